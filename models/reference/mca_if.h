@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interface of the memory-controller arbiter (MCA), one per HBM channel, used by the channel, the adapters and
+// the reference model. T3 4.5 (T3-MCA-01..08).
+//
+// The compute and communication queues and the DRAM queue hold payload and stay in the channel; the MCA keeps
+// only their counts, in its own flip-flops, and says which queue's head moves to the DRAM queue. One step() is
+// one memory clock: inputs are sampled by the edge, outputs are the registered values after it. An atom pushed
+// at edge k can be granted in the outputs of edge k + 1 at the earliest. A grant means that the head of that
+// queue enters the DRAM queue in this very cycle; the MCA has already counted it.
+//
+// Contract (rule numbers are those of rtl/mca/README.md):
+//  R1 at most one grant a cycle; R2 a grant only to a queue whose count is not zero and only while the DRAM
+//  queue has room; R3 work-conserving for compute; R4 under `communication_aware`, communication only when no compute
+//  is pending and occupancy < threshold, or when it has waited `starve_limit` cycles; R5 order inside each queue is
+//  kept (counts only move by one head at a time); R6 after kernel_end communication is served without limit until its
+//  queue is empty, then drain_done; R7 every pending atom is granted within a bounded number of grants.
+#ifndef STRETTO_MODELS_REFERENCE_MCA_IF_H_
+#define STRETTO_MODELS_REFERENCE_MCA_IF_H_
+
+#include <cstdint>
+
+#include "models/reference/register_port.h"
+
+namespace stretto {
+
+inline constexpr unsigned kMcaMaxPush = 3;       // Atoms a queue can take in one cycle.
+inline constexpr unsigned kMcaQueueBits = 16;    // Width of the pending counts.
+inline constexpr unsigned kMcaMaxDramQueue = 127;  // Largest supported DRAM queue, entries.
+
+struct McaInputs {
+  uint64_t cycle = 0;          // cycle_i: memory clock cycles since reset, 48 bits. The only notion of elapsed time.
+  uint8_t compute_push = 0;    // Atoms that entered the compute queue this cycle, 0..3.
+  uint8_t comm_push = 0;       // Atoms that entered the communication queue this cycle, 0..3.
+  uint8_t dram_pop = 0;        // Atoms that left the DRAM queue this cycle, 0..3.
+  bool kernel_start = false;   // Pulse: a kernel's first work-group was dispatched.
+  bool first_wg_done = false;  // Pulse: the first work-group of that kernel ended.
+  bool kernel_end = false;     // Pulse: the kernel's last work-group ended.
+  RegisterPort reg;
+
+  bool operator==(const McaInputs&) const = default;
+};
+
+struct McaOutputs {
+  bool grant_compute = false;
+  bool grant_comm = false;
+  bool drain_done = false;      // Pulse: the drain that kernel_end began has emptied the communication queue.
+  uint8_t threshold = 0;        // The occupancy limit in force; 0 = none (diagnostic, also a register).
+  bool idle = true;             // More clocks with idle inputs change no state.
+  uint64_t reg_rdata = 0;
+
+  bool operator==(const McaOutputs&) const = default;
+};
+
+class Mca {
+ public:
+  virtual ~Mca() = default;
+  virtual void reset() = 0;
+  virtual McaOutputs step(const McaInputs& in) = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_REFERENCE_MCA_IF_H_
