@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one mandatory extension of `stretto_protocol`: who asks, in which stream, what exactly, and for whose account.
+//
+// Memory-side sockets use StrettoProtocol (types of the TLM-2.0 base protocol, its phases and rules, plus this
+// extension). A target that does not implement an operation answers TLM_COMMAND_ERROR_RESPONSE.
+// Timing: BEGIN_REQ with an annotated delay from EventQueue::now() says when the request arrives. Targets accept at once
+// (TLM_UPDATED, END_REQ); what a target can hold is bounded by its initiators' outstanding limits, and its
+// high-water mark is a statistic. BEGIN_RESP comes on the backward path with its annotated delay and is answered
+// TLM_COMPLETED. `data_ptr` stays valid from BEGIN_REQ to BEGIN_RESP; data is captured or applied when the DRAM column
+// command is issued (HBM), or when the L2 serves the access (cached allocations).
+#ifndef STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_
+#define STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_
+
+#include <tlm>
+
+#include <cstdint>
+
+#include "sw/include/formats/machine_types.h"
+
+namespace stretto {
+
+struct StrettoProtocol {
+  using tlm_payload_type = tlm::tlm_generic_payload;
+  using tlm_phase_type = tlm::tlm_phase;
+};
+
+enum class Engine : uint8_t { wavefront, hart, l2, dma, link, tracker, host, test };
+
+// The two streams that the MCA arbitrates (T3-MCA-01).
+enum class Stream : uint8_t { compute, communication };
+
+enum class Operation : uint8_t {
+  read,
+  write,
+  update,           // Op-and-store: add element-wise to what is there (T3-NMC-01).
+  atomic,           // Read-modify-write at the L2, `atomic_op`.
+  locked_read,      // Locks the L2 line (CP AMO, first half).
+  unlocking_write,  // Second half.
+  locked_store,     // Store that is ordered behind all earlier ones of its requester.
+  fill,             // Writes the 8-byte pattern in data_ptr over data_length bytes.
+};
+
+enum class AtomicOp : uint8_t { swap, add, and_, or_, xor_, min, max, minu, maxu };
+
+// How the allocation behind the address is cached.
+enum class AllocationClass : uint8_t { cached, streaming, uncached };  // streaming: reads and writes pass the L2.
+
+enum class Scope : uint8_t { work_group, device, system };
+
+struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
+  tlm::tlm_extension_base* clone() const override { return new StrettoExtension(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override {
+    *this = static_cast<const StrettoExtension&>(other);
+  }
+
+  // Requester.
+  Engine engine = Engine::test;
+  uint8_t gpu = 0;
+  uint16_t unit = 0;      // Compute unit, hart, link or DMA queue.
+  uint32_t wg_id = 0;     // Linear output-tile index; valid if `tracked`, diagnostic otherwise.
+  uint8_t wf_id = 0;
+  bool tracked = false;   // Counted by the Tracker when it is enqueued (tagged update or store, T3-TRK-10).
+
+  Operation operation = Operation::read;
+  Stream stream = Stream::compute;
+  Scope scope = Scope::device;
+  ElementType element = ElementType::fp16;
+  AllocationClass allocation = AllocationClass::cached;
+  AtomicOp atomic_op = AtomicOp::add;
+  TrafficClass traffic = TrafficClass::other;  // On whose account DRAM bytes are booked.
+  bool tags_only = false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
+
+  // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first at the payload's
+  // address; data_ptr holds them densely. rows = 1 is a plain contiguous access.
+  uint32_t rows = 1;
+  uint32_t row_bytes = 0;
+  uint64_t pitch = 0;
+
+  uint64_t cookie = 0;    // The initiator's own; targets leave it alone.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_

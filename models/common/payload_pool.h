@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pool of generic payloads with their StrettoExtension attached once and for all. One pool per initiator; not
+// shared between partitions. acquire() gives a transaction with reference count 1 and a default extension; the
+// initiator calls release() on the payload after TLM_COMPLETED.
+#ifndef STRETTO_MODELS_COMMON_PAYLOAD_POOL_H_
+#define STRETTO_MODELS_COMMON_PAYLOAD_POOL_H_
+
+#include <tlm>
+
+#include <memory>
+#include <vector>
+
+#include "models/common/event_queue.h"
+#include "models/common/payload_extension.h"
+
+namespace stretto {
+
+// A payload and its extension in one allocation. REQUIRES (of()): the payload came from a PayloadPool.
+struct PooledPayload final : tlm::tlm_generic_payload {
+  explicit PooledPayload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) { set_extension(&extension); }
+  ~PooledPayload() override { clear_extension(&extension); }
+  StrettoExtension extension;
+};
+
+class PayloadPool final : public tlm::tlm_mm_interface {
+ public:
+  PooledPayload& acquire() {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<PooledPayload>(this));
+      free_.push_back(all_.back().get());
+    }
+    PooledPayload* payload = free_.back();
+    free_.pop_back();
+    payload->acquire();
+    payload->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    payload->set_byte_enable_ptr(nullptr);
+    payload->set_streaming_width(0);
+    payload->extension.tracked = false;
+    payload->extension.tags_only = false;
+    payload->extension.rows = 1;
+    return *payload;
+  }
+  void free(tlm::tlm_generic_payload* payload) override { free_.push_back(static_cast<PooledPayload*>(payload)); }
+  size_t outstanding() const { return all_.size() - free_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<PooledPayload>> all_;
+  std::vector<PooledPayload*> free_;
+};
+
+// The extension of any payload on a memory-side socket; null if the sender attached none (a protocol error).
+inline StrettoExtension* extension_of(tlm::tlm_generic_payload& payload) {
+  return payload.get_extension<StrettoExtension>();
+}
+
+inline sc_core::sc_time delay_of(Time femtoseconds) { return sc_core::sc_time::from_value(femtoseconds); }
+inline Time time_of(const sc_core::sc_time& delay) { return delay.value(); }
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_COMMON_PAYLOAD_POOL_H_
