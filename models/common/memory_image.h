@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of one GPU's (or the host's) memory: sparse pages, initial contents, watches.
+//
+// The L2 keeps real tags but no bytes of its own: bytes of cached allocations move to and from this image when the
+// L2 serves the access; bytes of uncached and streaming ones when the DRAM column command issues. (Simplification: a peer
+// that reads a dirty cached line would see it early; no shipped software shares cached lines across GPUs.)
+//
+// Initial contents (what is there at time 0, like an ELF):
+//  - literal bytes: load();
+//  - generated regions: add_generator(); a page is made when it is first touched, so what is untouched costs nothing;
+//  - stamp matrices: add_stamp(); no bytes at all, only provenance (data mode `stamp`): reading one yields no bytes, a
+//    tile load of it yields (matrix, row, column) instead. Writing into one makes it ordinary memory no more: a fault.
+// Addresses are offsets in the node, [39:0].
+#ifndef STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
+#define STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/common/event_queue.h"
+#include "sw/include/formats/machine_types.h"
+
+namespace stretto {
+
+// A matrix operand that exists only as provenance. Element (row, k) is at base + row * pitch + k * element bytes.
+struct StampMatrix {
+  std::string name;      // "A", "B".
+  uint64_t base = 0;
+  uint64_t pitch = 0;    // Bytes between rows.
+  uint32_t rows = 0;
+  uint32_t columns = 0;  // Elements a row.
+  ElementType element = ElementType::fp16;
+  bool k_is_column = true;  // K runs along a row (true) or along the rows (false).
+  uint8_t role = 0;         // 0 = A (rows or columns are M), 1 = B (N).
+  uint32_t k_offset = 0;    // First K index of this matrix in the reduction dimension [0, k_total).
+  uint32_t k_total = 0;
+  uint64_t seed = 0;        // Of the values that a complete accumulation yields.
+};
+
+// Told when bytes of a watched address change.
+class MemoryWatcher {
+ public:
+  virtual ~MemoryWatcher() = default;
+  virtual void on_memory_change(uint64_t address, uint64_t cookie) = 0;
+};
+
+class MemoryImage {
+ public:
+  static constexpr unsigned kPageBits = 16;
+  static constexpr uint64_t kPageBytes = uint64_t{1} << kPageBits;
+
+  MemoryImage() = default;
+  MemoryImage(const MemoryImage&) = delete;
+  MemoryImage& operator=(const MemoryImage&) = delete;
+
+  // Initial contents; only before the run. `make` fills `bytes` for [address, address + count).
+  void load(uint64_t address, const uint8_t* bytes, uint64_t count);
+  using Generator = std::function<void(uint64_t address, uint8_t* bytes, uint64_t count)>;
+  void add_generator(uint64_t base, uint64_t bytes, Generator make);
+  void add_stamp(StampMatrix matrix);
+  // The stamp matrix that holds `address`, or null.
+  const StampMatrix* stamp_at(uint64_t address) const;
+
+  // Accesses of the machine. Ranges may cross pages. Untouched memory reads as zero.
+  void read(uint64_t address, uint8_t* bytes, uint64_t count);
+  void write(uint64_t address, const uint8_t* bytes, uint64_t count);
+  // Byte enables as in TLM: enable[i] == 0 leaves byte i alone.
+  void write_masked(uint64_t address, const uint8_t* bytes, const uint8_t* enable, uint64_t count);
+  // Host pointer to [address, address + count) if it lies in one page, made if need be; for hot loops. The caller
+  // must call changed() after writing through it.
+  uint8_t* span(uint64_t address, uint64_t count, bool for_write);
+  void changed(uint64_t address, uint64_t count) {
+    if (!watches_.empty()) notify(address, count);
+  }
+
+  // Watches: one shot; cookie comes back. A watch fires after the write that touches its 8 bytes.
+  void watch(uint64_t address, MemoryWatcher& watcher, uint64_t cookie);
+  void unwatch(uint64_t address, MemoryWatcher& watcher, uint64_t cookie);
+
+  // Pages that the machine wrote, in address order: f(page address, bytes).
+  void for_each_written_page(const std::function<void(uint64_t, const uint8_t*)>& f) const;
+  uint64_t resident_bytes() const { return pages_.size() * kPageBytes; }
+
+ private:
+  struct Page {
+    std::array<uint8_t, kPageBytes> bytes;
+    bool written = false;
+  };
+  struct Region {
+    uint64_t base;
+    uint64_t bytes;
+    Generator make;
+  };
+  struct Watch {
+    MemoryWatcher* watcher;
+    uint64_t cookie;
+  };
+  Page& page(uint64_t index);
+  Page& make_page(uint64_t index);
+  void notify(uint64_t address, uint64_t count);
+
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;  // Looked up, never iterated unsorted.
+  uint64_t last_index_ = ~uint64_t{0};
+  Page* last_page_ = nullptr;
+  std::vector<Region> regions_;
+  std::vector<StampMatrix> stamps_;
+  std::multimap<uint64_t, Watch> watches_;  // By address & ~7.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What crosses between partitions: a plain, serialisable packet. GPUs and host meet nowhere else (DESIGN principle 5).
+// Credits travel as packets too. A packet arrives no earlier than the smallest link latency after it was sent;
+// that latency is the lookahead with which partitions run apart.
+#ifndef STRETTO_MODELS_COMMON_PACKET_H_
+#define STRETTO_MODELS_COMMON_PACKET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "models/common/event_queue.h"
+#include "models/common/payload_extension.h"
+
+namespace stretto {
+
+struct Packet {
+  Time arrival = 0;        // Tail of the packet at the receiver.
+  uint8_t source = 0;      // Node: g + 1, 0xFF = host.
+  uint8_t destination = 0;
+  uint8_t link = 0;        // Port index at the receiver.
+  uint64_t sequence = 0;   // Of (source, destination), gapless.
+  uint32_t credit_bytes = 0;  // Nonzero: a credit return, and nothing else below is valid.
+
+  Operation operation = Operation::write;  // write, update or fill (and read requests in later systems).
+  ElementType element = ElementType::fp16;
+  TrafficClass traffic = TrafficClass::other;
+  bool tracked = false;
+  uint8_t wf_id = 0;
+  uint32_t wg_id = 0;
+  uint64_t address = 0;    // 48-bit, destination's node included.
+  uint32_t rows = 1;
+  uint32_t row_bytes = 0;
+  uint64_t pitch = 0;
+  std::vector<uint8_t> data;  // rows * row_bytes, dense.
+};
+
+// Receives the packets of one partition, in the order (arrival, source, sequence), each at its arrival time.
+class PacketSink {
+ public:
+  virtual ~PacketSink() = default;
+  virtual void receive(Packet&& packet) = 0;
+};
+
+// Takes packets that leave a partition. REQUIRES: arrival - now >= the lookahead of the machine.
+class PacketPort {
+ public:
+  virtual ~PacketPort() = default;
+  virtual void send(Packet&& packet) = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_COMMON_PACKET_H_
