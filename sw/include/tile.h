@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile extension of wavefronts: instruction table, intrinsics for kernels, and constants for the decoder.
+// C (kernels, riscv64-unknown-elf-gcc) and C++ (model) read this file; it is the only definition.
+//
+// Encoding: custom-0 (opcode 0x0B), R-type. Tiles are named by 5-bit fields (rd, rs1 or rs2 used as a name):
+//   0..7   r0..r7   register tiles of the wavefront          (home: registers, owner: wavefront)
+//   8..23  l0..l15  LDS tiles of the work-group              (home: LDS,       owner: work-group)
+//   24..31 a0..a7   accumulators of the work-group, FP32     (home: registers, owner: work-group)
+// Work-group-owned tiles may be used by any wavefront of the group; barriers order uses by different ones.
+// A shape is one 64-bit value: rows [15:0], row_bytes [31:16], pitch [63:32] (bytes between rows in memory).
+//
+//  instruction                     f3 f7                operands                      pipe    issue  cycles                    asynchronous
+//  tile.load   t, x1, x2           0  [0] streaming     t <- memory x1, shape x2      memory  1      memory                    yes
+//                                     [3:1] element
+//  tile.store  t, x1, x2           1  [3:1] element     t -> memory x1, shape x2      memory  1      row bytes / store port    yes
+//  tile.mma    a, ta, tb           2  [0] A is K x M    a += A * B                    tensor  1      m*n*k / FMA rate          yes
+//                                     [1] B is N x K
+//                                     [4:2] element
+//  tile.simt   t, t1, t2           3  operation         t <- t1 op t2                 SIMT    1      elements / SIMT rate      yes
+//  tile.epilogue r, a, x2          4  [2:0] element     r <- rows of a, converted     SIMT    1      elements / SIMT rate      yes
+//     x2: first row [15:0], rows [31:16], first column [47:32], columns [63:48]
+//  tile.zero   a, x1               5  0                 a <- 0; x1: m [15:0] n [31:16] SIMT   1      1                         no
+//  tile.wait   imm                 5  1                 until <= imm (rs2 field) of this wavefront's loads and stores are
+//                                                       outstanding, in issue order   -       1      -                         blocks
+//  tile.barrier                    5  2                 all wavefronts of the group   -       1      -                         blocks
+//  tile.end                        5  3                 end of program (waits for its stores)        -                         blocks
+//  tile.wait_until x1, x2          6  condition         until mem64[x1] cond x2 (uncached, sleeps on a watch)                  blocks
+//  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
+//
+// Rules: an instruction that names a tile in use by an earlier asynchronous one of the same work-group stalls until
+// that one is done (scoreboard, per tile). tile.load defines the tile's shape; bytes beyond it read as zero.
+// tile.mma uses k = the K extent of both operands, rounded up to 16 for time; m, n are those of tile.zero.
+// Traps (reported as wavefront faults): unmapped address, row_bytes 0 or > 8192, rows 0 or > 1024, a tile larger than
+// the work-group's share of registers or LDS, mma on a tile never loaded, unknown encoding.
+// Ids and arguments come from CSRs only. CSRs 0x800 and 0x801 are reserved for tools that rewrite kernels.
+#ifndef STRETTO_SW_INCLUDE_TILE_H_
+#define STRETTO_SW_INCLUDE_TILE_H_
+
+#define TILE_LOAD_F3 0
+#define TILE_STORE_F3 1
+#define TILE_MMA_F3 2
+#define TILE_SIMT_F3 3
+#define TILE_EPILOGUE_F3 4
+#define TILE_CONTROL_F3 5
+#define TILE_WAIT_UNTIL_F3 6
+#define TILE_LOCKED_STORE_F3 7
+
+#define TILE_CONTROL_ZERO 0
+#define TILE_CONTROL_WAIT 1
+#define TILE_CONTROL_BARRIER 2
+#define TILE_CONTROL_END 3
+
+#define TILE_SIMT_ADD 0
+#define TILE_SIMT_COPY 1  // t <- t1
+#define TILE_SIMT_MAX 2
+#define TILE_SIMT_MUL 3
+
+#define TILE_EQ 0
+#define TILE_NE 1
+#define TILE_GEU 2
+#define TILE_LTU 3
+
+#define TILE_FIRST_REGISTER 0
+#define TILE_FIRST_LDS 8
+#define TILE_FIRST_ACCUMULATOR 24
+
+#define TILE_CSR_WG_ID 0xCC0         // Linear work-group id (output-tile index).
+#define TILE_CSR_WF_ID 0xCC1         // Wavefront in the work-group.
+#define TILE_CSR_KERNARG 0xCC2       // 48-bit address of the kernel arguments.
+#define TILE_CSR_GPU_ID 0xCC3
+#define TILE_CSR_GRID 0xCC4          // Work-groups of the grid.
+#define TILE_CSR_WAVEFRONTS 0xCC5    // Wavefronts of a work-group.
+#define TILE_CSR_CYCLE 0xC00         // Standard `cycle`: GPU clocks.
+#define TILE_CSR_SCRATCH0 0x800
+#define TILE_CSR_SCRATCH1 0x801
+
+#ifdef __riscv
+#include <stdint.h>
+
+#define TILE_R(n) (TILE_FIRST_REGISTER + (n))
+#define TILE_L(n) (TILE_FIRST_LDS + (n))
+#define TILE_A(n) (TILE_FIRST_ACCUMULATOR + (n))
+#define TILE_STR_(x) #x
+#define TILE_STR(x) TILE_STR_(x)
+
+#define tile_csr(csr)                                                   \
+  ({                                                                    \
+    uint64_t tile_value_;                                               \
+    __asm__ volatile("csrr %0, " TILE_STR(csr) : "=r"(tile_value_));    \
+    tile_value_;                                                        \
+  })
+
+static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pitch) {
+  return (uint64_t)rows | ((uint64_t)row_bytes << 16) | ((uint64_t)pitch << 32);
+}
+
+// Tile names are compile-time constants: they are register-number fields of the instruction. Each name below is
+// written as "x<number>" so that the assembler puts the number into the field.
+#define tile_load(t, address, shape, element, streaming)                                           \
+  __asm__ volatile(".insn r 0x0B, 0, %[f7], x%[rd], %[a], %[s]"                                    \
+                   :                                                                               \
+                   : [f7] "i"((streaming) | ((element) << 1)), [rd] "i"(t), [a] "r"(address), [s] "r"(shape) \
+                   : "memory")
+#define tile_store(t, address, shape, element)                                                     \
+  __asm__ volatile(".insn r 0x0B, 1, %[f7], x%[rd], %[a], %[s]"                                    \
+                   :                                                                               \
+                   : [f7] "i"((element) << 1), [rd] "i"(t), [a] "r"(address), [s] "r"(shape)       \
+                   : "memory")
+#define tile_mma(acc, ta, tb, a_is_km, b_is_nk, element)                                           \
+  __asm__ volatile(".insn r 0x0B, 2, %[f7], x%[rd], x%[r1], x%[r2]"                                \
+                   :                                                                               \
+                   : [f7] "i"((a_is_km) | ((b_is_nk) << 1) | ((element) << 2)), [rd] "i"(acc), [r1] "i"(ta), \
+                     [r2] "i"(tb)                                                                  \
+                   : "memory")
+#define tile_simt(op, t, t1, t2)                                                                   \
+  __asm__ volatile(".insn r 0x0B, 3, %[f7], x%[rd], x%[r1], x%[r2]"                                \
+                   :                                                                               \
+                   : [f7] "i"(op), [rd] "i"(t), [r1] "i"(t1), [r2] "i"(t2)                         \
+                   : "memory")
+#define tile_epilogue(t, acc, block, element)                                                      \
+  __asm__ volatile(".insn r 0x0B, 4, %[f7], x%[rd], x%[r1], %[b]"                                  \
+                   :                                                                               \
+                   : [f7] "i"(element), [rd] "i"(t), [r1] "i"(acc), [b] "r"(block)                 \
+                   : "memory")
+#define tile_zero(acc, m_n)                                                                        \
+  __asm__ volatile(".insn r 0x0B, 5, 0, x%[rd], %[v], x0" : : [rd] "i"(acc), [v] "r"(m_n) : "memory")
+#define tile_wait(count)                                                                           \
+  __asm__ volatile(".insn r 0x0B, 5, 1, x0, x0, x%[n]" : : [n] "i"(count) : "memory")
+#define tile_barrier() __asm__ volatile(".insn r 0x0B, 5, 2, x0, x0, x0" : : : "memory")
+#define tile_end() __asm__ volatile(".insn r 0x0B, 5, 3, x0, x0, x0" : : : "memory")
+#define tile_wait_until(address, condition, value)                                                 \
+  __asm__ volatile(".insn r 0x0B, 6, %[c], x0, %[a], %[v]"                                         \
+                   :                                                                               \
+                   : [c] "i"(condition), [a] "r"(address), [v] "r"(value)                          \
+                   : "memory")
+#define tile_locked_store(address, value)                                                          \
+  __asm__ volatile(".insn r 0x0B, 7, 0, x0, %[a], %[v]" : : [a] "r"(address), [v] "r"(value) : "memory")
+
+#endif  // __riscv
+
+#endif  // STRETTO_SW_INCLUDE_TILE_H_
