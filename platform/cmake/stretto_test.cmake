@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# stretto_test(path [SOURCES file...] [DEPS target...] [TIMEOUT seconds] [DEFINES NAME=VALUE...])
+#
+# A Catch2 executable from tests/<path>.cpp; each TEST_CASE becomes a CTest test in a process of its own
+# (SystemC elaborates once a process), named "<path>: <sentence>", labelled with the suite (the first
+# folder of <path>). The main program is tests/support/catch_main.cpp. A test without a check fails.
+# SOURCES are further files, relative to the calling folder. Default time limit: 120 s a test.
+#
+#   stretto_test(unit/dma/dma_engine_test DEPS stretto_dma)
+#   ninja dma_engine_test && tests/dma_engine_test "a descriptor is executed once"     (in build/)
+if(NOT STRETTO_TESTS)
+  function(stretto_test)
+  endfunction()
+  return()
+endif()
+include(Catch)
+
+function(stretto_test path)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;DEFINES" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set(sources ${PROJECT_SOURCE_DIR}/tests/${path}.cpp ${arg_SOURCES})
+  stretto_present(sources)
+  if(NOT sources)
+    return()
+  endif()
+  get_filename_component(name ${path} NAME)
+  string(REGEX REPLACE "/.*" "" suite ${path})
+  set(support ${PROJECT_SOURCE_DIR}/tests/support/catch_main.cpp)
+  if(NOT TARGET stretto_catch_main)
+    add_library(stretto_catch_main OBJECT ${support})
+    target_link_libraries(stretto_catch_main PUBLIC stretto_options Catch2::Catch2)
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE stretto_catch_main stretto_options Catch2::Catch2 ${arg_DEPS})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINES} STRETTO_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  catch_discover_tests(${name} TEST_PREFIX "${path}: " WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    EXTRA_ARGS --warn NoAssertions --warn NoTests
+    PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Main program of every test executable: SystemC's main calls sc_main, which runs the Catch2 session.
+//
+// A test case that elaborates SystemC must be alone in its process (a second elaboration dies with
+// E529); CTest runs each test case by itself, and so does anyone who names one on the command line.
+// The seed of seeded_rng.h is printed once per run so that a failure can be replayed.
+
+#include <cstdlib>
+
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+#include <systemc>
+
+#include "tests/support/seeded_rng.h"
+
+namespace {
+
+// SystemC prints its banner before sc_main; CTest reads the list of tests from our standard output.
+const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  if (kBannerIsOff != 0) return EXIT_FAILURE;
+  Catch::Session session;
+  if (const int status = session.applyCommandLine(argc, argv); status != 0) return status;
+  const auto& config = session.configData();
+  if (!config.listTests && !config.listTestNamesOnly && !config.listReporters && !config.listTags) {
+    stretto::test::print_seed();
+  }
+  return session.run();
+}
