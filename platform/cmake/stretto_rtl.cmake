@@ -2,7 +2,8 @@
 # stretto_rtl_block(name [PREFIX V<other>] [PARAMETERS NAME=VALUE...])
 #
 # Verilates the module <name> of rtl/<name>/ into the class V<name>; include "V<name>.h" (before
-# <systemc>: it does not compile after it) and link stretto_verilated, which holds all blocks (one library: the Verilator runtime is compiled once).
+# <systemc>: it does not compile after it) and link stretto_verilated, which holds all blocks (one
+# library: the Verilator runtime is compiled once).
 # rtl/<name>/<name>.f is the one file list: a path per line from the repository root, '//' comments.
 # PARAMETERS override top parameters; give such a variant a PREFIX of its own.
 # The library stretto_verilated_checked is the same with assertions (bound properties) compiled in: it

@@ -37,6 +37,5 @@ function(stretto_test path)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES} STRETTO_BUILD_DIR="${CMAKE_BINARY_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   catch_discover_tests(${name} TEST_PREFIX "${path}: " WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    EXTRA_ARGS --warn NoAssertions --warn NoTests
     PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -3,6 +3,7 @@
 //
 // A test case that elaborates SystemC must be alone in its process (a second elaboration dies with
 // E529); CTest runs each test case by itself, and so does anyone who names one on the command line.
+// A test case without a check, and a name that matches no test case, is a failure.
 // The seed of seeded_rng.h is printed once per run so that a failure can be replayed.
 
 #include <cstdlib>
@@ -24,7 +25,9 @@ int sc_main(int argc, char* argv[]) {
   if (kBannerIsOff != 0) return EXIT_FAILURE;
   Catch::Session session;
   if (const int status = session.applyCommandLine(argc, argv); status != 0) return status;
-  const auto& config = session.configData();
+  auto& config = session.configData();
+  config.warnings = static_cast<Catch::WarnAbout::What>(Catch::WarnAbout::NoAssertions |
+                                                        Catch::WarnAbout::NoTests);
   if (!config.listTests && !config.listTestNamesOnly && !config.listReporters && !config.listTags) {
     stretto::test::print_seed();
   }
