@@ -3,7 +3,7 @@
 # names all of them at once with the Debian package that cures it.
 #
 # Targets to link: PkgConfig::SYSTEMC (comes with stretto_options), yaml-cpp, Boost::program_options,
-# Boost::json, PkgConfig::LIBELF, PkgConfig::CRYPTO (SHA-256), PkgConfig::SQLITE, Eigen3::Eigen.
+# Boost::json, PkgConfig::LIBELF, PkgConfig::LIBCRYPTO (SHA-256), PkgConfig::SQLITE, Eigen3::Eigen.
 
 set(stretto_missing "")
 
@@ -20,12 +20,12 @@ stretto_require(PKG_CONFIG_FOUND "pkg-config" "pkg-config")
 if(PKG_CONFIG_FOUND)
   pkg_check_modules(SYSTEMC QUIET IMPORTED_TARGET systemc>=2.3.4)
   pkg_check_modules(LIBELF QUIET IMPORTED_TARGET libelf)
-  pkg_check_modules(CRYPTO QUIET IMPORTED_TARGET libcrypto>=3.0)
+  pkg_check_modules(LIBCRYPTO QUIET IMPORTED_TARGET libcrypto>=3.0)
   pkg_check_modules(SQLITE QUIET IMPORTED_TARGET sqlite3)
 endif()
 stretto_require(SYSTEMC_FOUND "SystemC 2.3.4 (pkg-config systemc)" "libsystemc-dev")
 stretto_require(LIBELF_FOUND "libelf" "libelf-dev")
-stretto_require(CRYPTO_FOUND "libcrypto 3" "libssl-dev")
+stretto_require(LIBCRYPTO_FOUND "libcrypto 3" "libssl-dev")
 stretto_require(SQLITE_FOUND "SQLite 3" "libsqlite3-dev")
 
 find_package(Boost 1.81 QUIET CONFIG COMPONENTS program_options json)
@@ -47,6 +47,10 @@ if(STRETTO_RTL)
   find_package(verilator QUIET CONFIG HINTS /usr/share/verilator)
   stretto_require("verilator_FOUND AND verilator_VERSION VERSION_GREATER_EQUAL 5.0"
                   "Verilator 5 (found: ${verilator_VERSION})" "verilator")
+  if(STRETTO_TRACE)
+    find_package(ZLIB QUIET)
+    stretto_require(ZLIB_FOUND "zlib (waveforms)" "zlib1g-dev")
+  endif()
 endif()
 if(STRETTO_TESTS)
   find_package(Catch2 2.13 QUIET CONFIG)  # Version 3 has another header and is refused by this call.

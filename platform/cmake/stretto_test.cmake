@@ -2,7 +2,7 @@
 # stretto_test(path [SOURCES file...] [DEPS target...] [TIMEOUT seconds] [DEFINES NAME=VALUE...])
 #
 # A Catch2 executable from tests/<path>.cpp; each TEST_CASE becomes a CTest test in a process of its own
-# (SystemC elaborates once a process), named "<path>: <sentence>", labelled with the suite (the first
+# (SystemC elaborates once a process), named "<path>:<sentence>", labelled with the suite (the first
 # folder of <path>). The main program is tests/support/catch_main.cpp. A test without a check fails.
 # SOURCES are further files, relative to the calling folder. Default time limit: 120 s a test.
 #
@@ -36,6 +36,6 @@ function(stretto_test path)
   target_link_libraries(${name} PRIVATE stretto_catch_main stretto_options Catch2::Catch2 ${arg_DEPS})
   target_compile_definitions(${name} PRIVATE ${arg_DEFINES} STRETTO_BUILD_DIR="${CMAKE_BINARY_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  catch_discover_tests(${name} TEST_PREFIX "${path}: " WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  catch_discover_tests(${name} TEST_PREFIX "${path}:" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     PROPERTIES LABELS ${suite} TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The gate: installs what is missing, configures, builds, tests, and checks that the tree is as it was.
+#
+#   bash tests/run.sh                        everything
+#   bash tests/run.sh -L unit                further arguments go to ctest (here: one suite)
+#   STRETTO_BUILD_DIR=DIR bash tests/run.sh  another build folder than build/
+#
+# Exit status 0 only if every step passed; the output ends with CTest's own summary.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. platform/steps.sh
+steps_total=6
+build=${STRETTO_BUILD_DIR:-build}
+jobs=$(nproc)
+log=$(mktemp)
+trap 'rm -f "$log" "$log.before"' EXIT
+
+tree_state() {
+  git -c safe.directory="$PWD" status --porcelain
+}
+
+run_tests() {
+  ctest --test-dir "$build" -j "$jobs" --output-on-failure --no-tests=error "$@" | tee "$log"
+}
+
+# A checkout may have local edits; building and testing must not add to them.
+tree_is_unchanged() {
+  if [ ! -e .git ]; then
+    echo "not a git checkout: nothing to compare with"
+    return 0
+  fi
+  tree_state | diff "$log.before" - || {
+    echo "the build or a test wrote into the source tree (lines marked > above)"
+    return 1
+  }
+}
+
+step "packages" bash platform/install.sh
+if [ -e .git ]; then tree_state >"$log.before"; fi
+step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
+step "generated files" python3 sw/include/regs/generate.py --check
+step "build" cmake --build "$build" -j "$jobs"
+step "tests" run_tests "$@"
+step "tree unchanged" tree_is_unchanged
+printf '\nall steps passed in %d s\n\n' "$SECONDS"
+sed -n '/tests passed,/,$p' "$log" | grep -E 'tests passed|Total Test time'
