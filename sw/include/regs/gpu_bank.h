@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/gpu.yaml by `python3 sw/include/regs/generate.py`; do not edit.
+// The register table that a model's bank is built from.
+#ifndef STRETTO_SW_INCLUDE_REGS_GPU_BANK_H_
+#define STRETTO_SW_INCLUDE_REGS_GPU_BANK_H_
+
+#include "sw/include/regs/register_info.h"
+
+namespace stretto {
+
+inline constexpr RegisterInfo kGpuRegisters[] = {
+    // name, offset, count, stride, bytes, access, reset, writable bits
+    {"context_entry", 0x0, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_kernarg", 0x8, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_kernarg_bytes", 0x10, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffff},
+    {"context_code_base", 0x18, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_code_bytes", 0x20, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_registers_bytes", 0x28, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_lds_bytes", 0x30, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_private_bytes", 0x38, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_wavefronts", 0x40, 8, 128, 8, RegisterAccess::kReadWrite, 0x1, 0xff},
+    {"context_grid", 0x48, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_flags", 0x50, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0x371},
+    {"l2_command", 0x400, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x1},
+    {"l2_status", 0x408, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"l2_pin_base", 0x440, 4, 16, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"l2_pin_bytes", 0x448, 4, 16, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"fault_status", 0x480, 1, 8, 8, RegisterAccess::kWriteOneToClear, 0x0, 0x3},
+    {"fault_kind", 0x488, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"fault_address", 0x490, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"fault_pc", 0x498, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"fault_wg", 0x4a0, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"fault_count", 0x4a8, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"cus", 0x500, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"registers_per_cu", 0x508, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"lds_per_cu", 0x510, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"wavefronts_per_cu", 0x518, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"workgroups_per_cu", 0x520, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_dispatched", 0x600, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_retired", 0x608, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_instructions", 0x610, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_l2_hits", 0x618, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_l2_misses", 0x620, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_SW_INCLUDE_REGS_GPU_BANK_H_
