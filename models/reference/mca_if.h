@@ -26,6 +26,7 @@ namespace stretto {
 inline constexpr unsigned kMcaMaxPush = 3;       // Atoms a queue can take in one cycle.
 inline constexpr unsigned kMcaQueueBits = 16;    // Width of the pending counts.
 inline constexpr unsigned kMcaMaxDramQueue = 127;  // Largest supported DRAM queue, entries.
+inline constexpr uint64_t kMcaNeverWakes = (uint64_t{1} << 48) - 1;
 
 struct McaInputs {
   uint64_t cycle = 0;          // cycle_i: memory clock cycles since reset, 48 bits. The only notion of elapsed time.
@@ -45,7 +46,11 @@ struct McaOutputs {
   bool grant_comm = false;
   bool drain_done = false;      // Pulse: the drain that kernel_end began has emptied the communication queue.
   uint8_t threshold = 0;        // The occupancy limit in force; 0 = none (diagnostic, also a register).
-  bool idle = true;             // More clocks with idle inputs change no state.
+  bool idle = true;             // More clocks with idle inputs change no state, whatever cycle_i says.
+  // With idle inputs no state changes before cycle_i reaches this value: 0 = the next clock counts,
+  // kMcaNeverWakes when idle; between the two when communication waits behind the limit for its starvation
+  // cycle only. Skipping those clocks is allowed, not required.
+  uint64_t wake_cycle = kMcaNeverWakes;
   uint64_t reg_rdata = 0;
 
   bool operator==(const McaOutputs&) const = default;

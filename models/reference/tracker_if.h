@@ -15,7 +15,8 @@
 // says that an update presented at edge k + 1 is taken; an update presented while not ready is ignored (the
 // sender holds it). A request on the spill port is taken at the edge at which spill_req_valid (output) and
 // spill_req_ready (next input) are both high; so is a trigger with trigger_ready. Responses to reads come in any
-// order and carry the index; every write is also answered.
+// order and carry the index; every write is also answered. No index has two transactions outstanding. Updates to
+// one tile may be counted in another order than they came: their sum and minimum do not depend on it.
 #ifndef STRETTO_MODELS_REFERENCE_TRACKER_IF_H_
 #define STRETTO_MODELS_REFERENCE_TRACKER_IF_H_
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/grid_scheduler.yaml by `python3 sw/include/regs/generate.py`; do not edit.
+// Offsets, resets, field positions and values.
+// A package offers more than one user needs:
+// verilator lint_off UNUSEDPARAM
+package grid_scheduler_regs_pkg;
+
+  // Compute units in use; change it and capacity only while no slot runs. (read, write)
+  localparam logic [15:0] CusOffset = 16'h0;
+  localparam logic [63:0] CusReset = 64'h50;
+  localparam int unsigned CusCountLsb = 0;  // 1..160; more than are built means all.
+  localparam int unsigned CusCountWidth = 8;
+
+  // What one compute unit has (reset values are those of T3 Table 1's unit). (read, write)
+  localparam logic [15:0] CapacityOffset = 16'h8;
+  localparam logic [63:0] CapacityReset = 64'h20004000600100;
+  localparam int unsigned CapacityRegistersKibLsb = 0;  // Register file in KiB.
+  localparam int unsigned CapacityRegistersKibWidth = 10;
+  localparam int unsigned CapacityLdsKibLsb = 16;  // Local data share in KiB.
+  localparam int unsigned CapacityLdsKibWidth = 10;
+  localparam int unsigned CapacityWavefrontsLsb = 32;  // Wavefront slots.
+  localparam int unsigned CapacityWavefrontsWidth = 8;
+  localparam int unsigned CapacityWorkGroupsLsb = 48;  // Work-group slots.
+  localparam int unsigned CapacityWorkGroupsWidth = 8;
+
+  // Slots whose kernel ended or was refused; clearing a bit frees the slot. (read, write 1 to clear)
+  localparam logic [15:0] DoneOffset = 16'h10;
+  localparam logic [63:0] DoneReset = 64'h0;
+  localparam int unsigned DoneSlotsLsb = 0;  // One bit a slot.
+  localparam int unsigned DoneSlotsWidth = 8;
+
+  // The interrupt is high while (done and irq_enable) is not zero. (read, write)
+  localparam logic [15:0] IrqEnableOffset = 16'h18;
+  localparam logic [63:0] IrqEnableReset = 64'h0;
+  localparam int unsigned IrqEnableSlotsLsb = 0;  // One bit a slot.
+  localparam int unsigned IrqEnableSlotsWidth = 8;
+
+  // All slots at a glance. (read only)
+  localparam logic [15:0] StatusOffset = 16'h20;
+  localparam logic [63:0] StatusReset = 64'h0;
+  localparam int unsigned StatusRunningLsb = 0;  // One bit a slot that runs.
+  localparam int unsigned StatusRunningWidth = 8;
+  localparam int unsigned StatusUndispatchedLsb = 8;  // One bit a slot with work-groups not yet placed.
+  localparam int unsigned StatusUndispatchedWidth = 8;
+
+  // Work-groups placed since reset or counter_clear (48 bits). (read only)
+  localparam logic [15:0] DispatchedOffset = 16'h28;
+  localparam logic [63:0] DispatchedReset = 64'h0;
+
+  // Work-groups ended since reset or counter_clear (48 bits). (read only)
+  localparam logic [15:0] FinishedOffset = 16'h30;
+  localparam logic [63:0] FinishedReset = 64'h0;
+
+  // Work-groups that left their unit preempted since reset or counter_clear (48 bits). (read only)
+  localparam logic [15:0] DrainedOffset = 16'h38;
+  localparam logic [63:0] DrainedReset = 64'h0;
+
+  // A write of any value clears the three counters above. (write only, reads 0)
+  localparam logic [15:0] CounterClearOffset = 16'h40;
+  localparam logic [63:0] CounterClearReset = 64'h0;
+
+  // What one work-group needs and how the slot is served; ignored unless the slot is free. (read, write)
+  localparam logic [15:0] SlotNeedsOffset = 16'h200;
+  localparam int unsigned SlotNeedsCount = 8;
+  localparam int unsigned SlotNeedsStride = 64;
+  localparam logic [63:0] SlotNeedsReset = 64'h0;
+  localparam int unsigned SlotNeedsRegistersKibLsb = 0;  // Register file in KiB, rounded up.
+  localparam int unsigned SlotNeedsRegistersKibWidth = 10;
+  localparam int unsigned SlotNeedsLdsKibLsb = 16;  // Local data share in KiB, rounded up.
+  localparam int unsigned SlotNeedsLdsKibWidth = 10;
+  localparam int unsigned SlotNeedsWavefrontsLsb = 32;  // Wavefronts.
+  localparam int unsigned SlotNeedsWavefrontsWidth = 8;
+  localparam int unsigned SlotNeedsTypeLsb = 48;  // Class of the kernel; both are served by the one arbiter built today.
+  localparam int unsigned SlotNeedsTypeWidth = 1;
+  localparam logic [0:0] SlotNeedsTypeSimt = 1'd0;
+  localparam logic [0:0] SlotNeedsTypeTensor = 1'd1;
+  localparam int unsigned SlotNeedsPriorityLsb = 56;  // Higher is served first, equal in turn.
+  localparam int unsigned SlotNeedsPriorityWidth = 2;
+
+  // Block range, the ids that this launch places; ignored unless the slot is free. (read, write)
+  localparam logic [15:0] SlotRangeOffset = 16'h208;
+  localparam int unsigned SlotRangeCount = 8;
+  localparam int unsigned SlotRangeStride = 64;
+  localparam logic [63:0] SlotRangeReset = 64'h0;
+  localparam int unsigned SlotRangeFirstLsb = 0;  // First id.
+  localparam int unsigned SlotRangeFirstWidth = 32;
+  localparam int unsigned SlotRangeCountLsb = 32;  // Number of ids, at least 1.
+  localparam int unsigned SlotRangeCountWidth = 32;
+
+  // Grid and staggered order; ignored unless the slot is free. (read, write)
+  localparam logic [15:0] SlotOrderOffset = 16'h210;
+  localparam int unsigned SlotOrderCount = 8;
+  localparam int unsigned SlotOrderStride = 64;
+  localparam logic [63:0] SlotOrderReset = 64'h0;
+  localparam int unsigned SlotOrderGridLsb = 0;  // Work-groups of the whole grid; first + count may not exceed it.
+  localparam int unsigned SlotOrderGridWidth = 32;
+  localparam int unsigned SlotOrderStartLsb = 32;  // Ids leave in the order first + (start + i) mod count; less than count.
+  localparam int unsigned SlotOrderStartWidth = 32;
+
+  // Commands. (write only, reads 0)
+  localparam logic [15:0] SlotControlOffset = 16'h218;
+  localparam int unsigned SlotControlCount = 8;
+  localparam int unsigned SlotControlStride = 64;
+  localparam logic [63:0] SlotControlReset = 64'h0;
+  localparam int unsigned SlotControlLaunchLsb = 0;  // 1 starts a free slot; otherwise ignored.
+  localparam int unsigned SlotControlLaunchWidth = 1;
+  localparam int unsigned SlotControlPreemptLsb = 1;  // Reserved for preemption; write 0.
+  localparam int unsigned SlotControlPreemptWidth = 1;
+
+  // State of the slot. (read only)
+  localparam logic [15:0] SlotStateOffset = 16'h220;
+  localparam int unsigned SlotStateCount = 8;
+  localparam int unsigned SlotStateStride = 64;
+  localparam logic [63:0] SlotStateReset = 64'h0;
+  localparam int unsigned SlotStateStateLsb = 0;  // refused: the launch asked for more than a unit has, an empty or too large range or a start outside it.
+  localparam int unsigned SlotStateStateWidth = 2;
+  localparam logic [1:0] SlotStateStateFree = 2'd0;
+  localparam logic [1:0] SlotStateStateRunning = 2'd1;
+  localparam logic [1:0] SlotStateStateDone = 2'd2;
+  localparam logic [1:0] SlotStateStateRefused = 2'd3;
+  localparam int unsigned SlotStateResidentLsb = 16;  // Work-groups on compute units.
+  localparam int unsigned SlotStateResidentWidth = 16;
+  localparam int unsigned SlotStateUndispatchedLsb = 32;  // Work-groups not yet placed.
+  localparam int unsigned SlotStateUndispatchedWidth = 32;
+
+endpackage
+// verilator lint_on UNUSEDPARAM

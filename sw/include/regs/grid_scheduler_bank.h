@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/grid_scheduler.yaml by `python3 sw/include/regs/generate.py`; do not edit.
+// The register table that a model's bank is built from.
+#ifndef STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_BANK_H_
+#define STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_BANK_H_
+
+#include "sw/include/regs/register_info.h"
+
+namespace stretto {
+
+inline constexpr RegisterInfo kGridSchedulerRegisters[] = {
+    // name, offset, count, stride, bytes, access, reset, writable bits
+    {"cus", 0x0, 1, 8, 8, RegisterAccess::kReadWrite, 0x50, 0xff},
+    {"capacity", 0x8, 1, 8, 8, RegisterAccess::kReadWrite, 0x20004000600100, 0xff00ff03ff03ff},
+    {"done", 0x10, 1, 8, 8, RegisterAccess::kWriteOneToClear, 0x0, 0xff},
+    {"irq_enable", 0x18, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
+    {"status", 0x20, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"dispatched", 0x28, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"finished", 0x30, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"drained", 0x38, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"counter_clear", 0x40, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
+    {"slot_needs", 0x200, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0x30100ff03ff03ff},
+    {"slot_range", 0x208, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
+    {"slot_order", 0x210, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
+    {"slot_control", 0x218, 8, 64, 8, RegisterAccess::kWriteOnly, 0x0, 0x3},
+    {"slot_state", 0x220, 8, 64, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_BANK_H_
