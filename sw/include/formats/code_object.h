@@ -25,7 +25,9 @@ typedef struct stretto_kernel_descriptor {
   uint32_t tile_m;                // Output tile rows of a work-group; 0 = not a tiled kernel.
   uint32_t tile_n;                // Output tile columns.
   uint32_t kernarg_bytes;
-  uint32_t reserved[5];
+  uint32_t code_bytes;            // Written by the loader: bytes of the loaded image ...
+  uint64_t code_base;             // ... and where it starts in GPU memory.
+  uint32_t reserved[2];
 } stretto_kernel_descriptor_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of the kernels in this folder, as they lie in memory at the kernarg address. C and C++ (applications, tests).
+#ifndef STRETTO_SW_KERNELS_KERNEL_ARGUMENTS_H_
+#define STRETTO_SW_KERNELS_KERNEL_ARGUMENTS_H_
+
+#ifdef __cplusplus
+#include <cstdint>
+#else
+#include <stdint.h>
+#endif
+
+// C[m, n] = sum over k of A[m, k] B[k, n], FP16 with FP32 accumulation. Work-group t computes output tile t, N fastest.
+typedef struct stretto_gemm_arguments {
+  uint64_t a;
+  uint64_t b;
+  uint32_t lda;      // Bytes between rows of A as it is stored (K x M if GEMM_A_KM, else M x K).
+  uint32_t ldb;      // Bytes between rows of B as it is stored (N x K if GEMM_B_NK, else K x N).
+  uint32_t m;
+  uint32_t n;
+  uint32_t k;
+  uint32_t layout;   // GEMM_A_KM, GEMM_B_NK.
+  uint32_t ldc;      // Bytes between rows of C.
+  uint32_t tiles_n;  // ceil(n / columns of a tile).
+  uint64_t c;
+} stretto_gemm_arguments_t;
+
+#define GEMM_A_KM 1u
+#define GEMM_B_NK 2u
+#define GEMM_TILE_N 128u
+#define GEMM_WAVEFRONTS 8u
+
+// The three ring kernels. An output of m x n FP16 elements is cut into tiles (N fastest) and the tiles into `ranks` chunks:
+// chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank r sends to r - 1 and receives from r + 1.
+typedef struct stretto_ring_arguments {
+  uint64_t output;      // Own array.
+  uint64_t receive;     // reduce_scatter: own receive array, laid out like the output; else 0.
+  uint64_t peer;        // reduce_scatter: receive array of rank r - 1; else its output.
+  uint64_t flags;       // Own flags: ranks x work-groups words of 8 bytes, written by rank r + 1.
+  uint64_t peer_flags;  // Those of rank r - 1.
+  uint64_t flag_value;  // Written to flags; larger than any value they held before.
+  uint32_t m;
+  uint32_t n;
+  uint32_t pitch;       // Bytes between rows of all arrays.
+  uint32_t tiles_n;
+  uint32_t tiles;
+  uint16_t tile_m;      // A multiple of 8.
+  uint16_t tile_n;
+  uint32_t rank;
+  uint32_t ranks;
+} stretto_ring_arguments_t;
+
+#ifdef __cplusplus
+static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80, "read by kernels");
+#else
+_Static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80, "read by kernels");
+#endif
+
+#endif  // STRETTO_SW_KERNELS_KERNEL_ARGUMENTS_H_
