@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are complete or absent: written beside their place, then renamed into it.
+#ifndef STRETTO_PLATFORM_ATOMIC_FILE_H_
+#define STRETTO_PLATFORM_ATOMIC_FILE_H_
+
+#include <string>
+
+namespace stretto {
+
+// Makes `folder` and tries a write in it; UserError (one line) if that fails, so that a run does not end with results it
+// cannot keep.
+void prepare_folder(const std::string& folder);
+// Throws UserError if anything fails, also when the disk is full.
+void write_atomically(const std::string& file, const std::string& contents);
+std::string read_file(const std::string& file);  // UserError if it cannot be read.
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_ATOMIC_FILE_H_

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/check.h"
+
+#include <Eigen/Core>
+
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+
+namespace stretto {
+
+namespace {
+
+float value_of(uint16_t bits) { return static_cast<float>(Eigen::half_impl::raw_uint16_to_half(bits)); }
+uint16_t bits_of(float value) { return Eigen::half(value).x; }
+
+bool is_nan(uint16_t bits) { return (bits & 0x7FFF) > 0x7C00; }
+
+std::string text_of(uint16_t bits) {
+  if (is_nan(bits)) return "NaN";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value_of(bits));
+  return text;
+}
+
+// Which part of the output a mode leaves on a rank.
+enum class Promise { partial, own_chunk, all };
+
+Promise promise_of(const std::string& mode) {
+  if (mode == "gemm") return Promise::partial;
+  return mode == "rs" || mode == "rs-nmc" ? Promise::own_chunk : Promise::all;
+}
+
+class Checker {
+ public:
+  explicit Checker(const CheckTask& task)
+      : task_(task), tiles_n_((task.n + task.tile_n - 1) / task.tile_n),
+        tiles_(tiles_n_ * ((task.m + task.tile_m - 1) / task.tile_m)), got_(task.n) {
+    for (uint32_t chunk = 0, tile = 0; chunk < task.ranks; ++chunk) {
+      for (; tile < chunk_first_tile(tiles_, task.ranks, chunk + 1); ++tile) chunk_of_tile_.push_back(chunk);
+    }
+  }
+
+  CheckReport run() {
+    if (task_.data == DataMode::stamp) {
+      for (uint32_t row = 0; row < task_.m; ++row) stamp_row(row);
+    } else {
+      make_partials();
+      for (uint32_t row = 0; row < task_.m; ++row) real_row(row);
+    }
+    return report_;
+  }
+
+ private:
+  uint32_t chunk_at(uint32_t row, uint32_t column) const {
+    return chunk_of_tile_[row / task_.tile_m * tiles_n_ + column / task_.tile_n];
+  }
+
+  // Compares what the mode promises of `row` on every simulated rank; expected(rank, column) gives FP16 bits.
+  template <class Expected>
+  void compare_row(uint32_t row, Expected expected) {
+    const Promise promise = promise_of(task_.mode);
+    for (uint32_t rank = 0; rank < task_.simulated_ranks; ++rank) {
+      task_.read(rank, row, 0, task_.n, got_.data());
+      for (uint32_t column = 0; column < task_.n; ++column) {
+        if (promise == Promise::own_chunk && chunk_at(row, column) != rank) continue;
+        ++report_.elements;
+        const uint16_t want = expected(rank, column);
+        if (got_[column] == want) continue;
+        if (report_.mismatches++ == 0) {
+          report_.first = "rank " + std::to_string(rank) + " row " + std::to_string(row) + " column " +
+                          std::to_string(column) + ": got " + text_of(got_[column]) + ", expected " + text_of(want);
+        }
+      }
+    }
+  }
+
+  void stamp_row(uint32_t row) {
+    if (task_.mode == "gemm") {
+      std::vector<std::vector<uint32_t>> one(task_.simulated_ranks, std::vector<uint32_t>(task_.n, 0));
+      for (uint32_t rank = 0; rank < task_.simulated_ranks; ++rank) task_.add_stamps(rank, row, one[rank].data());
+      compare_row(row, [&](uint32_t rank, uint32_t column) { return bits_of(static_cast<float>(one[rank][column])); });
+      return;
+    }
+    sum_.assign(task_.n, 0);
+    for (uint32_t rank = 0; rank < task_.ranks; ++rank) task_.add_stamps(rank, row, sum_.data());
+    want_.resize(task_.n);
+    // Integers up to 2048 are exact in FP16, so the sum does not depend on the order of the ring.
+    for (uint32_t column = 0; column < task_.n; ++column) want_[column] = bits_of(static_cast<float>(sum_[column]));
+    compare_row(row, [&](uint32_t, uint32_t column) { return want_[column]; });
+  }
+
+  void make_partials() {
+    using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    partial_.assign(task_.ranks, std::vector<uint16_t>(uint64_t{task_.m} * task_.n));
+    // gamma_K of FP32 accumulation (Higham, 3.1) times sum |a||b|, plus one rounding to FP16.
+    const double u32 = std::ldexp(1.0, -24);
+    const double gamma = task_.k * u32 / (1 - task_.k * u32);
+    for (uint32_t rank = 0; rank < task_.ranks; ++rank) {
+      Matrix a(task_.m, task_.k), b(task_.k, task_.n);
+      for (uint32_t row = 0; row < task_.m; ++row) {
+        for (uint32_t k = 0; k < task_.k; ++k) a(row, k) = value_of(task_.a(rank, row, k));
+      }
+      for (uint32_t k = 0; k < task_.k; ++k) {
+        for (uint32_t column = 0; column < task_.n; ++column) b(k, column) = value_of(task_.b(rank, k, column));
+      }
+      const Matrix exact = a * b;
+      const Matrix magnitude = a.cwiseAbs() * b.cwiseAbs();
+      std::vector<float> sum(task_.n);
+      for (uint32_t row = 0; row < task_.m; ++row) {
+        std::fill(sum.begin(), sum.end(), 0.0f);
+        for (uint32_t k = 0; k < task_.k; ++k) {
+          const float left = static_cast<float>(a(row, k));
+          for (uint32_t column = 0; column < task_.n; ++column) sum[column] += left * static_cast<float>(b(k, column));
+        }
+        for (uint32_t column = 0; column < task_.n; ++column) {
+          const uint16_t bits = bits_of(sum[column]);
+          partial_[rank][uint64_t{row} * task_.n + column] = bits;
+          const double error = std::abs(double(value_of(bits)) - exact(row, column));
+          const double accumulation = gamma * magnitude(row, column);
+          const double rounding = std::max(std::ldexp(std::abs(exact(row, column)) + accumulation, -11), std::ldexp(1.0, -25));
+          report_.max_error = std::max(report_.max_error, error / (accumulation + rounding));
+        }
+      }
+    }
+    report_.error_bound = 1;
+  }
+
+  void real_row(uint32_t row) {
+    const auto partial = [&](uint32_t rank, uint32_t column) { return partial_[rank][uint64_t{row} * task_.n + column]; };
+    if (task_.mode == "gemm") {
+      compare_row(row, partial);
+      return;
+    }
+    want_.resize(task_.n);
+    for (uint32_t column = 0; column < task_.n; ++column) {
+      const uint32_t owner = chunk_at(row, column);
+      uint32_t rank = (owner + task_.ranks - 1) % task_.ranks;
+      uint16_t sum = partial(rank, column);
+      while (rank != owner) {
+        rank = (rank + task_.ranks - 1) % task_.ranks;
+        sum = bits_of(value_of(sum) + value_of(partial(rank, column)));
+      }
+      want_[column] = sum;
+    }
+    compare_row(row, [&](uint32_t, uint32_t column) { return want_[column]; });
+  }
+
+  const CheckTask& task_;
+  uint32_t tiles_n_;
+  uint32_t tiles_;
+  std::vector<uint32_t> chunk_of_tile_;
+  std::vector<uint16_t> got_;
+  std::vector<uint32_t> sum_;
+  std::vector<uint16_t> want_;
+  std::vector<std::vector<uint16_t>> partial_;
+  CheckReport report_;
+};
+
+}  // namespace
+
+uint32_t chunk_first_tile(uint32_t tiles, uint32_t ranks, uint32_t chunk) {
+  return static_cast<uint32_t>(uint64_t{tiles} * chunk / ranks);
+}
+
+CheckReport check_output(const CheckTask& task) {
+  assert(task.ranks > 0 && task.simulated_ranks <= task.ranks);
+  return Checker(task).run();
+}
+
+}  // namespace stretto

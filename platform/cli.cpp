@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/cli.h"
+
+#include <boost/program_options.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "models/common/error.h"
+#include "platform/compare.h"
+#include "platform/listing.h"
+#include "platform/options.h"
+#include "platform/reproduce.h"
+#include "platform/run.h"
+#include "platform/version.h"
+
+namespace po = boost::program_options;
+
+namespace stretto {
+
+const char* implementation_name(Implementation implementation) {
+  return implementation == Implementation::rtl ? "rtl" : implementation == Implementation::model ? "model" : "lockstep";
+}
+
+namespace {
+
+constexpr const char* kUsage =
+    "Stretto simulates multi-GPU machines whose communication overlaps their computation.\n"
+    "\n"
+    "  stretto run [WORKLOAD] [options]     simulate one workload, or boot firmware\n"
+    "  stretto reproduce t3 [options]       the table of the T3 paper: published, measured, verdict\n"
+    "  stretto list machines|workloads|blocks|parameters\n"
+    "  stretto report DIR                   print the results in DIR\n"
+    "  stretto compare DIR DIR...           results side by side; ratios are to the first\n"
+    "\n"
+    "'stretto COMMAND --help' explains a command. 'stretto --version' prints the version.\n"
+    "Exit status: 0 success, 1 a check failed, 2 bad usage or input, 124 time limit.\n";
+
+using Arguments = std::vector<std::string>;
+
+// Parses `arguments`; true if --help was given (and answered).
+bool parse(const Arguments& arguments, const std::string& headline, const po::options_description& visible,
+           const po::options_description& positional, const char* names, int count, po::variables_map& values) {
+  po::options_description all;
+  all.add(visible).add(positional);
+  po::positional_options_description order;
+  if (count != 0) order.add(names, count);
+  try {
+    po::store(po::command_line_parser(arguments)
+                  .options(all)
+                  .positional(order)
+                  .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                  .run(),
+              values);
+    po::notify(values);
+  } catch (const po::error& error) {
+    throw UserError(std::string(error.what()) + "; see 'stretto " + headline.substr(0, headline.find(' ')) + " --help'");
+  }
+  if (values.count("help") == 0) return false;
+  std::cout << "stretto " << headline << "\n\n" << visible;
+  return true;
+}
+
+void add_impl(const std::string& text, std::map<std::string, Implementation>& impl) {
+  const size_t equals = text.find('=');
+  const std::string block = text.substr(0, equals);
+  const std::string kind = equals == std::string::npos ? "" : text.substr(equals + 1);
+  Implementation value = Implementation::rtl;
+  if (kind == "model") {
+    value = Implementation::model;
+  } else if (kind == "lockstep") {
+    value = Implementation::lockstep;
+  } else if (kind != "rtl") {
+    throw UserError("--impl " + text + ": must be BLOCK=rtl|model|lockstep or all=...");
+  }
+  bool known = false;
+  for (const std::string& name : block_names()) {
+    if (block != "all" && block != name) continue;
+    impl[name] = value;
+    known = true;
+  }
+  if (!known) throw UserError("--impl " + text + ": no block '" + block + "'; 'stretto list blocks' shows all");
+}
+
+int command_run(const Arguments& arguments) {
+  RunOptions options;
+  std::vector<std::string> impl;
+  po::options_description visible("Options");
+  visible.add_options()
+    ("help,h", "this text")
+    ("machine", po::value(&options.machine)->value_name("M"), "shipped machine or file.yaml; default: the workload's")
+    ("mode", po::value(&options.mode)->value_name("NAME"), "one of the workload's modes; default: its first")
+    ("firmware", po::value(&options.firmware)->value_name("ELF"), "firmware of the command processors")
+    ("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(), "set a parameter; may be repeated")
+    ("seed", po::value(&options.seed)->value_name("N")->default_value(1), "seed of operands")
+    ("impl", po::value(&impl)->value_name("BLOCK|all=KIND")->composing(), "rtl (default), model or lockstep")
+    ("data", po::value(&options.data)->value_name("stamp|real"), "provenance stamps or FP16 numbers")
+    ("out", po::value(&options.out)->value_name("DIR"), "where stats.json, stats.csv, machine.yaml go")
+    ("timeline", po::bool_switch(&options.timeline), "write DIR/timeline.json (Chrome, Perfetto)")
+    ("time-limit", po::value(&options.time_limit_s)->value_name("SECONDS")->default_value(0, "none"), "of host time")
+    ("progress", po::bool_switch(&options.progress), "progress line from the start, also when not a terminal");
+  po::options_description positional;
+  positional.add_options()("workload", po::value(&options.workload), "");
+  po::variables_map values;
+  if (parse(arguments, "run [WORKLOAD] [options]", visible, positional, "workload", 1, values)) return kExitSuccess;
+  for (const std::string& text : impl) add_impl(text, options.impl);
+  for (const std::string& name : block_names()) options.impl.emplace(name, Implementation::rtl);
+  if (options.time_limit_s < 0) throw UserError("--time-limit must not be negative");
+  if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
+    throw UserError("--data " + options.data + ": must be stamp or real");
+  }
+  return run(options);
+}
+
+int command_reproduce(const Arguments& arguments) {
+  ReproduceOptions options;
+  po::options_description visible("Options");
+  visible.add_options()
+    ("help,h", "this text")
+    ("figure", po::value(&options.figure)->value_name("ID"), "only the targets of this figure (16, 17, 18) or id (T3-R01)")
+    ("jobs", po::value(&options.jobs)->value_name("N")->default_value(1), "simulations at a time")
+    ("out", po::value(&options.out)->value_name("DIR")->default_value("stretto-results/reproduce-t3"),
+     "results, one folder a simulation; what is there is not run again")
+    ("full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")
+    ("cases", po::value(&options.cases)->value_name("TEXT"), "only cases whose name contains TEXT")
+    ("machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"), "side by side")
+    ("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(), "set a parameter in every simulation")
+    ("table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
+  po::options_description positional;
+  positional.add_options()("paper", po::value(&options.paper), "");
+  po::variables_map values;
+  if (parse(arguments, "reproduce t3 [options]", visible, positional, "paper", 1, values)) return kExitSuccess;
+  if (options.paper != "t3") throw UserError("reproduce " + options.paper + ": must be t3");
+  if (options.jobs < 1 || options.jobs > 256) throw UserError("--jobs must be 1..256");
+  return reproduce(options);
+}
+
+int command_list(const Arguments& arguments) {
+  std::string what;
+  po::options_description visible("Options");
+  visible.add_options()("help,h", "this text");
+  po::options_description positional;
+  positional.add_options()("what", po::value(&what), "");
+  po::variables_map values;
+  if (parse(arguments, "list machines|workloads|blocks|parameters", visible, positional, "what", 1, values)) return kExitSuccess;
+  return list(what);
+}
+
+int command_compare(const Arguments& arguments, bool many) {
+  std::vector<std::string> folders;
+  po::options_description visible("Options");
+  visible.add_options()("help,h", "this text");
+  po::options_description positional;
+  positional.add_options()("folder", po::value(&folders), "");
+  po::variables_map values;
+  if (parse(arguments, many ? "compare DIR DIR..." : "report DIR", visible, positional, "folder", -1, values)) return kExitSuccess;
+  if (folders.empty() || (!many && folders.size() != 1)) {
+    throw UserError(many ? "compare needs at least one result folder" : "report needs one result folder");
+  }
+  return compare(folders);
+}
+
+}  // namespace
+
+int cli(int argc, char* argv[]) {
+  try {
+    if (argc < 2) {
+      std::cerr << kUsage;
+      return kExitUsage;
+    }
+    const std::string command = argv[1];
+    const Arguments arguments(argv + 2, argv + argc);
+    if (command == "--help" || command == "-h" || command == "help") {
+      std::cout << kUsage;
+      return kExitSuccess;
+    }
+    if (command == "--version") {
+      std::cout << version_text() << "\n";
+      return kExitSuccess;
+    }
+    if (command == "run") return command_run(arguments);
+    if (command == "reproduce") return command_reproduce(arguments);
+    if (command == "list") return command_list(arguments);
+    if (command == "report") return command_compare(arguments, false);
+    if (command == "compare") return command_compare(arguments, true);
+    const std::string near = nearest_names(command, {"run", "reproduce", "list", "report", "compare"});
+    throw UserError("unknown command '" + command + "'" + (near.empty() ? "" : "; nearest: " + near) + "; see 'stretto --help'");
+  } catch (const UserError& error) {
+    std::cerr << "stretto: " << error.what() << "\n";
+    return kExitUsage;
+  } catch (const CheckError& error) {
+    std::cerr << "stretto: " << error.what() << "\n";
+    return kExitCheckFailed;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "stretto: out of host memory\n";
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    std::cerr << "stretto: " << error.what() << "\n";
+    return kExitCheckFailed;
+  }
+}
+
+}  // namespace stretto

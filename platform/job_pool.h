@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs commands as child processes, a few at a time. Output of each goes to a file. SIGINT and SIGTERM are passed on
+// to the children, which write what they have; then run() returns false.
+#ifndef STRETTO_PLATFORM_JOB_POOL_H_
+#define STRETTO_PLATFORM_JOB_POOL_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stretto {
+
+struct Job {
+  std::string title;
+  std::vector<std::string> command;
+  std::string log_file;
+  int exit_code = -1;
+  double seconds = 0;
+};
+
+// `finished` is called after each job. False: interrupted.
+bool run_jobs(std::vector<Job>& jobs, unsigned at_once, const std::function<void(const Job&)>& finished);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_JOB_POOL_H_

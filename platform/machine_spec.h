@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Spec tree of a machine: what `stretto list parameters` shows. Each component describes its own part beside its
+// Spec; here is only what concerns the machine as a whole.
+#ifndef STRETTO_PLATFORM_MACHINE_SPEC_H_
+#define STRETTO_PLATFORM_MACHINE_SPEC_H_
+
+#include <cstdint>
+#include <string>
+
+#include "models/common/spec.h"
+#include "models/gpu/gpu_spec.h"
+#include "models/hbm/hbm_spec.h"
+
+namespace stretto {
+
+enum class Topology : uint8_t { ring, fully_connected };
+
+struct SimSpec {
+  uint32_t threads = 0;
+  bool sleep = true;
+  bool reverse_elaboration = false;
+  bool mirror = false;
+  uint32_t timeline_mib = 256;
+  uint32_t deadlock_us = 2000;
+};
+
+struct MachineSpec {
+  uint32_t gpus = 8;
+  Topology topology = Topology::ring;
+  GpuSpec gpu;
+  L2Spec l2;
+  HbmSpec hbm;
+  SimSpec sim;
+};
+
+void describe(SimSpec& spec, ParameterSet& set);
+void describe(MachineSpec& spec, ParameterSet& set);
+// Relations between parameters; throws UserError.
+void check_machine(const MachineSpec& spec);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_MACHINE_SPEC_H_

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executable `stretto`. SystemC brings main(); this is where it hands over.
+#include <cstdlib>
+
+#include <systemc>
+
+#include "platform/cli.h"
+
+namespace {
+
+// SystemC prints its banner before sc_main.
+const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  if (kBannerIsOff != 0) return EXIT_FAILURE;
+  // Before anything makes an sc_time: one unit is a femtosecond (DESIGN contract (a)).
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  return stretto::cli(argc, argv);
+}

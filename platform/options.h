@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run was asked to do, before anything is built.
+#ifndef STRETTO_PLATFORM_OPTIONS_H_
+#define STRETTO_PLATFORM_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stretto {
+
+enum class Implementation : uint8_t { rtl, model, lockstep };
+enum class DataMode : uint8_t { stamp, real };
+
+// The RTL blocks in the loop, in the order of `stretto list blocks`.
+inline const std::vector<std::string>& block_names() {
+  static const std::vector<std::string> names{"grid_scheduler", "mca", "tracker"};
+  return names;
+}
+
+struct RunOptions {
+  std::string workload;            // Empty: boot `firmware` alone.
+  std::string machine;             // Empty: the workload's default.
+  std::string mode;                // Empty: the workload's first mode.
+  std::string firmware;            // Empty: the shipped one.
+  std::vector<std::string> sets;   // "path=value".
+  uint64_t seed = 1;
+  std::map<std::string, Implementation> impl;
+  std::string data;                // Empty: the workload's default.
+  std::string out;                 // Empty: default_out_folder(); without a workload: no files.
+  bool timeline = false;
+  double time_limit_s = 0;         // Host seconds; 0 = none.
+  bool progress = false;           // From the start, not only after two seconds.
+  bool quiet = false;              // No summary on stdout.
+};
+
+const char* implementation_name(Implementation implementation);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_OPTIONS_H_

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/results.h"
+
+#include <boost/json.hpp>
+
+#include <cstdio>
+#include <sstream>
+
+#include "platform/atomic_file.h"
+#include "platform/cli.h"
+#include "platform/version.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+template <class Map>
+json::object object_of(const Map& map) {
+  json::object object;
+  for (const auto& [key, value] : map) object[key] = value;
+  return object;
+}
+
+// Boost.JSON writes one line; people read these files, so one key a line and two spaces a level.
+void pretty(std::string& out, const json::value& value, int level) {
+  const std::string indent(2 * (level + 1), ' ');
+  const std::string close(2 * level, ' ');
+  if (const json::object* object = value.if_object(); object != nullptr && !object->empty()) {
+    out += "{\n";
+    bool first = true;
+    for (const auto& item : *object) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent + json::serialize(item.key()) + ": ";
+      pretty(out, item.value(), level + 1);
+    }
+    out += "\n" + close + "}";
+  } else if (const json::array* array = value.if_array(); array != nullptr && !array->empty()) {
+    out += "[\n";
+    for (size_t i = 0; i < array->size(); ++i) {
+      if (i) out += ",\n";
+      out += indent;
+      pretty(out, (*array)[i], level + 1);
+    }
+    out += "\n" + close + "]";
+  } else if (value.is_double()) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.6g", value.get_double());
+    out += text;
+  } else {
+    out += json::serialize(value);
+  }
+}
+
+json::object audit_json(const Results& results) {
+  struct Law {
+    std::string name;
+    uint64_t checked = 0;
+    uint64_t violated = 0;
+  };
+  std::vector<Law> laws;
+  std::map<std::string, size_t> index;
+  json::array violations;
+  for (const AuditResult& one : results.audit) {
+    const auto [place, fresh] = index.emplace(one.law, laws.size());
+    if (fresh) laws.push_back({one.law});
+    Law& law = laws[place->second];
+    ++law.checked;
+    if (one.holds) continue;
+    ++law.violated;
+    violations.push_back(json::object{{"law", one.law}, {"where", one.where}, {"left", one.left}, {"right", one.right}});
+  }
+  json::object law_object;
+  for (const Law& law : laws) {
+    law_object[law.name] = json::object{{"checked", law.checked}, {"violated", law.violated}};
+  }
+  json::object object;
+  object["laws"] = std::move(law_object);
+  object["violations"] = results.violations();
+  object["violated"] = std::move(violations);
+  return object;
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string milliseconds(Time time) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6f", static_cast<double>(time / 1'000'000) / 1e6);
+  return text;
+}
+
+}  // namespace
+
+const char* phase_name(Phase phase) {
+  constexpr const char* kNames[kPhases] = {"total", "setup", "init", "gemm", "rs", "ag"};
+  return kNames[static_cast<unsigned>(phase)];
+}
+
+uint64_t Results::violations() const {
+  uint64_t count = 0;
+  for (const AuditResult& one : audit) count += one.holds ? 0 : 1;
+  return count;
+}
+
+int Results::exit_code() const {
+  if (status == "time limit") return kExitTimeLimit;
+  if (status != "complete" || violations() != 0 || !check.passed()) return kExitCheckFailed;
+  return kExitSuccess;
+}
+
+std::string to_json(const Results& results) {
+  json::object root;
+  root["stretto"] = version_text();
+  root["status"] = results.status;
+  root["message"] = results.message;
+  root["machine"] = results.machine;
+  root["workload"] = results.workload;
+  root["mode"] = results.mode;
+  root["data"] = results.data;
+  root["seed"] = results.seed;
+  root["gpus"] = results.gpus;
+  root["impl"] = object_of(results.impl);
+  root["kernel_sha256"] = object_of(results.kernel_sha256);
+  root["firmware_sha256"] = results.firmware_sha256;
+  json::object time;
+  for (unsigned i = 0; i < kPhases; ++i) time[phase_name(static_cast<Phase>(i))] = results.time[i] / kNanosecond;
+  root["time_ns"] = std::move(time);
+  root["dram_bytes"] = object_of(results.dram_bytes);
+  root["link_bytes"] = results.link_bytes;
+  root["cp"] = json::object{{"instructions", results.cp_instructions}, {"cycles", results.cp_cycles}};
+  root["tracker"] = object_of(results.tracker);
+  root["mca"] = object_of(results.mca);
+  root["check"] = json::object{{"elements", results.check.elements},
+                               {"mismatches", results.check.mismatches},
+                               {"first", results.check.first},
+                               {"max_error", results.check.max_error},
+                               {"error_bound", results.check.error_bound}};
+  root["audit"] = audit_json(results);
+  root["digest"] = results.digest;
+  root["host"] = json::object{{"wall_s", results.wall_s}, {"cpu_s", results.cpu_s}, {"peak_rss_mib", results.peak_rss_mib}};
+  json::object statistics;
+  for (const Statistic& one : results.statistics) statistics[one.path] = one.value;
+  root["statistics"] = std::move(statistics);
+  std::string text;
+  pretty(text, root, 0);
+  return text + "\n";
+}
+
+std::string to_csv(const Results& results) {
+  std::string text = "path,value,unit,sentence\n";
+  for (unsigned i = 0; i < kPhases; ++i) {
+    text += std::string("time_ns.") + phase_name(static_cast<Phase>(i)) + "," +
+            std::to_string(results.time[i] / kNanosecond) + ",ns,Time of the phase\n";
+  }
+  for (const auto& [key, value] : results.dram_bytes) {
+    text += "dram_bytes." + key + "," + std::to_string(value) + ",bytes,DRAM traffic of all GPUs\n";
+  }
+  for (const Statistic& one : results.statistics) {
+    text += csv_text(one.path) + "," + std::to_string(one.value) + "," + one.unit + "," + csv_text(one.sentence) + "\n";
+  }
+  return text;
+}
+
+void write_results(const std::string& folder, const Results& results, const std::string& resolved_machine) {
+  write_atomically(folder + "/machine.yaml", resolved_machine);
+  write_atomically(folder + "/stats.csv", to_csv(results));
+  write_atomically(folder + "/stats.json", to_json(results));  // Last: where it is, all is.
+}
+
+std::string summary(const Results& results) {
+  std::ostringstream out;
+  out << results.workload << " on " << results.machine << ", " << results.gpus << " GPUs, mode " << results.mode
+      << ", data " << results.data << ": " << results.status;
+  if (!results.message.empty()) out << ": " << results.message;
+  out << "\n  time ms   ";
+  for (unsigned i = 0; i < kPhases; ++i) {
+    out << "  " << phase_name(static_cast<Phase>(i)) << " " << milliseconds(results.time[i]);
+  }
+  out << "\n  DRAM MB   ";
+  for (const auto& [key, value] : results.dram_bytes) {
+    if (value == 0) continue;
+    char text[64];
+    std::snprintf(text, sizeof text, "  %s %.3f", key.c_str(), static_cast<double>(value) / 1e6);
+    out << text;
+  }
+  char text[200];
+  std::snprintf(text, sizeof text, "\n  link MB     %.3f\n", static_cast<double>(results.link_bytes) / 1e6);
+  out << text;
+  out << "  check       " << results.check.elements << " elements, " << results.check.mismatches << " mismatches";
+  if (!results.check.first.empty()) out << "; first: " << results.check.first;
+  if (results.check.error_bound > 0) {
+    std::snprintf(text, sizeof text, "; largest error %.4g of its bound", results.check.max_error);
+    out << text;
+  }
+  out << "\n  audit       " << results.audit.size() << " checks of laws, " << results.violations() << " violations\n";
+  unsigned shown = 0;
+  for (const AuditResult& one : results.audit) {
+    if (one.holds || shown++ == 8) continue;
+    if (shown > 8) break;
+    out << "    violated: " << one.law << ", at " << one.where << ": " << one.left << " against " << one.right << "\n";
+  }
+  std::snprintf(text, sizeof text, "  host        %.2f s wall, %.2f s cpu, %.0f MiB\n", results.wall_s, results.cpu_s,
+                results.peak_rss_mib);
+  out << text << "  digest      " << results.digest << "\n";
+  return out.str();
+}
+
+}  // namespace stretto

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run leaves behind: stats.json, stats.csv and machine.yaml (the resolved configuration) in one folder, each
+// written atomically, also when the run was cut short; `status` tells.
+#ifndef STRETTO_PLATFORM_RESULTS_H_
+#define STRETTO_PLATFORM_RESULTS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/common/component.h"
+#include "models/common/event_queue.h"
+#include "platform/check.h"
+#include "platform/options.h"
+
+namespace stretto {
+
+enum class Phase : uint8_t { total, setup, init, gemm, rs, ag };
+inline constexpr unsigned kPhases = 6;
+const char* phase_name(Phase phase);
+
+struct Results {
+  // "complete"; "failed" (a check), "fault", "deadlock", "interrupted", "time limit".
+  std::string status = "complete";
+  std::string message;  // One line, when not complete.
+  std::string machine;
+  std::string workload;
+  std::string mode;
+  std::string data;
+  uint64_t seed = 0;
+  uint32_t gpus = 0;
+  std::map<std::string, std::string> impl;
+  std::map<std::string, std::string> kernel_sha256;
+  std::string firmware_sha256;
+  std::array<Time, kPhases> time{};                 // By Phase.
+  std::map<std::string, uint64_t> dram_bytes;       // "gemm_read" ... summed over all GPUs.
+  uint64_t link_bytes = 0;
+  uint64_t cp_instructions = 0;
+  uint64_t cp_cycles = 0;
+  std::map<std::string, uint64_t> tracker;          // updates, triggers, spills, max_live.
+  std::map<std::string, uint64_t> mca;
+  CheckReport check;
+  std::vector<AuditResult> audit;
+  std::string digest;
+  std::vector<Statistic> statistics;
+  double wall_s = 0;
+  double cpu_s = 0;
+  double peak_rss_mib = 0;
+
+  uint64_t violations() const;
+  // 0, 1 or 124, from status, check and audit.
+  int exit_code() const;
+};
+
+std::string to_json(const Results& results);
+std::string to_csv(const Results& results);
+// Names of the laws with how often each was checked and violated, in order of first appearance.
+void write_results(const std::string& folder, const Results& results, const std::string& resolved_machine);
+// A short account for people: time by phase, traffic, checks.
+std::string summary(const Results& results);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_RESULTS_H_

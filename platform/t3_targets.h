@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The published results of T3 and how each is computed from simulations.
+#ifndef STRETTO_PLATFORM_T3_TARGETS_H_
+#define STRETTO_PLATFORM_T3_TARGETS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stretto {
+
+// What a simulation contributes; times in ns, traffic in bytes.
+struct T3Run {
+  uint64_t total = 0, setup = 0, init = 0, gemm = 0, rs = 0, ag = 0;
+  std::map<std::string, uint64_t> dram;
+  uint64_t link_bytes = 0;
+  uint32_t gpus = 0;
+  // From the first dispatch to the end: what T3 calls the sub-layer.
+  double layer() const { return static_cast<double>(total - setup - init); }
+  double dram_bytes(const char* key) const {
+    const auto found = dram.find(key);
+    return found == dram.end() ? 0.0 : static_cast<double>(found->second);
+  }
+};
+
+// One sub-layer on one machine: its simulations by mode.
+struct T3Case {
+  std::string name;   // "tnlg-fc2-tp8".
+  std::string model;  // "tnlg".
+  std::string layer;  // "op", "fc2", "fc1", "ip".
+  unsigned tp = 0;
+  std::map<std::string, T3Run> runs;
+
+  bool large() const { return tp == 32; }
+  bool has(std::initializer_list<const char*> modes) const;
+  const T3Run& run(const char* mode) const { return runs.at(mode); }
+  double speedup(const char* mode) const;  // Against sequential.
+  double ideal_time() const;               // max(gemm, rs) + ag, isolated.
+  double ideal_nmc_time() const;
+  double ideal_speedup() const;
+};
+
+struct Target {
+  std::string id;
+  std::string section;    // "6.1.2, Fig 16".
+  std::string statement;
+  std::string metric;
+  std::optional<double> value;
+  std::string unit;
+  std::string kind;       // headline, per-figure, bound, trend.
+};
+
+struct Measured {
+  std::optional<double> value;  // None: simulations missing.
+  bool holds = false;           // Trends and bounds: what the statement says.
+  std::string note;
+};
+
+std::vector<Target> load_targets(const std::string& file);
+// The ids that this version computes, in the order of the table.
+const std::vector<std::string>& t3_ids();
+Measured measure(const std::string& id, const std::vector<T3Case>& cases);
+// "met", "missed", "not run", by the bands of targets/README.md.
+std::string verdict(const Target& target, const Measured& measured);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_T3_TARGETS_H_

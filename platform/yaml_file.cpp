@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/yaml_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "models/common/error.h"
+
+namespace stretto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path executable_folder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::current_path() : self.parent_path();
+}
+
+}  // namespace
+
+std::string share_folder() {
+  if (const char* text = std::getenv("STRETTO_SHARE"); text != nullptr && *text != '\0') return text;
+  for (const fs::path& candidate : {executable_folder() / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
+    if (fs::is_directory(candidate / "machines")) return candidate.string();
+  }
+  throw UserError(std::string(STRETTO_SOURCE_DIR) + "/platform/machines: no such folder; set STRETTO_SHARE to the folder "
+                  "that holds machines/ and workloads/");
+}
+
+std::string software_folder() {
+  if (const char* text = std::getenv("STRETTO_SW"); text != nullptr && *text != '\0') return text;
+  return (executable_folder() / "sw").string();
+}
+
+std::vector<std::string> shipped(const std::string& kind) {
+  const fs::path base = fs::path(share_folder()) / kind;
+  std::vector<std::string> names;
+  if (!fs::is_directory(base)) return names;
+  for (const auto& entry : fs::recursive_directory_iterator(base)) {
+    if (!entry.is_regular_file() || entry.path().extension() != ".yaml") continue;
+    names.push_back(fs::relative(entry.path(), base).replace_extension("").string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string find_shipped(const std::string& kind, const std::string& name_or_file) {
+  const std::string one = kind.substr(0, kind.size() - 1);
+  if (name_or_file.size() > 5 && name_or_file.substr(name_or_file.size() - 5) == ".yaml") {
+    if (!fs::is_regular_file(name_or_file)) throw UserError(name_or_file + ": no such " + one + " file");
+    return name_or_file;
+  }
+  const std::vector<std::string> names = shipped(kind);
+  if (std::binary_search(names.begin(), names.end(), name_or_file)) {
+    return (fs::path(share_folder()) / kind / (name_or_file + ".yaml")).string();
+  }
+  const std::string near = nearest_names(name_or_file, names, 5);
+  throw UserError("unknown " + one + " '" + name_or_file + "'" +
+                  (near.empty() ? "; 'stretto list " + kind + "' shows all" : "; nearest: " + near));
+}
+
+YAML::Node load_yaml(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) throw UserError(file + ": cannot be read");
+  try {
+    YAML::Node node = YAML::Load(stream);
+    if (!node.IsMap()) throw UserError(file + ": not a YAML map of keys and values");
+    return node;
+  } catch (const YAML::Exception& error) {
+    throw UserError(file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+  }
+}
+
+std::string where(const std::string& file, const YAML::Node& node) {
+  return file + ":" + std::to_string(node.Mark().line + 1);
+}
+
+std::string yaml_text(const std::string& file, const YAML::Node& node, const std::string& key) {
+  if (!node.IsScalar()) throw UserError(where(file, node) + ": " + key + " must be one value");
+  return node.Scalar();
+}
+
+uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key, uint64_t low,
+                     uint64_t high) {
+  uint64_t value = 0;
+  ParameterSet set;
+  set.number(key, value, low, high, "");
+  set.assign(key, yaml_text(file, node, key), where(file, node), "");
+  return value;
+}
+
+bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key) {
+  bool value = false;
+  ParameterSet set;
+  set.flag(key, value, "");
+  set.assign(key, yaml_text(file, node, key), where(file, node), "");
+  return value;
+}
+
+void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node, const std::string& prefix,
+                 const std::string& origin, const std::vector<std::string>& skip) {
+  for (const auto& item : node) {
+    const std::string key = item.first.Scalar();
+    if (prefix.empty() && std::find(skip.begin(), skip.end(), key) != skip.end()) continue;
+    const std::string path = prefix.empty() ? key : prefix + "." + key;
+    if (item.second.IsMap()) {
+      if (!set.is_group(path)) set.assign(path, "", where(file, item.first), origin);  // Throws: unknown.
+      assign_tree(set, file, item.second, path, origin, skip);
+    } else {
+      set.assign(path, yaml_text(file, item.second, path), where(file, item.first), origin);
+    }
+  }
+}
+
+}  // namespace stretto

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML files with errors that name file and line, and the files that ship with stretto.
+#ifndef STRETTO_PLATFORM_YAML_FILE_H_
+#define STRETTO_PLATFORM_YAML_FILE_H_
+
+#include <yaml-cpp/yaml.h>
+
+#include <string>
+#include <vector>
+
+#include "models/common/spec.h"
+
+namespace stretto {
+
+// The folder that holds machines/ and workloads/: beside the executable or in the source tree, or $STRETTO_SHARE.
+std::string share_folder();
+// Where the build puts kernels and firmware: build/sw.
+std::string software_folder();
+
+// Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".
+std::vector<std::string> shipped(const std::string& kind);
+// The file of `name_or_file`; throws UserError that lists near names.
+std::string find_shipped(const std::string& kind, const std::string& name_or_file);
+
+YAML::Node load_yaml(const std::string& file);
+// "machines/t3.yaml:12".
+std::string where(const std::string& file, const YAML::Node& node);
+// A scalar of the wanted kind, or UserError.
+uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key, uint64_t low, uint64_t high);
+std::string yaml_text(const std::string& file, const YAML::Node& node, const std::string& key);
+bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key);
+
+// Assigns every scalar below the map `node` to the parameter of its path.
+void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node, const std::string& prefix,
+                 const std::string& origin, const std::vector<std::string>& skip = {});
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_YAML_FILE_H_
