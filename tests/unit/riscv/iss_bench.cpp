@@ -43,7 +43,8 @@ Result run_once(const stretto::ElfImage& image) {
 
 }  // namespace
 
-int sc_main(int argc, char* argv[]) {
+// The SystemC library that every target links brings main() and calls this.
+extern "C" int sc_main(int argc, char* argv[]) {
   try {
     const auto image = stretto::ElfImage::load(argc > 1 ? argv[1] : STRETTO_ISS_BENCH_ELF);
     std::vector<Result> results;
