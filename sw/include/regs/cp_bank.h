@@ -12,6 +12,7 @@ inline constexpr RegisterInfo kIntcRegisters[] = {
     {"pending", 0x0, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"enable", 0x100, 2, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"claim", 0x200, 2, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
+    {"node", 0x300, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 
 inline constexpr RegisterInfo kDoorbellRegisters[] = {

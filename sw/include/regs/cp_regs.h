@@ -23,6 +23,11 @@
 #define INTC_CLAIM_LINE_SHIFT 0  // Line number.
 #define INTC_CLAIM_LINE_MASK 0xff
 
+// Node of the GPU that this CP belongs to, g + 1; its memory starts at node << STRETTO_NODE_SHIFT. (read only)
+#define INTC_NODE_OFFSET 0x300
+#define INTC_NODE_NODE_SHIFT 0  // 1..64.
+#define INTC_NODE_NODE_MASK 0xff
+
 // doorbell: Doorbells of the CP, at STRETTO_DOORBELL_BASE; rung through the doorbell aperture of the GPU's memory.
 
 // Last value written to doorbell q (the index of the newest packet of queue q). (read only)
