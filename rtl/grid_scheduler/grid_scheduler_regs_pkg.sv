@@ -7,10 +7,10 @@ package grid_scheduler_regs_pkg;
   // Compute units in use; change it and capacity only while no slot runs. (read, write)
   localparam logic [15:0] CusOffset = 16'h0;
   localparam logic [63:0] CusReset = 64'h50;
-  localparam int unsigned CusCountLsb = 0;  // 1..160; more than are built means all.
+  localparam int unsigned CusCountLsb = 0;  // 1..160; 0 or more than are built means all.
   localparam int unsigned CusCountWidth = 8;
 
-  // What one compute unit has (reset values are those of T3 Table 1's unit). (read, write)
+  // What one compute unit has (reset: 256 KiB of registers, 96 KiB of LDS, 64 wavefronts, 32 work-groups). (read, write)
   localparam logic [15:0] CapacityOffset = 16'h8;
   localparam logic [63:0] CapacityReset = 64'h20004000600100;
   localparam int unsigned CapacityRegistersKibLsb = 0;  // Register file in KiB.

@@ -9,7 +9,7 @@ package tracker_regs_pkg;
   localparam logic [63:0] ControlReset = 64'h80;
   localparam int unsigned ControlEnableLsb = 0;  // 0 = updates are taken and forgotten.
   localparam int unsigned ControlEnableWidth = 1;
-  localparam int unsigned ControlWaysLsb = 4;  // Ways in use, 1..8; fewer make the table smaller. 0 or more than are built means all.
+  localparam int unsigned ControlWaysLsb = 4;  // Ways that new tiles may take, 1..8; fewer make the table smaller. 0 or more than are built means all.
   localparam int unsigned ControlWaysWidth = 4;
 
   // A write of any value empties the table and forgets what was spilled; only while status.busy is 0. (write only, reads 0)
@@ -28,7 +28,7 @@ package tracker_regs_pkg;
   localparam int unsigned StatusOutstandingLsb = 8;  // Spill reads and writes outstanding or waiting to be sent.
   localparam int unsigned StatusOutstandingWidth = 7;
   localparam int unsigned StatusLiveLsb = 32;  // Tiles with a slot or a spilled entry.
-  localparam int unsigned StatusLiveWidth = 16;
+  localparam int unsigned StatusLiveWidth = 20;
 
   // Shape of the output in tiles; work-group id = row x tiles_n + column. (read, write)
   localparam logic [15:0] TilesOffset = 16'h20;

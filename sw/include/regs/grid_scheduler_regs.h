@@ -9,10 +9,10 @@
 // Compute units in use; change it and capacity only while no slot runs. (read, write)
 #define GRID_SCHEDULER_CUS_OFFSET 0x0
 #define GRID_SCHEDULER_CUS_RESET 0x50
-#define GRID_SCHEDULER_CUS_COUNT_SHIFT 0  // 1..160; more than are built means all.
+#define GRID_SCHEDULER_CUS_COUNT_SHIFT 0  // 1..160; 0 or more than are built means all.
 #define GRID_SCHEDULER_CUS_COUNT_MASK 0xff
 
-// What one compute unit has (reset values are those of T3 Table 1's unit). (read, write)
+// What one compute unit has (reset: 256 KiB of registers, 96 KiB of LDS, 64 wavefronts, 32 work-groups). (read, write)
 #define GRID_SCHEDULER_CAPACITY_OFFSET 0x8
 #define GRID_SCHEDULER_CAPACITY_RESET 0x20004000600100
 #define GRID_SCHEDULER_CAPACITY_REGISTERS_KIB_SHIFT 0  // Register file in KiB.

@@ -11,7 +11,7 @@
 #define TRACKER_CONTROL_RESET 0x80
 #define TRACKER_CONTROL_ENABLE_SHIFT 0  // 0 = updates are taken and forgotten.
 #define TRACKER_CONTROL_ENABLE_MASK 0x1
-#define TRACKER_CONTROL_WAYS_SHIFT 4  // Ways in use, 1..8; fewer make the table smaller. 0 or more than are built means all.
+#define TRACKER_CONTROL_WAYS_SHIFT 4  // Ways that new tiles may take, 1..8; fewer make the table smaller. 0 or more than are built means all.
 #define TRACKER_CONTROL_WAYS_MASK 0xf0
 
 // A write of any value empties the table and forgets what was spilled; only while status.busy is 0. (write only, reads 0)
@@ -27,7 +27,7 @@
 #define TRACKER_STATUS_OUTSTANDING_SHIFT 8  // Spill reads and writes outstanding or waiting to be sent.
 #define TRACKER_STATUS_OUTSTANDING_MASK 0x7f00
 #define TRACKER_STATUS_LIVE_SHIFT 32  // Tiles with a slot or a spilled entry.
-#define TRACKER_STATUS_LIVE_MASK 0xffff00000000
+#define TRACKER_STATUS_LIVE_MASK 0xfffff00000000
 
 // Shape of the output in tiles; work-group id = row x tiles_n + column. (read, write)
 #define TRACKER_TILES_OFFSET 0x20

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycle-exact reference model of the MCA (rtl/mca/mca.sv); rules R1..R9 are those of rtl/mca/README.md.
+//
+// One object per HBM channel; step() is on the simulator's hot path (10^8 calls a run): no allocation, and the
+// common case (no register access, no kernel pulse) is inline. Every member is a flip-flop of the RTL.
+#ifndef STRETTO_MODELS_REFERENCE_MCA_MODEL_H_
+#define STRETTO_MODELS_REFERENCE_MCA_MODEL_H_
+
+#include <cassert>
+
+#include "models/reference/mca_if.h"
+
+namespace stretto {
+
+class McaModel final : public Mca {
+ public:
+  void reset() override { *this = McaModel(); }
+
+  McaOutputs step(const McaInputs& in) override {
+    // Who may be granted, from the state before the edge (R2, R3, R4).
+    const bool compute = compute_pending_ != 0;
+    const bool comm = comm_pending_ != 0;
+    const bool room = occupancy_ < depth_;
+    const bool take_turns = draining_ || policy_ == kRoundRobin;
+    const bool allowed = comm_allowed();
+    bool starved = false;
+    bool pick_comm;
+    if (take_turns) {
+      pick_comm = comm && (!compute || !last_comm_);
+    } else {
+      starved = comm && ((in.cycle - wait_since_) & kCycleMask) >= starve_limit_ && !(last_comm_ && compute);
+      pick_comm = comm && (starved || (!compute && allowed));
+    }
+    const bool grant_comm = room && pick_comm;
+    const bool grant_compute = room && compute && !pick_comm;
+    const bool starved_grant = grant_comm && !take_turns && (compute || !allowed);
+
+    const auto occupancy = static_cast<uint8_t>(occupancy_ + (grant_comm || grant_compute) - in.dram_pop);
+    assert(occupancy < 128 && "more atoms left the DRAM queue than it held");
+    const auto compute_pending = static_cast<uint16_t>(compute_pending_ + in.compute_push - grant_compute);
+    const auto comm_pending = static_cast<uint16_t>(comm_pending_ + in.comm_push - grant_comm);
+
+    const bool drain_done = draining_ && !comm;
+    const uint64_t rdata = read_pending_ ? read(read_address_) : rdata_;
+    if (decide_ || measuring_ || in.kernel_start || in.first_wg_done) {
+      measure(in, occupancy != occupancy_ || (comm_pending != 0) != comm);
+    }
+    if (grant_comm || (!comm && in.comm_push != 0)) wait_since_ = in.cycle;
+    if (grant_comm || grant_compute) last_comm_ = grant_comm;
+    grants_compute_ += grant_compute;
+    grants_comm_ += grant_comm;
+    grants_starved_ += starved_grant;
+    drains_ += drain_done;
+    draining_ = in.kernel_end || (draining_ && comm);
+    if (in.kernel_start != in.kernel_end) {
+      if (in.kernel_start && kernels_ != 15) ++kernels_;
+      if (in.kernel_end && kernels_ != 0) --kernels_;
+    }
+    occupancy_ = occupancy;
+    compute_pending_ = compute_pending;
+    comm_pending_ = comm_pending;
+    rdata_ = rdata;
+    read_pending_ = in.reg.read;
+    if (in.reg.read) read_address_ = in.reg.address;
+    if (in.reg.write) write(in.reg.address, in.reg.wdata);
+
+    McaOutputs out;
+    out.grant_compute = grant_compute;
+    out.grant_comm = grant_comm;
+    out.drain_done = drain_done;
+    out.threshold = limit();
+    out.wake_cycle = grant_compute || grant_comm || drain_done ? 0 : wake();
+    out.idle = out.wake_cycle == kMcaNeverWakes;
+    out.reg_rdata = rdata_;
+    return out;
+  }
+
+ private:
+  enum Policy : uint8_t { kRoundRobin, kCommunicationAware, kComputeFirstNoLimit, kComputeExclusive };
+  static constexpr uint64_t kCycleMask = (uint64_t{1} << 48) - 1;
+
+  uint8_t limit() const { return automatic_ ? automatic_limit_ : fixed_limit_; }
+
+  bool comm_allowed() const {
+    if (policy_ == kCommunicationAware) return limit() == 0 || occupancy_ < limit();
+    return policy_ == kComputeFirstNoLimit || kernels_ == 0;
+  }
+
+  // wake_cycle of the state after the edge, when no output pulse is high.
+  uint64_t wake() const {
+    if (read_pending_ || decide_ || (draining_ && comm_pending_ == 0)) return 0;
+    if ((compute_pending_ | comm_pending_) == 0 || occupancy_ >= depth_) return kMcaNeverWakes;
+    if (compute_pending_ != 0 || draining_ || policy_ == kRoundRobin || comm_allowed()) return 0;
+    return (wait_since_ + starve_limit_) & kCycleMask;
+  }
+
+  void measure(const McaInputs& in, bool changed);
+  void write(uint16_t address, uint64_t data);
+  uint64_t read(uint16_t address) const;
+
+  uint16_t compute_pending_ = 0;
+  uint16_t comm_pending_ = 0;
+  uint8_t occupancy_ = 0;
+  uint8_t depth_ = 64;
+  uint8_t policy_ = kRoundRobin;
+  bool automatic_ = false;
+  uint8_t fixed_limit_ = 0;
+  uint8_t automatic_limit_ = 0;  // 0 = none until a kernel has been measured.
+  bool last_comm_ = false;       // The last grant was for communication.
+  bool draining_ = false;
+  bool measuring_ = false;
+  bool decide_ = false;          // The measurement ended: choose the limit at the next edge.
+  bool read_pending_ = false;
+  uint8_t kernels_ = 0;          // Started and not ended, saturating at 15.
+  uint16_t read_address_ = 0;
+  uint32_t starve_limit_ = 1000;
+  uint64_t wait_since_ = 0;      // Cycle since which the head of the communication queue waits.
+  uint64_t rdata_ = 0;
+  uint64_t since_ = 0;           // Cycle up to which the sample is accumulated.
+  uint64_t sample_sum_ = 0;
+  uint64_t sample_cycles_ = 0;
+  uint64_t grants_compute_ = 0;
+  uint64_t grants_comm_ = 0;
+  uint64_t grants_starved_ = 0;
+  uint64_t drains_ = 0;
+  uint8_t cutoffs_[3] = {32, 16, 8};
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_REFERENCE_MCA_MODEL_H_

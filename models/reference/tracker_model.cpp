@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/reference/tracker_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "sw/include/regs/field.h"
+#include "sw/include/regs/tracker_regs.h"
+
+namespace stretto {
+namespace {
+
+constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
+constexpr uint64_t kEntryValid = uint64_t{1} << 63;
+
+// The first set bit of `mask` at or after `from`, cyclically. REQUIRES: mask != 0.
+unsigned first_from(unsigned mask, unsigned from) {
+  const unsigned upper = mask & (~0u << from);
+  return static_cast<unsigned>(std::countr_zero(upper != 0 ? upper : mask));
+}
+
+}  // namespace
+
+void TrackerBankModel::clear() {
+  input_valid_ = false;
+  queue_ = {};
+  waiting_ = {};
+  retry_ = 0;
+  s1_ = {};
+  s2_ = {};
+  triggers_ = {};
+  entries_ = {};
+  used_entries_ = 0;
+  sends_ = {};
+  arrived_ = {};
+  grew_ = false;
+  live_ = 0;
+  valid_ = {};
+  pending_ = {};
+  oldest_ = {};
+  spilled_ = {};
+}
+
+bool TrackerBankModel::conflict(uint16_t wg_id, uint8_t wf_id) const {
+  if (used_entries_ == 0) return false;
+  for (const Entry& e : entries_) {
+    if (e.state != State::free && e.wg_id == wg_id && e.wf_id == wf_id) return true;
+  }
+  return false;
+}
+
+// The lowest free entry whose bit in `except` is clear, or kEntries.
+unsigned TrackerBankModel::free_entry(unsigned except) const {
+  for (unsigned id = 0; id < kEntries; ++id) {
+    if (entries_[id].state == State::free && (except >> id & 1) == 0) return id;
+  }
+  return kEntries;
+}
+
+void TrackerBankModel::occupy(unsigned id, State state, const Update& u, uint8_t way) {
+  entries_[id] = {state, u.wg_id, u.wf_id, u.tile_class, way, 0};
+  ++used_entries_;
+}
+
+void TrackerBankModel::release(unsigned id) {
+  entries_[id].state = State::free;
+  --used_entries_;
+}
+
+// Adds to the slot; completes the tile or writes the slot back; saves the victim.
+void TrackerBankModel::stage2() {
+  const Update& u = s2_.update;
+  const unsigned row = row_of(u.wg_id);
+  Slot& slot = slot_[row][s2_.way];
+  if (s2_.spill) {
+    Entry& e = entries_[s2_.id];
+    e.state = State::send_write;
+    e.data = kEntryValid | uint64_t{slot.count & 0x7fffu} << 48 | slot.address;
+    sends_.push(s2_.id);
+  }
+  const uint32_t sum = std::min<uint32_t>((s2_.fresh ? 0 : slot.count) + u.count, 0xffff);
+  const uint64_t address = std::min(s2_.fresh ? kAddressMask : slot.address, u.address);
+  if (s2_.check && sum >= s2_.threshold) {
+    valid_[row] = static_cast<uint8_t>(valid_[row] & ~(1u << s2_.way));
+    triggers_.push({u.wg_id, u.wf_id, address});
+    --live_;
+    ++counters_.triggers;
+  } else {
+    slot = {static_cast<uint16_t>(sum), address};
+  }
+}
+
+// Finds or makes the slot of s1_. Returns true if the update has to wait for memory.
+bool TrackerBankModel::stage1(Stage2& next, bool& event) {
+  const Update& u = s1_.update;
+  const unsigned row = row_of(u.wg_id);
+  next.threshold = config_.threshold[u.tile_class * 8u + u.wf_id];
+  next.update = u;
+  if (s1_.refill) {
+    event = true;
+    pending_[row] = static_cast<uint8_t>(pending_[row] & ~(1u << s1_.way));
+    if (s1_.found) {
+      --spilled_[row];
+      --live_;
+      ++counters_.refills;
+      entries_[s1_.id].state = State::send_write;  // Invalidates the entry.
+      entries_[s1_.id].data = 0;
+      sends_.push(s1_.id);
+    } else {
+      release(s1_.id);
+    }
+    next.valid = true;
+    next.check = true;
+    next.way = s1_.way;
+    return false;
+  }
+  if (next.threshold == 0) {
+    ++counters_.ignored;
+    return false;
+  }
+  const unsigned valid = valid_[row];
+  const uint16_t tag = tag_of(u);
+  for (unsigned ways = valid; ways != 0; ways &= ways - 1) {
+    const auto way = static_cast<unsigned>(std::countr_zero(ways));
+    if (tag_[row][way] != tag) continue;
+    next.valid = true;
+    next.way = static_cast<uint8_t>(way);
+    next.check = (pending_[row] >> way & 1) == 0;
+    ++counters_.updates;
+    counters_.half_words += u.count;
+    return false;
+  }
+  const unsigned in_use = (1u << config_.ways) - 1;
+  const unsigned unused = ~valid & in_use;
+  const bool evict = unused == 0;
+  const unsigned candidates = evict ? ~pending_[row] & in_use : unused;
+  if (candidates == 0) return true;
+  const unsigned way = first_from(candidates, oldest_[row]);
+  const bool read = spilled_[row] != 0;
+  const auto victim_wg = static_cast<uint16_t>((tag_[row][way] >> 3) << 8 | (u.wg_id & 0xff));
+  const auto victim_wf = static_cast<uint8_t>(tag_[row][way] & 7);
+  if (read && conflict(u.wg_id, u.wf_id)) return true;
+  if (evict && conflict(victim_wg, victim_wf)) return true;
+  const unsigned first = evict || read ? free_entry(0) : 0;
+  const unsigned second = evict && read && first != kEntries ? free_entry(1u << first) : 0;
+  if (first == kEntries || second == kEntries) return true;
+
+  next.valid = true;
+  next.fresh = true;
+  next.check = !read;
+  next.way = static_cast<uint8_t>(way);
+  if (evict) {
+    Update victim;
+    victim.wg_id = victim_wg;
+    victim.wf_id = victim_wf;
+    occupy(first, State::fill_write, victim, next.way);
+    next.spill = true;
+    next.id = static_cast<uint8_t>(first);
+    ++spilled_[row];
+    ++counters_.spills;
+  }
+  if (read) {
+    const unsigned id = evict ? second : first;
+    occupy(id, State::send_read, u, next.way);
+    sends_.push(static_cast<uint8_t>(id));
+    pending_[row] = static_cast<uint8_t>(pending_[row] | 1u << way);
+    ++counters_.spill_reads;
+  }
+  valid_[row] = static_cast<uint8_t>(valid_[row] | 1u << way);
+  tag_[row][way] = tag;
+  oldest_[row] = static_cast<uint8_t>(way + 1u >= config_.ways ? 0 : way + 1);
+  ++live_;
+  grew_ = true;
+  ++counters_.updates;
+  counters_.half_words += u.count;
+  return false;
+}
+
+void TrackerBankModel::step(const TrackerUpdate* update, const Response* response, bool take_trigger,
+                            bool take_request) {
+  // Issue: refills first, then updates that waited, then new ones; never next to one of the same row.
+  Stage1 issue;
+  if (triggers_.size() + s1_.valid + s2_.valid < kTriggers) {
+    if (arrived_.size() != 0) {
+      const Entry& e = entries_[arrived_.front()];
+      issue.refill = true;
+      issue.found = (e.data & kEntryValid) != 0;
+      issue.way = e.way;
+      issue.id = arrived_.front();
+      issue.update = {e.wg_id, e.wf_id, e.tile_class,
+                      static_cast<uint16_t>(issue.found ? e.data >> 48 & 0x7fff : 0), 0,
+                      issue.found ? e.data & kAddressMask : kAddressMask};
+      issue.valid = true;
+    } else if (retry_ != 0) {
+      issue.update = waiting_.front();
+      issue.valid = true;
+    } else if (queue_.size() != 0 && waiting_.size() + (s1_.valid && !s1_.refill) < kWaiting) {
+      issue.update = queue_.front();
+      const auto column = static_cast<uint16_t>(issue.update.wg_id - config_.tiles_n * issue.update.quotient);
+      const bool right = column == static_cast<uint16_t>(config_.tiles_n - 1);
+      const bool bottom = issue.update.wg_id >= config_.first_bottom;
+      issue.update.tile_class = static_cast<uint8_t>(bottom * 2 + right);
+      issue.valid = true;
+    }
+    if (s1_.valid && row_of(s1_.update.wg_id) == row_of(issue.update.wg_id)) issue.valid = false;
+    if (issue.valid) {
+      if (issue.refill) {
+        arrived_.pop();
+      } else if (retry_ != 0) {
+        waiting_.pop();
+        --retry_;
+      } else {
+        queue_.pop();
+      }
+    }
+  }
+
+  if (take_trigger) triggers_.pop();
+  const uint8_t requested = take_request ? sends_.front() : 0;
+  if (take_request) sends_.pop();
+  grew_ = false;
+  bool event = false;
+  if (s2_.valid) stage2();
+  s2_ = {};
+  if (s1_.valid && stage1(s2_, event)) waiting_.push(s1_.update);
+  s1_ = issue;
+
+  if (response != nullptr) {
+    for (unsigned id = 0; id < kEntries; ++id) {
+      Entry& e = entries_[id];
+      if (e.state != (response->write ? State::wait_write : State::wait_read)) continue;
+      if (uint32_t{e.wg_id} * 8 + e.wf_id != response->index) continue;
+      if (response->write) {
+        release(id);
+        event = true;
+      } else {
+        e.state = State::arrived;
+        e.data = response->data;
+        arrived_.push(static_cast<uint8_t>(id));
+      }
+      break;
+    }
+  }
+  if (take_request) {
+    Entry& e = entries_[requested];
+    e.state = e.state == State::send_write ? State::wait_write : State::wait_read;
+  }
+  if (event) retry_ = waiting_.size();
+
+  if (input_valid_) {
+    const uint32_t wg = input_.wg_id;
+    const uint32_t distance = (wg >= config_.untracked_first ? wg : wg + config_.total) - config_.untracked_first;
+    if (config_.enable && wg < config_.total && (distance & 0x1ffff) >= config_.untracked_count) {
+      input_.quotient = static_cast<uint16_t>(uint64_t{wg} * config_.reciprocal >> 24);
+      queue_.push(input_);
+    } else {
+      ++counters_.ignored;
+    }
+  }
+  input_valid_ = update != nullptr;
+  if (update != nullptr) {
+    assert(update->wf_id < 8 && update->count >= 1 && update->count <= 4096);
+    input_ = {update->wg_id, update->wf_id, 0, update->count, 0, update->address & kAddressMask};
+  }
+}
+
+TrackerModel::TrackerModel()
+    : banks_{TrackerBankModel(config_), TrackerBankModel(config_), TrackerBankModel(config_), TrackerBankModel(config_)} {}
+
+void TrackerModel::reset() {
+  config_ = {};
+  for (TrackerBankModel& bank : banks_) {
+    bank.clear();
+    bank.counters() = {};
+  }
+  trigger_turn_ = request_turn_ = 0;
+  clear_ = counter_clear_ = read_pending_ = false;
+  read_address_ = 0;
+  max_live_ = 0;
+  out_ = {};
+}
+
+uint32_t TrackerModel::live() const {
+  uint32_t sum = 0;
+  for (const TrackerBankModel& bank : banks_) sum += bank.live();
+  return sum;
+}
+
+TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
+  if (read_pending_) out_.reg_rdata = read(read_address_);
+  for (const TrackerBankModel& bank : banks_) {
+    if (bank.grew()) max_live_ = std::max(max_live_, live());
+  }
+  if (counter_clear_) max_live_ = live();
+
+  // The two output arbiters, from the state before the edge.
+  int trigger_bank = -1;
+  int request_bank = -1;
+  if (!out_.trigger_valid || in.trigger_ready) {
+    out_.trigger_valid = false;
+    for (unsigned i = 0; i < kTrackerBanks && trigger_bank < 0; ++i) {
+      const unsigned b = (trigger_turn_ + i) % kTrackerBanks;
+      if (banks_[b].has_trigger()) trigger_bank = static_cast<int>(b);
+    }
+  }
+  if (!out_.spill_req_valid || in.spill_req_ready) {
+    out_.spill_req_valid = false;
+    for (unsigned i = 0; i < kTrackerBanks && request_bank < 0; ++i) {
+      const unsigned b = (request_turn_ + i) % kTrackerBanks;
+      if (banks_[b].has_request()) request_bank = static_cast<int>(b);
+    }
+  }
+  if (trigger_bank >= 0) {
+    const auto b = static_cast<unsigned>(trigger_bank);
+    trigger_turn_ = (b + 1) % kTrackerBanks;
+    out_.trigger_valid = true;
+    out_.trigger_wg_id = banks_[b].trigger().wg_id;
+    out_.trigger_wf_id = banks_[b].trigger().wf_id;
+    out_.trigger_address = banks_[b].trigger().address;
+  }
+  if (request_bank >= 0) {
+    const auto b = static_cast<unsigned>(request_bank);
+    request_turn_ = (b + 1) % kTrackerBanks;
+    out_.spill_req_valid = true;
+    out_.spill_req_write = banks_[b].request_write();
+    out_.spill_req_index = banks_[b].request_index();
+    out_.spill_req_data = banks_[b].request_data();
+  }
+
+  const TrackerBankModel::Response response{in.spill_rsp_index, in.spill_rsp_data, in.spill_rsp_write};
+  const unsigned response_bank = in.spill_rsp_index >> 3 & 3;
+  bool idle = true;
+  for (unsigned b = 0; b < kTrackerBanks; ++b) {
+    TrackerBankModel& bank = banks_[b];
+    const TrackerUpdate& u = in.update[b];
+    assert(!u.valid || (u.wg_id & 3) == b);
+    const bool respond = in.spill_rsp_valid && response_bank == b;
+    const bool take = u.valid && bank.ready();
+    if (clear_) {
+      bank.clear();
+    } else if (take || respond || !bank.idle()) {
+      bank.step(take ? &u : nullptr, respond ? &response : nullptr, static_cast<int>(b) == trigger_bank,
+                static_cast<int>(b) == request_bank);
+    }
+    if (counter_clear_) bank.counters() = {};
+    out_.update_ready[b] = bank.ready();
+    idle = idle && bank.idle();
+  }
+  if (clear_) {
+    out_.trigger_valid = false;
+    out_.spill_req_valid = false;
+  }
+
+  clear_ = counter_clear_ = false;
+  read_pending_ = in.reg.read;
+  if (in.reg.read) read_address_ = in.reg.address;
+  if (in.reg.write) write(in.reg.address, in.reg.wdata);
+  out_.idle = idle && !out_.trigger_valid && !out_.spill_req_valid && !clear_ && !counter_clear_ && !read_pending_;
+  return out_;
+}
+
+void TrackerModel::write(uint16_t address, uint64_t data) {
+  if (address >= TRACKER_THRESHOLD_OFFSET && address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
+    const unsigned first = (address - TRACKER_THRESHOLD_OFFSET) / TRACKER_THRESHOLD_STRIDE * 4;
+    for (unsigned i = 0; i < 4; ++i) config_.threshold[first + i] = static_cast<uint16_t>(data >> 16 * i);
+    return;
+  }
+  switch (address) {
+    case TRACKER_CONTROL_OFFSET: {
+      const auto ways = static_cast<uint8_t>(STRETTO_FIELD_GET(data, TRACKER_CONTROL_WAYS));
+      config_.enable = STRETTO_FIELD_GET(data, TRACKER_CONTROL_ENABLE) != 0;
+      config_.ways_field = ways;
+      config_.ways = ways == 0 || ways > kTrackerMaxWays ? kTrackerMaxWays : ways;
+      break;
+    }
+    case TRACKER_CLEAR_OFFSET:
+      clear_ = true;
+      break;
+    case TRACKER_COUNTER_CLEAR_OFFSET:
+      counter_clear_ = true;
+      break;
+    case TRACKER_TILES_OFFSET:
+      config_.total = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_TOTAL));
+      config_.first_bottom = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_FIRST_BOTTOM));
+      break;
+    case TRACKER_COLUMNS_OFFSET:
+      config_.tiles_n = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_TILES_N));
+      config_.reciprocal = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_RECIPROCAL));
+      break;
+    case TRACKER_UNTRACKED_OFFSET:
+      config_.untracked_first = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_FIRST));
+      config_.untracked_count = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_COUNT));
+      break;
+    default:
+      break;
+  }
+}
+
+uint64_t TrackerModel::read(uint16_t address) {
+  if (address >= TRACKER_THRESHOLD_OFFSET && address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
+    const unsigned first = (address - TRACKER_THRESHOLD_OFFSET) / TRACKER_THRESHOLD_STRIDE * 4;
+    uint64_t data = 0;
+    for (unsigned i = 0; i < 4; ++i) data |= uint64_t{config_.threshold[first + i]} << 16 * i;
+    return data;
+  }
+  TrackerModelCounters sum;
+  uint32_t outstanding = 0;
+  bool busy = out_.trigger_valid || out_.spill_req_valid || clear_;
+  for (TrackerBankModel& bank : banks_) {
+    const TrackerModelCounters& c = bank.counters();
+    sum.updates += c.updates;
+    sum.half_words += c.half_words;
+    sum.ignored += c.ignored;
+    sum.triggers += c.triggers;
+    sum.spills += c.spills;
+    sum.spill_reads += c.spill_reads;
+    sum.refills += c.refills;
+    outstanding += bank.outstanding();
+    busy = busy || bank.busy();
+  }
+  switch (address) {
+    case TRACKER_CONTROL_OFFSET:
+      return STRETTO_FIELD(TRACKER_CONTROL_ENABLE, config_.enable) |
+             STRETTO_FIELD(TRACKER_CONTROL_WAYS, config_.ways_field);
+    case TRACKER_STATUS_OFFSET:
+      return STRETTO_FIELD(TRACKER_STATUS_BUSY, busy) |
+             STRETTO_FIELD(TRACKER_STATUS_OUTSTANDING, outstanding) |
+             STRETTO_FIELD(TRACKER_STATUS_LIVE, live());
+    case TRACKER_TILES_OFFSET:
+      return STRETTO_FIELD(TRACKER_TILES_TOTAL, config_.total) |
+             STRETTO_FIELD(TRACKER_TILES_FIRST_BOTTOM, config_.first_bottom);
+    case TRACKER_COLUMNS_OFFSET:
+      return STRETTO_FIELD(TRACKER_COLUMNS_TILES_N, config_.tiles_n) |
+             STRETTO_FIELD(TRACKER_COLUMNS_RECIPROCAL, config_.reciprocal);
+    case TRACKER_UNTRACKED_OFFSET:
+      return STRETTO_FIELD(TRACKER_UNTRACKED_FIRST, config_.untracked_first) |
+             STRETTO_FIELD(TRACKER_UNTRACKED_COUNT, config_.untracked_count);
+    case TRACKER_UPDATES_OFFSET:
+      return sum.updates;
+    case TRACKER_HALF_WORDS_OFFSET:
+      return sum.half_words;
+    case TRACKER_IGNORED_OFFSET:
+      return sum.ignored;
+    case TRACKER_TRIGGERS_OFFSET:
+      return sum.triggers;
+    case TRACKER_SPILLS_OFFSET:
+      return sum.spills;
+    case TRACKER_SPILL_READS_OFFSET:
+      return sum.spill_reads;
+    case TRACKER_REFILLS_OFFSET:
+      return sum.refills;
+    case TRACKER_MAX_LIVE_OFFSET:
+      return max_live_;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace stretto
