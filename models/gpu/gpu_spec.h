@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of the compute side of a GPU. Defaults are T3 Table 1's machine.
+#ifndef STRETTO_MODELS_GPU_GPU_SPEC_H_
+#define STRETTO_MODELS_GPU_GPU_SPEC_H_
+
+#include <cstdint>
+#include <string>
+
+#include "models/common/spec.h"
+
+namespace stretto {
+
+enum class StageMode : uint8_t {
+  free,         // A work-group starts as soon as a unit has room for it.
+  synchronous,  // A stage (what is resident at once) starts only when all of the one before has ended.
+};
+
+struct GpuSpec {
+  uint32_t cus = 80;
+  uint32_t clock_mhz = 1400;
+  uint32_t registers_bytes = 256 * 1024;
+  uint32_t lds_bytes = 128 * 1024;
+  uint32_t wavefront_slots = 64;
+  uint32_t workgroup_slots = 32;
+  uint32_t issue_ports = 4;
+  uint32_t tensor_fma_per_cycle = 512;
+  uint32_t tensor_efficiency_numerator = 4;
+  uint32_t tensor_efficiency_denominator = 5;
+  uint32_t simt_lanes = 64;
+  uint32_t start_cycles = 32;
+  uint32_t run_ahead_cycles = 32;
+  uint32_t poll_interval_ns = 500;
+  StageMode stage_mode = StageMode::free;
+  uint32_t stamp_limit = 256;
+
+  // The first thing wrong, in words; empty if nothing is.
+  std::string check() const {
+    if (tensor_efficiency_numerator > tensor_efficiency_denominator) return "gpu.tensor_efficiency is above 1";
+    if (wavefront_slots < 8) return "gpu.wavefront_slots holds no work-group of 8 wavefronts";
+    return "";
+  }
+};
+
+inline void describe(GpuSpec& spec, ParameterSet& set) {
+  set.number("cus", spec.cus, 1, 160, "Compute units.");
+  set.number("clock_mhz", spec.clock_mhz, 100, 5000, "Clock of compute units, L2 and grid scheduler.");
+  set.number("registers_bytes", spec.registers_bytes, 4096, 1u << 20, "Register file of a compute unit.");
+  set.number("lds_bytes", spec.lds_bytes, 1024, 1u << 20, "LDS of a compute unit.");
+  set.number("wavefront_slots", spec.wavefront_slots, 8, 64, "Wavefronts resident on a compute unit.");
+  set.number("workgroup_slots", spec.workgroup_slots, 1, 32, "Work-groups resident on a compute unit.");
+  set.number("issue_ports", spec.issue_ports, 1, 16, "Instructions a compute unit issues a clock, one a scheduler.");
+  set.number("tensor_fma_per_cycle", spec.tensor_fma_per_cycle, 1, 65536, "FP16 multiply-adds a clock of a compute unit.");
+  set.number("tensor_efficiency_numerator", spec.tensor_efficiency_numerator, 1, 1000,
+             "Share of the tensor peak that a K loop sustains: LDS operand fetch and issue slots take the rest.");
+  set.number("tensor_efficiency_denominator", spec.tensor_efficiency_denominator, 1, 1000, "Divisor of that share.");
+  set.number("simt_lanes", spec.simt_lanes, 1, 4096, "Elements a clock of the SIMT pipe (one FP32 each, or two FP16).");
+  set.number("start_cycles", spec.start_cycles, 0, 10000, "Clocks from dispatch to the first instruction of a work-group.");
+  set.number("run_ahead_cycles", spec.run_ahead_cycles, 0, 1000,
+             "How far a wavefront may run ahead of the machine's time: more saves events, less keeps requests in order.");
+  set.number("poll_interval_ns", spec.poll_interval_ns, 10, 100000, "What a wait_until is charged: one poll per interval.");
+  set.choice<StageMode>("stage_mode", spec.stage_mode,
+                        {{"free", StageMode::free}, {"synchronous", StageMode::synchronous}},
+                        "Whether work-groups drift freely or a stage starts as one.");
+  set.number("stamp_limit", spec.stamp_limit, 1, 2048, "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
+}
+
+struct L2Spec {
+  uint32_t bytes = 16 * 1024 * 1024;
+  uint32_t ways = 16;
+  uint32_t banks = 64;
+  uint32_t bank_bytes_per_cycle = 32;
+  uint32_t request_cycles = 105;
+  uint32_t response_cycles = 105;
+  uint32_t cu_load_bytes_per_cycle = 64;
+  uint32_t cu_store_bytes_per_cycle = 32;
+  uint32_t write_backs_in_flight = 64;
+
+  std::string check() const {
+    const uint64_t line_ways = uint64_t{128} * ways * banks;
+    if (bytes % line_ways != 0) return "l2.bytes is not a multiple of 128 * l2.ways * l2.banks";
+    const uint64_t sets = bytes / line_ways;
+    if ((sets & (sets - 1)) != 0) return "l2.bytes / (128 * l2.ways * l2.banks) is not a power of two";
+    return "";
+  }
+};
+
+inline void describe(L2Spec& spec, ParameterSet& set) {
+  set.number("bytes", spec.bytes, 64 * 1024, 1u << 30, "Size of the L2.");
+  set.number("ways", spec.ways, 1, 16, "Associativity.");
+  set.number("banks", spec.banks, 1, 1024, "Banks, a multiple of the HBM channels.");
+  set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 128, "What a bank moves a clock; 32 = 44.8 B/ns.");
+  set.number("request_cycles", spec.request_cycles, 1, 10000, "Clocks from a compute unit to a bank's answer, going in.");
+  set.number("response_cycles", spec.response_cycles, 1, 10000, "Clocks on the way back; together 150 ns at 1.4 GHz.");
+  set.number("cu_load_bytes_per_cycle", spec.cu_load_bytes_per_cycle, 16, 256, "Load port of a compute unit.");
+  set.number("cu_store_bytes_per_cycle", spec.cu_store_bytes_per_cycle, 16, 256, "Store port of a compute unit.");
+  set.number("write_backs_in_flight", spec.write_backs_in_flight, 1, 4096,
+             "Write-backs a channel has outstanding during a kernel boundary.");
+}
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_GPU_SPEC_H_

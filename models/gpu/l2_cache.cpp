@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// See l2_cache.h. This file: requests in, the tag path, responses. l2_memory_side.cpp: payloads to the memory.
+#include "models/gpu/l2_cache.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "models/gpu/atomic_op.h"
+#include "sw/include/formats/address_map.h"
+
+namespace stretto {
+
+L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping, unsigned cus,
+                 ClockDomain clock, PartitionServices& services, MemoryImage& memory)
+    : sc_core::sc_module(name),
+      cu("cu", cus),
+      cp("cp"),
+      channel("channel", mapping.channels()),
+      remote("remote"),
+      spec_(spec),
+      clock_(clock),
+      services_(services),
+      memory_(memory),
+      tags_(spec, mapping),
+      node_((uint64_t{services.gpu} + 1) << STRETTO_NODE_SHIFT),
+      response_time_(clock.edge(spec.response_cycles)),
+      sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
+      bank_free_(spec.banks, 0),
+      ports_(cus + 1),
+      boundary_(mapping.channels()) {
+  for (unsigned i = 0; i < cus; ++i) cu[i].register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(i));
+  cp.register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(cus));
+  for (unsigned i = 0; i < mapping.channels(); ++i) {
+    channel[i].register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(i));
+  }
+  remote.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()));
+}
+
+uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
+  if (free_requests_.empty()) {
+    requests_.push_back({});
+    free_requests_.push_back(static_cast<uint32_t>(requests_.size() - 1));
+  }
+  const uint32_t index = free_requests_.back();
+  free_requests_.pop_back();
+  requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port)};
+  return index;
+}
+
+tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                    sc_core::sc_time& delay) {
+  assert(phase == tlm::BEGIN_REQ);
+  StrettoExtension* extension = extension_of(payload);
+  if (extension == nullptr || payload.get_byte_enable_ptr() != nullptr || extension->operation == Operation::fill) {
+    payload.set_response_status(extension == nullptr ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return tlm::TLM_COMPLETED;
+  }
+  ++counters_.requests;
+  const Time now = services_.queue->now();
+  const Time arrival = now + time_of(delay);
+  payload.acquire();
+  if (!locks_.empty() && blocked_by_lock(payload, *extension)) {
+    ++counters_.lock_waits;
+    deferred_.push_back({port, &payload});
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  const Time done = serve(port, payload, *extension, arrival);
+  if (done == kNever) {
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  ++counters_.responses;
+  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  payload.release();
+  delay = delay_of(done - now);
+  return tlm::TLM_COMPLETED;
+}
+
+Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoExtension& extension, Time arrival) {
+  Port& port = ports_[port_index];
+  const uint64_t address = payload.get_address();
+  const uint64_t node = address >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT;
+  if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
+  const uint32_t request = take_request(port_index, payload);
+  Time done = kNever;
+  if (node != node_) {
+    done = serve_remote(request, port, payload, extension, arrival);
+  } else {
+    switch (extension.operation) {
+      case Operation::read:
+        done = extension.allocation == AllocationClass::cached
+                   ? serve_read(request, port, payload, extension, arrival)
+                   : serve_bypass(request, port, payload, extension, arrival);
+        break;
+      case Operation::write:
+      case Operation::locked_store:
+        done = extension.allocation == AllocationClass::cached
+                   ? serve_write(port, payload, extension, arrival)
+                   : serve_bypass(request, port, payload, extension, arrival);
+        break;
+      case Operation::update:
+        done = serve_bypass(request, port, payload, extension, arrival);
+        break;
+      case Operation::atomic: {
+        ++counters_.atomics;
+        StrettoExtension access = extension;
+        access.tags_only = true;
+        access.operation = Operation::read;
+        apply_atomic(payload, extension);
+        if (extension.allocation == AllocationClass::cached) {
+          done = serve_read(request, port, payload, access, arrival);
+          access.operation = Operation::write;
+          serve_write(port, payload, access, arrival);
+        } else {
+          serve_bypass(request, port, payload, access, arrival);
+          access.operation = Operation::write;
+          done = serve_bypass(request, port, payload, access, arrival);
+        }
+        break;
+      }
+      case Operation::locked_read:
+        locks_.push_back((address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
+        done = serve_read(request, port, payload, extension, arrival);
+        break;
+      case Operation::unlocking_write:
+        done = serve_write(port, payload, extension, arrival);
+        unlock((address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
+        break;
+      case Operation::fill:
+        break;
+    }
+  }
+  Request& waiting = requests_[request];
+  if (done != kNever) waiting.done = std::max(waiting.done, done);
+  send_all();  // May answer at once, and so finish sectors of this request.
+  Request& after = requests_[request];
+  if (--after.remaining != 0) {
+    ++outstanding_;
+    return kNever;
+  }
+  free_requests_.push_back(request);
+  return after.done;
+}
+
+uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
+  lookups_.clear();
+  uint32_t sectors = 0;
+  for (uint32_t row = 0; row < extension.rows; ++row) {
+    const uint64_t begin = offset + row * extension.pitch;
+    const uint64_t first = begin >> L2Tags::kSectorBits;
+    const uint64_t last = (begin + extension.row_bytes - 1) >> L2Tags::kSectorBits;
+    for (uint64_t line = first >> 1; line <= last >> 1; ++line) {
+      const uint8_t mask = static_cast<uint8_t>((2 * line >= first ? 1 : 0) | (2 * line + 1 <= last ? 2 : 0));
+      const L2Tags::Place place = tags_.place_of(line);
+      const char* const set = reinterpret_cast<const char*>(&tags_.set(place.set));
+      __builtin_prefetch(set, 1);
+      __builtin_prefetch(set + 64, 1);
+      lookups_.push_back({place.set, place.bank, L2Tags::tag_of(line), sectors, line, mask});
+      sectors += mask == 3 ? 2 : 1;
+    }
+  }
+  return sectors;
+}
+
+Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
+                         const StrettoExtension& extension, Time arrival) {
+  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+  const uint32_t sectors = gather(offset, extension);
+  const uint64_t begin = std::max(clock_.cycle_from(arrival), port.load_free);
+  const uint64_t per_sector = std::max(1u, L2Tags::kSectorBytes / spec_.cu_load_bytes_per_cycle);
+  port.load_free = begin + sectors * per_sector;
+  const uint64_t at_bank = begin + spec_.request_cycles;
+  uint64_t ready = at_bank;
+  uint64_t hits = 0;
+  for (const Lookup& lookup : lookups_) {
+    L2Tags::Set& set = tags_.set(lookup.set);
+    const int way = L2Tags::find(set, lookup.tag);
+    uint64_t& bank = bank_free_[lookup.bank];
+    const unsigned count = lookup.mask == 3 ? 2 : 1;
+    bank = std::max(bank, at_bank + lookup.sector * per_sector) + count * sector_cycles_;
+    if (way >= 0) {
+      L2Tags::touch(set, static_cast<unsigned>(way));
+      const unsigned state = set.state[way];
+      // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones four above).
+      if (((state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & lookup.mask) == lookup.mask) {
+        hits += count;
+        ready = std::max(ready, bank);
+        continue;
+      }
+    }
+    read_slow(lookup, set, way, request, extension, bank);
+  }
+  flush_fill();
+  counters_.hits[static_cast<unsigned>(extension.traffic)] += hits;
+  if (!extension.tags_only && payload.get_data_ptr() != nullptr) copy_bytes(payload, extension, false);
+  return clock_.edge(ready + spec_.response_cycles);
+}
+
+// Sectors for which no way or no fill record is free: they are fetched past the tags.
+void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request, const StrettoExtension& extension,
+                         uint64_t cycle) {
+  for (unsigned sector = 0; sector < 2; ++sector) {
+    if ((mask >> sector & 1) == 0) continue;
+    ++counters_.misses[static_cast<unsigned>(extension.traffic)];
+    ++counters_.unallocated;
+    const uint64_t address = lookup.line << L2Tags::kLineBits | uint64_t{sector} << L2Tags::kSectorBits;
+    PooledPayload& fetch = make_payload(tlm::TLM_READ_COMMAND, address, nullptr, L2Tags::kSectorBytes, extension);
+    fetch.extension.tags_only = true;
+    fetch.extension.cookie = cookie(Kind::child, request);
+    ++requests_[request].remaining;
+    ++counters_.fills_sent;
+    outbox_.push_back({&fetch, clock_.edge(cycle), tags_.channel_of(address)});
+  }
+}
+
+// A lookup with at least one sector that is not simply there.
+void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
+                        const StrettoExtension& extension, uint64_t cycle) {
+  const unsigned traffic = static_cast<unsigned>(extension.traffic);
+  const bool no_fill = free_fills_.empty() && fills_.size() >= kNoFill;
+  if (way < 0 && !no_fill) way = allocate(lookup.set, lookup.tag, lookup.line, cycle);
+  if (way < 0) {
+    fetch_past(lookup, lookup.mask, request, extension, cycle);
+    return;
+  }
+  const unsigned state = set.state[way];
+  const unsigned pending = state >> L2Tags::kPendingShift & 3;
+  const unsigned missing = lookup.mask & ~(state >> L2Tags::kValidShift) & ~pending & 3;
+  uint16_t fill = set.fill[way];
+  if (missing != 0 && pending == 0 && no_fill) {
+    fetch_past(lookup, missing, request, extension, cycle);
+    const unsigned there = lookup.mask & ~missing & 3;
+    counters_.hits[traffic] += there != 0 ? 1 : 0;
+    return;
+  }
+  if (missing != 0) {
+    if (pending == 0) {
+      if (free_fills_.empty()) {
+        fills_.push_back({});
+        free_fills_.push_back(static_cast<uint16_t>(fills_.size() - 1));
+      }
+      fill = free_fills_.back();
+      free_fills_.pop_back();
+      fills_[fill] = {lookup.set, {kNone, kNone}, static_cast<uint8_t>(way), 0};
+      set.fill[way] = fill;
+    }
+    fills_[fill].pending |= static_cast<uint8_t>(missing);
+    set.state[way] = static_cast<uint8_t>(state | missing << L2Tags::kPendingShift);
+    add_fill(lookup.line, static_cast<uint8_t>(missing), fill, extension, cycle);
+  }
+  for (unsigned sector = 0; sector < 2; ++sector) {
+    const unsigned bit = 1u << sector;
+    if ((lookup.mask & bit) == 0) continue;
+    if (((missing | pending) & bit) == 0) {
+      ++counters_.hits[traffic];
+      continue;
+    }
+    ++((missing & bit) != 0 ? counters_.misses : counters_.merges)[traffic];
+    uint32_t waiter = free_waiter_;
+    if (waiter == kNone) {
+      waiters_.push_back({});
+      waiter = static_cast<uint32_t>(waiters_.size() - 1);
+    } else {
+      free_waiter_ = waiters_[waiter].next;
+    }
+    waiters_[waiter] = {request, fills_[fill].head[sector]};
+    fills_[fill].head[sector] = waiter;
+    ++requests_[request].remaining;
+  }
+}
+
+int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t cycle) {
+  L2Tags::Set& set = tags_.set(set_index);
+  const int way = tags_.victim(set);
+  if (way < 0) return way;
+  if (set.tag[way] != L2Tags::kNoTag) {
+    ++counters_.evictions;
+    const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
+    if (dirty != 0) {
+      send_write_back(tags_.line_of(set_index, static_cast<unsigned>(way)), dirty,
+                      L2Tags::traffic(set, static_cast<unsigned>(way)), Kind::write_back, clock_.edge(cycle));
+    }
+  }
+  set.tag[way] = tag;
+  set.state[way] = any_pin_ && pinned(line) ? L2Tags::kPinned : 0;
+  L2Tags::touch(set, static_cast<unsigned>(way));
+  return way;
+}
+
+Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                          Time arrival) {
+  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+  const uint32_t sectors = gather(offset, extension);
+  const uint64_t begin = std::max(clock_.cycle_from(arrival), port.store_free);
+  const uint64_t per_sector = std::max(1u, L2Tags::kSectorBytes / spec_.cu_store_bytes_per_cycle);
+  port.store_free = begin + sectors * per_sector;
+  const uint64_t at_bank = begin + spec_.request_cycles;
+  uint64_t ready = at_bank;
+  for (const Lookup& lookup : lookups_) {
+    L2Tags::Set& set = tags_.set(lookup.set);
+    int way = L2Tags::find(set, lookup.tag);
+    uint64_t& bank = bank_free_[lookup.bank];
+    bank = std::max(bank, at_bank + lookup.sector * per_sector) + (lookup.mask == 3 ? 2 : 1) * sector_cycles_;
+    ready = std::max(ready, bank);
+    if (way >= 0) {
+      L2Tags::touch(set, static_cast<unsigned>(way));
+    } else {
+      way = allocate(lookup.set, lookup.tag, lookup.line, bank);
+    }
+    counters_.written[static_cast<unsigned>(extension.traffic)] += lookup.mask == 3 ? 2 : 1;
+    if (way < 0) {  // Written around the cache.
+      counters_.unallocated += lookup.mask == 3 ? 2 : 1;
+      send_write_back(lookup.line, lookup.mask, extension.traffic, Kind::write_back, clock_.edge(bank));
+      continue;
+    }
+    set.state[way] = static_cast<uint8_t>(set.state[way] | lookup.mask << L2Tags::kValidShift |
+                                          lookup.mask << L2Tags::kDirtyShift);
+    L2Tags::set_traffic(set, static_cast<unsigned>(way), extension.traffic);
+  }
+  if (!extension.tags_only && payload.get_data_ptr() != nullptr) copy_bytes(payload, extension, true);
+  return clock_.edge(ready + spec_.response_cycles);
+}
+
+void L2Cache::copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension, bool to_memory) {
+  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+  uint8_t* data = payload.get_data_ptr();
+  for (uint32_t row = 0; row < extension.rows; ++row, data += extension.row_bytes) {
+    const uint64_t at = offset + row * extension.pitch;
+    if (to_memory) {
+      memory_.write(at, data, extension.row_bytes);
+    } else {
+      memory_.read(at, data, extension.row_bytes);
+    }
+  }
+}
+
+void L2Cache::apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) {
+  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+  const unsigned bytes = payload.get_data_length();
+  assert(bytes == 4 || bytes == 8);
+  uint64_t old_value = 0, operand = 0;
+  memory_.read(offset, reinterpret_cast<uint8_t*>(&old_value), bytes);
+  std::copy_n(payload.get_data_ptr(), bytes, reinterpret_cast<uint8_t*>(&operand));
+  const uint64_t result = apply_atomic_op(extension.atomic_op, bytes, old_value, operand);
+  memory_.write(offset, reinterpret_cast<const uint8_t*>(&result), bytes);
+  std::copy_n(reinterpret_cast<const uint8_t*>(&old_value), bytes, payload.get_data_ptr());
+}
+
+bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const {
+  if (extension.operation == Operation::unlocking_write) return false;
+  if (payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT != node_) return false;
+  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+  const uint32_t row_bytes = extension.rows == 1 ? payload.get_data_length() : extension.row_bytes;
+  for (uint32_t row = 0; row < extension.rows; ++row) {
+    const uint64_t begin = offset + row * extension.pitch;
+    for (const uint64_t line : locks_) {
+      if (begin >> L2Tags::kLineBits <= line && line <= (begin + row_bytes - 1) >> L2Tags::kLineBits) return true;
+    }
+  }
+  return false;
+}
+
+// Frees the line and serves, in their order, the requests that no other lock holds back.
+void L2Cache::unlock(uint64_t line) {
+  const auto held = std::find(locks_.begin(), locks_.end(), line);
+  assert(held != locks_.end());
+  locks_.erase(held);
+  std::deque<Deferred> waiting;
+  waiting.swap(deferred_);
+  const Time now = services_.queue->now();
+  for (const Deferred& entry : waiting) {
+    StrettoExtension& extension = *extension_of(*entry.payload);
+    if (!locks_.empty() && blocked_by_lock(*entry.payload, extension)) {
+      deferred_.push_back(entry);
+      continue;
+    }
+    const Time done = serve(entry.port, *entry.payload, extension, now);
+    if (done == kNever) continue;
+    ++outstanding_;
+    const uint32_t request = take_request(entry.port, *entry.payload);
+    requests_[request].done = done;
+    complete(request);
+  }
+}
+
+}  // namespace stretto

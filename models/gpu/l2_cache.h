@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// L2Cache: the second-level cache of one GPU and its crossbar: tile requests of the compute units and line requests of
+// the command processor come in, contiguous payloads of at most 256 bytes go out to the HBM channels.
+//
+// What it does with an access, by operation and allocation class of the extension:
+//   read, cached      64 B sectors; hit, merge with a pending fill, or fill
+//   write, cached     write-back, write-allocate without fetch; a sector written in part counts as written
+//   read/write, uncached or streaming; update        past the tags, one payload a contiguous piece
+//   atomic            read-modify-write here (device scope); an uncached one costs a DRAM read and write
+//   locked_read       locks the line until the unlocking_write of it; accesses to a locked line wait
+//   another node's address   to the `remote` socket, one payload, two-dimensional
+// Bytes: the cache has tags only (memory_image.h); cached bytes move when the L2 serves the access.
+//
+// Invariants
+//  1 A sector is fetched once however many requests wait for it (pending-sector merging).
+//  2 A dirty sector is written back exactly once, on the account of the class that wrote the line last.
+//  3 Requests are served in the order of the calls; delays only shift times (see README: run-ahead).
+//  4 A response is sent when the last sector has arrived; a request that hits completes in the call (TLM_COMPLETED).
+//
+// Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle, one queue a bank) ->
+// response_cycles. A miss leaves when the bank has looked, and pays response_cycles after the last byte arrived.
+#ifndef STRETTO_MODELS_GPU_L2_CACHE_H_
+#define STRETTO_MODELS_GPU_L2_CACHE_H_
+
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "models/common/clock_domain.h"
+#include "models/common/component.h"
+#include "models/common/memory_image.h"
+#include "models/common/payload_pool.h"
+#include "models/gpu/gpu_spec.h"
+#include "models/gpu/l2_tags.h"
+
+namespace stretto {
+
+struct L2Counters {
+  std::array<uint64_t, kTrafficClasses> hits{};        // Sectors.
+  std::array<uint64_t, kTrafficClasses> merges{};      // Sectors that found their fill pending.
+  std::array<uint64_t, kTrafficClasses> misses{};      // Sectors fetched.
+  std::array<uint64_t, kTrafficClasses> written{};     // Sectors written into the cache.
+  std::array<uint64_t, kTrafficClasses> write_backs{};  // Dirty sectors written to memory.
+  uint64_t evictions = 0;                              // Valid lines replaced.
+  uint64_t unallocated = 0;                            // Sectors that found every way pending or pinned.
+  uint64_t bypass_bytes = 0;
+  uint64_t remote_bytes = 0;
+  uint64_t atomics = 0;
+  uint64_t lock_waits = 0;
+  uint64_t requests = 0;
+  uint64_t responses = 0;
+  uint64_t fills_sent = 0;      // Sectors.
+  uint64_t fills_received = 0;  // Sectors.
+};
+
+class L2Cache final : public sc_core::sc_module, public Component {
+ public:
+  using Target = tlm_utils::simple_target_socket_tagged<L2Cache, 32, StrettoProtocol>;
+  using Initiator = tlm_utils::simple_initiator_socket_tagged<L2Cache, 32, StrettoProtocol>;
+
+  sc_core::sc_vector<Target> cu;          // One per compute unit.
+  Target cp;                              // Harts of the command processor.
+  sc_core::sc_vector<Initiator> channel;  // One per HBM channel.
+  Initiator remote;                       // To the fabric: stores and updates into other nodes.
+
+  L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping, unsigned cus,
+          ClockDomain clock, PartitionServices& services, MemoryImage& memory);
+
+  // Kernel boundary: writes back everything dirty and forgets what is not pinned. REQUIRES: !write_back_busy().
+  void write_back_invalidate();
+  bool write_back_busy() const { return boundary_active_; }
+  uint32_t write_backs_completed() const { return boundaries_completed_; }
+  // Lines inside [base, base + bytes) are not replaced; 0 bytes frees range `index`.
+  void pin(unsigned index, uint64_t base, uint64_t bytes);
+
+  const L2Counters& counters() const { return counters_; }
+  uint64_t total(const std::array<uint64_t, kTrafficClasses>& classes) const;
+  void report(StatisticSink& sink) const override;
+  void audit(AuditSink& sink) const override;
+  std::vector<std::string> waiting_on() const override;
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint16_t kNoFill = 0xFFFF;
+  static constexpr unsigned kMaxPayloadBytes = 256;
+
+  // A request that waits for memory.
+  struct Request {
+    tlm::tlm_generic_payload* payload;
+    Time done;           // Latest arrival so far.
+    uint32_t remaining;  // Sectors and payloads to come, plus one while it is being served.
+    uint16_t port;
+  };
+  // A line with sectors on their way; waiters are lists in waiters_.
+  struct Fill {
+    uint32_t set;
+    uint32_t head[2];
+    uint8_t way;
+    uint8_t pending;
+  };
+  struct Waiter {
+    uint32_t request;
+    uint32_t next;
+  };
+  struct Port {
+    uint64_t load_free = 0;   // First free clock of the load port.
+    uint64_t store_free = 0;
+  };
+  struct Outgoing {
+    PooledPayload* payload;
+    Time at;
+    uint32_t channel;  // kNone = remote.
+  };
+  struct BoundaryLine {
+    uint64_t line;
+    uint8_t dirty;
+    TrafficClass traffic;
+  };
+  struct PinRange {
+    uint64_t base = 0;
+    uint64_t bytes = 0;
+  };
+  // What a payload's cookie says about it.
+  enum class Kind : uint8_t { fill, child, write_back, boundary };
+  static uint64_t cookie(Kind kind, uint64_t value) { return static_cast<uint64_t>(kind) << 56 | value; }
+
+  tlm::tlm_sync_enum forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(int channel, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+
+  // Stages of a request, in the order it lives. Each returns when the request is complete, or kNever.
+  Time serve(int port, tlm::tlm_generic_payload& payload, StrettoExtension& extension, Time arrival);
+  Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                  Time arrival);
+  Time serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension, Time arrival);
+  Time serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                    Time arrival);
+  Time serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                    Time arrival);
+  void copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension, bool to_memory);
+  void apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
+  bool blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const;
+  void unlock(uint64_t line);
+
+  struct Lookup {
+    uint32_t set;
+    uint32_t bank;
+    uint32_t tag;
+    uint32_t sector;  // Number in the request, for the port's time.
+    uint64_t line;
+    uint8_t mask;
+  };
+  // Collects the lines of a tile in lookups_; returns its sectors.
+  uint32_t gather(uint64_t offset, const StrettoExtension& extension);
+  void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request, const StrettoExtension& extension,
+                 uint64_t cycle);
+  // Makes room; returns the way, or -1. Sends the victim's dirty sectors away.
+  int allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t cycle);
+  void fetch_past(const Lookup& lookup, unsigned mask, uint32_t request, const StrettoExtension& extension,
+                  uint64_t cycle);
+  void send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic, Kind kind, Time at);
+  void add_fill(uint64_t line, uint8_t mask, uint16_t fill, const StrettoExtension& extension, uint64_t cycle);
+  void flush_fill();
+  void send_pieces(uint32_t request, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                   uint64_t cycle, uint32_t bytes_per_cycle);
+  PooledPayload& make_payload(tlm::tlm_command command, uint64_t address, unsigned char* data, unsigned bytes,
+                              const StrettoExtension& from);
+  void send_all();
+  void response(PooledPayload& payload, Time at);
+  void sectors_arrived(uint16_t fill, uint8_t mask, Time at);
+  void arrived(uint32_t request, Time at);
+  void complete(uint32_t request);
+  bool send_boundary_line(uint32_t channel);
+  void check_boundary();
+  bool pinned(uint64_t line) const;
+  uint32_t take_request(int port, tlm::tlm_generic_payload& payload);
+
+  const L2Spec spec_;
+  const ClockDomain clock_;
+  PartitionServices& services_;
+  MemoryImage& memory_;
+  L2Tags tags_;
+  const uint64_t node_;           // This GPU's node, in place in an address.
+  const Time response_time_;      // response_cycles as a duration.
+  const uint32_t sector_cycles_;  // Of a bank.
+
+  PayloadPool pool_;
+  std::vector<uint64_t> bank_free_;  // First free clock of each bank.
+  std::vector<Port> ports_;          // Compute units, then the command processor.
+  std::vector<Request> requests_;
+  std::vector<uint32_t> free_requests_;
+  std::vector<Fill> fills_;
+  std::vector<uint16_t> free_fills_;
+  std::vector<Waiter> waiters_;
+  uint32_t free_waiter_ = kNone;
+  std::vector<Lookup> lookups_;
+  std::vector<Outgoing> outbox_;     // Filled while serving, sent when the request is consistent.
+  std::vector<Outgoing> sending_;
+
+  // The fill payload that serve_read is building: sectors of one 256 B block.
+  struct {
+    uint64_t block = ~uint64_t{0};
+    uint8_t mask = 0;
+    uint16_t fill[2] = {kNoFill, kNoFill};
+    uint64_t cycle = 0;
+    const StrettoExtension* extension = nullptr;
+  } building_;
+
+  std::vector<uint64_t> locks_;  // Lines.
+  struct Deferred {
+    int port;
+    tlm::tlm_generic_payload* payload;
+  };
+  std::deque<Deferred> deferred_;
+  std::array<PinRange, 4> pins_{};
+  bool any_pin_ = false;
+
+  std::vector<std::deque<BoundaryLine>> boundary_;  // By channel, in set order.
+  bool boundary_active_ = false;
+  uint64_t boundary_lines_ = 0;                     // Not yet answered.
+  uint32_t boundaries_completed_ = 0;
+  uint64_t write_backs_in_flight_ = 0;
+  uint64_t outstanding_ = 0;
+  L2Counters counters_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_L2_CACHE_H_

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// RangeTable: the firmware-programmed table of mapped address ranges (T3 Figs 11-12, T3-CFG) with its register bank
+// (sw/include/regs/range_table.yaml).
+//
+// Invariants
+//  1 An entry takes effect when its flags are written with valid set, and not before; a bad one is refused (status).
+//  2 Where several entries hold an access, the one with the highest index answers.
+//  3 find() has no effect that the machine could see; it remembers its last answers to be fast.
+#ifndef STRETTO_MODELS_GPU_RANGE_TABLE_H_
+#define STRETTO_MODELS_GPU_RANGE_TABLE_H_
+
+#include <tlm>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+
+#include "models/common/range_lookup.h"
+
+namespace stretto {
+
+class RangeTable final : public sc_core::sc_module, public RangeLookup {
+ public:
+  static constexpr unsigned kEntries = 256;
+
+  tlm_utils::simple_target_socket<RangeTable> regs;  // b_transport, 8 bytes.
+
+  explicit RangeTable(sc_core::sc_module_name name);
+
+  const RangeEntry* find(uint64_t address, uint64_t bytes) const override;
+  // The entry that holds all rows of a tile, or null.
+  const RangeEntry* find_tile(uint64_t address, uint32_t rows, uint64_t pitch, uint64_t row_bytes) const;
+  const RangeEntry& entry(unsigned index) const { return entries_[index]; }
+  unsigned count() const { return count_; }
+
+  // Register access without a transaction; offsets of range_table_regs.h.
+  uint64_t read_register(uint32_t offset) const;
+  void write_register(uint32_t offset, uint64_t value);
+
+ private:
+  // What firmware has written of an entry.
+  struct Raw {
+    uint64_t base = 0, pitch = 0, row_bytes = 0, rows = 0, peer_base = 0, flags = 0;
+  };
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void commit(unsigned index);
+  void invalidate(unsigned index);
+  void rebuild();
+  static bool holds(const RangeEntry& entry, uint64_t address, uint64_t bytes);
+  static bool shares(const RangeEntry& a, const RangeEntry& b);
+  static bool contains(const RangeEntry& outer, const RangeEntry& inner);
+  static uint64_t end_of(const RangeEntry& entry) { return entry.base + (entry.rows - 1) * entry.pitch + entry.row_bytes; }
+
+  std::array<Raw, kEntries> raw_{};
+  std::array<RangeEntry, kEntries> entries_{};
+  // A later entry may hold bytes of this one too; then a remembered answer must be checked again.
+  std::array<bool, kEntries> shadowed_{};
+  unsigned highest_ = 0;  // One above the highest valid entry.
+  unsigned count_ = 0;
+  uint64_t status_ = 0;
+  mutable std::array<uint16_t, 4> recent_{};
+  mutable unsigned next_recent_ = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_RANGE_TABLE_H_
