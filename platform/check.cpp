@@ -11,7 +11,7 @@ namespace stretto {
 
 namespace {
 
-float value_of(uint16_t bits) { return static_cast<float>(Eigen::half_impl::raw_uint16_to_half(bits)); }
+float value_of(uint16_t bits) { return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits)); }
 uint16_t bits_of(float value) { return Eigen::half(value).x; }
 
 bool is_nan(uint16_t bits) { return (bits & 0x7FFF) > 0x7C00; }

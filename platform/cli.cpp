@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "models/common/error.h"
+#include "models/common/spec.h"
 #include "platform/compare.h"
 #include "platform/listing.h"
 #include "platform/options.h"

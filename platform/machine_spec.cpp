@@ -6,12 +6,11 @@
 namespace stretto {
 
 void describe(SimSpec& spec, ParameterSet& set) {
-  set.number("threads", spec.threads, 0, 64, "Host threads for partitions; 0 = two if the host has them. Results are the same.");
+  describe(spec.conductor, set);
   set.flag("sleep", spec.sleep, "Blocks sleep while they have no work; false ticks every cycle, for tests of equality.");
   set.flag("reverse_elaboration", spec.reverse_elaboration, "Construct GPUs in falling order, for tests of equality.");
   set.flag("mirror", spec.mirror, "Simulate GPU 0 alone; what it sends comes back as from its neighbour (T3-SIM-01).");
   set.number("timeline_mib", spec.timeline_mib, 1, 65536, "Size cap of timeline.json in MiB.");
-  set.number("deadlock_us", spec.deadlock_us, 10, 10'000'000, "Simulated microseconds without progress that count as a deadlock.");
 }
 
 void describe(MachineSpec& spec, ParameterSet& set) {

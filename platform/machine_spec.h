@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "models/common/partition.h"
 #include "models/common/spec.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
@@ -16,12 +17,11 @@ namespace stretto {
 enum class Topology : uint8_t { ring, fully_connected };
 
 struct SimSpec {
-  uint32_t threads = 0;
+  ConductorSpec conductor;
   bool sleep = true;
   bool reverse_elaboration = false;
   bool mirror = false;
   uint32_t timeline_mib = 256;
-  uint32_t deadlock_us = 2000;
 };
 
 struct MachineSpec {

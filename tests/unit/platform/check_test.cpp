@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker must pass what is right and must fire on each kind of wrong: a single element, another order of the ring,
+// a partial sum, a chunk of the neighbour. The machine is played by a table filled here, by hand-made arithmetic.
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "models/common/arithmetic.h"
+#include "models/common/stamp.h"
+#include "platform/check.h"
+#include "tests/support/seeded_rng.h"
+
+namespace stretto {
+namespace {
+
+struct Bench {
+  CheckTask task;
+  std::vector<std::vector<uint16_t>> memory;  // By rank, row-major.
+
+  Bench(DataMode data, const std::string& mode, uint32_t ranks, uint32_t m, uint32_t n, uint32_t k) {
+    task.ranks = task.simulated_ranks = ranks;
+    task.m = m;
+    task.n = n;
+    task.k = k;
+    task.tile_m = 16;
+    task.tile_n = 8;
+    task.data = data;
+    task.mode = mode;
+    memory.assign(ranks, std::vector<uint16_t>(m * n));
+    task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
+      std::copy_n(&memory[rank][row * task.n + column], count, bits);
+    };
+    task.add_stamps = [this](uint32_t rank, uint32_t row, uint32_t* sum) {
+      for (uint32_t c = 0; c < task.n; ++c) sum[c] += stamp_value(7, rank, row, c, 2048 / task.ranks);
+    };
+    task.a = [](uint32_t rank, uint32_t row, uint32_t i) { return fp16_from_fp32(float(int(rank * 7 + row * 3 + i * 5) % 17 - 8) / 8); };
+    task.b = [](uint32_t rank, uint32_t i, uint32_t c) { return fp16_from_fp32(float(int(rank * 5 + c * 11 + i * 3) % 13 - 6) / 16 + 0.01f); };
+  }
+  uint16_t partial(uint32_t rank, uint32_t row, uint32_t c) {
+    if (task.data == DataMode::stamp) return fp16_from_whole(stamp_value(7, rank, row, c, 2048 / task.ranks));
+    float sum = 0;
+    for (uint32_t i = 0; i < task.k; ++i) sum += fp32_from_fp16(task.a(rank, row, i)) * fp32_from_fp16(task.b(rank, i, c));
+    return fp16_from_fp32(sum);
+  }
+  uint32_t owner(uint32_t row, uint32_t c) {
+    const uint32_t tiles_n = (task.n + 7) / 8, tiles = tiles_n * ((task.m + 15) / 16);
+    const uint32_t tile = row / 16 * tiles_n + c / 8;
+    uint32_t chunk = 0;
+    while (tile >= chunk_first_tile(tiles, task.ranks, chunk + 1)) ++chunk;
+    return chunk;
+  }
+  // Ring sums for all ranks; `first` shifts where the ring begins (0 = right).
+  void fill_reduced(uint32_t first = 0) {
+    for (uint32_t row = 0; row < task.m; ++row) {
+      for (uint32_t c = 0; c < task.n; ++c) {
+        const uint32_t own = owner(row, c);
+        uint16_t sum = 0;
+        for (uint32_t hop = 0; hop < task.ranks; ++hop) {
+          const uint32_t rank = (own + 2 * task.ranks - 1 - hop + first) % task.ranks;
+          sum = hop == 0 ? partial(rank, row, c) : fp16_add(sum, partial(rank, row, c));
+        }
+        for (auto& one : memory) one[row * task.n + c] = sum;
+      }
+    }
+  }
+};
+
+TEST_CASE("right stamp sums pass on every element of every rank") {
+  Bench bench(DataMode::stamp, "sequential", 4, 50, 21, 8);
+  bench.fill_reduced();
+  const CheckReport report = check_output(bench.task);
+  CHECK(report.elements == 4 * 50 * 21);
+  CHECK(report.passed());
+}
+
+TEST_CASE("one wrong element is found and named with rank, row, column and both values") {
+  Bench bench(DataMode::stamp, "t3", 4, 50, 21, 8);
+  bench.fill_reduced();
+  bench.memory[2][5 * 21 + 17] = 0x3C00;
+  const CheckReport report = check_output(bench.task);
+  CHECK(report.mismatches == 1);
+  CHECK(report.first.find("rank 2 row 5 column 17: got 1, expected ") == 0);
+}
+
+TEST_CASE("a NaN stamp is a mismatch") {
+  Bench bench(DataMode::stamp, "t3", 2, 20, 9, 8);
+  bench.fill_reduced();
+  bench.memory[1][0] = kFp16NaN;
+  CHECK(check_output(bench.task).first.find("got NaN") != std::string::npos);
+}
+
+TEST_CASE("after a reduce-scatter only the rank's own chunk is asked for") {
+  Bench bench(DataMode::stamp, "rs", 4, 50, 21, 8);
+  bench.fill_reduced();
+  for (uint32_t row = 0; row < 50; ++row) {
+    for (uint32_t c = 0; c < 21; ++c) {
+      for (uint32_t rank = 0; rank < 4; ++rank) {
+        if (bench.owner(row, c) != rank) bench.memory[rank][row * 21 + c] = 0;
+      }
+    }
+  }
+  const CheckReport report = check_output(bench.task);
+  CHECK(report.elements == 50 * 21);
+  CHECK(report.passed());
+}
+
+TEST_CASE("an isolated GEMM is compared with the rank's own partial product") {
+  Bench bench(DataMode::real, "gemm", 3, 20, 11, 37);
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    for (uint32_t row = 0; row < 20; ++row) {
+      for (uint32_t c = 0; c < 11; ++c) bench.memory[rank][row * 11 + c] = bench.partial(rank, row, c);
+    }
+  }
+  CHECK(check_output(bench.task).passed());
+  bench.memory[0].swap(bench.memory[1]);
+  CHECK_FALSE(check_output(bench.task).passed());
+}
+
+TEST_CASE("real sums pass in ring order only, and their error bound is measured") {
+  Bench bench(DataMode::real, "sequential", 5, 40, 19, 133);
+  bench.fill_reduced();
+  const CheckReport report = check_output(bench.task);
+  CHECK(report.passed());
+  CHECK(report.max_error > 0);
+  CHECK(report.max_error <= 1);
+  bench.fill_reduced(2);  // The same numbers added in another order.
+  CHECK(check_output(bench.task).mismatches > 0);
+}
+
+TEST_CASE("chunks are contiguous, cover all tiles and differ by at most one tile") {
+  test::Rng rng;
+  for (int i = 0; i < 1000; ++i) {
+    const uint32_t tiles = 1 + rng.below(5000), ranks = 2 + rng.below(31);
+    CHECK(chunk_first_tile(tiles, ranks, 0) == 0);
+    CHECK(chunk_first_tile(tiles, ranks, ranks) == tiles);
+    for (uint32_t chunk = 0; chunk < ranks; ++chunk) {
+      const uint32_t size = chunk_first_tile(tiles, ranks, chunk + 1) - chunk_first_tile(tiles, ranks, chunk);
+      CHECK((size == tiles / ranks || size == tiles / ranks + 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stretto

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines and workloads as files: precedence, and one clear line for each kind of mistake (issue "Bad input").
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "models/common/error.h"
+#include "platform/machine.h"
+#include "platform/workload.h"
+#include "platform/yaml_file.h"
+
+namespace stretto {
+namespace {
+
+std::string file_with(const std::string& text) {
+  const std::string name = (std::filesystem::temp_directory_path() / ("parameters_test." + std::to_string(getpid()) + ".yaml")).string();
+  std::ofstream(name) << text;
+  return name;
+}
+
+// The message of loading a machine file with this text.
+std::string complaint(const std::string& text) {
+  const std::string file = file_with(text);
+  std::string message;
+  try {
+    Machine machine;
+    machine.load(file);
+    machine.check();
+  } catch (const UserError& error) {
+    message = error.what();
+  }
+  std::filesystem::remove(file);
+  return message;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("every shipped machine loads and passes its checks") {
+  const auto names = shipped("machines");
+  REQUIRE(names.size() >= 3);
+  for (const std::string& name : names) {
+    Machine machine;
+    machine.load(name);
+    machine.check();
+    CHECK_FALSE(machine.description().empty());
+  }
+}
+
+TEST_CASE("every shipped workload loads, applies to its machine and has modes") {
+  unsigned sub_layers = 0;
+  for (const std::string& name : shipped("workloads")) {
+    const Workload workload = load_workload(name);
+    Machine machine;
+    machine.load(workload.machine);
+    workload.configure(machine);
+    machine.check();
+    CHECK(workload.modes.size() == 7);
+    sub_layers += name.find("-tp") != std::string::npos;
+  }
+  CHECK(sub_layers == 28);  // T3 Table 2: 16 + 12.
+}
+
+TEST_CASE("the sub-layers have the shapes of T3 Table 2") {
+  const Workload fc2 = load_workload("t3/tnlg-fc2-tp8");
+  CHECK(fc2.m == 8192);
+  CHECK(fc2.n == 4256);
+  CHECK(fc2.k == 2128);
+  CHECK(load_workload("t3/mega-ip-tp16").k == 576);
+  CHECK(load_workload("t3/mtnlg-fc1-tp32").k == 2560);
+  CHECK_FALSE(load_workload("t3/mtnlg-fc1-tp32").b_k_contiguous);  // T3-SIM-08: backward is not transposed.
+}
+
+TEST_CASE("the command line beats the workload, which beats the machine, which beats the default") {
+  Machine machine;
+  CHECK(machine.spec().gpus == 8);
+  machine.load(file_with("extends: t3\ngpus: 3\n"));
+  CHECK(machine.spec().gpus == 3);
+  load_workload("t3/tnlg-op-tp16").configure(machine);
+  CHECK(machine.spec().gpus == 16);
+  machine.set("gpus=5");
+  CHECK(machine.spec().gpus == 5);
+  CHECK(machine.parameters().find("gpus")->origin == "--set");
+}
+
+TEST_CASE("an unknown key is named with file, line and the nearest allowed keys") {
+  const std::string text = complaint("extends: t3\nhbm:\n  chanels: 32\n");
+  CHECK(contains(text, ".yaml:3: unknown parameter 'hbm.chanels'"));
+  CHECK(contains(text, "nearest: hbm.channels"));
+}
+
+TEST_CASE("a wrong type, a value out of range and an unknown choice name what is allowed") {
+  CHECK(contains(complaint("gpus: many\n"), "gpus = 'many' is not allowed; allowed: integer 1..32"));
+  CHECK(contains(complaint("gpus: 99\n"), "gpus = '99' is not allowed; allowed: integer 1..32"));
+  CHECK(contains(complaint("gpus: -1\n"), "gpus = '-1'"));
+  CHECK(contains(complaint("topology: star\n"), "allowed: choice ring|fully_connected"));
+  CHECK(contains(complaint("hbm: {refresh: 1}\n"), "allowed: flag true or false"));
+  CHECK(contains(complaint("hbm: 3\n"), "hbm is a group of parameters"));
+}
+
+TEST_CASE("a file that is not YAML and a file that is missing are user errors") {
+  CHECK(contains(complaint("gpus: [1\n"), ".yaml:"));
+  CHECK(contains(complaint("just text\n"), "not a YAML map"));
+  Machine machine;
+  CHECK_THROWS_AS(machine.load("no/such/file.yaml"), UserError);
+}
+
+TEST_CASE("an unknown machine or workload lists near names") {
+  try {
+    load_workload("t3/tnlg-fc3-tp8");
+    FAIL("no such workload");
+  } catch (const UserError& error) {
+    CHECK(contains(error.what(), "t3/tnlg-fc2-tp8"));
+  }
+}
+
+TEST_CASE("relations between parameters are checked") {
+  CHECK(contains(complaint("hbm: {write_high_atoms: 8, write_low_atoms: 8}\n"), "must be below"));
+}
+
+TEST_CASE("the resolved configuration is a machine file with the same values") {
+  Machine first;
+  first.load("t3-paper");
+  first.set("hbm.dram_queue_atoms=48");
+  const std::string file = file_with(first.resolved());
+  Machine second;
+  second.load(file);
+  for (const Parameter& one : first.parameters().all()) {
+    CHECK(one.get() == second.parameters().find(one.path)->get());
+  }
+}
+
+}  // namespace
+}  // namespace stretto

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Result files: the keys that others read, exit codes, and folders that cannot be written.
+#include <catch2/catch.hpp>
+
+#include <boost/json.hpp>
+
+#include <filesystem>
+
+#include "models/common/error.h"
+#include "platform/atomic_file.h"
+#include "platform/compare.h"
+#include "platform/results.h"
+#include "platform/timeline.h"
+
+namespace stretto {
+namespace {
+
+struct Folder {
+  std::string path = (std::filesystem::temp_directory_path() / ("results_test." + std::to_string(getpid()))).string();
+  Folder() { prepare_folder(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+TEST_CASE("stats.json has the keys of the interface") {
+  const Folder folder;
+  Results results;
+  results.time[0] = 5 * kMicrosecond;
+  results.audit.push_back({"link bytes sent = received", "gpu0.link", 3, 4, false});
+  write_results(folder.path, results, "gpus: 8\n");
+  const boost::json::value root = load_results(folder.path);
+  for (const char* key : {"machine", "workload", "mode", "seed", "impl", "kernel_sha256", "firmware_sha256", "time_ns", "dram_bytes",
+                          "link_bytes", "cp", "tracker", "mca", "check", "audit", "digest", "host", "status"}) {
+    CHECK(root.as_object().contains(key));
+  }
+  CHECK(number_at(root, {"time_ns", "total"}) == 5000);
+  CHECK(number_at(root, {"audit", "violations"}) == 1);
+  CHECK(number_at(root, {"audit", "laws", "link bytes sent = received", "violated"}) == 1);
+  CHECK(std::filesystem::exists(folder.path + "/stats.csv"));
+  CHECK(std::filesystem::exists(folder.path + "/machine.yaml"));
+}
+
+TEST_CASE("exit codes: complete 0, anything wrong 1, time limit 124") {
+  Results results;
+  CHECK(results.exit_code() == 0);
+  results.check.mismatches = 1;
+  CHECK(results.exit_code() == 1);
+  results.check.mismatches = 0;
+  results.audit.push_back({"law", "gpu0", 1, 2, false});
+  CHECK(results.exit_code() == 1);
+  results.audit.clear();
+  results.status = "interrupted";
+  CHECK(results.exit_code() == 1);
+  results.status = "time limit";
+  CHECK(results.exit_code() == 124);
+}
+
+TEST_CASE("a folder that cannot be made and a full disk are user errors") {
+  CHECK_THROWS_AS(prepare_folder("/proc/no/such"), UserError);
+  if (std::filesystem::exists("/dev/full")) CHECK_THROWS_AS(write_atomically("/dev/full/x", "text"), UserError);
+}
+
+TEST_CASE("a failed write leaves neither a half file nor a temporary one") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.path + "/stats.json");  // In the way of the rename.
+  CHECK_THROWS_AS(write_atomically(folder.path + "/stats.json", "text"), UserError);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("a timeline is valid JSON, also when it was cut at its size cap") {
+  const Folder folder;
+  Timeline timeline(folder.path + "/timeline.json", 2000);
+  for (int i = 0; i < 100; ++i) timeline.span("gpu0/cu1", "wg \"1\"", i * kMicrosecond, (i + 1) * kMicrosecond);
+  timeline.counter("gpu0/dram", 3, 4);
+  timeline.close();
+  const boost::json::value root = boost::json::parse(read_file(folder.path + "/timeline.json"));
+  CHECK(root.as_array().size() < 60);
+  CHECK(root.as_array().back().at("args").at("events_left_out").to_number<int>() > 50);
+}
+
+}  // namespace
+}  // namespace stretto

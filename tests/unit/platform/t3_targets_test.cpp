@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of T3: every recipe has a published target, verdicts follow the bands of targets/README.md, and traffic made
+// from the closed forms (derived_traffic_in_chunks) reproduces the published ratios.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "platform/t3_targets.h"
+
+namespace stretto {
+namespace {
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = load_targets("tests/reproduction/targets/t3.yaml");
+  return all;
+}
+
+const Target& target(const std::string& id) {
+  return *std::find_if(targets().begin(), targets().end(), [&](const Target& t) { return t.id == id; });
+}
+
+// 16 cases whose times are those of an ideal machine and whose traffic follows the closed forms.
+std::vector<T3Case> closed_forms() {
+  std::vector<T3Case> cases;
+  for (const char* model : {"mega", "tnlg"}) {
+    for (const char* layer : {"op", "fc2", "fc1", "ip"}) {
+      for (unsigned n : {8u, 16u}) {
+        T3Case one;
+        one.model = model;
+        one.layer = layer;
+        one.tp = n;
+        one.name = std::string(model) + "-" + layer + "-tp" + std::to_string(n);
+        T3Run sequential, mca;
+        sequential.total = 3'000'000;
+        sequential.dram = {{"rs_read", 1000 * (2 * n - 1)}, {"gemm_write", 1000 * n}, {"rs_write", 1000 * n}, {"gemm_read", 3000}};
+        mca.total = 2'000'000;
+        mca.dram = {{"rs_read", 1000 * (n - 2)}, {"gemm_write", 1000 * (n - 1)}, {"rs_write", 1000 * (n - 1)}, {"gemm_read", 2000}};
+        one.runs = {{"sequential", sequential}, {"t3-mca", mca}};
+        cases.push_back(one);
+      }
+    }
+  }
+  return cases;
+}
+
+TEST_CASE("every id of the table is a published target") {
+  REQUIRE(t3_ids().size() == 36);
+  for (const std::string& id : t3_ids()) {
+    CHECK(std::any_of(targets().begin(), targets().end(), [&](const Target& t) { return t.id == id; }));
+  }
+}
+
+TEST_CASE("traffic of the closed forms meets the published reductions") {
+  const auto cases = closed_forms();
+  for (const char* id : {"T3-R60", "T3-R61", "T3-R62", "T3-R63", "T3-R64", "T3-R65"}) {
+    CHECK(verdict(target(id), measure(id, cases)) == "met");
+  }
+  CHECK(*measure("T3-R61", cases).value == Approx(2.5));
+  CHECK(*measure("T3-R65", cases).value == Approx(100.0 / 15));
+  CHECK(*measure("T3-R01", cases).value == Approx(1.5));
+}
+
+TEST_CASE("a geomean over cases of which one is missing is not computed") {
+  auto cases = closed_forms();
+  cases[3].runs.erase("t3-mca");
+  CHECK(verdict(target("T3-R01"), measure("T3-R01", cases)) == "not run");
+  CHECK(verdict(target("T3-R40"), measure("T3-R40", cases)) == "not run");
+}
+
+TEST_CASE("verdicts are tight at the edge of the band") {
+  const auto at = [](const char* id, double value) { return verdict(target(id), {value, false, ""}); };
+  CHECK(at("T3-R01", 1.2551) == "met");     // Headline: gain 0.30 +- 15 %.
+  CHECK(at("T3-R01", 1.2549) == "missed");
+  CHECK(at("T3-R40", 1.1501) == "met");     // Per figure: gain 0.20 +- 25 %.
+  CHECK(at("T3-R40", 1.1499) == "missed");
+  CHECK(at("T3-R03", 17.01) == "met");      // Headline reduction: 22 +- 5 points.
+  CHECK(at("T3-R03", 16.99) == "missed");
+}
+
+TEST_CASE("a trend is met or missed by what it states") {
+  CHECK(verdict(target("T3-R54"), {1.0, true, ""}) == "met");
+  CHECK(verdict(target("T3-R54"), {1.0, false, ""}) == "missed");
+}
+
+}  // namespace
+}  // namespace stretto
