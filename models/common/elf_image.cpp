@@ -28,7 +28,8 @@ std::string hex(uint64_t value) {
 std::string sha256_hex(const std::vector<char>& bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int digest_bytes = 0;
-  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &digest_bytes, EVP_sha256(), nullptr);
+  const int ok =
+      EVP_Digest(bytes.data(), bytes.size(), digest, &digest_bytes, EVP_sha256(), nullptr);
   assert(ok == 1);
   (void)ok;
   std::string text;
@@ -96,7 +97,8 @@ class ElfImage::Reader {
       fail("ELF type " + std::to_string(header_.e_type) +
            "; only a linked executable (2) or static PIE (3) is allowed");
     }
-    if (header_.e_phnum != 0 && !in_file(header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr))) {
+    if (header_.e_phnum != 0 &&
+        !in_file(header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr))) {
       fail("truncated: the program headers end beyond the file's " + std::to_string(bytes_.size()) +
            " bytes");
     }
@@ -111,13 +113,15 @@ class ElfImage::Reader {
   void read_segments() {
     for (unsigned i = 0; i < header_.e_phnum; ++i) {
       GElf_Phdr p;
-      if (gelf_getphdr(elf_.get(), static_cast<int>(i), &p) == nullptr) fail("damaged program headers");
+      if (gelf_getphdr(elf_.get(), static_cast<int>(i), &p) == nullptr)
+        fail("damaged program headers");
       const std::string name = "segment " + std::to_string(i) + " at " + hex(p.p_vaddr);
       if (p.p_type == PT_INTERP) fail("needs a dynamic linker; only static programs are allowed");
       if (p.p_type == PT_DYNAMIC) dynamic_ = p;
       if (p.p_type != PT_LOAD || p.p_memsz == 0) continue;
       if (!in_file(p.p_offset, p.p_filesz)) {
-        fail("truncated: " + name + " ends beyond the file's " + std::to_string(bytes_.size()) + " bytes");
+        fail("truncated: " + name + " ends beyond the file's " + std::to_string(bytes_.size()) +
+             " bytes");
       }
       if (p.p_filesz > p.p_memsz) fail(name + " is larger in the file than in memory");
       if (p.p_vaddr + p.p_memsz < p.p_vaddr || p.p_paddr + p.p_memsz < p.p_paddr) {
@@ -185,7 +189,8 @@ class ElfImage::Reader {
       GElf_Sym sym;
       if (gelf_getsym(data, static_cast<int>(i), &sym) == nullptr) fail("damaged symbol table");
       const unsigned type = GELF_ST_TYPE(sym.st_info);
-      if (sym.st_shndx == SHN_UNDEF || type == STT_SECTION || type == STT_FILE || type == STT_TLS) continue;
+      if (sym.st_shndx == SHN_UNDEF || type == STT_SECTION || type == STT_FILE || type == STT_TLS)
+        continue;
       const char* const name = elf_strptr(elf_.get(), shdr.sh_link, sym.st_name);
       if (name == nullptr || !is_useful_symbol(name)) continue;
       image_.symbols_.push_back({name, sym.st_value, sym.st_size, type == STT_FUNC});
@@ -200,7 +205,8 @@ class ElfImage::Reader {
     return value;
   }
 
-  // The dynamic section names the relocations that a loader applies; .rela.text and the like, left by
+  // The dynamic section names the relocations that a loader applies; .rela.text and the like, left
+  // by
   // --emit-relocs for tools, are not among them.
   void read_relocations() {
     if (dynamic_.p_type != PT_DYNAMIC) return;
@@ -223,7 +229,8 @@ class ElfImage::Reader {
         fail("relocation type " + std::to_string(type) + " at " + hex(offset) +
              "; only R_RISCV_RELATIVE (3) is allowed in a static PIE");
       }
-      if (image_.at(offset, 8) == nullptr) fail("relocation outside the loaded data at " + hex(offset));
+      if (image_.at(offset, 8) == nullptr)
+        fail("relocation outside the loaded data at " + hex(offset));
       image_.relocations_.push_back({offset, word(at + 16)});
     }
   }
@@ -294,7 +301,8 @@ uint64_t ElfImage::low_address() const {
 
 uint64_t ElfImage::high_address() const {
   uint64_t high = 0;
-  for (const Segment& segment : segments_) high = std::max(high, segment.address + segment.memory_bytes);
+  for (const Segment& segment : segments_)
+    high = std::max(high, segment.address + segment.memory_bytes);
   return high;
 }
 

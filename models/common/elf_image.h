@@ -2,13 +2,13 @@
 // ElfImage: a RISC-V 64-bit little-endian ELF file, read whole and checked: firmware and bare-metal
 // programs (ET_EXEC) and kernels (ET_DYN, static PIE with relative relocations).
 //
-// Everything a user can get wrong ends in a UserError of one line naming the file: missing, truncated,
-// not ELF, wrong class, byte order, machine or type, no loadable segment, overlapping segments, a
-// relocation other than R_RISCV_RELATIVE. After load() every segment's data lies inside the file and no
-// two segments overlap.
+// Everything a user can get wrong ends in a UserError of one line naming the file: missing,
+// truncated, not ELF, wrong class, byte order, machine or type, no loadable segment, overlapping
+// segments, a relocation other than R_RISCV_RELATIVE. After load() every segment's data lies inside
+// the file and no two segments overlap.
 //
-// An ET_DYN image is linked at 0; relocate(base) moves it once: segments, entry, symbols, sections, and
-// the words that hold addresses.
+// An ET_DYN image is linked at 0; relocate(base) moves it once: segments, entry, symbols, sections,
+// and the words that hold addresses.
 #ifndef STRETTO_MODELS_COMMON_ELF_IMAGE_H_
 #define STRETTO_MODELS_COMMON_ELF_IMAGE_H_
 
@@ -22,9 +22,10 @@ namespace stretto {
 class ElfImage {
  public:
   struct Segment {
-    uint64_t address = 0;         // Where it runs (p_vaddr).
-    uint64_t load_address = 0;    // Where a loader puts it (p_paddr); start code may copy it from there.
-    uint64_t memory_bytes = 0;    // At least data.size(); the rest is zero.
+    uint64_t address = 0;  // Where it runs (p_vaddr).
+    uint64_t load_address =
+        0;  // Where a loader puts it (p_paddr); start code may copy it from there.
+    uint64_t memory_bytes = 0;  // At least data.size(); the rest is zero.
     bool readable = false, writable = false, executable = false;
     std::vector<uint8_t> data;
   };
@@ -36,8 +37,8 @@ class ElfImage {
   };
   struct Section {
     std::string name;
-    uint64_t address = 0;         // 0 if the section is not loaded.
-    std::vector<uint8_t> data;    // Empty for .bss and the like.
+    uint64_t address = 0;       // 0 if the section is not loaded.
+    std::vector<uint8_t> data;  // Empty for .bss and the like.
   };
 
   static ElfImage load(const std::string& path);
@@ -50,8 +51,8 @@ class ElfImage {
   const std::vector<Symbol>& symbols() const { return symbols_; }
   std::optional<uint64_t> symbol(const std::string& name) const;
   const Section* section(const std::string& name) const;  // nullptr if there is none
-  // "name+0x12" for the function (or, without one, the object) that contains the address, "name" at its
-  // start, else the address in hexadecimal.
+  // "name+0x12" for the function (or, without one, the object) that contains the address, "name" at
+  // its start, else the address in hexadecimal.
   std::string symbolize(uint64_t address) const;
   // Smallest run address and the end of the largest; for placing a position-independent image.
   uint64_t low_address() const;

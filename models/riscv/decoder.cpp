@@ -15,7 +15,9 @@ constexpr int64_t sign_extend(uint64_t value, unsigned width) {
 
 // Immediates of the five 32-bit formats.
 constexpr int64_t imm_i(uint32_t r) { return static_cast<int32_t>(r) >> 20; }
-constexpr int64_t imm_s(uint32_t r) { return sign_extend(bits(r, 31, 25) << 5 | bits(r, 11, 7), 12); }
+constexpr int64_t imm_s(uint32_t r) {
+  return sign_extend(bits(r, 31, 25) << 5 | bits(r, 11, 7), 12);
+}
 constexpr int64_t imm_b(uint32_t r) {
   return sign_extend(bits(r, 31, 31) << 12 | bits(r, 7, 7) << 11 | bits(r, 30, 25) << 5 |
                          bits(r, 11, 8) << 1, 13);
@@ -27,7 +29,8 @@ constexpr int64_t imm_j(uint32_t r) {
 }
 
 // Encoders used by the expansion.
-constexpr uint32_t enc_r(uint32_t f7, uint32_t rs2, uint32_t rs1, uint32_t f3, uint32_t rd, uint32_t op) {
+constexpr uint32_t enc_r(uint32_t f7, uint32_t rs2, uint32_t rs1, uint32_t f3, uint32_t rd,
+                         uint32_t op) {
   return f7 << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | rd << 7 | op;
 }
 constexpr uint32_t enc_i(int32_t imm, uint32_t rs1, uint32_t f3, uint32_t rd, uint32_t op) {
@@ -78,8 +81,10 @@ uint32_t expand_quadrant1(uint32_t c) {
     case 3: {
       if (imm == 0) return 0;
       if (rd != 2) return static_cast<uint32_t>(imm) << 12 | rd << 7 | kLui;  // c.lui
-      const int64_t sp = sign_extend(bits(c, 12, 12) << 9 | bits(c, 4, 3) << 7 | bits(c, 5, 5) << 6 |
-                                         bits(c, 2, 2) << 5 | bits(c, 6, 6) << 4, 10);
+      const int64_t sp =
+          sign_extend(bits(c, 12, 12) << 9 | bits(c, 4, 3) << 7 | bits(c, 5, 5) << 6 |
+                          bits(c, 2, 2) << 5 | bits(c, 6, 6) << 4,
+                      10);
       return enc_i(static_cast<int32_t>(sp), 2, 0, 2, kOpImm);  // c.addi16sp
     }
     case 4: {

@@ -60,7 +60,8 @@ struct IsaOptions {
   uint8_t custom_opcodes = 0; // bit n: custom-n is handed to the owner, otherwise illegal
 };
 
-// raw holds 16 bits if (raw & 3) != 3, else 32. pc_parcels and cycles_before are left to the caller.
+// raw holds 16 bits if (raw & 3) != 3, else 32. pc_parcels and cycles_before are left to the
+// caller.
 Decoded decode(uint32_t raw, uint64_t pc, const IsaOptions& isa, const CostTable& cost);
 
 // The 32-bit form of a compressed instruction; 0 (an illegal instruction) if there is none.

@@ -24,10 +24,11 @@
 //   MemStatus amo(const AmoRequest&, uint64_t& result, uint64_t& extra_cycles)
 //       result: the old value; for SC 0 or 1; the address is aligned
 //   MemStatus fence(const FenceRequest&, uint64_t& extra_cycles)
-//   bool csr_read(uint32_t csr, uint64_t& value)             CSRs unknown to the hart; hart.cycles()
-//   bool csr_write(uint32_t csr, uint64_t value)             is exact inside; false: illegal
-//   void fetch_timing(uint64_t pc, uint32_t bytes, uint64_t& extra_cycles)   if kFetchTiming
-//   void on_trap(Cause cause, uint64_t value, uint64_t pc)   optional; sees every exception
+//   bool csr_read(uint32_t csr, uint64_t& value)             CSRs unknown to the hart;
+//   hart.cycles() bool csr_write(uint32_t csr, uint64_t value)             is exact inside; false:
+//   illegal void fetch_timing(uint64_t pc, uint32_t bytes, uint64_t& extra_cycles)   if
+//   kFetchTiming void on_trap(Cause cause, uint64_t value, uint64_t pc)   optional; sees every
+//   exception
 #ifndef STRETTO_MODELS_RISCV_HART_H_
 #define STRETTO_MODELS_RISCV_HART_H_
 
@@ -217,9 +218,9 @@ void Hart<Port>::complete_fence() {
 template <class Port>
 StopReason Hart<Port>::fail_access() {
   assert(state_ == State::kAccess);
-  const bool is_load = pending_.kind == PendingAccess::Kind::kLoad ||
-                       (pending_.kind == PendingAccess::Kind::kAmo &&
-                        pending_.amo_op == AmoOp::kLoadReserved);
+  const bool is_load =
+      pending_.kind == PendingAccess::Kind::kLoad ||
+      (pending_.kind == PendingAccess::Kind::kAmo && pending_.amo_op == AmoOp::kLoadReserved);
   const uint64_t addr = pending_.addr;
   pending_ = {};
   return raise(is_load ? Cause::kLoadAccess : Cause::kStoreAccess, addr);
@@ -278,7 +279,7 @@ StopReason Hart<Port>::trap_system(Cause cause) {
 // An exception of the instruction at pc_, which does not retire.
 template <class Port>
 StopReason Hart<Port>::raise(Cause cause, uint64_t value) {
-  if constexpr (requires(Port& port) { port.on_trap(cause, value, pc_); }) {
+  if constexpr (requires(Port & port) { port.on_trap(cause, value, pc_); }) {
     port_->on_trap(cause, value, pc_);
   }
   if constexpr (Port::kMachineMode) {
@@ -298,9 +299,13 @@ bool Hart<Port>::read_csr(uint32_t csr, uint64_t retired, uint64_t& value) {
   if constexpr (Port::kMachineMode) {
     switch (csr) {
       case 0xb00:
-      case 0xc00: value = cycles_ + machine_.mcycle_offset; return true;
+      case 0xc00:
+        value = cycles_ + machine_.mcycle_offset;
+        return true;
       case 0xb02:
-      case 0xc02: value = retired + machine_.minstret_offset; return true;
+      case 0xc02:
+        value = retired + machine_.minstret_offset;
+        return true;
       default:
         if (machine_.csrs.read(csr, value)) return true;
     }
@@ -319,8 +324,12 @@ bool Hart<Port>::write_csr(uint32_t csr, uint64_t retired, uint64_t value) {
     switch (csr) {
       // The next instruction reads the written value: it starts this many cycles and one
       // retirement later than the count seen here.
-      case 0xb00: machine_.mcycle_offset = value - (cycles_ + code_->cost().csr); return true;
-      case 0xb02: machine_.minstret_offset = value - (retired + 1); return true;
+      case 0xb00:
+        machine_.mcycle_offset = value - (cycles_ + code_->cost().csr);
+        return true;
+      case 0xb02:
+        machine_.minstret_offset = value - (retired + 1);
+        return true;
       default:
         if (machine_.csrs.write(csr, value)) return true;
     }
@@ -366,22 +375,37 @@ void Hart<Port>::set_pending(PendingAccess::Kind kind, const Op& op, uint64_t ad
     pending_.cost_cycles = static_cast<uint16_t>(next.cycles_before - op.cycles_before);
   }
   switch (op.id) {
-    case OpId::kLb: pending_.sign_extend = true; [[fallthrough]];
+    case OpId::kLb:
+      pending_.sign_extend = true;
+      [[fallthrough]];
     case OpId::kLbu:
-    case OpId::kSb: pending_.size_bytes = 1; break;
-    case OpId::kLh: pending_.sign_extend = true; [[fallthrough]];
+    case OpId::kSb:
+      pending_.size_bytes = 1;
+      break;
+    case OpId::kLh:
+      pending_.sign_extend = true;
+      [[fallthrough]];
     case OpId::kLhu:
-    case OpId::kSh: pending_.size_bytes = 2; break;
-    case OpId::kLw: pending_.sign_extend = true; [[fallthrough]];
+    case OpId::kSh:
+      pending_.size_bytes = 2;
+      break;
+    case OpId::kLw:
+      pending_.sign_extend = true;
+      [[fallthrough]];
     case OpId::kLwu:
-    case OpId::kSw: pending_.size_bytes = 4; break;
+    case OpId::kSw:
+      pending_.size_bytes = 4;
+      break;
     case OpId::kLd:
-    case OpId::kSd: pending_.size_bytes = 8; break;
+    case OpId::kSd:
+      pending_.size_bytes = 8;
+      break;
     case OpId::kAmo:
       pending_.size_bytes = (op.imm >> 12 & 7) == 2 ? 4 : 8;
       pending_.amo_op = static_cast<AmoOp>(op.imm >> 32);
       break;
-    default: break;
+    default:
+      break;
   }
   state_ = State::kAccess;
 }

@@ -2,8 +2,8 @@
 // The run loop of Hart<Port>: threaded code over decoded blocks. Included by hart.h only.
 //
 // A block is charged (instructions and cycles) when it is entered; whoever leaves it early gives
-// back what did not retire. That keeps the counters out of the instructions and still exact. A block
-// that is longer than what is left of the budget runs as a truncated copy.
+// back what did not retire. That keeps the counters out of the instructions and still exact. A
+// block that is longer than what is left of the budget runs as a truncated copy.
 #ifndef STRETTO_MODELS_RISCV_HART_RUN_H_
 #define STRETTO_MODELS_RISCV_HART_RUN_H_
 
@@ -483,7 +483,8 @@ load_not_done:
     set_pending(PendingAccess::Kind::kLoad, *op, access_addr);
     goto stop_pending;
   }
-  RAISE(status == MemStatus::kMisaligned ? Cause::kLoadMisaligned : Cause::kLoadAccess, access_addr);
+  RAISE(status == MemStatus::kMisaligned ? Cause::kLoadMisaligned : Cause::kLoadAccess,
+        access_addr);
 
 store_not_done:
   if (status == MemStatus::kDoneYield) goto yield_after;

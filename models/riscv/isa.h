@@ -35,7 +35,8 @@ constexpr unsigned kInterruptExternal = 11;
 // What a port says to a load, store, atomic or fence.
 enum class MemStatus : uint8_t {
   kDone,        // finished; the instruction retires and the hart runs on
-  kDoneYield,   // finished; the instruction retires, then run() returns kYield (interrupts may differ)
+  kDoneYield,   // finished; the instruction retires, then run() returns kYield (interrupts may
+                // differ)
   kPending,     // not now: run() returns kPending, the owner calls a complete_*() or fail_access()
   kFault,       // nothing there: access fault
   kMisaligned,  // the region does not split accesses: address-misaligned exception

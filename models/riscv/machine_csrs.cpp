@@ -15,7 +15,9 @@ constexpr uint64_t kPmpAddrMask = (uint64_t{1} << 54) - 1;
 // Per byte: R, W, X and the address mode; bits 5 and 6 are reserved and L is hard-wired to 0.
 constexpr uint64_t kPmpCfgMask = 0x1f1f1f1f1f1f1f1fu;
 
-constexpr bool in(uint32_t csr, uint32_t first, uint32_t last) { return csr >= first && csr <= last; }
+constexpr bool in(uint32_t csr, uint32_t first, uint32_t last) {
+  return csr >= first && csr <= last;
+}
 
 }  // namespace
 

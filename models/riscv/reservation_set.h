@@ -3,8 +3,8 @@
 //
 // A reservation covers an aligned 64-byte line. It is lost by an SC of its hart, by a store or AMO
 // of any other agent to the line, and by nothing else, so a constrained LR/SC loop makes progress.
-// Ports call reserve() on LR, claim() on SC, and note_store() on every other store (one compare while
-// nobody holds a reservation).
+// Ports call reserve() on LR, claim() on SC, and note_store() on every other store (one compare
+// while nobody holds a reservation).
 #ifndef STRETTO_MODELS_RISCV_RESERVATION_SET_H_
 #define STRETTO_MODELS_RISCV_RESERVATION_SET_H_
 

@@ -62,7 +62,8 @@ struct ElfFile {
     header.e_shstrndx = 2;
     segments[0] = {PT_LOAD, PF_R | PF_X, offset_of(&Payload::code), 0x1000, 0x1000, 32, 32, 8};
     // Data, dynamic section and relocations are one segment of the file.
-    segments[1] = {PT_LOAD, PF_R | PF_W, offset_of(&Payload::data), 0x2000, 0x2000, 16 + 64 + 24, 0x200, 8};
+    segments[1] = {
+        PT_LOAD, PF_R | PF_W, offset_of(&Payload::data), 0x2000, 0x2000, 16 + 64 + 24, 0x200, 8};
     segments[2] = {PT_DYNAMIC, PF_R, offset_of(&Payload::dynamic), 0x2010, 0x2010, 64, 64, 8};
     payload.dynamic[0] = {DT_RELA, {0x2050}};
     payload.dynamic[1] = {DT_RELASZ, {24}};
@@ -71,10 +72,13 @@ struct ElfFile {
     payload.symbols[1] = {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0x1000, 16};
     payload.symbols[2] = {8, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 1, 0x2000, 16};
     payload.symbols[3] = {14, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), 0, 1, 0x1000, 0};
-    payload.sections[1] = {17, SHT_SYMTAB, 0, 0, offset_of(&Payload::symbols), sizeof payload.symbols, 2, 1, 8,
-                           sizeof(Elf64_Sym)};
-    payload.sections[2] = {25, SHT_STRTAB, 0, 0, offset_of(&Payload::strings), sizeof payload.strings, 0, 0, 1, 0};
-    payload.sections[3] = {33, SHT_PROGBITS, SHF_ALLOC, 0x1000, offset_of(&Payload::code), 32, 0, 0, 8, 0};
+    payload.sections[1] = {
+        17, SHT_SYMTAB,       0, 0, offset_of(&Payload::symbols), sizeof payload.symbols, 2, 1,
+        8,  sizeof(Elf64_Sym)};
+    payload.sections[2] = {
+        25, SHT_STRTAB, 0, 0, offset_of(&Payload::strings), sizeof payload.strings, 0, 0, 1, 0};
+    payload.sections[3] = {
+        33, SHT_PROGBITS, SHF_ALLOC, 0x1000, offset_of(&Payload::code), 32, 0, 0, 8, 0};
   }
 
   std::string bytes() const {
@@ -88,7 +92,9 @@ struct ElfFile {
 
 struct TemporaryFile {
   std::string path = std::string(STRETTO_BUILD_DIR) + "/elf_image_test.tmp.elf";
-  explicit TemporaryFile(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+  explicit TemporaryFile(const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
   ~TemporaryFile() { std::remove(path.c_str()); }
 };
 
@@ -188,12 +194,14 @@ TEST_CASE("damaged or unsupported contents are refused with the reason") {
   expect_refused([](ElfFile& f) { f.segments[1].p_vaddr = 0x1018; }, "overlapping segments");
   expect_refused([](ElfFile& f) { f.segments[1].p_memsz = 16; }, "larger in the file");
   expect_refused([](ElfFile& f) { f.segments[1].p_vaddr = ~uint64_t{0} - 8; }, "wraps around");
-  expect_refused([](ElfFile& f) { f.segments[0].p_offset = ~uint64_t{0} - 8; }, "truncated: segment 0");
+  expect_refused([](ElfFile& f) { f.segments[0].p_offset = ~uint64_t{0} - 8; },
+                 "truncated: segment 0");
   expect_refused([](ElfFile& f) { f.segments[2].p_type = PT_INTERP; }, "dynamic linker");
   expect_refused([](ElfFile& f) { f.payload.dynamic[3].d_tag = DT_NEEDED; }, "shared library");
   expect_refused([](ElfFile& f) { f.payload.rela[0].r_info = R_RISCV_64; }, "relocation type 2");
   expect_refused([](ElfFile& f) { f.payload.rela[0].r_offset = 0x5000; }, "relocation outside");
-  expect_refused([](ElfFile& f) { f.payload.dynamic[0].d_un.d_val = 0x9000; }, "nothing is loaded at 0x9000");
+  expect_refused([](ElfFile& f) { f.payload.dynamic[0].d_un.d_val = 0x9000; },
+                 "nothing is loaded at 0x9000");
 }
 
 TEST_CASE("a missing file is refused by name") {

@@ -51,7 +51,8 @@ class FlatPort {
     if (in_ram(addr, sizeof(T))) [[likely]] {
       reservations_.note_store(0, addr);
       std::memcpy(&ram_[addr - kRamBase], &value, sizeof(T));
-      if (addr == tohost_) [[unlikely]] return MemStatus::kDoneYield;
+      if (addr == tohost_) [[unlikely]]
+        return MemStatus::kDoneYield;
       return MemStatus::kDone;
     }
     if (addr - slow_base_ < slow_bytes_) {
@@ -78,7 +79,8 @@ class FlatPort {
     if (request.op == AmoOp::kStoreConditional) {
       const bool success = reservations_.claim(0, request.addr);
       result = success ? 0 : 1;
-      if (success) std::memcpy(&ram_[request.addr - kRamBase], &request.operand, request.size_bytes);
+      if (success)
+        std::memcpy(&ram_[request.addr - kRamBase], &request.operand, request.size_bytes);
       return MemStatus::kDone;
     }
     const uint64_t updated = apply_amo(request.op, request.size_bytes, value, request.operand);

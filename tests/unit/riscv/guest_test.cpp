@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: do whole guest programs, one check per instruction and corner case, pass on a hart?
 // State space: instruction x operands (asm/*.S; the arithmetic ones are generated with Python's
-// integers as reference). Parameters: the budget of run(), which must change nothing that a guest or
-// owner can see.
+// integers as reference). Parameters: the budget of run(), which must change nothing that a guest
+// or owner can see.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -62,23 +62,32 @@ void expect_pass(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("integer and multiply instructions compute what the specification says") { expect_pass("alu"); }
+TEST_CASE("integer and multiply instructions compute what the specification says") {
+  expect_pass("alu");
+}
 
 TEST_CASE("branches, jumps, loads, stores and fence.i do what the specification says") {
   expect_pass("control");
 }
 
-TEST_CASE("atomics do what the specification says") { expect_pass("atomic"); }
+TEST_CASE("atomics do what the specification says") {
+  expect_pass("atomic");
+}
 
-TEST_CASE("compressed instructions do what the specification says") { expect_pass("compressed"); }
+TEST_CASE("compressed instructions do what the specification says") {
+  expect_pass("compressed");
+}
 
-TEST_CASE("machine mode reports every exception and its CSRs behave") { expect_pass("machine"); }
+TEST_CASE("machine mode reports every exception and its CSRs behave") {
+  expect_pass("machine");
+}
 
 TEST_CASE("a guest that fails says which check") {
-  const Outcome outcome = run_guest("atomic", kManySteps, kLimit, [](auto& hart, const ElfImage& image) {
-    hart.set_reg(27, 7);  // s11, the number of the check
-    hart.set_pc(image.symbol("fail").value());
-  });
+  const Outcome outcome =
+      run_guest("atomic", kManySteps, kLimit, [](auto& hart, const ElfImage& image) {
+        hart.set_reg(27, 7);  // s11, the number of the check
+        hart.set_pc(image.symbol("fail").value());
+      });
   CHECK(outcome.tohost == ((7u << 1) | 1));
 }
 

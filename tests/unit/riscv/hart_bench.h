@@ -18,7 +18,8 @@ struct HartBench {
   static constexpr uint64_t kSlow = 0x10000000;
 
   explicit HartBench(std::initializer_list<uint32_t> program, const CostTable& cost = {})
-      : code(IsaOptions{Port::kCompressed, Port::kMachineMode, Port::kMachineMode ? uint8_t{0} : uint8_t{1}},
+      : code(IsaOptions{Port::kCompressed, Port::kMachineMode,
+                        Port::kMachineMode ? uint8_t{0} : uint8_t{1}},
              cost) {
     place(kBase, program);
     port.slow_base_ = kSlow;

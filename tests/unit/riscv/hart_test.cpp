@@ -12,7 +12,7 @@ using namespace stretto::riscv::test;
 using Bench = HartBench<MachinePort>;
 
 TEST_CASE("a run ends after exactly its budget, anywhere in a block") {
-  Bench b{{addi(1, 1, 1), addi(1, 1, 1), addi(1, 1, 1), addi(1, 1, 1), jal(0, -16)}};
+  Bench b({addi(1, 1, 1), addi(1, 1, 1), addi(1, 1, 1), addi(1, 1, 1), jal(0, -16)});
   uint64_t total = 0;
   for (const uint64_t budget : {1, 2, 3, 4, 5, 6, 1, 1, 7, 13}) {
     REQUIRE(b.hart.run(budget) == StopReason::kBudget);
@@ -26,8 +26,8 @@ TEST_CASE("a run ends after exactly its budget, anywhere in a block") {
 }
 
 TEST_CASE("cycles are the sum of the costs of what retired") {
-  Bench b{{addi(1, 0, 6), mul(2, 1, 1), div(3, 2, 1), lw(4, 10, 0), sw(4, 10, 4), branch(0, 0, 1, 8),
-           branch(0, 0, 0, 8), kNop, jal(0, 4)}};
+  Bench b({addi(1, 0, 6), mul(2, 1, 1), div(3, 2, 1), lw(4, 10, 0), sw(4, 10, 4),
+           branch(0, 0, 1, 8), branch(0, 0, 0, 8), kNop, jal(0, 4)});
   const uint64_t costs[] = {1, 3, 20, 1, 1, 1, 3, 3};
   uint64_t cycles = 0;
   for (const uint64_t cost : costs) {
@@ -42,20 +42,21 @@ TEST_CASE("costs follow the table that the code cache was made with") {
   CostTable cost;
   cost.alu = 2;
   cost.mul = 7;
-  Bench b{{addi(1, 0, 6), mul(2, 1, 1)}, cost};
+  Bench b({addi(1, 0, 6), mul(2, 1, 1)}, cost);
   b.hart.run(2);
   CHECK(b.hart.cycles() == 9);
 }
 
 TEST_CASE("counters read in the middle of a block count what came before them") {
-  Bench b{{kNop, mul(2, 1, 1), csrrs(5, kCsrCycle, 0), csrrs(6, kCsrInstret, 0), kNop, kNop, jal(0, 4)}};
+  Bench b({kNop, mul(2, 1, 1), csrrs(5, kCsrCycle, 0), csrrs(6, kCsrInstret, 0), kNop, kNop,
+           jal(0, 4)});
   b.hart.run(7);
   CHECK(b.hart.reg(5) == 4);
   CHECK(b.hart.reg(6) == 3);
 }
 
 TEST_CASE("a pending load retires once, when the owner completes it") {
-  Bench b{{kNop, lb(5, 11, 3), addi(6, 5, 1)}};
+  Bench b({kNop, lb(5, 11, 3), addi(6, 5, 1)});
   REQUIRE(b.hart.run(100) == StopReason::kPending);
   CHECK(b.hart.instret() == 1);
   CHECK(b.hart.cycles() == 1);
@@ -86,7 +87,7 @@ TEST_CASE("loads complete with the extension of their instruction") {
                       {i_type(0x03, 6, 5, 11, 0), 0x9abcdef0},
                       {ld(5, 11, 0), 0x123456789abcdef0}};
   for (const Row& row : rows) {
-    Bench b{{row.instruction}};
+    Bench b({row.instruction});
     REQUIRE(b.hart.run(1) == StopReason::kPending);
     b.hart.complete_load(0x123456789abcdef0);
     CHECK(b.hart.reg(5) == row.expected);
@@ -94,7 +95,7 @@ TEST_CASE("loads complete with the extension of their instruction") {
 }
 
 TEST_CASE("pending stores, atomics and fences retire when completed") {
-  Bench b{{sw(10, 11, 8), amoadd_w(5, 11, 10), kFence, kFenceI, addi(7, 0, 1)}};
+  Bench b({sw(10, 11, 8), amoadd_w(5, 11, 10), kFence, kFenceI, addi(7, 0, 1)});
   b.port.slow_fence_ = true;
   REQUIRE(b.hart.run(9) == StopReason::kPending);
   CHECK(b.hart.pending().kind == PendingAccess::Kind::kStore);
@@ -121,7 +122,7 @@ TEST_CASE("pending stores, atomics and fences retire when completed") {
 }
 
 TEST_CASE("a failed access traps with its address and does not retire") {
-  Bench b{{lw(5, 11, 4), sw(5, 11, 8)}};
+  Bench b({lw(5, 11, 4), sw(5, 11, 8)});
   REQUIRE(b.hart.run(9) == StopReason::kPending);
   CHECK(b.hart.fail_access() == StopReason::kYield);
   CHECK(b.hart.pc() == Bench::kHandler);
@@ -136,7 +137,7 @@ TEST_CASE("a failed access traps with its address and does not retire") {
 }
 
 TEST_CASE("an access that asks for a stop retires first") {
-  Bench b{{lw(5, 12, 0), sw(5, 12, 4), kNop, kNop}};
+  Bench b({lw(5, 12, 0), sw(5, 12, 4), kNop, kNop});
   b.hart.set_reg(12, 0x20000000);
   b.port.yield_base_ = 0x20000000;
   REQUIRE(b.hart.run(9) == StopReason::kYield);
@@ -150,7 +151,7 @@ TEST_CASE("an access that asks for a stop retires first") {
 }
 
 TEST_CASE("an endless trap loop ends with the budget") {
-  Bench b{{0}};
+  Bench b({0});
   b.hart.csrs().mtvec = Bench::kBase;
   CHECK(b.hart.run(1000) == StopReason::kBudget);
   CHECK(b.hart.instret() == 0);
@@ -158,7 +159,7 @@ TEST_CASE("an endless trap loop ends with the budget") {
 }
 
 TEST_CASE("ecall and ebreak stop the run if the owner asked for it") {
-  Bench b{{kEcall, kEbreak, kNop}};
+  Bench b({kEcall, kEbreak, kNop});
   b.hart.set_yield_on_ecall(true);
   b.hart.set_yield_on_ebreak(true);
   REQUIRE(b.hart.run(9) == StopReason::kEcall);
@@ -179,7 +180,7 @@ TEST_CASE("an enabled interrupt is taken at the start of a run, direct or vector
   };
   const Row rows[] = {{0, 3, 0}, {0, 7, 0}, {0, 11, 0}, {1, 3, 12}, {1, 7, 28}, {1, 11, 44}};
   for (const Row& row : rows) {
-    Bench b{{kNop, kNop}};
+    Bench b({kNop, kNop});
     b.hart.csrs().mtvec = Bench::kHandler | row.mtvec_mode;
     b.hart.csrs().mstatus |= MachineCsrs::kMstatusMie;
     b.hart.csrs().mie = uint64_t{1} << row.line;
@@ -199,7 +200,7 @@ TEST_CASE("an enabled interrupt is taken at the start of a run, direct or vector
 }
 
 TEST_CASE("external goes before software before timer") {
-  Bench b{{kNop}};
+  Bench b({kNop});
   b.hart.csrs().mstatus |= MachineCsrs::kMstatusMie;
   b.hart.csrs().mie = MachineCsrs::kInterruptMask;
   uint64_t expected[] = {11, 3, 7};
@@ -215,7 +216,7 @@ TEST_CASE("external goes before software before timer") {
 
 TEST_CASE("masked interrupts wait until software enables them, and then come at once") {
   // x5 = MTIE; mie = x5; then MIE by csrrsi: the next instruction must not execute.
-  Bench b{{addi(5, 0, 0x80), csrrw(0, kCsrMie, 5), kNop, csrrsi(0, kCsrMstatus, 8), addi(6, 0, 1)}};
+  Bench b({addi(5, 0, 0x80), csrrw(0, kCsrMie, 5), kNop, csrrsi(0, kCsrMstatus, 8), addi(6, 0, 1)});
   b.place(Bench::kHandler, {kNop, kNop});
   b.hart.set_interrupt(kInterruptTimer, true);
   b.hart.run(4);
@@ -227,7 +228,7 @@ TEST_CASE("masked interrupts wait until software enables them, and then come at 
 }
 
 TEST_CASE("mret returns and takes what is pending") {
-  Bench b{{kMret}};
+  Bench b({kMret});
   b.hart.csrs().mepc = Bench::kBase + 0x40;
   b.hart.csrs().mstatus |= MachineCsrs::kMstatusMpie;
   b.hart.csrs().mie = 1u << kInterruptSoftware;
@@ -239,7 +240,7 @@ TEST_CASE("mret returns and takes what is pending") {
 }
 
 TEST_CASE("wfi waits for an enabled line, even if interrupts are globally off") {
-  Bench b{{kWfi, addi(5, 0, 1)}};
+  Bench b({kWfi, addi(5, 0, 1)});
   REQUIRE(b.hart.run(9) == StopReason::kWfi);
   CHECK(b.hart.waiting());
   CHECK(b.hart.instret() == 1);
@@ -254,7 +255,7 @@ TEST_CASE("wfi waits for an enabled line, even if interrupts are globally off") 
 }
 
 TEST_CASE("wfi does not wait if an interrupt is pending already") {
-  Bench b{{kWfi, addi(5, 0, 1)}};
+  Bench b({kWfi, addi(5, 0, 1)});
   b.hart.csrs().mie = 1u << kInterruptExternal;
   b.hart.set_interrupt(kInterruptExternal, true);
   CHECK(b.hart.run(2) == StopReason::kBudget);
@@ -263,7 +264,7 @@ TEST_CASE("wfi does not wait if an interrupt is pending already") {
 
 TEST_CASE("a store to decoded code takes effect from the next instruction on") {
   // x7 holds "addi x6, x0, 2"; it replaces the instruction right after the store.
-  Bench b{{sw(7, 12, 4), addi(6, 0, 1), jal(0, -8)}};
+  Bench b({sw(7, 12, 4), addi(6, 0, 1), jal(0, -8)});
   b.hart.set_reg(7, addi(6, 0, 2));
   b.hart.set_reg(12, Bench::kBase);
   b.hart.run(2);
@@ -277,7 +278,7 @@ TEST_CASE("a store to decoded code takes effect from the next instruction on") {
 }
 
 TEST_CASE("reset clears registers and machine state but not counters or lines") {
-  Bench b{{addi(5, 0, 1), csrrw(0, kCsrMscratch, 5)}};
+  Bench b({addi(5, 0, 1), csrrw(0, kCsrMscratch, 5)});
   b.hart.set_interrupt(kInterruptTimer, true);
   b.hart.run(2);
   b.hart.reset(Bench::kBase);
@@ -289,7 +290,7 @@ TEST_CASE("reset clears registers and machine state but not counters or lines") 
 }
 
 TEST_CASE("the owner serves CSRs that the hart does not know") {
-  Bench b{{csrrw(5, 0x7c0, 10), csrrs(6, 0x7c0, 0), csrrw(0, 0x7c1, 10)}};
+  Bench b({csrrw(5, 0x7c0, 10), csrrs(6, 0x7c0, 0), csrrw(0, 0x7c1, 10)});
   b.port.csrs_[0x7c0] = 42;
   b.hart.run(3);
   CHECK(b.hart.reg(5) == 42);
@@ -299,7 +300,7 @@ TEST_CASE("the owner serves CSRs that the hart does not know") {
 }
 
 TEST_CASE("two harts share decoded code and a fence.i of one shows new code to both") {
-  Bench b{{addi(5, 5, 1), jal(0, -4)}};
+  Bench b({addi(5, 5, 1), jal(0, -4)});
   Hart<MachinePort> other(b.port, b.code, 1);
   other.reset(Bench::kBase);
   b.hart.run(10);
@@ -318,7 +319,7 @@ TEST_CASE("two harts share decoded code and a fence.i of one shows new code to b
 
 TEST_CASE("code that fills the cache is forgotten and decoded again") {
   // A run of one step from each instruction makes a block each; the cache must stay bounded.
-  Bench b{{}};
+  Bench b({});
   b.port.ram_.resize(1u << 18);
   const uint64_t end = Bench::kBase + 0x20000;
   for (uint64_t at = Bench::kBase; at < end; at += 4) b.port.poke(at, kNop);

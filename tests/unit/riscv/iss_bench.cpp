@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// iss_bench [ELF]: speed of the bare ISS on a CoreMark-like loop, in million instructions a host second.
-// No caches, no SystemC: the ceiling of what the platform can reach. Prints the median of 5 runs, with
-// the budget of each run() call as in the platform's default quantum (10,000 steps).
+// iss_bench [ELF]: speed of the bare ISS on a CoreMark-like loop, in million instructions a host
+// second. No caches, no SystemC: the ceiling of what the platform can reach. Prints the median of 5
+// runs, with the budget of each run() call as in the platform's default quantum (10,000 steps).
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -27,7 +27,8 @@ struct Result {
 Result run_once(const stretto::ElfImage& image) {
   test::MachinePort port(1u << 20);
   for (const auto& segment : image.segments()) {
-    for (size_t i = 0; i < segment.data.size(); ++i) port.poke(segment.load_address + i, segment.data[i]);
+    for (size_t i = 0; i < segment.data.size(); ++i)
+      port.poke(segment.load_address + i, segment.data[i]);
   }
   port.tohost_ = image.symbol("tohost").value_or(test::MachinePort::kNothing);
   CodeCache code;
@@ -37,7 +38,8 @@ Result run_once(const stretto::ElfImage& image) {
   const auto start = std::chrono::steady_clock::now();
   while (port.peek<uint64_t>(port.tohost_) == 0) hart.run(kQuantumSteps);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (port.peek<uint64_t>(port.tohost_) != 1) throw stretto::CheckError("the guest reports a wrong result");
+  if (port.peek<uint64_t>(port.tohost_) != 1)
+    throw stretto::CheckError("the guest reports a wrong result");
   return {elapsed.count(), hart.instret(), hart.cycles()};
 }
 
@@ -52,9 +54,10 @@ extern "C" int sc_main(int argc, char* argv[]) {
     std::sort(results.begin(), results.end(),
               [](const Result& a, const Result& b) { return a.seconds < b.seconds; });
     const Result& median = results[results.size() / 2];
-    std::printf("iss_bench: %.0f MIPS  (%" PRIu64 " instructions, %" PRIu64 " cycles, %.3f s; best %.0f)\n",
-                1e-6 * static_cast<double>(median.instructions) / median.seconds, median.instructions,
-                median.cycles, median.seconds,
+    std::printf("iss_bench: %.0f MIPS  (%" PRIu64 " instructions, %" PRIu64
+                " cycles, %.3f s; best %.0f)\n",
+                1e-6 * static_cast<double>(median.instructions) / median.seconds,
+                median.instructions, median.cycles, median.seconds,
                 1e-6 * static_cast<double>(results[0].instructions) / results[0].seconds);
     return 0;
   } catch (const std::exception& error) {

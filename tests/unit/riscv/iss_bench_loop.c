@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guest of iss_bench: the three kernels of a CoreMark-like mix (list walk with reversal, small matrix
-// product, CRC-16) with loads, stores, calls and one counter read an iteration. Ends by writing 1 to
-// tohost if the check value is the same in every iteration, else 3.
+// Guest of iss_bench: the three kernels of a CoreMark-like mix (list walk with reversal, small
+// matrix product, CRC-16) with loads, stores, calls and one counter read an iteration. Ends by
+// writing 1 to tohost if the check value is the same in every iteration, else 3.
 #include <stdint.h>
 
 volatile uint64_t tohost __attribute__((section(".tohost"), aligned(64)));
