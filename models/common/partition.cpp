@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/common/partition.h"
+
+#include <algorithm>
+#include <cassert>
+#include <thread>
+#include <utility>
+
+#include "models/common/error.h"
+#include "models/common/payload_pool.h"
+
+namespace stretto {
+namespace {
+
+bool later(const Packet& a, const Packet& b) {
+  if (a.arrival != b.arrival) return a.arrival > b.arrival;
+  if (a.source != b.source) return a.source > b.source;
+  return a.sequence > b.sequence;
+}
+
+Time systemc_now() { return sc_core::sc_time_stamp().value(); }
+
+std::string node_name(uint8_t node) { return "gpu" + std::to_string(node - 1); }
+
+std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond) + " ns"; }
+
+}  // namespace
+
+// Runs the partitions of a window on the calling thread and `threads - 1` others. A thread starts with the partitions it
+// ran last time (their state is in its caches), then takes what others have not begun.
+class WindowPool {
+ public:
+  WindowPool(unsigned threads, size_t partitions) : threads_(threads), claimed_(partitions) {
+    for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this, i] { work(i); });
+  }
+  ~WindowPool() {
+    leaving_ = true;
+    epoch_.fetch_add(1, std::memory_order_release);
+    epoch_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  void run(const std::vector<Partition*>& partitions, Time end) {
+    if (threads_ == 1 || partitions.size() <= 1) {
+      for (Partition* partition : partitions) partition->run_window(end);
+      return;
+    }
+    partitions_ = &partitions;
+    end_ = end;
+    for (size_t i = 0; i < partitions.size(); ++i) claimed_[i].store(false, std::memory_order_relaxed);
+    pending_.store(threads_ - 1, std::memory_order_relaxed);
+    epoch_.fetch_add(1, std::memory_order_release);
+    epoch_.notify_all();
+    take(0);
+    wait_while([&] { return pending_.load(std::memory_order_acquire) != 0; }, [&] {
+      const uint32_t seen = pending_.load(std::memory_order_acquire);
+      if (seen != 0) pending_.wait(seen, std::memory_order_acquire);
+    });
+  }
+
+ private:
+  static constexpr int kSpins = 2'000;  // Some microseconds: less than a wake-up costs.
+
+  template <class Condition, class Block>
+  static void wait_while(Condition condition, Block block) {
+    for (int i = 0; i < kSpins && condition(); ++i) {
+    }
+    while (condition()) block();
+  }
+  void work(unsigned self) {
+    uint64_t seen = 0;
+    for (;;) {
+      wait_while([&] { return epoch_.load(std::memory_order_acquire) == seen; },
+                 [&] { epoch_.wait(seen, std::memory_order_acquire); });
+      ++seen;
+      if (leaving_) return;
+      take(self);
+      if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+    }
+  }
+  void take(unsigned self) {
+    const std::vector<Partition*>& all = *partitions_;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i]->node() % threads_ == self) try_run(i);
+    }
+    for (size_t i = 0; i < all.size(); ++i) try_run(i);
+  }
+  void try_run(size_t i) {
+    if (claimed_[i].load(std::memory_order_relaxed)) return;
+    if (!claimed_[i].exchange(true, std::memory_order_acquire)) (*partitions_)[i]->run_window(end_);
+  }
+
+  const unsigned threads_;
+  std::vector<std::atomic<bool>> claimed_;
+  std::vector<std::thread> workers_;
+  const std::vector<Partition*>* partitions_ = nullptr;  // Published by epoch_, like the three below.
+  Time end_ = 0;
+  bool leaving_ = false;
+  std::atomic<uint64_t> epoch_{0};
+  std::atomic<uint32_t> pending_{0};
+};
+
+// Partition
+
+Partition::Partition(sc_core::sc_module_name name, Conductor& conductor, uint8_t node)
+    : sc_module(name), conductor_(conductor), node_(node), inbox_(*this) {
+  services_.queue = &queue_;
+  services_.digest = &digest_;
+  services_.gpu = static_cast<uint8_t>(node - 1);
+  conductor_.enlist(*this);
+}
+
+Partition::~Partition() = default;
+
+void Partition::attach(uint8_t link, PacketSink& sink) {
+  assert(sinks_[link] == nullptr);
+  sinks_[link] = &sink;
+}
+
+void Partition::add(std::string prefix, Component& component) {
+  members_.push_back({std::move(prefix), &component});
+}
+
+void Partition::report(StatisticSink& sink) const {
+  for (const Member& member : members_) {
+    sink.set_prefix(node_name(node_) + "." + member.prefix);
+    member.component->report(sink);
+  }
+}
+
+void Partition::audit(AuditSink& sink) const {
+  for (const Member& member : members_) {
+    sink.set_where(node_name(node_) + "." + member.prefix);
+    member.component->audit(sink);
+  }
+}
+
+std::vector<std::string> Partition::waiting_on() const {
+  std::vector<std::string> lines;
+  for (const Member& member : members_) {
+    for (std::string& line : member.component->waiting_on()) {
+      lines.push_back(node_name(node_) + "." + member.prefix + ": " + line);
+    }
+  }
+  return lines;
+}
+
+void Partition::send(Packet&& packet) {
+  assert(packet.arrival >= queue_.now() + conductor_.lookahead());
+  packet.source = node_;
+  packet.sequence = sequence_[packet.destination]++;
+  leaving_.push_back(std::move(packet));
+}
+
+void Partition::finish(int status) {
+  finished_ = true;
+  status_ = status;
+}
+
+void Partition::accept(Packet&& packet) {
+  queue_.schedule(packet.arrival, inbox_);
+  arriving_.push_back(std::move(packet));
+  std::push_heap(arriving_.begin(), arriving_.end(), later);
+}
+
+void Partition::Inbox::on_event(uint64_t) {
+  std::vector<Packet>& heap = owner_.arriving_;
+  std::pop_heap(heap.begin(), heap.end(), later);
+  Packet packet = std::move(heap.back());
+  heap.pop_back();
+  assert(packet.arrival == owner_.queue_.now());
+  PacketSink* sink = owner_.sinks_[packet.link];
+  assert(sink != nullptr);
+  sink->receive(std::move(packet));
+}
+
+void Partition::run_window(Time end) noexcept {
+  try {
+    queue_.run_until(end);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+}
+
+// Conductor
+
+Conductor::Conductor(sc_core::sc_module_name name, const ConductorSpec& spec, Time lookahead)
+    : sc_module(name),
+      spec_(spec),
+      lookahead_(lookahead),
+      window_(spec.window_ns == 0 ? lookahead : std::min(lookahead, spec.window_ns * kNanosecond)) {
+  assert(lookahead > 0);
+  assert(sc_core::sc_get_time_resolution() == sc_core::sc_time(1, sc_core::SC_FS));
+  SC_HAS_PROCESS(Conductor);
+  SC_METHOD(step);
+}
+
+Conductor::~Conductor() = default;
+
+void Conductor::enlist(Partition& partition) {
+  assert(by_node_[partition.node()] == nullptr && partition.node() != kHostNode && partition.node() != 0);
+  by_node_[partition.node()] = &partition;
+  partitions_.clear();
+  for (Partition* each : by_node_) {
+    if (each != nullptr) partitions_.push_back(each);
+  }
+}
+
+void Conductor::post(Packet&& packet) {
+  assert(packet.arrival >= systemc_now() + lookahead_);
+  assert(by_node_[packet.destination] != nullptr);
+  packet.source = kHostNode;
+  packet.sequence = host_sequence_[packet.destination]++;
+  by_node_[packet.destination]->accept(std::move(packet));
+  wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Conductor::finish(int status) {
+  finishing_ = true;
+  status_ = status;
+  drain_end_ = systemc_now() + spec_.drain_limit_us * kMicrosecond;
+  wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Conductor::fail(std::exception_ptr error) {
+  if (!error_) error_ = std::move(error);
+  over_ = true;
+  pause();
+}
+
+// Makes sc_start() return; unlike sc_stop() it says nothing on standard output.
+void Conductor::pause() { sc_core::sc_pause(); }
+
+Time Conductor::earliest() const {
+  Time earliest = kNever;
+  for (const Partition* partition : partitions_) earliest = std::min(earliest, partition->queue_.next_time());
+  return earliest;
+}
+
+void Conductor::step() {
+  if (over_) return;
+  const Time now = systemc_now();
+  if (earliest() <= now) {
+    run_window(now);
+    if (!over_) over_ = check_end();
+    if (!over_) exchange();
+  } else {
+    over_ = must_stop();
+  }
+  if (over_) {
+    pause();
+    return;
+  }
+  const Time start = std::min(earliest(), std::max(drain_end_, now));
+  if (start == kNever) {
+    next_trigger(wake_);  // Nothing left anywhere: if the host sleeps too, sc_start() returns.
+  } else {
+    next_trigger(delay_of(start - now), wake_);
+  }
+}
+
+void Conductor::run_window(Time now) {
+  const Time end = now + window_;
+  active_.clear();
+  for (Partition* partition : partitions_) {
+    if (partition->queue_.next_time() < end) {
+      active_.push_back(partition);
+    } else {
+      partition->run_window(end);  // Only moves its time.
+    }
+  }
+  pool_->run(active_, end);
+  ++windows_;
+}
+
+bool Conductor::must_stop() {
+  if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) {
+    stopped_ = true;
+    return true;
+  }
+  return systemc_now() >= drain_end_;
+}
+
+void Conductor::exchange() {
+  for (Partition* partition : partitions_) {
+    for (Packet& packet : partition->leaving_) {
+      if (packet.destination == kHostNode) {
+        assert(host_ != nullptr);
+        host_->deliver(std::move(packet));
+      } else {
+        Partition* receiver = by_node_[packet.destination];
+        assert(receiver != nullptr);
+        receiver->accept(std::move(packet));
+      }
+    }
+    partition->leaving_.clear();
+  }
+}
+
+bool Conductor::check_end() {
+  const Partition* first = nullptr;
+  for (const Partition* partition : partitions_) {
+    if (partition->error_ && (first == nullptr || partition->queue_.now() < first->queue_.now())) first = partition;
+  }
+  if (first != nullptr) {
+    if (!error_) error_ = first->error_;
+    return true;
+  }
+  for (const Partition* partition : partitions_) {
+    if (!partition->finished_) continue;
+    finishing_ = true;
+    status_ = partition->status_;
+    return true;
+  }
+  if (must_stop()) return true;
+
+  uint64_t progress = host_ != nullptr ? host_->progress() : 0;
+  for (const Partition* partition : partitions_) progress += partition->services_.progress;
+  if (progress != last_progress_) {
+    last_progress_ = progress;
+    without_progress_ = 0;
+    return false;
+  }
+  without_progress_ += window_;
+  const Time limit = spec_.progress_limit_us * kMicrosecond;
+  if (limit == 0 || without_progress_ < limit || finishing_) return false;
+  error_ = std::make_exception_ptr(CheckError(deadlock_report("no progress in " + in_nanoseconds(limit))));
+  return true;
+}
+
+std::string Conductor::deadlock_report(const std::string& cause) const {
+  std::string text = "deadlock at " + in_nanoseconds(systemc_now()) + ": " + cause;
+  std::vector<std::string> lines;
+  if (host_ != nullptr) {
+    for (std::string& line : host_->waiting_on()) lines.push_back("host: " + line);
+  }
+  for (const Partition* partition : partitions_) {
+    for (std::string& line : partition->waiting_on()) lines.push_back(std::move(line));
+  }
+  for (const std::string& line : lines) text += "\n  " + line;
+  return text;
+}
+
+Conductor::Outcome Conductor::run() {
+  assert(pool_ == nullptr);
+  const unsigned useful = static_cast<unsigned>(std::max<size_t>(1, partitions_.size()));
+  pool_ = std::make_unique<WindowPool>(std::min(spec_.threads, useful), partitions_.size());
+  sc_core::sc_start();
+  over_ = true;
+  if (error_) std::rethrow_exception(error_);
+  if (stopped_) return Outcome::stopped;
+  if (finishing_) return Outcome::finished;
+  bool waits = host_ != nullptr;
+  for (const Partition* partition : partitions_) waits = waits || !partition->waiting_on().empty();
+  if (waits) throw CheckError(deadlock_report("nothing can happen any more"));
+  return Outcome::quiet;
+}
+
+}  // namespace stretto

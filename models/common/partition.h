@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitions and the conductor that runs them window by window (DESIGN principle 5).
+//
+// A partition is one GPU: a calendar, its services, an inbox and an outbox. Nothing inside it touches another
+// partition or the SystemC kernel, so partitions may run in any order, and at once on several threads. What leaves is a
+// Packet that arrives at least `lookahead` after it was sent. The conductor therefore repeats, from one SC_METHOD at
+// SystemC time T: run every partition through [T, T + window), window <= lookahead; move the packets from the outboxes
+// to the inboxes; sleep until the earliest event of any partition. The host lives in SystemC time itself.
+//
+// Invariants
+//  1 A packet is received at its arrival, before anything else of that time in its partition (the inbox has source id 0);
+//    packets of one time in the order (source node, sequence).
+//  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of construction.
+//  3 An exception of a partition ends the run after the window in which it was thrown; of several the earliest in
+//    simulated time counts, then the one of the lowest node. It leaves run() as itself.
+//  4 The run ends when (a) finish() was called and all calendars have run empty, at most `drain_limit` later; (b) a partition
+//    called finish(); (c) a stop was requested; (d) nothing can happen any more or nothing moves for `progress_limit`:
+//    then run() throws CheckError with everybody's waiting_on().
+#ifndef STRETTO_MODELS_COMMON_PARTITION_H_
+#define STRETTO_MODELS_COMMON_PARTITION_H_
+
+#include <systemc>
+
+#include <array>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/component.h"
+#include "models/common/event_queue.h"
+#include "models/common/packet.h"
+#include "models/common/spec.h"
+
+namespace stretto {
+
+inline constexpr uint8_t kHostNode = 0xFF;
+
+struct ConductorSpec {
+  uint32_t threads = 2;
+  uint32_t window_ns = 0;
+  uint32_t progress_limit_us = 20'000;
+  uint32_t drain_limit_us = 1'000;
+};
+
+inline void describe(ConductorSpec& spec, ParameterSet& set) {
+  set.number("threads", spec.threads, 1, 64, "Host threads that run partitions side by side; changes no result.");
+  set.number("window_ns", spec.window_ns, 0, 1'000'000,
+             "Simulated time a partition runs ahead, at most the smallest link latency (0 = that); changes no result.");
+  set.number("progress_limit_us", spec.progress_limit_us, 0, 1'000'000'000,
+             "Busy simulated time without progress after which the run counts as deadlocked; 0 = never.");
+  set.number("drain_limit_us", spec.drain_limit_us, 1, 1'000'000,
+             "Simulated time the machine gets to fall quiet after the host program has ended.");
+}
+
+class Conductor;
+class WindowPool;
+
+// One GPU. Construct it before the components that use its queue: the inbox has source id 0.
+class Partition final : public sc_core::sc_module, public PacketPort {
+ public:
+  // `node` is g + 1. REQUIRES: unique in the conductor.
+  Partition(sc_core::sc_module_name name, Conductor& conductor, uint8_t node);
+  ~Partition() override;
+
+  EventQueue& queue() { return queue_; }
+  PartitionServices& services() { return services_; }
+  Digest& digest() { return digest_; }
+  uint8_t node() const { return node_; }
+
+  // The sink of packets that arrive at port `link` of this node.
+  void attach(uint8_t link, PacketSink& sink);
+  // Registers a component for report(), audit() and waiting_on(); prefix e.g. "hbm".
+  void add(std::string prefix, Component& component);
+  void report(StatisticSink& sink) const;  // Paths "gpu3.hbm...".
+  void audit(AuditSink& sink) const;
+  std::vector<std::string> waiting_on() const;
+
+  // Fills in source and sequence. REQUIRES: packet.arrival >= queue().now() + lookahead.
+  void send(Packet&& packet) override;
+  // Ends the run at the end of this window (a bare-metal program wrote `tohost`). Call from inside the partition.
+  void finish(int status);
+
+ private:
+  friend class Conductor;
+  friend class WindowPool;
+  class Inbox final : public EventHandler {
+   public:
+    explicit Inbox(Partition& owner) : EventHandler(owner.queue_), owner_(owner) {}
+    void on_event(uint64_t tag) override;
+
+   private:
+    Partition& owner_;
+  };
+  struct Member {
+    std::string prefix;
+    Component* component;
+  };
+  void accept(Packet&& packet);  // Called between windows.
+  void run_window(Time end) noexcept;
+
+  Conductor& conductor_;
+  const uint8_t node_;
+  EventQueue queue_;
+  Digest digest_;
+  PartitionServices services_;
+  Inbox inbox_;
+  std::vector<Packet> arriving_;  // Heap, earliest first.
+  std::vector<Packet> leaving_;   // Of this window.
+  std::array<uint64_t, 256> sequence_{};  // Next of each destination.
+  std::array<PacketSink*, 256> sinks_{};
+  std::vector<Member> members_;
+  std::exception_ptr error_;
+  bool finished_ = false;
+  int status_ = 0;
+};
+
+// The host as the conductor sees it; it runs in SystemC time.
+class HostSide {
+ public:
+  virtual ~HostSide() = default;
+  // A packet for node 0xFF; packet.arrival >= sc_time_stamp(). It is due at its arrival, not now.
+  virtual void deliver(Packet&& packet) = 0;
+  virtual uint64_t progress() const = 0;
+  virtual std::vector<std::string> waiting_on() const = 0;
+};
+
+class Conductor final : public sc_core::sc_module {
+ public:
+  enum class Outcome {
+    finished,  // finish(), or a partition's finish(): status() is its value.
+    stopped,   // A stop was requested.
+    quiet,     // No host, and everything has run empty with nobody waiting.
+  };
+
+  // `lookahead`: smallest latency of any link, PCIe included. REQUIRES: SystemC resolution 1 fs.
+  Conductor(sc_core::sc_module_name name, const ConductorSpec& spec, Time lookahead);
+  ~Conductor() override;
+
+  void attach_host(HostSide& host) { host_ = &host; }
+  // A packet of the host, from a SystemC process. REQUIRES: arrival >= sc_time_stamp() + lookahead. Fills in sequence.
+  void post(Packet&& packet);
+  // The host program has ended.
+  void finish(int status = 0);
+  // An exception of a host program; ends the run at once.
+  void fail(std::exception_ptr error);
+  // Looked at once a window; set by a signal handler or a timer.
+  void watch_stop(const std::atomic<bool>& flag) { stop_ = &flag; }
+
+  // Simulates until the end of the run, see invariant 4. Call once.
+  Outcome run();
+
+  Time lookahead() const { return lookahead_; }
+  int status() const { return status_; }
+  uint64_t windows() const { return windows_; }
+  // In the order of nodes.
+  const std::vector<Partition*>& partitions() const { return partitions_; }
+
+ private:
+  friend class Partition;
+  void enlist(Partition& partition);
+  void step();
+  void run_window(Time now);
+  void exchange();
+  bool must_stop();
+  bool check_end();  // True: the run is over.
+  std::string deadlock_report(const std::string& cause) const;
+  Time earliest() const;
+  void pause();
+
+  const ConductorSpec spec_;
+  const Time lookahead_;
+  const Time window_;
+  std::vector<Partition*> partitions_;
+  std::array<Partition*, 256> by_node_{};
+  std::array<uint64_t, 256> host_sequence_{};
+  HostSide* host_ = nullptr;
+  const std::atomic<bool>* stop_ = nullptr;
+  std::unique_ptr<WindowPool> pool_;
+  std::vector<Partition*> active_;
+  sc_core::sc_event wake_;
+  std::exception_ptr error_;
+  bool over_ = false;
+  bool stopped_ = false;
+  bool finishing_ = false;
+  Time drain_end_ = kNever;
+  int status_ = 0;
+  uint64_t windows_ = 0;
+  uint64_t last_progress_ = 0;
+  Time without_progress_ = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_COMMON_PARTITION_H_

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do partitions that run apart behave as if one calendar ran them all? A Node sends packets to random others, does
+// random local work and keeps a digest of all it sees with its times; each run of the same seed must give the same
+// digests whatever the window, the threads and the order of construction. And: how do runs end?
+#include "models/common/partition.h"
+
+#include <catch2/catch.hpp>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/error.h"
+#include "models/common/payload_pool.h"
+#include "tests/support/seeded_rng.h"
+#include "tests/unit/common/in_child.h"
+
+namespace stretto {
+namespace {
+
+using test::in_child;
+
+constexpr Time kLookahead = 500 * kNanosecond;
+
+class Node final : public EventHandler, public PacketSink, public Component {
+ public:
+  Node(Partition& partition, unsigned nodes, unsigned budget)
+      : EventHandler(partition.queue()), partition_(partition), nodes_(nodes), budget_(budget), rng_(7, partition.node()) {
+    partition.attach(0, *this);
+    partition.add("node", *this);
+    for (int i = 0; i < 4; ++i) partition.queue().schedule(rng_.below(2 * kMicrosecond), *this);
+  }
+  void receive(Packet&& packet) override {
+    if (packet.arrival != partition_.queue().now()) throw CheckError("received at another time");
+    partition_.digest().event(packet.arrival, 1, packet.source, packet.sequence);
+    act();
+  }
+  void on_event(uint64_t tag) override {
+    partition_.digest().event(partition_.queue().now(), 2, tag, 0);
+    act();
+  }
+  void report(StatisticSink& sink) const override { sink.add("acts", acts_, "count", "Times it acted."); }
+  std::vector<std::string> waiting_on() const override {
+    return waits_ ? std::vector<std::string>{"waits for Godot"} : std::vector<std::string>{};
+  }
+  bool waits_ = false;
+  unsigned throw_at_ = ~0u;
+  unsigned finish_at_ = ~0u;
+
+ private:
+  void act() {
+    ++acts_;
+    ++partition_.services().progress;
+    if (acts_ == throw_at_) throw CheckError("node " + std::to_string(partition_.node()));
+    if (acts_ == finish_at_) partition_.finish(5);
+    if (budget_ == 0) return;
+    --budget_;
+    EventQueue& queue = partition_.queue();
+    // Coarse times, so that packets of several nodes and local events often meet at one time.
+    const Time step = 100 * kNanosecond;
+    if (rng_.chance(1, 2)) {
+      queue.schedule(queue.now() + step * rng_.below(5), *this, acts_);
+    } else {
+      Packet packet;
+      packet.destination = static_cast<uint8_t>(1 + rng_.below(nodes_));
+      packet.arrival = queue.now() + kLookahead + step * rng_.below(8);
+      partition_.send(std::move(packet));
+    }
+  }
+
+  Partition& partition_;
+  const unsigned nodes_;
+  unsigned budget_;
+  unsigned acts_ = 0;
+  test::Rng rng_;
+};
+
+struct Run {
+  ConductorSpec spec;
+  bool reversed = false;
+  unsigned nodes = 5;
+  unsigned budget = 2'000;
+};
+
+class Bench {
+ public:
+  explicit Bench(const Run& run) {
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    conductor = std::make_unique<Conductor>("conductor", run.spec, kLookahead);
+    for (unsigned i = 0; i < run.nodes; ++i) {
+      const uint8_t node = static_cast<uint8_t>(run.reversed ? run.nodes - i : i + 1);
+      partitions.push_back(
+          std::make_unique<Partition>(("gpu" + std::to_string(node - 1)).c_str(), *conductor, node));
+      nodes.push_back(std::make_unique<Node>(*partitions.back(), run.nodes, run.budget));
+    }
+  }
+  std::string digests() {
+    std::string all;
+    for (Partition* partition : conductor->partitions()) all += partition->digest().hex() + "\n";
+    return all;
+  }
+  std::unique_ptr<Conductor> conductor;
+  std::vector<std::unique_ptr<Partition>> partitions;
+  std::vector<std::unique_ptr<Node>> nodes;
+};
+
+std::string digests_of(const Run& run) {
+  return in_child([&] {
+    Bench bench(run);
+    if (bench.conductor->run() != Conductor::Outcome::quiet) return std::string("not quiet");
+    if (bench.conductor->windows() < 100) return std::string("too few windows");
+    return bench.digests();
+  });
+}
+
+TEST_CASE("results do not depend on the window") {
+  Run run;
+  const std::string whole = digests_of(run);
+  REQUIRE(whole.size() == 5 * 65);
+  for (const uint32_t window_ns : {1u, 77u, 250u, 499u}) {
+    run.spec.window_ns = window_ns;
+    CHECK(digests_of(run) == whole);
+  }
+}
+
+TEST_CASE("results do not depend on the number of threads") {
+  Run run;
+  run.spec.threads = 1;
+  const std::string one = digests_of(run);
+  REQUIRE(one.size() == 5 * 65);
+  for (const uint32_t threads : {2u, 3u, 8u}) {
+    run.spec.threads = threads;
+    CHECK(digests_of(run) == one);
+  }
+}
+
+TEST_CASE("results do not depend on the order of construction") {
+  Run run;
+  const std::string forward = digests_of(run);
+  REQUIRE(forward.size() == 5 * 65);
+  run.reversed = true;
+  CHECK(digests_of(run) == forward);
+}
+
+TEST_CASE("different work gives different digests") {
+  Run run;
+  const std::string some = digests_of(run);
+  run.budget = 1'999;
+  CHECK(digests_of(run) != some);
+}
+
+TEST_CASE("idle time is skipped") {
+  Bench bench({{}, false, 1, 0});
+  bench.partitions[0]->queue().schedule(3'000'000 * kMicrosecond, *bench.nodes[0]);
+  CHECK(bench.conductor->run() == Conductor::Outcome::quiet);
+  CHECK(bench.conductor->windows() <= 4);
+}
+
+TEST_CASE("the earliest exception of a window wins, and it is the same with threads") {
+  for (const uint32_t threads : {1u, 2u}) {
+    Run run;
+    run.spec.threads = threads;
+    const std::string text = in_child([&] {
+      Bench bench(run);
+      for (auto& node : bench.nodes) node->throw_at_ = 200;
+      bench.conductor->run();
+      return std::string("no exception");
+    });
+    Run other;
+    other.spec.window_ns = 50;
+    const std::string expected = in_child([&] {
+      Bench bench(other);
+      for (auto& node : bench.nodes) node->throw_at_ = 200;
+      bench.conductor->run();
+      return std::string("no exception");
+    });
+    CHECK(text.substr(0, 16) == "exception: node ");
+    CHECK(text == expected);
+  }
+}
+
+TEST_CASE("a run that falls silent while somebody waits is a deadlock and names him") {
+  Bench bench({{}, false, 3, 10});
+  bench.nodes[1]->waits_ = true;
+  std::string text;
+  try {
+    bench.conductor->run();
+  } catch (const CheckError& error) {
+    text = error.what();
+  }
+  CHECK(text.find("deadlock at ") == 0);
+  CHECK(text.find("nothing can happen any more\n  gpu1.node: waits for Godot") != std::string::npos);
+}
+
+class Spinner final : public EventHandler {
+ public:
+  explicit Spinner(EventQueue& queue) : EventHandler(queue), queue_(queue) { queue_.schedule(0, *this); }
+  void on_event(uint64_t) override { queue_.schedule(queue_.now() + 10 * kNanosecond, *this); }
+
+ private:
+  EventQueue& queue_;
+};
+
+TEST_CASE("a run that polls for ever without progress is a deadlock after the limit") {
+  Run run{{}, false, 1, 0};
+  run.spec.progress_limit_us = 100;
+  Bench bench(run);
+  Spinner spinner(bench.partitions[0]->queue());
+  CHECK_THROWS_WITH(bench.conductor->run(), Catch::Contains("no progress in 100000 ns"));
+  CHECK(sc_core::sc_time_stamp() < sc_core::sc_time(110, sc_core::SC_US));
+}
+
+TEST_CASE("a stop request ends the run cleanly") {
+  Run run{{}, false, 1, 0};
+  Bench bench(run);
+  Spinner spinner(bench.partitions[0]->queue());
+  const std::atomic<bool> stop{true};
+  bench.conductor->watch_stop(stop);
+  CHECK(bench.conductor->run() == Conductor::Outcome::stopped);
+}
+
+TEST_CASE("a partition can end the run with a status") {
+  Bench bench({{}, false, 2, 1000});
+  bench.nodes[1]->finish_at_ = 30;
+  CHECK(bench.conductor->run() == Conductor::Outcome::finished);
+  CHECK(bench.conductor->status() == 5);
+}
+
+TEST_CASE("after finish a machine that never falls quiet is cut off at the drain limit") {
+  Run run{{}, false, 1, 0};
+  run.spec.drain_limit_us = 50;
+  Bench bench(run);
+  Spinner spinner(bench.partitions[0]->queue());
+  bench.conductor->finish(0);
+  CHECK(bench.conductor->run() == Conductor::Outcome::finished);
+  CHECK(sc_core::sc_time_stamp() <= sc_core::sc_time(51, sc_core::SC_US));
+}
+
+// Plays the host: answers every packet with one, and posts some of its own.
+SC_MODULE(EchoHost), public HostSide {
+  EchoHost(sc_core::sc_module_name name, Conductor & conductor) : sc_module(name), conductor_(conductor) {
+    SC_METHOD(due);
+    sensitive << arrival_;
+    dont_initialize();
+    SC_THREAD(program);
+    conductor.attach_host(*this);
+  }
+  SC_HAS_PROCESS(EchoHost);
+  void deliver(Packet && packet) override {
+    const Time now = sc_core::sc_time_stamp().value();
+    REQUIRE(packet.arrival >= now);
+    waiting_.push_back(std::move(packet));
+    arrival_.notify(delay_of(waiting_.front().arrival - now));
+  }
+  uint64_t progress() const override { return 0; }
+  std::vector<std::string> waiting_on() const override { return {"program"}; }
+
+  std::vector<Time> seen;
+
+ private:
+  void due() {
+    REQUIRE(sc_core::sc_time_stamp().value() == waiting_.front().arrival);
+    seen.push_back(waiting_.front().arrival);
+    waiting_.pop_front();
+    heard_.notify();
+  }
+  void program() {
+    for (int i = 0; i < 3; ++i) {
+      wait(1, sc_core::SC_US);
+      Packet packet;
+      packet.destination = 1;
+      packet.link = 1;
+      packet.arrival = sc_core::sc_time_stamp().value() + kLookahead;
+      conductor_.post(std::move(packet));
+      wait(heard_);
+    }
+    conductor_.finish(0);
+  }
+  Conductor& conductor_;
+  std::deque<Packet> waiting_;
+  sc_core::sc_event arrival_;
+  sc_core::sc_event heard_;
+};
+
+class Echo final : public PacketSink {
+ public:
+  explicit Echo(Partition& partition) : partition_(partition) { partition.attach(1, *this); }
+  void receive(Packet&& packet) override {
+    packet.destination = kHostNode;
+    packet.arrival += kLookahead + 7 * kNanosecond;
+    partition_.send(std::move(packet));
+  }
+
+ private:
+  Partition& partition_;
+};
+
+TEST_CASE("host and GPU exchange packets at their exact times") {
+  Bench bench({{}, false, 1, 0});
+  Echo echo(*bench.partitions[0]);
+  EchoHost host("host", *bench.conductor);
+  CHECK(bench.conductor->run() == Conductor::Outcome::finished);
+  const Time round = 2 * kLookahead + 7 * kNanosecond;
+  CHECK(host.seen == std::vector<Time>{kMicrosecond + round, 2 * (kMicrosecond + round), 3 * (kMicrosecond + round)});
+}
+
+}  // namespace
+}  // namespace stretto
