@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU front end: see gpu.h.
+#include "sw/firmware/hal/gpu.h"
+
+#include <stddef.h>
+
+#include "sw/include/regs/gpu_regs.h"  // Generated.
+
+STRETTO_STATIC_ASSERT(GRID_SLOTS == GPU_CONTEXT_ENTRY_COUNT, "one context a kernel slot");
+
+fw_result_t gpu_init(gpu_t* gpu) {
+  if (gpu == NULL) return STRETTO_ERROR_ARGUMENT;
+  gpu->base = STRETTO_GPU_BASE;
+  return STRETTO_OK;
+}
+
+fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits) {
+  if (gpu == NULL || limits == NULL) return STRETTO_ERROR_ARGUMENT;
+  limits->cus = (uint32_t)mmio_read64(gpu->base + GPU_CUS_OFFSET);
+  limits->registers_bytes = (uint32_t)mmio_read64(gpu->base + GPU_REGISTERS_PER_CU_OFFSET);
+  limits->lds_bytes = (uint32_t)mmio_read64(gpu->base + GPU_LDS_PER_CU_OFFSET);
+  limits->wavefronts = (uint32_t)mmio_read64(gpu->base + GPU_WAVEFRONTS_PER_CU_OFFSET);
+  limits->work_groups = (uint32_t)mmio_read64(gpu->base + GPU_WORKGROUPS_PER_CU_OFFSET);
+  return STRETTO_OK;
+}
+
+fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t* context) {
+  if (gpu == NULL || context == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
+  if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0) return STRETTO_ERROR_ARGUMENT;
+  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK || context->traffic > 7) return STRETTO_ERROR_ARGUMENT;
+  mmio_write64(gpu->base + GPU_CONTEXT_ENTRY_OFFSET_AT(slot), context->entry);
+  mmio_write64(gpu->base + GPU_CONTEXT_KERNARG_OFFSET_AT(slot), context->kernarg);
+  mmio_write64(gpu->base + GPU_CONTEXT_KERNARG_BYTES_OFFSET_AT(slot), context->kernarg_bytes);
+  mmio_write64(gpu->base + GPU_CONTEXT_CODE_BASE_OFFSET_AT(slot), context->code_base);
+  mmio_write64(gpu->base + GPU_CONTEXT_CODE_BYTES_OFFSET_AT(slot), context->code_bytes);
+  mmio_write64(gpu->base + GPU_CONTEXT_REGISTERS_BYTES_OFFSET_AT(slot), context->registers_bytes);
+  mmio_write64(gpu->base + GPU_CONTEXT_LDS_BYTES_OFFSET_AT(slot), context->lds_bytes);
+  mmio_write64(gpu->base + GPU_CONTEXT_PRIVATE_BYTES_OFFSET_AT(slot), context->private_bytes);
+  mmio_write64(gpu->base + GPU_CONTEXT_WAVEFRONTS_OFFSET_AT(slot), context->wavefronts);
+  mmio_write64(gpu->base + GPU_CONTEXT_GRID_OFFSET_AT(slot), context->grid);
+  mmio_write64(gpu->base + GPU_CONTEXT_FLAGS_OFFSET_AT(slot),
+               STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, context->update) |
+                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_TRAFFIC, context->traffic) |
+                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_TYPE, context->type) |
+                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, context->communication));
+  return STRETTO_OK;
+}
+
+void gpu_l2_write_back(const gpu_t* gpu) {
+  mmio_write64(gpu->base + GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+}
+
+bool gpu_l2_busy(const gpu_t* gpu) {
+  return (mmio_read64(gpu->base + GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) != 0;
+}
+
+bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault) {
+  if ((mmio_read64(gpu->base + GPU_FAULT_STATUS_OFFSET) & GPU_FAULT_STATUS_PENDING_MASK) == 0) return false;
+  const uint64_t kind = mmio_read64(gpu->base + GPU_FAULT_KIND_OFFSET);
+  fault->kind = (uint32_t)STRETTO_FIELD_GET(kind, GPU_FAULT_KIND_KIND);
+  fault->slot = (uint32_t)STRETTO_FIELD_GET(kind, GPU_FAULT_KIND_SLOT);
+  fault->cu = (uint32_t)STRETTO_FIELD_GET(kind, GPU_FAULT_KIND_CU);
+  fault->wavefront = (uint32_t)STRETTO_FIELD_GET(kind, GPU_FAULT_KIND_WF_ID);
+  fault->address = mmio_read64(gpu->base + GPU_FAULT_ADDRESS_OFFSET);
+  fault->pc = mmio_read64(gpu->base + GPU_FAULT_PC_OFFSET);
+  fault->work_group = mmio_read64(gpu->base + GPU_FAULT_WG_OFFSET);
+  mmio_write64(gpu->base + GPU_FAULT_STATUS_OFFSET, GPU_FAULT_STATUS_PENDING_MASK);
+  return true;
+}
+
+const char* gpu_fault_name(uint32_t kind) {
+  static const char* const kNames[] = {
+      [GPU_FAULT_KIND_KIND_NONE] = "none",
+      [GPU_FAULT_KIND_KIND_UNMAPPED_LOAD] = "load from an unmapped address",
+      [GPU_FAULT_KIND_KIND_UNMAPPED_STORE] = "store to an unmapped address",
+      [GPU_FAULT_KIND_KIND_REMOTE_LOAD] = "load from another GPU",
+      [GPU_FAULT_KIND_KIND_ILLEGAL_INSTRUCTION] = "illegal instruction",
+      [GPU_FAULT_KIND_KIND_BAD_SHAPE] = "bad tile shape",
+      [GPU_FAULT_KIND_KIND_NO_ROOM] = "no room for a tile",
+      [GPU_FAULT_KIND_KIND_EMPTY_TILE] = "use of an empty tile",
+      [GPU_FAULT_KIND_KIND_FETCH] = "fetch outside the code object",
+      [GPU_FAULT_KIND_KIND_MISALIGNED] = "misaligned access",
+      [GPU_FAULT_KIND_KIND_BUS_ERROR] = "bus error",
+      [GPU_FAULT_KIND_KIND_KERNEL_TOO_LARGE] = "kernel too large",
+      [GPU_FAULT_KIND_KIND_BAD_CONTEXT] = "bad dispatch context",
+  };
+  if (kind >= sizeof kNames / sizeof kNames[0] || kNames[kind] == NULL) return "unknown";
+  return kNames[kind];
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU front end: dispatch contexts, L2 control, fault report, limits of a compute unit.
+#ifndef STRETTO_SW_FIRMWARE_HAL_GPU_H_
+#define STRETTO_SW_FIRMWARE_HAL_GPU_H_
+
+#include <stdbool.h>
+
+#include "sw/firmware/hal/grid_scheduler.h"
+#include "sw/firmware/hal/mmio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gpu {
+  uint64_t base;
+} gpu_t;
+
+typedef struct gpu_context {
+  uint64_t entry;
+  uint64_t kernarg;
+  uint32_t kernarg_bytes;
+  uint64_t code_base;
+  uint32_t code_bytes;
+  uint32_t registers_bytes;
+  uint32_t lds_bytes;
+  uint32_t private_bytes;
+  uint32_t wavefronts;
+  uint32_t grid;
+  uint32_t traffic;        // TrafficClass.
+  uint32_t type;           // STRETTO_KERNEL_*.
+  bool update;
+  bool communication;
+} gpu_context_t;
+
+typedef struct gpu_fault {
+  uint32_t kind;
+  uint32_t slot;
+  uint32_t cu;
+  uint32_t wavefront;
+  uint64_t address;
+  uint64_t pc;
+  uint64_t work_group;
+} gpu_fault_t;
+
+FW_MUST_CHECK fw_result_t gpu_init(gpu_t* gpu);
+FW_MUST_CHECK fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits);
+// Program before the slot is launched. STRETTO_ERROR_ARGUMENT: a field out of range.
+FW_MUST_CHECK fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t* context);
+// Kernel boundary: starts writing back and forgetting the L2; ask gpu_l2_busy until it is done.
+void gpu_l2_write_back(const gpu_t* gpu);
+bool gpu_l2_busy(const gpu_t* gpu);
+// Reads and acknowledges the fault report. Returns whether there was one.
+bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault);
+const char* gpu_fault_name(uint32_t kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_FIRMWARE_HAL_GPU_H_
