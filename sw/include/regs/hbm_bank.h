@@ -13,6 +13,11 @@ inline constexpr RegisterInfo kSpillRegisters[] = {
     {"bytes", 0x8, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
 };
 
+inline constexpr RegisterInfo kDrainRegisters[] = {
+    // name, offset, count, stride, bytes, access, reset, writable bits
+    {"status", 0x10, 1, 8, 8, RegisterAccess::kWriteOneToClear, 0x0, 0x1},
+};
+
 }  // namespace stretto
 
 #endif  // STRETTO_SW_INCLUDE_REGS_HBM_BANK_H_

@@ -16,4 +16,11 @@
 #define SPILL_BYTES_BYTES_SHIFT 0  // 64 bytes an output tile.
 #define SPILL_BYTES_BYTES_MASK 0xffffffff
 
+// drain: End of the communication drain that a kernel's end begins (T3-MCA-06), at STRETTO_TRACKER_BASE + 0x1000.
+
+// Interrupt line STRETTO_IRQ_MCA_DRAIN is bit 0. (read, write 1 to clear)
+#define DRAIN_STATUS_OFFSET 0x10
+#define DRAIN_STATUS_DONE_SHIFT 0  // All channels have drained since the last kernel end.
+#define DRAIN_STATUS_DONE_MASK 0x1
+
 #endif  // STRETTO_SW_INCLUDE_REGS_HBM_REGS_H_

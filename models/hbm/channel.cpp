@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// See channel.h.
+#include "models/hbm/channel.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "models/common/error.h"
+
+namespace stretto {
+namespace {
+
+DramCommand command_for(Operation operation) {
+  return operation == Operation::read     ? DramCommand::read
+         : operation == Operation::update ? DramCommand::update
+                                          : DramCommand::write;
+}
+
+constexpr uint16_t kJoinLimit = 4096;  // Half-words of one Tracker update.
+
+}  // namespace
+
+HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std::unique_ptr<Mca> mca,
+                       CommandObserver* observer)
+    : core_(core),
+      index_(index),
+      columns_per_atom_(set.columns_per_atom),
+      burst_cycles_(set.burst_cycles),
+      read_latency_(set.read_latency),
+      write_latency_(set.write_latency),
+      mca_(std::move(mca)),
+      scheduler_(index, core.spec, set, observer) {
+  buckets_.fill(kNone);
+  atoms_.reserve(1024);
+  free_atoms_.reserve(1024);
+}
+
+void HbmChannel::tick(uint64_t cycle, const McaInputs& pulses) {
+  ++counters_.ticks;
+  McaInputs in = pulses;
+  if (const uint32_t id = scheduler_.tick(cycle); id != DramScheduler::kNone) {
+    end_atom(cycle, id);
+    in.dram_pop = 1;
+  }
+  admit(cycle, 0);
+  admit(cycle, 1);
+  if (join_.valid && !join_touched_) flush_join();
+  join_touched_ = false;
+  if (cycle >= mca_wake_ || !core_.spec.sleep || in.dram_pop != 0 || (untold_[0] | untold_[1]) != 0 || in.kernel_start || in.first_wg_done ||
+      in.kernel_end) {
+    in.compute_push = static_cast<uint8_t>(std::min(untold_[0], kMcaMaxPush));
+    in.comm_push = static_cast<uint8_t>(std::min(untold_[1], kMcaMaxPush));
+    untold_[0] -= in.compute_push;
+    untold_[1] -= in.comm_push;
+    step_mca(cycle, in);
+  }
+}
+
+uint64_t HbmChannel::next(uint64_t cycle) const {
+  if (mca_wake_ == 0 || join_.valid || (untold_[0] | untold_[1]) != 0) return cycle + 1;
+  uint64_t at = std::min(scheduler_.next(cycle), std::max(mca_wake_, cycle + 1));
+  for (unsigned stream = 0; stream < 2; ++stream) {
+    if (staged_[stream].empty() || queues_[stream].size() >= core_.spec.input_queue_atoms) continue;
+    at = std::min(at, std::max(staged_[stream].front().cycle, cycle + 1));
+  }
+  return at;
+}
+
+uint64_t HbmChannel::step_registers(uint64_t cycle, const RegisterPort& reg) {
+  McaInputs in;
+  in.reg = reg;
+  return step_mca(cycle, in).reg_rdata;
+}
+
+void HbmChannel::admit(uint64_t cycle, unsigned stream) {
+  SegmentQueue& staged = staged_[stream];
+  for (unsigned i = 0; i < kAdmissions; ++i) {
+    if (staged.empty() || staged.front().cycle > cycle) return;
+    if (queues_[stream].size() >= core_.spec.input_queue_atoms || untold_[stream] >= kMcaMaxPush) return;
+    take_atom(cycle, staged.front(), static_cast<Stream>(stream));
+    if (staged.front().bytes == 0) staged.pop();
+  }
+}
+
+void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
+  uint32_t id;
+  if (free_atoms_.empty()) {
+    id = static_cast<uint32_t>(atoms_.size());
+    atoms_.emplace_back();
+  } else {
+    id = free_atoms_.back();
+    free_atoms_.pop_back();
+  }
+  const HbmRequest& request = core_.requests[segment.request];
+  Atom& atom = atoms_[id];
+  const uint32_t room = kAtomBytes - static_cast<uint32_t>(segment.address % kAtomBytes);
+  const HbmAddressMapping::Place place = core_.mapping.place_of(segment.address);
+  atom.address = segment.address;
+  atom.request = segment.request;
+  atom.at = segment.at;
+  atom.row = place.row;
+  atom.bank = place.bank;
+  atom.bytes = static_cast<uint8_t>(std::min(segment.bytes, room));
+  atom.command = command_for(request.operation);
+  atom.stream = stream;
+  atom.elders = 0;
+  atom.younger_waits = false;
+  segment.address += atom.bytes;
+  segment.at += atom.bytes;
+  segment.bytes -= atom.bytes;
+
+  if (live_++ == 0 && cycle > mark_) {
+    counters_.idle_cycles += cycle - mark_;
+    mark_ = cycle;
+  }
+  if (atom.command == DramCommand::update) ++counters_.updates_received;
+  if (request.tracked) count_update(request, atom);
+
+  uint32_t& bucket = bucket_of(atom.address);
+  bool held = false;
+  if (core_.spec.same_atom_order) {
+    for (uint32_t other = bucket; other != kNone; other = atoms_[other].next) {
+      Atom& elder = atoms_[other];
+      if (!conflict(elder, atom)) continue;
+      ++atom.elders;
+      elder.younger_waits = true;
+      held = held || holds(elder, atom);
+    }
+  }
+  atom.next = bucket;
+  bucket = id;
+  if (held) {
+    atom.where = Where::held;
+    ++counters_.held_atoms;
+  } else {
+    enqueue(id);
+  }
+}
+
+void HbmChannel::enqueue(uint32_t id) {
+  const unsigned stream = static_cast<unsigned>(atoms_[id].stream);
+  atoms_[id].where = queue_of(atoms_[id].stream);
+  queues_[stream].push(id);
+  ++untold_[stream];
+  uint64_t& high = stream == 0 ? counters_.compute_high_water : counters_.communication_high_water;
+  if (queues_[stream].size() > high) high = queues_[stream].size();
+}
+
+// T3-TRK-08: an access is counted when it enters a queue of the controller.
+void HbmChannel::count_update(const HbmRequest& request, const Atom& atom) {
+  const uint64_t address = request.tracked_address + atom.at;
+  const uint16_t half_words = static_cast<uint16_t>(atom.bytes / 2);
+  counters_.tracked_half_words += half_words;
+  if (join_.valid && (join_.wg_id != request.wg_id || join_.wf_id != request.wf_id ||
+                      join_.count + half_words > kJoinLimit)) {
+    flush_join();
+  }
+  if (join_.valid) {
+    join_.count = static_cast<uint16_t>(join_.count + half_words);
+    join_.address = std::min(join_.address, address);
+  } else {
+    join_ = {true, static_cast<uint16_t>(request.wg_id), request.wf_id, half_words, address};
+  }
+  join_touched_ = true;
+}
+
+void HbmChannel::flush_join() {
+  core_.tracker_port.push(join_);
+  join_.valid = false;
+}
+
+McaOutputs HbmChannel::step_mca(uint64_t cycle, McaInputs& in) {
+  ++counters_.mca_steps;
+  in.cycle = cycle;
+  const McaOutputs out = mca_->step(in);
+  mca_wake_ = out.wake_cycle == kMcaNeverWakes ? kNoCycle : out.wake_cycle;
+  if (out.grant_compute) grant(cycle, Stream::compute);
+  if (out.grant_comm) grant(cycle, Stream::communication);
+  if (out.drain_done) core_.drain_pulses |= 1u << index_;
+  return out;
+}
+
+void HbmChannel::grant(uint64_t cycle, Stream stream) {
+  GrowingRing<uint32_t>& queue = queues_[static_cast<unsigned>(stream)];
+  const char* name = stream == Stream::compute ? "compute" : "communication";
+  if (queue.empty()) throw CheckError("mca of channel " + std::to_string(index_) + " granted an empty " + name + " queue");
+  if (scheduler_.full()) throw CheckError("mca of channel " + std::to_string(index_) + " granted to a full DRAM queue");
+  const uint32_t id = queue.front();
+  queue.pop();
+  Atom& atom = atoms_[id];
+  atom.where = Where::dram;
+  if (atom.elders != 0) ++counters_.ordered_atoms;
+  counters_.dram_occupancy_sum += scheduler_.size();
+  scheduler_.push(cycle, id, atom.bank, atom.row, atom.command, atom.elders == 0);
+  if (scheduler_.size() > counters_.dram_high_water) counters_.dram_high_water = scheduler_.size();
+  if (atom.younger_waits) release_held(atom);
+}
+
+// `elder` has entered the DRAM queue: those held only by it enter their queues, oldest first.
+void HbmChannel::release_held(const Atom& elder) {
+  std::array<uint32_t, 64> candidates;
+  for (bool more = true; more;) {
+    more = false;
+    unsigned count = 0;
+    for (uint32_t id = bucket_of(elder.address); id != kNone; id = atoms_[id].next) {
+      if (atoms_[id].where != Where::held || !same_atom(atoms_[id], elder)) continue;
+      if (count == candidates.size()) {  // More than fit: drop the youngest, look again.
+        std::copy(candidates.begin() + 1, candidates.end(), candidates.begin());
+        --count;
+        more = true;
+      }
+      candidates[count++] = id;
+    }
+    bool released = false;
+    while (count-- > 0) {
+      const Atom& atom = atoms_[candidates[count]];
+      bool held = false;
+      for (uint32_t id = atom.next; id != kNone && !held; id = atoms_[id].next) {
+        held = conflict(atoms_[id], atom) && holds(atoms_[id], atom);
+      }
+      if (held) continue;
+      enqueue(candidates[count]);
+      released = true;
+    }
+    more = more && released;
+  }
+}
+
+void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
+  Atom& atom = atoms_[id];
+  HbmRequest& request = core_.requests[atom.request];
+  const bool reads = atom.command == DramCommand::read;
+  core_.data.access(request, atom.address, atom.at, atom.bytes);
+
+  const unsigned traffic = static_cast<unsigned>(request.traffic);
+  ++counters_.atoms[traffic][reads ? 0 : 1];
+  counters_.bytes[traffic][reads ? 0 : 1] += atom.bytes;
+  if (cycle > mark_) {
+    counters_.waiting_cycles += cycle - mark_;
+    mark_ = cycle;
+  }
+  counters_.busy_cycles += burst_cycles_;
+  mark_ += burst_cycles_;
+  command_hash_ = (command_hash_ ^ cycle ^ atom.address << 20 ^ static_cast<uint64_t>(atom.command)) *
+                  0x9E3779B97F4A7C15u;
+  command_hash_ ^= command_hash_ >> 29;
+
+  request.done_cycle = std::max(request.done_cycle, cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
+  request.bytes_left -= atom.bytes;
+  if (request.bytes_left == 0) core_.completed.push_back(atom.request);
+  unlink(cycle, id);
+  --live_;
+  free_atoms_.push_back(id);
+}
+
+void HbmChannel::unlink(uint64_t cycle, uint32_t id) {
+  const Atom& ended = atoms_[id];
+  uint32_t* link = &bucket_of(ended.address);
+  for (; *link != id; link = &atoms_[*link].next) {
+    Atom& younger = atoms_[*link];
+    if (!ended.younger_waits || !conflict(younger, ended)) continue;
+    if (--younger.elders == 0 && younger.where == Where::dram) scheduler_.make_eligible(cycle, *link);
+  }
+  if (!core_.spec.same_atom_order) {
+    for (uint32_t elder = ended.next; elder != kNone; elder = atoms_[elder].next) {
+      if (!conflict(atoms_[elder], ended)) continue;
+      ++counters_.hazards;
+      break;
+    }
+  }
+  *link = ended.next;
+}
+
+ChannelCounters HbmChannel::counters(uint64_t cycle) const {
+  ChannelCounters result = counters_;
+  if (cycle > mark_) (live_ == 0 ? result.idle_cycles : result.waiting_cycles) += cycle - mark_;
+  return result;
+}
+
+std::string HbmChannel::waiting_on() const {
+  std::string text = "channel " + std::to_string(index_) + ": " + std::to_string(queues_[0].size()) + " compute, " +
+                     std::to_string(queues_[1].size()) + " communication atoms queued, " +
+                     std::to_string(scheduler_.size()) + " in the DRAM queue";
+  if (const uint64_t staged = staged_[0].size() + staged_[1].size(); staged != 0) {
+    text += ", " + std::to_string(staged) + " arrivals wait for a queue";
+  }
+  unsigned held = 0;
+  for (const uint32_t first : buckets_) {
+    for (uint32_t id = first; id != kNone; id = atoms_[id].next) held += atoms_[id].where == Where::held ? 1 : 0;
+  }
+  if (held != 0) text += ", " + std::to_string(held) + " held for an elder access to the same 64 B";
+  return text;
+}
+
+}  // namespace stretto

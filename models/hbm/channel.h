@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// One HBM channel in the order an atom lives: arrival -> compute or communication queue -> MCA grant -> DRAM
+// queue (dram_scheduler.h) -> column command, where data moves and the atom ends.
+//
+// One tick is one memory clock: DRAM commands, admission of arrivals (two a cycle and queue), one step of the MCA, whose
+// grant moves a queue's head into the DRAM queue, where it can be issued from the next cycle on.
+// Invariants
+//  1 Accesses to one atom (64 B) of which at least one writes end in the order of their admission, across both queues and
+//    the DRAM queue. An atom whose elder waits in the *other* input queue is held beside the queues, so that it cannot
+//    fill the DRAM queue in front of the elder it waits for.
+//  2 The MCA's counts equal the queues: every push, grant and pop is told in its own cycle.
+//  3 A tick at which next() did not ask for one changes nothing.
+#ifndef STRETTO_MODELS_HBM_CHANNEL_H_
+#define STRETTO_MODELS_HBM_CHANNEL_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/hbm/data_path.h"
+#include "models/hbm/dram_scheduler.h"
+#include "models/hbm/request.h"
+#include "models/hbm/segment_queue.h"
+#include "models/hbm/tracker_port.h"
+#include "models/reference/mca_if.h"
+
+namespace stretto {
+
+// What the channels of one HBM share.
+struct HbmCore {
+  HbmCore(const HbmSpec& hbm_spec, MemoryImage& image, std::unique_ptr<Tracker> tracker, TrackerPortClient& client)
+      : spec(hbm_spec),
+        mapping(hbm_spec.mapping()),
+        data(image, hbm_spec.fault_drop_update, hbm_spec.fault_double_update),
+        tracker_port(std::move(tracker), client) {}
+  const HbmSpec spec;
+  const HbmAddressMapping mapping;
+  DataPath data;
+  TrackerPort tracker_port;
+  HbmRequestPool requests;
+  std::vector<uint32_t> completed;  // Requests whose last atom ended in this tick; emptied by Hbm.
+  uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
+};
+
+struct ChannelCounters {
+  // [class][0 read, 1 write or update].
+  std::array<std::array<uint64_t, 2>, kTrafficClasses> atoms{};
+  std::array<std::array<uint64_t, 2>, kTrafficClasses> bytes{};
+  uint64_t updates_received = 0;
+  uint64_t tracked_half_words = 0;
+  uint64_t busy_cycles = 0;     // The data bus is reserved.
+  uint64_t waiting_cycles = 0;  // Atoms are there and the bus is not reserved.
+  uint64_t idle_cycles = 0;
+  uint64_t held_atoms = 0;      // Waited beside the queues for an elder.
+  uint64_t ordered_atoms = 0;   // Waited in the DRAM queue for an elder.
+  uint64_t hazards = 0;         // Ended before a conflicting elder (only without same_atom_order).
+  uint64_t ticks = 0;
+  uint64_t mca_steps = 0;
+  uint64_t compute_high_water = 0;
+  uint64_t communication_high_water = 0;
+  uint64_t staged_high_water = 0;
+  uint64_t dram_high_water = 0;
+  uint64_t dram_occupancy_sum = 0;  // At each push, for the mean seen by an arriving atom.
+};
+
+class HbmChannel {
+ public:
+  HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std::unique_ptr<Mca> mca, CommandObserver* observer);
+
+  void arrive(const HbmSegment& segment, Stream stream) {
+    SegmentQueue& queue = staged_[static_cast<unsigned>(stream)];
+    queue.insert(segment);
+    if (queue.size() > counters_.staged_high_water) counters_.staged_high_water = queue.size();
+  }
+  // One clock. `pulses` gives the MCA kernel_start, first_wg_done and kernel_end of this clock.
+  void tick(uint64_t cycle, const McaInputs& pulses);
+  // The first cycle after `cycle` that needs a tick; kNoCycle if none.
+  uint64_t next(uint64_t cycle) const;
+  // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
+  uint64_t step_registers(uint64_t cycle, const RegisterPort& reg);
+
+  // Counters with the current interval closed at `cycle`.
+  ChannelCounters counters(uint64_t cycle) const;
+  const DramScheduler& scheduler() const { return scheduler_; }
+  bool quiet() const { return live_ == 0 && staged_[0].empty() && staged_[1].empty(); }
+  std::string waiting_on() const;  // REQUIRES: !quiet().
+  uint64_t command_hash() const { return command_hash_; }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr unsigned kAdmissions = 2;  // A cycle and queue.
+  static constexpr unsigned kBuckets = 1024;
+  enum class Where : uint8_t { compute, communication, held, dram };  // The first two equal Stream.
+
+  struct Atom {
+    uint64_t address;
+    uint32_t request;
+    uint32_t at;        // Offset in the request's data.
+    uint32_t row;
+    uint32_t next;      // In its bucket: the next older atom.
+    uint16_t elders;    // Older conflicting atoms to the same 64 B that have not ended.
+    uint8_t bank;
+    uint8_t bytes;
+    DramCommand command;
+    Where where;
+    Stream stream;
+    bool younger_waits;  // A younger atom may be waiting for this one.
+  };
+
+  uint32_t& bucket_of(uint64_t address) {
+    const uint64_t key = address / kAtomBytes;
+    return buckets_[(key ^ key >> 7 ^ key >> 17) % kBuckets];
+  }
+  static bool same_atom(const Atom& a, const Atom& b) { return ((a.address ^ b.address) & ~uint64_t{63}) == 0; }
+  static bool conflict(const Atom& a, const Atom& b) {
+    return same_atom(a, b) && (a.command != DramCommand::read || b.command != DramCommand::read);
+  }
+  static Where queue_of(Stream stream) { return static_cast<Where>(stream); }
+  // X may not enter its queue while this elder is where it is.
+  static bool holds(const Atom& elder, const Atom& x) {
+    return elder.where == Where::held || (elder.where != Where::dram && elder.where != queue_of(x.stream));
+  }
+
+  void admit(uint64_t cycle, unsigned stream);
+  void take_atom(uint64_t cycle, HbmSegment& segment, Stream stream);
+  void count_update(const HbmRequest& request, const Atom& atom);
+  void flush_join();
+  void enqueue(uint32_t id);
+  McaOutputs step_mca(uint64_t cycle, McaInputs& in);
+  void grant(uint64_t cycle, Stream stream);
+  void release_held(const Atom& elder);
+  void end_atom(uint64_t cycle, uint32_t id);
+  void unlink(uint64_t cycle, uint32_t id);
+
+  HbmCore& core_;
+  const unsigned index_;
+  const unsigned columns_per_atom_;
+  const unsigned burst_cycles_;
+  const unsigned read_latency_;
+  const unsigned write_latency_;
+  std::unique_ptr<Mca> mca_;
+  DramScheduler scheduler_;
+
+  std::array<SegmentQueue, 2> staged_;               // By stream.
+  std::array<GrowingRing<uint32_t>, 2> queues_;      // Atoms in the MCA's queues, by stream.
+  std::array<uint32_t, 2> untold_{};                 // Atoms in the queues that the MCA has not been told of.
+  std::vector<Atom> atoms_;
+  std::vector<uint32_t> free_atoms_;
+  std::array<uint32_t, kBuckets> buckets_;           // Youngest atom of each bucket, or kNone.
+  uint32_t live_ = 0;
+  uint64_t mca_wake_ = kNoCycle;                      // The MCA needs its clocks from this cycle on.
+  TrackerUpdate join_;                               // Successive updates of one (wg, wf).
+  bool join_touched_ = false;
+  uint64_t mark_ = 0;                                // Cycles before are booked as busy, waiting or idle.
+  uint64_t command_hash_ = 0;
+  ChannelCounters counters_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_HBM_CHANNEL_H_

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks every DRAM command against the timing rules, from a table and a bookkeeping of its own: it shares
+// nothing with timing_table.* but the names of commands, so that an error there shows here.
+//
+// It remembers when each command was last issued (per bank, bank group and channel), where timing_table.* computes when the
+// next may be. It also checks what is not timing: rows open and closed, one column and one row command a cycle (a
+// precharge-all counts as one), no two bursts on the data bus at once, refresh not forgotten.
+#ifndef STRETTO_MODELS_HBM_CHECKER_H_
+#define STRETTO_MODELS_HBM_CHECKER_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/hbm/dram_scheduler.h"
+
+namespace stretto {
+
+class HbmChecker final : public CommandObserver {
+ public:
+  // `set` is t3 or hbm2_generic. With `refresh`, a channel must refresh in time.
+  HbmChecker(const std::string& set, unsigned channels, bool refresh);
+
+  // Throws CheckError that names channel, command, cycle and rule.
+  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) override;
+  // The name of the rule that the command would break, or null. Changes nothing.
+  const char* broken_rule(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) const;
+  uint64_t commands() const { return commands_; }
+
+  enum class Scope : uint8_t { bank, group, channel };
+  struct Rule {
+    const char* name;
+    Scope scope;
+    DramCommand before;
+    DramCommand after;
+    unsigned cycles;
+  };
+  const std::vector<Rule>& rules() const { return rules_; }
+  unsigned four_activates() const { return four_activates_; }  // tFAW; 0: none.
+
+ private:
+  static constexpr int64_t kLongAgo = -1'000'000;
+  static constexpr unsigned kScopes = kHbmBanks + kHbmGroups + 1;
+  struct State {
+    // When each command was last issued: 16 banks, 4 groups, the channel.
+    std::array<std::array<int64_t, kScopes>, kDramCommands> last;
+    std::array<int64_t, 4> activates;   // Ring of the last four.
+    unsigned next_activate = 0;
+    std::array<int64_t, kHbmBanks> open_row;  // -1: closed.
+    int64_t bus_free = kLongAgo;
+    int64_t last_column = kLongAgo;
+    int64_t last_row = kLongAgo;
+    bool last_row_was_precharge = false;
+  };
+  void record(State& state, int64_t cycle, DramCommand command, unsigned bank, uint32_t row);
+
+  std::vector<Rule> rules_;
+  struct Limit {  // A rule as looked up: of the command `after`.
+    uint16_t before;
+    uint16_t scope_base;
+    uint16_t shift;
+    uint16_t rule;
+    int64_t cycles;
+  };
+  std::array<std::vector<Limit>, kDramCommands> limits_;
+  unsigned four_activates_ = 0;
+  unsigned read_latency_ = 0;
+  unsigned write_latency_ = 0;
+  unsigned longest_refresh_gap_ = 0;  // 0: not checked.
+  std::vector<State> states_;
+  uint64_t commands_ = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_HBM_CHECKER_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// See data_path.h.
+#include "models/hbm/data_path.h"
+
+#include <cstring>
+
+#include "models/common/arithmetic.h"
+
+namespace stretto {
+
+void DataPath::access(HbmRequest& request, uint64_t address, uint32_t at, uint32_t bytes) {
+  if (request.tags_only) {
+    if (request.operation == Operation::update) ++updates_issued_, ++updates_applied_;
+    return;
+  }
+  if (request.operation == Operation::read) {
+    std::memcpy(request.data + at, bytes_at(address, false), bytes);
+    return;
+  }
+  uint8_t* to = bytes_at(address, true);
+  if (request.operation == Operation::update) {
+    update(request, to, at, bytes);
+  } else {
+    write(request, to, at, bytes);
+  }
+  image_.changed(address, bytes);
+}
+
+void DataPath::write(const HbmRequest& request, uint8_t* to, uint32_t at, uint32_t bytes) {
+  if (request.operation == Operation::fill) {
+    for (uint32_t i = 0; i < bytes; ++i) to[i] = request.data[(at + i) & 7];
+  } else if (request.enable == nullptr) {
+    std::memcpy(to, request.data + at, bytes);
+  } else {
+    for (uint32_t i = 0; i < bytes; ++i) {
+      if (request.enable[(at + i) % request.enable_length] != 0) to[i] = request.data[at + i];
+    }
+  }
+}
+
+void DataPath::update(const HbmRequest& request, uint8_t* to, uint32_t at, uint32_t bytes) {
+  const uint64_t number = ++updates_issued_;
+  const unsigned times = number == drop_update_ ? 0 : number == double_update_ ? 2 : 1;
+  for (unsigned i = 0; i < times; ++i) add_elements(request.element, to, request.data + at, bytes);
+  updates_applied_ += times;
+}
+
+}  // namespace stretto
