@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Address decoding of the peripheral bus.
+#include "models/cp/cp_bus.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+namespace stretto {
+
+CpBus::CpBus(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in("in") {
+  in.register_b_transport(this, &CpBus::b_transport);
+}
+
+void CpBus::attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket<32>& target) {
+  const auto after = std::find_if(windows_.begin(), windows_.end(),
+                                  [base](const Window& window) { return window.base > base; });
+  assert(bytes > 0 && (after == windows_.end() || base + bytes <= after->base));
+  assert(after == windows_.begin() || std::prev(after)->base + std::prev(after)->bytes <= base);
+  auto socket = std::make_unique<tlm_utils::simple_initiator_socket<CpBus>>(
+      ("out" + std::to_string(windows_.size())).c_str());
+  socket->bind(target);
+  windows_.insert(after, {base, bytes, std::move(socket)});
+}
+
+CpBus::Window* CpBus::window_of(uint64_t address, unsigned bytes) {
+  for (Window& window : windows_) {
+    if (address - window.base < window.bytes) {
+      return address - window.base + bytes <= window.bytes ? &window : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+void CpBus::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const uint64_t address = payload.get_address();
+  Window* window = window_of(address, payload.get_data_length());
+  if (window == nullptr) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  payload.set_address(address - window->base);
+  (*window->out)->b_transport(payload, delay);
+  payload.set_address(address);
+}
+
+}  // namespace stretto

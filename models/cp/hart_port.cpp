@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paths of a hart's accesses that are not hot: where an address belongs, atomics, fences.
+#include "models/cp/hart_port.h"
+
+#include <cassert>
+
+namespace stretto {
+
+using riscv::AmoOp;
+using riscv::MemStatus;
+using Kind = riscv::PendingAccess::Kind;
+
+namespace {
+
+constexpr uint8_t kFenceRead = 2;  // Bits of predecessor and successor.
+constexpr uint8_t kFenceWrite = 1;
+
+}  // namespace
+
+Region HartPort::region_of(uint64_t address, unsigned bytes) const {
+  if (address >> 48 != 0) return Region::nothing;
+  const uint64_t node = address >> STRETTO_NODE_SHIFT;
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  if (node == STRETTO_NODE_LOCAL) {
+    const bool sram = offset - STRETTO_SRAM_BASE <= STRETTO_SRAM_BYTES - bytes;
+    return sram ? Region::sram : Region::bus;
+  }
+  if (node == around_.gpu + 1u) {
+    return offset + bytes <= STRETTO_GPU_MEMORY_LIMIT ? Region::memory : Region::nothing;
+  }
+  return node <= STRETTO_MAX_GPUS || node == STRETTO_NODE_HOST ? Region::remote : Region::nothing;
+}
+
+MemStatus HartPort::start(Kind kind, uint64_t address, unsigned bytes, uint64_t value) {
+  const Region region = region_of(address, bytes);
+  if (region == Region::nothing || (region == Region::remote && kind == Kind::kLoad)) return MemStatus::kFault;
+  const bool aligned = address % bytes == 0;
+  const bool in_one_line = address % L1Cache::kLineBytes + bytes <= L1Cache::kLineBytes;
+  if (region == Region::memory ? !in_one_line : !aligned) return MemStatus::kMisaligned;
+  request_ = {};
+  request_.kind = kind;
+  request_.region = region;
+  request_.address = address;
+  request_.bytes = bytes;
+  request_.value = value;
+  return MemStatus::kPending;
+}
+
+MemStatus HartPort::amo(const riscv::AmoRequest& request, uint64_t& result, uint64_t& extra_cycles) {
+  const Region region = region_of(request.addr, request.size_bytes);
+  if (region == Region::memory) {
+    request_ = {};
+    request_.kind = Kind::kAmo;
+    request_.region = region;
+    request_.address = request.addr;
+    request_.bytes = request.size_bytes;
+    request_.amo = request;
+    return MemStatus::kPending;
+  }
+  if (region != Region::sram) return MemStatus::kFault;
+  uint8_t* const word = sram_ + (request.addr - STRETTO_SRAM_BASE);
+  uint64_t value = 0;
+  std::memcpy(&value, word, request.size_bytes);
+  extra_cycles = 1;  // Read and write are a cycle each.
+  uint64_t stored = request.operand;
+  switch (request.op) {
+    case AmoOp::kLoadReserved:
+      around_.reservations->reserve(around_.hart, request.addr);
+      result = value;
+      return MemStatus::kDone;
+    case AmoOp::kStoreConditional:
+      result = around_.reservations->claim(around_.hart, request.addr) ? 0 : 1;
+      if (result != 0) return MemStatus::kDone;
+      break;
+    default:
+      result = value;
+      stored = riscv::apply_amo(request.op, request.size_bytes, value, request.operand);
+      around_.reservations->note_store(around_.hart, request.addr);
+      break;
+  }
+  std::memcpy(word, &stored, request.size_bytes);
+  return request.addr - tohost_ < 8 ? MemStatus::kDoneYield : MemStatus::kDone;
+}
+
+// A fence whose predecessors hold writes is a release: dirty bytes go to memory. One whose successors hold reads is an
+// acquire: all lines are dropped, dirty ones after they went to memory. Bus accesses are in order anyway.
+MemStatus HartPort::fence(const riscv::FenceRequest& request, uint64_t&) {
+  if (request.instruction) return MemStatus::kDone;  // The ISS has forgotten the decoded code.
+  const bool release = (request.predecessor & kFenceWrite) != 0;
+  const bool acquire = (request.successor & kFenceRead) != 0;
+  if (cache_.dirty_lines() == 0) {
+    if (acquire) cache_.drop_all();
+    return MemStatus::kDone;
+  }
+  if (!release && !acquire) return MemStatus::kDone;
+  request_ = {};
+  request_.kind = Kind::kFence;
+  request_.region = Region::memory;
+  request_.fence = request;
+  return MemStatus::kPending;
+}
+
+bool HartPort::csr_read(uint32_t csr, uint64_t& value) {
+  constexpr uint32_t kTime = 0xC01;
+  if (csr != kTime) return false;
+  value = around_.mtime();
+  return true;
+}
+
+uint64_t HartPort::sram_word(uint64_t address) const {
+  assert(address - STRETTO_SRAM_BASE <= STRETTO_SRAM_BYTES - 8);
+  uint64_t value = 0;
+  std::memcpy(&value, sram_ + (address - STRETTO_SRAM_BASE), 8);
+  return value;
+}
+
+}  // namespace stretto

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Effects of the registers of CLINT, interrupt controller, doorbells and UART.
+#include "models/cp/local_devices.h"
+
+#include <bit>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "models/common/error.h"
+#include "models/riscv/isa.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/regs/cp_bank.h"
+#include "sw/include/regs/cp_regs.h"
+
+namespace stretto {
+
+// CLINT
+
+Clint::Clint(const sc_core::sc_module_name& name, EventQueue& queue, uint32_t timer_mhz, unsigned harts,
+             HartInterrupts& interrupts)
+    : RegisterBank(name, kClintRegisters),
+      EventHandler(queue),
+      queue_(queue),
+      clock_(timer_mhz),
+      interrupts_(interrupts),
+      harts_(harts),
+      generation_(harts, 0) {}
+
+uint64_t Clint::on_read(const RegisterInfo& info, uint32_t, uint64_t value) {
+  return info.offset == CLINT_MTIME_OFFSET ? mtime(queue_.now()) : value;
+}
+
+void Clint::on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t) {
+  if (info.offset == CLINT_MTIME_OFFSET) {
+    offset_ = value - clock_.cycle_at(queue_.now());
+    for (unsigned hart = 0; hart < harts_; ++hart) update(hart);
+  } else if (index < harts_) {
+    if (info.offset == CLINT_MSIP_OFFSET) {
+      interrupts_.set_interrupt(index, riscv::kInterruptSoftware, (value & 1) != 0);
+    } else {
+      update(index);
+    }
+  }
+}
+
+void Clint::on_event(uint64_t tag) {
+  const unsigned hart = static_cast<unsigned>(tag & 0xFF);
+  if (tag >> 8 == generation_[hart]) update(hart);
+}
+
+void Clint::update(unsigned hart) {
+  const uint64_t compare = value(CLINT_MTIMECMP_OFFSET + 8 * hart);
+  const bool pending = mtime(queue_.now()) >= compare;
+  ++generation_[hart];
+  Time fires = kNever;
+  // Beyond this many ticks femtoseconds do not fit 64 bits (an hour is far below).
+  const uint64_t last_tick = clock_.cycle_at(kNever / 2);
+  if (!pending && compare - offset_ < last_tick) {
+    fires = clock_.edge(compare - offset_);
+    queue_.schedule(fires, *this, generation_[hart] << 8 | hart);
+  }
+  interrupts_.set_timer(hart, fires);
+  interrupts_.set_interrupt(hart, riscv::kInterruptTimer, pending);
+}
+
+// Interrupt controller
+
+Intc::Intc(const sc_core::sc_module_name& name, unsigned harts, HartInterrupts& interrupts)
+    : RegisterBank(name, kIntcRegisters), interrupts_(interrupts), harts_(harts) {}
+
+void Intc::set(unsigned line, bool level) {
+  assert(line > 0 && line < STRETTO_IRQ_COUNT);
+  const uint64_t bit = uint64_t{1} << line;
+  const uint64_t levels = level ? levels_ | bit : levels_ & ~bit;
+  if (levels == levels_) return;
+  levels_ = levels;
+  update();
+}
+
+uint64_t Intc::active(unsigned hart) const {
+  return levels_ & ~claimed_ & value(INTC_ENABLE_OFFSET + 8 * hart);
+}
+
+void Intc::update() {
+  for (unsigned hart = 0; hart < harts_; ++hart) {
+    interrupts_.set_interrupt(hart, riscv::kInterruptExternal, active(hart) != 0);
+  }
+}
+
+uint64_t Intc::on_read(const RegisterInfo& info, uint32_t index, uint64_t value) {
+  if (info.offset == INTC_PENDING_OFFSET) return levels_;
+  if (info.offset == INTC_ENABLE_OFFSET || index >= harts_) return value;
+  const uint64_t lines = active(index);
+  if (lines == 0) return 0;
+  const unsigned line = static_cast<unsigned>(std::countr_zero(lines));
+  claimed_ |= uint64_t{1} << line;
+  update();
+  return line;
+}
+
+void Intc::on_write(const RegisterInfo& info, uint32_t, uint64_t, uint64_t written) {
+  if (info.offset == INTC_CLAIM_OFFSET && written < STRETTO_IRQ_COUNT) claimed_ &= ~(uint64_t{1} << written);
+  update();
+}
+
+// Doorbells
+
+Doorbells::Doorbells(const sc_core::sc_module_name& name, InterruptLine& line)
+    : RegisterBank(name, kDoorbellRegisters), line_(line) {}
+
+void Doorbells::ring(unsigned queue, uint64_t value) {
+  assert(queue < DOORBELL_VALUE_COUNT);
+  set_value(DOORBELL_VALUE_OFFSET + 8 * queue, value);
+  set_value(DOORBELL_PENDING_OFFSET, this->value(DOORBELL_PENDING_OFFSET) | uint64_t{1} << queue);
+  ++rings_;
+  line_.set(STRETTO_IRQ_DOORBELL, true);
+}
+
+void Doorbells::on_write(const RegisterInfo& info, uint32_t, uint64_t value, uint64_t) {
+  if (info.offset == DOORBELL_PENDING_OFFSET && value == 0) line_.set(STRETTO_IRQ_DOORBELL, false);
+}
+
+// UART
+
+Uart::Uart(const sc_core::sc_module_name& name, const std::string& where) : RegisterBank(name, kUartRegisters) {
+  if (where == "none") return;
+  if (where == "stdout") {
+    file_ = stdout;
+    return;
+  }
+  file_ = std::fopen(where.c_str(), "w");
+  if (file_ == nullptr) throw UserError("cp.uart: cannot write " + where + ": " + std::strerror(errno));
+}
+
+Uart::~Uart() {
+  flush();
+  if (file_ != nullptr && file_ != stdout) std::fclose(file_);
+}
+
+void Uart::flush() {
+  if (file_ != nullptr && !line_.empty()) {
+    std::fwrite(line_.data(), 1, line_.size(), file_);
+    std::fflush(file_);
+  }
+  line_.clear();
+}
+
+void Uart::on_write(const RegisterInfo& info, uint32_t, uint64_t, uint64_t written) {
+  if (info.offset != UART_TX_OFFSET) return;
+  ++characters_;
+  line_ += static_cast<char>(written);
+  if (static_cast<char>(written) == '\n') flush();
+}
+
+}  // namespace stretto

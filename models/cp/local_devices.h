@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command processor's own devices, registers from sw/include/regs/cp.yaml: Clint (timer and software interrupts),
+// Intc (interrupt controller), Doorbells, Uart. All answer at once; the bus adds its time.
+//
+// A device tells its owner about a change of a hart's interrupt through HartInterrupts.
+#ifndef STRETTO_MODELS_CP_LOCAL_DEVICES_H_
+#define STRETTO_MODELS_CP_LOCAL_DEVICES_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "models/common/clock_domain.h"
+#include "models/common/event_queue.h"
+#include "models/common/interrupt_line.h"
+#include "models/cp/register_bank.h"
+
+namespace stretto {
+
+// The interrupt inputs of the harts; `number` is the bit in mip.
+class HartInterrupts {
+ public:
+  virtual ~HartInterrupts() = default;
+  virtual void set_interrupt(unsigned hart, unsigned number, bool level) = 0;
+  // When mtime reaches the hart's mtimecmp; kNever if not in sight. For harts that must not run past it.
+  virtual void set_timer(unsigned hart, Time fires) = 0;
+};
+
+class Clint final : public RegisterBank, private EventHandler {
+ public:
+  Clint(const sc_core::sc_module_name& name, EventQueue& queue, uint32_t timer_mhz, unsigned harts,
+        HartInterrupts& interrupts);
+  uint64_t mtime(Time at) const { return clock_.cycle_at(at) + offset_; }
+
+ private:
+  uint64_t on_read(const RegisterInfo& info, uint32_t index, uint64_t value) override;
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+  void on_event(uint64_t tag) override;
+  void update(unsigned hart);
+
+  EventQueue& queue_;
+  ClockDomain clock_;
+  HartInterrupts& interrupts_;
+  unsigned harts_;
+  uint64_t offset_ = 0;                 // What software added by writing mtime.
+  std::vector<uint64_t> generation_;    // Events of an older one are of an mtimecmp that was replaced.
+};
+
+class Intc final : public RegisterBank, public InterruptLine {
+ public:
+  Intc(const sc_core::sc_module_name& name, unsigned harts, HartInterrupts& interrupts);
+  void set(unsigned line, bool level) override;
+
+ private:
+  uint64_t on_read(const RegisterInfo& info, uint32_t index, uint64_t value) override;
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+  uint64_t active(unsigned hart) const;
+  void update();
+
+  HartInterrupts& interrupts_;
+  unsigned harts_;
+  uint64_t levels_ = 0;   // Written by the devices.
+  uint64_t claimed_ = 0;  // Lines between claim and completion.
+};
+
+class Doorbells final : public RegisterBank {
+ public:
+  Doorbells(const sc_core::sc_module_name& name, InterruptLine& line);
+  // REQUIRES: queue < 16.
+  void ring(unsigned queue, uint64_t value);
+  uint64_t rings() const { return rings_; }
+
+ private:
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+
+  InterruptLine& line_;
+  uint64_t rings_ = 0;
+};
+
+// Writes whole lines, so that lines of several GPUs do not mix.
+class Uart final : public RegisterBank {
+ public:
+  // `where`: "stdout", "none" or a file, which is created; throws UserError if it cannot be.
+  Uart(const sc_core::sc_module_name& name, const std::string& where);
+  ~Uart() override;
+  void flush();
+  uint64_t characters() const { return characters_; }
+
+ private:
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+
+  std::FILE* file_ = nullptr;  // Null: none.
+  std::string line_;
+  uint64_t characters_ = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_CP_LOCAL_DEVICES_H_
