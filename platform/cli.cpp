@@ -22,8 +22,8 @@ namespace po = boost::program_options;
 
 namespace stretto {
 
-const char* implementation_name(Implementation implementation) {
-  return implementation == Implementation::rtl ? "rtl" : implementation == Implementation::model ? "model" : "lockstep";
+const char* impl_name(Impl impl) {
+  return impl == Impl::rtl ? "rtl" : impl == Impl::model ? "model" : "lockstep";
 }
 
 namespace {
@@ -65,15 +65,15 @@ bool parse(const Arguments& arguments, const std::string& headline, const po::op
   return true;
 }
 
-void add_impl(const std::string& text, std::map<std::string, Implementation>& impl) {
+void add_impl(const std::string& text, std::map<std::string, Impl>& impl) {
   const size_t equals = text.find('=');
   const std::string block = text.substr(0, equals);
   const std::string kind = equals == std::string::npos ? "" : text.substr(equals + 1);
-  Implementation value = Implementation::rtl;
+  Impl value = Impl::rtl;
   if (kind == "model") {
-    value = Implementation::model;
+    value = Impl::model;
   } else if (kind == "lockstep") {
-    value = Implementation::lockstep;
+    value = Impl::lockstep;
   } else if (kind != "rtl") {
     throw UserError("--impl " + text + ": must be BLOCK=rtl|model|lockstep or all=...");
   }
@@ -108,7 +108,7 @@ int command_run(const Arguments& arguments) {
   po::variables_map values;
   if (parse(arguments, "run [WORKLOAD] [options]", visible, positional, "workload", 1, values)) return kExitSuccess;
   for (const std::string& text : impl) add_impl(text, options.impl);
-  for (const std::string& name : block_names()) options.impl.emplace(name, Implementation::rtl);
+  for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
   if (options.time_limit_s < 0) throw UserError("--time-limit must not be negative");
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");
@@ -123,7 +123,7 @@ int command_reproduce(const Arguments& arguments) {
     ("help,h", "this text")
     ("figure", po::value(&options.figure)->value_name("ID"), "only the targets of this figure (16, 17, 18) or id (T3-R01)")
     ("jobs", po::value(&options.jobs)->value_name("N")->default_value(1), "simulations at a time")
-    ("out", po::value(&options.out)->value_name("DIR")->default_value("stretto-results/reproduce-t3"),
+    ("out", po::value(&options.out)->value_name("DIR")->default_value("results/reproduce-t3"),
      "results, one folder a simulation; what is there is not run again")
     ("full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")
     ("cases", po::value(&options.cases)->value_name("TEXT"), "only cases whose name contains TEXT")

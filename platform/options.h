@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "platform/adapters/rtl_blocks.h"
+
 namespace stretto {
 
-enum class Implementation : uint8_t { rtl, model, lockstep };
 enum class DataMode : uint8_t { stamp, real };
 
 // The RTL blocks in the loop, in the order of `stretto list blocks`.
@@ -26,7 +27,7 @@ struct RunOptions {
   std::string firmware;            // Empty: the shipped one.
   std::vector<std::string> sets;   // "path=value".
   uint64_t seed = 1;
-  std::map<std::string, Implementation> impl;
+  std::map<std::string, Impl> impl;
   std::string data;                // Empty: the workload's default.
   std::string out;                 // Empty: default_out_folder(); without a workload: no files.
   bool timeline = false;
@@ -35,7 +36,7 @@ struct RunOptions {
   bool quiet = false;              // No summary on stdout.
 };
 
-const char* implementation_name(Implementation implementation);
+const char* impl_name(Impl impl);
 
 }  // namespace stretto
 

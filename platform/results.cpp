@@ -174,6 +174,25 @@ void write_results(const std::string& folder, const Results& results, const std:
   write_atomically(folder + "/stats.json", to_json(results));  // Last: where it is, all is.
 }
 
+std::string first_complaint(const Results& results) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (results.status != "complete") add(results.status + (results.message.empty() ? "" : ": " + results.message));
+  if (!results.check.first.empty()) {
+    add("wrong data: " + results.check.first + " (" + std::to_string(results.check.mismatches) + " of " +
+        std::to_string(results.check.elements) + " elements)");
+  }
+  if (results.check.max_error > 1) add("partial products are outside of their error bound");
+  std::string last;
+  for (const AuditResult& one : results.audit) {
+    if (one.holds || one.law == last) continue;
+    last = one.law;
+    add("law violated: " + one.law + ", at " + one.where + ": " + std::to_string(one.left) + " against " +
+        std::to_string(one.right));
+  }
+  return text;
+}
+
 std::string summary(const Results& results) {
   std::ostringstream out;
   out << results.workload << " on " << results.machine << ", " << results.gpus << " GPUs, mode " << results.mode

@@ -56,8 +56,9 @@ struct Results {
 
 std::string to_json(const Results& results);
 std::string to_csv(const Results& results);
-// Names of the laws with how often each was checked and violated, in order of first appearance.
 void write_results(const std::string& folder, const Results& results, const std::string& resolved_machine);
+// The one line that says why the exit status is not 0: status, first mismatch, first violation of each law.
+std::string first_complaint(const Results& results);
 // A short account for people: time by phase, traffic, checks.
 std::string summary(const Results& results);
 

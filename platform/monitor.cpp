@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/monitor.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace stretto {
+
+namespace {
+
+constexpr double kQuietSeconds = 2;
+
+std::atomic<bool>* stop_flag = nullptr;
+volatile std::sig_atomic_t caught = 0;
+
+// A second signal ends the process at once: somebody who presses Ctrl-C twice means it.
+void on_signal(int number) {
+  if (caught != 0 || stop_flag == nullptr) _exit(128 + number);
+  caught = number;
+  stop_flag->store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work)
+    : sc_module(name), spec_(spec), work_(std::move(work)), start_(std::chrono::steady_clock::now()),
+      terminal_(isatty(STDERR_FILENO) != 0), next_print_(spec.progress ? 0 : kQuietSeconds) {
+  caught = 0;
+  stop_flag = &stop_;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  sc_core::sc_spawn([this] { look(); }, "look", &options);
+}
+
+Monitor::~Monitor() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  stop_flag = nullptr;
+}
+
+std::string Monitor::reason() const { return over_time_ ? "time limit" : caught != 0 ? "interrupted" : ""; }
+
+double Monitor::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Monitor::look() {
+  const double elapsed = elapsed_s();
+  if (spec_.time_limit_s > 0 && elapsed >= spec_.time_limit_s && !stop_) {
+    over_time_ = true;
+    stop_ = true;
+  }
+  if (elapsed >= next_print_) {
+    print(elapsed);
+    next_print_ = elapsed + (terminal_ ? 0.25 : 5);
+  }
+  sc_core::next_trigger(sc_core::sc_time(1, sc_core::SC_US));
+}
+
+void Monitor::print(double elapsed) {
+  std::fprintf(stderr, "%s%s: %s, %.1f us simulated, %.1f s%s", terminal_ ? "\r" : "", spec_.title.c_str(), work_().c_str(),
+               sc_core::sc_time_stamp().to_seconds() * 1e6, elapsed, terminal_ ? " \033[K" : "\n");
+  std::fflush(stderr);
+  printed_ = true;
+}
+
+void Monitor::finish() {
+  if (printed_ && terminal_) std::fprintf(stderr, "\r\033[K");
+}
+
+}  // namespace stretto

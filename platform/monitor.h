@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches a run from outside the machine: progress line, time limit, SIGINT and SIGTERM. Looks at the host clock every
+// simulated microsecond; it changes nothing in the machine.
+#ifndef STRETTO_PLATFORM_MONITOR_H_
+#define STRETTO_PLATFORM_MONITOR_H_
+
+#include <systemc>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+
+namespace stretto {
+
+class Monitor final : public sc_core::sc_module {
+ public:
+  struct Spec {
+    double time_limit_s = 0;   // 0 = none.
+    bool progress = false;     // From the start; else after two seconds.
+    std::string title;
+  };
+  // `work` says how far the run is: "1234 work-groups". Installs signal handlers, which the destructor takes back.
+  Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work);
+  ~Monitor() override;
+
+  // Set when the run should stop; for Conductor::watch_stop().
+  const std::atomic<bool>& stop() const { return stop_; }
+  // "interrupted", "time limit" or empty.
+  std::string reason() const;
+  double elapsed_s() const;
+  // Ends the progress line.
+  void finish();
+
+ private:
+  void look();
+  void print(double elapsed);
+
+  const Spec spec_;
+  std::function<std::string()> work_;
+  const std::chrono::steady_clock::time_point start_;
+  const bool terminal_;
+  double next_print_ = 0;
+  bool printed_ = false;
+  bool over_time_ = false;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_MONITOR_H_

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/run.h"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "models/common/error.h"
+#include "platform/atomic_file.h"
+#include "platform/cli.h"
+#include "platform/monitor.h"
+#include "platform/results.h"
+#include "platform/system.h"
+#include "platform/timeline.h"
+
+namespace stretto {
+
+namespace {
+
+void measure_host(const Monitor& monitor, Results& results) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  results.wall_s = monitor.elapsed_s();
+  results.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  results.peak_rss_mib = static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::string default_out_folder(const RunOptions& options) {
+  if (!options.out.empty() || options.workload.empty()) return options.out;
+  std::string name = options.workload;
+  if (const size_t suffix = name.rfind(".yaml"); suffix != std::string::npos) name = std::filesystem::path(name).stem().string();
+  return "results/" + name + "/" + options.mode;
+}
+
+// Workload, machine and options agree, in the order default < machine < workload < --set.
+SystemRequest prepare(RunOptions& options, Machine& machine) {
+  SystemRequest request{machine, options, {}, false, DataMode::stamp};
+  if (options.workload.empty()) {
+    if (options.firmware.empty()) throw UserError("run needs a WORKLOAD or --firmware ELF; see 'stretto run --help'");
+    if (!options.mode.empty()) throw UserError("--mode needs a WORKLOAD");
+    if (!options.machine.empty()) machine.load(options.machine);
+    // A bare-metal program runs on one GPU unless the machine or --set says otherwise.
+    if (options.machine.empty()) machine.set("gpus=1");
+  } else {
+    request.has_workload = true;
+    request.workload = load_workload(options.workload);
+    const Workload& workload = request.workload;
+    if (options.mode.empty()) options.mode = workload.modes.front();
+    if (!workload.has_mode(options.mode)) {
+      std::string all;
+      for (const std::string& mode : workload.modes) all += (all.empty() ? "" : ", ") + mode;
+      throw UserError("--mode " + options.mode + ": workload " + workload.name + " has " + all);
+    }
+    machine.load(options.machine.empty() ? workload.machine : options.machine);
+    workload.configure(machine);
+    if (options.data.empty()) options.data = workload.data;
+    request.data = options.data == "real" ? DataMode::real : DataMode::stamp;
+  }
+  for (const std::string& set : options.sets) machine.set(set);
+  machine.check();
+  return request;
+}
+
+}  // namespace
+
+int run(const RunOptions& given) {
+  RunOptions options = given;
+  Machine machine;
+  const SystemRequest request = prepare(options, machine);
+  const std::string out = default_out_folder(options);
+  if (!out.empty()) {
+    prepare_folder(out);
+    std::error_code ignored;
+    std::filesystem::remove(out + "/stats.json", ignored);  // Of an earlier run: must not stand for this one.
+  }
+  std::unique_ptr<Timeline> timeline;
+  if (options.timeline) {
+    if (out.empty()) throw UserError("--timeline needs --out DIR");
+    timeline = std::make_unique<Timeline>(out + "/timeline.json", uint64_t{machine.spec().sim.timeline_mib} << 20);
+  }
+
+  System system(request, timeline.get());
+  const std::string title = request.has_workload ? request.workload.name + " " + options.mode : options.firmware;
+  Monitor monitor("monitor", {options.time_limit_s, options.progress, title},
+                  [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; });
+  system.conductor().watch_stop(monitor.stop());
+
+  Results results;
+  int bare_metal_status = 0;
+  try {
+    const Conductor::Outcome outcome = system.conductor().run();
+    bare_metal_status = system.conductor().status();
+    if (outcome == Conductor::Outcome::stopped) {
+      results.status = monitor.reason().empty() ? "interrupted" : monitor.reason();
+      results.message = system.progress_text();
+    } else if (request.has_workload) {
+      results.check = system.check();
+      if (results.check.elements == 0) throw CheckError("no element was checked");
+    }
+  } catch (const CheckError& error) {
+    results.status = "failed";
+    results.message = error.what();
+  }
+  monitor.finish();
+  system.collect(results);
+  if (!request.has_workload && results.status == "complete" && bare_metal_status != 0) {
+    results.status = "failed";
+    results.message = "the program wrote " + std::to_string(bare_metal_status) + " to tohost: test " +
+                      std::to_string(bare_metal_status >> 1) + " failed";
+  }
+  measure_host(monitor, results);
+  if (timeline) timeline->close();
+  if (!out.empty()) write_results(out, results, machine.resolved());
+
+  if (request.has_workload) {
+    std::cout << summary(results);
+    if (!out.empty()) std::cout << "  results     " << out << "\n";
+  } else if (!results.message.empty()) {
+    std::cerr << "stretto: " << results.status << ": " << results.message << "\n";
+  }
+  if (request.has_workload && results.exit_code() != kExitSuccess) {
+    std::cerr << "stretto: " << first_complaint(results) << "\n";
+  }
+  return results.exit_code();
+}
+
+}  // namespace stretto

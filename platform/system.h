@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elaborated machine with its software: what `run` simulates and asks for results.
+#ifndef STRETTO_PLATFORM_SYSTEM_H_
+#define STRETTO_PLATFORM_SYSTEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "models/common/partition.h"
+#include "platform/check.h"
+#include "platform/machine.h"
+#include "platform/options.h"
+#include "platform/results.h"
+#include "platform/workload.h"
+
+namespace stretto {
+
+struct SystemRequest {
+  const Machine& machine;
+  const RunOptions& options;
+  Workload workload;
+  bool has_workload = false;
+  DataMode data = DataMode::stamp;
+};
+
+class System {
+ public:
+  // Builds everything; throws UserError (files, sizes). `trace` may be null.
+  System(const SystemRequest& request, TraceSink* trace);
+  ~System();
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  Conductor& conductor();
+  uint64_t work_groups_retired() const;
+  // Where the run stands, in one line.
+  std::string progress_text() const;
+  // Compares the output with the reference. Call after the run.
+  CheckReport check() const;
+  // Everything but status, check and host figures.
+  void collect(Results& results);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_SYSTEM_H_

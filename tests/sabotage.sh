@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every check must fire: each sabotage must end with exit 1 and name the culprit, except an inverted priority of the
+# memory arbiter, which changes times and not data.
+#
+#   bash tests/sabotage.sh [BUILD_DIR]
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=${1:-${STRETTO_BUILD_DIR:-build}}
+stretto=$build/stretto
+workload=t3/small
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+# Runs stretto and compares exit status and message: sabotage LETTER "what" STATUS 'regular expression' ARGUMENTS...
+sabotage() {
+  local letter=$1 what=$2 wanted=$3 pattern=$4
+  shift 4
+  local log=$scratch/$letter.log
+  timeout 300 "$stretto" run "$workload" --out "$scratch/$letter" "$@" >"$log" 2>&1
+  local status=$?
+  local line
+  line=$(grep -E "$pattern" "$log" | tail -n 1)
+  if [ "$status" -eq "$wanted" ] && [ -n "$line" ]; then
+    printf 'ok    (%s) %s: exit %d: %s\n' "$letter" "$what" "$status" "${line:0:200}"
+  else
+    printf 'FAIL  (%s) %s: exit %d, wanted %d and a line like /%s/; it said:\n' "$letter" "$what" "$status" "$wanted" "$pattern"
+    tail -n 6 "$log"
+    printf '      repeat with: %s run %s %s\n' "$stretto" "$workload" "$*"
+    failed=1
+  fi
+}
+
+# digest and total time of a result folder.
+field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1]+"/stats.json")); print(eval(sys.argv[2]))' "$1" "$2"; }
+
+sabotage 0 "nothing (control)" 0 'complete' --mode t3-mca
+sabotage a "firmware that programs no Tracker" 1 'stretto: .*([Tt]racker|waits)' --mode t3 --firmware "$build/sw/firmware/firmware_no_tracker.elf"
+sabotage b "GEMM that skips one K step" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_skip_step
+sabotage c "GEMM that swaps two tiles" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_swap_tiles
+sabotage e "one update dropped" 1 'written updates' --mode t3 --set hbm.fault.drop_update=100
+sabotage f "one update doubled" 1 'written updates' --mode t3 --set hbm.fault.double_update=100
+sabotage g "one link credit lost" 1 'credit' --mode t3 --set link.fault.lose_credit=3
+sabotage h "same-atom ordering disabled" 1 'wrong data: rank|same-atom|order' --mode t3 --set hbm.same_atom_order=false
+sabotage i "one DRAM timing rule off" 1 'tRCD|timing' --mode t3 --set hbm.fault.timing_rule=tRCDRD
+
+# (d) The inverted arbiter must be right in every element and different in time.
+sabotage d "MCA RTL with inverted priority" 0 'complete' --mode t3-mca --set fault.mca_inverted=true
+if [ "$failed" -eq 0 ]; then
+  right=$(field "$scratch/0" 'd["time_ns"]["total"]')
+  inverted=$(field "$scratch/d" 'd["time_ns"]["total"]')
+  if [ "$right" = "$inverted" ]; then
+    echo "FAIL  (d) inverted priority changed no time ($right ns)"
+    failed=1
+  else
+    echo "ok    (d) total $right ns becomes $inverted ns, data right"
+  fi
+fi
+[ "$failed" -eq 0 ] && echo "every sabotage was noticed"
+exit "$failed"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the executable under test as users do: a command line, an exit status, what it printed.
+#ifndef STRETTO_TESTS_SYSTEM_PROCESS_H_
+#define STRETTO_TESTS_SYSTEM_PROCESS_H_
+
+#include <boost/json.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace stretto::test {
+
+// A folder that goes away with the test.
+struct Scratch {
+  std::string path = (std::filesystem::temp_directory_path() / ("stretto_system." + std::to_string(getpid()))).string();
+  Scratch() {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string file(const std::string& name, const std::string& contents) const {
+    std::ofstream(path + "/" + name, std::ios::binary) << contents;
+    return path + "/" + name;
+  }
+};
+
+struct Finished {
+  int status = -1;
+  std::string output;  // Standard output and error.
+  bool says(const std::string& text) const { return output.find(text) != std::string::npos; }
+  size_t lines() const { return static_cast<size_t>(std::count(output.begin(), output.end(), '\n')); }
+};
+
+// `prefix` goes before the executable: "timeout -s INT 1".
+inline Finished stretto(const std::string& arguments, const std::string& prefix = "") {
+  const std::string command = prefix + " " STRETTO_BUILD_DIR "/stretto " + arguments + " 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  Finished finished;
+  char buffer[4096];
+  while (pipe != nullptr) {
+    const size_t count = std::fread(buffer, 1, sizeof buffer, pipe);
+    if (count == 0) break;
+    finished.output.append(buffer, count);
+  }
+  const int status = pipe == nullptr ? -1 : pclose(pipe);
+  finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
+}
+
+inline boost::json::value stats(const std::string& folder) {
+  std::ifstream stream(folder + "/stats.json");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return boost::json::parse(text.str());
+}
+
+}  // namespace stretto::test
+
+#endif  // STRETTO_TESTS_SYSTEM_PROCESS_H_
