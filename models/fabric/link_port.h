@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// LinkPort: one end of a link, both directions. Part of a Router, which owns the sockets.
+//
+// Out: requests wait in the order of their arrival; one is taken (answered) when its bytes fit into the send buffer; packets
+// leave one after the other at the link's bandwidth, each only when the receiver has credit for all of it.
+// In: a packet is written to memory as one payload a row, its credits return when the last row is written.
+//
+// Invariants
+//  1 Bytes sent without their credits returned never exceed credit_bytes.
+//  2 A packet of at most 8 bytes without a Tracker id (flag, queue index, doorbell) takes effect after all earlier packets of
+//    its link have been written; others may be written in any order.
+//  3 A packet arrives latency_ns after its last byte has left.
+#ifndef STRETTO_MODELS_FABRIC_LINK_PORT_H_
+#define STRETTO_MODELS_FABRIC_LINK_PORT_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "models/common/component.h"
+#include "models/common/packet.h"
+#include "models/fabric/serialiser.h"
+#include "models/fabric/topology.h"
+
+namespace stretto {
+
+class LinkPort;
+
+// What a port needs of its Router.
+class LinkPortOwner {
+ public:
+  virtual ~LinkPortOwner() = default;
+  // Writes one row of a packet that has arrived; row_written() of the port follows. `data` stays valid until then.
+  virtual void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) = 0;
+  // 8 bytes into the doorbell aperture.
+  virtual void ring_doorbell(uint64_t offset, uint64_t value) = 0;
+  // The request with this handle was taken.
+  virtual void answer(uint32_t request) = 0;
+  // Before a packet leaves (mirror).
+  virtual void rewrite(Packet& packet) = 0;
+};
+
+class LinkPort final : public PacketSink, private EventHandler {
+ public:
+  struct Counters {
+    uint64_t packets_sent = 0;
+    uint64_t bytes_sent = 0;      // Payload.
+    uint64_t wire_bytes = 0;      // With headers.
+    uint64_t packets_received = 0;
+    uint64_t bytes_received = 0;
+    uint64_t bytes_written = 0;
+    uint64_t updates_received = 0;  // Payload bytes of updates.
+    uint64_t updates_written = 0;
+    uint64_t credit_returns = 0;
+    Time credit_stall = 0;        // A packet was ready, the wire free and credit missing.
+    uint64_t requests_high_water = 0;
+  };
+
+  LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner, PartitionServices& services, PacketPort& out);
+
+  // A request of `packet.data.size()` bytes, already copied; `request` is handed to answer() when it is taken.
+  // REQUIRES: size <= kMaxPacketBytes and <= credit_bytes.
+  void request(Packet&& packet, uint32_t request);
+  void receive(Packet&& packet) override;
+  void row_written(uint64_t incoming, bool ok);
+
+  const PortSpec& spec() const { return spec_; }
+  const Counters& counters() const { return counters_; }
+  uint64_t credits() const { return credits_; }
+  Time busy() const { return wire_.busy(); }
+  bool in_flight() const { return !incoming_.empty() || !buffer_.empty() || !requests_.empty(); }
+  void report(StatisticSink& sink) const;
+  void audit(AuditSink& sink) const;
+  std::vector<std::string> waiting_on() const;
+
+ private:
+  struct Request {
+    Packet packet;
+    uint32_t handle;
+  };
+  struct Incoming {
+    Packet packet;
+    uint32_t rows_left;
+    bool issued;
+  };
+  void on_event(uint64_t tag) override;  // The packet at the head of the buffer has left.
+  void take();
+  void transmit();
+  void issue(uint64_t number);
+  void return_credit(uint64_t bytes);
+  void retire();
+  std::string name() const;
+
+  const PortSpec spec_;
+  const unsigned index_;
+  LinkPortOwner& owner_;
+  PartitionServices& services_;
+  PacketPort& out_;
+  Serialiser wire_;
+  std::deque<Request> requests_;  // Not taken yet.
+  std::deque<Packet> buffer_;     // Taken; the front one may be on the wire (then its data is gone).
+  uint64_t buffered_ = 0;         // Bytes in buffer_.
+  uint64_t sending_ = 0;          // Bytes of the packet on the wire.
+  bool busy_ = false;
+  uint64_t credits_;
+  Time stalled_since_ = kNever;
+  std::deque<Incoming> incoming_;
+  uint64_t first_incoming_ = 0;   // Number of incoming_.front().
+  Counters counters_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_FABRIC_LINK_PORT_H_

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/fabric/router.h"
+
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+#include "sw/include/formats/address_map.h"
+#include "sw/include/regs/field.h"
+#include "sw/include/regs/link_bank.h"
+#include "sw/include/regs/link_regs.h"
+
+namespace stretto {
+namespace {
+
+constexpr uint64_t kRespond = uint64_t{1} << 32;  // Event tag: answer the request in the low bits; else it arrives.
+constexpr unsigned kPortBits = 56;                // Cookie: port above, number of the packet below.
+
+}  // namespace
+
+Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters, Partition& partition)
+    : sc_module(name),
+      EventHandler(partition.queue()),
+      egress("egress", requesters),
+      memory("memory"),
+      doorbell("doorbell"),
+      csr("csr"),
+      partition_(partition),
+      services_(partition.services()),
+      node_base_(uint64_t{partition.node()} << STRETTO_NODE_SHIFT),
+      registers_(kLinkRegisters) {
+  assert(spec.ports.size() <= LINK_PEER_COUNT);
+  for (unsigned i = 0; i < requesters; ++i) {
+    egress[i].register_nb_transport_fw(this, &Router::nb_transport_fw, static_cast<int>(i));
+  }
+  memory.register_nb_transport_bw(this, &Router::nb_transport_bw);
+  csr.register_b_transport(this, &Router::access_register);
+  LinkPortOwner& owner = *this;
+  for (unsigned i = 0; i < spec.ports.size(); ++i) {
+    ports_.push_back(std::make_unique<LinkPort>(spec.ports[i], i, owner, services_, partition));
+    partition.attach(static_cast<uint8_t>(i), *ports_.back());
+  }
+  for (const auto& [node, port] : spec.routes) {
+    registers_[LINK_ROUTE_OFFSET + node * LINK_ROUTE_STRIDE] = STRETTO_FIELD(LINK_ROUTE_LINK, port) | LINK_ROUTE_VALID_MASK;
+  }
+}
+
+// Requests
+
+tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& payload, Request& request) {
+  const StrettoExtension* extension = payload.get_extension<StrettoExtension>();
+  if (extension == nullptr || payload.get_command() != tlm::TLM_WRITE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  const Operation operation = extension->operation;
+  if (operation != Operation::write && operation != Operation::update && operation != Operation::locked_store) {
+    return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  }
+  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  const uint64_t bytes = payload.get_data_length();
+  const uint32_t rows = extension->rows;
+  if (bytes == 0 || rows == 0 || bytes % rows != 0 || bytes > kMaxPacketBytes) return tlm::TLM_BURST_ERROR_RESPONSE;
+
+  const uint64_t node = payload.get_address() >> STRETTO_NODE_SHIFT;
+  const uint64_t route = node < LINK_ROUTE_COUNT ? registers_[LINK_ROUTE_OFFSET + node * LINK_ROUTE_STRIDE] : 0;
+  const uint64_t port = STRETTO_FIELD_GET(route, LINK_ROUTE_LINK);
+  if ((route & LINK_ROUTE_VALID_MASK) == 0 || port >= ports_.size()) {
+    ++dropped_;
+    return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  }
+  request.port = static_cast<uint8_t>(port);
+  Packet& packet = request.packet;
+  packet.operation = operation == Operation::update ? Operation::update : Operation::write;
+  packet.element = extension->element;
+  packet.traffic = extension->traffic;
+  packet.tracked = extension->tracked;
+  packet.wg_id = extension->wg_id;
+  packet.wf_id = extension->wf_id;
+  packet.address = payload.get_address();
+  packet.rows = rows;
+  packet.row_bytes = static_cast<uint32_t>(bytes / rows);
+  packet.pitch = extension->pitch;
+  packet.data.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
+  return tlm::TLM_OK_RESPONSE;
+}
+
+tlm::tlm_sync_enum Router::nb_transport_fw(int requester, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                           sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // END_RESP: nothing is held for it.
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(requests_.size()));
+    requests_.emplace_back();
+  }
+  const uint32_t index = free_.back();
+  free_.pop_back();
+  requests_[index].payload = &payload;
+  requests_[index].requester = requester;
+  services_.queue->schedule(services_.queue->now() + time_of(delay), *this, index);
+  phase = tlm::END_REQ;
+  delay = sc_core::SC_ZERO_TIME;
+  return tlm::TLM_UPDATED;
+}
+
+void Router::on_event(uint64_t tag) {
+  const uint32_t index = static_cast<uint32_t>(tag);
+  Request& request = requests_[index];
+  if ((tag & kRespond) == 0) {
+    const tlm::tlm_response_status status = make_packet(*request.payload, request);
+    request.payload->set_response_status(status);
+    if (status == tlm::TLM_OK_RESPONSE) {
+      ports_[request.port]->request(std::move(request.packet), index);
+    } else {
+      answer(index);
+    }
+    return;
+  }
+  tlm::tlm_generic_payload& payload = *request.payload;
+  const int requester = request.requester;
+  request.payload = nullptr;
+  free_.push_back(index);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  egress[static_cast<size_t>(requester)]->nb_transport_bw(payload, phase, delay);
+}
+
+void Router::answer(uint32_t request) { services_.queue->schedule(services_.queue->now(), *this, kRespond | request); }
+
+void Router::rewrite(Packet& packet) {
+  if (mirror_ && packet.destination == partition_.node()) mirror_(packet);
+}
+
+// Arrivals
+
+void Router::write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) {
+  PooledPayload& payload = pool_.acquire();
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_address(node_base_ | ((packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK));
+  payload.set_data_ptr(const_cast<uint8_t*>(packet.data.data()) + uint64_t{row} * packet.row_bytes);
+  payload.set_data_length(packet.row_bytes);
+  payload.set_streaming_width(packet.row_bytes);
+  StrettoExtension& extension = payload.extension;
+  extension.engine = Engine::link;
+  extension.gpu = services_.gpu;
+  extension.unit = static_cast<uint16_t>(port);
+  extension.wg_id = packet.wg_id;
+  extension.wf_id = packet.wf_id;
+  extension.tracked = packet.tracked;
+  extension.operation = packet.operation;
+  extension.stream = Stream::communication;
+  extension.scope = Scope::system;
+  extension.element = packet.element;
+  extension.allocation = AllocationClass::uncached;
+  extension.traffic = packet.traffic;
+  extension.row_bytes = packet.row_bytes;
+  extension.cookie = uint64_t{port} << kPortBits | incoming;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  memory->nb_transport_fw(payload, phase, delay);
+}
+
+tlm::tlm_sync_enum Router::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                           sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  const uint64_t cookie = static_cast<PooledPayload&>(payload).extension.cookie;
+  const bool ok = payload.is_response_ok();
+  if (!ok) ++memory_errors_;
+  phase = tlm::END_RESP;
+  payload.release();
+  ports_[cookie >> kPortBits]->row_written(cookie & ((uint64_t{1} << kPortBits) - 1), ok);
+  return tlm::TLM_COMPLETED;
+}
+
+void Router::ring_doorbell(uint64_t offset, uint64_t value) {
+  ++doorbells_;
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_address(offset);
+  payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+  payload.set_data_length(8);
+  payload.set_streaming_width(8);
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  doorbell->b_transport(payload, delay);
+  if (!payload.is_response_ok()) ++memory_errors_;
+}
+
+// Registers
+
+uint64_t Router::read_register(const RegisterFile::Place& place) const {
+  const uint32_t at = place.info->offset;
+  if (at == LINK_LINKS_OFFSET) return ports_.size();
+  if (at == LINK_DROPPED_OFFSET) return dropped_;
+  if (at == LINK_ROUTE_OFFSET) return registers_[at + place.index * place.info->stride];
+  if (place.index >= ports_.size()) return 0;
+  const LinkPort& port = *ports_[place.index];
+  switch (at) {
+    case LINK_PEER_OFFSET: return port.spec().peer_node;
+    case LINK_SENT_OFFSET: return port.counters().bytes_sent;
+    case LINK_RECEIVED_OFFSET: return port.counters().bytes_received;
+    case LINK_WRITTEN_OFFSET: return port.counters().bytes_written;
+    case LINK_CREDITS_OFFSET: return port.credits();
+    default: return 0;
+  }
+}
+
+void Router::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  const RegisterFile::Place place = registers_.decode(payload);
+  if (place.info == nullptr) return;
+  if (payload.is_read()) {
+    RegisterFile::answer(payload, read_register(place));
+    return;
+  }
+  uint64_t& value = registers_[place.info->offset + place.index * place.info->stride];
+  value = value_after_write(*place.info, value, RegisterFile::written(payload));
+}
+
+// Account
+
+uint64_t Router::bytes_sent() const {
+  uint64_t sum = 0;
+  for (const auto& port : ports_) sum += port->spec().peer_node != kHostNode ? port->counters().bytes_sent : 0;
+  return sum;
+}
+
+uint64_t Router::bytes_received() const {
+  uint64_t sum = 0;
+  for (const auto& port : ports_) sum += port->spec().peer_node != kHostNode ? port->counters().bytes_received : 0;
+  return sum;
+}
+
+void Router::report(StatisticSink& sink) const {
+  for (const auto& port : ports_) port->report(sink);
+  sink.add("dropped", dropped_, "count", "Requests refused because there was no way to their node.");
+  sink.add("doorbells", doorbells_, "count", "Doorbells that peers and the host rang here.");
+  sink.add("memory_errors", memory_errors_, "count", "Rows or doorbells that arrived for an address that does not exist.");
+}
+
+void Router::audit(AuditSink& sink) const {
+  for (const auto& port : ports_) port->audit(sink);
+}
+
+std::vector<std::string> Router::waiting_on() const {
+  std::vector<std::string> lines;
+  for (const auto& port : ports_) {
+    for (std::string& line : port->waiting_on()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void audit_links(const std::vector<const Router*>& routers, AuditSink& sink) {
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  for (const Router* router : routers) {
+    sent += router->bytes_sent();
+    received += router->bytes_received();
+  }
+  sink.set_where("fabric");
+  sink.equal("link bytes sent = received", sent, received);
+}
+
+}  // namespace stretto

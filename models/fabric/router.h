@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Router: the link ends of one GPU. Requests of its requesters leave through the port that the route table names for their
+// destination node; packets that arrive are written to the GPU's memory (communication stream) or ring a doorbell.
+//
+// Sockets: `egress[i]`, one a requester: writes and updates, one- or two-dimensional (extension: rows, row_bytes, pitch; data
+// dense), at most kMaxPacketBytes. A request is answered when the link has taken its data, so `data_ptr` is free again; it
+// is not yet at the peer. Requests to one link leave in the order in which they arrived. `memory`: rows of arriving
+// packets. `doorbell`: 8-byte writes, address = offset in the doorbell aperture. `csr`: registers of link.yaml.
+//
+// Errors: no route, or the own node: address error (counted in register `dropped`). Reads, atomics, fills: command error.
+// Too long: burst error. Byte enables: byte-enable error.
+#ifndef STRETTO_MODELS_FABRIC_ROUTER_H_
+#define STRETTO_MODELS_FABRIC_ROUTER_H_
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/component.h"
+#include "models/common/partition.h"
+#include "models/common/payload_pool.h"
+#include "models/common/register_file.h"
+#include "models/fabric/link_port.h"
+#include "models/fabric/topology.h"
+
+namespace stretto {
+
+class Router final : public sc_core::sc_module, public Component, private EventHandler, private LinkPortOwner {
+ public:
+  using EgressSocket = tlm_utils::simple_target_socket_tagged_optional<Router, 32, StrettoProtocol>;
+
+  sc_core::sc_vector<EgressSocket> egress;
+  tlm_utils::simple_initiator_socket_optional<Router, 32, StrettoProtocol> memory;
+  tlm_utils::simple_initiator_socket_optional<Router> doorbell;
+  tlm_utils::simple_target_socket_optional<Router> csr;
+
+  // Attaches its ports to the partition. `requesters`: number of egress sockets.
+  Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters, Partition& partition);
+
+  // Called for each packet that leaves through a GPU link of a mirrored_ring: gives it the wg id and address it has for a
+  // receiver that is one GPU further (chunk c of the sender is chunk c + 1 of the one that the packet comes from).
+  void set_mirror(std::function<void(Packet&)> map) { mirror_ = std::move(map); }
+
+  void report(StatisticSink& sink) const override;
+  void audit(AuditSink& sink) const override;
+  std::vector<std::string> waiting_on() const override;
+
+  size_t ports() const { return ports_.size(); }
+  const LinkPort& port(size_t index) const { return *ports_[index]; }
+  uint64_t bytes_sent() const;      // Over GPU links, PCIe left out.
+  uint64_t bytes_received() const;  // Likewise.
+
+ private:
+  struct Request {
+    tlm::tlm_generic_payload* payload = nullptr;  // Null: free.
+    int requester = 0;
+    Packet packet;
+    uint8_t port = 0;
+  };
+  tlm::tlm_sync_enum nb_transport_fw(int requester, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  void access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  uint64_t read_register(const RegisterFile::Place& place) const;
+  tlm::tlm_response_status make_packet(const tlm::tlm_generic_payload& payload, Request& request);
+  void on_event(uint64_t tag) override;
+
+  void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
+  void ring_doorbell(uint64_t offset, uint64_t value) override;
+  void answer(uint32_t request) override;
+  void rewrite(Packet& packet) override;
+
+  Partition& partition_;
+  PartitionServices& services_;
+  const uint64_t node_base_;
+  std::vector<std::unique_ptr<LinkPort>> ports_;
+  RegisterFile registers_;
+  std::function<void(Packet&)> mirror_;
+  PayloadPool pool_;
+  std::vector<Request> requests_;
+  std::vector<uint32_t> free_;    // Indices into requests_.
+  uint64_t dropped_ = 0;
+  uint64_t memory_errors_ = 0;
+  uint64_t doorbells_ = 0;
+};
+
+// Law over all routers: what one end of a link sent, the other received. `host` ports are the host's business.
+void audit_links(const std::vector<const Router*>& routers, AuditSink& sink);
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_FABRIC_ROUTER_H_

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is wired to whom: the ports of each GPU and the routes they make, for the two topologies and the mirror.
+#ifndef STRETTO_MODELS_FABRIC_TOPOLOGY_H_
+#define STRETTO_MODELS_FABRIC_TOPOLOGY_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/fabric/link_spec.h"
+
+namespace stretto {
+
+struct PortSpec {
+  uint8_t peer_node = 0;  // g + 1, or 0xFF.
+  uint8_t peer_port = 0;  // Index of the other end at the peer.
+  LinkSpec link;
+};
+
+struct RouterSpec {
+  std::vector<PortSpec> ports;                     // PCIe, if there is one, last.
+  std::vector<std::pair<uint8_t, uint8_t>> routes; // Node, port: reset values of the route table.
+};
+
+// Ring: port 0 to GPU gpu - 1, port 1 to GPU gpu + 1 (modulo gpus). Both exist from 2 GPUs on; with 2 the route to the
+// other is port 0.
+RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
+// One port to each other GPU, in rising order.
+RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
+// GPU 0 alone: what it sends through port 0 to GPU gpus - 1 arrives at its own port 1 as if from GPU 1 (T3-SIM-01/02), and the
+// other way round. See Router::set_mirror().
+RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_FABRIC_TOPOLOGY_H_

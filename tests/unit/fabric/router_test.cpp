@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does a link move N bytes in the time that bandwidth, latency and credits give, every byte once and to the right
+// place? Two or three GPUs, each a router, a test memory and a test requester. Expected times are closed forms: N bytes
+// last N / bandwidth; with C bytes of credit and a round trip R (latency, memory, latency) throughput is at most C / (C /
+// bandwidth of one packet + R) per round.
+#include "models/fabric/router.h"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sw/include/formats/address_map.h"
+#include "sw/include/regs/link_regs.h"
+#include "tests/unit/common/in_child.h"
+#include "tests/unit/fabric/test_memory.h"
+
+namespace stretto {
+namespace {
+
+using test::TestMemory;
+
+uint64_t address_in(unsigned gpu, uint64_t offset) { return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset; }
+
+// Sends requests and notes when they were answered. Calls wait for the calendar: sockets are bound when it runs.
+class Requester final : public sc_core::sc_module, private EventHandler {
+ public:
+  tlm_utils::simple_initiator_socket<Requester, 32, StrettoProtocol> socket;
+  Requester(sc_core::sc_module_name name, EventQueue& queue)
+      : sc_module(name), EventHandler(queue), socket("socket"), queue_(queue) {
+    socket.register_nb_transport_bw(this, &Requester::response);
+  }
+  PooledPayload& make(Operation operation, uint64_t address, std::vector<uint8_t>& data) {
+    PooledPayload& payload = pool_.acquire();
+    payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(data.data());
+    payload.set_data_length(static_cast<unsigned>(data.size()));
+    payload.extension = StrettoExtension{};
+    payload.extension.operation = operation;
+    payload.extension.row_bytes = static_cast<uint32_t>(data.size());
+    return payload;
+  }
+  // At time `at`, for an arrival `annotated` later.
+  void send(PooledPayload& payload, Time at = 0, Time annotated = 0) {
+    call(at, [this, &payload, annotated] {
+      tlm::tlm_phase phase = tlm::BEGIN_REQ;
+      sc_core::sc_time delay = delay_of(annotated);
+      accepted = socket->nb_transport_fw(payload, phase, delay) == tlm::TLM_UPDATED && phase == tlm::END_REQ;
+    });
+  }
+  void call(Time at, std::function<void()> action) {
+    queue_.schedule(at, *this, actions_.size());
+    actions_.push_back(std::move(action));
+  }
+  bool accepted = false;
+  std::vector<Time> answered;
+  std::vector<tlm::tlm_response_status> status;
+
+ private:
+  tlm::tlm_sync_enum response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    answered.push_back(queue_.now() + time_of(delay));
+    status.push_back(payload.get_response_status());
+    phase = tlm::END_RESP;
+    payload.release();
+    return tlm::TLM_COMPLETED;
+  }
+  void on_event(uint64_t tag) override { actions_[tag](); }
+
+  EventQueue& queue_;
+  PayloadPool pool_;
+  std::vector<std::function<void()>> actions_;
+};
+
+class Bells final : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Bells> socket;
+  explicit Bells(sc_core::sc_module_name name) : sc_module(name), socket("socket") {
+    socket.register_b_transport(this, &Bells::ring);
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> rung;
+
+ private:
+  void ring(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    uint64_t value;
+    std::memcpy(&value, payload.get_data_ptr(), 8);
+    rung.emplace_back(payload.get_address(), value);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+};
+
+struct Gpu : sc_core::sc_module {
+  Gpu(sc_core::sc_module_name name, Conductor& conductor, unsigned gpu, const RouterSpec& spec)
+      : sc_module(name),
+        partition("partition", conductor, static_cast<uint8_t>(gpu + 1)),
+        memory("memory", partition.queue()),
+        router("router", spec, 2, partition),
+        first("first", partition.queue()),
+        second("second", partition.queue()),
+        bells("bells"),
+        cp("cp") {
+    partition.add("router", router);
+    router.memory.bind(memory.port[0]);
+    router.doorbell.bind(bells.socket);
+    first.socket.bind(router.egress[0]);
+    second.socket.bind(router.egress[1]);
+    cp.bind(router.csr);
+  }
+  Partition partition;
+  TestMemory memory;
+  Router router;
+  Requester first;
+  Requester second;
+  Bells bells;
+  tlm_utils::simple_initiator_socket<Gpu> cp;
+
+  uint64_t read_register(uint64_t offset) { return access(tlm::TLM_READ_COMMAND, offset, 0); }
+  uint64_t access(tlm::tlm_command command, uint64_t offset, uint64_t value) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address(offset);
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    payload.set_data_length(8);
+    sc_core::sc_time delay;
+    cp->b_transport(payload, delay);
+    REQUIRE(payload.is_response_ok());
+    return value;
+  }
+};
+
+struct Bench {
+  explicit Bench(unsigned gpus = 2, LinkSpec link = {}, bool ring_of_gpus = true, ConductorSpec sim = {}) {
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    conductor = std::make_unique<Conductor>("conductor", sim, link.latency_ns * kNanosecond);
+    for (unsigned i = 0; i < gpus; ++i) {
+      gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,
+                                          ring_of_gpus ? ring(i, gpus, link, pcie_defaults())
+                                                       : fully_connected(i, gpus, link, pcie_defaults())));
+    }
+  }
+  void run() { REQUIRE(conductor->run() == Conductor::Outcome::quiet); }
+  void check_audit(size_t violations = 0) {
+    AuditSink sink;
+    std::vector<const Router*> routers;
+    for (auto& each : gpu) {
+      each->partition.audit(sink);
+      routers.push_back(&each->router);
+    }
+    audit_links(routers, sink);
+    size_t broken = 0;
+    for (const AuditResult& result : sink.all()) broken += result.holds ? 0 : 1;
+    CHECK(sink.all().size() > 1);
+    CHECK(broken == violations);
+  }
+  std::unique_ptr<Conductor> conductor;
+  std::vector<std::unique_ptr<Gpu>> gpu;
+};
+
+std::vector<uint8_t> pattern(size_t count) {
+  std::vector<uint8_t> data(count);
+  for (size_t i = 0; i < count; ++i) data[i] = static_cast<uint8_t>(i * 7 + i / 256);
+  return data;
+}
+
+TEST_CASE("a packet arrives after serialisation and latency and its bytes are there") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(7500);
+  Gpu& sender = *bench.gpu[0];
+  sender.first.send(sender.first.make(Operation::write, address_in(1, 0x1000), data));
+  bench.run();
+  CHECK(sender.first.accepted);
+  // 7500 B at 75 GB/s = 100 ns; then 500 ns; then the test memory's 7.5 ns and 100 ns.
+  const std::vector<TestMemory::Seen>& seen = bench.gpu[1]->memory.log;
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].at == 707'500 * kPicosecond);
+  CHECK(seen[0].extension.stream == Stream::communication);
+  CHECK(seen[0].extension.engine == Engine::link);
+  CHECK(sender.first.answered == std::vector<Time>{0});
+  std::vector<uint8_t> there(7500);
+  bench.gpu[1]->memory.image.read(0x1000, there.data(), there.size());
+  CHECK(there == data);
+  bench.check_audit();
+}
+
+TEST_CASE("ten megabytes last as long as the bandwidth says, to the femtosecond") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(8192);
+  Gpu& sender = *bench.gpu[0];
+  const unsigned packets = 1280;
+  for (unsigned i = 0; i < packets; ++i) {
+    sender.first.send(sender.first.make(Operation::write, address_in(1, i * 8192), data));
+  }
+  bench.run();
+  const uint64_t bytes = uint64_t{packets} * 8192;
+  // floor(N / 75 GB/s) + latency + the memory's time for the last packet.
+  const Time expected = bytes * 1'000'000'000 / 75'000 + 500 * kNanosecond + 8'192 * kPicosecond + 100 * kNanosecond;
+  CHECK(bench.gpu[1]->memory.log.back().at == expected);
+  CHECK(sender.router.port(0).busy() == bytes * 1'000'000'000 / 75'000);
+  CHECK(sender.router.port(0).counters().credit_stall == 0);
+  bench.check_audit();
+}
+
+TEST_CASE("too little credit stretches a transfer to one window a round trip") {
+  LinkSpec link;
+  link.credit_bytes = 65'536;
+  Bench bench(2, link);
+  std::vector<uint8_t> data = pattern(65'536);
+  Gpu& sender = *bench.gpu[0];
+  for (unsigned i = 0; i < 3; ++i) sender.first.send(sender.first.make(Operation::write, address_in(1, i * 65'536), data));
+  bench.run();
+  // Each packet needs all the credit: serialise, 500 ns, memory 65.536 ns + 100 ns, 500 ns back, then the next.
+  const Time serialise = uint64_t{65'536} * 1'000'000'000 / 75'000;
+  const Time memory = 65'536 * kPicosecond + 100 * kNanosecond;
+  const Time round = serialise + 500 * kNanosecond + memory + 500 * kNanosecond;
+  CHECK(bench.gpu[1]->memory.log.back().at == 2 * round + serialise + 500 * kNanosecond + memory);
+  CHECK(sender.router.port(0).counters().credit_stall == 2 * (round - serialise));
+  bench.check_audit();
+}
+
+TEST_CASE("requests are answered when the send buffer takes them") {
+  LinkSpec link;
+  link.egress_bytes = 15'000;
+  Bench bench(2, link);
+  std::vector<uint8_t> data = pattern(7'500);
+  Gpu& sender = *bench.gpu[0];
+  for (unsigned i = 0; i < 4; ++i) sender.first.send(sender.first.make(Operation::write, address_in(1, i * 8192), data));
+  bench.run();
+  const Time packet = 100 * kNanosecond;
+  CHECK(sender.first.answered == std::vector<Time>{0, 0, packet, 2 * packet});
+}
+
+TEST_CASE("requesters share a link in the order of arrival") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(64);
+  Gpu& sender = *bench.gpu[0];
+  for (unsigned i = 0; i < 4; ++i) {
+    Requester& from = i % 2 == 0 ? sender.second : sender.first;
+    from.send(from.make(Operation::write, address_in(1, i * 64), data), 0, i * kNanosecond);
+  }
+  bench.run();
+  std::vector<uint64_t> order;
+  for (const TestMemory::Seen& seen : bench.gpu[1]->memory.log) order.push_back(seen.address & STRETTO_OFFSET_MASK);
+  CHECK(order == std::vector<uint64_t>{0, 64, 128, 192});
+}
+
+TEST_CASE("a two-dimensional update arrives row by row with its ids") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(32 * 256);
+  Gpu& sender = *bench.gpu[0];
+  PooledPayload& payload = sender.first.make(Operation::update, address_in(1, 0x40), data);
+  payload.extension.rows = 32;
+  payload.extension.row_bytes = 256;
+  payload.extension.pitch = 8512;
+  payload.extension.tracked = true;
+  payload.extension.wg_id = 4711;
+  payload.extension.wf_id = 3;
+  payload.extension.element = ElementType::bf16;
+  payload.extension.traffic = TrafficClass::rs;
+  sender.first.send(payload);
+  bench.run();
+  const std::vector<TestMemory::Seen>& seen = bench.gpu[1]->memory.log;
+  REQUIRE(seen.size() == 32);
+  bool same = true;
+  for (unsigned row = 0; row < 32; ++row) {
+    const StrettoExtension& extension = seen[row].extension;
+    same = same && seen[row].address == address_in(1, 0x40 + row * 8512) && seen[row].bytes == 256;
+    same = same && extension.tracked && extension.wg_id == 4711 && extension.wf_id == 3;
+    same = same && extension.operation == Operation::update && extension.element == ElementType::bf16;
+    same = same && extension.traffic == TrafficClass::rs && extension.rows == 1;
+  }
+  CHECK(same);
+  std::vector<uint8_t> there(256);
+  bench.gpu[1]->memory.image.read(0x40 + 31 * 8512, there.data(), 256);
+  CHECK(std::equal(there.begin(), there.end(), data.begin() + 31 * 256));
+  bench.check_audit();
+}
+
+TEST_CASE("a flag does not pass the data before it") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(65'536);
+  std::vector<uint8_t> flag(8, 1);
+  Gpu& sender = *bench.gpu[0];
+  sender.first.send(sender.first.make(Operation::write, address_in(1, 0), data));
+  sender.first.send(sender.first.make(Operation::locked_store, address_in(1, 0x100000), flag));
+  bench.run();
+  const std::vector<TestMemory::Seen>& seen = bench.gpu[1]->memory.log;
+  REQUIRE(seen.size() == 2);
+  CHECK((seen[1].address & STRETTO_OFFSET_MASK) == 0x100000);
+  // The flag arrived 0.1 ns after the data but was held until they were written (165.536 ns later).
+  CHECK(seen[1].at >= seen[0].at + 100 * kNanosecond);
+}
+
+TEST_CASE("a doorbell rings at the receiver after the data before it") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(64);
+  std::vector<uint8_t> index(8, 0);
+  index[0] = 42;
+  Gpu& sender = *bench.gpu[0];
+  sender.first.send(sender.first.make(Operation::write, address_in(1, 0x10000), data));
+  sender.first.send(sender.first.make(Operation::write, address_in(1, STRETTO_DOORBELL_APERTURE + 8 * 3), index));
+  bench.run();
+  CHECK(bench.gpu[1]->bells.rung == std::vector<std::pair<uint64_t, uint64_t>>{{24, 42}});
+  CHECK(bench.gpu[1]->memory.log.size() == 1);
+  bench.check_audit();
+}
+
+TEST_CASE("bad requests are answered with errors and send nothing") {
+  Bench bench(4);
+  std::vector<uint8_t> data = pattern(64);
+  std::vector<uint8_t> huge = pattern(65'537);
+  Requester& requester = bench.gpu[0]->first;
+  requester.send(requester.make(Operation::write, address_in(2, 0), data));  // No direct way in a ring of 4.
+  requester.send(requester.make(Operation::write, address_in(0, 0), data));  // The own node.
+  requester.send(requester.make(Operation::read, address_in(1, 0), data));
+  requester.send(requester.make(Operation::atomic, address_in(1, 0), data));
+  requester.send(requester.make(Operation::write, address_in(1, 0), huge));
+  bench.run();
+  CHECK(requester.status == std::vector<tlm::tlm_response_status>{
+                                tlm::TLM_ADDRESS_ERROR_RESPONSE, tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                                tlm::TLM_COMMAND_ERROR_RESPONSE, tlm::TLM_COMMAND_ERROR_RESPONSE,
+                                tlm::TLM_BURST_ERROR_RESPONSE});
+  CHECK(bench.gpu[0]->router.bytes_sent() == 0);
+  CHECK(bench.gpu[0]->read_register(LINK_DROPPED_OFFSET) == 2);
+}
+
+TEST_CASE("firmware can change a route") {
+  Bench bench(4);
+  Gpu& sender = *bench.gpu[0];
+  sender.first.call(0, [&] {
+    CHECK(sender.read_register(LINK_ROUTE_OFFSET + 8 * 4) == LINK_ROUTE_VALID_MASK);         // Left: port 0.
+    CHECK(sender.read_register(LINK_ROUTE_OFFSET + 8 * 2) == (LINK_ROUTE_VALID_MASK | 1));  // Right: port 1.
+    CHECK(sender.read_register(LINK_PEER_OFFSET) == 4);
+    CHECK(sender.read_register(LINK_LINKS_OFFSET) == 3);
+    sender.access(tlm::TLM_WRITE_COMMAND, LINK_ROUTE_OFFSET + 8 * 4, 0);
+  });
+  std::vector<uint8_t> data = pattern(64);
+  sender.first.send(sender.first.make(Operation::write, address_in(3, 0), data));
+  bench.run();
+  CHECK(sender.first.status == std::vector<tlm::tlm_response_status>{tlm::TLM_ADDRESS_ERROR_RESPONSE});
+}
+
+TEST_CASE("in a fully connected machine everybody reaches everybody") {
+  Bench bench(4, {}, false);
+  std::vector<uint8_t> data = pattern(64);
+  for (unsigned from = 0; from < 4; ++from) {
+    for (unsigned to = 0; to < 4; ++to) {
+      if (from == to) continue;
+      Requester& requester = bench.gpu[from]->first;
+      requester.send(requester.make(Operation::write, address_in(to, from * 64), data));
+    }
+  }
+  bench.run();
+  for (unsigned to = 0; to < 4; ++to) CHECK(bench.gpu[to]->memory.log.size() == 3);
+  bench.check_audit();
+}
+
+TEST_CASE("a lost credit breaks the law of credits") {
+  LinkSpec link;
+  link.fault_lose_credit = 2;
+  Bench bench(2, link);
+  std::vector<uint8_t> data = pattern(64);
+  Requester& requester = bench.gpu[0]->first;
+  for (unsigned i = 0; i < 3; ++i) requester.send(requester.make(Operation::write, address_in(1, i * 64), data));
+  bench.run();
+  bench.check_audit(1);
+}
+
+TEST_CASE("a row that memory refuses breaks the law of written bytes") {
+  Bench bench;
+  bench.gpu[1]->memory.refuse_from = 0x1000;
+  std::vector<uint8_t> data = pattern(64);
+  Requester& requester = bench.gpu[0]->first;
+  requester.send(requester.make(Operation::write, address_in(1, 0x2000), data));
+  bench.run();
+  bench.check_audit(1);
+}
+
+TEST_CASE("a link without credit says so in a deadlock report") {
+  LinkSpec link;
+  link.credit_bytes = 65'536;
+  link.fault_lose_credit = 1;
+  Bench bench(2, link);
+  std::vector<uint8_t> data = pattern(65'536);
+  Requester& requester = bench.gpu[0]->first;
+  for (unsigned i = 0; i < 4; ++i) requester.send(requester.make(Operation::write, address_in(1, 0), data));
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    Catch::Contains("gpu0.router: port0 to node 2: 3 packets wait for credit (0 of 65536 B free)"));
+}
+
+TEST_CASE("a mirror brings back what was sent, renamed, at the time a neighbour's would come") {
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  Conductor conductor("conductor", {}, 500 * kNanosecond);
+  Gpu gpu("gpu0", conductor, 0, mirrored_ring(8, {}, pcie_defaults()));
+  gpu.router.set_mirror([](Packet& packet) {
+    packet.wg_id += 100;
+    packet.address += 0x100000;
+  });
+  std::vector<uint8_t> data = pattern(7'500);
+  PooledPayload& payload = gpu.first.make(Operation::update, address_in(7, 0x40), data);
+  payload.extension.tracked = true;
+  payload.extension.wg_id = 5;
+  gpu.first.send(payload);
+  REQUIRE(conductor.run() == Conductor::Outcome::quiet);
+  REQUIRE(gpu.memory.log.size() == 1);
+  CHECK(gpu.memory.log[0].extension.wg_id == 105);
+  CHECK(gpu.memory.log[0].extension.unit == 1);  // Came in from the right.
+  CHECK(gpu.memory.log[0].address == address_in(0, 0x100040));
+  CHECK(gpu.memory.log[0].at == 707'500 * kPicosecond);
+  CHECK(gpu.router.port(0).credits() == 131'072);
+}
+
+std::string traffic(const ConductorSpec& sim) {
+  return test::in_child([&] {
+    Bench bench(4, {}, true, sim);
+    std::vector<uint8_t> data = pattern(8'192);
+    for (unsigned i = 0; i < 400; ++i) {
+      Requester& requester = bench.gpu[i % 4]->first;
+      const unsigned to = (i % 4 + (i / 4 % 2 == 0 ? 1 : 3)) % 4;
+      requester.send(requester.make(Operation::write, address_in(to, i * 8'192), data), i * 31 * kNanosecond);
+    }
+    bench.run();
+    std::string digests;
+    for (auto& gpu : bench.gpu) digests += gpu->partition.digest().hex();
+    return digests;
+  });
+}
+
+TEST_CASE("traffic is the same for any window and any number of threads") {
+  ConductorSpec sim;
+  sim.threads = 1;
+  const std::string expected = traffic(sim);
+  CHECK(expected.size() == 4 * 64);
+  sim.window_ns = 33;
+  CHECK(traffic(sim) == expected);
+  sim.window_ns = 0;
+  sim.threads = 2;
+  CHECK(traffic(sim) == expected);
+}
+
+}  // namespace
+}  // namespace stretto
