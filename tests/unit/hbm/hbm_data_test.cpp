@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do the bytes come out right, whatever the shape and order of accesses?
+//
+// State space: operation x alignment x length x stream x element type x order of conflicting accesses. The reference is an
+// array of bytes with the operations applied in arrival order. Sums use small integers, exact in every format.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/common/arithmetic.h"
+#include "tests/support/seeded_rng.h"
+#include "tests/unit/hbm/hbm_fixture.h"
+
+using namespace stretto;
+using namespace stretto::test;
+
+namespace {
+
+std::vector<uint8_t> random_bytes(Rng& rng, size_t count) {
+  std::vector<uint8_t> bytes(count);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(rng.next());
+  return bytes;
+}
+
+std::vector<uint8_t> halves(const std::vector<uint16_t>& values) {
+  std::vector<uint8_t> bytes(values.size() * 2);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<uint8_t> memory(HbmFixture& bench, uint64_t address, size_t count) {
+  std::vector<uint8_t> bytes(count);
+  bench.image.read(address, bytes.data(), count);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a payload of any alignment and length is written and read back whole") {
+  HbmFixture bench{HbmSpec{}};
+  Rng rng;
+  std::vector<std::vector<uint8_t>> sent;
+  std::vector<uint64_t> addresses;
+  uint64_t address = 0x10003;
+  for (unsigned i = 0; i < 200; ++i) {
+    sent.push_back(random_bytes(rng, rng.between(1, 3000)));
+    addresses.push_back(address);
+    bench.write(address, sent.back(), i * kCycle, Stream::communication);
+    address += sent.back().size() + rng.below(100);
+  }
+  bench.run();
+  std::vector<size_t> reads;
+  for (unsigned i = 0; i < 200; ++i) {
+    reads.push_back(bench.read(addresses[i], sent[i].size(), bench.queue.now(), Stream::communication));
+  }
+  bench.run();
+  bool equal = true;
+  for (unsigned i = 0; i < 200; ++i) equal = equal && bench.requests[reads[i]].data == sent[i];
+  CHECK(equal);
+  CHECK(bench.answered() == 400);
+  CHECK(bench.accepted);
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("byte enables and fills write what they name and nothing else") {
+  HbmFixture bench{HbmSpec{}};
+  std::vector<uint8_t> before(512, 0xEE);
+  bench.image.load(0, before.data(), before.size());
+  const uint8_t enable[4] = {0xFF, 0, 0, 0xFF};
+  bench.send(Operation::write, 96, std::vector<uint8_t>(8, 0x11), 0, Stream::communication, [&](PooledPayload& payload) {
+    payload.set_byte_enable_ptr(const_cast<uint8_t*>(enable));
+    payload.set_byte_enable_length(4);
+  });
+  bench.send(Operation::fill, 200, {1, 2, 3, 4, 5, 6, 7, 8}, 0, Stream::communication,
+             [&](PooledPayload& payload) { payload.set_data_length(100); });
+  bench.run();
+  std::vector<uint8_t> expected = before;
+  for (unsigned i = 0; i < 8; ++i) {
+    if (i % 4 == 0 || i % 4 == 3) expected[96 + i] = 0x11;
+  }
+  for (unsigned i = 0; i < 100; ++i) expected[200 + i] = static_cast<uint8_t>(i % 8 + 1);
+  CHECK(memory(bench, 0, 512) == expected);
+}
+
+TEST_CASE("op-and-store adds in every element type") {
+  HbmFixture bench{HbmSpec{}};
+  // 1.5 + 2.25 = 3.75 in FP16, BF16 and FP32; 7 + -9 = -2 in INT32.
+  const auto put = [&](uint64_t at, std::vector<uint8_t> bytes) { bench.image.load(at, bytes.data(), bytes.size()); };
+  put(0, halves({0x3E00, 0x3E00}));
+  put(4096, halves({0x3FC0, 0x3FC0}));
+  put(8192, halves({0x0000, 0x3FC0}));
+  put(12288, halves({7, 0}));
+  bench.update(0, halves({0x4080, 0x4080}), 0, Stream::communication, ElementType::fp16);
+  bench.update(4096, halves({0x4010, 0x4010}), 0, Stream::communication, ElementType::bf16);
+  bench.update(8192, halves({0x0000, 0x4010}), 0, Stream::communication, ElementType::fp32);
+  bench.update(12288, halves({0xFFF7, 0xFFFF}), 0, Stream::communication, ElementType::int32);
+  bench.run();
+  CHECK(memory(bench, 0, 4) == halves({0x4380, 0x4380}));
+  CHECK(memory(bench, 4096, 4) == halves({0x4070, 0x4070}));
+  CHECK(memory(bench, 8192, 4) == halves({0x0000, 0x4070}));
+  CHECK(memory(bench, 12288, 4) == halves({0xFFFE, 0xFFFF}));
+}
+
+TEST_CASE("tags-only accesses take time and touch no bytes") {
+  HbmFixture bench{HbmSpec{}};
+  const size_t id = bench.send(Operation::write, 0, std::vector<uint8_t>(128, 0x55), 0, Stream::compute,
+                               [](PooledPayload& payload) {
+                                 payload.extension.tags_only = true;
+                                 payload.set_data_ptr(nullptr);
+                               });
+  bench.run();
+  CHECK(bench.done(id) > 0);
+  CHECK(memory(bench, 0, 128) == std::vector<uint8_t>(128, 0));
+  CHECK(bench.statistic("write_atoms.other") == 2);
+  CHECK(bench.image.resident_bytes() == MemoryImage::kPageBytes);  // From the check itself.
+}
+
+namespace {
+
+// Reads, writes and updates of few atoms from both streams at random times; the image and every read must
+// equal a reference in arrival order. (`time`, `source` and sequence define it: times are distinct here.)
+void random_conflicts(HbmSpec spec, uint64_t salt) {
+  HbmFixture bench(spec);
+  for (unsigned i = 0; i < spec.channels; ++i) {  // Communication-aware with a tight limit: streams drift apart.
+    bench.write_register(true, i * STRETTO_MCA_STRIDE, 1);
+    bench.write_register(true, i * STRETTO_MCA_STRIDE + 8, 5);
+  }
+  Rng rng(salt);
+  std::vector<uint8_t> reference(4096, 0);
+  std::vector<std::pair<size_t, std::vector<uint8_t>>> expected;
+  Time at = 100 * kCycle;
+  for (unsigned i = 0; i < 20000; ++i) {
+    const Stream stream = rng.chance(1, 2) ? Stream::compute : Stream::communication;
+    const uint64_t block = rng.below(16) * 256;
+    const uint64_t offset = block + rng.below(64) * 2;
+    const size_t bytes = rng.between(1, 64) * 2;
+    // Arrivals of different channels have no order to each other, so one access stays within one block; they are spaced
+    // by two cycles, so that admission (two atoms a cycle and queue) follows arrival.
+    at += rng.between(2, 4) * kCycle;
+    switch (rng.below(3)) {
+      case 0: {
+        const size_t id = bench.read(offset, bytes, at, stream);
+        expected.push_back({id, {reference.begin() + offset, reference.begin() + offset + bytes}});
+        break;
+      }
+      case 1: {
+        const std::vector<uint8_t> data = random_bytes(rng, bytes);
+        bench.write(offset, data, at, stream);
+        std::copy(data.begin(), data.end(), reference.begin() + offset);
+        break;
+      }
+      default: {
+        std::vector<uint8_t> data(bytes);
+        for (uint8_t& byte : data) byte = static_cast<uint8_t>(rng.below(3));
+        std::vector<uint8_t> padded = data;
+        padded.resize((bytes + 3) / 4 * 4);
+        const uint64_t aligned = offset & ~uint64_t{3};
+        if (aligned + padded.size() > block + 256) break;
+        bench.update(aligned, padded, at, stream, ElementType::int32);
+        add_elements(ElementType::int32, reference.data() + aligned, padded.data(), padded.size());
+        break;
+      }
+    }
+  }
+  bench.run();
+  size_t wrong = 0;
+  for (const auto& [id, bytes] : expected) wrong += bench.requests[id].data == bytes ? 0 : 1;
+  CHECK(wrong == 0);
+  CHECK(memory(bench, 0, 4096) == reference);
+  CHECK(bench.answered() == bench.requests.size());
+  CHECK(bench.statistic("held_atoms") > 0);
+  CHECK(bench.statistic("ordered_atoms") > 0);
+  CHECK(bench.violations().empty());
+}
+
+HbmSpec few_channels() {
+  HbmSpec spec;
+  spec.channels = 1;
+  spec.input_queue_atoms = 4096;
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE("conflicting accesses of both streams end in arrival order") { random_conflicts(few_channels(), 1); }
+TEST_CASE("conflicting accesses end in arrival order under write watermarks") {
+  HbmSpec spec = few_channels();
+  spec.write_policy = WritePolicy::watermark;
+  random_conflicts(spec, 2);
+}
+TEST_CASE("conflicting accesses end in arrival order in the HBM2 set with a small DRAM queue") {
+  HbmSpec spec = few_channels();
+  spec.timing = "hbm2_generic";
+  spec.dram_queue_atoms = 6;
+  random_conflicts(spec, 3);
+}
+
+TEST_CASE("without same-atom order hazards happen, are counted and break the audit") {
+  HbmSpec spec = few_channels();
+  spec.same_atom_order = false;
+  HbmFixture bench(spec);
+  const uint64_t row0 = bench.hbm->mapping().address_of(0, 0, 0);
+  const uint64_t row1 = bench.hbm->mapping().address_of(0, 0, 1);
+  bench.read(row1, 64, 0);  // Opens row 1: the update to row 0 must wait, the compute queue goes on.
+  bench.write_register(true, 0, 1);  // Communication-aware: compute first.
+  bench.update(row0, std::vector<uint8_t>(64, 1), 200 * kCycle, Stream::communication);
+  for (unsigned i = 0; i < 20; ++i) bench.read(row1 + 64, 64, 200 * kCycle);
+  bench.read(row0, 64, 200 * kCycle);
+  bench.run();
+  CHECK(bench.statistic("hazards") > 0);
+  CHECK(bench.violations().size() == 1);
+}
+
+TEST_CASE("a dropped and a doubled update break the audit") {
+  HbmSpec spec;
+  spec.fault_drop_update = 3;
+  HbmFixture bench(spec);
+  for (unsigned i = 0; i < 5; ++i) bench.update(i * 64, halves(std::vector<uint16_t>(32, 0x3C00)), 0, Stream::communication);
+  bench.run();
+  REQUIRE(bench.violations().size() == 1);
+  CHECK(bench.violations()[0] == "received updates = written updates: 5 != 4");
+}
+
+TEST_CASE("a doubled update is added twice and breaks the audit") {
+  HbmSpec spec;
+  spec.fault_double_update = 1;
+  HbmFixture bench(spec);
+  bench.update(0, halves({0x3C00}), 0, Stream::communication);
+  bench.run();
+  CHECK(memory(bench, 0, 2) == halves({0x4000}));
+  CHECK(bench.violations().size() == 1);
+}
+
+TEST_CASE("accesses that memory cannot serve answer with an error and change nothing") {
+  HbmSpec spec;
+  spec.near_bank_alu = true;
+  HbmFixture bench(spec);
+  const auto refuse = [&](Operation operation, uint64_t address, size_t bytes,
+                          const std::function<void(PooledPayload&)>& adjust = {}) {
+    const size_t id = bench.send(operation, address, std::vector<uint8_t>(bytes, 1), bench.queue.now(),
+                                 Stream::communication, adjust);
+    bench.run();
+    return bench.requests[id].status;
+  };
+  CHECK(refuse(Operation::atomic, 0, 8) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  CHECK(refuse(Operation::locked_store, 0, 8) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  CHECK(refuse(Operation::write, STRETTO_GPU_MEMORY_LIMIT - 4, 8) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  CHECK(refuse(Operation::update, 1, 2) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  CHECK(refuse(Operation::update, 0, 2, [](PooledPayload& payload) {
+          payload.extension.element = ElementType::byte;
+        }) == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  CHECK(refuse(Operation::write, 0, 8, [](PooledPayload& payload) {
+          payload.extension.tracked = true;
+          payload.extension.wf_id = 8;
+        }) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  CHECK(memory(bench, 0, 64) == std::vector<uint8_t>(64, 0));
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("without near-bank ALUs updates are refused") {
+  HbmSpec spec;
+  spec.near_bank_alu = false;
+  HbmFixture bench(spec);
+  const size_t id = bench.update(0, std::vector<uint8_t>(64, 1), 0);
+  bench.run();
+  CHECK(bench.requests[id].status == tlm::TLM_COMMAND_ERROR_RESPONSE);
+}
