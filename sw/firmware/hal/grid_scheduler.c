@@ -44,16 +44,16 @@ fw_result_t grid_scheduler_launch(const grid_scheduler_t* scheduler, uint32_t sl
                STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_GRID, launch->grid) |
                    STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_START, launch->start));
   mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(slot), GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
-  const uint64_t state = mmio_read64(scheduler->base + GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot));
-  if (STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED) {
-    grid_scheduler_release(scheduler, 1u << slot);
-    return STRETTO_ERROR_RESOURCES;
-  }
   return STRETTO_OK;
 }
 
 uint32_t grid_scheduler_done(const grid_scheduler_t* scheduler) {
   return (uint32_t)STRETTO_FIELD_GET(mmio_read64(scheduler->base + GRID_SCHEDULER_DONE_OFFSET), GRID_SCHEDULER_DONE_SLOTS);
+}
+
+bool grid_scheduler_refused(const grid_scheduler_t* scheduler, uint32_t slot) {
+  const uint64_t state = mmio_read64(scheduler->base + GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot));
+  return STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
 }
 
 void grid_scheduler_release(const grid_scheduler_t* scheduler, uint32_t slots) {

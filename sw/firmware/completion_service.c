@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves completion interrupts on hart 1: kernels that ended (then the L2 is written back before anybody is told), fills,
+// regions of the collective, and the errors that end a run.
+#include "sw/firmware/hal/intc.h"
+#include "sw/firmware/report.h"
+#include "sw/firmware/shared.h"
+
+#define L2_POLL_NS 500
+#define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)
+
+void complete_signal(uint64_t signal, fw_result_t status) {
+  fence_release();
+  if (signal != 0) mmio_write64(signal, (uint64_t)(int64_t)status);
+}
+
+static void complete(shared_t* shared, const job_t* job, fw_result_t status) {
+  complete_signal(job->signal, status);
+  shared->completed[job->queue] = shared->completed[job->queue] + 1;
+}
+
+static void kernels_done(shared_t* shared) {
+  const uint32_t slots = grid_scheduler_done(&shared->scheduler);
+  if (slots == 0) return;
+  gpu_l2_write_back(&shared->gpu);
+  while (gpu_l2_busy(&shared->gpu)) clint_sleep(COMPLETION_HART, L2_POLL_NS, ENABLED);
+  uint32_t refused = 0;
+  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
+    if ((slots & 1u << slot) != 0 && grid_scheduler_refused(&shared->scheduler, slot)) refused |= 1u << slot;
+  }
+  // Released before it is announced: hart 0 may launch in the slot as soon as the counts agree.
+  grid_scheduler_release(&shared->scheduler, slots);
+  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
+    if ((slots & 1u << slot) == 0) continue;
+    const job_t job = shared->slot_jobs[slot];
+    shared->slots_ended[slot] = shared->slots_ended[slot] + 1;
+    complete(shared, &job, (refused & 1u << slot) != 0 ? STRETTO_ERROR_RESOURCES : STRETTO_OK);
+  }
+}
+
+static void finish_wait(shared_t* shared) {
+  if (shared->waits_started == shared->waits_ended || !regions_complete(shared)) return;
+  const job_t job = shared->wait_job;
+  shared->waits_ended = shared->waits_ended + 1;
+  complete(shared, &job, STRETTO_OK);
+}
+
+static void dma_done(shared_t* shared) {
+  uint64_t done[2] = {0, 0};
+  dma_take_done(&shared->dma, done);
+  shared->regions_done[0] = shared->regions_done[0] | done[0];
+  shared->regions_done[1] = shared->regions_done[1] | done[1];
+  const uint64_t id = dma_completed(&shared->dma);
+  while (shared->fills_ended != shared->fills_started) {
+    const fill_job_t fill = shared->fills[shared->fills_ended % DMA_QUEUE_DESCRIPTORS];
+    if (fill.id > id) break;
+    shared->fills_ended = shared->fills_ended + 1;
+    complete(shared, &fill.job, STRETTO_OK);
+  }
+  finish_wait(shared);
+}
+
+void completion_service_irq(shared_t* shared, unsigned line) {
+  gpu_fault_t fault;
+  uint64_t info = 0;
+  switch (line) {
+    case STRETTO_IRQ_GRID_SCHEDULER: kernels_done(shared); break;
+    case STRETTO_IRQ_DMA: dma_done(shared); break;
+    case STRETTO_IRQ_DMA_ERROR: {
+      const uint32_t errors = dma_take_errors(&shared->dma, &info);
+      if (errors == 0) break;
+      report_dma_error(errors, info);
+      report_fail(FAIL_DMA, "the DMA engine reported an error");
+    }
+    case STRETTO_IRQ_FAULT:
+      if (!gpu_take_fault(&shared->gpu, &fault)) break;
+      report_fault(&fault);
+      report_fail(FAIL_FAULT, "a wavefront faulted");
+    default: report_fail(FAIL_ASSERT, "interrupt of a line that was never enabled");
+  }
+}
+
+// Hart 0 started something that may be complete already: a wait without open regions, a fill that was faster than its
+// entry in the ring.
+void completion_service_poke(shared_t* shared) { dma_done(shared); }

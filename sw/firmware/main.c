@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Firmware of the command processor: named start-up steps on hart 0, then one loop a hart. Hart 0 serves the queues (sleeps
+// until a doorbell or a completion), hart 1 completion interrupts. Interrupts are polled after WFI and never taken, so
+// that no code runs in an interrupt handler.
+#include <stddef.h>
+
+#include "sw/firmware/hal/intc.h"
+#include "sw/firmware/hal/uart.h"
+#include "sw/firmware/packet_service.h"
+#include "sw/firmware/report.h"
+
+#define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)
+
+extern volatile uint64_t tohost;
+
+volatile uint32_t boot_done;  // Hart 0, after the last step.
+
+static shared_t shared;
+static trigger_service_t trigger;
+static packet_service_t packets;
+
+void end_run(uint64_t value) {
+  tohost = value;
+  for (;;) wait_for_interrupt();  // The run ends with the store.
+}
+
+void trap(uint64_t cause, uint64_t pc, uint64_t value, uint64_t hart) {
+  uart_text("firmware: trap on hart ");
+  uart_decimal(hart);
+  uart_text(": cause ");
+  uart_decimal(cause);
+  uart_text(", pc ");
+  uart_hex(pc);
+  uart_text(", value ");
+  uart_hex(value);
+  uart_text("\n");
+  report_fail(FAIL_TRAP, "a hart took an exception");
+}
+
+static fw_result_t start_identity(void) {
+  const unsigned node = intc_node();
+  if (node == 0 || node > STRETTO_MAX_GPUS) return STRETTO_ERROR_DEVICE;
+  shared.gpu_id = node - 1;
+  report_init(shared.gpu_id);
+  return STRETTO_OK;
+}
+
+static fw_result_t start_gpu(void) {
+  const fw_result_t result = gpu_init(&shared.gpu);
+  if (result != STRETTO_OK) return result;
+  return gpu_limits(&shared.gpu, &shared.limits);
+}
+
+static fw_result_t start_grid_scheduler(void) { return grid_scheduler_init(&shared.scheduler, &shared.limits); }
+static fw_result_t start_dma(void) { return dma_init(&shared.dma); }
+static fw_result_t start_maps(void) { return trigger_service_init(&trigger, &shared); }
+static fw_result_t start_queues(void) { return packet_service_init(&packets, &shared, &trigger); }
+
+// Last: from here on the devices may interrupt.
+static fw_result_t start_interrupts(void) {
+  static const unsigned kCompletionLines[] = {STRETTO_IRQ_GRID_SCHEDULER, STRETTO_IRQ_DMA, STRETTO_IRQ_DMA_ERROR,
+                                              STRETTO_IRQ_FAULT};
+  fw_result_t result = intc_enable(QUEUE_HART, STRETTO_IRQ_DOORBELL);
+  for (unsigned i = 0; i < sizeof kCompletionLines / sizeof kCompletionLines[0] && result == STRETTO_OK; ++i) {
+    result = intc_enable(COMPLETION_HART, kCompletionLines[i]);
+  }
+  return result;
+}
+
+static const struct {
+  const char* name;
+  fw_result_t (*run)(void);
+} kSteps[] = {
+    {"start failed: identity", start_identity},
+    {"start failed: gpu", start_gpu},
+    {"start failed: grid scheduler", start_grid_scheduler},
+    {"start failed: dma", start_dma},
+    {"start failed: maps", start_maps},
+    {"start failed: queues", start_queues},
+    {"start failed: interrupts", start_interrupts},
+};
+
+// Acknowledges what woke the hart and acts on it. An interrupt that comes in between is pending at the next WFI.
+static void queue_hart(void) {
+  for (;;) {
+    wait_for_interrupt();
+    clint_clear(QUEUE_HART);
+    for (unsigned line = intc_claim(QUEUE_HART); line != 0; line = intc_claim(QUEUE_HART)) {
+      packet_service_doorbell(&packets);
+      intc_complete(QUEUE_HART, line);
+    }
+    packet_service_run(&packets);
+  }
+}
+
+static void completion_hart(void) {
+  for (;;) {
+    wait_for_interrupt();
+    clint_clear(COMPLETION_HART);
+    completion_service_poke(&shared);
+    for (unsigned line = intc_claim(COMPLETION_HART); line != 0; line = intc_claim(COMPLETION_HART)) {
+      completion_service_irq(&shared, line);
+      intc_complete(COMPLETION_HART, line);
+    }
+    clint_poke(QUEUE_HART);  // A packet may have waited for this.
+  }
+}
+
+void firmware_main(uint64_t hart) {
+  if (hart == QUEUE_HART) {
+    for (unsigned i = 0; i < sizeof kSteps / sizeof kSteps[0]; ++i) {
+      if (kSteps[i].run() != STRETTO_OK) report_fail(FAIL_BOOT, kSteps[i].name);
+    }
+    fence_release();
+    boot_done = 1;
+    clint_poke(COMPLETION_HART);
+    set_interrupt_enable(ENABLED);
+    queue_hart();
+  }
+  clint_clear((unsigned)hart);
+  if (hart == COMPLETION_HART) {
+    set_interrupt_enable(ENABLED);
+    completion_hart();
+  }
+  set_interrupt_enable(0);
+  for (;;) wait_for_interrupt();  // Further harts have nothing to do.
+}

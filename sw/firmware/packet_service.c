@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets: see packet_service.h. A packet ends in one of three ways: done (its signal is written here), started (hart 1
+// writes its signal), or held (looked at again after the next completion or doorbell).
+#include "sw/firmware/packet_service.h"
+
+#include <stddef.h>
+
+#include "sw/firmware/dispatch_service.h"
+#include "sw/firmware/fill_service.h"
+#include "sw/firmware/hal/intc.h"
+#include "sw/firmware/memory_range.h"
+#include "sw/firmware/report.h"
+
+#define TYPE_MASK 0xFFu
+#define DEP_SIGNALS 5
+
+typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
+
+fw_result_t packet_service_init(packet_service_t* service, shared_t* shared, trigger_service_t* trigger) {
+  if (service == NULL || shared == NULL || trigger == NULL) return STRETTO_ERROR_ARGUMENT;
+  *service = (packet_service_t){.shared = shared, .trigger = trigger};
+  return mca_init(&service->mca);
+}
+
+void packet_service_doorbell(packet_service_t* service) {
+  const uint32_t rung = doorbell_take_pending();
+  for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
+    if ((rung & 1u << queue) == 0) continue;
+    const uint64_t limit = doorbell_value(queue) + 1;
+    // Rings may overtake each other's values, never go back.
+    if (limit > service->limit[queue]) service->limit[queue] = limit;
+  }
+}
+
+static uint64_t slot_address(const packet_service_t* service, unsigned queue, uint64_t index) {
+  return ((uint64_t)(service->shared->gpu_id + 1) << STRETTO_NODE_SHIFT) + STRETTO_QUEUE_OFFSET(queue) +
+         index % STRETTO_QUEUE_PACKETS * sizeof(stretto_packet_t);
+}
+
+static void read_packet(uint64_t address, stretto_packet_t* packet) {
+  fence_acquire();
+  for (unsigned i = 0; i < sizeof packet->words / sizeof packet->words[0]; ++i) {
+    packet->words[i] = mmio_read64(address + 8 * i);
+  }
+}
+
+// A result that says "no room now" holds the packet; success of background work means started.
+static outcome_t background(fw_result_t* result) {
+  if (*result == STRETTO_OK) return OUTCOME_STARTED;
+  return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
+}
+
+static fw_result_t configure_mca(const packet_service_t* service, uint32_t flags, const stretto_mca_config_t* config) {
+  const mca_policy_t policy = {.policy = config->policy, .automatic = (flags & STRETTO_MCA_FIXED_THRESHOLD) == 0,
+                               .threshold = config->threshold, .starve_limit = config->starve_limit};
+  return mca_configure(&service->mca, &policy);
+}
+
+static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet, job_t job,
+                               const char** what, fw_result_t* result) {
+  switch (packet->operation) {
+    case STRETTO_OP_FILL:
+      *what = "fill";
+      *result = fill_service_start(service->shared, &packet->fill, job);
+      return background(result);
+    case STRETTO_OP_LOCAL_MAP:
+    case STRETTO_OP_REMOTE_MAP:
+    case STRETTO_OP_DMA_MAP:
+      *what = packet->operation == STRETTO_OP_LOCAL_MAP    ? "local_map"
+              : packet->operation == STRETTO_OP_REMOTE_MAP ? "remote_map"
+                                                           : "dma_map";
+      *result = trigger_service_map(service->trigger, (stretto_operation_t)packet->operation, packet->flags, &packet->map);
+      return OUTCOME_DONE;
+    case STRETTO_OP_OUTPUT_CONFIG:
+      *what = "output_config";
+      *result = trigger_service_output(service->trigger, &packet->output);
+      return OUTCOME_DONE;
+    case STRETTO_OP_SPILL_TABLE:
+      *what = "spill_table";
+      *result = trigger_service_spill_table(service->trigger, &packet->spill);
+      return OUTCOME_DONE;
+    case STRETTO_OP_MCA_CONFIG:
+      *what = "mca_config";
+      *result = configure_mca(service, packet->flags, &packet->mca);
+      return OUTCOME_DONE;
+    case STRETTO_OP_RESET_MAPS:
+      *what = "reset_maps";
+      *result = trigger_service_reset(service->trigger, (packet->flags & STRETTO_RESET_ALLOCATIONS) != 0);
+      return OUTCOME_DONE;
+    case STRETTO_OP_COLLECTIVE_WAIT:
+      *what = "collective_wait";
+      *result = trigger_service_wait(service->trigger, job);
+      return background(result);
+    default:
+      *what = "vendor";
+      *result = STRETTO_ERROR_PACKET;
+      return OUTCOME_DONE;
+  }
+}
+
+// Held until every dependent signal is 0.
+static outcome_t handle_barrier(const packet_service_t* service, const stretto_barrier_packet_t* packet, fw_result_t* result) {
+  for (unsigned i = 0; i < DEP_SIGNALS; ++i) {
+    const uint64_t signal = packet->dep_signal[i];
+    if (signal == 0) continue;
+    if (signal % 8 != 0 || !in_gpu_memory(signal, 8, service->shared->gpu_id)) {
+      *result = STRETTO_ERROR_UNMAPPED;
+      return OUTCOME_DONE;
+    }
+    if (mmio_read64(signal) != 0) return OUTCOME_HELD;
+  }
+  *result = STRETTO_OK;
+  return OUTCOME_DONE;
+}
+
+static outcome_t handle(packet_service_t* service, const stretto_packet_t* packet, job_t job, const char** what,
+                        fw_result_t* result) {
+  switch (packet->header & TYPE_MASK) {
+    case STRETTO_PACKET_KERNEL_DISPATCH:
+      *what = "kernel_dispatch";
+      *result = dispatch_service_start(service->shared, &packet->dispatch, job);
+      return background(result);
+    case STRETTO_PACKET_BARRIER_AND:
+      *what = "barrier_and";
+      return handle_barrier(service, &packet->barrier, result);
+    case STRETTO_PACKET_VENDOR: return handle_vendor(service, &packet->vendor, job, what, result);
+    default:
+      // A doorbell for a slot whose header was never written, or an unknown type.
+      *what = "packet";
+      *result = STRETTO_ERROR_PACKET;
+      return OUTCOME_DONE;
+  }
+}
+
+// Takes the next packet of a queue. Returns whether it did.
+static bool take_packet(packet_service_t* service, unsigned queue) {
+  shared_t* shared = service->shared;
+  const uint64_t index = service->next[queue];
+  const uint64_t address = slot_address(service, queue, index);
+  stretto_packet_t packet;
+  read_packet(address, &packet);
+  if ((packet.header & STRETTO_PACKET_BARRIER) != 0 && shared->started[queue] != shared->completed[queue]) return false;
+  const job_t job = {.queue = queue, .signal = packet.vendor.completion_signal};
+  const char* what = "packet";
+  fw_result_t result = STRETTO_OK;
+  const outcome_t outcome = handle(service, &packet, job, &what, &result);
+  if (outcome == OUTCOME_HELD) return false;
+  // The slot first, then the index that lets the driver use it again.
+  mmio_write64(address, STRETTO_PACKET_INVALID);
+  fence_release();
+  service->next[queue] = index + 1;
+  mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
+               index + 1);
+  if (outcome == OUTCOME_DONE) {
+    if (result != STRETTO_OK) report_refused(queue, index, what, result);
+    complete_signal(job.signal, result);
+  } else if ((packet.header & TYPE_MASK) == STRETTO_PACKET_VENDOR) {
+    clint_poke(COMPLETION_HART);  // It may have been complete before hart 1 could know of it.
+  }
+  return true;
+}
+
+void packet_service_run(packet_service_t* service) {
+  bool progress = true;
+  while (progress) {
+    progress = false;
+    for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
+      if (service->next[queue] < service->limit[queue] && take_packet(service, queue)) progress = true;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the firmware says on its console, and how it ends a run that cannot go on.
+#ifndef STRETTO_SW_FIRMWARE_REPORT_H_
+#define STRETTO_SW_FIRMWARE_REPORT_H_
+
+#include "sw/firmware/hal/gpu.h"
+#include "sw/firmware/hal/mmio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Exit codes: the run ends with `tohost` = (code << 1) | 1.
+typedef enum fail_code {
+  FAIL_BOOT = 1,     // A step of the start-up failed.
+  FAIL_TRAP = 2,     // A hart took an exception.
+  FAIL_FAULT = 3,    // A wavefront faulted.
+  FAIL_DMA = 4,      // The DMA engine reported an error.
+  FAIL_ASSERT = 5,   // Something that cannot be happened.
+} fail_code_t;
+
+void report_init(unsigned gpu);
+const char* report_status_name(fw_result_t status);
+// "firmware: gpu 3: queue 0 packet 12 (dma_map): refused: overlaps an earlier map"
+void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_t status);
+void report_fault(const gpu_fault_t* fault);
+void report_dma_error(uint32_t errors, uint64_t info);
+// Prints "firmware: gpu 3: TEXT" and ends the run.
+__attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);
+// Ends the run; written to by no one else.
+__attribute__((noreturn)) void end_run(uint64_t tohost);
+
+#define FW_ASSERT(condition)                                                            \
+  do {                                                                                  \
+    if (!(condition)) report_fail(FAIL_ASSERT, "assertion failed: " #condition);        \
+  } while (0)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_FIRMWARE_REPORT_H_

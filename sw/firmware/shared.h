@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two harts share, in the CP's SRAM (coherent, single cycle). Hart 0 serves the queues and starts work, hart 1
+// serves completion interrupts. Every word has one writer, named beside it; a job's fields are written before it is
+// published and not touched while it is active, so no lock is needed. A hart that has news for the other one pokes it
+// with a software interrupt.
+#ifndef STRETTO_SW_FIRMWARE_SHARED_H_
+#define STRETTO_SW_FIRMWARE_SHARED_H_
+
+#include <stdbool.h>
+
+#include "sw/firmware/hal/dma.h"
+#include "sw/firmware/hal/gpu.h"
+#include "sw/firmware/hal/grid_scheduler.h"
+#include "sw/firmware/hal/mmio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QUEUE_HART 0u
+#define COMPLETION_HART 1u
+
+// Whom to tell when something is complete.
+typedef struct job {
+  uint32_t queue;
+  uint64_t signal;  // 0 = nobody.
+} job_t;
+
+typedef struct fill_job {
+  job_t job;
+  uint64_t id;  // Of the DMA descriptor.
+} fill_job_t;
+
+typedef struct shared {
+  uint64_t started[STRETTO_QUEUE_COUNT];             // Background packets started; hart 0.
+  volatile uint64_t completed[STRETTO_QUEUE_COUNT];  // ... and completed; hart 1.
+  volatile uint32_t slots_started[GRID_SLOTS];       // Kernels launched in a slot; hart 0.
+  volatile uint32_t slots_ended[GRID_SLOTS];         // ... and ended: the slot is free if equal; hart 1.
+  job_t slot_jobs[GRID_SLOTS];                       // Hart 0.
+  fill_job_t fills[DMA_QUEUE_DESCRIPTORS];           // Ring; hart 0.
+  volatile uint64_t fills_started;                   // Hart 0.
+  volatile uint64_t fills_ended;                     // Hart 1.
+  volatile uint64_t regions_mapped[2];               // One bit a DMA region of the open collective; hart 0.
+  volatile uint64_t regions_done[2];                 // Hart 1; hart 0 clears it while no region is mapped.
+  volatile uint64_t waits_started;                   // Collective waits; hart 0. One at a time.
+  volatile uint64_t waits_ended;                     // Hart 1.
+  job_t wait_job;                                    // Hart 0.
+  gpu_t gpu;                                         // Handles; constant after boot.
+  grid_scheduler_t scheduler;
+  dma_t dma;
+  unit_limits_t limits;
+  unsigned gpu_id;
+} shared_t;
+
+// Writes a completion signal: 0 or a negative status. All effects of the packet come before it.
+void complete_signal(uint64_t signal, fw_result_t status);
+
+// Hart 1: acts on a software interrupt and on its interrupt lines.
+void completion_service_irq(shared_t* shared, unsigned line);
+void completion_service_poke(shared_t* shared);
+
+static inline bool regions_complete(const shared_t* shared) {
+  return (shared->regions_mapped[0] & ~shared->regions_done[0]) == 0 &&
+         (shared->regions_mapped[1] & ~shared->regions_done[1]) == 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_FIRMWARE_SHARED_H_
