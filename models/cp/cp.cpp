@@ -47,7 +47,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
       clock_(spec.mhz),
       bus_port_("bus_port"),
       clint_("clint", *services.queue, spec.timer_mhz, spec.harts, *this),
-      intc_("intc", spec.harts, *this),
+      intc_("intc", spec.harts, services.gpu + 1, *this),
       doorbells_("doorbells", intc_),
       uart_("uart", uart_of(spec, services.gpu)),
       sram_(static_cast<uint8_t*>(std::calloc(STRETTO_SRAM_BYTES, 1))),

@@ -66,8 +66,10 @@ void Clint::update(unsigned hart) {
 
 // Interrupt controller
 
-Intc::Intc(const sc_core::sc_module_name& name, unsigned harts, HartInterrupts& interrupts)
-    : RegisterBank(name, kIntcRegisters), interrupts_(interrupts), harts_(harts) {}
+Intc::Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node, HartInterrupts& interrupts)
+    : RegisterBank(name, kIntcRegisters), interrupts_(interrupts), harts_(harts) {
+  set_value(INTC_NODE_OFFSET, node);
+}
 
 void Intc::set(unsigned line, bool level) {
   assert(line > 0 && line < STRETTO_IRQ_COUNT);
@@ -90,7 +92,7 @@ void Intc::update() {
 
 uint64_t Intc::on_read(const RegisterInfo& info, uint32_t index, uint64_t value) {
   if (info.offset == INTC_PENDING_OFFSET) return levels_;
-  if (info.offset == INTC_ENABLE_OFFSET || index >= harts_) return value;
+  if (info.offset != INTC_CLAIM_OFFSET || index >= harts_) return value;
   const uint64_t lines = active(index);
   if (lines == 0) return 0;
   const unsigned line = static_cast<unsigned>(std::countr_zero(lines));

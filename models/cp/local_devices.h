@@ -49,7 +49,7 @@ class Clint final : public RegisterBank, private EventHandler {
 
 class Intc final : public RegisterBank, public InterruptLine {
  public:
-  Intc(const sc_core::sc_module_name& name, unsigned harts, HartInterrupts& interrupts);
+  Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node, HartInterrupts& interrupts);
   void set(unsigned line, bool level) override;
 
  private:
