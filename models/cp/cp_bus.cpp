@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string>
-#include <utility>
+#include <iterator>
 
 namespace stretto {
 
-CpBus::CpBus(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in("in") {
+CpBus::CpBus(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in("in"), out_("out", kMaxDevices) {
   in.register_b_transport(this, &CpBus::b_transport);
 }
 
@@ -18,14 +17,14 @@ void CpBus::attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket<32
                                   [base](const Window& window) { return window.base > base; });
   assert(bytes > 0 && (after == windows_.end() || base + bytes <= after->base));
   assert(after == windows_.begin() || std::prev(after)->base + std::prev(after)->bytes <= base);
-  auto socket = std::make_unique<tlm_utils::simple_initiator_socket<CpBus>>(
-      ("out" + std::to_string(windows_.size())).c_str());
-  socket->bind(target);
-  windows_.insert(after, {base, bytes, std::move(socket)});
+  assert(windows_.size() < kMaxDevices);
+  Out& out = out_[windows_.size()];
+  out.bind(target);
+  windows_.insert(after, {base, bytes, &out});
 }
 
-CpBus::Window* CpBus::window_of(uint64_t address, unsigned bytes) {
-  for (Window& window : windows_) {
+const CpBus::Window* CpBus::window_of(uint64_t address, unsigned bytes) const {
+  for (const Window& window : windows_) {
     if (address - window.base < window.bytes) {
       return address - window.base + bytes <= window.bytes ? &window : nullptr;
     }
@@ -35,7 +34,7 @@ CpBus::Window* CpBus::window_of(uint64_t address, unsigned bytes) {
 
 void CpBus::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const uint64_t address = payload.get_address();
-  Window* window = window_of(address, payload.get_data_length());
+  const Window* window = window_of(address, payload.get_data_length());
   if (window == nullptr) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;

@@ -12,7 +12,6 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
-#include <memory>
 #include <systemc>
 #include <vector>
 
@@ -24,18 +23,21 @@ class CpBus final : public sc_core::sc_module {
 
   explicit CpBus(const sc_core::sc_module_name& name);
 
-  // Binds a register bank to [base, base + bytes). Before the end of elaboration.
+  // Binds a register bank to [base, base + bytes). Before the end of elaboration; at most kMaxDevices.
   void attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket<32>& target);
 
  private:
+  using Out = tlm_utils::simple_initiator_socket_optional<CpBus>;
+  static constexpr unsigned kMaxDevices = 32;
   struct Window {
     uint64_t base;
     uint64_t bytes;
-    std::unique_ptr<tlm_utils::simple_initiator_socket<CpBus>> out;
+    Out* out;
   };
-  Window* window_of(uint64_t address, unsigned bytes);
+  const Window* window_of(uint64_t address, unsigned bytes) const;
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
+  sc_core::sc_vector<Out> out_;  // One a device; the rest stay unbound.
   std::vector<Window> windows_;  // Sorted by base.
 };
 
