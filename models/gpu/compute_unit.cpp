@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// See compute_unit.h. This file: work-groups, stepping of wavefronts, barriers and ends, statistics.
+// compute_unit_tiles.cpp: the tile instructions and the scoreboard. compute_unit_memory.cpp: requests to the L2.
+#include "models/gpu/compute_unit.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+
+namespace stretto {
+namespace {
+
+constexpr uint32_t kDigestDispatch = 0x4701;
+constexpr uint32_t kDigestRetire = 0x4702;
+constexpr uint64_t kRetireTag = 0x100;  // Event tags below are wavefronts, from here on work-group slots.
+
+}  // namespace
+
+ComputeUnit::ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index, PartitionServices& services,
+                         const Parts& parts)
+    : sc_core::sc_module(name),
+      EventHandler(*services.queue),
+      l2("l2"),
+      spec_(spec),
+      clock_(spec.clock_mhz),
+      index_(index),
+      services_(services),
+      parts_(parts),
+      node_((uint64_t{services.gpu} + 1) << STRETTO_NODE_SHIFT),
+      track_("gpu" + std::to_string(services.gpu) + "/cu" + std::to_string(index)),
+      groups_(spec.workgroup_slots),
+      port_free_(spec.issue_ports, 0) {
+  l2.register_nb_transport_bw(this, &ComputeUnit::backward);
+  for (uint32_t i = 0; i < spec.wavefront_slots; ++i) wavefronts_.push_back(std::make_unique<Wavefront>(*parts.code));
+}
+
+WorkGroupResources ComputeUnit::resources() const {
+  return {spec_.registers_bytes - used_.registers_bytes, spec_.lds_bytes - used_.lds_bytes,
+          spec_.wavefront_slots - used_.wavefronts, spec_.workgroup_slots - used_.workgroups};
+}
+
+void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
+  const WorkGroupResources free = resources();
+  assert(context.registers_bytes <= free.registers_bytes && context.lds_bytes <= free.lds_bytes);
+  assert(context.wavefronts <= free.wavefronts && free.workgroups > 0);
+  (void)free;
+  used_.registers_bytes += context.registers_bytes;
+  used_.lds_bytes += context.lds_bytes;
+  used_.wavefronts += context.wavefronts;
+  used_.workgroups += 1;
+  const Cycle now = now_cycle();
+  if (resident_++ == 0) resident_since_ = now;
+  ++counters_.started;
+
+  const auto place = std::find_if(groups_.begin(), groups_.end(), [](const Group& group) { return !group.active; });
+  Group& group = *place;
+  group.active = true;
+  group.begun = false;
+  group.slot = slot;
+  group.wg_id = wg_id;
+  group.context = &context;
+  group.wavefronts = group.live = context.wavefronts;
+  group.at_barrier = 0;
+  group.barrier = group.ended = 0;
+  group.started = services_.queue->now();
+  group.register_bytes = group.lds_bytes = 0;
+  group.slots.resize(std::max<size_t>(group.slots.size(), 8 * context.wavefronts + 24));
+  for (Slot& tile : group.slots) {  // Buffers are kept: the next work-group is usually of the same kernel.
+    tile.tile.clear();
+    tile.accumulator.zero(0, 0);
+    tile.written = tile.read = 0;
+    tile.stores = tile.bytes = 0;
+  }
+  unsigned index = 0;
+  for (unsigned id = 0; id < context.wavefronts; ++id) {
+    while (wavefronts_[index]->state != Wavefront::State::free) ++index;
+    Wavefront& wavefront = *wavefronts_[index];
+    group.members[id] = static_cast<uint8_t>(index);
+    wavefront.group = static_cast<uint8_t>(place - groups_.begin());
+    wavefront.id = static_cast<uint8_t>(id);
+    wavefront.first = wavefront.last = 0;
+    wavefront.waiting = false;
+    wavefront.port.start(*parts_.memory, context, wg_id, wavefront.id, services_.gpu);
+    wavefront.hart.reset(context.entry);
+    wavefront.hart.set_reg(2, wavefront.port.private_top());
+    wavefront.at = 0;
+    wake(wavefront, now + spec_.start_cycles);
+  }
+  if (services_.digest != nullptr) {
+    services_.digest->event(services_.queue->now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
+  }
+}
+
+void ComputeUnit::preempt(uint8_t slot) {
+  for (Group& group : groups_) {
+    if (!group.active || group.begun || group.slot != slot) continue;
+    ++counters_.drained;
+    leave(group);
+    parts_.listener->drained(index_, group.slot, group.wg_id);
+  }
+}
+
+// Frees what the work-group holds.
+void ComputeUnit::leave(Group& group) {
+  const DispatchContext& context = *group.context;
+  used_.registers_bytes -= context.registers_bytes;
+  used_.lds_bytes -= context.lds_bytes;
+  used_.wavefronts -= context.wavefronts;
+  used_.workgroups -= 1;
+  for (unsigned id = 0; id < group.wavefronts; ++id) wavefronts_[group.members[id]]->state = Wavefront::State::free;
+  group.active = false;
+  if (--resident_ == 0) counters_.resident_cycles += now_cycle() - resident_since_;
+}
+
+void ComputeUnit::retire(Group& group) {
+  ++counters_.retired;
+  ++services_.progress;
+  leave(group);
+  if (services_.digest != nullptr) {
+    services_.digest->event(services_.queue->now(), kDigestRetire, uint64_t{index_} << 8 | group.slot, group.wg_id);
+  }
+  if (services_.trace != nullptr) {
+    services_.trace->span(track_, "wg " + std::to_string(group.wg_id), group.started, services_.queue->now());
+  }
+  parts_.listener->done(index_, group.slot, group.wg_id);
+}
+
+// The wavefront goes on at `at`, or now if that is past.
+void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
+  wavefront.state = Wavefront::State::ready;
+  wavefront.at = std::max(wavefront.at, at);
+  if (wavefront.scheduled) return;
+  wavefront.scheduled = true;
+  const uint64_t tag = groups_[wavefront.group].members[wavefront.id];
+  services_.queue->schedule(std::max(clock_.edge(wavefront.at), services_.queue->now()), *this, tag);
+}
+
+void ComputeUnit::on_event(uint64_t tag) {
+  if (tag >= kRetireTag) {
+    retire(groups_[tag - kRetireTag]);
+    return;
+  }
+  Wavefront& wavefront = *wavefronts_[tag];
+  wavefront.scheduled = false;
+  if (wavefront.state == Wavefront::State::ready) run(wavefront);
+}
+
+void ComputeUnit::run(Wavefront& wavefront) {
+  const Cycle limit = now_cycle() + spec_.run_ahead_cycles;
+  Cycle& port = port_free_[groups_[wavefront.group].members[wavefront.id] % port_free_.size()];
+  Group& group = groups_[wavefront.group];
+  for (;;) {
+    wavefront.at = std::max(wavefront.at, port);
+    if (wavefront.at > limit) {
+      wake(wavefront, wavefront.at);
+      return;
+    }
+    group.begun = true;
+    const uint64_t instructions = wavefront.hart.instret();
+    const uint64_t cycles = wavefront.hart.cycles();
+    wavefront.port.set_cycle(wavefront.at);
+    const riscv::StopReason reason = wavefront.hart.run(kBudget);
+    const uint64_t issued = wavefront.hart.instret() - instructions;
+    counters_.instructions += issued;
+    port = wavefront.at + issued;
+    wavefront.at += wavefront.hart.cycles() - cycles;
+    if (wavefront.at > limit && reason != riscv::StopReason::kFault) continue;  // What comes next is not for now.
+    if (after_run(wavefront, reason) == Step::stop) return;
+  }
+}
+
+ComputeUnit::Step ComputeUnit::after_run(Wavefront& wavefront, riscv::StopReason reason) {
+  switch (reason) {
+    case riscv::StopReason::kBudget:
+    case riscv::StopReason::kYield: return Step::go_on;
+    case riscv::StopReason::kCustom: return tile_instruction(wavefront, wavefront.hart.custom());
+    case riscv::StopReason::kPending: return scalar_access(wavefront);
+    default: break;
+  }
+  const riscv::Fault& fault_of_hart = wavefront.hart.fault();
+  FaultKind kind = FaultKind::illegal_instruction;
+  if (fault_of_hart.cause == riscv::Cause::kFetchAccess || fault_of_hart.cause == riscv::Cause::kFetchMisaligned) {
+    kind = FaultKind::fetch;
+  } else if (fault_of_hart.cause == riscv::Cause::kLoadMisaligned ||
+             fault_of_hart.cause == riscv::Cause::kStoreMisaligned) {
+    kind = FaultKind::misaligned;
+  }
+  return fault(wavefront, kind, fault_of_hart.value, static_cast<uint8_t>(fault_of_hart.cause),
+               riscv::cause_name(fault_of_hart.cause));
+}
+
+// The tile instruction at which the wavefront stands has issued.
+ComputeUnit::Step ComputeUnit::finish(Wavefront& wavefront) {
+  wavefront.hart.retire_custom();
+  Cycle& port = port_free_[groups_[wavefront.group].members[wavefront.id] % port_free_.size()];
+  port = std::max(port, wavefront.at) + 1;
+  wavefront.at += wavefront.hart.code().cost().custom;
+  ++counters_.instructions;
+  return Step::go_on;
+}
+
+ComputeUnit::Step ComputeUnit::barrier(Wavefront& wavefront, Group& group) {
+  ++counters_.barriers;
+  wavefront.state = Wavefront::State::barrier;
+  ++group.at_barrier;
+  group.barrier = std::max(group.barrier, wavefront.at);
+  return release_barrier(group, &wavefront) ? Step::go_on : Step::stop;
+}
+
+// Lets everyone go if all live wavefronts are there; `current` is being run and needs no event.
+bool ComputeUnit::release_barrier(Group& group, Wavefront* current) {
+  if (group.at_barrier == 0 || group.at_barrier != group.live) return false;
+  const Cycle at = group.barrier;
+  group.at_barrier = 0;
+  group.barrier = 0;
+  for (unsigned id = 0; id < group.wavefronts; ++id) {
+    Wavefront& member = *wavefronts_[group.members[id]];
+    if (member.state != Wavefront::State::barrier) continue;
+    member.at = at;
+    finish(member);
+    if (&member == current) {
+      member.state = Wavefront::State::ready;
+    } else {
+      wake(member, member.at);
+    }
+  }
+  return true;
+}
+
+ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
+  finish(wavefront);
+  wavefront.state = Wavefront::State::ended;
+  group.ended = std::max(group.ended, wavefront.at);
+  --group.live;
+  if (group.live == 0) {
+    for (const Slot& slot : group.slots) {  // What nobody waited for still ends before the work-group does.
+      if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
+    }
+    const Time at = std::max(clock_.edge(group.ended), services_.queue->now());
+    services_.queue->schedule(at, *this, kRetireTag + wavefront.group);
+  } else {
+    release_barrier(group, nullptr);
+  }
+  return Step::stop;
+}
+
+ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause,
+                                     std::string detail) {
+  const Group& group = groups_[wavefront.group];
+  wavefront.state = Wavefront::State::faulted;
+  GpuFault report;
+  report.kind = kind;
+  report.cause = cause;
+  report.slot = group.slot;
+  report.cu = index_;
+  report.wf_id = wavefront.id;
+  report.wg_id = group.wg_id;
+  report.pc = wavefront.hart.pc();
+  report.address = address;
+  report.at = services_.queue->now();
+  report.detail = std::move(detail);
+  parts_.faults->fault(report);
+  return Step::stop;
+}
+
+void ComputeUnit::report(StatisticSink& sink) const {
+  const std::string prefix = "cu" + std::to_string(index_) + ".";
+  const uint64_t total = clock_.cycle_at(services_.queue->now());
+  const uint64_t resident = counters_.resident_cycles + (resident_ != 0 ? now_cycle() - resident_since_ : 0);
+  const auto pipe = [&](const char* name, const PipeCounters& counters) {
+    const std::string path = prefix + name;
+    sink.add(path + ".busy_cycles", counters.busy, "cycles", "Clocks in which the pipe worked.");
+    sink.add(path + ".waiting_cycles", resident - std::min(resident, counters.busy), "cycles",
+             "Clocks with a resident work-group and nothing for the pipe.");
+    sink.add(path + ".idle_cycles", total - std::min(total, resident), "cycles", "Clocks without a work-group.");
+    sink.add(path + ".operations", counters.operations, "count", "Operations done.");
+  };
+  pipe("tensor", counters_.tensor);
+  pipe("simt", counters_.simt);
+  sink.add(prefix + "instructions", counters_.instructions, "count", "Instructions issued by all wavefronts.");
+  sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count", "Multiply-adds of the tensor pipe.");
+  sink.add(prefix + "tile_loads", counters_.tile_loads, "count", "tile.load executed.");
+  sink.add(prefix + "tile_stores", counters_.tile_stores, "count", "tile.store executed.");
+  sink.add(prefix + "load_bytes", counters_.load_bytes, "bytes", "Bytes of tile loads.");
+  sink.add(prefix + "store_bytes", counters_.store_bytes, "bytes", "Bytes of tile stores.");
+  sink.add(prefix + "scalar_accesses", counters_.scalar_accesses, "count", "Scalar accesses to global memory.");
+  sink.add(prefix + "atomics", counters_.atomics, "count", "Atomics.");
+  sink.add(prefix + "barriers", counters_.barriers, "count", "tile.barrier executed, by wavefront.");
+  sink.add(prefix + "waits", counters_.waits, "count", "tile.wait_until executed.");
+  sink.add(prefix + "charged_polls", counters_.charged_polls, "count", "Polls that the waits stand for.");
+  sink.add(prefix + "workgroups", counters_.retired, "count", "Work-groups ended.");
+}
+
+void ComputeUnit::audit(AuditSink& sink) const {
+  const uint64_t total = now_cycle() + spec_.run_ahead_cycles;
+  const uint64_t resident = counters_.resident_cycles + (resident_ != 0 ? now_cycle() - resident_since_ : 0);
+  sink.equal("work-groups started = ended + preempted + resident", counters_.started,
+             counters_.retired + counters_.drained + resident_);
+  sink.at_most("unit resident + idle = total", resident, total);
+  if (resident_ == 0) {
+    sink.at_most("tensor pipe busy + waiting + idle = total", counters_.tensor.busy, resident);
+    sink.at_most("SIMT pipe busy + waiting + idle = total", counters_.simt.busy, resident);
+  }
+  sink.at_most("tensor pipe is not above its peak", counters_.multiply_adds,
+               counters_.tensor.busy * spec_.tensor_fma_per_cycle);
+  sink.at_most("issue ports are not above their peak", counters_.instructions,
+               (resident + spec_.run_ahead_cycles) * spec_.issue_ports);
+}
+
+std::vector<std::string> ComputeUnit::waiting_on() const {
+  std::vector<std::string> lines;
+  for (const Group& group : groups_) {
+    if (!group.active) continue;
+    for (unsigned id = 0; id < group.wavefronts; ++id) {
+      const Wavefront& wavefront = *wavefronts_[group.members[id]];
+      std::string what;
+      uint32_t requests = 0;
+      for (uint32_t i = wavefront.first; i != wavefront.last; ++i) requests += wavefront.ring[i % Wavefront::kMaxOperations].requests;
+      switch (wavefront.state) {
+        case Wavefront::State::tile: what = "waits for tile " + std::to_string(wavefront.waits_for); break;
+        case Wavefront::State::count:
+        case Wavefront::State::stores: what = "waits for " + std::to_string(requests) + " tile requests"; break;
+        case Wavefront::State::barrier:
+          what = "waits at a barrier (" + std::to_string(group.at_barrier) + " of " + std::to_string(group.live) + ")";
+          break;
+        case Wavefront::State::access: what = "waits for a scalar access"; break;
+        case Wavefront::State::watch:
+        case Wavefront::State::confirm: {
+          char text[64];
+          std::snprintf(text, sizeof text, "waits until memory at 0x%llx changes",
+                        static_cast<unsigned long long>(wavefront.hart.custom().rs1_value));
+          what = text;
+          break;
+        }
+        case Wavefront::State::faulted: what = "stopped by a fault"; break;
+        default: continue;
+      }
+      lines.push_back("cu" + std::to_string(index_) + " wg " + std::to_string(group.wg_id) + " wf " +
+                      std::to_string(id) + " " + what);
+    }
+  }
+  return lines;
+}
+
+const char* fault_name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::none: return "none";
+    case FaultKind::unmapped_load: return "unmapped_load";
+    case FaultKind::unmapped_store: return "unmapped_store";
+    case FaultKind::remote_load: return "remote_load";
+    case FaultKind::illegal_instruction: return "illegal_instruction";
+    case FaultKind::bad_shape: return "bad_shape";
+    case FaultKind::no_room: return "no_room";
+    case FaultKind::empty_tile: return "empty_tile";
+    case FaultKind::fetch: return "fetch";
+    case FaultKind::misaligned: return "misaligned";
+    case FaultKind::bus_error: return "bus_error";
+    case FaultKind::kernel_too_large: return "kernel_too_large";
+    case FaultKind::bad_context: return "bad_context";
+  }
+  return "?";
+}
+
+std::string describe_fault(unsigned gpu, const GpuFault& fault) {
+  char text[256];
+  std::snprintf(text, sizeof text, "gpu%u cu%u wg %u wf %u pc 0x%llx: %s at 0x%llx%s%s", gpu, fault.cu, fault.wg_id,
+                fault.wf_id, static_cast<unsigned long long>(fault.pc), fault_name(fault.kind),
+                static_cast<unsigned long long>(fault.address), fault.detail.empty() ? "" : ": ", fault.detail.c_str());
+  return text;
+}
+
+}  // namespace stretto

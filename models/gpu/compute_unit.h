@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// ComputeUnit: executes work-groups. Wavefronts are RISC-V harts with the tile extension (sw/include/tile.h); this class
+// steps them, keeps the scoreboard of their tiles, and times one tensor pipe, one SIMT pipe and the issue ports.
+//
+// Invariants
+//  1 A wavefront runs ahead only over registers, private memory and arguments; at every tile operation, barrier, fence, AMO
+//    and scalar access to global memory it stops, and what it does there is timed (DESIGN, execution contract).
+//  2 It is never more than run_ahead_cycles ahead of the partition's time; requests carry the difference as delay.
+//  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its tiles in conflict
+//    (read after write, write after read, write after write).
+//  4 Each pipe does one thing at a time, in issue order; a port issues one instruction a clock, and wavefront slot s uses
+//    port s mod issue_ports.
+//  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the grid scheduler counts).
+#ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
+#define STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
+
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/clock_domain.h"
+#include "models/common/component.h"
+#include "models/gpu/dispatch.h"
+#include "models/gpu/gpu_spec.h"
+#include "models/gpu/range_table.h"
+#include "models/gpu/tile_state.h"
+#include "models/gpu/wavefront.h"
+
+namespace stretto {
+
+// Clocks of one unit: busy + waiting + idle = all clocks since time 0.
+struct PipeCounters {
+  uint64_t busy = 0;      // The pipe worked (issue: instructions issued).
+  uint64_t operations = 0;
+};
+
+struct ComputeUnitCounters {
+  PipeCounters tensor;
+  PipeCounters simt;
+  uint64_t instructions = 0;
+  uint64_t multiply_adds = 0;
+  uint64_t tile_loads = 0;
+  uint64_t tile_stores = 0;
+  uint64_t load_bytes = 0;
+  uint64_t store_bytes = 0;
+  uint64_t scalar_accesses = 0;
+  uint64_t atomics = 0;
+  uint64_t barriers = 0;
+  uint64_t waits = 0;          // wait_until executed.
+  uint64_t charged_polls = 0;  // Polls that they stand for.
+  uint64_t wait_cycles = 0;
+  uint64_t resident_cycles = 0;  // Clocks with at least one work-group.
+  uint64_t started = 0;
+  uint64_t retired = 0;
+  uint64_t drained = 0;
+};
+
+class ComputeUnit final : public sc_core::sc_module,
+                          public Component,
+                          public WorkGroupExecutor,
+                          private EventHandler,
+                          private MemoryWatcher {
+ public:
+  tlm_utils::simple_initiator_socket<ComputeUnit, 32, StrettoProtocol> l2;
+
+  struct Parts {
+    MemoryImage* memory;
+    const RangeTable* ranges;
+    riscv::CodeCache* code;  // Shared by all units of a GPU.
+    WorkGroupListener* listener;
+    FaultSink* faults;
+  };
+
+  ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index, PartitionServices& services,
+              const Parts& parts);
+
+  void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) override;
+  void preempt(uint8_t slot) override;
+  bool finished() const override { return resident_ == 0; }
+  WorkGroupResources resources() const override;
+
+  const ComputeUnitCounters& counters() const { return counters_; }
+  void report(StatisticSink& sink) const override;
+  void audit(AuditSink& sink) const override;
+  std::vector<std::string> waiting_on() const override;
+
+ private:
+  // A tile and who uses it.
+  struct Slot {
+    Tile tile;
+    Accumulator accumulator;   // Of names 24..31 only.
+    Cycle written = 0;         // When its last write is done; kUnknown: a load is in flight.
+    Cycle read = 0;            // When its last read is done.
+    uint32_t stores = 0;       // Stores in flight that read it.
+    std::vector<uint8_t> staging;  // Bytes of a store of another shape than the tile's.
+    uint32_t bytes = 0;        // Charged against the work-group's share.
+  };
+  struct Group {
+    bool active = false;
+    bool begun = false;        // An instruction has issued.
+    uint8_t slot = 0;
+    uint32_t wg_id = 0;
+    const DispatchContext* context = nullptr;
+    std::array<uint8_t, 8> members{};  // Wavefront slots.
+    unsigned wavefronts = 0;
+    unsigned live = 0;
+    unsigned at_barrier = 0;
+    Cycle barrier = 0;         // Latest arrival.
+    Cycle ended = 0;
+    Time started = 0;
+    uint64_t register_bytes = 0;  // Of tiles and accumulators.
+    uint64_t lds_bytes = 0;
+    std::vector<Slot> slots;   // 8 per wavefront, then 16 of LDS, then 8 accumulators.
+  };
+  enum class Step : uint8_t { go_on, stop };
+  static constexpr uint64_t kBudget = 4096;  // Instructions of one run before other wavefronts get their turn.
+
+  void on_event(uint64_t tag) override;
+  void on_memory_change(uint64_t address, uint64_t cookie) override;
+  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+
+  Cycle now_cycle() const { return clock_.cycle_from(services_.queue->now()); }
+  void wake(Wavefront& wavefront, Cycle at);
+  void run(Wavefront& wavefront);
+  Step after_run(Wavefront& wavefront, riscv::StopReason reason);
+
+  // Tile instructions (compute_unit_tiles.cpp). Each leaves the hart at the instruction when it must wait.
+  Step tile_instruction(Wavefront& wavefront, const riscv::CustomOp& op);
+  Step tile_load(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
+  Step tile_store(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
+  Step tile_mma(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
+  Step tile_simt(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
+  Step tile_epilogue(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
+  Step tile_control(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
+  Step tile_wait_until(Wavefront& wavefront, const riscv::CustomOp& op);
+  Step tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op);
+  Step barrier(Wavefront& wavefront, Group& group);
+  bool release_barrier(Group& group, Wavefront* current);
+  Step end(Wavefront& wavefront, Group& group);
+  Step finish(Wavefront& wavefront);
+
+  // Scoreboard.
+  Slot& slot_of(Group& group, const Wavefront& wavefront, unsigned name);
+  // Moves the wavefront's time on; stops it if that is too far ahead (the instruction is tried again).
+  bool advance(Wavefront& wavefront, Cycle until, Step& step);
+  bool readable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step);
+  bool writable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step);
+  bool resize(Group& group, unsigned name, Slot& slot, uint64_t bytes);
+  // Waits until the operations below `number` are done (of those, only the stores).
+  bool operations_done(Wavefront& wavefront, uint32_t number, bool stores_only, Step& step);
+  bool ring_has_room(Wavefront& wavefront, Step& step);
+  Cycle occupy(Cycle& pipe_free, PipeCounters& counters, Cycle from, uint64_t cycles);
+
+  // Memory requests (compute_unit_memory.cpp).
+  Step issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address, const TileShape& shape,
+                  ElementType element, bool store, bool streaming, uint8_t* data);
+  PooledPayload& make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address, uint8_t* data,
+                              uint32_t bytes);
+  // Where the access goes by its range entry; false: fault.
+  bool apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store, PooledPayload& payload);
+  // Sends it at the wavefront's time; returns when it is done, or kUnknown.
+  Cycle send(Wavefront& wavefront, PooledPayload& payload);
+  void request_done(Wavefront& wavefront, uint32_t number, Cycle at);
+  void operation_done(Wavefront& wavefront, uint32_t number);
+  Step scalar_access(Wavefront& wavefront);
+  Step fence(Wavefront& wavefront);
+  Step access_done(Wavefront& wavefront, Cycle at, bool failed);
+  Step confirm_done(Wavefront& wavefront, Cycle at, bool failed);
+  uint64_t peek(uint64_t address) const;
+
+  Step fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause, std::string detail);
+  void leave(Group& group);
+  void retire(Group& group);
+  bool own(uint64_t address) const { return (address & ~uint64_t{STRETTO_OFFSET_MASK}) == node_; }
+
+  const GpuSpec spec_;
+  const ClockDomain clock_;
+  const uint16_t index_;
+  PartitionServices& services_;
+  const Parts parts_;
+  const uint64_t node_;
+  const std::string track_;  // Name in the timeline.
+
+  std::vector<std::unique_ptr<Wavefront>> wavefronts_;
+  std::vector<Group> groups_;
+  std::vector<Cycle> port_free_;  // First free clock of each issue port.
+  Cycle tensor_free_ = 0;
+  Cycle simt_free_ = 0;
+  PayloadPool pool_;
+  unsigned resident_ = 0;
+  Cycle resident_since_ = 0;
+  WorkGroupResources used_;
+  ComputeUnitCounters counters_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_COMPUTE_UNIT_H_

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of ComputeUnit to the L2 and what comes back: tiles, scalar accesses, atomics, waits on memory.
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "models/gpu/compute_unit.h"
+
+namespace stretto {
+namespace {
+
+// Low half of a payload's cookie: the number of a tile operation, or one of these.
+constexpr uint64_t kAccess = 0xFFFFFFFF;
+constexpr uint64_t kConfirm = 0xFFFFFFFE;
+
+uint64_t cookie(uint64_t wavefront, uint64_t what) { return wavefront << 32 | what; }
+
+AtomicOp atomic_of(riscv::AmoOp op) {
+  switch (op) {
+    case riscv::AmoOp::kAdd: return AtomicOp::add;
+    case riscv::AmoOp::kXor: return AtomicOp::xor_;
+    case riscv::AmoOp::kAnd: return AtomicOp::and_;
+    case riscv::AmoOp::kOr: return AtomicOp::or_;
+    case riscv::AmoOp::kMin: return AtomicOp::min;
+    case riscv::AmoOp::kMax: return AtomicOp::max;
+    case riscv::AmoOp::kMinu: return AtomicOp::minu;
+    case riscv::AmoOp::kMaxu: return AtomicOp::maxu;
+    default: return AtomicOp::swap;
+  }
+}
+
+bool holds(unsigned condition, uint64_t value, uint64_t wanted) {
+  switch (condition) {
+    case TILE_EQ: return value == wanted;
+    case TILE_NE: return value != wanted;
+    case TILE_GEU: return value >= wanted;
+    default: return value < wanted;
+  }
+}
+
+}  // namespace
+
+PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address,
+                                         uint8_t* data, uint32_t bytes) {
+  const Group& group = groups_[wavefront.group];
+  PooledPayload& payload = pool_.acquire();
+  payload.set_command(command);
+  payload.set_address(address);
+  payload.set_data_ptr(data);
+  payload.set_data_length(bytes);
+  payload.set_streaming_width(bytes);
+  StrettoExtension& extension = payload.extension;
+  extension.engine = Engine::wavefront;
+  extension.gpu = services_.gpu;
+  extension.unit = index_;
+  extension.wg_id = group.wg_id;
+  extension.wf_id = wavefront.id;
+  extension.tracked = false;
+  extension.operation = command == tlm::TLM_READ_COMMAND ? Operation::read : Operation::write;
+  extension.stream = group.context->communication ? Stream::communication : Stream::compute;
+  extension.scope = Scope::device;
+  extension.allocation = AllocationClass::cached;
+  extension.traffic = group.context->traffic;
+  extension.tags_only = false;
+  extension.rows = 1;
+  extension.row_bytes = bytes;
+  extension.pitch = 0;
+  return payload;
+}
+
+bool ComputeUnit::apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store,
+                              PooledPayload& payload) {
+  const FaultKind unmapped = store ? FaultKind::unmapped_store : FaultKind::unmapped_load;
+  const char* wrong = nullptr;
+  if (entry == nullptr) {
+    wrong = "no range entry holds it";
+  } else if (entry->kind != RangeKind::remote && !own(address)) {
+    wrong = "its range entry is local and the address is another node's";
+  } else if (store && own(address) && entry->kind != RangeKind::remote &&
+             parts_.memory->stamp_at(address & STRETTO_OFFSET_MASK) != nullptr) {
+    wrong = "it belongs to a stamp matrix, which has no bytes";
+  }
+  if (wrong != nullptr) {
+    payload.release();
+    fault(wavefront, unmapped, address, 0, wrong);
+    return false;
+  }
+  if (entry->kind == RangeKind::remote) {
+    if (!store) {
+      payload.release();
+      fault(wavefront, FaultKind::remote_load, address, 0, "loads from peers are not supported");
+      return false;
+    }
+    payload.set_address(entry->peer_base + (address - entry->base));
+  }
+  payload.extension.allocation = entry->allocation;
+  return true;
+}
+
+Cycle ComputeUnit::send(Wavefront& wavefront, PooledPayload& payload) {
+  const Time now = services_.queue->now();
+  const Time at = std::max(clock_.edge(wavefront.at), now);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = delay_of(at - now);
+  const tlm::tlm_sync_enum answer = l2->nb_transport_fw(payload, phase, delay);
+  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
+    return clock_.cycle_from(now + time_of(delay));
+  }
+  return kUnknown;
+}
+
+// A tile load or store becomes one request for each run of rows that one range entry holds; usually one in all.
+ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address,
+                                          const TileShape& shape, ElementType element, bool store, bool streaming,
+                                          uint8_t* data) {
+  const uint32_t number = wavefront.last++;
+  Wavefront::Operation& operation = wavefront.operation(number);
+  operation = {};
+  operation.tile = static_cast<uint8_t>(name);
+  operation.store = store;
+  operation.requests = 1;  // Held until all are sent.
+  Slot& slot = slot_of(group, wavefront, name);
+  if (store) {
+    ++slot.stores;
+  } else {
+    slot.written = kUnknown;
+  }
+  const uint64_t index = group.members[wavefront.id];
+  const RangeEntry* entry = parts_.ranges->find_tile(address, shape.rows, shape.pitch, shape.row_bytes);
+  for (uint32_t row = 0; row < shape.rows;) {
+    const uint64_t from = address + uint64_t{row} * shape.pitch;
+    uint32_t rows = shape.rows;
+    if (entry == nullptr || row != 0) {
+      entry = parts_.ranges->find(from, shape.row_bytes);
+      rows = 1;
+      while (row + rows < shape.rows &&
+             parts_.ranges->find(from + uint64_t{rows} * shape.pitch, shape.row_bytes) == entry) {
+        ++rows;
+      }
+    }
+    const uint32_t bytes = rows * shape.row_bytes;
+    PooledPayload& payload =
+        make_request(wavefront, store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, from, data, bytes);
+    if (!apply_entry(wavefront, entry, from, store, payload)) return Step::stop;
+    StrettoExtension& extension = payload.extension;
+    extension.element = element;
+    extension.rows = rows;
+    extension.row_bytes = shape.row_bytes;
+    extension.pitch = rows == 1 ? 0 : shape.pitch;
+    extension.tags_only = data == nullptr;
+    extension.cookie = cookie(index, number);
+    if (store && group.context->update) {
+      if (entry->update) extension.operation = Operation::update;
+      extension.tracked = entry->tracked;
+      if (entry->update || entry->tracked) extension.allocation = AllocationClass::uncached;
+    }
+    if (streaming && extension.allocation == AllocationClass::cached) {
+      extension.allocation = AllocationClass::streaming;
+    }
+    ++operation.requests;
+    const Cycle done = send(wavefront, payload);
+    if (done != kUnknown) {
+      const bool failed = payload.is_response_error();
+      payload.release();
+      if (failed) return fault(wavefront, FaultKind::bus_error, from, 0, "the memory refused a tile access");
+      operation.latest = std::max(operation.latest, done);
+      --operation.requests;
+    }
+    if (data != nullptr) data += bytes;
+    row += rows;
+  }
+  if (--operation.requests == 0) operation_done(wavefront, number);
+  return finish(wavefront);
+}
+
+void ComputeUnit::request_done(Wavefront& wavefront, uint32_t number, Cycle at) {
+  Wavefront::Operation& operation = wavefront.operation(number);
+  operation.latest = std::max(operation.latest, at);
+  if (--operation.requests == 0) operation_done(wavefront, number);
+}
+
+// All requests of an operation are answered: frees its tile and wakes who waits for it.
+void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
+  Wavefront::Operation& operation = wavefront.operation(number);
+  operation.done = operation.latest;
+  Group& group = groups_[wavefront.group];
+  if (operation.tile != Wavefront::kNoTile) {
+    Slot& slot = slot_of(group, wavefront, operation.tile);
+    if (operation.store) {
+      --slot.stores;
+      slot.read = std::max(slot.read, operation.done);
+    } else {
+      slot.written = operation.done;
+    }
+    const bool shared = operation.tile >= TILE_FIRST_LDS;
+    for (unsigned id = 0; id < group.wavefronts; ++id) {
+      Wavefront& other = *wavefronts_[group.members[id]];
+      if (other.state != Wavefront::State::tile || other.waits_for != operation.tile) continue;
+      if (shared || &other == &wavefront) wake(other, operation.done);
+    }
+  }
+  if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores) return;
+  Cycle at = wavefront.at;
+  for (uint32_t i = wavefront.first; i != wavefront.until; ++i) {
+    const Wavefront::Operation& earlier = wavefront.operation(i);
+    if (wavefront.state == Wavefront::State::stores && !earlier.store) continue;
+    if (earlier.done == kUnknown) return;
+    at = std::max(at, earlier.done);
+  }
+  wake(wavefront, at);
+}
+
+tlm::tlm_sync_enum ComputeUnit::backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                         sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  PooledPayload& pooled = static_cast<PooledPayload&>(payload);
+  const uint64_t what = pooled.extension.cookie;
+  Wavefront& wavefront = *wavefronts_[what >> 32];
+  const Cycle at = clock_.cycle_from(services_.queue->now() + time_of(delay));
+  const bool failed = payload.is_response_error();
+  const uint64_t address = payload.get_address();
+  payload.release();
+  if ((what & 0xFFFFFFFF) == kAccess) {
+    access_done(wavefront, at, failed);
+    if (wavefront.state == Wavefront::State::ready) wake(wavefront, wavefront.at);
+  } else if ((what & 0xFFFFFFFF) == kConfirm) {
+    confirm_done(wavefront, at, failed);
+    if (wavefront.state == Wavefront::State::ready) wake(wavefront, wavefront.at);
+  } else if (failed) {
+    fault(wavefront, FaultKind::bus_error, address, 0, "the memory refused a tile access");
+  } else {
+    request_done(wavefront, static_cast<uint32_t>(what), at);
+  }
+  return tlm::TLM_COMPLETED;
+}
+
+ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
+  const riscv::PendingAccess& access = wavefront.hart.pending();
+  if (access.kind == riscv::PendingAccess::Kind::kFence) return fence(wavefront);
+  const bool load = access.kind == riscv::PendingAccess::Kind::kLoad;
+  const bool amo = access.kind == riscv::PendingAccess::Kind::kAmo;
+  wavefront.word = load ? 0 : wavefront.port.store_value();
+  PooledPayload& payload = make_request(wavefront, load ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND, access.addr,
+                                        reinterpret_cast<uint8_t*>(&wavefront.word), access.size_bytes);
+  const RangeEntry* const entry = parts_.ranges->find(access.addr, access.size_bytes);
+  if (!apply_entry(wavefront, entry, access.addr, !load, payload)) return Step::stop;
+  if (load && parts_.memory->stamp_at(access.addr & STRETTO_OFFSET_MASK) != nullptr) {
+    payload.release();
+    return fault(wavefront, FaultKind::unmapped_load, access.addr, 0, "it belongs to a stamp matrix, which has no bytes");
+  }
+  if (amo) {
+    if (entry->kind == RangeKind::remote) {
+      payload.release();
+      return fault(wavefront, FaultKind::remote_load, access.addr, 0, "atomics on peers are not supported");
+    }
+    payload.extension.operation = Operation::atomic;
+    payload.extension.atomic_op = atomic_of(access.amo_op);
+    ++counters_.atomics;
+  } else {
+    ++counters_.scalar_accesses;
+  }
+  payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], kAccess);
+  wavefront.state = Wavefront::State::access;
+  const Cycle done = send(wavefront, payload);
+  if (done == kUnknown) return Step::stop;
+  const bool failed = payload.is_response_error();
+  payload.release();
+  return access_done(wavefront, done, failed);
+}
+
+ComputeUnit::Step ComputeUnit::access_done(Wavefront& wavefront, Cycle at, bool failed) {
+  const riscv::PendingAccess access = wavefront.hart.pending();
+  if (failed) return fault(wavefront, FaultKind::bus_error, access.addr, 0, "the memory refused a scalar access");
+  const uint64_t cycles = wavefront.hart.cycles();
+  switch (access.kind) {
+    case riscv::PendingAccess::Kind::kLoad: wavefront.hart.complete_load(wavefront.word); break;
+    case riscv::PendingAccess::Kind::kStore: wavefront.hart.complete_store(); break;
+    case riscv::PendingAccess::Kind::kAmo: wavefront.hart.complete_amo(wavefront.word); break;
+    default: wavefront.hart.complete_fence(); break;
+  }
+  ++counters_.instructions;
+  wavefront.at = std::max(wavefront.at, at) + (wavefront.hart.cycles() - cycles);
+  wavefront.state = Wavefront::State::ready;
+  return Step::go_on;
+}
+
+// Orders everything before it: all tile operations of the wavefront are done (scalar accesses already are).
+ComputeUnit::Step ComputeUnit::fence(Wavefront& wavefront) {
+  Step step = Step::go_on;
+  if (!operations_done(wavefront, wavefront.last, false, step)) return step;
+  return access_done(wavefront, wavefront.at, false);
+}
+
+uint64_t ComputeUnit::peek(uint64_t address) const {
+  uint64_t value = 0;
+  parts_.memory->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value), sizeof value);
+  return value;
+}
+
+// Asleep until the word holds, then one uncached read in the machine's time confirms it.
+ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv::CustomOp& op) {
+  const uint64_t address = op.rs1_value;
+  if (op.funct7 > TILE_LTU) {
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.wait_until: no such condition");
+  }
+  if (address % 8 != 0) return fault(wavefront, FaultKind::misaligned, address, 4, "tile.wait_until");
+  if (!wavefront.waiting) {
+    wavefront.waiting = true;
+    wavefront.wait_since = wavefront.at;
+    ++counters_.waits;
+  }
+  const uint64_t index = groups_[wavefront.group].members[wavefront.id];
+  wavefront.word = 0;
+  PooledPayload& payload =
+      make_request(wavefront, tlm::TLM_READ_COMMAND, address, reinterpret_cast<uint8_t*>(&wavefront.word), 8);
+  if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, false, payload)) return Step::stop;
+  if (!holds(op.funct7, peek(address), op.rs2_value)) {
+    payload.release();
+    wavefront.state = Wavefront::State::watch;
+    parts_.memory->watch(address & STRETTO_OFFSET_MASK, *this, index);
+    return Step::stop;
+  }
+  payload.extension.allocation = AllocationClass::uncached;
+  payload.extension.traffic = TrafficClass::sync;
+  payload.extension.cookie = cookie(index, kConfirm);
+  wavefront.state = Wavefront::State::confirm;
+  const Cycle done = send(wavefront, payload);
+  if (done == kUnknown) return Step::stop;
+  const bool failed = payload.is_response_error();
+  payload.release();
+  return confirm_done(wavefront, done, failed);
+}
+
+void ComputeUnit::on_memory_change(uint64_t address, uint64_t index) {
+  Wavefront& wavefront = *wavefronts_[index];
+  if (wavefront.state != Wavefront::State::watch) return;
+  const riscv::CustomOp op = wavefront.hart.custom();
+  if (holds(op.funct7, peek(op.rs1_value), op.rs2_value)) {
+    wake(wavefront, now_cycle());
+  } else {
+    parts_.memory->watch(address, *this, index);
+  }
+}
+
+ComputeUnit::Step ComputeUnit::confirm_done(Wavefront& wavefront, Cycle at, bool failed) {
+  const riscv::CustomOp op = wavefront.hart.custom();
+  if (failed) return fault(wavefront, FaultKind::bus_error, op.rs1_value, 0, "the memory refused a poll");
+  wavefront.at = std::max(wavefront.at, at);
+  wavefront.state = Wavefront::State::ready;
+  if (!holds(op.funct7, wavefront.word, op.rs2_value)) return Step::go_on;  // Changed again: from the start.
+  wavefront.waiting = false;
+  const uint64_t waited = wavefront.at - wavefront.wait_since;
+  counters_.wait_cycles += waited;
+  counters_.charged_polls += 1 + waited * 1000 / (uint64_t{spec_.poll_interval_ns} * spec_.clock_mhz);
+  return finish(wavefront);
+}
+
+// Ordered behind the wavefront's own stores: it issues when all of them are performed.
+ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op) {
+  const uint64_t address = op.rs1_value;
+  if (op.funct7 != 0) return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.locked_store");
+  if (address % 8 != 0) return fault(wavefront, FaultKind::misaligned, address, 6, "tile.locked_store");
+  Step step = Step::go_on;
+  if (!operations_done(wavefront, wavefront.last, true, step) || !ring_has_room(wavefront, step)) return step;
+  const uint32_t number = wavefront.last++;
+  Wavefront::Operation& operation = wavefront.operation(number);
+  operation = {};
+  operation.tile = Wavefront::kNoTile;
+  operation.store = true;
+  operation.requests = 1;
+  operation.data = op.rs2_value;
+  PooledPayload& payload = make_request(wavefront, tlm::TLM_WRITE_COMMAND, address,
+                                        reinterpret_cast<uint8_t*>(&operation.data), 8);
+  if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload)) return Step::stop;
+  payload.extension.operation = Operation::locked_store;
+  payload.extension.traffic = TrafficClass::sync;
+  payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], number);
+  const Cycle done = send(wavefront, payload);
+  if (done != kUnknown) {
+    const bool failed = payload.is_response_error();
+    payload.release();
+    if (failed) return fault(wavefront, FaultKind::bus_error, address, 0, "the memory refused a locked store");
+    request_done(wavefront, number, done);
+  }
+  return finish(wavefront);
+}
+
+}  // namespace stretto

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What passes between the grid scheduler's front end and the compute units, and the faults both report.
+//
+// `dispatch` (start), `done` and `drained` are the only messages of a compute unit and the scheduler. A unit stands
+// behind WorkGroupExecutor, so that another way to execute work-groups can take the place of the instruction-set simulator.
+#ifndef STRETTO_MODELS_GPU_DISPATCH_H_
+#define STRETTO_MODELS_GPU_DISPATCH_H_
+
+#include <cstdint>
+#include <string>
+
+#include "models/common/event_queue.h"
+#include "sw/include/formats/machine_types.h"
+
+namespace stretto {
+
+// A kernel slot's dispatch context (sw/include/regs/gpu.yaml), sampled at launch.
+struct DispatchContext {
+  uint64_t entry = 0;
+  uint64_t kernarg = 0;
+  uint64_t kernarg_bytes = 0;
+  uint64_t code_base = 0;
+  uint64_t code_bytes = 0;
+  uint32_t registers_bytes = 0;
+  uint32_t lds_bytes = 0;
+  uint32_t private_bytes = 0;
+  uint32_t wavefronts = 1;
+  uint32_t grid = 0;
+  bool update = false;         // The update bit of the dispatch packet.
+  bool communication = false;  // MCA stream of its traffic.
+  TrafficClass traffic = TrafficClass::other;
+};
+
+struct WorkGroupResources {
+  uint32_t registers_bytes = 0;
+  uint32_t lds_bytes = 0;
+  uint32_t wavefronts = 0;
+  uint32_t workgroups = 0;
+};
+
+// Told about work-groups by their executor, at the time when it happens.
+class WorkGroupListener {
+ public:
+  virtual ~WorkGroupListener() = default;
+  virtual void done(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
+  virtual void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
+};
+
+class WorkGroupExecutor {
+ public:
+  virtual ~WorkGroupExecutor() = default;
+  // REQUIRES: the work-group fits into resources(). `context` outlives the work-group.
+  virtual void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) = 0;
+  // Work-groups of the slot that have not issued an instruction leave (drained); the others run to their end.
+  virtual void preempt(uint8_t slot) = 0;
+  virtual bool finished() const = 0;  // Nothing is resident.
+  virtual WorkGroupResources resources() const = 0;  // What is free.
+};
+
+// Kinds and their register values: gpu.yaml, fault_kind.kind.
+enum class FaultKind : uint8_t {
+  none = 0,
+  unmapped_load = 1,
+  unmapped_store = 2,
+  remote_load = 3,
+  illegal_instruction = 4,
+  bad_shape = 5,
+  no_room = 6,
+  empty_tile = 7,
+  fetch = 8,
+  misaligned = 9,
+  bus_error = 10,
+  kernel_too_large = 11,
+  bad_context = 12,
+};
+
+struct GpuFault {
+  FaultKind kind = FaultKind::none;
+  uint8_t cause = 0;  // RISC-V exception cause where there is one.
+  uint8_t slot = 0;
+  uint16_t cu = 0;
+  uint8_t wf_id = 0;
+  uint32_t wg_id = 0;
+  uint64_t pc = 0;
+  uint64_t address = 0;
+  Time at = 0;
+  std::string detail;  // One line for people.
+};
+
+const char* fault_name(FaultKind kind);
+// "gpu0 cu3 wg 17 wf 2 pc 0x10000001234: unmapped_store at 0x100deadbee0: ..."
+std::string describe_fault(unsigned gpu, const GpuFault& fault);
+
+class FaultSink {
+ public:
+  virtual ~FaultSink() = default;
+  virtual void fault(const GpuFault& fault) = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_DISPATCH_H_

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// See gpu.h.
+#include "models/gpu/gpu.h"
+
+namespace stretto {
+namespace {
+
+riscv::IsaOptions wavefront_isa() {
+  riscv::IsaOptions options;
+  options.compressed = false;
+  options.machine_mode = false;
+  options.custom_opcodes = 1;  // custom-0: the tile extension.
+  return options;
+}
+
+}  // namespace
+
+Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spec, const HbmAddressMapping& mapping,
+         PartitionServices& services, MemoryImage& memory, std::unique_ptr<GridScheduler> scheduler)
+    : sc_core::sc_module(name),
+      code_(wavefront_isa()),
+      ranges("range_table"),
+      l2("l2", l2_spec, mapping, spec.cus, ClockDomain(spec.clock_mhz), services, memory),
+      front_end("front_end", spec, services, std::move(scheduler), code_) {
+  std::vector<WorkGroupExecutor*> executors;
+  for (uint32_t i = 0; i < spec.cus; ++i) {
+    const ComputeUnit::Parts parts{&memory, &ranges, &code_, &front_end, &front_end};
+    units.push_back(std::make_unique<ComputeUnit>(("cu" + std::to_string(i)).c_str(), spec, static_cast<uint16_t>(i),
+                                                  services, parts));
+    units.back()->l2.bind(l2.cu[i]);
+    executors.push_back(units.back().get());
+  }
+  front_end.connect(std::move(executors), &l2);
+  front_end.set_instruction_count([this] { return instructions(); });
+}
+
+uint64_t Gpu::sum(uint64_t ComputeUnitCounters::*counter) const {
+  uint64_t total = 0;
+  for (const auto& unit : units) total += unit->counters().*counter;
+  return total;
+}
+
+uint64_t Gpu::instructions() const { return sum(&ComputeUnitCounters::instructions); }
+
+void Gpu::report(StatisticSink& sink) const {
+  front_end.report(sink);
+  l2.report(sink);
+  sink.add("gpu.instructions", instructions(), "count", "Instructions of all wavefronts.");
+  sink.add("gpu.multiply_adds", sum(&ComputeUnitCounters::multiply_adds), "count", "Multiply-adds of all tensor pipes.");
+  sink.add("gpu.tile_load_bytes", sum(&ComputeUnitCounters::load_bytes), "bytes", "Bytes of tile loads.");
+  sink.add("gpu.tile_store_bytes", sum(&ComputeUnitCounters::store_bytes), "bytes", "Bytes of tile stores.");
+  sink.add("gpu.charged_polls", sum(&ComputeUnitCounters::charged_polls), "count", "Polls that wait_until stands for.");
+  for (const auto& unit : units) unit->report(sink);
+}
+
+void Gpu::audit(AuditSink& sink) const {
+  front_end.audit(sink);
+  l2.audit(sink);
+  for (const auto& unit : units) unit->audit(sink);
+}
+
+std::vector<std::string> Gpu::waiting_on() const {
+  std::vector<std::string> lines = front_end.waiting_on();
+  for (std::string& line : l2.waiting_on()) lines.push_back(std::move(line));
+  for (const auto& unit : units) {
+    for (std::string& line : unit->waiting_on()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace stretto

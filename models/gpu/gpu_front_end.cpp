@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// See gpu_front_end.h.
+#include "models/gpu/gpu_front_end.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+#include "sw/include/formats/address_map.h"
+#include "sw/include/regs/field.h"
+#include "sw/include/regs/gpu_bank.h"
+#include "sw/include/regs/gpu_regs.h"
+#include "sw/include/regs/grid_scheduler_bank.h"
+#include "sw/include/regs/grid_scheduler_regs.h"
+
+namespace stretto {
+namespace {
+
+constexpr uint64_t kTick = 0, kApply = 1;  // Event tags.
+constexpr size_t kFaultsKept = 64;
+
+bool answer_unless_register(tlm::tlm_generic_payload& payload, bool known) {
+  const bool good = known && payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
+  payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  return !good;
+}
+
+}  // namespace
+
+GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
+                         std::unique_ptr<GridScheduler> scheduler, riscv::CodeCache& code)
+    : sc_core::sc_module(name),
+      EventHandler(*services.queue),
+      regs("regs"),
+      scheduler_regs("scheduler_regs"),
+      spec_(spec),
+      clock_(spec.clock_mhz),
+      services_(services),
+      scheduler_(std::move(scheduler)),
+      code_(code) {
+  regs.register_b_transport(this, &GpuFrontEnd::on_register);
+  scheduler_regs.register_b_transport(this, &GpuFrontEnd::on_scheduler_register);
+  scheduler_->reset();
+  for (const RegisterInfo& info : kGpuRegisters) {
+    for (uint32_t i = 0; i < info.count; ++i) registers_[(info.offset + i * info.stride) / 8] = info.reset;
+  }
+}
+
+void GpuFrontEnd::connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2) {
+  units_ = std::move(units);
+  l2_ = l2;
+}
+
+// ---- The scheduler's clock
+
+uint64_t GpuFrontEnd::next_free_cycle() const {
+  return std::max(clock_.cycle_from(services_.queue->now()), next_cycle_);
+}
+
+void GpuFrontEnd::arm() {
+  if (armed_ || (idle_ && reports_.empty())) return;
+  armed_ = true;
+  services_.queue->schedule(clock_.edge(next_free_cycle()), *this, kTick);
+}
+
+GridSchedulerOutputs GpuFrontEnd::step(uint64_t cycle, const RegisterPort& port) {
+  assert(cycle >= next_cycle_);
+  GridSchedulerInputs in;
+  in.cycle = cycle;
+  in.reg = port;
+  if (!reports_.empty()) {
+    const Report& report = reports_.front();
+    in.done_valid = !report.drained;
+    in.drained_valid = report.drained;
+    in.done_cu = static_cast<uint8_t>(report.cu);
+    in.done_slot = report.slot;
+    reports_.pop_front();
+  }
+  const GridSchedulerOutputs out = scheduler_->step(in);
+  next_cycle_ = cycle + 1;
+  idle_ = out.idle;
+  ++steps_;
+  return out;
+}
+
+void GpuFrontEnd::on_event(uint64_t tag) {
+  if (tag == kApply) {
+    const GridSchedulerOutputs outputs = outputs_.front().outputs;
+    outputs_.pop_front();
+    apply(outputs);
+    return;
+  }
+  armed_ = false;
+  const uint64_t cycle = clock_.cycle_at(services_.queue->now());
+  if (cycle >= next_cycle_) apply(step(cycle, {}));
+  arm();
+}
+
+void GpuFrontEnd::apply(const GridSchedulerOutputs& out) {
+  const Time now = services_.queue->now();
+  if (out.kernel_start && events_.kernel_start) events_.kernel_start(now);
+  if (out.first_wg_done && events_.first_wg_done) events_.first_wg_done(now);
+  if (out.kernel_done) {
+    running_[out.done_slot] = false;
+    if (events_.kernel_end) events_.kernel_end(now);
+  }
+  if (out.dispatch_valid) dispatch({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
+  if (out.irq != irq_) {
+    irq_ = out.irq;
+    if (interrupts_ != nullptr) interrupts_->set(STRETTO_IRQ_GRID_SCHEDULER, irq_);
+  }
+}
+
+void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  uint32_t index = 0;
+  const RegisterInfo* const info =
+      find_register(kGridSchedulerRegisters, static_cast<uint32_t>(payload.get_address()), &index);
+  if (answer_unless_register(payload, info != nullptr)) return;
+  RegisterPort port;
+  port.address = static_cast<uint16_t>(payload.get_address());
+  port.write = payload.is_write();
+  port.read = payload.is_read();
+  if (port.write) {
+    std::memcpy(&port.wdata, payload.get_data_ptr(), 8);
+    if (info->offset == GRID_SCHEDULER_SLOT_NEEDS_OFFSET) needs_[index] = port.wdata;
+    if (info->offset == GRID_SCHEDULER_SLOT_CONTROL_OFFSET &&
+        (port.wdata & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] && !sample_context(index)) {
+      return;
+    }
+  }
+  const Time now = services_.queue->now();
+  // A write is one clock; a read is presented in one and answers in the next.
+  uint64_t cycle = 0;
+  GridSchedulerOutputs out;
+  for (unsigned clocks = port.read ? 2 : 1; clocks > 0; --clocks) {
+    cycle = next_free_cycle();
+    out = step(cycle, port);
+    port = {};
+    if (clock_.edge(cycle) <= now) {
+      apply(out);
+    } else {
+      outputs_.push_back({cycle, out});
+      services_.queue->schedule(clock_.edge(cycle), *this, kApply);
+    }
+  }
+  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &out.reg_rdata, 8);
+  delay = std::max(delay, delay_of(clock_.edge(cycle + 1) - now));
+  arm();
+}
+
+// ---- Launch and dispatch
+
+bool GpuFrontEnd::sample_context(unsigned slot) {
+  const auto raw = [&](uint32_t offset) { return registers_[(offset + slot * GPU_CONTEXT_ENTRY_STRIDE) / 8]; };
+  DispatchContext context;
+  context.entry = raw(GPU_CONTEXT_ENTRY_OFFSET);
+  context.kernarg = raw(GPU_CONTEXT_KERNARG_OFFSET);
+  context.kernarg_bytes = raw(GPU_CONTEXT_KERNARG_BYTES_OFFSET);
+  context.code_base = raw(GPU_CONTEXT_CODE_BASE_OFFSET);
+  context.code_bytes = raw(GPU_CONTEXT_CODE_BYTES_OFFSET);
+  context.registers_bytes = static_cast<uint32_t>(raw(GPU_CONTEXT_REGISTERS_BYTES_OFFSET));
+  context.lds_bytes = static_cast<uint32_t>(raw(GPU_CONTEXT_LDS_BYTES_OFFSET));
+  context.private_bytes = static_cast<uint32_t>(raw(GPU_CONTEXT_PRIVATE_BYTES_OFFSET));
+  context.wavefronts = static_cast<uint32_t>(raw(GPU_CONTEXT_WAVEFRONTS_OFFSET));
+  context.grid = static_cast<uint32_t>(raw(GPU_CONTEXT_GRID_OFFSET));
+  const uint64_t flags = raw(GPU_CONTEXT_FLAGS_OFFSET);
+  context.update = (flags & GPU_CONTEXT_FLAGS_UPDATE_MASK) != 0;
+  context.communication = (flags & GPU_CONTEXT_FLAGS_COMMUNICATION_MASK) != 0;
+  context.traffic = static_cast<TrafficClass>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_TRAFFIC));
+
+  if (context.wavefronts == 0 || context.wavefronts > 8 ||
+      (context.private_bytes != 0 && !std::has_single_bit(context.private_bytes)) || context.private_bytes > 65536 ||
+      context.entry < context.code_base || context.entry - context.code_base + 4 > context.code_bytes ||
+      context.entry % 4 != 0) {
+    launch_fault(slot, FaultKind::bad_context, context.entry, "launch with a dispatch context that cannot run");
+    return false;
+  }
+  ++launches_;
+  code_.flush();  // A launch may follow a load over old code.
+  contexts_[slot] = context;
+  running_[slot] = true;
+  const uint64_t registers = STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB) * 1024;
+  const uint64_t lds = STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB) * 1024;
+  const uint64_t wavefronts = STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS);
+  const bool too_large = context.registers_bytes > spec_.registers_bytes || context.lds_bytes > spec_.lds_bytes;
+  if (too_large) {
+    const bool by_registers = context.registers_bytes > spec_.registers_bytes;
+    launch_fault(slot, FaultKind::kernel_too_large, by_registers ? context.registers_bytes : context.lds_bytes,
+                 by_registers ? "a work-group needs " + std::to_string(context.registers_bytes) +
+                                    " bytes of registers, a compute unit has " + std::to_string(spec_.registers_bytes)
+                              : "a work-group needs " + std::to_string(context.lds_bytes) +
+                                    " bytes of LDS, a compute unit has " + std::to_string(spec_.lds_bytes));
+    running_[slot] = false;
+    // The scheduler refuses it by itself, and says so in the slot's state, if it was told the same needs.
+    return registers > spec_.registers_bytes || lds > spec_.lds_bytes;
+  }
+  if (registers < context.registers_bytes || lds < context.lds_bytes || wavefronts < context.wavefronts) {
+    running_[slot] = false;
+    launch_fault(slot, FaultKind::bad_context, context.entry,
+                 "the scheduler was told smaller needs than the dispatch context has");
+    return false;
+  }
+  return true;
+}
+
+void GpuFrontEnd::launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail) {
+  GpuFault report;
+  report.kind = kind;
+  report.slot = static_cast<uint8_t>(slot);
+  report.address = bytes;
+  report.pc = registers_[(GPU_CONTEXT_ENTRY_OFFSET + slot * GPU_CONTEXT_ENTRY_STRIDE) / 8];
+  report.at = services_.queue->now();
+  report.detail = std::move(detail);
+  fault(report);
+}
+
+void GpuFrontEnd::dispatch(const Dispatch& dispatch) {
+  ++dispatched_;
+  if (spec_.stage_mode == StageMode::synchronous && !stage_open_) {
+    held_.push_back(dispatch);
+    return;
+  }
+  begin(dispatch);
+}
+
+void GpuFrontEnd::begin(const Dispatch& dispatch) {
+  if (stage_running_++ == 0) stage_begin_ = services_.queue->now();
+  units_.at(dispatch.cu)->start(dispatch.slot, dispatch.wg_id, contexts_[dispatch.slot]);
+}
+
+void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t) {
+  ++retired_;
+  reports_.push_back({cu, slot, false});
+  stage_open_ = false;
+  if (--stage_running_ == 0) {
+    ++stages_;
+    stage_open_ = true;
+    if (services_.trace != nullptr && spec_.stage_mode == StageMode::synchronous) {
+      services_.trace->span("gpu" + std::to_string(services_.gpu) + "/stages", "stage " + std::to_string(stages_),
+                            stage_begin_, services_.queue->now());
+    }
+    std::deque<Dispatch> next;
+    next.swap(held_);
+    for (const Dispatch& dispatch : next) begin(dispatch);
+  }
+  arm();
+}
+
+void GpuFrontEnd::drained(uint16_t cu, uint8_t slot, uint32_t) {
+  ++drained_;
+  reports_.push_back({cu, slot, true});
+  --stage_running_;
+  arm();
+}
+
+// ---- Faults
+
+void GpuFrontEnd::fault(const GpuFault& fault) {
+  ++fault_count_;
+  if (faults_.size() < kFaultsKept) faults_.push_back(fault);
+  if ((fault_status_ & GPU_FAULT_STATUS_PENDING_MASK) != 0) {
+    fault_status_ |= GPU_FAULT_STATUS_LOST_MASK;
+  } else {
+    fault_status_ |= GPU_FAULT_STATUS_PENDING_MASK;
+    current_fault_ = fault;
+    update_fault_line();
+  }
+  if (on_fault_) on_fault_(fault);
+}
+
+void GpuFrontEnd::update_fault_line() {
+  if (interrupts_ != nullptr) {
+    interrupts_->set(STRETTO_IRQ_FAULT, (fault_status_ & GPU_FAULT_STATUS_PENDING_MASK) != 0);
+  }
+}
+
+// ---- Registers of gpu.yaml
+
+uint64_t GpuFrontEnd::read_register(uint32_t offset) const {
+  switch (offset) {
+    case GPU_L2_STATUS_OFFSET:
+      if (l2_ == nullptr) return 0;
+      return STRETTO_FIELD(GPU_L2_STATUS_BUSY, l2_->write_back_busy()) |
+             STRETTO_FIELD(GPU_L2_STATUS_COMPLETED, l2_->write_backs_completed());
+    case GPU_FAULT_STATUS_OFFSET: return fault_status_;
+    case GPU_FAULT_KIND_OFFSET:
+      return STRETTO_FIELD(GPU_FAULT_KIND_KIND, static_cast<uint64_t>(current_fault_.kind)) |
+             STRETTO_FIELD(GPU_FAULT_KIND_CAUSE, current_fault_.cause) |
+             STRETTO_FIELD(GPU_FAULT_KIND_SLOT, current_fault_.slot) |
+             STRETTO_FIELD(GPU_FAULT_KIND_CU, current_fault_.cu) |
+             STRETTO_FIELD(GPU_FAULT_KIND_WF_ID, current_fault_.wf_id);
+    case GPU_FAULT_ADDRESS_OFFSET: return current_fault_.address;
+    case GPU_FAULT_PC_OFFSET: return current_fault_.pc;
+    case GPU_FAULT_WG_OFFSET: return current_fault_.wg_id;
+    case GPU_FAULT_COUNT_OFFSET: return fault_count_;
+    case GPU_CUS_OFFSET: return spec_.cus;
+    case GPU_REGISTERS_PER_CU_OFFSET: return spec_.registers_bytes;
+    case GPU_LDS_PER_CU_OFFSET: return spec_.lds_bytes;
+    case GPU_WAVEFRONTS_PER_CU_OFFSET: return spec_.wavefront_slots;
+    case GPU_WORKGROUPS_PER_CU_OFFSET: return spec_.workgroup_slots;
+    case GPU_COUNT_DISPATCHED_OFFSET: return dispatched_;
+    case GPU_COUNT_RETIRED_OFFSET: return retired_;
+    case GPU_COUNT_INSTRUCTIONS_OFFSET: return instruction_count_ ? instruction_count_() : 0;
+    case GPU_COUNT_L2_HITS_OFFSET: return l2_ == nullptr ? 0 : l2_->total(l2_->counters().hits);
+    case GPU_COUNT_L2_MISSES_OFFSET: return l2_ == nullptr ? 0 : l2_->total(l2_->counters().misses);
+    default: return registers_[offset / 8];
+  }
+}
+
+void GpuFrontEnd::write_register(uint32_t offset, uint64_t value) {
+  uint32_t index = 0;
+  const RegisterInfo& info = *find_register(kGpuRegisters, offset, &index);
+  if (info.offset == GPU_FAULT_STATUS_OFFSET) {
+    fault_status_ = value_after_write(info, fault_status_, value);
+    if ((fault_status_ & GPU_FAULT_STATUS_PENDING_MASK) == 0) current_fault_ = {};
+    update_fault_line();
+    return;
+  }
+  uint64_t& stored = registers_[offset / 8];
+  stored = value_after_write(info, stored, value);
+  switch (info.offset) {
+    case GPU_L2_COMMAND_OFFSET:
+      stored = 0;
+      if (l2_ != nullptr && (value & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 && !l2_->write_back_busy()) {
+        l2_->write_back_invalidate();
+      }
+      break;
+    case GPU_L2_PIN_BASE_OFFSET:
+    case GPU_L2_PIN_BYTES_OFFSET:
+      if (l2_ != nullptr) {
+        l2_->pin(index, registers_[GPU_L2_PIN_BASE_OFFSET_AT(index) / 8],
+                 registers_[GPU_L2_PIN_BYTES_OFFSET_AT(index) / 8]);
+      }
+      break;
+    default: break;
+  }
+}
+
+void GpuFrontEnd::on_register(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  const uint32_t offset = static_cast<uint32_t>(payload.get_address());
+  if (answer_unless_register(payload, find_register(kGpuRegisters, offset) != nullptr)) return;
+  uint64_t value = 0;
+  if (payload.is_read()) {
+    value = read_register(offset);
+    std::memcpy(payload.get_data_ptr(), &value, 8);
+  } else {
+    std::memcpy(&value, payload.get_data_ptr(), 8);
+    write_register(offset, value);
+  }
+}
+
+// ---- Component
+
+void GpuFrontEnd::report(StatisticSink& sink) const {
+  sink.add("front_end.launches", launches_, "count", "Kernels launched.");
+  sink.add("front_end.dispatched", dispatched_, "count", "Work-groups dispatched.");
+  sink.add("front_end.retired", retired_, "count", "Work-groups ended.");
+  sink.add("front_end.stages", stages_, "count", "Times that all resident work-groups had ended.");
+  sink.add("front_end.scheduler_clocks", steps_, "count", "Clocks in which the grid scheduler was evaluated.");
+  sink.add("front_end.faults", fault_count_, "count", "Faults of wavefronts and launches.");
+}
+
+void GpuFrontEnd::audit(AuditSink& sink) const {
+  sink.equal("work-groups dispatched = ended + preempted + running + held", dispatched_,
+             retired_ + drained_ + stage_running_ + held_.size());
+  sink.equal("GPU faults = 0", fault_count_, 0);
+}
+
+std::vector<std::string> GpuFrontEnd::waiting_on() const {
+  std::vector<std::string> lines;
+  if (!held_.empty()) {
+    lines.push_back(std::to_string(held_.size()) + " work-groups wait for " + std::to_string(stage_running_) +
+                    " of their stage to end");
+  }
+  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+    if (running_[slot]) {
+      lines.push_back("kernel slot " + std::to_string(slot) + " runs: " + std::to_string(dispatched_) +
+                      " work-groups dispatched, " + std::to_string(retired_) + " ended");
+    }
+  }
+  return lines;
+}
+
+}  // namespace stretto

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// GpuFrontEnd: clocks the grid scheduler, carries dispatches to the compute units and `done` back, holds the dispatch
+// contexts, L2 control and the fault report (gpu.yaml), and tells the memory when kernels begin and end.
+//
+// Invariants
+//  1 The scheduler is stepped only at GPU clock edges at which it has work or an input, each edge at most once.
+//  2 A dispatch context is sampled when its slot is launched and stays what it was until the kernel is done.
+//  3 stage_mode synchronous: after the first work-group of a stage has ended, what the scheduler dispatches is held until
+//    all of the stage has ended; then it all starts at once. The last, partial stage is a stage like any other.
+//  4 A register access of the scheduler takes the next free clock (a read two) at the time of the call.
+#ifndef STRETTO_MODELS_GPU_GPU_FRONT_END_H_
+#define STRETTO_MODELS_GPU_GPU_FRONT_END_H_
+
+#include <tlm>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/clock_domain.h"
+#include "models/common/component.h"
+#include "models/common/interrupt_line.h"
+#include "models/gpu/dispatch.h"
+#include "models/gpu/gpu_spec.h"
+#include "models/gpu/l2_cache.h"
+#include "models/reference/grid_scheduler_if.h"
+#include "models/riscv/code_cache.h"
+
+namespace stretto {
+
+// To the memory controllers (T3-MCA-04, -06). Each may be empty.
+struct KernelEvents {
+  std::function<void(Time)> kernel_start;
+  std::function<void(Time)> first_wg_done;
+  std::function<void(Time)> kernel_end;
+};
+
+class GpuFrontEnd final : public sc_core::sc_module,
+                          public Component,
+                          public WorkGroupListener,
+                          public FaultSink,
+                          private EventHandler {
+ public:
+  tlm_utils::simple_target_socket<GpuFrontEnd> regs;            // gpu.yaml; b_transport, 8 bytes.
+  tlm_utils::simple_target_socket<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
+
+  GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
+              std::unique_ptr<GridScheduler> scheduler, riscv::CodeCache& code);
+
+  // Before the run. `l2` may be null in tests.
+  void connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2);
+  void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
+  void set_kernel_events(KernelEvents events) { events_ = std::move(events); }
+  // What count_instructions reads.
+  void set_instruction_count(std::function<uint64_t()> count) { instruction_count_ = std::move(count); }
+
+  void done(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
+  void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
+  void fault(const GpuFault& fault) override;
+
+  // Every fault of the run (at most the first 64), for its record.
+  const std::vector<GpuFault>& faults() const { return faults_; }
+  uint64_t fault_count() const { return fault_count_; }
+  // Called at each fault; the platform ends the run with it. May be empty.
+  void on_fault(std::function<void(const GpuFault&)> f) { on_fault_ = std::move(f); }
+
+  void report(StatisticSink& sink) const override;
+  void audit(AuditSink& sink) const override;
+  std::vector<std::string> waiting_on() const override;
+
+ private:
+  struct Dispatch {
+    uint16_t cu;
+    uint8_t slot;
+    uint32_t wg_id;
+  };
+  struct Report {
+    uint16_t cu;
+    uint8_t slot;
+    bool drained;
+  };
+  struct PendingOutputs {
+    uint64_t cycle;
+    GridSchedulerOutputs outputs;
+  };
+
+  void on_event(uint64_t tag) override;
+  void on_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void on_scheduler_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  GridSchedulerOutputs step(uint64_t cycle, const RegisterPort& port);
+  void apply(const GridSchedulerOutputs& outputs);
+  void arm();
+  uint64_t next_free_cycle() const;
+  uint64_t read_register(uint32_t offset) const;
+  void write_register(uint32_t offset, uint64_t value);
+  // False: refused, a fault is reported and the launch must not reach the scheduler.
+  bool sample_context(unsigned slot);
+  void dispatch(const Dispatch& dispatch);
+  void begin(const Dispatch& dispatch);
+  void launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail);
+  void update_fault_line();
+
+  const GpuSpec spec_;
+  const ClockDomain clock_;
+  PartitionServices& services_;
+  std::unique_ptr<GridScheduler> scheduler_;
+  riscv::CodeCache& code_;
+  std::vector<WorkGroupExecutor*> units_;
+  L2Cache* l2_ = nullptr;
+  InterruptLine* interrupts_ = nullptr;
+  KernelEvents events_;
+  std::function<uint64_t()> instruction_count_;
+  std::function<void(const GpuFault&)> on_fault_;
+
+  std::array<uint64_t, 0x700 / 8> registers_{};  // Written values, by offset / 8.
+  std::array<DispatchContext, kGridSlots> contexts_{};
+  std::array<bool, kGridSlots> running_{};       // Between launch and kernel_done.
+  std::array<uint64_t, kGridSlots> needs_{};     // Last slot_needs written.
+
+  std::deque<Report> reports_;                   // done and drained, in their order; one enters a clock.
+  std::deque<PendingOutputs> outputs_;           // Of clocks that register accesses took ahead of time.
+  uint64_t next_cycle_ = 0;                      // First clock that has not been stepped.
+  bool idle_ = true;
+  bool armed_ = false;
+  bool irq_ = false;
+
+  bool stage_open_ = true;
+  uint64_t stage_running_ = 0;
+  std::deque<Dispatch> held_;
+  Time stage_begin_ = 0;
+  uint64_t stages_ = 0;
+
+  std::vector<GpuFault> faults_;
+  GpuFault current_fault_;
+  uint64_t fault_status_ = 0;
+  uint64_t fault_count_ = 0;
+  uint64_t dispatched_ = 0;
+  uint64_t retired_ = 0;
+  uint64_t drained_ = 0;
+  uint64_t steps_ = 0;
+  uint64_t launches_ = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_GPU_FRONT_END_H_

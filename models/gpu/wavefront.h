@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wavefront: a RISC-V hart with private memory, the list of its asynchronous tile operations, and what it waits for.
+// Passive state; the compute unit steps it.
+//
+// What a wavefront sees of memory through scalar loads and stores:
+//   private window  kPrivateBase.. in node 0: its own stack, zero at the start; free
+//   kernel arguments and the code object (constants): loads only; free
+//   everything else  a timed 8-byte request that the range table must know; the wavefront stops until it is answered
+#ifndef STRETTO_MODELS_GPU_WAVEFRONT_H_
+#define STRETTO_MODELS_GPU_WAVEFRONT_H_
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "models/common/memory_image.h"
+#include "models/common/payload_pool.h"
+#include "models/gpu/dispatch.h"
+#include "models/riscv/hart.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/tile.h"
+
+namespace stretto {
+
+inline constexpr uint64_t kPrivateBase = 0x40000000;  // In node 0; every wavefront sees its own memory there.
+
+// A point in the GPU's clock; unknown while memory has not answered.
+using Cycle = uint64_t;
+inline constexpr Cycle kUnknown = ~uint64_t{0};
+
+class WavefrontPort {
+ public:
+  static constexpr bool kMachineMode = false;
+  static constexpr bool kCompressed = false;
+  static constexpr bool kWatchCodeWrites = false;  // Kernels do not write code; a launch forgets decoded code.
+  static constexpr bool kFetchTiming = false;      // Instruction caches are ideal (README, Simplified).
+
+  void start(MemoryImage& memory, const DispatchContext& context, uint32_t wg_id, uint8_t wf_id, uint8_t gpu) {
+    memory_ = &memory;
+    context_ = &context;
+    wg_id_ = wg_id;
+    wf_id_ = wf_id;
+    gpu_ = gpu;
+    scratch_ = {};
+    private_.assign(context.private_bytes, 0);
+  }
+
+  bool fetch(uint64_t address, uint16_t& parcel) {
+    if (!inside(address, 2, context_->code_base, context_->code_bytes)) return false;
+    memory_->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&parcel), 2);
+    return true;
+  }
+
+  template <class T>
+  riscv::MemStatus load(uint64_t address, T& value, uint64_t&) {
+    if (inside(address, sizeof(T), kPrivateBase, private_.size())) {
+      std::memcpy(&value, private_.data() + (address - kPrivateBase), sizeof(T));
+      return riscv::MemStatus::kDone;
+    }
+    if (inside(address, sizeof(T), context_->kernarg, context_->kernarg_bytes) ||
+        inside(address, sizeof(T), context_->code_base, context_->code_bytes)) {
+      memory_->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value), sizeof(T));
+      return riscv::MemStatus::kDone;
+    }
+    if (address % sizeof(T) != 0) return riscv::MemStatus::kMisaligned;
+    return riscv::MemStatus::kPending;
+  }
+
+  template <class T>
+  riscv::MemStatus store(uint64_t address, T value, uint64_t&) {
+    if (inside(address, sizeof(T), kPrivateBase, private_.size())) {
+      std::memcpy(private_.data() + (address - kPrivateBase), &value, sizeof(T));
+      return riscv::MemStatus::kDone;
+    }
+    if (address % sizeof(T) != 0) return riscv::MemStatus::kMisaligned;
+    value_ = value;
+    return riscv::MemStatus::kPending;
+  }
+
+  riscv::MemStatus amo(const riscv::AmoRequest& request, uint64_t&, uint64_t&) {
+    // No reservations across the L2: a kernel uses AMOs (README, Absent).
+    if (request.op == riscv::AmoOp::kLoadReserved || request.op == riscv::AmoOp::kStoreConditional) {
+      return riscv::MemStatus::kFault;
+    }
+    value_ = request.operand;
+    return riscv::MemStatus::kPending;
+  }
+
+  riscv::MemStatus fence(const riscv::FenceRequest&, uint64_t&) { return riscv::MemStatus::kPending; }
+
+  bool csr_read(uint32_t csr, uint64_t& value) {
+    switch (csr) {
+      case TILE_CSR_WG_ID: value = wg_id_; return true;
+      case TILE_CSR_WF_ID: value = wf_id_; return true;
+      case TILE_CSR_KERNARG: value = context_->kernarg; return true;
+      case TILE_CSR_GPU_ID: value = gpu_; return true;
+      case TILE_CSR_GRID: value = context_->grid; return true;
+      case TILE_CSR_WAVEFRONTS: value = context_->wavefronts; return true;
+      case TILE_CSR_CYCLE: value = cycle_; return true;
+      case TILE_CSR_SCRATCH0:
+      case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
+      default: return false;
+    }
+  }
+  bool csr_write(uint32_t csr, uint64_t value) {
+    if (csr != TILE_CSR_SCRATCH0 && csr != TILE_CSR_SCRATCH1) return false;
+    scratch_[csr - TILE_CSR_SCRATCH0] = value;
+    return true;
+  }
+
+  // The operand of the store or AMO that the hart stopped for.
+  uint64_t store_value() const { return value_; }
+  uint64_t private_top() const { return kPrivateBase + private_.size(); }
+  // Clock at which the run began (the `cycle` CSR of a run-ahead is that of its first instruction).
+  void set_cycle(uint64_t cycle) { cycle_ = cycle; }
+
+ private:
+  static bool inside(uint64_t address, uint64_t bytes, uint64_t base, uint64_t size) {
+    return address >= base && bytes <= size && address - base <= size - bytes;
+  }
+
+  MemoryImage* memory_ = nullptr;
+  const DispatchContext* context_ = nullptr;
+  uint64_t value_ = 0;
+  uint64_t cycle_ = 0;
+  uint32_t wg_id_ = 0;
+  uint8_t wf_id_ = 0;
+  uint8_t gpu_ = 0;
+  std::array<uint64_t, 2> scratch_{};
+  std::vector<uint8_t> private_;
+};
+
+struct Wavefront {
+  static constexpr unsigned kMaxOperations = 64;  // Asynchronous operations in flight; one more waits.
+
+  enum class State : uint8_t {
+    free,
+    ready,     // Goes on at `at`.
+    tile,      // Names a tile that memory has not finished.
+    count,     // tile.wait, or the list of operations is full.
+    stores,    // fence, locked store, end: earlier operations.
+    barrier,
+    access,    // Scalar access or atomic.
+    watch,     // wait_until, asleep.
+    confirm,   // wait_until, reading.
+    ended,
+    faulted,
+  };
+  // An asynchronous operation; in issue order.
+  struct Operation {
+    Cycle done = kUnknown;
+    Cycle latest = 0;      // Of the requests answered so far.
+    uint32_t requests = 0; // Not yet answered.
+    uint8_t tile = 0;      // Name; kNoTile for a locked store.
+    bool store = false;
+    uint64_t data = 0;     // Of a locked store.
+  };
+  static constexpr uint8_t kNoTile = 0xFF;
+
+  Wavefront(riscv::CodeCache& code) : hart(port, code) {}
+  Wavefront(const Wavefront&) = delete;
+  Wavefront& operator=(const Wavefront&) = delete;
+
+  WavefrontPort port;
+  riscv::Hart<WavefrontPort> hart;
+  State state = State::free;
+  bool scheduled = false;   // An event for it is in the queue.
+  uint8_t group = 0;        // Work-group slot of the unit.
+  uint8_t id = 0;           // In the work-group.
+  Cycle at = 0;             // Its local time.
+  uint8_t waits_for = 0;    // Tile name, in state `tile`.
+  bool waiting = false;     // A wait_until has begun.
+  uint32_t until = 0;       // In states count and stores: operations below this number must be done.
+  uint32_t first = 0;       // Operations first..last-1 are in the ring.
+  uint32_t last = 0;
+  std::array<Operation, kMaxOperations> ring;
+  uint64_t word = 0;        // Data of a scalar access.
+  Cycle wait_since = 0;     // Of wait_until.
+
+  Operation& operation(uint32_t number) { return ring[number % kMaxOperations]; }
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_GPU_WAVEFRONT_H_
