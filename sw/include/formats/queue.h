@@ -30,11 +30,13 @@
 #define STRETTO_QUEUE_COUNT 16
 #define STRETTO_QUEUE_PACKETS 64
 #define STRETTO_QUEUE_OFFSET(queue) (0x10000 + (queue) * 0x1000)
-// Host memory: one window of 64 KiB a GPU, read indices of its queues first, then the driver's signals.
+// Host memory: one window of 64 KiB a GPU: read indices of its queues, the driver's signals (256 a queue), and words with
+// which the host threads of several GPUs meet.
 #define STRETTO_HOST_WINDOW_BYTES 0x10000
 #define STRETTO_READ_INDEX_OFFSET(gpu, queue) ((gpu) * STRETTO_HOST_WINDOW_BYTES + (queue) * 8)
 #define STRETTO_SIGNAL_OFFSET(gpu, index) ((gpu) * STRETTO_HOST_WINDOW_BYTES + 0x1000 + (index) * 8)
-#define STRETTO_SIGNALS_PER_GPU 7680
+#define STRETTO_SIGNALS_PER_QUEUE 256
+#define STRETTO_HOST_WORD_OFFSET(gpu, index) ((gpu) * STRETTO_HOST_WINDOW_BYTES + 0xF000 + (index) * 8)
 #define STRETTO_SIGNAL_PENDING 1
 
 // Header, 16 bits: type [7:0], barrier [8], acquire scope [10:9], release scope [12:11] (HSA 1.2, 2.9).
