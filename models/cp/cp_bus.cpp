@@ -12,7 +12,7 @@ CpBus::CpBus(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in
   in.register_b_transport(this, &CpBus::b_transport);
 }
 
-void CpBus::attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket<32>& target) {
+void CpBus::attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket_b<32>& target) {
   const auto after = std::find_if(windows_.begin(), windows_.end(),
                                   [base](const Window& window) { return window.base > base; });
   assert(bytes > 0 && (after == windows_.end() || base + bytes <= after->base));

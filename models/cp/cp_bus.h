@@ -24,7 +24,7 @@ class CpBus final : public sc_core::sc_module {
   explicit CpBus(const sc_core::sc_module_name& name);
 
   // Binds a register bank to [base, base + bytes). Before the end of elaboration; at most kMaxDevices.
-  void attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket<32>& target);
+  void attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket_b<32>& target);
 
  private:
   using Out = tlm_utils::simple_initiator_socket_optional<CpBus>;
