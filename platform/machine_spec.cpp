@@ -20,13 +20,17 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("gpu", spec.gpu);
   set.group("l2", spec.l2);
   set.group("hbm", spec.hbm);
+  set.group("link", spec.link);
+  set.group("pcie", spec.pcie);
+  set.group("cp", spec.cp);
   set.group("sim", spec.sim);
 }
 
 void check_machine(const MachineSpec& spec) {
-  for (const std::string& wrong : {spec.gpu.check(), spec.l2.check()}) {
+  for (const std::string& wrong : {spec.gpu.check(), spec.l2.check(), spec.cp.check()}) {
     if (!wrong.empty()) throw UserError(wrong);
   }
+  if (spec.sim.mirror && spec.topology != Topology::ring) throw UserError("sim.mirror needs topology ring");
   if (spec.l2.banks % spec.hbm.channels != 0) {
     throw UserError("l2.banks (" + std::to_string(spec.l2.banks) + ") must be a multiple of hbm.channels (" +
                     std::to_string(spec.hbm.channels) + ")");

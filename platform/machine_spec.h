@@ -9,6 +9,8 @@
 
 #include "models/common/partition.h"
 #include "models/common/spec.h"
+#include "models/cp/cp_spec.h"
+#include "models/fabric/link_spec.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 
@@ -30,6 +32,9 @@ struct MachineSpec {
   GpuSpec gpu;
   L2Spec l2;
   HbmSpec hbm;
+  LinkSpec link;
+  LinkSpec pcie = pcie_defaults();
+  CpSpec cp;
   SimSpec sim;
 };
 

@@ -31,9 +31,8 @@ Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<s
   stop_flag = &stop_;
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  sc_core::sc_spawn([this] { look(); }, "look", &options);
+  SC_HAS_PROCESS(Monitor);
+  SC_METHOD(look);
 }
 
 Monitor::~Monitor() {

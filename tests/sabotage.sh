@@ -36,7 +36,7 @@ sabotage() {
 field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1]+"/stats.json")); print(eval(sys.argv[2]))' "$1" "$2"; }
 
 sabotage 0 "nothing (control)" 0 'complete' --mode t3-mca
-sabotage a "firmware that programs no Tracker" 1 'stretto: .*([Tt]racker|waits)' --mode t3 --firmware "$build/sw/firmware/firmware_no_tracker.elf"
+sabotage a "firmware that programs no Tracker" 1 'stretto: .*([Tt]racker|waits)' --mode t3 --firmware "$build/sw/firmware/main_no_tracker.elf"
 sabotage b "GEMM that skips one K step" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_skip_step
 sabotage c "GEMM that swaps two tiles" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_swap_tiles
 sabotage e "one update dropped" 1 'written updates' --mode t3 --set hbm.fault.drop_update=100

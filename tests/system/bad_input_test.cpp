@@ -60,7 +60,7 @@ TEST_CASE("a firmware that is missing, truncated, empty or for another machine i
   bad("run --firmware " + scratch.file("empty.elf", ""), {"empty.elf"});
   bad("run --firmware " + scratch.file("text.elf", std::string(4096, 'x')), {"text.elf"});
   bad("run --firmware /bin/true", {"/bin/true"});
-  std::ifstream stream(STRETTO_BUILD_DIR "/sw/firmware/firmware.elf", std::ios::binary);
+  std::ifstream stream(STRETTO_BUILD_DIR "/sw/firmware/main.elf", std::ios::binary);
   std::ostringstream whole;
   whole << stream.rdbuf();
   if (whole.str().size() > 2000) {

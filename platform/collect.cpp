@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/collect.h"
+
+#include <algorithm>
+
+namespace stretto {
+
+namespace {
+
+// Sum and maximum of the statistic `name` ("hbm.tracker.updates") over all GPUs.
+struct Lookup {
+  const std::vector<Statistic>& all;
+
+  template <class Combine>
+  uint64_t over_gpus(const std::string& name, Combine combine) const {
+    uint64_t value = 0;
+    for (const Statistic& one : all) {
+      const size_t dot = one.path.find('.');
+      if (dot != std::string::npos && one.path.compare(dot + 1, std::string::npos, name) == 0) value = combine(value, one.value);
+    }
+    return value;
+  }
+  uint64_t sum(const std::string& name) const {
+    return over_gpus(name, [](uint64_t a, uint64_t b) { return a + b; });
+  }
+  uint64_t highest(const std::string& name) const {
+    return over_gpus(name, [](uint64_t a, uint64_t b) { return std::max(a, b); });
+  }
+};
+
+// Digests cover the ordered events of a partition and, here, the memory it has written, in address order.
+std::string digest_of(GpuNode& gpu) {
+  Digest& digest = gpu.partition.digest();
+  gpu.memory.for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
+    digest.bytes(&address, sizeof address);
+    digest.bytes(bytes, MemoryImage::kPageBytes);
+  });
+  return digest.hex();
+}
+
+// Some laws name their instance in brackets; a law has one name and many places.
+AuditResult normalised(AuditResult one) {
+  const size_t bracket = one.law.find(" (");
+  if (bracket == std::string::npos) return one;
+  one.where += " " + one.law.substr(bracket + 2, one.law.size() - bracket - 3);
+  one.law.resize(bracket);
+  return one;
+}
+
+}  // namespace
+
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Results& results) {
+  StatisticSink statistics;
+  AuditSink audit;
+  std::vector<const Router*> routers;
+  for (const auto& gpu : gpus) {
+    gpu->partition.report(statistics);
+    gpu->partition.audit(audit);
+    routers.push_back(&gpu->router);
+  }
+  audit_links(routers, audit);
+  results.statistics = statistics.all();
+  // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
+  if (results.status == "complete") {
+    for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
+  }
+
+  const Lookup find{results.statistics};
+  // DRAM moves whole atoms of 64 B.
+  for (const char* name : {"gemm", "rs", "ag", "init", "sync", "spill", "cp", "other"}) {
+    for (const char* direction : {"read", "write"}) {
+      results.dram_bytes[std::string(name) + "_" + direction] = 64 * find.sum(std::string("hbm.") + direction + "_atoms." + name);
+    }
+  }
+  for (const Router* router : routers) results.link_bytes += router->bytes_sent();
+  for (const auto& gpu : gpus) results.cp_instructions += gpu->cp.instructions();
+  for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
+    results.cp_cycles += find.sum(std::string("cp.") + hart + ".busy_cycles");
+  }
+  results.tracker["updates"] = find.sum("hbm.tracker.updates");
+  results.tracker["triggers"] = find.sum("hbm.tracker.triggers");
+  results.tracker["spills"] = find.sum("hbm.tracker.spill_writes");
+  results.tracker["max_live"] = find.highest("hbm.tracker.max_live");
+  results.mca["steps"] = find.sum("hbm.mca_steps");
+  results.mca["held_atoms"] = find.sum("hbm.held_atoms");
+  results.mca["ordered_atoms"] = find.sum("hbm.ordered_atoms");
+
+  std::string all;
+  for (const auto& gpu : gpus) all += digest_of(*gpu);
+  results.digest = sha256_hex(all.data(), all.size());
+}
+
+}  // namespace stretto

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the statistics and laws of the components to the keys of stats.json.
+#ifndef STRETTO_PLATFORM_COLLECT_H_
+#define STRETTO_PLATFORM_COLLECT_H_
+
+#include <memory>
+#include <vector>
+
+#include "platform/gpu_node.h"
+#include "platform/results.h"
+
+namespace stretto {
+
+// Statistics, laws, digest, traffic and counters of all GPUs. Closes the digests: call once.
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Results& results);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_COLLECT_H_

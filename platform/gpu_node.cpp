@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/gpu_node.h"
+
+#include "sw/include/formats/address_map.h"
+
+namespace stretto {
+
+namespace {
+
+constexpr uint64_t kBankBytes = 0x10000;  // Distance of the register banks in address_map.h.
+enum Requester : unsigned { kL2Remote, kDma, kRequesters };     // Egress sockets of the router.
+enum HbmPeer : unsigned { kLinks, kDmaMemory, kHbmPeers };      // Peer sockets of the HBM.
+
+std::string instance(unsigned gpu, const std::string& rest) { return "gpu" + std::to_string(gpu) + "." + rest; }
+
+PartitionServices& with_trace(Partition& partition, unsigned gpu, TraceSink* trace) {
+  partition.services().trace = trace;
+  partition.services().gpu = static_cast<uint8_t>(gpu);
+  return partition.services();
+}
+
+HbmSpec hbm_spec(const MachineSpec& spec) {
+  HbmSpec hbm = spec.hbm;
+  hbm.sleep = hbm.sleep && spec.sim.sleep;
+  return hbm;
+}
+
+Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl) {
+  Hbm::Parts parts;
+  for (unsigned i = 0; i < spec.hbm.channels; ++i) {
+    parts.mca.push_back(make_mca(impl.at("mca"), instance(gpu, "hbm.channel" + std::to_string(i) + ".mca")));
+  }
+  parts.tracker = make_tracker(impl.at("tracker"), instance(gpu, "tracker"));
+  return parts;
+}
+
+RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
+  if (spec.sim.mirror) return mirrored_ring(spec.gpus, spec.link, spec.pcie);
+  return spec.topology == Topology::ring ? ring(gpu, spec.gpus, spec.link, spec.pcie)
+                                         : fully_connected(gpu, spec.gpus, spec.link, spec.pcie);
+}
+
+}  // namespace
+
+DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name) : sc_module(name), in("in"), out("out") {
+  in.register_b_transport(this, &DoorbellBridge::b_transport);
+}
+
+void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  payload.set_address(payload.get_address() + STRETTO_DOORBELL_APERTURE);
+  out->b_transport(payload, delay);
+}
+
+GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl,
+                 Conductor& conductor, TraceSink* trace)
+    : sc_module(name),
+      partition("partition", conductor, static_cast<uint8_t>(gpu + 1)),
+      ranges("ranges"),
+      l2("l2", spec.l2, spec.hbm.mapping(), spec.gpu.cus, ClockDomain(spec.gpu.clock_mhz),
+         with_trace(partition, gpu, trace), memory),
+      hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory, hbm_parts(spec, gpu, impl)),
+      router("router", router_spec(spec, gpu), kRequesters, partition),
+      cp("cp", spec.cp, partition.services()),
+      doorbell_("doorbell") {
+  bind();
+  enlist();
+}
+
+GpuNode::~GpuNode() = default;
+
+void GpuNode::bind() {
+  for (unsigned i = 0; i < l2.channel.size(); ++i) l2.channel[i].bind(hbm.channel[i]);
+  l2.remote.bind(router.egress[kL2Remote]);
+  router.memory.bind(hbm.peer[kLinks]);
+  router.doorbell.bind(doorbell_.in);
+  doorbell_.out.bind(cp.doorbell);
+  cp.mem.bind(l2.cp);
+  cp.set_ranges(ranges);
+  hbm.set_interrupts(cp);
+
+  cp.bus.attach(STRETTO_TRACKER_BASE, kBankBytes, hbm.tracker_regs);
+  cp.bus.attach(STRETTO_MCA_BASE, kBankBytes, hbm.mca_regs);
+  cp.bus.attach(STRETTO_RANGE_TABLE_BASE, kBankBytes, ranges.regs);
+  cp.bus.attach(STRETTO_LINK_BASE, kBankBytes, router.csr);
+}
+
+void GpuNode::enlist() {
+  partition.add("l2", l2);
+  partition.add("hbm", hbm);
+  partition.add("router", router);
+  partition.add("cp", cp);
+}
+
+}  // namespace stretto

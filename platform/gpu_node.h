@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GPU of the machine: its modules, constructed from the Spec tree and bound to each other. The only place that
+// knows which socket goes where inside a GPU; the picture is in the top README.
+//
+// Construction order is part of the contract: it gives out the source ids by which events of one time are ordered.
+#ifndef STRETTO_PLATFORM_GPU_NODE_H_
+#define STRETTO_PLATFORM_GPU_NODE_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "models/common/memory_image.h"
+#include "models/common/partition.h"
+#include "models/cp/cp.h"
+#include "models/fabric/router.h"
+#include "models/gpu/l2_cache.h"
+#include "models/gpu/range_table.h"
+#include "models/hbm/hbm.h"
+#include "platform/machine_spec.h"
+#include "platform/options.h"
+
+namespace stretto {
+
+// The router's doorbell port speaks the base protocol with offsets; the CP's door is a memory-side socket with
+// addresses. This carries 8-byte writes from one to the other.
+class DoorbellBridge final : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<DoorbellBridge> in;
+  tlm_utils::simple_initiator_socket<DoorbellBridge, 32, StrettoProtocol> out;
+  explicit DoorbellBridge(sc_core::sc_module_name name);
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+};
+
+class GpuNode final : public sc_core::sc_module {
+ public:
+  // `trace` may be null.
+  GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl,
+          Conductor& conductor, TraceSink* trace);
+  ~GpuNode() override;
+
+  Partition partition;
+  MemoryImage memory;
+  RangeTable ranges;
+  L2Cache l2;
+  Hbm hbm;
+  Router router;
+  Cp cp;
+
+ private:
+  void bind();
+  void enlist();
+
+  DoorbellBridge doorbell_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_GPU_NODE_H_
