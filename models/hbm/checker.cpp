@@ -14,8 +14,6 @@ using enum DramCommand;
 using Rule = HbmChecker::Rule;
 using Scope = HbmChecker::Scope;
 
-constexpr unsigned kBurst = 2;  // Data bus cycles of an atom: 64 B at 32 B a clock, in every set.
-
 // T3 Table 1 and the 1 GHz set of t3.yaml, for atoms of two 32 B columns at t and t + 1: what the sheet counts from the
 // end of a column access counts from t + 1; column spacings count twice.
 const Rule kT3[] = {
@@ -89,14 +87,10 @@ bool is_column(DramCommand command) { return command == read || command == write
 HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) {
   if (set == "t3") {
     rules_.assign(std::begin(kT3), std::end(kT3));
-    read_latency_ = 14;
-    write_latency_ = 2;
   } else {
     assert(set == "hbm2_generic");
     rules_.assign(std::begin(kHbm2), std::end(kHbm2));
     four_activates_ = 15;
-    read_latency_ = 14;
-    write_latency_ = 5;
   }
   // JESD235 lets a refresh wait for at most eight intervals; ours waits for open rows only: tRAS + tRP + a column access.
   if (refresh) longest_refresh_gap_ = 3900 + 100;
@@ -122,8 +116,6 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
   if (is_column(command)) {
     if (state.open_row[bank] != static_cast<int64_t>(row)) return "column command to a row that is not open";
     if (state.last_column == cycle) return "two column commands in one cycle";
-    const int64_t latency = command == read ? read_latency_ : write_latency_;
-    if (cycle + latency < state.bus_free) return "two bursts on the data bus at once";
   } else {
     if (state.last_row == cycle && !(command == precharge && state.last_row_was_precharge)) {
       return "two row commands in one cycle";
@@ -167,7 +159,6 @@ void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsign
   last[bank] = last[kHbmBanks + bank / kHbmBanksPerGroup] = last[kHbmBanks + kHbmGroups] = cycle;
   if (is_column(command)) {
     state.last_column = cycle;
-    state.bus_free = cycle + (command == read ? read_latency_ : write_latency_) + kBurst;
     return;
   }
   state.last_row = cycle;

@@ -4,7 +4,7 @@
 //
 // It remembers when each command was last issued (per bank, bank group and channel), where timing_table.* computes when the
 // next may be. It also checks what is not timing: rows open and closed, one column and one row command a cycle (a
-// precharge-all counts as one), no two bursts on the data bus at once, refresh not forgotten.
+// precharge-all counts as one), refresh not forgotten.
 #ifndef STRETTO_MODELS_HBM_CHECKER_H_
 #define STRETTO_MODELS_HBM_CHECKER_H_
 
@@ -48,7 +48,6 @@ class HbmChecker final : public CommandObserver {
     std::array<int64_t, 4> activates;   // Ring of the last four.
     unsigned next_activate = 0;
     std::array<int64_t, kHbmBanks> open_row;  // -1: closed.
-    int64_t bus_free = kLongAgo;
     int64_t last_column = kLongAgo;
     int64_t last_row = kLongAgo;
     bool last_row_was_precharge = false;
@@ -65,8 +64,6 @@ class HbmChecker final : public CommandObserver {
   };
   std::array<std::vector<Limit>, kDramCommands> limits_;
   unsigned four_activates_ = 0;
-  unsigned read_latency_ = 0;
-  unsigned write_latency_ = 0;
   unsigned longest_refresh_gap_ = 0;  // 0: not checked.
   std::vector<State> states_;
   uint64_t commands_ = 0;

@@ -264,10 +264,7 @@ void Hbm::after_ticks(uint64_t cycle) {
 void Hbm::complete(uint32_t index) {
   HbmRequest& request = core_.requests[index];
   if (request.source == kSpillSource) {
-    uint64_t data = 0;
-    for (unsigned i = 0; i < 8; ++i) data |= uint64_t{request.spill_data[i]} << (8 * i);
-    const bool write = request.operation == Operation::write;
-    core_.tracker_port.respond(request.done_cycle, write, request.spill_index, write ? 0 : data);
+    complete_spill(request);
     core_.requests.release(index);
     return;
   }
@@ -329,20 +326,37 @@ void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
                      ", wavefront " + std::to_string(index % 8) + ") lies beyond the spill table of " +
                      std::to_string(spill_bytes_) + " bytes that firmware reserved");
   }
+  if (free_spill_buffers_.empty()) {
+    spill_buffers_.push_back(std::make_unique<std::array<uint8_t, kAtomBytes>>());
+    free_spill_buffers_.push_back(spill_buffers_.back()->data());
+  }
   const uint32_t id = core_.requests.acquire();
   HbmRequest& request = core_.requests[id];
   request = HbmRequest{};
-  request.address = ((spill_base_ & STRETTO_OFFSET_MASK) + uint64_t{index} * 8);
-  request.data = request.spill_data.data();
+  request.address = (spill_base_ & STRETTO_OFFSET_MASK) + uint64_t{index} * 8;
   request.bytes_left = 8;
+  if (!write) {
+    request.address &= ~uint64_t{kAtomBytes - 1};
+    request.bytes_left = kAtomBytes;
+  }
+  request.data = free_spill_buffers_.back();
+  free_spill_buffers_.pop_back();
   request.arrival = clock_.edge(cycle);
   request.operation = write ? Operation::write : Operation::read;
   request.stream = Stream::communication;
   request.traffic = TrafficClass::spill;
   request.source = kSpillSource;
   request.spill_index = index;
-  for (unsigned i = 0; i < 8; ++i) request.spill_data[i] = static_cast<uint8_t>(data >> (8 * i));
-  stage(id, request.arrival, request.address, 8);
+  for (unsigned i = 0; i < 8; ++i) request.data[i] = static_cast<uint8_t>(data >> (8 * i));
+  stage(id, request.arrival, request.address, request.bytes_left);
+}
+
+void Hbm::complete_spill(HbmRequest& request) {
+  const bool write = request.operation == Operation::write;
+  uint64_t entry = 0;
+  for (unsigned i = 0; i < 8 && !write; ++i) entry |= uint64_t{request.data[request.spill_index % 8 * 8 + i]} << (8 * i);
+  free_spill_buffers_.push_back(request.data);
+  core_.tracker_port.respond(request.done_cycle, write, request.spill_index, entry);
 }
 
 void Hbm::set_drain(bool level) {

@@ -20,6 +20,7 @@
 #include <tlm>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -117,6 +118,7 @@ class Hbm final : public sc_core::sc_module, public Component, private EventHand
   void pulse(Time at, uint8_t pulses);
   void on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
   void on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) override;
+  void complete_spill(HbmRequest& request);
   void set_drain(bool level);
 
   // Registers.
@@ -143,6 +145,9 @@ class Hbm final : public sc_core::sc_module, public Component, private EventHand
   uint64_t armed_ = kNoCycle;            // Cycle of the earliest event scheduled.
   bool running_ = false;                 // Inside on_event.
   uint64_t sequence_ = 0;                // Of arrivals.
+  // Bytes of the spill accesses under way (64 B a read, 8 a write); storage is kept.
+  std::vector<std::unique_ptr<std::array<uint8_t, kAtomBytes>>> spill_buffers_;
+  std::vector<uint8_t*> free_spill_buffers_;
   uint64_t spill_base_ = 0;
   uint64_t spill_bytes_ = 0;
   uint32_t drained_ = 0;                 // Channels (bits) drained since the last kernel end.

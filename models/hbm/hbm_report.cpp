@@ -48,7 +48,8 @@ ChannelCounters Hbm::totals() const {
 void Hbm::report(StatisticSink& sink) const {
   const ChannelCounters sum = totals();
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
-    const std::string name = std::string(".") + kClassNames[traffic];
+    std::string name(".");
+    name += kClassNames[traffic];
     sink.add("read_bytes" + name, sum.bytes[traffic][0], "bytes", "Bytes read from DRAM on this account.");
     sink.add("write_bytes" + name, sum.bytes[traffic][1], "bytes", "Bytes written or added in DRAM on this account.");
     sink.add("read_atoms" + name, sum.atoms[traffic][0], "count", "64 B read accesses on this account.");
@@ -56,7 +57,8 @@ void Hbm::report(StatisticSink& sink) const {
   }
   constexpr const char* kStreams[2] = {"compute", "communication"};
   for (unsigned stream = 0; stream < 2; ++stream) {
-    const std::string name = std::string(".") + kStreams[stream];
+    std::string name(".");
+    name += kStreams[stream];
     sink.add("requests" + name, latency_[stream].requests, "count", "Requests answered.");
     sink.add("latency_sum" + name, latency_[stream].sum_fs, "fs", "Arrival to end of data, summed over requests.");
     sink.add("latency_max" + name, latency_[stream].max_fs, "fs", "Longest arrival to end of data.");

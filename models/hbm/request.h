@@ -3,7 +3,6 @@
 #ifndef STRETTO_MODELS_HBM_REQUEST_H_
 #define STRETTO_MODELS_HBM_REQUEST_H_
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +33,6 @@ struct HbmRequest {
   TrafficClass traffic = TrafficClass::other;
   uint16_t source = 0;                          // Socket, or kSpillSource.
   uint32_t spill_index = 0;
-  std::array<uint8_t, 8> spill_data{};          // Bytes of a spill access; `data` points here.
 };
 
 // Requests by index, which stays valid while a request lives; storage grows to the high-water mark and stays.

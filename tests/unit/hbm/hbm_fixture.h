@@ -102,13 +102,13 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     }
     mca_regs.bind(hbm->mca_regs);
     tracker_regs.bind(hbm->tracker_regs);
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
   // Sends `request`; a null socket chooses the channel of the address (compute) or peer 0 (communication).
   size_t send(Operation operation, uint64_t address, std::vector<uint8_t> data, Time at,
               Stream stream = Stream::compute, const std::function<void(PooledPayload&)>& adjust = {},
               int peer_index = -1) {
+    elaborate();
     PooledPayload& payload = pool.acquire();
     requests.emplace_back();
     TestRequest& request = requests.back();
@@ -203,6 +203,13 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
   std::unique_ptr<Hbm> hbm;
 
  private:
+  // Elaboration, once the module is complete.
+  void elaborate() {
+    if (!elaborated_) sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    elaborated_ = true;
+  }
+  bool elaborated_ = false;
+
   tlm::tlm_sync_enum on_response(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                  sc_core::sc_time& delay) {
     TestRequest& request = requests[extension_of(payload)->cookie];
@@ -214,6 +221,7 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     return tlm::TLM_COMPLETED;
   }
   uint64_t access(bool mca, uint64_t offset, bool write, uint64_t value) {
+    elaborate();
     tlm::tlm_generic_payload payload;
     payload.set_address(offset);
     payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
