@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps two implementations of one block and compares every output (rtl_blocks.h).
+#ifndef STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_
+#define STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/common/error.h"
+
+namespace stretto {
+
+// Names and values of the pins of one step.
+class PinList {
+ public:
+  void add(std::string name, uint64_t value) { pins_.emplace_back(std::move(name), value); }
+  const std::vector<std::pair<std::string, uint64_t>>& pins() const { return pins_; }
+
+  // Pins whose value is not zero; the others are quiet.
+  std::string text() const {
+    std::string text;
+    for (const auto& [name, value] : pins_) {
+      if (value == 0) continue;
+      char number[24];
+      std::snprintf(number, sizeof number, "0x%llx", static_cast<unsigned long long>(value));
+      text += " " + name + "=" + number;
+    }
+    return text.empty() ? " none" : text;
+  }
+
+ private:
+  std::vector<std::pair<std::string, uint64_t>> pins_;
+};
+
+// `list_inputs` and `list_outputs` are found by the type of their argument.
+template <typename Block, typename Inputs, typename Outputs>
+class Lockstep final : public Block {
+ public:
+  Lockstep(const char* block, std::unique_ptr<Block> first, std::unique_ptr<Block> second, std::string instance)
+      : block_(block), instance_(std::move(instance)), first_(std::move(first)), second_(std::move(second)) {}
+
+  void reset() override {
+    first_->reset();
+    second_->reset();
+  }
+
+  Outputs step(const Inputs& in) override {
+    const Outputs a = first_->step(in);
+    const Outputs b = second_->step(in);
+    if (!(a == b)) report(in, a, b);
+    return a;
+  }
+
+ private:
+  [[noreturn]] void report(const Inputs& in, const Outputs& a, const Outputs& b) const {
+    PinList inputs, first, second;
+    list_inputs(in, inputs);
+    list_outputs(a, first);
+    list_outputs(b, second);
+    std::string differences;
+    for (size_t i = 0; i < first.pins().size(); ++i) {
+      if (first.pins()[i].second == second.pins()[i].second) continue;
+      char text[128];
+      std::snprintf(text, sizeof text, "%s %s: rtl 0x%llx, model 0x%llx", differences.empty() ? "" : ";",
+                    first.pins()[i].first.c_str(), static_cast<unsigned long long>(first.pins()[i].second),
+                    static_cast<unsigned long long>(second.pins()[i].second));
+      differences += text;
+    }
+    throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", cycle " + std::to_string(in.cycle) + ":" +
+                     differences + "; inputs of this cycle:" + inputs.text());
+  }
+
+  const char* block_;
+  std::string instance_;
+  std::unique_ptr<Block> first_;
+  std::unique_ptr<Block> second_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/adapters/rtl_blocks.h"
+
+#include "models/common/error.h"
+#include "models/reference/grid_scheduler_model.h"
+#include "models/reference/mca_model.h"
+#include "models/reference/tracker_model.h"
+#include "platform/adapters/lockstep.h"
+#include "platform/adapters/verilated_blocks.h"
+
+namespace stretto {
+
+// Found by Lockstep through the type of the argument, which an unnamed namespace would hide.
+static void list_register_port(const RegisterPort& port, PinList& pins) {
+  if (!port.write && !port.read) return;
+  pins.add(port.write ? "reg_we" : "reg_re", 1);
+  pins.add("reg_addr", port.address);
+  pins.add("reg_wdata", port.wdata);
+}
+
+static void list_inputs(const McaInputs& in, PinList& pins) {
+  pins.add("compute_push", in.compute_push);
+  pins.add("comm_push", in.comm_push);
+  pins.add("dram_pop", in.dram_pop);
+  pins.add("kernel_start", in.kernel_start);
+  pins.add("first_wg_done", in.first_wg_done);
+  pins.add("kernel_end", in.kernel_end);
+  list_register_port(in.reg, pins);
+}
+
+static void list_outputs(const McaOutputs& out, PinList& pins) {
+  pins.add("grant_compute", out.grant_compute);
+  pins.add("grant_comm", out.grant_comm);
+  pins.add("drain_done", out.drain_done);
+  pins.add("threshold", out.threshold);
+  pins.add("idle", out.idle);
+  pins.add("wake_cycle", out.wake_cycle);
+  pins.add("reg_rdata", out.reg_rdata);
+}
+
+static void list_inputs(const TrackerInputs& in, PinList& pins) {
+  for (unsigned b = 0; b < kTrackerBanks; ++b) {
+    const TrackerUpdate& u = in.update[b];
+    if (!u.valid) continue;
+    const std::string bank = "update[" + std::to_string(b) + "].";
+    pins.add(bank + "wg_id", u.wg_id);
+    pins.add(bank + "wf_id", u.wf_id);
+    pins.add(bank + "count", u.count);
+    pins.add(bank + "address", u.address);
+  }
+  pins.add("trigger_ready", in.trigger_ready);
+  pins.add("spill_req_ready", in.spill_req_ready);
+  if (in.spill_rsp_valid) {
+    pins.add("spill_rsp_valid", 1);
+    pins.add("spill_rsp_index", in.spill_rsp_index);
+    pins.add("spill_rsp_data", in.spill_rsp_data);
+    pins.add("spill_rsp_write", in.spill_rsp_write);
+  }
+  list_register_port(in.reg, pins);
+}
+
+static void list_outputs(const TrackerOutputs& out, PinList& pins) {
+  for (unsigned b = 0; b < kTrackerBanks; ++b) pins.add("update_ready[" + std::to_string(b) + "]", out.update_ready[b]);
+  pins.add("trigger_valid", out.trigger_valid);
+  pins.add("trigger_wg_id", out.trigger_wg_id);
+  pins.add("trigger_wf_id", out.trigger_wf_id);
+  pins.add("trigger_address", out.trigger_address);
+  pins.add("spill_req_valid", out.spill_req_valid);
+  pins.add("spill_req_write", out.spill_req_write);
+  pins.add("spill_req_index", out.spill_req_index);
+  pins.add("spill_req_data", out.spill_req_data);
+  pins.add("idle", out.idle);
+  pins.add("reg_rdata", out.reg_rdata);
+}
+
+static void list_inputs(const GridSchedulerInputs& in, PinList& pins) {
+  pins.add("done_valid", in.done_valid);
+  pins.add("drained_valid", in.drained_valid);
+  pins.add("done_cu", in.done_cu);
+  pins.add("done_slot", in.done_slot);
+  list_register_port(in.reg, pins);
+}
+
+static void list_outputs(const GridSchedulerOutputs& out, PinList& pins) {
+  pins.add("dispatch_valid", out.dispatch_valid);
+  pins.add("dispatch_cu", out.dispatch_cu);
+  pins.add("dispatch_slot", out.dispatch_slot);
+  pins.add("dispatch_wg_id", out.dispatch_wg_id);
+  pins.add("kernel_start", out.kernel_start);
+  pins.add("first_wg_done", out.first_wg_done);
+  pins.add("kernel_done", out.kernel_done);
+  pins.add("start_slot", out.start_slot);
+  pins.add("done_slot", out.done_slot);
+  pins.add("irq", out.irq);
+  pins.add("idle", out.idle);
+  pins.add("reg_rdata", out.reg_rdata);
+}
+
+#ifndef STRETTO_HAVE_RTL
+[[noreturn]] static void without_rtl(const char* block) {
+  throw UserError(std::string("--impl ") + block +
+                  ": this build has no RTL (CMake option STRETTO_RTL is OFF); allowed: model");
+}
+#endif
+
+std::unique_ptr<Mca> make_lockstep(std::unique_ptr<Mca> first, std::unique_ptr<Mca> second,
+                                   const std::string& instance) {
+  return std::make_unique<Lockstep<Mca, McaInputs, McaOutputs>>("mca", std::move(first), std::move(second), instance);
+}
+
+std::unique_ptr<Tracker> make_lockstep(std::unique_ptr<Tracker> first, std::unique_ptr<Tracker> second,
+                                       const std::string& instance) {
+  return std::make_unique<Lockstep<Tracker, TrackerInputs, TrackerOutputs>>("tracker", std::move(first),
+                                                                            std::move(second), instance);
+}
+
+std::unique_ptr<GridScheduler> make_lockstep(std::unique_ptr<GridScheduler> first,
+                                             std::unique_ptr<GridScheduler> second, const std::string& instance) {
+  return std::make_unique<Lockstep<GridScheduler, GridSchedulerInputs, GridSchedulerOutputs>>(
+      "grid_scheduler", std::move(first), std::move(second), instance);
+}
+
+std::unique_ptr<Mca> make_mca(Impl impl, [[maybe_unused]] const std::string& instance) {
+  if (impl == Impl::model) return std::make_unique<McaModel>();
+#ifdef STRETTO_HAVE_RTL
+  if (impl == Impl::rtl) return make_verilated_mca();
+  return make_lockstep(make_verilated_mca(), std::make_unique<McaModel>(), instance);
+#else
+  without_rtl("mca");
+#endif
+}
+
+std::unique_ptr<Tracker> make_tracker(Impl impl, [[maybe_unused]] const std::string& instance) {
+  if (impl == Impl::model) return std::make_unique<TrackerModel>();
+#ifdef STRETTO_HAVE_RTL
+  if (impl == Impl::rtl) return make_verilated_tracker();
+  return make_lockstep(make_verilated_tracker(), std::make_unique<TrackerModel>(), instance);
+#else
+  without_rtl("tracker");
+#endif
+}
+
+std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl, [[maybe_unused]] const std::string& instance) {
+  if (impl == Impl::model) return std::make_unique<GridSchedulerModel>();
+#ifdef STRETTO_HAVE_RTL
+  if (impl == Impl::rtl) return make_verilated_grid_scheduler();
+  return make_lockstep(make_verilated_grid_scheduler(), std::make_unique<GridSchedulerModel>(), instance);
+#else
+  without_rtl("grid_scheduler");
+#endif
+}
+
+}  // namespace stretto

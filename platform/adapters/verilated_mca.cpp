@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Verilated MCA behind mca_if.h. A step is one falling and one rising edge; inputs change while the clock is
+// high, so that assertions sample settled values.
+#include "Vmca.h"
+#include "platform/adapters/verilated_blocks.h"
+
+namespace stretto {
+namespace {
+
+class VerilatedMca final : public Mca {
+ public:
+  VerilatedMca() : top_(&context_, "mca") { VerilatedMca::reset(); }
+  ~VerilatedMca() override { top_.final(); }
+
+  void reset() override {
+    top_.rst_i = 1;
+    step(McaInputs());
+    top_.rst_i = 0;
+  }
+
+  McaOutputs step(const McaInputs& in) override {
+    top_.cycle_i = in.cycle & kMcaNeverWakes;
+    top_.compute_push_i = in.compute_push;
+    top_.comm_push_i = in.comm_push;
+    top_.dram_pop_i = in.dram_pop;
+    top_.kernel_start_i = in.kernel_start;
+    top_.first_wg_done_i = in.first_wg_done;
+    top_.kernel_end_i = in.kernel_end;
+    top_.reg_we_i = in.reg.write;
+    top_.reg_re_i = in.reg.read;
+    if (in.reg.write || in.reg.read) {
+      top_.reg_addr_i = in.reg.address;
+      top_.reg_wdata_i = in.reg.wdata;
+    }
+    top_.clk_i = 0;
+    top_.eval();
+    top_.clk_i = 1;
+    top_.eval();
+    McaOutputs out;
+    out.grant_compute = top_.grant_compute_o;
+    out.grant_comm = top_.grant_comm_o;
+    out.drain_done = top_.drain_done_o;
+    out.threshold = top_.threshold_o;
+    out.idle = top_.idle_o;
+    out.wake_cycle = top_.wake_cycle_o;
+    out.reg_rdata = top_.reg_rdata_o;
+    return out;
+  }
+
+ private:
+  VerilatedContext context_;
+  Vmca top_;
+};
+
+}  // namespace
+
+std::unique_ptr<Mca> make_verilated_mca() { return std::make_unique<VerilatedMca>(); }
+
+}  // namespace stretto

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory-controller arbiter of one HBM channel; contract, rules and latency: README.md.
+//
+// Only counts are kept here; the queues hold their atoms elsewhere. Whatever reads an input pin sits in the clocked
+// process, so that no path leads through the block and a Verilated model evaluates it once a clock.
+module mca #(
+  // Width of the two pending counts: bounds the queues at 2^PendingWidth - 4 atoms; costs that many flip-flops each.
+  parameter int unsigned PendingWidth = 16
+) (
+  input  logic        clk_i,
+  input  logic        rst_i,
+  input  logic [47:0] cycle_i,
+
+  input  logic [1:0]  compute_push_i,
+  input  logic [1:0]  comm_push_i,
+  input  logic [1:0]  dram_pop_i,
+  input  logic        kernel_start_i,
+  input  logic        first_wg_done_i,
+  input  logic        kernel_end_i,
+
+  output logic        grant_compute_o,
+  output logic        grant_comm_o,
+  output logic        drain_done_o,
+  output logic [7:0]  threshold_o,
+  output logic        idle_o,
+  output logic [47:0] wake_cycle_o,
+
+  input  logic        reg_we_i,
+  input  logic        reg_re_i,
+  input  logic [15:0] reg_addr_i,
+  input  logic [63:0] reg_wdata_i,
+  output logic [63:0] reg_rdata_o
+);
+
+  localparam logic [1:0] RoundRobin = mca_regs_pkg::ControlPolicyRoundRobin;
+  localparam logic [1:0] CommunicationAware = mca_regs_pkg::ControlPolicyCommunicationAware;
+  localparam logic [1:0] ComputeFirstNoLimit = mca_regs_pkg::ControlPolicyComputeFirstNoLimit;
+
+  if (PendingWidth < 4 || PendingWidth > 16) begin : gen_bad_width
+    $error("mca: PendingWidth must be 4..16");
+  end
+
+  // Configuration.
+  logic [1:0]  policy_q;
+  logic        automatic_q;
+  logic [6:0]  fixed_limit_q;
+  logic [6:0]  cutoff_5_q, cutoff_10_q, cutoff_30_q;
+  logic [31:0] starve_limit_q;
+  logic [6:0]  depth_q;
+
+  // Arbitration.
+  logic [PendingWidth-1:0] compute_pending_q, comm_pending_q;
+  logic [7:0]  occupancy_q;
+  logic        last_comm_q;
+  logic [47:0] wait_since_q;
+  logic        draining_q;
+  logic [3:0]  kernels_q;
+
+  // Measurement of the first stage.
+  logic        measuring_q, decide_q;
+  logic [31:0] since_q;
+  logic [47:0] sample_sum_q;
+  logic [39:0] sample_cycles_q;
+  logic [6:0]  automatic_limit_q;
+
+  // Counters and register reads.
+  logic [47:0] grants_compute_q, grants_comm_q, grants_starved_q, drains_q;
+  logic        read_pending_q;
+  logic [15:0] read_address_q;
+
+  // What the state alone says.
+  logic [6:0] limit;
+  logic       compute, comm, room, take_turns, allowed;
+  always_comb begin
+    limit = automatic_q ? automatic_limit_q : fixed_limit_q;
+    compute = compute_pending_q != '0;
+    comm = comm_pending_q != '0;
+    room = occupancy_q < {1'b0, depth_q};
+    take_turns = draining_q || policy_q == RoundRobin;
+    if (policy_q == CommunicationAware) begin
+      allowed = limit == '0 || occupancy_q < {1'b0, limit};
+    end else begin
+      allowed = policy_q == ComputeFirstNoLimit || kernels_q == '0;
+    end
+  end
+
+  // R8: the clocks that may be skipped.
+  always_comb begin
+    threshold_o = {1'b0, limit};
+    if (grant_compute_o || grant_comm_o || drain_done_o || read_pending_q || decide_q || (draining_q && !comm)) begin
+      wake_cycle_o = '0;
+    end else if (!room || (!compute && !comm)) begin
+      wake_cycle_o = '1;
+    end else if (compute || take_turns || allowed) begin
+      wake_cycle_o = '0;
+    end else begin
+      wake_cycle_o = wait_since_q + {16'b0, starve_limit_q};
+    end
+    idle_o = &wake_cycle_o;
+  end
+
+  always_ff @(posedge clk_i) begin : state
+    logic       starved, pick_comm, grant_comm, grant_compute;
+    logic [7:0] occupancy_d;
+    logic [PendingWidth-1:0] comm_pending_d;
+    logic [47:0] waited;
+    logic [31:0] held;
+
+    // R1..R5: the grant.
+    waited = cycle_i - wait_since_q;
+    starved = waited >= {16'b0, starve_limit_q} && !(last_comm_q && compute);
+    pick_comm = take_turns ? comm && (!compute || !last_comm_q)
+                           : comm && (starved || (!compute && allowed));
+    grant_comm = room && pick_comm;
+    grant_compute = room && compute && !pick_comm;
+    occupancy_d = occupancy_q + {7'b0, grant_comm || grant_compute} - {6'b0, dram_pop_i};
+    comm_pending_d = comm_pending_q + PendingWidth'(comm_push_i) - PendingWidth'(grant_comm);
+    occupancy_q <= occupancy_d;
+    comm_pending_q <= comm_pending_d;
+    compute_pending_q <= compute_pending_q + PendingWidth'(compute_push_i) - PendingWidth'(grant_compute);
+    grant_comm_o <= grant_comm;
+    grant_compute_o <= grant_compute;
+    if (grant_comm || (!comm && comm_push_i != '0)) wait_since_q <= cycle_i;
+    if (grant_comm || grant_compute) last_comm_q <= grant_comm;
+    if (grant_compute) grants_compute_q <= grants_compute_q + 48'd1;
+    if (grant_comm) begin
+      grants_comm_q <= grants_comm_q + 48'd1;
+      if (!take_turns && (compute || !allowed)) grants_starved_q <= grants_starved_q + 48'd1;
+    end
+
+    // R6: the drain at the kernel boundary.
+    drain_done_o <= draining_q && !comm;
+    if (draining_q && !comm) drains_q <= drains_q + 48'd1;
+    draining_q <= kernel_end_i || (draining_q && comm);
+    if (kernel_start_i && !kernel_end_i && kernels_q != '1) kernels_q <= kernels_q + 4'd1;
+    if (kernel_end_i && !kernel_start_i && kernels_q != '0) kernels_q <= kernels_q - 4'd1;
+
+    // R9: the mean occupancy, accumulated when something changes, so that skipped clocks count.
+    if (kernel_start_i) begin
+      measuring_q <= 1'b1;
+      sample_sum_q <= '0;
+      sample_cycles_q <= '0;
+      since_q <= cycle_i[31:0];
+    end else if (measuring_q) begin
+      if (first_wg_done_i || occupancy_d != occupancy_q || (comm_pending_d != '0) != comm) begin
+        held = cycle_i[31:0] - since_q;
+        if (!comm) begin
+          sample_sum_q <= sample_sum_q + {8'b0, {32'b0, occupancy_q} * {8'b0, held}};
+          sample_cycles_q <= sample_cycles_q + {8'b0, held};
+        end
+        since_q <= cycle_i[31:0];
+      end
+      if (first_wg_done_i) measuring_q <= 1'b0;
+    end
+    decide_q <= measuring_q && first_wg_done_i && !kernel_start_i;
+    if (decide_q && sample_cycles_q != '0) begin
+      if (sample_sum_q > {41'b0, cutoff_5_q} * {8'b0, sample_cycles_q}) automatic_limit_q <= 7'd5;
+      else if (sample_sum_q > {41'b0, cutoff_10_q} * {8'b0, sample_cycles_q}) automatic_limit_q <= 7'd10;
+      else if (sample_sum_q > {41'b0, cutoff_30_q} * {8'b0, sample_cycles_q}) automatic_limit_q <= 7'd30;
+      else automatic_limit_q <= 7'd0;
+    end
+
+    // Registers.
+    read_pending_q <= reg_re_i;
+    if (reg_re_i) read_address_q <= reg_addr_i;
+    if (read_pending_q) begin
+      case (read_address_q)
+        mca_regs_pkg::ControlOffset: reg_rdata_o <= {59'b0, automatic_q, 2'b0, policy_q};
+        mca_regs_pkg::ThresholdOffset: reg_rdata_o <= {57'b0, fixed_limit_q};
+        mca_regs_pkg::CutoffsOffset: reg_rdata_o <= {41'b0, cutoff_30_q, 1'b0, cutoff_10_q, 1'b0, cutoff_5_q};
+        mca_regs_pkg::StarveLimitOffset: reg_rdata_o <= {32'b0, starve_limit_q};
+        mca_regs_pkg::DramQueueDepthOffset: reg_rdata_o <= {57'b0, depth_q};
+        mca_regs_pkg::StatusOffset: reg_rdata_o <= {16'(comm_pending_q), 16'(compute_pending_q), 8'b0, kernels_q,
+                                                    2'b0, measuring_q, draining_q, 1'b0, limit, occupancy_q};
+        mca_regs_pkg::SampleSumOffset: reg_rdata_o <= {16'b0, sample_sum_q};
+        mca_regs_pkg::SampleCyclesOffset: reg_rdata_o <= {24'b0, sample_cycles_q};
+        mca_regs_pkg::GrantsComputeOffset: reg_rdata_o <= {16'b0, grants_compute_q};
+        mca_regs_pkg::GrantsCommOffset: reg_rdata_o <= {16'b0, grants_comm_q};
+        mca_regs_pkg::GrantsStarvedOffset: reg_rdata_o <= {16'b0, grants_starved_q};
+        mca_regs_pkg::DrainsOffset: reg_rdata_o <= {16'b0, drains_q};
+        default: reg_rdata_o <= '0;
+      endcase
+    end
+    if (reg_we_i) begin
+      case (reg_addr_i)
+        mca_regs_pkg::ControlOffset: begin
+          policy_q <= reg_wdata_i[mca_regs_pkg::ControlPolicyLsb+:2];
+          automatic_q <= reg_wdata_i[mca_regs_pkg::ControlThresholdSelectLsb];
+        end
+        mca_regs_pkg::ThresholdOffset: fixed_limit_q <= reg_wdata_i[6:0];
+        mca_regs_pkg::CutoffsOffset: begin
+          cutoff_5_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit5Lsb+:7];
+          cutoff_10_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit10Lsb+:7];
+          cutoff_30_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit30Lsb+:7];
+        end
+        mca_regs_pkg::StarveLimitOffset: starve_limit_q <= reg_wdata_i[31:0];
+        mca_regs_pkg::DramQueueDepthOffset: depth_q <= reg_wdata_i[6:0];
+        mca_regs_pkg::CounterClearOffset: begin
+          grants_compute_q <= '0;
+          grants_comm_q <= '0;
+          grants_starved_q <= '0;
+          drains_q <= '0;
+        end
+        default: ;
+      endcase
+    end
+
+    if (rst_i) begin
+      policy_q <= mca_regs_pkg::ControlReset[1:0];
+      automatic_q <= mca_regs_pkg::ControlReset[mca_regs_pkg::ControlThresholdSelectLsb];
+      fixed_limit_q <= mca_regs_pkg::ThresholdReset[6:0];
+      cutoff_5_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit5Lsb+:7];
+      cutoff_10_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit10Lsb+:7];
+      cutoff_30_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit30Lsb+:7];
+      starve_limit_q <= mca_regs_pkg::StarveLimitReset[31:0];
+      depth_q <= mca_regs_pkg::DramQueueDepthReset[6:0];
+      compute_pending_q <= '0;
+      comm_pending_q <= '0;
+      occupancy_q <= '0;
+      last_comm_q <= 1'b0;
+      wait_since_q <= '0;
+      draining_q <= 1'b0;
+      kernels_q <= '0;
+      measuring_q <= 1'b0;
+      decide_q <= 1'b0;
+      since_q <= '0;
+      sample_sum_q <= '0;
+      sample_cycles_q <= '0;
+      automatic_limit_q <= '0;
+      grants_compute_q <= '0;
+      grants_comm_q <= '0;
+      grants_starved_q <= '0;
+      drains_q <= '0;
+      read_pending_q <= 1'b0;
+      read_address_q <= '0;
+      grant_comm_o <= 1'b0;
+      grant_compute_o <= 1'b0;
+      drain_done_o <= 1'b0;
+      reg_rdata_o <= '0;
+    end
+  end
+
+endmodule

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Tracker: four banks, the registers, and two arbiters towards the DMA engine and the spill table.
+// Contract, rules, latency and programming: README.md.
+module tracker #(
+  // Ways built; 8 make the paper's 19,456 bytes. Fewer save 2,432 bytes each and spill more.
+  parameter int unsigned Ways = tracker_pkg::MaxWays
+) (
+  input  logic         clk_i,
+  input  logic         rst_i,
+
+  // One update a bank; bank b at bits b * width.
+  input  logic [3:0]   update_valid_i,
+  output logic [3:0]   update_ready_o,
+  input  logic [63:0]  update_wg_id_i,
+  input  logic [11:0]  update_wf_id_i,
+  input  logic [51:0]  update_count_i,
+  input  logic [191:0] update_address_i,
+
+  output logic         trigger_valid_o,
+  input  logic         trigger_ready_i,
+  output logic [15:0]  trigger_wg_id_o,
+  output logic [2:0]   trigger_wf_id_o,
+  output logic [47:0]  trigger_address_o,
+
+  output logic         spill_req_valid_o,
+  input  logic         spill_req_ready_i,
+  output logic         spill_req_write_o,
+  output logic [18:0]  spill_req_index_o,
+  output logic [63:0]  spill_req_data_o,
+  input  logic         spill_rsp_valid_i,
+  input  logic         spill_rsp_write_i,
+  input  logic [18:0]  spill_rsp_index_i,
+  input  logic [63:0]  spill_rsp_data_i,
+
+  output logic         idle_o,
+
+  input  logic         reg_we_i,
+  input  logic         reg_re_i,
+  input  logic [15:0]  reg_addr_i,
+  input  logic [63:0]  reg_wdata_i,
+  output logic [63:0]  reg_rdata_o
+);
+
+  localparam int unsigned Banks = tracker_pkg::Banks;
+  localparam int unsigned WgWidth = tracker_pkg::WgWidth;
+  localparam int unsigned CountersWidth = $bits(tracker_pkg::counters_t);
+
+  // Configuration and register port.
+  tracker_pkg::config_t config_q;
+  logic [3:0]  ways_field_q;
+  logic        clear_q, counter_clear_q, read_pending_q;
+  logic [15:0] read_address_q;
+  logic [19:0] max_live_q;
+
+  // What the banks say, bank b at bits b * width.
+  logic [Banks-1:0]         trigger_valid, request_valid, request_write, bank_idle, bank_busy, bank_grew;
+  logic [Banks*WgWidth-1:0] trigger_wg, request_wg;
+  logic [Banks*3-1:0]       trigger_wf, request_wf;
+  logic [Banks*48-1:0]      trigger_address;
+  logic [Banks*64-1:0]      request_data;
+  logic [Banks*20-1:0]      bank_live;
+  logic [Banks*5-1:0]       bank_outstanding;
+  logic [Banks*CountersWidth-1:0] bank_counters;
+  tracker_pkg::counters_t   counters_0, counters_1, counters_2, counters_3;
+
+  // Arbiters: a choice is used when the output register is empty or taken.
+  logic [1:0] trigger_turn_q, request_turn_q, trigger_bank, request_bank;
+  logic       trigger_any, request_any, trigger_load, request_load;
+  always_comb begin
+    trigger_load = (!trigger_valid_o || trigger_ready_i) && trigger_any;
+    request_load = (!spill_req_valid_o || spill_req_ready_i) && request_any;
+  end
+  rr_arbiter #(.N(Banks)) u_trigger_arbiter (
+    .request_i(trigger_valid), .turn_i(trigger_turn_q), .valid_o(trigger_any), .index_o(trigger_bank)
+  );
+  rr_arbiter #(.N(Banks)) u_request_arbiter (
+    .request_i(request_valid), .turn_i(request_turn_q), .valid_o(request_any), .index_o(request_bank)
+  );
+
+  for (genvar b = 0; b < Banks; b++) begin : gen_bank
+    tracker_bank #(.Ways(Ways)) u_bank (
+      .clk_i,
+      .rst_i            (rst_i || clear_q),
+      .counter_clear_i  (rst_i || counter_clear_q),
+      .config_i         (config_q),
+      .bank_i           (2'(b)),
+      .update_valid_i   (update_valid_i[b]),
+      .update_ready_o   (update_ready_o[b]),
+      .update_wg_i      (update_wg_id_i[16*b+2+:WgWidth]),
+      .update_wf_i      (update_wf_id_i[3*b+:3]),
+      .update_count_i   (update_count_i[13*b+:13]),
+      .update_address_i (update_address_i[48*b+:48]),
+      .trigger_valid_o  (trigger_valid[b]),
+      .trigger_take_i   (trigger_load && trigger_bank == 2'(b)),
+      .trigger_wg_o     (trigger_wg[WgWidth*b+:WgWidth]),
+      .trigger_wf_o     (trigger_wf[3*b+:3]),
+      .trigger_address_o(trigger_address[48*b+:48]),
+      .request_valid_o  (request_valid[b]),
+      .request_take_i   (request_load && request_bank == 2'(b)),
+      .request_write_o  (request_write[b]),
+      .request_wg_o     (request_wg[WgWidth*b+:WgWidth]),
+      .request_wf_o     (request_wf[3*b+:3]),
+      .request_data_o   (request_data[64*b+:64]),
+      .response_valid_i (spill_rsp_valid_i && spill_rsp_index_i[4:3] == 2'(b)),
+      .response_write_i (spill_rsp_write_i),
+      .response_wg_i    (spill_rsp_index_i[18:5]),
+      .response_wf_i    (spill_rsp_index_i[2:0]),
+      .response_data_i  (spill_rsp_data_i),
+      .idle_o           (bank_idle[b]),
+      .busy_o           (bank_busy[b]),
+      .grew_o           (bank_grew[b]),
+      .live_o           (bank_live[20*b+:20]),
+      .outstanding_o    (bank_outstanding[5*b+:5]),
+      .counters_o       (bank_counters[CountersWidth*b+:CountersWidth])
+    );
+  end
+  assign counters_0 = bank_counters[CountersWidth*0+:CountersWidth];
+  assign counters_1 = bank_counters[CountersWidth*1+:CountersWidth];
+  assign counters_2 = bank_counters[CountersWidth*2+:CountersWidth];
+  assign counters_3 = bank_counters[CountersWidth*3+:CountersWidth];
+
+  logic [19:0] live;
+  always_comb begin
+    live = bank_live[0+:20] + bank_live[20+:20] + bank_live[40+:20] + bank_live[60+:20];
+    idle_o = &bank_idle && !trigger_valid_o && !spill_req_valid_o && !clear_q && !counter_clear_q && !read_pending_q;
+  end
+
+  always_ff @(posedge clk_i) begin : outputs
+    if (!trigger_valid_o || trigger_ready_i) trigger_valid_o <= trigger_any;
+    if (trigger_load) begin
+      trigger_turn_q <= trigger_bank + 2'd1;
+      trigger_wg_id_o <= {trigger_wg[WgWidth*trigger_bank+:WgWidth], trigger_bank};
+      trigger_wf_id_o <= trigger_wf[3*trigger_bank+:3];
+      trigger_address_o <= trigger_address[48*trigger_bank+:48];
+    end
+    if (!spill_req_valid_o || spill_req_ready_i) spill_req_valid_o <= request_any;
+    if (request_load) begin
+      request_turn_q <= request_bank + 2'd1;
+      spill_req_write_o <= request_write[request_bank];
+      spill_req_index_o <= {request_wg[WgWidth*request_bank+:WgWidth], request_bank, request_wf[3*request_bank+:3]};
+      spill_req_data_o <= request_data[64*request_bank+:64];
+    end
+    if (clear_q) begin
+      trigger_valid_o <= 1'b0;
+      spill_req_valid_o <= 1'b0;
+    end
+    if (rst_i) begin
+      trigger_valid_o <= 1'b0;
+      trigger_turn_q <= '0;
+      trigger_wg_id_o <= '0;
+      trigger_wf_id_o <= '0;
+      trigger_address_o <= '0;
+      spill_req_valid_o <= 1'b0;
+      spill_req_write_o <= 1'b0;
+      spill_req_index_o <= '0;
+      spill_req_data_o <= '0;
+      request_turn_q <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : registers
+    logic [3:0] ways;
+    clear_q <= reg_we_i && reg_addr_i == tracker_regs_pkg::ClearOffset;
+    counter_clear_q <= reg_we_i && reg_addr_i == tracker_regs_pkg::CounterClearOffset;
+    if (counter_clear_q || (bank_grew != '0 && live > max_live_q)) max_live_q <= live;
+    if (reg_we_i) begin
+      if (reg_addr_i[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
+        config_q.threshold[{reg_addr_i[5:3], 6'b0}+:64] <= reg_wdata_i;
+      end
+      case (reg_addr_i)
+        tracker_regs_pkg::ControlOffset: begin
+          ways = reg_wdata_i[tracker_regs_pkg::ControlWaysLsb+:4];
+          config_q.enable <= reg_wdata_i[tracker_regs_pkg::ControlEnableLsb];
+          config_q.ways <= ways == '0 || ways > 4'(Ways) ? 4'(Ways) : ways;
+          ways_field_q <= ways;
+        end
+        tracker_regs_pkg::TilesOffset: begin
+          config_q.total <= reg_wdata_i[tracker_regs_pkg::TilesTotalLsb+:17];
+          config_q.first_bottom <= reg_wdata_i[tracker_regs_pkg::TilesFirstBottomLsb+:16];
+        end
+        tracker_regs_pkg::ColumnsOffset: begin
+          config_q.tiles_n <= reg_wdata_i[tracker_regs_pkg::ColumnsTilesNLsb+:16];
+          config_q.reciprocal <= reg_wdata_i[tracker_regs_pkg::ColumnsReciprocalLsb+:25];
+        end
+        tracker_regs_pkg::UntrackedOffset: begin
+          config_q.untracked_first <= reg_wdata_i[tracker_regs_pkg::UntrackedFirstLsb+:16];
+          config_q.untracked_count <= reg_wdata_i[tracker_regs_pkg::UntrackedCountLsb+:17];
+        end
+        default: ;
+      endcase
+    end
+
+    read_pending_q <= reg_re_i;
+    if (reg_re_i) read_address_q <= reg_addr_i;
+    if (read_pending_q) begin
+      case (read_address_q)
+        tracker_regs_pkg::ControlOffset: reg_rdata_o <= {56'b0, ways_field_q, 3'b0, config_q.enable};
+        tracker_regs_pkg::StatusOffset: begin
+          reg_rdata_o <= {12'b0, live, 17'b0,
+                          7'(bank_outstanding[4:0]) + 7'(bank_outstanding[9:5]) +
+                          7'(bank_outstanding[14:10]) + 7'(bank_outstanding[19:15]),
+                          7'b0, bank_busy != '0 || trigger_valid_o || spill_req_valid_o || clear_q};
+        end
+        tracker_regs_pkg::TilesOffset: reg_rdata_o <= {16'b0, config_q.first_bottom, 15'b0, config_q.total};
+        tracker_regs_pkg::ColumnsOffset: reg_rdata_o <= {7'b0, config_q.reciprocal, 16'b0, config_q.tiles_n};
+        tracker_regs_pkg::UntrackedOffset: begin
+          reg_rdata_o <= {15'b0, config_q.untracked_count, 16'b0, config_q.untracked_first};
+        end
+        tracker_regs_pkg::UpdatesOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.updates + counters_1.updates + counters_2.updates + counters_3.updates};
+        end
+        tracker_regs_pkg::HalfWordsOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.half_words + counters_1.half_words +
+                                 counters_2.half_words + counters_3.half_words};
+        end
+        tracker_regs_pkg::IgnoredOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.ignored + counters_1.ignored + counters_2.ignored + counters_3.ignored};
+        end
+        tracker_regs_pkg::TriggersOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.triggers + counters_1.triggers + counters_2.triggers + counters_3.triggers};
+        end
+        tracker_regs_pkg::SpillsOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.spills + counters_1.spills + counters_2.spills + counters_3.spills};
+        end
+        tracker_regs_pkg::SpillReadsOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.spill_reads + counters_1.spill_reads +
+                                 counters_2.spill_reads + counters_3.spill_reads};
+        end
+        tracker_regs_pkg::RefillsOffset: begin
+          reg_rdata_o <= {16'b0, counters_0.refills + counters_1.refills + counters_2.refills + counters_3.refills};
+        end
+        tracker_regs_pkg::MaxLiveOffset: reg_rdata_o <= {44'b0, max_live_q};
+        default: begin
+          reg_rdata_o <= '0;
+          if (read_address_q[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
+            reg_rdata_o <= config_q.threshold[{read_address_q[5:3], 6'b0}+:64];
+          end
+        end
+      endcase
+    end
+
+    if (rst_i) begin
+      config_q <= '0;
+      config_q.enable <= tracker_regs_pkg::ControlReset[0];
+      config_q.ways <= 4'(Ways);
+      ways_field_q <= tracker_regs_pkg::ControlReset[tracker_regs_pkg::ControlWaysLsb+:4];
+      clear_q <= 1'b0;
+      counter_clear_q <= 1'b0;
+      read_pending_q <= 1'b0;
+      read_address_q <= '0;
+      max_live_q <= '0;
+      reg_rdata_o <= '0;
+    end
+  end
+
+  // The two low bits of each id are the number of its bank.
+  logic unused;
+  assign unused = ^{update_wg_id_i[49:48], update_wg_id_i[33:32], update_wg_id_i[17:16], update_wg_id_i[1:0]};
+
+endmodule

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes and types shared by the modules of the Tracker.
+package tracker_pkg;
+
+  localparam int unsigned Banks = 4;
+  localparam int unsigned Rows = 64;          // Sets of a bank; 256 in all.
+  localparam int unsigned MaxWays = 8;
+  localparam int unsigned QueueDepth = 4;     // Updates between input and table, per bank.
+  localparam int unsigned WaitingDepth = 8;   // Updates that wait for memory, per bank.
+  localparam int unsigned Entries = 16;       // Spill transactions, per bank.
+  localparam int unsigned TriggerDepth = 4;   // Triggers on their way out, per bank.
+
+  // A work-group id without its bank: wg_id[15:2].
+  localparam int unsigned WgWidth = 14;
+
+  typedef enum logic [2:0] {
+    EntryFree,
+    EntryFillWrite,  // The victim's content arrives with the next edge.
+    EntrySendWrite,
+    EntryWaitWrite,
+    EntrySendRead,
+    EntryWaitRead,
+    EntryArrived     // Read and not yet merged.
+  } entry_state_e;
+
+  // What firmware programs, decoded.
+  typedef struct packed {
+    logic         enable;
+    logic [3:0]   ways;
+    logic [16:0]  total;
+    logic [15:0]  first_bottom;
+    logic [15:0]  tiles_n;
+    logic [24:0]  reciprocal;
+    logic [15:0]  untracked_first;
+    logic [16:0]  untracked_count;
+    logic [511:0] threshold;  // 16 bits at (class x 8 + wf) x 16.
+  } config_t;
+
+  typedef struct packed {
+    logic [47:0] updates;
+    logic [47:0] half_words;
+    logic [47:0] ignored;
+    logic [47:0] triggers;
+    logic [47:0] spills;
+    logic [47:0] spill_reads;
+    logic [47:0] refills;
+  } counters_t;
+
+endpackage
