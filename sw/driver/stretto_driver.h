@@ -148,7 +148,7 @@ struct stretto_client {
   stretto_client_options_t options;
   uint64_t memory_next;
   uint32_t streams;           // Created.
-  uint64_t argument_buffer;   // Ring of kernel arguments; 0 before the first launch.
+  uint64_t argument_buffer;   // Ring of kernel arguments, device memory.
   uint32_t argument_used;
   stretto_stream_t* stream[STRETTO_QUEUE_COUNT];
   stretto_module_t* modules;  // List, for destruction.
