@@ -46,8 +46,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
                           public FaultSink,
                           private EventHandler {
  public:
-  tlm_utils::simple_target_socket<GpuFrontEnd> regs;            // gpu.yaml; b_transport, 8 bytes.
-  tlm_utils::simple_target_socket<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
+  tlm_utils::simple_target_socket_optional<GpuFrontEnd> regs;            // gpu.yaml; b_transport, 8 bytes.
+  tlm_utils::simple_target_socket_optional<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
 
   GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
               std::unique_ptr<GridScheduler> scheduler, riscv::CodeCache& code);

@@ -60,8 +60,8 @@ struct L2Counters {
 
 class L2Cache final : public sc_core::sc_module, public Component {
  public:
-  using Target = tlm_utils::simple_target_socket_tagged<L2Cache, 32, StrettoProtocol>;
-  using Initiator = tlm_utils::simple_initiator_socket_tagged<L2Cache, 32, StrettoProtocol>;
+  using Target = tlm_utils::simple_target_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
+  using Initiator = tlm_utils::simple_initiator_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
 
   sc_core::sc_vector<Target> cu;          // One per compute unit.
   Target cp;                              // Harts of the command processor.

@@ -23,7 +23,7 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
  public:
   static constexpr unsigned kEntries = 256;
 
-  tlm_utils::simple_target_socket<RangeTable> regs;  // b_transport, 8 bytes.
+  tlm_utils::simple_target_socket_optional<RangeTable> regs;  // b_transport, 8 bytes.
 
   explicit RangeTable(sc_core::sc_module_name name);
 
