@@ -9,7 +9,6 @@
 
 #include "sw/driver/internal.h"
 
-#define ARGUMENT_BUFFER_BYTES 65536u
 #define ARGUMENT_ALIGNMENT 128u
 #define COPY_BYTES 4096u  // Of one posted write.
 #define MODULE_ALIGNMENT 4096u
@@ -226,8 +225,8 @@ static stretto_status_t do_module_kernel(stretto_client_t* client, const stretto
 // A place for arguments that no running kernel reads: the buffer starts over only when all streams are quiet.
 static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes, uint64_t* address) {
   const uint32_t rounded = (bytes + ARGUMENT_ALIGNMENT - 1) & ~(ARGUMENT_ALIGNMENT - 1);
-  if (rounded > ARGUMENT_BUFFER_BYTES) return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
-  if (client->argument_used + rounded > ARGUMENT_BUFFER_BYTES) {
+  if (rounded > STRETTO_ARGUMENT_BUFFER_BYTES) return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
+  if (client->argument_used + rounded > STRETTO_ARGUMENT_BUFFER_BYTES) {
     for (uint32_t i = 0; i < client->streams; ++i) {
       while (client->stream[i]->checked != client->stream[i]->written) check_oldest(client, client->stream[i]);
     }
@@ -397,7 +396,7 @@ stretto_client_t* stretto_client_create(const stretto_client_options_t* options,
   client->ops = *ops;
   client->options = *options;
   client->memory_next = options->memory_begin;
-  if (take_memory(client, ARGUMENT_BUFFER_BYTES, MODULE_ALIGNMENT, &client->argument_buffer) != STRETTO_OK) {
+  if (take_memory(client, STRETTO_ARGUMENT_BUFFER_BYTES, MODULE_ALIGNMENT, &client->argument_buffer) != STRETTO_OK) {
     free(client);
     return NULL;
   }

@@ -155,6 +155,9 @@ struct stretto_client {
   char error[200];
 };
 
+// What a client takes from its device memory before anything else, aligned to 4096.
+#define STRETTO_ARGUMENT_BUFFER_BYTES 65536u
+
 // Null if an option is out of range.
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options, const stretto_host_ops_t* ops);
 void stretto_client_destroy(stretto_client_t* client);

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host program of one rank: see ring_gemm_rs.h.
+#include "sw/apps/ring_gemm_rs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sw/include/formats/machine_types.h"
+#include "sw/kernels/kernel_arguments.h"
+
+#define ELEMENT_BYTES 2u
+#define ROW_ALIGNMENT 128u
+#define ALIGNMENT 4096u
+#define TILE_N 128u
+#define WAVEFRONTS 8u
+#define UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
+#define SPILL_BYTES_OF_TILE 64u
+#define FLAG_VALUE 1u
+#define FAILED UINT64_MAX
+
+static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3", "t3-mca", "gemm", "rs", "rs-nmc", "ag"};
+
+typedef struct program {
+  const ring_gemm_parameters_t* p;
+  const stretto_host_ops_t* ops;
+  ring_gemm_plan_t plan;
+  stretto_client_t* client;
+  const stretto_api_t* api;
+  stretto_stream_t* stream;
+  stretto_kernel_t gemm;
+  stretto_kernel_t reduce_scatter;
+  stretto_kernel_t all_gather;
+  uint32_t peer;   // The rank that this one sends to.
+} program_t;
+
+// The first failing call ends the function with its status.
+#define TRY(call)                                             \
+  do {                                                        \
+    const stretto_status_t try_status_ = (call);              \
+    if (try_status_ != STRETTO_OK) return try_status_;        \
+  } while (0)
+
+static int has_gemm(ring_gemm_mode_t mode) { return mode <= RING_GEMM_GEMM; }
+static int is_fused(ring_gemm_mode_t mode) { return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA; }
+static int has_rs_kernel(ring_gemm_mode_t mode) {
+  return mode == RING_GEMM_SEQUENTIAL || mode == RING_GEMM_RS || mode == RING_GEMM_RS_NMC;
+}
+static int has_ag(ring_gemm_mode_t mode) { return mode == RING_GEMM_SEQUENTIAL || is_fused(mode) || mode == RING_GEMM_AG; }
+static int has_receive(ring_gemm_mode_t mode) { return mode == RING_GEMM_SEQUENTIAL || mode == RING_GEMM_RS; }
+static int c_is_uncached(ring_gemm_mode_t mode) { return is_fused(mode) || mode == RING_GEMM_RS_NMC; }
+
+const char* ring_gemm_mode_name(ring_gemm_mode_t mode) {
+  return (unsigned)mode < RING_GEMM_MODES ? kModeNames[mode] : NULL;
+}
+
+static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
+
+static uint32_t padded_row(uint32_t elements) { return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT; }
+
+static uint64_t place(uint64_t* next, uint32_t gpu, uint64_t bytes) {
+  return stretto_gpu_address(gpu, stretto_place(next, bytes, ALIGNMENT));
+}
+
+stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_t* plan) {
+  *plan = (ring_gemm_plan_t){0};
+  if ((unsigned)p->mode >= RING_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks) return STRETTO_ERROR_ARGUMENT;
+  if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256)) return STRETTO_ERROR_ARGUMENT;
+  if (p->m > 1u << 24 || p->n > 1u << 24 || p->k > 1u << 24) return STRETTO_ERROR_ARGUMENT;
+  if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
+  const uint32_t gpu = p->client.gpu;
+  plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m);
+  plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
+  plan->ldc = p->n * ELEMENT_BYTES;
+  plan->tiles_m = divide_up(p->m, p->tile_m);
+  plan->tiles_n = divide_up(p->n, TILE_N);
+  if ((uint64_t)plan->tiles_m * plan->tiles_n > 65536) return STRETTO_ERROR_ARGUMENT;
+  plan->tiles = plan->tiles_m * plan->tiles_n;
+  plan->c_bytes = ((uint64_t)p->m * plan->ldc + 7) & ~7ull;
+  plan->flag_bytes = (uint64_t)p->ranks * p->collective_groups * 8;
+  plan->spill_bytes = (uint64_t)plan->tiles * SPILL_BYTES_OF_TILE;
+
+  uint64_t next = p->client.memory_begin;
+  (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, ALIGNMENT);
+  plan->c = place(&next, gpu, plan->c_bytes);
+  if (has_gemm(p->mode)) {
+    plan->a_bytes = (uint64_t)(p->a_k_contiguous ? p->m : p->k) * plan->lda;
+    plan->b_bytes = (uint64_t)(p->b_k_contiguous ? p->n : p->k) * plan->ldb;
+    plan->a = place(&next, gpu, plan->a_bytes);
+    plan->b = place(&next, gpu, plan->b_bytes);
+  }
+  if (has_receive(p->mode)) plan->receive = place(&next, gpu, plan->c_bytes);
+  if (has_rs_kernel(p->mode)) plan->rs_flags = place(&next, gpu, plan->flag_bytes);
+  if (has_ag(p->mode)) plan->ag_flags = place(&next, gpu, plan->flag_bytes);
+  if (is_fused(p->mode)) plan->spill = place(&next, gpu, plan->spill_bytes);
+  return next <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+}
+
+uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uint32_t chunk) {
+  return (uint32_t)((uint64_t)chunk * plan->tiles / ranks);
+}
+
+// The place of `address` on another rank: all ranks have the same plan.
+static uint64_t at_rank(uint64_t address, const program_t* program, uint32_t rank) {
+  return address - stretto_gpu_address(program->p->client.gpu, 0) +
+         stretto_gpu_address(program->p->client.gpu - program->p->rank + rank, 0);
+}
+
+// Set-up
+
+static stretto_status_t allocate(program_t* g, uint64_t expected, uint64_t bytes, uint32_t allocation) {
+  if (expected == 0) return STRETTO_OK;
+  uint64_t address = 0;
+  TRY(g->api->allocate(g->client, g->stream, bytes, ALIGNMENT, allocation, &address));
+  return address == expected ? STRETTO_OK : STRETTO_ERROR_STATE;
+}
+
+static stretto_status_t allocate_all(program_t* g) {
+  const ring_gemm_plan_t* plan = &g->plan;
+  const uint32_t c_class = c_is_uncached(g->p->mode) ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_CACHED;
+  TRY(allocate(g, plan->c, plan->c_bytes, c_class));
+  TRY(allocate(g, plan->a, plan->a_bytes, STRETTO_ALLOCATION_CACHED));
+  TRY(allocate(g, plan->b, plan->b_bytes, STRETTO_ALLOCATION_CACHED));
+  TRY(allocate(g, plan->receive, plan->c_bytes, STRETTO_ALLOCATION_STREAMING));
+  TRY(allocate(g, plan->rs_flags, plan->flag_bytes, STRETTO_ALLOCATION_UNCACHED));
+  TRY(allocate(g, plan->ag_flags, plan->flag_bytes, STRETTO_ALLOCATION_UNCACHED));
+  return allocate(g, plan->spill, plan->spill_bytes, STRETTO_ALLOCATION_UNCACHED);
+}
+
+// What kernels write into the neighbour: its receive array or output, and its flags.
+static stretto_status_t map_neighbour(program_t* g) {
+  const ring_gemm_plan_t* plan = &g->plan;
+  const uint64_t arrays[4] = {plan->receive, plan->rs_flags, plan->ag_flags,
+                              has_ag(g->p->mode) || g->p->mode == RING_GEMM_RS_NMC ? plan->c : 0};
+  const uint64_t bytes[4] = {plan->c_bytes, plan->flag_bytes, plan->flag_bytes, plan->c_bytes};
+  if (g->p->ranks == 1) return STRETTO_OK;
+  for (unsigned i = 0; i < 4; ++i) {
+    if (arrays[i] == 0) continue;
+    const uint64_t address = at_rank(arrays[i], g, g->peer);
+    const uint32_t flags = g->p->mode == RING_GEMM_RS_NMC && i == 3 ? STRETTO_MAP_UPDATE : 0;
+    TRY(g->api->remote_map(g->client, g->stream, address, bytes[i], address, flags));
+  }
+  return STRETTO_OK;
+}
+
+static stretto_status_t clear(program_t* g, uint64_t address, uint64_t bytes) {
+  return address == 0 ? STRETTO_OK : g->api->fill(g->client, g->stream, address, bytes, 0);
+}
+
+// Maps of the fused collective, the chunks in the order in which they are computed.
+static stretto_status_t map_chunks(program_t* g) {
+  const ring_gemm_parameters_t* p = g->p;
+  const ring_gemm_plan_t* plan = &g->plan;
+  const stretto_output_config_t output = {
+      .base = plan->c, .m = p->m, .n = p->n, .pitch = plan->ldc, .tile_m = (uint16_t)p->tile_m, .tile_n = TILE_N,
+      .wavefronts = WAVEFRONTS, .updates = p->ranks == 1 ? 1 : UPDATES, .element = STRETTO_FP16,
+      .traffic = STRETTO_TRAFFIC_RS, .tracker_ways = (uint8_t)p->tracker_ways};
+  TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
+  TRY(g->api->configure_output(g->client, g->stream, &output));
+  for (uint32_t position = 1; position <= p->ranks; ++position) {
+    const uint32_t chunk = (p->rank + position) % p->ranks;
+    stretto_tile_map_t map = {.first_tile = ring_gemm_chunk_first(plan, p->ranks, chunk),
+                              .peer_base = at_rank(plan->c, g, g->peer), .block_tiles = p->block_tiles,
+                              .updates = output.updates, .flags = STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED};
+    map.tile_count = ring_gemm_chunk_first(plan, p->ranks, chunk + 1) - map.first_tile;
+    if (map.tile_count == 0) continue;
+    if (position == p->ranks) TRY(g->api->local_map_tiles(g->client, g->stream, &map));
+    else if (position == 1) TRY(g->api->remote_map_tiles(g->client, g->stream, &map));
+    else TRY(g->api->dma_map_tiles(g->client, g->stream, &map));
+  }
+  return STRETTO_OK;
+}
+
+static stretto_status_t configure_arbiter(program_t* g) {
+  const ring_gemm_parameters_t* p = g->p;
+  const int aware = p->mode == RING_GEMM_T3_MCA;
+  const stretto_mca_config_t mca = {.policy = aware ? STRETTO_MCA_COMMUNICATION_AWARE : STRETTO_MCA_ROUND_ROBIN,
+                                    .threshold = aware ? p->mca_threshold : 0, .starve_limit = p->mca_starve_limit};
+  return g->api->configure_mca(g->client, g->stream, &mca,
+                               aware && !p->mca_fixed_threshold ? 0 : STRETTO_MCA_FIXED_THRESHOLD);
+}
+
+static stretto_status_t load_kernels(program_t* g) {
+  const ring_gemm_mode_t mode = g->p->mode;
+  stretto_module_t* module = NULL;
+  if (has_gemm(mode)) {
+    TRY(g->api->module_load(g->client, g->p->gemm_elf, g->p->gemm_elf_bytes, &module));
+    TRY(g->api->module_kernel(g->client, module, g->p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128", &g->gemm));
+  }
+  if (!has_rs_kernel(mode) && !has_ag(mode)) return STRETTO_OK;
+  TRY(g->api->module_load(g->client, g->p->ring_elf, g->p->ring_elf_bytes, &module));
+  TRY(g->api->module_kernel(g->client, module, mode == RING_GEMM_RS_NMC ? "ring_reduce_scatter_nmc" : "ring_reduce_scatter",
+                            &g->reduce_scatter));
+  return g->api->module_kernel(g->client, module, "ring_all_gather", &g->all_gather);
+}
+
+static stretto_status_t set_up(program_t* g) {
+  TRY(g->api->stream_create(g->client, &g->stream));
+  TRY(allocate_all(g));
+  TRY(load_kernels(g));
+  TRY(map_neighbour(g));
+  TRY(clear(g, g->plan.rs_flags, g->plan.flag_bytes));
+  TRY(clear(g, g->plan.ag_flags, g->plan.flag_bytes));
+  TRY(configure_arbiter(g));
+  if (is_fused(g->p->mode)) {
+    // Output memory must be zero before updates; so must the Tracker's overflow table before the Tracker starts.
+    TRY(clear(g, g->plan.spill, g->plan.spill_bytes));
+    TRY(clear(g, g->plan.c, g->plan.c_bytes));
+    TRY(g->api->stream_synchronize(g->client, g->stream));
+    TRY(map_chunks(g));
+  }
+  return g->api->stream_synchronize(g->client, g->stream);
+}
+
+// Ranks meet
+
+static uint64_t word_of(const program_t* g, uint32_t rank) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
+         STRETTO_HOST_WORD_OFFSET((uint64_t)(g->p->client.gpu - g->p->rank + rank), 0);
+}
+
+// Tells the others how this rank fares and waits until all have said so. STRETTO_ERROR_STATE: another one has failed.
+static stretto_status_t meet(program_t* g, uint64_t word) {
+  g->ops->store(g->ops->context, word_of(g, g->p->rank), word);
+  if (g->p->host_ranks == 1) return STRETTO_OK;
+  stretto_status_t status = STRETTO_OK;
+  for (uint32_t rank = 0; rank < g->p->ranks; ++rank) {
+    if (rank == g->p->rank) continue;
+    if (g->ops->wait(g->ops->context, word_of(g, rank), STRETTO_WAIT_AT_LEAST, 1) == FAILED) status = STRETTO_ERROR_STATE;
+  }
+  return status;
+}
+
+// Work
+
+static stretto_status_t launch_gemm(program_t* g) {
+  const ring_gemm_parameters_t* p = g->p;
+  const ring_gemm_plan_t* plan = &g->plan;
+  const stretto_gemm_arguments_t arguments = {
+      .a = plan->a, .b = plan->b, .lda = plan->lda, .ldb = plan->ldb, .m = p->m, .n = p->n, .k = p->k,
+      .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0), .ldc = plan->ldc,
+      .tiles_n = plan->tiles_n, .c = plan->c};
+  const int fused = is_fused(p->mode);
+  const uint32_t first_chunk = (p->rank + 1) % p->ranks;
+  const stretto_launch_t launch = {
+      .kernel = &g->gemm, .arguments = &arguments, .argument_bytes = sizeof arguments, .work_groups = plan->tiles,
+      .stagger = fused ? ring_gemm_chunk_first(plan, p->ranks, first_chunk) % plan->tiles : 0,
+      .traffic = STRETTO_TRAFFIC_GEMM, .update = fused};
+  return g->api->launch(g->client, g->stream, &launch);
+}
+
+static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel, uint64_t flags, uint64_t receive,
+                                    uint32_t traffic, int update) {
+  const ring_gemm_parameters_t* p = g->p;
+  const ring_gemm_plan_t* plan = &g->plan;
+  const stretto_ring_arguments_t arguments = {
+      .output = plan->c, .receive = receive, .peer = at_rank(receive != 0 ? receive : plan->c, g, g->peer),
+      .flags = flags, .peer_flags = at_rank(flags, g, g->peer), .flag_value = FLAG_VALUE, .m = p->m, .n = p->n,
+      .pitch = plan->ldc, .tiles_n = plan->tiles_n, .tiles = plan->tiles, .tile_m = (uint16_t)p->tile_m,
+      .tile_n = TILE_N, .rank = p->rank, .ranks = p->ranks};
+  const stretto_launch_t launch = {
+      .kernel = kernel, .arguments = &arguments, .argument_bytes = sizeof arguments, .work_groups = p->collective_groups,
+      .traffic = traffic, .update = update, .communication = 1, .after_all_earlier = 1};
+  return g->api->launch(g->client, g->stream, &launch);
+}
+
+static stretto_status_t submit(program_t* g) {
+  const ring_gemm_mode_t mode = g->p->mode;
+  if (has_gemm(mode)) TRY(launch_gemm(g));
+  if (is_fused(mode)) {
+    TRY(g->api->collective_wait(g->client, g->stream));
+    // The all-gather reads and writes all of C: chunks are plain memory again.
+    TRY(g->api->reset_maps(g->client, g->stream, 0));
+  }
+  if (has_rs_kernel(mode)) {
+    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, g->plan.receive, STRETTO_TRAFFIC_RS, mode == RING_GEMM_RS_NMC));
+  }
+  if (has_ag(mode)) TRY(launch_ring(g, &g->all_gather, g->plan.ag_flags, 0, STRETTO_TRAFFIC_AG, 0));
+  return STRETTO_OK;
+}
+
+static uint64_t now(const program_t* g) { return g->ops->now_ns(g->ops->context); }
+
+static stretto_status_t run(program_t* g, ring_gemm_result_t* result) {
+  const stretto_status_t ready = set_up(g);
+  result->setup_done_ns = now(g);
+  const stretto_status_t others = meet(g, ready == STRETTO_OK ? 1 : FAILED);
+  TRY(ready);
+  result->all_ready_ns = now(g);
+  TRY(others);
+  TRY(submit(g));
+  result->submitted_ns = now(g);
+  TRY(g->api->stream_synchronize(g->client, g->stream));
+  result->done_ns = now(g);
+  return STRETTO_OK;
+}
+
+void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_ops_t* ops, ring_gemm_result_t* result) {
+  *result = (ring_gemm_result_t){0};
+  program_t g = {.p = parameters, .ops = ops, .peer = (parameters->rank + parameters->ranks - 1) % parameters->ranks};
+  result->status = ring_gemm_plan(parameters, &g.plan);
+  if (result->status == STRETTO_OK) {
+    g.client = stretto_client_create(&parameters->client, ops);
+    if (g.client == NULL) result->status = STRETTO_ERROR_ARGUMENT;
+  }
+  if (g.client == NULL) {
+    meet(&g, FAILED);
+    snprintf(result->message, sizeof result->message, "rank %u: set-up: %s", parameters->rank,
+             stretto_status_text(result->status));
+    return;
+  }
+  g.api = g.client->api;
+  result->status = run(&g, result);
+  if (result->status != STRETTO_OK) {
+    const char* why = g.api->last_error(g.client);
+    snprintf(result->message, sizeof result->message, "rank %u: %s", parameters->rank,
+             why[0] != '\0' ? why : "another rank failed in its set-up");
+  }
+  stretto_client_destroy(g.client);
+}
