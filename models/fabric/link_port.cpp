@@ -90,7 +90,16 @@ void LinkPort::transmit() {
   services_.queue->schedule(left, *this);
 }
 
-void LinkPort::on_event(uint64_t) {
+// Tag 0: the packet at the head of the buffer has left; n + 1: incoming packet n is written.
+void LinkPort::on_event(uint64_t tag) {
+  if (tag == 0) {
+    left();
+  } else {
+    written(tag - 1);
+  }
+}
+
+void LinkPort::left() {
   busy_ = false;
   buffered_ -= sending_;
   buffer_.pop_front();
@@ -113,7 +122,7 @@ void LinkPort::receive(Packet&& packet) {
   if (services_.digest != nullptr) {
     services_.digest->event(packet.arrival, kEventReceived, packet.address, bytes << 8 | index_);
   }
-  incoming_.push_back({std::move(packet), 0, false});
+  incoming_.push_back({std::move(packet)});
   const uint64_t number = first_incoming_ + incoming_.size() - 1;
   if (!is_flag(incoming_.back().packet) || number == first_incoming_) issue(number);
 }
@@ -128,14 +137,14 @@ void LinkPort::issue(uint64_t number) {
                 reinterpret_cast<uint8_t*>(&value));
     owner_.ring_doorbell((incoming.packet.address & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE, value);
     incoming.rows_left = 1;
-    row_written(number, true);
+    row_written(number, true, services_.queue->now());
     return;
   }
   // The memory never answers inside the call, so `incoming` stays where it is.
   for (uint32_t row = 0; row < incoming.packet.rows; ++row) owner_.write_row(index_, number, incoming.packet, row);
 }
 
-void LinkPort::row_written(uint64_t number, bool ok) {
+void LinkPort::row_written(uint64_t number, bool ok, Time at) {
   Incoming& incoming = incoming_[number - first_incoming_];
   const Packet& packet = incoming.packet;
   assert(incoming.issued && incoming.rows_left > 0);
@@ -145,13 +154,20 @@ void LinkPort::row_written(uint64_t number, bool ok) {
     if (packet.operation == Operation::update) counters_.updates_written += bytes;
   }
   services_.progress += bytes;
+  incoming.last = std::max(incoming.last, at);
   if (--incoming.rows_left > 0) return;
-  return_credit(packet.data.size());
-  retire();
+  if (incoming.last == services_.queue->now()) {
+    written(number);
+  } else {
+    services_.queue->schedule(incoming.last, *this, number + 1);
+  }
 }
 
-void LinkPort::retire() {
-  while (!incoming_.empty() && incoming_.front().issued && incoming_.front().rows_left == 0) {
+void LinkPort::written(uint64_t number) {
+  Incoming& incoming = incoming_[number - first_incoming_];
+  incoming.written = true;
+  return_credit(incoming.packet.data.size());
+  while (!incoming_.empty() && incoming_.front().written) {
     incoming_.pop_front();
     ++first_incoming_;
   }

@@ -63,7 +63,8 @@ class LinkPort final : public PacketSink, private EventHandler {
   // REQUIRES: size <= kMaxPacketBytes and <= credit_bytes.
   void request(Packet&& packet, uint32_t request);
   void receive(Packet&& packet) override;
-  void row_written(uint64_t incoming, bool ok);
+  // The memory has answered for a row; it is written at `at` >= now().
+  void row_written(uint64_t incoming, bool ok, Time at);
 
   const PortSpec& spec() const { return spec_; }
   const Counters& counters() const { return counters_; }
@@ -81,15 +82,18 @@ class LinkPort final : public PacketSink, private EventHandler {
   };
   struct Incoming {
     Packet packet;
-    uint32_t rows_left;
-    bool issued;
+    uint32_t rows_left = 0;
+    bool issued = false;
+    bool written = false;
+    Time last = 0;  // When the last of the answered rows is written.
   };
-  void on_event(uint64_t tag) override;  // The packet at the head of the buffer has left.
+  void on_event(uint64_t tag) override;
   void take();
   void transmit();
+  void left();
+  void written(uint64_t number);
   void issue(uint64_t number);
   void return_credit(uint64_t bytes);
-  void retire();
   std::string name() const;
 
   const PortSpec spec_;

@@ -157,14 +157,15 @@ void Router::write_row(unsigned port, uint64_t incoming, const Packet& packet, u
 }
 
 tlm::tlm_sync_enum Router::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                           sc_core::sc_time&) {
+                                           sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   const uint64_t cookie = static_cast<PooledPayload&>(payload).extension.cookie;
   const bool ok = payload.is_response_ok();
   if (!ok) ++memory_errors_;
+  const Time at = services_.queue->now() + time_of(delay);
   phase = tlm::END_RESP;
   payload.release();
-  ports_[cookie >> kPortBits]->row_written(cookie & ((uint64_t{1} << kPortBits) - 1), ok);
+  ports_[cookie >> kPortBits]->row_written(cookie & ((uint64_t{1} << kPortBits) - 1), ok, at);
   return tlm::TLM_COMPLETED;
 }
 

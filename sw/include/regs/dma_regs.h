@@ -98,7 +98,7 @@
 // Id of the newest descriptor; 0 = none yet. (read only)
 #define DMA_QUEUE_PUSHED_OFFSET 0x70
 
-// All descriptors with ids up to this are complete, that is every local write is done and every remote one has been taken by the memory of the peer's link port. (read only)
+// All descriptors with ids up to this are complete: what they write here is in memory, what they send has been taken by the link (a flag sent over the same link afterwards arrives after it). (read only)
 #define DMA_QUEUE_COMPLETED_OFFSET 0x78
 
 // Bit r % 64 of register r / 64: every wavefront tile of region r was triggered and, if the region transfers, has left over the link. (read, write 1 to clear)
