@@ -35,19 +35,21 @@ HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std:
   free_atoms_.reserve(1024);
 }
 
-void HbmChannel::tick(uint64_t cycle, const McaInputs& pulses) {
+void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   ++counters_.ticks;
-  McaInputs in = pulses;
-  if (const uint32_t id = scheduler_.tick(cycle); id != DramScheduler::kNone) {
-    end_atom(cycle, id);
-    in.dram_pop = 1;
-  }
+  const uint32_t id = scheduler_.tick(cycle);
+  const bool popped = id != DramScheduler::kNone;
+  if (popped) end_atom(cycle, id);
   admit(cycle, 0);
   admit(cycle, 1);
   if (join_.valid && !join_touched_) flush_join();
   join_touched_ = false;
-  if (cycle >= mca_wake_ || !core_.spec.sleep || in.dram_pop != 0 || (untold_[0] | untold_[1]) != 0 || in.kernel_start || in.first_wg_done ||
-      in.kernel_end) {
+  if (cycle >= mca_wake_ || popped || (untold_[0] | untold_[1]) != 0 || pulses != 0 || !core_.spec.sleep) {
+    McaInputs in;
+    in.dram_pop = popped ? 1 : 0;
+    in.kernel_start = (pulses & kKernelStart) != 0;
+    in.first_wg_done = (pulses & kFirstWgDone) != 0;
+    in.kernel_end = (pulses & kKernelEnd) != 0;
     in.compute_push = static_cast<uint8_t>(std::min(untold_[0], kMcaMaxPush));
     in.comm_push = static_cast<uint8_t>(std::min(untold_[1], kMcaMaxPush));
     untold_[0] -= in.compute_push;

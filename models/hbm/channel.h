@@ -44,6 +44,8 @@ struct HbmCore {
   uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
 };
 
+enum KernelPulse : uint8_t { kKernelStart = 1, kFirstWgDone = 2, kKernelEnd = 4 };
+
 struct ChannelCounters {
   // [class][0 read, 1 write or update].
   std::array<std::array<uint64_t, 2>, kTrafficClasses> atoms{};
@@ -74,8 +76,8 @@ class HbmChannel {
     queue.insert(segment);
     if (queue.size() > counters_.staged_high_water) counters_.staged_high_water = queue.size();
   }
-  // One clock. `pulses` gives the MCA kernel_start, first_wg_done and kernel_end of this clock.
-  void tick(uint64_t cycle, const McaInputs& pulses);
+  // One clock. `pulses`: the KernelPulse bits that the MCA sees at this clock.
+  void tick(uint64_t cycle, unsigned pulses);
   // The first cycle after `cycle` that needs a tick; kNoCycle if none.
   uint64_t next(uint64_t cycle) const;
   // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
@@ -91,7 +93,7 @@ class HbmChannel {
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr unsigned kAdmissions = 2;  // A cycle and queue.
-  static constexpr unsigned kBuckets = 1024;
+  static constexpr unsigned kBuckets = 256;
   enum class Where : uint8_t { compute, communication, held, dram };  // The first two equal Stream.
 
   struct Atom {

@@ -207,16 +207,12 @@ void Hbm::on_event(uint64_t tag) {
 void Hbm::run_cycle(uint64_t cycle) {
   if (tracker_next_ <= cycle || (!core_.spec.sleep && core_.tracker_port.present())) core_.tracker_port.step(cycle);
   const uint8_t pulses = pulses_.empty() ? 0 : take_pulses(cycle);
-  McaInputs in;
-  in.kernel_start = (pulses & kKernelStart) != 0;
-  in.first_wg_done = (pulses & kFirstWgDone) != 0;
-  in.kernel_end = (pulses & kKernelEnd) != 0;
-  if (in.kernel_end) drained_ = 0;
+  if ((pulses & kKernelEnd) != 0) drained_ = 0;
   const bool all = pulses != 0 || !core_.spec.sleep;
   const size_t count = channels_.size();
   for (size_t i = 0; i < count; ++i) {
     if (next_[i] > cycle && !all) continue;
-    channels_[i]->tick(cycle, in);
+    channels_[i]->tick(cycle, pulses);
     next_[i] = channels_[i]->next(cycle);
   }
   after_ticks(cycle);

@@ -84,7 +84,6 @@ class Hbm final : public sc_core::sc_module, public Component, private EventHand
   uint64_t cycle() const { return clock_.cycle_at(services_.queue->now()); }
 
  private:
-  enum Pulse : uint8_t { kKernelStart = 1, kFirstWgDone = 2, kKernelEnd = 4 };
   struct PendingPulse {
     uint64_t cycle;
     uint8_t pulses;

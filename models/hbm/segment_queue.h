@@ -48,8 +48,8 @@ class SegmentQueue {
     mask_ = ring_.size() - 1;
   }
 
-  std::vector<HbmSegment> ring_ = std::vector<HbmSegment>(256);
-  uint64_t mask_ = 255;
+  std::vector<HbmSegment> ring_ = std::vector<HbmSegment>(16);
+  uint64_t mask_ = 15;
   uint64_t head_ = 0;
   uint64_t tail_ = 0;
 };
@@ -58,7 +58,7 @@ class SegmentQueue {
 template <class Value>
 class GrowingRing {
  public:
-  explicit GrowingRing(size_t capacity = 64) : ring_(capacity), mask_(capacity - 1) {}  // A power of two.
+  explicit GrowingRing(size_t capacity = 16) : ring_(capacity), mask_(capacity - 1) {}  // A power of two.
   bool empty() const { return head_ == tail_; }
   uint64_t size() const { return tail_ - head_; }
   const Value& front() const { return ring_[head_ & mask_]; }

@@ -239,8 +239,10 @@ std::string digest_of(bool sleep) {
   }
   bench.run(at + 100'000 * kCycle);
   std::string text = bench.digest.hex();
-  for (const TestRequest& request : bench.requests) text += " " + std::to_string(request.done);
-  for (const Trigger& trigger : bench.triggers) text += " " + std::to_string(trigger.at) + "," + std::to_string(trigger.wg_id);
+  for (const TestRequest& request : bench.requests) text.append(std::to_string(request.done)).append(" ");
+  for (const Trigger& trigger : bench.triggers) {
+    text.append(std::to_string(trigger.at)).append(",").append(std::to_string(trigger.wg_id)).append(" ");
+  }
   return sha256_hex(text.data(), text.size());
 }
 
