@@ -72,7 +72,8 @@ void CpHart::run() {
   assert(state_ == State::running);
   const uint64_t start = core_.cycles();
   uint64_t steps = quantum_cycles_;
-  if (timer_cycle_ > start) steps = std::min(steps, timer_cycle_ - start);
+  // Approaches the timer in ever smaller runs, since an instruction may take several cycles.
+  if (timer_cycle_ > start) steps = std::min(steps, (timer_cycle_ - start - 1) / 4 + 1);
   StopReason reason = StopReason::kBudget;
   busy([&] { reason = core_.run(steps); });
   switch (reason) {

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,28 +75,23 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
     return tlm::TLM_UPDATED;
   }
 
-  // Serves the oldest request; one that meets a lock goes to the end of the line.
+  // Serves the oldest request; one that meets a lock goes to the end of the queue.
   void on_event(uint64_t) override {
     tlm::tlm_generic_payload& payload = *pending_.front();
     pending_.erase(pending_.begin());
     StrettoExtension& extension = *extension_of(payload);
     const uint64_t line = payload.get_address() >> 6;
     const bool unlocks = extension.operation == Operation::unlocking_write;
-    if (locked_ && *locked_ == line && !(unlocks && owner_ == extension.unit)) {
+    const auto lock = locks_.find(line);
+    if (lock != locks_.end() && !(unlocks && lock->second == extension.unit)) {
       ++waits_for_lock;
       pending_.push_back(&payload);
       queue_.schedule(queue_.now() + latency, *this);
       return;
     }
-    if (extension.operation == Operation::locked_read) {
-      CHECK(!locked_);
-      locked_ = line;
-      owner_ = extension.unit;
-    }
-    if (unlocks) {
-      CHECK((locked_ && *locked_ == line));
-      locked_.reset();
-    }
+    CHECK((lock != locks_.end()) == unlocks);
+    if (unlocks) locks_.erase(lock);
+    if (extension.operation == Operation::locked_read) locks_[line] = extension.unit;
     const uint64_t node = payload.get_address() >> STRETTO_NODE_SHIFT;
     const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -118,8 +114,7 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
   MemoryImage image_;
   MemoryImage host_;
   std::vector<tlm::tlm_generic_payload*> pending_;
-  std::optional<uint64_t> locked_;
-  unsigned owner_ = 0;
+  std::map<uint64_t, unsigned> locks_;  // Hart that holds a line.
 };
 
 // Answers reads with 0x1000 + offset and keeps a log; each access takes 20 ns.
