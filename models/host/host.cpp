@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/host/host.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cinttypes>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "models/common/error.h"
+#include "models/common/payload_pool.h"
+#include "sw/include/formats/address_map.h"
+
+namespace stretto {
+namespace {
+
+constexpr uint64_t kPacketBytes = 4'096;  // Largest payload of a PCIe write.
+constexpr uint64_t kWriteUnit = 64;       // What write_ns pays for.
+constexpr size_t kStackBytes = 512 * 1024;
+constexpr uint32_t kEventWrite = 1;  // Digest kinds.
+constexpr uint32_t kEventReceived = 2;
+
+Time systemc_now() { return sc_core::sc_time_stamp().value(); }
+
+bool later(const Packet& a, const Packet& b) {
+  if (a.arrival != b.arrival) return a.arrival > b.arrival;
+  if (a.source != b.source) return a.source > b.source;
+  return a.sequence > b.sequence;
+}
+
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%" PRIx64, value);
+  return text;
+}
+
+}  // namespace
+
+// HostCore
+
+HostCore::HostCore(sc_core::sc_module_name name, Host& host, Program program)
+    : sc_module(name), host_(host), program_(std::move(program)) {
+  SC_HAS_PROCESS(HostCore);
+  SC_THREAD(main);
+  set_stack_size(kStackBytes);
+}
+
+void HostCore::main() {
+  try {
+    program_(*this);
+    done_ = true;
+    host_.program_ended();
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;  // SystemC's own way to end a thread.
+  } catch (...) {
+    done_ = true;
+    host_.conductor_.fail(std::current_exception());
+  }
+}
+
+Time HostCore::now() const { return systemc_now(); }
+
+void HostCore::pass(Time time) {
+  if (time > 0) wait(delay_of(time));
+}
+
+void HostCore::charge_ns(uint64_t nanoseconds) {
+  host_.charged_ += nanoseconds * kNanosecond;
+  pass(nanoseconds * kNanosecond);
+}
+
+void HostCore::store(uint64_t address, uint64_t value) {
+  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  ++host_.stores_;
+  charge_ns(host_.spec_.store_ns);
+  host_.memory_.write(offset, reinterpret_cast<const uint8_t*>(&value), 8);
+  host_.changed(offset, 8);
+}
+
+uint64_t HostCore::load(uint64_t address) {
+  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  uint64_t value = 0;
+  host_.memory_.read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value), 8);
+  return value;
+}
+
+uint64_t HostCore::wait_word(uint64_t address, Condition condition, uint64_t value) {
+  const Time poll = host_.spec_.poll_ns * kNanosecond;
+  const Time start = systemc_now();
+  pass(poll);
+  uint64_t word = load(address);
+  while (condition == Condition::not_equal ? word == value : word < value) {
+    waits_for_ = address;
+    waits_since_ = start;
+    wait(changed_);
+    waits_for_ = 0;
+    const Time since = systemc_now() - start;
+    pass((since + poll - 1) / poll * poll - since);
+    word = load(address);
+  }
+  host_.polls_ += (systemc_now() - start) / poll;
+  host_.waited_ += systemc_now() - start;
+  return word;
+}
+
+void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
+  Host::Link& link = host_.link_to(address, bytes);
+  const LinkSpec& pcie = host_.pcie_;
+  const uint8_t* source = static_cast<const uint8_t*>(data);
+  ++host_.writes_;
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t piece = std::min(kPacketBytes, bytes - done);
+    charge_ns(host_.spec_.write_ns * ((piece + kWriteUnit - 1) / kWriteUnit));
+    const Time before = systemc_now();
+    blocked_on_pcie_ = true;
+    // Room in the send buffer: what is not on the wire yet must fit into egress_bytes.
+    const Time backlog = Time{pcie.egress_bytes} * 1'000'000'000 / pcie.bandwidth_mb_s;
+    for (;;) {
+      if (piece > link.credits) {
+        wait(link.credit_came);
+      } else if (link.wire.free_at() > systemc_now() + backlog) {
+        pass(link.wire.free_at() - backlog - systemc_now());
+      } else {
+        break;
+      }
+    }
+    blocked_on_pcie_ = false;
+    host_.blocked_ += systemc_now() - before;
+
+    Packet packet;
+    packet.destination = static_cast<uint8_t>(address >> STRETTO_NODE_SHIFT);
+    packet.link = link.peer_port;
+    packet.address = address + done;
+    packet.row_bytes = static_cast<uint32_t>(piece);
+    packet.data.assign(source + done, source + done + piece);
+    link.credits -= piece;
+    const uint64_t wire_bytes = piece + pcie.header_bytes;
+    packet.arrival = link.wire.send(std::max(systemc_now(), link.wire.free_at()), wire_bytes) + pcie.latency_ns * kNanosecond;
+    ++link.packets_sent;
+    link.bytes_sent += piece;
+    link.wire_bytes += wire_bytes;
+    host_.progress_ += piece;
+    host_.digest_.event(packet.arrival, kEventWrite, packet.address, piece);
+    host_.conductor_.post(std::move(packet));
+    done += piece;
+  }
+}
+
+std::string HostCore::waiting_on() const {
+  if (done_) return "";
+  if (waits_for_ != 0) {
+    uint64_t word = 0;
+    host_.memory_.read(waits_for_ & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&word), 8);
+    return std::string(basename()) + " waits for the word at " + hex(waits_for_) + " (now " + hex(word) + ") since " +
+           std::to_string(waits_since_ / kNanosecond) + " ns";
+  }
+  if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
+  return std::string(basename()) + " computes";
+}
+
+// Host
+
+Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const LinkSpec& pcie,
+           const std::vector<uint8_t>& pcie_ports, Conductor& conductor)
+    : sc_module(name), spec_(spec), pcie_(pcie), conductor_(conductor) {
+  assert(pcie.latency_ns * kNanosecond >= conductor.lookahead());
+  for (const uint8_t port : pcie_ports) links_.push_back(std::make_unique<Link>(pcie, port));
+  conductor.attach_host(*this);
+  SC_HAS_PROCESS(Host);
+  SC_METHOD(due);
+  sensitive << arrival_;
+  dont_initialize();
+}
+
+Host::~Host() = default;
+
+void Host::add_program(const std::string& name, HostCore::Program program) {
+  if (cores_.size() == spec_.cores) {
+    throw UserError("host.cores (" + std::to_string(spec_.cores) + ") is less than the host programs of this run");
+  }
+  ++running_;
+  cores_.push_back(std::make_unique<HostCore>(name.c_str(), *this, std::move(program)));
+}
+
+void Host::program_ended() {
+  if (--running_ == 0) conductor_.finish(0);
+}
+
+Host::Link& Host::link_to(uint64_t address, uint64_t bytes) {
+  const uint64_t node = address >> STRETTO_NODE_SHIFT;
+  const bool inside = (address & STRETTO_OFFSET_MASK) + bytes <= STRETTO_OFFSET_MASK + uint64_t{1};
+  if (node == 0 || node > links_.size() || bytes == 0 || !inside) {
+    throw UserError("host program: write of " + std::to_string(bytes) + " bytes to " + hex(address) +
+                    ", which is in no GPU of this machine (nodes 1.." + std::to_string(links_.size()) + ")");
+  }
+  return *links_[node - 1];
+}
+
+void Host::deliver(Packet&& packet) {
+  const Time now = systemc_now();
+  assert(packet.arrival > now && packet.source >= 1 && packet.source <= links_.size());
+  arrival_.notify(delay_of(packet.arrival - now));  // An earlier one that is pending stays.
+  arriving_.push_back(std::move(packet));
+  std::push_heap(arriving_.begin(), arriving_.end(), later);
+}
+
+void Host::due() {
+  const Time now = systemc_now();
+  while (!arriving_.empty() && arriving_.front().arrival <= now) {
+    std::pop_heap(arriving_.begin(), arriving_.end(), later);
+    Packet packet = std::move(arriving_.back());
+    arriving_.pop_back();
+    receive(std::move(packet));
+  }
+  if (!arriving_.empty()) arrival_.notify(delay_of(arriving_.front().arrival - now));
+}
+
+void Host::receive(Packet&& packet) {
+  Link& link = *links_[packet.source - 1u];
+  if (packet.credit_bytes != 0) {
+    link.credits += packet.credit_bytes;
+    link.credit_came.notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
+  const uint64_t bytes = packet.data.size();
+  ++link.packets_received;
+  link.bytes_received += bytes;
+  progress_ += bytes;
+  digest_.event(packet.arrival, kEventReceived, packet.address, bytes << 8 | packet.source);
+  for (uint32_t row = 0; row < packet.rows; ++row) {
+    const uint64_t offset = (packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK;
+    memory_.write(offset, packet.data.data() + uint64_t{row} * packet.row_bytes, packet.row_bytes);
+    changed(offset, packet.row_bytes);
+  }
+  if (++link.credit_returns == pcie_.fault_lose_credit) return;
+  Packet credit;
+  credit.destination = packet.source;
+  credit.link = link.peer_port;
+  credit.credit_bytes = static_cast<uint32_t>(bytes);
+  credit.arrival = packet.arrival + pcie_.latency_ns * kNanosecond;
+  conductor_.post(std::move(credit));
+}
+
+void Host::changed(uint64_t offset, uint64_t bytes) {
+  for (const auto& core : cores_) {
+    if (core->waits_for_ == 0) continue;
+    const uint64_t word = core->waits_for_ & STRETTO_OFFSET_MASK;
+    if (word < offset + bytes && offset < word + 8) core->changed_.notify(sc_core::SC_ZERO_TIME);
+  }
+}
+
+// Account
+
+void Host::report(StatisticSink& sink) const {
+  sink.add("writes", writes_, "count", "Posted writes of host programs.");
+  sink.add("stores", stores_, "count", "Stores of host programs to host memory.");
+  sink.add("polls", polls_, "count", "Polls of words of host memory.");
+  sink.add("charged", charged_, "fs", "CPU time of host programs.");
+  sink.add("waited", waited_, "fs", "Time in which host programs polled.");
+  sink.add("blocked", blocked_, "fs", "Time in which host programs waited for PCIe to take a write.");
+  for (size_t gpu = 0; gpu < links_.size(); ++gpu) {
+    const Link& link = *links_[gpu];
+    const std::string prefix = "pcie" + std::to_string(gpu) + ".";
+    sink.add(prefix + "packets_sent", link.packets_sent, "count", "Packets to the GPU.");
+    sink.add(prefix + "bytes_sent", link.bytes_sent, "bytes", "Payload to the GPU.");
+    sink.add(prefix + "packets_received", link.packets_received, "count", "Packets from the GPU.");
+    sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the GPU.");
+    sink.add(prefix + "busy", link.wire.busy(), "fs", "Time in which the wire to the GPU carried something.");
+  }
+}
+
+void Host::audit(AuditSink& sink) const {
+  for (const auto& link : links_) {
+    sink.equal("credits all home", link->credits, pcie_.credit_bytes);
+    sink.at_most("no link above its peak", link->wire_bytes, link->wire.peak_bytes(link->wire.free_at()));
+  }
+}
+
+std::vector<std::string> Host::waiting_on() const {
+  std::vector<std::string> lines;
+  for (const auto& core : cores_) {
+    std::string line = core->waiting_on();
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void audit_pcie(const Host& host, const std::vector<const Router*>& routers, AuditSink& sink) {
+  for (unsigned gpu = 0; gpu < routers.size(); ++gpu) {
+    const Router& router = *routers[gpu];
+    const LinkPort::Counters& port = router.port(router.ports() - 1).counters();
+    sink.set_where("pcie" + std::to_string(gpu));
+    sink.equal("link bytes sent = received", host.bytes_sent(gpu), port.bytes_received);
+    sink.equal("link bytes sent = received", port.bytes_sent, host.bytes_received(gpu));
+  }
+}
+
+}  // namespace stretto

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the time of a host program pass as PCIe, polls and charges say, do its writes arrive whole and in order, and
+// do runs end as the programs do? One or more GPUs, each a router, a test memory, and an echo: a doorbell with value v
+// makes it write v to host memory at v % 65536 * 8 over PCIe. PCIe: 16 GB/s, 600 ns, 24 B of header a packet.
+#include "models/host/host.h"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/error.h"
+#include "sw/include/formats/address_map.h"
+#include "tests/unit/common/in_child.h"
+#include "tests/unit/fabric/test_memory.h"
+
+namespace stretto {
+namespace {
+
+using test::in_child;
+using test::TestMemory;
+
+constexpr uint64_t kHostBase = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
+
+uint64_t address_in(unsigned gpu, uint64_t offset) { return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset; }
+uint64_t doorbell_of(unsigned gpu) { return address_in(gpu, STRETTO_DOORBELL_APERTURE); }
+
+// Answers a doorbell with a write to host memory.
+class Echo final : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<Echo> doorbell;
+  tlm_utils::simple_initiator_socket<Echo, 32, StrettoProtocol> out;
+  Echo(sc_core::sc_module_name name, EventQueue& queue) : sc_module(name), doorbell("doorbell"), out("out"), queue_(queue) {
+    doorbell.register_b_transport(this, &Echo::ring);
+    out.register_nb_transport_bw(this, &Echo::answer);
+  }
+  std::vector<std::pair<Time, uint64_t>> rung;
+  bool silent = false;
+
+ private:
+  void ring(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    uint64_t value;
+    std::memcpy(&value, payload.get_data_ptr(), 8);
+    rung.emplace_back(queue_.now(), value);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (silent) return;
+    words_.push_back(std::make_unique<uint64_t>(value));
+    PooledPayload& store = pool_.acquire();
+    store.set_command(tlm::TLM_WRITE_COMMAND);
+    store.set_address(kHostBase + value % 65'536 * 8);
+    store.set_data_ptr(reinterpret_cast<unsigned char*>(words_.back().get()));
+    store.set_data_length(8);
+    store.extension.operation = Operation::write;
+    store.extension.row_bytes = 8;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    out->nb_transport_fw(store, phase, delay);
+  }
+  tlm::tlm_sync_enum answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {
+    phase = tlm::END_RESP;
+    payload.release();
+    return tlm::TLM_COMPLETED;
+  }
+  EventQueue& queue_;
+  PayloadPool pool_;
+  std::vector<std::unique_ptr<uint64_t>> words_;
+};
+
+struct Gpu : sc_core::sc_module {
+  Gpu(sc_core::sc_module_name name, Conductor& conductor, unsigned gpu, unsigned gpus, const LinkSpec& pcie)
+      : sc_module(name),
+        partition("partition", conductor, static_cast<uint8_t>(gpu + 1)),
+        memory("memory", partition.queue()),
+        router("router", ring(gpu, gpus, {}, pcie), 1, partition),
+        echo("echo", partition.queue()) {
+    partition.add("router", router);
+    router.memory.bind(memory.port[0]);
+    router.doorbell.bind(echo.doorbell);
+    echo.out.bind(router.egress[0]);
+  }
+  Partition partition;
+  TestMemory memory;
+  Router router;
+  Echo echo;
+};
+
+struct Bench {
+  explicit Bench(unsigned gpus = 1, LinkSpec pcie = pcie_defaults(), bool reversed = false, HostSpec spec = {},
+                 ConductorSpec sim = {}) {
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    conductor = std::make_unique<Conductor>("conductor", sim, 500 * kNanosecond);
+    gpu.resize(gpus);
+    for (unsigned i = 0; i < gpus; ++i) {
+      const unsigned g = reversed ? gpus - 1 - i : i;
+      gpu[g] = std::make_unique<Gpu>(("gpu" + std::to_string(g)).c_str(), *conductor, g, gpus, pcie);
+    }
+    std::vector<uint8_t> ports;
+    for (const auto& each : gpu) ports.push_back(static_cast<uint8_t>(each->router.ports() - 1));
+    host = std::make_unique<Host>("host", spec, pcie, ports, *conductor);
+  }
+  void run() { REQUIRE(conductor->run() == Conductor::Outcome::finished); }
+  size_t violations() {
+    AuditSink sink;
+    std::vector<const Router*> routers;
+    for (auto& each : gpu) {
+      each->partition.audit(sink);
+      routers.push_back(&each->router);
+    }
+    host->audit(sink);
+    audit_pcie(*host, routers, sink);
+    size_t broken = 0;
+    for (const AuditResult& result : sink.all()) broken += result.holds ? 0 : 1;
+    return broken;
+  }
+  std::unique_ptr<Conductor> conductor;
+  std::vector<std::unique_ptr<Gpu>> gpu;
+  std::unique_ptr<Host> host;
+};
+
+TEST_CASE("a posted write arrives after CPU time, serialisation and latency, and costs the caller CPU time only") {
+  Bench bench;
+  Time returned = 0;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    std::vector<uint8_t> data(1'000, 7);
+    core.write(address_in(0, 0x4000), data.data(), data.size());
+    returned = core.now();
+  });
+  bench.run();
+  CHECK(returned == 16 * 25 * kNanosecond);  // 16 units of 64 B.
+  REQUIRE(bench.gpu[0]->memory.log.size() == 1);
+  // 1,024 B on the wire at 16 GB/s = 64 ns; 600 ns; the memory: 1 ns and 100 ns.
+  CHECK(bench.gpu[0]->memory.log[0].at == (400 + 64 + 600 + 1 + 100) * kNanosecond);
+  CHECK(bench.violations() == 0);
+}
+
+TEST_CASE("a megabyte moves at the bandwidth of PCIe") {
+  HostSpec spec;
+  spec.write_ns = 0;
+  Bench bench(1, pcie_defaults(), false, spec);
+  std::vector<uint8_t> data(1 << 20);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>(i * 31 + i / 4096);
+  bench.host->add_program("rank0", [&](HostCore& core) { core.write(address_in(0, 0), data.data(), data.size()); });
+  bench.run();
+  const uint64_t wire_bytes = (1 << 20) + 256 * 24;
+  const Time expected = wire_bytes * 1'000'000'000 / 16'000 + 600 * kNanosecond + 4'096 * kPicosecond + 100 * kNanosecond;
+  CHECK(bench.gpu[0]->memory.log.back().at == expected);
+  std::vector<uint8_t> there(data.size());
+  bench.gpu[0]->memory.image.read(0, there.data(), there.size());
+  CHECK(there == data);
+  CHECK(bench.violations() == 0);
+}
+
+TEST_CASE("packet, header and doorbell arrive in this order") {
+  Bench bench;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    const std::vector<uint8_t> packet(64, 3);
+    const uint64_t index = 17;
+    core.write(address_in(0, 0x10004), packet.data() + 4, 60);
+    core.write(address_in(0, 0x10000), packet.data(), 4);
+    core.write(doorbell_of(0), &index, 8);
+  });
+  bench.run();
+  const std::vector<TestMemory::Seen>& seen = bench.gpu[0]->memory.log;
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].bytes == 60);
+  CHECK(seen[1].bytes == 4);
+  REQUIRE(bench.gpu[0]->echo.rung.size() == 1);
+  CHECK(bench.gpu[0]->echo.rung[0].second == 17);
+  CHECK(bench.gpu[0]->echo.rung[0].first >= seen[1].at);
+}
+
+TEST_CASE("a wait ends at the first poll after the GPU's write has arrived") {
+  Bench bench;
+  Time seen = 0;
+  uint64_t value = 0;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    const uint64_t index = 5;
+    core.store(kHostBase + 40, 1);
+    core.write(doorbell_of(0), &index, 8);
+    value = core.wait_word(kHostBase + 40, HostCore::Condition::not_equal, 1);
+    seen = core.now();
+  });
+  bench.run();
+  CHECK(value == 5);
+  // Store 5 ns, write 25 ns, wire 32 B = 2 ns, 600 ns; echo at once: 32 B = 2 ns, 600 ns: 1,234 ns. The wait began at
+  // 30 ns and polls every 100 ns: 1,330 ns.
+  CHECK(seen == 1'330 * kNanosecond);
+  StatisticSink sink;
+  bench.host->report(sink);
+  for (const Statistic& each : sink.all()) {
+    if (each.path == "polls") CHECK(each.value == 13);
+  }
+  CHECK(bench.violations() == 0);
+}
+
+TEST_CASE("at_least waits for a counter to come that far") {
+  Bench bench;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    core.charge_ns(5'000);
+    core.store(kHostBase + 8, 3);
+    core.charge_ns(5'000);
+    core.store(kHostBase + 8, 4);
+  });
+  Time seen = 0;
+  bench.host->add_program("rank1", [&](HostCore& core) {
+    CHECK(core.wait_word(kHostBase + 8, HostCore::Condition::at_least, 4) == 4);
+    seen = core.now();
+  });
+  bench.run();
+  CHECK(seen == 10'100 * kNanosecond);  // Stored at 10,010 ns.
+}
+
+TEST_CASE("without credit a program blocks until the GPU returns it") {
+  LinkSpec pcie = pcie_defaults();
+  pcie.credit_bytes = 4'096;
+  HostSpec spec;
+  spec.write_ns = 0;
+  Bench bench(1, pcie, false, spec);
+  std::vector<uint8_t> data(8'192, 1);
+  Time returned = 0;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    core.write(address_in(0, 0), data.data(), data.size());
+    returned = core.now();
+  });
+  bench.run();
+  // 4,120 B on the wire = 257.5 ns; 600 ns; memory 4.096 ns + 100 ns; 600 ns back.
+  CHECK(returned == 257'500 * kPicosecond + 600 * kNanosecond + 104'096 * kPicosecond + 600 * kNanosecond);
+  CHECK(bench.violations() == 0);
+}
+
+TEST_CASE("a write outside of the machine ends the run with one clear line") {
+  Bench bench;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    const uint64_t word = 0;
+    core.write(address_in(3, 0x100), &word, 8);
+  });
+  CHECK_THROWS_WITH(bench.conductor->run(), "host program: write of 8 bytes to 0x40000000100, which is in no GPU of this "
+                                            "machine (nodes 1..1)");
+}
+
+TEST_CASE("an exception of a host program leaves the run as itself") {
+  Bench bench;
+  bench.host->add_program("rank0", [](HostCore& core) {
+    core.charge_ns(10);
+    throw CheckError("driver says no");
+  });
+  CHECK_THROWS_AS(bench.conductor->run(), CheckError);
+}
+
+TEST_CASE("a program that waits for a word nobody writes is a deadlock and named") {
+  Bench bench;
+  bench.gpu[0]->echo.silent = true;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    const uint64_t index = 5;
+    core.write(doorbell_of(0), &index, 8);
+    core.wait_word(kHostBase + 40, HostCore::Condition::not_equal, 0);
+  });
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    Catch::Contains("nothing can happen any more") &&
+                        Catch::Contains("host: rank0 waits for the word at 0xff0000000028 (now 0x0) since 25 ns"));
+}
+
+TEST_CASE("more programs than cores are refused") {
+  HostSpec spec;
+  spec.cores = 1;
+  Bench bench(1, pcie_defaults(), false, spec);
+  bench.host->add_program("rank0", [](HostCore&) {});
+  CHECK_THROWS_AS(bench.host->add_program("rank1", [](HostCore&) {}), UserError);
+}
+
+// Four ranks talk to their own and the next GPU at once.
+std::string busy_run(bool reversed, uint32_t threads, uint32_t window_ns) {
+  return in_child([&] {
+    ConductorSpec sim;
+    sim.threads = threads;
+    sim.window_ns = window_ns;
+    Bench bench(4, pcie_defaults(), reversed, {}, sim);
+    for (unsigned rank = 0; rank < 4; ++rank) {
+      bench.host->add_program("rank" + std::to_string(rank), [rank](HostCore& core) {
+        std::vector<uint8_t> data(3'000, static_cast<uint8_t>(rank));
+        for (uint64_t i = 0; i < 50; ++i) {
+          const unsigned gpu = (rank + i % 2) % 4;
+          const uint64_t word = rank * 64 + i + 1;
+          core.write(address_in(gpu, rank * 0x10000 + i * 64), data.data(), 64 + i * 40);
+          core.write(doorbell_of(gpu), &word, 8);
+          core.wait_word(kHostBase + word * 8, HostCore::Condition::not_equal, 0);
+          core.charge_ns(100 + rank);
+        }
+      });
+    }
+    if (bench.conductor->run() != Conductor::Outcome::finished) return std::string("not finished");
+    std::string digests = bench.host->digest().hex();
+    for (auto& gpu : bench.gpu) digests += gpu->partition.digest().hex();
+    return digests + (bench.violations() == 0 ? "" : " violations");
+  });
+}
+
+TEST_CASE("four ranks give the same digests for any order, window and number of threads") {
+  const std::string expected = busy_run(false, 1, 0);
+  REQUIRE(expected.size() == 5 * 64);
+  CHECK(busy_run(true, 1, 0) == expected);
+  CHECK(busy_run(false, 2, 0) == expected);
+  CHECK(busy_run(true, 2, 77) == expected);
+}
+
+}  // namespace
+}  // namespace stretto
