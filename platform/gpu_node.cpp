@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/gpu_node.h"
 
+#include <algorithm>
+
+#include "models/common/error.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -17,6 +20,12 @@ PartitionServices& with_trace(Partition& partition, unsigned gpu, TraceSink* tra
   partition.services().trace = trace;
   partition.services().gpu = static_cast<uint8_t>(gpu);
   return partition.services();
+}
+
+GpuSpec gpu_spec(const MachineSpec& spec) {
+  GpuSpec gpu = spec.gpu;
+  gpu.stamp_limit = std::min(gpu.stamp_limit, 2048 / spec.gpus);  // Sums over all ranks stay exact in FP16.
+  return gpu;
 }
 
 HbmSpec hbm_spec(const MachineSpec& spec) {
@@ -51,15 +60,15 @@ void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_
   out->b_transport(payload, delay);
 }
 
-GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl,
+GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index, const std::map<std::string, Impl>& impl,
                  Conductor& conductor, TraceSink* trace)
     : sc_module(name),
-      partition("partition", conductor, static_cast<uint8_t>(gpu + 1)),
-      ranges("ranges"),
-      l2("l2", spec.l2, spec.hbm.mapping(), spec.gpu.cus, ClockDomain(spec.gpu.clock_mhz),
-         with_trace(partition, gpu, trace), memory),
-      hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory, hbm_parts(spec, gpu, impl)),
-      router("router", router_spec(spec, gpu), kRequesters, partition),
+      partition("partition", conductor, static_cast<uint8_t>(index + 1)),
+      gpu("gpu", gpu_spec(spec), spec.l2, spec.hbm.mapping(), with_trace(partition, index, trace), memory,
+          make_grid_scheduler(impl.at("grid_scheduler"), instance(index, "grid_scheduler"))),
+      hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory, hbm_parts(spec, index, impl)),
+      dma("dma", spec.dma, partition.services()),
+      router("router", router_spec(spec, index), kRequesters, partition),
       cp("cp", spec.cp, partition.services()),
       doorbell_("doorbell") {
   bind();
@@ -69,24 +78,43 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
 GpuNode::~GpuNode() = default;
 
 void GpuNode::bind() {
+  L2Cache& l2 = gpu.l2;
   for (unsigned i = 0; i < l2.channel.size(); ++i) l2.channel[i].bind(hbm.channel[i]);
   l2.remote.bind(router.egress[kL2Remote]);
+  cp.mem.bind(l2.cp);
+  dma.memory.bind(hbm.peer[kDmaMemory]);
+  dma.egress.bind(router.egress[kDma]);
   router.memory.bind(hbm.peer[kLinks]);
   router.doorbell.bind(doorbell_.in);
   doorbell_.out.bind(cp.doorbell);
-  cp.mem.bind(l2.cp);
-  cp.set_ranges(ranges);
-  hbm.set_interrupts(cp);
 
   cp.bus.attach(STRETTO_TRACKER_BASE, kBankBytes, hbm.tracker_regs);
   cp.bus.attach(STRETTO_MCA_BASE, kBankBytes, hbm.mca_regs);
-  cp.bus.attach(STRETTO_RANGE_TABLE_BASE, kBankBytes, ranges.regs);
+  cp.bus.attach(STRETTO_GRID_SCHEDULER_BASE, kBankBytes, gpu.front_end.scheduler_regs);
+  cp.bus.attach(STRETTO_DMA_BASE, kBankBytes, dma.csr);
+  cp.bus.attach(STRETTO_RANGE_TABLE_BASE, kBankBytes, gpu.ranges.regs);
+  cp.bus.attach(STRETTO_GPU_BASE, kBankBytes, gpu.front_end.regs);
   cp.bus.attach(STRETTO_LINK_BASE, kBankBytes, router.csr);
+
+  cp.set_ranges(gpu.ranges);
+  gpu.front_end.set_interrupts(cp);
+  hbm.set_interrupts(cp);
+  dma.set_interrupts(cp);
+  hbm.set_triggers(dma);
+  gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); }, [this](Time at) { hbm.first_wg_done(at); },
+                                   [this](Time at) { hbm.kernel_end(at); }});
+  const unsigned index = partition.services().gpu;
+  gpu.front_end.on_fault([index](const GpuFault& fault) {
+    // A kernel that no compute unit can hold is the user's mistake, anything else the kernel's.
+    if (fault.kind == FaultKind::kernel_too_large) throw UserError(describe_fault(index, fault));
+    throw CheckError(describe_fault(index, fault));
+  });
 }
 
 void GpuNode::enlist() {
-  partition.add("l2", l2);
+  partition.add("compute", gpu);
   partition.add("hbm", hbm);
+  partition.add("dma", dma);
   partition.add("router", router);
   partition.add("cp", cp);
 }

@@ -13,9 +13,9 @@
 #include "models/common/memory_image.h"
 #include "models/common/partition.h"
 #include "models/cp/cp.h"
+#include "models/dma/dma_engine.h"
 #include "models/fabric/router.h"
-#include "models/gpu/l2_cache.h"
-#include "models/gpu/range_table.h"
+#include "models/gpu/gpu.h"
 #include "models/hbm/hbm.h"
 #include "platform/machine_spec.h"
 #include "platform/options.h"
@@ -37,15 +37,15 @@ class DoorbellBridge final : public sc_core::sc_module {
 class GpuNode final : public sc_core::sc_module {
  public:
   // `trace` may be null.
-  GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl,
+  GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index, const std::map<std::string, Impl>& impl,
           Conductor& conductor, TraceSink* trace);
   ~GpuNode() override;
 
   Partition partition;
   MemoryImage memory;
-  RangeTable ranges;
-  L2Cache l2;
+  Gpu gpu;
   Hbm hbm;
+  DmaEngine dma;
   Router router;
   Cp cp;
 

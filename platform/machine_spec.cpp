@@ -20,6 +20,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("gpu", spec.gpu);
   set.group("l2", spec.l2);
   set.group("hbm", spec.hbm);
+  set.group("dma", spec.dma);
   set.group("link", spec.link);
   set.group("pcie", spec.pcie);
   set.group("cp", spec.cp);

@@ -10,6 +10,7 @@
 #include "models/common/partition.h"
 #include "models/common/spec.h"
 #include "models/cp/cp_spec.h"
+#include "models/dma/dma_spec.h"
 #include "models/fabric/link_spec.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
@@ -32,6 +33,7 @@ struct MachineSpec {
   GpuSpec gpu;
   L2Spec l2;
   HbmSpec hbm;
+  DmaSpec dma;
   LinkSpec link;
   LinkSpec pcie = pcie_defaults();
   CpSpec cp;
