@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's floating-point formats and element-wise addition, in our own code (DESIGN contract (b)): the same bits
-// from every compiler. Used by near-bank ALUs, tile pipes and references.
+// The machine's floating-point formats and element-wise addition, in our own code (DESIGN contract
+// (b)): the same bits from every compiler. Used by near-bank ALUs, tile pipes and references.
 //
-// Rounding is to nearest, ties to even; subnormals are kept; a NaN result is always the one quiet NaN of the format
-// (0x7E00, 0x7FC0, 0x7FC00000), since which operand's payload survives depends on the compiler.
-// FP16 and BF16 sums go through float32: its 24-bit significand holds twice that of FP16 plus two bits (24 >= 2 * 11 + 2),
-// so rounding twice equals rounding once (Figueroa, "When is double rounding innocuous?").
-// Loops are branch-free over arrays so that the compiler vectorises them.
+// Rounding is to nearest, ties to even; subnormals are kept; a NaN result is always the one quiet
+// NaN of the format (0x7E00, 0x7FC0, 0x7FC00000), since which operand's payload survives depends on
+// the compiler. FP16 and BF16 sums go through float32: its 24-bit significand holds twice that of
+// FP16 plus two bits (24 >= 2 * 11 + 2), so rounding twice equals rounding once (Figueroa, "When is
+// double rounding innocuous?"). Loops are branch-free over arrays so that the compiler vectorises
+// them.
 #ifndef STRETTO_MODELS_COMMON_ARITHMETIC_H_
 #define STRETTO_MODELS_COMMON_ARITHMETIC_H_
 
@@ -26,9 +27,11 @@ inline constexpr uint32_t kFp32NaN = 0x7FC00000;
 
 inline float fp32_from_fp16(uint16_t half) {
   const uint32_t magnitude = half & 0x7FFFu;
-  // Moves exponent and fraction in place; the multiplication by 2^112 corrects the bias and normalises subnormals.
+  // Moves exponent and fraction in place; the multiplication by 2^112 corrects the bias and
+  // normalises subnormals.
   const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  const uint32_t special = magnitude >= 0x7C00u ? 0x7F800000u : 0u;  // Infinity and NaN keep their fraction.
+  const uint32_t special =
+      magnitude >= 0x7C00u ? 0x7F800000u : 0u;  // Infinity and NaN keep their fraction.
   const uint32_t sign = uint32_t{half & 0x8000u} << 16;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | special | sign);
 }
@@ -37,18 +40,23 @@ inline uint16_t fp16_from_fp32(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t magnitude = bits & 0x7FFFFFFFu;
   const uint32_t sign = (bits >> 16) & 0x8000u;
-  // Normal result: move the exponent, round to nearest even; a carry into the exponent is right, up to infinity.
+  // Normal result: move the exponent, round to nearest even; a carry into the exponent is right, up
+  // to infinity.
   const uint32_t normal = (magnitude - (112u << 23) + 0xFFFu + ((magnitude >> 13) & 1u)) >> 13;
-  // Subnormal result: adding 0.5 aligns the unit in the last place with 2^-24, and the adder rounds.
-  const uint32_t subnormal =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - std::bit_cast<uint32_t>(0.5f);
-  uint32_t result = magnitude < 0x38800000u ? subnormal : normal;  // 2^-14, the smallest normal FP16.
-  result = magnitude >= 0x47800000u ? 0x7C00u : result;            // 2^16 and above, infinity included.
+  // Subnormal result: adding 0.5 aligns the unit in the last place with 2^-24, and the adder
+  // rounds.
+  const uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) -
+                             std::bit_cast<uint32_t>(0.5f);
+  uint32_t result =
+      magnitude < 0x38800000u ? subnormal : normal;      // 2^-14, the smallest normal FP16.
+  result = magnitude >= 0x47800000u ? 0x7C00u : result;  // 2^16 and above, infinity included.
   result = magnitude > 0x7F800000u ? uint32_t{kFp16NaN} : result;
   return static_cast<uint16_t>(magnitude > 0x7F800000u ? result : result | sign);
 }
 
-inline float fp32_from_bf16(uint16_t value) { return std::bit_cast<float>(uint32_t{value} << 16); }
+inline float fp32_from_bf16(uint16_t value) {
+  return std::bit_cast<float>(uint32_t{value} << 16);
+}
 
 inline uint16_t bf16_from_fp32(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -56,18 +64,23 @@ inline uint16_t bf16_from_fp32(float value) {
   return static_cast<uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? uint32_t{kBf16NaN} : rounded);
 }
 
-inline uint16_t fp16_add(uint16_t a, uint16_t b) { return fp16_from_fp32(fp32_from_fp16(a) + fp32_from_fp16(b)); }
-inline uint16_t bf16_add(uint16_t a, uint16_t b) { return bf16_from_fp32(fp32_from_bf16(a) + fp32_from_bf16(b)); }
+inline uint16_t fp16_add(uint16_t a, uint16_t b) {
+  return fp16_from_fp32(fp32_from_fp16(a) + fp32_from_fp16(b));
+}
+inline uint16_t bf16_add(uint16_t a, uint16_t b) {
+  return bf16_from_fp32(fp32_from_bf16(a) + fp32_from_bf16(b));
+}
 inline uint32_t fp32_add(uint32_t a, uint32_t b) {
   const uint32_t sum = std::bit_cast<uint32_t>(std::bit_cast<float>(a) + std::bit_cast<float>(b));
   return (sum & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : sum;
 }
 
-// target[i] += addend[i] for `bytes` bytes of `type`, in element order. The arrays need no alignment and do not overlap.
-// REQUIRES: type is not byte; bytes is a multiple of the element.
+// target[i] += addend[i] for `bytes` bytes of `type`, in element order. The arrays need no
+// alignment and do not overlap. REQUIRES: type is not byte; bytes is a multiple of the element.
 inline void add_elements(ElementType type, uint8_t* target, const uint8_t* addend, size_t bytes) {
   assert(type != ElementType::byte && bytes % element_bytes(type) == 0);
-  // Blocks of one atom in arrays of the element's type: known length, no aliasing, so the loops become vector code.
+  // Blocks of one atom in arrays of the element's type: known length, no aliasing, so the loops
+  // become vector code.
   constexpr size_t kBlock = 64;
   alignas(16) uint16_t a16[kBlock / 2], b16[kBlock / 2];
   alignas(16) uint32_t a32[kBlock / 4], b32[kBlock / 4];

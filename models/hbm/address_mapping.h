@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a byte lies in the HBM of one GPU: channel, bank, row, column (T3-U04).
 //
-// Blocks of `interleave` bytes go round the channels; bits above are XORed into channel and bank-group
-// number, so that power-of-two strides spread. Inside a channel successive blocks change the bank group first
-// (two open groups are needed for full bandwidth), then fill the rows, then change the bank. The map is a bijection.
+// Blocks of `interleave` bytes go round the channels; bits above are XORed into channel and
+// bank-group number, so that power-of-two strides spread. Inside a channel successive blocks change
+// the bank group first (two open groups are needed for full bandwidth), then fill the rows, then
+// change the bank. The map is a bijection.
 #ifndef STRETTO_MODELS_HBM_ADDRESS_MAPPING_H_
 #define STRETTO_MODELS_HBM_ADDRESS_MAPPING_H_
 
@@ -18,7 +19,7 @@ namespace stretto {
 class HbmAddressMapping {
  public:
   struct Place {
-    uint8_t bank;   // Group in the upper two bits.
+    uint8_t bank;  // Group in the upper two bits.
     uint32_t row;
   };
 
@@ -28,7 +29,8 @@ class HbmAddressMapping {
         block_bits_(std::countr_zero(interleave_bytes)),
         column_bits_(std::countr_zero(row_bytes) - block_bits_),
         hash_(hash) {
-    assert(std::has_single_bit(channels) && std::has_single_bit(interleave_bytes) && std::has_single_bit(row_bytes));
+    assert(std::has_single_bit(channels) && std::has_single_bit(interleave_bytes) &&
+           std::has_single_bit(row_bytes));
     assert(interleave_bytes >= kAtomBytes && row_bytes >= interleave_bytes);
   }
 
@@ -41,7 +43,8 @@ class HbmAddressMapping {
     return hash_ && channel_bits_ != 0 ? low ^ fold(block >> channel_bits_, channel_bits_) : low;
   }
   Place place_of(uint64_t offset) const {
-    const uint64_t block = offset >> block_bits_ >> channel_bits_;  // Index of the block in its channel.
+    // Index of the block in its channel.
+    const uint64_t block = offset >> block_bits_ >> channel_bits_;
     unsigned group = block & (kHbmGroups - 1);
     const uint64_t above = block >> 2;
     if (hash_) group ^= fold(above >> column_bits_, 2);
@@ -50,12 +53,15 @@ class HbmAddressMapping {
             static_cast<uint32_t>(above >> column_bits_ >> 2)};
   }
   // The address of byte 0 of (channel, bank, row), for tests and traces.
-  uint64_t address_of(unsigned channel, unsigned bank, uint32_t row, unsigned block_in_row = 0) const {
-    const uint64_t above = (((uint64_t{row} << 2 | bank % kHbmBanksPerGroup) << column_bits_) | block_in_row);
+  uint64_t address_of(unsigned channel, unsigned bank, uint32_t row,
+                      unsigned block_in_row = 0) const {
+    const uint64_t above =
+        (((uint64_t{row} << 2 | bank % kHbmBanksPerGroup) << column_bits_) | block_in_row);
     unsigned group = bank / kHbmBanksPerGroup;
     if (hash_) group ^= fold(above >> column_bits_, 2);
     const uint64_t block = above << 2 | group;
-    const unsigned low = hash_ && channel_bits_ != 0 ? channel ^ fold(block, channel_bits_) : channel;
+    const unsigned low =
+        hash_ && channel_bits_ != 0 ? channel ^ fold(block, channel_bits_) : channel;
     return (block << channel_bits_ | low) << block_bits_;
   }
 

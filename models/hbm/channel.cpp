@@ -20,8 +20,8 @@ constexpr uint16_t kJoinLimit = 4096;  // Half-words of one Tracker update.
 
 }  // namespace
 
-HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std::unique_ptr<Mca> mca,
-                       CommandObserver* observer)
+HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
+                       std::unique_ptr<Mca> mca, CommandObserver* observer)
     : core_(core),
       index_(index),
       columns_per_atom_(set.columns_per_atom),
@@ -44,7 +44,8 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   admit(cycle, 1);
   if (join_.valid && !join_touched_) flush_join();
   join_touched_ = false;
-  if (cycle >= mca_wake_ || popped || (untold_[0] | untold_[1]) != 0 || pulses != 0 || !core_.spec.sleep) {
+  if (cycle >= mca_wake_ || popped || (untold_[0] | untold_[1]) != 0 || pulses != 0 ||
+      !core_.spec.sleep) {
     McaInputs in;
     in.dram_pop = popped ? 1 : 0;
     in.kernel_start = (pulses & kKernelStart) != 0;
@@ -78,7 +79,8 @@ void HbmChannel::admit(uint64_t cycle, unsigned stream) {
   SegmentQueue& staged = staged_[stream];
   for (unsigned i = 0; i < kAdmissions; ++i) {
     if (staged.empty() || staged.front().cycle > cycle) return;
-    if (queues_[stream].size() >= core_.spec.input_queue_atoms || untold_[stream] >= kMcaMaxPush) return;
+    if (queues_[stream].size() >= core_.spec.input_queue_atoms || untold_[stream] >= kMcaMaxPush)
+      return;
     take_atom(cycle, staged.front(), static_cast<Stream>(stream));
     if (staged.front().bytes == 0) staged.pop();
   }
@@ -185,8 +187,11 @@ McaOutputs HbmChannel::step_mca(uint64_t cycle, McaInputs& in) {
 void HbmChannel::grant(uint64_t cycle, Stream stream) {
   GrowingRing<uint32_t>& queue = queues_[static_cast<unsigned>(stream)];
   const char* name = stream == Stream::compute ? "compute" : "communication";
-  if (queue.empty()) throw CheckError("mca of channel " + std::to_string(index_) + " granted an empty " + name + " queue");
-  if (scheduler_.full()) throw CheckError("mca of channel " + std::to_string(index_) + " granted to a full DRAM queue");
+  if (queue.empty())
+    throw CheckError("mca of channel " + std::to_string(index_) + " granted an empty " + name +
+                     " queue");
+  if (scheduler_.full())
+    throw CheckError("mca of channel " + std::to_string(index_) + " granted to a full DRAM queue");
   const uint32_t id = queue.front();
   queue.pop();
   Atom& atom = atoms_[id];
@@ -243,11 +248,13 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   }
   counters_.busy_cycles += burst_cycles_;
   mark_ += burst_cycles_;
-  command_hash_ = (command_hash_ ^ cycle ^ atom.address << 20 ^ static_cast<uint64_t>(atom.command)) *
-                  0x9E3779B97F4A7C15u;
+  command_hash_ =
+      (command_hash_ ^ cycle ^ atom.address << 20 ^ static_cast<uint64_t>(atom.command)) *
+      0x9E3779B97F4A7C15u;
   command_hash_ ^= command_hash_ >> 29;
 
-  request.done_cycle = std::max(request.done_cycle, cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
+  request.done_cycle = std::max(request.done_cycle,
+                                cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
   request.bytes_left -= atom.bytes;
   if (request.bytes_left == 0) core_.completed.push_back(atom.request);
   unlink(cycle, id);
@@ -261,7 +268,8 @@ void HbmChannel::unlink(uint64_t cycle, uint32_t id) {
   for (; *link != id; link = &atoms_[*link].next) {
     Atom& younger = atoms_[*link];
     if (!ended.younger_waits || !conflict(younger, ended)) continue;
-    if (--younger.elders == 0 && younger.where == Where::dram) scheduler_.make_eligible(cycle, *link);
+    if (--younger.elders == 0 && younger.where == Where::dram)
+      scheduler_.make_eligible(cycle, *link);
   }
   if (!core_.spec.same_atom_order) {
     for (uint32_t elder = ended.next; elder != kNone; elder = atoms_[elder].next) {
@@ -280,7 +288,8 @@ ChannelCounters HbmChannel::counters(uint64_t cycle) const {
 }
 
 std::string HbmChannel::waiting_on() const {
-  std::string text = "channel " + std::to_string(index_) + ": " + std::to_string(queues_[0].size()) + " compute, " +
+  std::string text = "channel " + std::to_string(index_) + ": " +
+                     std::to_string(queues_[0].size()) + " compute, " +
                      std::to_string(queues_[1].size()) + " communication atoms queued, " +
                      std::to_string(scheduler_.size()) + " in the DRAM queue";
   if (const uint64_t staged = staged_[0].size() + staged_[1].size(); staged != 0) {
@@ -288,7 +297,8 @@ std::string HbmChannel::waiting_on() const {
   }
   unsigned held = 0;
   for (const uint32_t first : buckets_) {
-    for (uint32_t id = first; id != kNone; id = atoms_[id].next) held += atoms_[id].where == Where::held ? 1 : 0;
+    for (uint32_t id = first; id != kNone; id = atoms_[id].next)
+      held += atoms_[id].where == Where::held ? 1 : 0;
   }
   if (held != 0) text += ", " + std::to_string(held) + " held for an elder access to the same 64 B";
   return text;

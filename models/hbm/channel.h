@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HBM channel in the order an atom lives: arrival -> compute or communication queue -> MCA grant -> DRAM
-// queue (dram_scheduler.h) -> column command, where data moves and the atom ends.
+// One HBM channel in the order an atom lives: arrival -> compute or communication queue -> MCA
+// grant -> DRAM queue (dram_scheduler.h) -> column command, where data moves and the atom ends.
 //
-// One tick is one memory clock: DRAM commands, admission of arrivals (two a cycle and queue), one step of the MCA, whose
-// grant moves a queue's head into the DRAM queue, where it can be issued from the next cycle on.
+// One tick is one memory clock: DRAM commands, admission of arrivals (two a cycle and queue), one
+// step of the MCA, whose grant moves a queue's head into the DRAM queue, where it can be issued
+// from the next cycle on.
 // Invariants
-//  1 Accesses to one atom (64 B) of which at least one writes end in the order of their admission, across both queues and
-//    the DRAM queue. An atom whose elder waits in the *other* input queue is held beside the queues, so that it cannot
-//    fill the DRAM queue in front of the elder it waits for.
+//  1 Accesses to one atom (64 B) of which at least one writes end in the order of their
+//    admission, across both queues and the DRAM queue. An atom whose elder waits in the *other*
+//    input queue is held beside the queues, so that it cannot fill the DRAM queue in front of the
+//    elder it waits for.
 //  2 The MCA's counts equal the queues: every push, grant and pop is told in its own cycle.
 //  3 A tick at which next() did not ask for one changes nothing.
 #ifndef STRETTO_MODELS_HBM_CHANNEL_H_
@@ -30,7 +32,8 @@ namespace stretto {
 
 // What the channels of one HBM share.
 struct HbmCore {
-  HbmCore(const HbmSpec& hbm_spec, MemoryImage& image, std::unique_ptr<Tracker> tracker, TrackerPortClient& client)
+  HbmCore(const HbmSpec& hbm_spec, MemoryImage& image, std::unique_ptr<Tracker> tracker,
+          TrackerPortClient& client)
       : spec(hbm_spec),
         mapping(hbm_spec.mapping()),
         data(image, hbm_spec.fault_drop_update, hbm_spec.fault_double_update),
@@ -55,9 +58,9 @@ struct ChannelCounters {
   uint64_t busy_cycles = 0;     // The data bus is reserved.
   uint64_t waiting_cycles = 0;  // Atoms are there and the bus is not reserved.
   uint64_t idle_cycles = 0;
-  uint64_t held_atoms = 0;      // Waited beside the queues for an elder.
-  uint64_t ordered_atoms = 0;   // Waited in the DRAM queue for an elder.
-  uint64_t hazards = 0;         // Ended before a conflicting elder (only without same_atom_order).
+  uint64_t held_atoms = 0;     // Waited beside the queues for an elder.
+  uint64_t ordered_atoms = 0;  // Waited in the DRAM queue for an elder.
+  uint64_t hazards = 0;        // Ended before a conflicting elder (only without same_atom_order).
   uint64_t ticks = 0;
   uint64_t mca_steps = 0;
   uint64_t compute_high_water = 0;
@@ -69,7 +72,8 @@ struct ChannelCounters {
 
 class HbmChannel {
  public:
-  HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std::unique_ptr<Mca> mca, CommandObserver* observer);
+  HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std::unique_ptr<Mca> mca,
+             CommandObserver* observer);
 
   void arrive(const HbmSegment& segment, Stream stream) {
     SegmentQueue& queue = staged_[static_cast<unsigned>(stream)];
@@ -99,10 +103,10 @@ class HbmChannel {
   struct Atom {
     uint64_t address;
     uint32_t request;
-    uint32_t at;        // Offset in the request's data.
+    uint32_t at;  // Offset in the request's data.
     uint32_t row;
-    uint32_t next;      // In its bucket: the next older atom.
-    uint16_t elders;    // Older conflicting atoms to the same 64 B that have not ended.
+    uint32_t next;    // In its bucket: the next older atom.
+    uint16_t elders;  // Older conflicting atoms to the same 64 B that have not ended.
     uint8_t bank;
     uint8_t bytes;
     DramCommand command;
@@ -115,14 +119,17 @@ class HbmChannel {
     const uint64_t key = address / kAtomBytes;
     return buckets_[(key ^ key >> 7 ^ key >> 17) % kBuckets];
   }
-  static bool same_atom(const Atom& a, const Atom& b) { return ((a.address ^ b.address) & ~uint64_t{63}) == 0; }
+  static bool same_atom(const Atom& a, const Atom& b) {
+    return ((a.address ^ b.address) & ~uint64_t{63}) == 0;
+  }
   static bool conflict(const Atom& a, const Atom& b) {
     return same_atom(a, b) && (a.command != DramCommand::read || b.command != DramCommand::read);
   }
   static Where queue_of(Stream stream) { return static_cast<Where>(stream); }
   // X may not enter its queue while this elder is where it is.
   static bool holds(const Atom& elder, const Atom& x) {
-    return elder.where == Where::held || (elder.where != Where::dram && elder.where != queue_of(x.stream));
+    return elder.where == Where::held ||
+           (elder.where != Where::dram && elder.where != queue_of(x.stream));
   }
 
   void admit(uint64_t cycle, unsigned stream);
@@ -145,17 +152,17 @@ class HbmChannel {
   std::unique_ptr<Mca> mca_;
   DramScheduler scheduler_;
 
-  std::array<SegmentQueue, 2> staged_;               // By stream.
-  std::array<GrowingRing<uint32_t>, 2> queues_;      // Atoms in the MCA's queues, by stream.
-  std::array<uint32_t, 2> untold_{};                 // Atoms in the queues that the MCA has not been told of.
+  std::array<SegmentQueue, 2> staged_;           // By stream.
+  std::array<GrowingRing<uint32_t>, 2> queues_;  // Atoms in the MCA's queues, by stream.
+  std::array<uint32_t, 2> untold_{};  // Atoms in the queues that the MCA has not been told of.
   std::vector<Atom> atoms_;
   std::vector<uint32_t> free_atoms_;
-  std::array<uint32_t, kBuckets> buckets_;           // Youngest atom of each bucket, or kNone.
+  std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
   uint32_t live_ = 0;
-  uint64_t mca_wake_ = kNoCycle;                      // The MCA needs its clocks from this cycle on.
-  TrackerUpdate join_;                               // Successive updates of one (wg, wf).
+  uint64_t mca_wake_ = kNoCycle;  // The MCA needs its clocks from this cycle on.
+  TrackerUpdate join_;            // Successive updates of one (wg, wf).
   bool join_touched_ = false;
-  uint64_t mark_ = 0;                                // Cycles before are booked as busy, waiting or idle.
+  uint64_t mark_ = 0;  // Cycles before are booked as busy, waiting or idle.
   uint64_t command_hash_ = 0;
   ChannelCounters counters_;
 };

@@ -14,8 +14,8 @@ using enum DramCommand;
 using Rule = HbmChecker::Rule;
 using Scope = HbmChecker::Scope;
 
-// T3 Table 1 and the 1 GHz set of t3.yaml, for atoms of two 32 B columns at t and t + 1: what the sheet counts from the
-// end of a column access counts from t + 1; column spacings count twice.
+// T3 Table 1 and the 1 GHz set of t3.yaml, for atoms of two 32 B columns at t and t + 1: what the
+// sheet counts from the end of a column access counts from t + 1; column spacings count twice.
 const Rule kT3[] = {
     {"tRC", Scope::bank, activate, activate, 47},
     {"tRRD", Scope::channel, activate, activate, 4},
@@ -26,22 +26,22 @@ const Rule kT3[] = {
     {"tRP", Scope::bank, precharge, activate, 14},
     {"tRP", Scope::channel, precharge, refresh, 14},
     {"tRFC", Scope::channel, refresh, activate, 350},
-    {"tRTP", Scope::bank, read, precharge, 5},          // 1 + RTPL 4
-    {"tWR", Scope::bank, write, precharge, 16},         // 1 + WL 2 + 1 + WR 12
+    {"tRTP", Scope::bank, read, precharge, 5},   // 1 + RTPL 4
+    {"tWR", Scope::bank, write, precharge, 16},  // 1 + WL 2 + 1 + WR 12
     {"tWR", Scope::bank, update, precharge, 16},
-    {"tRTW", Scope::channel, read, write, 16},          // 1 + (CL 14 + 1 + 2 - WL 2)
+    {"tRTW", Scope::channel, read, write, 16},  // 1 + (CL 14 + 1 + 2 - WL 2)
     {"tRTW", Scope::channel, read, update, 16},
-    {"tWTR", Scope::channel, write, read, 7},           // 1 + WL 2 + 1 + CDLR 3
+    {"tWTR", Scope::channel, write, read, 7},  // 1 + WL 2 + 1 + CDLR 3
     {"tWTR", Scope::channel, update, read, 7},
-    {"tCCD_S", Scope::channel, read, read, 2},          // 2 x CCD 1
+    {"tCCD_S", Scope::channel, read, read, 2},  // 2 x CCD 1
     {"tCCD_S", Scope::channel, write, write, 2},
     {"tCCD_S", Scope::channel, write, update, 2},
     {"tCCD_S", Scope::channel, update, write, 2},
     {"tCCD_S", Scope::channel, update, update, 2},
-    {"tCCD_L", Scope::group, read, read, 4},            // 2 x CCDL 2
+    {"tCCD_L", Scope::group, read, read, 4},  // 2 x CCDL 2
     {"tCCD_L", Scope::group, write, write, 4},
     {"tCCD_L", Scope::group, write, update, 4},
-    {"tCCDWL", Scope::group, update, read, 8},          // 2 x CCDWL 4
+    {"tCCDWL", Scope::group, update, read, 8},  // 2 x CCDWL 4
     {"tCCDWL", Scope::group, update, write, 8},
     {"tCCDWL", Scope::group, update, update, 8},
 };
@@ -59,13 +59,13 @@ const Rule kHbm2[] = {
     {"tRP", Scope::channel, precharge, refresh, 14},
     {"tRFC", Scope::channel, refresh, activate, 350},
     {"tRTP", Scope::bank, read, precharge, 5},
-    {"tWR", Scope::bank, write, precharge, 23},         // WL 5 + 2 + WR 16
+    {"tWR", Scope::bank, write, precharge, 23},  // WL 5 + 2 + WR 16
     {"tWR", Scope::bank, update, precharge, 23},
     {"tRTW", Scope::channel, read, write, 13},
     {"tRTW", Scope::channel, read, update, 13},
-    {"tWTR_S", Scope::channel, write, read, 13},        // WL 5 + 2 + 6
+    {"tWTR_S", Scope::channel, write, read, 13},  // WL 5 + 2 + 6
     {"tWTR_S", Scope::channel, update, read, 13},
-    {"tWTR_L", Scope::group, write, read, 15},          // WL 5 + 2 + 8
+    {"tWTR_L", Scope::group, write, read, 15},  // WL 5 + 2 + 8
     {"tWTR_L", Scope::group, update, read, 15},
     {"tCCD_S", Scope::channel, read, read, 2},
     {"tCCD_S", Scope::channel, write, write, 2},
@@ -80,7 +80,9 @@ const Rule kHbm2[] = {
     {"tCCDWL", Scope::group, update, update, 8},
 };
 
-bool is_column(DramCommand command) { return command == read || command == write || command == update; }
+bool is_column(DramCommand command) {
+  return command == read || command == write || command == update;
+}
 
 }  // namespace
 
@@ -92,15 +94,18 @@ HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) 
     rules_.assign(std::begin(kHbm2), std::end(kHbm2));
     four_activates_ = 15;
   }
-  // JESD235 lets a refresh wait for at most eight intervals; ours waits for open rows only: tRAS + tRP + a column access.
+  // JESD235 lets a refresh wait for at most eight intervals; ours waits for open rows only: tRAS +
+  // tRP + a column access.
   if (refresh) longest_refresh_gap_ = 3900 + 100;
   for (unsigned i = 0; i < rules_.size(); ++i) {
     const Rule& rule = rules_[i];
-    const unsigned base = rule.scope == Scope::bank ? 0 : rule.scope == Scope::group ? kHbmBanks : kHbmBanks + kHbmGroups;
+    const unsigned base = rule.scope == Scope::bank    ? 0
+                          : rule.scope == Scope::group ? kHbmBanks
+                                                       : kHbmBanks + kHbmGroups;
     const unsigned shift = rule.scope == Scope::bank ? 0 : rule.scope == Scope::group ? 2 : 4;
-    limits_[static_cast<unsigned>(rule.after)].push_back({static_cast<uint16_t>(rule.before), static_cast<uint16_t>(base),
-                                                          static_cast<uint16_t>(shift), static_cast<uint16_t>(i),
-                                                          rule.cycles});
+    limits_[static_cast<unsigned>(rule.after)].push_back(
+        {static_cast<uint16_t>(rule.before), static_cast<uint16_t>(base),
+         static_cast<uint16_t>(shift), static_cast<uint16_t>(i), rule.cycles});
   }
   State fresh;
   for (auto& of_command : fresh.last) of_command.fill(kLongAgo);
@@ -109,12 +114,13 @@ HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) 
   states_.assign(channels, fresh);
 }
 
-const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand command, unsigned bank,
-                                    uint32_t row) const {
+const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand command,
+                                    unsigned bank, uint32_t row) const {
   const State& state = states_[channel];
   const int64_t cycle = static_cast<int64_t>(at);
   if (is_column(command)) {
-    if (state.open_row[bank] != static_cast<int64_t>(row)) return "column command to a row that is not open";
+    if (state.open_row[bank] != static_cast<int64_t>(row))
+      return "column command to a row that is not open";
     if (state.last_column == cycle) return "two column commands in one cycle";
   } else {
     if (state.last_row == cycle && !(command == precharge && state.last_row_was_precharge)) {
@@ -134,7 +140,8 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
   }
   if (longest_refresh_gap_ != 0) {
     const int64_t last = state.last[static_cast<unsigned>(refresh)][kScopes - 1];
-    if (cycle - (last == kLongAgo ? 0 : last) > static_cast<int64_t>(longest_refresh_gap_)) return "tREFI";
+    if (cycle - (last == kLongAgo ? 0 : last) > static_cast<int64_t>(longest_refresh_gap_))
+      return "tREFI";
   }
   for (const Limit& limit : limits_[static_cast<unsigned>(command)]) {
     if (cycle - state.last[limit.before][limit.scope_base + (bank >> limit.shift)] < limit.cycles) {
@@ -144,17 +151,19 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
   return nullptr;
 }
 
-void HbmChecker::on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
+void HbmChecker::on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                            uint32_t row) {
   if (const char* rule = broken_rule(channel, cycle, command, bank, row); rule != nullptr) {
-    throw CheckError("hbm channel " + std::to_string(channel) + ": " + name_of(command) + " to bank " +
-                     std::to_string(bank) + " row " + std::to_string(row) + " at cycle " + std::to_string(cycle) +
-                     " breaks " + rule);
+    throw CheckError("hbm channel " + std::to_string(channel) + ": " + name_of(command) +
+                     " to bank " + std::to_string(bank) + " row " + std::to_string(row) +
+                     " at cycle " + std::to_string(cycle) + " breaks " + rule);
   }
   record(states_[channel], static_cast<int64_t>(cycle), command, bank, row);
   ++commands_;
 }
 
-void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
+void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsigned bank,
+                        uint32_t row) {
   auto& last = state.last[static_cast<unsigned>(command)];
   last[bank] = last[kHbmBanks + bank / kHbmBanksPerGroup] = last[kHbmBanks + kHbmGroups] = cycle;
   if (is_column(command)) {

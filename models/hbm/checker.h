@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks every DRAM command against the timing rules, from a table and a bookkeeping of its own: it shares
-// nothing with timing_table.* but the names of commands, so that an error there shows here.
+// Checks every DRAM command against the timing rules, from a table and a bookkeeping of its own: it
+// shares nothing with timing_table.* but the names of commands, so that an error there shows here.
 //
-// It remembers when each command was last issued (per bank, bank group and channel), where timing_table.* computes when the
-// next may be. It also checks what is not timing: rows open and closed, one column and one row command a cycle (a
-// precharge-all counts as one), refresh not forgotten.
+// It remembers when each command was last issued (per bank, bank group and channel), where
+// timing_table.* computes when the next may be. It also checks what is not timing: rows open and
+// closed, one column and one row command a cycle (a precharge-all counts as one), refresh not
+// forgotten.
 #ifndef STRETTO_MODELS_HBM_CHECKER_H_
 #define STRETTO_MODELS_HBM_CHECKER_H_
 
@@ -23,9 +24,11 @@ class HbmChecker final : public CommandObserver {
   HbmChecker(const std::string& set, unsigned channels, bool refresh);
 
   // Throws CheckError that names channel, command, cycle and rule.
-  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) override;
+  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                  uint32_t row) override;
   // The name of the rule that the command would break, or null. Changes nothing.
-  const char* broken_rule(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) const;
+  const char* broken_rule(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                          uint32_t row) const;
   uint64_t commands() const { return commands_; }
 
   enum class Scope : uint8_t { bank, group, channel };
@@ -45,7 +48,7 @@ class HbmChecker final : public CommandObserver {
   struct State {
     // When each command was last issued: 16 banks, 4 groups, the channel.
     std::array<std::array<int64_t, kScopes>, kDramCommands> last;
-    std::array<int64_t, 4> activates;   // Ring of the last four.
+    std::array<int64_t, 4> activates;  // Ring of the last four.
     unsigned next_activate = 0;
     std::array<int64_t, kHbmBanks> open_row;  // -1: closed.
     int64_t last_column = kLongAgo;

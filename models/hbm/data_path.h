@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the real bytes of an atom between payload and memory at its column command; holds the near-bank ALU.
+// Moves the real bytes of an atom between payload and memory at its column command; holds the
+// near-bank ALU.
 #ifndef STRETTO_MODELS_HBM_DATA_PATH_H_
 #define STRETTO_MODELS_HBM_DATA_PATH_H_
 
@@ -24,7 +25,8 @@ class DataPath {
   uint64_t updates_applied() const { return updates_applied_; }
 
  private:
-  // Pages never move (memory_image.h), so pointers to them are kept: the image has one last page for all channels.
+  // Pages never move (memory_image.h), so pointers to them are kept: the image has one last page
+  // for all channels.
   static constexpr unsigned kLines = 1024;
   uint8_t* bytes_at(uint64_t address, bool for_write) {
     const uint64_t page = address >> MemoryImage::kPageBits;
@@ -32,7 +34,8 @@ class DataPath {
     const unsigned line = static_cast<unsigned>((page << 1 | (for_write ? 1 : 0)) % kLines);
     if (tags_[line] != tag) {
       tags_[line] = tag;
-      pages_[line] = image_.span(page << MemoryImage::kPageBits, MemoryImage::kPageBytes, for_write);
+      pages_[line] =
+          image_.span(page << MemoryImage::kPageBits, MemoryImage::kPageBytes, for_write);
     }
     return pages_[line] + (address & (MemoryImage::kPageBytes - 1));
   }

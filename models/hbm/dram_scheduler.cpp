@@ -7,11 +7,14 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t bit(unsigned position) { return uint64_t{1} << position; }
+constexpr uint64_t bit(unsigned position) {
+  return uint64_t{1} << position;
+}
 
 }  // namespace
 
-DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const TimingSet& set, CommandObserver* observer)
+DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const TimingSet& set,
+                             CommandObserver* observer)
     : timing_(set),
       observer_(observer),
       channel_(channel),
@@ -26,8 +29,8 @@ DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const Timing
   refresh_next_ = refresh_due_;
 }
 
-void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row, DramCommand command,
-                         bool eligible) {
+void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row,
+                         DramCommand command, bool eligible) {
   assert(size_ < depth_);
   const unsigned position = size_++;
   if (position == 0) front_since_ = cycle;
@@ -67,11 +70,13 @@ void DramScheduler::make_eligible(uint64_t cycle, uint32_t id) {
   }
 }
 
-// Under `watermark` only one direction is active: writes from write_high queued (or a write oldest for kFrontLimit)
-// down to write_low, else reads; the other one when no atom of the preferred direction may go at all.
+// Under `watermark` only one direction is active: writes from write_high queued (or a write oldest
+// for kFrontLimit) down to write_low, else reads; the other one when no atom of the preferred
+// direction may go at all.
 void DramScheduler::choose_direction(uint64_t cycle) {
   if (!draining_ && size_ != 0 &&
-      (writes_ >= write_high_ || ((masks_[kRead] & 1) == 0 && cycle >= front_since_ + kFrontLimit))) {
+      (writes_ >= write_high_ ||
+       ((masks_[kRead] & 1) == 0 && cycle >= front_since_ + kFrontLimit))) {
     draining_ = true;
   } else if (draining_ && writes_ <= write_low_ &&
              ((masks_[kRead] & 1) != 0 || cycle < front_since_ + kFrontLimit)) {
@@ -136,7 +141,9 @@ uint32_t DramScheduler::issue_column(uint64_t cycle) {
     const unsigned position = std::countr_zero(ready);
     const uint64_t here = bit(position);
     const unsigned bank = bank_at(position);
-    last_command_ = (masks_[kRead] & here) != 0 ? read : (masks_[kUpdate] & here) != 0 ? update : write;
+    last_command_ = (masks_[kRead] & here) != 0     ? read
+                    : (masks_[kUpdate] & here) != 0 ? update
+                                                    : write;
     command(cycle, last_command_, bank, open_row_[bank]);
     counters_.last_column = cycle;
     issued = id_[position];
@@ -160,17 +167,22 @@ void DramScheduler::find_next_column() {
     const unsigned bank = std::countr_zero(left);
     const uint64_t here = hits & masks_[bank];
     settled &= ~here;
-    if ((here & masks_[kRead]) != 0) column_next_ = std::min(column_next_, timing_.ready(read, bank));
-    if ((here & ~masks_[kRead]) != 0) column_next_ = std::min(column_next_, timing_.ready(write, bank));
+    if ((here & masks_[kRead]) != 0)
+      column_next_ = std::min(column_next_, timing_.ready(read, bank));
+    if ((here & ~masks_[kRead]) != 0)
+      column_next_ = std::min(column_next_, timing_.ready(write, bank));
   }
   uint64_t read_next = kNoCycle;
   uint64_t write_next = kNoCycle;
   for (unsigned group = 0; group < kHbmGroups; ++group) {
     const uint64_t members = settled & group_mask(group);
-    if ((members & masks_[kRead]) != 0) read_next = std::min(read_next, timing_.group_ready(read, group));
-    if ((members & ~masks_[kRead]) != 0) write_next = std::min(write_next, timing_.group_ready(write, group));
+    if ((members & masks_[kRead]) != 0)
+      read_next = std::min(read_next, timing_.group_ready(read, group));
+    if ((members & ~masks_[kRead]) != 0)
+      write_next = std::min(write_next, timing_.group_ready(write, group));
   }
-  if (read_next != kNoCycle) column_next_ = std::min(column_next_, std::max(read_next, timing_.channel_ready(read)));
+  if (read_next != kNoCycle)
+    column_next_ = std::min(column_next_, std::max(read_next, timing_.channel_ready(read)));
   if (write_next != kNoCycle) {
     column_next_ = std::min(column_next_, std::max(write_next, timing_.channel_ready(write)));
   }
@@ -210,8 +222,10 @@ void DramScheduler::issue_row(uint64_t cycle) {
         if (wanted_row_[position] == row) masks_[kHit] |= bit(position);
       }
       const uint64_t hits = masks_[of_best] & masks_[kHit] & active;
-      if ((hits & masks_[kRead]) != 0) column_next_ = std::min(column_next_, timing_.ready(read, of_best));
-      if ((hits & ~masks_[kRead]) != 0) column_next_ = std::min(column_next_, timing_.ready(write, of_best));
+      if ((hits & masks_[kRead]) != 0)
+        column_next_ = std::min(column_next_, timing_.ready(read, of_best));
+      if ((hits & ~masks_[kRead]) != 0)
+        column_next_ = std::min(column_next_, timing_.ready(write, of_best));
     }
     update_bank(of_best);
   }
@@ -222,7 +236,8 @@ void DramScheduler::find_next_row() {
   row_next_ = kNoCycle;
   for (uint32_t left = want_activate_ | want_precharge_; left != 0; left &= left - 1) {
     const unsigned bank = std::countr_zero(left);
-    const DramCommand wanted = (open_ >> bank & 1) != 0 ? DramCommand::precharge : DramCommand::activate;
+    const DramCommand wanted =
+        (open_ >> bank & 1) != 0 ? DramCommand::precharge : DramCommand::activate;
     row_next_ = std::min(row_next_, timing_.ready(wanted, bank));
   }
 }
@@ -232,7 +247,8 @@ void DramScheduler::remove(unsigned position) {
   for (uint64_t& mask : masks_) mask = (mask & below) | (mask >> 1 & ~below);
   --size_;
   std::copy(id_.begin() + position + 1, id_.begin() + size_ + 1, id_.begin() + position);
-  std::copy(wanted_row_.begin() + position + 1, wanted_row_.begin() + size_ + 1, wanted_row_.begin() + position);
+  std::copy(wanted_row_.begin() + position + 1, wanted_row_.begin() + size_ + 1,
+            wanted_row_.begin() + position);
   std::copy(bank_.begin() + position + 1, bank_.begin() + size_ + 1, bank_.begin() + position);
 }
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DRAM queue of one channel and its FR-FCFS scheduler: banks with open rows, row and column commands, refresh.
+// The DRAM queue of one channel and its FR-FCFS scheduler: banks with open rows, row and column
+// commands, refresh.
 //
-// Each cycle at most one column command (the oldest atom whose row is open and whose timing allows it) and one row command
-// (for the oldest atom that needs one; a row is closed only when no atom in the queue wants it). Direction, under
-// `watermark`: see choose_direction(). At a refresh's due time no further command starts; banks are precharged together as
-// soon as they may be, then refreshed.
+// Each cycle at most one column command (the oldest atom whose row is open and whose timing allows
+// it) and one row command (for the oldest atom that needs one; a row is closed only when no atom in
+// the queue wants it). Direction, under `watermark`: see choose_direction(). At a refresh's due
+// time no further command starts; banks are precharged together as soon as they may be, then
+// refreshed.
 //
-// Atoms sit in age order at bit positions 0 (oldest) .. size - 1 of 64-bit masks, so that "the oldest that ..." is a count
-// of trailing zeros. Removal shifts the masks down.
+// Atoms sit in age order at bit positions 0 (oldest) .. size - 1 of 64-bit masks, so that "the
+// oldest that ..." is a count of trailing zeros. Removal shifts the masks down.
 // Invariants
 //  1 tick(t) changes nothing when t < next(t'), t' the last tick: cycles between may be left out.
 //  2 An atom is issued once, and never while it is not eligible.
-//  3 Refresh actions happen at their own cycle, also when nobody ticked then (no command came between).
+//  3 Refresh actions happen at their own cycle, also when nobody ticked then (no command came
+//    between).
 #ifndef STRETTO_MODELS_HBM_DRAM_SCHEDULER_H_
 #define STRETTO_MODELS_HBM_DRAM_SCHEDULER_H_
 
@@ -28,17 +31,20 @@ namespace stretto {
 
 inline constexpr uint64_t kNoCycle = ~uint64_t{0};
 
-// Sees every command; a checker or a trace. Precharge-all before a refresh shows as one precharge a bank.
+// Sees every command; a checker or a trace. Precharge-all before a refresh shows as one precharge a
+// bank.
 class CommandObserver {
  public:
   virtual ~CommandObserver() = default;
-  virtual void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) = 0;
+  virtual void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                          uint32_t row) = 0;
 };
 
 class DramScheduler {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
-  static constexpr uint64_t kFrontLimit = 1000;  // watermark: a write that is oldest this many cycles begins a batch.
+  // watermark: a write that is oldest this many cycles begins a batch.
+  static constexpr uint64_t kFrontLimit = 1000;
 
   struct Counters {
     std::array<uint64_t, kDramCommands> commands{};
@@ -48,20 +54,25 @@ class DramScheduler {
   };
 
   // `observer` may be null.
-  DramScheduler(unsigned channel, const HbmSpec& spec, const TimingSet& set, CommandObserver* observer);
+  DramScheduler(unsigned channel, const HbmSpec& spec, const TimingSet& set,
+                CommandObserver* observer);
 
   unsigned size() const { return size_; }
   bool full() const { return size_ == depth_; }
-  // REQUIRES: !full(); `command` is read, write or update. An atom that is not eligible waits for make_eligible().
-  void push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row, DramCommand command, bool eligible);
+  // REQUIRES: !full(); `command` is read, write or update. An atom that is not eligible waits for
+  // make_eligible().
+  void push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row, DramCommand command,
+            bool eligible);
   void make_eligible(uint64_t cycle, uint32_t id);
   // Runs one cycle; the id of the atom whose column command was issued, or kNone.
   uint32_t tick(uint64_t cycle);
-  // The first cycle after `cycle` at which tick() may do something for the atoms queued; kNoCycle if none is.
+  // The first cycle after `cycle` at which tick() may do something for the atoms queued; kNoCycle
+  // if none is.
   uint64_t next(uint64_t cycle) const {
     if (size_ == 0) return kNoCycle;
     uint64_t at = blocked_ ? refresh_next_ : std::min({column_next_, row_next_, refresh_next_});
-    if (watermark_ && !draining_ && (masks_[kRead] & 1) == 0) at = std::min(at, front_since_ + kFrontLimit);
+    if (watermark_ && !draining_ && (masks_[kRead] & 1) == 0)
+      at = std::min(at, front_since_ + kFrontLimit);
     return std::max(at, cycle + 1);
   }
   const Counters& counters() const { return counters_; }
@@ -110,19 +121,19 @@ class DramScheduler {
   std::array<uint8_t, 64> bank_{};
 
   std::array<uint32_t, kHbmBanks> open_row_{};
-  uint32_t open_ = 0;            // Bit b: a row of bank b is open.
-  uint32_t closed_by_atom_ = 0;  // Bit b: closed to make room for another row.
-  uint32_t want_activate_ = 0;   // Closed banks with active atoms.
-  uint32_t want_precharge_ = 0;  // Open banks with active atoms, none of which hits.
-  uint32_t settling_ = 0;        // Banks activated so lately that tRCD may still bind.
+  uint32_t open_ = 0;                // Bit b: a row of bank b is open.
+  uint32_t closed_by_atom_ = 0;      // Bit b: closed to make room for another row.
+  uint32_t want_activate_ = 0;       // Closed banks with active atoms.
+  uint32_t want_precharge_ = 0;      // Open banks with active atoms, none of which hits.
+  uint32_t settling_ = 0;            // Banks activated so lately that tRCD may still bind.
   uint64_t column_next_ = kNoCycle;  // No column command is possible before (lower bound).
   uint64_t row_next_ = kNoCycle;
   unsigned writes_ = 0;
   bool draining_ = false;
-  uint64_t front_since_ = 0;     // Cycle at which the oldest atom became the oldest.
+  uint64_t front_since_ = 0;  // Cycle at which the oldest atom became the oldest.
 
   RefreshPhase refresh_phase_ = RefreshPhase::waiting;
-  bool blocked_ = false;         // From a refresh's due time until it is issued.
+  bool blocked_ = false;  // From a refresh's due time until it is issued.
   uint64_t refresh_due_ = kNoCycle;
   uint64_t refresh_next_ = kNoCycle;
   DramCommand last_command_ = DramCommand::read;

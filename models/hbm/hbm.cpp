@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See hbm.h. Sockets and the memory clock domain; registers are in hbm_registers.cpp, statistics in hbm_report.cpp.
+// See hbm.h. Sockets and the memory clock domain; registers are in hbm_registers.cpp, statistics in
+// hbm_report.cpp.
 #include "models/hbm/hbm.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ constexpr uint64_t kDigestEvery = 4096;  // Requests between two digests of the 
 class ObserverPair final : public CommandObserver {
  public:
   ObserverPair(CommandObserver& first, CommandObserver& second) : first_(first), second_(second) {}
-  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) override {
+  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                  uint32_t row) override {
     second_.on_command(channel, cycle, command, bank, row);
     first_.on_command(channel, cycle, command, bank, row);
   }
@@ -34,8 +36,8 @@ class ObserverPair final : public CommandObserver {
 
 }  // namespace
 
-Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers, PartitionServices& services,
-         MemoryImage& image, Parts parts)
+Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
+         PartitionServices& services, MemoryImage& image, Parts parts)
     : sc_core::sc_module(name),
       EventHandler(*services.queue),
       channel("channel", spec.channels),
@@ -61,11 +63,13 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers, Part
     }
   }
   for (unsigned i = 0; i < spec.channels; ++i) {
-    channels_.push_back(std::make_unique<HbmChannel>(i, core_, timing_, std::move(parts.mca[i]), observer));
+    channels_.push_back(
+        std::make_unique<HbmChannel>(i, core_, timing_, std::move(parts.mca[i]), observer));
     channel[i].register_nb_transport_fw(this, &Hbm::on_channel, static_cast<int>(i));
     // The depth of the DRAM queue is wired to the MCA: its register starts with it.
     if (spec.dram_queue_atoms == MCA_DRAM_QUEUE_DEPTH_RESET) continue;
-    channels_[i]->step_registers(0, {true, false, MCA_DRAM_QUEUE_DEPTH_OFFSET, spec.dram_queue_atoms});
+    channels_[i]->step_registers(0,
+                                 {true, false, MCA_DRAM_QUEUE_DEPTH_OFFSET, spec.dram_queue_atoms});
   }
   for (unsigned i = 0; i < peers; ++i) {
     peer[i].register_nb_transport_fw(this, &Hbm::on_peer, static_cast<int>(spec.channels + i));
@@ -79,8 +83,8 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers, Part
 
 Hbm::~Hbm() = default;
 
-tlm::tlm_sync_enum Hbm::on_channel(int index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                   sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Hbm::on_channel(int index, tlm::tlm_generic_payload& payload,
+                                   tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   return begin_request(static_cast<uint16_t>(index), payload, phase, delay);
 }
 
@@ -89,8 +93,8 @@ tlm::tlm_sync_enum Hbm::on_peer(int index, tlm::tlm_generic_payload& payload, tl
   return begin_request(static_cast<uint16_t>(index), payload, phase, delay);
 }
 
-tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                      const sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload& payload,
+                                      tlm::tlm_phase& phase, const sc_core::sc_time& delay) {
   assert(phase == tlm::BEGIN_REQ);
   phase = tlm::END_REQ;
   const Time arrival = services_.queue->now() + time_of(delay);
@@ -127,8 +131,8 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   return tlm::TLM_UPDATED;
 }
 
-tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload, const StrettoExtension* extension,
-                                    uint16_t source) const {
+tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
+                                    const StrettoExtension* extension, uint16_t source) const {
   if (extension == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
   const uint64_t address = payload.get_address() & STRETTO_OFFSET_MASK;
   const uint64_t bytes = payload.get_data_length();
@@ -146,7 +150,8 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload, con
       break;
     case Operation::update: {
       const unsigned element = element_bytes(extension->element);
-      if (!core_.spec.near_bank_alu || extension->element == ElementType::byte) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+      if (!core_.spec.near_bank_alu || extension->element == ElementType::byte)
+        return tlm::TLM_COMMAND_ERROR_RESPONSE;
       if (address % element != 0 || bytes % element != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
       if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
       break;
@@ -155,8 +160,8 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload, con
       return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
   if (extension->tracked) {
-    if (!core_.tracker_port.present() || extension->operation == Operation::read || extension->wg_id > 0xFFFF ||
-        extension->wf_id > 7 || (address | bytes) % 2 != 0) {
+    if (!core_.tracker_port.present() || extension->operation == Operation::read ||
+        extension->wg_id > 0xFFFF || extension->wf_id > 7 || (address | bytes) % 2 != 0) {
       return tlm::TLM_GENERIC_ERROR_RESPONSE;
     }
   }
@@ -201,11 +206,13 @@ void Hbm::on_event(uint64_t tag) {
   running_ = true;
   run_cycle(tag);
   running_ = false;
-  if (const uint64_t next = core_.spec.sleep ? next_cycle(tag) : tag + 1; next != kNoCycle) arm(next);
+  if (const uint64_t next = core_.spec.sleep ? next_cycle(tag) : tag + 1; next != kNoCycle)
+    arm(next);
 }
 
 void Hbm::run_cycle(uint64_t cycle) {
-  if (tracker_next_ <= cycle || (!core_.spec.sleep && core_.tracker_port.present())) core_.tracker_port.step(cycle);
+  if (tracker_next_ <= cycle || (!core_.spec.sleep && core_.tracker_port.present()))
+    core_.tracker_port.step(cycle);
   const uint8_t pulses = pulses_.empty() ? 0 : take_pulses(cycle);
   if ((pulses & kKernelEnd) != 0) drained_ = 0;
   const bool all = pulses != 0 || !core_.spec.sleep;
@@ -222,7 +229,8 @@ void Hbm::run_cycle(uint64_t cycle) {
 uint8_t Hbm::take_pulses(uint64_t cycle) {
   uint8_t pulses = 0;
   size_t taken = 0;
-  for (; taken < pulses_.size() && pulses_[taken].cycle <= cycle; ++taken) pulses |= pulses_[taken].pulses;
+  for (; taken < pulses_.size() && pulses_[taken].cycle <= cycle; ++taken)
+    pulses |= pulses_[taken].pulses;
   pulses_.erase(pulses_.begin(), pulses_.begin() + static_cast<ptrdiff_t>(taken));
   return pulses;
 }
@@ -237,7 +245,8 @@ void Hbm::after_ticks(uint64_t cycle) {
     const uint32_t everyone = static_cast<uint32_t>((uint64_t{1} << channels_.size()) - 1);
     if (drained_ == everyone) {
       drained_ = 0;
-      if (services_.digest != nullptr) services_.digest->event(clock_.edge(cycle), kDigestDrain, 0, 0);
+      if (services_.digest != nullptr)
+        services_.digest->event(clock_.edge(cycle), kDigestDrain, 0, 0);
       set_drain(true);
     }
   }
@@ -285,7 +294,8 @@ void Hbm::complete(uint32_t index) {
 void Hbm::respond(uint16_t source, tlm::tlm_generic_payload& payload, Time at) {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = delay_of(at - services_.queue->now());
-  MemorySocket& socket = source < channels_.size() ? channel[source] : peer[source - channels_.size()];
+  MemorySocket& socket =
+      source < channels_.size() ? channel[source] : peer[source - channels_.size()];
   [[maybe_unused]] const tlm::tlm_sync_enum answer = socket->nb_transport_bw(payload, phase, delay);
   assert(answer == tlm::TLM_COMPLETED);
 }
@@ -311,16 +321,19 @@ void Hbm::pulse(Time at, uint8_t pulses) {
 
 void Hbm::on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id, uint64_t address) {
   const Time at = clock_.edge(cycle);
-  if (services_.digest != nullptr) services_.digest->event(at, kDigestTrigger, uint64_t{wg_id} << 8 | wf_id, address);
+  if (services_.digest != nullptr)
+    services_.digest->event(at, kDigestTrigger, uint64_t{wg_id} << 8 | wf_id, address);
   if (parts_triggers_ != nullptr) parts_triggers_->on_trigger(at, wg_id, wf_id, address);
 }
 
-// The Tracker's table in memory: 8-byte writes, 64-byte reads of which 8 bytes count (one atom each).
+// The Tracker's table in memory: 8-byte writes, 64-byte reads of which 8 bytes count (one atom
+// each).
 void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
   if (uint64_t{index} * 8 + 8 > spill_bytes_) {
-    throw CheckError("tracker: entry " + std::to_string(index) + " (work-group " + std::to_string(index / 8) +
-                     ", wavefront " + std::to_string(index % 8) + ") lies beyond the spill table of " +
-                     std::to_string(spill_bytes_) + " bytes that firmware reserved");
+    throw CheckError("tracker: entry " + std::to_string(index) + " (work-group " +
+                     std::to_string(index / 8) + ", wavefront " + std::to_string(index % 8) +
+                     ") lies beyond the spill table of " + std::to_string(spill_bytes_) +
+                     " bytes that firmware reserved");
   }
   if (free_spill_buffers_.empty()) {
     spill_buffers_.push_back(std::make_unique<std::array<uint8_t, kAtomBytes>>());
@@ -350,7 +363,8 @@ void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
 void Hbm::complete_spill(HbmRequest& request) {
   const bool write = request.operation == Operation::write;
   uint64_t entry = 0;
-  for (unsigned i = 0; i < 8 && !write; ++i) entry |= uint64_t{request.data[request.spill_index % 8 * 8 + i]} << (8 * i);
+  for (unsigned i = 0; i < 8 && !write; ++i)
+    entry |= uint64_t{request.data[request.spill_index % 8 * 8 + i]} << (8 * i);
   free_spill_buffers_.push_back(request.data);
   core_.tracker_port.respond(request.done_cycle, write, request.spill_index, entry);
 }

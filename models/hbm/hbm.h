@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HBM of one GPU: channels with their MCAs, the Tracker's memory side, near-bank ALUs, sockets (T3 4.2.1, 4.3, 4.5).
+// The HBM of one GPU: channels with their MCAs, the Tracker's memory side, near-bank ALUs, sockets
+// (T3 4.2.1, 4.3, 4.5).
 //
-// One event handler runs the whole memory clock domain: at an edge it steps the Tracker, then the channels that have
-// something to do, in channel order, hands out responses, and sleeps until the earliest next cycle of any of them.
+// One event handler runs the whole memory clock domain: at an edge it steps the Tracker, then the
+// channels that have something to do, in channel order, hands out responses, and sleeps until the
+// earliest next cycle of any of them.
 //
 // Timing rules
 //  - A request that arrives at time t is seen by the first memory edge after t.
-//  - Responses come from the edge of the last atom's column command, with the delay to the end of its data
-//    (read latency or write latency plus burst) annotated; one a payload.
-//  - A register access becomes one further clock of the block (two for a read) at the current cycle, with no other
-//    inputs, before the edge's regular clock if that is still to come; the call returns the delay to the edge after it.
-//  - kernel_start(), first_wg_done(), kernel_end() reach all MCAs at the first edge after their time.
-// Errors: an operation that memory does not know, an odd update or an address outside GPU memory answers with a TLM
-// error status and changes nothing.
+//  - Responses come from the edge of the last atom's column command, with the delay to the end of
+//    its data (read latency or write latency plus burst) annotated; one a payload.
+//  - A register access becomes one further clock of the block (two for a read) at the current
+//    cycle, with no other inputs, before the edge's regular clock if that is still to come; the
+//    call returns the delay to the edge after it.
+//  - kernel_start(), first_wg_done(), kernel_end() reach all MCAs at the first edge after their
+//    time.
+// Errors: an operation that memory does not know, an odd update or an address outside GPU memory
+// answers with a TLM error status and changes nothing.
 #ifndef STRETTO_MODELS_HBM_HBM_H_
 #define STRETTO_MODELS_HBM_HBM_H_
 
+#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <array>
 #include <memory>
@@ -38,28 +42,33 @@
 
 namespace stretto {
 
-class Hbm final : public sc_core::sc_module, public Component, private EventHandler, private TrackerPortClient {
+class Hbm final : public sc_core::sc_module,
+                  public Component,
+                  private EventHandler,
+                  private TrackerPortClient {
  public:
-  using MemorySocket =
-      tlm_utils::simple_target_socket_tagged_optional<Hbm, 32, StrettoProtocol>;
+  using MemorySocket = tlm_utils::simple_target_socket_tagged_optional<Hbm, 32, StrettoProtocol>;
   using RegisterSocket = tlm_utils::simple_target_socket_optional<Hbm>;
 
-  sc_core::sc_vector<MemorySocket> channel;  // One a channel, from the L2: payloads within one interleave block.
-  sc_core::sc_vector<MemorySocket> peer;     // DMA engine, links: contiguous payloads of any length and alignment.
-  RegisterSocket mca_regs;                   // Offset = channel * STRETTO_MCA_STRIDE + register; channel 63 writes all.
-  RegisterSocket tracker_regs;               // The Tracker's bank; from 0x1000 on the front end's (hbm.yaml).
+  sc_core::sc_vector<MemorySocket>
+      channel;  // One a channel, from the L2: payloads within one interleave block.
+  sc_core::sc_vector<MemorySocket>
+      peer;  // DMA engine, links: contiguous payloads of any length and alignment.
+  RegisterSocket
+      mca_regs;  // Offset = channel * STRETTO_MCA_STRIDE + register; channel 63 writes all.
+  RegisterSocket tracker_regs;  // The Tracker's bank; from 0x1000 on the front end's (hbm.yaml).
 
   struct Parts {
-    std::vector<std::unique_ptr<Mca>> mca;   // One a channel.
-    std::unique_ptr<Tracker> tracker;        // Null: no access may be tracked.
-    TriggerSink* triggers = nullptr;         // Null: triggers are only counted.
-    InterruptLine* interrupts = nullptr;     // Null: none.
-    CommandObserver* observer = nullptr;     // A command trace, beside the checker.
+    std::vector<std::unique_ptr<Mca>> mca;  // One a channel.
+    std::unique_ptr<Tracker> tracker;       // Null: no access may be tracked.
+    TriggerSink* triggers = nullptr;        // Null: triggers are only counted.
+    InterruptLine* interrupts = nullptr;    // Null: none.
+    CommandObserver* observer = nullptr;    // A command trace, beside the checker.
   };
 
   // REQUIRES: parts.mca.size() == spec.channels. `image` and `services` outlive this.
-  Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers, PartitionServices& services,
-      MemoryImage& image, Parts parts);
+  Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
+      PartitionServices& services, MemoryImage& image, Parts parts);
   ~Hbm() override;
 
   const HbmAddressMapping& mapping() const { return core_.mapping; }
@@ -99,10 +108,10 @@ class Hbm final : public sc_core::sc_module, public Component, private EventHand
                                 sc_core::sc_time& delay);
   tlm::tlm_sync_enum on_peer(int index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay);
-  tlm::tlm_sync_enum begin_request(uint16_t source, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                   const sc_core::sc_time& delay);
-  tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, const StrettoExtension* extension,
-                                 uint16_t source) const;
+  tlm::tlm_sync_enum begin_request(uint16_t source, tlm::tlm_generic_payload& payload,
+                                   tlm::tlm_phase& phase, const sc_core::sc_time& delay);
+  tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload,
+                                 const StrettoExtension* extension, uint16_t source) const;
   void stage(uint32_t index, Time arrival, uint64_t address, uint64_t bytes);
   void complete(uint32_t index);
   void respond(uint16_t source, tlm::tlm_generic_payload& payload, Time at);
@@ -137,21 +146,21 @@ class Hbm final : public sc_core::sc_module, public Component, private EventHand
   std::unique_ptr<HbmChecker> checker_;
   std::unique_ptr<CommandObserver> pair_;  // Checker and trace.
   std::vector<std::unique_ptr<HbmChannel>> channels_;
-  std::vector<uint64_t> next_;           // By channel: its next tick.
+  std::vector<uint64_t> next_;  // By channel: its next tick.
   uint64_t tracker_next_ = kNoCycle;
-  std::vector<PendingPulse> pulses_;     // In the order of their cycles.
-  std::vector<uint32_t> refused_;        // Requests that an error status answers at the next edge.
-  uint64_t armed_ = kNoCycle;            // Cycle of the earliest event scheduled.
-  bool running_ = false;                 // Inside on_event.
-  uint64_t sequence_ = 0;                // Of arrivals.
+  std::vector<PendingPulse> pulses_;  // In the order of their cycles.
+  std::vector<uint32_t> refused_;     // Requests that an error status answers at the next edge.
+  uint64_t armed_ = kNoCycle;         // Cycle of the earliest event scheduled.
+  bool running_ = false;              // Inside on_event.
+  uint64_t sequence_ = 0;             // Of arrivals.
   // Bytes of the spill accesses under way (64 B a read, 8 a write); storage is kept.
   std::vector<std::unique_ptr<std::array<uint8_t, kAtomBytes>>> spill_buffers_;
   std::vector<uint8_t*> free_spill_buffers_;
   uint64_t spill_base_ = 0;
   uint64_t spill_bytes_ = 0;
-  uint32_t drained_ = 0;                 // Channels (bits) drained since the last kernel end.
+  uint32_t drained_ = 0;  // Channels (bits) drained since the last kernel end.
   bool drain_status_ = false;
-  std::array<Latency, 2> latency_{};     // By stream.
+  std::array<Latency, 2> latency_{};  // By stream.
   uint64_t requests_high_water_ = 0;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// hbm_bench: drives HBM channels alone, without a GPU, and prints bandwidth, latency and host speed.
+// hbm_bench: drives HBM channels alone, without a GPU, and prints bandwidth, latency and host
+// speed.
 //
 //   hbm_bench --pattern sequential --requests 10000000
 //   hbm_bench --trace addresses.txt --timing hbm2_generic --commands commands.txt
 //
-// A trace has one access a line: [TIME_NS] R|W|U ADDRESS [BYTES]; '#' starts a comment. Without a time the access is sent
-// as soon as the window of outstanding requests has room.
+// A trace has one access a line: [TIME_NS] R|W|U ADDRESS [BYTES]; '#' starts a comment. Without a
+// time the access is sent as soon as the window of outstanding requests has room.
+#include <tlm_utils/simple_initiator_socket.h>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -70,12 +71,15 @@ class AccessSource {
     } else {
       access.address = index_ * options_.bytes % span;
     }
-    if (options_.pattern == "half") {  // Half the peak of all channels: 16 B a nanosecond each at 1 GHz.
+    if (options_.pattern == "half") {
+      // Half the peak of all channels: 16 B a nanosecond each at 1 GHz.
       const uint64_t bytes_a_us = uint64_t{options_.spec.channels} * 16 * options_.spec.clock_mhz;
-      access.at = static_cast<Time>(static_cast<unsigned __int128>(index_) * options_.bytes * kMicrosecond / bytes_a_us);
+      access.at = static_cast<Time>(static_cast<unsigned __int128>(index_) * options_.bytes *
+                                    kMicrosecond / bytes_a_us);
     }
-    access.operation = options_.write_percent != 0 && draw() % 100 < options_.write_percent ? Operation::write
-                                                                                           : Operation::read;
+    access.operation = options_.write_percent != 0 && draw() % 100 < options_.write_percent
+                           ? Operation::write
+                           : Operation::read;
     ++index_;
     return true;
   }
@@ -104,12 +108,17 @@ class AccessSource {
         }
         const std::string& kind = fields.at(at++);
         if (kind != "R" && kind != "W" && kind != "U") throw std::invalid_argument("operation");
-        access.operation = kind == "R" ? Operation::read : kind == "W" ? Operation::write : Operation::update;
+        access.operation = kind == "R"   ? Operation::read
+                           : kind == "W" ? Operation::write
+                                         : Operation::update;
         access.address = std::stoull(fields.at(at++), nullptr, 0);
-        if (at < fields.size()) access.bytes = static_cast<uint32_t>(std::stoul(fields[at++], nullptr, 0));
-        if (at != fields.size() || access.bytes == 0 || access.bytes > 4096) throw std::invalid_argument("length");
+        if (at < fields.size())
+          access.bytes = static_cast<uint32_t>(std::stoul(fields[at++], nullptr, 0));
+        if (at != fields.size() || access.bytes == 0 || access.bytes > 4096)
+          throw std::invalid_argument("length");
       } catch (const std::exception&) {
-        throw UserError(name + ":" + std::to_string(number) + ": expected [TIME_NS] R|W|U ADDRESS [BYTES <= 4096]");
+        throw UserError(name + ":" + std::to_string(number) +
+                        ": expected [TIME_NS] R|W|U ADDRESS [BYTES <= 4096]");
       }
       trace_.push_back(access);
     }
@@ -128,9 +137,10 @@ class CommandTrace final : public CommandObserver {
     std::fprintf(file_, "# cycle channel command bank row\n");
   }
   ~CommandTrace() override { std::fclose(file_); }
-  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) override {
-    std::fprintf(file_, "%llu %u %s %u %u\n", static_cast<unsigned long long>(cycle), channel, name_of(command), bank,
-                 row);
+  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                  uint32_t row) override {
+    std::fprintf(file_, "%llu %u %s %u %u\n", static_cast<unsigned long long>(cycle), channel,
+                 name_of(command), bank, row);
   }
 
  private:
@@ -142,11 +152,15 @@ class Bench final : public sc_core::sc_module {
   using Initiator = tlm_utils::simple_initiator_socket_tagged<Bench, 32, StrettoProtocol>;
 
   Bench(const sc_core::sc_module_name& name, const BenchOptions& options)
-      : sc_core::sc_module(name), options_(options), source_(options), channels_("channel", options.spec.channels),
+      : sc_core::sc_module(name),
+        options_(options),
+        source_(options),
+        channels_("channel", options.spec.channels),
         peer_("peer") {
     services_.queue = &queue_;
     Hbm::Parts parts;
-    for (unsigned i = 0; i < options.spec.channels; ++i) parts.mca.push_back(std::make_unique<McaModel>());
+    for (unsigned i = 0; i < options.spec.channels; ++i)
+      parts.mca.push_back(std::make_unique<McaModel>());
     if (!options.commands.empty()) trace_ = std::make_unique<CommandTrace>(options.commands);
     parts.observer = trace_.get();
     hbm_ = std::make_unique<Hbm>("hbm", options.spec, 1, services_, image_, std::move(parts));
@@ -178,18 +192,25 @@ class Bench final : public sc_core::sc_module {
     const double bandwidth = static_cast<double>(bytes_) / ns;
     const size_t count = latencies_.size();
     const ChannelCounters sums = hbm_->totals();
-    std::printf("requests          %zu (%llu bytes)\n", count, static_cast<unsigned long long>(bytes_));
+    std::printf("requests          %zu (%llu bytes)\n", count,
+                static_cast<unsigned long long>(bytes_));
     std::printf("simulated         %.3f us\n", ns / 1000);
-    std::printf("bandwidth         %.2f GB/s (%.1f %% of the peak %.0f GB/s)\n", bandwidth, 100 * bandwidth / peak, peak);
-    std::printf("latency mean      %.1f ns\n", static_cast<double>(sum) / 1000 / static_cast<double>(count));
-    std::printf("latency p50 p99   %.1f ns  %.1f ns\n", latencies_[count / 2] / 1000.0, latencies_[count * 99 / 100] / 1000.0);
-    std::printf("ticks a request   %.2f\n", static_cast<double>(sums.ticks) / static_cast<double>(count));
-    std::printf("host              %.3f s, %.2f M requests/s\n", seconds_, static_cast<double>(count) / seconds_ / 1e6);
+    std::printf("bandwidth         %.2f GB/s (%.1f %% of the peak %.0f GB/s)\n", bandwidth,
+                100 * bandwidth / peak, peak);
+    std::printf("latency mean      %.1f ns\n",
+                static_cast<double>(sum) / 1000 / static_cast<double>(count));
+    std::printf("latency p50 p99   %.1f ns  %.1f ns\n", latencies_[count / 2] / 1000.0,
+                latencies_[count * 99 / 100] / 1000.0);
+    std::printf("ticks a request   %.2f\n",
+                static_cast<double>(sums.ticks) / static_cast<double>(count));
+    std::printf("host              %.3f s, %.2f M requests/s\n", seconds_,
+                static_cast<double>(count) / seconds_ / 1e6);
     AuditSink audit;
     hbm_->audit(audit);
     for (const AuditResult& result : audit.all()) {
-      if (!result.holds) throw CheckError("audit: " + result.law + ": " + std::to_string(result.left) + " and " +
-                                          std::to_string(result.right));
+      if (!result.holds)
+        throw CheckError("audit: " + result.law + ": " + std::to_string(result.left) + " and " +
+                         std::to_string(result.right));
     }
   }
 
@@ -214,12 +235,15 @@ class Bench final : public sc_core::sc_module {
     socket->nb_transport_fw(payload, phase, delay);
     return true;
   }
-  tlm::tlm_sync_enum on_response(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum on_response(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                                 sc_core::sc_time& delay) {
     if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
-      throw UserError("address 0x" + hex(payload.get_address()) + ": " + payload.get_response_string());
+      throw UserError("address 0x" + hex(payload.get_address()) + ": " +
+                      payload.get_response_string());
     }
     const Time done = queue_.now() + time_of(delay);
-    latencies_.push_back(static_cast<uint32_t>((done - static_cast<PooledPayload&>(payload).extension.cookie) / kPicosecond));
+    latencies_.push_back(static_cast<uint32_t>(
+        (done - static_cast<PooledPayload&>(payload).extension.cookie) / kPicosecond));
     bytes_ += payload.get_data_length();
     last_ = std::max(last_, done);
     payload.release();
@@ -258,15 +282,21 @@ int run_bench(int argc, char* argv[]) {
   po::options_description description("hbm_bench: HBM channels alone. Options");
   description.add_options()("help", "this text")(
       "pattern", po::value(&options.pattern)->default_value("sequential"),
-      "sequential, random (both as fast as the window allows) or half (sequential at half the peak)")(
-      "trace", po::value(&options.trace), "file of accesses instead: [TIME_NS] R|W|U ADDRESS [BYTES]")(
-      "requests", po::value(&options.requests)->default_value(options.requests), "number of generated requests")(
-      "bytes", po::value(&options.bytes)->default_value(64), "bytes of a generated request: 64, 128 or 256")(
+      "sequential, random (both as fast as the window allows) or half (sequential at half the "
+      "peak)")("trace", po::value(&options.trace),
+               "file of accesses instead: [TIME_NS] R|W|U ADDRESS [BYTES]")(
+      "requests", po::value(&options.requests)->default_value(options.requests),
+      "number of generated requests")("bytes", po::value(&options.bytes)->default_value(64),
+                                      "bytes of a generated request: 64, 128 or 256")(
       "window", po::value(&options.window)->default_value(64), "most requests outstanding")(
-      "writes", po::value(&options.write_percent)->default_value(0), "per cent of generated requests that write")(
-      "span-mib", po::value(&options.span_mib)->default_value(256), "memory that generated requests cover")(
-      "channels", po::value(&options.spec.channels)->default_value(1), "channels: 1, 2, 4, 8, 16 or 32")(
-      "timing", po::value(&options.spec.timing)->default_value("t3"), "timing set: t3 or hbm2_generic")(
+      "writes", po::value(&options.write_percent)->default_value(0),
+      "per cent of generated requests that write")("span-mib",
+                                                   po::value(&options.span_mib)->default_value(256),
+                                                   "memory that generated requests cover")(
+      "channels", po::value(&options.spec.channels)->default_value(1),
+      "channels: 1, 2, 4, 8, 16 or 32")("timing",
+                                        po::value(&options.spec.timing)->default_value("t3"),
+                                        "timing set: t3 or hbm2_generic")(
       "write-policy", po::value(&policy)->default_value("mixed"), "mixed or watermark")(
       "clock-mhz", po::value(&options.spec.clock_mhz)->default_value(1000), "memory clock")(
       "no-refresh", po::bool_switch(&no_refresh), "without refresh")(
@@ -286,15 +316,20 @@ int run_bench(int argc, char* argv[]) {
   if (options.pattern != "sequential" && options.pattern != "random" && options.pattern != "half") {
     throw UserError("--pattern: '" + options.pattern + "'; allowed: sequential, random, half");
   }
-  if (options.bytes != 64 && options.bytes != 128 && options.bytes != 256) throw UserError("--bytes: allowed: 64, 128, 256");
-  if (options.spec.channels == 0 || options.spec.channels > 32 || !std::has_single_bit(options.spec.channels)) {
+  if (options.bytes != 64 && options.bytes != 128 && options.bytes != 256)
+    throw UserError("--bytes: allowed: 64, 128, 256");
+  if (options.spec.channels == 0 || options.spec.channels > 32 ||
+      !std::has_single_bit(options.spec.channels)) {
     throw UserError("--channels: allowed: 1, 2, 4, 8, 16, 32");
   }
-  if (policy != "mixed" && policy != "watermark") throw UserError("--write-policy: allowed: mixed, watermark");
-  if (options.window == 0 || options.requests == 0 || options.span_mib == 0 || options.span_mib > 65536) {
+  if (policy != "mixed" && policy != "watermark")
+    throw UserError("--write-policy: allowed: mixed, watermark");
+  if (options.window == 0 || options.requests == 0 || options.span_mib == 0 ||
+      options.span_mib > 65536) {
     throw UserError("--window and --requests must be positive, --span-mib 1..65536");
   }
-  if (options.spec.clock_mhz < 100 || options.spec.clock_mhz > 4000) throw UserError("--clock-mhz: allowed: 100..4000");
+  if (options.spec.clock_mhz < 100 || options.spec.clock_mhz > 4000)
+    throw UserError("--clock-mhz: allowed: 100..4000");
   options.spec.write_policy = policy == "mixed" ? WritePolicy::mixed : WritePolicy::watermark;
   options.spec.refresh = !no_refresh;
   options.spec.check = !no_check;

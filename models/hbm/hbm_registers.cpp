@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register sockets of hbm.h: base-protocol accesses of 8 bytes become clocks of the MCAs or the Tracker.
+// Register sockets of hbm.h: base-protocol accesses of 8 bytes become clocks of the MCAs or the
+// Tracker.
 #include <cstring>
 
-#include "models/hbm/hbm.h"
 #include "models/common/payload_pool.h"
+#include "models/hbm/hbm.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/hbm_regs.h"
 
 namespace stretto {
 namespace {
 
-constexpr uint64_t kFrontEnd = 0x1000;  // Offset of the front end's registers in the Tracker's bank.
+// Offset of the front end's registers in the Tracker's bank.
+constexpr uint64_t kFrontEnd = 0x1000;
 
 // An access of another shape than 8 aligned bytes is the guest's mistake.
 bool well_formed(tlm::tlm_generic_payload& payload) {
-  if (payload.get_data_length() == 8 && payload.get_address() % 8 == 0 && payload.get_byte_enable_ptr() == nullptr &&
+  if (payload.get_data_length() == 8 && payload.get_address() % 8 == 0 &&
+      payload.get_byte_enable_ptr() == nullptr &&
       payload.get_command() != tlm::TLM_IGNORE_COMMAND) {
     return true;
   }
@@ -39,9 +42,11 @@ void Hbm::on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
     return;
   }
   RegisterPort port{payload.is_write(), payload.is_read(),
-                    static_cast<uint16_t>(payload.get_address() % STRETTO_MCA_STRIDE), value_of(payload)};
+                    static_cast<uint16_t>(payload.get_address() % STRETTO_MCA_STRIDE),
+                    value_of(payload)};
   uint64_t value = 0;
-  for (unsigned i = all ? 0 : static_cast<unsigned>(index); i < (all ? channels_.size() : index + 1); ++i) {
+  for (unsigned i = all ? 0 : static_cast<unsigned>(index);
+       i < (all ? channels_.size() : index + 1); ++i) {
     value = access_mca(i, port);
   }
   after_ticks(cycle());
@@ -70,7 +75,8 @@ void Hbm::on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_tim
     return;
   } else {
     const uint64_t now = cycle();
-    const RegisterPort port{payload.is_write(), payload.is_read(), static_cast<uint16_t>(payload.get_address()), value};
+    const RegisterPort port{payload.is_write(), payload.is_read(),
+                            static_cast<uint16_t>(payload.get_address()), value};
     value = core_.tracker_port.step(now, port);
     if (port.read) value = core_.tracker_port.step(now);
     tracker_next_ = core_.tracker_port.next(now);
@@ -98,7 +104,8 @@ bool Hbm::access_front_end(uint64_t offset, bool write, uint64_t& value) {
   }
 }
 
-void Hbm::finish_register(tlm::tlm_generic_payload& payload, uint64_t value, sc_core::sc_time& delay) {
+void Hbm::finish_register(tlm::tlm_generic_payload& payload, uint64_t value,
+                          sc_core::sc_time& delay) {
   if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
   const Time start = services_.queue->now() + time_of(delay);
   const uint64_t edge = clock_.cycle_from(start) + (payload.is_read() ? 2 : 1);

@@ -8,7 +8,8 @@
 namespace stretto {
 namespace {
 
-constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs", "ag", "init", "sync", "spill", "cp"};
+constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs",    "ag",
+                                                      "init",  "sync", "spill", "cp"};
 
 void add_sums(ChannelCounters& sum, const ChannelCounters& part) {
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
@@ -17,14 +18,15 @@ void add_sums(ChannelCounters& sum, const ChannelCounters& part) {
       sum.bytes[traffic][direction] += part.bytes[traffic][direction];
     }
   }
-  for (uint64_t ChannelCounters::* field :
-       {&ChannelCounters::updates_received, &ChannelCounters::tracked_half_words, &ChannelCounters::busy_cycles,
-        &ChannelCounters::waiting_cycles, &ChannelCounters::idle_cycles, &ChannelCounters::held_atoms,
+  for (uint64_t ChannelCounters::*field :
+       {&ChannelCounters::updates_received, &ChannelCounters::tracked_half_words,
+        &ChannelCounters::busy_cycles, &ChannelCounters::waiting_cycles,
+        &ChannelCounters::idle_cycles, &ChannelCounters::held_atoms,
         &ChannelCounters::ordered_atoms, &ChannelCounters::hazards, &ChannelCounters::ticks,
         &ChannelCounters::mca_steps, &ChannelCounters::dram_occupancy_sum}) {
     sum.*field += part.*field;
   }
-  for (uint64_t ChannelCounters::* field :
+  for (uint64_t ChannelCounters::*field :
        {&ChannelCounters::compute_high_water, &ChannelCounters::communication_high_water,
         &ChannelCounters::staged_high_water, &ChannelCounters::dram_high_water}) {
     sum.*field = std::max(sum.*field, part.*field);
@@ -50,28 +52,39 @@ void Hbm::report(StatisticSink& sink) const {
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
     std::string name(".");
     name += kClassNames[traffic];
-    sink.add("read_bytes" + name, sum.bytes[traffic][0], "bytes", "Bytes read from DRAM on this account.");
-    sink.add("write_bytes" + name, sum.bytes[traffic][1], "bytes", "Bytes written or added in DRAM on this account.");
-    sink.add("read_atoms" + name, sum.atoms[traffic][0], "count", "64 B read accesses on this account.");
-    sink.add("write_atoms" + name, sum.atoms[traffic][1], "count", "64 B write and update accesses on this account.");
+    sink.add("read_bytes" + name, sum.bytes[traffic][0], "bytes",
+             "Bytes read from DRAM on this account.");
+    sink.add("write_bytes" + name, sum.bytes[traffic][1], "bytes",
+             "Bytes written or added in DRAM on this account.");
+    sink.add("read_atoms" + name, sum.atoms[traffic][0], "count",
+             "64 B read accesses on this account.");
+    sink.add("write_atoms" + name, sum.atoms[traffic][1], "count",
+             "64 B write and update accesses on this account.");
   }
   constexpr const char* kStreams[2] = {"compute", "communication"};
   for (unsigned stream = 0; stream < 2; ++stream) {
     std::string name(".");
     name += kStreams[stream];
     sink.add("requests" + name, latency_[stream].requests, "count", "Requests answered.");
-    sink.add("latency_sum" + name, latency_[stream].sum_fs, "fs", "Arrival to end of data, summed over requests.");
-    sink.add("latency_max" + name, latency_[stream].max_fs, "fs", "Longest arrival to end of data.");
+    sink.add("latency_sum" + name, latency_[stream].sum_fs, "fs",
+             "Arrival to end of data, summed over requests.");
+    sink.add("latency_max" + name, latency_[stream].max_fs, "fs",
+             "Longest arrival to end of data.");
   }
   sink.add("requests_high_water", requests_high_water_, "count", "Most requests inside at once.");
   sink.add("updates_received", sum.updates_received, "count", "Update atoms that entered a queue.");
-  sink.add("updates_applied", core_.data.updates_applied(), "count", "Update atoms added by near-bank ALUs.");
-  sink.add("held_atoms", sum.held_atoms, "count", "Atoms held beside the queues for an elder in the other queue.");
-  sink.add("ordered_atoms", sum.ordered_atoms, "count", "Atoms that entered the DRAM queue behind a conflicting elder.");
-  sink.add("hazards", sum.hazards, "count", "Atoms that overtook a conflicting elder (same_atom_order off).");
+  sink.add("updates_applied", core_.data.updates_applied(), "count",
+           "Update atoms added by near-bank ALUs.");
+  sink.add("held_atoms", sum.held_atoms, "count",
+           "Atoms held beside the queues for an elder in the other queue.");
+  sink.add("ordered_atoms", sum.ordered_atoms, "count",
+           "Atoms that entered the DRAM queue behind a conflicting elder.");
+  sink.add("hazards", sum.hazards, "count",
+           "Atoms that overtook a conflicting elder (same_atom_order off).");
   sink.add("ticks", sum.ticks, "count", "Channel ticks simulated.");
   sink.add("mca_steps", sum.mca_steps, "count", "MCA clocks evaluated.");
-  if (checker_ != nullptr) sink.add("checked_commands", checker_->commands(), "count", "DRAM commands checked.");
+  if (checker_ != nullptr)
+    sink.add("checked_commands", checker_->commands(), "count", "DRAM commands checked.");
 
   const TrackerPort::Counters& tracker = core_.tracker_port.counters();
   sink.add("tracker.updates", tracker.updates, "count", "Joined updates taken by the Tracker.");
@@ -79,7 +92,8 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("tracker.triggers", tracker.triggers, "count", "Triggers.");
   sink.add("tracker.spill_writes", tracker.spill_writes, "count", "Entries written to memory.");
   sink.add("tracker.spill_reads", tracker.spill_reads, "count", "Entries read from memory.");
-  sink.add("tracker.fifo_high_water", tracker.fifo_high_water, "count", "Most joined updates waiting at one bank.");
+  sink.add("tracker.fifo_high_water", tracker.fifo_high_water, "count",
+           "Most joined updates waiting at one bank.");
 
   uint64_t total_commands[kDramCommands] = {};
   for (unsigned i = 0; i < channels_.size(); ++i) {
@@ -89,17 +103,24 @@ void Hbm::report(StatisticSink& sink) const {
     const std::string name = "channel" + std::to_string(i) + ".";
     const uint64_t atoms = atoms_of(counters);
     sink.add(name + "atoms", atoms, "count", "Column accesses of 64 B.");
-    sink.add(name + "row_hits", atoms - dram.row_misses - dram.row_conflicts, "count", "Atoms that found their row open.");
-    sink.add(name + "row_misses", dram.row_misses, "count", "Atoms for which a closed bank was activated.");
-    sink.add(name + "row_conflicts", dram.row_conflicts, "count", "Atoms for which another row was closed.");
+    sink.add(name + "row_hits", atoms - dram.row_misses - dram.row_conflicts, "count",
+             "Atoms that found their row open.");
+    sink.add(name + "row_misses", dram.row_misses, "count",
+             "Atoms for which a closed bank was activated.");
+    sink.add(name + "row_conflicts", dram.row_conflicts, "count",
+             "Atoms for which another row was closed.");
     sink.add(name + "busy_cycles", counters.busy_cycles, "cycles", "Data bus reserved.");
-    sink.add(name + "waiting_cycles", counters.waiting_cycles, "cycles", "Atoms present, data bus not reserved.");
+    sink.add(name + "waiting_cycles", counters.waiting_cycles, "cycles",
+             "Atoms present, data bus not reserved.");
     sink.add(name + "idle_cycles", counters.idle_cycles, "cycles", "No atom present.");
-    sink.add(name + "compute_high_water", counters.compute_high_water, "count", "Most atoms in the compute queue.");
+    sink.add(name + "compute_high_water", counters.compute_high_water, "count",
+             "Most atoms in the compute queue.");
     sink.add(name + "communication_high_water", counters.communication_high_water, "count",
              "Most atoms in the communication queue.");
-    sink.add(name + "staged_high_water", counters.staged_high_water, "count", "Most arrivals waiting before the queues.");
-    sink.add(name + "dram_high_water", counters.dram_high_water, "count", "Most atoms in the DRAM queue.");
+    sink.add(name + "staged_high_water", counters.staged_high_water, "count",
+             "Most arrivals waiting before the queues.");
+    sink.add(name + "dram_high_water", counters.dram_high_water, "count",
+             "Most atoms in the DRAM queue.");
     sink.add(name + "dram_occupancy_sum", counters.dram_occupancy_sum, "count",
              "DRAM queue occupancy seen by entering atoms, summed.");
     for (unsigned command = 0; command < kDramCommands; ++command) {
@@ -114,25 +135,30 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("events.precharge", total_commands[1], "count", "Precharges of one bank.");
   sink.add("events.read", total_commands[2] * columns, "count", "Column reads.");
   sink.add("events.write", total_commands[3] * columns, "count", "Column writes.");
-  sink.add("events.near_memory", total_commands[4] * columns, "count", "Column op-and-stores of near-bank ALUs.");
+  sink.add("events.near_memory", total_commands[4] * columns, "count",
+           "Column op-and-stores of near-bank ALUs.");
   sink.add("events.refresh", total_commands[5], "count", "All-bank refreshes.");
 }
 
 void Hbm::audit(AuditSink& sink) const {
   const ChannelCounters sum = totals();
-  sink.equal("received updates = written updates", sum.updates_received, core_.data.updates_applied());
+  sink.equal("received updates = written updates", sum.updates_received,
+             core_.data.updates_applied());
   sink.equal("tracked writes = tracker updates (half-words)", sum.tracked_half_words,
              core_.tracker_port.counters().half_words);
   sink.equal("no access overtakes another to the same atom", sum.hazards, 0);
   for (unsigned i = 0; i < channels_.size(); ++i) {
     const ChannelCounters counters = channels_[i]->counters(cycle());
-    const uint64_t cycles = std::max(cycle(), counters.busy_cycles + counters.waiting_cycles + counters.idle_cycles);
+    const uint64_t cycles =
+        std::max(cycle(), counters.busy_cycles + counters.waiting_cycles + counters.idle_cycles);
     const std::string name = "channel " + std::to_string(i);
     // A burst reserved past the present cycle is part of the time that it will have taken.
-    const uint64_t total = std::min(cycles, cycle() + timing_.burst_cycles) < cycles ? cycle() : cycles;
+    const uint64_t total =
+        std::min(cycles, cycle() + timing_.burst_cycles) < cycles ? cycle() : cycles;
     sink.equal("busy + waiting + idle = total (" + name + ")",
                counters.busy_cycles + counters.waiting_cycles + counters.idle_cycles, total);
-    sink.at_most("peak of a channel (" + name + ")", atoms_of(counters) * timing_.burst_cycles, total);
+    sink.at_most("peak of a channel (" + name + ")", atoms_of(counters) * timing_.burst_cycles,
+                 total);
   }
 }
 
@@ -143,7 +169,8 @@ std::vector<std::string> Hbm::waiting_on() const {
   }
   if (const uint64_t waiting = core_.tracker_port.waiting(); waiting != 0) {
     items.push_back("hbm tracker: " + std::to_string(waiting) + " updates wait, " +
-                    std::to_string(core_.tracker_port.spills_outstanding()) + " spill accesses outstanding");
+                    std::to_string(core_.tracker_port.spills_outstanding()) +
+                    " spill accesses outstanding");
   }
   return items;
 }

@@ -34,39 +34,53 @@ struct HbmSpec {
   uint64_t fault_double_update = 0;
   std::string fault_timing_rule;
 
-  HbmAddressMapping mapping() const { return {channels, interleave_bytes, row_bytes, interleave_hash}; }
+  HbmAddressMapping mapping() const {
+    return {channels, interleave_bytes, row_bytes, interleave_hash};
+  }
 };
 
 inline void describe(HbmSpec& spec, ParameterSet& set) {
-  set.number("clock_mhz", spec.clock_mhz, 100, 4000, "Memory clock in MHz; timing sets count its cycles.");
-  set.choice<uint32_t>("channels", spec.channels, {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}},
+  set.number("clock_mhz", spec.clock_mhz, 100, 4000,
+             "Memory clock in MHz; timing sets count its cycles.");
+  set.choice<uint32_t>("channels", spec.channels,
+                       {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}},
                        "Channels; each moves at most 64 B in two cycles.");
-  set.choice<uint32_t>("interleave_bytes", spec.interleave_bytes, {{"256", 256}, {"512", 512}, {"1024", 1024}},
-                       "Bytes of a block that lies in one channel; larger blocks hit rows more and spread less.");
-  set.flag("interleave_hash", spec.interleave_hash, "XOR higher address bits into channel and bank group.");
-  set.choice<uint32_t>("row_bytes", spec.row_bytes, {{"1024", 1024}, {"2048", 2048}, {"4096", 4096}},
+  set.choice<uint32_t>(
+      "interleave_bytes", spec.interleave_bytes, {{"256", 256}, {"512", 512}, {"1024", 1024}},
+      "Bytes of a block that lies in one channel; larger blocks hit rows more and spread less.");
+  set.flag("interleave_hash", spec.interleave_hash,
+           "XOR higher address bits into channel and bank group.");
+  set.choice<uint32_t>("row_bytes", spec.row_bytes,
+                       {{"1024", 1024}, {"2048", 2048}, {"4096", 4096}},
                        "Bytes of a row of one bank.");
   set.number("input_queue_atoms", spec.input_queue_atoms, 1, 4096,
-             "Depth of a channel's compute and of its communication queue; what does not fit waits before it.");
+             "Depth of a channel's compute and of its communication queue; what does not fit waits "
+             "before it.");
   set.number("dram_queue_atoms", spec.dram_queue_atoms, 4, 64,
              "Depth of the FR-FCFS queue; deeper finds more row hits and delays more.");
-  set.choice("write_policy", spec.write_policy,
-             {{"mixed", WritePolicy::mixed}, {"watermark", WritePolicy::watermark}},
-             "mixed: reads and writes compete by FR-FCFS; watermark: writes wait and leave in batches.");
-  set.number("write_high_atoms", spec.write_high_atoms, 1, 64, "watermark: a batch begins at this many writes queued.");
-  set.number("write_low_atoms", spec.write_low_atoms, 0, 63, "watermark: a batch ends at this many.");
+  set.choice(
+      "write_policy", spec.write_policy,
+      {{"mixed", WritePolicy::mixed}, {"watermark", WritePolicy::watermark}},
+      "mixed: reads and writes compete by FR-FCFS; watermark: writes wait and leave in batches.");
+  set.number("write_high_atoms", spec.write_high_atoms, 1, 64,
+             "watermark: a batch begins at this many writes queued.");
+  set.number("write_low_atoms", spec.write_low_atoms, 0, 63,
+             "watermark: a batch ends at this many.");
   set.choice<std::string>("timing", spec.timing, {{"t3", "t3"}, {"hbm2_generic", "hbm2_generic"}},
                           "Name of the timing set (models/hbm/timing_table.cpp).");
   set.flag("refresh", spec.refresh, "All-bank refresh at the set's tREFI and tRFC.");
-  set.flag("near_bank_alu", spec.near_bank_alu, "Op-and-store beside the banks; without it updates are refused.");
+  set.flag("near_bank_alu", spec.near_bank_alu,
+           "Op-and-store beside the banks; without it updates are refused.");
   set.flag("same_atom_order", spec.same_atom_order,
            "Keep accesses to one atom in order. Fault injection when false: results may be wrong.");
   set.flag("check", spec.check, "Check every DRAM command against an independent timing table.");
-  set.flag("sleep", spec.sleep, "Sleep to the next cycle with work; false ticks every cycle, for tests of equality.");
+  set.flag("sleep", spec.sleep,
+           "Sleep to the next cycle with work; false ticks every cycle, for tests of equality.");
   set.number("fault.drop_update", spec.fault_drop_update, 0, ~uint64_t{0},
              "Fault injection: the update atom of this number (from 1) is not applied; 0 = none.");
-  set.number("fault.double_update", spec.fault_double_update, 0, ~uint64_t{0},
-             "Fault injection: the update atom of this number (from 1) is applied twice; 0 = none.");
+  set.number(
+      "fault.double_update", spec.fault_double_update, 0, ~uint64_t{0},
+      "Fault injection: the update atom of this number (from 1) is applied twice; 0 = none.");
   set.text("fault.timing_rule", spec.fault_timing_rule,
            "Fault injection: the timing rule of this name (tRCDRD ...) is one cycle short.");
 }

@@ -11,18 +11,19 @@
 
 namespace stretto {
 
-inline constexpr uint16_t kSpillSource = 0xFFFF;  // HbmRequest::source of the Tracker's own accesses.
+// HbmRequest::source of the Tracker's own accesses.
+inline constexpr uint16_t kSpillSource = 0xFFFF;
 
 struct alignas(64) HbmRequest {
   // What every atom touches, in one cache line.
   uint8_t* data = nullptr;
-  const uint8_t* enable = nullptr;              // Byte enables or null.
+  const uint8_t* enable = nullptr;  // Byte enables or null.
   uint32_t enable_length = 0;
-  uint32_t bytes_left = 0;                      // Not yet issued to DRAM.
-  uint64_t done_cycle = 0;                      // Latest completion of its atoms so far.
-  uint64_t tracked_address = 0;                 // The address as sent, 48 bits.
+  uint32_t bytes_left = 0;       // Not yet issued to DRAM.
+  uint64_t done_cycle = 0;       // Latest completion of its atoms so far.
+  uint64_t tracked_address = 0;  // The address as sent, 48 bits.
   uint32_t wg_id = 0;
-  uint16_t source = 0;                          // Socket, or kSpillSource.
+  uint16_t source = 0;  // Socket, or kSpillSource.
   uint8_t wf_id = 0;
   bool tracked = false;
   bool tags_only = false;
@@ -37,7 +38,8 @@ struct alignas(64) HbmRequest {
   Time arrival = 0;
 };
 
-// Requests by index, which stays valid while a request lives; storage grows to the high-water mark and stays.
+// Requests by index, which stays valid while a request lives; storage grows to the high-water mark
+// and stays.
 class HbmRequestPool {
  public:
   HbmRequestPool() { grow(); }
@@ -49,7 +51,9 @@ class HbmRequestPool {
   }
   void release(uint32_t index) { free_.push_back(index); }
   HbmRequest& operator[](uint32_t index) { return blocks_[index / kBlock][index % kBlock]; }
-  const HbmRequest& operator[](uint32_t index) const { return blocks_[index / kBlock][index % kBlock]; }
+  const HbmRequest& operator[](uint32_t index) const {
+    return blocks_[index / kBlock][index % kBlock];
+  }
   uint32_t live() const { return static_cast<uint32_t>(blocks_.size() * kBlock - free_.size()); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrivals that a channel has not admitted yet, in the order (time, source, sequence). A sorted ring: arrivals come almost
-// in order, so inserting from the back moves few.
+// Arrivals that a channel has not admitted yet, in the order (time, source, sequence). A sorted
+// ring: arrivals come almost in order, so inserting from the back moves few.
 #ifndef STRETTO_MODELS_HBM_SEGMENT_QUEUE_H_
 #define STRETTO_MODELS_HBM_SEGMENT_QUEUE_H_
 
@@ -13,12 +13,12 @@ namespace stretto {
 
 // A contiguous part of a request inside one interleave block.
 struct HbmSegment {
-  Time time = 0;         // Of arrival.
-  uint64_t order = 0;    // Source in [63:48], sequence below.
-  uint64_t cycle = 0;    // First memory clock edge after `time`: it is seen from here on.
+  Time time = 0;       // Of arrival.
+  uint64_t order = 0;  // Source in [63:48], sequence below.
+  uint64_t cycle = 0;  // First memory clock edge after `time`: it is seen from here on.
   uint64_t address = 0;
   uint32_t request = 0;
-  uint32_t at = 0;       // Offset in the request's data.
+  uint32_t at = 0;  // Offset in the request's data.
   uint32_t bytes = 0;
 };
 
@@ -34,7 +34,9 @@ class SegmentQueue {
     uint64_t place = tail_++;
     for (; place != head_; --place) {
       const HbmSegment& before = ring_[(place - 1) & mask_];
-      if (before.time < segment.time || (before.time == segment.time && before.order < segment.order)) break;
+      if (before.time < segment.time ||
+          (before.time == segment.time && before.order < segment.order))
+        break;
       ring_[place & mask_] = before;
     }
     ring_[place & mask_] = segment;
@@ -58,7 +60,8 @@ class SegmentQueue {
 template <class Value>
 class GrowingRing {
  public:
-  explicit GrowingRing(size_t capacity = 16) : ring_(capacity), mask_(capacity - 1) {}  // A power of two.
+  explicit GrowingRing(size_t capacity = 16)
+      : ring_(capacity), mask_(capacity - 1) {}  // A power of two.
   bool empty() const { return head_ == tail_; }
   uint64_t size() const { return tail_ - head_; }
   const Value& front() const { return ring_[head_ & mask_]; }

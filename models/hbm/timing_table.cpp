@@ -10,27 +10,32 @@ namespace {
 // A data sheet's numbers, per column command, in clocks.
 struct DataSheet {
   const char* name;
-  unsigned columns_per_atom, column_cycles;  // Column commands of 64 B; data bus clocks of one (BL / 2).
+  unsigned columns_per_atom, column_cycles;  // Column commands of 64 B; data bus clocks of one.
   unsigned rl, wl, rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, faw;  // faw 0: the set has none.
   unsigned ccd_s, ccd_l, ccd_after_update;
   unsigned wtr_s, wtr_l, rtp, wr, rtw, rfc, refi;
 };
 
+// clang-format off
 constexpr DataSheet kSheets[] = {
-    // t3.yaml accel_sim_volta timing_1GHz: CCD 1 CCDL 2 RCD 14 RAS 33 RP 14 RC 47 CL 14 WL 2 CDLR 3 WR 12 RRD 4 RTPL 4,
-    // 16 B bus, burst 2. CCDWL 4: T3 Table 1. RTW = CL + BL/2 + 2 - WL, the rule of the simulator that the set is from;
-    // it has no refresh: tREFI and tRFC are those of HBM2 below (8 Gb die, JESD235).
-    {"t3", 2, 1, 14, 2, 14, 14, 14, 33, 47, 4, 4, 0, 1, 2, 4, 3, 3, 4, 12, 15, 350, 3900},
-    // FACTS "common HBM2 set" (tCK 1 ns, BL 4 on 16 B): one column command is 64 B. CCDWL = 2 x CCDL (T3-NMC-05).
+    // t3.yaml accel_sim_volta timing_1GHz: CCD 1 CCDL 2 RCD 14 RAS 33 RP 14 RC 47 CL 14 WL 2 CDLR 3
+    // WR 12 RRD 4 RTPL 4, bus of 16 B, burst 2. CCDWL 4: T3 Table 1. RTW = CL + BL/2 + 2 - WL, the
+    // rule of the simulator that the set is from; it has no refresh: tREFI and tRFC are those of
+    // HBM2 below (8 Gb die, JESD235).
+    {"t3",           2, 1, 14, 2, 14, 14, 14, 33, 47, 4, 4,  0, 1, 2, 4, 3, 3, 4, 12, 15, 350, 3900},
+    // FACTS "common HBM2 set" (tCK 1 ns, BL 4 on 16 B): one column command is 64 B.
+    // CCDWL = 2 x CCDL (T3-NMC-05).
     {"hbm2_generic", 1, 2, 14, 5, 14, 12, 14, 34, 48, 4, 4, 15, 2, 4, 8, 6, 8, 5, 16, 13, 350, 3900},
 };
+// clang-format on
 
 TimingSet set_of(const DataSheet& s) {
   using enum DramCommand;
   using enum TimingLevel;
   const unsigned columns = s.columns_per_atom;
   const unsigned burst = columns * s.column_cycles;
-  const unsigned second = burst - s.column_cycles;  // From the first to the last column command of an atom.
+  // From the first to the last column command of an atom.
+  const unsigned second = burst - s.column_cycles;
   const unsigned write_end = second + s.wl + s.column_cycles;
   TimingSet set{s.name, columns, burst, s.rl, s.wl, s.refi, s.rfc, {}};
   set.rules = {
@@ -91,7 +96,8 @@ TimingSet timing_set(const std::string& name, const std::string& fault_rule) {
       found = true;
     }
     if (found) return set;
-    throw UserError("hbm.fault.timing_rule: the set '" + name + "' has no rule '" + fault_rule + "'");
+    throw UserError("hbm.fault.timing_rule: the set '" + name + "' has no rule '" + fault_rule +
+                    "'");
   }
   throw UserError("hbm.timing: unknown timing set '" + name + "'; allowed: " + names);
 }
@@ -101,13 +107,17 @@ TimingState::TimingState(const TimingSet& set) {
     const unsigned level_base = rule.level == TimingLevel::bank    ? 0
                                 : rule.level == TimingLevel::group ? kGroup
                                                                    : kChannel;
-    const unsigned shift = rule.level == TimingLevel::bank ? 0 : rule.level == TimingLevel::group ? 2 : 4;
+    const unsigned shift = rule.level == TimingLevel::bank    ? 0
+                           : rule.level == TimingLevel::group ? 2
+                                                              : 4;
     if (rule.window > 1) {
-      windows_.push_back({rule.preceding, rule.following, rule.cycles, 0, std::vector<uint64_t>(rule.window, 0)});
+      windows_.push_back(
+          {rule.preceding, rule.following, rule.cycles, 0, std::vector<uint64_t>(rule.window, 0)});
       continue;
     }
     steps_[static_cast<unsigned>(rule.preceding)].push_back(
-        {static_cast<uint16_t>(base(rule.following) + level_base), static_cast<uint16_t>(shift), rule.cycles});
+        {static_cast<uint16_t>(base(rule.following) + level_base), static_cast<uint16_t>(shift),
+         rule.cycles});
   }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAM timing as a table: (level, preceding command, following command, cycles). Code walks it and knows no rule by name.
+// DRAM timing as a table: (level, preceding command, following command, cycles). Code walks it and
+// knows no rule by name.
 //
-// One column command here is one atom (64 B). In a set whose burst is 32 B an atom is a pair of back-to-back column
-// commands that are issued as a unit, `cycles` counting from the first of the pair: a delay that the source counts from
-// a column command counts from the second, one column-to-column delay later.
-// All values are memory clocks.
+// One column command here is one atom (64 B). In a set whose burst is 32 B an atom is a pair of
+// back-to-back column commands that are issued as a unit, `cycles` counting from the first of the
+// pair: a delay that the source counts from a column command counts from the second, one
+// column-to-column delay later. All values are memory clocks.
 #ifndef STRETTO_MODELS_HBM_TIMING_TABLE_H_
 #define STRETTO_MODELS_HBM_TIMING_TABLE_H_
 
@@ -15,12 +16,14 @@
 
 namespace stretto {
 
-inline constexpr unsigned kHbmBanks = 16;  // Of a channel, in kHbmGroups bank groups; bank = group * 4 + bank in group.
+// Of a channel, in kHbmGroups bank groups; bank = group * 4 + bank in group.
+inline constexpr unsigned kHbmBanks = 16;
 inline constexpr unsigned kHbmGroups = 4;
 inline constexpr unsigned kHbmBanksPerGroup = kHbmBanks / kHbmGroups;
 inline constexpr uint32_t kAtomBytes = 64;
 
-// `update` is the op-and-store of the near-bank ALU (T3-NMC-01). `refresh` is all-bank and wants all banks precharged.
+// `update` is the op-and-store of the near-bank ALU (T3-NMC-01). `refresh` is all-bank and wants
+// all banks precharged.
 enum class DramCommand : uint8_t { activate, precharge, read, write, update, refresh };
 inline constexpr unsigned kDramCommands = 6;
 const char* name_of(DramCommand command);
@@ -38,17 +41,17 @@ struct TimingRule {
 
 struct TimingSet {
   std::string name;
-  unsigned columns_per_atom;   // Column commands that an atom stands for.
-  unsigned burst_cycles;       // Data bus cycles of an atom: 64 B each is the channel's peak.
-  unsigned read_latency;       // Column command to first data.
+  unsigned columns_per_atom;  // Column commands that an atom stands for.
+  unsigned burst_cycles;      // Data bus cycles of an atom: 64 B each is the channel's peak.
+  unsigned read_latency;      // Column command to first data.
   unsigned write_latency;
-  unsigned refresh_interval;   // tREFI.
-  unsigned refresh_cycles;     // tRFC.
+  unsigned refresh_interval;  // tREFI.
+  unsigned refresh_cycles;    // tRFC.
   std::vector<TimingRule> rules;
 };
 
-// The set called `name` (t3 | hbm2_generic), with `fault_rule`, if not empty, made one cycle short (fault
-// injection). Throws UserError for an unknown set or rule.
+// The set called `name` (t3 | hbm2_generic), with `fault_rule`, if not empty, made one cycle short
+// (fault injection). Throws UserError for an unknown set or rule.
 TimingSet timing_set(const std::string& name, const std::string& fault_rule = "");
 
 // The earliest legal cycles of one channel's commands, kept by walking the table at each command.
@@ -57,8 +60,12 @@ class TimingState {
   explicit TimingState(const TimingSet& set);
 
   uint64_t channel_ready(DramCommand command) const { return ready_[base(command) + kChannel]; }
-  uint64_t group_ready(DramCommand command, unsigned group) const { return ready_[base(command) + kGroup + group]; }
-  uint64_t bank_ready(DramCommand command, unsigned bank) const { return ready_[base(command) + bank]; }
+  uint64_t group_ready(DramCommand command, unsigned group) const {
+    return ready_[base(command) + kGroup + group];
+  }
+  uint64_t bank_ready(DramCommand command, unsigned bank) const {
+    return ready_[base(command) + bank];
+  }
   // All levels together.
   uint64_t ready(DramCommand command, unsigned bank) const {
     const uint64_t* of = &ready_[base(command)];
@@ -81,7 +88,9 @@ class TimingState {
   static constexpr unsigned kGroup = kHbmBanks;
   static constexpr unsigned kChannel = kGroup + kHbmGroups;
   static constexpr unsigned kSlots = kChannel + 1;
-  static constexpr unsigned base(DramCommand command) { return static_cast<unsigned>(command) * kSlots; }
+  static constexpr unsigned base(DramCommand command) {
+    return static_cast<unsigned>(command) * kSlots;
+  }
   struct Step {
     uint16_t base;
     uint16_t shift;  // Bank number to index at the rule's level.
@@ -91,8 +100,8 @@ class TimingState {
     DramCommand preceding;
     DramCommand following;
     uint32_t cycles;
-    uint32_t next;                 // Oldest entry of `last`.
-    std::vector<uint64_t> last;    // Cycle + 1 of the last `window` commands; 0 = none.
+    uint32_t next;               // Oldest entry of `last`.
+    std::vector<uint64_t> last;  // Cycle + 1 of the last `window` commands; 0 = none.
   };
   void issue_windows(DramCommand command, uint64_t cycle);
 

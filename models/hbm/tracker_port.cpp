@@ -31,7 +31,8 @@ uint64_t TrackerPort::step(uint64_t cycle, const RegisterPort& reg) {
     responses_.pop_back();
     --spills_outstanding_;
   }
-  // Trigger and spill request of the outputs before this edge are taken by it: the ready inputs are always high.
+  // Trigger and spill request of the outputs before this edge are taken by it: the ready inputs are
+  // always high.
   if (out_.trigger_valid) {
     ++counters_.triggers;
     client_.on_tracker_trigger(cycle, out_.trigger_wg_id, out_.trigger_wf_id, out_.trigger_address);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory side of the Tracker: joined updates of the channels wait here for their bank, triggers leave, spill accesses
-// go to memory and come back.
+// The memory side of the Tracker: joined updates of the channels wait here for their bank, triggers
+// leave, spill accesses go to memory and come back.
 //
-// Bank FIFOs are unbounded (high-water mark is a statistic), so a channel never waits for the Tracker; spill accesses are
-// ordinary communication requests, so they wait for nothing that waits for the Tracker.
-// A step is one memory clock; clocks at which nothing can happen are left out (Tracker::step's idle contract).
+// Bank FIFOs are unbounded (high-water mark is a statistic), so a channel never waits for the
+// Tracker; spill accesses are ordinary communication requests, so they wait for nothing that waits
+// for the Tracker. A step is one memory clock; clocks at which nothing can happen are left out
+// (Tracker::step's idle contract).
 #ifndef STRETTO_MODELS_HBM_TRACKER_PORT_H_
 #define STRETTO_MODELS_HBM_TRACKER_PORT_H_
 
@@ -23,7 +24,8 @@ namespace stretto {
 class TrackerPortClient {
  public:
   virtual ~TrackerPortClient() = default;
-  virtual void on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id, uint64_t address) = 0;
+  virtual void on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id,
+                                  uint64_t address) = 0;
   // Answered by respond().
   virtual void on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) = 0;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: are conversions and sums of the machine's floating-point formats correctly rounded?
 //
-// Reference: exact arithmetic in double (sums of two FP16 or BF16 values of moderate exponent distance fit 53 bits;
-// all FP16 sums do: 41 bits), rounded to nearest even by a search over the format's values.
+// Reference: exact arithmetic in double (sums of two FP16 or BF16 values of moderate exponent
+// distance fit 53 bits; all FP16 sums do: 41 bits), rounded to nearest even by a search over the
+// format's values.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -22,8 +23,10 @@ double fp16_value(uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int fraction = bits & 1023;
   const double sign = bits & 0x8000 ? -1 : 1;
-  if (exponent == 31) return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+  if (exponent == 31)
+    return fraction != 0 ? std::nan("") : sign * std::numeric_limits<double>::infinity();
+  return sign *
+         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
 // Nearest FP16 of an exact value, ties to even, by comparing neighbours.
@@ -32,14 +35,16 @@ uint16_t fp16_nearest(double exact) {
   const uint16_t sign = std::signbit(exact) ? 0x8000 : 0;
   const double magnitude = std::fabs(exact);
   if (magnitude >= 65520.0) return sign | 0x7C00;  // Half-way to 2^16 and above.
-  uint16_t low = 0, high = 0x7C00;  // low: largest value <= magnitude.
+  uint16_t low = 0, high = 0x7C00;                 // low: largest value <= magnitude.
   while (high - low > 1) {
     const uint16_t middle = static_cast<uint16_t>((low + high) / 2);
     (fp16_value(middle) <= magnitude ? low : high) = middle;
   }
   const double below = magnitude - fp16_value(low);
-  const double above = (low + 1 == 0x7C00 ? 65536.0 : fp16_value(static_cast<uint16_t>(low + 1))) - magnitude;
-  const uint16_t nearest = below < above || (below == above && low % 2 == 0) ? low : static_cast<uint16_t>(low + 1);
+  const double above =
+      (low + 1 == 0x7C00 ? 65536.0 : fp16_value(static_cast<uint16_t>(low + 1))) - magnitude;
+  const uint16_t nearest =
+      below < above || (below == above && low % 2 == 0) ? low : static_cast<uint16_t>(low + 1);
   return sign | nearest;
 }
 
@@ -57,9 +62,12 @@ TEST_CASE("all FP16 values convert to FP32 exactly and back") {
     const auto bits = static_cast<uint16_t>(i);
     const double value = fp16_value(bits);
     if (std::isnan(value)) {
-      wrong += std::isnan(fp32_from_fp16(bits)) && fp16_from_fp32(fp32_from_fp16(bits)) == kFp16NaN ? 0 : 1;
+      wrong += std::isnan(fp32_from_fp16(bits)) && fp16_from_fp32(fp32_from_fp16(bits)) == kFp16NaN
+                   ? 0
+                   : 1;
     } else {
-      wrong += fp32_from_fp16(bits) == value && fp16_from_fp32(fp32_from_fp16(bits)) == bits ? 0 : 1;
+      wrong +=
+          fp32_from_fp16(bits) == value && fp16_from_fp32(fp32_from_fp16(bits)) == bits ? 0 : 1;
     }
   }
   CHECK(wrong == 0);
@@ -89,7 +97,8 @@ TEST_CASE("FP16 sums are correctly rounded") {
   for (unsigned i = 0; i < 400'000; ++i) {
     const auto a = static_cast<uint16_t>(rng.next());
     auto b = static_cast<uint16_t>(rng.next());
-    if (i % 2 == 0) b = static_cast<uint16_t>((a & 0x7C00) + rng.below(0x1000) - 0x800);  // Near exponents.
+    if (i % 2 == 0)
+      b = static_cast<uint16_t>((a & 0x7C00) + rng.below(0x1000) - 0x800);  // Near exponents.
     const double sum = fp16_value(a) + fp16_value(b);  // Exact: multiples of 2^-24 below 2^17.
     const bool zeros = (a & 0x7FFF) == 0 && (b & 0x7FFF) == 0;
     wrong += same_fp16(fp16_add(a, b), sum, zeros, a, b) ? 0 : 1;
@@ -112,7 +121,8 @@ TEST_CASE("BF16 conversion rounds to nearest even and keeps subnormals, infiniti
 
 TEST_CASE("adding arrays equals adding elements, for every length and alignment") {
   Rng rng;
-  for (const ElementType type : {ElementType::fp16, ElementType::bf16, ElementType::fp32, ElementType::int32}) {
+  for (const ElementType type :
+       {ElementType::fp16, ElementType::bf16, ElementType::fp32, ElementType::int32}) {
     const unsigned element = element_bytes(type);
     for (size_t count = 1; count < 70; ++count) {
       std::vector<uint8_t> target(count * element + 1), addend(count * element + 3);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the independent checker know every rule, tightly, and does the scheduler never break one?
+// Question: does the independent checker know every rule, tightly, and does the scheduler never
+// break one?
 //
-// Per rule of a set: the shortest legal command sequence that ends with the rule's pair is legal at t and refused under
-// its name at t - 1; where a stronger rule hides it, the pair's distance is the longer one (said in the test). Then: 10^6 random
-// commands of the real scheduler without a violation, and each rule of the scheduler's own table made one cycle short is found.
+// Per rule of a set: the shortest legal command sequence that ends with the rule's pair is legal at
+// t and refused under its name at t - 1; where a stronger rule hides it, the pair's distance is the
+// longer one (said in the test). Then: 10^6 random commands of the real scheduler without a
+// violation, and each rule of the scheduler's own table made one cycle short is found.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -22,24 +24,29 @@ namespace {
 
 constexpr uint64_t kFar = 400;  // Cycles after which no rule binds any more.
 
-// A channel prepared so that only `rule` can bind between its two commands, which are at `first` and later.
+// A channel prepared so that only `rule` can bind between its two commands, which are at `first`
+// and later.
 class RuleProbe {
  public:
-  RuleProbe(const std::string& set, const HbmChecker::Rule& rule) : checker_(set, 1, false), rule_(rule) {
+  RuleProbe(const std::string& set, const HbmChecker::Rule& rule)
+      : checker_(set, 1, false), rule_(rule) {
     const unsigned same_group = 1, other_group = 4;
     first_bank_ = 0;
     second_bank_ = rule.scope == HbmChecker::Scope::bank    ? 0u
                    : rule.scope == HbmChecker::Scope::group ? same_group
                                                             : other_group;
     // Rows that the two commands need open. Activations long before, one every kFar cycles.
-    const bool first_wants_open = rule.before != DramCommand::activate && rule.before != DramCommand::refresh;
+    const bool first_wants_open =
+        rule.before != DramCommand::activate && rule.before != DramCommand::refresh;
     if (first_wants_open) open(first_bank_);
-    const bool second_wants_open = rule.after != DramCommand::activate && rule.after != DramCommand::refresh;
+    const bool second_wants_open =
+        rule.after != DramCommand::activate && rule.after != DramCommand::refresh;
     if (second_wants_open && second_bank_ != first_bank_) open(second_bank_);
     issue(rule.before, first_bank_, 0);
     first_ = now_;
     // Between an activation and the next of the same bank lies a precharge, as early as it may be.
-    if (rule.before == DramCommand::activate && rule.after == DramCommand::activate && second_bank_ == first_bank_) {
+    if (rule.before == DramCommand::activate && rule.after == DramCommand::activate &&
+        second_bank_ == first_bank_) {
       uint64_t at = first_ + 1;
       while (checker_.broken_rule(0, at, DramCommand::precharge, 0, 0) != nullptr) ++at;
       checker_.on_command(0, at, DramCommand::precharge, 0, 0);
@@ -80,12 +87,13 @@ void check_rules(const std::string& set) {
     const uint64_t earliest = probe.earliest();
     CHECK(earliest >= rule.cycles);
     const std::string at_last = probe.refused(earliest - 1);
-    if (earliest != rule.cycles) continue;  // A longer rule binds this pair; it is counted under its own name.
+    if (earliest != rule.cycles)
+      continue;  // A longer rule binds this pair; it is counted under its own name.
     // Two rules of equal length may both bind: either name is right.
     bool known = false;
     for (const HbmChecker::Rule& other : table.rules()) {
-      known = known || (at_last == other.name && other.before == rule.before && other.after == rule.after &&
-                        other.cycles == rule.cycles);
+      known = known || (at_last == other.name && other.before == rule.before &&
+                        other.after == rule.after && other.cycles == rule.cycles);
     }
     // tRC is the sum of tRAS and tRP in the sets, where the early activation breaks both.
     if (std::string(rule.name) == "tRC") known = known || at_last == "tRP";
@@ -100,13 +108,19 @@ void check_rules(const std::string& set) {
 
 }  // namespace
 
-TEST_CASE("every rule of the t3 set is legal at its cycle and refused one earlier") { check_rules("t3"); }
-TEST_CASE("every rule of the HBM2 set is legal at its cycle and refused one earlier") { check_rules("hbm2_generic"); }
+TEST_CASE("every rule of the t3 set is legal at its cycle and refused one earlier") {
+  check_rules("t3");
+}
+TEST_CASE("every rule of the HBM2 set is legal at its cycle and refused one earlier") {
+  check_rules("hbm2_generic");
+}
 
 TEST_CASE("a fifth activation waits for tFAW") {
   HbmChecker checker("hbm2_generic", 1, false);
-  // tRRD 4 spaces them by 4, 4, 4; the fifth may come 15 after the first but for tRRD (16): shift the first by hand.
-  for (const uint64_t at : {100, 104, 108, 112}) checker.on_command(0, at, DramCommand::activate, (at - 100) / 4 * 4, 0);
+  // tRRD 4 spaces them by 4, 4, 4; the fifth may come 15 after the first but for tRRD (16): shift
+  // the first by hand.
+  for (const uint64_t at : {100, 104, 108, 112})
+    checker.on_command(0, at, DramCommand::activate, (at - 100) / 4 * 4, 0);
   CHECK(std::string(checker.broken_rule(0, 115, DramCommand::activate, 1, 0)) == "tRRD_S");
   CHECK(checker.broken_rule(0, 116, DramCommand::activate, 1, 0) == nullptr);
   CHECK(std::string(checker.broken_rule(0, 114, DramCommand::activate, 1, 0)) == "tFAW");
@@ -128,10 +142,12 @@ TEST_CASE("rows must be open for columns and closed for activations and refresh"
 TEST_CASE("two columns or two rows in one cycle are refused") {
   HbmChecker checker("t3", 1, false);
   checker.on_command(0, 10, DramCommand::activate, 0, 0);
-  CHECK(std::string(checker.broken_rule(0, 10, DramCommand::activate, 4, 0)) == "two row commands in one cycle");
+  CHECK(std::string(checker.broken_rule(0, 10, DramCommand::activate, 4, 0)) ==
+        "two row commands in one cycle");
   checker.on_command(0, 20, DramCommand::activate, 4, 0);
   checker.on_command(0, 100, DramCommand::read, 0, 0);
-  CHECK(std::string(checker.broken_rule(0, 100, DramCommand::read, 4, 0)) == "two column commands in one cycle");
+  CHECK(std::string(checker.broken_rule(0, 100, DramCommand::read, 4, 0)) ==
+        "two column commands in one cycle");
 }
 
 TEST_CASE("a forgotten refresh is found") {
@@ -142,7 +158,8 @@ TEST_CASE("a forgotten refresh is found") {
 
 namespace {
 
-// Drives a scheduler with random atoms until the checker has seen `commands`; returns its message, or "".
+// Drives a scheduler with random atoms until the checker has seen `commands`; returns its message,
+// or "".
 std::string drive(HbmSpec spec, uint64_t commands, uint64_t salt) {
   const TimingSet set = timing_set(spec.timing, spec.fault_timing_rule);
   spec.channels = 1;
@@ -161,7 +178,8 @@ std::string drive(HbmSpec spec, uint64_t commands, uint64_t salt) {
         rows = static_cast<unsigned>(rng.between(1, 6));
       }
       if (scheduler.full() || !rng.chance(1, load)) continue;
-      constexpr DramCommand kKinds[] = {DramCommand::read, DramCommand::read, DramCommand::write, DramCommand::update};
+      constexpr DramCommand kKinds[] = {DramCommand::read, DramCommand::read, DramCommand::write,
+                                        DramCommand::update};
       scheduler.push(cycle, static_cast<uint32_t>(pushed++), static_cast<unsigned>(rng.below(16)),
                      static_cast<uint32_t>(rng.below(rows)), kKinds[rng.below(4)], true);
     }
@@ -193,9 +211,10 @@ TEST_CASE("each timing rule made one cycle short is found by name") {
       spec.fault_timing_rule = name;
       const std::string message = drive(spec, 1'000'000, 3);
       INFO(set << " " << name << ": " << message);
-      // A short rule never binds where others are as long for its pairs: tRC = tRAS + tRP, tRRD_L = tRRD_S, tFAW (15) is
-      // below four tRRD, and t3 has one tWTR for both levels.
-      const bool hidden = name == "tRC" || name == "tRRD_L" || name == "tFAW" || (set == "t3" && name == "tWTR_L");
+      // A short rule never binds where others are as long for its pairs: tRC = tRAS + tRP, tRRD_L =
+      // tRRD_S, tFAW (15) is below four tRRD, and t3 has one tWTR for both levels.
+      const bool hidden =
+          name == "tRC" || name == "tRRD_L" || name == "tFAW" || (set == "t3" && name == "tWTR_L");
       if (hidden) {
         CHECK(message == "");
       } else {

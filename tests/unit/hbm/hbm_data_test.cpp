@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: do the bytes come out right, whatever the shape and order of accesses?
 //
-// State space: operation x alignment x length x stream x element type x order of conflicting accesses. The reference is an
-// array of bytes with the operations applied in arrival order. Sums use small integers, exact in every format.
+// State space: operation x alignment x length x stream x element type x order of conflicting
+// accesses. The reference is an array of bytes with the operations applied in arrival order. Sums
+// use small integers, exact in every format.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -52,7 +53,8 @@ TEST_CASE("a payload of any alignment and length is written and read back whole"
   bench.run();
   std::vector<size_t> reads;
   for (unsigned i = 0; i < 200; ++i) {
-    reads.push_back(bench.read(addresses[i], sent[i].size(), bench.queue.now(), Stream::communication));
+    reads.push_back(
+        bench.read(addresses[i], sent[i].size(), bench.queue.now(), Stream::communication));
   }
   bench.run();
   bool equal = true;
@@ -68,10 +70,11 @@ TEST_CASE("byte enables and fills write what they name and nothing else") {
   std::vector<uint8_t> before(512, 0xEE);
   bench.image.load(0, before.data(), before.size());
   const uint8_t enable[4] = {0xFF, 0, 0, 0xFF};
-  bench.send(Operation::write, 96, std::vector<uint8_t>(8, 0x11), 0, Stream::communication, [&](PooledPayload& payload) {
-    payload.set_byte_enable_ptr(const_cast<uint8_t*>(enable));
-    payload.set_byte_enable_length(4);
-  });
+  bench.send(Operation::write, 96, std::vector<uint8_t>(8, 0x11), 0, Stream::communication,
+             [&](PooledPayload& payload) {
+               payload.set_byte_enable_ptr(const_cast<uint8_t*>(enable));
+               payload.set_byte_enable_length(4);
+             });
   bench.send(Operation::fill, 200, {1, 2, 3, 4, 5, 6, 7, 8}, 0, Stream::communication,
              [&](PooledPayload& payload) { payload.set_data_length(100); });
   bench.run();
@@ -86,7 +89,9 @@ TEST_CASE("byte enables and fills write what they name and nothing else") {
 TEST_CASE("op-and-store adds in every element type") {
   HbmFixture bench{HbmSpec{}};
   // 1.5 + 2.25 = 3.75 in FP16, BF16 and FP32; 7 + -9 = -2 in INT32.
-  const auto put = [&](uint64_t at, std::vector<uint8_t> bytes) { bench.image.load(at, bytes.data(), bytes.size()); };
+  const auto put = [&](uint64_t at, std::vector<uint8_t> bytes) {
+    bench.image.load(at, bytes.data(), bytes.size());
+  };
   put(0, halves({0x3E00, 0x3E00}));
   put(4096, halves({0x3FC0, 0x3FC0}));
   put(8192, halves({0x0000, 0x3FC0}));
@@ -104,8 +109,8 @@ TEST_CASE("op-and-store adds in every element type") {
 
 TEST_CASE("tags-only accesses take time and touch no bytes") {
   HbmFixture bench{HbmSpec{}};
-  const size_t id = bench.send(Operation::write, 0, std::vector<uint8_t>(128, 0x55), 0, Stream::compute,
-                               [](PooledPayload& payload) {
+  const size_t id = bench.send(Operation::write, 0, std::vector<uint8_t>(128, 0x55), 0,
+                               Stream::compute, [](PooledPayload& payload) {
                                  payload.extension.tags_only = true;
                                  payload.set_data_ptr(nullptr);
                                });
@@ -118,11 +123,13 @@ TEST_CASE("tags-only accesses take time and touch no bytes") {
 
 namespace {
 
-// Reads, writes and updates of few atoms from both streams at random times; the image and every read must
-// equal a reference in arrival order. (`time`, `source` and sequence define it: times are distinct here.)
+// Reads, writes and updates of few atoms from both streams at random times; the image and every
+// read must equal a reference in arrival order. (`time`, `source` and sequence define it: times are
+// distinct here.)
 void random_conflicts(HbmSpec spec, uint64_t salt) {
   HbmFixture bench(spec);
-  for (unsigned i = 0; i < spec.channels; ++i) {  // Communication-aware with a tight limit: streams drift apart.
+  for (unsigned i = 0; i < spec.channels;
+       ++i) {  // Communication-aware with a tight limit: streams drift apart.
     bench.write_register(true, i * STRETTO_MCA_STRIDE, 1);
     bench.write_register(true, i * STRETTO_MCA_STRIDE + 8, 5);
   }
@@ -135,8 +142,9 @@ void random_conflicts(HbmSpec spec, uint64_t salt) {
     const uint64_t block = rng.below(16) * 256;
     const uint64_t offset = block + rng.below(64) * 2;
     const size_t bytes = rng.between(1, 64) * 2;
-    // Arrivals of different channels have no order to each other, so one access stays within one block; they are spaced
-    // by two cycles, so that admission (two atoms a cycle and queue) follows arrival.
+    // Arrivals of different channels have no order to each other, so one access stays within one
+    // block; they are spaced by two cycles, so that admission (two atoms a cycle and queue) follows
+    // arrival.
     at += rng.between(2, 4) * kCycle;
     switch (rng.below(3)) {
       case 0: {
@@ -183,7 +191,9 @@ HbmSpec few_channels() {
 
 }  // namespace
 
-TEST_CASE("conflicting accesses of both streams end in arrival order") { random_conflicts(few_channels(), 1); }
+TEST_CASE("conflicting accesses of both streams end in arrival order") {
+  random_conflicts(few_channels(), 1);
+}
 TEST_CASE("conflicting accesses end in arrival order under write watermarks") {
   HbmSpec spec = few_channels();
   spec.write_policy = WritePolicy::watermark;
@@ -202,7 +212,8 @@ TEST_CASE("without same-atom order hazards happen, are counted and break the aud
   HbmFixture bench(spec);
   const uint64_t row0 = bench.hbm->mapping().address_of(0, 0, 0);
   const uint64_t row1 = bench.hbm->mapping().address_of(0, 0, 1);
-  bench.read(row1, 64, 0);  // Opens row 1: the update to row 0 must wait, the compute queue goes on.
+  bench.read(row1, 64,
+             0);  // Opens row 1: the update to row 0 must wait, the compute queue goes on.
   bench.write_register(true, 0, 1);  // Communication-aware: compute first.
   bench.update(row0, std::vector<uint8_t>(64, 1), 200 * kCycle, Stream::communication);
   for (unsigned i = 0; i < 20; ++i) bench.read(row1 + 64, 64, 200 * kCycle);
@@ -216,7 +227,8 @@ TEST_CASE("a dropped and a doubled update break the audit") {
   HbmSpec spec;
   spec.fault_drop_update = 3;
   HbmFixture bench(spec);
-  for (unsigned i = 0; i < 5; ++i) bench.update(i * 64, halves(std::vector<uint16_t>(32, 0x3C00)), 0, Stream::communication);
+  for (unsigned i = 0; i < 5; ++i)
+    bench.update(i * 64, halves(std::vector<uint16_t>(32, 0x3C00)), 0, Stream::communication);
   bench.run();
   REQUIRE(bench.violations().size() == 1);
   CHECK(bench.violations()[0] == "received updates = written updates: 5 != 4");
@@ -238,14 +250,15 @@ TEST_CASE("accesses that memory cannot serve answer with an error and change not
   HbmFixture bench(spec);
   const auto refuse = [&](Operation operation, uint64_t address, size_t bytes,
                           const std::function<void(PooledPayload&)>& adjust = {}) {
-    const size_t id = bench.send(operation, address, std::vector<uint8_t>(bytes, 1), bench.queue.now(),
-                                 Stream::communication, adjust);
+    const size_t id = bench.send(operation, address, std::vector<uint8_t>(bytes, 1),
+                                 bench.queue.now(), Stream::communication, adjust);
     bench.run();
     return bench.requests[id].status;
   };
   CHECK(refuse(Operation::atomic, 0, 8) == tlm::TLM_COMMAND_ERROR_RESPONSE);
   CHECK(refuse(Operation::locked_store, 0, 8) == tlm::TLM_COMMAND_ERROR_RESPONSE);
-  CHECK(refuse(Operation::write, STRETTO_GPU_MEMORY_LIMIT - 4, 8) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  CHECK(refuse(Operation::write, STRETTO_GPU_MEMORY_LIMIT - 4, 8) ==
+        tlm::TLM_ADDRESS_ERROR_RESPONSE);
   CHECK(refuse(Operation::update, 1, 2) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
   CHECK(refuse(Operation::update, 0, 2, [](PooledPayload& payload) {
           payload.extension.element = ElementType::byte;

@@ -8,9 +8,9 @@
 #ifndef STRETTO_TESTS_UNIT_HBM_HBM_FIXTURE_H_
 #define STRETTO_TESTS_UNIT_HBM_HBM_FIXTURE_H_
 
+#include <tlm_utils/simple_initiator_socket.h>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstring>
 #include <deque>
@@ -52,7 +52,8 @@ class CommandLog final : public CommandObserver {
     unsigned bank;
     uint32_t row;
   };
-  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) override {
+  void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
+                  uint32_t row) override {
     all.push_back({channel, cycle, command, bank, row});
   }
   // Cycles at which `command` was issued.
@@ -77,7 +78,7 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
   using Initiator = tlm_utils::simple_initiator_socket_tagged<HbmFixture, 32, StrettoProtocol>;
 
   explicit HbmFixture(const HbmSpec& spec, unsigned peers = 2, bool with_tracker = true,
-                      const sc_core::sc_module_name& name = module_name())
+                      const sc_core::sc_module_name& name = module_name(), bool log_commands = true)
       : sc_core::sc_module(name),
         channel("channel", spec.channels),
         peer("peer", peers),
@@ -90,8 +91,9 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     if (with_tracker) parts.tracker = std::make_unique<TrackerModel>();
     parts.triggers = this;
     parts.interrupts = this;
-    parts.observer = &log;
-    hbm = std::make_unique<Hbm>("hbm", spec, peers, services, image, std::move(parts));
+    if (log_commands) parts.observer = &log;
+    // One peer socket more, for a test that brings its own initiator.
+    hbm = std::make_unique<Hbm>("hbm", spec, peers + 1, services, image, std::move(parts));
     for (unsigned i = 0; i < spec.channels; ++i) {
       channel[i].register_nb_transport_bw(this, &HbmFixture::on_response, static_cast<int>(i));
       channel[i].bind(hbm->channel[i]);
@@ -104,10 +106,11 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     tracker_regs.bind(hbm->tracker_regs);
   }
 
-  // Sends `request`; a null socket chooses the channel of the address (compute) or peer 0 (communication).
+  // Sends `request`; a null socket chooses the channel of the address (compute) or peer 0
+  // (communication).
   size_t send(Operation operation, uint64_t address, std::vector<uint8_t> data, Time at,
-              Stream stream = Stream::compute, const std::function<void(PooledPayload&)>& adjust = {},
-              int peer_index = -1) {
+              Stream stream = Stream::compute,
+              const std::function<void(PooledPayload&)>& adjust = {}, int peer_index = -1) {
     elaborate();
     PooledPayload& payload = pool.acquire();
     requests.emplace_back();
@@ -115,7 +118,8 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     request.data = std::move(data);
     request.arrival = at;
     payload.set_address(address);
-    payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+    payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND
+                                                     : tlm::TLM_WRITE_COMMAND);
     payload.set_data_ptr(request.data.data());
     payload.set_data_length(static_cast<unsigned>(request.data.size()));
     StrettoExtension& extension = payload.extension;
@@ -137,11 +141,12 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
   size_t read(uint64_t address, size_t bytes, Time at, Stream stream = Stream::compute) {
     return send(Operation::read, address, std::vector<uint8_t>(bytes), at, stream);
   }
-  size_t write(uint64_t address, std::vector<uint8_t> data, Time at, Stream stream = Stream::compute) {
+  size_t write(uint64_t address, std::vector<uint8_t> data, Time at,
+               Stream stream = Stream::compute) {
     return send(Operation::write, address, std::move(data), at, stream);
   }
-  size_t update(uint64_t address, std::vector<uint8_t> data, Time at, Stream stream = Stream::compute,
-                ElementType element = ElementType::fp16) {
+  size_t update(uint64_t address, std::vector<uint8_t> data, Time at,
+                Stream stream = Stream::compute, ElementType element = ElementType::fp16) {
     return send(Operation::update, address, std::move(data), at, stream,
                 [element](PooledPayload& payload) { payload.extension.element = element; });
   }
@@ -156,7 +161,9 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
   size_t answered() const { return static_cast<size_t>(responses); }
 
   uint64_t read_register(bool mca, uint64_t offset) { return access(mca, offset, false, 0); }
-  void write_register(bool mca, uint64_t offset, uint64_t value) { access(mca, offset, true, value); }
+  void write_register(bool mca, uint64_t offset, uint64_t value) {
+    access(mca, offset, true, value);
+  }
   tlm::tlm_response_status register_status = tlm::TLM_INCOMPLETE_RESPONSE;
   Time register_delay = 0;
 
@@ -171,7 +178,8 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     std::vector<std::string> broken;
     for (const AuditResult& result : sink.all()) {
       if (!result.holds) {
-        broken.push_back(result.law + ": " + std::to_string(result.left) + " != " + std::to_string(result.right));
+        broken.push_back(result.law + ": " + std::to_string(result.left) +
+                         " != " + std::to_string(result.right));
       }
     }
     return broken;
@@ -213,7 +221,8 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
   tlm::tlm_sync_enum on_response(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                  sc_core::sc_time& delay) {
     TestRequest& request = requests[extension_of(payload)->cookie];
-    accepted = accepted && phase == tlm::BEGIN_RESP && request.status == tlm::TLM_INCOMPLETE_RESPONSE;
+    accepted =
+        accepted && phase == tlm::BEGIN_RESP && request.status == tlm::TLM_INCOMPLETE_RESPONSE;
     request.done = queue.now() + time_of(delay);
     request.status = payload.get_response_status();
     request.order = responses++;

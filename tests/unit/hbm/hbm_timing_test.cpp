@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does a channel meet the closed forms on which three DRAM simulators agree (FACTS), to the cycle?
+// Question: does a channel meet the closed forms on which three DRAM simulators agree (FACTS), to
+// the cycle?
 //
-// State space: idle and saturated channel x row hit, conflict, bank cycling, bank groups. Parameters: both timing sets. Expected
-// numbers are written here from the data sheet sets, not read from timing_table.cpp. No refresh, except where it is the
-// question. `front` is the constant way of an atom to the DRAM queue: it is seen by the edge after its arrival, granted
-// by the MCA one edge later, issued one edge later.
+// State space: idle and saturated channel x row hit, conflict, bank cycling, bank groups.
+// Parameters: both timing sets. Expected numbers are written here from the data sheet sets, not
+// read from timing_table.cpp. No refresh, except where it is the question. `front` is the constant
+// way of an atom to the DRAM queue: it is seen by the edge after its arrival, granted by the MCA
+// one edge later, issued one edge later.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/hbm/hbm_fixture.h"
@@ -28,14 +30,16 @@ HbmSpec one_channel(const std::string& timing) {
 uint64_t spacing_x100(const CommandLog& log) {
   std::vector<uint64_t> cycles;
   for (const CommandLog::Entry& entry : log.all) {
-    if (entry.command != DramCommand::activate && entry.command != DramCommand::precharge) cycles.push_back(entry.cycle);
+    if (entry.command != DramCommand::activate && entry.command != DramCommand::precharge)
+      cycles.push_back(entry.cycle);
   }
   const size_t quarter = cycles.size() / 4;
   return (cycles[3 * quarter] - cycles[quarter]) * 100 / (2 * quarter);
 }
 
 // Reads `count` atoms that cycle through `banks`; `new_rows`: a new row at each round.
-void read_round_robin(HbmFixture& bench, const std::vector<unsigned>& banks, bool new_rows, unsigned count) {
+void read_round_robin(HbmFixture& bench, const std::vector<unsigned>& banks, bool new_rows,
+                      unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
     const uint32_t row = new_rows ? i / static_cast<uint32_t>(banks.size()) : 0;
     const uint64_t address = bench.hbm->mapping().address_of(0, banks[i % banks.size()], row);
@@ -70,8 +74,12 @@ void check_idle_row_conflict(const std::string& timing, uint64_t expected) {
 
 }  // namespace
 
-TEST_CASE("an idle row hit takes RL + BL/2 in the HBM2 set") { check_idle_row_hit("hbm2_generic", 14 + 2); }
-TEST_CASE("an idle row hit takes CL and the two bursts of an atom in the t3 set") { check_idle_row_hit("t3", 14 + 2); }
+TEST_CASE("an idle row hit takes RL + BL/2 in the HBM2 set") {
+  check_idle_row_hit("hbm2_generic", 14 + 2);
+}
+TEST_CASE("an idle row hit takes CL and the two bursts of an atom in the t3 set") {
+  check_idle_row_hit("t3", 14 + 2);
+}
 TEST_CASE("an idle row conflict takes RP + RCD + RL + BL/2 in the HBM2 set") {
   check_idle_row_conflict("hbm2_generic", 14 + 14 + 14 + 2);
 }
@@ -89,7 +97,8 @@ TEST_CASE("one bank with a new row each takes tRC a request in the t3 set") {
   read_round_robin(bench, {0}, true, 40);
   CHECK(spacing_x100(bench.log) == 4700);
 }
-TEST_CASE("sixteen banks round robin on new rows take max(tRRD_S, tFAW/4) a request in the HBM2 set") {
+TEST_CASE(
+    "sixteen banks round robin on new rows take max(tRRD_S, tFAW/4) a request in the HBM2 set") {
   HbmFixture bench(one_channel("hbm2_generic"));
   read_round_robin(bench, all_banks(), true, 640);
   CHECK(spacing_x100(bench.log) == 400);
@@ -123,7 +132,8 @@ TEST_CASE("one bank on an open row takes two tCCDL a 64 B atom in the t3 set") {
 TEST_CASE("op-and-store doubles the column spacing in its own bank group") {
   HbmFixture bench(one_channel("t3"));
   for (unsigned i = 0; i < 32; ++i) {
-    bench.update(bench.hbm->mapping().address_of(0, 0, 0) + 64 * (i % 4), std::vector<uint8_t>(64), 10 * kCycle);
+    bench.update(bench.hbm->mapping().address_of(0, 0, 0) + 64 * (i % 4), std::vector<uint8_t>(64),
+                 10 * kCycle);
   }
   bench.run();
   CHECK(spacing_x100(bench.log) == 800);  // CCDWL 4 = 2 x CCDL (T3 Table 1), two columns an atom.
@@ -161,7 +171,9 @@ void check_stream(const std::string& timing, Operation operation) {
 
 }  // namespace
 
-TEST_CASE("sequential reads use at least 95 % of what refresh leaves in the t3 set") { check_stream("t3", Operation::read); }
+TEST_CASE("sequential reads use at least 95 % of what refresh leaves in the t3 set") {
+  check_stream("t3", Operation::read);
+}
 TEST_CASE("sequential reads use at least 95 % of what refresh leaves in the HBM2 set") {
   check_stream("hbm2_generic", Operation::read);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do tracked accesses, registers, kernel pulses and the spill table work through the sockets as software sees them?
+// Question: do tracked accesses, registers, kernel pulses and the spill table work through the
+// sockets as software sees them?
 //
-// The Tracker and the MCA are the reference models; their own rules are tested elsewhere. Here: what the memory side adds
-// (T3-TRK-01, 08, 09, 10): counting when an access is enqueued, joining, triggers, spill traffic through the channels.
+// The Tracker and the MCA are the reference models; their own rules are tested elsewhere. Here:
+// what the memory side adds (T3-TRK-01, 08, 09, 10): counting when an access is enqueued, joining,
+// triggers, spill traffic through the channels.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -23,25 +25,28 @@ namespace {
 constexpr uint64_t kSpillTable = 0x4000'0000;
 constexpr uint64_t kFrontEnd = 0x1000;  // Of the front end's registers (hbm.yaml).
 
-// 1024 x 16 tiles of the same size, two updates an element: the threshold in half-words is twice the wavefront tile.
+// 1024 x 16 tiles of the same size, two updates an element: the threshold in half-words is
+//      twice the wavefront tile.
 void program_tracker(HbmFixture& bench, unsigned ways, uint64_t threshold) {
   bench.write_register(false, kFrontEnd + SPILL_BASE_OFFSET, kSpillTable);
   bench.write_register(false, kFrontEnd + SPILL_BYTES_OFFSET, 1024 * 64);
   bench.write_register(false, TRACKER_TILES_OFFSET, 1024 | uint64_t{1008} << 32);
   bench.write_register(false, TRACKER_COLUMNS_OFFSET, 16 | ((uint64_t{1} << 24) / 16) << 32);
   for (unsigned i = 0; i < 8; ++i) {
-    bench.write_register(false, TRACKER_THRESHOLD_OFFSET + 8 * i, threshold * 0x0001'0001'0001'0001);
+    bench.write_register(false, TRACKER_THRESHOLD_OFFSET + 8 * i,
+                         threshold * 0x0001'0001'0001'0001);
   }
   bench.write_register(false, TRACKER_CONTROL_OFFSET, 1 | ways << 4);
 }
 
-size_t tracked_update(HbmFixture& bench, unsigned wg, unsigned wf, uint64_t address, size_t bytes, Time at,
-                      Stream stream) {
-  return bench.send(Operation::update, address, std::vector<uint8_t>(bytes), at, stream, [&](PooledPayload& payload) {
-    payload.extension.tracked = true;
-    payload.extension.wg_id = wg;
-    payload.extension.wf_id = static_cast<uint8_t>(wf);
-  });
+size_t tracked_update(HbmFixture& bench, unsigned wg, unsigned wf, uint64_t address, size_t bytes,
+                      Time at, Stream stream) {
+  return bench.send(Operation::update, address, std::vector<uint8_t>(bytes), at, stream,
+                    [&](PooledPayload& payload) {
+                      payload.extension.tracked = true;
+                      payload.extension.wg_id = wg;
+                      payload.extension.wf_id = static_cast<uint8_t>(wf);
+                    });
 }
 
 }  // namespace
@@ -49,7 +54,8 @@ size_t tracked_update(HbmFixture& bench, unsigned wg, unsigned wf, uint64_t addr
 TEST_CASE("the update that completes a wavefront tile triggers once, with its smallest address") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 2 * 512);
-  // A tile of 16 rows of 64 B, 4 KiB apart; the local update first, then the incoming one from the top row up.
+  // A tile of 16 rows of 64 B, 4 KiB apart; the local update first, then the incoming one from the
+  // top row up.
   for (unsigned row = 0; row < 16; ++row) {
     tracked_update(bench, 5, 3, 0x10000 + row * 4096, 64, row * 20 * kCycle, Stream::compute);
   }
@@ -72,17 +78,19 @@ TEST_CASE("a triggered read sees the update that triggered it") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 32);
   // The update is counted when it is enqueued; compute reads keep its channel busy long after.
-  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE, MCA_CONTROL_POLICY_COMMUNICATION_AWARE);
+  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE,
+                       MCA_CONTROL_POLICY_COMMUNICATION_AWARE);
   std::vector<uint8_t> ones;
   for (unsigned i = 0; i < 32; ++i) ones.insert(ones.end(), {0x00, 0x3C});
   const uint64_t address = 0x10000;
   for (unsigned i = 1; i < 60; ++i) {
-    const uint64_t other = bench.hbm->mapping().address_of(bench.hbm->mapping().channel_of(address), i % 16, 40 + i);
+    const uint64_t other =
+        bench.hbm->mapping().address_of(bench.hbm->mapping().channel_of(address), i % 16, 40 + i);
     bench.read(other, 64, 0);
   }
-  const size_t update = bench.send(Operation::update, address, ones, 0, Stream::communication, [](PooledPayload& payload) {
-    payload.extension.tracked = true;
-  });
+  const size_t update =
+      bench.send(Operation::update, address, ones, 0, Stream::communication,
+                 [](PooledPayload& payload) { payload.extension.tracked = true; });
   while (bench.triggers.empty()) bench.run(bench.queue.now() + kCycle);
   CHECK(bench.requests[update].status == tlm::TLM_INCOMPLETE_RESPONSE);
   const size_t read = bench.read(address, 64, bench.queue.now(), Stream::communication);
@@ -137,8 +145,12 @@ void check_all_tiles_trigger(unsigned ways) {
 
 }  // namespace
 
-TEST_CASE("every tile triggers once with one way, through the spill table in memory") { check_all_tiles_trigger(1); }
-TEST_CASE("every tile triggers once with eight ways and twice as many live tiles") { check_all_tiles_trigger(8); }
+TEST_CASE("every tile triggers once with one way, through the spill table in memory") {
+  check_all_tiles_trigger(1);
+}
+TEST_CASE("every tile triggers once with eight ways and twice as many live tiles") {
+  check_all_tiles_trigger(8);
+}
 
 TEST_CASE("a spilled entry beyond the table that firmware reserved ends the run with its number") {
   HbmFixture bench{HbmSpec{}};
@@ -147,7 +159,8 @@ TEST_CASE("a spilled entry beyond the table that firmware reserved ends the run 
   tracked_update(bench, 256, 0, 0x100000, 64, 0, Stream::compute);
   bench.run();
   tracked_update(bench, 0, 0, 0x200000, 64, bench.queue.now(), Stream::compute);
-  CHECK_THROWS_WITH(bench.run(), Catch::Matchers::Contains("entry 2048 (work-group 256, wavefront 0)"));
+  CHECK_THROWS_WITH(bench.run(),
+                    Catch::Matchers::Contains("entry 2048 (work-group 256, wavefront 0)"));
 }
 
 TEST_CASE("MCA registers are read and written one channel at a time or all at once") {
@@ -158,7 +171,8 @@ TEST_CASE("MCA registers are read and written one channel at a time or all at on
   CHECK(bench.read_register(true, 3 * STRETTO_MCA_STRIDE + MCA_THRESHOLD_OFFSET) == 10);
   CHECK(bench.register_delay == 2 * kCycle);
   CHECK(bench.read_register(true, 4 * STRETTO_MCA_STRIDE + MCA_THRESHOLD_OFFSET) == 0);
-  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE + MCA_STARVE_LIMIT_OFFSET, 77);
+  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE + MCA_STARVE_LIMIT_OFFSET,
+                       77);
   for (unsigned i = 0; i < 32; ++i) {
     CHECK(bench.read_register(true, i * STRETTO_MCA_STRIDE + MCA_STARVE_LIMIT_OFFSET) == 77);
   }
@@ -183,12 +197,15 @@ TEST_CASE("the depth of the DRAM queue is wired to the MCAs") {
 
 TEST_CASE("the end of a kernel drains communication and raises the interrupt until it is cleared") {
   HbmFixture bench{HbmSpec{}};
-  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE, MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE);
+  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE,
+                       MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE);
   bench.hbm->kernel_start(0);
   bench.hbm->first_wg_done(50 * kCycle);
-  const size_t update = bench.update(0, std::vector<uint8_t>(8192), 10 * kCycle, Stream::communication);
+  const size_t update =
+      bench.update(0, std::vector<uint8_t>(8192), 10 * kCycle, Stream::communication);
   bench.run(500 * kCycle);
-  CHECK(bench.requests[update].status == tlm::TLM_INCOMPLETE_RESPONSE);  // Compute has the memory to itself.
+  CHECK(bench.requests[update].status ==
+        tlm::TLM_INCOMPLETE_RESPONSE);  // Compute has the memory to itself.
   bench.hbm->kernel_end(500 * kCycle);
   bench.run(900 * kCycle);
   CHECK(bench.requests[update].status == tlm::TLM_OK_RESPONSE);
@@ -220,15 +237,17 @@ std::string digest_of(bool sleep) {
   spec.write_policy = WritePolicy::watermark;
   HbmFixture bench(spec);
   program_tracker(bench, 1, 64);
-  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE,
-                       MCA_CONTROL_POLICY_COMMUNICATION_AWARE | 1 << MCA_CONTROL_THRESHOLD_SELECT_SHIFT);
+  bench.write_register(
+      true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE,
+      MCA_CONTROL_POLICY_COMMUNICATION_AWARE | 1 << MCA_CONTROL_THRESHOLD_SELECT_SHIFT);
   bench.hbm->kernel_start(20 * kCycle);
   bench.hbm->first_wg_done(5000 * kCycle);
   bench.hbm->kernel_end(20000 * kCycle);
   Rng rng(7);
   Time at = 0;
   for (unsigned i = 0; i < 20000; ++i) {
-    at += rng.chance(1, 100) ? rng.below(200) * kCycle : rng.below(3) * kCycle + rng.below(1000) * 1000;
+    at += rng.chance(1, 100) ? rng.below(200) * kCycle
+                             : rng.below(3) * kCycle + rng.below(1000) * 1000;
     const uint64_t address = rng.below(1 << 14) * 64;
     const Stream stream = rng.chance(1, 2) ? Stream::compute : Stream::communication;
     if (rng.chance(1, 2)) {
@@ -239,9 +258,13 @@ std::string digest_of(bool sleep) {
   }
   bench.run(at + 100'000 * kCycle);
   std::string text = bench.digest.hex();
-  for (const TestRequest& request : bench.requests) text.append(std::to_string(request.done)).append(" ");
+  for (const TestRequest& request : bench.requests)
+    text.append(std::to_string(request.done)).append(" ");
   for (const Trigger& trigger : bench.triggers) {
-    text.append(std::to_string(trigger.at)).append(",").append(std::to_string(trigger.wg_id)).append(" ");
+    text.append(std::to_string(trigger.at))
+        .append(",")
+        .append(std::to_string(trigger.wg_id))
+        .append(" ");
   }
   return sha256_hex(text.data(), text.size());
 }
