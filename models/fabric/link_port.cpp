@@ -45,8 +45,12 @@ void LinkPort::take() {
   while (!requests_.empty()) {
     const uint64_t bytes = requests_.front().packet.data.size();
     if (!buffer_.empty() && buffered_ + bytes > spec_.link.egress_bytes) break;
-    buffered_ += bytes;
-    buffer_.push_back(std::move(requests_.front().packet));
+    rewritten_.clear();
+    owner_.rewrite(index_, std::move(requests_.front().packet), rewritten_);
+    for (Packet& packet : rewritten_) {
+      buffered_ += packet.data.size();
+      buffer_.push_back(std::move(packet));
+    }
     const uint32_t handle = requests_.front().handle;
     requests_.pop_front();
     owner_.answer(handle);
@@ -83,7 +87,6 @@ void LinkPort::transmit() {
   packet.destination = spec_.peer_node;
   packet.link = spec_.peer_port;
   packet.arrival = left + spec_.link.latency_ns * kNanosecond;
-  owner_.rewrite(packet);
   out_.send(std::move(packet));
   sending_ = bytes;
   busy_ = true;

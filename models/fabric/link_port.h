@@ -37,8 +37,8 @@ class LinkPortOwner {
   virtual void ring_doorbell(uint64_t offset, uint64_t value) = 0;
   // The request with this handle was taken.
   virtual void answer(uint32_t request) = 0;
-  // Before a packet leaves (mirror).
-  virtual void rewrite(Packet& packet) = 0;
+  // What a packet becomes before it leaves: itself, or in a mirrored ring what the neighbour would send.
+  virtual void rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) = 0;
 };
 
 class LinkPort final : public PacketSink, private EventHandler {
@@ -103,6 +103,7 @@ class LinkPort final : public PacketSink, private EventHandler {
   PacketPort& out_;
   Serialiser wire_;
   std::deque<Request> requests_;  // Not taken yet.
+  std::vector<Packet> rewritten_; // Of the request being taken.
   std::deque<Packet> buffer_;     // Taken; the front one may be on the wire (then its data is gone).
   uint64_t buffered_ = 0;         // Bytes in buffer_.
   uint64_t sending_ = 0;          // Bytes of the packet on the wire.

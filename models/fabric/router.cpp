@@ -123,8 +123,12 @@ void Router::on_event(uint64_t tag) {
 
 void Router::answer(uint32_t request) { services_.queue->schedule(services_.queue->now(), *this, kRespond | request); }
 
-void Router::rewrite(Packet& packet) {
-  if (mirror_ && packet.destination == partition_.node()) mirror_(packet);
+void Router::rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) {
+  if (mirror_ && port == 0) {
+    mirror_(std::move(packet), out);
+  } else {
+    out.push_back(std::move(packet));
+  }
 }
 
 // Arrivals

@@ -27,6 +27,7 @@
 #include "models/common/partition.h"
 #include "models/common/payload_pool.h"
 #include "models/common/register_file.h"
+#include "models/fabric/chunk_mirror.h"
 #include "models/fabric/link_port.h"
 #include "models/fabric/topology.h"
 
@@ -44,9 +45,8 @@ class Router final : public sc_core::sc_module, public Component, private EventH
   // Attaches its ports to the partition. `requesters`: number of egress sockets.
   Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters, Partition& partition);
 
-  // Called for each packet that leaves through a GPU link of a mirrored_ring: gives it the wg id and address it has for a
-  // receiver that is one GPU further (chunk c of the sender is chunk c + 1 of the one that the packet comes from).
-  void set_mirror(std::function<void(Packet&)> map) { mirror_ = std::move(map); }
+  // For a mirrored_ring: what a packet that leaves through port 0 becomes for a receiver one GPU further (chunk_mirror.h).
+  void set_mirror(MirrorMap map) { mirror_ = std::move(map); }
 
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
@@ -75,14 +75,14 @@ class Router final : public sc_core::sc_module, public Component, private EventH
   void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
   void ring_doorbell(uint64_t offset, uint64_t value) override;
   void answer(uint32_t request) override;
-  void rewrite(Packet& packet) override;
+  void rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) override;
 
   Partition& partition_;
   PartitionServices& services_;
   const uint64_t node_base_;
   std::vector<std::unique_ptr<LinkPort>> ports_;
   RegisterFile registers_;
-  std::function<void(Packet&)> mirror_;
+  MirrorMap mirror_;
   PayloadPool pool_;
   std::vector<Request> requests_;
   std::vector<uint32_t> free_;    // Indices into requests_.

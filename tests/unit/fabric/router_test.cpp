@@ -392,9 +392,10 @@ TEST_CASE("a mirror brings back what was sent, renamed, at the time a neighbour'
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   Conductor conductor("conductor", {}, 500 * kNanosecond);
   Gpu gpu("gpu0", conductor, 0, mirrored_ring(8, {}, pcie_defaults()));
-  gpu.router.set_mirror([](Packet& packet) {
+  gpu.router.set_mirror([](Packet&& packet, std::vector<Packet>& out) {
     packet.wg_id += 100;
     packet.address += 0x100000;
+    out.push_back(std::move(packet));
   });
   std::vector<uint8_t> data = pattern(7'500);
   PooledPayload& payload = gpu.first.make(Operation::update, address_in(7, 0x40), data);
