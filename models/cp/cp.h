@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cp: the command processor of one GPU. One to four RV64IMAC harts with private non-coherent L1s, 16 MiB of SRAM,
+// Cp: the command processor of one GPU. One to four RV64IMAC harts with private non-coherent L1 data caches, 16 MiB of SRAM,
 // CLINT, interrupt controller, doorbells and UART. Firmware, or any bare-metal ELF, runs on it.
 //
 // Sockets and who is bound to them

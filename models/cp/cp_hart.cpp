@@ -47,7 +47,7 @@ CpHart::CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwne
       port_({hart, shared.services->gpu, shared.sram, shared.reservations,
              [this] { return owner_.mtime(local_time()); },
              [this](riscv::Cause cause, uint64_t value, uint64_t pc) { on_trap(cause, value, pc); }},
-            spec.l1d_kib * 1024, spec.l1_ways, spec.l1_hit_cycles),
+            spec.l1d_kib * 1024, spec.l1d_ways, spec.l1d_hit_cycles),
       core_(port_, *shared.code, hart),
       slots_(spec.max_outstanding) {}
 

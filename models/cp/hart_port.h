@@ -8,7 +8,7 @@
 //   this GPU's memory         L1 data cache, then the L2; an access that crosses a line is address-misaligned
 //   this GPU's aperture       access fault (doorbells are rung from outside; inside there is the bus)
 //   any other node            aligned stores only, uncached, through L2 and links; loads are access faults
-// Code is fetched from SRAM, or from this GPU's memory through the L1 instruction cache.
+// Code is fetched from SRAM only; elsewhere is an instruction access fault.
 #ifndef STRETTO_MODELS_CP_HART_PORT_H_
 #define STRETTO_MODELS_CP_HART_PORT_H_
 

@@ -10,8 +10,8 @@ namespace stretto {
 inline constexpr RegisterInfo kIntcRegisters[] = {
     // name, offset, count, stride, bytes, access, reset, writable bits
     {"pending", 0x0, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
-    {"enable", 0x100, 2, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
-    {"claim", 0x200, 2, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
+    {"enable", 0x100, 4, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
+    {"claim", 0x200, 4, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
     {"node", 0x300, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 
@@ -29,8 +29,8 @@ inline constexpr RegisterInfo kUartRegisters[] = {
 
 inline constexpr RegisterInfo kClintRegisters[] = {
     // name, offset, count, stride, bytes, access, reset, writable bits
-    {"msip", 0x0, 2, 4, 4, RegisterAccess::kReadWrite, 0x0, 0x1},
-    {"mtimecmp", 0x4000, 2, 8, 8, RegisterAccess::kReadWrite, 0xffffffffffffffff, 0xffffffffffffffff},
+    {"msip", 0x0, 4, 4, 4, RegisterAccess::kReadWrite, 0x0, 0x1},
+    {"mtimecmp", 0x4000, 4, 8, 8, RegisterAccess::kReadWrite, 0xffffffffffffffff, 0xffffffffffffffff},
     {"mtime", 0xbff8, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
 };
 

@@ -11,13 +11,13 @@
 
 // Bit n lets line n interrupt hart i; its external interrupt is the or of pending, enabled and unclaimed lines. (read, write)
 #define INTC_ENABLE_OFFSET 0x100
-#define INTC_ENABLE_COUNT 2
+#define INTC_ENABLE_COUNT 4
 #define INTC_ENABLE_STRIDE 0x8
 #define INTC_ENABLE_OFFSET_AT(i) (0x100 + (i) * 0x8)
 
 // A read by hart i gives the lowest pending, enabled and unclaimed line (0 = none) and claims it; writing the line's number completes it, so that it can interrupt again while its level is high. (read, write)
 #define INTC_CLAIM_OFFSET 0x200
-#define INTC_CLAIM_COUNT 2
+#define INTC_CLAIM_COUNT 4
 #define INTC_CLAIM_STRIDE 0x8
 #define INTC_CLAIM_OFFSET_AT(i) (0x200 + (i) * 0x8)
 #define INTC_CLAIM_LINE_SHIFT 0  // Line number.
@@ -58,7 +58,7 @@
 
 // Software interrupt of hart i. (read, write)
 #define CLINT_MSIP_OFFSET 0x0
-#define CLINT_MSIP_COUNT 2
+#define CLINT_MSIP_COUNT 4
 #define CLINT_MSIP_STRIDE 0x4
 #define CLINT_MSIP_OFFSET_AT(i) (0x0 + (i) * 0x4)
 #define CLINT_MSIP_PENDING_SHIFT 0  // Level of the software interrupt.
@@ -66,7 +66,7 @@
 
 // The timer interrupt of hart i is pending while mtime >= this. (read, write)
 #define CLINT_MTIMECMP_OFFSET 0x4000
-#define CLINT_MTIMECMP_COUNT 2
+#define CLINT_MTIMECMP_COUNT 4
 #define CLINT_MTIMECMP_STRIDE 0x8
 #define CLINT_MTIMECMP_OFFSET_AT(i) (0x4000 + (i) * 0x8)
 #define CLINT_MTIMECMP_RESET 0xffffffffffffffff

@@ -163,7 +163,7 @@ TEST_CASE("a console file that cannot be written is the user's error") {
 TEST_CASE("parameters that make no cache are refused") {
   CpSpec spec;
   CHECK(spec.check().empty());
-  spec.l1_ways = 3;
+  spec.l1d_ways = 3;
   CHECK(spec.check() == "cp: an L1 of 32 KiB with 3 ways has no power of two of sets of 64-byte lines");
 }
 
