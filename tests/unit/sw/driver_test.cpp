@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the driver keep the queue protocol (header last, doorbell after it, no packet overwritten before it was
+// taken), give out memory as planned, and bring errors back? State space: ring position x completion; every refusal once.
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+
+#include "sw/driver/stretto_driver.h"
+#include "tests/unit/sw/fake_gpu_host.h"
+
+using stretto::test::FakeGpuHost;
+
+namespace {
+
+constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
+
+stretto_client_options_t options() { return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1}}; }
+
+struct Client {
+  FakeGpuHost host;
+  stretto_client_t* client = nullptr;
+  const stretto_api_t* api = nullptr;
+  stretto_stream_t* stream = nullptr;
+
+  explicit Client(const stretto_client_options_t& o = options()) {
+    const stretto_host_ops_t ops = host.ops();
+    client = stretto_client_create(&o, &ops);
+    REQUIRE(client != nullptr);
+    api = client->api;
+    REQUIRE(api->stream_create(client, &stream) == STRETTO_OK);
+  }
+  ~Client() { stretto_client_destroy(client); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+};
+
+stretto_kernel_t kernel() {
+  stretto_kernel_t k{};
+  k.object = stretto_gpu_address(0, 0x180000);
+  k.descriptor.magic = STRETTO_KERNEL_MAGIC;
+  k.descriptor.wavefronts = 8;
+  k.descriptor.kernarg_bytes = 16;
+  return k;
+}
+
+}  // namespace
+
+TEST_CASE("a packet is written body first, header last, then the doorbell of its queue rings with its index") {
+  Client c;
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 7) == STRETTO_OK);
+  const uint64_t slot = stretto_gpu_address(0, STRETTO_QUEUE_OFFSET(2));
+  REQUIRE(c.host.writes.size() == 3);
+  CHECK(c.host.writes[0] == std::make_pair(slot + 4, uint64_t{60}));
+  CHECK(c.host.writes[1] == std::make_pair(slot, uint64_t{4}));
+  CHECK(c.host.writes[2] == std::make_pair(stretto_gpu_address(0, STRETTO_DOORBELL_APERTURE + 16), uint64_t{8}));
+  REQUIRE(c.host.packets.size() == 1);
+  CHECK(c.host.packets[0].vendor.operation == STRETTO_OP_FILL);
+  CHECK(c.host.packets[0].vendor.fill.bytes == 64);
+  CHECK(c.host.packets[0].vendor.fill.pattern == 7);
+}
+
+TEST_CASE("a full ring blocks until the firmware has taken a packet") {
+  Client c;
+  c.host.completes = false;
+  for (unsigned i = 0; i < STRETTO_QUEUE_PACKETS; ++i) {
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  }
+  CHECK_THROWS_WITH(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0), "the driver would wait for ever");
+  c.host.words[FakeGpuHost::host(STRETTO_READ_INDEX_OFFSET(0, 2))] = 1;
+  CHECK(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+}
+
+TEST_CASE("a signal is not used again before its packet was seen complete") {
+  Client c;
+  for (unsigned i = 0; i < STRETTO_SIGNALS_PER_QUEUE; ++i) {
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  }
+  const uint64_t waits = c.host.waits;
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  CHECK(c.host.waits > waits);
+  CHECK(c.host.packets.front().vendor.completion_signal == c.host.packets.back().vendor.completion_signal);
+}
+
+TEST_CASE("the first error of a stream comes back once, with a line that names the packet") {
+  Client c;
+  c.host.status = [](const stretto_packet_t& p) { return p.vendor.fill.pattern == 1 ? int64_t{STRETTO_ERROR_UNMAPPED} : 0; };
+  for (const uint64_t pattern : {0, 1, 0}) {
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, pattern) == STRETTO_OK);
+  }
+  CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_UNMAPPED);
+  CHECK(std::string(c.api->last_error(c.client)) ==
+        "gpu 0 queue 2 packet 1: address or tile outside of what is mapped or configured");
+  CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_OK);
+}
+
+TEST_CASE("memory is given out in ascending order, aligned, and mapped with its class") {
+  Client c;
+  uint64_t first = 0, second = 0;
+  REQUIRE(c.api->allocate(c.client, c.stream, 100, 4096, STRETTO_ALLOCATION_UNCACHED, &first) == STRETTO_OK);
+  REQUIRE(c.api->allocate(c.client, c.stream, 100, 4096, STRETTO_ALLOCATION_CACHED, &second) == STRETTO_OK);
+  CHECK(first == stretto_gpu_address(0, kBegin + STRETTO_ARGUMENT_BUFFER_BYTES));
+  CHECK(second == first + 4096);
+  REQUIRE(c.host.packets.size() == 2);
+  CHECK(c.host.packets[0].vendor.operation == STRETTO_OP_LOCAL_MAP);
+  CHECK(c.host.packets[0].vendor.map.base == first);
+  CHECK(c.host.packets[0].vendor.map.row_bytes == 100);
+  CHECK(c.host.packets[0].vendor.map.allocation == STRETTO_ALLOCATION_UNCACHED);
+}
+
+TEST_CASE("what cannot be allocated or copied is refused with a reason") {
+  Client c;
+  uint64_t address = 0;
+  CHECK(c.api->allocate(c.client, c.stream, 1 << 20, 64, 0, &address) == STRETTO_ERROR_TABLE_FULL);
+  CHECK_THAT(std::string(c.api->last_error(c.client)), Catch::Contains("1048576 bytes wanted, 983040 left"));
+  CHECK(c.api->allocate(c.client, c.stream, 0, 64, 0, &address) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->allocate(c.client, c.stream, 64, 96, 0, &address) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->allocate(c.client, c.stream, 64, 64, 3, &address) == STRETTO_ERROR_ARGUMENT);
+  const uint64_t word = 0;
+  CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(0, 0), &word, 8) == STRETTO_ERROR_UNMAPPED);
+  CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(1, kBegin), &word, 8) == STRETTO_ERROR_UNMAPPED);
+  CHECK(c.host.packets.empty());
+}
+
+TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {11, 22};
+  stretto_launch_t launch{};
+  launch.kernel = &k;
+  launch.arguments = arguments;
+  launch.argument_bytes = 16;
+  launch.work_groups = 2176;
+  launch.stagger = 272;
+  launch.traffic = 1;
+  launch.update = 1;
+  launch.after_all_earlier = 1;
+  REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  const stretto_dispatch_packet_t& d = c.host.packets.at(0).dispatch;
+  CHECK((d.header & 0xFF) == STRETTO_PACKET_KERNEL_DISPATCH);
+  CHECK((d.header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK(d.workgroup_size_x == 8);
+  CHECK(d.grid_size_x == 2176 * 8);
+  CHECK(d.kernel_object == k.object);
+  CHECK(d.flags == (STRETTO_DISPATCH_UPDATE | 1 << STRETTO_DISPATCH_TRAFFIC_SHIFT));
+  CHECK(STRETTO_ORDER_STAGGER(d.order) == 272);
+  CHECK(c.host.read64(d.kernarg_address) == 11);
+  CHECK(c.host.read64(d.kernarg_address + 8) == 22);
+}
+
+TEST_CASE("arguments of a running kernel are not overwritten") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {0, 0};
+  stretto_launch_t launch{};
+  launch.kernel = &k;
+  launch.arguments = arguments;
+  launch.argument_bytes = 16;
+  launch.work_groups = 1;
+  const unsigned places = STRETTO_ARGUMENT_BUFFER_BYTES / 128;
+  for (unsigned i = 0; i < places; ++i) REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  CHECK(c.host.packets.back().dispatch.kernarg_address == c.host.packets.front().dispatch.kernarg_address + (places - 1) * 128);
+  const uint64_t waits = c.host.waits;
+  REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  CHECK(c.host.waits > waits);
+  CHECK(c.host.packets.back().dispatch.kernarg_address == c.host.packets.front().dispatch.kernarg_address);
+}
+
+TEST_CASE("launches out of range are refused before anything is written") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {0, 0};
+  const auto status = [&](auto change) {
+    stretto_launch_t launch{};
+    launch.kernel = &k;
+    launch.arguments = arguments;
+    launch.argument_bytes = 16;
+    launch.work_groups = 10;
+    change(launch);
+    return c.api->launch(c.client, c.stream, &launch);
+  };
+  CHECK(status([](auto& l) { l.work_groups = 0; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.work_groups = 65537; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.argument_bytes = 8; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.first = 5, l.count = 6; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.host.writes.empty());
+}
+
+TEST_CASE("an event waits for what was before it and not for what came later") {
+  Client c;
+  stretto_event_t event;
+  REQUIRE(c.api->event_record(c.client, c.stream, &event) == STRETTO_OK);
+  CHECK((c.host.packets.back().header & 0xFF) == STRETTO_PACKET_BARRIER_AND);
+  c.host.completes = false;
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  CHECK(c.api->event_synchronize(c.client, &event) == STRETTO_OK);
+  event.packet = 99;
+  CHECK(c.api->event_synchronize(c.client, &event) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("a client has the queues it was given and no more") {
+  Client c;
+  stretto_stream_t* another = nullptr;
+  CHECK(c.api->stream_create(c.client, &another) == STRETTO_OK);
+  CHECK(c.api->stream_create(c.client, &another) == STRETTO_ERROR_TABLE_FULL);
+}
+
+TEST_CASE("clients with impossible options are not created") {
+  FakeGpuHost host;
+  const stretto_host_ops_t ops = host.ops();
+  const auto created = [&](auto change) {
+    stretto_client_options_t o = options();
+    change(o);
+    stretto_client_t* client = stretto_client_create(&o, &ops);
+    const bool yes = client != nullptr;
+    stretto_client_destroy(client);
+    return yes;
+  };
+  CHECK(created([](auto&) {}));
+  CHECK_FALSE(created([](auto& o) { o.gpu = 64; }));
+  CHECK_FALSE(created([](auto& o) { o.queue_count = 0; }));
+  CHECK_FALSE(created([](auto& o) { o.first_queue = 15; }));
+  CHECK_FALSE(created([](auto& o) { o.memory_begin = 0; }));
+  CHECK_FALSE(created([](auto& o) { o.memory_end = o.memory_begin + 100; }));
+}
+
+TEST_CASE("every call charges the host's CPU") {
+  Client c;
+  const uint64_t before = c.host.cpu_ns;
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  CHECK(c.host.cpu_ns == before + 110);
+}

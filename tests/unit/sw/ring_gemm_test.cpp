@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the host program of a rank lay memory out as it planned and map the chunks as T3 Fig 11 prescribes? State
+// space: modes x position in the ring; shapes whole and ragged. Expected maps: the paper's example of four GPUs.
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "sw/apps/ring_gemm_rs.h"
+#include "sw/kernels/kernel_arguments.h"
+#include "tests/unit/sw/fake_gpu_host.h"
+
+using stretto::test::FakeGpuHost;
+
+namespace {
+
+ring_gemm_parameters_t parameters(ring_gemm_mode_t mode, uint32_t rank = 0, uint32_t ranks = 4) {
+  ring_gemm_parameters_t p{};
+  p.mode = mode;
+  p.rank = rank;
+  p.ranks = ranks;
+  p.host_ranks = 1;
+  p.m = 640;
+  p.n = 300;
+  p.k = 100;
+  p.a_k_contiguous = 1;
+  p.b_k_contiguous = 1;
+  p.tile_m = 128;
+  p.collective_groups = 240;
+  p.client = {rank, 0, 1, STRETTO_SYSTEM_BYTES, uint64_t{1} << 32, {0, 0, 0}};
+  return p;
+}
+
+ring_gemm_plan_t plan_of(const ring_gemm_parameters_t& p) {
+  ring_gemm_plan_t plan;
+  REQUIRE(ring_gemm_plan(&p, &plan) == STRETTO_OK);
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("operand rows are padded to 128 bytes, output rows never") {
+  const ring_gemm_plan_t plan = plan_of(parameters(RING_GEMM_T3));
+  CHECK(plan.lda == 256);  // 100 elements
+  CHECK(plan.ldb == 256);
+  CHECK(plan.ldc == 600);
+  ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+  p.a_k_contiguous = 0;
+  p.b_k_contiguous = 0;
+  const ring_gemm_plan_t other = plan_of(p);
+  CHECK(other.lda == 1280);
+  CHECK(other.ldb == 640);  // 300 elements
+  CHECK(other.a_bytes == 100 * 1280);
+}
+
+TEST_CASE("the arrays of every mode lie apart and inside the device memory") {
+  for (unsigned mode = 0; mode < RING_GEMM_MODES; ++mode) {
+    const ring_gemm_parameters_t p = parameters(static_cast<ring_gemm_mode_t>(mode), 2);
+    const ring_gemm_plan_t plan = plan_of(p);
+    const std::vector<std::pair<uint64_t, uint64_t>> all = {
+        {plan.c, plan.c_bytes}, {plan.a, plan.a_bytes}, {plan.b, plan.b_bytes}, {plan.receive, plan.c_bytes},
+        {plan.rs_flags, plan.flag_bytes}, {plan.ag_flags, plan.flag_bytes}, {plan.spill, plan.spill_bytes}};
+    uint64_t end = stretto_gpu_address(2, STRETTO_SYSTEM_BYTES + STRETTO_ARGUMENT_BUFFER_BYTES);
+    for (const auto& [address, bytes] : all) {
+      if (address == 0) continue;
+      INFO(ring_gemm_mode_name(p.mode));
+      CHECK(address >= end);
+      end = address + bytes;
+    }
+    CHECK(end <= stretto_gpu_address(2, p.client.memory_end));
+    CHECK((plan.spill != 0) == (p.mode == RING_GEMM_T3 || p.mode == RING_GEMM_T3_MCA));
+  }
+}
+
+TEST_CASE("chunks are contiguous, cover all tiles and differ by at most one tile") {
+  const ring_gemm_plan_t plan = plan_of(parameters(RING_GEMM_T3));
+  REQUIRE(plan.tiles == 15);
+  CHECK(ring_gemm_chunk_first(&plan, 4, 0) == 0);
+  CHECK(ring_gemm_chunk_first(&plan, 4, 4) == 15);
+  for (uint32_t c = 0; c < 4; ++c) {
+    const uint32_t count = ring_gemm_chunk_first(&plan, 4, c + 1) - ring_gemm_chunk_first(&plan, 4, c);
+    CHECK((count == 3 || count == 4));
+  }
+}
+
+TEST_CASE("parameters out of range have no plan") {
+  ring_gemm_plan_t plan;
+  const auto refused = [&](auto change) {
+    ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+    change(p);
+    return ring_gemm_plan(&p, &plan);
+  };
+  CHECK(refused([](auto& p) { p.rank = 4; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(refused([](auto& p) { p.ranks = 0; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(refused([](auto& p) { p.m = 0; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(refused([](auto& p) { p.tile_m = 64; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(refused([](auto& p) { p.collective_groups = 0; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(refused([](auto& p) { p.m = p.n = 1 << 16; }) == STRETTO_ERROR_ARGUMENT);  // 262144 tiles
+  CHECK(refused([](auto& p) { p.client.memory_end = STRETTO_SYSTEM_BYTES + (1 << 17); }) == STRETTO_ERROR_TABLE_FULL);
+}
+
+TEST_CASE("a program whose kernels cannot be loaded ends with one line and tells the other ranks") {
+  FakeGpuHost host;
+  const ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+  const stretto_host_ops_t ops = host.ops();
+  ring_gemm_result_t result;
+  ring_gemm_run(&p, &ops, &result);
+  CHECK(result.status == STRETTO_ERROR_KERNEL);
+  CHECK(std::string(result.message) == "rank 0: kernel ELF: truncated header");
+  CHECK(host.words[FakeGpuHost::host(STRETTO_HOST_WORD_OFFSET(0, 0))] == UINT64_MAX);
+}
+
+namespace {
+
+std::vector<char> file(const std::string& name) {
+  std::ifstream in(std::string(STRETTO_BUILD_DIR) + "/sw/kernels/" + name + ".elf", std::ios::binary);
+  REQUIRE(in.good());
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// Runs the program against a GPU that says yes to everything; returns its packets.
+std::vector<stretto_packet_t> packets_of(ring_gemm_parameters_t p, FakeGpuHost& host) {
+  const std::vector<char> gemm = file("gemm"), ring = file("ring");
+  p.gemm_elf = gemm.data();
+  p.gemm_elf_bytes = gemm.size();
+  p.ring_elf = ring.data();
+  p.ring_elf_bytes = ring.size();
+  host.gpu = p.rank;
+  const stretto_host_ops_t ops = host.ops();
+  ring_gemm_result_t result;
+  ring_gemm_run(&p, &ops, &result);
+  INFO(result.message);
+  REQUIRE(result.status == STRETTO_OK);
+  return host.packets;
+}
+
+std::vector<stretto_packet_t> tile_maps(const std::vector<stretto_packet_t>& packets) {
+  std::vector<stretto_packet_t> maps;
+  for (const stretto_packet_t& p : packets) {
+    const bool is_map = (p.header & 0xFF) == STRETTO_PACKET_VENDOR && p.vendor.operation >= STRETTO_OP_LOCAL_MAP &&
+                        p.vendor.operation <= STRETTO_OP_DMA_MAP;
+    if (is_map && (p.vendor.flags & STRETTO_MAP_TILES) != 0) maps.push_back(p);
+  }
+  return maps;
+}
+
+std::vector<stretto_packet_t> dispatches(const std::vector<stretto_packet_t>& packets) {
+  std::vector<stretto_packet_t> all;
+  for (const stretto_packet_t& p : packets) {
+    if ((p.header & 0xFF) == STRETTO_PACKET_KERNEL_DISPATCH) all.push_back(p);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("GPU 0 of 4 maps its chunks as in Fig 11: first remote, two by DMA, its own local, all to GPU 3") {
+  FakeGpuHost host;
+  const ring_gemm_parameters_t p = parameters(RING_GEMM_T3, 0);
+  const ring_gemm_plan_t plan = plan_of(p);
+  const std::vector<stretto_packet_t> maps = tile_maps(packets_of(p, host));
+  REQUIRE(maps.size() == 4);
+  const uint16_t operations[4] = {STRETTO_OP_REMOTE_MAP, STRETTO_OP_DMA_MAP, STRETTO_OP_DMA_MAP, STRETTO_OP_LOCAL_MAP};
+  const uint32_t chunks[4] = {1, 2, 3, 0};
+  for (unsigned i = 0; i < 4; ++i) {
+    CHECK(maps[i].vendor.operation == operations[i]);
+    CHECK(maps[i].vendor.map.first_tile == ring_gemm_chunk_first(&plan, 4, chunks[i]));
+    CHECK((maps[i].vendor.flags & STRETTO_MAP_UPDATE) != 0);
+    if (i < 3) CHECK(maps[i].vendor.map.peer_base == stretto_gpu_address(3, plan.c & STRETTO_OFFSET_MASK));
+    CHECK(maps[i].vendor.map.updates == 2);
+  }
+}
+
+TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the update bit") {
+  FakeGpuHost host;
+  const ring_gemm_parameters_t p = parameters(RING_GEMM_T3, 2);
+  const ring_gemm_plan_t plan = plan_of(p);
+  const std::vector<stretto_packet_t> kernels = dispatches(packets_of(p, host));
+  REQUIRE(kernels.size() == 2);  // GEMM, all-gather
+  CHECK(STRETTO_ORDER_STAGGER(kernels[0].dispatch.order) == ring_gemm_chunk_first(&plan, 4, 3));
+  CHECK((kernels[0].dispatch.flags & STRETTO_DISPATCH_UPDATE) != 0);
+  CHECK((kernels[1].dispatch.flags & STRETTO_DISPATCH_UPDATE) == 0);
+}
+
+TEST_CASE("the GEMM has equal arguments in sequential and fused mode (T3-CFG-05)") {
+  FakeGpuHost sequential, fused;
+  const stretto_dispatch_packet_t a = dispatches(packets_of(parameters(RING_GEMM_SEQUENTIAL), sequential)).at(0).dispatch;
+  const stretto_dispatch_packet_t b = dispatches(packets_of(parameters(RING_GEMM_T3), fused)).at(0).dispatch;
+  for (unsigned i = 0; i < sizeof(stretto_gemm_arguments_t); i += 8) {
+    CHECK(sequential.read64(a.kernarg_address + i) == fused.read64(b.kernarg_address + i));
+  }
+  CHECK((a.flags ^ b.flags) == STRETTO_DISPATCH_UPDATE);
+  CHECK(a.grid_size_x == b.grid_size_x);
+}
+
+TEST_CASE("the sequential kernels wait for each other, in the order GEMM, reduce-scatter, all-gather") {
+  FakeGpuHost host;
+  const ring_gemm_parameters_t p = parameters(RING_GEMM_SEQUENTIAL, 1);
+  const ring_gemm_plan_t plan = plan_of(p);
+  const std::vector<stretto_packet_t> kernels = dispatches(packets_of(p, host));
+  REQUIRE(kernels.size() == 3);
+  CHECK((kernels[1].header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK((kernels[2].header & STRETTO_PACKET_BARRIER) != 0);
+  // The reduce-scatter writes into the receive array of rank 0.
+  CHECK(host.read64(kernels[1].dispatch.kernarg_address + offsetof(stretto_ring_arguments_t, peer)) ==
+        stretto_gpu_address(0, plan.receive & STRETTO_OFFSET_MASK));
+  CHECK(host.read64(kernels[2].dispatch.kernarg_address + offsetof(stretto_ring_arguments_t, peer)) ==
+        stretto_gpu_address(0, plan.c & STRETTO_OFFSET_MASK));
+}
+
+TEST_CASE("fused output is zeroed before it is mapped, outside of it nothing but flags and spill table is filled") {
+  FakeGpuHost host;
+  const ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+  const ring_gemm_plan_t plan = plan_of(p);
+  std::vector<uint64_t> filled;
+  bool mapped = false;
+  for (const stretto_packet_t& packet : packets_of(p, host)) {
+    if ((packet.header & 0xFF) != STRETTO_PACKET_VENDOR) continue;
+    if (packet.vendor.operation == STRETTO_OP_OUTPUT_CONFIG) mapped = true;
+    if (packet.vendor.operation != STRETTO_OP_FILL) continue;
+    CHECK_FALSE(mapped);
+    CHECK(packet.vendor.fill.pattern == 0);
+    filled.push_back(packet.vendor.fill.address);
+  }
+  CHECK(filled == std::vector<uint64_t>{plan.ag_flags, plan.spill, plan.c});
+}
