@@ -39,7 +39,6 @@ uint64_t quantum_in_cycles(const CpSpec& spec) {
 
 CpHart::CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwner& owner)
     : id_(hart),
-      spec_(spec),
       shared_(shared),
       owner_(owner),
       clock_(spec.mhz),

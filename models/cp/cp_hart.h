@@ -114,7 +114,6 @@ class CpHart {
   void check_tohost();
 
   const unsigned id_;
-  const CpSpec& spec_;
   const Shared shared_;
   HartOwner& owner_;
   const ClockDomain clock_;
