@@ -43,7 +43,6 @@ module tracker #(
 
   localparam int unsigned Banks = tracker_pkg::Banks;
   localparam int unsigned WgWidth = tracker_pkg::WgWidth;
-  localparam int unsigned CountersWidth = $bits(tracker_pkg::counters_t);
 
   // Configuration and register port.
   tracker_pkg::config_t config_q;
@@ -52,16 +51,11 @@ module tracker #(
   logic [15:0] read_address_q;
   logic [19:0] max_live_q;
 
-  // What the banks say, bank b at bits b * width.
-  logic [Banks-1:0]         trigger_valid, request_valid, request_write, bank_idle, bank_busy, bank_grew;
-  logic [Banks*WgWidth-1:0] trigger_wg, request_wg;
-  logic [Banks*3-1:0]       trigger_wf, request_wf;
-  logic [Banks*48-1:0]      trigger_address;
-  logic [Banks*64-1:0]      request_data;
-  logic [Banks*20-1:0]      bank_live;
-  logic [Banks*5-1:0]       bank_outstanding;
-  logic [Banks*CountersWidth-1:0] bank_counters;
-  tracker_pkg::counters_t   counters_0, counters_1, counters_2, counters_3;
+  // What the banks say; wider outputs are in gen_bank.
+  logic [Banks-1:0] trigger_valid, request_valid, request_write, bank_idle, bank_busy, bank_grew;
+  logic             counter_read;
+  logic [2:0]       counter_select;
+  logic [47:0]      counter_sum;
 
   // Arbiters: a choice is used when the output register is empty or taken.
   logic [1:0] trigger_turn_q, request_turn_q, trigger_bank, request_bank;
@@ -78,6 +72,12 @@ module tracker #(
   );
 
   for (genvar b = 0; b < Banks; b++) begin : gen_bank
+    logic [WgWidth-1:0] trigger_wg, request_wg;
+    logic [2:0]         trigger_wf, request_wf;
+    logic [47:0]        trigger_address, counter;
+    logic [63:0]        request_data;
+    logic [19:0]        live;
+    logic [4:0]         outstanding;
     tracker_bank #(.Ways(Ways)) u_bank (
       .clk_i,
       .rst_i            (rst_i || clear_q),
@@ -92,15 +92,15 @@ module tracker #(
       .update_address_i (update_address_i[48*b+:48]),
       .trigger_valid_o  (trigger_valid[b]),
       .trigger_take_i   (trigger_load && trigger_bank == 2'(b)),
-      .trigger_wg_o     (trigger_wg[WgWidth*b+:WgWidth]),
-      .trigger_wf_o     (trigger_wf[3*b+:3]),
-      .trigger_address_o(trigger_address[48*b+:48]),
+      .trigger_wg_o     (trigger_wg),
+      .trigger_wf_o     (trigger_wf),
+      .trigger_address_o(trigger_address),
       .request_valid_o  (request_valid[b]),
       .request_take_i   (request_load && request_bank == 2'(b)),
       .request_write_o  (request_write[b]),
-      .request_wg_o     (request_wg[WgWidth*b+:WgWidth]),
-      .request_wf_o     (request_wf[3*b+:3]),
-      .request_data_o   (request_data[64*b+:64]),
+      .request_wg_o     (request_wg),
+      .request_wf_o     (request_wf),
+      .request_data_o   (request_data),
       .response_valid_i (spill_rsp_valid_i && spill_rsp_index_i[4:3] == 2'(b)),
       .response_write_i (spill_rsp_write_i),
       .response_wg_i    (spill_rsp_index_i[18:5]),
@@ -109,19 +109,20 @@ module tracker #(
       .idle_o           (bank_idle[b]),
       .busy_o           (bank_busy[b]),
       .grew_o           (bank_grew[b]),
-      .live_o           (bank_live[20*b+:20]),
-      .outstanding_o    (bank_outstanding[5*b+:5]),
-      .counters_o       (bank_counters[CountersWidth*b+:CountersWidth])
+      .live_o           (live),
+      .outstanding_o    (outstanding),
+      .counter_read_i   (counter_read),
+      .counter_select_i (counter_select),
+      .counter_o        (counter)
     );
   end
-  assign counters_0 = bank_counters[CountersWidth*0+:CountersWidth];
-  assign counters_1 = bank_counters[CountersWidth*1+:CountersWidth];
-  assign counters_2 = bank_counters[CountersWidth*2+:CountersWidth];
-  assign counters_3 = bank_counters[CountersWidth*3+:CountersWidth];
-
-  logic [19:0] live;
+  logic [19:0] live_sum;
   always_comb begin
-    live = bank_live[0+:20] + bank_live[20+:20] + bank_live[40+:20] + bank_live[60+:20];
+    live_sum = gen_bank[0].live + gen_bank[1].live + gen_bank[2].live + gen_bank[3].live;
+    // Registers `updates` .. `refills` are the counters of the banks, summed.
+    counter_read = read_pending_q && read_address_q[15:6] == tracker_regs_pkg::UpdatesOffset[15:6];
+    counter_select = read_address_q[5:3];
+    counter_sum = gen_bank[0].counter + gen_bank[1].counter + gen_bank[2].counter + gen_bank[3].counter;
     idle_o = &bank_idle && !trigger_valid_o && !spill_req_valid_o && !clear_q && !counter_clear_q && !read_pending_q;
   end
 
@@ -129,16 +130,51 @@ module tracker #(
     if (!trigger_valid_o || trigger_ready_i) trigger_valid_o <= trigger_any;
     if (trigger_load) begin
       trigger_turn_q <= trigger_bank + 2'd1;
-      trigger_wg_id_o <= {trigger_wg[WgWidth*trigger_bank+:WgWidth], trigger_bank};
-      trigger_wf_id_o <= trigger_wf[3*trigger_bank+:3];
-      trigger_address_o <= trigger_address[48*trigger_bank+:48];
+      case (trigger_bank)
+        2'd0: begin
+          trigger_wg_id_o <= {gen_bank[0].trigger_wg, 2'd0};
+          trigger_wf_id_o <= gen_bank[0].trigger_wf;
+          trigger_address_o <= gen_bank[0].trigger_address;
+        end
+        2'd1: begin
+          trigger_wg_id_o <= {gen_bank[1].trigger_wg, 2'd1};
+          trigger_wf_id_o <= gen_bank[1].trigger_wf;
+          trigger_address_o <= gen_bank[1].trigger_address;
+        end
+        2'd2: begin
+          trigger_wg_id_o <= {gen_bank[2].trigger_wg, 2'd2};
+          trigger_wf_id_o <= gen_bank[2].trigger_wf;
+          trigger_address_o <= gen_bank[2].trigger_address;
+        end
+        default: begin
+          trigger_wg_id_o <= {gen_bank[3].trigger_wg, 2'd3};
+          trigger_wf_id_o <= gen_bank[3].trigger_wf;
+          trigger_address_o <= gen_bank[3].trigger_address;
+        end
+      endcase
     end
     if (!spill_req_valid_o || spill_req_ready_i) spill_req_valid_o <= request_any;
     if (request_load) begin
       request_turn_q <= request_bank + 2'd1;
       spill_req_write_o <= request_write[request_bank];
-      spill_req_index_o <= {request_wg[WgWidth*request_bank+:WgWidth], request_bank, request_wf[3*request_bank+:3]};
-      spill_req_data_o <= request_data[64*request_bank+:64];
+      case (request_bank)
+        2'd0: begin
+          spill_req_index_o <= {gen_bank[0].request_wg, 2'd0, gen_bank[0].request_wf};
+          spill_req_data_o <= gen_bank[0].request_data;
+        end
+        2'd1: begin
+          spill_req_index_o <= {gen_bank[1].request_wg, 2'd1, gen_bank[1].request_wf};
+          spill_req_data_o <= gen_bank[1].request_data;
+        end
+        2'd2: begin
+          spill_req_index_o <= {gen_bank[2].request_wg, 2'd2, gen_bank[2].request_wf};
+          spill_req_data_o <= gen_bank[2].request_data;
+        end
+        default: begin
+          spill_req_index_o <= {gen_bank[3].request_wg, 2'd3, gen_bank[3].request_wf};
+          spill_req_data_o <= gen_bank[3].request_data;
+        end
+      endcase
     end
     if (clear_q) begin
       trigger_valid_o <= 1'b0;
@@ -162,7 +198,7 @@ module tracker #(
     logic [3:0] ways;
     clear_q <= reg_we_i && reg_addr_i == tracker_regs_pkg::ClearOffset;
     counter_clear_q <= reg_we_i && reg_addr_i == tracker_regs_pkg::CounterClearOffset;
-    if (counter_clear_q || (bank_grew != '0 && live > max_live_q)) max_live_q <= live;
+    if (counter_clear_q || (bank_grew != '0 && live_sum > max_live_q)) max_live_q <= live_sum;
     if (reg_we_i) begin
       if (reg_addr_i[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
         config_q.threshold[{reg_addr_i[5:3], 6'b0}+:64] <= reg_wdata_i;
@@ -196,9 +232,9 @@ module tracker #(
       case (read_address_q)
         tracker_regs_pkg::ControlOffset: reg_rdata_o <= {56'b0, ways_field_q, 3'b0, config_q.enable};
         tracker_regs_pkg::StatusOffset: begin
-          reg_rdata_o <= {12'b0, live, 17'b0,
-                          7'(bank_outstanding[4:0]) + 7'(bank_outstanding[9:5]) +
-                          7'(bank_outstanding[14:10]) + 7'(bank_outstanding[19:15]),
+          reg_rdata_o <= {12'b0, live_sum, 17'b0,
+                          7'(gen_bank[0].outstanding) + 7'(gen_bank[1].outstanding) +
+                          7'(gen_bank[2].outstanding) + 7'(gen_bank[3].outstanding),
                           7'b0, bank_busy != '0 || trigger_valid_o || spill_req_valid_o || clear_q};
         end
         tracker_regs_pkg::TilesOffset: reg_rdata_o <= {16'b0, config_q.first_bottom, 15'b0, config_q.total};
@@ -206,32 +242,10 @@ module tracker #(
         tracker_regs_pkg::UntrackedOffset: begin
           reg_rdata_o <= {15'b0, config_q.untracked_count, 16'b0, config_q.untracked_first};
         end
-        tracker_regs_pkg::UpdatesOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.updates + counters_1.updates + counters_2.updates + counters_3.updates};
-        end
-        tracker_regs_pkg::HalfWordsOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.half_words + counters_1.half_words +
-                                 counters_2.half_words + counters_3.half_words};
-        end
-        tracker_regs_pkg::IgnoredOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.ignored + counters_1.ignored + counters_2.ignored + counters_3.ignored};
-        end
-        tracker_regs_pkg::TriggersOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.triggers + counters_1.triggers + counters_2.triggers + counters_3.triggers};
-        end
-        tracker_regs_pkg::SpillsOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.spills + counters_1.spills + counters_2.spills + counters_3.spills};
-        end
-        tracker_regs_pkg::SpillReadsOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.spill_reads + counters_1.spill_reads +
-                                 counters_2.spill_reads + counters_3.spill_reads};
-        end
-        tracker_regs_pkg::RefillsOffset: begin
-          reg_rdata_o <= {16'b0, counters_0.refills + counters_1.refills + counters_2.refills + counters_3.refills};
-        end
         tracker_regs_pkg::MaxLiveOffset: reg_rdata_o <= {44'b0, max_live_q};
         default: begin
           reg_rdata_o <= '0;
+          if (counter_read) reg_rdata_o <= {16'b0, counter_sum};
           if (read_address_q[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
             reg_rdata_o <= config_q.threshold[{read_address_q[5:3], 6'b0}+:64];
           end

@@ -46,7 +46,9 @@ module tracker_bank #(
   output logic                    grew_o,           // live_o grew at the last edge.
   output logic [19:0]             live_o,
   output logic [4:0]              outstanding_o,
-  output tracker_pkg::counters_t  counters_o
+  input  logic                    counter_read_i,
+  input  logic [2:0]              counter_select_i, // Counter k of the register table, from `updates` on.
+  output logic [47:0]             counter_o
 );
 
   localparam int unsigned Rows = tracker_pkg::Rows;
@@ -60,14 +62,16 @@ module tracker_bank #(
     $error("tracker_bank: Ways must be 1..8");
   end
 
-  // The table: 76 bits a slot. Tags and slots are memories with a registered read; the bits that are
-  // cleared at once are flip-flops.
+  // The table: 76 bits a slot. Tags and slots are memories with a registered read; the directory of a row
+  // (below) is read in S1 and written in S1 and S2, always of different rows.
   logic [Ways*TagWidth-1:0] tag_mem [Rows];
   logic [63:0]              slot_mem [Rows*8];       // {count, address} at {row, way}
-  (* mem2reg *) logic [MaxWays-1:0] valid_q [Rows];    // Bits from Ways on stay 0.
-  (* mem2reg *) logic [MaxWays-1:0] pending_q [Rows];  // The slot's refill has not been merged yet.
-  (* mem2reg *) logic [WayWidth-1:0] oldest_q [Rows];
-  (* mem2reg *) logic [11:0] spilled_q [Rows];       // Valid entries in memory.
+  // `used_q` says that a row's directory has been written since the last clear; until then it counts as 0.
+  logic [Rows-1:0]          used_q;
+  logic [MaxWays-1:0]       valid_q [Rows];          // Bits from Ways on stay 0.
+  logic [MaxWays-1:0]       pending_q [Rows];        // The slot's refill has not been merged yet.
+  logic [WayWidth-1:0]      oldest_q [Rows];
+  logic [11:0]              spilled_q [Rows];        // Valid entries in memory.
   logic [Ways*TagWidth-1:0] tag_row_q;
   logic [63:0]              slot_q;
 
@@ -77,19 +81,13 @@ module tracker_bank #(
   logic [2:0]         input_wf_q;
   logic [12:0]        input_count_q;
   logic [47:0]        input_address_q;
-  logic [WgWidth-1:0] queue_wg_q [tracker_pkg::QueueDepth];
-  logic [2:0]         queue_wf_q [tracker_pkg::QueueDepth];
-  logic [12:0]        queue_count_q [tracker_pkg::QueueDepth];
+  logic [45:0]        queue_q [tracker_pkg::QueueDepth];  // {wg, wf, count, wg_id / tiles_n}
   logic [47:0]        queue_address_q [tracker_pkg::QueueDepth];
-  logic [15:0]        queue_quotient_q [tracker_pkg::QueueDepth];
   logic [1:0]         queue_head_q;
   logic [2:0]         queue_size_q;
 
   // Updates that wait for memory; `retry_q` of them are tried again.
-  logic [WgWidth-1:0] waiting_wg_q [tracker_pkg::WaitingDepth];
-  logic [2:0]         waiting_wf_q [tracker_pkg::WaitingDepth];
-  logic [1:0]         waiting_class_q [tracker_pkg::WaitingDepth];
-  logic [12:0]        waiting_count_q [tracker_pkg::WaitingDepth];
+  logic [31:0]        waiting_q [tracker_pkg::WaitingDepth];  // {wg, wf, class, count}
   logic [47:0]        waiting_address_q [tracker_pkg::WaitingDepth];
   logic [2:0]         waiting_head_q;
   logic [3:0]         waiting_size_q, retry_q;
@@ -113,19 +111,16 @@ module tracker_bank #(
   logic [47:0]        s2_address_q;
 
   // Triggers on their way out.
-  logic [WgWidth-1:0] trigger_wg_q [tracker_pkg::TriggerDepth];
-  logic [2:0]         trigger_wf_q [tracker_pkg::TriggerDepth];
+  logic [16:0]        trigger_q [tracker_pkg::TriggerDepth];  // {wg, wf}
   logic [47:0]        trigger_address_q [tracker_pkg::TriggerDepth];
   logic [1:0]         trigger_head_q;
   logic [2:0]         trigger_size_q;
 
   // Spill transactions, and the order in which they are sent and merged.
-  (* mem2reg *) tracker_pkg::entry_state_e entry_state_q [Entries];
   logic [Entries-1:0] entry_busy_q;
-  (* mem2reg *) logic [WgWidth-1:0] entry_wg_q [Entries];
-  (* mem2reg *) logic [2:0] entry_wf_q [Entries];
-  logic [1:0]         entry_class_q [Entries];
-  logic [WayWidth-1:0] entry_way_q [Entries];
+  (* mem2reg *) tracker_pkg::entry_state_e entry_state_q [Entries];  // Of a busy entry.
+  (* mem2reg *) logic [16:0] entry_key_q [Entries];  // {wg, wf}
+  logic [4:0]         entry_slot_q [Entries];        // {class, way} of a read
   logic [63:0]        entry_data_q [Entries];
   logic [4:0]         outstanding_q;
   logic [3:0]         send_q [Entries];
@@ -137,7 +132,7 @@ module tracker_bank #(
 
   logic               grew_q;
   logic [19:0]        live_q;
-  tracker_pkg::counters_t counters_q;
+  logic [47:0]        updates_q, half_words_q, ignored_q, triggers_q, spills_q, spill_reads_q, refills_q;
 
   // Outputs, from the state alone.
   logic [3:0] send_id;
@@ -145,13 +140,11 @@ module tracker_bank #(
     send_id = send_q[send_head_q];
     update_ready_o = queue_size_q + {2'b0, input_valid_q} < 3'd4;
     trigger_valid_o = trigger_size_q != '0;
-    trigger_wg_o = trigger_wg_q[trigger_head_q];
-    trigger_wf_o = trigger_wf_q[trigger_head_q];
+    {trigger_wg_o, trigger_wf_o} = trigger_q[trigger_head_q];
     trigger_address_o = trigger_address_q[trigger_head_q];
     request_valid_o = send_size_q != '0;
     request_write_o = entry_state_q[send_id] == tracker_pkg::EntrySendWrite;
-    request_wg_o = entry_wg_q[send_id];
-    request_wf_o = entry_wf_q[send_id];
+    {request_wg_o, request_wf_o} = entry_key_q[send_id];
     request_data_o = request_write_o ? entry_data_q[send_id] : '0;
     idle_o = !input_valid_q && !s1_valid_q && !s2_valid_q && !grew_q && trigger_size_q == '0 &&
              arrived_size_q == '0 && send_size_q == '0 && retry_q == '0 &&
@@ -160,343 +153,361 @@ module tracker_bank #(
     grew_o = grew_q;
     live_o = live_q;
     outstanding_o = outstanding_q;
-    counters_o = counters_q;
+  end
+
+  always_comb begin
+    counter_o = '0;
+    if (counter_read_i) begin
+      case (counter_select_i)
+        3'd0: counter_o = updates_q;
+        3'd1: counter_o = half_words_q;
+        3'd2: counter_o = ignored_q;
+        3'd3: counter_o = triggers_q;
+        3'd4: counter_o = spills_q;
+        3'd5: counter_o = spill_reads_q;
+        3'd6: counter_o = refills_q;
+        default: counter_o = '0;
+      endcase
+    end
   end
 
   always_ff @(posedge clk_i) begin : state
     logic                issue, from_arrived, from_waiting, from_queue;
     logic [3:0]          issue_id, id, free_first, free_second;
-    logic [WgWidth-1:0]  issue_wg, victim_wg;
-    logic [2:0]          issue_wf, victim_wf;
+    logic [WgWidth-1:0]  issue_wg;
+    logic [16:0]         victim;
+    logic [2:0]          issue_wf;
+    logic [12:0]         issue_short;
     logic [1:0]          issue_class;
     logic [14:0]         issue_count;
     logic [47:0]         issue_address, address;
     logic [15:0]         column, threshold, quotient;
-    logic                issue_found, hit, evict, read, blocked, conflict_read, conflict_victim, retry_all;
+    logic                issue_found, hit, evict, read, blocked, conflict_read, conflict_victim, retry_all, matched;
     logic                counted, ignored_s1, ignored_input, allocated, triggered, released_s1, released_response;
     logic                spilled, refilled, s1_update, arrived;
     logic [5:0]          row;
-    logic [WayWidth-1:0] way;
-    logic [MaxWays-1:0]  valid, in_use, candidates, upper;
+    logic [WayWidth-1:0] way, issue_way;
+    logic [MaxWays-1:0]  valid, pending, in_use, candidates, upper, chosen;
+    logic [11:0]         spilled_count;
+    logic [WayWidth-1:0] oldest;
     logic [TagWidth-1:0] tag, victim_tag;
     logic [Entries-1:0]  free, free_others;
     logic [16:0]         sum, distance;
     logic [15:0]         total;
     logic [1:0]          occupied;
 
-    // T5: choose what enters the pipeline: refills, then updates that waited, then new ones.
-    issue = 1'b0;
-    from_arrived = 1'b0;
-    from_waiting = 1'b0;
-    from_queue = 1'b0;
-    s1_update = s1_valid_q && !s1_refill_q;
-    if (trigger_size_q + {2'b0, s1_valid_q} + {2'b0, s2_valid_q} < 3'd4) begin
-      from_arrived = arrived_size_q != '0;
-      from_waiting = !from_arrived && retry_q != '0;
-      from_queue = !from_arrived && !from_waiting && queue_size_q != '0 &&
-                   waiting_size_q + {3'b0, s1_update} < 4'(tracker_pkg::WaitingDepth);
-    end
-    if (from_arrived || from_waiting || from_queue) begin
-      issue_id = arrived_q[arrived_head_q];
-      issue_found = 1'b0;
-      if (from_arrived) begin
-        issue_found = entry_data_q[issue_id][63];
-        issue_wg = entry_wg_q[issue_id];
-        issue_wf = entry_wf_q[issue_id];
-        issue_class = entry_class_q[issue_id];
-        issue_count = issue_found ? entry_data_q[issue_id][62:48] : '0;
-        issue_address = issue_found ? entry_data_q[issue_id][47:0] : '1;
-      end else if (from_waiting) begin
-        issue_wg = waiting_wg_q[waiting_head_q];
-        issue_wf = waiting_wf_q[waiting_head_q];
-        issue_class = waiting_class_q[waiting_head_q];
-        issue_count = {2'b0, waiting_count_q[waiting_head_q]};
-        issue_address = waiting_address_q[waiting_head_q];
-      end else begin
-        issue_wg = queue_wg_q[queue_head_q];
-        issue_wf = queue_wf_q[queue_head_q];
-        column = {issue_wg, bank_i} - 16'(config_i.tiles_n * queue_quotient_q[queue_head_q]);
-        issue_class = {{issue_wg, bank_i} >= config_i.first_bottom, column == config_i.tiles_n - 16'd1};
-        issue_count = {2'b0, queue_count_q[queue_head_q]};
-        issue_address = queue_address_q[queue_head_q];
+    // An idle bank keeps its state until something comes (T8); this is its clock enable.
+    if (!idle_o || update_valid_i || response_valid_i || counter_clear_i || rst_i) begin
+      // T5: what may enter the pipeline: refills, then updates that waited, then new ones.
+      from_arrived = 1'b0;
+      from_waiting = 1'b0;
+      from_queue = 1'b0;
+      s1_update = s1_valid_q && !s1_refill_q;
+      if (trigger_size_q + {2'b0, s1_valid_q} + {2'b0, s2_valid_q} < 3'd4) begin
+        from_arrived = arrived_size_q != '0;
+        from_waiting = !from_arrived && retry_q != '0;
+        from_queue = !from_arrived && !from_waiting && queue_size_q != '0 &&
+                     waiting_size_q + {3'b0, s1_update} < 4'(tracker_pkg::WaitingDepth);
       end
-      // T3: the row of S1 is changing.
-      issue = !(s1_valid_q && s1_wg_q[5:0] == issue_wg[5:0]);
-      if (issue) begin
-        s1_refill_q <= from_arrived;
-        s1_found_q <= issue_found;
-        s1_way_q <= entry_way_q[issue_id];
-        s1_id_q <= issue_id;
-        s1_wg_q <= issue_wg;
-        s1_wf_q <= issue_wf;
-        s1_class_q <= issue_class;
-        s1_count_q <= issue_count;
-        s1_address_q <= issue_address;
-        tag_row_q <= tag_mem[issue_wg[5:0]];
-      end
-    end
-    s1_valid_q <= issue;
 
-    // S2: add; complete the tile (T1, T2) or write the slot back; hand the victim to its entry.
-    triggered = 1'b0;
-    spilled = 1'b0;
-    if (s2_valid_q) begin
-      row = s2_wg_q[5:0];
-      if (s2_spill_q) begin
-        entry_state_q[s2_id_q] <= tracker_pkg::EntrySendWrite;
-        entry_data_q[s2_id_q] <= {1'b1, slot_q[62:48], slot_q[47:0]};
-        send_q[send_head_q + send_size_q[3:0]] <= s2_id_q;
-        spilled = 1'b1;
-      end
-      sum = {1'b0, s2_fresh_q ? 16'b0 : slot_q[63:48]} + {2'b0, s2_count_q};
-      total = sum[16] ? 16'hffff : sum[15:0];
-      address = s2_fresh_q || s2_address_q < slot_q[47:0] ? s2_address_q : slot_q[47:0];
-      triggered = s2_check_q && total >= s2_threshold_q;
-      if (triggered) begin
-        valid_q[row][s2_way_q] <= 1'b0;
-        trigger_wg_q[trigger_head_q + trigger_size_q[1:0]] <= s2_wg_q;
-        trigger_wf_q[trigger_head_q + trigger_size_q[1:0]] <= s2_wf_q;
-        trigger_address_q[trigger_head_q + trigger_size_q[1:0]] <= address;
-        counters_q.triggers <= counters_q.triggers + 48'd1;
-      end else begin
-        slot_mem[{row, s2_way_q}] <= {total, address};
-      end
-    end
-    if (trigger_take_i) trigger_head_q <= trigger_head_q + 2'd1;
-    trigger_size_q <= trigger_size_q + {2'b0, triggered} - {2'b0, trigger_take_i};
-
-    // S1: find the slot, or make one (T4, T6, T7).
-    retry_all = 1'b0;
-    blocked = 1'b0;
-    counted = 1'b0;
-    ignored_s1 = 1'b0;
-    allocated = 1'b0;
-    refilled = 1'b0;
-    released_s1 = 1'b0;
-    read = 1'b0;
-    occupied = 2'd0;
-    s2_valid_q <= 1'b0;
-    if (s1_valid_q) begin
-      row = s1_wg_q[5:0];
-      threshold = config_i.threshold[{s1_class_q, s1_wf_q, 4'b0}+:16];
-      valid = valid_q[row];
-      tag = {s1_wg_q[13:6], s1_wf_q};
-      s2_threshold_q <= threshold;
-      s2_wg_q <= s1_wg_q;
-      s2_wf_q <= s1_wf_q;
-      s2_count_q <= s1_count_q;
-      s2_address_q <= s1_address_q;
-      s2_fresh_q <= 1'b0;
-      s2_spill_q <= 1'b0;
-      hit = 1'b0;
-      way = '0;
-      if (s1_refill_q) begin
-        retry_all = 1'b1;
-        refilled = s1_found_q;
-        released_s1 = !s1_found_q;
-        way = s1_way_q;
-        pending_q[row][way] <= 1'b0;
-        if (s1_found_q) begin
-          spilled_q[row] <= spilled_q[row] - 12'd1;
-          entry_state_q[s1_id_q] <= tracker_pkg::EntrySendWrite;  // Invalidates the entry.
-          entry_data_q[s1_id_q] <= '0;
-          id = send_head_q + send_size_q[3:0] + {3'b0, spilled};
-          send_q[id] <= s1_id_q;
-          counters_q.refills <= counters_q.refills + 48'd1;
-        end else begin
-          entry_state_q[s1_id_q] <= tracker_pkg::EntryFree;
-          entry_busy_q[s1_id_q] <= 1'b0;
+      // S2: add; complete the tile (T1, T2) or write the slot back; hand the victim to its entry.
+      triggered = 1'b0;
+      spilled = 1'b0;
+      if (s2_valid_q) begin
+        row = s2_wg_q[5:0];
+        if (s2_spill_q) begin
+          entry_state_q[s2_id_q] <= tracker_pkg::EntrySendWrite;
+          entry_data_q[s2_id_q] <= {1'b1, slot_q[62:48], slot_q[47:0]};
+          send_q[send_head_q + send_size_q[3:0]] <= s2_id_q;
+          spilled = 1'b1;
         end
-        s2_valid_q <= 1'b1;
-        s2_check_q <= 1'b1;
-      end else if (threshold == '0) begin
-        ignored_s1 = 1'b1;
-      end else begin
-        for (int unsigned w = 0; w < Ways; w++) begin
-          if (valid[w] && tag_row_q[w*TagWidth+:TagWidth] == tag) begin
-            hit = 1'b1;
-            way = WayWidth'(w);
+        sum = {1'b0, s2_fresh_q ? 16'b0 : slot_q[63:48]} + {2'b0, s2_count_q};
+        total = sum[16] ? 16'hffff : sum[15:0];
+        address = s2_fresh_q || s2_address_q < slot_q[47:0] ? s2_address_q : slot_q[47:0];
+        triggered = s2_check_q && total >= s2_threshold_q;
+        if (triggered) begin
+          valid_q[row] <= valid_q[row] & ~(MaxWays'(1) << s2_way_q);
+          trigger_q[trigger_head_q + trigger_size_q[1:0]] <= {s2_wg_q, s2_wf_q};
+          trigger_address_q[trigger_head_q + trigger_size_q[1:0]] <= address;
+          triggers_q <= triggers_q + 48'd1;
+        end else begin
+          slot_mem[{row, s2_way_q}] <= {total, address};
+        end
+      end
+      if (trigger_take_i) trigger_head_q <= trigger_head_q + 2'd1;
+      trigger_size_q <= trigger_size_q + {2'b0, triggered} - {2'b0, trigger_take_i};
+
+      // S1: find the slot, or make one (T4, T6, T7).
+      retry_all = 1'b0;
+      blocked = 1'b0;
+      counted = 1'b0;
+      ignored_s1 = 1'b0;
+      allocated = 1'b0;
+      refilled = 1'b0;
+      released_s1 = 1'b0;
+      read = 1'b0;
+      occupied = 2'd0;
+      s2_valid_q <= 1'b0;
+      if (s1_valid_q) begin
+        row = s1_wg_q[5:0];
+        threshold = config_i.threshold[{s1_class_q, s1_wf_q, 4'b0}+:16];
+        valid = used_q[row] ? valid_q[row] : '0;
+        pending = used_q[row] ? pending_q[row] : '0;
+        spilled_count = used_q[row] ? spilled_q[row] : '0;
+        oldest = used_q[row] ? oldest_q[row] : '0;
+        tag = {s1_wg_q[13:6], s1_wf_q};
+        s2_threshold_q <= threshold;
+        s2_wg_q <= s1_wg_q;
+        s2_wf_q <= s1_wf_q;
+        s2_count_q <= s1_count_q;
+        s2_address_q <= s1_address_q;
+        s2_fresh_q <= 1'b0;
+        s2_spill_q <= 1'b0;
+        hit = 1'b0;
+        way = '0;
+        if (s1_refill_q) begin
+          retry_all = 1'b1;
+          refilled = s1_found_q;
+          released_s1 = !s1_found_q;
+          way = s1_way_q;
+          pending_q[row] <= pending & ~(MaxWays'(1) << way);
+          if (s1_found_q) begin
+            spilled_q[row] <= spilled_count - 12'd1;
+            entry_state_q[s1_id_q] <= tracker_pkg::EntrySendWrite;  // Invalidates the entry.
+            entry_data_q[s1_id_q] <= '0;
+            id = send_head_q + send_size_q[3:0] + {3'b0, spilled};
+            send_q[id] <= s1_id_q;
+            refills_q <= refills_q + 48'd1;
+          end else begin
+            entry_busy_q[s1_id_q] <= 1'b0;
           end
-        end
-        if (hit) begin
-          counted = 1'b1;
-          s2_check_q <= !pending_q[row][way];
+          s2_valid_q <= 1'b1;
+          s2_check_q <= 1'b1;
+        end else if (threshold == '0) begin
+          ignored_s1 = 1'b1;
         end else begin
-          in_use = ~({MaxWays{1'b1}} << config_i.ways);
-          evict = (~valid & in_use) == '0;
-          candidates = in_use & (evict ? ~pending_q[row] : ~valid);
-          upper = candidates & ({MaxWays{1'b1}} << oldest_q[row]);
-          if (upper == '0) upper = candidates;
-          way = WayWidth'($countones((upper & (~upper + MaxWays'(1))) - MaxWays'(1)));
-          read = spilled_q[row] != '0;
-          victim_tag = tag_row_q[way*TagWidth+:TagWidth];
-          victim_wg = {victim_tag[10:3], row};
-          victim_wf = victim_tag[2:0];
-          conflict_read = 1'b0;
-          conflict_victim = 1'b0;
-          if (evict || read) begin
-            for (int unsigned e = 0; e < Entries; e++) begin
-              if (entry_busy_q[e] && entry_wg_q[e][5:0] == row) begin
-                conflict_read = conflict_read || {entry_wg_q[e][13:6], entry_wf_q[e]} == tag;
-                conflict_victim = conflict_victim || {entry_wg_q[e][13:6], entry_wf_q[e]} == victim_tag;
+          for (int unsigned w = 0; w < Ways; w++) begin
+            if (valid[w] && tag_row_q[w*TagWidth+:TagWidth] == tag) begin
+              hit = 1'b1;
+              way = WayWidth'(w);
+            end
+          end
+          if (hit) begin
+            counted = 1'b1;
+            s2_check_q <= !pending[way];
+          end else begin
+            in_use = ~({MaxWays{1'b1}} << config_i.ways);
+            evict = (~valid & in_use) == '0;
+            candidates = in_use & (evict ? ~pending : ~valid);
+            upper = candidates & ({MaxWays{1'b1}} << oldest);
+            if (upper == '0) upper = candidates;
+            chosen = upper & (~upper + MaxWays'(1));
+            way = WayWidth'($countones(chosen - MaxWays'(1)));
+            read = spilled_count != '0;
+            victim_tag = tag_row_q[way*TagWidth+:TagWidth];
+            victim = {victim_tag[10:3], row, victim_tag[2:0]};
+            conflict_read = 1'b0;
+            conflict_victim = 1'b0;
+            if (evict || read) begin
+              for (int unsigned e = 0; e < Entries; e++) begin
+                if (entry_busy_q[e]) begin
+                  conflict_read = conflict_read || entry_key_q[e] == {s1_wg_q, s1_wf_q};
+                  conflict_victim = conflict_victim || entry_key_q[e] == victim;
+                end
+              end
+            end
+            free = ~entry_busy_q;
+            free_others = free & (free - Entries'(1));  // Without the lowest.
+            free_first = 4'($countones((free & (~free + Entries'(1))) - Entries'(1)));
+            free_second = 4'($countones((free_others & (~free_others + Entries'(1))) - Entries'(1)));
+            blocked = candidates == '0 || (read && conflict_read) || (evict && conflict_victim) ||
+                      ((evict || read) && free == '0) || (evict && read && free_others == '0);
+            if (!blocked) begin
+              counted = 1'b1;
+              allocated = 1'b1;
+              s2_fresh_q <= 1'b1;
+              s2_check_q <= !read;
+              used_q[row] <= 1'b1;
+              valid_q[row] <= valid | chosen;
+              pending_q[row] <= read ? pending | chosen : pending;
+              spilled_q[row] <= spilled_count + {11'b0, evict};
+              tag_mem[row][way*TagWidth+:TagWidth] <= tag;
+              oldest_q[row] <= {1'b0, way} + 4'd1 >= config_i.ways ? '0 : way + WayWidth'(1);
+              if (evict) begin
+                s2_spill_q <= 1'b1;
+                s2_id_q <= free_first;
+                entry_state_q[free_first] <= tracker_pkg::EntryFillWrite;
+                entry_busy_q[free_first] <= 1'b1;
+                entry_key_q[free_first] <= victim;
+                spills_q <= spills_q + 48'd1;
+                occupied = occupied + 2'd1;
+              end
+              if (read) begin
+                id = evict ? free_second : free_first;
+                entry_state_q[id] <= tracker_pkg::EntrySendRead;
+                entry_busy_q[id] <= 1'b1;
+                entry_key_q[id] <= {s1_wg_q, s1_wf_q};
+                entry_slot_q[id] <= {s1_class_q, way};
+                send_q[send_head_q + send_size_q[3:0] + {3'b0, spilled}] <= id;
+                spill_reads_q <= spill_reads_q + 48'd1;
+                occupied = occupied + 2'd1;
               end
             end
           end
-          free = ~entry_busy_q;
-          free_others = free & (free - Entries'(1));  // Without the lowest.
-          free_first = 4'($countones((free & (~free + Entries'(1))) - Entries'(1)));
-          free_second = 4'($countones((free_others & (~free_others + Entries'(1))) - Entries'(1)));
-          blocked = candidates == '0 || (read && conflict_read) || (evict && conflict_victim) ||
-                    ((evict || read) && free == '0) || (evict && read && free_others == '0);
-          if (!blocked) begin
-            counted = 1'b1;
-            allocated = 1'b1;
-            s2_fresh_q <= 1'b1;
-            s2_check_q <= !read;
-            valid_q[row][way] <= 1'b1;
-            tag_mem[row][way*TagWidth+:TagWidth] <= tag;
-            oldest_q[row] <= {1'b0, way} + 4'd1 >= config_i.ways ? '0 : way + WayWidth'(1);
-            if (evict) begin
-              s2_spill_q <= 1'b1;
-              s2_id_q <= free_first;
-              spilled_q[row] <= spilled_q[row] + 12'd1;
-              entry_state_q[free_first] <= tracker_pkg::EntryFillWrite;
-              entry_busy_q[free_first] <= 1'b1;
-              entry_wg_q[free_first] <= victim_wg;
-              entry_wf_q[free_first] <= victim_wf;
-              counters_q.spills <= counters_q.spills + 48'd1;
-              occupied = occupied + 2'd1;
-            end
-            if (read) begin
-              id = evict ? free_second : free_first;
-              entry_state_q[id] <= tracker_pkg::EntrySendRead;
-              entry_busy_q[id] <= 1'b1;
-              entry_wg_q[id] <= s1_wg_q;
-              entry_wf_q[id] <= s1_wf_q;
-              entry_class_q[id] <= s1_class_q;
-              entry_way_q[id] <= way;
-              send_q[send_head_q + send_size_q[3:0] + {3'b0, spilled}] <= id;
-              pending_q[row][way] <= 1'b1;
-              counters_q.spill_reads <= counters_q.spill_reads + 48'd1;
-              occupied = occupied + 2'd1;
-            end
+          s2_valid_q <= !blocked;
+          if (blocked) begin
+            waiting_q[waiting_head_q + waiting_size_q[2:0]] <= {s1_wg_q, s1_wf_q, s1_class_q, s1_count_q[12:0]};
+            waiting_address_q[waiting_head_q + waiting_size_q[2:0]] <= s1_address_q;
+          end
+          if (counted) begin
+            updates_q <= updates_q + 48'd1;
+            half_words_q <= half_words_q + {33'b0, s1_count_q};
           end
         end
-        s2_valid_q <= !blocked;
-        if (blocked) begin
-          waiting_wg_q[waiting_head_q + waiting_size_q[2:0]] <= s1_wg_q;
-          waiting_wf_q[waiting_head_q + waiting_size_q[2:0]] <= s1_wf_q;
-          waiting_class_q[waiting_head_q + waiting_size_q[2:0]] <= s1_class_q;
-          waiting_count_q[waiting_head_q + waiting_size_q[2:0]] <= s1_count_q[12:0];
-          waiting_address_q[waiting_head_q + waiting_size_q[2:0]] <= s1_address_q;
+        s2_way_q <= way;
+        slot_q <= slot_mem[{row, way}];
+      end
+
+      // The next operation enters S1.
+      issue = 1'b0;
+      if (from_arrived || from_waiting || from_queue) begin
+        issue_id = arrived_q[arrived_head_q];
+        {issue_class, issue_way} = entry_slot_q[issue_id];
+        issue_found = 1'b0;
+        if (from_arrived) begin
+          issue_found = entry_data_q[issue_id][63];
+          {issue_wg, issue_wf} = entry_key_q[issue_id];
+          issue_count = issue_found ? entry_data_q[issue_id][62:48] : '0;
+          issue_address = issue_found ? entry_data_q[issue_id][47:0] : '1;
+        end else if (from_waiting) begin
+          {issue_wg, issue_wf, issue_class, issue_short} = waiting_q[waiting_head_q];
+          issue_count = {2'b0, issue_short};
+          issue_address = waiting_address_q[waiting_head_q];
+        end else begin
+          {issue_wg, issue_wf, issue_short, quotient} = queue_q[queue_head_q];
+          column = {issue_wg, bank_i} - 16'(config_i.tiles_n * quotient);
+          issue_class = {{issue_wg, bank_i} >= config_i.first_bottom, column == config_i.tiles_n - 16'd1};
+          issue_count = {2'b0, issue_short};
+          issue_address = queue_address_q[queue_head_q];
         end
-        if (counted) begin
-          counters_q.updates <= counters_q.updates + 48'd1;
-          counters_q.half_words <= counters_q.half_words + {33'b0, s1_count_q};
+        // T3: the row of S1 is changing.
+        issue = !(s1_valid_q && s1_wg_q[5:0] == issue_wg[5:0]);
+        if (issue) begin
+          s1_refill_q <= from_arrived;
+          s1_found_q <= issue_found;
+          s1_way_q <= issue_way;
+          s1_id_q <= issue_id;
+          s1_wg_q <= issue_wg;
+          s1_wf_q <= issue_wf;
+          s1_class_q <= issue_class;
+          s1_count_q <= issue_count;
+          s1_address_q <= issue_address;
+          tag_row_q <= tag_mem[issue_wg[5:0]];
         end
       end
-      s2_way_q <= way;
-      slot_q <= slot_mem[{row, way}];
-    end
+      s1_valid_q <= issue;
 
-    // Requests leave in the order in which they arose.
-    if (request_take_i) begin
-      send_head_q <= send_head_q + 4'd1;
-      entry_state_q[send_id] <= request_write_o ? tracker_pkg::EntryWaitWrite : tracker_pkg::EntryWaitRead;
-    end
-    send_size_q <= send_size_q + {4'b0, spilled} + {4'b0, refilled || (allocated && read)} - {4'b0, request_take_i};
+      // Requests leave in the order in which they arose.
+      if (request_take_i) begin
+        send_head_q <= send_head_q + 4'd1;
+        entry_state_q[send_id] <= request_write_o ? tracker_pkg::EntryWaitWrite : tracker_pkg::EntryWaitRead;
+      end
+      send_size_q <= send_size_q + {4'b0, spilled} + {4'b0, refilled || (allocated && read)} - {4'b0, request_take_i};
 
-    // T8: responses are always taken.
-    released_response = 1'b0;
-    arrived = 1'b0;
-    if (response_valid_i) begin
-      for (int unsigned e = 0; e < Entries; e++) begin
-        if (entry_busy_q[e] && entry_wg_q[e] == response_wg_i && entry_wf_q[e] == response_wf_i) begin
-          if (response_write_i && entry_state_q[e] == tracker_pkg::EntryWaitWrite) begin
-            entry_state_q[e] <= tracker_pkg::EntryFree;
-            entry_busy_q[e] <= 1'b0;
-            released_response = 1'b1;
-            retry_all = 1'b1;
+      // T8: responses are always taken.
+      released_response = 1'b0;
+      arrived = 1'b0;
+      if (response_valid_i) begin
+        matched = 1'b0;
+        id = '0;
+        for (int unsigned e = 0; e < Entries; e++) begin
+          if (entry_busy_q[e] && entry_key_q[e] == {response_wg_i, response_wf_i}) begin
+            matched = 1'b1;
+            id = 4'(e);
           end
-          if (!response_write_i && entry_state_q[e] == tracker_pkg::EntryWaitRead) begin
-            entry_state_q[e] <= tracker_pkg::EntryArrived;
-            entry_data_q[e] <= response_data_i;
-            arrived_q[arrived_head_q + arrived_size_q[3:0]] <= 4'(e);
-            arrived = 1'b1;
-          end
+        end
+        if (matched && response_write_i && entry_state_q[id] == tracker_pkg::EntryWaitWrite) begin
+          entry_busy_q[id] <= 1'b0;
+          released_response = 1'b1;
+          retry_all = 1'b1;
+        end
+        if (matched && !response_write_i && entry_state_q[id] == tracker_pkg::EntryWaitRead) begin
+          entry_state_q[id] <= tracker_pkg::EntryArrived;
+          entry_data_q[id] <= response_data_i;
+          arrived_q[arrived_head_q + arrived_size_q[3:0]] <= id;
+          arrived = 1'b1;
         end
       end
-    end
-    if (issue && from_arrived) arrived_head_q <= arrived_head_q + 4'd1;
-    arrived_size_q <= arrived_size_q + {4'b0, arrived} - {4'b0, issue && from_arrived};
-    outstanding_q <= outstanding_q + {3'b0, occupied} - {4'b0, released_s1} - {4'b0, released_response};
+      if (issue && from_arrived) arrived_head_q <= arrived_head_q + 4'd1;
+      arrived_size_q <= arrived_size_q + {4'b0, arrived} - {4'b0, issue && from_arrived};
+      outstanding_q <= outstanding_q + {3'b0, occupied} - {4'b0, released_s1} - {4'b0, released_response};
 
-    // Waiting updates: all are tried again when something was freed.
-    if (issue && from_waiting) waiting_head_q <= waiting_head_q + 3'd1;
-    waiting_size_q <= waiting_size_q + {3'b0, blocked} - {3'b0, issue && from_waiting};
-    if (retry_all) retry_q <= waiting_size_q + {3'b0, blocked} - {3'b0, issue && from_waiting};
-    else if (issue && from_waiting) retry_q <= retry_q - 4'd1;
+      // Waiting updates: all are tried again when something was freed.
+      if (issue && from_waiting) waiting_head_q <= waiting_head_q + 3'd1;
+      waiting_size_q <= waiting_size_q + {3'b0, blocked} - {3'b0, issue && from_waiting};
+      if (retry_all) retry_q <= waiting_size_q + {3'b0, blocked} - {3'b0, issue && from_waiting};
+      else if (issue && from_waiting) retry_q <= retry_q - 4'd1;
 
-    // Input: forget what is not tracked (T9); the quotient wg_id / tiles_n for the column.
-    ignored_input = 1'b0;
-    if (input_valid_q) begin
-      distance = {1'b0, input_wg_q, bank_i} - {1'b0, config_i.untracked_first};
-      if ({input_wg_q, bank_i} < config_i.untracked_first) distance = distance + config_i.total;
-      ignored_input = !config_i.enable || {1'b0, input_wg_q, bank_i} >= config_i.total ||
-                      distance < config_i.untracked_count;
-      if (!ignored_input) begin
-        quotient = 16'(({25'b0, input_wg_q, bank_i} * {16'b0, config_i.reciprocal}) >> 24);
-        queue_wg_q[queue_head_q + queue_size_q[1:0]] <= input_wg_q;
-        queue_wf_q[queue_head_q + queue_size_q[1:0]] <= input_wf_q;
-        queue_count_q[queue_head_q + queue_size_q[1:0]] <= input_count_q;
-        queue_address_q[queue_head_q + queue_size_q[1:0]] <= input_address_q;
-        queue_quotient_q[queue_head_q + queue_size_q[1:0]] <= quotient;
+      // Input: forget what is not tracked (T9); the quotient wg_id / tiles_n for the column.
+      ignored_input = 1'b0;
+      if (input_valid_q) begin
+        distance = {1'b0, input_wg_q, bank_i} - {1'b0, config_i.untracked_first};
+        if ({input_wg_q, bank_i} < config_i.untracked_first) distance = distance + config_i.total;
+        ignored_input = !config_i.enable || {1'b0, input_wg_q, bank_i} >= config_i.total ||
+                        distance < config_i.untracked_count;
+        if (!ignored_input) begin
+          quotient = 16'(({25'b0, input_wg_q, bank_i} * {16'b0, config_i.reciprocal}) >> 24);
+          queue_q[queue_head_q + queue_size_q[1:0]] <= {input_wg_q, input_wf_q, input_count_q, quotient};
+          queue_address_q[queue_head_q + queue_size_q[1:0]] <= input_address_q;
+        end
       end
-    end
-    if (issue && from_queue) queue_head_q <= queue_head_q + 2'd1;
-    queue_size_q <= queue_size_q + {2'b0, input_valid_q && !ignored_input} - {2'b0, issue && from_queue};
-    input_valid_q <= update_valid_i && update_ready_o;
-    if (update_valid_i && update_ready_o) begin
-      input_wg_q <= update_wg_i;
-      input_wf_q <= update_wf_i;
-      input_count_q <= update_count_i;
-      input_address_q <= update_address_i;
-    end
-
-    // Bookkeeping.
-    grew_q <= allocated;
-    live_q <= live_q + {19'b0, allocated} - {19'b0, triggered} - {19'b0, refilled};
-    if (ignored_s1 || ignored_input) begin
-      counters_q.ignored <= counters_q.ignored + {47'b0, ignored_s1} + {47'b0, ignored_input};
-    end
-    if (counter_clear_i) counters_q <= '0;
-
-    if (rst_i) begin
-      for (int unsigned r = 0; r < Rows; r++) begin
-        valid_q[r] <= '0;
-        pending_q[r] <= '0;
-        oldest_q[r] <= '0;
-        spilled_q[r] <= '0;
+      if (issue && from_queue) queue_head_q <= queue_head_q + 2'd1;
+      queue_size_q <= queue_size_q + {2'b0, input_valid_q && !ignored_input} - {2'b0, issue && from_queue};
+      input_valid_q <= update_valid_i && update_ready_o;
+      if (update_valid_i && update_ready_o) begin
+        input_wg_q <= update_wg_i;
+        input_wf_q <= update_wf_i;
+        input_count_q <= update_count_i;
+        input_address_q <= update_address_i;
       end
-      for (int unsigned e = 0; e < Entries; e++) entry_state_q[e] <= tracker_pkg::EntryFree;
-      entry_busy_q <= '0;
-      outstanding_q <= '0;
-      input_valid_q <= 1'b0;
-      queue_head_q <= '0;
-      queue_size_q <= '0;
-      waiting_head_q <= '0;
-      waiting_size_q <= '0;
-      retry_q <= '0;
-      s1_valid_q <= 1'b0;
-      s2_valid_q <= 1'b0;
-      trigger_head_q <= '0;
-      trigger_size_q <= '0;
-      send_head_q <= '0;
-      send_size_q <= '0;
-      arrived_head_q <= '0;
-      arrived_size_q <= '0;
-      grew_q <= 1'b0;
-      live_q <= '0;
+
+      // Bookkeeping.
+      grew_q <= allocated;
+      live_q <= live_q + {19'b0, allocated} - {19'b0, triggered} - {19'b0, refilled};
+      if (ignored_s1 || ignored_input) begin
+        ignored_q <= ignored_q + {47'b0, ignored_s1} + {47'b0, ignored_input};
+      end
+      if (counter_clear_i) begin
+        updates_q <= '0;
+        half_words_q <= '0;
+        ignored_q <= '0;
+        triggers_q <= '0;
+        spills_q <= '0;
+        spill_reads_q <= '0;
+        refills_q <= '0;
+      end
+
+      if (rst_i) begin
+        used_q <= '0;
+        entry_busy_q <= '0;
+        outstanding_q <= '0;
+        input_valid_q <= 1'b0;
+        queue_head_q <= '0;
+        queue_size_q <= '0;
+        waiting_head_q <= '0;
+        waiting_size_q <= '0;
+        retry_q <= '0;
+        s1_valid_q <= 1'b0;
+        s2_valid_q <= 1'b0;
+        trigger_head_q <= '0;
+        trigger_size_q <= '0;
+        send_head_q <= '0;
+        send_size_q <= '0;
+        arrived_head_q <= '0;
+        arrived_size_q <= '0;
+        grew_q <= 1'b0;
+        live_q <= '0;
+      end
     end
   end
 

@@ -14,7 +14,6 @@ package tracker_pkg;
   localparam int unsigned WgWidth = 14;
 
   typedef enum logic [2:0] {
-    EntryFree,
     EntryFillWrite,  // The victim's content arrives with the next edge.
     EntrySendWrite,
     EntryWaitWrite,
@@ -35,15 +34,5 @@ package tracker_pkg;
     logic [16:0]  untracked_count;
     logic [511:0] threshold;  // 16 bits at (class x 8 + wf) x 16.
   } config_t;
-
-  typedef struct packed {
-    logic [47:0] updates;
-    logic [47:0] half_words;
-    logic [47:0] ignored;
-    logic [47:0] triggers;
-    logic [47:0] spills;
-    logic [47:0] spill_reads;
-    logic [47:0] refills;
-  } counters_t;
 
 endpackage
