@@ -158,7 +158,7 @@ void ComputeUnit::run(Wavefront& wavefront) {
     group.begun = true;
     const uint64_t instructions = wavefront.hart.instret();
     const uint64_t cycles = wavefront.hart.cycles();
-    wavefront.port.set_cycle(wavefront.at);
+    wavefront.port.set_clock(wavefront.hart, wavefront.at - cycles);
     const riscv::StopReason reason = wavefront.hart.run(kBudget);
     const uint64_t issued = wavefront.hart.instret() - instructions;
     counters_.instructions += issued;

@@ -179,13 +179,13 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
     uint64_t& bank = bank_free_[lookup.bank];
     const unsigned count = lookup.mask == 3 ? 2 : 1;
     bank = std::max(bank, at_bank + lookup.sector * per_sector) + count * sector_cycles_;
+    ready = std::max(ready, bank);
     if (way >= 0) {
       L2Tags::touch(set, static_cast<unsigned>(way));
       const unsigned state = set.state[way];
       // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones four above).
       if (((state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & lookup.mask) == lookup.mask) {
         hits += count;
-        ready = std::max(ready, bank);
         continue;
       }
     }

@@ -89,20 +89,7 @@ class WavefrontPort {
 
   riscv::MemStatus fence(const riscv::FenceRequest&, uint64_t&) { return riscv::MemStatus::kPending; }
 
-  bool csr_read(uint32_t csr, uint64_t& value) {
-    switch (csr) {
-      case TILE_CSR_WG_ID: value = wg_id_; return true;
-      case TILE_CSR_WF_ID: value = wf_id_; return true;
-      case TILE_CSR_KERNARG: value = context_->kernarg; return true;
-      case TILE_CSR_GPU_ID: value = gpu_; return true;
-      case TILE_CSR_GRID: value = context_->grid; return true;
-      case TILE_CSR_WAVEFRONTS: value = context_->wavefronts; return true;
-      case TILE_CSR_CYCLE: value = cycle_; return true;
-      case TILE_CSR_SCRATCH0:
-      case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
-      default: return false;
-    }
-  }
+  bool csr_read(uint32_t csr, uint64_t& value);
   bool csr_write(uint32_t csr, uint64_t value) {
     if (csr != TILE_CSR_SCRATCH0 && csr != TILE_CSR_SCRATCH1) return false;
     scratch_[csr - TILE_CSR_SCRATCH0] = value;
@@ -112,8 +99,11 @@ class WavefrontPort {
   // The operand of the store or AMO that the hart stopped for.
   uint64_t store_value() const { return value_; }
   uint64_t private_top() const { return kPrivateBase + private_.size(); }
-  // Clock at which the run began (the `cycle` CSR of a run-ahead is that of its first instruction).
-  void set_cycle(uint64_t cycle) { cycle_ = cycle; }
+  // The hart's own count of cycles plus `offset` is the GPU's clock.
+  void set_clock(const riscv::Hart<WavefrontPort>& hart, uint64_t offset) {
+    hart_ = &hart;
+    clock_offset_ = offset;
+  }
 
  private:
   static bool inside(uint64_t address, uint64_t bytes, uint64_t base, uint64_t size) {
@@ -123,13 +113,29 @@ class WavefrontPort {
   MemoryImage* memory_ = nullptr;
   const DispatchContext* context_ = nullptr;
   uint64_t value_ = 0;
-  uint64_t cycle_ = 0;
+  const riscv::Hart<WavefrontPort>* hart_ = nullptr;
+  uint64_t clock_offset_ = 0;
   uint32_t wg_id_ = 0;
   uint8_t wf_id_ = 0;
   uint8_t gpu_ = 0;
   std::array<uint64_t, 2> scratch_{};
   std::vector<uint8_t> private_;
 };
+
+inline bool WavefrontPort::csr_read(uint32_t csr, uint64_t& value) {
+  switch (csr) {
+    case TILE_CSR_WG_ID: value = wg_id_; return true;
+    case TILE_CSR_WF_ID: value = wf_id_; return true;
+    case TILE_CSR_KERNARG: value = context_->kernarg; return true;
+    case TILE_CSR_GPU_ID: value = gpu_; return true;
+    case TILE_CSR_GRID: value = context_->grid; return true;
+    case TILE_CSR_WAVEFRONTS: value = context_->wavefronts; return true;
+    case TILE_CSR_CYCLE: value = hart_->cycles() + clock_offset_; return true;
+    case TILE_CSR_SCRATCH0:
+    case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
+    default: return false;
+  }
+}
 
 struct Wavefront {
   static constexpr unsigned kMaxOperations = 64;  // Asynchronous operations in flight; one more waits.

@@ -16,6 +16,7 @@
 
 #include "models/common/arithmetic.h"
 #include "models/common/elf_image.h"
+#include "models/gpu/atomic_op.h"
 #include "models/gpu/gpu.h"
 #include "models/reference/grid_scheduler_model.h"
 #include "sw/include/formats/code_object.h"

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: is the L2 the cache that its page describes? Hits and misses of three traces against an independent LRU
+// simulator (lists and maps, written from the description), merging, write-backs and their accounts, kernel boundaries,
+// bypass, remote, atomics, locks, pins.
+#include <catch2/catch.hpp>
+
+#include <list>
+#include <set>
+
+#include "tests/support/seeded_rng.h"
+#include "tests/unit/gpu/program.h"
+
+using namespace stretto;
+using namespace stretto::test;
+
+namespace {
+
+// The description in plain arithmetic: 16 MiB, 16 ways, 64 banks (two a channel of 32), 256 B blocks spread over the channels
+// by XOR of all 5-bit pieces of the block number; a line's place in its channel, folded by 7 bits, is its set.
+class ReferenceCache {
+ public:
+  struct Answer {
+    bool hit;
+    std::vector<uint64_t> written_back;  // Sector addresses.
+  };
+  Answer access(uint64_t address, bool write) {
+    const uint64_t line = address / 128;
+    const unsigned sector = address / 64 % 2;
+    std::list<Line>& set = sets_[set_of(line)];
+    Answer answer{false, {}};
+    auto found = set.begin();
+    while (found != set.end() && found->number != line) ++found;
+    if (found != set.end()) {
+      answer.hit = found->valid[sector];
+      set.splice(set.begin(), set, found);
+    } else {
+      if (set.size() == 16) {
+        for (unsigned i = 0; i < 2; ++i) {
+          if (set.back().dirty[i]) answer.written_back.push_back(set.back().number * 128 + i * 64);
+        }
+        set.pop_back();
+      }
+      set.push_front({line, {}, {}});
+    }
+    set.front().valid[sector] = true;
+    if (write) set.front().dirty[sector] = true;
+    return answer;
+  }
+
+ private:
+  struct Line {
+    uint64_t number;
+    bool valid[2];
+    bool dirty[2];
+  };
+  static unsigned set_of(uint64_t line) {
+    const uint64_t block = line / 2;
+    unsigned channel = block % 32;
+    for (uint64_t rest = block / 32; rest != 0; rest /= 32) channel ^= rest % 32;
+    const uint64_t in_channel = block / 32;
+    const unsigned set = (in_channel ^ in_channel / 128 ^ in_channel / 16384) % 128;
+    return (channel * 2 + line % 2) * 128 + set;
+  }
+  std::map<unsigned, std::list<Line>> sets_;
+};
+
+struct Bench : GpuMachine {
+  using GpuMachine::GpuMachine;
+  uint8_t line[64] = {};
+  // One access by the command processor, and everything that it causes.
+  void access(uint64_t address, bool write) {
+    cp_done.clear();
+    PooledPayload& payload = cp_request(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+                                        write ? Operation::write : Operation::read, address, line, 64);
+    run();
+    REQUIRE(cp_done.size() == 1);
+    payload.release();
+  }
+  uint64_t hits() { return gpu.l2.total(gpu.l2.counters().hits); }
+  uint64_t misses() { return gpu.l2.total(gpu.l2.counters().misses); }
+  uint64_t write_backs() { return gpu.l2.total(gpu.l2.counters().write_backs); }
+};
+
+// Runs a trace through both and compares every access.
+void compare(const std::vector<std::pair<uint64_t, bool>>& trace) {
+  Bench bench;
+  ReferenceCache reference;
+  uint64_t hits = 0, misses = 0, written_back = 0, stored = 0;
+  for (const auto& [address, write] : trace) {
+    const ReferenceCache::Answer answer = reference.access(address, write);
+    stored += write;
+    if (!write) ++(answer.hit ? hits : misses);
+    written_back += answer.written_back.size();
+    bench.memory.record = true;
+    bench.memory.accesses.clear();
+    bench.access(kNode + address, write);
+    std::vector<uint64_t> seen;
+    for (const FixedMemory::Access& access : bench.memory.accesses) {
+      if (access.command != tlm::TLM_WRITE_COMMAND) continue;
+      for (unsigned at = 0; at < access.bytes; at += 64) seen.push_back((access.address & STRETTO_OFFSET_MASK) + at);
+    }
+    if (bench.hits() != hits || bench.misses() != misses || seen != answer.written_back) {
+      FAIL("access to 0x" << std::hex << address << (write ? " (write)" : " (read)") << " differs");
+    }
+  }
+  REQUIRE(bench.hits() == hits);
+  REQUIRE(bench.misses() == misses);
+  REQUIRE(bench.write_backs() == written_back);
+  REQUIRE(hits > 0);
+  REQUIRE(misses > 0);
+}
+
+}  // namespace
+
+TEST_CASE("a sequential trace larger than the cache hits and misses like LRU") {
+  std::vector<std::pair<uint64_t, bool>> trace;
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    for (uint64_t i = 0; i < 40'000; ++i) trace.push_back({i * 192 % (20 << 20) / 64 * 64, false});
+  }
+  for (uint64_t i = 0; i < 10'000; ++i) trace.push_back({i * 64, false});
+  compare(trace);
+}
+
+TEST_CASE("a random trace with writes hits, misses and writes back like LRU") {
+  Rng rng(2);
+  std::vector<std::pair<uint64_t, bool>> trace;
+  // Few sets, so that they overflow: lines that differ in high bits only, and some of everywhere.
+  for (unsigned i = 0; i < 60'000; ++i) {
+    const uint64_t address = rng.chance(3, 4) ? rng.below(64) * (1 << 20) + rng.below(8) * 64 : rng.below(1 << 24) * 64;
+    trace.push_back({address, rng.chance(1, 3)});
+  }
+  compare(trace);
+}
+
+TEST_CASE("a strided tile trace hits and misses like LRU") {
+  std::vector<std::pair<uint64_t, bool>> trace;
+  // Panels of 128 rows at the pitch of T-NLG's operands, read again by the next tiles.
+  for (uint64_t tile = 0; tile < 6; ++tile) {
+    for (uint64_t k = 0; k < 16; ++k) {
+      for (uint64_t row = 0; row < 128; ++row) trace.push_back({(tile / 2 * 128 + row) * 4352 + k * 64, false});
+      for (uint64_t row = 0; row < 128; ++row) trace.push_back({(16 << 20) + (tile % 3 * 128 + row) * 4352 + k * 64, false});
+    }
+    for (uint64_t row = 0; row < 128; ++row) trace.push_back({(64 << 20) + (tile * 128 + row) * 8512, true});
+  }
+  compare(trace);
+}
+
+TEST_CASE("sectors that many ask for are fetched once") {
+  Bench bench;
+  bench.map(kNode + 0x100000, 0x10000);
+  Program p;
+  p.load_at(0, kNode + 0x100000, shape(32, 64, 128)).end();
+  Launch launch = p.launch();
+  launch.workgroups = 8;
+  p.run(bench, launch);
+  REQUIRE(bench.misses() == 32);
+  REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().merges) + bench.hits() == 7 * 32);
+  REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().merges) > 0);
+  REQUIRE(bench.memory.read_bytes == 32 * 64);
+}
+
+TEST_CASE("neighbouring missing sectors of a block are one payload") {
+  Bench bench;
+  bench.map(kNode + 0x100000, 0x10000);
+  Program p;
+  p.load_at(0, kNode + 0x100000 + 64, shape(1, 448, 448)).end().run(bench);
+  REQUIRE(bench.misses() == 7);
+  REQUIRE(bench.memory.requests == 2);  // 192 bytes of the first block, 256 of the second.
+}
+
+TEST_CASE("a kernel boundary writes back on the account of who dirtied and forgets the rest") {
+  Bench bench;
+  bench.map(kNode + 0x100000, 0x10000);
+  Program p;
+  p.load_at(0, kNode + 0x100000, shape(8, 64, 128)).store_at(0, kNode + 0x104000, shape(8, 64, 128)).end();
+  Launch launch = p.launch();
+  launch.traffic = TrafficClass::gemm;
+  p.run(bench, launch);
+  bench.access(kNode + 0x108000, true);
+  REQUIRE(bench.memory.written_bytes == 0);
+  REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) == 0);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) != 0);
+  bench.run();
+  REQUIRE(bench.read(GPU_L2_STATUS_OFFSET) == uint64_t{1} << 32);
+  REQUIRE(bench.memory.written_by[static_cast<unsigned>(TrafficClass::gemm)] == 8 * 64);
+  REQUIRE(bench.memory.written_by[static_cast<unsigned>(TrafficClass::cp)] == 64);
+  const uint64_t misses = bench.misses();
+  bench.access(kNode + 0x100000, false);
+  REQUIRE(bench.misses() == misses + 1);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.run();
+  REQUIRE(bench.memory.written_bytes == 9 * 64);  // Nothing was dirty any more.
+}
+
+TEST_CASE("a boundary of many lines keeps to the limit in flight and ends") {
+  L2Spec spec;
+  spec.write_backs_in_flight = 2;
+  Bench bench(GpuMachine::small(), spec);
+  for (uint64_t i = 0; i < 1000; ++i) bench.access(kNode + i * 128, true);
+  const Time begin = bench.queue.now();
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  const Time end = bench.run();
+  REQUIRE(bench.memory.written_bytes == 64'000);
+  REQUIRE(end - begin >= 1000 / 32 / 2 * 300 * kNanosecond);
+  REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) == 0);
+}
+
+TEST_CASE("uncached updates go to memory in contiguous pieces with their ids") {
+  Bench bench;
+  RangeEntry entry;
+  entry.base = kNode + 0x200000;
+  entry.rows = 1;
+  entry.row_bytes = 0x100000;
+  entry.update = entry.tracked = true;
+  entry.allocation = AllocationClass::uncached;
+  bench.map(kNode + 0x100000, 0x10000);
+  bench.map(entry);
+  for (unsigned i = 0; i < 1024; ++i) bench.set_value<uint16_t>(kNode + 0x100000 + 2 * i, fp16_from_fp32(1.5f));
+  Program p;  // The pitch of T-NLG's output: 8512 = 33 * 256 + 64.
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256)).store_at(0, kNode + 0x200000, shape(4, 256, 8512)).end();
+  Launch launch = p.launch();
+  launch.update = true;
+  launch.workgroups = 1;
+  p.put_into(bench);
+  bench.memory.record = true;
+  bench.run_kernel(launch);
+  bench.run_kernel(launch);
+  REQUIRE(bench.memory.updated_bytes == 2 * 1024);
+  unsigned updates = 0;
+  for (const FixedMemory::Access& access : bench.memory.accesses) {
+    if (access.command != tlm::TLM_WRITE_COMMAND) continue;
+    ++updates;
+    REQUIRE(access.extension.operation == Operation::update);
+    REQUIRE(access.extension.tracked);
+    REQUIRE(access.extension.wg_id == 0);
+    REQUIRE(access.extension.element == ElementType::fp16);
+    REQUIRE(access.extension.traffic == TrafficClass::gemm);
+  }
+  REQUIRE(updates == 2 * (1 + 2 + 2 + 2));
+  REQUIRE(fp32_from_fp16(bench.value_at<uint16_t>(kNode + 0x200000 + 3 * 8512 + 254)) == 3.0f);
+  REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 0);
+}
+
+TEST_CASE("without the update bit the same kernel stores") {
+  Bench bench;
+  RangeEntry entry;
+  entry.base = kNode + 0x200000;
+  entry.rows = 1;
+  entry.row_bytes = 0x100000;
+  entry.update = entry.tracked = true;
+  bench.map(kNode + 0x100000, 0x10000);
+  bench.map(entry);
+  Program p;
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256)).store_at(0, kNode + 0x200000, shape(4, 256, 8512)).end().run(bench);
+  REQUIRE(bench.memory.updated_bytes == 0);
+  REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 16);
+}
+
+TEST_CASE("a remote entry sends one two-dimensional payload to the peer's address") {
+  Bench bench;
+  RangeEntry entry;
+  entry.base = kNode + 0x200000;
+  entry.pitch = 8512;
+  entry.row_bytes = 1024;
+  entry.rows = 64;
+  entry.kind = RangeKind::remote;
+  entry.update = entry.tracked = true;
+  entry.peer_base = (uint64_t{4} << 40) + 0x700000;
+  bench.map(kNode + 0x100000, 0x10000);
+  bench.map(entry);
+  bench.set_value<uint16_t>(kNode + 0x100000 + 256, 0x1234);
+  Program p;
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256)).store_at(0, entry.base + 2 * 8512 + 512, shape(4, 256, 8512)).end();
+  Launch launch = p.launch();
+  launch.update = true;
+  p.run(bench, launch);
+  REQUIRE(bench.gpu.front_end.fault_count() == 0);
+  REQUIRE(bench.memory.remote.size() == 1);
+  const FixedMemory::Access& access = bench.memory.remote[0];
+  REQUIRE(access.address == entry.peer_base + 2 * 8512 + 512);
+  REQUIRE(access.bytes == 1024);
+  REQUIRE(access.extension.rows == 4);
+  REQUIRE(access.extension.row_bytes == 256);
+  REQUIRE(access.extension.pitch == 8512);
+  REQUIRE(access.extension.operation == Operation::update);
+  REQUIRE(access.extension.tracked);
+  REQUIRE((access.data[256] == 0x34 && access.data[257] == 0x12));
+  REQUIRE(bench.memory.written_bytes == 0);
+}
+
+TEST_CASE("a tile over two entries becomes one request each") {
+  Bench bench;
+  bench.map(kNode + 0x100000, 0x10000);
+  bench.map(kNode + 0x200000, 0x800, AllocationClass::uncached);
+  RangeEntry remote;
+  remote.base = kNode + 0x200800;
+  remote.rows = 1;
+  remote.row_bytes = 0x800;
+  remote.kind = RangeKind::remote;
+  remote.peer_base = uint64_t{3} << 40;
+  bench.map(remote);
+  Program p;
+  p.load_at(0, kNode + 0x100000, shape(16, 64, 64)).store_at(0, kNode + 0x200000, shape(16, 64, 256)).end().run(bench);
+  REQUIRE(bench.gpu.front_end.fault_count() == 0);
+  REQUIRE(bench.memory.written_bytes == 8 * 64);
+  REQUIRE(bench.memory.remote.size() == 1);
+  REQUIRE(bench.memory.remote[0].address == uint64_t{3} << 40);
+  REQUIRE(bench.memory.remote[0].extension.rows == 8);
+}
+
+TEST_CASE("streaming loads pass the cache") {
+  Bench bench;
+  bench.map(kNode + 0x100000, 0x10000);
+  bench.map(kNode + 0x200000, 0x10000, AllocationClass::uncached);
+  bench.set_value<uint64_t>(kNode + 0x100000 + 256, 77);
+  Program p;
+  p.constant(10, kNode + 0x100000).constant(11, shape(4, 256, 256)).load(0, 10, 11, ElementType::fp16, true);
+  p.store_at(0, kNode + 0x200000, shape(4, 256, 256)).end().run(bench);
+  REQUIRE(bench.hits() + bench.misses() == 0);
+  REQUIRE(bench.memory.read_bytes == 1024);
+  REQUIRE(bench.value_at<uint64_t>(kNode + 0x200000 + 256) == 77);
+}
+
+TEST_CASE("an atomic returns the old value and leaves the line dirty") {
+  Bench bench;
+  bench.set_value<uint64_t>(kNode + 0x5000, 40);
+  uint64_t operand = 2;
+  PooledPayload& payload = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::atomic, kNode + 0x5000,
+                                            reinterpret_cast<uint8_t*>(&operand), 8);
+  bench.run();
+  REQUIRE(bench.cp_done.size() == 1);
+  payload.release();
+  REQUIRE(operand == 40);
+  REQUIRE(bench.value_at<uint64_t>(kNode + 0x5000) == 42);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.run();
+  REQUIRE(bench.memory.written_bytes == 64);
+}
+
+TEST_CASE("signed and unsigned atomics of four bytes compare as words") {
+  REQUIRE(apply_atomic_op(AtomicOp::min, 4, 0xFFFFFFFF, 1) == 0xFFFFFFFF);
+  REQUIRE(apply_atomic_op(AtomicOp::minu, 4, 0xFFFFFFFF, 1) == 1);
+  REQUIRE(apply_atomic_op(AtomicOp::max, 8, ~uint64_t{0}, 1) == 1);
+  REQUIRE(apply_atomic_op(AtomicOp::maxu, 8, ~uint64_t{0}, 1) == ~uint64_t{0});
+  REQUIRE(apply_atomic_op(AtomicOp::swap, 4, 1, 2) == 2);
+  REQUIRE(apply_atomic_op(AtomicOp::xor_, 4, 5, 1) == 4);
+}
+
+TEST_CASE("accesses to a locked line wait for the unlocking write") {
+  Bench bench;
+  uint64_t mine = 0, other = 0, elsewhere = 0;
+  PooledPayload& lock = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::locked_read, kNode + 0x5000,
+                                         reinterpret_cast<uint8_t*>(&mine), 8);
+  bench.run();
+  REQUIRE(bench.cp_done.size() == 1);
+  PooledPayload& late = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x5040,
+                                         reinterpret_cast<uint8_t*>(&other), 8);
+  PooledPayload& free = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x9000,
+                                         reinterpret_cast<uint8_t*>(&elsewhere), 8);
+  bench.run();
+  REQUIRE(bench.cp_done.size() == 2);
+  REQUIRE(bench.cp_done[1] == &free);
+  REQUIRE(bench.gpu.waiting_on().size() == 1);
+  bench.set_value<uint64_t>(kNode + 0x5040, 5);
+  mine = 6;
+  PooledPayload& unlock = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::unlocking_write, kNode + 0x5000,
+                                           reinterpret_cast<uint8_t*>(&mine), 8);
+  bench.run();
+  REQUIRE(bench.cp_done.size() == 4);
+  REQUIRE(other == 5);
+  REQUIRE(bench.value_at<uint64_t>(kNode + 0x5000) == 6);
+  for (PooledPayload* payload : {&lock, &late, &free, &unlock}) payload->release();
+}
+
+TEST_CASE("pinned lines stay until they are unpinned") {
+  Bench bench;
+  bench.write(GPU_L2_PIN_BASE_OFFSET_AT(0), kNode + 0x100000);
+  bench.write(GPU_L2_PIN_BYTES_OFFSET_AT(0), 128);
+  bench.access(kNode + 0x100000, false);
+  for (uint64_t i = 0; i < 3000; ++i) bench.access(kNode + 0x100000 + (i + 1) * 8192 * 32, false);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.run();
+  const uint64_t hits = bench.hits();
+  bench.access(kNode + 0x100000, false);
+  REQUIRE(bench.hits() == hits + 1);
+  bench.write(GPU_L2_PIN_BYTES_OFFSET_AT(0), 0);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.run();
+  bench.access(kNode + 0x100000, false);
+  REQUIRE(bench.hits() == hits + 1);
+}
+
+TEST_CASE("a set full of pending lines fetches past the tags") {
+  L2Spec spec;
+  spec.bytes = 64 * 1024;  // Eight sets a channel pair: 512 lines of one way.
+  spec.ways = 1;
+  Bench bench(GpuMachine::small(), spec);
+  bench.map(kNode, 0x4000000);
+  Program p;
+  for (unsigned i = 0; i < 6; ++i) p.load_at(i, kNode + 0x100000 + i * 0x200000, shape(128, 64, 8192));
+  p.end().run(bench);
+  REQUIRE(bench.gpu.l2.counters().unallocated > 0);
+  REQUIRE(bench.gpu.front_end.fault_count() == 0);
+  AuditSink sink;
+  bench.gpu.audit(sink);
+  for (const AuditResult& result : sink.all()) REQUIRE(result.holds);
+}
+
+TEST_CASE("a request without the extension or with a fill is refused") {
+  Bench bench;
+  PooledPayload& payload = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::fill, kNode + 0x5000, bench.line, 64);
+  REQUIRE(payload.get_response_status() == tlm::TLM_COMMAND_ERROR_RESPONSE);
+  payload.release();
+  tlm::tlm_generic_payload bare;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  REQUIRE(bench.cp->nb_transport_fw(bare, phase, delay) == tlm::TLM_COMPLETED);
+  REQUIRE(bare.is_response_error());
+}
+
+TEST_CASE("the bandwidth of a bank bounds hits to its line") {
+  // 80 units load the same 64 B: the bank gives 32 B a clock, so two clocks each.
+  GpuSpec spec;
+  Bench bench(spec);
+  bench.map(kNode + 0x100000, 0x10000);
+  Program p;
+  for (unsigned i = 0; i < 8; ++i) p.constant(10, kNode + 0x100000).constant(11, shape(64, 64, 0)).load(i, 10, 11);
+  p.end();
+  Launch launch = p.launch();
+  launch.workgroups = 80;
+  launch.registers_bytes = 256 * 1024;
+  p.put_into(bench);
+  bench.run_kernel(launch);
+  const Time begin = bench.queue.now();
+  const Time time = bench.run_kernel(launch) - begin;
+  const Time least = Time{80} * 8 * 64 * 2 * 714285;
+  REQUIRE(time >= least);
+  REQUIRE(time < least + 1000 * kNanosecond);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: what do accumulators and tiles hold after the tile instructions? Plain C++ classes, no simulation.
+// State space: accumulator empty / stamps / values / poisoned; K intervals in order, out of order, with a gap, repeated;
+// operands right, exchanged, of another tile, ragged. Products against float64.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "models/common/arithmetic.h"
+#include "models/common/stamp.h"
+#include "models/gpu/tile_state.h"
+#include "sw/include/tile.h"
+#include "tests/support/seeded_rng.h"
+
+using namespace stretto;
+
+namespace {
+
+constexpr uint32_t kRows = 300, kColumns = 200, kDepth = 100;
+
+StampMatrix matrix(uint8_t role, bool k_is_column = true) {
+  StampMatrix m;
+  m.base = role == 0 ? 0x10000 : 0x80000;
+  m.rows = k_is_column ? (role == 0 ? kRows : kColumns) : kDepth;
+  m.columns = k_is_column ? kDepth : (role == 0 ? kRows : kColumns);
+  m.pitch = 1024;
+  m.k_is_column = k_is_column;
+  m.role = role;
+  m.k_total = kDepth;
+  m.seed = 99;
+  return m;
+}
+
+Tile stamped(const StampMatrix& m, uint32_t row, uint32_t column, uint32_t rows, uint32_t columns) {
+  Tile tile;
+  tile.shape = {rows, columns * 2, static_cast<uint32_t>(m.pitch)};
+  tile.stamped = true;
+  tile.stamp = stamp_of(m, m.base + row * m.pitch + column * 2, tile.shape);
+  return tile;
+}
+
+// A fixture of one output tile of 64 x 32 at (128, 32) of the product, K in steps of 32.
+struct Product {
+  StampMatrix a = matrix(0), b = matrix(1);
+  Accumulator sum;
+  Product() { sum.zero(64, 32); }
+  void step(uint32_t k, uint32_t count) {
+    sum.multiply(stamped(a, 128, k, 64, count), false, stamped(b, 32, k, 32, count), true, ElementType::fp16);
+  }
+  uint16_t at(uint32_t row, uint32_t column) {
+    uint16_t value;
+    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, reinterpret_cast<uint8_t*>(&value));
+    return value;
+  }
+};
+
+Tile values(const std::vector<float>& from, uint32_t rows, uint32_t columns) {
+  Tile tile;
+  tile.shape = {rows, columns * 2, columns * 2};
+  tile.data.resize(from.size() * 2);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const uint16_t half = fp16_from_fp32(from[i]);
+    std::memcpy(tile.data.data() + 2 * i, &half, 2);
+  }
+  return tile;
+}
+
+}  // namespace
+
+TEST_CASE("full coverage of K yields the stamp of the output element") {
+  Product p;
+  for (uint32_t k = 0; k < kDepth; k += 32) p.step(k, std::min(32u, kDepth - k));
+  REQUIRE(p.sum.complete());
+  for (uint32_t row : {0u, 17u, 63u}) {
+    for (uint32_t column : {0u, 31u}) {
+      REQUIRE(fp32_from_fp16(p.at(row, column)) == stamp_value(99, 3, 128 + row, 32 + column, 256));
+    }
+  }
+}
+
+TEST_CASE("the order of K steps does not matter") {
+  Product p;
+  for (uint32_t k : {64u, 0u, 96u, 32u}) p.step(k, std::min(32u, kDepth - k));
+  REQUIRE(p.sum.complete());
+}
+
+TEST_CASE("a skipped K step poisons the accumulator") {
+  Product p;
+  for (uint32_t k : {0u, 32u, 96u}) p.step(k, std::min(32u, kDepth - k));
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+  REQUIRE(p.at(63, 31) == kFp16NaN);
+}
+
+TEST_CASE("a repeated K step poisons the accumulator") {
+  Product p;
+  for (uint32_t k : {0u, 32u, 32u, 64u, 96u}) p.step(k, std::min(32u, kDepth - k));
+  REQUIRE(p.at(5, 5) == kFp16NaN);
+}
+
+TEST_CASE("a missing tail of K poisons the accumulator") {
+  Product p;
+  for (uint32_t k : {0u, 32u, 64u}) p.step(k, 32);
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+}
+
+TEST_CASE("exchanged operands poison the accumulator") {
+  Product p;
+  p.sum.multiply(stamped(p.b, 32, 0, 64, 32), false, stamped(p.a, 128, 0, 32, 32), true, ElementType::fp16);
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+}
+
+TEST_CASE("operands of different K poison the accumulator") {
+  Product p;
+  p.sum.multiply(stamped(p.a, 128, 0, 64, 32), false, stamped(p.b, 32, 32, 32, 32), true, ElementType::fp16);
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+}
+
+TEST_CASE("an operand of another output tile poisons the accumulator") {
+  Product p;
+  p.step(0, 32);
+  p.sum.multiply(stamped(p.a, 192, 32, 64, 32), false, stamped(p.b, 32, 32, 32, 32), true, ElementType::fp16);
+  p.step(64, 32);
+  p.step(96, 4);
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+}
+
+TEST_CASE("a wrong orientation poisons the accumulator") {
+  Product p;
+  p.sum.multiply(stamped(p.a, 128, 0, 64, 64), true, stamped(p.b, 32, 0, 32, 64), true, ElementType::fp16);
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+}
+
+TEST_CASE("transposed operands cover K along their rows") {
+  const StampMatrix a = matrix(0, false), b = matrix(1, false);
+  Accumulator sum;
+  sum.zero(64, 32);
+  for (uint32_t k = 0; k < kDepth; k += 50) {
+    sum.multiply(stamped(a, k, 64, 50, 64), true, stamped(b, k, 96, 50, 32), false, ElementType::fp16);
+  }
+  REQUIRE(sum.complete());
+  uint16_t value;
+  sum.epilogue(3, 1, 4, 1, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(&value));
+  REQUIRE(fp32_from_fp16(value) == stamp_value(99, 0, 67, 100, 256));
+}
+
+TEST_CASE("padding behind the last column of a stamp matrix is clipped") {
+  Product p;
+  p.step(0, 64);
+  p.step(64, 64);  // Columns 100..127 are padding of the pitch.
+  REQUIRE(p.sum.complete());
+}
+
+TEST_CASE("a ragged tile is zero beyond its operands") {
+  const StampMatrix a = matrix(0), b = matrix(1);
+  Accumulator sum;
+  sum.zero(64, 32);
+  sum.multiply(stamped(a, 256, 0, 44, kDepth), false, stamped(b, 192, 0, 8, kDepth), true, ElementType::fp16);
+  REQUIRE(sum.complete());
+  uint16_t row[32];
+  sum.epilogue(43, 1, 0, 32, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(row));
+  REQUIRE(fp32_from_fp16(row[7]) == stamp_value(99, 0, 299, 199, 256));
+  REQUIRE(row[8] == 0);
+  sum.epilogue(44, 1, 0, 32, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(row));
+  REQUIRE(row[0] == 0);
+}
+
+TEST_CASE("a load beyond the rows of a stamp matrix poisons") {
+  const StampMatrix a = matrix(0), b = matrix(1);
+  Accumulator sum;
+  sum.zero(64, 32);
+  sum.multiply(stamped(a, 256, 0, 64, kDepth), false, stamped(b, 0, 0, 32, kDepth), true, ElementType::fp16);
+  uint16_t value;
+  sum.epilogue(0, 1, 0, 1, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(&value));
+  REQUIRE(value == kFp16NaN);
+}
+
+TEST_CASE("bytes and stamps together poison the accumulator") {
+  Product p;
+  p.sum.multiply(values(std::vector<float>(64 * 32, 1.0f), 64, 32), false, stamped(p.b, 32, 0, 32, 32), true,
+                 ElementType::fp16);
+  REQUIRE(p.at(0, 0) == kFp16NaN);
+}
+
+TEST_CASE("stamps are whole numbers from one to the limit and depend on every argument") {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < 100000; ++i) {
+    const uint32_t value = stamp_value(5, 1, i / 300, i % 300, 256);
+    REQUIRE((value >= 1 && value <= 256));
+    REQUIRE(fp32_from_fp16(fp16_from_whole(value)) == value);
+    REQUIRE(fp32_from_bf16(bf16_from_whole(value)) == value);
+    sum += value;
+  }
+  REQUIRE(std::abs(static_cast<double>(sum) / 100000 - 128.5) < 1.0);
+  REQUIRE(fp32_from_fp16(fp16_from_whole(2048)) == 2048);
+  REQUIRE(stamp_value(5, 1, 2, 3, 2048) != stamp_value(5, 2, 2, 3, 2048));
+  REQUIRE(stamp_value(5, 1, 2, 3, 2048) != stamp_value(6, 1, 2, 3, 2048));
+  REQUIRE(stamp_value(5, 1, 2, 3, 2048) != stamp_value(5, 1, 3, 2, 2048));
+}
+
+TEST_CASE("real products match float64 within the error of FP32 accumulation") {
+  test::Rng rng(1);
+  for (const bool a_km : {false, true}) {
+    for (const bool b_nk : {false, true}) {
+      const uint32_t m = 37, n = 29, k = 61;
+      std::vector<float> a(m * k), b(k * n);
+      for (float& x : a) x = fp32_from_fp16(fp16_from_fp32(static_cast<float>(rng.below(2001)) / 500 - 2));
+      for (float& x : b) x = fp32_from_fp16(fp16_from_fp32(static_cast<float>(rng.below(2001)) / 500 - 2));
+      std::vector<float> ta(a), tb(b);  // As they lie in memory.
+      if (a_km) for (uint32_t i = 0; i < m; ++i) for (uint32_t j = 0; j < k; ++j) ta[j * m + i] = a[i * k + j];
+      if (b_nk) for (uint32_t i = 0; i < k; ++i) for (uint32_t j = 0; j < n; ++j) tb[j * k + i] = b[i * n + j];
+      Accumulator sum;
+      sum.zero(40, 32);
+      sum.multiply(a_km ? values(ta, k, m) : values(ta, m, k), a_km, b_nk ? values(tb, n, k) : values(tb, k, n), b_nk,
+                   ElementType::fp16);
+      std::vector<float> out(40 * 32);
+      sum.epilogue(0, 40, 0, 32, ElementType::fp32, 0, 1, reinterpret_cast<uint8_t*>(out.data()));
+      double worst = 0;
+      for (uint32_t i = 0; i < 40; ++i) {
+        for (uint32_t j = 0; j < 32; ++j) {
+          double exact = 0, magnitude = 0;
+          for (uint32_t kk = 0; kk < k && i < m && j < n; ++kk) {
+            exact += double{a[i * k + kk]} * b[kk * n + j];
+            magnitude += std::abs(double{a[i * k + kk]} * b[kk * n + j]);
+          }
+          worst = std::max(worst, std::abs(out[i * 32 + j] - exact) - magnitude * k * 0x1p-24);
+        }
+      }
+      REQUIRE(worst <= 0);
+    }
+  }
+}
+
+TEST_CASE("the epilogue rounds to nearest even") {
+  Accumulator sum;
+  sum.zero(1, 2);
+  // 1 + 2^-11 lies half way between two FP16 numbers and goes down to even; 1 + 3 * 2^-11 goes up.
+  sum.multiply(values({1.0f, 0x1p-11f}, 1, 2), false, values({1.0f, 1.0f, 1.0f, 3.0f}, 2, 2), false, ElementType::fp16);
+  uint16_t out[2];
+  sum.epilogue(0, 1, 0, 2, ElementType::fp16, 0, 1, reinterpret_cast<uint8_t*>(out));
+  REQUIRE(out[0] == 0x3C00);
+  REQUIRE(out[1] == 0x3C02);
+}
+
+TEST_CASE("SIMT operations work element by element") {
+  const Tile a = values({1.0f, -2.0f, 3.0f, 100.0f}, 1, 4), b = values({0.5f, 4.0f, -1.0f, 1000.0f}, 1, 4);
+  Tile result;
+  const auto element = [&](size_t i) {
+    uint16_t value;
+    std::memcpy(&value, result.data.data() + 2 * i, 2);
+    return fp32_from_fp16(value);
+  };
+  simt_operation(TILE_SIMT_ADD, a, b, result);
+  REQUIRE((element(0) == 1.5f && element(1) == 2.0f && element(2) == 2.0f && element(3) == 1100.0f));
+  simt_operation(TILE_SIMT_MUL, a, b, result);
+  REQUIRE((element(0) == 0.5f && element(1) == -8.0f && std::isinf(element(3))));
+  simt_operation(TILE_SIMT_MAX, a, b, result);
+  REQUIRE((element(0) == 1.0f && element(1) == 4.0f && element(2) == 3.0f));
+  simt_operation(TILE_SIMT_COPY, b, b, result);
+  REQUIRE(result.data == b.data);
+}
+
+TEST_CASE("SIMT operands of different shapes yield NaN") {
+  Tile result;
+  simt_operation(TILE_SIMT_ADD, values({1.0f, 2.0f}, 1, 2), values({1.0f, 2.0f}, 2, 1), result);
+  uint16_t value;
+  std::memcpy(&value, result.data.data(), 2);
+  REQUIRE(value == kFp16NaN);
+}
