@@ -24,7 +24,6 @@ HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
                        std::unique_ptr<Mca> mca, CommandObserver* observer)
     : core_(core),
       index_(index),
-      columns_per_atom_(set.columns_per_atom),
       burst_cycles_(set.burst_cycles),
       read_latency_(set.read_latency),
       write_latency_(set.write_latency),

@@ -145,7 +145,6 @@ class HbmChannel {
 
   HbmCore& core_;
   const unsigned index_;
-  const unsigned columns_per_atom_;
   const unsigned burst_cycles_;
   const unsigned read_latency_;
   const unsigned write_latency_;

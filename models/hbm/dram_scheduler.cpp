@@ -39,6 +39,7 @@ void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t ro
   wanted_row_[position] = row;
   bank_[position] = static_cast<uint8_t>(bank);
   masks_[bank] |= here;
+  masks_[kGroups + bank / kHbmBanksPerGroup] |= here;
   if (command == DramCommand::read) masks_[kRead] |= here;
   if (command == DramCommand::update) masks_[kUpdate] |= here;
   if (command != DramCommand::read) ++writes_;

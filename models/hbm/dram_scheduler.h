@@ -82,13 +82,19 @@ class DramScheduler {
 
  private:
   enum class RefreshPhase : uint8_t { waiting, precharge, refresh };
-  // Rows of masks_; the first kHbmBanks are "queued for bank b".
-  enum Mask : unsigned { kRead = kHbmBanks, kUpdate, kHit, kEligible, kActive, kMasks };
+  // Rows of masks_; the first are "queued for bank b", then "queued for bank group g".
+  enum Mask : unsigned {
+    kGroups = kHbmBanks,
+    kRead = kGroups + kHbmGroups,
+    kUpdate,
+    kHit,
+    kEligible,
+    kActive,
+    kUnused,  // An even number is shifted by whole vectors.
+    kMasks
+  };
 
-  uint64_t group_mask(unsigned group) const {
-    const uint64_t* of = &masks_[group * kHbmBanksPerGroup];
-    return of[0] | of[1] | of[2] | of[3];
-  }
+  uint64_t group_mask(unsigned group) const { return masks_[kGroups + group]; }
   unsigned bank_at(unsigned position) const { return bank_[position]; }
   uint32_t issue_column(uint64_t cycle);
   void issue_row(uint64_t cycle);

@@ -223,6 +223,7 @@ void Hbm::run_cycle(uint64_t cycle) {
     next_[i] = channels_[i]->next(cycle);
   }
   after_ticks(cycle);
+  if (services_.trace != nullptr) trace_traffic(clock_.edge(cycle));
   if (core_.tracker_port.present()) tracker_next_ = core_.tracker_port.next(cycle);
 }
 
@@ -251,11 +252,12 @@ void Hbm::after_ticks(uint64_t cycle) {
     }
   }
   if (refused_.empty()) return;
-  size_t kept = 0;
-  for (const uint32_t index : refused_) {
-    HbmRequest& request = core_.requests[index];
+  const std::vector<uint32_t> refused = std::move(refused_);  // An initiator may send the next now.
+  refused_.clear();
+  for (const uint32_t index : refused) {
+    const HbmRequest& request = core_.requests[index];
     if (clock_.cycle_at(request.arrival) >= cycle) {
-      refused_[kept++] = index;
+      refused_.push_back(index);
       continue;
     }
     tlm::tlm_generic_payload& payload = *request.payload;
@@ -263,7 +265,6 @@ void Hbm::after_ticks(uint64_t cycle) {
     core_.requests.release(index);
     respond(source, payload, clock_.edge(cycle));
   }
-  refused_.resize(kept);
 }
 
 void Hbm::complete(uint32_t index) {

@@ -128,6 +128,7 @@ class Hbm final : public sc_core::sc_module,
   void on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) override;
   void complete_spill(HbmRequest& request);
   void set_drain(bool level);
+  void trace_traffic(Time now);
 
   // Registers.
   void on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -162,6 +163,9 @@ class Hbm final : public sc_core::sc_module,
   bool drain_status_ = false;
   std::array<Latency, 2> latency_{};  // By stream.
   uint64_t requests_high_water_ = 0;
+  // Timeline, if on: DRAM traffic about every microsecond.
+  Time traced_at_ = 0;
+  std::array<uint64_t, 2> traced_bytes_{};  // Read, written until then.
 };
 
 }  // namespace stretto

@@ -182,7 +182,7 @@ class Bench final : public sc_core::sc_module {
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  void print() {
+  void print_results() {
     if (latencies_.empty()) throw UserError("no access was made");
     std::sort(latencies_.begin(), latencies_.end());
     uint64_t sum = 0;
@@ -337,7 +337,7 @@ int run_bench(int argc, char* argv[]) {
   Bench bench("bench", options);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   bench.run();
-  bench.print();
+  bench.print_results();
   return 0;
 }
 

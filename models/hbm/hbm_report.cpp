@@ -47,6 +47,24 @@ ChannelCounters Hbm::totals() const {
   return sum;
 }
 
+// Mean rates since the last call that drew them, at most one a microsecond.
+void Hbm::trace_traffic(Time now) {
+  if (now - traced_at_ < kMicrosecond) return;
+  const ChannelCounters sum = totals();
+  constexpr const char* kNames[2] = {"read", "write"};
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    uint64_t bytes = 0;
+    for (const auto& of_class : sum.bytes) bytes += of_class[direction];
+    std::string track("gpu");
+    track.append(std::to_string(services_.gpu)).append("/hbm ").append(kNames[direction]);
+    services_.trace->counter(
+        track.append(" MB/s"), now,
+        (bytes - traced_bytes_[direction]) * kMicrosecond / (now - traced_at_));
+    traced_bytes_[direction] = bytes;
+  }
+  traced_at_ = now;
+}
+
 void Hbm::report(StatisticSink& sink) const {
   const ChannelCounters sum = totals();
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
