@@ -42,8 +42,13 @@ class Checker {
   }
 
   CheckReport run() {
-    if (task_.data == DataMode::stamp) {
+    if (task_.mirrored && promise_of(task_.mode) != Promise::partial) {
+      add_up_chunks();
+      for (uint32_t row = 0; row < task_.m; ++row) mirrored_row(row);
+    } else if (task_.data == DataMode::stamp && task_.mode != "ag") {
       for (uint32_t row = 0; row < task_.m; ++row) stamp_row(row);
+    } else if (task_.mode == "ag") {
+      for (uint32_t row = 0; row < task_.m; ++row) gathered_row(row);
     } else {
       make_partials();
       for (uint32_t row = 0; row < task_.m; ++row) real_row(row);
@@ -90,7 +95,51 @@ class Checker {
     compare_row(row, [&](uint32_t, uint32_t column) { return want_[column]; });
   }
 
+  void gathered_row(uint32_t row) {
+    want_.resize(task_.n);
+    for (uint32_t column = 0; column < task_.n; ++column) want_[column] = task_.given(chunk_at(row, column), row, column);
+    compare_row(row, [&](uint32_t, uint32_t column) { return want_[column]; });
+  }
+
+  // Mirrored machines. Place of an element in its chunk: tile of the chunk, then row and column of the tile.
+  uint64_t place_in_chunk(uint32_t row, uint32_t column) const {
+    const uint32_t tile = row / task_.tile_m * tiles_n_ + column / task_.tile_n;
+    const uint32_t first = chunk_first_tile(tiles_, task_.ranks, chunk_of_tile_[tile]);
+    return (uint64_t{tile - first} * task_.tile_m + row % task_.tile_m) * task_.tile_n + column % task_.tile_n;
+  }
+
+  void add_up_chunks() {
+    chunk_sum_.assign(uint64_t{tiles_ / task_.ranks + 1} * task_.tile_m * task_.tile_n, 0);
+    std::vector<uint32_t> values(task_.n);
+    for (uint32_t row = 0; row < task_.m; ++row) {
+      std::fill(values.begin(), values.end(), 0);
+      task_.add_stamps(0, row, values.data());
+      for (uint32_t column = 0; column < task_.n; ++column) {
+        // An isolated all-gather passes the own chunk on and adds nothing.
+        if (task_.mode == "ag" && chunk_at(row, column) != 0) continue;
+        chunk_sum_[place_in_chunk(row, column)] += values[column];
+      }
+    }
+  }
+
+  void mirrored_row(uint32_t row) {
+    compare_row(row, [&](uint32_t, uint32_t column) {
+      return bits_of(static_cast<float>(chunk_sum_[place_in_chunk(row, column)]));
+    });
+  }
+
   void make_partials() {
+    if (task_.given) {
+      partial_.assign(task_.ranks, std::vector<uint16_t>(uint64_t{task_.m} * task_.n));
+      for (uint32_t rank = 0; rank < task_.ranks; ++rank) {
+        for (uint32_t row = 0; row < task_.m; ++row) {
+          for (uint32_t column = 0; column < task_.n; ++column) {
+            partial_[rank][uint64_t{row} * task_.n + column] = task_.given(rank, row, column);
+          }
+        }
+      }
+      return;
+    }
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     partial_.assign(task_.ranks, std::vector<uint16_t>(uint64_t{task_.m} * task_.n));
     // gamma_K of FP32 accumulation (Higham, 3.1) times sum |a||b|, plus one rounding to FP16.
@@ -153,6 +202,7 @@ class Checker {
   std::vector<uint16_t> got_;
   std::vector<uint32_t> sum_;
   std::vector<uint16_t> want_;
+  std::vector<uint32_t> chunk_sum_;  // By place in a chunk.
   std::vector<std::vector<uint16_t>> partial_;
   CheckReport report_;
 };

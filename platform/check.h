@@ -34,7 +34,6 @@ struct CheckTask {
   uint32_t ranks = 0;
   uint32_t m = 0, n = 0, k = 0;
   uint32_t tile_m = 128, tile_n = 128;
-  uint64_t seed = 0;
   DataMode data = DataMode::stamp;
   std::string mode;
   // FP16 bits of [row, column .. column + count) of a rank's output array.
@@ -44,8 +43,12 @@ struct CheckTask {
   // FP16 bits of operand elements; real data.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t k)> a;
   std::function<uint16_t(uint32_t rank, uint32_t k, uint32_t column)> b;
-  // Ranks that were simulated: with a mirrored machine only rank 0.
+  // Isolated collectives: what a rank's output held at the start, instead of a partial product; else empty.
+  std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t column)> given;
+  // Ranks that were simulated. A mirrored machine simulates rank 0, which receives its own sums: each chunk holds the sum
+  // of the elements at that place in all chunks of rank 0 (equal chunks of whole tiles; stamp data).
   uint32_t simulated_ranks = 0;
+  bool mirrored = false;
 };
 
 // First tile of chunk `chunk` in row-major tile order; chunks are contiguous and differ by at most one tile (T3-U09).

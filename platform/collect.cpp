@@ -49,7 +49,7 @@ AuditResult normalised(AuditResult one) {
 
 }  // namespace
 
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Results& results) {
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host, Results& results) {
   StatisticSink statistics;
   AuditSink audit;
   std::vector<const Router*> routers;
@@ -59,6 +59,13 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Results&
     routers.push_back(&gpu->router);
   }
   audit_links(routers, audit);
+  if (host != nullptr) {
+    statistics.set_prefix("host");
+    host->report(statistics);
+    audit.set_where("host");
+    host->audit(audit);
+    audit_pcie(*host, routers, audit);
+  }
   results.statistics = statistics.all();
   // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
   if (results.status == "complete") {
@@ -87,6 +94,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Results&
 
   std::string all;
   for (const auto& gpu : gpus) all += digest_of(*gpu);
+  if (host != nullptr) all += host->digest().hex();
   results.digest = sha256_hex(all.data(), all.size());
 }
 

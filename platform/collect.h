@@ -6,13 +6,15 @@
 #include <memory>
 #include <vector>
 
+#include "models/host/host.h"
 #include "platform/gpu_node.h"
 #include "platform/results.h"
 
 namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all GPUs. Closes the digests: call once.
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Results& results);
+// `host` may be null.
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host, Results& results);
 
 }  // namespace stretto
 

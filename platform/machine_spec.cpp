@@ -13,6 +13,22 @@ void describe(SimSpec& spec, ParameterSet& set) {
   set.number("timeline_mib", spec.timeline_mib, 1, 65536, "Size cap of timeline.json in MiB.");
 }
 
+void describe(SoftwareSpec& spec, ParameterSet& set) {
+  set.text("gemm", spec.gemm, "GEMM kernels: name of a shipped ELF or a file with a slash in its name.");
+  set.text("ring", spec.ring, "Ring kernels, likewise.");
+  set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}}, "Rows of an output tile; columns are 128.");
+  set.number("collective_groups", spec.collective_groups, 0, 4096, "Work-groups of a collective kernel; 0 = one a compute unit.");
+  set.number("block_tiles", spec.block_tiles, 1, 4096, "Wavefront tiles of a DMA block (T3-DMA-04).");
+  set.number("tracker_ways", spec.tracker_ways, 0, 8, "Ways of the Tracker in use; 0 = all. Fewer spill more.");
+  set.flag("mca_fixed_threshold", spec.mca_fixed_threshold, "t3-mca: mca_threshold instead of the measured choice (T3-MCA-04).");
+  set.number("mca_threshold", spec.mca_threshold, 0, 127, "Entries of the DRAM queue; 0 = no limit.");
+  set.number("mca_starve_limit", spec.mca_starve_limit, 0, 65535, "Memory cycles that communication may wait (T3-MCA-05).");
+  set.number("memory_gib", spec.memory_gib, 1, 1000, "Device memory that a client may give out.");
+  set.number("call_ns", spec.call_ns, 0, 1'000'000, "CPU time of a driver call.");
+  set.number("packet_ns", spec.packet_ns, 0, 1'000'000, "CPU time of a packet, on top.");
+  set.number("load_ns_per_kib", spec.load_ns_per_kib, 0, 1'000'000, "CPU time of loading a module.");
+}
+
 void describe(MachineSpec& spec, ParameterSet& set) {
   set.number("gpus", spec.gpus, 1, 32, "GPUs of the machine.");
   set.choice("topology", spec.topology, {{"ring", Topology::ring}, {"fully_connected", Topology::fully_connected}},
@@ -24,6 +40,8 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("link", spec.link);
   set.group("pcie", spec.pcie);
   set.group("cp", spec.cp);
+  set.group("host", spec.host);
+  set.group("software", spec.software);
   set.group("sim", spec.sim);
 }
 

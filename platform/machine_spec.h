@@ -14,6 +14,7 @@
 #include "models/fabric/link_spec.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
+#include "models/host/host.h"
 
 namespace stretto {
 
@@ -27,6 +28,23 @@ struct SimSpec {
   uint32_t timeline_mib = 256;
 };
 
+// What the host programs ask of the driver; see sw/apps/ring_gemm_rs.h.
+struct SoftwareSpec {
+  std::string gemm = "gemm";
+  std::string ring = "ring";
+  uint32_t tile_m = 128;
+  uint32_t collective_groups = 0;
+  uint32_t block_tiles = 1;
+  uint32_t tracker_ways = 0;
+  bool mca_fixed_threshold = false;
+  uint32_t mca_threshold = 0;
+  uint32_t mca_starve_limit = 1000;
+  uint32_t memory_gib = 32;
+  uint32_t call_ns = 200;
+  uint32_t packet_ns = 100;
+  uint32_t load_ns_per_kib = 100;
+};
+
 struct MachineSpec {
   uint32_t gpus = 8;
   Topology topology = Topology::ring;
@@ -37,10 +55,13 @@ struct MachineSpec {
   LinkSpec link;
   LinkSpec pcie = pcie_defaults();
   CpSpec cp;
+  HostSpec host;
+  SoftwareSpec software;
   SimSpec sim;
 };
 
 void describe(SimSpec& spec, ParameterSet& set);
+void describe(SoftwareSpec& spec, ParameterSet& set);
 void describe(MachineSpec& spec, ParameterSet& set);
 // Relations between parameters; throws UserError.
 void check_machine(const MachineSpec& spec);

@@ -8,6 +8,7 @@
 #include "models/common/error.h"
 #include "platform/collect.h"
 #include "platform/gpu_node.h"
+#include "platform/sub_layer.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {
@@ -16,7 +17,7 @@ class System::Impl {
  public:
   Impl(const SystemRequest& request, TraceSink* trace)
       : request_(request), spec_(request.machine.spec()),
-        conductor_("conductor", spec_.sim.conductor, lookahead()) {
+        conductor_("conductor", conductor_spec(), lookahead()) {
     const unsigned count = spec_.sim.mirror ? 1 : spec_.gpus;
     gpus_.resize(count);
     for (unsigned i = 0; i < count; ++i) {
@@ -25,17 +26,22 @@ class System::Impl {
                                              conductor_, trace);
     }
     load_firmware();
+    if (request_.has_workload) start_workload();
   }
 
   Conductor& conductor() { return conductor_; }
 
-  uint64_t work_groups_retired() const { return 0; }
+  uint64_t work_groups_retired() const {
+    uint64_t sum = 0;
+    for (const auto& gpu : gpus_) sum += gpu->gpu.sum(&ComputeUnitCounters::retired);
+    return sum;
+  }
 
   std::string progress_text() const {
     return "stopped at " + std::to_string(sc_core::sc_time_stamp().value() / kNanosecond) + " ns";
   }
 
-  CheckReport check() const { return {}; }
+  CheckReport check() const { return sub_layer_ == nullptr ? CheckReport{} : sub_layer_->check(); }
 
   void collect(Results& results) {
     results.machine = request_.machine.name();
@@ -46,13 +52,25 @@ class System::Impl {
     results.gpus = spec_.gpus;
     for (const auto& [block, impl] : request_.options.impl) results.impl[block] = impl_name(impl);
     results.firmware_sha256 = firmware_->sha256();
-    collect_machine(gpus_, results);
+    results.time[static_cast<unsigned>(Phase::total)] =
+        sub_layer_ != nullptr && results.status == "complete" ? sub_layer_->ended() : sc_core::sc_time_stamp().value();
+    if (sub_layer_ != nullptr) {
+      for (const auto& [name, sum] : sub_layer_->kernel_sha256()) results.kernel_sha256[name] = sum;
+    }
+    collect_machine(gpus_, host_.get(), results);
   }
 
  private:
   Time lookahead() const {
     const uint32_t link = spec_.gpus > 1 ? spec_.link.latency_ns : spec_.pcie.latency_ns;
     return std::min(link, spec_.pcie.latency_ns) * kNanosecond;
+  }
+
+  // A bare-metal program computes for as long as it likes: only running empty is a deadlock then.
+  ConductorSpec conductor_spec() const {
+    ConductorSpec spec = spec_.sim.conductor;
+    if (!request_.has_workload) spec.progress_limit_us = 0;
+    return spec;
   }
 
   void load_firmware() {
@@ -66,11 +84,27 @@ class System::Impl {
     }
   }
 
+  void start_workload() {
+    std::vector<uint8_t> pcie_ports;
+    std::vector<MemoryImage*> memories;
+    for (const auto& gpu : gpus_) {
+      pcie_ports.push_back(static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
+      memories.push_back(&gpu->memory);
+    }
+    host_ = std::make_unique<Host>("host", spec_.host, spec_.pcie, pcie_ports, conductor_);
+    conductor_.attach_host(*host_);
+    sub_layer_ = std::make_unique<SubLayer>(request_, memories);
+    sub_layer_->place_contents();
+    sub_layer_->add_programs(*host_);
+  }
+
   const SystemRequest request_;
   const MachineSpec& spec_;
   Conductor conductor_;
   std::vector<std::unique_ptr<GpuNode>> gpus_;
   std::shared_ptr<const ElfImage> firmware_;
+  std::unique_ptr<Host> host_;
+  std::unique_ptr<SubLayer> sub_layer_;
 };
 
 System::System(const SystemRequest& request, TraceSink* trace) : impl_(std::make_unique<Impl>(request, trace)) {}

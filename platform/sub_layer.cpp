@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/sub_layer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "models/common/error.h"
+#include "models/common/stamp.h"
+#include "platform/atomic_file.h"
+#include "platform/yaml_file.h"
+#include "sw/include/formats/address_map.h"
+
+namespace stretto {
+
+namespace {
+
+ring_gemm_mode_t mode_of(const std::string& name) {
+  for (int mode = 0; mode < RING_GEMM_MODES; ++mode) {
+    if (name == ring_gemm_mode_name(static_cast<ring_gemm_mode_t>(mode))) return static_cast<ring_gemm_mode_t>(mode);
+  }
+  throw UserError("mode '" + name + "' has no host program");
+}
+
+std::vector<uint8_t> kernel_file(const std::string& name) {
+  const bool is_file = name.find('/') != std::string::npos;
+  const std::string bytes = read_file(is_file ? name : software_folder() + "/kernels/" + name + ".elf");
+  return {bytes.begin(), bytes.end()};
+}
+
+uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+// A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no overflow in sums.
+uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j) {
+  const uint64_t x = mix(mix(seed + 0x9e3779b97f4a7c15ull * (rank * 8 + what + 1)) ^ (uint64_t{i} << 32 | j));
+  const uint16_t exponent = static_cast<uint16_t>(9 + (x >> 20) % 6);
+  return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
+}
+
+enum What : uint32_t { kA, kB, kC };
+
+uint64_t offset_of(uint64_t address) { return address & STRETTO_OFFSET_MASK; }
+
+// Fills the elements of rows of `columns` FP16 numbers that overlap [address, address + count).
+template <class Value>
+MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, uint32_t columns, Value value) {
+  return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
+    for (uint64_t at = address & ~uint64_t{1}; at < address + count; at += 2) {
+      const uint64_t row = (at - base) / pitch, column = (at - base) % pitch / 2;
+      if (at < base || row >= rows || column >= columns) continue;
+      const uint16_t bits = value(static_cast<uint32_t>(row), static_cast<uint32_t>(column));
+      std::memcpy(bytes + (at - address), &bits, 2);
+    }
+  };
+}
+
+HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
+
+}  // namespace
+
+SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories)
+    : request_(request), spec_(request.machine.spec()), workload_(request.workload), ranks_(spec_.gpus),
+      stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)), mode_(request.options.mode),
+      memories_(std::move(memories)), gemm_elf_(kernel_file(spec_.software.gemm)), ring_elf_(kernel_file(spec_.software.ring)) {
+  if (spec_.sim.mirror && request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
+  for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+    parameters_.push_back(make_parameters(rank));
+    ring_gemm_plan_t plan;
+    const stretto_status_t status = ring_gemm_plan(&parameters_.back(), &plan);
+    if (status != STRETTO_OK) {
+      throw UserError("workload " + workload_.name + " does not fit this machine: " + stretto_status_text(status));
+    }
+    plans_.push_back(plan);
+  }
+  results_.resize(memories_.size());
+}
+
+ring_gemm_parameters_t SubLayer::make_parameters(uint32_t rank) const {
+  const SoftwareSpec& software = spec_.software;
+  ring_gemm_parameters_t p{};
+  p.mode = mode_of(mode_);
+  p.rank = rank;
+  p.ranks = ranks_;
+  p.host_ranks = static_cast<uint32_t>(memories_.size());
+  p.m = workload_.m;
+  p.n = workload_.n;
+  p.k = workload_.k;
+  p.a_k_contiguous = workload_.a_k_contiguous;
+  p.b_k_contiguous = workload_.b_k_contiguous;
+  p.tile_m = software.tile_m;
+  p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec_.gpu.cus;
+  p.block_tiles = software.block_tiles;
+  p.tracker_ways = software.tracker_ways;
+  p.mca_fixed_threshold = software.mca_fixed_threshold;
+  p.mca_threshold = software.mca_threshold;
+  p.mca_starve_limit = software.mca_starve_limit;
+  p.client.gpu = rank;
+  p.client.first_queue = 0;
+  p.client.queue_count = 1;
+  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
+  p.client.memory_end = uint64_t{software.memory_gib} << 30;
+  p.client.costs = {software.call_ns, software.packet_ns, software.load_ns_per_kib};
+  p.gemm_elf = gemm_elf_.data();
+  p.gemm_elf_bytes = gemm_elf_.size();
+  p.ring_elf = ring_elf_.data();
+  p.ring_elf_bytes = ring_elf_.size();
+  return p;
+}
+
+// Contents before time 0
+
+void SubLayer::place_contents() {
+  for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+    if (plans_[rank].a == 0) {
+      place_output(rank);
+    } else if (request_.data == DataMode::stamp) {
+      place_stamps(rank);
+    } else {
+      place_numbers(rank);
+    }
+  }
+}
+
+void SubLayer::place_stamps(uint32_t rank) {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  const auto matrix = [&](const char* name, uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous, uint8_t role) {
+    StampMatrix stamp;
+    stamp.name = name;
+    stamp.base = offset_of(base);
+    stamp.pitch = pitch;
+    stamp.rows = k_contiguous ? outer : workload_.k;
+    stamp.columns = k_contiguous ? workload_.k : outer;
+    stamp.k_is_column = k_contiguous;
+    stamp.role = role;
+    stamp.k_total = workload_.k;
+    stamp.seed = request_.options.seed;
+    memories_[rank]->add_stamp(stamp);
+  };
+  matrix("A", plan.a, plan.lda, workload_.m, workload_.a_k_contiguous, 0);
+  matrix("B", plan.b, plan.ldb, workload_.n, workload_.b_k_contiguous, 1);
+}
+
+void SubLayer::place_numbers(uint32_t rank) {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  const uint64_t seed = request_.options.seed;
+  // Stored element (i, j) of an operand; k_first: K runs along the rows.
+  const auto matrix = [&](uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous, What what) {
+    const uint32_t rows = k_contiguous ? outer : workload_.k, columns = k_contiguous ? workload_.k : outer;
+    const uint64_t at = offset_of(base);
+    memories_[rank]->add_generator(at, rows * pitch, generator(at, pitch, rows, columns, [=](uint32_t row, uint32_t column) {
+                                     return k_contiguous ? random_fp16(seed, rank, what, row, column)
+                                                         : random_fp16(seed, rank, what, column, row);
+                                   }));
+  };
+  matrix(plan.a, plan.lda, workload_.m, workload_.a_k_contiguous, kA);
+  matrix(plan.b, plan.ldb, workload_.n, workload_.b_k_contiguous, kB);
+}
+
+// An isolated collective starts with partial results (rs) or with the own chunk (ag) in the output.
+void SubLayer::place_output(uint32_t rank) {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  const bool own_only = mode_ == "ag";
+  const uint64_t base = offset_of(plan.c);
+  memories_[rank]->add_generator(base, uint64_t{workload_.m} * plan.ldc,
+                                 generator(base, plan.ldc, workload_.m, workload_.n, [=, this](uint32_t row, uint32_t column) {
+                                   const bool there = !own_only || chunk_at(row, column) == rank;
+                                   return there ? output_value(rank, row, column) : uint16_t{0};
+                                 }));
+}
+
+uint16_t SubLayer::output_value(uint32_t rank, uint32_t row, uint32_t column) const {
+  const uint64_t seed = request_.options.seed;
+  if (request_.data == DataMode::real) return random_fp16(seed, rank, kC, row, column);
+  return fp16_from_whole(stamp_value(seed, rank, row, column, stamp_limit_));
+}
+
+uint32_t SubLayer::chunk_at(uint32_t row, uint32_t column) const {
+  const ring_gemm_plan_t& plan = plans_[0];
+  const uint64_t tile = uint64_t{row / spec_.software.tile_m} * plan.tiles_n + column / 128;
+  // The chunk whose first tile is the last at or before this one.
+  uint32_t chunk = static_cast<uint32_t>(tile * ranks_ / plan.tiles);
+  while (chunk + 1 < ranks_ && ring_gemm_chunk_first(&plan, ranks_, chunk + 1) <= tile) ++chunk;
+  return chunk;
+}
+
+// Programs
+
+void SubLayer::add_programs(Host& host) {
+  for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+    host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) { run_rank(core, rank); });
+  }
+}
+
+void SubLayer::run_rank(HostCore& core, uint32_t rank) {
+  stretto_host_ops_t ops{};
+  ops.context = &core;
+  ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) { core_of(context).write(address, data, bytes); };
+  ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
+    const auto how = condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal : HostCore::Condition::at_least;
+    return core_of(context).wait_word(address, how, value);
+  };
+  ops.store = [](void* context, uint64_t address, uint64_t value) { core_of(context).store(address, value); };
+  ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) { core_of(context).charge_ns(nanoseconds); };
+  ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
+  ring_gemm_result_t& result = results_[rank];
+  ring_gemm_run(&parameters_[rank], &ops, &result);
+  ended_ = std::max(ended_, core.now());
+  if (result.status == STRETTO_OK) return;
+  switch (result.status) {
+    // What the machine was asked to do was wrong, as opposed to what it did.
+    case STRETTO_ERROR_ARGUMENT:
+    case STRETTO_ERROR_OVERLAP:
+    case STRETTO_ERROR_UNMAPPED:
+    case STRETTO_ERROR_TABLE_FULL:
+    case STRETTO_ERROR_RESOURCES:
+    case STRETTO_ERROR_KERNEL: throw UserError(result.message);
+    default: throw CheckError(result.message);
+  }
+}
+
+// Results
+
+CheckReport SubLayer::check() const {
+  CheckTask task;
+  task.ranks = ranks_;
+  task.simulated_ranks = static_cast<uint32_t>(memories_.size());
+  task.mirrored = spec_.sim.mirror;
+  task.m = workload_.m;
+  task.n = workload_.n;
+  task.k = workload_.k;
+  task.tile_m = spec_.software.tile_m;
+  task.data = request_.data;
+  task.mode = mode_;
+  task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
+    const uint64_t address = offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};
+    memories_[rank]->read(address, reinterpret_cast<uint8_t*>(bits), 2 * uint64_t{count});
+  };
+  const uint64_t seed = request_.options.seed;
+  task.add_stamps = [this, seed](uint32_t rank, uint32_t row, uint32_t* sum) {
+    const uint32_t key = stamp_row_key(seed, rank, row);
+    for (uint32_t column = 0; column < workload_.n; ++column) sum[column] += stamp_from_key(key, column, stamp_limit_);
+  };
+  task.a = [seed](uint32_t rank, uint32_t row, uint32_t k) { return random_fp16(seed, rank, kA, row, k); };
+  task.b = [seed](uint32_t rank, uint32_t k, uint32_t column) { return random_fp16(seed, rank, kB, column, k); };
+  if (plans_[0].a == 0) {
+    task.given = [this](uint32_t rank, uint32_t row, uint32_t column) { return output_value(rank, row, column); };
+  }
+  return check_output(task);
+}
+
+std::vector<std::pair<std::string, std::string>> SubLayer::kernel_sha256() const {
+  std::vector<std::pair<std::string, std::string>> sums;
+  if (plans_[0].a != 0) sums.emplace_back(spec_.software.gemm, sha256_hex(gemm_elf_.data(), gemm_elf_.size()));
+  if (mode_ != "gemm") sums.emplace_back(spec_.software.ring, sha256_hex(ring_elf_.data(), ring_elf_.size()));
+  return sums;
+}
+
+}  // namespace stretto
