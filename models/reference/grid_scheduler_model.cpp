@@ -131,11 +131,15 @@ void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t da
   if (slot.state != SlotState::free) return;
   switch (offset) {
     case GRID_SCHEDULER_SLOT_NEEDS_OFFSET:
-      slot.needs.registers_kib = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB));
-      slot.needs.lds_kib = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB));
-      slot.needs.wavefronts = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS));
+      slot.needs.registers_kib =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB));
+      slot.needs.lds_kib =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB));
+      slot.needs.wavefronts =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS));
       slot.tensor = STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_TYPE) != 0;
-      slot.priority = static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_PRIORITY));
+      slot.priority =
+          static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_PRIORITY));
       break;
     case GRID_SCHEDULER_SLOT_RANGE_OFFSET:
       slot.first = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_RANGE_FIRST));
@@ -147,11 +151,11 @@ void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t da
       break;
     case GRID_SCHEDULER_SLOT_CONTROL_OFFSET: {
       if (STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_CONTROL_LAUNCH) == 0) break;
-      const bool refused = slot.needs.registers_kib > capacity_.registers_kib ||
-                           slot.needs.lds_kib > capacity_.lds_kib ||
-                           slot.needs.wavefronts > capacity_.wavefronts || capacity_.work_groups == 0 ||
-                           slot.count == 0 || uint64_t{slot.first} + slot.count > slot.grid ||
-                           slot.start >= slot.count;
+      const bool refused =
+          slot.needs.registers_kib > capacity_.registers_kib ||
+          slot.needs.lds_kib > capacity_.lds_kib || slot.needs.wavefronts > capacity_.wavefronts ||
+          capacity_.work_groups == 0 || slot.count == 0 ||
+          uint64_t{slot.first} + slot.count > slot.grid || slot.start >= slot.count;
       if (refused) {
         slot.state = SlotState::refused;
         done_ = static_cast<uint8_t>(done_ | 1u << index);
@@ -164,7 +168,8 @@ void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t da
       slot.resident = 0;
       for (unsigned cu = 0; cu < kWords * 32; ++cu) {
         const uint32_t bit = uint32_t{1} << cu % 32;
-        slot.candidates[cu / 32] = cu < cus_in_use() ? slot.candidates[cu / 32] | bit : slot.candidates[cu / 32] & ~bit;
+        slot.candidates[cu / 32] =
+            cu < cus_in_use() ? slot.candidates[cu / 32] | bit : slot.candidates[cu / 32] & ~bit;
       }
       break;
     }
@@ -175,8 +180,11 @@ void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t da
 
 void GridSchedulerModel::write(uint16_t address, uint64_t data) {
   if (address >= GRID_SCHEDULER_SLOT_NEEDS_OFFSET) {
-    const unsigned index = static_cast<unsigned>(address - GRID_SCHEDULER_SLOT_NEEDS_OFFSET) / GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
-    if (index < kGridSlots) write_slot(index, static_cast<uint16_t>(address - index * GRID_SCHEDULER_SLOT_NEEDS_STRIDE), data);
+    const unsigned index = static_cast<unsigned>(address - GRID_SCHEDULER_SLOT_NEEDS_OFFSET) /
+                           GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
+    if (index < kGridSlots)
+      write_slot(index, static_cast<uint16_t>(address - index * GRID_SCHEDULER_SLOT_NEEDS_STRIDE),
+                 data);
     return;
   }
   switch (address) {
@@ -184,10 +192,14 @@ void GridSchedulerModel::write(uint16_t address, uint64_t data) {
       cus_ = static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CUS_COUNT));
       break;
     case GRID_SCHEDULER_CAPACITY_OFFSET:
-      capacity_.registers_kib = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_REGISTERS_KIB));
-      capacity_.lds_kib = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_LDS_KIB));
-      capacity_.wavefronts = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_WAVEFRONTS));
-      capacity_.work_groups = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_WORK_GROUPS));
+      capacity_.registers_kib =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_REGISTERS_KIB));
+      capacity_.lds_kib =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_LDS_KIB));
+      capacity_.wavefronts =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_WAVEFRONTS));
+      capacity_.work_groups =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_WORK_GROUPS));
       break;
     case GRID_SCHEDULER_DONE_OFFSET: {
       const auto clear = static_cast<uint8_t>(done_ & data);
@@ -210,7 +222,8 @@ void GridSchedulerModel::write(uint16_t address, uint64_t data) {
 
 uint64_t GridSchedulerModel::read(uint16_t address) const {
   if (address >= GRID_SCHEDULER_SLOT_NEEDS_OFFSET) {
-    const unsigned index = static_cast<unsigned>(address - GRID_SCHEDULER_SLOT_NEEDS_OFFSET) / GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
+    const unsigned index = static_cast<unsigned>(address - GRID_SCHEDULER_SLOT_NEEDS_OFFSET) /
+                           GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
     if (index >= kGridSlots) return 0;
     const Slot& s = slots_[index];
     switch (address - index * GRID_SCHEDULER_SLOT_NEEDS_STRIDE) {

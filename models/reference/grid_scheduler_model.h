@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycle-exact reference model of the grid scheduler (rtl/grid_scheduler); rules G1..G9 are those of its README.md.
+// Cycle-exact reference model of the grid scheduler (rtl/grid_scheduler); rules G1..G9 are those of
+// its README.md.
 //
-// Two stages: `pick` chooses a slot and a unit from the candidate bits, `place` compares the unit's use with its capacity
-// and dispatches or clears the candidate bit. A unit is a candidate of a slot until it was found full, and again
-// after a work-group left it.
+// Two stages: `pick` chooses a slot and a unit from the candidate bits, `place` compares the unit's
+// use with its capacity and dispatches or clears the candidate bit. A unit is a candidate of a slot
+// until it was found full, and again after a work-group left it.
 #ifndef STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_MODEL_H_
 #define STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_MODEL_H_
 
@@ -29,7 +30,7 @@ class GridSchedulerModel final : public GridScheduler {
   };
   enum class SlotState : uint8_t { free, running, done, refused };
   struct Slot {
-    Resources needs;          // work_groups is 1.
+    Resources needs;  // work_groups is 1.
     bool tensor = false;
     uint8_t priority = 0;
     uint32_t first = 0;

@@ -78,7 +78,8 @@ uint64_t McaModel::read(uint16_t address) const {
     case MCA_DRAM_QUEUE_DEPTH_OFFSET:
       return depth_;
     case MCA_STATUS_OFFSET:
-      return STRETTO_FIELD(MCA_STATUS_OCCUPANCY, occupancy_) | STRETTO_FIELD(MCA_STATUS_LIMIT, limit()) |
+      return STRETTO_FIELD(MCA_STATUS_OCCUPANCY, occupancy_) |
+             STRETTO_FIELD(MCA_STATUS_LIMIT, limit()) |
              STRETTO_FIELD(MCA_STATUS_DRAINING, draining_) |
              STRETTO_FIELD(MCA_STATUS_MEASURING, measuring_) |
              STRETTO_FIELD(MCA_STATUS_KERNELS, kernels_) |

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycle-exact reference model of the MCA (rtl/mca/mca.sv); rules R1..R9 are those of rtl/mca/README.md.
+// Cycle-exact reference model of the MCA (rtl/mca/mca.sv); rules R1..R9 are those of
+// rtl/mca/README.md.
 //
-// One object per HBM channel; step() is on the simulator's hot path (10^8 calls a run): no allocation, and the
-// common case (no register access, no kernel pulse) is inline. Every member is a flip-flop of the RTL.
+// One object per HBM channel; step() is on the simulator's hot path (10^8 calls a run): no
+// allocation, and the common case (no register access, no kernel pulse) is inline. Every member is
+// a flip-flop of the RTL.
 #ifndef STRETTO_MODELS_REFERENCE_MCA_MODEL_H_
 #define STRETTO_MODELS_REFERENCE_MCA_MODEL_H_
 
@@ -28,16 +30,19 @@ class McaModel final : public Mca {
     if (take_turns) {
       pick_comm = comm && (!compute || !last_comm_);
     } else {
-      starved = comm && ((in.cycle - wait_since_) & kCycleMask) >= starve_limit_ && !(last_comm_ && compute);
+      starved = comm && ((in.cycle - wait_since_) & kCycleMask) >= starve_limit_ &&
+                !(last_comm_ && compute);
       pick_comm = comm && (starved || (!compute && allowed));
     }
     const bool grant_comm = room && pick_comm;
     const bool grant_compute = room && compute && !pick_comm;
     const bool starved_grant = grant_comm && !take_turns && (compute || !allowed);
 
-    const auto occupancy = static_cast<uint8_t>(occupancy_ + (grant_comm || grant_compute) - in.dram_pop);
+    const auto occupancy =
+        static_cast<uint8_t>(occupancy_ + (grant_comm || grant_compute) - in.dram_pop);
     assert(occupancy < 128 && "more atoms left the DRAM queue than it held");
-    const auto compute_pending = static_cast<uint16_t>(compute_pending_ + in.compute_push - grant_compute);
+    const auto compute_pending =
+        static_cast<uint16_t>(compute_pending_ + in.compute_push - grant_compute);
     const auto comm_pending = static_cast<uint16_t>(comm_pending_ + in.comm_push - grant_comm);
 
     const bool drain_done = draining_ && !comm;
@@ -76,7 +81,12 @@ class McaModel final : public Mca {
   }
 
  private:
-  enum Policy : uint8_t { kRoundRobin, kCommunicationAware, kComputeFirstNoLimit, kComputeExclusive };
+  enum Policy : uint8_t {
+    kRoundRobin,
+    kCommunicationAware,
+    kComputeFirstNoLimit,
+    kComputeExclusive
+  };
   static constexpr uint64_t kCycleMask = (uint64_t{1} << 48) - 1;
 
   uint8_t limit() const { return automatic_ ? automatic_limit_ : fixed_limit_; }
@@ -109,14 +119,14 @@ class McaModel final : public Mca {
   bool last_comm_ = false;       // The last grant was for communication.
   bool draining_ = false;
   bool measuring_ = false;
-  bool decide_ = false;          // The measurement ended: choose the limit at the next edge.
+  bool decide_ = false;  // The measurement ended: choose the limit at the next edge.
   bool read_pending_ = false;
-  uint8_t kernels_ = 0;          // Started and not ended, saturating at 15.
+  uint8_t kernels_ = 0;  // Started and not ended, saturating at 15.
   uint16_t read_address_ = 0;
   uint32_t starve_limit_ = 1000;
-  uint64_t wait_since_ = 0;      // Cycle since which the head of the communication queue waits.
+  uint64_t wait_since_ = 0;  // Cycle since which the head of the communication queue waits.
   uint64_t rdata_ = 0;
-  uint64_t since_ = 0;           // Cycle up to which the sample is accumulated.
+  uint64_t since_ = 0;  // Cycle up to which the sample is accumulated.
   uint64_t sample_sum_ = 0;
   uint64_t sample_cycles_ = 0;
   uint64_t grants_compute_ = 0;

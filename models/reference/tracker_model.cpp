@@ -177,9 +177,10 @@ bool TrackerBankModel::stage1(Stage2& next, bool& event) {
   return false;
 }
 
-void TrackerBankModel::step(const TrackerUpdate* update, const Response* response, bool take_trigger,
-                            bool take_request) {
-  // Issue: refills first, then updates that waited, then new ones; never next to one of the same row.
+void TrackerBankModel::step(const TrackerUpdate* update, const Response* response,
+                            bool take_trigger, bool take_request) {
+  // Issue: refills first, then updates that waited, then new ones; never next to one of the same
+  // row.
   Stage1 issue;
   if (triggers_.size() + s1_.valid + s2_.valid < kTriggers) {
     if (arrived_.size() != 0) {
@@ -188,8 +189,11 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
       issue.found = (e.data & kEntryValid) != 0;
       issue.way = e.way;
       issue.id = arrived_.front();
-      issue.update = {e.wg_id, e.wf_id, e.tile_class,
-                      static_cast<uint16_t>(issue.found ? e.data >> 48 & 0x7fff : 0), 0,
+      issue.update = {e.wg_id,
+                      e.wf_id,
+                      e.tile_class,
+                      static_cast<uint16_t>(issue.found ? e.data >> 48 & 0x7fff : 0),
+                      0,
                       issue.found ? e.data & kAddressMask : kAddressMask};
       issue.valid = true;
     } else if (retry_ != 0) {
@@ -197,7 +201,8 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
       issue.valid = true;
     } else if (queue_.size() != 0 && waiting_.size() + (s1_.valid && !s1_.refill) < kWaiting) {
       issue.update = queue_.front();
-      const auto column = static_cast<uint16_t>(issue.update.wg_id - config_.tiles_n * issue.update.quotient);
+      const auto column =
+          static_cast<uint16_t>(issue.update.wg_id - config_.tiles_n * issue.update.quotient);
       const bool right = column == static_cast<uint16_t>(config_.tiles_n - 1);
       const bool bottom = issue.update.wg_id >= config_.first_bottom;
       issue.update.tile_class = static_cast<uint8_t>(bottom * 2 + right);
@@ -250,7 +255,8 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
 
   if (input_valid_) {
     const uint32_t wg = input_.wg_id;
-    const uint32_t distance = (wg >= config_.untracked_first ? wg : wg + config_.total) - config_.untracked_first;
+    const uint32_t distance =
+        (wg >= config_.untracked_first ? wg : wg + config_.total) - config_.untracked_first;
     if (config_.enable && wg < config_.total && (distance & 0x1ffff) >= config_.untracked_count) {
       input_.quotient = static_cast<uint16_t>(uint64_t{wg} * config_.reciprocal >> 24);
       queue_.push(input_);
@@ -266,7 +272,8 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
 }
 
 TrackerModel::TrackerModel()
-    : banks_{TrackerBankModel(config_), TrackerBankModel(config_), TrackerBankModel(config_), TrackerBankModel(config_)} {}
+    : banks_{TrackerBankModel(config_), TrackerBankModel(config_), TrackerBankModel(config_),
+             TrackerBankModel(config_)} {}
 
 void TrackerModel::reset() {
   config_ = {};
@@ -328,7 +335,8 @@ TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
     out_.spill_req_data = banks_[b].request_data();
   }
 
-  const TrackerBankModel::Response response{in.spill_rsp_index, in.spill_rsp_data, in.spill_rsp_write};
+  const TrackerBankModel::Response response{in.spill_rsp_index, in.spill_rsp_data,
+                                            in.spill_rsp_write};
   const unsigned response_bank = in.spill_rsp_index >> 3 & 3;
   bool idle = true;
   for (unsigned b = 0; b < kTrackerBanks; ++b) {
@@ -340,8 +348,8 @@ TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
     if (clear_) {
       bank.clear();
     } else if (take || respond || !bank.idle()) {
-      bank.step(take ? &u : nullptr, respond ? &response : nullptr, static_cast<int>(b) == trigger_bank,
-                static_cast<int>(b) == request_bank);
+      bank.step(take ? &u : nullptr, respond ? &response : nullptr,
+                static_cast<int>(b) == trigger_bank, static_cast<int>(b) == request_bank);
     }
     if (counter_clear_) bank.counters() = {};
     out_.update_ready[b] = bank.ready();
@@ -356,14 +364,17 @@ TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
   read_pending_ = in.reg.read;
   if (in.reg.read) read_address_ = in.reg.address;
   if (in.reg.write) write(in.reg.address, in.reg.wdata);
-  out_.idle = idle && !out_.trigger_valid && !out_.spill_req_valid && !clear_ && !counter_clear_ && !read_pending_;
+  out_.idle = idle && !out_.trigger_valid && !out_.spill_req_valid && !clear_ && !counter_clear_ &&
+              !read_pending_;
   return out_;
 }
 
 void TrackerModel::write(uint16_t address, uint64_t data) {
-  if (address >= TRACKER_THRESHOLD_OFFSET && address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
+  if (address >= TRACKER_THRESHOLD_OFFSET &&
+      address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
     const unsigned first = (address - TRACKER_THRESHOLD_OFFSET) / TRACKER_THRESHOLD_STRIDE * 4;
-    for (unsigned i = 0; i < 4; ++i) config_.threshold[first + i] = static_cast<uint16_t>(data >> 16 * i);
+    for (unsigned i = 0; i < 4; ++i)
+      config_.threshold[first + i] = static_cast<uint16_t>(data >> 16 * i);
     return;
   }
   switch (address) {
@@ -382,15 +393,19 @@ void TrackerModel::write(uint16_t address, uint64_t data) {
       break;
     case TRACKER_TILES_OFFSET:
       config_.total = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_TOTAL));
-      config_.first_bottom = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_FIRST_BOTTOM));
+      config_.first_bottom =
+          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_FIRST_BOTTOM));
       break;
     case TRACKER_COLUMNS_OFFSET:
       config_.tiles_n = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_TILES_N));
-      config_.reciprocal = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_RECIPROCAL));
+      config_.reciprocal =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_RECIPROCAL));
       break;
     case TRACKER_UNTRACKED_OFFSET:
-      config_.untracked_first = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_FIRST));
-      config_.untracked_count = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_COUNT));
+      config_.untracked_first =
+          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_FIRST));
+      config_.untracked_count =
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_COUNT));
       break;
     default:
       break;
@@ -398,7 +413,8 @@ void TrackerModel::write(uint16_t address, uint64_t data) {
 }
 
 uint64_t TrackerModel::read(uint16_t address) {
-  if (address >= TRACKER_THRESHOLD_OFFSET && address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
+  if (address >= TRACKER_THRESHOLD_OFFSET &&
+      address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
     const unsigned first = (address - TRACKER_THRESHOLD_OFFSET) / TRACKER_THRESHOLD_STRIDE * 4;
     uint64_t data = 0;
     for (unsigned i = 0; i < 4; ++i) data |= uint64_t{config_.threshold[first + i]} << 16 * i;

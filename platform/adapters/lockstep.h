@@ -39,8 +39,12 @@ class PinList {
 template <typename Block, typename Inputs, typename Outputs>
 class Lockstep final : public Block {
  public:
-  Lockstep(const char* block, std::unique_ptr<Block> first, std::unique_ptr<Block> second, std::string instance)
-      : block_(block), instance_(std::move(instance)), first_(std::move(first)), second_(std::move(second)) {}
+  Lockstep(const char* block, std::unique_ptr<Block> first, std::unique_ptr<Block> second,
+           std::string instance)
+      : block_(block),
+        instance_(std::move(instance)),
+        first_(std::move(first)),
+        second_(std::move(second)) {}
 
   void reset() override {
     first_->reset();
@@ -64,13 +68,15 @@ class Lockstep final : public Block {
     for (size_t i = 0; i < first.pins().size(); ++i) {
       if (first.pins()[i].second == second.pins()[i].second) continue;
       char text[128];
-      std::snprintf(text, sizeof text, "%s %s: rtl 0x%llx, model 0x%llx", differences.empty() ? "" : ";",
-                    first.pins()[i].first.c_str(), static_cast<unsigned long long>(first.pins()[i].second),
+      std::snprintf(text, sizeof text, "%s %s: rtl 0x%llx, model 0x%llx",
+                    differences.empty() ? "" : ";", first.pins()[i].first.c_str(),
+                    static_cast<unsigned long long>(first.pins()[i].second),
                     static_cast<unsigned long long>(second.pins()[i].second));
       differences += text;
     }
-    throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", cycle " + std::to_string(in.cycle) + ":" +
-                     differences + "; inputs of this cycle:" + inputs.text());
+    throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", cycle " +
+                     std::to_string(in.cycle) + ":" + differences +
+                     "; inputs of this cycle:" + inputs.text());
   }
 
   const char* block_;

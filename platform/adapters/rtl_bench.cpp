@@ -12,7 +12,8 @@
 namespace stretto {
 namespace {
 
-void measure(const char* what, Impl impl, uint64_t steps, const std::function<void(uint64_t)>& run) {
+void measure(const char* what, Impl impl, uint64_t steps,
+             const std::function<void(uint64_t)>& run) {
   run(steps / 10);
   const std::clock_t begin = std::clock();
   run(steps);
@@ -78,19 +79,20 @@ void bench_tracker(Impl impl) {
     Sequence random;
     uint64_t n = 0;
     TrackerOutputs out;
-    measure(percent == 10 ? "tracker 10 % a bank" : "tracker full rate", impl, 1000000, [&](uint64_t steps) {
-      for (uint64_t i = 0; i < steps; ++i) {
-        for (unsigned b = 0; b < kTrackerBanks; ++b) {
-          in.update[b].valid = (random.next() >> 16) % 100 < percent;
-          in.update[b].wg_id = static_cast<uint16_t>((n % 64 * 4 + b) & 0x7ff);
-          in.update[b].wf_id = n / 64 % 8;
-          in.update[b].count = 128;
-          in.update[b].address = n * 256;
-        }
-        ++n;
-        out = tracker->step(in);
-      }
-    });
+    measure(percent == 10 ? "tracker 10 % a bank" : "tracker full rate", impl, 1000000,
+            [&](uint64_t steps) {
+              for (uint64_t i = 0; i < steps; ++i) {
+                for (unsigned b = 0; b < kTrackerBanks; ++b) {
+                  in.update[b].valid = (random.next() >> 16) % 100 < percent;
+                  in.update[b].wg_id = static_cast<uint16_t>((n % 64 * 4 + b) & 0x7ff);
+                  in.update[b].wf_id = n / 64 % 8;
+                  in.update[b].count = 128;
+                  in.update[b].address = n * 256;
+                }
+                ++n;
+                out = tracker->step(in);
+              }
+            });
   }
 }
 

@@ -60,7 +60,8 @@ static void list_inputs(const TrackerInputs& in, PinList& pins) {
 }
 
 static void list_outputs(const TrackerOutputs& out, PinList& pins) {
-  for (unsigned b = 0; b < kTrackerBanks; ++b) pins.add("update_ready[" + std::to_string(b) + "]", out.update_ready[b]);
+  for (unsigned b = 0; b < kTrackerBanks; ++b)
+    pins.add("update_ready[" + std::to_string(b) + "]", out.update_ready[b]);
   pins.add("trigger_valid", out.trigger_valid);
   pins.add("trigger_wg_id", out.trigger_wg_id);
   pins.add("trigger_wf_id", out.trigger_wf_id);
@@ -105,17 +106,20 @@ static void list_outputs(const GridSchedulerOutputs& out, PinList& pins) {
 
 std::unique_ptr<Mca> make_lockstep(std::unique_ptr<Mca> first, std::unique_ptr<Mca> second,
                                    const std::string& instance) {
-  return std::make_unique<Lockstep<Mca, McaInputs, McaOutputs>>("mca", std::move(first), std::move(second), instance);
+  return std::make_unique<Lockstep<Mca, McaInputs, McaOutputs>>("mca", std::move(first),
+                                                                std::move(second), instance);
 }
 
-std::unique_ptr<Tracker> make_lockstep(std::unique_ptr<Tracker> first, std::unique_ptr<Tracker> second,
+std::unique_ptr<Tracker> make_lockstep(std::unique_ptr<Tracker> first,
+                                       std::unique_ptr<Tracker> second,
                                        const std::string& instance) {
-  return std::make_unique<Lockstep<Tracker, TrackerInputs, TrackerOutputs>>("tracker", std::move(first),
-                                                                            std::move(second), instance);
+  return std::make_unique<Lockstep<Tracker, TrackerInputs, TrackerOutputs>>(
+      "tracker", std::move(first), std::move(second), instance);
 }
 
 std::unique_ptr<GridScheduler> make_lockstep(std::unique_ptr<GridScheduler> first,
-                                             std::unique_ptr<GridScheduler> second, const std::string& instance) {
+                                             std::unique_ptr<GridScheduler> second,
+                                             const std::string& instance) {
   return std::make_unique<Lockstep<GridScheduler, GridSchedulerInputs, GridSchedulerOutputs>>(
       "grid_scheduler", std::move(first), std::move(second), instance);
 }
@@ -125,6 +129,18 @@ std::unique_ptr<Mca> make_mca(Impl impl, [[maybe_unused]] const std::string& ins
 #ifdef STRETTO_HAVE_RTL
   if (impl == Impl::rtl) return make_verilated_mca();
   return make_lockstep(make_verilated_mca(), std::make_unique<McaModel>(), instance);
+#else
+  without_rtl("mca");
+#endif
+}
+
+std::unique_ptr<Mca> make_inverted_mca(Impl impl, [[maybe_unused]] const std::string& instance) {
+  if (impl == Impl::model)
+    throw UserError(
+        "the inverted MCA exists in RTL only: allowed are --impl mca=rtl and mca=lockstep");
+#ifdef STRETTO_HAVE_RTL
+  if (impl == Impl::rtl) return make_verilated_inverted_mca();
+  return make_lockstep(make_verilated_inverted_mca(), std::make_unique<McaModel>(), instance);
 #else
   without_rtl("mca");
 #endif
@@ -140,11 +156,13 @@ std::unique_ptr<Tracker> make_tracker(Impl impl, [[maybe_unused]] const std::str
 #endif
 }
 
-std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl, [[maybe_unused]] const std::string& instance) {
+std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl,
+                                                   [[maybe_unused]] const std::string& instance) {
   if (impl == Impl::model) return std::make_unique<GridSchedulerModel>();
 #ifdef STRETTO_HAVE_RTL
   if (impl == Impl::rtl) return make_verilated_grid_scheduler();
-  return make_lockstep(make_verilated_grid_scheduler(), std::make_unique<GridSchedulerModel>(), instance);
+  return make_lockstep(make_verilated_grid_scheduler(), std::make_unique<GridSchedulerModel>(),
+                       instance);
 #else
   without_rtl("grid_scheduler");
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated blocks, one translation unit each (Verilator's headers do not get along with SystemC's).
-// Only rtl_blocks.cpp calls these.
+// The Verilated blocks, one translation unit each (Verilator's headers do not get along with
+// SystemC's). Only rtl_blocks.cpp calls these.
 #ifndef STRETTO_PLATFORM_ADAPTERS_VERILATED_BLOCKS_H_
 #define STRETTO_PLATFORM_ADAPTERS_VERILATED_BLOCKS_H_
 
@@ -13,6 +13,7 @@
 namespace stretto {
 
 std::unique_ptr<Mca> make_verilated_mca();
+std::unique_ptr<Mca> make_verilated_inverted_mca();
 std::unique_ptr<Tracker> make_verilated_tracker();
 std::unique_ptr<GridScheduler> make_verilated_grid_scheduler();
 

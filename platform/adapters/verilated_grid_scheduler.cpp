@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated grid scheduler behind grid_scheduler_if.h. A step is one falling and one rising edge; inputs change
-// while the clock is high.
+// The Verilated grid scheduler behind grid_scheduler_if.h. A step is one falling and one rising
+// edge; inputs change while the clock is high.
 #include "Vgrid_scheduler.h"
 #include "platform/adapters/verilated_blocks.h"
 
@@ -58,6 +58,8 @@ class VerilatedGridScheduler final : public GridScheduler {
 
 }  // namespace
 
-std::unique_ptr<GridScheduler> make_verilated_grid_scheduler() { return std::make_unique<VerilatedGridScheduler>(); }
+std::unique_ptr<GridScheduler> make_verilated_grid_scheduler() {
+  return std::make_unique<VerilatedGridScheduler>();
+}
 
 }  // namespace stretto

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated MCA behind mca_if.h. A step is one falling and one rising edge; inputs change while the clock is
-// high, so that assertions sample settled values.
+// The Verilated MCA behind mca_if.h. A step is one falling and one rising edge; inputs change while
+// the clock is high, so that assertions sample settled values.
 #include "Vmca.h"
+#include "Vmca_inverted.h"
 #include "platform/adapters/verilated_blocks.h"
 
 namespace stretto {
 namespace {
 
+template <typename Top>
 class VerilatedMca final : public Mca {
  public:
-  VerilatedMca() : top_(&context_, "mca") { VerilatedMca::reset(); }
+  VerilatedMca() : top_(&context_, "mca") { reset(); }
   ~VerilatedMca() override { top_.final(); }
 
   void reset() override {
@@ -49,11 +51,17 @@ class VerilatedMca final : public Mca {
 
  private:
   VerilatedContext context_;
-  Vmca top_;
+  Top top_;
 };
 
 }  // namespace
 
-std::unique_ptr<Mca> make_verilated_mca() { return std::make_unique<VerilatedMca>(); }
+std::unique_ptr<Mca> make_verilated_mca() {
+  return std::make_unique<VerilatedMca<Vmca>>();
+}
+
+std::unique_ptr<Mca> make_verilated_inverted_mca() {
+  return std::make_unique<VerilatedMca<Vmca_inverted>>();
+}
 
 }  // namespace stretto

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated Tracker behind tracker_if.h. A step is one falling and one rising edge; inputs change while the clock
-// is high. Pins of a port whose valid is low keep their last value.
+// The Verilated Tracker behind tracker_if.h. A step is one falling and one rising edge; inputs
+// change while the clock is high. Pins of a port whose valid is low keep their last value.
 #include "Vtracker.h"
 #include "platform/adapters/verilated_blocks.h"
 
@@ -75,7 +75,8 @@ class VerilatedTracker final : public Tracker {
       const uint64_t even = in.update[2 * pair].address;
       const uint64_t odd = in.update[2 * pair + 1].address;
       top_.update_address_i[3 * pair] = static_cast<uint32_t>(even);
-      top_.update_address_i[3 * pair + 1] = static_cast<uint32_t>((even >> 32 & 0xffff) | odd << 16);
+      top_.update_address_i[3 * pair + 1] =
+          static_cast<uint32_t>((even >> 32 & 0xffff) | odd << 16);
       top_.update_address_i[3 * pair + 2] = static_cast<uint32_t>(odd >> 16);
     }
   }
@@ -86,6 +87,8 @@ class VerilatedTracker final : public Tracker {
 
 }  // namespace
 
-std::unique_ptr<Tracker> make_verilated_tracker() { return std::make_unique<VerilatedTracker>(); }
+std::unique_ptr<Tracker> make_verilated_tracker() {
+  return std::make_unique<VerilatedTracker>();
+}
 
 }  // namespace stretto

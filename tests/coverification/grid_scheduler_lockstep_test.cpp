@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the grid scheduler's RTL and its reference model agree clock by clock, and is every work-group placed
-// exactly once, in staggered order, on a unit with room? State space: slot states x use of the units x candidates;
-// parameters: needs, ranges, starts, priorities, number of units. The bench is the GPU: it keeps its own books of
-// what is on each unit and ends work-groups at random.
+// Question: do the grid scheduler's RTL and its reference model agree clock by clock, and is every
+// work-group placed exactly once, in staggered order, on a unit with room? State space: slot states
+// x use of the units x candidates; parameters: needs, ranges, starts, priorities, number of units.
+// The bench is the GPU: it keeps its own books of what is on each unit and ends work-groups at
+// random.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -29,7 +30,8 @@ struct WorkGroup {
 
 class Gpu {
  public:
-  explicit Gpu(Impl impl = Impl::lockstep) : scheduler_(make_grid_scheduler(impl, "test.scheduler")) {}
+  explicit Gpu(Impl impl = Impl::lockstep)
+      : scheduler_(make_grid_scheduler(impl, "test.scheduler")) {}
 
   GridSchedulerInputs in;
   GridSchedulerOutputs out;
@@ -58,7 +60,8 @@ class Gpu {
       ++work_groups;
     }
     if (sum.registers_kib > capacity.registers_kib || sum.lds_kib > capacity.lds_kib ||
-        sum.wavefronts > capacity.wavefronts || work_groups > capacity_work_groups || out.dispatch_cu >= cus) {
+        sum.wavefronts > capacity.wavefronts || work_groups > capacity_work_groups ||
+        out.dispatch_cu >= cus) {
       throw CheckError("a work-group was placed where there is no room");
     }
   }
@@ -75,20 +78,23 @@ class Gpu {
     step();
     return out.reg_rdata;
   }
-  void configure(unsigned units, unsigned registers_kib, unsigned lds_kib, unsigned wavefronts, unsigned work_groups) {
+  void configure(unsigned units, unsigned registers_kib, unsigned lds_kib, unsigned wavefronts,
+                 unsigned work_groups) {
     cus = units;
     capacity = {registers_kib, lds_kib, wavefronts};
     capacity_work_groups = work_groups;
     write(GRID_SCHEDULER_CUS_OFFSET, units);
-    write(GRID_SCHEDULER_CAPACITY_OFFSET, registers_kib | uint64_t{lds_kib} << 16 | uint64_t{wavefronts} << 32 |
+    write(GRID_SCHEDULER_CAPACITY_OFFSET, registers_kib | uint64_t{lds_kib} << 16 |
+                                              uint64_t{wavefronts} << 32 |
                                               uint64_t{work_groups} << 48);
   }
   void launch(unsigned slot, const Kernel& k) {
     kernels[slot] = k;
     const auto at = [slot](unsigned offset) { return static_cast<uint16_t>(offset + slot * 0x40); };
-    write(at(GRID_SCHEDULER_SLOT_NEEDS_OFFSET), k.needs.registers_kib | uint64_t{k.needs.lds_kib} << 16 |
-                                                    uint64_t{k.needs.wavefronts} << 32 | uint64_t{k.needs.tensor} << 48 |
-                                                    uint64_t{k.needs.priority} << 56);
+    write(at(GRID_SCHEDULER_SLOT_NEEDS_OFFSET),
+          k.needs.registers_kib | uint64_t{k.needs.lds_kib} << 16 |
+              uint64_t{k.needs.wavefronts} << 32 | uint64_t{k.needs.tensor} << 48 |
+              uint64_t{k.needs.priority} << 56);
     write(at(GRID_SCHEDULER_SLOT_RANGE_OFFSET), k.first | uint64_t{k.count} << 32);
     write(at(GRID_SCHEDULER_SLOT_ORDER_OFFSET), k.grid | uint64_t{k.start} << 32);
     write(at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET), 1);
@@ -101,7 +107,8 @@ class Gpu {
     resident.erase(resident.begin() + static_cast<long>(i));
   }
   uint64_t state(unsigned slot) {
-    return read(static_cast<uint16_t>(GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot))) & GRID_SCHEDULER_SLOT_STATE_STATE_MASK;
+    return read(static_cast<uint16_t>(GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot))) &
+           GRID_SCHEDULER_SLOT_STATE_STATE_MASK;
   }
   void reset() {
     scheduler_->reset();
@@ -121,7 +128,8 @@ class Gpu {
   uint64_t cycle_ = 0;
 };
 
-TEST_CASE("work-groups go round the units and leave in staggered order without changing their ids") {
+TEST_CASE(
+    "work-groups go round the units and leave in staggered order without changing their ids") {
   Gpu g;
   g.configure(4, 256, 96, 64, 32);
   Kernel k;
@@ -160,7 +168,8 @@ TEST_CASE("each of the four resources limits a unit") {
     unsigned fit;
   };
   // Units with 256 KiB, 96 KiB, 64 wavefronts, 5 work-groups.
-  for (const Row& row : {Row{{100, 1, 1}, 2}, Row{{1, 32, 1}, 3}, Row{{1, 1, 16}, 4}, Row{{1, 1, 1}, 5}}) {
+  for (const Row& row :
+       {Row{{100, 1, 1}, 2}, Row{{1, 32, 1}, 3}, Row{{1, 1, 16}, 4}, Row{{1, 1, 1}, 5}}) {
     Gpu g;
     g.configure(3, 256, 96, 64, 5);
     Kernel k;
@@ -176,7 +185,8 @@ TEST_CASE("each of the four resources limits a unit") {
   }
 }
 
-TEST_CASE("first_wg_done and kernel_done come with the edge that takes the first and the last end") {
+TEST_CASE(
+    "first_wg_done and kernel_done come with the edge that takes the first and the last end") {
   Gpu g;
   Kernel k;
   k.count = k.grid = 3;
@@ -305,8 +315,10 @@ void random_run(uint64_t salt, unsigned clocks, bool resets) {
       bool any = false;
       for (const bool b : busy) any = any || b;
       if (!any) {
-        g.configure(static_cast<unsigned>(rng.between(1, 160)), static_cast<unsigned>(rng.between(60, 1023)),
-                    static_cast<unsigned>(rng.between(60, 1023)), static_cast<unsigned>(rng.between(16, 255)),
+        g.configure(static_cast<unsigned>(rng.between(1, 160)),
+                    static_cast<unsigned>(rng.between(60, 1023)),
+                    static_cast<unsigned>(rng.between(60, 1023)),
+                    static_cast<unsigned>(rng.between(16, 255)),
                     static_cast<unsigned>(rng.between(1, 63)));
       }
     }
@@ -322,13 +334,15 @@ void random_run(uint64_t salt, unsigned clocks, bool resets) {
       k.start = static_cast<unsigned>(rng.below(k.count));
       const size_t before = g.placed.size();
       g.launch(slot, k);
-      for (size_t p = before; p < g.placed.size(); ++p) seen[g.placed[p].slot].insert(g.placed[p].id);
+      for (size_t p = before; p < g.placed.size(); ++p)
+        seen[g.placed[p].slot].insert(g.placed[p].id);
       busy[slot] = true;
       ++launched;
     }
     if (!g.resident.empty() && rng.chance(end_chance, 16)) g.end(rng.below(g.resident.size()));
     if (rng.chance(1, 20)) {
-      const auto address = static_cast<uint16_t>(rng.chance(1, 2) ? rng.below(10) * 8 : 0x200 + rng.below(64) * 8);
+      const auto address =
+          static_cast<uint16_t>(rng.chance(1, 2) ? rng.below(10) * 8 : 0x200 + rng.below(64) * 8);
       g.in.reg = {false, true, address, 0};
     }
     const size_t before = g.placed.size();
@@ -353,11 +367,14 @@ void random_run(uint64_t salt, unsigned clocks, bool resets) {
   CHECK(finished > 10);
 }
 
-TEST_CASE("grid scheduler RTL and model agree in 100000 random clocks and place every work-group once") {
+TEST_CASE(
+    "grid scheduler RTL and model agree in 100000 random clocks and place every work-group once") {
   random_run(61, 100000, false);
 }
 
-TEST_CASE("grid scheduler RTL and model agree with resets in mid-flight") { random_run(62, 30000, true); }
+TEST_CASE("grid scheduler RTL and model agree with resets in mid-flight") {
+  random_run(62, 30000, true);
+}
 
 // Flips one output in one clock.
 class CorruptScheduler final : public GridScheduler {
@@ -380,8 +397,9 @@ TEST_CASE("grid scheduler lockstep stops at a corrupted output") {
                     make_grid_scheduler(Impl::model, ""), "gpu2.grid_scheduler");
   GridSchedulerInputs in;
   for (in.cycle = 0; in.cycle < 5; ++in.cycle) scheduler->step(in);
-  CHECK_THROWS_WITH(scheduler->step(in), Catch::Contains("lockstep: grid_scheduler gpu2.grid_scheduler, cycle 5: "
-                                                         "dispatch_cu: rtl 0x4, model 0x0"));
+  CHECK_THROWS_WITH(scheduler->step(in),
+                    Catch::Contains("lockstep: grid_scheduler gpu2.grid_scheduler, cycle 5: "
+                                    "dispatch_cu: rtl 0x4, model 0x0"));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the MCA's RTL and its reference model agree clock by clock, and do both keep the rules of
-// rtl/mca/README.md? State space: pending counts x DRAM occupancy x policy x limit x drain x measurement x waiting time.
-// The bench is a channel: it knows what is pending, never pops more than was granted, and skips clocks as a channel
-// may. Limits 5, 10, 30, none and the cut-offs 32, 16, 8 are T3 4.5, T3-U05; the starvation limit is T3-U06.
+// Question: do the MCA's RTL and its reference model agree clock by clock, and do both keep the
+// rules of rtl/mca/README.md? State space: pending counts x DRAM occupancy x policy x limit x drain
+// x measurement x waiting time. The bench is a channel: it knows what is pending, never pops more
+// than was granted, and skips clocks as a channel may. Limits 5, 10, 30, none and the cut-offs 32,
+// 16, 8 are T3 4.5, T3-U05; the starvation limit is T3-U06.
 #include <catch2/catch.hpp>
 
 #include "models/common/error.h"
@@ -24,9 +25,12 @@ class Channel {
     comm_now_ = comm;
     out = mca_->step(in);
     if (out.grant_compute && out.grant_comm) throw CheckError("R1: two grants");
-    if (out.grant_compute && compute_now_ == 0) throw CheckError("R2: grant to an empty compute queue");
-    if (out.grant_comm && comm_now_ == 0) throw CheckError("R2: grant to an empty communication queue");
-    if ((out.grant_compute || out.grant_comm) && occupancy >= depth) throw CheckError("R2: no room");
+    if (out.grant_compute && compute_now_ == 0)
+      throw CheckError("R2: grant to an empty compute queue");
+    if (out.grant_comm && comm_now_ == 0)
+      throw CheckError("R2: grant to an empty communication queue");
+    if ((out.grant_compute || out.grant_comm) && occupancy >= depth)
+      throw CheckError("R2: no room");
     compute += in.compute_push - unsigned{out.grant_compute};
     comm += in.comm_push - unsigned{out.grant_comm};
     occupancy += unsigned{out.grant_compute} + out.grant_comm - in.dram_pop;
@@ -77,7 +81,8 @@ class Channel {
   unsigned comm_now_ = 0;
 };
 
-// Random traffic for `cycles` clocks; with `skipping`, clocks that wake_cycle allows to skip are skipped.
+// Random traffic for `cycles` clocks; with `skipping`, clocks that wake_cycle allows to skip are
+// skipped.
 struct Traffic {
   test::Rng rng;
   unsigned compute_chance = 0, comm_chance = 0, pop_chance = 0;
@@ -88,9 +93,12 @@ struct Traffic {
       comm_chance = static_cast<unsigned>(rng.below(12));
       pop_chance = static_cast<unsigned>(rng.below(16));
     }
-    if (c.compute < 1000 && rng.chance(compute_chance, 16)) c.in.compute_push = static_cast<uint8_t>(rng.below(4));
-    if (c.comm < 1000 && rng.chance(comm_chance, 16)) c.in.comm_push = static_cast<uint8_t>(rng.below(4));
-    if (rng.chance(pop_chance, 16)) c.in.dram_pop = static_cast<uint8_t>(rng.below(std::min(c.occupancy, 3u) + 1));
+    if (c.compute < 1000 && rng.chance(compute_chance, 16))
+      c.in.compute_push = static_cast<uint8_t>(rng.below(4));
+    if (c.comm < 1000 && rng.chance(comm_chance, 16))
+      c.in.comm_push = static_cast<uint8_t>(rng.below(4));
+    if (rng.chance(pop_chance, 16))
+      c.in.dram_pop = static_cast<uint8_t>(rng.below(std::min(c.occupancy, 3u) + 1));
     c.in.kernel_start = rng.chance(1, 300);
     c.in.first_wg_done = rng.chance(1, 200);
     c.in.kernel_end = rng.chance(1, 300);
@@ -124,7 +132,8 @@ TEST_CASE("an atom is granted one clock after it was pushed") {
 TEST_CASE("round robin alternates and falls back to the queue that has atoms") {
   Channel c;
   c.push(3, 2);
-  CHECK(c.step().grant_comm);  // Compute has the first turn after a communication grant; none was granted yet.
+  CHECK(c.step().grant_comm);  // Compute has the first turn after a communication grant; none was
+                               // granted yet.
   CHECK(c.step().grant_compute);
   CHECK(c.step().grant_comm);
   CHECK(c.step().grant_compute);
@@ -147,7 +156,8 @@ TEST_CASE("communication aware serves compute first and communication below the 
   CHECK(c.step().grant_comm);
 }
 
-TEST_CASE("communication that waited for the starvation limit goes first, and not one clock earlier") {
+TEST_CASE(
+    "communication that waited for the starvation limit goes first, and not one clock earlier") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
   c.write(MCA_STARVE_LIMIT_OFFSET, 100);
@@ -240,7 +250,8 @@ TEST_CASE("nothing is granted into a full DRAM queue, and waiting for it is idle
 // Holds the DRAM queue at `occupancy` for 1000 clocks of a measured stage, most of them skipped.
 uint64_t limit_after_stage_at(unsigned occupancy) {
   Channel c;
-  c.write(MCA_CONTROL_OFFSET, MCA_CONTROL_POLICY_COMMUNICATION_AWARE | 1u << MCA_CONTROL_THRESHOLD_SELECT_SHIFT);
+  c.write(MCA_CONTROL_OFFSET,
+          MCA_CONTROL_POLICY_COMMUNICATION_AWARE | 1u << MCA_CONTROL_THRESHOLD_SELECT_SHIFT);
   for (unsigned i = 0; i < occupancy; ++i) c.push(1, 0);
   c.steps(4);
   CHECK(c.occupancy == occupancy);
@@ -273,7 +284,7 @@ TEST_CASE("cycles in which communication was pending are not measured") {
   c.in.kernel_start = true;
   c.step();
   c.skip(9);
-  c.push(0, 1);   // Pending from the 11th clock on; the limit of 1 holds it back.
+  c.push(0, 1);  // Pending from the 11th clock on; the limit of 1 holds it back.
   c.steps(50);
   c.in.first_wg_done = true;
   c.step();
@@ -331,7 +342,8 @@ TEST_CASE("skipping the clocks that wake_cycle allows changes no grant") {
       if (may_skip) {
         skipped.skip(1);
         ++skips;
-        REQUIRE_FALSE((stepped.out.grant_compute || stepped.out.grant_comm || stepped.out.drain_done));
+        REQUIRE_FALSE(
+            (stepped.out.grant_compute || stepped.out.grant_comm || stepped.out.drain_done));
       } else {
         skipped.step();
         REQUIRE(stepped.out == skipped.out);
@@ -362,6 +374,17 @@ TEST_CASE("no atom starves under communication aware, for any starvation limit")
   }
 }
 
+TEST_CASE("lockstep finds the MCA with inverted priority") {
+  const auto mca = make_inverted_mca(Impl::lockstep, "test.mca");
+  McaInputs in;
+  in.reg = {true, false, MCA_CONTROL_OFFSET, MCA_CONTROL_POLICY_COMMUNICATION_AWARE};
+  mca->step(in);
+  in = McaInputs();
+  in.compute_push = in.comm_push = 1;
+  mca->step(in);
+  CHECK_THROWS_WITH(mca->step(McaInputs()), Catch::Contains("grant_comm: rtl 0x1, model 0x0"));
+}
+
 // Flips one output in one clock.
 class CorruptMca final : public Mca {
  public:
@@ -377,9 +400,10 @@ class CorruptMca final : public Mca {
   std::unique_ptr<Mca> inner_;
 };
 
-TEST_CASE("lockstep stops at the first difference and names block, instance, cycle, signal and values") {
-  const auto mca = make_lockstep(std::make_unique<CorruptMca>(make_mca(Impl::rtl, "")), make_mca(Impl::model, ""),
-                                 "gpu0.hbm.channel3.mca");
+TEST_CASE(
+    "lockstep stops at the first difference and names block, instance, cycle, signal and values") {
+  const auto mca = make_lockstep(std::make_unique<CorruptMca>(make_mca(Impl::rtl, "")),
+                                 make_mca(Impl::model, ""), "gpu0.hbm.channel3.mca");
   McaInputs in;
   for (in.cycle = 0; in.cycle < 7; ++in.cycle) mca->step(in);
   in.compute_push = 2;
@@ -389,8 +413,9 @@ TEST_CASE("lockstep stops at the first difference and names block, instance, cyc
   } catch (const CheckError& error) {
     text = error.what();
   }
-  CHECK(text == "lockstep: mca gpu0.hbm.channel3.mca, cycle 7: grant_comm: rtl 0x1, model 0x0; "
-                "inputs of this cycle: compute_push=0x2");
+  CHECK(text ==
+        "lockstep: mca gpu0.hbm.channel3.mca, cycle 7: grant_comm: rtl 0x1, model 0x0; "
+        "inputs of this cycle: compute_push=0x2");
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the Tracker's RTL and its reference model agree clock by clock, and does every tile trigger exactly once, at
-// its threshold, with its smallest address, whatever is spilled? State space: table occupancy x spilled entries x
-// outstanding transactions x back-pressure; parameters: ways 1..8, memory latency short and long, responses in any order.
-// The scoreboard is a std::map of counts; thresholds and classes are computed here from the tile's row and column
-// (T3-TRK-06, 11, DESIGN.md "tile classes"), the table's size from T3 4.2.1 (256 x 8 slots).
+// Question: do the Tracker's RTL and its reference model agree clock by clock, and does every tile
+// trigger exactly once, at its threshold, with its smallest address, whatever is spilled? State
+// space: table occupancy x spilled entries x outstanding transactions x back-pressure; parameters:
+// ways 1..8, memory latency short and long, responses in any order. The scoreboard is a std::map of
+// counts; thresholds and classes are computed here from the tile's row and column (T3-TRK-06, 11,
+// DESIGN.md "tile classes"), the table's size from T3 4.2.1 (256 x 8 slots).
 #include <catch2/catch.hpp>
 
 #include <deque>
@@ -24,17 +25,21 @@ struct Shape {
   unsigned tiles_m = 1;
   unsigned tiles_n = 1;
   unsigned threshold[4] = {100, 60, 50, 30};  // interior, right, bottom, corner
-  unsigned empty_from_wf[4] = {8, 8, 8, 8};   // Wavefronts from here on have no part in a tile of the class.
+  unsigned empty_from_wf[4] = {8, 8, 8,
+                               8};  // Wavefronts from here on have no part in a tile of the class.
   unsigned untracked_first = 0;
   unsigned untracked_count = 0;
 
   unsigned total() const { return tiles_m * tiles_n; }
-  unsigned tile_class(unsigned wg) const { return (wg / tiles_n == tiles_m - 1) * 2 + (wg % tiles_n == tiles_n - 1); }
+  unsigned tile_class(unsigned wg) const {
+    return (wg / tiles_n == tiles_m - 1) * 2 + (wg % tiles_n == tiles_n - 1);
+  }
   unsigned threshold_of(unsigned wg, unsigned wf) const {
     return wf < empty_from_wf[tile_class(wg)] ? threshold[tile_class(wg)] : 0;
   }
   bool tracked(unsigned wg, unsigned wf) const {
-    return (wg + total() - untracked_first) % total() >= untracked_count && threshold_of(wg, wf) != 0;
+    return (wg + total() - untracked_first) % total() >= untracked_count &&
+           threshold_of(wg, wf) != 0;
   }
 };
 
@@ -44,8 +49,8 @@ class Bench {
   explicit Bench(Impl impl = Impl::lockstep) : tracker_(make_tracker(impl, "test.tracker")) {}
 
   // Knobs.
-  unsigned latency_min = 1, latency_max = 20;       // Of a spill transaction, clocks.
-  unsigned trigger_stall = 0, request_stall = 0;    // Chance of not ready, in 16ths.
+  unsigned latency_min = 1, latency_max = 20;     // Of a spill transaction, clocks.
+  unsigned trigger_stall = 0, request_stall = 0;  // Chance of not ready, in 16ths.
   TrackerInputs in;
   TrackerOutputs out;
 
@@ -60,23 +65,29 @@ class Bench {
       in.spill_rsp_index = it->index;
       in.spill_rsp_write = it->write;
       in.spill_rsp_data = 0;
-      if (!it->write) in.spill_rsp_data = memory_[it->index];
-      else memory_[it->index] = it->data;
+      if (!it->write)
+        in.spill_rsp_data = memory_[it->index];
+      else
+        memory_[it->index] = it->data;
       outstanding_.erase(it);
       break;
     }
     // What the outputs offered before this edge is taken by it.
-    if (out.trigger_valid && in.trigger_ready) triggers.emplace_back(out.trigger_wg_id, out.trigger_wf_id, out.trigger_address);
+    if (out.trigger_valid && in.trigger_ready)
+      triggers.emplace_back(out.trigger_wg_id, out.trigger_wf_id, out.trigger_address);
     if (out.spill_req_valid && in.spill_req_ready) {
       for (const Transaction& t : outstanding_) {
-        if (t.index == out.spill_req_index) throw CheckError("two transactions of one index are outstanding");
+        if (t.index == out.spill_req_index)
+          throw CheckError("two transactions of one index are outstanding");
       }
       const uint64_t due = cycle_ + rng_.between(latency_min, latency_max);
       const Transaction t{due, out.spill_req_index, out.spill_req_write, out.spill_req_data};
       // Responses come in any order.
-      outstanding_.insert(outstanding_.begin() + static_cast<long>(rng_.below(outstanding_.size() + 1)), t);
+      outstanding_.insert(
+          outstanding_.begin() + static_cast<long>(rng_.below(outstanding_.size() + 1)), t);
     }
-    for (unsigned b = 0; b < kTrackerBanks; ++b) taken[b] = in.update[b].valid && out.update_ready[b];
+    for (unsigned b = 0; b < kTrackerBanks; ++b)
+      taken[b] = in.update[b].valid && out.update_ready[b];
     out = tracker_->step(in);
     in.reg = {};
     for (unsigned b = 0; b < kTrackerBanks; ++b) {
@@ -95,7 +106,8 @@ class Bench {
   }
   void program(const Shape& s, unsigned ways) {
     write(TRACKER_TILES_OFFSET, s.total() | uint64_t{(s.tiles_m - 1) * s.tiles_n} << 32);
-    write(TRACKER_COLUMNS_OFFSET, s.tiles_n | uint64_t{((1u << 24) + s.tiles_n - 1) / s.tiles_n} << 32);
+    write(TRACKER_COLUMNS_OFFSET,
+          s.tiles_n | uint64_t{((1u << 24) + s.tiles_n - 1) / s.tiles_n} << 32);
     write(TRACKER_UNTRACKED_OFFSET, s.untracked_first | uint64_t{s.untracked_count} << 32);
     for (unsigned c = 0; c < 4; ++c) {
       for (unsigned half = 0; half < 2; ++half) {
@@ -111,7 +123,8 @@ class Bench {
   void update(unsigned wg, unsigned wf, unsigned count, uint64_t address) {
     TrackerUpdate& u = in.update[wg % 4];
     while (u.valid) step();
-    u = {true, static_cast<uint16_t>(wg), static_cast<uint8_t>(wf), static_cast<uint16_t>(count), address};
+    u = {true, static_cast<uint16_t>(wg), static_cast<uint8_t>(wf), static_cast<uint16_t>(count),
+         address};
   }
   bool quiet() const {
     for (const TrackerUpdate& u : in.update) {
@@ -157,9 +170,10 @@ class Bench {
   std::map<uint32_t, uint64_t> memory_;
 };
 
-// Presents all updates of `shape`'s tiles in an order that interleaves `window` tiles, and checks the triggers.
-// Returns the cycles that it took.
-uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64_t salt, bool stop_early = false) {
+// Presents all updates of `shape`'s tiles in an order that interleaves `window` tiles, and checks
+// the triggers. Returns the cycles that it took.
+uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64_t salt,
+                       bool stop_early = false) {
   test::Rng rng(salt);
   struct Tile {
     unsigned wg, wf, left;
@@ -205,7 +219,8 @@ uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64
     }
     for (; checked < bench.triggers.size(); ++checked) {
       const auto& [wg, wf, trigger_address] = bench.triggers[checked];
-      if (counted[{wg, wf}] < shape.threshold_of(wg, wf)) throw CheckError("triggered before its threshold");
+      if (counted[{wg, wf}] < shape.threshold_of(wg, wf))
+        throw CheckError("triggered before its threshold");
     }
     if (stop_early && counted.size() > pending.size() / 2) return bench.cycle() - begin;
   }
@@ -217,7 +232,8 @@ uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64
   }
   std::map<std::pair<unsigned, unsigned>, uint64_t> seen;
   for (const auto& [wg, wf, address] : bench.triggers) {
-    if (!seen.emplace(std::make_pair(wg, wf), address).second) throw CheckError("a tile triggered twice");
+    if (!seen.emplace(std::make_pair(wg, wf), address).second)
+      throw CheckError("a tile triggered twice");
   }
   REQUIRE((seen == expected));
   REQUIRE(bench.valid_entries() == 0);
@@ -231,7 +247,8 @@ uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64
   return bench.cycle() - begin;
 }
 
-TEST_CASE("a tile triggers with the update that reaches its threshold and reports its smallest address") {
+TEST_CASE(
+    "a tile triggers with the update that reaches its threshold and reports its smallest address") {
   Bench b;
   Shape s;
   s.tiles_m = s.tiles_n = 4;
@@ -317,7 +334,8 @@ TEST_CASE("updates to different sets are taken at one a clock and a bank") {
   b.program(s, 8);
   for (unsigned i = 0; i < 256; ++i) {
     for (unsigned bank = 0; bank < 4; ++bank) {
-      b.in.update[bank] = {true, static_cast<uint16_t>(i * 4 % 256 + bank), static_cast<uint8_t>(i / 64), 1, 0};
+      b.in.update[bank] = {true, static_cast<uint16_t>(i * 4 % 256 + bank),
+                           static_cast<uint8_t>(i / 64), 1, 0};
     }
     b.step();
     for (const bool taken : b.taken) REQUIRE(taken);
@@ -375,11 +393,21 @@ void spill_run(unsigned ways, unsigned latency_min, unsigned latency_max, unsign
   run_all_tiles(b, s, 5 * 256 * 8, 22 + ways);
 }
 
-TEST_CASE("every tile triggers exactly once with 8 ways and short memory latency") { spill_run(8, 1, 20, 0); }
-TEST_CASE("every tile triggers exactly once with 8 ways and long memory latency") { spill_run(8, 100, 600, 4); }
-TEST_CASE("every tile triggers exactly once with 1 way and short memory latency") { spill_run(1, 1, 20, 0); }
-TEST_CASE("every tile triggers exactly once with 1 way and long memory latency") { spill_run(1, 100, 600, 4); }
-TEST_CASE("every tile triggers exactly once with 2 ways and much back-pressure") { spill_run(2, 1, 200, 14); }
+TEST_CASE("every tile triggers exactly once with 8 ways and short memory latency") {
+  spill_run(8, 1, 20, 0);
+}
+TEST_CASE("every tile triggers exactly once with 8 ways and long memory latency") {
+  spill_run(8, 100, 600, 4);
+}
+TEST_CASE("every tile triggers exactly once with 1 way and short memory latency") {
+  spill_run(1, 1, 20, 0);
+}
+TEST_CASE("every tile triggers exactly once with 1 way and long memory latency") {
+  spill_run(1, 100, 600, 4);
+}
+TEST_CASE("every tile triggers exactly once with 2 ways and much back-pressure") {
+  spill_run(2, 1, 200, 14);
+}
 
 TEST_CASE("a second kernel finds a clean table after clear") {
   test::print_seed();
@@ -422,7 +450,8 @@ TEST_CASE("Tracker RTL and model agree in 100000 clocks of random traffic and re
     if (rng.chance(1, 4000)) b.reset();
     if (rng.chance(1, 1000)) {
       load = static_cast<unsigned>(rng.below(17));
-      b.latency_max = static_cast<unsigned>(rng.chance(1, 2) ? rng.between(1, 20) : rng.between(20, 500));
+      b.latency_max =
+          static_cast<unsigned>(rng.chance(1, 2) ? rng.between(1, 20) : rng.between(20, 500));
       b.trigger_stall = static_cast<unsigned>(rng.below(16));
       b.request_stall = static_cast<unsigned>(rng.below(16));
       for (unsigned& threshold : s.threshold) threshold = static_cast<unsigned>(rng.below(400));
@@ -434,9 +463,11 @@ TEST_CASE("Tracker RTL and model agree in 100000 clocks of random traffic and re
       if (u.valid || !rng.chance(load, 16)) continue;
       const auto bank = static_cast<unsigned>(&u - b.in.update.data());
       // Few sets and many tags, so that they spill.
-      const unsigned wg = static_cast<unsigned>((rng.below(12) * 256 + rng.below(6) * 4) % 2400) / 4 * 4 + bank;
+      const unsigned wg =
+          static_cast<unsigned>((rng.below(12) * 256 + rng.below(6) * 4) % 2400) / 4 * 4 + bank;
       u = {true, static_cast<uint16_t>(wg), static_cast<uint8_t>(rng.below(8)),
-           static_cast<uint16_t>(rng.chance(1, 50) ? rng.between(1, 4096) : rng.between(1, 64)), rng.next() >> 16};
+           static_cast<uint16_t>(rng.chance(1, 50) ? rng.between(1, 4096) : rng.between(1, 64)),
+           rng.next() >> 16};
     }
     if (rng.chance(1, 50)) {
       const auto address = static_cast<uint16_t>(rng.below(26) * 8);
@@ -464,12 +495,14 @@ class CorruptTracker final : public Tracker {
 };
 
 TEST_CASE("Tracker lockstep stops at a corrupted output") {
-  const auto tracker = make_lockstep(make_tracker(Impl::rtl, ""),
-                                     std::make_unique<CorruptTracker>(make_tracker(Impl::model, "")), "gpu1.tracker");
+  const auto tracker = make_lockstep(
+      make_tracker(Impl::rtl, ""), std::make_unique<CorruptTracker>(make_tracker(Impl::model, "")),
+      "gpu1.tracker");
   TrackerInputs in;
   for (in.cycle = 0; in.cycle < 3; ++in.cycle) tracker->step(in);
-  CHECK_THROWS_WITH(tracker->step(in), Catch::Contains("lockstep: tracker gpu1.tracker, cycle 3: trigger_wg_id: "
-                                                       "rtl 0x0, model 0x1"));
+  CHECK_THROWS_WITH(tracker->step(in),
+                    Catch::Contains("lockstep: tracker gpu1.tracker, cycle 3: trigger_wg_id: "
+                                    "rtl 0x0, model 0x1"));
 }
 
 }  // namespace
