@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round-robin choice: the first request at or after `turn_i`, cyclically. Combinational; whoever uses it keeps the turn
-// and sets it to index_o + 1 when the choice was used. Rules:
-//  A1 valid_o = some request; A2 index_o is a requester (when valid_o); A3 a requester is chosen after at
-//  most N - 1 used choices of others.
+// Round-robin choice: the first request at or after `turn_i`, cyclically. Combinational; whoever
+// uses it keeps the turn and sets it to index_o + 1 when the choice was used. Rules:
+//  A1 valid_o = some request.
+//  A2 index_o is a requester (when valid_o).
+//  A3 A requester is chosen after at most N - 1 used choices of others.
 module rr_arbiter #(
   parameter int unsigned N = 4,  // Requesters, a power of two >= 2; depth grows with log N.
   localparam int unsigned IndexWidth = $clog2(N)

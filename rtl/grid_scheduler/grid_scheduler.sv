@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid scheduler: places the work-groups of up to eight kernels on the compute units. Contract and rules: README.md.
+// Grid scheduler: places the work-groups of up to eight kernels on the compute units. Contract and
+// rules: README.md.
 //
-//   pick: slot (priority, then in turn) and its next candidate unit  ->  place: compare with the unit's capacity,
-//   dispatch or clear the candidate bit. A unit is a candidate of a slot until it was found full for it, and
-//   again after a work-group left it; so the search costs one comparison a clock and ends by itself.
+//   pick:  the slot (priority, then in turn) and its next candidate unit
+//   place: compare with the unit's capacity; dispatch or clear the candidate bit
+// A unit is a candidate of a slot until it was found full for it, and again after a work-group left
+// it; so the search costs one comparison a clock and ends by itself.
 module grid_scheduler #(
   // Compute units built, 1..160: 36 flip-flops of use and 8 candidate bits each.
   parameter int unsigned MaxCus = 160
@@ -38,6 +40,8 @@ module grid_scheduler #(
   localparam int unsigned Slots = 8;
   localparam int unsigned Words = 5;  // Candidate bits in words of 32.
   localparam logic [15:0] SlotsBase = grid_scheduler_regs_pkg::SlotNeedsOffset;
+
+  localparam logic [63:0] ResetCapacity = grid_scheduler_regs_pkg::CapacityReset;
 
   if (MaxCus < 1 || MaxCus > 160) begin : gen_bad_cus
     $error("grid_scheduler: MaxCus must be 1..160");
@@ -102,7 +106,9 @@ module grid_scheduler #(
     end
     if (wants != '0) begin
       for (int unsigned s = 0; s < Slots; s++) if (wants[s]) present[priority_q[s]] = 1'b1;
-      for (int unsigned s = 0; s < Slots; s++) served[s] = wants[s] && (present >> priority_q[s]) == 4'd1;
+      for (int unsigned s = 0; s < Slots; s++) begin
+        served[s] = wants[s] && (present >> priority_q[s]) == 4'd1;
+      end
     end
   end
   rr_arbiter #(.N(Slots)) u_slot_arbiter (
@@ -111,7 +117,8 @@ module grid_scheduler #(
 
   always_comb begin
     irq_o = (done_q & irq_enable_q) != '0;
-    idle_o = !pick_valid_q && !read_pending_q && !dispatch_valid_o && !first_wg_done_o && !kernel_done_o &&
+    idle_o = !pick_valid_q && !read_pending_q && !dispatch_valid_o && !first_wg_done_o &&
+        !kernel_done_o &&
              wants == '0;
   end
 
@@ -176,7 +183,8 @@ module grid_scheduler #(
         kernel_start_o <= !started_q[slot];
         if (!started_q[slot]) start_slot_o <= slot;
         started_q[slot] <= 1'b1;
-        position_q[slot] <= position_q[slot] + 32'd1 == count_q[slot] ? '0 : position_q[slot] + 32'd1;
+        position_q[slot] <= position_q[slot] + 32'd1 == count_q[slot] ? '0
+                                                                       : position_q[slot] + 32'd1;
         undispatched_q[slot] <= undispatched_q[slot] - 32'd1;
         resident_q[slot] <= resident_q[slot] + 16'd1;
         dispatched_q <= dispatched_q + 48'd1;
@@ -191,12 +199,16 @@ module grid_scheduler #(
     finished_mask = '0;
     if (done_valid_i || drained_valid_i) begin
       same_cu = placed && pick_cu_q == done_cu_i;
-      used_registers_q[done_cu_i] <= (same_cu ? registers_sum[9:0] : used_registers_q[done_cu_i]) -
-                                     needs_registers_q[done_slot_i];
-      used_lds_q[done_cu_i] <= (same_cu ? lds_sum[9:0] : used_lds_q[done_cu_i]) - needs_lds_q[done_slot_i];
-      used_wavefronts_q[done_cu_i] <= (same_cu ? wavefronts_sum[7:0] : used_wavefronts_q[done_cu_i]) -
-                                      needs_wavefronts_q[done_slot_i];
-      used_work_groups_q[done_cu_i] <= (same_cu ? work_groups_sum : used_work_groups_q[done_cu_i]) - 8'd1;
+      used_registers_q[done_cu_i] <=
+          (same_cu ? registers_sum[9:0] : used_registers_q[done_cu_i]) -
+          needs_registers_q[done_slot_i];
+      used_lds_q[done_cu_i] <=
+          (same_cu ? lds_sum[9:0] : used_lds_q[done_cu_i]) - needs_lds_q[done_slot_i];
+      used_wavefronts_q[done_cu_i] <=
+          (same_cu ? wavefronts_sum[7:0] : used_wavefronts_q[done_cu_i]) -
+          needs_wavefronts_q[done_slot_i];
+      used_work_groups_q[done_cu_i] <=
+          (same_cu ? work_groups_sum : used_work_groups_q[done_cu_i]) - 8'd1;
       for (int unsigned s = 0; s < Slots; s++) begin
         candidates_q[6'(s*Words) + {3'b0, done_cu_i[7:5]}][done_cu_i[4:0]] <= 1'b1;
       end
@@ -211,7 +223,9 @@ module grid_scheduler #(
           state_q[done_slot_i] <= Done;
           finished_mask = 8'd1 << done_slot_i;
         end
-        if (!first_done_q[done_slot_i] || unfinished_q[done_slot_i] == 32'd1) done_slot_o <= done_slot_i;
+        if (!first_done_q[done_slot_i] || unfinished_q[done_slot_i] == 32'd1) begin
+          done_slot_o <= done_slot_i;
+        end
         finished_q <= finished_q + 48'd1;
       end else begin
         drained_q <= drained_q + 48'd1;
@@ -227,9 +241,11 @@ module grid_scheduler #(
       if (reg_addr_i[15:9] == 7'd1 && state_q[slot] == Free) begin
         case (offset)
           grid_scheduler_regs_pkg::SlotNeedsOffset: begin
-            needs_registers_q[slot] <= reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsRegistersKibLsb+:10];
+            needs_registers_q[slot] <=
+                reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsRegistersKibLsb+:10];
             needs_lds_q[slot] <= reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsLdsKibLsb+:10];
-            needs_wavefronts_q[slot] <= reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsWavefrontsLsb+:8];
+            needs_wavefronts_q[slot] <=
+                reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsWavefrontsLsb+:8];
             tensor_q[slot] <= reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsTypeLsb];
             priority_q[slot] <= reg_wdata_i[grid_scheduler_regs_pkg::SlotNeedsPriorityLsb+:2];
           end
@@ -245,9 +261,11 @@ module grid_scheduler #(
             if (reg_wdata_i[grid_scheduler_regs_pkg::SlotControlLaunchLsb]) begin
               // G2: what can never be placed is refused.
               range_end = {1'b0, first_q[slot]} + {1'b0, count_q[slot]};
-              refused = needs_registers_q[slot] > capacity_registers_q || needs_lds_q[slot] > capacity_lds_q ||
-                        needs_wavefronts_q[slot] > capacity_wavefronts_q || capacity_work_groups_q == '0 ||
-                        count_q[slot] == '0 || range_end > {1'b0, grid_q[slot]} || start_q[slot] >= count_q[slot];
+              refused = needs_registers_q[slot] > capacity_registers_q ||
+                        needs_lds_q[slot] > capacity_lds_q ||
+                        needs_wavefronts_q[slot] > capacity_wavefronts_q ||
+                        capacity_work_groups_q == '0 || count_q[slot] == '0 ||
+                        range_end > {1'b0, grid_q[slot]} || start_q[slot] >= count_q[slot];
               if (refused) begin
                 state_q[slot] <= Refused;
                 refused_mask = 8'd1 << slot;
@@ -313,15 +331,16 @@ module grid_scheduler #(
           reg_rdata_o <= '0;
           for (int unsigned s = 0; s < Slots; s++) begin
             reg_rdata_o[grid_scheduler_regs_pkg::StatusRunningLsb+s] <= state_q[s] == Running;
-            reg_rdata_o[grid_scheduler_regs_pkg::StatusUndispatchedLsb+s] <= state_q[s] == Running &&
-                                                                             undispatched_q[s] != '0;
+            reg_rdata_o[grid_scheduler_regs_pkg::StatusUndispatchedLsb+s] <=
+                state_q[s] == Running && undispatched_q[s] != '0;
           end
         end
         grid_scheduler_regs_pkg::DispatchedOffset: reg_rdata_o <= {16'b0, dispatched_q};
         grid_scheduler_regs_pkg::FinishedOffset: reg_rdata_o <= {16'b0, finished_q};
         grid_scheduler_regs_pkg::DrainedOffset: reg_rdata_o <= {16'b0, drained_q};
         grid_scheduler_regs_pkg::SlotNeedsOffset: begin
-          reg_rdata_o <= {6'b0, priority_q[slot], 7'b0, tensor_q[slot], 8'b0, needs_wavefronts_q[slot],
+          reg_rdata_o <= {6'b0, priority_q[slot], 7'b0, tensor_q[slot],
+                          8'b0, needs_wavefronts_q[slot],
                           6'b0, needs_lds_q[slot], 6'b0, needs_registers_q[slot]};
         end
         grid_scheduler_regs_pkg::SlotRangeOffset: reg_rdata_o <= {count_q[slot], first_q[slot]};
@@ -335,10 +354,10 @@ module grid_scheduler #(
 
     if (rst_i) begin
       cus_q <= grid_scheduler_regs_pkg::CusReset[7:0];
-      capacity_registers_q <= grid_scheduler_regs_pkg::CapacityReset[grid_scheduler_regs_pkg::CapacityRegistersKibLsb+:10];
-      capacity_lds_q <= grid_scheduler_regs_pkg::CapacityReset[grid_scheduler_regs_pkg::CapacityLdsKibLsb+:10];
-      capacity_wavefronts_q <= grid_scheduler_regs_pkg::CapacityReset[grid_scheduler_regs_pkg::CapacityWavefrontsLsb+:8];
-      capacity_work_groups_q <= grid_scheduler_regs_pkg::CapacityReset[grid_scheduler_regs_pkg::CapacityWorkGroupsLsb+:8];
+      capacity_registers_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityRegistersKibLsb+:10];
+      capacity_lds_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityLdsKibLsb+:10];
+      capacity_wavefronts_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityWavefrontsLsb+:8];
+      capacity_work_groups_q <= ResetCapacity[grid_scheduler_regs_pkg::CapacityWorkGroupsLsb+:8];
       // Two loops, because Verilator unrolls at most 64 rounds of one.
       for (int unsigned w = 0; w < Words; w++) begin
         for (int unsigned b = 0; b < 32; b++) begin

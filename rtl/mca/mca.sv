@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory-controller arbiter of one HBM channel; contract, rules and latency: README.md.
 //
-// Only counts are kept here; the queues hold their atoms elsewhere. Whatever reads an input pin sits in the clocked
-// process, so that no path leads through the block and a Verilated model evaluates it once a clock.
+// Only counts are kept here; the queues hold their atoms elsewhere. Whatever reads an input pin
+// sits in the clocked process, so that no path leads through the block and a Verilated model
+// evaluates it once a clock.
 module mca #(
-  // Width of the two pending counts: bounds the queues at 2^PendingWidth - 4 atoms; costs that many flip-flops each.
+  // Width of the two pending counts: bounds the queues at 2^PendingWidth - 4 atoms; costs that many
+  // flip-flops each.
   parameter int unsigned PendingWidth = 16
 ) (
   input  logic        clk_i,
@@ -87,7 +89,8 @@ module mca #(
   // R8: the clocks that may be skipped.
   always_comb begin
     threshold_o = {1'b0, limit};
-    if (grant_compute_o || grant_comm_o || drain_done_o || read_pending_q || decide_q || (draining_q && !comm)) begin
+    if (grant_compute_o || grant_comm_o || drain_done_o || read_pending_q || decide_q ||
+        (draining_q && !comm)) begin
       wake_cycle_o = '0;
     end else if (!room || (!compute && !comm)) begin
       wake_cycle_o = '1;
@@ -103,7 +106,7 @@ module mca #(
     logic       starved, pick_comm, grant_comm, grant_compute;
     logic [7:0] occupancy_d;
     logic [PendingWidth-1:0] comm_pending_d;
-    logic [47:0] waited;
+    logic [47:0] waited, cycles;
     logic [31:0] held;
 
     // R1..R5: the grant.
@@ -117,7 +120,8 @@ module mca #(
     comm_pending_d = comm_pending_q + PendingWidth'(comm_push_i) - PendingWidth'(grant_comm);
     occupancy_q <= occupancy_d;
     comm_pending_q <= comm_pending_d;
-    compute_pending_q <= compute_pending_q + PendingWidth'(compute_push_i) - PendingWidth'(grant_compute);
+    compute_pending_q <= compute_pending_q + PendingWidth'(compute_push_i) -
+        PendingWidth'(grant_compute);
     grant_comm_o <= grant_comm;
     grant_compute_o <= grant_compute;
     if (grant_comm || (!comm && comm_push_i != '0)) wait_since_q <= cycle_i;
@@ -153,10 +157,11 @@ module mca #(
       if (first_wg_done_i) measuring_q <= 1'b0;
     end
     decide_q <= measuring_q && first_wg_done_i && !kernel_start_i;
+    cycles = {8'b0, sample_cycles_q};
     if (decide_q && sample_cycles_q != '0) begin
-      if (sample_sum_q > {41'b0, cutoff_5_q} * {8'b0, sample_cycles_q}) automatic_limit_q <= 7'd5;
-      else if (sample_sum_q > {41'b0, cutoff_10_q} * {8'b0, sample_cycles_q}) automatic_limit_q <= 7'd10;
-      else if (sample_sum_q > {41'b0, cutoff_30_q} * {8'b0, sample_cycles_q}) automatic_limit_q <= 7'd30;
+      if (sample_sum_q > {41'b0, cutoff_5_q} * cycles) automatic_limit_q <= 7'd5;
+      else if (sample_sum_q > {41'b0, cutoff_10_q} * cycles) automatic_limit_q <= 7'd10;
+      else if (sample_sum_q > {41'b0, cutoff_30_q} * cycles) automatic_limit_q <= 7'd30;
       else automatic_limit_q <= 7'd0;
     end
 
@@ -167,11 +172,15 @@ module mca #(
       case (read_address_q)
         mca_regs_pkg::ControlOffset: reg_rdata_o <= {59'b0, automatic_q, 2'b0, policy_q};
         mca_regs_pkg::ThresholdOffset: reg_rdata_o <= {57'b0, fixed_limit_q};
-        mca_regs_pkg::CutoffsOffset: reg_rdata_o <= {41'b0, cutoff_30_q, 1'b0, cutoff_10_q, 1'b0, cutoff_5_q};
+        mca_regs_pkg::CutoffsOffset: begin
+          reg_rdata_o <= {41'b0, cutoff_30_q, 1'b0, cutoff_10_q, 1'b0, cutoff_5_q};
+        end
         mca_regs_pkg::StarveLimitOffset: reg_rdata_o <= {32'b0, starve_limit_q};
         mca_regs_pkg::DramQueueDepthOffset: reg_rdata_o <= {57'b0, depth_q};
-        mca_regs_pkg::StatusOffset: reg_rdata_o <= {16'(comm_pending_q), 16'(compute_pending_q), 8'b0, kernels_q,
-                                                    2'b0, measuring_q, draining_q, 1'b0, limit, occupancy_q};
+        mca_regs_pkg::StatusOffset: begin
+          reg_rdata_o <= {16'(comm_pending_q), 16'(compute_pending_q), 8'b0, kernels_q,
+                          2'b0, measuring_q, draining_q, 1'b0, limit, occupancy_q};
+        end
         mca_regs_pkg::SampleSumOffset: reg_rdata_o <= {16'b0, sample_sum_q};
         mca_regs_pkg::SampleCyclesOffset: reg_rdata_o <= {24'b0, sample_cycles_q};
         mca_regs_pkg::GrantsComputeOffset: reg_rdata_o <= {16'b0, grants_compute_q};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Tracker: four banks, the registers, and two arbiters towards the DMA engine and the spill table.
-// Contract, rules, latency and programming: README.md.
+// The Tracker: four banks, the registers, and two arbiters towards the DMA engine and the spill
+// table. Contract, rules, latency and programming: README.md.
 module tracker #(
   // Ways built; 8 make the paper's 19,456 bytes. Fewer save 2,432 bytes each and spill more.
   parameter int unsigned Ways = tracker_pkg::MaxWays
@@ -65,10 +65,12 @@ module tracker #(
     request_load = (!spill_req_valid_o || spill_req_ready_i) && request_any;
   end
   rr_arbiter #(.N(Banks)) u_trigger_arbiter (
-    .request_i(trigger_valid), .turn_i(trigger_turn_q), .valid_o(trigger_any), .index_o(trigger_bank)
+    .request_i(trigger_valid), .turn_i(trigger_turn_q), .valid_o(trigger_any),
+        .index_o(trigger_bank)
   );
   rr_arbiter #(.N(Banks)) u_request_arbiter (
-    .request_i(request_valid), .turn_i(request_turn_q), .valid_o(request_any), .index_o(request_bank)
+    .request_i(request_valid), .turn_i(request_turn_q), .valid_o(request_any),
+        .index_o(request_bank)
   );
 
   for (genvar b = 0; b < Banks; b++) begin : gen_bank
@@ -122,8 +124,10 @@ module tracker #(
     // Registers `updates` .. `refills` are the counters of the banks, summed.
     counter_read = read_pending_q && read_address_q[15:6] == tracker_regs_pkg::UpdatesOffset[15:6];
     counter_select = read_address_q[5:3];
-    counter_sum = gen_bank[0].counter + gen_bank[1].counter + gen_bank[2].counter + gen_bank[3].counter;
-    idle_o = &bank_idle && !trigger_valid_o && !spill_req_valid_o && !clear_q && !counter_clear_q && !read_pending_q;
+    counter_sum = gen_bank[0].counter + gen_bank[1].counter + gen_bank[2].counter +
+        gen_bank[3].counter;
+    idle_o = &bank_idle && !trigger_valid_o && !spill_req_valid_o && !clear_q &&
+        !counter_clear_q && !read_pending_q;
   end
 
   always_ff @(posedge clk_i) begin : outputs
@@ -230,15 +234,21 @@ module tracker #(
     if (reg_re_i) read_address_q <= reg_addr_i;
     if (read_pending_q) begin
       case (read_address_q)
-        tracker_regs_pkg::ControlOffset: reg_rdata_o <= {56'b0, ways_field_q, 3'b0, config_q.enable};
+        tracker_regs_pkg::ControlOffset: begin
+          reg_rdata_o <= {56'b0, ways_field_q, 3'b0, config_q.enable};
+        end
         tracker_regs_pkg::StatusOffset: begin
           reg_rdata_o <= {12'b0, live_sum, 17'b0,
                           7'(gen_bank[0].outstanding) + 7'(gen_bank[1].outstanding) +
                           7'(gen_bank[2].outstanding) + 7'(gen_bank[3].outstanding),
                           7'b0, bank_busy != '0 || trigger_valid_o || spill_req_valid_o || clear_q};
         end
-        tracker_regs_pkg::TilesOffset: reg_rdata_o <= {16'b0, config_q.first_bottom, 15'b0, config_q.total};
-        tracker_regs_pkg::ColumnsOffset: reg_rdata_o <= {7'b0, config_q.reciprocal, 16'b0, config_q.tiles_n};
+        tracker_regs_pkg::TilesOffset: begin
+          reg_rdata_o <= {16'b0, config_q.first_bottom, 15'b0, config_q.total};
+        end
+        tracker_regs_pkg::ColumnsOffset: begin
+          reg_rdata_o <= {7'b0, config_q.reciprocal, 16'b0, config_q.tiles_n};
+        end
         tracker_regs_pkg::UntrackedOffset: begin
           reg_rdata_o <= {15'b0, config_q.untracked_count, 16'b0, config_q.untracked_first};
         end
@@ -269,6 +279,7 @@ module tracker #(
 
   // The two low bits of each id are the number of its bank.
   logic unused;
-  assign unused = ^{update_wg_id_i[49:48], update_wg_id_i[33:32], update_wg_id_i[17:16], update_wg_id_i[1:0]};
+  assign unused = ^{update_wg_id_i[49:48], update_wg_id_i[33:32], update_wg_id_i[17:16],
+      update_wg_id_i[1:0]};
 
 endmodule

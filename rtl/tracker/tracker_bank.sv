@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One bank of the Tracker: a quarter of the sets (rows here), with its own spill transactions. Rules: README.md.
+// One bank of the Tracker: a quarter of the sets (rows here), with its own spill transactions.
+// Rules: README.md.
 //
-//   update -> input -> queue --+-> S1: find or make the slot -> S2: add, compare, write back -> triggers
-//        waiting updates ------+      |  (blocked: back to the waiting updates)    (victim -> its entry)
-//        arrived refills ------+      +-> entries (spill transactions) -> requests; responses -> entries
+//   update -> input -> queue --+-> S1: find or make the slot -> S2: add, compare -> triggers
+//        waiting updates ------+      |  (blocked: back to the      (victim -> its entry)
+//        arrived refills ------+      |   waiting updates)
+//                                     +-> entries (spill transactions) -> requests
+//                                         responses -> entries
 //
-// Everything is in one clocked process with guarded branches: a Verilated bank costs what it does in that clock.
+// Everything is in one clocked process with guarded branches: a Verilated bank costs what it does
+// in that clock.
 module tracker_bank #(
-  parameter int unsigned Ways = tracker_pkg::MaxWays  // 76 bits of table per way and set; compare width of S1.
+  // 76 bits of table per way and set; compare width of S1.
+  parameter int unsigned Ways = tracker_pkg::MaxWays
 ) (
   input  logic                    clk_i,
   input  logic                    rst_i,            // Also clears the table: the `clear` register.
@@ -47,7 +52,8 @@ module tracker_bank #(
   output logic [19:0]             live_o,
   output logic [4:0]              outstanding_o,
   input  logic                    counter_read_i,
-  input  logic [2:0]              counter_select_i, // Counter k of the register table, from `updates` on.
+  // Counter k of the register table, from `updates` on.
+  input  logic [2:0]              counter_select_i,
   output logic [47:0]             counter_o
 );
 
@@ -62,11 +68,12 @@ module tracker_bank #(
     $error("tracker_bank: Ways must be 1..8");
   end
 
-  // The table: 76 bits a slot. Tags and slots are memories with a registered read; the directory of a row
-  // (below) is read in S1 and written in S1 and S2, always of different rows.
+  // The table: 76 bits a slot. Tags and slots are memories with a registered read; the directory of
+  // a row (below) is read in S1 and written in S1 and S2, always of different rows.
   logic [Ways*TagWidth-1:0] tag_mem [Rows];
   logic [63:0]              slot_mem [Rows*8];       // {count, address} at {row, way}
-  // `used_q` says that a row's directory has been written since the last clear; until then it counts as 0.
+  // `used_q` says that a row's directory has been written since the last clear; until then it
+  // counts as 0.
   logic [Rows-1:0]          used_q;
   logic [MaxWays-1:0]       valid_q [Rows];          // Bits from Ways on stay 0.
   logic [MaxWays-1:0]       pending_q [Rows];        // The slot's refill has not been merged yet.
@@ -132,7 +139,8 @@ module tracker_bank #(
 
   logic               grew_q;
   logic [19:0]        live_q;
-  logic [47:0]        updates_q, half_words_q, ignored_q, triggers_q, spills_q, spill_reads_q, refills_q;
+  logic [47:0]        updates_q, half_words_q, ignored_q, triggers_q, spills_q, spill_reads_q,
+      refills_q;
 
   // Outputs, from the state alone.
   logic [3:0] send_id;
@@ -182,8 +190,10 @@ module tracker_bank #(
     logic [14:0]         issue_count;
     logic [47:0]         issue_address, address;
     logic [15:0]         column, threshold, quotient;
-    logic                issue_found, hit, evict, read, blocked, conflict_read, conflict_victim, retry_all, matched;
-    logic                counted, ignored_s1, ignored_input, allocated, triggered, released_s1, released_response;
+    logic                issue_found, hit, evict, read, blocked, conflict_read, conflict_victim,
+        retry_all, matched;
+    logic                counted, ignored_s1, ignored_input, allocated, triggered, released_s1,
+        released_response;
     logic                spilled, refilled, s1_update, arrived;
     logic [5:0]          row;
     logic [WayWidth-1:0] way, issue_way;
@@ -319,7 +329,8 @@ module tracker_bank #(
             free = ~entry_busy_q;
             free_others = free & (free - Entries'(1));  // Without the lowest.
             free_first = 4'($countones((free & (~free + Entries'(1))) - Entries'(1)));
-            free_second = 4'($countones((free_others & (~free_others + Entries'(1))) - Entries'(1)));
+            free_second = 4'($countones((free_others & (~free_others + Entries'(1))) -
+                Entries'(1)));
             blocked = candidates == '0 || (read && conflict_read) || (evict && conflict_victim) ||
                       ((evict || read) && free == '0) || (evict && read && free_others == '0);
             if (!blocked) begin
@@ -356,7 +367,8 @@ module tracker_bank #(
           end
           s2_valid_q <= !blocked;
           if (blocked) begin
-            waiting_q[waiting_head_q + waiting_size_q[2:0]] <= {s1_wg_q, s1_wf_q, s1_class_q, s1_count_q[12:0]};
+            waiting_q[waiting_head_q + waiting_size_q[2:0]] <= {s1_wg_q, s1_wf_q, s1_class_q,
+                s1_count_q[12:0]};
             waiting_address_q[waiting_head_q + waiting_size_q[2:0]] <= s1_address_q;
           end
           if (counted) begin
@@ -386,7 +398,8 @@ module tracker_bank #(
         end else begin
           {issue_wg, issue_wf, issue_short, quotient} = queue_q[queue_head_q];
           column = {issue_wg, bank_i} - 16'(config_i.tiles_n * quotient);
-          issue_class = {{issue_wg, bank_i} >= config_i.first_bottom, column == config_i.tiles_n - 16'd1};
+          issue_class = {{issue_wg, bank_i} >= config_i.first_bottom,
+              column == config_i.tiles_n - 16'd1};
           issue_count = {2'b0, issue_short};
           issue_address = queue_address_q[queue_head_q];
         end
@@ -410,9 +423,11 @@ module tracker_bank #(
       // Requests leave in the order in which they arose.
       if (request_take_i) begin
         send_head_q <= send_head_q + 4'd1;
-        entry_state_q[send_id] <= request_write_o ? tracker_pkg::EntryWaitWrite : tracker_pkg::EntryWaitRead;
+        entry_state_q[send_id] <= request_write_o ? tracker_pkg::EntryWaitWrite
+            : tracker_pkg::EntryWaitRead;
       end
-      send_size_q <= send_size_q + {4'b0, spilled} + {4'b0, refilled || (allocated && read)} - {4'b0, request_take_i};
+      send_size_q <= send_size_q + {4'b0, spilled} + {4'b0, refilled || (allocated && read)} -
+          {4'b0, request_take_i};
 
       // T8: responses are always taken.
       released_response = 1'b0;
@@ -440,7 +455,8 @@ module tracker_bank #(
       end
       if (issue && from_arrived) arrived_head_q <= arrived_head_q + 4'd1;
       arrived_size_q <= arrived_size_q + {4'b0, arrived} - {4'b0, issue && from_arrived};
-      outstanding_q <= outstanding_q + {3'b0, occupied} - {4'b0, released_s1} - {4'b0, released_response};
+      outstanding_q <= outstanding_q + {3'b0, occupied} - {4'b0, released_s1} -
+                       {4'b0, released_response};
 
       // Waiting updates: all are tried again when something was freed.
       if (issue && from_waiting) waiting_head_q <= waiting_head_q + 3'd1;
@@ -457,12 +473,14 @@ module tracker_bank #(
                         distance < config_i.untracked_count;
         if (!ignored_input) begin
           quotient = 16'(({25'b0, input_wg_q, bank_i} * {16'b0, config_i.reciprocal}) >> 24);
-          queue_q[queue_head_q + queue_size_q[1:0]] <= {input_wg_q, input_wf_q, input_count_q, quotient};
+          queue_q[queue_head_q + queue_size_q[1:0]] <= {input_wg_q, input_wf_q, input_count_q,
+              quotient};
           queue_address_q[queue_head_q + queue_size_q[1:0]] <= input_address_q;
         end
       end
       if (issue && from_queue) queue_head_q <= queue_head_q + 2'd1;
-      queue_size_q <= queue_size_q + {2'b0, input_valid_q && !ignored_input} - {2'b0, issue && from_queue};
+      queue_size_q <= queue_size_q + {2'b0, input_valid_q && !ignored_input} -
+                      {2'b0, issue && from_queue};
       input_valid_q <= update_valid_i && update_ready_o;
       if (update_valid_i && update_ready_o) begin
         input_wg_q <= update_wg_i;
