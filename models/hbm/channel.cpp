@@ -74,6 +74,16 @@ uint64_t HbmChannel::step_registers(uint64_t cycle, const RegisterPort& reg) {
   return step_mca(cycle, in).reg_rdata;
 }
 
+uint64_t HbmChannel::peek(uint64_t cycle, uint16_t address) const {
+  if (mca_wake_ != kNoCycle || (untold_[0] | untold_[1]) != 0) return 0;
+  McaInputs in;
+  in.cycle = cycle;
+  in.reg = {false, true, address, 0};
+  mca_->step(in);
+  in.reg = {};
+  return mca_->step(in).reg_rdata;
+}
+
 void HbmChannel::admit(uint64_t cycle, unsigned stream) {
   SegmentQueue& staged = staged_[stream];
   for (unsigned i = 0; i < kAdmissions; ++i) {
@@ -241,6 +251,8 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   const unsigned traffic = static_cast<unsigned>(request.traffic);
   ++counters_.atoms[traffic][reads ? 0 : 1];
   counters_.bytes[traffic][reads ? 0 : 1] += atom.bytes;
+  if (core_.first_cycle[traffic] == 0) core_.first_cycle[traffic] = cycle + 1;
+  core_.last_cycle[traffic] = cycle;
   if (cycle > mark_) {
     counters_.waiting_cycles += cycle - mark_;
     mark_ = cycle;

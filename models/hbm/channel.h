@@ -45,6 +45,8 @@ struct HbmCore {
   HbmRequestPool requests;
   std::vector<uint32_t> completed;  // Requests whose last atom ended in this tick; emptied by Hbm.
   uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
+  std::array<uint64_t, kTrafficClasses> first_cycle{};  // Of the first access on an account, plus one; 0 = none yet.
+  std::array<uint64_t, kTrafficClasses> last_cycle{};
 };
 
 enum KernelPulse : uint8_t { kKernelStart = 1, kFirstWgDone = 2, kKernelEnd = 4 };
@@ -86,6 +88,9 @@ class HbmChannel {
   uint64_t next(uint64_t cycle) const;
   // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
   uint64_t step_registers(uint64_t cycle, const RegisterPort& reg);
+
+  // Reads a register of the MCA without disturbing anything, for reports; 0 while it is not idle.
+  uint64_t peek(uint64_t cycle, uint16_t address) const;
 
   // Counters with the current interval closed at `cycle`.
   ChannelCounters counters(uint64_t cycle) const;

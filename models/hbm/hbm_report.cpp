@@ -4,6 +4,8 @@
 #include <string>
 
 #include "models/hbm/hbm.h"
+#include "sw/include/regs/mca_regs.h"
+#include "sw/include/regs/tracker_regs.h"
 
 namespace stretto {
 namespace {
@@ -79,6 +81,12 @@ void Hbm::report(StatisticSink& sink) const {
     sink.add("write_atoms" + name, sum.atoms[traffic][1], "count",
              "64 B write and update accesses on this account.");
   }
+  for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
+    if (core_.first_cycle[traffic] == 0) continue;
+    const std::string name = std::string(".") + kClassNames[traffic];
+    sink.add("first_access" + name, clock_.edge(core_.first_cycle[traffic] - 1), "fs", "First column command on this account.");
+    sink.add("last_access" + name, clock_.edge(core_.last_cycle[traffic]), "fs", "Last column command on this account.");
+  }
   constexpr const char* kStreams[2] = {"compute", "communication"};
   for (unsigned stream = 0; stream < 2; ++stream) {
     std::string name(".");
@@ -112,6 +120,26 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("tracker.spill_reads", tracker.spill_reads, "count", "Entries read from memory.");
   sink.add("tracker.fifo_high_water", tracker.fifo_high_water, "count",
            "Most joined updates waiting at one bank.");
+
+  sink.add("tracker.max_live", core_.tracker_port.peek(cycle(), TRACKER_MAX_LIVE_OFFSET), "count",
+           "Most tiles with a slot or a spilled entry at once.");
+
+  struct McaCounter {
+    const char* name;
+    uint16_t offset;
+    const char* sentence;
+  };
+  constexpr McaCounter kMcaCounters[] = {
+      {"mca.grants_compute", MCA_GRANTS_COMPUTE_OFFSET, "Compute atoms granted."},
+      {"mca.grants_communication", MCA_GRANTS_COMM_OFFSET, "Communication atoms granted."},
+      {"mca.grants_starved", MCA_GRANTS_STARVED_OFFSET, "Of them because of the starvation limit."},
+      {"mca.drains", MCA_DRAINS_OFFSET, "Drains completed, summed over channels."},
+  };
+  for (const McaCounter& counter : kMcaCounters) {
+    uint64_t total = 0;
+    for (const auto& of : channels_) total += of->peek(cycle(), counter.offset);
+    sink.add(counter.name, total, "count", counter.sentence);
+  }
 
   uint64_t total_commands[kDramCommands] = {};
   for (unsigned i = 0; i < channels_.size(); ++i) {

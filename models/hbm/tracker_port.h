@@ -58,6 +58,9 @@ class TrackerPort {
   // The first cycle after `cycle` at which a step is needed; kNoCycle if none.
   uint64_t next(uint64_t cycle) const;
 
+  // Reads a register without disturbing anything, for reports; 0 while the Tracker is not idle.
+  uint64_t peek(uint64_t cycle, uint16_t address) const;
+
   const Counters& counters() const { return counters_; }
   uint64_t waiting() const;  // Joined updates in the FIFOs.
   uint64_t spills_outstanding() const { return spills_outstanding_; }

@@ -71,6 +71,9 @@ TEST_CASE("the update that completes a wavefront tile triggers once, with its sm
   CHECK(bench.triggers[0].address == 0x10000);
   CHECK(bench.statistic("tracker.half_words") == 1024);
   CHECK(bench.read_register(false, TRACKER_TRIGGERS_OFFSET) == 1);
+  CHECK(bench.statistic("tracker.max_live") == 1);
+  CHECK(bench.statistic("mca.grants_compute") == 16);
+  CHECK(bench.statistic("mca.grants_communication") == 16);
   CHECK(bench.violations().empty());
 }
 
