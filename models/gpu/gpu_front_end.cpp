@@ -225,12 +225,16 @@ void GpuFrontEnd::dispatch(const Dispatch& dispatch) {
 }
 
 void GpuFrontEnd::begin(const Dispatch& dispatch) {
-  if (stage_running_++ == 0) stage_begin_ = services_.queue->now();
+  const Time now = services_.queue->now();
+  if (stage_running_++ == 0) stage_begin_ = now;
+  Active& active = active_[static_cast<unsigned>(contexts_[dispatch.slot].traffic)];
+  active.first_dispatch = std::min(active.first_dispatch, now);
   units_.at(dispatch.cu)->start(dispatch.slot, dispatch.wg_id, contexts_[dispatch.slot]);
 }
 
 void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t) {
   ++retired_;
+  active_[static_cast<unsigned>(contexts_[slot].traffic)].last_end = services_.queue->now();
   reports_.push_back({cu, slot, false});
   stage_open_ = false;
   if (--stage_running_ == 0) {
@@ -358,6 +362,13 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
   sink.add("front_end.retired", retired_, "count", "Work-groups ended.");
   sink.add("front_end.stages", stages_, "count", "Times that all resident work-groups had ended.");
   sink.add("front_end.scheduler_clocks", steps_, "count", "Clocks in which the grid scheduler was evaluated.");
+  constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs", "ag", "init", "sync", "spill", "cp"};
+  for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
+    if (active_[traffic].first_dispatch == kNever) continue;
+    const std::string name = kClassNames[traffic];
+    sink.add("front_end.first_dispatch." + name, active_[traffic].first_dispatch, "fs", "First work-group of these kernels began.");
+    sink.add("front_end.last_end." + name, active_[traffic].last_end, "fs", "Last work-group of these kernels ended.");
+  }
   sink.add("front_end.faults", fault_count_, "count", "Faults of wavefronts and launches.");
 }
 

@@ -134,6 +134,11 @@ class GpuFrontEnd final : public sc_core::sc_module,
   std::deque<Dispatch> held_;
   Time stage_begin_ = 0;
   uint64_t stages_ = 0;
+  struct Active {
+    Time first_dispatch = kNever;
+    Time last_end = 0;
+  };
+  std::array<Active, kTrafficClasses> active_{};  // By the account of the kernel.
 
   std::vector<GpuFault> faults_;
   GpuFault current_fault_;
