@@ -12,8 +12,8 @@ struct Lookup {
   const std::vector<Statistic>& all;
 
   template <class Combine>
-  uint64_t over_gpus(const std::string& name, Combine combine) const {
-    uint64_t value = 0;
+  uint64_t over_gpus(const std::string& name, Combine combine, uint64_t start = 0) const {
+    uint64_t value = start;
     for (const Statistic& one : all) {
       const size_t dot = one.path.find('.');
       if (dot != std::string::npos && one.path.compare(dot + 1, std::string::npos, name) == 0) value = combine(value, one.value);
@@ -25,6 +25,10 @@ struct Lookup {
   }
   uint64_t highest(const std::string& name) const {
     return over_gpus(name, [](uint64_t a, uint64_t b) { return std::max(a, b); });
+  }
+  // kNever if no GPU has it.
+  Time earliest(const std::string& name) const {
+    return over_gpus(name, [](uint64_t a, uint64_t b) { return std::min(a, b); }, kNever);
   }
 };
 
@@ -45,6 +49,25 @@ AuditResult normalised(AuditResult one) {
   one.where += " " + one.law.substr(bracket + 2, one.law.size() - bracket - 3);
   one.law.resize(bracket);
   return one;
+}
+
+// The phases of DESIGN "Phases", over all GPUs. A collective begins with its first access on its account, or with the
+// first work-group of its kernel, and ends with the last update applied.
+void collect_phases(const Lookup& find, Results& results) {
+  const auto time = [&](Phase phase) -> Time& { return results.time[static_cast<unsigned>(phase)]; };
+  const auto span = [](Time begin, Time end) { return end > begin ? end - begin : 0; };
+  time(Phase::gemm) = span(find.earliest("compute.front_end.first_dispatch.gemm"), find.highest("compute.front_end.last_end.gemm"));
+  for (const auto& [phase, name] : {std::pair(Phase::rs, std::string("rs")), std::pair(Phase::ag, std::string("ag"))}) {
+    const Time begin = std::min(find.earliest("hbm.first_access." + name), find.earliest("compute.front_end.first_dispatch." + name));
+    time(phase) = span(begin, std::max(find.highest("hbm.last_access." + name), find.highest("compute.front_end.last_end." + name)));
+  }
+  time(Phase::init) = span(find.earliest("hbm.first_access.init"), find.highest("hbm.last_access.init"));
+  Time first = kNever;
+  for (const char* name : {"gemm", "rs", "ag"}) {
+    first = std::min(first, find.earliest(std::string("compute.front_end.first_dispatch.") + name));
+  }
+  // What comes before the first dispatch and is not init.
+  if (first != kNever) time(Phase::setup) = span(time(Phase::init), first);
 }
 
 }  // namespace
@@ -79,6 +102,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* ho
       results.dram_bytes[std::string(name) + "_" + direction] = 64 * find.sum(std::string("hbm.") + direction + "_atoms." + name);
     }
   }
+  collect_phases(find, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
   for (const auto& gpu : gpus) results.cp_instructions += gpu->cp.instructions();
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
