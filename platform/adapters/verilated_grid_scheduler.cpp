@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated grid scheduler behind grid_scheduler_if.h. A step is one falling and one rising
-// edge; inputs change while the clock is high.
+// The Verilated grid scheduler behind grid_scheduler_if.h. A step is one tick().
 #include "Vgrid_scheduler.h"
+#include "Vgrid_scheduler___024root.h"
 #include "platform/adapters/verilated_blocks.h"
+#include "platform/adapters/verilated_clock.h"
 
 namespace stretto {
 namespace {
 
 class VerilatedGridScheduler final : public GridScheduler {
  public:
-  VerilatedGridScheduler() : top_(&context_, "grid_scheduler") { VerilatedGridScheduler::reset(); }
+  VerilatedGridScheduler() : top_(&context_, "grid_scheduler") {
+    start_clock(top_);
+    VerilatedGridScheduler::reset();
+  }
   ~VerilatedGridScheduler() override { top_.final(); }
 
   void reset() override {
@@ -31,10 +35,7 @@ class VerilatedGridScheduler final : public GridScheduler {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    top_.clk_i = 0;
-    top_.eval();
-    top_.clk_i = 1;
-    top_.eval();
+    tick(top_);
     GridSchedulerOutputs out;
     out.dispatch_valid = top_.dispatch_valid_o;
     out.dispatch_cu = top_.dispatch_cu_o;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated MCA behind mca_if.h. A step is one falling and one rising edge; inputs change while
-// the clock is high, so that assertions sample settled values.
+// The Verilated MCA behind mca_if.h. A step is one tick().
 #include "Vmca.h"
+#include "Vmca___024root.h"
 #include "Vmca_inverted.h"
+#include "Vmca_inverted___024root.h"
 #include "platform/adapters/verilated_blocks.h"
+#include "platform/adapters/verilated_clock.h"
 
 namespace stretto {
 namespace {
@@ -11,7 +13,10 @@ namespace {
 template <typename Top>
 class VerilatedMca final : public Mca {
  public:
-  VerilatedMca() : top_(&context_, "mca") { reset(); }
+  VerilatedMca() : top_(&context_, "mca") {
+    start_clock(top_);
+    reset();
+  }
   ~VerilatedMca() override { top_.final(); }
 
   void reset() override {
@@ -34,10 +39,7 @@ class VerilatedMca final : public Mca {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    top_.clk_i = 0;
-    top_.eval();
-    top_.clk_i = 1;
-    top_.eval();
+    tick(top_);
     McaOutputs out;
     out.grant_compute = top_.grant_compute_o;
     out.grant_comm = top_.grant_comm_o;

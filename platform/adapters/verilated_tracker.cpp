@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated Tracker behind tracker_if.h. A step is one falling and one rising edge; inputs
-// change while the clock is high. Pins of a port whose valid is low keep their last value.
+// The Verilated Tracker behind tracker_if.h. A step is one tick(). Pins of a port whose valid is
+// low keep their last value.
 #include "Vtracker.h"
+#include "Vtracker___024root.h"
 #include "platform/adapters/verilated_blocks.h"
+#include "platform/adapters/verilated_clock.h"
 
 namespace stretto {
 namespace {
 
 class VerilatedTracker final : public Tracker {
  public:
-  VerilatedTracker() : top_(&context_, "tracker") { VerilatedTracker::reset(); }
+  VerilatedTracker() : top_(&context_, "tracker") {
+    start_clock(top_);
+    VerilatedTracker::reset();
+  }
   ~VerilatedTracker() override { top_.final(); }
 
   void reset() override {
@@ -34,10 +39,7 @@ class VerilatedTracker final : public Tracker {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    top_.clk_i = 0;
-    top_.eval();
-    top_.clk_i = 1;
-    top_.eval();
+    tick(top_);
     TrackerOutputs out;
     for (unsigned b = 0; b < kTrackerBanks; ++b) out.update_ready[b] = top_.update_ready_o >> b & 1;
     out.trigger_valid = top_.trigger_valid_o;
