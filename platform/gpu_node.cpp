@@ -37,7 +37,8 @@ HbmSpec hbm_spec(const MachineSpec& spec) {
 Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl) {
   Hbm::Parts parts;
   for (unsigned i = 0; i < spec.hbm.channels; ++i) {
-    parts.mca.push_back(make_mca(impl.at("mca"), instance(gpu, "hbm.channel" + std::to_string(i) + ".mca")));
+    const std::string name = instance(gpu, "hbm.channel" + std::to_string(i) + ".mca");
+    parts.mca.push_back(spec.fault.mca_inverted ? make_inverted_mca(impl.at("mca"), name) : make_mca(impl.at("mca"), name));
   }
   parts.tracker = make_tracker(impl.at("tracker"), instance(gpu, "tracker"));
   return parts;

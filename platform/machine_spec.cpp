@@ -13,6 +13,10 @@ void describe(SimSpec& spec, ParameterSet& set) {
   set.number("timeline_mib", spec.timeline_mib, 1, 65536, "Size cap of timeline.json in MiB.");
 }
 
+void describe(FaultSpec& spec, ParameterSet& set) {
+  set.flag("mca_inverted", spec.mca_inverted, "Fault injection: the arbiters prefer what they should hold back (RTL only).");
+}
+
 void describe(SoftwareSpec& spec, ParameterSet& set) {
   set.text("gemm", spec.gemm, "GEMM kernels: name of a shipped ELF or a file with a slash in its name.");
   set.text("ring", spec.ring, "Ring kernels, likewise.");
@@ -42,6 +46,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("cp", spec.cp);
   set.group("host", spec.host);
   set.group("software", spec.software);
+  set.group("fault", spec.fault);
   set.group("sim", spec.sim);
 }
 

@@ -45,6 +45,11 @@ struct SoftwareSpec {
   uint32_t load_ns_per_kib = 100;
 };
 
+// Deliberate faults of the machine as a whole; those of a component are beside its parameters.
+struct FaultSpec {
+  bool mca_inverted = false;
+};
+
 struct MachineSpec {
   uint32_t gpus = 8;
   Topology topology = Topology::ring;
@@ -57,9 +62,11 @@ struct MachineSpec {
   CpSpec cp;
   HostSpec host;
   SoftwareSpec software;
+  FaultSpec fault;
   SimSpec sim;
 };
 
+void describe(FaultSpec& spec, ParameterSet& set);
 void describe(SimSpec& spec, ParameterSet& set);
 void describe(SoftwareSpec& spec, ParameterSet& set);
 void describe(MachineSpec& spec, ParameterSet& set);

@@ -66,7 +66,6 @@ SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memor
     : request_(request), spec_(request.machine.spec()), workload_(request.workload), ranks_(spec_.gpus),
       stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)), mode_(request.options.mode),
       memories_(std::move(memories)), gemm_elf_(kernel_file(spec_.software.gemm)), ring_elf_(kernel_file(spec_.software.ring)) {
-  if (spec_.sim.mirror && request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
     parameters_.push_back(make_parameters(rank));
     ring_gemm_plan_t plan;
@@ -77,6 +76,32 @@ SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memor
     plans_.push_back(plan);
   }
   results_.resize(memories_.size());
+  if (spec_.sim.mirror) check_mirror();
+}
+
+// One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same places.
+void SubLayer::check_mirror() const {
+  if (request_.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
+  const ring_gemm_plan_t& plan = plans_[0];
+  const bool clipped = workload_.n % 128 != 0;
+  if (plan.tiles % ranks_ != 0 || workload_.m % spec_.software.tile_m != 0 || (clipped && plan.tiles / ranks_ % plan.tiles_n != 0)) {
+    throw UserError("sim.mirror: workload " + workload_.name + " does not give equal chunks to " + std::to_string(ranks_) +
+                    " GPUs; simulate all of them");
+  }
+}
+
+MirrorMap SubLayer::mirror() const {
+  const ring_gemm_plan_t& plan = plans_[0];
+  MirrorPlan mirror;
+  mirror.arrays.push_back(offset_of(plan.c));
+  if (plan.receive != 0) mirror.arrays.push_back(offset_of(plan.receive));
+  mirror.m = workload_.m;
+  mirror.n = workload_.n;
+  mirror.pitch = plan.ldc;
+  mirror.tile_m = spec_.software.tile_m;
+  mirror.tile_n = 128;
+  for (uint32_t chunk = 0; chunk <= ranks_; ++chunk) mirror.chunk_first.push_back(ring_gemm_chunk_first(&plan, ranks_, chunk));
+  return make_chunk_mirror(mirror);
 }
 
 ring_gemm_parameters_t SubLayer::make_parameters(uint32_t rank) const {

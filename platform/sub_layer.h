@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
+#include "models/fabric/chunk_mirror.h"
 #include "models/host/host.h"
 #include "platform/check.h"
 #include "platform/machine_spec.h"
@@ -29,6 +30,8 @@ class SubLayer {
   void add_programs(Host& host);
   CheckReport check() const;
 
+  // For a mirrored machine: how its own packets come back to it.
+  MirrorMap mirror() const;
   const ring_gemm_plan_t& plan(uint32_t rank) const { return plans_[rank]; }
   const std::vector<ring_gemm_result_t>& results() const { return results_; }
   // When the last program ended.
@@ -37,6 +40,7 @@ class SubLayer {
 
  private:
   ring_gemm_parameters_t make_parameters(uint32_t rank) const;
+  void check_mirror() const;
   void place_stamps(uint32_t rank);
   void place_numbers(uint32_t rank);
   void place_output(uint32_t rank);

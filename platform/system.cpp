@@ -95,6 +95,7 @@ class System::Impl {
     conductor_.attach_host(*host_);
     sub_layer_ = std::make_unique<SubLayer>(request_, memories);
     sub_layer_->place_contents();
+    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(sub_layer_->mirror());
     sub_layer_->add_programs(*host_);
   }
 
