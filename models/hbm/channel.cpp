@@ -10,25 +10,20 @@
 namespace stretto {
 namespace {
 
-DramCommand command_for(Operation operation) {
-  return operation == Operation::read     ? DramCommand::read
-         : operation == Operation::update ? DramCommand::update
-                                          : DramCommand::write;
-}
-
 constexpr uint16_t kJoinLimit = 4096;  // Half-words of one Tracker update.
 
 }  // namespace
 
 HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
-                       std::unique_ptr<Mca> mca, CommandObserver* observer)
+                       const TimingTable& table, std::unique_ptr<Mca> mca,
+                       CommandObserver* observer)
     : core_(core),
       index_(index),
       burst_cycles_(set.burst_cycles),
       read_latency_(set.read_latency),
       write_latency_(set.write_latency),
       mca_(std::move(mca)),
-      scheduler_(index, core.spec, set, observer) {
+      scheduler_(index, core.spec, set, table, observer) {
   buckets_.fill(kNone);
   atoms_.reserve(1024);
   free_atoms_.reserve(1024);
@@ -63,7 +58,7 @@ uint64_t HbmChannel::next(uint64_t cycle) const {
   uint64_t at = std::min(scheduler_.next(cycle), std::max(mca_wake_, cycle + 1));
   for (unsigned stream = 0; stream < 2; ++stream) {
     if (staged_[stream].empty() || queues_[stream].size() >= core_.spec.input_queue_atoms) continue;
-    at = std::min(at, std::max(staged_[stream].front().cycle, cycle + 1));
+    at = std::min(at, std::max(staged_[stream].front_cycle(), cycle + 1));
   }
   return at;
 }
@@ -87,11 +82,16 @@ uint64_t HbmChannel::peek(uint64_t cycle, uint16_t address) const {
 void HbmChannel::admit(uint64_t cycle, unsigned stream) {
   SegmentQueue& staged = staged_[stream];
   for (unsigned i = 0; i < kAdmissions; ++i) {
-    if (staged.empty() || staged.front().cycle > cycle) return;
+    if (staged.empty() || staged.front_cycle() > cycle) return;
     if (queues_[stream].size() >= core_.spec.input_queue_atoms || untold_[stream] >= kMcaMaxPush)
       return;
-    take_atom(cycle, staged.front(), static_cast<Stream>(stream));
-    if (staged.front().bytes == 0) staged.pop();
+    HbmSegment& segment = staged.front(core_.segments);
+    take_atom(cycle, segment, static_cast<Stream>(stream));
+    if (segment.bytes != 0) continue;
+    staged.pop(core_.segments);
+    if (staged.empty()) return;
+    const HbmSegment& coming = staged.front(core_.segments);
+    if (coming.tracked) __builtin_prefetch(&core_.requests[coming.request]);
   }
 }
 
@@ -104,7 +104,6 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
     id = free_atoms_.back();
     free_atoms_.pop_back();
   }
-  const HbmRequest& request = core_.requests[segment.request];
   Atom& atom = atoms_[id];
   const uint32_t room = kAtomBytes - static_cast<uint32_t>(segment.address % kAtomBytes);
   const HbmAddressMapping::Place place = core_.mapping.place_of(segment.address);
@@ -113,21 +112,21 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   atom.at = segment.at;
   atom.row = place.row;
   atom.bank = place.bank;
-  atom.bytes = static_cast<uint8_t>(std::min(segment.bytes, room));
-  atom.command = command_for(request.operation);
+  atom.bytes = static_cast<uint8_t>(std::min<uint32_t>(segment.bytes, room));
+  atom.command = segment.command;
   atom.stream = stream;
   atom.elders = 0;
   atom.younger_waits = false;
   segment.address += atom.bytes;
   segment.at += atom.bytes;
-  segment.bytes -= atom.bytes;
+  segment.bytes = static_cast<uint16_t>(segment.bytes - atom.bytes);
 
   if (live_++ == 0 && cycle > mark_) {
     counters_.idle_cycles += cycle - mark_;
     mark_ = cycle;
   }
   if (atom.command == DramCommand::update) ++counters_.updates_received;
-  if (request.tracked) count_update(request, atom);
+  if (segment.tracked) count_update(core_.requests[segment.request], atom);
 
   uint32_t& bucket = bucket_of(atom.address);
   bool held = false;
@@ -205,6 +204,7 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   queue.pop();
   Atom& atom = atoms_[id];
   atom.where = Where::dram;
+  __builtin_prefetch(&core_.requests[atom.request], 1);  // Its column command comes soon.
   if (atom.elders != 0) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
   scheduler_.push(cycle, id, atom.bank, atom.row, atom.command, atom.elders == 0);

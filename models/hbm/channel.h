@@ -43,9 +43,11 @@ struct HbmCore {
   DataPath data;
   TrackerPort tracker_port;
   HbmRequestPool requests;
+  SegmentPool segments;
   std::vector<uint32_t> completed;  // Requests whose last atom ended in this tick; emptied by Hbm.
   uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
-  std::array<uint64_t, kTrafficClasses> first_cycle{};  // Of the first access on an account, plus one; 0 = none yet.
+  std::array<uint64_t, kTrafficClasses>
+      first_cycle{};  // Of the first access on an account, plus one; 0 = none yet.
   std::array<uint64_t, kTrafficClasses> last_cycle{};
 };
 
@@ -74,12 +76,12 @@ struct ChannelCounters {
 
 class HbmChannel {
  public:
-  HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, std::unique_ptr<Mca> mca,
-             CommandObserver* observer);
+  HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, const TimingTable& table,
+             std::unique_ptr<Mca> mca, CommandObserver* observer);
 
   void arrive(const HbmSegment& segment, Stream stream) {
     SegmentQueue& queue = staged_[static_cast<unsigned>(stream)];
-    queue.insert(segment);
+    queue.insert(core_.segments, segment);
     if (queue.size() > counters_.staged_high_water) counters_.staged_high_water = queue.size();
   }
   // One clock. `pulses`: the KernelPulse bits that the MCA sees at this clock.

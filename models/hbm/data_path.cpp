@@ -29,11 +29,13 @@ void DataPath::access(HbmRequest& request, uint64_t address, uint32_t at, uint32
 void DataPath::write(const HbmRequest& request, uint8_t* to, uint32_t at, uint32_t bytes) {
   if (request.operation == Operation::fill) {
     for (uint32_t i = 0; i < bytes; ++i) to[i] = request.data[(at + i) & 7];
-  } else if (request.enable == nullptr) {
+  } else if (!request.enabled) {
     std::memcpy(to, request.data + at, bytes);
   } else {
+    const uint8_t* enable = request.payload->get_byte_enable_ptr();
+    const uint32_t length = request.payload->get_byte_enable_length();
     for (uint32_t i = 0; i < bytes; ++i) {
-      if (request.enable[(at + i) % request.enable_length] != 0) to[i] = request.data[at + i];
+      if (enable[(at + i) % length] != 0) to[i] = request.data[at + i];
     }
   }
 }

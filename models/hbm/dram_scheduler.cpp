@@ -14,8 +14,8 @@ constexpr uint64_t bit(unsigned position) {
 }  // namespace
 
 DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const TimingSet& set,
-                             CommandObserver* observer)
-    : timing_(set),
+                             const TimingTable& table, CommandObserver* observer)
+    : timing_(table),
       observer_(observer),
       channel_(channel),
       depth_(spec.dram_queue_atoms),
@@ -189,58 +189,80 @@ void DramScheduler::find_next_column() {
   }
 }
 
+// One pass finds the oldest atom whose row command may go now, and when the others may at the
+// earliest, by bank alone: the channel's share of an activation's time is added at the end, the
+// group's is left out (row_next_ is a lower bound).
 void DramScheduler::issue_row(uint64_t cycle) {
   using enum DramCommand;
   const uint64_t active = masks_[kActive];
   unsigned best = 64;
   uint32_t of_best = 0;
-  for (uint32_t left = want_activate_ | want_precharge_; left != 0; left &= left - 1) {
+  uint64_t precharge_next = kNoCycle;
+  for (uint32_t left = want_precharge_; left != 0; left &= left - 1) {
     const unsigned bank = std::countr_zero(left);
-    const DramCommand wanted = (open_ >> bank & 1) != 0 ? precharge : activate;
-    if (cycle < timing_.ready(wanted, bank)) continue;
+    const uint64_t ready = timing_.bank_ready(precharge, bank);
+    if (ready > cycle) {
+      precharge_next = std::min(precharge_next, ready);
+      continue;
+    }
     const unsigned oldest = std::countr_zero(masks_[bank] & active);
+    if (best < 64) precharge_next = cycle + 1;  // One of two must wait.
     if (oldest >= best) continue;
     best = oldest;
     of_best = bank;
   }
-  if (best < 64) {
-    const uint32_t here = 1u << of_best;
-    if ((open_ & here) != 0) {
-      command(cycle, precharge, of_best, open_row_[of_best]);
-      open_ &= ~here;
-      closed_by_atom_ |= here;
-      masks_[kHit] &= ~masks_[of_best];
-    } else {
-      const uint32_t row = wanted_row_[best];
-      command(cycle, activate, of_best, row);
-      open_ |= here;
-      open_row_[of_best] = row;
-      settling_ |= here;
-      ++((closed_by_atom_ & here) != 0 ? counters_.row_conflicts : counters_.row_misses);
-      closed_by_atom_ &= ~here;
-      for (uint64_t left = masks_[of_best]; left != 0; left &= left - 1) {
-        const unsigned position = std::countr_zero(left);
-        if (wanted_row_[position] == row) masks_[kHit] |= bit(position);
-      }
-      const uint64_t hits = masks_[of_best] & masks_[kHit] & active;
-      if ((hits & masks_[kRead]) != 0)
-        column_next_ = std::min(column_next_, timing_.ready(read, of_best));
-      if ((hits & ~masks_[kRead]) != 0)
-        column_next_ = std::min(column_next_, timing_.ready(write, of_best));
+  uint64_t activate_next = kNoCycle;
+  const bool activate_ready = timing_.channel_ready(activate) <= cycle;
+  for (uint32_t left = want_activate_; left != 0; left &= left - 1) {
+    const unsigned bank = std::countr_zero(left);
+    const uint64_t ready = timing_.bank_ready(activate, bank);
+    activate_next = std::min(activate_next, ready);
+    if (!activate_ready || ready > cycle ||
+        timing_.group_ready(activate, bank / kHbmBanksPerGroup) > cycle) {
+      continue;
     }
-    update_bank(of_best);
+    const unsigned oldest = std::countr_zero(masks_[bank] & active);
+    if (oldest >= best) continue;
+    if (best < 64 && (open_ >> of_best & 1) != 0) precharge_next = cycle + 1;
+    best = oldest;
+    of_best = bank;
   }
-  find_next_row();
+  row_next_ = precharge_next;
+  if (best < 64) open_or_close(cycle, of_best, wanted_row_[best]);
+  if (activate_next != kNoCycle) {
+    row_next_ = std::min(row_next_, std::max(activate_next, timing_.channel_ready(activate)));
+  }
 }
 
-void DramScheduler::find_next_row() {
-  row_next_ = kNoCycle;
-  for (uint32_t left = want_activate_ | want_precharge_; left != 0; left &= left - 1) {
-    const unsigned bank = std::countr_zero(left);
-    const DramCommand wanted =
-        (open_ >> bank & 1) != 0 ? DramCommand::precharge : DramCommand::activate;
-    row_next_ = std::min(row_next_, timing_.ready(wanted, bank));
+// Closes the open row of `bank`, or opens `row` in it.
+void DramScheduler::open_or_close(uint64_t cycle, unsigned bank, uint32_t row) {
+  using enum DramCommand;
+  const uint32_t here = 1u << bank;
+  if ((open_ & here) != 0) {
+    command(cycle, precharge, bank, open_row_[bank]);
+    open_ &= ~here;
+    closed_by_atom_ |= here;
+    masks_[kHit] &= ~masks_[bank];
+  } else {
+    command(cycle, activate, bank, row);
+    open_ |= here;
+    open_row_[bank] = row;
+    settling_ |= here;
+    ++((closed_by_atom_ & here) != 0 ? counters_.row_conflicts : counters_.row_misses);
+    closed_by_atom_ &= ~here;
+    for (uint64_t left = masks_[bank]; left != 0; left &= left - 1) {
+      const unsigned position = std::countr_zero(left);
+      if (wanted_row_[position] == row) masks_[kHit] |= bit(position);
+    }
+    const uint64_t hits = masks_[bank] & masks_[kHit] & masks_[kActive];
+    if ((hits & masks_[kRead]) != 0) {
+      column_next_ = std::min(column_next_, timing_.ready(read, bank));
+    }
+    if ((hits & ~masks_[kRead]) != 0) {
+      column_next_ = std::min(column_next_, timing_.ready(write, bank));
+    }
   }
+  update_bank(bank);
 }
 
 void DramScheduler::remove(unsigned position) {

@@ -53,9 +53,9 @@ class DramScheduler {
     uint64_t last_column = 0;    // Cycle of the last column command.
   };
 
-  // `observer` may be null.
+  // `table` is that of `set` and outlives this; `observer` may be null.
   DramScheduler(unsigned channel, const HbmSpec& spec, const TimingSet& set,
-                CommandObserver* observer);
+                const TimingTable& table, CommandObserver* observer);
 
   unsigned size() const { return size_; }
   bool full() const { return size_ == depth_; }
@@ -98,13 +98,13 @@ class DramScheduler {
   unsigned bank_at(unsigned position) const { return bank_[position]; }
   uint32_t issue_column(uint64_t cycle);
   void issue_row(uint64_t cycle);
+  void open_or_close(uint64_t cycle, unsigned bank, uint32_t row);
   void remove(unsigned position);
   void update_bank(unsigned bank);
   void update_all_banks();
   void choose_direction(uint64_t cycle);
   void refresh_action(uint64_t cycle);
   void find_next_column();
-  void find_next_row();
   void command(uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
     timing_.issue(command, bank, cycle);
     ++counters_.commands[static_cast<unsigned>(command)];

@@ -19,6 +19,12 @@ constexpr uint32_t kDigestDrain = 0x48424D02;
 constexpr uint32_t kDigestCommands = 0x48424D03;
 constexpr uint64_t kDigestEvery = 4096;  // Requests between two digests of the channels' commands.
 
+DramCommand command_of(Operation operation) {
+  return operation == Operation::read     ? DramCommand::read
+         : operation == Operation::update ? DramCommand::update
+                                          : DramCommand::write;
+}
+
 // Commands go to the checker and to a trace.
 class ObserverPair final : public CommandObserver {
  public:
@@ -48,6 +54,7 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
       clock_(spec.clock_mhz),
       peers_(peers),
       timing_(timing_set(spec.timing, spec.fault_timing_rule)),
+      timing_table_(timing_),
       core_(spec, image, std::move(parts.tracker), *this),
       parts_triggers_(parts.triggers),
       parts_interrupts_(parts.interrupts) {
@@ -63,8 +70,8 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
     }
   }
   for (unsigned i = 0; i < spec.channels; ++i) {
-    channels_.push_back(
-        std::make_unique<HbmChannel>(i, core_, timing_, std::move(parts.mca[i]), observer));
+    channels_.push_back(std::make_unique<HbmChannel>(i, core_, timing_, timing_table_,
+                                                     std::move(parts.mca[i]), observer));
     channel[i].register_nb_transport_fw(this, &Hbm::on_channel, static_cast<int>(i));
     // The depth of the DRAM queue is wired to the MCA: its register starts with it.
     if (spec.dram_queue_atoms == MCA_DRAM_QUEUE_DEPTH_RESET) continue;
@@ -114,10 +121,8 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
     return tlm::TLM_UPDATED;
   }
   request.data = payload.get_data_ptr();
-  request.enable = payload.get_byte_enable_ptr();
-  request.enable_length = payload.get_byte_enable_length();
+  request.enabled = payload.get_byte_enable_ptr() != nullptr;
   request.bytes_left = payload.get_data_length();
-  request.address = payload.get_address() & STRETTO_OFFSET_MASK;
   request.tracked_address = payload.get_address();
   request.wg_id = extension->wg_id;
   request.wf_id = extension->wf_id;
@@ -127,7 +132,7 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   request.stream = extension->stream;
   request.element = extension->element;
   request.traffic = extension->traffic;
-  stage(index, arrival, request.address, request.bytes_left);
+  stage(index, arrival, payload.get_address() & STRETTO_OFFSET_MASK, request.bytes_left);
   return tlm::TLM_UPDATED;
 }
 
@@ -176,13 +181,15 @@ void Hbm::stage(uint32_t index, Time arrival, uint64_t address, uint64_t bytes) 
   segment.order = uint64_t{request.source} << 48 | (sequence_++ & 0xFFFF'FFFF'FFFF);
   segment.cycle = clock_.cycle_at(arrival) + 1;
   segment.request = index;
+  segment.command = command_of(request.operation);
+  segment.tracked = request.tracked;
   segment.at = 0;
   const uint64_t block = core_.mapping.block_bytes();
   const Stream stream = request.stream;
   while (bytes > 0) {
     const uint64_t part = std::min(bytes, block - (address & (block - 1)));
     segment.address = address;
-    segment.bytes = static_cast<uint32_t>(part);
+    segment.bytes = static_cast<uint16_t>(part);
     const unsigned to = core_.mapping.channel_of(address);
     channels_[to]->arrive(segment, stream);
     if (segment.cycle < next_[to]) next_[to] = segment.cycle;
@@ -343,10 +350,10 @@ void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
   const uint32_t id = core_.requests.acquire();
   HbmRequest& request = core_.requests[id];
   request = HbmRequest{};
-  request.address = (spill_base_ & STRETTO_OFFSET_MASK) + uint64_t{index} * 8;
+  uint64_t address = (spill_base_ & STRETTO_OFFSET_MASK) + uint64_t{index} * 8;
   request.bytes_left = 8;
   if (!write) {
-    request.address &= ~uint64_t{kAtomBytes - 1};
+    address &= ~uint64_t{kAtomBytes - 1};
     request.bytes_left = kAtomBytes;
   }
   request.data = free_spill_buffers_.back();
@@ -358,7 +365,7 @@ void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
   request.source = kSpillSource;
   request.spill_index = index;
   for (unsigned i = 0; i < 8; ++i) request.data[i] = static_cast<uint8_t>(data >> (8 * i));
-  stage(id, request.arrival, request.address, request.bytes_left);
+  stage(id, request.arrival, address, request.bytes_left);
 }
 
 void Hbm::complete_spill(HbmRequest& request) {

@@ -141,6 +141,7 @@ class Hbm final : public sc_core::sc_module,
   const ClockDomain clock_;
   const unsigned peers_;
   const TimingSet timing_;
+  const TimingTable timing_table_;
   HbmCore core_;
   TriggerSink* parts_triggers_;
   InterruptLine* parts_interrupts_;

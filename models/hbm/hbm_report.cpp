@@ -84,8 +84,10 @@ void Hbm::report(StatisticSink& sink) const {
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
     if (core_.first_cycle[traffic] == 0) continue;
     const std::string name = std::string(".") + kClassNames[traffic];
-    sink.add("first_access" + name, clock_.edge(core_.first_cycle[traffic] - 1), "fs", "First column command on this account.");
-    sink.add("last_access" + name, clock_.edge(core_.last_cycle[traffic]), "fs", "Last column command on this account.");
+    sink.add("first_access" + name, clock_.edge(core_.first_cycle[traffic] - 1), "fs",
+             "First column command on this account.");
+    sink.add("last_access" + name, clock_.edge(core_.last_cycle[traffic]), "fs",
+             "Last column command on this account.");
   }
   constexpr const char* kStreams[2] = {"compute", "communication"};
   for (unsigned stream = 0; stream < 2; ++stream) {

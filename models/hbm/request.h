@@ -14,29 +14,27 @@ namespace stretto {
 // HbmRequest::source of the Tracker's own accesses.
 inline constexpr uint16_t kSpillSource = 0xFFFF;
 
+// One cache line, since every atom touches it.
 struct alignas(64) HbmRequest {
-  // What every atom touches, in one cache line.
+  tlm::tlm_generic_payload* payload = nullptr;  // Null: the Tracker's.
   uint8_t* data = nullptr;
-  const uint8_t* enable = nullptr;  // Byte enables or null.
-  uint32_t enable_length = 0;
-  uint32_t bytes_left = 0;       // Not yet issued to DRAM.
   uint64_t done_cycle = 0;       // Latest completion of its atoms so far.
   uint64_t tracked_address = 0;  // The address as sent, 48 bits.
+  Time arrival = 0;
+  uint32_t bytes_left = 0;  // Not yet issued to DRAM.
   uint32_t wg_id = 0;
+  uint32_t spill_index = 0;
   uint16_t source = 0;  // Socket, or kSpillSource.
   uint8_t wf_id = 0;
   bool tracked = false;
   bool tags_only = false;
+  bool enabled = false;  // The payload has byte enables.
   Operation operation = Operation::read;
   Stream stream = Stream::compute;
   ElementType element = ElementType::fp16;
   TrafficClass traffic = TrafficClass::other;
-  // At begin and end only.
-  uint32_t spill_index = 0;
-  tlm::tlm_generic_payload* payload = nullptr;  // Null: the Tracker's.
-  uint64_t address = 0;                         // First byte; offset in the node.
-  Time arrival = 0;
 };
+static_assert(sizeof(HbmRequest) == 64);
 
 // Requests by index, which stays valid while a request lives; storage grows to the high-water mark
 // and stays.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrivals that a channel has not admitted yet, in the order (time, source, sequence). A sorted
-// ring: arrivals come almost in order, so inserting from the back moves few.
+// Arrivals that a channel has not admitted yet, in the order (time, source, sequence).
+//
+// A sorted list: arrivals come almost in order, so a place is found from the back in few steps. The
+// nodes of all channels come from one pool, last freed first used: few arrivals wait at once, and
+// their nodes stay in the host's cache.
 #ifndef STRETTO_MODELS_HBM_SEGMENT_QUEUE_H_
 #define STRETTO_MODELS_HBM_SEGMENT_QUEUE_H_
 
@@ -8,6 +11,7 @@
 #include <vector>
 
 #include "models/common/event_queue.h"
+#include "models/hbm/timing_table.h"
 
 namespace stretto {
 
@@ -19,41 +23,78 @@ struct HbmSegment {
   uint64_t address = 0;
   uint32_t request = 0;
   uint32_t at = 0;  // Offset in the request's data.
-  uint32_t bytes = 0;
+  uint16_t bytes = 0;
+  DramCommand command = DramCommand::read;
+  bool tracked = false;
+  uint32_t before = 0;  // Neighbours in the queue, or SegmentPool::kNone.
+  uint32_t after = 0;
+};
+
+class SegmentPool {
+ public:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  uint32_t acquire() {
+    if (free_.empty()) {
+      nodes_.emplace_back();
+      free_.reserve(nodes_.capacity());
+      return static_cast<uint32_t>(nodes_.size()) - 1;
+    }
+    const uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  void release(uint32_t index) { free_.push_back(index); }
+  HbmSegment& operator[](uint32_t index) { return nodes_[index]; }
+
+ private:
+  std::vector<HbmSegment> nodes_;
+  std::vector<uint32_t> free_;
 };
 
 class SegmentQueue {
  public:
-  bool empty() const { return head_ == tail_; }
-  uint64_t size() const { return tail_ - head_; }
-  HbmSegment& front() { return ring_[head_ & mask_]; }
-  const HbmSegment& front() const { return ring_[head_ & mask_]; }
-  void pop() { ++head_; }
-  void insert(const HbmSegment& segment) {
-    if (size() > mask_) grow();
-    uint64_t place = tail_++;
-    for (; place != head_; --place) {
-      const HbmSegment& before = ring_[(place - 1) & mask_];
-      if (before.time < segment.time ||
-          (before.time == segment.time && before.order < segment.order))
-        break;
-      ring_[place & mask_] = before;
+  bool empty() const { return head_ == SegmentPool::kNone; }
+  uint64_t size() const { return size_; }
+  // When the first is seen. REQUIRES: !empty(), as for all below.
+  uint64_t front_cycle() const { return front_cycle_; }
+  HbmSegment& front(SegmentPool& pool) const { return pool[head_]; }
+  void pop(SegmentPool& pool) {
+    const uint32_t gone = head_;
+    head_ = pool[gone].after;
+    pool.release(gone);
+    --size_;
+    if (head_ == SegmentPool::kNone) {
+      tail_ = SegmentPool::kNone;
+    } else {
+      pool[head_].before = SegmentPool::kNone;
+      front_cycle_ = pool[head_].cycle;
     }
-    ring_[place & mask_] = segment;
+  }
+  void insert(SegmentPool& pool, const HbmSegment& segment) {
+    const uint32_t index = pool.acquire();
+    HbmSegment& node = pool[index];
+    node = segment;
+    node.before = tail_;
+    while (node.before != SegmentPool::kNone && later(pool[node.before], segment)) {
+      node.before = pool[node.before].before;
+    }
+    uint32_t& from = node.before == SegmentPool::kNone ? head_ : pool[node.before].after;
+    node.after = from;
+    from = index;
+    (node.after == SegmentPool::kNone ? tail_ : pool[node.after].before) = index;
+    if (head_ == index) front_cycle_ = segment.cycle;
+    ++size_;
   }
 
  private:
-  void grow() {
-    std::vector<HbmSegment> larger(ring_.size() * 2);
-    for (uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & mask_];
-    ring_.swap(larger);
-    mask_ = ring_.size() - 1;
+  static bool later(const HbmSegment& a, const HbmSegment& b) {
+    return a.time != b.time ? a.time > b.time : a.order > b.order;
   }
 
-  std::vector<HbmSegment> ring_ = std::vector<HbmSegment>(16);
-  uint64_t mask_ = 15;
-  uint64_t head_ = 0;
-  uint64_t tail_ = 0;
+  uint32_t head_ = SegmentPool::kNone;
+  uint32_t tail_ = SegmentPool::kNone;
+  uint64_t size_ = 0;
+  uint64_t front_cycle_ = 0;
 };
 
 // A first-in first-out ring of plain values that grows to its high-water mark and stays there.

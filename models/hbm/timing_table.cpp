@@ -102,32 +102,39 @@ TimingSet timing_set(const std::string& name, const std::string& fault_rule) {
   throw UserError("hbm.timing: unknown timing set '" + name + "'; allowed: " + names);
 }
 
-TimingState::TimingState(const TimingSet& set) {
+TimingTable::TimingTable(const TimingSet& set) {
   for (const TimingRule& rule : set.rules) {
     const unsigned level_base = rule.level == TimingLevel::bank    ? 0
-                                : rule.level == TimingLevel::group ? kGroup
-                                                                   : kChannel;
+                                : rule.level == TimingLevel::group ? TimingSlots::kGroup
+                                                                   : TimingSlots::kChannel;
     const unsigned shift = rule.level == TimingLevel::bank    ? 0
                            : rule.level == TimingLevel::group ? 2
                                                               : 4;
     if (rule.window > 1) {
-      windows_.push_back(
-          {rule.preceding, rule.following, rule.cycles, 0, std::vector<uint64_t>(rule.window, 0)});
+      windows_.push_back({rule.preceding, rule.following, rule.cycles, rule.window});
       continue;
     }
     steps_[static_cast<unsigned>(rule.preceding)].push_back(
-        {static_cast<uint16_t>(base(rule.following) + level_base), static_cast<uint16_t>(shift),
-         rule.cycles});
+        {static_cast<uint16_t>(TimingSlots::base(rule.following) + level_base),
+         static_cast<uint16_t>(shift), rule.cycles});
+  }
+}
+
+TimingState::TimingState(const TimingTable& table) : table_(table) {
+  for (const TimingTable::Window& window : table.windows()) {
+    history_.push_back({0, std::vector<uint64_t>(window.count, 0)});
   }
 }
 
 void TimingState::issue_windows(DramCommand command, uint64_t cycle) {
-  for (Window& window : windows_) {
+  for (size_t i = 0; i < history_.size(); ++i) {
+    const TimingTable::Window& window = table_.windows()[i];
     if (window.preceding != command) continue;
-    window.last[window.next] = cycle + 1;
-    window.next = window.next + 1 == window.last.size() ? 0 : window.next + 1;
-    const uint64_t oldest = window.last[window.next];
-    uint64_t& ready = ready_[base(window.following) + kChannel];
+    History& history = history_[i];
+    history.last[history.next] = cycle + 1;
+    history.next = history.next + 1 == history.last.size() ? 0 : history.next + 1;
+    const uint64_t oldest = history.last[history.next];
+    uint64_t& ready = ready_[Slots::base(window.following) + Slots::kChannel];
     if (oldest != 0 && oldest - 1 + window.cycles > ready) ready = oldest - 1 + window.cycles;
   }
 }

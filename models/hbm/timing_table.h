@@ -54,60 +54,87 @@ struct TimingSet {
 // (fault injection). Throws UserError for an unknown set or rule.
 TimingSet timing_set(const std::string& name, const std::string& fault_rule = "");
 
-// The earliest legal cycles of one channel's commands, kept by walking the table at each command.
-class TimingState {
- public:
-  explicit TimingState(const TimingSet& set);
-
-  uint64_t channel_ready(DramCommand command) const { return ready_[base(command) + kChannel]; }
-  uint64_t group_ready(DramCommand command, unsigned group) const {
-    return ready_[base(command) + kGroup + group];
-  }
-  uint64_t bank_ready(DramCommand command, unsigned bank) const {
-    return ready_[base(command) + bank];
-  }
-  // All levels together.
-  uint64_t ready(DramCommand command, unsigned bank) const {
-    const uint64_t* of = &ready_[base(command)];
-    uint64_t at = of[bank];
-    if (of[kGroup + bank / kHbmBanksPerGroup] > at) at = of[kGroup + bank / kHbmBanksPerGroup];
-    if (of[kChannel] > at) at = of[kChannel];
-    return at;
-  }
-  // `bank` is ignored by refresh.
-  void issue(DramCommand command, unsigned bank, uint64_t cycle) {
-    for (const Step& step : steps_[static_cast<unsigned>(command)]) {
-      uint64_t& ready = ready_[step.base + (bank >> step.shift)];
-      if (cycle + step.cycles > ready) ready = cycle + step.cycles;
-    }
-    if (!windows_.empty()) issue_windows(command, cycle);
-  }
-
- private:
-  // Per following command: 16 banks, 4 groups, the channel.
+// Per following command the earliest cycles are kept in slots: 16 banks, 4 groups, the channel.
+struct TimingSlots {
   static constexpr unsigned kGroup = kHbmBanks;
   static constexpr unsigned kChannel = kGroup + kHbmGroups;
   static constexpr unsigned kSlots = kChannel + 1;
   static constexpr unsigned base(DramCommand command) {
     return static_cast<unsigned>(command) * kSlots;
   }
+};
+
+// A set in the form in which commands walk it; shared by all channels.
+class TimingTable {
+ public:
+  explicit TimingTable(const TimingSet& set);
+
   struct Step {
-    uint16_t base;
-    uint16_t shift;  // Bank number to index at the rule's level.
+    uint16_t base;   // Slot of the following command at the rule's level.
+    uint16_t shift;  // Bank number to index at that level.
     uint32_t cycles;
   };
   struct Window {
     DramCommand preceding;
     DramCommand following;
     uint32_t cycles;
+    uint32_t count;
+  };
+  const std::vector<Step>& steps(DramCommand command) const {
+    return steps_[static_cast<unsigned>(command)];
+  }
+  const std::vector<Window>& windows() const { return windows_; }
+
+ private:
+  std::array<std::vector<Step>, kDramCommands> steps_;
+  std::vector<Window> windows_;
+};
+
+// The earliest legal cycles of one channel's commands, kept by walking the table at each command.
+class TimingState {
+ public:
+  // `table` outlives this.
+  explicit TimingState(const TimingTable& table);
+
+  uint64_t channel_ready(DramCommand command) const {
+    return ready_[Slots::base(command) + Slots::kChannel];
+  }
+  uint64_t group_ready(DramCommand command, unsigned group) const {
+    return ready_[Slots::base(command) + Slots::kGroup + group];
+  }
+  uint64_t bank_ready(DramCommand command, unsigned bank) const {
+    return ready_[Slots::base(command) + bank];
+  }
+  // All levels together.
+  uint64_t ready(DramCommand command, unsigned bank) const {
+    const uint64_t* of = &ready_[Slots::base(command)];
+    uint64_t at = of[bank];
+    if (of[Slots::kGroup + bank / kHbmBanksPerGroup] > at) {
+      at = of[Slots::kGroup + bank / kHbmBanksPerGroup];
+    }
+    if (of[Slots::kChannel] > at) at = of[Slots::kChannel];
+    return at;
+  }
+  // `bank` is ignored by refresh.
+  void issue(DramCommand command, unsigned bank, uint64_t cycle) {
+    for (const TimingTable::Step& step : table_.steps(command)) {
+      uint64_t& ready = ready_[step.base + (bank >> step.shift)];
+      if (cycle + step.cycles > ready) ready = cycle + step.cycles;
+    }
+    if (!history_.empty()) issue_windows(command, cycle);
+  }
+
+ private:
+  using Slots = TimingSlots;
+  struct History {               // Of a window rule's preceding command.
     uint32_t next;               // Oldest entry of `last`.
-    std::vector<uint64_t> last;  // Cycle + 1 of the last `window` commands; 0 = none.
+    std::vector<uint64_t> last;  // Cycle + 1 of the last `count` commands; 0 = none.
   };
   void issue_windows(DramCommand command, uint64_t cycle);
 
-  std::array<uint64_t, kDramCommands * kSlots> ready_{};
-  std::array<std::vector<Step>, kDramCommands> steps_;
-  std::vector<Window> windows_;
+  const TimingTable& table_;
+  std::array<uint64_t, kDramCommands * Slots::kSlots> ready_{};
+  std::vector<History> history_;  // One a window rule.
 };
 
 }  // namespace stretto

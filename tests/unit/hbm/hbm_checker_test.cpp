@@ -164,7 +164,8 @@ std::string drive(HbmSpec spec, uint64_t commands, uint64_t salt) {
   const TimingSet set = timing_set(spec.timing, spec.fault_timing_rule);
   spec.channels = 1;
   HbmChecker checker(spec.timing, 1, spec.refresh);
-  DramScheduler scheduler(0, spec, set, &checker);
+  const TimingTable table(set);
+  DramScheduler scheduler(0, spec, set, table, &checker);
   Rng rng(salt);
   unsigned load = 3;
   uint64_t issued = 0;
