@@ -409,7 +409,7 @@ TEST_CASE("every tile triggers exactly once with 2 ways and much back-pressure")
   spill_run(2, 1, 200, 14);
 }
 
-TEST_CASE("a second kernel finds a clean table after clear") {
+TEST_CASE("a second kernel finds a clean table") {
   test::print_seed();
   Bench b;
   Shape s;
