@@ -49,7 +49,10 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   used_.wavefronts += context.wavefronts;
   used_.workgroups += 1;
   const Cycle now = now_cycle();
-  if (resident_++ == 0) resident_since_ = now;
+  if (resident_++ == 0) {
+    resident_since_ = now;
+    counters_.idle_cycles += now - idle_since_;
+  }
   ++counters_.started;
 
   const auto place = std::find_if(groups_.begin(), groups_.end(), [](const Group& group) { return !group.active; });
@@ -109,7 +112,11 @@ void ComputeUnit::leave(Group& group) {
   used_.workgroups -= 1;
   for (unsigned id = 0; id < group.wavefronts; ++id) wavefronts_[group.members[id]]->state = Wavefront::State::free;
   group.active = false;
-  if (--resident_ == 0) counters_.resident_cycles += now_cycle() - resident_since_;
+  if (--resident_ != 0) return;
+  idle_since_ = now_cycle();
+  counters_.resident_cycles += idle_since_ - resident_since_;
+  counters_.tensor.waiting += idle_since_ - std::max(tensor_free_, resident_since_);
+  counters_.simt.waiting += idle_since_ - std::max(simt_free_, resident_since_);
 }
 
 void ComputeUnit::retire(Group& group) {
@@ -265,18 +272,26 @@ ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint6
 
 void ComputeUnit::report(StatisticSink& sink) const {
   const std::string prefix = "cu" + std::to_string(index_) + ".";
-  const uint64_t total = clock_.cycle_at(services_.queue->now());
-  const uint64_t resident = counters_.resident_cycles + (resident_ != 0 ? now_cycle() - resident_since_ : 0);
-  const auto pipe = [&](const char* name, const PipeCounters& counters) {
+  const Cycle now = now_cycle();
+  const bool resident = resident_ != 0;
+  const uint64_t idle = counters_.idle_cycles + (resident ? 0 : now - idle_since_);
+  const auto unit = [&](const char* name, uint64_t busy, uint64_t waiting, uint64_t free, const char* what) {
     const std::string path = prefix + name;
-    sink.add(path + ".busy_cycles", counters.busy, "cycles", "Clocks in which the pipe worked.");
-    sink.add(path + ".waiting_cycles", resident - std::min(resident, counters.busy), "cycles",
-             "Clocks with a resident work-group and nothing for the pipe.");
-    sink.add(path + ".idle_cycles", total - std::min(total, resident), "cycles", "Clocks without a work-group.");
-    sink.add(path + ".operations", counters.operations, "count", "Operations done.");
+    sink.add(path + ".busy_cycles", busy, "cycles", what);
+    sink.add(path + ".waiting_cycles", waiting, "cycles", "Likewise, a work-group was there and it had nothing to do.");
+    sink.add(path + ".idle_cycles", free, "cycles", "Likewise, no work-group was there.");
   };
-  pipe("tensor", counters_.tensor);
-  pipe("simt", counters_.simt);
+  const auto pipe = [&](const char* name, const PipeCounters& counters, Cycle free) {
+    const Cycle since = std::max(free, resident_since_);
+    unit(name, counters.busy, counters.waiting + (resident && now > since ? now - since : 0), idle,
+         "Clocks in which the pipe worked.");
+    sink.add(prefix + name + ".operations", counters.operations, "count", "Operations done.");
+  };
+  pipe("tensor", counters_.tensor, tensor_free_);
+  pipe("simt", counters_.simt, simt_free_);
+  const uint64_t present = counters_.resident_cycles + (resident ? now - resident_since_ : 0);
+  unit("issue", counters_.instructions, present * spec_.issue_ports - std::min(present * spec_.issue_ports, counters_.instructions),
+       idle * spec_.issue_ports, "Port clocks in which an instruction issued.");
   sink.add(prefix + "instructions", counters_.instructions, "count", "Instructions issued by all wavefronts.");
   sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count", "Multiply-adds of the tensor pipe.");
   sink.add(prefix + "tile_loads", counters_.tile_loads, "count", "tile.load executed.");
@@ -292,19 +307,17 @@ void ComputeUnit::report(StatisticSink& sink) const {
 }
 
 void ComputeUnit::audit(AuditSink& sink) const {
-  const uint64_t total = now_cycle() + spec_.run_ahead_cycles;
-  const uint64_t resident = counters_.resident_cycles + (resident_ != 0 ? now_cycle() - resident_since_ : 0);
   sink.equal("work-groups started = ended + preempted + resident", counters_.started,
              counters_.retired + counters_.drained + resident_);
-  sink.at_most("unit resident + idle = total", resident, total);
+  const Cycle now = now_cycle();
   if (resident_ == 0) {
-    sink.at_most("tensor pipe busy + waiting + idle = total", counters_.tensor.busy, resident);
-    sink.at_most("SIMT pipe busy + waiting + idle = total", counters_.simt.busy, resident);
+    const uint64_t idle = counters_.idle_cycles + now - idle_since_;
+    sink.equal("unit busy + waiting + idle = total", counters_.tensor.busy + counters_.tensor.waiting + idle, now);
+    sink.equal("unit busy + waiting + idle = total", counters_.simt.busy + counters_.simt.waiting + idle, now);
   }
-  sink.at_most("tensor pipe is not above its peak", counters_.multiply_adds,
-               counters_.tensor.busy * spec_.tensor_fma_per_cycle);
-  sink.at_most("issue ports are not above their peak", counters_.instructions,
-               (resident + spec_.run_ahead_cycles) * spec_.issue_ports);
+  const uint64_t present = counters_.resident_cycles + (resident_ != 0 ? now - resident_since_ : 0);
+  sink.at_most("no pipe above its peak", counters_.multiply_adds, counters_.tensor.busy * spec_.tensor_fma_per_cycle);
+  sink.at_most("no pipe above its peak", counters_.instructions, (present + spec_.run_ahead_cycles) * spec_.issue_ports);
 }
 
 std::vector<std::string> ComputeUnit::waiting_on() const {

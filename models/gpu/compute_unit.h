@@ -33,9 +33,10 @@
 
 namespace stretto {
 
-// Clocks of one unit: busy + waiting + idle = all clocks since time 0.
+// Clocks of one pipe; with the unit's idle_cycles: busy + waiting + idle = all clocks since time 0.
 struct PipeCounters {
-  uint64_t busy = 0;      // The pipe worked (issue: instructions issued).
+  uint64_t busy = 0;     // It worked.
+  uint64_t waiting = 0;  // A work-group was resident and the pipe had nothing to do; counted when that ends.
   uint64_t operations = 0;
 };
 
@@ -54,7 +55,8 @@ struct ComputeUnitCounters {
   uint64_t waits = 0;          // wait_until executed.
   uint64_t charged_polls = 0;  // Polls that they stand for.
   uint64_t wait_cycles = 0;
-  uint64_t resident_cycles = 0;  // Clocks with at least one work-group.
+  uint64_t resident_cycles = 0;  // Clocks with at least one work-group; counted when it ends.
+  uint64_t idle_cycles = 0;      // Clocks without; counted when one starts.
   uint64_t started = 0;
   uint64_t retired = 0;
   uint64_t drained = 0;
@@ -194,6 +196,7 @@ class ComputeUnit final : public sc_core::sc_module,
   PayloadPool pool_;
   unsigned resident_ = 0;
   Cycle resident_since_ = 0;
+  Cycle idle_since_ = 0;
   WorkGroupResources used_;
   ComputeUnitCounters counters_;
 };

@@ -95,6 +95,7 @@ bool ComputeUnit::ring_has_room(Wavefront& wavefront, Step& step) {
 // Puts an operation of `cycles` into a pipe; returns its end.
 Cycle ComputeUnit::occupy(Cycle& pipe_free, PipeCounters& counters, Cycle from, uint64_t cycles) {
   const Cycle begin = std::max(pipe_free, from);
+  counters.waiting += begin - std::max(pipe_free, resident_since_);
   pipe_free = begin + cycles;
   counters.busy += cycles;
   ++counters.operations;

@@ -85,10 +85,9 @@ struct Bench : GpuMachine {
 void compare(const std::vector<std::pair<uint64_t, bool>>& trace) {
   Bench bench;
   ReferenceCache reference;
-  uint64_t hits = 0, misses = 0, written_back = 0, stored = 0;
+  uint64_t hits = 0, misses = 0, written_back = 0;
   for (const auto& [address, write] : trace) {
     const ReferenceCache::Answer answer = reference.access(address, write);
-    stored += write;
     if (!write) ++(answer.hit ? hits : misses);
     written_back += answer.written_back.size();
     bench.memory.record = true;
