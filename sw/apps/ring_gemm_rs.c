@@ -18,7 +18,8 @@
 #define FLAG_VALUE 1u
 #define FAILED UINT64_MAX
 
-static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3", "t3-mca", "gemm", "rs", "rs-nmc", "ag"};
+static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3",     "t3-mca", "gemm",
+                                                        "rs",         "rs-nmc", "ag"};
 
 typedef struct program {
   const ring_gemm_parameters_t* p;
@@ -30,32 +31,46 @@ typedef struct program {
   stretto_kernel_t gemm;
   stretto_kernel_t reduce_scatter;
   stretto_kernel_t all_gather;
-  uint32_t peer;   // The rank that this one sends to.
+  uint32_t peer;  // The rank that this one sends to.
 } program_t;
 
 // The first failing call ends the function with its status.
-#define TRY(call)                                             \
-  do {                                                        \
-    const stretto_status_t try_status_ = (call);              \
-    if (try_status_ != STRETTO_OK) return try_status_;        \
+#define TRY(call)                                      \
+  do {                                                 \
+    const stretto_status_t try_status_ = (call);       \
+    if (try_status_ != STRETTO_OK) return try_status_; \
   } while (0)
 
-static int has_gemm(ring_gemm_mode_t mode) { return mode <= RING_GEMM_GEMM; }
-static int is_fused(ring_gemm_mode_t mode) { return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA; }
+static int has_gemm(ring_gemm_mode_t mode) {
+  return mode <= RING_GEMM_GEMM;
+}
+static int is_fused(ring_gemm_mode_t mode) {
+  return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA;
+}
 static int has_rs_kernel(ring_gemm_mode_t mode) {
   return mode == RING_GEMM_SEQUENTIAL || mode == RING_GEMM_RS || mode == RING_GEMM_RS_NMC;
 }
-static int has_ag(ring_gemm_mode_t mode) { return mode == RING_GEMM_SEQUENTIAL || is_fused(mode) || mode == RING_GEMM_AG; }
-static int has_receive(ring_gemm_mode_t mode) { return mode == RING_GEMM_SEQUENTIAL || mode == RING_GEMM_RS; }
-static int c_is_uncached(ring_gemm_mode_t mode) { return is_fused(mode) || mode == RING_GEMM_RS_NMC; }
+static int has_ag(ring_gemm_mode_t mode) {
+  return mode == RING_GEMM_SEQUENTIAL || is_fused(mode) || mode == RING_GEMM_AG;
+}
+static int has_receive(ring_gemm_mode_t mode) {
+  return mode == RING_GEMM_SEQUENTIAL || mode == RING_GEMM_RS;
+}
+static int c_is_uncached(ring_gemm_mode_t mode) {
+  return is_fused(mode) || mode == RING_GEMM_RS_NMC;
+}
 
 const char* ring_gemm_mode_name(ring_gemm_mode_t mode) {
   return (unsigned)mode < RING_GEMM_MODES ? kModeNames[mode] : NULL;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
+static uint32_t divide_up(uint32_t a, uint32_t b) {
+  return (uint32_t)(((uint64_t)a + b - 1) / b);
+}
 
-static uint32_t padded_row(uint32_t elements) { return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT; }
+static uint32_t padded_row(uint32_t elements) {
+  return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
+}
 
 static uint64_t place(uint64_t* next, uint32_t gpu, uint64_t bytes) {
   return stretto_gpu_address(gpu, stretto_place(next, bytes, ALIGNMENT));
@@ -63,8 +78,10 @@ static uint64_t place(uint64_t* next, uint32_t gpu, uint64_t bytes) {
 
 stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_t* plan) {
   *plan = (ring_gemm_plan_t){0};
-  if ((unsigned)p->mode >= RING_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks) return STRETTO_ERROR_ARGUMENT;
-  if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256)) return STRETTO_ERROR_ARGUMENT;
+  if ((unsigned)p->mode >= RING_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks)
+    return STRETTO_ERROR_ARGUMENT;
+  if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
+    return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 24 || p->n > 1u << 24 || p->k > 1u << 24) return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
   const uint32_t gpu = p->client.gpu;
@@ -107,7 +124,8 @@ static uint64_t at_rank(uint64_t address, const program_t* program, uint32_t ran
 
 // Set-up
 
-static stretto_status_t allocate(program_t* g, uint64_t expected, uint64_t bytes, uint32_t allocation) {
+static stretto_status_t allocate(program_t* g, uint64_t expected, uint64_t bytes,
+                                 uint32_t allocation) {
   if (expected == 0) return STRETTO_OK;
   uint64_t address = 0;
   TRY(g->api->allocate(g->client, g->stream, bytes, ALIGNMENT, allocation, &address));
@@ -116,7 +134,8 @@ static stretto_status_t allocate(program_t* g, uint64_t expected, uint64_t bytes
 
 static stretto_status_t allocate_all(program_t* g) {
   const ring_gemm_plan_t* plan = &g->plan;
-  const uint32_t c_class = c_is_uncached(g->p->mode) ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_CACHED;
+  const uint32_t c_class =
+      c_is_uncached(g->p->mode) ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_CACHED;
   TRY(allocate(g, plan->c, plan->c_bytes, c_class));
   TRY(allocate(g, plan->a, plan->a_bytes, STRETTO_ALLOCATION_CACHED));
   TRY(allocate(g, plan->b, plan->b_bytes, STRETTO_ALLOCATION_CACHED));
@@ -150,22 +169,34 @@ static stretto_status_t clear(program_t* g, uint64_t address, uint64_t bytes) {
 static stretto_status_t map_chunks(program_t* g) {
   const ring_gemm_parameters_t* p = g->p;
   const ring_gemm_plan_t* plan = &g->plan;
-  const stretto_output_config_t output = {
-      .base = plan->c, .m = p->m, .n = p->n, .pitch = plan->ldc, .tile_m = (uint16_t)p->tile_m, .tile_n = TILE_N,
-      .wavefronts = WAVEFRONTS, .updates = p->ranks == 1 ? 1 : UPDATES, .element = STRETTO_FP16,
-      .traffic = STRETTO_TRAFFIC_RS, .tracker_ways = (uint8_t)p->tracker_ways};
+  const stretto_output_config_t output = {.base = plan->c,
+                                          .m = p->m,
+                                          .n = p->n,
+                                          .pitch = plan->ldc,
+                                          .tile_m = (uint16_t)p->tile_m,
+                                          .tile_n = TILE_N,
+                                          .wavefronts = WAVEFRONTS,
+                                          .updates = p->ranks == 1 ? 1 : UPDATES,
+                                          .element = STRETTO_FP16,
+                                          .traffic = STRETTO_TRAFFIC_RS,
+                                          .tracker_ways = (uint8_t)p->tracker_ways};
   TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
   TRY(g->api->configure_output(g->client, g->stream, &output));
   for (uint32_t position = 1; position <= p->ranks; ++position) {
     const uint32_t chunk = (p->rank + position) % p->ranks;
     stretto_tile_map_t map = {.first_tile = ring_gemm_chunk_first(plan, p->ranks, chunk),
-                              .peer_base = at_rank(plan->c, g, g->peer), .block_tiles = p->block_tiles,
-                              .updates = output.updates, .flags = STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED};
+                              .peer_base = at_rank(plan->c, g, g->peer),
+                              .block_tiles = p->block_tiles,
+                              .updates = output.updates,
+                              .flags = STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED};
     map.tile_count = ring_gemm_chunk_first(plan, p->ranks, chunk + 1) - map.first_tile;
     if (map.tile_count == 0) continue;
-    if (position == p->ranks) TRY(g->api->local_map_tiles(g->client, g->stream, &map));
-    else if (position == 1) TRY(g->api->remote_map_tiles(g->client, g->stream, &map));
-    else TRY(g->api->dma_map_tiles(g->client, g->stream, &map));
+    if (position == p->ranks)
+      TRY(g->api->local_map_tiles(g->client, g->stream, &map));
+    else if (position == 1)
+      TRY(g->api->remote_map_tiles(g->client, g->stream, &map));
+    else
+      TRY(g->api->dma_map_tiles(g->client, g->stream, &map));
   }
   return STRETTO_OK;
 }
@@ -173,8 +204,10 @@ static stretto_status_t map_chunks(program_t* g) {
 static stretto_status_t configure_arbiter(program_t* g) {
   const ring_gemm_parameters_t* p = g->p;
   const int aware = p->mode == RING_GEMM_T3_MCA;
-  const stretto_mca_config_t mca = {.policy = aware ? STRETTO_MCA_COMMUNICATION_AWARE : STRETTO_MCA_ROUND_ROBIN,
-                                    .threshold = aware ? p->mca_threshold : 0, .starve_limit = p->mca_starve_limit};
+  const stretto_mca_config_t mca = {
+      .policy = aware ? STRETTO_MCA_COMMUNICATION_AWARE : STRETTO_MCA_ROUND_ROBIN,
+      .threshold = aware ? p->mca_threshold : 0,
+      .starve_limit = p->mca_starve_limit};
   return g->api->configure_mca(g->client, g->stream, &mca,
                                aware && !p->mca_fixed_threshold ? 0 : STRETTO_MCA_FIXED_THRESHOLD);
 }
@@ -184,12 +217,15 @@ static stretto_status_t load_kernels(program_t* g) {
   stretto_module_t* module = NULL;
   if (has_gemm(mode)) {
     TRY(g->api->module_load(g->client, g->p->gemm_elf, g->p->gemm_elf_bytes, &module));
-    TRY(g->api->module_kernel(g->client, module, g->p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128", &g->gemm));
+    TRY(g->api->module_kernel(g->client, module,
+                              g->p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128", &g->gemm));
   }
   if (!has_rs_kernel(mode) && !has_ag(mode)) return STRETTO_OK;
   TRY(g->api->module_load(g->client, g->p->ring_elf, g->p->ring_elf_bytes, &module));
-  TRY(g->api->module_kernel(g->client, module, mode == RING_GEMM_RS_NMC ? "ring_reduce_scatter_nmc" : "ring_reduce_scatter",
-                            &g->reduce_scatter));
+  TRY(g->api->module_kernel(
+      g->client, module,
+      mode == RING_GEMM_RS_NMC ? "ring_reduce_scatter_nmc" : "ring_reduce_scatter",
+      &g->reduce_scatter));
   return g->api->module_kernel(g->client, module, "ring_all_gather", &g->all_gather);
 }
 
@@ -202,7 +238,8 @@ static stretto_status_t set_up(program_t* g) {
   TRY(clear(g, g->plan.ag_flags, g->plan.flag_bytes));
   TRY(configure_arbiter(g));
   if (is_fused(g->p->mode)) {
-    // Output memory must be zero before updates; so must the Tracker's overflow table before the Tracker starts.
+    // Output memory must be zero before updates; so must the Tracker's overflow table before the
+    // Tracker starts.
     TRY(clear(g, g->plan.spill, g->plan.spill_bytes));
     TRY(clear(g, g->plan.c, g->plan.c_bytes));
     TRY(g->api->stream_synchronize(g->client, g->stream));
@@ -218,14 +255,16 @@ static uint64_t word_of(const program_t* g, uint32_t rank) {
          STRETTO_HOST_WORD_OFFSET((uint64_t)(g->p->client.gpu - g->p->rank + rank), 0);
 }
 
-// Tells the others how this rank fares and waits until all have said so. STRETTO_ERROR_STATE: another one has failed.
+// Tells the others how this rank fares and waits until all have said so. STRETTO_ERROR_STATE:
+// another one has failed.
 static stretto_status_t meet(program_t* g, uint64_t word) {
   g->ops->store(g->ops->context, word_of(g, g->p->rank), word);
   if (g->p->host_ranks == 1) return STRETTO_OK;
   stretto_status_t status = STRETTO_OK;
   for (uint32_t rank = 0; rank < g->p->ranks; ++rank) {
     if (rank == g->p->rank) continue;
-    if (g->ops->wait(g->ops->context, word_of(g, rank), STRETTO_WAIT_AT_LEAST, 1) == FAILED) status = STRETTO_ERROR_STATE;
+    if (g->ops->wait(g->ops->context, word_of(g, rank), STRETTO_WAIT_AT_LEAST, 1) == FAILED)
+      status = STRETTO_ERROR_STATE;
   }
   return status;
 }
@@ -236,30 +275,58 @@ static stretto_status_t launch_gemm(program_t* g) {
   const ring_gemm_parameters_t* p = g->p;
   const ring_gemm_plan_t* plan = &g->plan;
   const stretto_gemm_arguments_t arguments = {
-      .a = plan->a, .b = plan->b, .lda = plan->lda, .ldb = plan->ldb, .m = p->m, .n = p->n, .k = p->k,
-      .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0), .ldc = plan->ldc,
-      .tiles_n = plan->tiles_n, .c = plan->c};
+      .a = plan->a,
+      .b = plan->b,
+      .lda = plan->lda,
+      .ldb = plan->ldb,
+      .m = p->m,
+      .n = p->n,
+      .k = p->k,
+      .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0),
+      .ldc = plan->ldc,
+      .tiles_n = plan->tiles_n,
+      .c = plan->c};
   const int fused = is_fused(p->mode);
   const uint32_t first_chunk = (p->rank + 1) % p->ranks;
   const stretto_launch_t launch = {
-      .kernel = &g->gemm, .arguments = &arguments, .argument_bytes = sizeof arguments, .work_groups = plan->tiles,
+      .kernel = &g->gemm,
+      .arguments = &arguments,
+      .argument_bytes = sizeof arguments,
+      .work_groups = plan->tiles,
       .stagger = fused ? ring_gemm_chunk_first(plan, p->ranks, first_chunk) % plan->tiles : 0,
-      .traffic = STRETTO_TRAFFIC_GEMM, .update = fused};
+      .traffic = STRETTO_TRAFFIC_GEMM,
+      .update = fused};
   return g->api->launch(g->client, g->stream, &launch);
 }
 
-static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel, uint64_t flags, uint64_t receive,
-                                    uint32_t traffic, int update) {
+static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel, uint64_t flags,
+                                    uint64_t receive, uint32_t traffic, int update) {
   const ring_gemm_parameters_t* p = g->p;
   const ring_gemm_plan_t* plan = &g->plan;
   const stretto_ring_arguments_t arguments = {
-      .output = plan->c, .receive = receive, .peer = at_rank(receive != 0 ? receive : plan->c, g, g->peer),
-      .flags = flags, .peer_flags = at_rank(flags, g, g->peer), .flag_value = FLAG_VALUE, .m = p->m, .n = p->n,
-      .pitch = plan->ldc, .tiles_n = plan->tiles_n, .tiles = plan->tiles, .tile_m = (uint16_t)p->tile_m,
-      .tile_n = TILE_N, .rank = p->rank, .ranks = p->ranks};
-  const stretto_launch_t launch = {
-      .kernel = kernel, .arguments = &arguments, .argument_bytes = sizeof arguments, .work_groups = p->collective_groups,
-      .traffic = traffic, .update = update, .communication = 1, .after_all_earlier = 1};
+      .output = plan->c,
+      .receive = receive,
+      .peer = at_rank(receive != 0 ? receive : plan->c, g, g->peer),
+      .flags = flags,
+      .peer_flags = at_rank(flags, g, g->peer),
+      .flag_value = FLAG_VALUE,
+      .m = p->m,
+      .n = p->n,
+      .pitch = plan->ldc,
+      .tiles_n = plan->tiles_n,
+      .tiles = plan->tiles,
+      .tile_m = (uint16_t)p->tile_m,
+      .tile_n = TILE_N,
+      .rank = p->rank,
+      .ranks = p->ranks};
+  const stretto_launch_t launch = {.kernel = kernel,
+                                   .arguments = &arguments,
+                                   .argument_bytes = sizeof arguments,
+                                   .work_groups = p->collective_groups,
+                                   .traffic = traffic,
+                                   .update = update,
+                                   .communication = 1,
+                                   .after_all_earlier = 1};
   return g->api->launch(g->client, g->stream, &launch);
 }
 
@@ -272,13 +339,16 @@ static stretto_status_t submit(program_t* g) {
     TRY(g->api->reset_maps(g->client, g->stream, 0));
   }
   if (has_rs_kernel(mode)) {
-    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, g->plan.receive, STRETTO_TRAFFIC_RS, mode == RING_GEMM_RS_NMC));
+    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, g->plan.receive, STRETTO_TRAFFIC_RS,
+                    mode == RING_GEMM_RS_NMC));
   }
   if (has_ag(mode)) TRY(launch_ring(g, &g->all_gather, g->plan.ag_flags, 0, STRETTO_TRAFFIC_AG, 0));
   return STRETTO_OK;
 }
 
-static uint64_t now(const program_t* g) { return g->ops->now_ns(g->ops->context); }
+static uint64_t now(const program_t* g) {
+  return g->ops->now_ns(g->ops->context);
+}
 
 static stretto_status_t run(program_t* g, ring_gemm_result_t* result) {
   const stretto_status_t ready = set_up(g);
@@ -294,9 +364,12 @@ static stretto_status_t run(program_t* g, ring_gemm_result_t* result) {
   return STRETTO_OK;
 }
 
-void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_ops_t* ops, ring_gemm_result_t* result) {
+void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_ops_t* ops,
+                   ring_gemm_result_t* result) {
   *result = (ring_gemm_result_t){0};
-  program_t g = {.p = parameters, .ops = ops, .peer = (parameters->rank + parameters->ranks - 1) % parameters->ranks};
+  program_t g = {.p = parameters,
+                 .ops = ops,
+                 .peer = (parameters->rank + parameters->ranks - 1) % parameters->ranks};
   result->status = ring_gemm_plan(parameters, &g.plan);
   if (result->status == STRETTO_OK) {
     g.client = stretto_client_create(&parameters->client, ops);

@@ -7,9 +7,9 @@
 
 struct stretto_stream {
   uint32_t queue;
-  uint64_t written;   // Packets submitted.
-  uint64_t read;      // Packets known to be taken by the firmware.
-  uint64_t checked;   // Packets whose completion was seen.
+  uint64_t written;        // Packets submitted.
+  uint64_t read;           // Packets known to be taken by the firmware.
+  uint64_t checked;        // Packets whose completion was seen.
   stretto_status_t error;  // First error since the last synchronize.
 };
 
@@ -36,13 +36,15 @@ typedef struct kernel_image {
 } kernel_image_t;
 
 // Notes why a call failed and returns `status`.
-stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
+stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, const char* format,
+                             ...) __attribute__((format(printf, 3, 4)));
 
-// Reads a static PIE and relocates it to `base`; `error` gets one line on failure. The image is aligned to 4 KiB.
-stretto_status_t kernel_image_size(const void* elf, size_t bytes, uint64_t* image_bytes, char* error, size_t error_bytes);
-stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base, kernel_image_t* image, char* error,
-                                   size_t error_bytes);
+// Reads a static PIE and relocates it to `base`; `error` gets one line on failure. The image is
+// aligned to 4 KiB.
+stretto_status_t kernel_image_size(const void* elf, size_t bytes, uint64_t* image_bytes,
+                                   char* error, size_t error_bytes);
+stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base,
+                                   kernel_image_t* image, char* error, size_t error_bytes);
 void kernel_image_free(kernel_image_t* image);
 
 #endif  // STRETTO_SW_DRIVER_INTERNAL_H_

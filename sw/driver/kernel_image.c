@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads kernel ELFs: RISC-V 64-bit static PIE, R_RISCV_RELATIVE relocations only, one descriptor a kernel under NAME.kd. Every
-// offset is checked against the file: a damaged file ends in an error, never in an access outside it.
+// Reads kernel ELFs: RISC-V 64-bit static PIE, R_RISCV_RELATIVE relocations only, one descriptor a
+// kernel under NAME.kd. Every offset is checked against the file: a damaged file ends in an error,
+// never in an access outside it.
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,9 @@ static stretto_status_t bad(const reader_t* r, const char* why) {
   return STRETTO_ERROR_KERNEL;
 }
 
-static int inside(uint64_t offset, uint64_t count, uint64_t limit) { return offset <= limit && count <= limit - offset; }
+static int inside(uint64_t offset, uint64_t count, uint64_t limit) {
+  return offset <= limit && count <= limit - offset;
+}
 
 static stretto_status_t read_header(const reader_t* r, Elf64_Ehdr* header) {
   if (r->bytes < sizeof *header) return bad(r, "truncated header");
@@ -49,7 +52,8 @@ static Elf64_Phdr program_header(const reader_t* r, const Elf64_Ehdr* header, un
   return segment;
 }
 
-stretto_status_t kernel_image_size(const void* elf, size_t bytes, uint64_t* image_bytes, char* error, size_t error_bytes) {
+stretto_status_t kernel_image_size(const void* elf, size_t bytes, uint64_t* image_bytes,
+                                   char* error, size_t error_bytes) {
   const reader_t r = {elf, bytes, error, error_bytes};
   Elf64_Ehdr header;
   const stretto_status_t status = read_header(&r, &header);
@@ -61,7 +65,8 @@ stretto_status_t kernel_image_size(const void* elf, size_t bytes, uint64_t* imag
     if (segment.p_filesz > segment.p_memsz || !inside(segment.p_offset, segment.p_filesz, bytes)) {
       return bad(&r, "segment outside the file");
     }
-    if (!inside(segment.p_vaddr, segment.p_memsz, MAX_IMAGE_BYTES)) return bad(&r, "segment beyond 64 MiB");
+    if (!inside(segment.p_vaddr, segment.p_memsz, MAX_IMAGE_BYTES))
+      return bad(&r, "segment beyond 64 MiB");
     if (segment.p_vaddr + segment.p_memsz > end) end = segment.p_vaddr + segment.p_memsz;
   }
   if (end == 0) return bad(&r, "no loadable segment");
@@ -69,12 +74,14 @@ stretto_status_t kernel_image_size(const void* elf, size_t bytes, uint64_t* imag
   return STRETTO_OK;
 }
 
-static stretto_status_t relocate(const reader_t* r, const Elf64_Ehdr* header, uint64_t base, kernel_image_t* image) {
+static stretto_status_t relocate(const reader_t* r, const Elf64_Ehdr* header, uint64_t base,
+                                 kernel_image_t* image) {
   uint64_t table = 0, table_bytes = 0;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const Elf64_Phdr segment = program_header(r, header, i);
     if (segment.p_type != PT_DYNAMIC) continue;
-    if (!inside(segment.p_offset, segment.p_filesz, r->bytes)) return bad(r, "dynamic segment outside the file");
+    if (!inside(segment.p_offset, segment.p_filesz, r->bytes))
+      return bad(r, "dynamic segment outside the file");
     for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz; at += sizeof(Elf64_Dyn)) {
       Elf64_Dyn entry;
       memcpy(&entry, r->file + segment.p_offset + at, sizeof entry);
@@ -87,7 +94,8 @@ static stretto_status_t relocate(const reader_t* r, const Elf64_Ehdr* header, ui
   for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table_bytes; at += sizeof(Elf64_Rela)) {
     Elf64_Rela rela;
     memcpy(&rela, image->data + table + at, sizeof rela);
-    if (ELF64_R_TYPE(rela.r_info) != R_RISCV_RELATIVE) return bad(r, "relocation other than R_RISCV_RELATIVE");
+    if (ELF64_R_TYPE(rela.r_info) != R_RISCV_RELATIVE)
+      return bad(r, "relocation other than R_RISCV_RELATIVE");
     if (!inside(rela.r_offset, 8, image->bytes)) return bad(r, "relocation outside the image");
     const uint64_t value = base + (uint64_t)rela.r_addend;
     memcpy(image->data + rela.r_offset, &value, sizeof value);
@@ -95,13 +103,16 @@ static stretto_status_t relocate(const reader_t* r, const Elf64_Ehdr* header, ui
   return STRETTO_OK;
 }
 
-static stretto_status_t add_kernel(const reader_t* r, uint64_t base, const char* name, size_t name_bytes, uint64_t offset,
-                                   kernel_image_t* image) {
+static stretto_status_t add_kernel(const reader_t* r, uint64_t base, const char* name,
+                                   size_t name_bytes, uint64_t offset, kernel_image_t* image) {
   stretto_kernel_descriptor_t descriptor;
-  if (!inside(offset, sizeof descriptor, image->bytes)) return bad(r, "kernel descriptor outside the image");
+  if (!inside(offset, sizeof descriptor, image->bytes))
+    return bad(r, "kernel descriptor outside the image");
   memcpy(&descriptor, image->data + offset, sizeof descriptor);
-  if (descriptor.magic != STRETTO_KERNEL_MAGIC) return bad(r, "kernel descriptor without its magic number");
-  if (!inside(descriptor.entry - base, 4, image->bytes)) return bad(r, "kernel entry outside the image");
+  if (descriptor.magic != STRETTO_KERNEL_MAGIC)
+    return bad(r, "kernel descriptor without its magic number");
+  if (!inside(descriptor.entry - base, 4, image->bytes))
+    return bad(r, "kernel entry outside the image");
   descriptor.code_base = base;
   descriptor.code_bytes = (uint32_t)image->bytes;
   memcpy(image->data + offset, &descriptor, sizeof descriptor);
@@ -112,11 +123,13 @@ static stretto_status_t add_kernel(const reader_t* r, uint64_t base, const char*
   if (copy == NULL) return bad(r, "no host memory");
   memcpy(copy, name, name_bytes);
   copy[name_bytes] = '\0';
-  image->kernel[image->kernels++] = (module_symbol_t){.name = copy, .offset = offset, .descriptor = descriptor};
+  image->kernel[image->kernels++] =
+      (module_symbol_t){.name = copy, .offset = offset, .descriptor = descriptor};
   return STRETTO_OK;
 }
 
-static stretto_status_t find_kernels(const reader_t* r, const Elf64_Ehdr* header, uint64_t base, kernel_image_t* image) {
+static stretto_status_t find_kernels(const reader_t* r, const Elf64_Ehdr* header, uint64_t base,
+                                     kernel_image_t* image) {
   if (header->e_shentsize != sizeof(Elf64_Shdr) ||
       !inside(header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr), r->bytes)) {
     return bad(r, "section headers outside the file");
@@ -127,7 +140,8 @@ static stretto_status_t find_kernels(const reader_t* r, const Elf64_Ehdr* header
     if (symbols.sh_type != SHT_SYMTAB) continue;
     if (symbols.sh_link >= header->e_shnum) return bad(r, "symbol table without strings");
     memcpy(&strings, r->file + header->e_shoff + symbols.sh_link * sizeof strings, sizeof strings);
-    if (!inside(symbols.sh_offset, symbols.sh_size, r->bytes) || !inside(strings.sh_offset, strings.sh_size, r->bytes)) {
+    if (!inside(symbols.sh_offset, symbols.sh_size, r->bytes) ||
+        !inside(strings.sh_offset, strings.sh_size, r->bytes)) {
       return bad(r, "symbols outside the file");
     }
     const char* text = (const char*)r->file + strings.sh_offset;
@@ -145,8 +159,8 @@ static stretto_status_t find_kernels(const reader_t* r, const Elf64_Ehdr* header
   return image->kernels == 0 ? bad(r, "no kernel descriptor (NAME.kd)") : STRETTO_OK;
 }
 
-stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base, kernel_image_t* image, char* error,
-                                   size_t error_bytes) {
+stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base,
+                                   kernel_image_t* image, char* error, size_t error_bytes) {
   const reader_t r = {elf, bytes, error, error_bytes};
   *image = (kernel_image_t){0};
   stretto_status_t status = kernel_image_size(elf, bytes, &image->bytes, error, error_bytes);
@@ -157,7 +171,8 @@ stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base,
   if (image->data == NULL) return bad(&r, "no host memory");
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     const Elf64_Phdr segment = program_header(&r, &header, i);
-    if (segment.p_type == PT_LOAD) memcpy(image->data + segment.p_vaddr, r.file + segment.p_offset, segment.p_filesz);
+    if (segment.p_type == PT_LOAD)
+      memcpy(image->data + segment.p_vaddr, r.file + segment.p_offset, segment.p_filesz);
   }
   status = relocate(&r, &header, base, image);
   if (status == STRETTO_OK) status = find_kernels(&r, &header, base, image);

@@ -13,9 +13,12 @@
 #define COPY_BYTES 4096u  // Of one posted write.
 #define MODULE_ALIGNMENT 4096u
 
-static uint64_t host_address(uint64_t offset) { return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + offset; }
+static uint64_t host_address(uint64_t offset) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + offset;
+}
 
-stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, const char* format, ...) {
+stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, const char* format,
+                             ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(client->error, sizeof client->error, format, arguments);
@@ -25,17 +28,28 @@ stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, 
 
 const char* stretto_status_text(stretto_status_t status) {
   switch (status) {
-    case STRETTO_OK: return "ok";
-    case STRETTO_ERROR_PACKET: return "unknown packet";
-    case STRETTO_ERROR_ARGUMENT: return "argument out of range";
-    case STRETTO_ERROR_OVERLAP: return "map overlaps an earlier map";
-    case STRETTO_ERROR_UNMAPPED: return "address or tile outside of what is mapped or configured";
-    case STRETTO_ERROR_TABLE_FULL: return "no room left";
-    case STRETTO_ERROR_RESOURCES: return "kernel needs more than a compute unit has";
-    case STRETTO_ERROR_KERNEL: return "no such kernel";
-    case STRETTO_ERROR_DEVICE: return "device error";
-    case STRETTO_ERROR_FAULT: return "fault";
-    case STRETTO_ERROR_STATE: return "not possible now";
+    case STRETTO_OK:
+      return "ok";
+    case STRETTO_ERROR_PACKET:
+      return "unknown packet";
+    case STRETTO_ERROR_ARGUMENT:
+      return "argument out of range";
+    case STRETTO_ERROR_OVERLAP:
+      return "map overlaps an earlier map";
+    case STRETTO_ERROR_UNMAPPED:
+      return "address or tile outside of what is mapped or configured";
+    case STRETTO_ERROR_TABLE_FULL:
+      return "no room left";
+    case STRETTO_ERROR_RESOURCES:
+      return "kernel needs more than a compute unit has";
+    case STRETTO_ERROR_KERNEL:
+      return "no such kernel";
+    case STRETTO_ERROR_DEVICE:
+      return "device error";
+    case STRETTO_ERROR_FAULT:
+      return "fault";
+    case STRETTO_ERROR_STATE:
+      return "not possible now";
   }
   return "unknown status";
 }
@@ -46,32 +60,36 @@ static void call(const stretto_client_t* client) {
 
 // Packets and signals
 
-static uint64_t signal_address(const stretto_client_t* client, const stretto_stream_t* stream, uint64_t packet) {
-  const uint64_t index = stream->queue * STRETTO_SIGNALS_PER_QUEUE + packet % STRETTO_SIGNALS_PER_QUEUE;
+static uint64_t signal_address(const stretto_client_t* client, const stretto_stream_t* stream,
+                               uint64_t packet) {
+  const uint64_t index =
+      stream->queue * STRETTO_SIGNALS_PER_QUEUE + packet % STRETTO_SIGNALS_PER_QUEUE;
   return host_address(STRETTO_SIGNAL_OFFSET((uint64_t)client->options.gpu, index));
 }
 
 // Waits for the oldest packet not yet seen complete.
 static void check_oldest(stretto_client_t* client, stretto_stream_t* stream) {
   const uint64_t address = signal_address(client, stream, stream->checked);
-  const stretto_status_t status =
-      (stretto_status_t)(int64_t)client->ops.wait(client->ops.context, address, STRETTO_WAIT_NOT_EQUAL, STRETTO_SIGNAL_PENDING);
+  const stretto_status_t status = (stretto_status_t)(int64_t)client->ops.wait(
+      client->ops.context, address, STRETTO_WAIT_NOT_EQUAL, STRETTO_SIGNAL_PENDING);
   if (status != STRETTO_OK && stream->error == STRETTO_OK) {
     stream->error = status;
-    driver_fail(client, status, "gpu %u queue %u packet %llu: %s", client->options.gpu, stream->queue,
-                (unsigned long long)stream->checked, stretto_status_text(status));
+    driver_fail(client, status, "gpu %u queue %u packet %llu: %s", client->options.gpu,
+                stream->queue, (unsigned long long)stream->checked, stretto_status_text(status));
   }
   ++stream->checked;
 }
 
 // Sets the completion signal of the packet and submits it.
-static stretto_status_t submit(stretto_client_t* client, stretto_stream_t* stream, stretto_packet_t* packet) {
+static stretto_status_t submit(stretto_client_t* client, stretto_stream_t* stream,
+                               stretto_packet_t* packet) {
   const stretto_host_ops_t* ops = &client->ops;
   const uint32_t gpu = client->options.gpu;
   const uint64_t index = stream->written;
   while (index - stream->checked >= STRETTO_SIGNALS_PER_QUEUE) check_oldest(client, stream);
   if (index - stream->read >= STRETTO_QUEUE_PACKETS) {
-    stream->read = ops->wait(ops->context, host_address(STRETTO_READ_INDEX_OFFSET((uint64_t)gpu, stream->queue)),
+    stream->read = ops->wait(ops->context,
+                             host_address(STRETTO_READ_INDEX_OFFSET((uint64_t)gpu, stream->queue)),
                              STRETTO_WAIT_AT_LEAST, index - STRETTO_QUEUE_PACKETS + 1);
   }
   const uint64_t signal = signal_address(client, stream, index);
@@ -83,7 +101,9 @@ static stretto_status_t submit(stretto_client_t* client, stretto_stream_t* strea
   // The header last, then the doorbell (posted writes keep their order).
   ops->write(ops->context, slot + 4, (const uint8_t*)packet + 4, sizeof *packet - 4);
   ops->write(ops->context, slot, packet, 4);
-  ops->write(ops->context, stretto_gpu_address(gpu, STRETTO_DOORBELL_APERTURE) + 8ull * stream->queue, &index, sizeof index);
+  ops->write(ops->context,
+             stretto_gpu_address(gpu, STRETTO_DOORBELL_APERTURE) + 8ull * stream->queue, &index,
+             sizeof index);
   stream->written = index + 1;
   return STRETTO_OK;
 }
@@ -98,11 +118,12 @@ static stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags) {
 
 // Memory
 
-static stretto_status_t take_memory(stretto_client_t* client, uint64_t bytes, uint64_t alignment, uint64_t* address) {
+static stretto_status_t take_memory(stretto_client_t* client, uint64_t bytes, uint64_t alignment,
+                                    uint64_t* address) {
   uint64_t next = client->memory_next;
   if (bytes == 0 || alignment < 64 || (alignment & (alignment - 1)) != 0) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "allocate: %llu bytes aligned to %llu", (unsigned long long)bytes,
-                       (unsigned long long)alignment);
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "allocate: %llu bytes aligned to %llu",
+                       (unsigned long long)bytes, (unsigned long long)alignment);
   }
   const uint64_t left = client->options.memory_end - next;
   if (bytes > left || alignment > left) {
@@ -119,8 +140,9 @@ static stretto_status_t take_memory(stretto_client_t* client, uint64_t bytes, ui
   return STRETTO_OK;
 }
 
-static stretto_status_t do_allocate(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes,
-                                    uint64_t alignment, uint32_t allocation, uint64_t* address) {
+static stretto_status_t do_allocate(stretto_client_t* client, stretto_stream_t* stream,
+                                    uint64_t bytes, uint64_t alignment, uint32_t allocation,
+                                    uint64_t* address) {
   call(client);
   if (allocation > STRETTO_ALLOCATION_UNCACHED) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "allocate: class %u", allocation);
@@ -128,15 +150,19 @@ static stretto_status_t do_allocate(stretto_client_t* client, stretto_stream_t* 
   const stretto_status_t status = take_memory(client, bytes, alignment, address);
   if (status != STRETTO_OK) return status;
   stretto_packet_t packet = vendor(STRETTO_OP_LOCAL_MAP, 0);
-  packet.vendor.map = (stretto_map_t){.base = *address, .row_bytes = bytes, .rows = 1, .allocation = (uint8_t)allocation};
+  packet.vendor.map = (stretto_map_t){
+      .base = *address, .row_bytes = bytes, .rows = 1, .allocation = (uint8_t)allocation};
   return submit(client, stream, &packet);
 }
 
-static stretto_status_t do_copy_to_device(stretto_client_t* client, uint64_t address, const void* data, uint64_t bytes) {
+static stretto_status_t do_copy_to_device(stretto_client_t* client, uint64_t address,
+                                          const void* data, uint64_t bytes) {
   call(client);
   const uint64_t offset = address - stretto_gpu_address(client->options.gpu, 0);
-  if (offset < client->options.memory_begin || offset > client->memory_next || bytes > client->memory_next - offset) {
-    return driver_fail(client, STRETTO_ERROR_UNMAPPED, "copy_to_device: 0x%llx is not allocated", (unsigned long long)address);
+  if (offset < client->options.memory_begin || offset > client->memory_next ||
+      bytes > client->memory_next - offset) {
+    return driver_fail(client, STRETTO_ERROR_UNMAPPED, "copy_to_device: 0x%llx is not allocated",
+                       (unsigned long long)address);
   }
   for (uint64_t done = 0; done < bytes; done += COPY_BYTES) {
     const uint64_t piece = bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES;
@@ -150,10 +176,12 @@ static stretto_status_t do_copy_to_device(stretto_client_t* client, uint64_t add
 static stretto_status_t do_stream_create(stretto_client_t* client, stretto_stream_t** stream) {
   call(client);
   if (client->streams == client->options.queue_count) {
-    return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "stream_create: all %u queues are in use", client->streams);
+    return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "stream_create: all %u queues are in use",
+                       client->streams);
   }
   stretto_stream_t* created = calloc(1, sizeof *created);
-  if (created == NULL) return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "stream_create: no host memory");
+  if (created == NULL)
+    return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "stream_create: no host memory");
   created->queue = client->options.first_queue + client->streams;
   client->stream[client->streams++] = created;
   *stream = created;
@@ -168,7 +196,8 @@ static stretto_status_t do_stream_synchronize(stretto_client_t* client, stretto_
   return status;
 }
 
-static stretto_status_t do_event_record(stretto_client_t* client, stretto_stream_t* stream, stretto_event_t* event) {
+static stretto_status_t do_event_record(stretto_client_t* client, stretto_stream_t* stream,
+                                        stretto_event_t* event) {
   call(client);
   *event = (stretto_event_t){.stream = stream, .packet = stream->written};
   stretto_packet_t packet = {0};
@@ -176,33 +205,42 @@ static stretto_status_t do_event_record(stretto_client_t* client, stretto_stream
   return submit(client, stream, &packet);
 }
 
-static stretto_status_t do_event_synchronize(stretto_client_t* client, const stretto_event_t* event) {
+static stretto_status_t do_event_synchronize(stretto_client_t* client,
+                                             const stretto_event_t* event) {
   call(client);
-  if (event->packet >= event->stream->written) return driver_fail(client, STRETTO_ERROR_ARGUMENT, "event was never recorded");
+  if (event->packet >= event->stream->written)
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "event was never recorded");
   while (event->stream->checked <= event->packet) check_oldest(client, event->stream);
   return STRETTO_OK;
 }
 
 // Modules and launches
 
-static stretto_status_t do_module_load(stretto_client_t* client, const void* elf, size_t bytes, stretto_module_t** module) {
+static stretto_status_t do_module_load(stretto_client_t* client, const void* elf, size_t bytes,
+                                       stretto_module_t** module) {
   call(client);
   uint64_t image_bytes = 0;
   uint64_t base = 0;
-  stretto_status_t status = kernel_image_size(elf, bytes, &image_bytes, client->error, sizeof client->error);
+  stretto_status_t status =
+      kernel_image_size(elf, bytes, &image_bytes, client->error, sizeof client->error);
   if (status != STRETTO_OK) return status;
-  client->ops.charge_cpu_ns(client->ops.context, client->options.costs.load_ns_per_kib * (image_bytes / 1024));
+  client->ops.charge_cpu_ns(client->ops.context,
+                            client->options.costs.load_ns_per_kib * (image_bytes / 1024));
   status = take_memory(client, image_bytes, MODULE_ALIGNMENT, &base);
   if (status != STRETTO_OK) return status;
   stretto_module_t* loaded = calloc(1, sizeof *loaded);
-  if (loaded == NULL) return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "module_load: no host memory");
+  if (loaded == NULL)
+    return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "module_load: no host memory");
   kernel_image_t image;
   status = kernel_image_load(elf, bytes, base, &image, client->error, sizeof client->error);
   if (status != STRETTO_OK) {
     free(loaded);
     return status;
   }
-  *loaded = (stretto_module_t){.next = client->modules, .base = base, .bytes = image.bytes, .kernels = image.kernels,
+  *loaded = (stretto_module_t){.next = client->modules,
+                               .base = base,
+                               .bytes = image.bytes,
+                               .kernels = image.kernels,
                                .kernel = image.kernel};
   client->modules = loaded;
   status = do_copy_to_device(client, base, image.data, image.bytes);
@@ -211,24 +249,30 @@ static stretto_status_t do_module_load(stretto_client_t* client, const void* elf
   return status;
 }
 
-static stretto_status_t do_module_kernel(stretto_client_t* client, const stretto_module_t* module, const char* name,
-                                         stretto_kernel_t* kernel) {
+static stretto_status_t do_module_kernel(stretto_client_t* client, const stretto_module_t* module,
+                                         const char* name, stretto_kernel_t* kernel) {
   call(client);
   for (size_t i = 0; i < module->kernels; ++i) {
     if (strcmp(module->kernel[i].name, name) != 0) continue;
-    *kernel = (stretto_kernel_t){.object = module->base + module->kernel[i].offset, .descriptor = module->kernel[i].descriptor};
+    *kernel = (stretto_kernel_t){.object = module->base + module->kernel[i].offset,
+                                 .descriptor = module->kernel[i].descriptor};
     return STRETTO_OK;
   }
-  return driver_fail(client, STRETTO_ERROR_KERNEL, "module_kernel: no kernel %s in this module", name);
+  return driver_fail(client, STRETTO_ERROR_KERNEL, "module_kernel: no kernel %s in this module",
+                     name);
 }
 
-// A place for arguments that no running kernel reads: the buffer starts over only when all streams are quiet.
-static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes, uint64_t* address) {
+// A place for arguments that no running kernel reads: the buffer starts over only when all streams
+// are quiet.
+static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes,
+                                       uint64_t* address) {
   const uint32_t rounded = (bytes + ARGUMENT_ALIGNMENT - 1) & ~(ARGUMENT_ALIGNMENT - 1);
-  if (rounded > STRETTO_ARGUMENT_BUFFER_BYTES) return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
+  if (rounded > STRETTO_ARGUMENT_BUFFER_BYTES)
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
   if (client->argument_used + rounded > STRETTO_ARGUMENT_BUFFER_BYTES) {
     for (uint32_t i = 0; i < client->streams; ++i) {
-      while (client->stream[i]->checked != client->stream[i]->written) check_oldest(client, client->stream[i]);
+      while (client->stream[i]->checked != client->stream[i]->written)
+        check_oldest(client, client->stream[i]);
     }
     client->argument_used = 0;
   }
@@ -237,19 +281,22 @@ static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes,
   return STRETTO_OK;
 }
 
-static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream, const stretto_launch_t* launch) {
+static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
+                                  const stretto_launch_t* launch) {
   call(client);
   const stretto_kernel_descriptor_t* d = &launch->kernel->descriptor;
   if (launch->work_groups == 0 || launch->work_groups > 65536) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u work-groups (1..65536)", launch->work_groups);
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u work-groups (1..65536)",
+                       launch->work_groups);
   }
   if (launch->argument_bytes != d->kernarg_bytes) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments, the kernel has %u",
-                       launch->argument_bytes, d->kernarg_bytes);
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "launch: %u bytes of arguments, the kernel has %u", launch->argument_bytes,
+                       d->kernarg_bytes);
   }
   if ((uint64_t)launch->first + launch->count > launch->work_groups) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: block range %u + %u of %u", launch->first, launch->count,
-                       launch->work_groups);
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: block range %u + %u of %u",
+                       launch->first, launch->count, launch->work_groups);
   }
   uint64_t arguments = 0;
   const stretto_status_t status = argument_place(client, launch->argument_bytes, &arguments);
@@ -257,7 +304,8 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
   client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
   stretto_packet_t packet = {0};
   packet.dispatch = (stretto_dispatch_packet_t){
-      .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | STRETTO_PACKET_ACQUIRE_SYSTEM | STRETTO_PACKET_RELEASE_SYSTEM |
+      .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | STRETTO_PACKET_ACQUIRE_SYSTEM |
+                           STRETTO_PACKET_RELEASE_SYSTEM |
                            (launch->after_all_earlier ? STRETTO_PACKET_BARRIER : 0)),
       .setup = 1,
       .workgroup_size_x = (uint16_t)d->wavefronts,
@@ -265,7 +313,8 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
       .workgroup_size_z = 1,
       .flags = (uint16_t)((launch->update ? STRETTO_DISPATCH_UPDATE : 0) |
                           (launch->communication ? STRETTO_DISPATCH_COMMUNICATION : 0) |
-                          ((launch->traffic << STRETTO_DISPATCH_TRAFFIC_SHIFT) & STRETTO_DISPATCH_TRAFFIC_MASK)),
+                          ((launch->traffic << STRETTO_DISPATCH_TRAFFIC_SHIFT) &
+                           STRETTO_DISPATCH_TRAFFIC_MASK)),
       .grid_size_x = launch->work_groups * d->wavefronts,
       .grid_size_y = 1,
       .grid_size_z = 1,
@@ -278,19 +327,23 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
 
 // Fills, maps and configuration
 
-static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stream, uint64_t address, uint64_t bytes,
-                                uint64_t pattern) {
+static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stream,
+                                uint64_t address, uint64_t bytes, uint64_t pattern) {
   call(client);
   stretto_packet_t packet = vendor(STRETTO_OP_FILL, 0);
   packet.vendor.fill = (stretto_fill_t){.address = address, .bytes = bytes, .pattern = pattern};
   return submit(client, stream, &packet);
 }
 
-static stretto_status_t do_remote_map(stretto_client_t* client, stretto_stream_t* stream, uint64_t base, uint64_t bytes,
-                                      uint64_t peer_base, uint32_t flags) {
+static stretto_status_t do_remote_map(stretto_client_t* client, stretto_stream_t* stream,
+                                      uint64_t base, uint64_t bytes, uint64_t peer_base,
+                                      uint32_t flags) {
   call(client);
   stretto_packet_t packet = vendor(STRETTO_OP_REMOTE_MAP, flags);
-  packet.vendor.map = (stretto_map_t){.base = base, .peer_base = peer_base, .row_bytes = bytes, .rows = 1,
+  packet.vendor.map = (stretto_map_t){.base = base,
+                                      .peer_base = peer_base,
+                                      .row_bytes = bytes,
+                                      .rows = 1,
                                       .allocation = STRETTO_ALLOCATION_UNCACHED};
   return submit(client, stream, &packet);
 }
@@ -303,32 +356,40 @@ static stretto_status_t do_configure_output(stretto_client_t* client, stretto_st
   return submit(client, stream, &packet);
 }
 
-static stretto_status_t map_tiles(stretto_client_t* client, stretto_stream_t* stream, stretto_operation_t operation,
-                                  const stretto_tile_map_t* map) {
+static stretto_status_t map_tiles(stretto_client_t* client, stretto_stream_t* stream,
+                                  stretto_operation_t operation, const stretto_tile_map_t* map) {
   call(client);
   if (map->updates > 255 || map->block_tiles > 65535) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "tile map: %u updates, %u tiles a block", map->updates, map->block_tiles);
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "tile map: %u updates, %u tiles a block",
+                       map->updates, map->block_tiles);
   }
   stretto_packet_t packet = vendor(operation, map->flags | STRETTO_MAP_TILES);
-  packet.vendor.map = (stretto_map_t){.peer_base = map->peer_base, .first_tile = map->first_tile,
-                                      .tile_count = map->tile_count, .block_tiles = (uint16_t)map->block_tiles,
-                                      .updates = (uint8_t)map->updates, .allocation = STRETTO_ALLOCATION_UNCACHED};
+  packet.vendor.map = (stretto_map_t){.peer_base = map->peer_base,
+                                      .first_tile = map->first_tile,
+                                      .tile_count = map->tile_count,
+                                      .block_tiles = (uint16_t)map->block_tiles,
+                                      .updates = (uint8_t)map->updates,
+                                      .allocation = STRETTO_ALLOCATION_UNCACHED};
   return submit(client, stream, &packet);
 }
 
-static stretto_status_t do_remote_map_tiles(stretto_client_t* client, stretto_stream_t* stream, const stretto_tile_map_t* map) {
+static stretto_status_t do_remote_map_tiles(stretto_client_t* client, stretto_stream_t* stream,
+                                            const stretto_tile_map_t* map) {
   return map_tiles(client, stream, STRETTO_OP_REMOTE_MAP, map);
 }
 
-static stretto_status_t do_dma_map_tiles(stretto_client_t* client, stretto_stream_t* stream, const stretto_tile_map_t* map) {
+static stretto_status_t do_dma_map_tiles(stretto_client_t* client, stretto_stream_t* stream,
+                                         const stretto_tile_map_t* map) {
   return map_tiles(client, stream, STRETTO_OP_DMA_MAP, map);
 }
 
-static stretto_status_t do_local_map_tiles(stretto_client_t* client, stretto_stream_t* stream, const stretto_tile_map_t* map) {
+static stretto_status_t do_local_map_tiles(stretto_client_t* client, stretto_stream_t* stream,
+                                           const stretto_tile_map_t* map) {
   return map_tiles(client, stream, STRETTO_OP_LOCAL_MAP, map);
 }
 
-static stretto_status_t do_spill_table(stretto_client_t* client, stretto_stream_t* stream, uint64_t base, uint64_t bytes) {
+static stretto_status_t do_spill_table(stretto_client_t* client, stretto_stream_t* stream,
+                                       uint64_t base, uint64_t bytes) {
   call(client);
   stretto_packet_t packet = vendor(STRETTO_OP_SPILL_TABLE, 0);
   packet.vendor.spill = (stretto_spill_table_t){.base = base, .bytes = bytes};
@@ -343,7 +404,8 @@ static stretto_status_t do_configure_mca(stretto_client_t* client, stretto_strea
   return submit(client, stream, &packet);
 }
 
-static stretto_status_t do_reset_maps(stretto_client_t* client, stretto_stream_t* stream, uint32_t flags) {
+static stretto_status_t do_reset_maps(stretto_client_t* client, stretto_stream_t* stream,
+                                      uint32_t flags) {
   call(client);
   stretto_packet_t packet = vendor(STRETTO_OP_RESET_MAPS, flags);
   packet.vendor.header |= STRETTO_PACKET_BARRIER;
@@ -356,7 +418,9 @@ static stretto_status_t do_collective_wait(stretto_client_t* client, stretto_str
   return submit(client, stream, &packet);
 }
 
-static const char* do_last_error(const stretto_client_t* client) { return client->error; }
+static const char* do_last_error(const stretto_client_t* client) {
+  return client->error;
+}
 
 static const stretto_api_t kApi = {
     .allocate = do_allocate,
@@ -381,12 +445,14 @@ static const stretto_api_t kApi = {
     .last_error = do_last_error,
 };
 
-stretto_client_t* stretto_client_create(const stretto_client_options_t* options, const stretto_host_ops_t* ops) {
+stretto_client_t* stretto_client_create(const stretto_client_options_t* options,
+                                        const stretto_host_ops_t* ops) {
   if (options->gpu >= STRETTO_MAX_GPUS || options->queue_count == 0 ||
       options->first_queue + options->queue_count > STRETTO_QUEUE_COUNT) {
     return NULL;
   }
-  if (options->memory_begin < STRETTO_SYSTEM_BYTES || options->memory_end > STRETTO_GPU_MEMORY_LIMIT ||
+  if (options->memory_begin < STRETTO_SYSTEM_BYTES ||
+      options->memory_end > STRETTO_GPU_MEMORY_LIMIT ||
       options->memory_begin > options->memory_end) {
     return NULL;
   }
@@ -396,7 +462,8 @@ stretto_client_t* stretto_client_create(const stretto_client_options_t* options,
   client->ops = *ops;
   client->options = *options;
   client->memory_next = options->memory_begin;
-  if (take_memory(client, STRETTO_ARGUMENT_BUFFER_BYTES, MODULE_ALIGNMENT, &client->argument_buffer) != STRETTO_OK) {
+  if (take_memory(client, STRETTO_ARGUMENT_BUFFER_BYTES, MODULE_ALIGNMENT,
+                  &client->argument_buffer) != STRETTO_OK) {
     free(client);
     return NULL;
   }

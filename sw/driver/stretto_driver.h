@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host driver of a GPU: device memory, modules, streams, events, maps, fills, kernel launches. C, callable from C++.
+// Host driver of a GPU: device memory, modules, streams, events, maps, fills, kernel launches. C,
+// callable from C++.
 //
-// A client (stretto_client_t) is one user of one GPU; its functions are reached through its table, client->api, so that
-// a layer between can put its own table there. Several clients share a GPU when they own different queues. The driver
-// reaches the machine only through stretto_host_ops_t: posted writes over PCIe, and words of host memory that the GPU
-// writes. It never reads GPU memory.
+// A client (stretto_client_t) is one user of one GPU; its functions are reached through its table,
+// client->api, so that a layer between can put its own table there. Several clients share a GPU
+// when they own different queues. The driver reaches the machine only through stretto_host_ops_t:
+// posted writes over PCIe, and words of host memory that the GPU writes. It never reads GPU memory.
 //
-// Work is submitted to streams (one queue each) and goes on in the background; every packet has a completion signal. A
-// stream's errors are collected by stream_synchronize, which returns the first one. Calls are not thread-safe per client.
-// Device memory is given out in ascending order and lives as long as the client.
+// Work is submitted to streams (one queue each) and goes on in the background; every packet has a
+// completion signal. A stream's errors are collected by stream_synchronize, which returns the first
+// one. Calls are not thread-safe per client. Device memory is given out in ascending order and
+// lives as long as the client.
 #ifndef STRETTO_SW_DRIVER_STRETTO_DRIVER_H_
 #define STRETTO_SW_DRIVER_STRETTO_DRIVER_H_
 
@@ -31,12 +33,15 @@ typedef enum stretto_wait {
   STRETTO_WAIT_AT_LEAST,  // Unsigned.
 } stretto_wait_t;
 
-// What the driver needs from the host it runs on. Every function may block its caller in machine time.
+// What the driver needs from the host it runs on. Every function may block its caller in machine
+// time.
 typedef struct stretto_host_ops {
   void* context;  // First argument of all functions.
-  // Posted write over PCIe to a 48-bit address (GPU memory or doorbell aperture); writes arrive in order.
+  // Posted write over PCIe to a 48-bit address (GPU memory or doorbell aperture); writes arrive in
+  // order.
   void (*write)(void* context, uint64_t address, const void* data, uint64_t bytes);
-  // Blocks until the 64-bit word of host memory meets the condition; returns it. 48-bit address, node 0xFF.
+  // Blocks until the 64-bit word of host memory meets the condition; returns it. 48-bit address,
+  // node 0xFF.
   uint64_t (*wait)(void* context, uint64_t address, stretto_wait_t condition, uint64_t value);
   // Writes a 64-bit word of host memory.
   void (*store)(void* context, uint64_t address, uint64_t value);
@@ -47,17 +52,18 @@ typedef struct stretto_host_ops {
 
 // CPU time of the driver's work, charged through the ops.
 typedef struct stretto_driver_costs {
-  uint32_t call_ns;    // Each call of the table.
-  uint32_t packet_ns;  // Each packet, on top.
+  uint32_t call_ns;          // Each call of the table.
+  uint32_t packet_ns;        // Each packet, on top.
   uint32_t load_ns_per_kib;  // Reading and relocating a module.
 } stretto_driver_costs_t;
 
 typedef struct stretto_client_options {
   uint32_t gpu;
-  uint32_t first_queue;    // This client owns queues first_queue .. first_queue + queue_count - 1.
+  uint32_t first_queue;  // This client owns queues first_queue .. first_queue + queue_count - 1.
   uint32_t queue_count;
-  uint64_t memory_begin;   // Device memory this client may give out; offsets in the GPU's memory. Not below
-  uint64_t memory_end;     // STRETTO_SYSTEM_BYTES.
+  uint64_t memory_begin;  // Device memory this client may give out; offsets in the GPU's memory.
+                          // Not below
+  uint64_t memory_end;    // STRETTO_SYSTEM_BYTES.
   stretto_driver_costs_t costs;
 } stretto_client_options_t;
 
@@ -80,13 +86,14 @@ typedef struct stretto_launch {
   const void* arguments;
   uint32_t argument_bytes;
   uint32_t work_groups;
-  uint32_t first;        // Block range: ids first .. first + count - 1; count 0 = all.
+  uint32_t first;  // Block range: ids first .. first + count - 1; count 0 = all.
   uint32_t count;
-  uint32_t stagger;      // Position in the range at which the order of ids starts.
-  uint32_t traffic;      // TrafficClass of machine_types.h.
-  int update;            // The update bit (T3-NMC-03).
-  int communication;     // The kernel's traffic belongs to the communication stream.
-  int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is complete.
+  uint32_t stagger;       // Position in the range at which the order of ids starts.
+  uint32_t traffic;       // TrafficClass of machine_types.h.
+  int update;             // The update bit (T3-NMC-03).
+  int communication;      // The kernel's traffic belongs to the communication stream.
+  int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
+                          // complete.
 } stretto_launch_t;
 
 // A run of output tiles and where it goes. Columns of tiles are fastest.
@@ -100,42 +107,53 @@ typedef struct stretto_tile_map {
 } stretto_tile_map_t;
 
 typedef struct stretto_api {
-  // Device memory of class STRETTO_ALLOCATION_*, aligned (power of two, at least 64); mapped through `stream`.
-  // STRETTO_ERROR_TABLE_FULL: no memory left.
-  stretto_status_t (*allocate)(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes, uint64_t alignment,
-                               uint32_t allocation, uint64_t* address);
+  // Device memory of class STRETTO_ALLOCATION_*, aligned (power of two, at least 64); mapped
+  // through `stream`. STRETTO_ERROR_TABLE_FULL: no memory left.
+  stretto_status_t (*allocate)(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes,
+                               uint64_t alignment, uint32_t allocation, uint64_t* address);
   stretto_status_t (*stream_create)(stretto_client_t* client, stretto_stream_t** stream);
   // Waits for everything submitted; returns the first error since the last call.
   stretto_status_t (*stream_synchronize)(stretto_client_t* client, stretto_stream_t* stream);
   // An event completes when everything submitted before it is complete.
-  stretto_status_t (*event_record)(stretto_client_t* client, stretto_stream_t* stream, stretto_event_t* event);
+  stretto_status_t (*event_record)(stretto_client_t* client, stretto_stream_t* stream,
+                                   stretto_event_t* event);
   stretto_status_t (*event_synchronize)(stretto_client_t* client, const stretto_event_t* event);
   // Copies bytes into device memory.
-  stretto_status_t (*copy_to_device)(stretto_client_t* client, uint64_t address, const void* data, uint64_t bytes);
-  // Relocates a kernel ELF and writes it into device memory. STRETTO_ERROR_KERNEL: not a kernel ELF (see last_error).
-  stretto_status_t (*module_load)(stretto_client_t* client, const void* elf, size_t bytes, stretto_module_t** module);
-  stretto_status_t (*module_kernel)(stretto_client_t* client, const stretto_module_t* module, const char* name,
-                                    stretto_kernel_t* kernel);
-  stretto_status_t (*launch)(stretto_client_t* client, stretto_stream_t* stream, const stretto_launch_t* launch);
-  stretto_status_t (*fill)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address, uint64_t bytes,
-                           uint64_t pattern);
-  // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU (T3-CFG-02). `base` may be the
-  // peer's own address. `flags`: STRETTO_MAP_UPDATE, STRETTO_MAP_TRACKED.
-  stretto_status_t (*remote_map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base, uint64_t bytes,
-                                 uint64_t peer_base, uint32_t flags);
+  stretto_status_t (*copy_to_device)(stretto_client_t* client, uint64_t address, const void* data,
+                                     uint64_t bytes);
+  // Relocates a kernel ELF and writes it into device memory. STRETTO_ERROR_KERNEL: not a kernel ELF
+  // (see last_error).
+  stretto_status_t (*module_load)(stretto_client_t* client, const void* elf, size_t bytes,
+                                  stretto_module_t** module);
+  stretto_status_t (*module_kernel)(stretto_client_t* client, const stretto_module_t* module,
+                                    const char* name, stretto_kernel_t* kernel);
+  stretto_status_t (*launch)(stretto_client_t* client, stretto_stream_t* stream,
+                             const stretto_launch_t* launch);
+  stretto_status_t (*fill)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
+                           uint64_t bytes, uint64_t pattern);
+  // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU
+  // (T3-CFG-02). `base` may be the peer's own address. `flags`: STRETTO_MAP_UPDATE,
+  // STRETTO_MAP_TRACKED.
+  stretto_status_t (*remote_map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,
+                                 uint64_t bytes, uint64_t peer_base, uint32_t flags);
   // The output that tile maps refer to.
   stretto_status_t (*configure_output)(stretto_client_t* client, stretto_stream_t* stream,
                                        const stretto_output_config_t* output);
-  stretto_status_t (*remote_map_tiles)(stretto_client_t* client, stretto_stream_t* stream, const stretto_tile_map_t* map);
-  stretto_status_t (*dma_map_tiles)(stretto_client_t* client, stretto_stream_t* stream, const stretto_tile_map_t* map);
-  stretto_status_t (*local_map_tiles)(stretto_client_t* client, stretto_stream_t* stream, const stretto_tile_map_t* map);
+  stretto_status_t (*remote_map_tiles)(stretto_client_t* client, stretto_stream_t* stream,
+                                       const stretto_tile_map_t* map);
+  stretto_status_t (*dma_map_tiles)(stretto_client_t* client, stretto_stream_t* stream,
+                                    const stretto_tile_map_t* map);
+  stretto_status_t (*local_map_tiles)(stretto_client_t* client, stretto_stream_t* stream,
+                                      const stretto_tile_map_t* map);
   // Memory for the Tracker's overflow; must be zero.
-  stretto_status_t (*spill_table)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base, uint64_t bytes);
+  stretto_status_t (*spill_table)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,
+                                  uint64_t bytes);
   // `flags`: STRETTO_MCA_FIXED_THRESHOLD.
-  stretto_status_t (*configure_mca)(stretto_client_t* client, stretto_stream_t* stream, const stretto_mca_config_t* mca,
-                                    uint32_t flags);
+  stretto_status_t (*configure_mca)(stretto_client_t* client, stretto_stream_t* stream,
+                                    const stretto_mca_config_t* mca, uint32_t flags);
   // Forgets output and tile maps when everything before it is complete.
-  stretto_status_t (*reset_maps)(stretto_client_t* client, stretto_stream_t* stream, uint32_t flags);
+  stretto_status_t (*reset_maps)(stretto_client_t* client, stretto_stream_t* stream,
+                                 uint32_t flags);
   // Completes when all mapped tiles are sent or locally complete.
   stretto_status_t (*collective_wait)(stretto_client_t* client, stretto_stream_t* stream);
   // What the last call of this client that failed had to say; "" if none did.
@@ -147,8 +165,8 @@ struct stretto_client {
   stretto_host_ops_t ops;
   stretto_client_options_t options;
   uint64_t memory_next;
-  uint32_t streams;           // Created.
-  uint64_t argument_buffer;   // Ring of kernel arguments, device memory.
+  uint32_t streams;          // Created.
+  uint64_t argument_buffer;  // Ring of kernel arguments, device memory.
   uint32_t argument_used;
   stretto_stream_t* stream[STRETTO_QUEUE_COUNT];
   stretto_module_t* modules;  // List, for destruction.
@@ -159,10 +177,12 @@ struct stretto_client {
 #define STRETTO_ARGUMENT_BUFFER_BYTES 65536u
 
 // Null if an option is out of range.
-stretto_client_t* stretto_client_create(const stretto_client_options_t* options, const stretto_host_ops_t* ops);
+stretto_client_t* stretto_client_create(const stretto_client_options_t* options,
+                                        const stretto_host_ops_t* ops);
 void stretto_client_destroy(stretto_client_t* client);
 
-// The allocator's arithmetic, for those who must know addresses in advance: advances *next, returns the offset.
+// The allocator's arithmetic, for those who must know addresses in advance: advances *next, returns
+// the offset.
 static inline uint64_t stretto_place(uint64_t* next, uint64_t bytes, uint64_t alignment) {
   const uint64_t offset = (*next + alignment - 1) & ~(alignment - 1);
   *next = offset + bytes;

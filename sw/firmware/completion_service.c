@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves completion interrupts on hart 1: kernels that ended (then the L2 is written back before anybody is told), fills,
-// regions of the collective, and the errors that end a run.
+// Serves completion interrupts on hart 1: kernels that ended (then the L2 is written back before
+// anybody is told), fills, regions of the collective, and the errors that end a run.
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/report.h"
 #include "sw/firmware/shared.h"
@@ -25,7 +25,8 @@ static void kernels_done(shared_t* shared) {
   while (gpu_l2_busy(&shared->gpu)) clint_sleep(COMPLETION_HART, L2_POLL_NS, ENABLED);
   uint32_t refused = 0;
   for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
-    if ((slots & 1u << slot) != 0 && grid_scheduler_refused(&shared->scheduler, slot)) refused |= 1u << slot;
+    if ((slots & 1u << slot) != 0 && grid_scheduler_refused(&shared->scheduler, slot))
+      refused |= 1u << slot;
   }
   // Released before it is announced: hart 0 may launch in the slot as soon as the counts agree.
   grid_scheduler_release(&shared->scheduler, slots);
@@ -63,8 +64,12 @@ void completion_service_irq(shared_t* shared, unsigned line) {
   gpu_fault_t fault;
   uint64_t info = 0;
   switch (line) {
-    case STRETTO_IRQ_GRID_SCHEDULER: kernels_done(shared); break;
-    case STRETTO_IRQ_DMA: dma_done(shared); break;
+    case STRETTO_IRQ_GRID_SCHEDULER:
+      kernels_done(shared);
+      break;
+    case STRETTO_IRQ_DMA:
+      dma_done(shared);
+      break;
     case STRETTO_IRQ_DMA_ERROR: {
       const uint32_t errors = dma_take_errors(&shared->dma, &info);
       if (errors == 0) break;
@@ -75,10 +80,13 @@ void completion_service_irq(shared_t* shared, unsigned line) {
       if (!gpu_take_fault(&shared->gpu, &fault)) break;
       report_fault(&fault);
       report_fail(FAIL_FAULT, "a wavefront faulted");
-    default: report_fail(FAIL_ASSERT, "interrupt of a line that was never enabled");
+    default:
+      report_fail(FAIL_ASSERT, "interrupt of a line that was never enabled");
   }
 }
 
-// Hart 0 started something that may be complete already: a wait without open regions, a fill that was faster than its
-// entry in the ring.
-void completion_service_poke(shared_t* shared) { dma_done(shared); }
+// Hart 0 started something that may be complete already: a wait without open regions, a fill that
+// was faster than its entry in the ring.
+void completion_service_poke(shared_t* shared) {
+  dma_done(shared);
+}

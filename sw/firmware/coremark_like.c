@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare-metal benchmark of the instruction-set simulator: the kinds of work of CoreMark (linked list, integer matrix,
-// state machine, CRC), written for this project. The data lie in GPU memory, so loads and stores go through the L1; without
-// a GPU in the CP's SRAM. Every iteration reads the retired-instruction counter. Prints instructions and checksum, then tohost = 1.
+// Bare-metal benchmark of the instruction-set simulator: the kinds of work of CoreMark (linked
+// list, integer matrix, state machine, CRC), written for this project. The data lie in GPU memory,
+// so loads and stores go through the L1; without a GPU in the CP's SRAM. Every iteration reads the
+// retired-instruction counter. Prints instructions and checksum, then tohost = 1.
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/uart.h"
 
@@ -59,7 +60,8 @@ static void set_up(data_t* d) {
   uint32_t random = 12345;
   for (unsigned i = 0; i < LIST_NODES; ++i) {
     random = random * 1103515245u + 12345;
-    d->nodes[i] = (node_t){.next = i + 1 < LIST_NODES ? &d->nodes[i + 1] : 0, .key = random >> 16, .value = i};
+    d->nodes[i] = (node_t){
+        .next = i + 1 < LIST_NODES ? &d->nodes[i + 1] : 0, .key = random >> 16, .value = i};
   }
   for (unsigned i = 0; i < MATRIX; ++i) {
     for (unsigned j = 0; j < MATRIX; ++j) {
@@ -123,7 +125,8 @@ static uint32_t scan(const uint8_t* text) {
       state = kInvalid;
     }
   }
-  return counts[kInteger] + 16 * counts[kFraction] + 256 * counts[kExponent] + 4096 * counts[kInvalid];
+  return counts[kInteger] + 16 * counts[kFraction] + 256 * counts[kExponent] +
+         4096 * counts[kInvalid];
 }
 
 void firmware_main(uint64_t hart) {
@@ -131,8 +134,9 @@ void firmware_main(uint64_t hart) {
     for (;;) wait_for_interrupt();
   }
   const unsigned node = intc_node();
-  data_t* d = node == 0 ? &sram_data
-                        : (data_t*)(uintptr_t)(((uint64_t)node << STRETTO_NODE_SHIFT) + DATA_OFFSET);
+  data_t* d = node == 0
+                  ? &sram_data
+                  : (data_t*)(uintptr_t)(((uint64_t)node << STRETTO_NODE_SHIFT) + DATA_OFFSET);
   set_up(d);
   node_t* list = &d->nodes[0];
   uint16_t crc = 0;

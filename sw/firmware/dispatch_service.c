@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel dispatches: see dispatch_service.h. The descriptor is read from GPU memory, the needs are checked against the
-// limits of a compute unit, then the dispatch context is programmed and the slot launched. Completion is hart 1's.
+// Kernel dispatches: see dispatch_service.h. The descriptor is read from GPU memory, the needs are
+// checked against the limits of a compute unit, then the dispatch context is programmed and the
+// slot launched. Completion is hart 1's.
 #include "sw/firmware/dispatch_service.h"
 
 #include <stddef.h>
@@ -13,19 +14,23 @@
 
 static void read_descriptor(uint64_t address, stretto_kernel_descriptor_t* descriptor) {
   uint64_t words[sizeof *descriptor / 8];
-  for (unsigned i = 0; i < sizeof words / sizeof words[0]; ++i) words[i] = mmio_read64(address + 8 * i);
+  for (unsigned i = 0; i < sizeof words / sizeof words[0]; ++i)
+    words[i] = mmio_read64(address + 8 * i);
   memcpy(descriptor, words, sizeof words);
 }
 
 static fw_result_t check_descriptor(const stretto_kernel_descriptor_t* d, unsigned gpu) {
-  if (d->magic != STRETTO_KERNEL_MAGIC || d->type > STRETTO_KERNEL_TENSOR) return STRETTO_ERROR_KERNEL;
+  if (d->magic != STRETTO_KERNEL_MAGIC || d->type > STRETTO_KERNEL_TENSOR)
+    return STRETTO_ERROR_KERNEL;
   if (d->wavefronts == 0 || d->wavefronts > 8) return STRETTO_ERROR_KERNEL;
   if (!in_gpu_memory(d->code_base, d->code_bytes, gpu)) return STRETTO_ERROR_KERNEL;
-  if (d->entry < d->code_base || d->entry - d->code_base >= d->code_bytes) return STRETTO_ERROR_KERNEL;
+  if (d->entry < d->code_base || d->entry - d->code_base >= d->code_bytes)
+    return STRETTO_ERROR_KERNEL;
   return STRETTO_OK;
 }
 
-fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_packet_t* packet, job_t job) {
+fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_packet_t* packet,
+                                   job_t job) {
   if (shared == NULL || packet == NULL) return STRETTO_ERROR_ARGUMENT;
   if (packet->setup != 1 || packet->workgroup_size_y != 1 || packet->workgroup_size_z != 1 ||
       packet->grid_size_y != 1 || packet->grid_size_z != 1) {
@@ -39,19 +44,24 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   read_descriptor(packet->kernel_object, &d);
   const fw_result_t valid = check_descriptor(&d, shared->gpu_id);
   if (valid != STRETTO_OK) return valid;
-  if (packet->workgroup_size_x != d.wavefronts || packet->grid_size_x % d.wavefronts != 0) return STRETTO_ERROR_ARGUMENT;
+  if (packet->workgroup_size_x != d.wavefronts || packet->grid_size_x % d.wavefronts != 0)
+    return STRETTO_ERROR_ARGUMENT;
   const uint32_t grid = packet->grid_size_x / d.wavefronts;
   if (grid == 0 || grid > MAX_WORK_GROUPS) return STRETTO_ERROR_ARGUMENT;
   const uint32_t first = STRETTO_ORDER_FIRST(packet->order);
-  const uint32_t count = STRETTO_ORDER_COUNT(packet->order) != 0 ? STRETTO_ORDER_COUNT(packet->order) : grid;
+  const uint32_t count =
+      STRETTO_ORDER_COUNT(packet->order) != 0 ? STRETTO_ORDER_COUNT(packet->order) : grid;
   const uint32_t start = STRETTO_ORDER_STAGGER(packet->order);
   if (first + count > grid || start >= count) return STRETTO_ERROR_ARGUMENT;
-  if (d.kernarg_bytes != 0 && !in_gpu_memory(packet->kernarg_address, d.kernarg_bytes, shared->gpu_id)) {
+  if (d.kernarg_bytes != 0 &&
+      !in_gpu_memory(packet->kernarg_address, d.kernarg_bytes, shared->gpu_id)) {
     return STRETTO_ERROR_UNMAPPED;
   }
-  const uint32_t lds = packet->group_segment_bytes > d.lds_bytes ? packet->group_segment_bytes : d.lds_bytes;
-  const uint32_t private_bytes =
-      packet->private_segment_bytes > d.private_bytes ? packet->private_segment_bytes : d.private_bytes;
+  const uint32_t lds =
+      packet->group_segment_bytes > d.lds_bytes ? packet->group_segment_bytes : d.lds_bytes;
+  const uint32_t private_bytes = packet->private_segment_bytes > d.private_bytes
+                                     ? packet->private_segment_bytes
+                                     : d.private_bytes;
   if (d.registers_bytes > shared->limits.registers_bytes || lds > shared->limits.lds_bytes ||
       d.wavefronts > shared->limits.wavefronts) {
     return STRETTO_ERROR_RESOURCES;
@@ -83,8 +93,14 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   ++shared->started[job.queue];
   shared->slots_started[slot] = shared->slots_started[slot] + 1;
   fence_release();
-  const grid_launch_t launch = {.registers_bytes = d.registers_bytes, .lds_bytes = lds, .wavefronts = d.wavefronts,
-                                .type = d.type, .grid = grid, .first = first, .count = count, .start = start};
+  const grid_launch_t launch = {.registers_bytes = d.registers_bytes,
+                                .lds_bytes = lds,
+                                .wavefronts = d.wavefronts,
+                                .type = d.type,
+                                .grid = grid,
+                                .first = first,
+                                .count = count,
+                                .start = start};
   // Cannot fail: every field was checked above.
   return grid_scheduler_launch(&shared->scheduler, slot, &launch);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel dispatches: from an AQL packet and the kernel's descriptor to a slot of the grid scheduler. Runs on hart 0.
+// Kernel dispatches: from an AQL packet and the kernel's descriptor to a slot of the grid
+// scheduler. Runs on hart 0.
 #ifndef STRETTO_SW_FIRMWARE_DISPATCH_SERVICE_H_
 #define STRETTO_SW_FIRMWARE_DISPATCH_SERVICE_H_
 
@@ -9,10 +10,13 @@
 extern "C" {
 #endif
 
-// Launches the kernel. STRETTO_ERROR_ARGUMENT: grid, block range or order out of range; STRETTO_ERROR_UNMAPPED: arguments
-// outside this GPU; STRETTO_ERROR_KERNEL: no descriptor; STRETTO_ERROR_RESOURCES: it needs more than a compute unit
-// has; STRETTO_ERROR_TABLE_FULL: all slots run, try again after a completion.
-FW_MUST_CHECK fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_packet_t* packet, job_t job);
+// Launches the kernel. STRETTO_ERROR_ARGUMENT: grid, block range or order out of range;
+// STRETTO_ERROR_UNMAPPED: arguments outside this GPU; STRETTO_ERROR_KERNEL: no descriptor;
+// STRETTO_ERROR_RESOURCES: it needs more than a compute unit has; STRETTO_ERROR_TABLE_FULL: all
+// slots run, try again after a completion.
+FW_MUST_CHECK fw_result_t dispatch_service_start(shared_t* shared,
+                                                 const stretto_dispatch_packet_t* packet,
+                                                 job_t job);
 
 #ifdef __cplusplus
 }

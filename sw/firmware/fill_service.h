@@ -9,9 +9,10 @@
 extern "C" {
 #endif
 
-// Starts a fill. STRETTO_ERROR_UNMAPPED: not in this GPU's memory; STRETTO_ERROR_ARGUMENT: not in multiples of 8;
-// STRETTO_ERROR_TABLE_FULL: try again after a completion.
-FW_MUST_CHECK fw_result_t fill_service_start(shared_t* shared, const stretto_fill_t* fill, job_t job);
+// Starts a fill. STRETTO_ERROR_UNMAPPED: not in this GPU's memory; STRETTO_ERROR_ARGUMENT: not in
+// multiples of 8; STRETTO_ERROR_TABLE_FULL: try again after a completion.
+FW_MUST_CHECK fw_result_t fill_service_start(shared_t* shared, const stretto_fill_t* fill,
+                                             job_t job);
 
 #ifdef __cplusplus
 }

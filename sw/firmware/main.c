@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware of the command processor: named start-up steps on hart 0, then one loop a hart. Hart 0 serves the queues (sleeps
-// until a doorbell or a completion), hart 1 completion interrupts. Interrupts are polled after WFI and never taken, so
-// that no code runs in an interrupt handler.
+// Firmware of the command processor: named start-up steps on hart 0, then one loop a hart. Hart 0
+// serves the queues (sleeps until a doorbell or a completion), hart 1 completion interrupts.
+// Interrupts are polled after WFI and never taken, so that no code runs in an interrupt handler.
 #include <stddef.h>
 
 #include "sw/firmware/hal/intc.h"
@@ -51,17 +51,26 @@ static fw_result_t start_gpu(void) {
   return gpu_limits(&shared.gpu, &shared.limits);
 }
 
-static fw_result_t start_grid_scheduler(void) { return grid_scheduler_init(&shared.scheduler, &shared.limits); }
-static fw_result_t start_dma(void) { return dma_init(&shared.dma); }
-static fw_result_t start_maps(void) { return trigger_service_init(&trigger, &shared); }
-static fw_result_t start_queues(void) { return packet_service_init(&packets, &shared, &trigger); }
+static fw_result_t start_grid_scheduler(void) {
+  return grid_scheduler_init(&shared.scheduler, &shared.limits);
+}
+static fw_result_t start_dma(void) {
+  return dma_init(&shared.dma);
+}
+static fw_result_t start_maps(void) {
+  return trigger_service_init(&trigger, &shared);
+}
+static fw_result_t start_queues(void) {
+  return packet_service_init(&packets, &shared, &trigger);
+}
 
 // Last: from here on the devices may interrupt.
 static fw_result_t start_interrupts(void) {
-  static const unsigned kCompletionLines[] = {STRETTO_IRQ_GRID_SCHEDULER, STRETTO_IRQ_DMA, STRETTO_IRQ_DMA_ERROR,
-                                              STRETTO_IRQ_FAULT};
+  static const unsigned kCompletionLines[] = {STRETTO_IRQ_GRID_SCHEDULER, STRETTO_IRQ_DMA,
+                                              STRETTO_IRQ_DMA_ERROR, STRETTO_IRQ_FAULT};
   fw_result_t result = intc_enable(QUEUE_HART, STRETTO_IRQ_DOORBELL);
-  for (unsigned i = 0; i < sizeof kCompletionLines / sizeof kCompletionLines[0] && result == STRETTO_OK; ++i) {
+  for (unsigned i = 0;
+       i < sizeof kCompletionLines / sizeof kCompletionLines[0] && result == STRETTO_OK; ++i) {
     result = intc_enable(COMPLETION_HART, kCompletionLines[i]);
   }
   return result;
@@ -80,7 +89,8 @@ static const struct {
     {"start failed: interrupts", start_interrupts},
 };
 
-// Acknowledges what woke the hart and acts on it. An interrupt that comes in between is pending at the next WFI.
+// Acknowledges what woke the hart and acts on it. An interrupt that comes in between is pending at
+// the next WFI.
 static void queue_hart(void) {
   for (;;) {
     wait_for_interrupt();
@@ -98,7 +108,8 @@ static void completion_hart(void) {
     wait_for_interrupt();
     clint_clear(COMPLETION_HART);
     completion_service_poke(&shared);
-    for (unsigned line = intc_claim(COMPLETION_HART); line != 0; line = intc_claim(COMPLETION_HART)) {
+    for (unsigned line = intc_claim(COMPLETION_HART); line != 0;
+         line = intc_claim(COMPLETION_HART)) {
       completion_service_irq(&shared, line);
       intc_complete(COMPLETION_HART, line);
     }

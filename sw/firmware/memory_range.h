@@ -7,18 +7,22 @@
 
 #include "sw/firmware/hal/mmio.h"
 
-static inline uint64_t node_of(uint64_t address) { return address >> STRETTO_NODE_SHIFT; }
+static inline uint64_t node_of(uint64_t address) {
+  return address >> STRETTO_NODE_SHIFT;
+}
 
 // All of [address, address + bytes) is memory of GPU `gpu`.
 static inline bool in_gpu_memory(uint64_t address, uint64_t bytes, unsigned gpu) {
   const uint64_t offset = address & STRETTO_OFFSET_MASK;
-  return node_of(address) == gpu + 1 && offset < STRETTO_GPU_MEMORY_LIMIT && bytes <= STRETTO_GPU_MEMORY_LIMIT - offset;
+  return node_of(address) == gpu + 1 && offset < STRETTO_GPU_MEMORY_LIMIT &&
+         bytes <= STRETTO_GPU_MEMORY_LIMIT - offset;
 }
 
 // All of it is memory of some other GPU.
 static inline bool in_peer_memory(uint64_t address, uint64_t bytes, unsigned gpu) {
   const uint64_t node = node_of(address);
-  return node >= 1 && node <= STRETTO_MAX_GPUS && node != gpu + 1 && in_gpu_memory(address, bytes, (unsigned)node - 1);
+  return node >= 1 && node <= STRETTO_MAX_GPUS && node != gpu + 1 &&
+         in_gpu_memory(address, bytes, (unsigned)node - 1);
 }
 
 #endif  // STRETTO_SW_FIRMWARE_MEMORY_RANGE_H_

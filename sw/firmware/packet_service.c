@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets: see packet_service.h. A packet ends in one of three ways: done (its signal is written here), started (hart 1
-// writes its signal), or held (looked at again after the next completion or doorbell).
+// Packets: see packet_service.h. A packet ends in one of three ways: done (its signal is written
+// here), started (hart 1 writes its signal), or held (looked at again after the next completion or
+// doorbell).
 #include "sw/firmware/packet_service.h"
 
 #include <stddef.h>
@@ -16,7 +17,8 @@
 
 typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
 
-fw_result_t packet_service_init(packet_service_t* service, shared_t* shared, trigger_service_t* trigger) {
+fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
+                                trigger_service_t* trigger) {
   if (service == NULL || shared == NULL || trigger == NULL) return STRETTO_ERROR_ARGUMENT;
   *service = (packet_service_t){.shared = shared, .trigger = trigger};
   return mca_init(&service->mca);
@@ -33,8 +35,8 @@ void packet_service_doorbell(packet_service_t* service) {
 }
 
 static uint64_t slot_address(const packet_service_t* service, unsigned queue, uint64_t index) {
-  return ((uint64_t)(service->shared->gpu_id + 1) << STRETTO_NODE_SHIFT) + STRETTO_QUEUE_OFFSET(queue) +
-         index % STRETTO_QUEUE_PACKETS * sizeof(stretto_packet_t);
+  return ((uint64_t)(service->shared->gpu_id + 1) << STRETTO_NODE_SHIFT) +
+         STRETTO_QUEUE_OFFSET(queue) + index % STRETTO_QUEUE_PACKETS * sizeof(stretto_packet_t);
 }
 
 static void read_packet(uint64_t address, stretto_packet_t* packet) {
@@ -50,14 +52,17 @@ static outcome_t background(fw_result_t* result) {
   return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
 }
 
-static fw_result_t configure_mca(const packet_service_t* service, uint32_t flags, const stretto_mca_config_t* config) {
-  const mca_policy_t policy = {.policy = config->policy, .automatic = (flags & STRETTO_MCA_FIXED_THRESHOLD) == 0,
-                               .threshold = config->threshold, .starve_limit = config->starve_limit};
+static fw_result_t configure_mca(const packet_service_t* service, uint32_t flags,
+                                 const stretto_mca_config_t* config) {
+  const mca_policy_t policy = {.policy = config->policy,
+                               .automatic = (flags & STRETTO_MCA_FIXED_THRESHOLD) == 0,
+                               .threshold = config->threshold,
+                               .starve_limit = config->starve_limit};
   return mca_configure(&service->mca, &policy);
 }
 
-static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet, job_t job,
-                               const char** what, fw_result_t* result) {
+static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet,
+                               job_t job, const char** what, fw_result_t* result) {
   switch (packet->operation) {
     case STRETTO_OP_FILL:
       *what = "fill";
@@ -69,7 +74,8 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *what = packet->operation == STRETTO_OP_LOCAL_MAP    ? "local_map"
               : packet->operation == STRETTO_OP_REMOTE_MAP ? "remote_map"
                                                            : "dma_map";
-      *result = trigger_service_map(service->trigger, (stretto_operation_t)packet->operation, packet->flags, &packet->map);
+      *result = trigger_service_map(service->trigger, (stretto_operation_t)packet->operation,
+                                    packet->flags, &packet->map);
       return OUTCOME_DONE;
     case STRETTO_OP_OUTPUT_CONFIG:
       *what = "output_config";
@@ -85,7 +91,8 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       return OUTCOME_DONE;
     case STRETTO_OP_RESET_MAPS:
       *what = "reset_maps";
-      *result = trigger_service_reset(service->trigger, (packet->flags & STRETTO_RESET_ALLOCATIONS) != 0);
+      *result =
+          trigger_service_reset(service->trigger, (packet->flags & STRETTO_RESET_ALLOCATIONS) != 0);
       return OUTCOME_DONE;
     case STRETTO_OP_COLLECTIVE_WAIT:
       *what = "collective_wait";
@@ -99,7 +106,8 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
 }
 
 // Held until every dependent signal is 0.
-static outcome_t handle_barrier(const packet_service_t* service, const stretto_barrier_packet_t* packet, fw_result_t* result) {
+static outcome_t handle_barrier(const packet_service_t* service,
+                                const stretto_barrier_packet_t* packet, fw_result_t* result) {
   for (unsigned i = 0; i < DEP_SIGNALS; ++i) {
     const uint64_t signal = packet->dep_signal[i];
     if (signal == 0) continue;
@@ -113,8 +121,8 @@ static outcome_t handle_barrier(const packet_service_t* service, const stretto_b
   return OUTCOME_DONE;
 }
 
-static outcome_t handle(packet_service_t* service, const stretto_packet_t* packet, job_t job, const char** what,
-                        fw_result_t* result) {
+static outcome_t handle(packet_service_t* service, const stretto_packet_t* packet, job_t job,
+                        const char** what, fw_result_t* result) {
   switch (packet->header & TYPE_MASK) {
     case STRETTO_PACKET_KERNEL_DISPATCH:
       *what = "kernel_dispatch";
@@ -123,7 +131,8 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
     case STRETTO_PACKET_BARRIER_AND:
       *what = "barrier_and";
       return handle_barrier(service, &packet->barrier, result);
-    case STRETTO_PACKET_VENDOR: return handle_vendor(service, &packet->vendor, job, what, result);
+    case STRETTO_PACKET_VENDOR:
+      return handle_vendor(service, &packet->vendor, job, what, result);
     default:
       // A doorbell for a slot whose header was never written, or an unknown type.
       *what = "packet";
@@ -139,7 +148,9 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   const uint64_t address = slot_address(service, queue, index);
   stretto_packet_t packet;
   read_packet(address, &packet);
-  if ((packet.header & STRETTO_PACKET_BARRIER) != 0 && shared->started[queue] != shared->completed[queue]) return false;
+  if ((packet.header & STRETTO_PACKET_BARRIER) != 0 &&
+      shared->started[queue] != shared->completed[queue])
+    return false;
   const job_t job = {.queue = queue, .signal = packet.vendor.completion_signal};
   const char* what = "packet";
   fw_result_t result = STRETTO_OK;
@@ -149,7 +160,8 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   mmio_write64(address, STRETTO_PACKET_INVALID);
   fence_release();
   service->next[queue] = index + 1;
-  mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
+  mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
+                   STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
                index + 1);
   if (outcome == OUTCOME_DONE) {
     if (result != STRETTO_OK) report_refused(queue, index, what, result);
@@ -165,7 +177,8 @@ void packet_service_run(packet_service_t* service) {
   while (progress) {
     progress = false;
     for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
-      if (service->next[queue] < service->limit[queue] && take_packet(service, queue)) progress = true;
+      if (service->next[queue] < service->limit[queue] && take_packet(service, queue))
+        progress = true;
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads packets from the queues in GPU memory and hands them to the services. Runs on hart 0, woken by doorbells and by
-// hart 1's completions.
+// Reads packets from the queues in GPU memory and hands them to the services. Runs on hart 0, woken
+// by doorbells and by hart 1's completions.
 #ifndef STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
 #define STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
 
@@ -19,7 +19,8 @@ typedef struct packet_service {
   uint64_t limit[STRETTO_QUEUE_COUNT];  // Packets below this were announced by the doorbell.
 } packet_service_t;
 
-FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_t* shared, trigger_service_t* trigger);
+FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
+                                              trigger_service_t* trigger);
 // A doorbell interrupt: notes how far each queue goes.
 void packet_service_doorbell(packet_service_t* service);
 // Takes packets until every queue is empty or waits for a completion.

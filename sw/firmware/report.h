@@ -12,11 +12,11 @@ extern "C" {
 
 // Exit codes: the run ends with `tohost` = (code << 1) | 1.
 typedef enum fail_code {
-  FAIL_BOOT = 1,     // A step of the start-up failed.
-  FAIL_TRAP = 2,     // A hart took an exception.
-  FAIL_FAULT = 3,    // A wavefront faulted.
-  FAIL_DMA = 4,      // The DMA engine reported an error.
-  FAIL_ASSERT = 5,   // Something that cannot be happened.
+  FAIL_BOOT = 1,    // A step of the start-up failed.
+  FAIL_TRAP = 2,    // A hart took an exception.
+  FAIL_FAULT = 3,   // A wavefront faulted.
+  FAIL_DMA = 4,     // The DMA engine reported an error.
+  FAIL_ASSERT = 5,  // Something that cannot be happened.
 } fail_code_t;
 
 void report_init(unsigned gpu);
@@ -30,9 +30,9 @@ __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);
 // Ends the run; written to by no one else.
 __attribute__((noreturn)) void end_run(uint64_t tohost);
 
-#define FW_ASSERT(condition)                                                            \
-  do {                                                                                  \
-    if (!(condition)) report_fail(FAIL_ASSERT, "assertion failed: " #condition);        \
+#define FW_ASSERT(condition)                                                     \
+  do {                                                                           \
+    if (!(condition)) report_fail(FAIL_ASSERT, "assertion failed: " #condition); \
   } while (0)
 
 #ifdef __cplusplus

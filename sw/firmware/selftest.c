@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare-metal self-test of the command processor: console, timer interrupts that end WFI, software interrupt between the
-// harts, traps, and the L1's release and acquire on GPU memory. Ends with tohost = 1, or (number of the check << 1) | 1.
+// Bare-metal self-test of the command processor: console, timer interrupts that end WFI, software
+// interrupt between the harts, traps, and the L1's release and acquire on GPU memory. Ends with
+// tohost = 1, or (number of the check << 1) | 1.
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/uart.h"
 #include "sw/include/regs/cp_regs.h"  // Generated.
@@ -36,7 +37,9 @@ static void set_timer(uint64_t at) {
   mmio_write64(STRETTO_CLINT_BASE + CLINT_MTIMECMP_OFFSET_AT(0), at);
 }
 
-static uint64_t now(void) { return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET); }
+static uint64_t now(void) {
+  return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET);
+}
 
 __attribute__((interrupt, aligned(4))) static void handler(void) {
   uint64_t cause, pc;
@@ -97,7 +100,8 @@ void firmware_main(uint64_t hart) {
     uint64_t old;
     __asm__ volatile("amoadd.d.aqrl %0, %1, (%2)" : "=r"(old) : "r"(1ull), "r"(word) : "memory");
     fence_acquire();
-    check(5, old == 0x0123456789ABCDEFull && mmio_read64(word) == old + 1, "an atomic reaches GPU memory");
+    check(5, old == 0x0123456789ABCDEFull && mmio_read64(word) == old + 1,
+          "an atomic reaches GPU memory");
   }
   finish(1);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two harts share, in the CP's SRAM (coherent, single cycle). Hart 0 serves the queues and starts work, hart 1
-// serves completion interrupts. Every word has one writer, named beside it; a job's fields are written before it is
-// published and not touched while it is active, so no lock is needed. A hart that has news for the other one pokes it
-// with a software interrupt.
+// What the two harts share, in the CP's SRAM (coherent, single cycle). Hart 0 serves the queues and
+// starts work, hart 1 serves completion interrupts. Every word has one writer, named beside it; a
+// job's fields are written before it is published and not touched while it is active, so no lock is
+// needed. A hart that has news for the other one pokes it with a software interrupt.
 #ifndef STRETTO_SW_FIRMWARE_SHARED_H_
 #define STRETTO_SW_FIRMWARE_SHARED_H_
 
@@ -35,17 +35,17 @@ typedef struct shared {
   uint64_t started[STRETTO_QUEUE_COUNT];             // Background packets started; hart 0.
   volatile uint64_t completed[STRETTO_QUEUE_COUNT];  // ... and completed; hart 1.
   volatile uint32_t slots_started[GRID_SLOTS];       // Kernels launched in a slot; hart 0.
-  volatile uint32_t slots_ended[GRID_SLOTS];         // ... and ended: the slot is free if equal; hart 1.
-  job_t slot_jobs[GRID_SLOTS];                       // Hart 0.
-  fill_job_t fills[DMA_QUEUE_DESCRIPTORS];           // Ring; hart 0.
-  volatile uint64_t fills_started;                   // Hart 0.
-  volatile uint64_t fills_ended;                     // Hart 1.
-  volatile uint64_t regions_mapped[2];               // One bit a DMA region of the open collective; hart 0.
-  volatile uint64_t regions_done[2];                 // Hart 1; hart 0 clears it while no region is mapped.
-  volatile uint64_t waits_started;                   // Collective waits; hart 0. One at a time.
-  volatile uint64_t waits_ended;                     // Hart 1.
-  job_t wait_job;                                    // Hart 0.
-  gpu_t gpu;                                         // Handles; constant after boot.
+  volatile uint32_t slots_ended[GRID_SLOTS];  // ... and ended: the slot is free if equal; hart 1.
+  job_t slot_jobs[GRID_SLOTS];                // Hart 0.
+  fill_job_t fills[DMA_QUEUE_DESCRIPTORS];    // Ring; hart 0.
+  volatile uint64_t fills_started;            // Hart 0.
+  volatile uint64_t fills_ended;              // Hart 1.
+  volatile uint64_t regions_mapped[2];  // One bit a DMA region of the open collective; hart 0.
+  volatile uint64_t regions_done[2];    // Hart 1; hart 0 clears it while no region is mapped.
+  volatile uint64_t waits_started;      // Collective waits; hart 0. One at a time.
+  volatile uint64_t waits_ended;        // Hart 1.
+  job_t wait_job;                       // Hart 0.
+  gpu_t gpu;                            // Handles; constant after boot.
   grid_scheduler_t scheduler;
   dma_t dma;
   unit_limits_t limits;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs Tracker, DMA table and range table: see trigger_service.h.
 //
-// FIRMWARE_NO_TRACKER builds an image that leaves the Tracker alone, for the test that such a run is found out.
+// FIRMWARE_NO_TRACKER builds an image that leaves the Tracker alone, for the test that such a run
+// is found out.
 #include "sw/firmware/trigger_service.h"
 
 #include <stddef.h>
@@ -11,8 +12,11 @@
 #include "sw/include/formats/machine_types.h"
 
 #define SPILL_BYTES_OF_TILE 64u
+#define TRACKER_POLLS 1000u
 
-static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t min_u32(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
 
 static uint32_t element_bytes(const stretto_output_config_t* output) {
   return output->element == STRETTO_FP16 || output->element == STRETTO_BF16 ? 2 : 4;
@@ -26,33 +30,52 @@ fw_result_t trigger_service_init(trigger_service_t* service, shared_t* shared) {
   return range_table_init(&service->ranges);
 }
 
-fw_result_t trigger_service_spill_table(trigger_service_t* service, const stretto_spill_table_t* spill) {
+fw_result_t trigger_service_spill_table(trigger_service_t* service,
+                                        const stretto_spill_table_t* spill) {
   if (service == NULL || spill == NULL) return STRETTO_ERROR_ARGUMENT;
   if (service->tiles != 0) return STRETTO_ERROR_STATE;
-  if (!in_gpu_memory(spill->base, spill->bytes, service->shared->gpu_id)) return STRETTO_ERROR_UNMAPPED;
+  if (!in_gpu_memory(spill->base, spill->bytes, service->shared->gpu_id))
+    return STRETTO_ERROR_UNMAPPED;
   const fw_result_t result = tracker_set_spill_table(&service->tracker, spill->base, spill->bytes);
   if (result == STRETTO_OK) service->spill = *spill;
   return result;
 }
 
-fw_result_t trigger_service_output(trigger_service_t* service, const stretto_output_config_t* output) {
+// The last trigger may be followed by answers of the spill table: a few memory latencies.
+static fw_result_t stop_tracker(const trigger_service_t* service) {
+  fw_result_t result = STRETTO_ERROR_STATE;
+  for (unsigned i = 0; i < TRACKER_POLLS && result == STRETTO_ERROR_STATE; ++i) {
+    result = tracker_stop(&service->tracker);
+  }
+  return result;
+}
+
+fw_result_t trigger_service_output(trigger_service_t* service,
+                                   const stretto_output_config_t* output) {
   if (service == NULL || output == NULL) return STRETTO_ERROR_ARGUMENT;
   if (service->runs != 0) return STRETTO_ERROR_STATE;
   if (output->element > STRETTO_INT32 || output->traffic > 7) return STRETTO_ERROR_ARGUMENT;
   const uint32_t bytes = element_bytes(output);
-  if (output->m == 0 || output->n == 0 || output->tile_m == 0 || output->tile_n == 0) return STRETTO_ERROR_ARGUMENT;
-  if (output->base % bytes != 0 || output->pitch < (uint64_t)output->n * bytes) return STRETTO_ERROR_ARGUMENT;
+  if (output->m == 0 || output->n == 0 || output->tile_m == 0 || output->tile_n == 0)
+    return STRETTO_ERROR_ARGUMENT;
+  if (output->base % bytes != 0 || output->pitch < (uint64_t)output->n * bytes)
+    return STRETTO_ERROR_ARGUMENT;
   const uint64_t size = (uint64_t)(output->m - 1) * output->pitch + (uint64_t)output->n * bytes;
   if (!in_gpu_memory(output->base, size, service->shared->gpu_id)) return STRETTO_ERROR_UNMAPPED;
   const uint64_t tiles_m = ((uint64_t)output->m + output->tile_m - 1) / output->tile_m;
   const uint64_t tiles_n = ((uint64_t)output->n + output->tile_n - 1) / output->tile_n;
   if (service->spill.bytes < tiles_m * tiles_n * SPILL_BYTES_OF_TILE) return STRETTO_ERROR_UNMAPPED;
 #ifndef FIRMWARE_NO_TRACKER
-  fw_result_t result = tracker_stop(&service->tracker);
+  fw_result_t result = stop_tracker(service);
   if (result != STRETTO_OK) return result;
-  const tracker_output_t tracked = {.m = output->m, .n = output->n, .tile_m = output->tile_m, .tile_n = output->tile_n,
-                                    .wavefronts = output->wavefronts, .updates = output->updates,
-                                    .element_bytes = bytes, .ways = output->tracker_ways};
+  const tracker_output_t tracked = {.m = output->m,
+                                    .n = output->n,
+                                    .tile_m = output->tile_m,
+                                    .tile_n = output->tile_n,
+                                    .wavefronts = output->wavefronts,
+                                    .updates = output->updates,
+                                    .element_bytes = bytes,
+                                    .ways = output->tracker_ways};
   result = tracker_configure(&service->tracker, &tracked);
   if (result != STRETTO_OK) return result;
   // Armed with its thresholds: peers may send updates as soon as their own maps are complete.
@@ -66,8 +89,8 @@ fw_result_t trigger_service_output(trigger_service_t* service, const stretto_out
 }
 
 // Adds the rectangle of tile rows and columns [row, row_end) x [column, column_end).
-static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t peer_base, uint32_t row, uint32_t row_end,
-                             uint32_t column, uint32_t column_end) {
+static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t peer_base,
+                             uint32_t row, uint32_t row_end, uint32_t column, uint32_t column_end) {
   if (row == row_end || column == column_end) return STRETTO_OK;
   const stretto_output_config_t* o = &service->output;
   const uint32_t bytes = element_bytes(o);
@@ -82,31 +105,47 @@ static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t
   return range_table_add(&service->ranges, &range);
 }
 
-static fw_result_t add_run(trigger_service_t* service, const range_t* range, const stretto_map_t* map) {
+static fw_result_t add_run(trigger_service_t* service, const range_t* range,
+                           const stretto_map_t* map) {
   const uint32_t tiles_n = service->tiles_n;
   const uint32_t end = map->first_tile + map->tile_count;
   const uint32_t row = map->first_tile / tiles_n;
   const uint32_t column = map->first_tile % tiles_n;
   const uint32_t last_row = end / tiles_n;
   const uint32_t last_column = end % tiles_n;
-  if (row == last_row) return add_tiles(service, *range, map->peer_base, row, row + 1, column, last_column);
+  if (row == last_row)
+    return add_tiles(service, *range, map->peer_base, row, row + 1, column, last_column);
   const uint32_t full_row = column == 0 ? row : row + 1;
   fw_result_t result = STRETTO_OK;
-  if (column != 0) result = add_tiles(service, *range, map->peer_base, row, row + 1, column, tiles_n);
-  if (result == STRETTO_OK) result = add_tiles(service, *range, map->peer_base, full_row, last_row, 0, tiles_n);
-  if (result == STRETTO_OK) result = add_tiles(service, *range, map->peer_base, last_row, last_row + 1, 0, last_column);
+  if (column != 0)
+    result = add_tiles(service, *range, map->peer_base, row, row + 1, column, tiles_n);
+  if (result == STRETTO_OK)
+    result = add_tiles(service, *range, map->peer_base, full_row, last_row, 0, tiles_n);
+  if (result == STRETTO_OK)
+    result = add_tiles(service, *range, map->peer_base, last_row, last_row + 1, 0, last_column);
   return result;
 }
 
-static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const stretto_map_t* map, uint64_t peer_base) {
+static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const stretto_map_t* map,
+                              uint64_t peer_base) {
   const stretto_output_config_t* o = &service->output;
   const uint32_t index = service->regions;
   if (index == DMA_REGIONS) return STRETTO_ERROR_TABLE_FULL;
-  const dma_region_t region = {.base = o->base, .peer_base = peer_base, .pitch = o->pitch, .m = o->m, .n = o->n,
-                               .tile_m = o->tile_m, .tile_n = o->tile_n, .tiles_n = service->tiles_n,
-                               .wavefronts = o->wavefronts, .first_tile = map->first_tile,
-                               .tile_count = map->tile_count, .block_tiles = map->block_tiles, .element = o->element,
-                               .traffic = o->traffic, .update = (flags & STRETTO_MAP_UPDATE) != 0};
+  const dma_region_t region = {.base = o->base,
+                               .peer_base = peer_base,
+                               .pitch = o->pitch,
+                               .m = o->m,
+                               .n = o->n,
+                               .tile_m = o->tile_m,
+                               .tile_n = o->tile_n,
+                               .tiles_n = service->tiles_n,
+                               .wavefronts = o->wavefronts,
+                               .first_tile = map->first_tile,
+                               .tile_count = map->tile_count,
+                               .block_tiles = map->block_tiles,
+                               .element = o->element,
+                               .traffic = o->traffic,
+                               .update = (flags & STRETTO_MAP_UPDATE) != 0};
   const fw_result_t result = dma_set_region(&service->shared->dma, index, &region);
   if (result != STRETTO_OK) return result;
   ++service->regions;
@@ -125,10 +164,13 @@ static fw_result_t set_untracked(trigger_service_t* service, uint32_t first, uin
 #endif
 }
 
-// Takes back what a map that was refused half-way has programmed. The indices are those of this service: nothing fails.
-static void undo_map(trigger_service_t* service, stretto_operation_t operation, uint32_t ranges, uint32_t regions) {
+// Takes back what a map that was refused half-way has programmed. The indices are those of this
+// service: nothing fails.
+static void undo_map(trigger_service_t* service, stretto_operation_t operation, uint32_t ranges,
+                     uint32_t regions) {
   fw_result_t result = range_table_truncate(&service->ranges, ranges);
-  if (operation == STRETTO_OP_REMOTE_MAP && result == STRETTO_OK) result = set_untracked(service, 0, 0);
+  if (operation == STRETTO_OP_REMOTE_MAP && result == STRETTO_OK)
+    result = set_untracked(service, 0, 0);
   if (service->regions > regions && result == STRETTO_OK) {
     volatile uint64_t* mapped = &service->shared->regions_mapped[regions / 64];
     *mapped = *mapped & ~(1ull << (regions % 64));
@@ -138,21 +180,25 @@ static void undo_map(trigger_service_t* service, stretto_operation_t operation, 
   FW_ASSERT(result == STRETTO_OK);
 }
 
-static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
-                             const stretto_map_t* map) {
+static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t operation,
+                             uint32_t flags, const stretto_map_t* map) {
   const stretto_output_config_t* o = &service->output;
   const bool tracked = operation == STRETTO_OP_DMA_MAP || (flags & STRETTO_MAP_TRACKED) != 0;
   if (service->tiles == 0) return STRETTO_ERROR_STATE;
   if (map->tile_count == 0) return STRETTO_ERROR_ARGUMENT;
-  if (map->first_tile >= service->tiles || map->tile_count > service->tiles - map->first_tile) return STRETTO_ERROR_UNMAPPED;
-  if (operation != STRETTO_OP_REMOTE_MAP && tracked && map->updates != o->updates) return STRETTO_ERROR_ARGUMENT;
+  if (map->first_tile >= service->tiles || map->tile_count > service->tiles - map->first_tile)
+    return STRETTO_ERROR_UNMAPPED;
+  if (operation != STRETTO_OP_REMOTE_MAP && tracked && map->updates != o->updates)
+    return STRETTO_ERROR_ARGUMENT;
   const uint64_t size = (uint64_t)(o->m - 1) * o->pitch + (uint64_t)o->n * element_bytes(o);
-  if (operation != STRETTO_OP_LOCAL_MAP && !in_peer_memory(map->peer_base, size, service->shared->gpu_id)) {
+  if (operation != STRETTO_OP_LOCAL_MAP &&
+      !in_peer_memory(map->peer_base, size, service->shared->gpu_id)) {
     return STRETTO_ERROR_UNMAPPED;
   }
   for (uint32_t i = 0; i < service->runs; ++i) {
     const tile_run_t* run = &service->run[i];
-    if (map->first_tile < run->first + run->count && run->first < map->first_tile + map->tile_count) {
+    if (map->first_tile < run->first + run->count &&
+        run->first < map->first_tile + map->tile_count) {
       return STRETTO_ERROR_OVERLAP;
     }
   }
@@ -163,7 +209,9 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   const range_t range = {.kind = operation == STRETTO_OP_LOCAL_MAP    ? RANGE_LOCAL
                                  : operation == STRETTO_OP_REMOTE_MAP ? RANGE_REMOTE
                                                                       : RANGE_DMA,
-                         .allocation = map->allocation, .update = (flags & STRETTO_MAP_UPDATE) != 0, .tracked = tracked};
+                         .allocation = map->allocation,
+                         .update = (flags & STRETTO_MAP_UPDATE) != 0,
+                         .tracked = tracked};
   // The DMA table and the Tracker first: an update may arrive as soon as stores find their range.
   const uint32_t ranges_before = service->ranges.used;
   const uint32_t regions_before = service->regions;
@@ -182,13 +230,14 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   return STRETTO_OK;
 }
 
-static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
-                                 const stretto_map_t* map) {
+static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t operation,
+                                 uint32_t flags, const stretto_map_t* map) {
   const unsigned gpu = service->shared->gpu_id;
   if (operation == STRETTO_OP_DMA_MAP) return STRETTO_ERROR_ARGUMENT;
   // Tiles must come after what they lie in.
   if (service->runs != 0) return STRETTO_ERROR_STATE;
-  if (map->rows == 0 || map->row_bytes == 0 || (map->rows > 1 && map->pitch < map->row_bytes)) return STRETTO_ERROR_ARGUMENT;
+  if (map->rows == 0 || map->row_bytes == 0 || (map->rows > 1 && map->pitch < map->row_bytes))
+    return STRETTO_ERROR_ARGUMENT;
   if (map->row_bytes > STRETTO_OFFSET_MASK) return STRETTO_ERROR_UNMAPPED;
   const uint64_t size = (uint64_t)(map->rows - 1) * map->pitch + map->row_bytes;
   const bool remote = operation == STRETTO_OP_REMOTE_MAP;
@@ -196,19 +245,26 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
   if (!in_gpu_memory(map->base, size, gpu) && !(remote && in_peer_memory(map->base, size, gpu))) {
     return STRETTO_ERROR_UNMAPPED;
   }
-  const range_t range = {.base = map->base, .row_bytes = map->row_bytes, .pitch = map->pitch, .rows = map->rows,
-                         .kind = remote ? RANGE_REMOTE : RANGE_LOCAL, .allocation = map->allocation,
-                         .update = (flags & STRETTO_MAP_UPDATE) != 0, .tracked = (flags & STRETTO_MAP_TRACKED) != 0,
+  const range_t range = {.base = map->base,
+                         .row_bytes = map->row_bytes,
+                         .pitch = map->pitch,
+                         .rows = map->rows,
+                         .kind = remote ? RANGE_REMOTE : RANGE_LOCAL,
+                         .allocation = map->allocation,
+                         .update = (flags & STRETTO_MAP_UPDATE) != 0,
+                         .tracked = (flags & STRETTO_MAP_TRACKED) != 0,
                          .peer_base = remote ? map->peer_base : 0};
   const fw_result_t result = range_table_add(&service->ranges, &range);
   if (result == STRETTO_OK) service->allocations = service->ranges.used;
   return result;
 }
 
-fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
-                                const stretto_map_t* map) {
-  if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED) return STRETTO_ERROR_ARGUMENT;
-  if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED)) != 0) return STRETTO_ERROR_ARGUMENT;
+fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t operation,
+                                uint32_t flags, const stretto_map_t* map) {
+  if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED)
+    return STRETTO_ERROR_ARGUMENT;
+  if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED)) != 0)
+    return STRETTO_ERROR_ARGUMENT;
   return (flags & STRETTO_MAP_TILES) != 0 ? map_tiles(service, operation, flags, map)
                                           : map_rectangle(service, operation, flags, map);
 }
@@ -217,7 +273,7 @@ fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) 
   if (service == NULL) return STRETTO_ERROR_ARGUMENT;
   shared_t* shared = service->shared;
   if (shared->waits_started != shared->waits_ended) return STRETTO_ERROR_STATE;
-  fw_result_t result = tracker_stop(&service->tracker);
+  fw_result_t result = stop_tracker(service);
   if (result != STRETTO_OK) return result;
   while (service->regions != 0 && result == STRETTO_OK) {
     result = dma_clear_region(&shared->dma, service->regions - 1);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs Tracker, DMA table and range table for one fused GEMM-collective (T3 4.2, 4.4), and the maps of allocations.
-// Runs on hart 0, called once a map packet; never touches tile data.
+// Programs Tracker, DMA table and range table for one fused GEMM-collective (T3 4.2, 4.4), and the
+// maps of allocations. Runs on hart 0, called once a map packet; never touches tile data.
 //
-// Order of a collective: spill table (once), output configuration, then one map for each chunk of output tiles, then the
-// GEMM. Tiles are linear, columns fastest; a chunk is a run of tiles and becomes at most three rectangles of the range
-// table: the rest of its first tile row, full rows, the beginning of its last.
+// Order of a collective: spill table (once), output configuration, then one map for each chunk of
+// output tiles, then the GEMM. Tiles are linear, columns fastest; a chunk is a run of tiles and
+// becomes at most three rectangles of the range table: the rest of its first tile row, full rows,
+// the beginning of its last.
 #ifndef STRETTO_SW_FIRMWARE_TRIGGER_SERVICE_H_
 #define STRETTO_SW_FIRMWARE_TRIGGER_SERVICE_H_
 
@@ -30,30 +31,36 @@ typedef struct trigger_service {
   stretto_spill_table_t spill;
   stretto_output_config_t output;
   uint32_t tiles_n;
-  uint32_t tiles;              // 0: no output configured.
-  uint32_t allocations;        // Entries of the range table that are not tiles; they come first.
-  uint32_t regions;            // DMA regions in use.
-  bool remote;                 // A remote chunk is mapped.
+  uint32_t tiles;        // 0: no output configured.
+  uint32_t allocations;  // Entries of the range table that are not tiles; they come first.
+  uint32_t regions;      // DMA regions in use.
+  bool remote;           // A remote chunk is mapped.
   uint32_t runs;
   tile_run_t run[TRIGGER_MAX_RUNS];  // Mapped tiles.
 } trigger_service_t;
 
 FW_MUST_CHECK fw_result_t trigger_service_init(trigger_service_t* service, shared_t* shared);
 // STRETTO_ERROR_UNMAPPED: not memory of this GPU; STRETTO_ERROR_ARGUMENT: not aligned to 64.
-FW_MUST_CHECK fw_result_t trigger_service_spill_table(trigger_service_t* service, const stretto_spill_table_t* spill);
-// STRETTO_ERROR_STATE: tiles are mapped (reset first) or the Tracker is busy; STRETTO_ERROR_UNMAPPED: output outside this
-// GPU or spill table too small; STRETTO_ERROR_ARGUMENT: a field out of range.
-FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service, const stretto_output_config_t* output);
-// `operation` is STRETTO_OP_LOCAL_MAP, _REMOTE_MAP or _DMA_MAP. STRETTO_ERROR_OVERLAP: tiles or bytes that are mapped
-// already; STRETTO_ERROR_UNMAPPED: tiles outside the output or addresses outside GPU memory; STRETTO_ERROR_ARGUMENT: count 0,
-// updates that are not those of the configuration, a rectangle without bytes; STRETTO_ERROR_TABLE_FULL;
-// STRETTO_ERROR_STATE: tiles without output, allocations after tiles.
-FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
+FW_MUST_CHECK fw_result_t trigger_service_spill_table(trigger_service_t* service,
+                                                      const stretto_spill_table_t* spill);
+// STRETTO_ERROR_STATE: tiles are mapped (reset first) or the Tracker is busy;
+// STRETTO_ERROR_UNMAPPED: output outside this GPU or spill table too small; STRETTO_ERROR_ARGUMENT:
+// a field out of range.
+FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service,
+                                                 const stretto_output_config_t* output);
+// `operation` is STRETTO_OP_LOCAL_MAP, _REMOTE_MAP or _DMA_MAP. STRETTO_ERROR_OVERLAP: tiles or
+// bytes that are mapped already; STRETTO_ERROR_UNMAPPED: tiles outside the output or addresses
+// outside GPU memory; STRETTO_ERROR_ARGUMENT: count 0, updates that are not those of the
+// configuration, a rectangle without bytes; STRETTO_ERROR_TABLE_FULL; STRETTO_ERROR_STATE: tiles
+// without output, allocations after tiles.
+FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service,
+                                              stretto_operation_t operation, uint32_t flags,
                                               const stretto_map_t* map);
-// Forgets output, tiles and Tracker state, allocations too if `allocations`. STRETTO_ERROR_STATE: a wait is open or the
-// Tracker is busy.
+// Forgets output, tiles and Tracker state, allocations too if `allocations`. STRETTO_ERROR_STATE: a
+// wait is open or the Tracker is busy.
 FW_MUST_CHECK fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations);
-// Completes `job` when every mapped region is done. STRETTO_ERROR_TABLE_FULL: another wait is open, try again.
+// Completes `job` when every mapped region is done. STRETTO_ERROR_TABLE_FULL: another wait is open,
+// try again.
 FW_MUST_CHECK fw_result_t trigger_service_wait(trigger_service_t* service, job_t job);
 
 #ifdef __cplusplus

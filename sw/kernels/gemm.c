@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiled GEMM for the tensor pipe, tiles of 128 x 128 and 256 x 128, K step 32; one ELF for every mode of execution: what
-// happens to the stores of C (kept, sent to a peer, added in memory) is decided outside, by the range table and the
-// update bit of the dispatch (T3-CFG-05).
+// Tiled GEMM for the tensor pipe, tiles of 128 x 128 and 256 x 128, K step 32; one ELF for every
+// mode of execution: what happens to the stores of C (kept, sent to a peer, added in memory) is
+// decided outside, by the range table and the update bit of the dispatch (T3-CFG-05).
 //
-// Wavefront 0 runs the K loop over work-group-owned tiles: A in l0/l1, B in l2/l3, two buffers, so that the loads of a
-// step fly while the step before is multiplied; the scoreboard orders loads behind the multiplication that still reads
-// their buffer. All wavefronts meet at the barrier, then each converts and stores its own rows of the accumulator,
-// clipped at the edges of C; a wavefront without rows stores nothing. An edge tile is multiplied as a full tile (what lies
-// beyond an operand reads as zero), like a tensor kernel that masks its loads.
+// Wavefront 0 runs the K loop over work-group-owned tiles: A in l0/l1, B in l2/l3, two buffers, so
+// that the loads of a step fly while the step before is multiplied; the scoreboard orders loads
+// behind the multiplication that still reads their buffer. All wavefronts meet at the barrier, then
+// each converts and stores its own rows of the accumulator, clipped at the edges of C; a wavefront
+// without rows stores nothing. An edge tile is multiplied as a full tile (what lies beyond an
+// operand reads as zero), like a tensor kernel that masks its loads.
 //
-// GEMM_SKIP_STEP and GEMM_SWAP_TILES build deliberately wrong kernels for the tests of the checkers.
+// GEMM_SKIP_STEP and GEMM_SWAP_TILES build deliberately wrong kernels for the tests of the
+// checkers.
 #include "sw/kernels/kernel.h"
 #include "sw/kernels/kernel_arguments.h"
 
@@ -22,7 +24,8 @@
 #define B_ODD TILE_L(3)
 #define ACCUMULATOR TILE_A(0)
 
-// The operands of the next step to load: addresses move by a constant, the last step has a shape of its own.
+// The operands of the next step to load: addresses move by a constant, the last step has a shape of
+// its own.
 typedef struct operands {
   uint64_t a, b;
   uint64_t a_shape, b_shape;
@@ -42,8 +45,8 @@ KERNEL_INLINE void load_step(operands_t* o, const int tile_a, const int tile_b) 
   o->b += o->b_move;
 }
 
-// REQUIRES: at least one step. A multiplication is issued before the loads that follow it, so that the pipe never waits
-// for the issue of loads.
+// REQUIRES: at least one step. A multiplication is issued before the loads that follow it, so that
+// the pipe never waits for the issue of loads.
 KERNEL_INLINE void k_loop(operands_t* o, const int a_km, const int b_nk) {
   load_step(o, A_EVEN, B_EVEN);
   const int one_step = o->loads_left == 0;
@@ -60,18 +63,19 @@ KERNEL_INLINE void k_loop(operands_t* o, const int a_km, const int b_nk) {
   }
 }
 
-// An operand tile covers `lines` rows or columns of C from `line`, and K_STEP of K. `k_outer`: its memory rows run
-// along K (K x M, K x N), else along M or N with K contiguous.
+// An operand tile covers `lines` rows or columns of C from `line`, and K_STEP of K. `k_outer`: its
+// memory rows run along K (K x M, K x N), else along M or N with K contiguous.
 KERNEL_INLINE uint64_t operand_shape(uint32_t lines, uint32_t k, uint32_t pitch, int k_outer) {
-  return k_outer ? tile_shape(k, lines * ELEMENT_BYTES, pitch) : tile_shape(lines, k * ELEMENT_BYTES, pitch);
+  return k_outer ? tile_shape(k, lines * ELEMENT_BYTES, pitch)
+                 : tile_shape(lines, k * ELEMENT_BYTES, pitch);
 }
 
 KERNEL_INLINE uint64_t operand_offset(uint32_t line, uint32_t pitch, int k_outer) {
   return (uint64_t)line * (k_outer ? ELEMENT_BYTES : pitch);
 }
 
-KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t row, uint32_t column, uint32_t rows,
-                            uint32_t columns) {
+KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t row,
+                            uint32_t column, uint32_t rows, uint32_t columns) {
   const uint32_t k = arguments->k;
   const uint32_t lda = arguments->lda;
   const uint32_t ldb = arguments->ldb;
@@ -99,11 +103,15 @@ KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t 
   }
 #endif
   if (a_km) {
-    if (b_kn) k_loop(&o, 1, 0);
-    else k_loop(&o, 1, 1);
+    if (b_kn)
+      k_loop(&o, 1, 0);
+    else
+      k_loop(&o, 1, 1);
   } else {
-    if (b_kn) k_loop(&o, 0, 0);
-    else k_loop(&o, 0, 1);
+    if (b_kn)
+      k_loop(&o, 0, 0);
+    else
+      k_loop(&o, 0, 1);
   }
 }
 
@@ -135,7 +143,8 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
   if (row < m) {
     const uint32_t rows = min_u32(rows_each, m - row);
     const uint32_t columns = min_u32(GEMM_TILE_N, n - column);
-    const uint64_t block = (uint64_t)(wavefront * rows_each) | ((uint64_t)rows << 16) | ((uint64_t)columns << 48);
+    const uint64_t block =
+        (uint64_t)(wavefront * rows_each) | ((uint64_t)rows << 16) | ((uint64_t)columns << 48);
     tile_epilogue(TILE_R(0), ACCUMULATOR, block, STRETTO_FP16);
     tile_store(TILE_R(0), address, tile_shape(rows, columns * ELEMENT_BYTES, ldc), STRETTO_FP16);
   }
@@ -143,13 +152,20 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
   __builtin_unreachable();
 }
 
-void gemm_128x128(void) { gemm(128); }
-void gemm_256x128(void) { gemm(256); }
+void gemm_128x128(void) {
+  gemm(128);
+}
+void gemm_256x128(void) {
+  gemm(256);
+}
 
-// Registers: accumulator, one row tile a wavefront, 2 KiB of scalar registers a wavefront. LDS: two buffers of A and B.
-STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = (64 + 8 * 4 + 8 * 2) * 1024,
-               .lds_bytes = 32 * 1024, .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 128,
+// Registers: accumulator, one row tile a wavefront, 2 KiB of scalar registers a wavefront. LDS: two
+// buffers of A and B.
+STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_TENSOR,
+               .registers_bytes = (64 + 8 * 4 + 8 * 2) * 1024, .lds_bytes = 32 * 1024,
+               .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 128,
                .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(stretto_gemm_arguments_t));
-STRETTO_KERNEL(gemm_256x128, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = (128 + 8 * 8 + 8 * 2) * 1024,
-               .lds_bytes = 48 * 1024, .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 256,
+STRETTO_KERNEL(gemm_256x128, .type = STRETTO_KERNEL_TENSOR,
+               .registers_bytes = (128 + 8 * 8 + 8 * 2) * 1024, .lds_bytes = 48 * 1024,
+               .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 256,
                .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(stretto_gemm_arguments_t));

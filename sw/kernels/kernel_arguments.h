@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the kernels in this folder, as they lie in memory at the kernarg address. C and C++ (applications, tests).
+// Arguments of the kernels in this folder, as they lie in memory at the kernarg address. C and C++
+// (applications, tests).
 #ifndef STRETTO_SW_KERNELS_KERNEL_ARGUMENTS_H_
 #define STRETTO_SW_KERNELS_KERNEL_ARGUMENTS_H_
 
@@ -9,12 +10,13 @@
 #include <stdint.h>
 #endif
 
-// C[m, n] = sum over k of A[m, k] B[k, n], FP16 with FP32 accumulation. Work-group t computes output tile t, N fastest.
+// C[m, n] = sum over k of A[m, k] B[k, n], FP16 with FP32 accumulation. Work-group t computes
+// output tile t, N fastest.
 typedef struct stretto_gemm_arguments {
   uint64_t a;
   uint64_t b;
-  uint32_t lda;      // Bytes between rows of A as it is stored (K x M if GEMM_A_KM, else M x K).
-  uint32_t ldb;      // Bytes between rows of B as it is stored (N x K if GEMM_B_NK, else K x N).
+  uint32_t lda;  // Bytes between rows of A as it is stored (K x M if GEMM_A_KM, else M x K).
+  uint32_t ldb;  // Bytes between rows of B as it is stored (N x K if GEMM_B_NK, else K x N).
   uint32_t m;
   uint32_t n;
   uint32_t k;
@@ -29,8 +31,9 @@ typedef struct stretto_gemm_arguments {
 #define GEMM_TILE_N 128u
 #define GEMM_WAVEFRONTS 8u
 
-// The three ring kernels. An output of m x n FP16 elements is cut into tiles (N fastest) and the tiles into `ranks` chunks:
-// chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank r sends to r - 1 and receives from r + 1.
+// The three ring kernels. An output of m x n FP16 elements is cut into tiles (N fastest) and the
+// tiles into `ranks` chunks: chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank
+// r sends to r - 1 and receives from r + 1.
 typedef struct stretto_ring_arguments {
   uint64_t output;      // Own array.
   uint64_t receive;     // reduce_scatter: own receive array, laid out like the output; else 0.
@@ -40,19 +43,21 @@ typedef struct stretto_ring_arguments {
   uint64_t flag_value;  // Written to flags; larger than any value they held before.
   uint32_t m;
   uint32_t n;
-  uint32_t pitch;       // Bytes between rows of all arrays.
+  uint32_t pitch;  // Bytes between rows of all arrays.
   uint32_t tiles_n;
   uint32_t tiles;
-  uint16_t tile_m;      // A multiple of 8.
+  uint16_t tile_m;  // A multiple of 8.
   uint16_t tile_n;
   uint32_t rank;
   uint32_t ranks;
 } stretto_ring_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80, "read by kernels");
+static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
+              "read by kernels");
 #else
-_Static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80, "read by kernels");
+_Static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
+               "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_KERNELS_KERNEL_ARGUMENTS_H_

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring collectives on compute units, the baseline beside T3: reduce-scatter (T3-BASE-05/06), reduce-scatter with
-// near-memory reduction, all-gather. One wavefront a work-group, as many work-groups as the compute units hold.
+// Ring collectives on compute units, the baseline beside T3: reduce-scatter (T3-BASE-05/06),
+// reduce-scatter with near-memory reduction, all-gather. One wavefront a work-group, as many
+// work-groups as the compute units hold.
 //
-// Rank r sends to r - 1 and receives from r + 1, N ranks, chunks of output tiles (kernel_arguments.h). A chunk may begin
-// in the middle of a tile row, so it is taken as a run of units: 1/8 tile (tile_m / 8 rows x tile_n columns), clipped at
-// the edges. Every work-group owns the same share of units of a chunk on all ranks, so one flag a (step, work-group)
-// orders a share behind its data: the sender's locked store comes after its earlier stores.
+// Rank r sends to r - 1 and receives from r + 1, N ranks, chunks of output tiles
+// (kernel_arguments.h). A chunk may begin in the middle of a tile row, so it is taken as a run of
+// units: 1/8 tile (tile_m / 8 rows x tile_n columns), clipped at the edges. Every work-group owns
+// the same share of units of a chunk on all ranks, so one flag a (step, work-group) orders a share
+// behind its data: the sender's locked store comes after its earlier stores.
 //
-//   reduce_scatter      step 1: send chunk r + 1 into the neighbour's receive array; steps 2 .. N - 1: wait for chunk r + s,
-//                       add the own copy, send on; at last chunk r: wait, add, write to the own output.
-//   reduce_scatter_nmc  step s: wait (s > 1) for chunk r + s of the own output, in which memory has added what arrived,
+//   reduce_scatter      step 1: send chunk r + 1 into the neighbour's receive array; steps 2 .. N -
+//   1: wait for chunk r + s,
+//                       add the own copy, send on; at last chunk r: wait, add, write to the own
+//                       output.
+//   reduce_scatter_nmc  step s: wait (s > 1) for chunk r + s of the own output, in which memory has
+//   added what arrived,
 //                       and send it as updates to the neighbour's output; at last wait for chunk r.
-//   all_gather          step s: wait (s > 1) for chunk r + s - 1 and send it to the neighbour's output; at last wait for chunk r + N - 1.
+//   all_gather          step s: wait (s > 1) for chunk r + s - 1 and send it to the neighbour's
+//   output; at last wait for chunk r + N - 1.
 //
-// Receive buffers: every chunk of the receive array is written once a launch, so nothing has to be handed back. Flags
-// are written in step order: word (step - 1) * work-groups + id; a step's flag has reached flag_value or more.
-// Loads bypass the L2 (streaming). Four units are in flight: loads run three ahead of the addition and the store.
+// Receive buffers: every chunk of the receive array is written once a launch, so nothing has to be
+// handed back. Flags are written in step order: word (step - 1) * work-groups + id; a step's flag
+// has reached flag_value or more. Loads bypass the L2 (streaming). Four units are in flight: loads
+// run three ahead of the addition and the store.
 #include "sw/kernels/kernel.h"
 #include "sw/kernels/kernel_arguments.h"
 
@@ -28,10 +35,10 @@ typedef struct place {
 } place_t;
 
 typedef struct run {
-  uint64_t source;    // Own array.
-  uint64_t addend;    // Array whose elements are added, or 0.
+  uint64_t source;  // Own array.
+  uint64_t addend;  // Array whose elements are added, or 0.
   uint64_t target;
-  uint32_t unit;      // Next unit to finish.
+  uint32_t unit;  // Next unit to finish.
   uint32_t end;
 } run_t;
 
@@ -43,18 +50,20 @@ KERNEL_INLINE place_t place_of(const stretto_ring_arguments_t* g, uint32_t unit)
   place_t place = {0, 0};
   if (row >= g->m) return place;
   place.offset = (uint64_t)row * g->pitch + (uint64_t)column * ELEMENT_BYTES;
-  place.shape = tile_shape(min_u32(rows_each, g->m - row), min_u32(g->tile_n, g->n - column) * ELEMENT_BYTES, g->pitch);
+  place.shape = tile_shape(min_u32(rows_each, g->m - row),
+                           min_u32(g->tile_n, g->n - column) * ELEMENT_BYTES, g->pitch);
   return place;
 }
 
 // Slot i of the pipeline uses r(2i) for the own copy and r(2i + 1) for the addend.
-KERNEL_INLINE void load(const stretto_ring_arguments_t* g, const run_t* run, uint32_t unit, const int own,
-                        const int other, place_t* place) {
+KERNEL_INLINE void load(const stretto_ring_arguments_t* g, const run_t* run, uint32_t unit,
+                        const int own, const int other, place_t* place) {
   if (unit >= run->end) return;
   *place = place_of(g, unit);
   if (place->shape == 0) return;
   tile_load(own, run->source + place->offset, place->shape, STRETTO_FP16, 1);
-  if (run->addend != 0) tile_load(other, run->addend + place->offset, place->shape, STRETTO_FP16, 1);
+  if (run->addend != 0)
+    tile_load(other, run->addend + place->offset, place->shape, STRETTO_FP16, 1);
 }
 
 // Returns whether the run goes on.
@@ -89,18 +98,22 @@ typedef struct share {
   uint32_t begin, end;
 } share_t;
 
-static __attribute__((noinline)) share_t share_of(const stretto_ring_arguments_t* g, uint32_t chunk) {
+static __attribute__((noinline)) share_t share_of(const stretto_ring_arguments_t* g,
+                                                  uint32_t chunk) {
   const uint64_t id = tile_csr(TILE_CSR_WG_ID);
   const uint64_t groups = tile_csr(TILE_CSR_GRID);
   while (chunk >= g->ranks) chunk -= g->ranks;
   const uint64_t first = (uint64_t)chunk * g->tiles / g->ranks * UNITS_OF_TILE;
   const uint64_t units = (uint64_t)(chunk + 1) * g->tiles / g->ranks * UNITS_OF_TILE - first;
-  const share_t share = {(uint32_t)(first + id * units / groups), (uint32_t)(first + (id + 1) * units / groups)};
+  const share_t share = {(uint32_t)(first + id * units / groups),
+                         (uint32_t)(first + (id + 1) * units / groups)};
   return share;
 }
 
 KERNEL_INLINE uint64_t flag_offset(uint32_t step) {
-  return (uint64_t)((step - 1) * (uint32_t)tile_csr(TILE_CSR_GRID) + (uint32_t)tile_csr(TILE_CSR_WG_ID)) * 8;
+  return (uint64_t)((step - 1) * (uint32_t)tile_csr(TILE_CSR_GRID) +
+                    (uint32_t)tile_csr(TILE_CSR_WG_ID)) *
+         8;
 }
 
 KERNEL_INLINE void wait_for_step(const stretto_ring_arguments_t* g, uint32_t step) {
@@ -121,8 +134,11 @@ void ring_reduce_scatter(void) {
     const int last = step == g->ranks;
     if (step > 1) wait_for_step(g, step - 1);
     if (step > 1 || !last) {
-      move(g, (run_t){.source = g->output, .addend = step > 1 ? g->receive : 0, .target = last ? g->output : g->peer,
-                      .unit = share.begin, .end = share.end});
+      move(g, (run_t){.source = g->output,
+                      .addend = step > 1 ? g->receive : 0,
+                      .target = last ? g->output : g->peer,
+                      .unit = share.begin,
+                      .end = share.end});
     }
     if (!last) tell_neighbour(g, step);
   }
@@ -138,22 +154,33 @@ KERNEL_INLINE _Noreturn void pass_on(const uint32_t shift) {
     if (share.begin == share.end) continue;
     if (step > 1) wait_for_step(g, step - 1);
     if (step == g->ranks) break;
-    move(g, (run_t){.source = g->output, .addend = 0, .target = g->peer, .unit = share.begin, .end = share.end});
+    move(g, (run_t){.source = g->output,
+                    .addend = 0,
+                    .target = g->peer,
+                    .unit = share.begin,
+                    .end = share.end});
     tell_neighbour(g, step);
   }
   tile_end();
   __builtin_unreachable();
 }
 
-void ring_reduce_scatter_nmc(void) { pass_on(0); }
-void ring_all_gather(void) { pass_on(1); }
+void ring_reduce_scatter_nmc(void) {
+  pass_on(0);
+}
+void ring_all_gather(void) {
+  pass_on(1);
+}
 
 // Eight register tiles of 1/8 of a 256 x 128 tile, 4 KiB of scalar registers.
 #define RING_REGISTERS ((8 * 8 + 4) * 1024)
 
 STRETTO_KERNEL(ring_reduce_scatter, .type = STRETTO_KERNEL_SIMT, .registers_bytes = RING_REGISTERS,
-               .private_bytes = 1024, .wavefronts = 1, .kernarg_bytes = sizeof(stretto_ring_arguments_t));
-STRETTO_KERNEL(ring_reduce_scatter_nmc, .type = STRETTO_KERNEL_SIMT, .registers_bytes = RING_REGISTERS,
-               .private_bytes = 1024, .wavefronts = 1, .kernarg_bytes = sizeof(stretto_ring_arguments_t));
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_ring_arguments_t));
+STRETTO_KERNEL(ring_reduce_scatter_nmc, .type = STRETTO_KERNEL_SIMT,
+               .registers_bytes = RING_REGISTERS, .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_ring_arguments_t));
 STRETTO_KERNEL(ring_all_gather, .type = STRETTO_KERNEL_SIMT, .registers_bytes = RING_REGISTERS,
-               .private_bytes = 1024, .wavefronts = 1, .kernarg_bytes = sizeof(stretto_ring_arguments_t));
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_ring_arguments_t));

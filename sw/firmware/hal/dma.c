@@ -20,10 +20,11 @@ fw_result_t dma_init(dma_t* dma) {
   return STRETTO_OK;
 }
 
-fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_t pattern, uint32_t traffic,
-                     uint64_t* id) {
+fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_t pattern,
+                     uint32_t traffic, uint64_t* id) {
   if (dma == NULL || id == NULL) return STRETTO_ERROR_ARGUMENT;
-  if (bytes == 0 || bytes % 8 != 0 || address % 8 != 0 || bytes > DMA_QUEUE_BYTES_BYTES_MASK) return STRETTO_ERROR_ARGUMENT;
+  if (bytes == 0 || bytes % 8 != 0 || address % 8 != 0 || bytes > DMA_QUEUE_BYTES_BYTES_MASK)
+    return STRETTO_ERROR_ARGUMENT;
   const uint64_t status = mmio_read64(dma->base + DMA_QUEUE_STATUS_OFFSET);
   if (STRETTO_FIELD_GET(status, DMA_QUEUE_STATUS_FREE) == 0) return STRETTO_ERROR_TABLE_FULL;
   mmio_write64(dma->base + DMA_QUEUE_DESTINATION_OFFSET, address);
@@ -36,23 +37,29 @@ fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_
   return STRETTO_OK;
 }
 
-uint64_t dma_completed(const dma_t* dma) { return mmio_read64(dma->base + DMA_QUEUE_COMPLETED_OFFSET); }
+uint64_t dma_completed(const dma_t* dma) {
+  return mmio_read64(dma->base + DMA_QUEUE_COMPLETED_OFFSET);
+}
 
 fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t* region) {
   if (dma == NULL || region == NULL || index >= DMA_REGIONS) return STRETTO_ERROR_ARGUMENT;
-  if (region->tile_count == 0 || region->first_tile + region->tile_count > 65536) return STRETTO_ERROR_ARGUMENT;
-  if (region->wavefronts == 0 || region->wavefronts > 8 || region->tile_m % region->wavefronts != 0) {
+  if (region->tile_count == 0 || region->first_tile + region->tile_count > 65536)
+    return STRETTO_ERROR_ARGUMENT;
+  if (region->wavefronts == 0 || region->wavefronts > 8 ||
+      region->tile_m % region->wavefronts != 0) {
     return STRETTO_ERROR_ARGUMENT;
   }
-  if (region->m == 0 || region->n == 0 || region->tiles_n == 0 || region->block_tiles > 65535) return STRETTO_ERROR_ARGUMENT;
+  if (region->m == 0 || region->n == 0 || region->tiles_n == 0 || region->block_tiles > 65535)
+    return STRETTO_ERROR_ARGUMENT;
   mmio_write64(dma->base + DMA_REGION_RANGE_OFFSET_AT(index),
                STRETTO_FIELD(DMA_REGION_RANGE_FIRST_WG, region->first_tile) |
                    STRETTO_FIELD(DMA_REGION_RANGE_WG_COUNT, region->tile_count));
   mmio_write64(dma->base + DMA_REGION_BASE_OFFSET_AT(index), region->base);
   mmio_write64(dma->base + DMA_REGION_PEER_OFFSET_AT(index), region->peer_base);
   mmio_write64(dma->base + DMA_REGION_PITCH_OFFSET_AT(index), region->pitch);
-  mmio_write64(dma->base + DMA_REGION_SIZE_OFFSET_AT(index),
-               STRETTO_FIELD(DMA_REGION_SIZE_M, region->m) | STRETTO_FIELD(DMA_REGION_SIZE_N, region->n));
+  mmio_write64(
+      dma->base + DMA_REGION_SIZE_OFFSET_AT(index),
+      STRETTO_FIELD(DMA_REGION_SIZE_M, region->m) | STRETTO_FIELD(DMA_REGION_SIZE_N, region->n));
   mmio_write64(dma->base + DMA_REGION_TILE_OFFSET_AT(index),
                STRETTO_FIELD(DMA_REGION_TILE_TILE_M, region->tile_m) |
                    STRETTO_FIELD(DMA_REGION_TILE_TILE_N, region->tile_n) |
@@ -63,9 +70,11 @@ fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t*
   // Control last: it makes the region valid.
   mmio_write64(dma->base + DMA_REGION_CONTROL_OFFSET_AT(index),
                DMA_REGION_CONTROL_VALID_MASK |
-                   STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION, region->update ? DMA_REGION_CONTROL_OPERATION_UPDATE
-                                                                             : DMA_REGION_CONTROL_OPERATION_STORE) |
-                   DMA_REGION_CONTROL_TRACKED_MASK | STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, region->element) |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION,
+                                 region->update ? DMA_REGION_CONTROL_OPERATION_UPDATE
+                                                : DMA_REGION_CONTROL_OPERATION_STORE) |
+                   DMA_REGION_CONTROL_TRACKED_MASK |
+                   STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, region->element) |
                    STRETTO_FIELD(DMA_REGION_CONTROL_TRAFFIC, region->traffic) |
                    STRETTO_FIELD(DMA_REGION_CONTROL_BLOCK_TILES, region->block_tiles));
   const uint64_t control = mmio_read64(dma->base + DMA_REGION_CONTROL_OFFSET_AT(index));
@@ -79,7 +88,8 @@ fw_result_t dma_clear_region(const dma_t* dma, uint32_t index) {
 }
 
 void dma_take_done(const dma_t* dma, uint64_t done[2]) {
-  // Acknowledged before anybody looks at the queue's ids: a completion in between raises the line again.
+  // Acknowledged before anybody looks at the queue's ids: a completion in between raises the line
+  // again.
   mmio_write64(dma->base + DMA_QUEUE_STATUS_OFFSET, DMA_QUEUE_STATUS_DONE_MASK);
   for (uint32_t i = 0; i < DMA_REGION_DONE_COUNT; ++i) {
     const uint64_t bits = mmio_read64(dma->base + DMA_REGION_DONE_OFFSET_AT(i));

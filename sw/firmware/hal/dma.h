@@ -19,8 +19,8 @@ typedef struct dma {
 } dma_t;
 
 typedef struct dma_region {
-  uint64_t base;        // Element (0, 0) of the output, in this GPU.
-  uint64_t peer_base;   // The same element at the receiver; 0 = count completion only.
+  uint64_t base;       // Element (0, 0) of the output, in this GPU.
+  uint64_t peer_base;  // The same element at the receiver; 0 = count completion only.
   uint64_t pitch;
   uint32_t m;
   uint32_t n;
@@ -31,23 +31,26 @@ typedef struct dma_region {
   uint32_t first_tile;  // Tiles first_tile .. first_tile + tile_count - 1.
   uint32_t tile_count;
   uint32_t block_tiles;
-  uint32_t element;     // ElementType.
-  uint32_t traffic;     // TrafficClass.
+  uint32_t element;  // ElementType.
+  uint32_t traffic;  // TrafficClass.
   bool update;
 } dma_region_t;
 
 // Enables interrupts for completed descriptors, regions and errors.
 FW_MUST_CHECK fw_result_t dma_init(dma_t* dma);
-// Starts a fill; `id` counts descriptors from 1. STRETTO_ERROR_ARGUMENT: not a multiple of 8, or no bytes;
-// STRETTO_ERROR_TABLE_FULL: no free place in the queue, try again after a completion.
-FW_MUST_CHECK fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_t pattern,
-                                   uint32_t traffic, uint64_t* id);
+// Starts a fill; `id` counts descriptors from 1. STRETTO_ERROR_ARGUMENT: not a multiple of 8, or no
+// bytes; STRETTO_ERROR_TABLE_FULL: no free place in the queue, try again after a completion.
+FW_MUST_CHECK fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes,
+                                   uint64_t pattern, uint32_t traffic, uint64_t* id);
 // All descriptors up to the returned id are complete.
 uint64_t dma_completed(const dma_t* dma);
-// Programs region `index` and makes it valid. STRETTO_ERROR_ARGUMENT: a field out of range or refused by the engine.
-FW_MUST_CHECK fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t* region);
+// Programs region `index` and makes it valid. STRETTO_ERROR_ARGUMENT: a field out of range or
+// refused by the engine.
+FW_MUST_CHECK fw_result_t dma_set_region(const dma_t* dma, uint32_t index,
+                                         const dma_region_t* region);
 FW_MUST_CHECK fw_result_t dma_clear_region(const dma_t* dma, uint32_t index);
-// Adds regions that became done since the last call to done[2] and acknowledges them and queue completions.
+// Adds regions that became done since the last call to done[2] and acknowledges them and queue
+// completions.
 void dma_take_done(const dma_t* dma, uint64_t done[2]);
 // Errors since the last call, acknowledged; `info` is error_info (dma.yaml). 0 = none.
 uint32_t dma_take_errors(const dma_t* dma, uint64_t* info);

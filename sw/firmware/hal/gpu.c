@@ -26,8 +26,10 @@ fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits) {
 
 fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t* context) {
   if (gpu == NULL || context == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
-  if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0) return STRETTO_ERROR_ARGUMENT;
-  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK || context->traffic > 7) return STRETTO_ERROR_ARGUMENT;
+  if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0)
+    return STRETTO_ERROR_ARGUMENT;
+  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK || context->traffic > 7)
+    return STRETTO_ERROR_ARGUMENT;
   mmio_write64(gpu->base + GPU_CONTEXT_ENTRY_OFFSET_AT(slot), context->entry);
   mmio_write64(gpu->base + GPU_CONTEXT_KERNARG_OFFSET_AT(slot), context->kernarg);
   mmio_write64(gpu->base + GPU_CONTEXT_KERNARG_BYTES_OFFSET_AT(slot), context->kernarg_bytes);
@@ -55,7 +57,8 @@ bool gpu_l2_busy(const gpu_t* gpu) {
 }
 
 bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault) {
-  if ((mmio_read64(gpu->base + GPU_FAULT_STATUS_OFFSET) & GPU_FAULT_STATUS_PENDING_MASK) == 0) return false;
+  if ((mmio_read64(gpu->base + GPU_FAULT_STATUS_OFFSET) & GPU_FAULT_STATUS_PENDING_MASK) == 0)
+    return false;
   const uint64_t kind = mmio_read64(gpu->base + GPU_FAULT_KIND_OFFSET);
   fault->kind = (uint32_t)STRETTO_FIELD_GET(kind, GPU_FAULT_KIND_KIND);
   fault->slot = (uint32_t)STRETTO_FIELD_GET(kind, GPU_FAULT_KIND_SLOT);

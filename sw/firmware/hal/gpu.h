@@ -27,8 +27,8 @@ typedef struct gpu_context {
   uint32_t private_bytes;
   uint32_t wavefronts;
   uint32_t grid;
-  uint32_t traffic;        // TrafficClass.
-  uint32_t type;           // STRETTO_KERNEL_*.
+  uint32_t traffic;  // TrafficClass.
+  uint32_t type;     // STRETTO_KERNEL_*.
   bool update;
   bool communication;
 } gpu_context_t;
@@ -46,7 +46,8 @@ typedef struct gpu_fault {
 FW_MUST_CHECK fw_result_t gpu_init(gpu_t* gpu);
 FW_MUST_CHECK fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits);
 // Program before the slot is launched. STRETTO_ERROR_ARGUMENT: a field out of range.
-FW_MUST_CHECK fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t* context);
+FW_MUST_CHECK fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot,
+                                          const gpu_context_t* context);
 // Kernel boundary: starts writing back and forgetting the L2; ask gpu_l2_busy until it is done.
 void gpu_l2_write_back(const gpu_t* gpu);
 bool gpu_l2_busy(const gpu_t* gpu);

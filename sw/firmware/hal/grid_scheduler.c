@@ -7,55 +7,70 @@
 #include "sw/include/formats/code_object.h"
 #include "sw/include/regs/grid_scheduler_regs.h"  // Generated.
 
-STRETTO_STATIC_ASSERT(GRID_SLOTS == GRID_SCHEDULER_SLOT_NEEDS_COUNT, "as many as the scheduler has");
+STRETTO_STATIC_ASSERT(GRID_SLOTS == GRID_SCHEDULER_SLOT_NEEDS_COUNT,
+                      "as many as the scheduler has");
 STRETTO_STATIC_ASSERT(STRETTO_KERNEL_SIMT == GRID_SCHEDULER_SLOT_NEEDS_TYPE_SIMT &&
-                      STRETTO_KERNEL_TENSOR == GRID_SCHEDULER_SLOT_NEEDS_TYPE_TENSOR, "descriptors carry register values");
+                          STRETTO_KERNEL_TENSOR == GRID_SCHEDULER_SLOT_NEEDS_TYPE_TENSOR,
+                      "descriptors carry register values");
 
-static uint64_t kib(uint32_t bytes) { return ((uint64_t)bytes + 1023) / 1024; }
+static uint64_t kib(uint32_t bytes) {
+  return ((uint64_t)bytes + 1023) / 1024;
+}
 
 fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler, const unit_limits_t* limits) {
   if (scheduler == NULL || limits == NULL || limits->cus == 0) return STRETTO_ERROR_ARGUMENT;
   scheduler->base = STRETTO_GRID_SCHEDULER_BASE;
-  mmio_write64(scheduler->base + GRID_SCHEDULER_CUS_OFFSET, STRETTO_FIELD(GRID_SCHEDULER_CUS_COUNT, limits->cus));
+  mmio_write64(scheduler->base + GRID_SCHEDULER_CUS_OFFSET,
+               STRETTO_FIELD(GRID_SCHEDULER_CUS_COUNT, limits->cus));
   // Rounded down here and up in the needs of a work-group: never more than there is.
-  mmio_write64(scheduler->base + GRID_SCHEDULER_CAPACITY_OFFSET,
-               STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, limits->registers_bytes / 1024) |
-                   STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, limits->lds_bytes / 1024) |
-                   STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WAVEFRONTS, limits->wavefronts) |
-                   STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, limits->work_groups));
-  mmio_write64(scheduler->base + GRID_SCHEDULER_IRQ_ENABLE_OFFSET, GRID_SCHEDULER_IRQ_ENABLE_SLOTS_MASK);
+  mmio_write64(
+      scheduler->base + GRID_SCHEDULER_CAPACITY_OFFSET,
+      STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, limits->registers_bytes / 1024) |
+          STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, limits->lds_bytes / 1024) |
+          STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WAVEFRONTS, limits->wavefronts) |
+          STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, limits->work_groups));
+  mmio_write64(scheduler->base + GRID_SCHEDULER_IRQ_ENABLE_OFFSET,
+               GRID_SCHEDULER_IRQ_ENABLE_SLOTS_MASK);
   return STRETTO_OK;
 }
 
-fw_result_t grid_scheduler_launch(const grid_scheduler_t* scheduler, uint32_t slot, const grid_launch_t* launch) {
+fw_result_t grid_scheduler_launch(const grid_scheduler_t* scheduler, uint32_t slot,
+                                  const grid_launch_t* launch) {
   if (scheduler == NULL || launch == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
-  if (launch->count == 0 || (uint64_t)launch->first + launch->count > launch->grid) return STRETTO_ERROR_ARGUMENT;
+  if (launch->count == 0 || (uint64_t)launch->first + launch->count > launch->grid)
+    return STRETTO_ERROR_ARGUMENT;
   if (launch->start >= launch->count) return STRETTO_ERROR_ARGUMENT;
-  if (launch->wavefronts == 0 || launch->type > STRETTO_KERNEL_TENSOR) return STRETTO_ERROR_ARGUMENT;
-  mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_NEEDS_OFFSET_AT(slot),
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB, kib(launch->registers_bytes)) |
-                   STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB, kib(launch->lds_bytes)) |
-                   STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS, launch->wavefronts) |
-                   STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_TYPE, launch->type));
+  if (launch->wavefronts == 0 || launch->type > STRETTO_KERNEL_TENSOR)
+    return STRETTO_ERROR_ARGUMENT;
+  mmio_write64(
+      scheduler->base + GRID_SCHEDULER_SLOT_NEEDS_OFFSET_AT(slot),
+      STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB, kib(launch->registers_bytes)) |
+          STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB, kib(launch->lds_bytes)) |
+          STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS, launch->wavefronts) |
+          STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_TYPE, launch->type));
   mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_RANGE_OFFSET_AT(slot),
                STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_FIRST, launch->first) |
                    STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_COUNT, launch->count));
   mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_ORDER_OFFSET_AT(slot),
                STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_GRID, launch->grid) |
                    STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_START, launch->start));
-  mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(slot), GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
+  mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(slot),
+               GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
   return STRETTO_OK;
 }
 
 uint32_t grid_scheduler_done(const grid_scheduler_t* scheduler) {
-  return (uint32_t)STRETTO_FIELD_GET(mmio_read64(scheduler->base + GRID_SCHEDULER_DONE_OFFSET), GRID_SCHEDULER_DONE_SLOTS);
+  return (uint32_t)STRETTO_FIELD_GET(mmio_read64(scheduler->base + GRID_SCHEDULER_DONE_OFFSET),
+                                     GRID_SCHEDULER_DONE_SLOTS);
 }
 
 bool grid_scheduler_refused(const grid_scheduler_t* scheduler, uint32_t slot) {
   const uint64_t state = mmio_read64(scheduler->base + GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot));
-  return STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
+  return STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) ==
+         GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
 }
 
 void grid_scheduler_release(const grid_scheduler_t* scheduler, uint32_t slots) {
-  mmio_write64(scheduler->base + GRID_SCHEDULER_DONE_OFFSET, STRETTO_FIELD(GRID_SCHEDULER_DONE_SLOTS, slots));
+  mmio_write64(scheduler->base + GRID_SCHEDULER_DONE_OFFSET,
+               STRETTO_FIELD(GRID_SCHEDULER_DONE_SLOTS, slots));
 }

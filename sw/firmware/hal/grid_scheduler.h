@@ -30,17 +30,19 @@ typedef struct grid_launch {
   uint32_t registers_bytes;  // Needs of one work-group.
   uint32_t lds_bytes;
   uint32_t wavefronts;
-  uint32_t type;             // STRETTO_KERNEL_SIMT or _TENSOR.
-  uint32_t grid;             // Work-groups of the whole grid.
-  uint32_t first;            // Block range.
+  uint32_t type;   // STRETTO_KERNEL_SIMT or _TENSOR.
+  uint32_t grid;   // Work-groups of the whole grid.
+  uint32_t first;  // Block range.
   uint32_t count;
-  uint32_t start;            // Ids leave in the order first + (start + i) mod count.
+  uint32_t start;  // Ids leave in the order first + (start + i) mod count.
 } grid_launch_t;
 
 // Tells the scheduler what the units have and enables its interrupt.
-FW_MUST_CHECK fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler, const unit_limits_t* limits);
-// REQUIRES: the slot is free and the dispatch context of the GPU is programmed. STRETTO_ERROR_ARGUMENT: range or start
-// out of the grid. A launch that the scheduler refuses shows up in grid_scheduler_done.
+FW_MUST_CHECK fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler,
+                                              const unit_limits_t* limits);
+// REQUIRES: the slot is free and the dispatch context of the GPU is programmed.
+// STRETTO_ERROR_ARGUMENT: range or start out of the grid. A launch that the scheduler refuses shows
+// up in grid_scheduler_done.
 FW_MUST_CHECK fw_result_t grid_scheduler_launch(const grid_scheduler_t* scheduler, uint32_t slot,
                                                 const grid_launch_t* launch);
 // One bit a slot whose kernel has ended or was refused.

@@ -5,14 +5,16 @@
 #include "sw/include/regs/cp_regs.h"  // Generated.
 
 fw_result_t intc_enable(unsigned hart, unsigned line) {
-  if (hart >= INTC_ENABLE_COUNT || line == 0 || line >= STRETTO_IRQ_COUNT) return STRETTO_ERROR_ARGUMENT;
+  if (hart >= INTC_ENABLE_COUNT || line == 0 || line >= STRETTO_IRQ_COUNT)
+    return STRETTO_ERROR_ARGUMENT;
   const uint64_t address = STRETTO_INTC_BASE + INTC_ENABLE_OFFSET_AT(hart);
   mmio_write64(address, mmio_read64(address) | 1ull << line);
   return STRETTO_OK;
 }
 
 unsigned intc_claim(unsigned hart) {
-  return (unsigned)STRETTO_FIELD_GET(mmio_read64(STRETTO_INTC_BASE + INTC_CLAIM_OFFSET_AT(hart)), INTC_CLAIM_LINE);
+  return (unsigned)STRETTO_FIELD_GET(mmio_read64(STRETTO_INTC_BASE + INTC_CLAIM_OFFSET_AT(hart)),
+                                     INTC_CLAIM_LINE);
 }
 
 void intc_complete(unsigned hart, unsigned line) {
@@ -20,7 +22,8 @@ void intc_complete(unsigned hart, unsigned line) {
 }
 
 unsigned intc_node(void) {
-  return (unsigned)STRETTO_FIELD_GET(mmio_read64(STRETTO_INTC_BASE + INTC_NODE_OFFSET), INTC_NODE_NODE);
+  return (unsigned)STRETTO_FIELD_GET(mmio_read64(STRETTO_INTC_BASE + INTC_NODE_OFFSET),
+                                     INTC_NODE_NODE);
 }
 
 uint32_t doorbell_take_pending(void) {
@@ -34,9 +37,13 @@ uint64_t doorbell_value(unsigned queue) {
   return mmio_read64(STRETTO_DOORBELL_BASE + DOORBELL_VALUE_OFFSET_AT(queue));
 }
 
-void clint_poke(unsigned hart) { mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 1); }
+void clint_poke(unsigned hart) {
+  mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 1);
+}
 
-void clint_clear(unsigned hart) { mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 0); }
+void clint_clear(unsigned hart) {
+  mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 0);
+}
 
 void clint_sleep(unsigned hart, uint64_t nanoseconds, uint64_t enabled) {
   const uint64_t compare = STRETTO_CLINT_BASE + CLINT_MTIMECMP_OFFSET_AT(hart);

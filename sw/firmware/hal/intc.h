@@ -25,7 +25,8 @@ uint64_t doorbell_value(unsigned queue);
 // Raises or clears the software interrupt of a hart.
 void clint_poke(unsigned hart);
 void clint_clear(unsigned hart);
-// Sleeps for at least `nanoseconds`. Other interrupts stay pending. The caller's interrupt enables become `enabled`.
+// Sleeps for at least `nanoseconds`. Other interrupts stay pending. The caller's interrupt enables
+// become `enabled`.
 void clint_sleep(unsigned hart, uint64_t nanoseconds, uint64_t enabled);
 
 #ifdef __cplusplus

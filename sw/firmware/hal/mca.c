@@ -6,10 +6,14 @@
 
 #include "sw/include/regs/mca_regs.h"  // Generated.
 
-STRETTO_STATIC_ASSERT(STRETTO_MCA_ROUND_ROBIN == MCA_CONTROL_POLICY_ROUND_ROBIN, "packets carry register values");
-STRETTO_STATIC_ASSERT(STRETTO_MCA_COMMUNICATION_AWARE == MCA_CONTROL_POLICY_COMMUNICATION_AWARE, "as above");
-STRETTO_STATIC_ASSERT(STRETTO_MCA_COMPUTE_FIRST == MCA_CONTROL_POLICY_COMPUTE_FIRST_NO_LIMIT, "as above");
-STRETTO_STATIC_ASSERT(STRETTO_MCA_COMPUTE_EXCLUSIVE == MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE, "as above");
+STRETTO_STATIC_ASSERT(STRETTO_MCA_ROUND_ROBIN == MCA_CONTROL_POLICY_ROUND_ROBIN,
+                      "packets carry register values");
+STRETTO_STATIC_ASSERT(STRETTO_MCA_COMMUNICATION_AWARE == MCA_CONTROL_POLICY_COMMUNICATION_AWARE,
+                      "as above");
+STRETTO_STATIC_ASSERT(STRETTO_MCA_COMPUTE_FIRST == MCA_CONTROL_POLICY_COMPUTE_FIRST_NO_LIMIT,
+                      "as above");
+STRETTO_STATIC_ASSERT(STRETTO_MCA_COMPUTE_EXCLUSIVE == MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE,
+                      "as above");
 
 fw_result_t mca_init(mca_t* mca) {
   if (mca == NULL) return STRETTO_ERROR_ARGUMENT;
@@ -22,14 +26,16 @@ fw_result_t mca_configure(const mca_t* mca, const mca_policy_t* policy) {
   if (policy->policy > STRETTO_MCA_COMPUTE_EXCLUSIVE) return STRETTO_ERROR_ARGUMENT;
   if (policy->threshold > MCA_THRESHOLD_LIMIT_MASK) return STRETTO_ERROR_ARGUMENT;
   // The policy last: an arbiter never runs it with limits of an older configuration.
-  mmio_write64(mca->base + MCA_THRESHOLD_OFFSET, STRETTO_FIELD(MCA_THRESHOLD_LIMIT, policy->threshold));
+  mmio_write64(mca->base + MCA_THRESHOLD_OFFSET,
+               STRETTO_FIELD(MCA_THRESHOLD_LIMIT, policy->threshold));
   if (policy->starve_limit != 0) {
-    mmio_write64(mca->base + MCA_STARVE_LIMIT_OFFSET, STRETTO_FIELD(MCA_STARVE_LIMIT_CYCLES, policy->starve_limit));
+    mmio_write64(mca->base + MCA_STARVE_LIMIT_OFFSET,
+                 STRETTO_FIELD(MCA_STARVE_LIMIT_CYCLES, policy->starve_limit));
   }
   mmio_write64(mca->base + MCA_CONTROL_OFFSET,
                STRETTO_FIELD(MCA_CONTROL_POLICY, policy->policy) |
-                   STRETTO_FIELD(MCA_CONTROL_THRESHOLD_SELECT, policy->automatic
-                                                                   ? MCA_CONTROL_THRESHOLD_SELECT_AUTOMATIC
-                                                                   : MCA_CONTROL_THRESHOLD_SELECT_FIXED));
+                   STRETTO_FIELD(MCA_CONTROL_THRESHOLD_SELECT,
+                                 policy->automatic ? MCA_CONTROL_THRESHOLD_SELECT_AUTOMATIC
+                                                   : MCA_CONTROL_THRESHOLD_SELECT_FIXED));
   return STRETTO_OK;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to registers and shared memory, and the few instructions that C has no words for. The only place with volatile
-// accesses and inline assembly; a unit test on the host (STRETTO_HOST_TEST) replaces it by mocks.
+// Access to registers and shared memory, and the few instructions that C has no words for. The only
+// place with volatile accesses and inline assembly; a unit test on the host (STRETTO_HOST_TEST)
+// replaces it by mocks.
 //
-// Acquire drops lines of this hart's L1, release writes dirty ones back: `fence` with r in its second set and w in its
-// first set do so on this processor. Stores to other nodes (peers, host) pass the L1 and are posted.
+// Acquire drops lines of this hart's L1, release writes dirty ones back: `fence` with r in its
+// second set and w in its first set do so on this processor. Stores to other nodes (peers, host)
+// pass the L1 and are posted.
 #ifndef STRETTO_SW_FIRMWARE_HAL_MMIO_H_
 #define STRETTO_SW_FIRMWARE_HAL_MMIO_H_
 
@@ -32,30 +34,53 @@ void mock_mmio_write(uint64_t address, unsigned bytes, uint64_t value);
 }
 #endif
 
-static inline uint64_t mmio_read64(uint64_t address) { return mock_mmio_read(address, 8); }
-static inline uint32_t mmio_read32(uint64_t address) { return (uint32_t)mock_mmio_read(address, 4); }
-static inline void mmio_write64(uint64_t address, uint64_t value) { mock_mmio_write(address, 8, value); }
-static inline void mmio_write32(uint64_t address, uint32_t value) { mock_mmio_write(address, 4, value); }
+static inline uint64_t mmio_read64(uint64_t address) {
+  return mock_mmio_read(address, 8);
+}
+static inline uint32_t mmio_read32(uint64_t address) {
+  return (uint32_t)mock_mmio_read(address, 4);
+}
+static inline void mmio_write64(uint64_t address, uint64_t value) {
+  mock_mmio_write(address, 8, value);
+}
+static inline void mmio_write32(uint64_t address, uint32_t value) {
+  mock_mmio_write(address, 4, value);
+}
 static inline void fence_acquire(void) {}
 static inline void fence_release(void) {}
 static inline void wait_for_interrupt(void) {}
-static inline void set_interrupt_enable(uint64_t mask) { (void)mask; }
+static inline void set_interrupt_enable(uint64_t mask) {
+  (void)mask;
+}
 
 #else
 
-static inline uint64_t mmio_read64(uint64_t address) { return *(volatile uint64_t*)(uintptr_t)address; }
-static inline uint32_t mmio_read32(uint64_t address) { return *(volatile uint32_t*)(uintptr_t)address; }
+static inline uint64_t mmio_read64(uint64_t address) {
+  return *(volatile uint64_t*)(uintptr_t)address;
+}
+static inline uint32_t mmio_read32(uint64_t address) {
+  return *(volatile uint32_t*)(uintptr_t)address;
+}
 static inline void mmio_write64(uint64_t address, uint64_t value) {
   *(volatile uint64_t*)(uintptr_t)address = value;
 }
 static inline void mmio_write32(uint64_t address, uint32_t value) {
   *(volatile uint32_t*)(uintptr_t)address = value;
 }
-static inline void fence_acquire(void) { __asm__ volatile("fence r, rw" : : : "memory"); }
-static inline void fence_release(void) { __asm__ volatile("fence rw, w" : : : "memory"); }
-// Sleeps until an enabled interrupt is pending; interrupts are polled, never taken (mstatus.MIE stays clear).
-static inline void wait_for_interrupt(void) { __asm__ volatile("wfi" : : : "memory"); }
-static inline void set_interrupt_enable(uint64_t mask) { __asm__ volatile("csrw mie, %0" : : "r"(mask)); }
+static inline void fence_acquire(void) {
+  __asm__ volatile("fence r, rw" : : : "memory");
+}
+static inline void fence_release(void) {
+  __asm__ volatile("fence rw, w" : : : "memory");
+}
+// Sleeps until an enabled interrupt is pending; interrupts are polled, never taken (mstatus.MIE
+// stays clear).
+static inline void wait_for_interrupt(void) {
+  __asm__ volatile("wfi" : : : "memory");
+}
+static inline void set_interrupt_enable(uint64_t mask) {
+  __asm__ volatile("csrw mie, %0" : : "r"(mask));
+}
 
 #endif  // STRETTO_HOST_TEST
 

@@ -6,11 +6,15 @@
 
 #include "sw/include/regs/range_table_regs.h"  // Generated.
 
-STRETTO_STATIC_ASSERT(RANGE_LOCAL == RANGE_TABLE_ENTRY_FLAGS_KIND_LOCAL && RANGE_REMOTE == RANGE_TABLE_ENTRY_FLAGS_KIND_REMOTE &&
-                      RANGE_DMA == RANGE_TABLE_ENTRY_FLAGS_KIND_DMA, "kinds are register values");
+STRETTO_STATIC_ASSERT(RANGE_LOCAL == RANGE_TABLE_ENTRY_FLAGS_KIND_LOCAL &&
+                          RANGE_REMOTE == RANGE_TABLE_ENTRY_FLAGS_KIND_REMOTE &&
+                          RANGE_DMA == RANGE_TABLE_ENTRY_FLAGS_KIND_DMA,
+                      "kinds are register values");
 STRETTO_STATIC_ASSERT(STRETTO_ALLOCATION_CACHED == RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_CACHED &&
-                      STRETTO_ALLOCATION_STREAMING == RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_STREAMING &&
-                      STRETTO_ALLOCATION_UNCACHED == RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_UNCACHED,
+                          STRETTO_ALLOCATION_STREAMING ==
+                              RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_STREAMING &&
+                          STRETTO_ALLOCATION_UNCACHED ==
+                              RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_UNCACHED,
                       "packets carry register values");
 
 static void clear(const range_table_t* table, uint32_t index) {
@@ -23,16 +27,19 @@ fw_result_t range_table_init(range_table_t* table) {
   table->base = STRETTO_RANGE_TABLE_BASE;
   table->used = 0;
   mmio_write64(table->base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ALL_MASK);
-  mmio_write64(table->base + RANGE_TABLE_STATUS_OFFSET, RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
+  mmio_write64(table->base + RANGE_TABLE_STATUS_OFFSET,
+               RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
   return STRETTO_OK;
 }
 
 fw_result_t range_table_add(range_table_t* table, const range_t* range) {
   if (table == NULL || range == NULL) return STRETTO_ERROR_ARGUMENT;
-  if (range->rows == 0 || range->row_bytes == 0 || (range->rows > 1 && range->pitch < range->row_bytes)) {
+  if (range->rows == 0 || range->row_bytes == 0 ||
+      (range->rows > 1 && range->pitch < range->row_bytes)) {
     return STRETTO_ERROR_ARGUMENT;
   }
-  if (range->kind > RANGE_DMA || range->allocation > STRETTO_ALLOCATION_UNCACHED) return STRETTO_ERROR_ARGUMENT;
+  if (range->kind > RANGE_DMA || range->allocation > STRETTO_ALLOCATION_UNCACHED)
+    return STRETTO_ERROR_ARGUMENT;
   if (table->used == RANGE_TABLE_ENTRY_BASE_COUNT) return STRETTO_ERROR_TABLE_FULL;
   const uint32_t index = table->used;
   mmio_write64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(index), range->base);
@@ -42,19 +49,22 @@ fw_result_t range_table_add(range_table_t* table, const range_t* range) {
   mmio_write64(table->base + RANGE_TABLE_ENTRY_PEER_BASE_OFFSET_AT(index), range->peer_base);
   // The flags last: they make the entry valid.
   mmio_write64(table->base + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(index),
-               RANGE_TABLE_ENTRY_FLAGS_VALID_MASK | STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_KIND, range->kind) |
+               RANGE_TABLE_ENTRY_FLAGS_VALID_MASK |
+                   STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_KIND, range->kind) |
                    STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_UPDATE, range->update) |
                    STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_TRACKED, range->tracked) |
                    STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_ALLOCATION, range->allocation));
   const uint64_t status = mmio_read64(table->base + RANGE_TABLE_STATUS_OFFSET);
-  const uint64_t events = status & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
+  const uint64_t events =
+      status & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
   if (events == 0) {
     ++table->used;
     return STRETTO_OK;
   }
   mmio_write64(table->base + RANGE_TABLE_STATUS_OFFSET, events);
   clear(table, index);
-  return (events & RANGE_TABLE_STATUS_BAD_ENTRY_MASK) != 0 ? STRETTO_ERROR_ARGUMENT : STRETTO_ERROR_OVERLAP;
+  return (events & RANGE_TABLE_STATUS_BAD_ENTRY_MASK) != 0 ? STRETTO_ERROR_ARGUMENT
+                                                           : STRETTO_ERROR_OVERLAP;
 }
 
 fw_result_t range_table_truncate(range_table_t* table, uint32_t keep) {

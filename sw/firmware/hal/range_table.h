@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range table: what each mapped address range is (T3 Figs 11-12). A later entry lies over an earlier one.
+// The range table: what each mapped address range is (T3 Figs 11-12). A later entry lies over an
+// earlier one.
 #ifndef STRETTO_SW_FIRMWARE_HAL_RANGE_TABLE_H_
 #define STRETTO_SW_FIRMWARE_HAL_RANGE_TABLE_H_
 
@@ -29,12 +30,12 @@ typedef struct range {
   uint32_t allocation;  // STRETTO_ALLOCATION_*.
   bool update;
   bool tracked;
-  uint64_t peer_base;   // Kinds remote and dma.
+  uint64_t peer_base;  // Kinds remote and dma.
 } range_t;
 
 FW_MUST_CHECK fw_result_t range_table_init(range_table_t* table);
-// Appends an entry. STRETTO_ERROR_ARGUMENT: refused; STRETTO_ERROR_OVERLAP: partly shares bytes with another entry (it is
-// taken out again); STRETTO_ERROR_TABLE_FULL.
+// Appends an entry. STRETTO_ERROR_ARGUMENT: refused; STRETTO_ERROR_OVERLAP: partly shares bytes
+// with another entry (it is taken out again); STRETTO_ERROR_TABLE_FULL.
 FW_MUST_CHECK fw_result_t range_table_add(range_table_t* table, const range_t* range);
 // Forgets the entries from number `keep` on.
 FW_MUST_CHECK fw_result_t range_table_truncate(range_table_t* table, uint32_t keep);

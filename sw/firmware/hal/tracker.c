@@ -13,7 +13,9 @@
 #define RECIPROCAL_ONE (1u << 24)
 #define SPILL_BANK 0x1000
 
-static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t min_u32(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
 
 fw_result_t tracker_init(tracker_t* tracker) {
   if (tracker == NULL) return STRETTO_ERROR_ARGUMENT;
@@ -32,7 +34,8 @@ fw_result_t tracker_stop(const tracker_t* tracker) {
 }
 
 fw_result_t tracker_set_spill_table(const tracker_t* tracker, uint64_t base, uint64_t bytes) {
-  if (tracker == NULL || base % 64 != 0 || bytes > SPILL_BYTES_BYTES_MASK) return STRETTO_ERROR_ARGUMENT;
+  if (tracker == NULL || base % 64 != 0 || bytes > SPILL_BYTES_BYTES_MASK)
+    return STRETTO_ERROR_ARGUMENT;
   mmio_write64(tracker->spill_base + SPILL_BASE_OFFSET, base);
   mmio_write64(tracker->spill_base + SPILL_BYTES_OFFSET, bytes);
   return STRETTO_OK;
@@ -46,32 +49,37 @@ static uint32_t wavefront_rows(uint32_t w, uint32_t rows_each, uint32_t tile_row
 
 fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* output) {
   if (tracker == NULL || output == NULL) return STRETTO_ERROR_ARGUMENT;
-  if (output->m == 0 || output->n == 0 || output->tile_m == 0 || output->tile_n == 0) return STRETTO_ERROR_ARGUMENT;
+  if (output->m == 0 || output->n == 0 || output->tile_m == 0 || output->tile_n == 0)
+    return STRETTO_ERROR_ARGUMENT;
   if (output->wavefronts == 0 || output->wavefronts > MAX_WAVEFRONTS) return STRETTO_ERROR_ARGUMENT;
   if (output->tile_m % output->wavefronts != 0) return STRETTO_ERROR_ARGUMENT;
   if (output->updates == 0 || output->updates > 255) return STRETTO_ERROR_ARGUMENT;
   if (output->element_bytes != 2 && output->element_bytes != 4) return STRETTO_ERROR_ARGUMENT;
   const uint64_t tiles_m = ((uint64_t)output->m + output->tile_m - 1) / output->tile_m;
   const uint64_t tiles_n = ((uint64_t)output->n + output->tile_n - 1) / output->tile_n;
-  if (tiles_n > TRACKER_COLUMNS_TILES_N_MASK || tiles_m * tiles_n > MAX_TILES) return STRETTO_ERROR_ARGUMENT;
-  // Beyond this the Tracker's multiplication by the reciprocal no longer finds the column of every id.
+  if (tiles_n > TRACKER_COLUMNS_TILES_N_MASK || tiles_m * tiles_n > MAX_TILES)
+    return STRETTO_ERROR_ARGUMENT;
+  // Beyond this the Tracker's multiplication by the reciprocal no longer finds the column of every
+  // id.
   if ((tiles_n - 1) * (tiles_m * tiles_n - 1) >= RECIPROCAL_ONE) return STRETTO_ERROR_ARGUMENT;
   const uint32_t rows_each = output->tile_m / output->wavefronts;
   const uint64_t per_column = (uint64_t)output->updates * (output->element_bytes / 2);
-  if ((uint64_t)rows_each * min_u32(output->tile_n, output->n) * per_column > MAX_THRESHOLD) return STRETTO_ERROR_ARGUMENT;
+  if ((uint64_t)rows_each * min_u32(output->tile_n, output->n) * per_column > MAX_THRESHOLD)
+    return STRETTO_ERROR_ARGUMENT;
 
   mmio_write64(tracker->base + TRACKER_TILES_OFFSET,
                STRETTO_FIELD(TRACKER_TILES_TOTAL, tiles_m * tiles_n) |
                    STRETTO_FIELD(TRACKER_TILES_FIRST_BOTTOM, (tiles_m - 1) * tiles_n));
-  mmio_write64(tracker->base + TRACKER_COLUMNS_OFFSET,
-               STRETTO_FIELD(TRACKER_COLUMNS_TILES_N, tiles_n) |
-                   STRETTO_FIELD(TRACKER_COLUMNS_RECIPROCAL, (RECIPROCAL_ONE + tiles_n - 1) / tiles_n));
+  mmio_write64(
+      tracker->base + TRACKER_COLUMNS_OFFSET,
+      STRETTO_FIELD(TRACKER_COLUMNS_TILES_N, tiles_n) |
+          STRETTO_FIELD(TRACKER_COLUMNS_RECIPROCAL, (RECIPROCAL_ONE + tiles_n - 1) / tiles_n));
   mmio_write64(tracker->base + TRACKER_UNTRACKED_OFFSET, 0);
   const uint32_t last_rows = output->m - (uint32_t)(tiles_m - 1) * output->tile_m;
   const uint32_t last_columns = output->n - (uint32_t)(tiles_n - 1) * output->tile_n;
-  for (uint32_t class = 0; class < 4; ++class) {
-    const uint32_t columns = (class & 1) != 0 ? last_columns : output->tile_n;
-    const uint32_t tile_rows = (class & 2) != 0 ? last_rows : output->tile_m;
+  for (uint32_t tile_class = 0; tile_class < 4; ++tile_class) {
+    const uint32_t columns = (tile_class & 1) != 0 ? last_columns : output->tile_n;
+    const uint32_t tile_rows = (tile_class & 2) != 0 ? last_rows : output->tile_m;
     for (uint32_t half = 0; half < 2; ++half) {
       uint64_t value = 0;
       for (uint32_t i = 0; i < 4; ++i) {
@@ -81,7 +89,7 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
         // A class that no tile of a narrow output has may exceed the counter; it is never used.
         value |= (threshold > MAX_THRESHOLD ? 0 : threshold) << (16 * i);
       }
-      mmio_write64(tracker->base + TRACKER_THRESHOLD_OFFSET_AT(class * 2 + half), value);
+      mmio_write64(tracker->base + TRACKER_THRESHOLD_OFFSET_AT(tile_class * 2 + half), value);
     }
   }
   return STRETTO_OK;
@@ -90,13 +98,15 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
 fw_result_t tracker_set_untracked(const tracker_t* tracker, uint32_t first, uint32_t count) {
   if (tracker == NULL || first >= MAX_TILES || count > MAX_TILES) return STRETTO_ERROR_ARGUMENT;
   mmio_write64(tracker->base + TRACKER_UNTRACKED_OFFSET,
-               STRETTO_FIELD(TRACKER_UNTRACKED_FIRST, first) | STRETTO_FIELD(TRACKER_UNTRACKED_COUNT, count));
+               STRETTO_FIELD(TRACKER_UNTRACKED_FIRST, first) |
+                   STRETTO_FIELD(TRACKER_UNTRACKED_COUNT, count));
   return STRETTO_OK;
 }
 
 fw_result_t tracker_start(const tracker_t* tracker, uint32_t ways) {
   if (tracker == NULL || ways > 8) return STRETTO_ERROR_ARGUMENT;
-  mmio_write64(tracker->base + TRACKER_CONTROL_OFFSET,
-               STRETTO_FIELD(TRACKER_CONTROL_ENABLE, 1) | STRETTO_FIELD(TRACKER_CONTROL_WAYS, ways));
+  mmio_write64(
+      tracker->base + TRACKER_CONTROL_OFFSET,
+      STRETTO_FIELD(TRACKER_CONTROL_ENABLE, 1) | STRETTO_FIELD(TRACKER_CONTROL_WAYS, ways));
   return STRETTO_OK;
 }

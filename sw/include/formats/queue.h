@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues between the host driver and the firmware of a GPU: HSA AQL packets of 64 bytes, vendor packets of the same size,
-// doorbells and completion signals. C (firmware), C and C++ (driver, models, tests) read this file.
+// Queues between the host driver and the firmware of a GPU: HSA AQL packets of 64 bytes, vendor
+// packets of the same size, doorbells and completion signals. C (firmware), C and C++ (driver,
+// models, tests) read this file.
 //
-// A queue is a ring of 64 packets in GPU memory at a fixed place. The driver writes bytes 4..63 of a packet, then its first
-// four bytes (the header last, with release), then the packet's index to the doorbell of the queue through the doorbell
-// aperture. Packet i lies in slot i % 64. The firmware handles the packets of a queue in order; a dispatch, fill or wait
-// goes on in the background, and a packet whose barrier bit is set waits until all earlier ones of its queue are complete.
-// After a packet is taken the firmware marks its slot invalid and writes the number of packets taken to the queue's read
-// index in host memory, so a driver that keeps write index - read index <= 64 never overwrites a packet.
+// A queue is a ring of 64 packets in GPU memory at a fixed place. The driver writes bytes 4..63 of
+// a packet, then its first four bytes (the header last, with release), then the packet's index to
+// the doorbell of the queue through the doorbell aperture. Packet i lies in slot i % 64. The
+// firmware handles the packets of a queue in order; a dispatch, fill or wait goes on in the
+// background, and a packet whose barrier bit is set waits until all earlier ones of its queue are
+// complete. After a packet is taken the firmware marks its slot invalid and writes the number of
+// packets taken to the queue's read index in host memory, so a driver that keeps write index - read
+// index <= 64 never overwrites a packet.
 //
-// Completion signal: the address of a 64-bit word in host memory (0 = none), set to 1 by the driver before it submits. The
-// firmware writes 0 for success or a negative stretto_status_t. Complete means, for a dispatch: the kernel has ended and
-// what it left dirty in the L2 is written back; a fill: the bytes are in memory; a map or configuration: the registers
-// are programmed; a collective wait: every DMA-mapped tile has left over the link and every tracked local tile has
-// received all its updates.
+// Completion signal: the address of a 64-bit word in host memory (0 = none), set to 1 by the driver
+// before it submits. The firmware writes 0 for success or a negative stretto_status_t. Complete
+// means, for a dispatch: the kernel has ended and what it left dirty in the L2 is written back; a
+// fill: the bytes are in memory; a map or configuration: the registers are programmed; a collective
+// wait: every DMA-mapped tile has left over the link and every tracked local tile has received all
+// its updates.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_QUEUE_H_
 #define STRETTO_SW_INCLUDE_FORMATS_QUEUE_H_
 
@@ -25,21 +29,23 @@
 #define STRETTO_STATIC_ASSERT _Static_assert
 #endif
 
-// Places. The first MiB of every GPU's memory belongs to the system: rings first, the rest to the firmware.
+// Places. The first MiB of every GPU's memory belongs to the system: rings first, the rest to the
+// firmware.
 #define STRETTO_SYSTEM_BYTES 0x100000
 #define STRETTO_QUEUE_COUNT 16
 #define STRETTO_QUEUE_PACKETS 64
-#define STRETTO_QUEUE_OFFSET(queue) (0x10000 + (queue) * 0x1000)
-// Host memory: one window of 64 KiB a GPU: read indices of its queues, the driver's signals (256 a queue), and words with
-// which the host threads of several GPUs meet.
+#define STRETTO_QUEUE_OFFSET(queue) (0x10000 + (queue)*0x1000)
+// Host memory: one window of 64 KiB a GPU: read indices of its queues, the driver's signals (256 a
+// queue), and words with which the host threads of several GPUs meet.
 #define STRETTO_HOST_WINDOW_BYTES 0x10000
-#define STRETTO_READ_INDEX_OFFSET(gpu, queue) ((gpu) * STRETTO_HOST_WINDOW_BYTES + (queue) * 8)
-#define STRETTO_SIGNAL_OFFSET(gpu, index) ((gpu) * STRETTO_HOST_WINDOW_BYTES + 0x1000 + (index) * 8)
+#define STRETTO_READ_INDEX_OFFSET(gpu, queue) ((gpu)*STRETTO_HOST_WINDOW_BYTES + (queue)*8)
+#define STRETTO_SIGNAL_OFFSET(gpu, index) ((gpu)*STRETTO_HOST_WINDOW_BYTES + 0x1000 + (index)*8)
 #define STRETTO_SIGNALS_PER_QUEUE 256
-#define STRETTO_HOST_WORD_OFFSET(gpu, index) ((gpu) * STRETTO_HOST_WINDOW_BYTES + 0xF000 + (index) * 8)
+#define STRETTO_HOST_WORD_OFFSET(gpu, index) ((gpu)*STRETTO_HOST_WINDOW_BYTES + 0xF000 + (index)*8)
 #define STRETTO_SIGNAL_PENDING 1
 
-// Header, 16 bits: type [7:0], barrier [8], acquire scope [10:9], release scope [12:11] (HSA 1.2, 2.9).
+// Header, 16 bits: type [7:0], barrier [8], acquire scope [10:9], release scope [12:11]
+// (HSA 1.2, 2.9).
 #define STRETTO_PACKET_VENDOR 0
 #define STRETTO_PACKET_INVALID 1
 #define STRETTO_PACKET_KERNEL_DISPATCH 2
@@ -50,27 +56,29 @@
 
 typedef enum stretto_status {
   STRETTO_OK = 0,
-  STRETTO_ERROR_PACKET = -1,         // Unknown packet type or vendor operation.
-  STRETTO_ERROR_ARGUMENT = -2,       // A field is out of range.
-  STRETTO_ERROR_OVERLAP = -3,        // The map overlaps an earlier one.
-  STRETTO_ERROR_UNMAPPED = -4,       // An address or tile is outside of what was configured.
-  STRETTO_ERROR_TABLE_FULL = -5,     // Range table, DMA table, kernel slots or descriptor queue.
-  STRETTO_ERROR_RESOURCES = -6,      // The kernel needs more than a compute unit has.
-  STRETTO_ERROR_KERNEL = -7,         // No kernel descriptor at that address.
-  STRETTO_ERROR_DEVICE = -8,         // A device reported an error.
-  STRETTO_ERROR_FAULT = -9,          // A wavefront or access faulted.
-  STRETTO_ERROR_STATE = -10,         // Not possible now (maps while a collective is open, no output configured).
+  STRETTO_ERROR_PACKET = -1,      // Unknown packet type or vendor operation.
+  STRETTO_ERROR_ARGUMENT = -2,    // A field is out of range.
+  STRETTO_ERROR_OVERLAP = -3,     // The map overlaps an earlier one.
+  STRETTO_ERROR_UNMAPPED = -4,    // An address or tile is outside of what was configured.
+  STRETTO_ERROR_TABLE_FULL = -5,  // Range table, DMA table, kernel slots or descriptor queue.
+  STRETTO_ERROR_RESOURCES = -6,   // The kernel needs more than a compute unit has.
+  STRETTO_ERROR_KERNEL = -7,      // No kernel descriptor at that address.
+  STRETTO_ERROR_DEVICE = -8,      // A device reported an error.
+  STRETTO_ERROR_FAULT = -9,       // A wavefront or access faulted.
+  STRETTO_ERROR_STATE =
+      -10,  // Not possible now (maps while a collective is open, no output configured).
 } stretto_status_t;
 
-// HSA kernel dispatch packet. A work-item is a wavefront: workgroup_size_x is the wavefronts of a work-group and
-// grid_size_x the wavefronts of the grid; grids have one dimension (setup = 1, y = z = 1).
+// HSA kernel dispatch packet. A work-item is a wavefront: workgroup_size_x is the wavefronts of a
+// work-group and grid_size_x the wavefronts of the grid; grids have one dimension (setup = 1, y = z
+// = 1).
 typedef struct stretto_dispatch_packet {
   uint16_t header;
   uint16_t setup;
   uint16_t workgroup_size_x;
   uint16_t workgroup_size_y;
   uint16_t workgroup_size_z;
-  uint16_t flags;                  // STRETTO_DISPATCH_* (reserved in HSA).
+  uint16_t flags;  // STRETTO_DISPATCH_* (reserved in HSA).
   uint32_t grid_size_x;
   uint32_t grid_size_y;
   uint32_t grid_size_z;
@@ -78,24 +86,25 @@ typedef struct stretto_dispatch_packet {
   uint32_t group_segment_bytes;    // 0 = what the descriptor says.
   uint64_t kernel_object;          // Address of the kernel descriptor in GPU memory.
   uint64_t kernarg_address;
-  uint64_t order;                  // STRETTO_ORDER (reserved in HSA).
+  uint64_t order;  // STRETTO_ORDER (reserved in HSA).
   uint64_t completion_signal;
 } stretto_dispatch_packet_t;
 
-#define STRETTO_DISPATCH_UPDATE (1u << 0)          // Tile stores into range entries carry the update bit (T3-NMC-03).
-#define STRETTO_DISPATCH_TRAFFIC_SHIFT 4           // TrafficClass of the kernel's memory accesses, 4 bits.
+#define STRETTO_DISPATCH_UPDATE \
+  (1u << 0)  // Tile stores into range entries carry the update bit (T3-NMC-03).
+#define STRETTO_DISPATCH_TRAFFIC_SHIFT 4  // TrafficClass of the kernel's memory accesses, 4 bits.
 #define STRETTO_DISPATCH_TRAFFIC_MASK 0xF0u
-#define STRETTO_DISPATCH_COMMUNICATION (1u << 8)   // Accesses use the communication stream.
+#define STRETTO_DISPATCH_COMMUNICATION (1u << 8)  // Accesses use the communication stream.
 // Ids leave in the order first + (stagger + i) mod count; count 0 = all of the grid. 20 bits each.
 #define STRETTO_ORDER(first, count, stagger) \
   ((uint64_t)(first) | ((uint64_t)(count) << 20) | ((uint64_t)(stagger) << 40))
-#define STRETTO_ORDER_FIRST(order) ((uint32_t)((order) & 0xFFFFF))
+#define STRETTO_ORDER_FIRST(order) ((uint32_t)((order)&0xFFFFF))
 #define STRETTO_ORDER_COUNT(order) ((uint32_t)(((order) >> 20) & 0xFFFFF))
 #define STRETTO_ORDER_STAGGER(order) ((uint32_t)(((order) >> 40) & 0xFFFFF))
 #define STRETTO_ORDER_LIMIT (1u << 20)
 
-// HSA barrier-and packet. A dependent signal is a 64-bit word in the GPU's own memory and must become 0; whoever writes
-// it rings a doorbell of this GPU afterwards.
+// HSA barrier-and packet. A dependent signal is a 64-bit word in the GPU's own memory and must
+// become 0; whoever writes it rings a doorbell of this GPU afterwards.
 typedef struct stretto_barrier_packet {
   uint16_t header;
   uint16_t reserved0;
@@ -106,14 +115,16 @@ typedef struct stretto_barrier_packet {
 } stretto_barrier_packet_t;
 
 typedef enum stretto_operation {
-  STRETTO_OP_FILL = 1,             // The DMA engine writes a pattern.
-  STRETTO_OP_LOCAL_MAP = 2,        // An allocation with its class; or tiles that are tracked and stay here.
-  STRETTO_OP_REMOTE_MAP = 3,       // Addresses or tiles whose stores go to a peer (T3-CFG-02).
-  STRETTO_OP_DMA_MAP = 4,          // Tiles that the DMA sends when they are complete (T3-CFG-03).
-  STRETTO_OP_OUTPUT_CONFIG = 5,    // Shape of the output that tiles refer to; programs the Tracker.
-  STRETTO_OP_SPILL_TABLE = 6,      // Memory for the Tracker's overflow; must be zero.
-  STRETTO_OP_MCA_CONFIG = 7,       // Arbitration between computation and communication.
-  STRETTO_OP_RESET_MAPS = 8,       // Forgets output, tiles and Tracker state; allocations too if the flag is set.
+  STRETTO_OP_FILL = 1,  // The DMA engine writes a pattern.
+  STRETTO_OP_LOCAL_MAP =
+      2,  // An allocation with its class; or tiles that are tracked and stay here.
+  STRETTO_OP_REMOTE_MAP = 3,     // Addresses or tiles whose stores go to a peer (T3-CFG-02).
+  STRETTO_OP_DMA_MAP = 4,        // Tiles that the DMA sends when they are complete (T3-CFG-03).
+  STRETTO_OP_OUTPUT_CONFIG = 5,  // Shape of the output that tiles refer to; programs the Tracker.
+  STRETTO_OP_SPILL_TABLE = 6,    // Memory for the Tracker's overflow; must be zero.
+  STRETTO_OP_MCA_CONFIG = 7,     // Arbitration between computation and communication.
+  STRETTO_OP_RESET_MAPS =
+      8,  // Forgets output, tiles and Tracker state; allocations too if the flag is set.
   STRETTO_OP_COLLECTIVE_WAIT = 9,  // Completes when every mapped tile is sent or locally complete.
 } stretto_operation_t;
 
@@ -124,18 +135,21 @@ typedef struct stretto_fill {
   uint64_t reserved[3];
 } stretto_fill_t;
 
-// LOCAL_MAP, REMOTE_MAP and DMA_MAP. Without STRETTO_MAP_TILES a rectangle of bytes (rows = 1 for a plain range), else
-// output tiles first_tile .. first_tile + tile_count - 1 of the configured output.
+// LOCAL_MAP, REMOTE_MAP and DMA_MAP. Without STRETTO_MAP_TILES a rectangle of bytes (rows = 1 for a
+// plain range), else output tiles first_tile .. first_tile + tile_count - 1 of the configured
+// output.
 typedef struct stretto_map {
-  uint64_t base;         // Rectangle: 48-bit address of its first byte.
-  uint64_t peer_base;    // Where `base` (rectangle) or element (0, 0) of the output (tiles) lies at the peer.
+  uint64_t base;       // Rectangle: 48-bit address of its first byte.
+  uint64_t peer_base;  // Where `base` (rectangle) or element (0, 0) of the output (tiles) lies at
+                       // the peer.
   uint64_t row_bytes;
   uint32_t pitch;
   uint32_t rows;
   uint32_t first_tile;
   uint32_t tile_count;
   uint16_t block_tiles;  // DMA_MAP: wavefront tiles of a DMA block, 0 = 1.
-  uint8_t updates;       // DMA_MAP, tracked LOCAL_MAP: updates per element; must be those of the configuration.
+  uint8_t updates;       // DMA_MAP, tracked LOCAL_MAP: updates per element; must be those of the
+                         // configuration.
   uint8_t allocation;    // STRETTO_ALLOCATION_*.
   uint32_t reserved;
 } stretto_map_t;
@@ -146,21 +160,22 @@ typedef struct stretto_map {
 
 // Flags of maps.
 #define STRETTO_MAP_TILES (1u << 0)
-#define STRETTO_MAP_UPDATE (1u << 1)   // Tagged stores and the DMA add instead of overwriting.
-#define STRETTO_MAP_TRACKED (1u << 2)  // Tagged stores and arriving updates are counted by the Tracker.
+#define STRETTO_MAP_UPDATE (1u << 1)  // Tagged stores and the DMA add instead of overwriting.
+#define STRETTO_MAP_TRACKED \
+  (1u << 2)  // Tagged stores and arriving updates are counted by the Tracker.
 
 typedef struct stretto_output_config {
-  uint64_t base;          // Element (0, 0), in this GPU.
-  uint32_t m;             // Rows.
-  uint32_t n;             // Columns, elements.
-  uint32_t pitch;         // Bytes between rows.
+  uint64_t base;   // Element (0, 0), in this GPU.
+  uint32_t m;      // Rows.
+  uint32_t n;      // Columns, elements.
+  uint32_t pitch;  // Bytes between rows.
   uint16_t tile_m;
   uint16_t tile_n;
-  uint8_t wavefronts;     // Of a work-group; each covers tile_m / wavefronts rows.
-  uint8_t updates;        // Expected per element (T3-TRK-07).
-  uint8_t element;        // ElementType of machine_types.h.
-  uint8_t traffic;        // TrafficClass of what the DMA sends.
-  uint8_t tracker_ways;   // Ways in use, 0 = all.
+  uint8_t wavefronts;    // Of a work-group; each covers tile_m / wavefronts rows.
+  uint8_t updates;       // Expected per element (T3-TRK-07).
+  uint8_t element;       // ElementType of machine_types.h.
+  uint8_t traffic;       // TrafficClass of what the DMA sends.
+  uint8_t tracker_ways;  // Ways in use, 0 = all.
   uint8_t reserved0[3];
   uint64_t reserved[2];
 } stretto_output_config_t;
@@ -172,9 +187,10 @@ typedef struct stretto_spill_table {
 } stretto_spill_table_t;
 
 typedef struct stretto_mca_config {
-  uint32_t policy;             // STRETTO_MCA_*.
-  uint32_t threshold;          // Entries of the DRAM queue; 0 = no limit; used with STRETTO_MCA_FIXED_THRESHOLD.
-  uint32_t starve_limit;       // Memory clock cycles; 0 = leave as it is.
+  uint32_t policy;  // STRETTO_MCA_*.
+  uint32_t
+      threshold;  // Entries of the DRAM queue; 0 = no limit; used with STRETTO_MCA_FIXED_THRESHOLD.
+  uint32_t starve_limit;  // Memory clock cycles; 0 = leave as it is.
   uint32_t reserved0;
   uint64_t reserved[4];
 } stretto_mca_config_t;
@@ -183,8 +199,8 @@ typedef struct stretto_mca_config {
 #define STRETTO_MCA_COMMUNICATION_AWARE 1
 #define STRETTO_MCA_COMPUTE_FIRST 2
 #define STRETTO_MCA_COMPUTE_EXCLUSIVE 3
-#define STRETTO_MCA_FIXED_THRESHOLD (1u << 0)   // Flag: `threshold` instead of the measured choice.
-#define STRETTO_RESET_ALLOCATIONS (1u << 0)     // Flag of RESET_MAPS.
+#define STRETTO_MCA_FIXED_THRESHOLD (1u << 0)  // Flag: `threshold` instead of the measured choice.
+#define STRETTO_RESET_ALLOCATIONS (1u << 0)    // Flag of RESET_MAPS.
 
 typedef struct stretto_vendor_packet {
   uint16_t header;
@@ -214,8 +230,10 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_dispatch_packet_t) == 64, "AQL packets have
 STRETTO_STATIC_ASSERT(sizeof(stretto_barrier_packet_t) == 64, "AQL packets have 64 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_vendor_packet_t) == 64, "vendor packets have 64 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_packet_t) == 64, "packets have 64 bytes");
-STRETTO_STATIC_ASSERT(sizeof(stretto_map_t) == 48 && sizeof(stretto_output_config_t) == 48, "payload has 48 bytes");
+STRETTO_STATIC_ASSERT(sizeof(stretto_map_t) == 48 && sizeof(stretto_output_config_t) == 48,
+                      "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table_t) == 48 &&
-                      sizeof(stretto_mca_config_t) == 48, "payload has 48 bytes");
+                          sizeof(stretto_mca_config_t) == 48,
+                      "payload has 48 bytes");
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_QUEUE_H_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the driver keep the queue protocol (header last, doorbell after it, no packet overwritten before it was
-// taken), give out memory as planned, and bring errors back? State space: ring position x completion; every refusal once.
+// Question: does the driver keep the queue protocol (header last, doorbell after it, no packet
+// overwritten before it was taken), give out memory as planned, and bring errors back? State space:
+// ring position x completion; every refusal once.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -15,7 +16,9 @@ namespace {
 
 constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
 
-stretto_client_options_t options() { return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1}}; }
+stretto_client_options_t options() {
+  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1}};
+}
 
 struct Client {
   FakeGpuHost host;
@@ -46,14 +49,17 @@ stretto_kernel_t kernel() {
 
 }  // namespace
 
-TEST_CASE("a packet is written body first, header last, then the doorbell of its queue rings with its index") {
+TEST_CASE(
+    "a packet is written body first, header last, then the doorbell of its queue rings with its "
+    "index") {
   Client c;
   REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 7) == STRETTO_OK);
   const uint64_t slot = stretto_gpu_address(0, STRETTO_QUEUE_OFFSET(2));
   REQUIRE(c.host.writes.size() == 3);
   CHECK(c.host.writes[0] == std::make_pair(slot + 4, uint64_t{60}));
   CHECK(c.host.writes[1] == std::make_pair(slot, uint64_t{4}));
-  CHECK(c.host.writes[2] == std::make_pair(stretto_gpu_address(0, STRETTO_DOORBELL_APERTURE + 16), uint64_t{8}));
+  CHECK(c.host.writes[2] ==
+        std::make_pair(stretto_gpu_address(0, STRETTO_DOORBELL_APERTURE + 16), uint64_t{8}));
   REQUIRE(c.host.packets.size() == 1);
   CHECK(c.host.packets[0].vendor.operation == STRETTO_OP_FILL);
   CHECK(c.host.packets[0].vendor.fill.bytes == 64);
@@ -66,7 +72,8 @@ TEST_CASE("a full ring blocks until the firmware has taken a packet") {
   for (unsigned i = 0; i < STRETTO_QUEUE_PACKETS; ++i) {
     REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
   }
-  CHECK_THROWS_WITH(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0), "the driver would wait for ever");
+  CHECK_THROWS_WITH(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0),
+                    "the driver would wait for ever");
   c.host.words[FakeGpuHost::host(STRETTO_READ_INDEX_OFFSET(0, 2))] = 1;
   CHECK(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
 }
@@ -79,14 +86,18 @@ TEST_CASE("a signal is not used again before its packet was seen complete") {
   const uint64_t waits = c.host.waits;
   REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
   CHECK(c.host.waits > waits);
-  CHECK(c.host.packets.front().vendor.completion_signal == c.host.packets.back().vendor.completion_signal);
+  CHECK(c.host.packets.front().vendor.completion_signal ==
+        c.host.packets.back().vendor.completion_signal);
 }
 
 TEST_CASE("the first error of a stream comes back once, with a line that names the packet") {
   Client c;
-  c.host.status = [](const stretto_packet_t& p) { return p.vendor.fill.pattern == 1 ? int64_t{STRETTO_ERROR_UNMAPPED} : 0; };
+  c.host.status = [](const stretto_packet_t& p) {
+    return p.vendor.fill.pattern == 1 ? int64_t{STRETTO_ERROR_UNMAPPED} : 0;
+  };
   for (const uint64_t pattern : {0, 1, 0}) {
-    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, pattern) == STRETTO_OK);
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, pattern) ==
+            STRETTO_OK);
   }
   CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_UNMAPPED);
   CHECK(std::string(c.api->last_error(c.client)) ==
@@ -97,8 +108,10 @@ TEST_CASE("the first error of a stream comes back once, with a line that names t
 TEST_CASE("memory is given out in ascending order, aligned, and mapped with its class") {
   Client c;
   uint64_t first = 0, second = 0;
-  REQUIRE(c.api->allocate(c.client, c.stream, 100, 4096, STRETTO_ALLOCATION_UNCACHED, &first) == STRETTO_OK);
-  REQUIRE(c.api->allocate(c.client, c.stream, 100, 4096, STRETTO_ALLOCATION_CACHED, &second) == STRETTO_OK);
+  REQUIRE(c.api->allocate(c.client, c.stream, 100, 4096, STRETTO_ALLOCATION_UNCACHED, &first) ==
+          STRETTO_OK);
+  REQUIRE(c.api->allocate(c.client, c.stream, 100, 4096, STRETTO_ALLOCATION_CACHED, &second) ==
+          STRETTO_OK);
   CHECK(first == stretto_gpu_address(0, kBegin + STRETTO_ARGUMENT_BUFFER_BYTES));
   CHECK(second == first + 4096);
   REQUIRE(c.host.packets.size() == 2);
@@ -112,13 +125,16 @@ TEST_CASE("what cannot be allocated or copied is refused with a reason") {
   Client c;
   uint64_t address = 0;
   CHECK(c.api->allocate(c.client, c.stream, 1 << 20, 64, 0, &address) == STRETTO_ERROR_TABLE_FULL);
-  CHECK_THAT(std::string(c.api->last_error(c.client)), Catch::Contains("1048576 bytes wanted, 983040 left"));
+  CHECK_THAT(std::string(c.api->last_error(c.client)),
+             Catch::Contains("1048576 bytes wanted, 983040 left"));
   CHECK(c.api->allocate(c.client, c.stream, 0, 64, 0, &address) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.api->allocate(c.client, c.stream, 64, 96, 0, &address) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.api->allocate(c.client, c.stream, 64, 64, 3, &address) == STRETTO_ERROR_ARGUMENT);
   const uint64_t word = 0;
-  CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(0, 0), &word, 8) == STRETTO_ERROR_UNMAPPED);
-  CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(1, kBegin), &word, 8) == STRETTO_ERROR_UNMAPPED);
+  CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(0, 0), &word, 8) ==
+        STRETTO_ERROR_UNMAPPED);
+  CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(1, kBegin), &word, 8) ==
+        STRETTO_ERROR_UNMAPPED);
   CHECK(c.host.packets.empty());
 }
 
@@ -158,12 +174,15 @@ TEST_CASE("arguments of a running kernel are not overwritten") {
   launch.argument_bytes = 16;
   launch.work_groups = 1;
   const unsigned places = STRETTO_ARGUMENT_BUFFER_BYTES / 128;
-  for (unsigned i = 0; i < places; ++i) REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
-  CHECK(c.host.packets.back().dispatch.kernarg_address == c.host.packets.front().dispatch.kernarg_address + (places - 1) * 128);
+  for (unsigned i = 0; i < places; ++i)
+    REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  CHECK(c.host.packets.back().dispatch.kernarg_address ==
+        c.host.packets.front().dispatch.kernarg_address + (places - 1) * 128);
   const uint64_t waits = c.host.waits;
   REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
   CHECK(c.host.waits > waits);
-  CHECK(c.host.packets.back().dispatch.kernarg_address == c.host.packets.front().dispatch.kernarg_address);
+  CHECK(c.host.packets.back().dispatch.kernarg_address ==
+        c.host.packets.front().dispatch.kernarg_address);
 }
 
 TEST_CASE("launches out of range are refused before anything is written") {

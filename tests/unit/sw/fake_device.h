@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers and GPU memory as firmware services see them: values by address, every access in a log, and hooks for
-// registers that answer. For services, whose tests ask for effects and a few orders; the access layer itself is tested with
-// mock_mmio.h. Include in one file of a test executable: it defines the firmware's access functions and end_run.
+// Registers and GPU memory as firmware services see them: values by address, every access in a log,
+// and hooks for registers that answer. For services, whose tests ask for effects and a few orders;
+// the access layer itself is tested with mock_mmio.h. Include in one file of a test executable: it
+// defines the firmware's access functions and end_run.
 #ifndef STRETTO_TESTS_UNIT_SW_FAKE_DEVICE_H_
 #define STRETTO_TESTS_UNIT_SW_FAKE_DEVICE_H_
 
@@ -39,12 +40,17 @@ struct FakeDevice {
   }
   FakeDevice() {
     current() = this;
-    on_write[STRETTO_UART_BASE + UART_TX_OFFSET] = [this](uint64_t c) { console += static_cast<char>(c); };
+    on_write[STRETTO_UART_BASE + UART_TX_OFFSET] = [this](uint64_t c) {
+      console += static_cast<char>(c);
+    };
     // A unit of T3 Table 1.
     word[STRETTO_DMA_BASE + DMA_QUEUE_STATUS_OFFSET] = uint64_t{16} << DMA_QUEUE_STATUS_FREE_SHIFT;
     on_write[STRETTO_DMA_BASE + DMA_QUEUE_STATUS_OFFSET] = [](uint64_t) {};
-    on_write[STRETTO_DMA_BASE + DMA_QUEUE_PUSH_OFFSET] = [this](uint64_t) { ++word[STRETTO_DMA_BASE + DMA_QUEUE_PUSHED_OFFSET]; };
-    for (unsigned i = 0; i < DMA_REGION_DONE_COUNT; ++i) w1c(STRETTO_DMA_BASE + DMA_REGION_DONE_OFFSET_AT(i));
+    on_write[STRETTO_DMA_BASE + DMA_QUEUE_PUSH_OFFSET] = [this](uint64_t) {
+      ++word[STRETTO_DMA_BASE + DMA_QUEUE_PUSHED_OFFSET];
+    };
+    for (unsigned i = 0; i < DMA_REGION_DONE_COUNT; ++i)
+      w1c(STRETTO_DMA_BASE + DMA_REGION_DONE_OFFSET_AT(i));
     w1c(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET);
     w1c(STRETTO_DOORBELL_BASE + DOORBELL_PENDING_OFFSET);
     w1c(STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_STATUS_OFFSET);
@@ -90,6 +96,8 @@ extern "C" void mock_mmio_write(uint64_t address, unsigned, uint64_t value) {
   }
 }
 
-extern "C" [[noreturn]] void end_run(uint64_t tohost) { throw std::runtime_error("tohost " + std::to_string(tohost)); }
+extern "C" [[noreturn]] void end_run(uint64_t tohost) {
+  throw std::runtime_error("tohost " + std::to_string(tohost));
+}
 
 #endif  // STRETTO_TESTS_UNIT_SW_FAKE_DEVICE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host and a GPU for driver tests: posted writes land in a byte map, a doorbell completes the packet at once with the
-// status that the test has chosen, and everything is logged.
+// A host and a GPU for driver tests: posted writes land in a byte map, a doorbell completes the
+// packet at once with the status that the test has chosen, and everything is logged.
 #ifndef STRETTO_TESTS_UNIT_SW_FAKE_GPU_HOST_H_
 #define STRETTO_TESTS_UNIT_SW_FAKE_GPU_HOST_H_
 
@@ -17,18 +17,18 @@ namespace stretto::test {
 
 struct FakeGpuHost {
   uint32_t gpu = 0;
-  std::map<uint64_t, uint8_t> bytes;      // GPU memory.
-  std::map<uint64_t, uint64_t> words;     // Host memory.
-  std::vector<stretto_packet_t> packets;  // As they were when the doorbell rang.
+  std::map<uint64_t, uint8_t> bytes;                  // GPU memory.
+  std::map<uint64_t, uint64_t> words;                 // Host memory.
+  std::vector<stretto_packet_t> packets;              // As they were when the doorbell rang.
   std::vector<std::pair<uint64_t, uint64_t>> writes;  // Address, bytes.
-  std::function<int64_t(const stretto_packet_t&)> status = [](const stretto_packet_t&) { return 0; };
-  bool completes = true;   // Packets are taken and answered when the doorbell rings.
+  std::function<int64_t(const stretto_packet_t&)> status = [](const stretto_packet_t&) {
+    return 0;
+  };
+  bool completes = true;  // Packets are taken and answered when the doorbell rings.
   uint64_t waits = 0;
   uint64_t cpu_ns = 0;
 
-  stretto_host_ops_t ops() {
-    return {this, &write, &wait, &store, &charge, &now};
-  }
+  stretto_host_ops_t ops() { return {this, &write, &wait, &store, &charge, &now}; }
   uint64_t read64(uint64_t address) const {
     uint64_t value = 0;
     for (unsigned i = 0; i < 8; ++i) {
@@ -39,14 +39,17 @@ struct FakeGpuHost {
   }
   void ring(uint32_t queue, uint64_t index) {
     stretto_packet_t packet;
-    const uint64_t slot = stretto_gpu_address(gpu, STRETTO_QUEUE_OFFSET(uint64_t{queue})) + index % STRETTO_QUEUE_PACKETS * 64;
+    const uint64_t slot = stretto_gpu_address(gpu, STRETTO_QUEUE_OFFSET(uint64_t{queue})) +
+                          index % STRETTO_QUEUE_PACKETS * 64;
     for (unsigned i = 0; i < 8; ++i) packet.words[i] = read64(slot + 8 * i);
     packets.push_back(packet);
     if (!completes) return;
     words[host(STRETTO_READ_INDEX_OFFSET(uint64_t{gpu}, queue))] = index + 1;
     words[packet.vendor.completion_signal] = static_cast<uint64_t>(status(packet));
   }
-  static uint64_t host(uint64_t offset) { return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + offset; }
+  static uint64_t host(uint64_t offset) {
+    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + offset;
+  }
 
  private:
   static FakeGpuHost& self(void* context) { return *static_cast<FakeGpuHost*>(context); }
@@ -60,7 +63,8 @@ struct FakeGpuHost {
       h.ring(static_cast<uint32_t>((address - doorbells) / 8), index);
       return;
     }
-    for (uint64_t i = 0; i < count; ++i) h.bytes[address + i] = static_cast<const uint8_t*>(data)[i];
+    for (uint64_t i = 0; i < count; ++i)
+      h.bytes[address + i] = static_cast<const uint8_t*>(data)[i];
   }
   static uint64_t wait(void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
     FakeGpuHost& h = self(context);
@@ -70,7 +74,9 @@ struct FakeGpuHost {
     if (!met) throw std::runtime_error("the driver would wait for ever");
     return word;
   }
-  static void store(void* context, uint64_t address, uint64_t value) { self(context).words[address] = value; }
+  static void store(void* context, uint64_t address, uint64_t value) {
+    self(context).words[address] = value;
+  }
   static void charge(void* context, uint64_t nanoseconds) { self(context).cpu_ns += nanoseconds; }
   static uint64_t now(void* context) { return self(context).cpu_ns; }
 };

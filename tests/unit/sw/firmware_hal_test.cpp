@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the register access layer write the right values in the order that the devices need, and does it refuse
-// what it must? State space: one call on a fresh device. Parameters: each guard once; output shapes of T3 (T-NLG FC-2: 8192 x
-// 4256, tiles of 128 x 128) and ragged ones. Expected numbers are worked out by hand in the comments.
+// Question: does the register access layer write the right values in the order that the devices
+// need, and does it refuse what it must? State space: one call on a fresh device. Parameters: each
+// guard once; output shapes of T3 (T-NLG FC-2: 8192 x 4256, tiles of 128 x 128) and ragged ones.
+// Expected numbers are worked out by hand in the comments.
 #include <string>
 
 #include "sw/firmware/hal/dma.h"
@@ -25,13 +26,17 @@
 using stretto::test::MockMmio;
 
 // Only report.c needs it, which these tests never reach.
-extern "C" [[noreturn]] void end_run(uint64_t tohost) { throw tohost; }
+extern "C" [[noreturn]] void end_run(uint64_t tohost) {
+  throw tohost;
+}
 
 namespace {
 
 constexpr uint64_t kMca = STRETTO_MCA_BASE + 63 * 0x400;
 
-tracker_output_t tnlg_output() { return {8192, 4256, 128, 128, 8, 2, 2, 0}; }
+tracker_output_t tnlg_output() {
+  return {8192, 4256, 128, 128, 8, 2, 2, 0};
+}
 
 tracker_t fresh_tracker() {
   tracker_t t;
@@ -41,7 +46,8 @@ tracker_t fresh_tracker() {
 
 }  // namespace
 
-TEST_CASE("the arbiters get limit and starvation limit before the policy, through the broadcast window") {
+TEST_CASE(
+    "the arbiters get limit and starvation limit before the policy, through the broadcast window") {
   MockMmio mmio;
   mca_t mca;
   REQUIRE(mca_init(&mca) == STRETTO_OK);
@@ -71,7 +77,8 @@ TEST_CASE("the Tracker gets shape and thresholds of every tile class in half-wor
   mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 2176 | uint64_t{63 * 34} << 32);
   mmio.expect_write(t.base + TRACKER_COLUMNS_OFFSET, 34 | uint64_t{493448} << 32);
   mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
-  // 16 rows x 128 columns x 2 updates = 4096; right column 16 x 32 x 2 = 1024. 8192 = 64 * 128: bottom tiles are whole.
+  // 16 rows x 128 columns x 2 updates = 4096; right column 16 x 32 x 2 = 1024. 8192 = 64 * 128:
+  // bottom tiles are whole.
   const uint64_t interior = 0x1000100010001000, right = 0x0400040004000400;
   for (unsigned i = 0; i < 8; ++i) {
     mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), (i / 2) % 2 == 0 ? interior : right);
@@ -83,17 +90,23 @@ TEST_CASE("the Tracker gets shape and thresholds of every tile class in half-wor
 TEST_CASE("wavefronts without rows in the bottom tiles have threshold 0") {
   MockMmio mmio;
   const tracker_t t = fresh_tracker();
-  // 300 x 200: 3 x 2 tiles; bottom tiles have 44 rows: wavefronts 0, 1 have 16, wavefront 2 has 12; right tiles 72 columns.
+  // 300 x 200: 3 x 2 tiles; bottom tiles have 44 rows: wavefronts 0, 1 have 16, wavefront 2 has 12;
+  // right tiles 72 columns.
   mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 6 | uint64_t{4} << 32);
   mmio.expect_write(t.base + TRACKER_COLUMNS_OFFSET, 2 | uint64_t{1 << 23} << 32);
   mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
   const uint64_t expected[8] = {
-      0x1000100010001000, 0x1000100010001000,                        // interior: 16 * 128 * 2
-      0x0900090009000900, 0x0900090009000900,                        // right: 16 * 72 * 2 = 2304
-      4096 | 4096ull << 16 | 12 * 128 * 2ull << 32, 0,               // bottom
-      2304 | 2304ull << 16 | 12 * 72 * 2ull << 32, 0,                // corner
+      0x1000100010001000,
+      0x1000100010001000,  // interior: 16 * 128 * 2
+      0x0900090009000900,
+      0x0900090009000900,  // right: 16 * 72 * 2 = 2304
+      4096 | 4096ull << 16 | 12 * 128 * 2ull << 32,
+      0,  // bottom
+      2304 | 2304ull << 16 | 12 * 72 * 2ull << 32,
+      0,  // corner
   };
-  for (unsigned i = 0; i < 8; ++i) mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), expected[i]);
+  for (unsigned i = 0; i < 8; ++i)
+    mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), expected[i]);
   const tracker_output_t output = {300, 200, 128, 128, 8, 2, 2, 0};
   CHECK(tracker_configure(&t, &output) == STRETTO_OK);
 }
@@ -110,11 +123,11 @@ TEST_CASE("the Tracker refuses outputs it cannot count, without a write") {
   CHECK(refused([](tracker_output_t& o) { o.n = 0; }));
   CHECK(refused([](tracker_output_t& o) { o.tile_n = 0; }));
   CHECK(refused([](tracker_output_t& o) { o.wavefronts = 9; }));
-  CHECK(refused([](tracker_output_t& o) { o.wavefronts = 3; }));   // does not divide 128 rows
+  CHECK(refused([](tracker_output_t& o) { o.wavefronts = 3; }));  // does not divide 128 rows
   CHECK(refused([](tracker_output_t& o) { o.updates = 0; }));
-  CHECK(refused([](tracker_output_t& o) { o.updates = 17; }));     // 2048 * 17 > 32768
+  CHECK(refused([](tracker_output_t& o) { o.updates = 17; }));  // 2048 * 17 > 32768
   CHECK(refused([](tracker_output_t& o) { o.element_bytes = 3; }));
-  CHECK(refused([](tracker_output_t& o) { o.m = 128 * 2000; }));   // 68000 tiles
+  CHECK(refused([](tracker_output_t& o) { o.m = 128 * 2000; }));  // 68000 tiles
   CHECK(tracker_configure(&t, nullptr) == STRETTO_ERROR_ARGUMENT);
   CHECK(tracker_set_untracked(&t, 65536, 1) == STRETTO_ERROR_ARGUMENT);
   CHECK(tracker_set_spill_table(&t, 32, 64) == STRETTO_ERROR_ARGUMENT);
@@ -145,9 +158,12 @@ TEST_CASE("a range entry becomes valid by its last write") {
   mmio.expect_write(base + RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET_AT(3), 256);
   mmio.expect_write(base + RANGE_TABLE_ENTRY_ROWS_OFFSET_AT(3), 128);
   mmio.expect_write(base + RANGE_TABLE_ENTRY_PEER_BASE_OFFSET_AT(3), 0x20000001000);
-  mmio.expect_write(base + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(3), 1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5);
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(3),
+                    1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5);
   mmio.expect_read(base + RANGE_TABLE_STATUS_OFFSET, 0);
-  const range_t range = {0x10000001000, 256, 8512, 128, RANGE_REMOTE, STRETTO_ALLOCATION_UNCACHED, true, true, 0x20000001000};
+  const range_t range = {0x10000001000, 256,          8512,
+                         128,           RANGE_REMOTE, STRETTO_ALLOCATION_UNCACHED,
+                         true,          true,         0x20000001000};
   CHECK(range_table_add(&table, &range) == STRETTO_OK);
   CHECK(table.used == 4);
 }
@@ -166,15 +182,19 @@ TEST_CASE("a range that overlaps another is taken out again and reported") {
   mmio.expect_read(base + RANGE_TABLE_STATUS_OFFSET, RANGE_TABLE_STATUS_OVERLAP_MASK);
   mmio.expect_write(base + RANGE_TABLE_STATUS_OFFSET, RANGE_TABLE_STATUS_OVERLAP_MASK);
   mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
-  const range_t range = {0x10000001000, 64, 0, 1, RANGE_LOCAL, STRETTO_ALLOCATION_CACHED, false, false, 0};
+  const range_t range = {0x10000001000, 64,    0, 1, RANGE_LOCAL, STRETTO_ALLOCATION_CACHED,
+                         false,         false, 0};
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_OVERLAP);
   CHECK(table.used == 0);
 }
 
-TEST_CASE("a range without bytes, with overlapping rows, of no known kind, or beyond the table is refused") {
+TEST_CASE(
+    "a range without bytes, with overlapping rows, of no known kind, or beyond the table is "
+    "refused") {
   MockMmio mmio;
   range_table_t table = {STRETTO_RANGE_TABLE_BASE, 0};
-  const range_t good = {0x10000001000, 64, 64, 2, RANGE_LOCAL, STRETTO_ALLOCATION_CACHED, false, false, 0};
+  const range_t good = {0x10000001000, 64,    64, 2, RANGE_LOCAL, STRETTO_ALLOCATION_CACHED,
+                        false,         false, 0};
   range_t range = good;
   range.rows = 0;
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_ARGUMENT);
@@ -206,14 +226,16 @@ TEST_CASE("a DMA region becomes valid by its last write and is read back") {
   const uint64_t control = 1 | 1 << 4 | 1 << 5 | 2 << 12 | 1 << 16;
   mmio.expect_write(at(DMA_REGION_CONTROL_OFFSET), control);
   mmio.expect_read(at(DMA_REGION_CONTROL_OFFSET), control);
-  const dma_region_t region = {0x10000200000, 0x80000200000, 8512, 8192, 4256, 128, 128, 34, 8, 272, 272, 1, 0, 2, true};
+  const dma_region_t region = {0x10000200000, 0x80000200000, 8512, 8192, 4256, 128, 128, 34, 8,
+                               272,           272,           1,    0,    2,    true};
   CHECK(dma_set_region(&dma, 2, &region) == STRETTO_OK);
 }
 
 TEST_CASE("DMA regions and fills out of range are refused without a write") {
   MockMmio mmio;
   const dma_t dma = {STRETTO_DMA_BASE};
-  const dma_region_t good = {0x10000200000, 0, 8512, 8192, 4256, 128, 128, 34, 8, 0, 272, 0, 0, 2, true};
+  const dma_region_t good = {0x10000200000, 0, 8512, 8192, 4256, 128, 128, 34, 8, 0,
+                             272,           0, 0,    2,    true};
   const auto refused = [&](auto change) {
     dma_region_t region = good;
     change(region);
@@ -258,11 +280,13 @@ TEST_CASE("a launch programs needs in KiB rounded up, range and staggered order,
   MockMmio mmio;
   const grid_scheduler_t scheduler = {STRETTO_GRID_SCHEDULER_BASE};
   const auto at = [](uint64_t offset) { return STRETTO_GRID_SCHEDULER_BASE + offset + 5 * 0x40; };
-  mmio.expect_write(at(GRID_SCHEDULER_SLOT_NEEDS_OFFSET), 113 | 32 << 16 | uint64_t{8} << 32 | uint64_t{1} << 48);
+  mmio.expect_write(at(GRID_SCHEDULER_SLOT_NEEDS_OFFSET),
+                    113 | 32 << 16 | uint64_t{8} << 32 | uint64_t{1} << 48);
   mmio.expect_write(at(GRID_SCHEDULER_SLOT_RANGE_OFFSET), uint64_t{2176} << 32);
   mmio.expect_write(at(GRID_SCHEDULER_SLOT_ORDER_OFFSET), 2176 | uint64_t{272} << 32);
   mmio.expect_write(at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET), 1);
-  const grid_launch_t launch = {112 * 1024 + 1, 32 * 1024, 8, STRETTO_KERNEL_TENSOR, 2176, 0, 2176, 272};
+  const grid_launch_t launch = {112 * 1024 + 1, 32 * 1024, 8,    STRETTO_KERNEL_TENSOR,
+                                2176,           0,         2176, 272};
   CHECK(grid_scheduler_launch(&scheduler, 5, &launch) == STRETTO_OK);
 }
 
@@ -288,7 +312,8 @@ TEST_CASE("a launch outside of its grid is refused without a write") {
 TEST_CASE("the scheduler learns what a unit has, rounded down") {
   MockMmio mmio;
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_CUS_OFFSET, 80);
-  mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_CAPACITY_OFFSET, 0x0020004000600100);
+  mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_CAPACITY_OFFSET,
+                    0x0020004000600100);
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_IRQ_ENABLE_OFFSET, 0xFF);
   grid_scheduler_t scheduler;
   const unit_limits_t limits = {80, 256 * 1024 + 1023, 96 * 1024, 64, 32};
@@ -299,7 +324,8 @@ TEST_CASE("a fault is read completely before it is acknowledged") {
   MockMmio mmio;
   const gpu_t gpu = {STRETTO_GPU_BASE};
   mmio.expect_read(STRETTO_GPU_BASE + GPU_FAULT_STATUS_OFFSET, 1);
-  mmio.expect_read(STRETTO_GPU_BASE + GPU_FAULT_KIND_OFFSET, 2 | 3 << 16 | uint64_t{17} << 24 | uint64_t{5} << 32);
+  mmio.expect_read(STRETTO_GPU_BASE + GPU_FAULT_KIND_OFFSET,
+                   2 | 3 << 16 | uint64_t{17} << 24 | uint64_t{5} << 32);
   mmio.expect_read(STRETTO_GPU_BASE + GPU_FAULT_ADDRESS_OFFSET, 0xdead0);
   mmio.expect_read(STRETTO_GPU_BASE + GPU_FAULT_PC_OFFSET, 0x1000);
   mmio.expect_read(STRETTO_GPU_BASE + GPU_FAULT_WG_OFFSET, 99);

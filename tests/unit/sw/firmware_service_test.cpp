@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the firmware's services turn packets into the right device state, refuse what they must with a status and a
-// console line, and tell the driver once and in the right order? State space: queues with and without barrier, one GPU of a
-// ring of four, an output of 5 x 3 tiles (640 x 300 elements, last column 44 wide). Fault injection: each guard once.
+// Question: do the firmware's services turn packets into the right device state, refuse what they
+// must with a status and a console line, and tell the driver once and in the right order? State
+// space: queues with and without barrier, one GPU of a ring of four, an output of 5 x 3 tiles (640
+// x 300 elements, last column 44 wide). Fault injection: each guard once.
 #include "tests/unit/sw/fake_device.h"
 
 #include <catch2/catch.hpp>
@@ -47,7 +48,9 @@ struct Firmware {
     device.writes.clear();
   }
 
-  uint64_t signal(unsigned index) const { return kHost + STRETTO_SIGNAL_OFFSET(uint64_t{kGpu}, index); }
+  uint64_t signal(unsigned index) const {
+    return kHost + STRETTO_SIGNAL_OFFSET(uint64_t{kGpu}, index);
+  }
 
   // Puts a packet into queue 0; its signal is signal(index).
   void put(uint64_t index, stretto_packet_t packet) {
@@ -97,7 +100,8 @@ stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags = 0) {
 
 stretto_packet_t dispatch(uint32_t work_groups, bool barrier = false) {
   stretto_packet_t packet{};
-  packet.dispatch.header = static_cast<uint16_t>(STRETTO_PACKET_KERNEL_DISPATCH | (barrier ? STRETTO_PACKET_BARRIER : 0));
+  packet.dispatch.header = static_cast<uint16_t>(STRETTO_PACKET_KERNEL_DISPATCH |
+                                                 (barrier ? STRETTO_PACKET_BARRIER : 0));
   packet.dispatch.setup = 1;
   packet.dispatch.workgroup_size_x = 8;
   packet.dispatch.workgroup_size_y = packet.dispatch.workgroup_size_z = 1;
@@ -147,7 +151,8 @@ void configure(Firmware& f) {
 }
 
 uint64_t range_field(FakeDevice& device, uint64_t offset, unsigned index) {
-  return device.at(STRETTO_RANGE_TABLE_BASE + offset + index * uint64_t{RANGE_TABLE_ENTRY_BASE_STRIDE});
+  return device.at(STRETTO_RANGE_TABLE_BASE + offset +
+                   index * uint64_t{RANGE_TABLE_ENTRY_BASE_STRIDE});
 }
 
 }  // namespace
@@ -159,7 +164,8 @@ TEST_CASE("a chunk that begins and ends inside tile rows becomes three rectangle
   configure(f);
   // Tiles 2 .. 9 of 5 x 3: (0, 2); rows 1, 2; (3, 0). The last column is 44 elements wide.
   const stretto_map_t map = tiles(2, 8);
-  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_BASE_OFFSET, 0) == kOwn + kOutput + 512);
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 0) == 88);
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROWS_OFFSET, 0) == 128);
@@ -171,7 +177,9 @@ TEST_CASE("a chunk that begins and ends inside tile rows becomes three rectangle
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 2) == 256);
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROWS_OFFSET, 2) == 128);
   // Valid, dma, update, tracked, uncached.
-  for (unsigned i = 0; i < 3; ++i) CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, i) == (1 | 2 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
+  for (unsigned i = 0; i < 3; ++i)
+    CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, i) ==
+          (1 | 2 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
   CHECK(f.trigger.ranges.used == 3);
 }
 
@@ -180,7 +188,8 @@ TEST_CASE("the DMA region of a chunk is armed before its stores can find a range
   configure(f);
   const stretto_map_t map = tiles(3, 3);
   f.device.writes.clear();
-  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
   CHECK(f.device.position(STRETTO_DMA_BASE + DMA_REGION_CONTROL_OFFSET) <
         f.device.position(STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_ENTRY_FLAGS_OFFSET));
   CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_RANGE_OFFSET) == (3 | uint64_t{3} << 32));
@@ -188,19 +197,23 @@ TEST_CASE("the DMA region of a chunk is armed before its stores can find a range
   CHECK(f.shared.regions_mapped[0] == 1);
 }
 
-TEST_CASE("the Tracker is armed with thresholds before any chunk is mapped, and told the remote chunk") {
+TEST_CASE(
+    "the Tracker is armed with thresholds before any chunk is mapped, and told the remote chunk") {
   Firmware f;
   configure(f);
   // The first write to control stops it, the one after the thresholds starts it.
   REQUIRE(f.device.writes.back().address == STRETTO_TRACKER_BASE + TRACKER_CONTROL_OFFSET);
-  CHECK(f.device.position(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET_AT(7)) < f.device.writes.size() - 1);
+  CHECK(f.device.position(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET_AT(7)) <
+        f.device.writes.size() - 1);
   CHECK((f.device.at(STRETTO_TRACKER_BASE + TRACKER_CONTROL_OFFSET) & 1) == 1);
   const stretto_map_t map = tiles(12, 3);
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP,
-                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED, &map) == STRETTO_OK);
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED,
+                              &map) == STRETTO_OK);
   CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET) == (12 | uint64_t{3} << 32));
   CHECK(f.trigger.regions == 0);
-  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, 0) == (1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, 0) ==
+        (1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
 }
 
 TEST_CASE("the own chunk has a region that only counts completion") {
@@ -208,7 +221,8 @@ TEST_CASE("the own chunk has a region that only counts completion") {
   configure(f);
   const stretto_map_t map = tiles(0, 3);
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
-                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED, &map) == STRETTO_OK);
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED,
+                              &map) == STRETTO_OK);
   CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_PEER_OFFSET) == 0);
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) == 0);
 }
@@ -217,11 +231,14 @@ TEST_CASE("maps that cannot be are refused, each with its status") {
   Firmware f;
   const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_UPDATE;
   stretto_map_t map = tiles(0, 3);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_STATE);  // no output
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) ==
+        STRETTO_ERROR_STATE);  // no output
   configure(f);
   CHECK(trigger_service_map(nullptr, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags | 1u << 9, &map) == STRETTO_ERROR_ARGUMENT);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_UPDATE, &map) == STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags | 1u << 9, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_UPDATE, &map) ==
+        STRETTO_ERROR_ARGUMENT);
   map.tile_count = 0;
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
   map = tiles(14, 2);
@@ -242,18 +259,22 @@ TEST_CASE("maps that cannot be are refused, each with its status") {
   map = tiles(3, 3);
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) == STRETTO_OK);
   map = tiles(6, 3);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) == STRETTO_ERROR_TABLE_FULL);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) ==
+        STRETTO_ERROR_TABLE_FULL);
   CHECK(f.trigger.ranges.used == 2);
 }
 
 TEST_CASE("a map that the range table refuses leaves no DMA region behind") {
   Firmware f;
   configure(f);
-  f.device.on_write[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(1)] = [&f](uint64_t) {
-    f.device.word[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_STATUS_OFFSET] = RANGE_TABLE_STATUS_OVERLAP_MASK;
-  };
+  f.device.on_write[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(1)] =
+      [&f](uint64_t) {
+        f.device.word[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_STATUS_OFFSET] =
+            RANGE_TABLE_STATUS_OVERLAP_MASK;
+      };
   const stretto_map_t map = tiles(1, 7);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES, &map) == STRETTO_ERROR_OVERLAP);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES, &map) ==
+        STRETTO_ERROR_OVERLAP);
   CHECK(f.trigger.ranges.used == 0);
   CHECK(f.trigger.regions == 0);
   CHECK(f.shared.regions_mapped[0] == 0);
@@ -310,9 +331,11 @@ TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &allocation) == STRETTO_OK);
   configure(f);
   const stretto_map_t map = tiles(0, 15);
-  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &map) == STRETTO_OK);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &map) == STRETTO_OK);
   REQUIRE(f.trigger.ranges.used == 2);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &allocation) == STRETTO_ERROR_STATE);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &allocation) ==
+        STRETTO_ERROR_STATE);
   REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
   CHECK(f.trigger.ranges.used == 1);
   CHECK(f.trigger.regions == 0);
@@ -320,6 +343,18 @@ TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
   CHECK((f.device.at(STRETTO_TRACKER_BASE + TRACKER_CONTROL_OFFSET) & 1) == 0);
   REQUIRE(trigger_service_reset(&f.trigger, true) == STRETTO_OK);
   CHECK(f.trigger.ranges.used == 0);
+}
+
+TEST_CASE("a reset waits for the Tracker's last memory answers and gives up on one that stays busy") {
+  Firmware f;
+  configure(f);
+  int busy = 5;
+  f.device.on_read[STRETTO_TRACKER_BASE + TRACKER_STATUS_OFFSET] = [&] {
+    return busy-- > 0 ? uint64_t{1} : uint64_t{0};
+  };
+  CHECK(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  busy = 1000000;
+  CHECK(trigger_service_reset(&f.trigger, false) == STRETTO_ERROR_STATE);
 }
 
 // Packets
@@ -338,7 +373,8 @@ TEST_CASE("a map packet is answered with 0, its slot freed and the read index to
   CHECK(f.device.console.empty());
 }
 
-TEST_CASE("a refused packet has a negative signal and one line on the console, and the queue goes on") {
+TEST_CASE(
+    "a refused packet has a negative signal and one line on the console, and the queue goes on") {
   Firmware f;
   f.put(0, vendor(STRETTO_OP_COLLECTIVE_WAIT));
   f.put(1, vendor(static_cast<stretto_operation_t>(77)));
@@ -350,7 +386,8 @@ TEST_CASE("a refused packet has a negative signal and one line on the console, a
   CHECK(f.status_of(0) == STRETTO_OK);
   CHECK(f.status_of(1) == STRETTO_ERROR_PACKET);
   CHECK(f.status_of(2) == STRETTO_OK);
-  CHECK_THAT(f.device.console, Catch::Contains("queue 0 packet 1 (vendor): refused: unknown packet\n"));
+  CHECK_THAT(f.device.console,
+             Catch::Contains("queue 0 packet 1 (vendor): refused: unknown packet\n"));
 }
 
 TEST_CASE("a doorbell without a packet is refused, not waited for") {
@@ -379,7 +416,9 @@ TEST_CASE("a barrier bit holds a packet until earlier background work is complet
   CHECK(f.status_of(1) == STRETTO_OK);
 }
 
-TEST_CASE("a kernel is complete only after its L2 write-back, and its slot is free before it is announced") {
+TEST_CASE(
+    "a kernel is complete only after its L2 write-back, and its slot is free before it is "
+    "announced") {
   Firmware f;
   f.put_descriptor();
   f.put(0, dispatch(15));
@@ -390,7 +429,8 @@ TEST_CASE("a kernel is complete only after its L2 write-back, and its slot is fr
   f.kernel_ends(0);
   CHECK(polls == -1);
   const size_t write_back = f.device.position(STRETTO_GPU_BASE + GPU_L2_COMMAND_OFFSET);
-  const size_t release = f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET);
+  const size_t release =
+      f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET);
   const size_t told = f.device.position(f.signal(0));
   CHECK(write_back < release);
   CHECK(release < told);
@@ -408,8 +448,10 @@ TEST_CASE("a dispatch programs its context before the launch, with the staggered
         f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_CONTROL_OFFSET));
   CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) == (1 | kGemm << 4 | 1 << 8));
   CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_KERNARG_BYTES_OFFSET) == 56);
-  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_RANGE_OFFSET) == uint64_t{15} << 32);
-  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_ORDER_OFFSET) == (15 | uint64_t{6} << 32));
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_RANGE_OFFSET) == uint64_t{15}
+                                                                                           << 32);
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_ORDER_OFFSET) ==
+        (15 | uint64_t{6} << 32));
 }
 
 TEST_CASE("dispatches that cannot run are refused, each with its status") {
@@ -453,7 +495,8 @@ TEST_CASE("a launch that the scheduler refuses is told as lack of resources") {
   f.put_descriptor();
   f.put(0, dispatch(15));
   f.ring(0);
-  f.device.word[STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_STATE_OFFSET] = GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
+  f.device.word[STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_STATE_OFFSET] =
+      GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
   f.kernel_ends(0);
   CHECK(f.status_of(0) == STRETTO_ERROR_RESOURCES);
 }
@@ -496,7 +539,8 @@ TEST_CASE("a collective wait ends with the last mapped region") {
   configure(f);
   for (uint32_t i = 0; i < 2; ++i) {
     const stretto_map_t map = tiles(i * 3, 3);
-    REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES, &map) == STRETTO_OK);
+    REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES, &map) ==
+            STRETTO_OK);
   }
   f.put(0, vendor(STRETTO_OP_COLLECTIVE_WAIT));
   f.ring(0);
@@ -539,7 +583,8 @@ TEST_CASE("a wavefront fault is printed with its place and ends the run") {
   f.device.word[STRETTO_GPU_BASE + GPU_FAULT_ADDRESS_OFFSET] = 0x1000;
   f.device.word[STRETTO_GPU_BASE + GPU_FAULT_WG_OFFSET] = 42;
   CHECK_THROWS_WITH(completion_service_irq(&f.shared, STRETTO_IRQ_FAULT), "tohost 7");
-  CHECK_THAT(f.device.console, Catch::Contains("load from an unmapped address at 0x1000, work-group 42 wavefront 3"));
+  CHECK_THAT(f.device.console,
+             Catch::Contains("load from an unmapped address at 0x1000, work-group 42 wavefront 3"));
 }
 
 TEST_CASE("a DMA error is printed by name and ends the run") {
@@ -547,5 +592,6 @@ TEST_CASE("a DMA error is printed by name and ends the run") {
   f.device.word[STRETTO_DMA_BASE + DMA_ERROR_OFFSET] = DMA_ERROR_REPEATED_TRIGGER_MASK;
   f.device.word[STRETTO_DMA_BASE + DMA_ERROR_INFO_OFFSET] = 17 | uint64_t{2} << 32;
   CHECK_THROWS_WITH(completion_service_irq(&f.shared, STRETTO_IRQ_DMA_ERROR), "tohost 9");
-  CHECK_THAT(f.device.console, Catch::Contains("DMA error: repeated trigger, work-group 17 wavefront 2"));
+  CHECK_THAT(f.device.console,
+             Catch::Contains("DMA error: repeated trigger, work-group 17 wavefront 2"));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the driver load the kernels that the build made, relocated to where they will lie, and refuse every damaged
-// file without touching memory outside it? State space: the shipped ELFs, all truncations of one, single damaged fields.
+// Question: does the driver load the kernels that the build made, relocated to where they will lie,
+// and refuse every damaged file without touching memory outside it? State space: the shipped ELFs,
+// all truncations of one, single damaged fields.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -16,7 +17,8 @@ using stretto::test::FakeGpuHost;
 namespace {
 
 std::vector<uint8_t> file(const std::string& name) {
-  std::ifstream in(std::string(STRETTO_BUILD_DIR) + "/sw/kernels/" + name + ".elf", std::ios::binary);
+  std::ifstream in(std::string(STRETTO_BUILD_DIR) + "/sw/kernels/" + name + ".elf",
+                   std::ios::binary);
   REQUIRE(in.good());
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
@@ -56,14 +58,17 @@ TEST_CASE("both GEMM kernels are found with their needs and an entry inside the 
     CHECK(k.descriptor.entry >= k.descriptor.code_base);
     CHECK(k.descriptor.entry < k.descriptor.code_base + k.descriptor.code_bytes);
     // What lies in device memory is the relocated descriptor.
-    CHECK(c.host.read64(k.object + offsetof(stretto_kernel_descriptor_t, entry)) == k.descriptor.entry);
-    CHECK(c.host.read64(k.object + offsetof(stretto_kernel_descriptor_t, code_base)) == k.descriptor.code_base);
+    CHECK(c.host.read64(k.object + offsetof(stretto_kernel_descriptor_t, entry)) ==
+          k.descriptor.entry);
+    CHECK(c.host.read64(k.object + offsetof(stretto_kernel_descriptor_t, code_base)) ==
+          k.descriptor.code_base);
     // An instruction of 32 bits.
     CHECK((c.host.read64(k.descriptor.entry) & 3) == 3);
   }
   CHECK(small.descriptor.tile_m == 128);
   CHECK(large.descriptor.tile_m == 256);
-  // Two work-groups of the small one fit on a unit of T3 Table 1 (256 KiB of registers, 96 KiB of LDS), one of the large.
+  // Two work-groups of the small one fit on a unit of T3 Table 1 (256 KiB of registers, 96 KiB of
+  // LDS), one of the large.
   CHECK(2 * small.descriptor.registers_bytes <= 256 * 1024);
   CHECK(2 * small.descriptor.lds_bytes <= 96 * 1024);
   CHECK(large.descriptor.registers_bytes <= 256 * 1024);

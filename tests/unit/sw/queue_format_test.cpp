@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the packets have the layout that the HSA specification prints (HSA Platform System Architecture 1.2, tables
-// 2-8 and 2-10)? Offsets are those of the tables; what HSA reserves is ours.
+// Question: do the packets have the layout that the HSA specification prints (HSA Platform System
+// Architecture 1.2, tables 2-8 and 2-10)? Offsets are those of the tables; what HSA reserves is
+// ours.
 #include "sw/include/formats/queue.h"
 
 #include <catch2/catch.hpp>
@@ -44,12 +45,15 @@ TEST_CASE("the order word gives back what was put in") {
 
 TEST_CASE("rings, read indices, signals and words of all GPUs lie apart") {
   CHECK(STRETTO_QUEUE_OFFSET(STRETTO_QUEUE_COUNT) <= STRETTO_SYSTEM_BYTES);
-  CHECK(STRETTO_QUEUE_OFFSET(1) - STRETTO_QUEUE_OFFSET(0) == STRETTO_QUEUE_PACKETS * sizeof(stretto_packet_t));
+  CHECK(STRETTO_QUEUE_OFFSET(1) - STRETTO_QUEUE_OFFSET(0) ==
+        STRETTO_QUEUE_PACKETS * sizeof(stretto_packet_t));
   std::set<uint64_t> used;
   size_t expected = 0;
   for (uint64_t gpu = 0; gpu < 3; ++gpu) {
-    for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) used.insert(STRETTO_READ_INDEX_OFFSET(gpu, queue));
-    for (unsigned i = 0; i < STRETTO_QUEUE_COUNT * STRETTO_SIGNALS_PER_QUEUE; ++i) used.insert(STRETTO_SIGNAL_OFFSET(gpu, i));
+    for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue)
+      used.insert(STRETTO_READ_INDEX_OFFSET(gpu, queue));
+    for (unsigned i = 0; i < STRETTO_QUEUE_COUNT * STRETTO_SIGNALS_PER_QUEUE; ++i)
+      used.insert(STRETTO_SIGNAL_OFFSET(gpu, i));
     for (unsigned i = 0; i < 16; ++i) used.insert(STRETTO_HOST_WORD_OFFSET(gpu, i));
     expected += STRETTO_QUEUE_COUNT + STRETTO_QUEUE_COUNT * STRETTO_SIGNALS_PER_QUEUE + 16;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the host program of a rank lay memory out as it planned and map the chunks as T3 Fig 11 prescribes? State
-// space: modes x position in the ring; shapes whole and ragged. Expected maps: the paper's example of four GPUs.
+// Question: does the host program of a rank lay memory out as it planned and map the chunks as T3
+// Fig 11 prescribes? State space: modes x position in the ring; shapes whole and ragged. Expected
+// maps: the paper's example of four GPUs.
 #include <catch2/catch.hpp>
 
 #include <cstddef>
@@ -61,8 +62,10 @@ TEST_CASE("the arrays of every mode lie apart and inside the device memory") {
     const ring_gemm_parameters_t p = parameters(static_cast<ring_gemm_mode_t>(mode), 2);
     const ring_gemm_plan_t plan = plan_of(p);
     const std::vector<std::pair<uint64_t, uint64_t>> all = {
-        {plan.c, plan.c_bytes}, {plan.a, plan.a_bytes}, {plan.b, plan.b_bytes}, {plan.receive, plan.c_bytes},
-        {plan.rs_flags, plan.flag_bytes}, {plan.ag_flags, plan.flag_bytes}, {plan.spill, plan.spill_bytes}};
+        {plan.c, plan.c_bytes},           {plan.a, plan.a_bytes},
+        {plan.b, plan.b_bytes},           {plan.receive, plan.c_bytes},
+        {plan.rs_flags, plan.flag_bytes}, {plan.ag_flags, plan.flag_bytes},
+        {plan.spill, plan.spill_bytes}};
     uint64_t end = stretto_gpu_address(2, STRETTO_SYSTEM_BYTES + STRETTO_ARGUMENT_BUFFER_BYTES);
     for (const auto& [address, bytes] : all) {
       if (address == 0) continue;
@@ -81,7 +84,8 @@ TEST_CASE("chunks are contiguous, cover all tiles and differ by at most one tile
   CHECK(ring_gemm_chunk_first(&plan, 4, 0) == 0);
   CHECK(ring_gemm_chunk_first(&plan, 4, 4) == 15);
   for (uint32_t c = 0; c < 4; ++c) {
-    const uint32_t count = ring_gemm_chunk_first(&plan, 4, c + 1) - ring_gemm_chunk_first(&plan, 4, c);
+    const uint32_t count =
+        ring_gemm_chunk_first(&plan, 4, c + 1) - ring_gemm_chunk_first(&plan, 4, c);
     CHECK((count == 3 || count == 4));
   }
 }
@@ -99,7 +103,8 @@ TEST_CASE("parameters out of range have no plan") {
   CHECK(refused([](auto& p) { p.tile_m = 64; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(refused([](auto& p) { p.collective_groups = 0; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(refused([](auto& p) { p.m = p.n = 1 << 16; }) == STRETTO_ERROR_ARGUMENT);  // 262144 tiles
-  CHECK(refused([](auto& p) { p.client.memory_end = STRETTO_SYSTEM_BYTES + (1 << 17); }) == STRETTO_ERROR_TABLE_FULL);
+  CHECK(refused([](auto& p) { p.client.memory_end = STRETTO_SYSTEM_BYTES + (1 << 17); }) ==
+        STRETTO_ERROR_TABLE_FULL);
 }
 
 TEST_CASE("a program whose kernels cannot be loaded ends with one line and tells the other ranks") {
@@ -116,7 +121,8 @@ TEST_CASE("a program whose kernels cannot be loaded ends with one line and tells
 namespace {
 
 std::vector<char> file(const std::string& name) {
-  std::ifstream in(std::string(STRETTO_BUILD_DIR) + "/sw/kernels/" + name + ".elf", std::ios::binary);
+  std::ifstream in(std::string(STRETTO_BUILD_DIR) + "/sw/kernels/" + name + ".elf",
+                   std::ios::binary);
   REQUIRE(in.good());
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
@@ -140,7 +146,8 @@ std::vector<stretto_packet_t> packets_of(ring_gemm_parameters_t p, FakeGpuHost& 
 std::vector<stretto_packet_t> tile_maps(const std::vector<stretto_packet_t>& packets) {
   std::vector<stretto_packet_t> maps;
   for (const stretto_packet_t& p : packets) {
-    const bool is_map = (p.header & 0xFF) == STRETTO_PACKET_VENDOR && p.vendor.operation >= STRETTO_OP_LOCAL_MAP &&
+    const bool is_map = (p.header & 0xFF) == STRETTO_PACKET_VENDOR &&
+                        p.vendor.operation >= STRETTO_OP_LOCAL_MAP &&
                         p.vendor.operation <= STRETTO_OP_DMA_MAP;
     if (is_map && (p.vendor.flags & STRETTO_MAP_TILES) != 0) maps.push_back(p);
   }
@@ -157,19 +164,23 @@ std::vector<stretto_packet_t> dispatches(const std::vector<stretto_packet_t>& pa
 
 }  // namespace
 
-TEST_CASE("GPU 0 of 4 maps its chunks as in Fig 11: first remote, two by DMA, its own local, all to GPU 3") {
+TEST_CASE(
+    "GPU 0 of 4 maps its chunks as in Fig 11: first remote, two by DMA, its own local, all to GPU "
+    "3") {
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_T3, 0);
   const ring_gemm_plan_t plan = plan_of(p);
   const std::vector<stretto_packet_t> maps = tile_maps(packets_of(p, host));
   REQUIRE(maps.size() == 4);
-  const uint16_t operations[4] = {STRETTO_OP_REMOTE_MAP, STRETTO_OP_DMA_MAP, STRETTO_OP_DMA_MAP, STRETTO_OP_LOCAL_MAP};
+  const uint16_t operations[4] = {STRETTO_OP_REMOTE_MAP, STRETTO_OP_DMA_MAP, STRETTO_OP_DMA_MAP,
+                                  STRETTO_OP_LOCAL_MAP};
   const uint32_t chunks[4] = {1, 2, 3, 0};
   for (unsigned i = 0; i < 4; ++i) {
     CHECK(maps[i].vendor.operation == operations[i]);
     CHECK(maps[i].vendor.map.first_tile == ring_gemm_chunk_first(&plan, 4, chunks[i]));
     CHECK((maps[i].vendor.flags & STRETTO_MAP_UPDATE) != 0);
-    if (i < 3) CHECK(maps[i].vendor.map.peer_base == stretto_gpu_address(3, plan.c & STRETTO_OFFSET_MASK));
+    if (i < 3)
+      CHECK(maps[i].vendor.map.peer_base == stretto_gpu_address(3, plan.c & STRETTO_OFFSET_MASK));
     CHECK(maps[i].vendor.map.updates == 2);
   }
 }
@@ -187,8 +198,10 @@ TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the u
 
 TEST_CASE("the GEMM has equal arguments in sequential and fused mode (T3-CFG-05)") {
   FakeGpuHost sequential, fused;
-  const stretto_dispatch_packet_t a = dispatches(packets_of(parameters(RING_GEMM_SEQUENTIAL), sequential)).at(0).dispatch;
-  const stretto_dispatch_packet_t b = dispatches(packets_of(parameters(RING_GEMM_T3), fused)).at(0).dispatch;
+  const stretto_dispatch_packet_t a =
+      dispatches(packets_of(parameters(RING_GEMM_SEQUENTIAL), sequential)).at(0).dispatch;
+  const stretto_dispatch_packet_t b =
+      dispatches(packets_of(parameters(RING_GEMM_T3), fused)).at(0).dispatch;
   for (unsigned i = 0; i < sizeof(stretto_gemm_arguments_t); i += 8) {
     CHECK(sequential.read64(a.kernarg_address + i) == fused.read64(b.kernarg_address + i));
   }
@@ -196,7 +209,8 @@ TEST_CASE("the GEMM has equal arguments in sequential and fused mode (T3-CFG-05)
   CHECK(a.grid_size_x == b.grid_size_x);
 }
 
-TEST_CASE("the sequential kernels wait for each other, in the order GEMM, reduce-scatter, all-gather") {
+TEST_CASE(
+    "the sequential kernels wait for each other, in the order GEMM, reduce-scatter, all-gather") {
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_SEQUENTIAL, 1);
   const ring_gemm_plan_t plan = plan_of(p);
@@ -205,13 +219,17 @@ TEST_CASE("the sequential kernels wait for each other, in the order GEMM, reduce
   CHECK((kernels[1].header & STRETTO_PACKET_BARRIER) != 0);
   CHECK((kernels[2].header & STRETTO_PACKET_BARRIER) != 0);
   // The reduce-scatter writes into the receive array of rank 0.
-  CHECK(host.read64(kernels[1].dispatch.kernarg_address + offsetof(stretto_ring_arguments_t, peer)) ==
-        stretto_gpu_address(0, plan.receive & STRETTO_OFFSET_MASK));
-  CHECK(host.read64(kernels[2].dispatch.kernarg_address + offsetof(stretto_ring_arguments_t, peer)) ==
-        stretto_gpu_address(0, plan.c & STRETTO_OFFSET_MASK));
+  CHECK(
+      host.read64(kernels[1].dispatch.kernarg_address + offsetof(stretto_ring_arguments_t, peer)) ==
+      stretto_gpu_address(0, plan.receive & STRETTO_OFFSET_MASK));
+  CHECK(
+      host.read64(kernels[2].dispatch.kernarg_address + offsetof(stretto_ring_arguments_t, peer)) ==
+      stretto_gpu_address(0, plan.c & STRETTO_OFFSET_MASK));
 }
 
-TEST_CASE("fused output is zeroed before it is mapped, outside of it nothing but flags and spill table is filled") {
+TEST_CASE(
+    "fused output is zeroed before it is mapped, outside of it nothing but flags and spill table "
+    "is filled") {
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
   const ring_gemm_plan_t plan = plan_of(p);
