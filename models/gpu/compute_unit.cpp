@@ -346,6 +346,12 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
           break;
         }
         case Wavefront::State::faulted: what = "stopped by a fault"; break;
+        case Wavefront::State::ready: {
+          char text[64];
+          std::snprintf(text, sizeof text, "runs at pc 0x%llx", static_cast<unsigned long long>(wavefront.hart.pc()));
+          what = text;
+          break;
+        }
         default: continue;
       }
       lines.push_back("cu" + std::to_string(index_) + " wg " + std::to_string(group.wg_id) + " wf " +

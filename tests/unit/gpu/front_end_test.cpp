@@ -288,6 +288,42 @@ TEST_CASE("two kernels share the units and end each for itself") {
   REQUIRE(machine.read(GPU_COUNT_RETIRED_OFFSET) == 24);
 }
 
+TEST_CASE("preempted work-groups that have not begun leave and are reported as drained") {
+  GpuSpec spec = GpuMachine::small();
+  spec.start_cycles = 1000;
+  GpuMachine machine(spec);
+  machine.map(kOut, 0x10000, AllocationClass::uncached);
+  const Program p = staggered_lengths();
+  p.put_into(machine);
+  machine.launch(two_a_unit(p, 8));
+  machine.queue.run_until(500 * kNanosecond);
+  REQUIRE(machine.read(GPU_COUNT_DISPATCHED_OFFSET) == 8);
+  for (const auto& unit : machine.gpu.units) {
+    REQUIRE_FALSE(unit->finished());
+    unit->preempt(3);  // Another slot: nothing.
+    REQUIRE_FALSE(unit->finished());
+    unit->preempt(0);
+    REQUIRE(unit->finished());
+    REQUIRE(unit->resources().registers_bytes == spec.registers_bytes);
+    REQUIRE(unit->counters().drained == 2);
+  }
+  machine.run();
+  REQUIRE(machine.read_scheduler(GRID_SCHEDULER_DRAINED_OFFSET) == 8);
+  REQUIRE(machine.read(GPU_COUNT_RETIRED_OFFSET) == 0);
+  for (unsigned i = 0; i < 8; ++i) REQUIRE(machine.value_at<uint64_t>(kOut + 16 * i) == 0);
+}
+
+TEST_CASE("a work-group that runs for ever is named") {
+  GpuMachine machine;
+  Program p;
+  p.beqz(0, 0);
+  p.put_into(machine);
+  machine.launch(p.launch());
+  machine.queue.run_until(50 * kMicrosecond);
+  REQUIRE(machine.gpu.waiting_on().size() == 2);
+  REQUIRE(machine.gpu.waiting_on()[1] == "cu0 wg 0 wf 0 runs at pc 0x10000010004");
+}
+
 TEST_CASE("bad register accesses answer with an error") {
   GpuMachine machine;
   REQUIRE_THROWS(machine.read(0x438));
