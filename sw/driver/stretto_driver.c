@@ -190,7 +190,9 @@ static stretto_status_t do_stream_create(stretto_client_t* client, stretto_strea
 
 static stretto_status_t do_stream_synchronize(stretto_client_t* client, stretto_stream_t* stream) {
   call(client);
-  while (stream->checked != stream->written) check_oldest(client, stream);
+  while (stream->checked != stream->written && stream->error == STRETTO_OK) {
+    check_oldest(client, stream);
+  }
   const stretto_status_t status = stream->error;
   stream->error = STRETTO_OK;
   return status;

@@ -112,7 +112,8 @@ typedef struct stretto_api {
   stretto_status_t (*allocate)(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes,
                                uint64_t alignment, uint32_t allocation, uint64_t* address);
   stretto_status_t (*stream_create)(stretto_client_t* client, stretto_stream_t** stream);
-  // Waits for everything submitted; returns the first error since the last call.
+  // Waits for everything submitted and returns STRETTO_OK, or returns the first error as soon as it
+  // is known; what was submitted behind it may then never complete.
   stretto_status_t (*stream_synchronize)(stretto_client_t* client, stretto_stream_t* stream);
   // An event completes when everything submitted before it is complete.
   stretto_status_t (*event_record)(stretto_client_t* client, stretto_stream_t* stream,

@@ -9,11 +9,14 @@
 #include "sw/firmware/packet_service.h"
 #include "sw/firmware/report.h"
 
+#define HART_POLL_NS 200
+#define HART_POLLS 1000
 #define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)
 
 extern volatile uint64_t tohost;
 
-volatile uint32_t boot_done;  // Hart 0, after the last step.
+volatile uint32_t boot_done;                     // Hart 0: the devices are set up.
+static volatile uint32_t completion_hart_ready;  // Hart 1.
 
 static shared_t shared;
 static trigger_service_t trigger;
@@ -64,7 +67,7 @@ static fw_result_t start_queues(void) {
   return packet_service_init(&packets, &shared, &trigger);
 }
 
-// Last: from here on the devices may interrupt.
+// From here on the devices may interrupt.
 static fw_result_t start_interrupts(void) {
   static const unsigned kCompletionLines[] = {STRETTO_IRQ_GRID_SCHEDULER, STRETTO_IRQ_DMA,
                                               STRETTO_IRQ_DMA_ERROR, STRETTO_IRQ_FAULT};
@@ -74,6 +77,17 @@ static fw_result_t start_interrupts(void) {
     result = intc_enable(COMPLETION_HART, kCompletionLines[i]);
   }
   return result;
+}
+
+// The second hart serves completions: without it nothing would ever end.
+static fw_result_t start_completion_hart(void) {
+  fence_release();
+  boot_done = 1;
+  clint_poke(COMPLETION_HART);
+  for (unsigned i = 0; i < HART_POLLS && !completion_hart_ready; ++i) {
+    clint_sleep(QUEUE_HART, HART_POLL_NS, 0);
+  }
+  return completion_hart_ready ? STRETTO_OK : STRETTO_ERROR_DEVICE;
 }
 
 static const struct {
@@ -87,6 +101,7 @@ static const struct {
     {"start failed: maps", start_maps},
     {"start failed: queues", start_queues},
     {"start failed: interrupts", start_interrupts},
+    {"start failed: hart 1 does not answer; the firmware needs two harts", start_completion_hart},
 };
 
 // Acknowledges what woke the hart and acts on it. An interrupt that comes in between is pending at
@@ -122,14 +137,12 @@ void firmware_main(uint64_t hart) {
     for (unsigned i = 0; i < sizeof kSteps / sizeof kSteps[0]; ++i) {
       if (kSteps[i].run() != STRETTO_OK) report_fail(FAIL_BOOT, kSteps[i].name);
     }
-    fence_release();
-    boot_done = 1;
-    clint_poke(COMPLETION_HART);
     set_interrupt_enable(ENABLED);
     queue_hart();
   }
   clint_clear((unsigned)hart);
   if (hart == COMPLETION_HART) {
+    completion_hart_ready = 1;
     set_interrupt_enable(ENABLED);
     completion_hart();
   }

@@ -13,6 +13,13 @@ STRETTO_STATIC_ASSERT(STRETTO_KERNEL_SIMT == GRID_SCHEDULER_SLOT_NEEDS_TYPE_SIMT
                           STRETTO_KERNEL_TENSOR == GRID_SCHEDULER_SLOT_NEEDS_TYPE_TENSOR,
                       "descriptors carry register values");
 
+// What a unit has, rounded down and cut to what the field can say: never more than there is.
+static uint64_t capacity_kib(uint32_t bytes) {
+  const uint32_t limit = GRID_SCHEDULER_CAPACITY_REGISTERS_KIB_MASK;
+  return bytes / 1024 < limit ? bytes / 1024 : limit;
+}
+
+// What a work-group needs, rounded up.
 static uint64_t kib(uint32_t bytes) {
   return ((uint64_t)bytes + 1023) / 1024;
 }
@@ -22,11 +29,10 @@ fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler, const unit_limits_t
   scheduler->base = STRETTO_GRID_SCHEDULER_BASE;
   mmio_write64(scheduler->base + GRID_SCHEDULER_CUS_OFFSET,
                STRETTO_FIELD(GRID_SCHEDULER_CUS_COUNT, limits->cus));
-  // Rounded down here and up in the needs of a work-group: never more than there is.
   mmio_write64(
       scheduler->base + GRID_SCHEDULER_CAPACITY_OFFSET,
-      STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, limits->registers_bytes / 1024) |
-          STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, limits->lds_bytes / 1024) |
+      STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, capacity_kib(limits->registers_bytes)) |
+          STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, capacity_kib(limits->lds_bytes)) |
           STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WAVEFRONTS, limits->wavefronts) |
           STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, limits->work_groups));
   mmio_write64(scheduler->base + GRID_SCHEDULER_IRQ_ENABLE_OFFSET,

@@ -90,6 +90,17 @@ TEST_CASE("a signal is not used again before its packet was seen complete") {
         c.host.packets.back().vendor.completion_signal);
 }
 
+TEST_CASE("an error comes back although what follows it never completes") {
+  Client c;
+  c.host.status = [](const stretto_packet_t& p) {
+    return p.vendor.fill.pattern == 1 ? int64_t{STRETTO_ERROR_RESOURCES}
+                                      : int64_t{STRETTO_SIGNAL_PENDING};
+  };
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 1) == STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 2) == STRETTO_OK);
+  CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_RESOURCES);
+}
+
 TEST_CASE("the first error of a stream comes back once, with a line that names the packet") {
   Client c;
   c.host.status = [](const stretto_packet_t& p) {
