@@ -101,6 +101,9 @@ __asm__(
     ".section .text.start,\"ax\"\n"
     ".globl _start\n"
     "_start:\n"
+    "  csrr t0, mhartid\n"
+    "1:\n"
+    "  bnez t0, 1b\n"  // On a machine with several harts the first one works.
     "  la sp, stack_top\n"
     "  j bench_main\n"
     ".section .bss\n"

@@ -7,6 +7,9 @@
   .globl _start
   .option norvc
 _start:
+  csrr t5, mhartid
+1:
+  bnez t5, 1b  // One hart is under test; on a machine with more the others wait here.
   la t5, unexpected_trap
   csrw mtvec, t5
   li s11, 0
