@@ -13,7 +13,7 @@ namespace {
 
 // One line, exit 2, and the line says what it must.
 void bad(const std::string& arguments, const std::vector<std::string>& says) {
-  const Finished run = stretto(arguments);
+  const Finished run = run_stretto(arguments);
   INFO(arguments << " -> " << run.status << ": " << run.output);
   CHECK(run.status == 2);
   CHECK(run.lines() == 1);
@@ -79,7 +79,7 @@ TEST_CASE("a full disk is one line and exit 2") {
   const std::string small = scratch.path + "/small";
   std::filesystem::create_directories(small);
   // Needs a file system of its own; without the right to mount, the size limit of the shell stands in for it.
-  const Finished run = stretto(kShort + "--out " + small, "ulimit -f 1; trap '' XFSZ; exec");
+  const Finished run = run_stretto(kShort + "--out " + small, "ulimit -f 1; trap '' XFSZ; exec");
   INFO(run.output);
   CHECK(run.status == 2);
   CHECK(run.says(small));
@@ -88,7 +88,7 @@ TEST_CASE("a full disk is one line and exit 2") {
 
 TEST_CASE("SIGINT in mid-run leaves complete results") {
   const Scratch scratch;
-  const Finished run = stretto("run t3/mega-fc1-tp8 --impl all=model --timeline --out " + scratch.path + "/cut", "timeout -s INT 3");
+  const Finished run = run_stretto("run t3/mega-fc1-tp8 --impl all=model --timeline --out " + scratch.path + "/cut", "timeout -s INT 3");
   INFO(run.output);
   const boost::json::value root = stats(scratch.path + "/cut");
   CHECK(root.at("status").as_string() == "interrupted");
@@ -101,7 +101,7 @@ TEST_CASE("SIGINT in mid-run leaves complete results") {
 
 TEST_CASE("the time limit ends a run with 124 and results") {
   const Scratch scratch;
-  const Finished run = stretto("run t3/mega-fc1-tp8 --impl all=model --time-limit 2 --out " + scratch.path + "/cut");
+  const Finished run = run_stretto("run t3/mega-fc1-tp8 --impl all=model --time-limit 2 --out " + scratch.path + "/cut");
   CHECK(run.status == 124);
   CHECK(stats(scratch.path + "/cut").at("status").as_string() == "time limit");
 }
@@ -109,7 +109,7 @@ TEST_CASE("the time limit ends a run with 124 and results") {
 TEST_CASE("help and version are everywhere and succeed") {
   for (const char* arguments : {"--help", "--version", "run --help", "reproduce --help", "list --help", "report --help", "compare --help",
                                 "list machines", "list workloads", "list blocks", "list parameters"}) {
-    const Finished run = stretto(arguments);
+    const Finished run = run_stretto(arguments);
     INFO(arguments);
     CHECK(run.status == 0);
     CHECK(run.output.size() > 8);

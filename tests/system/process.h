@@ -42,7 +42,7 @@ struct Finished {
 };
 
 // `prefix` goes before the executable: "timeout -s INT 1".
-inline Finished stretto(const std::string& arguments, const std::string& prefix = "") {
+inline Finished run_stretto(const std::string& arguments, const std::string& prefix = "") {
   const std::string command = prefix + " " STRETTO_BUILD_DIR "/stretto " + arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   Finished finished;

@@ -14,7 +14,7 @@ namespace {
 
 boost::json::value run(const std::string& arguments) {
   const Scratch scratch;
-  const Finished finished = stretto("run " + arguments + " --out " + scratch.path + "/r");
+  const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
   INFO(arguments << "\n" << finished.output);
   REQUIRE(finished.status == 0);
   return stats(scratch.path + "/r");
