@@ -129,6 +129,7 @@ int command_reproduce(const Arguments& arguments) {
     ("cases", po::value(&options.cases)->value_name("TEXT"), "only cases whose name contains TEXT")
     ("machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"), "side by side")
     ("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(), "set a parameter in every simulation")
+    ("impl", po::value(&options.impl)->value_name("all=KIND"), "rtl (default), model or lockstep; results are the same")
     ("table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
   po::options_description positional;
   positional.add_options()("paper", po::value(&options.paper), "");

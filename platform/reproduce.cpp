@@ -108,6 +108,7 @@ class Reproduction {
     if (!one.full) words.insert(words.end(), {"--set", "sim.mirror=true"});
     // With several simulations at a time each keeps to one thread.
     if (options_.jobs > 1) words.insert(words.end(), {"--set", "sim.threads=1"});
+    if (!options_.impl.empty()) words.insert(words.end(), {"--impl", options_.impl});
     for (const std::string& set : options_.sets) words.insert(words.end(), {"--set", set});
     return words;
   }

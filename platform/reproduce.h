@@ -18,6 +18,7 @@ struct ReproduceOptions {
   std::string cases;              // Only cases whose name contains this.
   std::string machines = "t3,t3-paper";
   std::vector<std::string> sets;
+  std::string impl;               // BLOCK|all=KIND of every simulation; empty: RTL.
   bool full = false;              // Full machines instead of mirrored ones.
   bool table_only = false;
 };
