@@ -18,7 +18,7 @@ sabotage() {
   local letter=$1 what=$2 wanted=$3 pattern=$4
   shift 4
   local log=$scratch/$letter.log
-  timeout 300 "$stretto" run "$workload" --out "$scratch/$letter" "$@" >"$log" 2>&1
+  timeout -s KILL 60 "$stretto" run "$workload" --out "$scratch/$letter" "$@" >"$log" 2>&1
   local status=$?
   local line
   line=$(grep -E "$pattern" "$log" | tail -n 1)
@@ -36,7 +36,7 @@ sabotage() {
 field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1]+"/stats.json")); print(eval(sys.argv[2]))' "$1" "$2"; }
 
 sabotage 0 "nothing (control)" 0 'complete' --mode t3-mca
-sabotage a "firmware that programs no Tracker" 1 'stretto: .*([Tt]racker|waits)' --mode t3 --firmware "$build/sw/firmware/main_no_tracker.elf"
+sabotage a "firmware that programs no Tracker" 1 'region . .*: 0 of [0-9]+ wavefront tiles triggered' --mode t3 --firmware "$build/sw/firmware/main_no_tracker.elf"
 sabotage b "GEMM that skips one K step" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_skip_step
 sabotage c "GEMM that swaps two tiles" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_swap_tiles
 sabotage e "one update dropped" 1 'written updates' --mode t3 --set hbm.fault.drop_update=100
@@ -45,10 +45,11 @@ sabotage g "one link credit lost" 1 'credit' --mode t3 --set link.fault.lose_cre
 sabotage h "same-atom ordering disabled" 1 'wrong data: rank|same-atom|order' --mode t3 --set hbm.same_atom_order=false
 sabotage i "one DRAM timing rule off" 1 'tRCD|timing' --mode t3 --set hbm.fault.timing_rule=tRCDRD
 
-# (d) The inverted arbiter must be right in every element and different in time.
-sabotage d "MCA RTL with inverted priority" 0 'complete' --mode t3-mca --set fault.mca_inverted=true
+# (d) The inverted arbiter must be right in every element and different in time (t3-paper: the machine with contention).
+sabotage d0 "nothing, machine t3-paper (control)" 0 'complete' --mode t3-mca --machine t3-paper
+sabotage d "MCA RTL with inverted priority" 0 'complete' --mode t3-mca --machine t3-paper --set fault.mca_inverted=true
 if [ "$failed" -eq 0 ]; then
-  right=$(field "$scratch/0" 'd["time_ns"]["total"]')
+  right=$(field "$scratch/d0" 'd["time_ns"]["total"]')
   inverted=$(field "$scratch/d" 'd["time_ns"]["total"]')
   if [ "$right" = "$inverted" ]; then
     echo "FAIL  (d) inverted priority changed no time ($right ns)"
