@@ -118,7 +118,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* ho
 
   std::string all;
   for (const auto& gpu : gpus) all += digest_of(*gpu);
-  if (host != nullptr) all += host->digest().hex();
+  if (host != nullptr) all += host->digest_hex();
   results.digest = sha256_hex(all.data(), all.size());
 }
 

@@ -142,7 +142,7 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
     link.bytes_sent += piece;
     link.wire_bytes += wire_bytes;
     host_.progress_ += piece;
-    host_.digest_.event(packet.arrival, kEventWrite, packet.address, piece);
+    digest_.event(packet.arrival, kEventWrite, packet.address, piece);
     host_.conductor_.post(std::move(packet));
     done += piece;
   }
@@ -182,6 +182,12 @@ void Host::add_program(const std::string& name, HostCore::Program program) {
   }
   ++running_;
   cores_.push_back(std::make_unique<HostCore>(name.c_str(), *this, std::move(program)));
+}
+
+std::string Host::digest_hex() {
+  std::string all = digest_.hex();
+  for (const auto& core : cores_) all += core->digest_.hex();
+  return sha256_hex(all.data(), all.size());
 }
 
 void Host::program_ended() {

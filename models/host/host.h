@@ -75,6 +75,7 @@ class HostCore final : public sc_core::sc_module {
 
   Host& host_;
   const Program program_;
+  Digest digest_;
   sc_core::sc_event changed_;    // Of the word it waits for.
   uint64_t waits_for_ = 0;       // Address of the word; 0 = does not wait.
   Time waits_since_ = 0;
@@ -93,7 +94,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void add_program(const std::string& name, HostCore::Program program);
 
   MemoryImage& memory() { return memory_; }
-  Digest& digest() { return digest_; }
+  // Of what each program wrote and of what came in; call once. Programs that act at one time act side by side: SystemC orders
+  // their processes at will, so the order between programs is no part of the digest.
+  std::string digest_hex();
 
   void deliver(Packet&& packet) override;
   uint64_t progress() const override { return progress_; }
@@ -130,7 +133,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   const LinkSpec pcie_;
   Conductor& conductor_;
   MemoryImage memory_;
-  Digest digest_;
+  Digest digest_;  // Of what came in.
   std::vector<std::unique_ptr<Link>> links_;  // By GPU.
   std::vector<std::unique_ptr<HostCore>> cores_;
   std::vector<Packet> arriving_;  // Heap, earliest first.

@@ -290,7 +290,7 @@ std::string busy_run(bool reversed, uint32_t threads, uint32_t window_ns) {
       });
     }
     if (bench.conductor->run() != Conductor::Outcome::finished) return std::string("not finished");
-    std::string digests = bench.host->digest().hex();
+    std::string digests = bench.host->digest_hex();
     for (auto& gpu : bench.gpu) digests += gpu->partition.digest().hex();
     return digests + (bench.violations() == 0 ? "" : " violations");
   });
