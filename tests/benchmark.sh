@@ -1,24 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Host speed of the main job (T-NLG FC-2, TP = 8, eight GPUs, t3-mca) with RTL and with models: wall seconds and memory, the median
-# of three runs against the bars of 90 s, 60 s and 4 GiB.
+# Host speed. On an idle machine:
 #
-#   bash tests/benchmark.sh [BUILD_DIR [WORKLOAD [RUNS]]]
+#   bash tests/benchmark.sh [job] [BUILD_DIR [WORKLOAD [RUNS]]]   the main job (T-NLG FC-2, TP = 8, eight GPUs, t3-mca) with RTL and with
+#                                                                 models: wall seconds and memory, the median of three runs against
+#                                                                 the bars of 90 s, 60 s and 4 GiB
+#   bash tests/benchmark.sh iss [BUILD_DIR [RUNS]]                the instruction-set simulator: a CoreMark-like loop with loads, stores,
+#                                                                 L1s and counters in the running platform, bar 200 MIPS
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+what=job
+case ${1:-} in
+  job | iss) what=$1; shift ;;
+esac
 build=${1:-${STRETTO_BUILD_DIR:-build}}
-workload=${2:-t3/tnlg-fc2-tp8}
-runs=${3:-3}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-measure() {
+# Runs stretto $runs times into $scratch/$1.<run>.
+repeat() {
+  local title=$1
+  shift
+  for run in $(seq "$runs"); do
+    "$build/stretto" run "$@" --out "$scratch/$title.$run" >"$scratch/log" 2>&1 || { tail -n 5 "$scratch/log"; exit 1; }
+  done
+}
+
+measure_job() {
   local title=$1 bar=$2
   shift 2
-  for run in $(seq "$runs"); do
-    "$build/stretto" run "$workload" --mode t3-mca --out "$scratch/$title.$run" "$@" >"$scratch/log" 2>&1 ||
-      { tail -n 5 "$scratch/log"; exit 1; }
-  done
+  repeat "$title" "$workload" --mode t3-mca "$@"
   python3 - "$scratch/$title" "$runs" "$title" "$bar" <<'PYTHON'
 import json, statistics, sys
 folder, runs, title, bar = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
@@ -31,6 +42,28 @@ print(f"{title:9} median {wall:7.2f} s wall, {cpu:7.2f} s cpu, {memory:6.0f} MiB
 PYTHON
 }
 
-printf '%s --mode t3-mca, %s cores, load %s\n' "$workload" "$(nproc)" "$(cut -d' ' -f1 /proc/loadavg)"
-measure rtl 90
-measure model 60 --impl all=model
+measure_iss() {
+  repeat iss --firmware "$build/sw/firmware/coremark_like.elf"
+  python3 - "$scratch/iss" "$runs" <<'PYTHON'
+import json, statistics, sys
+folder, runs = sys.argv[1], int(sys.argv[2])
+results = [json.load(open(f"{folder}.{run}/stats.json")) for run in range(1, runs + 1)]
+instructions = results[0]["cp"]["instructions"]
+wall, cpu = (statistics.median(1e-6 * instructions / result["host"][key] for result in results) for key in ("wall_s", "cpu_s"))
+verdict = "within" if wall >= 200 else "BELOW"
+print(f"coremark_like: {instructions} instructions, median {wall:.0f} MIPS ({cpu:.0f} by CPU time); {verdict} the bar of 200 MIPS")
+PYTHON
+}
+
+cores="$(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
+if [ "$what" = iss ]; then
+  runs=${2:-3}
+  echo "instruction-set simulator, $cores"
+  measure_iss
+else
+  workload=${2:-t3/tnlg-fc2-tp8}
+  runs=${3:-3}
+  echo "$workload --mode t3-mca, $cores"
+  measure_job rtl 90
+  measure_job model 60 --impl all=model
+fi

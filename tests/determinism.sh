@@ -1,68 +1,88 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Equal digests whatever way a run is made: RTL, models, lockstep; timeline on and off; no sleeping; GPUs constructed in
-# falling order; one thread and several; gcc and clang if both were built.
+# falling order; one thread and several; other builds.
 #
-#   bash tests/determinism.sh [quick|full] [BUILD_DIR [BUILD_DIR_OF_OTHER_COMPILER]]
+#   bash tests/determinism.sh [quick|full|builds] [BUILD_DIR [OTHER_BUILD_DIR...]]
 #
-# quick: t3/small and a ragged real-data case. full: also the main job and T-NLG OP at TP 16.
+# quick:  t3/small on BUILD_DIR, and on the other builds given (clang, Debug).
+# full:   also a ragged real-data case, the main job and T-NLG OP at TP 16; Debug builds only t3/small.
+# builds: full, after building with gcc, clang and as Debug (build/, build-clang/, build-debug/).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 depth=${1:-quick}
 build=${2:-${STRETTO_BUILD_DIR:-build}}
-other=${3:-}
+shift $(($# > 2 ? 2 : $#))
+others=("$@")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
+runs=0
+export STRETTO_SW=${STRETTO_SW:-$build/sw}  # The same firmware and kernels for every build.
 
-# digest NAME EXECUTABLE ARGUMENTS...: prints the digest of a run.
+# digest EXECUTABLE ARGUMENTS...: prints the digest of a run.
 digest() {
-  local out=$scratch/$1
-  local executable=$2
-  shift 2
-  if ! "$executable" run "$@" --out "$out" >"$out.log" 2>&1; then
+  local executable=$1
+  shift
+  if ! "$executable" run "$@" --out "$scratch/out" >"$scratch/log" 2>&1; then
     printf 'run failed: %s run %s\n' "$executable" "$*" >&2
-    tail -n 3 "$out.log" >&2
+    tail -n 3 "$scratch/log" >&2
     return 1
   fi
-  python3 -c 'import json,sys; print(json.load(open(sys.argv[1]+"/stats.json"))["digest"])' "$out"
+  python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["digest"])' "$scratch/out/stats.json"
 }
 
+# is_debug DIR
+is_debug() { grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Debug' "$1/CMakeCache.txt" 2>/dev/null; }
+
+# compare WORKLOAD: every way to run it gives the digest of RTL on $build.
 compare() {
-  local workload=$1
-  shift
-  local base=("$workload" --mode t3-mca)
-  local reference
-  reference=$(digest reference "$build/stretto" "${base[@]}") || { failed=1; return; }
-  printf '%s\n  %-34s %s\n' "$workload" "rtl" "$reference"
-  local count=0
+  local base=("$1" --mode t3-mca) reference other
+  reference=$(digest "$build/stretto" "${base[@]}") || { failed=1; return; }
+  runs=$((runs + 1))
+  printf '%s\n  %-32s %s\n' "$1" "rtl" "$reference"
   one() {
     local title=$1 executable=$2 value
     shift 2
-    count=$((count + 1))
-    value=$(digest "$count" "$executable" "${base[@]}" "$@") || { failed=1; return; }
+    runs=$((runs + 1))
+    value=$(digest "$executable" "${base[@]}" "$@") || { failed=1; return; }
     if [ "$value" = "$reference" ]; then
-      printf '  %-34s equal\n' "$title"
+      printf '  %-32s equal\n' "$title"
     else
-      printf '  %-34s DIFFERS %s\n' "$title" "$value"
+      printf '  %-32s DIFFERS %s\n' "$title" "$value"
       failed=1
     fi
   }
   one "model" "$build/stretto" --impl all=model
   one "lockstep" "$build/stretto" --impl all=lockstep
-  one "timeline on" "$build/stretto" --impl all=model --timeline
-  one "sim.sleep=false" "$build/stretto" --impl all=model --set sim.sleep=false
+  one "timeline on" "$build/stretto" --timeline
+  one "no sleeping" "$build/stretto" --set sim.sleep=false
   one "GPUs in falling order" "$build/stretto" --impl all=model --set sim.reverse_elaboration=true
   one "one thread" "$build/stretto" --impl all=model --set sim.threads=1
   one "three threads" "$build/stretto" --impl all=model --set sim.threads=3
-  if [ -n "$other" ]; then one "other compiler ($other)" "$other/stretto"; fi
+  for other in ${others[@]+"${others[@]}"}; do
+    if is_debug "$other" && [ "$1" != t3/small ]; then continue; fi
+    one "$(basename "$other")" "$other/stretto" --impl all=model
+  done
 }
 
+if [ "$depth" = builds ]; then
+  for preset in release clang debug; do
+    cmake --preset "$preset" >"$scratch/log" && cmake --build --preset "$preset" --target stretto stretto_sw >>"$scratch/log" || {
+      tail -n 20 "$scratch/log"
+      exit 1
+    }
+  done
+  build=build
+  STRETTO_SW=build/sw
+  others=(build-clang build-debug)
+  depth=full
+fi
 compare t3/small
-compare t3/ragged-c
 if [ "$depth" = full ]; then
+  compare t3/ragged-c
   compare t3/tnlg-fc2-tp8
   compare t3/tnlg-op-tp16
 fi
-[ "$failed" -eq 0 ] && echo "all digests equal"
+if [ "$failed" -eq 0 ]; then printf 'all %d digests equal those of their workload\n' "$runs"; fi
 exit "$failed"
