@@ -126,7 +126,7 @@ int command_reproduce(const Arguments& arguments) {
     ("out", po::value(&options.out)->value_name("DIR")->default_value("results/reproduce-t3"),
      "results, one folder a simulation; what is there is not run again")
     ("full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")
-    ("cases", po::value(&options.cases)->value_name("TEXT"), "only cases whose name contains TEXT")
+    ("cases", po::value(&options.cases)->value_name("A,B"), "only cases whose names begin with A, B ...: tnlg,mega-op")
     ("machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"), "side by side")
     ("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(), "set a parameter in every simulation")
     ("impl", po::value(&options.impl)->value_name("all=KIND"), "rtl (default), model or lockstep; results are the same")

@@ -48,6 +48,13 @@ std::vector<std::string> split(const std::string& text, char by) {
   return parts;
 }
 
+// `wanted`: beginnings of names, by commas; empty = all.
+bool chosen(const std::string& name, const std::string& wanted) {
+  const std::vector<std::string> beginnings = split(wanted, ',');
+  return wanted.empty() || std::any_of(beginnings.begin(), beginnings.end(),
+                                       [&](const std::string& one) { return name.rfind(one, 0) == 0; });
+}
+
 std::string format(const char* pattern, double value) {
   char text[64];
   std::snprintf(text, sizeof text, pattern, value);
@@ -69,7 +76,7 @@ class Reproduction {
     for (const std::string& name : shipped("workloads")) {
       if (name.rfind("t3/", 0) != 0 || name.find("-tp") == std::string::npos) continue;
       const std::string shorter = name.substr(3);
-      if (shorter.find(options.cases) != std::string::npos) cases_.push_back(shorter);
+      if (chosen(shorter, options.cases)) cases_.push_back(shorter);
     }
     if (cases_.empty()) throw UserError("--cases " + options.cases + ": no such case; 'stretto list workloads' shows all");
     prepare_folder(options.out);

@@ -15,7 +15,7 @@ struct ReproduceOptions {
   std::string figure;             // Empty: all.
   unsigned jobs = 1;
   std::string out;
-  std::string cases;              // Only cases whose name contains this.
+  std::string cases;              // Only cases that begin with one of these, by commas.
   std::string machines = "t3,t3-paper";
   std::vector<std::string> sets;
   std::string impl;               // BLOCK|all=KIND of every simulation; empty: RTL.
