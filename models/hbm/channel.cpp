@@ -26,6 +26,7 @@ HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
       scheduler_(index, core.spec, set, table, observer) {
   buckets_.fill(kNone);
   atoms_.reserve(1024);
+  request_of_.reserve(1024);
   free_atoms_.reserve(1024);
 }
 
@@ -34,6 +35,10 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   const uint32_t id = scheduler_.tick(cycle);
   const bool popped = id != DramScheduler::kNone;
   if (popped) end_atom(cycle, id);
+  if (const uint32_t coming = scheduler_.likely_next(); coming != DramScheduler::kNone) {
+    __builtin_prefetch(&atoms_[coming]);
+    __builtin_prefetch(&core_.requests[request_of_[coming]], 1);
+  }
   admit(cycle, 0);
   admit(cycle, 1);
   if (join_.valid && !join_touched_) flush_join();
@@ -100,6 +105,7 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   if (free_atoms_.empty()) {
     id = static_cast<uint32_t>(atoms_.size());
     atoms_.emplace_back();
+    request_of_.push_back(0);
   } else {
     id = free_atoms_.back();
     free_atoms_.pop_back();
@@ -108,7 +114,7 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   const uint32_t room = kAtomBytes - static_cast<uint32_t>(segment.address % kAtomBytes);
   const HbmAddressMapping::Place place = core_.mapping.place_of(segment.address);
   atom.address = segment.address;
-  atom.request = segment.request;
+  request_of_[id] = segment.request;
   atom.at = segment.at;
   atom.row = place.row;
   atom.bank = place.bank;
@@ -204,7 +210,7 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   queue.pop();
   Atom& atom = atoms_[id];
   atom.where = Where::dram;
-  __builtin_prefetch(&core_.requests[atom.request], 1);  // Its column command comes soon.
+  if (!queue.empty()) __builtin_prefetch(&atoms_[queue.front()], 1);
   if (atom.elders != 0) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
   scheduler_.push(cycle, id, atom.bank, atom.row, atom.command, atom.elders == 0);
@@ -244,7 +250,8 @@ void HbmChannel::release_held(const Atom& elder) {
 
 void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   Atom& atom = atoms_[id];
-  HbmRequest& request = core_.requests[atom.request];
+  const uint32_t request_index = request_of_[id];
+  HbmRequest& request = core_.requests[request_index];
   const bool reads = atom.command == DramCommand::read;
   core_.data.access(request, atom.address, atom.at, atom.bytes);
 
@@ -267,7 +274,7 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   request.done_cycle = std::max(request.done_cycle,
                                 cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
   request.bytes_left -= atom.bytes;
-  if (request.bytes_left == 0) core_.completed.push_back(atom.request);
+  if (request.bytes_left == 0) core_.completed.push_back(request_index);
   unlink(cycle, id);
   --live_;
   free_atoms_.push_back(id);

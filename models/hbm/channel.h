@@ -86,6 +86,12 @@ class HbmChannel {
   }
   // One clock. `pulses`: the KernelPulse bits that the MCA sees at this clock.
   void tick(uint64_t cycle, unsigned pulses);
+  // Brings into the host's cache what the next tick() needs.
+  void prefetch() const {
+    __builtin_prefetch(&staged_, 1);
+    __builtin_prefetch(&mca_wake_, 1);
+    scheduler_.prefetch();
+  }
   // The first cycle after `cycle` that needs a tick; kNoCycle if none.
   uint64_t next(uint64_t cycle) const;
   // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
@@ -109,7 +115,6 @@ class HbmChannel {
 
   struct Atom {
     uint64_t address;
-    uint32_t request;
     uint32_t at;  // Offset in the request's data.
     uint32_t row;
     uint32_t next;    // In its bucket: the next older atom.
@@ -162,6 +167,7 @@ class HbmChannel {
   std::array<GrowingRing<uint32_t>, 2> queues_;  // Atoms in the MCA's queues, by stream.
   std::array<uint32_t, 2> untold_{};  // Atoms in the queues that the MCA has not been told of.
   std::vector<Atom> atoms_;
+  std::vector<uint32_t> request_of_;  // By atom.
   std::vector<uint32_t> free_atoms_;
   std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
   uint32_t live_ = 0;

@@ -75,6 +75,19 @@ class DramScheduler {
       at = std::min(at, front_since_ + kFrontLimit);
     return std::max(at, cycle + 1);
   }
+  // The atom that is likely to be issued next, or kNone; for prefetching.
+  uint32_t likely_next() const {
+    const uint64_t hits = masks_[kHit] & masks_[kActive];
+    return hits == 0 ? kNone : id_[std::countr_zero(hits)];
+  }
+  // What tick() reads first.
+  void prefetch() const {
+    for (unsigned i = 0; i < kMasks; i += 8) __builtin_prefetch(&masks_[i], 1);
+    __builtin_prefetch(&size_, 1);
+    __builtin_prefetch(&open_, 1);
+    __builtin_prefetch(&refresh_next_, 1);
+    timing_.prefetch();
+  }
   const Counters& counters() const { return counters_; }
   // Refreshes until `cycle`, those of a channel asleep included.
   uint64_t refreshes(uint64_t cycle) const;

@@ -223,11 +223,17 @@ void Hbm::run_cycle(uint64_t cycle) {
   const uint8_t pulses = pulses_.empty() ? 0 : take_pulses(cycle);
   if ((pulses & kKernelEnd) != 0) drained_ = 0;
   const bool all = pulses != 0 || !core_.spec.sleep;
-  const size_t count = channels_.size();
-  for (size_t i = 0; i < count; ++i) {
-    if (next_[i] > cycle && !all) continue;
-    channels_[i]->tick(cycle, pulses);
-    next_[i] = channels_[i]->next(cycle);
+  std::array<uint8_t, 33> due;
+  unsigned count = 0;
+  for (size_t i = 0; i < next_.size(); ++i) {
+    due[count] = static_cast<uint8_t>(i);
+    count += next_[i] <= cycle || all ? 1 : 0;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    if (i + 1 < count) channels_[due[i + 1]]->prefetch();
+    HbmChannel& of = *channels_[due[i]];
+    of.tick(cycle, pulses);
+    next_[due[i]] = of.next(cycle);
   }
   after_ticks(cycle);
   if (services_.trace != nullptr) trace_traffic(clock_.edge(cycle));

@@ -66,8 +66,10 @@ class SegmentQueue {
     if (head_ == SegmentPool::kNone) {
       tail_ = SegmentPool::kNone;
     } else {
-      pool[head_].before = SegmentPool::kNone;
-      front_cycle_ = pool[head_].cycle;
+      HbmSegment& front = pool[head_];
+      front.before = SegmentPool::kNone;
+      front_cycle_ = front.cycle;
+      if (front.after != SegmentPool::kNone) __builtin_prefetch(&pool[front.after], 1);
     }
   }
   void insert(SegmentPool& pool, const HbmSegment& segment) {
@@ -75,13 +77,23 @@ class SegmentQueue {
     HbmSegment& node = pool[index];
     node = segment;
     node.before = tail_;
-    while (node.before != SegmentPool::kNone && later(pool[node.before], segment)) {
-      node.before = pool[node.before].before;
+    const bool last =
+        tail_time_ < segment.time || (tail_time_ == segment.time && tail_order_ < segment.order);
+    if (!last) {
+      while (node.before != SegmentPool::kNone && later(pool[node.before], segment)) {
+        node.before = pool[node.before].before;
+      }
     }
     uint32_t& from = node.before == SegmentPool::kNone ? head_ : pool[node.before].after;
     node.after = from;
     from = index;
-    (node.after == SegmentPool::kNone ? tail_ : pool[node.after].before) = index;
+    if (node.after == SegmentPool::kNone) {
+      tail_ = index;
+      tail_time_ = segment.time;
+      tail_order_ = segment.order;
+    } else {
+      pool[node.after].before = index;
+    }
     if (head_ == index) front_cycle_ = segment.cycle;
     ++size_;
   }
@@ -95,6 +107,8 @@ class SegmentQueue {
   uint32_t tail_ = SegmentPool::kNone;
   uint64_t size_ = 0;
   uint64_t front_cycle_ = 0;
+  Time tail_time_ = 0;  // Of the last, or of one that was: anything later comes last.
+  uint64_t tail_order_ = 0;
 };
 
 // A first-in first-out ring of plain values that grows to its high-water mark and stays there.

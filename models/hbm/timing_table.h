@@ -102,6 +102,10 @@ class TimingState {
   uint64_t group_ready(DramCommand command, unsigned group) const {
     return ready_[Slots::base(command) + Slots::kGroup + group];
   }
+  void prefetch() const {  // Groups and channel of reads and writes.
+    __builtin_prefetch(&ready_[Slots::base(DramCommand::read) + Slots::kGroup], 1);
+    __builtin_prefetch(&ready_[Slots::base(DramCommand::write) + Slots::kGroup], 1);
+  }
   uint64_t bank_ready(DramCommand command, unsigned bank) const {
     return ready_[Slots::base(command) + bank];
   }
