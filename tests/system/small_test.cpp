@@ -71,7 +71,7 @@ TEST_CASE("modes move exactly the bytes of the closed forms") {
   CHECK(number(sequential, "dram_bytes", "gemm_write") + number(sequential, "dram_bytes", "rs_write") == 8 * kArray);  // 2N.
   CHECK(number(t3, "dram_bytes", "gemm_write") + number(t3, "dram_bytes", "rs_write") == 6 * kArray);                  // 2N - 2.
   CHECK(number(t3, "dram_bytes", "init_write") >= 4 * kArray);
-  CHECK(number(sequential, "dram_bytes", "init_write") == 0);
+  CHECK(number(sequential, "dram_bytes", "init_write") < 4 * kArray / 50);  // No array: only the flags of the ring kernels.
   CHECK(number(sequential, "dram_bytes", "ag_read") == number(t3, "dram_bytes", "ag_read"));  // T3-R69.
   CHECK(number(sequential, "dram_bytes", "ag_write") == number(t3, "dram_bytes", "ag_write"));
   CHECK(number(t3, "dram_bytes", "ag_read") == 3 * kArray);   // N - 1 chunks a rank.

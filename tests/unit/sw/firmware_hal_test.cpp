@@ -135,7 +135,7 @@ TEST_CASE("the Tracker refuses outputs it cannot count, without a write") {
   CHECK(tracker_init(nullptr) == STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("a busy Tracker is not stopped; a quiet one is disabled before it is cleared") {
+TEST_CASE("a busy Tracker is not stopped, a quiet one is disabled before it is cleared") {
   const tracker_t t = fresh_tracker();
   {
     MockMmio mmio;
