@@ -5,7 +5,7 @@
 #
 #   bash tests/determinism.sh [quick|full|builds] [BUILD_DIR [OTHER_BUILD_DIR...]]
 #
-# quick:  t3/small on BUILD_DIR, and on the other builds given (clang, Debug).
+# quick:  t3/small on BUILD_DIR, and on the other builds given (clang, Debug); without any, on BUILD_DIR/debug if it is there.
 # full:   also a ragged real-data case, the main job and T-NLG OP at TP 16; Debug builds only t3/small.
 # builds: full, after building with gcc, clang and as Debug (build/, build-clang/, build-debug/).
 set -uo pipefail
@@ -14,6 +14,7 @@ depth=${1:-quick}
 build=${2:-${STRETTO_BUILD_DIR:-build}}
 shift $(($# > 2 ? 2 : $#))
 others=("$@")
+if [ ${#others[@]} -eq 0 ] && [ -x "$build/debug/stretto" ]; then others=("$build/debug"); fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0

@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . platform/steps.sh
-steps_total=6
+steps_total=7
 build=${STRETTO_BUILD_DIR:-build}
 jobs=$(nproc)
 log=$(mktemp)
@@ -18,6 +18,13 @@ trap 'rm -f "$log" "$log.before"' EXIT
 
 tree_state() {
   git -c safe.directory="$PWD" status --porcelain
+}
+
+# The executable with assertions on, for the determinism test. Without RTL: that has lint and assertions of its own.
+build_debug() {
+  cmake -S . -B "$build/debug" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+    -DSTRETTO_RTL=OFF -DSTRETTO_SW=OFF -DSTRETTO_TESTS=OFF >/dev/null
+  cmake --build "$build/debug" -j "$jobs" --target stretto
 }
 
 run_tests() {
@@ -41,6 +48,7 @@ if [ -e .git ]; then tree_state >"$log.before"; fi
 step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
 step "generated files" python3 sw/include/regs/generate.py --check
 step "build" cmake --build "$build" -j "$jobs"
+step "build with assertions" build_debug
 step "tests" run_tests "$@"
 step "tree unchanged" tree_is_unchanged
 printf '\nall steps passed in %d s\n\n' "$SECONDS"
