@@ -29,7 +29,7 @@ namespace json = boost::json;
 namespace {
 
 const std::vector<std::string>& modes() {
-  static const std::vector<std::string> all{"gemm", "rs", "rs-nmc", "ag", "sequential", "t3", "t3-mca"};
+  static const std::vector<std::string> all{"sequential", "t3", "t3-mca", "gemm", "rs", "rs-nmc", "ag"};
   return all;
 }
 
@@ -61,9 +61,13 @@ std::string format(const char* pattern, double value) {
   return text;
 }
 
+// The isolated collectives know nothing of the GEMM: one simulation serves the four layers of a model and TP.
+bool is_shared(const std::string& mode) { return mode == "rs" || mode == "rs-nmc" || mode == "ag"; }
+
 struct Simulation {
   std::string machine;
-  std::string name;  // Case.
+  std::string name;  // Case that is simulated.
+  std::vector<std::string> serves;  // Cases whose result it is.
   std::string mode;
   bool full = false;
   std::string folder;
@@ -105,8 +109,19 @@ class Reproduction {
   }
 
   void add(const std::string& machine, const std::string& name, const std::string& mode, bool full) {
-    Simulation one{machine, name, mode, full, ""};
-    one.folder = options_.out + "/" + fs::path(machine).stem().string() + "/" + name + "/" + mode + (full ? "-full" : "");
+    std::string simulated = name;
+    if (is_shared(mode)) {
+      const std::vector<std::string> parts = split(name, '-');
+      simulated = parts[0] + "-op-" + parts[2];
+      for (Simulation& other : simulations_) {
+        if (other.machine == machine && other.name == simulated && other.mode == mode && other.full == full) {
+          other.serves.push_back(name);
+          return;
+        }
+      }
+    }
+    Simulation one{machine, simulated, {name}, mode, full, ""};
+    one.folder = options_.out + "/" + fs::path(machine).stem().string() + "/" + simulated + "/" + mode + (full ? "-full" : "");
     simulations_.push_back(std::move(one));
   }
 
@@ -187,18 +202,20 @@ class Reproduction {
         run.dram[std::string(item.key())] = item.value().to_number<uint64_t>();
       }
       std::vector<T3Case>& cases = results_[one.full && !options_.full ? one.machine + " full" : one.machine];
-      auto found = std::find_if(cases.begin(), cases.end(), [&](const T3Case& c) { return c.name == one.name; });
-      if (found == cases.end()) {
-        const std::vector<std::string> parts = split(one.name, '-');  // tnlg-fc2-tp8.
-        T3Case fresh;
-        fresh.name = one.name;
-        fresh.model = parts[0];
-        fresh.layer = parts[1];
-        fresh.tp = static_cast<unsigned>(std::stoul(parts[2].substr(2)));
-        found = cases.insert(cases.end(), fresh);
-      }
-      found->runs[one.mode] = std::move(run);
+      for (const std::string& name : one.serves) case_of(cases, name).runs[one.mode] = run;
     }
+  }
+
+  static T3Case& case_of(std::vector<T3Case>& cases, const std::string& name) {
+    const auto found = std::find_if(cases.begin(), cases.end(), [&](const T3Case& c) { return c.name == name; });
+    if (found != cases.end()) return *found;
+    const std::vector<std::string> parts = split(name, '-');  // tnlg-fc2-tp8.
+    T3Case fresh;
+    fresh.name = name;
+    fresh.model = parts[0];
+    fresh.layer = parts[1];
+    fresh.tp = static_cast<unsigned>(std::stoul(parts[2].substr(2)));
+    return *cases.insert(cases.end(), fresh);
   }
 
   // Isolated times, ideals and speed-ups of each case, and what mirroring changed.
