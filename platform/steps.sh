@@ -13,7 +13,7 @@ step() {
   if [ "$status" -ne 0 ]; then
     printf '[%d/%d] %s FAILED after %d s (exit %d). Repeat with:\n  cd %q &&' \
       "$steps_done" "$steps_total" "$name" $((SECONDS - begin)) "$status" "$PWD"
-    printf ' %q' "$@"
+    if [ "$(type -t "$1")" = function ]; then printf ' bash %q' "$0"; else printf ' %q' "$@"; fi
     printf '\n'
     exit "$status"
   fi
