@@ -277,6 +277,64 @@ CheckReport SubLayer::check() const {
   return check_output(task);
 }
 
+// Words of [begin, end), which nobody may write, that are not what they were at time 0.
+uint64_t SubLayer::changed_words(uint32_t rank, uint64_t begin, uint64_t end, const uint8_t* bytes) const {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  uint64_t changed = 0;
+  for (uint64_t at = begin; at + 8 <= end; at += 8) {
+    uint64_t was = 0, is = 0;
+    std::memcpy(&is, bytes + (at - begin), 8);
+    for (uint64_t byte = at; request_.data == DataMode::real && plan.a != 0 && byte < at + 8; byte += 2) {
+      was |= uint64_t{operand_at(rank, byte)} << 8 * (byte - at);
+    }
+    changed += is != was;
+  }
+  return changed;
+}
+
+uint16_t SubLayer::operand_at(uint32_t rank, uint64_t offset) const {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  const bool in_a = offset >= offset_of(plan.a) && offset < offset_of(plan.a) + plan.a_bytes;
+  const bool in_b = offset >= offset_of(plan.b) && offset < offset_of(plan.b) + plan.b_bytes;
+  if (!in_a && !in_b) return 0;
+  const bool k_contiguous = in_a ? workload_.a_k_contiguous : workload_.b_k_contiguous;
+  const uint64_t from = offset - offset_of(in_a ? plan.a : plan.b), pitch = in_a ? plan.lda : plan.ldb;
+  const uint32_t outer = in_a ? workload_.m : workload_.n;
+  const uint32_t row = static_cast<uint32_t>(from / pitch), column = static_cast<uint32_t>(from % pitch / 2);
+  if (column >= (k_contiguous ? workload_.k : outer)) return 0;  // Padding.
+  const What what = in_a ? kA : kB;
+  return k_contiguous ? random_fp16(request_.options.seed, rank, what, row, column)
+                      : random_fp16(request_.options.seed, rank, what, column, row);
+}
+
+void SubLayer::audit(uint32_t rank, AuditSink& sink) const {
+  const ring_gemm_plan_t& plan = plans_[rank];
+  // Rings and firmware, kernel arguments, results, flags, spill table; modules are loaded behind the last of them.
+  std::vector<std::pair<uint64_t, uint64_t>> allowed{{0, offset_of(plan.c) + plan.c_bytes}};
+  uint64_t last = offset_of(plan.b) + plan.b_bytes;
+  if (plan.a == 0) last = allowed[0].second;
+  for (const auto& [base, bytes] : {std::pair(plan.receive, plan.c_bytes), std::pair(plan.rs_flags, plan.flag_bytes),
+                                    std::pair(plan.ag_flags, plan.flag_bytes), std::pair(plan.spill, plan.spill_bytes)}) {
+    if (base == 0) continue;
+    allowed.emplace_back(offset_of(base), offset_of(base) + bytes);
+    last = std::max(last, allowed.back().second);
+  }
+  allowed.emplace_back(last, last + (uint64_t{16} << 20));
+  uint64_t changed = 0;
+  memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
+    uint64_t at = address;
+    const uint64_t end = address + MemoryImage::kPageBytes;
+    for (const auto& [begin, stop] : allowed) {  // In rising order.
+      if (stop <= at) continue;
+      if (begin > at) changed += changed_words(rank, at, std::min(begin, end), bytes + (at - address));
+      at = std::max(at, stop);
+      if (at >= end) return;
+    }
+    changed += changed_words(rank, at, end, bytes + (at - address));
+  });
+  sink.equal("words written that nobody may write = 0", changed, 0);
+}
+
 std::vector<std::pair<std::string, std::string>> SubLayer::kernel_sha256() const {
   std::vector<std::pair<std::string, std::string>> sums;
   if (plans_[0].a != 0) sums.emplace_back(spec_.software.gemm, sha256_hex(gemm_elf_.data(), gemm_elf_.size()));

@@ -29,6 +29,8 @@ class SubLayer {
   // One program a simulated rank; throws from the run: UserError if the driver refuses, CheckError if the machine fails.
   void add_programs(Host& host);
   CheckReport check() const;
+  // Law: what was written lies where somebody may write. Operands and memory that nobody was given stay as they were.
+  void audit(uint32_t rank, AuditSink& sink) const;
 
   // For a mirrored machine: how its own packets come back to it.
   MirrorMap mirror() const;
@@ -46,6 +48,8 @@ class SubLayer {
   void place_output(uint32_t rank);
   uint16_t output_value(uint32_t rank, uint32_t row, uint32_t column) const;
   uint32_t chunk_at(uint32_t row, uint32_t column) const;
+  uint16_t operand_at(uint32_t rank, uint64_t offset) const;
+  uint64_t changed_words(uint32_t rank, uint64_t begin, uint64_t end, const uint8_t* bytes) const;
   void run_rank(HostCore& core, uint32_t rank);
 
   const SystemRequest& request_;

@@ -58,6 +58,13 @@ class System::Impl {
       for (const auto& [name, sum] : sub_layer_->kernel_sha256()) results.kernel_sha256[name] = sum;
     }
     collect_machine(gpus_, host_.get(), results);
+    if (sub_layer_ == nullptr || results.status != "complete") return;
+    AuditSink audit;
+    for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {
+      audit.set_where("gpu" + std::to_string(rank));
+      sub_layer_->audit(rank, audit);
+    }
+    results.audit.insert(results.audit.end(), audit.all().begin(), audit.all().end());
   }
 
  private:
