@@ -15,7 +15,7 @@ const std::vector<std::pair<std::string, std::string>>& workload_modes() {
       {"t3-mca", "as t3, with communication-aware memory arbitration"},
       {"gemm", "the GEMM alone"},
       {"rs", "the reduce-scatter kernel alone"},
-      {"rs-nmc", "the reduce-scatter alone, by DMA and near-memory updates"},
+      {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
       {"ag", "the all-gather kernel alone"},
   };
   return modes;

@@ -68,6 +68,13 @@ TEST_CASE("a firmware that is missing, truncated, empty or for another machine i
   }
 }
 
+TEST_CASE("a kernel that no compute unit can hold, a file that is no kernel and too little memory are named") {
+  bad(kShort + "--set gpu.registers_bytes=65536", {"kernel needs more than a compute unit has"});
+  bad(kShort + "--set software.gemm=nothing", {"nothing.elf"});
+  bad(kShort + "--set software.gemm=/bin/true", {"not for RISC-V"});
+  bad("run t3/tnlg-fc2-tp8 --impl all=model --set sim.mirror=true --set software.memory_gib=1 --data real", {"sim.mirror"});
+}
+
 TEST_CASE("an output folder that cannot be written ends the run before it begins") {
   bad(kShort + "--out /proc/nothing", {"/proc/nothing"});
   const Scratch scratch;
