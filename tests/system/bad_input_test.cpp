@@ -16,7 +16,10 @@ void bad(const std::string& arguments, const std::vector<std::string>& says) {
   const Finished run = run_stretto(arguments);
   INFO(arguments << " -> " << run.status << ": " << run.output);
   CHECK(run.status == 2);
-  CHECK(run.lines() == 1);
+  // The console of the command processors is the machine's; what stretto says is one line.
+  size_t own = run.lines();
+  for (size_t at = run.output.find("firmware: "); at != std::string::npos; at = run.output.find("firmware: ", at + 1)) --own;
+  CHECK(own == 1);
   for (const std::string& text : says) CHECK(run.says(text));
 }
 
