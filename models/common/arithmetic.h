@@ -25,13 +25,20 @@ inline constexpr uint16_t kFp16NaN = 0x7E00;
 inline constexpr uint16_t kBf16NaN = 0x7FC0;
 inline constexpr uint32_t kFp32NaN = 0x7FC00000;
 
+// `condition` ? yes : no without a branch, which the compiler would have to keep around an
+// addition.
+inline uint32_t select(bool condition, uint32_t yes, uint32_t no) {
+  const uint32_t mask = uint32_t{0} - static_cast<uint32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+
 inline float fp32_from_fp16(uint16_t half) {
   const uint32_t magnitude = half & 0x7FFFu;
   // Moves exponent and fraction in place; the multiplication by 2^112 corrects the bias and
   // normalises subnormals.
   const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
-  const uint32_t special =
-      magnitude >= 0x7C00u ? 0x7F800000u : 0u;  // Infinity and NaN keep their fraction.
+  // Infinity and NaN keep their fraction.
+  const uint32_t special = select(magnitude >= 0x7C00u, 0x7F800000u, 0);
   const uint32_t sign = uint32_t{half & 0x8000u} << 16;
   return std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) | special | sign);
 }
@@ -47,11 +54,9 @@ inline uint16_t fp16_from_fp32(float value) {
   // rounds.
   const uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) -
                              std::bit_cast<uint32_t>(0.5f);
-  uint32_t result =
-      magnitude < 0x38800000u ? subnormal : normal;      // 2^-14, the smallest normal FP16.
-  result = magnitude >= 0x47800000u ? 0x7C00u : result;  // 2^16 and above, infinity included.
-  result = magnitude > 0x7F800000u ? uint32_t{kFp16NaN} : result;
-  return static_cast<uint16_t>(magnitude > 0x7F800000u ? result : result | sign);
+  uint32_t result = select(magnitude < 0x38800000u, subnormal, normal);  // 2^-14: smallest normal.
+  result = select(magnitude >= 0x47800000u, 0x7C00u, result);  // 2^16 and above, infinity.
+  return static_cast<uint16_t>(select(magnitude > 0x7F800000u, kFp16NaN, result | sign));
 }
 
 inline float fp32_from_bf16(uint16_t value) {

@@ -39,8 +39,8 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
     __builtin_prefetch(&atoms_[coming]);
     __builtin_prefetch(&core_.requests[request_of_[coming]], 1);
   }
-  admit(cycle, 0);
-  admit(cycle, 1);
+  if (!staged_[0].empty() && staged_[0].front_cycle() <= cycle) admit(cycle, 0);
+  if (!staged_[1].empty() && staged_[1].front_cycle() <= cycle) admit(cycle, 1);
   if (join_.valid && !join_touched_) flush_join();
   join_touched_ = false;
   if (cycle >= mca_wake_ || popped || (untold_[0] | untold_[1]) != 0 || pulses != 0 ||
