@@ -17,7 +17,8 @@ namespace stretto {
 namespace {
 
 [[noreturn]] void fail(const std::string& file) {
-  throw UserError(file + ": cannot be written (" + std::strerror(errno) + "); choose another --out");
+  throw UserError(file + ": cannot be written (" + std::strerror(errno) +
+                  "); choose another --out");
 }
 
 }  // namespace
@@ -25,7 +26,8 @@ namespace {
 void prepare_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw UserError(folder + ": cannot be made (" + error.message() + "); choose another --out");
+  if (error)
+    throw UserError(folder + ": cannot be made (" + error.message() + "); choose another --out");
   const std::string probe = folder + "/.probe." + std::to_string(getpid());
   write_atomically(probe, std::string(4096, ' '));
   std::filesystem::remove(probe, error);

@@ -7,8 +7,8 @@
 
 namespace stretto {
 
-// Makes `folder` and tries a write in it; UserError (one line) if that fails, so that a run does not end with results it
-// cannot keep.
+// Makes `folder` and tries a write in it; UserError (one line) if that fails, so that a run does
+// not end with results it cannot keep.
 void prepare_folder(const std::string& folder);
 // Throws UserError if anything fails, also when the disk is full.
 void write_atomically(const std::string& file, const std::string& contents);

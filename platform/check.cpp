@@ -13,10 +13,16 @@ namespace stretto {
 
 namespace {
 
-float value_of(uint16_t bits) { return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits)); }
-uint16_t bits_of(float value) { return Eigen::half(value).x; }
+float value_of(uint16_t bits) {
+  return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
+}
+uint16_t bits_of(float value) {
+  return Eigen::half(value).x;
+}
 
-bool is_nan(uint16_t bits) { return (bits & 0x7FFF) > 0x7C00; }
+bool is_nan(uint16_t bits) {
+  return (bits & 0x7FFF) > 0x7C00;
+}
 
 std::string text_of(uint16_t bits) {
   if (is_nan(bits)) return "NaN";
@@ -36,11 +42,15 @@ Promise promise_of(const std::string& mode) {
 class Checker {
  public:
   explicit Checker(const CheckTask& task)
-      : task_(task), tiles_n_((task.n + task.tile_n - 1) / task.tile_n),
-        tiles_(tiles_n_ * ((task.m + task.tile_m - 1) / task.tile_m)), got_(task.n) {
-    for (uint32_t value = 0; value < whole_.size(); ++value) whole_[value] = bits_of(static_cast<float>(value));
+      : task_(task),
+        tiles_n_((task.n + task.tile_n - 1) / task.tile_n),
+        tiles_(tiles_n_ * ((task.m + task.tile_m - 1) / task.tile_m)),
+        got_(task.n) {
+    for (uint32_t value = 0; value < whole_.size(); ++value)
+      whole_[value] = bits_of(static_cast<float>(value));
     for (uint32_t chunk = 0, tile = 0; chunk < task.ranks; ++chunk) {
-      for (; tile < chunk_first_tile(tiles_, task.ranks, chunk + 1); ++tile) chunk_of_tile_.push_back(chunk);
+      for (; tile < chunk_first_tile(tiles_, task.ranks, chunk + 1); ++tile)
+        chunk_of_tile_.push_back(chunk);
     }
   }
 
@@ -64,7 +74,8 @@ class Checker {
     return chunk_of_tile_[row / task_.tile_m * tiles_n_ + column / task_.tile_n];
   }
 
-  // Compares what the mode promises of `row` on every simulated rank; expected(rank) gives the FP16 bits of the row.
+  // Compares what the mode promises of `row` on every simulated rank; expected(rank) gives the FP16
+  // bits of the row.
   template <class Expected>
   void compare_row(uint32_t row, Expected expected) {
     const bool own_only = promise_of(task_.mode) == Promise::own_chunk;
@@ -80,8 +91,9 @@ class Checker {
         ++report_.elements;
         if (got_[column] == want[column]) continue;
         if (report_.mismatches++ == 0) {
-          report_.first = "rank " + std::to_string(rank) + " row " + std::to_string(row) + " column " +
-                          std::to_string(column) + ": got " + text_of(got_[column]) + ", expected " + text_of(want[column]);
+          report_.first = "rank " + std::to_string(rank) + " row " + std::to_string(row) +
+                          " column " + std::to_string(column) + ": got " + text_of(got_[column]) +
+                          ", expected " + text_of(want[column]);
         }
       }
     }
@@ -114,15 +126,18 @@ class Checker {
 
   void gathered_row(uint32_t row) {
     want_.resize(task_.n);
-    for (uint32_t column = 0; column < task_.n; ++column) want_[column] = task_.given(chunk_at(row, column), row, column);
+    for (uint32_t column = 0; column < task_.n; ++column)
+      want_[column] = task_.given(chunk_at(row, column), row, column);
     compare_row(row, [&](uint32_t) { return want_.data(); });
   }
 
-  // Mirrored machines. Place of an element in its chunk: tile of the chunk, then row and column of the tile.
+  // Mirrored machines. Place of an element in its chunk: tile of the chunk, then row and column of
+  // the tile.
   uint64_t place_in_chunk(uint32_t row, uint32_t column) const {
     const uint32_t tile = row / task_.tile_m * tiles_n_ + column / task_.tile_n;
     const uint32_t first = chunk_first_tile(tiles_, task_.ranks, chunk_of_tile_[tile]);
-    return (uint64_t{tile - first} * task_.tile_m + row % task_.tile_m) * task_.tile_n + column % task_.tile_n;
+    return (uint64_t{tile - first} * task_.tile_m + row % task_.tile_m) * task_.tile_n +
+           column % task_.tile_n;
   }
 
   void add_up_chunks() {
@@ -141,7 +156,8 @@ class Checker {
 
   void mirrored_row(uint32_t row) {
     sum_.resize(task_.n);
-    for (uint32_t column = 0; column < task_.n; ++column) sum_[column] = chunk_sum_[place_in_chunk(row, column)];
+    for (uint32_t column = 0; column < task_.n; ++column)
+      sum_[column] = chunk_sum_[place_in_chunk(row, column)];
     const uint16_t* const want = whole_numbers();
     compare_row(row, [&](uint32_t) { return want; });
   }
@@ -169,7 +185,8 @@ class Checker {
         for (uint32_t k = 0; k < task_.k; ++k) a(row, k) = value_of(task_.a(rank, row, k));
       }
       for (uint32_t k = 0; k < task_.k; ++k) {
-        for (uint32_t column = 0; column < task_.n; ++column) b(k, column) = value_of(task_.b(rank, k, column));
+        for (uint32_t column = 0; column < task_.n; ++column)
+          b(k, column) = value_of(task_.b(rank, k, column));
       }
       const Matrix exact = a * b;
       const Matrix magnitude = a.cwiseAbs() * b.cwiseAbs();
@@ -178,14 +195,16 @@ class Checker {
         std::fill(sum.begin(), sum.end(), 0.0f);
         for (uint32_t k = 0; k < task_.k; ++k) {
           const float left = static_cast<float>(a(row, k));
-          for (uint32_t column = 0; column < task_.n; ++column) sum[column] += left * static_cast<float>(b(k, column));
+          for (uint32_t column = 0; column < task_.n; ++column)
+            sum[column] += left * static_cast<float>(b(k, column));
         }
         for (uint32_t column = 0; column < task_.n; ++column) {
           const uint16_t bits = bits_of(sum[column]);
           partial_[rank][uint64_t{row} * task_.n + column] = bits;
           const double error = std::abs(double(value_of(bits)) - exact(row, column));
           const double accumulation = gamma * magnitude(row, column);
-          const double rounding = std::max(std::ldexp(std::abs(exact(row, column)) + accumulation, -11), std::ldexp(1.0, -25));
+          const double rounding = std::max(
+              std::ldexp(std::abs(exact(row, column)) + accumulation, -11), std::ldexp(1.0, -25));
           report_.max_error = std::max(report_.max_error, error / (accumulation + rounding));
         }
       }
@@ -194,7 +213,9 @@ class Checker {
   }
 
   void real_row(uint32_t row) {
-    const auto partial = [&](uint32_t rank, uint32_t column) { return partial_[rank][uint64_t{row} * task_.n + column]; };
+    const auto partial = [&](uint32_t rank, uint32_t column) {
+      return partial_[rank][uint64_t{row} * task_.n + column];
+    };
     if (task_.mode == "gemm") {
       compare_row(row, [&](uint32_t rank) { return &partial_[rank][uint64_t{row} * task_.n]; });
       return;

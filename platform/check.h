@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is what the machine computed right? Every element that a mode promises is compared with a reference that shares no
-// code with the machine's arithmetic (Eigen::half for FP16, plain loops and Eigen for products).
+// Is what the machine computed right? Every element that a mode promises is compared with a
+// reference that shares no code with the machine's arithmetic (Eigen::half for FP16, plain loops
+// and Eigen for products).
 //
-// Ring order (T3-U10): the reduction of chunk c starts on rank c - 1 and goes down the ring, c - 2, ..., to its owner c.
+// Ring order (T3-U10): the reduction of chunk c starts on rank c - 1 and goes down the ring, c - 2,
+// ..., to its owner c.
 //   stamp data: partial products are known small integers, so sums are exact in any order;
-//   real data: partials are FP32 sums over ascending k, rounded to FP16 once; the ring adds them in FP16 in ring order.
-//     Those are compared bit for bit. Partials are also compared with float64 products (Eigen): the error must be within
-//     FP32 accumulation plus one rounding; max_error is the largest observed share of that bound.
+//   real data: partials are FP32 sums over ascending k, rounded to FP16 once; the ring adds them in
+//   FP16 in ring order.
+//     Those are compared bit for bit. Partials are also compared with float64 products (Eigen): the
+//     error must be within FP32 accumulation plus one rounding; max_error is the largest observed
+//     share of that bound.
 #ifndef STRETTO_PLATFORM_CHECK_H_
 #define STRETTO_PLATFORM_CHECK_H_
 
@@ -37,21 +41,25 @@ struct CheckTask {
   DataMode data = DataMode::stamp;
   std::string mode;
   // FP16 bits of [row, column .. column + count) of a rank's output array.
-  std::function<void(uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits)> read;
+  std::function<void(uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits)>
+      read;
   // Adds the stamps of row `row` of a rank's partial product to sum[0..n); stamp data.
   std::function<void(uint32_t rank, uint32_t row, uint32_t* sum)> add_stamps;
   // FP16 bits of operand elements; real data.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t k)> a;
   std::function<uint16_t(uint32_t rank, uint32_t k, uint32_t column)> b;
-  // Isolated collectives: what a rank's output held at the start, instead of a partial product; else empty.
+  // Isolated collectives: what a rank's output held at the start, instead of a partial product;
+  // else empty.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t column)> given;
-  // Ranks that were simulated. A mirrored machine simulates rank 0, which receives its own sums: each chunk holds the sum
-  // of the elements at that place in all chunks of rank 0 (equal chunks of whole tiles; stamp data).
+  // Ranks that were simulated. A mirrored machine simulates rank 0, which receives its own sums:
+  // each chunk holds the sum of the elements at that place in all chunks of rank 0 (equal chunks of
+  // whole tiles; stamp data).
   uint32_t simulated_ranks = 0;
   bool mirrored = false;
 };
 
-// First tile of chunk `chunk` in row-major tile order; chunks are contiguous and differ by at most one tile (T3-U09).
+// First tile of chunk `chunk` in row-major tile order; chunks are contiguous and differ by at most
+// one tile (T3-U09).
 uint32_t chunk_first_tile(uint32_t tiles, uint32_t ranks, uint32_t chunk);
 
 CheckReport check_output(const CheckTask& task);

@@ -32,7 +32,8 @@ constexpr const char* kUsage =
     "Stretto simulates multi-GPU machines whose communication overlaps their computation.\n"
     "\n"
     "  stretto run [WORKLOAD] [options]     simulate one workload, or boot firmware\n"
-    "  stretto reproduce t3 [options]       the table of the T3 paper: published, measured, verdict\n"
+    "  stretto reproduce t3 [options]       the table of the T3 paper: published, measured, "
+    "verdict\n"
     "  stretto list machines|workloads|blocks|parameters\n"
     "  stretto report DIR                   print the results in DIR\n"
     "  stretto compare DIR DIR...           results side by side; ratios are to the first\n"
@@ -43,22 +44,25 @@ constexpr const char* kUsage =
 using Arguments = std::vector<std::string>;
 
 // Parses `arguments`; true if --help was given (and answered).
-bool parse(const Arguments& arguments, const std::string& headline, const po::options_description& visible,
-           const po::options_description& positional, const char* names, int count, po::variables_map& values) {
+bool parse(const Arguments& arguments, const std::string& headline,
+           const po::options_description& visible, const po::options_description& positional,
+           const char* names, int count, po::variables_map& values) {
   po::options_description all;
   all.add(visible).add(positional);
   po::positional_options_description order;
   if (count != 0) order.add(names, count);
   try {
-    po::store(po::command_line_parser(arguments)
-                  .options(all)
-                  .positional(order)
-                  .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
-                  .run(),
-              values);
+    po::store(
+        po::command_line_parser(arguments)
+            .options(all)
+            .positional(order)
+            .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+            .run(),
+        values);
     po::notify(values);
   } catch (const po::error& error) {
-    throw UserError(std::string(error.what()) + "; see 'stretto " + headline.substr(0, headline.find(' ')) + " --help'");
+    throw UserError(std::string(error.what()) + "; see 'stretto " +
+                    headline.substr(0, headline.find(' ')) + " --help'");
   }
   if (values.count("help") == 0) return false;
   std::cout << "stretto " << headline << "\n\n" << visible;
@@ -83,30 +87,40 @@ void add_impl(const std::string& text, std::map<std::string, Impl>& impl) {
     impl[name] = value;
     known = true;
   }
-  if (!known) throw UserError("--impl " + text + ": no block '" + block + "'; 'stretto list blocks' shows all");
+  if (!known)
+    throw UserError("--impl " + text + ": no block '" + block +
+                    "'; 'stretto list blocks' shows all");
 }
 
 int command_run(const Arguments& arguments) {
   RunOptions options;
   std::vector<std::string> impl;
   po::options_description visible("Options");
-  visible.add_options()
-    ("help,h", "this text")
-    ("machine", po::value(&options.machine)->value_name("M"), "shipped machine or file.yaml; default: the workload's")
-    ("mode", po::value(&options.mode)->value_name("NAME"), "one of the workload's modes; default: its first")
-    ("firmware", po::value(&options.firmware)->value_name("ELF"), "firmware of the command processors")
-    ("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(), "set a parameter; may be repeated")
-    ("seed", po::value(&options.seed)->value_name("N")->default_value(1), "seed of operands")
-    ("impl", po::value(&impl)->value_name("BLOCK|all=KIND")->composing(), "rtl (default), model or lockstep")
-    ("data", po::value(&options.data)->value_name("stamp|real"), "provenance stamps or FP16 numbers")
-    ("out", po::value(&options.out)->value_name("DIR"), "where stats.json, stats.csv, machine.yaml go")
-    ("timeline", po::bool_switch(&options.timeline), "write DIR/timeline.json (Chrome, Perfetto)")
-    ("time-limit", po::value(&options.time_limit_s)->value_name("SECONDS")->default_value(0, "none"), "of host time")
-    ("progress", po::bool_switch(&options.progress), "progress line from the start, also when not a terminal");
+  visible.add_options()("help,h", "this text")(
+      "machine", po::value(&options.machine)->value_name("M"),
+      "shipped machine or file.yaml; default: the workload's")(
+      "mode", po::value(&options.mode)->value_name("NAME"),
+      "one of the workload's modes; default: its first")(
+      "firmware", po::value(&options.firmware)->value_name("ELF"),
+      "firmware of the command processors")(
+      "set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
+      "set a parameter; may be repeated")(
+      "seed", po::value(&options.seed)->value_name("N")->default_value(1), "seed of operands")(
+      "impl", po::value(&impl)->value_name("BLOCK|all=KIND")->composing(),
+      "rtl (default), model or lockstep")(
+      "data", po::value(&options.data)->value_name("stamp|real"),
+      "provenance stamps or FP16 numbers")("out", po::value(&options.out)->value_name("DIR"),
+                                           "where stats.json, stats.csv, machine.yaml go")(
+      "timeline", po::bool_switch(&options.timeline), "write DIR/timeline.json (Chrome, Perfetto)")(
+      "time-limit",
+      po::value(&options.time_limit_s)->value_name("SECONDS")->default_value(0, "none"),
+      "of host time")("progress", po::bool_switch(&options.progress),
+                      "progress line from the start, also when not a terminal");
   po::options_description positional;
   positional.add_options()("workload", po::value(&options.workload), "");
   po::variables_map values;
-  if (parse(arguments, "run [WORKLOAD] [options]", visible, positional, "workload", 1, values)) return kExitSuccess;
+  if (parse(arguments, "run [WORKLOAD] [options]", visible, positional, "workload", 1, values))
+    return kExitSuccess;
   for (const std::string& text : impl) add_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
   if (options.time_limit_s < 0) throw UserError("--time-limit must not be negative");
@@ -119,22 +133,26 @@ int command_run(const Arguments& arguments) {
 int command_reproduce(const Arguments& arguments) {
   ReproduceOptions options;
   po::options_description visible("Options");
-  visible.add_options()
-    ("help,h", "this text")
-    ("figure", po::value(&options.figure)->value_name("ID"), "only the targets of this figure (16, 17, 18) or id (T3-R01)")
-    ("jobs", po::value(&options.jobs)->value_name("N")->default_value(1), "simulations at a time")
-    ("out", po::value(&options.out)->value_name("DIR")->default_value("results/reproduce-t3"),
-     "results, one folder a simulation; what is there is not run again")
-    ("full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")
-    ("cases", po::value(&options.cases)->value_name("A,B"), "only cases whose names begin with A, B ...: tnlg,mega-op")
-    ("machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"), "side by side")
-    ("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(), "set a parameter in every simulation")
-    ("impl", po::value(&options.impl)->value_name("all=KIND"), "rtl (default), model or lockstep; results are the same")
-    ("table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
+  visible.add_options()("help,h", "this text")(
+      "figure", po::value(&options.figure)->value_name("ID"),
+      "only the targets of this figure (16, 17, 18) or id (T3-R01)")(
+      "jobs", po::value(&options.jobs)->value_name("N")->default_value(1), "simulations at a time")(
+      "out", po::value(&options.out)->value_name("DIR")->default_value("results/reproduce-t3"),
+      "results, one folder a simulation; what is there is not run again")(
+      "full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")(
+      "cases", po::value(&options.cases)->value_name("A,B"),
+      "only cases whose names begin with A, B ...: tnlg,mega-op")(
+      "machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"),
+      "side by side")("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
+                      "set a parameter in every simulation")(
+      "impl", po::value(&options.impl)->value_name("all=KIND"),
+      "rtl (default), model or lockstep; results are the same")(
+      "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
   po::options_description positional;
   positional.add_options()("paper", po::value(&options.paper), "");
   po::variables_map values;
-  if (parse(arguments, "reproduce t3 [options]", visible, positional, "paper", 1, values)) return kExitSuccess;
+  if (parse(arguments, "reproduce t3 [options]", visible, positional, "paper", 1, values))
+    return kExitSuccess;
   if (options.paper != "t3") throw UserError("reproduce " + options.paper + ": must be t3");
   if (options.jobs < 1 || options.jobs > 256) throw UserError("--jobs must be 1..256");
   return reproduce(options);
@@ -147,7 +165,9 @@ int command_list(const Arguments& arguments) {
   po::options_description positional;
   positional.add_options()("what", po::value(&what), "");
   po::variables_map values;
-  if (parse(arguments, "list machines|workloads|blocks|parameters", visible, positional, "what", 1, values)) return kExitSuccess;
+  if (parse(arguments, "list machines|workloads|blocks|parameters", visible, positional, "what", 1,
+            values))
+    return kExitSuccess;
   return list(what);
 }
 
@@ -158,9 +178,12 @@ int command_compare(const Arguments& arguments, bool many) {
   po::options_description positional;
   positional.add_options()("folder", po::value(&folders), "");
   po::variables_map values;
-  if (parse(arguments, many ? "compare DIR DIR..." : "report DIR", visible, positional, "folder", -1, values)) return kExitSuccess;
+  if (parse(arguments, many ? "compare DIR DIR..." : "report DIR", visible, positional, "folder",
+            -1, values))
+    return kExitSuccess;
   if (folders.empty() || (!many && folders.size() != 1)) {
-    throw UserError(many ? "compare needs at least one result folder" : "report needs one result folder");
+    throw UserError(many ? "compare needs at least one result folder"
+                         : "report needs one result folder");
   }
   return compare(folders);
 }
@@ -188,8 +211,10 @@ int cli(int argc, char* argv[]) {
     if (command == "list") return command_list(arguments);
     if (command == "report") return command_compare(arguments, false);
     if (command == "compare") return command_compare(arguments, true);
-    const std::string near = nearest_names(command, {"run", "reproduce", "list", "report", "compare"});
-    throw UserError("unknown command '" + command + "'" + (near.empty() ? "" : "; nearest: " + near) + "; see 'stretto --help'");
+    const std::string near =
+        nearest_names(command, {"run", "reproduce", "list", "report", "compare"});
+    throw UserError("unknown command '" + command + "'" +
+                    (near.empty() ? "" : "; nearest: " + near) + "; see 'stretto --help'");
   } catch (const UserError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitUsage;

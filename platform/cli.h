@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: one function a subcommand, each with --help. Exit codes are those of DESIGN "Interfaces".
+// The command line: one function a subcommand, each with --help. Exit codes are those of DESIGN
+// "Interfaces".
 #ifndef STRETTO_PLATFORM_CLI_H_
 #define STRETTO_PLATFORM_CLI_H_
 

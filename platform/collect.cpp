@@ -16,7 +16,8 @@ struct Lookup {
     uint64_t value = start;
     for (const Statistic& one : all) {
       const size_t dot = one.path.find('.');
-      if (dot != std::string::npos && one.path.compare(dot + 1, std::string::npos, name) == 0) value = combine(value, one.value);
+      if (dot != std::string::npos && one.path.compare(dot + 1, std::string::npos, name) == 0)
+        value = combine(value, one.value);
     }
     return value;
   }
@@ -28,11 +29,13 @@ struct Lookup {
   }
   // kNever if no GPU has it.
   Time earliest(const std::string& name) const {
-    return over_gpus(name, [](uint64_t a, uint64_t b) { return std::min(a, b); }, kNever);
+    return over_gpus(
+        name, [](uint64_t a, uint64_t b) { return std::min(a, b); }, kNever);
   }
 };
 
-// Digests cover the ordered events of a partition and, here, the memory it has written, in address order.
+// Digests cover the ordered events of a partition and, here, the memory it has written, in address
+// order.
 std::string digest_of(GpuNode& gpu) {
   Digest& digest = gpu.partition.digest();
   gpu.memory.for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
@@ -51,17 +54,24 @@ AuditResult normalised(AuditResult one) {
   return one;
 }
 
-// The phases of DESIGN "Phases", over all GPUs. A collective begins with its first access on its account, or with the
-// first work-group of its kernel, and ends with the last update applied.
+// The phases of DESIGN "Phases", over all GPUs. A collective begins with its first access on its
+// account, or with the first work-group of its kernel, and ends with the last update applied.
 void collect_phases(const Lookup& find, Results& results) {
-  const auto time = [&](Phase phase) -> Time& { return results.time[static_cast<unsigned>(phase)]; };
+  const auto time = [&](Phase phase) -> Time& {
+    return results.time[static_cast<unsigned>(phase)];
+  };
   const auto span = [](Time begin, Time end) { return end > begin ? end - begin : 0; };
-  time(Phase::gemm) = span(find.earliest("compute.front_end.first_dispatch.gemm"), find.highest("compute.front_end.last_end.gemm"));
-  for (const auto& [phase, name] : {std::pair(Phase::rs, std::string("rs")), std::pair(Phase::ag, std::string("ag"))}) {
-    const Time begin = std::min(find.earliest("hbm.first_access." + name), find.earliest("compute.front_end.first_dispatch." + name));
-    time(phase) = span(begin, std::max(find.highest("hbm.last_access." + name), find.highest("compute.front_end.last_end." + name)));
+  time(Phase::gemm) = span(find.earliest("compute.front_end.first_dispatch.gemm"),
+                           find.highest("compute.front_end.last_end.gemm"));
+  for (const auto& [phase, name] :
+       {std::pair(Phase::rs, std::string("rs")), std::pair(Phase::ag, std::string("ag"))}) {
+    const Time begin = std::min(find.earliest("hbm.first_access." + name),
+                                find.earliest("compute.front_end.first_dispatch." + name));
+    time(phase) = span(begin, std::max(find.highest("hbm.last_access." + name),
+                                       find.highest("compute.front_end.last_end." + name)));
   }
-  time(Phase::init) = span(find.earliest("hbm.first_access.init"), find.highest("hbm.last_access.init"));
+  time(Phase::init) =
+      span(find.earliest("hbm.first_access.init"), find.highest("hbm.last_access.init"));
   Time first = kNever;
   for (const char* name : {"gemm", "rs", "ag"}) {
     first = std::min(first, find.earliest(std::string("compute.front_end.first_dispatch.") + name));
@@ -72,7 +82,8 @@ void collect_phases(const Lookup& find, Results& results) {
 
 }  // namespace
 
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host, Results& results) {
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host,
+                     Results& results) {
   StatisticSink statistics;
   AuditSink audit;
   std::vector<const Router*> routers;
@@ -99,7 +110,8 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* ho
   // DRAM moves whole atoms of 64 B.
   for (const char* name : {"gemm", "rs", "ag", "init", "sync", "spill", "cp", "other"}) {
     for (const char* direction : {"read", "write"}) {
-      results.dram_bytes[std::string(name) + "_" + direction] = 64 * find.sum(std::string("hbm.") + direction + "_atoms." + name);
+      results.dram_bytes[std::string(name) + "_" + direction] =
+          64 * find.sum(std::string("hbm.") + direction + "_atoms." + name);
     }
   }
   collect_phases(find, results);

@@ -14,7 +14,8 @@ namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all GPUs. Closes the digests: call once.
 // `host` may be null.
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host, Results& results);
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host,
+                     Results& results);
 
 }  // namespace stretto
 

@@ -17,7 +17,8 @@ json::value load_results(const std::string& folder) {
   const std::string file = folder + "/stats.json";
   boost::system::error_code error;
   json::value value = json::parse(read_file(file), error);
-  if (error || !value.is_object()) throw UserError(file + ": not a result of stretto (" + error.message() + ")");
+  if (error || !value.is_object())
+    throw UserError(file + ": not a result of stretto (" + error.message() + ")");
   return value;
 }
 
@@ -87,7 +88,9 @@ int compare(const std::vector<std::string>& folders) {
   }
   row("", [](const json::value&) { return std::string(); });
   for (const char* phase : {"setup", "init", "gemm", "rs", "ag", "total"}) {
-    row(std::string(phase) + " ms", [&](const json::value& v) { return fixed(number_at(v, {"time_ns", phase}) / 1e6, 6); });
+    row(std::string(phase) + " ms", [&](const json::value& v) {
+      return fixed(number_at(v, {"time_ns", phase}) / 1e6, 6);
+    });
   }
   // A speed-up is asked for with and without what comes before the first kernel.
   const auto ratio = [&](const auto& time) {
@@ -96,34 +99,53 @@ int compare(const std::vector<std::string>& folders) {
       return mine == 0 ? std::string("-") : fixed(time(all[0]) / mine, 3);
     };
   };
-  row("speed-up, whole run", ratio([](const json::value& v) { return double(number_at(v, {"time_ns", "total"})); }));
+  row("speed-up, whole run", ratio([](const json::value& v) {
+        return double(number_at(v, {"time_ns", "total"}));
+      }));
   row("speed-up without init", ratio([](const json::value& v) {
-        return double(number_at(v, {"time_ns", "total"})) - double(number_at(v, {"time_ns", "init"}));
+        return double(number_at(v, {"time_ns", "total"})) -
+               double(number_at(v, {"time_ns", "init"}));
       }));
   row("speed-up without setup and init", ratio([](const json::value& v) {
-        return double(number_at(v, {"time_ns", "total"})) - double(number_at(v, {"time_ns", "setup"})) -
+        return double(number_at(v, {"time_ns", "total"})) -
+               double(number_at(v, {"time_ns", "setup"})) -
                double(number_at(v, {"time_ns", "init"}));
       }));
   row("", [](const json::value&) { return std::string(); });
-  for (const char* key : {"gemm_read", "gemm_write", "rs_read", "rs_write", "ag_read", "ag_write", "init_write", "sync_read",
-                          "sync_write", "spill_read", "spill_write"}) {
-    row(std::string("DRAM ") + key + " MB",
-        [&](const json::value& v) { return fixed(number_at(v, {"dram_bytes", key}) / 1e6, 3); });
+  for (const char* key : {"gemm_read", "gemm_write", "rs_read", "rs_write", "ag_read", "ag_write",
+                          "init_write", "sync_read", "sync_write", "spill_read", "spill_write"}) {
+    row(std::string("DRAM ") + key + " MB", [&](const json::value& v) {
+      return fixed(number_at(v, {"dram_bytes", key}) / 1e6, 3);
+    });
   }
   row("link MB", [](const json::value& v) { return fixed(number_at(v, {"link_bytes"}) / 1e6, 3); });
   for (const char* key : {"updates", "triggers", "spills", "max_live"}) {
-    row(std::string("tracker ") + key, [&](const json::value& v) { return std::to_string(number_at(v, {"tracker", key})); });
+    row(std::string("tracker ") + key, [&](const json::value& v) {
+      return std::to_string(number_at(v, {"tracker", key}));
+    });
   }
-  row("CP instructions", [](const json::value& v) { return std::to_string(number_at(v, {"cp", "instructions"})); });
-  row("CP cycles", [](const json::value& v) { return std::to_string(number_at(v, {"cp", "cycles"})); });
+  row("CP instructions", [](const json::value& v) {
+    return std::to_string(number_at(v, {"cp", "instructions"}));
+  });
+  row("CP cycles", [](const json::value& v) {
+    return std::to_string(number_at(v, {"cp", "cycles"}));
+  });
   row("", [](const json::value&) { return std::string(); });
-  row("elements checked", [](const json::value& v) { return std::to_string(number_at(v, {"check", "elements"})); });
-  row("mismatches", [](const json::value& v) { return std::to_string(number_at(v, {"check", "mismatches"})); });
-  row("audit violations", [](const json::value& v) { return std::to_string(number_at(v, {"audit", "violations"})); });
+  row("elements checked", [](const json::value& v) {
+    return std::to_string(number_at(v, {"check", "elements"}));
+  });
+  row("mismatches", [](const json::value& v) {
+    return std::to_string(number_at(v, {"check", "mismatches"}));
+  });
+  row("audit violations", [](const json::value& v) {
+    return std::to_string(number_at(v, {"audit", "violations"}));
+  });
   row("host seconds", [](const json::value& v) {
     const json::value* host = v.as_object().if_contains("host");
-    const json::value* wall = host != nullptr && host->is_object() ? host->get_object().if_contains("wall_s") : nullptr;
-    return wall == nullptr || !wall->is_number() ? std::string("-") : fixed(wall->to_number<double>(), 2);
+    const json::value* wall =
+        host != nullptr && host->is_object() ? host->get_object().if_contains("wall_s") : nullptr;
+    return wall == nullptr || !wall->is_number() ? std::string("-")
+                                                 : fixed(wall->to_number<double>(), 2);
   });
   row("digest", [](const json::value& v) { return text_at(v, "digest").substr(0, 12); });
   table.print();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto report` and `stretto compare`: the results of one or more folders as a table, one column a folder.
+// `stretto report` and `stretto compare`: the results of one or more folders as a table, one column
+// a folder.
 #ifndef STRETTO_PLATFORM_COMPARE_H_
 #define STRETTO_PLATFORM_COMPARE_H_
 

@@ -11,10 +11,12 @@ namespace stretto {
 namespace {
 
 constexpr uint64_t kBankBytes = 0x10000;  // Distance of the register banks in address_map.h.
-enum Requester : unsigned { kL2Remote, kDma, kRequesters };     // Egress sockets of the router.
-enum HbmPeer : unsigned { kLinks, kDmaMemory, kHbmPeers };      // Peer sockets of the HBM.
+enum Requester : unsigned { kL2Remote, kDma, kRequesters };  // Egress sockets of the router.
+enum HbmPeer : unsigned { kLinks, kDmaMemory, kHbmPeers };   // Peer sockets of the HBM.
 
-std::string instance(unsigned gpu, const std::string& rest) { return "gpu" + std::to_string(gpu) + "." + rest; }
+std::string instance(unsigned gpu, const std::string& rest) {
+  return "gpu" + std::to_string(gpu) + "." + rest;
+}
 
 PartitionServices& with_trace(Partition& partition, unsigned gpu, TraceSink* trace) {
   partition.services().trace = trace;
@@ -24,7 +26,8 @@ PartitionServices& with_trace(Partition& partition, unsigned gpu, TraceSink* tra
 
 GpuSpec gpu_spec(const MachineSpec& spec) {
   GpuSpec gpu = spec.gpu;
-  gpu.stamp_limit = std::min(gpu.stamp_limit, 2048 / spec.gpus);  // Sums over all ranks stay exact in FP16.
+  gpu.stamp_limit =
+      std::min(gpu.stamp_limit, 2048 / spec.gpus);  // Sums over all ranks stay exact in FP16.
   return gpu;
 }
 
@@ -34,11 +37,13 @@ HbmSpec hbm_spec(const MachineSpec& spec) {
   return hbm;
 }
 
-Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl) {
+Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu,
+                     const std::map<std::string, Impl>& impl) {
   Hbm::Parts parts;
   for (unsigned i = 0; i < spec.hbm.channels; ++i) {
     const std::string name = instance(gpu, "hbm.channel" + std::to_string(i) + ".mca");
-    parts.mca.push_back(spec.fault.mca_inverted ? make_inverted_mca(impl.at("mca"), name) : make_mca(impl.at("mca"), name));
+    parts.mca.push_back(spec.fault.mca_inverted ? make_inverted_mca(impl.at("mca"), name)
+                                                : make_mca(impl.at("mca"), name));
   }
   parts.tracker = make_tracker(impl.at("tracker"), instance(gpu, "tracker"));
   return parts;
@@ -52,7 +57,8 @@ RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
 
 }  // namespace
 
-DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name) : sc_module(name), in("in"), out("out") {
+DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
+    : sc_module(name), in("in"), out("out") {
   in.register_b_transport(this, &DoorbellBridge::b_transport);
 }
 
@@ -61,13 +67,15 @@ void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_
   out->b_transport(payload, delay);
 }
 
-GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index, const std::map<std::string, Impl>& impl,
-                 Conductor& conductor, TraceSink* trace)
+GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
+                 const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace)
     : sc_module(name),
       partition("partition", conductor, static_cast<uint8_t>(index + 1)),
-      gpu("gpu", gpu_spec(spec), spec.l2, spec.hbm.mapping(), with_trace(partition, index, trace), memory,
+      gpu("gpu", gpu_spec(spec), spec.l2, spec.hbm.mapping(), with_trace(partition, index, trace),
+          memory,
           make_grid_scheduler(impl.at("grid_scheduler"), instance(index, "grid_scheduler"))),
-      hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory, hbm_parts(spec, index, impl)),
+      hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory,
+          hbm_parts(spec, index, impl)),
       dma("dma", spec.dma, partition.services()),
       router("router", router_spec(spec, index), kRequesters, partition),
       cp("cp", spec.cp, partition.services()),
@@ -102,7 +110,8 @@ void GpuNode::bind() {
   hbm.set_interrupts(cp);
   dma.set_interrupts(cp);
   hbm.set_triggers(dma);
-  gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); }, [this](Time at) { hbm.first_wg_done(at); },
+  gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
+                                   [this](Time at) { hbm.first_wg_done(at); },
                                    [this](Time at) { hbm.kernel_end(at); }});
   const unsigned index = partition.services().gpu;
   gpu.front_end.on_fault([index](const GpuFault& fault) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU of the machine: its modules, constructed from the Spec tree and bound to each other. The only place that
-// knows which socket goes where inside a GPU; the picture is in the top README.
+// One GPU of the machine: its modules, constructed from the Spec tree and bound to each other. The
+// only place that knows which socket goes where inside a GPU; the picture is in the top README.
 //
-// Construction order is part of the contract: it gives out the source ids by which events of one time are ordered.
+// Construction order is part of the contract: it gives out the source ids by which events of one
+// time are ordered.
 #ifndef STRETTO_PLATFORM_GPU_NODE_H_
 #define STRETTO_PLATFORM_GPU_NODE_H_
 
@@ -22,8 +23,8 @@
 
 namespace stretto {
 
-// The router's doorbell port speaks the base protocol with offsets; the CP's door is a memory-side socket with
-// addresses. This carries 8-byte writes from one to the other.
+// The router's doorbell port speaks the base protocol with offsets; the CP's door is a memory-side
+// socket with addresses. This carries 8-byte writes from one to the other.
 class DoorbellBridge final : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<DoorbellBridge> in;
@@ -37,8 +38,8 @@ class DoorbellBridge final : public sc_core::sc_module {
 class GpuNode final : public sc_core::sc_module {
  public:
   // `trace` may be null.
-  GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index, const std::map<std::string, Impl>& impl,
-          Conductor& conductor, TraceSink* trace);
+  GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
+          const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace);
   ~GpuNode() override;
 
   Partition partition;

@@ -19,7 +19,9 @@ namespace stretto {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int) { interrupted = 1; }
+void on_signal(int) {
+  interrupted = 1;
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -29,7 +31,8 @@ pid_t start(const Job& job) {
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, job.log_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_addopen(&actions, 1, job.log_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                   0644);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   // A group of its own: a terminal's SIGINT reaches the children through us, once.
   posix_spawnattr_t attributes;
@@ -39,15 +42,18 @@ pid_t start(const Job& job) {
   const int error = posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw UserError(job.command[0] + ": cannot be started (" + std::strerror(error) + ")");
+  if (error != 0)
+    throw UserError(job.command[0] + ": cannot be started (" + std::strerror(error) + ")");
   return child;
 }
 
 }  // namespace
 
-bool run_jobs(std::vector<Job>& jobs, unsigned at_once, const std::function<void(const Job&)>& finished) {
+bool run_jobs(std::vector<Job>& jobs, unsigned at_once,
+              const std::function<void(const Job&)>& finished) {
   interrupted = 0;
-  struct sigaction action {}, old_int {}, old_term {};
+  struct sigaction action {
+  }, old_int{}, old_term{};
   action.sa_handler = on_signal;  // Without SA_RESTART: waitpid returns.
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);

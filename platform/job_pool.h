@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands as child processes, a few at a time. Output of each goes to a file. SIGINT and SIGTERM are passed on
-// to the children, which write what they have; then run() returns false.
+// Runs commands as child processes, a few at a time. Output of each goes to a file. SIGINT and
+// SIGTERM are passed on to the children, which write what they have; then run() returns false.
 #ifndef STRETTO_PLATFORM_JOB_POOL_H_
 #define STRETTO_PLATFORM_JOB_POOL_H_
 
@@ -19,7 +19,8 @@ struct Job {
 };
 
 // `finished` is called after each job. False: interrupted.
-bool run_jobs(std::vector<Job>& jobs, unsigned at_once, const std::function<void(const Job&)>& finished);
+bool run_jobs(std::vector<Job>& jobs, unsigned at_once,
+              const std::function<void(const Job&)>& finished);
 
 }  // namespace stretto
 

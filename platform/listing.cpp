@@ -26,25 +26,30 @@ void list_machines() {
 void list_workloads() {
   for (const std::string& name : shipped("workloads")) {
     const Workload workload = load_workload(name);
-    std::printf("%-20s %-34s machine %s; M %u N %u K %u; data %s\n", name.c_str(), workload.description.c_str(),
-                workload.machine.c_str(), workload.m, workload.n, workload.k, workload.data.c_str());
+    std::printf("%-20s %-34s machine %s; M %u N %u K %u; data %s\n", name.c_str(),
+                workload.description.c_str(), workload.machine.c_str(), workload.m, workload.n,
+                workload.k, workload.data.c_str());
   }
   std::printf("\nmodes\n");
-  for (const auto& [name, sentence] : workload_modes()) std::printf("  %-12s %s\n", name.c_str(), sentence.c_str());
+  for (const auto& [name, sentence] : workload_modes())
+    std::printf("  %-12s %s\n", name.c_str(), sentence.c_str());
 }
 
 void list_blocks() {
   std::printf("%-16s one per GPU: places work-groups on compute units\n", "grid_scheduler");
   std::printf("%-16s one per HBM channel: arbitrates compute and communication\n", "mca");
   std::printf("%-16s one per GPU: counts updates, triggers DMA\n", "tracker");
-  std::printf("\n--impl BLOCK=rtl (Verilated, default) | model (cycle-exact C++) | lockstep (both, compared each cycle)\n");
+  std::printf(
+      "\n--impl BLOCK=rtl (Verilated, default) | model (cycle-exact C++) | lockstep (both, "
+      "compared each cycle)\n");
 }
 
 void list_parameters() {
   const Machine machine;
   for (const Parameter& one : machine.parameters().all()) {
-    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", one.path.c_str(), one.type.c_str(), one.fallback.c_str(),
-                one.range.empty() ? "" : "allowed ", one.range.c_str(), "", one.sentence.c_str());
+    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", one.path.c_str(), one.type.c_str(),
+                one.fallback.c_str(), one.range.empty() ? "" : "allowed ", one.range.c_str(), "",
+                one.sentence.c_str());
   }
 }
 

@@ -6,7 +6,9 @@
 
 namespace stretto {
 
-Machine::Machine() { describe(spec_, parameters_); }
+Machine::Machine() {
+  describe(spec_, parameters_);
+}
 
 void Machine::load(const std::string& name_or_file) {
   name_ = name_or_file;
@@ -19,7 +21,8 @@ void Machine::load_file(const std::string& file, int depth) {
     if (depth == 8) throw UserError(where(file, base) + ": extends goes in a circle");
     load_file(find_shipped("machines", yaml_text(file, base, "extends")), depth + 1);
   }
-  if (const YAML::Node text = node["description"]; text) description_ = yaml_text(file, text, "description");
+  if (const YAML::Node text = node["description"]; text)
+    description_ = yaml_text(file, text, "description");
   assign_tree(parameters_, file, node, "", "machine " + name_, {"extends", "description"});
 }
 
@@ -28,19 +31,24 @@ void Machine::set(const std::string& assignment) {
   if (equals == std::string::npos || equals == 0) {
     throw UserError("--set " + assignment + ": must be path.to.key=value");
   }
-  parameters_.assign(assignment.substr(0, equals), assignment.substr(equals + 1), "--set " + assignment, "--set");
+  parameters_.assign(assignment.substr(0, equals), assignment.substr(equals + 1),
+                     "--set " + assignment, "--set");
 }
 
-void Machine::check() const { check_machine(spec_); }
+void Machine::check() const {
+  check_machine(spec_);
+}
 
 std::string Machine::resolved() const {
-  std::string text = "# Every parameter of this run, with who set it. A machine file as it stands.\n";
+  std::string text =
+      "# Every parameter of this run, with who set it. A machine file as it stands.\n";
   text += "description: \"resolved from machine " + name_ + "\"\n";
   std::vector<std::string> open;
   for (const Parameter& parameter : parameters_.all()) {
     std::vector<std::string> parts;
     size_t begin = 0;
-    for (size_t dot = parameter.path.find('.'); dot != std::string::npos; dot = parameter.path.find('.', begin)) {
+    for (size_t dot = parameter.path.find('.'); dot != std::string::npos;
+         dot = parameter.path.find('.', begin)) {
       parts.push_back(parameter.path.substr(begin, dot - begin));
       begin = dot + 1;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine: the Specs of all its components as one tree, filled from a YAML file and --set.
 //
-// A machine file has `description`, optionally `extends` (the name of another machine, read first) and parameters
-// under the same paths as in `stretto list parameters`. Precedence: default < machine < workload < --set.
+// A machine file has `description`, optionally `extends` (the name of another machine, read first)
+// and parameters under the same paths as in `stretto list parameters`. Precedence: default <
+// machine < workload < --set.
 #ifndef STRETTO_PLATFORM_MACHINE_H_
 #define STRETTO_PLATFORM_MACHINE_H_
 

@@ -7,35 +7,49 @@ namespace stretto {
 
 void describe(SimSpec& spec, ParameterSet& set) {
   describe(spec.conductor, set);
-  set.flag("sleep", spec.sleep, "Blocks sleep while they have no work; false ticks every cycle, for tests of equality.");
-  set.flag("reverse_elaboration", spec.reverse_elaboration, "Construct GPUs in falling order, for tests of equality.");
-  set.flag("mirror", spec.mirror, "Simulate GPU 0 alone; what it sends comes back as from its neighbour (T3-SIM-01).");
+  set.flag("sleep", spec.sleep,
+           "Blocks sleep while they have no work; false ticks every cycle, for tests of equality.");
+  set.flag("reverse_elaboration", spec.reverse_elaboration,
+           "Construct GPUs in falling order, for tests of equality.");
+  set.flag("mirror", spec.mirror,
+           "Simulate GPU 0 alone; what it sends comes back as from its neighbour (T3-SIM-01).");
   set.number("timeline_mib", spec.timeline_mib, 1, 65536, "Size cap of timeline.json in MiB.");
 }
 
 void describe(FaultSpec& spec, ParameterSet& set) {
-  set.flag("mca_inverted", spec.mca_inverted, "Fault injection: the arbiters prefer what they should hold back (RTL only).");
+  set.flag("mca_inverted", spec.mca_inverted,
+           "Fault injection: the arbiters prefer what they should hold back (RTL only).");
 }
 
 void describe(SoftwareSpec& spec, ParameterSet& set) {
-  set.text("gemm", spec.gemm, "GEMM kernels: name of a shipped ELF or a file with a slash in its name.");
+  set.text("gemm", spec.gemm,
+           "GEMM kernels: name of a shipped ELF or a file with a slash in its name.");
   set.text("ring", spec.ring, "Ring kernels, likewise.");
-  set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}}, "Rows of an output tile; columns are 128.");
-  set.number("collective_groups", spec.collective_groups, 0, 4096, "Work-groups of a collective kernel; 0 = one a compute unit.");
-  set.number("block_tiles", spec.block_tiles, 1, 4096, "Wavefront tiles of a DMA block (T3-DMA-04).");
-  set.number("tracker_ways", spec.tracker_ways, 0, 8, "Ways of the Tracker in use; 0 = all. Fewer spill more.");
-  set.flag("mca_fixed_threshold", spec.mca_fixed_threshold, "t3-mca: mca_threshold instead of the measured choice (T3-MCA-04).");
-  set.number("mca_threshold", spec.mca_threshold, 0, 127, "Entries of the DRAM queue; 0 = no limit.");
-  set.number("mca_starve_limit", spec.mca_starve_limit, 0, 65535, "Memory cycles that communication may wait (T3-MCA-05).");
+  set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}},
+                       "Rows of an output tile; columns are 128.");
+  set.number("collective_groups", spec.collective_groups, 0, 4096,
+             "Work-groups of a collective kernel; 0 = one a compute unit.");
+  set.number("block_tiles", spec.block_tiles, 1, 4096,
+             "Wavefront tiles of a DMA block (T3-DMA-04).");
+  set.number("tracker_ways", spec.tracker_ways, 0, 8,
+             "Ways of the Tracker in use; 0 = all. Fewer spill more.");
+  set.flag("mca_fixed_threshold", spec.mca_fixed_threshold,
+           "t3-mca: mca_threshold instead of the measured choice (T3-MCA-04).");
+  set.number("mca_threshold", spec.mca_threshold, 0, 127,
+             "Entries of the DRAM queue; 0 = no limit.");
+  set.number("mca_starve_limit", spec.mca_starve_limit, 0, 65535,
+             "Memory cycles that communication may wait (T3-MCA-05).");
   set.number("memory_gib", spec.memory_gib, 1, 1000, "Device memory that a client may give out.");
   set.number("call_ns", spec.call_ns, 0, 1'000'000, "CPU time of a driver call.");
   set.number("packet_ns", spec.packet_ns, 0, 1'000'000, "CPU time of a packet, on top.");
-  set.number("load_ns_per_kib", spec.load_ns_per_kib, 0, 1'000'000, "CPU time of loading a module.");
+  set.number("load_ns_per_kib", spec.load_ns_per_kib, 0, 1'000'000,
+             "CPU time of loading a module.");
 }
 
 void describe(MachineSpec& spec, ParameterSet& set) {
   set.number("gpus", spec.gpus, 1, 32, "GPUs of the machine.");
-  set.choice("topology", spec.topology, {{"ring", Topology::ring}, {"fully_connected", Topology::fully_connected}},
+  set.choice("topology", spec.topology,
+             {{"ring", Topology::ring}, {"fully_connected", Topology::fully_connected}},
              "Links between GPUs.");
   set.group("gpu", spec.gpu);
   set.group("l2", spec.l2);
@@ -54,14 +68,17 @@ void check_machine(const MachineSpec& spec) {
   for (const std::string& wrong : {spec.gpu.check(), spec.l2.check(), spec.cp.check()}) {
     if (!wrong.empty()) throw UserError(wrong);
   }
-  if (spec.sim.mirror && spec.topology != Topology::ring) throw UserError("sim.mirror needs topology ring");
+  if (spec.sim.mirror && spec.topology != Topology::ring)
+    throw UserError("sim.mirror needs topology ring");
   if (spec.l2.banks % spec.hbm.channels != 0) {
-    throw UserError("l2.banks (" + std::to_string(spec.l2.banks) + ") must be a multiple of hbm.channels (" +
-                    std::to_string(spec.hbm.channels) + ")");
+    throw UserError("l2.banks (" + std::to_string(spec.l2.banks) +
+                    ") must be a multiple of hbm.channels (" + std::to_string(spec.hbm.channels) +
+                    ")");
   }
   if (spec.hbm.write_low_atoms >= spec.hbm.write_high_atoms) {
     throw UserError("hbm.write_low_atoms (" + std::to_string(spec.hbm.write_low_atoms) +
-                    ") must be below hbm.write_high_atoms (" + std::to_string(spec.hbm.write_high_atoms) + ")");
+                    ") must be below hbm.write_high_atoms (" +
+                    std::to_string(spec.hbm.write_high_atoms) + ")");
   }
 }
 

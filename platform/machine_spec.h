@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Spec tree of a machine: what `stretto list parameters` shows. Each component describes its own part beside its
-// Spec; here is only what concerns the machine as a whole.
+// The Spec tree of a machine: what `stretto list parameters` shows. Each component describes its
+// own part beside its Spec; here is only what concerns the machine as a whole.
 #ifndef STRETTO_PLATFORM_MACHINE_SPEC_H_
 #define STRETTO_PLATFORM_MACHINE_SPEC_H_
 

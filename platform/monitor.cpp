@@ -25,8 +25,12 @@ void on_signal(int number) {
 }  // namespace
 
 Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work)
-    : sc_module(name), spec_(spec), work_(std::move(work)), start_(std::chrono::steady_clock::now()),
-      terminal_(isatty(STDERR_FILENO) != 0), next_print_(spec.progress ? 0 : kQuietSeconds) {
+    : sc_module(name),
+      spec_(spec),
+      work_(std::move(work)),
+      start_(std::chrono::steady_clock::now()),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      next_print_(spec.progress ? 0 : kQuietSeconds) {
   caught = 0;
   stop_flag = &stop_;
   std::signal(SIGINT, on_signal);
@@ -41,7 +45,9 @@ Monitor::~Monitor() {
   stop_flag = nullptr;
 }
 
-std::string Monitor::reason() const { return over_time_ ? "time limit" : caught != 0 ? "interrupted" : ""; }
+std::string Monitor::reason() const {
+  return over_time_ ? "time limit" : caught != 0 ? "interrupted" : "";
+}
 
 double Monitor::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -57,13 +63,15 @@ void Monitor::look() {
     print(elapsed);
     next_print_ = elapsed + (terminal_ ? 0.25 : 5);
   }
-  // Looking on must not keep a machine alive that has nothing left to do: the conductor finds deadlocks by running empty.
+  // Looking on must not keep a machine alive that has nothing left to do: the conductor finds
+  // deadlocks by running empty.
   if (sc_core::sc_pending_activity()) sc_core::next_trigger(sc_core::sc_time(1, sc_core::SC_US));
 }
 
 void Monitor::print(double elapsed) {
-  std::fprintf(stderr, "%s%s: %s, %.1f us simulated, %.1f s%s", terminal_ ? "\r" : "", spec_.title.c_str(), work_().c_str(),
-               sc_core::sc_time_stamp().to_seconds() * 1e6, elapsed, terminal_ ? " \033[K" : "\n");
+  std::fprintf(stderr, "%s%s: %s, %.1f us simulated, %.1f s%s", terminal_ ? "\r" : "",
+               spec_.title.c_str(), work_().c_str(), sc_core::sc_time_stamp().to_seconds() * 1e6,
+               elapsed, terminal_ ? " \033[K" : "\n");
   std::fflush(stderr);
   printed_ = true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches a run from outside the machine: progress line, time limit, SIGINT and SIGTERM. Looks at the host clock every
-// simulated microsecond; it changes nothing in the machine.
+// Watches a run from outside the machine: progress line, time limit, SIGINT and SIGTERM. Looks at
+// the host clock every simulated microsecond; it changes nothing in the machine.
 #ifndef STRETTO_PLATFORM_MONITOR_H_
 #define STRETTO_PLATFORM_MONITOR_H_
 
@@ -16,11 +16,12 @@ namespace stretto {
 class Monitor final : public sc_core::sc_module {
  public:
   struct Spec {
-    double time_limit_s = 0;   // 0 = none.
-    bool progress = false;     // From the start; else after two seconds.
+    double time_limit_s = 0;  // 0 = none.
+    bool progress = false;    // From the start; else after two seconds.
     std::string title;
   };
-  // `work` says how far the run is: "1234 work-groups". Installs signal handlers, which the destructor takes back.
+  // `work` says how far the run is: "1234 work-groups". Installs signal handlers, which the
+  // destructor takes back.
   Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work);
   ~Monitor() override;
 

@@ -21,19 +21,19 @@ inline const std::vector<std::string>& block_names() {
 }
 
 struct RunOptions {
-  std::string workload;            // Empty: boot `firmware` alone.
-  std::string machine;             // Empty: the workload's default.
-  std::string mode;                // Empty: the workload's first mode.
-  std::string firmware;            // Empty: the shipped one.
-  std::vector<std::string> sets;   // "path=value".
+  std::string workload;           // Empty: boot `firmware` alone.
+  std::string machine;            // Empty: the workload's default.
+  std::string mode;               // Empty: the workload's first mode.
+  std::string firmware;           // Empty: the shipped one.
+  std::vector<std::string> sets;  // "path=value".
   uint64_t seed = 1;
   std::map<std::string, Impl> impl;
-  std::string data;                // Empty: the workload's default.
-  std::string out;                 // Empty: default_out_folder(); without a workload: no files.
+  std::string data;  // Empty: the workload's default.
+  std::string out;   // Empty: default_out_folder(); without a workload: no files.
   bool timeline = false;
-  double time_limit_s = 0;         // Host seconds; 0 = none.
-  bool progress = false;           // From the start, not only after two seconds.
-  bool quiet = false;              // No summary on stdout.
+  double time_limit_s = 0;  // Host seconds; 0 = none.
+  bool progress = false;    // From the start, not only after two seconds.
+  bool quiet = false;       // No summary on stdout.
 };
 
 const char* impl_name(Impl impl);

@@ -29,7 +29,8 @@ namespace json = boost::json;
 namespace {
 
 const std::vector<std::string>& modes() {
-  static const std::vector<std::string> all{"sequential", "t3", "t3-mca", "gemm", "rs", "rs-nmc", "ag"};
+  static const std::vector<std::string> all{"sequential", "t3",     "t3-mca", "gemm",
+                                            "rs",         "rs-nmc", "ag"};
   return all;
 }
 
@@ -51,8 +52,9 @@ std::vector<std::string> split(const std::string& text, char by) {
 // `wanted`: beginnings of names, by commas; empty = all.
 bool chosen(const std::string& name, const std::string& wanted) {
   const std::vector<std::string> beginnings = split(wanted, ',');
-  return wanted.empty() || std::any_of(beginnings.begin(), beginnings.end(),
-                                       [&](const std::string& one) { return name.rfind(one, 0) == 0; });
+  return wanted.empty() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& one) { return name.rfind(one, 0) == 0; });
 }
 
 std::string format(const char* pattern, double value) {
@@ -61,12 +63,15 @@ std::string format(const char* pattern, double value) {
   return text;
 }
 
-// The isolated collectives know nothing of the GEMM: one simulation serves the four layers of a model and TP.
-bool is_shared(const std::string& mode) { return mode == "rs" || mode == "rs-nmc" || mode == "ag"; }
+// The isolated collectives know nothing of the GEMM: one simulation serves the four layers of a
+// model and TP.
+bool is_shared(const std::string& mode) {
+  return mode == "rs" || mode == "rs-nmc" || mode == "ag";
+}
 
 struct Simulation {
   std::string machine;
-  std::string name;  // Case that is simulated.
+  std::string name;                 // Case that is simulated.
   std::vector<std::string> serves;  // Cases whose result it is.
   std::string mode;
   bool full = false;
@@ -75,14 +80,17 @@ struct Simulation {
 
 class Reproduction {
  public:
-  explicit Reproduction(const ReproduceOptions& options) : options_(options), machines_(split(options.machines, ',')) {
+  explicit Reproduction(const ReproduceOptions& options)
+      : options_(options), machines_(split(options.machines, ',')) {
     for (const std::string& machine : machines_) find_shipped("machines", machine);
     for (const std::string& name : shipped("workloads")) {
       if (name.rfind("t3/", 0) != 0 || name.find("-tp") == std::string::npos) continue;
       const std::string shorter = name.substr(3);
       if (chosen(shorter, options.cases)) cases_.push_back(shorter);
     }
-    if (cases_.empty()) throw UserError("--cases " + options.cases + ": no such case; 'stretto list workloads' shows all");
+    if (cases_.empty())
+      throw UserError("--cases " + options.cases +
+                      ": no such case; 'stretto list workloads' shows all");
     prepare_folder(options.out);
     plan();
   }
@@ -104,29 +112,34 @@ class Reproduction {
     }
     if (options_.full) return;
     for (const std::string& name : full_cases()) {
-      if (std::find(cases_.begin(), cases_.end(), name) != cases_.end()) add(machines_.front(), name, "t3-mca", true);
+      if (std::find(cases_.begin(), cases_.end(), name) != cases_.end())
+        add(machines_.front(), name, "t3-mca", true);
     }
   }
 
-  void add(const std::string& machine, const std::string& name, const std::string& mode, bool full) {
+  void add(const std::string& machine, const std::string& name, const std::string& mode,
+           bool full) {
     std::string simulated = name;
     if (is_shared(mode)) {
       const std::vector<std::string> parts = split(name, '-');
       simulated = parts[0] + "-op-" + parts[2];
       for (Simulation& other : simulations_) {
-        if (other.machine == machine && other.name == simulated && other.mode == mode && other.full == full) {
+        if (other.machine == machine && other.name == simulated && other.mode == mode &&
+            other.full == full) {
           other.serves.push_back(name);
           return;
         }
       }
     }
     Simulation one{machine, simulated, {name}, mode, full, ""};
-    one.folder = options_.out + "/" + fs::path(machine).stem().string() + "/" + simulated + "/" + mode + (full ? "-full" : "");
+    one.folder = options_.out + "/" + fs::path(machine).stem().string() + "/" + simulated + "/" +
+                 mode + (full ? "-full" : "");
     simulations_.push_back(std::move(one));
   }
 
   std::vector<std::string> arguments(const Simulation& one) const {
-    std::vector<std::string> words{"run", "t3/" + one.name, "--machine", one.machine, "--mode", one.mode, "--out", one.folder};
+    std::vector<std::string> words{"run",    "t3/" + one.name, "--machine", one.machine,
+                                   "--mode", one.mode,         "--out",     one.folder};
     if (!one.full) words.insert(words.end(), {"--set", "sim.mirror=true"});
     // With several simulations at a time each keeps to one thread.
     if (options_.jobs > 1) words.insert(words.end(), {"--set", "sim.threads=1"});
@@ -143,8 +156,10 @@ class Reproduction {
   }
 
   bool done(const Simulation& one) const {
-    if (!fs::exists(one.folder + "/stats.json") || !fs::exists(one.folder + "/command")) return false;
-    return read_file(one.folder + "/command") == key(one) && text_of(load_results(one.folder), "status") == "complete";
+    if (!fs::exists(one.folder + "/stats.json") || !fs::exists(one.folder + "/command"))
+      return false;
+    return read_file(one.folder + "/command") == key(one) &&
+           text_of(load_results(one.folder), "status") == "complete";
   }
 
   static std::string text_of(const json::value& root, const char* name) {
@@ -168,18 +183,22 @@ class Reproduction {
       job.log_file = one.folder + "/log";
       jobs.push_back(std::move(job));
     }
-    std::fprintf(stderr, "reproduce t3: %zu of %zu simulations to run, %u at a time, results in %s\n", jobs.size(),
-                 simulations_.size(), options_.jobs, options_.out.c_str());
+    std::fprintf(stderr,
+                 "reproduce t3: %zu of %zu simulations to run, %u at a time, results in %s\n",
+                 jobs.size(), simulations_.size(), options_.jobs, options_.out.c_str());
     size_t finished = 0;
     int status = kExitSuccess;
     const bool whole = run_jobs(jobs, options_.jobs, [&](const Job& job) {
       ++finished;
       const char* how = job.exit_code == 0 ? "ok" : "FAILED";
-      std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(), job.title.c_str(), how,
-                   job.exit_code, job.seconds, job.exit_code ? "; see " : "", job.exit_code ? job.log_file.c_str() : "");
+      std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
+                   job.title.c_str(), how, job.exit_code, job.seconds,
+                   job.exit_code ? "; see " : "", job.exit_code ? job.log_file.c_str() : "");
       if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
     });
-    if (!whole) throw CheckError("interrupted; 'stretto reproduce t3 --out " + options_.out + "' goes on from here");
+    if (!whole)
+      throw CheckError("interrupted; 'stretto reproduce t3 --out " + options_.out +
+                       "' goes on from here");
     return status;
   }
 
@@ -188,7 +207,9 @@ class Reproduction {
       if (!done(one)) continue;
       const json::value root = load_results(one.folder);
       // A result that failed its own checks measures nothing.
-      if (number_at(root, {"audit", "violations"}) != 0 || number_at(root, {"check", "mismatches"}) != 0) continue;
+      if (number_at(root, {"audit", "violations"}) != 0 ||
+          number_at(root, {"check", "mismatches"}) != 0)
+        continue;
       T3Run run;
       run.total = number_at(root, {"time_ns", "total"});
       run.setup = number_at(root, {"time_ns", "setup"});
@@ -201,13 +222,15 @@ class Reproduction {
       for (const auto& item : root.at("dram_bytes").as_object()) {
         run.dram[std::string(item.key())] = item.value().to_number<uint64_t>();
       }
-      std::vector<T3Case>& cases = results_[one.full && !options_.full ? one.machine + " full" : one.machine];
+      std::vector<T3Case>& cases =
+          results_[one.full && !options_.full ? one.machine + " full" : one.machine];
       for (const std::string& name : one.serves) case_of(cases, name).runs[one.mode] = run;
     }
   }
 
   static T3Case& case_of(std::vector<T3Case>& cases, const std::string& name) {
-    const auto found = std::find_if(cases.begin(), cases.end(), [&](const T3Case& c) { return c.name == name; });
+    const auto found =
+        std::find_if(cases.begin(), cases.end(), [&](const T3Case& c) { return c.name == name; });
     if (found != cases.end()) return *found;
     const std::vector<std::string> parts = split(name, '-');  // tnlg-fc2-tp8.
     T3Case fresh;
@@ -220,14 +243,17 @@ class Reproduction {
 
   // Isolated times, ideals and speed-ups of each case, and what mirroring changed.
   void write_cases() {
-    std::string csv = "machine,case,gemm_ms,rs_ms,rs_nmc_ms,ag_ms,sequential_ms,t3_ms,t3_mca_ms,setup_init_ms,ideal,ideal_nmc,t3,t3_mca,"
-                      "t3_with_setup_init,t3_mca_with_setup_init\n";
-    std::printf("%-9s %-15s %8s %8s %8s %8s %8s | %6s %6s %6s %6s\n", "machine", "case", "gemm ms", "rs", "rs-nmc", "ag", "seq.",
-                "ideal", "+nmc", "T3", "T3-MCA");
+    std::string csv =
+        "machine,case,gemm_ms,rs_ms,rs_nmc_ms,ag_ms,sequential_ms,t3_ms,t3_mca_ms,setup_init_ms,"
+        "ideal,ideal_nmc,t3,t3_mca,"
+        "t3_with_setup_init,t3_mca_with_setup_init\n";
+    std::printf("%-9s %-15s %8s %8s %8s %8s %8s | %6s %6s %6s %6s\n", "machine", "case", "gemm ms",
+                "rs", "rs-nmc", "ag", "seq.", "ideal", "+nmc", "T3", "T3-MCA");
     for (const std::string& machine : machines_) {
       for (const T3Case& one : results_[machine]) {
         const auto ms = [&](const char* mode, auto field) {
-          return one.runs.count(mode) ? format("%.3f", double(field(one.run(mode))) / 1e6) : std::string("-");
+          return one.runs.count(mode) ? format("%.3f", double(field(one.run(mode))) / 1e6)
+                                      : std::string("-");
         };
         const auto gain = [&](std::initializer_list<const char*> needs, auto value) {
           return one.has(needs) ? format("%.3f", value()) : std::string("-");
@@ -238,18 +264,25 @@ class Reproduction {
         const std::string nmc = ms("rs-nmc", [](const T3Run& r) { return r.rs; });
         const std::string ag = ms("ag", [](const T3Run& r) { return r.ag; });
         const std::string sequential = ms("sequential", layer);
-        const std::string ideal = gain({"sequential", "gemm", "rs", "ag"}, [&] { return one.ideal_speedup(); });
-        const std::string ideal_nmc = gain({"sequential", "gemm", "rs-nmc", "ag"},
-                                           [&] { return one.run("sequential").layer() / one.ideal_nmc_time(); });
+        const std::string ideal =
+            gain({"sequential", "gemm", "rs", "ag"}, [&] { return one.ideal_speedup(); });
+        const std::string ideal_nmc = gain({"sequential", "gemm", "rs-nmc", "ag"}, [&] {
+          return one.run("sequential").layer() / one.ideal_nmc_time();
+        });
         const std::string t3 = gain({"sequential", "t3"}, [&] { return one.speedup("t3"); });
-        const std::string mca = gain({"sequential", "t3-mca"}, [&] { return one.speedup("t3-mca"); });
+        const std::string mca =
+            gain({"sequential", "t3-mca"}, [&] { return one.speedup("t3-mca"); });
         const auto whole = [&](const char* mode) {
-          return gain({"sequential", mode}, [&] { return double(one.run("sequential").total) / double(one.run(mode).total); });
+          return gain({"sequential", mode}, [&] {
+            return double(one.run("sequential").total) / double(one.run(mode).total);
+          });
         };
-        std::printf("%-9s %-15s %8s %8s %8s %8s %8s | %6s %6s %6s %6s\n", machine.c_str(), one.name.c_str(), gemm.c_str(),
-                    rs.c_str(), nmc.c_str(), ag.c_str(), sequential.c_str(), ideal.c_str(), ideal_nmc.c_str(), t3.c_str(), mca.c_str());
-        csv += machine + "," + one.name + "," + gemm + "," + rs + "," + nmc + "," + ag + "," + sequential + "," + ms("t3", layer) +
-               "," + ms("t3-mca", layer) + "," + ms("t3-mca", [](const T3Run& r) { return r.setup + r.init; }) + "," + ideal + "," +
+        std::printf("%-9s %-15s %8s %8s %8s %8s %8s | %6s %6s %6s %6s\n", machine.c_str(),
+                    one.name.c_str(), gemm.c_str(), rs.c_str(), nmc.c_str(), ag.c_str(),
+                    sequential.c_str(), ideal.c_str(), ideal_nmc.c_str(), t3.c_str(), mca.c_str());
+        csv += machine + "," + one.name + "," + gemm + "," + rs + "," + nmc + "," + ag + "," +
+               sequential + "," + ms("t3", layer) + "," + ms("t3-mca", layer) + "," +
+               ms("t3-mca", [](const T3Run& r) { return r.setup + r.init; }) + "," + ideal + "," +
                ideal_nmc + "," + t3 + "," + mca + "," + whole("t3") + "," + whole("t3-mca") + "\n";
       }
     }
@@ -257,8 +290,9 @@ class Reproduction {
       for (const T3Case& mirrored : results_[machines_.front()]) {
         if (mirrored.name != full.name || !mirrored.runs.count("t3-mca")) continue;
         const double a = mirrored.run("t3-mca").layer(), b = full.run("t3-mca").layer();
-        std::printf("%s t3-mca: %.6f ms mirrored, %.6f ms with all %u GPUs: %+.2f %%\n", full.name.c_str(), a / 1e6, b / 1e6,
-                    full.run("t3-mca").gpus, 100 * (a / b - 1));
+        std::printf("%s t3-mca: %.6f ms mirrored, %.6f ms with all %u GPUs: %+.2f %%\n",
+                    full.name.c_str(), a / 1e6, b / 1e6, full.run("t3-mca").gpus,
+                    100 * (a / b - 1));
       }
     }
     write_atomically(options_.out + "/cases.csv", csv);
@@ -268,28 +302,37 @@ class Reproduction {
     if (options_.figure.empty() || target.id == options_.figure) return true;
     const std::string figure = "Fig " + options_.figure;
     const size_t at = target.section.find(figure);
-    return at != std::string::npos && (at + figure.size() == target.section.size() || !std::isdigit(target.section[at + figure.size()]));
+    return at != std::string::npos && (at + figure.size() == target.section.size() ||
+                                       !std::isdigit(target.section[at + figure.size()]));
   }
 
   void write_table() {
-    const std::vector<Target> targets = load_targets(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/t3.yaml");
+    const std::vector<Target> targets =
+        load_targets(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/t3.yaml");
     std::string csv = "id,kind,metric,published,unit";
-    for (const std::string& machine : machines_) csv += "," + machine + "," + machine + " ratio," + machine + " verdict," + machine + " note";
+    for (const std::string& machine : machines_)
+      csv += "," + machine + "," + machine + " ratio," + machine + " verdict," + machine + " note";
     csv += ",statement\n";
     std::printf("\n%-7s %-10s %-26s %9s", "id", "kind", "metric", "published");
-    for (const std::string& machine : machines_) std::printf(" | %9s %6s %-7s", machine.c_str(), "ratio", "verdict");
+    for (const std::string& machine : machines_)
+      std::printf(" | %9s %6s %-7s", machine.c_str(), "ratio", "verdict");
     std::printf("\n");
     json::array rows;
     unsigned count = 0;
     std::map<std::string, unsigned> met;
     for (const std::string& id : t3_ids()) {
-      const auto target = std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return t.id == id; });
+      const auto target =
+          std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return t.id == id; });
       if (target == targets.end() || !wanted(*target)) continue;
       ++count;
       const std::string published = target->value ? format("%g", *target->value) : "trend";
-      std::printf("%-7s %-10s %-26s %9s", id.c_str(), target->kind.c_str(), target->metric.c_str(), published.c_str());
+      std::printf("%-7s %-10s %-26s %9s", id.c_str(), target->kind.c_str(), target->metric.c_str(),
+                  published.c_str());
       csv += id + "," + target->kind + "," + target->metric + "," + published + "," + target->unit;
-      json::object row{{"id", id}, {"kind", target->kind}, {"metric", target->metric}, {"unit", target->unit},
+      json::object row{{"id", id},
+                       {"kind", target->kind},
+                       {"metric", target->metric},
+                       {"unit", target->unit},
                        {"statement", target->statement}};
       row["published"] = target->value ? json::value(*target->value) : json::value();
       std::string notes;
@@ -298,7 +341,9 @@ class Reproduction {
         const std::string judged = verdict(*target, measured);
         met[machine] += judged == "met";
         const std::string value = measured.value ? format("%.3f", *measured.value) : "-";
-        const std::string ratio = measured.value && target->value ? format("%.2f", *measured.value / *target->value) : "-";
+        const std::string ratio = measured.value && target->value
+                                      ? format("%.2f", *measured.value / *target->value)
+                                      : "-";
         std::printf(" | %9s %6s %-7s", value.c_str(), ratio.c_str(), judged.c_str());
         csv += "," + value + "," + ratio + "," + judged + ",\"" + measured.note + "\"";
         if (!measured.note.empty()) notes += "        " + machine + ": " + measured.note + "\n";
@@ -312,8 +357,11 @@ class Reproduction {
       std::printf("\n%s", notes.c_str());
       rows.push_back(std::move(row));
     }
-    if (count == 0) throw UserError("--figure " + options_.figure + ": no target of this version; figures are 16, 17 and 18");
-    for (const std::string& machine : machines_) std::printf("%s: %u of %u met\n", machine.c_str(), met[machine], count);
+    if (count == 0)
+      throw UserError("--figure " + options_.figure +
+                      ": no target of this version; figures are 16, 17 and 18");
+    for (const std::string& machine : machines_)
+      std::printf("%s: %u of %u met\n", machine.c_str(), met[machine], count);
     write_atomically(options_.out + "/table.csv", csv);
     write_atomically(options_.out + "/table.json", json::serialize(rows) + "\n");
     std::printf("written: %s/{table.csv,table.json,cases.csv}\n", options_.out.c_str());
@@ -328,6 +376,8 @@ class Reproduction {
 
 }  // namespace
 
-int reproduce(const ReproduceOptions& options) { return Reproduction(options).run(); }
+int reproduce(const ReproduceOptions& options) {
+  return Reproduction(options).run();
+}
 
 }  // namespace stretto

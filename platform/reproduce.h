@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto reproduce t3`: simulates the sub-layers of T3 (each case x mode x machine a child process with a result folder
-// of its own), then prints one table: id, published, measured, ratio, verdict. What is there is not run again.
-// A measured value is never edited; a missed target is shown as missed.
+// `stretto reproduce t3`: simulates the sub-layers of T3 (each case x mode x machine a child
+// process with a result folder of its own), then prints one table: id, published, measured, ratio,
+// verdict. What is there is not run again. A measured value is never edited; a missed target is
+// shown as missed.
 #ifndef STRETTO_PLATFORM_REPRODUCE_H_
 #define STRETTO_PLATFORM_REPRODUCE_H_
 
@@ -12,18 +13,19 @@ namespace stretto {
 
 struct ReproduceOptions {
   std::string paper = "t3";
-  std::string figure;             // Empty: all.
+  std::string figure;  // Empty: all.
   unsigned jobs = 1;
   std::string out;
-  std::string cases;              // Only cases that begin with one of these, by commas.
+  std::string cases;  // Only cases that begin with one of these, by commas.
   std::string machines = "t3,t3-paper";
   std::vector<std::string> sets;
-  std::string impl;               // BLOCK|all=KIND of every simulation; empty: RTL.
-  bool full = false;              // Full machines instead of mirrored ones.
+  std::string impl;   // BLOCK|all=KIND of every simulation; empty: RTL.
+  bool full = false;  // Full machines instead of mirrored ones.
   bool table_only = false;
 };
 
-// Exit status: 0 if every simulation passed its checks (targets may be missed), else that of the first failure.
+// Exit status: 0 if every simulation passed its checks (targets may be missed), else that of the
+// first failure.
 int reproduce(const ReproduceOptions& options);
 
 }  // namespace stretto

@@ -70,7 +70,8 @@ json::object audit_json(const Results& results) {
     ++law.checked;
     if (one.holds) continue;
     ++law.violated;
-    violations.push_back(json::object{{"law", one.law}, {"where", one.where}, {"left", one.left}, {"right", one.right}});
+    violations.push_back(json::object{
+        {"law", one.law}, {"where", one.where}, {"left", one.left}, {"right", one.right}});
   }
   json::object law_object;
   for (const Law& law : laws) {
@@ -130,11 +131,13 @@ std::string to_json(const Results& results) {
   root["kernel_sha256"] = object_of(results.kernel_sha256);
   root["firmware_sha256"] = results.firmware_sha256;
   json::object time;
-  for (unsigned i = 0; i < kPhases; ++i) time[phase_name(static_cast<Phase>(i))] = results.time[i] / kNanosecond;
+  for (unsigned i = 0; i < kPhases; ++i)
+    time[phase_name(static_cast<Phase>(i))] = results.time[i] / kNanosecond;
   root["time_ns"] = std::move(time);
   root["dram_bytes"] = object_of(results.dram_bytes);
   root["link_bytes"] = results.link_bytes;
-  root["cp"] = json::object{{"instructions", results.cp_instructions}, {"cycles", results.cp_cycles}};
+  root["cp"] =
+      json::object{{"instructions", results.cp_instructions}, {"cycles", results.cp_cycles}};
   root["tracker"] = object_of(results.tracker);
   root["mca"] = object_of(results.mca);
   root["check"] = json::object{{"elements", results.check.elements},
@@ -144,7 +147,8 @@ std::string to_json(const Results& results) {
                                {"error_bound", results.check.error_bound}};
   root["audit"] = audit_json(results);
   root["digest"] = results.digest;
-  root["host"] = json::object{{"wall_s", results.wall_s}, {"cpu_s", results.cpu_s}, {"peak_rss_mib", results.peak_rss_mib}};
+  root["host"] = json::object{
+      {"wall_s", results.wall_s}, {"cpu_s", results.cpu_s}, {"peak_rss_mib", results.peak_rss_mib}};
   json::object statistics;
   for (const Statistic& one : results.statistics) statistics[one.path] = one.value;
   root["statistics"] = std::move(statistics);
@@ -163,12 +167,14 @@ std::string to_csv(const Results& results) {
     text += "dram_bytes." + key + "," + std::to_string(value) + ",bytes,DRAM traffic of all GPUs\n";
   }
   for (const Statistic& one : results.statistics) {
-    text += csv_text(one.path) + "," + std::to_string(one.value) + "," + one.unit + "," + csv_text(one.sentence) + "\n";
+    text += csv_text(one.path) + "," + std::to_string(one.value) + "," + one.unit + "," +
+            csv_text(one.sentence) + "\n";
   }
   return text;
 }
 
-void write_results(const std::string& folder, const Results& results, const std::string& resolved_machine) {
+void write_results(const std::string& folder, const Results& results,
+                   const std::string& resolved_machine) {
   write_atomically(folder + "/machine.yaml", resolved_machine);
   write_atomically(folder + "/stats.csv", to_csv(results));
   write_atomically(folder + "/stats.json", to_json(results));  // Last: where it is, all is.
@@ -177,26 +183,27 @@ void write_results(const std::string& folder, const Results& results, const std:
 std::string first_complaint(const Results& results) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (results.status != "complete") add(results.status + (results.message.empty() ? "" : ": " + results.message));
+  if (results.status != "complete")
+    add(results.status + (results.message.empty() ? "" : ": " + results.message));
   if (!results.check.first.empty()) {
-    add("wrong data: " + results.check.first + " (" + std::to_string(results.check.mismatches) + " of " +
-        std::to_string(results.check.elements) + " elements)");
+    add("wrong data: " + results.check.first + " (" + std::to_string(results.check.mismatches) +
+        " of " + std::to_string(results.check.elements) + " elements)");
   }
   if (results.check.max_error > 1) add("partial products are outside of their error bound");
   std::string last;
   for (const AuditResult& one : results.audit) {
     if (one.holds || one.law == last) continue;
     last = one.law;
-    add("law violated: " + one.law + ", at " + one.where + ": " + std::to_string(one.left) + " against " +
-        std::to_string(one.right));
+    add("law violated: " + one.law + ", at " + one.where + ": " + std::to_string(one.left) +
+        " against " + std::to_string(one.right));
   }
   return text;
 }
 
 std::string summary(const Results& results) {
   std::ostringstream out;
-  out << results.workload << " on " << results.machine << ", " << results.gpus << " GPUs, mode " << results.mode
-      << ", data " << results.data << ": " << results.status;
+  out << results.workload << " on " << results.machine << ", " << results.gpus << " GPUs, mode "
+      << results.mode << ", data " << results.data << ": " << results.status;
   if (!results.message.empty()) out << ": " << results.message;
   out << "\n  time ms   ";
   for (unsigned i = 0; i < kPhases; ++i) {
@@ -210,23 +217,27 @@ std::string summary(const Results& results) {
     out << text;
   }
   char text[200];
-  std::snprintf(text, sizeof text, "\n  link MB     %.3f\n", static_cast<double>(results.link_bytes) / 1e6);
+  std::snprintf(text, sizeof text, "\n  link MB     %.3f\n",
+                static_cast<double>(results.link_bytes) / 1e6);
   out << text;
-  out << "  check       " << results.check.elements << " elements, " << results.check.mismatches << " mismatches";
+  out << "  check       " << results.check.elements << " elements, " << results.check.mismatches
+      << " mismatches";
   if (!results.check.first.empty()) out << "; first: " << results.check.first;
   if (results.check.error_bound > 0) {
     std::snprintf(text, sizeof text, "; largest error %.4g of its bound", results.check.max_error);
     out << text;
   }
-  out << "\n  audit       " << results.audit.size() << " checks of laws, " << results.violations() << " violations\n";
+  out << "\n  audit       " << results.audit.size() << " checks of laws, " << results.violations()
+      << " violations\n";
   unsigned shown = 0;
   for (const AuditResult& one : results.audit) {
     if (one.holds || shown++ == 8) continue;
     if (shown > 8) break;
-    out << "    violated: " << one.law << ", at " << one.where << ": " << one.left << " against " << one.right << "\n";
+    out << "    violated: " << one.law << ", at " << one.where << ": " << one.left << " against "
+        << one.right << "\n";
   }
-  std::snprintf(text, sizeof text, "  host        %.2f s wall, %.2f s cpu, %.0f MiB\n", results.wall_s, results.cpu_s,
-                results.peak_rss_mib);
+  std::snprintf(text, sizeof text, "  host        %.2f s wall, %.2f s cpu, %.0f MiB\n",
+                results.wall_s, results.cpu_s, results.peak_rss_mib);
   out << text << "  digest      " << results.digest << "\n";
   return out.str();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run leaves behind: stats.json, stats.csv and machine.yaml (the resolved configuration) in one folder, each
-// written atomically, also when the run was cut short; `status` tells.
+// What a run leaves behind: stats.json, stats.csv and machine.yaml (the resolved configuration) in
+// one folder, each written atomically, also when the run was cut short; `status` tells.
 #ifndef STRETTO_PLATFORM_RESULTS_H_
 #define STRETTO_PLATFORM_RESULTS_H_
 
@@ -34,12 +34,12 @@ struct Results {
   std::map<std::string, std::string> impl;
   std::map<std::string, std::string> kernel_sha256;
   std::string firmware_sha256;
-  std::array<Time, kPhases> time{};                 // By Phase.
-  std::map<std::string, uint64_t> dram_bytes;       // "gemm_read" ... summed over all GPUs.
+  std::array<Time, kPhases> time{};            // By Phase.
+  std::map<std::string, uint64_t> dram_bytes;  // "gemm_read" ... summed over all GPUs.
   uint64_t link_bytes = 0;
   uint64_t cp_instructions = 0;
   uint64_t cp_cycles = 0;
-  std::map<std::string, uint64_t> tracker;          // updates, triggers, spills, max_live.
+  std::map<std::string, uint64_t> tracker;  // updates, triggers, spills, max_live.
   std::map<std::string, uint64_t> mca;
   CheckReport check;
   std::vector<AuditResult> audit;
@@ -56,8 +56,10 @@ struct Results {
 
 std::string to_json(const Results& results);
 std::string to_csv(const Results& results);
-void write_results(const std::string& folder, const Results& results, const std::string& resolved_machine);
-// The one line that says why the exit status is not 0: status, first mismatch, first violation of each law.
+void write_results(const std::string& folder, const Results& results,
+                   const std::string& resolved_machine);
+// The one line that says why the exit status is not 0: status, first mismatch, first violation of
+// each law.
 std::string first_complaint(const Results& results);
 // A short account for people: time by phase, traffic, checks.
 std::string summary(const Results& results);

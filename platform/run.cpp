@@ -23,7 +23,9 @@ namespace {
 void measure_host(const Monitor& monitor, Results& results) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   results.wall_s = monitor.elapsed_s();
   results.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   results.peak_rss_mib = static_cast<double>(usage.ru_maxrss) / 1024;
@@ -32,7 +34,8 @@ void measure_host(const Monitor& monitor, Results& results) {
 std::string default_out_folder(const RunOptions& options) {
   if (!options.out.empty() || options.workload.empty()) return options.out;
   std::string name = options.workload;
-  if (const size_t suffix = name.rfind(".yaml"); suffix != std::string::npos) name = std::filesystem::path(name).stem().string();
+  if (const size_t suffix = name.rfind(".yaml"); suffix != std::string::npos)
+    name = std::filesystem::path(name).stem().string();
   return "results/" + name + "/" + options.mode;
 }
 
@@ -40,7 +43,8 @@ std::string default_out_folder(const RunOptions& options) {
 SystemRequest prepare(RunOptions& options, Machine& machine) {
   SystemRequest request{machine, options, {}, false, DataMode::stamp};
   if (options.workload.empty()) {
-    if (options.firmware.empty()) throw UserError("run needs a WORKLOAD or --firmware ELF; see 'stretto run --help'");
+    if (options.firmware.empty())
+      throw UserError("run needs a WORKLOAD or --firmware ELF; see 'stretto run --help'");
     if (!options.mode.empty()) throw UserError("--mode needs a WORKLOAD");
     if (!options.machine.empty()) machine.load(options.machine);
     // A bare-metal program runs on one GPU unless the machine or --set says otherwise.
@@ -75,16 +79,19 @@ int run(const RunOptions& given) {
   if (!out.empty()) {
     prepare_folder(out);
     std::error_code ignored;
-    std::filesystem::remove(out + "/stats.json", ignored);  // Of an earlier run: must not stand for this one.
+    std::filesystem::remove(out + "/stats.json",
+                            ignored);  // Of an earlier run: must not stand for this one.
   }
   std::unique_ptr<Timeline> timeline;
   if (options.timeline) {
     if (out.empty()) throw UserError("--timeline needs --out DIR");
-    timeline = std::make_unique<Timeline>(out + "/timeline.json", uint64_t{machine.spec().sim.timeline_mib} << 20);
+    timeline = std::make_unique<Timeline>(out + "/timeline.json",
+                                          uint64_t{machine.spec().sim.timeline_mib} << 20);
   }
 
   System system(request, timeline.get());
-  const std::string title = request.has_workload ? request.workload.name + " " + options.mode : options.firmware;
+  const std::string title =
+      request.has_workload ? request.workload.name + " " + options.mode : options.firmware;
   Monitor monitor("monitor", {options.time_limit_s, options.progress, title},
                   [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; });
   system.conductor().watch_stop(monitor.stop());
@@ -109,8 +116,8 @@ int run(const RunOptions& given) {
   system.collect(results);
   if (!request.has_workload && results.status == "complete" && bare_metal_status != 0) {
     results.status = "failed";
-    results.message = "the program wrote " + std::to_string(bare_metal_status) + " to tohost: test " +
-                      std::to_string(bare_metal_status >> 1) + " failed";
+    results.message = "the program wrote " + std::to_string(bare_metal_status) +
+                      " to tohost: test " + std::to_string(bare_metal_status >> 1) + " failed";
   }
   measure_host(monitor, results);
   if (timeline) timeline->close();

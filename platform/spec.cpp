@@ -35,7 +35,8 @@ std::string last_part(const std::string& path) {
 
 }  // namespace
 
-std::string nearest_names(const std::string& wanted, const std::vector<std::string>& names, size_t count) {
+std::string nearest_names(const std::string& wanted, const std::vector<std::string>& names,
+                          size_t count) {
   std::vector<std::pair<size_t, std::string>> scored;
   for (const std::string& name : names) {
     size_t score = distance(wanted, name);
@@ -46,7 +47,8 @@ std::string nearest_names(const std::string& wanted, const std::vector<std::stri
   }
   std::sort(scored.begin(), scored.end());
   std::string text;
-  for (size_t i = 0; i < scored.size() && i < count; ++i) text += (i ? ", " : "") + scored[i].second;
+  for (size_t i = 0; i < scored.size() && i < count; ++i)
+    text += (i ? ", " : "") + scored[i].second;
   return text;
 }
 
@@ -58,7 +60,8 @@ bool ParameterSet::parse_integer(const std::string& text, uint64_t& value) {
   if (digits.empty() || !std::isdigit(static_cast<unsigned char>(digits[0]))) return false;
   try {
     size_t used = 0;
-    const bool hex = digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+    const bool hex =
+        digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
     value = std::stoull(digits, &used, hex ? 16 : 10);
     return used == digits.size();
   } catch (const std::exception&) {
@@ -66,9 +69,11 @@ bool ParameterSet::parse_integer(const std::string& text, uint64_t& value) {
   }
 }
 
-void ParameterSet::add(const std::string& name, const char* type, std::string range, const char* sentence,
-                       std::function<std::string()> get, std::function<bool(const std::string&)> set) {
-  Parameter parameter{prefix_ + name, type, std::move(range), "", sentence, "default", std::move(get), std::move(set)};
+void ParameterSet::add(const std::string& name, const char* type, std::string range,
+                       const char* sentence, std::function<std::string()> get,
+                       std::function<bool(const std::string&)> set) {
+  Parameter parameter{prefix_ + name, type,      std::move(range), "",
+                      sentence,       "default", std::move(get),   std::move(set)};
   parameter.fallback = parameter.get();
   all_.push_back(std::move(parameter));
 }
@@ -81,22 +86,25 @@ const Parameter* ParameterSet::find(const std::string& path) const {
 }
 
 bool ParameterSet::is_group(const std::string& path) const {
-  return std::any_of(all_.begin(), all_.end(),
-                     [&](const Parameter& p) { return p.path.compare(0, path.size() + 1, path + ".") == 0; });
+  return std::any_of(all_.begin(), all_.end(), [&](const Parameter& p) {
+    return p.path.compare(0, path.size() + 1, path + ".") == 0;
+  });
 }
 
-void ParameterSet::assign(const std::string& path, const std::string& value, const std::string& where,
-                          const std::string& origin) {
+void ParameterSet::assign(const std::string& path, const std::string& value,
+                          const std::string& where, const std::string& origin) {
   for (Parameter& parameter : all_) {
     if (parameter.path != path) continue;
     if (!parameter.set(value)) {
-      throw UserError(where + ": " + path + " = '" + value + "' is not allowed; allowed: " + parameter.type +
-                      (parameter.range.empty() ? "" : " " + parameter.range));
+      throw UserError(where + ": " + path + " = '" + value + "' is not allowed; allowed: " +
+                      parameter.type + (parameter.range.empty() ? "" : " " + parameter.range));
     }
     parameter.origin = origin;
     return;
   }
-  if (is_group(path)) throw UserError(where + ": " + path + " is a group of parameters, not one; give " + path + ".NAME");
+  if (is_group(path))
+    throw UserError(where + ": " + path + " is a group of parameters, not one; give " + path +
+                    ".NAME");
   std::vector<std::string> names;
   for (const Parameter& parameter : all_) names.push_back(parameter.path);
   const std::string near = nearest_names(path, names);

@@ -17,14 +17,16 @@ namespace {
 
 ring_gemm_mode_t mode_of(const std::string& name) {
   for (int mode = 0; mode < RING_GEMM_MODES; ++mode) {
-    if (name == ring_gemm_mode_name(static_cast<ring_gemm_mode_t>(mode))) return static_cast<ring_gemm_mode_t>(mode);
+    if (name == ring_gemm_mode_name(static_cast<ring_gemm_mode_t>(mode)))
+      return static_cast<ring_gemm_mode_t>(mode);
   }
   throw UserError("mode '" + name + "' has no host program");
 }
 
 std::vector<uint8_t> kernel_file(const std::string& name) {
   const bool is_file = name.find('/') != std::string::npos;
-  const std::string bytes = read_file(is_file ? name : software_folder() + "/kernels/" + name + ".elf");
+  const std::string bytes =
+      read_file(is_file ? name : software_folder() + "/kernels/" + name + ".elf");
   return {bytes.begin(), bytes.end()};
 }
 
@@ -34,20 +36,25 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no overflow in sums.
+// A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no
+// overflow in sums.
 uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j) {
-  const uint64_t x = mix(mix(seed + 0x9e3779b97f4a7c15ull * (rank * 8 + what + 1)) ^ (uint64_t{i} << 32 | j));
+  const uint64_t x =
+      mix(mix(seed + 0x9e3779b97f4a7c15ull * (rank * 8 + what + 1)) ^ (uint64_t{i} << 32 | j));
   const uint16_t exponent = static_cast<uint16_t>(9 + (x >> 20) % 6);
   return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
 }
 
 enum What : uint32_t { kA, kB, kC };
 
-uint64_t offset_of(uint64_t address) { return address & STRETTO_OFFSET_MASK; }
+uint64_t offset_of(uint64_t address) {
+  return address & STRETTO_OFFSET_MASK;
+}
 
 // Fills the elements of rows of `columns` FP16 numbers that overlap [address, address + count).
 template <class Value>
-MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, uint32_t columns, Value value) {
+MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, uint32_t columns,
+                                 Value value) {
   return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
     for (uint64_t at = address & ~uint64_t{1}; at < address + count; at += 2) {
       const uint64_t row = (at - base) / pitch, column = (at - base) % pitch / 2;
@@ -58,20 +65,29 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
   };
 }
 
-HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
+HostCore& core_of(void* context) {
+  return *static_cast<HostCore*>(context);
+}
 
 }  // namespace
 
 SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories)
-    : request_(request), spec_(request.machine.spec()), workload_(request.workload), ranks_(spec_.gpus),
-      stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)), mode_(request.options.mode),
-      memories_(std::move(memories)), gemm_elf_(kernel_file(spec_.software.gemm)), ring_elf_(kernel_file(spec_.software.ring)) {
+    : request_(request),
+      spec_(request.machine.spec()),
+      workload_(request.workload),
+      ranks_(spec_.gpus),
+      stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)),
+      mode_(request.options.mode),
+      memories_(std::move(memories)),
+      gemm_elf_(kernel_file(spec_.software.gemm)),
+      ring_elf_(kernel_file(spec_.software.ring)) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
     parameters_.push_back(make_parameters(rank));
     ring_gemm_plan_t plan;
     const stretto_status_t status = ring_gemm_plan(&parameters_.back(), &plan);
     if (status != STRETTO_OK) {
-      throw UserError("workload " + workload_.name + " does not fit this machine: " + stretto_status_text(status));
+      throw UserError("workload " + workload_.name +
+                      " does not fit this machine: " + stretto_status_text(status));
     }
     plans_.push_back(plan);
   }
@@ -79,14 +95,16 @@ SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memor
   if (spec_.sim.mirror) check_mirror();
 }
 
-// One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same places.
+// One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same
+// places.
 void SubLayer::check_mirror() const {
   if (request_.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
   const ring_gemm_plan_t& plan = plans_[0];
   const bool clipped = workload_.n % 128 != 0;
-  if (plan.tiles % ranks_ != 0 || workload_.m % spec_.software.tile_m != 0 || (clipped && plan.tiles / ranks_ % plan.tiles_n != 0)) {
-    throw UserError("sim.mirror: workload " + workload_.name + " does not give equal chunks to " + std::to_string(ranks_) +
-                    " GPUs; simulate all of them");
+  if (plan.tiles % ranks_ != 0 || workload_.m % spec_.software.tile_m != 0 ||
+      (clipped && plan.tiles / ranks_ % plan.tiles_n != 0)) {
+    throw UserError("sim.mirror: workload " + workload_.name + " does not give equal chunks to " +
+                    std::to_string(ranks_) + " GPUs; simulate all of them");
   }
 }
 
@@ -100,7 +118,8 @@ MirrorMap SubLayer::mirror() const {
   mirror.pitch = plan.ldc;
   mirror.tile_m = spec_.software.tile_m;
   mirror.tile_n = 128;
-  for (uint32_t chunk = 0; chunk <= ranks_; ++chunk) mirror.chunk_first.push_back(ring_gemm_chunk_first(&plan, ranks_, chunk));
+  for (uint32_t chunk = 0; chunk <= ranks_; ++chunk)
+    mirror.chunk_first.push_back(ring_gemm_chunk_first(&plan, ranks_, chunk));
   return make_chunk_mirror(mirror);
 }
 
@@ -117,7 +136,8 @@ ring_gemm_parameters_t SubLayer::make_parameters(uint32_t rank) const {
   p.a_k_contiguous = workload_.a_k_contiguous;
   p.b_k_contiguous = workload_.b_k_contiguous;
   p.tile_m = software.tile_m;
-  p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec_.gpu.cus;
+  p.collective_groups =
+      software.collective_groups != 0 ? software.collective_groups : spec_.gpu.cus;
   p.block_tiles = software.block_tiles;
   p.tracker_ways = software.tracker_ways;
   p.mca_fixed_threshold = software.mca_fixed_threshold;
@@ -152,7 +172,8 @@ void SubLayer::place_contents() {
 
 void SubLayer::place_stamps(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
-  const auto matrix = [&](const char* name, uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous, uint8_t role) {
+  const auto matrix = [&](const char* name, uint64_t base, uint64_t pitch, uint32_t outer,
+                          bool k_contiguous, uint8_t role) {
     StampMatrix stamp;
     stamp.name = name;
     stamp.base = offset_of(base);
@@ -173,13 +194,16 @@ void SubLayer::place_numbers(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
   const uint64_t seed = request_.options.seed;
   // Stored element (i, j) of an operand; k_first: K runs along the rows.
-  const auto matrix = [&](uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous, What what) {
-    const uint32_t rows = k_contiguous ? outer : workload_.k, columns = k_contiguous ? workload_.k : outer;
+  const auto matrix = [&](uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous,
+                          What what) {
+    const uint32_t rows = k_contiguous ? outer : workload_.k,
+                   columns = k_contiguous ? workload_.k : outer;
     const uint64_t at = offset_of(base);
-    memories_[rank]->add_generator(at, rows * pitch, generator(at, pitch, rows, columns, [=](uint32_t row, uint32_t column) {
-                                     return k_contiguous ? random_fp16(seed, rank, what, row, column)
-                                                         : random_fp16(seed, rank, what, column, row);
-                                   }));
+    memories_[rank]->add_generator(
+        at, rows * pitch, generator(at, pitch, rows, columns, [=](uint32_t row, uint32_t column) {
+          return k_contiguous ? random_fp16(seed, rank, what, row, column)
+                              : random_fp16(seed, rank, what, column, row);
+        }));
   };
   matrix(plan.a, plan.lda, workload_.m, workload_.a_k_contiguous, kA);
   matrix(plan.b, plan.ldb, workload_.n, workload_.b_k_contiguous, kB);
@@ -190,11 +214,12 @@ void SubLayer::place_output(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
   const bool own_only = mode_ == "ag";
   const uint64_t base = offset_of(plan.c);
-  memories_[rank]->add_generator(base, uint64_t{workload_.m} * plan.ldc,
-                                 generator(base, plan.ldc, workload_.m, workload_.n, [=, this](uint32_t row, uint32_t column) {
-                                   const bool there = !own_only || chunk_at(row, column) == rank;
-                                   return there ? output_value(rank, row, column) : uint16_t{0};
-                                 }));
+  memories_[rank]->add_generator(
+      base, uint64_t{workload_.m} * plan.ldc,
+      generator(base, plan.ldc, workload_.m, workload_.n, [=, this](uint32_t row, uint32_t column) {
+        const bool there = !own_only || chunk_at(row, column) == rank;
+        return there ? output_value(rank, row, column) : uint16_t{0};
+      }));
 }
 
 uint16_t SubLayer::output_value(uint32_t rank, uint32_t row, uint32_t column) const {
@@ -216,20 +241,28 @@ uint32_t SubLayer::chunk_at(uint32_t row, uint32_t column) const {
 
 void SubLayer::add_programs(Host& host) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-    host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) { run_rank(core, rank); });
+    host.add_program("rank" + std::to_string(rank),
+                     [this, rank](HostCore& core) { run_rank(core, rank); });
   }
 }
 
 void SubLayer::run_rank(HostCore& core, uint32_t rank) {
   stretto_host_ops_t ops{};
   ops.context = &core;
-  ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) { core_of(context).write(address, data, bytes); };
+  ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
+    core_of(context).write(address, data, bytes);
+  };
   ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
-    const auto how = condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal : HostCore::Condition::at_least;
+    const auto how = condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal
+                                                         : HostCore::Condition::at_least;
     return core_of(context).wait_word(address, how, value);
   };
-  ops.store = [](void* context, uint64_t address, uint64_t value) { core_of(context).store(address, value); };
-  ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) { core_of(context).charge_ns(nanoseconds); };
+  ops.store = [](void* context, uint64_t address, uint64_t value) {
+    core_of(context).store(address, value);
+  };
+  ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
+    core_of(context).charge_ns(nanoseconds);
+  };
   ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
   ring_gemm_result_t& result = results_[rank];
   ring_gemm_run(&parameters_[rank], &ops, &result);
@@ -242,8 +275,10 @@ void SubLayer::run_rank(HostCore& core, uint32_t rank) {
     case STRETTO_ERROR_UNMAPPED:
     case STRETTO_ERROR_TABLE_FULL:
     case STRETTO_ERROR_RESOURCES:
-    case STRETTO_ERROR_KERNEL: throw UserError(result.message);
-    default: throw CheckError(result.message);
+    case STRETTO_ERROR_KERNEL:
+      throw UserError(result.message);
+    default:
+      throw CheckError(result.message);
   }
 }
 
@@ -261,30 +296,40 @@ CheckReport SubLayer::check() const {
   task.data = request_.data;
   task.mode = mode_;
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
-    const uint64_t address = offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};
+    const uint64_t address =
+        offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};
     memories_[rank]->read(address, reinterpret_cast<uint8_t*>(bits), 2 * uint64_t{count});
   };
   const uint64_t seed = request_.options.seed;
   task.add_stamps = [this, seed](uint32_t rank, uint32_t row, uint32_t* sum) {
     const uint32_t key = stamp_row_key(seed, rank, row);
-    for (uint32_t column = 0; column < workload_.n; ++column) sum[column] += stamp_from_key(key, column, stamp_limit_);
+    for (uint32_t column = 0; column < workload_.n; ++column)
+      sum[column] += stamp_from_key(key, column, stamp_limit_);
   };
-  task.a = [seed](uint32_t rank, uint32_t row, uint32_t k) { return random_fp16(seed, rank, kA, row, k); };
-  task.b = [seed](uint32_t rank, uint32_t k, uint32_t column) { return random_fp16(seed, rank, kB, column, k); };
+  task.a = [seed](uint32_t rank, uint32_t row, uint32_t k) {
+    return random_fp16(seed, rank, kA, row, k);
+  };
+  task.b = [seed](uint32_t rank, uint32_t k, uint32_t column) {
+    return random_fp16(seed, rank, kB, column, k);
+  };
   if (plans_[0].a == 0) {
-    task.given = [this](uint32_t rank, uint32_t row, uint32_t column) { return output_value(rank, row, column); };
+    task.given = [this](uint32_t rank, uint32_t row, uint32_t column) {
+      return output_value(rank, row, column);
+    };
   }
   return check_output(task);
 }
 
 // Words of [begin, end), which nobody may write, that are not what they were at time 0.
-uint64_t SubLayer::changed_words(uint32_t rank, uint64_t begin, uint64_t end, const uint8_t* bytes) const {
+uint64_t SubLayer::changed_words(uint32_t rank, uint64_t begin, uint64_t end,
+                                 const uint8_t* bytes) const {
   const ring_gemm_plan_t& plan = plans_[rank];
   uint64_t changed = 0;
   for (uint64_t at = begin; at + 8 <= end; at += 8) {
     uint64_t was = 0, is = 0;
     std::memcpy(&is, bytes + (at - begin), 8);
-    for (uint64_t byte = at; request_.data == DataMode::real && plan.a != 0 && byte < at + 8; byte += 2) {
+    for (uint64_t byte = at; request_.data == DataMode::real && plan.a != 0 && byte < at + 8;
+         byte += 2) {
       was |= uint64_t{operand_at(rank, byte)} << 8 * (byte - at);
     }
     changed += is != was;
@@ -298,9 +343,11 @@ uint16_t SubLayer::operand_at(uint32_t rank, uint64_t offset) const {
   const bool in_b = offset >= offset_of(plan.b) && offset < offset_of(plan.b) + plan.b_bytes;
   if (!in_a && !in_b) return 0;
   const bool k_contiguous = in_a ? workload_.a_k_contiguous : workload_.b_k_contiguous;
-  const uint64_t from = offset - offset_of(in_a ? plan.a : plan.b), pitch = in_a ? plan.lda : plan.ldb;
+  const uint64_t from = offset - offset_of(in_a ? plan.a : plan.b),
+                 pitch = in_a ? plan.lda : plan.ldb;
   const uint32_t outer = in_a ? workload_.m : workload_.n;
-  const uint32_t row = static_cast<uint32_t>(from / pitch), column = static_cast<uint32_t>(from % pitch / 2);
+  const uint32_t row = static_cast<uint32_t>(from / pitch),
+                 column = static_cast<uint32_t>(from % pitch / 2);
   if (column >= (k_contiguous ? workload_.k : outer)) return 0;  // Padding.
   const What what = in_a ? kA : kB;
   return k_contiguous ? random_fp16(request_.options.seed, rank, what, row, column)
@@ -309,12 +356,14 @@ uint16_t SubLayer::operand_at(uint32_t rank, uint64_t offset) const {
 
 void SubLayer::audit(uint32_t rank, AuditSink& sink) const {
   const ring_gemm_plan_t& plan = plans_[rank];
-  // Rings and firmware, kernel arguments, results, flags, spill table; modules are loaded behind the last of them.
+  // Rings and firmware, kernel arguments, results, flags, spill table; modules are loaded behind
+  // the last of them.
   std::vector<std::pair<uint64_t, uint64_t>> allowed{{0, offset_of(plan.c) + plan.c_bytes}};
   uint64_t last = offset_of(plan.b) + plan.b_bytes;
   if (plan.a == 0) last = allowed[0].second;
-  for (const auto& [base, bytes] : {std::pair(plan.receive, plan.c_bytes), std::pair(plan.rs_flags, plan.flag_bytes),
-                                    std::pair(plan.ag_flags, plan.flag_bytes), std::pair(plan.spill, plan.spill_bytes)}) {
+  for (const auto& [base, bytes] :
+       {std::pair(plan.receive, plan.c_bytes), std::pair(plan.rs_flags, plan.flag_bytes),
+        std::pair(plan.ag_flags, plan.flag_bytes), std::pair(plan.spill, plan.spill_bytes)}) {
     if (base == 0) continue;
     allowed.emplace_back(offset_of(base), offset_of(base) + bytes);
     last = std::max(last, allowed.back().second);
@@ -326,7 +375,8 @@ void SubLayer::audit(uint32_t rank, AuditSink& sink) const {
     const uint64_t end = address + MemoryImage::kPageBytes;
     for (const auto& [begin, stop] : allowed) {  // In rising order.
       if (stop <= at) continue;
-      if (begin > at) changed += changed_words(rank, at, std::min(begin, end), bytes + (at - address));
+      if (begin > at)
+        changed += changed_words(rank, at, std::min(begin, end), bytes + (at - address));
       at = std::max(at, stop);
       if (at >= end) return;
     }
@@ -337,8 +387,10 @@ void SubLayer::audit(uint32_t rank, AuditSink& sink) const {
 
 std::vector<std::pair<std::string, std::string>> SubLayer::kernel_sha256() const {
   std::vector<std::pair<std::string, std::string>> sums;
-  if (plans_[0].a != 0) sums.emplace_back(spec_.software.gemm, sha256_hex(gemm_elf_.data(), gemm_elf_.size()));
-  if (mode_ != "gemm") sums.emplace_back(spec_.software.ring, sha256_hex(ring_elf_.data(), ring_elf_.size()));
+  if (plans_[0].a != 0)
+    sums.emplace_back(spec_.software.gemm, sha256_hex(gemm_elf_.data(), gemm_elf_.size()));
+  if (mode_ != "gemm")
+    sums.emplace_back(spec_.software.ring, sha256_hex(ring_elf_.data(), ring_elf_.size()));
   return sums;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor-parallel sub-layer on the machine: what lies in memory before time 0, the host program of each rank, and what
-// must be there at the end. The program itself is sw/apps/ring_gemm_rs.c, over the driver.
+// A tensor-parallel sub-layer on the machine: what lies in memory before time 0, the host program
+// of each rank, and what must be there at the end. The program itself is sw/apps/ring_gemm_rs.c,
+// over the driver.
 #ifndef STRETTO_PLATFORM_SUB_LAYER_H_
 #define STRETTO_PLATFORM_SUB_LAYER_H_
 
@@ -26,10 +27,12 @@ class SubLayer {
 
   // Operands, and in isolated collectives what the output holds at their start.
   void place_contents();
-  // One program a simulated rank; throws from the run: UserError if the driver refuses, CheckError if the machine fails.
+  // One program a simulated rank; throws from the run: UserError if the driver refuses, CheckError
+  // if the machine fails.
   void add_programs(Host& host);
   CheckReport check() const;
-  // Law: what was written lies where somebody may write. Operands and memory that nobody was given stay as they were.
+  // Law: what was written lies where somebody may write. Operands and memory that nobody was given
+  // stay as they were.
   void audit(uint32_t rank, AuditSink& sink) const;
 
   // For a mirrored machine: how its own packets come back to it.

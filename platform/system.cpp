@@ -16,14 +16,15 @@ namespace stretto {
 class System::Impl {
  public:
   Impl(const SystemRequest& request, TraceSink* trace)
-      : request_(request), spec_(request.machine.spec()),
+      : request_(request),
+        spec_(request.machine.spec()),
         conductor_("conductor", conductor_spec(), lookahead()) {
     const unsigned count = spec_.sim.mirror ? 1 : spec_.gpus;
     gpus_.resize(count);
     for (unsigned i = 0; i < count; ++i) {
       const unsigned gpu = spec_.sim.reverse_elaboration ? count - 1 - i : i;
-      gpus_[gpu] = std::make_unique<GpuNode>(("gpu" + std::to_string(gpu)).c_str(), spec_, gpu, request.options.impl,
-                                             conductor_, trace);
+      gpus_[gpu] = std::make_unique<GpuNode>(("gpu" + std::to_string(gpu)).c_str(), spec_, gpu,
+                                             request.options.impl, conductor_, trace);
     }
     load_firmware();
     if (request_.has_workload) start_workload();
@@ -53,7 +54,8 @@ class System::Impl {
     for (const auto& [block, impl] : request_.options.impl) results.impl[block] = impl_name(impl);
     results.firmware_sha256 = firmware_->sha256();
     results.time[static_cast<unsigned>(Phase::total)] =
-        sub_layer_ != nullptr && results.status == "complete" ? sub_layer_->ended() : sc_core::sc_time_stamp().value();
+        sub_layer_ != nullptr && results.status == "complete" ? sub_layer_->ended()
+                                                              : sc_core::sc_time_stamp().value();
     if (sub_layer_ != nullptr) {
       for (const auto& [name, sum] : sub_layer_->kernel_sha256()) results.kernel_sha256[name] = sum;
     }
@@ -82,11 +84,14 @@ class System::Impl {
 
   void load_firmware() {
     const std::string& given = request_.options.firmware;
-    firmware_ = std::make_shared<ElfImage>(ElfImage::load(given.empty() ? software_folder() + "/firmware/main.elf" : given));
+    firmware_ = std::make_shared<ElfImage>(
+        ElfImage::load(given.empty() ? software_folder() + "/firmware/main.elf" : given));
     for (const auto& gpu : gpus_) {
       Partition& partition = gpu->partition;
       gpu->cp.load(firmware_);
-      gpu->cp.on_end([&partition](uint64_t tohost) { partition.finish(tohost == 1 ? 0 : static_cast<int>(tohost)); });
+      gpu->cp.on_end([&partition](uint64_t tohost) {
+        partition.finish(tohost == 1 ? 0 : static_cast<int>(tohost));
+      });
       gpu->cp.start();
     }
   }
@@ -95,7 +100,8 @@ class System::Impl {
     std::vector<uint8_t> pcie_ports;
     std::vector<MemoryImage*> memories;
     for (const auto& gpu : gpus_) {
-      pcie_ports.push_back(static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
+      pcie_ports.push_back(
+          static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
       memories.push_back(&gpu->memory);
     }
     host_ = std::make_unique<Host>("host", spec_.host, spec_.pcie, pcie_ports, conductor_);
@@ -115,12 +121,23 @@ class System::Impl {
   std::unique_ptr<SubLayer> sub_layer_;
 };
 
-System::System(const SystemRequest& request, TraceSink* trace) : impl_(std::make_unique<Impl>(request, trace)) {}
+System::System(const SystemRequest& request, TraceSink* trace)
+    : impl_(std::make_unique<Impl>(request, trace)) {}
 System::~System() = default;
-Conductor& System::conductor() { return impl_->conductor(); }
-uint64_t System::work_groups_retired() const { return impl_->work_groups_retired(); }
-std::string System::progress_text() const { return impl_->progress_text(); }
-CheckReport System::check() const { return impl_->check(); }
-void System::collect(Results& results) { impl_->collect(results); }
+Conductor& System::conductor() {
+  return impl_->conductor();
+}
+uint64_t System::work_groups_retired() const {
+  return impl_->work_groups_retired();
+}
+std::string System::progress_text() const {
+  return impl_->progress_text();
+}
+CheckReport System::check() const {
+  return impl_->check();
+}
+void System::collect(Results& results) {
+  impl_->collect(results);
+}
 
 }  // namespace stretto

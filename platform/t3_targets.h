@@ -44,12 +44,12 @@ struct T3Case {
 
 struct Target {
   std::string id;
-  std::string section;    // "6.1.2, Fig 16".
+  std::string section;  // "6.1.2, Fig 16".
   std::string statement;
   std::string metric;
   std::optional<double> value;
   std::string unit;
-  std::string kind;       // headline, per-figure, bound, trend.
+  std::string kind;  // headline, per-figure, bound, trend.
 };
 
 struct Measured {

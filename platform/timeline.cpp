@@ -13,7 +13,8 @@ namespace {
 // Chrome wants microseconds; femtoseconds are kept as decimals, by integer arithmetic.
 std::string microseconds(Time time) {
   char text[48];
-  std::snprintf(text, sizeof text, "%llu.%06llu", static_cast<unsigned long long>(time / kMicrosecond),
+  std::snprintf(text, sizeof text, "%llu.%06llu",
+                static_cast<unsigned long long>(time / kMicrosecond),
                 static_cast<unsigned long long>(time % kMicrosecond / 1000));
   return text;
 }
@@ -29,9 +30,11 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-Timeline::Timeline(const std::string& file, uint64_t max_bytes) : name_(file), max_bytes_(max_bytes) {
+Timeline::Timeline(const std::string& file, uint64_t max_bytes)
+    : name_(file), max_bytes_(max_bytes) {
   file_ = std::fopen(file.c_str(), "w");
-  if (file_ == nullptr) throw UserError(file + ": cannot be written (" + std::strerror(errno) + ")");
+  if (file_ == nullptr)
+    throw UserError(file + ": cannot be written (" + std::strerror(errno) + ")");
   write("[\n");
 }
 
@@ -52,7 +55,8 @@ Timeline::Track Timeline::track_of(const std::string& track) {
   const auto [place, fresh] = processes_.emplace(process, processes_.size() + 1);
   const unsigned pid = place->second;
   if (fresh) {
-    write("{\"ph\":\"M\",\"pid\":" + std::to_string(pid) + ",\"name\":\"process_name\",\"args\":{\"name\":" + quoted(process) + "}},\n");
+    write("{\"ph\":\"M\",\"pid\":" + std::to_string(pid) +
+          ",\"name\":\"process_name\",\"args\":{\"name\":" + quoted(process) + "}},\n");
   }
   const Track made{pid, static_cast<unsigned>(tracks_.size() + 1)};
   tracks_.emplace(track, made);
@@ -68,8 +72,9 @@ void Timeline::span(const std::string& track, const std::string& name, Time begi
     return;
   }
   const Track on = track_of(track);
-  write("{\"ph\":\"X\",\"pid\":" + std::to_string(on.process) + ",\"tid\":" + std::to_string(on.thread) + ",\"ts\":" +
-        microseconds(begin) + ",\"dur\":" + microseconds(end - begin) + ",\"name\":" + quoted(name) + "},\n");
+  write("{\"ph\":\"X\",\"pid\":" + std::to_string(on.process) +
+        ",\"tid\":" + std::to_string(on.thread) + ",\"ts\":" + microseconds(begin) +
+        ",\"dur\":" + microseconds(end - begin) + ",\"name\":" + quoted(name) + "},\n");
 }
 
 void Timeline::counter(const std::string& track, Time at, uint64_t value) {
@@ -79,13 +84,14 @@ void Timeline::counter(const std::string& track, Time at, uint64_t value) {
     return;
   }
   const Track on = track_of(track);
-  write("{\"ph\":\"C\",\"pid\":" + std::to_string(on.process) + ",\"ts\":" + microseconds(at) + ",\"name\":" + quoted(track) +
-        ",\"args\":{\"value\":" + std::to_string(value) + "}},\n");
+  write("{\"ph\":\"C\",\"pid\":" + std::to_string(on.process) + ",\"ts\":" + microseconds(at) +
+        ",\"name\":" + quoted(track) + ",\"args\":{\"value\":" + std::to_string(value) + "}},\n");
 }
 
 void Timeline::close() {
   if (file_ == nullptr) return;
-  write("{\"ph\":\"M\",\"pid\":0,\"name\":\"stretto\",\"args\":{\"events_left_out\":" + std::to_string(dropped_) + "}}\n]\n");
+  write("{\"ph\":\"M\",\"pid\":0,\"name\":\"stretto\",\"args\":{\"events_left_out\":" +
+        std::to_string(dropped_) + "}}\n]\n");
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;
   if (failed_) throw UserError(name_ + ": cannot be written in full; is the disk full?");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// timeline.json: the Chrome trace format, for Perfetto or chrome://tracing. Streamed to the file as it happens; past
-// the size cap only the count of what was left out is kept, and the file stays readable. After a kill, too: readers of
-// this format accept a missing "]".
+// timeline.json: the Chrome trace format, for Perfetto or chrome://tracing. Streamed to the file as
+// it happens; past the size cap only the count of what was left out is kept, and the file stays
+// readable. After a kill, too: readers of this format accept a missing "]".
 //
-// May be called by several partitions at once. The order of events in the file is not part of any contract.
+// May be called by several partitions at once. The order of events in the file is not part of any
+// contract.
 #ifndef STRETTO_PLATFORM_TIMELINE_H_
 #define STRETTO_PLATFORM_TIMELINE_H_
 

@@ -6,7 +6,9 @@
 
 namespace stretto {
 
-inline std::string version_text() { return "stretto 0.1"; }
+inline std::string version_text() {
+  return "stretto 0.1";
+}
 
 }  // namespace stretto
 

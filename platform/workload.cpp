@@ -11,7 +11,9 @@ namespace stretto {
 const std::vector<std::pair<std::string, std::string>>& workload_modes() {
   static const std::vector<std::pair<std::string, std::string>> modes{
       {"sequential", "GEMM, then ring reduce-scatter kernel, then ring all-gather kernel"},
-      {"t3", "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then all-gather"},
+      {"t3",
+       "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then "
+       "all-gather"},
       {"t3-mca", "as t3, with communication-aware memory arbitration"},
       {"gemm", "the GEMM alone"},
       {"rs", "the reduce-scatter kernel alone"},
@@ -53,17 +55,20 @@ Workload load_workload(const std::string& name_or_file) {
     } else if (key == "set") {
       continue;  // configure().
     } else if (key == "modes") {
-      if (!item.second.IsSequence()) throw UserError(where(file, item.first) + ": modes must be a list");
+      if (!item.second.IsSequence())
+        throw UserError(where(file, item.first) + ": modes must be a list");
       for (const auto& mode : item.second) {
         const std::string name = yaml_text(file, mode, key);
         const auto& all = workload_modes();
-        if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; })) {
+        if (std::none_of(all.begin(), all.end(),
+                         [&](const auto& one) { return one.first == name; })) {
           throw UserError(where(file, mode) + ": unknown mode '" + name + "'");
         }
         workload.modes.push_back(name);
       }
     } else if (key == "sub_layer") {
-      if (!item.second.IsMap()) throw UserError(where(file, item.first) + ": sub_layer must be a map");
+      if (!item.second.IsMap())
+        throw UserError(where(file, item.first) + ": sub_layer must be a map");
       has_shape = true;
       ParameterSet set;
       set.number("m", workload.m, 1, 1u << 20, "");
@@ -73,8 +78,10 @@ Workload load_workload(const std::string& name_or_file) {
       set.flag("b_k_contiguous", workload.b_k_contiguous, "");
       assign_tree(set, file, item.second, "", "");
     } else {
-      const std::string near = nearest_names(key, {"description", "machine", "data", "set", "modes", "sub_layer"});
-      throw UserError(where(file, item.first) + ": unknown key '" + key + "'" + (near.empty() ? "" : "; nearest: " + near));
+      const std::string near =
+          nearest_names(key, {"description", "machine", "data", "set", "modes", "sub_layer"});
+      throw UserError(where(file, item.first) + ": unknown key '" + key + "'" +
+                      (near.empty() ? "" : "; nearest: " + near));
     }
   }
   if (!has_shape || workload.m == 0 || workload.n == 0 || workload.k == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload: one tensor-parallel sub-layer (T3-BASE-01), its modes and its default machine. C = A * B on every GPU gives a
-// partial M x N result; the ring reduces it into one chunk a GPU (rs) and gathers the chunks (ag).
+// A workload: one tensor-parallel sub-layer (T3-BASE-01), its modes and its default machine. C = A
+// * B on every GPU gives a partial M x N result; the ring reduces it into one chunk a GPU (rs) and
+// gathers the chunks (ag).
 #ifndef STRETTO_PLATFORM_WORKLOAD_H_
 #define STRETTO_PLATFORM_WORKLOAD_H_
 

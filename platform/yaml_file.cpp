@@ -25,11 +25,14 @@ fs::path executable_folder() {
 }  // namespace
 
 std::string share_folder() {
-  if (const char* text = std::getenv("STRETTO_SHARE"); text != nullptr && *text != '\0') return text;
-  for (const fs::path& candidate : {executable_folder() / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
+  if (const char* text = std::getenv("STRETTO_SHARE"); text != nullptr && *text != '\0')
+    return text;
+  for (const fs::path& candidate :
+       {executable_folder() / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
     if (fs::is_directory(candidate / "machines")) return candidate.string();
   }
-  throw UserError(std::string(STRETTO_SOURCE_DIR) + "/platform/machines: no such folder; set STRETTO_SHARE to the folder "
+  throw UserError(std::string(STRETTO_SOURCE_DIR) +
+                  "/platform/machines: no such folder; set STRETTO_SHARE to the folder "
                   "that holds machines/ and workloads/");
 }
 
@@ -53,7 +56,8 @@ std::vector<std::string> shipped(const std::string& kind) {
 std::string find_shipped(const std::string& kind, const std::string& name_or_file) {
   const std::string one = kind.substr(0, kind.size() - 1);
   if (name_or_file.size() > 5 && name_or_file.substr(name_or_file.size() - 5) == ".yaml") {
-    if (!fs::is_regular_file(name_or_file)) throw UserError(name_or_file + ": no such " + one + " file");
+    if (!fs::is_regular_file(name_or_file))
+      throw UserError(name_or_file + ": no such " + one + " file");
     return name_or_file;
   }
   const std::vector<std::string> names = shipped(kind);
@@ -61,8 +65,9 @@ std::string find_shipped(const std::string& kind, const std::string& name_or_fil
     return (fs::path(share_folder()) / kind / (name_or_file + ".yaml")).string();
   }
   const std::string near = nearest_names(name_or_file, names, 5);
-  throw UserError("unknown " + one + " '" + name_or_file + "'" +
-                  (near.empty() ? "; 'stretto list " + kind + "' shows all" : "; nearest: " + near));
+  throw UserError(
+      "unknown " + one + " '" + name_or_file + "'" +
+      (near.empty() ? "; 'stretto list " + kind + "' shows all" : "; nearest: " + near));
 }
 
 YAML::Node load_yaml(const std::string& file) {
@@ -86,8 +91,8 @@ std::string yaml_text(const std::string& file, const YAML::Node& node, const std
   return node.Scalar();
 }
 
-uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key, uint64_t low,
-                     uint64_t high) {
+uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key,
+                     uint64_t low, uint64_t high) {
   uint64_t value = 0;
   ParameterSet set;
   set.number(key, value, low, high, "");
@@ -103,14 +108,16 @@ bool yaml_flag(const std::string& file, const YAML::Node& node, const std::strin
   return value;
 }
 
-void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node, const std::string& prefix,
-                 const std::string& origin, const std::vector<std::string>& skip) {
+void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
+                 const std::string& prefix, const std::string& origin,
+                 const std::vector<std::string>& skip) {
   for (const auto& item : node) {
     const std::string key = item.first.Scalar();
     if (prefix.empty() && std::find(skip.begin(), skip.end(), key) != skip.end()) continue;
     const std::string path = prefix.empty() ? key : prefix + "." + key;
     if (item.second.IsMap()) {
-      if (!set.is_group(path)) set.assign(path, "", where(file, item.first), origin);  // Throws: unknown.
+      if (!set.is_group(path))
+        set.assign(path, "", where(file, item.first), origin);  // Throws: unknown.
       assign_tree(set, file, item.second, path, origin, skip);
     } else {
       set.assign(path, yaml_text(file, item.second, path), where(file, item.first), origin);

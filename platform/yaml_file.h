@@ -12,7 +12,8 @@
 
 namespace stretto {
 
-// The folder that holds machines/ and workloads/: beside the executable or in the source tree, or $STRETTO_SHARE.
+// The folder that holds machines/ and workloads/: beside the executable or in the source tree, or
+// $STRETTO_SHARE.
 std::string share_folder();
 // Where the build puts kernels and firmware: build/sw.
 std::string software_folder();
@@ -26,13 +27,15 @@ YAML::Node load_yaml(const std::string& file);
 // "machines/t3.yaml:12".
 std::string where(const std::string& file, const YAML::Node& node);
 // A scalar of the wanted kind, or UserError.
-uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key, uint64_t low, uint64_t high);
+uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key,
+                     uint64_t low, uint64_t high);
 std::string yaml_text(const std::string& file, const YAML::Node& node, const std::string& key);
 bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key);
 
 // Assigns every scalar below the map `node` to the parameter of its path.
-void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node, const std::string& prefix,
-                 const std::string& origin, const std::vector<std::string>& skip = {});
+void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
+                 const std::string& prefix, const std::string& origin,
+                 const std::vector<std::string>& skip = {});
 
 }  // namespace stretto
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters, declared once. A component has a plain struct of fields with defaults (its Spec) and beside it
+// Parameters, declared once. A component has a plain struct of fields with defaults (its Spec) and
+// beside it
 //
 //   inline void describe(HbmSpec& spec, ParameterSet& set) {
 //     set.number("channels", spec.channels, 1, 64, "Channels of the stack.");
-//     set.choice("write_policy", spec.write_policy, {{"mixed", WritePolicy::mixed}, ...}, "How writes ...");
+//     set.choice("write_policy", spec.write_policy, {{"mixed", WritePolicy::mixed}, ...}, "How
+//     writes ...");
 //   }
 //
-// From these lines come the parser of machine files and --set, `stretto list parameters`, the resolved configuration
-// beside every result, and the messages about unknown keys, wrong types and values out of range.
+// From these lines come the parser of machine files and --set, `stretto list parameters`, the
+// resolved configuration beside every result, and the messages about unknown keys, wrong types and
+// values out of range.
 //
-// Invariants: (1) a path names one field; (2) a field changes only through assign(), which checks it; (3) `origin`
-// remembers who set a value last, for the resolved configuration.
-// The set keeps pointers into the described structs: they must outlive it and must not move.
+// Invariants: (1) a path names one field; (2) a field changes only through assign(), which checks
+// it; (3) `origin` remembers who set a value last, for the resolved configuration. The set keeps
+// pointers into the described structs: they must outlive it and must not move.
 #ifndef STRETTO_MODELS_COMMON_SPEC_H_
 #define STRETTO_MODELS_COMMON_SPEC_H_
 
@@ -51,8 +54,10 @@ class ParameterSet {
 
   // A whole number in [low, high]. Accepts 0x and digit-group underscores.
   template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
-  void number(const std::string& name, Integer& field, uint64_t low, uint64_t high, const char* sentence) {
-    add(name, "integer", std::to_string(low) + ".." + std::to_string(high), sentence,
+  void number(const std::string& name, Integer& field, uint64_t low, uint64_t high,
+              const char* sentence) {
+    add(
+        name, "integer", std::to_string(low) + ".." + std::to_string(high), sentence,
         [&field] { return std::to_string(static_cast<uint64_t>(field)); },
         [&field, low, high](const std::string& text) {
           uint64_t value = 0;
@@ -64,7 +69,9 @@ class ParameterSet {
   }
 
   void flag(const std::string& name, bool& field, const char* sentence) {
-    add(name, "flag", "true or false", sentence, [&field] { return std::string(field ? "true" : "false"); },
+    add(
+        name, "flag", "true or false", sentence,
+        [&field] { return std::string(field ? "true" : "false"); },
         [&field](const std::string& text) {
           if (text != "true" && text != "false") return false;
           field = text == "true";
@@ -73,7 +80,8 @@ class ParameterSet {
   }
 
   void text(const std::string& name, std::string& field, const char* sentence) {
-    add(name, "text", "", sentence, [&field] { return field; },
+    add(
+        name, "text", "", sentence, [&field] { return field; },
         [&field](const std::string& value) {
           field = value;
           return true;
@@ -82,11 +90,12 @@ class ParameterSet {
 
   // One of named values: an enumeration or anything comparable.
   template <class Value>
-  void choice(const std::string& name, Value& field, std::vector<std::pair<std::string, Value>> values,
-              const char* sentence) {
+  void choice(const std::string& name, Value& field,
+              std::vector<std::pair<std::string, Value>> values, const char* sentence) {
     std::string names;
     for (const auto& [key, value] : values) names += (names.empty() ? "" : "|") + key;
-    add(name, "choice", names, sentence,
+    add(
+        name, "choice", names, sentence,
         [&field, values] {
           for (const auto& [key, value] : values) {
             if (value == field) return key;
@@ -104,8 +113,8 @@ class ParameterSet {
         });
   }
 
-  // Sets `path`; throws UserError naming `where` ("t3.yaml:12" or "--set"), the key, and the nearest known
-  // keys or the allowed range.
+  // Sets `path`; throws UserError naming `where` ("t3.yaml:12" or "--set"), the key, and the
+  // nearest known keys or the allowed range.
   void assign(const std::string& path, const std::string& value, const std::string& where,
               const std::string& origin);
 
@@ -122,8 +131,10 @@ class ParameterSet {
   std::vector<Parameter> all_;
 };
 
-// The up to `count` names nearest to `wanted`, for messages: "did you mean a, b?"; empty if none is near.
-std::string nearest_names(const std::string& wanted, const std::vector<std::string>& names, size_t count = 3);
+// The up to `count` names nearest to `wanted`, for messages: "did you mean a, b?"; empty if none is
+// near.
+std::string nearest_names(const std::string& wanted, const std::vector<std::string>& names,
+                          size_t count = 3);
 
 }  // namespace stretto
 

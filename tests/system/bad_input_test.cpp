@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a user gets wrong ends in one clear line and the right exit status, and nothing is lost: unknown keys, wrong types, ranges,
-// names, ELFs, folders, signals, time limits (issue "Bad input").
+// Whatever a user gets wrong ends in one clear line and the right exit status, and nothing is lost:
+// unknown keys, wrong types, ranges, names, ELFs, folders, signals, time limits (issue "Bad
+// input").
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -18,7 +19,9 @@ void bad(const std::string& arguments, const std::vector<std::string>& says) {
   CHECK(run.status == 2);
   // The console of the command processors is the machine's; what stretto says is one line.
   size_t own = run.lines();
-  for (size_t at = run.output.find("firmware: "); at != std::string::npos; at = run.output.find("firmware: ", at + 1)) --own;
+  for (size_t at = run.output.find("firmware: "); at != std::string::npos;
+       at = run.output.find("firmware: ", at + 1))
+    --own;
   CHECK(own == 1);
   for (const std::string& text : says) CHECK(run.says(text));
 }
@@ -28,7 +31,8 @@ const std::string kShort = "run t3/small --mode gemm --impl all=model ";
 }  // namespace
 
 TEST_CASE("an unknown parameter names itself and its nearest neighbours") {
-  bad(kShort + "--set hbm.chanels=4", {"--set hbm.chanels=4", "unknown parameter 'hbm.chanels'", "hbm.channels"});
+  bad(kShort + "--set hbm.chanels=4",
+      {"--set hbm.chanels=4", "unknown parameter 'hbm.chanels'", "hbm.channels"});
 }
 
 TEST_CASE("a wrong type and a value out of range name what is allowed") {
@@ -67,15 +71,20 @@ TEST_CASE("a firmware that is missing, truncated, empty or for another machine i
   std::ostringstream whole;
   whole << stream.rdbuf();
   if (whole.str().size() > 2000) {
-    bad("run --firmware " + scratch.file("half.elf", whole.str().substr(0, whole.str().size() / 2)), {"half.elf"});
+    bad("run --firmware " + scratch.file("half.elf", whole.str().substr(0, whole.str().size() / 2)),
+        {"half.elf"});
   }
 }
 
-TEST_CASE("a kernel that no compute unit can hold, a file that is no kernel and too little memory are named") {
+TEST_CASE(
+    "a kernel that no compute unit can hold, a file that is no kernel and too little memory are "
+    "named") {
   bad(kShort + "--set gpu.registers_bytes=65536", {"kernel needs more than a compute unit has"});
   bad(kShort + "--set software.gemm=nothing", {"nothing.elf"});
   bad(kShort + "--set software.gemm=/bin/true", {"not for RISC-V"});
-  bad("run t3/tnlg-fc2-tp8 --impl all=model --set sim.mirror=true --set software.memory_gib=1 --data real", {"sim.mirror"});
+  bad("run t3/tnlg-fc2-tp8 --impl all=model --set sim.mirror=true --set software.memory_gib=1 "
+      "--data real",
+      {"sim.mirror"});
 }
 
 TEST_CASE("an output folder that cannot be written ends the run before it begins") {
@@ -88,7 +97,8 @@ TEST_CASE("a full disk is one line and exit 2") {
   const Scratch scratch;
   const std::string small = scratch.path + "/small";
   std::filesystem::create_directories(small);
-  // Needs a file system of its own; without the right to mount, the size limit of the shell stands in for it.
+  // Needs a file system of its own; without the right to mount, the size limit of the shell stands
+  // in for it.
   const Finished run = run_stretto(kShort + "--out " + small, "ulimit -f 1; trap '' XFSZ; exec");
   INFO(run.output);
   CHECK(run.status == 2);
@@ -98,7 +108,9 @@ TEST_CASE("a full disk is one line and exit 2") {
 
 TEST_CASE("SIGINT in mid-run leaves complete results") {
   const Scratch scratch;
-  const Finished run = run_stretto("run t3/mega-fc1-tp8 --impl all=model --timeline --out " + scratch.path + "/cut", "timeout -s INT 3");
+  const Finished run =
+      run_stretto("run t3/mega-fc1-tp8 --impl all=model --timeline --out " + scratch.path + "/cut",
+                  "timeout -s INT 3");
   INFO(run.output);
   const boost::json::value root = stats(scratch.path + "/cut");
   CHECK(root.at("status").as_string() == "interrupted");
@@ -111,14 +123,16 @@ TEST_CASE("SIGINT in mid-run leaves complete results") {
 
 TEST_CASE("the time limit ends a run with 124 and results") {
   const Scratch scratch;
-  const Finished run = run_stretto("run t3/mega-fc1-tp8 --impl all=model --time-limit 2 --out " + scratch.path + "/cut");
+  const Finished run = run_stretto("run t3/mega-fc1-tp8 --impl all=model --time-limit 2 --out " +
+                                   scratch.path + "/cut");
   CHECK(run.status == 124);
   CHECK(stats(scratch.path + "/cut").at("status").as_string() == "time limit");
 }
 
 TEST_CASE("help and version are everywhere and succeed") {
-  for (const char* arguments : {"--help", "--version", "run --help", "reproduce --help", "list --help", "report --help", "compare --help",
-                                "list machines", "list workloads", "list blocks", "list parameters"}) {
+  for (const char* arguments :
+       {"--help", "--version", "run --help", "reproduce --help", "list --help", "report --help",
+        "compare --help", "list machines", "list workloads", "list blocks", "list parameters"}) {
     const Finished run = run_stretto(arguments);
     INFO(arguments);
     CHECK(run.status == 0);

@@ -19,7 +19,9 @@ namespace stretto::test {
 
 // A folder that goes away with the test.
 struct Scratch {
-  std::string path = (std::filesystem::temp_directory_path() / ("stretto_system." + std::to_string(getpid()))).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("stretto_system." + std::to_string(getpid())))
+          .string();
   Scratch() {
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
@@ -38,7 +40,9 @@ struct Finished {
   int status = -1;
   std::string output;  // Standard output and error.
   bool says(const std::string& text) const { return output.find(text) != std::string::npos; }
-  size_t lines() const { return static_cast<size_t>(std::count(output.begin(), output.end(), '\n')); }
+  size_t lines() const {
+    return static_cast<size_t>(std::count(output.begin(), output.end(), '\n'));
+  }
 };
 
 // `prefix` goes before the executable: "timeout -s INT 1".

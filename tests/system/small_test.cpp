@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quick workload through the executable, in every mode: every element right, no law violated, traffic as the
-// closed forms say (derived_traffic_in_chunks of t3.yaml), the same digest from the three implementations.
+// The quick workload through the executable, in every mode: every element right, no law violated,
+// traffic as the closed forms say (derived_traffic_in_chunks of t3.yaml), the same digest from the
+// three implementations.
 #include <algorithm>
 #include <map>
 
@@ -36,21 +37,45 @@ constexpr uint64_t kElements = 330 * 530;
 
 }  // namespace
 
-TEST_CASE("small, sequential") { right("t3/small", "sequential", 4 * kElements); }
-TEST_CASE("small, t3") { right("t3/small", "t3", 4 * kElements); }
-TEST_CASE("small, t3-mca") { right("t3/small", "t3-mca", 4 * kElements); }
-TEST_CASE("small, gemm") { right("t3/small", "gemm", 4 * kElements); }
-TEST_CASE("small, rs") { right("t3/small", "rs", kElements); }
-TEST_CASE("small, rs-nmc") { right("t3/small", "rs-nmc", kElements); }
-TEST_CASE("small, ag") { right("t3/small", "ag", 4 * kElements); }
+TEST_CASE("small, sequential") {
+  right("t3/small", "sequential", 4 * kElements);
+}
+TEST_CASE("small, t3") {
+  right("t3/small", "t3", 4 * kElements);
+}
+TEST_CASE("small, t3-mca") {
+  right("t3/small", "t3-mca", 4 * kElements);
+}
+TEST_CASE("small, gemm") {
+  right("t3/small", "gemm", 4 * kElements);
+}
+TEST_CASE("small, rs") {
+  right("t3/small", "rs", kElements);
+}
+TEST_CASE("small, rs-nmc") {
+  right("t3/small", "rs-nmc", kElements);
+}
+TEST_CASE("small, ag") {
+  right("t3/small", "ag", 4 * kElements);
+}
 
-TEST_CASE("ragged real data, all in one row of GPUs") { right("t3/ragged-a", "t3", 3 * 850 * 300); }
-TEST_CASE("ragged real data, backward layout") { right("t3/ragged-b", "t3-mca", 4 * 200 * 600); }
-TEST_CASE("ragged real data, one row and one column past a tile") { right("t3/ragged-c", "t3", 5 * 641 * 257); }
-TEST_CASE("ragged real data, sequential") { right("t3/ragged-c", "sequential", 5 * 641 * 257); }
+TEST_CASE("ragged real data, all in one row of GPUs") {
+  right("t3/ragged-a", "t3", 3 * 850 * 300);
+}
+TEST_CASE("ragged real data, backward layout") {
+  right("t3/ragged-b", "t3-mca", 4 * 200 * 600);
+}
+TEST_CASE("ragged real data, one row and one column past a tile") {
+  right("t3/ragged-c", "t3", 5 * 641 * 257);
+}
+TEST_CASE("ragged real data, sequential") {
+  right("t3/ragged-c", "sequential", 5 * 641 * 257);
+}
 
 TEST_CASE("the same digest from RTL, models and lockstep, with every way to run it") {
-  const auto digest = [](const std::string& more) { return std::string(run("t3/small --mode t3-mca " + more).at("digest").as_string()); };
+  const auto digest = [](const std::string& more) {
+    return std::string(run("t3/small --mode t3-mca " + more).at("digest").as_string());
+  };
   const std::string rtl = digest("");
   CHECK(digest("--impl all=model") == rtl);
   CHECK(digest("--impl all=lockstep") == rtl);
@@ -64,16 +89,22 @@ TEST_CASE("the same digest from RTL, models and lockstep, with every way to run 
 TEST_CASE("modes move exactly the bytes of the closed forms") {
   const auto sequential = run("t3/aligned --mode sequential");
   const auto t3 = run("t3/aligned --mode t3");
-  // Sums over four ranks, N = 4: each chunk takes every part once a round, so chunk sizes add up to the array.
+  // Sums over four ranks, N = 4: each chunk takes every part once a round, so chunk sizes add up to
+  // the array.
   constexpr uint64_t kArray = 330 * 544 * 2;
-  CHECK(number(sequential, "dram_bytes", "rs_read") == 7 * kArray);   // 2N - 1.
-  CHECK(number(t3, "dram_bytes", "rs_read") == 2 * kArray);           // N - 2.
-  CHECK(number(sequential, "dram_bytes", "gemm_write") + number(sequential, "dram_bytes", "rs_write") == 8 * kArray);  // 2N.
-  CHECK(number(t3, "dram_bytes", "gemm_write") + number(t3, "dram_bytes", "rs_write") == 6 * kArray);                  // 2N - 2.
+  CHECK(number(sequential, "dram_bytes", "rs_read") == 7 * kArray);  // 2N - 1.
+  CHECK(number(t3, "dram_bytes", "rs_read") == 2 * kArray);          // N - 2.
+  CHECK(number(sequential, "dram_bytes", "gemm_write") +
+            number(sequential, "dram_bytes", "rs_write") ==
+        8 * kArray);  // 2N.
+  CHECK(number(t3, "dram_bytes", "gemm_write") + number(t3, "dram_bytes", "rs_write") ==
+        6 * kArray);  // 2N - 2.
   CHECK(number(t3, "dram_bytes", "init_write") >= 4 * kArray);
-  CHECK(number(sequential, "dram_bytes", "init_write") < 4 * kArray / 50);  // No array: only the flags of the ring kernels.
-  CHECK(number(sequential, "dram_bytes", "ag_read") == number(t3, "dram_bytes", "ag_read"));  // T3-R69.
+  CHECK(number(sequential, "dram_bytes", "init_write") <
+        4 * kArray / 50);  // No array: only the flags of the ring kernels.
+  CHECK(number(sequential, "dram_bytes", "ag_read") ==
+        number(t3, "dram_bytes", "ag_read"));  // T3-R69.
   CHECK(number(sequential, "dram_bytes", "ag_write") == number(t3, "dram_bytes", "ag_write"));
-  CHECK(number(t3, "dram_bytes", "ag_read") == 3 * kArray);   // N - 1 chunks a rank.
+  CHECK(number(t3, "dram_bytes", "ag_read") == 3 * kArray);  // N - 1 chunks a rank.
   CHECK(number(t3, "dram_bytes", "ag_write") == 3 * kArray);
 }

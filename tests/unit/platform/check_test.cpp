@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker must pass what is right and must fire on each kind of wrong: a single element, another order of the ring,
-// a partial sum, a chunk of the neighbour. The machine is played by a table filled here, by hand-made arithmetic.
+// The checker must pass what is right and must fire on each kind of wrong: a single element,
+// another order of the ring, a partial sum, a chunk of the neighbour. The machine is played by a
+// table filled here, by hand-made arithmetic.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -17,7 +18,8 @@ struct Bench {
   CheckTask task;
   std::vector<std::vector<uint16_t>> memory;  // By rank, row-major.
 
-  Bench(DataMode data, const std::string& mode, uint32_t ranks, uint32_t m, uint32_t n, uint32_t k) {
+  Bench(DataMode data, const std::string& mode, uint32_t ranks, uint32_t m, uint32_t n,
+        uint32_t k) {
     task.ranks = task.simulated_ranks = ranks;
     task.m = m;
     task.n = n;
@@ -27,19 +29,27 @@ struct Bench {
     task.data = data;
     task.mode = mode;
     memory.assign(ranks, std::vector<uint16_t>(m * n));
-    task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
+    task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count,
+                       uint16_t* bits) {
       std::copy_n(&memory[rank][row * task.n + column], count, bits);
     };
     task.add_stamps = [this](uint32_t rank, uint32_t row, uint32_t* sum) {
-      for (uint32_t c = 0; c < task.n; ++c) sum[c] += stamp_value(7, rank, row, c, 2048 / task.ranks);
+      for (uint32_t c = 0; c < task.n; ++c)
+        sum[c] += stamp_value(7, rank, row, c, 2048 / task.ranks);
     };
-    task.a = [](uint32_t rank, uint32_t row, uint32_t i) { return fp16_from_fp32(float(int(rank * 7 + row * 3 + i * 5) % 17 - 8) / 8); };
-    task.b = [](uint32_t rank, uint32_t i, uint32_t c) { return fp16_from_fp32(float(int(rank * 5 + c * 11 + i * 3) % 13 - 6) / 16 + 0.01f); };
+    task.a = [](uint32_t rank, uint32_t row, uint32_t i) {
+      return fp16_from_fp32(float(int(rank * 7 + row * 3 + i * 5) % 17 - 8) / 8);
+    };
+    task.b = [](uint32_t rank, uint32_t i, uint32_t c) {
+      return fp16_from_fp32(float(int(rank * 5 + c * 11 + i * 3) % 13 - 6) / 16 + 0.01f);
+    };
   }
   uint16_t partial(uint32_t rank, uint32_t row, uint32_t c) {
-    if (task.data == DataMode::stamp) return fp16_from_whole(stamp_value(7, rank, row, c, 2048 / task.ranks));
+    if (task.data == DataMode::stamp)
+      return fp16_from_whole(stamp_value(7, rank, row, c, 2048 / task.ranks));
     float sum = 0;
-    for (uint32_t i = 0; i < task.k; ++i) sum += fp32_from_fp16(task.a(rank, row, i)) * fp32_from_fp16(task.b(rank, i, c));
+    for (uint32_t i = 0; i < task.k; ++i)
+      sum += fp32_from_fp16(task.a(rank, row, i)) * fp32_from_fp16(task.b(rank, i, c));
     return fp16_from_fp32(sum);
   }
   uint32_t owner(uint32_t row, uint32_t c) {
@@ -108,7 +118,8 @@ TEST_CASE("an isolated GEMM is compared with the rank's own partial product") {
   Bench bench(DataMode::real, "gemm", 3, 20, 11, 37);
   for (uint32_t rank = 0; rank < 3; ++rank) {
     for (uint32_t row = 0; row < 20; ++row) {
-      for (uint32_t c = 0; c < 11; ++c) bench.memory[rank][row * 11 + c] = bench.partial(rank, row, c);
+      for (uint32_t c = 0; c < 11; ++c)
+        bench.memory[rank][row * 11 + c] = bench.partial(rank, row, c);
     }
   }
   CHECK(check_output(bench.task).passed());
@@ -127,6 +138,24 @@ TEST_CASE("real sums pass in ring order only, and their error bound is measured"
   CHECK(check_output(bench.task).mismatches > 0);
 }
 
+TEST_CASE("a mirrored rank holds in each chunk the sum over its own chunks") {
+  Bench bench(DataMode::stamp, "t3", 2, 32, 16,
+              8);  // Four tiles, two a chunk: rows 0..15 and 16..31.
+  bench.task.simulated_ranks = 1;
+  bench.task.mirrored = true;
+  for (uint32_t row = 0; row < 32; ++row) {
+    for (uint32_t c = 0; c < 16; ++c) {
+      const uint32_t sum =
+          stamp_value(7, 0, row % 16, c, 1024) + stamp_value(7, 0, row % 16 + 16, c, 1024);
+      bench.memory[0][row * 16 + c] = fp16_from_whole(sum);
+    }
+  }
+  CHECK(check_output(bench.task).passed());
+  CHECK(check_output(bench.task).elements == 32 * 16);
+  bench.memory[0][3] = 0;
+  CHECK(check_output(bench.task).mismatches == 1);
+}
+
 TEST_CASE("chunks are contiguous, cover all tiles and differ by at most one tile") {
   test::Rng rng;
   for (int i = 0; i < 1000; ++i) {
@@ -134,7 +163,8 @@ TEST_CASE("chunks are contiguous, cover all tiles and differ by at most one tile
     CHECK(chunk_first_tile(tiles, ranks, 0) == 0);
     CHECK(chunk_first_tile(tiles, ranks, ranks) == tiles);
     for (uint32_t chunk = 0; chunk < ranks; ++chunk) {
-      const uint32_t size = chunk_first_tile(tiles, ranks, chunk + 1) - chunk_first_tile(tiles, ranks, chunk);
+      const uint32_t size =
+          chunk_first_tile(tiles, ranks, chunk + 1) - chunk_first_tile(tiles, ranks, chunk);
       CHECK((size == tiles / ranks || size == tiles / ranks + 1));
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines and workloads as files: precedence, and one clear line for each kind of mistake (issue "Bad input").
+// Machines and workloads as files: precedence, and one clear line for each kind of mistake (issue
+// "Bad input").
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -15,7 +16,9 @@ namespace stretto {
 namespace {
 
 std::string file_with(const std::string& text) {
-  const std::string name = (std::filesystem::temp_directory_path() / ("parameters_test." + std::to_string(getpid()) + ".yaml")).string();
+  const std::string name = (std::filesystem::temp_directory_path() /
+                            ("parameters_test." + std::to_string(getpid()) + ".yaml"))
+                               .string();
   std::ofstream(name) << text;
   return name;
 }
@@ -35,7 +38,9 @@ std::string complaint(const std::string& text) {
   return message;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_CASE("every shipped machine loads and passes its checks") {
   const auto names = shipped("machines");
@@ -69,7 +74,8 @@ TEST_CASE("the sub-layers have the shapes of T3 Table 2") {
   CHECK(fc2.k == 2128);
   CHECK(load_workload("t3/mega-ip-tp16").k == 576);
   CHECK(load_workload("t3/mtnlg-fc1-tp32").k == 2560);
-  CHECK_FALSE(load_workload("t3/mtnlg-fc1-tp32").b_k_contiguous);  // T3-SIM-08: backward is not transposed.
+  CHECK_FALSE(
+      load_workload("t3/mtnlg-fc1-tp32").b_k_contiguous);  // T3-SIM-08: backward is not transposed.
 }
 
 TEST_CASE("the command line beats the workload, which beats the machine, which beats the default") {
@@ -91,7 +97,8 @@ TEST_CASE("an unknown key is named with file, line and the nearest allowed keys"
 }
 
 TEST_CASE("a wrong type, a value out of range and an unknown choice name what is allowed") {
-  CHECK(contains(complaint("gpus: many\n"), "gpus = 'many' is not allowed; allowed: integer 1..32"));
+  CHECK(
+      contains(complaint("gpus: many\n"), "gpus = 'many' is not allowed; allowed: integer 1..32"));
   CHECK(contains(complaint("gpus: 99\n"), "gpus = '99' is not allowed; allowed: integer 1..32"));
   CHECK(contains(complaint("gpus: -1\n"), "gpus = '-1'"));
   CHECK(contains(complaint("topology: star\n"), "allowed: choice ring|fully_connected"));

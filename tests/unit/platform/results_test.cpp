@@ -16,7 +16,9 @@ namespace stretto {
 namespace {
 
 struct Folder {
-  std::string path = (std::filesystem::temp_directory_path() / ("results_test." + std::to_string(getpid()))).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("results_test." + std::to_string(getpid())))
+          .string();
   Folder() { prepare_folder(path); }
   ~Folder() { std::filesystem::remove_all(path); }
 };
@@ -28,8 +30,9 @@ TEST_CASE("stats.json has the keys of the interface") {
   results.audit.push_back({"link bytes sent = received", "gpu0.link", 3, 4, false});
   write_results(folder.path, results, "gpus: 8\n");
   const boost::json::value root = load_results(folder.path);
-  for (const char* key : {"machine", "workload", "mode", "seed", "impl", "kernel_sha256", "firmware_sha256", "time_ns", "dram_bytes",
-                          "link_bytes", "cp", "tracker", "mca", "check", "audit", "digest", "host", "status"}) {
+  for (const char* key : {"machine", "workload", "mode", "seed", "impl", "kernel_sha256",
+                          "firmware_sha256", "time_ns", "dram_bytes", "link_bytes", "cp", "tracker",
+                          "mca", "check", "audit", "digest", "host", "status"}) {
     CHECK(root.as_object().contains(key));
   }
   CHECK(number_at(root, {"time_ns", "total"}) == 5000);
@@ -56,7 +59,8 @@ TEST_CASE("exit codes: complete 0, anything wrong 1, time limit 124") {
 
 TEST_CASE("a folder that cannot be made and a full disk are user errors") {
   CHECK_THROWS_AS(prepare_folder("/proc/no/such"), UserError);
-  if (std::filesystem::exists("/dev/full")) CHECK_THROWS_AS(write_atomically("/dev/full/x", "text"), UserError);
+  if (std::filesystem::exists("/dev/full"))
+    CHECK_THROWS_AS(write_atomically("/dev/full/x", "text"), UserError);
 }
 
 TEST_CASE("a failed write leaves neither a half file nor a temporary one") {
@@ -69,7 +73,8 @@ TEST_CASE("a failed write leaves neither a half file nor a temporary one") {
 TEST_CASE("a timeline is valid JSON, also when it was cut at its size cap") {
   const Folder folder;
   Timeline timeline(folder.path + "/timeline.json", 2000);
-  for (int i = 0; i < 100; ++i) timeline.span("gpu0/cu1", "wg \"1\"", i * kMicrosecond, (i + 1) * kMicrosecond);
+  for (int i = 0; i < 100; ++i)
+    timeline.span("gpu0/cu1", "wg \"1\"", i * kMicrosecond, (i + 1) * kMicrosecond);
   timeline.counter("gpu0/dram", 3, 4);
   timeline.close();
   const boost::json::value root = boost::json::parse(read_file(folder.path + "/timeline.json"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in memory before a run, and the law on who may write: it must fire on a write into an operand and into
-// memory that nobody was given, and on nothing else.
+// What lies in memory before a run, and the law on who may write: it must fire on a write into an
+// operand and into memory that nobody was given, and on nothing else.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

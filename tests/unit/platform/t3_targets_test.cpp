@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of T3: every recipe has a published target, verdicts follow the bands of targets/README.md, and traffic made
-// from the closed forms (derived_traffic_in_chunks) reproduces the published ratios.
+// The table of T3: every recipe has a published target, verdicts follow the bands of
+// targets/README.md, and traffic made from the closed forms (derived_traffic_in_chunks) reproduces
+// the published ratios.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ const std::vector<Target>& targets() {
 }
 
 const Target& target(const std::string& id) {
-  return *std::find_if(targets().begin(), targets().end(), [&](const Target& t) { return t.id == id; });
+  return *std::find_if(targets().begin(), targets().end(),
+                       [&](const Target& t) { return t.id == id; });
 }
 
 // 16 cases whose times are those of an ideal machine and whose traffic follows the closed forms.
@@ -32,9 +34,15 @@ std::vector<T3Case> closed_forms() {
         one.name = std::string(model) + "-" + layer + "-tp" + std::to_string(n);
         T3Run sequential, mca;
         sequential.total = 3'000'000;
-        sequential.dram = {{"rs_read", 1000 * (2 * n - 1)}, {"gemm_write", 1000 * n}, {"rs_write", 1000 * n}, {"gemm_read", 3000}};
+        sequential.dram = {{"rs_read", 1000 * (2 * n - 1)},
+                           {"gemm_write", 1000 * n},
+                           {"rs_write", 1000 * n},
+                           {"gemm_read", 3000}};
         mca.total = 2'000'000;
-        mca.dram = {{"rs_read", 1000 * (n - 2)}, {"gemm_write", 1000 * (n - 1)}, {"rs_write", 1000 * (n - 1)}, {"gemm_read", 2000}};
+        mca.dram = {{"rs_read", 1000 * (n - 2)},
+                    {"gemm_write", 1000 * (n - 1)},
+                    {"rs_write", 1000 * (n - 1)},
+                    {"gemm_read", 2000}};
         one.runs = {{"sequential", sequential}, {"t3-mca", mca}};
         cases.push_back(one);
       }
@@ -46,7 +54,8 @@ std::vector<T3Case> closed_forms() {
 TEST_CASE("every id of the table is a published target") {
   REQUIRE(t3_ids().size() == 36);
   for (const std::string& id : t3_ids()) {
-    CHECK(std::any_of(targets().begin(), targets().end(), [&](const Target& t) { return t.id == id; }));
+    CHECK(std::any_of(targets().begin(), targets().end(),
+                      [&](const Target& t) { return t.id == id; }));
   }
 }
 
@@ -68,12 +77,14 @@ TEST_CASE("a geomean over cases of which one is missing is not computed") {
 }
 
 TEST_CASE("verdicts are tight at the edge of the band") {
-  const auto at = [](const char* id, double value) { return verdict(target(id), {value, false, ""}); };
-  CHECK(at("T3-R01", 1.2551) == "met");     // Headline: gain 0.30 +- 15 %.
+  const auto at = [](const char* id, double value) {
+    return verdict(target(id), {value, false, ""});
+  };
+  CHECK(at("T3-R01", 1.2551) == "met");  // Headline: gain 0.30 +- 15 %.
   CHECK(at("T3-R01", 1.2549) == "missed");
-  CHECK(at("T3-R40", 1.1501) == "met");     // Per figure: gain 0.20 +- 25 %.
+  CHECK(at("T3-R40", 1.1501) == "met");  // Per figure: gain 0.20 +- 25 %.
   CHECK(at("T3-R40", 1.1499) == "missed");
-  CHECK(at("T3-R03", 17.01) == "met");      // Headline reduction: 22 +- 5 points.
+  CHECK(at("T3-R03", 17.01) == "met");  // Headline reduction: 22 +- 5 points.
   CHECK(at("T3-R03", 16.99) == "missed");
 }
 
