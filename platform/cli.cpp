@@ -147,6 +147,8 @@ int command_reproduce(const Arguments& arguments) {
                       "set a parameter in every simulation")(
       "impl", po::value(&options.impl)->value_name("all=KIND"),
       "rtl (default), model or lockstep; results are the same")(
+      "modes", po::value(&options.modes)->value_name("A,B"), "only these modes")(
+
       "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
   po::options_description positional;
   positional.add_options()("paper", po::value(&options.paper), "");

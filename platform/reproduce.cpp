@@ -107,14 +107,21 @@ class Reproduction {
   void plan() {
     for (const std::string& machine : machines_) {
       for (const std::string& name : cases_) {
-        for (const std::string& mode : modes()) add(machine, name, mode, options_.full);
+        for (const std::string& mode : modes()) {
+          if (wants(mode)) add(machine, name, mode, options_.full);
+        }
       }
     }
-    if (options_.full) return;
+    if (options_.full || !options_.modes.empty()) return;
     for (const std::string& name : full_cases()) {
       if (std::find(cases_.begin(), cases_.end(), name) != cases_.end())
         add(machines_.front(), name, "t3-mca", true);
     }
+  }
+
+  bool wants(const std::string& mode) const {
+    const std::vector<std::string> some = split(options_.modes, ',');
+    return some.empty() || std::find(some.begin(), some.end(), mode) != some.end();
   }
 
   void add(const std::string& machine, const std::string& name, const std::string& mode,

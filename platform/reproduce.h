@@ -18,6 +18,7 @@ struct ReproduceOptions {
   std::string out;
   std::string cases;  // Only cases that begin with one of these, by commas.
   std::string machines = "t3,t3-paper";
+  std::string modes;              // Only these, by commas; empty: all.
   std::vector<std::string> sets;
   std::string impl;   // BLOCK|all=KIND of every simulation; empty: RTL.
   bool full = false;  // Full machines instead of mirrored ones.
