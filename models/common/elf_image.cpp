@@ -102,11 +102,6 @@ class ElfImage::Reader {
       fail("truncated: the program headers end beyond the file's " + std::to_string(bytes_.size()) +
            " bytes");
     }
-    if (header_.e_shoff != 0 &&
-        !in_file(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr))) {
-      fail("truncated: the section headers end beyond the file's " + std::to_string(bytes_.size()) +
-           " bytes");
-    }
     image_.position_independent_ = header_.e_type == ET_DYN;
     image_.entry_ = header_.e_entry;
   }
@@ -163,6 +158,11 @@ class ElfImage::Reader {
   }
 
   void read_sections() {
+    if (header_.e_shoff != 0 &&
+        !in_file(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr))) {
+      fail("truncated: the section headers end beyond the file's " + std::to_string(bytes_.size()) +
+           " bytes");
+    }
     size_t names = 0;
     if (elf_getshdrstrndx(elf_.get(), &names) != 0) return;  // stripped of its section table
     Elf_Scn* scn = nullptr;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <elf.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -91,7 +92,7 @@ struct ElfFile {
 };
 
 struct TemporaryFile {
-  std::string path = std::string(STRETTO_BUILD_DIR) + "/elf_image_test.tmp.elf";
+  std::string path = std::string(STRETTO_BUILD_DIR) + "/elf_image_test." + std::to_string(getpid()) + ".elf";
   explicit TemporaryFile(const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
   }
