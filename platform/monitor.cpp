@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 
 namespace stretto {
 
@@ -15,9 +16,14 @@ constexpr double kQuietSeconds = 2;
 std::atomic<bool>* stop_flag = nullptr;
 volatile std::sig_atomic_t caught = 0;
 
-// A second signal ends the process at once: somebody who presses Ctrl-C twice means it.
+std::time_t first_signal = 0;
+
+// A signal some seconds after the first ends the process at once: somebody who asks again means it.
+// Sooner it may be the same request: timeout(1) signals the process and its group.
 void on_signal(int number) {
-  if (caught != 0 || stop_flag == nullptr) _exit(128 + number);
+  const std::time_t now = std::time(nullptr);
+  if (stop_flag == nullptr || (caught != 0 && now > first_signal + 2)) _exit(128 + number);
+  if (caught == 0) first_signal = now;
   caught = number;
   stop_flag->store(true, std::memory_order_relaxed);
 }
