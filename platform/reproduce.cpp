@@ -82,6 +82,7 @@ class Reproduction {
  public:
   explicit Reproduction(const ReproduceOptions& options)
       : options_(options), machines_(split(options.machines, ',')) {
+    if (machines_.empty()) throw UserError("--machines: give at least one, as in t3,t3-paper");
     for (const std::string& machine : machines_) find_shipped("machines", machine);
     for (const std::string& name : shipped("workloads")) {
       if (name.rfind("t3/", 0) != 0 || name.find("-tp") == std::string::npos) continue;

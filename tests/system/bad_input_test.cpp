@@ -58,6 +58,7 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});
   bad("reproduce t5", {"t5"});
+  bad("reproduce t3 --machines ,", {"--machines", "at least one"});
   bad("report /nowhere", {"/nowhere/stats.json"});
 }
 
