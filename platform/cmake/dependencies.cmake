@@ -47,10 +47,8 @@ if(STRETTO_RTL)
   find_package(verilator QUIET CONFIG HINTS /usr/share/verilator)
   stretto_require("verilator_FOUND AND verilator_VERSION VERSION_GREATER_EQUAL 5.0"
                   "Verilator 5 (found: ${verilator_VERSION})" "verilator")
-  if(STRETTO_TRACE)
-    find_package(ZLIB QUIET)
-    stretto_require(ZLIB_FOUND "zlib (waveforms)" "zlib1g-dev")
-  endif()
+  find_package(ZLIB QUIET)
+  stretto_require(ZLIB_FOUND "zlib (waveforms)" "zlib1g-dev")
 endif()
 if(STRETTO_TESTS)
   find_package(Catch2 2.13 QUIET CONFIG)  # Version 3 has another header and is refused by this call.

@@ -2,13 +2,19 @@
 # stretto_rtl_block(name [PREFIX V<other>] [PARAMETERS NAME=VALUE...])
 #
 # Verilates the module <name> of rtl/<name>/ into the class V<name>; include "V<name>.h" (before
-# <systemc>: it does not compile after it) and link stretto_verilated, which holds all blocks (one
-# library: the Verilator runtime is compiled once).
+# <systemc>: it does not compile after it).
 # rtl/<name>/<name>.f is the one file list: a path per line from the repository root, '//' comments.
 # PARAMETERS override top parameters; give such a variant a PREFIX of its own.
-# The library stretto_verilated_checked is the same with assertions (bound properties) compiled in: it
-# stops with file, line and label when one fails. Tests link it; it exists once somebody links it.
 # The test lint.<prefix> runs Verilator's full lint (-Wall), where a warning is an error.
+#
+# Every block exists in three flavours, each a library that holds all blocks (the Verilator runtime is
+# compiled once a library); those that nobody links are not compiled:
+#   fast      stretto_verilated           what simulations run
+#   checked   stretto_verilated_checked   assertions (bound properties) compiled in: stops with file, line
+#                                         and label when one fails
+#   traced    stretto_verilated_traced    with signals to look at (stretto run --waves)
+# An executable says which one it wants: set_target_properties(<executable> PROPERTIES
+# STRETTO_RTL_FLAVOUR checked); without that it is fast. See platform/adapters/CMakeLists.txt.
 #
 # Call it from rtl/<name>/CMakeLists.txt, which rtl/CMakeLists.txt includes (not add_subdirectory:
 # verilate() needs its target in the same directory).
@@ -22,15 +28,18 @@ function(stretto_rtl_block name)
   file(STRINGS ${list_file} sources REGEX "^[^/]")
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
   list(TRANSFORM arg_PARAMETERS PREPEND -G)
-  set(flags --x-assign fast --x-initial fast -Wno-fatal -Wno-lint -Wno-style -I${PROJECT_SOURCE_DIR} ${arg_PARAMETERS})
-  set(trace "")
-  if(STRETTO_TRACE)
-    set(trace TRACE_FST)
-  endif()
-  set(common SOURCES ${sources} PREFIX ${arg_PREFIX} TOP_MODULE ${name} OPT_FAST -O3 OPT_SLOW -O1)
-  verilate(stretto_verilated ${common} ${trace} VERILATOR_ARGS ${flags} --noassert)
-  verilate(stretto_verilated_checked ${common} VERILATOR_ARGS ${flags} --assert)
+  stretto_verilate(${name} ${arg_PREFIX} SOURCES ${sources} ARGS ${arg_PARAMETERS})
   add_test(NAME lint.${arg_PREFIX} COMMAND ${VERILATOR_BIN} --lint-only -Wall --top ${name}
            -I${PROJECT_SOURCE_DIR} ${arg_PARAMETERS} ${sources})
   set_tests_properties(lint.${arg_PREFIX} PROPERTIES LABELS lint)
+endfunction()
+
+# The class `prefix` from the module `top` in all flavours.
+function(stretto_verilate top prefix)
+  cmake_parse_arguments(arg "" "" "SOURCES;ARGS" ${ARGN})
+  set(flags --x-assign fast --x-initial fast -Wno-fatal -Wno-lint -Wno-style -I${PROJECT_SOURCE_DIR} ${arg_ARGS})
+  set(common SOURCES ${arg_SOURCES} PREFIX ${prefix} TOP_MODULE ${top} OPT_FAST -O3 OPT_SLOW -O1)
+  verilate(stretto_verilated ${common} VERILATOR_ARGS ${flags} --noassert)
+  verilate(stretto_verilated_checked ${common} VERILATOR_ARGS ${flags} --assert)
+  verilate(stretto_verilated_traced ${common} TRACE VERILATOR_ARGS ${flags} --noassert)
 endfunction()
