@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Question: does the proof run fail whenever it should? A tiny block is proven as it stands; then one thing at a
+time is spoiled, and the run must fail and name it."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+GOOD = {
+    "rtl/tiny/tiny.sv": """module tiny #(parameter int unsigned Width = 4) (
+  input logic clk_i, input logic rst_i, input logic step_i, output logic [Width-1:0] count_o, output logic last_o);
+  always_ff @(posedge clk_i) begin
+    if (step_i && !last_o) count_o <= count_o + Width'(1);
+    if (rst_i) count_o <= '0;
+  end
+  always_comb last_o = count_o == Width'(9);
+endmodule
+""",
+    "rtl/tiny/tiny_props.sv": """module tiny_props #(parameter int unsigned Width = 4) (
+  input logic clk_i, input logic rst_i, input logic step_i, input logic [Width-1:0] count_o, input logic last_o);
+  logic started_q = 1'b0, step_q = 1'b0, rst_q = 1'b0;
+  logic [Width-1:0] count_q;
+  always_ff @(posedge clk_i) begin
+    started_q <= 1'b1;
+    step_q <= step_i;
+    rst_q <= rst_i;
+    count_q <= count_o;
+  end
+  always_comb m_reset_first: assume (started_q || rst_i);
+  always_comb if (started_q) begin
+    a_r1_bound: assert (count_o <= 9);
+    a_r2_last: assert (last_o == (count_o == 9));
+    if (!rst_q) a_r3_step: assert (count_o == count_q + Width'(step_q && count_q != 9));
+    c_end: cover (last_o);
+  end
+endmodule
+""",
+    "rtl/tiny/tiny_formal.sv": """module tiny_formal #(parameter int unsigned Width = 4) (
+  input logic clk_i, input logic rst_i, input logic step_i);
+  logic [Width-1:0] count_o;
+  logic last_o;
+  tiny #(.Width(Width)) u_tiny (.*);
+  tiny_props #(.Width(Width)) u_props (.*);
+endmodule
+""",
+    "rtl/tiny/tiny.f": "rtl/tiny/tiny.sv\nrtl/tiny/tiny_props.sv\n",
+    "rtl/tiny/README.md": "# Tiny\n\n- **R1** Counts to 9\n  at most.\n- **R2** Says when it is there.\n- **R3** One a step.\n",
+    "rtl/tiny/mutants.txt": """# Faults.
+past_nine [R1]: count_o == Width'(9) => count_o == Width'(10)
+never [R2]: last_o = count_o => last_o = 1'b0 && count_o
+always [R2]: last_o = count_o => last_o = 1'b1 || count_o
+one_early [R2]: Width'(9) => Width'(8)
+stuck [R3]: step_i && !last_o => 1'b0
+runs_on [R1 R3]: step_i && !last_o => step_i
+by_two [R3]: + Width'(1) => + Width'(2)
+down [R3]: count_o + Width'(1) => count_o - Width'(1)
+""",
+    "tests/formal/tiny.tasks": """all | Width=4 | prove | pdr | quick
+wide | Width=6 | prove | induction 12: shows the engine | only=a_r1_*
+shallow | Width=4 | prove | bmc 8: shows the engine
+story | | cover | smtbmc 14 | quick
+story_bmc | | cover | bmc 14
+""",
+}
+
+# What is spoiled: file, text, replacement; what the run must say; and which job is run ("all", the proof, unless given).
+SPOILED = {
+    "a false property": ("rtl/tiny/tiny_props.sv", "count_o <= 9", "count_o <= 8",
+                         ["a_r1_bound is FALSE", "R1: Counts to 9 at most.", "a_r1_bound.vcd"]),
+    "a false property, by induction": ("rtl/tiny/tiny_props.sv", "count_o <= 9", "count_o <= 8",
+                                       ["induction 12", "base case: u_props.a_r1_bound"], "wide"),
+    "another false property": ("rtl/tiny/tiny_props.sv", "count_q != 9", "count_q != 7", ["a_r3_step is FALSE"]),
+    "an unreached cover": ("rtl/tiny/tiny_props.sv", "cover (last_o)", "cover (count_o == 11)",
+                           ["not reached in 14 clocks: u_props.c_end"], "story"),
+    "a surviving mutant": ("rtl/tiny/mutants.txt", "Width'(1) => count_o - Width'(1)",
+                           "Width'(1) => Width'(1) + count_o", ["tiny mutant down", "SURVIVED: no assertion of R3"], "down"),
+    "a mutant that breaks another rule only": ("rtl/tiny/mutants.txt", "runs_on [R1 R3]", "runs_on [R1 R2]",
+                                               ["SURVIVED: no assertion of R2"], "runs_on"),
+    "a mutant whose text is not there": ("rtl/tiny/mutants.txt", "+ Width'(1) =>", "+ Width'(3) =>",
+                                         ["mutant by_two: its text occurs 0 times"]),
+    "a mutant whose text is there twice": ("rtl/tiny/mutants.txt", "+ Width'(1) =>", "count_o =>",
+                                           ["mutant by_two: its text occurs"]),
+    "a mutant that does not compile": ("rtl/tiny/mutants.txt", "=> + Width'(2)", "=> + + ;", ["by_two", "yosys: "], "by_two"),
+    "seven mutants": ("rtl/tiny/mutants.txt", "down [R3]", "# down [R3]", ["7 mutants; at least 8"]),
+    "no rule R1 mutant at all": ("rtl/tiny/mutants.txt", "R1", "R3", ["rule R1 of README.md has no mutant"]),
+    "a mutant of no rule": ("rtl/tiny/mutants.txt", "stuck [R3]", "stuck [R9]", ["README.md has no rule R9"]),
+    "no assertion": ("rtl/tiny/tiny_props.sv", "assert (", "cover (", ["has no assertion"]),
+    "no cover": ("rtl/tiny/tiny_props.sv", "    c_end: cover (last_o);\n", "", ["has no cover"]),
+    "an assertion that elaboration drops": ("rtl/tiny/tiny_props.sv", "always_comb if (started_q) begin",
+                                            "if (Width == 7) always_comb if (started_q) begin",
+                                            ["3 of 3 $assert cells are gone after elaboration"]),
+    "properties that are only bound": (
+        "rtl/tiny/tiny_formal.sv", "tiny_props #(.Width(Width)) u_props (.*);\nendmodule",
+        "endmodule\nbind tiny tiny_props #(.Width(Width)) u_props (.*);", ["$assert cells are gone"]),
+    "an assertion without label": ("rtl/tiny/tiny_props.sv", "a_r2_last: assert", "assert",
+                                   ["5 assert/assume/cover statements, but 4 different labels"]),
+    "an assertion of no rule": ("rtl/tiny/tiny_props.sv", "a_r2_last", "a_r7_last", ["README.md has no rule 'R7'"]),
+    "a rule without assertion": ("rtl/tiny/README.md", "- **R3**", "- **R4** What nobody checks.\n- **R3**",
+                                 ["rule R4 of README.md has no assertion"]),
+    "an implicit wire": ("rtl/tiny/tiny_formal.sv", "u_tiny (.*);",
+                         "u_tiny (.clk_i(clk_i), .rst_i(rst_i), .step_i(stepp), .count_o(count_o), .last_o(last_o));",
+                         ["implicit or undriven wire"]),
+    "a name into the block": ("rtl/tiny/tiny_formal.sv", "u_props (.*);",
+                              "u_props (.clk_i, .rst_i, .step_i, .count_o(u_tiny.count_o), .last_o);",
+                              ["implicit or undriven wire"]),
+    "an unknown parameter": ("tests/formal/tiny.tasks", "Width=4 | prove | pdr", "Depth=4 | prove | pdr", ["yosys: "]),
+    "a bound without reason": ("tests/formal/tiny.tasks", "bmc 8: shows the engine", "bmc 8", ["say why not PDR"]),
+    "a missing file": ("rtl/tiny/tiny_formal.sv", None, None, ["missing: rtl/tiny/tiny_formal.sv"]),
+}
+
+
+def run(change, *arguments):
+    """Status and output of the runner on the tiny block with `change` = (file, text, replacement) applied."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in GOOD.items():
+            if change and change[0] == name:
+                if change[1] is None:
+                    continue
+                assert change[1] in text, f"{name} has no '{change[1]}'"
+                text = text.replace(change[1], change[2])
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        done = subprocess.run([str(HERE / "run.sh"), "--root", folder, "--keep", str(root / "keep"), "-j", "1",
+                               *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout
+
+
+def main():
+    mistakes = []
+    status, output = run(None)
+    if status != 0 or "all proven" not in output or output.count("refuted by") != 8:
+        mistakes.append(f"the good block: status {status}\n{output}")
+    for what, (name, text, replacement, wanted, *only) in SPOILED.items():
+        status, output = run((name, text, replacement), "--only", *(only or ["all"]))
+        if status == 0 or "FAILED" not in output or not all(part in output for part in wanted):
+            mistakes.append(f"{what}: status {status}, expected {wanted}\n{output}")
+    for arguments in (["--only", "nothing"], ["other"]):
+        status, output = run(None, *arguments)
+        if status == 0:
+            mistakes.append(f"{arguments}: status 0\n{output}")
+    print("\n".join(mistakes) if mistakes else f"{len(SPOILED)} faults found")
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,567 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof run; called by run.sh. What it reads and what it refuses: README.md beside this file.
+
+In the order of a run: the block's files are read and held against each other (Block), each row of its
+.tasks file is elaborated by yosys and proven (Job), each mutant is applied to a copy and must be refuted.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MIN_MUTANTS = 8
+QUICK_MUTANTS = 2  # Mutants a block under --quick: the first ones.
+PROVE_SECONDS = 120  # Default limit of one assertion.
+BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked.
+
+
+class Failure(Exception):
+    """A check of this run failed; the text says which and what to do."""
+
+
+# ------------------------------------------------------------------------------------------- the files of a block
+class Task:
+    """One row of tests/formal/<block>.tasks."""
+
+    def __init__(self, where, row):
+        cells = [cell.strip() for cell in row.split("|")]
+        if len(cells) not in (4, 5):
+            raise Failure(f"{where}: a row is 'name | parameters | prove or cover | engine | options'")
+        self.name, parameters, self.what, engine = cells[:4]
+        self.parameters = []
+        for word in parameters.split():
+            match = re.fullmatch(r"(\w+)=(\S+)", word)
+            if not match:
+                raise Failure(f"{where}: '{word}' is not Parameter=value")
+            self.parameters.append(match.groups())
+        engine, _, self.reason = (part.strip() for part in engine.partition(":"))
+        words = engine.split()
+        self.engine = words[0] if words else ""
+        allowed = {"prove": ("pdr", "induction", "bmc"), "cover": ("smtbmc", "bmc")}
+        if self.engine not in allowed.get(self.what, ()):
+            raise Failure(f"{where}: prove is by 'pdr [seconds]', 'induction K: why' or 'bmc K: why', "
+                          "cover by 'smtbmc K' or 'bmc K'")
+        if len(words) > 2 or not all(word.isdigit() for word in words[1:]):
+            raise Failure(f"{where}: one number may follow '{self.engine}'")
+        self.number = int(words[1]) if len(words) == 2 else None
+        if self.engine != "pdr" and self.number is None:
+            raise Failure(f"{where}: '{self.engine}' needs its number of clocks")
+        if self.what == "prove" and self.engine != "pdr" and not self.reason:
+            raise Failure(f"{where}: say why not PDR: '{self.engine} {self.number}: reason'")
+        self.quick, self.only, self.lemmas, self.scorr = False, ["*"], [], False
+        for word in (cells[4].split() if len(cells) == 5 else []):
+            if word == "quick":
+                self.quick = True
+            elif word == "scorr":
+                self.scorr = True
+            elif word.startswith("only="):
+                self.only = word[5:].split(",")
+            elif word.startswith("lemmas="):
+                self.lemmas = word[7:].split(",")
+            else:
+                raise Failure(f"{where}: unknown option '{word}'")
+
+    def selects(self, label):
+        return any(fnmatch.fnmatchcase(label, pattern) for pattern in self.only)
+
+    def is_lemma(self, label):
+        return any(fnmatch.fnmatchcase(label, pattern) for pattern in self.lemmas)
+
+    def how(self):
+        text = self.engine if self.number is None else f"{self.engine} {self.number}"
+        return text + (f" ({self.reason})" if self.reason else "")
+
+
+class Mutant:
+    """One line of mutants.txt."""
+    FORM = re.compile(r"(\w+) \[([\w ]+)\](?: @(\w+))?: (.*?) => (.*)")
+
+    def __init__(self, where, line):
+        match = self.FORM.fullmatch(line)
+        if not match:
+            raise Failure(f"{where}: a mutant is 'name [RULES]: text => replacement' "
+                          "or 'name [RULES] @task: text => replacement'")
+        self.name, rules, self.task, self.text, self.replacement = match.groups()
+        self.rules = rules.split()
+
+
+def lines_of(path):
+    """(place, line) of the lines that are neither empty nor comments."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            yield f"{path.name}:{number}", line.rstrip()
+
+
+def rule_of(label):
+    """The rule that a label names: a_r4_limit is of R4."""
+    match = re.match(r"a_([a-z]+)([0-9]+[a-z]?)_", label)
+    return match.group(1).upper() + match.group(2) if match else None
+
+
+class Block:
+    """The files of one block, read and held against each other."""
+
+    def __init__(self, root, folder, name):
+        self.root, self.folder, self.name = root, folder, name
+        self.problems = []
+        mutants = "mutants.txt" if folder.name == name else f"{name}_mutants.txt"
+        self.files = {
+            "props": folder / f"{name}_props.sv",
+            "formal": folder / f"{name}_formal.sv",
+            "list": folder / f"{name}.f",
+            "mutants": folder / mutants,
+            "readme": folder / "README.md",
+            "tasks": root / "tests" / "formal" / f"{name}.tasks",
+        }
+        missing = [str(path.relative_to(root)) for path in self.files.values() if not path.exists()]
+        if missing:
+            raise Failure("missing: " + ", ".join(missing))
+        self.sources = [root / line for line in self.files["list"].read_text().split("\n")
+                        if line.strip() and not line.startswith("//")]
+        self.sources = [path for path in self.sources if path != self.files["props"]]
+        self.tasks = [Task(where, line) for where, line in lines_of(self.files["tasks"])]
+        self.mutants = [Mutant(where, line) for where, line in lines_of(self.files["mutants"])]
+        self.rules = self.read_rules()
+        props = re.sub(r"//.*", "", self.files["props"].read_text())
+        self.labels = {kind: set(re.findall(rf"\b({kind}_\w+)\s*:\s*{word}\b", props))
+                       for kind, word in (("a", "assert"), ("m", "assume"), ("c", "cover"))}
+        self.check(props)
+
+    def read_rules(self):
+        rules = {}
+        text = self.files["readme"].read_text()
+        for match in re.finditer(r"^- \*\*([A-Z]+[0-9]+[a-z]?)\*\*(.*\n(?:[ \t]+\S.*\n)*)", text, re.M):
+            if match.group(1) in rules:
+                self.problems.append(f"README.md has two rules {match.group(1)}")
+            rules[match.group(1)] = " ".join(match.group(2).split())
+        return rules
+
+    def check(self, props):
+        """What can be said without a tool."""
+        problems = self.problems
+        statements = len(re.findall(r"\b(?:assert|assume|cover)\s*\(", props))
+        if statements != sum(len(labels) for labels in self.labels.values()):
+            problems.append(f"{self.files['props'].name}: {statements} assert/assume/cover statements, but "
+                            f"{sum(len(v) for v in self.labels.values())} different labels a_*, m_*, c_*")
+        if not self.labels["a"]:
+            problems.append(f"{self.files['props'].name} has no assertion")
+        if not self.labels["c"]:
+            problems.append(f"{self.files['props'].name} has no cover: nothing shows that its assumptions can be met")
+        asserted = {}
+        for label in sorted(self.labels["a"]):
+            rule = rule_of(label)
+            if rule not in self.rules:
+                problems.append(f"{label}: README.md has no rule '{rule}' (labels are a_<rule>_<what>)")
+            asserted.setdefault(rule, []).append(label)
+        mutated = {rule for mutant in self.mutants for rule in mutant.rules}
+        for rule in self.rules:
+            if rule not in asserted:
+                problems.append(f"rule {rule} of README.md has no assertion a_{rule.lower()}_*")
+            if rule not in mutated:
+                problems.append(f"rule {rule} of README.md has no mutant")
+        for rule in sorted(mutated - set(self.rules)):
+            problems.append(f"{self.files['mutants'].name}: README.md has no rule {rule}")
+        if len(self.mutants) < MIN_MUTANTS:
+            problems.append(f"{len(self.mutants)} mutants; at least {MIN_MUTANTS} are wanted")
+        for kind, things in (("task", self.tasks), ("mutant", self.mutants)):
+            names = [thing.name for thing in things]
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                problems.append(f"two {kind}s are named {name}")
+        proofs = [task for task in self.tasks if task.what == "prove"]
+        covers = [task for task in self.tasks if task.what == "cover"]
+        for label in sorted(self.labels["a"]):
+            if not any(task.selects(label) for task in proofs):
+                problems.append(f"no task proves {label}")
+        for label in sorted(self.labels["c"]):
+            if not any(task.selects(label) for task in covers):
+                problems.append(f"no task covers {label}")
+        for mutant in self.mutants:
+            if mutant.task and mutant.task not in [task.name for task in proofs]:
+                problems.append(f"mutant {mutant.name}: no prove task {mutant.task}")
+        for mutant in self.mutants:
+            count = sum(path.read_text().count(mutant.text) for path in self.sources)
+            if count != 1:
+                problems.append(f"mutant {mutant.name}: its text occurs {count} times in the sources of "
+                                f"{self.files['list'].name}, not once")
+
+    def task_of(self, mutant):
+        proofs = [task for task in self.tasks if task.what == "prove"]
+        if mutant.task:
+            return next(task for task in proofs if task.name == mutant.task)
+        return next((task for task in proofs if task.quick), proofs[0])
+
+
+# --------------------------------------------------------------------------------------------------- the tools
+def run_tool(folder, name, command, seconds=None):
+    """Output of `command`, also kept as <name>.log; None when it took too long."""
+    try:
+        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired as expired:
+        output = expired.stdout or b""
+        (folder / f"{name}.log").write_bytes(output if isinstance(output, bytes) else output.encode())
+        return None, 1
+    (folder / f"{name}.log").write_text(done.stdout)
+    return done.stdout, done.returncode
+
+
+def yosys(folder, name, lines, products):
+    """Runs a yosys script; its products must not be there before and must be there afterwards."""
+    for product in products:
+        if (folder / product).exists():
+            raise Failure(f"{product} is there before yosys ran")
+    (folder / f"{name}.ys").write_text("\n".join(lines) + "\n")
+    output, status = run_tool(folder, name, ["yosys", "-Q", "-T", f"{name}.ys"])
+    if status != 0 or not all((folder / product).exists() for product in products):
+        errors = [line for line in output.splitlines() if "ERROR" in line or "Warning" in line]
+        raise Failure("yosys: " + (" / ".join(errors[-3:]) or f"no {products}"))
+    return output
+
+
+class Design:
+    """One elaboration: RTL, properties and harness, flattened; then as AIGER and SMT-LIB2."""
+
+    def __init__(self, block, parameters, folder, replaced=None):
+        self.block, self.folder, self.top = block, folder, f"{block.name}_formal"
+        folder.mkdir(parents=True)
+        sources = [(replaced or {}).get(path, path) for path in block.sources]
+        sources += [block.files["props"], block.files["formal"]]
+        for path in sources:
+            if not path.exists():
+                raise Failure(f"{path} does not exist")
+        chparam = "".join(f" -chparam {name} {value}" for name, value in parameters)
+        output = yosys(folder, "elaborate", [
+            *(f"read_verilog -sv -formal -I {block.root} {path}" for path in sources),
+            f"hierarchy -check -top {self.top}{chparam}",
+            f"prep -flatten -top {self.top}",
+            "check",
+            "write_json design.json",
+            "write_rtlil design.il",
+        ], ["design.json", "design.il"])
+        for line in output.splitlines():
+            if re.search(r"implicitly declared|Warning: (Wire|multiple conflicting|found logic loop)", line):
+                raise Failure(f"implicit or undriven wire (a hierarchical name?) or loop: {line.strip()}")
+        cells = json.loads((folder / "design.json").read_text())["modules"][self.top]["cells"]
+        self.cells = {"$assert": {}, "$assume": {}, "$cover": {}}
+        for name, cell in cells.items():
+            if cell["type"] in self.cells:
+                self.cells[cell["type"]].setdefault(name.split(".")[-1].split("[")[0], []).append(name)
+        for kind, letter in (("$assert", "a"), ("$assume", "m"), ("$cover", "c")):
+            found, wanted = set(self.cells[kind]), block.labels[letter]
+            allowed = wanted if letter != "m" else found  # The harness may assume, too.
+            if not wanted <= found:
+                raise Failure(f"{len(wanted - found)} of {len(wanted)} {kind} cells are gone after elaboration: " +
+                              ", ".join(sorted(wanted - found)[:4]))
+            if found - allowed or any(not name.startswith(letter + "_") for name in found):
+                raise Failure(f"{kind} cells without a label of {block.files['props'].name}: " +
+                              ", ".join(sorted(found - wanted)[:4]))
+
+    def names(self, kind, labels):
+        return [name for label in sorted(labels) for name in self.cells[kind][label]]
+
+    def delete(self, kind, keep):
+        return [f"delete {self.top}/{name}" for label, names in self.cells[kind].items()
+                if label not in keep for name in names]
+
+    def aiger(self, name, asserts=(), assumes=(), covers=()):
+        """<name>.aig with one output for each assertion (or cover, inverted), in the order returned."""
+        lines = ["read_rtlil design.il", *self.delete("$cover", covers),
+                 *self.delete("$assert", set(asserts) | set(assumes))]
+        lines += [f"chformal -assert2assume {self.top}/{cell}" for cell in self.names("$assert", assumes)]
+        if covers:
+            (self.folder / "cover.v").write_text(
+                '(* techmap_celltype = "$cover" *) module cover_is_assert(input A, input EN);\n'
+                "  \\$assert _TECHMAP_REPLACE_ (.A(!A), .EN(EN));\nendmodule\n")
+            lines += ["techmap -map cover.v"]
+        lines += ["memory_map", "setundef -anyseq", "setundef -undriven -anyseq", "opt -fast", "techmap", "opt -fast",
+                  "dffunmap", "abc -g AND -fast", "opt_clean", f"write_json {name}.json",
+                  f"write_aiger -zinit -map {name}.aim {name}.aig"]
+        yosys(self.folder, name, lines, [f"{name}.json", f"{name}.aim", f"{name}.aig"])
+        cells = json.loads((self.folder / f"{name}.json").read_text())["modules"][self.top]["cells"]
+        return [cell for cell, body in cells.items() if body["type"] == "$assert"]
+
+    def smt2(self, name, asserts=(), assumes=(), covers=()):
+        lines = ["read_rtlil design.il", *self.delete("$cover", covers),
+                 *self.delete("$assert", set(asserts) | set(assumes))]
+        lines += [f"chformal -assert2assume {self.top}/{cell}" for cell in self.names("$assert", assumes)]
+        lines += ["opt_clean", "dffunmap", f"write_smt2 -wires {name}.smt2"]
+        yosys(self.folder, name + "_smt2", lines, [f"{name}.smt2"])
+
+    def abc(self, name, output, engine, witness=None):
+        """(verdict, clocks) of one output; verdict: proven, false, or None when the engine gave up."""
+        commands = f"read_aiger {name}.aig; fold; strash; cone -s -O {output}; scleanup; {engine}"
+        if witness:
+            commands += f"; write_cex -a {witness}"
+        text, _ = run_tool(self.folder, f"{name}_{output}", ["yosys-abc", "-c", commands])
+        match = re.search(r"was asserted in frame\s+(\d+)", text)
+        if match:
+            return "false", int(match.group(1))
+        if "Property proved" in text or "Networks are equivalent" in text or "Explored all reachable states" in text:
+            return "proven", None
+        match = re.search(r"No output asserted in (\d+) frames", text)
+        return None, int(match.group(1)) if match else None
+
+
+# ---------------------------------------------------------------------------------------------------- the jobs
+def counterexample(design, name, output, cell):
+    """Writes the waves of a failed output; the path, or None when that was not cheap."""
+    witness, vcd = f"{name}_{output}.aiw", f"{cell.split('.')[-1]}.vcd"
+    verdict, _ = design.abc(name, output, "bmc3 -F 200 -T 30", witness)
+    if verdict != "false":
+        return None
+    if not (design.folder / f"{name}.smt2").exists():
+        try:
+            design.smt2(name, asserts=design.cells["$assert"])
+        except Failure:
+            return None
+    run_tool(design.folder, f"{name}_{output}_vcd",
+             ["yosys-smtbmc", "-s", "z3", "--aig", f"{name}.aim:{witness}", "--aig-noheader", "--dump-vcd", vcd,
+              f"{name}.smt2"], 60)
+    return design.folder / vcd if (design.folder / vcd).exists() else None
+
+
+def prove(block, task, folder, keep):
+    design = Design(block, task.parameters, folder)
+    labels = {label for label in block.labels["a"] if task.selects(label)}
+    if not labels:
+        raise Failure("selects no assertion")
+    problems, count = [], 0
+    lemmas = {label for label in labels if task.is_lemma(label)}
+    for name, asserts, assumes in (("lemmas", lemmas, set()), ("rules", labels - lemmas, lemmas)):
+        if not asserts:
+            continue
+        if task.engine == "induction":
+            design.smt2(name, asserts, assumes)
+            for step in ([], ["-i"]):
+                text, _ = run_tool(folder, name + "".join(step), ["yosys-smtbmc", "-s", "z3", "-t", str(task.number),
+                                                                  *step, f"{name}.smt2"], 600)
+                if text is None or "Status: PASSED" not in text:
+                    failed = sorted(set(re.findall(r"Assert failed in \w+: (\S+)", text or ""))) or ["time limit"]
+                    problems.append(("induction step: " if step else "base case: ") + ", ".join(failed))
+            count += len(design.names("$assert", asserts))
+            continue
+        outputs = design.aiger(name, asserts, assumes)
+        if sorted(outputs) != sorted(design.names("$assert", asserts)):
+            raise Failure(f"{len(outputs)} outputs for {len(asserts)} assertions")
+        for output, cell in enumerate(outputs):
+            count += 1
+            if task.engine == "bmc":
+                verdict, clocks = design.abc(name, output, f"bmc3 -F {task.number} -T 600")
+                if verdict is None and clocks is not None and clocks >= task.number:
+                    verdict = "proven"
+            else:
+                engine = f"pdr -T {task.number or PROVE_SECONDS}"
+                verdict, clocks = design.abc(name, output, "scorr; " + engine if task.scorr else engine)
+            if verdict == "proven":
+                continue
+            rule = rule_of(cell.split(".")[-1])
+            text = f"{cell.split('.')[-1]} is " + ("FALSE" if verdict == "false" else "UNDECIDED in its time")
+            text += f"\n        {rule}: {block.rules.get(rule, '')}"
+            if verdict == "false":
+                vcd = counterexample(design, name, output, cell) if keep else None
+                text += f"\n        waves: {vcd}" if vcd else f"\n        after {clocks} clocks; waves: --keep DIR"
+            problems.append(text)
+    if problems:
+        raise Failure("\n      ".join(problems))
+    return f"{count} assertions"
+
+
+def cover(block, task, folder):
+    design = Design(block, task.parameters, folder)
+    labels = {label for label in block.labels["c"] if task.selects(label)}
+    if not labels:
+        raise Failure("selects no cover")
+    wanted = set(design.names("$cover", labels))
+    reached = set()
+    if task.engine == "smtbmc":
+        design.smt2("covers", covers=labels)
+        text, _ = run_tool(folder, "covers", ["yosys-smtbmc", "-s", "z3", "-c", "-t", str(task.number),
+                                              "covers.smt2"], 600)
+        reached = set(re.findall(r"Reached cover statement at (\S+) in step", text or ""))
+    else:
+        for output, cell in enumerate(design.aiger("covers", covers=labels)):
+            if design.abc("covers", output, f"bmc3 -F {task.number} -T 120")[0] == "false":
+                reached.add(cell)
+    if wanted - reached:
+        raise Failure(f"not reached in {task.number} clocks: " + ", ".join(sorted(wanted - reached)))
+    return f"{len(wanted)} covers"
+
+
+def refute(block, mutant, folder):
+    task = block.task_of(mutant)
+    folder.mkdir(parents=True)
+    replaced = {}
+    for path in block.sources:
+        text = path.read_text()
+        if mutant.text in text:
+            replaced[path] = folder / path.name
+            replaced[path].write_text(text.replace(mutant.text, mutant.replacement))
+    design = Design(block, task.parameters, folder / "design", replaced)
+    found = []
+    for rule in mutant.rules:
+        labels = {label for label in block.labels["a"] if rule_of(label) == rule}
+        outputs = design.aiger(f"rule_{rule}", labels)
+        for engine in (f"bmc3 -F {BMC_FRAMES} -T 20", f"pdr -T {PROVE_SECONDS}"):
+            broken = next((cell for output, cell in enumerate(outputs)
+                           if design.abc(f"rule_{rule}", output, engine)[0] == "false"), None)
+            if broken:
+                break
+        if not broken:
+            raise Failure(f"SURVIVED: no assertion of {rule} breaks in task {task.name}")
+        found.append(broken.split(".")[-1])
+    return "refuted by " + ", ".join(found)
+
+
+# ------------------------------------------------------------------------------------------------------- a run
+def find_blocks(root):
+    """{name: folder} of everything in rtl/ that has properties, and the names of block folders that have none."""
+    blocks, bare = {}, []
+    for folder in sorted(path for path in (root / "rtl").iterdir() if path.is_dir()):
+        names = [path.name[:-len("_props.sv")] for path in sorted(folder.glob("*_props.sv"))]
+        names += [path.name[:-len("_formal.sv")] for path in sorted(folder.glob("*_formal.sv"))]
+        blocks.update({name: folder for name in names})
+        if not names and (folder / f"{folder.name}.f").exists():
+            bare.append(folder.name)
+    return blocks, bare
+
+
+def table(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="tests/formal/run.sh",
+        description="Proves the rules of the RTL blocks, reaches their covers, refutes their mutants.")
+    parser.add_argument("blocks", metavar="BLOCK", nargs="*", help="only these (default: all)")
+    parser.add_argument("--quick", action="store_true",
+                        help=f"only rows marked quick and the first {QUICK_MUTANTS} mutants of a block")
+    parser.add_argument("--list", action="store_true", help="print blocks, rules, tasks and mutants; run nothing")
+    parser.add_argument("--only", metavar="NAME", help="only tasks and mutants whose name matches (* and ?)")
+    parser.add_argument("--keep", metavar="DIR", type=pathlib.Path,
+                        help="keep scripts, logs and counterexample waves in DIR (a new or empty folder)")
+    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="jobs at a time (default: all CPUs)")
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2],
+                        help="another tree with rtl/ and tests/formal/")
+    options = parser.parse_args()
+
+    root = options.root.resolve()
+    folders, bare = find_blocks(root)
+    unknown = [name for name in options.blocks if name not in folders]
+    if unknown:
+        parser.error(f"no properties for {', '.join(unknown)}; there are: {', '.join(folders) or 'none'}")
+    if options.keep and options.keep.exists() and any(options.keep.iterdir()):
+        parser.error(f"{options.keep} is not empty")
+    work = options.keep.resolve() if options.keep else pathlib.Path(tempfile.mkdtemp(prefix="stretto_formal_"))
+    work.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    failed, summary, jobs, blocks = [], {}, [], []
+    for name in options.blocks or folders:
+        try:
+            block = Block(root, folders[name], name)
+        except Failure as failure:
+            failed.append(f"{name}: {failure}")
+            continue
+        failed += [f"{name}: {problem}" for problem in block.problems]
+        blocks.append(block)
+
+    if options.list:
+        for block in blocks:
+            print(f"{block.name}: {len(block.rules)} rules, {len(block.labels['a'])} assertions, "
+                  f"{len(block.labels['m'])} assumptions, {len(block.labels['c'])} covers")
+            for rule, text in block.rules.items():
+                print(f"  {rule}: {text}")
+            table([["task", "parameters", "what", "how"]] +
+                  [[task.name, " ".join("=".join(p) for p in task.parameters), task.what, task.how()]
+                   for task in block.tasks] +
+                  [[mutant.name, "", "refute", ", ".join(mutant.rules)] for mutant in block.mutants])
+        print("\n".join(failed))
+        return 1 if failed else 0
+
+    for problem in failed:
+        print(f"FAIL  {problem}")
+    for block in blocks:
+        def wanted(name):
+            return not options.only or fnmatch.fnmatchcase(name, options.only)
+        summary[block.name] = {"prove": 0, "cover": 0, "mutant": 0, "engines": [], "seconds": 0.0}
+        if any(problem.startswith(block.name + ":") for problem in failed):
+            continue
+        for task in block.tasks:
+            if (task.quick or not options.quick) and wanted(task.name):
+                jobs.append((block, task.what, task))
+        for mutant in block.mutants[:QUICK_MUTANTS if options.quick else None]:
+            if wanted(mutant.name):
+                jobs.append((block, "mutant", mutant))
+    if not jobs and not failed:
+        failed.append("nothing to do: no block has properties, or --only matches nothing")
+        print(f"FAIL  {failed[-1]}")
+
+    lock = threading.Lock()
+
+    def execute(job):
+        block, what, item = job
+        start = time.monotonic()
+        folder = work / block.name / f"{what}_{item.name}"
+        error = None
+        try:
+            if what == "prove":
+                result = prove(block, item, folder, options.keep)
+            elif what == "cover":
+                result = cover(block, item, folder)
+            else:
+                result = refute(block, item, folder)
+        except Failure as failure:
+            error = result = str(failure)
+        seconds = time.monotonic() - start
+        with lock:
+            how = item.how() if what != "mutant" else "[" + " ".join(item.rules) + "]"
+            print(f"{'FAIL' if error else 'ok  '}  {block.name} {what} {item.name} {how}: {result}  ({seconds:.1f} s)",
+                  flush=True)
+            entry = summary[block.name]
+            entry["seconds"] += seconds
+            if error:
+                failed.append(f"{block.name} {what} {item.name}")
+            else:
+                entry[what] += 1
+                if what == "prove":
+                    entry["engines"].append(item.engine)
+        return None
+
+    try:
+        with concurrent.futures.ThreadPoolExecutor(max(1, options.j)) as pool:
+            for future in [pool.submit(execute, job) for job in jobs]:
+                future.result()
+    finally:
+        if not options.keep:
+            shutil.rmtree(work, ignore_errors=True)
+
+    rows = [["block", "rules", "assertions", "assumed", "proofs", "covers reached", "mutants refuted", "seconds"]]
+    for block in blocks:
+        entry = summary[block.name]
+        engines = sorted(set(entry["engines"]))
+        rows.append([block.name, str(len(block.rules)), str(len(block.labels["a"])), str(len(block.labels["m"])),
+                     f"{entry['prove']} ({', '.join(engines)})" if engines else "none",
+                     str(len(block.labels["c"])) if entry["cover"] else "none",
+                     f"{entry['mutant']} of {len(block.mutants)}", f"{entry['seconds']:.0f}"])
+    print()
+    table(rows)
+    for name in bare:
+        print(f"  {name}  has no properties")
+    print(f"\n{'FAILED: ' + str(len(failed)) + ' checks' if failed else 'all proven'} "
+          f"in {time.monotonic() - begin:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
