@@ -5,6 +5,7 @@
 # <systemc>: it does not compile after it).
 # rtl/<name>/<name>.f is the one file list: a path per line from the repository root, '//' comments.
 # PARAMETERS override top parameters; give such a variant a PREFIX of its own.
+# rtl/<name>/<name>_props.sv, if there, has the properties that it binds to the module; flavour checked.
 # The test lint.<prefix> runs Verilator's full lint (-Wall), where a warning is an error.
 #
 # Every block exists in three flavours, each a library that holds all blocks (the Verilator runtime is
@@ -28,18 +29,22 @@ function(stretto_rtl_block name)
   file(STRINGS ${list_file} sources REGEX "^[^/]")
   list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
   list(TRANSFORM arg_PARAMETERS PREPEND -G)
-  stretto_verilate(${name} ${arg_PREFIX} SOURCES ${sources} ARGS ${arg_PARAMETERS})
+  set(properties ${PROJECT_SOURCE_DIR}/rtl/${name}/${name}_props.sv)
+  if(NOT EXISTS ${properties})
+    set(properties "")
+  endif()
+  stretto_verilate(${name} ${arg_PREFIX} SOURCES ${sources} PROPERTIES ${properties} ARGS ${arg_PARAMETERS})
   add_test(NAME lint.${arg_PREFIX} COMMAND ${VERILATOR_BIN} --lint-only -Wall --top ${name}
-           -I${PROJECT_SOURCE_DIR} ${arg_PARAMETERS} ${sources})
+           -I${PROJECT_SOURCE_DIR} ${arg_PARAMETERS} ${sources} ${properties})
   set_tests_properties(lint.${arg_PREFIX} PROPERTIES LABELS lint)
 endfunction()
 
 # The class `prefix` from the module `top` in all flavours.
 function(stretto_verilate top prefix)
-  cmake_parse_arguments(arg "" "" "SOURCES;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;PROPERTIES;ARGS" ${ARGN})
   set(flags --x-assign fast --x-initial fast -Wno-fatal -Wno-lint -Wno-style -I${PROJECT_SOURCE_DIR} ${arg_ARGS})
-  set(common SOURCES ${arg_SOURCES} PREFIX ${prefix} TOP_MODULE ${top} OPT_FAST -O3 OPT_SLOW -O1)
-  verilate(stretto_verilated ${common} VERILATOR_ARGS ${flags} --noassert)
-  verilate(stretto_verilated_checked ${common} VERILATOR_ARGS ${flags} --assert)
-  verilate(stretto_verilated_traced ${common} TRACE VERILATOR_ARGS ${flags} --noassert)
+  set(common PREFIX ${prefix} TOP_MODULE ${top} OPT_FAST -O3 OPT_SLOW -O1)
+  verilate(stretto_verilated SOURCES ${arg_SOURCES} ${common} VERILATOR_ARGS ${flags} --noassert)
+  verilate(stretto_verilated_checked SOURCES ${arg_SOURCES} ${arg_PROPERTIES} ${common} VERILATOR_ARGS ${flags} --assert)
+  verilate(stretto_verilated_traced SOURCES ${arg_SOURCES} ${common} TRACE VERILATOR_ARGS ${flags} --noassert)
 endfunction()
