@@ -3,6 +3,8 @@
 #ifndef STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_
 #define STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -49,9 +51,11 @@ class Lockstep final : public Block {
   void reset() override {
     first_->reset();
     second_->reset();
+    steps_ = 0;
   }
 
   Outputs step(const Inputs& in) override {
+    last_[steps_++ % last_.size()] = in;
     const Outputs a = first_->step(in);
     const Outputs b = second_->step(in);
     if (!(a == b)) report(in, a, b);
@@ -76,13 +80,26 @@ class Lockstep final : public Block {
     }
     throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", cycle " +
                      std::to_string(in.cycle) + ":" + differences +
-                     "; inputs of this cycle:" + inputs.text());
+                     "; inputs of this cycle:" + inputs.text() + history());
+  }
+
+  // The inputs of the last steps before this one, since reset.
+  std::string history() const {
+    std::string text;
+    for (uint64_t i = steps_ - std::min<uint64_t>(steps_, last_.size()); i + 1 < steps_; ++i) {
+      PinList pins;
+      list_inputs(last_[i % last_.size()], pins);
+      text += "\n  cycle " + std::to_string(last_[i % last_.size()].cycle) + ":" + pins.text();
+    }
+    return text.empty() ? "; the first after reset" : "\n last inputs before it:" + text;
   }
 
   const char* block_;
   std::string instance_;
   std::unique_ptr<Block> first_;
   std::unique_ptr<Block> second_;
+  std::array<Inputs, 20> last_;  // Written by step(), read by a report only.
+  uint64_t steps_ = 0;           // Since reset.
 };
 
 }  // namespace stretto

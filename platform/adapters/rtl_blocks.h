@@ -3,9 +3,9 @@
 // the block.
 //
 // A lockstep block steps both and compares every output; at the first difference it throws a
-// CheckError that names block, instance, cycle, signal, both values and the inputs. Its outputs are
-// those of the RTL. `instance` is the hierarchical name that such a report gives (for example
-// "gpu0.hbm.channel3.mca").
+// CheckError that names block, instance, cycle, signal, both values and the last 20 inputs.
+// Its outputs are those of the RTL. `instance` is the hierarchical name that such a report gives
+// (for example "gpu0.hbm.channel3.mca").
 #ifndef STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 #define STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 

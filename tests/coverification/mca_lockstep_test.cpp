@@ -405,7 +405,12 @@ TEST_CASE(
   const auto mca = make_lockstep(std::make_unique<CorruptMca>(make_mca(Impl::rtl, "")),
                                  make_mca(Impl::model, ""), "gpu0.hbm.channel3.mca");
   McaInputs in;
-  for (in.cycle = 0; in.cycle < 7; ++in.cycle) mca->step(in);
+  for (in.cycle = 1000; in.cycle < 1030; ++in.cycle) mca->step(in);  // Too old to be told.
+  for (in.cycle = 0; in.cycle < 7; ++in.cycle) {
+    in.comm_push = in.cycle == 3;
+    mca->step(in);
+  }
+  in.comm_push = 0;
   in.compute_push = 2;
   std::string text;
   try {
@@ -415,7 +420,12 @@ TEST_CASE(
   }
   CHECK(text ==
         "lockstep: mca gpu0.hbm.channel3.mca, cycle 7: grant_comm: rtl 0x1, model 0x0; "
-        "inputs of this cycle: compute_push=0x2");
+        "inputs of this cycle: compute_push=0x2\n last inputs before it:\n"
+        "  cycle 1018: none\n  cycle 1019: none\n  cycle 1020: none\n  cycle 1021: none\n"
+        "  cycle 1022: none\n  cycle 1023: none\n  cycle 1024: none\n  cycle 1025: none\n"
+        "  cycle 1026: none\n  cycle 1027: none\n  cycle 1028: none\n  cycle 1029: none\n"
+        "  cycle 0: none\n  cycle 1: none\n  cycle 2: none\n  cycle 3: comm_push=0x1\n"
+        "  cycle 4: none\n  cycle 5: none\n  cycle 6: none");
 }
 
 }  // namespace
