@@ -99,11 +99,13 @@ void GpuFrontEnd::on_event(uint64_t tag) {
 
 void GpuFrontEnd::apply(const GridSchedulerOutputs& out) {
   const Time now = services_.queue->now();
-  if (out.kernel_start && events_.kernel_start) events_.kernel_start(now);
-  if (out.first_wg_done && events_.first_wg_done) events_.first_wg_done(now);
+  // A kernel of the communication stream is no producer whose accesses the memory would have to protect (T3 4.5).
+  if (out.kernel_start && !contexts_[out.start_slot].communication && events_.kernel_start) events_.kernel_start(now);
+  const bool of_compute = !contexts_[out.done_slot].communication;
+  if (out.first_wg_done && of_compute && events_.first_wg_done) events_.first_wg_done(now);
   if (out.kernel_done) {
     running_[out.done_slot] = false;
-    if (events_.kernel_end) events_.kernel_end(now);
+    if (of_compute && events_.kernel_end) events_.kernel_end(now);
   }
   if (out.dispatch_valid) dispatch({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
   if (out.irq != irq_) {

@@ -43,7 +43,7 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   if (!staged_[1].empty() && staged_[1].front_cycle() <= cycle) admit(cycle, 1);
   if (join_.valid && !join_touched_) flush_join();
   join_touched_ = false;
-  if (cycle >= mca_wake_ || popped || (untold_[0] | untold_[1]) != 0 || pulses != 0 ||
+  if (cycle >= mca_wake_ || popped || scheduler_.parked() != told_parked_ || (untold_[0] | untold_[1]) != 0 || pulses != 0 ||
       !core_.spec.sleep) {
     McaInputs in;
     in.dram_pop = popped ? 1 : 0;
@@ -190,6 +190,8 @@ void HbmChannel::flush_join() {
 McaOutputs HbmChannel::step_mca(uint64_t cycle, McaInputs& in) {
   ++counters_.mca_steps;
   in.cycle = cycle;
+  in.dram_parked = static_cast<uint8_t>(scheduler_.parked());
+  told_parked_ = in.dram_parked;
   const McaOutputs out = mca_->step(in);
   mca_wake_ = out.wake_cycle == kMcaNeverWakes ? kNoCycle : out.wake_cycle;
   if (out.grant_compute) grant(cycle, Stream::compute);

@@ -10,7 +10,8 @@
 //    admission, across both queues and the DRAM queue. An atom whose elder waits in the *other*
 //    input queue is held beside the queues, so that it cannot fill the DRAM queue in front of the
 //    elder it waits for.
-//  2 The MCA's counts equal the queues: every push, grant and pop is told in its own cycle.
+//  2 The MCA's counts equal the queues: every push, grant, pop and parked write is told in its own
+//    cycle.
 //  3 A tick at which next() did not ask for one changes nothing.
 #ifndef STRETTO_MODELS_HBM_CHANNEL_H_
 #define STRETTO_MODELS_HBM_CHANNEL_H_
@@ -172,6 +173,7 @@ class HbmChannel {
   std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
   uint32_t live_ = 0;
   uint64_t mca_wake_ = kNoCycle;  // The MCA needs its clocks from this cycle on.
+  unsigned told_parked_ = 0;      // dram_parked of its last clock.
   TrackerUpdate join_;            // Successive updates of one (wg, wf).
   bool join_touched_ = false;
   uint64_t mark_ = 0;  // Cycles before are booked as busy, waiting or idle.

@@ -59,6 +59,10 @@ class DramScheduler {
 
   unsigned size() const { return size_; }
   bool full() const { return size_ == depth_; }
+  // Atoms of the direction that is not served now; 0 under `mixed`.
+  unsigned parked() const {
+    return watermark_ ? static_cast<unsigned>(std::popcount(masks_[kEligible] & ~masks_[kActive])) : 0;
+  }
   // REQUIRES: !full(); `command` is read, write or update. An atom that is not eligible waits for
   // make_eligible().
   void push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row, DramCommand command,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics, audit laws and waiting_on() of hbm.h.
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "models/hbm/hbm.h"
+#include "sw/include/regs/field.h"
 #include "sw/include/regs/mca_regs.h"
 #include "sw/include/regs/tracker_regs.h"
 
@@ -141,6 +143,13 @@ void Hbm::report(StatisticSink& sink) const {
     uint64_t total = 0;
     for (const auto& of : channels_) total += of->peek(cycle(), counter.offset);
     sink.add(counter.name, total, "count", counter.sentence);
+  }
+  std::map<uint64_t, uint64_t> limits{{0, 0}, {5, 0}, {10, 0}, {30, 0}};
+  for (const auto& of : channels_)
+    ++limits[STRETTO_FIELD_GET(of->peek(cycle(), MCA_STATUS_OFFSET), MCA_STATUS_LIMIT)];
+  for (const auto& [limit, count] : limits) {
+    sink.add("mca.channels_at_limit_" + std::to_string(limit), count, "count",
+             "Channels whose occupancy limit is this at the end; 0 = none.");
   }
 
   uint64_t total_commands[kDramCommands] = {};

@@ -11,7 +11,8 @@
 // Contract (rule numbers are those of rtl/mca/README.md):
 //  R1 at most one grant a cycle; R2 a grant only to a queue whose count is not zero and only while the DRAM
 //  queue has room; R3 work-conserving for compute; R4 under `communication_aware`, communication only when no compute
-//  is pending and occupancy < threshold, or when it has waited `starve_limit` cycles; R5 order inside each queue is
+//  is pending and no kernel runs or fewer atoms than the threshold compete in the DRAM queue (occupancy - parked), or when
+//  it has waited `starve_limit` cycles; R5 order inside each queue is
 //  kept (counts only move by one head at a time); R6 after kernel_end communication is served without limit until its
 //  queue is empty, then drain_done; R7 every pending atom is granted within a bounded number of grants.
 #ifndef STRETTO_MODELS_REFERENCE_MCA_IF_H_
@@ -33,7 +34,8 @@ struct McaInputs {
   uint8_t compute_push = 0;    // Atoms that entered the compute queue this cycle, 0..3.
   uint8_t comm_push = 0;       // Atoms that entered the communication queue this cycle, 0..3.
   uint8_t dram_pop = 0;        // Atoms that left the DRAM queue this cycle, 0..3.
-  bool kernel_start = false;   // Pulse: a kernel's first work-group was dispatched.
+  uint8_t dram_parked = 0;     // Level: atoms in the DRAM queue of the direction that is not served now (write batching).
+  bool kernel_start = false;   // Pulse: the first work-group of a kernel of the compute stream was dispatched.
   bool first_wg_done = false;  // Pulse: the first work-group of that kernel ended.
   bool kernel_end = false;     // Pulse: the kernel's last work-group ended.
   RegisterPort reg;

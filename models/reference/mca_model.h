@@ -62,6 +62,7 @@ class McaModel final : public Mca {
       if (in.kernel_end && kernels_ != 0) --kernels_;
     }
     occupancy_ = occupancy;
+    parked_ = in.dram_parked;
     compute_pending_ = compute_pending;
     comm_pending_ = comm_pending;
     rdata_ = rdata;
@@ -92,8 +93,8 @@ class McaModel final : public Mca {
   uint8_t limit() const { return automatic_ ? automatic_limit_ : fixed_limit_; }
 
   bool comm_allowed() const {
-    if (policy_ == kCommunicationAware) return limit() == 0 || occupancy_ < limit();
-    return policy_ == kComputeFirstNoLimit || kernels_ == 0;
+    if (kernels_ == 0 || policy_ == kComputeFirstNoLimit) return true;
+    return policy_ == kCommunicationAware && (limit() == 0 || occupancy_ < limit() + parked_);
   }
 
   // wake_cycle of the state after the edge, when no output pulse is high.
@@ -111,6 +112,7 @@ class McaModel final : public Mca {
   uint16_t compute_pending_ = 0;
   uint16_t comm_pending_ = 0;
   uint8_t occupancy_ = 0;
+  uint8_t parked_ = 0;
   uint8_t depth_ = 64;
   uint8_t policy_ = kRoundRobin;
   bool automatic_ = false;

@@ -22,6 +22,7 @@ static void list_inputs(const McaInputs& in, PinList& pins) {
   pins.add("compute_push", in.compute_push);
   pins.add("comm_push", in.comm_push);
   pins.add("dram_pop", in.dram_pop);
+  pins.add("dram_parked", in.dram_parked);
   pins.add("kernel_start", in.kernel_start);
   pins.add("first_wg_done", in.first_wg_done);
   pins.add("kernel_end", in.kernel_end);

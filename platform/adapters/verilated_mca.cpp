@@ -30,6 +30,7 @@ class VerilatedMca final : public Mca {
     top_.compute_push_i = in.compute_push;
     top_.comm_push_i = in.comm_push;
     top_.dram_pop_i = in.dram_pop;
+    top_.dram_parked_i = in.dram_parked;
     top_.kernel_start_i = in.kernel_start;
     top_.first_wg_done_i = in.first_wg_done;
     top_.kernel_end_i = in.kernel_end;

@@ -16,6 +16,7 @@ module mca #(
   input  logic [1:0]  compute_push_i,
   input  logic [1:0]  comm_push_i,
   input  logic [1:0]  dram_pop_i,
+  input  logic [6:0]  dram_parked_i,
   input  logic        kernel_start_i,
   input  logic        first_wg_done_i,
   input  logic        kernel_end_i,
@@ -53,6 +54,7 @@ module mca #(
   // Arbitration.
   logic [PendingWidth-1:0] compute_pending_q, comm_pending_q;
   logic [7:0]  occupancy_q;
+  logic [6:0]  parked_q;
   logic        last_comm_q;
   logic [47:0] wait_since_q;
   logic        draining_q;
@@ -72,18 +74,16 @@ module mca #(
 
   // What the state alone says.
   logic [6:0] limit;
-  logic       compute, comm, room, take_turns, allowed;
+  logic       compute, comm, room, take_turns, below_limit, allowed;
   always_comb begin
     limit = automatic_q ? automatic_limit_q : fixed_limit_q;
     compute = compute_pending_q != '0;
     comm = comm_pending_q != '0;
     room = occupancy_q < {1'b0, depth_q};
     take_turns = draining_q || policy_q == RoundRobin;
-    if (policy_q == CommunicationAware) begin
-      allowed = limit == '0 || occupancy_q < {1'b0, limit};
-    end else begin
-      allowed = policy_q == ComputeFirstNoLimit || kernels_q == '0;
-    end
+    below_limit = occupancy_q < {1'b0, limit} + {1'b0, parked_q};
+    allowed = kernels_q == '0 || policy_q == ComputeFirstNoLimit ||
+        (policy_q == CommunicationAware && (limit == '0 || below_limit));
   end
 
   // R8: the clocks that may be skipped.
@@ -119,6 +119,7 @@ module mca #(
     occupancy_d = occupancy_q + {7'b0, grant_comm || grant_compute} - {6'b0, dram_pop_i};
     comm_pending_d = comm_pending_q + PendingWidth'(comm_push_i) - PendingWidth'(grant_comm);
     occupancy_q <= occupancy_d;
+    parked_q <= dram_parked_i;
     comm_pending_q <= comm_pending_d;
     compute_pending_q <= compute_pending_q + PendingWidth'(compute_push_i) -
         PendingWidth'(grant_compute);
@@ -226,6 +227,7 @@ module mca #(
       compute_pending_q <= '0;
       comm_pending_q <= '0;
       occupancy_q <= '0;
+      parked_q <= '0;
       last_comm_q <= 1'b0;
       wait_since_q <= '0;
       draining_q <= 1'b0;

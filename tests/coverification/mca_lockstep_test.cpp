@@ -21,6 +21,7 @@ class Channel {
   // One clock with the inputs of `in`; keeps the books and checks R1 and R2.
   McaOutputs step() {
     in.cycle = cycle_++;
+    in.dram_parked = static_cast<uint8_t>(parked);
     compute_now_ = compute;
     comm_now_ = comm;
     out = mca_->step(in);
@@ -59,10 +60,14 @@ class Channel {
     write(MCA_CONTROL_OFFSET, policy << MCA_CONTROL_POLICY_SHIFT);
     write(MCA_THRESHOLD_OFFSET, limit);
   }
+  void start_kernel() {
+    in.kernel_start = true;
+    step();
+  }
   void skip(uint64_t cycles) { cycle_ += cycles; }
   void reset() {
     mca_->reset();
-    compute = comm = occupancy = 0;
+    compute = comm = occupancy = parked = 0;
     depth = 64;
   }
   uint64_t cycle() const { return cycle_; }
@@ -73,6 +78,7 @@ class Channel {
   unsigned comm = 0;
   unsigned occupancy = 0;
   unsigned depth = 64;
+  unsigned parked = 0;  // Level of dram_parked.
 
  private:
   std::unique_ptr<Mca> mca_;
@@ -85,7 +91,7 @@ class Channel {
 // skipped.
 struct Traffic {
   test::Rng rng;
-  unsigned compute_chance = 0, comm_chance = 0, pop_chance = 0;
+  unsigned compute_chance = 0, comm_chance = 0, pop_chance = 0, parked = 0;
 
   void drive(Channel& c) {
     if (rng.chance(1, 500)) {
@@ -99,6 +105,8 @@ struct Traffic {
       c.in.comm_push = static_cast<uint8_t>(rng.below(4));
     if (rng.chance(pop_chance, 16))
       c.in.dram_pop = static_cast<uint8_t>(rng.below(std::min(c.occupancy, 3u) + 1));
+    if (rng.chance(1, 50)) parked = static_cast<unsigned>(rng.below(40));
+    c.parked = std::min(parked, c.occupancy - c.in.dram_pop);
     c.in.kernel_start = rng.chance(1, 300);
     c.in.first_wg_done = rng.chance(1, 200);
     c.in.kernel_end = rng.chance(1, 300);
@@ -143,6 +151,7 @@ TEST_CASE("round robin alternates and falls back to the queue that has atoms") {
 TEST_CASE("communication aware serves compute first and communication below the limit only") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
+  c.start_kernel();
   c.push(2, 3);
   c.push(0, 3);
   CHECK(c.out.grant_compute);
@@ -154,6 +163,31 @@ TEST_CASE("communication aware serves compute first and communication below the 
   c.in.dram_pop = 1;
   CHECK_FALSE(c.step().grant_comm);
   CHECK(c.step().grant_comm);
+}
+
+TEST_CASE("atoms parked for a write batch do not count against the limit") {
+  Channel c;
+  c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
+  c.start_kernel();
+  for (int i = 0; i < 4; ++i) c.push(0, 3);
+  c.steps(20);
+  CHECK(c.occupancy == 5);
+  c.parked = 2;
+  CHECK_FALSE(c.step().grant_comm);
+  CHECK(c.step().grant_comm);
+  c.steps(20);
+  CHECK(c.occupancy == 7);
+  c.parked = 0;
+  c.steps(20);
+  CHECK(c.occupancy == 7);
+}
+
+TEST_CASE("the limit protects a kernel: without one communication is not held back") {
+  Channel c;
+  c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
+  for (int i = 0; i < 4; ++i) c.push(0, 3);
+  c.steps(20);
+  CHECK(c.occupancy == 12);
 }
 
 TEST_CASE(
@@ -212,6 +246,7 @@ TEST_CASE("compute first without limit ignores the occupancy") {
 TEST_CASE("a kernel's end drains communication without limit and says when it is done") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
+  c.start_kernel();
   for (int i = 0; i < 4; ++i) c.push(0, 3);
   c.steps(20);
   CHECK(c.occupancy == 5);
@@ -332,6 +367,7 @@ TEST_CASE("skipping the clocks that wake_cycle allows changes no grant") {
   for (unsigned i = 0; i < 20000; ++i) {
     first.drive(stepped);
     skipped.in = stepped.in;
+    skipped.parked = stepped.parked;
     stepped.step();
     skipped.step();
     REQUIRE(stepped.out == skipped.out);

@@ -87,6 +87,25 @@ TEST_CASE("a kernel runs all its work-groups once and raises the interrupt") {
   REQUIRE(machine.gpu.waiting_on().empty());
 }
 
+TEST_CASE("the memory is not told of kernels of the communication stream") {
+  GpuMachine machine;
+  machine.map(kOut, 0x10000, AllocationClass::uncached);
+  unsigned told = 0;
+  KernelEvents events;
+  events.kernel_start = events.first_wg_done = events.kernel_end = [&](Time) { ++told; };
+  machine.gpu.front_end.set_kernel_events(events);
+  Program p;
+  p.constant(10, kOut).sd(10, 10).end();
+  p.put_into(machine);
+  Launch launch = two_a_unit(p, 4);
+  launch.communication = true;
+  machine.run_kernel(launch);
+  REQUIRE(told == 0);
+  launch.communication = false;
+  machine.run_kernel(launch);
+  REQUIRE(told == 3);
+}
+
 TEST_CASE("staggered start rotates the order of dispatch and not the ids") {
   GpuMachine machine;
   machine.map(kOut, 0x10000, AllocationClass::uncached);

@@ -144,6 +144,7 @@ struct Launch {
   uint32_t workgroups = 1;
   uint32_t start = 0;
   bool update = false;
+  bool communication = false;
   TrafficClass traffic = TrafficClass::gemm;
 };
 
@@ -261,6 +262,7 @@ struct GpuMachineModule : sc_core::sc_module {
     write(GPU_CONTEXT_GRID_OFFSET + at, what.workgroups);
     write(GPU_CONTEXT_FLAGS_OFFSET + at,
           STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, what.update) |
+              STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, what.communication) |
               STRETTO_FIELD(GPU_CONTEXT_FLAGS_TRAFFIC, static_cast<unsigned>(what.traffic)));
     const uint32_t scheduler = slot * GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
     write_scheduler(GRID_SCHEDULER_SLOT_NEEDS_OFFSET + scheduler,

@@ -102,6 +102,31 @@ TEST_CASE("a triggered read sees the update that triggered it") {
   CHECK(bench.requests[read].done > bench.requests[update].done);
 }
 
+TEST_CASE("writes parked for a batch do not hold communication back") {
+  HbmSpec spec;
+  spec.write_policy = WritePolicy::watermark;
+  HbmFixture bench(spec);
+  const uint64_t all = STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE;
+  bench.write_register(true, all + MCA_CONTROL_OFFSET, MCA_CONTROL_POLICY_COMMUNICATION_AWARE);
+  bench.write_register(true, all + MCA_THRESHOLD_OFFSET, 5);
+  bench.hbm->kernel_start(0);
+  const auto in_channel = [&](unsigned bank, unsigned row) {
+    return bench.hbm->mapping().address_of(3, bank, row);
+  };
+  // New rows of one bank a little faster than tRC (47): two or three reads are always queued, so
+  // that ten writes stay parked.
+  for (unsigned i = 0; i < 30; ++i)
+    bench.read(in_channel(0, i), 64, (i < 3 ? 0 : i - 2) * 46 * kCycle);
+  std::vector<size_t> parked;
+  for (unsigned i = 0; i < 10; ++i)
+    parked.push_back(
+        bench.write(in_channel(1 + i, 7), std::vector<uint8_t>(64), 30 * kCycle));
+  const size_t read = bench.read(in_channel(12, 9), 64, 200 * kCycle, Stream::communication);
+  bench.run();
+  CHECK(bench.done(parked.front()) > 900 * kCycle);
+  CHECK(bench.done(read) < 400 * kCycle);
+}
+
 TEST_CASE("successive accesses of one wavefront in a channel are joined into one update") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 128);
