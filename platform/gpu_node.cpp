@@ -60,11 +60,19 @@ RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
 DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
     : sc_module(name), in("in"), out("out") {
   in.register_b_transport(this, &DoorbellBridge::b_transport);
+  extension_.engine = Engine::link;
+  extension_.operation = Operation::write;
+  extension_.stream = Stream::communication;
+  extension_.scope = Scope::system;
+  extension_.allocation = AllocationClass::uncached;
+  extension_.traffic = TrafficClass::sync;
 }
 
 void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_address(payload.get_address() + STRETTO_DOORBELL_APERTURE);
+  payload.set_extension(&extension_);
   out->b_transport(payload, delay);
+  payload.clear_extension(&extension_);
 }
 
 GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
