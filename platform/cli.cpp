@@ -92,8 +92,9 @@ void add_impl(const std::string& text, std::map<std::string, Impl>& impl) {
                     "'; 'stretto list blocks' shows all");
 }
 
-int command_run(const Arguments& arguments) {
+int command_run(const Arguments& arguments, const Arguments& command_line) {
   RunOptions options;
+  options.command_line = command_line;
   std::vector<std::string> impl;
   po::options_description visible("Options");
   visible.add_options()("help,h", "this text")(
@@ -112,6 +113,10 @@ int command_run(const Arguments& arguments) {
       "provenance stamps or FP16 numbers")("out", po::value(&options.out)->value_name("DIR"),
                                            "where stats.json, stats.csv, machine.yaml go")(
       "timeline", po::bool_switch(&options.timeline), "write DIR/timeline.json (Chrome, Perfetto)")(
+      "waves", po::value(&options.waves)->value_name("BLOCK[,..][@FROM..TO]"),
+      "write DIR/waves.fst (GTKWave) of RTL blocks: mca,tracker@10us..12us, mca[3], gpu1.mca[0-3]")(
+      "waves-limit", po::value(&options.waves_limit_mib)->value_name("MIB")->default_value(256),
+      "size at which waves.fst ends")(
       "time-limit",
       po::value(&options.time_limit_s)->value_name("SECONDS")->default_value(0, "none"),
       "of host time")("progress", po::bool_switch(&options.progress),
@@ -124,6 +129,10 @@ int command_run(const Arguments& arguments) {
   for (const std::string& text : impl) add_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
   if (options.time_limit_s < 0) throw UserError("--time-limit must not be negative");
+  if (values.count("waves") != 0 && options.waves.empty())
+    throw UserError("--waves: must name a block; 'stretto list blocks' shows all");
+  if (options.waves_limit_mib < 1 || options.waves_limit_mib > 65536)
+    throw UserError("--waves-limit must be 1..65536");
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");
   }
@@ -208,7 +217,7 @@ int cli(int argc, char* argv[]) {
       std::cout << version_text() << "\n";
       return kExitSuccess;
     }
-    if (command == "run") return command_run(arguments);
+    if (command == "run") return command_run(arguments, Arguments(argv, argv + argc));
     if (command == "reproduce") return command_reproduce(arguments);
     if (command == "list") return command_list(arguments);
     if (command == "report") return command_compare(arguments, false);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "models/common/error.h"
-#include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -38,15 +37,22 @@ HbmSpec hbm_spec(const MachineSpec& spec) {
   return hbm;
 }
 
-Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu,
-                     const std::map<std::string, Impl>& impl) {
+// Where the waves of a block go, if anywhere.
+WaveProbe* probe(Waves* waves, WaveStream::Name name, uint32_t clock_mhz) {
+  return waves == nullptr ? nullptr : waves->probe(name, clock_mhz);
+}
+
+Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu, const std::map<std::string, Impl>& impl,
+                     Waves* waves) {
   Hbm::Parts parts;
   for (unsigned i = 0; i < spec.hbm.channels; ++i) {
     const std::string name = instance(gpu, "hbm.channel" + std::to_string(i) + ".mca");
-    parts.mca.push_back(spec.fault.mca_inverted ? make_inverted_mca(impl.at("mca"), name)
-                                                : make_mca(impl.at("mca"), name));
+    WaveProbe* const to = probe(waves, {gpu, "mca", i, true}, spec.hbm.clock_mhz);
+    parts.mca.push_back(spec.fault.mca_inverted ? make_inverted_mca(impl.at("mca"), name, to)
+                                                : make_mca(impl.at("mca"), name, to));
   }
-  parts.tracker = make_tracker(impl.at("tracker"), instance(gpu, "tracker"));
+  parts.tracker = make_tracker(impl.at("tracker"), instance(gpu, "tracker"),
+                               probe(waves, {gpu, "tracker", 0, false}, spec.hbm.clock_mhz));
   return parts;
 }
 
@@ -61,30 +67,25 @@ RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
 DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
     : sc_module(name), in("in"), out("out") {
   in.register_b_transport(this, &DoorbellBridge::b_transport);
-  extension_.engine = Engine::link;
-  extension_.operation = Operation::write;
-  extension_.stream = Stream::communication;
-  extension_.scope = Scope::system;
-  extension_.allocation = AllocationClass::uncached;
-  extension_.traffic = TrafficClass::sync;
 }
 
 void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_address(payload.get_address() + STRETTO_DOORBELL_APERTURE);
-  payload.set_extension(&extension_);
   out->b_transport(payload, delay);
-  payload.clear_extension(&extension_);
 }
 
 GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
-                 const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace)
+                 const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace,
+                 Waves* waves)
     : sc_module(name),
       partition("partition", conductor, static_cast<uint8_t>(index + 1)),
       gpu("gpu", gpu_spec(spec), spec.l2, spec.hbm.mapping(), with_trace(partition, index, trace),
           memory,
-          make_grid_scheduler(impl.at("grid_scheduler"), instance(index, "grid_scheduler"))),
+          make_grid_scheduler(
+              impl.at("grid_scheduler"), instance(index, "grid_scheduler"),
+              probe(waves, {index, "grid_scheduler", 0, false}, spec.gpu.clock_mhz))),
       hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory,
-          hbm_parts(spec, index, impl)),
+          hbm_parts(spec, index, impl, waves)),
       dma("dma", spec.dma, partition.services()),
       router("router", router_spec(spec, index), kRequesters, partition),
       cp("cp", spec.cp, partition.services()),
@@ -96,16 +97,15 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
 GpuNode::~GpuNode() = default;
 
 void GpuNode::bind() {
-  const EventQueue& queue = partition.queue();
   L2Cache& l2 = gpu.l2;
-  for (unsigned i = 0; i < l2.channel.size(); ++i) connect(l2.channel[i], hbm.channel[i], queue);
-  connect(l2.remote, router.egress[kL2Remote], queue);
-  connect(cp.mem, l2.cp, queue);
-  connect(dma.memory, hbm.peer[kDmaMemory], queue);
-  connect(dma.egress, router.egress[kDma], queue);
-  connect(router.memory, hbm.peer[kLinks], queue);
-  connect(router.doorbell, doorbell_.in, queue);
-  connect(doorbell_.out, cp.doorbell, queue);
+  for (unsigned i = 0; i < l2.channel.size(); ++i) l2.channel[i].bind(hbm.channel[i]);
+  l2.remote.bind(router.egress[kL2Remote]);
+  cp.mem.bind(l2.cp);
+  dma.memory.bind(hbm.peer[kDmaMemory]);
+  dma.egress.bind(router.egress[kDma]);
+  router.memory.bind(hbm.peer[kLinks]);
+  router.doorbell.bind(doorbell_.in);
+  doorbell_.out.bind(cp.doorbell);
 
   cp.bus.attach(STRETTO_TRACKER_BASE, kBankBytes, hbm.tracker_regs);
   cp.bus.attach(STRETTO_MCA_BASE, kBankBytes, hbm.mca_regs);

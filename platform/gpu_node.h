@@ -13,7 +13,6 @@
 
 #include "models/common/memory_image.h"
 #include "models/common/partition.h"
-#include "models/common/payload_extension.h"
 #include "models/cp/cp.h"
 #include "models/dma/dma_engine.h"
 #include "models/fabric/router.h"
@@ -21,6 +20,7 @@
 #include "models/hbm/hbm.h"
 #include "platform/machine_spec.h"
 #include "platform/options.h"
+#include "platform/waves/waves.h"
 
 namespace stretto {
 
@@ -34,15 +34,14 @@ class DoorbellBridge final : public sc_core::sc_module {
 
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-
-  StrettoExtension extension_;  // On the payload while it is on the memory side.
 };
 
 class GpuNode final : public sc_core::sc_module {
  public:
-  // `trace` may be null.
+  // `trace` and `waves` may be null.
   GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
-          const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace);
+          const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace,
+          Waves* waves);
   ~GpuNode() override;
 
   Partition partition;

@@ -69,6 +69,7 @@ void Monitor::look() {
     print(elapsed);
     next_print_ = elapsed + (terminal_ ? 0.25 : 5);
   }
+  if (also_) also_(sc_core::sc_time_stamp().value());
   // Looking on must not keep a machine alive that has nothing left to do: the conductor finds
   // deadlocks by running empty.
   if (sc_core::sc_pending_activity()) sc_core::next_trigger(sc_core::sc_time(1, sc_core::SC_US));

@@ -10,6 +10,9 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
+
+#include "models/common/event_queue.h"
 
 namespace stretto {
 
@@ -25,6 +28,9 @@ class Monitor final : public sc_core::sc_module {
   Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work);
   ~Monitor() override;
 
+  // `look` is called with the machine's time, every microsecond of it, while no partition runs.
+  void also(std::function<void(Time)> look) { also_ = std::move(look); }
+
   // Set when the run should stop; for Conductor::watch_stop().
   const std::atomic<bool>& stop() const { return stop_; }
   // "interrupted", "time limit" or empty.
@@ -39,6 +45,7 @@ class Monitor final : public sc_core::sc_module {
 
   const Spec spec_;
   std::function<std::string()> work_;
+  std::function<void(Time)> also_;
   const std::chrono::steady_clock::time_point start_;
   const bool terminal_;
   double next_print_ = 0;

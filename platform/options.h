@@ -31,9 +31,12 @@ struct RunOptions {
   std::string data;  // Empty: the workload's default.
   std::string out;   // Empty: default_out_folder(); without a workload: no files.
   bool timeline = false;
-  double time_limit_s = 0;  // Host seconds; 0 = none.
-  bool progress = false;    // From the start, not only after two seconds.
-  bool quiet = false;       // No summary on stdout.
+  std::string waves;  // Empty: none. See waves/wave_request.h.
+  uint32_t waves_limit_mib = 256;
+  double time_limit_s = 0;                // Host seconds; 0 = none.
+  bool progress = false;                  // From the start, not only after two seconds.
+  bool quiet = false;                     // No summary on stdout.
+  std::vector<std::string> command_line;  // To run the same again.
 };
 
 const char* impl_name(Impl impl);

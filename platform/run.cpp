@@ -3,9 +3,11 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "models/common/error.h"
@@ -15,6 +17,8 @@
 #include "platform/results.h"
 #include "platform/system.h"
 #include "platform/timeline.h"
+#include "platform/traced_build.h"
+#include "platform/waves/waves.h"
 
 namespace stretto {
 
@@ -69,6 +73,21 @@ SystemRequest prepare(RunOptions& options, Machine& machine) {
   return request;
 }
 
+// Null without --waves. Goes on as the traced build if this is not it.
+std::unique_ptr<Waves> prepare_waves(const RunOptions& options, const MachineSpec& spec,
+                                     const std::string& out) {
+  if (options.waves.empty()) return nullptr;
+  const WaveRequest request = parse_waves(options.waves);
+  const std::map<std::string, unsigned> instances{
+      {"grid_scheduler", 1}, {"mca", spec.hbm.channels}, {"tracker", 1}};
+  check_waves(request, spec.sim.mirror ? 1 : spec.gpus, instances, options.impl);
+  if (out.empty()) throw UserError("--waves needs --out DIR");
+  if (!rtl_is_traced()) become_traced_build(options.command_line);
+  const Time lookahead = std::max(spec.link.latency_ns, spec.pcie.latency_ns) * kNanosecond;
+  return make_waves(
+      {request, out + "/waves.fst", uint64_t{options.waves_limit_mib} << 20, lookahead});
+}
+
 }  // namespace
 
 int run(const RunOptions& given) {
@@ -89,12 +108,18 @@ int run(const RunOptions& given) {
                                           uint64_t{machine.spec().sim.timeline_mib} << 20);
   }
 
-  System system(request, timeline.get());
+  const std::unique_ptr<Waves> waves = prepare_waves(options, machine.spec(), out);
+
+  System system(request, timeline.get(), waves.get());
   const std::string title =
       request.has_workload ? request.workload.name + " " + options.mode : options.firmware;
   Monitor monitor("monitor", {options.time_limit_s, options.progress, title},
                   [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; });
   system.conductor().watch_stop(monitor.stop());
+  if (waves) {
+    waves->advance(0);
+    monitor.also([&](Time now) { waves->advance(now); });
+  }
 
   Results results;
   int bare_metal_status = 0;
@@ -113,6 +138,7 @@ int run(const RunOptions& given) {
     results.message = error.what();
   }
   monitor.finish();
+  if (waves) waves->close(sc_core::sc_time_stamp().value());
   system.collect(results);
   if (!request.has_workload && results.status == "complete" && bare_metal_status != 0) {
     results.status = "failed";
@@ -126,6 +152,7 @@ int run(const RunOptions& given) {
   if (request.has_workload) {
     std::cout << summary(results);
     if (!out.empty()) std::cout << "  results     " << out << "\n";
+    if (waves) std::cout << "  waves       " << waves->summary() << "\n";
   } else if (!results.message.empty()) {
     std::cerr << "stretto: " << results.status << ": " << results.message << "\n";
   }

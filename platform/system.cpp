@@ -15,7 +15,7 @@ namespace stretto {
 
 class System::Impl {
  public:
-  Impl(const SystemRequest& request, TraceSink* trace)
+  Impl(const SystemRequest& request, TraceSink* trace, Waves* waves)
       : request_(request),
         spec_(request.machine.spec()),
         conductor_("conductor", conductor_spec(), lookahead()) {
@@ -24,7 +24,7 @@ class System::Impl {
     for (unsigned i = 0; i < count; ++i) {
       const unsigned gpu = spec_.sim.reverse_elaboration ? count - 1 - i : i;
       gpus_[gpu] = std::make_unique<GpuNode>(("gpu" + std::to_string(gpu)).c_str(), spec_, gpu,
-                                             request.options.impl, conductor_, trace);
+                                             request.options.impl, conductor_, trace, waves);
     }
     load_firmware();
     if (request_.has_workload) start_workload();
@@ -121,8 +121,8 @@ class System::Impl {
   std::unique_ptr<SubLayer> sub_layer_;
 };
 
-System::System(const SystemRequest& request, TraceSink* trace)
-    : impl_(std::make_unique<Impl>(request, trace)) {}
+System::System(const SystemRequest& request, TraceSink* trace, Waves* waves)
+    : impl_(std::make_unique<Impl>(request, trace, waves)) {}
 System::~System() = default;
 Conductor& System::conductor() {
   return impl_->conductor();

@@ -16,6 +16,8 @@
 
 namespace stretto {
 
+class Waves;
+
 struct SystemRequest {
   const Machine& machine;
   const RunOptions& options;
@@ -26,8 +28,8 @@ struct SystemRequest {
 
 class System {
  public:
-  // Builds everything; throws UserError (files, sizes). `trace` may be null.
-  System(const SystemRequest& request, TraceSink* trace);
+  // Builds everything; throws UserError (files, sizes). `trace` and `waves` may be null.
+  System(const SystemRequest& request, TraceSink* trace, Waves* waves);
   ~System();
   System(const System&) = delete;
   System& operator=(const System&) = delete;

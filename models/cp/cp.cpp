@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "models/common/error.h"
-#include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -42,7 +41,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
       EventHandler(*services.queue),
       mem("mem"),
       doorbell("doorbell"),
-      bus("bus", *services.queue),
+      bus("bus"),
       spec_(spec),
       services_(services),
       clock_(spec.mhz),
@@ -58,7 +57,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
   mem.register_nb_transport_bw(this, &Cp::on_memory_answer);
   doorbell.register_nb_transport_fw(this, &Cp::on_doorbell);
   doorbell.register_b_transport(this, &Cp::doorbell_b_transport);
-  connect(bus_port_, bus.in, *services.queue);
+  bus_port_.bind(bus.in);
   bus.attach(STRETTO_CLINT_BASE, kClintBytes, clint_.csr);
   bus.attach(STRETTO_INTC_BASE, kBankBytes, intc_.csr);
   bus.attach(STRETTO_UART_BASE, kBankBytes, uart_.csr);

@@ -99,6 +99,10 @@ static void list_outputs(const GridSchedulerOutputs& out, PinList& pins) {
 }
 
 #ifndef STRETTO_HAVE_RTL
+bool rtl_is_traced() {
+  return false;
+}
+
 [[noreturn]] static void without_rtl(const char* block) {
   throw UserError(std::string("--impl ") + block +
                   ": this build has no RTL (CMake option STRETTO_RTL is OFF); allowed: model");
@@ -125,44 +129,48 @@ std::unique_ptr<GridScheduler> make_lockstep(std::unique_ptr<GridScheduler> firs
       "grid_scheduler", std::move(first), std::move(second), instance);
 }
 
-std::unique_ptr<Mca> make_mca(Impl impl, [[maybe_unused]] const std::string& instance) {
+std::unique_ptr<Mca> make_mca(Impl impl, [[maybe_unused]] const std::string& instance,
+                              [[maybe_unused]] WaveProbe* probe) {
   if (impl == Impl::model) return std::make_unique<McaModel>();
 #ifdef STRETTO_HAVE_RTL
-  if (impl == Impl::rtl) return make_verilated_mca();
-  return make_lockstep(make_verilated_mca(), std::make_unique<McaModel>(), instance);
+  if (impl == Impl::rtl) return make_verilated_mca(probe);
+  return make_lockstep(make_verilated_mca(probe), std::make_unique<McaModel>(), instance);
 #else
   without_rtl("mca");
 #endif
 }
 
-std::unique_ptr<Mca> make_inverted_mca(Impl impl, [[maybe_unused]] const std::string& instance) {
+std::unique_ptr<Mca> make_inverted_mca(Impl impl, [[maybe_unused]] const std::string& instance,
+                                       [[maybe_unused]] WaveProbe* probe) {
   if (impl == Impl::model)
     throw UserError(
         "the inverted MCA exists in RTL only: allowed are --impl mca=rtl and mca=lockstep");
 #ifdef STRETTO_HAVE_RTL
-  if (impl == Impl::rtl) return make_verilated_inverted_mca();
-  return make_lockstep(make_verilated_inverted_mca(), std::make_unique<McaModel>(), instance);
+  if (impl == Impl::rtl) return make_verilated_inverted_mca(probe);
+  return make_lockstep(make_verilated_inverted_mca(probe), std::make_unique<McaModel>(), instance);
 #else
   without_rtl("mca");
 #endif
 }
 
-std::unique_ptr<Tracker> make_tracker(Impl impl, [[maybe_unused]] const std::string& instance) {
+std::unique_ptr<Tracker> make_tracker(Impl impl, [[maybe_unused]] const std::string& instance,
+                                      [[maybe_unused]] WaveProbe* probe) {
   if (impl == Impl::model) return std::make_unique<TrackerModel>();
 #ifdef STRETTO_HAVE_RTL
-  if (impl == Impl::rtl) return make_verilated_tracker();
-  return make_lockstep(make_verilated_tracker(), std::make_unique<TrackerModel>(), instance);
+  if (impl == Impl::rtl) return make_verilated_tracker(probe);
+  return make_lockstep(make_verilated_tracker(probe), std::make_unique<TrackerModel>(), instance);
 #else
   without_rtl("tracker");
 #endif
 }
 
 std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl,
-                                                   [[maybe_unused]] const std::string& instance) {
+                                                   [[maybe_unused]] const std::string& instance,
+                                                   [[maybe_unused]] WaveProbe* probe) {
   if (impl == Impl::model) return std::make_unique<GridSchedulerModel>();
 #ifdef STRETTO_HAVE_RTL
-  if (impl == Impl::rtl) return make_verilated_grid_scheduler();
-  return make_lockstep(make_verilated_grid_scheduler(), std::make_unique<GridSchedulerModel>(),
+  if (impl == Impl::rtl) return make_verilated_grid_scheduler(probe);
+  return make_lockstep(make_verilated_grid_scheduler(probe), std::make_unique<GridSchedulerModel>(),
                        instance);
 #else
   without_rtl("grid_scheduler");

@@ -5,7 +5,8 @@
 // A lockstep block steps both and compares every output; at the first difference it throws a
 // CheckError that names block, instance, cycle, signal, both values and the last 20 inputs.
 // Its outputs are those of the RTL. `instance` is the hierarchical name that such a report gives
-// (for example "gpu0.hbm.channel3.mca").
+// (for example "gpu0.hbm.channel3.mca"). `probe` records the RTL's signals in the traced flavour
+// (rtl_is_traced()); the others ignore it, and a model has none.
 #ifndef STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 #define STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 
@@ -15,20 +16,27 @@
 #include "models/reference/grid_scheduler_if.h"
 #include "models/reference/mca_if.h"
 #include "models/reference/tracker_if.h"
+#include "platform/adapters/wave_probe.h"
 
 namespace stretto {
 
 enum class Impl { rtl, model, lockstep };
 
+// True in an executable with STRETTO_RTL_FLAVOUR traced.
+bool rtl_is_traced();
+
 // After construction a block is reset. Throws UserError for rtl and lockstep in a build without
 // RTL.
-std::unique_ptr<Mca> make_mca(Impl impl, const std::string& instance);
-std::unique_ptr<Tracker> make_tracker(Impl impl, const std::string& instance);
-std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl, const std::string& instance);
+std::unique_ptr<Mca> make_mca(Impl impl, const std::string& instance, WaveProbe* probe = nullptr);
+std::unique_ptr<Tracker> make_tracker(Impl impl, const std::string& instance,
+                                      WaveProbe* probe = nullptr);
+std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl, const std::string& instance,
+                                                   WaveProbe* probe = nullptr);
 
 // The MCA with inverted priority (rtl/mca/mutants.txt), for sabotage tests: right data at other
 // times; in lockstep it is found out. Throws UserError for model, which has no such fault.
-std::unique_ptr<Mca> make_inverted_mca(Impl impl, const std::string& instance);
+std::unique_ptr<Mca> make_inverted_mca(Impl impl, const std::string& instance,
+                                       WaveProbe* probe = nullptr);
 
 // Lockstep of any two implementations; the outputs are those of `first`.
 std::unique_ptr<Mca> make_lockstep(std::unique_ptr<Mca> first, std::unique_ptr<Mca> second,

@@ -1,38 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
-// One clock of a Verilated block.
+// Clocks a Verilated block and, in the traced flavour, hands its signals to a WaveProbe.
 //
-// The plain way is two evaluations, clock low and high. The low one changes nothing in a block that
-// uses the rising edge only: it tells Verilator that the next rise is one. Where Verilator's record
-// of the last clock level is reachable (5.006: a public member of the root module), it is set
-// instead, which saves a fifth of an MCA's step. In traced builds waves want both edges. Inputs
-// change before tick(), outputs are valid after it.
+// The plain way of a clock is two evaluations, low and high. The low one changes nothing in a block
+// that uses the rising edge only: it tells Verilator that the next rise is one. Where Verilator's
+// record of the last clock level is reachable (5.006: a public member of the root module), it is
+// set instead, which saves a fifth of an MCA's step. Waves want both edges. Inputs change before
+// tick(), outputs are valid after it.
 #ifndef STRETTO_PLATFORM_ADAPTERS_VERILATED_CLOCK_H_
 #define STRETTO_PLATFORM_ADAPTERS_VERILATED_CLOCK_H_
 
+#include <cstdint>
+
+#include "platform/adapters/wave_probe.h"
+
+#ifdef STRETTO_TRACED
+#include <string>
+
+#include <verilated_vcd_c.h>
+#endif
+
 namespace stretto {
 
-// Call once, before the first tick().
-template <typename Top>
-void start_clock(Top& top) {
-  top.clk_i = 0;
-  top.eval();
-}
+#ifndef STRETTO_TRACED
 
 template <typename Top>
-void tick(Top& top) {
-#ifndef STRETTO_TRACED
-  if constexpr (requires { top.rootp->__Vtrigrprev__TOP__clk_i = 0; }) {
-    top.clk_i = 1;
-    top.rootp->__Vtrigrprev__TOP__clk_i = 0;
-    top.eval();
-    return;
+class VerilatedClock final {
+ public:
+  // Only the traced flavour has probes.
+  VerilatedClock(Top& top, WaveProbe*) : top_(top) {
+    top_.clk_i = 0;
+    top_.eval();
   }
+
+  void tick(uint64_t) {
+    if constexpr (requires(Top & top) { top.rootp->__Vtrigrprev__TOP__clk_i = 0; }) {
+      top_.clk_i = 1;
+      top_.rootp->__Vtrigrprev__TOP__clk_i = 0;
+      top_.eval();
+    } else {
+      top_.clk_i = 0;
+      top_.eval();
+      top_.clk_i = 1;
+      top_.eval();
+    }
+  }
+
+ private:
+  Top& top_;
+};
+
+#else
+
+template <typename Top>
+class VerilatedClock final : public WaveProbe::Source {
+ public:
+  // `probe` may be null.
+  VerilatedClock(Top& top, WaveProbe* probe) : top_(top), probe_(probe) {
+    if (probe_ != nullptr) {
+      top_.contextp()->traceEverOn(true);
+      top_.trace(&trace_, kAllLevels);
+      trace_.open("");  // Into text_: the header.
+      trace_.flush();
+      probe_->declare(*this, text_.all);
+      text_.all.clear();
+    }
+    level(0);
+  }
+
+  void tick(uint64_t cycle) {
+    level(0);
+    if (probe_ == nullptr || !probe_->recording()) {
+      level(1);
+      return;
+    }
+    record(cycle, WaveMoment::inputs);
+    level(1);
+    record(cycle, WaveMoment::rise);
+    level(0);
+    record(cycle, WaveMoment::fall);
+  }
+
+  void snapshot() override {
+    level(0);
+    dump();
+    probe_->record_all(text_.all);
+    text_.all.clear();
+  }
+
+ private:
+  static constexpr int kAllLevels = 99;
+
+  // Collects what Verilator would write to a file.
+  struct Text final : public VerilatedVcdFile {
+    bool open(const std::string&) override { return true; }
+    void close() override {}
+    ssize_t write(const char* text, ssize_t size) override {
+      all.append(text, static_cast<size_t>(size));
+      return size;
+    }
+    std::string all;
+  };
+
+  void level(uint8_t clock) {
+    top_.clk_i = clock;
+    top_.eval();
+  }
+  // The time is a count: the probe knows the real one. The first dump holds every signal.
+  void dump() {
+    trace_.dump(++dumps_);
+    trace_.flush();
+  }
+  void record(uint64_t cycle, WaveMoment moment) {
+    dump();
+    probe_->record(cycle, moment, text_.all);
+    text_.all.clear();
+  }
+
+  Top& top_;
+  WaveProbe* const probe_;
+  Text text_;
+  VerilatedVcdC trace_{&text_};
+  uint64_t dumps_ = 0;
+};
+
 #endif
-  top.clk_i = 0;
-  top.eval();
-  top.clk_i = 1;
-  top.eval();
-}
 
 }  // namespace stretto
 

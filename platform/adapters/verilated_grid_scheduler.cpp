@@ -10,8 +10,8 @@ namespace {
 
 class VerilatedGridScheduler final : public GridScheduler {
  public:
-  VerilatedGridScheduler() : top_(&context_, "grid_scheduler") {
-    start_clock(top_);
+  explicit VerilatedGridScheduler(WaveProbe* probe)
+      : top_(&context_, "grid_scheduler"), clock_(top_, probe) {
     VerilatedGridScheduler::reset();
   }
   ~VerilatedGridScheduler() override { top_.final(); }
@@ -35,7 +35,7 @@ class VerilatedGridScheduler final : public GridScheduler {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    tick(top_);
+    clock_.tick(in.cycle);
     GridSchedulerOutputs out;
     out.dispatch_valid = top_.dispatch_valid_o;
     out.dispatch_cu = top_.dispatch_cu_o;
@@ -55,12 +55,13 @@ class VerilatedGridScheduler final : public GridScheduler {
  private:
   VerilatedContext context_;
   Vgrid_scheduler top_;
+  VerilatedClock<Vgrid_scheduler> clock_;
 };
 
 }  // namespace
 
-std::unique_ptr<GridScheduler> make_verilated_grid_scheduler() {
-  return std::make_unique<VerilatedGridScheduler>();
+std::unique_ptr<GridScheduler> make_verilated_grid_scheduler(WaveProbe* probe) {
+  return std::make_unique<VerilatedGridScheduler>(probe);
 }
 
 }  // namespace stretto

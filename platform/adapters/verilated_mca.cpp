@@ -13,10 +13,7 @@ namespace {
 template <typename Top>
 class VerilatedMca final : public Mca {
  public:
-  VerilatedMca() : top_(&context_, "mca") {
-    start_clock(top_);
-    reset();
-  }
+  explicit VerilatedMca(WaveProbe* probe) : top_(&context_, "mca"), clock_(top_, probe) { reset(); }
   ~VerilatedMca() override { top_.final(); }
 
   void reset() override {
@@ -40,7 +37,7 @@ class VerilatedMca final : public Mca {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    tick(top_);
+    clock_.tick(in.cycle);
     McaOutputs out;
     out.grant_compute = top_.grant_compute_o;
     out.grant_comm = top_.grant_comm_o;
@@ -55,16 +52,17 @@ class VerilatedMca final : public Mca {
  private:
   VerilatedContext context_;
   Top top_;
+  VerilatedClock<Top> clock_;
 };
 
 }  // namespace
 
-std::unique_ptr<Mca> make_verilated_mca() {
-  return std::make_unique<VerilatedMca<Vmca>>();
+std::unique_ptr<Mca> make_verilated_mca(WaveProbe* probe) {
+  return std::make_unique<VerilatedMca<Vmca>>(probe);
 }
 
-std::unique_ptr<Mca> make_verilated_inverted_mca() {
-  return std::make_unique<VerilatedMca<Vmca_inverted>>();
+std::unique_ptr<Mca> make_verilated_inverted_mca(WaveProbe* probe) {
+  return std::make_unique<VerilatedMca<Vmca_inverted>>(probe);
 }
 
 }  // namespace stretto

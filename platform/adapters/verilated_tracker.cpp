@@ -11,8 +11,7 @@ namespace {
 
 class VerilatedTracker final : public Tracker {
  public:
-  VerilatedTracker() : top_(&context_, "tracker") {
-    start_clock(top_);
+  explicit VerilatedTracker(WaveProbe* probe) : top_(&context_, "tracker"), clock_(top_, probe) {
     VerilatedTracker::reset();
   }
   ~VerilatedTracker() override { top_.final(); }
@@ -39,7 +38,7 @@ class VerilatedTracker final : public Tracker {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    tick(top_);
+    clock_.tick(in.cycle);
     TrackerOutputs out;
     for (unsigned b = 0; b < kTrackerBanks; ++b) out.update_ready[b] = top_.update_ready_o >> b & 1;
     out.trigger_valid = top_.trigger_valid_o;
@@ -85,12 +84,13 @@ class VerilatedTracker final : public Tracker {
 
   VerilatedContext context_;
   Vtracker top_;
+  VerilatedClock<Vtracker> clock_;
 };
 
 }  // namespace
 
-std::unique_ptr<Tracker> make_verilated_tracker() {
-  return std::make_unique<VerilatedTracker>();
+std::unique_ptr<Tracker> make_verilated_tracker(WaveProbe* probe) {
+  return std::make_unique<VerilatedTracker>(probe);
 }
 
 }  // namespace stretto

@@ -45,10 +45,8 @@ struct Finished {
   }
 };
 
-// `prefix` goes before the executable: "timeout -s INT 1".
-inline Finished run_stretto(const std::string& arguments, const std::string& prefix = "") {
-  const std::string command = prefix + " " STRETTO_BUILD_DIR "/stretto " + arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
+inline Finished run_command(const std::string& command) {
+  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   Finished finished;
   char buffer[4096];
   while (pipe != nullptr) {
@@ -59,6 +57,11 @@ inline Finished run_stretto(const std::string& arguments, const std::string& pre
   const int status = pipe == nullptr ? -1 : pclose(pipe);
   finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return finished;
+}
+
+// `prefix` goes before the executable: "timeout -s INT 1".
+inline Finished run_stretto(const std::string& arguments, const std::string& prefix = "") {
+  return run_command(prefix + " " STRETTO_BUILD_DIR "/stretto " + arguments);
 }
 
 inline boost::json::value stats(const std::string& folder) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/traced_build.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "models/common/error.h"
+
+namespace stretto {
+
+void become_traced_build(const std::vector<std::string>& arguments) {
+#ifndef STRETTO_HAVE_RTL
+  throw UserError("--waves: this build has no RTL (CMake option STRETTO_RTL is OFF)");
+#endif
+  namespace fs = std::filesystem;
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  const fs::path traced = self.parent_path() / "stretto_traced";
+  const std::string cure =
+      "build it with: ninja -C " + fs::proximate(self.parent_path()).string() + " stretto_traced";
+  std::error_code missing;
+  const fs::file_time_type built = fs::last_write_time(traced, missing);
+  if (missing)
+    throw UserError("--waves needs the executable with signals, " + traced.string() + "; " + cure);
+  if (built < fs::last_write_time(self))
+    throw UserError("--waves: " + traced.string() + " is older than " + self.string() + "; " +
+                    cure);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(traced.c_str(), argv.data());
+  throw UserError("--waves: cannot run " + traced.string() + ": " + std::strerror(errno));
+}
+
+}  // namespace stretto

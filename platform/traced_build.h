@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ordinary executable has no code for waves in its blocks; a second one, of the same objects,
+// has.
+#ifndef STRETTO_PLATFORM_TRACED_BUILD_H_
+#define STRETTO_PLATFORM_TRACED_BUILD_H_
+
+#include <string>
+#include <vector>
+
+namespace stretto {
+
+// Goes on as the executable stretto_traced beside this one, with `arguments` (argv[0] too). Throws
+// UserError if it is missing or older than this one.
+[[noreturn]] void become_traced_build(const std::vector<std::string>& arguments);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_TRACED_BUILD_H_
