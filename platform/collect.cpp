@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "models/common/tlm_checker.h"
+
 namespace stretto {
 
 namespace {
@@ -49,7 +51,8 @@ std::string digest_of(GpuNode& gpu) {
 AuditResult normalised(AuditResult one) {
   const size_t bracket = one.law.find(" (");
   if (bracket == std::string::npos) return one;
-  one.where += " " + one.law.substr(bracket + 2, one.law.size() - bracket - 3);
+  one.where += ' ';
+  one.where.append(one.law, bracket + 2, one.law.size() - bracket - 3);
   one.law.resize(bracket);
   return one;
 }
@@ -80,6 +83,19 @@ void collect_phases(const Lookup& find, Results& results) {
   if (first != kNever) time(Phase::setup) = span(time(Phase::init), first);
 }
 
+// What the protocol checkers saw; that one sits on every bound socket is a law, so that none is
+// missing in silence.
+void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
+  const TlmCensus census = tlm_census();
+  statistics.set_prefix("tlm");
+  statistics.add("sockets", census.bound, "count", "Bound pairs of TLM sockets.");
+  statistics.add("checked", census.checked, "count", "Of them, with a protocol checker between.");
+  statistics.add("transactions", census.begun, "count", "Transactions that the checkers followed.");
+  audit.set_where("tlm");
+  audit.equal("sockets bound = checked", census.bound, census.checked);
+  audit.equal("transactions begun = ended", census.begun, census.ended);
+}
+
 }  // namespace
 
 void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host,
@@ -100,6 +116,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* ho
     host->audit(audit);
     audit_pcie(*host, routers, audit);
   }
+  if constexpr (kCheckSockets) collect_sockets(statistics, audit);
   results.statistics = statistics.all();
   // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
   if (results.status == "complete") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -67,11 +68,19 @@ RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
 DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
     : sc_module(name), in("in"), out("out") {
   in.register_b_transport(this, &DoorbellBridge::b_transport);
+  extension_.engine = Engine::link;
+  extension_.operation = Operation::write;
+  extension_.stream = Stream::communication;
+  extension_.scope = Scope::system;
+  extension_.allocation = AllocationClass::uncached;
+  extension_.traffic = TrafficClass::sync;
 }
 
 void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_address(payload.get_address() + STRETTO_DOORBELL_APERTURE);
+  payload.set_extension(&extension_);
   out->b_transport(payload, delay);
+  payload.clear_extension(&extension_);
 }
 
 GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
@@ -97,15 +106,16 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
 GpuNode::~GpuNode() = default;
 
 void GpuNode::bind() {
+  const EventQueue& queue = partition.queue();
   L2Cache& l2 = gpu.l2;
-  for (unsigned i = 0; i < l2.channel.size(); ++i) l2.channel[i].bind(hbm.channel[i]);
-  l2.remote.bind(router.egress[kL2Remote]);
-  cp.mem.bind(l2.cp);
-  dma.memory.bind(hbm.peer[kDmaMemory]);
-  dma.egress.bind(router.egress[kDma]);
-  router.memory.bind(hbm.peer[kLinks]);
-  router.doorbell.bind(doorbell_.in);
-  doorbell_.out.bind(cp.doorbell);
+  for (unsigned i = 0; i < l2.channel.size(); ++i) connect(l2.channel[i], hbm.channel[i], queue);
+  connect(l2.remote, router.egress[kL2Remote], queue);
+  connect(cp.mem, l2.cp, queue);
+  connect(dma.memory, hbm.peer[kDmaMemory], queue);
+  connect(dma.egress, router.egress[kDma], queue);
+  connect(router.memory, hbm.peer[kLinks], queue);
+  connect(router.doorbell, doorbell_.in, queue);
+  connect(doorbell_.out, cp.doorbell, queue);
 
   cp.bus.attach(STRETTO_TRACKER_BASE, kBankBytes, hbm.tracker_regs);
   cp.bus.attach(STRETTO_MCA_BASE, kBankBytes, hbm.mca_regs);

@@ -13,6 +13,7 @@
 
 #include "models/common/memory_image.h"
 #include "models/common/partition.h"
+#include "models/common/payload_extension.h"
 #include "models/cp/cp.h"
 #include "models/dma/dma_engine.h"
 #include "models/fabric/router.h"
@@ -34,6 +35,8 @@ class DoorbellBridge final : public sc_core::sc_module {
 
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+  StrettoExtension extension_;  // On the payload while it is on the memory side.
 };
 
 class GpuNode final : public sc_core::sc_module {

@@ -36,6 +36,17 @@ digest() {
 # is_debug DIR
 is_debug() { grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Debug' "$1/CMakeCache.txt" 2>/dev/null; }
 
+# every_socket_is_checked: of the last run, in a build with protocol checkers (models/common/tlm_checker.h).
+every_socket_is_checked() {
+  python3 - "$scratch/out/stats.json" <<'END'
+import json, sys
+tlm = {k[4:]: v for k, v in json.load(open(sys.argv[1]))["statistics"].items() if k.startswith("tlm.")}
+ok = tlm.get("checked", 0) > 0 and tlm["checked"] == tlm["sockets"] and tlm["transactions"] > tlm["checked"]
+print("  %-32s %s" % ("TLM protocol checkers", "on %(checked)d of %(sockets)d sockets, %(transactions)d transactions" % tlm if tlm else "ABSENT"))
+sys.exit(not ok)
+END
+}
+
 # compare WORKLOAD: every way to run it gives the digest of RTL on $build.
 compare() {
   local base=("$1" --mode t3-mca) reference other
@@ -64,6 +75,7 @@ compare() {
   for other in ${others[@]+"${others[@]}"}; do
     if is_debug "$other" && [ "$1" != t3/small ]; then continue; fi
     one "$(basename "$other")" "$other/stretto" --impl all=model
+    if is_debug "$other"; then every_socket_is_checked || failed=1; fi
   done
 }
 

@@ -6,8 +6,8 @@
 // Timing: BEGIN_REQ with an annotated delay from EventQueue::now() says when the request arrives. Targets accept at once
 // (TLM_UPDATED, END_REQ); what a target can hold is bounded by its initiators' outstanding limits, and its
 // high-water mark is a statistic. BEGIN_RESP comes on the backward path with its annotated delay and is answered
-// TLM_COMPLETED. `data_ptr` stays valid from BEGIN_REQ to BEGIN_RESP; data is captured or applied when the DRAM column
-// command is issued (HBM), or when the L2 serves the access (cached allocations).
+// TLM_COMPLETED; from inside that call the initiator may send its next request. `data_ptr` is valid from BEGIN_REQ to
+// BEGIN_RESP; the HBM moves data with the DRAM column command, the L2 when it serves the access (cached allocations).
 #ifndef STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_
 #define STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/common/error.h"
+#include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -41,7 +42,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
       EventHandler(*services.queue),
       mem("mem"),
       doorbell("doorbell"),
-      bus("bus"),
+      bus("bus", *services.queue),
       spec_(spec),
       services_(services),
       clock_(spec.mhz),
@@ -57,7 +58,7 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
   mem.register_nb_transport_bw(this, &Cp::on_memory_answer);
   doorbell.register_nb_transport_fw(this, &Cp::on_doorbell);
   doorbell.register_b_transport(this, &Cp::doorbell_b_transport);
-  bus_port_.bind(bus.in);
+  connect(bus_port_, bus.in, *services.queue);
   bus.attach(STRETTO_CLINT_BASE, kClintBytes, clint_.csr);
   bus.attach(STRETTO_INTC_BASE, kBankBytes, intc_.csr);
   bus.attach(STRETTO_UART_BASE, kBankBytes, uart_.csr);

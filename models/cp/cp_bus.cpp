@@ -6,9 +6,12 @@
 #include <cassert>
 #include <iterator>
 
+#include "models/common/tlm_checker.h"
+
 namespace stretto {
 
-CpBus::CpBus(const sc_core::sc_module_name& name) : sc_core::sc_module(name), in("in"), out_("out", kMaxDevices) {
+CpBus::CpBus(const sc_core::sc_module_name& name, const EventQueue& queue)
+    : sc_core::sc_module(name), in("in"), queue_(queue), out_("out", kMaxDevices) {
   in.register_b_transport(this, &CpBus::b_transport);
 }
 
@@ -19,7 +22,7 @@ void CpBus::attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket_b<
   assert(after == windows_.begin() || std::prev(after)->base + std::prev(after)->bytes <= base);
   assert(windows_.size() < kMaxDevices);
   Out& out = out_[windows_.size()];
-  out.bind(target);
+  connect(out, target, queue_);
   windows_.insert(after, {base, bytes, &out});
 }
 

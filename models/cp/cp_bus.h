@@ -15,13 +15,15 @@
 #include <systemc>
 #include <vector>
 
+#include "models/common/event_queue.h"
+
 namespace stretto {
 
 class CpBus final : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<CpBus> in;
 
-  explicit CpBus(const sc_core::sc_module_name& name);
+  CpBus(const sc_core::sc_module_name& name, const EventQueue& queue);
 
   // Binds a register bank to [base, base + bytes). Before the end of elaboration; at most kMaxDevices.
   void attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket_b<32>& target);
@@ -37,6 +39,7 @@ class CpBus final : public sc_core::sc_module {
   const Window* window_of(uint64_t address, unsigned bytes) const;
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
+  const EventQueue& queue_;
   sc_core::sc_vector<Out> out_;  // One a device; the rest stay unbound.
   std::vector<Window> windows_;  // Sorted by base.
 };

@@ -95,7 +95,6 @@ tlm::tlm_sync_enum Router::nb_transport_fw(int requester, tlm::tlm_generic_paylo
   requests_[index].requester = requester;
   services_.queue->schedule(services_.queue->now() + time_of(delay), *this, index);
   phase = tlm::END_REQ;
-  delay = sc_core::SC_ZERO_TIME;
   return tlm::TLM_UPDATED;
 }
 

@@ -2,6 +2,8 @@
 // See gpu.h.
 #include "models/gpu/gpu.h"
 
+#include "models/common/tlm_checker.h"
+
 namespace stretto {
 namespace {
 
@@ -27,7 +29,7 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spe
     const ComputeUnit::Parts parts{&memory, &ranges, &code_, &front_end, &front_end};
     units.push_back(std::make_unique<ComputeUnit>(("cu" + std::to_string(i)).c_str(), spec, static_cast<uint16_t>(i),
                                                   services, parts));
-    units.back()->l2.bind(l2.cu[i]);
+    connect(units.back()->l2, l2.cu[i], *services.queue);
     executors.push_back(units.back().get());
   }
   front_end.connect(std::move(executors), &l2);
