@@ -15,6 +15,7 @@
 
 #include "models/common/memory_image.h"
 #include "models/cp/cp.h"
+#include "models/common/tlm_checker.h"
 
 namespace stretto::test {
 
@@ -170,6 +171,7 @@ class TestLinks final : public sc_core::sc_module {
     payload.set_address((uint64_t{1} << STRETTO_NODE_SHIFT) + STRETTO_DOORBELL_APERTURE + 8 * doorbell);
     payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value_));
     payload.set_data_length(8);
+    payload.set_streaming_width(8);
     payload.extension.operation = Operation::write;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -204,9 +206,9 @@ struct CpMachine final : private EventHandler {
     services.queue = &queue;
     services.digest = &digest;
     cp = std::make_unique<Cp>("cp", spec, services);
-    cp->mem.bind(memory.in);
+    connect_checked(cp->mem, memory.in, queue);
     cp->bus.attach(STRETTO_DMA_BASE, 0x1000, device.csr);
-    links.out.bind(cp->doorbell);
+    connect_checked(links.out, cp->doorbell, queue);
     cp->on_end([this](uint64_t value) { tohost = value; });
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }

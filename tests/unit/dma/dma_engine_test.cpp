@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/tlm_checker.h"
 #include "models/common/partition.h"
 #include "models/fabric/router.h"
 #include "sw/include/formats/address_map.h"
@@ -76,8 +77,8 @@ SC_MODULE(Bench) {
         link("link", partition.queue(), 75'000, 0),
         dma("dma", spec, partition.services()),
         cp("cp") {
-    dma.memory.bind(memory.port[0]);
-    dma.egress.bind(link.port[0]);
+    connect_checked(dma.memory, memory.port[0], partition.queue());
+    connect_checked(dma.egress, link.port[0], partition.queue());
     dma.set_interrupts(lines);
     partition.add("dma", dma);
     cp.bind(dma.csr);

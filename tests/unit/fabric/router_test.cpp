@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/tlm_checker.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/link_regs.h"
 #include "tests/unit/common/in_child.h"
@@ -37,6 +38,7 @@ class Requester final : public sc_core::sc_module, private EventHandler {
     payload.set_address(address);
     payload.set_data_ptr(data.data());
     payload.set_data_length(static_cast<unsigned>(data.size()));
+    payload.set_streaming_width(static_cast<unsigned>(data.size()));
     payload.extension = StrettoExtension{};
     payload.extension.operation = operation;
     payload.extension.row_bytes = static_cast<uint32_t>(data.size());
@@ -101,10 +103,11 @@ struct Gpu : sc_core::sc_module {
         bells("bells"),
         cp("cp") {
     partition.add("router", router);
-    router.memory.bind(memory.port[0]);
-    router.doorbell.bind(bells.socket);
-    first.socket.bind(router.egress[0]);
-    second.socket.bind(router.egress[1]);
+    const EventQueue& queue = partition.queue();
+    connect_checked(router.memory, memory.port[0], queue);
+    connect_checked(router.doorbell, bells.socket, queue);
+    connect_checked(first.socket, router.egress[0], queue);
+    connect_checked(second.socket, router.egress[1], queue);
     cp.bind(router.csr);
   }
   Partition partition;
