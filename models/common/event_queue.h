@@ -53,6 +53,7 @@ class EventQueue {
   Time next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
   bool empty() const { return heap_.empty(); }
   uint64_t executed() const { return executed_; }
+  Time last_event() const { return last_event_; }
 
   // REQUIRES: at >= now().
   void schedule(Time at, EventHandler& handler, uint64_t tag = 0) {
@@ -63,6 +64,7 @@ class EventQueue {
 
   // Runs every event with time < end, then sets now() to end.
   void run_until(Time end) {
+    const uint64_t before = executed_;
     while (!heap_.empty() && heap_.front().time < end) {
       std::pop_heap(heap_.begin(), heap_.end(), later);
       const Entry entry = heap_.back();
@@ -71,6 +73,7 @@ class EventQueue {
       ++executed_;
       entry.handler->on_event(entry.tag);
     }
+    if (executed_ != before) last_event_ = now_;
     if (end > now_) now_ = end;
   }
 
@@ -89,6 +92,7 @@ class EventQueue {
 
   std::vector<Entry> heap_;
   Time now_ = 0;
+  Time last_event_ = 0;
   uint64_t sequence_ = 0;
   uint64_t executed_ = 0;
   uint16_t sources_ = 0;

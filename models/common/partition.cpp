@@ -154,6 +154,7 @@ void Partition::send(Packet&& packet) {
 
 void Partition::finish(int status) {
   finished_ = true;
+  finished_at_ = queue_.now();
   status_ = status;
 }
 
@@ -244,6 +245,7 @@ void Conductor::step() {
     run_window(now);
     if (!over_) over_ = check_end();
     if (!over_) exchange();
+    if (on_window_) on_window_();
   } else {
     over_ = must_stop();
   }
@@ -260,7 +262,7 @@ void Conductor::step() {
 }
 
 void Conductor::run_window(Time now) {
-  const Time end = now + window_;
+  const Time end = std::min(now + window_, std::max(drain_end_, now + 1));
   active_.clear();
   for (Partition* partition : partitions_) {
     if (partition->queue_.next_time() < end) {
@@ -306,12 +308,7 @@ bool Conductor::check_end() {
     if (!error_) error_ = first->error_;
     return true;
   }
-  for (const Partition* partition : partitions_) {
-    if (!partition->finished_) continue;
-    finishing_ = true;
-    status_ = partition->status_;
-    return true;
-  }
+  take_finish();
   if (must_stop()) return true;
 
   uint64_t progress = host_ != nullptr ? host_->progress() : 0;
@@ -326,6 +323,24 @@ bool Conductor::check_end() {
   if (limit == 0 || without_progress_ < limit || finishing_) return false;
   error_ = std::make_exception_ptr(CheckError(deadlock_report("no progress in " + in_nanoseconds(limit))));
   return true;
+}
+
+// Partitions run apart: what others do until one lookahead after a finish() belongs to the run whatever the window.
+void Conductor::take_finish() {
+  for (const Partition* partition : partitions_) {
+    if (!partition->finished_ || partition->finished_at_ + lookahead_ >= drain_end_) continue;
+    finishing_ = true;
+    status_ = partition->status_;
+    drain_end_ = partition->finished_at_ + lookahead_;
+  }
+}
+
+// All partitions to one time that does not depend on windows, for counters of idle time.
+void Conductor::settle() {
+  Time last = 0;
+  for (const Partition* partition : partitions_) last = std::max(last, partition->queue_.last_event());
+  const Time end = earliest() == kNever ? std::min(last + lookahead_, drain_end_) : drain_end_;
+  for (Partition* partition : partitions_) partition->run_window(end);
 }
 
 std::string Conductor::deadlock_report(const std::string& cause) const {
@@ -349,7 +364,10 @@ Conductor::Outcome Conductor::run() {
   over_ = true;
   if (error_) std::rethrow_exception(error_);
   if (stopped_) return Outcome::stopped;
-  if (finishing_) return Outcome::finished;
+  if (finishing_) {
+    settle();
+    return Outcome::finished;
+  }
   bool waits = host_ != nullptr;
   for (const Partition* partition : partitions_) waits = waits || !partition->waiting_on().empty();
   if (waits) throw CheckError(deadlock_report("nothing can happen any more"));

@@ -10,11 +10,12 @@
 // Invariants
 //  1 A packet is received at its arrival, before anything else of that time in its partition (the inbox has source id 0);
 //    packets of one time in the order (source node, sequence).
-//  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of construction.
+//  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of construction. So a run that
+//    ends well ends at a time that no window decides: its last event plus one lookahead, or the end of (b) or of the drain.
 //  3 An exception of a partition ends the run after the window in which it was thrown; of several the earliest in
 //    simulated time counts, then the one of the lowest node. It leaves run() as itself.
 //  4 The run ends when (a) finish() was called and all calendars have run empty, at most `drain_limit` later; (b) a partition
-//    called finish(); (c) a stop was requested; (d) nothing can happen any more or nothing moves for `progress_limit`:
+//    called finish() and one lookahead has passed; (c) a stop was requested; (d) nothing can happen any more or nothing moves for `progress_limit`:
 //    then run() throws CheckError with everybody's waiting_on().
 #ifndef STRETTO_MODELS_COMMON_PARTITION_H_
 #define STRETTO_MODELS_COMMON_PARTITION_H_
@@ -24,6 +25,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,7 +81,7 @@ class Partition final : public sc_core::sc_module, public PacketPort {
 
   // Fills in source and sequence. REQUIRES: packet.arrival >= queue().now() + lookahead.
   void send(Packet&& packet) override;
-  // Ends the run at the end of this window (a bare-metal program wrote `tohost`). Call from inside the partition.
+  // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the partition.
   void finish(int status);
 
  private:
@@ -113,6 +115,7 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   std::vector<Member> members_;
   std::exception_ptr error_;
   bool finished_ = false;
+  Time finished_at_ = 0;
   int status_ = 0;
 };
 
@@ -154,6 +157,8 @@ class Conductor final : public sc_core::sc_module {
   Time lookahead() const { return lookahead_; }
   int status() const { return status_; }
   uint64_t windows() const { return windows_; }
+  // Called after each window, between the partitions.
+  void on_window(std::function<void()> call) { on_window_ = std::move(call); }
   // In the order of nodes.
   const std::vector<Partition*>& partitions() const { return partitions_; }
 
@@ -165,6 +170,8 @@ class Conductor final : public sc_core::sc_module {
   void exchange();
   bool must_stop();
   bool check_end();  // True: the run is over.
+  void take_finish();
+  void settle();
   std::string deadlock_report(const std::string& cause) const;
   Time earliest() const;
   void pause();
@@ -177,6 +184,7 @@ class Conductor final : public sc_core::sc_module {
   std::array<uint64_t, 256> host_sequence_{};
   HostSide* host_ = nullptr;
   const std::atomic<bool>* stop_ = nullptr;
+  std::function<void()> on_window_;
   std::unique_ptr<WindowPool> pool_;
   std::vector<Partition*> active_;
   sc_core::sc_event wake_;
