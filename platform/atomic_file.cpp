@@ -2,13 +2,12 @@
 #include "platform/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "models/common/error.h"
 
@@ -31,6 +30,20 @@ void prepare_folder(const std::string& folder) {
   const std::string probe = folder + "/.probe." + std::to_string(getpid());
   write_atomically(probe, std::string(4096, ' '));
   std::filesystem::remove(probe, error);
+}
+
+OutputFolder::OutputFolder(const std::string& folder) {
+  prepare_folder(folder);
+  descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Where a file system knows no locks, nobody is kept out.
+  if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(descriptor_);
+    throw UserError(folder + ": another stretto is writing there; choose another --out");
+  }
+}
+
+OutputFolder::~OutputFolder() {
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 void write_atomically(const std::string& file, const std::string& contents) {
@@ -56,14 +69,6 @@ void write_atomically(const std::string& file, const std::string& contents) {
     errno = reason;
     fail(file);
   }
-}
-
-std::string read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UserError(file + ": cannot be read");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
 }  // namespace stretto

@@ -3,11 +3,12 @@
 
 #include <boost/program_options.hpp>
 
+#include <cerrno>
 #include <cstdio>
-#include <functional>
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
-#include <sstream>
-#include <thread>
+#include <limits>
 
 #include "models/common/error.h"
 #include "models/common/spec.h"
@@ -22,10 +23,6 @@ namespace po = boost::program_options;
 
 namespace stretto {
 
-const char* impl_name(Impl impl) {
-  return impl == Impl::rtl ? "rtl" : impl == Impl::model ? "model" : "lockstep";
-}
-
 namespace {
 
 constexpr const char* kUsage =
@@ -39,7 +36,10 @@ constexpr const char* kUsage =
     "  stretto compare DIR DIR...           results side by side; ratios are to the first\n"
     "\n"
     "'stretto COMMAND --help' explains a command. 'stretto --version' prints the version.\n"
-    "Exit status: 0 success, 1 a check failed, 2 bad usage or input, 124 time limit.\n";
+    "Exit status: 0 success, 1 a check failed, 2 bad usage or input or results that cannot be "
+    "written,\n124 time limit, 129, 130, 143 interrupted by SIGHUP, SIGINT, SIGTERM (results so "
+    "far are "
+    "kept;\na second signal some seconds later ends at once).\n";
 
 using Arguments = std::vector<std::string>;
 
@@ -69,33 +69,33 @@ bool parse(const Arguments& arguments, const std::string& headline,
   return true;
 }
 
-void add_impl(const std::string& text, std::map<std::string, Impl>& impl) {
-  const size_t equals = text.find('=');
-  const std::string block = text.substr(0, equals);
-  const std::string kind = equals == std::string::npos ? "" : text.substr(equals + 1);
-  Impl value = Impl::rtl;
-  if (kind == "model") {
-    value = Impl::model;
-  } else if (kind == "lockstep") {
-    value = Impl::lockstep;
-  } else if (kind != "rtl") {
-    throw UserError("--impl " + text + ": must be BLOCK=rtl|model|lockstep or all=...");
+// A whole number in [low, high]. "-1" is not one: it would wrap around.
+uint64_t whole(const std::string& option, const std::string& text, uint64_t low, uint64_t high) {
+  uint64_t value = 0;
+  ParameterSet set;
+  set.number(option, value, low, high, "");
+  if (!set.all()[0].set(text)) {
+    throw UserError("--" + option + " " + text + ": must be a whole number " + std::to_string(low) +
+                    ".." + std::to_string(high));
   }
-  bool known = false;
-  for (const std::string& name : block_names()) {
-    if (block != "all" && block != name) continue;
-    impl[name] = value;
-    known = true;
-  }
-  if (!known)
-    throw UserError("--impl " + text + ": no block '" + block +
-                    "'; 'stretto list blocks' shows all");
+  return value;
+}
+
+double seconds(const std::string& option, const std::string& text) {
+  constexpr double kMost = 1e9;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value > 0 && value <= kMost))
+    throw UserError("--" + option + " " + text +
+                    ": must be a number of seconds, more than 0, at most 1e9");
+  return value;
 }
 
 int command_run(const Arguments& arguments, const Arguments& command_line) {
   RunOptions options;
   options.command_line = command_line;
   std::vector<std::string> impl;
+  std::string seed, time_limit, waves_limit;
   po::options_description visible("Options");
   visible.add_options()("help,h", "this text")(
       "machine", po::value(&options.machine)->value_name("M"),
@@ -106,7 +106,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
       "firmware of the command processors")(
       "set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
       "set a parameter; may be repeated")(
-      "seed", po::value(&options.seed)->value_name("N")->default_value(1), "seed of operands")(
+      "seed", po::value(&seed)->value_name("N")->default_value("1"), "seed of operands")(
       "impl", po::value(&impl)->value_name("BLOCK|all=KIND")->composing(),
       "rtl (default), model or lockstep")(
       "data", po::value(&options.data)->value_name("stamp|real"),
@@ -115,24 +115,23 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
       "timeline", po::bool_switch(&options.timeline), "write DIR/timeline.json (Chrome, Perfetto)")(
       "waves", po::value(&options.waves)->value_name("BLOCK[,..][@FROM..TO]"),
       "write DIR/waves.fst (GTKWave) of RTL blocks: mca,tracker@10us..12us, mca[3], gpu1.mca[0-3]")(
-      "waves-limit", po::value(&options.waves_limit_mib)->value_name("MIB")->default_value(256),
+      "waves-limit", po::value(&waves_limit)->value_name("MIB")->default_value("256"),
       "size at which waves.fst ends")(
-      "time-limit",
-      po::value(&options.time_limit_s)->value_name("SECONDS")->default_value(0, "none"),
-      "of host time")("progress", po::bool_switch(&options.progress),
-                      "progress line from the start, also when not a terminal");
+      "time-limit", po::value(&time_limit)->value_name("SECONDS"), "of host time; default: none")(
+      "progress", po::bool_switch(&options.progress),
+      "progress line from the start, also when not a terminal");
   po::options_description positional;
   positional.add_options()("workload", po::value(&options.workload), "");
   po::variables_map values;
   if (parse(arguments, "run [WORKLOAD] [options]", visible, positional, "workload", 1, values))
     return kExitSuccess;
-  for (const std::string& text : impl) add_impl(text, options.impl);
+  for (const std::string& text : impl) set_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
-  if (options.time_limit_s < 0) throw UserError("--time-limit must not be negative");
   if (values.count("waves") != 0 && options.waves.empty())
     throw UserError("--waves: must name a block; 'stretto list blocks' shows all");
-  if (options.waves_limit_mib < 1 || options.waves_limit_mib > 65536)
-    throw UserError("--waves-limit must be 1..65536");
+  options.waves_limit_mib = static_cast<uint32_t>(whole("waves-limit", waves_limit, 1, 65536));
+  options.seed = whole("seed", seed, 0, std::numeric_limits<uint64_t>::max());
+  if (values.count("time-limit") != 0) options.time_limit_s = seconds("time-limit", time_limit);
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");
   }
@@ -141,11 +140,12 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
 
 int command_reproduce(const Arguments& arguments) {
   ReproduceOptions options;
+  std::string jobs;
   po::options_description visible("Options");
   visible.add_options()("help,h", "this text")(
       "figure", po::value(&options.figure)->value_name("ID"),
       "only the targets of this figure (16, 17, 18) or id (T3-R01)")(
-      "jobs", po::value(&options.jobs)->value_name("N")->default_value(1), "simulations at a time")(
+      "jobs", po::value(&jobs)->value_name("N")->default_value("1"), "simulations at a time")(
       "out", po::value(&options.out)->value_name("DIR")->default_value("results/reproduce-t3"),
       "results, one folder a simulation; what is there is not run again")(
       "full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")(
@@ -164,8 +164,10 @@ int command_reproduce(const Arguments& arguments) {
   po::variables_map values;
   if (parse(arguments, "reproduce t3 [options]", visible, positional, "paper", 1, values))
     return kExitSuccess;
+  if (options.paper.empty())
+    throw UserError("reproduce needs a paper: t3; see 'stretto reproduce --help'");
   if (options.paper != "t3") throw UserError("reproduce " + options.paper + ": must be t3");
-  if (options.jobs < 1 || options.jobs > 256) throw UserError("--jobs must be 1..256");
+  options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
   return reproduce(options);
 }
 
@@ -201,7 +203,9 @@ int command_compare(const Arguments& arguments, bool many) {
 
 }  // namespace
 
-int cli(int argc, char* argv[]) {
+namespace {
+
+int command(int argc, char* argv[]) {
   try {
     if (argc < 2) {
       std::cerr << kUsage;
@@ -229,6 +233,9 @@ int cli(int argc, char* argv[]) {
   } catch (const UserError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitUsage;
+  } catch (const Interrupted& error) {
+    std::cerr << "stretto: " << error.what() << "\n";
+    return kExitSignal + error.signal;
   } catch (const CheckError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitCheckFailed;
@@ -239,6 +246,16 @@ int cli(int argc, char* argv[]) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitCheckFailed;
   }
+}
+
+}  // namespace
+
+int cli(int argc, char* argv[]) {
+  const int status = command(argc, argv);
+  // What nobody could read was not said.
+  if (std::cout.flush() && std::fflush(stdout) == 0) return status;
+  std::cerr << "stretto: standard output cannot be written (" << std::strerror(errno) << ")\n";
+  return status == kExitSuccess ? kExitUsage : status;
 }
 
 }  // namespace stretto

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 
 #include "models/common/error.h"
-#include "platform/atomic_file.h"
+#include "models/common/read_file.h"
+#include "platform/cli.h"
+#include "platform/yaml_file.h"
 
 namespace stretto {
 
@@ -72,15 +76,102 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
+// A result and where it lies.
+struct Result {
+  std::string folder;
+  json::value root;
+  std::map<std::string, std::string> parameters;  // Of machine.yaml; empty if it is not there.
+  bool comparable = true;                         // Its times may be divided.
+};
+
+void flatten(const YAML::Node& node, const std::string& prefix,
+             std::map<std::string, std::string>& all) {
+  for (const auto& item : node) {
+    const std::string path = prefix + item.first.Scalar();
+    if (item.second.IsMap()) {
+      flatten(item.second, path + ".", all);
+    } else if (path != "description" && path.rfind("sim.", 0) != 0) {  // sim.* changes no result.
+      all[path] = item.second.Scalar();
+    }
+  }
+}
+
+Result load(const std::string& folder) {
+  Result result{folder, load_results(folder), {}, true};
+  const std::string machine = folder + "/machine.yaml";
+  if (std::filesystem::exists(machine)) flatten(load_yaml(machine), "", result.parameters);
+  return result;
+}
+
+// Why the times of a result mean nothing; empty if they do.
+std::string unusable(const json::value& v) {
+  if (text_at(v, "status") != "complete") return "status is '" + text_at(v, "status") + "'";
+  if (number_at(v, {"check", "elements"}) == 0) return "no element was checked";
+  if (number_at(v, {"check", "mismatches"}) != 0) return "its data is wrong";
+  if (number_at(v, {"audit", "violations"}) != 0) return "it violates laws";
+  return "";
+}
+
+// In what `b` differs from `a` beside the mode, as "machine (t3, t3-paper), ...".
+std::string differences(const Result& a, const Result& b) {
+  constexpr size_t kShown = 6;
+  std::vector<std::string> all;
+  for (const char* key : {"machine", "data", "firmware_sha256"}) {
+    const std::string left = text_at(a.root, key), right = text_at(b.root, key);
+    if (left != right)
+      all.push_back(std::string(key) + " (" + left.substr(0, 12) + ", " + right.substr(0, 12) +
+                    ")");
+  }
+  for (const char* key : {"seed", "gpus"}) {
+    const uint64_t left = number_at(a.root, {key}), right = number_at(b.root, {key});
+    if (left != right)
+      all.push_back(std::string(key) + " (" + std::to_string(left) + ", " + std::to_string(right) +
+                    ")");
+  }
+  for (const auto& [path, value] : b.parameters) {
+    const auto other = a.parameters.find(path);
+    if (path != "gpus" && other != a.parameters.end() && other->second != value)
+      all.push_back(path + " (" + other->second + ", " + value + ")");
+  }
+  std::string text;
+  for (size_t i = 0; i < all.size() && i < kShown; ++i) text += (i ? ", " : "") + all[i];
+  if (all.size() > kShown) text += " and " + std::to_string(all.size() - kShown) + " more";
+  return text;
+}
+
+// Says on standard error what makes ratios wrong or doubtful; true if every ratio may be shown.
+bool judge(std::vector<Result>& all) {
+  const Result& first = all[0];
+  bool good = true;
+  for (Result& one : all) {
+    std::string why = unusable(one.root);
+    if (why.empty() && (text_at(one.root, "workload") != text_at(first.root, "workload") ||
+                        one.root.as_object()["shape"] != all[0].root.as_object()["shape"]))
+      why = "it is of another workload than " + first.folder;
+    if (!why.empty()) {
+      std::fprintf(stderr, "stretto: %s: no speed-up: %s\n", one.folder.c_str(), why.c_str());
+      one.comparable = good = false;
+      continue;
+    }
+    const std::string differs = differences(first, one);
+    if (!differs.empty())
+      std::fprintf(stderr, "stretto: %s: not only the mode differs from %s: %s\n",
+                   one.folder.c_str(), first.folder.c_str(), differs.c_str());
+  }
+  return good;
+}
+
 }  // namespace
 
 int compare(const std::vector<std::string>& folders) {
-  std::vector<json::value> all;
-  for (const std::string& folder : folders) all.push_back(load_results(folder));
+  std::vector<Result> all;
+  for (const std::string& folder : folders) all.push_back(load(folder));
+  const bool many = folders.size() > 1;
+  const bool good = !many || judge(all);
   Table table;
   const auto row = [&](const std::string& title, const auto& cell) {
     std::vector<std::string> cells;
-    for (const json::value& one : all) cells.push_back(cell(one));
+    for (const Result& one : all) cells.push_back(cell(one.root));
     table.row(title, std::move(cells));
   };
   for (const char* key : {"workload", "machine", "mode", "data", "status"}) {
@@ -93,24 +184,24 @@ int compare(const std::vector<std::string>& folders) {
     });
   }
   // A speed-up is asked for with and without what comes before the first kernel.
-  const auto ratio = [&](const auto& time) {
-    return [&, time](const json::value& v) {
-      const double mine = time(v);
-      return mine == 0 ? std::string("-") : fixed(time(all[0]) / mine, 3);
+  const auto ratio = [&](const std::string& title, const std::vector<const char*>& without) {
+    const auto time = [&](const json::value& v) {
+      double time = double(number_at(v, {"time_ns", "total"}));
+      for (const char* phase : without) time -= double(number_at(v, {"time_ns", phase}));
+      return time;
     };
+    std::vector<std::string> cells;
+    for (const Result& one : all) {
+      const bool shown = all[0].comparable && one.comparable && time(one.root) > 0;
+      cells.push_back(shown ? fixed(time(all[0].root) / time(one.root), 3) : "-");
+    }
+    table.row(title, std::move(cells));
   };
-  row("speed-up, whole run", ratio([](const json::value& v) {
-        return double(number_at(v, {"time_ns", "total"}));
-      }));
-  row("speed-up without init", ratio([](const json::value& v) {
-        return double(number_at(v, {"time_ns", "total"})) -
-               double(number_at(v, {"time_ns", "init"}));
-      }));
-  row("speed-up without setup and init", ratio([](const json::value& v) {
-        return double(number_at(v, {"time_ns", "total"})) -
-               double(number_at(v, {"time_ns", "setup"})) -
-               double(number_at(v, {"time_ns", "init"}));
-      }));
+  if (many) {
+    ratio("speed-up, whole run", {});
+    ratio("speed-up without init", {"init"});
+    ratio("speed-up without setup and init", {"setup", "init"});
+  }
   row("", [](const json::value&) { return std::string(); });
   for (const char* key : {"gemm_read", "gemm_write", "rs_read", "rs_write", "ag_read", "ag_write",
                           "init_write", "sync_read", "sync_write", "spill_read", "spill_write"}) {
@@ -149,7 +240,7 @@ int compare(const std::vector<std::string>& folders) {
   });
   row("digest", [](const json::value& v) { return text_at(v, "digest").substr(0, 12); });
   table.print();
-  return 0;
+  return good ? kExitSuccess : kExitCheckFailed;
 }
 
 }  // namespace stretto

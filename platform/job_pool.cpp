@@ -2,13 +2,14 @@
 #include "platform/job_pool.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -19,8 +20,8 @@ namespace stretto {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int) {
-  interrupted = 1;
+void on_signal(int number) {
+  interrupted = number;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -29,34 +30,42 @@ pid_t start(const Job& job) {
   std::vector<char*> argv;
   for (const std::string& word : job.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, job.log_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                   0644);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  // A group of its own: a terminal's SIGINT reaches the children through us, once.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0)
-    throw UserError(job.command[0] + ": cannot be started (" + std::strerror(error) + ")");
+  const int log = open(job.log_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (log < 0) throw UserError(job.log_file + ": cannot be written (" + std::strerror(errno) + ")");
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    // A group of its own: a terminal's SIGINT reaches the children through us, once.
+    setpgid(0, 0);
+    // When we are killed nobody would wait for it; the next reproduction would meet it at its
+    // files.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    execv(argv[0], argv.data());
+    std::perror(argv[0]);
+    _exit(127);
+  }
+  const int reason = errno;
+  close(log);
+  if (child < 0)
+    throw UserError(job.command[0] + ": cannot be started (" + std::strerror(reason) + ")");
   return child;
 }
 
 }  // namespace
 
-bool run_jobs(std::vector<Job>& jobs, unsigned at_once,
-              const std::function<void(const Job&)>& finished) {
+int run_jobs(std::vector<Job>& jobs, unsigned at_once,
+             const std::function<void(const Job&)>& finished) {
   interrupted = 0;
   struct sigaction action {
-  }, old_int{}, old_term{};
+  }, old_int{}, old_term{}, old_hup{};
   action.sa_handler = on_signal;  // Without SA_RESTART: waitpid returns.
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);
+  sigaction(SIGHUP, &action, &old_hup);
+  if (old_hup.sa_handler == SIG_IGN) sigaction(SIGHUP, &old_hup, nullptr);  // nohup(1).
   struct Running {
     size_t job;
     Clock::time_point since;
@@ -89,7 +98,8 @@ bool run_jobs(std::vector<Job>& jobs, unsigned at_once,
   }
   sigaction(SIGINT, &old_int, nullptr);
   sigaction(SIGTERM, &old_term, nullptr);
-  return interrupted == 0;
+  sigaction(SIGHUP, &old_hup, nullptr);
+  return interrupted;
 }
 
 }  // namespace stretto

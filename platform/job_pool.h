@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs commands as child processes, a few at a time. Output of each goes to a file. SIGINT and
-// SIGTERM are passed on to the children, which write what they have; then run() returns false.
+// Runs commands as child processes, a few at a time. Output of each goes to a file. SIGINT,
+// SIGTERM and SIGHUP reach the children as SIGINT: they write what they have. Children do not outlive
+// their parent.
 #ifndef STRETTO_PLATFORM_JOB_POOL_H_
 #define STRETTO_PLATFORM_JOB_POOL_H_
 
@@ -18,9 +19,10 @@ struct Job {
   double seconds = 0;
 };
 
-// `finished` is called after each job. False: interrupted.
-bool run_jobs(std::vector<Job>& jobs, unsigned at_once,
-              const std::function<void(const Job&)>& finished);
+// `finished` is called after each job. Returns the number of the signal that interrupted it, or 0.
+// REQUIRES: one thread.
+int run_jobs(std::vector<Job>& jobs, unsigned at_once,
+             const std::function<void(const Job&)>& finished);
 
 }  // namespace stretto
 

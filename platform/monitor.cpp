@@ -41,6 +41,8 @@ Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<s
   stop_flag = &stop_;
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  // nohup(1) has it ignored.
+  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   SC_HAS_PROCESS(Monitor);
   SC_METHOD(look);
 }
@@ -48,11 +50,16 @@ Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<s
 Monitor::~Monitor() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   stop_flag = nullptr;
 }
 
 std::string Monitor::reason() const {
   return over_time_ ? "time limit" : caught != 0 ? "interrupted" : "";
+}
+
+int Monitor::signal() const {
+  return caught;
 }
 
 double Monitor::elapsed_s() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches a run from outside the machine: progress line, time limit, SIGINT and SIGTERM. Looks at
-// the host clock every simulated microsecond; it changes nothing in the machine.
+// Watches a run from outside the machine: progress line, time limit, SIGINT, SIGTERM and SIGHUP.
+// Looks at the host clock every simulated microsecond; it changes nothing in the machine.
 #ifndef STRETTO_PLATFORM_MONITOR_H_
 #define STRETTO_PLATFORM_MONITOR_H_
 
@@ -35,6 +35,8 @@ class Monitor final : public sc_core::sc_module {
   const std::atomic<bool>& stop() const { return stop_; }
   // "interrupted", "time limit" or empty.
   std::string reason() const;
+  // The number of the signal that interrupted the run, or 0.
+  int signal() const;
   double elapsed_s() const;
   // Ends the progress line.
   void finish();

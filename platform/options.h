@@ -40,6 +40,8 @@ struct RunOptions {
 };
 
 const char* impl_name(Impl impl);
+// "mca=model", "all=lockstep": sets the blocks it names. Throws UserError.
+void set_impl(const std::string& text, std::map<std::string, Impl>& impl);
 
 }  // namespace stretto
 

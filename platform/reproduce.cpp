@@ -9,14 +9,19 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iostream>
+#include <memory>
+#include <set>
 #include <sstream>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 #include "platform/atomic_file.h"
 #include "platform/cli.h"
 #include "platform/compare.h"
 #include "platform/job_pool.h"
+#include "platform/machine.h"
+#include "platform/options.h"
+#include "platform/sub_layer.h"
 #include "platform/t3_targets.h"
 #include "platform/workload.h"
 #include "platform/yaml_file.h"
@@ -76,6 +81,7 @@ struct Simulation {
   std::string mode;
   bool full = false;
   std::string folder;
+  std::string key;  // See checked_key().
 };
 
 class Reproduction {
@@ -83,20 +89,26 @@ class Reproduction {
   explicit Reproduction(const ReproduceOptions& options)
       : options_(options), machines_(split(options.machines, ',')) {
     if (machines_.empty()) throw UserError("--machines: give at least one, as in t3,t3-paper");
-    for (const std::string& machine : machines_) find_shipped("machines", machine);
+    check_options();
     for (const std::string& name : shipped("workloads")) {
       if (name.rfind("t3/", 0) != 0 || name.find("-tp") == std::string::npos) continue;
       const std::string shorter = name.substr(3);
       if (chosen(shorter, options.cases)) cases_.push_back(shorter);
     }
-    if (cases_.empty())
-      throw UserError("--cases " + options.cases +
-                      ": no such case; 'stretto list workloads' shows all");
-    prepare_folder(options.out);
+    for (const std::string& beginning : split(options.cases, ',')) {
+      if (std::none_of(cases_.begin(), cases_.end(),
+                       [&](const std::string& name) { return name.rfind(beginning, 0) == 0; }))
+        throw UserError("--cases " + beginning +
+                        ": no case begins so; 'stretto list workloads' shows all as t3/CASE");
+    }
+    if (cases_.empty()) throw UserError("--cases: give at least one, as in tnlg,mega-op");
     plan();
+    for (Simulation& one : simulations_) one.key = checked_key(one);
+    lock_ = std::make_unique<OutputFolder>(options.out);
   }
 
   int run() {
+    tell_stale();
     const int status = options_.table_only ? kExitSuccess : simulate();
     load();
     write_cases();
@@ -105,6 +117,85 @@ class Reproduction {
   }
 
  private:
+  // What can be judged without building a machine.
+  void check_options() {
+    std::string all;
+    for (const std::string& mode : modes()) all += (all.empty() ? "" : ", ") + mode;
+    const std::vector<std::string> wanted = split(options_.modes, ',');
+    if (wanted.empty() && !options_.modes.empty())
+      throw UserError("--modes: give at least one of " + all);
+    for (const std::string& mode : wanted) {
+      if (std::find(modes().begin(), modes().end(), mode) == modes().end())
+        throw UserError("--modes " + mode + ": must be of " + all);
+    }
+    std::set<std::string> folders;
+    for (const std::string& machine : machines_) {
+      if (!folders.insert(folder_of(machine)).second)
+        throw UserError("--machines " + options_.machines + ": two would share the folder " +
+                        folder_of(machine));
+    }
+    targets_ =
+        load_targets(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/t3.yaml");
+    if (std::none_of(targets_.begin(), targets_.end(),
+                     [this](const Target& target) { return computed(target) && wants(target); })) {
+      throw UserError("--figure " + options_.figure +
+                      ": no target of this version; allowed: 16, 17, 18 or one of " +
+                      t3_ids().front() + " .. " + t3_ids().back());
+    }
+    if (!options_.impl.empty()) {
+      std::map<std::string, Impl> ignored;
+      set_impl(options_.impl, ignored);
+    }
+  }
+
+  static std::string folder_of(const std::string& machine) {
+    return fs::path(machine).stem().string();
+  }
+
+  static bool computed(const Target& target) {
+    return std::find(t3_ids().begin(), t3_ids().end(), target.id) != t3_ids().end();
+  }
+
+  // Builds the machine description of a simulation, so that what is wrong with it is said before
+  // any simulation, and makes from it what must be equal for a result to be taken from a folder:
+  // the machine in all its parameters, the workload, and the executable and programs that ran. How
+  // many threads do it changes no result.
+  std::string checked_key(const Simulation& one) const {
+    RunOptions options;
+    options.mode = one.mode;
+    Machine machine;
+    SystemRequest request{machine, options, load_workload("t3/" + one.name), true, DataMode::stamp};
+    machine.load(one.machine);
+    request.workload.configure(machine);
+    if (!one.full) machine.set("sim.mirror=true");
+    for (const std::string& set : options_.sets) machine.set(set);
+    machine.check();
+    check_fits(request);
+    std::string text = "workload t3/" + one.name + "\nmode " + one.mode + "\nm " +
+                       std::to_string(request.workload.m) + "\nn " +
+                       std::to_string(request.workload.n) + "\nk " +
+                       std::to_string(request.workload.k) + "\nimpl " + options_.impl + "\n";
+    for (const Parameter& parameter : machine.parameters().all()) {
+      if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
+    }
+    const SoftwareSpec& software = machine.spec().software;
+    for (const std::string& file :
+         {std::string("/proc/self/exe"), software_folder() + "/firmware/main.elf",
+          kernel_path(software.gemm), kernel_path(software.ring)}) {
+      text += fs::path(file).filename().string() + " sha256 " + sum_of(file) + "\n";
+    }
+    return text;
+  }
+
+  const std::string& sum_of(const std::string& file) const {
+    std::string& sum = sums_[file];
+    if (sum.empty()) {
+      const std::string contents = read_file(file);
+      sum = sha256_hex(contents.data(), contents.size());
+    }
+    return sum;
+  }
+
   void plan() {
     for (const std::string& machine : machines_) {
       for (const std::string& name : cases_) {
@@ -139,9 +230,9 @@ class Reproduction {
         }
       }
     }
-    Simulation one{machine, simulated, {name}, mode, full, ""};
-    one.folder = options_.out + "/" + fs::path(machine).stem().string() + "/" + simulated + "/" +
-                 mode + (full ? "-full" : "");
+    Simulation one{machine, simulated, {name}, mode, full, "", ""};
+    one.folder = options_.out + "/" + folder_of(machine) + "/" + simulated + "/" + mode +
+                 (full ? "-full" : "");
     simulations_.push_back(std::move(one));
   }
 
@@ -156,18 +247,23 @@ class Reproduction {
     return words;
   }
 
-  // What must be equal for a result to be taken from the folder.
-  std::string key(const Simulation& one) const {
-    std::string text;
-    for (const std::string& word : arguments(one)) text += word + "\n";
-    return text;
+  bool there(const Simulation& one) const {
+    return fs::exists(one.folder + "/stats.json") && fs::exists(one.folder + "/key") &&
+           text_of(load_results(one.folder), "status") == "complete";
   }
 
   bool done(const Simulation& one) const {
-    if (!fs::exists(one.folder + "/stats.json") || !fs::exists(one.folder + "/command"))
-      return false;
-    return read_file(one.folder + "/command") == key(one) &&
-           text_of(load_results(one.folder), "status") == "complete";
+    return there(one) && read_file(one.folder + "/key") == one.key;
+  }
+
+  void tell_stale() const {
+    const auto stale = std::count_if(simulations_.begin(), simulations_.end(),
+                                     [this](const Simulation& s) { return there(s) && !done(s); });
+    if (stale == 0) return;
+    std::fprintf(stderr,
+                 "reproduce t3: %td results in %s are of another build, firmware, kernel, machine "
+                 "or option: %s\n",
+                 stale, options_.out.c_str(), options_.table_only ? "left out" : "simulated again");
   }
 
   static std::string text_of(const json::value& root, const char* name) {
@@ -183,7 +279,7 @@ class Reproduction {
       if (done(one)) continue;
       prepare_folder(one.folder);
       fs::remove(one.folder + "/stats.json", error);
-      write_atomically(one.folder + "/command", key(one));
+      write_atomically(one.folder + "/key", one.key);
       Job job;
       job.title = one.machine + " " + one.name + " " + one.mode + (one.full ? " full" : "");
       job.command = arguments(one);
@@ -196,7 +292,7 @@ class Reproduction {
                  jobs.size(), simulations_.size(), options_.jobs, options_.out.c_str());
     size_t finished = 0;
     int status = kExitSuccess;
-    const bool whole = run_jobs(jobs, options_.jobs, [&](const Job& job) {
+    const int signal = run_jobs(jobs, options_.jobs, [&](const Job& job) {
       ++finished;
       const char* how = job.exit_code == 0 ? "ok" : "FAILED";
       std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
@@ -204,9 +300,10 @@ class Reproduction {
                    job.exit_code ? "; see " : "", job.exit_code ? job.log_file.c_str() : "");
       if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
     });
-    if (!whole)
-      throw CheckError("interrupted; 'stretto reproduce t3 --out " + options_.out +
-                       "' goes on from here");
+    if (signal != 0)
+      throw Interrupted(
+          "interrupted; 'stretto reproduce t3 --out " + options_.out + "' goes on from here",
+          signal);
     return status;
   }
 
@@ -306,7 +403,7 @@ class Reproduction {
     write_atomically(options_.out + "/cases.csv", csv);
   }
 
-  bool wanted(const Target& target) const {
+  bool wants(const Target& target) const {
     if (options_.figure.empty() || target.id == options_.figure) return true;
     const std::string figure = "Fig " + options_.figure;
     const size_t at = target.section.find(figure);
@@ -315,8 +412,6 @@ class Reproduction {
   }
 
   void write_table() {
-    const std::vector<Target> targets =
-        load_targets(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/t3.yaml");
     std::string csv = "id,kind,metric,published,unit";
     for (const std::string& machine : machines_)
       csv += "," + machine + "," + machine + " ratio," + machine + " verdict," + machine + " note";
@@ -329,9 +424,9 @@ class Reproduction {
     unsigned count = 0;
     std::map<std::string, unsigned> met;
     for (const std::string& id : t3_ids()) {
-      const auto target =
-          std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return t.id == id; });
-      if (target == targets.end() || !wanted(*target)) continue;
+      const auto target = std::find_if(targets_.begin(), targets_.end(),
+                                       [&](const Target& t) { return t.id == id; });
+      if (target == targets_.end() || !wants(*target)) continue;
       ++count;
       const std::string published = target->value ? format("%g", *target->value) : "trend";
       std::printf("%-7s %-10s %-26s %9s", id.c_str(), target->kind.c_str(), target->metric.c_str(),
@@ -365,9 +460,6 @@ class Reproduction {
       std::printf("\n%s", notes.c_str());
       rows.push_back(std::move(row));
     }
-    if (count == 0)
-      throw UserError("--figure " + options_.figure +
-                      ": no target of this version; figures are 16, 17 and 18");
     for (const std::string& machine : machines_)
       std::printf("%s: %u of %u met\n", machine.c_str(), met[machine], count);
     write_atomically(options_.out + "/table.csv", csv);
@@ -378,7 +470,10 @@ class Reproduction {
   const ReproduceOptions& options_;
   std::vector<std::string> machines_;
   std::vector<std::string> cases_;
+  std::vector<Target> targets_;
   std::vector<Simulation> simulations_;
+  std::unique_ptr<OutputFolder> lock_;
+  mutable std::map<std::string, std::string> sums_;  // SHA-256 of files, by name.
   std::map<std::string, std::vector<T3Case>> results_;
 };
 

@@ -12,7 +12,7 @@
 namespace stretto {
 
 struct ReproduceOptions {
-  std::string paper = "t3";
+  std::string paper;
   std::string figure;  // Empty: all.
   unsigned jobs = 1;
   std::string out;

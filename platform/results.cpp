@@ -112,6 +112,7 @@ uint64_t Results::violations() const {
 
 int Results::exit_code() const {
   if (status == "time limit") return kExitTimeLimit;
+  if (status == "interrupted") return kExitSignal + signal;
   if (status != "complete" || violations() != 0 || !check.passed()) return kExitCheckFailed;
   return kExitSuccess;
 }
@@ -127,6 +128,7 @@ std::string to_json(const Results& results) {
   root["data"] = results.data;
   root["seed"] = results.seed;
   root["gpus"] = results.gpus;
+  root["shape"] = object_of(results.shape);
   root["impl"] = object_of(results.impl);
   root["kernel_sha256"] = object_of(results.kernel_sha256);
   root["firmware_sha256"] = results.firmware_sha256;
@@ -175,9 +177,9 @@ std::string to_csv(const Results& results) {
 
 void write_results(const std::string& folder, const Results& results,
                    const std::string& resolved_machine) {
+  write_atomically(folder + "/stats.json", to_json(results));
   write_atomically(folder + "/machine.yaml", resolved_machine);
   write_atomically(folder + "/stats.csv", to_csv(results));
-  write_atomically(folder + "/stats.json", to_json(results));  // Last: where it is, all is.
 }
 
 std::string first_complaint(const Results& results) {

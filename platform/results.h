@@ -25,12 +25,14 @@ struct Results {
   // "complete"; "failed" (a check), "fault", "deadlock", "interrupted", "time limit".
   std::string status = "complete";
   std::string message;  // One line, when not complete.
+  int signal = 0;       // That interrupted it.
   std::string machine;
   std::string workload;
   std::string mode;
   std::string data;
   uint64_t seed = 0;
   uint32_t gpus = 0;
+  std::map<std::string, uint64_t> shape;  // m, n, k of the sub-layer.
   std::map<std::string, std::string> impl;
   std::map<std::string, std::string> kernel_sha256;
   std::string firmware_sha256;
@@ -50,12 +52,13 @@ struct Results {
   double peak_rss_mib = 0;
 
   uint64_t violations() const;
-  // 0, 1 or 124, from status, check and audit.
+  // 0, 1, 124 or 128 + signal, from status, check and audit.
   int exit_code() const;
 };
 
 std::string to_json(const Results& results);
 std::string to_csv(const Results& results);
+// stats.json first: it holds all, the others are for reading.
 void write_results(const std::string& folder, const Results& results,
                    const std::string& resolved_machine);
 // The one line that says why the exit status is not 0: status, first mismatch, first violation of

@@ -15,6 +15,7 @@
 #include "platform/cli.h"
 #include "platform/monitor.h"
 #include "platform/results.h"
+#include "platform/sub_layer.h"
 #include "platform/system.h"
 #include "platform/timeline.h"
 #include "platform/traced_build.h"
@@ -70,6 +71,7 @@ SystemRequest prepare(RunOptions& options, Machine& machine) {
   }
   for (const std::string& set : options.sets) machine.set(set);
   machine.check();
+  if (request.has_workload) check_fits(request);
   return request;
 }
 
@@ -88,6 +90,23 @@ std::unique_ptr<Waves> prepare_waves(const RunOptions& options, const MachineSpe
       {request, out + "/waves.fst", uint64_t{options.waves_limit_mib} << 20, lookahead});
 }
 
+// Empty, or why something could not be kept: a run that took an hour still has its summary then.
+std::string write_all(const std::string& out, const Results& results, const Machine& machine,
+                      Timeline* timeline) {
+  std::string wrong;
+  try {
+    if (!out.empty()) write_results(out, results, machine.resolved());
+  } catch (const UserError& error) {
+    wrong = error.what();
+  }
+  try {
+    if (timeline != nullptr) timeline->close();
+  } catch (const UserError& error) {
+    if (wrong.empty()) wrong = error.what();
+  }
+  return wrong;
+}
+
 }  // namespace
 
 int run(const RunOptions& given) {
@@ -95,17 +114,20 @@ int run(const RunOptions& given) {
   Machine machine;
   const SystemRequest request = prepare(options, machine);
   const std::string out = default_out_folder(options);
+  std::unique_ptr<OutputFolder> folder;
   if (!out.empty()) {
-    prepare_folder(out);
+    folder = std::make_unique<OutputFolder>(out);
+    // Of an earlier run: must not stand for this one.
     std::error_code ignored;
-    std::filesystem::remove(out + "/stats.json",
-                            ignored);  // Of an earlier run: must not stand for this one.
+    for (const char* file : {"/stats.json", "/stats.csv", "/machine.yaml", "/timeline.json"})
+      std::filesystem::remove(out + file, ignored);
   }
   std::unique_ptr<Timeline> timeline;
   if (options.timeline) {
     if (out.empty()) throw UserError("--timeline needs --out DIR");
     timeline = std::make_unique<Timeline>(out + "/timeline.json",
-                                          uint64_t{machine.spec().sim.timeline_mib} << 20);
+                                          uint64_t{machine.spec().sim.timeline_mib} << 20,
+                                          machine.spec().gpus);
   }
 
   const std::unique_ptr<Waves> waves = prepare_waves(options, machine.spec(), out);
@@ -129,6 +151,9 @@ int run(const RunOptions& given) {
     if (outcome == Conductor::Outcome::stopped) {
       results.status = monitor.reason().empty() ? "interrupted" : monitor.reason();
       results.message = system.progress_text();
+      results.signal = monitor.signal();
+    } else if (request.has_workload && !system.firmware_end().empty()) {
+      throw CheckError(system.firmware_end());
     } else if (request.has_workload) {
       results.check = system.check();
       if (results.check.elements == 0) throw CheckError("no element was checked");
@@ -146,12 +171,11 @@ int run(const RunOptions& given) {
                       " to tohost: test " + std::to_string(bare_metal_status >> 1) + " failed";
   }
   measure_host(monitor, results);
-  if (timeline) timeline->close();
-  if (!out.empty()) write_results(out, results, machine.resolved());
+  const std::string unwritten = write_all(out, results, machine, timeline.get());
 
   if (request.has_workload) {
     std::cout << summary(results);
-    if (!out.empty()) std::cout << "  results     " << out << "\n";
+    if (!out.empty() && unwritten.empty()) std::cout << "  results     " << out << "\n";
     if (waves) std::cout << "  waves       " << waves->summary() << "\n";
   } else if (!results.message.empty()) {
     std::cerr << "stretto: " << results.status << ": " << results.message << "\n";
@@ -159,7 +183,10 @@ int run(const RunOptions& given) {
   if (request.has_workload && results.exit_code() != kExitSuccess) {
     std::cerr << "stretto: " << first_complaint(results) << "\n";
   }
-  return results.exit_code();
+  if (unwritten.empty()) return results.exit_code();
+  std::cout.flush();
+  std::cerr << "stretto: " << unwritten << "\n";
+  return results.exit_code() == kExitSuccess ? kExitUsage : results.exit_code();
 }
 
 }  // namespace stretto

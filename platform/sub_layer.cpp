@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 #include "models/common/stamp.h"
 #include "platform/atomic_file.h"
 #include "platform/yaml_file.h"
@@ -14,6 +15,9 @@
 namespace stretto {
 
 namespace {
+
+constexpr uint64_t kModuleBytes = uint64_t{16}
+                                  << 20;  // Behind all arrays: where modules are loaded.
 
 ring_gemm_mode_t mode_of(const std::string& name) {
   for (int mode = 0; mode < RING_GEMM_MODES; ++mode) {
@@ -24,9 +28,7 @@ ring_gemm_mode_t mode_of(const std::string& name) {
 }
 
 std::vector<uint8_t> kernel_file(const std::string& name) {
-  const bool is_file = name.find('/') != std::string::npos;
-  const std::string bytes =
-      read_file(is_file ? name : software_folder() + "/kernels/" + name + ".elf");
+  const std::string bytes = read_file(kernel_path(name));
   return {bytes.begin(), bytes.end()};
 }
 
@@ -65,11 +67,118 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
   };
 }
 
+// All but the kernels.
+ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
+  const MachineSpec& spec = request.machine.spec();
+  const SoftwareSpec& software = spec.software;
+  const Workload& workload = request.workload;
+  ring_gemm_parameters_t p{};
+  p.mode = mode_of(request.options.mode);
+  p.rank = rank;
+  p.ranks = spec.gpus;
+  p.host_ranks = spec.sim.mirror ? 1 : spec.gpus;
+  p.m = workload.m;
+  p.n = workload.n;
+  p.k = workload.k;
+  p.a_k_contiguous = workload.a_k_contiguous;
+  p.b_k_contiguous = workload.b_k_contiguous;
+  p.tile_m = software.tile_m;
+  p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
+  p.block_tiles = software.block_tiles;
+  p.tracker_ways = software.tracker_ways;
+  p.mca_fixed_threshold = software.mca_fixed_threshold;
+  p.mca_threshold = software.mca_threshold;
+  p.mca_starve_limit = software.mca_starve_limit;
+  p.client.gpu = rank;
+  p.client.first_queue = 0;
+  p.client.queue_count = 1;
+  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
+  p.client.memory_end = uint64_t{software.memory_gib} << 30;
+  p.client.costs = {software.call_ns, software.packet_ns, software.load_ns_per_kib};
+  return p;
+}
+
+// One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same
+// places.
+void check_mirror(const SystemRequest& request, const ring_gemm_plan_t& plan) {
+  const MachineSpec& spec = request.machine.spec();
+  const Workload& workload = request.workload;
+  if (request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
+  const bool clipped = workload.n % 128 != 0;
+  if (plan.tiles % spec.gpus != 0 || workload.m % spec.software.tile_m != 0 ||
+      (clipped && plan.tiles / spec.gpus % plan.tiles_n != 0)) {
+    throw UserError("sim.mirror: workload " + workload.name + " does not give equal chunks to " +
+                    std::to_string(spec.gpus) + " GPUs; simulate all of them");
+  }
+}
+
+// Bytes of device memory from 0 to the end of the last array.
+uint64_t memory_needed(const ring_gemm_plan_t& plan) {
+  uint64_t end = 0;
+  for (const auto& [base, bytes] :
+       {std::pair(plan.a, plan.a_bytes), std::pair(plan.b, plan.b_bytes),
+        std::pair(plan.c, plan.c_bytes), std::pair(plan.receive, plan.c_bytes),
+        std::pair(plan.rs_flags, plan.flag_bytes), std::pair(plan.ag_flags, plan.flag_bytes),
+        std::pair(plan.spill, plan.spill_bytes)}) {
+    if (base != 0) end = std::max(end, offset_of(base) + bytes);
+  }
+  return end;
+}
+
+std::string times(uint64_t a, uint64_t b) {
+  return std::to_string(a) + " x " + std::to_string(b);
+}
+
+// What the formats can hold: ids of work-groups have 16 bits, the Tracker finds the column of a
+// tile by a reciprocal of 24 (tracker.yaml).
+void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
+  constexpr uint64_t kMaxTiles = 65536, kMaxProduct = uint64_t{1} << 24;
+  const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m,
+                 tiles_n = (uint64_t{p.n} + 127) / 128;
+  const std::string has =
+      who + "has " + times(tiles_m, tiles_n) + " output tiles of " + times(p.tile_m, 128) + ", ";
+  if (tiles_m * tiles_n > kMaxTiles) {
+    throw UserError(has + "more than the " + std::to_string(kMaxTiles) +
+                    " that a kernel may have; make m or n smaller, or software.tile_m=256");
+  }
+  const bool tracked = p.mode == RING_GEMM_T3 || p.mode == RING_GEMM_T3_MCA;
+  if (tracked && (tiles_n - 1) * (tiles_m * tiles_n - 1) >= kMaxProduct) {
+    throw UserError(has + "which the Tracker cannot tell apart: (columns - 1) x (tiles - 1) is " +
+                    std::to_string((tiles_n - 1) * (tiles_m * tiles_n - 1)) +
+                    " and must be below 2^24 = 16777216, always so for n <= 32768; make n smaller");
+  }
+}
+
 HostCore& core_of(void* context) {
   return *static_cast<HostCore*>(context);
 }
 
 }  // namespace
+
+std::string kernel_path(const std::string& name) {
+  const bool is_file = name.find('/') != std::string::npos;
+  return is_file ? name : software_folder() + "/kernels/" + name + ".elf";
+}
+
+void check_fits(const SystemRequest& request) {
+  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode +
+                          ": does not fit: it ";
+  ring_gemm_parameters_t p = parameters_of(request, 0);
+  check_grid(p, who);
+  const uint64_t allowed = p.client.memory_end;
+  p.client.memory_end = UINT64_MAX;
+  ring_gemm_plan_t plan;
+  const stretto_status_t status = ring_gemm_plan(&p, &plan);
+  if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
+  const uint64_t needed = memory_needed(plan) + kModuleBytes;
+  if (needed > allowed) {
+    constexpr uint64_t kGiB = uint64_t{1} << 30;
+    throw UserError(who + "needs " + std::to_string((needed + kGiB - 1) / kGiB) +
+                    " GiB of each GPU's memory, software.memory_gib is " +
+                    std::to_string(allowed / kGiB));
+  }
+  if (request.machine.spec().sim.mirror) check_mirror(request, plan);
+}
 
 SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories)
     : request_(request),
@@ -82,30 +191,15 @@ SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memor
       gemm_elf_(kernel_file(spec_.software.gemm)),
       ring_elf_(kernel_file(spec_.software.ring)) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-    parameters_.push_back(make_parameters(rank));
-    ring_gemm_plan_t plan;
-    const stretto_status_t status = ring_gemm_plan(&parameters_.back(), &plan);
-    if (status != STRETTO_OK) {
-      throw UserError("workload " + workload_.name +
-                      " does not fit this machine: " + stretto_status_text(status));
-    }
-    plans_.push_back(plan);
+    ring_gemm_parameters_t& p = parameters_.emplace_back(parameters_of(request, rank));
+    p.gemm_elf = gemm_elf_.data();
+    p.gemm_elf_bytes = gemm_elf_.size();
+    p.ring_elf = ring_elf_.data();
+    p.ring_elf_bytes = ring_elf_.size();
+    [[maybe_unused]] const stretto_status_t status = ring_gemm_plan(&p, &plans_.emplace_back());
+    assert(status == STRETTO_OK && "check_fits");
   }
   results_.resize(memories_.size());
-  if (spec_.sim.mirror) check_mirror();
-}
-
-// One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same
-// places.
-void SubLayer::check_mirror() const {
-  if (request_.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
-  const ring_gemm_plan_t& plan = plans_[0];
-  const bool clipped = workload_.n % 128 != 0;
-  if (plan.tiles % ranks_ != 0 || workload_.m % spec_.software.tile_m != 0 ||
-      (clipped && plan.tiles / ranks_ % plan.tiles_n != 0)) {
-    throw UserError("sim.mirror: workload " + workload_.name + " does not give equal chunks to " +
-                    std::to_string(ranks_) + " GPUs; simulate all of them");
-  }
 }
 
 MirrorMap SubLayer::mirror() const {
@@ -121,39 +215,6 @@ MirrorMap SubLayer::mirror() const {
   for (uint32_t chunk = 0; chunk <= ranks_; ++chunk)
     mirror.chunk_first.push_back(ring_gemm_chunk_first(&plan, ranks_, chunk));
   return make_chunk_mirror(mirror);
-}
-
-ring_gemm_parameters_t SubLayer::make_parameters(uint32_t rank) const {
-  const SoftwareSpec& software = spec_.software;
-  ring_gemm_parameters_t p{};
-  p.mode = mode_of(mode_);
-  p.rank = rank;
-  p.ranks = ranks_;
-  p.host_ranks = static_cast<uint32_t>(memories_.size());
-  p.m = workload_.m;
-  p.n = workload_.n;
-  p.k = workload_.k;
-  p.a_k_contiguous = workload_.a_k_contiguous;
-  p.b_k_contiguous = workload_.b_k_contiguous;
-  p.tile_m = software.tile_m;
-  p.collective_groups =
-      software.collective_groups != 0 ? software.collective_groups : spec_.gpu.cus;
-  p.block_tiles = software.block_tiles;
-  p.tracker_ways = software.tracker_ways;
-  p.mca_fixed_threshold = software.mca_fixed_threshold;
-  p.mca_threshold = software.mca_threshold;
-  p.mca_starve_limit = software.mca_starve_limit;
-  p.client.gpu = rank;
-  p.client.first_queue = 0;
-  p.client.queue_count = 1;
-  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
-  p.client.memory_end = uint64_t{software.memory_gib} << 30;
-  p.client.costs = {software.call_ns, software.packet_ns, software.load_ns_per_kib};
-  p.gemm_elf = gemm_elf_.data();
-  p.gemm_elf_bytes = gemm_elf_.size();
-  p.ring_elf = ring_elf_.data();
-  p.ring_elf_bytes = ring_elf_.size();
-  return p;
 }
 
 // Contents before time 0
@@ -368,7 +429,7 @@ void SubLayer::audit(uint32_t rank, AuditSink& sink) const {
     allowed.emplace_back(offset_of(base), offset_of(base) + bytes);
     last = std::max(last, allowed.back().second);
   }
-  allowed.emplace_back(last, last + (uint64_t{16} << 20));
+  allowed.emplace_back(last, last + kModuleBytes);
   uint64_t changed = 0;
   memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
     uint64_t at = address;

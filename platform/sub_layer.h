@@ -20,9 +20,18 @@
 
 namespace stretto {
 
+// The file of software.gemm or software.ring: of a shipped kernel, or the name itself if it has a
+// slash.
+std::string kernel_path(const std::string& name);
+
+// Throws UserError, with the limit, if the workload is too large for the machine or cannot be
+// mirrored. Reads no file.
+void check_fits(const SystemRequest& request);
+
 class SubLayer {
  public:
-  // Reads the kernels; throws UserError. `memories` by simulated GPU; they outlive this.
+  // Reads the kernels; throws UserError. REQUIRES: check_fits() has passed. `memories` by simulated
+  // GPU; they outlive this.
   SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories);
 
   // Operands, and in isolated collectives what the output holds at their start.
@@ -44,8 +53,6 @@ class SubLayer {
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const;
 
  private:
-  ring_gemm_parameters_t make_parameters(uint32_t rank) const;
-  void check_mirror() const;
   void place_stamps(uint32_t rank);
   void place_numbers(uint32_t rank);
   void place_output(uint32_t rank);

@@ -15,7 +15,7 @@ namespace stretto {
 
 class System::Impl {
  public:
-  Impl(const SystemRequest& request, TraceSink* trace, Waves* waves)
+  Impl(const SystemRequest& request, Timeline* timeline, Waves* waves)
       : request_(request),
         spec_(request.machine.spec()),
         conductor_("conductor", conductor_spec(), lookahead()) {
@@ -24,8 +24,11 @@ class System::Impl {
     for (unsigned i = 0; i < count; ++i) {
       const unsigned gpu = spec_.sim.reverse_elaboration ? count - 1 - i : i;
       gpus_[gpu] = std::make_unique<GpuNode>(("gpu" + std::to_string(gpu)).c_str(), spec_, gpu,
-                                             request.options.impl, conductor_, trace, waves);
+                                             request.options.impl, conductor_,
+                                             timeline == nullptr ? nullptr : &timeline->page(gpu), waves);
     }
+    if (timeline != nullptr) conductor_.on_window([timeline] { timeline->flush(); });
+    tohost_.resize(count);
     load_firmware();
     if (request_.has_workload) start_workload();
   }
@@ -42,6 +45,17 @@ class System::Impl {
     return "stopped at " + std::to_string(sc_core::sc_time_stamp().value() / kNanosecond) + " ns";
   }
 
+  std::string firmware_end() const {
+    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      if (tohost_[gpu] == 0) continue;
+      const std::string words = gpus_[gpu]->cp.last_words();
+      return "the firmware of gpu" + std::to_string(gpu) + " ended the run: it wrote " +
+             std::to_string(tohost_[gpu]) + " to tohost" + (words.empty() ? "" : ", after: ") +
+             words;
+    }
+    return "";
+  }
+
   CheckReport check() const { return sub_layer_ == nullptr ? CheckReport{} : sub_layer_->check(); }
 
   void collect(Results& results) {
@@ -51,6 +65,9 @@ class System::Impl {
     results.data = request_.options.data;
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
+    if (request_.has_workload)
+      results.shape = {
+          {"m", request_.workload.m}, {"n", request_.workload.n}, {"k", request_.workload.k}};
     for (const auto& [block, impl] : request_.options.impl) results.impl[block] = impl_name(impl);
     results.firmware_sha256 = firmware_->sha256();
     results.time[static_cast<unsigned>(Phase::total)] =
@@ -89,7 +106,9 @@ class System::Impl {
     for (const auto& gpu : gpus_) {
       Partition& partition = gpu->partition;
       gpu->cp.load(firmware_);
-      gpu->cp.on_end([&partition](uint64_t tohost) {
+      uint64_t& kept = tohost_[partition.services().gpu];
+      gpu->cp.on_end([&partition, &kept](uint64_t tohost) {
+        kept = tohost;
         partition.finish(tohost == 1 ? 0 : static_cast<int>(tohost));
       });
       gpu->cp.start();
@@ -115,20 +134,24 @@ class System::Impl {
   const SystemRequest request_;
   const MachineSpec& spec_;
   Conductor conductor_;
+  std::vector<uint64_t> tohost_;  // By simulated GPU: what its firmware wrote there; 0 = nothing.
   std::vector<std::unique_ptr<GpuNode>> gpus_;
   std::shared_ptr<const ElfImage> firmware_;
   std::unique_ptr<Host> host_;
   std::unique_ptr<SubLayer> sub_layer_;
 };
 
-System::System(const SystemRequest& request, TraceSink* trace, Waves* waves)
-    : impl_(std::make_unique<Impl>(request, trace, waves)) {}
+System::System(const SystemRequest& request, Timeline* timeline, Waves* waves)
+    : impl_(std::make_unique<Impl>(request, timeline, waves)) {}
 System::~System() = default;
 Conductor& System::conductor() {
   return impl_->conductor();
 }
 uint64_t System::work_groups_retired() const {
   return impl_->work_groups_retired();
+}
+std::string System::firmware_end() const {
+  return impl_->firmware_end();
 }
 std::string System::progress_text() const {
   return impl_->progress_text();

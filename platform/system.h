@@ -12,6 +12,7 @@
 #include "platform/machine.h"
 #include "platform/options.h"
 #include "platform/results.h"
+#include "platform/timeline.h"
 #include "platform/workload.h"
 
 namespace stretto {
@@ -28,14 +29,16 @@ struct SystemRequest {
 
 class System {
  public:
-  // Builds everything; throws UserError (files, sizes). `trace` and `waves` may be null.
-  System(const SystemRequest& request, TraceSink* trace, Waves* waves);
+  // Builds everything; throws UserError (files, sizes). `timeline` and `waves` may be null.
+  System(const SystemRequest& request, Timeline* timeline, Waves* waves);
   ~System();
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
   Conductor& conductor();
   uint64_t work_groups_retired() const;
+  // What a firmware said that ended the run before the host programs did; empty if none has.
+  std::string firmware_end() const;
   // Where the run stands, in one line.
   std::string progress_text() const;
   // Compares the output with the reference. Call after the run.

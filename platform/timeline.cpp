@@ -30,8 +30,8 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-Timeline::Timeline(const std::string& file, uint64_t max_bytes)
-    : name_(file), max_bytes_(max_bytes) {
+Timeline::Timeline(const std::string& file, uint64_t max_bytes, unsigned gpus)
+    : name_(file), pages_(gpus), max_bytes_(max_bytes) {
   file_ = std::fopen(file.c_str(), "w");
   if (file_ == nullptr)
     throw UserError(file + ": cannot be written (" + std::strerror(errno) + ")");
@@ -44,7 +44,8 @@ Timeline::~Timeline() {
 
 void Timeline::write(const std::string& text) {
   bytes_ += text.size();
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) failed_ = true;
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() && failure_ == 0)
+    failure_ = errno;
 }
 
 Timeline::Track Timeline::track_of(const std::string& track) {
@@ -65,36 +66,42 @@ Timeline::Track Timeline::track_of(const std::string& track) {
   return made;
 }
 
-void Timeline::span(const std::string& track, const std::string& name, Time begin, Time end) {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  if (bytes_ >= max_bytes_) {
-    ++dropped_;
-    return;
+void Timeline::flush() {
+  for (Page& page : pages_) {
+    for (const Event& event : page.events) add(event);
+    page.events.clear();
   }
-  const Track on = track_of(track);
-  write("{\"ph\":\"X\",\"pid\":" + std::to_string(on.process) +
-        ",\"tid\":" + std::to_string(on.thread) + ",\"ts\":" + microseconds(begin) +
-        ",\"dur\":" + microseconds(end - begin) + ",\"name\":" + quoted(name) + "},\n");
 }
 
-void Timeline::counter(const std::string& track, Time at, uint64_t value) {
-  const std::lock_guard<std::mutex> guard(mutex_);
+void Timeline::add(const Event& event) {
   if (bytes_ >= max_bytes_) {
     ++dropped_;
     return;
   }
-  const Track on = track_of(track);
-  write("{\"ph\":\"C\",\"pid\":" + std::to_string(on.process) + ",\"ts\":" + microseconds(at) +
-        ",\"name\":" + quoted(track) + ",\"args\":{\"value\":" + std::to_string(value) + "}},\n");
+  const Track on = track_of(event.track);
+  const std::string pid = ",\"pid\":" + std::to_string(on.process);
+  if (event.is_span) {
+    write("{\"ph\":\"X\"" + pid + ",\"tid\":" + std::to_string(on.thread) + ",\"ts\":" +
+          microseconds(event.begin) + ",\"dur\":" + microseconds(event.end_or_value - event.begin) +
+          ",\"name\":" + quoted(event.name) + "},\n");
+  } else {
+    write("{\"ph\":\"C\"" + pid + ",\"ts\":" + microseconds(event.begin) +
+          ",\"name\":" + quoted(event.track) +
+          ",\"args\":{\"value\":" + std::to_string(event.end_or_value) + "}},\n");
+  }
 }
 
 void Timeline::close() {
   if (file_ == nullptr) return;
+  flush();
   write("{\"ph\":\"M\",\"pid\":0,\"name\":\"stretto\",\"args\":{\"events_left_out\":" +
         std::to_string(dropped_) + "}}\n]\n");
-  if (std::fclose(file_) != 0) failed_ = true;
+  if (std::fclose(file_) != 0 && failure_ == 0) failure_ = errno;
   file_ = nullptr;
-  if (failed_) throw UserError(name_ + ": cannot be written in full; is the disk full?");
+  if (failure_ != 0) {
+    throw UserError(name_ + ": cannot be written in full (" + std::strerror(failure_) +
+                    "); choose another --out");
+  }
 }
 
 }  // namespace stretto

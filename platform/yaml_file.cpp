@@ -6,15 +6,41 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 
 namespace stretto {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr int kMaxDepth = 16;
+
+// Every key of every map below `node` is a word, and there once: yaml-cpp would take any of several.
+void check_keys(const std::string& file, const YAML::Node& node, int depth) {
+  if (depth == kMaxDepth) {
+    throw UserError(where(file, node) + ": nested deeper than " + std::to_string(kMaxDepth) +
+                    " levels");
+  }
+  if (node.IsSequence()) {
+    for (const auto& item : node) check_keys(file, item, depth + 1);
+  }
+  if (!node.IsMap()) return;
+  std::map<std::string, int> lines;
+  for (const auto& item : node) {
+    if (!item.first.IsScalar()) throw UserError(where(file, item.first) + ": a key must be a word");
+    const int line = item.first.Mark().line + 1;
+    const auto [first, fresh] = lines.emplace(item.first.Scalar(), line);
+    if (!fresh) {
+      throw UserError(where(file, item.first) + ": key '" + first->first +
+                      "' is there twice; first in line " + std::to_string(first->second));
+    }
+    check_keys(file, item.second, depth + 1);
+  }
+}
 
 fs::path executable_folder() {
   std::error_code error;
@@ -56,8 +82,7 @@ std::vector<std::string> shipped(const std::string& kind) {
 std::string find_shipped(const std::string& kind, const std::string& name_or_file) {
   const std::string one = kind.substr(0, kind.size() - 1);
   if (name_or_file.size() > 5 && name_or_file.substr(name_or_file.size() - 5) == ".yaml") {
-    if (!fs::is_regular_file(name_or_file))
-      throw UserError(name_or_file + ": no such " + one + " file");
+    if (!fs::exists(name_or_file)) throw UserError(name_or_file + ": no such " + one + " file");
     return name_or_file;
   }
   const std::vector<std::string> names = shipped(kind);
@@ -71,12 +96,15 @@ std::string find_shipped(const std::string& kind, const std::string& name_or_fil
 }
 
 YAML::Node load_yaml(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) throw UserError(file + ": cannot be read");
+  const std::string text = read_file(file);
   try {
-    YAML::Node node = YAML::Load(stream);
-    if (!node.IsMap()) throw UserError(file + ": not a YAML map of keys and values");
-    return node;
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.empty() || !documents[0].IsMap())
+      throw UserError(file + ": not a YAML map of keys and values");
+    if (documents.size() > 1)
+      throw UserError(where(file, documents[1]) + ": a second document; one is allowed");
+    check_keys(file, documents[0], 0);
+    return documents[0];
   } catch (const YAML::Exception& error) {
     throw UserError(file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }

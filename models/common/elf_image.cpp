@@ -10,11 +10,10 @@
 #include <cassert>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 
 namespace stretto {
 namespace {
@@ -73,17 +72,16 @@ class ElfImage::Reader {
   [[noreturn]] void fail(const std::string& what) const { throw UserError(path_ + ": " + what); }
 
   void read_file() {
-    std::ifstream in(path_, std::ios::binary);
-    if (!in) fail("cannot be opened for reading");
-    bytes_.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    if (in.bad()) fail("cannot be read");
+    const std::string contents = stretto::read_file(path_);
+    bytes_.assign(contents.begin(), contents.end());
     image_.path_ = path_;
     image_.sha256_ = sha256_hex(bytes_);
   }
 
   void check_header() {
     if (bytes_.size() < SELFMAG || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) {
-      fail("not an ELF file; expected a RISC-V 64-bit little-endian ELF");
+      fail(std::string("not an ELF file") + (bytes_.empty() ? " (it is empty)" : "") +
+           "; expected a RISC-V 64-bit little-endian ELF");
     }
     if (bytes_.size() < EI_NIDENT) fail("truncated inside the ELF header");
     if (bytes_[EI_CLASS] != ELFCLASS64) fail("wrong ELF class; only 64-bit is allowed");

@@ -70,6 +70,8 @@ class Cp final : public sc_core::sc_module,
   std::vector<std::string> waiting_on() const override;
 
   uint64_t instructions() const;  // Of all harts.
+  // What the console said last, without the end of line.
+  std::string last_words() const { return uart_.last_line().substr(0, uart_.last_line().find('\n')); }
   const CpHart& hart(unsigned index) const { return *harts_.at(index); }
   std::string symbolize(uint64_t address) const override;
 

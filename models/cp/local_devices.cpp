@@ -2,6 +2,8 @@
 // Effects of the registers of CLINT, interrupt controller, doorbells and UART.
 #include "models/cp/local_devices.h"
 
+#include <fcntl.h>
+
 #include <bit>
 #include <cassert>
 #include <cerrno>
@@ -131,7 +133,9 @@ Uart::Uart(const sc_core::sc_module_name& name, const std::string& where) : Regi
     file_ = stdout;
     return;
   }
-  file_ = std::fopen(where.c_str(), "w");
+  // Without O_NONBLOCK the open of a pipe waits until somebody reads from it.
+  const int descriptor = open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (descriptor >= 0) file_ = fdopen(descriptor, "w");
   if (file_ == nullptr) throw UserError("cp.uart: cannot write " + where + ": " + std::strerror(errno));
 }
 
@@ -145,6 +149,7 @@ void Uart::flush() {
     std::fwrite(line_.data(), 1, line_.size(), file_);
     std::fflush(file_);
   }
+  if (!line_.empty()) last_line_ = line_;
   line_.clear();
 }
 

@@ -86,12 +86,14 @@ class Uart final : public RegisterBank {
   ~Uart() override;
   void flush();
   uint64_t characters() const { return characters_; }
+  const std::string& last_line() const { return last_line_; }
 
  private:
   void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
 
   std::FILE* file_ = nullptr;  // Null: none.
   std::string line_;
+  std::string last_line_;
   uint64_t characters_ = 0;
 };
 

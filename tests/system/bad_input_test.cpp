@@ -2,6 +2,8 @@
 // Whatever a user gets wrong ends in one clear line and the right exit status, and nothing is lost:
 // unknown keys, wrong types, ranges, names, ELFs, folders, signals, time limits (issue "Bad
 // input").
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -13,8 +15,9 @@ using namespace stretto::test;
 namespace {
 
 // One line, exit 2, and the line says what it must.
-void bad(const std::string& arguments, const std::vector<std::string>& says) {
-  const Finished run = run_stretto(arguments);
+void bad(const std::string& arguments, const std::vector<std::string>& says,
+         const std::string& prefix = "timeout 60") {
+  const Finished run = run_stretto(arguments, prefix);
   INFO(arguments << " -> " << run.status << ": " << run.output);
   CHECK(run.status == 2);
   // The console of the command processors is the machine's; what stretto says is one line.
@@ -107,12 +110,147 @@ TEST_CASE("a full disk is one line and exit 2") {
   CHECK_FALSE(std::filesystem::exists(small + "/stats.json"));
 }
 
+TEST_CASE("the summary is printed also when results cannot be written") {
+  const Scratch scratch;
+  // No file may grow beyond 8 KiB: the probe of the folder passes, stats.json does not.
+  const Finished run =
+      run_stretto(kShort + "--out " + scratch.path + "/small", "ulimit -f 8; trap '' XFSZ; exec");
+  INFO(run.output);
+  CHECK(run.status == 2);
+  CHECK(run.says("complete"));
+  CHECK(run.says("digest"));
+  CHECK(run.says("small/stats.json: cannot be written"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/small/stats.csv"));
+  const Finished mute = run_stretto("list parameters > /dev/full");
+  CHECK(mute.status == 2);
+}
+
+TEST_CASE("a directory, a pipe and an empty file are refused where a file is wanted") {
+  const Scratch scratch;
+  const std::string pipe = scratch.path + "/pipe.yaml";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::filesystem::create_directory(scratch.path + "/folder.yaml");
+  for (const std::string& option : {std::string("run --firmware "), kShort + "--machine ",
+                                    std::string("run "), kShort + "--set software.gemm="}) {
+    bad(option + scratch.path + "/folder.yaml", {"folder.yaml", "is a directory"});
+    bad(option + pipe, {"pipe.yaml", "not a regular file"});
+  }
+  bad(kShort + "--machine " + scratch.file("empty.yaml", ""), {"empty.yaml", "not a YAML map"});
+  bad(kShort + "--set cp.uart=" + pipe, {"cp.uart", "pipe.yaml"});
+  bad(kShort + "--out " + scratch.file("taken", "x"), {"taken"});
+}
+
+TEST_CASE("two runs do not write into one folder") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/one";
+  bad(kShort + "--out " + out, {"another stretto is writing there"},
+      "mkdir " + out + "; exec flock " + out);
+}
+
+TEST_CASE("a key that is there twice is an error with both lines") {
+  const Scratch scratch;
+  bad(kShort + "--machine " + scratch.file("twice.yaml", "extends: t3\ngpus: 4\ngpus: 8\n"),
+      {"twice.yaml:3", "'gpus'", "line 2"});
+  bad("run " + scratch.file("w.yaml", "modes: [t3]\nsub_layer:\n  m: 1\n  n: 1\n  k: 1\n  m: 2\n"),
+      {"w.yaml:6", "'m'", "line 3"});
+}
+
+TEST_CASE("numbers of options are in their range and do not wrap around") {
+  bad(kShort + "--seed -1", {"--seed -1", "0..18446744073709551615"});
+  bad(kShort + "--time-limit nan", {"--time-limit nan", "more than 0"});
+  bad(kShort + "--time-limit soon", {"--time-limit soon", "more than 0"});
+  bad("reproduce t3 --jobs -1", {"--jobs -1", "1..256"});
+}
+
+TEST_CASE("a workload that is too large names the limit") {
+  const Scratch scratch;
+  const auto workload = [&](const std::string& m, const std::string& n, const std::string& k) {
+    return "run " + scratch.file("big.yaml", "modes: [t3]\nsub_layer: {m: " + m + ", n: " + n +
+                                                 ", k: " + k + "}\n");
+  };
+  bad(workload("8192", "8192", "1048576"), {"needs 33 GiB", "software.memory_gib is 32"});
+  bad(workload("65536", "32768", "64"), {"512 x 256 output tiles", "65536"});
+  bad(workload("128", "1048576", "64"), {"1 x 8192 output tiles", "Tracker", "16777216"});
+}
+
+TEST_CASE("a firmware that gives up is the failure, not the data it left undone") {
+  const Scratch scratch;
+  const Finished run = run_stretto(kShort + "--set cp.harts=1 --out " + scratch.path + "/r");
+  INFO(run.output);
+  CHECK(run.status == 1);
+  CHECK(run.says("stretto: failed: the firmware of gpu0 ended the run"));
+  CHECK(run.says("hart 1 does not answer"));
+  CHECK_FALSE(run.says("wrong data"));
+}
+
+TEST_CASE("a reproduction refuses at once what no simulation could do") {
+  const Scratch scratch;
+  const std::string to = "reproduce t3 --out " + scratch.path + "/r ";
+  bad("reproduce", {"t3"});
+  bad(to + "--figure 99", {"--figure 99", "16, 17, 18"});
+  bad(to + "--set hbm.chanels=3", {"hbm.chanels", "hbm.channels"});
+  bad(to + "--set gpus=7", {"sim.mirror", "7 GPUs"});
+  bad(to + "--set software.gemm=none", {"none.elf"});
+  bad(to + "--impl all=fpga", {"rtl|model|lockstep"});
+  bad(to + "--cases tnlg,none", {"--cases none"});
+  bad(to + "--machines t3,t4", {"t4"});
+  bad(to + "--modes t3,fast", {"--modes fast", "sequential"});
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/r"));
+}
+
+TEST_CASE("a reproduction keeps results whatever the threads, and not those of another build") {
+  const Scratch scratch;
+  const std::string base =
+      "reproduce t3 --cases tnlg-op-tp16 --modes ag --machines t3 --impl all=model --out " +
+      scratch.path + "/r ";
+  CHECK(run_stretto(base).says("1 of 1 simulations to run"));
+  CHECK(run_stretto(base + "--jobs 2").says("0 of 1 simulations to run"));
+  CHECK(run_stretto(base + "--set sim.threads=3").says("0 of 1 simulations to run"));
+  std::ofstream(scratch.path + "/r/t3/tnlg-op-tp16/ag/key", std::ios::app) << "another build\n";
+  const Finished stale = run_stretto(base + "--table-only");
+  INFO(stale.output);
+  CHECK(stale.says("1 results"));
+  CHECK(stale.says("another build"));
+}
+
+TEST_CASE("results that are unfinished, failed or of another workload have no speed-up") {
+  const Scratch scratch;
+  const auto result = [&](const std::string& name, const std::string& status, unsigned mismatches,
+                          const std::string& workload, unsigned seed) {
+    std::filesystem::create_directory(scratch.path + "/" + name);
+    scratch.file(name + "/stats.json",
+                 "{\"status\": \"" + status + "\", \"workload\": \"" + workload +
+                     "\", \"machine\": \"t3\", \"seed\": " + std::to_string(seed) +
+                     ", \"time_ns\": {\"total\": 1000}, \"check\": {\"elements\": 5, "
+                     "\"mismatches\": " +
+                     std::to_string(mismatches) + "}}");
+    return " " + scratch.path + "/" + name;
+  };
+  const std::string first = "compare" + result("first", "complete", 0, "w", 1);
+  const Finished good = run_stretto(first + result("good", "complete", 0, "w", 1));
+  CHECK(good.status == 0);
+  CHECK(good.says("1.000"));
+  CHECK_FALSE(good.says("stretto:"));
+  for (const std::string& other :
+       {result("cut", "interrupted", 0, "w", 1), result("wrong", "complete", 2, "w", 1),
+        result("other", "complete", 0, "v", 1)}) {
+    const Finished run = run_stretto(first + other);
+    INFO(run.output);
+    CHECK(run.status == 1);
+    CHECK(run.says("no speed-up"));
+  }
+  const Finished seed = run_stretto(first + result("seed", "complete", 0, "w", 2));
+  CHECK(seed.status == 0);
+  CHECK(seed.says("seed (1, 2)"));
+}
+
 TEST_CASE("SIGINT in mid-run leaves complete results") {
   const Scratch scratch;
   const Finished run =
       run_stretto("run t3/mega-fc1-tp8 --impl all=model --timeline --out " + scratch.path + "/cut",
-                  "timeout -s INT 3");
+                  "timeout --preserve-status -s INT 3");
   INFO(run.output);
+  CHECK(run.status == 130);
   const boost::json::value root = stats(scratch.path + "/cut");
   CHECK(root.at("status").as_string() == "interrupted");
   CHECK(root.at("statistics").as_object().size() > 0);
@@ -120,6 +258,18 @@ TEST_CASE("SIGINT in mid-run leaves complete results") {
   std::ostringstream text;
   text << timeline.rdbuf();
   CHECK_NOTHROW(boost::json::parse(text.str()));
+}
+
+TEST_CASE("SIGHUP and SIGTERM end a run as SIGINT does") {
+  for (const auto& [name, status] : {std::pair("HUP", 129), std::pair("TERM", 143)}) {
+    const Scratch scratch;
+    const Finished run =
+        run_stretto("run t3/mega-fc1-tp8 --impl all=model --out " + scratch.path + "/cut",
+                    std::string("timeout --preserve-status -s ") + name + " 2");
+    INFO(run.output);
+    CHECK(run.status == status);
+    CHECK(stats(scratch.path + "/cut").at("status").as_string() == "interrupted");
+  }
 }
 
 TEST_CASE("the time limit ends a run with 124 and results") {

@@ -86,6 +86,26 @@ TEST_CASE("the same digest from RTL, models and lockstep, with every way to run 
   CHECK(digest("--impl all=model --seed 2") != rtl);
 }
 
+TEST_CASE("the window changes no statistic, threads change no byte of the timeline") {
+  const Scratch scratch;
+  const auto outcome = [&](const std::string& more) {
+    REQUIRE(run_stretto("run t3/small --mode t3-mca --impl all=model --timeline --out " +
+                        scratch.path + "/r " + more)
+                .status == 0);
+    std::ifstream stream(scratch.path + "/r/timeline.json");
+    std::ostringstream timeline;
+    timeline << stream.rdbuf();
+    return std::pair(stats(scratch.path + "/r").at("statistics"), timeline.str());
+  };
+  const auto one = outcome("--set sim.threads=1");
+  CHECK(outcome("--set sim.window_ns=1").first == one.first);
+  for (const char* threads : {"2", "3"}) {
+    const auto other = outcome(std::string("--set sim.threads=") + threads);
+    CHECK(other.first == one.first);
+    CHECK(other.second == one.second);
+  }
+}
+
 TEST_CASE("modes move exactly the bytes of the closed forms") {
   const auto sequential = run("t3/aligned --mode sequential");
   const auto t3 = run("t3/aligned --mode t3");

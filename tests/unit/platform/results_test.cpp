@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 #include "platform/atomic_file.h"
 #include "platform/compare.h"
 #include "platform/results.h"
@@ -52,7 +53,8 @@ TEST_CASE("exit codes: complete 0, anything wrong 1, time limit 124") {
   CHECK(results.exit_code() == 1);
   results.audit.clear();
   results.status = "interrupted";
-  CHECK(results.exit_code() == 1);
+  results.signal = 15;
+  CHECK(results.exit_code() == 143);
   results.status = "time limit";
   CHECK(results.exit_code() == 124);
 }
@@ -72,10 +74,10 @@ TEST_CASE("a failed write leaves neither a half file nor a temporary one") {
 
 TEST_CASE("a timeline is valid JSON, also when it was cut at its size cap") {
   const Folder folder;
-  Timeline timeline(folder.path + "/timeline.json", 2000);
+  Timeline timeline(folder.path + "/timeline.json", 2000, 1);
   for (int i = 0; i < 100; ++i)
-    timeline.span("gpu0/cu1", "wg \"1\"", i * kMicrosecond, (i + 1) * kMicrosecond);
-  timeline.counter("gpu0/dram", 3, 4);
+    timeline.page(0).span("gpu0/cu1", "wg \"1\"", i * kMicrosecond, (i + 1) * kMicrosecond);
+  timeline.page(0).counter("gpu0/dram", 3, 4);
   timeline.close();
   const boost::json::value root = boost::json::parse(read_file(folder.path + "/timeline.json"));
   CHECK(root.as_array().size() < 60);
