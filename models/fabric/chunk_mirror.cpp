@@ -18,8 +18,9 @@ struct Span {
 class ChunkMirror {
  public:
   explicit ChunkMirror(const MirrorPlan& plan) : plan_(plan), tiles_n_((plan.n + plan.tile_n - 1) / plan.tile_n) {
-    const auto& first = plan.chunk_first;
-    assert(first.size() >= 2 && std::adjacent_find(first.begin(), first.end()) == first.end());
+    assert(plan.chunk_first.size() >= 2 &&
+           std::adjacent_find(plan.chunk_first.begin(), plan.chunk_first.end()) ==
+               plan.chunk_first.end());
     array_bytes_ = (uint64_t{plan.m} - 1) * plan.pitch + uint64_t{plan.n} * plan.element_bytes;
   }
 
