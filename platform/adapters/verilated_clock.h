@@ -32,6 +32,10 @@ class VerilatedClock final {
     top_.eval();
   }
 
+  // Verilator 5.006 forgets the scopes of a dying model in the context that the thread used last,
+  // which may be gone already when several models die. REQUIRES: declared after the model.
+  ~VerilatedClock() { Verilated::threadContextp(top_.contextp()); }
+
   void tick(uint64_t) {
     if constexpr (requires(Top & top) { top.rootp->__Vtrigrprev__TOP__clk_i = 0; }) {
       top_.clk_i = 1;
