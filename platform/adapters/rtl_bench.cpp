@@ -5,8 +5,12 @@
 #include <functional>
 
 #include "platform/adapters/rtl_blocks.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/send_request.h"
+#include "sw/include/regs/field.h"
 #include "sw/include/regs/grid_scheduler_regs.h"
 #include "sw/include/regs/mca_regs.h"
+#include "sw/include/regs/request_ring_regs.h"
 #include "sw/include/regs/tracker_regs.h"
 
 namespace stretto {
@@ -124,6 +128,47 @@ void bench_grid_scheduler(Impl impl) {
   if (dispatched == 0) std::puts("nothing dispatched");
 }
 
+void bench_request_ring(Impl impl) {
+  const auto ring = make_request_ring(impl, "bench");
+  RequestRingInputs in;
+  uint64_t sum = 0;
+  measure("request_ring idle", impl, 2000000, [&](uint64_t steps) {
+    for (uint64_t i = 0; i < steps; ++i) sum += ring->step(in).idle;
+  });
+  const auto write = [&](uint64_t address, uint64_t data) {
+    in.reg = {true, false, static_cast<uint16_t>(address), data};
+    ring->step(in);
+    in.reg = {};
+  };
+  const uint64_t config = STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNITS, 1024) |
+                          REQUEST_RING_BUFFER_CONFIG_READABLE_MASK |
+                          REQUEST_RING_BUFFER_CONFIG_WRITABLE_MASK |
+                          REQUEST_RING_BUFFER_CONFIG_VALID_MASK;
+  for (const uint64_t id : {uint64_t{1}, uint64_t{2}}) {
+    write(REQUEST_RING_BUFFER_BASE_OFFSET_AT(id), id << STRETTO_NODE_SHIFT);
+    write(REQUEST_RING_BUFFER_CONFIG_OFFSET_AT(id), config);
+  }
+  write(REQUEST_RING_NODE_OFFSET, 1);
+  write(REQUEST_RING_CONNECTION_CONFIG_OFFSET,
+        1 | STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_NODE, 2));
+  write(REQUEST_RING_CONTROL_OFFSET, 5 | 16u << REQUEST_RING_CONTROL_BATCH_SHIFT);
+  RequestRingOutputs taken;
+  // A request every other clock, complete one clock after it was taken, with both flags.
+  measure("request_ring busy", impl, 500000, [&](uint64_t steps) {
+    for (uint64_t i = 0; i < steps; ++i) {
+      in.sr_valid = i % 2 == 0;
+      in.sr_data = stretto_send_request(STRETTO_SR_WRITE, 1, 2, 0, i % 1000, 1,
+                                        STRETTO_SR_SC | STRETTO_SR_RC);
+      const RequestRingOutputs out = ring->step(in);
+      sum += out.write_valid;
+      in.done_valid = taken.issue_valid;
+      in.done_tag = taken.issue_tag;
+      taken = out;
+    }
+  });
+  if (sum == 0) std::puts("nothing written");
+}
+
 }  // namespace
 }  // namespace stretto
 
@@ -137,4 +182,5 @@ int main() {
   for (const Impl impl : impls) stretto::bench_mca(impl);
   for (const Impl impl : impls) stretto::bench_tracker(impl);
   for (const Impl impl : impls) stretto::bench_grid_scheduler(impl);
+  for (const Impl impl : impls) stretto::bench_request_ring(impl);
 }

@@ -4,6 +4,7 @@
 #include "models/common/error.h"
 #include "models/reference/grid_scheduler_model.h"
 #include "models/reference/mca_model.h"
+#include "models/reference/request_ring_model.h"
 #include "models/reference/tracker_model.h"
 #include "platform/adapters/lockstep.h"
 #include "platform/adapters/verilated_blocks.h"
@@ -98,6 +99,44 @@ static void list_outputs(const GridSchedulerOutputs& out, PinList& pins) {
   pins.add("reg_rdata", out.reg_rdata);
 }
 
+static void list_inputs(const RequestRingInputs& in, PinList& pins) {
+  if (in.sr_valid) {
+    pins.add("sr_valid", 1);
+    pins.add("sr_data", in.sr_data);
+  }
+  pins.add("issue_ready", in.issue_ready);
+  if (in.done_valid) {
+    pins.add("done_valid", 1);
+    pins.add("done_tag", in.done_tag);
+    pins.add("done_failed", in.done_failed);
+  }
+  pins.add("write_ready", in.write_ready);
+  list_register_port(in.reg, pins);
+}
+
+static void list_outputs(const RequestRingOutputs& out, PinList& pins) {
+  pins.add("issue_valid", out.issue_valid);
+  pins.add("issue_tag", out.issue_tag);
+  pins.add("issue_read", out.issue_read);
+  pins.add("issue_source", out.issue_source);
+  pins.add("issue_destination", out.issue_destination);
+  pins.add("issue_bytes", out.issue_bytes);
+  pins.add("write_valid", out.write_valid);
+  pins.add("write_kind", out.write_kind);
+  pins.add("write_tag", out.write_tag);
+  pins.add("write_address", out.write_address);
+  pins.add("write_data", out.write_data);
+  pins.add("pop", out.pop);
+  pins.add("refuse", out.refuse);
+  pins.add("accept", out.accept);
+  pins.add("judged", out.judged);
+  pins.add("drop", out.drop);
+  pins.add("irq", out.irq);
+  pins.add("busy", out.busy);
+  pins.add("idle", out.idle);
+  pins.add("reg_rdata", out.reg_rdata);
+}
+
 #ifndef STRETTO_HAVE_RTL
 bool rtl_is_traced() {
   return false;
@@ -127,6 +166,13 @@ std::unique_ptr<GridScheduler> make_lockstep(std::unique_ptr<GridScheduler> firs
                                              const std::string& instance) {
   return std::make_unique<Lockstep<GridScheduler, GridSchedulerInputs, GridSchedulerOutputs>>(
       "grid_scheduler", std::move(first), std::move(second), instance);
+}
+
+std::unique_ptr<RequestRing> make_lockstep(std::unique_ptr<RequestRing> first,
+                                           std::unique_ptr<RequestRing> second,
+                                           const std::string& instance) {
+  return std::make_unique<Lockstep<RequestRing, RequestRingInputs, RequestRingOutputs>>(
+      "request_ring", std::move(first), std::move(second), instance);
 }
 
 std::unique_ptr<Mca> make_mca(Impl impl, [[maybe_unused]] const std::string& instance,
@@ -174,6 +220,19 @@ std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl,
                        instance);
 #else
   without_rtl("grid_scheduler");
+#endif
+}
+
+std::unique_ptr<RequestRing> make_request_ring(Impl impl,
+                                               [[maybe_unused]] const std::string& instance,
+                                               [[maybe_unused]] WaveProbe* probe) {
+  if (impl == Impl::model) return std::make_unique<RequestRingModel>();
+#ifdef STRETTO_HAVE_RTL
+  if (impl == Impl::rtl) return make_verilated_request_ring(probe);
+  return make_lockstep(make_verilated_request_ring(probe), std::make_unique<RequestRingModel>(),
+                       instance);
+#else
+  without_rtl("request_ring");
 #endif
 }
 

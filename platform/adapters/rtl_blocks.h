@@ -15,6 +15,7 @@
 
 #include "models/reference/grid_scheduler_if.h"
 #include "models/reference/mca_if.h"
+#include "models/reference/request_ring_if.h"
 #include "models/reference/tracker_if.h"
 #include "platform/adapters/wave_probe.h"
 
@@ -32,6 +33,8 @@ std::unique_ptr<Tracker> make_tracker(Impl impl, const std::string& instance,
                                       WaveProbe* probe = nullptr);
 std::unique_ptr<GridScheduler> make_grid_scheduler(Impl impl, const std::string& instance,
                                                    WaveProbe* probe = nullptr);
+std::unique_ptr<RequestRing> make_request_ring(Impl impl, const std::string& instance,
+                                               WaveProbe* probe = nullptr);
 
 // The MCA with inverted priority (rtl/mca/mutants.txt), for sabotage tests: right data at other
 // times; in lockstep it is found out. Throws UserError for model, which has no such fault.
@@ -47,6 +50,9 @@ std::unique_ptr<Tracker> make_lockstep(std::unique_ptr<Tracker> first,
 std::unique_ptr<GridScheduler> make_lockstep(std::unique_ptr<GridScheduler> first,
                                              std::unique_ptr<GridScheduler> second,
                                              const std::string& instance);
+std::unique_ptr<RequestRing> make_lockstep(std::unique_ptr<RequestRing> first,
+                                           std::unique_ptr<RequestRing> second,
+                                           const std::string& instance);
 
 }  // namespace stretto
 

@@ -8,6 +8,7 @@
 
 #include "models/reference/grid_scheduler_if.h"
 #include "models/reference/mca_if.h"
+#include "models/reference/request_ring_if.h"
 #include "models/reference/tracker_if.h"
 #include "platform/adapters/wave_probe.h"
 
@@ -17,6 +18,7 @@ std::unique_ptr<Mca> make_verilated_mca(WaveProbe* probe);
 std::unique_ptr<Mca> make_verilated_inverted_mca(WaveProbe* probe);
 std::unique_ptr<Tracker> make_verilated_tracker(WaveProbe* probe);
 std::unique_ptr<GridScheduler> make_verilated_grid_scheduler(WaveProbe* probe);
+std::unique_ptr<RequestRing> make_verilated_request_ring(WaveProbe* probe);
 
 }  // namespace stretto
 
