@@ -20,42 +20,45 @@ endmodule
 """,
     "rtl/tiny/tiny_props.sv": """module tiny_props #(parameter int unsigned Width = 4) (
   input logic clk_i, input logic rst_i, input logic step_i, input logic [Width-1:0] count_o, input logic last_o);
-  logic started_q = 1'b0, step_q = 1'b0, rst_q = 1'b0;
+  logic live_q = 1'b0, step_q;
   logic [Width-1:0] count_q;
   always_ff @(posedge clk_i) begin
-    started_q <= 1'b1;
+    live_q <= !rst_i;
     step_q <= step_i;
-    rst_q <= rst_i;
     count_q <= count_o;
   end
-  always_comb m_reset_first: assume (started_q || rst_i);
-  always_comb if (started_q) begin
+  always_ff @(posedge clk_i) if (live_q) begin
+    m_free: assume (step_i || !step_i);
     a_r1_bound: assert (count_o <= 9);
     a_r2_last: assert (last_o == (count_o == 9));
-    if (!rst_q) a_r3_step: assert (count_o == count_q + Width'(step_q && count_q != 9));
+    a_r3_step: assert (count_o == count_q + Width'(step_q && count_q != 9));
     c_end: cover (last_o);
   end
 endmodule
 """,
     "rtl/tiny/tiny_formal.sv": """module tiny_formal #(parameter int unsigned Width = 4) (
-  input logic clk_i, input logic rst_i, input logic step_i);
-  logic [Width-1:0] count_o;
-  logic last_o;
+  input logic clk_i, input logic rst_i, input logic step_i, input logic sleep_i);
+  logic [Width-1:0] count_o, hold_count;
+  logic last_o, hold_last, hold;
+  always_comb hold = sleep_i && !step_i && !rst_i;
   tiny #(.Width(Width)) u_tiny (.*);
   tiny_props #(.Width(Width)) u_props (.*);
+  tiny #(.Width(Width)) u_hold (.count_o(hold_count), .last_o(hold_last), .*);
+  always_ff @(posedge clk_i) a_r4_hold: assert (count_o == hold_count && last_o == hold_last);
 endmodule
 """,
     "rtl/tiny/tiny.f": "rtl/tiny/tiny.sv\nrtl/tiny/tiny_props.sv\n",
-    "rtl/tiny/README.md": "# Tiny\n\n- **R1** Counts to 9\n  at most.\n- **R2** Says when it is there.\n- **R3** One a step.\n",
+    "rtl/tiny/README.md": "# Tiny\n\n- **R1** Counts to 9\n  at most.\n- **R2** Says when it is there.\n- **R3** One a step.\n"
+                          "- **R4** Sleeps without a step.\n",
     "rtl/tiny/mutants.txt": """# Faults.
 past_nine [R1]: count_o == Width'(9) => count_o == Width'(10)
 never [R2]: last_o = count_o => last_o = 1'b0 && count_o
 always [R2]: last_o = count_o => last_o = 1'b1 || count_o
-one_early [R2]: Width'(9) => Width'(8)
 stuck [R3]: step_i && !last_o => 1'b0
 runs_on [R1 R3]: step_i && !last_o => step_i
 by_two [R3]: + Width'(1) => + Width'(2)
 down [R3]: count_o + Width'(1) => count_o - Width'(1)
+restless [R4]: count_o <= '0; => count_o <= '0; else if (!step_i) count_o <= count_o ^ Width'(1);
 """,
     "tests/formal/tiny.tasks": """all | Width=4 | prove | pdr | quick
 wide | Width=6 | prove | induction 12: shows the engine | only=a_r1_*
@@ -86,19 +89,23 @@ SPOILED = {
     "seven mutants": ("rtl/tiny/mutants.txt", "down [R3]", "# down [R3]", ["7 mutants; at least 8"]),
     "no rule R1 mutant at all": ("rtl/tiny/mutants.txt", "R1", "R3", ["rule R1 of README.md has no mutant"]),
     "a mutant of no rule": ("rtl/tiny/mutants.txt", "stuck [R3]", "stuck [R9]", ["README.md has no rule R9"]),
-    "no assertion": ("rtl/tiny/tiny_props.sv", "assert (", "cover (", ["has no assertion"]),
+    "no assertion": ("rtl/tiny/tiny_props.sv", "assert (", "cover (", ["rule R1 of README.md has no assertion"]),
+    "a copy that sleeps too long": ("rtl/tiny/tiny_formal.sv", "sleep_i && !step_i", "sleep_i",
+                                    ["a_r4_hold is FALSE", "R4: Sleeps without a step."]),
+    "a sleeping copy without hold": ("rtl/tiny/tiny_formal.sv", "hold;\n  always_comb hold =", "sleep;\n  always_comb sleep =",
+                                     ["u_hold needs a signal 'hold'"]),
     "no cover": ("rtl/tiny/tiny_props.sv", "    c_end: cover (last_o);\n", "", ["has no cover"]),
-    "an assertion that elaboration drops": ("rtl/tiny/tiny_props.sv", "always_comb if (started_q) begin",
-                                            "if (Width == 7) always_comb if (started_q) begin",
-                                            ["3 of 3 $assert cells are gone after elaboration"]),
+    "an assertion that elaboration drops": ("rtl/tiny/tiny_props.sv", "always_ff @(posedge clk_i) if (live_q) begin",
+                                            "if (Width == 7) always_ff @(posedge clk_i) if (live_q) begin",
+                                            ["3 of 4 $assert cells are gone after elaboration"]),
     "properties that are only bound": (
-        "rtl/tiny/tiny_formal.sv", "tiny_props #(.Width(Width)) u_props (.*);\nendmodule",
-        "endmodule\nbind tiny tiny_props #(.Width(Width)) u_props (.*);", ["$assert cells are gone"]),
+        "rtl/tiny/tiny_formal.sv", "  tiny_props #(.Width(Width)) u_props (.*);\n",
+        "  bind tiny tiny_props #(.Width(Width)) u_props (.*);\n", ["$assert cells are gone"]),
     "an assertion without label": ("rtl/tiny/tiny_props.sv", "a_r2_last: assert", "assert",
-                                   ["5 assert/assume/cover statements, but 4 different labels"]),
+                                   ["6 assert/assume/cover statements, but 5 different labels"]),
     "an assertion of no rule": ("rtl/tiny/tiny_props.sv", "a_r2_last", "a_r7_last", ["README.md has no rule 'R7'"]),
-    "a rule without assertion": ("rtl/tiny/README.md", "- **R3**", "- **R4** What nobody checks.\n- **R3**",
-                                 ["rule R4 of README.md has no assertion"]),
+    "a rule without assertion": ("rtl/tiny/README.md", "- **R3**", "- **R5** What nobody checks.\n- **R3**",
+                                 ["rule R5 of README.md has no assertion"]),
     "an implicit wire": ("rtl/tiny/tiny_formal.sv", "u_tiny (.*);",
                          "u_tiny (.clk_i(clk_i), .rst_i(rst_i), .step_i(stepp), .count_o(count_o), .last_o(last_o));",
                          ["implicit or undriven wire"]),

@@ -21,6 +21,7 @@ import time
 MIN_MUTANTS = 8
 QUICK_MUTANTS = 2  # Mutants a block under --quick: the first ones.
 PROVE_SECONDS = 120  # Default limit of one assertion.
+ABC_SECONDS = 900  # Whatever a row says.
 BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked.
 
 
@@ -57,12 +58,12 @@ class Task:
             raise Failure(f"{where}: '{self.engine}' needs its number of clocks")
         if self.what == "prove" and self.engine != "pdr" and not self.reason:
             raise Failure(f"{where}: say why not PDR: '{self.engine} {self.number}: reason'")
-        self.quick, self.only, self.lemmas, self.scorr = False, ["*"], [], False
+        self.quick, self.only, self.lemmas, self.scorr = False, ["*"], [], True
         for word in (cells[4].split() if len(cells) == 5 else []):
             if word == "quick":
                 self.quick = True
-            elif word == "scorr":
-                self.scorr = True
+            elif word == "noscorr":
+                self.scorr = False
             elif word.startswith("only="):
                 self.only = word[5:].split(",")
             elif word.startswith("lemmas="):
@@ -131,7 +132,7 @@ class Block:
         self.tasks = [Task(where, line) for where, line in lines_of(self.files["tasks"])]
         self.mutants = [Mutant(where, line) for where, line in lines_of(self.files["mutants"])]
         self.rules = self.read_rules()
-        props = re.sub(r"//.*", "", self.files["props"].read_text())
+        props = re.sub(r"//.*", "", self.files["props"].read_text() + self.files["formal"].read_text())
         self.labels = {kind: set(re.findall(rf"\b({kind}_\w+)\s*:\s*{word}\b", props))
                        for kind, word in (("a", "assert"), ("m", "assume"), ("c", "cover"))}
         self.check(props)
@@ -150,7 +151,7 @@ class Block:
         problems = self.problems
         statements = len(re.findall(r"\b(?:assert|assume|cover)\s*\(", props))
         if statements != sum(len(labels) for labels in self.labels.values()):
-            problems.append(f"{self.files['props'].name}: {statements} assert/assume/cover statements, but "
+            problems.append(f"{self.files['props'].name} and _formal.sv: {statements} assert/assume/cover statements, but "
                             f"{sum(len(v) for v in self.labels.values())} different labels a_*, m_*, c_*")
         if not self.labels["a"]:
             problems.append(f"{self.files['props'].name} has no assertion")
@@ -239,31 +240,64 @@ class Design:
             if not path.exists():
                 raise Failure(f"{path} does not exist")
         chparam = "".join(f" -chparam {name} {value}" for name, value in parameters)
-        output = yosys(folder, "elaborate", [
+        sleeps = re.search(r"\bu_hold\b", block.files["formal"].read_text())
+        memories = ["memory_collect", "memory_map", "dffunmap"] if sleeps else []
+        output = yosys(folder, "read", [
             *(f"read_verilog -sv -formal -I {block.root} {path}" for path in sources),
             f"hierarchy -check -top {self.top}{chparam}",
-            f"prep -flatten -top {self.top}",
-            "check",
-            "write_json design.json",
-            "write_rtlil design.il",
+            "proc", "flatten", *memories, "write_json read.json",
+        ], ["read.json"])
+        initial = self.hold()
+        output += yosys(folder, "elaborate", [
+            "read_json read.json", "chformal -early", *initial, f"prep -top {self.top}", "check",
+            "write_json design.json", "write_rtlil design.il",
         ], ["design.json", "design.il"])
         for line in output.splitlines():
             if re.search(r"implicitly declared|Warning: (Wire|multiple conflicting|found logic loop)", line):
                 raise Failure(f"implicit or undriven wire (a hierarchical name?) or loop: {line.strip()}")
-        cells = json.loads((folder / "design.json").read_text())["modules"][self.top]["cells"]
+        cells = self.netlist("design")["cells"]
         self.cells = {"$assert": {}, "$assume": {}, "$cover": {}}
         for name, cell in cells.items():
             if cell["type"] in self.cells:
                 self.cells[cell["type"]].setdefault(name.split(".")[-1].split("[")[0], []).append(name)
         for kind, letter in (("$assert", "a"), ("$assume", "m"), ("$cover", "c")):
             found, wanted = set(self.cells[kind]), block.labels[letter]
-            allowed = wanted if letter != "m" else found  # The harness may assume, too.
             if not wanted <= found:
                 raise Failure(f"{len(wanted - found)} of {len(wanted)} {kind} cells are gone after elaboration: " +
                               ", ".join(sorted(wanted - found)[:4]))
-            if found - allowed or any(not name.startswith(letter + "_") for name in found):
+            if found != wanted:
                 raise Failure(f"{kind} cells without a label of {block.files['props'].name}: " +
                               ", ".join(sorted(found - wanted)[:4]))
+
+    def netlist(self, name):
+        return json.loads((self.folder / f"{name}.json").read_text())["modules"][self.top]
+
+    def hold(self):
+        """Gives the flip-flops of the copy u_hold, if there is one, the enable !hold. Returns the commands that find
+        the initial state: what one clock of reset leaves of any state, with any inputs."""
+        path = self.folder / "read.json"
+        design = json.loads(path.read_text())
+        module = design["modules"][self.top]
+        held = {name: cell for name, cell in module["cells"].items() if "u_hold." in name}
+        if held:
+            if "hold" not in module["netnames"]:
+                raise Failure("u_hold needs a signal 'hold' in the harness")
+            count = 0
+            for name, cell in held.items():
+                if "dff" in cell["type"] or "latch" in cell["type"]:
+                    if cell["type"] != "$dff":
+                        raise Failure(f"{name}: flip-flop of kind {cell['type']} in u_hold")
+                    cell["type"] = "$dffe"
+                    cell["parameters"]["EN_POLARITY"] = "0".zfill(32)
+                    cell["port_directions"]["EN"] = "input"
+                    cell["connections"]["EN"] = module["netnames"]["hold"]["bits"]
+                    count += 1
+            if count == 0:
+                raise Failure("u_hold has no flip-flop")
+            path.write_text(json.dumps(design))
+        if "rst_i" in module["ports"] and "clk_i" in module["ports"]:
+            return ["sim -clock clk_i -reset rst_i -rstlen 1 -n 1 -w"]
+        return []
 
     def names(self, kind, labels):
         return [name for label in sorted(labels) for name in self.cells[kind][label]]
@@ -286,7 +320,7 @@ class Design:
                   "dffunmap", "abc -g AND -fast", "opt_clean", f"write_json {name}.json",
                   f"write_aiger -zinit -map {name}.aim {name}.aig"]
         yosys(self.folder, name, lines, [f"{name}.json", f"{name}.aim", f"{name}.aig"])
-        cells = json.loads((self.folder / f"{name}.json").read_text())["modules"][self.top]["cells"]
+        cells = self.netlist(name)["cells"]
         return [cell for cell, body in cells.items() if body["type"] == "$assert"]
 
     def smt2(self, name, asserts=(), assumes=(), covers=()):
@@ -301,7 +335,9 @@ class Design:
         commands = f"read_aiger {name}.aig; fold; strash; cone -s -O {output}; scleanup; {engine}"
         if witness:
             commands += f"; write_cex -a {witness}"
-        text, _ = run_tool(self.folder, f"{name}_{output}", ["yosys-abc", "-c", commands])
+        text, _ = run_tool(self.folder, f"{name}_{output}", ["yosys-abc", "-c", commands], ABC_SECONDS)
+        if text is None:
+            return None, None
         match = re.search(r"was asserted in frame\s+(\d+)", text)
         if match:
             return "false", int(match.group(1))
@@ -312,10 +348,10 @@ class Design:
 
 
 # ---------------------------------------------------------------------------------------------------- the jobs
-def counterexample(design, name, output, cell):
+def counterexample(design, name, output, cell, clocks):
     """Writes the waves of a failed output; the path, or None when that was not cheap."""
     witness, vcd = f"{name}_{output}.aiw", f"{cell.split('.')[-1]}.vcd"
-    verdict, _ = design.abc(name, output, "bmc3 -F 200 -T 30", witness)
+    verdict, _ = design.abc(name, output, f"bmc3 -F {clocks + 2} -T 30", witness)
     if verdict != "false":
         return None
     if not (design.folder / f"{name}.smt2").exists():
@@ -360,14 +396,19 @@ def prove(block, task, folder, keep):
                     verdict = "proven"
             else:
                 engine = f"pdr -T {task.number or PROVE_SECONDS}"
-                verdict, clocks = design.abc(name, output, "scorr; " + engine if task.scorr else engine)
+                # A lemma is often inductive as it stands; most rules follow once equal nodes are merged.
+                engines = (["pdr -T 10"] if name == "lemmas" else []) + ["scorr; " + engine if task.scorr else engine]
+                for engine in engines:
+                    verdict, clocks = design.abc(name, output, engine)
+                    if verdict:
+                        break
             if verdict == "proven":
                 continue
             rule = rule_of(cell.split(".")[-1])
             text = f"{cell.split('.')[-1]} is " + ("FALSE" if verdict == "false" else "UNDECIDED in its time")
             text += f"\n        {rule}: {block.rules.get(rule, '')}"
             if verdict == "false":
-                vcd = counterexample(design, name, output, cell) if keep else None
+                vcd = counterexample(design, name, output, cell, clocks) if keep else None
                 text += f"\n        waves: {vcd}" if vcd else f"\n        after {clocks} clocks; waves: --keep DIR"
             problems.append(text)
     if problems:
@@ -410,7 +451,7 @@ def refute(block, mutant, folder):
     for rule in mutant.rules:
         labels = {label for label in block.labels["a"] if rule_of(label) == rule}
         outputs = design.aiger(f"rule_{rule}", labels)
-        for engine in (f"bmc3 -F {BMC_FRAMES} -T 20", f"pdr -T {PROVE_SECONDS}"):
+        for engine in (f"bmc3 -F {BMC_FRAMES} -T 20", f"scorr; pdr -T {PROVE_SECONDS}"):
             broken = next((cell for output, cell in enumerate(outputs)
                            if design.abc(f"rule_{rule}", output, engine)[0] == "false"), None)
             if broken:
