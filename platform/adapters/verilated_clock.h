@@ -13,6 +13,9 @@
 
 #include "platform/adapters/wave_probe.h"
 
+#ifdef STRETTO_COVERED
+#include "platform/adapters/verilated_coverage.h"
+#endif
 #ifdef STRETTO_TRACED
 #include <string>
 
@@ -31,12 +34,17 @@ class VerilatedClock final {
     top_.clk_i = 0;
     top_.eval();
   }
-
   // Verilator 5.006 forgets the scopes of a dying model in the context that the thread used last,
   // which may be gone already when several models die. REQUIRES: declared after the model.
-  ~VerilatedClock() { Verilated::threadContextp(top_.contextp()); }
+  ~VerilatedClock() {
+    Verilated::threadContextp(top_.contextp());
+#ifdef STRETTO_COVERED
+    keep_coverage(*top_.contextp());
+#endif
+  }
 
-  void tick(uint64_t) {
+  template <typename IdleInputs>
+  void tick(uint64_t, const IdleInputs&) {
     if constexpr (requires(Top & top) { top.rootp->__Vtrigrprev__TOP__clk_i = 0; }) {
       top_.clk_i = 1;
       top_.rootp->__Vtrigrprev__TOP__clk_i = 0;
@@ -71,7 +79,12 @@ class VerilatedClock final : public WaveProbe::Source {
     level(0);
   }
 
-  void tick(uint64_t cycle) {
+  ~VerilatedClock() override { Verilated::threadContextp(top_.contextp()); }
+
+  // `idle_inputs` sets the pins as they are between clocks: a block that then sleeps shows no push
+  // that lasts.
+  template <typename IdleInputs>
+  void tick(uint64_t cycle, const IdleInputs& idle_inputs) {
     level(0);
     if (probe_ == nullptr || !probe_->recording()) {
       level(1);
@@ -80,6 +93,7 @@ class VerilatedClock final : public WaveProbe::Source {
     record(cycle, WaveMoment::inputs);
     level(1);
     record(cycle, WaveMoment::rise);
+    idle_inputs();
     level(0);
     record(cycle, WaveMoment::fall);
   }

@@ -23,19 +23,8 @@ class VerilatedGridScheduler final : public GridScheduler {
   }
 
   GridSchedulerOutputs step(const GridSchedulerInputs& in) override {
-    top_.done_valid_i = in.done_valid;
-    top_.drained_valid_i = in.drained_valid;
-    if (in.done_valid || in.drained_valid) {
-      top_.done_cu_i = in.done_cu;
-      top_.done_slot_i = in.done_slot;
-    }
-    top_.reg_we_i = in.reg.write;
-    top_.reg_re_i = in.reg.read;
-    if (in.reg.write || in.reg.read) {
-      top_.reg_addr_i = in.reg.address;
-      top_.reg_wdata_i = in.reg.wdata;
-    }
-    clock_.tick(in.cycle);
+    drive(in);
+    clock_.tick(in.cycle, [&] { drive(GridSchedulerInputs()); });
     GridSchedulerOutputs out;
     out.dispatch_valid = top_.dispatch_valid_o;
     out.dispatch_cu = top_.dispatch_cu_o;
@@ -53,6 +42,21 @@ class VerilatedGridScheduler final : public GridScheduler {
   }
 
  private:
+  void drive(const GridSchedulerInputs& in) {
+    top_.done_valid_i = in.done_valid;
+    top_.drained_valid_i = in.drained_valid;
+    if (in.done_valid || in.drained_valid) {
+      top_.done_cu_i = in.done_cu;
+      top_.done_slot_i = in.done_slot;
+    }
+    top_.reg_we_i = in.reg.write;
+    top_.reg_re_i = in.reg.read;
+    if (in.reg.write || in.reg.read) {
+      top_.reg_addr_i = in.reg.address;
+      top_.reg_wdata_i = in.reg.wdata;
+    }
+  }
+
   VerilatedContext context_;
   Vgrid_scheduler top_;
   VerilatedClock<Vgrid_scheduler> clock_;

@@ -23,6 +23,26 @@ class VerilatedMca final : public Mca {
   }
 
   McaOutputs step(const McaInputs& in) override {
+    drive(in);
+    clock_.tick(in.cycle, [&] {
+      McaInputs idle;
+      idle.cycle = in.cycle;
+      idle.dram_parked = in.dram_parked;  // A level.
+      drive(idle);
+    });
+    McaOutputs out;
+    out.grant_compute = top_.grant_compute_o;
+    out.grant_comm = top_.grant_comm_o;
+    out.drain_done = top_.drain_done_o;
+    out.threshold = top_.threshold_o;
+    out.idle = top_.idle_o;
+    out.wake_cycle = top_.wake_cycle_o;
+    out.reg_rdata = top_.reg_rdata_o;
+    return out;
+  }
+
+ private:
+  void drive(const McaInputs& in) {
     top_.cycle_i = in.cycle & kMcaNeverWakes;
     top_.compute_push_i = in.compute_push;
     top_.comm_push_i = in.comm_push;
@@ -37,19 +57,8 @@ class VerilatedMca final : public Mca {
       top_.reg_addr_i = in.reg.address;
       top_.reg_wdata_i = in.reg.wdata;
     }
-    clock_.tick(in.cycle);
-    McaOutputs out;
-    out.grant_compute = top_.grant_compute_o;
-    out.grant_comm = top_.grant_comm_o;
-    out.drain_done = top_.drain_done_o;
-    out.threshold = top_.threshold_o;
-    out.idle = top_.idle_o;
-    out.wake_cycle = top_.wake_cycle_o;
-    out.reg_rdata = top_.reg_rdata_o;
-    return out;
   }
 
- private:
   VerilatedContext context_;
   Top top_;
   VerilatedClock<Top> clock_;

@@ -24,22 +24,8 @@ class VerilatedRequestRing final : public RequestRing {
   }
 
   RequestRingOutputs step(const RequestRingInputs& in) override {
-    top_.sr_valid_i = in.sr_valid;
-    if (in.sr_valid) top_.sr_data_i = in.sr_data;
-    top_.issue_ready_i = in.issue_ready;
-    top_.done_valid_i = in.done_valid;
-    if (in.done_valid) {
-      top_.done_tag_i = in.done_tag & 0xfff;
-      top_.done_failed_i = in.done_failed;
-    }
-    top_.write_ready_i = in.write_ready;
-    top_.reg_we_i = in.reg.write;
-    top_.reg_re_i = in.reg.read;
-    if (in.reg.write || in.reg.read) {
-      top_.reg_addr_i = in.reg.address;
-      top_.reg_wdata_i = in.reg.wdata;
-    }
-    clock_.tick(in.cycle);
+    drive(in);
+    clock_.tick(in.cycle, [&] { drive(RequestRingInputs()); });
     RequestRingOutputs out;
     out.issue_valid = top_.issue_valid_o;
     out.issue_tag = top_.issue_tag_o;
@@ -65,6 +51,24 @@ class VerilatedRequestRing final : public RequestRing {
   }
 
  private:
+  void drive(const RequestRingInputs& in) {
+    top_.sr_valid_i = in.sr_valid;
+    if (in.sr_valid) top_.sr_data_i = in.sr_data;
+    top_.issue_ready_i = in.issue_ready;
+    top_.done_valid_i = in.done_valid;
+    if (in.done_valid) {
+      top_.done_tag_i = in.done_tag & 0xfff;
+      top_.done_failed_i = in.done_failed;
+    }
+    top_.write_ready_i = in.write_ready;
+    top_.reg_we_i = in.reg.write;
+    top_.reg_re_i = in.reg.read;
+    if (in.reg.write || in.reg.read) {
+      top_.reg_addr_i = in.reg.address;
+      top_.reg_wdata_i = in.reg.wdata;
+    }
+  }
+
   VerilatedContext context_;
   Vrequest_ring top_;
   VerilatedClock<Vrequest_ring> clock_;

@@ -23,22 +23,8 @@ class VerilatedTracker final : public Tracker {
   }
 
   TrackerOutputs step(const TrackerInputs& in) override {
-    drive_updates(in);
-    top_.trigger_ready_i = in.trigger_ready;
-    top_.spill_req_ready_i = in.spill_req_ready;
-    top_.spill_rsp_valid_i = in.spill_rsp_valid;
-    if (in.spill_rsp_valid) {
-      top_.spill_rsp_write_i = in.spill_rsp_write;
-      top_.spill_rsp_index_i = in.spill_rsp_index;
-      top_.spill_rsp_data_i = in.spill_rsp_data;
-    }
-    top_.reg_we_i = in.reg.write;
-    top_.reg_re_i = in.reg.read;
-    if (in.reg.write || in.reg.read) {
-      top_.reg_addr_i = in.reg.address;
-      top_.reg_wdata_i = in.reg.wdata;
-    }
-    clock_.tick(in.cycle);
+    drive(in);
+    clock_.tick(in.cycle, [&] { drive(TrackerInputs()); });
     TrackerOutputs out;
     for (unsigned b = 0; b < kTrackerBanks; ++b) out.update_ready[b] = top_.update_ready_o >> b & 1;
     out.trigger_valid = top_.trigger_valid_o;
@@ -55,6 +41,24 @@ class VerilatedTracker final : public Tracker {
   }
 
  private:
+  void drive(const TrackerInputs& in) {
+    drive_updates(in);
+    top_.trigger_ready_i = in.trigger_ready;
+    top_.spill_req_ready_i = in.spill_req_ready;
+    top_.spill_rsp_valid_i = in.spill_rsp_valid;
+    if (in.spill_rsp_valid) {
+      top_.spill_rsp_write_i = in.spill_rsp_write;
+      top_.spill_rsp_index_i = in.spill_rsp_index;
+      top_.spill_rsp_data_i = in.spill_rsp_data;
+    }
+    top_.reg_we_i = in.reg.write;
+    top_.reg_re_i = in.reg.read;
+    if (in.reg.write || in.reg.read) {
+      top_.reg_addr_i = in.reg.address;
+      top_.reg_wdata_i = in.reg.wdata;
+    }
+  }
+
   void drive_updates(const TrackerInputs& in) {
     uint32_t valid = 0;
     for (unsigned b = 0; b < kTrackerBanks; ++b) valid |= uint32_t{in.update[b].valid} << b;

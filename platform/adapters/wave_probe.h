@@ -3,8 +3,8 @@
 // hands over their changes; whoever implements WaveProbe gives them times and writes them.
 //
 // A block in the window is recorded three times a clock: with its new inputs (half a period before
-// the edge), after the rising edge, and after the falling edge. A sleeping block is not evaluated
-// and records nothing: its signals hold, its clock rests.
+// the edge), after the rising edge, and after the falling edge, with idle inputs. A sleeping block
+// is not evaluated and records nothing: its signals hold, its clock rests.
 #ifndef STRETTO_PLATFORM_ADAPTERS_WAVE_PROBE_H_
 #define STRETTO_PLATFORM_ADAPTERS_WAVE_PROBE_H_
 

@@ -5,6 +5,7 @@
 # <systemc>: it does not compile after it).
 # rtl/<name>/<name>.f is the one file list: a path per line from the repository root, '//' comments.
 # PARAMETERS override top parameters; give such a variant a PREFIX of its own.
+# -DSTRETTO_RTL_<name>=DIR takes DIR/<name>.f instead: bring your own RTL, see rtl/README.md.
 # rtl/<name>/<name>_props.sv, if there, has the properties that it binds to the module; flavour checked.
 # The test lint.<prefix> runs Verilator's full lint (-Wall), where a warning is an error.
 #
@@ -24,10 +25,7 @@ function(stretto_rtl_block name)
   if(NOT arg_PREFIX)
     set(arg_PREFIX V${name})
   endif()
-  set(list_file ${PROJECT_SOURCE_DIR}/rtl/${name}/${name}.f)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list_file})
-  file(STRINGS ${list_file} sources REGEX "^[^/]")
-  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
+  stretto_rtl_sources(${name} sources)
   list(TRANSFORM arg_PARAMETERS PREPEND -G)
   set(properties ${PROJECT_SOURCE_DIR}/rtl/${name}/${name}_props.sv)
   if(NOT EXISTS ${properties})
@@ -39,12 +37,44 @@ function(stretto_rtl_block name)
   set_tests_properties(lint.${arg_PREFIX} PROPERTIES LABELS lint)
 endfunction()
 
+# The sources of the block `name`: those of its list file, which is the user's if there is one. A path in a
+# user's list is taken from beside the list if it exists there, else from the repository root.
+function(stretto_rtl_sources name result)
+  set(STRETTO_RTL_${name} "" CACHE PATH "Folder with ${name}.f: RTL to use instead of rtl/${name}")
+  set(folder ${PROJECT_SOURCE_DIR}/rtl/${name})
+  if(STRETTO_RTL_${name})
+    get_filename_component(folder ${STRETTO_RTL_${name}} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+    message(STATUS "RTL of ${name}: ${folder}")
+  endif()
+  set(list_file ${folder}/${name}.f)
+  if(NOT EXISTS ${list_file})
+    message(FATAL_ERROR "STRETTO_RTL_${name}: ${folder} has no ${name}.f (a source per line, the module ${name} last)")
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list_file})
+  file(STRINGS ${list_file} lines REGEX "^[^/]")
+  set(sources "")
+  foreach(line ${lines})
+    if(EXISTS ${folder}/${line})
+      list(APPEND sources ${folder}/${line})
+    elseif(EXISTS ${PROJECT_SOURCE_DIR}/${line})
+      list(APPEND sources ${PROJECT_SOURCE_DIR}/${line})
+    else()
+      message(FATAL_ERROR "${list_file}: no file '${line}' beside it or from the repository root")
+    endif()
+  endforeach()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
 # The class `prefix` from the module `top` in all flavours.
 function(stretto_verilate top prefix)
   cmake_parse_arguments(arg "" "" "SOURCES;PROPERTIES;ARGS" ${ARGN})
   set(flags --x-assign fast --x-initial fast -Wno-fatal -Wno-lint -Wno-style -I${PROJECT_SOURCE_DIR} ${arg_ARGS})
   set(common PREFIX ${prefix} TOP_MODULE ${top} OPT_FAST -O3 OPT_SLOW -O1)
+  set(coverage "")
+  if(STRETTO_COVERAGE)
+    set(coverage --coverage-line --coverage-toggle)
+  endif()
   verilate(stretto_verilated SOURCES ${arg_SOURCES} ${common} VERILATOR_ARGS ${flags} --noassert)
-  verilate(stretto_verilated_checked SOURCES ${arg_SOURCES} ${arg_PROPERTIES} ${common} VERILATOR_ARGS ${flags} --assert)
+  verilate(stretto_verilated_checked SOURCES ${arg_SOURCES} ${arg_PROPERTIES} ${common} VERILATOR_ARGS ${flags} --assert ${coverage})
   verilate(stretto_verilated_traced SOURCES ${arg_SOURCES} ${common} TRACE VERILATOR_ARGS ${flags} --noassert)
 endfunction()

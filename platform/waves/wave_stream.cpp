@@ -43,11 +43,13 @@ bool WaveStream::Name::operator<(const Name& other) const {
 WaveStream::WaveStream(Name name, uint32_t clock_mhz)
     : name_(std::move(name)), clock_(clock_mhz), period_(clock_.edge(1)) {}
 
-// Verilator declares the ports twice: in a scope of the model and, with everything else, in the
-// scope of the top module inside it. The inner one is taken.
+// Verilator's header has a scope of the model, with the ports, and in it those of the top module,
+// which has everything, and of packages. Of these the top module's is taken; its name is the
+// block's. Scopes that Verilator makes up hold loop counters.
 void WaveStream::declare(Source& source, std::string_view vcd_header) {
   source_ = &source;
   unsigned depth = 0;
+  unsigned dropped = 0;  // Depth of the outermost scope that is left out; 0 = none.
   each_line(vcd_header, [&](std::string_view line) {
     std::istringstream words{std::string(line)};
     std::string keyword;
@@ -55,9 +57,17 @@ void WaveStream::declare(Source& source, std::string_view vcd_header) {
     if (keyword == "$scope") {
       std::string kind, name;
       words >> kind >> name;
-      if (++depth > 2) declarations_.push_back({Declaration::Kind::scope, name});
+      ++depth;
+      if (dropped != 0) return;
+      if ((depth == 2 && name != name_.block) || name.rfind("unnamedblk", 0) == 0) {
+        dropped = depth;
+      } else if (depth > 2) {
+        declarations_.push_back({Declaration::Kind::scope, name});
+      }
     } else if (keyword == "$upscope") {
-      if (depth-- > 2) declarations_.push_back({Declaration::Kind::end_of_scope, ""});
+      if (dropped == 0 && depth > 2) declarations_.push_back({Declaration::Kind::end_of_scope, ""});
+      if (dropped == depth) dropped = 0;
+      --depth;
     } else if (keyword == "$var") {
       std::string kind, code, name, more;
       unsigned bits = 0;
@@ -65,11 +75,11 @@ void WaveStream::declare(Source& source, std::string_view vcd_header) {
       while (words >> more && more != "$end") name += " " + more;  // "[15:0]".
       const auto [entry, is_new] = signal_of_code_.emplace(code, signals());
       if (is_new) bits_.push_back(bits);
-      if (depth > 1)
+      if (depth > 1 && dropped == 0)
         declarations_.push_back({Declaration::Kind::variable, name, bits, entry->second});
     }
   });
-  initial_.resize(bits_.size());
+  values_.resize(bits_.size());
 }
 
 // "1a" or "b0101 a".
@@ -95,7 +105,7 @@ void WaveStream::start() {
 }
 
 void WaveStream::record_all(std::string_view vcd_values) {
-  each_value(vcd_values, [&](uint32_t signal, std::string value) { initial_[signal] = value; });
+  each_value(vcd_values, [&](uint32_t signal, std::string value) { values_[signal] = value; });
 }
 
 void WaveStream::record(uint64_t cycle, WaveMoment moment, std::string_view vcd_changes) {

@@ -52,8 +52,8 @@ class WaveStream final : public WaveProbe {
   const Name& name() const { return name_; }
   const std::vector<Declaration>& declarations() const { return declarations_; }
   uint32_t signals() const { return static_cast<uint32_t>(bits_.size()); }
-  // Values of all signals at the snapshot, by signal.
-  std::vector<std::string>& initial() { return initial_; }
+  // By signal: those of the snapshot, then what is written.
+  std::vector<std::string>& values() { return values_; }
   // In the order of time.
   std::deque<Change>& changes() { return changes_; }
   Time period() const { return period_; }
@@ -70,7 +70,7 @@ class WaveStream final : public WaveProbe {
   std::vector<Declaration> declarations_;
   std::unordered_map<std::string, uint32_t> signal_of_code_;
   std::vector<unsigned> bits_;
-  std::vector<std::string> initial_;
+  std::vector<std::string> values_;
   std::deque<Change> changes_;
   // Times of the clock that is being recorded.
   uint64_t cycle_ = ~uint64_t{0};

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -162,7 +163,7 @@ void FstWaves::emit(Time before) {
     window_begun_ = true;
     go_to(spec_.request.from);
     for (size_t i = 0; i < streams_.size(); ++i) {
-      std::vector<std::string>& values = streams_[i]->initial();
+      std::vector<std::string>& values = streams_[i]->values();
       auto& changes = streams_[i]->changes();
       for (; !changes.empty() && changes.front().time <= spec_.request.from; changes.pop_front())
         values[changes.front().signal] = std::move(changes.front().value);
@@ -180,10 +181,20 @@ void FstWaves::emit(Time before) {
   while (!order.empty()) {
     const auto [time, i] = *order.begin();
     order.erase(order.begin());
-    go_to(time);
+    // A clock's fall and the inputs of the next are at one time: the last value counts, if it is
+    // new.
+    std::map<uint32_t, std::string> last;
     auto& changes = streams_[i]->changes();
-    for (; !changes.empty() && changes.front().time == time; changes.pop_front(), ++changes_)
-      emit_value(i, changes.front().signal, changes.front().value);
+    for (; !changes.empty() && changes.front().time == time; changes.pop_front())
+      last[changes.front().signal] = std::move(changes.front().value);
+    for (auto& [signal, value] : last) {
+      std::string& current = streams_[i]->values()[signal];
+      if (current == value) continue;
+      if (last_ != time) go_to(time);
+      current = std::move(value);
+      emit_value(i, signal, current);
+      ++changes_;
+    }
     enlist(i);
   }
 }

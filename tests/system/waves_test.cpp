@@ -6,13 +6,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
+#include "platform/options.h"
 #include "tests/support/fst_file.h"
 #include "tests/system/process.h"
 
 using namespace stretto::test;
 using Catch::Matchers::Contains;
+using stretto::block_names;
 
 namespace {
 
@@ -155,4 +158,32 @@ TEST_CASE("without the traced executable the message says how to build it") {
       run_command(scratch.path + "/stretto " + kSmall + "--waves mca --out " + scratch.path + "/r");
   CHECK(run.status == 2);
   CHECK_THAT(run.output, Contains("ninja -C") && Contains("stretto_traced"));
+}
+
+TEST_CASE("the save files name signals that exist") {
+  const Scratch scratch;
+  const Finished run = run_stretto(kSmall + "--waves all@0us..1us --out " + scratch.path + "/r");
+  INFO(run.output);
+  REQUIRE(run.status == 0);
+  const FstFile fst(scratch.path + "/r/waves.fst");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("waves")) {
+    if (entry.path().extension() != ".gtkw") continue;
+    ++files;
+    size_t names = 0;
+    std::ifstream stream(entry.path());
+    for (std::string line; std::getline(stream, line);) {
+      if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);  // +{alias} name
+      if (line.rfind("^1 ", 0) == 0) CHECK(std::filesystem::exists(line.substr(3)));
+      if (line.rfind("gpu0.", 0) != 0) continue;
+      INFO(entry.path().string() + ": " + line);
+      CHECK(fst.has(line));
+      ++names;
+    }
+    CHECK(names > 10);
+    // A save file shows the block whose name it has.
+    CHECK(std::find(block_names().begin(), block_names().end(), entry.path().stem().string()) !=
+          block_names().end());
+  }
+  CHECK(files >= 3);
 }
