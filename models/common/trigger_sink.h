@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the Tracker's triggers: a wavefront's output region is complete (T3-TRK-09). The DMA
-// command table implements it.
+// command table implements it; so does whoever schedules the work-groups that wait for a gathered
+// input (T3-AGC-01), for the triggers that are marked as events.
 #ifndef STRETTO_MODELS_COMMON_TRIGGER_SINK_H_
 #define STRETTO_MODELS_COMMON_TRIGGER_SINK_H_
 

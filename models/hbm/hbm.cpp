@@ -17,6 +17,7 @@ namespace {
 constexpr uint32_t kDigestTrigger = 0x48424D01;
 constexpr uint32_t kDigestDrain = 0x48424D02;
 constexpr uint32_t kDigestCommands = 0x48424D03;
+constexpr uint32_t kDigestEvent = 0x48424D04;
 constexpr uint64_t kDigestEvery = 4096;  // Requests between two digests of the channels' commands.
 
 DramCommand command_of(Operation operation) {
@@ -57,6 +58,7 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
       timing_table_(timing_),
       core_(spec, image, std::move(parts.tracker), *this),
       parts_triggers_(parts.triggers),
+      parts_events_(parts.events),
       parts_interrupts_(parts.interrupts) {
   assert(parts.mca.size() == spec.channels && spec.channels <= 32);
   CommandObserver* observer = parts.observer;
@@ -333,11 +335,14 @@ void Hbm::pulse(Time at, uint8_t pulses) {
   arm(cycle);
 }
 
-void Hbm::on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id, uint64_t address) {
+void Hbm::on_tracker_trigger(uint64_t cycle, bool event, uint16_t wg_id, uint8_t wf_id,
+                             uint64_t address) {
   const Time at = clock_.edge(cycle);
   if (services_.digest != nullptr)
-    services_.digest->event(at, kDigestTrigger, uint64_t{wg_id} << 8 | wf_id, address);
-  if (parts_triggers_ != nullptr) parts_triggers_->on_trigger(at, wg_id, wf_id, address);
+    services_.digest->event(at, event ? kDigestEvent : kDigestTrigger,
+                            uint64_t{wg_id} << 8 | wf_id, address);
+  TriggerSink* const sink = event ? parts_events_ : parts_triggers_;
+  if (sink != nullptr) sink->on_trigger(at, wg_id, wf_id, address);
 }
 
 // The Tracker's table in memory: 8-byte writes, 64-byte reads of which 8 bytes count (one atom

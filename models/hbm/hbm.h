@@ -62,6 +62,7 @@ class Hbm final : public sc_core::sc_module,
     std::vector<std::unique_ptr<Mca>> mca;  // One a channel.
     std::unique_ptr<Tracker> tracker;       // Null: no access may be tracked.
     TriggerSink* triggers = nullptr;        // Null: triggers are only counted.
+    TriggerSink* events = nullptr;          // Takes triggers marked as events; null: only counted.
     InterruptLine* interrupts = nullptr;    // Null: none.
     CommandObserver* observer = nullptr;    // A command trace, beside the checker.
   };
@@ -80,6 +81,7 @@ class Hbm final : public sc_core::sc_module,
   void kernel_end(Time at) { pulse(at, kKernelEnd); }
   // Set once after construction where construction order does not allow Parts.
   void set_triggers(TriggerSink& sink) { parts_triggers_ = &sink; }
+  void set_events(TriggerSink& sink) { parts_events_ = &sink; }
   void set_interrupts(InterruptLine& line) { parts_interrupts_ = &line; }
 
   void report(StatisticSink& sink) const override;
@@ -124,7 +126,8 @@ class Hbm final : public sc_core::sc_module,
   uint64_t next_cycle(uint64_t cycle) const;
   void arm(uint64_t cycle);
   void pulse(Time at, uint8_t pulses);
-  void on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
+  void on_tracker_trigger(uint64_t cycle, bool event, uint16_t wg_id, uint8_t wf_id,
+                          uint64_t address) override;
   void on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) override;
   void complete_spill(HbmRequest& request);
   void set_drain(bool level);
@@ -144,6 +147,7 @@ class Hbm final : public sc_core::sc_module,
   const TimingTable timing_table_;
   HbmCore core_;
   TriggerSink* parts_triggers_;
+  TriggerSink* parts_events_;
   InterruptLine* parts_interrupts_;
   std::unique_ptr<HbmChecker> checker_;
   std::unique_ptr<CommandObserver> pair_;  // Checker and trace.

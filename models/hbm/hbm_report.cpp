@@ -120,6 +120,8 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("tracker.updates", tracker.updates, "count", "Joined updates taken by the Tracker.");
   sink.add("tracker.half_words", tracker.half_words, "count", "Half-words in them.");
   sink.add("tracker.triggers", tracker.triggers, "count", "Triggers.");
+  sink.add("tracker.events", tracker.events, "count",
+           "Of them, scheduling events instead of DMA (T3-AGC-01).");
   sink.add("tracker.spill_writes", tracker.spill_writes, "count", "Entries written to memory.");
   sink.add("tracker.spill_reads", tracker.spill_reads, "count", "Entries read from memory.");
   sink.add("tracker.fifo_high_water", tracker.fifo_high_water, "count",

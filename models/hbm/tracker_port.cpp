@@ -35,7 +35,9 @@ uint64_t TrackerPort::step(uint64_t cycle, const RegisterPort& reg) {
   // always high.
   if (out_.trigger_valid) {
     ++counters_.triggers;
-    client_.on_tracker_trigger(cycle, out_.trigger_wg_id, out_.trigger_wf_id, out_.trigger_address);
+    counters_.events += out_.trigger_event;
+    client_.on_tracker_trigger(cycle, out_.trigger_event, out_.trigger_wg_id, out_.trigger_wf_id,
+                               out_.trigger_address);
   }
   if (out_.spill_req_valid) {
     ++(out_.spill_req_write ? counters_.spill_writes : counters_.spill_reads);

@@ -24,7 +24,7 @@ namespace stretto {
 class TrackerPortClient {
  public:
   virtual ~TrackerPortClient() = default;
-  virtual void on_tracker_trigger(uint64_t cycle, uint16_t wg_id, uint8_t wf_id,
+  virtual void on_tracker_trigger(uint64_t cycle, bool event, uint16_t wg_id, uint8_t wf_id,
                                   uint64_t address) = 0;
   // Answered by respond().
   virtual void on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) = 0;
@@ -36,6 +36,7 @@ class TrackerPort {
     uint64_t updates = 0;     // Joined updates taken by the Tracker.
     uint64_t half_words = 0;  // In them.
     uint64_t triggers = 0;
+    uint64_t events = 0;  // Of them, those for the grid scheduler instead of the DMA engine.
     uint64_t spill_writes = 0;
     uint64_t spill_reads = 0;
     uint64_t fifo_high_water = 0;

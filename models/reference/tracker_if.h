@@ -5,7 +5,8 @@
 // Four banks (bank = wg_id[1:0]) each take at most one update a cycle; set = wg_id[7:0], tag = {wg_id[15:8], wf_id}.
 // A channel joins successive updates of one (wg, wf) before it presents them. `count` is in half-words
 // (2 B units) written; a slot's counter counts the same unit up to the threshold that firmware programmed for the
-// tile's class and wavefront. When the counter reaches the threshold the slot is freed and a trigger goes out.
+// tile's class and wavefront. When the counter reaches the threshold the slot is freed and a trigger goes out; for ids
+// of the interval in register `event` it is marked as a scheduling event (T3-AGC-01).
 // A full set spills its oldest slot to the table that firmware reserved in GPU memory: entry index wg_id * 8 + wf_id,
 // 8 bytes {valid [63], counter [62:48], address [47:0]} (valid clear = never spilled). A miss in a set that has
 // spilled slots reads the entry first (and writes it back invalid when it was valid). No update waits for a
@@ -61,6 +62,7 @@ struct TrackerInputs {
 struct TrackerOutputs {
   std::array<bool, kTrackerBanks> update_ready{true, true, true, true};
   bool trigger_valid = false;
+  bool trigger_event = false;  // A work-group scheduling event instead of a DMA (T3-AGC-01).
   uint16_t trigger_wg_id = 0;
   uint8_t trigger_wf_id = 0;
   uint64_t trigger_address = 0;  // Start (smallest address) of the wavefront's output.

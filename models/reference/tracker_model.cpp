@@ -325,6 +325,10 @@ TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
     out_.trigger_wg_id = banks_[b].trigger().wg_id;
     out_.trigger_wf_id = banks_[b].trigger().wf_id;
     out_.trigger_address = banks_[b].trigger().address;
+    const uint32_t id = out_.trigger_wg_id;
+    const uint32_t distance =
+        (id >= config_.event_first ? id : id + config_.total) - config_.event_first;
+    out_.trigger_event = (distance & 0x1ffff) < config_.event_count;
   }
   if (request_bank >= 0) {
     const auto b = static_cast<unsigned>(request_bank);
@@ -407,6 +411,10 @@ void TrackerModel::write(uint16_t address, uint64_t data) {
       config_.untracked_count =
           static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_COUNT));
       break;
+    case TRACKER_EVENT_OFFSET:
+      config_.event_first = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_EVENT_FIRST));
+      config_.event_count = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_EVENT_COUNT));
+      break;
     default:
       break;
   }
@@ -452,6 +460,9 @@ uint64_t TrackerModel::read(uint16_t address) {
     case TRACKER_UNTRACKED_OFFSET:
       return STRETTO_FIELD(TRACKER_UNTRACKED_FIRST, config_.untracked_first) |
              STRETTO_FIELD(TRACKER_UNTRACKED_COUNT, config_.untracked_count);
+    case TRACKER_EVENT_OFFSET:
+      return STRETTO_FIELD(TRACKER_EVENT_FIRST, config_.event_first) |
+             STRETTO_FIELD(TRACKER_EVENT_COUNT, config_.event_count);
     case TRACKER_UPDATES_OFFSET:
       return sum.updates;
     case TRACKER_HALF_WORDS_OFFSET:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycle-exact reference model of the Tracker (rtl/tracker); rules T1..T9 are those of
+// Cycle-exact reference model of the Tracker (rtl/tracker); rules T1..T10 are those of
 // rtl/tracker/README.md.
 //
 // The structure is that of the RTL: four banks, each an input stage, a queue, a two-stage pipeline
@@ -44,6 +44,8 @@ struct TrackerModelConfig {
   uint32_t reciprocal = 0;
   uint16_t untracked_first = 0;
   uint32_t untracked_count = 0;
+  uint16_t event_first = 0;
+  uint32_t event_count = 0;
   std::array<uint16_t, 32> threshold{};  // [class x 8 + wf]
 };
 

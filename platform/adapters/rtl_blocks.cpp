@@ -65,6 +65,7 @@ static void list_outputs(const TrackerOutputs& out, PinList& pins) {
   for (unsigned b = 0; b < kTrackerBanks; ++b)
     pins.add("update_ready[" + std::to_string(b) + "]", out.update_ready[b]);
   pins.add("trigger_valid", out.trigger_valid);
+  pins.add("trigger_event", out.trigger_event);
   pins.add("trigger_wg_id", out.trigger_wg_id);
   pins.add("trigger_wf_id", out.trigger_wf_id);
   pins.add("trigger_address", out.trigger_address);

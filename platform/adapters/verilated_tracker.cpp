@@ -28,6 +28,7 @@ class VerilatedTracker final : public Tracker {
     TrackerOutputs out;
     for (unsigned b = 0; b < kTrackerBanks; ++b) out.update_ready[b] = top_.update_ready_o >> b & 1;
     out.trigger_valid = top_.trigger_valid_o;
+    out.trigger_event = top_.trigger_event_o;
     out.trigger_wg_id = top_.trigger_wg_id_o;
     out.trigger_wf_id = top_.trigger_wf_id_o;
     out.trigger_address = top_.trigger_address_o;

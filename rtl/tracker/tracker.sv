@@ -3,46 +3,62 @@
 // table. Contract, rules, latency and programming: README.md.
 module tracker #(
   // Ways built; 8 make the paper's 19,456 bytes. Fewer save 2,432 bytes each and spill more.
-  parameter int unsigned Ways = tracker_pkg::MaxWays
+  parameter int unsigned Ways = tracker_pkg::MaxWays,
+  // The rest is fixed by tracker_if.h and by what tracker_pkg says; smaller sizes are for the
+  // proofs.
+  parameter int unsigned Rows = tracker_pkg::Rows,
+  parameter int unsigned HighWidth = tracker_pkg::HighWidth,
+  parameter int unsigned WfWidth = tracker_pkg::WfWidth,
+  parameter int unsigned UpdateWidth = tracker_pkg::UpdateWidth,
+  parameter int unsigned CounterWidth = tracker_pkg::CounterWidth,
+  parameter int unsigned AddressWidth = tracker_pkg::AddressWidth,
+  parameter int unsigned QueueDepth = tracker_pkg::QueueDepth,
+  parameter int unsigned WaitingDepth = tracker_pkg::WaitingDepth,
+  parameter int unsigned Entries = tracker_pkg::Entries,
+  parameter int unsigned TriggerDepth = tracker_pkg::TriggerDepth,
+  parameter int unsigned StatisticWidth = tracker_pkg::StatisticWidth,
+  localparam int unsigned WgWidth = HighWidth + $clog2(Rows),
+  localparam int unsigned IdWidth = WgWidth + 2,
+  localparam int unsigned EntryWidth = CounterWidth + AddressWidth
 ) (
-  input  logic         clk_i,
-  input  logic         rst_i,
+  input  logic                         clk_i,
+  input  logic                         rst_i,
 
   // One update a bank; bank b at bits b * width.
-  input  logic [3:0]   update_valid_i,
-  output logic [3:0]   update_ready_o,
-  input  logic [63:0]  update_wg_id_i,
-  input  logic [11:0]  update_wf_id_i,
-  input  logic [51:0]  update_count_i,
-  input  logic [191:0] update_address_i,
+  input  logic [3:0]                   update_valid_i,
+  output logic [3:0]                   update_ready_o,
+  input  logic [4*IdWidth-1:0]         update_wg_id_i,
+  input  logic [4*WfWidth-1:0]         update_wf_id_i,
+  input  logic [4*UpdateWidth-1:0]     update_count_i,
+  input  logic [4*AddressWidth-1:0]    update_address_i,
 
-  output logic         trigger_valid_o,
-  input  logic         trigger_ready_i,
-  output logic [15:0]  trigger_wg_id_o,
-  output logic [2:0]   trigger_wf_id_o,
-  output logic [47:0]  trigger_address_o,
+  output logic                         trigger_valid_o,
+  input  logic                         trigger_ready_i,
+  output logic                         trigger_event_o,  // A scheduling event instead of a DMA.
+  output logic [IdWidth-1:0]           trigger_wg_id_o,
+  output logic [WfWidth-1:0]           trigger_wf_id_o,
+  output logic [AddressWidth-1:0]      trigger_address_o,
 
-  output logic         spill_req_valid_o,
-  input  logic         spill_req_ready_i,
-  output logic         spill_req_write_o,
-  output logic [18:0]  spill_req_index_o,
-  output logic [63:0]  spill_req_data_o,
-  input  logic         spill_rsp_valid_i,
-  input  logic         spill_rsp_write_i,
-  input  logic [18:0]  spill_rsp_index_i,
-  input  logic [63:0]  spill_rsp_data_i,
+  output logic                         spill_req_valid_o,
+  input  logic                         spill_req_ready_i,
+  output logic                         spill_req_write_o,
+  output logic [IdWidth+WfWidth-1:0]   spill_req_index_o,
+  output logic [EntryWidth-1:0]        spill_req_data_o,
+  input  logic                         spill_rsp_valid_i,
+  input  logic                         spill_rsp_write_i,
+  input  logic [IdWidth+WfWidth-1:0]   spill_rsp_index_i,
+  input  logic [EntryWidth-1:0]        spill_rsp_data_i,
 
-  output logic         idle_o,
+  output logic                         idle_o,
 
-  input  logic         reg_we_i,
-  input  logic         reg_re_i,
-  input  logic [15:0]  reg_addr_i,
-  input  logic [63:0]  reg_wdata_i,
-  output logic [63:0]  reg_rdata_o
+  input  logic                         reg_we_i,
+  input  logic                         reg_re_i,
+  input  logic [15:0]                  reg_addr_i,
+  input  logic [63:0]                  reg_wdata_i,
+  output logic [63:0]                  reg_rdata_o
 );
 
   localparam int unsigned Banks = tracker_pkg::Banks;
-  localparam int unsigned WgWidth = tracker_pkg::WgWidth;
 
   // Configuration and register port.
   tracker_pkg::config_t config_q;
@@ -50,12 +66,14 @@ module tracker #(
   logic        clear_q, counter_clear_q, read_pending_q;
   logic [15:0] read_address_q;
   logic [19:0] max_live_q;
+  logic [15:0] event_first_q;
+  logic [16:0] event_count_q;
 
   // What the banks say; wider outputs are in gen_bank.
   logic [Banks-1:0] trigger_valid, request_valid, request_write, bank_idle, bank_busy, bank_grew;
   logic             counter_read;
   logic [2:0]       counter_select;
-  logic [47:0]      counter_sum;
+  logic [StatisticWidth-1:0] counter_sum;
 
   // Arbiters: a choice is used when the output register is empty or taken.
   logic [1:0] trigger_turn_q, request_turn_q, trigger_bank, request_bank;
@@ -75,12 +93,18 @@ module tracker #(
 
   for (genvar b = 0; b < Banks; b++) begin : gen_bank
     logic [WgWidth-1:0] trigger_wg, request_wg;
-    logic [2:0]         trigger_wf, request_wf;
-    logic [47:0]        trigger_address, counter;
-    logic [63:0]        request_data;
-    logic [19:0]        live;
-    logic [4:0]         outstanding;
-    tracker_bank #(.Ways(Ways)) u_bank (
+    logic [WfWidth-1:0] trigger_wf, request_wf;
+    logic [AddressWidth-1:0]   trigger_address;
+    logic [StatisticWidth-1:0] counter;
+    logic [EntryWidth-1:0]     request_data;
+    logic [19:0]               live;
+    logic [$clog2(Entries+1)-1:0] outstanding;
+    tracker_bank #(
+      .Ways(Ways), .Rows(Rows), .HighWidth(HighWidth), .WfWidth(WfWidth), .UpdateWidth(UpdateWidth),
+      .CounterWidth(CounterWidth), .AddressWidth(AddressWidth), .QueueDepth(QueueDepth),
+      .WaitingDepth(WaitingDepth), .Entries(Entries), .TriggerDepth(TriggerDepth),
+      .StatisticWidth(StatisticWidth)
+    ) u_bank (
       .clk_i,
       .rst_i            (rst_i || clear_q),
       .counter_clear_i  (rst_i || counter_clear_q),
@@ -88,10 +112,10 @@ module tracker #(
       .bank_i           (2'(b)),
       .update_valid_i   (update_valid_i[b]),
       .update_ready_o   (update_ready_o[b]),
-      .update_wg_i      (update_wg_id_i[16*b+2+:WgWidth]),
-      .update_wf_i      (update_wf_id_i[3*b+:3]),
-      .update_count_i   (update_count_i[13*b+:13]),
-      .update_address_i (update_address_i[48*b+:48]),
+      .update_wg_i      (update_wg_id_i[IdWidth*b+2+:WgWidth]),
+      .update_wf_i      (update_wf_id_i[WfWidth*b+:WfWidth]),
+      .update_count_i   (update_count_i[UpdateWidth*b+:UpdateWidth]),
+      .update_address_i (update_address_i[AddressWidth*b+:AddressWidth]),
       .trigger_valid_o  (trigger_valid[b]),
       .trigger_take_i   (trigger_load && trigger_bank == 2'(b)),
       .trigger_wg_o     (trigger_wg),
@@ -103,10 +127,10 @@ module tracker #(
       .request_wg_o     (request_wg),
       .request_wf_o     (request_wf),
       .request_data_o   (request_data),
-      .response_valid_i (spill_rsp_valid_i && spill_rsp_index_i[4:3] == 2'(b)),
+      .response_valid_i (spill_rsp_valid_i && spill_rsp_index_i[WfWidth+:2] == 2'(b)),
       .response_write_i (spill_rsp_write_i),
-      .response_wg_i    (spill_rsp_index_i[18:5]),
-      .response_wf_i    (spill_rsp_index_i[2:0]),
+      .response_wg_i    (spill_rsp_index_i[WfWidth+2+:WgWidth]),
+      .response_wf_i    (spill_rsp_index_i[WfWidth-1:0]),
       .response_data_i  (spill_rsp_data_i),
       .idle_o           (bank_idle[b]),
       .busy_o           (bank_busy[b]),
@@ -131,31 +155,38 @@ module tracker #(
   end
 
   always_ff @(posedge clk_i) begin : outputs
+    logic [IdWidth-1:0] wg_id;
+    logic [16:0]        distance;
     if (!trigger_valid_o || trigger_ready_i) trigger_valid_o <= trigger_any;
     if (trigger_load) begin
       trigger_turn_q <= trigger_bank + 2'd1;
       case (trigger_bank)
         2'd0: begin
-          trigger_wg_id_o <= {gen_bank[0].trigger_wg, 2'd0};
+          wg_id = {gen_bank[0].trigger_wg, 2'd0};
           trigger_wf_id_o <= gen_bank[0].trigger_wf;
           trigger_address_o <= gen_bank[0].trigger_address;
         end
         2'd1: begin
-          trigger_wg_id_o <= {gen_bank[1].trigger_wg, 2'd1};
+          wg_id = {gen_bank[1].trigger_wg, 2'd1};
           trigger_wf_id_o <= gen_bank[1].trigger_wf;
           trigger_address_o <= gen_bank[1].trigger_address;
         end
         2'd2: begin
-          trigger_wg_id_o <= {gen_bank[2].trigger_wg, 2'd2};
+          wg_id = {gen_bank[2].trigger_wg, 2'd2};
           trigger_wf_id_o <= gen_bank[2].trigger_wf;
           trigger_address_o <= gen_bank[2].trigger_address;
         end
         default: begin
-          trigger_wg_id_o <= {gen_bank[3].trigger_wg, 2'd3};
+          wg_id = {gen_bank[3].trigger_wg, 2'd3};
           trigger_wf_id_o <= gen_bank[3].trigger_wf;
           trigger_address_o <= gen_bank[3].trigger_address;
         end
       endcase
+      trigger_wg_id_o <= wg_id;
+      // T10: the interval wraps from tiles.total to 0.
+      distance = 17'(wg_id) - {1'b0, event_first_q};
+      if (16'(wg_id) < event_first_q) distance = distance + config_q.total;
+      trigger_event_o <= distance < event_count_q;
     end
     if (!spill_req_valid_o || spill_req_ready_i) spill_req_valid_o <= request_any;
     if (request_load) begin
@@ -187,6 +218,7 @@ module tracker #(
     if (rst_i) begin
       trigger_valid_o <= 1'b0;
       trigger_turn_q <= '0;
+      trigger_event_o <= 1'b0;
       trigger_wg_id_o <= '0;
       trigger_wf_id_o <= '0;
       trigger_address_o <= '0;
@@ -226,6 +258,10 @@ module tracker #(
           config_q.untracked_first <= reg_wdata_i[tracker_regs_pkg::UntrackedFirstLsb+:16];
           config_q.untracked_count <= reg_wdata_i[tracker_regs_pkg::UntrackedCountLsb+:17];
         end
+        tracker_regs_pkg::EventOffset: begin
+          event_first_q <= reg_wdata_i[tracker_regs_pkg::EventFirstLsb+:16];
+          event_count_q <= reg_wdata_i[tracker_regs_pkg::EventCountLsb+:17];
+        end
         default: ;
       endcase
     end
@@ -252,10 +288,13 @@ module tracker #(
         tracker_regs_pkg::UntrackedOffset: begin
           reg_rdata_o <= {15'b0, config_q.untracked_count, 16'b0, config_q.untracked_first};
         end
+        tracker_regs_pkg::EventOffset: begin
+          reg_rdata_o <= {15'b0, event_count_q, 16'b0, event_first_q};
+        end
         tracker_regs_pkg::MaxLiveOffset: reg_rdata_o <= {44'b0, max_live_q};
         default: begin
           reg_rdata_o <= '0;
-          if (counter_read) reg_rdata_o <= {16'b0, counter_sum};
+          if (counter_read) reg_rdata_o <= 64'(counter_sum);
           if (read_address_q[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
             reg_rdata_o <= config_q.threshold[{read_address_q[5:3], 6'b0}+:64];
           end
@@ -273,13 +312,15 @@ module tracker #(
       read_pending_q <= 1'b0;
       read_address_q <= '0;
       max_live_q <= '0;
+      event_first_q <= '0;
+      event_count_q <= '0;
       reg_rdata_o <= '0;
     end
   end
 
   // The two low bits of each id are the number of its bank.
   logic unused;
-  assign unused = ^{update_wg_id_i[49:48], update_wg_id_i[33:32], update_wg_id_i[17:16],
-      update_wg_id_i[1:0]};
+  assign unused = ^{update_wg_id_i[3*IdWidth+:2], update_wg_id_i[2*IdWidth+:2],
+      update_wg_id_i[IdWidth+:2], update_wg_id_i[1:0]};
 
 endmodule

@@ -10,8 +10,12 @@ package tracker_pkg;
   localparam int unsigned Entries = 16;       // Spill transactions, per bank.
   localparam int unsigned TriggerDepth = 4;   // Triggers on their way out, per bank.
 
-  // A work-group id without its bank: wg_id[15:2].
-  localparam int unsigned WgWidth = 14;
+  localparam int unsigned HighWidth = 8;      // Bits of wg_id above the set: wg_id[15:8].
+  localparam int unsigned WfWidth = 3;
+  localparam int unsigned UpdateWidth = 13;   // Half-words of one update.
+  localparam int unsigned CounterWidth = 16;
+  localparam int unsigned AddressWidth = 48;
+  localparam int unsigned StatisticWidth = 48;
 
   typedef enum logic [2:0] {
     EntryFillWrite,  // The victim's content arrives with the next edge.

@@ -54,6 +54,14 @@ package tracker_regs_pkg;
   localparam int unsigned UntrackedCountLsb = 32;  // Number of ids not tracked; 0 = all are tracked.
   localparam int unsigned UntrackedCountWidth = 17;
 
+  // Ids whose completion raises a work-group scheduling event instead of a DMA (T3-AGC-01); the interval wraps from tiles.total to 0. (read, write)
+  localparam logic [15:0] EventOffset = 16'h38;
+  localparam logic [63:0] EventReset = 64'h0;
+  localparam int unsigned EventFirstLsb = 0;  // First id of an event.
+  localparam int unsigned EventFirstWidth = 16;
+  localparam int unsigned EventCountLsb = 32;  // Number of ids; 0 = every trigger is for the DMA.
+  localparam int unsigned EventCountWidth = 17;
+
   // Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 right, 2 bottom, 3 corner. (read, write)
   localparam logic [15:0] ThresholdOffset = 16'h40;
   localparam int unsigned ThresholdCount = 8;

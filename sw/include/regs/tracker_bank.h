@@ -16,6 +16,7 @@ inline constexpr RegisterInfo kTrackerRegisters[] = {
     {"tiles", 0x20, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffff0001ffff},
     {"columns", 0x28, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffffff0000ffff},
     {"untracked", 0x30, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffff0000ffff},
+    {"event", 0x38, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffff0000ffff},
     {"threshold", 0x40, 8, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"updates", 0x80, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"half_words", 0x88, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},

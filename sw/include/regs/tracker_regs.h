@@ -50,6 +50,13 @@
 #define TRACKER_UNTRACKED_COUNT_SHIFT 32  // Number of ids not tracked; 0 = all are tracked.
 #define TRACKER_UNTRACKED_COUNT_MASK 0x1ffff00000000
 
+// Ids whose completion raises a work-group scheduling event instead of a DMA (T3-AGC-01); the interval wraps from tiles.total to 0. (read, write)
+#define TRACKER_EVENT_OFFSET 0x38
+#define TRACKER_EVENT_FIRST_SHIFT 0  // First id of an event.
+#define TRACKER_EVENT_FIRST_MASK 0xffff
+#define TRACKER_EVENT_COUNT_SHIFT 32  // Number of ids; 0 = every trigger is for the DMA.
+#define TRACKER_EVENT_COUNT_MASK 0x1ffff00000000
+
 // Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 right, 2 bottom, 3 corner. (read, write)
 #define TRACKER_THRESHOLD_OFFSET 0x40
 #define TRACKER_THRESHOLD_COUNT 8
