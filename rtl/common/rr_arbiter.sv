@@ -18,13 +18,15 @@ module rr_arbiter #(
     $error("rr_arbiter: N must be a power of two, at least 2");
   end
 
-  logic [N-1:0] upper, chosen;
+  logic [N-1:0] upper, chosen, below;
   always_comb begin
     upper = request_i & ({N{1'b1}} << turn_i);
     chosen = upper != '0 ? upper : request_i;
     valid_o = request_i != '0;
-    // The ones below the lowest set bit are as many as its index.
-    index_o = IndexWidth'($countones((chosen & (~chosen + N'(1))) - N'(1)));
+    // The ones below the lowest set bit are as many as its index. A variable, because yosys 0.23
+    // makes $countones of an expression with a size cast 0.
+    below = (chosen & (~chosen + N'(1))) - N'(1);
+    index_o = IndexWidth'($countones(below));
   end
 
 endmodule

@@ -229,11 +229,12 @@ module tracker_bank #(
     logic                spilled, refilled, s1_update, arrived;
     logic [RowWidth-1:0] row;
     logic [WayWidth-1:0] way, issue_way;
-    logic [Ways-1:0]     valid, pending, in_use, candidates, upper, chosen;
+    logic [Ways-1:0]     valid, pending, in_use, candidates, upper, chosen, below;
     logic [SpilledWidth-1:0] spilled_count;
     logic [WayWidth-1:0] oldest;
     logic [TagWidth-1:0] tag, victim_tag;
-    logic [Entries-1:0]  free, free_others;
+    // $countones gets a variable: yosys 0.23 makes it 0 for an expression with a size cast.
+    logic [Entries-1:0]  free, free_others, free_below;
     logic [CounterWidth:0] sum;
     logic [16:0]         distance;
     logic [CounterWidth-1:0] total;
@@ -350,7 +351,8 @@ module tracker_bank #(
             upper = candidates & ({Ways{1'b1}} << oldest);
             if (upper == '0) upper = candidates;
             chosen = upper & (~upper + Ways'(1));
-            way = WayWidth'($countones(chosen - Ways'(1)));
+            below = chosen - Ways'(1);
+            way = WayWidth'($countones(below));
             read = spilled_count != '0;
             victim_tag = tag_row_q[way*TagWidth+:TagWidth];
             victim = {victim_tag[WfWidth+:HighWidth], row, victim_tag[WfWidth-1:0]};
@@ -366,10 +368,10 @@ module tracker_bank #(
             end
             free = ~entry_busy_q;
             free_others = free & (free - Entries'(1));  // Without the lowest.
-            free_first = EntryIndexWidth'($countones((free & (~free + Entries'(1))) -
-                Entries'(1)));
-            free_second = EntryIndexWidth'($countones((free_others &
-                (~free_others + Entries'(1))) - Entries'(1)));
+            free_below = (free & (~free + Entries'(1))) - Entries'(1);
+            free_first = EntryIndexWidth'($countones(free_below));
+            free_below = (free_others & (~free_others + Entries'(1))) - Entries'(1);
+            free_second = EntryIndexWidth'($countones(free_below));
             blocked = candidates == '0 || (read && conflict_read) || (evict && conflict_victim) ||
                       ((evict || read) && free == '0) || (evict && read && free_others == '0);
             if (!blocked) begin
