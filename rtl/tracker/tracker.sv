@@ -49,6 +49,14 @@ module tracker #(
   input  logic [IdWidth+WfWidth-1:0]   spill_rsp_index_i,
   input  logic [EntryWidth-1:0]        spill_rsp_data_i,
 
+`ifdef FORMAL
+  // The hand-over between banks and output registers, and the state, for the properties.
+  output logic [3:0]                   formal_trigger_take_o,
+  output logic [4*WgWidth-1:0]         formal_trigger_wg_o,
+  output logic [3:0]                   formal_request_take_o,
+  output logic [4*WgWidth-1:0]         formal_request_wg_o,
+  output logic [339:0]                 formal_state_o,
+`endif
   output logic                         idle_o,
 
   input  logic                         reg_we_i,
@@ -98,6 +106,13 @@ module tracker #(
     logic [StatisticWidth-1:0] counter;
     logic [EntryWidth-1:0]     request_data;
     logic [19:0]               live;
+`ifdef FORMAL
+    logic [63:0]               formal_state;
+    assign formal_trigger_take_o[b] = trigger_load && trigger_bank == 2'(b);
+    assign formal_request_take_o[b] = request_load && request_bank == 2'(b);
+    assign formal_trigger_wg_o[b*WgWidth+:WgWidth] = trigger_wg;
+    assign formal_request_wg_o[b*WgWidth+:WgWidth] = request_wg;
+`endif
     logic [$clog2(Entries+1)-1:0] outstanding;
     tracker_bank #(
       .Ways(Ways), .Rows(Rows), .HighWidth(HighWidth), .WfWidth(WfWidth), .UpdateWidth(UpdateWidth),
@@ -132,6 +147,9 @@ module tracker #(
       .response_wg_i    (spill_rsp_index_i[WfWidth+2+:WgWidth]),
       .response_wf_i    (spill_rsp_index_i[WfWidth-1:0]),
       .response_data_i  (spill_rsp_data_i),
+`ifdef FORMAL
+      .formal_state_o   (formal_state),
+`endif
       .idle_o           (bank_idle[b]),
       .busy_o           (bank_busy[b]),
       .grew_o           (bank_grew[b]),
@@ -322,5 +340,12 @@ module tracker #(
   logic unused;
   assign unused = ^{update_wg_id_i[3*IdWidth+:2], update_wg_id_i[2*IdWidth+:2],
       update_wg_id_i[IdWidth+:2], update_wg_id_i[1:0]};
+
+`ifdef FORMAL
+  assign formal_state_o = 340'({gen_bank[0].formal_state, gen_bank[1].formal_state,
+      gen_bank[2].formal_state, gen_bank[3].formal_state, trigger_valid_o, spill_req_valid_o,
+      trigger_turn_q, request_turn_q, clear_q, counter_clear_q, read_pending_q, max_live_q,
+      event_first_q, config_q.enable, config_q.ways, config_q.total});
+`endif
 
 endmodule

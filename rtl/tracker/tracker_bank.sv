@@ -28,7 +28,9 @@ module tracker_bank #(
   localparam int unsigned RowWidth = $clog2(Rows),
   localparam int unsigned WgWidth = HighWidth + RowWidth,  // A work-group id without its bank.
   localparam int unsigned EntryWidth = CounterWidth + AddressWidth,
-  localparam int unsigned OutstandingWidth = $clog2(Entries + 1)
+  localparam int unsigned OutstandingWidth = $clog2(Entries + 1),
+  localparam int unsigned WayWidth = Ways > 1 ? $clog2(Ways) : 1,
+  localparam int unsigned QueueWidth = $clog2(QueueDepth)
 ) (
   input  logic                            clk_i,
   input  logic                            rst_i,            // Also clears the table: the `clear` register.
@@ -62,6 +64,23 @@ module tracker_bank #(
   input  logic [WfWidth-1:0]              response_wf_i,
   input  logic [EntryWidth-1:0]           response_data_i,
 
+`ifdef FORMAL
+  // What rules T4, T5 and T8 speak of and no port shows.
+  output logic                            formal_room_o,     // An operation may enter S1.
+  output logic                            formal_arrived_o,  // A refill waits to enter S1.
+  output logic                            formal_retry_o,    // A waiting update may try again.
+  output logic                            formal_s1_valid_o,
+  output logic                            formal_s1_refill_o,
+  output logic [WayWidth-1:0]             formal_s1_oldest_o,  // Directory of the row of S1.
+  output logic [Ways-1:0]                 formal_s1_valid_ways_o,
+  output logic [Ways-1:0]                 formal_s1_pending_o,
+  output logic                            formal_s2_spill_o,
+  output logic                            formal_s2_fresh_o,
+  output logic [WayWidth-1:0]             formal_s2_way_o,
+  output logic [WayWidth-1:0]             formal_s2_oldest_o,  // Of the row of S2.
+  output logic [QueueWidth-1:0]           formal_queue_head_o,
+  output logic [63:0]                     formal_state_o,      // Control flip-flops.
+`endif
   output logic                            idle_o,
   output logic                            busy_o,
   output logic                            grew_o,           // live_o grew at the last edge.
@@ -73,12 +92,10 @@ module tracker_bank #(
   output logic [StatisticWidth-1:0]       counter_o
 );
 
-  localparam int unsigned WayWidth = Ways > 1 ? $clog2(Ways) : 1;
   localparam int unsigned TagWidth = HighWidth + WfWidth;  // {wg_id[15:8], wf_id}
   localparam int unsigned KeyWidth = WgWidth + WfWidth;    // {wg, wf}
   localparam int unsigned IdWidth = WgWidth + 2;           // A whole work-group id.
   localparam int unsigned SpilledWidth = TagWidth + 1;     // Counts the entries of a row.
-  localparam int unsigned QueueWidth = $clog2(QueueDepth);
   localparam int unsigned WaitingWidth = $clog2(WaitingDepth);
   localparam int unsigned TriggerWidth = $clog2(TriggerDepth);
   localparam int unsigned EntryIndexWidth = $clog2(Entries);
@@ -578,5 +595,30 @@ module tracker_bank #(
       end
     end
   end
+
+`ifdef FORMAL
+  logic [RowWidth-1:0] formal_s1_row, formal_s2_row;
+  always_comb begin
+    formal_s1_row = s1_wg_q[RowWidth-1:0];
+    formal_s2_row = s2_wg_q[RowWidth-1:0];
+    formal_room_o = trigger_size_q + (TriggerWidth+1)'(s1_valid_q) +
+        (TriggerWidth+1)'(s2_valid_q) < (TriggerWidth+1)'(TriggerDepth);
+    formal_arrived_o = arrived_size_q != '0;
+    formal_retry_o = retry_q != '0;
+    formal_s1_valid_o = s1_valid_q;
+    formal_s1_refill_o = s1_refill_q;
+    formal_s1_oldest_o = used_q[formal_s1_row] ? oldest_q[formal_s1_row] : '0;
+    formal_s1_valid_ways_o = used_q[formal_s1_row] ? valid_q[formal_s1_row] : '0;
+    formal_s1_pending_o = used_q[formal_s1_row] ? pending_q[formal_s1_row] : '0;
+    formal_s2_spill_o = s2_valid_q && s2_spill_q;
+    formal_s2_fresh_o = s2_valid_q && s2_fresh_q;
+    formal_s2_way_o = s2_way_q;
+    formal_s2_oldest_o = oldest_q[formal_s2_row];
+    formal_queue_head_o = queue_head_q;
+    formal_state_o = 64'({input_valid_q, queue_head_q, queue_size_q, waiting_head_q, waiting_size_q,
+        retry_q, s1_valid_q, s2_valid_q, trigger_head_q, trigger_size_q, entry_busy_q, send_head_q,
+        send_size_q, arrived_head_q, arrived_size_q, outstanding_q, used_q});
+  end
+`endif
 
 endmodule

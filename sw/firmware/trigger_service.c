@@ -65,6 +65,13 @@ fw_result_t trigger_service_output(trigger_service_t* service,
   const uint64_t tiles_m = ((uint64_t)output->m + output->tile_m - 1) / output->tile_m;
   const uint64_t tiles_n = ((uint64_t)output->n + output->tile_n - 1) / output->tile_n;
   if (service->spill.bytes < tiles_m * tiles_n * SPILL_BYTES_OF_TILE) return STRETTO_ERROR_UNMAPPED;
+  // Split-K: so many work-groups add to each tile; the incoming updates stay as they are.
+  uint32_t updates = output->updates;
+  if (output->work_groups != 0) {
+    if (updates == 0 || output->work_groups % (tiles_m * tiles_n) != 0)
+      return STRETTO_ERROR_ARGUMENT;
+    updates += (uint32_t)(output->work_groups / (tiles_m * tiles_n)) - 1;
+  }
 #ifndef FIRMWARE_NO_TRACKER
   fw_result_t result = stop_tracker(service);
   if (result != STRETTO_OK) return result;
@@ -73,7 +80,7 @@ fw_result_t trigger_service_output(trigger_service_t* service,
                                     .tile_m = output->tile_m,
                                     .tile_n = output->tile_n,
                                     .wavefronts = output->wavefronts,
-                                    .updates = output->updates,
+                                    .updates = updates,
                                     .element_bytes = bytes,
                                     .ways = output->tracker_ways};
   result = tracker_configure(&service->tracker, &tracked);
@@ -164,11 +171,18 @@ static fw_result_t set_untracked(trigger_service_t* service, uint32_t first, uin
 #endif
 }
 
+// Of count 0: forgets them. Written only by those who use it.
+static fw_result_t set_events(trigger_service_t* service, uint32_t first, uint32_t count) {
+  service->events = count != 0;
+  return tracker_set_events(&service->tracker, first, count);
+}
+
 // Takes back what a map that was refused half-way has programmed. The indices are those of this
 // service: nothing fails.
-static void undo_map(trigger_service_t* service, stretto_operation_t operation, uint32_t ranges,
-                     uint32_t regions) {
+static void undo_map(trigger_service_t* service, stretto_operation_t operation, uint32_t flags,
+                     uint32_t ranges, uint32_t regions) {
   fw_result_t result = range_table_truncate(&service->ranges, ranges);
+  if ((flags & STRETTO_MAP_EVENT) != 0 && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (operation == STRETTO_OP_REMOTE_MAP && result == STRETTO_OK)
     result = set_untracked(service, 0, 0);
   if (service->regions > regions && result == STRETTO_OK) {
@@ -203,7 +217,10 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
     }
   }
   if (service->runs == TRIGGER_MAX_RUNS) return STRETTO_ERROR_TABLE_FULL;
-  // The Tracker has one interval of untracked tiles.
+  const bool events = (flags & STRETTO_MAP_EVENT) != 0;
+  if (events && (operation != STRETTO_OP_LOCAL_MAP || !tracked)) return STRETTO_ERROR_ARGUMENT;
+  // The Tracker has one interval of tiles that raise events, and one of untracked tiles.
+  if (events && service->events) return STRETTO_ERROR_TABLE_FULL;
   if (operation == STRETTO_OP_REMOTE_MAP && service->remote) return STRETTO_ERROR_TABLE_FULL;
 
   const range_t range = {.kind = operation == STRETTO_OP_LOCAL_MAP    ? RANGE_LOCAL
@@ -218,12 +235,14 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   fw_result_t result = STRETTO_OK;
   if (operation == STRETTO_OP_REMOTE_MAP) {
     result = set_untracked(service, map->first_tile, map->tile_count);
+  } else if (events) {
+    result = set_events(service, map->first_tile, map->tile_count);
   } else if (tracked) {
     result = add_region(service, flags, map, operation == STRETTO_OP_DMA_MAP ? map->peer_base : 0);
   }
   if (result == STRETTO_OK) result = add_run(service, &range, map);
   if (result != STRETTO_OK) {
-    undo_map(service, operation, ranges_before, regions_before);
+    undo_map(service, operation, flags, ranges_before, regions_before);
     return result;
   }
   service->run[service->runs++] = (tile_run_t){map->first_tile, map->tile_count};
@@ -263,7 +282,10 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
                                 uint32_t flags, const stretto_map_t* map) {
   if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED)
     return STRETTO_ERROR_ARGUMENT;
-  if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED)) != 0)
+  if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED |
+                 STRETTO_MAP_EVENT)) != 0)
+    return STRETTO_ERROR_ARGUMENT;
+  if ((flags & STRETTO_MAP_EVENT) != 0 && (flags & STRETTO_MAP_TILES) == 0)
     return STRETTO_ERROR_ARGUMENT;
   return (flags & STRETTO_MAP_TILES) != 0 ? map_tiles(service, operation, flags, map)
                                           : map_rectangle(service, operation, flags, map);
@@ -287,6 +309,7 @@ fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) 
   service->runs = 0;
   service->tiles = 0;
   service->remote = false;
+  if (service->events && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (result != STRETTO_OK) return result;
   return range_table_truncate(&service->ranges, service->allocations);
 }

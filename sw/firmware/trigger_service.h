@@ -35,6 +35,7 @@ typedef struct trigger_service {
   uint32_t allocations;  // Entries of the range table that are not tiles; they come first.
   uint32_t regions;      // DMA regions in use.
   bool remote;           // A remote chunk is mapped.
+  bool events;           // Tiles that raise events are mapped.
   uint32_t runs;
   tile_run_t run[TRIGGER_MAX_RUNS];  // Mapped tiles.
 } trigger_service_t;

@@ -16,6 +16,7 @@
 #include "models/common/error.h"
 #include "platform/adapters/rtl_blocks.h"
 #include "sw/include/regs/tracker_regs.h"
+#include "tests/support/coverage_bins.h"
 #include "tests/support/seeded_rng.h"
 
 namespace stretto {
@@ -53,6 +54,7 @@ class Bench {
   unsigned trigger_stall = 0, request_stall = 0;  // Chance of not ready, in 16ths.
   TrackerInputs in;
   TrackerOutputs out;
+  TrackerInputs stepped;  // The inputs of the last step.
 
   void step() {
     in.cycle = cycle_++;
@@ -73,8 +75,10 @@ class Bench {
       break;
     }
     // What the outputs offered before this edge is taken by it.
-    if (out.trigger_valid && in.trigger_ready)
+    if (out.trigger_valid && in.trigger_ready) {
       triggers.emplace_back(out.trigger_wg_id, out.trigger_wf_id, out.trigger_address);
+      events += out.trigger_event;
+    }
     if (out.spill_req_valid && in.spill_req_ready) {
       for (const Transaction& t : outstanding_) {
         if (t.index == out.spill_req_index)
@@ -88,6 +92,7 @@ class Bench {
     }
     for (unsigned b = 0; b < kTrackerBanks; ++b)
       taken[b] = in.update[b].valid && out.update_ready[b];
+    stepped = in;
     out = tracker_->step(in);
     in.reg = {};
     for (unsigned b = 0; b < kTrackerBanks; ++b) {
@@ -144,17 +149,22 @@ class Bench {
     for (const auto& [index, data] : memory_) n += data >> 63;
     return n;
   }
-  void reset() {
-    tracker_->reset();
+  void forget_memory() {
     outstanding_.clear();
     memory_.clear();
+  }
+  void reset() {
+    tracker_->reset();
+    forget_memory();
     in = {};
     out = {};
   }
   uint64_t cycle() const { return cycle_; }
 
   std::vector<std::tuple<unsigned, unsigned, uint64_t>> triggers;
+  uint64_t events = 0;  // Of the triggers.
   std::array<bool, kTrackerBanks> taken{};
+  size_t outstanding() const { return outstanding_.size(); }
 
  private:
   struct Transaction {
@@ -248,7 +258,8 @@ uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64
 }
 
 TEST_CASE(
-    "a tile triggers with the update that reaches its threshold and reports its smallest address") {
+    "T3-TRK-04, -09: a tile triggers with the update that reaches its threshold and reports its "
+    "smallest address") {
   Bench b;
   Shape s;
   s.tiles_m = s.tiles_n = 4;
@@ -265,7 +276,7 @@ TEST_CASE(
   CHECK(b.read(TRACKER_MAX_LIVE_OFFSET) == 1);
 }
 
-TEST_CASE("the four classes of tile have their own thresholds") {
+TEST_CASE("T3-TRK-06: the four classes of tile have their own thresholds") {
   Bench b;
   Shape s;
   s.tiles_m = 3;
@@ -306,7 +317,9 @@ TEST_CASE("the column of every tile is found for any number of columns up to 256
   }
 }
 
-TEST_CASE("ids of the untracked chunk, empty wavefronts and ids outside the output are forgotten") {
+TEST_CASE(
+    "T3-TRK-11: ids of the untracked chunk, empty wavefronts and ids outside the output are "
+    "forgotten") {
   Bench b;
   Shape s;
   s.tiles_m = 4;
@@ -326,6 +339,45 @@ TEST_CASE("ids of the untracked chunk, empty wavefronts and ids outside the outp
   CHECK(b.triggers.size() == 2);
 }
 
+TEST_CASE(
+    "T3-SPLITK-02: a tile of three work-groups a rank triggers with the last of its four updates") {
+  // The three parts come from three work-groups of the grid, all with the id of the tile they add
+  // to; the fourth update comes from the neighbour.
+  Bench b;
+  Shape s;
+  s.tiles_m = s.tiles_n = 4;
+  s.threshold[0] = 4 * 100;  // Four updates of a wavefront tile of 100 half-words.
+  b.program(s, 8);
+  for (const uint64_t base : {0x3000u, 0x2000u, 0x4000u}) {
+    for (unsigned row = 0; row < 10; ++row) b.update(5, 2, 10, base + row);
+    b.settle();
+    CHECK(b.triggers.empty());
+  }
+  for (unsigned row = 0; row < 10; ++row) b.update(5, 2, 10, 0x2000 + row);
+  b.settle();
+  REQUIRE(b.triggers.size() == 1);
+  CHECK(b.triggers[0] == std::make_tuple(5u, 2u, uint64_t{0x2000}));
+}
+
+TEST_CASE("T3-AGC-01: tiles of the event interval raise events, also where it wraps") {
+  Bench b;
+  Shape s;
+  s.tiles_m = s.tiles_n = 4;
+  b.program(s, 8);
+  const auto complete = [&b, &s](unsigned wg) {
+    const uint64_t before = b.events;
+    b.update(wg, 0, s.threshold_of(wg, 0), 0);
+    b.settle();
+    return b.events - before;
+  };
+  CHECK(complete(5) == 0);  // The reset value is no interval.
+  b.write(TRACKER_EVENT_OFFSET, 14 | uint64_t{4} << 32);  // 14, 15, 0, 1
+  CHECK(b.read(TRACKER_EVENT_OFFSET) == (14 | uint64_t{4} << 32));
+  for (const unsigned wg : {14u, 15u, 0u, 1u}) CHECK(complete(wg) == 1);
+  for (const unsigned wg : {13u, 2u}) CHECK(complete(wg) == 0);
+  CHECK(b.triggers.size() == 7);
+}
+
 TEST_CASE("updates to different sets are taken at one a clock and a bank") {
   Bench b;
   Shape s;
@@ -342,7 +394,7 @@ TEST_CASE("updates to different sets are taken at one a clock and a bank") {
   }
 }
 
-TEST_CASE("a full set spills its oldest slot and finds it again") {
+TEST_CASE("T3-TRK-02, -03: eight wavefronts fit in a set, a ninth spills the oldest, which is found") {
   Bench b;
   Shape s;
   s.tiles_m = 256;
@@ -438,16 +490,46 @@ TEST_CASE("reset in mid-flight leaves nothing behind") {
   run_all_tiles(b, s, 2000, 42);
 }
 
-TEST_CASE("Tracker RTL and model agree in 100000 clocks of random traffic and register accesses") {
+TEST_CASE("Tracker RTL and model agree under random traffic, resets and register accesses") {
   test::print_seed();
   Bench b;
   test::Rng rng(51);
   Shape s;
   s.tiles_m = 100;
   s.tiles_n = 23;
+  test::CoverageBins bins("tracker");
+  uint64_t& triggered = bins.bin("T1: a trigger is taken");
+  uint64_t& stalled = bins.bin("T1: a trigger waits for trigger_ready");
+  uint64_t& older = bins.bin("T2: a trigger carries another address than its last update");
+  uint64_t& four = bins.bin("T3: four banks take an update in one clock");
+  uint64_t& spilled = bins.bin("T4: a slot is written to memory");
+  uint64_t& read = bins.bin("T4: an entry is read");
+  uint64_t& written_back = bins.bin("T4: an entry is written back invalid");
+  uint64_t& beside = bins.bin("T5: an entry arrives valid while an update is taken by its bank");
+  uint64_t& many = bins.bin("T6: twenty transactions are outstanding");
+  uint64_t& refused = bins.bin("T7: an idle bank refuses an update until memory answers");
+  uint64_t& sleeps = bins.bin("T8: idle while memory owes answers");
+  uint64_t& wakes = bins.bin("T8: an answer wakes an idle Tracker");
+  uint64_t& outside = bins.bin("T9: an update of an id outside the output is taken");
+  uint64_t& untracked = bins.bin("T9: an update of the untracked interval is taken");
+  uint64_t& empty_wavefront = bins.bin("T9: an update with threshold 0 is taken");
+  uint64_t& disabled = bins.bin("T9: an update is taken while disabled");
+  uint64_t& event = bins.bin("T10: a trigger is an event");
+  uint64_t& event_wrapped = bins.bin("T10: an event past the wrap of its interval");
+  uint64_t& no_event = bins.bin("T10: a trigger is none beside an interval of events");
+  uint64_t& reset = bins.bin("T8: a reset while transactions are outstanding");
+  uint64_t& clear = bins.bin("T4: a clear while tiles are live in slots and in memory");
+  std::map<std::pair<unsigned, unsigned>, uint64_t> last_address;
   unsigned load = 8;
-  for (unsigned i = 0; i < 100000; ++i) {
-    if (rng.chance(1, 4000)) b.reset();
+  uint64_t event_first = 0, event_count = 0;
+  bool enabled = false;
+  for (uint64_t i = 0; i < test::coverification_cycles(); ++i) {
+    if (rng.chance(1, 4000)) {
+      reset += b.outstanding() != 0;
+      b.reset();
+      enabled = false;
+      event_first = event_count = 0;
+    }
     if (rng.chance(1, 1000)) {
       load = static_cast<unsigned>(rng.below(17));
       b.latency_max =
@@ -455,14 +537,20 @@ TEST_CASE("Tracker RTL and model agree in 100000 clocks of random traffic and re
       b.trigger_stall = static_cast<unsigned>(rng.below(16));
       b.request_stall = static_cast<unsigned>(rng.below(16));
       for (unsigned& threshold : s.threshold) threshold = static_cast<unsigned>(rng.below(400));
+      s.empty_from_wf[0] = static_cast<unsigned>(rng.between(6, 8));
       s.untracked_first = static_cast<unsigned>(rng.below(s.total()));
       s.untracked_count = static_cast<unsigned>(rng.below(300));
+      event_first = rng.chance(1, 2) ? rng.below(s.total()) : s.total() - 1 - rng.below(300);
+      event_count = rng.below(1200);
       b.program(s, static_cast<unsigned>(rng.below(10)));
+      enabled = !rng.chance(1, 16);
+      if (!enabled) b.write(TRACKER_CONTROL_OFFSET, 0);
+      b.write(TRACKER_EVENT_OFFSET, event_first | event_count << 32);
     }
     for (TrackerUpdate& u : b.in.update) {
       if (u.valid || !rng.chance(load, 16)) continue;
       const auto bank = static_cast<unsigned>(&u - b.in.update.data());
-      // Few sets and many tags, so that they spill.
+      // Few sets and many tags, so that they spill; some beyond the output.
       const unsigned wg =
           static_cast<unsigned>((rng.below(12) * 256 + rng.below(6) * 4) % 2400) / 4 * 4 + bank;
       u = {true, static_cast<uint16_t>(wg), static_cast<uint8_t>(rng.below(8)),
@@ -474,9 +562,58 @@ TEST_CASE("Tracker RTL and model agree in 100000 clocks of random traffic and re
       if (address != TRACKER_CLEAR_OFFSET) b.in.reg = {false, true, address, 0};
       if (address == TRACKER_COUNTER_CLEAR_OFFSET) b.in.reg = {true, false, address, 0};
     }
+    // As firmware does it: nothing is on its way, tiles are in slots and in memory.
+    if (rng.chance(1, 5000)) {
+      b.in.reg = {};
+      b.settle();
+      clear += b.read(TRACKER_STATUS_OFFSET) >> 32 != 0 && b.valid_entries() != 0;
+      b.write(TRACKER_CLEAR_OFFSET, 0);
+      b.step();
+      b.forget_memory();
+    }
+
+    const TrackerOutputs before = b.out;
+    const std::array<TrackerUpdate, kTrackerBanks> presented = b.in.update;
     b.step();
+    const TrackerInputs& in = b.stepped;
+    unsigned takes = 0;
+    for (unsigned bank = 0; bank < kTrackerBanks; ++bank) {
+      const TrackerUpdate& u = presented[bank];
+      refused += u.valid && !before.update_ready[bank] && before.idle;
+      if (!b.taken[bank]) continue;
+      ++takes;
+      last_address[{u.wg_id, u.wf_id}] = u.address;
+      outside += u.wg_id >= s.total();
+      disabled += !enabled;
+      if (enabled && u.wg_id < s.total()) {
+        const unsigned offset = (u.wg_id + s.total() - s.untracked_first) % s.total();
+        untracked += offset < s.untracked_count;
+        empty_wavefront += s.threshold_of(u.wg_id, u.wf_id) == 0;
+      }
+      beside += in.spill_rsp_valid && !in.spill_rsp_write && in.spill_rsp_data >> 63 != 0 &&
+                (in.spill_rsp_index >> 3 & 3) == bank;
+    }
+    four += takes == kTrackerBanks;
+    if (before.trigger_valid && in.trigger_ready) {
+      ++triggered;
+      older += last_address[{before.trigger_wg_id, before.trigger_wf_id}] != before.trigger_address;
+      event += before.trigger_event;
+      event_wrapped += before.trigger_event && before.trigger_wg_id < event_first;
+      no_event += !before.trigger_event && event_count != 0;
+    }
+    stalled += before.trigger_valid && !in.trigger_ready;
+    if (before.spill_req_valid && in.spill_req_ready) {
+      spilled += before.spill_req_write && before.spill_req_data >> 63 != 0;
+      written_back += before.spill_req_write && before.spill_req_data == 0;
+      read += !before.spill_req_write;
+    }
+    many += b.outstanding() >= 20;
+    sleeps += before.idle && b.outstanding() != 0;
+    wakes += before.idle && in.spill_rsp_valid && !b.out.idle;
   }
-  CHECK(b.triggers.size() > 1000);
+  bins.report();
+  CHECK(bins.empty() == "");
+  CHECK(bins.rules_without_bin("rtl/tracker/README.md") == "");
 }
 
 // Flips one output in one clock.

@@ -103,6 +103,14 @@ fw_result_t tracker_set_untracked(const tracker_t* tracker, uint32_t first, uint
   return STRETTO_OK;
 }
 
+fw_result_t tracker_set_events(const tracker_t* tracker, uint32_t first, uint32_t count) {
+  if (tracker == NULL || first >= MAX_TILES || count > MAX_TILES) return STRETTO_ERROR_ARGUMENT;
+  mmio_write64(
+      tracker->base + TRACKER_EVENT_OFFSET,
+      STRETTO_FIELD(TRACKER_EVENT_FIRST, first) | STRETTO_FIELD(TRACKER_EVENT_COUNT, count));
+  return STRETTO_OK;
+}
+
 fw_result_t tracker_start(const tracker_t* tracker, uint32_t ways) {
   if (tracker == NULL || ways > 8) return STRETTO_ERROR_ARGUMENT;
   mmio_write64(

@@ -42,6 +42,9 @@ FW_MUST_CHECK fw_result_t tracker_set_spill_table(const tracker_t* tracker, uint
 // beyond the counter.
 FW_MUST_CHECK fw_result_t tracker_configure(const tracker_t* tracker,
                                             const tracker_output_t* output);
+// Tiles first .. first + count - 1 raise a scheduling event when they are complete (T3-AGC-01).
+FW_MUST_CHECK fw_result_t tracker_set_events(const tracker_t* tracker, uint32_t first,
+                                             uint32_t count);
 // Tiles first .. first + count - 1 are not tracked (T3-TRK-11).
 FW_MUST_CHECK fw_result_t tracker_set_untracked(const tracker_t* tracker, uint32_t first,
                                                 uint32_t count);

@@ -65,7 +65,7 @@ void check_covers_once(const RegionNumbers& numbers) {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a ragged output is covered exactly once") { check_covers_once({}); }
+TEST_CASE("T3-DMA-05: a ragged output is covered exactly once") { check_covers_once({}); }
 
 TEST_CASE("a chunk that starts and ends inside tile rows is covered exactly once") {
   RegionNumbers numbers;
@@ -101,7 +101,7 @@ TEST_CASE("wavefronts without rows are not counted") {
   CHECK(table.region(0).total == 4 * 4 + 2 * 2);  // Two full tile rows; the last has 44 rows = 2 wavefronts.
 }
 
-TEST_CASE("a tile is handed out once, with its start address") {
+TEST_CASE("T3-DMA-03, -05: a tile is handed out once, with its start address") {
   CommandTable table(1);
   REQUIRE(table.arm(7, RegionNumbers{}.words()));
   std::vector<TileTransfer> ready;
@@ -121,7 +121,7 @@ TEST_CASE("a tile is handed out once, with its start address") {
   CHECK(table.region(7).triggered == 1);
 }
 
-TEST_CASE("a block leaves when its last tile is triggered") {
+TEST_CASE("T3-DMA-02, -04: a block leaves when its last tile is triggered") {
   RegionNumbers numbers;
   numbers.block_tiles = 4;  // All wavefronts of a work-group.
   CommandTable table(1);

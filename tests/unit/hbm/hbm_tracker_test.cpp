@@ -51,7 +51,9 @@ size_t tracked_update(HbmFixture& bench, unsigned wg, unsigned wf, uint64_t addr
 
 }  // namespace
 
-TEST_CASE("the update that completes a wavefront tile triggers once, with its smallest address") {
+TEST_CASE(
+    "T3-TRK-01, -10: local and incoming updates complete a wavefront tile, which triggers once with "
+    "its smallest address") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 2 * 512);
   // A tile of 16 rows of 64 B, 4 KiB apart; the local update first, then the incoming one from the
@@ -77,7 +79,29 @@ TEST_CASE("the update that completes a wavefront tile triggers once, with its sm
   CHECK(bench.violations().empty());
 }
 
-TEST_CASE("a triggered read sees the update that triggered it") {
+TEST_CASE("T3-AGC-01: a complete tile of the event interval schedules instead of triggering the DMA") {
+  struct Events final : TriggerSink {
+    void on_trigger(Time, uint16_t wg_id, uint8_t wf_id, uint64_t address) override {
+      all.emplace_back(wg_id, wf_id, address);
+    }
+    std::vector<std::tuple<unsigned, unsigned, uint64_t>> all;
+  };
+  HbmFixture bench{HbmSpec{}};
+  Events events;
+  bench.hbm->set_events(events);
+  program_tracker(bench, 8, 32);
+  bench.write_register(false, TRACKER_EVENT_OFFSET, 6 | uint64_t{2} << 32);
+  for (const unsigned wg : {5u, 6u, 7u, 8u})
+    tracked_update(bench, wg, 1, 0x10000 + wg * 4096, 64, 0, Stream::communication);
+  bench.run();
+  CHECK((events.all == std::vector<std::tuple<unsigned, unsigned, uint64_t>>{{6, 1, 0x16000},
+                                                                            {7, 1, 0x17000}}));
+  CHECK(bench.triggers.size() == 2);
+  CHECK(bench.hbm->tracker_counters().events == 2);
+  CHECK(bench.violations().empty());
+}
+
+TEST_CASE("T3-TRK-08: a triggered read sees the update that triggered it") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 32);
   // The update is counted when it is enqueued; compute reads keep its channel busy long after.

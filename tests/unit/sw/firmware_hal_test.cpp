@@ -70,7 +70,7 @@ TEST_CASE("an arbiter policy or limit that does not exist is refused without a w
   CHECK(mca_configure(&mca, &too_large) == STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("the Tracker gets shape and thresholds of every tile class in half-words") {
+TEST_CASE("T3-TRK-06, -07: the Tracker gets shape and thresholds of every tile class in half-words") {
   MockMmio mmio;
   const tracker_t t = fresh_tracker();
   // 64 x 34 tiles (4256 = 33 * 128 + 32). ceil(2^24 / 34) = 493448.
@@ -130,6 +130,7 @@ TEST_CASE("the Tracker refuses outputs it cannot count, without a write") {
   CHECK(refused([](tracker_output_t& o) { o.m = 128 * 2000; }));  // 68000 tiles
   CHECK(tracker_configure(&t, nullptr) == STRETTO_ERROR_ARGUMENT);
   CHECK(tracker_set_untracked(&t, 65536, 1) == STRETTO_ERROR_ARGUMENT);
+  CHECK(tracker_set_events(&t, 65536, 1) == STRETTO_ERROR_ARGUMENT);
   CHECK(tracker_set_spill_table(&t, 32, 64) == STRETTO_ERROR_ARGUMENT);
   CHECK(tracker_start(&t, 9) == STRETTO_ERROR_ARGUMENT);
   CHECK(tracker_init(nullptr) == STRETTO_ERROR_ARGUMENT);

@@ -143,9 +143,10 @@ stretto_map_t tiles(uint32_t first, uint32_t count) {
   return map;
 }
 
-void configure(Firmware& f) {
+void configure(Firmware& f, uint32_t work_groups = 0) {
   const stretto_spill_table_t spill = {kOwn + 0x100000, 15 * 64, {}};
-  const stretto_output_config_t o = output();
+  stretto_output_config_t o = output();
+  o.work_groups = work_groups;
   REQUIRE(trigger_service_spill_table(&f.trigger, &spill) == STRETTO_OK);
   REQUIRE(trigger_service_output(&f.trigger, &o) == STRETTO_OK);
 }
@@ -183,7 +184,7 @@ TEST_CASE("a chunk that begins and ends inside tile rows becomes three rectangle
   CHECK(f.trigger.ranges.used == 3);
 }
 
-TEST_CASE("the DMA region of a chunk is armed before its stores can find a range") {
+TEST_CASE("T3-DMA-01, -07: the DMA region of a chunk is armed before its stores can find a range") {
   Firmware f;
   configure(f);
   const stretto_map_t map = tiles(3, 3);
@@ -225,6 +226,44 @@ TEST_CASE("the own chunk has a region that only counts completion") {
                               &map) == STRETTO_OK);
   CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_PEER_OFFSET) == 0);
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) == 0);
+}
+
+TEST_CASE("T3-AGC-01: gathered tiles raise events, have no DMA region, and are forgotten by a reset") {
+  Firmware f;
+  configure(f);
+  const uint32_t flags =
+      STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT;
+  stretto_map_t map = tiles(6, 4);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_EVENT_OFFSET) == (6 | uint64_t{4} << 32));
+  CHECK(f.trigger.regions == 0);
+  map = tiles(0, 3);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) ==
+        STRETTO_ERROR_TABLE_FULL);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TRACKED,
+                            &map) == STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TILES, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_EVENT_OFFSET) == 0);
+}
+
+TEST_CASE("T3-SPLITK-01: the work-groups of the kernel give the local updates of an element") {
+  // 5 x 3 tiles; 45 work-groups add three times, one more update comes in: 16 rows x 128 x 4.
+  Firmware f;
+  configure(f, 45);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET) == 0x2000200020002000);
+  // As many work-groups as tiles are no split.
+  Firmware whole;
+  configure(whole, 15);
+  CHECK(whole.device.at(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET) == 0x1000100010001000);
+  // A grid that does not divide among the tiles is no split.
+  REQUIRE(trigger_service_reset(&whole.trigger, false) == STRETTO_OK);
+  stretto_output_config_t o = output();
+  o.work_groups = 40;
+  CHECK(trigger_service_output(&whole.trigger, &o) == STRETTO_ERROR_ARGUMENT);
 }
 
 TEST_CASE("maps that cannot be are refused, each with its status") {
