@@ -59,7 +59,7 @@ uint64_t GpuFrontEnd::next_free_cycle() const {
 }
 
 void GpuFrontEnd::arm() {
-  if (armed_ || (idle_ && reports_.empty())) return;
+  if (armed_ || (idle_ && !report_may_go() && gates_.empty())) return;
   armed_ = true;
   services_.queue->schedule(clock_.edge(next_free_cycle()), *this, kTick);
 }
@@ -69,17 +69,24 @@ GridSchedulerOutputs GpuFrontEnd::step(uint64_t cycle, const RegisterPort& port)
   GridSchedulerInputs in;
   in.cycle = cycle;
   in.reg = port;
-  if (!reports_.empty()) {
+  if (report_may_go()) {
     const Report& report = reports_.front();
     in.done_valid = !report.drained;
     in.drained_valid = report.drained;
     in.done_cu = static_cast<uint8_t>(report.cu);
     in.done_slot = report.slot;
+    in.drained_wg_id = report.wg_id;
     reports_.pop_front();
+  }
+  if (!gates_.empty()) {
+    in.event_valid = true;
+    in.event_gate = gates_.front();
+    gates_.pop_front();
   }
   const GridSchedulerOutputs out = scheduler_->step(in);
   next_cycle_ = cycle + 1;
   idle_ = out.idle;
+  drained_ready_ = out.drained_ready;
   ++steps_;
   return out;
 }
@@ -100,14 +107,22 @@ void GpuFrontEnd::on_event(uint64_t tag) {
 void GpuFrontEnd::apply(const GridSchedulerOutputs& out) {
   const Time now = services_.queue->now();
   // A kernel of the communication stream is no producer whose accesses the memory would have to protect (T3 4.5).
-  if (out.kernel_start && !contexts_[out.start_slot].communication && events_.kernel_start) events_.kernel_start(now);
+  if (out.kernel_start) {
+    started_[out.start_slot] = true;
+    if (!contexts_[out.start_slot].communication && events_.kernel_start) events_.kernel_start(now);
+  }
   const bool of_compute = !contexts_[out.done_slot].communication;
   if (out.first_wg_done && of_compute && events_.first_wg_done) events_.first_wg_done(now);
   if (out.kernel_done) {
-    running_[out.done_slot] = false;
-    if (of_compute && events_.kernel_end) events_.kernel_end(now);
+    // A kernel that was stopped before its first dispatch has never begun for the memory.
+    if (started_[out.done_slot] && of_compute && events_.kernel_end) events_.kernel_end(now);
+    running_[out.done_slot] = started_[out.done_slot] = false;
+  }
+  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+    if ((out.refused >> slot & 1) != 0) running_[slot] = false;
   }
   if (out.dispatch_valid) dispatch({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
+  if (out.preempt_valid) hand_back(out.preempt_slot);
   if (out.irq != irq_) {
     irq_ = out.irq;
     if (interrupts_ != nullptr) interrupts_->set(STRETTO_IRQ_GRID_SCHEDULER, irq_);
@@ -130,6 +145,7 @@ void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload, sc_co
         (port.wdata & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] && !sample_context(index)) {
       return;
     }
+    if (info->offset == GRID_SCHEDULER_PIPELINE_OFFSET && !sample_pipeline(port.wdata)) return;
   }
   const Time now = services_.queue->now();
   // A write is one clock; a read is presented in one and answers in the next.
@@ -206,6 +222,21 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
   return true;
 }
 
+// All or nothing, as the launch itself: one member that cannot run keeps the others from the scheduler.
+bool GpuFrontEnd::sample_pipeline(uint64_t slots) {
+  uint64_t sampled = 0;
+  bool good = true;
+  for (unsigned slot = 0; good && slot < kGridSlots; ++slot) {
+    if ((slots >> slot & 1) == 0 || running_[slot]) continue;
+    good = sample_context(slot);
+    sampled |= uint64_t{1} << slot;
+  }
+  for (unsigned slot = 0; !good && slot < kGridSlots; ++slot) {
+    if ((sampled >> slot & 1) != 0) running_[slot] = false;
+  }
+  return good;
+}
+
 void GpuFrontEnd::launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail) {
   GpuFault report;
   report.kind = kind;
@@ -234,10 +265,8 @@ void GpuFrontEnd::begin(const Dispatch& dispatch) {
   units_.at(dispatch.cu)->start(dispatch.slot, dispatch.wg_id, contexts_[dispatch.slot]);
 }
 
-void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t) {
-  ++retired_;
-  active_[static_cast<unsigned>(contexts_[slot].traffic)].last_end = services_.queue->now();
-  reports_.push_back({cu, slot, false});
+// A work-group has left its unit, done or drained; with the last of a stage the next one may begin.
+void GpuFrontEnd::left_unit() {
   stage_open_ = false;
   if (--stage_running_ == 0) {
     ++stages_;
@@ -253,10 +282,36 @@ void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t) {
   arm();
 }
 
-void GpuFrontEnd::drained(uint16_t cu, uint8_t slot, uint32_t) {
+void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id) {
+  ++retired_;
+  active_[static_cast<unsigned>(contexts_[slot].traffic)].last_end = services_.queue->now();
+  reports_.push_back({cu, slot, false, wg_id});
+  left_unit();
+}
+
+void GpuFrontEnd::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
   ++drained_;
-  reports_.push_back({cu, slot, true});
-  --stage_running_;
+  reports_.push_back({cu, slot, true, wg_id});
+  left_unit();
+}
+
+void GpuFrontEnd::hand_back(unsigned slot) {
+  std::deque<Dispatch> others;
+  for (const Dispatch& dispatch : held_) {
+    if (dispatch.slot != slot) {
+      others.push_back(dispatch);
+      continue;
+    }
+    ++drained_;
+    reports_.push_back({dispatch.cu, dispatch.slot, true, dispatch.wg_id});
+  }
+  held_.swap(others);
+  for (WorkGroupExecutor* unit : units_) unit->preempt(static_cast<uint8_t>(slot));
+  arm();
+}
+
+void GpuFrontEnd::open_gate(uint16_t gate) {
+  gates_.push_back(gate);
   arm();
 }
 

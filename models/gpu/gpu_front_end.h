@@ -8,6 +8,8 @@
 //  3 stage_mode synchronous: after the first work-group of a stage has ended, what the scheduler dispatches is held until
 //    all of the stage has ended; then it all starts at once. The last, partial stage is a stage like any other.
 //  4 A register access of the scheduler takes the next free clock (a read two) at the time of the call.
+//  5 When the scheduler asks for it, the units hand back work-groups of a preempted slot that have not begun, and what is
+//    held of it goes back too; a work-group is handed to the scheduler only while that has room for its id.
 #ifndef STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 #define STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 
@@ -62,6 +64,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void done(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
   void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
   void fault(const GpuFault& fault) override;
+  // What gated work-groups wait for has arrived (T3-AGC-01); each takes one clock of the scheduler.
+  void open_gate(uint16_t gate);
 
   // Every fault of the run (at most the first 64), for its record.
   const std::vector<GpuFault>& faults() const { return faults_; }
@@ -83,6 +87,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
     uint16_t cu;
     uint8_t slot;
     bool drained;
+    uint32_t wg_id;
   };
   struct PendingOutputs {
     uint64_t cycle;
@@ -96,10 +101,14 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void apply(const GridSchedulerOutputs& outputs);
   void arm();
   uint64_t next_free_cycle() const;
+  bool report_may_go() const { return !reports_.empty() && (drained_ready_ || !reports_.front().drained); }
+  void hand_back(unsigned slot);
+  void left_unit();
   uint64_t read_register(uint32_t offset) const;
   void write_register(uint32_t offset, uint64_t value);
   // False: refused, a fault is reported and the launch must not reach the scheduler.
   bool sample_context(unsigned slot);
+  bool sample_pipeline(uint64_t slots);
   void dispatch(const Dispatch& dispatch);
   void begin(const Dispatch& dispatch);
   void launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail);
@@ -119,10 +128,13 @@ class GpuFrontEnd final : public sc_core::sc_module,
 
   std::array<uint64_t, 0x700 / 8> registers_{};  // Written values, by offset / 8.
   std::array<DispatchContext, kGridSlots> contexts_{};
-  std::array<bool, kGridSlots> running_{};       // Between launch and kernel_done.
+  std::array<bool, kGridSlots> running_{};       // Between launch and kernel_done or refusal.
+  std::array<bool, kGridSlots> started_{};       // Between kernel_start and kernel_done.
   std::array<uint64_t, kGridSlots> needs_{};     // Last slot_needs written.
 
   std::deque<Report> reports_;                   // done and drained, in their order; one enters a clock.
+  std::deque<uint16_t> gates_;                   // To be opened; one enters a clock.
+  bool drained_ready_ = true;                    // The scheduler has room for the id of a drained work-group.
   std::deque<PendingOutputs> outputs_;           // Of clocks that register accesses took ahead of time.
   uint64_t next_cycle_ = 0;                      // First clock that has not been stepped.
   bool idle_ = true;

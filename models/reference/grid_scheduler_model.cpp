@@ -1,284 +1,367 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stages of the grid scheduler; its registers are in grid_scheduler_registers.cpp.
 #include "models/reference/grid_scheduler_model.h"
 
 #include <bit>
 #include <cassert>
-
-#include "sw/include/regs/field.h"
-#include "sw/include/regs/grid_scheduler_regs.h"
+#include <cstddef>
 
 namespace stretto {
+namespace {
 
-bool GridSchedulerModel::wants(const Slot& slot) const {
-  if (slot.state != SlotState::running || slot.undispatched == 0) return false;
-  uint32_t any = 0;
-  for (const uint32_t word : slot.candidates) any |= word;
-  return any != 0;
+constexpr uint8_t bit(unsigned slot) {
+  return static_cast<uint8_t>(1u << slot);
 }
 
-bool GridSchedulerModel::any_wants() const {
-  for (const Slot& slot : slots_) {
-    if (wants(slot)) return true;
-  }
-  return false;
-}
-
-// Chooses the slot (priority, then in turn) and its next candidate unit.
-void GridSchedulerModel::pick() {
-  pick_valid_ = false;
-  unsigned best = kGridSlots;
-  for (unsigned i = 0; i < kGridSlots; ++i) {
-    const unsigned s = (turn_slot_ + i) % kGridSlots;
-    if (!wants(slots_[s])) continue;
-    if (best == kGridSlots || slots_[s].priority > slots_[best].priority) best = s;
-  }
-  if (best == kGridSlots) return;
-  const std::array<uint32_t, kWords>& words = slots_[best].candidates;
-  unsigned word = turn_cu_ / 32;
-  uint32_t bits = words[word] & (~uint32_t{0} << turn_cu_ % 32);
+// First set bit at or behind `turn`, cyclically. REQUIRES: one is set.
+template <std::size_t kWords>
+uint8_t next_unit(const std::array<uint32_t, kWords>& words, unsigned turn) {
+  unsigned word = turn / 32;
+  uint32_t bits = words[word] & (~uint32_t{0} << turn % 32);
   for (unsigned i = 0; bits == 0; ++i) {
     assert(i < kWords);
     word = word + 1 == kWords ? 0 : word + 1;
     bits = words[word];
   }
-  pick_valid_ = true;
-  pick_slot_ = static_cast<uint8_t>(best);
-  pick_cu_ = static_cast<uint8_t>(word * 32 + static_cast<unsigned>(std::countr_zero(bits)));
-  turn_cu_ = static_cast<uint8_t>(pick_cu_ + 1u == kGridMaxCus ? 0 : pick_cu_ + 1);
-  turn_slot_ = static_cast<uint8_t>((best + 1) % kGridSlots);
+  return static_cast<uint8_t>(word * 32 + static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+template <std::size_t kWords>
+bool any(const std::array<uint32_t, kWords>& words) {
+  uint32_t all = 0;
+  for (const uint32_t word : words) all |= word;
+  return all != 0;
+}
+
+}  // namespace
+
+uint8_t GridSchedulerModel::served() const {
+  const auto held = static_cast<uint8_t>(preempt_ | pipe_.slots | closed_);
+  uint8_t work = 0;
+  for (unsigned s = 0; s < kGridSlots; ++s) {
+    if (slots_[s].state == SlotState::running && slots_[s].undispatched != 0) work |= bit(s);
+  }
+  work &= static_cast<uint8_t>(~held);
+  uint8_t wants = 0;
+  unsigned best = 0;
+  for (unsigned s = 0; s < kGridSlots; ++s) {
+    const Slot& slot = slots_[s];
+    if ((work & bit(s)) == 0 || !any(slot.candidates)) continue;
+    if (pipe_.slots != 0 && slot.priority < pipe_.priority) continue;
+    if (launch_order_) {
+      bool behind = false;
+      for (unsigned t = 0; t < kGridSlots; ++t) {
+        behind = behind || ((slot.older & work & bit(t)) != 0 && slots_[t].priority >= slot.priority &&
+                            !(two_arbiters_ && slots_[t].tensor != slot.tensor));
+      }
+      if (behind) continue;
+    }
+    if (wants != 0 && slot.priority < best) continue;
+    if (slot.priority > best) wants = 0;
+    best = slot.priority;
+    wants |= bit(s);
+  }
+  if (two_arbiters_) {
+    uint8_t preferred = 0;
+    for (unsigned s = 0; s < kGridSlots; ++s) {
+      if (slots_[s].tensor == turn_class_) preferred |= wants & bit(s);
+    }
+    if (preferred != 0) return preferred;
+  }
+  return wants;
+}
+
+uint8_t GridSchedulerModel::stopped() const {
+  const auto stop = static_cast<uint8_t>(preempt_ & ~pipe_.slots);
+  uint8_t stopped = 0;
+  for (unsigned s = 0; stop != 0 && s < kGridSlots; ++s) {
+    if ((stop & bit(s)) != 0 && slots_[s].state == SlotState::running && slots_[s].resident == 0)
+      stopped |= bit(s);
+  }
+  return stopped;
+}
+
+GridSchedulerModel::Units GridSchedulerModel::units_in_use() const {
+  Units units{};
+  for (unsigned cu = 0; cu < cus_in_use(); ++cu) units[cu / 32] |= uint32_t{1} << cu % 32;
+  return units;
+}
+
+void GridSchedulerModel::take(Resources& used, const Resources& needs) {
+  used.registers_kib += needs.registers_kib;
+  used.lds_kib += needs.lds_kib;
+  used.wavefronts += needs.wavefronts;
+  used.work_groups += 1;
+}
+
+// Chooses the slot (priority, then order) and its next candidate unit, or the next of a trial.
+void GridSchedulerModel::pick() {
+  const bool in_trial = pipe_.in_trial();
+  const uint32_t tried = in_trial && pick_.valid ? 1 : 0;  // Not yet counted in pipe_.left.
+  pick_.valid = false;
+  pick_.trial = in_trial;
+  unsigned slot = pipe_.slot;
+  if (in_trial) {
+    if (pipe_.left <= tried || !any(trial_candidates_)) return;
+  } else {
+    if (served_ == 0 || pipe_.state == PipeState::place) return;
+    slot = turn_slot_;
+    while ((served_ & bit(slot)) == 0) slot = (slot + 1) % kGridSlots;
+    turn_slot_ = static_cast<uint8_t>((slot + 1) % kGridSlots);
+    turn_class_ = !slots_[slot].tensor;
+  }
+  const bool second = two_arbiters_ && slots_[slot].tensor;
+  uint8_t& turn = in_trial ? (second ? pipe_.tensor : pipe_.cu) : (second ? turn_tensor_ : turn_cu_);
+  pick_.valid = true;
+  pick_.slot = static_cast<uint8_t>(slot);
+  pick_.cu = next_unit(in_trial ? trial_candidates_ : slots_[slot].candidates, turn);
+  turn = static_cast<uint8_t>(pick_.cu + 1u == kGridMaxCus ? 0 : pick_.cu + 1);
+}
+
+void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_state) {
+  const unsigned cu = picked.cu;
+  Slot& slot = slots_[picked.slot];
+  const uint32_t unit = uint32_t{1} << cu % 32;
+  if (picked.trial) {
+    if ((touched_[cu / 32] & unit) == 0)
+      trial_used_[cu] = pipe_state == PipeState::empty ? Resources() : used_[cu];
+    if (!fits(trial_used_[cu], slot.needs)) {
+      trial_candidates_[cu / 32] &= ~unit;
+      return;
+    }
+    take(trial_used_[cu], slot.needs);
+    touched_[cu / 32] |= unit;
+    log_[pipe_.log_index++ % kGridPipelineEntries] = picked.cu;
+    --pipe_.left;
+    return;
+  }
+  if (slot.state != SlotState::running || slot.undispatched == 0 || (stop & bit(picked.slot)) != 0)
+    return;
+  if (!fits(used_[cu], slot.needs)) {
+    slot.candidates[cu / 32] &= ~unit;
+    return;
+  }
+  if (slot.batch != 0 &&
+      (gates_[slot.gate % kGridGates / 32] >> slot.gate % 32 & 1) == 0) {
+    closed_ |= bit(picked.slot);
+    return;
+  }
+  take(used_[cu], slot.needs);
+  out_.dispatch_valid = true;
+  out_.dispatch_cu = picked.cu;
+  out_.dispatch_slot = picked.slot;
+  out_.dispatch_wg_id = slot.first + slot.position;
+  if (!slot.started) {
+    out_.kernel_start = true;
+    out_.start_slot = picked.slot;
+  }
+  slot.started = true;
+  const bool last = slot.position + 1 == slot.count;
+  slot.position = last ? 0 : slot.position + 1;
+  if (slot.batch != 0) {
+    const bool next = last || slot.phase + 1 == slot.batch;
+    if (next) slot.gate = static_cast<uint16_t>(last ? 0 : slot.gate + 1);
+    slot.phase = static_cast<uint16_t>(next ? 0 : slot.phase + 1);
+  }
+  --slot.undispatched;
+  ++slot.resident;
+  ++dispatched_;
+}
+
+void GridSchedulerModel::end(unsigned slot) {
+  out_.kernel_done = true;
+  out_.done_slot = static_cast<uint8_t>(slot);
+  slots_[slot].state = SlotState::done;
+  pipe_.slots &= static_cast<uint8_t>(~bit(slot));  // Before the last of the pipeline is placed.
+  ended_ |= bit(slot);
+}
+
+void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_slot, uint8_t stop,
+                               uint8_t stopped) {
+  if (!in.done_valid && !in.drained_valid) {
+    if (stopped != 0) end(static_cast<unsigned>(std::countr_zero(stopped)));
+    return;
+  }
+  Slot& from = slots_[in.done_slot];
+  Resources& used = used_[in.done_cu];
+  used.registers_kib -= from.needs.registers_kib;
+  used.lds_kib -= from.needs.lds_kib;
+  used.wavefronts -= from.needs.wavefronts;
+  used.work_groups -= 1;
+  for (Slot& s : slots_) s.candidates[in.done_cu / 32u] |= uint32_t{1} << in.done_cu % 32;
+  --from.resident;
+  if (in.done_slot != placed_slot && from.resident == 0 &&
+      (from.undispatched == 0 || (stop & bit(in.done_slot)) != 0)) {
+    end(in.done_slot);
+  }
+  if (in.done_valid) {
+    if (!from.first_done) {
+      out_.first_wg_done = true;
+      out_.done_slot = in.done_slot;
+    }
+    from.first_done = true;
+    ++finished_;
+  } else {
+    ++drained_;
+    if (returned_in_ - returned_out_ == kGridReturnedEntries) {
+      returned_lost_ = true;
+    } else {
+      returned_[returned_in_++ % kGridReturnedEntries] = {in.done_slot, in.drained_wg_id};
+    }
+  }
+  pipe_.retry = true;
+}
+
+void GridSchedulerModel::begin_pass(PipeState state) {
+  pipe_.state = state;
+  pipe_.todo = pipe_.slots;
+  pipe_.left = pipe_.log_index = 0;
+  pipe_.cu = pipe_.tensor = 0;
+  touched_ = {};
+}
+
+void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedulerInputs& in,
+                                       const Pick& before_pick, uint8_t preempt_before) {
+  const bool leaves = in.done_valid || in.drained_valid;
+  const unsigned next = before.todo != 0 ? static_cast<unsigned>(std::countr_zero(before.todo)) : 0;
+  if (before.state == PipeState::idle || in.reg.write) return;
+  if (before.state == PipeState::check) {
+    if (before.todo == 0) {
+      begin_pass(PipeState::empty);
+    } else {
+      pipe_.todo &= static_cast<uint8_t>(~bit(next));
+      if (before.todo == before.slots) pipe_.priority = slots_[next].priority;
+      launch(next);
+    }
+  } else if (before.state != PipeState::place && (preempt_before & before.slots) != 0) {
+    preempt_ |= before.slots;
+    pipe_.slots = 0;
+    pipe_.state = PipeState::idle;
+  } else if (before.state == PipeState::wait) {
+    if (!before.retry || served_ != 0) return;
+    begin_pass(PipeState::now);
+    pipe_.retry = leaves;
+  } else if (before.left != 0) {
+    if (before.state == PipeState::place) {
+      pick_ = {true, false, before.slot, log_[pipe_.log_index++]};
+      --pipe_.left;
+    } else if (!pick_.valid && !before_pick.valid) {
+      if (before.state == PipeState::empty) {
+        refuse(before.slots, Reason::never_fits);
+      } else {
+        pipe_.state = PipeState::wait;
+      }
+    }
+  } else if (before.todo != 0) {
+    if (before.in_trial()) trial_candidates_ = units_in_use();
+    pipe_.slot = static_cast<uint8_t>(next);
+    pipe_.left = slots_[next].undispatched;
+    pipe_.todo &= static_cast<uint8_t>(~bit(next));
+  } else if (before.state == PipeState::empty) {
+    pipe_.state = PipeState::wait;
+    pipe_.retry = true;
+  } else if (before.state == PipeState::now) {
+    pipe_.state = PipeState::place;
+    pipe_.todo = before.slots;
+    pipe_.log_index = 0;
+  } else if (!before_pick.valid) {
+    pipe_.state = PipeState::idle;
+    pipe_.slots = 0;
+  }
+}
+
+void GridSchedulerModel::launch(unsigned index) {
+  Slot& slot = slots_[index];
+  const bool in_pipeline = (pipe_.slots & bit(index)) != 0;
+  const uint64_t order = uint64_t{slot.start} + slot.skip;
+  const uint32_t left = slot.count - slot.skip;
+  Reason reason = Reason::none;
+  if (slot.needs.registers_kib > capacity_.registers_kib || slot.needs.lds_kib > capacity_.lds_kib ||
+      slot.needs.wavefronts > capacity_.wavefronts || capacity_.work_groups == 0) {
+    reason = Reason::needs;
+  } else if (slot.count == 0 || uint64_t{slot.first} + slot.count > slot.grid ||
+             slot.start >= slot.count || slot.skip >= slot.count) {
+    reason = Reason::range;
+  } else if (slot.batch != 0 &&
+             (in_pipeline || slot.gate >= kGridGates || slot.phase >= slot.batch ||
+              slot.count > uint64_t{slot.batch} * kGridGates)) {
+    reason = Reason::gates;
+  } else if (in_pipeline && uint64_t{pipe_.total} + left > kGridPipelineEntries) {
+    reason = Reason::too_many;
+  }
+  if (reason != Reason::none) {
+    refuse(in_pipeline ? pipe_.slots : bit(index), reason);
+  } else {
+    slot.state = SlotState::running;
+    slot.started = slot.first_done = false;
+    closed_ &= static_cast<uint8_t>(~bit(index));
+    slot.position = static_cast<uint32_t>(order >= slot.count ? order - slot.count : order);
+    slot.undispatched = left;
+    slot.resident = 0;
+    if (in_pipeline) pipe_.total += left;
+    for (Slot& s : slots_) s.older &= static_cast<uint8_t>(~bit(index));
+    slot.older = static_cast<uint8_t>(~bit(index));
+  }
+  slot.candidates = units_in_use();
+}
+
+void GridSchedulerModel::refuse(uint8_t slots, Reason reason) {
+  for (unsigned s = 0; s < kGridSlots; ++s) {
+    if ((slots & bit(s)) == 0) continue;
+    slots_[s].state = SlotState::refused;
+    slots_[s].reason = reason;
+  }
+  out_.refused |= slots;
+  ended_ |= slots;
+  if ((slots & pipe_.slots) == 0) return;
+  pipe_.slots = 0;
+  pipe_.state = PipeState::idle;
+}
+
+void GridSchedulerModel::open_gate(uint32_t gate) {
+  if (gate < kGridGates) gates_[gate / 32] |= uint32_t{1} << gate % 32;
+  closed_ = 0;
 }
 
 GridSchedulerOutputs GridSchedulerModel::step(const GridSchedulerInputs& in) {
   if (read_pending_) out_.reg_rdata = read(read_address_);
 
-  const bool place = pick_valid_;
-  const unsigned place_slot = pick_slot_;
-  const unsigned place_cu = pick_cu_;
-  pick();
+  // The state before the edge, as far as later stages need it.
+  const Pick picked = pick_;
+  const Pipeline pipe_before = pipe_;
+  const uint8_t preempt_before = preempt_;
+  const auto stop = static_cast<uint8_t>(preempt_ & ~pipe_.slots);
+  const uint8_t stopped_before = stopped();
+  SlotStates states{};
+  if (in.reg.write) {
+    for (unsigned s = 0; s < kGridSlots; ++s) states[s] = slots_[s].state;
+  }
 
   out_.dispatch_valid = out_.kernel_start = out_.first_wg_done = out_.kernel_done = false;
-  uint8_t newly_done = 0;
-  const bool leaves = in.done_valid || in.drained_valid;
-  Slot& slot = slots_[place_slot];
-  bool fits = false;
-  if (place && slot.state == SlotState::running && slot.undispatched != 0) {
-    Resources& used = used_[place_cu];
-    fits = used.registers_kib + slot.needs.registers_kib <= capacity_.registers_kib &&
-           used.lds_kib + slot.needs.lds_kib <= capacity_.lds_kib &&
-           used.wavefronts + slot.needs.wavefronts <= capacity_.wavefronts &&
-           used.work_groups + 1 <= capacity_.work_groups;
-    if (fits) {
-      used.registers_kib += slot.needs.registers_kib;
-      used.lds_kib += slot.needs.lds_kib;
-      used.wavefronts += slot.needs.wavefronts;
-      used.work_groups += 1;
-      out_.dispatch_valid = true;
-      out_.dispatch_cu = static_cast<uint8_t>(place_cu);
-      out_.dispatch_slot = static_cast<uint8_t>(place_slot);
-      out_.dispatch_wg_id = slot.first + slot.position;
-      if (!slot.started) {
-        out_.kernel_start = true;
-        out_.start_slot = static_cast<uint8_t>(place_slot);
-      }
-      slot.started = true;
-      slot.position = slot.position + 1 == slot.count ? 0 : slot.position + 1;
-      --slot.undispatched;
-      ++slot.resident;
-      ++dispatched_;
-    } else {
-      slot.candidates[place_cu / 32] &= ~(uint32_t{1} << place_cu % 32);
-    }
-  }
-  if (leaves) {
-    Slot& from = slots_[in.done_slot];
-    Resources& used = used_[in.done_cu];
-    used.registers_kib -= from.needs.registers_kib;
-    used.lds_kib -= from.needs.lds_kib;
-    used.wavefronts -= from.needs.wavefronts;
-    used.work_groups -= 1;
-    for (Slot& s : slots_) s.candidates[in.done_cu / 32u] |= uint32_t{1} << in.done_cu % 32;
-    --from.resident;
-    if (in.done_valid) {
-      if (!from.first_done) {
-        out_.first_wg_done = true;
-        out_.done_slot = in.done_slot;
-      }
-      from.first_done = true;
-      if (--from.unfinished == 0) {
-        out_.kernel_done = true;
-        out_.done_slot = in.done_slot;
-        from.state = SlotState::done;
-        newly_done = static_cast<uint8_t>(1u << in.done_slot);
-      }
-      ++finished_;
-    } else {
-      ++drained_;
-    }
-  }
+  out_.preempt_valid = false;
+  out_.refused = ended_ = 0;
+  returned_before_ = returned_in_;
+  pick();
+  if (picked.valid) place(picked, stop, pipe_before.state);
+  if (in.event_valid) open_gate(in.event_gate);
+  leave(in, out_.dispatch_valid ? picked.slot : kGridSlots, stop, stopped_before);
 
   read_pending_ = in.reg.read;
   if (in.reg.read) read_address_ = in.reg.address;
-  if (in.reg.write) write(in.reg.address, in.reg.wdata);
-  done_ = static_cast<uint8_t>(done_ | newly_done);
+  if (in.reg.write) write(in.reg.address, in.reg.wdata, states, stopped_before != 0);
+  step_pipeline(pipe_before, in, picked, preempt_before);
+  done_ |= ended_;
+
+  served_ = served();
   out_.irq = (done_ & irq_enable_) != 0;
-  out_.idle = !pick_valid_ && !read_pending_ && !out_.dispatch_valid && !out_.first_wg_done &&
-              !out_.kernel_done && !any_wants();
+  out_.drained_ready = returned_in_ - returned_out_ != kGridReturnedEntries;
+  out_.idle = !pick_.valid && !read_pending_ && !out_.dispatch_valid && !out_.first_wg_done &&
+              !out_.kernel_done && !out_.preempt_valid && out_.refused == 0 && served_ == 0 &&
+              stopped() == 0 &&
+              (pipe_.state == PipeState::idle ||
+               (pipe_.state == PipeState::wait && !pipe_.retry &&
+                (preempt_ & pipe_.slots) == 0));
   return out_;
-}
-
-void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t data) {
-  Slot& slot = slots_[index];
-  if (slot.state != SlotState::free) return;
-  switch (offset) {
-    case GRID_SCHEDULER_SLOT_NEEDS_OFFSET:
-      slot.needs.registers_kib =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB));
-      slot.needs.lds_kib =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB));
-      slot.needs.wavefronts =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS));
-      slot.tensor = STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_TYPE) != 0;
-      slot.priority =
-          static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_NEEDS_PRIORITY));
-      break;
-    case GRID_SCHEDULER_SLOT_RANGE_OFFSET:
-      slot.first = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_RANGE_FIRST));
-      slot.count = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_RANGE_COUNT));
-      break;
-    case GRID_SCHEDULER_SLOT_ORDER_OFFSET:
-      slot.grid = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_ORDER_GRID));
-      slot.start = static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_ORDER_START));
-      break;
-    case GRID_SCHEDULER_SLOT_CONTROL_OFFSET: {
-      if (STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_CONTROL_LAUNCH) == 0) break;
-      const bool refused =
-          slot.needs.registers_kib > capacity_.registers_kib ||
-          slot.needs.lds_kib > capacity_.lds_kib || slot.needs.wavefronts > capacity_.wavefronts ||
-          capacity_.work_groups == 0 || slot.count == 0 ||
-          uint64_t{slot.first} + slot.count > slot.grid || slot.start >= slot.count;
-      if (refused) {
-        slot.state = SlotState::refused;
-        done_ = static_cast<uint8_t>(done_ | 1u << index);
-        break;
-      }
-      slot.state = SlotState::running;
-      slot.started = slot.first_done = false;
-      slot.position = slot.start;
-      slot.undispatched = slot.unfinished = slot.count;
-      slot.resident = 0;
-      for (unsigned cu = 0; cu < kWords * 32; ++cu) {
-        const uint32_t bit = uint32_t{1} << cu % 32;
-        slot.candidates[cu / 32] =
-            cu < cus_in_use() ? slot.candidates[cu / 32] | bit : slot.candidates[cu / 32] & ~bit;
-      }
-      break;
-    }
-    default:
-      break;
-  }
-}
-
-void GridSchedulerModel::write(uint16_t address, uint64_t data) {
-  if (address >= GRID_SCHEDULER_SLOT_NEEDS_OFFSET) {
-    const unsigned index = static_cast<unsigned>(address - GRID_SCHEDULER_SLOT_NEEDS_OFFSET) /
-                           GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
-    if (index < kGridSlots)
-      write_slot(index, static_cast<uint16_t>(address - index * GRID_SCHEDULER_SLOT_NEEDS_STRIDE),
-                 data);
-    return;
-  }
-  switch (address) {
-    case GRID_SCHEDULER_CUS_OFFSET:
-      cus_ = static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CUS_COUNT));
-      break;
-    case GRID_SCHEDULER_CAPACITY_OFFSET:
-      capacity_.registers_kib =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_REGISTERS_KIB));
-      capacity_.lds_kib =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_LDS_KIB));
-      capacity_.wavefronts =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_WAVEFRONTS));
-      capacity_.work_groups =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_CAPACITY_WORK_GROUPS));
-      break;
-    case GRID_SCHEDULER_DONE_OFFSET: {
-      const auto clear = static_cast<uint8_t>(done_ & data);
-      for (unsigned s = 0; s < kGridSlots; ++s) {
-        if (clear >> s & 1) slots_[s].state = SlotState::free;
-      }
-      done_ = static_cast<uint8_t>(done_ & ~clear);
-      break;
-    }
-    case GRID_SCHEDULER_IRQ_ENABLE_OFFSET:
-      irq_enable_ = static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_IRQ_ENABLE_SLOTS));
-      break;
-    case GRID_SCHEDULER_COUNTER_CLEAR_OFFSET:
-      dispatched_ = finished_ = drained_ = 0;
-      break;
-    default:
-      break;
-  }
-}
-
-uint64_t GridSchedulerModel::read(uint16_t address) const {
-  if (address >= GRID_SCHEDULER_SLOT_NEEDS_OFFSET) {
-    const unsigned index = static_cast<unsigned>(address - GRID_SCHEDULER_SLOT_NEEDS_OFFSET) /
-                           GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
-    if (index >= kGridSlots) return 0;
-    const Slot& s = slots_[index];
-    switch (address - index * GRID_SCHEDULER_SLOT_NEEDS_STRIDE) {
-      case GRID_SCHEDULER_SLOT_NEEDS_OFFSET:
-        return STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB, s.needs.registers_kib) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB, s.needs.lds_kib) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS, s.needs.wavefronts) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_TYPE, s.tensor) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_PRIORITY, s.priority);
-      case GRID_SCHEDULER_SLOT_RANGE_OFFSET:
-        return STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_FIRST, s.first) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_COUNT, s.count);
-      case GRID_SCHEDULER_SLOT_ORDER_OFFSET:
-        return STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_GRID, s.grid) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_START, s.start);
-      case GRID_SCHEDULER_SLOT_STATE_OFFSET:
-        return STRETTO_FIELD(GRID_SCHEDULER_SLOT_STATE_STATE, static_cast<unsigned>(s.state)) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_STATE_RESIDENT, s.resident) |
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED, s.undispatched);
-      default:
-        return 0;
-    }
-  }
-  switch (address) {
-    case GRID_SCHEDULER_CUS_OFFSET:
-      return cus_;
-    case GRID_SCHEDULER_CAPACITY_OFFSET:
-      return STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, capacity_.registers_kib) |
-             STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, capacity_.lds_kib) |
-             STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WAVEFRONTS, capacity_.wavefronts) |
-             STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, capacity_.work_groups);
-    case GRID_SCHEDULER_DONE_OFFSET:
-      return done_;
-    case GRID_SCHEDULER_IRQ_ENABLE_OFFSET:
-      return irq_enable_;
-    case GRID_SCHEDULER_STATUS_OFFSET: {
-      uint64_t running = 0;
-      uint64_t undispatched = 0;
-      for (unsigned s = 0; s < kGridSlots; ++s) {
-        if (slots_[s].state != SlotState::running) continue;
-        running |= uint64_t{1} << s;
-        if (slots_[s].undispatched != 0) undispatched |= uint64_t{1} << s;
-      }
-      return STRETTO_FIELD(GRID_SCHEDULER_STATUS_RUNNING, running) |
-             STRETTO_FIELD(GRID_SCHEDULER_STATUS_UNDISPATCHED, undispatched);
-    }
-    case GRID_SCHEDULER_DISPATCHED_OFFSET:
-      return dispatched_;
-    case GRID_SCHEDULER_FINISHED_OFFSET:
-      return finished_;
-    case GRID_SCHEDULER_DRAINED_OFFSET:
-      return drained_;
-    default:
-      return 0;
-  }
 }
 
 }  // namespace stretto

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycle-exact reference model of the grid scheduler (rtl/grid_scheduler); rules G1..G9 are those of
-// its README.md.
+// Cycle-exact reference model of the grid scheduler (rtl/grid_scheduler); rules are those of its
+// README.md.
 //
 // Two stages: `pick` chooses a slot and a unit from the candidate bits, `place` compares the unit's
 // use with its capacity and dispatches or clears the candidate bit. A unit is a candidate of a slot
-// until it was found full, and again after a work-group left it.
+// until it was found full, and again after a work-group left it. A pipeline uses the same stages
+// for a trial that fills a log, and then places from the log.
 #ifndef STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_MODEL_H_
 #define STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_MODEL_H_
 
@@ -21,6 +22,7 @@ class GridSchedulerModel final : public GridScheduler {
 
  private:
   static constexpr unsigned kWords = (kGridMaxCus + 31) / 32;
+  using Units = std::array<uint32_t, kWords>;  // One bit a unit.
 
   struct Resources {
     uint32_t registers_kib = 0;
@@ -29,6 +31,8 @@ class GridSchedulerModel final : public GridScheduler {
     uint32_t work_groups = 0;
   };
   enum class SlotState : uint8_t { free, running, done, refused };
+  using SlotStates = std::array<SlotState, kGridSlots>;  // Those before the edge.
+  enum class Reason : uint8_t { none, needs, range, gates, busy, too_many, never_fits };
   struct Slot {
     Resources needs;  // work_groups is 1.
     bool tensor = false;
@@ -37,35 +41,105 @@ class GridSchedulerModel final : public GridScheduler {
     uint32_t count = 0;
     uint32_t grid = 0;
     uint32_t start = 0;
+    uint32_t skip = 0;
+    uint16_t batch = 0;
+    uint16_t gate = 0;   // Of the next work-group.
+    uint16_t phase = 0;  // Work-groups of it that are placed.
     SlotState state = SlotState::free;
+    Reason reason = Reason::none;
     bool started = false;     // Its first work-group was dispatched.
     bool first_done = false;  // Its first work-group ended.
     uint32_t position = 0;    // Next id is first + position.
     uint32_t undispatched = 0;
-    uint32_t unfinished = 0;
     uint16_t resident = 0;
-    std::array<uint32_t, kWords> candidates{};  // One bit a unit that may have room.
+    uint8_t older = 0;   // Slots launched before it.
+    Units candidates{};  // One bit a unit that may have room.
+  };
+  enum class PipeState : uint8_t { idle, check, empty, wait, now, place };
+  struct Pipeline {
+    PipeState state = PipeState::idle;
+    uint8_t slots = 0;  // Its slots,
+    uint8_t todo = 0;   // and those that this pass has not entered.
+    uint8_t slot = 0;
+    uint32_t left = 0;  // Work-groups of `slot` left in this pass.
+    bool retry = false;
+    uint8_t priority = 0;
+    uint32_t total = 0;
+    uint32_t log_index = 0;
+    uint8_t cu = 0;      // Pointers of the trial.
+    uint8_t tensor = 0;
+
+    bool in_trial() const { return state == PipeState::empty || state == PipeState::now; }
+  };
+  struct Pick {
+    bool valid = false;
+    bool trial = false;
+    uint8_t slot = 0;
+    uint8_t cu = 0;
+  };
+  struct Returned {
+    uint8_t slot;
+    uint32_t id;
   };
 
-  bool wants(const Slot& slot) const;
-  bool any_wants() const;
+  bool fits(const Resources& used, const Resources& needs) const {
+    return used.registers_kib + needs.registers_kib <= capacity_.registers_kib &&
+           used.lds_kib + needs.lds_kib <= capacity_.lds_kib &&
+           used.wavefronts + needs.wavefronts <= capacity_.wavefronts &&
+           used.work_groups < capacity_.work_groups;
+  }
+  static void take(Resources& used, const Resources& needs);
+  uint8_t served() const;   // Slots of which one is picked next.
+  uint8_t stopped() const;  // Slots that end by themselves.
   unsigned cus_in_use() const { return cus_ == 0 || cus_ > kGridMaxCus ? kGridMaxCus : cus_; }
+  Units units_in_use() const;
   void pick();
-  void write(uint16_t address, uint64_t data);
-  void write_slot(unsigned index, uint16_t offset, uint64_t data);
+  void place(const Pick& picked, uint8_t stop, PipeState pipe_state);
+  void leave(const GridSchedulerInputs& in, unsigned placed_slot, uint8_t stop, uint8_t stopped);
+  void end(unsigned slot);
+  void begin_pass(PipeState state);
+  void step_pipeline(const Pipeline& before, const GridSchedulerInputs& in, const Pick& before_pick,
+                     uint8_t preempt_before);
+  void launch(unsigned index);
+  void refuse(uint8_t slots, Reason reason);
+  void open_gate(uint32_t gate);
+  void write(uint16_t address, uint64_t data, const SlotStates& states, bool stopping);
+  void write_slot(unsigned index, uint16_t offset, uint64_t data, SlotState state);
+  void write_pipeline(uint8_t slots, const SlotStates& states, bool stopping);
   uint64_t read(uint16_t address) const;
+  uint64_t read_slot(unsigned index, unsigned offset) const;
 
   uint8_t cus_ = 80;
+  bool launch_order_ = false;
+  bool two_arbiters_ = false;
   Resources capacity_{256, 96, 64, 32};
   std::array<Resources, kGridMaxCus> used_{};
   std::array<Slot, kGridSlots> slots_{};
-  uint8_t done_ = 0;
+  uint8_t preempt_ = 0;  // One bit a slot:
+  uint8_t closed_ = 0;   // found its gate closed, until the next event;
+  uint8_t done_ = 0;     // ended or refused;
+  uint8_t ended_ = 0;    // of these, those of this clock.
   uint8_t irq_enable_ = 0;
-  bool pick_valid_ = false;
-  uint8_t pick_slot_ = 0;
-  uint8_t pick_cu_ = 0;
-  uint8_t turn_cu_ = 0;    // Unit from which the next search starts.
-  uint8_t turn_slot_ = 0;  // Slot with the highest precedence among equals.
+  uint8_t served_ = 0;   // served() of the state before the edge.
+  Pick pick_;
+  uint8_t turn_cu_ = 0;      // Unit from which the next search starts,
+  uint8_t turn_tensor_ = 0;  // and that of the second arbiter.
+  uint8_t turn_slot_ = 0;    // Slot with the highest precedence among equals.
+  bool turn_class_ = false;  // Class that goes first, with two arbiters.
+  std::array<uint32_t, kGridGates / 32> gates_{};
+
+  Pipeline pipe_;
+  Units trial_candidates_{};
+  Units touched_{};  // Units whose use is in trial_used_.
+  std::array<Resources, kGridMaxCus> trial_used_{};
+  std::array<uint8_t, kGridPipelineEntries> log_{};
+
+  std::array<Returned, kGridReturnedEntries> returned_{};
+  uint32_t returned_in_ = 0;
+  uint32_t returned_out_ = 0;
+  uint32_t returned_before_ = 0;  // returned_in_ before the edge.
+  bool returned_lost_ = false;
+
   bool read_pending_ = false;
   uint16_t read_address_ = 0;
   uint64_t dispatched_ = 0;

@@ -82,6 +82,9 @@ static void list_inputs(const GridSchedulerInputs& in, PinList& pins) {
   pins.add("drained_valid", in.drained_valid);
   pins.add("done_cu", in.done_cu);
   pins.add("done_slot", in.done_slot);
+  pins.add("drained_wg_id", in.drained_wg_id);
+  pins.add("event_valid", in.event_valid);
+  pins.add("event_gate", in.event_gate);
   list_register_port(in.reg, pins);
 }
 
@@ -95,6 +98,10 @@ static void list_outputs(const GridSchedulerOutputs& out, PinList& pins) {
   pins.add("kernel_done", out.kernel_done);
   pins.add("start_slot", out.start_slot);
   pins.add("done_slot", out.done_slot);
+  pins.add("refused", out.refused);
+  pins.add("drained_ready", out.drained_ready);
+  pins.add("preempt_valid", out.preempt_valid);
+  pins.add("preempt_slot", out.preempt_slot);
   pins.add("irq", out.irq);
   pins.add("idle", out.idle);
   pins.add("reg_rdata", out.reg_rdata);

@@ -35,6 +35,10 @@ class VerilatedGridScheduler final : public GridScheduler {
     out.kernel_done = top_.kernel_done_o;
     out.start_slot = top_.start_slot_o;
     out.done_slot = top_.done_slot_o;
+    out.refused = top_.refused_o;
+    out.drained_ready = top_.drained_ready_o;
+    out.preempt_valid = top_.preempt_valid_o;
+    out.preempt_slot = top_.preempt_slot_o;
     out.irq = top_.irq_o;
     out.idle = top_.idle_o;
     out.reg_rdata = top_.reg_rdata_o;
@@ -48,7 +52,10 @@ class VerilatedGridScheduler final : public GridScheduler {
     if (in.done_valid || in.drained_valid) {
       top_.done_cu_i = in.done_cu;
       top_.done_slot_i = in.done_slot;
+      top_.drained_wg_id_i = in.drained_wg_id;
     }
+    top_.event_valid_i = in.event_valid;
+    top_.event_gate_i = in.event_gate;
     top_.reg_we_i = in.reg.write;
     top_.reg_re_i = in.reg.read;
     if (in.reg.write || in.reg.read) {

@@ -58,6 +58,50 @@ package grid_scheduler_regs_pkg;
   localparam logic [15:0] CounterClearOffset = 16'h40;
   localparam logic [63:0] CounterClearReset = 64'h0;
 
+  // Who is served among slots of one priority, and how units are searched; may change at any time. (read, write)
+  localparam logic [15:0] PolicyOffset = 16'h48;
+  localparam logic [63:0] PolicyReset = 64'h0;
+  localparam int unsigned PolicyOrderLsb = 0;  // launch: a slot waits until those launched before it (of its class, with two arbiters) have placed all.
+  localparam int unsigned PolicyOrderWidth = 1;
+  localparam logic [0:0] PolicyOrderInTurn = 1'd0;
+  localparam logic [0:0] PolicyOrderLaunch = 1'd1;
+  localparam int unsigned PolicyArbitersLsb = 1;  // two: SIMT and TENSOR each walk the units with a pointer of their own and alternate.
+  localparam int unsigned PolicyArbitersWidth = 1;
+  localparam logic [0:0] PolicyArbitersOne = 1'd0;
+  localparam logic [0:0] PolicyArbitersTwo = 1'd1;
+
+  // A write launches these slots as one spatial pipeline, all or nothing; it reads which slots wait for that. (read, write)
+  localparam logic [15:0] PipelineOffset = 16'h50;
+  localparam logic [63:0] PipelineReset = 64'h0;
+  localparam int unsigned PipelineSlotsLsb = 0;  // One bit a slot.
+  localparam int unsigned PipelineSlotsWidth = 8;
+
+  // Opens a gate, as the event input does. (write only, reads 0)
+  localparam logic [15:0] GateSetOffset = 16'h58;
+  localparam logic [63:0] GateSetReset = 64'h0;
+  localparam int unsigned GateSetGateLsb = 0;  // Number of the gate, 0..1023; others are ignored.
+  localparam int unsigned GateSetGateWidth = 16;
+
+  // A write of any value closes all gates. (write only, reads 0)
+  localparam logic [15:0] GateClearOffset = 16'h60;
+  localparam logic [63:0] GateClearReset = 64'h0;
+
+  // Oldest work-group that left its unit preempted and was not taken yet. (read only)
+  localparam logic [15:0] ReturnedOffset = 16'h68;
+  localparam logic [63:0] ReturnedReset = 64'h0;
+  localparam int unsigned ReturnedIdLsb = 0;  // Its id.
+  localparam int unsigned ReturnedIdWidth = 32;
+  localparam int unsigned ReturnedSlotLsb = 32;  // Its kernel slot.
+  localparam int unsigned ReturnedSlotWidth = 3;
+  localparam int unsigned ReturnedLostLsb = 62;  // One was reported while the queue was full; until reset.
+  localparam int unsigned ReturnedLostWidth = 1;
+  localparam int unsigned ReturnedValidLsb = 63;  // There is one.
+  localparam int unsigned ReturnedValidWidth = 1;
+
+  // A write of any value takes the work-group that `returned` shows. (write only, reads 0)
+  localparam logic [15:0] ReturnedTakeOffset = 16'h70;
+  localparam logic [63:0] ReturnedTakeReset = 64'h0;
+
   // What one work-group needs and how the slot is served; ignored unless the slot is free. (read, write)
   localparam logic [15:0] SlotNeedsOffset = 16'h200;
   localparam int unsigned SlotNeedsCount = 8;
@@ -69,7 +113,7 @@ package grid_scheduler_regs_pkg;
   localparam int unsigned SlotNeedsLdsKibWidth = 10;
   localparam int unsigned SlotNeedsWavefrontsLsb = 32;  // Wavefronts.
   localparam int unsigned SlotNeedsWavefrontsWidth = 8;
-  localparam int unsigned SlotNeedsTypeLsb = 48;  // Class of the kernel; both are served by the one arbiter built today.
+  localparam int unsigned SlotNeedsTypeLsb = 48;  // Class of the kernel; chooses the arbiter if policy.arbiters is two.
   localparam int unsigned SlotNeedsTypeWidth = 1;
   localparam logic [0:0] SlotNeedsTypeSimt = 1'd0;
   localparam logic [0:0] SlotNeedsTypeTensor = 1'd1;
@@ -103,24 +147,75 @@ package grid_scheduler_regs_pkg;
   localparam logic [63:0] SlotControlReset = 64'h0;
   localparam int unsigned SlotControlLaunchLsb = 0;  // 1 starts a free slot; otherwise ignored.
   localparam int unsigned SlotControlLaunchWidth = 1;
-  localparam int unsigned SlotControlPreemptLsb = 1;  // Reserved for preemption; write 0.
+  localparam int unsigned SlotControlPreemptLsb = 1;  // 1 stops placing in a running slot; it is done when its work-groups have left.
   localparam int unsigned SlotControlPreemptWidth = 1;
+  localparam int unsigned SlotControlDrainLsb = 2;  // 1 with preempt asks the units to hand back work-groups that have not begun.
+  localparam int unsigned SlotControlDrainWidth = 1;
 
   // State of the slot. (read only)
   localparam logic [15:0] SlotStateOffset = 16'h220;
   localparam int unsigned SlotStateCount = 8;
   localparam int unsigned SlotStateStride = 64;
   localparam logic [63:0] SlotStateReset = 64'h0;
-  localparam int unsigned SlotStateStateLsb = 0;  // refused: the launch asked for more than a unit has, an empty or too large range or a start outside it.
+  localparam int unsigned SlotStateStateLsb = 0;  // State; `reason` says why a launch was refused.
   localparam int unsigned SlotStateStateWidth = 2;
   localparam logic [1:0] SlotStateStateFree = 2'd0;
   localparam logic [1:0] SlotStateStateRunning = 2'd1;
   localparam logic [1:0] SlotStateStateDone = 2'd2;
   localparam logic [1:0] SlotStateStateRefused = 2'd3;
+  localparam int unsigned SlotStatePreemptedLsb = 2;  // It was told to stop placing.
+  localparam int unsigned SlotStatePreemptedWidth = 1;
+  localparam int unsigned SlotStatePipelineLsb = 3;  // It waits for the rest of its pipeline to fit.
+  localparam int unsigned SlotStatePipelineWidth = 1;
+  localparam int unsigned SlotStateReasonLsb = 4;  // Why the launch was refused: needs above the capacity, range or start, gates, another pipeline or slot in the way, too many work-groups for a pipeline, never co-resident.
+  localparam int unsigned SlotStateReasonWidth = 3;
+  localparam logic [2:0] SlotStateReasonNone = 3'd0;
+  localparam logic [2:0] SlotStateReasonNeeds = 3'd1;
+  localparam logic [2:0] SlotStateReasonRange = 3'd2;
+  localparam logic [2:0] SlotStateReasonGates = 3'd3;
+  localparam logic [2:0] SlotStateReasonBusy = 3'd4;
+  localparam logic [2:0] SlotStateReasonTooMany = 3'd5;
+  localparam logic [2:0] SlotStateReasonNeverFits = 3'd6;
+  localparam int unsigned SlotStateClosedLsb = 7;  // It waits for the gate of its next work-group.
+  localparam int unsigned SlotStateClosedWidth = 1;
   localparam int unsigned SlotStateResidentLsb = 16;  // Work-groups on compute units.
   localparam int unsigned SlotStateResidentWidth = 16;
-  localparam int unsigned SlotStateUndispatchedLsb = 32;  // Work-groups not yet placed.
+  localparam int unsigned SlotStateUndispatchedLsb = 32;  // Work-groups not yet placed; skip of a later launch that resumes it is count less this.
   localparam int unsigned SlotStateUndispatchedWidth = 32;
+
+  // Resumption; ignored unless the slot is free, 0 again when the slot is freed. (read, write)
+  localparam logic [15:0] SlotSkipOffset = 16'h228;
+  localparam int unsigned SlotSkipCount = 8;
+  localparam int unsigned SlotSkipStride = 64;
+  localparam logic [63:0] SlotSkipReset = 64'h0;
+  localparam int unsigned SlotSkipSkipLsb = 0;  // Work-groups at the begin of the order that were placed already; less than count.
+  localparam int unsigned SlotSkipSkipWidth = 32;
+
+  // Gates: work-group first + p waits until gate p / batch is open; ignored unless the slot is free, 0 again when it is freed. (read, write)
+  localparam logic [15:0] SlotGateOffset = 16'h230;
+  localparam int unsigned SlotGateCount = 8;
+  localparam int unsigned SlotGateStride = 64;
+  localparam logic [63:0] SlotGateReset = 64'h0;
+  localparam int unsigned SlotGateBatchLsb = 0;  // Work-groups of one gate; 0 = not gated.
+  localparam int unsigned SlotGateBatchWidth = 16;
+  localparam int unsigned SlotGateGateLsb = 16;  // Quotient of the first position, (start + skip) mod count, by batch.
+  localparam int unsigned SlotGateGateWidth = 16;
+  localparam int unsigned SlotGatePhaseLsb = 32;  // Remainder of that.
+  localparam int unsigned SlotGatePhaseWidth = 16;
+
+  // What of a compute unit is taken; layout of `capacity`. (read only)
+  localparam logic [15:0] UnitUseOffset = 16'h800;
+  localparam int unsigned UnitUseCount = 160;
+  localparam int unsigned UnitUseStride = 8;
+  localparam logic [63:0] UnitUseReset = 64'h0;
+  localparam int unsigned UnitUseRegistersKibLsb = 0;  // Register file in KiB.
+  localparam int unsigned UnitUseRegistersKibWidth = 10;
+  localparam int unsigned UnitUseLdsKibLsb = 16;  // Local data share in KiB.
+  localparam int unsigned UnitUseLdsKibWidth = 10;
+  localparam int unsigned UnitUseWavefrontsLsb = 32;  // Wavefront slots.
+  localparam int unsigned UnitUseWavefrontsWidth = 8;
+  localparam int unsigned UnitUseWorkGroupsLsb = 48;  // Work-group slots.
+  localparam int unsigned UnitUseWorkGroupsWidth = 8;
 
 endpackage
 // verilator lint_on UNUSEDPARAM

@@ -1,132 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the grid scheduler's RTL and its reference model agree clock by clock, and is every
-// work-group placed exactly once, in staggered order, on a unit with room? State space: slot states
-// x use of the units x candidates; parameters: needs, ranges, starts, priorities, number of units.
-// The bench is the GPU: it keeps its own books of what is on each unit and ends work-groups at
-// random.
+// Question: does the grid scheduler, RTL and reference model clock by clock equal, do what each rule of
+// its README says? State space: slot states x use of the units x candidates x pipeline; parameters:
+// needs, ranges, starts, priorities, number of units. Random traffic: grid_scheduler_random_test.cpp.
 #include <catch2/catch.hpp>
 
-#include <set>
-#include <vector>
-
-#include "models/common/error.h"
-#include "platform/adapters/rtl_blocks.h"
-#include "sw/include/regs/grid_scheduler_regs.h"
-#include "tests/support/seeded_rng.h"
+#include "tests/coverification/grid_scheduler_bench.h"
 
 namespace stretto {
 namespace {
 
-struct Needs {
-  unsigned registers_kib = 0, lds_kib = 0, wavefronts = 1, tensor = 0, priority = 0;
-};
-struct Kernel {
-  Needs needs;
-  unsigned first = 0, count = 1, grid = 1, start = 0;
-};
-struct WorkGroup {
-  unsigned cu, slot, id;
-};
-
-class Gpu {
- public:
-  explicit Gpu(Impl impl = Impl::lockstep)
-      : scheduler_(make_grid_scheduler(impl, "test.scheduler")) {}
-
-  GridSchedulerInputs in;
-  GridSchedulerOutputs out;
-  std::vector<WorkGroup> resident;
-  std::vector<WorkGroup> placed;
-  std::vector<unsigned> starts, first_dones, dones;
-
-  void step() {
-    in.cycle = cycle_++;
-    out = scheduler_->step(in);
-    in = GridSchedulerInputs();
-    if (out.kernel_start) starts.push_back(out.start_slot);
-    if (out.first_wg_done) first_dones.push_back(out.done_slot);
-    if (out.kernel_done) dones.push_back(out.done_slot);
-    if (!out.dispatch_valid) return;
-    resident.push_back({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
-    placed.push_back(resident.back());
-    Needs sum;
-    sum.wavefronts = 0;
-    unsigned work_groups = 0;
-    for (const WorkGroup& wg : resident) {
-      if (wg.cu != out.dispatch_cu) continue;
-      sum.registers_kib += kernels[wg.slot].needs.registers_kib;
-      sum.lds_kib += kernels[wg.slot].needs.lds_kib;
-      sum.wavefronts += kernels[wg.slot].needs.wavefronts;
-      ++work_groups;
-    }
-    if (sum.registers_kib > capacity.registers_kib || sum.lds_kib > capacity.lds_kib ||
-        sum.wavefronts > capacity.wavefronts || work_groups > capacity_work_groups ||
-        out.dispatch_cu >= cus) {
-      throw CheckError("a work-group was placed where there is no room");
-    }
-  }
-  void steps(unsigned n) {
-    while (n-- != 0) step();
-  }
-  void write(uint16_t address, uint64_t data) {
-    in.reg = {true, false, address, data};
-    step();
-  }
-  uint64_t read(uint16_t address) {
-    in.reg = {false, true, address, 0};
-    step();
-    step();
-    return out.reg_rdata;
-  }
-  void configure(unsigned units, unsigned registers_kib, unsigned lds_kib, unsigned wavefronts,
-                 unsigned work_groups) {
-    cus = units;
-    capacity = {registers_kib, lds_kib, wavefronts};
-    capacity_work_groups = work_groups;
-    write(GRID_SCHEDULER_CUS_OFFSET, units);
-    write(GRID_SCHEDULER_CAPACITY_OFFSET, registers_kib | uint64_t{lds_kib} << 16 |
-                                              uint64_t{wavefronts} << 32 |
-                                              uint64_t{work_groups} << 48);
-  }
-  void launch(unsigned slot, const Kernel& k) {
-    kernels[slot] = k;
-    const auto at = [slot](unsigned offset) { return static_cast<uint16_t>(offset + slot * 0x40); };
-    write(at(GRID_SCHEDULER_SLOT_NEEDS_OFFSET),
-          k.needs.registers_kib | uint64_t{k.needs.lds_kib} << 16 |
-              uint64_t{k.needs.wavefronts} << 32 | uint64_t{k.needs.tensor} << 48 |
-              uint64_t{k.needs.priority} << 56);
-    write(at(GRID_SCHEDULER_SLOT_RANGE_OFFSET), k.first | uint64_t{k.count} << 32);
-    write(at(GRID_SCHEDULER_SLOT_ORDER_OFFSET), k.grid | uint64_t{k.start} << 32);
-    write(at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET), 1);
-  }
-  // Lets work-group `i` of `resident` end with the next edge.
-  void end(size_t i) {
-    in.done_valid = true;
-    in.done_cu = static_cast<uint8_t>(resident[i].cu);
-    in.done_slot = static_cast<uint8_t>(resident[i].slot);
-    resident.erase(resident.begin() + static_cast<long>(i));
-  }
-  uint64_t state(unsigned slot) {
-    return read(static_cast<uint16_t>(GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot))) &
-           GRID_SCHEDULER_SLOT_STATE_STATE_MASK;
-  }
-  void reset() {
-    scheduler_->reset();
-    resident.clear();
-    cus = 80;
-    capacity = {256, 96, 64};
-    capacity_work_groups = 32;
-  }
-
-  unsigned cus = 80;
-  Needs capacity{256, 96, 64};
-  unsigned capacity_work_groups = 32;
-  Kernel kernels[kGridSlots];
-
- private:
-  std::unique_ptr<GridScheduler> scheduler_;
-  uint64_t cycle_ = 0;
-};
+using test::Gpu;
+using test::Kernel;
+using test::Needs;
+using test::WorkGroup;
 
 TEST_CASE(
     "work-groups go round the units and leave in staggered order without changing their ids") {
@@ -284,9 +170,7 @@ TEST_CASE("a drained work-group frees its unit and is not counted as finished") 
   g.launch(0, k);
   g.steps(5);
   REQUIRE(g.placed.size() == 1);
-  g.end(0);
-  g.in.done_valid = false;
-  g.in.drained_valid = true;
+  g.hand_back(0);
   g.steps(5);
   CHECK(g.placed.size() == 2);
   CHECK(g.read(GRID_SCHEDULER_DRAINED_OFFSET) == 1);
@@ -294,86 +178,347 @@ TEST_CASE("a drained work-group frees its unit and is not counted as finished") 
   CHECK(g.first_dones.empty());
 }
 
-// Random kernels on all slots; `checks` work-groups are seen exactly once a launch.
-void random_run(uint64_t salt, unsigned clocks, bool resets) {
-  test::print_seed();
+TEST_CASE("in order of launch a kernel waits until all of the one before is placed") {
   Gpu g;
-  test::Rng rng(salt);
-  std::multiset<unsigned> seen[kGridSlots];
-  unsigned launched = 0;
-  unsigned finished = 0;
-  bool busy[kGridSlots] = {};
-  unsigned end_chance = 4;
-  for (unsigned i = 0; i < clocks; ++i) {
-    if (resets && rng.chance(1, 5000)) {
-      g.reset();
-      for (auto& s : seen) s.clear();
-      for (bool& b : busy) b = false;
+  g.configure(2, 256, 96, 64, 32);
+  g.write(GRID_SCHEDULER_POLICY_OFFSET, GRID_SCHEDULER_POLICY_ORDER_LAUNCH);
+  Kernel big;
+  big.needs = {200, 10, 8};
+  big.count = big.grid = 3;
+  Kernel small;
+  small.needs = {50, 10, 8};
+  small.count = small.grid = 2;
+  g.launch(3, big);
+  g.launch(1, small);
+  g.steps(10);
+  CHECK(g.placed.size() == 2);  // KT-BSP-02: the small ones would fit.
+  g.end(0);
+  g.steps(10);
+  CHECK(g.placed.size() == 5);
+  CHECK(g.placed[2].slot == 3);
+}
+
+TEST_CASE("two arbiters pair the classes on units, one arbiter does not") {
+  for (const bool two : {false, true}) {
+    Gpu g;
+    g.configure(4, 256, 96, 64, 32);
+    g.write(GRID_SCHEDULER_POLICY_OFFSET,
+            two ? STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, 1) : 0);
+    Kernel simt;
+    simt.needs = {8, 8, 4};
+    simt.count = simt.grid = 2;
+    Kernel tensor = simt;
+    tensor.needs.tensor = 1;
+    g.fill(0, simt);
+    g.fill(1, tensor);
+    g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x03);
+    g.steps(60);
+    REQUIRE(g.placed.size() == 4);
+    unsigned pairs = 0;  // KT-R82.
+    for (const WorkGroup& a : g.placed) {
+      for (const WorkGroup& b : g.placed) pairs += a.cu == b.cu && a.slot == 0 && b.slot == 1;
     }
-    if (rng.chance(1, 500)) {
-      end_chance = static_cast<unsigned>(rng.below(17));
-      bool any = false;
-      for (const bool b : busy) any = any || b;
-      if (!any) {
-        g.configure(static_cast<unsigned>(rng.between(1, 160)),
-                    static_cast<unsigned>(rng.between(60, 1023)),
-                    static_cast<unsigned>(rng.between(60, 1023)),
-                    static_cast<unsigned>(rng.between(16, 255)),
-                    static_cast<unsigned>(rng.between(1, 63)));
-      }
-    }
-    const auto slot = static_cast<unsigned>(rng.below(kGridSlots));
-    if (!busy[slot] && rng.chance(1, 40)) {
-      Kernel k;
-      k.needs = {static_cast<unsigned>(rng.below(60)), static_cast<unsigned>(rng.below(60)),
-                 static_cast<unsigned>(rng.between(1, 16)), static_cast<unsigned>(rng.below(2)),
-                 static_cast<unsigned>(rng.below(4))};
-      k.count = static_cast<unsigned>(rng.between(1, rng.chance(1, 5) ? 2000 : 50));
-      k.first = static_cast<unsigned>(rng.below(1000));
-      k.grid = k.first + k.count + static_cast<unsigned>(rng.below(3));
-      k.start = static_cast<unsigned>(rng.below(k.count));
-      const size_t before = g.placed.size();
-      g.launch(slot, k);
-      for (size_t p = before; p < g.placed.size(); ++p)
-        seen[g.placed[p].slot].insert(g.placed[p].id);
-      busy[slot] = true;
-      ++launched;
-    }
-    if (!g.resident.empty() && rng.chance(end_chance, 16)) g.end(rng.below(g.resident.size()));
-    if (rng.chance(1, 20)) {
-      const auto address =
-          static_cast<uint16_t>(rng.chance(1, 2) ? rng.below(10) * 8 : 0x200 + rng.below(64) * 8);
-      g.in.reg = {false, true, address, 0};
-    }
-    const size_t before = g.placed.size();
-    const size_t dones = g.dones.size();
-    g.step();
-    if (g.placed.size() != before) seen[g.placed.back().slot].insert(g.placed.back().id);
-    if (g.dones.size() != dones) {
-      const unsigned done = g.dones.back();
-      const Kernel& k = g.kernels[done];
-      std::multiset<unsigned> expected;
-      for (unsigned n = 0; n < k.count; ++n) expected.insert(k.first + n);
-      REQUIRE(seen[done] == expected);
-      seen[done].clear();
-      busy[done] = false;
-      ++finished;
-      const size_t mark = g.placed.size();
-      g.write(GRID_SCHEDULER_DONE_OFFSET, 1u << done);
-      for (size_t p = mark; p < g.placed.size(); ++p) seen[g.placed[p].slot].insert(g.placed[p].id);
-    }
+    CHECK(pairs == (two ? 2 : 0));
   }
-  CHECK(launched > 20);
-  CHECK(finished > 10);
 }
 
-TEST_CASE(
-    "grid scheduler RTL and model agree in 100000 random clocks and place every work-group once") {
-  random_run(61, 100000, false);
+TEST_CASE("two arbiters each walk the units on their own and take turns") {
+  Gpu g;
+  g.configure(4, 256, 96, 64, 32);
+  g.write(GRID_SCHEDULER_POLICY_OFFSET, STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, 1));
+  Kernel simt;
+  simt.needs = {1, 1, 1};
+  simt.count = simt.grid = 30;
+  Kernel tensor = simt;
+  tensor.needs.tensor = 1;
+  g.launch(0, simt);
+  g.launch(5, tensor);
+  g.steps(70);
+  REQUIRE(g.placed.size() == 60);
+  unsigned next[2] = {0, 0};
+  for (size_t i = 0; i < g.placed.size(); ++i) {
+    const unsigned slot = g.placed[i].slot;
+    CHECK(g.placed[i].cu == next[slot == 5]++ % 4);
+    if (i > 8 && i < 50) CHECK(g.placed[i].slot != g.placed[i - 1].slot);
+  }
 }
 
-TEST_CASE("grid scheduler RTL and model agree with resets in mid-flight") {
-  random_run(62, 30000, true);
+TEST_CASE("a pipeline is placed as one, after waiting until all of it fits") {
+  Gpu g;
+  g.configure(2, 256, 96, 16, 32);
+  Kernel filler;
+  filler.needs = {1, 1, 8};
+  filler.count = filler.grid = 1;
+  g.launch(7, filler);
+  g.steps(6);
+  REQUIRE(g.placed.size() == 1);
+  Kernel stage = filler;
+  stage.count = stage.grid = 2;
+  g.fill(2, stage);
+  g.fill(4, stage);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x14);
+  g.steps(40);
+  CHECK(g.placed.size() == 1);  // Three of the four would fit.
+  CHECK(g.out.idle);
+  CHECK(g.read(GRID_SCHEDULER_PIPELINE_OFFSET) == 0x14);
+  CHECK((g.slot_state(4) & GRID_SCHEDULER_SLOT_STATE_PIPELINE_MASK) != 0);
+  g.end(0);
+  g.steps(40);
+  REQUIRE(g.placed.size() == 5);
+  for (size_t i = 1; i < 5; ++i) CHECK(g.placed[i].slot == (i < 3 ? 2 : 4));
+  CHECK(g.read(GRID_SCHEDULER_PIPELINE_OFFSET) == 0);
+}
+
+TEST_CASE("a pipeline that can never be placed is refused as a whole, with the reason") {
+  Kernel good;
+  good.needs = {10, 10, 8};
+  good.count = good.grid = 2;
+  std::vector<std::pair<Kernel, uint64_t>> rows(5, {good, 0});
+  rows[0].first.needs.lds_kib = 97;
+  rows[0].second = GRID_SCHEDULER_SLOT_STATE_REASON_NEEDS;
+  rows[1].first.start = 2;
+  rows[1].second = GRID_SCHEDULER_SLOT_STATE_REASON_RANGE;
+  rows[2].first.batch = 1;
+  rows[2].second = GRID_SCHEDULER_SLOT_STATE_REASON_GATES;
+  rows[3].first.count = rows[3].first.grid = 511;
+  rows[3].second = GRID_SCHEDULER_SLOT_STATE_REASON_TOO_MANY;
+  rows[4].first.count = rows[4].first.grid = 15;  // Two units of 8 work-groups have room for 14.
+  rows[4].second = GRID_SCHEDULER_SLOT_STATE_REASON_NEVER_FITS;
+  for (const auto& [bad, reason] : rows) {
+    Gpu g;
+    g.configure(2, 256, 96, 64, 32);
+    g.fill(1, good);
+    g.fill(6, bad);
+    g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x42);
+    g.steps(1200);
+    CHECK(g.refused == 0x42);
+    CHECK(g.placed.empty());
+    for (const unsigned slot : {1u, 6u}) {
+      CHECK(g.state(slot) == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED);
+      CHECK(g.reason(slot) == reason);
+    }
+    CHECK(g.read(GRID_SCHEDULER_DONE_OFFSET) == 0x42);
+  }
+}
+
+TEST_CASE("a pipeline that just fits the empty units is placed") {
+  Gpu g;
+  g.configure(2, 256, 96, 64, 32);
+  Kernel stage;
+  stage.needs = {10, 10, 8};
+  stage.count = stage.grid = 8;
+  g.fill(0, stage);
+  g.fill(1, stage);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x03);
+  g.steps(150);
+  CHECK(g.placed.size() == 16);
+}
+
+TEST_CASE("a slot whose work-groups end while its pipeline is being placed can be launched again") {
+  Gpu g;
+  Kernel k;
+  k.needs = {1, 1, 1};
+  g.fill(0, k);
+  k.count = k.grid = 80;
+  g.fill(1, k);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x03);
+  while (g.placed.empty()) g.step();
+  g.end(0);
+  g.step();
+  CHECK(g.dones == std::vector<unsigned>{0});
+  g.write(GRID_SCHEDULER_DONE_OFFSET, 0x01);
+  k.count = k.grid = 0;  // Refused, and no other with it.
+  g.launch(0, k);
+  CHECK(g.refused == 0x01);
+  g.steps(100);
+  CHECK(g.placed.size() == 81);
+}
+
+TEST_CASE("a second pipeline, or one with a slot in use, is refused as busy") {
+  Gpu g;
+  g.configure(1, 256, 96, 8, 32);
+  Kernel k;
+  k.needs = {1, 1, 8};
+  k.count = k.grid = 1;
+  g.launch(0, k);
+  g.steps(5);
+  for (const unsigned slot : {1u, 2u, 3u}) g.fill(slot, k);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x02);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x04);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x09);
+  g.step();
+  CHECK(g.refused == 0x0c);
+  CHECK(g.reason(2) == GRID_SCHEDULER_SLOT_STATE_REASON_BUSY);
+  CHECK(g.reason(3) == GRID_SCHEDULER_SLOT_STATE_REASON_BUSY);
+  CHECK(g.state(0) == GRID_SCHEDULER_SLOT_STATE_STATE_RUNNING);
+}
+
+TEST_CASE("a waiting pipeline holds back lower priorities and no others") {
+  for (const unsigned priority : {0u, 1u}) {
+    Gpu g;
+    g.configure(2, 256, 96, 16, 32);
+    Kernel k;
+    k.needs = {1, 1, 8};
+    k.count = k.grid = 1;
+    g.launch(0, k);
+    g.steps(5);
+    k.needs.priority = priority;
+    k.count = k.grid = 4;
+    g.fill(1, k);
+    g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x02);
+    g.steps(30);
+    k.needs.priority = 0;
+    k.count = k.grid = 1;
+    g.launch(2, k);
+    g.steps(30);
+    CHECK(g.placed.size() == (priority == 0 ? 2 : 1));
+  }
+}
+
+TEST_CASE("a preempted kernel places nothing more, and a launch with skip resumes it") {
+  Gpu g;
+  g.configure(2, 256, 96, 16, 32);
+  Kernel k;
+  k.needs = {1, 1, 8};
+  k.first = 20;
+  k.count = 10;
+  k.grid = 30;
+  k.start = 7;
+  g.launch(3, k);
+  g.steps(10);
+  REQUIRE(g.placed.size() == 4);
+  g.preempt(3);
+  CHECK_FALSE(g.out.preempt_valid);
+  g.end(0);
+  g.steps(10);
+  CHECK(g.placed.size() == 4);
+  CHECK(g.dones.empty());
+  for (int i = 0; i < 3; ++i) {
+    g.end(0);
+    g.step();
+  }
+  CHECK(g.dones == std::vector<unsigned>{3});
+  const uint64_t state = g.slot_state(3);
+  CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) == GRID_SCHEDULER_SLOT_STATE_STATE_DONE);
+  CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_PREEMPTED) == 1);
+  CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED) == 6);
+  g.write(GRID_SCHEDULER_DONE_OFFSET, 0x08);
+  k.skip = 10 - 6;
+  g.launch(3, k);
+  for (int i = 0; i < 40; ++i) {
+    if (!g.resident.empty() && i % 4 == 0) g.end(0);
+    g.step();
+  }
+  REQUIRE(g.placed.size() == 10);
+  for (unsigned i = 0; i < 10; ++i) CHECK(g.placed[i].id == 20 + (7 + i) % 10);
+}
+
+TEST_CASE("drained work-groups are reported by id, and the units are asked for them") {
+  Gpu g;
+  Kernel k;
+  k.count = k.grid = 4;
+  g.launch(1, k);
+  g.steps(10);
+  g.preempt(1, true);
+  CHECK(g.out.preempt_valid);
+  CHECK(g.out.preempt_slot == 1);
+  g.hand_back(2);
+  g.step();
+  g.hand_back(0);
+  g.step();
+  for (const uint64_t id : {2u, 0u}) {
+    CHECK(g.read(GRID_SCHEDULER_RETURNED_OFFSET) ==
+          (GRID_SCHEDULER_RETURNED_VALID_MASK | uint64_t{1} << 32 | id));
+    g.write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0);
+  }
+  CHECK(g.read(GRID_SCHEDULER_RETURNED_OFFSET) == 0);
+}
+
+TEST_CASE("a preempted kernel without work-groups on units ends at once") {
+  Gpu g;
+  Kernel k;
+  k.batch = 1;
+  g.launch(1, k);
+  g.steps(5);
+  CHECK((g.slot_state(1) & GRID_SCHEDULER_SLOT_STATE_CLOSED_MASK) != 0);
+  g.preempt(1);
+  g.steps(2);
+  CHECK(g.dones == std::vector<unsigned>{1});
+  CHECK(g.placed.empty());
+}
+
+TEST_CASE("a stopped member stops the pipeline that waits") {
+  Gpu g;
+  g.configure(1, 256, 96, 8, 32);
+  Kernel k;
+  k.needs = {1, 1, 8};
+  g.launch(0, k);
+  g.steps(5);
+  k.needs.wavefronts = 4;
+  g.fill(1, k);
+  g.fill(2, k);
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x06);
+  g.steps(30);
+  g.preempt(2);
+  g.steps(10);
+  CHECK(g.dones.size() == 2);
+  CHECK(g.read(GRID_SCHEDULER_PIPELINE_OFFSET) == 0);
+  CHECK(g.placed.size() == 1);
+}
+
+TEST_CASE("a gated work-group waits for its own gate, in the slot's order") {
+  Gpu g;
+  Kernel k;
+  k.first = 8;
+  k.count = 6;
+  k.grid = 14;
+  k.start = 3;
+  k.batch = 2;  // Positions 3, 4 5, 0 1, 2 wait for the gates 1, 2, 0, 1.
+  g.launch(0, k);
+  g.steps(10);
+  CHECK(g.placed.empty());
+  CHECK(g.out.idle);
+  g.in.event_valid = true;
+  g.in.event_gate = 2;
+  g.steps(10);
+  CHECK(g.placed.empty());
+  g.write(GRID_SCHEDULER_GATE_SET_OFFSET, 1);
+  g.steps(10);
+  CHECK(g.placed.size() == 3);
+  g.in.event_valid = true;
+  g.in.event_gate = 0;
+  g.steps(10);
+  REQUIRE(g.placed.size() == 6);
+  for (unsigned i = 0; i < 6; ++i) CHECK(g.placed[i].id == 8 + (3 + i) % 6);
+}
+
+TEST_CASE("gates that were opened before the launch count until they are closed") {
+  for (const bool close : {false, true}) {
+    Gpu g;
+    g.write(GRID_SCHEDULER_GATE_SET_OFFSET, 5);
+    if (close) g.write(GRID_SCHEDULER_GATE_CLEAR_OFFSET, 0);
+    Kernel k;
+    k.count = k.grid = 6;
+    k.start = 5;
+    k.batch = 1;
+    g.launch(0, k);
+    g.steps(10);
+    CHECK(g.placed.size() == (close ? 0 : 1));
+  }
+}
+
+TEST_CASE("the use of a unit can be read") {
+  Gpu g;
+  Kernel k;
+  k.needs = {100, 20, 3};
+  k.count = k.grid = 82;
+  g.launch(0, k);
+  g.steps(90);
+  CHECK(g.read(static_cast<uint16_t>(GRID_SCHEDULER_UNIT_USE_OFFSET_AT(1))) ==
+        (200 | uint64_t{40} << 16 | uint64_t{6} << 32 | uint64_t{2} << 48));
+  CHECK(g.read(static_cast<uint16_t>(GRID_SCHEDULER_UNIT_USE_OFFSET_AT(2))) ==
+        (100 | uint64_t{20} << 16 | uint64_t{3} << 32 | uint64_t{1} << 48));
+  CHECK(g.read(static_cast<uint16_t>(GRID_SCHEDULER_UNIT_USE_OFFSET_AT(80))) == 0);
 }
 
 // Flips one output in one clock.

@@ -18,11 +18,20 @@ inline constexpr RegisterInfo kGridSchedulerRegisters[] = {
     {"finished", 0x30, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"drained", 0x38, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"counter_clear", 0x40, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
+    {"policy", 0x48, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x3},
+    {"pipeline", 0x50, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
+    {"gate_set", 0x58, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffff},
+    {"gate_clear", 0x60, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
+    {"returned", 0x68, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"returned_take", 0x70, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
     {"slot_needs", 0x200, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0x30100ff03ff03ff},
     {"slot_range", 0x208, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"slot_order", 0x210, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
-    {"slot_control", 0x218, 8, 64, 8, RegisterAccess::kWriteOnly, 0x0, 0x3},
+    {"slot_control", 0x218, 8, 64, 8, RegisterAccess::kWriteOnly, 0x0, 0x7},
     {"slot_state", 0x220, 8, 64, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"slot_skip", 0x228, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"slot_gate", 0x230, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"unit_use", 0x800, 160, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 
 }  // namespace stretto

@@ -53,6 +53,44 @@
 // A write of any value clears the three counters above. (write only, reads 0)
 #define GRID_SCHEDULER_COUNTER_CLEAR_OFFSET 0x40
 
+// Who is served among slots of one priority, and how units are searched; may change at any time. (read, write)
+#define GRID_SCHEDULER_POLICY_OFFSET 0x48
+#define GRID_SCHEDULER_POLICY_ORDER_SHIFT 0  // launch: a slot waits until those launched before it (of its class, with two arbiters) have placed all.
+#define GRID_SCHEDULER_POLICY_ORDER_MASK 0x1
+#define GRID_SCHEDULER_POLICY_ORDER_IN_TURN 0
+#define GRID_SCHEDULER_POLICY_ORDER_LAUNCH 1
+#define GRID_SCHEDULER_POLICY_ARBITERS_SHIFT 1  // two: SIMT and TENSOR each walk the units with a pointer of their own and alternate.
+#define GRID_SCHEDULER_POLICY_ARBITERS_MASK 0x2
+#define GRID_SCHEDULER_POLICY_ARBITERS_ONE 0
+#define GRID_SCHEDULER_POLICY_ARBITERS_TWO 1
+
+// A write launches these slots as one spatial pipeline, all or nothing; it reads which slots wait for that. (read, write)
+#define GRID_SCHEDULER_PIPELINE_OFFSET 0x50
+#define GRID_SCHEDULER_PIPELINE_SLOTS_SHIFT 0  // One bit a slot.
+#define GRID_SCHEDULER_PIPELINE_SLOTS_MASK 0xff
+
+// Opens a gate, as the event input does. (write only, reads 0)
+#define GRID_SCHEDULER_GATE_SET_OFFSET 0x58
+#define GRID_SCHEDULER_GATE_SET_GATE_SHIFT 0  // Number of the gate, 0..1023; others are ignored.
+#define GRID_SCHEDULER_GATE_SET_GATE_MASK 0xffff
+
+// A write of any value closes all gates. (write only, reads 0)
+#define GRID_SCHEDULER_GATE_CLEAR_OFFSET 0x60
+
+// Oldest work-group that left its unit preempted and was not taken yet. (read only)
+#define GRID_SCHEDULER_RETURNED_OFFSET 0x68
+#define GRID_SCHEDULER_RETURNED_ID_SHIFT 0  // Its id.
+#define GRID_SCHEDULER_RETURNED_ID_MASK 0xffffffff
+#define GRID_SCHEDULER_RETURNED_SLOT_SHIFT 32  // Its kernel slot.
+#define GRID_SCHEDULER_RETURNED_SLOT_MASK 0x700000000
+#define GRID_SCHEDULER_RETURNED_LOST_SHIFT 62  // One was reported while the queue was full; until reset.
+#define GRID_SCHEDULER_RETURNED_LOST_MASK 0x4000000000000000
+#define GRID_SCHEDULER_RETURNED_VALID_SHIFT 63  // There is one.
+#define GRID_SCHEDULER_RETURNED_VALID_MASK 0x8000000000000000
+
+// A write of any value takes the work-group that `returned` shows. (write only, reads 0)
+#define GRID_SCHEDULER_RETURNED_TAKE_OFFSET 0x70
+
 // What one work-group needs and how the slot is served; ignored unless the slot is free. (read, write)
 #define GRID_SCHEDULER_SLOT_NEEDS_OFFSET 0x200
 #define GRID_SCHEDULER_SLOT_NEEDS_COUNT 8
@@ -64,7 +102,7 @@
 #define GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB_MASK 0x3ff0000
 #define GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS_SHIFT 32  // Wavefronts.
 #define GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS_MASK 0xff00000000
-#define GRID_SCHEDULER_SLOT_NEEDS_TYPE_SHIFT 48  // Class of the kernel; both are served by the one arbiter built today.
+#define GRID_SCHEDULER_SLOT_NEEDS_TYPE_SHIFT 48  // Class of the kernel; chooses the arbiter if policy.arbiters is two.
 #define GRID_SCHEDULER_SLOT_NEEDS_TYPE_MASK 0x1000000000000
 #define GRID_SCHEDULER_SLOT_NEEDS_TYPE_SIMT 0
 #define GRID_SCHEDULER_SLOT_NEEDS_TYPE_TENSOR 1
@@ -98,23 +136,74 @@
 #define GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(i) (0x218 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_SHIFT 0  // 1 starts a free slot; otherwise ignored.
 #define GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK 0x1
-#define GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_SHIFT 1  // Reserved for preemption; write 0.
+#define GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_SHIFT 1  // 1 stops placing in a running slot; it is done when its work-groups have left.
 #define GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK 0x2
+#define GRID_SCHEDULER_SLOT_CONTROL_DRAIN_SHIFT 2  // 1 with preempt asks the units to hand back work-groups that have not begun.
+#define GRID_SCHEDULER_SLOT_CONTROL_DRAIN_MASK 0x4
 
 // State of the slot. (read only)
 #define GRID_SCHEDULER_SLOT_STATE_OFFSET 0x220
 #define GRID_SCHEDULER_SLOT_STATE_COUNT 8
 #define GRID_SCHEDULER_SLOT_STATE_STRIDE 0x40
 #define GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(i) (0x220 + (i) * 0x40)
-#define GRID_SCHEDULER_SLOT_STATE_STATE_SHIFT 0  // refused: the launch asked for more than a unit has, an empty or too large range or a start outside it.
+#define GRID_SCHEDULER_SLOT_STATE_STATE_SHIFT 0  // State; `reason` says why a launch was refused.
 #define GRID_SCHEDULER_SLOT_STATE_STATE_MASK 0x3
 #define GRID_SCHEDULER_SLOT_STATE_STATE_FREE 0
 #define GRID_SCHEDULER_SLOT_STATE_STATE_RUNNING 1
 #define GRID_SCHEDULER_SLOT_STATE_STATE_DONE 2
 #define GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED 3
+#define GRID_SCHEDULER_SLOT_STATE_PREEMPTED_SHIFT 2  // It was told to stop placing.
+#define GRID_SCHEDULER_SLOT_STATE_PREEMPTED_MASK 0x4
+#define GRID_SCHEDULER_SLOT_STATE_PIPELINE_SHIFT 3  // It waits for the rest of its pipeline to fit.
+#define GRID_SCHEDULER_SLOT_STATE_PIPELINE_MASK 0x8
+#define GRID_SCHEDULER_SLOT_STATE_REASON_SHIFT 4  // Why the launch was refused: needs above the capacity, range or start, gates, another pipeline or slot in the way, too many work-groups for a pipeline, never co-resident.
+#define GRID_SCHEDULER_SLOT_STATE_REASON_MASK 0x70
+#define GRID_SCHEDULER_SLOT_STATE_REASON_NONE 0
+#define GRID_SCHEDULER_SLOT_STATE_REASON_NEEDS 1
+#define GRID_SCHEDULER_SLOT_STATE_REASON_RANGE 2
+#define GRID_SCHEDULER_SLOT_STATE_REASON_GATES 3
+#define GRID_SCHEDULER_SLOT_STATE_REASON_BUSY 4
+#define GRID_SCHEDULER_SLOT_STATE_REASON_TOO_MANY 5
+#define GRID_SCHEDULER_SLOT_STATE_REASON_NEVER_FITS 6
+#define GRID_SCHEDULER_SLOT_STATE_CLOSED_SHIFT 7  // It waits for the gate of its next work-group.
+#define GRID_SCHEDULER_SLOT_STATE_CLOSED_MASK 0x80
 #define GRID_SCHEDULER_SLOT_STATE_RESIDENT_SHIFT 16  // Work-groups on compute units.
 #define GRID_SCHEDULER_SLOT_STATE_RESIDENT_MASK 0xffff0000
-#define GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED_SHIFT 32  // Work-groups not yet placed.
+#define GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED_SHIFT 32  // Work-groups not yet placed; skip of a later launch that resumes it is count less this.
 #define GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED_MASK 0xffffffff00000000
+
+// Resumption; ignored unless the slot is free, 0 again when the slot is freed. (read, write)
+#define GRID_SCHEDULER_SLOT_SKIP_OFFSET 0x228
+#define GRID_SCHEDULER_SLOT_SKIP_COUNT 8
+#define GRID_SCHEDULER_SLOT_SKIP_STRIDE 0x40
+#define GRID_SCHEDULER_SLOT_SKIP_OFFSET_AT(i) (0x228 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_SKIP_SKIP_SHIFT 0  // Work-groups at the begin of the order that were placed already; less than count.
+#define GRID_SCHEDULER_SLOT_SKIP_SKIP_MASK 0xffffffff
+
+// Gates: work-group first + p waits until gate p / batch is open; ignored unless the slot is free, 0 again when it is freed. (read, write)
+#define GRID_SCHEDULER_SLOT_GATE_OFFSET 0x230
+#define GRID_SCHEDULER_SLOT_GATE_COUNT 8
+#define GRID_SCHEDULER_SLOT_GATE_STRIDE 0x40
+#define GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(i) (0x230 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_GATE_BATCH_SHIFT 0  // Work-groups of one gate; 0 = not gated.
+#define GRID_SCHEDULER_SLOT_GATE_BATCH_MASK 0xffff
+#define GRID_SCHEDULER_SLOT_GATE_GATE_SHIFT 16  // Quotient of the first position, (start + skip) mod count, by batch.
+#define GRID_SCHEDULER_SLOT_GATE_GATE_MASK 0xffff0000
+#define GRID_SCHEDULER_SLOT_GATE_PHASE_SHIFT 32  // Remainder of that.
+#define GRID_SCHEDULER_SLOT_GATE_PHASE_MASK 0xffff00000000
+
+// What of a compute unit is taken; layout of `capacity`. (read only)
+#define GRID_SCHEDULER_UNIT_USE_OFFSET 0x800
+#define GRID_SCHEDULER_UNIT_USE_COUNT 160
+#define GRID_SCHEDULER_UNIT_USE_STRIDE 0x8
+#define GRID_SCHEDULER_UNIT_USE_OFFSET_AT(i) (0x800 + (i) * 0x8)
+#define GRID_SCHEDULER_UNIT_USE_REGISTERS_KIB_SHIFT 0  // Register file in KiB.
+#define GRID_SCHEDULER_UNIT_USE_REGISTERS_KIB_MASK 0x3ff
+#define GRID_SCHEDULER_UNIT_USE_LDS_KIB_SHIFT 16  // Local data share in KiB.
+#define GRID_SCHEDULER_UNIT_USE_LDS_KIB_MASK 0x3ff0000
+#define GRID_SCHEDULER_UNIT_USE_WAVEFRONTS_SHIFT 32  // Wavefront slots.
+#define GRID_SCHEDULER_UNIT_USE_WAVEFRONTS_MASK 0xff00000000
+#define GRID_SCHEDULER_UNIT_USE_WORK_GROUPS_SHIFT 48  // Work-group slots.
+#define GRID_SCHEDULER_UNIT_USE_WORK_GROUPS_MASK 0xff000000000000
 
 #endif  // STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_REGS_H_

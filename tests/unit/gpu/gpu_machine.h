@@ -248,7 +248,7 @@ struct GpuMachineModule : sc_core::sc_module {
     return launch;
   }
 
-  void launch(const Launch& what, unsigned slot = 0) {
+  void set_context(const Launch& what, unsigned slot) {
     const uint32_t at = slot * GPU_CONTEXT_ENTRY_STRIDE;
     write(GPU_CONTEXT_ENTRY_OFFSET + at, what.entry);
     write(GPU_CONTEXT_KERNARG_OFFSET + at, kArguments);
@@ -264,6 +264,9 @@ struct GpuMachineModule : sc_core::sc_module {
           STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, what.update) |
               STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, what.communication) |
               STRETTO_FIELD(GPU_CONTEXT_FLAGS_TRAFFIC, static_cast<unsigned>(what.traffic)));
+  }
+  void launch(const Launch& what, unsigned slot = 0) {
+    set_context(what, slot);
     const uint32_t scheduler = slot * GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
     write_scheduler(GRID_SCHEDULER_SLOT_NEEDS_OFFSET + scheduler,
                     STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB, (what.registers_bytes + 1023) / 1024) |
