@@ -95,6 +95,10 @@ class ElfImage::Reader {
       fail("ELF type " + std::to_string(header_.e_type) +
            "; only a linked executable (2) or static PIE (3) is allowed");
     }
+    if (header_.e_phnum != 0 && header_.e_phentsize != sizeof(Elf64_Phdr)) {
+      fail("program headers of " + std::to_string(header_.e_phentsize) + " bytes; only " +
+           std::to_string(sizeof(Elf64_Phdr)) + " is allowed");
+    }
     if (header_.e_phnum != 0 &&
         !in_file(header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr))) {
       fail("truncated: the program headers end beyond the file's " + std::to_string(bytes_.size()) +
@@ -116,16 +120,18 @@ class ElfImage::Reader {
       const std::string name = "segment " + std::to_string(i) + " at " + hex(p.p_vaddr);
       if (p.p_type == PT_INTERP) fail("needs a dynamic linker; only static programs are allowed");
       if (p.p_type == PT_DYNAMIC) dynamic_ = p;
-      if (p.p_type != PT_LOAD || p.p_memsz == 0) continue;
+      if (p.p_type != PT_LOAD) continue;
+      if (p.p_filesz > p.p_memsz) fail(name + " is larger in the file than in memory");
+      if (p.p_memsz == 0) continue;
       if (!in_file(p.p_offset, p.p_filesz)) {
         fail("truncated: " + name + " ends beyond the file's " + std::to_string(bytes_.size()) +
              " bytes");
       }
-      if (p.p_filesz > p.p_memsz) fail(name + " is larger in the file than in memory");
       if (p.p_vaddr + p.p_memsz < p.p_vaddr || p.p_paddr + p.p_memsz < p.p_paddr) {
         fail(name + " wraps around the address space");
       }
       Segment segment;
+      segment.number = i;
       segment.address = p.p_vaddr;
       segment.load_address = p.p_paddr;
       segment.memory_bytes = p.p_memsz;
@@ -156,6 +162,10 @@ class ElfImage::Reader {
   }
 
   void read_sections() {
+    if (header_.e_shnum != 0 && header_.e_shentsize != sizeof(Elf64_Shdr)) {
+      fail("section headers of " + std::to_string(header_.e_shentsize) + " bytes; only " +
+           std::to_string(sizeof(Elf64_Shdr)) + " is allowed");
+    }
     if (header_.e_shoff != 0 &&
         !in_file(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr))) {
       fail("truncated: the section headers end beyond the file's " + std::to_string(bytes_.size()) +

@@ -3,9 +3,10 @@
 // programs (ET_EXEC) and kernels (ET_DYN, static PIE with relative relocations).
 //
 // Everything a user can get wrong ends in a UserError of one line naming the file: missing,
-// truncated, not ELF, wrong class, byte order, machine or type, no loadable segment, overlapping
-// segments, a relocation other than R_RISCV_RELATIVE. After load() every segment's data lies inside
-// the file and no two segments overlap.
+// truncated, not ELF, wrong class, byte order, machine or type, headers of a wrong size, no
+// loadable segment, one larger in the file than in memory, overlapping segments, a relocation other
+// than R_RISCV_RELATIVE. After load() every segment's data lies inside the file and no two segments
+// overlap.
 //
 // An ET_DYN image is linked at 0; relocate(base) moves it once: segments, entry, symbols, sections,
 // and the words that hold addresses.
@@ -22,6 +23,7 @@ namespace stretto {
 class ElfImage {
  public:
   struct Segment {
+    unsigned number = 0;   // Of its program header, as readelf -l counts: from 0, all kinds.
     uint64_t address = 0;  // Where it runs (p_vaddr).
     uint64_t load_address =
         0;  // Where a loader puts it (p_paddr); start code may copy it from there.

@@ -79,15 +79,14 @@ void Cp::load(std::shared_ptr<const ElfImage> image) {
   if (image->position_independent()) {
     throw UserError(image->path() + ": is a position-independent kernel; firmware is linked at fixed addresses; " + allowed);
   }
-  unsigned index = 0;
   for (const ElfImage::Segment& segment : image->segments()) {
     for (const uint64_t address : {segment.address, segment.load_address}) {
       if (!in_sram(address, segment.memory_bytes)) {
-        throw UserError(image->path() + ": segment " + std::to_string(index) + " at " + hex(address) + ".." +
-                        hex(address + segment.memory_bytes - 1) + " is out of place; " + allowed);
+        throw UserError(image->path() + ": segment " + std::to_string(segment.number) + " at " +
+                        hex(address) + ".." + hex(address + segment.memory_bytes - 1) +
+                        " is out of place; " + allowed);
       }
     }
-    ++index;
   }
   if (!in_sram(image->entry(), 2) || image->entry() % 2 != 0) {
     throw UserError(image->path() + ": entry " + hex(image->entry()) + " is out of place; " + allowed);

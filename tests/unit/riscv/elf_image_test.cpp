@@ -140,6 +140,16 @@ TEST_CASE("a static PIE is read with segments, symbols and sections") {
   CHECK(image.section(".nothing") == nullptr);
 }
 
+TEST_CASE("segments are counted as the program headers are") {
+  ElfFile elf;
+  std::swap(elf.segments[0], elf.segments[2]);
+  const TemporaryFile file(elf.bytes());
+  const ElfImage image = ElfImage::load(file.path);
+  REQUIRE(image.segments().size() == 2);
+  CHECK(image.segments()[0].number == 1);
+  CHECK(image.segments()[1].number == 2);
+}
+
 TEST_CASE("relocation moves addresses and the words that hold them") {
   const TemporaryFile file(ElfFile{}.bytes());
   ElfImage image = ElfImage::load(file.path);
@@ -194,6 +204,11 @@ TEST_CASE("damaged or unsupported contents are refused with the reason") {
                  "no loadable segment");
   expect_refused([](ElfFile& f) { f.segments[1].p_vaddr = 0x1018; }, "overlapping segments");
   expect_refused([](ElfFile& f) { f.segments[1].p_memsz = 16; }, "larger in the file");
+  // Also where nothing would be loaded.
+  expect_refused([](ElfFile& f) { f.segments[1].p_memsz = 0; }, "segment 1 at 0x2000 is larger");
+  expect_refused([](ElfFile& f) { f.header.e_phentsize = 57; }, "program headers of 57 bytes");
+  expect_refused([](ElfFile& f) { f.header.e_phentsize = 0; }, "program headers of 0 bytes");
+  expect_refused([](ElfFile& f) { f.header.e_shentsize = 32; }, "section headers of 32 bytes");
   expect_refused([](ElfFile& f) { f.segments[1].p_vaddr = ~uint64_t{0} - 8; }, "wraps around");
   expect_refused([](ElfFile& f) { f.segments[0].p_offset = ~uint64_t{0} - 8; },
                  "truncated: segment 0");
