@@ -171,6 +171,7 @@ class Reproduction {
     for (const std::string& set : options_.sets) machine.set(set);
     machine.check();
     check_fits(request);
+    check_kernels(request);
     std::string text = "workload t3/" + one.name + "\nmode " + one.mode + "\nm " +
                        std::to_string(request.workload.m) + "\nn " +
                        std::to_string(request.workload.n) + "\nk " +

@@ -71,7 +71,10 @@ SystemRequest prepare(RunOptions& options, Machine& machine) {
   }
   for (const std::string& set : options.sets) machine.set(set);
   machine.check();
-  if (request.has_workload) check_fits(request);
+  if (request.has_workload) {
+    check_fits(request);
+    check_kernels(request);
+  }
   return request;
 }
 

@@ -180,6 +180,21 @@ void check_fits(const SystemRequest& request) {
   if (request.machine.spec().sim.mirror) check_mirror(request, plan);
 }
 
+void check_kernels(const SystemRequest& request) {
+  const SoftwareSpec& software = request.machine.spec().software;
+  const std::vector<uint8_t> gemm = kernel_file(software.gemm), ring = kernel_file(software.ring);
+  ring_gemm_parameters_t p = parameters_of(request, 0);
+  p.gemm_elf = gemm.data();
+  p.gemm_elf_bytes = gemm.size();
+  p.ring_elf = ring.data();
+  p.ring_elf_bytes = ring.size();
+  char error[256];
+  if (ring_gemm_check_gemm_elf(&p, error, sizeof error) != STRETTO_OK)
+    throw UserError(kernel_path(software.gemm) + ": " + error);
+  if (ring_gemm_check_ring_elf(&p, error, sizeof error) != STRETTO_OK)
+    throw UserError(kernel_path(software.ring) + ": " + error);
+}
+
 SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories)
     : request_(request),
       spec_(request.machine.spec()),

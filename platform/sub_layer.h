@@ -28,6 +28,9 @@ std::string kernel_path(const std::string& name);
 // mirrored. Reads no file.
 void check_fits(const SystemRequest& request);
 
+// Throws UserError naming the file if a kernel ELF that the mode needs would not load.
+void check_kernels(const SystemRequest& request);
+
 class SubLayer {
  public:
   // Reads the kernels; throws UserError. REQUIRES: check_fits() has passed. `memories` by simulated

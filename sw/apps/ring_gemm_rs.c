@@ -212,21 +212,46 @@ static stretto_status_t configure_arbiter(program_t* g) {
                                aware && !p->mca_fixed_threshold ? 0 : STRETTO_MCA_FIXED_THRESHOLD);
 }
 
+static const char* gemm_kernel(const ring_gemm_parameters_t* p) {
+  return p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128";
+}
+
+static const char* reduce_scatter_kernel(const ring_gemm_parameters_t* p) {
+  return p->mode == RING_GEMM_RS_NMC ? "ring_reduce_scatter_nmc" : "ring_reduce_scatter";
+}
+
+static const char all_gather_kernel[] = "ring_all_gather";
+
+static int has_ring_kernel(ring_gemm_mode_t mode) {
+  return has_rs_kernel(mode) || has_ag(mode);
+}
+
+stretto_status_t ring_gemm_check_gemm_elf(const ring_gemm_parameters_t* p, char* error,
+                                          size_t error_bytes) {
+  if (!has_gemm(p->mode)) return STRETTO_OK;
+  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), error, error_bytes);
+}
+
+stretto_status_t ring_gemm_check_ring_elf(const ring_gemm_parameters_t* p, char* error,
+                                          size_t error_bytes) {
+  if (!has_ring_kernel(p->mode)) return STRETTO_OK;
+  TRY(stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, reduce_scatter_kernel(p), error,
+                           error_bytes));
+  return stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, all_gather_kernel, error,
+                              error_bytes);
+}
+
 static stretto_status_t load_kernels(program_t* g) {
   const ring_gemm_mode_t mode = g->p->mode;
   stretto_module_t* module = NULL;
   if (has_gemm(mode)) {
     TRY(g->api->module_load(g->client, g->p->gemm_elf, g->p->gemm_elf_bytes, &module));
-    TRY(g->api->module_kernel(g->client, module,
-                              g->p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128", &g->gemm));
+    TRY(g->api->module_kernel(g->client, module, gemm_kernel(g->p), &g->gemm));
   }
-  if (!has_rs_kernel(mode) && !has_ag(mode)) return STRETTO_OK;
+  if (!has_ring_kernel(mode)) return STRETTO_OK;
   TRY(g->api->module_load(g->client, g->p->ring_elf, g->p->ring_elf_bytes, &module));
-  TRY(g->api->module_kernel(
-      g->client, module,
-      mode == RING_GEMM_RS_NMC ? "ring_reduce_scatter_nmc" : "ring_reduce_scatter",
-      &g->reduce_scatter));
-  return g->api->module_kernel(g->client, module, "ring_all_gather", &g->all_gather);
+  TRY(g->api->module_kernel(g->client, module, reduce_scatter_kernel(g->p), &g->reduce_scatter));
+  return g->api->module_kernel(g->client, module, all_gather_kernel, &g->all_gather);
 }
 
 static stretto_status_t set_up(program_t* g) {

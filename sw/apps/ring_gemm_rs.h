@@ -100,6 +100,13 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* parameters, ring_g
 // First tile of a chunk; chunk = ranks gives the number of tiles.
 uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uint32_t chunk);
 
+// Whether the program could load what its mode needs from `gemm_elf` and `ring_elf`; if not,
+// `error` gets one line. Needs no device.
+stretto_status_t ring_gemm_check_gemm_elf(const ring_gemm_parameters_t* parameters, char* error,
+                                          size_t error_bytes);
+stretto_status_t ring_gemm_check_ring_elf(const ring_gemm_parameters_t* parameters, char* error,
+                                          size_t error_bytes);
+
 // The whole program of a rank. Blocks in `ops` until its part is done.
 void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_ops_t* ops,
                    ring_gemm_result_t* result);

@@ -180,6 +180,19 @@ stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base,
   return status;
 }
 
+stretto_status_t stretto_kernel_check(const void* elf, size_t bytes, const char* kernel,
+                                      char* error, size_t error_bytes) {
+  kernel_image_t image;
+  const stretto_status_t status = kernel_image_load(elf, bytes, 0, &image, error, error_bytes);
+  if (status != STRETTO_OK) return status;
+  int found = 0;
+  for (size_t i = 0; i < image.kernels; ++i) found |= strcmp(image.kernel[i].name, kernel) == 0;
+  kernel_image_free(&image);
+  if (found) return STRETTO_OK;
+  snprintf(error, error_bytes, "kernel ELF: no kernel %s in it", kernel);
+  return STRETTO_ERROR_KERNEL;
+}
+
 void kernel_image_free(kernel_image_t* image) {
   for (size_t i = 0; i < image->kernels; ++i) free(image->kernel[i].name);
   free(image->kernel);

@@ -177,6 +177,11 @@ struct stretto_client {
 // What a client takes from its device memory before anything else, aligned to 4096.
 #define STRETTO_ARGUMENT_BUFFER_BYTES 65536u
 
+// Whether module_load would take `elf` and find `kernel` in it; if not, `error` gets one line.
+// Needs no client.
+stretto_status_t stretto_kernel_check(const void* elf, size_t bytes, const char* kernel,
+                                      char* error, size_t error_bytes);
+
 // Null if an option is out of range.
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,
                                         const stretto_host_ops_t* ops);

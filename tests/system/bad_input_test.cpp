@@ -85,7 +85,16 @@ TEST_CASE(
     "named") {
   bad(kShort + "--set gpu.registers_bytes=65536", {"kernel needs more than a compute unit has"});
   bad(kShort + "--set software.gemm=nothing", {"nothing.elf"});
-  bad(kShort + "--set software.gemm=/bin/true", {"not for RISC-V"});
+  bad(kShort + "--set software.gemm=/bin/true", {"/bin/true: kernel ELF: not for RISC-V"});
+  const Scratch scratch;
+  bad(kShort + "--set software.gemm=" +
+          scratch.file("cut.elf",
+                       "\x7f"
+                       "ELF"),
+      {"cut.elf: kernel ELF: truncated header"});
+  bad(kShort + "--set software.gemm=ring", {"kernels/ring.elf", "no kernel gemm_128x128"});
+  bad("run t3/small --mode rs --impl all=model --set software.ring=gemm",
+      {"kernels/gemm.elf", "no kernel ring_reduce_scatter"});
   bad("run t3/tnlg-fc2-tp8 --impl all=model --set sim.mirror=true --set software.memory_gib=1 "
       "--data real",
       {"sim.mirror"});

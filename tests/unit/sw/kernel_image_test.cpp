@@ -113,3 +113,16 @@ TEST_CASE("files that are no kernel say what they are not") {
   CHECK(error(54, 1) == "kernel ELF: program headers outside the file");
   CHECK(error(58, 1) == "kernel ELF: section headers outside the file");
 }
+
+TEST_CASE("a kernel ELF can be checked without a device") {
+  const std::vector<uint8_t> ring = file("ring");
+  char error[128] = "";
+  CHECK(stretto_kernel_check(ring.data(), ring.size(), "ring_all_gather", error, sizeof error) ==
+        STRETTO_OK);
+  CHECK(stretto_kernel_check(ring.data(), ring.size(), "gemm_128x128", error, sizeof error) ==
+        STRETTO_ERROR_KERNEL);
+  CHECK(std::string(error) == "kernel ELF: no kernel gemm_128x128 in it");
+  CHECK(stretto_kernel_check(ring.data(), 40, "ring_all_gather", error, sizeof error) ==
+        STRETTO_ERROR_KERNEL);
+  CHECK(std::string(error) == "kernel ELF: truncated header");
+}
