@@ -3,6 +3,7 @@
 
 #include <boost/program_options.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +44,31 @@ constexpr const char* kUsage =
 
 using Arguments = std::vector<std::string>;
 
+// An empty value is most often a variable that a script did not set; it must not count as absent.
+void refuse_empty(const po::variables_map& values) {
+  for (const auto& [name, value] : values) {
+    if (value.defaulted()) continue;
+    bool empty = false;
+    if (const auto* text = boost::any_cast<std::string>(&value.value())) empty = text->empty();
+    if (const auto* all = boost::any_cast<std::vector<std::string>>(&value.value()))
+      empty = std::count(all->begin(), all->end(), "") != 0;
+    if (!empty) continue;
+    const bool positional =
+        name == "workload" || name == "paper" || name == "what" || name == "folder";
+    throw UserError((positional ? name : "--" + name) + ": must not be empty");
+  }
+}
+
+// As a shell reads it back.
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
 // Parses `arguments`; true if --help was given (and answered).
 bool parse(const Arguments& arguments, const std::string& headline,
            const po::options_description& visible, const po::options_description& positional,
@@ -64,7 +90,10 @@ bool parse(const Arguments& arguments, const std::string& headline,
     throw UserError(std::string(error.what()) + "; see 'stretto " +
                     headline.substr(0, headline.find(' ')) + " --help'");
   }
-  if (values.count("help") == 0) return false;
+  if (values.count("help") == 0) {
+    refuse_empty(values);
+    return false;
+  }
   std::cout << "stretto " << headline << "\n\n" << visible;
   return true;
 }
@@ -111,15 +140,18 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
       "rtl (default), model or lockstep")(
       "data", po::value(&options.data)->value_name("stamp|real"),
       "provenance stamps or FP16 numbers")("out", po::value(&options.out)->value_name("DIR"),
-                                           "where stats.json, stats.csv, machine.yaml go")(
-      "timeline", po::bool_switch(&options.timeline), "write DIR/timeline.json (Chrome, Perfetto)")(
+                                           "where stats.json, stats.csv, machine.yaml go; default: "
+                                           "results/WORKLOAD/MODE below the working directory")(
+      "timeline", po::bool_switch(&options.timeline),
+      "write DIR/timeline.json; open it in ui.perfetto.dev or chrome://tracing")(
       "waves", po::value(&options.waves)->value_name("BLOCK[,..][@FROM..TO]"),
       "write DIR/waves.fst (GTKWave) of RTL blocks: mca,tracker@10us..12us, mca[3], gpu1.mca[0-3]")(
       "waves-limit", po::value(&waves_limit)->value_name("MIB")->default_value("256"),
-      "size at which waves.fst ends")(
-      "time-limit", po::value(&time_limit)->value_name("SECONDS"), "of host time; default: none")(
+      "size at which waves.fst ends")("time-limit", po::value(&time_limit)->value_name("SECONDS"),
+                                      "of host time; default: none")(
       "progress", po::bool_switch(&options.progress),
-      "progress line from the start, also when not a terminal");
+      "progress on standard error from the start; without it after 2 s. One line on a terminal, "
+      "elsewhere a line every 5 s");
   po::options_description positional;
   positional.add_options()("workload", po::value(&options.workload), "");
   po::variables_map values;
@@ -127,8 +159,6 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
     return kExitSuccess;
   for (const std::string& text : impl) set_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
-  if (values.count("waves") != 0 && options.waves.empty())
-    throw UserError("--waves: must name a block; 'stretto list blocks' shows all");
   options.waves_limit_mib = static_cast<uint32_t>(whole("waves-limit", waves_limit, 1, 65536));
   options.seed = whole("seed", seed, 0, std::numeric_limits<uint64_t>::max());
   if (values.count("time-limit") != 0) options.time_limit_s = seconds("time-limit", time_limit);
@@ -138,7 +168,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   return run(options);
 }
 
-int command_reproduce(const Arguments& arguments) {
+int command_reproduce(const Arguments& arguments, const Arguments& command_line) {
   ReproduceOptions options;
   std::string jobs;
   po::options_description visible("Options");
@@ -167,6 +197,10 @@ int command_reproduce(const Arguments& arguments) {
   if (options.paper.empty())
     throw UserError("reproduce needs a paper: t3; see 'stretto reproduce --help'");
   if (options.paper != "t3") throw UserError("reproduce " + options.paper + ": must be t3");
+  for (const std::string& word : command_line) {
+    if (!options.command_line.empty()) options.command_line += ' ';
+    options.command_line += quoted(word);
+  }
   options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
   return reproduce(options);
 }
@@ -181,6 +215,8 @@ int command_list(const Arguments& arguments) {
   if (parse(arguments, "list machines|workloads|blocks|parameters", visible, positional, "what", 1,
             values))
     return kExitSuccess;
+  if (values.count("what") == 0)
+    throw UserError("list needs a topic: machines, workloads, blocks or parameters");
   return list(what);
 }
 
@@ -221,15 +257,14 @@ int command(int argc, char* argv[]) {
       std::cout << version_text() << "\n";
       return kExitSuccess;
     }
-    if (command == "run") return command_run(arguments, Arguments(argv, argv + argc));
-    if (command == "reproduce") return command_reproduce(arguments);
+    const Arguments command_line(argv, argv + argc);
+    if (command == "run") return command_run(arguments, command_line);
+    if (command == "reproduce") return command_reproduce(arguments, command_line);
     if (command == "list") return command_list(arguments);
     if (command == "report") return command_compare(arguments, false);
     if (command == "compare") return command_compare(arguments, true);
-    const std::string near =
-        nearest_names(command, {"run", "reproduce", "list", "report", "compare"});
-    throw UserError("unknown command '" + command + "'" +
-                    (near.empty() ? "" : "; nearest: " + near) + "; see 'stretto --help'");
+    throw UserError("unknown command '" + command +
+                    "'; must be run, reproduce, list, report or compare; see 'stretto --help'");
   } catch (const UserError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitUsage;

@@ -93,6 +93,7 @@ int run_jobs(std::vector<Job>& jobs, unsigned at_once,
     Job& job = jobs[found->second.job];
     job.seconds = std::chrono::duration<double>(Clock::now() - found->second.since).count();
     job.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    job.interrupted = told && job.exit_code == 128 + SIGINT;
     running.erase(found);
     finished(job);
   }

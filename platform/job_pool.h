@@ -16,6 +16,7 @@ struct Job {
   std::vector<std::string> command;
   std::string log_file;
   int exit_code = -1;
+  bool interrupted = false;  // Ended by a signal that reached it through us.
   double seconds = 0;
 };
 

@@ -104,10 +104,14 @@ class Reproduction {
     if (cases_.empty()) throw UserError("--cases: give at least one, as in tnlg,mega-op");
     plan();
     for (Simulation& one : simulations_) one.key = checked_key(one);
+    if (options.table_only && !fs::is_directory(options.out))
+      throw UserError("--table-only: " + options.out +
+                      ": no such folder; results are there after 'stretto reproduce t3'");
     lock_ = std::make_unique<OutputFolder>(options.out);
   }
 
   int run() {
+    tell_unreadable();
     tell_stale();
     const int status = options_.table_only ? kExitSuccess : simulate();
     load();
@@ -248,14 +252,37 @@ class Reproduction {
     return words;
   }
 
+  static bool readable(const Simulation& one) {
+    try {
+      const json::value root = load_results(one.folder);
+      const json::object& all = root.as_object();
+      return all.contains("status") && all.contains("time_ns") && all.contains("dram_bytes");
+    } catch (const UserError&) {
+      return false;
+    }
+  }
+
   bool there(const Simulation& one) const {
     return fs::exists(one.folder + "/stats.json") && fs::exists(one.folder + "/key") &&
-           text_of(load_results(one.folder), "status") == "complete";
+           readable(one) && text_of(load_results(one.folder), "status") == "complete";
   }
 
   bool done(const Simulation& one) const {
     return there(one) && read_file(one.folder + "/key") == one.key;
   }
+
+  void tell_unreadable() const {
+    std::vector<std::string> files;
+    for (const Simulation& one : simulations_) {
+      const std::string file = one.folder + "/stats.json";
+      if (fs::exists(file) && !readable(one)) files.push_back(file);
+    }
+    if (files.empty()) return;
+    std::fprintf(stderr, "reproduce t3: %zu results are damaged, the first is %s: %s\n",
+                 files.size(), files.front().c_str(), again());
+  }
+
+  const char* again() const { return options_.table_only ? "left out" : "simulated again"; }
 
   void tell_stale() const {
     const auto stale = std::count_if(simulations_.begin(), simulations_.end(),
@@ -264,7 +291,7 @@ class Reproduction {
     std::fprintf(stderr,
                  "reproduce t3: %td results in %s are of another build, firmware, kernel, machine "
                  "or option: %s\n",
-                 stale, options_.out.c_str(), options_.table_only ? "left out" : "simulated again");
+                 stale, options_.out.c_str(), again());
   }
 
   static std::string text_of(const json::value& root, const char* name) {
@@ -295,16 +322,15 @@ class Reproduction {
     int status = kExitSuccess;
     const int signal = run_jobs(jobs, options_.jobs, [&](const Job& job) {
       ++finished;
-      const char* how = job.exit_code == 0 ? "ok" : "FAILED";
+      const bool failed = job.exit_code != 0 && !job.interrupted;
+      const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";
       std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
-                   job.title.c_str(), how, job.exit_code, job.seconds,
-                   job.exit_code ? "; see " : "", job.exit_code ? job.log_file.c_str() : "");
+                   job.title.c_str(), how, job.exit_code, job.seconds, failed ? "; see " : "",
+                   failed ? job.log_file.c_str() : "");
       if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
     });
     if (signal != 0)
-      throw Interrupted(
-          "interrupted; 'stretto reproduce t3 --out " + options_.out + "' goes on from here",
-          signal);
+      throw Interrupted("interrupted; this goes on from here: " + options_.command_line, signal);
     return status;
   }
 

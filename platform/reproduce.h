@@ -23,6 +23,7 @@ struct ReproduceOptions {
   std::string impl;   // BLOCK|all=KIND of every simulation; empty: RTL.
   bool full = false;  // Full machines instead of mirrored ones.
   bool table_only = false;
+  std::string command_line;  // For a shell, to run the same again.
 };
 
 // Exit status: 0 if every simulation passed its checks (targets may be missed), else that of the

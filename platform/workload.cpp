@@ -84,8 +84,10 @@ Workload load_workload(const std::string& name_or_file) {
                       (near.empty() ? "" : "; nearest: " + near));
     }
   }
-  if (!has_shape || workload.m == 0 || workload.n == 0 || workload.k == 0) {
-    throw UserError(file + ": sub_layer with m, n and k is missing");
+  if (!has_shape) throw UserError(file + ": sub_layer with m, n and k is missing");
+  for (const auto& [key, value] :
+       {std::pair("m", workload.m), std::pair("n", workload.n), std::pair("k", workload.k)}) {
+    if (value == 0) throw UserError(where(file, node["sub_layer"]) + ": sub_layer needs " + key);
   }
   if (workload.modes.empty()) throw UserError(file + ": modes is missing");
   return workload;

@@ -89,6 +89,10 @@ std::string find_shipped(const std::string& kind, const std::string& name_or_fil
   if (std::binary_search(names.begin(), names.end(), name_or_file)) {
     return (fs::path(share_folder()) / kind / (name_or_file + ".yaml")).string();
   }
+  const std::string wanted = "; must be a shipped " + one + " or a file that ends in .yaml";
+  if (fs::is_directory(name_or_file)) throw UserError(name_or_file + ": is a directory" + wanted);
+  if (fs::exists(name_or_file))
+    throw UserError(name_or_file + ": its name does not end in .yaml" + wanted);
   const std::string near = nearest_names(name_or_file, names, 5);
   throw UserError(
       "unknown " + one + " '" + name_or_file + "'" +
@@ -147,6 +151,10 @@ void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& n
       if (!set.is_group(path))
         set.assign(path, "", where(file, item.first), origin);  // Throws: unknown.
       assign_tree(set, file, item.second, path, origin, skip);
+    } else if (set.is_group(path)) {
+      throw UserError(where(file, item.first) + ": " + path +
+                      " is a group: its parameters go below it as NAME: VALUE; 'stretto list "
+                      "parameters' shows them");
     } else {
       set.assign(path, yaml_text(file, item.second, path), where(file, item.first), origin);
     }

@@ -56,10 +56,11 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --mode fast", {"fast", "sequential"});
   bad("run t3/small --impl nic=rtl", {"nic"});
   bad("run t3/small --impl mca=fpga", {"rtl|model|lockstep"});
-  bad("rn t3/small", {"rn", "run"});
+  bad("rn t3/small", {"unknown command 'rn'", "run, reproduce, list, report or compare"});
   bad("run t3/small --fast", {"--fast"});
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});
+  bad("list", {"needs a topic", "machines, workloads, blocks or parameters"});
   bad("reproduce t5", {"t5"});
   bad("reproduce t3 --machines ,", {"--machines", "at least one"});
   bad("report /nowhere", {"/nowhere/stats.json"});
@@ -164,6 +165,35 @@ TEST_CASE("a key that is there twice is an error with both lines") {
       {"w.yaml:6", "'m'", "line 3"});
 }
 
+TEST_CASE("a group, a missing size and a directory are called what they are") {
+  const Scratch scratch;
+  for (const char* text : {"gpu: [4]", "gpu:", "gpu: 4"}) {
+    bad(kShort + "--machine " + scratch.file("g.yaml", std::string("extends: t3\n") + text + "\n"),
+        {"g.yaml:2", "gpu is a group"});
+  }
+  bad(kShort + "--set gpu=4", {"gpu is a group", "gpu.NAME"});
+  bad("run " + scratch.file("w.yaml", "modes: [t3]\nsub_layer: {m: 1, n: 1}\n"),
+      {"w.yaml:2", "sub_layer needs k"});
+  bad("run " + scratch.file("w.yaml", "modes: [t3]\n"), {"w.yaml", "sub_layer with m, n and k"});
+  bad("run " + scratch.file("w.yaml", "machine: " + scratch.path +
+                                          "\nmodes: [t3]\nsub_layer: {m: 1, n: 1, k: 1}\n"),
+      {scratch.path + ": is a directory", "must be a shipped machine"});
+  bad("run " + scratch.file("w.yml", ""), {"w.yml", "does not end in .yaml"});
+}
+
+TEST_CASE("an option that is empty is not one that is absent") {
+  for (const char* option : {"machine", "mode", "firmware", "set", "impl", "data", "out", "waves",
+                             "seed", "time-limit"}) {
+    bad(kShort.substr(0, kShort.find(" --mode")) + " --" + option + " ''",
+        {std::string("--") + option + ": must not be empty"});
+  }
+  bad("run t3/small --out=", {"--out"});
+  bad("run ''", {"workload: must not be empty"});
+  for (const char* option : {"out", "cases", "modes", "machines", "figure"})
+    bad(std::string("reproduce t3 --") + option + " ''", {option, "must not be empty"});
+  bad("report ''", {"must not be empty"});
+}
+
 TEST_CASE("numbers of options are in their range and do not wrap around") {
   bad(kShort + "--seed -1", {"--seed -1", "0..18446744073709551615"});
   bad(kShort + "--time-limit nan", {"--time-limit nan", "more than 0"});
@@ -220,6 +250,61 @@ TEST_CASE("a reproduction keeps results whatever the threads, and not those of a
   INFO(stale.output);
   CHECK(stale.says("1 results"));
   CHECK(stale.says("another build"));
+}
+
+TEST_CASE("a damaged result is simulated again, or left out of the table") {
+  const Scratch scratch;
+  const std::string base =
+      "reproduce t3 --cases tnlg-op-tp16 --modes ag --machines t3 --impl all=model --out " +
+      scratch.path + "/r ";
+  const std::string file = "/r/t3/tnlg-op-tp16/ag/stats.json";
+  CHECK(run_stretto(base).says("1 of 1 simulations to run"));
+  for (const auto& contents : {"{\"status\": \"comp", "", "{\"status\": \"complete\"}"}) {
+    scratch.file(file, contents);
+    const Finished table = run_stretto(base + "--table-only");
+    INFO(table.output);
+    CHECK(table.status == 0);
+    CHECK(table.says("1 results are damaged, the first is " + scratch.path + file + ": left out"));
+  }
+  const Finished again = run_stretto(base);
+  INFO(again.output);
+  CHECK(again.status == 0);
+  CHECK(again.says(file + ": simulated again"));
+  CHECK(again.says("1 of 1 simulations to run"));
+  CHECK(run_stretto(base).says("0 of 1 simulations to run"));
+}
+
+TEST_CASE("a table of results that are nowhere is refused, and no folder is made for it") {
+  const Scratch scratch;
+  bad("reproduce t3 --table-only --out " + scratch.path + "/none", {"/none: no such folder"});
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/none"));
+}
+
+TEST_CASE("an interrupted reproduction says so and how to go on") {
+  const Scratch scratch;
+  const std::string base =
+      "reproduce t3 --cases mega-fc1-tp8 --modes t3 --machines t3 --impl all=model --set "
+      "dma.in_flight_bytes=131072 --out '" +
+      scratch.path + "/a b'";
+  const Finished run = run_stretto(base, "timeout --preserve-status -s INT 2");
+  INFO(run.output);
+  CHECK(run.status == 130);
+  CHECK(run.says("t3 mega-fc1-tp8 t3: interrupted (exit 130"));
+  CHECK_FALSE(run.says("FAILED"));
+  CHECK(run.says("goes on from here: " STRETTO_BUILD_DIR "/stretto " + base + "\n"));
+}
+
+TEST_CASE("a killed reproduction leaves no simulation behind") {
+  const Scratch scratch;
+  const std::string folder = scratch.path + "/r/t3/mega-fc1-tp8/t3";
+  const Finished run = run_stretto(
+      "reproduce t3 --cases mega-fc1-tp8 --modes t3 --machines t3 --impl all=model --out " +
+          scratch.path + "/r",
+      "timeout -s KILL 2");
+  CHECK(run.status == 137);
+  // It had begun, and has the folder no more.
+  CHECK(std::filesystem::exists(folder + "/log"));
+  CHECK(run_command("flock -w 1 " + folder + " true").status == 0);
 }
 
 TEST_CASE("results that are unfinished, failed or of another workload have no speed-up") {
