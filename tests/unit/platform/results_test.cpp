@@ -24,6 +24,15 @@ struct Folder {
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
+TEST_CASE("README explains every key of stats.json") {
+  const std::string readme = read_file("README.md");
+  const boost::json::value root = boost::json::parse(to_json(Results{}));
+  for (const auto& item : root.as_object()) {
+    INFO(item.key());
+    CHECK(readme.find("`" + std::string(item.key()) + "`") != std::string::npos);
+  }
+}
+
 TEST_CASE("stats.json has the keys of the interface") {
   const Folder folder;
   Results results;
