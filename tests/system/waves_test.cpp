@@ -145,7 +145,7 @@ TEST_CASE("bad requests are refused in one line before anything runs") {
   CHECK_THAT(refusal("--waves mca@1us"), Contains("FROM..TO"));
   CHECK_THAT(refusal("--waves gpu4.mca"), Contains("GPU 0..3"));
   CHECK_THAT(refusal("--waves mca[32]"), Contains("0..31"));
-  CHECK_THAT(refusal("--waves ''"), Contains("must name a block"));
+  CHECK_THAT(refusal("--waves ''"), Contains("must not be empty"));
   CHECK_THAT(refusal("--waves mca --impl mca=model"), Contains("no RTL to look at"));
   CHECK_THAT(refusal("--waves mca --waves-limit 0"), Contains("1..65536"));
 }

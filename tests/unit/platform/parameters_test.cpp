@@ -103,7 +103,7 @@ TEST_CASE("a wrong type, a value out of range and an unknown choice name what is
   CHECK(contains(complaint("gpus: -1\n"), "gpus = '-1'"));
   CHECK(contains(complaint("topology: star\n"), "allowed: choice ring|fully_connected"));
   CHECK(contains(complaint("hbm: {refresh: 1}\n"), "allowed: flag true or false"));
-  CHECK(contains(complaint("hbm: 3\n"), "hbm is a group of parameters"));
+  CHECK(contains(complaint("hbm: 3\n"), "hbm is a group: its parameters go below it"));
 }
 
 TEST_CASE("a file that is not YAML and a file that is missing are user errors") {
