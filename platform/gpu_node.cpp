@@ -12,8 +12,8 @@ namespace stretto {
 namespace {
 
 constexpr uint64_t kBankBytes = 0x10000;  // Distance of the register banks in address_map.h.
-enum Requester : unsigned { kL2Remote, kDma, kRequesters };  // Egress sockets of the router.
-enum HbmPeer : unsigned { kLinks, kDmaMemory, kHbmPeers };   // Peer sockets of the HBM.
+enum Requester : unsigned { kL2Remote, kDma, kRing, kRequesters };  // Egress sockets of the router.
+enum HbmPeer : unsigned { kLinks, kDmaMemory, kRingMemory, kHbmPeers };   // Peer sockets of the HBM.
 
 std::string instance(unsigned gpu, const std::string& rest) {
   return "gpu" + std::to_string(gpu) + "." + rest;
@@ -98,6 +98,11 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
       dma("dma", spec.dma, partition.services()),
       router("router", router_spec(spec, index), kRequesters, partition),
       cp("cp", spec.cp, partition.services()),
+      request_ring(
+          "request_ring", spec.gpu.clock_mhz, partition.services(),
+          make_request_ring(impl.at("request_ring"), instance(index, "request_ring"),
+                            probe(waves, {index, "request_ring", 0, false}, spec.gpu.clock_mhz)),
+          dma),
       doorbell_("doorbell") {
   bind();
   enlist();
@@ -110,9 +115,12 @@ void GpuNode::bind() {
   L2Cache& l2 = gpu.l2;
   for (unsigned i = 0; i < l2.channel.size(); ++i) connect(l2.channel[i], hbm.channel[i], queue);
   connect(l2.remote, router.egress[kL2Remote], queue);
+  connect(l2.device, request_ring.stores, queue);
   connect(cp.mem, l2.cp, queue);
   connect(dma.memory, hbm.peer[kDmaMemory], queue);
   connect(dma.egress, router.egress[kDma], queue);
+  connect(request_ring.memory, hbm.peer[kRingMemory], queue);
+  connect(request_ring.egress, router.egress[kRing], queue);
   connect(router.memory, hbm.peer[kLinks], queue);
   connect(router.doorbell, doorbell_.in, queue);
   connect(doorbell_.out, cp.doorbell, queue);
@@ -124,11 +132,13 @@ void GpuNode::bind() {
   cp.bus.attach(STRETTO_RANGE_TABLE_BASE, kBankBytes, gpu.ranges.regs);
   cp.bus.attach(STRETTO_GPU_BASE, kBankBytes, gpu.front_end.regs);
   cp.bus.attach(STRETTO_LINK_BASE, kBankBytes, router.csr);
+  cp.bus.attach(STRETTO_REQUEST_RING_BASE, kBankBytes, request_ring.csr);
 
   cp.set_ranges(gpu.ranges);
   gpu.front_end.set_interrupts(cp);
   hbm.set_interrupts(cp);
   dma.set_interrupts(cp);
+  request_ring.set_interrupts(cp);
   hbm.set_triggers(dma);
   gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
                                    [this](Time at) { hbm.first_wg_done(at); },
@@ -147,6 +157,7 @@ void GpuNode::enlist() {
   partition.add("dma", dma);
   partition.add("router", router);
   partition.add("cp", cp);
+  partition.add("request_ring", request_ring);
 }
 
 }  // namespace stretto

@@ -16,6 +16,7 @@
 #include "models/common/payload_extension.h"
 #include "models/cp/cp.h"
 #include "models/dma/dma_engine.h"
+#include "models/dma/request_ring_port.h"
 #include "models/fabric/router.h"
 #include "models/gpu/gpu.h"
 #include "models/hbm/hbm.h"
@@ -54,6 +55,7 @@ class GpuNode final : public sc_core::sc_module {
   DmaEngine dma;
   Router router;
   Cp cp;
+  RequestRingPort request_ring;
 
  private:
   void bind();

@@ -19,12 +19,14 @@ constexpr uint64_t kPump = 0;
 constexpr uint64_t kTransfer = uint64_t{1} << 62;  // Low bits: the transfer whose answers are all in.
 constexpr uint64_t kFill = uint64_t{2} << 62;      // A piece of a fill is done: descriptor in [61:32], bytes below.
 constexpr uint64_t kKindMask = uint64_t{3} << 62;
+constexpr uint64_t kIdMask = 0x3FFF'FFFF;       // What a tag holds of a descriptor's id.
+constexpr uint64_t kDirectId = 0x2000'0000;     // Set in the ids of direct transfers, clear in those of the queue.
 
 constexpr uint32_t kEventTrigger = 0x50;  // Digest kinds.
 constexpr uint32_t kEventSent = 0x51;
 constexpr uint32_t kEventDescriptor = 0x52;
 
-uint64_t fill_tag(uint64_t descriptor, uint64_t bytes) { return kFill | (descriptor & 0x3FFF'FFFF) << 32 | bytes; }
+uint64_t fill_tag(uint64_t descriptor, uint64_t bytes) { return kFill | (descriptor & (kDirectId - 1)) << 32 | bytes; }
 
 }  // namespace
 
@@ -92,12 +94,37 @@ void DmaEngine::on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t addr
 // Stages
 
 void DmaEngine::pump() {
+  if (!direct_.empty()) retire_direct();
   for (const uint8_t node : flow_nodes_) start_tiles(*flows_[node]);
   for (Descriptor& descriptor : queue_) {
     while (descriptor.issued < descriptor.bytes && start_piece(descriptor)) {
     }
     if (descriptor.issued < descriptor.bytes) break;
   }
+  // One whose destination is busy does not hold the others.
+  for (Descriptor& descriptor : direct_) {
+    while (descriptor.issued < descriptor.bytes && start_piece(descriptor)) {
+    }
+  }
+}
+
+void DmaEngine::start_direct(const DirectTransfer& transfer) {
+  Descriptor descriptor;
+  descriptor.id = kDirectId | (++direct_started_ & (kDirectId - 1));
+  descriptor.copy = true;
+  descriptor.direct = true;
+  descriptor.tag = transfer.tag;
+  descriptor.source = transfer.source;
+  descriptor.destination = transfer.destination;
+  descriptor.bytes = transfer.bytes;
+  descriptor.not_before = services_.queue->now();
+  // Sources at a peer need read requests, which links do not carry.
+  if (!is_local(transfer.source)) {
+    descriptor.failed = true;
+    descriptor.issued = descriptor.completed = descriptor.bytes;
+  }
+  direct_.push_back(descriptor);
+  services_.queue->schedule(services_.queue->now(), *this, kPump);
 }
 
 void DmaEngine::start_tiles(Flow& flow) {
@@ -345,7 +372,10 @@ void DmaEngine::complete(uint32_t index) {
                           transfer.of_copy ? "copy" : "tile " + std::to_string(tile.wg_id), transfer.begun, now);
   }
   if (transfer.of_copy) {
-    complete_bytes(transfer.descriptor & 0x3FFF'FFFF, transfer.bytes);
+    for (Descriptor& descriptor : direct_) {
+      if (descriptor.id == transfer.descriptor) descriptor.failed = descriptor.failed || transfer.failed;
+    }
+    complete_bytes(transfer.descriptor & kIdMask, transfer.bytes);
   } else if (!transfer.failed) {
     ++counters_.tiles_sent;
     counters_.transfer_time += now - transfer.begun;
@@ -356,10 +386,28 @@ void DmaEngine::complete(uint32_t index) {
 }
 
 void DmaEngine::complete_bytes(uint64_t id, uint64_t bytes) {
+  if ((id & kDirectId) != 0) {
+    for (Descriptor& descriptor : direct_) {
+      if (descriptor.id == id) descriptor.completed += bytes;
+    }
+    return;  // pump() follows and retires them.
+  }
   for (Descriptor& descriptor : queue_) {
-    if ((descriptor.id & 0x3FFF'FFFF) == id) descriptor.completed += bytes;
+    if ((descriptor.id & (kDirectId - 1)) == id) descriptor.completed += bytes;
   }
   retire_descriptors();
+}
+
+void DmaEngine::retire_direct() {
+  for (size_t i = 0; i < direct_.size();) {
+    if (direct_[i].completed != direct_[i].bytes) {
+      ++i;
+      continue;
+    }
+    const Descriptor descriptor = direct_[i];
+    direct_.erase(direct_.begin() + static_cast<std::ptrdiff_t>(i));
+    direct_client_->transfer_done(descriptor.tag, descriptor.failed);
+  }
 }
 
 void DmaEngine::retire_descriptors() {
@@ -532,7 +580,7 @@ void DmaEngine::audit(AuditSink& sink) const {
              counters_.bytes_sent + counters_.bytes_copied + counters_.bytes_failed);
   sink.equal("DMA bytes that failed = 0", counters_.bytes_failed, 0);
   sink.equal("trigger addresses that are not their tile's = 0", counters_.wrong_addresses, 0);
-  sink.equal("DMA transfers in flight = 0", transfers_.size() - free_transfers_.size() + queue_.size(), 0);
+  sink.equal("DMA transfers in flight = 0", transfers_.size() - free_transfers_.size() + queue_.size() + direct_.size(), 0);
 }
 
 std::vector<std::string> DmaEngine::waiting_on() const {
@@ -552,6 +600,11 @@ std::vector<std::string> DmaEngine::waiting_on() const {
   }
   for (const Descriptor& descriptor : queue_) {
     lines.push_back((descriptor.copy ? "copy " : "fill ") + std::to_string(descriptor.id) + ": " +
+                    std::to_string(descriptor.completed) + " of " + std::to_string(descriptor.bytes) + " B done");
+  }
+  for (const Descriptor& descriptor : direct_) {
+    lines.push_back("transfer of a send request to node " +
+                    std::to_string(descriptor.destination >> STRETTO_NODE_SHIFT) + ": " +
                     std::to_string(descriptor.completed) + " of " + std::to_string(descriptor.bytes) + " B done");
   }
   return lines;

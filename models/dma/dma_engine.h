@@ -11,7 +11,8 @@
 //  2 With read_pacing = link, at most in_flight_limit bytes (but at least one tile) of one destination are being read or wait
 //    for the link.
 //  3 Descriptors start in order; queue_completed rises in order.
-//  4 A region's done bit is set when all its tiles are triggered and, if it transfers, taken by the link.
+//  4 Direct transfers (GD-DMA-06) share the limits of queued copies; each is reported once, in any order.
+//  5 A region's done bit is set when all its tiles are triggered and, if it transfers, taken by the link.
 // Timing: a trigger costs nothing (T3-DMA-07); reads of a tile are issued together; memory and link give the rest.
 #ifndef STRETTO_MODELS_DMA_DMA_ENGINE_H_
 #define STRETTO_MODELS_DMA_DMA_ENGINE_H_
@@ -37,6 +38,20 @@
 
 namespace stretto {
 
+// A copy that other hardware starts, and whom to tell when it is complete: what it writes here is in memory, what it
+// sends has been taken by the link. The call comes at that time.
+struct DirectTransfer {
+  uint16_t tag = 0;
+  uint64_t source = 0;       // 48-bit.
+  uint64_t destination = 0;  // 48-bit.
+  uint64_t bytes = 0;
+};
+class DirectTransferClient {
+ public:
+  virtual ~DirectTransferClient() = default;
+  virtual void transfer_done(uint16_t tag, bool failed) = 0;
+};
+
 class DmaEngine final : public sc_core::sc_module, public Component, public TriggerSink, private EventHandler {
  public:
   tlm_utils::simple_target_socket_optional<DmaEngine> csr;                           // Registers of dma.yaml.
@@ -46,7 +61,10 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, PartitionServices& services);
 
   void set_interrupts(InterruptLine& lines) { interrupts_ = &lines; }
+  void set_direct_client(DirectTransferClient& client) { direct_client_ = &client; }
   void on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
+  // Starts a copy from this GPU's memory. Direct transfers overlap and complete in any order; what cannot be done fails.
+  void start_direct(const DirectTransfer& transfer);
 
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
@@ -82,7 +100,10 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   struct Descriptor {
     uint64_t id = 0;
     bool copy = false;
+    bool direct = false;
+    bool failed = false;  // Of a direct transfer.
     bool interrupt = false;
+    uint16_t tag = 0;
     Operation operation = Operation::write;
     ElementType element = ElementType::fp16;
     TrafficClass traffic = TrafficClass::other;
@@ -115,6 +136,7 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   void complete(uint32_t index);
   void complete_bytes(uint64_t descriptor, uint64_t bytes);
   void retire_descriptors();
+  void retire_direct();
   tlm::tlm_sync_enum on_memory_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                         sc_core::sc_time& delay);
   tlm::tlm_sync_enum on_egress_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -141,6 +163,9 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   std::vector<uint32_t> free_transfers_;
   std::vector<TileTransfer> scratch_;
   std::deque<Descriptor> queue_;
+  std::vector<Descriptor> direct_;    // In the order of their start.
+  uint64_t direct_started_ = 0;
+  DirectTransferClient* direct_client_ = nullptr;
   uint64_t pushed_ = 0;
   uint64_t retired_ = 0;              // Id of the last complete descriptor.
   uint64_t local_outstanding_ = 0;    // Bytes of fills and local copies under way.

@@ -17,6 +17,7 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       cp("cp"),
       channel("channel", mapping.channels()),
       remote("remote"),
+      device("device"),
       spec_(spec),
       clock_(clock),
       services_(services),
@@ -34,6 +35,7 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
     channel[i].register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(i));
   }
   remote.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()));
+  device.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()) + 1);
 }
 
 uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
@@ -80,11 +82,10 @@ tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload,
 Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoExtension& extension, Time arrival) {
   Port& port = ports_[port_index];
   const uint64_t address = payload.get_address();
-  const uint64_t node = address >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT;
   if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
   const uint32_t request = take_request(port_index, payload);
   Time done = kNever;
-  if (node != node_) {
+  if (address - node_ >= STRETTO_GPU_MEMORY_LIMIT) {  // Another node, or a device of this one.
     done = serve_remote(request, port, payload, extension, arrival);
   } else {
     switch (extension.operation) {

@@ -9,6 +9,7 @@
 //   atomic            read-modify-write here (device scope); an uncached one costs a DRAM read and write
 //   locked_read       locks the line until the unlocking_write of it; accesses to a locked line wait
 //   another node's address   to the `remote` socket, one payload, two-dimensional
+//   this node, beyond its memory   to the `device` socket, as it came
 // Bytes: the cache has tags only (memory_image.h); cached bytes move when the L2 serves the access.
 //
 // Invariants
@@ -67,6 +68,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   Target cp;                              // Harts of the command processor.
   sc_core::sc_vector<Initiator> channel;  // One per HBM channel.
   Initiator remote;                       // To the fabric: stores and updates into other nodes.
+  Initiator device;                       // Beyond the memory of this node: the send window.
 
   L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping, unsigned cus,
           ClockDomain clock, PartitionServices& services, MemoryImage& memory);
@@ -86,6 +88,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
 
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint32_t kDevice = kNone - 1;
   static constexpr uint16_t kNoFill = 0xFFFF;
   static constexpr unsigned kMaxPayloadBytes = 256;
 
@@ -114,7 +117,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   struct Outgoing {
     PooledPayload* payload;
     Time at;
-    uint32_t channel;  // kNone = remote.
+    uint32_t channel;  // kNone = remote, kDevice = device.
   };
   struct BoundaryLine {
     uint64_t line;

@@ -133,9 +133,10 @@ Time L2Cache::serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payloa
   out.extension = extension;
   if (out.extension.operation == Operation::locked_store) out.extension.operation = Operation::write;
   out.extension.cookie = cookie(Kind::child, request);
-  counters_.remote_bytes += bytes;
+  const bool own = payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT == node_;
+  if (!own) counters_.remote_bytes += bytes;
   ++requests_[request].remaining;
-  outbox_.push_back({&out, clock_.edge(port.store_free + spec_.request_cycles), kNone});
+  outbox_.push_back({&out, clock_.edge(port.store_free + spec_.request_cycles), own ? kDevice : kNone});
   return kNever;
 }
 
@@ -149,9 +150,10 @@ void L2Cache::send_all() {
     for (const Outgoing& out : batch) {
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       sc_core::sc_time delay = delay_of(out.at - now);
-      const tlm::tlm_sync_enum answer = out.channel == kNone
-                                            ? remote->nb_transport_fw(*out.payload, phase, delay)
-                                            : channel[out.channel]->nb_transport_fw(*out.payload, phase, delay);
+      const tlm::tlm_sync_enum answer = out.channel == kNone     ? remote->nb_transport_fw(*out.payload, phase, delay)
+                                        : out.channel == kDevice ? device->nb_transport_fw(*out.payload, phase, delay)
+                                                                 : channel[out.channel]->nb_transport_fw(
+                                                                       *out.payload, phase, delay);
       if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
         response(*out.payload, now + time_of(delay));
       }

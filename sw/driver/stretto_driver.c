@@ -420,6 +420,106 @@ static stretto_status_t do_collective_wait(stretto_client_t* client, stretto_str
   return submit(client, stream, &packet);
 }
 
+// The request ring
+
+static int in_client_memory(const stretto_client_t* client, uint64_t address, uint64_t bytes) {
+  const uint64_t offset = address - stretto_gpu_address(client->options.gpu, 0);
+  return offset >= client->options.memory_begin && offset <= client->memory_next &&
+         bytes <= client->memory_next - offset;
+}
+
+static stretto_status_t do_ring_start(stretto_client_t* client, stretto_stream_t* stream,
+                                      uint64_t replica, uint64_t sc_base, uint32_t batch) {
+  call(client);
+  if (!in_client_memory(client, replica, 8) ||
+      !in_client_memory(client, sc_base, STRETTO_SEND_FLAG_BYTES)) {
+    return driver_fail(client, STRETTO_ERROR_UNMAPPED,
+                       "ring_start: replica or send flags are not allocated");
+  }
+  stretto_packet_t packet = vendor(STRETTO_OP_RING_CONFIG, 0);
+  packet.vendor.ring =
+      (stretto_ring_config_t){.replica = replica, .sc_base = sc_base, .batch = batch};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_ring_connect(stretto_client_t* client, stretto_stream_t* stream,
+                                        uint32_t connection, uint32_t peer, uint64_t rc_base,
+                                        uint32_t limit) {
+  call(client);
+  if (connection >= STRETTO_SEND_CONNECTIONS || limit > 15) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "ring_connect: connection %u (0..%u), limit %u", connection,
+                       STRETTO_SEND_CONNECTIONS - 1, limit);
+  }
+  stretto_packet_t packet = vendor(STRETTO_OP_RING_CONNECTION, 0);
+  packet.vendor.connection = (stretto_ring_connection_t){
+      .rc_base = rc_base, .connection = connection, .peer = peer, .limit = limit};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t set_ring_buffer(stretto_client_t* client, stretto_stream_t* stream,
+                                        uint32_t id, const stretto_ring_export_t* what) {
+  if (id >= STRETTO_SEND_BUFFERS || what->unit_shift > STRETTO_SEND_MAX_UNIT_SHIFT ||
+      what->bytes % (1ull << what->unit_shift) != 0 ||
+      what->bytes >> what->unit_shift > STRETTO_SEND_MAX_UNITS) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "ring buffer %u of %llu bytes in units of 2^%u: at most id %u, unit 2^%u, "
+                       "%u whole units",
+                       id, (unsigned long long)what->bytes, what->unit_shift,
+                       STRETTO_SEND_BUFFERS - 1, STRETTO_SEND_MAX_UNIT_SHIFT,
+                       STRETTO_SEND_MAX_UNITS);
+  }
+  if (client->ring_buffers == NULL) {
+    client->ring_buffers = calloc(STRETTO_SEND_BUFFERS, sizeof *client->ring_buffers);
+    if (client->ring_buffers == NULL)
+      return driver_fail(client, STRETTO_ERROR_TABLE_FULL, "ring buffer: no host memory");
+  }
+  client->ring_buffers[id] = *what;
+  stretto_packet_t packet = vendor(STRETTO_OP_RING_BUFFER, what->flags);
+  packet.vendor.buffer = (stretto_ring_buffer_t){
+      .base = what->base, .bytes = what->bytes, .buffer = id, .unit_shift = what->unit_shift};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_ring_register(stretto_client_t* client, stretto_stream_t* stream,
+                                         uint32_t id, uint64_t base, uint64_t bytes,
+                                         uint32_t unit_shift, uint32_t flags) {
+  call(client);
+  if (bytes == 0 || !in_client_memory(client, base, bytes)) {
+    return driver_fail(client, STRETTO_ERROR_UNMAPPED,
+                       "ring_register: buffer %u: 0x%llx, %llu bytes are not allocated", id,
+                       (unsigned long long)base, (unsigned long long)bytes);
+  }
+  const stretto_ring_export_t what = {
+      .base = base, .bytes = bytes, .unit_shift = unit_shift, .flags = flags};
+  return set_ring_buffer(client, stream, id, &what);
+}
+
+static stretto_status_t do_ring_export(stretto_client_t* client, uint32_t id,
+                                       stretto_ring_export_t* exported) {
+  call(client);
+  const stretto_ring_export_t* what =
+      id < STRETTO_SEND_BUFFERS && client->ring_buffers != NULL ? &client->ring_buffers[id] : NULL;
+  if (what == NULL || what->bytes == 0 || !in_client_memory(client, what->base, what->bytes))
+    return driver_fail(client, STRETTO_ERROR_UNMAPPED,
+                       "ring_export: buffer %u is not registered here", id);
+  *exported = *what;
+  return STRETTO_OK;
+}
+
+static stretto_status_t do_ring_import(stretto_client_t* client, stretto_stream_t* stream,
+                                       uint32_t id, const stretto_ring_export_t* exported) {
+  call(client);
+  return set_ring_buffer(client, stream, id, exported);
+}
+
+static stretto_status_t do_ring_unregister(stretto_client_t* client, stretto_stream_t* stream,
+                                           uint32_t id) {
+  call(client);
+  const stretto_ring_export_t nothing = {0};
+  return set_ring_buffer(client, stream, id, &nothing);
+}
+
 static const char* do_last_error(const stretto_client_t* client) {
   return client->error;
 }
@@ -444,6 +544,12 @@ static const stretto_api_t kApi = {
     .configure_mca = do_configure_mca,
     .reset_maps = do_reset_maps,
     .collective_wait = do_collective_wait,
+    .ring_start = do_ring_start,
+    .ring_connect = do_ring_connect,
+    .ring_register = do_ring_register,
+    .ring_export = do_ring_export,
+    .ring_import = do_ring_import,
+    .ring_unregister = do_ring_unregister,
     .last_error = do_last_error,
 };
 
@@ -482,5 +588,6 @@ void stretto_client_destroy(stretto_client_t* client) {
     free(module);
   }
   for (uint32_t i = 0; i < client->streams; ++i) free(client->stream[i]);
+  free(client->ring_buffers);
   free(client);
 }

@@ -23,6 +23,7 @@
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/code_object.h"
 #include "sw/include/formats/queue.h"
+#include "sw/include/formats/send_request.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,6 +97,14 @@ typedef struct stretto_launch {
                           // complete.
 } stretto_launch_t;
 
+// A buffer of one GPU for requests of others: what ring_export gives and ring_import takes.
+typedef struct stretto_ring_export {
+  uint64_t base;
+  uint64_t bytes;
+  uint32_t unit_shift;
+  uint32_t flags;  // STRETTO_RING_READABLE, STRETTO_RING_WRITABLE.
+} stretto_ring_export_t;
+
 // A run of output tiles and where it goes. Columns of tiles are fastest.
 typedef struct stretto_tile_map {
   uint32_t first_tile;
@@ -157,6 +166,27 @@ typedef struct stretto_api {
                                  uint32_t flags);
   // Completes when all mapped tiles are sent or locally complete.
   stretto_status_t (*collective_wait)(stretto_client_t* client, stretto_stream_t* stream);
+  // Empties and starts the GPU's request ring (send_request.h). `replica` and the array of send
+  // flags are allocated by this client and zero.
+  stretto_status_t (*ring_start)(stretto_client_t* client, stretto_stream_t* stream,
+                                 uint64_t replica, uint64_t sc_base, uint32_t batch);
+  // Requests that name `connection` go to GPU `peer`, whose array of receive flags is `rc_base`.
+  stretto_status_t (*ring_connect)(stretto_client_t* client, stretto_stream_t* stream,
+                                   uint32_t connection, uint32_t peer, uint64_t rc_base,
+                                   uint32_t limit);
+  // Registers memory of this client as buffer `id`; unit 2^unit_shift bytes. Flags STRETTO_RING_*.
+  stretto_status_t (*ring_register)(stretto_client_t* client, stretto_stream_t* stream, uint32_t id,
+                                    uint64_t base, uint64_t bytes, uint32_t unit_shift,
+                                    uint32_t flags);
+  // Gives a registered buffer to other GPUs. STRETTO_ERROR_UNMAPPED: `id` is not registered here.
+  stretto_status_t (*ring_export)(stretto_client_t* client, uint32_t id,
+                                  stretto_ring_export_t* exported);
+  // Registers a peer's exported buffer as `id` of this GPU.
+  stretto_status_t (*ring_import)(stretto_client_t* client, stretto_stream_t* stream, uint32_t id,
+                                  const stretto_ring_export_t* exported);
+  // Takes a buffer back when no request that passed the check uses it any more.
+  stretto_status_t (*ring_unregister)(stretto_client_t* client, stretto_stream_t* stream,
+                                      uint32_t id);
   // What the last call of this client that failed had to say; "" if none did.
   const char* (*last_error)(const stretto_client_t* client);
 } stretto_api_t;
@@ -170,7 +200,8 @@ struct stretto_client {
   uint64_t argument_buffer;  // Ring of kernel arguments, device memory.
   uint32_t argument_used;
   stretto_stream_t* stream[STRETTO_QUEUE_COUNT];
-  stretto_module_t* modules;  // List, for destruction.
+  stretto_module_t* modules;            // List, for destruction.
+  stretto_ring_export_t* ring_buffers;  // By id; null until the first is registered.
   char error[200];
 };
 

@@ -3,6 +3,7 @@
 // anybody is told), fills, regions of the collective, and the errors that end a run.
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/report.h"
+#include "sw/firmware/ring_service.h"
 #include "sw/firmware/shared.h"
 
 #define L2_POLL_NS 500
@@ -80,6 +81,9 @@ void completion_service_irq(shared_t* shared, unsigned line) {
       if (!gpu_take_fault(&shared->gpu, &fault)) break;
       report_fault(&fault);
       report_fail(FAIL_FAULT, "a wavefront faulted");
+    case STRETTO_IRQ_REQUEST_RING:
+      ring_service_irq();
+      break;
     default:
       report_fail(FAIL_ASSERT, "interrupt of a line that was never enabled");
   }

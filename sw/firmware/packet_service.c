@@ -11,6 +11,7 @@
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/memory_range.h"
 #include "sw/firmware/report.h"
+#include "sw/firmware/ring_service.h"
 
 #define TYPE_MASK 0xFFu
 #define DEP_SIGNALS 5
@@ -98,6 +99,18 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *what = "collective_wait";
       *result = trigger_service_wait(service->trigger, job);
       return background(result);
+    case STRETTO_OP_RING_CONFIG:
+      *what = "ring_config";
+      *result = ring_service_start(service->trigger, &packet->ring);
+      return OUTCOME_DONE;
+    case STRETTO_OP_RING_CONNECTION:
+      *what = "ring_connection";
+      *result = ring_service_connection(service->shared, &packet->connection);
+      return OUTCOME_DONE;
+    case STRETTO_OP_RING_BUFFER:
+      *what = "ring_buffer";
+      *result = ring_service_buffer(packet->flags, &packet->buffer);
+      return OUTCOME_DONE;
     default:
       *what = "vendor";
       *result = STRETTO_ERROR_PACKET;

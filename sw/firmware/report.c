@@ -4,6 +4,7 @@
 
 #include "sw/firmware/hal/dma.h"
 #include "sw/firmware/hal/uart.h"
+#include "sw/include/formats/send_request.h"
 
 static unsigned this_gpu;
 
@@ -84,6 +85,21 @@ void report_dma_error(uint32_t errors, uint64_t info) {
   labelled(" wavefront ", (info >> 32) & 7);
   labelled(", index ", info >> 48);
   uart_text("\n");
+}
+
+void report_send_failure(uint64_t request, const char* why) {
+  begin();
+  uart_text("send request ");
+  uart_hex(request);
+  labelled(": buffer ", STRETTO_SR_GET(request, SOURCE));
+  labelled(" -> ", STRETTO_SR_GET(request, DESTINATION));
+  labelled(", connection ", STRETTO_SR_GET(request, CONNECTION));
+  labelled(", offset ", STRETTO_SR_GET(request, OFFSET));
+  labelled(", length ", STRETTO_SR_GET(request, LENGTH));
+  uart_text(": ");
+  uart_text(why);
+  uart_text("\n");
+  end_run(((uint64_t)FAIL_SEND << 1) | 1);
 }
 
 void report_fail(fail_code_t code, const char* text) {

@@ -17,6 +17,7 @@ typedef enum fail_code {
   FAIL_FAULT = 3,   // A wavefront faulted.
   FAIL_DMA = 4,     // The DMA engine reported an error.
   FAIL_ASSERT = 5,  // Something that cannot be happened.
+  FAIL_SEND = 6,    // The request ring refused a request or its transfer failed.
 } fail_code_t;
 
 void report_init(unsigned gpu);
@@ -25,6 +26,9 @@ const char* report_status_name(fw_result_t status);
 void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_t status);
 void report_fault(const gpu_fault_t* fault);
 void report_dma_error(uint32_t errors, uint64_t info);
+// Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5: WHY"
+// and ends the run with FAIL_SEND.
+__attribute__((noreturn)) void report_send_failure(uint64_t request, const char* why);
 // Prints "firmware: gpu 3: TEXT" and ends the run.
 __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);
 // Ends the run; written to by no one else.

@@ -278,6 +278,23 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
   return result;
 }
 
+fw_result_t trigger_service_map_send_window(trigger_service_t* service) {
+  if (service == NULL) return STRETTO_ERROR_ARGUMENT;
+  const uint64_t base =
+      ((uint64_t)(service->shared->gpu_id + 1) << STRETTO_NODE_SHIFT) + STRETTO_SEND_APERTURE;
+  if (range_table_has(&service->ranges, base)) return STRETTO_OK;
+  if (service->runs != 0) return STRETTO_ERROR_STATE;
+  const range_t range = {.base = base,
+                         .row_bytes = STRETTO_SEND_APERTURE_BYTES,
+                         .rows = 1,
+                         .kind = RANGE_LOCAL,
+                         .allocation = STRETTO_ALLOCATION_UNCACHED};
+  const fw_result_t result = range_table_add(&service->ranges, &range);
+  if (result != STRETTO_OK) return result;
+  service->allocations = service->ranges.used;
+  return STRETTO_OK;
+}
+
 fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t operation,
                                 uint32_t flags, const stretto_map_t* map) {
   if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED)

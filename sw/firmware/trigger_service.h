@@ -57,6 +57,9 @@ FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service,
 FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service,
                                               stretto_operation_t operation, uint32_t flags,
                                               const stretto_map_t* map);
+// Lets kernels store to the send window of the request ring; once until allocations are forgotten.
+// STRETTO_ERROR_STATE: tiles are mapped.
+FW_MUST_CHECK fw_result_t trigger_service_map_send_window(trigger_service_t* service);
 // Forgets output, tiles and Tracker state, allocations too if `allocations`. STRETTO_ERROR_STATE: a
 // wait is open or the Tracker is busy.
 FW_MUST_CHECK fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations);

@@ -52,10 +52,25 @@ typedef struct stretto_ring_arguments {
   uint32_t ranks;
 } stretto_ring_arguments_t;
 
+// send_requests: work-group w of G stores requests w, w + G, ... and then waits for words w, w + G, ...
+typedef struct stretto_send_arguments {
+  uint64_t window;    // Send window of this GPU.
+  uint64_t ticket;    // Word in this GPU to which every sender of the ring adds.
+  uint64_t replica;   // Head replica.
+  uint64_t requests;  // Array of send requests.
+  uint64_t waits;     // Array of pairs: address of a word here, value that it must reach.
+  uint32_t count;     // Requests.
+  uint32_t wait_count;
+  uint32_t depth;  // Of the ring: requests that may be on their way.
+  uint32_t reserved;
+} stretto_send_arguments_t;
+
 #ifdef __cplusplus
+static_assert(sizeof(stretto_send_arguments_t) == 56, "read by kernels");
 static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
               "read by kernels");
 #else
+_Static_assert(sizeof(stretto_send_arguments_t) == 56, "read by kernels");
 _Static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
                "read by kernels");
 #endif

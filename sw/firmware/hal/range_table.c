@@ -67,6 +67,13 @@ fw_result_t range_table_add(range_table_t* table, const range_t* range) {
                                                            : STRETTO_ERROR_OVERLAP;
 }
 
+bool range_table_has(const range_table_t* table, uint64_t base) {
+  for (uint32_t i = 0; i < table->used; ++i) {
+    if (mmio_read64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(i)) == base) return true;
+  }
+  return false;
+}
+
 fw_result_t range_table_truncate(range_table_t* table, uint32_t keep) {
   if (table == NULL || keep > table->used) return STRETTO_ERROR_ARGUMENT;
   while (table->used > keep) clear(table, --table->used);

@@ -37,6 +37,8 @@ FW_MUST_CHECK fw_result_t range_table_init(range_table_t* table);
 // Appends an entry. STRETTO_ERROR_ARGUMENT: refused; STRETTO_ERROR_OVERLAP: partly shares bytes
 // with another entry (it is taken out again); STRETTO_ERROR_TABLE_FULL.
 FW_MUST_CHECK fw_result_t range_table_add(range_table_t* table, const range_t* range);
+// Whether an entry begins at `base`.
+bool range_table_has(const range_table_t* table, uint64_t base);
 // Forgets the entries from number `keep` on.
 FW_MUST_CHECK fw_result_t range_table_truncate(range_table_t* table, uint32_t keep);
 

@@ -24,12 +24,18 @@
 #define STRETTO_RANGE_TABLE_BASE 0x20040000     // range_table.yaml
 #define STRETTO_GPU_BASE 0x20050000             // gpu.yaml: dispatch contexts, L2 control, fault report
 #define STRETTO_LINK_BASE 0x20060000            // link.yaml: route table, status
+#define STRETTO_REQUEST_RING_BASE 0x20070000    // request_ring.yaml
 #define STRETTO_SRAM_BASE 0x80000000            // RAM of both harts, DMI, single cycle
 #define STRETTO_SRAM_BYTES 0x01000000
 
 // Node g + 1: memory from offset 0; the last 4 GiB are apertures that peers and the host reach over links.
 #define STRETTO_GPU_MEMORY_LIMIT 0xFF00000000
 #define STRETTO_DOORBELL_APERTURE 0xFF00000000  // 8-byte write at + 8*q rings doorbell q of that GPU's CP
+
+// The send window, in a GPU's own address space only: an 8-byte store of a kernel to any word of it is a send request
+// (send_request.h).
+#define STRETTO_SEND_APERTURE 0xFF10000000
+#define STRETTO_SEND_APERTURE_BYTES 0x1000
 
 // Interrupt lines of the CP's interrupt controller. Line 0 is never pending.
 #define STRETTO_IRQ_DOORBELL 1        // a doorbell was rung
@@ -38,6 +44,7 @@
 #define STRETTO_IRQ_DMA_ERROR 4       // a descriptor was rejected
 #define STRETTO_IRQ_FAULT 5           // range-table or wavefront fault (gpu.yaml: fault report)
 #define STRETTO_IRQ_MCA_DRAIN 6       // all channels reported drain_done
+#define STRETTO_IRQ_REQUEST_RING 7    // request_ring.yaml: an enabled error, or work for the software engine
 #define STRETTO_IRQ_COUNT 16
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_

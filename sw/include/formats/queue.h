@@ -125,7 +125,10 @@ typedef enum stretto_operation {
   STRETTO_OP_MCA_CONFIG = 7,     // Arbitration between computation and communication.
   STRETTO_OP_RESET_MAPS =
       8,  // Forgets output, tiles and Tracker state; allocations too if the flag is set.
-  STRETTO_OP_COLLECTIVE_WAIT = 9,  // Completes when every mapped tile is sent or locally complete.
+  STRETTO_OP_COLLECTIVE_WAIT = 9,   // Completes when every mapped tile is sent or locally complete.
+  STRETTO_OP_RING_CONFIG = 10,      // Empties and starts the request ring, maps its send window.
+  STRETTO_OP_RING_CONNECTION = 11,  // Sets up a connection of the request ring.
+  STRETTO_OP_RING_BUFFER = 12,  // Registers a buffer of this GPU or of a peer, or takes it back.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -201,6 +204,36 @@ typedef struct stretto_mca_config {
   uint64_t reserved[4];
 } stretto_mca_config_t;
 
+// The request ring (send_request.h). Replica and flags are zero before kernels send.
+typedef struct stretto_ring_config {
+  uint64_t replica;  // Word of this GPU that follows the head.
+  uint64_t sc_base;  // Array of STRETTO_SEND_FLAG_BYTES in this GPU: send flags.
+  uint32_t batch;    // Requests after which the replica is written; 0 = 1.
+  uint32_t reserved0;
+  uint64_t reserved[3];
+} stretto_ring_config_t;
+
+typedef struct stretto_ring_connection {
+  uint64_t rc_base;     // Array of STRETTO_SEND_FLAG_BYTES in the peer: receive flags.
+  uint32_t connection;  // Below STRETTO_SEND_CONNECTIONS.
+  uint32_t peer;        // GPU.
+  uint32_t limit;       // Transfers in flight, 0 = as many as are built.
+  uint32_t reserved0;
+  uint64_t reserved[3];
+} stretto_ring_connection_t;
+
+// Flags: STRETTO_RING_READABLE (may be a source), STRETTO_RING_WRITABLE (may be a destination).
+typedef struct stretto_ring_buffer {
+  uint64_t base;        // Here or at a peer.
+  uint64_t bytes;       // A multiple of the unit; 0 = take it back.
+  uint32_t buffer;      // Id.
+  uint32_t unit_shift;  // log2 of the bytes in which requests count.
+  uint64_t reserved[3];
+} stretto_ring_buffer_t;
+
+#define STRETTO_RING_READABLE (1u << 0)
+#define STRETTO_RING_WRITABLE (1u << 1)
+
 #define STRETTO_MCA_ROUND_ROBIN 0
 #define STRETTO_MCA_COMMUNICATION_AWARE 1
 #define STRETTO_MCA_COMPUTE_FIRST 2
@@ -218,6 +251,9 @@ typedef struct stretto_vendor_packet {
     stretto_output_config_t output;
     stretto_spill_table_t spill;
     stretto_mca_config_t mca;
+    stretto_ring_config_t ring;
+    stretto_ring_connection_t connection;
+    stretto_ring_buffer_t buffer;
     uint64_t words[6];
   };
   uint64_t completion_signal;
@@ -240,6 +276,10 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_map_t) == 48 && sizeof(stretto_output_confi
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table_t) == 48 &&
                           sizeof(stretto_mca_config_t) == 48,
+                      "payload has 48 bytes");
+STRETTO_STATIC_ASSERT(sizeof(stretto_ring_config_t) == 48 &&
+                          sizeof(stretto_ring_connection_t) == 48 &&
+                          sizeof(stretto_ring_buffer_t) == 48,
                       "payload has 48 bytes");
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_QUEUE_H_

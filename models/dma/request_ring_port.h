@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// RequestRingPort: the request ring in its place beside the DMA engine. Stores of kernels to the
+// send window reach it through the L2's device socket; it clocks the ring, hands accepted transfers
+// to the DMA engine, tells the ring of their completion, and writes the ring's words: head replica
+// and send flags into the local memory, receive flags over the link, behind the data (the receiver
+// lets no flag pass). GD-DMA-01..11; the contract of the block: rtl/request_ring/README.md.
+//
+// Invariants
+//  1 The ring is stepped at edges of its clock at which it has work or an input, each edge at most
+//  once; idle costs nothing. 2 A store is answered when the ring has taken it, one a clock, in the
+//  order of arrival. 3 A transfer that the ring offers is started at the next edge: the DMA engine
+//  holds what a connection may have in flight. 4 At most kWrites words of the ring are being
+//  written; the ring waits for more. 5 A register access takes the next free clock (a read two) at
+//  the time of the call.
+#ifndef STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
+#define STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/clock_domain.h"
+#include "models/common/component.h"
+#include "models/common/interrupt_line.h"
+#include "models/common/payload_pool.h"
+#include "models/dma/dma_engine.h"
+#include "models/reference/request_ring_if.h"
+
+namespace stretto {
+
+class RequestRingPort final : public sc_core::sc_module,
+                              public Component,
+                              public DirectTransferClient,
+                              private EventHandler {
+ public:
+  tlm_utils::simple_target_socket_optional<RequestRingPort> csr;  // request_ring.yaml.
+  tlm_utils::simple_target_socket_optional<RequestRingPort, 32, StrettoProtocol> stores;
+  tlm_utils::simple_initiator_socket_optional<RequestRingPort, 32, StrettoProtocol> memory;
+  tlm_utils::simple_initiator_socket_optional<RequestRingPort, 32, StrettoProtocol> egress;
+
+  RequestRingPort(sc_core::sc_module_name name, uint32_t clock_mhz, PartitionServices& services,
+                  std::unique_ptr<RequestRing> ring, DmaEngine& engine);
+
+  void set_interrupts(InterruptLine& lines) { interrupts_ = &lines; }
+  void transfer_done(uint16_t tag, bool failed) override;
+
+  void report(StatisticSink& sink) const override;
+  void audit(AuditSink& sink) const override;
+  std::vector<std::string> waiting_on() const override;
+
+ private:
+  static constexpr unsigned kWrites = 16;
+
+  // What the ring did at an edge, for the machine at the time of that edge.
+  struct Action {
+    uint64_t cycle;
+    RequestRingOutputs out;
+    bool started;  // issue_* was taken at this edge,
+    bool written;  // write_* too; both of the outputs before it.
+    RequestRingOutputs before;
+    tlm::tlm_generic_payload* store;
+  };
+  struct Done {
+    uint16_t tag;
+    bool failed;
+  };
+  struct Word {
+    uint64_t value = 0;
+    bool busy = false;
+  };
+
+  tlm::tlm_sync_enum on_store(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+  tlm::tlm_sync_enum on_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                 sc_core::sc_time& delay);
+  void access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void on_event(uint64_t tag) override;
+  uint64_t step(uint64_t cycle, const RegisterPort& port);
+  void apply(const Action& action);
+  void write_word(const RequestRingOutputs& out);
+  void arm();
+  uint64_t next_free_cycle() const;
+
+  const ClockDomain clock_;
+  PartitionServices& services_;
+  std::unique_ptr<RequestRing> ring_;
+  DmaEngine& engine_;
+  InterruptLine* interrupts_ = nullptr;
+  PayloadPool pool_;
+
+  std::deque<tlm::tlm_generic_payload*> arriving_;  // Stores on their way to the window, then
+  std::deque<tlm::tlm_generic_payload*> stores_;    // at it: one enters the ring a clock.
+  std::deque<Done> done_;
+  std::deque<Action> actions_;
+  std::array<Word, kWrites> words_{};
+  unsigned words_busy_ = 0;
+  uint64_t next_cycle_ = 0;  // First clock that has not been stepped.
+  Time last_arrival_ = 0;
+  bool armed_ = false;
+  bool irq_ = false;
+  RequestRingOutputs out_;
+
+  struct Counters {
+    uint64_t stores = 0, refused_stores = 0, dropped = 0, popped = 0, refused = 0, accepted = 0,
+             started = 0;
+    uint64_t completed = 0, failed = 0, bytes = 0, replicas = 0, sent_flags = 0, received_flags = 0;
+    uint64_t words_failed = 0, steps = 0, store_high_water = 0;
+  } counters_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
