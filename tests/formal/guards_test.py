@@ -62,6 +62,7 @@ restless [R4]: count_o <= '0; => count_o <= '0; else if (!step_i) count_o <= cou
 """,
     "tests/formal/tiny.tasks": """all | Width=4 | prove | pdr | quick
 wide | Width=6 | prove | induction 12: shows the engine | only=a_r1_*
+brief | Width=4 | prove | pdr 1 | only=a_r1_*
 shallow | Width=4 | prove | bmc 8: shows the engine
 story | | cover | smtbmc 14 | quick
 story_bmc | | cover | bmc 14
@@ -74,6 +75,14 @@ SPOILED = {
                          ["a_r1_bound is FALSE", "R1: Counts to 9 at most.", "a_r1_bound.vcd"]),
     "a false property, by induction": ("rtl/tiny/tiny_props.sv", "count_o <= 9", "count_o <= 8",
                                        ["induction 12", "base case: u_props.a_r1_bound"], "wide"),
+    # 2147483647 x 2147483629, to be found by a solver in one second.
+    "a proof that takes too long": ("rtl/tiny/tiny_props.sv",
+                                    "always_ff @(posedge clk_i) if (live_q) begin\n    m_free: assume (step_i || !step_i);\n"
+                                    "    a_r1_bound: assert (count_o <= 9);",
+                                    "(* anyconst *) logic [31:0] p, q;\n"
+                                    "  always_ff @(posedge clk_i) if (live_q) begin\n    m_free: assume (step_i || !step_i);\n"
+                                    "    a_r1_bound: assert (64'(p) * 64'(q) != 64'd4611685975477714963);",
+                                    ["a_r1_bound is UNDECIDED in its time"], "brief"),
     "another false property": ("rtl/tiny/tiny_props.sv", "count_q != 9", "count_q != 7", ["a_r3_step is FALSE"]),
     "an unreached cover": ("rtl/tiny/tiny_props.sv", "cover (last_o)", "cover (count_o == 11)",
                            ["not reached in 14 clocks: u_props.c_end"], "story"),

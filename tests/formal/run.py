@@ -5,6 +5,7 @@ In the order of a run: the block's files are read and held against each other (B
 .tasks file is elaborated by yosys and proven (Job), each mutant is applied to a copy and must be refuted.
 """
 import argparse
+import collections
 import concurrent.futures
 import fnmatch
 import json
@@ -20,8 +21,12 @@ import time
 
 MIN_MUTANTS = 8
 QUICK_MUTANTS = 2  # Mutants a block under --quick: the first ones.
-PROVE_SECONDS = 120  # Default limit of one assertion.
-ABC_SECONDS = 900  # Whatever a row says.
+# All limits count processor time of the tool, so that a busy machine turns no proof red.
+PROVE_SECONDS = 300  # Default limit of one assertion; most take less than one.
+BMC_SECONDS = 600  # Of one assertion or cover, bounded.
+SMT_SECONDS = 600  # Of one run of yosys-smtbmc, z3 included.
+HUNT_SECONDS = 20  # Of one assertion in the search that comes before PDR when a mutant is hunted.
+STEPS = 3  # Of the induction that is tried before PDR.
 BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked.
 
 
@@ -202,17 +207,32 @@ class Block:
 
 
 # --------------------------------------------------------------------------------------------------- the tools
+slots = threading.Semaphore()  # So many tools run at a time; main() sets it.
+spent = collections.Counter()  # Processor seconds by folder of a Design.
+spent_lock = threading.Lock()
+
+
 def run_tool(folder, name, command, seconds=None):
-    """Output of `command`, also kept as <name>.log; None when it took too long."""
-    try:
-        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired as expired:
-        output = expired.stdout or b""
-        (folder / f"{name}.log").write_bytes(output if isinstance(output, bytes) else output.encode())
-        return None, 1
-    (folder / f"{name}.log").write_text(done.stdout)
-    return done.stdout, done.returncode
+    """(output, status) of `command`; the output, also kept as <name>.log, is None when it took too much time."""
+    log = folder / f"{name}.log"
+    limited = ["sh", "-c", 'ulimit -c 0; ulimit -S -t "$0"; exec "$@"', str(seconds or "unlimited"), *command]
+    with slots, log.open("wb") as sink:
+        process = subprocess.Popen(limited, cwd=folder, stdout=sink, stderr=subprocess.STDOUT)
+        # A tool that hangs without using time.
+        watch = threading.Timer(600 + 20 * seconds, process.kill) if seconds else None
+        if watch:
+            watch.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if watch:
+            watch.cancel()
+    used = usage.ru_utime + usage.ru_stime
+    with spent_lock:
+        spent[folder] += used
+    output = log.read_text(errors="replace")
+    if process.returncode < 0 or (seconds and process.returncode != 0 and used >= seconds):
+        return None, process.returncode
+    return output, process.returncode
 
 
 def yosys(folder, name, lines, products):
@@ -223,7 +243,7 @@ def yosys(folder, name, lines, products):
     (folder / f"{name}.ys").write_text("\n".join(lines) + "\n")
     output, status = run_tool(folder, name, ["yosys", "-Q", "-T", f"{name}.ys"])
     if status != 0 or not all((folder / product).exists() for product in products):
-        errors = [line for line in output.splitlines() if "ERROR" in line or "Warning" in line]
+        errors = [line for line in (output or "").splitlines() if "ERROR" in line or "Warning" in line]
         raise Failure("yosys: " + (" / ".join(errors[-3:]) or f"no {products}"))
     return output
 
@@ -262,6 +282,8 @@ class Design:
                 self.cells[cell["type"]].setdefault(name.split(".")[-1].split("[")[0], []).append(name)
         for kind, letter in (("$assert", "a"), ("$assume", "m"), ("$cover", "c")):
             found, wanted = set(self.cells[kind]), block.labels[letter]
+            if letter == "m":
+                wanted = wanted & found  # One that always holds for these parameters is not needed.
             if not wanted <= found:
                 raise Failure(f"{len(wanted - found)} of {len(wanted)} {kind} cells are gone after elaboration: " +
                               ", ".join(sorted(wanted - found)[:4]))
@@ -317,7 +339,7 @@ class Design:
                 "  \\$assert _TECHMAP_REPLACE_ (.A(!A), .EN(EN));\nendmodule\n")
             lines += ["techmap -map cover.v"]
         lines += ["memory_map", "setundef -anyseq", "setundef -undriven -anyseq", "opt -fast", "techmap", "opt -fast",
-                  "dffunmap", "abc -g AND -fast", "opt_clean", f"write_json {name}.json",
+                  "dffunmap", "aigmap", "setundef -anyseq", "opt_clean", f"write_json {name}.json",
                   f"write_aiger -zinit -map {name}.aim {name}.aig"]
         yosys(self.folder, name, lines, [f"{name}.json", f"{name}.aim", f"{name}.aig"])
         cells = self.netlist(name)["cells"]
@@ -330,28 +352,34 @@ class Design:
         lines += ["opt_clean", "dffunmap", f"write_smt2 -wires {name}.smt2"]
         yosys(self.folder, name + "_smt2", lines, [f"{name}.smt2"])
 
-    def abc(self, name, output, engine, witness=None):
+    def abc(self, name, output, engine, seconds, witness=None):
         """(verdict, clocks) of one output; verdict: proven, false, or None when the engine gave up."""
-        commands = f"read_aiger {name}.aig; fold; strash; cone -s -O {output}; scleanup; {engine}"
-        if witness:
-            commands += f"; write_cex -a {witness}"
-        text, _ = run_tool(self.folder, f"{name}_{output}", ["yosys-abc", "-c", commands], ABC_SECONDS)
+        engine = f"cone -s -O {output}; scleanup; {engine}" + (f"; write_cex -a {witness}" if witness else "")
+        return self.run_abc(f"{name}_{output}", name, engine, seconds)[:2]
+
+    def hunt(self, name, engine, seconds):
+        """(verdict, clocks, output) of the outputs together: "false" when one of them is, then which."""
+        return self.run_abc(name, name, engine, seconds)
+
+    def run_abc(self, log, name, engine, seconds):
+        text, _ = run_tool(self.folder, log, ["yosys-abc", "-c", f"read_aiger {name}.aig; fold; strash; {engine}"],
+                           seconds)
         if text is None:
-            return None, None
-        match = re.search(r"was asserted in frame\s+(\d+)", text)
+            return None, None, None
+        match = re.search(r"Output\s+(\d+)\D.*was asserted in frame\s+(\d+)", text)
         if match:
-            return "false", int(match.group(1))
+            return "false", int(match.group(2)), int(match.group(1))
         if "Property proved" in text or "Networks are equivalent" in text or "Explored all reachable states" in text:
-            return "proven", None
+            return "proven", None, None
         match = re.search(r"No output asserted in (\d+) frames", text)
-        return None, int(match.group(1)) if match else None
+        return None, int(match.group(1)) if match else None, None
 
 
 # ---------------------------------------------------------------------------------------------------- the jobs
 def counterexample(design, name, output, cell, clocks):
     """Writes the waves of a failed output; the path, or None when that was not cheap."""
     witness, vcd = f"{name}_{output}.aiw", f"{cell.split('.')[-1]}.vcd"
-    verdict, _ = design.abc(name, output, f"bmc3 -F {clocks + 2} -T 30", witness)
+    verdict, _ = design.abc(name, output, f"bmc3 -F {clocks + 2}", HUNT_SECONDS, witness)
     if verdict != "false":
         return None
     if not (design.folder / f"{name}.smt2").exists():
@@ -365,7 +393,24 @@ def counterexample(design, name, output, cell, clocks):
     return design.folder / vcd if (design.folder / vcd).exists() else None
 
 
-def prove(block, task, folder, keep):
+def judge(design, task, name, output):
+    """(verdict, clocks) of one assertion, by bmc or pdr as `task` says."""
+    if task.engine == "bmc":
+        verdict, clocks = design.abc(name, output, f"bmc3 -F {task.number}", BMC_SECONDS)
+        return ("proven" if verdict is None and clocks is not None and clocks >= task.number else verdict), clocks
+    seconds = task.number or PROVE_SECONDS
+    # Comparisons of wide words are inductive at once, or PDR takes them bit by bit, for ever. Most rules follow when
+    # equal nodes are merged; a lemma of one book needs no merging.
+    merge = "scorr; " if task.scorr and name == "rules" else ""
+    verdict, clocks = design.abc(name, output, f"{merge}ind -F {STEPS} -C 100000", seconds)
+    if verdict == "proven" and design.abc(name, output, f"bmc3 -F {STEPS + 1}", seconds)[0] == "false":
+        verdict = None
+    if verdict is None:
+        verdict, clocks = design.abc(name, output, "scorr; pdr" if task.scorr else "pdr", seconds)
+    return verdict, clocks
+
+
+def prove(block, task, folder, keep, parallel):
     design = Design(block, task.parameters, folder)
     labels = {label for label in block.labels["a"] if task.selects(label)}
     if not labels:
@@ -379,7 +424,7 @@ def prove(block, task, folder, keep):
             design.smt2(name, asserts, assumes)
             for step in ([], ["-i"]):
                 text, _ = run_tool(folder, name + "".join(step), ["yosys-smtbmc", "-s", "z3", "-t", str(task.number),
-                                                                  *step, f"{name}.smt2"], 600)
+                                                                  *step, f"{name}.smt2"], SMT_SECONDS)
                 if text is None or "Status: PASSED" not in text:
                     failed = sorted(set(re.findall(r"Assert failed in \w+: (\S+)", text or ""))) or ["time limit"]
                     problems.append(("induction step: " if step else "base case: ") + ", ".join(failed))
@@ -388,20 +433,10 @@ def prove(block, task, folder, keep):
         outputs = design.aiger(name, asserts, assumes)
         if sorted(outputs) != sorted(design.names("$assert", asserts)):
             raise Failure(f"{len(outputs)} outputs for {len(asserts)} assertions")
-        for output, cell in enumerate(outputs):
-            count += 1
-            if task.engine == "bmc":
-                verdict, clocks = design.abc(name, output, f"bmc3 -F {task.number} -T 600")
-                if verdict is None and clocks is not None and clocks >= task.number:
-                    verdict = "proven"
-            else:
-                engine = f"pdr -T {task.number or PROVE_SECONDS}"
-                # A lemma is often inductive as it stands; most rules follow once equal nodes are merged.
-                engines = (["pdr -T 10"] if name == "lemmas" else []) + ["scorr; " + engine if task.scorr else engine]
-                for engine in engines:
-                    verdict, clocks = design.abc(name, output, engine)
-                    if verdict:
-                        break
+        count += len(outputs)
+        with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+            verdicts = pool.map(lambda output: judge(design, task, name, output), range(len(outputs)))
+        for output, (cell, (verdict, clocks)) in enumerate(zip(outputs, verdicts)):
             if verdict == "proven":
                 continue
             rule = rule_of(cell.split(".")[-1])
@@ -426,11 +461,11 @@ def cover(block, task, folder):
     if task.engine == "smtbmc":
         design.smt2("covers", covers=labels)
         text, _ = run_tool(folder, "covers", ["yosys-smtbmc", "-s", "z3", "-c", "-t", str(task.number),
-                                              "covers.smt2"], 600)
+                                              "covers.smt2"], SMT_SECONDS)
         reached = set(re.findall(r"Reached cover statement at (\S+) in step", text or ""))
     else:
         for output, cell in enumerate(design.aiger("covers", covers=labels)):
-            if design.abc("covers", output, f"bmc3 -F {task.number} -T 120")[0] == "false":
+            if design.abc("covers", output, f"bmc3 -F {task.number}", BMC_SECONDS)[0] == "false":
                 reached.add(cell)
     if wanted - reached:
         raise Failure(f"not reached in {task.number} clocks: " + ", ".join(sorted(wanted - reached)))
@@ -439,26 +474,25 @@ def cover(block, task, folder):
 
 def refute(block, mutant, folder):
     task = block.task_of(mutant)
-    folder.mkdir(parents=True)
+    changed = folder.with_name(folder.name + "_rtl")
+    changed.mkdir(parents=True)
     replaced = {}
     for path in block.sources:
         text = path.read_text()
         if mutant.text in text:
-            replaced[path] = folder / path.name
+            replaced[path] = changed / path.name
             replaced[path].write_text(text.replace(mutant.text, mutant.replacement))
-    design = Design(block, task.parameters, folder / "design", replaced)
+    design = Design(block, task.parameters, folder, replaced)
     found = []
     for rule in mutant.rules:
         labels = {label for label in block.labels["a"] if rule_of(label) == rule}
         outputs = design.aiger(f"rule_{rule}", labels)
-        for engine in (f"bmc3 -F {BMC_FRAMES} -T 20", f"scorr; pdr -T {PROVE_SECONDS}"):
-            broken = next((cell for output, cell in enumerate(outputs)
-                           if design.abc(f"rule_{rule}", output, engine)[0] == "false"), None)
-            if broken:
-                break
-        if not broken:
+        verdict, _, output = design.hunt(f"rule_{rule}", f"bmc3 -F {BMC_FRAMES}", HUNT_SECONDS)
+        if verdict != "false":
+            verdict, _, output = design.hunt(f"rule_{rule}", "scorr; pdr", PROVE_SECONDS)
+        if verdict != "false":
             raise Failure(f"SURVIVED: no assertion of {rule} breaks in task {task.name}")
-        found.append(broken.split(".")[-1])
+        found.append(outputs[output].split(".")[-1])
     return "refuted by " + ", ".join(found)
 
 
@@ -492,11 +526,16 @@ def main():
     parser.add_argument("--only", metavar="NAME", help="only tasks and mutants whose name matches (* and ?)")
     parser.add_argument("--keep", metavar="DIR", type=pathlib.Path,
                         help="keep scripts, logs and counterexample waves in DIR (a new or empty folder)")
-    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="jobs at a time (default: all CPUs)")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), metavar="N",
+                        help="tools that run at a time (default: all CPUs)")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2],
                         help="another tree with rtl/ and tests/formal/")
     options = parser.parse_args()
 
+    if options.jobs < 1:
+        parser.error("--jobs must be at least 1")
+    global slots
+    slots = threading.Semaphore(options.jobs)
     root = options.root.resolve()
     folders, bare = find_blocks(root)
     unknown = [name for name in options.blocks if name not in folders]
@@ -552,22 +591,21 @@ def main():
 
     def execute(job):
         block, what, item = job
-        start = time.monotonic()
         folder = work / block.name / f"{what}_{item.name}"
         error = None
         try:
             if what == "prove":
-                result = prove(block, item, folder, options.keep)
+                result = prove(block, item, folder, options.keep, options.jobs)
             elif what == "cover":
                 result = cover(block, item, folder)
             else:
                 result = refute(block, item, folder)
         except Failure as failure:
             error = result = str(failure)
-        seconds = time.monotonic() - start
+        seconds = spent[folder]
         with lock:
             how = item.how() if what != "mutant" else "[" + " ".join(item.rules) + "]"
-            print(f"{'FAIL' if error else 'ok  '}  {block.name} {what} {item.name} {how}: {result}  ({seconds:.1f} s)",
+            print(f"{'FAIL' if error else 'ok  '}  {block.name} {what} {item.name} {how}: {result}  ({seconds:.1f} CPU s)",
                   flush=True)
             entry = summary[block.name]
             entry["seconds"] += seconds
@@ -580,14 +618,14 @@ def main():
         return None
 
     try:
-        with concurrent.futures.ThreadPoolExecutor(max(1, options.j)) as pool:
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for future in [pool.submit(execute, job) for job in jobs]:
                 future.result()
     finally:
         if not options.keep:
             shutil.rmtree(work, ignore_errors=True)
 
-    rows = [["block", "rules", "assertions", "assumed", "proofs", "covers reached", "mutants refuted", "seconds"]]
+    rows = [["block", "rules", "assertions", "assumed", "proofs", "covers reached", "mutants refuted", "CPU s"]]
     for block in blocks:
         entry = summary[block.name]
         engines = sorted(set(entry["engines"]))
