@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "platform/options.h"
-#include "platform/workload.h"
 
 namespace stretto {
 

@@ -26,7 +26,7 @@ void on_signal(int number) {
 
 using Clock = std::chrono::steady_clock;
 
-pid_t start(const Job& job) {
+pid_t start(const ChildProcess& job) {
   std::vector<char*> argv;
   for (const std::string& word : job.command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -56,8 +56,8 @@ pid_t start(const Job& job) {
 
 }  // namespace
 
-int run_jobs(std::vector<Job>& jobs, unsigned at_once,
-             const std::function<void(const Job&)>& finished) {
+int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once,
+             const std::function<void(const ChildProcess&)>& finished) {
   interrupted = 0;
   struct sigaction action {
   }, old_int{}, old_term{}, old_hup{};
@@ -90,7 +90,7 @@ int run_jobs(std::vector<Job>& jobs, unsigned at_once,
     }
     const auto found = running.find(child);
     if (found == running.end()) continue;
-    Job& job = jobs[found->second.job];
+    ChildProcess& job = jobs[found->second.job];
     job.seconds = std::chrono::duration<double>(Clock::now() - found->second.since).count();
     job.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     job.interrupted = told && job.exit_code == 128 + SIGINT;

@@ -11,7 +11,7 @@
 
 namespace stretto {
 
-struct Job {
+struct ChildProcess {
   std::string title;
   std::vector<std::string> command;
   std::string log_file;
@@ -22,8 +22,8 @@ struct Job {
 
 // `finished` is called after each job. Returns the number of the signal that interrupted it, or 0.
 // REQUIRES: one thread.
-int run_jobs(std::vector<Job>& jobs, unsigned at_once,
-             const std::function<void(const Job&)>& finished);
+int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once,
+             const std::function<void(const ChildProcess&)>& finished);
 
 }  // namespace stretto
 

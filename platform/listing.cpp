@@ -26,13 +26,18 @@ void list_machines() {
 void list_workloads() {
   for (const std::string& name : shipped("workloads")) {
     const Workload workload = load_workload(name);
-    std::printf("%-20s %-34s machine %s; M %u N %u K %u; data %s\n", name.c_str(),
-                workload.description.c_str(), workload.machine.c_str(), workload.m, workload.n,
-                workload.k, workload.data.c_str());
+    std::string shape;
+    for (const auto& [key, size] : workload.what->shape())
+      shape.append(" ").append(key).append(" ").append(std::to_string(size));
+    std::printf("%-20s %-34s machine %s; %s:%s; data %s\n", name.c_str(),
+                workload.description.c_str(), workload.machine.c_str(), workload.kind.c_str(),
+                shape.c_str(), workload.data.c_str());
   }
-  std::printf("\nmodes\n");
-  for (const auto& [name, sentence] : workload_modes())
-    std::printf("  %-12s %s\n", name.c_str(), sentence.c_str());
+  for (const auto& [key, kind] : workload_kinds()) {
+    std::printf("\nmodes of %s\n", key.c_str());
+    for (const auto& [name, sentence] : kind->modes())
+      std::printf("  %-12s %s\n", name.c_str(), sentence.c_str());
+  }
 }
 
 void list_blocks() {

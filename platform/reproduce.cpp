@@ -21,7 +21,7 @@
 #include "platform/job_pool.h"
 #include "platform/machine.h"
 #include "platform/options.h"
-#include "platform/sub_layer.h"
+#include "platform/system.h"
 #include "platform/t3_targets.h"
 #include "platform/workload.h"
 #include "platform/yaml_file.h"
@@ -174,19 +174,17 @@ class Reproduction {
     if (!one.full) machine.set("sim.mirror=true");
     for (const std::string& set : options_.sets) machine.set(set);
     machine.check();
-    check_fits(request);
-    check_kernels(request);
-    std::string text = "workload t3/" + one.name + "\nmode " + one.mode + "\nm " +
-                       std::to_string(request.workload.m) + "\nn " +
-                       std::to_string(request.workload.n) + "\nk " +
-                       std::to_string(request.workload.k) + "\nimpl " + options_.impl + "\n";
+    request.workload.what->check(request);
+    std::string text = "workload t3/" + one.name + "\nmode " + one.mode + "\n";
+    for (const auto& [key, size] : request.workload.what->shape())
+      text += key + " " + std::to_string(size) + "\n";
+    text += "impl " + options_.impl + "\n";
     for (const Parameter& parameter : machine.parameters().all()) {
       if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
     }
-    const SoftwareSpec& software = machine.spec().software;
-    for (const std::string& file :
-         {std::string("/proc/self/exe"), software_folder() + "/firmware/main.elf",
-          kernel_path(software.gemm), kernel_path(software.ring)}) {
+    std::vector<std::string> files = request.workload.what->kernel_files(request);
+    files.insert(files.begin(), {"/proc/self/exe", software_folder() + "/firmware/main.elf"});
+    for (const std::string& file : files) {
       text += fs::path(file).filename().string() + " sha256 " + sum_of(file) + "\n";
     }
     return text;
@@ -300,7 +298,7 @@ class Reproduction {
   }
 
   int simulate() {
-    std::vector<Job> jobs;
+    std::vector<ChildProcess> jobs;
     std::error_code error;
     const std::string self = fs::read_symlink("/proc/self/exe", error).string();
     for (const Simulation& one : simulations_) {
@@ -308,7 +306,7 @@ class Reproduction {
       prepare_folder(one.folder);
       fs::remove(one.folder + "/stats.json", error);
       write_atomically(one.folder + "/key", one.key);
-      Job job;
+      ChildProcess job;
       job.title = one.machine + " " + one.name + " " + one.mode + (one.full ? " full" : "");
       job.command = arguments(one);
       job.command.insert(job.command.begin(), self);
@@ -320,7 +318,7 @@ class Reproduction {
                  jobs.size(), simulations_.size(), options_.jobs, options_.out.c_str());
     size_t finished = 0;
     int status = kExitSuccess;
-    const int signal = run_jobs(jobs, options_.jobs, [&](const Job& job) {
+    const int signal = run_jobs(jobs, options_.jobs, [&](const ChildProcess& job) {
       ++finished;
       const bool failed = job.exit_code != 0 && !job.interrupted;
       const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";

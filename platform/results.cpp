@@ -147,6 +147,7 @@ std::string to_json(const Results& results) {
                                {"first", results.check.first},
                                {"max_error", results.check.max_error},
                                {"error_bound", results.check.error_bound}};
+  if (!results.job.empty()) root["job"] = results.job;
   root["audit"] = audit_json(results);
   root["digest"] = results.digest;
   root["host"] = json::object{
@@ -241,6 +242,7 @@ std::string summary(const Results& results) {
   std::snprintf(text, sizeof text, "  host        %.2f s wall, %.2f s cpu, %.0f MiB\n",
                 results.wall_s, results.cpu_s, results.peak_rss_mib);
   out << text << "  digest      " << results.digest << "\n";
+  if (!results.table.empty()) out << "\n" << results.table;
   return out.str();
 }
 

@@ -4,6 +4,8 @@
 #ifndef STRETTO_PLATFORM_RESULTS_H_
 #define STRETTO_PLATFORM_RESULTS_H_
 
+#include <boost/json/object.hpp>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -32,7 +34,7 @@ struct Results {
   std::string data;
   uint64_t seed = 0;
   uint32_t gpus = 0;
-  std::map<std::string, uint64_t> shape;  // m, n, k of the sub-layer.
+  std::map<std::string, uint64_t> shape;  // Of the workload: m, n, k of a sub-layer.
   std::map<std::string, std::string> impl;
   std::map<std::string, std::string> kernel_sha256;
   std::string firmware_sha256;
@@ -43,6 +45,8 @@ struct Results {
   uint64_t cp_cycles = 0;
   std::map<std::string, uint64_t> tracker;  // updates, triggers, spills, max_live.
   std::map<std::string, uint64_t> mca;
+  boost::json::object job;  // What the job says itself, see job.h.
+  std::string table;
   CheckReport check;
   std::vector<AuditResult> audit;
   std::string digest;

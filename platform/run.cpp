@@ -15,7 +15,6 @@
 #include "platform/cli.h"
 #include "platform/monitor.h"
 #include "platform/results.h"
-#include "platform/sub_layer.h"
 #include "platform/system.h"
 #include "platform/timeline.h"
 #include "platform/traced_build.h"
@@ -71,10 +70,7 @@ SystemRequest prepare(RunOptions& options, Machine& machine) {
   }
   for (const std::string& set : options.sets) machine.set(set);
   machine.check();
-  if (request.has_workload) {
-    check_fits(request);
-    check_kernels(request);
-  }
+  if (request.has_workload) request.workload.what->check(request);
   return request;
 }
 

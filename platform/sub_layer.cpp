@@ -6,9 +6,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
-#include "models/common/read_file.h"
 #include "models/common/stamp.h"
-#include "platform/atomic_file.h"
 #include "platform/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 
@@ -27,9 +25,8 @@ ring_gemm_mode_t mode_of(const std::string& name) {
   throw UserError("mode '" + name + "' has no host program");
 }
 
-std::vector<uint8_t> kernel_file(const std::string& name) {
-  const std::string bytes = read_file(kernel_path(name));
-  return {bytes.begin(), bytes.end()};
+const SubLayerKind& kind_of(const SystemRequest& request) {
+  return dynamic_cast<const SubLayerKind&>(*request.workload.what);
 }
 
 uint64_t mix(uint64_t x) {
@@ -71,7 +68,7 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
 ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
   const SoftwareSpec& software = spec.software;
-  const Workload& workload = request.workload;
+  const SubLayerKind& workload = kind_of(request);
   ring_gemm_parameters_t p{};
   p.mode = mode_of(request.options.mode);
   p.rank = rank;
@@ -102,12 +99,12 @@ ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank
 // places.
 void check_mirror(const SystemRequest& request, const ring_gemm_plan_t& plan) {
   const MachineSpec& spec = request.machine.spec();
-  const Workload& workload = request.workload;
+  const SubLayerKind& workload = kind_of(request);
   if (request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
   const bool clipped = workload.n % 128 != 0;
   if (plan.tiles % spec.gpus != 0 || workload.m % spec.software.tile_m != 0 ||
       (clipped && plan.tiles / spec.gpus % plan.tiles_n != 0)) {
-    throw UserError("sim.mirror: workload " + workload.name + " does not give equal chunks to " +
+    throw UserError("sim.mirror: workload " + request.workload.name + " does not give equal chunks to " +
                     std::to_string(spec.gpus) + " GPUs; simulate all of them");
   }
 }
@@ -149,17 +146,6 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
   }
 }
 
-HostCore& core_of(void* context) {
-  return *static_cast<HostCore*>(context);
-}
-
-}  // namespace
-
-std::string kernel_path(const std::string& name) {
-  const bool is_file = name.find('/') != std::string::npos;
-  return is_file ? name : software_folder() + "/kernels/" + name + ".elf";
-}
-
 void check_fits(const SystemRequest& request) {
   const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode +
                           ": does not fit: it ";
@@ -195,10 +181,61 @@ void check_kernels(const SystemRequest& request) {
     throw UserError(kernel_path(software.ring) + ": " + error);
 }
 
+}  // namespace
+
+void SubLayerKind::describe(ParameterSet& set) {
+  set.number("m", m, 1, 1u << 20, "Rows of the output.");
+  set.number("n", n, 1, 1u << 20, "Columns of the output.");
+  set.number("k", k, 1, 1u << 20, "Reduction dimension of one GPU.");
+  set.flag("a_k_contiguous", a_k_contiguous, "A is stored M x K, else K x M.");
+  set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+}
+
+std::string SubLayerKind::wrong() const {
+  for (const auto& [key, value] : {std::pair("m", m), std::pair("n", n), std::pair("k", k)}) {
+    if (value == 0) return std::string("needs ") + key;
+  }
+  return "";
+}
+
+const std::vector<std::pair<std::string, std::string>>& SubLayerKind::modes() const {
+  static const std::vector<std::pair<std::string, std::string>> modes{
+      {"sequential", "GEMM, then ring reduce-scatter kernel, then ring all-gather kernel"},
+      {"t3",
+       "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then "
+       "all-gather"},
+      {"t3-mca", "as t3, with communication-aware memory arbitration"},
+      {"gemm", "the GEMM alone"},
+      {"rs", "the reduce-scatter kernel alone"},
+      {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
+      {"ag", "the all-gather kernel alone"},
+  };
+  return modes;
+}
+
+std::map<std::string, uint64_t> SubLayerKind::shape() const {
+  return {{"m", m}, {"n", n}, {"k", k}};
+}
+
+void SubLayerKind::check(const SystemRequest& request) const {
+  check_fits(request);
+  check_kernels(request);
+}
+
+std::vector<std::string> SubLayerKind::kernel_files(const SystemRequest& request) const {
+  const SoftwareSpec& software = request.machine.spec().software;
+  return {kernel_path(software.gemm), kernel_path(software.ring)};
+}
+
+std::unique_ptr<Job> SubLayerKind::make_job(const SystemRequest& request,
+                                            std::vector<MemoryImage*> memories) const {
+  return std::make_unique<SubLayer>(request, std::move(memories));
+}
+
 SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories)
     : request_(request),
       spec_(request.machine.spec()),
-      workload_(request.workload),
+      workload_(kind_of(request)),
       ranks_(spec_.gpus),
       stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)),
       mode_(request.options.mode),
@@ -212,9 +249,8 @@ SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memor
     p.ring_elf = ring_elf_.data();
     p.ring_elf_bytes = ring_elf_.size();
     [[maybe_unused]] const stretto_status_t status = ring_gemm_plan(&p, &plans_.emplace_back());
-    assert(status == STRETTO_OK && "check_fits");
+    assert(status == STRETTO_OK && "checked");
   }
-  results_.resize(memories_.size());
 }
 
 MirrorMap SubLayer::mirror() const {
@@ -323,39 +359,11 @@ void SubLayer::add_programs(Host& host) {
 }
 
 void SubLayer::run_rank(HostCore& core, uint32_t rank) {
-  stretto_host_ops_t ops{};
-  ops.context = &core;
-  ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
-    core_of(context).write(address, data, bytes);
-  };
-  ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
-    const auto how = condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal
-                                                         : HostCore::Condition::at_least;
-    return core_of(context).wait_word(address, how, value);
-  };
-  ops.store = [](void* context, uint64_t address, uint64_t value) {
-    core_of(context).store(address, value);
-  };
-  ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
-    core_of(context).charge_ns(nanoseconds);
-  };
-  ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
-  ring_gemm_result_t& result = results_[rank];
+  const stretto_host_ops_t ops = host_ops(core);
+  ring_gemm_result_t result{};
   ring_gemm_run(&parameters_[rank], &ops, &result);
   ended_ = std::max(ended_, core.now());
-  if (result.status == STRETTO_OK) return;
-  switch (result.status) {
-    // What the machine was asked to do was wrong, as opposed to what it did.
-    case STRETTO_ERROR_ARGUMENT:
-    case STRETTO_ERROR_OVERLAP:
-    case STRETTO_ERROR_UNMAPPED:
-    case STRETTO_ERROR_TABLE_FULL:
-    case STRETTO_ERROR_RESOURCES:
-    case STRETTO_ERROR_KERNEL:
-      throw UserError(result.message);
-    default:
-      throw CheckError(result.message);
-  }
+  if (result.status != STRETTO_OK) throw_status(result.status, result.message);
 }
 
 // Results

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor-parallel sub-layer on the machine: what lies in memory before time 0, the host program
-// of each rank, and what must be there at the end. The program itself is sw/apps/ring_gemm_rs.c,
-// over the driver.
+// Workloads of kind sub_layer: one tensor-parallel sub-layer (T3-BASE-01). C = A * B on every GPU
+// gives a partial M x N result; the ring reduces it into one chunk a GPU (rs) and gathers the chunks
+// (ag). The host program is sw/apps/ring_gemm_rs.c, over the driver.
 #ifndef STRETTO_PLATFORM_SUB_LAYER_H_
 #define STRETTO_PLATFORM_SUB_LAYER_H_
 
@@ -11,49 +11,51 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "models/fabric/chunk_mirror.h"
-#include "models/host/host.h"
-#include "platform/check.h"
+#include "platform/job.h"
 #include "platform/machine_spec.h"
 #include "platform/system.h"
+#include "platform/workload.h"
 #include "sw/apps/ring_gemm_rs.h"
 
 namespace stretto {
 
-// The file of software.gemm or software.ring: of a shipped kernel, or the name itself if it has a
-// slash.
-std::string kernel_path(const std::string& name);
-
-// Throws UserError, with the limit, if the workload is too large for the machine or cannot be
-// mirrored. Reads no file.
-void check_fits(const SystemRequest& request);
-
-// Throws UserError naming the file if a kernel ELF that the mode needs would not load.
-void check_kernels(const SystemRequest& request);
-
-class SubLayer {
+class SubLayerKind final : public WorkloadKind {
  public:
-  // Reads the kernels; throws UserError. REQUIRES: check_fits() has passed. `memories` by simulated
-  // GPU; they outlive this.
+  void describe(ParameterSet& set) override;
+  std::string wrong() const override;
+  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::map<std::string, uint64_t> shape() const override;
+  void check(const SystemRequest& request) const override;
+  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
+  std::unique_ptr<Job> make_job(const SystemRequest& request,
+                                std::vector<MemoryImage*> memories) const override;
+
+  uint32_t m = 0;              // Rows of the output: tokens.
+  uint32_t n = 0;              // Columns of the output: hidden size.
+  uint32_t k = 0;              // Of one GPU: the reduction dimension is cut TP ways.
+  bool a_k_contiguous = true;  // A stored M x K; else K x M.
+  bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
+};
+
+class SubLayer final : public Job {
+ public:
+  // Reads the kernels; throws UserError. REQUIRES: the workload's check() has passed. `memories` by
+  // simulated GPU; they outlive this.
   SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories);
 
   // Operands, and in isolated collectives what the output holds at their start.
-  void place_contents();
-  // One program a simulated rank; throws from the run: UserError if the driver refuses, CheckError
-  // if the machine fails.
-  void add_programs(Host& host);
-  CheckReport check() const;
+  void place_contents() override;
+  // One program a simulated rank.
+  void add_programs(Host& host) override;
+  CheckReport check() const override;
   // Law: what was written lies where somebody may write. Operands and memory that nobody was given
   // stay as they were.
-  void audit(uint32_t rank, AuditSink& sink) const;
+  void audit(uint32_t rank, AuditSink& sink) const override;
+  MirrorMap mirror() const override;
+  Time ended() const override { return ended_; }
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
 
-  // For a mirrored machine: how its own packets come back to it.
-  MirrorMap mirror() const;
   const ring_gemm_plan_t& plan(uint32_t rank) const { return plans_[rank]; }
-  const std::vector<ring_gemm_result_t>& results() const { return results_; }
-  // When the last program ended.
-  Time ended() const { return ended_; }
-  std::vector<std::pair<std::string, std::string>> kernel_sha256() const;
 
  private:
   void place_stamps(uint32_t rank);
@@ -67,7 +69,7 @@ class SubLayer {
 
   const SystemRequest& request_;
   const MachineSpec& spec_;
-  const Workload& workload_;
+  const SubLayerKind& workload_;
   const uint32_t ranks_;
   const uint32_t stamp_limit_;
   const std::string mode_;
@@ -76,7 +78,6 @@ class SubLayer {
   std::vector<uint8_t> ring_elf_;
   std::vector<ring_gemm_parameters_t> parameters_;  // By simulated rank.
   std::vector<ring_gemm_plan_t> plans_;
-  std::vector<ring_gemm_result_t> results_;
   Time ended_ = 0;
 };
 

@@ -8,7 +8,7 @@
 #include "models/common/error.h"
 #include "platform/collect.h"
 #include "platform/gpu_node.h"
-#include "platform/sub_layer.h"
+#include "platform/job.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {
@@ -56,7 +56,7 @@ class System::Impl {
     return "";
   }
 
-  CheckReport check() const { return sub_layer_ == nullptr ? CheckReport{} : sub_layer_->check(); }
+  CheckReport check() const { return job_ == nullptr ? CheckReport{} : job_->check(); }
 
   void collect(Results& results) {
     results.machine = request_.machine.name();
@@ -65,23 +65,23 @@ class System::Impl {
     results.data = request_.options.data;
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
-    if (request_.has_workload)
-      results.shape = {
-          {"m", request_.workload.m}, {"n", request_.workload.n}, {"k", request_.workload.k}};
+    if (request_.has_workload) results.shape = request_.workload.what->shape();
     for (const auto& [block, impl] : request_.options.impl) results.impl[block] = impl_name(impl);
     results.firmware_sha256 = firmware_->sha256();
     results.time[static_cast<unsigned>(Phase::total)] =
-        sub_layer_ != nullptr && results.status == "complete" ? sub_layer_->ended()
+        job_ != nullptr && results.status == "complete" ? job_->ended()
                                                               : sc_core::sc_time_stamp().value();
-    if (sub_layer_ != nullptr) {
-      for (const auto& [name, sum] : sub_layer_->kernel_sha256()) results.kernel_sha256[name] = sum;
+    if (job_ != nullptr) {
+      for (const auto& [name, sum] : job_->kernel_sha256()) results.kernel_sha256[name] = sum;
+      results.table = job_->table();
+      results.job = job_->details();
     }
     collect_machine(gpus_, host_.get(), results);
-    if (sub_layer_ == nullptr || results.status != "complete") return;
+    if (job_ == nullptr || results.status != "complete") return;
     AuditSink audit;
     for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {
       audit.set_where("gpu" + std::to_string(rank));
-      sub_layer_->audit(rank, audit);
+      job_->audit(rank, audit);
     }
     results.audit.insert(results.audit.end(), audit.all().begin(), audit.all().end());
   }
@@ -125,10 +125,10 @@ class System::Impl {
     }
     host_ = std::make_unique<Host>("host", spec_.host, spec_.pcie, pcie_ports, conductor_);
     conductor_.attach_host(*host_);
-    sub_layer_ = std::make_unique<SubLayer>(request_, memories);
-    sub_layer_->place_contents();
-    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(sub_layer_->mirror());
-    sub_layer_->add_programs(*host_);
+    job_ = request_.workload.what->make_job(request_, memories);
+    job_->place_contents();
+    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(job_->mirror());
+    job_->add_programs(*host_);
   }
 
   const SystemRequest request_;
@@ -138,7 +138,7 @@ class System::Impl {
   std::vector<std::unique_ptr<GpuNode>> gpus_;
   std::shared_ptr<const ElfImage> firmware_;
   std::unique_ptr<Host> host_;
-  std::unique_ptr<SubLayer> sub_layer_;
+  std::unique_ptr<Job> job_;
 };
 
 System::System(const SystemRequest& request, Timeline* timeline, Waves* waves)

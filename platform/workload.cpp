@@ -4,23 +4,31 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "platform/sub_layer.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {
 
-const std::vector<std::pair<std::string, std::string>>& workload_modes() {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"sequential", "GEMM, then ring reduce-scatter kernel, then ring all-gather kernel"},
-      {"t3",
-       "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then "
-       "all-gather"},
-      {"t3-mca", "as t3, with communication-aware memory arbitration"},
-      {"gemm", "the GEMM alone"},
-      {"rs", "the reduce-scatter kernel alone"},
-      {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
-      {"ag", "the all-gather kernel alone"},
-  };
+namespace {
+
+std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key,
+                                  const YAML::Node& list, const WorkloadKind& kind) {
+  if (!list.IsSequence()) throw UserError(where(file, key) + ": modes must be a list");
+  std::vector<std::string> modes;
+  for (const auto& mode : list) {
+    const std::string name = yaml_text(file, mode, "modes");
+    const auto& all = kind.modes();
+    if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; }))
+      throw UserError(where(file, mode) + ": unknown mode '" + name + "'");
+    modes.push_back(name);
+  }
   return modes;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds() {
+  return {{"sub_layer", std::make_shared<SubLayerKind>()}};
 }
 
 bool Workload::has_mode(const std::string& mode) const {
@@ -41,9 +49,18 @@ Workload load_workload(const std::string& name_or_file) {
   workload.file = find_shipped("workloads", name_or_file);
   const std::string& file = workload.file;
   const YAML::Node node = load_yaml(file);
-  bool has_shape = false;
+  std::vector<std::string> keys{"description", "machine", "data", "set", "modes"};
+  std::string kinds;
+  const auto all = workload_kinds();
+  for (const auto& [key, kind] : all) {
+    keys.push_back(key);
+    kinds.append(kinds.empty() ? "" : " or ").append(key);
+  }
+  YAML::Node modes_key, modes;
   for (const auto& item : node) {
     const std::string key = item.first.Scalar();
+    const auto kind =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == key; });
     if (key == "description") {
       workload.description = yaml_text(file, item.second, key);
     } else if (key == "machine") {
@@ -55,40 +72,30 @@ Workload load_workload(const std::string& name_or_file) {
     } else if (key == "set") {
       continue;  // configure().
     } else if (key == "modes") {
-      if (!item.second.IsSequence())
-        throw UserError(where(file, item.first) + ": modes must be a list");
-      for (const auto& mode : item.second) {
-        const std::string name = yaml_text(file, mode, key);
-        const auto& all = workload_modes();
-        if (std::none_of(all.begin(), all.end(),
-                         [&](const auto& one) { return one.first == name; })) {
-          throw UserError(where(file, mode) + ": unknown mode '" + name + "'");
-        }
-        workload.modes.push_back(name);
-      }
-    } else if (key == "sub_layer") {
+      modes_key.reset(item.first);
+      modes.reset(item.second);
+    } else if (kind != all.end()) {
+      if (workload.what != nullptr)
+        throw UserError(where(file, item.first) + ": a workload is " + kinds + ", not several");
       if (!item.second.IsMap())
-        throw UserError(where(file, item.first) + ": sub_layer must be a map");
-      has_shape = true;
+        throw UserError(where(file, item.first) + ": " + key + " must be a map");
       ParameterSet set;
-      set.number("m", workload.m, 1, 1u << 20, "");
-      set.number("n", workload.n, 1, 1u << 20, "");
-      set.number("k", workload.k, 1, 1u << 20, "");
-      set.flag("a_k_contiguous", workload.a_k_contiguous, "");
-      set.flag("b_k_contiguous", workload.b_k_contiguous, "");
+      kind->second->describe(set);
       assign_tree(set, file, item.second, "", "");
+      const std::string wrong = kind->second->wrong();
+      if (!wrong.empty())
+        throw UserError(where(file, item.second) + ": " + key + " " + wrong);
+      workload.kind = key;
+      workload.what = kind->second;
     } else {
-      const std::string near =
-          nearest_names(key, {"description", "machine", "data", "set", "modes", "sub_layer"});
+      const std::string near = nearest_names(key, keys);
       throw UserError(where(file, item.first) + ": unknown key '" + key + "'" +
                       (near.empty() ? "" : "; nearest: " + near));
     }
   }
-  if (!has_shape) throw UserError(file + ": sub_layer with m, n and k is missing");
-  for (const auto& [key, value] :
-       {std::pair("m", workload.m), std::pair("n", workload.n), std::pair("k", workload.k)}) {
-    if (value == 0) throw UserError(where(file, node["sub_layer"]) + ": sub_layer needs " + key);
-  }
+  if (workload.what == nullptr) throw UserError(file + ": " + kinds + " is missing");
+  if (!modes.IsDefined() || modes.IsNull()) throw UserError(file + ": modes is missing");
+  workload.modes = modes_of(file, modes_key, modes, *workload.what);
   if (workload.modes.empty()) throw UserError(file + ": modes is missing");
   return workload;
 }

@@ -1,17 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload: one tensor-parallel sub-layer (T3-BASE-01), its modes and its default machine. C = A
-// * B on every GPU gives a partial M x N result; the ring reduces it into one chunk a GPU (rs) and
-// gathers the chunks (ag).
+// A workload file: what runs (one of several kinds), its modes and its default machine.
 #ifndef STRETTO_PLATFORM_WORKLOAD_H_
 #define STRETTO_PLATFORM_WORKLOAD_H_
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "platform/job.h"
 #include "platform/machine.h"
 
 namespace stretto {
+
+struct SystemRequest;
+
+// What the key of a workload file that names the kind describes; parameters are declared as those
+// of machines are.
+class WorkloadKind {
+ public:
+  virtual ~WorkloadKind() = default;
+  // The keys of its map; the fields are those of this object.
+  virtual void describe(ParameterSet& set) = 0;
+  // What is wrong with the values as they are, as in "needs m"; empty if nothing is.
+  virtual std::string wrong() const = 0;
+  // Modes of this kind, with a sentence each. A file lists those it allows.
+  virtual const std::vector<std::pair<std::string, std::string>>& modes() const = 0;
+  // Sizes for listings and stats.json.
+  virtual std::map<std::string, uint64_t> shape() const = 0;
+
+  // Throws UserError, with the limit, if the workload does not fit the machine or cannot be
+  // mirrored, or naming the file if a kernel ELF that the mode needs would not load. Builds nothing.
+  virtual void check(const SystemRequest& request) const = 0;
+  // Files of the kernels that the mode loads.
+  virtual std::vector<std::string> kernel_files(const SystemRequest& request) const = 0;
+  // REQUIRES: check() has passed. `memories` by simulated GPU; they and the request outlive the job.
+  virtual std::unique_ptr<Job> make_job(const SystemRequest& request,
+                                        std::vector<MemoryImage*> memories) const = 0;
+};
 
 struct Workload {
   std::string name;
@@ -20,11 +48,8 @@ struct Workload {
   std::string machine = "t3";
   std::vector<std::string> modes;
   std::string data = "stamp";
-  uint32_t m = 0;              // Rows of the output: tokens.
-  uint32_t n = 0;              // Columns of the output: hidden size.
-  uint32_t k = 0;              // Of one GPU: the reduction dimension is cut TP ways.
-  bool a_k_contiguous = true;  // A stored M x K; else K x M.
-  bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
+  std::string kind;  // "sub_layer".
+  std::shared_ptr<const WorkloadKind> what;
 
   bool has_mode(const std::string& mode) const;
   // Applies the file's `set` to a machine. Throws UserError.
@@ -34,8 +59,8 @@ struct Workload {
 // `name_or_file` of a shipped workload or a path that ends in .yaml. Throws UserError.
 Workload load_workload(const std::string& name_or_file);
 
-// All modes there are, with a sentence each.
-const std::vector<std::pair<std::string, std::string>>& workload_modes();
+// All kinds there are: the key and one with default values.
+std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds();
 
 }  // namespace stretto
 

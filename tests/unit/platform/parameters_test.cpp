@@ -9,6 +9,7 @@
 
 #include "models/common/error.h"
 #include "platform/machine.h"
+#include "platform/sub_layer.h"
 #include "platform/workload.h"
 #include "platform/yaml_file.h"
 
@@ -61,21 +62,23 @@ TEST_CASE("every shipped workload loads, applies to its machine and has modes") 
     machine.load(workload.machine);
     workload.configure(machine);
     machine.check();
-    CHECK(workload.modes.size() == 7);
+    CHECK_FALSE(workload.modes.empty());
     sub_layers += name.find("-tp") != std::string::npos;
   }
   CHECK(sub_layers == 28);  // T3 Table 2: 16 + 12.
 }
 
 TEST_CASE("the sub-layers have the shapes of T3 Table 2") {
-  const Workload fc2 = load_workload("t3/tnlg-fc2-tp8");
+  const auto layer = [](const char* name) {
+    return dynamic_cast<const SubLayerKind&>(*load_workload(name).what);
+  };
+  const SubLayerKind fc2 = layer("t3/tnlg-fc2-tp8");
   CHECK(fc2.m == 8192);
   CHECK(fc2.n == 4256);
   CHECK(fc2.k == 2128);
-  CHECK(load_workload("t3/mega-ip-tp16").k == 576);
-  CHECK(load_workload("t3/mtnlg-fc1-tp32").k == 2560);
-  CHECK_FALSE(
-      load_workload("t3/mtnlg-fc1-tp32").b_k_contiguous);  // T3-SIM-08: backward is not transposed.
+  CHECK(layer("t3/mega-ip-tp16").k == 576);
+  CHECK(layer("t3/mtnlg-fc1-tp32").k == 2560);
+  CHECK_FALSE(layer("t3/mtnlg-fc1-tp32").b_k_contiguous);  // T3-SIM-08: backward is not transposed.
 }
 
 TEST_CASE("the command line beats the workload, which beats the machine, which beats the default") {

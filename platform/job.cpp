@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/job.h"
+
+#include "models/common/error.h"
+#include "models/common/read_file.h"
+#include "platform/yaml_file.h"
+
+namespace stretto {
+
+namespace {
+
+HostCore& core_of(void* context) {
+  return *static_cast<HostCore*>(context);
+}
+
+}  // namespace
+
+stretto_host_ops_t host_ops(HostCore& core) {
+  stretto_host_ops_t ops{};
+  ops.context = &core;
+  ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
+    core_of(context).write(address, data, bytes);
+  };
+  ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
+    const auto how = condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal
+                                                         : HostCore::Condition::at_least;
+    return core_of(context).wait_word(address, how, value);
+  };
+  ops.store = [](void* context, uint64_t address, uint64_t value) {
+    core_of(context).store(address, value);
+  };
+  ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
+    core_of(context).charge_ns(nanoseconds);
+  };
+  ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
+  return ops;
+}
+
+void throw_status(stretto_status_t status, const std::string& message) {
+  switch (status) {
+    case STRETTO_ERROR_ARGUMENT:
+    case STRETTO_ERROR_OVERLAP:
+    case STRETTO_ERROR_UNMAPPED:
+    case STRETTO_ERROR_TABLE_FULL:
+    case STRETTO_ERROR_RESOURCES:
+    case STRETTO_ERROR_KERNEL:
+      throw UserError(message);
+    default:
+      throw CheckError(message);
+  }
+}
+
+std::vector<uint8_t> kernel_file(const std::string& name) {
+  const std::string bytes = read_file(kernel_path(name));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string kernel_path(const std::string& name) {
+  const bool is_file = name.find('/') != std::string::npos;
+  return is_file ? name : software_folder() + "/kernels/" + name + ".elf";
+}
+
+}  // namespace stretto
