@@ -539,10 +539,11 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
   descriptor.pattern = registers_[DMA_QUEUE_PATTERN_OFFSET];
   descriptor.not_before = at;
 
+  const unsigned granule = !descriptor.copy ? 8 : updates ? element_bytes(descriptor.element) : 1;
   const auto fits = [&](uint64_t address) {
-    return address % 8 == 0 && (address & STRETTO_OFFSET_MASK) + descriptor.bytes <= STRETTO_GPU_MEMORY_LIMIT;
+    return address % granule == 0 && (address & STRETTO_OFFSET_MASK) + descriptor.bytes <= STRETTO_GPU_MEMORY_LIMIT;
   };
-  const bool good = descriptor.bytes != 0 && descriptor.bytes % 8 == 0 && fits(descriptor.destination) &&
+  const bool good = descriptor.bytes != 0 && descriptor.bytes % granule == 0 && fits(descriptor.destination) &&
                     (descriptor.copy ? is_local(descriptor.source) && fits(descriptor.source)
                                      : is_local(descriptor.destination)) &&
                     descriptor.destination >> STRETTO_NODE_SHIFT != STRETTO_NODE_LOCAL &&

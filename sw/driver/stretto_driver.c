@@ -337,6 +337,37 @@ static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stre
   return submit(client, stream, &packet);
 }
 
+static stretto_status_t do_copy(stretto_client_t* client, stretto_stream_t* stream,
+                                uint64_t destination, uint64_t source, uint64_t bytes) {
+  call(client);
+  stretto_packet_t packet = vendor(STRETTO_OP_COPY, 0);
+  packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.copy =
+      (stretto_copy_t){.source = source, .destination = destination, .bytes = bytes};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_signal(stretto_client_t* client, stretto_stream_t* stream,
+                                  uint64_t address, uint64_t value) {
+  call(client);
+  stretto_packet_t packet = vendor(STRETTO_OP_SIGNAL, 0);
+  packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.signal = (stretto_signal_t){.address = address, .value = value};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_stream_wait(stretto_client_t* client, stretto_stream_t* stream,
+                                       uint64_t address, uint64_t poll_ns) {
+  call(client);
+  stretto_packet_t packet = {0};
+  packet.barrier = (stretto_barrier_packet_t){
+      .header = STRETTO_PACKET_BARRIER_AND | STRETTO_PACKET_BARRIER,
+      .dep_signal = {address},
+      .poll_ns = poll_ns,
+  };
+  return submit(client, stream, &packet);
+}
+
 static stretto_status_t do_remote_map(stretto_client_t* client, stretto_stream_t* stream,
                                       uint64_t base, uint64_t bytes, uint64_t peer_base,
                                       uint32_t flags) {
@@ -535,6 +566,9 @@ static const stretto_api_t kApi = {
     .module_kernel = do_module_kernel,
     .launch = do_launch,
     .fill = do_fill,
+    .copy = do_copy,
+    .signal = do_signal,
+    .stream_wait = do_stream_wait,
     .remote_map = do_remote_map,
     .configure_output = do_configure_output,
     .remote_map_tiles = do_remote_map_tiles,

@@ -141,6 +141,18 @@ typedef struct stretto_api {
                              const stretto_launch_t* launch);
   stretto_status_t (*fill)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
                            uint64_t bytes, uint64_t pattern);
+  // The DMA engine copies from this GPU's memory to memory of this or another GPU or of the host.
+  // Starts when everything before it in the stream is complete.
+  stretto_status_t (*copy)(stretto_client_t* client, stretto_stream_t* stream, uint64_t destination,
+                           uint64_t source, uint64_t bytes);
+  // When everything before it in the stream is complete, writes `value` to a word in another GPU's
+  // memory, for its stream_wait, or in host memory.
+  stretto_status_t (*signal)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
+                             uint64_t value);
+  // What follows in the stream starts when the word at `address`, in this GPU's memory, has become
+  // 0; the firmware looks when it is told of a signal, or every poll_ns if that is not 0.
+  stretto_status_t (*stream_wait)(stretto_client_t* client, stretto_stream_t* stream,
+                                  uint64_t address, uint64_t poll_ns);
   // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU
   // (T3-CFG-02). `base` may be the peer's own address. `flags`: STRETTO_MAP_UPDATE,
   // STRETTO_MAP_TRACKED.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serves completion interrupts on hart 1: kernels that ended (then the L2 is written back before
-// anybody is told), fills, regions of the collective, and the errors that end a run.
+// anybody is told), fills and copies, regions of the collective, and the errors that end a run.
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/report.h"
 #include "sw/firmware/ring_service.h"
@@ -52,11 +52,11 @@ static void dma_done(shared_t* shared) {
   shared->regions_done[0] = shared->regions_done[0] | done[0];
   shared->regions_done[1] = shared->regions_done[1] | done[1];
   const uint64_t id = dma_completed(&shared->dma);
-  while (shared->fills_ended != shared->fills_started) {
-    const fill_job_t fill = shared->fills[shared->fills_ended % DMA_QUEUE_DESCRIPTORS];
-    if (fill.id > id) break;
-    shared->fills_ended = shared->fills_ended + 1;
-    complete(shared, &fill.job, STRETTO_OK);
+  while (shared->transfers_ended != shared->transfers_started) {
+    const transfer_job_t transfer = shared->transfers[shared->transfers_ended % DMA_QUEUE_DESCRIPTORS];
+    if (transfer.id > id) break;
+    shared->transfers_ended = shared->transfers_ended + 1;
+    complete(shared, &transfer.job, STRETTO_OK);
   }
   finish_wait(shared);
 }

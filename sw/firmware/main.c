@@ -12,6 +12,7 @@
 #define HART_POLL_NS 200
 #define HART_POLLS 1000
 #define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)
+#define QUEUE_ENABLED (ENABLED | FW_MIE_TIMER)  // A barrier that polls sets the timer.
 
 extern volatile uint64_t tohost;
 
@@ -107,6 +108,7 @@ static const struct {
 // Acknowledges what woke the hart and acts on it. An interrupt that comes in between is pending at
 // the next WFI.
 static void queue_hart(void) {
+  uint64_t alarm = CLINT_NEVER;
   for (;;) {
     wait_for_interrupt();
     clint_clear(QUEUE_HART);
@@ -115,6 +117,10 @@ static void queue_hart(void) {
       intc_complete(QUEUE_HART, line);
     }
     packet_service_run(&packets);
+    const uint64_t at = packet_service_alarm(&packets);
+    if (at == alarm) continue;
+    clint_alarm(QUEUE_HART, at);
+    alarm = at;
   }
 }
 
@@ -137,7 +143,7 @@ void firmware_main(uint64_t hart) {
     for (unsigned i = 0; i < sizeof kSteps / sizeof kSteps[0]; ++i) {
       if (kSteps[i].run() != STRETTO_OK) report_fail(FAIL_BOOT, kSteps[i].name);
     }
-    set_interrupt_enable(ENABLED);
+    set_interrupt_enable(QUEUE_ENABLED);
     queue_hart();
   }
   clint_clear((unsigned)hart);

@@ -7,11 +7,10 @@
 #include <stddef.h>
 
 #include "sw/firmware/dispatch_service.h"
-#include "sw/firmware/fill_service.h"
-#include "sw/firmware/hal/intc.h"
 #include "sw/firmware/memory_range.h"
 #include "sw/firmware/report.h"
 #include "sw/firmware/ring_service.h"
+#include "sw/firmware/transfer_service.h"
 
 #define TYPE_MASK 0xFFu
 #define DEP_SIGNALS 5
@@ -62,13 +61,37 @@ static fw_result_t configure_mca(const packet_service_t* service, uint32_t flags
   return mca_configure(&service->mca, &policy);
 }
 
+// The word and the doorbell are two packets on one link, which keeps them in order.
+static fw_result_t send_signal(const shared_t* shared, const stretto_signal_t* signal) {
+  if (signal->address % 8 != 0) return STRETTO_ERROR_ARGUMENT;
+  const uint64_t node = node_of(signal->address);
+  if (node != STRETTO_NODE_HOST && !in_peer_memory(signal->address, 8, shared->gpu_id))
+    return STRETTO_ERROR_UNMAPPED;
+  fence_release();
+  mmio_write64(signal->address, signal->value);
+  if (node != STRETTO_NODE_HOST) {
+    mmio_write64((node << STRETTO_NODE_SHIFT) + STRETTO_DOORBELL_APERTURE +
+                     8 * STRETTO_WAKE_DOORBELL,
+                 0);
+  }
+  return STRETTO_OK;
+}
+
 static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet,
                                job_t job, const char** what, fw_result_t* result) {
   switch (packet->operation) {
     case STRETTO_OP_FILL:
       *what = "fill";
-      *result = fill_service_start(service->shared, &packet->fill, job);
+      *result = transfer_service_fill(service->shared, &packet->fill, job);
       return background(result);
+    case STRETTO_OP_COPY:
+      *what = "copy";
+      *result = transfer_service_copy(service->shared, &packet->copy, job);
+      return background(result);
+    case STRETTO_OP_SIGNAL:
+      *what = "signal";
+      *result = send_signal(service->shared, &packet->signal);
+      return OUTCOME_DONE;
     case STRETTO_OP_LOCAL_MAP:
     case STRETTO_OP_REMOTE_MAP:
     case STRETTO_OP_DMA_MAP:
@@ -118,9 +141,10 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
   }
 }
 
-// Held until every dependent signal is 0.
-static outcome_t handle_barrier(const packet_service_t* service,
+// Held until every dependent signal is 0; looked at on every occasion, or only every poll_ns.
+static outcome_t handle_barrier(packet_service_t* service, unsigned queue,
                                 const stretto_barrier_packet_t* packet, fw_result_t* result) {
+  service->look_at[queue] = 0;
   for (unsigned i = 0; i < DEP_SIGNALS; ++i) {
     const uint64_t signal = packet->dep_signal[i];
     if (signal == 0) continue;
@@ -128,7 +152,9 @@ static outcome_t handle_barrier(const packet_service_t* service,
       *result = STRETTO_ERROR_UNMAPPED;
       return OUTCOME_DONE;
     }
-    if (mmio_read64(signal) != 0) return OUTCOME_HELD;
+    if (mmio_read64(signal) == 0) continue;
+    if (packet->poll_ns != 0) service->look_at[queue] = clint_now() + packet->poll_ns;
+    return OUTCOME_HELD;
   }
   *result = STRETTO_OK;
   return OUTCOME_DONE;
@@ -143,7 +169,7 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
       return background(result);
     case STRETTO_PACKET_BARRIER_AND:
       *what = "barrier_and";
-      return handle_barrier(service, &packet->barrier, result);
+      return handle_barrier(service, job.queue, &packet->barrier, result);
     case STRETTO_PACKET_VENDOR:
       return handle_vendor(service, &packet->vendor, job, what, result);
     default:
@@ -190,8 +216,18 @@ void packet_service_run(packet_service_t* service) {
   while (progress) {
     progress = false;
     for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
-      if (service->next[queue] < service->limit[queue] && take_packet(service, queue))
-        progress = true;
+      if (service->next[queue] == service->limit[queue]) continue;
+      if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) continue;
+      if (take_packet(service, queue)) progress = true;
     }
   }
+}
+
+uint64_t packet_service_alarm(const packet_service_t* service) {
+  uint64_t first = CLINT_NEVER;
+  for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
+    const uint64_t at = service->look_at[queue];
+    if (at != 0 && at < first) first = at;
+  }
+  return first;
 }

@@ -4,6 +4,7 @@
 #ifndef STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
 #define STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
 
+#include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/mca.h"
 #include "sw/firmware/trigger_service.h"
 
@@ -17,6 +18,7 @@ typedef struct packet_service {
   mca_t mca;
   uint64_t next[STRETTO_QUEUE_COUNT];   // First packet not yet taken.
   uint64_t limit[STRETTO_QUEUE_COUNT];  // Packets below this were announced by the doorbell.
+  uint64_t look_at[STRETTO_QUEUE_COUNT];  // When a barrier that polls looks again; 0 = none does.
 } packet_service_t;
 
 FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
@@ -25,6 +27,8 @@ FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_
 void packet_service_doorbell(packet_service_t* service);
 // Takes packets until every queue is empty or waits for a completion.
 void packet_service_run(packet_service_t* service);
+// When packet_service_run() has something to do without an interrupt, or CLINT_NEVER.
+uint64_t packet_service_alarm(const packet_service_t* service);
 
 #ifdef __cplusplus
 }

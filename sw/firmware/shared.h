@@ -26,10 +26,10 @@ typedef struct job {
   uint64_t signal;  // 0 = nobody.
 } job_t;
 
-typedef struct fill_job {
+typedef struct transfer_job {
   job_t job;
   uint64_t id;  // Of the DMA descriptor.
-} fill_job_t;
+} transfer_job_t;
 
 typedef struct shared {
   uint64_t started[STRETTO_QUEUE_COUNT];             // Background packets started; hart 0.
@@ -37,9 +37,9 @@ typedef struct shared {
   volatile uint32_t slots_started[GRID_SLOTS];       // Kernels launched in a slot; hart 0.
   volatile uint32_t slots_ended[GRID_SLOTS];  // ... and ended: the slot is free if equal; hart 1.
   job_t slot_jobs[GRID_SLOTS];                // Hart 0.
-  fill_job_t fills[DMA_QUEUE_DESCRIPTORS];    // Ring; hart 0.
-  volatile uint64_t fills_started;            // Hart 0.
-  volatile uint64_t fills_ended;              // Hart 1.
+  transfer_job_t transfers[DMA_QUEUE_DESCRIPTORS];  // Fills and copies, ring; hart 0.
+  volatile uint64_t transfers_started;              // Hart 0.
+  volatile uint64_t transfers_ended;                // Hart 1.
   volatile uint64_t regions_mapped[2];  // One bit a DMA region of the open collective; hart 0.
   volatile uint64_t regions_done[2];    // Hart 1; hart 0 clears it while no region is mapped.
   volatile uint64_t waits_started;      // Collective waits; hart 0. One at a time.

@@ -37,6 +37,22 @@ fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_
   return STRETTO_OK;
 }
 
+fw_result_t dma_copy(const dma_t* dma, uint64_t destination, uint64_t source, uint64_t bytes,
+                     uint32_t traffic, uint64_t* id) {
+  if (dma == NULL || id == NULL) return STRETTO_ERROR_ARGUMENT;
+  if (bytes == 0 || bytes > DMA_QUEUE_BYTES_BYTES_MASK) return STRETTO_ERROR_ARGUMENT;
+  const uint64_t status = mmio_read64(dma->base + DMA_QUEUE_STATUS_OFFSET);
+  if (STRETTO_FIELD_GET(status, DMA_QUEUE_STATUS_FREE) == 0) return STRETTO_ERROR_TABLE_FULL;
+  mmio_write64(dma->base + DMA_QUEUE_SOURCE_OFFSET, source);
+  mmio_write64(dma->base + DMA_QUEUE_DESTINATION_OFFSET, destination);
+  mmio_write64(dma->base + DMA_QUEUE_BYTES_OFFSET, bytes);
+  mmio_write64(dma->base + DMA_QUEUE_PUSH_OFFSET,
+               STRETTO_FIELD(DMA_QUEUE_PUSH_KIND, DMA_QUEUE_PUSH_KIND_COPY) |
+                   STRETTO_FIELD(DMA_QUEUE_PUSH_TRAFFIC, traffic) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
+  *id = mmio_read64(dma->base + DMA_QUEUE_PUSHED_OFFSET);
+  return STRETTO_OK;
+}
+
 uint64_t dma_completed(const dma_t* dma) {
   return mmio_read64(dma->base + DMA_QUEUE_COMPLETED_OFFSET);
 }

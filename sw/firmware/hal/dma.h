@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DMA engine: immediate fills and the command table of tracked output regions (T3 4.2.2).
+// The DMA engine: immediate fills and copies, and the command table of tracked output regions (T3 4.2.2).
 #ifndef STRETTO_SW_FIRMWARE_HAL_DMA_H_
 #define STRETTO_SW_FIRMWARE_HAL_DMA_H_
 
@@ -42,6 +42,9 @@ FW_MUST_CHECK fw_result_t dma_init(dma_t* dma);
 // bytes; STRETTO_ERROR_TABLE_FULL: no free place in the queue, try again after a completion.
 FW_MUST_CHECK fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes,
                                    uint64_t pattern, uint32_t traffic, uint64_t* id);
+// Starts a copy from memory of this GPU to any memory, in bytes; as dma_fill.
+FW_MUST_CHECK fw_result_t dma_copy(const dma_t* dma, uint64_t destination, uint64_t source,
+                                   uint64_t bytes, uint32_t traffic, uint64_t* id);
 // All descriptors up to the returned id are complete.
 uint64_t dma_completed(const dma_t* dma);
 // Programs region `index` and makes it valid. STRETTO_ERROR_ARGUMENT: a field out of range or

@@ -45,6 +45,14 @@ void clint_clear(unsigned hart) {
   mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 0);
 }
 
+uint64_t clint_now(void) {
+  return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET);
+}
+
+void clint_alarm(unsigned hart, uint64_t at) {
+  mmio_write64(STRETTO_CLINT_BASE + CLINT_MTIMECMP_OFFSET_AT(hart), at);
+}
+
 void clint_sleep(unsigned hart, uint64_t nanoseconds, uint64_t enabled) {
   const uint64_t compare = STRETTO_CLINT_BASE + CLINT_MTIMECMP_OFFSET_AT(hart);
   mmio_write64(compare, mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET) + nanoseconds);

@@ -28,6 +28,11 @@ void clint_clear(unsigned hart);
 // Sleeps for at least `nanoseconds`. Other interrupts stay pending. The caller's interrupt enables
 // become `enabled`.
 void clint_sleep(unsigned hart, uint64_t nanoseconds, uint64_t enabled);
+// Nanoseconds since the start.
+uint64_t clint_now(void);
+// Raises the timer interrupt of a hart from `at` on; CLINT_NEVER: not at all.
+#define CLINT_NEVER UINT64_MAX
+void clint_alarm(unsigned hart, uint64_t at);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,8 @@
 // Places. The first MiB of every GPU's memory belongs to the system: rings first, the rest to the
 // firmware.
 #define STRETTO_SYSTEM_BYTES 0x100000
-#define STRETTO_QUEUE_COUNT 16
+#define STRETTO_QUEUE_COUNT 15
+#define STRETTO_WAKE_DOORBELL 15  // Of no queue: makes the firmware look at held packets again.
 #define STRETTO_QUEUE_PACKETS 64
 #define STRETTO_QUEUE_OFFSET(queue) (0x10000 + (queue)*0x1000)
 // Host memory: one window of 64 KiB a GPU: read indices of its queues, the driver's signals (256 a
@@ -104,13 +105,14 @@ typedef struct stretto_dispatch_packet {
 #define STRETTO_ORDER_LIMIT (1u << 20)
 
 // HSA barrier-and packet. A dependent signal is a 64-bit word in the GPU's own memory and must
-// become 0; whoever writes it rings a doorbell of this GPU afterwards.
+// become 0. poll_ns = 0: whoever writes it rings a doorbell of this GPU afterwards (SIGNAL rings
+// STRETTO_WAKE_DOORBELL); else the firmware looks again every poll_ns and at no other time.
 typedef struct stretto_barrier_packet {
   uint16_t header;
   uint16_t reserved0;
   uint32_t reserved1;
   uint64_t dep_signal[5];
-  uint64_t reserved2;
+  uint64_t poll_ns;  // Reserved in HSA.
   uint64_t completion_signal;
 } stretto_barrier_packet_t;
 
@@ -129,6 +131,8 @@ typedef enum stretto_operation {
   STRETTO_OP_RING_CONFIG = 10,      // Empties and starts the request ring, maps its send window.
   STRETTO_OP_RING_CONNECTION = 11,  // Sets up a connection of the request ring.
   STRETTO_OP_RING_BUFFER = 12,  // Registers a buffer of this GPU or of a peer, or takes it back.
+  STRETTO_OP_COPY = 13,         // The DMA engine copies bytes of this GPU to any memory.
+  STRETTO_OP_SIGNAL = 14,       // Tells another GPU that everything before it is complete.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -137,6 +141,21 @@ typedef struct stretto_fill {
   uint64_t pattern;
   uint64_t reserved[3];
 } stretto_fill_t;
+
+typedef struct stretto_copy {
+  uint64_t source;       // In this GPU.
+  uint64_t destination;  // Here, in a peer or in host memory.
+  uint64_t bytes;        // Any number but 0.
+  uint64_t reserved[3];
+} stretto_copy_t;
+
+// A word of 8 bytes in a peer's memory or the host's. With the barrier bit it is written behind all
+// that the packets before it have sent to that GPU.
+typedef struct stretto_signal {
+  uint64_t address;  // Multiple of 8.
+  uint64_t value;
+  uint64_t reserved[4];
+} stretto_signal_t;
 
 // LOCAL_MAP, REMOTE_MAP and DMA_MAP. Without STRETTO_MAP_TILES a rectangle of bytes (rows = 1 for a
 // plain range), else output tiles first_tile .. first_tile + tile_count - 1 of the configured
@@ -247,6 +266,8 @@ typedef struct stretto_vendor_packet {
   uint32_t flags;
   union {
     stretto_fill_t fill;
+    stretto_copy_t copy;
+    stretto_signal_t signal;
     stretto_map_t map;
     stretto_output_config_t output;
     stretto_spill_table_t spill;
@@ -276,6 +297,8 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_map_t) == 48 && sizeof(stretto_output_confi
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table_t) == 48 &&
                           sizeof(stretto_mca_config_t) == 48,
+                      "payload has 48 bytes");
+STRETTO_STATIC_ASSERT(sizeof(stretto_copy_t) == 48 && sizeof(stretto_signal_t) == 48,
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_ring_config_t) == 48 &&
                           sizeof(stretto_ring_connection_t) == 48 &&

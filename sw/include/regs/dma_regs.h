@@ -53,17 +53,17 @@
 #define DMA_IRQ_ENABLE_QUEUE_DONE_SHIFT 0  // Lets queue_status.done raise the line.
 #define DMA_IRQ_ENABLE_QUEUE_DONE_MASK 0x1
 
-// Staged descriptor, source address (copy), in the memory of this GPU, aligned to 8. (read, write)
+// Staged descriptor, source address (copy), in the memory of this GPU. (read, write)
 #define DMA_QUEUE_SOURCE_OFFSET 0x40
 #define DMA_QUEUE_SOURCE_ADDRESS_SHIFT 0  // 48-bit address.
 #define DMA_QUEUE_SOURCE_ADDRESS_MASK 0xffffffffffff
 
-// Staged descriptor, destination address, aligned to 8; of a fill in this GPU, of a copy anywhere. (read, write)
+// Staged descriptor, destination address; of a fill in this GPU and aligned to 8, of a copy anywhere; aligned to the element if a copy updates. (read, write)
 #define DMA_QUEUE_DESTINATION_OFFSET 0x48
 #define DMA_QUEUE_DESTINATION_ADDRESS_SHIFT 0  // 48-bit address.
 #define DMA_QUEUE_DESTINATION_ADDRESS_MASK 0xffffffffffff
 
-// Staged descriptor, length in bytes, a multiple of 8, at least 8. (read, write)
+// Staged descriptor, length in bytes, not 0; of a fill a multiple of 8. (read, write)
 #define DMA_QUEUE_BYTES_OFFSET 0x50
 #define DMA_QUEUE_BYTES_BYTES_SHIFT 0  // Length.
 #define DMA_QUEUE_BYTES_BYTES_MASK 0xffffffffff

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "sw/firmware/dispatch_service.h"
-#include "sw/firmware/fill_service.h"
+#include "sw/firmware/transfer_service.h"
 #include "sw/firmware/packet_service.h"
 #include "sw/firmware/trigger_service.h"
 #include "sw/include/formats/code_object.h"
@@ -571,6 +571,87 @@ TEST_CASE("fills outside of this GPU or of odd size are refused") {
   f.ring(1);
   CHECK(f.status_of(0) == STRETTO_ERROR_UNMAPPED);
   CHECK(f.status_of(1) == STRETTO_ERROR_ARGUMENT);
+}
+
+stretto_packet_t copy(uint64_t destination, uint64_t source, uint64_t bytes) {
+  stretto_packet_t packet = vendor(STRETTO_OP_COPY);
+  packet.vendor.copy = {source, destination, bytes, {}};
+  return packet;
+}
+
+TEST_CASE("a copy programs the engine, to the byte, and is told when the engine is done") {
+  Firmware f;
+  f.put(0, copy(kPeer + kOutput + 3, kOwn + kOutput + 1, 17));
+  f.put(1, copy(kHost + 0x5000, kOwn + kOutput, 8));
+  f.ring(1);
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_QUEUE_SOURCE_OFFSET) == kOwn + kOutput);
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_QUEUE_DESTINATION_OFFSET) == kHost + 0x5000);
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_QUEUE_BYTES_OFFSET) == 8);
+  for (const auto& write : f.device.writes) {
+    if (write.address == STRETTO_DMA_BASE + DMA_QUEUE_PUSH_OFFSET)
+      CHECK(STRETTO_FIELD_GET(write.value, DMA_QUEUE_PUSH_KIND) == DMA_QUEUE_PUSH_KIND_COPY);
+  }
+  CHECK(f.status_of(0) == STRETTO_SIGNAL_PENDING);
+  f.device.word[STRETTO_DMA_BASE + DMA_QUEUE_COMPLETED_OFFSET] = 2;
+  completion_service_irq(&f.shared, STRETTO_IRQ_DMA);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.status_of(1) == STRETTO_OK);
+}
+
+TEST_CASE("a copy from elsewhere, to no memory or of no bytes is refused") {
+  Firmware f;
+  f.put(0, copy(kOwn + kOutput, kPeer + kOutput, 8));
+  f.put(1, copy(kOwn + STRETTO_GPU_MEMORY_LIMIT - 4, kOwn + kOutput, 8));
+  f.put(2, copy(kPeer + STRETTO_GPU_MEMORY_LIMIT - 4, kOwn + kOutput, 8));
+  f.put(3, copy(kPeer + kOutput, kOwn + kOutput, 0));
+  f.ring(3);
+  for (unsigned i = 0; i < 3; ++i) CHECK(f.status_of(i) == STRETTO_ERROR_UNMAPPED);
+  CHECK(f.status_of(3) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("a signal writes the word, then rings the doorbell that belongs to no queue") {
+  Firmware f;
+  stretto_packet_t packet = vendor(STRETTO_OP_SIGNAL);
+  packet.vendor.signal.address = kPeer + 0x600000;
+  packet.vendor.signal.value = 77;
+  const uint64_t bell = kPeer + STRETTO_DOORBELL_APERTURE + 8 * STRETTO_WAKE_DOORBELL;
+  f.device.word[bell] = 1;
+  f.put(0, packet);
+  packet.vendor.signal.address = kHost + 0x7000;
+  f.put(1, packet);
+  packet.vendor.signal.address = kPeer + 0x600004;
+  f.put(2, packet);
+  packet.vendor.signal.address = kOwn + 0x600000;
+  f.put(3, packet);
+  f.ring(3);
+  CHECK(f.device.at(kPeer + 0x600000) == 77);
+  CHECK(f.device.at(bell) == 0);
+  CHECK(f.device.at(kHost + 0x7000) == 77);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.status_of(2) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.status_of(3) == STRETTO_ERROR_UNMAPPED);
+}
+
+TEST_CASE("a barrier that polls looks again at its time, whatever rings in between") {
+  Firmware f;
+  const uint64_t now = STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET, word = kOwn + 0x600000;
+  f.device.word[now] = 1000;
+  f.device.word[word] = 1;
+  stretto_packet_t packet{};
+  packet.barrier.header = STRETTO_PACKET_BARRIER_AND;
+  packet.barrier.dep_signal[0] = word;
+  packet.barrier.poll_ns = 500;
+  f.put(0, packet);
+  f.ring(0);
+  CHECK(packet_service_alarm(&f.packets) == 1500);
+  f.device.word[word] = 0;
+  f.device.word[now] = 1499;
+  f.ring(0);
+  CHECK(f.status_of(0) == STRETTO_SIGNAL_PENDING);
+  f.device.word[now] = 1500;
+  packet_service_run(&f.packets);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(packet_service_alarm(&f.packets) == CLINT_NEVER);
 }
 
 TEST_CASE("a collective wait ends with the last mapped region") {
