@@ -32,8 +32,16 @@ stretto_host_ops_t host_ops(HostCore& core) {
   ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
     core_of(context).charge_ns(nanoseconds);
   };
+  ops.lock = [](void* context, uint64_t mutex) { core_of(context).lock(mutex); };
+  ops.unlock = [](void* context, uint64_t mutex) { core_of(context).unlock(mutex); };
+  ops.sleep = [](void* context, uint64_t mutex) { core_of(context).sleep(mutex); };
+  ops.notify = [](void* context, uint64_t mutex) { core_of(context).notify(mutex); };
   ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
   return ops;
+}
+
+stretto_driver_costs_t driver_costs(const SoftwareSpec& software) {
+  return {software.call_ns, software.packet_ns, software.load_ns_per_kib, software.launch_ns};
 }
 
 void throw_status(stretto_status_t status, const std::string& message) {

@@ -15,6 +15,7 @@
 #include "models/fabric/chunk_mirror.h"
 #include "models/host/host.h"
 #include "platform/check.h"
+#include "platform/machine_spec.h"
 #include "sw/driver/stretto_driver.h"
 
 namespace stretto {
@@ -47,6 +48,8 @@ class Job {
 
 // What the driver needs, from a core of the host model.
 stretto_host_ops_t host_ops(HostCore& core);
+
+stretto_driver_costs_t driver_costs(const SoftwareSpec& software);
 
 // Throws what a negative status of the driver means: UserError if what the machine was asked to do
 // was wrong, CheckError if what it did was.

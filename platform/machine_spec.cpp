@@ -44,6 +44,18 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
   set.number("packet_ns", spec.packet_ns, 0, 1'000'000, "CPU time of a packet, on top.");
   set.number("load_ns_per_kib", spec.load_ns_per_kib, 0, 1'000'000,
              "CPU time of loading a module.");
+  set.number("launch_ns", spec.launch_ns, 0, 1'000'000,
+             "CPU time of a kernel launch or a copy, in framework and driver, on top.");
+  set.number("stream_wait_poll_ns", spec.stream_wait_poll_ns, 0, 1'000'000,
+             "How often a GPU looks at a semaphore that a stream waits for; 0 = when it is told "
+             "(GD-CASYNC-02).");
+  set.number("event_query_ns", spec.event_query_ns, 1, 1'000'000,
+             "CPU time of asking whether an event is complete (GD-CDRV-02: about 3 us).");
+  set.number("event_poll_delay_ns", spec.event_poll_delay_ns, 0, 1'000'000'000,
+             "What a framework's polling thread sleeps between two rounds (TensorFlow: 10 us).");
+  set.number("outstanding_events", spec.outstanding_events, 0, 4096,
+             "Events that the polling thread serves; 0 = four streams a GPU (TensorFlow: compute, "
+             "to and from the host, between GPUs).");
 }
 
 void describe(MachineSpec& spec, ParameterSet& set) {

@@ -43,6 +43,11 @@ struct SoftwareSpec {
   uint32_t call_ns = 200;
   uint32_t packet_ns = 100;
   uint32_t load_ns_per_kib = 100;
+  uint32_t launch_ns = 0;
+  uint32_t stream_wait_poll_ns = 0;
+  uint32_t event_query_ns = 3000;
+  uint32_t event_poll_delay_ns = 10'000;
+  uint32_t outstanding_events = 0;
 };
 
 // Deliberate faults of the machine as a whole; those of a component are beside its parameters.

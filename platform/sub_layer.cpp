@@ -91,7 +91,7 @@ ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank
   p.client.queue_count = 1;
   p.client.memory_begin = STRETTO_SYSTEM_BYTES;
   p.client.memory_end = uint64_t{software.memory_gib} << 30;
-  p.client.costs = {software.call_ns, software.packet_ns, software.load_ns_per_kib};
+  p.client.costs = driver_costs(software);
   return p;
 }
 

@@ -148,8 +148,67 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
   }
 }
 
+// Threads that ask at one time do so in SystemC's order of processes; programs for which that matters
+// are wrong on a real machine, too.
+void HostCore::lock(uint64_t mutex) {
+  charge_ns(host_.spec_.lock_ns);
+  Host::Mutex& which = host_.mutexes_[mutex];
+  if (which.owner == nullptr) {
+    which.owner = this;
+    return;
+  }
+  which.waiting.push_back(this);
+  mutex_ = mutex;
+  mutex_wait_ = "waits for mutex ";
+  wait(handed_);
+  mutex_wait_ = nullptr;
+}
+
+void HostCore::unlock(uint64_t mutex) {
+  charge_ns(host_.spec_.lock_ns);
+  Host::Mutex& which = host_.mutexes_[mutex];
+  if (which.owner != this)
+    throw CheckError(std::string(basename()) + " unlocks mutex " + std::to_string(mutex) + ", which it does not hold");
+  host_.hand_on(which);
+}
+
+void HostCore::sleep(uint64_t mutex) {
+  charge_ns(host_.spec_.lock_ns);
+  Host::Mutex& which = host_.mutexes_[mutex];
+  if (which.owner != this)
+    throw CheckError(std::string(basename()) + " sleeps on mutex " + std::to_string(mutex) + ", which it does not hold");
+  which.sleeping.push_back(this);
+  host_.hand_on(which);
+  mutex_ = mutex;
+  mutex_wait_ = "waits for a notification on mutex ";
+  wait(handed_);
+  mutex_wait_ = nullptr;
+}
+
+void HostCore::notify(uint64_t mutex) {
+  charge_ns(host_.spec_.lock_ns);
+  Host::Mutex& which = host_.mutexes_[mutex];
+  if (which.sleeping.empty()) return;
+  HostCore* const core = which.sleeping.front();
+  which.sleeping.pop_front();
+  which.waiting.push_back(core);
+  core->mutex_wait_ = "waits for mutex ";
+  if (which.owner == nullptr) host_.hand_on(which);
+}
+
+void Host::hand_on(Mutex& mutex) {
+  mutex.owner = nullptr;
+  if (mutex.waiting.empty()) return;
+  mutex.owner = mutex.waiting.front();
+  mutex.waiting.pop_front();
+  ++handed_on_;
+  ++progress_;
+  mutex.owner->handed_.notify(delay_of(spec_.wake_ns * kNanosecond));
+}
+
 std::string HostCore::waiting_on() const {
   if (done_) return "";
+  if (mutex_wait_ != nullptr) return std::string(basename()) + " " + mutex_wait_ + std::to_string(mutex_);
   if (waits_for_ != 0) {
     uint64_t word = 0;
     host_.memory_.read(waits_for_ & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&word), 8);
@@ -266,6 +325,7 @@ void Host::report(StatisticSink& sink) const {
   sink.add("charged", charged_, "fs", "CPU time of host programs.");
   sink.add("waited", waited_, "fs", "Time in which host programs polled.");
   sink.add("blocked", blocked_, "fs", "Time in which host programs waited for PCIe to take a write.");
+  sink.add("mutexes_handed_on", handed_on_, "count", "Mutexes that went to a thread that slept for them.");
   for (size_t gpu = 0; gpu < links_.size(); ++gpu) {
     const Link& link = *links_[gpu];
     const std::string prefix = "pcie" + std::to_string(gpu) + ".";

@@ -16,7 +16,9 @@
 #include <systemc>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +38,8 @@ struct HostSpec {
   uint32_t poll_ns = 100;
   uint32_t write_ns = 25;
   uint32_t store_ns = 5;
+  uint32_t lock_ns = 25;
+  uint32_t wake_ns = 5'000;
 };
 
 inline void describe(HostSpec& spec, ParameterSet& set) {
@@ -43,6 +47,9 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
   set.number("poll_ns", spec.poll_ns, 1, 1'000'000, "One poll of a word of host memory that a device has written.");
   set.number("write_ns", spec.write_ns, 0, 1'000'000, "CPU time of a posted write, for each 64 B begun.");
   set.number("store_ns", spec.store_ns, 0, 1'000'000, "CPU time of a store to host memory.");
+  set.number("lock_ns", spec.lock_ns, 0, 1'000'000, "CPU time of locking or unlocking a mutex.");
+  set.number("wake_ns", spec.wake_ns, 0, 1'000'000'000,
+             "From handing a mutex to a thread that sleeps for it until the thread runs.");
 }
 
 class Host;
@@ -67,6 +74,15 @@ class HostCore final : public sc_core::sc_module {
   void charge_ns(uint64_t nanoseconds);
   Time now() const;
 
+  // Mutexes, named by numbers. A thread that finds one taken sleeps; unlocking hands it to the one
+  // that has waited longest, which runs wake_ns later. Unlocking what one does not hold: CheckError.
+  void lock(uint64_t mutex);
+  void unlock(uint64_t mutex);
+  // Condition variable of the mutex, which the caller holds: sleeps until another thread notifies,
+  // then waits for the mutex like any other. notify() wakes the one that sleeps longest, if any does.
+  void sleep(uint64_t mutex);
+  void notify(uint64_t mutex);
+
  private:
   friend class Host;
   void main();
@@ -80,6 +96,9 @@ class HostCore final : public sc_core::sc_module {
   uint64_t waits_for_ = 0;       // Address of the word; 0 = does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
+  sc_core::sc_event handed_;     // The mutex it waits for.
+  const char* mutex_wait_ = nullptr;  // What it does with it, for waiting_on().
+  uint64_t mutex_ = 0;
   bool done_ = false;
 };
 
@@ -122,6 +141,12 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     uint64_t bytes_received = 0;
     uint64_t credit_returns = 0;
   };
+  struct Mutex {
+    HostCore* owner = nullptr;
+    std::deque<HostCore*> waiting;   // For the mutex, in order.
+    std::deque<HostCore*> sleeping;  // For a notification, in order.
+  };
+  void hand_on(Mutex& mutex);
   void due();
   void receive(Packet&& packet);
   void changed(uint64_t offset, uint64_t bytes);
@@ -137,6 +162,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   std::vector<std::unique_ptr<Link>> links_;  // By GPU.
   std::vector<std::unique_ptr<HostCore>> cores_;
   std::vector<Packet> arriving_;  // Heap, earliest first.
+  std::map<uint64_t, Mutex> mutexes_;
+  uint64_t handed_on_ = 0;
   sc_core::sc_event arrival_;
   unsigned running_ = 0;          // Programs.
   uint64_t progress_ = 0;

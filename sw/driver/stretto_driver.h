@@ -49,6 +49,12 @@ typedef struct stretto_host_ops {
   // The calling thread computes for so long.
   void (*charge_cpu_ns)(void* context, uint64_t nanoseconds);
   uint64_t (*now_ns)(void* context);
+  // Threads of a program, not used by the driver itself: mutexes named by numbers, and the condition
+  // variable of each (sleep and notify are called with the mutex held).
+  void (*lock)(void* context, uint64_t mutex);
+  void (*unlock)(void* context, uint64_t mutex);
+  void (*sleep)(void* context, uint64_t mutex);
+  void (*notify)(void* context, uint64_t mutex);
 } stretto_host_ops_t;
 
 // CPU time of the driver's work, charged through the ops.
@@ -56,6 +62,7 @@ typedef struct stretto_driver_costs {
   uint32_t call_ns;          // Each call of the table.
   uint32_t packet_ns;        // Each packet, on top.
   uint32_t load_ns_per_kib;  // Reading and relocating a module.
+  uint32_t launch_ns;        // A kernel launch or copy, on top of call and packet.
 } stretto_driver_costs_t;
 
 typedef struct stretto_client_options {
@@ -145,8 +152,8 @@ typedef struct stretto_api {
   // Starts when everything before it in the stream is complete.
   stretto_status_t (*copy)(stretto_client_t* client, stretto_stream_t* stream, uint64_t destination,
                            uint64_t source, uint64_t bytes);
-  // When everything before it in the stream is complete, writes `value` to a word in another GPU's
-  // memory, for its stream_wait, or in host memory.
+  // When everything before it in the stream is complete, writes `value` to a word in the memory of
+  // this or another GPU, for a stream_wait there, or of the host.
   stretto_status_t (*signal)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
                              uint64_t value);
   // What follows in the stream starts when the word at `address`, in this GPU's memory, has become
@@ -154,7 +161,8 @@ typedef struct stretto_api {
   stretto_status_t (*stream_wait)(stretto_client_t* client, stretto_stream_t* stream,
                                   uint64_t address, uint64_t poll_ns);
   // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU
-  // (T3-CFG-02). `base` may be the peer's own address. `flags`: STRETTO_MAP_UPDATE,
+  // (T3-CFG-02) or, without flags and at its own address, to host memory. `base` may be the peer's own
+  // address. `flags`: STRETTO_MAP_UPDATE,
   // STRETTO_MAP_TRACKED.
   stretto_status_t (*remote_map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,
                                  uint64_t bytes, uint64_t peer_base, uint32_t flags);

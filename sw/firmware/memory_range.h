@@ -25,4 +25,10 @@ static inline bool in_peer_memory(uint64_t address, uint64_t bytes, unsigned gpu
          in_gpu_memory(address, bytes, (unsigned)node - 1);
 }
 
+// All of it is host memory.
+static inline bool in_host_memory(uint64_t address, uint64_t bytes) {
+  return node_of(address) == STRETTO_NODE_HOST &&
+         bytes <= STRETTO_OFFSET_MASK + 1ull - (address & STRETTO_OFFSET_MASK);
+}
+
 #endif  // STRETTO_SW_FIRMWARE_MEMORY_RANGE_H_

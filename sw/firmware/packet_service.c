@@ -61,16 +61,19 @@ static fw_result_t configure_mca(const packet_service_t* service, uint32_t flags
   return mca_configure(&service->mca, &policy);
 }
 
-// The word and the doorbell are two packets on one link, which keeps them in order.
+// The word and the doorbell are two packets on one link, which keeps them in order. Other queues of
+// this GPU are looked at again after every packet taken.
 static fw_result_t send_signal(const shared_t* shared, const stretto_signal_t* signal) {
   if (signal->address % 8 != 0) return STRETTO_ERROR_ARGUMENT;
-  const uint64_t node = node_of(signal->address);
-  if (node != STRETTO_NODE_HOST && !in_peer_memory(signal->address, 8, shared->gpu_id))
+  const bool peer = in_peer_memory(signal->address, 8, shared->gpu_id);
+  if (!peer && !in_gpu_memory(signal->address, 8, shared->gpu_id) &&
+      !in_host_memory(signal->address, 8)) {
     return STRETTO_ERROR_UNMAPPED;
+  }
   fence_release();
   mmio_write64(signal->address, signal->value);
-  if (node != STRETTO_NODE_HOST) {
-    mmio_write64((node << STRETTO_NODE_SHIFT) + STRETTO_DOORBELL_APERTURE +
+  if (peer) {
+    mmio_write64((node_of(signal->address) << STRETTO_NODE_SHIFT) + STRETTO_DOORBELL_APERTURE +
                      8 * STRETTO_WAKE_DOORBELL,
                  0);
   }

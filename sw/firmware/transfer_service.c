@@ -36,7 +36,7 @@ fw_result_t transfer_service_fill(shared_t* shared, const stretto_fill_t* fill, 
 
 fw_result_t transfer_service_copy(shared_t* shared, const stretto_copy_t* copy, job_t job) {
   if (shared == NULL || copy == NULL || copy->bytes == 0) return STRETTO_ERROR_ARGUMENT;
-  const bool to_host = node_of(copy->destination) == STRETTO_NODE_HOST;
+  const bool to_host = in_host_memory(copy->destination, copy->bytes);
   if (!in_gpu_memory(copy->source, copy->bytes, shared->gpu_id)) return STRETTO_ERROR_UNMAPPED;
   if (!to_host && !in_gpu_memory(copy->destination, copy->bytes, shared->gpu_id) &&
       !in_peer_memory(copy->destination, copy->bytes, shared->gpu_id)) {

@@ -149,8 +149,8 @@ typedef struct stretto_copy {
   uint64_t reserved[3];
 } stretto_copy_t;
 
-// A word of 8 bytes in a peer's memory or the host's. With the barrier bit it is written behind all
-// that the packets before it have sent to that GPU.
+// A word of 8 bytes in memory of this GPU, a peer or the host. With the barrier bit it is written
+// behind all that the packets before it have sent to that GPU.
 typedef struct stretto_signal {
   uint64_t address;  // Multiple of 8.
   uint64_t value;

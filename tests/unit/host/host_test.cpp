@@ -304,5 +304,62 @@ TEST_CASE("four ranks give the same digests for any order, window and number of 
   CHECK(busy_run(true, 2, 77) == expected);
 }
 
+TEST_CASE("a mutex goes to the thread that waited longest, wake_ns after it is let go") {
+  HostSpec spec;
+  spec.lock_ns = 10;
+  spec.wake_ns = 1'000;
+  Bench bench(1, pcie_defaults(), false, spec);
+  std::vector<std::pair<char, Time>> got;
+  bench.host->add_program("a", [&](HostCore& core) {
+    core.lock(7);
+    got.emplace_back('a', core.now());
+    core.charge_ns(500);
+    core.unlock(7);  // At 520.
+  });
+  for (const char name : {'b', 'c'}) {
+    bench.host->add_program(std::string(1, name), [&, name](HostCore& core) {
+      core.charge_ns(name == 'b' ? 100 : 50);  // c asks first.
+      core.lock(7);
+      got.emplace_back(name, core.now());
+      core.charge_ns(100);
+      core.unlock(7);
+    });
+  }
+  bench.run();
+  // c: 520 + 1000; it lets go after 100 + 10; b: 1000 after that.
+  CHECK(got == std::vector<std::pair<char, Time>>{
+                   {'a', 10 * kNanosecond}, {'c', 1'520 * kNanosecond}, {'b', 2'630 * kNanosecond}});
+}
+
+TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mutex is free") {
+  HostSpec spec;
+  spec.lock_ns = 10;
+  spec.wake_ns = 1'000;
+  Bench bench(1, pcie_defaults(), false, spec);
+  Time woke = 0;
+  bench.host->add_program("sleeper", [&](HostCore& core) {
+    core.lock(1);
+    core.sleep(1);  // Lets go at 20.
+    woke = core.now();
+    core.unlock(1);
+  });
+  bench.host->add_program("waker", [&](HostCore& core) {
+    core.notify(1);  // Nobody sleeps yet: lost, as with any condition variable.
+    core.charge_ns(200);
+    core.lock(1);  // 220.
+    core.notify(1);
+    core.charge_ns(300);
+    core.unlock(1);  // 540.
+  });
+  bench.run();
+  CHECK(woke == 1'540 * kNanosecond);
+}
+
+TEST_CASE("letting go of a mutex that one does not hold fails the run, waiting for ever is named") {
+  Bench bench;
+  bench.host->add_program("rank0", [&](HostCore& core) { core.unlock(3); });
+  CHECK_THROWS_WITH(bench.conductor->run(), Catch::Contains("rank0 unlocks mutex 3, which it does not hold"));
+}
+
 }  // namespace
 }  // namespace stretto

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
 
 stretto_client_options_t options() {
-  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1}};
+  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000}};
 }
 
 struct Client {
@@ -259,4 +259,26 @@ TEST_CASE("every call charges the host's CPU") {
   const uint64_t before = c.host.cpu_ns;
   REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
   CHECK(c.host.cpu_ns == before + 110);
+}
+
+TEST_CASE("copies, signals and waits are packets with the barrier bit; a copy costs a launch") {
+  Client c;
+  const uint64_t own = stretto_gpu_address(0, 0x200000), peer = stretto_gpu_address(1, 0x300000);
+  const uint64_t before = c.host.cpu_ns;
+  REQUIRE(c.api->copy(c.client, c.stream, peer + 1, own + 2, 3) == STRETTO_OK);
+  CHECK(c.host.cpu_ns - before == 100 + 1000 + 10);
+  REQUIRE(c.api->signal(c.client, c.stream, peer, 9) == STRETTO_OK);
+  REQUIRE(c.api->stream_wait(c.client, c.stream, own, 250) == STRETTO_OK);
+  REQUIRE(c.host.packets.size() == 3);
+  for (const stretto_packet_t& packet : c.host.packets)
+    CHECK((packet.header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK(c.host.packets[0].vendor.operation == STRETTO_OP_COPY);
+  CHECK(c.host.packets[0].vendor.copy.destination == peer + 1);
+  CHECK(c.host.packets[0].vendor.copy.source == own + 2);
+  CHECK(c.host.packets[0].vendor.copy.bytes == 3);
+  CHECK(c.host.packets[1].vendor.operation == STRETTO_OP_SIGNAL);
+  CHECK(c.host.packets[1].vendor.signal.address == peer);
+  CHECK(c.host.packets[1].vendor.signal.value == 9);
+  CHECK(c.host.packets[2].barrier.dep_signal[0] == own);
+  CHECK(c.host.packets[2].barrier.poll_ns == 250);
 }

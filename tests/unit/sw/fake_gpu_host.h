@@ -28,7 +28,9 @@ struct FakeGpuHost {
   uint64_t waits = 0;
   uint64_t cpu_ns = 0;
 
-  stretto_host_ops_t ops() { return {this, &write, &wait, &store, &charge, &now}; }
+  stretto_host_ops_t ops() {
+    return {this, &write, &wait, &store, &charge, &now, nullptr, nullptr, nullptr, nullptr};
+  }
   uint64_t read64(uint64_t address) const {
     uint64_t value = 0;
     for (unsigned i = 0; i < 8; ++i) {

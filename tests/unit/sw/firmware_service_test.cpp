@@ -355,6 +355,10 @@ TEST_CASE("rectangles need memory of a GPU, bytes, and come before tiles") {
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, 0, &map) == STRETTO_OK);
   map.peer_base = kHost;
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, 0, &map) == STRETTO_ERROR_UNMAPPED);
+  map.base = kHost;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, STRETTO_MAP_UPDATE, &map) ==
+        STRETTO_ERROR_UNMAPPED);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, 0, &map) == STRETTO_OK);
   map.base = kOwn + STRETTO_GPU_MEMORY_LIMIT - 8;
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_ERROR_UNMAPPED);
   map.row_bytes = 0;
@@ -623,13 +627,17 @@ TEST_CASE("a signal writes the word, then rings the doorbell that belongs to no 
   f.put(2, packet);
   packet.vendor.signal.address = kOwn + 0x600000;
   f.put(3, packet);
-  f.ring(3);
+  packet.vendor.signal.address = kOwn + STRETTO_GPU_MEMORY_LIMIT;
+  f.put(4, packet);
+  f.ring(4);
+  CHECK(f.device.at(kOwn + 0x600000) == 77);
+  CHECK(f.status_of(3) == STRETTO_OK);
   CHECK(f.device.at(kPeer + 0x600000) == 77);
   CHECK(f.device.at(bell) == 0);
   CHECK(f.device.at(kHost + 0x7000) == 77);
   CHECK(f.status_of(0) == STRETTO_OK);
   CHECK(f.status_of(2) == STRETTO_ERROR_ARGUMENT);
-  CHECK(f.status_of(3) == STRETTO_ERROR_UNMAPPED);
+  CHECK(f.status_of(4) == STRETTO_ERROR_UNMAPPED);
 }
 
 TEST_CASE("a barrier that polls looks again at its time, whatever rings in between") {
