@@ -261,7 +261,7 @@ TEST_CASE("every call charges the host's CPU") {
   CHECK(c.host.cpu_ns == before + 110);
 }
 
-TEST_CASE("copies, signals and waits are packets with the barrier bit; a copy costs a launch") {
+TEST_CASE("copies, signals and waits are packets with the barrier bit, and a copy costs a launch") {
   Client c;
   const uint64_t own = stretto_gpu_address(0, 0x200000), peer = stretto_gpu_address(1, 0x300000);
   const uint64_t before = c.host.cpu_ns;
