@@ -5,8 +5,8 @@
 // A lockstep block steps both and compares every output; at the first difference it throws a
 // CheckError that names block, instance, cycle, signal, both values and the last 20 inputs.
 // Its outputs are those of the RTL. `instance` is the hierarchical name that such a report gives
-// (for example "gpu0.hbm.channel3.mca"). `probe` records the RTL's signals in the traced flavour
-// (rtl_is_traced()); the others ignore it, and a model has none.
+// (for example "gpu0.hbm.channel3.mca"). `probe` records the RTL's signals in the flavours
+// traced and checked (rtl_is_traced()); the fast one ignores it, and a model has none.
 #ifndef STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 #define STRETTO_PLATFORM_ADAPTERS_RTL_BLOCKS_H_
 
@@ -23,7 +23,7 @@ namespace stretto {
 
 enum class Impl { rtl, model, lockstep };
 
-// True in an executable with STRETTO_RTL_FLAVOUR traced.
+// True in an executable with STRETTO_RTL_FLAVOUR traced or checked.
 bool rtl_is_traced();
 
 // After construction a block is reset. Throws UserError for rtl and lockstep in a build without

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks a Verilated block and, in the traced flavour, hands its signals to a WaveProbe.
+// Clocks a Verilated block and, in the flavours that are traced, hands its signals to a WaveProbe.
 //
 // The plain way of a clock is two evaluations, low and high. The low one changes nothing in a block
 // that uses the rising edge only: it tells Verilator that the next rise is one. Where Verilator's
@@ -24,37 +24,46 @@
 
 namespace stretto {
 
+// The block's step with the inputs as they are.
+template <typename Top>
+void clock_once(Top& top) {
+  if constexpr (requires { top.rootp->__Vtrigrprev__TOP__clk_i = 0; }) {
+    top.clk_i = 1;
+    top.rootp->__Vtrigrprev__TOP__clk_i = 0;
+    top.eval();
+  } else {
+    top.clk_i = 0;
+    top.eval();
+    top.clk_i = 1;
+    top.eval();
+  }
+}
+
+// Verilator 5.006 forgets the scopes of a dying model in the context that the thread used last,
+// which may be gone already when several models die. REQUIRES: called before the model dies.
+template <typename Top>
+void end_of_clock(Top& top) {
+  Verilated::threadContextp(top.contextp());
+#ifdef STRETTO_COVERED
+  keep_coverage(*top.contextp());
+#endif
+}
+
 #ifndef STRETTO_TRACED
 
 template <typename Top>
 class VerilatedClock final {
  public:
-  // Only the traced flavour has probes.
+  // Only traced flavours have probes.
   VerilatedClock(Top& top, WaveProbe*) : top_(top) {
     top_.clk_i = 0;
     top_.eval();
   }
-  // Verilator 5.006 forgets the scopes of a dying model in the context that the thread used last,
-  // which may be gone already when several models die. REQUIRES: declared after the model.
-  ~VerilatedClock() {
-    Verilated::threadContextp(top_.contextp());
-#ifdef STRETTO_COVERED
-    keep_coverage(*top_.contextp());
-#endif
-  }
+  ~VerilatedClock() { end_of_clock(top_); }
 
   template <typename IdleInputs>
   void tick(uint64_t, const IdleInputs&) {
-    if constexpr (requires(Top & top) { top.rootp->__Vtrigrprev__TOP__clk_i = 0; }) {
-      top_.clk_i = 1;
-      top_.rootp->__Vtrigrprev__TOP__clk_i = 0;
-      top_.eval();
-    } else {
-      top_.clk_i = 0;
-      top_.eval();
-      top_.clk_i = 1;
-      top_.eval();
-    }
+    clock_once(top_);
   }
 
  private:
@@ -79,17 +88,17 @@ class VerilatedClock final : public WaveProbe::Source {
     level(0);
   }
 
-  ~VerilatedClock() override { Verilated::threadContextp(top_.contextp()); }
+  ~VerilatedClock() override { end_of_clock(top_); }
 
   // `idle_inputs` sets the pins as they are between clocks: a block that then sleeps shows no push
   // that lasts.
   template <typename IdleInputs>
   void tick(uint64_t cycle, const IdleInputs& idle_inputs) {
-    level(0);
     if (probe_ == nullptr || !probe_->recording()) {
-      level(1);
+      clock_once(top_);
       return;
     }
+    level(0);
     record(cycle, WaveMoment::inputs);
     level(1);
     record(cycle, WaveMoment::rise);

@@ -13,7 +13,7 @@
 # compiled once a library); those that nobody links are not compiled:
 #   fast      stretto_verilated           what simulations run
 #   checked   stretto_verilated_checked   assertions (bound properties) compiled in: stops with file, line
-#                                         and label when one fails
+#                                         and label when one fails; traced too, for what a failing test saw
 #   traced    stretto_verilated_traced    with signals to look at (stretto run --waves)
 # An executable says which one it wants: set_target_properties(<executable> PROPERTIES
 # STRETTO_RTL_FLAVOUR checked); without that it is fast. See platform/adapters/CMakeLists.txt.
@@ -75,6 +75,6 @@ function(stretto_verilate top prefix)
     set(coverage --coverage-line --coverage-toggle)
   endif()
   verilate(stretto_verilated SOURCES ${arg_SOURCES} ${common} VERILATOR_ARGS ${flags} --noassert)
-  verilate(stretto_verilated_checked SOURCES ${arg_SOURCES} ${arg_PROPERTIES} ${common} VERILATOR_ARGS ${flags} --assert ${coverage})
+  verilate(stretto_verilated_checked SOURCES ${arg_SOURCES} ${arg_PROPERTIES} ${common} TRACE VERILATOR_ARGS ${flags} --assert ${coverage})
   verilate(stretto_verilated_traced SOURCES ${arg_SOURCES} ${common} TRACE VERILATOR_ARGS ${flags} --noassert)
 endfunction()

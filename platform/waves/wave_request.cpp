@@ -78,13 +78,6 @@ WaveItem parse_item(const std::string& whole, const std::string& text) {
 
 }  // namespace
 
-bool WaveRequest::selects(unsigned gpu, const std::string& block, unsigned instance) const {
-  return std::any_of(items.begin(), items.end(), [&](const WaveItem& item) {
-    return (item.block == block || item.block == "all") && item.gpus.holds(gpu) &&
-           item.instances.holds(instance);
-  });
-}
-
 WaveRequest parse_waves(const std::string& text) {
   WaveRequest request;
   const size_t at = text.find('@');

@@ -9,6 +9,7 @@
 #ifndef STRETTO_PLATFORM_WAVES_WAVE_REQUEST_H_
 #define STRETTO_PLATFORM_WAVES_WAVE_REQUEST_H_
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
@@ -31,6 +32,10 @@ struct WaveItem {
   std::string block;  // Of block_names(), or "all".
   WaveRange gpus{0, 0};
   WaveRange instances;
+
+  bool selects(unsigned gpu, const std::string& name, unsigned instance) const {
+    return (block == name || block == "all") && gpus.holds(gpu) && instances.holds(instance);
+  }
 };
 
 struct WaveRequest {
@@ -38,7 +43,11 @@ struct WaveRequest {
   Time from = 0;
   Time to = kNever;
 
-  bool selects(unsigned gpu, const std::string& block, unsigned instance) const;
+  bool selects(unsigned gpu, const std::string& block, unsigned instance) const {
+    return std::any_of(items.begin(), items.end(), [&](const WaveItem& item) {
+      return item.selects(gpu, block, instance);
+    });
+  }
 };
 
 // Throws UserError: form, block, times.

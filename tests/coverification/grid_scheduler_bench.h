@@ -13,6 +13,7 @@
 #include "platform/adapters/rtl_blocks.h"
 #include "sw/include/regs/field.h"
 #include "sw/include/regs/grid_scheduler_regs.h"
+#include "tests/support/block_waves.h"
 
 namespace stretto::test {
 
@@ -34,7 +35,7 @@ struct WorkGroup {
 class Gpu {
  public:
   explicit Gpu(Impl impl = Impl::lockstep)
-      : scheduler_(make_grid_scheduler(impl, "test.scheduler")) {}
+      : scheduler_(make_grid_scheduler(impl, "test.scheduler", wave_probe("grid_scheduler"))) {}
 
   GridSchedulerInputs in;
   GridSchedulerOutputs out;

@@ -13,6 +13,7 @@
 #include "models/common/error.h"
 #include "platform/adapters/rtl_blocks.h"
 #include "sw/include/regs/mca_regs.h"
+#include "tests/support/block_waves.h"
 #include "tests/support/coverage_bins.h"
 #include "tests/support/seeded_rng.h"
 
@@ -86,7 +87,7 @@ class Scoreboard {
 TEST_CASE("the RTL of the MCA keeps the rules that bind any policy") {
   test::print_seed();
   test::Rng rng(7);
-  Scoreboard board(make_mca(Impl::rtl, "contract.mca"));
+  Scoreboard board(make_mca(Impl::rtl, "contract.mca", test::wave_probe("mca")));
   board.write(MCA_STARVE_LIMIT_OFFSET, kStarveLimit);
   board.write(MCA_CONTROL_OFFSET, MCA_CONTROL_POLICY_COMMUNICATION_AWARE);
   board.write(MCA_THRESHOLD_OFFSET, 5);

@@ -9,6 +9,7 @@
 #include "models/common/error.h"
 #include "platform/adapters/rtl_blocks.h"
 #include "sw/include/regs/mca_regs.h"
+#include "tests/support/block_waves.h"
 #include "tests/support/seeded_rng.h"
 
 namespace stretto {
@@ -16,7 +17,7 @@ namespace {
 
 class Channel {
  public:
-  explicit Channel(Impl impl = Impl::lockstep) : mca_(make_mca(impl, "test.mca")) {}
+  explicit Channel(Impl impl = Impl::lockstep) : mca_(make_mca(impl, "test.mca", test::wave_probe("mca"))) {}
 
   // One clock with the inputs of `in`; keeps the books and checks R1 and R2.
   McaOutputs step() {

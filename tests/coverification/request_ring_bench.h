@@ -20,6 +20,7 @@
 #include "sw/include/formats/send_request.h"
 #include "sw/include/regs/field.h"
 #include "sw/include/regs/request_ring_regs.h"
+#include "tests/support/block_waves.h"
 #include "tests/support/seeded_rng.h"
 
 namespace stretto {
@@ -47,7 +48,7 @@ class RingBench {
   };
 
   explicit RingBench(Impl impl = Impl::lockstep, uint64_t salt = 0)
-      : rng(salt), ring_(make_request_ring(impl, "test.request_ring")) {}
+      : rng(salt), ring_(make_request_ring(impl, "test.request_ring", test::wave_probe("request_ring"))) {}
 
   test::Rng rng;
   RequestRingInputs in;

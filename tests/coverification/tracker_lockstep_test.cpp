@@ -16,6 +16,7 @@
 #include "models/common/error.h"
 #include "platform/adapters/rtl_blocks.h"
 #include "sw/include/regs/tracker_regs.h"
+#include "tests/support/block_waves.h"
 #include "tests/support/coverage_bins.h"
 #include "tests/support/seeded_rng.h"
 
@@ -47,7 +48,7 @@ struct Shape {
 // The Tracker with its memory, its DMA engine and a scoreboard.
 class Bench {
  public:
-  explicit Bench(Impl impl = Impl::lockstep) : tracker_(make_tracker(impl, "test.tracker")) {}
+  explicit Bench(Impl impl = Impl::lockstep) : tracker_(make_tracker(impl, "test.tracker", test::wave_probe("tracker"))) {}
 
   // Knobs.
   unsigned latency_min = 1, latency_max = 20;     // Of a spill transaction, clocks.
