@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "platform/point_to_point.h"
 #include "platform/sub_layer.h"
 #include "platform/yaml_file.h"
 
@@ -28,7 +29,8 @@ std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key
 }  // namespace
 
 std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds() {
-  return {{"sub_layer", std::make_shared<SubLayerKind>()}};
+  return {{"sub_layer", std::make_shared<SubLayerKind>()},
+          {"point_to_point", std::make_shared<PointToPointKind>()}};
 }
 
 bool Workload::has_mode(const std::string& mode) const {

@@ -345,7 +345,7 @@ static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stre
 
 static stretto_status_t do_copy(stretto_client_t* client, stretto_stream_t* stream,
                                 uint64_t destination, uint64_t source, uint64_t bytes) {
-  call_launch(client);
+  call(client);
   stretto_packet_t packet = vendor(STRETTO_OP_COPY, 0);
   packet.vendor.header |= STRETTO_PACKET_BARRIER;
   packet.vendor.copy =

@@ -52,25 +52,52 @@ typedef struct stretto_ring_arguments {
   uint32_t ranks;
 } stretto_ring_arguments_t;
 
+// Where a kernel sends (send.h).
+typedef struct stretto_send_ring {
+  uint64_t window;   // Send window: of this GPU, of a card, or a ring in host memory.
+  uint64_t ticket;   // Word in this GPU to which every sender of the ring adds.
+  uint64_t replica;  // Head replica, in this GPU.
+  uint64_t depth;    // Of the ring: requests that may be on their way.
+} stretto_send_ring_t;
+
+// send_stream: one wavefront sends `count` times the request, its offset growing by `step` modulo
+// `wrap`, the last time with the wish for a send flag, and waits until `flag` is `flag_base` + count. ping_pong: `count` times, the initiator sends
+// and waits until `flag` has grown by one, the other one waits and sends. Both note the cycle of the
+// first request and of the last flag in stamps[0] and [1].
+typedef struct stretto_message_arguments {
+  stretto_send_ring_t ring;
+  uint64_t request;
+  uint64_t flag;       // Word of the flag that is waited for.
+  uint64_t flag_base;  // Its value before.
+  uint64_t stamps;
+  uint32_t count;
+  uint32_t step;
+  uint32_t wrap;
+  uint32_t initiator;
+} stretto_message_arguments_t;
+
+// stamp: notes the cycle.
+typedef struct stretto_stamp_arguments {
+  uint64_t address;
+} stretto_stamp_arguments_t;
+
 // send_requests: work-group w of G stores requests w, w + G, ... and then waits for words w, w + G, ...
 typedef struct stretto_send_arguments {
-  uint64_t window;    // Send window of this GPU.
-  uint64_t ticket;    // Word in this GPU to which every sender of the ring adds.
-  uint64_t replica;   // Head replica.
+  stretto_send_ring_t ring;
   uint64_t requests;  // Array of send requests.
   uint64_t waits;     // Array of pairs: address of a word here, value that it must reach.
   uint32_t count;     // Requests.
   uint32_t wait_count;
-  uint32_t depth;  // Of the ring: requests that may be on their way.
-  uint32_t reserved;
 } stretto_send_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(stretto_send_arguments_t) == 56, "read by kernels");
+static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
+              "read by kernels");
 static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
               "read by kernels");
 #else
-_Static_assert(sizeof(stretto_send_arguments_t) == 56, "read by kernels");
+_Static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
+               "read by kernels");
 _Static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
                "read by kernels");
 #endif

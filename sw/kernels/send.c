@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends by GPU threads: each work-group writes its share of a list of send requests into the
-// request ring, then waits for a list of flags (GD-DMA-01, -08, -09). One wavefront a work-group.
-//
-// Before a request a ticket is taken and the local head replica is looked at, nothing remote; the
-// request itself is one locked store, so it comes after all stores of this wavefront before it
-// (GD-U15).
-#include "sw/include/formats/send_request.h"
-#include "sw/kernels/kernel.h"
-#include "sw/kernels/kernel_arguments.h"
+// request ring, then waits for a list of flags. One wavefront a work-group. And what measures
+// messages: many in a row, and back and forth.
+#include "sw/kernels/send.h"
 
 void send_requests(void) {
   const stretto_send_arguments_t* g =
@@ -16,10 +11,7 @@ void send_requests(void) {
   const uint64_t first = tile_csr(TILE_CSR_WG_ID);
   const uint64_t groups = tile_csr(TILE_CSR_GRID);
   for (uint64_t i = first; i < g->count; i += groups) {
-    uint64_t* const tickets = (uint64_t*)(uintptr_t)g->ticket;
-    const uint64_t ticket = __atomic_fetch_add(tickets, 1, __ATOMIC_RELAXED);
-    if (ticket >= g->depth) tile_wait_until(g->replica, TILE_GEU, ticket - g->depth + 1);
-    tile_locked_store(g->window + 8 * (ticket % g->depth), requests[i]);
+    send_request(&g->ring, requests[i]);
   }
   const uint64_t* waits = (const uint64_t*)(uintptr_t)g->waits;
   for (uint64_t i = first; i < g->wait_count; i += groups) {
@@ -32,3 +24,55 @@ void send_requests(void) {
 STRETTO_KERNEL(send_requests, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
                .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_send_arguments_t));
+
+KERNEL_INLINE void note_cycle(uint64_t address) {
+  *(volatile uint64_t*)(uintptr_t)address = tile_csr(TILE_CSR_CYCLE);
+}
+
+void send_stream(void) {
+  const stretto_message_arguments_t* g =
+      (const stretto_message_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  uint32_t offset = 0;
+  note_cycle(g->stamps);
+  for (uint32_t i = 0; i < g->count; ++i) {
+    const uint64_t wish = i + 1 == g->count ? STRETTO_SR_SC : 0;
+    send_request(&g->ring, (g->request + ((uint64_t)offset << STRETTO_SR_OFFSET_SHIFT)) | wish);
+    offset += g->step;
+    if (offset == g->wrap) offset = 0;
+  }
+  tile_wait_until(g->flag, TILE_GEU, g->flag_base + g->count);
+  note_cycle(g->stamps + 8);
+  tile_end();
+  __builtin_unreachable();
+}
+
+void ping_pong(void) {
+  const stretto_message_arguments_t* g =
+      (const stretto_message_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  note_cycle(g->stamps);
+  for (uint32_t i = 0; i < g->count; ++i) {
+    if (g->initiator) send_request(&g->ring, g->request);
+    tile_wait_until(g->flag, TILE_GEU, g->flag_base + i + 1);
+    if (!g->initiator) send_request(&g->ring, g->request);
+  }
+  note_cycle(g->stamps + 8);
+  tile_end();
+  __builtin_unreachable();
+}
+
+void stamp(void) {
+  const stretto_stamp_arguments_t* g =
+      (const stretto_stamp_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  note_cycle(g->address);
+  tile_end();
+  __builtin_unreachable();
+}
+
+STRETTO_KERNEL(send_stream, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_message_arguments_t));
+STRETTO_KERNEL(ping_pong, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_message_arguments_t));
+STRETTO_KERNEL(stamp, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096, .private_bytes = 1024,
+               .wavefronts = 1, .kernarg_bytes = sizeof(stretto_stamp_arguments_t));

@@ -179,7 +179,7 @@ class TwoGpus {
     options.queue_count = 1;
     options.memory_begin = STRETTO_SYSTEM_BYTES;
     options.memory_end = uint64_t{1} << 30;
-    options.costs = {200, 100, 100};
+    options.costs = {200, 100, 100, 0};
     std::unique_ptr<stretto_client_t, void (*)(stretto_client_t*)> client(
         stretto_client_create(&options, &ops), stretto_client_destroy);
     stretto_stream_t* stream = nullptr;
@@ -236,15 +236,12 @@ class TwoGpus {
     TRY(api->module_kernel(client, module, "send_requests", &kernel));
     TRY(api->stream_synchronize(client, stream));
     meet(core, gpu, 2);
-    const stretto_send_arguments_t arguments{stretto_gpu_address(gpu, STRETTO_SEND_APERTURE),
-                                             at.words,
-                                             at.words + 8,
+    const stretto_send_arguments_t arguments{{stretto_gpu_address(gpu, STRETTO_SEND_APERTURE), at.words,
+                                              at.words + 8, STRETTO_SEND_RING_DEPTH},
                                              at.requests,
                                              at.waits,
                                              static_cast<uint32_t>(plan_.requests.size()),
-                                             static_cast<uint32_t>(plan_.waits.size()),
-                                             STRETTO_SEND_RING_DEPTH,
-                                             0};
+                                             static_cast<uint32_t>(plan_.waits.size())};
     stretto_launch_t launch{};
     launch.kernel = &kernel;
     launch.arguments = &arguments;

@@ -44,6 +44,8 @@
 #define STRETTO_SIGNALS_PER_QUEUE 256
 #define STRETTO_HOST_WORD_OFFSET(gpu, index) ((gpu)*STRETTO_HOST_WINDOW_BYTES + 0xF000 + (index)*8)
 #define STRETTO_SIGNAL_PENDING 1
+// From here on host memory is for the applications: words that GPUs write, rings that CPUs read.
+#define STRETTO_HOST_APPLICATION_OFFSET 0x1000000
 
 // Header, 16 bits: type [7:0], barrier [8], acquire scope [10:9], release scope [12:11]
 // (HSA 1.2, 2.9).

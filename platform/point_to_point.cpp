@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/point_to_point.h"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+
+#include "models/common/error.h"
+#include "platform/system.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/queue.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr uint32_t kRanks = 2;
+constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of a thread beside the ranks.
+constexpr uint64_t kMaxBuffer = uint64_t{1} << (17 + P2P_UNIT_SHIFT);  // send_request.h.
+constexpr uint32_t kMaxRounds = 12;  // What is enqueued in advance fits into a queue.
+constexpr const char* kParts[P2P_PARTS] = {"event_trigger", "stream_wait", "polling_gap", "mutex",
+                                           "launch"};
+
+p2p_engine_t engine_of(const std::string& mode) {
+  for (int engine = 0; engine < P2P_ENGINES; ++engine) {
+    if (mode == p2p_engine_name(static_cast<p2p_engine_t>(engine)))
+      return static_cast<p2p_engine_t>(engine);
+  }
+  throw UserError("mode '" + mode + "' has no host program");
+}
+
+const PointToPointKind& kind_of(const SystemRequest& request) {
+  return dynamic_cast<const PointToPointKind&>(*request.workload.what);
+}
+
+// 8 bytes of what GPU `rank` sends, at `offset` of its source.
+uint64_t content(uint64_t seed, uint32_t rank, uint64_t offset) {
+  uint64_t x = seed * 0x9e3779b97f4a7c15ull + offset / 8 * 2 + rank + 1;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+p2p_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
+  const MachineSpec& spec = request.machine.spec();
+  const SoftwareSpec& software = spec.software;
+  const PointToPointKind& what = kind_of(request);
+  p2p_parameters_t p{};
+  p.engine = engine_of(request.options.mode);
+  p.rank = rank;
+  for (uint64_t bytes = what.min_bytes; bytes <= what.max_bytes; bytes *= what.factor) {
+    p.bytes[p.sizes] = bytes;
+    p.messages[p.sizes] = static_cast<uint32_t>(
+        std::clamp<uint64_t>(what.total_bytes / bytes, 2, std::max(2u, what.messages)));
+    ++p.sizes;
+  }
+  p.rounds = what.rounds;
+  p.contiguous = what.contiguous;
+  p.buffer_bytes = std::min(kMaxBuffer, std::max(what.max_bytes, what.total_bytes));
+  p.clock_mhz = spec.gpu.clock_mhz;
+  p.stream_wait_poll_ns = software.stream_wait_poll_ns;
+  p.event_query_ns = software.event_query_ns;
+  p.event_poll_delay_ns = software.event_poll_delay_ns;
+  p.outstanding_events =
+      software.outstanding_events != 0 ? software.outstanding_events : 4 * spec.gpus;
+  p.client.gpu = rank;
+  p.client.first_queue = 0;
+  p.client.queue_count = 2;
+  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
+  p.client.memory_end = (uint64_t{software.memory_gib} << 30) - kSecondClientBytes;
+  p.client.costs = driver_costs(software);
+  return p;
+}
+
+// A client of its own on the same GPU, for another thread.
+p2p_parameters_t second_client(p2p_parameters_t p) {
+  p.client.first_queue = 2;
+  p.client.queue_count = 1;
+  p.client.memory_begin = p.client.memory_end;
+  p.client.memory_end += kSecondClientBytes;
+  return p;
+}
+
+class PointToPoint final : public Job {
+ public:
+  PointToPoint(const SystemRequest& request, std::vector<MemoryImage*> memories)
+      : request_(request),
+        what_(kind_of(request)),
+        elf_(kernel_file("send")),
+        memories_(std::move(memories)),
+        shared_(p2p_shared_create(), p2p_shared_destroy) {
+    for (uint32_t rank = 0; rank < kRanks; ++rank) {
+      parameters_[rank] = parameters_of(request, rank);
+      parameters_[rank].send_elf = elf_.data();
+      parameters_[rank].send_elf_bytes = elf_.size();
+      [[maybe_unused]] const stretto_status_t status = p2p_plan(&parameters_[rank], &plan_);
+      assert(status == STRETTO_OK && "checked");
+    }
+  }
+
+  void place_contents() override {
+    for (uint32_t rank = 0; rank < kRanks; ++rank) {
+      const uint64_t base = plan_.source, seed = request_.options.seed;
+      memories_[rank]->add_generator(
+          base, parameters_[rank].buffer_bytes,
+          [=](uint64_t address, uint8_t* bytes, uint64_t count) {
+            const uint64_t end = std::min(address + count, base + kMaxBuffer);
+            for (uint64_t at = std::max(address, base) & ~uint64_t{7}; at < end; at += 8) {
+              const uint64_t word = content(seed, rank, at - base);
+              for (uint64_t i = 0; i < 8; ++i) {
+                if (at + i >= address && at + i < end)
+                  bytes[at + i - address] = static_cast<uint8_t>(word >> 8 * i);
+              }
+            }
+          });
+    }
+  }
+
+  void add_programs(Host& host) override {
+    for (uint32_t rank = 0; rank < kRanks; ++rank) {
+      host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
+        const stretto_host_ops_t ops = host_ops(core);
+        char error[256] = "";
+        p2p_result_t result;
+        const stretto_status_t status =
+            p2p_rank(&parameters_[rank], shared_.get(), &ops, &result, error);
+        result.copies = results_[rank].copies;  // Its engine's.
+        result.sends = results_[rank].sends;
+        results_[rank] = result;
+        ended_ = std::max(ended_, core.now());
+        if (status != STRETTO_OK) throw_status(status, error);
+      });
+      if (parameters_[rank].engine == P2P_G_DRV_S) add_engine(host, rank);
+    }
+    if (parameters_[0].engine != P2P_C_DRV) return;
+    add_thread(host, "polling", p2p_polling_thread, parameters_[0]);
+    add_thread(host, "callback", p2p_callback_thread, second_client(parameters_[1]));
+    add_thread(host, "observer", p2p_observer_thread, parameters_[0]);
+  }
+
+  MirrorMap mirror() const override { throw UserError("sim.mirror: needs a sub_layer"); }
+
+  CheckReport check() const override {
+    CheckReport report;
+    for (uint32_t rank = 0; rank < kRanks; ++rank) compare(rank, report);
+    return report;
+  }
+
+  // Law: nothing behind the last array and the modules is written.
+  void audit(uint32_t rank, AuditSink& sink) const override {
+    uint64_t changed = 0;
+    const uint64_t first = plan_.words + (uint64_t{4} << 20);
+    const uint64_t second = parameters_[0].client.memory_end;
+    memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t*) {
+      const bool source = address >= plan_.source + MemoryImage::kPageBytes &&
+                          address + MemoryImage::kPageBytes <= plan_.destination;
+      changed += source || (address >= first && (rank >= kRanks || address + MemoryImage::kPageBytes <= second));
+    });
+    sink.equal("pages written that nobody may write = 0", changed, 0);
+  }
+
+  Time ended() const override { return ended_; }
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
+    return {{"send", sha256_hex(elf_.data(), elf_.size())}};
+  }
+
+  std::string table() const override;
+  json::object details() const override;
+
+ private:
+  using Thread = void (*)(const p2p_parameters_t*, p2p_shared_t*, const stretto_host_ops_t*);
+  void add_thread(Host& host, const char* name, Thread thread, const p2p_parameters_t& p) {
+    host.add_program(name, [this, thread, p](HostCore& core) {
+      const stretto_host_ops_t ops = host_ops(core);
+      thread(&p, shared_.get(), &ops);
+    });
+  }
+  void add_engine(Host& host, uint32_t rank) {
+    host.add_program("engine" + std::to_string(rank), [this, rank](HostCore& core) {
+      const stretto_host_ops_t ops = host_ops(core);
+      const p2p_parameters_t p = second_client(parameters_[rank]);
+      char error[256] = "";
+      const stretto_status_t status =
+          p2p_send_engine(&p, shared_.get(), &ops, &results_[rank], error);
+      if (status != STRETTO_OK) throw_status(status, error);
+    });
+  }
+
+  // Which KiB of the destination of `rank` the other one has sent.
+  std::vector<bool> sent_to(uint32_t rank) const {
+    const p2p_parameters_t& p = parameters_[0];
+    const p2p_engine_t engine = p.engine;
+    std::vector<bool> sent(p.buffer_bytes >> P2P_UNIT_SHIFT);
+    const auto add = [&](uint64_t first, uint64_t bytes) {
+      std::fill_n(sent.begin() + static_cast<int64_t>(first >> P2P_UNIT_SHIFT),
+                  bytes >> P2P_UNIT_SHIFT, true);
+    };
+    if (rank == 0 && (engine == P2P_MEMCPY || engine == P2P_C_DRV)) return sent;
+    add(0, engine == P2P_MEMCPY ? 0 : p.bytes[p.sizes - 1]);  // Of a latency.
+    if (rank == 0 || engine == P2P_C_DRV) return sent;
+    for (uint32_t i = 0; i < p.sizes; ++i) {
+      const uint64_t count = std::min<uint64_t>(p2p_places(&p, i), p.messages[i]);
+      for (uint64_t place = 0; place < count; ++place) add(place * p2p_stride(&p, i), p.bytes[i]);
+    }
+    return sent;
+  }
+
+  // What was sent is there, and nothing else.
+  void compare(uint32_t rank, CheckReport& report) const {
+    const std::vector<bool> sent = sent_to(rank);
+    constexpr uint64_t kWords = (1 << P2P_UNIT_SHIFT) / 8;
+    uint64_t got[kWords];
+    for (uint64_t unit = 0; unit < sent.size(); ++unit) {
+      const uint64_t at = unit << P2P_UNIT_SHIFT;
+      memories_[rank]->read(plan_.destination + at, reinterpret_cast<uint8_t*>(got), sizeof got);
+      for (uint64_t i = 0; i < kWords; ++i) {
+        ++report.elements;
+        const uint64_t expected =
+            sent[unit] ? content(request_.options.seed, 1 - rank, at + 8 * i) : 0;
+        if (got[i] == expected) continue;
+        if (report.mismatches++ == 0) {
+          char text[160];
+          std::snprintf(text, sizeof text, "gpu %u byte %llu: got 0x%llx, expected 0x%llx", rank,
+                        static_cast<unsigned long long>(at + 8 * i),
+                        static_cast<unsigned long long>(got[i]),
+                        static_cast<unsigned long long>(expected));
+          report.first = text;
+        }
+      }
+    }
+  }
+
+  double rate_gb_s(uint32_t size) const {
+    const uint64_t ns = results_[0].rate_ns[size];
+    const p2p_parameters_t& p = parameters_[0];
+    if (p.engine == P2P_C_DRV && latency_us(size) > 0)  // One message at a time.
+      return static_cast<double>(p.bytes[size]) / latency_us(size) / 1000;
+    if (ns == 0) return 0;
+    return static_cast<double>(p.bytes[size]) * p.messages[size] / static_cast<double>(ns);
+  }
+  // One way; 0 = not measured.
+  double latency_us(uint32_t size) const {
+    const double hops = parameters_[0].rounds * (parameters_[0].engine == P2P_C_DRV ? 1.0 : 2.0);
+    return static_cast<double>(results_[0].latency_ns[size]) / hops / 1000;
+  }
+  double part_us(uint32_t size, unsigned part) const {
+    return static_cast<double>(results_[0].parts_ns[size][part]) / parameters_[0].rounds / 1000;
+  }
+
+  const SystemRequest& request_;
+  const PointToPointKind& what_;
+  const std::vector<uint8_t> elf_;
+  std::vector<MemoryImage*> memories_;
+  std::unique_ptr<p2p_shared_t, void (*)(p2p_shared_t*)> shared_;
+  p2p_parameters_t parameters_[kRanks] = {};
+  p2p_plan_t plan_ = {};
+  p2p_result_t results_[kRanks] = {};
+  Time ended_ = 0;
+};
+
+std::string PointToPoint::table() const {
+  const p2p_parameters_t& p = parameters_[0];
+  const bool driven = p.engine == P2P_C_DRV;
+  char line[256];
+  std::string text = "         bytes  messages   rate GB/s  latency us";
+  for (unsigned part = 0; driven && part < P2P_PARTS; ++part) {
+    std::snprintf(line, sizeof line, " %14s", kParts[part]);
+    text += line;
+  }
+  text += "\n";
+  for (uint32_t i = 0; i < p.sizes; ++i) {
+    std::snprintf(line, sizeof line, "%14llu  %8u  %10.3f  %10.3f",
+                  static_cast<unsigned long long>(p.bytes[i]), driven ? 1 : p.messages[i],
+                  rate_gb_s(i), latency_us(i));
+    text += line;
+    for (unsigned part = 0; driven && part < P2P_PARTS; ++part) {
+      std::snprintf(line, sizeof line, " %14.3f", part_us(i, part));
+      text += line;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+json::object PointToPoint::details() const {
+  const p2p_parameters_t& p = parameters_[0];
+  json::array rows;
+  for (uint32_t i = 0; i < p.sizes; ++i) {
+    json::object row{{"bytes", p.bytes[i]},
+                     {"messages", p.messages[i]},
+                     {"rate_gb_s", rate_gb_s(i)},
+                     {"latency_us", latency_us(i)}};
+    if (p.engine == P2P_C_DRV) {
+      json::object parts;
+      for (unsigned part = 0; part < P2P_PARTS; ++part) parts[kParts[part]] = part_us(i, part);
+      row["parts_us"] = std::move(parts);
+    }
+    rows.push_back(std::move(row));
+  }
+  json::object object{{"messages", std::move(rows)}};
+  if (p.engine == P2P_G_DRV_S) {
+    object["engine_sends"] = results_[0].sends + results_[1].sends;
+    object["engine_copies"] = results_[0].copies + results_[1].copies;
+  }
+  return object;
+}
+
+}  // namespace
+
+void PointToPointKind::describe(ParameterSet& set) {
+  set.number("min_bytes", min_bytes, 1024, kMaxBuffer, "Smallest message, a multiple of 1024.");
+  set.number("max_bytes", max_bytes, 1024, kMaxBuffer, "Largest message.");
+  set.number("factor", factor, 2, 1024, "From a size to the next.");
+  set.number("messages", messages, 2, 4096, "Messages of a rate, at most.");
+  set.number("total_bytes", total_bytes, 1024, kMaxBuffer,
+             "Bytes of a rate, as far as that is more than two messages.");
+  set.number("rounds", rounds, 1, kMaxRounds, "Round trips (c-drv: messages) of a latency.");
+  set.flag("contiguous", contiguous,
+           "Messages of a rate lie side by side, so that a software engine can merge them.");
+}
+
+std::string PointToPointKind::wrong() const {
+  if (min_bytes % 1024 != 0) return "needs min_bytes that is a multiple of 1024";
+  if (max_bytes < min_bytes) return "needs max_bytes that is not below min_bytes";
+  return "";
+}
+
+const std::vector<std::pair<std::string, std::string>>& PointToPointKind::modes() const {
+  static const std::vector<std::pair<std::string, std::string>> modes{
+      {"memcpy", "the CPU copies, without events: the ideal rate"},
+      {"c-drv", "the CPU copies and intervenes in each message: events, polling and callback thread"},
+      {"c-async", "the CPU copies, bound in advance by semaphores between streams and GPUs"},
+      {"g-drv-s", "kernels send requests, a CPU thread copies"},
+      {"g-drv-h", "kernels send requests, a card behind PCIe copies"},
+      {"g-drv-d", "kernels send requests, the GPU's own DMA engine copies"},
+  };
+  return modes;
+}
+
+std::map<std::string, uint64_t> PointToPointKind::shape() const {
+  return {{"min_bytes", min_bytes},
+          {"max_bytes", max_bytes},
+          {"factor", factor},
+          {"messages", messages},
+          {"total_bytes", total_bytes},
+          {"rounds", rounds}};
+}
+
+void PointToPointKind::check(const SystemRequest& request) const {
+  const MachineSpec& spec = request.machine.spec();
+  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
+  if (spec.gpus < kRanks) throw UserError(who + ": needs 2 GPUs, gpus is 1");
+  if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
+  p2p_parameters_t p = parameters_of(request, 0);
+  p2p_plan_t plan;
+  if (p2p_plan(&p, &plan) != STRETTO_OK) {
+    throw UserError(who + ": two buffers of " + std::to_string(p.buffer_bytes) +
+                    " bytes do not fit into software.memory_gib");
+  }
+  if (p.engine == P2P_G_DRV_H) throw UserError(who + ": the machine has no card");
+  const std::vector<uint8_t> elf = kernel_file("send");
+  char error[256];
+  for (const char* kernel : {"send_stream", "ping_pong", "stamp"}) {
+    if (stretto_kernel_check(elf.data(), elf.size(), kernel, error, sizeof error) != STRETTO_OK)
+      throw UserError(kernel_path("send") + ": " + error);
+  }
+}
+
+std::vector<std::string> PointToPointKind::kernel_files(const SystemRequest&) const {
+  return {kernel_path("send")};
+}
+
+std::unique_ptr<Job> PointToPointKind::make_job(const SystemRequest& request,
+                                                std::vector<MemoryImage*> memories) const {
+  return std::make_unique<PointToPoint>(request, std::move(memories));
+}
+
+}  // namespace stretto

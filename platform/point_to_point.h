@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of kind point_to_point: messages of rising size from GPU 0 to GPU 1 and back, the modes
+// being what controls them. The host programs are sw/apps/point_to_point.c, over the driver.
+#ifndef STRETTO_PLATFORM_POINT_TO_POINT_H_
+#define STRETTO_PLATFORM_POINT_TO_POINT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/memory_image.h"
+#include "platform/workload.h"
+#include "sw/apps/point_to_point.h"
+
+namespace stretto {
+
+class PointToPointKind final : public WorkloadKind {
+ public:
+  void describe(ParameterSet& set) override;
+  std::string wrong() const override;
+  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::map<std::string, uint64_t> shape() const override;
+  void check(const SystemRequest& request) const override;
+  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
+  std::unique_ptr<Job> make_job(const SystemRequest& request,
+                                std::vector<MemoryImage*> memories) const override;
+
+  uint64_t min_bytes = 1024;
+  uint64_t max_bytes = 64 << 20;
+  uint32_t factor = 4;
+  uint32_t messages = 64;           // Of a rate, at most.
+  uint64_t total_bytes = 32 << 20;  // Of a rate, about; but at least two messages.
+  uint32_t rounds = 4;              // Of a latency.
+  bool contiguous = false;          // Messages of a rate lie side by side.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_POINT_TO_POINT_H_

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between two GPUs: see point_to_point.h.
+#include "sw/apps/point_to_point.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw/apps/point_to_point_internal.h"
+#include "sw/include/formats/machine_types.h"
+#include "sw/include/formats/send_request.h"
+#include "sw/kernels/kernel_arguments.h"
+
+#define SOURCE_ID 1u
+#define DESTINATION_ID 2u
+#define PEER_ID 3u  // The peer's destination.
+#define CONNECTION 0u
+#define RING_BATCH 8u
+#define HEAD_START_NS 50000u  // In which the other rank's kernel comes up.
+
+const char* p2p_engine_name(p2p_engine_t engine) {
+  static const char* const names[P2P_ENGINES] = {"memcpy",  "c-drv",   "c-async",
+                                                 "g-drv-s", "g-drv-h", "g-drv-d"};
+  return engine < P2P_ENGINES ? names[engine] : NULL;
+}
+
+p2p_shared_t* p2p_shared_create(void) {
+  return calloc(1, sizeof(p2p_shared_t));
+}
+void p2p_shared_destroy(p2p_shared_t* shared) {
+  free(shared);
+}
+
+stretto_status_t p2p_plan(const p2p_parameters_t* p, p2p_plan_t* plan) {
+  uint64_t next = p->client.memory_begin;
+  stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
+  plan->source = stretto_place(&next, p->buffer_bytes, 4096);
+  plan->destination = stretto_place(&next, p->buffer_bytes, 4096);
+  plan->words = stretto_place(&next, P2P_WORD_BYTES, 4096);
+  return next + P2P_MODULE_BYTES <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+}
+
+uint64_t p2p_stride(const p2p_parameters_t* p, uint32_t size) {
+  const uint64_t bytes = p->bytes[size];
+  return p->contiguous || 2 * bytes > p->buffer_bytes ? bytes : 2 * bytes;
+}
+
+uint64_t p2p_places(const p2p_parameters_t* p, uint32_t size) {
+  return p->buffer_bytes / p2p_stride(p, size);
+}
+
+uint64_t p2p_host_word(uint32_t index) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
+         8ull * index;
+}
+
+uint64_t p2p_host_ring(uint32_t rank) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
+         0x10000 + rank * 0x1000ull;
+}
+
+uint64_t p2p_load(const stretto_host_ops_t* ops, uint64_t address) {
+  return ops->wait(ops->context, address, STRETTO_WAIT_AT_LEAST, 0);
+}
+
+// Ranks meet
+
+// Both ranks pass when both have come. STRETTO_ERROR_STATE: the other one has failed.
+static stretto_status_t meet(p2p_rank_t* g) {
+  const stretto_host_ops_t* ops = g->ops;
+  ops->store(ops->context, p2p_host_word(P2P_WORD_MEET + g->p->rank), ++g->met);
+  const uint64_t other = p2p_host_word(P2P_WORD_MEET + 1 - g->p->rank);
+  return ops->wait(ops->context, other, STRETTO_WAIT_AT_LEAST, g->met) == P2P_FAILED
+             ? STRETTO_ERROR_STATE
+             : STRETTO_OK;
+}
+
+static uint64_t at_peer(const p2p_rank_t* g, uint64_t address) {
+  return stretto_gpu_address(1 - g->p->rank, address & STRETTO_OFFSET_MASK);
+}
+
+// Set-up
+
+static stretto_status_t allocate_all(p2p_rank_t* g) {
+  const p2p_parameters_t* p = g->p;
+  p2p_plan_t plan;
+  TRY(p2p_plan(p, &plan));
+  const struct {
+    uint64_t bytes;
+    uint64_t expected;
+    uint64_t* address;
+  } wanted[] = {{p->buffer_bytes, plan.source, &g->source},
+                {p->buffer_bytes, plan.destination, &g->destination},
+                {P2P_WORD_BYTES, plan.words, &g->words}};
+  for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; ++i) {
+    TRY(g->api->allocate(g->client, g->stream, wanted[i].bytes, 4096, STRETTO_ALLOCATION_UNCACHED,
+                         wanted[i].address));
+    if (*wanted[i].address != stretto_gpu_address(p->rank, wanted[i].expected))
+      return STRETTO_ERROR_STATE;
+  }
+  return g->api->fill(g->client, g->stream, g->words, P2P_WORD_BYTES, 0);
+}
+
+static stretto_status_t load_kernels(const p2p_parameters_t* p, stretto_client_t* client,
+                                     stretto_kernel_t* stream, stretto_kernel_t* ping,
+                                     stretto_kernel_t* stamp) {
+  stretto_module_t* module = NULL;
+  TRY(client->api->module_load(client, p->send_elf, p->send_elf_bytes, &module));
+  TRY(client->api->module_kernel(client, module, "send_stream", stream));
+  TRY(client->api->module_kernel(client, module, "ping_pong", ping));
+  return client->api->module_kernel(client, module, "stamp", stamp);
+}
+
+static uint64_t replica_of(const p2p_rank_t* g) {
+  return g->words + P2P_REPLICA;
+}
+
+static stretto_status_t set_up_ring(p2p_rank_t* g) {
+  const p2p_parameters_t* p = g->p;
+  const stretto_api_t* api = g->api;
+  switch (p->engine) {
+    case P2P_G_DRV_D:
+      g->window = stretto_gpu_address(p->rank, STRETTO_SEND_APERTURE);
+      TRY(api->ring_start(g->client, g->stream, replica_of(g), g->words + P2P_SC, RING_BATCH));
+      TRY(api->ring_register(g->client, g->stream, SOURCE_ID, g->source, p->buffer_bytes,
+                             P2P_UNIT_SHIFT, STRETTO_RING_READABLE));
+      TRY(api->ring_register(g->client, g->stream, DESTINATION_ID, g->destination, p->buffer_bytes,
+                             P2P_UNIT_SHIFT, STRETTO_RING_WRITABLE));
+      TRY(api->ring_export(g->client, DESTINATION_ID, &g->shared->exported[p->rank]));
+      TRY(meet(g));
+      TRY(api->ring_connect(g->client, g->stream, CONNECTION, 1 - p->rank,
+                            at_peer(g, g->words + P2P_RC), 0));
+      return api->ring_import(g->client, g->stream, PEER_ID, &g->shared->exported[1 - p->rank]);
+    case P2P_G_DRV_S:
+      g->window = p2p_host_ring(p->rank);
+      g->shared->ring[p->rank] = (p2p_ring_t){.source = g->source,
+                                              .destination = at_peer(g, g->destination),
+                                              .bytes = p->buffer_bytes,
+                                              .replica = replica_of(g),
+                                              .sc = g->words + P2P_SC,
+                                              .rc = at_peer(g, g->words + P2P_RC)};
+      return api->remote_map(g->client, g->stream, g->window, P2P_RING_BYTES, g->window, 0);
+    default:
+      return STRETTO_OK;
+  }
+}
+
+static stretto_status_t set_up(p2p_rank_t* g) {
+  TRY(g->api->stream_create(g->client, &g->stream));
+  TRY(g->api->stream_create(g->client, &g->copies));
+  TRY(allocate_all(g));
+  TRY(load_kernels(g->p, g->client, &g->send_stream, &g->ping_pong, &g->stamp));
+  TRY(set_up_ring(g));
+  return g->api->stream_synchronize(g->client, g->stream);
+}
+
+stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* stream,
+                                  const stretto_kernel_t* kernel, uint64_t address) {
+  const stretto_stamp_arguments_t arguments = {.address = address};
+  const stretto_launch_t launch = {.kernel = kernel,
+                                   .arguments = &arguments,
+                                   .argument_bytes = sizeof arguments,
+                                   .work_groups = 1,
+                                   .after_all_earlier = 1};
+  return client->api->launch(client, stream, &launch);
+}
+
+// The times that kernels noted at `first` and `second` of the words, by way of host memory.
+static stretto_status_t read_stamps(p2p_rank_t* g, uint32_t first, uint32_t count, uint64_t* ns) {
+  const uint64_t host = p2p_host_word(P2P_WORD_STAMPS + g->p->rank * P2P_MAX_STAMPS);
+  TRY(g->api->copy(g->client, g->stream, host, g->words + P2P_STAMPS + 8 * first, 8ull * count));
+  TRY(g->api->stream_synchronize(g->client, g->stream));
+  for (uint32_t i = 0; i < count; ++i)
+    ns[i] = p2p_load(g->ops, host + 8 * i) * 1000 / g->p->clock_mhz;
+  return STRETTO_OK;
+}
+
+// The CPU copies
+
+static stretto_status_t copy_rate(p2p_rank_t* g, uint32_t size) {
+  const uint64_t bytes = g->p->bytes[size];
+  const uint64_t stride = p2p_stride(g->p, size), places = p2p_places(g->p, size);
+  const uint64_t begin = g->ops->now_ns(g->ops->context);
+  for (uint32_t i = 0; i < g->p->messages[size]; ++i) {
+    const uint64_t offset = i % places * stride;
+    TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination) + offset, g->source + offset,
+                     bytes));
+  }
+  TRY(g->api->stream_synchronize(g->client, g->copies));
+  g->result->rate_ns[size] = g->ops->now_ns(g->ops->context) - begin;
+  return STRETTO_OK;
+}
+
+static uint64_t semaphore(const p2p_rank_t* g, uint32_t index) {
+  return g->words + P2P_SEMAPHORES + 8 * index;
+}
+
+// All semaphores are 1: not yet.
+static stretto_status_t arm_semaphores(p2p_rank_t* g) {
+  uint64_t ones[P2P_MAX_SEMAPHORES];
+  for (unsigned i = 0; i < P2P_MAX_SEMAPHORES; ++i) ones[i] = 1;
+  return g->api->copy_to_device(g->client, semaphore(g, 0), ones, sizeof ones);
+}
+
+// One direction of one round, all of it in advance: kernel, event, copy on the other stream, event at
+// the peer. Semaphore 2r: the kernel is done; 2r + 1: the peer's data are here.
+static stretto_status_t enqueue_hop(p2p_rank_t* g, uint32_t round, uint64_t bytes) {
+  const uint64_t poll = g->p->stream_wait_poll_ns;
+  TRY(g->api->signal(g->client, g->stream, semaphore(g, 2 * round), 0));
+  TRY(g->api->stream_wait(g->client, g->copies, semaphore(g, 2 * round), poll));
+  TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, bytes));
+  return g->api->signal(g->client, g->copies, at_peer(g, semaphore(g, 2 * round + 1)), 0);
+}
+
+static stretto_status_t async_latency(p2p_rank_t* g, uint32_t size) {
+  const p2p_parameters_t* p = g->p;
+  const uint64_t poll = p->stream_wait_poll_ns;
+  const uint32_t start = 2 * p->rounds;
+  const uint64_t zero = 0;
+  TRY(arm_semaphores(g));
+  TRY(meet(g));
+  if (p->rank == 0) TRY(g->api->stream_wait(g->client, g->stream, semaphore(g, start), poll));
+  for (uint32_t round = 0; round < p->rounds; ++round) {
+    if (p->rank == 1)
+      TRY(g->api->stream_wait(g->client, g->stream, semaphore(g, 2 * round + 1), poll));
+    TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, g->words + P2P_STAMPS + 8 * (round != 0)));
+    TRY(enqueue_hop(g, round, p->bytes[size]));
+    if (p->rank == 0)
+      TRY(g->api->stream_wait(g->client, g->stream, semaphore(g, 2 * round + 1), poll));
+  }
+  TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, g->words + P2P_STAMPS + 8));
+  TRY(meet(g));
+  if (p->rank == 0) {
+    // Everything is in the queues: go.
+    g->ops->write(g->ops->context, semaphore(g, start), &zero, 8);
+    g->ops->write(g->ops->context,
+                  stretto_gpu_address(0, STRETTO_DOORBELL_APERTURE) + 8 * STRETTO_WAKE_DOORBELL,
+                  &zero, 8);
+  }
+  TRY(g->api->stream_synchronize(g->client, g->stream));
+  TRY(g->api->stream_synchronize(g->client, g->copies));
+  uint64_t ns[2];
+  TRY(read_stamps(g, 0, 2, ns));
+  if (p->rank == 0) g->result->latency_ns[size] = ns[1] - ns[0];
+  return STRETTO_OK;
+}
+
+// Messages whose control is the CPU's at run time; rank 1's part is the callback thread's.
+static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
+  const p2p_parameters_t* p = g->p;
+  p2p_shared_t* shared = g->shared;
+  const uint64_t number = ++shared->messages, one = 1;
+  const uint64_t producer = g->words + P2P_STAMPS;
+  TRY(g->api->copy_to_device(g->client, semaphore(g, 0), &one, 8));
+  TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, producer));
+  TRY(g->api->signal(g->client, g->stream, semaphore(g, 0), 0));
+  TRY(g->api->signal(g->client, g->stream, p2p_host_word(P2P_WORD_TRIGGERED), number));
+  TRY(g->api->stream_wait(g->client, g->copies, semaphore(g, 0), p->stream_wait_poll_ns));
+  TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_WAITED), number));
+  TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, p->bytes[size]));
+  TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_COPIED), number));
+  // The dependent kernel is launched by the callback thread; the next message comes after it.
+  if (g->ops->wait(g->ops->context, p2p_host_word(P2P_WORD_CONSUMED), STRETTO_WAIT_AT_LEAST,
+                   number) == P2P_FAILED) {
+    return STRETTO_ERROR_STATE;
+  }
+  TRY(g->api->stream_synchronize(g->client, g->copies));
+  uint64_t begin;
+  TRY(read_stamps(g, 0, 1, &begin));
+  const p2p_times_t* t = &shared->times;
+  const uint64_t parts[P2P_PARTS] = {t->triggered - begin, t->waited - t->triggered,
+                                     t->released - t->copied, t->locked - t->released,
+                                     t->consumer - t->locked};
+  for (unsigned i = 0; i < P2P_PARTS; ++i) g->result->parts_ns[size][i] += parts[i];
+  g->result->latency_ns[size] += t->consumer - begin;
+  return STRETTO_OK;
+}
+
+static stretto_status_t driven_latency(p2p_rank_t* g, uint32_t size) {
+  for (uint32_t i = 0; g->p->rank == 0 && i < g->p->rounds; ++i) TRY(driven_message(g, size));
+  return meet(g);
+}
+
+// Kernels send
+
+static stretto_status_t launch_messages(p2p_rank_t* g, const stretto_kernel_t* kernel,
+                                        const stretto_message_arguments_t* arguments) {
+  const stretto_launch_t launch = {.kernel = kernel,
+                                   .arguments = arguments,
+                                   .argument_bytes = sizeof *arguments,
+                                   .work_groups = 1,
+                                   .communication = 1,
+                                   .after_all_earlier = 1};
+  return g->api->launch(g->client, g->stream, &launch);
+}
+
+static stretto_message_arguments_t message_arguments(const p2p_rank_t* g, uint32_t size) {
+  const uint32_t units = (uint32_t)(g->p->bytes[size] >> P2P_UNIT_SHIFT);
+  const uint32_t step = (uint32_t)(p2p_stride(g->p, size) >> P2P_UNIT_SHIFT);
+  return (stretto_message_arguments_t){
+      .ring = {.window = g->window,
+               .ticket = g->words + P2P_TICKET,
+               .replica = replica_of(g),
+               .depth = STRETTO_SEND_RING_DEPTH},
+      .request =
+          stretto_send_request(STRETTO_SR_WRITE, SOURCE_ID, PEER_ID, CONNECTION, 0, units, 0),
+      .stamps = g->words + P2P_STAMPS,
+      .step = step,
+      .wrap = (uint32_t)(p2p_places(g->p, size) * step),
+      .initiator = g->p->rank == 0};
+}
+
+static stretto_status_t send_rate(p2p_rank_t* g, uint32_t size) {
+  uint64_t ns[2];
+  stretto_message_arguments_t arguments = message_arguments(g, size);
+  if (g->p->rank == 1) return meet(g);
+  arguments.flag = g->words + P2P_SC + 8 * SOURCE_ID;
+  arguments.flag_base = g->sent;
+  arguments.count = g->p->messages[size];
+  TRY(launch_messages(g, &g->send_stream, &arguments));
+  g->sent += arguments.count;
+  TRY(read_stamps(g, 0, 2, ns));
+  g->result->rate_ns[size] = ns[1] - ns[0];
+  g->shared->sent = g->sent;
+  return meet(g);
+}
+
+static stretto_status_t send_latency(p2p_rank_t* g, uint32_t size) {
+  uint64_t ns[2];
+  stretto_message_arguments_t arguments = message_arguments(g, size);
+  arguments.request |= STRETTO_SR_RC;
+  // The peer's requests write the flag of the buffer that they name: its id at the peer.
+  arguments.flag = g->words + P2P_RC + 8 * PEER_ID;
+  arguments.flag_base = g->p->rank == 0 ? g->received : g->shared->sent;
+  arguments.count = g->p->rounds;
+  if (g->p->rank == 0) {
+    TRY(meet(g));
+    g->ops->charge_cpu_ns(g->ops->context, HEAD_START_NS);
+  }
+  TRY(launch_messages(g, &g->ping_pong, &arguments));
+  if (g->p->rank == 1) TRY(meet(g));
+  g->sent += g->p->rounds;
+  g->received += g->p->rounds;
+  TRY(read_stamps(g, 0, 2, ns));
+  if (g->p->rank == 0) g->result->latency_ns[size] = ns[1] - ns[0];
+  return meet(g);
+}
+
+static stretto_status_t measure(p2p_rank_t* g, uint32_t size) {
+  switch (g->p->engine) {
+    case P2P_MEMCPY:
+      if (g->p->rank == 0) TRY(copy_rate(g, size));
+      return meet(g);
+    case P2P_C_ASYNC:
+      if (g->p->rank == 0) TRY(copy_rate(g, size));
+      return async_latency(g, size);
+    case P2P_C_DRV:
+      return driven_latency(g, size);
+    default:
+      TRY(send_rate(g, size));
+      return send_latency(g, size);
+  }
+}
+
+static stretto_status_t run(p2p_rank_t* g) {
+  TRY(set_up(g));
+  TRY(meet(g));
+  for (uint32_t size = 0; size < g->p->sizes; ++size) TRY(measure(g, size));
+  return STRETTO_OK;
+}
+
+// The other threads end when rank 0 does.
+static void stop_threads(p2p_rank_t* g) {
+  const stretto_host_ops_t* ops = g->ops;
+  if (g->p->engine == P2P_C_DRV && g->p->rank == 0) {
+    ops->lock(ops->context, P2P_MUTEX);
+    g->shared->stop = 1;
+    ops->notify(ops->context, P2P_MUTEX);
+    ops->unlock(ops->context, P2P_MUTEX);
+    for (uint32_t i = 0; i < 3; ++i)
+      ops->store(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), P2P_FAILED);
+  }
+  if (g->p->engine == P2P_G_DRV_S)
+    ops->store(ops->context, p2p_host_word(P2P_WORD_STOP + g->p->rank), 1);
+}
+
+stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shared,
+                          const stretto_host_ops_t* ops, p2p_result_t* result, char* error) {
+  p2p_rank_t g = {.p = parameters, .shared = shared, .ops = ops, .result = result};
+  *result = (p2p_result_t){0};
+  stretto_status_t status = STRETTO_ERROR_ARGUMENT;
+  g.client = stretto_client_create(&parameters->client, ops);
+  if (g.client != NULL) {
+    g.api = g.client->api;
+    status = run(&g);
+  }
+  if (status != STRETTO_OK) {
+    const char* why = g.client != NULL ? g.api->last_error(g.client) : "";
+    snprintf(error, 256, "rank %u: %s", parameters->rank,
+             why[0] != '\0' ? why : stretto_status_text(status));
+    ops->store(ops->context, p2p_host_word(P2P_WORD_MEET + parameters->rank), P2P_FAILED);
+  }
+  stop_threads(&g);
+  stretto_client_destroy(g.client);
+  return status;
+}

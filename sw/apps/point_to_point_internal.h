@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of point_to_point share, and where their words lie.
+#ifndef STRETTO_SW_APPS_POINT_TO_POINT_INTERNAL_H_
+#define STRETTO_SW_APPS_POINT_TO_POINT_INTERNAL_H_
+
+#include "sw/apps/point_to_point.h"
+
+#define TRY(call)                                      \
+  do {                                                 \
+    const stretto_status_t status_ = (call);           \
+    if (status_ != STRETTO_OK) return status_;         \
+  } while (0)
+
+#define P2P_FAILED UINT64_MAX
+#define P2P_MUTEX 1u
+#define P2P_MODULE_BYTES (1u << 20)  // Behind the arrays: where kernels are loaded.
+#define P2P_MAX_STAMPS 8u
+#define P2P_MAX_SEMAPHORES 32u
+#define P2P_RING_BYTES (STRETTO_SEND_RING_DEPTH * 8u)
+
+// Words in a GPU's memory.
+#define P2P_SC 0u
+#define P2P_RC STRETTO_SEND_FLAG_BYTES
+#define P2P_TICKET (2u * STRETTO_SEND_FLAG_BYTES)
+#define P2P_REPLICA (P2P_TICKET + 64u)
+#define P2P_STAMPS (P2P_TICKET + 128u)
+#define P2P_SEMAPHORES (P2P_TICKET + 256u)
+#define P2P_WORD_BYTES (P2P_SEMAPHORES + 8u * P2P_MAX_SEMAPHORES)
+
+// Words of host memory.
+#define P2P_WORD_MEET 0u        // One a rank.
+#define P2P_WORD_STOP 2u        // One a rank: its engine may end.
+#define P2P_WORD_TRIGGERED 8u   // c-drv: number of the message whose event was triggered,
+#define P2P_WORD_WAITED 9u      // ... whose communication stream goes on,
+#define P2P_WORD_COPIED 10u     // ... whose data are there,
+#define P2P_WORD_CONSUMED 11u   // ... whose dependent kernel has run.
+#define P2P_WORD_STAMPS 16u     // P2P_MAX_STAMPS a client.
+
+// What the software engine of a rank knows of the ring.
+typedef struct p2p_ring {
+  uint64_t source;
+  uint64_t destination;
+  uint64_t bytes;
+  uint64_t replica;
+  uint64_t sc;
+  uint64_t rc;
+} p2p_ring_t;
+
+// One message of c-drv, by the clock of the machine.
+typedef struct p2p_times {
+  uint64_t triggered;  // Observer.
+  uint64_t waited;
+  uint64_t copied;
+  uint64_t released;  // Polling thread lets go of the mutex.
+  uint64_t locked;    // Callback thread has it.
+  uint64_t consumer;  // First instruction of the dependent kernel.
+} p2p_times_t;
+
+struct p2p_shared {
+  stretto_ring_export_t exported[2];
+  p2p_ring_t ring[2];
+  uint64_t sent;      // Requests of rank 0 before the current latency.
+  uint64_t messages;  // c-drv: number of the current one.
+  p2p_times_t times;
+  uint64_t found;     // Under the mutex: message whose event the polling thread found.
+  int stop;           // Under the mutex.
+};
+
+typedef struct p2p_rank {
+  const p2p_parameters_t* p;
+  p2p_shared_t* shared;
+  const stretto_host_ops_t* ops;
+  p2p_result_t* result;
+  stretto_client_t* client;
+  const stretto_api_t* api;
+  stretto_stream_t* stream;  // Kernels.
+  stretto_stream_t* copies;
+  stretto_kernel_t send_stream, ping_pong, stamp;
+  uint64_t source, destination, words;
+  uint64_t window;
+  uint64_t met;
+  uint64_t sent, received;
+} p2p_rank_t;
+
+uint64_t p2p_host_word(uint32_t index);
+uint64_t p2p_host_ring(uint32_t rank);
+uint64_t p2p_load(const stretto_host_ops_t* ops, uint64_t address);
+stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* stream,
+                                  const stretto_kernel_t* kernel, uint64_t address);
+
+#endif  // STRETTO_SW_APPS_POINT_TO_POINT_INTERNAL_H_

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do messages between two GPUs arrive whole whoever controls them, and is what the modes
+// cost in the order of GPU-driven code execution (GD-R30, -R35)? Through the executable.
+#include <algorithm>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+struct Row {
+  uint64_t bytes = 0;
+  double rate = 0, latency = 0;
+};
+
+boost::json::value run(const std::string& workload, const std::string& rest) {
+  const Scratch scratch;
+  const std::string file = scratch.file(
+      "w.yaml", "machine: t3\nset: {gpus: 2}\nmodes: [memcpy, c-drv, c-async, g-drv-s, g-drv-h, g-drv-d]\n"
+                "point_to_point: {" + workload + "}\n");
+  const Finished finished = run_stretto("run " + file + " " + rest + " --out " + scratch.path + "/r");
+  INFO(rest << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  boost::json::value root = stats(scratch.path + "/r");
+  CHECK(root.at("check").at("elements").to_number<uint64_t>() > 0);
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root;
+}
+
+std::vector<Row> rows(const boost::json::value& root) {
+  std::vector<Row> all;
+  for (const auto& row : root.at("job").at("messages").as_array()) {
+    all.push_back({row.at("bytes").to_number<uint64_t>(), row.at("rate_gb_s").to_number<double>(),
+                   row.at("latency_us").to_number<double>()});
+  }
+  return all;
+}
+
+constexpr const char* kSizes =
+    "min_bytes: 4096, max_bytes: 1048576, factor: 16, messages: 16, total_bytes: 4194304, rounds: 2";
+
+}  // namespace
+
+TEST_CASE("messages arrive in every mode, and who controls them decides what they cost") {
+  std::map<std::string, std::vector<Row>> by;
+  for (const char* mode : {"memcpy", "c-drv", "c-async", "g-drv-s", "g-drv-d"})
+    by[mode] = rows(run(kSizes, std::string("--mode ") + mode));
+  REQUIRE(by["memcpy"].size() == 3);
+  for (size_t i = 0; i < 3; ++i) {
+    INFO(by["memcpy"][i].bytes << " bytes");
+    // GD-R35 and Table I.
+    CHECK(by["g-drv-d"][i].latency < by["g-drv-s"][i].latency);
+    CHECK(by["g-drv-s"][i].latency < by["c-async"][i].latency);
+    CHECK(by["c-async"][i].latency < by["c-drv"][i].latency);
+    // The wire is faster than any of them, and one message at a time is the slowest.
+    for (const auto& [mode, all] : by) CHECK(all[i].rate < 75.0);
+    CHECK(by["c-drv"][i].rate < by["memcpy"][i].rate);
+    CHECK(by["g-drv-d"][i].rate > by["memcpy"][i].rate);
+  }
+  CHECK(by["g-drv-d"][2].rate > 0.98 * 75.0);  // 56 us on the wire, under 1 us to begin and to end.
+}
+
+TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make its latency") {
+  const auto root = run("min_bytes: 4096, max_bytes: 4096, rounds: 3",
+                        "--mode c-drv --set host.wake_ns=40000 --set software.launch_ns=10000 "
+                        "--set software.stream_wait_poll_ns=8000");
+  const auto& row = root.at("job").at("messages").at(0);
+  const auto part = [&](const char* name) { return row.at("parts_us").at(name).to_number<double>(); };
+  // Waking takes what the parameter says, and locking 25 ns more.
+  CHECK(part("mutex") == Approx(40.025));
+  CHECK(part("launch") > 10.0);
+  CHECK(part("stream_wait") > 0.0);
+  CHECK(part("stream_wait") < 9.0);
+  // A round of the polling thread: eight events of 3 us, one load each round, 10 us of sleep.
+  CHECK(part("polling_gap") > 0.0);
+  CHECK(part("polling_gap") < 2 * (8 * 3.0 + 10.0) + 1.0);
+  double sum = 0;
+  for (const auto& one : row.at("parts_us").as_object()) sum += one.value().to_number<double>();
+  const double rest = row.at("latency_us").to_number<double>() - sum;
+  CHECK(rest > 4096 / 75e3);
+  CHECK(rest < 3.0);  // The copy, and two packets of the command processor.
+}
+
+TEST_CASE("the software engine merges sends of contiguous memory, and only those") {
+  for (const bool contiguous : {false, true}) {
+    const auto root = run("min_bytes: 1024, max_bytes: 1024, messages: 64, rounds: 1, contiguous: " +
+                              std::string(contiguous ? "true" : "false"),
+                          "--mode g-drv-s");
+    const auto& job = root.at("job");
+    const uint64_t sends = job.at("engine_sends").to_number<uint64_t>();
+    CHECK(sends == 64 + 2);
+    if (contiguous)
+      CHECK(job.at("engine_copies").to_number<uint64_t>() < sends / 2);
+    else
+      CHECK(job.at("engine_copies").to_number<uint64_t>() == sends);
+  }
+}
+
+TEST_CASE("the request ring as RTL and as model gives the same run") {
+  std::string digest;
+  for (const char* impl : {"rtl", "model", "lockstep"}) {
+    const auto root = run(kSizes, std::string("--mode g-drv-d --impl request_ring=") + impl);
+    if (digest.empty()) digest = root.at("digest").as_string().c_str();
+    CHECK(root.at("digest").as_string() == digest);
+  }
+}
+
+TEST_CASE("what cannot be measured is said before the run") {
+  const Scratch scratch;
+  const auto bad = [&](const std::string& text, const std::string& rest, const std::string& says) {
+    const Finished finished = run_stretto("run " + scratch.file("w.yaml", text) + " " + rest);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(says));
+  };
+  const std::string head = "machine: t3\nmodes: [memcpy, g-drv-h]\n";
+  bad(head + "point_to_point: {min_bytes: 1000}\n", "", "w.yaml:3");
+  bad(head + "point_to_point: {min_bytes: 1025}\n", "", "multiple of 1024");
+  bad(head + "point_to_point: {min_bytes: 4096, max_bytes: 2048}\n", "", "max_bytes");
+  bad(head + "point_to_point: {}\n", "--set gpus=1", "needs 2 GPUs");
+  bad(head + "point_to_point: {}\n", "--set sim.mirror=true", "sim.mirror");
+  bad(head + "point_to_point: {}\n", "--mode g-drv-h", "no card");
+  bad(head + "point_to_point: {}\nsub_layer: {m: 1, n: 1, k: 1}\n", "", "not several");
+}
