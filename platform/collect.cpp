@@ -98,8 +98,8 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
 
 }  // namespace
 
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host,
-                     Results& results) {
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNode* crossbar,
+                     Host* host, Results& results) {
   StatisticSink statistics;
   AuditSink audit;
   std::vector<const Router*> routers;
@@ -109,12 +109,21 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* ho
     routers.push_back(&gpu->router);
   }
   audit_links(routers, audit);
+  if (crossbar != nullptr) {
+    crossbar->partition.report(statistics);
+    crossbar->partition.audit(audit);
+    audit_switch(crossbar->crossbar, routers, audit);
+  }
   if (host != nullptr) {
     statistics.set_prefix("host");
     host->report(statistics);
     audit.set_where("host");
     host->audit(audit);
-    audit_pcie(*host, routers, audit);
+    if (host->link(0).to_switch()) {
+      audit_pcie(*host, crossbar->crossbar, audit);
+    } else {
+      audit_pcie(*host, routers, audit);
+    }
   }
   if constexpr (kCheckSockets) collect_sockets(statistics, audit);
   results.statistics = statistics.all();
@@ -152,6 +161,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* ho
 
   std::string all;
   for (const auto& gpu : gpus) all += digest_of(*gpu);
+  if (crossbar != nullptr) all += crossbar->partition.digest().hex();
   if (host != nullptr) all += host->digest_hex();
   results.digest = sha256_hex(all.data(), all.size());
 }

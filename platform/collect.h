@@ -9,13 +9,14 @@
 #include "models/host/host.h"
 #include "platform/gpu_node.h"
 #include "platform/results.h"
+#include "platform/switch_node.h"
 
 namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all GPUs. Closes the digests: call once.
-// `host` may be null.
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, Host* host,
-                     Results& results);
+// `crossbar` and `host` may be null.
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNode* crossbar,
+                     Host* host, Results& results);
 
 }  // namespace stretto
 

@@ -59,8 +59,13 @@ Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu, const std::map<std::
 
 RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
   if (spec.sim.mirror) return mirrored_ring(spec.gpus, spec.link, spec.pcie);
-  return spec.topology == Topology::ring ? ring(gpu, spec.gpus, spec.link, spec.pcie)
-                                         : fully_connected(gpu, spec.gpus, spec.link, spec.pcie);
+  switch (spec.topology) {
+    case Topology::ring: break;
+    case Topology::fully_connected: return fully_connected(gpu, spec.gpus, spec.link, spec.pcie);
+    case Topology::switched: return switched(gpu, spec.gpus, spec.link, spec.pcie);
+    case Topology::pcie_switch: return pcie_switched(gpu, spec.gpus, spec.pcie);
+  }
+  return ring(gpu, spec.gpus, spec.link, spec.pcie);
 }
 
 }  // namespace

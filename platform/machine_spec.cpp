@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/machine_spec.h"
 
+#include <algorithm>
+
 #include "models/common/error.h"
 
 namespace stretto {
@@ -61,19 +63,28 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
 void describe(MachineSpec& spec, ParameterSet& set) {
   set.number("gpus", spec.gpus, 1, 32, "GPUs of the machine.");
   set.choice("topology", spec.topology,
-             {{"ring", Topology::ring}, {"fully_connected", Topology::fully_connected}},
-             "Links between GPUs.");
+             {{"ring", Topology::ring},
+              {"fully_connected", Topology::fully_connected},
+              {"switch", Topology::switched},
+              {"pcie_switch", Topology::pcie_switch}},
+             "Links between GPUs; switch: one into a switch each; pcie_switch: none, peers and host share PCIe.");
   set.group("gpu", spec.gpu);
   set.group("l2", spec.l2);
   set.group("hbm", spec.hbm);
   set.group("dma", spec.dma);
   set.group("link", spec.link);
   set.group("pcie", spec.pcie);
+  set.group("switch", spec.switch_);
   set.group("cp", spec.cp);
   set.group("host", spec.host);
   set.group("software", spec.software);
   set.group("fault", spec.fault);
   set.group("sim", spec.sim);
+}
+
+uint32_t lookahead_ns(const MachineSpec& spec) {
+  const bool links = spec.gpus > 1 && spec.topology != Topology::pcie_switch;
+  return links ? std::min(spec.link.latency_ns, spec.pcie.latency_ns) : spec.pcie.latency_ns;
 }
 
 void check_machine(const MachineSpec& spec) {

@@ -12,13 +12,14 @@
 #include "models/cp/cp_spec.h"
 #include "models/dma/dma_spec.h"
 #include "models/fabric/link_spec.h"
+#include "models/fabric/switch.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
 
 namespace stretto {
 
-enum class Topology : uint8_t { ring, fully_connected };
+enum class Topology : uint8_t { ring, fully_connected, switched, pcie_switch };
 
 struct SimSpec {
   ConductorSpec conductor;
@@ -64,6 +65,7 @@ struct MachineSpec {
   DmaSpec dma;
   LinkSpec link;
   LinkSpec pcie = pcie_defaults();
+  SwitchSpec switch_;
   CpSpec cp;
   HostSpec host;
   SoftwareSpec software;
@@ -75,6 +77,11 @@ void describe(FaultSpec& spec, ParameterSet& set);
 void describe(SimSpec& spec, ParameterSet& set);
 void describe(SoftwareSpec& spec, ParameterSet& set);
 void describe(MachineSpec& spec, ParameterSet& set);
+inline bool has_switch(const MachineSpec& spec) {
+  return spec.topology == Topology::switched || spec.topology == Topology::pcie_switch;
+}
+// The smallest latency of all links, in nanoseconds: how far partitions may run apart.
+uint32_t lookahead_ns(const MachineSpec& spec);
 // Relations between parameters; throws UserError.
 void check_machine(const MachineSpec& spec);
 

@@ -9,6 +9,7 @@
 #include "platform/collect.h"
 #include "platform/gpu_node.h"
 #include "platform/job.h"
+#include "platform/switch_node.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {
@@ -18,7 +19,7 @@ class System::Impl {
   Impl(const SystemRequest& request, Timeline* timeline, Waves* waves)
       : request_(request),
         spec_(request.machine.spec()),
-        conductor_("conductor", conductor_spec(), lookahead()) {
+        conductor_("conductor", conductor_spec(), lookahead_ns(spec_) * kNanosecond) {
     const unsigned count = spec_.sim.mirror ? 1 : spec_.gpus;
     gpus_.resize(count);
     for (unsigned i = 0; i < count; ++i) {
@@ -27,6 +28,7 @@ class System::Impl {
                                              request.options.impl, conductor_,
                                              timeline == nullptr ? nullptr : &timeline->page(gpu), waves);
     }
+    if (has_switch(spec_)) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
     if (timeline != nullptr) conductor_.on_window([timeline] { timeline->flush(); });
     tohost_.resize(count);
     load_firmware();
@@ -76,7 +78,7 @@ class System::Impl {
       results.table = job_->table();
       results.job = job_->details();
     }
-    collect_machine(gpus_, host_.get(), results);
+    collect_machine(gpus_, switch_.get(), host_.get(), results);
     if (job_ == nullptr || results.status != "complete") return;
     AuditSink audit;
     for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {
@@ -87,11 +89,6 @@ class System::Impl {
   }
 
  private:
-  Time lookahead() const {
-    const uint32_t link = spec_.gpus > 1 ? spec_.link.latency_ns : spec_.pcie.latency_ns;
-    return std::min(link, spec_.pcie.latency_ns) * kNanosecond;
-  }
-
   // A bare-metal program computes for as long as it likes: only running empty is a deadlock then.
   ConductorSpec conductor_spec() const {
     ConductorSpec spec = spec_.sim.conductor;
@@ -123,7 +120,10 @@ class System::Impl {
           static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
       memories.push_back(&gpu->memory);
     }
-    host_ = std::make_unique<Host>("host", spec_.host, spec_.pcie, pcie_ports, conductor_);
+    const RouterSpec wiring = spec_.topology == Topology::pcie_switch
+                                  ? host_switched(spec_.gpus, spec_.pcie)
+                                  : host_direct(spec_.pcie, pcie_ports);
+    host_ = std::make_unique<Host>("host", spec_.host, wiring, conductor_);
     conductor_.attach_host(*host_);
     job_ = request_.workload.what->make_job(request_, memories);
     job_->place_contents();
@@ -136,6 +136,7 @@ class System::Impl {
   Conductor conductor_;
   std::vector<uint64_t> tohost_;  // By simulated GPU: what its firmware wrote there; 0 = nothing.
   std::vector<std::unique_ptr<GpuNode>> gpus_;
+  std::unique_ptr<SwitchNode> switch_;  // Null without a switch.
   std::shared_ptr<const ElfImage> firmware_;
   std::unique_ptr<Host> host_;
   std::unique_ptr<Job> job_;

@@ -14,9 +14,11 @@
 namespace stretto {
 
 struct Packet {
-  Time arrival = 0;        // Tail of the packet at the receiver.
-  uint8_t source = 0;      // Node: g + 1, 0xFF = host.
-  uint8_t destination = 0;
+  Time arrival = 0;        // Tail of the packet at the receiver; at a switch, which cuts through, its head.
+  Time tail = 0;           // To a switch only: when the tail arrives.
+  uint8_t source = 0;      // Node of this hop: g + 1, 0xFE = switch, 0xFF = host.
+  uint8_t destination = 0; // Of this hop; the last one is the node in `address`.
+  uint8_t origin = 0;      // Node at which the packet began its way.
   uint8_t link = 0;        // Port index at the receiver.
   uint64_t sequence = 0;   // Of (source, destination), gapless.
   uint32_t credit_bytes = 0;  // Nonzero: a credit return, and nothing else below is valid.

@@ -8,6 +8,7 @@
 
 #include "models/common/error.h"
 #include "models/common/payload_pool.h"
+#include "sw/include/formats/address_map.h"
 
 namespace stretto {
 namespace {
@@ -20,7 +21,9 @@ bool later(const Packet& a, const Packet& b) {
 
 Time systemc_now() { return sc_core::sc_time_stamp().value(); }
 
-std::string node_name(uint8_t node) { return "gpu" + std::to_string(node - 1); }
+std::string node_name(uint8_t node) {
+  return node == STRETTO_NODE_SWITCH ? "switch" : "gpu" + std::to_string(node - 1);
+}
 
 std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond) + " ns"; }
 
@@ -148,6 +151,7 @@ std::vector<std::string> Partition::waiting_on() const {
 void Partition::send(Packet&& packet) {
   assert(packet.arrival >= queue_.now() + conductor_.lookahead());
   packet.source = node_;
+  if (packet.origin == 0) packet.origin = node_;
   packet.sequence = sequence_[packet.destination]++;
   leaving_.push_back(std::move(packet));
 }
@@ -210,7 +214,7 @@ void Conductor::enlist(Partition& partition) {
 void Conductor::post(Packet&& packet) {
   assert(packet.arrival >= systemc_now() + lookahead_);
   assert(by_node_[packet.destination] != nullptr);
-  packet.source = kHostNode;
+  packet.source = packet.origin = kHostNode;
   packet.sequence = host_sequence_[packet.destination]++;
   by_node_[packet.destination]->accept(std::move(packet));
   wake_.notify(sc_core::SC_ZERO_TIME);

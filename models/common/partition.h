@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitions and the conductor that runs them window by window (DESIGN principle 5).
 //
-// A partition is one GPU: a calendar, its services, an inbox and an outbox. Nothing inside it touches another
+// A partition is one GPU or a switch: a calendar, its services, an inbox and an outbox. Nothing inside it touches another
 // partition or the SystemC kernel, so partitions may run in any order, and at once on several threads. What leaves is a
 // Packet that arrives at least `lookahead` after it was sent. The conductor therefore repeats, from one SC_METHOD at
 // SystemC time T: run every partition through [T, T + window), window <= lookahead; move the packets from the outboxes
@@ -59,10 +59,10 @@ inline void describe(ConductorSpec& spec, ParameterSet& set) {
 class Conductor;
 class WindowPool;
 
-// One GPU. Construct it before the components that use its queue: the inbox has source id 0.
+// One GPU or one switch. Construct it before the components that use its queue: the inbox has source id 0.
 class Partition final : public sc_core::sc_module, public PacketPort {
  public:
-  // `node` is g + 1. REQUIRES: unique in the conductor.
+  // `node` is g + 1, or 0xFE for a switch. REQUIRES: unique in the conductor.
   Partition(sc_core::sc_module_name name, Conductor& conductor, uint8_t node);
   ~Partition() override;
 
@@ -75,11 +75,11 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   void attach(uint8_t link, PacketSink& sink);
   // Registers a component for report(), audit() and waiting_on(); prefix e.g. "hbm".
   void add(std::string prefix, Component& component);
-  void report(StatisticSink& sink) const;  // Paths "gpu3.hbm...".
+  void report(StatisticSink& sink) const;  // Paths "gpu3.hbm...", "switch.crossbar...".
   void audit(AuditSink& sink) const;
   std::vector<std::string> waiting_on() const;
 
-  // Fills in source and sequence. REQUIRES: packet.arrival >= queue().now() + lookahead.
+  // Fills in source, sequence and, at the first hop, origin. REQUIRES: packet.arrival >= queue().now() + lookahead.
   void send(Packet&& packet) override;
   // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the partition.
   void finish(int status);

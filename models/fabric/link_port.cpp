@@ -72,11 +72,13 @@ void LinkPort::transmit() {
     stalled_since_ = kNever;
   }
   credits_ -= bytes;
-  const uint64_t wire_bytes = bytes + spec_.link.header_bytes;
-  const Time left = wire_.send(std::max(now, wire_.free_at()), wire_bytes);
+  const uint64_t on_wire = wire_bytes(spec_.link, packet);
+  const Time begin = std::max(now, wire_.free_at());
+  const Time left = wire_.send(begin, on_wire);
   ++counters_.packets_sent;
   counters_.bytes_sent += bytes;
-  counters_.wire_bytes += wire_bytes;
+  counters_.wire_bytes += on_wire;
+  if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
   services_.progress += bytes;
   if (services_.digest != nullptr) services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
   if (services_.trace != nullptr) {
@@ -86,7 +88,8 @@ void LinkPort::transmit() {
   }
   packet.destination = spec_.peer_node;
   packet.link = spec_.peer_port;
-  packet.arrival = left + spec_.link.latency_ns * kNanosecond;
+  packet.arrival = packet.tail = left + spec_.link.latency_ns * kNanosecond;
+  if (spec_.to_switch()) packet.arrival = begin + spec_.link.latency_ns * kNanosecond;
   out_.send(std::move(packet));
   sending_ = bytes;
   busy_ = true;
@@ -121,6 +124,7 @@ void LinkPort::receive(Packet&& packet) {
   assert(bytes == uint64_t{packet.rows} * packet.row_bytes);
   ++counters_.packets_received;
   counters_.bytes_received += bytes;
+  if (packet.origin == STRETTO_NODE_HOST) counters_.host_bytes_received += bytes;
   if (packet.operation == Operation::update) counters_.updates_received += bytes;
   if (services_.digest != nullptr) {
     services_.digest->event(packet.arrival, kEventReceived, packet.address, bytes << 8 | index_);

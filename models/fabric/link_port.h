@@ -9,7 +9,7 @@
 //  1 Bytes sent without their credits returned never exceed credit_bytes.
 //  2 A packet of at most 8 bytes without a Tracker id (flag, queue index, doorbell) takes effect after all earlier packets of
 //    its link have been written; others may be written in any order.
-//  3 A packet arrives latency_ns after its last byte has left.
+//  3 A packet arrives latency_ns after its last byte has left; a switch at the other end is told latency_ns after the first.
 #ifndef STRETTO_MODELS_FABRIC_LINK_PORT_H_
 #define STRETTO_MODELS_FABRIC_LINK_PORT_H_
 
@@ -47,8 +47,10 @@ class LinkPort final : public PacketSink, private EventHandler {
     uint64_t packets_sent = 0;
     uint64_t bytes_sent = 0;      // Payload.
     uint64_t wire_bytes = 0;      // With headers.
+    uint64_t host_bytes_sent = 0;  // Of bytes_sent, those for the host.
     uint64_t packets_received = 0;
     uint64_t bytes_received = 0;
+    uint64_t host_bytes_received = 0;  // Of bytes_received, those from the host.
     uint64_t bytes_written = 0;
     uint64_t updates_received = 0;  // Payload bytes of updates.
     uint64_t updates_written = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of a link; GPU links and PCIe differ in values only.
+// Parameters of a link; GPU links and PCIe differ in values only. And what a packet takes on its wire: a Packet is a burst
+// of the link's own packets (TLPs), each with its header.
 #ifndef STRETTO_MODELS_FABRIC_LINK_SPEC_H_
 #define STRETTO_MODELS_FABRIC_LINK_SPEC_H_
 
 #include <cstdint>
 #include <string>
 
+#include "models/common/packet.h"
 #include "models/common/spec.h"
 
 namespace stretto {
@@ -16,10 +18,11 @@ struct LinkSpec {
   uint32_t credit_bytes = 131'072;
   uint32_t egress_bytes = 32'768;
   uint32_t header_bytes = 0;
+  uint32_t max_payload_bytes = 0;
   uint64_t fault_lose_credit = 0;
 };
 
-inline LinkSpec pcie_defaults() { return {16'000, 600, 65'536, 16'384, 24, 0}; }
+inline LinkSpec pcie_defaults() { return {16'000, 600, 65'536, 16'384, 24, 0, 0}; }
 
 inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("bandwidth_mb_s", spec.bandwidth_mb_s, 1, 10'000'000, "Bandwidth of one direction in MB/s.");
@@ -29,13 +32,27 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
              "Receive buffer; less than bandwidth x (2 x latency + memory time) costs bandwidth.");
   set.number("egress_bytes", spec.egress_bytes, 1, 1u << 30,
              "Send buffer; a request is answered when it fits, or when it is the only one.");
-  set.number("header_bytes", spec.header_bytes, 0, 4'096, "Added to each packet on the wire.");
+  set.number("header_bytes", spec.header_bytes, 0, 4'096, "Added to each packet on the wire: header, framing, CRC.");
+  set.number("max_payload_bytes", spec.max_payload_bytes, 0, 65'536,
+             "Longer data go in several packets, each with its header; a switch forwards when it has the first. 0 = any length.");
   set.number("fault.lose_credit", spec.fault_lose_credit, 0, ~uint64_t{0},
              "Fault injection: the credit return of this number (from 1) of each port is lost; 0 = none.");
 }
 
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).
 inline constexpr uint32_t kMaxPacketBytes = 65'536;
+
+// The link's own packets that `rows` rows of `row_bytes` bytes need: a row lies at an address of its own.
+inline uint64_t link_packets(const LinkSpec& spec, uint64_t rows, uint64_t row_bytes) {
+  return spec.max_payload_bytes == 0 ? 1 : rows * ((row_bytes + spec.max_payload_bytes - 1) / spec.max_payload_bytes);
+}
+
+// What the packet takes on the wire, headers included.
+inline uint64_t wire_bytes(const LinkSpec& spec, const Packet& packet) {
+  const bool dense = packet.rows == 1 || packet.pitch == packet.row_bytes;
+  const uint64_t bytes = packet.data.size();
+  return bytes + spec.header_bytes * (dense ? link_packets(spec, 1, bytes) : link_packets(spec, packet.rows, packet.row_bytes));
+}
 
 }  // namespace stretto
 

@@ -219,13 +219,13 @@ void Router::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time
 
 uint64_t Router::bytes_sent() const {
   uint64_t sum = 0;
-  for (const auto& port : ports_) sum += port->spec().peer_node != kHostNode ? port->counters().bytes_sent : 0;
+  for (const auto& port : ports_) sum += port->counters().bytes_sent - port->counters().host_bytes_sent;
   return sum;
 }
 
 uint64_t Router::bytes_received() const {
   uint64_t sum = 0;
-  for (const auto& port : ports_) sum += port->spec().peer_node != kHostNode ? port->counters().bytes_received : 0;
+  for (const auto& port : ports_) sum += port->counters().bytes_received - port->counters().host_bytes_received;
   return sum;
 }
 

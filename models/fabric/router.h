@@ -54,8 +54,8 @@ class Router final : public sc_core::sc_module, public Component, private EventH
 
   size_t ports() const { return ports_.size(); }
   const LinkPort& port(size_t index) const { return *ports_[index]; }
-  uint64_t bytes_sent() const;      // Over GPU links, PCIe left out.
-  uint64_t bytes_received() const;  // Likewise.
+  uint64_t bytes_sent() const;      // To peers; what goes to the host is left out.
+  uint64_t bytes_received() const;  // From peers.
 
  private:
   struct Request {
@@ -91,7 +91,7 @@ class Router final : public sc_core::sc_module, public Component, private EventH
   uint64_t doorbells_ = 0;
 };
 
-// Law over all routers: what one end of a link sent, the other received. `host` ports are the host's business.
+// Law over all routers: what GPUs sent each other has arrived. Traffic of the host is audit_pcie()'s business.
 void audit_links(const std::vector<const Router*>& routers, AuditSink& sink);
 
 }  // namespace stretto

@@ -28,6 +28,8 @@ class Serialiser {
     busy_ += duration;
     return free_at_;
   }
+  // What `bytes` take on an idle wire.
+  Time duration(uint64_t bytes) const { return bytes * kFemtosecondsAtOneMb / mb_per_s_; }
   Time busy() const { return busy_; }
   // The most that can have left in `time`.
   uint64_t peak_bytes(Time time) const {

@@ -47,6 +47,57 @@ RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, co
   return spec;
 }
 
+RouterSpec switched(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie) {
+  assert(gpu < gpus);
+  RouterSpec spec;
+  spec.ports.push_back({kSwitchNode, static_cast<uint8_t>(gpu), link});
+  for (unsigned other = 0; other < gpus; ++other) {
+    if (other != gpu) spec.routes.emplace_back(node_of(other), 0);
+  }
+  add_pcie(spec, gpu, pcie);
+  return spec;
+}
+
+RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie) {
+  assert(gpu < gpus);
+  RouterSpec spec;
+  spec.ports.push_back({kSwitchNode, static_cast<uint8_t>(gpu), pcie});
+  for (unsigned other = 0; other < gpus; ++other) {
+    if (other != gpu) spec.routes.emplace_back(node_of(other), 0);
+  }
+  spec.routes.emplace_back(kHostNode, 0);
+  return spec;
+}
+
+RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host) {
+  RouterSpec spec;
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    spec.ports.push_back({node_of(gpu), 0, link});
+    spec.routes.emplace_back(node_of(gpu), static_cast<uint8_t>(gpu));
+  }
+  if (host) {
+    spec.routes.emplace_back(kHostNode, static_cast<uint8_t>(spec.ports.size()));
+    spec.ports.push_back({kHostNode, 0, link});
+  }
+  return spec;
+}
+
+RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports) {
+  RouterSpec spec;
+  for (unsigned gpu = 0; gpu < ports.size(); ++gpu) {
+    spec.routes.emplace_back(node_of(gpu), static_cast<uint8_t>(gpu));
+    spec.ports.push_back({node_of(gpu), ports[gpu], pcie});
+  }
+  return spec;
+}
+
+RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie) {
+  RouterSpec spec;
+  spec.ports.push_back({kSwitchNode, static_cast<uint8_t>(gpus), pcie});
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) spec.routes.emplace_back(node_of(gpu), 0);
+  return spec;
+}
+
 RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie) {
   assert(gpus > 1);
   RouterSpec spec = ring(0, gpus, link, pcie);

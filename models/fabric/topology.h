@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is wired to whom: the ports of each GPU and the routes they make, for the two topologies and the mirror.
+// Who is wired to whom: the ports of GPUs, switch and host and the routes they make, for each topology and the mirror.
 #ifndef STRETTO_MODELS_FABRIC_TOPOLOGY_H_
 #define STRETTO_MODELS_FABRIC_TOPOLOGY_H_
 
@@ -11,14 +11,18 @@
 
 namespace stretto {
 
+inline constexpr uint8_t kSwitchNode = 0xFE;
+
 struct PortSpec {
-  uint8_t peer_node = 0;  // g + 1, or 0xFF.
+  uint8_t peer_node = 0;  // g + 1, 0xFE or 0xFF.
   uint8_t peer_port = 0;  // Index of the other end at the peer.
   LinkSpec link;
+
+  bool to_switch() const { return peer_node == kSwitchNode; }
 };
 
 struct RouterSpec {
-  std::vector<PortSpec> ports;                     // PCIe, if there is one, last.
+  std::vector<PortSpec> ports;                     // Of a GPU: the way to the host last.
   std::vector<std::pair<uint8_t, uint8_t>> routes; // Node, port: reset values of the route table.
 };
 
@@ -27,6 +31,15 @@ struct RouterSpec {
 RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
 // One port to each other GPU, in rising order.
 RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
+// One link into the switch and a PCIe of its own: NVSwitch. Port 0 to the switch's port `gpu`.
+RouterSpec switched(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
+// PCIe alone, into the switch: peers and the host share it.
+RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie);
+// The switch of both: port g to GPU g; with `host` port `gpus` to the root complex.
+RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host);
+// The host's end: a link to each GPU at its port `ports[gpu]`, or one to the switch.
+RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports);
+RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie);
 // GPU 0 alone: what it sends through port 0 to GPU gpus - 1 arrives at its own port 1 as if from GPU 1 (T3-SIM-01/02), and the
 // other way round. See Router::set_mirror().
 RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);

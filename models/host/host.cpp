@@ -18,8 +18,12 @@ namespace {
 constexpr uint64_t kPacketBytes = 4'096;  // Largest payload of a PCIe write.
 constexpr uint64_t kWriteUnit = 64;       // What write_ns pays for.
 constexpr size_t kStackBytes = 512 * 1024;
+constexpr uint8_t kNoLink = 0xFF;
 constexpr uint32_t kEventWrite = 1;  // Digest kinds.
 constexpr uint32_t kEventReceived = 2;
+
+// The next edge of the root complex, strictly after `at`.
+Time edge_after(Time at) { return (at / kNanosecond + 1) * kNanosecond; }
 
 Time systemc_now() { return sc_core::sc_time_stamp().value(); }
 
@@ -39,8 +43,8 @@ std::string hex(uint64_t value) {
 
 // HostCore
 
-HostCore::HostCore(sc_core::sc_module_name name, Host& host, Program program)
-    : sc_module(name), host_(host), program_(std::move(program)) {
+HostCore::HostCore(sc_core::sc_module_name name, Host& host, size_t index, Program program)
+    : sc_module(name), host_(host), index_(index), program_(std::move(program)) {
   SC_HAS_PROCESS(HostCore);
   SC_THREAD(main);
   set_stack_size(kStackBytes);
@@ -107,43 +111,38 @@ uint64_t HostCore::wait_word(uint64_t address, Condition condition, uint64_t val
 
 void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
   Host::Link& link = host_.link_to(address, bytes);
-  const LinkSpec& pcie = host_.pcie_;
   const uint8_t* source = static_cast<const uint8_t*>(data);
   ++host_.writes_;
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t piece = std::min(kPacketBytes, bytes - done);
     charge_ns(host_.spec_.write_ns * ((piece + kWriteUnit - 1) / kWriteUnit));
-    const Time before = systemc_now();
-    blocked_on_pcie_ = true;
-    // Room in the send buffer: what is not on the wire yet must fit into egress_bytes.
-    const Time backlog = Time{pcie.egress_bytes} * 1'000'000'000 / pcie.bandwidth_mb_s;
-    for (;;) {
-      if (piece > link.credits) {
-        wait(link.credit_came);
-      } else if (link.wire.free_at() > systemc_now() + backlog) {
-        pass(link.wire.free_at() - backlog - systemc_now());
-      } else {
-        break;
-      }
-    }
-    blocked_on_pcie_ = false;
-    host_.blocked_ += systemc_now() - before;
-
     Packet packet;
-    packet.destination = static_cast<uint8_t>(address >> STRETTO_NODE_SHIFT);
-    packet.link = link.peer_port;
     packet.address = address + done;
     packet.row_bytes = static_cast<uint32_t>(piece);
     packet.data.assign(source + done, source + done + piece);
-    link.credits -= piece;
-    const uint64_t wire_bytes = piece + pcie.header_bytes;
-    packet.arrival = link.wire.send(std::max(systemc_now(), link.wire.free_at()), wire_bytes) + pcie.latency_ns * kNanosecond;
-    ++link.packets_sent;
-    link.bytes_sent += piece;
-    link.wire_bytes += wire_bytes;
-    host_.progress_ += piece;
-    digest_.event(packet.arrival, kEventWrite, packet.address, piece);
-    host_.conductor_.post(std::move(packet));
+    const Time before = systemc_now();
+    blocked_on_pcie_ = true;
+    if (link.shared) {
+      const Host::Link::Write write{before, index_, &packet};
+      link.writes.insert(std::upper_bound(link.writes.begin(), link.writes.end(), write,
+                                          [](const auto& a, const auto& b) {
+                                            return a.since != b.since ? a.since < b.since : a.program < b.program;
+                                          }),
+                         write);
+      host_.arbitration_.notify(delay_of(edge_after(before) - before));
+      wait(granted_);
+    } else {
+      for (Time at = host_.room_at(link, piece); at > systemc_now(); at = host_.room_at(link, piece)) {
+        if (at == kNever) {
+          wait(link.credit_came);
+        } else {
+          pass(at - systemc_now());
+        }
+      }
+      host_.send(link, *this, std::move(packet));
+    }
+    blocked_on_pcie_ = false;
+    host_.blocked_ += systemc_now() - before;
     done += piece;
   }
 }
@@ -221,15 +220,25 @@ std::string HostCore::waiting_on() const {
 
 // Host
 
-Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const LinkSpec& pcie,
-           const std::vector<uint8_t>& pcie_ports, Conductor& conductor)
-    : sc_module(name), spec_(spec), pcie_(pcie), conductor_(conductor) {
-  assert(pcie.latency_ns * kNanosecond >= conductor.lookahead());
-  for (const uint8_t port : pcie_ports) links_.push_back(std::make_unique<Link>(pcie, port));
+Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring, Conductor& conductor)
+    : sc_module(name), spec_(spec), conductor_(conductor) {
+  routes_.fill(kNoLink);
+  for (const PortSpec& port : wiring.ports) {
+    assert(port.link.latency_ns * kNanosecond >= conductor.lookahead());
+    links_.push_back(std::make_unique<Link>(port));
+  }
+  for (const auto& [node, link] : wiring.routes) {
+    links_[link]->shared = links_[link]->shared || std::count(routes_.begin(), routes_.end(), link) != 0;
+    routes_[node] = link;
+    nodes_ = std::max<uint64_t>(nodes_, node);
+  }
   conductor.attach_host(*this);
   SC_HAS_PROCESS(Host);
   SC_METHOD(due);
   sensitive << arrival_;
+  dont_initialize();
+  SC_METHOD(arbitrate);
+  sensitive << arbitration_;
   dont_initialize();
 }
 
@@ -240,7 +249,7 @@ void Host::add_program(const std::string& name, HostCore::Program program) {
     throw UserError("host.cores (" + std::to_string(spec_.cores) + ") is less than the host programs of this run");
   }
   ++running_;
-  cores_.push_back(std::make_unique<HostCore>(name.c_str(), *this, std::move(program)));
+  cores_.push_back(std::make_unique<HostCore>(name.c_str(), *this, cores_.size(), std::move(program)));
 }
 
 std::string Host::digest_hex() {
@@ -256,16 +265,74 @@ void Host::program_ended() {
 Host::Link& Host::link_to(uint64_t address, uint64_t bytes) {
   const uint64_t node = address >> STRETTO_NODE_SHIFT;
   const bool inside = (address & STRETTO_OFFSET_MASK) + bytes <= STRETTO_OFFSET_MASK + uint64_t{1};
-  if (node == 0 || node > links_.size() || bytes == 0 || !inside) {
+  if (node > 255 || routes_[node] == kNoLink || bytes == 0 || !inside) {
     throw UserError("host program: write of " + std::to_string(bytes) + " bytes to " + hex(address) +
-                    ", which is in no GPU of this machine (nodes 1.." + std::to_string(links_.size()) + ")");
+                    ", which is in no GPU of this machine (nodes 1.." + std::to_string(nodes_) + ")");
   }
-  return *links_[node - 1];
+  return *links_[routes_[node]];
+}
+
+// Room in the send buffer: what is not on the wire yet must fit into egress_bytes.
+Time Host::room_at(const Link& link, uint64_t bytes) const {
+  if (bytes > link.credits) return kNever;
+  const Time backlog = Time{link.port.link.egress_bytes} * 1'000'000'000 / link.port.link.bandwidth_mb_s;
+  return std::max(systemc_now(), link.wire.free_at() - std::min(link.wire.free_at(), backlog));
+}
+
+void Host::send(Link& link, HostCore& core, Packet&& packet) {
+  const LinkSpec& pcie = link.port.link;
+  const Time latency = (pcie.latency_ns + spec_.root_complex_ns) * kNanosecond;
+  const uint64_t bytes = packet.data.size();
+  const uint64_t on_wire = wire_bytes(pcie, packet);
+  const Time begin = std::max(systemc_now(), link.wire.free_at());
+  packet.destination = link.port.peer_node;
+  packet.link = link.port.peer_port;
+  packet.arrival = packet.tail = link.wire.send(begin, on_wire) + latency;
+  if (link.port.to_switch()) packet.arrival = begin + latency;
+  link.credits -= bytes;
+  ++link.packets_sent;
+  link.bytes_sent += bytes;
+  link.wire_bytes += on_wire;
+  progress_ += bytes;
+  core.digest_.event(packet.tail, kEventWrite, packet.address, bytes);
+  conductor_.post(std::move(packet));
+}
+
+// An edge of the root complex. What came at this very time waits for the next one: others of this time may still come.
+void Host::arbitrate() {
+  due();  // Credit of this time counts, in whatever order SystemC runs the two.
+  const Time now = systemc_now();
+  Time again = kNever;
+  for (const auto& each : links_) {
+    Link& link = *each;
+    while (!link.writes.empty() && link.writes.front().since < now) {
+      const Time at = room_at(link, link.writes.front().packet->data.size());
+      if (at > now) {
+        if (at != kNever) again = std::min(again, edge_after(at - 1));
+        break;
+      }
+      HostCore& core = *cores_[link.writes.front().program];
+      send(link, core, std::move(*link.writes.front().packet));
+      link.writes.pop_front();
+      core.granted_.notify(sc_core::SC_ZERO_TIME);
+    }
+    if (!link.writes.empty() && link.writes.front().since == now) again = std::min(again, edge_after(now));
+  }
+  if (again != kNever) arbitration_.notify(delay_of(again - now));
+}
+
+Host::Link& Host::link_from(uint8_t node) {
+  for (const auto& link : links_) {
+    if (link->port.peer_node == node) return *link;
+  }
+  assert(false);
+  return *links_[0];
 }
 
 void Host::deliver(Packet&& packet) {
   const Time now = systemc_now();
-  assert(packet.arrival > now && packet.source >= 1 && packet.source <= links_.size());
+  assert(packet.arrival > now);
+  if (packet.credit_bytes == 0) packet.arrival += spec_.root_complex_ns * kNanosecond;
   arrival_.notify(delay_of(packet.arrival - now));  // An earlier one that is pending stays.
   arriving_.push_back(std::move(packet));
   std::push_heap(arriving_.begin(), arriving_.end(), later);
@@ -283,28 +350,29 @@ void Host::due() {
 }
 
 void Host::receive(Packet&& packet) {
-  Link& link = *links_[packet.source - 1u];
+  Link& link = link_from(packet.source);
   if (packet.credit_bytes != 0) {
     link.credits += packet.credit_bytes;
     link.credit_came.notify(sc_core::SC_ZERO_TIME);
+    if (link.shared) arbitration_.notify(delay_of(edge_after(packet.arrival) - packet.arrival));
     return;
   }
   const uint64_t bytes = packet.data.size();
   ++link.packets_received;
   link.bytes_received += bytes;
   progress_ += bytes;
-  digest_.event(packet.arrival, kEventReceived, packet.address, bytes << 8 | packet.source);
+  digest_.event(packet.arrival, kEventReceived, packet.address, bytes << 8 | packet.origin);
   for (uint32_t row = 0; row < packet.rows; ++row) {
     const uint64_t offset = (packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK;
     memory_.write(offset, packet.data.data() + uint64_t{row} * packet.row_bytes, packet.row_bytes);
     changed(offset, packet.row_bytes);
   }
-  if (++link.credit_returns == pcie_.fault_lose_credit) return;
+  if (++link.credit_returns == link.port.link.fault_lose_credit) return;
   Packet credit;
   credit.destination = packet.source;
-  credit.link = link.peer_port;
+  credit.link = link.port.peer_port;
   credit.credit_bytes = static_cast<uint32_t>(bytes);
-  credit.arrival = packet.arrival + pcie_.latency_ns * kNanosecond;
+  credit.arrival = packet.arrival + link.port.link.latency_ns * kNanosecond;
   conductor_.post(std::move(credit));
 }
 
@@ -326,20 +394,20 @@ void Host::report(StatisticSink& sink) const {
   sink.add("waited", waited_, "fs", "Time in which host programs polled.");
   sink.add("blocked", blocked_, "fs", "Time in which host programs waited for PCIe to take a write.");
   sink.add("mutexes_handed_on", handed_on_, "count", "Mutexes that went to a thread that slept for them.");
-  for (size_t gpu = 0; gpu < links_.size(); ++gpu) {
-    const Link& link = *links_[gpu];
-    const std::string prefix = "pcie" + std::to_string(gpu) + ".";
-    sink.add(prefix + "packets_sent", link.packets_sent, "count", "Packets to the GPU.");
-    sink.add(prefix + "bytes_sent", link.bytes_sent, "bytes", "Payload to the GPU.");
-    sink.add(prefix + "packets_received", link.packets_received, "count", "Packets from the GPU.");
-    sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the GPU.");
-    sink.add(prefix + "busy", link.wire.busy(), "fs", "Time in which the wire to the GPU carried something.");
+  for (size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = *links_[i];
+    const std::string prefix = "pcie" + std::to_string(i) + ".";
+    sink.add(prefix + "packets_sent", link.packets_sent, "count", "Packets to the device.");
+    sink.add(prefix + "bytes_sent", link.bytes_sent, "bytes", "Payload to the device.");
+    sink.add(prefix + "packets_received", link.packets_received, "count", "Packets from the device.");
+    sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the device.");
+    sink.add(prefix + "busy", link.wire.busy(), "fs", "Time in which the wire to the device carried something.");
   }
 }
 
 void Host::audit(AuditSink& sink) const {
   for (const auto& link : links_) {
-    sink.equal("credits all home", link->credits, pcie_.credit_bytes);
+    sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
     sink.at_most("no link above its peak", link->wire_bytes, link->wire.peak_bytes(link->wire.free_at()));
   }
 }
@@ -360,6 +428,15 @@ void audit_pcie(const Host& host, const std::vector<const Router*>& routers, Aud
     sink.set_where("pcie" + std::to_string(gpu));
     sink.equal("link bytes sent = received", host.bytes_sent(gpu), port.bytes_received);
     sink.equal("link bytes sent = received", port.bytes_sent, host.bytes_received(gpu));
+  }
+}
+
+void audit_pcie(const Host& host, const Switch& crossbar, AuditSink& sink) {
+  for (size_t i = 0; i < host.links(); ++i) {
+    const Switch::Counters& other = crossbar.counters(host.link(i).peer_port);
+    sink.set_where("pcie" + std::to_string(i));
+    sink.equal("link bytes sent = received", host.bytes_sent(i), other.bytes_in);
+    sink.equal("link bytes sent = received", other.bytes_out, host.bytes_received(i));
   }
 }
 

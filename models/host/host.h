@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: the CPU side of the machine. Host memory, cores that run host programs, and one PCIe link a GPU.
+// Host: the CPU side of the machine. Host memory, cores that run host programs, and PCIe: a link a GPU, or one to a switch.
 //
 // A host program is an ordinary function on a HostCore (an SC_THREAD); it may block in any call. Time passes for it only in
 // calls: posted writes, waits, stores and charged CPU work. The host lives in SystemC time; packets for it are due at
@@ -9,12 +9,15 @@
 //  1 Posted writes of one core to one GPU arrive in the order of the calls (the receiver lets no flag pass, see link_port.h).
 //  2 Packets for the host take effect in the order (arrival, source node, sequence).
 //  3 When the last program has returned the conductor is told to finish; an exception of a program ends the run.
-//  4 A wait polls every poll_ns from its call on; between polls that cannot succeed it costs no host time.
+//  4 Where several GPUs are behind one link, the root complex takes writes at edges of a clock of 1 ns: those that waited before
+//    the edge, in the order (time of the call, program). So their order is not that in which SystemC runs processes.
+//  5 A wait polls every poll_ns from its call on; between polls that cannot succeed it costs no host time.
 #ifndef STRETTO_MODELS_HOST_HOST_H_
 #define STRETTO_MODELS_HOST_HOST_H_
 
 #include <systemc>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -29,6 +32,7 @@
 #include "models/common/spec.h"
 #include "models/fabric/router.h"
 #include "models/fabric/serialiser.h"
+#include "models/fabric/switch.h"
 #include "models/fabric/topology.h"
 
 namespace stretto {
@@ -40,6 +44,7 @@ struct HostSpec {
   uint32_t store_ns = 5;
   uint32_t lock_ns = 25;
   uint32_t wake_ns = 5'000;
+  uint32_t root_complex_ns = 0;
 };
 
 inline void describe(HostSpec& spec, ParameterSet& set) {
@@ -50,6 +55,8 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
   set.number("lock_ns", spec.lock_ns, 0, 1'000'000, "CPU time of locking or unlocking a mutex.");
   set.number("wake_ns", spec.wake_ns, 0, 1'000'000'000,
              "From handing a mutex to a thread that sleeps for it until the thread runs.");
+  set.number("root_complex_ns", spec.root_complex_ns, 0, 100'000,
+             "Root complex, each way, on top of pcie.latency_ns; 0 where that is from processor to GPU.");
 }
 
 class Host;
@@ -60,7 +67,8 @@ class HostCore final : public sc_core::sc_module {
   enum class Condition { not_equal, at_least };  // Unsigned.
   using Program = std::function<void(HostCore&)>;
 
-  HostCore(sc_core::sc_module_name name, Host& host, Program program);
+  // `index`: number of the program.
+  HostCore(sc_core::sc_module_name name, Host& host, size_t index, Program program);
 
   // Posted write to GPU memory or a doorbell. Returns when it is on its way; blocks while PCIe has no room for it.
   // Throws UserError if the address is not in a GPU of the machine.
@@ -90,9 +98,11 @@ class HostCore final : public sc_core::sc_module {
   std::string waiting_on() const;
 
   Host& host_;
+  const size_t index_;
   const Program program_;
   Digest digest_;
   sc_core::sc_event changed_;    // Of the word it waits for.
+  sc_core::sc_event granted_;    // Its write has left over a shared link.
   uint64_t waits_for_ = 0;       // Address of the word; 0 = does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
@@ -104,9 +114,12 @@ class HostCore final : public sc_core::sc_module {
 
 class Host final : public sc_core::sc_module, public HostSide, public Component {
  public:
-  // `gpus` have nodes 1 .. gpus; their PCIe port is `pcie_port(g)`, from their RouterSpec.
+  // `wiring`: its links and the nodes that they lead to (topology.h).
+  Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring, Conductor& conductor);
+  // A link to each GPU: nodes 1 .., at their PCIe ports `pcie_ports`.
   Host(sc_core::sc_module_name name, const HostSpec& spec, const LinkSpec& pcie, const std::vector<uint8_t>& pcie_ports,
-       Conductor& conductor);
+       Conductor& conductor)
+      : Host(name, spec, host_direct(pcie, pcie_ports), conductor) {}
   ~Host() override;
 
   // Before the run. Programs start at time 0. Throws UserError if there is no core left.
@@ -123,17 +136,27 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void audit(AuditSink& sink) const override;
   std::vector<std::string> waiting_on() const override;
 
-  uint64_t bytes_sent(unsigned gpu) const { return links_[gpu]->bytes_sent; }
-  uint64_t bytes_received(unsigned gpu) const { return links_[gpu]->bytes_received; }
+  size_t links() const { return links_.size(); }
+  const PortSpec& link(size_t index) const { return links_[index]->port; }
+  uint64_t bytes_sent(size_t link) const { return links_[link]->bytes_sent; }
+  uint64_t bytes_received(size_t link) const { return links_[link]->bytes_received; }
 
  private:
   friend class HostCore;
   struct Link {
-    Link(const LinkSpec& spec, uint8_t port) : wire(spec.bandwidth_mb_s), credits(spec.credit_bytes), peer_port(port) {}
+    explicit Link(const PortSpec& spec) : port(spec), wire(spec.link.bandwidth_mb_s), credits(spec.link.credit_bytes) {}
+    const PortSpec port;
     Serialiser wire;
     uint64_t credits;
-    const uint8_t peer_port;
     sc_core::sc_event credit_came;
+    // Only where the link is shared: writes that wait for the root complex, in the order in which it takes them.
+    struct Write {
+      Time since;
+      size_t program;
+      Packet* packet;
+    };
+    bool shared = false;
+    std::deque<Write> writes;
     uint64_t packets_sent = 0;
     uint64_t bytes_sent = 0;
     uint64_t wire_bytes = 0;
@@ -148,23 +171,31 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   };
   void hand_on(Mutex& mutex);
   void due();
+  void arbitrate();
+  // When the link could take a piece of so many bytes; kNever: not before credit comes.
+  Time room_at(const Link& link, uint64_t bytes) const;
+  void send(Link& link, HostCore& core, Packet&& packet);
   void receive(Packet&& packet);
   void changed(uint64_t offset, uint64_t bytes);
   void program_ended();
+  // The link that a packet from this node of a hop came over.
+  Link& link_from(uint8_t node);
   // The link to the GPU that holds [address, address + bytes), or UserError.
   Link& link_to(uint64_t address, uint64_t bytes);
 
   const HostSpec spec_;
-  const LinkSpec pcie_;
   Conductor& conductor_;
   MemoryImage memory_;
   Digest digest_;  // Of what came in.
-  std::vector<std::unique_ptr<Link>> links_;  // By GPU.
+  std::vector<std::unique_ptr<Link>> links_;
+  std::array<uint8_t, 256> routes_;           // By node: its link.
+  uint64_t nodes_ = 0;                        // GPUs that have a route.
   std::vector<std::unique_ptr<HostCore>> cores_;
   std::vector<Packet> arriving_;  // Heap, earliest first.
   std::map<uint64_t, Mutex> mutexes_;
   uint64_t handed_on_ = 0;
   sc_core::sc_event arrival_;
+  sc_core::sc_event arbitration_;
   unsigned running_ = 0;          // Programs.
   uint64_t progress_ = 0;
   uint64_t polls_ = 0;
@@ -177,6 +208,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
 
 // Laws between the host's and the GPUs' ends of PCIe. `routers` in the order of GPUs.
 void audit_pcie(const Host& host, const std::vector<const Router*>& routers, AuditSink& sink);
+// The same where the host's only link ends in a switch.
+void audit_pcie(const Host& host, const Switch& crossbar, AuditSink& sink);
 
 }  // namespace stretto
 

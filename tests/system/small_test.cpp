@@ -72,6 +72,24 @@ TEST_CASE("ragged real data, sequential") {
   right("t3/ragged-c", "sequential", 5 * 641 * 257);
 }
 
+TEST_CASE("small, on GPUs behind one PCIe switch") {
+  right("t3/small --machine v100-pcie", "t3-mca", 4 * kElements);
+}
+TEST_CASE("small, on GPUs around an NVSwitch") {
+  right("t3/small --machine a100-nvswitch", "sequential", 4 * kElements);
+}
+
+TEST_CASE("a machine with a switch has the same digest whatever way it is run") {
+  const auto digest = [](const std::string& more) {
+    return std::string(
+        run("t3/small --machine v100-pcie --mode t3 --impl all=model " + more).at("digest").as_string());
+  };
+  const std::string first = digest("");
+  CHECK(digest("--set sim.threads=1") == first);
+  CHECK(digest("--set sim.window_ns=77") == first);
+  CHECK(digest("--set sim.reverse_elaboration=true") == first);
+}
+
 TEST_CASE("the same digest from RTL, models and lockstep, with every way to run it") {
   const auto digest = [](const std::string& more) {
     return std::string(run("t3/small --mode t3-mca " + more).at("digest").as_string());

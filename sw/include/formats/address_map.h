@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 48-bit address map. [47:40] node: 0 = the local devices and SRAM of the CP that issues the address, g + 1 = GPU g,
-// 0xFF = host memory. [39:0] offset. C, C++ and assembler read this file.
+// 0xFE = the switch, which has no memory, 0xFF = host memory. [39:0] offset. C, C++ and assembler read this file.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_
 #define STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_
 
 #define STRETTO_NODE_SHIFT 40
 #define STRETTO_OFFSET_MASK 0xFFFFFFFFFF
 #define STRETTO_NODE_LOCAL 0x00
+#define STRETTO_NODE_SWITCH 0xFE
 #define STRETTO_NODE_HOST 0xFF
 #define STRETTO_MAX_GPUS 64
 

@@ -27,7 +27,7 @@
 #define LINK_PEER_COUNT 66
 #define LINK_PEER_STRIDE 0x40
 #define LINK_PEER_OFFSET_AT(i) (0x1000 + (i) * 0x40)
-#define LINK_PEER_NODE_SHIFT 0  // 1..64 = GPU node - 1, 255 = host, 0 = no such port.
+#define LINK_PEER_NODE_SHIFT 0  // 1..64 = GPU node - 1, 254 = switch, 255 = host, 0 = no such port.
 #define LINK_PEER_NODE_MASK 0xff
 
 // Port i, payload bytes sent. (read only)
