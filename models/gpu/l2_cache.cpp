@@ -45,7 +45,7 @@ uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
   }
   const uint32_t index = free_requests_.back();
   free_requests_.pop_back();
-  requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port)};
+  requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port), false};
   return index;
 }
 
@@ -140,6 +140,7 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
     ++outstanding_;
     return kNever;
   }
+  if (after.copies) copy_bytes(payload, extension, false);
   free_requests_.push_back(request);
   return after.done;
 }
@@ -194,7 +195,11 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
   }
   flush_fill();
   counters_.hits[static_cast<unsigned>(extension.traffic)] += hits;
-  if (!extension.tags_only && payload.get_data_ptr() != nullptr) copy_bytes(payload, extension, false);
+  // What memory has not yet written when it lets a reader know must not be read now, but where the fill is in its order.
+  if (!extension.tags_only && payload.get_data_ptr() != nullptr) {
+    requests_[request].copies = requests_[request].remaining > 1;
+    if (!requests_[request].copies) copy_bytes(payload, extension, false);
+  }
   return clock_.edge(ready + spec_.response_cycles);
 }
 

@@ -98,6 +98,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
     Time done;           // Latest arrival so far.
     uint32_t remaining;  // Sectors and payloads to come, plus one while it is being served.
     uint16_t port;
+    bool copies;         // A load of cached memory whose bytes are taken when the last sector has come.
   };
   // A line with sectors on their way; waiters are lists in waiters_.
   struct Fill {

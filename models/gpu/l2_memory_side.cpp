@@ -240,6 +240,7 @@ void L2Cache::complete(uint32_t index) {
   --outstanding_;
   ++counters_.responses;
   tlm::tlm_generic_payload& payload = *request.payload;
+  if (request.copies) copy_bytes(payload, *extension_of(payload), false);
   if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   const Time now = services_.queue->now();

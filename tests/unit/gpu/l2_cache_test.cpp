@@ -158,6 +158,24 @@ TEST_CASE("sectors that many ask for are fetched once") {
   REQUIRE(bench.memory.read_bytes == 32 * 64);
 }
 
+TEST_CASE("a load that misses gets what memory holds when its sector comes, a hit what it holds now") {
+  // A write that memory has taken in but not yet done when the load is sent is done before the fill (same-atom order).
+  Bench bench;
+  const auto store = [&](uint8_t value) { bench.image.write(0x8000, &value, 1); };
+  store(1);
+  bench.cp_done.clear();
+  PooledPayload& load = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x8000, bench.line, 64);
+  store(2);
+  bench.run();
+  REQUIRE(bench.cp_done.size() == 1);
+  load.release();
+  REQUIRE(bench.line[0] == 2);
+  store(3);
+  bench.access(kNode + 0x8000, false);
+  REQUIRE(bench.hits() == 1);
+  REQUIRE(bench.line[0] == 3);
+}
+
 TEST_CASE("neighbouring missing sectors of a block are one payload") {
   Bench bench;
   bench.map(kNode + 0x100000, 0x10000);
