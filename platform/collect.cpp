@@ -106,6 +106,9 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNo
   for (const auto& gpu : gpus) {
     gpu->partition.report(statistics);
     gpu->partition.audit(audit);
+    audit.set_where(std::string(gpu->name()));
+    audit.equal("scheduling events raised = taken", gpu->hbm.tracker_counters().events,
+                gpu->gpu.front_end.events().events());
     routers.push_back(&gpu->router);
   }
   audit_links(routers, audit);

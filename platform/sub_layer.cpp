@@ -7,15 +7,13 @@
 
 #include "models/common/error.h"
 #include "models/common/stamp.h"
+#include "platform/operands.h"
 #include "platform/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
 
 namespace {
-
-constexpr uint64_t kModuleBytes = uint64_t{16}
-                                  << 20;  // Behind all arrays: where modules are loaded.
 
 ring_gemm_mode_t mode_of(const std::string& name) {
   for (int mode = 0; mode < RING_GEMM_MODES; ++mode) {
@@ -27,41 +25,6 @@ ring_gemm_mode_t mode_of(const std::string& name) {
 
 const SubLayerKind& kind_of(const SystemRequest& request) {
   return dynamic_cast<const SubLayerKind&>(*request.workload.what);
-}
-
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-// A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no
-// overflow in sums.
-uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j) {
-  const uint64_t x =
-      mix(mix(seed + 0x9e3779b97f4a7c15ull * (rank * 8 + what + 1)) ^ (uint64_t{i} << 32 | j));
-  const uint16_t exponent = static_cast<uint16_t>(9 + (x >> 20) % 6);
-  return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
-}
-
-enum What : uint32_t { kA, kB, kC };
-
-uint64_t offset_of(uint64_t address) {
-  return address & STRETTO_OFFSET_MASK;
-}
-
-// Fills the elements of rows of `columns` FP16 numbers that overlap [address, address + count).
-template <class Value>
-MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, uint32_t columns,
-                                 Value value) {
-  return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
-    for (uint64_t at = address & ~uint64_t{1}; at < address + count; at += 2) {
-      const uint64_t row = (at - base) / pitch, column = (at - base) % pitch / 2;
-      if (at < base || row >= rows || column >= columns) continue;
-      const uint16_t bits = value(static_cast<uint32_t>(row), static_cast<uint32_t>(column));
-      std::memcpy(bytes + (at - address), &bits, 2);
-    }
-  };
 }
 
 // All but the kernels.
@@ -86,12 +49,7 @@ ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank
   p.mca_fixed_threshold = software.mca_fixed_threshold;
   p.mca_threshold = software.mca_threshold;
   p.mca_starve_limit = software.mca_starve_limit;
-  p.client.gpu = rank;
-  p.client.first_queue = 0;
-  p.client.queue_count = 1;
-  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
-  p.client.memory_end = uint64_t{software.memory_gib} << 30;
-  p.client.costs = driver_costs(software);
+  p.client = client_options(software, rank);
   return p;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "platform/gathered_gemm.h"
 #include "platform/point_to_point.h"
 #include "platform/sub_layer.h"
 #include "platform/yaml_file.h"
@@ -30,6 +31,7 @@ std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key
 
 std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds() {
   return {{"sub_layer", std::make_shared<SubLayerKind>()},
+          {"gathered_gemm", std::make_shared<GatheredGemmKind>()},
           {"point_to_point", std::make_shared<PointToPointKind>()}};
 }
 

@@ -48,7 +48,7 @@ struct Workload {
   std::string machine = "t3";
   std::vector<std::string> modes;
   std::string data = "stamp";
-  std::string kind;  // "sub_layer".
+  std::string kind;  // "sub_layer", ...
   std::shared_ptr<const WorkloadKind> what;
 
   bool has_mode(const std::string& mode) const;

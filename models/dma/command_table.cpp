@@ -34,6 +34,7 @@ bool CommandTable::decode(const RegionWords& words, Region& region) {
   region.operation =
       STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_OPERATION) != 0 ? Operation::update : Operation::write;
   region.tracked = (words.control & DMA_REGION_CONTROL_TRACKED_MASK) != 0;
+  region.ready = (words.control & DMA_REGION_CONTROL_READY_MASK) != 0;
   region.traffic = static_cast<TrafficClass>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_TRAFFIC));
   region.block_tiles =
       std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_BLOCK_TILES)));
@@ -61,6 +62,7 @@ bool CommandTable::allowed(const Region& region) const {
   };
   if (!fits(region.base) || region.base >> STRETTO_NODE_SHIFT != node_) return false;
   if (region.transfers && (!fits(region.peer) || region.peer >> STRETTO_NODE_SHIFT == node_)) return false;
+  if (region.ready) return region.transfers;
   return std::all_of(owner_.begin() + region.first_wg, owner_.begin() + region.first_wg + region.wg_count,
                      [](uint8_t owner) { return owner == kNone; });
 }
@@ -77,7 +79,7 @@ bool CommandTable::arm(unsigned index, const RegionWords& words) {
     ++region.total;
     if (!region.block_left.empty()) ++region.block_left[tile / region.block_tiles];
   }
-  std::fill_n(owner_.begin() + region.first_wg, region.wg_count, static_cast<uint8_t>(index));
+  if (!region.ready) std::fill_n(owner_.begin() + region.first_wg, region.wg_count, static_cast<uint8_t>(index));
   region.valid = true;
   regions_[index] = std::move(region);
   return true;
@@ -85,7 +87,7 @@ bool CommandTable::arm(unsigned index, const RegionWords& words) {
 
 void CommandTable::disarm(unsigned index) {
   Region& region = regions_[index];
-  if (region.valid) std::fill_n(owner_.begin() + region.first_wg, region.wg_count, kNone);
+  if (region.valid && !region.ready) std::fill_n(owner_.begin() + region.first_wg, region.wg_count, kNone);
   region.valid = false;
 }
 
@@ -129,14 +131,27 @@ CommandTable::Trigger CommandTable::trigger(uint32_t wg_id, uint8_t wf_id, std::
   if (!region.block_left.empty() && --region.block_left[block] != 0) return Trigger::taken;
   if (!region.transfers) return Trigger::taken;
   const uint32_t end = std::min<uint32_t>((block + 1) * region.block_tiles, region.wg_count * region.wavefronts);
-  for (uint32_t each = block * region.block_tiles; each < end; ++each) {
+  append(region_index, block * region.block_tiles, end, ready);
+  return Trigger::taken;
+}
+
+void CommandTable::take_ready(unsigned index, std::vector<TileTransfer>& ready) {
+  Region& region = regions_[index];
+  region.triggered = region.total;
+  append(index, 0, region.wg_count * region.wavefronts, ready);
+}
+
+// Tiles [first_tile, end_tile) of the region that are not empty.
+void CommandTable::append(unsigned index, uint32_t first_tile, uint32_t end_tile,
+                          std::vector<TileTransfer>& ready) const {
+  const Region& region = regions_[index];
+  for (uint32_t tile = first_tile; tile < end_tile; ++tile) {
     TileTransfer transfer =
-        transfer_of(region, region.first_wg + each / region.wavefronts, each % region.wavefronts);
+        transfer_of(region, region.first_wg + tile / region.wavefronts, tile % region.wavefronts);
     if (transfer.rows == 0) continue;
-    transfer.region = static_cast<uint8_t>(region_index);
+    transfer.region = static_cast<uint8_t>(index);
     ready.push_back(transfer);
   }
-  return Trigger::taken;
 }
 
 }  // namespace stretto

@@ -3,10 +3,11 @@
 // holds the registers and moves the data.
 //
 // Invariants
-//  1 A work-group id belongs to at most one valid region.
+//  1 A work-group id belongs to at most one valid region that takes triggers.
 //  2 Each wavefront tile is handed out once per arm(): a second trigger is reported, not executed (T3-DMA-03).
 //  3 A block of several wavefront tiles is handed out when the last of them is triggered, in the order of ids (T3-DMA-04).
-//  4 Addresses come from (wg, wf), the programmed bases and the output's shape alone (T3-DMA-05).
+//  4 A region that is ready when it is armed takes no triggers: all of its tiles are handed out at once, in the order of ids.
+//  5 Addresses come from (wg, wf), the programmed bases and the output's shape alone (T3-DMA-05).
 #ifndef STRETTO_MODELS_DMA_COMMAND_TABLE_H_
 #define STRETTO_MODELS_DMA_COMMAND_TABLE_H_
 
@@ -49,6 +50,7 @@ class CommandTable {
     bool valid = false;
     bool transfers = false;
     bool tracked = false;
+    bool ready = false;
     Operation operation = Operation::write;
     ElementType element = ElementType::fp16;
     TrafficClass traffic = TrafficClass::other;
@@ -70,6 +72,8 @@ class CommandTable {
   // Checks and makes region `index` valid; false (and invalid) if it is not allowed.
   bool arm(unsigned index, const RegionWords& words);
   void disarm(unsigned index);
+  // Appends the tiles of a region that is ready. Once after arm().
+  void take_ready(unsigned index, std::vector<TileTransfer>& ready);
   // Appends to `ready` what may be sent now. `start` gets the address of the tile's first element.
   Trigger trigger(uint32_t wg_id, uint8_t wf_id, std::vector<TileTransfer>& ready, unsigned& region, uint64_t& start);
   // A tile of this region has been handed to the link.
@@ -85,6 +89,7 @@ class CommandTable {
   bool allowed(const Region& region) const;
   static uint32_t rows_of(const Region& region, uint32_t wg_id, uint32_t wf_id);
   static TileTransfer transfer_of(const Region& region, uint32_t wg_id, uint32_t wf_id);
+  void append(unsigned index, uint32_t first_tile, uint32_t end_tile, std::vector<TileTransfer>& ready) const;
 
   const uint8_t node_;
   std::vector<Region> regions_;

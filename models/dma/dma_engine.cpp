@@ -83,11 +83,16 @@ void DmaEngine::on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t addr
   }
   ++counters_.triggers;
   if (((address ^ start) & STRETTO_OFFSET_MASK) != 0) ++counters_.wrong_addresses;
+  if (table_.region(region).done()) region_done(region);
+  queue_tiles(at);
+}
+
+// What the command table has handed out in scratch_.
+void DmaEngine::queue_tiles(Time at) {
   for (const TileTransfer& tile : scratch_) flow_to(tile.destination).ready.push_back(tile);
   ready_tiles_ += scratch_.size();
   counters_.ready_high_water = std::max(counters_.ready_high_water, ready_tiles_);
-  if (table_.region(region).done()) region_done(region);
-  // Not from inside the memory's own event: it is the caller.
+  // Not from inside the memory's own event or a register access: they are the callers.
   if (!scratch_.empty()) services_.queue->schedule(at, *this, kPump);
 }
 
@@ -509,8 +514,15 @@ void DmaEngine::on_write_region_control(unsigned region, uint64_t value) {
   words.control = value;
   registers_[DMA_REGION_DONE_OFFSET_AT(region / 64)] &= ~(uint64_t{1} << region % 64);
   if (table_.arm(region, words)) {
-    counters_.mapped_tiles += table_.region(region).total;
-    if (table_.region(region).transfers) counters_.mapped_transfers += table_.region(region).total;
+    const CommandTable::Region& armed = table_.region(region);
+    if (armed.ready) {
+      scratch_.clear();
+      table_.take_ready(region, scratch_);
+      queue_tiles(services_.queue->now());
+    } else {
+      counters_.mapped_tiles += armed.total;
+    }
+    if (armed.transfers) counters_.mapped_transfers += armed.total;
   } else {
     registers_[DMA_REGION_CONTROL_OFFSET_AT(region)] &= ~uint64_t{DMA_REGION_CONTROL_VALID_MASK};
     raise_error(DMA_ERROR_BAD_REGION_MASK, STRETTO_FIELD(DMA_ERROR_INFO_INDEX, region));
@@ -561,7 +573,7 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
 
 void DmaEngine::report(StatisticSink& sink) const {
   sink.add("triggers", counters_.triggers, "count", "Triggers that hit a region.");
-  sink.add("mapped_tiles", counters_.mapped_tiles, "count", "Wavefront tiles of all regions that were made valid.");
+  sink.add("mapped_tiles", counters_.mapped_tiles, "count", "Wavefront tiles of all regions that wait for triggers.");
   sink.add("tiles_sent", counters_.tiles_sent, "count", "Wavefront tiles that were handed to a link.");
   sink.add("bytes_read", counters_.bytes_read, "bytes", "Read from the local memory for tiles and copies.");
   sink.add("bytes_sent", counters_.bytes_sent, "bytes", "Handed to links.");

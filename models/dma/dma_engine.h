@@ -126,6 +126,7 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   void update();
 
   // Stages of a transfer, in order.
+  void queue_tiles(Time at);
   void pump();
   void start_tiles(Flow& flow);
   bool start_piece(Descriptor& descriptor);

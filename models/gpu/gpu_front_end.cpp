@@ -310,8 +310,11 @@ void GpuFrontEnd::hand_back(unsigned slot) {
   arm();
 }
 
-void GpuFrontEnd::open_gate(uint16_t gate) {
-  gates_.push_back(gate);
+void GpuFrontEnd::on_trigger(Time, uint16_t wg_id, uint8_t, uint64_t) {
+  dispatched_at_event_ = dispatched_;
+  const std::optional<uint16_t> gate = event_gates_.take(wg_id);
+  if (!gate.has_value()) return;
+  gates_.push_back(*gate);
   arm();
 }
 
@@ -363,6 +366,8 @@ uint64_t GpuFrontEnd::read_register(uint32_t offset) const {
     case GPU_COUNT_DISPATCHED_OFFSET: return dispatched_;
     case GPU_COUNT_RETIRED_OFFSET: return retired_;
     case GPU_COUNT_INSTRUCTIONS_OFFSET: return instruction_count_ ? instruction_count_() : 0;
+    case GPU_COUNT_EVENTS_OFFSET: return event_gates_.events();
+    case GPU_COUNT_STRAY_EVENTS_OFFSET: return event_gates_.stray();
     case GPU_COUNT_L2_HITS_OFFSET: return l2_ == nullptr ? 0 : l2_->total(l2_->counters().hits);
     case GPU_COUNT_L2_MISSES_OFFSET: return l2_ == nullptr ? 0 : l2_->total(l2_->counters().misses);
     default: return registers_[offset / 8];
@@ -386,6 +391,10 @@ void GpuFrontEnd::write_register(uint32_t offset, uint64_t value) {
       if (l2_ != nullptr && (value & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 && !l2_->write_back_busy()) {
         l2_->write_back_invalidate();
       }
+      break;
+    case GPU_EVENT_MAP_OFFSET:
+      event_gates_.map(static_cast<uint32_t>(STRETTO_FIELD_GET(stored, GPU_EVENT_MAP_PER_GATE)),
+                       static_cast<uint32_t>(STRETTO_FIELD_GET(stored, GPU_EVENT_MAP_IDS)));
       break;
     case GPU_L2_PIN_BASE_OFFSET:
     case GPU_L2_PIN_BYTES_OFFSET:
@@ -419,6 +428,10 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
   sink.add("front_end.retired", retired_, "count", "Work-groups ended.");
   sink.add("front_end.stages", stages_, "count", "Times that all resident work-groups had ended.");
   sink.add("front_end.scheduler_clocks", steps_, "count", "Clocks in which the grid scheduler was evaluated.");
+  sink.add("front_end.events", event_gates_.events(), "count", "Scheduling events of the Tracker (T3-AGC-01).");
+  sink.add("front_end.gates_opened", event_gates_.opened(), "count", "Gates that the last of their events opened.");
+  sink.add("front_end.dispatched_before_last_event", dispatched_at_event_, "count",
+           "Work-groups that had been dispatched when the last scheduling event came: overlap with the gather.");
   constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs", "ag", "init", "sync", "spill", "cp"};
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
     if (active_[traffic].first_dispatch == kNever) continue;
@@ -433,6 +446,17 @@ void GpuFrontEnd::audit(AuditSink& sink) const {
   sink.equal("work-groups dispatched = ended + preempted + running + held", dispatched_,
              retired_ + drained_ + stage_running_ + held_.size());
   sink.equal("GPU faults = 0", fault_count_, 0);
+  sink.equal("scheduling events that no gate waits for = 0", event_gates_.stray(), 0);
+}
+
+uint64_t GpuFrontEnd::peek(uint32_t offset) const {
+  GridSchedulerInputs in;
+  in.cycle = next_cycle_;
+  in.reg.read = true;
+  in.reg.address = static_cast<uint16_t>(offset);
+  scheduler_->step(in);
+  in.reg = {};
+  return scheduler_->step(in).reg_rdata;
 }
 
 std::vector<std::string> GpuFrontEnd::waiting_on() const {
@@ -445,6 +469,14 @@ std::vector<std::string> GpuFrontEnd::waiting_on() const {
     if (running_[slot]) {
       lines.push_back("kernel slot " + std::to_string(slot) + " runs: " + std::to_string(dispatched_) +
                       " work-groups dispatched, " + std::to_string(retired_) + " ended");
+      const uint64_t state = idle_ ? peek(GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot)) : 0;
+      if (STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_CLOSED) == 0) continue;
+      const uint64_t gate =
+          STRETTO_FIELD_GET(peek(GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(slot)), GRID_SCHEDULER_SLOT_GATE_GATE);
+      lines.push_back("kernel slot " + std::to_string(slot) + " waits for gate " + std::to_string(gate) + " (" +
+                      event_gates_.progress(static_cast<uint32_t>(gate)) + "), " +
+                      std::to_string(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED)) +
+                      " work-groups not placed");
     }
   }
   return lines;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GpuFrontEnd: clocks the grid scheduler, carries dispatches to the compute units and `done` back, holds the dispatch
-// contexts, L2 control and the fault report (gpu.yaml), and tells the memory when kernels begin and end.
+// contexts, L2 control and the fault report (gpu.yaml), tells the memory when kernels begin and end, and opens the
+// scheduler's gates when the Tracker's events say that what work-groups wait for has arrived (T3-AGC-01).
 //
 // Invariants
 //  1 The scheduler is stepped only at GPU clock edges at which it has work or an input, each edge at most once.
@@ -27,7 +28,9 @@
 #include "models/common/clock_domain.h"
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
+#include "models/common/trigger_sink.h"
 #include "models/gpu/dispatch.h"
+#include "models/gpu/event_gates.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/gpu/l2_cache.h"
 #include "models/reference/grid_scheduler_if.h"
@@ -46,6 +49,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
                           public Component,
                           public WorkGroupListener,
                           public FaultSink,
+                          public TriggerSink,
                           private EventHandler {
  public:
   tlm_utils::simple_target_socket_optional<GpuFrontEnd> regs;            // gpu.yaml; b_transport, 8 bytes.
@@ -64,8 +68,10 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void done(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
   void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
   void fault(const GpuFault& fault) override;
-  // What gated work-groups wait for has arrived (T3-AGC-01); each takes one clock of the scheduler.
-  void open_gate(uint16_t gate);
+  // A scheduling event of the Tracker; a gate that it opens takes one clock of the scheduler.
+  void on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
+
+  const EventGates& events() const { return event_gates_; }
 
   // Every fault of the run (at most the first 64), for its record.
   const std::vector<GpuFault>& faults() const { return faults_; }
@@ -104,6 +110,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
   bool report_may_go() const { return !reports_.empty() && (drained_ready_ || !reports_.front().drained); }
   void hand_back(unsigned slot);
   void left_unit();
+  // A register of the scheduler as it is, without a clock of the machine's. REQUIRES: it is idle.
+  uint64_t peek(uint32_t offset) const;
   uint64_t read_register(uint32_t offset) const;
   void write_register(uint32_t offset, uint64_t value);
   // False: refused, a fault is reported and the launch must not reach the scheduler.
@@ -133,7 +141,9 @@ class GpuFrontEnd final : public sc_core::sc_module,
   std::array<uint64_t, kGridSlots> needs_{};     // Last slot_needs written.
 
   std::deque<Report> reports_;                   // done and drained, in their order; one enters a clock.
+  EventGates event_gates_;
   std::deque<uint16_t> gates_;                   // To be opened; one enters a clock.
+  uint64_t dispatched_at_event_ = 0;             // Work-groups dispatched when the last event came.
   bool drained_ready_ = true;                    // The scheduler has room for the id of a drained work-group.
   std::deque<PendingOutputs> outputs_;           // Of clocks that register accesses took ahead of time.
   uint64_t next_cycle_ = 0;                      // First clock that has not been stepped.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/kernels/kernel_arguments.h"
 
@@ -16,7 +17,6 @@
 #define UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
 #define SPILL_BYTES_OF_TILE 64u
 #define FLAG_VALUE 1u
-#define FAILED UINT64_MAX
 
 static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3",     "t3-mca", "gemm",
                                                         "rs",         "rs-nmc", "ag"};
@@ -33,13 +33,6 @@ typedef struct program {
   stretto_kernel_t all_gather;
   uint32_t peer;  // The rank that this one sends to.
 } program_t;
-
-// The first failing call ends the function with its status.
-#define TRY(call)                                      \
-  do {                                                 \
-    const stretto_status_t try_status_ = (call);       \
-    if (try_status_ != STRETTO_OK) return try_status_; \
-  } while (0)
 
 static int has_gemm(ring_gemm_mode_t mode) {
   return mode <= RING_GEMM_GEMM;
@@ -116,10 +109,18 @@ uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uin
   return (uint32_t)((uint64_t)chunk * plan->tiles / ranks);
 }
 
+static ranks_t all_ranks(const program_t* g) {
+  return (ranks_t){.ops = g->ops,
+                   .first_gpu = g->p->client.gpu - g->p->rank,
+                   .rank = g->p->rank,
+                   .ranks = g->p->ranks,
+                   .host_ranks = g->p->host_ranks};
+}
+
 // The place of `address` on another rank: all ranks have the same plan.
-static uint64_t at_rank(uint64_t address, const program_t* program, uint32_t rank) {
-  return address - stretto_gpu_address(program->p->client.gpu, 0) +
-         stretto_gpu_address(program->p->client.gpu - program->p->rank + rank, 0);
+static uint64_t at_rank(uint64_t address, const program_t* g, uint32_t rank) {
+  const ranks_t all = all_ranks(g);
+  return ranks_at(&all, address, rank);
 }
 
 // Set-up
@@ -188,7 +189,8 @@ static stretto_status_t map_chunks(program_t* g) {
                               .peer_base = at_rank(plan->c, g, g->peer),
                               .block_tiles = p->block_tiles,
                               .updates = output.updates,
-                              .flags = STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED};
+                              .flags = STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED,
+                              .allocation = STRETTO_ALLOCATION_UNCACHED};
     map.tile_count = ring_gemm_chunk_first(plan, p->ranks, chunk + 1) - map.first_tile;
     if (map.tile_count == 0) continue;
     if (position == p->ranks)
@@ -273,25 +275,9 @@ static stretto_status_t set_up(program_t* g) {
   return g->api->stream_synchronize(g->client, g->stream);
 }
 
-// Ranks meet
-
-static uint64_t word_of(const program_t* g, uint32_t rank) {
-  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
-         STRETTO_HOST_WORD_OFFSET((uint64_t)(g->p->client.gpu - g->p->rank + rank), 0);
-}
-
-// Tells the others how this rank fares and waits until all have said so. STRETTO_ERROR_STATE:
-// another one has failed.
-static stretto_status_t meet(program_t* g, uint64_t word) {
-  g->ops->store(g->ops->context, word_of(g, g->p->rank), word);
-  if (g->p->host_ranks == 1) return STRETTO_OK;
-  stretto_status_t status = STRETTO_OK;
-  for (uint32_t rank = 0; rank < g->p->ranks; ++rank) {
-    if (rank == g->p->rank) continue;
-    if (g->ops->wait(g->ops->context, word_of(g, rank), STRETTO_WAIT_AT_LEAST, 1) == FAILED)
-      status = STRETTO_ERROR_STATE;
-  }
-  return status;
+static stretto_status_t meet(const program_t* g, int ready) {
+  const ranks_t all = all_ranks(g);
+  return ranks_meet(&all, ready);
 }
 
 // Work
@@ -378,7 +364,7 @@ static uint64_t now(const program_t* g) {
 static stretto_status_t run(program_t* g, ring_gemm_result_t* result) {
   const stretto_status_t ready = set_up(g);
   result->setup_done_ns = now(g);
-  const stretto_status_t others = meet(g, ready == STRETTO_OK ? 1 : FAILED);
+  const stretto_status_t others = meet(g, ready == STRETTO_OK);
   TRY(ready);
   result->all_ready_ns = now(g);
   TRY(others);
@@ -401,7 +387,7 @@ void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_
     if (g.client == NULL) result->status = STRETTO_ERROR_ARGUMENT;
   }
   if (g.client == NULL) {
-    meet(&g, FAILED);
+    meet(&g, 0);
     snprintf(result->message, sizeof result->message, "rank %u: set-up: %s", parameters->rank,
              stretto_status_text(result->status));
     return;

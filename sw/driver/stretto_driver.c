@@ -306,6 +306,17 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: block range %u + %u of %u",
                        launch->first, launch->count, launch->work_groups);
   }
+  const uint32_t count = launch->count != 0 ? launch->count : launch->work_groups - launch->first;
+  if (launch->stagger >= count) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: stagger %u of %u work-groups",
+                       launch->stagger, count);
+  }
+  if (launch->batch > STRETTO_ORDER_MAX_BATCH ||
+      (launch->batch != 0 && (count - 1) / launch->batch >= STRETTO_GATES)) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "launch: %u work-groups, %u a gate, and a GPU has %u gates", count,
+                       launch->batch, STRETTO_GATES);
+  }
   uint64_t arguments = 0;
   const stretto_status_t status = argument_place(client, launch->argument_bytes, &arguments);
   if (status != STRETTO_OK) return status;
@@ -328,7 +339,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
       .grid_size_z = 1,
       .kernel_object = launch->kernel->object,
       .kernarg_address = arguments,
-      .order = STRETTO_ORDER(launch->first, launch->count, launch->stagger),
+      .order = STRETTO_ORDER(launch->first, launch->count, launch->stagger, launch->batch),
   };
   return submit(client, stream, &packet);
 }
@@ -398,9 +409,11 @@ static stretto_status_t do_configure_output(stretto_client_t* client, stretto_st
 static stretto_status_t map_tiles(stretto_client_t* client, stretto_stream_t* stream,
                                   stretto_operation_t operation, const stretto_tile_map_t* map) {
   call(client);
-  if (map->updates > 255 || map->block_tiles > 65535) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "tile map: %u updates, %u tiles a block",
-                       map->updates, map->block_tiles);
+  if (map->updates > 255 || map->block_tiles > 65535 ||
+      map->allocation > STRETTO_ALLOCATION_UNCACHED) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "tile map: %u updates, %u tiles a block, class %u", map->updates,
+                       map->block_tiles, map->allocation);
   }
   stretto_packet_t packet = vendor(operation, map->flags | STRETTO_MAP_TILES);
   packet.vendor.map = (stretto_map_t){.peer_base = map->peer_base,
@@ -408,7 +421,7 @@ static stretto_status_t map_tiles(stretto_client_t* client, stretto_stream_t* st
                                       .tile_count = map->tile_count,
                                       .block_tiles = (uint16_t)map->block_tiles,
                                       .updates = (uint8_t)map->updates,
-                                      .allocation = STRETTO_ALLOCATION_UNCACHED};
+                                      .allocation = (uint8_t)map->allocation};
   return submit(client, stream, &packet);
 }
 
@@ -425,6 +438,14 @@ static stretto_status_t do_dma_map_tiles(stretto_client_t* client, stretto_strea
 static stretto_status_t do_local_map_tiles(stretto_client_t* client, stretto_stream_t* stream,
                                            const stretto_tile_map_t* map) {
   return map_tiles(client, stream, STRETTO_OP_LOCAL_MAP, map);
+}
+
+static stretto_status_t do_configure_gates(stretto_client_t* client, stretto_stream_t* stream,
+                                           const stretto_gates_t* gates) {
+  call(client);
+  stretto_packet_t packet = vendor(STRETTO_OP_GATES, 0);
+  packet.vendor.gates = *gates;
+  return submit(client, stream, &packet);
 }
 
 static stretto_status_t do_spill_table(stretto_client_t* client, stretto_stream_t* stream,
@@ -580,6 +601,7 @@ static const stretto_api_t kApi = {
     .remote_map_tiles = do_remote_map_tiles,
     .dma_map_tiles = do_dma_map_tiles,
     .local_map_tiles = do_local_map_tiles,
+    .configure_gates = do_configure_gates,
     .spill_table = do_spill_table,
     .configure_mca = do_configure_mca,
     .reset_maps = do_reset_maps,

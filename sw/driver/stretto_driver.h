@@ -97,6 +97,7 @@ typedef struct stretto_launch {
   uint32_t first;  // Block range: ids first .. first + count - 1; count 0 = all.
   uint32_t count;
   uint32_t stagger;       // Position in the range at which the order of ids starts.
+  uint32_t batch;         // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.
   uint32_t traffic;       // TrafficClass of machine_types.h.
   int update;             // The update bit (T3-NMC-03).
   int communication;      // The kernel's traffic belongs to the communication stream.
@@ -119,7 +120,8 @@ typedef struct stretto_tile_map {
   uint64_t peer_base;    // Element (0, 0) of the output at the peer; remote_map and dma_map.
   uint32_t block_tiles;  // dma_map: wavefront tiles of a DMA block, 0 = 1.
   uint32_t updates;      // Updates per element; those of the configuration.
-  uint32_t flags;        // STRETTO_MAP_UPDATE, STRETTO_MAP_TRACKED.
+  uint32_t flags;        // STRETTO_MAP_UPDATE, _TRACKED, _EVENT, _READY.
+  uint32_t allocation;   // STRETTO_ALLOCATION_* for loads and untagged stores.
 } stretto_tile_map_t;
 
 typedef struct stretto_api {
@@ -175,6 +177,10 @@ typedef struct stretto_api {
                                     const stretto_tile_map_t* map);
   stretto_status_t (*local_map_tiles)(stretto_client_t* client, stretto_stream_t* stream,
                                       const stretto_tile_map_t* map);
+  // Closes all gates and says which tiles of the output open them (T3-AGC-02). The output has a map
+  // with STRETTO_MAP_EVENT.
+  stretto_status_t (*configure_gates)(stretto_client_t* client, stretto_stream_t* stream,
+                                      const stretto_gates_t* gates);
   // Memory for the Tracker's overflow; must be zero.
   stretto_status_t (*spill_table)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,
                                   uint64_t bytes);

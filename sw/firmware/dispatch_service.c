@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sw/firmware/hal/grid_control.h"
 #include "sw/firmware/memory_range.h"
 #include "sw/include/formats/code_object.h"
 
@@ -53,6 +54,8 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
       STRETTO_ORDER_COUNT(packet->order) != 0 ? STRETTO_ORDER_COUNT(packet->order) : grid;
   const uint32_t start = STRETTO_ORDER_STAGGER(packet->order);
   if (first + count > grid || start >= count) return STRETTO_ERROR_ARGUMENT;
+  const uint32_t batch = STRETTO_ORDER_BATCH(packet->order);
+  if (batch != 0 && (count - 1) / batch >= STRETTO_GATES) return STRETTO_ERROR_ARGUMENT;
   if (d.kernarg_bytes != 0 &&
       !in_gpu_memory(packet->kernarg_address, d.kernarg_bytes, shared->gpu_id)) {
     return STRETTO_ERROR_UNMAPPED;
@@ -93,14 +96,16 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   ++shared->started[job.queue];
   shared->slots_started[slot] = shared->slots_started[slot] + 1;
   fence_release();
-  const grid_launch_t launch = {.registers_bytes = d.registers_bytes,
-                                .lds_bytes = lds,
-                                .wavefronts = d.wavefronts,
-                                .type = d.type,
-                                .grid = grid,
-                                .first = first,
-                                .count = count,
-                                .start = start};
+  const grid_job_t work = {.slot = slot,
+                           .launch = {.registers_bytes = d.registers_bytes,
+                                      .lds_bytes = lds,
+                                      .wavefronts = d.wavefronts,
+                                      .type = d.type,
+                                      .grid = grid,
+                                      .first = first,
+                                      .count = count,
+                                      .start = start},
+                           .batch = batch};
   // Cannot fail: every field was checked above.
-  return grid_scheduler_launch(&shared->scheduler, slot, &launch);
+  return grid_control_launch(&shared->scheduler, &work);
 }

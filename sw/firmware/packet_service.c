@@ -137,6 +137,10 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *what = "ring_buffer";
       *result = ring_service_buffer(packet->flags, &packet->buffer);
       return OUTCOME_DONE;
+    case STRETTO_OP_GATES:
+      *what = "gates";
+      *result = trigger_service_gates(service->trigger, &packet->gates);
+      return OUTCOME_DONE;
     default:
       *what = "vendor";
       *result = STRETTO_ERROR_PACKET;

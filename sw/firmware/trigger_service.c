@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "sw/firmware/hal/grid_control.h"
 #include "sw/firmware/memory_range.h"
 #include "sw/firmware/report.h"
 #include "sw/include/formats/machine_types.h"
@@ -152,7 +153,8 @@ static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const 
                                .block_tiles = map->block_tiles,
                                .element = o->element,
                                .traffic = o->traffic,
-                               .update = (flags & STRETTO_MAP_UPDATE) != 0};
+                               .update = (flags & STRETTO_MAP_UPDATE) != 0,
+                               .ready = (flags & STRETTO_MAP_READY) != 0};
   const fw_result_t result = dma_set_region(&service->shared->dma, index, &region);
   if (result != STRETTO_OK) return result;
   ++service->regions;
@@ -171,10 +173,12 @@ static fw_result_t set_untracked(trigger_service_t* service, uint32_t first, uin
 #endif
 }
 
-// Of count 0: forgets them. Written only by those who use it.
+// Of count 0: forgets them, and what they open. Written only by those who use it.
 static fw_result_t set_events(trigger_service_t* service, uint32_t first, uint32_t count) {
   service->events = count != 0;
-  return tracker_set_events(&service->tracker, first, count);
+  const fw_result_t result = tracker_set_events(&service->tracker, first, count);
+  if (count != 0 || result != STRETTO_OK) return result;
+  return gpu_set_event_map(&service->shared->gpu, 0, 0);
 }
 
 // Takes back what a map that was refused half-way has programmed. The indices are those of this
@@ -208,6 +212,11 @@ static fw_result_t map_tiles(trigger_service_t* service, stretto_operation_t ope
   if (operation != STRETTO_OP_LOCAL_MAP &&
       !in_peer_memory(map->peer_base, size, service->shared->gpu_id)) {
     return STRETTO_ERROR_UNMAPPED;
+  }
+  // No store of a kernel meets this map: it needs no range.
+  if ((flags & STRETTO_MAP_READY) != 0) {
+    if (operation != STRETTO_OP_DMA_MAP) return STRETTO_ERROR_ARGUMENT;
+    return add_region(service, flags, map, map->peer_base);
   }
   for (uint32_t i = 0; i < service->runs; ++i) {
     const tile_run_t* run = &service->run[i];
@@ -304,12 +313,28 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
   if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED)
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED |
-                 STRETTO_MAP_EVENT)) != 0)
+                 STRETTO_MAP_EVENT | STRETTO_MAP_READY)) != 0)
     return STRETTO_ERROR_ARGUMENT;
-  if ((flags & STRETTO_MAP_EVENT) != 0 && (flags & STRETTO_MAP_TILES) == 0)
+  if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY)) != 0 && (flags & STRETTO_MAP_TILES) == 0)
     return STRETTO_ERROR_ARGUMENT;
   return (flags & STRETTO_MAP_TILES) != 0 ? map_tiles(service, operation, flags, map)
                                           : map_rectangle(service, operation, flags, map);
+}
+
+fw_result_t trigger_service_gates(trigger_service_t* service, const stretto_gates_t* gates) {
+  if (service == NULL || gates == NULL) return STRETTO_ERROR_ARGUMENT;
+  // More wavefronts would raise more events, and fewer at the lower edge.
+  if (!service->events || service->output.wavefronts != 1) return STRETTO_ERROR_STATE;
+  if (gates->open_first > STRETTO_GATES || gates->open_count > STRETTO_GATES - gates->open_first)
+    return STRETTO_ERROR_ARGUMENT;
+  const shared_t* shared = service->shared;
+  const fw_result_t result =
+      gpu_set_event_map(&shared->gpu, gates->tiles_per_gate, service->tiles);
+  if (result != STRETTO_OK) return result;
+  grid_control_close_gates(&shared->scheduler);
+  for (uint32_t i = 0; i < gates->open_count; ++i)
+    grid_control_open_gate(&shared->scheduler, gates->open_first + i);
+  return STRETTO_OK;
 }
 
 fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) {

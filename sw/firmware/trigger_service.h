@@ -57,6 +57,11 @@ FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service,
 FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service,
                                               stretto_operation_t operation, uint32_t flags,
                                               const stretto_map_t* map);
+// What opens the gates that gated kernels wait for (T3-AGC-02). STRETTO_ERROR_STATE: no tiles raise
+// events, or more than one wavefront writes a tile; STRETTO_ERROR_ARGUMENT: more gates than there
+// are. Before the first event can come.
+FW_MUST_CHECK fw_result_t trigger_service_gates(trigger_service_t* service,
+                                                const stretto_gates_t* gates);
 // Lets kernels store to the send window of the request ring; once until allocations are forgotten.
 // STRETTO_ERROR_STATE: tiles are mapped.
 FW_MUST_CHECK fw_result_t trigger_service_map_send_window(trigger_service_t* service);

@@ -175,7 +175,8 @@ TEST_CASE("a group, a missing size and a directory are called what they are") {
   bad(kShort + "--set gpu=4", {"gpu is a group", "gpu.NAME"});
   bad("run " + scratch.file("w.yaml", "modes: [t3]\nsub_layer: {m: 1, n: 1}\n"),
       {"w.yaml:2", "sub_layer needs k"});
-  bad("run " + scratch.file("w.yaml", "modes: [t3]\n"), {"w.yaml", "sub_layer or point_to_point is missing"});
+  bad("run " + scratch.file("w.yaml", "modes: [t3]\n"),
+      {"w.yaml", "sub_layer or gathered_gemm or point_to_point is missing"});
   bad("run " + scratch.file("w.yaml", "machine: " + scratch.path +
                                           "\nmodes: [t3]\nsub_layer: {m: 1, n: 1, k: 1}\n"),
       {scratch.path + ": is a directory", "must be a shipped machine"});

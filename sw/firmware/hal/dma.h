@@ -34,6 +34,7 @@ typedef struct dma_region {
   uint32_t element;  // ElementType.
   uint32_t traffic;  // TrafficClass.
   bool update;
+  bool ready;  // All tiles are complete: send them now. Else they leave as they are triggered.
 } dma_region_t;
 
 // Enables interrupts for completed descriptors, regions and errors.

@@ -48,6 +48,16 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   return STRETTO_OK;
 }
 
+fw_result_t gpu_set_event_map(const gpu_t* gpu, uint32_t per_gate, uint32_t ids) {
+  if (gpu == NULL || per_gate > GPU_EVENT_MAP_PER_GATE_MASK || ids > 65536)
+    return STRETTO_ERROR_ARGUMENT;
+  if (ids != 0 && (per_gate == 0 || (ids - 1) / per_gate >= STRETTO_GATES))
+    return STRETTO_ERROR_ARGUMENT;
+  mmio_write64(gpu->base + GPU_EVENT_MAP_OFFSET, STRETTO_FIELD(GPU_EVENT_MAP_PER_GATE, per_gate) |
+                                                     STRETTO_FIELD(GPU_EVENT_MAP_IDS, ids));
+  return STRETTO_OK;
+}
+
 void gpu_l2_write_back(const gpu_t* gpu) {
   mmio_write64(gpu->base + GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
 }

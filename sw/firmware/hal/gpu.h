@@ -48,6 +48,9 @@ FW_MUST_CHECK fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits);
 // Program before the slot is launched. STRETTO_ERROR_ARGUMENT: a field out of range.
 FW_MUST_CHECK fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot,
                                           const gpu_context_t* context);
+// Events of ids 0 .. ids - 1 count for gate id / per_gate (T3-AGC-02); ids 0: no events are
+// expected. STRETTO_ERROR_ARGUMENT: more gates than there are, or a field out of range.
+FW_MUST_CHECK fw_result_t gpu_set_event_map(const gpu_t* gpu, uint32_t per_gate, uint32_t ids);
 // Kernel boundary: starts writing back and forgetting the L2; ask gpu_l2_busy until it is done.
 void gpu_l2_write_back(const gpu_t* gpu);
 bool gpu_l2_busy(const gpu_t* gpu);

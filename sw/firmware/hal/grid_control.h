@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the grid scheduler can do beside the plain launch of grid_scheduler.h: priorities, spatial pipelines
+// Launches, and what else the grid scheduler can do with kernels: block ranges, staggered order, priorities, spatial pipelines
 // (KT-SCHED-01), preemption and resumption (TL-ARCH-04), gates (T3-AGC-01), policy, use of the units.
 #ifndef STRETTO_SW_FIRMWARE_HAL_GRID_CONTROL_H_
 #define STRETTO_SW_FIRMWARE_HAL_GRID_CONTROL_H_
@@ -28,7 +28,9 @@ typedef struct grid_report {
   bool preempted;
 } grid_report_t;
 
-// As grid_scheduler_launch. STRETTO_ERROR_ARGUMENT, too: skip out of the range, priority or batch too large.
+// REQUIRES: the slot is free and the dispatch context of the GPU is programmed. STRETTO_ERROR_ARGUMENT: range or
+// start out of the grid, skip out of the range, priority or batch too large. A launch that the scheduler refuses
+// shows up in grid_scheduler_done.
 FW_MUST_CHECK fw_result_t grid_control_launch(const grid_scheduler_t* scheduler,
                                               const grid_job_t* job);
 // Launches the members together: all are placed or none. Errors as above, and STRETTO_ERROR_ARGUMENT for a

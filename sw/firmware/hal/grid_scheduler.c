@@ -19,11 +19,6 @@ static uint64_t capacity_kib(uint32_t bytes) {
   return bytes / 1024 < limit ? bytes / 1024 : limit;
 }
 
-// What a work-group needs, rounded up.
-static uint64_t kib(uint32_t bytes) {
-  return ((uint64_t)bytes + 1023) / 1024;
-}
-
 fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler, const unit_limits_t* limits) {
   if (scheduler == NULL || limits == NULL || limits->cus == 0) return STRETTO_ERROR_ARGUMENT;
   scheduler->base = STRETTO_GRID_SCHEDULER_BASE;
@@ -37,31 +32,6 @@ fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler, const unit_limits_t
           STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, limits->work_groups));
   mmio_write64(scheduler->base + GRID_SCHEDULER_IRQ_ENABLE_OFFSET,
                GRID_SCHEDULER_IRQ_ENABLE_SLOTS_MASK);
-  return STRETTO_OK;
-}
-
-fw_result_t grid_scheduler_launch(const grid_scheduler_t* scheduler, uint32_t slot,
-                                  const grid_launch_t* launch) {
-  if (scheduler == NULL || launch == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
-  if (launch->count == 0 || (uint64_t)launch->first + launch->count > launch->grid)
-    return STRETTO_ERROR_ARGUMENT;
-  if (launch->start >= launch->count) return STRETTO_ERROR_ARGUMENT;
-  if (launch->wavefronts == 0 || launch->type > STRETTO_KERNEL_TENSOR)
-    return STRETTO_ERROR_ARGUMENT;
-  mmio_write64(
-      scheduler->base + GRID_SCHEDULER_SLOT_NEEDS_OFFSET_AT(slot),
-      STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB, kib(launch->registers_bytes)) |
-          STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB, kib(launch->lds_bytes)) |
-          STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS, launch->wavefronts) |
-          STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_TYPE, launch->type));
-  mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_RANGE_OFFSET_AT(slot),
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_FIRST, launch->first) |
-                   STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_COUNT, launch->count));
-  mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_ORDER_OFFSET_AT(slot),
-               STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_GRID, launch->grid) |
-                   STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_START, launch->start));
-  mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(slot),
-               GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
   return STRETTO_OK;
 }
 

@@ -40,11 +40,6 @@ typedef struct grid_launch {
 // Tells the scheduler what the units have and enables its interrupt.
 FW_MUST_CHECK fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler,
                                               const unit_limits_t* limits);
-// REQUIRES: the slot is free and the dispatch context of the GPU is programmed.
-// STRETTO_ERROR_ARGUMENT: range or start out of the grid. A launch that the scheduler refuses shows
-// up in grid_scheduler_done.
-FW_MUST_CHECK fw_result_t grid_scheduler_launch(const grid_scheduler_t* scheduler, uint32_t slot,
-                                                const grid_launch_t* launch);
 // One bit a slot whose kernel has ended or was refused.
 uint32_t grid_scheduler_done(const grid_scheduler_t* scheduler);
 bool grid_scheduler_refused(const grid_scheduler_t* scheduler, uint32_t slot);

@@ -98,13 +98,17 @@ typedef struct stretto_dispatch_packet {
 #define STRETTO_DISPATCH_TRAFFIC_SHIFT 4  // TrafficClass of the kernel's memory accesses, 4 bits.
 #define STRETTO_DISPATCH_TRAFFIC_MASK 0xF0u
 #define STRETTO_DISPATCH_COMMUNICATION (1u << 8)  // Accesses use the communication stream.
-// Ids leave in the order first + (stagger + i) mod count; count 0 = all of the grid. 20 bits each.
-#define STRETTO_ORDER(first, count, stagger) \
-  ((uint64_t)(first) | ((uint64_t)(count) << 20) | ((uint64_t)(stagger) << 40))
-#define STRETTO_ORDER_FIRST(order) ((uint32_t)((order)&0xFFFFF))
-#define STRETTO_ORDER_COUNT(order) ((uint32_t)(((order) >> 20) & 0xFFFFF))
-#define STRETTO_ORDER_STAGGER(order) ((uint32_t)(((order) >> 40) & 0xFFFFF))
-#define STRETTO_ORDER_LIMIT (1u << 20)
+// Ids leave in the order first + (stagger + i) mod count; count 0 = all of the grid. With `batch`,
+// work-group first + p waits until gate p / batch is open (stretto_gates_t); 0 = it waits for none.
+#define STRETTO_ORDER(first, count, stagger, batch)                              \
+  ((uint64_t)(first) | ((uint64_t)(count) << 16) | ((uint64_t)(stagger) << 33) | \
+   ((uint64_t)(batch) << 49))
+#define STRETTO_ORDER_FIRST(order) ((uint32_t)((order)&0xFFFF))
+#define STRETTO_ORDER_COUNT(order) ((uint32_t)(((order) >> 16) & 0x1FFFF))
+#define STRETTO_ORDER_STAGGER(order) ((uint32_t)(((order) >> 33) & 0xFFFF))
+#define STRETTO_ORDER_BATCH(order) ((uint32_t)(((order) >> 49) & 0x7FFF))
+#define STRETTO_ORDER_MAX_BATCH 0x7FFFu
+#define STRETTO_GATES 1024u  // That a GPU has.
 
 // HSA barrier-and packet. A dependent signal is a 64-bit word in the GPU's own memory and must
 // become 0. poll_ns = 0: whoever writes it rings a doorbell of this GPU afterwards (SIGNAL rings
@@ -135,6 +139,7 @@ typedef enum stretto_operation {
   STRETTO_OP_RING_BUFFER = 12,  // Registers a buffer of this GPU or of a peer, or takes it back.
   STRETTO_OP_COPY = 13,         // The DMA engine copies bytes of this GPU to any memory.
   STRETTO_OP_SIGNAL = 14,       // Tells another GPU that everything before it is complete.
+  STRETTO_OP_GATES = 15,        // What opens the gates that work-groups wait for.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -190,6 +195,9 @@ typedef struct stretto_map {
 #define STRETTO_MAP_EVENT \
   (1u << 3)  // LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no
              // DMA region; one map an output. A collective wait does not wait for them.
+#define STRETTO_MAP_READY \
+  (1u << 4)  // DMA_MAP, tiles: they are complete already and leave at once, in the order of ids,
+             // for the peer's Tracker to count. May name tiles of other maps, once a peer.
 
 typedef struct stretto_output_config {
   uint64_t base;   // Element (0, 0), in this GPU.
@@ -209,6 +217,18 @@ typedef struct stretto_output_config {
   uint32_t reserved1;
   uint64_t reserved2;
 } stretto_output_config_t;
+
+// Which gates of the grid scheduler the events of the configured output open: tile t counts for
+// gate t / tiles_per_gate, which opens when all of its tiles are complete (T3-AGC-02). Gates
+// open_first .. open_first + open_count - 1 are open at once: what they stand for is there. All
+// others are closed. The output has one wavefront a tile and a map with STRETTO_MAP_EVENT.
+typedef struct stretto_gates {
+  uint32_t tiles_per_gate;
+  uint32_t open_first;
+  uint32_t open_count;
+  uint32_t reserved0;
+  uint64_t reserved[4];
+} stretto_gates_t;
 
 typedef struct stretto_spill_table {
   uint64_t base;   // Multiple of 64, in this GPU.
@@ -277,6 +297,7 @@ typedef struct stretto_vendor_packet {
     stretto_ring_config_t ring;
     stretto_ring_connection_t connection;
     stretto_ring_buffer_t buffer;
+    stretto_gates_t gates;
     uint64_t words[6];
   };
   uint64_t completion_signal;
@@ -298,7 +319,7 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_packet_t) == 64, "packets have 64 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_map_t) == 48 && sizeof(stretto_output_config_t) == 48,
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table_t) == 48 &&
-                          sizeof(stretto_mca_config_t) == 48,
+                          sizeof(stretto_mca_config_t) == 48 && sizeof(stretto_gates_t) == 48,
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_copy_t) == 48 && sizeof(stretto_signal_t) == 48,
                       "payload has 48 bytes");

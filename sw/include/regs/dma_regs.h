@@ -209,6 +209,8 @@
 #define DMA_REGION_CONTROL_OPERATION_UPDATE 1
 #define DMA_REGION_CONTROL_TRACKED_SHIFT 5  // Packets carry wg id and wavefront id for the receiver's Tracker.
 #define DMA_REGION_CONTROL_TRACKED_MASK 0x20
+#define DMA_REGION_CONTROL_READY_SHIFT 6  // All tiles are complete already: they are sent in the order of their ids from now on. The region takes no triggers, so its ids may be those of other regions.
+#define DMA_REGION_CONTROL_READY_MASK 0x40
 #define DMA_REGION_CONTROL_ELEMENT_SHIFT 8  // ElementType of machine_types.h.
 #define DMA_REGION_CONTROL_ELEMENT_MASK 0x700
 #define DMA_REGION_CONTROL_TRAFFIC_SHIFT 12  // TrafficClass of machine_types.h.

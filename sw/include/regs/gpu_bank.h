@@ -35,11 +35,14 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"lds_per_cu", 0x510, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"wavefronts_per_cu", 0x518, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"workgroups_per_cu", 0x520, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"event_map", 0x540, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffff0000ffff},
     {"count_dispatched", 0x600, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_retired", 0x608, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_instructions", 0x610, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_l2_hits", 0x618, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_l2_misses", 0x620, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_events", 0x628, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_stray_events", 0x630, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 
 }  // namespace stretto

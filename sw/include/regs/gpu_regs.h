@@ -191,6 +191,13 @@
 // Work-group slots of a compute unit. (read only)
 #define GPU_WORKGROUPS_PER_CU_OFFSET 0x520
 
+// Which gate of the grid scheduler a scheduling event of the Tracker counts for (T3-AGC-02). The event of id i counts for gate i / per_gate; a gate opens with the last event of its ids. A write forgets what was counted. (read, write)
+#define GPU_EVENT_MAP_OFFSET 0x540
+#define GPU_EVENT_MAP_PER_GATE_SHIFT 0  // Ids of one gate; the last gate has what is left.
+#define GPU_EVENT_MAP_PER_GATE_MASK 0xffff
+#define GPU_EVENT_MAP_IDS_SHIFT 32  // Events of ids 0 .. ids - 1 are expected, one each, 0..65536; others open nothing and are counted as stray.
+#define GPU_EVENT_MAP_IDS_MASK 0x1ffff00000000
+
 // Work-groups started since reset. (read only)
 #define GPU_COUNT_DISPATCHED_OFFSET 0x600
 
@@ -205,5 +212,11 @@
 
 // L2 sector misses. (read only)
 #define GPU_COUNT_L2_MISSES_OFFSET 0x620
+
+// Scheduling events since reset. (read only)
+#define GPU_COUNT_EVENTS_OFFSET 0x628
+
+// Of them, those for an id without a gate, or for a gate that had all of its events. (read only)
+#define GPU_COUNT_STRAY_EVENTS_OFFSET 0x630
 
 #endif  // STRETTO_SW_INCLUDE_REGS_GPU_REGS_H_

@@ -207,5 +207,32 @@ TEST_CASE("regions that make no sense are refused") {
   }
 }
 
+TEST_CASE("regions that are ready hand out all of their tiles at once, in order, beside others of the same ids") {
+  RegionNumbers numbers;
+  CommandTable table(1);
+  REQUIRE(table.arm(0, numbers.words()));
+  numbers.ready = true;
+  REQUIRE(table.arm(1, numbers.words()));
+  REQUIRE(table.arm(2, numbers.words()));
+  std::vector<TileTransfer> ready;
+  table.take_ready(1, ready);
+  // Four tiles of four wavefronts, two of the lower edge with two that have rows.
+  REQUIRE(ready.size() == 20);
+  CHECK(table.region(1).triggered == 20);
+  for (size_t i = 1; i < ready.size(); ++i) {
+    CHECK(ready[i - 1].wg_id * 8 + ready[i - 1].wf_id < ready[i].wg_id * 8 + ready[i].wf_id);
+  }
+  // Triggers are the first region's, and stay so when the others are gone.
+  table.disarm(1);
+  table.disarm(2);
+  std::vector<TileTransfer> triggered;
+  unsigned region = 9;
+  uint64_t start = 0;
+  CHECK(table.trigger(0, 0, triggered, region, start) == CommandTable::Trigger::taken);
+  CHECK(region == 0);
+  numbers.peer = 0;  // Ready for whom?
+  CHECK_FALSE(table.arm(1, numbers.words()));
+}
+
 }  // namespace
 }  // namespace stretto

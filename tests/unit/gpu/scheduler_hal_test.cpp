@@ -47,6 +47,9 @@ struct Bench {
     job.slot = slot;
     REQUIRE(grid_control_launch(&scheduler, &job) == STRETTO_OK);
   }
+  // The Tracker's.
+  void event(uint16_t id) { machine.gpu.front_end.on_trigger(machine.queue.now(), id, 0, 0); }
+  uint64_t strays() { return machine.read(GPU_COUNT_STRAY_EVENTS_OFFSET); }
   uint64_t ran(unsigned id) { return machine.value_at<uint64_t>(kOut + 8 * id); }
   uint64_t ran_in_all() {
     uint64_t sum = 0;
@@ -166,20 +169,65 @@ TEST_CASE("a kernel that is stopped before its first work-group never begins for
 
 TEST_CASE("gated work-groups run when their gate opens, by event or by register") {
   Bench b(12);
+  b.machine.write(GPU_EVENT_MAP_OFFSET, 1 | uint64_t{3} << 32);  // An event a gate.
   b.job.batch = 4;
   b.start(1);
   b.machine.run();
   REQUIRE(b.ran_in_all() == 0);
-  b.machine.gpu.front_end.open_gate(1);  // Not their turn yet.
+  b.event(1);  // Not their turn yet.
   b.machine.run();
   REQUIRE(b.ran_in_all() == 0);
   grid_control_open_gate(&b.scheduler, 0);
   b.machine.run();
   REQUIRE(b.ran_in_all() == 8);
-  b.machine.gpu.front_end.open_gate(2);
+  b.event(2);
   b.machine.run();
   for (unsigned i = 0; i < 12; ++i) REQUIRE(b.ran(i) == 1);
   REQUIRE(grid_scheduler_done(&b.scheduler) == 2);
+}
+
+TEST_CASE("a gate opens with the last event of its ids, and a closed one is named with what it waits for") {
+  Bench b(12);
+  b.machine.write(GPU_EVENT_MAP_OFFSET, 2 | uint64_t{5} << 32);  // Gates 0 and 1 of two ids, gate 2 of one.
+  b.job.batch = 4;
+  b.start(1);
+  b.event(0);
+  b.event(3);
+  b.machine.run();
+  REQUIRE(b.ran_in_all() == 0);
+  const std::vector<std::string> lines = b.machine.gpu.front_end.waiting_on();
+  REQUIRE(lines.size() == 2);
+  REQUIRE_THAT(lines[1], Catch::Contains("waits for gate 0 (1 of 2 events have come), 12 work-groups not placed"));
+  b.event(1);
+  b.machine.run();
+  REQUIRE(b.ran_in_all() == 4);
+  b.event(4);
+  b.event(2);
+  b.machine.run();
+  REQUIRE(b.ran_in_all() == 12);
+  REQUIRE(b.strays() == 0);
+}
+
+TEST_CASE("an event too many, or of an id without a gate, opens nothing and is a violated law") {
+  Bench b(2);
+  b.machine.write(GPU_EVENT_MAP_OFFSET, 1 | uint64_t{2} << 32);
+  b.job.batch = 1;
+  b.start(0);
+  b.event(2);
+  REQUIRE(b.strays() == 1);
+  b.event(0);
+  b.event(0);
+  REQUIRE(b.strays() == 2);
+  b.machine.write(GPU_EVENT_MAP_OFFSET, 1 | uint64_t{2000} << 32);  // More than there are gates.
+  b.event(1024);
+  REQUIRE(b.strays() == 3);
+  b.machine.run();
+  REQUIRE(b.ran_in_all() == 1);
+  AuditSink audit;
+  b.machine.gpu.front_end.audit(audit);
+  REQUIRE(std::any_of(audit.all().begin(), audit.all().end(), [](const AuditResult& one) {
+    return one.law == "scheduling events that no gate waits for = 0" && !one.holds;
+  }));
 }
 
 TEST_CASE("a pipeline starts when all of it fits, and one that never fits is refused") {

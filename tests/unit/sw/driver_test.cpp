@@ -159,6 +159,7 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   launch.argument_bytes = 16;
   launch.work_groups = 2176;
   launch.stagger = 272;
+  launch.batch = 17;
   launch.traffic = 1;
   launch.update = 1;
   launch.after_all_earlier = 1;
@@ -171,6 +172,7 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   CHECK(d.kernel_object == k.object);
   CHECK(d.flags == (STRETTO_DISPATCH_UPDATE | 1 << STRETTO_DISPATCH_TRAFFIC_SHIFT));
   CHECK(STRETTO_ORDER_STAGGER(d.order) == 272);
+  CHECK(STRETTO_ORDER_BATCH(d.order) == 17);
   CHECK(c.host.read64(d.kernarg_address) == 11);
   CHECK(c.host.read64(d.kernarg_address + 8) == 22);
 }
@@ -213,6 +215,11 @@ TEST_CASE("launches out of range are refused before anything is written") {
   CHECK(status([](auto& l) { l.work_groups = 65537; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& l) { l.argument_bytes = 8; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& l) { l.first = 5, l.count = 6; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.stagger = 10; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.batch = 32768; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.work_groups = 1025, l.batch = 1; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK_THAT(std::string(c.api->last_error(c.client)),
+             Catch::Contains("1025 work-groups, 1 a gate, and a GPU has 1024 gates"));
   CHECK(c.host.writes.empty());
 }
 

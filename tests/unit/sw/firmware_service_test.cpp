@@ -250,6 +250,72 @@ TEST_CASE("T3-AGC-01: gathered tiles raise events, have no DMA region, and are f
   CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_EVENT_OFFSET) == 0);
 }
 
+TEST_CASE("T3-AGC-02: gates are mapped to tiles, closed, and those that are there opened") {
+  Firmware f;
+  configure(f);
+  stretto_gates_t gates = {6, 1, 2, 0, {}};
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_STATE);  // No tile raises events.
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  stretto_output_config_t o = output();
+  o.tile_m = 16;  // 40 x 3 tiles.
+  o.wavefronts = 1;
+  const stretto_spill_table_t spill = {kOwn + 0x100000, 120 * 64, {}};
+  REQUIRE(trigger_service_spill_table(&f.trigger, &spill) == STRETTO_OK);
+  REQUIRE(trigger_service_output(&f.trigger, &o) == STRETTO_OK);
+  const stretto_map_t map = tiles(0, 120);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT,
+                              &map) == STRETTO_OK);
+  REQUIRE(trigger_service_gates(&f.trigger, &gates) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_EVENT_MAP_OFFSET) == (6 | uint64_t{120} << 32));
+  const uint64_t set = STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_GATE_SET_OFFSET;
+  const uint64_t clear = STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_GATE_CLEAR_OFFSET;
+  const auto& writes = f.device.writes;
+  REQUIRE(writes.size() > 3);
+  CHECK(writes[writes.size() - 3].address == clear);
+  CHECK(writes[writes.size() - 2].address == set);
+  CHECK(writes[writes.size() - 2].value == 1);
+  CHECK(writes[writes.size() - 1].value == 2);
+  gates.tiles_per_gate = 0;
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_ARGUMENT);
+  gates = {6, 1000, 25, 0, {}};
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_ARGUMENT);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_EVENT_MAP_OFFSET) == 0);
+}
+
+TEST_CASE("T3-AGC-02: several wavefronts a tile, and more gates than there are, are refused") {
+  Firmware f;
+  configure(f);
+  const stretto_map_t map = tiles(0, 15);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT,
+                              &map) == STRETTO_OK);
+  const stretto_gates_t gates = {3, 0, 0, 0, {}};
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_STATE);
+  CHECK(gpu_set_event_map(&f.shared.gpu, 1, 1024) == STRETTO_OK);
+  CHECK(gpu_set_event_map(&f.shared.gpu, 1, 1025) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("T3-AGC: tiles that are ready get a DMA region a peer and no range") {
+  Firmware f;
+  configure(f);
+  stretto_map_t map = tiles(3, 5);
+  const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_READY;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);
+  map.peer_base += uint64_t{2} << STRETTO_NODE_SHIFT;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);
+  CHECK(f.trigger.regions == 2);
+  CHECK(f.trigger.runs == 0);
+  CHECK(f.trigger.ranges.used == 0);
+  CHECK((f.device.at(STRETTO_DMA_BASE + DMA_REGION_CONTROL_OFFSET_AT(1)) &
+         DMA_REGION_CONTROL_READY_MASK) != 0);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_READY, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("T3-SPLITK-01: the work-groups of the kernel give the local updates of an element") {
   // 5 x 3 tiles; 45 work-groups add three times, one more update comes in: 16 rows x 128 x 4.
   Firmware f;
@@ -484,7 +550,7 @@ TEST_CASE("a dispatch programs its context before the launch, with the staggered
   Firmware f;
   f.put_descriptor();
   stretto_packet_t packet = dispatch(15);
-  packet.dispatch.order = STRETTO_ORDER(0, 0, 6);
+  packet.dispatch.order = STRETTO_ORDER(0, 0, 6, 0);
   f.put(0, packet);
   f.ring(0);
   CHECK(f.device.position(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) <
@@ -513,8 +579,12 @@ TEST_CASE("dispatches that cannot run are refused, each with its status") {
   CHECK(status([](auto& d) { d.workgroup_size_x = 4; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& d) { d.grid_size_x = 0; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& d) { d.grid_size_x = 65537 * 8; }) == STRETTO_ERROR_ARGUMENT);
-  CHECK(status([](auto& d) { d.order = STRETTO_ORDER(10, 6, 0); }) == STRETTO_ERROR_ARGUMENT);
-  CHECK(status([](auto& d) { d.order = STRETTO_ORDER(0, 0, 15); }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& d) { d.order = STRETTO_ORDER(10, 6, 0, 0); }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& d) { d.order = STRETTO_ORDER(0, 0, 15, 0); }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& d) {
+          d.grid_size_x = 8 * 1025;
+          d.order = STRETTO_ORDER(0, 0, 0, 1);
+        }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& d) { d.kernarg_address = 0x1000; }) == STRETTO_ERROR_UNMAPPED);
   CHECK(status([](auto& d) { d.group_segment_bytes = 96 * 1024 + 1; }) == STRETTO_ERROR_RESOURCES);
   f.put_descriptor(256 * 1024 + 1);

@@ -37,10 +37,13 @@ TEST_CASE("every packet keeps its completion signal in the last word") {
 }
 
 TEST_CASE("the order word gives back what was put in") {
-  const uint64_t order = STRETTO_ORDER(1048575u, 65536u, 4711u);
-  CHECK(STRETTO_ORDER_FIRST(order) == 1048575u);
+  const uint64_t order = STRETTO_ORDER(65535u, 65536u, 47110u, 32767u);
+  CHECK(STRETTO_ORDER_FIRST(order) == 65535u);
   CHECK(STRETTO_ORDER_COUNT(order) == 65536u);
-  CHECK(STRETTO_ORDER_STAGGER(order) == 4711u);
+  CHECK(STRETTO_ORDER_STAGGER(order) == 47110u);
+  CHECK(STRETTO_ORDER_BATCH(order) == 32767u);
+  CHECK(STRETTO_ORDER_COUNT(STRETTO_ORDER(65535u, 0, 65535u, 0)) == 0);
+  CHECK(STRETTO_ORDER_STAGGER(STRETTO_ORDER(0, 65536u, 0, 1u)) == 0);
 }
 
 TEST_CASE("rings, read indices, signals and words of all GPUs lie apart") {

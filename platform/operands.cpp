@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/operands.h"
+
+#include "platform/job.h"
+
+namespace stretto {
+
+namespace {
+
+uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j) {
+  const uint64_t x =
+      mix(mix(seed + 0x9e3779b97f4a7c15ull * (rank * 8 + what + 1)) ^ (uint64_t{i} << 32 | j));
+  const uint16_t exponent = static_cast<uint16_t>(9 + (x >> 20) % 6);
+  return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
+}
+
+stretto_client_options_t client_options(const SoftwareSpec& software, uint32_t gpu) {
+  stretto_client_options_t client{};
+  client.gpu = gpu;
+  client.first_queue = 0;
+  client.queue_count = 1;
+  client.memory_begin = STRETTO_SYSTEM_BYTES;
+  client.memory_end = uint64_t{software.memory_gib} << 30;
+  client.costs = driver_costs(software);
+  return client;
+}
+
+}  // namespace stretto

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What jobs with matrices share: random operands, as contents of memory at time 0 and as what the
+// check expects.
+#ifndef STRETTO_PLATFORM_OPERANDS_H_
+#define STRETTO_PLATFORM_OPERANDS_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "models/common/memory_image.h"
+#include "platform/machine_spec.h"
+#include "sw/driver/stretto_driver.h"
+#include "sw/include/formats/address_map.h"
+
+namespace stretto {
+
+inline constexpr uint64_t kModuleBytes = uint64_t{16}
+                                         << 20;  // Behind all arrays: where modules are loaded.
+
+enum What : uint32_t { kA, kB, kC };
+
+// A random FP16 number of either sign with magnitude in [2^-6, 1): all 10 fraction bits, no
+// overflow in sums.
+uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j);
+
+inline uint64_t offset_of(uint64_t address) {
+  return address & STRETTO_OFFSET_MASK;
+}
+
+// Fills the elements of rows of `columns` FP16 numbers that overlap [address, address + count).
+template <class Value>
+MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, uint32_t columns,
+                                 Value value) {
+  return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
+    for (uint64_t at = address & ~uint64_t{1}; at < address + count; at += 2) {
+      const uint64_t row = (at - base) / pitch, column = (at - base) % pitch / 2;
+      if (at < base || row >= rows || column >= columns) continue;
+      const uint16_t bits = value(static_cast<uint32_t>(row), static_cast<uint32_t>(column));
+      std::memcpy(bytes + (at - address), &bits, 2);
+    }
+  };
+}
+
+// The client of a GPU that has all of it to itself: one queue, all memory that is given out.
+stretto_client_options_t client_options(const SoftwareSpec& software, uint32_t gpu);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_OPERANDS_H_

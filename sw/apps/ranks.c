@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// See ranks.h.
+#include "sw/apps/ranks.h"
+
+#define READY 1u
+#define FAILED UINT64_MAX
+
+static uint64_t word_of(const ranks_t* r, uint32_t rank) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
+         STRETTO_HOST_WORD_OFFSET((uint64_t)(r->first_gpu + rank), 0);
+}
+
+stretto_status_t ranks_meet(const ranks_t* r, int ready) {
+  r->ops->store(r->ops->context, word_of(r, r->rank), ready ? READY : FAILED);
+  if (r->host_ranks == 1) return STRETTO_OK;
+  stretto_status_t status = STRETTO_OK;
+  for (uint32_t rank = 0; rank < r->ranks; ++rank) {
+    if (rank == r->rank) continue;
+    if (r->ops->wait(r->ops->context, word_of(r, rank), STRETTO_WAIT_AT_LEAST, READY) == FAILED)
+      status = STRETTO_ERROR_STATE;
+  }
+  return status;
+}
+
+uint64_t ranks_at(const ranks_t* r, uint64_t address, uint32_t rank) {
+  return address - stretto_gpu_address(r->first_gpu + r->rank, 0) +
+         stretto_gpu_address(r->first_gpu + rank, 0);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What host programs of several ranks on one host share: they meet in words of host memory, and all
+// place their arrays at the same offsets.
+#ifndef STRETTO_SW_APPS_RANKS_H_
+#define STRETTO_SW_APPS_RANKS_H_
+
+#include "sw/driver/stretto_driver.h"
+
+// Rank `rank` of `ranks` on GPUs first_gpu .. first_gpu + ranks - 1; the programs of `host_ranks`
+// of them run on this host: all, or 1 when one GPU stands for all.
+typedef struct ranks {
+  const stretto_host_ops_t* ops;
+  uint32_t first_gpu;
+  uint32_t rank;
+  uint32_t ranks;
+  uint32_t host_ranks;
+} ranks_t;
+
+// Tells the others whether this rank is ready and waits until all have said so.
+// STRETTO_ERROR_STATE: another one is not, and never will be.
+stretto_status_t ranks_meet(const ranks_t* ranks, int ready);
+
+// The place of `address` of this rank's GPU on another one.
+uint64_t ranks_at(const ranks_t* ranks, uint64_t address, uint32_t rank);
+
+// The first failing call ends the function with its status.
+#define TRY(call)                                      \
+  do {                                                 \
+    const stretto_status_t try_status_ = (call);       \
+    if (try_status_ != STRETTO_OK) return try_status_; \
+  } while (0)
+
+#endif  // STRETTO_SW_APPS_RANKS_H_
