@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+MULTIPLIER = pathlib.Path(__file__).resolve().with_name("multiplier.v")
 MIN_MUTANTS = 8
 QUICK_MUTANTS = 2  # Mutants a block under --quick: the first ones.
 # All limits count processor time of the tool, so that a busy machine turns no proof red.
@@ -338,7 +339,7 @@ class Design:
                 '(* techmap_celltype = "$cover" *) module cover_is_assert(input A, input EN);\n'
                 "  \\$assert _TECHMAP_REPLACE_ (.A(!A), .EN(EN));\nendmodule\n")
             lines += ["techmap -map cover.v"]
-        lines += ["memory_map", "setundef -anyseq", "setundef -undriven -anyseq", "opt -fast", "techmap", "opt -fast",
+        lines += [f"techmap -map {MULTIPLIER}", "memory_map", "setundef -anyseq", "setundef -undriven -anyseq", "opt -fast", "techmap", "opt -fast",
                   "dffunmap", "aigmap", "setundef -anyseq", "opt_clean", f"write_json {name}.json",
                   f"write_aiger -zinit -map {name}.aim {name}.aig"]
         yosys(self.folder, name, lines, [f"{name}.json", f"{name}.aim", f"{name}.aig"])
@@ -352,6 +353,11 @@ class Design:
         lines += ["opt_clean", "dffunmap", f"write_smt2 -wires {name}.smt2"]
         yosys(self.folder, name + "_smt2", lines, [f"{name}.smt2"])
 
+    def merge(self, name, seconds):
+        """Merges equal nodes in <name>.aig, once for all outputs; most rules follow from that alone."""
+        run_tool(self.folder, f"{name}_merge", ["yosys-abc", "-c", f"read_aiger {name}.aig; fold; strash; scorr; "
+                                                f"write_aiger {name}_merged.aig"], seconds)
+
     def abc(self, name, output, engine, seconds, witness=None):
         """(verdict, clocks) of one output; verdict: proven, false, or None when the engine gave up."""
         engine = f"cone -s -O {output}; scleanup; {engine}" + (f"; write_cex -a {witness}" if witness else "")
@@ -362,8 +368,9 @@ class Design:
         return self.run_abc(name, name, engine, seconds)
 
     def run_abc(self, log, name, engine, seconds):
-        text, _ = run_tool(self.folder, log, ["yosys-abc", "-c", f"read_aiger {name}.aig; fold; strash; {engine}"],
-                           seconds)
+        merged = self.folder / f"{name}_merged.aig"
+        read = f"read_aiger {merged.name}" if merged.exists() else f"read_aiger {name}.aig; fold"
+        text, _ = run_tool(self.folder, log, ["yosys-abc", "-c", f"{read}; strash; {engine}"], seconds)
         if text is None:
             return None, None, None
         match = re.search(r"Output\s+(\d+)\D.*was asserted in frame\s+(\d+)", text)
@@ -399,14 +406,12 @@ def judge(design, task, name, output):
         verdict, clocks = design.abc(name, output, f"bmc3 -F {task.number}", BMC_SECONDS)
         return ("proven" if verdict is None and clocks is not None and clocks >= task.number else verdict), clocks
     seconds = task.number or PROVE_SECONDS
-    # Comparisons of wide words are inductive at once, or PDR takes them bit by bit, for ever. Most rules follow when
-    # equal nodes are merged; a lemma of one book needs no merging.
-    merge = "scorr; " if task.scorr and name == "rules" else ""
-    verdict, clocks = design.abc(name, output, f"{merge}ind -F {STEPS} -C 100000", seconds)
+    # Comparisons of wide words are inductive at once, or PDR takes them bit by bit, for ever.
+    verdict, clocks = design.abc(name, output, f"ind -F {STEPS} -C 100000", seconds)
     if verdict == "proven" and design.abc(name, output, f"bmc3 -F {STEPS + 1}", seconds)[0] == "false":
         verdict = None
     if verdict is None:
-        verdict, clocks = design.abc(name, output, "scorr; pdr" if task.scorr else "pdr", seconds)
+        verdict, clocks = design.abc(name, output, "pdr", seconds)
     return verdict, clocks
 
 
@@ -434,6 +439,8 @@ def prove(block, task, folder, keep, parallel):
         if sorted(outputs) != sorted(design.names("$assert", asserts)):
             raise Failure(f"{len(outputs)} outputs for {len(asserts)} assertions")
         count += len(outputs)
+        if task.engine == "pdr" and task.scorr:
+            design.merge(name, task.number or PROVE_SECONDS)
         with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
             verdicts = pool.map(lambda output: judge(design, task, name, output), range(len(outputs)))
         for output, (cell, (verdict, clocks)) in enumerate(zip(outputs, verdicts)):
