@@ -8,7 +8,7 @@
 set -euo pipefail
 
 packages=(
-  g++ cmake ninja-build ccache pkg-config git python3 python3-yaml   # build
+  g++ cmake ninja-build ccache pkg-config git python3 python3-yaml python3-onnx   # build
   libsystemc-dev verilator catch2 zlib1g-dev                         # simulation, RTL, tests, waves
   libboost1.81-dev libboost-program-options1.81-dev libboost-json1.81-dev
   libyaml-cpp-dev libelf-dev libssl-dev libsqlite3-dev libeigen3-dev

@@ -129,8 +129,6 @@ class PointToPoint final : public Job {
         p2p_result_t result;
         const stretto_status_t status =
             p2p_rank(&parameters_[rank], shared_.get(), &ops, &result, error);
-        result.copies = results_[rank].copies;  // Its engine's.
-        result.sends = results_[rank].sends;
         results_[rank] = result;
         ended_ = std::max(ended_, core.now());
         if (status != STRETTO_OK) throw_status(status, error);
@@ -186,7 +184,7 @@ class PointToPoint final : public Job {
       const p2p_parameters_t p = second_client(parameters_[rank]);
       char error[256] = "";
       const stretto_status_t status =
-          p2p_send_engine(&p, shared_.get(), &ops, &results_[rank], error);
+          p2p_send_engine(&p, shared_.get(), &ops, &engines_[rank], error);
       if (status != STRETTO_OK) throw_status(status, error);
     });
   }
@@ -260,6 +258,7 @@ class PointToPoint final : public Job {
   p2p_parameters_t parameters_[kRanks] = {};
   p2p_plan_t plan_ = {};
   p2p_result_t results_[kRanks] = {};
+  send_engine_counts_t engines_[kRanks] = {};
   Time ended_ = 0;
 };
 
@@ -304,8 +303,8 @@ json::object PointToPoint::details() const {
   }
   json::object object{{"messages", std::move(rows)}};
   if (p.engine == P2P_G_DRV_S) {
-    object["engine_sends"] = results_[0].sends + results_[1].sends;
-    object["engine_copies"] = results_[0].copies + results_[1].copies;
+    object["engine_sends"] = engines_[0].sends + engines_[1].sends;
+    object["engine_copies"] = engines_[0].copies + engines_[1].copies;
   }
   return object;
 }

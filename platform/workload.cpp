@@ -5,6 +5,7 @@
 
 #include "models/common/error.h"
 #include "platform/gathered_gemm.h"
+#include "platform/graph_job.h"
 #include "platform/point_to_point.h"
 #include "platform/sub_layer.h"
 #include "platform/yaml_file.h"
@@ -32,7 +33,8 @@ std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key
 std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds() {
   return {{"sub_layer", std::make_shared<SubLayerKind>()},
           {"gathered_gemm", std::make_shared<GatheredGemmKind>()},
-          {"point_to_point", std::make_shared<PointToPointKind>()}};
+          {"point_to_point", std::make_shared<PointToPointKind>()},
+          {"graph", std::make_shared<GraphKind>()}};
 }
 
 bool Workload::has_mode(const std::string& mode) const {

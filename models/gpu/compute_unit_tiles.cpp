@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "models/gpu/compute_unit.h"
+#include "models/gpu/tile_functions.h"
 
 namespace stretto {
 namespace {
@@ -219,7 +220,8 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group, cons
                                                                                  : op.rd) +
                      " never written");
   }
-  const uint32_t k = sum.accumulator.multiply(a.tile, (op.funct7 & 1) != 0, b.tile, (op.funct7 & 2) != 0, element);
+  const uint32_t k = sum.accumulator.multiply(a.tile, (op.funct7 & 1) != 0, b.tile, (op.funct7 & 2) != 0, element,
+                                               spec_.tile_values);
   const uint64_t work = uint64_t{sum.accumulator.m()} * sum.accumulator.n() * ((k + 15) / 16 * 16);
   // FP32 operands take two passes of the FP16 array.
   const uint64_t passes = element == ElementType::fp32 ? 2 : 1;
@@ -234,9 +236,9 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group, cons
 }
 
 ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
-  const bool alone = op.funct7 == TILE_SIMT_COPY;
+  const bool alone = simt_is_unary(op.funct7);
   if (is_accumulator(op.rd) || is_accumulator(op.rs1) || (!alone && is_accumulator(op.rs2)) ||
-      op.funct7 > TILE_SIMT_MUL) {
+      !simt_exists(op.funct7)) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "tile.simt: no such tile or operation");
   }
   Slot& result = slot_of(group, wavefront, op.rd);
@@ -255,8 +257,8 @@ ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group, con
   }
   const uint64_t elements = first.tile.shape.bytes() / element_bytes(first.tile.element);
   const uint64_t a_clock = uint64_t{spec_.simt_lanes} * (element_bytes(first.tile.element) < 4 ? 2 : 1);
-  simt_operation(op.funct7, first.tile, second.tile, result.tile);
-  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at, divide_up(elements, a_clock));
+  simt_operation(op.funct7, first.tile, second.tile, result.tile, spec_.tile_values);
+  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at, divide_up(elements * simt_issues(op.funct7), a_clock));
   result.written = end;
   first.read = std::max(first.read, end);
   second.read = std::max(second.read, end);

@@ -32,6 +32,7 @@ struct GpuSpec {
   uint32_t poll_interval_ns = 500;
   StageMode stage_mode = StageMode::free;
   uint32_t stamp_limit = 256;
+  bool tile_values = true;
 
   // The first thing wrong, in words; empty if nothing is.
   std::string check() const {
@@ -61,6 +62,8 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
   set.choice<StageMode>("stage_mode", spec.stage_mode,
                         {{"free", StageMode::free}, {"synchronous", StageMode::synchronous}},
                         "Whether work-groups drift freely or a stage starts as one.");
+  set.flag("tile_values", spec.tile_values,
+           "Work out what tensor and SIMT operations on numbers yield; false = zeros, where only time matters.");
   set.number("stamp_limit", spec.stamp_limit, 1, 2048, "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
 }
 

@@ -8,6 +8,7 @@
 
 #include "models/common/arithmetic.h"
 #include "models/common/stamp.h"
+#include "models/gpu/tile_functions.h"
 #include "sw/include/tile.h"
 
 namespace stretto {
@@ -92,7 +93,8 @@ void Accumulator::zero(uint32_t m, uint32_t n) {
   covered_.clear();
 }
 
-uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element) {
+uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element,
+                               bool values) {
   const auto extent = [element](const Tile& tile, bool k_in_rows) {
     return k_in_rows ? tile.shape.rows : tile.shape.row_bytes / element_bytes(tile.stamped ? tile.stamp.matrix->element : element);
   };
@@ -103,7 +105,7 @@ uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool 
   if (content_ == Content::empty) content_ = operands;
   if (content_ != operands) content_ = Content::poison;
   if (content_ == Content::stamp) multiply_stamps(a, a_is_km, b, b_is_nk);
-  if (content_ == Content::values) multiply_values(a, a_is_km, b, b_is_nk, element);
+  if (content_ == Content::values && values) multiply_values(a, a_is_km, b, b_is_nk, element);
   return k;
 }
 
@@ -287,20 +289,30 @@ void combine(unsigned operation, ElementType element, const uint8_t* a, const ui
 
 }  // namespace
 
-void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result) {
+void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result, bool values) {
   // The result may be one of the operands, so it is built beside them.
   const TileShape shape = first.shape;
   const ElementType element = first.element;
-  const bool alone = operation == TILE_SIMT_COPY;
-  const bool defined = !first.stamped && (alone || (!second.stamped && second.shape.rows == shape.rows &&
+  const bool alone = simt_is_unary(operation);
+  const bool function = operation >= TILE_SIMT_SUB;
+  const bool defined = !(function && (element == ElementType::int32 || element == ElementType::byte)) && !first.stamped && (alone || (!second.stamped && second.shape.rows == shape.rows &&
                                                     second.shape.row_bytes == shape.row_bytes));
-  if (alone && first.stamped) {
+  if (operation == TILE_SIMT_COPY && first.stamped) {
     if (&result != &first) result = first;
+    return;
+  }
+  if (!values && !first.stamped) {
+    result.shape = shape;
+    result.element = element;
+    result.stamped = false;
+    result.data.assign(shape.bytes(), 0);
     return;
   }
   std::vector<uint8_t> out(shape.bytes());
   if (!defined) {
     fill_with_nan(element, out.data(), out.size());
+  } else if (function) {
+    simt_function(operation, first, second, out.data());
   } else if (alone) {
     out = first.data;
   } else if (operation == TILE_SIMT_ADD) {

@@ -67,8 +67,9 @@ class Accumulator {
 
   void clear() { *this = {}; }
   void zero(uint32_t m, uint32_t n);
-  // this += A * B. Returns the K extent that was multiplied (for time). REQUIRES: both operands were loaded.
-  uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element);
+  // this += A * B. Returns the K extent that was multiplied (for time). `values` = false: numbers are left as zeros.
+  // REQUIRES: both operands were loaded.
+  uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element, bool values = true);
   // The block as elements of `element`, dense, into `out` (rows * columns * element bytes).
   void epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns, ElementType element,
                 uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const;
@@ -95,7 +96,8 @@ class Accumulator {
 };
 
 // t <- t1 op t2, element by element; operations of tile.h. Values must have the same shape, or the result is all NaN.
-void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result);
+// `values` = false: zeros.
+void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result, bool values = true);
 // Fills `bytes` with the NaN pattern of the element (all ones for integers).
 void fill_with_nan(ElementType element, uint8_t* out, uint64_t bytes);
 

@@ -59,10 +59,6 @@ uint64_t p2p_host_ring(uint32_t rank) {
          0x10000 + rank * 0x1000ull;
 }
 
-uint64_t p2p_load(const stretto_host_ops_t* ops, uint64_t address) {
-  return ops->wait(ops->context, address, STRETTO_WAIT_AT_LEAST, 0);
-}
-
 // Ranks meet
 
 // Both ranks pass when both have come. STRETTO_ERROR_STATE: the other one has failed.
@@ -115,6 +111,19 @@ static uint64_t replica_of(const p2p_rank_t* g) {
   return g->words + P2P_REPLICA;
 }
 
+static void set_up_engine(p2p_rank_t* g) {
+  send_engine_setup_t* setup = &g->shared->engine[g->p->rank];
+  setup->ring = g->window;
+  setup->stop = p2p_host_word(P2P_WORD_STOP + g->p->rank);
+  setup->replica = replica_of(g);
+  setup->sc = g->words + P2P_SC;
+  setup->rc[CONNECTION] = at_peer(g, g->words + P2P_RC);
+  setup->buffer[SOURCE_ID] =
+      (send_engine_buffer_t){g->source, g->p->buffer_bytes, P2P_UNIT_SHIFT};
+  setup->buffer[PEER_ID] =
+      (send_engine_buffer_t){at_peer(g, g->destination), g->p->buffer_bytes, P2P_UNIT_SHIFT};
+}
+
 static stretto_status_t set_up_ring(p2p_rank_t* g) {
   const p2p_parameters_t* p = g->p;
   const stretto_api_t* api = g->api;
@@ -133,13 +142,8 @@ static stretto_status_t set_up_ring(p2p_rank_t* g) {
       return api->ring_import(g->client, g->stream, PEER_ID, &g->shared->exported[1 - p->rank]);
     case P2P_G_DRV_S:
       g->window = p2p_host_ring(p->rank);
-      g->shared->ring[p->rank] = (p2p_ring_t){.source = g->source,
-                                              .destination = at_peer(g, g->destination),
-                                              .bytes = p->buffer_bytes,
-                                              .replica = replica_of(g),
-                                              .sc = g->words + P2P_SC,
-                                              .rc = at_peer(g, g->words + P2P_RC)};
-      return api->remote_map(g->client, g->stream, g->window, P2P_RING_BYTES, g->window, 0);
+      set_up_engine(g);
+      return api->remote_map(g->client, g->stream, g->window, SEND_ENGINE_RING_BYTES, g->window, 0);
     default:
       return STRETTO_OK;
   }
@@ -171,7 +175,7 @@ static stretto_status_t read_stamps(p2p_rank_t* g, uint32_t first, uint32_t coun
   TRY(g->api->copy(g->client, g->stream, host, g->words + P2P_STAMPS + 8 * first, 8ull * count));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   for (uint32_t i = 0; i < count; ++i)
-    ns[i] = p2p_load(g->ops, host + 8 * i) * 1000 / g->p->clock_mhz;
+    ns[i] = send_engine_load(g->ops, host + 8 * i) * 1000 / g->p->clock_mhz;
   return STRETTO_OK;
 }
 

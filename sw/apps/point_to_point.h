@@ -23,7 +23,7 @@
 #ifndef STRETTO_SW_APPS_POINT_TO_POINT_H_
 #define STRETTO_SW_APPS_POINT_TO_POINT_H_
 
-#include "sw/driver/stretto_driver.h"
+#include "sw/apps/send_engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,8 +68,6 @@ typedef struct p2p_result {
   // c-drv, sum over `rounds` of each size: event trigger on the GPU, wait of the communication
   // stream, polling gap, mutex, launch (Table I). The copy itself lies between the second and third.
   uint64_t parts_ns[P2P_MAX_SIZES][P2P_PARTS];
-  uint64_t copies;  // g-drv-s: copies that the engine of this rank issued,
-  uint64_t sends;   // for so many requests.
 } p2p_result_t;
 
 // Where everything lies, as offsets in each GPU; the same on both.
@@ -97,7 +95,8 @@ stretto_status_t p2p_plan(const p2p_parameters_t* parameters, p2p_plan_t* plan);
 stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shared,
                           const stretto_host_ops_t* ops, p2p_result_t* result, char* error);
 stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_t* shared,
-                                 const stretto_host_ops_t* ops, p2p_result_t* result, char* error);
+                                 const stretto_host_ops_t* ops, send_engine_counts_t* counts,
+                                 char* error);
 void p2p_polling_thread(const p2p_parameters_t* parameters, p2p_shared_t* shared,
                         const stretto_host_ops_t* ops);
 void p2p_callback_thread(const p2p_parameters_t* parameters, p2p_shared_t* shared,

@@ -16,7 +16,6 @@
 #define P2P_MODULE_BYTES (1u << 20)  // Behind the arrays: where kernels are loaded.
 #define P2P_MAX_STAMPS 8u
 #define P2P_MAX_SEMAPHORES 32u
-#define P2P_RING_BYTES (STRETTO_SEND_RING_DEPTH * 8u)
 
 // Words in a GPU's memory.
 #define P2P_SC 0u
@@ -36,16 +35,6 @@
 #define P2P_WORD_CONSUMED 11u   // ... whose dependent kernel has run.
 #define P2P_WORD_STAMPS 16u     // P2P_MAX_STAMPS a client.
 
-// What the software engine of a rank knows of the ring.
-typedef struct p2p_ring {
-  uint64_t source;
-  uint64_t destination;
-  uint64_t bytes;
-  uint64_t replica;
-  uint64_t sc;
-  uint64_t rc;
-} p2p_ring_t;
-
 // One message of c-drv, by the clock of the machine.
 typedef struct p2p_times {
   uint64_t triggered;  // Observer.
@@ -58,7 +47,7 @@ typedef struct p2p_times {
 
 struct p2p_shared {
   stretto_ring_export_t exported[2];
-  p2p_ring_t ring[2];
+  send_engine_setup_t engine[2];
   uint64_t sent;      // Requests of rank 0 before the current latency.
   uint64_t messages;  // c-drv: number of the current one.
   p2p_times_t times;
@@ -84,7 +73,6 @@ typedef struct p2p_rank {
 
 uint64_t p2p_host_word(uint32_t index);
 uint64_t p2p_host_ring(uint32_t rank);
-uint64_t p2p_load(const stretto_host_ops_t* ops, uint64_t address);
 stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_kernel_t* kernel, uint64_t address);
 

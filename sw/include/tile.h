@@ -16,7 +16,7 @@
 //  tile.mma    a, ta, tb           2  [0] A is K x M    a += A * B                    tensor  1      m*n*k / FMA rate          yes
 //                                     [1] B is N x K
 //                                     [4:2] element
-//  tile.simt   t, t1, t2           3  operation         t <- t1 op t2                 SIMT    1      elements / SIMT rate      yes
+//  tile.simt   t, t1, t2           3  operation         t <- t1 op t2                 SIMT    1      elements / SIMT rate *    yes
 //  tile.epilogue r, a, x2          4  [2:0] element     r <- rows of a, converted     SIMT    1      elements / SIMT rate      yes
 //     x2: first row [15:0], rows [31:16], first column [47:32], columns [63:48]
 //  tile.zero   a, x1               5  0                 a <- 0; x1: m [15:0] n [31:16] SIMT   1      1                         no
@@ -27,6 +27,7 @@
 //  tile.wait_until x1, x2          6  condition         until mem64[x1] cond x2 (uncached, sleeps on a watch)                  blocks
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
 //
+// * Times 2 (rows), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD).
 // Rules: an instruction that names a tile in use by an earlier asynchronous one of the same work-group stalls until
 // that one is done (scoreboard, per tile). tile.load defines the tile's shape; bytes beyond it read as zero.
 // tile.mma uses k = the K extent of both operands, rounded up to 16 for time; m, n are those of tile.zero.
@@ -54,6 +55,17 @@
 #define TILE_SIMT_COPY 1  // t <- t1
 #define TILE_SIMT_MAX 2
 #define TILE_SIMT_MUL 3
+// From here on floating-point elements only. Rows: every element of the result's row is the sum, mean or maximum of the
+// first operand's row. Unary: t <- f(t1). GELU_GRAD: t <- t2 * gelu'(t1). Cost in tile_functions.h.
+#define TILE_SIMT_SUB 5
+#define TILE_SIMT_ROW_SUM 6
+#define TILE_SIMT_ROW_MEAN 7
+#define TILE_SIMT_ROW_MAX 8
+#define TILE_SIMT_EXP 9
+#define TILE_SIMT_RSQRT 10
+#define TILE_SIMT_RECIP 11
+#define TILE_SIMT_GELU 12
+#define TILE_SIMT_GELU_GRAD 13
 
 #define TILE_EQ 0
 #define TILE_NE 1

@@ -247,7 +247,7 @@ TEST_CASE("instructions that do not exist are faults") {
       {"mma into a register tile", FaultKind::illegal_instruction, Program().mma(0, 8, 9, false, true).end()},
       {"load of an accumulator", FaultKind::illegal_instruction, Program().load_at(24, kIn, shape(1, 64, 64)).end()},
       {"unknown control", FaultKind::illegal_instruction, Program().custom(5, 17, 0, 0, 0).end()},
-      {"unknown SIMT operation", FaultKind::illegal_instruction, Program().custom(3, 9, 0, 0, 0).end()},
+      {"unknown SIMT operation", FaultKind::illegal_instruction, Program().custom(3, 99, 0, 0, 0).end()},
       {"all zero", FaultKind::illegal_instruction, Program().word(0)},
       {"unknown CSR", FaultKind::illegal_instruction, Program().csr(1, 0x123).end()},
       {"past the code", FaultKind::fetch, Program().addi(0, 0, 0)},

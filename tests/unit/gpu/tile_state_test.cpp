@@ -8,6 +8,7 @@
 
 #include "models/common/arithmetic.h"
 #include "models/common/stamp.h"
+#include "models/gpu/tile_functions.h"
 #include "models/gpu/tile_state.h"
 #include "sw/include/tile.h"
 #include "tests/support/seeded_rng.h"
@@ -257,6 +258,64 @@ TEST_CASE("SIMT operations work element by element") {
   REQUIRE((element(0) == 1.0f && element(1) == 4.0f && element(2) == 3.0f));
   simt_operation(TILE_SIMT_COPY, b, b, result);
   REQUIRE(result.data == b.data);
+}
+
+// Expected: libm in double precision.
+TEST_CASE("functions of an element are right to FP16, and to FP32 within a few units") {
+  const auto gelu = [](double x) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  };
+  for (double x = -80; x < 80; x += 0.37) {
+    const double got = tile_exp(static_cast<float>(x));
+    CHECK(got == Approx(std::exp(static_cast<double>(static_cast<float>(x)))).epsilon(3e-7));
+  }
+  for (double x = -9; x < 9; x += 0.0625) {
+    INFO(x);
+    CHECK(std::abs(tile_gelu(static_cast<float>(x)) - gelu(x)) < 2e-6 + 1e-6 * std::abs(x));
+    const double slope = (gelu(x + 1e-5) - gelu(x - 1e-5)) / 2e-5;
+    CHECK(std::abs(tile_gelu_derivative(static_cast<float>(x)) - slope) < 2e-5);
+  }
+  CHECK(tile_exp(0.0f) == 1.0f);
+  CHECK(std::isinf(tile_exp(89.0f)));
+  CHECK(tile_exp(88.7f) == Approx(std::exp(88.7)).epsilon(1e-5));
+  CHECK(tile_exp(-100.0f) == 0.0f);
+  CHECK(std::isnan(tile_exp(std::nanf(""))));
+}
+
+TEST_CASE("rows are reduced, each to its own value, and operands subtracted") {
+  const Tile a = values({1.0f, -2.0f, 3.0f, 4.0f, 5.0f, -60.0f}, 2, 3);
+  const Tile b = values({0.5f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f}, 2, 3);
+  Tile result;
+  const auto row = [&](size_t i) {
+    std::vector<float> out;
+    for (size_t j = 0; j < 3; ++j) {
+      uint16_t value;
+      std::memcpy(&value, result.data.data() + 2 * (3 * i + j), 2);
+      out.push_back(fp32_from_fp16(value));
+    }
+    return out;
+  };
+  simt_operation(TILE_SIMT_ROW_SUM, a, a, result);
+  CHECK(row(0) == std::vector<float>(3, 2.0f));
+  CHECK(row(1) == std::vector<float>(3, -51.0f));
+  simt_operation(TILE_SIMT_ROW_MAX, a, a, result);
+  CHECK(row(0) == std::vector<float>(3, 3.0f));
+  CHECK(row(1) == std::vector<float>(3, 5.0f));
+  simt_operation(TILE_SIMT_ROW_MEAN, a, a, result);
+  CHECK(row(1) == std::vector<float>(3, -17.0f));
+  simt_operation(TILE_SIMT_SUB, a, b, result);
+  CHECK(row(0) == std::vector<float>{0.5f, -3.0f, 2.0f});
+  simt_operation(TILE_SIMT_RECIP, b, b, result);
+  CHECK(row(0) == std::vector<float>{2.0f, 1.0f, 1.0f});
+  simt_operation(TILE_SIMT_RSQRT, values({4.0f, 0.25f, 16.0f}, 1, 3), b, result);
+  CHECK(row(0) == std::vector<float>{0.5f, 2.0f, 0.25f});
+}
+
+TEST_CASE("functions of whole numbers yield all ones") {
+  Tile a = values({1.0f, 2.0f}, 1, 2), result;
+  a.element = ElementType::int32;
+  simt_operation(TILE_SIMT_EXP, a, a, result);
+  CHECK(result.data == std::vector<uint8_t>(4, 0xFF));
 }
 
 TEST_CASE("SIMT operands of different shapes yield NaN") {

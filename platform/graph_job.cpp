@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/graph_job.h"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "models/common/error.h"
+#include "models/common/memory_image.h"
+#include "platform/graph_reference.h"
+#include "platform/system.h"
+#include "platform/yaml_file.h"
+#include "sw/apps/graph.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/queue.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank.
+// Results are right to this part of the magnitude of their tensor. Every tensor is rounded to FP16
+// when it is written (2^-11), row operators round some ten times within, and a training step of one layer
+// is some forty operators deep; what they add up to was seen to stay below 2^-7.
+constexpr double kTolerance = 1.0 / 64;
+constexpr double kMaxReferenceGflop = 4;
+
+const GraphKind& kind_of(const SystemRequest& request) {
+  return dynamic_cast<const GraphKind&>(*request.workload.what);
+}
+
+std::string stem_of(const GraphKind& kind) {
+  const bool is_file = kind.plan.find('/') != std::string::npos;
+  return is_file ? kind.plan : software_folder() + "/graphs/" + kind.plan;
+}
+
+graph_mode_t mode_of(const std::string& name) {
+  for (int mode = 0; mode < GRAPH_MODES; ++mode) {
+    if (name == graph_mode_name(static_cast<graph_mode_t>(mode))) return static_cast<graph_mode_t>(mode);
+  }
+  throw UserError("mode '" + name + "' has no host program");
+}
+
+graph_parameters_t parameters_of(const SystemRequest& request, const GraphPlan& plan, uint32_t rank) {
+  const MachineSpec& spec = request.machine.spec();
+  const GraphKind& kind = kind_of(request);
+  graph_parameters_t p{};
+  p.mode = mode_of(request.options.mode);
+  p.rank = rank;
+  p.ranks = spec.gpus;
+  p.iterations = kind.iterations;
+  p.comm_groups = spec.gpus > 1 && plan.buckets != 0 ? kind.comm_groups : 0;
+  p.compute = kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
+  p.arena_bytes = plan.arena_bytes;
+  p.gradient_bytes = plan.gradient_bytes;
+  p.clock_mhz = spec.gpu.clock_mhz;
+  p.client.gpu = rank;
+  p.client.first_queue = 0;
+  p.client.queue_count = 1;
+  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
+  p.client.memory_end = (uint64_t{spec.software.memory_gib} << 30) - kSecondClientBytes;
+  p.client.costs = driver_costs(spec.software);
+  return p;
+}
+
+class GraphJob final : public Job {
+ public:
+  GraphJob(const SystemRequest& request, std::vector<MemoryImage*> memories)
+      : request_(request),
+        kind_(kind_of(request)),
+        plan_(load_graph_plan(stem_of(kind_) + ".json")),
+        elf_(kernel_file(stem_of(kind_) + ".elf")),
+        memories_(std::move(memories)),
+        shared_(std::make_unique<graph_shared_t>()),
+        results_(memories_.size()),
+        engines_(memories_.size()) {
+    for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+      graph_parameters_t& p = parameters_.emplace_back(parameters_of(request, plan_, rank));
+      p.elf = elf_.data();
+      p.elf_bytes = elf_.size();
+      [[maybe_unused]] const stretto_status_t status = graph_plan(&p, &place_);
+      assert(status == STRETTO_OK && "checked");
+    }
+  }
+
+  void place_contents() override {
+    const bool values = request_.machine.spec().gpu.tile_values;
+    const uint64_t seed = request_.options.seed;
+    for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+      for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+        const GraphTensor& tensor = plan_.tensors[i];
+        if (tensor.kind == "value" || tensor.kind == "gradient") continue;
+        if (!values && tensor.kind != "constant") continue;  // Zeros cost nothing.
+        const uint64_t base = base_of(tensor), bytes = 2 * tensor.elements();
+        memories_[rank]->add_generator(base, bytes, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
+          for (uint64_t at = std::max(address, base) & ~uint64_t{1};
+               at + 2 <= std::min(address + count, base + bytes); at += 2) {
+            const uint16_t bits = graph_content(seed, plan_.tensors[i], i, rank, (at - base) / 2);
+            std::memcpy(out + (at - address), &bits, 2);
+          }
+        });
+      }
+    }
+  }
+
+  void add_programs(Host& host) override {
+    for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+      host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
+        const stretto_host_ops_t ops = host_ops(core);
+        char error[256] = "";
+        const stretto_status_t status =
+            graph_rank(&parameters_[rank], shared_.get(), &ops, &results_[rank], error);
+        ended_ = std::max(ended_, core.now());
+        if (status != STRETTO_OK) throw_status(status, error);
+      });
+      if (parameters_[rank].mode == GRAPH_LOOP_S && parameters_[rank].comm_groups != 0) add_engine(host, rank);
+    }
+  }
+
+  MirrorMap mirror() const override { throw UserError("sim.mirror: needs a sub_layer"); }
+  CheckReport check() const override;
+
+  // Law: nothing behind what the ranks were given is written.
+  void audit(uint32_t rank, AuditSink& sink) const override {
+    uint64_t changed = 0;
+    const uint64_t second = parameters_[0].client.memory_end;
+    memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t*) {
+      changed += address >= place_.end && address + MemoryImage::kPageBytes <= second;
+    });
+    sink.equal("pages written that nobody may write = 0", changed, 0);
+  }
+
+  Time ended() const override { return ended_; }
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
+    return {{plan_.name, sha256_hex(elf_.data(), elf_.size())}};
+  }
+  std::string table() const override;
+  json::object details() const override;
+
+ private:
+  void add_engine(Host& host, uint32_t rank) {
+    host.add_program("engine" + std::to_string(rank), [this, rank](HostCore& core) {
+      const stretto_host_ops_t ops = host_ops(core);
+      graph_parameters_t p = parameters_[rank];
+      p.client.first_queue = 2;
+      p.client.memory_begin = p.client.memory_end;
+      p.client.memory_end += kSecondClientBytes;
+      char error[256] = "";
+      const stretto_status_t status = graph_engine(&p, shared_.get(), &ops, &engines_[rank], error);
+      if (status != STRETTO_OK) throw_status(status, error);
+    });
+  }
+
+  uint64_t base_of(const GraphTensor& tensor) const {
+    return (tensor.in_gradients ? place_.gradients : place_.arena) + tensor.offset;
+  }
+  // Words count what the work-groups have told each other.
+  void check_words(CheckReport& report) const;
+  void check_tensors(CheckReport& report) const;
+  void wrong(CheckReport& report, const std::string& text) const {
+    if (report.mismatches++ == 0) report.first = text;
+  }
+  // Time of iteration i, over all ranks.
+  uint64_t iteration_ns(uint32_t i) const {
+    uint64_t begin = 0, end = 0;
+    for (const graph_result_t& one : results_) {
+      begin = std::max(begin, i == 0 ? one.begin_ns : one.end_ns[i - 1]);
+      end = std::max(end, one.end_ns[i]);
+    }
+    return end > begin ? end - begin : 0;
+  }
+
+  const SystemRequest& request_;
+  const GraphKind& kind_;
+  const GraphPlan plan_;
+  const std::vector<uint8_t> elf_;
+  std::vector<MemoryImage*> memories_;
+  std::unique_ptr<graph_shared_t> shared_;
+  std::vector<graph_parameters_t> parameters_;
+  std::vector<graph_result_t> results_;
+  std::vector<send_engine_counts_t> engines_;
+  graph_plan_t place_ = {};
+  Time ended_ = 0;
+};
+
+CheckReport GraphJob::check() const {
+  CheckReport report;
+  check_words(report);
+  if (request_.machine.spec().gpu.tile_values) check_tensors(report);
+  return report;
+}
+
+void GraphJob::check_words(CheckReport& report) const {
+  const graph_parameters_t& p = parameters_[0];
+  for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+    const auto word = [&](uint64_t index) {
+      uint64_t value = 0;
+      const uint64_t words = place_.words + place_.words_bytes - LOOP_WORD_BYTES;
+      memories_[rank]->read(words + 8 * index, reinterpret_cast<uint8_t*>(&value), 8);
+      return value;
+    };
+    const auto expect = [&](const char* what, uint64_t index, uint64_t at, uint64_t expected) {
+      ++report.elements;
+      if (word(at) == expected) return;
+      wrong(report, "rank " + std::to_string(rank) + " " + what + " " + std::to_string(index) + ": ended " +
+                        std::to_string(word(at)) + " times, expected " + std::to_string(expected));
+    };
+    for (uint64_t op = 0; op < plan_.launches; ++op)
+      expect("operator", op, op, uint64_t{p.compute} * p.iterations);
+    for (uint64_t bucket = 0; p.comm_groups != 0 && bucket < plan_.buckets; ++bucket)
+      expect("bucket", bucket, LOOP_MAX_OPS + bucket, uint64_t{p.comm_groups} * p.iterations);
+  }
+}
+
+void GraphJob::check_tensors(CheckReport& report) const {
+  const uint32_t ranks = static_cast<uint32_t>(memories_.size());
+  GraphReference reference(plan_, ranks, request_.options.seed);
+  reference.run(kind_.iterations);
+  report.error_bound = 1;
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+      const GraphTensor& tensor = plan_.tensors[i];
+      const std::vector<double>& expected = reference.tensor(rank, i);
+      std::vector<uint16_t> got(tensor.elements());
+      memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(got.data()), 2 * got.size());
+      const double bound = std::max(reference.magnitude(rank, i) * kTolerance, 0x1p-14);
+      for (uint64_t e = 0; e < got.size() && e < expected.size(); ++e) {
+        ++report.elements;
+        const double error = std::abs(number_from_fp16(got[e]) - expected[e]);
+        if (!(error <= bound)) {
+          char text[200];
+          std::snprintf(text, sizeof text, "rank %u tensor %s row %llu column %llu: got %.6g, expected %.6g", rank,
+                        tensor.name.c_str(), static_cast<unsigned long long>(e / tensor.columns),
+                        static_cast<unsigned long long>(e % tensor.columns), number_from_fp16(got[e]), expected[e]);
+          wrong(report, text);
+        } else {
+          report.max_error = std::max(report.max_error, error / bound);
+        }
+      }
+    }
+  }
+}
+
+std::string GraphJob::table() const {
+  char line[160];
+  std::snprintf(line, sizeof line, "  %s: %llu operators, %.3f GFLOP an iteration and GPU\n  iteration      time us   TFLOP/s a GPU\n",
+                plan_.name.c_str(), static_cast<unsigned long long>(plan_.launches), plan_.gflop);
+  std::string text = line;
+  for (uint32_t i = 0; i < kind_.iterations; ++i) {
+    const double us = static_cast<double>(iteration_ns(i)) / 1000;
+    std::snprintf(line, sizeof line, "  %9u  %11.3f  %14.3f\n", i, us, us > 0 ? 1000 * plan_.gflop / us : 0.0);
+    text += line;
+  }
+  return text;
+}
+
+json::object GraphJob::details() const {
+  json::array times;
+  for (uint32_t i = 0; i < kind_.iterations; ++i) times.push_back(iteration_ns(i));
+  json::object object{{"graph", plan_.name},       {"operators", plan_.launches},
+                      {"gflop", plan_.gflop},      {"gradient_bytes", plan_.gradient_bytes},
+                      {"buckets", plan_.buckets},  {"compute", parameters_[0].compute},
+                      {"comm_groups", parameters_[0].comm_groups}, {"iteration_ns", std::move(times)}};
+  if (parameters_[0].mode == GRAPH_LOOP_S) {
+    uint64_t sends = 0, copies = 0;
+    for (const send_engine_counts_t& one : engines_) sends += one.sends, copies += one.copies;
+    object["engine_sends"] = sends;
+    object["engine_copies"] = copies;
+  }
+  return object;
+}
+
+}  // namespace
+
+void GraphKind::describe(ParameterSet& set) {
+  set.text("plan", plan, "What compile.py has written: a shipped graph, or a file with a slash in its name, without suffix.");
+  set.number("iterations", iterations, 1, GRAPH_MAX_ITERATIONS, "Times that the graph runs.");
+  set.number("compute", compute, 0, 4096, "Work-groups that compute; 0 = one a compute unit, less comm_groups.");
+  set.number("comm_groups", comm_groups, 1, LOOP_MAX_COMM_GROUPS, "Work-groups that reduce gradients.");
+}
+
+std::string GraphKind::wrong() const { return plan.empty() ? "needs plan" : ""; }
+
+const std::vector<std::pair<std::string, std::string>>& GraphKind::modes() const {
+  static const std::vector<std::pair<std::string, std::string>> modes{
+      {"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
+      {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
+  };
+  return modes;
+}
+
+std::map<std::string, uint64_t> GraphKind::shape() const {
+  return {{"iterations", iterations}, {"compute", compute}, {"comm_groups", comm_groups}};
+}
+
+void GraphKind::check(const SystemRequest& request) const {
+  const MachineSpec& spec = request.machine.spec();
+  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
+  if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
+  const GraphPlan loaded = load_graph_plan(stem_of(*this) + ".json");
+  graph_parameters_t p = parameters_of(request, loaded, 0);
+  if (p.compute == 0 || p.compute + p.comm_groups > spec.gpu.cus) {
+    throw UserError(who + ": " + std::to_string(std::max(1u, p.compute)) + " + " + std::to_string(p.comm_groups) +
+                    " work-groups must be resident at once, gpu.cus is " + std::to_string(spec.gpu.cus));
+  }
+  graph_plan_t place;
+  if (graph_plan(&p, &place) != STRETTO_OK) {
+    throw UserError(who + ": needs " + std::to_string((loaded.arena_bytes + 2 * loaded.gradient_bytes) >> 20) +
+                    " MiB of each GPU, software.memory_gib is " + std::to_string(spec.software.memory_gib));
+  }
+  if (spec.gpu.tile_values && loaded.gflop * spec.gpus * iterations > kMaxReferenceGflop) {
+    throw UserError(who + ": " + std::to_string(static_cast<uint64_t>(loaded.gflop)) +
+                    " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, then only time matters");
+  }
+  const std::vector<uint8_t> elf = kernel_file(stem_of(*this) + ".elf");
+  char error[256];
+  if (stretto_kernel_check(elf.data(), elf.size(), "loop", error, sizeof error) != STRETTO_OK)
+    throw UserError(stem_of(*this) + ".elf: " + error);
+}
+
+std::vector<std::string> GraphKind::kernel_files(const SystemRequest&) const {
+  return {stem_of(*this) + ".elf", stem_of(*this) + ".json"};
+}
+
+std::unique_ptr<Job> GraphKind::make_job(const SystemRequest& request,
+                                         std::vector<MemoryImage*> memories) const {
+  return std::make_unique<GraphJob>(request, std::move(memories));
+}
+
+}  // namespace stretto

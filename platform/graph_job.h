@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of kind graph: an operator graph, compiled into a loop kernel by sw/compiler, on every GPU
+// (data-parallel), for several iterations. The host programs are sw/apps/graph.c.
+#ifndef STRETTO_PLATFORM_GRAPH_JOB_H_
+#define STRETTO_PLATFORM_GRAPH_JOB_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/workload.h"
+
+namespace stretto {
+
+class GraphKind final : public WorkloadKind {
+ public:
+  void describe(ParameterSet& set) override;
+  std::string wrong() const override;
+  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::map<std::string, uint64_t> shape() const override;
+  void check(const SystemRequest& request) const override;
+  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
+  std::unique_ptr<Job> make_job(const SystemRequest& request,
+                                std::vector<MemoryImage*> memories) const override;
+
+  std::string plan;  // A shipped graph, or a file with a slash in its name, without .json or .elf.
+  uint32_t iterations = 2;
+  uint32_t compute = 0;      // Work-groups that compute; 0 = what the compute units hold.
+  uint32_t comm_groups = 2;  // ... that reduce gradients.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_GRAPH_JOB_H_

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator graphs: see graph.h.
+#include "sw/apps/graph.h"
+
+#include <stdio.h>
+
+#include "sw/include/formats/machine_types.h"
+
+#define TRY(call)                              \
+  do {                                         \
+    const stretto_status_t status_ = (call);   \
+    if (status_ != STRETTO_OK) return status_; \
+  } while (0)
+
+#define FAILED UINT64_MAX
+#define MODULE_BYTES (8u << 20)
+#define RING_BATCH 8u
+
+// Words in a GPU, uncached.
+#define SC_AT 0u
+#define RC_AT STRETTO_SEND_FLAG_BYTES
+#define TICKET_AT (2u * STRETTO_SEND_FLAG_BYTES)
+#define REPLICA_AT (TICKET_AT + 64u)
+#define STAMPS_AT (TICKET_AT + 128u)
+#define DONE_AT (STAMPS_AT + 8u * GRAPH_MAX_ITERATIONS)
+#define ALL_WORD_BYTES (DONE_AT + LOOP_WORD_BYTES)
+
+// Words of host memory.
+#define WORD_MEET 0u
+#define WORD_STOP 64u
+#define WORD_STAMPS 128u  // GRAPH_MAX_ITERATIONS a rank.
+#define RINGS_AT 0x40000u
+
+typedef struct program {
+  const graph_parameters_t* p;
+  graph_shared_t* shared;
+  const stretto_host_ops_t* ops;
+  stretto_client_t* client;
+  const stretto_api_t* api;
+  stretto_stream_t* stream;
+  stretto_kernel_t loop;
+  uint64_t arena, gradients, receive, words;
+  uint64_t met;
+} program_t;
+
+const char* graph_mode_name(graph_mode_t mode) {
+  static const char* const names[GRAPH_MODES] = {"loop", "loop-s"};
+  return mode < GRAPH_MODES ? names[mode] : NULL;
+}
+
+stretto_status_t graph_plan(const graph_parameters_t* p, graph_plan_t* plan) {
+  uint64_t next = p->client.memory_begin;
+  stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
+  plan->arena = stretto_place(&next, p->arena_bytes, 65536);
+  plan->gradients = p->gradient_bytes == 0 ? 0 : stretto_place(&next, p->gradient_bytes, 65536);
+  plan->receive = p->gradient_bytes == 0 ? 0 : stretto_place(&next, p->gradient_bytes, 65536);
+  plan->words = stretto_place(&next, ALL_WORD_BYTES, 65536);
+  plan->words_bytes = ALL_WORD_BYTES;
+  plan->end = next + MODULE_BYTES;
+  return plan->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+}
+
+static uint64_t host_word(uint32_t index) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
+         8ull * index;
+}
+
+static uint64_t host_ring(uint32_t rank) {
+  return host_word(0) + RINGS_AT + (uint64_t)rank * SEND_ENGINE_RING_BYTES;
+}
+
+// All ranks pass when all have come. STRETTO_ERROR_STATE: one has failed.
+static stretto_status_t meet(program_t* g) {
+  const stretto_host_ops_t* ops = g->ops;
+  stretto_status_t status = STRETTO_OK;
+  ops->store(ops->context, host_word(WORD_MEET + g->p->rank), ++g->met);
+  for (uint32_t rank = 0; rank < g->p->ranks; ++rank) {
+    if (ops->wait(ops->context, host_word(WORD_MEET + rank), STRETTO_WAIT_AT_LEAST, g->met) == FAILED)
+      status = STRETTO_ERROR_STATE;
+  }
+  return status;
+}
+
+static uint64_t at_rank(uint32_t rank, uint64_t address) {
+  return stretto_gpu_address(rank, address & STRETTO_OFFSET_MASK);
+}
+
+static stretto_status_t allocate(program_t* g, uint64_t bytes, uint32_t allocation, uint64_t expected,
+                                 uint64_t* address) {
+  if (bytes == 0) return STRETTO_OK;
+  TRY(g->api->allocate(g->client, g->stream, bytes, 65536, allocation, address));
+  return *address == stretto_gpu_address(g->p->rank, expected) ? STRETTO_OK : STRETTO_ERROR_STATE;
+}
+
+static stretto_status_t allocate_all(program_t* g) {
+  const graph_parameters_t* p = g->p;
+  graph_plan_t plan;
+  TRY(graph_plan(p, &plan));
+  TRY(allocate(g, p->arena_bytes, STRETTO_ALLOCATION_CACHED, plan.arena, &g->arena));
+  TRY(allocate(g, p->gradient_bytes, STRETTO_ALLOCATION_UNCACHED, plan.gradients, &g->gradients));
+  TRY(allocate(g, p->gradient_bytes, STRETTO_ALLOCATION_UNCACHED, plan.receive, &g->receive));
+  TRY(allocate(g, ALL_WORD_BYTES, STRETTO_ALLOCATION_UNCACHED, plan.words, &g->words));
+  return g->api->fill(g->client, g->stream, g->words, ALL_WORD_BYTES, 0);
+}
+
+// Each communication work-group has buffer ids and a connection of its own, all to the right neighbour.
+static stretto_status_t set_up_ring(program_t* g) {
+  const graph_parameters_t* p = g->p;
+  const stretto_api_t* api = g->api;
+  const uint32_t right = (p->rank + 1) % p->ranks, read = STRETTO_RING_READABLE, write = STRETTO_RING_WRITABLE;
+  TRY(api->ring_start(g->client, g->stream, g->words + REPLICA_AT, g->words + SC_AT, RING_BATCH));
+  for (uint32_t i = 0; i < p->comm_groups; ++i) {
+    TRY(api->ring_register(g->client, g->stream, LOOP_SOURCE_ID + i, g->gradients, p->gradient_bytes,
+                           LOOP_UNIT_SHIFT, read));
+    TRY(api->ring_register(g->client, g->stream, LOOP_GRADIENT_ID + i, g->gradients, p->gradient_bytes,
+                           LOOP_UNIT_SHIFT, write));
+    TRY(api->ring_register(g->client, g->stream, LOOP_RECEIVE_ID + i, g->receive, p->gradient_bytes,
+                           LOOP_UNIT_SHIFT, write));
+  }
+  TRY(api->ring_export(g->client, LOOP_GRADIENT_ID, &g->shared->exported[p->rank][0]));
+  TRY(api->ring_export(g->client, LOOP_RECEIVE_ID, &g->shared->exported[p->rank][1]));
+  TRY(meet(g));
+  for (uint32_t i = 0; i < p->comm_groups; ++i) {
+    TRY(api->ring_connect(g->client, g->stream, i, right, at_rank(right, g->words + RC_AT), 0));
+    TRY(api->ring_import(g->client, g->stream, LOOP_PEER_GRADIENT_ID + i, &g->shared->exported[right][0]));
+    TRY(api->ring_import(g->client, g->stream, LOOP_PEER_RECEIVE_ID + i, &g->shared->exported[right][1]));
+  }
+  return STRETTO_OK;
+}
+
+static stretto_status_t set_up_engine(program_t* g) {
+  const graph_parameters_t* p = g->p;
+  const uint32_t right = (p->rank + 1) % p->ranks;
+  send_engine_setup_t* setup = &g->shared->engine[p->rank];
+  setup->ring = host_ring(p->rank);
+  setup->stop = host_word(WORD_STOP + p->rank);
+  setup->replica = g->words + REPLICA_AT;
+  setup->sc = g->words + SC_AT;
+  for (uint32_t i = 0; i < p->comm_groups; ++i) {
+    setup->rc[i] = at_rank(right, g->words + RC_AT);
+    setup->buffer[LOOP_SOURCE_ID + i] =
+        (send_engine_buffer_t){g->gradients, p->gradient_bytes, LOOP_UNIT_SHIFT};
+    setup->buffer[LOOP_PEER_GRADIENT_ID + i] =
+        (send_engine_buffer_t){at_rank(right, g->gradients), p->gradient_bytes, LOOP_UNIT_SHIFT};
+    setup->buffer[LOOP_PEER_RECEIVE_ID + i] =
+        (send_engine_buffer_t){at_rank(right, g->receive), p->gradient_bytes, LOOP_UNIT_SHIFT};
+  }
+  return g->api->remote_map(g->client, g->stream, setup->ring, SEND_ENGINE_RING_BYTES, setup->ring, 0);
+}
+
+static stretto_status_t set_up(program_t* g) {
+  const graph_parameters_t* p = g->p;
+  stretto_module_t* module = NULL;
+  TRY(g->api->stream_create(g->client, &g->stream));
+  TRY(allocate_all(g));
+  TRY(g->api->module_load(g->client, p->elf, p->elf_bytes, &module));
+  TRY(g->api->module_kernel(g->client, module, "loop", &g->loop));
+  if (p->comm_groups != 0) TRY(p->mode == GRAPH_LOOP ? set_up_ring(g) : set_up_engine(g));
+  return g->api->stream_synchronize(g->client, g->stream);
+}
+
+static stretto_status_t launch(program_t* g) {
+  const graph_parameters_t* p = g->p;
+  const loop_arguments_t arguments = {
+      .arena = g->arena,
+      .gradients = g->gradients,
+      .receive = g->receive,
+      .words = g->words + DONE_AT,
+      .stamps = g->words + STAMPS_AT,
+      .ring = {.window = p->mode == GRAPH_LOOP ? stretto_gpu_address(p->rank, STRETTO_SEND_APERTURE)
+                                               : host_ring(p->rank),
+               .ticket = g->words + TICKET_AT,
+               .replica = g->words + REPLICA_AT,
+               .depth = STRETTO_SEND_RING_DEPTH},
+      .sc = g->words + SC_AT,
+      .rc = g->words + RC_AT,
+      .iterations = p->iterations,
+      .compute = p->compute,
+      .comm_groups = p->comm_groups,
+      .ranks = p->ranks,
+      .rank = p->rank};
+  const stretto_launch_t what = {.kernel = &g->loop,
+                                 .arguments = &arguments,
+                                 .argument_bytes = sizeof arguments,
+                                 .work_groups = p->comm_groups + p->compute,
+                                 .traffic = STRETTO_TRAFFIC_GEMM,
+                                 .after_all_earlier = 1};
+  return g->api->launch(g->client, g->stream, &what);
+}
+
+static stretto_status_t read_stamps(program_t* g, graph_result_t* result) {
+  const uint64_t host = host_word(WORD_STAMPS + g->p->rank * GRAPH_MAX_ITERATIONS);
+  TRY(g->api->copy(g->client, g->stream, host, g->words + STAMPS_AT, 8ull * g->p->iterations));
+  TRY(g->api->stream_synchronize(g->client, g->stream));
+  for (uint32_t i = 0; i < g->p->iterations; ++i)
+    result->end_ns[i] = send_engine_load(g->ops, host + 8 * i) * 1000 / g->p->clock_mhz;
+  return STRETTO_OK;
+}
+
+static stretto_status_t run(program_t* g, graph_result_t* result) {
+  TRY(set_up(g));
+  TRY(meet(g));
+  result->begin_ns = g->ops->now_ns(g->ops->context);
+  TRY(launch(g));
+  TRY(g->api->stream_synchronize(g->client, g->stream));
+  return read_stamps(g, result);
+}
+
+stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
+                            const stretto_host_ops_t* ops, graph_result_t* result, char* error) {
+  program_t g = {.p = parameters, .shared = shared, .ops = ops};
+  *result = (graph_result_t){0};
+  stretto_status_t status = STRETTO_ERROR_ARGUMENT;
+  g.client = stretto_client_create(&parameters->client, ops);
+  if (g.client != NULL) {
+    g.api = g.client->api;
+    status = run(&g, result);
+  }
+  if (status != STRETTO_OK) {
+    const char* why = g.client != NULL ? g.api->last_error(g.client) : "";
+    snprintf(error, 256, "rank %u: %s", parameters->rank,
+             why[0] != '\0' ? why : stretto_status_text(status));
+    ops->store(ops->context, host_word(WORD_MEET + parameters->rank), FAILED);
+  }
+  ops->store(ops->context, host_word(WORD_STOP + parameters->rank), 1);
+  stretto_client_destroy(g.client);
+  return status;
+}
+
+stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared_t* shared,
+                              const stretto_host_ops_t* ops, send_engine_counts_t* counts, char* error) {
+  // The rank tells what is registered before it lets kernels send.
+  ops->wait(ops->context, host_word(WORD_MEET + parameters->rank), STRETTO_WAIT_AT_LEAST, 1);
+  stretto_client_t* client = stretto_client_create(&parameters->client, ops);
+  if (client == NULL) return STRETTO_ERROR_ARGUMENT;
+  const stretto_status_t status =
+      send_engine_run(&shared->engine[parameters->rank], client, counts, error);
+  if (status != STRETTO_OK) ops->store(ops->context, host_word(WORD_MEET + parameters->rank), FAILED);
+  stretto_client_destroy(client);
+  return status;
+}

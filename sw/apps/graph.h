@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host program of one rank that runs an operator graph (sw/compiler) many times.
+//
+//   mode       operators                                  gradients
+//   loop       one launch of the loop kernel              its own work-groups, by send requests to the ring
+//   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
+#ifndef STRETTO_SW_APPS_GRAPH_H_
+#define STRETTO_SW_APPS_GRAPH_H_
+
+#include "sw/apps/send_engine.h"
+#include "sw/compiler/loop_arguments.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_MODES } graph_mode_t;
+
+#define GRAPH_MAX_ITERATIONS 256u
+
+typedef struct graph_parameters {
+  graph_mode_t mode;
+  uint32_t rank;
+  uint32_t ranks;
+  uint32_t iterations;
+  uint32_t compute;      // Work-groups that compute.
+  uint32_t comm_groups;  // ... that reduce gradients; 0 with one rank.
+  uint64_t arena_bytes;
+  uint64_t gradient_bytes;
+  uint32_t clock_mhz;
+  stretto_client_options_t client;
+  const void* elf;
+  size_t elf_bytes;
+} graph_parameters_t;
+
+// Offsets in each GPU's memory, the same on all ranks.
+typedef struct graph_plan {
+  uint64_t arena;
+  uint64_t gradients;
+  uint64_t receive;
+  uint64_t words;
+  uint64_t words_bytes;
+  uint64_t end;
+} graph_plan_t;
+
+typedef struct graph_result {
+  uint64_t begin_ns;                          // Launch, by the host's clock.
+  uint64_t end_ns[GRAPH_MAX_ITERATIONS];      // End of each iteration.
+} graph_result_t;
+
+// What the threads of a run share.
+typedef struct graph_shared {
+  send_engine_setup_t engine[STRETTO_MAX_GPUS];
+  stretto_ring_export_t exported[STRETTO_MAX_GPUS][2];  // Gradients, receive array.
+} graph_shared_t;
+
+const char* graph_mode_name(graph_mode_t mode);
+stretto_status_t graph_plan(const graph_parameters_t* parameters, graph_plan_t* plan);
+
+// Threads: one a rank and, for loop-s, one a rank more. `error` has 256 bytes.
+stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
+                            const stretto_host_ops_t* ops, graph_result_t* result, char* error);
+stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared_t* shared,
+                              const stretto_host_ops_t* ops, send_engine_counts_t* counts, char* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_APPS_GRAPH_H_

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles an operator graph into one loop kernel (GD-LOOP-01, -02).
+
+  compile.py GRAPH -o NAME        writes NAME.c, NAME.json (plan) and, with GCC and lld, NAME.elf
+  compile.py GRAPH -o NAME --source-only      no NAME.elf
+  compile.py GRAPH --list         what is in the graph
+
+GRAPH is a .yaml file, an .onnx model, or bert:layers=L,... (sw/compiler/bert.py). Exit status 2: something is
+wrong with the graph; one line says what. README.md explains the forms.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import emit  # noqa: E402
+import graph as graphs  # noqa: E402
+import load  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLAGS = ("-march=rv64ima -misa-spec=2.2 -mabi=lp64 -mcmodel=medany -fPIE -ffreestanding "
+         "-fno-tree-loop-distribute-patterns -O2 -Wall -Wextra -std=gnu11").split()
+LINK = "-pie --no-dynamic-linker --emit-relocs --no-relax -z norelro -z text --fatal-warnings -e loop".split()
+
+
+def tool(names):
+    for name in names:
+        if shutil.which(name):
+            return name
+    raise graphs.GraphError(f"none of {', '.join(names)} is installed: see platform/install.sh")
+
+
+def link(source, elf):
+    compiler, linker = tool(["riscv64-unknown-elf-gcc"]), tool(["ld.lld", "ld.lld-14", "ld.lld-15", "ld.lld-16"])
+    made = elf.with_suffix(".o")
+    for command in ([compiler, *FLAGS, f"-I{ROOT}", "-c", str(source), "-o", str(made)],
+                    [linker, *LINK, str(made), "-o", str(elf)]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise graphs.GraphError(f"{command[0]} failed: {done.stderr.strip().splitlines()[0]}")
+    made.unlink()
+
+
+def show(graph, plan):
+    print(f"{graph.name}: {len(graph.tensors)} tensors, {len(plan.ops)} operators, {len(plan.buckets)} buckets")
+    print(f"  weights and activations {plan.sizes['arena'] / 2**20:.1f} MiB, gradients {plan.sizes['gradients'] / 2**20:.1f} MiB")
+    flops = 0
+    for op in plan.ops:
+        if op.kind == "MatMul":
+            shape = graphs.matmul_shape(graph, op)
+            flops += 2 * shape["m"] * shape["n"] * shape["k"] * shape["outer"] * shape["inner"]
+    print(f"  products {flops / 1e9:.3f} GFLOP an iteration")
+    for op in plan.ops:
+        print(f"  {op.kind:14} {emit.tiles(graph, op):7} tiles  {', '.join(op.inputs)} -> {op.output}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("graph", metavar="GRAPH")
+    parser.add_argument("-o", "--output", metavar="NAME", type=pathlib.Path)
+    parser.add_argument("--source-only", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    try:
+        graph = load.load(options.graph)
+        graph.check()
+        plan = emit.Plan(graph)
+        if len(plan.ops) > 4096 or len(plan.buckets) > 512:
+            raise graphs.GraphError(f"{len(plan.ops)} operators (at most 4096), {len(plan.buckets)} buckets (at most 512)")
+        if options.list:
+            show(graph, plan)
+        if options.output is None:
+            if not options.list:
+                raise graphs.GraphError("-o NAME is missing")
+            return 0
+        name = str(options.output)
+        os.makedirs(options.output.parent, exist_ok=True)
+        source = pathlib.Path(name + ".c")
+        source.write_text(emit.source(plan), encoding="utf-8")
+        pathlib.Path(name + ".json").write_text(json.dumps(plan.describe(), indent=1) + "\n", encoding="utf-8")
+        if not options.source_only:
+            link(source, pathlib.Path(name + ".elf"))
+        return 0
+    except (graphs.GraphError, OSError) as error:
+        print(f"compile.py: {options.graph}: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// What generated loop kernels are made of (GD-LOOP-01..03): operators whose tiles the work-groups
+// share, the words with which operators wait for each other, and the all-reduce of gradients that a
+// few work-groups run beside them.
+//
+// Every work-group that computes runs all operators in the same order, tiles first, first + compute,
+// ... of each, and then adds 1 to the operator's word: an operator may start where the words of its
+// producers have come to compute x (iteration + 1). No barrier of the CPU, none of the grid but at the
+// end of an iteration.
+#ifndef STRETTO_SW_COMPILER_LOOP_H_
+#define STRETTO_SW_COMPILER_LOOP_H_
+
+#include "sw/compiler/loop_arguments.h"
+#include "sw/kernels/gemm.h"
+#include "sw/kernels/send.h"
+
+#define LOOP_NONE UINT64_MAX
+#define LOOP_GRADIENTS ((uint64_t)1 << 56)  // Space of a place: gradients instead of the arena.
+#define LOOP_TILE 128u
+#define LOOP_ROW_BYTES 2048u  // What a wavefront takes of a row operator at a time, unless a row is longer.
+
+typedef struct loop {
+  const loop_arguments_t* a;
+  uint32_t wavefront;
+  uint32_t first;      // First tile of an operator, before rotation.
+  uint32_t iteration;
+} loop_t;
+
+// A matrix in memory, one of a batch in two dimensions.
+typedef struct loop_matrix {
+  uint64_t place;
+  uint64_t outer;  // Bytes from one to the next.
+  uint64_t inner;
+  uint32_t pitch;
+} loop_matrix_t;
+
+typedef struct loop_matmul {
+  loop_matrix_t a, b, c;
+  uint64_t bias;  // Row that is added, or LOOP_NONE.
+  uint32_t m, n, k;
+  uint32_t layout;  // GEMM_A_KM, GEMM_B_NK.
+  uint32_t inner;   // Matrices of a batch's inner dimension.
+  uint32_t tiles_m, tiles_n, tiles;
+} loop_matmul_t;
+
+typedef enum loop_row_kind {
+  LOOP_ADD,
+  LOOP_SUB,
+  LOOP_MUL,
+  LOOP_GELU,
+  LOOP_GELU_GRAD,   // x, dy
+  LOOP_BIAS,        // x, row
+  LOOP_SOFTMAX,     // x, row of scales
+  LOOP_SOFTMAX_GRAD,  // p, dp, row of scales
+  LOOP_LAYER_NORM,    // x, gamma, beta, row of epsilons
+  LOOP_LAYER_NORM_GRAD,  // x, gamma, dy, row of epsilons
+  LOOP_UPDATE,           // weight, gradient, row of rates
+} loop_row_kind_t;
+
+// Operators on rows of FP16. A tile is eight times (a wavefront each) `rows_each` rows.
+typedef struct loop_rows {
+  loop_row_kind_t kind;
+  uint64_t in[4];
+  uint64_t out;
+  uint32_t rows, columns;
+  uint32_t last_columns;  // Of the last row: elements that were cut into rows need not fill it.
+  uint32_t rows_each;
+  uint32_t tiles;
+} loop_rows_t;
+
+typedef struct loop_bucket {
+  uint64_t offset;  // In the gradients, a multiple of LOOP_UNIT.
+  uint64_t bytes;
+  uint32_t first_op, ops;  // In the list of operators that it waits for.
+} loop_bucket_t;
+
+KERNEL_INLINE uint64_t loop_address(const loop_t* l, uint64_t place) {
+  const uint64_t offset = place & (LOOP_GRADIENTS - 1);
+  return (place & LOOP_GRADIENTS ? l->a->gradients : l->a->arena) + offset;
+}
+
+// Words
+
+KERNEL_INLINE uint64_t loop_word(const loop_t* l, uint32_t word) {
+  return l->a->words + 8ull * word;
+}
+
+// Until all work-groups are through with the operator.
+KERNEL_INLINE void loop_wait(const loop_t* l, uint32_t op) {
+  const uint64_t target = (uint64_t)l->a->compute * (l->iteration + 1);
+  if (l->wavefront == 0) tile_wait_until(loop_word(l, op), TILE_GEU, target);
+}
+
+// Until the bucket is reduced over all ranks.
+KERNEL_INLINE void loop_wait_bucket(const loop_t* l, uint32_t bucket) {
+  const uint64_t target = (uint64_t)l->a->comm_groups * (l->iteration + 1);
+  if (l->wavefront == 0 && target != 0)
+    tile_wait_until(loop_word(l, LOOP_MAX_OPS + bucket), TILE_GEU, target);
+}
+
+// All wavefronts' stores of the operator are in memory; then it is told.
+KERNEL_INLINE void loop_done(const loop_t* l, uint32_t op) {
+  tile_wait(0);
+  tile_barrier();
+  if (l->wavefront == 0)
+    __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, op), 1, __ATOMIC_RELEASE);
+}
+
+// Products
+
+static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const loop_matmul_t* op,
+                                                          uint32_t tile) {
+  const uint32_t each = op->tiles_m * op->tiles_n;
+  const uint32_t batch = tile / each;
+  const uint32_t outer = batch / op->inner, inner = batch % op->inner;
+  const uint32_t row = tile % each / op->tiles_n * LOOP_TILE;
+  const uint32_t column = tile % each % op->tiles_n * LOOP_TILE;
+  const uint32_t rows = min_u32(LOOP_TILE, op->m - row);
+  const uint32_t columns = min_u32(LOOP_TILE, op->n - column);
+  if (l->wavefront == 0) {
+    const stretto_gemm_arguments_t g = {
+        .a = loop_address(l, op->a.place) + outer * op->a.outer + inner * op->a.inner,
+        .b = loop_address(l, op->b.place) + outer * op->b.outer + inner * op->b.inner,
+        .lda = op->a.pitch,
+        .ldb = op->b.pitch,
+        .k = op->k,
+        .layout = op->layout};
+    tile_zero(ACCUMULATOR, (uint64_t)rows | (uint64_t)columns << 16);
+    multiply(&g, row, column, rows, columns);
+  }
+  tile_barrier();
+  const uint32_t rows_each = LOOP_TILE / GEMM_WAVEFRONTS;
+  const uint32_t mine = l->wavefront * rows_each;
+  if (mine < rows) {
+    const uint32_t count = min_u32(rows_each, rows - mine);
+    const uint64_t c = loop_address(l, op->c.place) + outer * op->c.outer + inner * op->c.inner +
+                       (uint64_t)(row + mine) * op->c.pitch + column * ELEMENT_BYTES;
+    tile_epilogue(TILE_R(0), ACCUMULATOR,
+                  (uint64_t)mine | (uint64_t)count << 16 | (uint64_t)columns << 48, STRETTO_FP16);
+    if (op->bias != LOOP_NONE) {
+      tile_load(TILE_R(1), loop_address(l, op->bias) + column * ELEMENT_BYTES,
+                tile_shape(count, columns * ELEMENT_BYTES, 0), STRETTO_FP16, 0);
+      tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(1));
+    }
+    tile_store(TILE_R(0), c, tile_shape(count, columns * ELEMENT_BYTES, op->c.pitch), STRETTO_FP16);
+  }
+  tile_barrier();  // The accumulator is free.
+}
+
+// Rows
+
+typedef struct loop_row_place {
+  uint64_t offset;
+  uint64_t shape;      // Of rows in memory.
+  uint64_t broadcast;  // Of one row for all of them.
+} loop_row_place_t;
+
+KERNEL_INLINE void loop_row_load(const loop_t* l, const loop_rows_t* op, const int t, uint32_t in,
+                                 const loop_row_place_t* p) {
+  tile_load(t, loop_address(l, op->in[in]) + p->offset, p->shape, STRETTO_FP16, 0);
+}
+KERNEL_INLINE void loop_row_broadcast(const loop_t* l, const loop_rows_t* op, const int t,
+                                      uint32_t in, const loop_row_place_t* p) {
+  tile_load(t, loop_address(l, op->in[in]), p->broadcast, STRETTO_FP16, 0);
+}
+
+// r0 <- (x - mean) / deviation, r1 <- 1 / deviation. `epsilon` names the operand.
+KERNEL_INLINE void loop_normalise(const loop_t* l, const loop_rows_t* op, uint32_t epsilon,
+                                  const loop_row_place_t* p) {
+  loop_row_load(l, op, TILE_R(0), 0, p);
+  loop_row_broadcast(l, op, TILE_R(2), epsilon, p);
+  tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(1), TILE_R(0), TILE_R(0));
+  tile_simt(TILE_SIMT_SUB, TILE_R(0), TILE_R(0), TILE_R(1));
+  tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(0), TILE_R(0));
+  tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(1), TILE_R(1), TILE_R(1));
+  tile_simt(TILE_SIMT_ADD, TILE_R(1), TILE_R(1), TILE_R(2));
+  tile_simt(TILE_SIMT_RSQRT, TILE_R(1), TILE_R(1), TILE_R(1));
+  tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+}
+
+// Leaves the result in r0.
+KERNEL_INLINE void loop_row_compute(const loop_t* l, const loop_rows_t* op,
+                                    const loop_row_place_t* p) {
+  switch (op->kind) {
+    case LOOP_ADD:
+    case LOOP_SUB:
+    case LOOP_MUL:
+    case LOOP_GELU_GRAD:
+      loop_row_load(l, op, TILE_R(0), 0, p);
+      loop_row_load(l, op, TILE_R(1), 1, p);
+      if (op->kind == LOOP_ADD) tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(1));
+      if (op->kind == LOOP_SUB) tile_simt(TILE_SIMT_SUB, TILE_R(0), TILE_R(0), TILE_R(1));
+      if (op->kind == LOOP_MUL) tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+      if (op->kind == LOOP_GELU_GRAD)
+        tile_simt(TILE_SIMT_GELU_GRAD, TILE_R(0), TILE_R(0), TILE_R(1));
+      break;
+    case LOOP_GELU:
+      loop_row_load(l, op, TILE_R(0), 0, p);
+      tile_simt(TILE_SIMT_GELU, TILE_R(0), TILE_R(0), TILE_R(0));
+      break;
+    case LOOP_BIAS:
+      loop_row_load(l, op, TILE_R(0), 0, p);
+      loop_row_broadcast(l, op, TILE_R(1), 1, p);
+      tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(1));
+      break;
+    case LOOP_SOFTMAX:
+      loop_row_load(l, op, TILE_R(0), 0, p);
+      loop_row_broadcast(l, op, TILE_R(1), 1, p);
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+      tile_simt(TILE_SIMT_ROW_MAX, TILE_R(1), TILE_R(0), TILE_R(0));
+      tile_simt(TILE_SIMT_SUB, TILE_R(0), TILE_R(0), TILE_R(1));
+      tile_simt(TILE_SIMT_EXP, TILE_R(0), TILE_R(0), TILE_R(0));
+      tile_simt(TILE_SIMT_ROW_SUM, TILE_R(1), TILE_R(0), TILE_R(0));
+      tile_simt(TILE_SIMT_RECIP, TILE_R(1), TILE_R(1), TILE_R(1));
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+      break;
+    case LOOP_SOFTMAX_GRAD:
+      loop_row_load(l, op, TILE_R(0), 0, p);
+      loop_row_load(l, op, TILE_R(1), 1, p);
+      loop_row_broadcast(l, op, TILE_R(3), 2, p);
+      tile_simt(TILE_SIMT_MUL, TILE_R(2), TILE_R(0), TILE_R(1));
+      tile_simt(TILE_SIMT_ROW_SUM, TILE_R(2), TILE_R(2), TILE_R(2));
+      tile_simt(TILE_SIMT_SUB, TILE_R(1), TILE_R(1), TILE_R(2));
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(3));
+      break;
+    case LOOP_LAYER_NORM:
+      loop_row_broadcast(l, op, TILE_R(3), 1, p);
+      loop_normalise(l, op, 3, p);
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(3));
+      loop_row_broadcast(l, op, TILE_R(2), 2, p);
+      tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(2));
+      break;
+    case LOOP_LAYER_NORM_GRAD:
+      // With h = x normalised and g = gamma dy: (g - mean(g) - h mean(g h)) / deviation.
+      loop_row_broadcast(l, op, TILE_R(3), 1, p);
+      loop_normalise(l, op, 3, p);
+      loop_row_load(l, op, TILE_R(2), 2, p);
+      tile_simt(TILE_SIMT_MUL, TILE_R(2), TILE_R(2), TILE_R(3));
+      tile_simt(TILE_SIMT_MUL, TILE_R(3), TILE_R(2), TILE_R(0));
+      tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(3), TILE_R(3), TILE_R(3));
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(3));
+      tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(3), TILE_R(2), TILE_R(2));
+      tile_simt(TILE_SIMT_SUB, TILE_R(2), TILE_R(2), TILE_R(3));
+      tile_simt(TILE_SIMT_SUB, TILE_R(2), TILE_R(2), TILE_R(0));
+      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(2), TILE_R(1));
+      break;
+    case LOOP_UPDATE:
+      loop_row_load(l, op, TILE_R(0), 0, p);
+      loop_row_load(l, op, TILE_R(1), 1, p);
+      loop_row_broadcast(l, op, TILE_R(2), 2, p);
+      tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(1), TILE_R(2));
+      tile_simt(TILE_SIMT_SUB, TILE_R(0), TILE_R(0), TILE_R(1));
+      break;
+  }
+}
+
+static __attribute__((noinline, unused)) void loop_rows(const loop_t* l, const loop_rows_t* op,
+                                                        uint32_t tile) {
+  const uint32_t row = (tile * GEMM_WAVEFRONTS + l->wavefront) * op->rows_each;
+  if (row >= op->rows) return;
+  const uint32_t count = min_u32(op->rows_each, op->rows - row);
+  const uint32_t pitch = op->columns * ELEMENT_BYTES;
+  const uint32_t bytes =
+      (row + count == op->rows && count == 1 ? op->last_columns : op->columns) * ELEMENT_BYTES;
+  const loop_row_place_t p = {.offset = (uint64_t)row * pitch,
+                              .shape = tile_shape(count, bytes, pitch),
+                              .broadcast = tile_shape(count, bytes, 0)};
+  loop_row_compute(l, op, &p);
+  tile_store(TILE_R(0), loop_address(l, op->out) + p.offset, p.shape, STRETTO_FP16);
+}
+
+// Gradients over all ranks (GD-U13): a ring, chunk by chunk, transfers by send requests, sums here.
+// Work-group `group` owns a share of every chunk and has a connection, buffer ids and flags of its own.
+
+typedef struct loop_ring {
+  const loop_t* l;
+  const loop_bucket_t* bucket;
+  uint32_t group;
+  uint64_t sent;      // Requests so far.
+  uint64_t received;  // Of the left neighbour.
+} loop_ring_t;
+
+typedef struct loop_share {
+  uint64_t offset;  // In the gradients.
+  uint64_t bytes;
+} loop_share_t;
+
+// Chunk `chunk` modulo ranks of the bucket, this work-group's share, in whole units.
+static __attribute__((noinline, unused)) loop_share_t loop_share(const loop_ring_t* ring,
+                                                                 uint32_t chunk) {
+  const loop_arguments_t* a = ring->l->a;
+  while (chunk >= a->ranks) chunk -= a->ranks;
+  const uint64_t units = ring->bucket->bytes >> LOOP_UNIT_SHIFT;
+  const uint64_t first = units * chunk / a->ranks, count = units * (chunk + 1) / a->ranks - first;
+  const uint64_t begin = first + count * ring->group / a->comm_groups;
+  const uint64_t end = first + count * (ring->group + 1) / a->comm_groups;
+  const loop_share_t share = {ring->bucket->offset + (begin << LOOP_UNIT_SHIFT),
+                              (end - begin) << LOOP_UNIT_SHIFT};
+  return share;
+}
+
+static __attribute__((noinline, unused)) void loop_ring_send(loop_ring_t* ring, uint32_t chunk,
+                                                             uint32_t destination, uint64_t wish) {
+  const loop_share_t share = loop_share(ring, chunk);
+  if (share.bytes == 0) return;
+  send_request(&ring->l->a->ring,
+               stretto_send_request(STRETTO_SR_WRITE, LOOP_SOURCE_ID + ring->group,
+                                    destination + ring->group, ring->group,
+                                    (uint32_t)(share.offset >> LOOP_UNIT_SHIFT),
+                                    (uint32_t)(share.bytes >> LOOP_UNIT_SHIFT),
+                                    STRETTO_SR_RC | wish));
+  ++ring->sent;
+}
+
+// Waits until the left neighbour has sent the chunk to `destination`.
+static __attribute__((noinline, unused)) int loop_ring_receive(loop_ring_t* ring, uint32_t chunk,
+                                                               uint32_t destination) {
+  if (loop_share(ring, chunk).bytes == 0) return 0;
+  ++ring->received;
+  tile_wait_until(ring->l->a->rc + 8ull * (destination + ring->group), TILE_GEU, ring->received);
+  return 1;
+}
+
+// Adds what came to the own gradients; loads run ahead of the sums.
+static __attribute__((noinline, unused)) void loop_ring_add(const loop_ring_t* ring,
+                                                            uint32_t chunk) {
+  const loop_share_t share = loop_share(ring, chunk);
+  const uint64_t own = ring->l->a->gradients + share.offset;
+  const uint64_t came = ring->l->a->receive + share.offset;
+  const uint64_t shape = tile_shape(1, LOOP_ROW_BYTES, 0);
+#define LOOP_RING_STEP(t0, t1, at)                                     \
+  tile_load(t0, own + (at), shape, STRETTO_FP16, 1);                   \
+  tile_load(t1, came + (at), shape, STRETTO_FP16, 1)
+#define LOOP_RING_SUM(t0, t1, at)                                      \
+  tile_simt(TILE_SIMT_ADD, t0, t0, t1);                                \
+  tile_store(t0, own + (at), shape, STRETTO_FP16)
+  // A unit is four tiles of LOOP_ROW_BYTES.
+  for (uint64_t at = 0; at < share.bytes; at += 4 * LOOP_ROW_BYTES) {
+    LOOP_RING_STEP(TILE_R(0), TILE_R(1), at);
+    LOOP_RING_STEP(TILE_R(2), TILE_R(3), at + LOOP_ROW_BYTES);
+    LOOP_RING_STEP(TILE_R(4), TILE_R(5), at + 2 * LOOP_ROW_BYTES);
+    LOOP_RING_STEP(TILE_R(6), TILE_R(7), at + 3 * LOOP_ROW_BYTES);
+    LOOP_RING_SUM(TILE_R(0), TILE_R(1), at);
+    LOOP_RING_SUM(TILE_R(2), TILE_R(3), at + LOOP_ROW_BYTES);
+    LOOP_RING_SUM(TILE_R(4), TILE_R(5), at + 2 * LOOP_ROW_BYTES);
+    LOOP_RING_SUM(TILE_R(6), TILE_R(7), at + 3 * LOOP_ROW_BYTES);
+  }
+#undef LOOP_RING_STEP
+#undef LOOP_RING_SUM
+}
+
+_Static_assert(LOOP_UNIT == 4 * LOOP_ROW_BYTES, "loop_ring_add takes whole units");
+
+// One bucket: N - 1 steps in which sums travel, N - 1 in which results do. Before it ends, the own
+// sends have been read, so that gradients may be overwritten.
+static __attribute__((noinline, unused)) void loop_all_reduce(loop_ring_t* ring,
+                                                              const loop_bucket_t* bucket) {
+  const loop_arguments_t* a = ring->l->a;
+  const uint32_t n = a->ranks, r = a->rank;
+  ring->bucket = bucket;
+  for (uint32_t j = 0; j + 1 < n; ++j) {
+    loop_ring_send(ring, r + n - j, LOOP_PEER_RECEIVE_ID, 0);
+    if (loop_ring_receive(ring, r + 2 * n - 1 - j, LOOP_PEER_RECEIVE_ID))
+      loop_ring_add(ring, r + 2 * n - 1 - j);
+    tile_wait(0);  // Sums are in memory before they are sent.
+  }
+  for (uint32_t j = 0; j + 1 < n; ++j) {
+    loop_ring_send(ring, r + 1 + n - j, LOOP_PEER_GRADIENT_ID, j + 2 == n ? STRETTO_SR_SC : 0);
+    loop_ring_receive(ring, r + n - j, LOOP_PEER_GRADIENT_ID);
+  }
+  if (loop_share(ring, r + 1 + n - (n - 2)).bytes != 0)
+    tile_wait_until(a->sc + 8ull * (LOOP_SOURCE_ID + ring->group), TILE_GEU, ring->sent);
+}
+
+// The program of a communication work-group.
+KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* buckets, uint32_t count,
+                                              const uint32_t* ops) {
+  loop_ring_t ring = {.l = l, .group = (uint32_t)tile_csr(TILE_CSR_WG_ID)};
+  if (l->wavefront == 0) {
+    for (l->iteration = 0; l->iteration < l->a->iterations; ++l->iteration) {
+      for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t j = 0; j < buckets[i].ops; ++j) loop_wait(l, ops[buckets[i].first_op + j]);
+        loop_all_reduce(&ring, &buckets[i]);
+        tile_wait(0);
+        __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, LOOP_MAX_OPS + i), 1,
+                           __ATOMIC_RELEASE);
+      }
+    }
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
+// A kernel
+
+KERNEL_INLINE loop_t loop_begin(void) {
+  const loop_arguments_t* a = (const loop_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const uint32_t group = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  const loop_t l = {.a = a,
+                    .wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID),
+                    .first = group - a->comm_groups};
+  return l;
+}
+
+// End of an iteration: all work-groups are through with the last operator.
+KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
+  loop_wait(l, last_op);
+  tile_barrier();
+  if (l->first == 0 && l->wavefront == 0)
+    *(volatile uint64_t*)(uintptr_t)(l->a->stamps + 8ull * l->iteration) =
+        tile_csr(TILE_CSR_CYCLE);
+}
+
+// The tiles of one operator; different operators begin at different work-groups.
+#define LOOP_TILES(l, call, op, rotation)                                             \
+  for (uint32_t tile_ = ((l)->first + (rotation)) % (l)->a->compute; tile_ < (op)->tiles; \
+       tile_ += (l)->a->compute)                                                      \
+  call(l, op, tile_)
+
+// The accumulator, and for each wavefront two tiles of 4 KiB, six of 2 KiB at most.
+#define LOOP_REGISTERS ((64 + 8 * 16) * 1024)
+#define LOOP_KERNEL(name)                                                                       \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = LOOP_REGISTERS,        \
+                 .lds_bytes = 32 * 1024, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS,  \
+                 .tile_m = LOOP_TILE, .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(loop_arguments_t))
+
+#endif  // STRETTO_SW_COMPILER_LOOP_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of a loop kernel, as they lie in memory at the kernarg address. C and C++.
+#ifndef STRETTO_SW_COMPILER_LOOP_ARGUMENTS_H_
+#define STRETTO_SW_COMPILER_LOOP_ARGUMENTS_H_
+
+#include "sw/kernels/kernel_arguments.h"
+
+// Work-groups 0 .. comm_groups - 1 reduce gradients over the ranks, the next `compute` ones run the
+// operators. All of them must be resident at once.
+typedef struct loop_arguments {
+  uint64_t arena;      // Weights and activations.
+  uint64_t gradients;  // Gradients, uncached: other GPUs and the DMA engine reach the memory only.
+  uint64_t receive;    // As large as the gradients: what the left neighbour sends to be added.
+  uint64_t words;      // LOOP_WORD_BYTES, zero at launch.
+  uint64_t stamps;     // A word an iteration: the cycle of its end.
+  stretto_send_ring_t ring;
+  uint64_t sc;  // Arrays of send and receive flags.
+  uint64_t rc;
+  uint32_t iterations;
+  uint32_t compute;
+  uint32_t comm_groups;
+  uint32_t ranks;
+  uint32_t rank;
+  uint32_t op;  // graph_op: the operator; work-group = tile.
+} loop_arguments_t;
+
+#define LOOP_MAX_OPS 4096u      // Words of operators ...
+#define LOOP_MAX_BUCKETS 512u   // ... and behind them of buckets.
+#define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS) * 8u)
+
+// Buffer ids of the request ring: one a communication work-group, so that each has flags of its own.
+#define LOOP_MAX_COMM_GROUPS 8u
+#define LOOP_SOURCE_ID 1u                                          // Own gradients, to be read.
+#define LOOP_GRADIENT_ID (LOOP_SOURCE_ID + LOOP_MAX_COMM_GROUPS)   // Own gradients, to be written.
+#define LOOP_RECEIVE_ID (LOOP_GRADIENT_ID + LOOP_MAX_COMM_GROUPS)
+#define LOOP_PEER_GRADIENT_ID (LOOP_RECEIVE_ID + LOOP_MAX_COMM_GROUPS)  // The right neighbour's.
+#define LOOP_PEER_RECEIVE_ID (LOOP_PEER_GRADIENT_ID + LOOP_MAX_COMM_GROUPS)
+#define LOOP_UNIT_SHIFT 13u
+#define LOOP_UNIT (1u << LOOP_UNIT_SHIFT)
+
+#ifdef __cplusplus
+static_assert(sizeof(loop_arguments_t) == 112, "read by kernels");
+#else
+_Static_assert(sizeof(loop_arguments_t) == 112, "read by kernels");
+#endif
+
+#endif  // STRETTO_SW_COMPILER_LOOP_ARGUMENTS_H_

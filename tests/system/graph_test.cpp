@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does one launch of a generated loop kernel run a whole operator graph many times, with the
+// numbers that double precision gives, on any number of GPUs and with either engine, and is what does
+// not fit said before? Through the executable.
+#include <algorithm>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+boost::json::value run(const std::string& arguments) {
+  const Scratch scratch;
+  const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
+  INFO(arguments << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  const boost::json::value root = stats(scratch.path + "/r");
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root;
+}
+
+uint64_t statistic(const boost::json::value& root, const std::string& path) {
+  return root.at("statistics").at(path).to_number<uint64_t>();
+}
+
+}  // namespace
+
+TEST_CASE("a graph gives the numbers of double precision whatever runs it") {
+  for (const char* graph : {"graph/mlp", "graph/bert-small"}) {
+    for (const char* rest : {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode loop --set gpus=3"}) {
+      const auto root = run(std::string(graph) + " " + rest);
+      CHECK(root.at("check").at("error_bound").to_number<double>() == 1);
+      CHECK(root.at("check").at("max_error").to_number<double>() > 0);
+    }
+  }
+}
+
+TEST_CASE("a graph runs many times with one launch and no word of the host in between") {
+  const auto few = run("graph/mlp --set gpus=2"), alone = run("graph/mlp --set gpus=1");
+  // Kernels that the scheduler of a GPU was given.
+  CHECK(statistic(few, "gpu0.compute.front_end.launches") == 1);
+  CHECK(statistic(alone, "gpu0.compute.front_end.launches") == 1);
+  const auto& times = few.at("job").at("iteration_ns").as_array();
+  REQUIRE(times.size() == 2);
+  for (const auto& time : times) CHECK(time.to_number<uint64_t>() > 0);
+  // The ring moves 2 (N - 1) / N of the gradients a GPU and iteration, in whole units.
+  const uint64_t bytes = 300 * 70 * 2, units = (bytes + 8191) / 8192;
+  CHECK(statistic(few, "gpu0.request_ring.transfers") == 2 * 2 * 2);  // Iterations, halves, work-groups.
+  CHECK(few.at("link_bytes").to_number<uint64_t>() >= 2 * 2 * units * 8192);
+}
+
+TEST_CASE("without values a graph takes the same time") {
+  const auto with = run("graph/mlp"), without = run("graph/mlp --set gpu.tile_values=false");
+  CHECK(with.at("job").at("iteration_ns") == without.at("job").at("iteration_ns"));
+}
+
+TEST_CASE("what does not fit a graph is said before the run") {
+  const Scratch scratch;
+  const auto bad = [&](const std::string& arguments, const std::string& says) {
+    const Finished finished = run_stretto("run " + arguments);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(says));
+  };
+  const auto workload = [&](const std::string& graph) {
+    return scratch.file("w.yaml", "machine: t3\nmodes: [loop]\ngraph: {" + graph + "}\n");
+  };
+  bad(workload(""), "needs plan");
+  bad(workload("plan: nothing"), "nothing.json");
+  bad(workload("plan: " + scratch.file("x.json", "{}").substr(0, scratch.path.size() + 2)), "is no plan");
+  bad("graph/bert-large-1 --set gpu.tile_values=true", "GFLOP");
+  bad("graph/mlp --set gpu.cus=2 --set gpus=2", "resident at once");
+  bad("graph/bert-large-2 --set software.memory_gib=1", "software.memory_gib");
+  bad("graph/mlp --set sim.mirror=true", "sim.mirror");
+}
