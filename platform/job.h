@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,11 @@ class Job {
   virtual Time ended() const = 0;
   // Name and SHA-256 of each kernel file that is loaded.
   virtual std::vector<std::pair<std::string, std::string>> kernel_sha256() const = 0;
+
+  // How many payload bytes have left over links between GPUs so far; given before programs are added.
+  virtual void set_meter(std::function<uint64_t()> link_bytes) { (void)link_bytes; }
+  // Where programs stand, for the report of a run that got stuck.
+  virtual std::vector<std::string> waiting_on() const { return {}; }
 
   // What the job itself has to say: a table for people, printed after the summary of the run, and
   // the same for machines, `job` in stats.json. Also of a run that was cut short.

@@ -27,6 +27,20 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
   set.text("gemm", spec.gemm,
            "GEMM kernels: name of a shipped ELF or a file with a slash in its name.");
   set.text("ring", spec.ring, "Ring kernels, likewise.");
+  set.text("collective", spec.collective, "Kernels of collectives, likewise.");
+  set.choice("algorithm", spec.algorithm,
+             {{"auto", CollectiveAlgorithm::automatic},
+              {"ring", CollectiveAlgorithm::ring},
+              {"direct", CollectiveAlgorithm::direct}},
+             "Of collectives: around a ring, or straight between all pairs; auto: a ring, but direct "
+             "for all-to-all where links allow it.");
+  set.number("channels", spec.channels, 1, 32,
+             "Work-groups of a collective, each with links of its own (GD-U11).");
+  set.number("fifo_slots", spec.fifo_slots, 2, 64,
+             "Slots of a link's FIFO: how far a sender runs ahead of its receiver.");
+  set.number("slot_bytes", spec.slot_bytes, 64, 1u << 20,
+             "Bytes of a slot: what is sent and reduced as one; small ones begin sooner, large ones "
+             "cost fewer flags.");
   set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}},
                        "Rows of an output tile; columns are 128.");
   set.number("collective_groups", spec.collective_groups, 0, 4096,
@@ -98,6 +112,8 @@ void check_machine(const MachineSpec& spec) {
                     ") must be a multiple of hbm.channels (" + std::to_string(spec.hbm.channels) +
                     ")");
   }
+  if (spec.software.fifo_slots % 2 != 0 || spec.software.slot_bytes % 64 != 0)
+    throw UserError("software.fifo_slots must be even and software.slot_bytes a multiple of 64");
   if (spec.hbm.write_low_atoms >= spec.hbm.write_high_atoms) {
     throw UserError("hbm.write_low_atoms (" + std::to_string(spec.hbm.write_low_atoms) +
                     ") must be below hbm.write_high_atoms (" +

@@ -21,6 +21,8 @@ namespace stretto {
 
 enum class Topology : uint8_t { ring, fully_connected, switched, pcie_switch };
 
+enum class CollectiveAlgorithm : uint8_t { automatic, ring, direct };
+
 struct SimSpec {
   ConductorSpec conductor;
   bool sleep = true;
@@ -29,7 +31,7 @@ struct SimSpec {
   uint32_t timeline_mib = 256;
 };
 
-// What the host programs ask of the driver; see sw/apps/ring_gemm_rs.h.
+// What the host programs ask of the driver; see sw/apps/ring_gemm_rs.h, sw/collectives/runtime.h.
 struct SoftwareSpec {
   std::string gemm = "gemm";
   std::string ring = "ring";
@@ -40,6 +42,11 @@ struct SoftwareSpec {
   bool mca_fixed_threshold = false;
   uint32_t mca_threshold = 0;
   uint32_t mca_starve_limit = 1000;
+  std::string collective = "collective";
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  uint32_t channels = 8;
+  uint32_t fifo_slots = 8;
+  uint32_t slot_bytes = 32'768;
   uint32_t memory_gib = 32;
   uint32_t call_ns = 200;
   uint32_t packet_ns = 100;

@@ -55,7 +55,7 @@ SystemRequest prepare(RunOptions& options, Machine& machine) {
     if (options.machine.empty()) machine.set("gpus=1");
   } else {
     request.has_workload = true;
-    request.workload = load_workload(options.workload);
+    request.workload = load_workload(options.workload, options.sets);
     const Workload& workload = request.workload;
     if (options.mode.empty()) options.mode = workload.modes.front();
     if (!workload.has_mode(options.mode)) {
@@ -68,7 +68,9 @@ SystemRequest prepare(RunOptions& options, Machine& machine) {
     if (options.data.empty()) options.data = workload.data;
     request.data = options.data == "real" ? DataMode::real : DataMode::stamp;
   }
-  for (const std::string& set : options.sets) machine.set(set);
+  for (const std::string& set : options.sets) {
+    if (!request.workload.owns(set)) machine.set(set);
+  }
   machine.check();
   if (request.has_workload) request.workload.what->check(request);
   return request;
@@ -159,7 +161,7 @@ int run(const RunOptions& given) {
     }
   } catch (const CheckError& error) {
     results.status = "failed";
-    results.message = error.what();
+    results.message = error.what() + system.waiting_text();
   }
   monitor.finish();
   if (waves) waves->close(sc_core::sc_time_stamp().value());

@@ -58,6 +58,13 @@ class System::Impl {
     return "";
   }
 
+  std::string waiting_text() const {
+    std::string text;
+    if (job_ == nullptr) return text;
+    for (const std::string& line : job_->waiting_on()) text += "\n  " + line;
+    return text;
+  }
+
   CheckReport check() const { return job_ == nullptr ? CheckReport{} : job_->check(); }
 
   void collect(Results& results) {
@@ -126,6 +133,11 @@ class System::Impl {
     host_ = std::make_unique<Host>("host", spec_.host, wiring, conductor_);
     conductor_.attach_host(*host_);
     job_ = request_.workload.what->make_job(request_, memories);
+    job_->set_meter([this] {
+      uint64_t bytes = 0;
+      for (const auto& gpu : gpus_) bytes += gpu->router.bytes_sent();
+      return bytes;
+    });
     job_->place_contents();
     if (spec_.sim.mirror) gpus_[0]->router.set_mirror(job_->mirror());
     job_->add_programs(*host_);
@@ -156,6 +168,9 @@ std::string System::firmware_end() const {
 }
 std::string System::progress_text() const {
   return impl_->progress_text();
+}
+std::string System::waiting_text() const {
+  return impl_->waiting_text();
 }
 CheckReport System::check() const {
   return impl_->check();

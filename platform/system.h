@@ -41,6 +41,8 @@ class System {
   std::string firmware_end() const;
   // Where the run stands, in one line.
   std::string progress_text() const;
+  // Where host programs stand, a line each; empty if they do not say.
+  std::string waiting_text() const;
   // Compares the output with the reference. Call after the run.
   CheckReport check() const;
   // Everything but status, check and host figures.

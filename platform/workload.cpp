@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "platform/collective_job.h"
 #include "platform/gathered_gemm.h"
 #include "platform/graph_job.h"
 #include "platform/point_to_point.h"
@@ -34,6 +35,7 @@ std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kind
   return {{"sub_layer", std::make_shared<SubLayerKind>()},
           {"gathered_gemm", std::make_shared<GatheredGemmKind>()},
           {"point_to_point", std::make_shared<PointToPointKind>()},
+          {"collective", std::make_shared<CollectiveKind>()},
           {"graph", std::make_shared<GraphKind>()}};
 }
 
@@ -49,7 +51,11 @@ void Workload::configure(Machine& machine) const {
   }
 }
 
-Workload load_workload(const std::string& name_or_file) {
+bool Workload::owns(const std::string& set) const {
+  return !kind.empty() && set.rfind(kind + ".", 0) == 0;
+}
+
+Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {
   Workload workload;
   workload.name = name_or_file;
   workload.file = find_shipped("workloads", name_or_file);
@@ -88,10 +94,16 @@ Workload load_workload(const std::string& name_or_file) {
       ParameterSet set;
       kind->second->describe(set);
       assign_tree(set, file, item.second, "", "");
+      workload.kind = key;
+      for (const std::string& one : sets) {
+        const size_t equal = one.find('=');
+        if (!workload.owns(one) || equal == std::string::npos) continue;
+        set.assign(one.substr(key.size() + 1, equal - key.size() - 1), one.substr(equal + 1),
+                   "--set", "--set");
+      }
       const std::string wrong = kind->second->wrong();
       if (!wrong.empty())
         throw UserError(where(file, item.second) + ": " + key + " " + wrong);
-      workload.kind = key;
       workload.what = kind->second;
     } else {
       const std::string near = nearest_names(key, keys);

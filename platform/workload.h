@@ -52,12 +52,15 @@ struct Workload {
   std::shared_ptr<const WorkloadKind> what;
 
   bool has_mode(const std::string& mode) const;
+  // Whether `path=value` sets a key of the kind: "collective.op=broadcast".
+  bool owns(const std::string& set) const;
   // Applies the file's `set` to a machine. Throws UserError.
   void configure(Machine& machine) const;
 };
 
-// `name_or_file` of a shipped workload or a path that ends in .yaml. Throws UserError.
-Workload load_workload(const std::string& name_or_file);
+// `name_or_file` of a shipped workload or a path that ends in .yaml. Of `sets`, path=value, those that
+// the workload owns change keys of its kind. Throws UserError.
+Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets = {});
 
 // All kinds there are: the key and one with default values.
 std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds();

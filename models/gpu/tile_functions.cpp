@@ -97,7 +97,7 @@ float tile_gelu_derivative(float x) {
 }
 
 bool simt_exists(unsigned operation) {
-  return operation <= TILE_SIMT_GELU_GRAD && operation != 4;
+  return operation <= TILE_SIMT_GELU_GRAD;
 }
 
 bool simt_is_unary(unsigned operation) {

@@ -248,6 +248,16 @@ void combine32(const uint8_t* a, const uint8_t* b, uint8_t* out, uint64_t count,
 
 // NaN if either is, else the larger; so the result does not depend on the order of the operands.
 float larger(float a, float b) { return a > b || a != a ? a : b; }
+float smaller(float a, float b) { return a < b || a != a ? a : b; }
+
+float combined(unsigned operation, float a, float b) {
+  return operation == TILE_SIMT_MUL ? a * b : operation == TILE_SIMT_MAX ? larger(a, b) : smaller(a, b);
+}
+
+template <class T>
+T combined_whole(unsigned operation, T a, T b) {
+  return operation == TILE_SIMT_MAX ? std::max(a, b) : std::min(a, b);
+}
 
 uint32_t canonical(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -261,28 +271,31 @@ void combine(unsigned operation, ElementType element, const uint8_t* a, const ui
     case ElementType::fp16:
       combine16(a, b, out, count, [=](uint16_t x, uint16_t y) {
         const float fx = fp32_from_fp16(x), fy = fp32_from_fp16(y);
-        return fp16_from_fp32(multiplies ? fx * fy : larger(fx, fy));
+        return fp16_from_fp32(combined(operation, fx, fy));
       });
       break;
     case ElementType::bf16:
       combine16(a, b, out, count, [=](uint16_t x, uint16_t y) {
         const float fx = fp32_from_bf16(x), fy = fp32_from_bf16(y);
-        return bf16_from_fp32(multiplies ? fx * fy : larger(fx, fy));
+        return bf16_from_fp32(combined(operation, fx, fy));
       });
       break;
     case ElementType::fp32:
       combine32(a, b, out, count, [=](uint32_t x, uint32_t y) {
         const float fx = std::bit_cast<float>(x), fy = std::bit_cast<float>(y);
-        return canonical(multiplies ? fx * fy : larger(fx, fy));
+        return canonical(combined(operation, fx, fy));
       });
       break;
     case ElementType::int32:
       combine32(a, b, out, count, [=](uint32_t x, uint32_t y) {
-        return multiplies ? x * y : static_cast<int32_t>(x) > static_cast<int32_t>(y) ? x : y;
+        return multiplies ? x * y
+                          : static_cast<uint32_t>(combined_whole(operation, static_cast<int32_t>(x), static_cast<int32_t>(y)));
       });
       break;
     case ElementType::byte:
-      for (uint64_t i = 0; i < bytes; ++i) out[i] = multiplies ? static_cast<uint8_t>(a[i] * b[i]) : std::max(a[i], b[i]);
+      for (uint64_t i = 0; i < bytes; ++i) {
+        out[i] = multiplies ? static_cast<uint8_t>(a[i] * b[i]) : combined_whole(operation, a[i], b[i]);
+      }
       break;
   }
 }

@@ -55,6 +55,7 @@
 #define TILE_SIMT_COPY 1  // t <- t1
 #define TILE_SIMT_MAX 2
 #define TILE_SIMT_MUL 3
+#define TILE_SIMT_MIN 4
 // From here on floating-point elements only. Rows: every element of the result's row is the sum, mean or maximum of the
 // first operand's row. Unary: t <- f(t1). GELU_GRAD: t <- t2 * gelu'(t1). Cost in tile_functions.h.
 #define TILE_SIMT_SUB 5

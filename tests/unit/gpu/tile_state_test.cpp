@@ -256,6 +256,8 @@ TEST_CASE("SIMT operations work element by element") {
   REQUIRE((element(0) == 0.5f && element(1) == -8.0f && std::isinf(element(3))));
   simt_operation(TILE_SIMT_MAX, a, b, result);
   REQUIRE((element(0) == 1.0f && element(1) == 4.0f && element(2) == 3.0f));
+  simt_operation(TILE_SIMT_MIN, a, b, result);
+  REQUIRE((element(0) == 0.5f && element(1) == -2.0f && element(2) == -1.0f && element(3) == 100.0f));
   simt_operation(TILE_SIMT_COPY, b, b, result);
   REQUIRE(result.data == b.data);
 }

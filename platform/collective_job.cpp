@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/collective_job.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "models/common/error.h"
+#include "platform/yaml_file.h"
+
+namespace stretto {
+
+namespace {
+
+constexpr uint64_t kAlignment = 4096;    // Of buffers.
+constexpr uint64_t kGuard = 4096;        // Between them; must stay zero.
+constexpr uint64_t kBlock = 65536;       // Elements that are compared at a time.
+constexpr unsigned kMeetingWord = 1;
+
+struct OpName {
+  CollectiveOp op;
+  const char* name;
+  bool reduces;
+  bool rooted;
+  bool all_pairs;
+};
+constexpr OpName kOps[] = {
+    {CollectiveOp::all_reduce, "all_reduce", true, false, false},
+    {CollectiveOp::reduce_scatter, "reduce_scatter", true, false, false},
+    {CollectiveOp::all_gather, "all_gather", false, false, false},
+    {CollectiveOp::all_to_all, "all_to_all", false, false, true},
+    {CollectiveOp::broadcast, "broadcast", false, true, false},
+    {CollectiveOp::reduce, "reduce", true, true, false},
+    {CollectiveOp::sendrecv, "sendrecv", false, false, false},
+};
+const OpName& named(CollectiveOp op) {
+  return kOps[static_cast<unsigned>(op)];
+}
+
+const char* type_name(ncclDataType_t type) {
+  switch (type) {
+    case ncclFloat16: return "half";
+    case ncclBfloat16: return "bfloat16";
+    case ncclInt32: return "int32";
+    default: return "float";
+  }
+}
+
+const char* reduction_name(ncclRedOp_t reduction) {
+  static const char* const names[] = {"sum", "prod", "max", "min"};
+  return names[reduction];
+}
+
+const CollectiveKind& kind_of(const SystemRequest& request) {
+  return dynamic_cast<const CollectiveKind&>(*request.workload.what);
+}
+
+uint64_t align(uint64_t bytes, uint64_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+}  // namespace
+
+// Kind
+
+void CollectiveKind::describe(ParameterSet& set) {
+  std::vector<std::pair<std::string, CollectiveOp>> ops;
+  for (const OpName& one : kOps) ops.emplace_back(one.name, one.op);
+  set.choice<CollectiveOp>("op", op, ops, "The collective.");
+  set.number("min_bytes", min_bytes, 0, uint64_t{1} << 36, "Smallest size, as nccl-tests counts it.");
+  set.number("max_bytes", max_bytes, 0, uint64_t{1} << 36, "Largest size.");
+  set.number("factor", factor, 2, 1024, "From a size to the next.");
+  set.text("counts", counts, "Counts of elements instead of sizes, with commas: 0,1,7.");
+  set.choice<ncclDataType_t>("type", type,
+                             {{"half", ncclFloat16},
+                              {"bfloat16", ncclBfloat16},
+                              {"float", ncclFloat32},
+                              {"int32", ncclInt32}},
+                             "Data type.");
+  set.choice<ncclRedOp_t>("redop", reduction,
+                          {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}},
+                          "Reduction.");
+  set.number("root", root, 0, 63, "Root of broadcast and reduce.");
+  set.choice<CollectivePlace>(
+      "place", place,
+      {{"both", CollectivePlace::both}, {"out", CollectivePlace::out}, {"in", CollectivePlace::in}},
+      "Out of place, in place, or both.");
+  set.number("warm_up", warm_up, 0, 1000, "Calls before those that are timed.");
+  set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
+  set.number("once_from_bytes", once_from_bytes, 0, uint64_t{1} << 36,
+             "From this size on one call is timed, without warming up.");
+}
+
+std::string CollectiveKind::wrong() const {
+  if (min_bytes > max_bytes) return "has min_bytes above max_bytes";
+  std::istringstream list(counts);
+  for (std::string one; std::getline(list, one, ',');) {
+    if (one.empty() || one.size() > 11 || one.find_first_not_of("0123456789") != std::string::npos)
+      return "has counts '" + counts + "'; allowed are numbers with commas between them";
+  }
+  return "";
+}
+
+uint64_t CollectiveKind::size_of(uint64_t count, uint32_t ranks) const {
+  const bool blocks = op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather ||
+                      op == CollectiveOp::all_to_all;
+  const unsigned element = type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
+  return count * element * (blocks ? ranks : 1);
+}
+
+std::vector<uint64_t> CollectiveKind::calls(uint32_t ranks) const {
+  std::vector<uint64_t> all;
+  std::istringstream list(counts);
+  for (std::string one; std::getline(list, one, ',');) all.push_back(std::stoull(one));
+  if (!all.empty()) return all;
+  for (uint64_t bytes = min_bytes;; bytes *= factor) {
+    all.push_back(bytes / size_of(1, ranks));
+    if (bytes == 0 || bytes > max_bytes / factor) return all;
+  }
+}
+
+const std::vector<std::pair<std::string, std::string>>& CollectiveKind::modes() const {
+  static const std::vector<std::pair<std::string, std::string>> modes{
+      {"mmio", "collective: kernels store into the peer's memory (GD-MMIO)"},
+      {"gdma", "collective: kernels send through the request ring and the DMA engine (GD-DMA)"},
+  };
+  return modes;
+}
+
+std::map<std::string, uint64_t> CollectiveKind::shape() const {
+  return {{"min_bytes", min_bytes}, {"max_bytes", max_bytes}};
+}
+
+void CollectiveKind::check(const SystemRequest& request) const {
+  const MachineSpec& spec = request.machine.spec();
+  const std::string who = "workload " + request.workload.name + ": ";
+  if (spec.sim.mirror) throw UserError("sim.mirror: collectives need all GPUs");
+  if (root >= spec.gpus)
+    throw UserError(who + "root " + std::to_string(root) + " of " + std::to_string(spec.gpus) + " GPUs");
+  const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
+  char error[256];
+  for (const char* kernel : {"collective", "send_receive"}) {
+    if (stretto_kernel_check(kernels.data(), kernels.size(), kernel, error, sizeof error) != STRETTO_OK)
+      throw UserError(kernel_path(spec.software.collective) + ": " + error);
+  }
+  (void)runtime_options(spec, request.options.mode, named(op).all_pairs, kernels);
+  // A source, a target and the calls in place; FIFOs and kernels beside them.
+  uint64_t needed = uint64_t{1} << 30;
+  for (const uint64_t count : calls(spec.gpus)) {
+    const uint64_t bytes = size_of(count, spec.gpus);
+    needed += bytes * (2 + (bytes < once_from_bytes ? warm_up + iterations : 1));
+  }
+  if (needed > uint64_t{spec.software.memory_gib} << 30)
+    throw UserError(who + "does not fit: software.memory_gib is " +
+                    std::to_string(spec.software.memory_gib));
+}
+
+std::vector<std::string> CollectiveKind::kernel_files(const SystemRequest& request) const {
+  return {kernel_path(request.machine.spec().software.collective)};
+}
+
+std::unique_ptr<Job> CollectiveKind::make_job(const SystemRequest& request,
+                                              std::vector<MemoryImage*> memories) const {
+  return std::make_unique<CollectiveJob>(request, std::move(memories));
+}
+
+// Buffers
+
+CollectiveJob::CollectiveJob(const SystemRequest& request, std::vector<MemoryImage*> memories)
+    : spec_(request.machine.spec()),
+      workload_(kind_of(request)),
+      mode_(request.options.mode),
+      ranks_(spec_.gpus),
+      seed_(request.options.seed),
+      memories_(std::move(memories)),
+      kernels_(kernel_file(spec_.software.collective)),
+      options_(runtime_options(spec_, mode_, named(workload_.op).all_pairs, kernels_)),
+      meetings_(ranks_),
+      comms_(ranks_),
+      streams_(ranks_),
+      runtimes_(ranks_) {
+  // The first thing that a program allocates lies behind the driver's arguments.
+  uint64_t next = options_.client.memory_begin;
+  (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
+  arena_ = stretto_place(&next, 0, 512);
+  arena_bytes_ = align(arena_, kAlignment) - arena_ + kGuard;
+  for (const uint64_t count : workload_.calls(ranks_)) add_row(count);
+}
+
+void CollectiveJob::add_row(uint64_t count) {
+  const uint64_t bytes = workload_.size_of(count, ranks_);
+  CollectiveData::Task task{workload_.op,   workload_.type, workload_.reduction,
+                            workload_.root, ranks_,         count,
+                            seed_ * 1009 + rows_.size()};
+  const bool once = bytes >= workload_.once_from_bytes;
+  rows_.push_back({CollectiveData(task), bytes, count, once ? 0 : workload_.warm_up,
+                   once ? 1 : workload_.iterations, {}, {}});
+  Row& row = rows_.back();
+  const bool in_place = workload_.place != CollectivePlace::out;
+  row.buffers = {add_buffer(BufferRole::source), add_buffer(BufferRole::target)};
+  for (uint32_t i = 0; in_place && i < row.warm_up + row.iterations; ++i)
+    row.buffers.push_back(add_buffer(BufferRole::in_place));
+}
+
+unsigned CollectiveJob::add_buffer(BufferRole role) {
+  const Row& row = rows_.back();
+  const uint64_t bytes = row.data.elements(role) * row.data.element_bytes();
+  buffers_.push_back({static_cast<unsigned>(rows_.size() - 1), role, arena_ + arena_bytes_, bytes});
+  arena_bytes_ = align(arena_ + arena_bytes_ + bytes, kAlignment) - arena_ + kGuard;
+  return static_cast<unsigned>(buffers_.size() - 1);
+}
+
+void CollectiveJob::place_contents() {
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.role == BufferRole::target || buffer.bytes == 0) continue;
+    const CollectiveData& data = rows_[buffer.size].data;
+    const unsigned size = data.element_bytes();
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      memories_[rank]->add_generator(
+          buffer.offset, buffer.bytes, [=, &data](uint64_t address, uint8_t* bytes, uint64_t count) {
+            const uint64_t first = std::max(address, buffer.offset);
+            const uint64_t end = std::min(address + count, buffer.offset + buffer.bytes);
+            if (first < end)
+              data.before(buffer.role, rank, (first - buffer.offset) / size,
+                          (end - buffer.offset) / size, bytes + (first - address));
+          });
+    }
+  }
+}
+
+MirrorMap CollectiveJob::mirror() const {
+  throw UserError("sim.mirror: collectives need all GPUs");
+}
+
+// Programs
+
+void CollectiveJob::add_programs(Host& host) {
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    host.add_program("rank" + std::to_string(rank),
+                     [this, rank](HostCore& core) { run_rank(core, rank); });
+  }
+}
+
+// All programs pass when all have come.
+void CollectiveJob::meet(HostCore& core, uint32_t rank) {
+  const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
+  const uint64_t number = ++meetings_[rank];
+  core.store(host + STRETTO_HOST_WORD_OFFSET(rank, kMeetingWord), number);
+  for (uint32_t other = 0; other < ranks_; ++other)
+    core.wait_word(host + STRETTO_HOST_WORD_OFFSET(other, kMeetingWord),
+                   HostCore::Condition::at_least, number);
+}
+
+void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
+  HostRuntime runtime(core, options_);
+  runtimes_[rank] = &runtime;
+  runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
+  void* arena = nullptr;
+  runtime.expect(cudaMalloc(&arena, arena_bytes_), "cudaMalloc");
+  if (reinterpret_cast<uint64_t>(arena) != stretto_gpu_address(rank, arena_))
+    throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
+  if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
+  meet(core, rank);
+  runtime.expect(ncclCommInitRank(&comms_[rank], static_cast<int>(ranks_), id_, static_cast<int>(rank)));
+  runtime.expect(cudaStreamCreate(&streams_[rank]), "cudaStreamCreate");
+  for (Row& row : rows_) {
+    if (workload_.place != CollectivePlace::in) measure(core, runtime, rank, row, 0);
+    if (workload_.place != CollectivePlace::out) measure(core, runtime, rank, row, 1);
+  }
+  runtime.expect(ncclCommDestroy(comms_[rank]));
+  ended_ = std::max(ended_, core.now());
+  runtimes_[rank] = nullptr;
+}
+
+void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row,
+                            unsigned place) {
+  for (uint32_t i = 0; i < row.warm_up; ++i) runtime.expect(call(row, place, i, rank));
+  runtime.expect(cudaStreamSynchronize(streams_[rank]), "cudaStreamSynchronize");
+  meet(core, rank);
+  Measurement& measured = row.measured[place];
+  if (rank == 0 && meter_) measured.wire_bytes = meter_();
+  measured.begin_ns = std::max<uint64_t>(measured.begin_ns, core.now() / kNanosecond);
+  for (uint32_t i = 0; i < row.iterations; ++i)
+    runtime.expect(call(row, place, row.warm_up + i, rank));
+  runtime.expect(cudaStreamSynchronize(streams_[rank]), "cudaStreamSynchronize");
+  measured.end_ns = std::max<uint64_t>(measured.end_ns, core.now() / kNanosecond);
+  meet(core, rank);
+  if (rank == 0 && meter_) measured.wire_bytes = meter_() - measured.wire_bytes;
+  measured.calls = row.iterations;
+  measured.done = true;
+}
+
+// Call `index` of a size; each call in place has its own buffer.
+ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index, uint32_t rank) const {
+  const CollectiveData& data = row.data;
+  const auto address = [&](unsigned buffer, uint64_t element) {
+    return reinterpret_cast<uint8_t*>(stretto_gpu_address(rank, buffers_[buffer].offset)) +
+           element * data.element_bytes();
+  };
+  const unsigned in_place = place == 0 ? 0 : row.buffers[2 + index];
+  const void* source = place == 0 ? address(row.buffers[0], 0) : address(in_place, data.source_at(rank));
+  void* target = place == 0 ? address(row.buffers[1], 0) : address(in_place, data.target_at(rank));
+  const ncclComm_t comm = comms_[rank];
+  const cudaStream_t stream = streams_[rank];
+  const ncclDataType_t type = workload_.type;
+  const int root = static_cast<int>(workload_.root);
+  switch (workload_.op) {
+    case CollectiveOp::all_reduce:
+      return ncclAllReduce(source, target, row.count, type, workload_.reduction, comm, stream);
+    case CollectiveOp::reduce_scatter:
+      return ncclReduceScatter(source, target, row.count, type, workload_.reduction, comm, stream);
+    case CollectiveOp::all_gather: return ncclAllGather(source, target, row.count, type, comm, stream);
+    case CollectiveOp::all_to_all: return ncclAlltoAll(source, target, row.count, type, comm, stream);
+    case CollectiveOp::broadcast:
+      return ncclBroadcast(source, target, row.count, type, root, comm, stream);
+    case CollectiveOp::reduce:
+      return ncclReduce(source, target, row.count, type, workload_.reduction, root, comm, stream);
+    default: break;
+  }
+  const int next = static_cast<int>((rank + 1) % ranks_), before = static_cast<int>((rank + ranks_ - 1) % ranks_);
+  ncclGroupStart();
+  const ncclResult_t sent = ncclSend(source, row.count, type, next, comm, stream);
+  const ncclResult_t received = ncclRecv(target, row.count, type, before, comm, stream);
+  const ncclResult_t ended = ncclGroupEnd();
+  return sent != ncclSuccess ? sent : received != ncclSuccess ? received : ended;
+}
+
+std::vector<std::string> CollectiveJob::waiting_on() const {
+  std::vector<std::string> lines;
+  for (const HostRuntime* runtime : runtimes_) {
+    if (runtime != nullptr && !runtime->position().empty()) lines.push_back(runtime->position());
+  }
+  return lines;
+}
+
+// Results
+
+// Elements of [begin, end) that are not as expected.
+uint64_t CollectiveJob::wrong_of_rank(const Buffer& buffer, uint32_t rank, uint64_t begin, uint64_t end,
+                                      const std::vector<uint8_t>& expected, CheckReport& report) const {
+  const unsigned size = rows_[buffer.size].data.element_bytes();
+  std::vector<uint8_t> bytes((end - begin) * size);
+  memories_[rank]->read(buffer.offset + begin * size, bytes.data(), bytes.size());
+  report.elements += end - begin;
+  if (std::equal(bytes.begin(), bytes.end(), expected.begin())) return 0;
+  uint64_t wrong = 0;
+  for (uint64_t i = 0; i < end - begin; ++i) {
+    if (std::memcmp(&bytes[i * size], &expected[i * size], size) == 0) continue;
+    ++wrong;
+    if (!report.first.empty()) continue;
+    uint32_t got = 0, wanted = 0;
+    std::memcpy(&got, &bytes[i * size], size);
+    std::memcpy(&wanted, &expected[i * size], size);
+    char text[160];
+    std::snprintf(text, sizeof text, "%llu bytes, %s, rank %u element %llu: got bits 0x%x, expected 0x%x",
+                  static_cast<unsigned long long>(rows_[buffer.size].bytes),
+                  buffer.role == BufferRole::in_place ? "in place" : "out of place", rank,
+                  static_cast<unsigned long long>(begin + i), got, wanted);
+    report.first = text;
+  }
+  report.mismatches += wrong;
+  return wrong;
+}
+
+// Wrong elements of the output, on all ranks.
+uint64_t CollectiveJob::wrong(const Buffer& buffer, CheckReport& report) const {
+  const CollectiveData& data = rows_[buffer.size].data;
+  std::vector<uint8_t> expected;
+  uint64_t wrong = 0;
+  for (uint64_t at = 0; at < data.elements(buffer.role); at += kBlock) {
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      const CollectiveData::Range out = data.written(buffer.role, rank);
+      const uint64_t begin = std::max(at, out.begin), end = std::min({at + kBlock, out.end, data.elements(buffer.role)});
+      if (begin >= end) continue;
+      if (rank == 0 || !data.same_everywhere()) {
+        expected.resize((end - begin) * data.element_bytes());
+        data.after(buffer.role, rank, begin, end, expected.data());
+      }
+      wrong += wrong_of_rank(buffer, rank, begin, end, expected, report);
+    }
+  }
+  return wrong;
+}
+
+CheckReport CollectiveJob::check() const {
+  CheckReport report;
+  verdicts_.assign(rows_.size(), {});
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (row.measured[0].done) verdicts_[i].wrong[0] = wrong(buffers_[row.buffers[1]], report);
+    if (!row.measured[1].done) continue;
+    for (size_t k = 2; k < row.buffers.size(); ++k)
+      verdicts_[i].wrong[1] += wrong(buffers_[row.buffers[k]], report);
+  }
+  // Sizes without elements have been run all the same.
+  if (report.elements == 0 && rows_.back().count == 0) report.elements = rows_.size();
+  return report;
+}
+
+// The arena of a rank from `begin` to `end` as it must be, but for outputs, which check() compares.
+void CollectiveJob::expected_bytes(uint32_t rank, uint64_t begin, uint64_t end, uint8_t* bytes,
+                                   uint8_t* compared) const {
+  std::memset(bytes, 0, end - begin);
+  std::memset(compared, 1, end - begin);
+  const auto first = std::partition_point(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
+    return buffer.offset + buffer.bytes <= begin;
+  });
+  for (auto buffer = first; buffer != buffers_.end() && buffer->offset < end; ++buffer) {
+    const CollectiveData& data = rows_[buffer->size].data;
+    const unsigned size = data.element_bytes();
+    const uint64_t from = std::max(begin, buffer->offset), to = std::min(end, buffer->offset + buffer->bytes);
+    if (from >= to) continue;
+    data.before(buffer->role, rank, (from - buffer->offset) / size, (to - buffer->offset) / size,
+                bytes + (from - begin));
+    const CollectiveData::Range out = data.written(buffer->role, rank);
+    const uint64_t out_from = std::max(from, buffer->offset + out.begin * size),
+                   out_to = std::min(to, buffer->offset + out.end * size);
+    if (out_from < out_to) std::memset(compared + (out_from - begin), 0, out_to - out_from);
+  }
+}
+
+void CollectiveJob::audit(uint32_t rank, AuditSink& sink) const {
+  uint64_t changed = 0;
+  std::vector<uint8_t> expected(MemoryImage::kPageBytes), compared(MemoryImage::kPageBytes);
+  memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
+    const uint64_t begin = std::max(address, arena_), end = std::min(address + MemoryImage::kPageBytes, arena_ + arena_bytes_);
+    if (begin >= end) return;
+    expected_bytes(rank, begin, end, expected.data(), compared.data());
+    for (uint64_t i = 0; i < end - begin; ++i)
+      changed += compared[i] != 0 && bytes[begin - address + i] != expected[i];
+  });
+  sink.equal("bytes of buffers written that nobody may write = 0", changed, 0);
+}
+
+std::vector<std::pair<std::string, std::string>> CollectiveJob::kernel_sha256() const {
+  return {{spec_.software.collective, sha256_hex(kernels_.data(), kernels_.size())}};
+}
+
+// Table
+
+// busbw / algbw, as nccl-tests defines it.
+double CollectiveJob::bus_factor() const {
+  const double n = ranks_;
+  switch (workload_.op) {
+    case CollectiveOp::all_reduce: return 2 * (n - 1) / n;
+    case CollectiveOp::reduce_scatter:
+    case CollectiveOp::all_gather:
+    case CollectiveOp::all_to_all: return (n - 1) / n;
+    default: return 1;
+  }
+}
+
+std::string CollectiveJob::cell(size_t index, unsigned place) const {
+  const Row& row = rows_[index];
+  const Measurement& measured = row.measured[place];
+  char text[128];
+  if (!measured.done) {
+    std::snprintf(text, sizeof text, "  %9s %7s %7s %12s %6s", "-", "-", "-", "-", "-");
+    return text;
+  }
+  const std::string wrong = verdicts_.empty() ? "-" : std::to_string(verdicts_[index].wrong[place]);
+  const double algbw = static_cast<double>(row.bytes) / measured.microseconds() / 1000;
+  std::snprintf(text, sizeof text, "  %9.2f %7.2f %7.2f %12llu %6s", measured.microseconds(), algbw,
+                algbw * bus_factor(), static_cast<unsigned long long>(measured.wire_bytes / measured.calls),
+                wrong.c_str());
+  return text;
+}
+
+double CollectiveJob::average_bus_bandwidth() const {
+  double sum = 0;
+  unsigned count = 0;
+  for (const Row& row : rows_) {
+    for (const Measurement& measured : row.measured) {
+      if (!measured.done) continue;
+      sum += static_cast<double>(row.bytes) / measured.microseconds() / 1000 * bus_factor();
+      ++count;
+    }
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+uint64_t CollectiveJob::all_wrong() const {
+  uint64_t sum = 0;
+  for (const Verdict& verdict : verdicts_) sum += verdict.wrong[0] + verdict.wrong[1];
+  return sum;
+}
+
+std::string CollectiveJob::table() const {
+  const OpName& op = named(workload_.op);
+  const char* names = "       time   algbw   busbw         wire #wrong";
+  const char* units = "       (us)  (GB/s)  (GB/s)          (B)       ";
+  std::string text = std::string("# ") + op.name + ", engine " + mode_ + ", " + std::to_string(ranks_) +
+                     " ranks, " + (options_.links == STRETTO_LINKS_RING ? "ring" : "direct") + "\n";
+  text += "#" + std::string(55, ' ') + "  out-of-place" + std::string(33, ' ') + "in-place\n";
+  text += std::string("#       size         count      type   redop    root") + names + names + "\n";
+  text += std::string("#        (B)    (elements)                           ") + units + units + "\n";
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    if (!row.measured[0].done && !row.measured[1].done) continue;
+    char line[160];
+    std::snprintf(line, sizeof line, "%12llu  %12llu  %8s  %6s  %6d", static_cast<unsigned long long>(row.bytes),
+                  static_cast<unsigned long long>(row.count), type_name(workload_.type),
+                  op.reduces ? reduction_name(workload_.reduction) : "none",
+                  op.rooted ? static_cast<int>(workload_.root) : -1);
+    text += line + cell(i, 0) + cell(i, 1) + "\n";
+  }
+  char line[96];
+  if (!verdicts_.empty()) {
+    std::snprintf(line, sizeof line, "# Out of bounds values : %llu %s\n",
+                  static_cast<unsigned long long>(all_wrong()), all_wrong() == 0 ? "OK" : "FAILED");
+    text += line;
+  }
+  std::snprintf(line, sizeof line, "# Avg bus bandwidth    : %.4f\n", average_bus_bandwidth());
+  return text + line;
+}
+
+boost::json::object CollectiveJob::details() const {
+  const OpName& op = named(workload_.op);
+  static const char* const places[2] = {"out_of_place", "in_place"};
+  boost::json::array rows;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    boost::json::object one{{"size_bytes", row.bytes}, {"count", row.count}};
+    for (unsigned place = 0; place < 2; ++place) {
+      const Measurement& measured = row.measured[place];
+      if (!measured.done) continue;
+      const double algbw = static_cast<double>(row.bytes) / measured.microseconds() / 1000;
+      boost::json::object cell{{"time_us", measured.microseconds()},
+                               {"algbw_gb_s", algbw},
+                               {"busbw_gb_s", algbw * bus_factor()},
+                               {"wire_bytes", measured.wire_bytes / measured.calls}};
+      if (!verdicts_.empty()) cell["wrong"] = verdicts_[i].wrong[place];
+      one[places[place]] = std::move(cell);
+    }
+    rows.push_back(std::move(one));
+  }
+  return {{"collective", op.name},
+          {"engine", mode_},
+          {"ranks", ranks_},
+          {"algorithm", options_.links == STRETTO_LINKS_RING ? "ring" : "direct"},
+          {"type", type_name(workload_.type)},
+          {"redop", op.reduces ? reduction_name(workload_.reduction) : "none"},
+          {"root", op.rooted ? static_cast<int>(workload_.root) : -1},
+          {"average_busbw_gb_s", average_bus_bandwidth()},
+          {"sizes", std::move(rows)}};
+}
+
+}  // namespace stretto

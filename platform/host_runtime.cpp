@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/host_runtime.h"
+
+#include <algorithm>
+#include <map>
+
+#include "models/common/error.h"
+#include "platform/job.h"
+
+namespace stretto {
+
+namespace {
+
+// By the process of the host program: all programs run in one thread of the operating system.
+std::map<const void*, stretto_runtime_t*>& runtimes() {
+  static std::map<const void*, stretto_runtime_t*> all;
+  return all;
+}
+
+const void* current_process() {
+  return sc_core::sc_get_current_process_handle().get_process_object();
+}
+
+stretto_runtime_t* current_runtime() {
+  const auto found = runtimes().find(current_process());
+  return found == runtimes().end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::string& engine,
+                                          bool all_pairs, const std::vector<uint8_t>& kernels) {
+  const SoftwareSpec& software = spec.software;
+  stretto_runtime_options_t options{};
+  options.gpus = spec.gpus;
+  options.client.queue_count = STRETTO_QUEUE_COUNT;
+  options.client.memory_begin = STRETTO_SYSTEM_BYTES;
+  options.client.memory_end = uint64_t{software.memory_gib} << 30;
+  options.client.costs = {software.call_ns, software.packet_ns, software.load_ns_per_kib,
+                          software.launch_ns};
+  options.engine = engine == "gdma" ? STRETTO_ENGINE_GDMA : STRETTO_ENGINE_MMIO;
+  const bool ring = spec.topology == Topology::ring && spec.gpus > 3;
+  bool direct = software.algorithm == CollectiveAlgorithm::direct;
+  if (software.algorithm == CollectiveAlgorithm::automatic) direct = all_pairs && !ring;
+  if (direct && ring)
+    throw UserError("software.algorithm=direct needs links between all pairs of GPUs; topology=ring "
+                    "has links between neighbours");
+  options.links = direct ? STRETTO_LINKS_DIRECT : STRETTO_LINKS_RING;
+  options.channels = software.channels;
+  options.slots = software.fifo_slots;
+  options.slot_bytes = software.slot_bytes;
+  options.kernels = kernels.data();
+  options.kernel_bytes = kernels.size();
+  return options;
+}
+
+HostRuntime::HostRuntime(HostCore& core, stretto_runtime_options_t options)
+    : process_(current_process()) {
+  options.ops = host_ops(core);
+  runtime_ = stretto_runtime_create(&options);
+  stretto_runtime_set_lookup(current_runtime);
+  runtimes()[process_] = runtime_;
+}
+
+HostRuntime::~HostRuntime() {
+  runtimes().erase(process_);
+  stretto_runtime_destroy(runtime_);
+}
+
+void HostRuntime::expect(ncclResult_t result) const {
+  if (result == ncclSuccess) return;
+  const std::string message = ncclGetLastError(nullptr);
+  if (result == ncclInvalidArgument || result == ncclInvalidUsage) throw UserError(message);
+  throw_status(stretto_runtime_status(runtime_), message);
+}
+
+void HostRuntime::expect(cudaError_t error, const char* what) const {
+  if (error == cudaSuccess) return;
+  const std::string message = ncclGetLastError(nullptr);
+  throw_status(stretto_runtime_status(runtime_),
+               std::string(what) + ": " + (message.empty() ? cudaGetErrorString(error) : message));
+}
+
+}  // namespace stretto

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A runtime (sw/collectives/runtime.h) for a host program of this machine: what its calls of nccl.h
+// and cuda_runtime.h work on while it runs.
+#ifndef STRETTO_PLATFORM_HOST_RUNTIME_H_
+#define STRETTO_PLATFORM_HOST_RUNTIME_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/host/host.h"
+#include "platform/machine_spec.h"
+#include "sw/collectives/runtime.h"
+
+namespace stretto {
+
+// How collectives of a machine work: from `software` and the engine's name. Throws UserError.
+stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::string& engine,
+                                          bool all_pairs, const std::vector<uint8_t>& kernels);
+
+class HostRuntime {
+ public:
+  // Of the program that runs on `core`; `options` but for the host's functions.
+  HostRuntime(HostCore& core, stretto_runtime_options_t options);
+  ~HostRuntime();
+  HostRuntime(const HostRuntime&) = delete;
+  HostRuntime& operator=(const HostRuntime&) = delete;
+
+  // Throws if a call failed: UserError if what was asked for was wrong, else CheckError.
+  void expect(ncclResult_t result) const;
+  void expect(cudaError_t error, const char* what) const;
+  // Where the program stands; "" outside of communication.
+  std::string position() const { return stretto_runtime_position(runtime_); }
+
+ private:
+  stretto_runtime_t* runtime_;
+  const void* process_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_HOST_RUNTIME_H_

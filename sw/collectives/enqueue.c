@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls of nccl.h ask for is kept until the outermost group ends, then compared with what the
+// other ranks ask for, and launched. The calls themselves are in calls.c.
+//
+// Comparison. Before a rank launches its collective number n it says in words of host memory what it
+// asks for and waits until all others have said so: ranks that do not agree get an error and nothing
+// moves. Words of collective n (1, 2, ..; two sets, so that none is overwritten before it is read: who
+// writes n + 2 has seen all at n + 1, and who is there has read n):
+//   [8 + 8 (n & 1)] n   [+ 1] op, type, reduction, root   [+ 2] count
+// Transfer n between two ranks likewise: each says (n << 40) + bytes to the other,
+//   [64 + 4 peer + (n & 1)] of sends, [+ 2] of receives.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw/collectives/internal.h"
+#include "sw/include/formats/machine_types.h"
+
+#define SAID_AT 8u
+#define TRANSFER_AT 64u
+#define TRANSFER_SHIFT 40
+#define TRANSFER_MASK ((1ull << TRANSFER_SHIFT) - 1)
+#define SHARE_BYTES 8192u  // collective.c: a channel takes part from so many bytes of a block on.
+
+static uint64_t said_word(const struct ncclComm* comm, uint32_t rank, uint64_t number,
+                          uint32_t index) {
+  return comm_word(comm, rank, SAID_AT + 8 * (uint32_t)(number & 1) + index);
+}
+
+static uint64_t summary(const operation_t* o) {
+  return (uint64_t)o->arguments.op | (uint64_t)o->type << 8 | (uint64_t)o->reduction << 16 |
+         (uint64_t)o->arguments.root << 24;
+}
+
+static void describe(uint64_t what, uint64_t count, char* text, size_t bytes) {
+  const uint32_t op = what & 0xFF, type = what >> 8 & 0xFF, reduction = what >> 16 & 0xFF;
+  const int length = snprintf(text, bytes, "%s of %llu %s", op_name(op), (unsigned long long)count,
+                              type_name(type));
+  if (op_reduces(op))
+    snprintf(text + length, bytes - (size_t)length, " %s", reduction_name(reduction));
+  if (op == STRETTO_BROADCAST || op == STRETTO_REDUCE) {
+    const size_t used = strlen(text);
+    snprintf(text + used, bytes - used, " root %u", (unsigned)(what >> 24));
+  }
+}
+
+static void say_collective(operation_t* o) {
+  ncclComm_t comm = o->comm;
+  const stretto_host_ops_t* ops = &comm->runtime->options.ops;
+  const uint32_t rank = comm->comm.rank;
+  o->number = ++comm->collectives;
+  ops->store(ops->context, said_word(comm, rank, o->number, 1), summary(o));
+  ops->store(ops->context, said_word(comm, rank, o->number, 2), o->arguments.count);
+  ops->store(ops->context, said_word(comm, rank, o->number, 0), o->number);
+}
+
+static ncclResult_t compare_collective(const operation_t* o) {
+  ncclComm_t comm = o->comm;
+  const stretto_host_ops_t* ops = &comm->runtime->options.ops;
+  char own[96], other[96];
+  describe(summary(o), o->arguments.count, own, sizeof own);
+  for (uint32_t rank = 0; rank < comm->comm.ranks; ++rank) {
+    if (rank == comm->comm.rank) continue;
+    runtime_at(comm->runtime, "rank %u, collective %llu, %s: waits for rank %u to call",
+               comm->comm.rank, (unsigned long long)o->number, own, rank);
+    ops->wait(ops->context, said_word(comm, rank, o->number, 0), STRETTO_WAIT_AT_LEAST, o->number);
+    const uint64_t what = ops->wait(ops->context, said_word(comm, rank, o->number, 1),
+                                    STRETTO_WAIT_AT_LEAST, 0);
+    const uint64_t count = ops->wait(ops->context, said_word(comm, rank, o->number, 2),
+                                     STRETTO_WAIT_AT_LEAST, 0);
+    if (what == summary(o) && count == o->arguments.count) continue;
+    describe(what, count, other, sizeof other);
+    return runtime_fail(comm->runtime, ncclInvalidUsage,
+                        "collective %llu: rank %u asks for %s, rank %u for %s",
+                        (unsigned long long)o->number, comm->comm.rank, own, rank, other);
+  }
+  runtime_at(comm->runtime, "rank %u, collective %llu, %s: under way on the GPU", comm->comm.rank,
+             (unsigned long long)o->number, own);
+  return ncclSuccess;
+}
+
+static uint64_t transfer_word(const struct ncclComm* comm, uint32_t rank, uint32_t peer,
+                              uint64_t number, operation_kind_t kind) {
+  return comm_word(comm, rank, TRANSFER_AT + 4 * peer + (uint32_t)(number & 1) +
+                                   (kind == OPERATION_SEND ? 0 : 2));
+}
+
+static void say_transfer(operation_t* o) {
+  ncclComm_t comm = o->comm;
+  const stretto_host_ops_t* ops = &comm->runtime->options.ops;
+  o->number = o->kind == OPERATION_SEND ? ++comm->sends[o->peer] : ++comm->receives[o->peer];
+  ops->store(ops->context, transfer_word(comm, comm->comm.rank, o->peer, o->number, o->kind),
+             o->number << TRANSFER_SHIFT | o->bytes);
+}
+
+static ncclResult_t compare_transfer(const operation_t* o) {
+  ncclComm_t comm = o->comm;
+  const stretto_host_ops_t* ops = &comm->runtime->options.ops;
+  const int sends = o->kind == OPERATION_SEND;
+  const unsigned rank = comm->comm.rank;
+  runtime_at(comm->runtime, "rank %u, %s %llu of %llu bytes: waits for rank %u to call %s", rank,
+             sends ? "ncclSend" : "ncclRecv", (unsigned long long)o->number,
+             (unsigned long long)o->bytes, o->peer, sends ? "ncclRecv" : "ncclSend");
+  const operation_kind_t opposite = sends ? OPERATION_RECEIVE : OPERATION_SEND;
+  const uint64_t word =
+      ops->wait(ops->context, transfer_word(comm, o->peer, rank, o->number, opposite),
+                STRETTO_WAIT_AT_LEAST, o->number << TRANSFER_SHIFT);
+  const uint64_t theirs = word & TRANSFER_MASK;
+  if (theirs != o->bytes)
+    return runtime_fail(comm->runtime, ncclInvalidUsage,
+                        "transfer %llu from rank %u to rank %u: %llu bytes are sent, %llu expected",
+                        (unsigned long long)o->number, sends ? rank : o->peer,
+                        sends ? o->peer : rank, (unsigned long long)(sends ? o->bytes : theirs),
+                        (unsigned long long)(sends ? theirs : o->bytes));
+  runtime_at(comm->runtime, "rank %u, %s %llu with rank %u: under way on the GPU", rank,
+             sends ? "ncclSend" : "ncclRecv", (unsigned long long)o->number, o->peer);
+  return ncclSuccess;
+}
+
+static uint32_t channels_for(const stretto_comm_t* comm, uint64_t block_bytes) {
+  const uint64_t most = block_bytes / SHARE_BYTES + 1;
+  return most < comm->channels ? (uint32_t)most : comm->channels;
+}
+
+static ncclResult_t launch(const operation_t* o, const stretto_kernel_t* kernel,
+                           const void* arguments, uint32_t bytes, uint64_t block,
+                           uint32_t traffic) {
+  device_t* device = o->comm->device;
+  const stretto_launch_t launch = {.kernel = kernel,
+                                   .arguments = arguments,
+                                   .argument_bytes = bytes,
+                                   .work_groups = channels_for(&o->comm->comm, block),
+                                   .traffic = traffic,
+                                   .communication = 1,
+                                   .after_all_earlier = 1};
+  return runtime_status(o->comm->runtime, device,
+                        device->client->api->launch(device->client, o->stream->stream, &launch));
+}
+
+static ncclResult_t launch_collective(const operation_t* o) {
+  stretto_collective_arguments_t arguments = o->arguments;
+  arguments.comm = o->comm->comm;
+  uint64_t block = arguments.count * arguments.element_bytes;
+  // As collective.c rounds it.
+  if (arguments.op == STRETTO_ALL_REDUCE) block = block / arguments.comm.ranks + 256;
+  return launch(o, &o->comm->device->collective, &arguments, sizeof arguments, block,
+                op_reduces(arguments.op) ? STRETTO_TRAFFIC_RS : STRETTO_TRAFFIC_AG);
+}
+
+// The transfers of a group on one communicator and stream become one kernel, as far as each has a
+// direction and peer of its own.
+static ncclResult_t launch_transfers(operation_t* first) {
+  stretto_send_receive_arguments_t arguments = {.comm = first->comm->comm};
+  uint64_t most = 0;
+  for (operation_t* o = first; o != NULL; o = o->next) {
+    if ((o->kind != OPERATION_SEND && o->kind != OPERATION_RECEIVE) || o->done) continue;
+    if (o->comm != first->comm || o->stream != first->stream) continue;
+    stretto_transfer_t* with = &arguments.with[o->peer];
+    uint64_t* bytes = o->kind == OPERATION_SEND ? &with->source_bytes : &with->target_bytes;
+    if (*bytes != 0) continue;
+    *bytes = o->bytes;
+    *(o->kind == OPERATION_SEND ? &with->source : &with->target) = o->arguments.source;
+    if (o->bytes > most) most = o->bytes;
+    o->done = 1;
+  }
+  if (most == 0) return ncclSuccess;
+  return launch(first, &first->comm->device->send_receive, &arguments, sizeof arguments, most,
+                STRETTO_TRAFFIC_AG);
+}
+
+static void say(operation_t* o) {
+  if (o->kind == OPERATION_COLLECTIVE)
+    say_collective(o);
+  else if (o->kind != OPERATION_INIT)
+    say_transfer(o);
+}
+
+static ncclResult_t compare(const operation_t* o) {
+  if (o->kind == OPERATION_INIT) return comm_join(o->comm);
+  return o->kind == OPERATION_COLLECTIVE ? compare_collective(o) : compare_transfer(o);
+}
+
+static ncclResult_t start(operation_t* o) {
+  if (o->kind == OPERATION_INIT || o->done) return ncclSuccess;
+  if (o->kind != OPERATION_COLLECTIVE) return launch_transfers(o);
+  return o->arguments.count == 0 ? ncclSuccess : launch_collective(o);
+}
+
+void operations_free(stretto_runtime_t* runtime) {
+  while (runtime->first != NULL) {
+    operation_t* next = runtime->first->next;
+    free(runtime->first);
+    runtime->first = next;
+  }
+  runtime->last = NULL;
+}
+
+operation_t* operations_append(ncclComm_t comm, operation_kind_t kind, cudaStream_t stream) {
+  stretto_runtime_t* runtime = comm->runtime;
+  operation_t* operation = calloc(1, sizeof *operation);
+  if (operation == NULL) return NULL;
+  operation->kind = kind;
+  operation->comm = comm;
+  operation->stream = runtime_stream(comm->device, stream);
+  if (runtime->last != NULL)
+    runtime->last->next = operation;
+  else
+    runtime->first = operation;
+  runtime->last = operation;
+  return operation;
+}
+
+// All say what they want before one waits: one thread may have several ranks.
+ncclResult_t operations_carry_out(stretto_runtime_t* runtime) {
+  ncclResult_t result = ncclSuccess;
+  for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
+    if (o->kind == OPERATION_INIT) result = comm_set_up(o->comm);
+  if (result == ncclSuccess)
+    for (operation_t* o = runtime->first; o != NULL; o = o->next) say(o);
+  for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
+    result = compare(o);
+  for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
+    result = start(o);
+  operations_free(runtime);
+  return result;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the sources of this folder.
+#ifndef STRETTO_SW_COLLECTIVES_INTERNAL_H_
+#define STRETTO_SW_COLLECTIVES_INTERNAL_H_
+
+#include "sw/collectives/runtime.h"
+
+#define COMM_IDS_OF_GPU 8u  // Unique ids that a program gives out for its current device.
+#define COMM_IDS (COMM_IDS_OF_GPU * STRETTO_MAX_GPUS)
+
+typedef struct memory_block {
+  struct memory_block* next;
+  uint64_t address;
+  uint64_t bytes;
+  int free;
+} memory_block_t;
+
+struct CUstream_st {
+  struct CUstream_st* next;
+  struct device* device;
+  stretto_stream_t* stream;
+  int destroyed;  // May be given out again.
+};
+
+typedef struct device {
+  struct stretto_runtime* runtime;
+  stretto_client_t* client;
+  struct CUstream_st* streams;  // The default stream is the last.
+  struct CUstream_st* default_stream;
+  memory_block_t* blocks;
+  stretto_kernel_t collective;
+  stretto_kernel_t send_receive;
+  uint32_t next_id;  // Buffer ids and connections of the request ring that are free.
+  uint32_t next_connection;
+  uint64_t ring;     // Its words, 0 = not started: ticket, replica, send flags.
+} device_t;
+
+typedef enum operation_kind { OPERATION_INIT, OPERATION_COLLECTIVE, OPERATION_SEND, OPERATION_RECEIVE } operation_kind_t;
+
+// What a call of nccl.h asks for; carried out when the outermost group ends.
+typedef struct operation {
+  struct operation* next;
+  operation_kind_t kind;
+  ncclComm_t comm;
+  struct CUstream_st* stream;
+  stretto_collective_arguments_t arguments;  // But `comm`.
+  ncclDataType_t type;
+  ncclRedOp_t reduction;
+  uint32_t peer;   // Send, receive.
+  uint64_t bytes;  // Likewise.
+  uint64_t number;
+  int done;
+} operation_t;
+
+struct ncclComm {
+  stretto_runtime_t* runtime;
+  device_t* device;
+  stretto_comm_t comm;
+  uint64_t words;      // Host memory in which the ranks meet.
+  uint64_t collectives;  // Numbers of what has been enqueued.
+  uint32_t sends[STRETTO_COMM_MAX_RANKS];
+  uint32_t receives[STRETTO_COMM_MAX_RANKS];
+};
+
+struct stretto_runtime {
+  stretto_runtime_options_t options;
+  device_t* devices[STRETTO_MAX_GPUS];
+  uint32_t device;  // Current.
+  uint32_t ids;     // Unique ids given out.
+  int group_depth;
+  operation_t* first;
+  operation_t* last;
+  stretto_status_t status;
+  cudaError_t cuda_error;
+  char error[320];
+  char position[200];
+};
+
+#define TRY_CUDA(call)                              \
+  do {                                              \
+    const cudaError_t try_error_ = (call);          \
+    if (try_error_ != cudaSuccess) return try_error_; \
+  } while (0)
+#define TRY_NCCL(call)                               \
+  do {                                               \
+    const ncclResult_t try_result_ = (call);         \
+    if (try_result_ != ncclSuccess) return try_result_; \
+  } while (0)
+
+stretto_runtime_t* runtime_current(void);
+// The device with its client, or null (runtime->error says why).
+device_t* runtime_device(stretto_runtime_t* runtime, uint32_t gpu);
+struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream);
+// Whether cudaMalloc has given out [address, address + bytes) of the device, in one piece.
+int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes);
+
+__attribute__((format(printf, 3, 4))) ncclResult_t runtime_fail(stretto_runtime_t* runtime,
+                                                               ncclResult_t result,
+                                                               const char* format, ...);
+// What a driver status means; keeps the client's own words.
+ncclResult_t runtime_status(stretto_runtime_t* runtime, const device_t* device,
+                            stretto_status_t status);
+__attribute__((format(printf, 2, 3))) void runtime_at(stretto_runtime_t* runtime,
+                                                     const char* format, ...);
+
+// Host memory of communicator `id`: words of each rank.
+ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, uint32_t id, int rank,
+                         ncclComm_t* comm);
+uint64_t comm_words(uint32_t id, uint32_t rank, uint32_t index);
+uint64_t comm_word(const struct ncclComm* comm, uint32_t rank, uint32_t index);
+
+const char* op_name(uint32_t op);
+const char* type_name(uint32_t type);
+const char* reduction_name(uint32_t reduction);
+int op_reduces(uint32_t op);
+
+// What calls ask for, kept in the runtime. Null: no host memory.
+operation_t* operations_append(ncclComm_t comm, operation_kind_t kind, cudaStream_t stream);
+ncclResult_t operations_carry_out(stretto_runtime_t* runtime);
+void operations_free(stretto_runtime_t* runtime);
+
+// Two halves of ncclCommInitRank: what needs nobody, what needs all ranks.
+ncclResult_t comm_set_up(ncclComm_t comm);
+ncclResult_t comm_join(ncclComm_t comm);
+
+#endif  // STRETTO_SW_COLLECTIVES_INTERNAL_H_

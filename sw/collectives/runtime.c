@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices, memory and streams over the driver: see runtime.h and cuda_runtime.h.
+#include "sw/collectives/runtime.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw/collectives/internal.h"
+
+#define ALIGNMENT 512u  // Of cudaMalloc.
+
+static stretto_runtime_t* (*g_lookup)(void);
+
+void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void)) {
+  g_lookup = current;
+}
+
+stretto_runtime_t* runtime_current(void) {
+  return g_lookup == NULL ? NULL : g_lookup();
+}
+
+const char* stretto_runtime_position(const stretto_runtime_t* runtime) {
+  return runtime->position;
+}
+
+stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime) {
+  return runtime->status;
+}
+
+void runtime_at(stretto_runtime_t* runtime, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(runtime->position, sizeof runtime->position, format, arguments);
+  va_end(arguments);
+}
+
+ncclResult_t runtime_fail(stretto_runtime_t* runtime, ncclResult_t result, const char* format,
+                          ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(runtime->error, sizeof runtime->error, format, arguments);
+  va_end(arguments);
+  return result;
+}
+
+ncclResult_t runtime_status(stretto_runtime_t* runtime, const device_t* device,
+                            stretto_status_t status) {
+  if (status == STRETTO_OK) return ncclSuccess;
+  if (runtime->status == STRETTO_OK) runtime->status = status;
+  return runtime_fail(runtime, ncclUnhandledCudaError, "%s",
+                      device->client->api->last_error(device->client));
+}
+
+stretto_runtime_t* stretto_runtime_create(const stretto_runtime_options_t* options) {
+  stretto_runtime_t* runtime = calloc(1, sizeof *runtime);
+  if (runtime != NULL) runtime->options = *options;
+  return runtime;
+}
+
+static void destroy_device(device_t* device) {
+  if (device == NULL) return;
+  for (struct CUstream_st* s = device->streams; s != NULL;) {
+    struct CUstream_st* next = s->next;
+    free(s);
+    s = next;
+  }
+  for (memory_block_t* b = device->blocks; b != NULL;) {
+    memory_block_t* next = b->next;
+    free(b);
+    b = next;
+  }
+  stretto_client_destroy(device->client);
+  free(device);
+}
+
+void stretto_runtime_destroy(stretto_runtime_t* runtime) {
+  if (runtime == NULL) return;
+  for (uint32_t i = 0; i < STRETTO_MAX_GPUS; ++i) destroy_device(runtime->devices[i]);
+  operations_free(runtime);
+  free(runtime);
+}
+
+// Devices
+
+static cudaError_t create_stream(device_t* device, struct CUstream_st** stream) {
+  for (struct CUstream_st* s = device->streams; s != NULL; s = s->next) {
+    if (!s->destroyed) continue;
+    s->destroyed = 0;
+    *stream = s;
+    return cudaSuccess;
+  }
+  struct CUstream_st* created = calloc(1, sizeof *created);
+  if (created == NULL) return cudaErrorMemoryAllocation;
+  const stretto_status_t status =
+      device->client->api->stream_create(device->client, &created->stream);
+  if (status != STRETTO_OK) {
+    runtime_status(device->runtime, device, status);
+    free(created);
+    return cudaErrorMemoryAllocation;
+  }
+  created->device = device;
+  created->next = device->streams;
+  device->streams = created;
+  *stream = created;
+  return cudaSuccess;
+}
+
+device_t* runtime_device(stretto_runtime_t* runtime, uint32_t gpu) {
+  if (gpu >= runtime->options.gpus) {
+    runtime_fail(runtime, ncclInvalidArgument, "device %u: there are %u", gpu,
+                 runtime->options.gpus);
+    return NULL;
+  }
+  if (runtime->devices[gpu] != NULL) return runtime->devices[gpu];
+  device_t* device = calloc(1, sizeof *device);
+  if (device == NULL) return NULL;
+  device->runtime = runtime;
+  stretto_client_options_t options = runtime->options.client;
+  options.gpu = gpu;
+  device->client = stretto_client_create(&options, &runtime->options.ops);
+  if (device->client == NULL || create_stream(device, &device->default_stream) != cudaSuccess) {
+    runtime_fail(runtime, ncclSystemError, "device %u: no driver client", gpu);
+    destroy_device(device);
+    return NULL;
+  }
+  runtime->devices[gpu] = device;
+  return device;
+}
+
+struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream) {
+  return stream == NULL ? device->default_stream : stream;
+}
+
+static cudaError_t synchronize(struct CUstream_st* stream) {
+  const device_t* device = stream->device;
+  const stretto_status_t status =
+      device->client->api->stream_synchronize(device->client, stream->stream);
+  return runtime_status(device->runtime, device, status) == ncclSuccess ? cudaSuccess
+                                                                        : cudaErrorLaunchFailure;
+}
+
+// Keeps the error for cudaGetLastError.
+static cudaError_t keep(cudaError_t error) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (error != cudaSuccess && runtime != NULL) runtime->cuda_error = error;
+  return error;
+}
+
+// The device that the calling thread has chosen.
+static device_t* current_device(void) {
+  stretto_runtime_t* runtime = runtime_current();
+  return runtime == NULL ? NULL : runtime_device(runtime, runtime->device);
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  const stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL || count == NULL) return keep(cudaErrorInvalidValue);
+  *count = (int)runtime->options.gpus;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  const stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL || device == NULL) return keep(cudaErrorInvalidValue);
+  *device = (int)runtime->device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL || device < 0 || (uint32_t)device >= runtime->options.gpus)
+    return keep(cudaErrorInvalidDevice);
+  runtime->device = (uint32_t)device;
+  return cudaSuccess;
+}
+
+// Memory
+
+// The smallest free block that holds `bytes`, or null.
+static memory_block_t* free_block(const device_t* device, uint64_t bytes) {
+  memory_block_t* best = NULL;
+  for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
+    if (b->free && b->bytes >= bytes && (best == NULL || b->bytes < best->bytes)) best = b;
+  }
+  return best;
+}
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  device_t* device = current_device();
+  if (device == NULL || pointer == NULL) return keep(cudaErrorInvalidValue);
+  *pointer = NULL;
+  if (bytes == 0) return cudaSuccess;
+  memory_block_t* block = free_block(device, bytes);
+  if (block == NULL) {
+    const stretto_client_t* client = device->client;
+    block = calloc(1, sizeof *block);
+    if (block == NULL) return keep(cudaErrorMemoryAllocation);
+    block->bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const stretto_status_t status =
+        client->api->allocate(device->client, device->default_stream->stream, block->bytes,
+                              ALIGNMENT, STRETTO_ALLOCATION_CACHED, &block->address);
+    if (runtime_status(device->runtime, device, status) != ncclSuccess ||
+        synchronize(device->default_stream) != cudaSuccess) {
+      free(block);
+      return keep(cudaErrorMemoryAllocation);
+    }
+    block->next = device->blocks;
+    device->blocks = block;
+  }
+  block->free = 0;
+  *pointer = (void*)(uintptr_t)block->address;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* pointer) {
+  if (pointer == NULL) return cudaSuccess;
+  device_t* device = current_device();
+  if (device == NULL) return keep(cudaErrorInvalidValue);
+  TRY_CUDA(cudaDeviceSynchronize());
+  for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
+    if (b->address != (uint64_t)(uintptr_t)pointer || b->free) continue;
+    b->free = 1;
+    return cudaSuccess;
+  }
+  return keep(cudaErrorInvalidValue);
+}
+
+int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes) {
+  for (const memory_block_t* b = device->blocks; b != NULL; b = b->next) {
+    if (!b->free && address >= b->address && address - b->address <= b->bytes &&
+        bytes <= b->bytes - (address - b->address))
+      return 1;
+  }
+  return 0;
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  device_t* device = current_device();
+  if (device == NULL) return keep(cudaErrorInvalidValue);
+  if (kind != cudaMemcpyHostToDevice) return keep(cudaErrorNotSupported);
+  if (bytes == 0) return cudaSuccess;
+  if (!runtime_has_memory(device, (uint64_t)(uintptr_t)to, bytes)) return keep(cudaErrorInvalidValue);
+  TRY_CUDA(synchronize(device->default_stream));
+  const stretto_status_t status = device->client->api->copy_to_device(
+      device->client, (uint64_t)(uintptr_t)to, from, bytes);
+  return runtime_status(device->runtime, device, status) == ncclSuccess
+             ? cudaSuccess
+             : keep(cudaErrorInvalidValue);
+}
+
+// Ragged ends go over PCIe, the rest is filled by the DMA engine.
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
+  device_t* device = current_device();
+  const uint64_t begin = (uint64_t)(uintptr_t)pointer, end = begin + bytes;
+  if (device == NULL || (bytes != 0 && !runtime_has_memory(device, begin, bytes)))
+    return keep(cudaErrorInvalidValue);
+  uint8_t ends[8];
+  memset(ends, value, sizeof ends);
+  uint64_t pattern;
+  memcpy(&pattern, ends, 8);
+  const uint64_t whole = (begin + 7) & ~7ull, whole_end = end & ~7ull;
+  TRY_CUDA(synchronize(device->default_stream));
+  const stretto_api_t* api = device->client->api;
+  stretto_status_t status = STRETTO_OK;
+  if (whole >= whole_end) {
+    for (uint64_t at = begin; at < end && status == STRETTO_OK; ++at)
+      status = api->copy_to_device(device->client, at, ends, 1);
+  } else {
+    status = api->fill(device->client, device->default_stream->stream, whole, whole_end - whole,
+                       pattern);
+    if (status == STRETTO_OK && begin < whole)
+      status = api->copy_to_device(device->client, begin, ends, whole - begin);
+    if (status == STRETTO_OK && whole_end < end)
+      status = api->copy_to_device(device->client, whole_end, ends, end - whole_end);
+  }
+  if (runtime_status(device->runtime, device, status) != ncclSuccess)
+    return keep(cudaErrorInvalidValue);
+  return keep(synchronize(device->default_stream));
+}
+
+// Streams
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  device_t* device = current_device();
+  if (device == NULL || stream == NULL) return keep(cudaErrorInvalidValue);
+  return keep(create_stream(device, stream));
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (stream == NULL) return keep(cudaErrorInvalidResourceHandle);
+  TRY_CUDA(synchronize(stream));
+  stream->destroyed = 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  device_t* device = stream == NULL ? current_device() : stream->device;
+  if (device == NULL) return keep(cudaErrorInvalidValue);
+  return keep(synchronize(stream == NULL ? device->default_stream : stream));
+}
+
+cudaError_t cudaDeviceSynchronize(void) {
+  device_t* device = current_device();
+  if (device == NULL) return keep(cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  for (struct CUstream_st* s = device->streams; s != NULL; s = s->next) {
+    const cudaError_t one = synchronize(s);
+    if (error == cudaSuccess) error = one;
+  }
+  return keep(error);
+}
+
+// Errors
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    case cudaErrorNotSupported: return "operation not supported";
+  }
+  return "unrecognized error code";
+}
+
+cudaError_t cudaGetLastError(void) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL) return cudaErrorInvalidValue;
+  const cudaError_t error = runtime->cuda_error;
+  runtime->cuda_error = cudaSuccess;
+  return error;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind cuda_runtime.h and nccl.h: one runtime a host program (a thread of the modelled
+// host), with a driver client for each GPU that the program uses. The platform makes one, says which
+// one the calling thread has, and asks it where the program stands.
+//
+// Two programs do not share a GPU: queues and memory of a client belong to its program.
+#ifndef STRETTO_SW_COLLECTIVES_RUNTIME_H_
+#define STRETTO_SW_COLLECTIVES_RUNTIME_H_
+
+#include "sw/driver/stretto_driver.h"
+#include "sw/include/formats/collective.h"
+#include "sw/include/nccl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct stretto_runtime_options {
+  stretto_host_ops_t ops;
+  uint32_t gpus;                    // Of the machine.
+  stretto_client_options_t client;  // Of each GPU; `gpu` is not used.
+  // Communicators; the same in all programs.
+  uint8_t engine;       // STRETTO_ENGINE_*.
+  uint8_t links;        // STRETTO_LINKS_*: the algorithm.
+  uint32_t channels;    // At most so many; gdma: at most 16 links a GPU.
+  uint32_t slots;
+  uint32_t slot_bytes;
+  const void* kernels;  // collective.elf.
+  size_t kernel_bytes;
+} stretto_runtime_options_t;
+
+typedef struct stretto_runtime stretto_runtime_t;
+
+// Null: no host memory.
+stretto_runtime_t* stretto_runtime_create(const stretto_runtime_options_t* options);
+void stretto_runtime_destroy(stretto_runtime_t* runtime);
+
+// Gives the runtime of the calling thread; set once, before any program starts.
+void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void));
+
+// Where the program stands, in words, for a report of a deadlock; "" outside of communication.
+const char* stretto_runtime_position(const stretto_runtime_t* runtime);
+
+// The first driver status that was not STRETTO_OK, or STRETTO_OK.
+stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // STRETTO_SW_COLLECTIVES_RUNTIME_H_

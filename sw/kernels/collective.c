@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives on compute units (GD-USE-01) over any engine. One wavefront a work-group; work-group =
+// channel: it owns a share of each rank's block and a link to each peer.
+//
+// Ring (links to rank + 1, from rank - 1). A buffer is cut into one block a rank, the blocks into
+// shares of the channels, the shares into pieces of half a FIFO: in step 0 of a piece all ranks send
+// and nobody receives, so it must fit. N ranks, r = own:
+//   reduce-scatter  step 0 sends block r - 1; step j adds what came to block r - 1 - j and sends it;
+//                   step N - 1 keeps it, block r. Block c is summed in the order c + 1, c + 2, .. c.
+//   all-gather      step 0 sends block r; step j keeps and passes on block r - j; N - 1 keeps.
+//   all-reduce      one after the other, piece by piece.
+//   all-to-all      blocks for rank r + k go k steps around, k = 1 .. N - 1.
+//   broadcast, reduce  a chain that begins behind or at the root.
+// Direct (links between all pairs): blocks go straight to their rank, and are added in the order
+// r, r - 1, r - 2, ...
+//
+// Every loop below depends on what all ranks know (count, ranks, channels), so ranks agree on the
+// number of slots of each link. An empty piece is no slot.
+#include "sw/kernels/stretto_comm.h"
+
+typedef struct run {
+  const stretto_collective_arguments_t* a;
+  stretto_sender_t* to;
+  stretto_receiver_t* from;
+  uint64_t block;      // Bytes of a rank's block; the last ones may have fewer, or none.
+  uint64_t total;      // Bytes of all blocks.
+  uint64_t share;      // Bytes of a channel's share of a block.
+  uint64_t begin;      // Of this channel's share in a block.
+  uint64_t piece;      // Bytes of a piece.
+} run_t;
+
+#ifndef COLLECTIVE_BEYOND
+#define COLLECTIVE_BEYOND 0u  // Bytes that are moved too many: for tests of the checks.
+#endif
+
+#define SHARE_BYTES 8192u   // A channel takes part from so many bytes of a block on.
+#define ALIGN_BYTES 256u    // Of shares.
+
+KERNEL_INLINE uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+KERNEL_INLINE uint64_t align_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
+KERNEL_INLINE uint32_t wrap(uint32_t rank, uint32_t ranks) {
+  while (rank >= ranks) rank -= ranks;
+  return rank;
+}
+
+// Shares of a block among the channels: as few channels as have SHARE_BYTES each.
+static void cut(run_t* run, uint64_t bytes, uint64_t total) {
+  const stretto_comm_t* comm = &run->a->comm;
+  run->block = bytes;
+  run->total = total;
+  const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
+  run->share = align_up((bytes + channels - 1) / channels, ALIGN_BYTES);
+  run->begin = run->share * tile_csr(TILE_CSR_WG_ID);
+  run->piece = stretto_comm_fifo_bytes(comm) / 2;
+}
+
+// The piece at `at` of this channel's share of block `index`: offset in the buffer and bytes.
+typedef struct span {
+  uint64_t offset;
+  uint64_t bytes;
+} span_t;
+
+static span_t span_of(const run_t* run, uint32_t index, uint64_t at) {
+  span_t span = {0, 0};
+  const uint64_t inside = run->begin + at;
+  const uint64_t block_end = min_u64(run->block, inside + min_u64(run->piece, run->share - at));
+  span.offset = run->block * index + inside;
+  const uint64_t end = min_u64(run->total, run->block * index + block_end);
+  if (inside < block_end && span.offset < end) span.bytes = end - span.offset;
+  return span;
+}
+
+// What a step does with its slots.
+#define SEND 1u
+#define RECEIVE 2u
+#define REDUCE 4u  // What came is combined with `source`.
+
+// Moves `bytes` slot by slot: from `source` and/or what comes, to `target` (0 = none) and/or the peer.
+static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint64_t source,
+                                           uint64_t target, uint64_t bytes) {
+  const uint32_t slot_bytes = run->a->comm.slot_bytes;
+  stretto_movement_t m = {0};
+  m.element = (how & REDUCE) != 0 ? run->a->element : STRETTO_BYTE;
+  m.reduction = run->a->reduction;
+  for (uint64_t done = 0; done < bytes; done += slot_bytes) {
+    m.bytes = (uint32_t)min_u64(slot_bytes, bytes - done + COLLECTIVE_BEYOND);
+    m.from = source + done;
+    m.with = 0;
+    m.to = target == 0 ? 0 : target + done;
+    m.also = 0;
+    if ((how & RECEIVE) != 0) {
+      const uint64_t slot = stretto_receiver_slot(run->from);
+      if ((how & REDUCE) != 0) m.with = slot;
+      else m.from = slot;
+    }
+    if ((how & SEND) != 0) m.also = stretto_sender_slot(run->to);
+    stretto_move(&m);
+    if ((how & SEND) != 0) stretto_put(run->to, m.bytes);
+    if ((how & RECEIVE) != 0) stretto_release(run->from);
+  }
+}
+
+// Buffers in bytes; 0 + offset is never used where there is no buffer.
+KERNEL_INLINE uint64_t in(const run_t* run, span_t span) { return run->a->source + span.offset; }
+KERNEL_INLINE uint64_t out(const run_t* run, span_t span) { return run->a->target + span.offset; }
+
+// Ring
+
+// Where the reduced block goes: its place in the target, or the target's begin (reduce-scatter).
+static void ring_reduce_scatter(const run_t* run, uint64_t at, int in_place, unsigned last) {
+  const uint32_t n = run->a->comm.ranks, r = run->a->comm.rank;
+  for (uint32_t j = 0; j < n; ++j) {
+    const span_t span = span_of(run, wrap(r + 2 * n - 1 - j, n), at);
+    if (span.bytes == 0) continue;
+    if (j == 0) {
+      step(run, SEND, in(run, span), 0, span.bytes);
+    } else if (j < n - 1) {
+      step(run, SEND | RECEIVE | REDUCE, in(run, span), 0, span.bytes);
+    } else {
+      const uint64_t target = in_place ? out(run, span) : run->a->target + run->begin + at;
+      step(run, RECEIVE | REDUCE | last, in(run, span), target, span.bytes);
+    }
+  }
+}
+
+// Steps 1 .. N - 1 of an all-gather: block r has been sent.
+static void ring_pass_on(const run_t* run, uint64_t at) {
+  const uint32_t n = run->a->comm.ranks, r = run->a->comm.rank;
+  for (uint32_t j = 1; j < n; ++j) {
+    const span_t span = span_of(run, wrap(r + n - j, n), at);
+    if (span.bytes == 0) continue;
+    step(run, RECEIVE | (j < n - 1 ? SEND : 0), 0, out(run, span), span.bytes);
+  }
+}
+
+static void ring_all_gather(const run_t* run, uint64_t at) {
+  const span_t span = span_of(run, run->a->comm.rank, at);
+  const uint64_t source = run->a->source + run->begin + at;
+  const uint64_t target = out(run, span);
+  if (span.bytes != 0) step(run, SEND, source, target == source ? 0 : target, span.bytes);
+  ring_pass_on(run, at);
+}
+
+static void ring_all_reduce(const run_t* run, uint64_t at) {
+  ring_reduce_scatter(run, at, 1, SEND);
+  ring_pass_on(run, at);
+}
+
+// Blocks of one distance go one hop, or arrive.
+static void ring_hop(const run_t* run, uint64_t at, uint32_t distance, uint32_t hop) {
+  const uint32_t n = run->a->comm.ranks, r = run->a->comm.rank;
+  if (hop > distance) return;
+  const span_t span = span_of(run, wrap(r + (hop == 0 ? distance : n - distance), n), at);
+  if (hop == 0)
+    step(run, SEND, in(run, span), 0, span.bytes);
+  else
+    step(run, hop < distance ? SEND | RECEIVE : RECEIVE, 0, hop < distance ? 0 : out(run, span),
+         span.bytes);
+}
+
+// Distances k and N - k together: block r - k arrives where the one lay that left for r - k, so the
+// buffers may be the same.
+static void ring_all_to_all(const run_t* run, uint64_t at) {
+  const uint32_t n = run->a->comm.ranks;
+  const span_t own = span_of(run, run->a->comm.rank, at);
+  if (in(run, own) != out(run, own)) step(run, 0, in(run, own), out(run, own), own.bytes);
+  for (uint32_t k = 1; 2 * k <= n; ++k) {
+    for (uint32_t hop = 0; hop <= n - k; ++hop) {
+      ring_hop(run, at, k, hop);
+      if (n - k != k) ring_hop(run, at, n - k, hop);
+    }
+  }
+}
+
+// The block is the whole buffer. Broadcast: root first; reduce: root last.
+static void ring_chain(const run_t* run, uint64_t at) {
+  const uint32_t n = run->a->comm.ranks;
+  const int reduce = run->a->op == STRETTO_REDUCE;
+  const uint32_t begin = wrap(run->a->root + (reduce ? 1 : 0), n);
+  const uint32_t place = wrap(run->a->comm.rank + n - begin, n);
+  const span_t span = span_of(run, 0, at);
+  if (span.bytes == 0) return;
+  const unsigned send = place < n - 1 ? SEND : 0;
+  const unsigned receive = place > 0 ? RECEIVE | (reduce ? REDUCE : 0) : 0;
+  const uint64_t source = in(run, span);
+  uint64_t target = out(run, span);
+  if (reduce ? send != 0 : place == 0 && target == source) target = 0;
+  step(run, send | receive, source, target, span.bytes);
+}
+
+static void ring_piece(const run_t* run, uint64_t at) {
+  switch (run->a->op) {
+    case STRETTO_ALL_REDUCE: ring_all_reduce(run, at); break;
+    case STRETTO_REDUCE_SCATTER: ring_reduce_scatter(run, at, 0, 0); break;
+    case STRETTO_ALL_GATHER: ring_all_gather(run, at); break;
+    case STRETTO_ALL_TO_ALL: ring_all_to_all(run, at); break;
+    default: ring_chain(run, at); break;
+  }
+}
+
+static void ring(run_t* run) {
+  const stretto_comm_t* comm = &run->a->comm;
+  const uint32_t n = comm->ranks, channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  stretto_sender_t to;
+  stretto_receiver_t from;
+  stretto_sender_open(&to, comm, wrap(comm->rank + 1, n), channel);
+  stretto_receiver_open(&from, comm, wrap(comm->rank + n - 1, n), channel);
+  run->to = &to;
+  run->from = &from;
+  for (uint64_t at = 0; at < run->share; at += run->piece) ring_piece(run, at);
+  stretto_sender_close(&to);
+  stretto_receiver_close(&from);
+}
+
+// Direct
+
+typedef struct peers {
+  stretto_sender_t to[STRETTO_COMM_MAX_RANKS];  // By distance: to rank r + p, from rank r - p.
+  stretto_receiver_t from[STRETTO_COMM_MAX_RANKS];
+} peers_t;
+
+KERNEL_INLINE uint32_t ahead(const run_t* run, uint32_t p) {
+  return wrap(run->a->comm.rank + p, run->a->comm.ranks);
+}
+KERNEL_INLINE uint32_t behind(const run_t* run, uint32_t p) {
+  return wrap(run->a->comm.rank + run->a->comm.ranks - p, run->a->comm.ranks);
+}
+
+static void direct_send(run_t* run, peers_t* peers, uint32_t p, uint64_t source, uint64_t bytes) {
+  run->to = &peers->to[p];
+  step(run, SEND, source, 0, bytes);
+}
+static void direct_receive(run_t* run, peers_t* peers, uint32_t p, uint64_t target,
+                           uint64_t bytes) {
+  run->from = &peers->from[p];
+  step(run, RECEIVE, 0, target, bytes);
+}
+
+// target <- source + what comes from all others.
+static void direct_reduce(run_t* run, peers_t* peers, uint64_t source, uint64_t target,
+                          uint64_t bytes) {
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
+    run->from = &peers->from[p];
+    step(run, RECEIVE | REDUCE, source, target, bytes);
+    tile_wait(0);  // The next one loads what this one stored.
+    source = target;
+  }
+}
+
+static void direct_reduce_scatter(run_t* run, peers_t* peers, uint64_t at, uint64_t target) {
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
+    const span_t span = span_of(run, ahead(run, p), at);
+    direct_send(run, peers, p, in(run, span), span.bytes);
+  }
+  const span_t own = span_of(run, run->a->comm.rank, at);
+  direct_reduce(run, peers, in(run, own), target, own.bytes);
+}
+
+static void direct_all_gather(run_t* run, peers_t* peers, uint64_t at, uint64_t source) {
+  const span_t own = span_of(run, run->a->comm.rank, at);
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p)
+    direct_send(run, peers, p, source, own.bytes);
+  if (source != out(run, own)) step(run, 0, source, out(run, own), own.bytes);
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
+    const span_t span = span_of(run, behind(run, p), at);
+    direct_receive(run, peers, p, out(run, span), span.bytes);
+  }
+}
+
+static void direct_all_to_all(run_t* run, peers_t* peers, uint64_t at) {
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
+    const span_t span = span_of(run, ahead(run, p), at);
+    direct_send(run, peers, p, in(run, span), span.bytes);
+  }
+  const span_t own = span_of(run, run->a->comm.rank, at);
+  if (in(run, own) != out(run, own)) step(run, 0, in(run, own), out(run, own), own.bytes);
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
+    const span_t span = span_of(run, behind(run, p), at);
+    direct_receive(run, peers, p, out(run, span), span.bytes);
+  }
+}
+
+// The block is the whole buffer.
+static void direct_rooted(run_t* run, peers_t* peers, uint64_t at) {
+  const uint32_t n = run->a->comm.ranks, r = run->a->comm.rank, root = run->a->root;
+  const span_t span = span_of(run, 0, at);
+  const int reduce = run->a->op == STRETTO_REDUCE;
+  if (r != root) {
+    if (reduce)
+      direct_send(run, peers, wrap(root + n - r, n), in(run, span), span.bytes);
+    else
+      direct_receive(run, peers, wrap(r + n - root, n), out(run, span), span.bytes);
+  } else if (reduce) {
+    direct_reduce(run, peers, in(run, span), out(run, span), span.bytes);
+  } else {
+    for (uint32_t p = 1; p < n; ++p) direct_send(run, peers, p, in(run, span), span.bytes);
+    if (in(run, span) != out(run, span)) step(run, 0, in(run, span), out(run, span), span.bytes);
+  }
+}
+
+static void direct_piece(run_t* run, peers_t* peers, uint64_t at) {
+  const span_t own = span_of(run, run->a->comm.rank, at);
+  switch (run->a->op) {
+    case STRETTO_ALL_REDUCE:
+      direct_reduce_scatter(run, peers, at, out(run, own));
+      direct_all_gather(run, peers, at, out(run, own));
+      break;
+    case STRETTO_REDUCE_SCATTER:
+      direct_reduce_scatter(run, peers, at, run->a->target + run->begin + at);
+      break;
+    case STRETTO_ALL_GATHER:
+      direct_all_gather(run, peers, at, run->a->source + run->begin + at);
+      break;
+    case STRETTO_ALL_TO_ALL: direct_all_to_all(run, peers, at); break;
+    default: direct_rooted(run, peers, at); break;
+  }
+}
+
+static void direct(run_t* run) {
+  const stretto_comm_t* comm = &run->a->comm;
+  const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  peers_t peers;
+  for (uint32_t p = 1; p < comm->ranks; ++p) {
+    stretto_sender_open(&peers.to[p], comm, ahead(run, p), channel);
+    stretto_receiver_open(&peers.from[p], comm, behind(run, p), channel);
+  }
+  for (uint64_t at = 0; at < run->share; at += run->piece) direct_piece(run, &peers, at);
+  for (uint32_t p = 1; p < comm->ranks; ++p) {
+    stretto_sender_close(&peers.to[p]);
+    stretto_receiver_close(&peers.from[p]);
+  }
+}
+
+// Bytes of a rank's block and of all of them.
+static void cut_collective(run_t* run) {
+  const stretto_collective_arguments_t* a = run->a;
+  const uint64_t bytes = a->count * a->element_bytes;
+  switch (a->op) {
+    case STRETTO_ALL_REDUCE:
+      cut(run, align_up((bytes + a->comm.ranks - 1) / a->comm.ranks, ALIGN_BYTES), bytes);
+      break;
+    case STRETTO_BROADCAST:
+    case STRETTO_REDUCE: cut(run, bytes, bytes); break;
+    default: cut(run, bytes, bytes * a->comm.ranks); break;
+  }
+}
+
+void collective(void) {
+  const stretto_collective_arguments_t* a =
+      (const stretto_collective_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  run_t run = {.a = a};
+  cut_collective(&run);
+  if (run.begin < run.block) {
+    if (a->comm.ranks == 1) {
+      run.piece = run.share;
+      const span_t all = span_of(&run, 0, 0);
+      if (a->source != a->target) step(&run, 0, in(&run, all), out(&run, all), all.bytes);
+    } else if (a->comm.links == STRETTO_LINKS_RING) {
+      ring(&run);
+    } else {
+      direct(&run);
+    }
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
+// Point to point: transfers with all peers side by side, a piece each in turn.
+
+typedef struct exchange {
+  const stretto_send_receive_arguments_t* a;
+  peers_t peers;  // By rank.
+  uint64_t most;  // Bytes of the longest share.
+} exchange_t;
+
+KERNEL_INLINE uint64_t share_bytes(const stretto_comm_t* comm, uint64_t bytes) {
+  const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
+  return align_up((bytes + channels - 1) / channels, ALIGN_BYTES);
+}
+KERNEL_INLINE uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+// The piece at `at` of this channel's share of a transfer.
+static span_t part_of(const stretto_comm_t* comm, uint64_t bytes, uint64_t at) {
+  const uint64_t share = share_bytes(comm, bytes);
+  const uint64_t begin = share * tile_csr(TILE_CSR_WG_ID) + at;
+  const uint64_t end = min_u64(bytes, begin + min_u64(stretto_comm_fifo_bytes(comm) / 2,
+                                                      at < share ? share - at : 0));
+  const span_t span = {begin, begin < end ? end - begin : 0};
+  return span;
+}
+
+static void exchange_piece(exchange_t* x, run_t* run, uint64_t at) {
+  const stretto_comm_t* comm = &x->a->comm;
+  for (uint32_t p = 0; p < comm->ranks; ++p) {
+    const uint32_t peer = wrap(comm->rank + p, comm->ranks);
+    const stretto_transfer_t* t = &x->a->with[peer];
+    const span_t span = part_of(comm, t->source_bytes, at);
+    run->to = &x->peers.to[peer];
+    if (span.bytes != 0)
+      step(run, p == 0 ? 0 : SEND, t->source + span.offset, p == 0 ? t->target + span.offset : 0,
+           span.bytes);
+  }
+  for (uint32_t p = 1; p < comm->ranks; ++p) {
+    const uint32_t peer = wrap(comm->rank + comm->ranks - p, comm->ranks);
+    const stretto_transfer_t* t = &x->a->with[peer];
+    const span_t span = part_of(comm, t->target_bytes, at);
+    run->from = &x->peers.from[peer];
+    if (span.bytes != 0) step(run, RECEIVE, 0, t->target + span.offset, span.bytes);
+  }
+}
+
+static void exchange_open(exchange_t* x) {
+  const stretto_comm_t* comm = &x->a->comm;
+  const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
+    const stretto_transfer_t* t = &x->a->with[peer];
+    x->most = max_u64(x->most, max_u64(share_bytes(comm, t->source_bytes),
+                                       share_bytes(comm, t->target_bytes)));
+    if (peer == comm->rank) continue;
+    if (t->source_bytes != 0) stretto_sender_open(&x->peers.to[peer], comm, peer, channel);
+    if (t->target_bytes != 0) stretto_receiver_open(&x->peers.from[peer], comm, peer, channel);
+  }
+}
+
+void send_receive(void) {
+  exchange_t x;
+  x.a = (const stretto_send_receive_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  x.most = 0;
+  const stretto_comm_t* comm = &x.a->comm;
+  // step() looks at the communicator only, when nothing is reduced.
+  run_t run = {.a = (const stretto_collective_arguments_t*)(uintptr_t)x.a};
+  exchange_open(&x);
+  const uint64_t piece = stretto_comm_fifo_bytes(comm) / 2;
+  for (uint64_t at = 0; at < x.most; at += piece) exchange_piece(&x, &run, at);
+  for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
+    if (peer == comm->rank) continue;
+    if (x.a->with[peer].source_bytes != 0) stretto_sender_close(&x.peers.to[peer]);
+    if (x.a->with[peer].target_bytes != 0) stretto_receiver_close(&x.peers.from[peer]);
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
+// Eight tiles and 4 KiB of scalar registers. A link takes 112 bytes of private memory.
+#define COLLECTIVE_REGISTERS (8 * STRETTO_MOVE_BYTES + 4096)
+
+STRETTO_KERNEL(collective, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
+               .private_bytes = 16384, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_collective_arguments_t));
+STRETTO_KERNEL(send_receive, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
+               .private_bytes = 16384, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_send_receive_arguments_t));

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of kind collective through the executable: every element of every rank right, nothing
+// else written, in the units of the table. State space: op x engine x ranks x count x place x type x
+// reduction; counts are those at which something in the cut into blocks, shares and slots changes: none,
+// one, fewer and more than ranks, one that nothing divides. Bytes on the wire are those of the algorithms
+// (ring: derived in the test). tests/collectives.sh runs the whole space.
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+// Runs, and returns `job` of stats.json if nothing was wrong.
+boost::json::value run(const std::string& workload, const std::string& mode,
+                       const std::vector<std::string>& sets) {
+  const Scratch scratch;
+  std::string command = "run collectives/" + workload + " --mode " + mode;
+  for (const std::string& set : sets) command += " --set " + set;
+  const Finished finished = run_stretto(command + " --out " + scratch.path + "/r");
+  INFO(command << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  CHECK(finished.says("# Out of bounds values : 0 OK"));
+  const boost::json::value root = stats(scratch.path + "/r");
+  CHECK(root.at("check").at("mismatches").to_number<int>() == 0);
+  CHECK(root.at("audit").at("violations").to_number<int>() == 0);
+  return root.at("job");
+}
+
+// Both places, counts around `ranks`, both engines.
+void odd_counts(const std::string& op, unsigned ranks) {
+  const std::string n = std::to_string(ranks - 1) + "," + std::to_string(ranks + 1);
+  for (const char* engine : {"mmio", "gdma"}) {
+    const boost::json::value job =
+        run(op, engine, {"gpus=" + std::to_string(ranks), "gpu.cus=8", "collective.counts=0,1,2," + n + ",10007",
+                         "collective.iterations=1"});
+    REQUIRE(job.at("sizes").as_array().size() == 6);
+    for (const boost::json::value& size : job.at("sizes").as_array()) {
+      CHECK(size.at("out_of_place").at("wrong").to_number<int>() == 0);
+      CHECK(size.at("in_place").at("wrong").to_number<int>() == 0);
+    }
+  }
+}
+
+uint64_t wire_bytes(const std::string& op, const std::string& engine, uint64_t count) {
+  const boost::json::value job = run(op, engine, {"gpus=4", "gpu.cus=8", "collective.counts=" + std::to_string(count)});
+  return job.at("sizes").at(0).at("out_of_place").at("wire_bytes").to_number<uint64_t>();
+}
+
+}  // namespace
+
+TEST_CASE("all-reduce of odd counts on 2, 3, 4, 8 ranks") {
+  for (unsigned ranks : {2, 3, 4, 8}) odd_counts("all_reduce", ranks);
+}
+TEST_CASE("reduce-scatter of odd counts on 2, 3, 4, 8 ranks") {
+  for (unsigned ranks : {2, 3, 4, 8}) odd_counts("reduce_scatter", ranks);
+}
+TEST_CASE("all-gather of odd counts on 2, 3, 4, 8 ranks") {
+  for (unsigned ranks : {2, 3, 4, 8}) odd_counts("all_gather", ranks);
+}
+TEST_CASE("all-to-all of odd counts on 2, 3, 4, 8 ranks") {
+  for (unsigned ranks : {2, 3, 4, 8}) odd_counts("all_to_all", ranks);
+}
+TEST_CASE("broadcast of odd counts on 2, 3, 4, 8 ranks") {
+  for (unsigned ranks : {2, 3, 4, 8}) odd_counts("broadcast", ranks);
+}
+TEST_CASE("send and receive of odd counts on 2, 3, 4, 8 ranks") {
+  for (unsigned ranks : {2, 3, 4, 8}) odd_counts("sendrecv", ranks);
+}
+
+TEST_CASE("every type and reduction") {
+  for (const char* type : {"half", "bfloat16", "float", "int32"}) {
+    for (const char* reduction : {"sum", "prod", "max", "min"}) {
+      run("all_reduce", "gdma",
+          {"gpus=3", "gpu.cus=8", "collective.counts=1,4099", std::string("collective.type=") + type,
+           std::string("collective.redop=") + reduction, "collective.iterations=1"});
+    }
+  }
+}
+
+TEST_CASE("a root other than the first, and reduce") {
+  run("broadcast", "mmio", {"gpus=4", "gpu.cus=8", "collective.root=2", "collective.counts=1,999"});
+  run("broadcast", "gdma", {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=3",
+                            "collective.counts=1,999"});
+}
+
+TEST_CASE("blocks go straight to their rank where links allow it") {
+  for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
+    for (const char* engine : {"mmio", "gdma"}) {
+      const boost::json::value job =
+          run(op, engine, {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+                           "collective.counts=0,1,4,6,20011", "collective.iterations=1"});
+      CHECK(job.at("algorithm").as_string() == "direct");
+    }
+  }
+  run("broadcast", "gdma", {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+                            "collective.op=reduce", "collective.root=3", "collective.counts=1,20011"});
+}
+
+TEST_CASE("buffers of several rounds of the FIFOs") {
+  for (const char* engine : {"mmio", "gdma"}) {
+    run("all_reduce", engine, {"gpus=3", "collective.counts=1000003", "collective.type=half",
+                               "software.fifo_slots=4", "software.slot_bytes=4096"});
+    run("all_to_all", engine, {"gpus=3", "collective.counts=100003", "software.fifo_slots=2",
+                               "software.slot_bytes=16384", "software.channels=3"});
+  }
+}
+
+// Ring, N ranks: each rank sends 2 (N - 1) / N of the buffer, and beside it at most one flag of 8 B and
+// one credit a slot.
+TEST_CASE("wire bytes are those of the ring") {
+  const uint64_t count = 1 << 18, bytes = 4 * count, slots = 4 * 6 * 8;
+  for (const char* engine : {"mmio", "gdma"}) {
+    const uint64_t wire = wire_bytes("all_reduce", engine, count);
+    CHECK(wire >= 6 * bytes);
+    CHECK(wire <= 6 * bytes + slots * 16);
+  }
+}
+
+// Bytes too many come from behind a block: they overwrite the next block of an all-gather, and what lies
+// behind the one block of a reduce-scatter.
+TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
+  const auto beyond = [](const std::string& op) {
+    const Scratch scratch;
+    return run_stretto("run collectives/" + op + " --mode mmio --set gpus=2 --set gpu.cus=8 "
+                       "--set collective.counts=1000,1001 --set software.collective=" STRETTO_BUILD_DIR
+                       "/sw/kernels/collective_beyond.elf --out " + scratch.path + "/r");
+  };
+  const Finished gather = beyond("all_gather"), scatter = beyond("reduce_scatter");
+  INFO(gather.output << scatter.output);
+  CHECK(gather.status == 1);
+  CHECK(gather.says("FAILED"));
+  CHECK(gather.says("rank 1 element 1000: got bits 0x0"));
+  CHECK(scatter.status == 1);
+  CHECK(scatter.says("bytes of buffers written that nobody may write"));
+}
+
+TEST_CASE("what a workload or the machine cannot do is refused in one line") {
+  const auto refused = [](const std::string& arguments, const std::string& why) {
+    const Finished finished = run_stretto("run collectives/all_reduce " + arguments);
+    INFO(arguments << "\n" << finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(why));
+  };
+  refused("--set collective.counts=1,x", "counts '1,x'");
+  refused("--set collective.min_bytes=100 --set collective.max_bytes=10", "min_bytes above max_bytes");
+  refused("--set collective.size=1", "unknown");
+  refused("--set collective.op=gather", "gather");
+  refused("--set collective.root=9", "root 9 of 8 GPUs");
+  refused("--set software.algorithm=direct", "links between neighbours");
+  refused("--set software.fifo_slots=3", "fifo_slots must be even");
+  refused("--set collective.max_bytes=0x100000000 --set software.memory_gib=4", "does not fit");
+  refused("--set sim.mirror=true", "sim.mirror");
+}
