@@ -60,6 +60,7 @@ p2p_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
     ++p.sizes;
   }
   p.rounds = what.rounds;
+  p.latency_bytes = what.latency_bytes;
   p.contiguous = what.contiguous;
   p.buffer_bytes = std::min(kMaxBuffer, std::max(what.max_bytes, what.total_bytes));
   p.clock_mhz = spec.gpu.clock_mhz;
@@ -199,7 +200,9 @@ class PointToPoint final : public Job {
                   bytes >> P2P_UNIT_SHIFT, true);
     };
     if (rank == 0 && (engine == P2P_MEMCPY || engine == P2P_C_DRV)) return sent;
-    add(0, engine == P2P_MEMCPY ? 0 : p.bytes[p.sizes - 1]);  // Of a latency.
+    for (uint32_t i = 0; engine != P2P_MEMCPY && i < p.sizes; ++i) {
+      if (engine == P2P_C_DRV || p.bytes[i] <= p.latency_bytes) add(0, p.bytes[i]);
+    }
     if (rank == 0 || engine == P2P_C_DRV) return sent;
     for (uint32_t i = 0; i < p.sizes; ++i) {
       const uint64_t count = std::min<uint64_t>(p2p_places(&p, i), p.messages[i]);
@@ -319,6 +322,8 @@ void PointToPointKind::describe(ParameterSet& set) {
   set.number("total_bytes", total_bytes, 1024, kMaxBuffer,
              "Bytes of a rate, as far as that is more than two messages.");
   set.number("rounds", rounds, 1, kMaxRounds, "Round trips (c-drv: messages) of a latency.");
+  set.number("latency_bytes", latency_bytes, 0, kMaxBuffer,
+             "Largest message whose latency is measured (c-drv: always).");
   set.flag("contiguous", contiguous,
            "Messages of a rate lie side by side, so that a software engine can merge them.");
 }
@@ -347,6 +352,7 @@ std::map<std::string, uint64_t> PointToPointKind::shape() const {
           {"factor", factor},
           {"messages", messages},
           {"total_bytes", total_bytes},
+          {"latency_bytes", latency_bytes},
           {"rounds", rounds}};
 }
 

@@ -351,18 +351,19 @@ static stretto_status_t send_latency(p2p_rank_t* g, uint32_t size) {
 }
 
 static stretto_status_t measure(p2p_rank_t* g, uint32_t size) {
+  const int latency = g->p->bytes[size] <= g->p->latency_bytes;
   switch (g->p->engine) {
     case P2P_MEMCPY:
       if (g->p->rank == 0) TRY(copy_rate(g, size));
       return meet(g);
     case P2P_C_ASYNC:
       if (g->p->rank == 0) TRY(copy_rate(g, size));
-      return async_latency(g, size);
+      return latency ? async_latency(g, size) : meet(g);
     case P2P_C_DRV:
       return driven_latency(g, size);
     default:
       TRY(send_rate(g, size));
-      return send_latency(g, size);
+      return latency ? send_latency(g, size) : STRETTO_OK;
   }
 }
 
