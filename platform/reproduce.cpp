@@ -14,14 +14,12 @@
 #include <sstream>
 
 #include "models/common/error.h"
-#include "models/common/read_file.h"
 #include "platform/atomic_file.h"
+#include "platform/campaign.h"
 #include "platform/cli.h"
 #include "platform/compare.h"
-#include "platform/job_pool.h"
 #include "platform/machine.h"
 #include "platform/options.h"
-#include "platform/system.h"
 #include "platform/t3_targets.h"
 #include "platform/workload.h"
 #include "platform/yaml_file.h"
@@ -81,13 +79,12 @@ struct Simulation {
   std::string mode;
   bool full = false;
   std::string folder;
-  std::string key;  // See checked_key().
 };
 
 class Reproduction {
  public:
   explicit Reproduction(const ReproduceOptions& options)
-      : options_(options), machines_(split(options.machines, ',')) {
+      : options_(options), campaign_("t3", options), machines_(split(options.machines, ',')) {
     if (machines_.empty()) throw UserError("--machines: give at least one, as in t3,t3-paper");
     check_options();
     for (const std::string& name : shipped("workloads")) {
@@ -103,17 +100,21 @@ class Reproduction {
     }
     if (cases_.empty()) throw UserError("--cases: give at least one, as in tnlg,mega-op");
     plan();
-    for (Simulation& one : simulations_) one.key = checked_key(one);
-    if (options.table_only && !fs::is_directory(options.out))
-      throw UserError("--table-only: " + options.out +
-                      ": no such folder; results are there after 'stretto reproduce t3'");
-    lock_ = std::make_unique<OutputFolder>(options.out);
+    for (const Simulation& one : simulations_) {
+      CampaignRun run;
+      run.folder = one.folder;
+      run.title = one.machine + " " + one.name + " " + one.mode + (one.full ? " full" : "");
+      run.workload = "t3/" + one.name;
+      run.mode = one.mode;
+      run.machine = one.machine;
+      if (!one.full) run.sets.push_back("sim.mirror=true");
+      campaign_.add(std::move(run));
+    }
+    campaign_.lock();
   }
 
   int run() {
-    tell_unreadable();
-    tell_stale();
-    const int status = options_.table_only ? kExitSuccess : simulate();
+    const int status = campaign_.simulate();
     load();
     write_cases();
     write_table();
@@ -138,10 +139,13 @@ class Reproduction {
         throw UserError("--machines " + options_.machines + ": two would share the folder " +
                         folder_of(machine));
     }
-    targets_ =
-        load_targets(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/t3.yaml");
-    if (std::none_of(targets_.begin(), targets_.end(),
-                     [this](const Target& target) { return computed(target) && wants(target); })) {
+    const std::vector<Target> all_targets = load_targets("t3");
+    for (const std::string& id : t3_ids()) {
+      for (const Target& target : all_targets) {
+        if (target.id == id && in_figure(target, options_.figure)) targets_.push_back(target);
+      }
+    }
+    if (targets_.empty()) {
       throw UserError("--figure " + options_.figure +
                       ": no target of this version; allowed: 16, 17, 18 or one of " +
                       t3_ids().front() + " .. " + t3_ids().back());
@@ -154,49 +158,6 @@ class Reproduction {
 
   static std::string folder_of(const std::string& machine) {
     return fs::path(machine).stem().string();
-  }
-
-  static bool computed(const Target& target) {
-    return std::find(t3_ids().begin(), t3_ids().end(), target.id) != t3_ids().end();
-  }
-
-  // Builds the machine description of a simulation, so that what is wrong with it is said before
-  // any simulation, and makes from it what must be equal for a result to be taken from a folder:
-  // the machine in all its parameters, the workload, and the executable and programs that ran. How
-  // many threads do it changes no result.
-  std::string checked_key(const Simulation& one) const {
-    RunOptions options;
-    options.mode = one.mode;
-    Machine machine;
-    SystemRequest request{machine, options, load_workload("t3/" + one.name), true, DataMode::stamp};
-    machine.load(one.machine);
-    request.workload.configure(machine);
-    if (!one.full) machine.set("sim.mirror=true");
-    for (const std::string& set : options_.sets) machine.set(set);
-    machine.check();
-    request.workload.what->check(request);
-    std::string text = "workload t3/" + one.name + "\nmode " + one.mode + "\n";
-    for (const auto& [key, size] : request.workload.what->shape())
-      text += key + " " + std::to_string(size) + "\n";
-    text += "impl " + options_.impl + "\n";
-    for (const Parameter& parameter : machine.parameters().all()) {
-      if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
-    }
-    std::vector<std::string> files = request.workload.what->kernel_files(request);
-    files.insert(files.begin(), {"/proc/self/exe", software_folder() + "/firmware/main.elf"});
-    for (const std::string& file : files) {
-      text += fs::path(file).filename().string() + " sha256 " + sum_of(file) + "\n";
-    }
-    return text;
-  }
-
-  const std::string& sum_of(const std::string& file) const {
-    std::string& sum = sums_[file];
-    if (sum.empty()) {
-      const std::string contents = read_file(file);
-      sum = sha256_hex(contents.data(), contents.size());
-    }
-    return sum;
   }
 
   void plan() {
@@ -233,113 +194,16 @@ class Reproduction {
         }
       }
     }
-    Simulation one{machine, simulated, {name}, mode, full, "", ""};
-    one.folder = options_.out + "/" + folder_of(machine) + "/" + simulated + "/" + mode +
-                 (full ? "-full" : "");
+    Simulation one{machine, simulated, {name}, mode, full, ""};
+    one.folder = folder_of(machine) + "/" + simulated + "/" + mode + (full ? "-full" : "");
     simulations_.push_back(std::move(one));
-  }
-
-  std::vector<std::string> arguments(const Simulation& one) const {
-    std::vector<std::string> words{"run",    "t3/" + one.name, "--machine", one.machine,
-                                   "--mode", one.mode,         "--out",     one.folder};
-    if (!one.full) words.insert(words.end(), {"--set", "sim.mirror=true"});
-    // With several simulations at a time each keeps to one thread.
-    if (options_.jobs > 1) words.insert(words.end(), {"--set", "sim.threads=1"});
-    if (!options_.impl.empty()) words.insert(words.end(), {"--impl", options_.impl});
-    for (const std::string& set : options_.sets) words.insert(words.end(), {"--set", set});
-    return words;
-  }
-
-  static bool readable(const Simulation& one) {
-    try {
-      const json::value root = load_results(one.folder);
-      const json::object& all = root.as_object();
-      return all.contains("status") && all.contains("time_ns") && all.contains("dram_bytes");
-    } catch (const UserError&) {
-      return false;
-    }
-  }
-
-  bool there(const Simulation& one) const {
-    return fs::exists(one.folder + "/stats.json") && fs::exists(one.folder + "/key") &&
-           readable(one) && text_of(load_results(one.folder), "status") == "complete";
-  }
-
-  bool done(const Simulation& one) const {
-    return there(one) && read_file(one.folder + "/key") == one.key;
-  }
-
-  void tell_unreadable() const {
-    std::vector<std::string> files;
-    for (const Simulation& one : simulations_) {
-      const std::string file = one.folder + "/stats.json";
-      if (fs::exists(file) && !readable(one)) files.push_back(file);
-    }
-    if (files.empty()) return;
-    std::fprintf(stderr, "reproduce t3: %zu results are damaged, the first is %s: %s\n",
-                 files.size(), files.front().c_str(), again());
-  }
-
-  const char* again() const { return options_.table_only ? "left out" : "simulated again"; }
-
-  void tell_stale() const {
-    const auto stale = std::count_if(simulations_.begin(), simulations_.end(),
-                                     [this](const Simulation& s) { return there(s) && !done(s); });
-    if (stale == 0) return;
-    std::fprintf(stderr,
-                 "reproduce t3: %td results in %s are of another build, firmware, kernel, machine "
-                 "or option: %s\n",
-                 stale, options_.out.c_str(), again());
-  }
-
-  static std::string text_of(const json::value& root, const char* name) {
-    const json::value* at = root.as_object().if_contains(name);
-    return at != nullptr && at->is_string() ? std::string(at->get_string()) : "";
-  }
-
-  int simulate() {
-    std::vector<ChildProcess> jobs;
-    std::error_code error;
-    const std::string self = fs::read_symlink("/proc/self/exe", error).string();
-    for (const Simulation& one : simulations_) {
-      if (done(one)) continue;
-      prepare_folder(one.folder);
-      fs::remove(one.folder + "/stats.json", error);
-      write_atomically(one.folder + "/key", one.key);
-      ChildProcess job;
-      job.title = one.machine + " " + one.name + " " + one.mode + (one.full ? " full" : "");
-      job.command = arguments(one);
-      job.command.insert(job.command.begin(), self);
-      job.log_file = one.folder + "/log";
-      jobs.push_back(std::move(job));
-    }
-    std::fprintf(stderr,
-                 "reproduce t3: %zu of %zu simulations to run, %u at a time, results in %s\n",
-                 jobs.size(), simulations_.size(), options_.jobs, options_.out.c_str());
-    size_t finished = 0;
-    int status = kExitSuccess;
-    const int signal = run_jobs(jobs, options_.jobs, [&](const ChildProcess& job) {
-      ++finished;
-      const bool failed = job.exit_code != 0 && !job.interrupted;
-      const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";
-      std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
-                   job.title.c_str(), how, job.exit_code, job.seconds, failed ? "; see " : "",
-                   failed ? job.log_file.c_str() : "");
-      if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
-    });
-    if (signal != 0)
-      throw Interrupted("interrupted; this goes on from here: " + options_.command_line, signal);
-    return status;
   }
 
   void load() {
     for (const Simulation& one : simulations_) {
-      if (!done(one)) continue;
-      const json::value root = load_results(one.folder);
-      // A result that failed its own checks measures nothing.
-      if (number_at(root, {"audit", "violations"}) != 0 ||
-          number_at(root, {"check", "mismatches"}) != 0)
-        continue;
+      const std::optional<json::value> result = campaign_.result(one.folder);
+      if (!result) continue;
+      const json::value& root = *result;
       T3Run run;
       run.total = number_at(root, {"time_ns", "total"});
       run.setup = number_at(root, {"time_ns", "setup"});
@@ -428,77 +292,21 @@ class Reproduction {
     write_atomically(options_.out + "/cases.csv", csv);
   }
 
-  bool wants(const Target& target) const {
-    if (options_.figure.empty() || target.id == options_.figure) return true;
-    const std::string figure = "Fig " + options_.figure;
-    const size_t at = target.section.find(figure);
-    return at != std::string::npos && (at + figure.size() == target.section.size() ||
-                                       !std::isdigit(target.section[at + figure.size()]));
-  }
-
   void write_table() {
-    std::string csv = "id,kind,metric,published,unit";
-    for (const std::string& machine : machines_)
-      csv += "," + machine + "," + machine + " ratio," + machine + " verdict," + machine + " note";
-    csv += ",statement\n";
-    std::printf("\n%-7s %-10s %-26s %9s", "id", "kind", "metric", "published");
-    for (const std::string& machine : machines_)
-      std::printf(" | %9s %6s %-7s", machine.c_str(), "ratio", "verdict");
-    std::printf("\n");
-    json::array rows;
-    unsigned count = 0;
-    std::map<std::string, unsigned> met;
-    for (const std::string& id : t3_ids()) {
-      const auto target = std::find_if(targets_.begin(), targets_.end(),
-                                       [&](const Target& t) { return t.id == id; });
-      if (target == targets_.end() || !wants(*target)) continue;
-      ++count;
-      const std::string published = target->value ? format("%g", *target->value) : "trend";
-      std::printf("%-7s %-10s %-26s %9s", id.c_str(), target->kind.c_str(), target->metric.c_str(),
-                  published.c_str());
-      csv += id + "," + target->kind + "," + target->metric + "," + published + "," + target->unit;
-      json::object row{{"id", id},
-                       {"kind", target->kind},
-                       {"metric", target->metric},
-                       {"unit", target->unit},
-                       {"statement", target->statement}};
-      row["published"] = target->value ? json::value(*target->value) : json::value();
-      std::string notes;
-      for (const std::string& machine : machines_) {
-        const Measured measured = measure(id, results_[machine]);
-        const std::string judged = verdict(*target, measured);
-        met[machine] += judged == "met";
-        const std::string value = measured.value ? format("%.3f", *measured.value) : "-";
-        const std::string ratio = measured.value && target->value
-                                      ? format("%.2f", *measured.value / *target->value)
-                                      : "-";
-        std::printf(" | %9s %6s %-7s", value.c_str(), ratio.c_str(), judged.c_str());
-        csv += "," + value + "," + ratio + "," + judged + ",\"" + measured.note + "\"";
-        if (!measured.note.empty()) notes += "        " + machine + ": " + measured.note + "\n";
-        json::object cell{{"verdict", judged}, {"note", measured.note}};
-        cell["measured"] = measured.value ? json::value(*measured.value) : json::value();
-        row[machine] = std::move(cell);
-      }
-      std::string statement = target->statement;
-      std::replace(statement.begin(), statement.end(), '"', '\'');
-      csv += ",\"" + statement + "\"\n";
-      std::printf("\n%s", notes.c_str());
-      rows.push_back(std::move(row));
-    }
-    for (const std::string& machine : machines_)
-      std::printf("%s: %u of %u met\n", machine.c_str(), met[machine], count);
-    write_atomically(options_.out + "/table.csv", csv);
-    write_atomically(options_.out + "/table.json", json::serialize(rows) + "\n");
+    write_targets({machines_, targets_,
+                   [this](const std::string& id, const std::string& machine) {
+                     return measure(id, results_[machine]);
+                   },
+                   options_.out});
     std::printf("written: %s/{table.csv,table.json,cases.csv}\n", options_.out.c_str());
   }
 
   const ReproduceOptions& options_;
+  Campaign campaign_;
   std::vector<std::string> machines_;
   std::vector<std::string> cases_;
   std::vector<Target> targets_;
   std::vector<Simulation> simulations_;
-  std::unique_ptr<OutputFolder> lock_;
-  mutable std::map<std::string, std::string> sums_;  // SHA-256 of files, by name.
   std::map<std::string, std::vector<T3Case>> results_;
 };
 

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <functional>
 
-#include "platform/yaml_file.h"
-
 namespace stretto {
 
 bool T3Case::has(std::initializer_list<const char*> modes) const {
@@ -29,23 +27,6 @@ double T3Case::ideal_nmc_time() const {
 
 double T3Case::ideal_speedup() const {
   return run("sequential").layer() / ideal_time();
-}
-
-std::vector<Target> load_targets(const std::string& file) {
-  std::vector<Target> targets;
-  const YAML::Node root = load_yaml(file);
-  for (const auto& item : root["results"]) {
-    Target target;
-    target.id = item["id"].Scalar();
-    target.section = item["sec"].Scalar();
-    target.statement = item["statement"].Scalar();
-    target.metric = item["metric"].Scalar();
-    target.kind = item["kind"].Scalar();
-    if (item["unit"].IsScalar()) target.unit = item["unit"].Scalar();
-    if (item["value"].IsScalar()) target.value = item["value"].as<double>();
-    targets.push_back(std::move(target));
-  }
-  return targets;
 }
 
 namespace {
@@ -447,22 +428,6 @@ Measured measure(const std::string& id, const std::vector<T3Case>& cases) {
     if (name == id) return recipe(cases);
   }
   return none();
-}
-
-std::string verdict(const Target& target, const Measured& measured) {
-  if (!measured.value) return "not run";
-  if (target.kind == "trend" || target.kind == "bound") return measured.holds ? "met" : "missed";
-  const bool headline = target.kind == "headline";
-  const double value = *measured.value, wanted = *target.value;
-  // Reductions and gaps: percentage points for headlines; gains: a share of the gain.
-  bool inside = false;
-  if (target.unit == "percentage_points" || (target.unit == "percent" && headline)) {
-    inside = std::abs(value - wanted) <= 5;
-  } else {
-    const double zero = target.unit == "x" ? 1 : 0;
-    inside = std::abs((value - zero) / (wanted - zero) - 1) <= (headline ? 0.15 : 0.25);
-  }
-  return inside ? "met" : "missed";
 }
 
 }  // namespace stretto

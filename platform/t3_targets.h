@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "platform/targets.h"
 
 namespace stretto {
 
@@ -42,28 +43,9 @@ struct T3Case {
   double ideal_speedup() const;
 };
 
-struct Target {
-  std::string id;
-  std::string section;  // "6.1.2, Fig 16".
-  std::string statement;
-  std::string metric;
-  std::optional<double> value;
-  std::string unit;
-  std::string kind;  // headline, per-figure, bound, trend.
-};
-
-struct Measured {
-  std::optional<double> value;  // None: simulations missing.
-  bool holds = false;           // Trends and bounds: what the statement says.
-  std::string note;
-};
-
-std::vector<Target> load_targets(const std::string& file);
 // The ids that this version computes, in the order of the table.
 const std::vector<std::string>& t3_ids();
 Measured measure(const std::string& id, const std::vector<T3Case>& cases);
-// "met", "missed", "not run", by the bands of targets/README.md.
-std::string verdict(const Target& target, const Measured& measured);
 
 }  // namespace stretto
 

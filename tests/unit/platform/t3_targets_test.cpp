@@ -12,7 +12,7 @@ namespace stretto {
 namespace {
 
 const std::vector<Target>& targets() {
-  static const std::vector<Target> all = load_targets("tests/reproduction/targets/t3.yaml");
+  static const std::vector<Target> all = load_targets("t3");
   return all;
 }
 
