@@ -67,6 +67,10 @@ HostRuntime::~HostRuntime() {
   stretto_runtime_destroy(runtime_);
 }
 
+std::string HostRuntime::last_error() const {
+  return ncclGetLastError(nullptr);
+}
+
 void HostRuntime::expect(ncclResult_t result) const {
   if (result == ncclSuccess) return;
   const std::string message = ncclGetLastError(nullptr);

@@ -29,6 +29,8 @@ class HostRuntime {
   // Throws if a call failed: UserError if what was asked for was wrong, else CheckError.
   void expect(ncclResult_t result) const;
   void expect(cudaError_t error, const char* what) const;
+  // What the last call that failed had to say; "" if none has.
+  std::string last_error() const;
   // Where the program stands; "" outside of communication.
   std::string position() const { return stretto_runtime_position(runtime_); }
 

@@ -29,6 +29,9 @@ stretto_host_ops_t host_ops(HostCore& core) {
   ops.store = [](void* context, uint64_t address, uint64_t value) {
     core_of(context).store(address, value);
   };
+  ops.read = [](void* context, uint64_t address, void* data, uint64_t bytes) {
+    core_of(context).read(address, data, bytes);
+  };
   ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
     core_of(context).charge_ns(nanoseconds);
   };

@@ -38,7 +38,7 @@ void measure_host(const Monitor& monitor, Results& results) {
 std::string default_out_folder(const RunOptions& options) {
   if (!options.out.empty() || options.workload.empty()) return options.out;
   std::string name = options.workload;
-  if (const size_t suffix = name.rfind(".yaml"); suffix != std::string::npos)
+  if (name.ends_with(".yaml") || name.ends_with(".so"))
     name = std::filesystem::path(name).stem().string();
   return "results/" + name + "/" + options.mode;
 }

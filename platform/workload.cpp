@@ -8,6 +8,7 @@
 #include "platform/gathered_gemm.h"
 #include "platform/graph_job.h"
 #include "platform/point_to_point.h"
+#include "platform/program_job.h"
 #include "platform/sub_layer.h"
 #include "platform/yaml_file.h"
 
@@ -36,6 +37,7 @@ std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kind
           {"gathered_gemm", std::make_shared<GatheredGemmKind>()},
           {"point_to_point", std::make_shared<PointToPointKind>()},
           {"collective", std::make_shared<CollectiveKind>()},
+          {"program", std::make_shared<ProgramKind>()},
           {"graph", std::make_shared<GraphKind>()}};
 }
 
@@ -44,6 +46,7 @@ bool Workload::has_mode(const std::string& mode) const {
 }
 
 void Workload::configure(Machine& machine) const {
+  if (file.empty()) return;
   const YAML::Node node = load_yaml(file);
   if (const YAML::Node set = node["set"]; set) {
     if (!set.IsMap()) throw UserError(where(file, set) + ": set must be a map of parameters");
@@ -55,7 +58,37 @@ bool Workload::owns(const std::string& set) const {
   return !kind.empty() && set.rfind(kind + ".", 0) == 0;
 }
 
+namespace {
+
+// Changes keys of the kind by those of `sets` that the workload owns.
+void apply_sets(const Workload& workload, ParameterSet& set, const std::vector<std::string>& sets) {
+  for (const std::string& one : sets) {
+    const size_t equal = one.find('=');
+    if (!workload.owns(one) || equal == std::string::npos) continue;
+    const size_t begin = workload.kind.size() + 1;
+    set.assign(one.substr(begin, equal - begin), one.substr(equal + 1), "--set", "--set");
+  }
+}
+
+// `stretto run FILE.so`.
+Workload program_workload(const std::string& file, const std::vector<std::string>& sets) {
+  const auto kind = std::make_shared<ProgramKind>();
+  kind->file = file;
+  Workload workload;
+  workload.name = file;
+  workload.kind = "program";
+  for (const auto& [mode, sentence] : kind->modes()) workload.modes.push_back(mode);
+  ParameterSet set;
+  kind->describe(set);
+  apply_sets(workload, set, sets);
+  workload.what = kind;
+  return workload;
+}
+
+}  // namespace
+
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {
+  if (name_or_file.ends_with(".so")) return program_workload(name_or_file, sets);
   Workload workload;
   workload.name = name_or_file;
   workload.file = find_shipped("workloads", name_or_file);
@@ -95,12 +128,7 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
       kind->second->describe(set);
       assign_tree(set, file, item.second, "", "");
       workload.kind = key;
-      for (const std::string& one : sets) {
-        const size_t equal = one.find('=');
-        if (!workload.owns(one) || equal == std::string::npos) continue;
-        set.assign(one.substr(key.size() + 1, equal - key.size() - 1), one.substr(equal + 1),
-                   "--set", "--set");
-      }
+      apply_sets(workload, set, sets);
       const std::string wrong = kind->second->wrong();
       if (!wrong.empty())
         throw UserError(where(file, item.second) + ": " + key + " " + wrong);

@@ -44,7 +44,7 @@ class WorkloadKind {
 struct Workload {
   std::string name;
   std::string description;
-  std::string file;
+  std::string file;  // Empty: `stretto run PROGRAM.so`.
   std::string machine = "t3";
   std::vector<std::string> modes;
   std::string data = "stamp";
@@ -58,7 +58,7 @@ struct Workload {
   void configure(Machine& machine) const;
 };
 
-// `name_or_file` of a shipped workload or a path that ends in .yaml. Of `sets`, path=value, those that
+// `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so. Of `sets`, path=value, those that
 // the workload owns change keys of its kind. Throws UserError.
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets = {});
 

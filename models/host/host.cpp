@@ -90,6 +90,12 @@ uint64_t HostCore::load(uint64_t address) {
   return value;
 }
 
+void HostCore::read(uint64_t address, void* data, uint64_t bytes) {
+  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  charge_ns(host_.spec_.write_ns * ((bytes + kWriteUnit - 1) / kWriteUnit));
+  host_.memory_.read(address & STRETTO_OFFSET_MASK, static_cast<uint8_t*>(data), bytes);
+}
+
 uint64_t HostCore::wait_word(uint64_t address, Condition condition, uint64_t value) {
   const Time poll = host_.spec_.poll_ns * kNanosecond;
   const Time start = systemc_now();

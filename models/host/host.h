@@ -78,6 +78,8 @@ class HostCore final : public sc_core::sc_module {
   // 64-bit words of host memory.
   void store(uint64_t address, uint64_t value);
   uint64_t load(uint64_t address);
+  // Copies bytes out of host memory, at the CPU time of a write of as many.
+  void read(uint64_t address, void* data, uint64_t bytes);
   // Computes for so long.
   void charge_ns(uint64_t nanoseconds);
   Time now() const;

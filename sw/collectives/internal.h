@@ -12,7 +12,7 @@ typedef struct memory_block {
   struct memory_block* next;
   uint64_t address;
   uint64_t bytes;
-  int free;
+  uint64_t used;  // What was asked for; 0 = free.
 } memory_block_t;
 
 struct CUstream_st {

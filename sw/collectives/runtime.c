@@ -10,6 +10,9 @@
 #include "sw/collectives/internal.h"
 
 #define ALIGNMENT 512u  // Of cudaMalloc.
+// Host memory through which copies from a device go, one buffer a GPU.
+#define BOUNCE_AT 0x20000000ull
+#define BOUNCE_BYTES (1ull << 20)
 
 static stretto_runtime_t* (*g_lookup)(void);
 
@@ -182,7 +185,7 @@ cudaError_t cudaSetDevice(int device) {
 static memory_block_t* free_block(const device_t* device, uint64_t bytes) {
   memory_block_t* best = NULL;
   for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
-    if (b->free && b->bytes >= bytes && (best == NULL || b->bytes < best->bytes)) best = b;
+    if (b->used == 0 && b->bytes >= bytes && (best == NULL || b->bytes < best->bytes)) best = b;
   }
   return best;
 }
@@ -209,7 +212,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     block->next = device->blocks;
     device->blocks = block;
   }
-  block->free = 0;
+  block->used = bytes;
   *pointer = (void*)(uintptr_t)block->address;
   return cudaSuccess;
 }
@@ -220,8 +223,8 @@ cudaError_t cudaFree(void* pointer) {
   if (device == NULL) return keep(cudaErrorInvalidValue);
   TRY_CUDA(cudaDeviceSynchronize());
   for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
-    if (b->address != (uint64_t)(uintptr_t)pointer || b->free) continue;
-    b->free = 1;
+    if (b->address != (uint64_t)(uintptr_t)pointer || b->used == 0) continue;
+    b->used = 0;
     return cudaSuccess;
   }
   return keep(cudaErrorInvalidValue);
@@ -229,25 +232,88 @@ cudaError_t cudaFree(void* pointer) {
 
 int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes) {
   for (const memory_block_t* b = device->blocks; b != NULL; b = b->next) {
-    if (!b->free && address >= b->address && address - b->address <= b->bytes &&
-        bytes <= b->bytes - (address - b->address))
+    if (address >= b->address && address - b->address <= b->used &&
+        bytes <= b->used - (address - b->address))
       return 1;
   }
   return 0;
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  device_t* device = current_device();
-  if (device == NULL) return keep(cudaErrorInvalidValue);
-  if (kind != cudaMemcpyHostToDevice) return keep(cudaErrorNotSupported);
-  if (bytes == 0) return cudaSuccess;
-  if (!runtime_has_memory(device, (uint64_t)(uintptr_t)to, bytes)) return keep(cudaErrorInvalidValue);
+// Device memory of the program, as a device and an address; null: not allocated.
+static device_t* owner_of(stretto_runtime_t* runtime, const void* pointer, uint64_t bytes) {
+  const uint64_t address = (uint64_t)(uintptr_t)pointer;
+  const uint64_t node = address >> STRETTO_NODE_SHIFT;
+  if (node == 0 || node > runtime->options.gpus) return NULL;
+  device_t* device = runtime->devices[node - 1];
+  return device != NULL && runtime_has_memory(device, address, bytes) ? device : NULL;
+}
+
+static cudaError_t driver_result(const device_t* device, stretto_status_t status) {
+  return runtime_status(device->runtime, device, status) == ncclSuccess ? cudaSuccess
+                                                                        : cudaErrorInvalidValue;
+}
+
+static cudaError_t copy_in(device_t* device, void* to, const void* from, uint64_t bytes) {
+  return driver_result(device, device->client->api->copy_to_device(
+                                   device->client, (uint64_t)(uintptr_t)to, from, bytes));
+}
+
+// Through a buffer of host memory, in words that hold the bytes; blocks of device memory are whole words.
+static cudaError_t copy_out(device_t* device, void* to, const void* from, uint64_t bytes) {
+  const stretto_host_ops_t* ops = &device->runtime->options.ops;
+  const uint64_t bounce = ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + BOUNCE_AT +
+                          device->client->options.gpu * BOUNCE_BYTES;
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t at = (uint64_t)(uintptr_t)from + done, begin = at & ~7ull;
+    uint64_t piece = bytes - done;
+    if (piece > BOUNCE_BYTES - 8) piece = BOUNCE_BYTES - 8;
+    const uint64_t words = (at + piece + 7 - begin) & ~7ull;
+    TRY_CUDA(driver_result(device, device->client->api->copy(device->client,
+                                                             device->default_stream->stream, bounce,
+                                                             begin, words)));
+    TRY_CUDA(synchronize(device->default_stream));
+    ops->read(ops->context, bounce + (at - begin), (uint8_t*)to + done, piece);
+    done += piece;
+  }
+  return cudaSuccess;
+}
+
+static cudaError_t copy_across(device_t* device, void* to, const void* from, uint64_t bytes) {
+  const uint64_t source = (uint64_t)(uintptr_t)from, target = (uint64_t)(uintptr_t)to;
+  if (source % 8 != 0 || target % 8 != 0 || bytes % 8 != 0) return cudaErrorNotSupported;
+  TRY_CUDA(driver_result(
+      device, device->client->api->copy(device->client, device->default_stream->stream, target,
+                                        source, bytes)));
+  return synchronize(device->default_stream);
+}
+
+static cudaError_t copy_by_kind(stretto_runtime_t* runtime, void* to, const void* from,
+                                uint64_t bytes, cudaMemcpyKind kind) {
+  device_t* source = owner_of(runtime, from, bytes);
+  device_t* target = owner_of(runtime, to, bytes);
+  const int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  if ((from_device && source == NULL) || (to_device && target == NULL)) return cudaErrorInvalidValue;
+  if (!from_device && !to_device) {
+    memmove(to, from, bytes);
+    return cudaSuccess;
+  }
+  device_t* device = from_device ? source : target;
   TRY_CUDA(synchronize(device->default_stream));
-  const stretto_status_t status = device->client->api->copy_to_device(
-      device->client, (uint64_t)(uintptr_t)to, from, bytes);
-  return runtime_status(device->runtime, device, status) == ncclSuccess
-             ? cudaSuccess
-             : keep(cudaErrorInvalidValue);
+  if (from_device && to_device) return copy_across(device, to, from, bytes);
+  return from_device ? copy_out(device, to, from, bytes) : copy_in(device, to, from, bytes);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL) return cudaErrorInvalidValue;
+  return bytes == 0 ? cudaSuccess : keep(copy_by_kind(runtime, to, from, bytes, kind));
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  TRY_CUDA(cudaStreamSynchronize(stream));
+  return cudaMemcpy(to, from, bytes, kind);
 }
 
 // Ragged ends go over PCIe, the rest is filled by the DMA engine.

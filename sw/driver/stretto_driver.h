@@ -44,6 +44,8 @@ typedef struct stretto_host_ops {
   // Blocks until the 64-bit word of host memory meets the condition; returns it. 48-bit address,
   // node 0xFF.
   uint64_t (*wait)(void* context, uint64_t address, stretto_wait_t condition, uint64_t value);
+  // Copies bytes out of host memory.
+  void (*read)(void* context, uint64_t address, void* data, uint64_t bytes);
   // Writes a 64-bit word of host memory.
   void (*store)(void* context, uint64_t address, uint64_t value);
   // The calling thread computes for so long.

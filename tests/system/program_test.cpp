@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that this project does not ship, written for nccl.h and cuda_runtime.h, compiled by the
+// system's compiler as users do: right data with every engine, in C and C++; and what goes wrong in one is
+// said in words, with nothing moved: ranks that do not agree, a buffer that is too short, a rank that
+// never calls, a file that is none.
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+std::string compile(const Scratch& scratch, const std::string& source) {
+  const std::string object = scratch.path + "/" + source + ".so";
+  const std::string compiler = source.ends_with(".c") ? "cc" : "c++ -std=c++20";
+  const Finished finished = run_command(compiler + " -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR
+                                        "/sw/include -o " + object + " " STRETTO_SOURCE_DIR
+                                        "/tests/system/programs/" + source);
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  return object;
+}
+
+Finished run(const Scratch& scratch, const std::string& source, const std::string& arguments) {
+  return run_stretto("run " + compile(scratch, source) + " --set gpu.cus=8 " + arguments + " --out " +
+                     scratch.path + "/r");
+}
+
+void right(const std::string& source, const std::string& arguments, const std::string& says) {
+  const Scratch scratch;
+  const Finished finished = run(scratch, source, arguments);
+  INFO(arguments << "\n" << finished.output);
+  CHECK(finished.status == 0);
+  CHECK(finished.says(says));
+  CHECK(stats(scratch.path + "/r").at("audit").at("violations").to_number<int>() == 0);
+}
+
+void wrong(const std::string& what, int status, const std::vector<std::string>& says) {
+  const Scratch scratch;
+  const Finished finished = run(scratch, "devices.c", "--set gpus=3 --set program.arguments=" + what);
+  INFO(what << "\n" << finished.output);
+  CHECK(finished.status == status);
+  for (const std::string& one : says) CHECK(finished.says(one));
+  const boost::json::value root = stats(scratch.path + "/r");
+  CHECK(root.at("status").as_string() == "failed");
+  CHECK(root.at("link_bytes").to_number<uint64_t>() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a C program adds up what all devices have") {
+  right("devices.c", "--set gpus=4 --mode mmio", "sum over 4 devices is right");
+  right("devices.c", "--set gpus=4 --mode gdma", "sum over 4 devices is right");
+  right("devices.c", "--set gpus=1", "sum over 1 devices is right");
+}
+
+TEST_CASE("a C++ program transposes a matrix over all devices") {
+  right("transpose.cpp", "--set gpus=5 --mode mmio", "transposed on 5 devices");
+  right("transpose.cpp", "--set gpus=3 --mode gdma", "transposed on 3 devices");
+  right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode gdma", "transposed on 4 devices");
+}
+
+TEST_CASE("ranks with different counts get a sentence and nothing moves") {
+  wrong("count", 1, {"rank 0 asks for all_reduce of 5003 float32 sum, rank 1 for all_reduce of 17 float32 sum"});
+}
+TEST_CASE("ranks with different operations get a sentence and nothing moves") {
+  wrong("op", 1, {"5003 float32 sum, rank 1 for all_reduce of 5003 float32 max"});
+}
+TEST_CASE("a buffer that is too short is refused") {
+  wrong("buffer", 1, {"rank 1: sendbuff", "20012 bytes are not allocated on device 1"});
+}
+TEST_CASE("a rank that never calls is named by those who wait for it") {
+  wrong("absent", 1, {"deadlock", "rank 0, collective 1, all_reduce of 5003 float32 sum: waits for rank 2 to call"});
+}
+
+TEST_CASE("what is no program is refused in one line") {
+  const Scratch scratch;
+  const auto refused = [](const std::string& file, const std::string& why) {
+    const Finished finished = run_stretto("run " + file);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(why));
+  };
+  refused(scratch.path + "/none.so", "none.so: no such file");
+  refused(scratch.file("text.so", "no ELF"), "cannot load the program");
+  scratch.file("empty.c", "int other(void) { return 0; }\n");
+  REQUIRE(run_command("cc -shared -fPIC -o " + scratch.path + "/empty.so " + scratch.path + "/empty.c").status == 0);
+  refused(scratch.path + "/empty.so", "has no main()");
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process, all devices: each device contributes its number, all get the sum. Arguments: what to do
+// wrong on purpose (tests/system/program_test.cpp).
+#include <cuda_runtime.h>
+#include <nccl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(call)                                                                  \
+  do {                                                                               \
+    const int code = (int)(call);                                                    \
+    if (code != 0) {                                                                 \
+      fprintf(stderr, "line %d: %d: %s\n", __LINE__, code, ncclGetLastError(NULL)); \
+      return 1;                                                                      \
+    }                                                                                \
+  } while (0)
+
+#define MOST 16
+#define COUNT 5003
+
+static float* make(int device) {
+  float* values = malloc(COUNT * sizeof *values);
+  for (int i = 0; i < COUNT; ++i) values[i] = (float)(device * 10 + i % 7);
+  return values;
+}
+
+static int verify(int devices, float* const* out) {
+  float* values = malloc(COUNT * sizeof *values);
+  for (int d = 0; d < devices; ++d) {
+    CHECK(cudaSetDevice(d));
+    CHECK(cudaMemcpy(values, out[d], COUNT * sizeof *values, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < COUNT; ++i) {
+      const float expected = (float)(10 * (devices * (devices - 1) / 2) + devices * (i % 7));
+      if (values[i] == expected) continue;
+      fprintf(stderr, "device %d element %d: %g, expected %g\n", d, i, values[i], expected);
+      return 1;
+    }
+  }
+  free(values);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const char* wrong = argc > 1 ? argv[1] : "";
+  int devices = 0;
+  CHECK(cudaGetDeviceCount(&devices));
+  if (devices > MOST) devices = MOST;
+  ncclComm_t comms[MOST];
+  cudaStream_t streams[MOST];
+  float *in[MOST], *out[MOST];
+  for (int d = 0; d < devices; ++d) {
+    CHECK(cudaSetDevice(d));
+    CHECK(cudaMalloc((void**)&in[d], COUNT * sizeof(float)));
+    CHECK(cudaMalloc((void**)&out[d], COUNT * sizeof(float)));
+    CHECK(cudaMemset(out[d], 0xFF, COUNT * sizeof(float)));
+    float* values = make(d);
+    CHECK(cudaMemcpy(in[d], values, COUNT * sizeof(float), cudaMemcpyHostToDevice));
+    free(values);
+    CHECK(cudaStreamCreate(&streams[d]));
+  }
+  CHECK(ncclCommInitAll(comms, devices, NULL));
+  CHECK(ncclGroupStart());
+  for (int d = 0; d < devices; ++d) {
+    size_t count = COUNT;
+    ncclRedOp_t op = ncclSum;
+    const float* from = in[d];
+    if (strcmp(wrong, "absent") == 0 && d == devices - 1) continue;
+    if (strcmp(wrong, "count") == 0 && d == 1) count = 17;
+    if (strcmp(wrong, "op") == 0 && d == 1) op = ncclMax;
+    if (strcmp(wrong, "buffer") == 0 && d == 1) from += 4;
+    CHECK(ncclAllReduce(from, out[d], count, ncclFloat, op, comms[d], streams[d]));
+  }
+  CHECK(ncclGroupEnd());
+  for (int d = 0; d < devices; ++d) CHECK(cudaStreamSynchronize(streams[d]));
+  if (verify(devices, out) != 0) return 2;
+  for (int d = 0; d < devices; ++d) {
+    CHECK(cudaSetDevice(d));
+    CHECK(cudaStreamDestroy(streams[d]));
+    CHECK(cudaFree(in[d]));
+    CHECK(cudaFree(out[d]));
+    CHECK(ncclCommDestroy(comms[d]));
+  }
+  printf("sum over %d devices is right\n", devices);
+  return 0;
+}
