@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "Stretto simulates multi-GPU machines whose communication overlaps their computation.\n"
     "\n"
     "  stretto run [WORKLOAD] [options]     simulate one workload, or boot firmware\n"
-    "  stretto reproduce t3 [options]       the table of the T3 paper: published, measured, "
+    "  stretto reproduce t3|gpu-driven      the table of a paper: published, measured, "
     "verdict\n"
     "  stretto list machines|workloads|blocks|parameters\n"
     "  stretto report DIR                   print the results in DIR\n"
@@ -168,41 +168,55 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   return run(options);
 }
 
+// Options that both papers have.
+void add_reproduce_options(po::options_description& visible, ReproduceOptions& options,
+                           std::string& jobs) {
+  visible.add_options()("help,h", "this text")(
+      "figure", po::value(&options.figure)->value_name("ID"),
+      "only the targets of this figure (t3: 16, 17, 18; gpu-driven: 1, 4, I) or id (T3-R01)")(
+      "jobs", po::value(&jobs)->value_name("N")->default_value("1"), "simulations at a time")(
+      "out", po::value(&options.out)->value_name("DIR"),
+      "results, one folder a simulation (default results/reproduce-PAPER); what is there is not run again")(
+      "set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
+      "set a parameter in every simulation")("impl", po::value(&options.impl)->value_name("all=KIND"),
+                                             "rtl (default), model or lockstep; results are the same")(
+      "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
+}
+
 int command_reproduce(const Arguments& arguments, const Arguments& command_line) {
   ReproduceOptions options;
   std::string jobs;
   po::options_description visible("Options");
-  visible.add_options()("help,h", "this text")(
-      "figure", po::value(&options.figure)->value_name("ID"),
-      "only the targets of this figure (16, 17, 18) or id (T3-R01)")(
-      "jobs", po::value(&jobs)->value_name("N")->default_value("1"), "simulations at a time")(
-      "out", po::value(&options.out)->value_name("DIR")->default_value("results/reproduce-t3"),
-      "results, one folder a simulation; what is there is not run again")(
-      "full", po::bool_switch(&options.full), "all GPUs of every case instead of one mirrored GPU")(
+  add_reproduce_options(visible, options, jobs);
+  po::options_description t3("Options of t3");
+  t3.add_options()("full", po::bool_switch(&options.full),
+                   "all GPUs of every case instead of one mirrored GPU")(
       "cases", po::value(&options.cases)->value_name("A,B"),
       "only cases whose names begin with A, B ...: tnlg,mega-op")(
       "machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"),
-      "side by side")("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
-                      "set a parameter in every simulation")(
-      "impl", po::value(&options.impl)->value_name("all=KIND"),
-      "rtl (default), model or lockstep; results are the same")(
-      "modes", po::value(&options.modes)->value_name("A,B"), "only these modes")(
-
-      "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
+      "side by side")("modes", po::value(&options.modes)->value_name("A,B"), "only these modes");
+  visible.add(t3);
   po::options_description positional;
   positional.add_options()("paper", po::value(&options.paper), "");
   po::variables_map values;
-  if (parse(arguments, "reproduce t3 [options]", visible, positional, "paper", 1, values))
+  if (parse(arguments, "reproduce t3|gpu-driven [options]", visible, positional, "paper", 1, values))
     return kExitSuccess;
   if (options.paper.empty())
-    throw UserError("reproduce needs a paper: t3; see 'stretto reproduce --help'");
-  if (options.paper != "t3") throw UserError("reproduce " + options.paper + ": must be t3");
+    throw UserError("reproduce needs a paper: t3 or gpu-driven; see 'stretto reproduce --help'");
+  const bool is_t3 = options.paper == "t3";
+  if (!is_t3 && options.paper != "gpu-driven")
+    throw UserError("reproduce " + options.paper + ": must be t3 or gpu-driven");
+  for (const char* name : {"full", "cases", "machines", "modes"}) {
+    if (!is_t3 && values.count(name) != 0 && !values[name].defaulted())
+      throw UserError(std::string("--") + name + ": only of reproduce t3");
+  }
+  if (options.out.empty()) options.out = "results/reproduce-" + options.paper;
   for (const std::string& word : command_line) {
     if (!options.command_line.empty()) options.command_line += ' ';
     options.command_line += quoted(word);
   }
   options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
-  return reproduce(options);
+  return is_t3 ? reproduce(options) : reproduce_gpu_driven(options);
 }
 
 int command_list(const Arguments& arguments) {

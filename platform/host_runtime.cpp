@@ -36,8 +36,7 @@ stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::st
   options.client.queue_count = STRETTO_QUEUE_COUNT;
   options.client.memory_begin = STRETTO_SYSTEM_BYTES;
   options.client.memory_end = uint64_t{software.memory_gib} << 30;
-  options.client.costs = {software.call_ns, software.packet_ns, software.load_ns_per_kib,
-                          software.launch_ns};
+  options.client.costs = driver_costs(software);
   options.engine = engine == "gdma" ? STRETTO_ENGINE_GDMA : STRETTO_ENGINE_MMIO;
   const bool ring = spec.topology == Topology::ring && spec.gpus > 3;
   bool direct = software.algorithm == CollectiveAlgorithm::direct;

@@ -14,6 +14,7 @@ packages=(
   libyaml-cpp-dev libelf-dev libssl-dev libsqlite3-dev libeigen3-dev
   gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld-14        # firmware and kernels
   yosys z3                                                           # proofs
+  gnuplot-nox                                                        # pictures of results
   clang-14                                                           # second compiler
 )
 

@@ -44,7 +44,8 @@ stretto_host_ops_t host_ops(HostCore& core) {
 }
 
 stretto_driver_costs_t driver_costs(const SoftwareSpec& software) {
-  return {software.call_ns, software.packet_ns, software.load_ns_per_kib, software.launch_ns};
+  return {software.call_ns, software.packet_ns, software.load_ns_per_kib, software.launch_ns,
+          software.copy_ns};
 }
 
 void throw_status(stretto_status_t status, const std::string& message) {

@@ -62,6 +62,8 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
              "CPU time of loading a module.");
   set.number("launch_ns", spec.launch_ns, 0, 1'000'000,
              "CPU time of a kernel launch, in framework and driver, on top.");
+  set.number("copy_ns", spec.copy_ns, 0, 1'000'000,
+             "CPU time of a call that copies between GPUs, on top.");
   set.number("stream_wait_poll_ns", spec.stream_wait_poll_ns, 0, 1'000'000,
              "How often a GPU looks at a semaphore that a stream waits for; 0 = when it is told "
              "(GD-CASYNC-02).");

@@ -52,6 +52,7 @@ struct SoftwareSpec {
   uint32_t packet_ns = 100;
   uint32_t load_ns_per_kib = 100;
   uint32_t launch_ns = 0;
+  uint32_t copy_ns = 0;
   uint32_t stream_wait_poll_ns = 0;
   uint32_t event_query_ns = 3000;
   uint32_t event_poll_delay_ns = 10'000;

@@ -26,6 +26,10 @@ struct ReproduceOptions {
   std::string command_line;  // For a shell, to run the same again.
 };
 
+// `stretto reproduce gpu-driven`: messages between two GPUs under all engines, on PCIe and NVLink; tables
+// and pictures. Takes figure, jobs, out, sets, impl and table_only.
+int reproduce_gpu_driven(const ReproduceOptions& options);
+
 // Exit status: 0 if every simulation passed its checks (targets may be missed), else that of the
 // first failure.
 int reproduce(const ReproduceOptions& options);

@@ -256,13 +256,14 @@ static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
   const uint64_t number = ++shared->messages, one = 1;
   const uint64_t producer = g->words + P2P_STAMPS;
   TRY(g->api->copy_to_device(g->client, semaphore(g, 0), &one, 8));
-  TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, producer));
-  TRY(g->api->signal(g->client, g->stream, semaphore(g, 0), 0));
-  TRY(g->api->signal(g->client, g->stream, p2p_host_word(P2P_WORD_TRIGGERED), number));
+  // The communication stream first, so that it waits by the time the kernel ends.
   TRY(g->api->stream_wait(g->client, g->copies, semaphore(g, 0), p->stream_wait_poll_ns));
   TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_WAITED), number));
   TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, p->bytes[size]));
   TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_COPIED), number));
+  TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, producer));
+  TRY(g->api->signal(g->client, g->stream, semaphore(g, 0), 0));
+  TRY(g->api->signal(g->client, g->stream, p2p_host_word(P2P_WORD_TRIGGERED), number));
   // The dependent kernel is launched by the callback thread; the next message comes after it.
   if (g->ops->wait(g->ops->context, p2p_host_word(P2P_WORD_CONSUMED), STRETTO_WAIT_AT_LEAST,
                    number) == P2P_FAILED) {

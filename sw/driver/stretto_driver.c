@@ -58,10 +58,8 @@ static void call(const stretto_client_t* client) {
   client->ops.charge_cpu_ns(client->ops.context, client->options.costs.call_ns);
 }
 
-static void call_launch(const stretto_client_t* client) {
-  call(client);
-  if (client->options.costs.launch_ns != 0)
-    client->ops.charge_cpu_ns(client->ops.context, client->options.costs.launch_ns);
+static void charge(const stretto_client_t* client, uint32_t nanoseconds) {
+  if (nanoseconds != 0) client->ops.charge_cpu_ns(client->ops.context, nanoseconds);
 }
 
 // Packets and signals
@@ -291,7 +289,8 @@ static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes,
 
 static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_launch_t* launch) {
-  call_launch(client);
+  call(client);
+  charge(client, client->options.costs.launch_ns);
   const stretto_kernel_descriptor_t* d = &launch->kernel->descriptor;
   if (launch->work_groups == 0 || launch->work_groups > 65536) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u work-groups (1..65536)",
@@ -357,6 +356,7 @@ static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stre
 static stretto_status_t do_copy(stretto_client_t* client, stretto_stream_t* stream,
                                 uint64_t destination, uint64_t source, uint64_t bytes) {
   call(client);
+  charge(client, client->options.costs.copy_ns);
   stretto_packet_t packet = vendor(STRETTO_OP_COPY, 0);
   packet.vendor.header |= STRETTO_PACKET_BARRIER;
   packet.vendor.copy =

@@ -65,6 +65,7 @@ typedef struct stretto_driver_costs {
   uint32_t packet_ns;        // Each packet, on top.
   uint32_t load_ns_per_kib;  // Reading and relocating a module.
   uint32_t launch_ns;        // A kernel launch, on top of call and packet.
+  uint32_t copy_ns;          // A copy, likewise.
 } stretto_driver_costs_t;
 
 typedef struct stretto_client_options {

@@ -179,7 +179,7 @@ class TwoGpus {
     options.queue_count = 1;
     options.memory_begin = STRETTO_SYSTEM_BYTES;
     options.memory_end = uint64_t{1} << 30;
-    options.costs = {200, 100, 100, 0};
+    options.costs = {200, 100, 100, 0, 0};
     std::unique_ptr<stretto_client_t, void (*)(stretto_client_t*)> client(
         stretto_client_create(&options, &ops), stretto_client_destroy);
     stretto_stream_t* stream = nullptr;

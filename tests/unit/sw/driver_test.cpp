@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
 
 stretto_client_options_t options() {
-  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000}};
+  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}};
 }
 
 struct Client {
@@ -273,7 +273,7 @@ TEST_CASE("copies, signals and waits are packets with the barrier bit") {
   const uint64_t own = stretto_gpu_address(0, 0x200000), peer = stretto_gpu_address(1, 0x300000);
   const uint64_t before = c.host.cpu_ns;
   REQUIRE(c.api->copy(c.client, c.stream, peer + 1, own + 2, 3) == STRETTO_OK);
-  CHECK(c.host.cpu_ns - before == 100 + 10);
+  CHECK(c.host.cpu_ns - before == 100 + 500 + 10);
   REQUIRE(c.api->signal(c.client, c.stream, peer, 9) == STRETTO_OK);
   REQUIRE(c.api->stream_wait(c.client, c.stream, own, 250) == STRETTO_OK);
   REQUIRE(c.host.packets.size() == 3);

@@ -29,7 +29,14 @@ struct FakeGpuHost {
   uint64_t cpu_ns = 0;
 
   stretto_host_ops_t ops() {
-    return {this, &write, &wait, &store, &charge, &now, nullptr, nullptr, nullptr, nullptr};
+    stretto_host_ops_t all{};
+    all.context = this;
+    all.write = &write;
+    all.wait = &wait;
+    all.store = &store;
+    all.charge_cpu_ns = &charge;
+    all.now_ns = &now;
+    return all;
   }
   uint64_t read64(uint64_t address) const {
     uint64_t value = 0;

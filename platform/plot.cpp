@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/plot.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "platform/atomic_file.h"
+
+namespace stretto {
+
+namespace {
+
+// For a string in double quotes of gnuplot.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string body(const Plot& plot) {
+  std::string text = "set title " + quoted(plot.title) + "\nset xlabel " + quoted(plot.x) + "\nset ylabel " +
+                     quoted(plot.y) + "\nset grid\nset key outside right\nset tics out\n";
+  if (plot.log_x) text += "set logscale x 2\nset format x \"2^{%L}\"\n";
+  text += plot.log_y ? "set logscale y 10\n" : "set yrange [0:]\n";
+  for (size_t i = 0; i < plot.lines.size(); ++i) {
+    text += "$line" + std::to_string(i) + " << EOD\n";
+    for (const auto& [x, y] : plot.lines[i].points) {
+      char row[64];
+      std::snprintf(row, sizeof row, "%.9g %.9g\n", x, y);
+      text += row;
+    }
+    text += "EOD\n";
+  }
+  return text;
+}
+
+std::string drawing(const Plot& plot) {
+  std::string text = "plot ";
+  for (size_t i = 0; i < plot.lines.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::string("$line") + std::to_string(i) + " with linespoints title " +
+            quoted(plot.lines[i].title);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+void write_plot(const std::string& stem, const Plot& plot) {
+  std::string script = "# gnuplot " + stem + ".gp\n" + body(plot);
+  for (const char* kind : {"svg", "png"}) {
+    script += "set terminal " + std::string(kind) + " size 900,540\nset output " + quoted(stem + "." + kind) + "\n" +
+              drawing(plot);
+  }
+  write_atomically(stem + ".gp", script);
+  std::FILE* const gnuplot = popen("gnuplot >/dev/null 2>&1", "w");
+  bool drawn = gnuplot != nullptr;
+  if (drawn) {
+    std::fwrite(script.data(), 1, script.size(), gnuplot);
+    drawn = pclose(gnuplot) == 0;
+  }
+  static bool said = false;
+  if (!drawn && !said) {
+    std::fprintf(stderr, "stretto: gnuplot draws no pictures (package gnuplot-nox); the scripts are there: %s.gp\n",
+                 stem.c_str());
+    said = true;
+  }
+}
+
+}  // namespace stretto
