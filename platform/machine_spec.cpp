@@ -43,6 +43,9 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
              "cost fewer flags.");
   set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}},
                        "Rows of an output tile; columns are 128.");
+  set.number(
+      "split_k", spec.split_k, 1, 15,
+      "Work-groups that add to an output tile, modes t3 and t3-mca with software.gemm=gemm_split.");
   set.number("collective_groups", spec.collective_groups, 0, 4096,
              "Work-groups of a collective kernel; 0 = one a compute unit.");
   set.number("block_tiles", spec.block_tiles, 1, 4096,
@@ -83,7 +86,8 @@ void describe(MachineSpec& spec, ParameterSet& set) {
               {"fully_connected", Topology::fully_connected},
               {"switch", Topology::switched},
               {"pcie_switch", Topology::pcie_switch}},
-             "Links between GPUs; switch: one into a switch each; pcie_switch: none, peers and host share PCIe.");
+             "Links between GPUs; switch: one into a switch each; pcie_switch: none, peers and "
+             "host share PCIe.");
   set.group("gpu", spec.gpu);
   set.group("l2", spec.l2);
   set.group("hbm", spec.hbm);

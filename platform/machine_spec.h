@@ -36,6 +36,7 @@ struct SoftwareSpec {
   std::string gemm = "gemm";
   std::string ring = "ring";
   uint32_t tile_m = 128;
+  uint32_t split_k = 1;
   uint32_t collective_groups = 0;
   uint32_t block_tiles = 1;
   uint32_t tracker_ways = 0;

@@ -43,6 +43,7 @@ ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank
   p.a_k_contiguous = workload.a_k_contiguous;
   p.b_k_contiguous = workload.b_k_contiguous;
   p.tile_m = software.tile_m;
+  p.split_k = software.split_k;
   p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
   p.block_tiles = software.block_tiles;
   p.tracker_ways = software.tracker_ways;
@@ -62,8 +63,9 @@ void check_mirror(const SystemRequest& request, const ring_gemm_plan_t& plan) {
   const bool clipped = workload.n % 128 != 0;
   if (plan.tiles % spec.gpus != 0 || workload.m % spec.software.tile_m != 0 ||
       (clipped && plan.tiles / spec.gpus % plan.tiles_n != 0)) {
-    throw UserError("sim.mirror: workload " + request.workload.name + " does not give equal chunks to " +
-                    std::to_string(spec.gpus) + " GPUs; simulate all of them");
+    throw UserError("sim.mirror: workload " + request.workload.name +
+                    " does not give equal chunks to " + std::to_string(spec.gpus) +
+                    " GPUs; simulate all of them");
   }
 }
 
@@ -97,6 +99,11 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
                     " that a kernel may have; make m or n smaller, or software.tile_m=256");
   }
   const bool tracked = p.mode == RING_GEMM_T3 || p.mode == RING_GEMM_T3_MCA;
+  if (p.split_k > 1 && tiles_m * tiles_n * p.split_k > kMaxTiles) {
+    throw UserError(has + std::to_string(p.split_k) + " work-groups each are more than the " +
+                    std::to_string(kMaxTiles) +
+                    " that a kernel may have; make software.split_k smaller");
+  }
   if (tracked && (tiles_n - 1) * (tiles_m * tiles_n - 1) >= kMaxProduct) {
     throw UserError(has + "which the Tracker cannot tell apart: (columns - 1) x (tiles - 1) is " +
                     std::to_string((tiles_n - 1) * (tiles_m * tiles_n - 1)) +
@@ -104,7 +111,28 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
   }
 }
 
+// Split-K: several work-groups add to a tile, so their order, and that of rounding, is not known.
+void check_split(const SystemRequest& request) {
+  const MachineSpec& spec = request.machine.spec();
+  const ring_gemm_parameters_t p = parameters_of(request, 0);
+  if (p.split_k == 1) return;
+  const std::string split = "software.split_k=" + std::to_string(p.split_k) + " ";
+  if (p.mode != RING_GEMM_T3 && p.mode != RING_GEMM_T3_MCA)
+    throw UserError(split + "needs mode t3 or t3-mca: only there does memory add");
+  if (request.data == DataMode::real)
+    throw UserError(split + "needs --data stamp: rounding depends on the order of additions");
+  if (spec.sim.mirror) throw UserError(split + "cannot be mirrored");
+  const uint32_t steps = (p.k + 31) / 32, counted = p.tile_m == 256 ? 7 : 15;
+  if (p.split_k > steps || p.split_k > counted) {
+    throw UserError(split + "is more than " +
+                    (p.split_k > steps ? std::to_string(steps) + ", the K steps of 32"
+                                       : std::to_string(counted) +
+                                             ", what the Tracker can count for tiles of 256 rows"));
+  }
+}
+
 void check_fits(const SystemRequest& request) {
+  check_split(request);
   const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode +
                           ": does not fit: it ";
   ring_gemm_parameters_t p = parameters_of(request, 0);

@@ -61,6 +61,7 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   group.begun = false;
   group.slot = slot;
   group.wg_id = wg_id;
+  group.tile_id = wg_id / context.split;
   group.context = &context;
   group.wavefronts = group.live = context.wavefronts;
   group.at_barrier = 0;

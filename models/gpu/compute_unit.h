@@ -107,6 +107,7 @@ class ComputeUnit final : public sc_core::sc_module,
     bool begun = false;        // An instruction has issued.
     uint8_t slot = 0;
     uint32_t wg_id = 0;
+    uint32_t tile_id = 0;  // What its accesses carry: wg_id / split.
     const DispatchContext* context = nullptr;
     std::array<uint8_t, 8> members{};  // Wavefront slots.
     unsigned wavefronts = 0;

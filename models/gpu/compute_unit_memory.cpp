@@ -53,7 +53,7 @@ PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command 
   extension.engine = Engine::wavefront;
   extension.gpu = services_.gpu;
   extension.unit = index_;
-  extension.wg_id = group.wg_id;
+  extension.wg_id = group.tile_id;
   extension.wf_id = wavefront.id;
   extension.tracked = false;
   extension.operation = command == tlm::TLM_READ_COMMAND ? Operation::read : Operation::write;

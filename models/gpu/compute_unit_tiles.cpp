@@ -294,7 +294,7 @@ ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
   result.tile.stamped = false;
   result.tile.data.resize(shape.bytes());
   sum.accumulator.epilogue(first_row, rows, first_column, columns, element, services_.gpu, spec_.stamp_limit,
-                           result.tile.data.data());
+                           group.context->split > 1, result.tile.data.data());
   const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at, divide_up(uint64_t{rows} * columns, spec_.simt_lanes));
   result.written = end;
   sum.read = std::max(sum.read, end);

@@ -26,6 +26,7 @@ struct DispatchContext {
   uint32_t private_bytes = 0;
   uint32_t wavefronts = 1;
   uint32_t grid = 0;
+  uint32_t split = 1;          // Work-groups of an output tile.
   bool update = false;         // The update bit of the dispatch packet.
   bool communication = false;  // MCA stream of its traffic.
   TrafficClass traffic = TrafficClass::other;

@@ -185,6 +185,7 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
   const uint64_t flags = raw(GPU_CONTEXT_FLAGS_OFFSET);
   context.update = (flags & GPU_CONTEXT_FLAGS_UPDATE_MASK) != 0;
   context.communication = (flags & GPU_CONTEXT_FLAGS_COMMUNICATION_MASK) != 0;
+  context.split = std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_SPLIT)));
   context.traffic = static_cast<TrafficClass>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_TRAFFIC));
 
   if (context.wavefronts == 0 || context.wavefronts > 8 ||

@@ -195,10 +195,24 @@ bool Accumulator::complete() const {
   return content_ == Content::stamp && covered_.size() == 1 && covered_[0].begin == 0 && covered_[0].end == a_->k_total;
 }
 
+// Of a stamp h the interval [b, e) of K has floor(h e / K) - floor(h b / K): whole numbers that add up to h when the
+// intervals of all work-groups cover K once, and do not, for all but a few values, when one is missing or doubled.
+void Accumulator::share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns, ElementType element,
+                                  uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const {
+  const uint32_t key = stamp_row_key(a_->seed, gpu, row_ + row);
+  for (uint32_t j = 0; j < columns; ++j) {
+    const uint64_t stamp = stamp_from_key(key, column_ + first_column + j, stamp_limit);
+    const uint64_t before = stamp * covered_[0].begin / a_->k_total, after = stamp * covered_[0].end / a_->k_total;
+    const float value = static_cast<float>(after - before);
+    convert_row(&value, 1, element, out + uint64_t{j} * element_bytes(element));
+  }
+}
+
 void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns,
-                           ElementType element, uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const {
+                           ElementType element, uint32_t gpu, uint32_t stamp_limit, bool parts, uint8_t* out) const {
   const uint64_t row_bytes = uint64_t{columns} * element_bytes(element);
-  if (content_ == Content::poison || (content_ == Content::stamp && !complete())) {
+  const bool share = parts && content_ == Content::stamp && covered_.size() == 1 && !complete();
+  if (content_ == Content::poison || (content_ == Content::stamp && !complete() && !share)) {
     fill_with_nan(element, out, rows * row_bytes);
     return;
   }
@@ -208,6 +222,10 @@ void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_col
     if (content_ == Content::stamp) {
       const uint32_t inside = r < rows_ && first_column < columns_ ? std::min(columns, columns_ - first_column) : 0;
       std::memset(out, 0, row_bytes);
+      if (share) {
+        share_of_stamps(r, first_column, inside, element, gpu, stamp_limit, out);
+        continue;
+      }
       if (element == ElementType::fp16) {
         uint16_t values[256];
         for (uint32_t at = 0; at < inside; at += 256) {

@@ -70,9 +70,10 @@ class Accumulator {
   // this += A * B. Returns the K extent that was multiplied (for time). `values` = false: numbers are left as zeros.
   // REQUIRES: both operands were loaded.
   uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element, bool values = true);
-  // The block as elements of `element`, dense, into `out` (rows * columns * element bytes).
+  // The block as elements of `element`, dense, into `out` (rows * columns * element bytes). `parts`: an accumulator that
+  // covered one interval of K, not all of it, gives its share of the stamps (split-K).
   void epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns, ElementType element,
-                uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const;
+                uint32_t gpu, uint32_t stamp_limit, bool parts, uint8_t* out) const;
   bool complete() const;  // A stamp accumulator that covered all of K.
 
  private:
@@ -83,6 +84,8 @@ class Accumulator {
   void multiply_stamps(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk);
   void multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element);
   bool cover(uint32_t begin, uint32_t end);
+  void share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns, ElementType element, uint32_t gpu,
+                       uint32_t stamp_limit, uint8_t* out) const;
 
   Content content_ = Content::empty;
   uint32_t m_ = 0, n_ = 0;

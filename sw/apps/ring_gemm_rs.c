@@ -13,6 +13,7 @@
 #define ROW_ALIGNMENT 128u
 #define ALIGNMENT 4096u
 #define TILE_N 128u
+#define K_STEP 32u  // Of the kernel: what a part of K is a multiple of.
 #define WAVEFRONTS 8u
 #define UPDATES 2u  // Per element: one local, one incoming (T3-TRK-07).
 #define SPILL_BYTES_OF_TILE 64u
@@ -57,6 +58,10 @@ const char* ring_gemm_mode_name(ring_gemm_mode_t mode) {
   return (unsigned)mode < RING_GEMM_MODES ? kModeNames[mode] : NULL;
 }
 
+static uint32_t split_of(const ring_gemm_parameters_t* p) {
+  return p->split_k > 1 ? p->split_k : 1;
+}
+
 static uint32_t divide_up(uint32_t a, uint32_t b) {
   return (uint32_t)(((uint64_t)a + b - 1) / b);
 }
@@ -76,6 +81,8 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 24 || p->n > 1u << 24 || p->k > 1u << 24) return STRETTO_ERROR_ARGUMENT;
+  if (split_of(p) > 1 && (!is_fused(p->mode) || split_of(p) > divide_up(p->k, K_STEP)))
+    return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
   const uint32_t gpu = p->client.gpu;
   plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m);
@@ -83,7 +90,7 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   plan->ldc = p->n * ELEMENT_BYTES;
   plan->tiles_m = divide_up(p->m, p->tile_m);
   plan->tiles_n = divide_up(p->n, TILE_N);
-  if ((uint64_t)plan->tiles_m * plan->tiles_n > 65536) return STRETTO_ERROR_ARGUMENT;
+  if ((uint64_t)plan->tiles_m * plan->tiles_n * split_of(p) > 65536) return STRETTO_ERROR_ARGUMENT;
   plan->tiles = plan->tiles_m * plan->tiles_n;
   plan->c_bytes = ((uint64_t)p->m * plan->ldc + 7) & ~7ull;
   plan->flag_bytes = (uint64_t)p->ranks * p->collective_groups * 8;
@@ -180,7 +187,8 @@ static stretto_status_t map_chunks(program_t* g) {
                                           .updates = p->ranks == 1 ? 1 : UPDATES,
                                           .element = STRETTO_FP16,
                                           .traffic = STRETTO_TRAFFIC_RS,
-                                          .tracker_ways = (uint8_t)p->tracker_ways};
+                                          .tracker_ways = (uint8_t)p->tracker_ways,
+                                          .work_groups = plan->tiles * split_of(p)};
   TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
   TRY(g->api->configure_output(g->client, g->stream, &output));
   for (uint32_t position = 1; position <= p->ranks; ++position) {
@@ -285,26 +293,34 @@ static stretto_status_t meet(const program_t* g, int ready) {
 static stretto_status_t launch_gemm(program_t* g) {
   const ring_gemm_parameters_t* p = g->p;
   const ring_gemm_plan_t* plan = &g->plan;
-  const stretto_gemm_arguments_t arguments = {
-      .a = plan->a,
-      .b = plan->b,
-      .lda = plan->lda,
-      .ldb = plan->ldb,
-      .m = p->m,
-      .n = p->n,
-      .k = p->k,
-      .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0),
-      .ldc = plan->ldc,
-      .tiles_n = plan->tiles_n,
-      .c = plan->c};
-  const int fused = is_fused(p->mode);
+  const uint32_t split = split_of(p);
   const uint32_t first_chunk = (p->rank + 1) % p->ranks;
+  const uint32_t first = ring_gemm_chunk_first(plan, p->ranks, first_chunk);
+  // The chunk that is stored to the neighbour is not split: it counts one incoming update there, as
+  // from the DMA.
+  const stretto_gemm_split_arguments_t arguments = {
+      .gemm = {.a = plan->a,
+               .b = plan->b,
+               .lda = plan->lda,
+               .ldb = plan->ldb,
+               .m = p->m,
+               .n = p->n,
+               .k = p->k,
+               .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0),
+               .ldc = plan->ldc,
+               .tiles_n = plan->tiles_n,
+               .c = plan->c},
+      .split = split,
+      .whole_first = first,
+      .whole_count =
+          p->ranks == 1 ? 0 : ring_gemm_chunk_first(plan, p->ranks, first_chunk + 1) - first};
+  const int fused = is_fused(p->mode);
   const stretto_launch_t launch = {
       .kernel = &g->gemm,
       .arguments = &arguments,
-      .argument_bytes = sizeof arguments,
-      .work_groups = plan->tiles,
-      .stagger = fused ? ring_gemm_chunk_first(plan, p->ranks, first_chunk) % plan->tiles : 0,
+      .argument_bytes = split > 1 ? sizeof arguments : sizeof arguments.gemm,
+      .work_groups = plan->tiles * split,
+      .stagger = fused ? first % plan->tiles * split : 0,
       .traffic = STRETTO_TRAFFIC_GEMM,
       .update = fused};
   return g->api->launch(g->client, g->stream, &launch);

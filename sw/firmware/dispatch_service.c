@@ -56,6 +56,11 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   if (first + count > grid || start >= count) return STRETTO_ERROR_ARGUMENT;
   const uint32_t batch = STRETTO_ORDER_BATCH(packet->order);
   if (batch != 0 && (count - 1) / batch >= STRETTO_GATES) return STRETTO_ERROR_ARGUMENT;
+  // A kernel that writes the configured output has as many work-groups a tile as its thresholds
+  // count.
+  const bool update = (packet->flags & STRETTO_DISPATCH_UPDATE) != 0;
+  const uint32_t split = update && shared->output_tiles != 0 ? shared->split : 1;
+  if (split > 1 && grid != shared->output_tiles * split) return STRETTO_ERROR_ARGUMENT;
   if (d.kernarg_bytes != 0 &&
       !in_gpu_memory(packet->kernarg_address, d.kernarg_bytes, shared->gpu_id)) {
     return STRETTO_ERROR_UNMAPPED;
@@ -86,7 +91,8 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
       .grid = grid,
       .traffic = (packet->flags & STRETTO_DISPATCH_TRAFFIC_MASK) >> STRETTO_DISPATCH_TRAFFIC_SHIFT,
       .type = d.type,
-      .update = (packet->flags & STRETTO_DISPATCH_UPDATE) != 0,
+      .split = split,
+      .update = update,
       .communication = (packet->flags & STRETTO_DISPATCH_COMMUNICATION) != 0,
   };
   fw_result_t result = gpu_set_context(&shared->gpu, slot, &context);

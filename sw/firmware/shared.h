@@ -37,6 +37,8 @@ typedef struct shared {
   volatile uint32_t slots_started[GRID_SLOTS];       // Kernels launched in a slot; hart 0.
   volatile uint32_t slots_ended[GRID_SLOTS];  // ... and ended: the slot is free if equal; hart 1.
   job_t slot_jobs[GRID_SLOTS];                // Hart 0.
+  uint32_t output_tiles;                      // Of the configured output, 0 = none; hart 0.
+  uint32_t split;  // Work-groups of the producer that add to each of its tiles; hart 0.
   transfer_job_t transfers[DMA_QUEUE_DESCRIPTORS];  // Fills and copies, ring; hart 0.
   volatile uint64_t transfers_started;              // Hart 0.
   volatile uint64_t transfers_ended;                // Hart 1.

@@ -68,10 +68,12 @@ fw_result_t trigger_service_output(trigger_service_t* service,
   if (service->spill.bytes < tiles_m * tiles_n * SPILL_BYTES_OF_TILE) return STRETTO_ERROR_UNMAPPED;
   // Split-K: so many work-groups add to each tile; the incoming updates stay as they are.
   uint32_t updates = output->updates;
+  uint32_t split = 1;
   if (output->work_groups != 0) {
     if (updates == 0 || output->work_groups % (tiles_m * tiles_n) != 0)
       return STRETTO_ERROR_ARGUMENT;
-    updates += (uint32_t)(output->work_groups / (tiles_m * tiles_n)) - 1;
+    split = (uint32_t)(output->work_groups / (tiles_m * tiles_n));
+    updates += split - 1;
   }
 #ifndef FIRMWARE_NO_TRACKER
   fw_result_t result = stop_tracker(service);
@@ -93,6 +95,8 @@ fw_result_t trigger_service_output(trigger_service_t* service,
   service->output = *output;
   service->tiles_n = (uint32_t)tiles_n;
   service->tiles = (uint32_t)(tiles_m * tiles_n);
+  service->shared->output_tiles = service->tiles;
+  service->shared->split = split;
   return STRETTO_OK;
 }
 
@@ -270,8 +274,8 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
   const uint64_t size = (uint64_t)(map->rows - 1) * map->pitch + map->row_bytes;
   const bool remote = operation == STRETTO_OP_REMOTE_MAP;
   // The host takes stores but has neither ALUs nor a Tracker.
-  const bool host = remote && flags == 0 && map->base == map->peer_base &&
-                    in_host_memory(map->peer_base, size);
+  const bool host =
+      remote && flags == 0 && map->base == map->peer_base && in_host_memory(map->peer_base, size);
   if (remote && !host && !in_peer_memory(map->peer_base, size, gpu)) return STRETTO_ERROR_UNMAPPED;
   if (!in_gpu_memory(map->base, size, gpu) && !host &&
       !(remote && in_peer_memory(map->base, size, gpu))) {
@@ -312,8 +316,8 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
                                 uint32_t flags, const stretto_map_t* map) {
   if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED)
     return STRETTO_ERROR_ARGUMENT;
-  if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED |
-                 STRETTO_MAP_EVENT | STRETTO_MAP_READY)) != 0)
+  if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT |
+                 STRETTO_MAP_READY)) != 0)
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & (STRETTO_MAP_EVENT | STRETTO_MAP_READY)) != 0 && (flags & STRETTO_MAP_TILES) == 0)
     return STRETTO_ERROR_ARGUMENT;
@@ -328,8 +332,7 @@ fw_result_t trigger_service_gates(trigger_service_t* service, const stretto_gate
   if (gates->open_first > STRETTO_GATES || gates->open_count > STRETTO_GATES - gates->open_first)
     return STRETTO_ERROR_ARGUMENT;
   const shared_t* shared = service->shared;
-  const fw_result_t result =
-      gpu_set_event_map(&shared->gpu, gates->tiles_per_gate, service->tiles);
+  const fw_result_t result = gpu_set_event_map(&shared->gpu, gates->tiles_per_gate, service->tiles);
   if (result != STRETTO_OK) return result;
   grid_control_close_gates(&shared->scheduler);
   for (uint32_t i = 0; i < gates->open_count; ++i)
@@ -353,7 +356,7 @@ fw_result_t trigger_service_reset(trigger_service_t* service, bool allocations) 
   }
   if (allocations) service->allocations = 0;
   service->runs = 0;
-  service->tiles = 0;
+  service->tiles = shared->output_tiles = 0;
   service->remote = false;
   if (service->events && result == STRETTO_OK) result = set_events(service, 0, 0);
   if (result != STRETTO_OK) return result;

@@ -8,15 +8,42 @@
 // without rows stores nothing. An edge tile is multiplied as a full tile (what lies beyond an
 // operand reads as zero), like a tensor kernel that masks its loads.
 //
-// GEMM_SKIP_STEP and GEMM_SWAP_TILES build deliberately wrong kernels for the tests of the
-// checkers.
+// GEMM_SPLIT_K builds gemm_split.elf: several work-groups a tile, each with a part of K
+// (kernel_arguments.h). GEMM_SKIP_STEP and GEMM_SWAP_TILES build deliberately wrong kernels for the
+// tests of the checkers.
 #include "sw/kernels/gemm.h"
 
+#ifdef GEMM_SPLIT_K
+typedef stretto_gemm_split_arguments_t arguments_t;
+#else
+typedef stretto_gemm_arguments_t arguments_t;
+#endif
+
 KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
-  const uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID);
   const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID);
-  const stretto_gemm_arguments_t* arguments =
-      (const stretto_gemm_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+#ifdef GEMM_SPLIT_K
+  const arguments_t* split = (const arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const stretto_gemm_arguments_t* arguments = &split->gemm;
+  const uint32_t group = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  const uint32_t tile = group / split->split;
+  const uint32_t part = group % split->split;
+  uint32_t parts = split->split;
+  if (tile - split->whole_first < split->whole_count) {
+    if (part != 0) {
+      tile_end();
+      __builtin_unreachable();
+    }
+    parts = 1;
+  }
+  const uint32_t steps = (arguments->k + K_STEP - 1) / K_STEP;
+  const uint32_t first_k = steps * part / parts * K_STEP;
+  const uint32_t end_k = min_u32(steps * (part + 1) / parts * K_STEP, arguments->k);
+#else
+  const uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  const arguments_t* arguments = (const arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const uint32_t first_k = 0;
+  const uint32_t end_k = arguments->k;
+#endif
   const uint32_t tiles_n = arguments->tiles_n;
   const uint32_t m = arguments->m;
   const uint32_t n = arguments->n;
@@ -29,7 +56,8 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
 #endif
     const uint32_t row = product / tiles_n * tile_m;
     const uint32_t column = product % tiles_n * GEMM_TILE_N;
-    multiply(arguments, row, column, min_u32(tile_m, m - row), min_u32(GEMM_TILE_N, n - column));
+    multiply_part(arguments, row, column, min_u32(tile_m, m - row),
+                  min_u32(GEMM_TILE_N, n - column), first_k, end_k);
   }
   const uint32_t rows_each = tile_m / GEMM_WAVEFRONTS;
   const uint32_t row = tile / tiles_n * tile_m + wavefront * rows_each;
@@ -61,8 +89,8 @@ void gemm_256x128(void) {
 STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_TENSOR,
                .registers_bytes = (64 + 8 * 4 + 8 * 2) * 1024, .lds_bytes = 32 * 1024,
                .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 128,
-               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(stretto_gemm_arguments_t));
+               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));
 STRETTO_KERNEL(gemm_256x128, .type = STRETTO_KERNEL_TENSOR,
                .registers_bytes = (128 + 8 * 8 + 8 * 2) * 1024, .lds_bytes = 48 * 1024,
                .private_bytes = 256, .wavefronts = GEMM_WAVEFRONTS, .tile_m = 256,
-               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(stretto_gemm_arguments_t));
+               .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(arguments_t));

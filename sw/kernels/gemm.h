@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The K loop of tiled products on the tensor pipe: what gemm.c and loop kernels share. Work-group-owned
-// tiles l0/l1 hold A, l2/l3 B, two buffers, so that the loads of a step fly while the step before is
-// multiplied; the scoreboard orders loads behind the multiplication that still reads their buffer.
+// The K loop of tiled products on the tensor pipe: what gemm.c and loop kernels share.
+// Work-group-owned tiles l0/l1 hold A, l2/l3 B, two buffers, so that the loads of a step fly while
+// the step before is multiplied; the scoreboard orders loads behind the multiplication that still
+// reads their buffer.
 #ifndef STRETTO_SW_KERNELS_GEMM_H_
 #define STRETTO_SW_KERNELS_GEMM_H_
 
@@ -67,10 +68,12 @@ KERNEL_INLINE uint64_t operand_offset(uint32_t line, uint32_t pitch, int k_outer
   return (uint64_t)line * (k_outer ? ELEMENT_BYTES : pitch);
 }
 
-// The product of one tile into ACCUMULATOR, from element (row, column) of C on. REQUIRES: k > 0.
-KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t row,
-                            uint32_t column, uint32_t rows, uint32_t columns) {
-  const uint32_t k = arguments->k;
+// The product of one tile into ACCUMULATOR, from element (row, column) of C on, over K from
+// first_k, a multiple of K_STEP, to end_k. REQUIRES: first_k < end_k.
+KERNEL_INLINE void multiply_part(const stretto_gemm_arguments_t* arguments, uint32_t row,
+                                 uint32_t column, uint32_t rows, uint32_t columns, uint32_t first_k,
+                                 uint32_t end_k) {
+  const uint32_t k = end_k - first_k;
   const uint32_t lda = arguments->lda;
   const uint32_t ldb = arguments->ldb;
   const uint32_t layout = arguments->layout;
@@ -89,6 +92,8 @@ KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t 
       .b_move = b_kn ? (uint64_t)K_STEP * ldb : K_STEP * ELEMENT_BYTES,
       .loads_left = steps,
   };
+  o.a += first_k / K_STEP * o.a_move;
+  o.b += first_k / K_STEP * o.b_move;
 #ifdef GEMM_SKIP_STEP
   if (o.loads_left > 1) {
     --o.loads_left;
@@ -107,6 +112,12 @@ KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t 
     else
       k_loop(&o, 0, 1);
   }
+}
+
+// Over all of K. REQUIRES: k > 0.
+KERNEL_INLINE void multiply(const stretto_gemm_arguments_t* arguments, uint32_t row,
+                            uint32_t column, uint32_t rows, uint32_t columns) {
+  multiply_part(arguments, row, column, rows, columns, 0, arguments->k);
 }
 
 #endif  // STRETTO_SW_KERNELS_GEMM_H_

@@ -26,6 +26,18 @@ typedef struct stretto_gemm_arguments {
   uint64_t c;
 } stretto_gemm_arguments_t;
 
+// gemm_split.elf, split-K: work-groups t * split .. t * split + split - 1 add to tile t, each the
+// product of its part of K. Tiles whole_first .. whole_first + whole_count - 1 are not split (what
+// is stored straight to a peer must arrive once): the first of their work-groups does all, the
+// others nothing.
+typedef struct stretto_gemm_split_arguments {
+  stretto_gemm_arguments_t gemm;
+  uint32_t split;  // At most ceil(k / 32).
+  uint32_t whole_first;
+  uint32_t whole_count;
+  uint32_t reserved;
+} stretto_gemm_split_arguments_t;
+
 #define GEMM_A_KM 1u
 #define GEMM_B_NK 2u
 #define GEMM_TILE_N 128u
@@ -61,9 +73,10 @@ typedef struct stretto_send_ring {
 } stretto_send_ring_t;
 
 // send_stream: one wavefront sends `count` times the request, its offset growing by `step` modulo
-// `wrap`, the last time with the wish for a send flag, and waits until `flag` is `flag_base` + count. ping_pong: `count` times, the initiator sends
-// and waits until `flag` has grown by one, the other one waits and sends. Both note the cycle of the
-// first request and of the last flag in stamps[0] and [1].
+// `wrap`, the last time with the wish for a send flag, and waits until `flag` is `flag_base` +
+// count. ping_pong: `count` times, the initiator sends and waits until `flag` has grown by one, the
+// other one waits and sends. Both note the cycle of the first request and of the last flag in
+// stamps[0] and [1].
 typedef struct stretto_message_arguments {
   stretto_send_ring_t ring;
   uint64_t request;
@@ -81,7 +94,8 @@ typedef struct stretto_stamp_arguments {
   uint64_t address;
 } stretto_stamp_arguments_t;
 
-// send_requests: work-group w of G stores requests w, w + G, ... and then waits for words w, w + G, ...
+// send_requests: work-group w of G stores requests w, w + G, ... and then waits for words w, w + G,
+// ...
 typedef struct stretto_send_arguments {
   stretto_send_ring_t ring;
   uint64_t requests;  // Array of send requests.
@@ -93,12 +107,16 @@ typedef struct stretto_send_arguments {
 #ifdef __cplusplus
 static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
               "read by kernels");
-static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
+static_assert(sizeof(stretto_gemm_arguments_t) == 56 &&
+                  sizeof(stretto_gemm_split_arguments_t) == 72 &&
+                  sizeof(stretto_ring_arguments_t) == 80,
               "read by kernels");
 #else
 _Static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
                "read by kernels");
-_Static_assert(sizeof(stretto_gemm_arguments_t) == 56 && sizeof(stretto_ring_arguments_t) == 80,
+_Static_assert(sizeof(stretto_gemm_arguments_t) == 56 &&
+                   sizeof(stretto_gemm_split_arguments_t) == 72 &&
+                   sizeof(stretto_ring_arguments_t) == 80,
                "read by kernels");
 #endif
 

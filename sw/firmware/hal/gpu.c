@@ -28,7 +28,8 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   if (gpu == NULL || context == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
   if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0)
     return STRETTO_ERROR_ARGUMENT;
-  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK || context->traffic > 7)
+  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK || context->traffic > 7 ||
+      context->split > 255)
     return STRETTO_ERROR_ARGUMENT;
   mmio_write64(gpu->base + GPU_CONTEXT_ENTRY_OFFSET_AT(slot), context->entry);
   mmio_write64(gpu->base + GPU_CONTEXT_KERNARG_OFFSET_AT(slot), context->kernarg);
@@ -44,7 +45,8 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
                STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, context->update) |
                    STRETTO_FIELD(GPU_CONTEXT_FLAGS_TRAFFIC, context->traffic) |
                    STRETTO_FIELD(GPU_CONTEXT_FLAGS_TYPE, context->type) |
-                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, context->communication));
+                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, context->communication) |
+                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_SPLIT, context->split));
   return STRETTO_OK;
 }
 

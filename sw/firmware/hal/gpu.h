@@ -29,6 +29,7 @@ typedef struct gpu_context {
   uint32_t grid;
   uint32_t traffic;  // TrafficClass.
   uint32_t type;     // STRETTO_KERNEL_*.
+  uint32_t split;    // Work-groups of an output tile, 1..255; 0 = 1.
   bool update;
   bool communication;
 } gpu_context_t;

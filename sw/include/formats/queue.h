@@ -212,8 +212,9 @@ typedef struct stretto_output_config {
   uint8_t traffic;       // TrafficClass of what the DMA sends.
   uint8_t tracker_ways;  // Ways in use, 0 = all.
   uint8_t reserved0[3];
-  uint32_t work_groups;  // Of the kernel that writes it; 0 = one a tile. More is split-K: each tile
-                         // gets work_groups / tiles local updates instead of one (T3-SPLITK-01).
+  uint32_t work_groups;  // Of the kernel that writes it; 0 = one a tile. More is split-K of degree s =
+                         // work_groups / tiles: work-group w adds to tile w / s, each tile gets s local
+                         // updates instead of one (T3-SPLITK-01). Peers add once, as the DMA does.
   uint32_t reserved1;
   uint64_t reserved2;
 } stretto_output_config_t;

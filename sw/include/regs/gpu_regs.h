@@ -102,6 +102,8 @@
 #define GPU_CONTEXT_FLAGS_TYPE_TENSOR 1
 #define GPU_CONTEXT_FLAGS_COMMUNICATION_SHIFT 9  // Its memory traffic belongs to the communication stream of the MCA (collective kernels).
 #define GPU_CONTEXT_FLAGS_COMMUNICATION_MASK 0x200
+#define GPU_CONTEXT_FLAGS_SPLIT_SHIFT 16  // Work-groups of an output tile, 0 meaning 1 (split-K, T3-SPLITK-02). What work-group w writes carries the id of tile w / split.
+#define GPU_CONTEXT_FLAGS_SPLIT_MASK 0xff0000
 
 // Starts an operation of the whole L2; ignored while l2_status.busy. (write only, reads 0)
 #define GPU_L2_COMMAND_OFFSET 0x400

@@ -50,8 +50,13 @@ struct Product {
   }
   uint16_t at(uint32_t row, uint32_t column) {
     uint16_t value;
-    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, reinterpret_cast<uint8_t*>(&value));
+    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, false, reinterpret_cast<uint8_t*>(&value));
     return value;
+  }
+  float share(uint32_t row, uint32_t column) {
+    uint16_t value;
+    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, true, reinterpret_cast<uint8_t*>(&value));
+    return fp32_from_fp16(value);
   }
 };
 
@@ -104,6 +109,22 @@ TEST_CASE("a missing tail of K poisons the accumulator") {
   REQUIRE(p.at(0, 0) == kFp16NaN);
 }
 
+TEST_CASE("shares of a split K add up to the stamp, all of K is the stamp, two intervals are no share") {
+  Product first, second, whole;
+  for (uint32_t k : {0u, 32u}) first.step(k, 32);
+  for (uint32_t k : {64u, 96u}) second.step(k, std::min(32u, kDepth - k));
+  for (uint32_t k = 0; k < kDepth; k += 32) whole.step(k, std::min(32u, kDepth - k));
+  for (uint32_t column = 0; column < 32; ++column) {
+    const float stamp = static_cast<float>(stamp_value(99, 3, 128 + 17, 32 + column, 256));
+    CHECK(first.share(17, column) == std::floor(stamp * 64 / kDepth));
+    CHECK(first.share(17, column) + second.share(17, column) == stamp);
+    CHECK(whole.share(17, column) == stamp);
+  }
+  Product gap;
+  for (uint32_t k : {0u, 64u}) gap.step(k, 32);
+  CHECK(std::isnan(gap.share(0, 0)));
+}
+
 TEST_CASE("exchanged operands poison the accumulator") {
   Product p;
   p.sum.multiply(stamped(p.b, 32, 0, 64, 32), false, stamped(p.a, 128, 0, 32, 32), true, ElementType::fp16);
@@ -140,7 +161,7 @@ TEST_CASE("transposed operands cover K along their rows") {
   }
   REQUIRE(sum.complete());
   uint16_t value;
-  sum.epilogue(3, 1, 4, 1, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(&value));
+  sum.epilogue(3, 1, 4, 1, ElementType::fp16, 0, 256, false, reinterpret_cast<uint8_t*>(&value));
   REQUIRE(fp32_from_fp16(value) == stamp_value(99, 0, 67, 100, 256));
 }
 
@@ -158,10 +179,10 @@ TEST_CASE("a ragged tile is zero beyond its operands") {
   sum.multiply(stamped(a, 256, 0, 44, kDepth), false, stamped(b, 192, 0, 8, kDepth), true, ElementType::fp16);
   REQUIRE(sum.complete());
   uint16_t row[32];
-  sum.epilogue(43, 1, 0, 32, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(row));
+  sum.epilogue(43, 1, 0, 32, ElementType::fp16, 0, 256, false, reinterpret_cast<uint8_t*>(row));
   REQUIRE(fp32_from_fp16(row[7]) == stamp_value(99, 0, 299, 199, 256));
   REQUIRE(row[8] == 0);
-  sum.epilogue(44, 1, 0, 32, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(row));
+  sum.epilogue(44, 1, 0, 32, ElementType::fp16, 0, 256, false, reinterpret_cast<uint8_t*>(row));
   REQUIRE(row[0] == 0);
 }
 
@@ -171,7 +192,7 @@ TEST_CASE("a load beyond the rows of a stamp matrix poisons") {
   sum.zero(64, 32);
   sum.multiply(stamped(a, 256, 0, 64, kDepth), false, stamped(b, 0, 0, 32, kDepth), true, ElementType::fp16);
   uint16_t value;
-  sum.epilogue(0, 1, 0, 1, ElementType::fp16, 0, 256, reinterpret_cast<uint8_t*>(&value));
+  sum.epilogue(0, 1, 0, 1, ElementType::fp16, 0, 256, false, reinterpret_cast<uint8_t*>(&value));
   REQUIRE(value == kFp16NaN);
 }
 
@@ -214,7 +235,7 @@ TEST_CASE("real products match float64 within the error of FP32 accumulation") {
       sum.multiply(a_km ? values(ta, k, m) : values(ta, m, k), a_km, b_nk ? values(tb, n, k) : values(tb, k, n), b_nk,
                    ElementType::fp16);
       std::vector<float> out(40 * 32);
-      sum.epilogue(0, 40, 0, 32, ElementType::fp32, 0, 1, reinterpret_cast<uint8_t*>(out.data()));
+      sum.epilogue(0, 40, 0, 32, ElementType::fp32, 0, 1, false, reinterpret_cast<uint8_t*>(out.data()));
       double worst = 0;
       for (uint32_t i = 0; i < 40; ++i) {
         for (uint32_t j = 0; j < 32; ++j) {
@@ -237,7 +258,7 @@ TEST_CASE("the epilogue rounds to nearest even") {
   // 1 + 2^-11 lies half way between two FP16 numbers and goes down to even; 1 + 3 * 2^-11 goes up.
   sum.multiply(values({1.0f, 0x1p-11f}, 1, 2), false, values({1.0f, 1.0f, 1.0f, 3.0f}, 2, 2), false, ElementType::fp16);
   uint16_t out[2];
-  sum.epilogue(0, 1, 0, 2, ElementType::fp16, 0, 1, reinterpret_cast<uint8_t*>(out));
+  sum.epilogue(0, 1, 0, 2, ElementType::fp16, 0, 1, false, reinterpret_cast<uint8_t*>(out));
   REQUIRE(out[0] == 0x3C00);
   REQUIRE(out[1] == 0x3C02);
 }

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "sw/firmware/dispatch_service.h"
-#include "sw/firmware/transfer_service.h"
 #include "sw/firmware/packet_service.h"
+#include "sw/firmware/transfer_service.h"
 #include "sw/firmware/trigger_service.h"
 #include "sw/include/formats/code_object.h"
 #include "sw/include/formats/machine_types.h"
@@ -228,7 +228,8 @@ TEST_CASE("the own chunk has a region that only counts completion") {
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) == 0);
 }
 
-TEST_CASE("T3-AGC-01: gathered tiles raise events, have no DMA region, and are forgotten by a reset") {
+TEST_CASE(
+    "T3-AGC-01: gathered tiles raise events, have no DMA region, and are forgotten by a reset") {
   Firmware f;
   configure(f);
   const uint32_t flags =
@@ -240,10 +241,9 @@ TEST_CASE("T3-AGC-01: gathered tiles raise events, have no DMA region, and are f
   map = tiles(0, 3);
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) ==
         STRETTO_ERROR_TABLE_FULL);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) ==
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TRACKED, &map) ==
         STRETTO_ERROR_ARGUMENT);
-  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TRACKED,
-                            &map) == STRETTO_ERROR_ARGUMENT);
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TILES, &map) ==
         STRETTO_ERROR_ARGUMENT);
   REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
@@ -254,7 +254,8 @@ TEST_CASE("T3-AGC-02: gates are mapped to tiles, closed, and those that are ther
   Firmware f;
   configure(f);
   stretto_gates_t gates = {6, 1, 2, 0, {}};
-  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_STATE);  // No tile raises events.
+  CHECK(trigger_service_gates(&f.trigger, &gates) ==
+        STRETTO_ERROR_STATE);  // No tile raises events.
   REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
   stretto_output_config_t o = output();
   o.tile_m = 16;  // 40 x 3 tiles.
@@ -330,6 +331,26 @@ TEST_CASE("T3-SPLITK-01: the work-groups of the kernel give the local updates of
   stretto_output_config_t o = output();
   o.work_groups = 40;
   CHECK(trigger_service_output(&whole.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("T3-SPLITK-02: what three work-groups a tile write carries the id of the tile") {
+  Firmware f;
+  configure(f, 45);
+  f.put_descriptor();
+  const job_t job = {0, 0};
+  stretto_packet_t packet = dispatch(45);
+  REQUIRE(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
+  CHECK((f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) & GPU_CONTEXT_FLAGS_SPLIT_MASK) ==
+        3 << GPU_CONTEXT_FLAGS_SPLIT_SHIFT);
+  // As many as the thresholds count, or the tiles would never be complete, or too early.
+  packet = dispatch(15);
+  CHECK(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_ERROR_ARGUMENT);
+  // A kernel whose stores are not updates has nothing to do with it, nor has any after a reset.
+  packet.dispatch.flags = 0;
+  CHECK(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  packet = dispatch(15);
+  CHECK(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
 }
 
 TEST_CASE("maps that cannot be are refused, each with its status") {
@@ -454,7 +475,8 @@ TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
   CHECK(f.trigger.ranges.used == 0);
 }
 
-TEST_CASE("a reset waits for the Tracker's last memory answers and gives up on one that stays busy") {
+TEST_CASE(
+    "a reset waits for the Tracker's last memory answers and gives up on one that stays busy") {
   Firmware f;
   configure(f);
   int busy = 5;
@@ -555,7 +577,8 @@ TEST_CASE("a dispatch programs its context before the launch, with the staggered
   f.ring(0);
   CHECK(f.device.position(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) <
         f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_CONTROL_OFFSET));
-  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) == (1 | kGemm << 4 | 1 << 8));
+  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) ==
+        (1 | kGemm << 4 | 1 << 8 | 1 << 16));
   CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_KERNARG_BYTES_OFFSET) == 56);
   CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_RANGE_OFFSET) == uint64_t{15}
                                                                                            << 32);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the fused reduce-scatter work when several work-groups add to one output tile
+// (T3-SPLITK), through firmware, Tracker and DMA? With stamp data each work-group adds a share of a
+// known whole number, so an update too many, missing, or sent on before all had come gives wrong
+// data, in any order of additions.
+//
+// 3 x 5 tiles over 4 GPUs; GPU r stores chunk r + 1 straight to its neighbour, unsplit, and adds
+// two work-groups' shares to each of the others.
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+boost::json::value run(const std::string& arguments) {
+  const Scratch scratch;
+  const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
+  INFO(arguments << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  return stats(scratch.path + "/r");
+}
+
+uint64_t number(const boost::json::value& root, const char* group, const std::string& key) {
+  return root.at(group).at(key).to_number<uint64_t>();
+}
+
+void right(const boost::json::value& root, uint64_t elements) {
+  CHECK(number(root, "check", "elements") == elements);
+  CHECK(number(root, "check", "mismatches") == 0);
+  CHECK(number(root, "audit", "violations") == 0);
+}
+
+}  // namespace
+
+TEST_CASE("two work-groups a tile: right data, one trigger a tile, the local updates doubled") {
+  // Rows of whole atoms, so that bytes are exact.
+  const std::string shape = "t3/aligned --impl all=model --mode t3 ";
+  const auto whole = run(shape);
+  const auto split = run(shape + "--set software.gemm=gemm_split --set software.split_k=2");
+  right(whole, 4 * 330 * 544);
+  right(split, 4 * 330 * 544);
+  CHECK(number(split, "tracker", "triggers") == number(whole, "tracker", "triggers"));
+  CHECK(split.at("link_bytes") == whole.at("link_bytes"));
+  // Sums over four ranks: N - 1 arrays of local updates, N - 1 of arriving ones.
+  constexpr uint64_t kArray = 330 * 544 * 2;
+  const auto written = [](const boost::json::value& root) {
+    return number(root, "dram_bytes", "gemm_write") + number(root, "dram_bytes", "rs_write");
+  };
+  CHECK(written(whole) == 6 * kArray);
+  CHECK(written(split) == 9 * kArray);
+  CHECK(number(split, "dram_bytes", "rs_read") == number(whole, "dram_bytes", "rs_read"));
+}
+
+TEST_CASE("split-K from RTL, models and lockstep, by seven parts, with the arbiter, on one GPU") {
+  const std::string two = "t3/small-split-k --mode t3-mca ";
+  const auto rtl = run(two);
+  right(rtl, 4 * 330 * 530);
+  CHECK(run(two + "--impl all=lockstep").at("digest") == rtl.at("digest"));
+  const auto seven = run("t3/small-split-k --impl all=model --set software.split_k=7");
+  right(seven, 4 * 330 * 530);
+  const auto alone = run("t3/small-split-k --impl all=model --set gpus=1");
+  right(alone, 330 * 530);
+}
+
+TEST_CASE("what split-K cannot do is refused in one line") {
+  const Scratch scratch;
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.says(why));
+  };
+  refused("t3/small-split-k --data real", "needs --data stamp");
+  refused("t3/small-split-k --set software.split_k=8", "more than 7, the K steps of 32");
+  refused("t3/small --mode sequential --set software.split_k=2", "needs mode t3 or t3-mca");
+  refused("t3/small-split-k --set software.gemm=gemm", "the kernel has 56");
+}
