@@ -11,6 +11,7 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/cli.h"
+#include "platform/options.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {
@@ -112,6 +113,14 @@ std::string unusable(const json::value& v) {
   return "";
 }
 
+// "rtl/mca 0123456789ab"; empty if the block ran as model.
+std::string rtl_of(const json::value& v, const std::string& block) {
+  const json::value* const rtl = v.as_object().if_contains("rtl");
+  const json::value* const one = rtl == nullptr ? nullptr : rtl->as_object().if_contains(block);
+  if (one == nullptr) return "";
+  return text_at(*one, "sources") + " " + text_at(*one, "sha256").substr(0, 12);
+}
+
 // In what `b` differs from `a` beside the mode, as "machine (t3, t3-paper), ...".
 std::string differences(const Result& a, const Result& b) {
   constexpr size_t kShown = 6;
@@ -127,6 +136,11 @@ std::string differences(const Result& a, const Result& b) {
     if (left != right)
       all.push_back(std::string(key) + " (" + std::to_string(left) + ", " + std::to_string(right) +
                     ")");
+  }
+  for (const std::string& block : block_names()) {
+    const std::string left = rtl_of(a.root, block), right = rtl_of(b.root, block);
+    if (!left.empty() && !right.empty() && left != right)
+      all.push_back("rtl of " + block + " (" + left + ", " + right + ")");
   }
   for (const auto& [path, value] : b.parameters) {
     const auto other = a.parameters.find(path);

@@ -130,6 +130,10 @@ std::string to_json(const Results& results) {
   root["gpus"] = results.gpus;
   root["shape"] = object_of(results.shape);
   root["impl"] = object_of(results.impl);
+  json::object rtl;
+  for (const auto& [block, sources] : results.rtl)
+    rtl[block] = json::object{{"sources", sources.folder}, {"sha256", sources.sha256}};
+  root["rtl"] = std::move(rtl);
   root["kernel_sha256"] = object_of(results.kernel_sha256);
   root["firmware_sha256"] = results.firmware_sha256;
   json::object time;
@@ -242,6 +246,9 @@ std::string summary(const Results& results) {
   std::snprintf(text, sizeof text, "  host        %.2f s wall, %.2f s cpu, %.0f MiB\n",
                 results.wall_s, results.cpu_s, results.peak_rss_mib);
   out << text << "  digest      " << results.digest << "\n";
+  for (const auto& [block, sources] : results.rtl) {
+    if (sources.is_brought()) out << "  rtl         " << block << " from " << sources.folder << "\n";
+  }
   if (!results.table.empty()) out << "\n" << results.table;
   return out.str();
 }

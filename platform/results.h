@@ -14,6 +14,7 @@
 
 #include "models/common/component.h"
 #include "models/common/event_queue.h"
+#include "platform/adapters/rtl_sources.h"
 #include "platform/check.h"
 #include "platform/options.h"
 
@@ -36,6 +37,7 @@ struct Results {
   uint32_t gpus = 0;
   std::map<std::string, uint64_t> shape;  // Of the workload: m, n, k of a sub-layer.
   std::map<std::string, std::string> impl;
+  std::map<std::string, RtlSources> rtl;  // Of the blocks that are no models.
   std::map<std::string, std::string> kernel_sha256;
   std::string firmware_sha256;
   std::array<Time, kPhases> time{};            // By Phase.

@@ -75,7 +75,11 @@ class System::Impl {
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
     if (request_.has_workload) results.shape = request_.workload.what->shape();
-    for (const auto& [block, impl] : request_.options.impl) results.impl[block] = impl_name(impl);
+    results.rtl = rtl_sources();
+    for (const auto& [block, impl] : request_.options.impl) {
+      results.impl[block] = impl_name(impl);
+      if (impl == stretto::Impl::model) results.rtl.erase(block);
+    }
     results.firmware_sha256 = firmware_->sha256();
     results.time[static_cast<unsigned>(Phase::total)] =
         job_ != nullptr && results.status == "complete" ? job_->ended()

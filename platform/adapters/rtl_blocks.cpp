@@ -7,6 +7,7 @@
 #include "models/reference/request_ring_model.h"
 #include "models/reference/tracker_model.h"
 #include "platform/adapters/lockstep.h"
+#include "platform/adapters/rtl_sources.h"
 #include "platform/adapters/verilated_blocks.h"
 
 namespace stretto {
@@ -148,6 +149,10 @@ static void list_outputs(const RequestRingOutputs& out, PinList& pins) {
 #ifndef STRETTO_HAVE_RTL
 bool rtl_is_traced() {
   return false;
+}
+
+std::map<std::string, RtlSources> rtl_sources() {
+  return {};
 }
 
 [[noreturn]] static void without_rtl(const char* block) {

@@ -6,7 +6,8 @@
 # rtl/<name>/<name>.f is the one file list: a path per line from the repository root, '//' comments.
 # PARAMETERS override top parameters; give such a variant a PREFIX of its own.
 # -DSTRETTO_RTL_<name>=DIR takes DIR/<name>.f instead: bring your own RTL, see rtl/README.md.
-# rtl/<name>/<name>_props.sv, if there, has the properties that it binds to the module; flavour checked.
+# <name>_props.sv beside the list or else in rtl/<name>/, if there, has the properties that it binds to the
+# module; flavour checked.
 # The test lint.<prefix> runs Verilator's full lint (-Wall), where a warning is an error.
 #
 # Every block exists in three flavours, each a library that holds all blocks (the Verilator runtime is
@@ -25,21 +26,24 @@ function(stretto_rtl_block name)
   if(NOT arg_PREFIX)
     set(arg_PREFIX V${name})
   endif()
-  stretto_rtl_sources(${name} sources)
+  stretto_rtl_sources(${name} sources folder)
   list(TRANSFORM arg_PARAMETERS PREPEND -G)
-  set(properties ${PROJECT_SOURCE_DIR}/rtl/${name}/${name}_props.sv)
-  if(NOT EXISTS ${properties})
-    set(properties "")
-  endif()
+  set(properties "")
+  foreach(place ${PROJECT_SOURCE_DIR}/rtl/${name} ${folder})
+    if(EXISTS ${place}/${name}_props.sv)
+      set(properties ${place}/${name}_props.sv)
+    endif()
+  endforeach()
   stretto_verilate(${name} ${arg_PREFIX} SOURCES ${sources} PROPERTIES ${properties} ARGS ${arg_PARAMETERS})
   add_test(NAME lint.${arg_PREFIX} COMMAND ${VERILATOR_BIN} --lint-only -Wall --top ${name}
            -I${PROJECT_SOURCE_DIR} ${arg_PARAMETERS} ${sources} ${properties})
   set_tests_properties(lint.${arg_PREFIX} PROPERTIES LABELS lint)
 endfunction()
 
-# The sources of the block `name`: those of its list file, which is the user's if there is one. A path in a
-# user's list is taken from beside the list if it exists there, else from the repository root.
-function(stretto_rtl_sources name result)
+# The sources of the block `name`: those of its list file, which is the user's if there is one, and the folder of
+# the list. A path in a user's list is taken from beside the list if it exists there, else from the repository root.
+# What a run says of its RTL comes from here, too: the global properties STRETTO_RTL_SOURCES_<name>, _FOLDER_<name>.
+function(stretto_rtl_sources name result folder_result)
   set(STRETTO_RTL_${name} "" CACHE PATH "Folder with ${name}.f: RTL to use instead of rtl/${name}")
   set(folder ${PROJECT_SOURCE_DIR}/rtl/${name})
   if(STRETTO_RTL_${name})
@@ -62,7 +66,30 @@ function(stretto_rtl_sources name result)
       message(FATAL_ERROR "${list_file}: no file '${line}' beside it or from the repository root")
     endif()
   endforeach()
+  set_property(GLOBAL PROPERTY STRETTO_RTL_SOURCES_${name} ${sources})
+  file(RELATIVE_PATH shown ${PROJECT_SOURCE_DIR} ${folder})
+  if(STRETTO_RTL_${name})
+    set(shown ${folder})
+  endif()
+  set_property(GLOBAL PROPERTY STRETTO_RTL_FOLDER_${name} ${shown})
   set(${result} ${sources} PARENT_SCOPE)
+  set(${folder_result} ${folder} PARENT_SCOPE)
+endfunction()
+
+# Writes `output`, the C++ source of rtl_sources() (platform/adapters/rtl_sources.h), whenever RTL changes.
+function(stretto_rtl_sources_table output)
+  set(rows "")
+  set(all "")
+  foreach(block ${ARGN})
+    get_property(sources GLOBAL PROPERTY STRETTO_RTL_SOURCES_${block})
+    get_property(folder GLOBAL PROPERTY STRETTO_RTL_FOLDER_${block})
+    list(JOIN sources "|" list)
+    list(APPEND rows "${block}|${folder}|${list}")
+    list(APPEND all ${sources})
+  endforeach()
+  set(script ${PROJECT_SOURCE_DIR}/platform/cmake/rtl_sources_table.cmake)
+  add_custom_command(OUTPUT ${output} DEPENDS ${all} ${script} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DROWS=${rows}" -P ${script})
 endfunction()
 
 # The class `prefix` from the module `top` in all flavours.

@@ -40,7 +40,7 @@ TEST_CASE("stats.json has the keys of the interface") {
   results.audit.push_back({"link bytes sent = received", "gpu0.link", 3, 4, false});
   write_results(folder.path, results, "gpus: 8\n");
   const boost::json::value root = load_results(folder.path);
-  for (const char* key : {"machine", "workload", "mode", "seed", "impl", "kernel_sha256",
+  for (const char* key : {"machine", "workload", "mode", "seed", "impl", "rtl", "kernel_sha256",
                           "firmware_sha256", "time_ns", "dram_bytes", "link_bytes", "cp", "tracker",
                           "mca", "check", "audit", "digest", "host", "status"}) {
     CHECK(root.as_object().contains(key));
