@@ -15,7 +15,7 @@ void keep_coverage(VerilatedContext& context) {
   if (folder == nullptr) return;
   const std::string file = std::string(folder) + "/" + std::to_string(getpid()) + "." +
                            std::to_string(blocks++) + ".dat";
-  context.coveragep()->write(file);
+  context.coveragep()->write(file.c_str());
 }
 
 }  // namespace stretto

@@ -8,8 +8,10 @@
 
 #include "models/common/error.h"
 #include "platform/adapters/rtl_blocks.h"
+#include "sw/include/regs/field.h"
 #include "sw/include/regs/mca_regs.h"
 #include "tests/support/block_waves.h"
+#include "tests/support/coverage_bins.h"
 #include "tests/support/seeded_rng.h"
 
 namespace stretto {
@@ -96,9 +98,11 @@ struct Traffic {
 
   void drive(Channel& c) {
     if (rng.chance(1, 500)) {
-      compute_chance = static_cast<unsigned>(rng.below(12));
-      comm_chance = static_cast<unsigned>(rng.below(12));
-      pop_chance = static_cast<unsigned>(rng.below(16));
+      // Every other time the queues run empty now and then.
+      const bool light = rng.chance(1, 2);
+      compute_chance = static_cast<unsigned>(rng.below(light ? 3 : 12));
+      comm_chance = static_cast<unsigned>(rng.below(light ? 6 : 12));
+      pop_chance = static_cast<unsigned>(light ? rng.between(3, 16) : rng.below(16));
     }
     if (c.compute < 1000 && rng.chance(compute_chance, 16))
       c.in.compute_push = static_cast<uint8_t>(rng.below(4));
@@ -108,19 +112,27 @@ struct Traffic {
       c.in.dram_pop = static_cast<uint8_t>(rng.below(std::min(c.occupancy, 3u) + 1));
     if (rng.chance(1, 50)) parked = static_cast<unsigned>(rng.below(40));
     c.parked = std::min(parked, c.occupancy - c.in.dram_pop);
-    c.in.kernel_start = rng.chance(1, 300);
-    c.in.first_wg_done = rng.chance(1, 200);
-    c.in.kernel_end = rng.chance(1, 300);
-    if (rng.chance(1, 100)) {
-      const auto address = static_cast<uint16_t>(rng.below(14) * 8);
+    c.in.kernel_start = rng.chance(1, 200);
+    c.in.first_wg_done = rng.chance(1, c.in.kernel_start ? 20 : 150);
+    c.in.kernel_end = rng.chance(1, 500);
+    if (rng.chance(1, 25)) {
+      const auto address = static_cast<uint16_t>(
+          rng.chance(1, 8) ? MCA_CONTROL_OFFSET : rng.below(14) * 8);
       if (rng.chance(1, 2)) {
         c.in.reg = {false, true, address, 0};
         return;
       }
       uint64_t data = rng.next();
-      if (address == MCA_CONTROL_OFFSET) data = rng.below(32);
-      if (address == MCA_THRESHOLD_OFFSET) data = rng.chance(1, 4) ? 0 : rng.below(40);
-      if (address == MCA_STARVE_LIMIT_OFFSET) data = rng.below(200);
+      if (address == MCA_CONTROL_OFFSET)
+        data = rng.chance(1, 2) ? (rng.below(32) & ~uint64_t{3}) | MCA_CONTROL_POLICY_COMMUNICATION_AWARE
+                                : rng.below(32);
+      if (address == MCA_CUTOFFS_OFFSET && rng.chance(3, 4)) {
+        data = STRETTO_FIELD(MCA_CUTOFFS_LIMIT_30, rng.below(4)) |
+               STRETTO_FIELD(MCA_CUTOFFS_LIMIT_10, rng.between(4, rng.chance(1, 2) ? 8 : 24)) |
+               STRETTO_FIELD(MCA_CUTOFFS_LIMIT_5, rng.between(24, 60));
+      }
+      if (address == MCA_THRESHOLD_OFFSET) data = rng.chance(1, 4) ? 0 : rng.below(rng.chance(1, 2) ? 6 : 40);
+      if (address == MCA_STARVE_LIMIT_OFFSET) data = rng.below(rng.chance(1, 2) ? 20 : 200);
       if (address == MCA_DRAM_QUEUE_DEPTH_OFFSET) data = rng.between(1, 127);
       c.in.reg = {true, false, address, data};
     }
@@ -341,21 +353,153 @@ TEST_CASE("reset in mid-flight leaves nothing behind") {
   CHECK(c.read(MCA_STARVE_LIMIT_OFFSET) == 1000);
 }
 
-TEST_CASE("MCA RTL and model agree in 100000 random clocks") {
+// What random traffic must have met; the rules are those of rtl/mca/README.md. One sample() a
+// clock, with the channel as it was before the clock.
+class McaCoverage {
+ public:
+  struct Before {
+    unsigned compute, comm, occupancy, parked, depth, threshold;
+  };
+
+  static Before before(const Channel& c) {
+    return {c.compute, c.comm, c.occupancy, c.parked, c.depth, c.out.threshold};
+  }
+
+  void sample(const Before& was, const McaInputs& in, const McaOutputs& out) {
+    const bool room = was.occupancy < was.depth;
+    const bool both = was.compute != 0 && was.comm != 0 && room;
+    const bool alone = was.comm != 0 && was.compute == 0 && room;
+    const bool turns = policy_ == MCA_CONTROL_POLICY_ROUND_ROBIN || draining_;
+    one_after_another +=
+        (out.grant_comm && last_.grant_compute) || (out.grant_compute && last_.grant_comm);
+    full += !room && was.compute != 0 && was.comm != 0;
+    last_atom += (out.grant_comm && was.comm == 1) || (out.grant_compute && was.compute == 1);
+    works += both && out.grant_compute;
+    alternates += both && turns && out.grant_comm && last_.grant_compute;
+    if (!turns) {
+      compute_first += both && out.grant_compute;
+      starved += both && out.grant_comm;
+      next_turn += both && out.grant_compute && last_.grant_comm;
+      const bool aware = policy_ == MCA_CONTROL_POLICY_COMMUNICATION_AWARE;
+      const bool exclusive = policy_ == MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE;
+      const bool below = was.threshold == 0 || was.occupancy < was.threshold + was.parked;
+      limit_holds += aware && alone && !below && !out.grant_comm;
+      limit_allows +=
+          aware && kernels_ != 0 && alone && below && was.threshold != 0 && out.grant_comm;
+      starved_at_limit += aware && kernels_ != 0 && alone && !below && out.grant_comm;
+      kernel_holds += exclusive && alone && !out.grant_comm;
+      no_kernel += exclusive && alone && out.grant_comm;
+      no_limit += policy_ == MCA_CONTROL_POLICY_COMPUTE_FIRST_NO_LIMIT && alone && out.grant_comm;
+    }
+    three_each += in.compute_push == 3 && in.comm_push == 3;
+    drained += out.drain_done && drain_grants_ >= 2;
+    drained_at_once += out.drain_done && drain_grants_ == 0;
+    idle_full += out.idle && !room;
+    slept += out.wake_cycle != 0 && !out.idle;
+    restart += in.kernel_start && in.first_wg_done;
+    if (measured_ && automatic_) {
+      limit_5 += out.threshold == 5;
+      limit_10 += out.threshold == 10;
+      limit_30 += out.threshold == 30;
+      limit_none += out.threshold == 0;
+    }
+    written_under_traffic += in.reg.write && was.compute != 0 && was.comm != 0;
+
+    drain_grants_ = draining_ ? drain_grants_ + out.grant_comm : 0;
+    if (out.drain_done) draining_ = false;
+    if (in.kernel_end) draining_ = true;
+    kernels_ += in.kernel_start && kernels_ != 15;
+    kernels_ -= in.kernel_end && kernels_ != 0;
+    measured_ = measured_ || in.first_wg_done;
+    if (in.reg.write && in.reg.address == MCA_CONTROL_OFFSET) {
+      policy_ = STRETTO_FIELD_GET(in.reg.wdata, MCA_CONTROL_POLICY);
+      automatic_ = STRETTO_FIELD_GET(in.reg.wdata, MCA_CONTROL_THRESHOLD_SELECT) != 0;
+    }
+    last_ = out;
+  }
+
+  void reset(const Channel& c) {
+    reset_in_flight += c.compute != 0 && c.comm != 0 && c.occupancy != 0;
+    policy_ = MCA_CONTROL_POLICY_ROUND_ROBIN;
+    kernels_ = 0;
+    automatic_ = draining_ = measured_ = false;
+    last_ = McaOutputs();
+  }
+
+  void skip(uint64_t clocks, bool measuring) {
+    skipped += clocks != 0;
+    skipped_measured += clocks != 0 && measuring;
+  }
+
+  test::CoverageBins bins{"mca"};
+
+ private:
+  uint64_t& one_after_another = bins.bin("R1: the queues are granted in consecutive clocks");
+  uint64_t& full = bins.bin("R2: both wait for room in the DRAM queue");
+  uint64_t& last_atom = bins.bin("R2: a queue's only atom is granted");
+  uint64_t& works = bins.bin("R3: compute is granted while both are pending");
+  uint64_t& alternates = bins.bin("R4: round robin alternates");
+  uint64_t& compute_first = bins.bin("R4: compute goes first");
+  uint64_t& starved = bins.bin("R4: starved communication goes before compute");
+  uint64_t& limit_holds = bins.bin("R4: the limit holds communication back");
+  uint64_t& limit_allows = bins.bin("R4: communication is granted below the limit");
+  uint64_t& starved_at_limit = bins.bin("R4: starved communication is granted at the limit");
+  uint64_t& kernel_holds = bins.bin("R4: exclusive compute holds communication back");
+  uint64_t& no_kernel = bins.bin("R4: exclusive compute lets communication through");
+  uint64_t& no_limit = bins.bin("R4: compute first without limit lets communication through");
+  uint64_t& written_under_traffic = bins.bin("R4: a register is written while both are pending");
+  uint64_t& three_each = bins.bin("R5: three atoms enter each queue at once");
+  uint64_t& reset_in_flight = bins.bin("R5: reset with atoms in all three queues");
+  uint64_t& drained = bins.bin("R6: a drain of two atoms or more ends");
+  uint64_t& drained_at_once = bins.bin("R6: a drain of an empty queue ends");
+  uint64_t& next_turn = bins.bin("R7: compute is granted right after a starved grant");
+  uint64_t& idle_full = bins.bin("R8: idle with a full DRAM queue");
+  uint64_t& slept = bins.bin("R8: awake only for the clock in which communication starves");
+  uint64_t& skipped = bins.bin("R8: clocks are skipped");
+  uint64_t& skipped_measured = bins.bin("R8: clocks are skipped in a measured stage");
+  uint64_t& restart = bins.bin("R9: kernel_start together with first_wg_done");
+  uint64_t& limit_5 = bins.bin("R9: limit 5 is chosen");
+  uint64_t& limit_10 = bins.bin("R9: limit 10 is chosen");
+  uint64_t& limit_30 = bins.bin("R9: limit 30 is chosen");
+  uint64_t& limit_none = bins.bin("R9: no limit is chosen");
+
+  // As programmed and seen so far.
+  uint64_t policy_ = MCA_CONTROL_POLICY_ROUND_ROBIN;
+  bool automatic_ = false;
+  bool draining_ = false;
+  bool measured_ = false;
+  unsigned kernels_ = 0;
+  unsigned drain_grants_ = 0;
+  McaOutputs last_;
+};
+
+TEST_CASE("MCA RTL and model agree in random traffic that meets every rule") {
   test::print_seed();
   Channel c;
   Traffic traffic{test::Rng(1)};
-  uint64_t grants = 0;
-  for (unsigned i = 0; i < 100000; ++i) {
-    if (traffic.rng.chance(1, 5000)) c.reset();
+  McaCoverage coverage;
+  bool measuring = false;
+  for (uint64_t i = 0; i < test::coverification_cycles(); ++i) {
+    if (traffic.rng.chance(1, 5000)) {
+      coverage.reset(c);
+      c.reset();
+    }
+    const McaCoverage::Before was = McaCoverage::before(c);
     traffic.drive(c);
+    const McaInputs in = c.in;
     c.step();
-    grants += c.out.grant_compute + c.out.grant_comm;
+    coverage.sample(was, in, c.out);
+    measuring = in.kernel_start || (measuring && !in.first_wg_done);
     if (c.out.wake_cycle > c.cycle() && traffic.rng.chance(1, 4)) {
-      c.skip(traffic.rng.below(std::min<uint64_t>(c.out.wake_cycle - c.cycle(), 50) + 1));
+      const uint64_t most = std::min<uint64_t>(c.out.wake_cycle - c.cycle(), 50);
+      const uint64_t clocks = traffic.rng.below(most + 1);
+      c.skip(clocks);
+      coverage.skip(clocks, measuring);
     }
   }
-  CHECK(grants > 10000);
+  coverage.bins.report();
+  CHECK(coverage.bins.empty() == "");
+  CHECK(coverage.bins.rules_without_bin("rtl/mca/README.md") == "");
 }
 
 TEST_CASE("skipping the clocks that wake_cycle allows changes no grant") {
@@ -429,7 +573,7 @@ class CorruptMca final : public Mca {
   void reset() override { inner_->reset(); }
   McaOutputs step(const McaInputs& in) override {
     McaOutputs out = inner_->step(in);
-    if (in.cycle == 7) out.grant_comm = !out.grant_comm;
+    if (in.cycle == 37) out.grant_comm = !out.grant_comm;
     return out;
   }
 
@@ -442,9 +586,8 @@ TEST_CASE(
   const auto mca = make_lockstep(std::make_unique<CorruptMca>(make_mca(Impl::rtl, "")),
                                  make_mca(Impl::model, ""), "gpu0.hbm.channel3.mca");
   McaInputs in;
-  for (in.cycle = 1000; in.cycle < 1030; ++in.cycle) mca->step(in);  // Too old to be told.
-  for (in.cycle = 0; in.cycle < 7; ++in.cycle) {
-    in.comm_push = in.cycle == 3;
+  for (in.cycle = 0; in.cycle < 37; ++in.cycle) {
+    in.comm_push = in.cycle == 33;
     mca->step(in);
   }
   in.comm_push = 0;
@@ -456,13 +599,13 @@ TEST_CASE(
     text = error.what();
   }
   CHECK(text ==
-        "lockstep: mca gpu0.hbm.channel3.mca, cycle 7: grant_comm: rtl 0x1, model 0x0; "
+        "lockstep: mca gpu0.hbm.channel3.mca, cycle 37: grant_comm: rtl 0x1, model 0x0; "
         "inputs of this cycle: compute_push=0x2\n last inputs before it:\n"
-        "  cycle 1018: none\n  cycle 1019: none\n  cycle 1020: none\n  cycle 1021: none\n"
-        "  cycle 1022: none\n  cycle 1023: none\n  cycle 1024: none\n  cycle 1025: none\n"
-        "  cycle 1026: none\n  cycle 1027: none\n  cycle 1028: none\n  cycle 1029: none\n"
-        "  cycle 0: none\n  cycle 1: none\n  cycle 2: none\n  cycle 3: comm_push=0x1\n"
-        "  cycle 4: none\n  cycle 5: none\n  cycle 6: none");
+        "  cycle 18: none\n  cycle 19: none\n  cycle 20: none\n  cycle 21: none\n"
+        "  cycle 22: none\n  cycle 23: none\n  cycle 24: none\n  cycle 25: none\n"
+        "  cycle 26: none\n  cycle 27: none\n  cycle 28: none\n  cycle 29: none\n"
+        "  cycle 30: none\n  cycle 31: none\n  cycle 32: none\n  cycle 33: comm_push=0x1\n"
+        "  cycle 34: none\n  cycle 35: none\n  cycle 36: none");
 }
 
 }  // namespace

@@ -524,6 +524,8 @@ TEST_CASE("Tracker RTL and model agree under random traffic, resets and register
   unsigned load = 8;
   uint64_t event_first = 0, event_count = 0;
   bool enabled = false;
+  // Few sets and many tags, so that they spill; some beyond the output.
+  unsigned tags = 12, first_tag = 0, first_set = 0;
   for (uint64_t i = 0; i < test::coverification_cycles(); ++i) {
     if (rng.chance(1, 4000)) {
       reset += b.outstanding() != 0;
@@ -537,12 +539,23 @@ TEST_CASE("Tracker RTL and model agree under random traffic, resets and register
           static_cast<unsigned>(rng.chance(1, 2) ? rng.between(1, 20) : rng.between(20, 500));
       b.trigger_stall = static_cast<unsigned>(rng.below(16));
       b.request_stall = static_cast<unsigned>(rng.below(16));
-      for (unsigned& threshold : s.threshold) threshold = static_cast<unsigned>(rng.below(400));
+      // Now and then an output as large as they come, and counts that last.
+      const auto [m, n] = rng.chance(2, 3)   ? std::pair(100u, 23u)
+                          : rng.chance(1, 2) ? std::pair(256u, 256u)
+                                             : std::pair(65536u, 1u);
+      s.tiles_m = m;
+      s.tiles_n = n;
+      tags = s.total() / 256 + 3;
+      first_tag = tags > 15 ? static_cast<unsigned>(rng.below(tags)) : 0;
+      tags = std::min(tags, 12u);
+      first_set = static_cast<unsigned>(rng.below(64)) * 4;
+      const uint64_t most = rng.chance(2, 3) ? 400 : 1 + rng.below(32768);
+      for (unsigned& threshold : s.threshold) threshold = static_cast<unsigned>(rng.below(most));
       s.empty_from_wf[0] = static_cast<unsigned>(rng.between(6, 8));
       s.untracked_first = static_cast<unsigned>(rng.below(s.total()));
       s.untracked_count = static_cast<unsigned>(rng.below(300));
       event_first = rng.chance(1, 2) ? rng.below(s.total()) : s.total() - 1 - rng.below(300);
-      event_count = rng.below(1200);
+      event_count = rng.chance(2, 3) ? rng.below(1200) : rng.below(s.total() + 1);
       b.program(s, static_cast<unsigned>(rng.below(10)));
       enabled = !rng.chance(1, 16);
       if (!enabled) b.write(TRACKER_CONTROL_OFFSET, 0);
@@ -551,15 +564,15 @@ TEST_CASE("Tracker RTL and model agree under random traffic, resets and register
     for (TrackerUpdate& u : b.in.update) {
       if (u.valid || !rng.chance(load, 16)) continue;
       const auto bank = static_cast<unsigned>(&u - b.in.update.data());
-      // Few sets and many tags, so that they spill; some beyond the output.
-      const unsigned wg =
-          static_cast<unsigned>((rng.below(12) * 256 + rng.below(6) * 4) % 2400) / 4 * 4 + bank;
+      const unsigned tag = (first_tag + static_cast<unsigned>(rng.below(tags))) % 256;
+      const unsigned wg = tag * 256 + (first_set + static_cast<unsigned>(rng.below(6)) * 4) % 256 + bank;
       u = {true, static_cast<uint16_t>(wg), static_cast<uint8_t>(rng.below(8)),
            static_cast<uint16_t>(rng.chance(1, 50) ? rng.between(1, 4096) : rng.between(1, 64)),
            rng.next() >> 16};
     }
     if (rng.chance(1, 50)) {
-      const auto address = static_cast<uint16_t>(rng.below(26) * 8);
+      const auto address =
+          static_cast<uint16_t>(rng.chance(3, 4) ? rng.below(26) * 8 : rng.below(1 << 13) * 8);
       if (address != TRACKER_CLEAR_OFFSET) b.in.reg = {false, true, address, 0};
       if (address == TRACKER_COUNTER_CLEAR_OFFSET) b.in.reg = {true, false, address, 0};
     }
