@@ -11,6 +11,7 @@
 
 #include "models/common/error.h"
 #include "models/common/memory_image.h"
+#include "platform/graph_launched.h"
 #include "platform/graph_reference.h"
 #include "platform/system.h"
 #include "platform/yaml_file.h"
@@ -30,6 +31,8 @@ constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine bes
 // is some forty operators deep; what they add up to was seen to stay below 2^-7.
 constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
+constexpr uint32_t kLaunchQueue = 10;
+constexpr uint32_t kMeetingWord = 3;  // Of the host's words of a GPU.
 
 const GraphKind& kind_of(const SystemRequest& request) {
   return dynamic_cast<const GraphKind&>(*request.workload.what);
@@ -55,8 +58,10 @@ graph_parameters_t parameters_of(const SystemRequest& request, const GraphPlan& 
   p.rank = rank;
   p.ranks = spec.gpus;
   p.iterations = kind.iterations;
-  p.comm_groups = spec.gpus > 1 && plan.buckets != 0 ? kind.comm_groups : 0;
+  p.comm_groups = spec.gpus > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
   p.compute = kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
+  p.ops = static_cast<uint32_t>(plan.launches.size());
+  p.buckets = static_cast<uint32_t>(plan.buckets.size());
   p.arena_bytes = plan.arena_bytes;
   p.gradient_bytes = plan.gradient_bytes;
   p.clock_mhz = spec.gpu.clock_mhz;
@@ -79,7 +84,12 @@ class GraphJob final : public Job {
         memories_(std::move(memories)),
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
-        engines_(memories_.size()) {
+        engines_(memories_.size()),
+        met_(memories_.size()) {
+    if (mode_of(request.options.mode) == GRAPH_LAUNCHED) {
+      collective_elf_ = kernel_file(request.machine.spec().software.collective);
+      stamp_elf_ = kernel_file("send");
+    }
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       graph_parameters_t& p = parameters_.emplace_back(parameters_of(request, plan_, rank));
       p.elf = elf_.data();
@@ -112,6 +122,11 @@ class GraphJob final : public Job {
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
+        if (parameters_[rank].mode == GRAPH_LAUNCHED) {
+          launch(core, rank);
+          ended_ = std::max(ended_, core.now());
+          return;
+        }
         const stretto_host_ops_t ops = host_ops(core);
         char error[256] = "";
         const stretto_status_t status =
@@ -157,7 +172,29 @@ class GraphJob final : public Job {
     });
   }
 
+  void launch(HostCore& core, uint32_t rank) {
+    graph_parameters_t p = parameters_[rank];
+    p.client.first_queue = kLaunchQueue;
+    p.client.queue_count = 2;
+    p.client.memory_begin = p.client.memory_end;
+    p.client.memory_end += kSecondClientBytes;
+    run_launched(core,
+                 {request_.machine.spec(), plan_, p, place_.arena, collective_elf_, stamp_elf_, id_,
+                  [&, rank] { meet(core, rank); }},
+                 results_[rank]);
+  }
+  // All ranks pass when all have come.
+  void meet(HostCore& core, uint32_t rank) {
+    const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
+    const uint64_t number = ++met_[rank];
+    core.store(host + STRETTO_HOST_WORD_OFFSET(rank, kMeetingWord), number);
+    for (uint32_t other = 0; other < memories_.size(); ++other)
+      core.wait_word(host + STRETTO_HOST_WORD_OFFSET(other, kMeetingWord), HostCore::Condition::at_least, number);
+  }
+
   uint64_t base_of(const GraphTensor& tensor) const {
+    if (parameters_[0].mode == GRAPH_LAUNCHED && tensor.in_gradients)
+      return place_.arena + plan_.arena_bytes + tensor.offset;
     return (tensor.in_gradients ? place_.gradients : place_.arena) + tensor.offset;
   }
   // Words count what the work-groups have told each other.
@@ -176,6 +213,30 @@ class GraphJob final : public Job {
     return end > begin ? end - begin : 0;
   }
 
+  // Of the last iteration: from its begin to the last operator that is no update, the slowest rank.
+  uint64_t compute_ns() const {
+    uint64_t most = 0;
+    const uint32_t last = kind_.iterations - 1;
+    for (const graph_result_t& one : results_) {
+      uint64_t end = 0;
+      for (size_t op = 0; op < plan_.launches.size(); ++op) {
+        if (plan_.launches[op].kind != "Update") end = std::max(end, one.op_ns[op]);
+      }
+      const uint64_t begin = last == 0 ? one.begin_ns : one.end_ns[last - 1];
+      most = std::max(most, end > begin ? end - begin : 0);
+    }
+    return most;
+  }
+  // From the first rank's begin to the last one's end.
+  uint64_t bucket_ns(size_t bucket) const {
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (const graph_result_t& one : results_) {
+      begin = std::min(begin, one.bucket_ns[bucket][0]);
+      end = std::max(end, one.bucket_ns[bucket][1]);
+    }
+    return end > begin ? end - begin : 0;
+  }
+
   const SystemRequest& request_;
   const GraphKind& kind_;
   const GraphPlan plan_;
@@ -185,6 +246,9 @@ class GraphJob final : public Job {
   std::vector<graph_parameters_t> parameters_;
   std::vector<graph_result_t> results_;
   std::vector<send_engine_counts_t> engines_;
+  std::vector<uint8_t> collective_elf_, stamp_elf_;  // launched.
+  ncclUniqueId id_{};
+  std::vector<uint64_t> met_;
   graph_plan_t place_ = {};
   Time ended_ = 0;
 };
@@ -198,7 +262,16 @@ CheckReport GraphJob::check() const {
 
 void GraphJob::check_words(CheckReport& report) const {
   const graph_parameters_t& p = parameters_[0];
-  for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
+  for (uint32_t rank = 0; p.mode == GRAPH_LAUNCHED && rank < memories_.size(); ++rank) {
+    // Every kernel has noted its end, one after the other.
+    for (uint64_t op = 0; op < plan_.launches.size(); ++op) {
+      ++report.elements;
+      const uint64_t before = op == 0 ? results_[rank].begin_ns : results_[rank].op_ns[op - 1];
+      if (results_[rank].op_ns[op] <= before)
+        wrong(report, "rank " + std::to_string(rank) + " operator " + std::to_string(op) + " did not end after the one before");
+    }
+  }
+  for (uint32_t rank = 0; p.mode != GRAPH_LAUNCHED && rank < memories_.size(); ++rank) {
     const auto word = [&](uint64_t index) {
       uint64_t value = 0;
       const uint64_t words = place_.words + place_.words_bytes - LOOP_WORD_BYTES;
@@ -211,9 +284,9 @@ void GraphJob::check_words(CheckReport& report) const {
       wrong(report, "rank " + std::to_string(rank) + " " + what + " " + std::to_string(index) + ": ended " +
                         std::to_string(word(at)) + " times, expected " + std::to_string(expected));
     };
-    for (uint64_t op = 0; op < plan_.launches; ++op)
+    for (uint64_t op = 0; op < plan_.launches.size(); ++op)
       expect("operator", op, op, uint64_t{p.compute} * p.iterations);
-    for (uint64_t bucket = 0; p.comm_groups != 0 && bucket < plan_.buckets; ++bucket)
+    for (uint64_t bucket = 0; p.comm_groups != 0 && bucket < plan_.buckets.size(); ++bucket)
       expect("bucket", bucket, LOOP_MAX_OPS + bucket, uint64_t{p.comm_groups} * p.iterations);
   }
 }
@@ -250,7 +323,7 @@ void GraphJob::check_tensors(CheckReport& report) const {
 std::string GraphJob::table() const {
   char line[160];
   std::snprintf(line, sizeof line, "  %s: %llu operators, %.3f GFLOP an iteration and GPU\n  iteration      time us   TFLOP/s a GPU\n",
-                plan_.name.c_str(), static_cast<unsigned long long>(plan_.launches), plan_.gflop);
+                plan_.name.c_str(), static_cast<unsigned long long>(plan_.launches.size()), plan_.gflop);
   std::string text = line;
   for (uint32_t i = 0; i < kind_.iterations; ++i) {
     const double us = static_cast<double>(iteration_ns(i)) / 1000;
@@ -263,10 +336,21 @@ std::string GraphJob::table() const {
 json::object GraphJob::details() const {
   json::array times;
   for (uint32_t i = 0; i < kind_.iterations; ++i) times.push_back(iteration_ns(i));
-  json::object object{{"graph", plan_.name},       {"operators", plan_.launches},
+  json::object object{{"graph", plan_.name},       {"operators", plan_.launches.size()},
                       {"gflop", plan_.gflop},      {"gradient_bytes", plan_.gradient_bytes},
-                      {"buckets", plan_.buckets},  {"compute", parameters_[0].compute},
+                        {"compute", parameters_[0].compute},
                       {"comm_groups", parameters_[0].comm_groups}, {"iteration_ns", std::move(times)}};
+  object["compute_ns"] = compute_ns();
+  json::array buckets;
+  for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i) {
+    const uint64_t ns = bucket_ns(i);
+    // As nccl-tests has it: what each link must carry.
+    const double bus = static_cast<double>(plan_.buckets[i].bytes) * 2 * (static_cast<double>(memories_.size()) - 1) /
+                       static_cast<double>(memories_.size());
+    buckets.push_back(json::object{{"bytes", plan_.buckets[i].bytes}, {"ns", ns},
+                                   {"busbw_gb_s", ns == 0 ? 0.0 : bus / static_cast<double>(ns)}});
+  }
+  object["buckets"] = std::move(buckets);
   if (parameters_[0].mode == GRAPH_LOOP_S) {
     uint64_t sends = 0, copies = 0;
     for (const send_engine_counts_t& one : engines_) sends += one.sends, copies += one.copies;
@@ -280,7 +364,7 @@ json::object GraphJob::details() const {
 
 void GraphKind::describe(ParameterSet& set) {
   set.text("plan", plan, "What compile.py has written: a shipped graph, or a file with a slash in its name, without suffix.");
-  set.number("iterations", iterations, 1, GRAPH_MAX_ITERATIONS, "Times that the graph runs.");
+  set.number("iterations", iterations, 1, LOOP_MAX_ITERATIONS, "Times that the graph runs.");
   set.number("compute", compute, 0, 4096, "Work-groups that compute; 0 = one a compute unit, less comm_groups.");
   set.number("comm_groups", comm_groups, 1, LOOP_MAX_COMM_GROUPS, "Work-groups that reduce gradients.");
 }
@@ -291,6 +375,7 @@ const std::vector<std::pair<std::string, std::string>>& GraphKind::modes() const
   static const std::vector<std::pair<std::string, std::string>> modes{
       {"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
       {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
+      {"launched", "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in another stream"},
   };
   return modes;
 }
@@ -324,8 +409,9 @@ void GraphKind::check(const SystemRequest& request) const {
     throw UserError(stem_of(*this) + ".elf: " + error);
 }
 
-std::vector<std::string> GraphKind::kernel_files(const SystemRequest&) const {
-  return {stem_of(*this) + ".elf", stem_of(*this) + ".json"};
+std::vector<std::string> GraphKind::kernel_files(const SystemRequest& request) const {
+  return {stem_of(*this) + ".elf", stem_of(*this) + ".json", kernel_path("send"),
+          kernel_path(request.machine.spec().software.collective)};
 }
 
 std::unique_ptr<Job> GraphKind::make_job(const SystemRequest& request,

@@ -83,8 +83,20 @@ GraphPlan load_graph_plan(const std::string& file) {
     plan.arena_bytes = whole(root.at("arena_bytes"));
     plan.gradient_bytes = whole(root.at("gradient_bytes"));
     plan.ops = root.at("ops").as_array();
-    plan.launches = root.at("launches").as_array().size();
-    plan.buckets = root.at("buckets").as_array().size();
+    for (const json::value& value : root.at("launches").as_array()) {
+      GraphPlan::Launch& one = plan.launches.emplace_back();
+      one.kind = value.at("kind").as_string().c_str();
+      one.tiles = static_cast<uint32_t>(whole(value.at("tiles")));
+      for (const json::value& bucket : value.at("after_buckets").as_array())
+        one.after_buckets.push_back(static_cast<uint32_t>(whole(bucket)));
+    }
+    for (const json::value& value : root.at("buckets").as_array()) {
+      GraphPlan::Bucket& one = plan.buckets.emplace_back();
+      one.offset = whole(value.at("offset"));
+      one.bytes = whole(value.at("bytes"));
+      for (const json::value& op : value.at("ops").as_array())
+        one.last_op = std::max(one.last_op, static_cast<uint32_t>(whole(op)));
+    }
     for (const json::value& value : root.at("tensors").as_array()) {
       const json::object& one = value.as_object();
       GraphTensor tensor;

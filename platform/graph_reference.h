@@ -31,8 +31,20 @@ struct GraphPlan {
   uint64_t gradient_bytes = 0;
   std::vector<GraphTensor> tensors;
   boost::json::array ops;
-  uint64_t launches = 0;  // Operators that are run: with what was fused left out.
-  uint64_t buckets = 0;
+  // An operator that is run; what was fused into another is not.
+  struct Launch {
+    std::string kind;
+    uint32_t tiles = 0;
+    std::vector<uint32_t> after_buckets;
+  };
+  // Gradients that are reduced together.
+  struct Bucket {
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    uint32_t last_op = 0;  // That makes one of them.
+  };
+  std::vector<Launch> launches;
+  std::vector<Bucket> buckets;
   double gflop = 0;  // Of all products.
 };
 

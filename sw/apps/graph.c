@@ -22,14 +22,15 @@
 #define TICKET_AT (2u * STRETTO_SEND_FLAG_BYTES)
 #define REPLICA_AT (TICKET_AT + 64u)
 #define STAMPS_AT (TICKET_AT + 128u)
-#define DONE_AT (STAMPS_AT + 8u * GRAPH_MAX_ITERATIONS)
+#define DONE_AT (STAMPS_AT + LOOP_STAMP_BYTES)
 #define ALL_WORD_BYTES (DONE_AT + LOOP_WORD_BYTES)
 
 // Words of host memory.
 #define WORD_MEET 0u
 #define WORD_STOP 64u
-#define WORD_STAMPS 128u  // GRAPH_MAX_ITERATIONS a rank.
 #define RINGS_AT 0x40000u
+#define STAMPS_AT_HOST 0x100000u
+#define STAMPS_OF_RANK 0x10000u
 
 typedef struct program {
   const graph_parameters_t* p;
@@ -44,7 +45,7 @@ typedef struct program {
 } program_t;
 
 const char* graph_mode_name(graph_mode_t mode) {
-  static const char* const names[GRAPH_MODES] = {"loop", "loop-s"};
+  static const char* const names[GRAPH_MODES] = {"loop", "loop-s", "launched"};
   return mode < GRAPH_MODES ? names[mode] : NULL;
 }
 
@@ -188,12 +189,23 @@ static stretto_status_t launch(program_t* g) {
   return g->api->launch(g->client, g->stream, &what);
 }
 
+static uint64_t stamp_ns(const program_t* g, uint32_t word) {
+  const uint64_t host = host_word(0) + STAMPS_AT_HOST + (uint64_t)g->p->rank * STAMPS_OF_RANK;
+  return send_engine_load(g->ops, host + 8ull * word) * 1000 / g->p->clock_mhz;
+}
+
+// What kernels noted, by way of host memory.
 static stretto_status_t read_stamps(program_t* g, graph_result_t* result) {
-  const uint64_t host = host_word(WORD_STAMPS + g->p->rank * GRAPH_MAX_ITERATIONS);
-  TRY(g->api->copy(g->client, g->stream, host, g->words + STAMPS_AT, 8ull * g->p->iterations));
+  const graph_parameters_t* p = g->p;
+  const uint64_t host = host_word(0) + STAMPS_AT_HOST + (uint64_t)p->rank * STAMPS_OF_RANK;
+  TRY(g->api->copy(g->client, g->stream, host, g->words + STAMPS_AT, LOOP_STAMP_BYTES));
   TRY(g->api->stream_synchronize(g->client, g->stream));
-  for (uint32_t i = 0; i < g->p->iterations; ++i)
-    result->end_ns[i] = send_engine_load(g->ops, host + 8 * i) * 1000 / g->p->clock_mhz;
+  for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = stamp_ns(g, i);
+  for (uint32_t i = 0; i < p->ops; ++i) result->op_ns[i] = stamp_ns(g, LOOP_STAMP_OPS + i);
+  for (uint32_t i = 0; p->comm_groups != 0 && i < p->buckets; ++i) {
+    for (uint32_t end = 0; end < 2; ++end)
+      result->bucket_ns[i][end] = stamp_ns(g, LOOP_STAMP_BUCKETS + 2 * i + end);
+  }
   return STRETTO_OK;
 }
 

@@ -4,6 +4,7 @@
 //   mode       operators                                  gradients
 //   loop       one launch of the loop kernel              its own work-groups, by send requests to the ring
 //   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
+//   launched   a kernel launch an operator, in a stream   ncclAllReduce on another stream
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
@@ -14,9 +15,9 @@
 extern "C" {
 #endif
 
-typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_MODES } graph_mode_t;
+// `launched` is platform/graph_launched.h.
+typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_LAUNCHED, GRAPH_MODES } graph_mode_t;
 
-#define GRAPH_MAX_ITERATIONS 256u
 
 typedef struct graph_parameters {
   graph_mode_t mode;
@@ -25,6 +26,8 @@ typedef struct graph_parameters {
   uint32_t iterations;
   uint32_t compute;      // Work-groups that compute.
   uint32_t comm_groups;  // ... that reduce gradients; 0 with one rank.
+  uint32_t ops;
+  uint32_t buckets;
   uint64_t arena_bytes;
   uint64_t gradient_bytes;
   uint32_t clock_mhz;
@@ -45,7 +48,9 @@ typedef struct graph_plan {
 
 typedef struct graph_result {
   uint64_t begin_ns;                          // Launch, by the host's clock.
-  uint64_t end_ns[GRAPH_MAX_ITERATIONS];      // End of each iteration.
+  uint64_t end_ns[LOOP_MAX_ITERATIONS];       // End of each iteration.
+  uint64_t op_ns[LOOP_MAX_OPS];               // Of the last one: end of each operator,
+  uint64_t bucket_ns[LOOP_MAX_BUCKETS][2];    // begin and end of each bucket's reduction.
 } graph_result_t;
 
 // What the threads of a run share.

@@ -136,6 +136,11 @@ struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream) 
   return stream == NULL ? device->default_stream : stream;
 }
 
+stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t** client) {
+  *client = stream->device->client;
+  return stream->stream;
+}
+
 static cudaError_t synchronize(struct CUstream_st* stream) {
   const device_t* device = stream->device;
   const stretto_status_t status =

@@ -38,6 +38,9 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime);
 // Gives the runtime of the calling thread; set once, before any program starts.
 void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void));
 
+// The driver's stream behind one of cuda_runtime.h, and its client, for a program that uses both.
+stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t** client);
+
 // Where the program stands, in words, for a report of a deadlock; "" outside of communication.
 const char* stretto_runtime_position(const stretto_runtime_t* runtime);
 

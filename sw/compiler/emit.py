@@ -230,6 +230,6 @@ def source(plan):
             "  const uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID);", "  switch (l.a->op) {"]
     for i, op in enumerate(plan.ops):
         out.append(f"    case {i}: {call[op.kind == 'MatMul']}(&l, &op_{i}, tile); break;")
-    out += ["    default: break;", "  }", "  tile_end();", "  __builtin_unreachable();", "}", "",
+    out += ["    default: break;", "  }", "  loop_op_end(&l);", "  tile_end();", "  __builtin_unreachable();", "}", "",
             "LOOP_KERNEL(loop);", "LOOP_KERNEL(graph_op);", ""]
     return "\n".join(out)

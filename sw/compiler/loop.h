@@ -98,12 +98,17 @@ KERNEL_INLINE void loop_wait_bucket(const loop_t* l, uint32_t bucket) {
     tile_wait_until(loop_word(l, LOOP_MAX_OPS + bucket), TILE_GEU, target);
 }
 
+KERNEL_INLINE void loop_stamp(const loop_t* l, uint32_t word) {
+  *(volatile uint64_t*)(uintptr_t)(l->a->stamps + 8ull * word) = tile_csr(TILE_CSR_CYCLE);
+}
+
 // All wavefronts' stores of the operator are in memory; then it is told.
 KERNEL_INLINE void loop_done(const loop_t* l, uint32_t op) {
   tile_wait(0);
   tile_barrier();
-  if (l->wavefront == 0)
-    __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, op), 1, __ATOMIC_RELEASE);
+  if (l->wavefront != 0) return;
+  __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, op), 1, __ATOMIC_RELEASE);
+  if (l->first == 0) loop_stamp(l, LOOP_STAMP_OPS + op);
 }
 
 // Products
@@ -381,8 +386,10 @@ KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* bu
     for (l->iteration = 0; l->iteration < l->a->iterations; ++l->iteration) {
       for (uint32_t i = 0; i < count; ++i) {
         for (uint32_t j = 0; j < buckets[i].ops; ++j) loop_wait(l, ops[buckets[i].first_op + j]);
+        if (ring.group == 0) loop_stamp(l, LOOP_STAMP_BUCKETS + 2 * i);
         loop_all_reduce(&ring, &buckets[i]);
         tile_wait(0);
+        if (ring.group == 0) loop_stamp(l, LOOP_STAMP_BUCKETS + 2 * i + 1);
         __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, LOOP_MAX_OPS + i), 1,
                            __ATOMIC_RELEASE);
       }
@@ -407,9 +414,12 @@ KERNEL_INLINE loop_t loop_begin(void) {
 KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
   loop_wait(l, last_op);
   tile_barrier();
-  if (l->first == 0 && l->wavefront == 0)
-    *(volatile uint64_t*)(uintptr_t)(l->a->stamps + 8ull * l->iteration) =
-        tile_csr(TILE_CSR_CYCLE);
+  if (l->first == 0 && l->wavefront == 0) loop_stamp(l, l->iteration);
+}
+
+// End of an operator that is a kernel of its own.
+KERNEL_INLINE void loop_op_end(const loop_t* l) {
+  if (l->first == 0 && l->wavefront == 0) loop_stamp(l, 0);
 }
 
 // The tiles of one operator; different operators begin at different work-groups.

@@ -12,7 +12,7 @@ typedef struct loop_arguments {
   uint64_t gradients;  // Gradients, uncached: other GPUs and the DMA engine reach the memory only.
   uint64_t receive;    // As large as the gradients: what the left neighbour sends to be added.
   uint64_t words;      // LOOP_WORD_BYTES, zero at launch.
-  uint64_t stamps;     // A word an iteration: the cycle of its end.
+  uint64_t stamps;     // LOOP_STAMP_BYTES: cycles, see below; graph_op: one word, the end of work-group 0.
   stretto_send_ring_t ring;
   uint64_t sc;  // Arrays of send and receive flags.
   uint64_t rc;
@@ -27,6 +27,13 @@ typedef struct loop_arguments {
 #define LOOP_MAX_OPS 4096u      // Words of operators ...
 #define LOOP_MAX_BUCKETS 512u   // ... and behind them of buckets.
 #define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS) * 8u)
+
+// Stamps: the end of each iteration; of the last one, the end of each operator at the first work-group and
+// begin and end of each bucket at the first one that reduces.
+#define LOOP_MAX_ITERATIONS 256u
+#define LOOP_STAMP_OPS LOOP_MAX_ITERATIONS
+#define LOOP_STAMP_BUCKETS (LOOP_STAMP_OPS + LOOP_MAX_OPS)
+#define LOOP_STAMP_BYTES ((LOOP_STAMP_BUCKETS + 2 * LOOP_MAX_BUCKETS) * 8u)
 
 // Buffer ids of the request ring: one a communication work-group, so that each has flags of its own.
 #define LOOP_MAX_COMM_GROUPS 8u
