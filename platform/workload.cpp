@@ -7,6 +7,7 @@
 #include "platform/collective_job.h"
 #include "platform/gathered_gemm.h"
 #include "platform/graph_job.h"
+#include "platform/interference.h"
 #include "platform/point_to_point.h"
 #include "platform/program_job.h"
 #include "platform/sub_layer.h"
@@ -38,7 +39,8 @@ std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kind
           {"point_to_point", std::make_shared<PointToPointKind>()},
           {"collective", std::make_shared<CollectiveKind>()},
           {"program", std::make_shared<ProgramKind>()},
-          {"graph", std::make_shared<GraphKind>()}};
+          {"graph", std::make_shared<GraphKind>()},
+          {"interference", std::make_shared<InterferenceKind>()}};
 }
 
 bool Workload::has_mode(const std::string& mode) const {

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/interference.h"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "models/common/error.h"
+#include "models/common/memory_image.h"
+#include "platform/host_runtime.h"
+#include "platform/system.h"
+#include "sw/collectives/runtime.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/queue.h"
+#include "sw/kernels/kernel_arguments.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr uint32_t kMeetingWord = 3;  // Of the host's words of a GPU.
+enum Turn : unsigned { kWarmUp, kKernelAlone, kGatherAlone, kBoth, kTurns };
+
+const InterferenceKind& kind_of(const SystemRequest& request) {
+  return dynamic_cast<const InterferenceKind&>(*request.workload.what);
+}
+
+// "l2-mmio": kernel and engine.
+std::string kernel_of(const std::string& mode) { return "load_" + mode.substr(0, mode.find('-')); }
+std::string engine_of(const std::string& mode) { return mode.substr(mode.find('-') + 1); }
+
+struct Times {
+  uint64_t begin = UINT64_MAX, kernel_end = 0, gather_end = 0;  // Over all ranks, ns.
+};
+
+class Interference final : public Job {
+ public:
+  Interference(const SystemRequest& request, std::vector<MemoryImage*> memories)
+      : spec_(request.machine.spec()),
+        kind_(kind_of(request)),
+        mode_(request.options.mode),
+        seed_(request.options.seed),
+        ranks_(spec_.gpus),
+        memories_(std::move(memories)),
+        collective_elf_(kernel_file(spec_.software.collective)),
+        load_elf_(kernel_file("load")),
+        block_(kind_.gather_bytes / ranks_),
+        met_(ranks_) {
+    // The first that a program allocates: its block, the gathered array, what the kernel reads.
+    uint64_t next = STRETTO_SYSTEM_BYTES;
+    (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
+    source_ = stretto_place(&next, 0, 512);
+  }
+
+  void place_contents() override {
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      memories_[rank]->add_generator(source_, block_, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
+        for (uint64_t at = std::max(address, source_) & ~uint64_t{7}; at < std::min(address + count, source_ + block_); at += 8) {
+          const uint64_t word = content(rank, at - source_);
+          if (at >= address && at + 8 <= address + count) std::memcpy(out + (at - address), &word, 8);
+        }
+      });
+    }
+  }
+
+  void add_programs(Host& host) override {
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) { run_rank(core, rank); });
+      host.add_program("watch" + std::to_string(rank), [this, rank](HostCore& core) { watch(core, rank); });
+    }
+  }
+
+  MirrorMap mirror() const override { throw UserError("sim.mirror: needs a sub_layer"); }
+
+  CheckReport check() const override {
+    CheckReport report;
+    std::vector<uint64_t> got(8192);
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      for (uint64_t at = 0; at < block_ * ranks_; at += 8 * got.size()) {
+        const uint64_t words = std::min<uint64_t>(got.size(), (block_ * ranks_ - at) / 8);
+        memories_[rank]->read(source_ + block_ + at, reinterpret_cast<uint8_t*>(got.data()), 8 * words);
+        for (uint64_t i = 0; i < words; ++i) {
+          ++report.elements;
+          const uint64_t byte = at + 8 * i;
+          if (got[i] == content(static_cast<uint32_t>(byte / block_), byte % block_)) continue;
+          if (report.mismatches++ == 0)
+            report.first = "rank " + std::to_string(rank) + " byte " + std::to_string(byte) + " of the gathered array";
+        }
+      }
+    }
+    return report;
+  }
+
+  // Law: the kernel that only loads has left what it reads as it was.
+  void audit(uint32_t rank, AuditSink& sink) const override {
+    uint64_t changed = 0;
+    std::vector<uint8_t> bytes(kind_.l2_bytes);
+    memories_[rank]->read(source_ + block_ * (ranks_ + 1), bytes.data(), bytes.size());
+    for (const uint8_t byte : bytes) changed += byte != 0;
+    sink.equal("bytes changed by a kernel that reads = 0", changed, 0);
+  }
+
+  Time ended() const override { return ended_; }
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
+    return {{"load", sha256_hex(load_elf_.data(), load_elf_.size())},
+            {"collective", sha256_hex(collective_elf_.data(), collective_elf_.size())}};
+  }
+
+  std::string table() const override {
+    char line[400];
+    std::snprintf(line, sizeof line,
+                  "                        alone us       both us      slowdown\n  kernel %-12s %12.3f  %12.3f  %12.3f\n"
+                  "  all-gather          %12.3f  %12.3f  %12.3f\n",
+                  kernel_of(mode_).c_str(), kernel_us(kKernelAlone), kernel_us(kBoth), ratio(kernel_us(kBoth), kernel_us(kKernelAlone)),
+                  gather_us(kGatherAlone), gather_us(kBoth), ratio(gather_us(kBoth), gather_us(kGatherAlone)));
+    return line;
+  }
+
+  json::object details() const override {
+    return {{"gather_bytes", block_ * ranks_},
+            {"kernel_alone_us", kernel_us(kKernelAlone)},
+            {"kernel_both_us", kernel_us(kBoth)},
+            {"gather_alone_us", gather_us(kGatherAlone)},
+            {"gather_both_us", gather_us(kBoth)},
+            {"kernel_slowdown", ratio(kernel_us(kBoth), kernel_us(kKernelAlone))},
+            {"gather_slowdown", ratio(gather_us(kBoth), gather_us(kGatherAlone))}};
+  }
+
+ private:
+  static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+  static double us(uint64_t begin, uint64_t end) { return end > begin ? static_cast<double>(end - begin) / 1000 : 0; }
+  double kernel_us(Turn turn) const { return us(times_[turn].begin, times_[turn].kernel_end); }
+  double gather_us(Turn turn) const { return us(times_[turn].begin, times_[turn].gather_end); }
+
+  uint64_t content(uint32_t rank, uint64_t offset) const {
+    const uint64_t x = (seed_ + 1) * 0x9e3779b97f4a7c15ull + offset * 64 + rank;
+    return (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
+  }
+
+  void meet(HostCore& core, uint32_t rank) {
+    const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
+    const uint64_t number = ++met_[rank];
+    core.store(host + STRETTO_HOST_WORD_OFFSET(rank, kMeetingWord), number);
+    for (uint32_t other = 0; other < ranks_; ++other)
+      core.wait_word(host + STRETTO_HOST_WORD_OFFSET(other, kMeetingWord), HostCore::Condition::at_least, number);
+  }
+
+  void run_rank(HostCore& core, uint32_t rank) {
+    HostRuntime runtime(core, runtime_options(spec_, engine_of(mode_), false, collective_elf_));
+    runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
+    void* memory = nullptr;
+    runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1) + kind_.l2_bytes), "cudaMalloc");
+    const uint64_t source = reinterpret_cast<uint64_t>(memory);
+    if (source != stretto_gpu_address(rank, source_))
+      throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
+    cudaStream_t kernels = nullptr, gathers = nullptr;
+    runtime.expect(cudaStreamCreate(&kernels), "cudaStreamCreate");
+    runtime.expect(cudaStreamCreate(&gathers), "cudaStreamCreate");
+    if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
+    meet(core, rank);
+    ncclComm_t comm = nullptr;
+    runtime.expect(ncclCommInitRank(&comm, static_cast<int>(ranks_), id_, static_cast<int>(rank)));
+    stretto_client_t* client = nullptr;
+    stretto_stream_t* const stream = stretto_runtime_stream(kernels, &client);
+    stretto_module_t* module = nullptr;
+    stretto_kernel_t kernel{};
+    const auto ok = [&](stretto_status_t status) {
+      if (status != STRETTO_OK) throw_status(status, "rank " + std::to_string(rank) + ": " + client->api->last_error(client));
+    };
+    ok(client->api->module_load(client, load_elf_.data(), load_elf_.size(), &module));
+    ok(client->api->module_kernel(client, module, kernel_of(mode_).c_str(), &kernel));
+    const stretto_load_arguments_t arguments{source + block_ * (ranks_ + 1), static_cast<uint32_t>(kind_.l2_bytes),
+                                             kernel_of(mode_) == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds};
+    stretto_launch_t launch{};
+    launch.kernel = &kernel;
+    launch.arguments = &arguments;
+    launch.argument_bytes = sizeof arguments;
+    launch.work_groups = kind_.work_groups != 0 ? kind_.work_groups : 2 * spec_.gpu.cus;
+    launch.traffic = static_cast<uint32_t>(TrafficClass::gemm);
+    uint64_t kernels_ended = 0;
+    for (const Turn turn : {kWarmUp, kKernelAlone, kGatherAlone, kBoth}) {
+      meet(core, rank);
+      Times& times = times_[turn];
+      times.begin = std::min<uint64_t>(times.begin, core.now() / kNanosecond);
+      // The kernel first: it finds the GPU empty, the all-gather finds it full.
+      if (turn != kGatherAlone) ok(client->api->launch(client, stream, &launch));
+      if (turn != kKernelAlone)
+        runtime.expect(ncclAllGather(memory, reinterpret_cast<void*>(source + block_), block_, ncclInt8, comm, gathers));
+      if (turn != kGatherAlone) ok(client->api->signal(client, stream, end_word(rank), ++kernels_ended));
+      runtime.expect(cudaStreamSynchronize(gathers), "cudaStreamSynchronize");
+      if (turn != kKernelAlone) times.gather_end = std::max<uint64_t>(times.gather_end, core.now() / kNanosecond);
+      runtime.expect(cudaStreamSynchronize(kernels), "cudaStreamSynchronize");
+    }
+    runtime.expect(ncclCommDestroy(comm));
+    ended_ = std::max(ended_, core.now());
+  }
+
+  // The end of the kernel, whichever ends first: a thread of its own looks for it.
+  uint64_t end_word(uint32_t rank) const {
+    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET + 8 * uint64_t{rank};
+  }
+  void watch(HostCore& core, uint32_t rank) {
+    uint64_t number = 0;
+    for (const Turn turn : {kWarmUp, kKernelAlone, kBoth}) {
+      core.wait_word(end_word(rank), HostCore::Condition::at_least, ++number);
+      times_[turn].kernel_end = std::max<uint64_t>(times_[turn].kernel_end, core.now() / kNanosecond);
+    }
+  }
+
+  const MachineSpec& spec_;
+  const InterferenceKind& kind_;
+  const std::string mode_;
+  const uint64_t seed_;
+  const uint32_t ranks_;
+  std::vector<MemoryImage*> memories_;
+  const std::vector<uint8_t> collective_elf_, load_elf_;
+  const uint64_t block_;
+  uint64_t source_ = 0;
+  std::vector<uint64_t> met_;
+  ncclUniqueId id_{};
+  Times times_[kTurns];
+  Time ended_ = 0;
+};
+
+}  // namespace
+
+void InterferenceKind::describe(ParameterSet& set) {
+  set.number("gather_bytes", gather_bytes, 4096, uint64_t{1} << 32, "Gathered array; a multiple of 4 KiB a GPU.");
+  set.number("l2_bytes", l2_bytes, 16384, 1u << 30, "What load_l2 reads again and again, a multiple of 16 KiB.");
+  set.number("work_groups", work_groups, 0, 65535, "Work-groups of the kernel; 0 = two a compute unit.");
+  set.number("l2_rounds", l2_rounds, 1, 1u << 30, "Rounds of load_l2, of 16 KiB a wavefront.");
+  set.number("issue_rounds", issue_rounds, 1, 1u << 30, "Rounds of load_issue, of 16 additions a wavefront.");
+}
+
+std::string InterferenceKind::wrong() const {
+  return l2_bytes % 16384 != 0 ? "needs l2_bytes that is a multiple of 16384" : "";
+}
+
+const std::vector<std::pair<std::string, std::string>>& InterferenceKind::modes() const {
+  static const std::vector<std::pair<std::string, std::string>> modes{
+      {"l2-mmio", "a kernel that reads the L2, beside an all-gather by copy kernels"},
+      {"l2-gdma", "... beside an all-gather by GPU-initiated DMA"},
+      {"issue-mmio", "a kernel that issues instructions, beside an all-gather by copy kernels"},
+      {"issue-gdma", "... beside an all-gather by GPU-initiated DMA"},
+  };
+  return modes;
+}
+
+std::map<std::string, uint64_t> InterferenceKind::shape() const {
+  return {{"gather_bytes", gather_bytes}, {"l2_bytes", l2_bytes}, {"work_groups", work_groups}, {"l2_rounds", l2_rounds}, {"issue_rounds", issue_rounds}};
+}
+
+void InterferenceKind::check(const SystemRequest& request) const {
+  const MachineSpec& spec = request.machine.spec();
+  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
+  if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
+  if (spec.gpus < 2) throw UserError(who + ": needs 2 GPUs, gpus is 1");
+  if (gather_bytes % (4096 * uint64_t{spec.gpus}) != 0)
+    throw UserError(who + ": gather_bytes must be a multiple of 4096 bytes for each of " + std::to_string(spec.gpus) + " GPUs");
+  if (l2_bytes > spec.l2.bytes)
+    throw UserError(who + ": l2_bytes (" + std::to_string(l2_bytes) + ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
+  const std::vector<uint8_t> elf = kernel_file("load");
+  char error[256];
+  const std::string kernel = kernel_of(request.options.mode);
+  if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) != STRETTO_OK)
+    throw UserError(kernel_path("load") + ": " + error);
+}
+
+std::vector<std::string> InterferenceKind::kernel_files(const SystemRequest& request) const {
+  return {kernel_path("load"), kernel_path(request.machine.spec().software.collective)};
+}
+
+std::unique_ptr<Job> InterferenceKind::make_job(const SystemRequest& request,
+                                                std::vector<MemoryImage*> memories) const {
+  return std::make_unique<Interference>(request, std::move(memories));
+}
+
+}  // namespace stretto

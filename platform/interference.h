@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of kind interference: a kernel that loads one resource beside an all-gather, on every GPU
+// (GPU-driven code execution, II-C): each alone, then both; what they cost each other.
+#ifndef STRETTO_PLATFORM_INTERFERENCE_H_
+#define STRETTO_PLATFORM_INTERFERENCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/workload.h"
+
+namespace stretto {
+
+class InterferenceKind final : public WorkloadKind {
+ public:
+  void describe(ParameterSet& set) override;
+  std::string wrong() const override;
+  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::map<std::string, uint64_t> shape() const override;
+  void check(const SystemRequest& request) const override;
+  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
+  std::unique_ptr<Job> make_job(const SystemRequest& request,
+                                std::vector<MemoryImage*> memories) const override;
+
+  uint64_t gather_bytes = 64 << 20;  // Of the gathered array.
+  uint64_t l2_bytes = 1 << 20;       // What load_l2 reads again and again.
+  uint32_t work_groups = 0;          // Of the kernel; 0 = two a compute unit.
+  uint32_t l2_rounds = 100;          // Of 16 KiB a wavefront,
+  uint32_t issue_rounds = 7000;      // of 16 additions.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_INTERFERENCE_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do a kernel and an all-gather that run beside each other both end with the right data, and
+// does what they cost each other show? Through the executable.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+constexpr const char* kWorkload =
+    "machine: v100-pcie\nset: {gpus: 2}\nmodes: [l2-mmio, l2-gdma, issue-mmio, issue-gdma]\n"
+    "interference: {gather_bytes: 1048576, l2_rounds: 10, issue_rounds: 700}\n";
+
+}  // namespace
+
+TEST_CASE("a kernel and an all-gather beside each other") {
+  for (const char* mode : {"l2-mmio", "l2-gdma", "issue-mmio"}) {
+    const Scratch scratch;
+    const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) + " --mode " + mode +
+                                          " --out " + scratch.path + "/r");
+    INFO(mode << "\n" << finished.output);
+    REQUIRE(finished.status == 0);
+    const auto root = stats(scratch.path + "/r");
+    CHECK(root.at("check").at("elements").to_number<uint64_t>() == 2 * 1048576 / 8);
+    const auto& job = root.at("job").as_object();
+    // Nobody is faster for company; a kernel never takes longer than both one after the other.
+    const auto us = [&](const char* key) { return job.at(key).to_number<double>(); };
+    CHECK(us("kernel_both_us") > 0.98 * us("kernel_alone_us"));
+    CHECK(us("gather_both_us") > 0.98 * us("gather_alone_us"));
+    CHECK(us("kernel_both_us") < 1.05 * (us("kernel_alone_us") + us("gather_alone_us")));
+    // The wire: half of the array comes from the other GPU, at 15.75 GB/s at most.
+    CHECK(us("gather_alone_us") > 1048576 / 2 / 15.75e3);
+  }
+}
+
+TEST_CASE("what cannot be run side by side is said before") {
+  const Scratch scratch;
+  const std::string file = scratch.file("w.yaml", kWorkload);
+  for (const auto& [rest, says] : {std::pair("--set gpus=1", "needs 2 GPUs"), std::pair("--set gpus=3", "multiple of 4096"),
+                                   std::pair("--set sim.mirror=true", "sim.mirror")}) {
+    const Finished finished = run_stretto("run " + file + " " + rest);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.says(says));
+  }
+}
