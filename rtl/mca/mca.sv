@@ -7,11 +7,21 @@
 module mca #(
   // Width of the two pending counts: bounds the queues at 2^PendingWidth - 4 atoms; costs that many
   // flip-flops each.
-  parameter int unsigned PendingWidth = 16
+  parameter int unsigned PendingWidth = 16,
+  // Width of time; a wait and the distance to wake_cycle_o are shorter than 2^CycleWidth clocks.
+  parameter int unsigned CycleWidth = 48,
+  // Width of the starvation limit: bounds the wait of communication; 2 x StarveWidth flip-flops and gates.
+  parameter int unsigned StarveWidth = 32,
+  // Width of the measured clocks: bounds a stage; costs two multipliers of this width.
+  parameter int unsigned SampleWidth = 40,
+  // Width of the four event counters, which wrap; costs as many flip-flops each.
+  parameter int unsigned CountWidth = 48,
+  localparam int unsigned SumWidth = SampleWidth + 8,
+  localparam int unsigned SinceWidth = CycleWidth < 32 ? CycleWidth : 32
 ) (
   input  logic        clk_i,
   input  logic        rst_i,
-  input  logic [47:0] cycle_i,
+  input  logic [CycleWidth-1:0] cycle_i,
 
   input  logic [1:0]  compute_push_i,
   input  logic [1:0]  comm_push_i,
@@ -26,7 +36,7 @@ module mca #(
   output logic        drain_done_o,
   output logic [7:0]  threshold_o,
   output logic        idle_o,
-  output logic [47:0] wake_cycle_o,
+  output logic [CycleWidth-1:0] wake_cycle_o,
 
   input  logic        reg_we_i,
   input  logic        reg_re_i,
@@ -39,8 +49,15 @@ module mca #(
   localparam logic [1:0] CommunicationAware = mca_regs_pkg::ControlPolicyCommunicationAware;
   localparam logic [1:0] ComputeFirstNoLimit = mca_regs_pkg::ControlPolicyComputeFirstNoLimit;
 
-  if (PendingWidth < 4 || PendingWidth > 16) begin : gen_bad_width
-    $error("mca: PendingWidth must be 4..16");
+  if (PendingWidth < 3 || PendingWidth > 16) begin : gen_bad_pending
+    $error("mca: PendingWidth must be 3..16");
+  end
+  if (CycleWidth < 4 || CycleWidth > 63 || StarveWidth < 1 || StarveWidth > 32 ||
+      StarveWidth >= CycleWidth) begin : gen_bad_time
+    $error("mca: CycleWidth must be 4..63, StarveWidth 1..32 and below it");
+  end
+  if (SampleWidth < 2 || SampleWidth > 56 || CountWidth < 1 || CountWidth > 63) begin : gen_bad_count
+    $error("mca: SampleWidth must be 2..56, CountWidth 1..63");
   end
 
   // Configuration.
@@ -48,7 +65,7 @@ module mca #(
   logic        automatic_q;
   logic [6:0]  fixed_limit_q;
   logic [6:0]  cutoff_5_q, cutoff_10_q, cutoff_30_q;
-  logic [31:0] starve_limit_q;
+  logic [StarveWidth-1:0] starve_limit_q;
   logic [6:0]  depth_q;
 
   // Arbitration.
@@ -56,19 +73,19 @@ module mca #(
   logic [7:0]  occupancy_q;
   logic [6:0]  parked_q;
   logic        last_comm_q;
-  logic [47:0] wait_since_q;
+  logic [CycleWidth-1:0] wait_since_q;
   logic        draining_q;
   logic [3:0]  kernels_q;
 
   // Measurement of the first stage.
   logic        measuring_q, decide_q;
-  logic [31:0] since_q;
-  logic [47:0] sample_sum_q;
-  logic [39:0] sample_cycles_q;
+  logic [SinceWidth-1:0] since_q;
+  logic [SumWidth-1:0] sample_sum_q;
+  logic [SampleWidth-1:0] sample_cycles_q;
   logic [6:0]  automatic_limit_q;
 
   // Counters and register reads.
-  logic [47:0] grants_compute_q, grants_comm_q, grants_starved_q, drains_q;
+  logic [CountWidth-1:0] grants_compute_q, grants_comm_q, grants_starved_q, drains_q;
   logic        read_pending_q;
   logic [15:0] read_address_q;
 
@@ -97,7 +114,7 @@ module mca #(
     end else if (compute || take_turns || allowed) begin
       wake_cycle_o = '0;
     end else begin
-      wake_cycle_o = wait_since_q + {16'b0, starve_limit_q};
+      wake_cycle_o = wait_since_q + CycleWidth'(starve_limit_q);
     end
     idle_o = &wake_cycle_o;
   end
@@ -106,17 +123,18 @@ module mca #(
     logic       starved, pick_comm, grant_comm, grant_compute;
     logic [7:0] occupancy_d;
     logic [PendingWidth-1:0] comm_pending_d;
-    logic [47:0] waited, cycles;
-    logic [31:0] held;
+    logic [CycleWidth-1:0] waited;
+    logic [SumWidth-1:0] cycles;
+    logic [SinceWidth-1:0] held;
 
     // R1..R5: the grant.
     waited = cycle_i - wait_since_q;
-    starved = waited >= {16'b0, starve_limit_q} && !(last_comm_q && compute);
+    starved = waited >= CycleWidth'(starve_limit_q) && !(last_comm_q && compute);
     pick_comm = take_turns ? comm && (!compute || !last_comm_q)
                            : comm && (starved || (!compute && allowed));
     grant_comm = room && pick_comm;
     grant_compute = room && compute && !pick_comm;
-    occupancy_d = occupancy_q + {7'b0, grant_comm || grant_compute} - {6'b0, dram_pop_i};
+    occupancy_d = occupancy_q - {6'b0, dram_pop_i} + {7'b0, grant_comm || grant_compute};
     comm_pending_d = comm_pending_q + PendingWidth'(comm_push_i) - PendingWidth'(grant_comm);
     occupancy_q <= occupancy_d;
     parked_q <= dram_parked_i;
@@ -127,15 +145,15 @@ module mca #(
     grant_compute_o <= grant_compute;
     if (grant_comm || (!comm && comm_push_i != '0)) wait_since_q <= cycle_i;
     if (grant_comm || grant_compute) last_comm_q <= grant_comm;
-    if (grant_compute) grants_compute_q <= grants_compute_q + 48'd1;
+    if (grant_compute) grants_compute_q <= grants_compute_q + CountWidth'(1);
     if (grant_comm) begin
-      grants_comm_q <= grants_comm_q + 48'd1;
-      if (!take_turns && (compute || !allowed)) grants_starved_q <= grants_starved_q + 48'd1;
+      grants_comm_q <= grants_comm_q + CountWidth'(1);
+      if (!take_turns && (compute || !allowed)) grants_starved_q <= grants_starved_q + CountWidth'(1);
     end
 
     // R6: the drain at the kernel boundary.
     drain_done_o <= draining_q && !comm;
-    if (draining_q && !comm) drains_q <= drains_q + 48'd1;
+    if (draining_q && !comm) drains_q <= drains_q + CountWidth'(1);
     draining_q <= kernel_end_i || (draining_q && comm);
     if (kernel_start_i && !kernel_end_i && kernels_q != '1) kernels_q <= kernels_q + 4'd1;
     if (kernel_end_i && !kernel_start_i && kernels_q != '0) kernels_q <= kernels_q - 4'd1;
@@ -145,24 +163,24 @@ module mca #(
       measuring_q <= 1'b1;
       sample_sum_q <= '0;
       sample_cycles_q <= '0;
-      since_q <= cycle_i[31:0];
+      since_q <= cycle_i[SinceWidth-1:0];
     end else if (measuring_q) begin
       if (first_wg_done_i || occupancy_d != occupancy_q || (comm_pending_d != '0) != comm) begin
-        held = cycle_i[31:0] - since_q;
+        held = cycle_i[SinceWidth-1:0] - since_q;
         if (!comm) begin
-          sample_sum_q <= sample_sum_q + {8'b0, {32'b0, occupancy_q} * {8'b0, held}};
-          sample_cycles_q <= sample_cycles_q + {8'b0, held};
+          sample_sum_q <= sample_sum_q + SumWidth'(occupancy_q) * SumWidth'(held);
+          sample_cycles_q <= sample_cycles_q + SampleWidth'(held);
         end
-        since_q <= cycle_i[31:0];
+        since_q <= cycle_i[SinceWidth-1:0];
       end
       if (first_wg_done_i) measuring_q <= 1'b0;
     end
     decide_q <= measuring_q && first_wg_done_i && !kernel_start_i;
-    cycles = {8'b0, sample_cycles_q};
+    cycles = SumWidth'(sample_cycles_q);
     if (decide_q && sample_cycles_q != '0) begin
-      if (sample_sum_q > {41'b0, cutoff_5_q} * cycles) automatic_limit_q <= 7'd5;
-      else if (sample_sum_q > {41'b0, cutoff_10_q} * cycles) automatic_limit_q <= 7'd10;
-      else if (sample_sum_q > {41'b0, cutoff_30_q} * cycles) automatic_limit_q <= 7'd30;
+      if (sample_sum_q > SumWidth'(cutoff_5_q) * cycles) automatic_limit_q <= 7'd5;
+      else if (sample_sum_q > SumWidth'(cutoff_10_q) * cycles) automatic_limit_q <= 7'd10;
+      else if (sample_sum_q > SumWidth'(cutoff_30_q) * cycles) automatic_limit_q <= 7'd30;
       else automatic_limit_q <= 7'd0;
     end
 
@@ -176,18 +194,18 @@ module mca #(
         mca_regs_pkg::CutoffsOffset: begin
           reg_rdata_o <= {41'b0, cutoff_30_q, 1'b0, cutoff_10_q, 1'b0, cutoff_5_q};
         end
-        mca_regs_pkg::StarveLimitOffset: reg_rdata_o <= {32'b0, starve_limit_q};
+        mca_regs_pkg::StarveLimitOffset: reg_rdata_o <= 64'(starve_limit_q);
         mca_regs_pkg::DramQueueDepthOffset: reg_rdata_o <= {57'b0, depth_q};
         mca_regs_pkg::StatusOffset: begin
           reg_rdata_o <= {16'(comm_pending_q), 16'(compute_pending_q), 8'b0, kernels_q,
                           2'b0, measuring_q, draining_q, 1'b0, limit, occupancy_q};
         end
-        mca_regs_pkg::SampleSumOffset: reg_rdata_o <= {16'b0, sample_sum_q};
-        mca_regs_pkg::SampleCyclesOffset: reg_rdata_o <= {24'b0, sample_cycles_q};
-        mca_regs_pkg::GrantsComputeOffset: reg_rdata_o <= {16'b0, grants_compute_q};
-        mca_regs_pkg::GrantsCommOffset: reg_rdata_o <= {16'b0, grants_comm_q};
-        mca_regs_pkg::GrantsStarvedOffset: reg_rdata_o <= {16'b0, grants_starved_q};
-        mca_regs_pkg::DrainsOffset: reg_rdata_o <= {16'b0, drains_q};
+        mca_regs_pkg::SampleSumOffset: reg_rdata_o <= 64'(sample_sum_q);
+        mca_regs_pkg::SampleCyclesOffset: reg_rdata_o <= 64'(sample_cycles_q);
+        mca_regs_pkg::GrantsComputeOffset: reg_rdata_o <= 64'(grants_compute_q);
+        mca_regs_pkg::GrantsCommOffset: reg_rdata_o <= 64'(grants_comm_q);
+        mca_regs_pkg::GrantsStarvedOffset: reg_rdata_o <= 64'(grants_starved_q);
+        mca_regs_pkg::DrainsOffset: reg_rdata_o <= 64'(drains_q);
         default: reg_rdata_o <= '0;
       endcase
     end
@@ -203,7 +221,7 @@ module mca #(
           cutoff_10_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit10Lsb+:7];
           cutoff_30_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit30Lsb+:7];
         end
-        mca_regs_pkg::StarveLimitOffset: starve_limit_q <= reg_wdata_i[31:0];
+        mca_regs_pkg::StarveLimitOffset: starve_limit_q <= reg_wdata_i[StarveWidth-1:0];
         mca_regs_pkg::DramQueueDepthOffset: depth_q <= reg_wdata_i[6:0];
         mca_regs_pkg::CounterClearOffset: begin
           grants_compute_q <= '0;
@@ -222,7 +240,7 @@ module mca #(
       cutoff_5_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit5Lsb+:7];
       cutoff_10_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit10Lsb+:7];
       cutoff_30_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit30Lsb+:7];
-      starve_limit_q <= mca_regs_pkg::StarveLimitReset[31:0];
+      starve_limit_q <= mca_regs_pkg::StarveLimitReset[StarveWidth-1:0];
       depth_q <= mca_regs_pkg::DramQueueDepthReset[6:0];
       compute_pending_q <= '0;
       comm_pending_q <= '0;

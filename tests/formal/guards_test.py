@@ -90,6 +90,9 @@ SPOILED = {
                            "Width'(1) => Width'(1) + count_o", ["tiny mutant down", "SURVIVED: no assertion of R3"], "down"),
     "a mutant that breaks another rule only": ("rtl/tiny/mutants.txt", "runs_on [R1 R3]", "runs_on [R1 R2]",
                                                ["SURVIVED: no assertion of R2"], "runs_on"),
+    "a mutant hunted where its rule is not proven": (
+        "rtl/tiny/mutants.txt", "down [R3]", "down [R3] @wide",
+        ["no row with the parameters of task wide proves an assertion of R3"], "down"),
     "a mutant whose text is not there": ("rtl/tiny/mutants.txt", "+ Width'(1) =>", "+ Width'(3) =>",
                                          ["mutant by_two: its text occurs 0 times"]),
     "a mutant whose text is there twice": ("rtl/tiny/mutants.txt", "+ Width'(1) =>", "count_o =>",

@@ -200,6 +200,11 @@ class Block:
                 problems.append(f"mutant {mutant.name}: its text occurs {count} times in the sources of "
                                 f"{self.files['list'].name}, not once")
 
+    def proves(self, task, label):
+        """Whether `label` is proven for the parameters of `task`; one that is not may be false without any mutant."""
+        return any(other.what == "prove" and other.parameters == task.parameters and other.selects(label)
+                   for other in self.tasks)
+
     def task_of(self, mutant):
         proofs = [task for task in self.tasks if task.what == "prove"]
         if mutant.task:
@@ -492,7 +497,9 @@ def refute(block, mutant, folder):
     design = Design(block, task.parameters, folder, replaced)
     found = []
     for rule in mutant.rules:
-        labels = {label for label in block.labels["a"] if rule_of(label) == rule}
+        labels = {label for label in block.labels["a"] if rule_of(label) == rule and block.proves(task, label)}
+        if not labels:
+            raise Failure(f"no row with the parameters of task {task.name} proves an assertion of {rule}")
         outputs = design.aiger(f"rule_{rule}", labels)
         verdict, _, output = design.hunt(f"rule_{rule}", f"bmc3 -F {BMC_FRAMES}", HUNT_SECONDS)
         if verdict != "false":

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What each RTL block costs, by yosys: bits of memory, gates, flip-flops. Fails when a block's README says otherwise.
+#
+#   bash rtl/cost.sh             all blocks
+#   bash rtl/cost.sh tracker     one block
+#   bash rtl/cost.sh --update    writes the figures into the READMEs
+#
+# Memory: arrays of 64 words or more, counted in bits and kept out of the gates. Gates: two-input AND, OR, XOR,
+# inverters and multiplexers after abc; flip-flops: with enable or synchronous reset counted as one.
+set -euo pipefail
+command -v yosys >/dev/null || { echo "cost.sh: yosys is missing: bash platform/install.sh" >&2; exit 2; }
+exec python3 "$(dirname "${BASH_SOURCE[0]}")/cost.py" "$@"
