@@ -55,7 +55,9 @@ struct RequestRingOutputs {
   bool refuse = false;      // Pulse: the request `judged` was malformed.
   bool accept = false;      // Pulse: the request `judged` became the transfer of issue_*.
   uint64_t judged = 0;
-  bool drop = false;  // Pulse: a request came while the ring was full or disabled.
+  bool drop = false;    // Pulse: a request came while the ring was full or disabled.
+  bool retire = false;  // Pulse: transfer `retire_tag` retired; its flags follow.
+  uint16_t retire_tag = 0;
   bool irq = false;   // Level.
   bool busy = false;  // A request is past the ring and not retired, or a write waits.
   bool idle = true;   // More clocks without sr, done and register access change no state.

@@ -90,7 +90,7 @@ bool RequestRingModel::idle() const {
   if ((issue_ && !software_) || out_.write_valid || sc_pending_ || rc_pending_ || replica_due())
     return false;
   if (retire_connection() >= 0) return false;
-  return !out_.pop && !out_.refuse && !out_.accept && !out_.drop && !read_pending_;
+  return !out_.pop && !out_.refuse && !out_.accept && !out_.drop && !out_.retire && !read_pending_;
 }
 
 RequestRingModel::Completion RequestRingModel::completion(uint64_t tag, bool failed) const {
@@ -145,7 +145,7 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   }
   if (write_flag) {
     out_.write_kind = static_cast<uint8_t>(sc_pending_ ? RingWrite::sent : RingWrite::received);
-    out_.write_tag = flag_tag_;
+    out_.write_tag = out_.retire_tag;
     out_.write_address =
         (sc_pending_ ? sc_base_ + 8u * flag_source_ : flag_rc_base_ + 8u * flag_destination_) &
         kAddressMask;
@@ -161,7 +161,7 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   if (retire) {
     Connection& connection = connections_[retiring];
     Slot& slot = connection.slots[connection.oldest];
-    flag_tag_ = tag_of(static_cast<unsigned>(retiring), connection.oldest);
+    out_.retire_tag = tag_of(static_cast<unsigned>(retiring), connection.oldest);
     flag_source_ = slot.source;
     flag_destination_ = slot.destination;
     flag_number_ = ++connection.completed;
@@ -264,6 +264,7 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   out_.refuse = bad;
   out_.accept = load;
   out_.drop = drop;
+  out_.retire = retire;
   out_.issue_valid = issue_ && !software_;
   out_.irq = (error_ & irq_enable_ & 7) != 0 || (issue_ && software_ && (irq_enable_ & 8) != 0);
   out_.busy = busy();
@@ -347,8 +348,6 @@ uint64_t RequestRingModel::read(uint16_t address) const {
         return STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_VALID, connection.valid) |
                STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_LIMIT, connection.limit) |
                STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_NODE, connection.node);
-      case 1:
-        return connection.rc_base;
       case 2:
         return STRETTO_FIELD(REQUEST_RING_CONNECTION_STATE_COMPLETED, connection.completed) |
                STRETTO_FIELD(REQUEST_RING_CONNECTION_STATE_IN_FLIGHT, connection.count);

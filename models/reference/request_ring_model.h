@@ -103,7 +103,6 @@ class RequestRingModel final : public RequestRing {
   bool sc_pending_ = false;
   bool rc_pending_ = false;
   bool replica_turn_ = false;
-  uint16_t flag_tag_ = 0;
   uint8_t flag_source_ = 0;
   uint8_t flag_destination_ = 0;
   uint32_t flag_number_ = 0;

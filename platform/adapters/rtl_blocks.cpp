@@ -140,6 +140,8 @@ static void list_outputs(const RequestRingOutputs& out, PinList& pins) {
   pins.add("accept", out.accept);
   pins.add("judged", out.judged);
   pins.add("drop", out.drop);
+  pins.add("retire", out.retire);
+  pins.add("retire_tag", out.retire_tag);
   pins.add("irq", out.irq);
   pins.add("busy", out.busy);
   pins.add("idle", out.idle);

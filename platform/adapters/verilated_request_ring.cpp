@@ -43,6 +43,8 @@ class VerilatedRequestRing final : public RequestRing {
     out.accept = top_.accept_o;
     out.judged = top_.judged_o;
     out.drop = top_.drop_o;
+    out.retire = top_.retire_o;
+    out.retire_tag = top_.retire_tag_o;
     out.irq = top_.irq_o;
     out.busy = top_.busy_o;
     out.idle = top_.idle_o;

@@ -48,12 +48,14 @@ module request_ring #(
   output logic [63:0] write_data_o,
 
   // Pulses: a request left the ring; was judged (judged_o) and refused, or accepted (issue_*_o, whoever
-  // takes it); was dropped.
+  // takes it); was dropped; a transfer retired.
   output logic        pop_o,
   output logic        refuse_o,
   output logic        accept_o,
   output logic [63:0] judged_o,
   output logic        drop_o,
+  output logic        retire_o,
+  output logic [11:0] retire_tag_o,
   output logic        irq_o,
   output logic        busy_o,
   output logic        idle_o,
@@ -130,7 +132,6 @@ module request_ring #(
 
   // Flags of the transfer that was retired last.
   logic        sc_pending_q, rc_pending_q, replica_turn_q;
-  logic [11:0] flag_tag_q;
   logic [7:0]  flag_source_q, flag_destination_q;
   logic [NumberWidth-1:0] flag_number_q;
   logic [47:0] flag_rc_base_q;
@@ -210,7 +211,8 @@ module request_ring #(
     irq_o = (error_q & irq_enable_q[2:0]) != '0 || (issue_q && software_q && irq_enable_q[3]);
     idle_o = !(s2_valid_q && (bad || (room && !issue_q))) && !(s1_valid_q && !s2_valid_q) &&
         !(enable_q && level_q != '0 && !s1_valid_q) && !issue_valid_o && !write_valid_o &&
-        !flag_pending && !replica_due && !retire_any && !pop_o && !refuse_o && !accept_o && !drop_o &&
+        !flag_pending && !replica_due && !retire_any && !pop_o && !refuse_o && !accept_o &&
+        !drop_o && !retire_o &&
         !read_pending_q;
   end
 
@@ -321,6 +323,7 @@ module request_ring #(
     end
 
     // R6: retirement in the order of the connection.
+    retire_o <= retire;
     if (retire) begin
       taken_q[retire_tag] <= 1'b0;
       done_q[retire_tag] <= 1'b0;
@@ -328,7 +331,7 @@ module request_ring #(
       retire_turn_q <= retire_conn + 1'b1;
       numbered_q[retire_conn] <= 1'b1;
       completed_q[retire_conn] <= number;
-      flag_tag_q <= {8'(retire_conn), retire_slot};
+      retire_tag_o <= {8'(retire_conn), retire_slot};
       flag_source_q <= slot[15:8];
       flag_destination_q <= slot[7:0];
       flag_number_q <= number;
@@ -348,7 +351,7 @@ module request_ring #(
     end
     if (write_flag) begin
       write_kind_o <= sc_pending_q ? 2'd1 : 2'd2;
-      write_tag_o <= flag_tag_q;
+      write_tag_o <= retire_tag_o;
       write_address_o <= sc_pending_q ? sc_base_q + {37'b0, flag_source_q, 3'b0}
                                       : flag_rc_base_q + {37'b0, flag_destination_q, 3'b0};
       write_data_o <= 64'(flag_number_q);
@@ -440,7 +443,6 @@ module request_ring #(
                                 conn_limit_q[{read_address_q[5+:ConnWidth], 2'b0}+:4], 3'b0,
                                 conn_valid_q[read_address_q[5+:ConnWidth]]};
               end
-              2'd1: reg_rdata_o <= {16'b0, rc_base_q[read_address_q[5+:ConnWidth]]};
               2'd2: begin
                 reg_rdata_o <= {28'b0, count_q[{read_address_q[5+:ConnWidth], 2'b0}+:4],
                                 numbered_q[read_address_q[5+:ConnWidth]]
@@ -570,6 +572,8 @@ module request_ring #(
       accept_o <= 1'b0;
       judged_o <= '0;
       drop_o <= 1'b0;
+      retire_o <= 1'b0;
+      retire_tag_o <= '0;
       reg_rdata_o <= '0;
     end
   end

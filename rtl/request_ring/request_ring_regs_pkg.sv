@@ -185,7 +185,7 @@ package request_ring_regs_pkg;
   localparam int unsigned ConnectionConfigNodeLsb = 8;  // Node of the peer.
   localparam int unsigned ConnectionConfigNodeWidth = 8;
 
-  // Array of receive flags at the peer, 8 bytes a destination buffer. (read, write)
+  // Array of receive flags at the peer, 8 bytes a destination buffer. (write only, reads 0)
   localparam logic [15:0] ConnectionRcBaseOffset = 16'h408;
   localparam int unsigned ConnectionRcBaseCount = 16;
   localparam int unsigned ConnectionRcBaseStride = 32;

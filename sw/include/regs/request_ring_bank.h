@@ -36,7 +36,7 @@ inline constexpr RegisterInfo kRequestRingRegisters[] = {
     {"software_take", 0xd8, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
     {"software_done", 0xe0, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x10fff},
     {"connection_config", 0x400, 16, 32, 8, RegisterAccess::kReadWrite, 0x0, 0xfff1},
-    {"connection_rc_base", 0x408, 16, 32, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"connection_rc_base", 0x408, 16, 32, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffff},
     {"connection_state", 0x410, 16, 32, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"buffer_base", 0x1000, 256, 16, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffff},
     {"buffer_config", 0x1008, 256, 16, 8, RegisterAccess::kWriteOnly, 0x0, 0xb1f3ffff},

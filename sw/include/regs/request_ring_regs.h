@@ -162,7 +162,7 @@
 #define REQUEST_RING_CONNECTION_CONFIG_NODE_SHIFT 8  // Node of the peer.
 #define REQUEST_RING_CONNECTION_CONFIG_NODE_MASK 0xff00
 
-// Array of receive flags at the peer, 8 bytes a destination buffer. (read, write)
+// Array of receive flags at the peer, 8 bytes a destination buffer. (write only, reads 0)
 #define REQUEST_RING_CONNECTION_RC_BASE_OFFSET 0x408
 #define REQUEST_RING_CONNECTION_RC_BASE_COUNT 16
 #define REQUEST_RING_CONNECTION_RC_BASE_STRIDE 0x20
