@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes waves of a block in the machine, and a picture of them as the save file shows them.
 #
-#   bash waves/render.sh BLOCK|all     mca, tracker, grid_scheduler
+#   bash waves/render.sh BLOCK|all     mca, tracker, grid_scheduler, request_ring
 #
 # Leaves results/waves/BLOCK.fst, BLOCK.png and BLOCK-detail.png. STRETTO_BUILD_DIR=DIR takes another build than build/.
 # Pictures need gtkwave and xvfb (apt-get install gtkwave xvfb xauth); without them the FST is made all the same.
@@ -12,8 +12,10 @@ build=${STRETTO_BUILD_DIR:-build}
 out=results/waves
 
 # What is run, which window is recorded, and what of it the pictures show. A fixed limit of 5 makes the MCA
-# hold communication back, four ways make the Tracker spill, four units make the grid scheduler wait for them.
+# hold communication back, four ways make the Tracker spill, four units make the grid scheduler wait for them;
+# messages that take longer than their requests fill the ring.
 describe() {
+  job=(t3/small --mode t3-mca)
   case $1 in
     mca) options=(--set software.mca_fixed_threshold=true --set software.mca_threshold=5)
       window=42us..45us show=(43.30us..43.92us 43.60us..43.66us) ;;
@@ -21,13 +23,17 @@ describe() {
       window=42us..47us show=(42.2us..44.2us 43.08us..43.14us) ;;
     grid_scheduler) options=(--set gpu.cus=4)
       window=38us..60us show=(38.2us..48us 38.28us..38.34us) ;;
+    request_ring) job=(gpu-driven/p2p --machine t3 --mode g-drv-d)
+      options=(--set gpus=2 --set point_to_point.min_bytes=65536 --set point_to_point.max_bytes=65536
+        --set point_to_point.total_bytes=2097152 --set point_to_point.rounds=2)
+      window=23us..60us show=(23us..55us 26.955us..26.975us) ;;
     *) echo "render.sh: no save file for '$1'; there are: $(cd waves && echo *.gtkw | sed 's/\.gtkw//g')" >&2
       exit 2 ;;
   esac
 }
 
 record() {
-  "$build/stretto" run t3/small --mode t3-mca "${options[@]}" --waves "$1@$window" --out "$out/$1" >/dev/null
+  "$build/stretto" run "${job[@]}" "${options[@]}" --waves "$1@$window" --out "$out/$1" >/dev/null
   mv "$out/$1/waves.fst" "$out/$1.fst"
 }
 
@@ -61,7 +67,7 @@ TCL
 }
 
 blocks=("$@")
-[ "${1:-}" != all ] || blocks=(mca tracker grid_scheduler)
+[ "${1:-}" != all ] || blocks=(mca tracker grid_scheduler request_ring)
 if [ ${#blocks[@]} -eq 0 ]; then
   sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,6p' >&2
   exit 2
@@ -78,7 +84,7 @@ for tool in gtkwave xvfb-run xauth; do command -v $tool >/dev/null || missing+=(
 for block in "${blocks[@]}"; do
   describe "$block"
   record "$block"
-  echo "$out/$block.fst: $window of t3/small; gtkwave $out/$block.fst waves/$block.gtkw"
+  echo "$out/$block.fst: $window of ${job[0]}; gtkwave $out/$block.fst waves/$block.gtkw"
   if [ ${#missing[@]} -eq 0 ]; then
     pictures "$block"
   fi
