@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/error.h"
@@ -48,7 +49,9 @@ class RingBench {
   };
 
   explicit RingBench(Impl impl = Impl::lockstep, uint64_t salt = 0)
-      : rng(salt), ring_(make_request_ring(impl, "test.request_ring", test::wave_probe("request_ring"))) {}
+      : RingBench(make_request_ring(impl, "test.request_ring", test::wave_probe("request_ring")),
+                  salt) {}
+  RingBench(std::unique_ptr<RequestRing> ring, uint64_t salt) : rng(salt), ring_(std::move(ring)) {}
 
   test::Rng rng;
   RequestRingInputs in;
@@ -154,6 +157,34 @@ class RingBench {
     }
     return true;
   }
+  // R9 and the counters, from here on; until audit() nobody else clears them.
+  void begin_audit(uint64_t irq_enable) {
+    write(REQUEST_RING_COUNTER_CLEAR_OFFSET, 0);
+    write(REQUEST_RING_ERROR_OFFSET, 7);
+    write(REQUEST_RING_IRQ_ENABLE_OFFSET, irq_enable);
+    irq_enable_ = irq_enable;
+    counts_ = counts();
+  }
+  // REQUIRES: drained.
+  void audit() {
+    constexpr std::array<std::pair<uint16_t, const char*>, kCounts> kCounters{
+        {{REQUEST_RING_REFUSED_OFFSET, "refused"},
+         {REQUEST_RING_DROPPED_OFFSET, "dropped"},
+         {REQUEST_RING_FAILED_OFFSET, "failed"},
+         {REQUEST_RING_ISSUED_OFFSET, "issued"},
+         {REQUEST_RING_COMPLETED_OFFSET, "completed"},
+         {REQUEST_RING_FLAGS_OFFSET, "flags"},
+         {REQUEST_RING_REPLICAS_OFFSET, "replicas"}}};
+    const auto now = counts();
+    uint64_t errors = 0;  // Malformed, dropped, failed.
+    for (size_t i = 0; i < 3; ++i) errors |= uint64_t{now[i] != counts_[i]} << i;
+    if (read(REQUEST_RING_ERROR_OFFSET) != errors) fail("R9", "error is not what happened");
+    if (out.irq != ((errors & irq_enable_) != 0)) fail("R9", "the line is not what error says");
+    for (size_t i = 0; i < kCounts; ++i) {
+      if (read(kCounters[i].first) != now[i] - counts_[i])
+        fail("R9", std::string("counter of ") + kCounters[i].second + " is wrong");
+    }
+  }
   uint64_t cycle() const { return cycle_; }
   uint64_t level() const { return s_.level; }
   // Requests whose fate is not known yet.
@@ -190,6 +221,12 @@ class RingBench {
   }
 
  private:
+  static constexpr size_t kCounts = 7;
+  // In the order of audit().
+  std::array<uint64_t, kCounts> counts() {
+    return {refusals, drops, seen["transfer failed"], issues, issues, flags, replicas};
+  }
+
   struct Waiting {
     uint64_t sr;
     bool uncertain = false;  // A table it names changed on its way.
@@ -293,6 +330,9 @@ class RingBench {
           out.write_data != before.write_data || out.write_kind != before.write_kind)
         fail("R5", "a write that was not taken changed");
     }
+    if (before.idle && !in.sr_valid && !in.done_valid && !in.reg.write && !in.reg.read &&
+        out != before)
+      fail("R8", "something changed while it was idle");
     take_issue(before);
     take_write(before);
     take_sr(before);
@@ -356,6 +396,8 @@ class RingBench {
     }
     Transfer& t = log.open[number - log.first];
     if (t.tag != before.write_tag) fail("R6", "a flag with another transfer's tag");
+    if (!sc && (t.sr & STRETTO_SR_SC) != 0 && !t.sc_written)
+      fail("R6", "the receive flag before the send flag");
     const uint64_t wanted = sc ? s_.sc_base + 8 * (t.sr >> 10 & 255)
                                : s_.connections[connection].rc_base + 8 * (t.sr >> 2 & 255);
     if (before.write_address != wanted) fail("R6", "flag at a wrong address");
@@ -508,6 +550,8 @@ class RingBench {
 
   State s_;
   std::vector<Flight> now_;
+  std::array<uint64_t, kCounts> counts_{};  // When the audit began.
+  uint64_t irq_enable_ = 0;
   uint64_t cycle_ = 0;
   std::unique_ptr<RequestRing> ring_;
 };

@@ -10,15 +10,14 @@
 #include <vector>
 
 #include "tests/coverification/request_ring_bench.h"
+#include "tests/coverification/request_ring_traffic.h"
 #include "tests/support/coverage_bins.h"
 
 namespace stretto {
 namespace {
 
-constexpr uint64_t kOwn = 3, kPeer = 4;  // Nodes.
-constexpr uint64_t at(uint64_t node, uint64_t offset) {
-  return node << 40 | offset;
-}
+constexpr uint64_t kOwn = kRingOwnNode, kPeer = kRingPeerNode;
+constexpr auto at = ring_address;
 
 // Buffer 1 here and buffer 2 at the peer of 64 units of 16 bytes; connection 0 to the peer.
 void program(RingBench& r) {
@@ -359,121 +358,10 @@ TEST_CASE("reset in mid-flight leaves nothing behind") {
   CHECK(r.flags == 2);
 }
 
-// Random tables, traffic, errors and register accesses.
-struct Traffic {
-  RingBench& r;
-  test::Rng& rng = r.rng;
-  unsigned push_chance = 8;
-
-  RingBench::Buffer some_buffer() {
-    const unsigned unit = rng.chance(1, 40) ? static_cast<unsigned>(rng.below(32))
-                                            : static_cast<unsigned>(rng.below(3)) * 7;
-    return {!rng.chance(1, 8),
-            !rng.chance(1, 16),
-            !rng.chance(1, 16),
-            at(rng.chance(1, 2) ? kOwn : kPeer + rng.below(2), rng.below(1 << 30)),
-            unit,
-            rng.below(200)};
-  }
-  void retable() {
-    for (unsigned id = 0; id < 24; ++id) r.set_buffer(id, some_buffer());
-    r.set_buffer(255, {true, true, true, at(kPeer, 0), 17, 1u << 17});
-    r.set_buffer(254, {true, true, true, at(kOwn, 0), 17, 1u << 17});
-    for (unsigned id = 0; id < kRingConnections; ++id) {
-      r.set_connection(
-          id, {!rng.chance(1, 8), static_cast<unsigned>(rng.below(12)),
-               rng.chance(1, 8) ? kOwn : kPeer + rng.below(2), at(kPeer, rng.below(1 << 20) * 8)});
-    }
-    r.write(REQUEST_RING_SC_BASE_OFFSET, at(kOwn, rng.below(1 << 20) * 8));
-    r.write(REQUEST_RING_REPLICA_ADDRESS_OFFSET, at(kOwn, rng.below(1 << 20) * 8));
-    r.write(REQUEST_RING_NODE_OFFSET, kOwn);
-    r.control(true, rng.chance(1, 4), rng.chance(3, 4), static_cast<unsigned>(rng.below(40)));
-  }
-  uint64_t any_request() {
-    const uint64_t flags =
-        (rng.chance(2, 3) ? STRETTO_SR_SC : 0) | (rng.chance(2, 3) ? STRETTO_SR_RC : 0);
-    return stretto_send_request(
-               rng.chance(1, 12) ? static_cast<uint32_t>(rng.below(4)) : 1 + rng.chance(1, 5),
-               static_cast<uint32_t>(rng.below(26)), static_cast<uint32_t>(rng.below(26)),
-               static_cast<uint32_t>(rng.below(rng.chance(1, 30) ? 128 : 16)),
-               static_cast<uint32_t>(rng.chance(1, 20) ? rng.below(1 << 17) : rng.below(100)),
-               static_cast<uint32_t>(rng.chance(1, 20) ? rng.below(1 << 17) : rng.below(60)),
-               flags) |
-           (rng.chance(1, 100) ? rng.next() & uint64_t{7} << 61 : 0);
-  }
-  // Mostly good ones: random ones are tried until one is.
-  uint64_t request() {
-    uint64_t sr = any_request();
-    if (rng.chance(1, 8)) return sr;
-    for (int i = 0; i < 200 && r.malformed(sr) != 0; ++i) sr = any_request();
-    if (r.malformed(sr) != 0)
-      sr = stretto_send_request(1, 254, 255, 0, static_cast<uint32_t>(rng.below(1000)), 70, 0);
-    // Good but for one thing.
-    if (rng.chance(1, 50)) sr |= uint64_t{1 + rng.below(7)} << 61;
-    if (rng.chance(1, 50)) sr &= ~(uint64_t{0x1ffff} << 25);
-    return sr;
-  }
-  void knobs() {
-    push_chance = rng.chance(1, 6) ? 16 : static_cast<unsigned>(rng.below(12));
-    r.issue_stall = rng.chance(1, 2) ? 0 : static_cast<unsigned>(rng.below(16));
-    r.write_stall = rng.chance(1, 2) ? 0 : static_cast<unsigned>(rng.below(16));
-    r.latency_max = rng.chance(1, 3) ? 200 : 1 + rng.below(30);
-    r.failures = rng.chance(1, 4) ? 8 : 0;
-    r.engine_stopped = rng.chance(1, 10);
-  }
-  void register_access() {
-    if (rng.chance(1, 2)) {
-      const uint64_t where[] = {rng.below(32) * 8, 0x400 + rng.below(64) * 8,
-                                0x1000 + rng.below(512) * 8, rng.below(1 << 13) * 8};
-      r.in.reg = {false, true, static_cast<uint16_t>(where[rng.below(4)]), 0};
-      return;
-    }
-    switch (rng.below(8)) {
-      case 0: {
-        const unsigned id = static_cast<unsigned>(rng.below(24));
-        r.in.reg = {true, false, static_cast<uint16_t>(REQUEST_RING_BUFFER_CONFIG_OFFSET_AT(id)),
-                    RingBench::config(some_buffer())};
-        break;
-      }
-      case 1:
-        r.in.reg = {true, false, REQUEST_RING_ERROR_OFFSET, rng.below(8)};
-        break;
-      case 2:
-        r.in.reg = {true, false, REQUEST_RING_IRQ_ENABLE_OFFSET, rng.below(16)};
-        break;
-      case 3:
-        r.in.reg = {true, false, REQUEST_RING_CONTROL_OFFSET,
-                    uint64_t{!rng.chance(1, 6)} | rng.below(4) << 1 | rng.below(64) << 8};
-        break;
-      case 4:
-        r.in.reg = {true, false, REQUEST_RING_COUNTER_CLEAR_OFFSET, 0};
-        break;
-      case 5:
-        r.in.reg = {true, false, REQUEST_RING_SOFTWARE_TAKE_OFFSET, 0};
-        break;
-      case 6:
-        r.in.reg = {true, false, REQUEST_RING_CLEAR_OFFSET, 0};
-        break;
-      default:
-        r.in.reg = {true, false, REQUEST_RING_LIMITS_OFFSET, rng.next()};
-        break;
-    }
-  }
-  void step() {
-    if (rng.chance(1, 400)) knobs();
-    if (rng.chance(push_chance, 16)) {
-      r.in.sr_valid = true;
-      r.in.sr_data = request();
-    }
-    if (rng.chance(1, 60)) register_access();
-    r.step();
-  }
-};
-
 TEST_CASE("request ring RTL, model and scoreboard agree in random traffic") {
   test::print_seed();
   RingBench r(Impl::lockstep, 1);
-  Traffic traffic{r};
+  RingTraffic traffic{r};
   traffic.retable();
   const uint64_t cycles = test::coverification_cycles();
   uint64_t resets = 0;
