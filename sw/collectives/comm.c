@@ -214,6 +214,10 @@ static ncclResult_t take_ids(ncclComm_t c) {
                         out, comm->first_connection, STRETTO_SEND_CONNECTIONS);
   comm->staging_id = (uint8_t)(comm->first_id + fifos);
   c->device->next_id = comm->first_id + fifos + out;
+  c->direct_entries = (STRETTO_SEND_BUFFERS - c->device->next_id) / (comm->channels + 1u);
+  if (c->direct_entries > DIRECT_ENTRIES) c->direct_entries = DIRECT_ENTRIES;
+  comm->direct_id = (uint8_t)c->device->next_id;
+  c->device->next_id += c->direct_entries * (comm->channels + 1u);
   c->device->next_connection = comm->first_connection + out;
   return ncclSuccess;
 }

@@ -6,7 +6,7 @@
 // asks for and waits until all others have said so: ranks that do not agree get an error and nothing
 // moves. Words of collective n (1, 2, ..; two sets, so that none is overwritten before it is read: who
 // writes n + 2 has seen all at n + 1, and who is there has read n):
-//   [8 + 8 (n & 1)] n   [+ 1] op, type, reduction, root   [+ 2] count
+//   [8 + 8 (n & 1)] n   [+ 1] op, type, reduction, root   [+ 2] count   [+ 3] target
 // Transfer n between two ranks likewise: each says (n << 40) + bytes to the other,
 //   [64 + 4 peer + (n & 1)] of sends, [+ 2] of receives.
 #include <stdio.h>
@@ -51,12 +51,22 @@ static void say_collective(operation_t* o) {
   o->number = ++comm->collectives;
   ops->store(ops->context, said_word(comm, rank, o->number, 1), summary(o));
   ops->store(ops->context, said_word(comm, rank, o->number, 2), o->arguments.count);
+  ops->store(ops->context, said_word(comm, rank, o->number, 3), o->arguments.target);
   ops->store(ops->context, said_word(comm, rank, o->number, 0), o->number);
 }
 
-static ncclResult_t compare_collective(const operation_t* o) {
+static uint64_t said(const operation_t* o, uint32_t rank, uint32_t index) {
+  const stretto_host_ops_t* ops = &o->comm->runtime->options.ops;
+  return ops->wait(ops->context, said_word(o->comm, rank, o->number, index), STRETTO_WAIT_AT_LEAST,
+                   0);
+}
+
+static ncclResult_t compare_collective(operation_t* o) {
   ncclComm_t comm = o->comm;
   const stretto_host_ops_t* ops = &comm->runtime->options.ops;
+  const int direct = direct_bytes(o) != 0;
+  uint64_t targets[STRETTO_COMM_MAX_RANKS];
+  targets[comm->comm.rank] = o->arguments.target;
   char own[96], other[96];
   describe(summary(o), o->arguments.count, own, sizeof own);
   for (uint32_t rank = 0; rank < comm->comm.ranks; ++rank) {
@@ -64,10 +74,9 @@ static ncclResult_t compare_collective(const operation_t* o) {
     runtime_at(comm->runtime, "rank %u, collective %llu, %s: waits for rank %u to call",
                comm->comm.rank, (unsigned long long)o->number, own, rank);
     ops->wait(ops->context, said_word(comm, rank, o->number, 0), STRETTO_WAIT_AT_LEAST, o->number);
-    const uint64_t what = ops->wait(ops->context, said_word(comm, rank, o->number, 1),
-                                    STRETTO_WAIT_AT_LEAST, 0);
-    const uint64_t count = ops->wait(ops->context, said_word(comm, rank, o->number, 2),
-                                     STRETTO_WAIT_AT_LEAST, 0);
+    const uint64_t what = said(o, rank, 1);
+    const uint64_t count = said(o, rank, 2);
+    if (direct) targets[rank] = said(o, rank, 3);
     if (what == summary(o) && count == o->arguments.count) continue;
     describe(what, count, other, sizeof other);
     return runtime_fail(comm->runtime, ncclInvalidUsage,
@@ -76,7 +85,7 @@ static ncclResult_t compare_collective(const operation_t* o) {
   }
   runtime_at(comm->runtime, "rank %u, collective %llu, %s: under way on the GPU", comm->comm.rank,
              (unsigned long long)o->number, own);
-  return ncclSuccess;
+  return direct ? direct_prepare(o, targets) : ncclSuccess;
 }
 
 static uint64_t transfer_word(const struct ncclComm* comm, uint32_t rank, uint32_t peer,
@@ -140,9 +149,11 @@ static ncclResult_t launch(const operation_t* o, const stretto_kernel_t* kernel,
 static ncclResult_t launch_collective(const operation_t* o) {
   stretto_collective_arguments_t arguments = o->arguments;
   arguments.comm = o->comm->comm;
+  arguments.number = o->number;
   uint64_t block = arguments.count * arguments.element_bytes;
   // As collective.c rounds it.
-  if (arguments.op == STRETTO_ALL_REDUCE) block = block / arguments.comm.ranks + 256;
+  if (arguments.op == STRETTO_ALL_REDUCE)
+    block = block / arguments.comm.ranks + stretto_collective_alignment(arguments.direct_shift);
   return launch(o, &o->comm->device->collective, &arguments, sizeof arguments, block,
                 op_reduces(arguments.op) ? STRETTO_TRAFFIC_RS : STRETTO_TRAFFIC_AG);
 }
@@ -175,7 +186,7 @@ static void say(operation_t* o) {
     say_transfer(o);
 }
 
-static ncclResult_t compare(const operation_t* o) {
+static ncclResult_t compare(operation_t* o) {
   if (o->kind == OPERATION_INIT) return comm_join(o->comm);
   return o->kind == OPERATION_COLLECTIVE ? compare_collective(o) : compare_transfer(o);
 }

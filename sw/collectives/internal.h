@@ -52,6 +52,13 @@ typedef struct operation {
   int done;
 } operation_t;
 
+// Targets of all ranks that are registered for direct transfers.
+#define DIRECT_ENTRIES 8u
+typedef struct direct_entry {
+  uint64_t bytes;
+  uint64_t targets[STRETTO_COMM_MAX_RANKS];
+} direct_entry_t;
+
 struct ncclComm {
   stretto_runtime_t* runtime;
   device_t* device;
@@ -60,6 +67,10 @@ struct ncclComm {
   uint64_t collectives;  // Numbers of what has been enqueued.
   uint32_t sends[STRETTO_COMM_MAX_RANKS];
   uint32_t receives[STRETTO_COMM_MAX_RANKS];
+  uint32_t direct_entries;  // That there are ids for.
+  uint32_t direct_used;
+  uint32_t direct_next;     // The oldest is replaced.
+  direct_entry_t direct[DIRECT_ENTRIES];
 };
 
 struct stretto_runtime {
@@ -118,6 +129,11 @@ int op_reduces(uint32_t op);
 operation_t* operations_append(ncclComm_t comm, operation_kind_t kind, cudaStream_t stream);
 ncclResult_t operations_carry_out(stretto_runtime_t* runtime);
 void operations_free(stretto_runtime_t* runtime);
+
+// Bytes of the target if it is written directly (gdma, ring), else 0; equal on all ranks.
+uint64_t direct_bytes(const operation_t* o);
+// Registers the targets of all ranks, or finds that they are; sets what the kernel is told.
+ncclResult_t direct_prepare(operation_t* o, const uint64_t* targets);
 
 // Two halves of ncclCommInitRank: what needs nobody, what needs all ranks.
 ncclResult_t comm_set_up(ncclComm_t comm);

@@ -195,6 +195,12 @@ static memory_block_t* free_block(const device_t* device, uint64_t bytes) {
   return best;
 }
 
+// The DMA engine reads and writes memory past the L2, so what it moves is not cached.
+static uint32_t memory_class(const device_t* device) {
+  return device->runtime->options.engine == STRETTO_ENGINE_GDMA ? STRETTO_ALLOCATION_UNCACHED
+                                                                : STRETTO_ALLOCATION_CACHED;
+}
+
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   device_t* device = current_device();
   if (device == NULL || pointer == NULL) return keep(cudaErrorInvalidValue);
@@ -208,7 +214,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     block->bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const stretto_status_t status =
         client->api->allocate(device->client, device->default_stream->stream, block->bytes,
-                              ALIGNMENT, STRETTO_ALLOCATION_CACHED, &block->address);
+                              ALIGNMENT, memory_class(device), &block->address);
     if (runtime_status(device->runtime, device, status) != ncclSuccess ||
         synchronize(device->default_stream) != cudaSuccess) {
       free(block);

@@ -11,6 +11,9 @@
 //   all-reduce      one after the other, piece by piece.
 //   all-to-all      blocks for rank r + k go k steps around, k = 1 .. N - 1.
 //   broadcast, reduce  a chain that begins behind or at the root.
+// Engine gdma may pass on from target to target (direct_id): what has arrived is sent as it lies, no
+// wavefront touches it. A rank's target is written only when it has begun: an all-reduce knows that from
+// the reduction, others wait for its word.
 // Direct (links between all pairs): blocks go straight to their rank, and are added in the order
 // r, r - 1, r - 2, ...
 //
@@ -27,6 +30,7 @@ typedef struct run {
   uint64_t share;      // Bytes of a channel's share of a block.
   uint64_t begin;      // Of this channel's share in a block.
   uint64_t piece;      // Bytes of a piece.
+  uint64_t align;      // Of shares.
 } run_t;
 
 #ifndef COLLECTIVE_BEYOND
@@ -34,7 +38,6 @@ typedef struct run {
 #endif
 
 #define SHARE_BYTES 8192u   // A channel takes part from so many bytes of a block on.
-#define ALIGN_BYTES 256u    // Of shares.
 
 KERNEL_INLINE uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 KERNEL_INLINE uint64_t align_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
@@ -49,7 +52,7 @@ static void cut(run_t* run, uint64_t bytes, uint64_t total) {
   run->block = bytes;
   run->total = total;
   const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
-  run->share = align_up((bytes + channels - 1) / channels, ALIGN_BYTES);
+  run->share = align_up((bytes + channels - 1) / channels, run->align);
   run->begin = run->share * tile_csr(TILE_CSR_WG_ID);
   run->piece = stretto_comm_fifo_bytes(comm) / 2;
 }
@@ -100,6 +103,38 @@ static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint6
   }
 }
 
+// From target to target
+
+// Sends what lies in the target.
+static __attribute__((noinline)) void send_direct(const run_t* run, span_t span) {
+  const stretto_collective_arguments_t* a = run->a;
+  const stretto_comm_t* comm = &a->comm;
+  const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  const uint32_t next = comm->rank + 1u < comm->ranks ? comm->rank + 1u : 0;
+  for (uint64_t done = 0; done < span.bytes; done += comm->slot_bytes) {
+    const uint64_t bytes = min_u64(comm->slot_bytes, span.bytes - done);
+    (void)stretto_sender_slot(run->to);
+    stretto_put_from(run->to, a->direct_id, a->direct_id + 1u + channel,
+                     comm->first_connection + stretto_comm_outgoing(comm, next, channel),
+                     (uint32_t)((span.offset + done) >> a->direct_shift),
+                     (uint32_t)(bytes >> a->direct_shift));
+  }
+}
+
+// Waits for what comes into the target, and passes it on or not.
+static __attribute__((noinline)) void receive_direct(const run_t* run, span_t span, int pass_on) {
+  const stretto_collective_arguments_t* a = run->a;
+  const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  const uint64_t flag = a->comm.block + stretto_comm_flags_at(&a->comm) +
+                        8 * (a->direct_id + 1u + channel);
+  for (uint64_t done = 0; done < span.bytes; done += a->comm.slot_bytes) {
+    const span_t part = {span.offset + done, min_u64(a->comm.slot_bytes, span.bytes - done)};
+    tile_wait_until(flag, TILE_GEU, (uint64_t)run->from->received + 1);
+    stretto_release(run->from);
+    if (pass_on) send_direct(run, part);
+  }
+}
+
 // Buffers in bytes; 0 + offset is never used where there is no buffer.
 KERNEL_INLINE uint64_t in(const run_t* run, span_t span) { return run->a->source + span.offset; }
 KERNEL_INLINE uint64_t out(const run_t* run, span_t span) { return run->a->target + span.offset; }
@@ -129,7 +164,10 @@ static void ring_pass_on(const run_t* run, uint64_t at) {
   for (uint32_t j = 1; j < n; ++j) {
     const span_t span = span_of(run, wrap(r + n - j, n), at);
     if (span.bytes == 0) continue;
-    step(run, RECEIVE | (j < n - 1 ? SEND : 0), 0, out(run, span), span.bytes);
+    if (run->a->direct_id != 0)
+      receive_direct(run, span, j < n - 1);
+    else
+      step(run, RECEIVE | (j < n - 1 ? SEND : 0), 0, out(run, span), span.bytes);
   }
 }
 
@@ -137,12 +175,19 @@ static void ring_all_gather(const run_t* run, uint64_t at) {
   const span_t span = span_of(run, run->a->comm.rank, at);
   const uint64_t source = run->a->source + run->begin + at;
   const uint64_t target = out(run, span);
-  if (span.bytes != 0) step(run, SEND, source, target == source ? 0 : target, span.bytes);
+  if (run->a->direct_id != 0) {
+    if (target != source) step(run, 0, source, target, span.bytes);
+    send_direct(run, span);
+  } else if (span.bytes != 0) {
+    step(run, SEND, source, target == source ? 0 : target, span.bytes);
+  }
   ring_pass_on(run, at);
 }
 
 static void ring_all_reduce(const run_t* run, uint64_t at) {
-  ring_reduce_scatter(run, at, 1, SEND);
+  const int direct = run->a->direct_id != 0;
+  ring_reduce_scatter(run, at, 1, direct ? 0 : SEND);
+  if (direct) send_direct(run, span_of(run, run->a->comm.rank, at));
   ring_pass_on(run, at);
 }
 
@@ -184,6 +229,15 @@ static void ring_chain(const run_t* run, uint64_t at) {
   const unsigned receive = place > 0 ? RECEIVE | (reduce ? REDUCE : 0) : 0;
   const uint64_t source = in(run, span);
   uint64_t target = out(run, span);
+  if (run->a->direct_id != 0) {
+    if (place > 0) {
+      receive_direct(run, span, send != 0);
+    } else {
+      if (target != source) step(run, 0, source, target, span.bytes);
+      send_direct(run, span);
+    }
+    return;
+  }
   if (reduce ? send != 0 : place == 0 && target == source) target = 0;
   step(run, send | receive, source, target, span.bytes);
 }
@@ -207,7 +261,13 @@ static void ring(run_t* run) {
   stretto_receiver_open(&from, comm, wrap(comm->rank + n - 1, n), channel);
   run->to = &to;
   run->from = &from;
+  if (run->a->direct_id != 0 && run->a->op != STRETTO_ALL_REDUCE) {
+    tile_locked_store(from.credit - STRETTO_LINK_CREDIT + STRETTO_LINK_READY, run->a->number);
+    tile_wait_until(to.words + STRETTO_LINK_READY, TILE_GEU, run->a->number);
+  }
   for (uint64_t at = 0; at < run->share; at += run->piece) ring_piece(run, at);
+  // The target may be used again when this kernel has ended.
+  if (run->a->direct_id != 0) stretto_sender_drain(&to);
   stretto_sender_close(&to);
   stretto_receiver_close(&from);
 }
@@ -335,9 +395,10 @@ static void direct(run_t* run) {
 static void cut_collective(run_t* run) {
   const stretto_collective_arguments_t* a = run->a;
   const uint64_t bytes = a->count * a->element_bytes;
+  run->align = stretto_collective_alignment(a->direct_shift);
   switch (a->op) {
     case STRETTO_ALL_REDUCE:
-      cut(run, align_up((bytes + a->comm.ranks - 1) / a->comm.ranks, ALIGN_BYTES), bytes);
+      cut(run, align_up((bytes + a->comm.ranks - 1) / a->comm.ranks, run->align), bytes);
       break;
     case STRETTO_BROADCAST:
     case STRETTO_REDUCE: cut(run, bytes, bytes); break;
@@ -375,7 +436,7 @@ typedef struct exchange {
 
 KERNEL_INLINE uint64_t share_bytes(const stretto_comm_t* comm, uint64_t bytes) {
   const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
-  return align_up((bytes + channels - 1) / channels, ALIGN_BYTES);
+  return align_up((bytes + channels - 1) / channels, stretto_collective_alignment(0));
 }
 KERNEL_INLINE uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 

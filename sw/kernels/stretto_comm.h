@@ -116,6 +116,21 @@ KERNEL_INLINE void stretto_send(const stretto_comm_t* comm, uint64_t request) {
   tile_locked_store(comm->window + 8 * (ticket % STRETTO_SEND_RING_DEPTH), request);
 }
 
+// gdma: sends `length` units at `offset` from buffer to buffer instead of the slot of the last
+// stretto_sender_slot, which counts as used. REQUIRES: what is sent was stored by this wavefront, or has
+// arrived here.
+KERNEL_INLINE void stretto_put_from(stretto_sender_t* s, uint32_t source, uint32_t destination,
+                                    uint32_t connection, uint32_t offset, uint32_t length) {
+  ++s->sent;
+  stretto_send(s->comm, stretto_send_request(STRETTO_SR_WRITE, source, destination, connection,
+                                             offset, length, STRETTO_SR_RC));
+}
+
+// Waits until the receiver has released all that was sent.
+KERNEL_INLINE void stretto_sender_drain(const stretto_sender_t* s) {
+  tile_wait_until(s->credit_at, TILE_GEU, (uint64_t)s->sent);
+}
+
 // Hands the slot of the last stretto_sender_slot to the engine. REQUIRES: 1 <= bytes <= slot_bytes,
 // stored by this wavefront.
 static __attribute__((noinline, unused)) void stretto_put(stretto_sender_t* s, uint32_t bytes) {

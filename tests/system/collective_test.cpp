@@ -107,6 +107,15 @@ TEST_CASE("buffers of several rounds of the FIFOs") {
   }
 }
 
+// Engine gdma passes on from target to target from 64 KiB on: whole units; blocks at a unit above 64 B (beyond
+// 8 MiB); more calls than targets are kept; one rank's block shorter than the others'; then sizes that do not qualify.
+TEST_CASE("targets are written directly, and not where units do not fit") {
+  run("all_reduce", "gdma", {"gpus=4", "gpu.cus=8", "collective.counts=16384,20000,16385,81920", "collective.iterations=3"});
+  run("all_reduce", "gdma", {"gpus=2", "gpu.cus=8", "collective.counts=2098176", "software.channels=3"});
+  run("all_gather", "gdma", {"gpus=5", "gpu.cus=8", "collective.counts=4096,4097,30000,15,3200", "collective.iterations=2"});
+  run("broadcast", "gdma", {"gpus=4", "gpu.cus=8", "collective.root=1", "collective.counts=16384,16400,100000"});
+}
+
 // Ring, N ranks: each rank sends 2 (N - 1) / N of the buffer, and beside it at most one flag of 8 B and
 // one credit a slot.
 TEST_CASE("wire bytes are those of the ring") {

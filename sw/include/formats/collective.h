@@ -37,6 +37,7 @@
 #define STRETTO_LINK_CREDIT 8   // Slots that the peer has emptied; written by the peer.
 #define STRETTO_LINK_SENT 16     // Between launches: slots sent and
 #define STRETTO_LINK_RECEIVED 20 // received, 32 bits each.
+#define STRETTO_LINK_READY 24    // Number of the last launch that the peer has begun; written by it.
 
 // Which ranks have links.
 #define STRETTO_LINKS_RING 0    // To rank + 1 slots leave, from rank - 1 they come.
@@ -57,7 +58,8 @@ typedef struct stretto_comm {
   uint8_t first_id;          // gdma: lowest buffer id of FIFOs.
   uint8_t staging_id;        // gdma: lowest buffer id of staging areas, one a link.
   uint8_t first_connection;  // gdma: of the request ring.
-  uint8_t reserved[7];
+  uint8_t direct_id;         // gdma: lowest buffer id for targets, 0 = there are none.
+  uint8_t reserved[6];
   uint8_t gpu[STRETTO_COMM_MAX_RANKS];  // Of each rank.
 } stretto_comm_t;
 
@@ -123,6 +125,11 @@ typedef enum stretto_reduction {
   STRETTO_REDUCTIONS,
 } stretto_reduction_t;
 
+// Shares and blocks of a collective begin at multiples of this.
+static inline uint64_t stretto_collective_alignment(uint32_t direct_shift) {
+  return direct_shift > 8 ? (uint64_t)1 << direct_shift : 256;
+}
+
 // Kernel `collective`. Counts are those of NCCL: of a rank's block for all-gather (sent),
 // reduce-scatter (received) and all-to-all (a pair's), else of the whole buffer.
 typedef struct stretto_collective_arguments {
@@ -130,11 +137,15 @@ typedef struct stretto_collective_arguments {
   uint64_t source;
   uint64_t target;
   uint64_t count;     // Elements.
+  uint64_t number;    // Of this launch; grows.
   uint8_t op;         // stretto_collective_op_t.
   uint8_t reduction;  // stretto_reduction_t.
   uint8_t element;    // ElementType of machine_types.h.
   uint8_t element_bytes;
-  uint32_t root;
+  uint16_t root;
+  uint8_t direct_id;     // gdma, ring: what is passed on goes from target to target, without FIFOs: buffer
+                         // id of the own target, + 1 + channel of the next rank's. 0 = does not.
+  uint8_t direct_shift;  // Unit of those buffers, a power of two; blocks are whole units.
 } stretto_collective_arguments_t;
 
 // Kernel `send_receive`: what goes to each rank and what comes from it; bytes = 0: nothing.
@@ -151,7 +162,7 @@ typedef struct stretto_send_receive_arguments {
 } stretto_send_receive_arguments_t;
 
 STRETTO_COMM_ASSERT(sizeof(stretto_comm_t) == 120, "read by kernels");
-STRETTO_COMM_ASSERT(sizeof(stretto_collective_arguments_t) == 152, "read by kernels");
+STRETTO_COMM_ASSERT(sizeof(stretto_collective_arguments_t) == 160, "read by kernels");
 STRETTO_COMM_ASSERT(sizeof(stretto_send_receive_arguments_t) == 120 + 32 * 64, "read by kernels");
 #undef STRETTO_COMM_ASSERT
 
