@@ -23,7 +23,10 @@ struct Packet {
   uint64_t sequence = 0;   // Of (source, destination), gapless.
   uint32_t credit_bytes = 0;  // Nonzero: a credit return, and nothing else below is valid.
 
-  Operation operation = Operation::write;  // write, update or fill (and read requests in later systems).
+  Operation operation = Operation::write;  // write, update, or read: a request without data, or with `completion` its answer.
+  bool completion = false;
+  bool failed = false;     // A completion without data: there is nothing to read.
+  uint32_t tag = 0;        // Of a read, the requester's own.
   ElementType element = ElementType::fp16;
   TrafficClass traffic = TrafficClass::other;
   bool tracked = false;
@@ -34,6 +37,8 @@ struct Packet {
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;
   std::vector<uint8_t> data;  // rows * row_bytes, dense.
+
+  bool is_read_request() const { return operation == Operation::read && !completion; }
 };
 
 // Receives the packets of one partition, in the order (arrival, source, sequence), each at its arrival time.

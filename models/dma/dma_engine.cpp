@@ -123,11 +123,6 @@ void DmaEngine::start_direct(const DirectTransfer& transfer) {
   descriptor.destination = transfer.destination;
   descriptor.bytes = transfer.bytes;
   descriptor.not_before = services_.queue->now();
-  // Sources at a peer need read requests, which links do not carry.
-  if (!is_local(transfer.source)) {
-    descriptor.failed = true;
-    descriptor.issued = descriptor.completed = descriptor.bytes;
-  }
   direct_.push_back(descriptor);
   services_.queue->schedule(services_.queue->now(), *this, kPump);
 }
@@ -258,7 +253,11 @@ void DmaEngine::issue_reads(uint32_t index) {
     payload.extension.wf_id = tile.wf_id;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    memory->nb_transport_fw(payload, phase, delay);
+    if (is_local(tile.source)) {
+      memory->nb_transport_fw(payload, phase, delay);
+    } else {
+      egress->nb_transport_fw(payload, phase, delay);
+    }
   }
 }
 
@@ -575,7 +574,7 @@ void DmaEngine::report(StatisticSink& sink) const {
   sink.add("triggers", counters_.triggers, "count", "Triggers that hit a region.");
   sink.add("mapped_tiles", counters_.mapped_tiles, "count", "Wavefront tiles of all regions that wait for triggers.");
   sink.add("tiles_sent", counters_.tiles_sent, "count", "Wavefront tiles that were handed to a link.");
-  sink.add("bytes_read", counters_.bytes_read, "bytes", "Read from the local memory for tiles and copies.");
+  sink.add("bytes_read", counters_.bytes_read, "bytes", "Read for tiles and copies, from here or from peers.");
   sink.add("bytes_sent", counters_.bytes_sent, "bytes", "Handed to links.");
   sink.add("bytes_filled", counters_.bytes_filled, "bytes", "Written by fills.");
   sink.add("bytes_copied", counters_.bytes_copied, "bytes", "Written to the local memory by copies.");

@@ -11,7 +11,8 @@
 //  2 With read_pacing = link, at most in_flight_limit bytes (but at least one tile) of one destination are being read or wait
 //    for the link.
 //  3 Descriptors start in order; queue_completed rises in order.
-//  4 Direct transfers (GD-DMA-06) share the limits of queued copies; each is reported once, in any order.
+//  4 Direct transfers (GD-DMA-06) share the limits of queued copies; each is reported once, in any order. Their source may
+//    be at a peer: it is read over the link.
 //  5 A region's done bit is set when all its tiles are triggered and, if it transfers, taken by the link.
 // Timing: a trigger costs nothing (T3-DMA-07); reads of a tile are issued together; memory and link give the rest.
 #ifndef STRETTO_MODELS_DMA_DMA_ENGINE_H_
@@ -63,7 +64,8 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   void set_interrupts(InterruptLine& lines) { interrupts_ = &lines; }
   void set_direct_client(DirectTransferClient& client) { direct_client_ = &client; }
   void on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
-  // Starts a copy from this GPU's memory. Direct transfers overlap and complete in any order; what cannot be done fails.
+  // Starts a copy from or to this GPU's memory, or neither. Direct transfers overlap and complete in any order; what cannot be
+  // done fails.
   void start_direct(const DirectTransfer& transfer);
 
   void report(StatisticSink& sink) const override;

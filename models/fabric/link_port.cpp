@@ -12,8 +12,12 @@ namespace {
 
 constexpr uint32_t kEventSent = 0x40;  // Digest kinds.
 constexpr uint32_t kEventReceived = 0x41;
+constexpr uint32_t kNobody = ~uint32_t{0};          // Handle of what the port itself sends, and of reads.
+constexpr uint64_t kServed = uint64_t{1} << 55;     // Set in the numbers of served reads, clear in those of writes.
 
-bool is_flag(const Packet& packet) { return !packet.tracked && packet.data.size() <= 8; }
+bool is_flag(const Packet& packet) {
+  return packet.operation != Operation::read && !packet.tracked && packet.data.size() <= 8;
+}
 
 bool is_doorbell(const Packet& packet) { return (packet.address & STRETTO_OFFSET_MASK) >= STRETTO_DOORBELL_APERTURE; }
 
@@ -36,8 +40,25 @@ std::string LinkPort::name() const { return "port" + std::to_string(index_); }
 
 void LinkPort::request(Packet&& packet, uint32_t request) {
   assert(packet.data.size() <= std::min<uint64_t>(kMaxPacketBytes, spec_.link.credit_bytes));
+  if (packet.is_read_request()) {
+    reads_.push_back(std::move(packet));
+    release_reads();
+    return;
+  }
   requests_.push_back({std::move(packet), request});
   counters_.requests_high_water = std::max<uint64_t>(counters_.requests_high_water, requests_.size());
+  take();
+}
+
+void LinkPort::release_reads() {
+  while (!reads_.empty()) {
+    const uint64_t tags = read_requests(spec_.link, reads_.front());
+    if (tags_used_ != 0 && tags_used_ + tags > spec_.link.read_tags) break;
+    tags_used_ += tags;
+    counters_.tags_high_water = std::max(counters_.tags_high_water, tags_used_);
+    requests_.push_back({std::move(reads_.front()), kNobody});
+    reads_.pop_front();
+  }
   take();
 }
 
@@ -53,7 +74,7 @@ void LinkPort::take() {
     }
     const uint32_t handle = requests_.front().handle;
     requests_.pop_front();
-    owner_.answer(handle);
+    if (handle != kNobody) owner_.answer(handle);
   }
   transmit();
 }
@@ -76,6 +97,7 @@ void LinkPort::transmit() {
   const Time begin = std::max(now, wire_.free_at());
   const Time left = wire_.send(begin, on_wire);
   ++counters_.packets_sent;
+  counters_.reads_sent += packet.is_read_request();
   counters_.bytes_sent += bytes;
   counters_.wire_bytes += on_wire;
   if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
@@ -83,7 +105,10 @@ void LinkPort::transmit() {
   if (services_.digest != nullptr) services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
   if (services_.trace != nullptr) {
     services_.trace->span("gpu" + std::to_string(services_.gpu) + "/" + name() + " out",
-                          packet.tracked ? "tile " + std::to_string(packet.wg_id) : std::to_string(bytes) + " B", now,
+                          packet.is_read_request() ? "read"
+                          : packet.tracked         ? "tile " + std::to_string(packet.wg_id)
+                                                   : std::to_string(bytes) + " B",
+                          now,
                           left);
   }
   packet.destination = spec_.peer_node;
@@ -96,10 +121,12 @@ void LinkPort::transmit() {
   services_.queue->schedule(left, *this);
 }
 
-// Tag 0: the packet at the head of the buffer has left; n + 1: incoming packet n is written.
+// Tag 0: the packet at the head of the buffer has left; n + 1: incoming packet n is written, or served read n has its data.
 void LinkPort::on_event(uint64_t tag) {
   if (tag == 0) {
     left();
+  } else if (((tag - 1) & kServed) != 0) {
+    answer_read((tag - 1) & ~kServed);
   } else {
     written(tag - 1);
   }
@@ -121,7 +148,7 @@ void LinkPort::receive(Packet&& packet) {
     return;
   }
   const uint64_t bytes = packet.data.size();
-  assert(bytes == uint64_t{packet.rows} * packet.row_bytes);
+  assert(bytes == uint64_t{packet.rows} * packet.row_bytes || packet.is_read_request() || packet.failed);
   ++counters_.packets_received;
   counters_.bytes_received += bytes;
   if (packet.origin == STRETTO_NODE_HOST) counters_.host_bytes_received += bytes;
@@ -129,44 +156,93 @@ void LinkPort::receive(Packet&& packet) {
   if (services_.digest != nullptr) {
     services_.digest->event(packet.arrival, kEventReceived, packet.address, bytes << 8 | index_);
   }
+  if (packet.completion) {
+    // The requester has room for what it asked for.
+    ++counters_.reads_answered;
+    counters_.read_bytes += bytes;
+    count_written(packet, bytes);
+    tags_used_ -= read_requests(spec_.link, packet);
+    owner_.completed(packet);
+    return_credit(bytes);
+    release_reads();
+    return;
+  }
+  counters_.reads_received += packet.is_read_request();
+  const bool waits = is_flag(packet) || packet.is_read_request();
   incoming_.push_back({std::move(packet)});
-  const uint64_t number = first_incoming_ + incoming_.size() - 1;
-  if (!is_flag(incoming_.back().packet) || number == first_incoming_) issue(number);
+  ++unissued_;
+  if (waits) {
+    advance();
+  } else {
+    issue(first_incoming_ + incoming_.size() - 1);
+  }
+}
+
+// Retires what is done at the front, then issues what has waited: a flag when it is first, a read when nothing before it waits.
+void LinkPort::advance() {
+  for (;;) {
+    while (!incoming_.empty() && incoming_.front().written) {
+      incoming_.pop_front();
+      ++first_incoming_;
+    }
+    if (unissued_ == 0) return;
+    uint64_t next = 0;
+    while (incoming_[next].issued) ++next;
+    if (next != 0 && is_flag(incoming_[next].packet)) return;
+    issue(first_incoming_ + next);
+  }
 }
 
 void LinkPort::issue(uint64_t number) {
   Incoming& incoming = incoming_[number - first_incoming_];
   incoming.issued = true;
-  incoming.rows_left = incoming.packet.rows;
-  if (is_doorbell(incoming.packet)) {
-    uint64_t value = 0;
-    std::copy_n(incoming.packet.data.begin(), std::min<size_t>(8, incoming.packet.data.size()),
-                reinterpret_cast<uint8_t*>(&value));
-    owner_.ring_doorbell((incoming.packet.address & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE, value);
-    incoming.rows_left = 1;
-    row_written(number, true, services_.queue->now());
+  --unissued_;
+  if (incoming.packet.is_read_request()) {
+    incoming.written = true;
+    serve(std::move(incoming.packet));
     return;
   }
+  if (is_doorbell(incoming.packet)) {
+    const Packet& packet = incoming.packet;
+    uint64_t value = 0;
+    std::copy_n(packet.data.begin(), std::min<size_t>(8, packet.data.size()), reinterpret_cast<uint8_t*>(&value));
+    owner_.ring_doorbell((packet.address & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE, value);
+    incoming.written = true;
+    count_written(packet, packet.data.size());
+    return_credit(packet.data.size());
+    return;
+  }
+  incoming.rows_left = incoming.packet.rows;
   // The memory never answers inside the call, so `incoming` stays where it is.
   for (uint32_t row = 0; row < incoming.packet.rows; ++row) owner_.write_row(index_, number, incoming.packet, row);
 }
 
-void LinkPort::row_written(uint64_t number, bool ok, Time at) {
-  Incoming& incoming = incoming_[number - first_incoming_];
-  const Packet& packet = incoming.packet;
-  assert(incoming.issued && incoming.rows_left > 0);
-  const uint64_t bytes = is_doorbell(packet) ? packet.data.size() : packet.row_bytes;
-  if (ok) {
-    counters_.bytes_written += bytes;
-    if (packet.operation == Operation::update) counters_.updates_written += bytes;
-  }
+void LinkPort::count_written(const Packet& packet, uint64_t bytes) {
+  counters_.bytes_written += bytes;
+  if (packet.operation == Operation::update) counters_.updates_written += bytes;
   services_.progress += bytes;
-  incoming.last = std::max(incoming.last, at);
-  if (--incoming.rows_left > 0) return;
-  if (incoming.last == services_.queue->now()) {
-    written(number);
+}
+
+void LinkPort::row_written(uint64_t number, bool ok, Time at) {
+  uint32_t rows_left = 0;
+  Time last = 0;
+  if ((number & kServed) != 0) {
+    Served& served = served_[number & ~kServed];
+    served.ok = served.ok && ok;
+    last = served.last = std::max(served.last, at);
+    rows_left = --served.rows_left;
   } else {
-    services_.queue->schedule(incoming.last, *this, number + 1);
+    Incoming& incoming = incoming_[number - first_incoming_];
+    assert(incoming.issued && incoming.rows_left > 0);
+    if (ok) count_written(incoming.packet, incoming.packet.row_bytes);
+    last = incoming.last = std::max(incoming.last, at);
+    rows_left = --incoming.rows_left;
+  }
+  if (rows_left > 0) return;
+  if (last == services_.queue->now()) {
+    on_event(number + 1);
+  } else {
+    services_.queue->schedule(last, *this, number + 1);
   }
 }
 
@@ -174,16 +250,45 @@ void LinkPort::written(uint64_t number) {
   Incoming& incoming = incoming_[number - first_incoming_];
   incoming.written = true;
   return_credit(incoming.packet.data.size());
-  while (!incoming_.empty() && incoming_.front().written) {
-    incoming_.pop_front();
-    ++first_incoming_;
+  advance();
+}
+
+void LinkPort::serve(Packet&& packet) {
+  if (free_served_.empty()) {
+    free_served_.push_back(static_cast<uint32_t>(served_.size()));
+    served_.emplace_back();
   }
-  // A flag that waited for all before it; a doorbell retires inside issue().
-  if (!incoming_.empty() && !incoming_.front().issued) issue(first_incoming_);
+  const uint32_t index = free_served_.back();
+  free_served_.pop_back();
+  Served& served = served_[index];
+  served.packet = std::move(packet);
+  served.rows_left = served.packet.rows;
+  served.ok = true;
+  served.last = 0;
+  if (is_doorbell(served.packet)) {  // Registers of an aperture are not for reading.
+    served.ok = false;
+    answer_read(index);
+    return;
+  }
+  served.packet.data.resize(uint64_t{served.packet.rows} * served.packet.row_bytes);
+  for (uint32_t row = 0; row < served.packet.rows; ++row) owner_.read_row(index_, kServed | index, served.packet, row);
+}
+
+void LinkPort::answer_read(uint64_t index) {
+  Packet answer = std::move(served_[index].packet);
+  answer.completion = true;
+  answer.failed = !served_[index].ok;
+  if (answer.failed) answer.data.clear();
+  answer.address = uint64_t{answer.origin} << STRETTO_NODE_SHIFT | (answer.address & STRETTO_OFFSET_MASK);
+  answer.origin = 0;  // Begins its way here.
+  free_served_.push_back(static_cast<uint32_t>(index));
+  if (++counters_.completions_sent == spec_.link.fault_lose_completion) return;
+  requests_.push_back({std::move(answer), kNobody});
+  take();
 }
 
 void LinkPort::return_credit(uint64_t bytes) {
-  if (++counters_.credit_returns == spec_.link.fault_lose_credit) return;
+  if (bytes == 0 || ++counters_.credit_returns == spec_.link.fault_lose_credit) return;
   Packet credit;
   credit.destination = spec_.peer_node;
   credit.link = spec_.peer_port;
@@ -205,6 +310,11 @@ void LinkPort::report(StatisticSink& sink) const {
   add("packets_received", counters_.packets_received, "count", "Packets that arrived.");
   add("bytes_received", counters_.bytes_received, "bytes", "Payload that arrived.");
   add("bytes_written", counters_.bytes_written, "bytes", "Payload that arrived and was written.");
+  add("reads_sent", counters_.reads_sent, "count", "Packets of read requests that left.");
+  add("reads_answered", counters_.reads_answered, "count", "Of them, those whose data or error came.");
+  add("reads_received", counters_.reads_received, "count", "Packets of read requests that arrived.");
+  add("read_bytes", counters_.read_bytes, "bytes", "Data that reads brought.");
+  add("tags_high_water", counters_.tags_high_water, "count", "Most read requests without their data.");
   add("busy", wire_.busy(), "fs", "Time in which the wire carried something.");
   add("credit_stall", counters_.credit_stall, "fs", "Time in which a packet waited for credit alone.");
   add("requests_high_water", counters_.requests_high_water, "count", "Most requests waiting for the send buffer.");
@@ -214,6 +324,8 @@ void LinkPort::audit(AuditSink& sink) const {
   sink.equal("credits all home", credits_, spec_.link.credit_bytes);
   sink.equal("received bytes = written bytes", counters_.bytes_received, counters_.bytes_written);
   sink.equal("received updates = written updates", counters_.updates_received, counters_.updates_written);
+  sink.equal("reads sent = answered", counters_.reads_sent, counters_.reads_answered);
+  sink.equal("reads received = answered", counters_.reads_received, counters_.completions_sent);
   sink.at_most("no link above its peak", counters_.wire_bytes, wire_.peak_bytes(wire_.free_at()));
   sink.at_most("link busy + idle = total", wire_.busy(), std::max(services_.queue->now(), wire_.free_at()));
 }
@@ -224,6 +336,10 @@ std::vector<std::string> LinkPort::waiting_on() const {
   if (!buffer_.empty() && !busy_) {
     lines.push_back(to + ": " + std::to_string(buffer_.size() + requests_.size()) + " packets wait for credit (" +
                     std::to_string(credits_) + " of " + std::to_string(spec_.link.credit_bytes) + " B free)");
+  }
+  if (tags_used_ != 0) {
+    lines.push_back(to + ": " + std::to_string(tags_used_) + " read requests wait for their data, " +
+                    std::to_string(reads_.size()) + " reads for a tag");
   }
   if (!incoming_.empty()) {
     lines.push_back(to + ": " + std::to_string(incoming_.size()) + " packets wait to be written to memory");

@@ -4,6 +4,7 @@
 #ifndef STRETTO_MODELS_FABRIC_LINK_SPEC_H_
 #define STRETTO_MODELS_FABRIC_LINK_SPEC_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -19,10 +20,14 @@ struct LinkSpec {
   uint32_t egress_bytes = 32'768;
   uint32_t header_bytes = 0;
   uint32_t max_payload_bytes = 0;
+  uint32_t completion_header_bytes = 0;
+  uint32_t max_read_request_bytes = 0;
+  uint32_t read_tags = 64;
   uint64_t fault_lose_credit = 0;
+  uint64_t fault_lose_completion = 0;
 };
 
-inline LinkSpec pcie_defaults() { return {16'000, 600, 65'536, 16'384, 24, 0, 0}; }
+inline LinkSpec pcie_defaults() { return {16'000, 600, 65'536, 16'384, 24, 0, 20, 512, 64, 0, 0}; }
 
 inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("bandwidth_mb_s", spec.bandwidth_mb_s, 1, 10'000'000, "Bandwidth of one direction in MB/s.");
@@ -35,23 +40,47 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("header_bytes", spec.header_bytes, 0, 4'096, "Added to each packet on the wire: header, framing, CRC.");
   set.number("max_payload_bytes", spec.max_payload_bytes, 0, 65'536,
              "Longer data go in several packets, each with its header; a switch forwards when it has the first. 0 = any length.");
+  set.number("completion_header_bytes", spec.completion_header_bytes, 0, 4'096, "The same of a packet of read data.");
+  set.number("max_read_request_bytes", spec.max_read_request_bytes, 0, 65'536,
+             "Longer reads go in several requests, each with a header and a tag; 0 = any length.");
+  set.number("read_tags", spec.read_tags, 1, 65'536,
+             "Read requests that wait for their data at one port; less than bandwidth x round trip costs bandwidth.");
   set.number("fault.lose_credit", spec.fault_lose_credit, 0, ~uint64_t{0},
              "Fault injection: the credit return of this number (from 1) of each port is lost; 0 = none.");
+  set.number("fault.lose_completion", spec.fault_lose_completion, 0, ~uint64_t{0},
+             "Fault injection: the answer to a read of this number (from 1) of each port is lost; 0 = none.");
 }
 
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).
 inline constexpr uint32_t kMaxPacketBytes = 65'536;
 
-// The link's own packets that `rows` rows of `row_bytes` bytes need: a row lies at an address of its own.
-inline uint64_t link_packets(const LinkSpec& spec, uint64_t rows, uint64_t row_bytes) {
-  return spec.max_payload_bytes == 0 ? 1 : rows * ((row_bytes + spec.max_payload_bytes - 1) / spec.max_payload_bytes);
+// The link's own packets of at most `limit` bytes (0 = any) for the data of a packet: a row lies at an address of its own.
+inline uint64_t link_packets(uint64_t limit, const Packet& packet) {
+  if (limit == 0) return 1;
+  const bool dense = packet.rows == 1 || packet.pitch == packet.row_bytes;
+  const uint64_t runs = dense ? 1 : packet.rows;
+  const uint64_t bytes = dense ? uint64_t{packet.rows} * packet.row_bytes : packet.row_bytes;
+  return runs * ((bytes + limit - 1) / limit);
+}
+
+// The requests, and so the tags, of a read.
+inline uint64_t read_requests(const LinkSpec& spec, const Packet& packet) {
+  return link_packets(spec.max_read_request_bytes, packet);
 }
 
 // What the packet takes on the wire, headers included.
 inline uint64_t wire_bytes(const LinkSpec& spec, const Packet& packet) {
-  const bool dense = packet.rows == 1 || packet.pitch == packet.row_bytes;
-  const uint64_t bytes = packet.data.size();
-  return bytes + spec.header_bytes * (dense ? link_packets(spec, 1, bytes) : link_packets(spec, packet.rows, packet.row_bytes));
+  if (packet.is_read_request()) return spec.header_bytes * read_requests(spec, packet);
+  const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
+  return packet.data.size() + header * (packet.failed ? 1 : link_packets(spec.max_payload_bytes, packet));
+}
+
+// What the first of the link's own packets takes of it.
+inline uint64_t first_wire_bytes(const LinkSpec& spec, const Packet& packet) {
+  if (packet.is_read_request()) return spec.header_bytes;
+  if (spec.max_payload_bytes == 0) return wire_bytes(spec, packet);
+  const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
+  return header + std::min<uint64_t>(packet.data.size(), spec.max_payload_bytes);
 }
 
 }  // namespace stretto

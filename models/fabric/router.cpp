@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/fabric/router.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <utility>
@@ -49,9 +50,11 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
 
 tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& payload, Request& request) {
   const StrettoExtension* extension = payload.get_extension<StrettoExtension>();
-  if (extension == nullptr || payload.get_command() != tlm::TLM_WRITE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (extension == nullptr) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   const Operation operation = extension->operation;
-  if (operation != Operation::write && operation != Operation::update && operation != Operation::locked_store) {
+  const bool reads = operation == Operation::read && payload.is_read();
+  const bool writes = operation == Operation::write || operation == Operation::update || operation == Operation::locked_store;
+  if (!reads && !(writes && payload.is_write())) {
     return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
@@ -66,9 +69,12 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
     ++dropped_;
     return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
+  if (reads && node == STRETTO_NODE_HOST) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   request.port = static_cast<uint8_t>(port);
   Packet& packet = request.packet;
-  packet.operation = operation == Operation::update ? Operation::update : Operation::write;
+  packet = {};
+  packet.operation = operation == Operation::locked_store ? Operation::write : operation;
+  packet.tag = static_cast<uint32_t>(&request - requests_.data());
   packet.element = extension->element;
   packet.traffic = extension->traffic;
   packet.tracked = extension->tracked;
@@ -78,7 +84,7 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   packet.rows = rows;
   packet.row_bytes = static_cast<uint32_t>(bytes / rows);
   packet.pitch = extension->pitch;
-  packet.data.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
+  if (writes) packet.data.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
   return tlm::TLM_OK_RESPONSE;
 }
 
@@ -103,10 +109,11 @@ void Router::on_event(uint64_t tag) {
   Request& request = requests_[index];
   if ((tag & kRespond) == 0) {
     const tlm::tlm_response_status status = make_packet(*request.payload, request);
-    request.payload->set_response_status(status);
     if (status == tlm::TLM_OK_RESPONSE) {
+      if (request.payload->is_write()) request.payload->set_response_status(status);
       ports_[request.port]->request(std::move(request.packet), index);
     } else {
+      request.payload->set_response_status(status);
       answer(index);
     }
     return;
@@ -123,7 +130,7 @@ void Router::on_event(uint64_t tag) {
 void Router::answer(uint32_t request) { services_.queue->schedule(services_.queue->now(), *this, kRespond | request); }
 
 void Router::rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) {
-  if (mirror_ && port == 0) {
+  if (mirror_ && port == 0 && packet.operation != Operation::read) {
     mirror_(std::move(packet), out);
   } else {
     out.push_back(std::move(packet));
@@ -133,10 +140,25 @@ void Router::rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) {
 // Arrivals
 
 void Router::write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) {
+  access_row(port, incoming, packet, row, const_cast<uint8_t*>(packet.data.data()) + uint64_t{row} * packet.row_bytes);
+}
+
+void Router::read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) {
+  access_row(port, incoming, packet, row, packet.data.data() + uint64_t{row} * packet.row_bytes);
+}
+
+void Router::completed(const Packet& packet) {
+  tlm::tlm_generic_payload& payload = *requests_[packet.tag].payload;
+  std::copy(packet.data.begin(), packet.data.end(), payload.get_data_ptr());
+  payload.set_response_status(packet.failed ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  answer(packet.tag);
+}
+
+void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row, uint8_t* data) {
   PooledPayload& payload = pool_.acquire();
-  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_command(packet.operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
   payload.set_address(node_base_ | ((packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK));
-  payload.set_data_ptr(const_cast<uint8_t*>(packet.data.data()) + uint64_t{row} * packet.row_bytes);
+  payload.set_data_ptr(data);
   payload.set_data_length(packet.row_bytes);
   payload.set_streaming_width(packet.row_bytes);
   StrettoExtension& extension = payload.extension;

@@ -2,13 +2,13 @@
 // Router: the link ends of one GPU. Requests of its requesters leave through the port that the route table names for their
 // destination node; packets that arrive are written to the GPU's memory (communication stream) or ring a doorbell.
 //
-// Sockets: `egress[i]`, one a requester: writes and updates, one- or two-dimensional (extension: rows, row_bytes, pitch; data
-// dense), at most kMaxPacketBytes. A request is answered when the link has taken its data, so `data_ptr` is free again; it
-// is not yet at the peer. Requests to one link leave in the order in which they arrived. `memory`: rows of arriving
-// packets. `doorbell`: 8-byte writes, address = offset in the doorbell aperture. `csr`: registers of link.yaml.
+// Sockets: `egress[i]`, one a requester: writes, updates and reads, one- or two-dimensional (extension: rows, row_bytes,
+// pitch; data dense), at most kMaxPacketBytes. A write is answered when the link has taken its data, so `data_ptr` is free
+// again; it is not yet at the peer. A read is answered when its data are there. Requests to one link leave in the order in which they arrived. `memory`: rows of arriving
+// packets, for writing and reading. `doorbell`: 8-byte writes, address = offset in the doorbell aperture. `csr`: registers of link.yaml.
 //
-// Errors: no route, or the own node: address error (counted in register `dropped`). Reads, atomics, fills: command error.
-// Too long: burst error. Byte enables: byte-enable error.
+// Errors: no route, or the own node: address error (counted in register `dropped`). Atomics, fills, reads of the host's memory:
+// command error. Too long: burst error. Byte enables: byte-enable error. A read of what is no memory: generic error.
 #ifndef STRETTO_MODELS_FABRIC_ROUTER_H_
 #define STRETTO_MODELS_FABRIC_ROUTER_H_
 
@@ -73,6 +73,9 @@ class Router final : public sc_core::sc_module, public Component, private EventH
   void on_event(uint64_t tag) override;
 
   void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
+  void read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) override;
+  void access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row, uint8_t* data);
+  void completed(const Packet& packet) override;
   void ring_doorbell(uint64_t offset, uint64_t value) override;
   void answer(uint32_t request) override;
   void rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) override;

@@ -58,10 +58,7 @@ void Switch::receive(uint8_t index, Packet&& packet) {
 }
 
 Time Switch::ready_at(const Port& in, const Port& out, const Packet& packet) const {
-  const LinkSpec& link = in.spec.link;
-  const uint64_t whole = wire_bytes(link, packet);
-  const uint64_t first =
-      link.max_payload_bytes == 0 ? whole : std::min<uint64_t>(whole, link.header_bytes + link.max_payload_bytes);
+  const uint64_t first = first_wire_bytes(in.spec.link, packet);
   const Time latency = spec_.latency_ns * kNanosecond;
   const Time head = services_.queue->now() + in.wire.duration(first) + latency;
   const Time leaving = out.wire.duration(wire_bytes(out.spec.link, packet));

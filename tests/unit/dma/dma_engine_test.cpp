@@ -451,5 +451,77 @@ TEST_CASE("accesses that hit no register answer with an address error") {
   bench.run();
 }
 
+// Direct transfers
+
+class Client final : public DirectTransferClient {
+ public:
+  explicit Client(EventQueue& queue) : queue_(queue) {}
+  void transfer_done(uint16_t tag, bool failed) override { done.push_back({tag, failed, queue_.now()}); }
+  struct Done {
+    uint16_t tag;
+    bool failed;
+    Time at;
+  };
+  std::vector<Done> done;
+
+ private:
+  EventQueue& queue_;
+};
+
+
+TEST_CASE("a direct transfer with a source at a peer reads over the link and writes here") {
+  Bench bench("bench");
+  Client client(bench.partition.queue());
+  bench.dma.set_direct_client(client);
+  std::vector<uint8_t> there(10'000);
+  for (size_t i = 0; i < there.size(); ++i) there[i] = static_cast<uint8_t>(i * 3 + i / 256);
+  bench.link.image.write(0x1000, there.data(), there.size());
+  bench.at(0, [&] { bench.dma.start_direct({5, kThere + 0x1000, kHere + 0x8000, there.size()}); });
+  bench.run();
+  REQUIRE(client.done.size() == 1);
+  CHECK(client.done[0].tag == 5);
+  CHECK_FALSE(client.done[0].failed);
+  // The link at 75 GB/s, then the last piece (10000 - 2 x 4096 B) at the memory's 1 TB/s and 100 ns.
+  CHECK(client.done[0].at == uint64_t{10'000} * 1'000'000'000 / 75'000 + (1'808 + 100'000) * kPicosecond);
+  std::vector<uint8_t> here(there.size());
+  bench.memory.image.read(0x8000, here.data(), here.size());
+  CHECK(here == there);
+  CHECK(bench.link.log[0].extension.operation == Operation::read);
+}
+
+TEST_CASE("a direct transfer whose source the peer refuses fails and writes nothing") {
+  Bench bench("bench");
+  Client client(bench.partition.queue());
+  bench.dma.set_direct_client(client);
+  bench.link.refuse_from = 0;
+  bench.at(0, [&] { bench.dma.start_direct({5, kThere, kHere, 64}); });
+  bench.run();
+  REQUIRE(client.done.size() == 1);
+  CHECK(client.done[0].failed);
+  CHECK(bench.memory.log.empty());
+  AuditSink sink;
+  bench.dma.audit(sink);
+  CHECK(std::any_of(sink.all().begin(), sink.all().end(),
+                    [](const AuditResult& one) { return !one.holds && one.law == "DMA bytes that failed = 0"; }));
+}
+
+TEST_CASE("a direct transfer from one peer to another reads and writes over the link") {
+  Bench bench("bench");
+  Client client(bench.partition.queue());
+  bench.dma.set_direct_client(client);
+  const std::vector<uint8_t> there(512, 7);
+  bench.link.image.write(0x1000, there.data(), there.size());
+  bench.at(0, [&] {
+    bench.dma.start_direct({1, kThere + 0x1000, (uint64_t{3} << STRETTO_NODE_SHIFT) + 0x4000, there.size()});
+  });
+  bench.run();
+  REQUIRE(client.done.size() == 1);
+  CHECK_FALSE(client.done[0].failed);
+  CHECK(bench.memory.log.empty());
+  std::vector<uint8_t> moved(512);
+  bench.link.image.read(0x4000, moved.data(), moved.size());
+  CHECK(moved == there);
+}
+
 }  // namespace
 }  // namespace stretto

@@ -202,7 +202,7 @@ TEST_CASE("bad requests are answered with errors and send nothing") {
   Requester& requester = bench.gpu[0]->first;
   requester.send(requester.make(Operation::write, address_in(2, 0), data));  // No direct way in a ring of 4.
   requester.send(requester.make(Operation::write, address_in(0, 0), data));  // The own node.
-  requester.send(requester.make(Operation::read, address_in(1, 0), data));
+  requester.send(requester.make(Operation::read, uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT, data));
   requester.send(requester.make(Operation::atomic, address_in(1, 0), data));
   requester.send(requester.make(Operation::write, address_in(1, 0), huge));
   bench.run();
@@ -212,6 +212,156 @@ TEST_CASE("bad requests are answered with errors and send nothing") {
                                 tlm::TLM_BURST_ERROR_RESPONSE});
   CHECK(bench.gpu[0]->router.bytes_sent() == 0);
   CHECK(bench.gpu[0]->read_register(LINK_DROPPED_OFFSET) == 2);
+}
+
+// Reads
+
+TEST_CASE("a read brings its bytes after two latencies, the peer's memory and the wire") {
+  Bench bench;
+  const std::vector<uint8_t> there = pattern(7'500);
+  bench.gpu[1]->memory.image.write(0x1000, there.data(), there.size());
+  std::vector<uint8_t> data(7'500);
+  Gpu& reader = *bench.gpu[0];
+  reader.first.send(reader.first.make(Operation::read, address_in(1, 0x1000), data));
+  bench.run();
+  CHECK(data == there);
+  CHECK(reader.first.status == std::vector<tlm::tlm_response_status>{tlm::TLM_OK_RESPONSE});
+  // No header: the request takes no time on the wire. 500 ns; memory 7.5 and 100 ns; 7500 B at 75 GB/s; 500 ns.
+  CHECK(reader.first.answered == std::vector<Time>{1'207'500 * kPicosecond});
+  CHECK(bench.gpu[1]->memory.log[0].extension.stream == Stream::communication);
+  bench.check_audit();
+}
+
+LinkSpec pcie_like() {
+  LinkSpec link;
+  link.bandwidth_mb_s = 16'000;
+  link.latency_ns = 300;
+  link.header_bytes = 24;
+  link.max_payload_bytes = 128;
+  link.completion_header_bytes = 20;
+  link.max_read_request_bytes = 512;
+  link.read_tags = 16;
+  return link;
+}
+
+TEST_CASE("a read takes a header each request, its data one each packet, on the wire of their direction") {
+  Bench bench(2, pcie_like());
+  std::vector<uint8_t> data(4'096);
+  Gpu& reader = *bench.gpu[0];
+  reader.first.send(reader.first.make(Operation::read, address_in(1, 0), data));
+  bench.run();
+  CHECK(reader.router.port(0).counters().wire_bytes == 8 * 24);
+  CHECK(bench.gpu[1]->router.port(1).counters().wire_bytes == 32 * (128 + 20));
+  // 12 ns of requests at 16 B/ns, 296 ns of data.
+  const Time memory = 4'096 * kPicosecond + 100 * kNanosecond;
+  CHECK(reader.first.answered == std::vector<Time>{(12 + 300 + 296 + 300) * kNanosecond + memory});
+}
+
+TEST_CASE("reads beyond the tags wait until data are back, and writes pass them") {
+  Bench bench(2, pcie_like());
+  std::vector<std::vector<uint8_t>> data(3, std::vector<uint8_t>(8'192));  // 16 requests each: all tags.
+  std::vector<uint8_t> written = pattern(64);
+  Gpu& reader = *bench.gpu[0];
+  for (auto& each : data) reader.first.send(reader.first.make(Operation::read, address_in(1, 0), each));
+  reader.second.send(reader.second.make(Operation::write, address_in(1, 0x10000), written));
+  bench.run();
+  const Time memory = 8'192 * kPicosecond + 100 * kNanosecond;
+  const Time round = (24 + 300 + 592 + 300) * kNanosecond + memory;
+  REQUIRE(reader.first.answered.size() == 3);
+  CHECK(reader.first.answered[0] == round);
+  // The write went out behind the first read and is long done.
+  CHECK(reader.first.answered[1] == 2 * round);
+  CHECK(reader.first.answered[2] == 3 * round);
+  CHECK(reader.second.answered == std::vector<Time>{0});
+  CHECK(reader.router.port(0).counters().tags_high_water == 16);
+  bench.check_audit();
+}
+
+TEST_CASE("a two-dimensional read comes back dense") {
+  Bench bench;
+  const std::vector<uint8_t> there = pattern(4 * 1'024);
+  bench.gpu[1]->memory.image.write(0, there.data(), there.size());
+  std::vector<uint8_t> data(4 * 64);
+  Gpu& reader = *bench.gpu[0];
+  PooledPayload& payload = reader.first.make(Operation::read, address_in(1, 0x20), data);
+  payload.extension.rows = 4;
+  payload.extension.row_bytes = 64;
+  payload.extension.pitch = 1'024;
+  reader.first.send(payload);
+  bench.run();
+  bool same = true;
+  for (unsigned row = 0; row < 4; ++row) {
+    same = same && std::equal(data.begin() + row * 64, data.begin() + row * 64 + 64, there.begin() + 0x20 + row * 1'024);
+  }
+  CHECK(same);
+  CHECK(bench.gpu[1]->memory.log.size() == 4);
+}
+
+TEST_CASE("a read does not pass writes before it, nor a flag that waits for them") {
+  Bench bench;
+  std::vector<uint8_t> data = pattern(65'536);
+  std::vector<uint8_t> flag(8, 9);
+  std::vector<uint8_t> seen(8);
+  Gpu& both = *bench.gpu[0];
+  both.first.send(both.first.make(Operation::write, address_in(1, 0), data));
+  both.first.send(both.first.make(Operation::write, address_in(1, 0x20000), flag));
+  both.second.send(both.second.make(Operation::read, address_in(1, 0x20000), seen), kNanosecond);
+  bench.run();
+  CHECK(seen == flag);
+  bench.check_audit();
+}
+
+TEST_CASE("what is not there to read is answered with an error and leaves nothing behind") {
+  Bench bench;
+  bench.gpu[1]->memory.refuse_from = 0x1000;
+  std::vector<uint8_t> data(64, 3);
+  Requester& requester = bench.gpu[0]->first;
+  requester.send(requester.make(Operation::read, address_in(1, 0x1000), data));
+  requester.send(requester.make(Operation::read, address_in(1, STRETTO_DOORBELL_APERTURE), data));
+  bench.run();
+  CHECK(requester.status == std::vector<tlm::tlm_response_status>(2, tlm::TLM_GENERIC_ERROR_RESPONSE));
+  CHECK(data == std::vector<uint8_t>(64, 3));
+  bench.check_audit();
+}
+
+TEST_CASE("an answer that is lost breaks the law of reads") {
+  LinkSpec link;
+  link.fault_lose_completion = 2;
+  Bench bench(2, link);
+  std::vector<uint8_t> data(64);
+  std::vector<uint8_t> more(64);
+  Requester& requester = bench.gpu[0]->first;
+  requester.send(requester.make(Operation::read, address_in(1, 0), data));
+  requester.send(requester.make(Operation::read, address_in(1, 0), more));
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    Catch::Contains("gpu0.router: port0 to node 2: 1 read requests wait for their data, 0 reads for a tag"));
+  bench.check_audit(1);
+}
+
+TEST_CASE("everybody reads from and writes to everybody at once, with credit for one packet, and it ends") {
+  LinkSpec link = pcie_like();
+  link.credit_bytes = 65'536;
+  link.read_tags = 64;
+  Bench bench(4, link, false);
+  std::vector<uint8_t> written = pattern(65'536);
+  std::vector<std::vector<uint8_t>> read(12 * 4, std::vector<uint8_t>(65'536));
+  unsigned next = 0;
+  for (unsigned from = 0; from < 4; ++from) {
+    for (unsigned to = 0; to < 4; ++to) {
+      if (from == to) continue;
+      const std::vector<uint8_t> there = pattern(65'536);
+      if (from == 0 || to == 0) bench.gpu[to]->memory.image.write(0, there.data(), there.size());
+      for (unsigned i = 0; i < 4; ++i) {
+        Gpu& gpu = *bench.gpu[from];
+        gpu.first.send(gpu.first.make(Operation::write, address_in(to, 0x100000 * (1 + from)), written));
+        gpu.second.send(gpu.second.make(Operation::read, address_in(to, 0), read[next++]));
+      }
+    }
+  }
+  bench.run();
+  for (auto& gpu : bench.gpu) CHECK(gpu->second.answered.size() == 12);
+  CHECK(read[0] == written);
+  bench.check_audit();
 }
 
 TEST_CASE("firmware can change a route") {

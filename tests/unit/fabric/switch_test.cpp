@@ -33,6 +33,8 @@ LinkSpec pcie() {
   link.egress_bytes = 16'384;
   link.header_bytes = 24;
   link.max_payload_bytes = 128;
+  link.completion_header_bytes = 20;
+  link.max_read_request_bytes = 512;
   return link;
 }
 
@@ -203,6 +205,23 @@ TEST_CASE("a flag does not pass data of its sender in the switch") {
   REQUIRE(bench.seen(1).size() == 2);
   CHECK((bench.seen(1)[1].address & STRETTO_OFFSET_MASK) == 0x100000);
   CHECK(bench.seen(1)[1].at >= bench.seen(1)[0].at + 100 * kNanosecond);
+}
+
+TEST_CASE("a read over a switch takes both ways, its data one wire time") {
+  Bench bench(2);
+  const std::vector<uint8_t> there = pattern(4'096);
+  bench.gpu[1]->memory.image.write(0x1000, there.data(), there.size());
+  std::vector<uint8_t> data(4'096);
+  Requester& requester = bench.gpu[0]->first;
+  requester.send(requester.make(Operation::read, address_in(1, 0x1000), data));
+  bench.run();
+  CHECK(data == there);
+  // Requests: 8 headers of 24 B, 12 ns; the switch forwards when it has one, 1.5 ns. Data: 32 packets of 128 + 20 B, 296 ns,
+  // one 9.25 ns.
+  const Time request = 12 * kNanosecond + 1'500 * kPicosecond + kPath;
+  const Time answer = 296 * kNanosecond + 9'250 * kPicosecond + kPath;
+  CHECK(requester.answered == std::vector<Time>{request + memory_time(4'096) + answer});
+  CHECK(bench.violated().empty());
 }
 
 TEST_CASE("a packet lost in the switch breaks the laws of packets and bytes") {
