@@ -98,7 +98,8 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
 
 }  // namespace
 
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNode* crossbar,
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
+                     const std::vector<std::unique_ptr<CardNode>>& cards, SwitchNode* crossbar,
                      Host* host, Results& results) {
   StatisticSink statistics;
   AuditSink audit;
@@ -110,6 +111,11 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNo
     audit.equal("scheduling events raised = taken", gpu->hbm.tracker_counters().events,
                 gpu->gpu.front_end.events().events());
     routers.push_back(&gpu->router);
+  }
+  for (const auto& card : cards) {
+    card->partition.report(statistics);
+    card->partition.audit(audit);
+    routers.push_back(&card->router);
   }
   audit_links(routers, audit);
   if (crossbar != nullptr) {
@@ -164,6 +170,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNo
 
   std::string all;
   for (const auto& gpu : gpus) all += digest_of(*gpu);
+  for (const auto& card : cards) all += card->partition.digest().hex();
   if (crossbar != nullptr) all += crossbar->partition.digest().hex();
   if (host != nullptr) all += host->digest_hex();
   results.digest = sha256_hex(all.data(), all.size());

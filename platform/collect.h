@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/host/host.h"
+#include "platform/card_node.h"
 #include "platform/gpu_node.h"
 #include "platform/results.h"
 #include "platform/switch_node.h"
@@ -15,7 +16,8 @@ namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all GPUs. Closes the digests: call once.
 // `crossbar` and `host` may be null.
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus, SwitchNode* crossbar,
+void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
+                     const std::vector<std::unique_ptr<CardNode>>& cards, SwitchNode* crossbar,
                      Host* host, Results& results);
 
 }  // namespace stretto

@@ -63,7 +63,7 @@ RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
     case Topology::ring: break;
     case Topology::fully_connected: return fully_connected(gpu, spec.gpus, spec.link, spec.pcie);
     case Topology::switched: return switched(gpu, spec.gpus, spec.link, spec.pcie);
-    case Topology::pcie_switch: return pcie_switched(gpu, spec.gpus, spec.pcie);
+    case Topology::pcie_switch: return pcie_switched(gpu, spec.gpus, spec.pcie, spec.card.count);
   }
   return ring(gpu, spec.gpus, spec.link, spec.pcie);
 }

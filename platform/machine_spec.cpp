@@ -95,6 +95,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("link", spec.link);
   set.group("pcie", spec.pcie);
   set.group("switch", spec.switch_);
+  set.group("card", spec.card);
   set.group("cp", spec.cp);
   set.group("host", spec.host);
   set.group("software", spec.software);
@@ -110,6 +111,12 @@ uint32_t lookahead_ns(const MachineSpec& spec) {
 void check_machine(const MachineSpec& spec) {
   for (const std::string& wrong : {spec.gpu.check(), spec.l2.check(), spec.cp.check()}) {
     if (!wrong.empty()) throw UserError(wrong);
+  }
+  if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
+    throw UserError("card.count needs topology pcie_switch");
+  if (spec.card.count > spec.gpus) {
+    throw UserError("card.count (" + std::to_string(spec.card.count) + ") must not be above gpus (" +
+                    std::to_string(spec.gpus) + "): a card serves one");
   }
   if (spec.sim.mirror && spec.topology != Topology::ring)
     throw UserError("sim.mirror needs topology ring");

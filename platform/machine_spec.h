@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "models/card/card_spec.h"
 #include "models/common/partition.h"
 #include "models/common/spec.h"
 #include "models/cp/cp_spec.h"
@@ -75,6 +76,7 @@ struct MachineSpec {
   LinkSpec link;
   LinkSpec pcie = pcie_defaults();
   SwitchSpec switch_;
+  CardSpec card;
   CpSpec cp;
   HostSpec host;
   SoftwareSpec software;

@@ -135,6 +135,7 @@ class PointToPoint final : public Job {
         if (status != STRETTO_OK) throw_status(status, error);
       });
       if (parameters_[rank].engine == P2P_G_DRV_S) add_engine(host, rank);
+      if (parameters_[rank].engine == P2P_G_DRV_H) add_card_watch(host, rank);
     }
     if (parameters_[0].engine != P2P_C_DRV) return;
     add_thread(host, "polling", p2p_polling_thread, parameters_[0]);
@@ -177,6 +178,14 @@ class PointToPoint final : public Job {
     host.add_program(name, [this, thread, p](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       thread(&p, shared_.get(), &ops);
+    });
+  }
+  void add_card_watch(Host& host, uint32_t rank) {
+    host.add_program("card_watch" + std::to_string(rank), [this, rank](HostCore& core) {
+      const stretto_host_ops_t ops = host_ops(core);
+      char error[256] = "";
+      const stretto_status_t status = p2p_card_watch(&parameters_[rank], &ops, error);
+      if (status != STRETTO_OK) throw_status(status, error);
     });
   }
   void add_engine(Host& host, uint32_t rank) {
@@ -367,7 +376,9 @@ void PointToPointKind::check(const SystemRequest& request) const {
     throw UserError(who + ": two buffers of " + std::to_string(p.buffer_bytes) +
                     " bytes do not fit into software.memory_gib");
   }
-  if (p.engine == P2P_G_DRV_H) throw UserError(who + ": the machine has no card");
+  if (p.engine == P2P_G_DRV_H && spec.card.count < kRanks)
+    throw UserError(who + ": the machine has no card for each of 2 GPUs (card.count is " +
+                    std::to_string(spec.card.count) + "; machine v100-pcie-fpga has them)");
   const std::vector<uint8_t> elf = kernel_file("send");
   char error[256];
   for (const char* kernel : {"send_stream", "ping_pong", "stamp"}) {

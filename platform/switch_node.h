@@ -24,8 +24,9 @@ class SwitchNode final : public sc_core::sc_module {
 
  private:
   static RouterSpec wiring(const MachineSpec& spec) {
-    return spec.topology == Topology::pcie_switch ? switch_of(spec.gpus, spec.pcie, true)
-                                                  : switch_of(spec.gpus, spec.link, false);
+    return spec.topology == Topology::pcie_switch
+               ? switch_of(spec.gpus, spec.pcie, true, spec.card.count)
+               : switch_of(spec.gpus, spec.link, false);
   }
 };
 

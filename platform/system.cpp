@@ -28,6 +28,12 @@ class System::Impl {
                                              request.options.impl, conductor_,
                                              timeline == nullptr ? nullptr : &timeline->page(gpu), waves);
     }
+    cards_.resize(spec_.card.count);
+    for (unsigned i = 0; i < spec_.card.count; ++i) {
+      const unsigned card = spec_.sim.reverse_elaboration ? spec_.card.count - 1 - i : i;
+      cards_[card] = std::make_unique<CardNode>(("card" + std::to_string(card)).c_str(), spec_, card,
+                                                request.options.impl, conductor_);
+    }
     if (has_switch(spec_)) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
     if (timeline != nullptr) conductor_.on_window([timeline] { timeline->flush(); });
     tohost_.resize(count);
@@ -89,7 +95,7 @@ class System::Impl {
       results.table = job_->table();
       results.job = job_->details();
     }
-    collect_machine(gpus_, switch_.get(), host_.get(), results);
+    collect_machine(gpus_, cards_, switch_.get(), host_.get(), results);
     if (job_ == nullptr || results.status != "complete") return;
     AuditSink audit;
     for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {
@@ -132,7 +138,7 @@ class System::Impl {
       memories.push_back(&gpu->memory);
     }
     const RouterSpec wiring = spec_.topology == Topology::pcie_switch
-                                  ? host_switched(spec_.gpus, spec_.pcie)
+                                  ? host_switched(spec_.gpus, spec_.pcie, spec_.card.count)
                                   : host_direct(spec_.pcie, pcie_ports);
     host_ = std::make_unique<Host>("host", spec_.host, wiring, conductor_);
     conductor_.attach_host(*host_);
@@ -152,6 +158,7 @@ class System::Impl {
   Conductor conductor_;
   std::vector<uint64_t> tohost_;  // By simulated GPU: what its firmware wrote there; 0 = nothing.
   std::vector<std::unique_ptr<GpuNode>> gpus_;
+  std::vector<std::unique_ptr<CardNode>> cards_;
   std::unique_ptr<SwitchNode> switch_;  // Null without a switch.
   std::shared_ptr<const ElfImage> firmware_;
   std::unique_ptr<Host> host_;

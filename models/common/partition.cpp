@@ -8,7 +8,7 @@
 
 #include "models/common/error.h"
 #include "models/common/payload_pool.h"
-#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/card.h"
 
 namespace stretto {
 namespace {
@@ -22,7 +22,9 @@ bool later(const Packet& a, const Packet& b) {
 Time systemc_now() { return sc_core::sc_time_stamp().value(); }
 
 std::string node_name(uint8_t node) {
-  return node == STRETTO_NODE_SWITCH ? "switch" : "gpu" + std::to_string(node - 1);
+  if (node == STRETTO_NODE_SWITCH) return "switch";
+  if (node >= STRETTO_NODE_CARD) return "card" + std::to_string(node - STRETTO_NODE_CARD);
+  return "gpu" + std::to_string(node - 1);
 }
 
 std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond) + " ns"; }

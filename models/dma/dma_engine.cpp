@@ -122,9 +122,9 @@ void DmaEngine::start_direct(const DirectTransfer& transfer) {
   descriptor.source = transfer.source;
   descriptor.destination = transfer.destination;
   descriptor.bytes = transfer.bytes;
-  descriptor.not_before = services_.queue->now();
+  descriptor.not_before = services_.queue->now() + spec_.start_ns * kNanosecond;
   direct_.push_back(descriptor);
-  services_.queue->schedule(services_.queue->now(), *this, kPump);
+  services_.queue->schedule(descriptor.not_before, *this, kPump);
 }
 
 void DmaEngine::start_tiles(Flow& flow) {

@@ -16,6 +16,7 @@ struct DmaSpec {
   uint32_t in_flight_bytes = 65'536;
   uint32_t burst_bytes = 4'096;
   uint32_t local_outstanding_bytes = 524'288;
+  uint32_t start_ns = 0;
 };
 
 inline void describe(DmaSpec& spec, ParameterSet& set) {
@@ -27,6 +28,7 @@ inline void describe(DmaSpec& spec, ParameterSet& set) {
   set.number("burst_bytes", spec.burst_bytes, 64, 65'536, "Largest request of a fill or a copy.");
   set.number("local_outstanding_bytes", spec.local_outstanding_bytes, 65'536, 1u << 30,
              "Bytes of fills and local copies under way; bandwidth x memory latency fills the memory.");
+  set.number("start_ns", spec.start_ns, 0, 100'000, "From a send request leaving the ring to its first read.");
 }
 
 }  // namespace stretto

@@ -9,6 +9,7 @@ namespace {
 constexpr uint8_t kHostNode = 0xFF;
 
 uint8_t node_of(unsigned gpu) { return static_cast<uint8_t>(gpu + 1); }
+uint8_t card_node(unsigned card) { return static_cast<uint8_t>(kCardNode + card); }
 
 void add_pcie(RouterSpec& spec, unsigned gpu, const LinkSpec& pcie) {
   const uint8_t port = static_cast<uint8_t>(spec.ports.size());
@@ -58,7 +59,7 @@ RouterSpec switched(unsigned gpu, unsigned gpus, const LinkSpec& link, const Lin
   return spec;
 }
 
-RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie) {
+RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie, unsigned cards) {
   assert(gpu < gpus);
   RouterSpec spec;
   spec.ports.push_back({kSwitchNode, static_cast<uint8_t>(gpu), pcie});
@@ -66,18 +67,29 @@ RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie) {
     if (other != gpu) spec.routes.emplace_back(node_of(other), 0);
   }
   spec.routes.emplace_back(kHostNode, 0);
+  for (unsigned card = 0; card < cards; ++card) spec.routes.emplace_back(card_node(card), 0);
   return spec;
 }
 
-RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host) {
+RouterSpec card_port(unsigned card, unsigned gpus, const LinkSpec& pcie) {
+  RouterSpec spec;
+  spec.ports.push_back({kSwitchNode, static_cast<uint8_t>(gpus + 1 + card), pcie});
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) spec.routes.emplace_back(node_of(gpu), 0);
+  spec.routes.emplace_back(kHostNode, 0);
+  return spec;
+}
+
+RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host, unsigned cards) {
   RouterSpec spec;
   for (unsigned gpu = 0; gpu < gpus; ++gpu) {
     spec.ports.push_back({node_of(gpu), 0, link});
     spec.routes.emplace_back(node_of(gpu), static_cast<uint8_t>(gpu));
   }
-  if (host) {
-    spec.routes.emplace_back(kHostNode, static_cast<uint8_t>(spec.ports.size()));
-    spec.ports.push_back({kHostNode, 0, link});
+  if (host) spec.routes.emplace_back(kHostNode, static_cast<uint8_t>(gpus));
+  if (host || cards != 0) spec.ports.push_back({kHostNode, 0, link});
+  for (unsigned card = 0; card < cards; ++card) {
+    spec.routes.emplace_back(card_node(card), static_cast<uint8_t>(spec.ports.size()));
+    spec.ports.push_back({card_node(card), 0, link});
   }
   return spec;
 }
@@ -91,10 +103,11 @@ RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports) 
   return spec;
 }
 
-RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie) {
+RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie, unsigned cards) {
   RouterSpec spec;
   spec.ports.push_back({kSwitchNode, static_cast<uint8_t>(gpus), pcie});
   for (unsigned gpu = 0; gpu < gpus; ++gpu) spec.routes.emplace_back(node_of(gpu), 0);
+  for (unsigned card = 0; card < cards; ++card) spec.routes.emplace_back(card_node(card), 0);
   return spec;
 }
 

@@ -12,9 +12,10 @@
 namespace stretto {
 
 inline constexpr uint8_t kSwitchNode = 0xFE;
+inline constexpr uint8_t kCardNode = 0x80;  // Of card 0.
 
 struct PortSpec {
-  uint8_t peer_node = 0;  // g + 1, 0xFE or 0xFF.
+  uint8_t peer_node = 0;  // g + 1, 0x80 + card, 0xFE or 0xFF.
   uint8_t peer_port = 0;  // Index of the other end at the peer.
   LinkSpec link;
 
@@ -33,13 +34,15 @@ RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpe
 RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
 // One link into the switch and a PCIe of its own: NVSwitch. Port 0 to the switch's port `gpu`.
 RouterSpec switched(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
-// PCIe alone, into the switch: peers and the host share it.
-RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie);
-// The switch of both: port g to GPU g; with `host` port `gpus` to the root complex.
-RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host);
+// PCIe alone, into the switch: peers, the host and DMA cards share it.
+RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie, unsigned cards = 0);
+// DMA card `card` on the same switch.
+RouterSpec card_port(unsigned card, unsigned gpus, const LinkSpec& pcie);
+// The switch of both: port g to GPU g; with `host` port `gpus` to the root complex; port gpus + 1 + i to card i.
+RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host, unsigned cards = 0);
 // The host's end: a link to each GPU at its port `ports[gpu]`, or one to the switch.
 RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports);
-RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie);
+RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie, unsigned cards = 0);
 // GPU 0 alone: what it sends through port 0 to GPU gpus - 1 arrives at its own port 1 as if from GPU 1 (T3-SIM-01/02), and the
 // other way round. See Router::set_mirror().
 RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);

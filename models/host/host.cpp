@@ -236,7 +236,7 @@ Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec&
   for (const auto& [node, link] : wiring.routes) {
     links_[link]->shared = links_[link]->shared || std::count(routes_.begin(), routes_.end(), link) != 0;
     routes_[node] = link;
-    nodes_ = std::max<uint64_t>(nodes_, node);
+    if (node <= STRETTO_MAX_GPUS) nodes_ = std::max<uint64_t>(nodes_, node);
   }
   conductor.attach_host(*this);
   SC_HAS_PROCESS(Host);

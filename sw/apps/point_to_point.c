@@ -124,6 +124,23 @@ static void set_up_engine(p2p_rank_t* g) {
       (send_engine_buffer_t){at_peer(g, g->destination), g->p->buffer_bytes, P2P_UNIT_SHIFT};
 }
 
+static stretto_status_t set_up_card(p2p_rank_t* g) {
+  const p2p_parameters_t* p = g->p;
+  const stretto_ring_export_t source = {g->source, p->buffer_bytes, P2P_UNIT_SHIFT,
+                                        STRETTO_RING_READABLE};
+  g->shared->exported[p->rank] = (stretto_ring_export_t){
+      g->destination, p->buffer_bytes, P2P_UNIT_SHIFT, STRETTO_RING_WRITABLE};
+  TRY(stretto_card_init(&g->card, g->ops, p->rank, p2p_host_word(P2P_WORD_CARD + 2 * p->rank)));
+  g->window = stretto_card_window(&g->card);
+  TRY(g->api->remote_map(g->client, g->stream, g->window, STRETTO_SEND_APERTURE_BYTES, g->window, 0));
+  TRY(g->api->stream_synchronize(g->client, g->stream));
+  TRY(meet(g));
+  TRY(stretto_card_start(&g->card, replica_of(g), g->words + P2P_SC, RING_BATCH));
+  TRY(stretto_card_connect(&g->card, CONNECTION, 1 - p->rank, at_peer(g, g->words + P2P_RC), 0));
+  TRY(stretto_card_register(&g->card, SOURCE_ID, &source));
+  return stretto_card_register(&g->card, PEER_ID, &g->shared->exported[1 - p->rank]);
+}
+
 static stretto_status_t set_up_ring(p2p_rank_t* g) {
   const p2p_parameters_t* p = g->p;
   const stretto_api_t* api = g->api;
@@ -140,6 +157,8 @@ static stretto_status_t set_up_ring(p2p_rank_t* g) {
       TRY(api->ring_connect(g->client, g->stream, CONNECTION, 1 - p->rank,
                             at_peer(g, g->words + P2P_RC), 0));
       return api->ring_import(g->client, g->stream, PEER_ID, &g->shared->exported[1 - p->rank]);
+    case P2P_G_DRV_H:
+      return set_up_card(g);
     case P2P_G_DRV_S:
       g->window = p2p_host_ring(p->rank);
       set_up_engine(g);
@@ -386,6 +405,7 @@ static void stop_threads(p2p_rank_t* g) {
     for (uint32_t i = 0; i < 3; ++i)
       ops->store(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), P2P_FAILED);
   }
+  if (g->p->engine == P2P_G_DRV_H && g->card.ops != NULL) stretto_card_stop_waiting(&g->card);
   if (g->p->engine == P2P_G_DRV_S)
     ops->store(ops->context, p2p_host_word(P2P_WORD_STOP + g->p->rank), 1);
 }

@@ -17,8 +17,8 @@
 // messages, from the end of the producer to the begin of the dependent kernel). c-async and memcpy
 // have the same rate, and memcpy has no latency: nobody is told.
 //
-// Threads: one a rank; g-drv-s two more (engines); c-drv three more: polling thread, callback thread,
-// and an observer that watches the event of each message alone (a dedicated busy-waiting thread), so
+// Threads: one a rank; g-drv-s two more (engines); g-drv-h two more, which watch the cards; c-drv
+// three more: polling thread, callback thread, and an observer that watches the event of each message alone (a dedicated busy-waiting thread), so
 // that the parts of the overhead can be told apart.
 #ifndef STRETTO_SW_APPS_POINT_TO_POINT_H_
 #define STRETTO_SW_APPS_POINT_TO_POINT_H_
@@ -104,6 +104,9 @@ void p2p_callback_thread(const p2p_parameters_t* parameters, p2p_shared_t* share
                          const stretto_host_ops_t* ops);
 void p2p_observer_thread(const p2p_parameters_t* parameters, p2p_shared_t* shared,
                          const stretto_host_ops_t* ops);
+// g-drv-h: waits for what the rank's card reports. STRETTO_ERROR_DEVICE: an error, in words.
+stretto_status_t p2p_card_watch(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops,
+                                char* error);
 
 #ifdef __cplusplus
 }

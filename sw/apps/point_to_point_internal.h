@@ -4,6 +4,7 @@
 #define STRETTO_SW_APPS_POINT_TO_POINT_INTERNAL_H_
 
 #include "sw/apps/point_to_point.h"
+#include "sw/driver/card.h"
 
 #define TRY(call)                                      \
   do {                                                 \
@@ -33,6 +34,7 @@
 #define P2P_WORD_WAITED 9u      // ... whose communication stream goes on,
 #define P2P_WORD_COPIED 10u     // ... whose data are there,
 #define P2P_WORD_CONSUMED 11u   // ... whose dependent kernel has run.
+#define P2P_WORD_CARD 12u       // Two a rank: what its card reports.
 #define P2P_WORD_STAMPS 16u     // P2P_MAX_STAMPS a client.
 
 // One message of c-drv, by the clock of the machine.
@@ -67,6 +69,7 @@ typedef struct p2p_rank {
   stretto_kernel_t send_stream, ping_pong, stamp;
   uint64_t source, destination, words;
   uint64_t window;
+  stretto_card_t card;
   uint64_t met;
   uint64_t sent, received;
 } p2p_rank_t;

@@ -100,3 +100,10 @@ void p2p_observer_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
     }
   }
 }
+
+stretto_status_t p2p_card_watch(const p2p_parameters_t* p, const stretto_host_ops_t* ops,
+                                char* error) {
+  stretto_card_t card;
+  TRY(stretto_card_init(&card, ops, p->rank, p2p_host_word(P2P_WORD_CARD + 2 * p->rank)));
+  return stretto_card_wait_error(&card, error, 256) != NULL ? STRETTO_ERROR_DEVICE : STRETTO_OK;
+}

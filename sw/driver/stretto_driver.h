@@ -166,7 +166,7 @@ typedef struct stretto_api {
   stretto_status_t (*stream_wait)(stretto_client_t* client, stretto_stream_t* stream,
                                   uint64_t address, uint64_t poll_ns);
   // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU
-  // (T3-CFG-02) or, without flags and at its own address, to host memory. `base` may be the peer's own
+  // (T3-CFG-02) or, without flags and at its own address, to host memory or the window of its card (card.h). `base` may be the peer's own
   // address. `flags`: STRETTO_MAP_UPDATE,
   // STRETTO_MAP_TRACKED.
   stretto_status_t (*remote_map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,

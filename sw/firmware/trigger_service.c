@@ -273,11 +273,11 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
   if (map->row_bytes > STRETTO_OFFSET_MASK) return STRETTO_ERROR_UNMAPPED;
   const uint64_t size = (uint64_t)(map->rows - 1) * map->pitch + map->row_bytes;
   const bool remote = operation == STRETTO_OP_REMOTE_MAP;
-  // The host takes stores but has neither ALUs nor a Tracker.
-  const bool host =
-      remote && flags == 0 && map->base == map->peer_base && in_host_memory(map->peer_base, size);
-  if (remote && !host && !in_peer_memory(map->peer_base, size, gpu)) return STRETTO_ERROR_UNMAPPED;
-  if (!in_gpu_memory(map->base, size, gpu) && !host &&
+  // The host and a card's window take stores but have neither ALUs nor a Tracker.
+  const bool plain = remote && flags == 0 && map->base == map->peer_base &&
+                     (in_host_memory(map->peer_base, size) || in_card_window(map->peer_base, size, gpu));
+  if (remote && !plain && !in_peer_memory(map->peer_base, size, gpu)) return STRETTO_ERROR_UNMAPPED;
+  if (!in_gpu_memory(map->base, size, gpu) && !plain &&
       !(remote && in_peer_memory(map->base, size, gpu))) {
     return STRETTO_ERROR_UNMAPPED;
   }

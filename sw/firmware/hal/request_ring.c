@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "sw/include/formats/send_error.h"
 #include "sw/include/regs/request_ring_regs.h"  // Generated.
 
 #define ALL_ERRORS 7u
@@ -101,24 +102,5 @@ bool request_ring_take_error(const request_ring_t* ring, request_ring_error_t* e
 }
 
 const char* request_ring_error_name(const request_ring_error_t* error) {
-  static const char* const kReasons[] = {
-      "opcode is neither write nor read",
-      "reserved bits are set",
-      "connection is not set up",
-      "source buffer is not registered",
-      "destination buffer is not registered",
-      "source may not be read or destination not written",
-      "a buffer is not at the connection's end where it must be",
-      "buffers have different units",
-      "length is 0",
-      "goes beyond the source buffer",
-      "goes beyond the destination buffer",
-  };
-  if (error->kind == REQUEST_RING_ERROR_FIRST_KIND_DROPPED)
-    return "dropped: the ring was full or not started";
-  if (error->kind == REQUEST_RING_ERROR_FIRST_KIND_TRANSFER) return "its transfer failed";
-  for (unsigned i = 0; i < sizeof kReasons / sizeof kReasons[0]; ++i) {
-    if ((error->reason >> i & 1) != 0) return kReasons[i];
-  }
-  return "unknown";
+  return stretto_send_error_text(error->kind, error->reason);
 }

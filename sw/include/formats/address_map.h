@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 48-bit address map. [47:40] node: 0 = the local devices and SRAM of the CP that issues the address, g + 1 = GPU g,
-// 0xFE = the switch, which has no memory, 0xFF = host memory. [39:0] offset. C, C++ and assembler read this file.
+// 0x80 + i = DMA card i (card.h), 0xFE = the switch, which has no memory, 0xFF = host memory. [39:0] offset. C, C++ and assembler read this file.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_
 #define STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of DMA cards on the PCIe switch (GD-HW).
+#ifndef STRETTO_MODELS_CARD_CARD_SPEC_H_
+#define STRETTO_MODELS_CARD_CARD_SPEC_H_
+
+#include <cstdint>
+
+#include "models/common/spec.h"
+
+namespace stretto {
+
+struct CardSpec {
+  uint32_t count = 0;
+  uint32_t clock_mhz = 250;
+  uint32_t start_ns = 160;
+  uint32_t burst_bytes = 512;
+  uint32_t buffer_bytes = 65'536;
+};
+
+inline void describe(CardSpec& spec, ParameterSet& set) {
+  set.number("count", spec.count, 0, 64,
+             "Cards; card i serves the kernels of GPU i. Needs topology pcie_switch.");
+  set.number("clock_mhz", spec.clock_mhz, 10, 2'000,
+             "Clock of the request ring: the user clock of the PCIe core.");
+  set.number(
+      "start_ns", spec.start_ns, 0, 100'000,
+      "From a request leaving the ring to its first read: the pipeline that makes packets of it.");
+  set.number("burst_bytes", spec.burst_bytes, 64, 4'096,
+             "Bytes read and written at a time; more than a read request brings latency and saves "
+             "simulation.");
+  set.number("buffer_bytes", spec.buffer_bytes, 4'096, 1u << 24,
+             "Data of one destination between its read request and the link; less than bandwidth x "
+             "round trip costs bandwidth.");
+}
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_CARD_CARD_SPEC_H_

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/card/card_window.h"
+
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/card.h"
+#include "sw/include/regs/card_bank.h"
+#include "sw/include/regs/card_regs.h"
+#include "sw/include/regs/request_ring_regs.h"
+
+namespace stretto {
+namespace {
+
+// Offsets in the aperture.
+constexpr uint64_t kCard = STRETTO_CARD_REGISTERS - STRETTO_DOORBELL_APERTURE;
+constexpr uint64_t kSend = STRETTO_SEND_APERTURE - STRETTO_DOORBELL_APERTURE;
+constexpr uint64_t kReport = 0, kRefuse = 1;  // Event tags.
+constexpr uint32_t kEventReport = 0x60;       // Digest kind.
+
+}  // namespace
+
+CardWindow::CardWindow(sc_core::sc_module_name name, PartitionServices& services)
+    : sc_module(name),
+      EventHandler(*services.queue),
+      aperture("aperture"),
+      ring("ring"),
+      stores("stores"),
+      report_out("report_out"),
+      nothing("nothing", 3),
+      services_(services),
+      registers_(kCardRegisters) {
+  aperture.register_b_transport(this, &CardWindow::write);
+  stores.register_nb_transport_bw(this, &CardWindow::on_store_taken);
+  report_out.register_nb_transport_bw(this, &CardWindow::on_report_taken);
+  for (int i = 0; i < 3; ++i)
+    nothing[static_cast<size_t>(i)].register_nb_transport_fw(this, &CardWindow::refuse, i);
+}
+
+// Writes from outside
+
+void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const uint64_t at = payload.get_address();
+  if (at < kCard) {
+    ++register_writes_;
+    ring->b_transport(payload, delay);
+    return;
+  }
+  if (at - kCard < kSend - kCard) {
+    ++register_writes_;
+    payload.set_address(at - kCard);
+    const RegisterFile::Place place = registers_.decode(payload);
+    if (place.info == nullptr) return;
+    uint64_t& value = registers_[place.info->offset];
+    value = value_after_write(*place.info, value, RegisterFile::written(payload));
+    return;
+  }
+  if (at % 8 != 0 || at - kSend >= STRETTO_SEND_APERTURE_BYTES) {
+    ++refused_;
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  store(at, RegisterFile::written(payload));
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void CardWindow::store(uint64_t at, uint64_t value) {
+  size_t index = 0;
+  while (index < words_.size() && words_[index]->busy) ++index;
+  if (index == words_.size()) words_.push_back(std::make_unique<Word>());
+  Word& word = *words_[index];
+  word = {value, true};
+  ++stores_;
+  PooledPayload& payload = make_write(STRETTO_DOORBELL_APERTURE + at, &word.value);
+  payload.extension.cookie = index;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  stores->nb_transport_fw(payload, phase, delay);
+}
+
+PooledPayload& CardWindow::make_write(uint64_t address, uint64_t* value) {
+  PooledPayload& payload = pool_.acquire();
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_address(address);
+  payload.set_data_ptr(reinterpret_cast<uint8_t*>(value));
+  payload.set_data_length(8);
+  payload.set_streaming_width(8);
+  StrettoExtension& extension = payload.extension;
+  extension.engine = Engine::link;
+  extension.gpu = services_.gpu;
+  extension.operation = Operation::write;
+  extension.stream = Stream::communication;
+  extension.scope = Scope::system;
+  extension.allocation = AllocationClass::uncached;
+  extension.traffic = TrafficClass::sync;
+  extension.row_bytes = 8;
+  return payload;
+}
+
+tlm::tlm_sync_enum CardWindow::on_store_taken(tlm::tlm_generic_payload& payload,
+                                              tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  ++stores_taken_;
+  words_[static_cast<PooledPayload&>(payload).extension.cookie]->busy = false;
+  phase = tlm::END_RESP;
+  payload.release();
+  return tlm::TLM_COMPLETED;
+}
+
+// Reports
+
+// The ring is in the middle of a clock: look at it in an event of one's own.
+void CardWindow::set(unsigned, bool level) {
+  if (level) services_.queue->schedule(services_.queue->now(), *this, kReport);
+}
+
+void CardWindow::on_event(uint64_t tag) {
+  if (tag == kRefuse) {
+    const auto [from, payload] = refusals_.front();
+    refusals_.pop_front();
+    payload->set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    nothing[static_cast<size_t>(from)]->nb_transport_bw(*payload, phase, delay);
+    return;
+  }
+  if (registers_[CARD_REPORT_OFFSET] == 0) return;
+  if (reporting_ != 0) {
+    again_ = true;
+    return;
+  }
+  send_report();
+}
+
+uint64_t CardWindow::read_ring(uint32_t offset) {
+  uint64_t value = 0;
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_READ_COMMAND);
+  payload.set_address(offset);
+  payload.set_data_ptr(reinterpret_cast<uint8_t*>(&value));
+  payload.set_data_length(8);
+  payload.set_streaming_width(8);
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  ring->b_transport(payload, delay);
+  return value;
+}
+
+void CardWindow::send_report() {
+  report_ = {read_ring(REQUEST_RING_ERROR_REQUEST_OFFSET),
+             read_ring(REQUEST_RING_ERROR_FIRST_OFFSET) | STRETTO_CARD_REPORT_VALID};
+  reporting_ = 2;
+  ++reports_;
+  const uint64_t to = registers_[CARD_REPORT_OFFSET];
+  if (services_.digest != nullptr)
+    services_.digest->event(services_.queue->now(), kEventReport, report_[0], report_[1]);
+  // The reason last: whoever waits for it finds the request.
+  for (unsigned i = 0; i < 2; ++i) {
+    PooledPayload& payload = make_write(to + 8 * (1 - i), &report_[i]);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    report_out->nb_transport_fw(payload, phase, delay);
+  }
+}
+
+tlm::tlm_sync_enum CardWindow::on_report_taken(tlm::tlm_generic_payload& payload,
+                                               tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  phase = tlm::END_RESP;
+  payload.release();
+  if (--reporting_ == 0 && again_) {
+    again_ = false;
+    services_.queue->schedule(services_.queue->now(), *this, kReport);
+  }
+  return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum CardWindow::refuse(int from, tlm::tlm_generic_payload& payload,
+                                      tlm::tlm_phase& phase, sc_core::sc_time&) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  ++refused_;
+  refusals_.emplace_back(from, &payload);
+  services_.queue->schedule(services_.queue->now(), *this, kRefuse);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+// Account
+
+void CardWindow::report(StatisticSink& sink) const {
+  sink.add("register_writes", register_writes_, "count",
+           "Writes to registers of the card and its ring.");
+  sink.add("stores", stores_, "count", "Writes to the send window.");
+  sink.add("reports", reports_, "count", "Errors reported.");
+  sink.add("refused", refused_, "count", "Accesses to what is neither register nor send window.");
+}
+
+void CardWindow::audit(AuditSink& sink) const {
+  sink.equal("stores to the card = stores into its ring", stores_, stores_taken_);
+  sink.equal("accesses to nothing at the card = 0", refused_, 0);
+  sink.equal("reports under way = 0", reporting_, 0);
+}
+
+}  // namespace stretto

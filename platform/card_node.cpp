@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/card_node.h"
+
+#include "models/common/tlm_checker.h"
+#include "platform/adapters/rtl_blocks.h"
+#include "sw/include/formats/card.h"
+
+namespace stretto {
+
+namespace {
+
+enum Requester : unsigned { kDma, kRing, kWindow, kRequesters };  // Egress sockets of the router.
+enum Nothing : unsigned { kLinks, kDmaMemory, kRingMemory };      // Where a GPU has its HBM.
+
+DmaSpec dma_spec(const CardSpec& card) {
+  DmaSpec dma;
+  dma.in_flight_bytes = card.buffer_bytes;
+  dma.burst_bytes = card.burst_bytes;
+  dma.start_ns = card.start_ns;
+  return dma;
+}
+
+}  // namespace
+
+CardNode::CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
+                   const std::map<std::string, Impl>& impl, Conductor& conductor)
+    : sc_module(name),
+      partition("partition", conductor, static_cast<uint8_t>(STRETTO_NODE_CARD + index)),
+      dma("dma", dma_spec(spec.card), partition.services()),
+      router("router", card_port(index, spec.gpus, spec.pcie), kRequesters, partition),
+      window("window", partition.services()),
+      request_ring("request_ring", spec.card.clock_mhz, partition.services(),
+                   make_request_ring(impl.at("request_ring"),
+                                     "card" + std::to_string(index) + ".request_ring", nullptr),
+                   dma) {
+  const EventQueue& queue = partition.queue();
+  connect(router.doorbell, window.aperture, queue);
+  connect(window.ring, request_ring.csr, queue);
+  connect(window.stores, request_ring.stores, queue);
+  connect(window.report_out, router.egress[kWindow], queue);
+  connect(dma.egress, router.egress[kDma], queue);
+  connect(request_ring.egress, router.egress[kRing], queue);
+  connect(router.memory, window.nothing[kLinks], queue);
+  connect(dma.memory, window.nothing[kDmaMemory], queue);
+  connect(request_ring.memory, window.nothing[kRingMemory], queue);
+  request_ring.set_interrupts(window);
+  partition.add("dma", dma);
+  partition.add("router", router);
+  partition.add("window", window);
+  partition.add("request_ring", request_ring);
+}
+
+}  // namespace stretto

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One DMA card of the machine (GD-HW): a request ring, a DMA engine and a PCIe port, as a partition
+// of its own. It has no memory and no processor; the host programs it by posted writes.
+#ifndef STRETTO_PLATFORM_CARD_NODE_H_
+#define STRETTO_PLATFORM_CARD_NODE_H_
+
+#include <map>
+#include <string>
+
+#include "models/card/card_window.h"
+#include "models/common/partition.h"
+#include "models/dma/dma_engine.h"
+#include "models/dma/request_ring_port.h"
+#include "models/fabric/router.h"
+#include "platform/machine_spec.h"
+#include "platform/options.h"
+
+namespace stretto {
+
+class CardNode final : public sc_core::sc_module {
+ public:
+  // Card `index` of the machine. REQUIRES: topology pcie_switch.
+  CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
+           const std::map<std::string, Impl>& impl, Conductor& conductor);
+
+  Partition partition;
+  DmaEngine dma;
+  Router router;
+  CardWindow window;
+  RequestRingPort request_ring;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_CARD_NODE_H_
