@@ -45,6 +45,10 @@ endmodule
   tiny_props #(.Width(Width)) u_props (.*);
   tiny #(.Width(Width)) u_hold (.count_o(hold_count), .last_o(hold_last), .*);
   always_ff @(posedge clk_i) a_r4_hold: assert (count_o == hold_count && last_o == hold_last);
+  logic [Width-1:0] past_q;
+  always_ff @(posedge clk_i) past_q <= rst_i ? '0 : count_o;
+  always_ff @(posedge clk_i) if (!rst_i) a_r1_lemma_count: assert (count_o <= 9);
+  always_ff @(posedge clk_i) if (step_i) a_r1_lemma_past: assert (past_q <= 9);
 endmodule
 """,
     "rtl/tiny/tiny.f": "rtl/tiny/tiny.sv\nrtl/tiny/tiny_props.sv\n",
@@ -62,7 +66,8 @@ restless [R4]: count_o <= '0; => count_o <= '0; else if (!step_i) count_o <= cou
 """,
     "tests/formal/tiny.tasks": """all | Width=4 | prove | pdr | quick
 wide | Width=6 | prove | induction 12: shows the engine | only=a_r1_*
-brief | Width=4 | prove | pdr 1 | only=a_r1_*
+brief | Width=4 | prove | pdr 1 | only=a_r1_bound
+leaning | Width=4 | prove | pdr | noscorr only=a_r1_* lemmas=a_r1_lemma_*
 shallow | Width=4 | prove | bmc 8: shows the engine
 story | | cover | smtbmc 14 | quick
 story_bmc | | cover | bmc 14
@@ -83,6 +88,12 @@ SPOILED = {
                                     "  always_ff @(posedge clk_i) if (live_q) begin\n    m_free: assume (step_i || !step_i);\n"
                                     "    a_r1_bound: assert (64'(p) * 64'(q) != 64'd4611685975477714963);",
                                     ["a_r1_bound is UNDECIDED in its time"], "brief"),
+    "a false lemma": ("rtl/tiny/tiny_formal.sv", "count_o <= 9", "count_o <= 8", ["a_r1_lemma_count is FALSE"], "leaning"),
+    "false lemmas that follow from each other": (
+        "rtl/tiny/tiny_formal.sv", "count_o <= 9);\n  always_ff @(posedge clk_i) if (step_i) "
+        "a_r1_lemma_past: assert (past_q <= 9", "count_o <= past_q);\n  always_ff @(posedge clk_i) if (step_i) "
+        "a_r1_lemma_past: assert (past_q >= count_o",
+        ["a_r1_lemma_count is FALSE", "a_r1_lemma_past is FALSE"], "leaning"),
     "another false property": ("rtl/tiny/tiny_props.sv", "count_q != 9", "count_q != 7", ["a_r3_step is FALSE"]),
     "an unreached cover": ("rtl/tiny/tiny_props.sv", "cover (last_o)", "cover (count_o == 11)",
                            ["not reached in 14 clocks: u_props.c_end"], "story"),
@@ -109,12 +120,12 @@ SPOILED = {
     "no cover": ("rtl/tiny/tiny_props.sv", "    c_end: cover (last_o);\n", "", ["has no cover"]),
     "an assertion that elaboration drops": ("rtl/tiny/tiny_props.sv", "always_ff @(posedge clk_i) if (live_q) begin",
                                             "if (Width == 7) always_ff @(posedge clk_i) if (live_q) begin",
-                                            ["3 of 4 $assert cells are gone after elaboration"]),
+                                            ["3 of 6 $assert cells are gone after elaboration"]),
     "properties that are only bound": (
         "rtl/tiny/tiny_formal.sv", "  tiny_props #(.Width(Width)) u_props (.*);\n",
         "  bind tiny tiny_props #(.Width(Width)) u_props (.*);\n", ["$assert cells are gone"]),
     "an assertion without label": ("rtl/tiny/tiny_props.sv", "a_r2_last: assert", "assert",
-                                   ["6 assert/assume/cover statements, but 5 different labels"]),
+                                   ["8 assert/assume/cover statements, but 7 different labels"]),
     "an assertion of no rule": ("rtl/tiny/tiny_props.sv", "a_r2_last", "a_r7_last", ["README.md has no rule 'R7'"]),
     "a rule without assertion": ("rtl/tiny/README.md", "- **R3**", "- **R5** What nobody checks.\n- **R3**",
                                  ["rule R5 of README.md has no assertion"]),
