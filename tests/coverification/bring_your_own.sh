@@ -7,7 +7,8 @@
 #   bash tests/coverification/bring_your_own.sh [--workload NAME] [BUILD]
 #
 # --workload NAME   what runs, default t3/small; the main job is t3/tnlg-fc2-tp8
-# BUILD             where stretto and stretto_sw are built, default build; the variants go to BUILD/own-<variant>
+# BUILD             where stretto and stretto_sw are built, default build; the variants go to BUILD-own-<variant>, beside
+#                   it, so that ccache has most of their objects
 #
 # Exit status 0 only if the wrong one is caught and the legal one passes and differs.
 set -euo pipefail
@@ -42,7 +43,7 @@ attempt() {
 }
 
 build_with() {
-  local variant=$1 block=$2 folder=$build/own-$1
+  local variant=$1 block=$2 folder=$build-own-$1
   python3 tests/coverification/variants/apply.py "tests/coverification/variants/$variant.txt" "$block" "$folder/rtl-$block"
   cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTRETTO_SW=OFF \
     "-DSTRETTO_RTL_$block=$folder/rtl-$block" >"$folder/configure.log"
@@ -72,7 +73,7 @@ echo "  total $shipped us; RTL: $(value "$build/own-shipped" rtl mca sources)"
 
 echo "== mca_wrong: grants without room"
 build_with mca_wrong mca
-own=$build/own-mca_wrong
+own=$build-own-mca_wrong
 attempt "$own/contract.log" "$own/tests/mca_contract_test"
 verdict $status 1 "the contract test fails: $(grep -m1 -E '(^| )R[0-9]+: |Assertion' "$own/contract.log" | sed 's/^ *//')"
 attempt "$own/lockstep.log" "$own/tests/mca_lockstep_test"
@@ -82,7 +83,7 @@ verdict $status 1 "the machine in lockstep stops: $(grep -m1 -oE 'lockstep: mca 
 
 echo "== mca_other_starvation: communication starves the sooner the more of it waits"
 build_with mca_other_starvation mca
-own=$build/own-mca_other_starvation
+own=$build-own-mca_other_starvation
 attempt "$own/contract.log" "$own/tests/mca_contract_test"
 verdict $status 0 "it passes the contract test"
 attempt "$own/run.log" "$own/stretto_checked" "${job[@]}" --out "$own/run"
@@ -93,4 +94,4 @@ verdict "$(value "$own/run" rtl mca sources)" "$own/rtl-mca" "stats.json names t
 attempt "$own/lockstep.log" "$own/tests/mca_lockstep_test"
 verdict $status 1 "lockstep with the reference model, which has the shipped policy, finds the difference"
 
-[ $failures -eq 0 ] || { echo "$failures expectations failed; logs: $build/own-*/*.log"; exit 1; }
+[ $failures -eq 0 ] || { echo "$failures expectations failed; logs: $build-own-*/*.log"; exit 1; }

@@ -28,7 +28,8 @@ def main():
         lines[found[0]] = indent + replacement
     for name, lines in files.items():
         (folder / name).write_text("\n".join(lines) + "\n")
-    # The list names the changed files beside it; the others, as the registers, stay the repository's.
+    # The list names the changed files beside it; the others, as the registers, stay the repository's. Changed properties
+    # are in no list: they are bound because they lie beside it.
     listing = (ROOT / "rtl" / block / f"{block}.f").read_text().splitlines()
     listing = [pathlib.Path(line).name if pathlib.Path(line).name in files else line for line in listing]
     (folder / f"{block}.f").write_text("\n".join(listing) + "\n")
