@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Called by cost.sh, which says what for."""
+import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -13,60 +15,82 @@ LINE = re.compile(r"^Cost \(`rtl/cost\.sh`\): .*$", re.M)
 
 
 def synthesize(block):
-    """(memory bits, gates, flip-flops) of the block with its default parameters."""
+    """{memory_bits, gates, flip_flops} of the block with its default parameters."""
     sources = [line for line in (ROOT / "rtl" / block / f"{block}.f").read_text().splitlines()
                if line.strip() and not line.startswith("//")]
     with tempfile.TemporaryDirectory() as folder:
+        # Each module by itself, once, however many instances it has: the Tracker's banks are four.
         script = [*(f"read_verilog -sv -I . {path}" for path in sources),
-                  f"hierarchy -check -top {block}", "proc", "flatten", "opt", "wreduce", "opt_clean",
-                  "memory -nomap", "opt_clean", f"write_json {folder}/memories.json",
-                  f"memory_map t:$mem* r:SIZE<{RAM_WORDS} %i", "opt", "alumacc", "techmap", "opt", "opt_dff",
-                  "abc -g AND,OR,XOR,MUX", "opt_clean", f"write_json {folder}/gates.json"]
+                  f"hierarchy -check -top {block}", "proc", "opt", "wreduce", "opt_clean",
+                  "memory -nomap", "opt_clean", f"memory_map t:$mem* r:SIZE<{RAM_WORDS} %i", "opt", "alumacc",
+                  "techmap", "opt", "opt_dff", "abc -g AND,OR,XOR,MUX", "opt_clean", f"write_json {folder}/gates.json"]
         done = subprocess.run(["yosys", "-q", "-p", "; ".join(script)], cwd=ROOT, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             sys.exit(f"cost.sh: {block}: {done.stdout.strip().splitlines()[-1]}")
-        cells = json.loads(pathlib.Path(folder, "gates.json").read_text())["modules"][block]["cells"].values()
-    bits = gates = flip_flops = 0
-    for cell in cells:
-        if cell["type"].startswith("$mem"):
-            value = {name: int(cell["parameters"][name], 2) for name in ("SIZE", "WIDTH")}
-            bits += value["SIZE"] * value["WIDTH"]
+        modules = json.loads(pathlib.Path(folder, "gates.json").read_text())["modules"]
+    return count(modules, block)
+
+
+def count(modules, name):
+    """What a module costs with everything in it."""
+    cost = dict.fromkeys(("memory_bits", "gates", "flip_flops"), 0)
+    for cell in modules[name]["cells"].values():
+        if cell["type"] in modules:
+            for what, number in count(modules, cell["type"]).items():
+                cost[what] += number
+        elif cell["type"].startswith("$mem"):
+            cost["memory_bits"] += int(cell["parameters"]["SIZE"], 2) * int(cell["parameters"]["WIDTH"], 2)
         elif "DFF" in cell["type"]:
-            flip_flops += 1
+            cost["flip_flops"] += 1
         elif cell["type"].startswith("$_"):
-            gates += 1
+            cost["gates"] += 1
         else:
-            sys.exit(f"cost.sh: {block}: {cell['type']} was not mapped")
-    return bits, gates, flip_flops
+            sys.exit(f"cost.sh: {name}: {cell['type']} was not mapped")
+    return cost
+
+
+def readme_is_right(block, cost, update):
+    line = (f"Cost (`rtl/cost.sh`): {cost['memory_bits']:,} bits of memory, {cost['gates']:,} gates, "
+            f"{cost['flip_flops']:,} flip-flops.")
+    path = ROOT / "rtl" / block / "README.md"
+    text = path.read_text()
+    found = LINE.search(text)
+    if not found:
+        print(f"cost.sh: rtl/{block}/README.md lacks the line\n  {line}", file=sys.stderr)
+        return False
+    if found.group(0) != line and not update:
+        print(f"cost.sh: rtl/{block}/README.md says\n  {found.group(0)}\nand yosys\n  {line}\n"
+              "  (bash rtl/cost.sh --update)", file=sys.stderr)
+        return False
+    if found.group(0) != line:
+        path.write_text(text.replace(found.group(0), line))
+    return True
 
 
 def main():
-    update = "--update" in sys.argv[1:]
-    wanted = [word for word in sys.argv[1:] if word != "--update"]
+    options = [word for word in sys.argv[1:] if word.startswith("-")]
+    wanted = [word for word in sys.argv[1:] if word not in options]
     blocks = [path.parent.name for path in sorted(ROOT.glob("rtl/*/*.f")) if path.stem == path.parent.name]
-    unknown = [word for word in wanted if word not in blocks]
-    if unknown:
-        sys.exit(f"cost.sh: no block {' '.join(unknown)}; there are: {', '.join(blocks)}")
-    print(f"{'block':<16} {'memory bits':>12} {'gates':>9} {'flip-flops':>11}")
-    wrong = 0
-    for block in wanted or blocks:
-        bits, gates, flip_flops = synthesize(block)
-        print(f"{block:<16} {bits:>12,} {gates:>9,} {flip_flops:>11,}", flush=True)
-        line = f"Cost (`rtl/cost.sh`): {bits:,} bits of memory, {gates:,} gates, {flip_flops:,} flip-flops."
-        path = ROOT / "rtl" / block / "README.md"
-        text = path.read_text()
-        found = LINE.search(text)
-        if not found:
-            print(f"cost.sh: rtl/{block}/README.md lacks the line\n  {line}", file=sys.stderr)
-            wrong += 1
-        elif found.group(0) != line and update:
-            path.write_text(text.replace(found.group(0), line))
-        elif found.group(0) != line:
-            print(f"cost.sh: rtl/{block}/README.md says\n  {found.group(0)}\nand yosys\n  {line}\n"
-                  "  (bash rtl/cost.sh --update)", file=sys.stderr)
-            wrong += 1
-    return 1 if wrong else 0
+    for word in options:
+        if word not in ("--json", "--update"):
+            sys.exit(f"cost.sh: no option {word}")
+    for word in wanted:
+        if word not in blocks:
+            sys.exit(f"cost.sh: no block {word}; there are: {', '.join(blocks)}")
+    if "--json" not in options:
+        print(f"{'block':<16} {'memory bits':>12} {'gates':>9} {'flip-flops':>11}", flush=True)
+    costs = {}
+    right = True
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for block, cost in zip(wanted or blocks, pool.map(synthesize, wanted or blocks)):
+            costs[block] = cost
+            if "--json" not in options:
+                print(f"{block:<16} {cost['memory_bits']:>12,} {cost['gates']:>9,} {cost['flip_flops']:>11,}", flush=True)
+            right = readme_is_right(block, cost, "--update" in options) and right
+    if "--json" in options:
+        print(json.dumps(costs, indent=2))
+    return 0 if right else 1
 
 
 if __name__ == "__main__":
