@@ -4,7 +4,7 @@
 # A Catch2 executable from tests/<path>.cpp; each TEST_CASE becomes a CTest test in a process of its own
 # (SystemC elaborates once a process), named "<path>:<sentence>", labelled with the suite (the first
 # folder of <path>). The main program is tests/support/catch_main.cpp. A test without a check fails.
-# SOURCES are further files, relative to the calling folder. Default time limit: 120 s a test.
+# SOURCES are further files, relative to the calling folder. Default time limit: 300 s a test.
 #
 #   stretto_test(unit/dma/dma_engine_test DEPS stretto_dma)
 #   ninja dma_engine_test && tests/dma_engine_test "a descriptor is executed once"     (in build/)
