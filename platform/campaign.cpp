@@ -63,14 +63,19 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   RunOptions options;
   options.mode = run.mode;
   Machine machine;
-  SystemRequest request{machine, options, load_workload(run.workload), true, DataMode::stamp};
+  std::vector<std::string> sets = run.sets;
+  sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
+  SystemRequest request{machine, options, load_workload(run.workload, sets), true, DataMode::stamp};
   machine.load(run.machine.empty() ? request.workload.machine : run.machine);
   request.workload.configure(machine);
-  for (const std::string& set : run.sets) machine.set(set);
-  for (const std::string& set : options_.sets) machine.set(set);
+  std::string of_kind;
+  for (const std::string& set : sets) {
+    if (request.workload.owns(set)) of_kind += set + "\n";
+    else machine.set(set);
+  }
   machine.check();
   request.workload.what->check(request);
-  std::string text = "workload " + run.workload + "\nmode " + run.mode + "\n";
+  std::string text = "workload " + run.workload + "\nmode " + run.mode + "\n" + of_kind;
   for (const auto& [key, size] : request.workload.what->shape())
     text += key + " " + std::to_string(size) + "\n";
   text += "impl " + options_.impl + "\n";

@@ -30,7 +30,8 @@ constexpr const char* kUsage =
     "Stretto simulates multi-GPU machines whose communication overlaps their computation.\n"
     "\n"
     "  stretto run [WORKLOAD] [options]     simulate one workload, or boot firmware\n"
-    "  stretto reproduce t3|gpu-driven      the table of a paper: published, measured, "
+    "  stretto reproduce t3|gpu-driven|collectives\n"
+    "                                       the table of a paper: published, measured, "
     "verdict\n"
     "  stretto list machines|workloads|blocks|parameters\n"
     "  stretto report DIR                   print the results in DIR\n"
@@ -199,13 +200,16 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   po::options_description positional;
   positional.add_options()("paper", po::value(&options.paper), "");
   po::variables_map values;
-  if (parse(arguments, "reproduce t3|gpu-driven [options]", visible, positional, "paper", 1, values))
+  if (parse(arguments, "reproduce t3|gpu-driven|collectives [options]", visible, positional, "paper", 1, values))
     return kExitSuccess;
   if (options.paper.empty())
-    throw UserError("reproduce needs a paper: t3 or gpu-driven; see 'stretto reproduce --help'");
+    throw UserError("reproduce needs a paper: t3, gpu-driven, or collectives; see 'stretto reproduce --help'");
   const bool is_t3 = options.paper == "t3";
-  if (!is_t3 && options.paper != "gpu-driven")
-    throw UserError("reproduce " + options.paper + ": must be t3 or gpu-driven");
+  const bool is_collectives = options.paper == "collectives";
+  if (!is_t3 && !is_collectives && options.paper != "gpu-driven")
+    throw UserError("reproduce " + options.paper + ": must be t3, gpu-driven or collectives");
+  if (is_collectives && !options.figure.empty())
+    throw UserError("--figure: collectives have none");
   for (const char* name : {"full", "cases", "machines", "modes"}) {
     if (!is_t3 && values.count(name) != 0 && !values[name].defaulted())
       throw UserError(std::string("--") + name + ": only of reproduce t3");
@@ -216,6 +220,7 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
     options.command_line += quoted(word);
   }
   options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
+  if (is_collectives) return reproduce_collectives(options);
   return is_t3 ? reproduce(options) : reproduce_gpu_driven(options);
 }
 

@@ -451,22 +451,6 @@ double CollectiveJob::bus_factor() const {
   }
 }
 
-std::string CollectiveJob::cell(size_t index, unsigned place) const {
-  const Row& row = rows_[index];
-  const Measurement& measured = row.measured[place];
-  char text[128];
-  if (!measured.done) {
-    std::snprintf(text, sizeof text, "  %9s %7s %7s %12s %6s", "-", "-", "-", "-", "-");
-    return text;
-  }
-  const std::string wrong = verdicts_.empty() ? "-" : std::to_string(verdicts_[index].wrong[place]);
-  const double algbw = static_cast<double>(row.bytes) / measured.microseconds() / 1000;
-  std::snprintf(text, sizeof text, "  %9.2f %7.2f %7.2f %12llu %6s", measured.microseconds(), algbw,
-                algbw * bus_factor(), static_cast<unsigned long long>(measured.wire_bytes / measured.calls),
-                wrong.c_str());
-  return text;
-}
-
 double CollectiveJob::average_bus_bandwidth() const {
   double sum = 0;
   unsigned count = 0;
@@ -480,39 +464,8 @@ double CollectiveJob::average_bus_bandwidth() const {
   return count == 0 ? 0 : sum / count;
 }
 
-uint64_t CollectiveJob::all_wrong() const {
-  uint64_t sum = 0;
-  for (const Verdict& verdict : verdicts_) sum += verdict.wrong[0] + verdict.wrong[1];
-  return sum;
-}
-
 std::string CollectiveJob::table() const {
-  const OpName& op = named(workload_.op);
-  const char* names = "       time   algbw   busbw         wire #wrong";
-  const char* units = "       (us)  (GB/s)  (GB/s)          (B)       ";
-  std::string text = std::string("# ") + op.name + ", engine " + mode_ + ", " + std::to_string(ranks_) +
-                     " ranks, " + (options_.links == STRETTO_LINKS_RING ? "ring" : "direct") + "\n";
-  text += "#" + std::string(55, ' ') + "  out-of-place" + std::string(33, ' ') + "in-place\n";
-  text += std::string("#       size         count      type   redop    root") + names + names + "\n";
-  text += std::string("#        (B)    (elements)                           ") + units + units + "\n";
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    if (!row.measured[0].done && !row.measured[1].done) continue;
-    char line[160];
-    std::snprintf(line, sizeof line, "%12llu  %12llu  %8s  %6s  %6d", static_cast<unsigned long long>(row.bytes),
-                  static_cast<unsigned long long>(row.count), type_name(workload_.type),
-                  op.reduces ? reduction_name(workload_.reduction) : "none",
-                  op.rooted ? static_cast<int>(workload_.root) : -1);
-    text += line + cell(i, 0) + cell(i, 1) + "\n";
-  }
-  char line[96];
-  if (!verdicts_.empty()) {
-    std::snprintf(line, sizeof line, "# Out of bounds values : %llu %s\n",
-                  static_cast<unsigned long long>(all_wrong()), all_wrong() == 0 ? "OK" : "FAILED");
-    text += line;
-  }
-  std::snprintf(line, sizeof line, "# Avg bus bandwidth    : %.4f\n", average_bus_bandwidth());
-  return text + line;
+  return collective_table(details());
 }
 
 boost::json::object CollectiveJob::details() const {

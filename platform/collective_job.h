@@ -109,8 +109,6 @@ class CollectiveJob final : public Job {
                       uint8_t* compared) const;
   double bus_factor() const;
   double average_bus_bandwidth() const;
-  uint64_t all_wrong() const;
-  std::string cell(size_t row, unsigned place) const;
 
   const MachineSpec& spec_;
   const CollectiveKind& workload_;
@@ -137,6 +135,9 @@ class CollectiveJob final : public Job {
   std::function<uint64_t()> meter_;
   Time ended_ = 0;
 };
+
+// The table of nccl-tests, of what details() gives.
+std::string collective_table(const boost::json::object& details);
 
 }  // namespace stretto
 

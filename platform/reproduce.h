@@ -30,6 +30,10 @@ struct ReproduceOptions {
 // and pictures. Takes figure, jobs, out, sets, impl and table_only.
 int reproduce_gpu_driven(const ReproduceOptions& options);
 
+// `stretto reproduce collectives`: the tables of all collectives x engines, workloads collectives/*. Takes
+// jobs, out, sets, impl and table_only.
+int reproduce_collectives(const ReproduceOptions& options);
+
 // Exit status: 0 if every simulation passed its checks (targets may be missed), else that of the
 // first failure.
 int reproduce(const ReproduceOptions& options);

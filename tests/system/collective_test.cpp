@@ -145,6 +145,22 @@ TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
   CHECK(scatter.says("bytes of buffers written that nobody may write"));
 }
 
+TEST_CASE("the tables of all collectives and engines are printed, and resumed from what is there") {
+  const Scratch scratch;
+  const std::string command = "reproduce collectives --set gpus=2 --set gpu.cus=8 --set collective.max_bytes=32 --out " +
+                              scratch.path + "/r";
+  const Finished first = run_stretto(command), again = run_stretto(command + " --table-only");
+  INFO(first.output << again.output);
+  CHECK(first.status == 0);
+  CHECK(again.status == 0);
+  for (const Finished* one : {&first, &again}) {
+    CHECK(one->says("# all_reduce, engine mmio, 2 ranks, ring"));
+    CHECK(one->says("# sendrecv, engine gdma, 2 ranks, ring"));
+    CHECK_FALSE(one->says("FAILED"));
+    CHECK_FALSE(one->says("no result"));
+  }
+}
+
 TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   const auto refused = [](const std::string& arguments, const std::string& why) {
     const Finished finished = run_stretto("run collectives/all_reduce " + arguments);
