@@ -12,8 +12,12 @@ namespace {
 using Rows = std::vector<MessageRow>;
 
 constexpr double kSaturated = 0.95;  // "Reaches line rate": this share of the own peak.
+constexpr double kNoSlowdown = 1.05;  // "Near zero": within this.
+constexpr unsigned kGpus = 8;
+constexpr const char* kDriven = "loop-s";     // G-Drv-S in a loop kernel.
+constexpr const char* kBaseline = "launched";  // PT-TRT: a kernel an operator, NCCL.
 
-Measured none() { return {}; }
+Measured none(std::string note = "") { return {std::nullopt, false, std::move(note), false}; }
 
 Measured number(double value, std::string note = "") { return {value, false, std::move(note), false}; }
 
@@ -75,9 +79,18 @@ double latency(const GpuDrivenResults& r, const char* mode) {
   return sweep == nullptr ? 0 : sweep->front().latency;
 }
 
+// Figures of the ring on the die, where those of the card are missing.
+template <typename Figure>
+Measured without_card(const GpuDrivenResults& r, const char* pattern, Figure figure) {
+  const Rows* sweep = rows(r.pcie, "g-drv-d");
+  return sweep == nullptr ? none() : none("g-drv-h missing; the ring on the die (g-drv-d): " + text(pattern, figure(*sweep)));
+}
+
 Measured latency_ratio(const GpuDrivenResults& r, const char* fast) {
   const double slow_us = latency(r, "c-async"), fast_us = latency(r, fast);
-  if (slow_us == 0 || fast_us == 0) return none();
+  if (slow_us == 0) return none();
+  if (fast_us == 0)
+    return without_card(r, "ratio %.2f", [&](const Rows& sweep) { return slow_us / sweep.front().latency; });
   return number(slow_us / fast_us, text("c-async %.2f us, this %.2f us; the ring on the die (g-drv-d) %.2f us",
                                         slow_us, fast_us, latency(r, "g-drv-d")));
 }
@@ -121,76 +134,236 @@ Measured measure_r30(const GpuDrivenResults& r) {
 
 Measured measure_r35(const GpuDrivenResults& r) {
   const double h = latency(r, "g-drv-h"), s = latency(r, "g-drv-s"), c = latency(r, "c-async");
-  if (h == 0 || s == 0 || c == 0) return none();
+  if (h == 0) return without_card(r, "%.2f us", [](const Rows& sweep) { return sweep.front().latency; });
+  if (s == 0 || c == 0) return none();
   return judged(c / h, h < s && s < c, text("%.2f < %.2f < %.2f us", h, s, c));
 }
 
-using Recipe = std::function<Measured(const GpuDrivenResults&)>;
+// Compute or communication, whichever suffers more. "Up to": at most the published value, and a slowdown at all.
+Measured slowdown(const GpuDrivenResults& r, const std::string& kernel, double published) {
+  const auto mmio = r.interference.find(kernel + "-mmio"), gdma = r.interference.find(kernel + "-gdma");
+  if (mmio == r.interference.end()) return none();
+  std::string note = text("kernel %.3f, all-gather %.3f by copy kernels", mmio->second.kernel, mmio->second.gather);
+  if (gdma != r.interference.end())
+    note += text("; kernel %.3f, all-gather %.3f by the DMA engine", gdma->second.kernel, gdma->second.gather);
+  const double most = std::max(mmio->second.kernel, mmio->second.gather);
+  return judged(most, most > kNoSlowdown && most <= published, note + "; 16 MiB all-gather, published 64 MB");
+}
 
-const std::vector<std::pair<std::string, Recipe>>& recipes() {
-  static const std::vector<std::pair<std::string, Recipe>> all{
-      {"GD-R01",
+Measured measure_r42(const GpuDrivenResults& r) {
+  const auto l2 = r.interference.find("l2-gdma"), issue = r.interference.find("issue-gdma");
+  if (l2 == r.interference.end() || issue == r.interference.end()) return none();
+  const double most = std::max(l2->second.kernel, issue->second.kernel);
+  return judged(most, most <= kNoSlowdown,
+                text("slowdown of the kernel: %.3f of L2, %.3f of issue; near zero read as within 5 percent",
+                     l2->second.kernel, issue->second.kernel));
+}
+
+const TrainingStep* step(const GpuDrivenResults& r, const char* mode, unsigned gpus, unsigned layers) {
+  const auto steps = r.bert.find(mode);
+  if (steps == r.bert.end()) return nullptr;
+  const auto of_gpus = steps->second.find(gpus);
+  if (of_gpus == steps->second.end()) return nullptr;
+  const auto found = of_gpus->second.find(layers);
+  return found == of_gpus->second.end() ? nullptr : &found->second;
+}
+
+// The first of two buckets: the layer before it still computes.
+const TrainingStep::Bucket* beside_compute(const GpuDrivenResults& r, const char* mode) {
+  const TrainingStep* two = step(r, mode, kGpus, 2);
+  return two == nullptr || two->buckets.size() < 2 ? nullptr : &two->buckets.front();
+}
+
+std::optional<double> bert_us(const GpuDrivenResults& r, const char* mode, unsigned gpus,
+                              double TrainingStep::*time = &TrainingStep::step_us) {
+  const auto steps = r.bert.find(mode);
+  return steps == r.bert.end() ? std::nullopt : composed_us(steps->second, gpus, kBertLayers, time);
+}
+
+Measured measure_r05(const GpuDrivenResults& r) {
+  const auto *driven = beside_compute(r, kDriven), *baseline = beside_compute(r, kBaseline);
+  if (driven == nullptr || baseline == nullptr) return none();
+  return number(driven->bus_gb_s / baseline->bus_gb_s,
+                text("%.2f against %.2f GB/s of bus, a bucket of one layer", driven->bus_gb_s, baseline->bus_gb_s));
+}
+
+Measured measure_r07(const GpuDrivenResults& r) {
+  const auto driven = bert_us(r, kDriven, kGpus), baseline = bert_us(r, kBaseline, kGpus);
+  if (!driven || !baseline) return none();
+  return number(*baseline / *driven, text("step of 24 layers composed: %.2f against %.2f ms", *driven / 1000, *baseline / 1000));
+}
+
+Measured measure_r22(const GpuDrivenResults& r) {
+  const auto alone = bert_us(r, kBaseline, 1, &TrainingStep::compute_us);
+  const auto beside = bert_us(r, kBaseline, kGpus, &TrainingStep::compute_us);
+  if (!alone || !beside) return none();
+  return number(100 * (1 - *alone / *beside),
+                text("forward and back-propagation of 24 layers composed: %.2f ms with 1 GPU, %.2f with 8", *alone / 1000, *beside / 1000));
+}
+
+Measured measure_r23(const GpuDrivenResults& r) {
+  const auto* bucket = beside_compute(r, kBaseline);
+  return bucket == nullptr ? none() : number(bucket->bus_gb_s, "rate of bus, a bucket of one layer (25 MB)");
+}
+
+Measured measure_r24(const GpuDrivenResults& r) {
+  const auto* bucket = beside_compute(r, kBaseline);
+  if (bucket == nullptr || r.all_reduce_gb_s == 0) return none();
+  return number(100 * bucket->bus_gb_s / r.all_reduce_gb_s,
+                text("%.2f GB/s of bus; 32 MB with nothing beside it %.2f (published 9.33)", bucket->bus_gb_s, r.all_reduce_gb_s));
+}
+
+Measured measure_r40(const GpuDrivenResults& r) {
+  const auto driven = bert_us(r, kDriven, kGpus), baseline = bert_us(r, kBaseline, kGpus);
+  const TrainingStep *one = step(r, kBaseline, 1, 1), *two = step(r, kBaseline, 1, 2);
+  const TrainingStep *one_of_8 = step(r, kBaseline, kGpus, 1), *two_of_8 = step(r, kBaseline, kGpus, 2);
+  const auto* bucket = beside_compute(r, kBaseline);
+  if (!driven || !baseline || one == nullptr || two == nullptr || bucket == nullptr || r.all_reduce_gb_s == 0) return none();
+  const double gap = *baseline - *driven;
+  if (gap <= 0) return number(0, "there is no gap");
+  // What a reduction loses, as far as it is not hidden: at most what a layer takes more than with 1 GPU.
+  const double more = (two_of_8->step_us - one_of_8->step_us) - (two->step_us - one->step_us);
+  const double lost = std::max(0.0, bucket->us * (1 - bucket->bus_gb_s / r.all_reduce_gb_s));
+  const double exposed = std::clamp(more, 0.0, lost);
+  return number(100 * (kBertLayers - 1) * exposed / gap,
+                text("of a layer's all-reduce %.0f us are lost, %.0f of them exposed; gap of 24 layers %.2f ms", lost, exposed, gap / 1000));
+}
+
+Measured measure_r41(const GpuDrivenResults& r) {
+  const auto* bucket = beside_compute(r, kDriven);
+  return bucket == nullptr ? none() : number(bucket->bus_gb_s, "rate of bus beside back-propagation, a bucket of one layer (25 MB)");
+}
+
+Measured measure_r43(const GpuDrivenResults& r) {
+  const auto driven = bert_throughput(r, kDriven, kGpus), baseline = bert_throughput(r, kBaseline, kGpus);
+  if (!driven || !baseline) return none();
+  return judged(*driven / *baseline, *driven > *baseline,
+                text("%.1f against %.1f sequences/s; two of the three systems: Megatron-LM is not built", *driven, *baseline));
+}
+
+Measured no_megatron(const GpuDrivenResults&) { return none("not built: there is one launched baseline, PT-TRT's"); }
+Measured no_nvlink_training(const GpuDrivenResults&) {
+  return none("not simulated: training steps on 8 x A100 do not fit into the time of the others");
+}
+
+using Recipe = std::function<Measured(const GpuDrivenResults&)>;
+using Source = GpuDrivenSource;
+struct Row {
+  const char* id;
+  Source source;
+  Recipe recipe;
+};
+
+const std::vector<Row>& recipes() {
+  static const std::vector<Row> all{
+      {"GD-R01", Source::messages,
        [](const GpuDrivenResults& r) {
          const Rows* sweep = rows(r.pcie, "g-drv-h");
-         return sweep == nullptr ? none()
-                                 : number(static_cast<double>(saturation(*sweep)) / 1024,
-                                          "smallest size of the sweep with 95 % of the own peak");
+         if (sweep == nullptr)
+           return without_card(r, "%.0f KiB", [](const Rows& die) { return static_cast<double>(saturation(die)) / 1024; });
+         return number(static_cast<double>(saturation(*sweep)) / 1024, "smallest size of the sweep with 95 % of the own peak");
        }},
-      {"GD-R02",
+      {"GD-R02", Source::messages,
        [](const GpuDrivenResults& r) {
          const Rows *fast = rows(r.pcie, "g-drv-h"), *slow = rows(r.pcie, "c-async");
-         if (fast == nullptr || slow == nullptr || at(*fast, 8192) == nullptr || at(*slow, 8192) == nullptr) return none();
+         if (slow == nullptr || at(*slow, 8192) == nullptr) return none();
+         if (fast == nullptr)
+           return without_card(r, "ratio %.2f", [&](const Rows& die) {
+             return at(die, 8192) == nullptr ? 0 : at(die, 8192)->rate / at(*slow, 8192)->rate;
+           });
+         if (at(*fast, 8192) == nullptr) return none();
          return number(at(*fast, 8192)->rate / at(*slow, 8192)->rate,
                        text("8 KiB: %.2f against %.2f GB/s", at(*fast, 8192)->rate, at(*slow, 8192)->rate));
        }},
-      {"GD-R03", [](const GpuDrivenResults& r) { return latency(r, "g-drv-h") == 0 ? none() : number(latency(r, "g-drv-h")); }},
-      {"GD-R04", [](const GpuDrivenResults& r) { return latency_ratio(r, "g-drv-h"); }},
-      {"GD-R10", [](const GpuDrivenResults& r) { return part(r, "", false, "all parts of a message, without the copy"); }},
-      {"GD-R11", [](const GpuDrivenResults& r) { return part(r, "event_trigger", false, "end of the kernel until a CPU sees it"); }},
-      {"GD-R12", [](const GpuDrivenResults& r) { return part(r, "stream_wait", false, "software.stream_wait_poll_ns, from the event on"); }},
-      {"GD-R13", [](const GpuDrivenResults& r) { return part(r, "polling_gap", false, "software.outstanding_events, event_query_ns, event_poll_delay_ns"); }},
-      {"GD-R14", [](const GpuDrivenResults& r) { return part(r, "mutex", true, "host.wake_ns"); }},
-      {"GD-R15", [](const GpuDrivenResults& r) { return part(r, "launch", true, "software.launch_ns, and what the machine takes"); }},
-      {"GD-R16", measure_r16},
-      {"GD-R17",
+      {"GD-R03", Source::messages, [](const GpuDrivenResults& r) {
+         return latency(r, "g-drv-h") != 0 ? number(latency(r, "g-drv-h"))
+                                           : without_card(r, "%.2f us", [](const Rows& die) { return die.front().latency; });
+       }},
+      {"GD-R04", Source::messages, [](const GpuDrivenResults& r) { return latency_ratio(r, "g-drv-h"); }},
+      {"GD-R05", Source::bert, measure_r05},
+      {"GD-R06", Source::none, no_megatron},
+      {"GD-R07", Source::bert, measure_r07},
+      {"GD-R10", Source::messages, [](const GpuDrivenResults& r) { return part(r, "", false, "all parts of a message, without the copy"); }},
+      {"GD-R11", Source::messages, [](const GpuDrivenResults& r) { return part(r, "event_trigger", false, "end of the kernel until a CPU sees it"); }},
+      {"GD-R12", Source::messages, [](const GpuDrivenResults& r) { return part(r, "stream_wait", false, "software.stream_wait_poll_ns, from the event on"); }},
+      {"GD-R13", Source::messages, [](const GpuDrivenResults& r) { return part(r, "polling_gap", false, "software.outstanding_events, event_query_ns, event_poll_delay_ns"); }},
+      {"GD-R14", Source::messages, [](const GpuDrivenResults& r) { return part(r, "mutex", true, "host.wake_ns"); }},
+      {"GD-R15", Source::messages, [](const GpuDrivenResults& r) { return part(r, "launch", true, "software.launch_ns, and what the machine takes"); }},
+      {"GD-R16", Source::messages, measure_r16},
+      {"GD-R17", Source::messages,
        [](const GpuDrivenResults& r) {
          const double us = latency(r, "c-drv");
          return us == 0 ? none() : judged(us, us >= 100 && us < 1000, "'hundreds' read as 100 .. 1000 us");
        }},
-      {"GD-R30", measure_r30},
-      {"GD-R31",
+      {"GD-R20", Source::interference, [](const GpuDrivenResults& r) { return slowdown(r, "l2", 2.35); }},
+      {"GD-R21", Source::interference, [](const GpuDrivenResults& r) { return slowdown(r, "issue", 2.00); }},
+      {"GD-R22", Source::bert, measure_r22},
+      {"GD-R23", Source::bert, measure_r23},
+      {"GD-R24", Source::bert, measure_r24},
+      {"GD-R25", Source::none, no_nvlink_training},
+      {"GD-R26", Source::none, no_nvlink_training},
+      {"GD-R30", Source::messages, measure_r30},
+      {"GD-R31", Source::messages,
        [](const GpuDrivenResults& r) {
          const Rows* sweep = rows(r.pcie, "g-drv-s");
          return sweep == nullptr ? none() : number(static_cast<double>(saturation(*sweep)) / (1 << 20), "95 % of the own peak");
        }},
-      {"GD-R32",
+      {"GD-R32", Source::messages,
        [](const GpuDrivenResults& r) {
          const Rows *card = rows(r.pcie, "g-drv-h"), *software = rows(r.pcie, "g-drv-s");
-         if (card == nullptr || software == nullptr) return none();
+         if (software == nullptr) return none();
+         if (card == nullptr)
+           return without_card(r, "%.2f percent", [&](const Rows& die) { return 100 * (1 - peak(die) / peak(*software)); });
          return number(100 * (1 - peak(*card) / peak(*software)),
                        text("%.2f against %.2f GB/s", peak(*card), peak(*software)));
        }},
-      {"GD-R33", [](const GpuDrivenResults& r) { return latency(r, "c-async") == 0 ? none() : number(latency(r, "c-async")); }},
-      {"GD-R34", [](const GpuDrivenResults& r) { return latency_ratio(r, "g-drv-s"); }},
-      {"GD-R35", measure_r35},
+      {"GD-R33", Source::messages, [](const GpuDrivenResults& r) { return latency(r, "c-async") == 0 ? none() : number(latency(r, "c-async")); }},
+      {"GD-R34", Source::messages, [](const GpuDrivenResults& r) { return latency_ratio(r, "g-drv-s"); }},
+      {"GD-R35", Source::messages, measure_r35},
+      {"GD-R36", Source::none, [](const GpuDrivenResults&) { return none("no simulation notes it apart from the whole of a message"); }},
+      {"GD-R40", Source::bert, measure_r40},
+      {"GD-R41", Source::bert, measure_r41},
+      {"GD-R42", Source::interference, measure_r42},
+      {"GD-R43", Source::bert, measure_r43},
+      {"GD-R44", Source::none, [](const GpuDrivenResults&) { return none("of an FPGA, not of a simulation"); }},
   };
   return all;
 }
 
 }  // namespace
 
+std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, unsigned layers, double TrainingStep::*time) {
+  const auto found = steps.find(gpus);
+  if (found == steps.end() || found->second.count(1) == 0 || found->second.count(2) == 0) return std::nullopt;
+  const double one = found->second.at(1).*time, two = found->second.at(2).*time;
+  return one + (layers - 1) * (two - one);
+}
+
+std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus) {
+  const auto us = bert_us(results, mode.c_str(), gpus);
+  if (!us) return std::nullopt;
+  return 1e6 * kBertSequences * gpus / *us;
+}
+
 const std::vector<std::string>& gpu_driven_ids() {
   static const std::vector<std::string> ids = [] {
     std::vector<std::string> all;
-    for (const auto& [id, recipe] : recipes()) all.push_back(id);
+    for (const Row& row : recipes()) all.emplace_back(row.id);
     return all;
   }();
   return ids;
 }
 
+GpuDrivenSource gpu_driven_source(const std::string& id) {
+  for (const Row& row : recipes()) {
+    if (row.id == id) return row.source;
+  }
+  return Source::none;
+}
+
 Measured measure_gpu_driven(const std::string& id, const GpuDrivenResults& results) {
-  for (const auto& [name, recipe] : recipes()) {
-    if (name == id) return recipe(results);
+  for (const Row& row : recipes()) {
+    if (row.id == id) return row.recipe(results);
   }
   return none();
 }

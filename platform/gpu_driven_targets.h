@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,52 @@ struct MessageRow {
   std::map<std::string, double> parts;  // us, by name; c-drv.
 };
 
+// A kernel beside an all-gather: time with the other running over time alone.
+struct Slowdowns {
+  double kernel = 0;
+  double gather = 0;
+};
+
+// A training step of one or a few layers, the last of the iterations.
+struct TrainingStep {
+  double step_us = 0;
+  double compute_us = 0;  // To the last operator of back-propagation.
+  struct Bucket {
+    double us = 0;
+    double bus_gb_s = 0;  // As nccl-tests has it: what each link must carry.
+  };
+  std::vector<Bucket> buckets;  // In the order of reduction, the last one when nothing is left to compute.
+};
+
+constexpr unsigned kBertLayers = 24;     // BERT-Large,
+constexpr unsigned kBertSequences = 10;  // a GPU and step (config.workloads).
+
+// Of one mode: by GPUs, then by layers.
+using TrainingSteps = std::map<unsigned, std::map<unsigned, TrainingStep>>;
+
 // What the simulations say, empty where they were not run.
 struct GpuDrivenResults {
   std::map<std::string, std::vector<MessageRow>> pcie;    // By mode, on v100-pcie.
   std::map<std::string, std::vector<MessageRow>> nvlink;  // ... on a100-nvswitch.
+  std::map<std::string, Slowdowns> interference;          // By mode, 8 GPUs of v100-pcie.
+  std::map<std::string, TrainingSteps> bert;              // By mode, on v100-pcie.
+  double all_reduce_gb_s = 0;  // 32 MB by copy kernels with nothing beside them, 8 GPUs of v100-pcie; 0 = not run.
 };
 
-// The ids that this version computes, in the order of the table.
+// A time of a step of `layers`, from those of one and two layers: each further layer adds what the second
+// added. Back-propagation of a layer hides the reduction of the layer behind it, or is hidden by it; either way the
+// second layer adds what the n-th does. None if a step is missing.
+std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, unsigned layers,
+                                  double TrainingStep::*time = &TrainingStep::step_us);
+// Sequences in a second of BERT-Large.
+std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus);
+
+// Which simulations a result is computed from.
+enum class GpuDrivenSource { none, messages, interference, bert };
+
+// All results of the paper, in the order of the table; those without a source say why.
 const std::vector<std::string>& gpu_driven_ids();
+GpuDrivenSource gpu_driven_source(const std::string& id);
 Measured measure_gpu_driven(const std::string& id, const GpuDrivenResults& results);
 
 }  // namespace stretto

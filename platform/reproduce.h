@@ -26,8 +26,8 @@ struct ReproduceOptions {
   std::string command_line;  // For a shell, to run the same again.
 };
 
-// `stretto reproduce gpu-driven`: messages between two GPUs under all engines, on PCIe and NVLink; tables
-// and pictures. Takes figure, jobs, out, sets, impl and table_only.
+// `stretto reproduce gpu-driven`: messages between two GPUs under all engines, kernels beside an all-gather, training
+// steps of BERT-Large; tables and pictures. Simulates what the targets of the figure need. Takes figure, jobs, out, sets, impl and table_only.
 int reproduce_gpu_driven(const ReproduceOptions& options);
 
 // `stretto reproduce collectives`: the tables of all collectives x engines, workloads collectives/*. Takes

@@ -2,6 +2,8 @@
 // `stretto reproduce gpu-driven`: see reproduce.h.
 #include <boost/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -21,6 +23,22 @@ namespace {
 constexpr const char* kMessages = "gpu-driven/p2p";
 const std::vector<std::string> kPcieModes{"memcpy", "c-drv", "c-async", "g-drv-s", "g-drv-d"};
 const std::vector<std::string> kNvlinkModes{"memcpy", "c-drv"};  // Fig 1.
+const std::vector<std::string> kInterferenceModes{"l2-mmio", "l2-gdma", "issue-mmio", "issue-gdma"};
+// With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs on by itself.
+const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185", "interference.issue_rounds=27000"};
+const std::vector<std::string> kBertModes{"loop-s", "launched"};
+constexpr unsigned kBertGpus[] = {1, 2, 4, 8};
+constexpr unsigned kCheckedLayers = 3;  // With 1 GPU: how well one and two layers predict it.
+constexpr const char* kAllReduce = "all-reduce-alone";
+
+std::string bert_folder(const std::string& mode, unsigned gpus, unsigned layers) {
+  return "bert/" + mode + "-" + std::to_string(gpus) + "gpus-" + std::to_string(layers) + "layers";
+}
+
+// Layers that are simulated on `gpus`.
+std::vector<unsigned> bert_layers(unsigned gpus) {
+  return gpus == 1 ? std::vector<unsigned>{1, 2, kCheckedLayers} : std::vector<unsigned>{1, 2};
+}
 
 class GpuDriven {
  public:
@@ -30,8 +48,12 @@ class GpuDriven {
     }
     if (targets_.empty())
       throw UserError("--figure " + options.figure + ": no target; allowed: 1, 4, 5, I or an id such as GD-R01");
-    for (const std::string& mode : kPcieModes) add("messages-pcie/" + mode, "v100-pcie", mode);
-    for (const std::string& mode : kNvlinkModes) add("messages-nvlink/" + mode, "a100-nvswitch", mode);
+    if (wanted(GpuDrivenSource::messages)) add_messages();
+    if (wanted(GpuDrivenSource::interference)) {
+      for (const std::string& mode : kInterferenceModes)
+        add("interference/" + mode, "gpu-driven/interference", "v100-pcie", mode, kInterferenceSets);
+    }
+    if (wanted(GpuDrivenSource::bert)) add_bert();
     campaign_.lock();
   }
 
@@ -39,24 +61,80 @@ class GpuDriven {
     const int status = campaign_.simulate();
     for (const std::string& mode : kPcieModes) load("messages-pcie/" + mode, results_.pcie[mode]);
     for (const std::string& mode : kNvlinkModes) load("messages-nvlink/" + mode, results_.nvlink[mode]);
+    for (const std::string& mode : kInterferenceModes) load_interference(mode);
+    load_bert();
     write_messages();
+    write_bert();
     write_targets({{"stretto"}, targets_,
                    [this](const std::string& id, const std::string&) { return measure_gpu_driven(id, results_); },
                    options_.out});
-    std::printf("written: %s/{table.csv,table.json,messages.csv,fig1,fig4-rate,fig4-latency.svg}\n", options_.out.c_str());
+    say_composition();
+    std::printf("written into %s: table.csv, table.json; of what ran messages.csv, fig1, fig4-rate, fig4-latency, bert.csv, fig5\n",
+                options_.out.c_str());
     return status;
   }
 
  private:
-  void add(const std::string& folder, const std::string& machine, const std::string& mode) {
+  bool wanted(GpuDrivenSource source) const {
+    return std::any_of(targets_.begin(), targets_.end(),
+                       [&](const Target& target) { return gpu_driven_source(target.id) == source; });
+  }
+
+  void add(const std::string& folder, const std::string& workload, const std::string& machine, const std::string& mode,
+           std::vector<std::string> sets = {}) {
     CampaignRun run;
     run.folder = folder;
-    run.title = machine + " " + mode;
-    run.workload = kMessages;
+    run.title = folder + ", " + machine;
+    run.workload = workload;
     run.mode = mode;
     run.machine = machine;
-    if (mode == "g-drv-h") run.sets.push_back("cards=2");
+    run.sets = std::move(sets);
     campaign_.add(std::move(run));
+  }
+
+  void add_messages() {
+    for (const std::string& mode : kPcieModes) add("messages-pcie/" + mode, kMessages, "v100-pcie", mode);
+    for (const std::string& mode : kNvlinkModes) add("messages-nvlink/" + mode, kMessages, "a100-nvswitch", mode);
+  }
+
+  // Small machines first: what is missing after an interruption is one long simulation.
+  void add_bert() {
+    for (const unsigned gpus : kBertGpus) {
+      for (const unsigned layers : bert_layers(gpus)) {
+        for (const std::string& mode : kBertModes)
+          add(bert_folder(mode, gpus, layers), "graph/bert-large-" + std::to_string(layers), "v100-pcie", mode,
+              {"gpus=" + std::to_string(gpus)});
+      }
+    }
+    add(kAllReduce, "collectives/all_reduce", "v100-pcie", "mmio",
+        {"collective.min_bytes=33554432", "collective.max_bytes=33554432", "collective.place=in"});
+  }
+
+  void load_interference(const std::string& mode) {
+    const std::optional<json::value> root = campaign_.result("interference/" + mode);
+    if (!root) return;
+    results_.interference[mode] = {root->at("job").at("kernel_slowdown").to_number<double>(),
+                                   root->at("job").at("gather_slowdown").to_number<double>()};
+  }
+
+  void load_bert() {
+    for (const std::string& mode : kBertModes) {
+      for (const unsigned gpus : kBertGpus) {
+        for (const unsigned layers : bert_layers(gpus)) {
+          const std::optional<json::value> root = campaign_.result(bert_folder(mode, gpus, layers));
+          if (!root) continue;
+          const json::value& job = root->at("job");
+          TrainingStep step;
+          step.step_us = job.at("iteration_ns").as_array().back().to_number<double>() / 1000;
+          step.compute_us = job.at("compute_ns").to_number<double>() / 1000;
+          for (const json::value& bucket : job.at("buckets").as_array())
+            step.buckets.push_back({bucket.at("ns").to_number<double>() / 1000, bucket.at("busbw_gb_s").to_number<double>()});
+          results_.bert[mode][gpus][layers] = std::move(step);
+        }
+      }
+    }
+    if (const std::optional<json::value> root = campaign_.result(kAllReduce))
+      results_.all_reduce_gb_s = root->at("job").at("sizes").at(0).at("in_place").at("busbw_gb_s").to_number<double>();
   }
 
   void load(const std::string& folder, std::vector<MessageRow>& rows) const {
@@ -101,9 +179,52 @@ class GpuDriven {
     };
     each("pcie", results_.pcie);
     each("nvlink", results_.nvlink);
+    if (rate.lines.empty() && fig1.lines.empty()) return;
     write_atomically(options_.out + "/messages.csv", csv);
     for (const auto& [plot, name] : {std::pair(&rate, "fig4-rate"), std::pair(&latency, "fig4-latency"), std::pair(&fig1, "fig1")})
       if (!plot->lines.empty()) write_plot(options_.out + "/" + name, *plot);
+  }
+
+  // Fig 5: sequences a second over GPUs; steps as simulated, and of 24 layers as composed.
+  void write_bert() const {
+    std::string csv = "mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
+    Plot plot{"Fig 5: BERT-Large, 24 layers", "GPUs", "sequences/s", false, false, {}};
+    char line[240];
+    for (const auto& [mode, steps] : results_.bert) {
+      PlotLine rates{mode, {}};
+      for (const auto& [gpus, layers] : steps) {
+        for (const auto& [count, step] : layers) {
+          const TrainingStep::Bucket first = step.buckets.empty() ? TrainingStep::Bucket{} : step.buckets.front();
+          std::snprintf(line, sizeof line, "%s,%u,%u,simulated,%.6g,%.6g,%.6g,%.6g,%.6g\n", mode.c_str(), gpus, count, step.step_us,
+                        step.compute_us, first.us, first.bus_gb_s, 1e6 * kBertSequences * gpus / step.step_us);
+          csv += line;
+        }
+        const std::optional<double> us = composed_us(steps, gpus, kBertLayers);
+        if (!us) continue;
+        const double rate = *bert_throughput(results_, mode, gpus);
+        std::snprintf(line, sizeof line, "%s,%u,%u,composed,%.6g,%.6g,,,%.6g\n", mode.c_str(), gpus, kBertLayers, *us,
+                      *composed_us(steps, gpus, kBertLayers, &TrainingStep::compute_us), rate);
+        csv += line;
+        rates.points.emplace_back(gpus, rate);
+      }
+      if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
+    }
+    if (results_.bert.empty()) return;
+    write_atomically(options_.out + "/bert.csv", csv);
+    if (!plot.lines.empty()) write_plot(options_.out + "/fig5", plot);
+  }
+
+  // What composing a step costs in accuracy.
+  void say_composition() const {
+    for (const auto& [mode, steps] : results_.bert) {
+      const auto one_gpu = steps.find(1);
+      if (one_gpu == steps.end() || one_gpu->second.count(kCheckedLayers) == 0) continue;
+      const std::optional<double> predicted = composed_us(steps, 1, kCheckedLayers);
+      if (!predicted) continue;
+      const double simulated = one_gpu->second.at(kCheckedLayers).step_us;
+      std::printf("composition, %s, 1 GPU: %u layers predicted %.1f us, simulated %.1f us, error %.2f %%\n", mode.c_str(),
+                  kCheckedLayers, *predicted, simulated, 100 * std::abs(*predicted / simulated - 1));
+    }
   }
 
   const ReproduceOptions& options_;
