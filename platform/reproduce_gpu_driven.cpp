@@ -21,7 +21,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr const char* kMessages = "gpu-driven/p2p";
-const std::vector<std::string> kPcieModes{"memcpy", "c-drv", "c-async", "g-drv-s", "g-drv-d"};
+const std::vector<std::string> kPcieModes{"memcpy", "c-drv", "c-async", "g-drv-s", "g-drv-d", "g-drv-h"};
 const std::vector<std::string> kNvlinkModes{"memcpy", "c-drv"};  // Fig 1.
 const std::vector<std::string> kInterferenceModes{"l2-mmio", "l2-gdma", "issue-mmio", "issue-gdma"};
 // With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs on by itself.
@@ -93,7 +93,8 @@ class GpuDriven {
   }
 
   void add_messages() {
-    for (const std::string& mode : kPcieModes) add("messages-pcie/" + mode, kMessages, "v100-pcie", mode);
+    for (const std::string& mode : kPcieModes)
+      add("messages-pcie/" + mode, kMessages, mode == "g-drv-h" ? "v100-pcie-fpga" : "v100-pcie", mode);
     for (const std::string& mode : kNvlinkModes) add("messages-nvlink/" + mode, kMessages, "a100-nvswitch", mode);
   }
 
