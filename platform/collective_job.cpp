@@ -16,7 +16,6 @@ namespace {
 constexpr uint64_t kAlignment = 4096;    // Of buffers.
 constexpr uint64_t kGuard = 4096;        // Between them; must stay zero.
 constexpr uint64_t kBlock = 65536;       // Elements that are compared at a time.
-constexpr unsigned kMeetingWord = 1;
 
 struct OpName {
   CollectiveOp op;
@@ -176,7 +175,7 @@ CollectiveJob::CollectiveJob(const SystemRequest& request, std::vector<MemoryIma
       memories_(std::move(memories)),
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(spec_, mode_, named(workload_.op).all_pairs, kernels_)),
-      meetings_(ranks_),
+      meeting_(ranks_),
       comms_(ranks_),
       streams_(ranks_),
       runtimes_(ranks_) {
@@ -242,16 +241,6 @@ void CollectiveJob::add_programs(Host& host) {
   }
 }
 
-// All programs pass when all have come.
-void CollectiveJob::meet(HostCore& core, uint32_t rank) {
-  const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
-  const uint64_t number = ++meetings_[rank];
-  core.store(host + STRETTO_HOST_WORD_OFFSET(rank, kMeetingWord), number);
-  for (uint32_t other = 0; other < ranks_; ++other)
-    core.wait_word(host + STRETTO_HOST_WORD_OFFSET(other, kMeetingWord),
-                   HostCore::Condition::at_least, number);
-}
-
 void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   HostRuntime runtime(core, options_);
   runtimes_[rank] = &runtime;
@@ -261,7 +250,7 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   if (reinterpret_cast<uint64_t>(arena) != stretto_gpu_address(rank, arena_))
     throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
   if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
-  meet(core, rank);
+  meeting_.meet(core, rank);
   runtime.expect(ncclCommInitRank(&comms_[rank], static_cast<int>(ranks_), id_, static_cast<int>(rank)));
   runtime.expect(cudaStreamCreate(&streams_[rank]), "cudaStreamCreate");
   for (Row& row : rows_) {
@@ -277,7 +266,7 @@ void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t
                             unsigned place) {
   for (uint32_t i = 0; i < row.warm_up; ++i) runtime.expect(call(row, place, i, rank));
   runtime.expect(cudaStreamSynchronize(streams_[rank]), "cudaStreamSynchronize");
-  meet(core, rank);
+  meeting_.meet(core, rank);
   Measurement& measured = row.measured[place];
   if (rank == 0 && meter_) measured.wire_bytes = meter_();
   measured.begin_ns = std::max<uint64_t>(measured.begin_ns, core.now() / kNanosecond);
@@ -285,7 +274,7 @@ void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t
     runtime.expect(call(row, place, row.warm_up + i, rank));
   runtime.expect(cudaStreamSynchronize(streams_[rank]), "cudaStreamSynchronize");
   measured.end_ns = std::max<uint64_t>(measured.end_ns, core.now() / kNanosecond);
-  meet(core, rank);
+  meeting_.meet(core, rank);
   if (rank == 0 && meter_) measured.wire_bytes = meter_() - measured.wire_bytes;
   measured.calls = row.iterations;
   measured.done = true;

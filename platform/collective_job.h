@@ -99,7 +99,6 @@ class CollectiveJob final : public Job {
   void add_row(uint64_t count);
   unsigned add_buffer(BufferRole role);
   void run_rank(HostCore& core, uint32_t rank);
-  void meet(HostCore& core, uint32_t rank);
   void measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row, unsigned place);
   ncclResult_t call(const Row& row, unsigned place, uint32_t index, uint32_t rank) const;
   uint64_t wrong(const Buffer& buffer, CheckReport& report) const;
@@ -127,7 +126,7 @@ class CollectiveJob final : public Job {
   };
   mutable std::vector<Verdict> verdicts_;  // By row; written by check().
   // By rank.
-  std::vector<uint64_t> meetings_;
+  Meeting meeting_;
   std::vector<ncclComm_t> comms_;
   std::vector<cudaStream_t> streams_;
   std::vector<const HostRuntime*> runtimes_;

@@ -32,7 +32,6 @@ constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine bes
 constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
 constexpr uint32_t kLaunchQueue = 10;
-constexpr uint32_t kMeetingWord = 3;  // Of the host's words of a GPU.
 
 const GraphKind& kind_of(const SystemRequest& request) {
   return dynamic_cast<const GraphKind&>(*request.workload.what);
@@ -85,7 +84,7 @@ class GraphJob final : public Job {
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
         engines_(memories_.size()),
-        met_(memories_.size()) {
+        meeting_(memories_.size()) {
     if (mode_of(request.options.mode) == GRAPH_LAUNCHED) {
       collective_elf_ = kernel_file(request.machine.spec().software.collective);
       stamp_elf_ = kernel_file("send");
@@ -180,16 +179,8 @@ class GraphJob final : public Job {
     p.client.memory_end += kSecondClientBytes;
     run_launched(core,
                  {request_.machine.spec(), plan_, p, place_.arena, collective_elf_, stamp_elf_, id_,
-                  [&, rank] { meet(core, rank); }},
+                  [&, rank] { meeting_.meet(core, rank); }},
                  results_[rank]);
-  }
-  // All ranks pass when all have come.
-  void meet(HostCore& core, uint32_t rank) {
-    const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
-    const uint64_t number = ++met_[rank];
-    core.store(host + STRETTO_HOST_WORD_OFFSET(rank, kMeetingWord), number);
-    for (uint32_t other = 0; other < memories_.size(); ++other)
-      core.wait_word(host + STRETTO_HOST_WORD_OFFSET(other, kMeetingWord), HostCore::Condition::at_least, number);
   }
 
   uint64_t base_of(const GraphTensor& tensor) const {
@@ -248,7 +239,7 @@ class GraphJob final : public Job {
   std::vector<send_engine_counts_t> engines_;
   std::vector<uint8_t> collective_elf_, stamp_elf_;  // launched.
   ncclUniqueId id_{};
-  std::vector<uint64_t> met_;
+  Meeting meeting_;
   graph_plan_t place_ = {};
   Time ended_ = 0;
 };

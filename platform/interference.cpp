@@ -22,7 +22,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr uint32_t kMeetingWord = 3;  // Of the host's words of a GPU.
 enum Turn : unsigned { kWarmUp, kKernelAlone, kGatherAlone, kBoth, kTurns };
 
 const InterferenceKind& kind_of(const SystemRequest& request) {
@@ -49,7 +48,7 @@ class Interference final : public Job {
         collective_elf_(kernel_file(spec_.software.collective)),
         load_elf_(kernel_file("load")),
         block_(kind_.gather_bytes / ranks_),
-        met_(ranks_) {
+        meeting_(ranks_) {
     // The first that a program allocates: its block, the gathered array, what the kernel reads.
     uint64_t next = STRETTO_SYSTEM_BYTES;
     (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
@@ -141,14 +140,6 @@ class Interference final : public Job {
     return (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
   }
 
-  void meet(HostCore& core, uint32_t rank) {
-    const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
-    const uint64_t number = ++met_[rank];
-    core.store(host + STRETTO_HOST_WORD_OFFSET(rank, kMeetingWord), number);
-    for (uint32_t other = 0; other < ranks_; ++other)
-      core.wait_word(host + STRETTO_HOST_WORD_OFFSET(other, kMeetingWord), HostCore::Condition::at_least, number);
-  }
-
   void run_rank(HostCore& core, uint32_t rank) {
     HostRuntime runtime(core, runtime_options(spec_, engine_of(mode_), false, collective_elf_));
     runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
@@ -161,7 +152,7 @@ class Interference final : public Job {
     runtime.expect(cudaStreamCreate(&kernels), "cudaStreamCreate");
     runtime.expect(cudaStreamCreate(&gathers), "cudaStreamCreate");
     if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
-    meet(core, rank);
+    meeting_.meet(core, rank);
     ncclComm_t comm = nullptr;
     runtime.expect(ncclCommInitRank(&comm, static_cast<int>(ranks_), id_, static_cast<int>(rank)));
     stretto_client_t* client = nullptr;
@@ -183,7 +174,7 @@ class Interference final : public Job {
     launch.traffic = static_cast<uint32_t>(TrafficClass::gemm);
     uint64_t kernels_ended = 0;
     for (const Turn turn : {kWarmUp, kKernelAlone, kGatherAlone, kBoth}) {
-      meet(core, rank);
+      meeting_.meet(core, rank);
       Times& times = times_[turn];
       times.begin = std::min<uint64_t>(times.begin, core.now() / kNanosecond);
       // The kernel first: it finds the GPU empty, the all-gather finds it full.
@@ -220,7 +211,7 @@ class Interference final : public Job {
   const std::vector<uint8_t> collective_elf_, load_elf_;
   const uint64_t block_;
   uint64_t source_ = 0;
-  std::vector<uint64_t> met_;
+  Meeting meeting_;
   ncclUniqueId id_{};
   Times times_[kTurns];
   Time ended_ = 0;

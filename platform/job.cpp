@@ -4,6 +4,8 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/yaml_file.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/queue.h"
 
 namespace stretto {
 
@@ -14,6 +16,17 @@ HostCore& core_of(void* context) {
 }
 
 }  // namespace
+
+void Meeting::meet(HostCore& core, size_t rank) {
+  constexpr uint64_t kWord = 1;  // Word 0 of a rank is that of sw/apps/ranks.h.
+  const auto word = [](size_t of) {
+    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + STRETTO_HOST_WORD_OFFSET(of, kWord);
+  };
+  const uint64_t number = ++met_[rank];
+  core.store(word(rank), number);
+  for (size_t other = 0; other < met_.size(); ++other)
+    core.wait_word(word(other), HostCore::Condition::at_least, number);
+}
 
 stretto_host_ops_t host_ops(HostCore& core) {
   stretto_host_ops_t ops{};

@@ -52,6 +52,17 @@ class Job {
   virtual boost::json::object details() const { return {}; }
 };
 
+// Where the host programs of all ranks wait for each other, in words of host memory.
+class Meeting {
+ public:
+  explicit Meeting(size_t ranks) : met_(ranks) {}
+  // All pass when all have come for the nth time.
+  void meet(HostCore& core, size_t rank);
+
+ private:
+  std::vector<uint64_t> met_;  // By rank.
+};
+
 // What the driver needs, from a core of the host model.
 stretto_host_ops_t host_ops(HostCore& core);
 

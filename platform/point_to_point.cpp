@@ -91,7 +91,6 @@ class PointToPoint final : public Job {
  public:
   PointToPoint(const SystemRequest& request, std::vector<MemoryImage*> memories)
       : request_(request),
-        what_(kind_of(request)),
         elf_(kernel_file("send")),
         memories_(std::move(memories)),
         shared_(p2p_shared_create(), p2p_shared_destroy) {
@@ -263,7 +262,6 @@ class PointToPoint final : public Job {
   }
 
   const SystemRequest& request_;
-  const PointToPointKind& what_;
   const std::vector<uint8_t> elf_;
   std::vector<MemoryImage*> memories_;
   std::unique_ptr<p2p_shared_t, void (*)(p2p_shared_t*)> shared_;

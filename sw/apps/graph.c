@@ -4,15 +4,9 @@
 
 #include <stdio.h>
 
+#include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 
-#define TRY(call)                              \
-  do {                                         \
-    const stretto_status_t status_ = (call);   \
-    if (status_ != STRETTO_OK) return status_; \
-  } while (0)
-
-#define FAILED UINT64_MAX
 #define MODULE_BYTES (8u << 20)
 #define RING_BATCH 8u
 
@@ -26,7 +20,6 @@
 #define ALL_WORD_BYTES (DONE_AT + LOOP_WORD_BYTES)
 
 // Words of host memory.
-#define WORD_MEET 0u
 #define WORD_STOP 64u
 #define RINGS_AT 0x40000u
 #define STAMPS_AT_HOST 0x100000u
@@ -36,12 +29,12 @@ typedef struct program {
   const graph_parameters_t* p;
   graph_shared_t* shared;
   const stretto_host_ops_t* ops;
+  ranks_t ranks;
   stretto_client_t* client;
   const stretto_api_t* api;
   stretto_stream_t* stream;
   stretto_kernel_t loop;
   uint64_t arena, gradients, receive, words;
-  uint64_t met;
 } program_t;
 
 const char* graph_mode_name(graph_mode_t mode) {
@@ -61,6 +54,10 @@ stretto_status_t graph_plan(const graph_parameters_t* p, graph_plan_t* plan) {
   return plan->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
+static ranks_t ranks_of(const graph_parameters_t* p, const stretto_host_ops_t* ops) {
+  return (ranks_t){.ops = ops, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks};
+}
+
 static uint64_t host_word(uint32_t index) {
   return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
          8ull * index;
@@ -68,22 +65,6 @@ static uint64_t host_word(uint32_t index) {
 
 static uint64_t host_ring(uint32_t rank) {
   return host_word(0) + RINGS_AT + (uint64_t)rank * SEND_ENGINE_RING_BYTES;
-}
-
-// All ranks pass when all have come. STRETTO_ERROR_STATE: one has failed.
-static stretto_status_t meet(program_t* g) {
-  const stretto_host_ops_t* ops = g->ops;
-  stretto_status_t status = STRETTO_OK;
-  ops->store(ops->context, host_word(WORD_MEET + g->p->rank), ++g->met);
-  for (uint32_t rank = 0; rank < g->p->ranks; ++rank) {
-    if (ops->wait(ops->context, host_word(WORD_MEET + rank), STRETTO_WAIT_AT_LEAST, g->met) == FAILED)
-      status = STRETTO_ERROR_STATE;
-  }
-  return status;
-}
-
-static uint64_t at_rank(uint32_t rank, uint64_t address) {
-  return stretto_gpu_address(rank, address & STRETTO_OFFSET_MASK);
 }
 
 static stretto_status_t allocate(program_t* g, uint64_t bytes, uint32_t allocation, uint64_t expected,
@@ -120,9 +101,9 @@ static stretto_status_t set_up_ring(program_t* g) {
   }
   TRY(api->ring_export(g->client, LOOP_GRADIENT_ID, &g->shared->exported[p->rank][0]));
   TRY(api->ring_export(g->client, LOOP_RECEIVE_ID, &g->shared->exported[p->rank][1]));
-  TRY(meet(g));
+  TRY(ranks_meet(&g->ranks, 1));
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    TRY(api->ring_connect(g->client, g->stream, i, right, at_rank(right, g->words + RC_AT), 0));
+    TRY(api->ring_connect(g->client, g->stream, i, right, ranks_at(&g->ranks, g->words + RC_AT, right), 0));
     TRY(api->ring_import(g->client, g->stream, LOOP_PEER_GRADIENT_ID + i, &g->shared->exported[right][0]));
     TRY(api->ring_import(g->client, g->stream, LOOP_PEER_RECEIVE_ID + i, &g->shared->exported[right][1]));
   }
@@ -138,13 +119,13 @@ static stretto_status_t set_up_engine(program_t* g) {
   setup->replica = g->words + REPLICA_AT;
   setup->sc = g->words + SC_AT;
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    setup->rc[i] = at_rank(right, g->words + RC_AT);
+    setup->rc[i] = ranks_at(&g->ranks, g->words + RC_AT, right);
     setup->buffer[LOOP_SOURCE_ID + i] =
         (send_engine_buffer_t){g->gradients, p->gradient_bytes, LOOP_UNIT_SHIFT};
     setup->buffer[LOOP_PEER_GRADIENT_ID + i] =
-        (send_engine_buffer_t){at_rank(right, g->gradients), p->gradient_bytes, LOOP_UNIT_SHIFT};
+        (send_engine_buffer_t){ranks_at(&g->ranks, g->gradients, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
     setup->buffer[LOOP_PEER_RECEIVE_ID + i] =
-        (send_engine_buffer_t){at_rank(right, g->receive), p->gradient_bytes, LOOP_UNIT_SHIFT};
+        (send_engine_buffer_t){ranks_at(&g->ranks, g->receive, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
   }
   return g->api->remote_map(g->client, g->stream, setup->ring, SEND_ENGINE_RING_BYTES, setup->ring, 0);
 }
@@ -211,7 +192,7 @@ static stretto_status_t read_stamps(program_t* g, graph_result_t* result) {
 
 static stretto_status_t run(program_t* g, graph_result_t* result) {
   TRY(set_up(g));
-  TRY(meet(g));
+  TRY(ranks_meet(&g->ranks, 1));
   result->begin_ns = g->ops->now_ns(g->ops->context);
   TRY(launch(g));
   TRY(g->api->stream_synchronize(g->client, g->stream));
@@ -220,7 +201,8 @@ static stretto_status_t run(program_t* g, graph_result_t* result) {
 
 stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
                             const stretto_host_ops_t* ops, graph_result_t* result, char* error) {
-  program_t g = {.p = parameters, .shared = shared, .ops = ops};
+  program_t g = {
+      .p = parameters, .shared = shared, .ops = ops, .ranks = ranks_of(parameters, ops)};
   *result = (graph_result_t){0};
   stretto_status_t status = STRETTO_ERROR_ARGUMENT;
   g.client = stretto_client_create(&parameters->client, ops);
@@ -232,7 +214,7 @@ stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t
     const char* why = g.client != NULL ? g.api->last_error(g.client) : "";
     snprintf(error, 256, "rank %u: %s", parameters->rank,
              why[0] != '\0' ? why : stretto_status_text(status));
-    ops->store(ops->context, host_word(WORD_MEET + parameters->rank), FAILED);
+    ops->store(ops->context, ranks_word(&g.ranks, parameters->rank), RANKS_FAILED);
   }
   ops->store(ops->context, host_word(WORD_STOP + parameters->rank), 1);
   stretto_client_destroy(g.client);
@@ -242,12 +224,14 @@ stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t
 stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared_t* shared,
                               const stretto_host_ops_t* ops, send_engine_counts_t* counts, char* error) {
   // The rank tells what is registered before it lets kernels send.
-  ops->wait(ops->context, host_word(WORD_MEET + parameters->rank), STRETTO_WAIT_AT_LEAST, 1);
+  const ranks_t ranks = ranks_of(parameters, ops);
+  ops->wait(ops->context, ranks_word(&ranks, ranks.rank), STRETTO_WAIT_AT_LEAST, 1);
   stretto_client_t* client = stretto_client_create(&parameters->client, ops);
   if (client == NULL) return STRETTO_ERROR_ARGUMENT;
   const stretto_status_t status =
       send_engine_run(&shared->engine[parameters->rank], client, counts, error);
-  if (status != STRETTO_OK) ops->store(ops->context, host_word(WORD_MEET + parameters->rank), FAILED);
+  if (status != STRETTO_OK)
+    ops->store(ops->context, ranks_word(&ranks, ranks.rank), RANKS_FAILED);
   stretto_client_destroy(client);
   return status;
 }

@@ -59,20 +59,16 @@ uint64_t p2p_host_ring(uint32_t rank) {
          0x10000 + rank * 0x1000ull;
 }
 
-// Ranks meet
+ranks_t p2p_ranks(const p2p_parameters_t* p, const stretto_host_ops_t* ops) {
+  return (ranks_t){.ops = ops, .rank = p->rank, .ranks = 2, .host_ranks = 2};
+}
 
-// Both ranks pass when both have come. STRETTO_ERROR_STATE: the other one has failed.
 static stretto_status_t meet(p2p_rank_t* g) {
-  const stretto_host_ops_t* ops = g->ops;
-  ops->store(ops->context, p2p_host_word(P2P_WORD_MEET + g->p->rank), ++g->met);
-  const uint64_t other = p2p_host_word(P2P_WORD_MEET + 1 - g->p->rank);
-  return ops->wait(ops->context, other, STRETTO_WAIT_AT_LEAST, g->met) == P2P_FAILED
-             ? STRETTO_ERROR_STATE
-             : STRETTO_OK;
+  return ranks_meet(&g->ranks, 1);
 }
 
 static uint64_t at_peer(const p2p_rank_t* g, uint64_t address) {
-  return stretto_gpu_address(1 - g->p->rank, address & STRETTO_OFFSET_MASK);
+  return ranks_at(&g->ranks, address, 1 - g->p->rank);
 }
 
 // Set-up
@@ -285,7 +281,7 @@ static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
   TRY(g->api->signal(g->client, g->stream, p2p_host_word(P2P_WORD_TRIGGERED), number));
   // The dependent kernel is launched by the callback thread; the next message comes after it.
   if (g->ops->wait(g->ops->context, p2p_host_word(P2P_WORD_CONSUMED), STRETTO_WAIT_AT_LEAST,
-                   number) == P2P_FAILED) {
+                   number) == RANKS_FAILED) {
     return STRETTO_ERROR_STATE;
   }
   TRY(g->api->stream_synchronize(g->client, g->copies));
@@ -403,7 +399,7 @@ static void stop_threads(p2p_rank_t* g) {
     ops->notify(ops->context, P2P_MUTEX);
     ops->unlock(ops->context, P2P_MUTEX);
     for (uint32_t i = 0; i < 3; ++i)
-      ops->store(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), P2P_FAILED);
+      ops->store(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), RANKS_FAILED);
   }
   if (g->p->engine == P2P_G_DRV_H && g->card.ops != NULL) stretto_card_stop_waiting(&g->card);
   if (g->p->engine == P2P_G_DRV_S)
@@ -412,7 +408,11 @@ static void stop_threads(p2p_rank_t* g) {
 
 stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shared,
                           const stretto_host_ops_t* ops, p2p_result_t* result, char* error) {
-  p2p_rank_t g = {.p = parameters, .shared = shared, .ops = ops, .result = result};
+  p2p_rank_t g = {.p = parameters,
+                  .shared = shared,
+                  .ops = ops,
+                  .ranks = p2p_ranks(parameters, ops),
+                  .result = result};
   *result = (p2p_result_t){0};
   stretto_status_t status = STRETTO_ERROR_ARGUMENT;
   g.client = stretto_client_create(&parameters->client, ops);
@@ -424,7 +424,7 @@ stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shar
     const char* why = g.client != NULL ? g.api->last_error(g.client) : "";
     snprintf(error, 256, "rank %u: %s", parameters->rank,
              why[0] != '\0' ? why : stretto_status_text(status));
-    ops->store(ops->context, p2p_host_word(P2P_WORD_MEET + parameters->rank), P2P_FAILED);
+    ops->store(ops->context, ranks_word(&g.ranks, parameters->rank), RANKS_FAILED);
   }
   stop_threads(&g);
   stretto_client_destroy(g.client);

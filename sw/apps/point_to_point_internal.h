@@ -4,15 +4,9 @@
 #define STRETTO_SW_APPS_POINT_TO_POINT_INTERNAL_H_
 
 #include "sw/apps/point_to_point.h"
+#include "sw/apps/ranks.h"
 #include "sw/driver/card.h"
 
-#define TRY(call)                                      \
-  do {                                                 \
-    const stretto_status_t status_ = (call);           \
-    if (status_ != STRETTO_OK) return status_;         \
-  } while (0)
-
-#define P2P_FAILED UINT64_MAX
 #define P2P_MUTEX 1u
 #define P2P_MODULE_BYTES (1u << 20)  // Behind the arrays: where kernels are loaded.
 #define P2P_MAX_STAMPS 8u
@@ -28,7 +22,6 @@
 #define P2P_WORD_BYTES (P2P_SEMAPHORES + 8u * P2P_MAX_SEMAPHORES)
 
 // Words of host memory.
-#define P2P_WORD_MEET 0u        // One a rank.
 #define P2P_WORD_STOP 2u        // One a rank: its engine may end.
 #define P2P_WORD_TRIGGERED 8u   // c-drv: number of the message whose event was triggered,
 #define P2P_WORD_WAITED 9u      // ... whose communication stream goes on,
@@ -61,6 +54,7 @@ typedef struct p2p_rank {
   const p2p_parameters_t* p;
   p2p_shared_t* shared;
   const stretto_host_ops_t* ops;
+  ranks_t ranks;
   p2p_result_t* result;
   stretto_client_t* client;
   const stretto_api_t* api;
@@ -70,10 +64,10 @@ typedef struct p2p_rank {
   uint64_t source, destination, words;
   uint64_t window;
   stretto_card_t card;
-  uint64_t met;
   uint64_t sent, received;
 } p2p_rank_t;
 
+ranks_t p2p_ranks(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops);
 uint64_t p2p_host_word(uint32_t index);
 uint64_t p2p_host_ring(uint32_t rank);
 stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* stream,

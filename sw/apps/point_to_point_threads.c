@@ -7,13 +7,14 @@ stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_
                                  const stretto_host_ops_t* ops, send_engine_counts_t* counts,
                                  char* error) {
   // The rank tells what is registered before it lets kernels send.
-  ops->wait(ops->context, p2p_host_word(P2P_WORD_MEET + parameters->rank), STRETTO_WAIT_AT_LEAST, 1);
+  const ranks_t ranks = p2p_ranks(parameters, ops);
+  ops->wait(ops->context, ranks_word(&ranks, ranks.rank), STRETTO_WAIT_AT_LEAST, 1);
   stretto_client_t* client = stretto_client_create(&parameters->client, ops);
   if (client == NULL) return STRETTO_ERROR_ARGUMENT;
   const stretto_status_t status =
       send_engine_run(&shared->engine[parameters->rank], client, counts, error);
   if (status != STRETTO_OK)
-    ops->store(ops->context, p2p_host_word(P2P_WORD_MEET + parameters->rank), P2P_FAILED);
+    ops->store(ops->context, ranks_word(&ranks, ranks.rank), RANKS_FAILED);
   stretto_client_destroy(client);
   return status;
 }
@@ -81,7 +82,7 @@ void p2p_callback_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
   }
   ops->unlock(ops->context, P2P_MUTEX);
   if (status != STRETTO_OK)
-    ops->store(ops->context, p2p_host_word(P2P_WORD_CONSUMED), P2P_FAILED);
+    ops->store(ops->context, p2p_host_word(P2P_WORD_CONSUMED), RANKS_FAILED);
   stretto_client_destroy(client);
 }
 
@@ -93,7 +94,7 @@ void p2p_observer_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
   for (uint64_t number = 1;; ++number) {
     for (uint32_t i = 0; i < 3; ++i) {
       if (ops->wait(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), STRETTO_WAIT_AT_LEAST,
-                    number) == P2P_FAILED) {
+                    number) == RANKS_FAILED) {
         return;
       }
       *times[i] = ops->now_ns(ops->context);

@@ -2,21 +2,20 @@
 // See ranks.h.
 #include "sw/apps/ranks.h"
 
-#define READY 1u
-#define FAILED UINT64_MAX
-
-static uint64_t word_of(const ranks_t* r, uint32_t rank) {
+uint64_t ranks_word(const ranks_t* r, uint32_t rank) {
   return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
          STRETTO_HOST_WORD_OFFSET((uint64_t)(r->first_gpu + rank), 0);
 }
 
-stretto_status_t ranks_meet(const ranks_t* r, int ready) {
-  r->ops->store(r->ops->context, word_of(r, r->rank), ready ? READY : FAILED);
+stretto_status_t ranks_meet(ranks_t* r, int ready) {
+  ++r->met;
+  r->ops->store(r->ops->context, ranks_word(r, r->rank), ready ? r->met : RANKS_FAILED);
   if (r->host_ranks == 1) return STRETTO_OK;
   stretto_status_t status = STRETTO_OK;
   for (uint32_t rank = 0; rank < r->ranks; ++rank) {
     if (rank == r->rank) continue;
-    if (r->ops->wait(r->ops->context, word_of(r, rank), STRETTO_WAIT_AT_LEAST, READY) == FAILED)
+    if (r->ops->wait(r->ops->context, ranks_word(r, rank), STRETTO_WAIT_AT_LEAST, r->met) ==
+        RANKS_FAILED)
       status = STRETTO_ERROR_STATE;
   }
   return status;

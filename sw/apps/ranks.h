@@ -14,11 +14,18 @@ typedef struct ranks {
   uint32_t rank;
   uint32_t ranks;
   uint32_t host_ranks;
+  uint64_t met;  // Times that this rank has come; begins with 0.
 } ranks_t;
 
-// Tells the others whether this rank is ready and waits until all have said so.
+#define RANKS_FAILED UINT64_MAX
+
+// Tells the others whether this rank is ready and waits until all have said so for the same time.
 // STRETTO_ERROR_STATE: another one is not, and never will be.
-stretto_status_t ranks_meet(const ranks_t* ranks, int ready);
+stretto_status_t ranks_meet(ranks_t* ranks, int ready);
+
+// The word of host memory that says how often a rank has come, or RANKS_FAILED: for threads beside the
+// ranks.
+uint64_t ranks_word(const ranks_t* ranks, uint32_t rank);
 
 // The place of `address` of this rank's GPU on another one.
 uint64_t ranks_at(const ranks_t* ranks, uint64_t address, uint32_t rank);

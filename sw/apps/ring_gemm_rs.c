@@ -284,7 +284,7 @@ static stretto_status_t set_up(program_t* g) {
 }
 
 static stretto_status_t meet(const program_t* g, int ready) {
-  const ranks_t all = all_ranks(g);
+  ranks_t all = all_ranks(g);
   return ranks_meet(&all, ready);
 }
 

@@ -4,11 +4,7 @@
 
 #include <stdio.h>
 
-#define TRY(call)                              \
-  do {                                         \
-    const stretto_status_t status_ = (call);   \
-    if (status_ != STRETTO_OK) return status_; \
-  } while (0)
+#include "sw/apps/ranks.h"
 
 typedef struct engine {
   const send_engine_setup_t* setup;
