@@ -50,12 +50,11 @@ module tracker #(
   input  logic [EntryWidth-1:0]        spill_rsp_data_i,
 
 `ifdef FORMAL
-  // The hand-over between banks and output registers, and the state, for the properties.
+  // The hand-over between banks and output registers, for the properties.
   output logic [3:0]                   formal_trigger_take_o,
-  output logic [4*WgWidth-1:0]         formal_trigger_wg_o,
+  output logic [4*(WgWidth+WfWidth+AddressWidth)-1:0] formal_trigger_o,
   output logic [3:0]                   formal_request_take_o,
-  output logic [4*WgWidth-1:0]         formal_request_wg_o,
-  output logic [339:0]                 formal_state_o,
+  output logic [4*(WgWidth+WfWidth+EntryWidth+1)-1:0] formal_request_o,
 `endif
   output logic                         idle_o,
 
@@ -107,11 +106,12 @@ module tracker #(
     logic [EntryWidth-1:0]     request_data;
     logic [19:0]               live;
 `ifdef FORMAL
-    logic [63:0]               formal_state;
     assign formal_trigger_take_o[b] = trigger_load && trigger_bank == 2'(b);
     assign formal_request_take_o[b] = request_load && request_bank == 2'(b);
-    assign formal_trigger_wg_o[b*WgWidth+:WgWidth] = trigger_wg;
-    assign formal_request_wg_o[b*WgWidth+:WgWidth] = request_wg;
+    assign formal_trigger_o[b*(WgWidth+WfWidth+AddressWidth)+:WgWidth+WfWidth+AddressWidth] =
+        {trigger_wg, trigger_wf, trigger_address};
+    assign formal_request_o[b*(WgWidth+WfWidth+EntryWidth+1)+:WgWidth+WfWidth+EntryWidth+1] =
+        {request_wg, request_wf, request_write[b], request_data};
 `endif
     logic [$clog2(Entries+1)-1:0] outstanding;
     tracker_bank #(
@@ -148,7 +148,14 @@ module tracker #(
       .response_wf_i    (spill_rsp_index_i[WfWidth-1:0]),
       .response_data_i  (spill_rsp_data_i),
 `ifdef FORMAL
-      .formal_state_o   (formal_state),
+      .formal_key_i('0), .formal_threshold_i('0), .formal_class_i('0), .formal_tracked_i('0),
+      .formal_accepted_i('0), .formal_count_i('0), .formal_lowest_i('0), .formal_done_i('0),
+      .formal_read_i('0), .formal_write_i('0), .formal_found_i('0), .formal_entry_i('0),
+      .formal_owed_i('0), .formal_taken_i('0), .formal_spilled_i('0), .formal_reading_i('0),
+      .formal_writing_i('0), .formal_stream_i('0), .formal_stream_row_i('0),
+      .formal_stream_now_i('0), .formal_books_o(), .formal_stream_o(), .formal_rank_o(),
+      .formal_full_o(), .formal_oldest_o(), .formal_next_o(), .formal_reads_o(),
+      .formal_refill_first_o(), .formal_waiting_next_o(), .formal_not_counted_o(),
 `endif
       .idle_o           (bank_idle[b]),
       .busy_o           (bank_busy[b]),
@@ -340,12 +347,5 @@ module tracker #(
   logic unused;
   assign unused = ^{update_wg_id_i[3*IdWidth+:2], update_wg_id_i[2*IdWidth+:2],
       update_wg_id_i[IdWidth+:2], update_wg_id_i[1:0]};
-
-`ifdef FORMAL
-  assign formal_state_o = 340'({gen_bank[0].formal_state, gen_bank[1].formal_state,
-      gen_bank[2].formal_state, gen_bank[3].formal_state, trigger_valid_o, spill_req_valid_o,
-      trigger_turn_q, request_turn_q, clear_q, counter_clear_q, read_pending_q, max_live_q,
-      event_first_q, config_q.enable, config_q.ways, config_q.total});
-`endif
 
 endmodule

@@ -27,6 +27,7 @@ module tracker_bank #(
   parameter int unsigned StatisticWidth = tracker_pkg::StatisticWidth,
   localparam int unsigned RowWidth = $clog2(Rows),
   localparam int unsigned WgWidth = HighWidth + RowWidth,  // A work-group id without its bank.
+  localparam int unsigned KeyWidth = WgWidth + WfWidth,    // {wg, wf}
   localparam int unsigned EntryWidth = CounterWidth + AddressWidth,
   localparam int unsigned OutstandingWidth = $clog2(Entries + 1),
   localparam int unsigned WayWidth = Ways > 1 ? $clog2(Ways) : 1,
@@ -65,21 +66,37 @@ module tracker_bank #(
   input  logic [EntryWidth-1:0]           response_data_i,
 
 `ifdef FORMAL
-  // What rules T4, T5 and T8 speak of and no port shows.
-  output logic                            formal_room_o,     // An operation may enter S1.
-  output logic                            formal_arrived_o,  // A refill waits to enter S1.
-  output logic                            formal_retry_o,    // A waiting update may try again.
-  output logic                            formal_s1_valid_o,
-  output logic                            formal_s1_refill_o,
-  output logic [WayWidth-1:0]             formal_s1_oldest_o,  // Directory of the row of S1.
-  output logic [Ways-1:0]                 formal_s1_valid_ways_o,
-  output logic [Ways-1:0]                 formal_s1_pending_o,
-  output logic                            formal_s2_spill_o,
-  output logic                            formal_s2_fresh_o,
-  output logic [WayWidth-1:0]             formal_s2_way_o,
-  output logic [WayWidth-1:0]             formal_s2_oldest_o,  // Of the row of S2.
-  output logic [QueueWidth-1:0]           formal_queue_head_o,
-  output logic [63:0]                     formal_state_o,      // Control flip-flops.
+  // Of tracker_bank_formal.svh: what the ports have seen, and what it says about that.
+  input  logic [KeyWidth-1:0]             formal_key_i,
+  input  logic [CounterWidth-1:0]         formal_threshold_i,
+  input  logic [1:0]                      formal_class_i,
+  input  logic                            formal_tracked_i,
+  input  logic                            formal_accepted_i,
+  input  logic [CounterWidth-1:0]         formal_count_i,
+  input  logic [AddressWidth-1:0]         formal_lowest_i,
+  input  logic                            formal_done_i,
+  input  logic                            formal_read_i,
+  input  logic                            formal_write_i,
+  input  logic                            formal_found_i,
+  input  logic [EntryWidth-1:0]           formal_entry_i,
+  input  logic [7:0]                      formal_owed_i,
+  input  logic [StatisticWidth-1:0]       formal_taken_i,
+  input  logic [2**KeyWidth-1:0]          formal_spilled_i,
+  input  logic [2**KeyWidth-1:0]          formal_reading_i,
+  input  logic [2**KeyWidth-1:0]          formal_writing_i,
+  input  logic [1:0]                      formal_stream_i,
+  input  logic [RowWidth-1:0]             formal_stream_row_i,
+  input  logic                            formal_stream_now_i,
+  output logic [9:0]                      formal_books_o,
+  output logic                            formal_stream_o,
+  output logic [15:0]                     formal_rank_o,
+  output logic                            formal_full_o,
+  output logic                            formal_oldest_o,
+  output logic                            formal_next_o,
+  output logic                            formal_reads_o,
+  output logic                            formal_refill_first_o,
+  output logic                            formal_waiting_next_o,
+  output logic                            formal_not_counted_o,
 `endif
   output logic                            idle_o,
   output logic                            busy_o,
@@ -93,7 +110,6 @@ module tracker_bank #(
 );
 
   localparam int unsigned TagWidth = HighWidth + WfWidth;  // {wg_id[15:8], wf_id}
-  localparam int unsigned KeyWidth = WgWidth + WfWidth;    // {wg, wf}
   localparam int unsigned IdWidth = WgWidth + 2;           // A whole work-group id.
   localparam int unsigned SpilledWidth = TagWidth + 1;     // Counts the entries of a row.
   localparam int unsigned WaitingWidth = $clog2(WaitingDepth);
@@ -597,28 +613,7 @@ module tracker_bank #(
   end
 
 `ifdef FORMAL
-  logic [RowWidth-1:0] formal_s1_row, formal_s2_row;
-  always_comb begin
-    formal_s1_row = s1_wg_q[RowWidth-1:0];
-    formal_s2_row = s2_wg_q[RowWidth-1:0];
-    formal_room_o = trigger_size_q + (TriggerWidth+1)'(s1_valid_q) +
-        (TriggerWidth+1)'(s2_valid_q) < (TriggerWidth+1)'(TriggerDepth);
-    formal_arrived_o = arrived_size_q != '0;
-    formal_retry_o = retry_q != '0;
-    formal_s1_valid_o = s1_valid_q;
-    formal_s1_refill_o = s1_refill_q;
-    formal_s1_oldest_o = used_q[formal_s1_row] ? oldest_q[formal_s1_row] : '0;
-    formal_s1_valid_ways_o = used_q[formal_s1_row] ? valid_q[formal_s1_row] : '0;
-    formal_s1_pending_o = used_q[formal_s1_row] ? pending_q[formal_s1_row] : '0;
-    formal_s2_spill_o = s2_valid_q && s2_spill_q;
-    formal_s2_fresh_o = s2_valid_q && s2_fresh_q;
-    formal_s2_way_o = s2_way_q;
-    formal_s2_oldest_o = oldest_q[formal_s2_row];
-    formal_queue_head_o = queue_head_q;
-    formal_state_o = 64'({input_valid_q, queue_head_q, queue_size_q, waiting_head_q, waiting_size_q,
-        retry_q, s1_valid_q, s2_valid_q, trigger_head_q, trigger_size_q, entry_busy_q, send_head_q,
-        send_size_q, arrived_head_q, arrived_size_q, outstanding_q, used_q});
-  end
+`include "rtl/tracker/tracker_bank_formal.svh"
 `endif
 
 endmodule
