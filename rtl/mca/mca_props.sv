@@ -257,8 +257,8 @@ module mca_props #(
       m_parked: assume ({1'b0, dram_parked_i} <= occupancy - {6'b0, dram_pop_i});
       m_compute_pushes: assume (compute <= MaxPending - PendingWidth'(compute_push_i));
       m_comm_pushes: assume (comm <= MaxPending - PendingWidth'(comm_push_i));
-      // Time goes on; clocks are skipped only when R8 allows it.
-      m_time: assume (!LongTime || (cycle_i > cycle_q && (passed == CycleWidth'(1) || cycle_i <= wake_cycle_o)));
+      // Time does not go back (it stands while the machine accesses registers); clocks are skipped only when R8 allows it.
+      m_time: assume (!LongTime || (cycle_i >= cycle_q && (passed <= CycleWidth'(1) || cycle_i <= wake_cycle_o)));
       m_no_wrap: assume (!LongTime || !(&cycle_i[CycleWidth-1:StarveWidth]));
     end
   end
@@ -323,6 +323,8 @@ module mca_props #(
     a_r7_compute: assert (!(grant_comm_o && w_compute && w_last_comm));
     // and communication that is due for one other grant at most.
     a_r7_comm: assert (!(late && overdue_q));
+    // for it has the next turn.
+    a_r7_turn: assert (!overdue_q || !w_last_comm);
 
     // R8: with idle inputs, nothing that can be seen changes before the wake cycle.
     a_r8_idle: assert (idle_o == &wake_cycle_o);
