@@ -153,8 +153,7 @@ tlm::tlm_sync_enum RequestRingPort::on_store(tlm::tlm_generic_payload& payload,
     ++counters_.refused_stores;
     payload.set_response_status(inside ? tlm::TLM_COMMAND_ERROR_RESPONSE
                                        : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    phase = tlm::BEGIN_RESP;
-    return tlm::TLM_UPDATED;
+    return tlm::TLM_COMPLETED;
   }
   ++counters_.stores;
   arriving_.push_back(&payload);
