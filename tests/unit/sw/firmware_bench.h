@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The firmware's services on a fake device, and the packets and maps that their tests send: one GPU
+// of a ring of four, an output of 5 x 3 tiles (640 x 300 elements, last column 44 wide).
+#ifndef STRETTO_TESTS_UNIT_SW_FIRMWARE_BENCH_H_
+#define STRETTO_TESTS_UNIT_SW_FIRMWARE_BENCH_H_
+
+#include "tests/unit/sw/fake_device.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+
+#include "sw/firmware/dispatch_service.h"
+#include "sw/firmware/packet_service.h"
+#include "sw/firmware/trigger_service.h"
+#include "sw/include/formats/code_object.h"
+#include "sw/include/formats/machine_types.h"
+
+namespace stretto::test {
+
+constexpr auto kGemm = static_cast<unsigned>(TrafficClass::gemm);
+constexpr auto kRs = static_cast<uint8_t>(TrafficClass::rs);
+constexpr auto kFp16 = static_cast<uint8_t>(ElementType::fp16);
+constexpr unsigned kGpu = 1;
+constexpr uint64_t kOwn = uint64_t{kGpu + 1} << STRETTO_NODE_SHIFT;
+constexpr uint64_t kPeer = uint64_t{1} << STRETTO_NODE_SHIFT;
+constexpr uint64_t kHost = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
+constexpr uint64_t kOutput = 0x200000;
+constexpr uint64_t kDescriptor = kOwn + 0x300000;
+constexpr uint32_t kPitch = 600;
+
+struct Firmware {
+  FakeDevice device;
+  shared_t shared{};
+  trigger_service_t trigger{};
+  packet_service_t packets{};
+
+  Firmware() {
+    shared.gpu_id = kGpu;
+    shared.limits = {80, 256 * 1024, 96 * 1024, 64, 32};
+    REQUIRE(gpu_init(&shared.gpu) == STRETTO_OK);
+    REQUIRE(grid_scheduler_init(&shared.scheduler, &shared.limits) == STRETTO_OK);
+    REQUIRE(dma_init(&shared.dma) == STRETTO_OK);
+    REQUIRE(trigger_service_init(&trigger, &shared) == STRETTO_OK);
+    REQUIRE(packet_service_init(&packets, &shared, &trigger) == STRETTO_OK);
+    device.writes.clear();
+  }
+
+  uint64_t signal(unsigned index) const {
+    return kHost + STRETTO_SIGNAL_OFFSET(uint64_t{kGpu}, index);
+  }
+
+  // Puts a packet into queue 0; its signal is signal(index).
+  void put(uint64_t index, stretto_packet_t packet) {
+    packet.vendor.completion_signal = signal(static_cast<unsigned>(index));
+    const uint64_t slot = kOwn + STRETTO_QUEUE_OFFSET(0) + index % STRETTO_QUEUE_PACKETS * 64;
+    for (unsigned i = 0; i < 8; ++i) device.word[slot + 8 * i] = packet.words[i];
+    device.word[packet.vendor.completion_signal] = STRETTO_SIGNAL_PENDING;
+  }
+  void ring(uint64_t index) {
+    device.word[STRETTO_DOORBELL_BASE + DOORBELL_PENDING_OFFSET] = 1;
+    device.word[STRETTO_DOORBELL_BASE + DOORBELL_VALUE_OFFSET] = index;
+    packet_service_doorbell(&packets);
+    packet_service_run(&packets);
+  }
+  int64_t status_of(unsigned index) { return static_cast<int64_t>(device.at(signal(index))); }
+
+  void kernel_ends(unsigned slot) {
+    device.word[STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET] = 1u << slot;
+    completion_service_irq(&shared, STRETTO_IRQ_GRID_SCHEDULER);
+  }
+
+  void put_descriptor(uint32_t registers_bytes = 112 * 1024) {
+    stretto_kernel_descriptor_t d{};
+    d.magic = STRETTO_KERNEL_MAGIC;
+    d.type = STRETTO_KERNEL_TENSOR;
+    d.entry = kDescriptor - 0x1000 + 0x40;
+    d.registers_bytes = registers_bytes;
+    d.lds_bytes = 32 * 1024;
+    d.private_bytes = 256;
+    d.wavefronts = 8;
+    d.kernarg_bytes = 56;
+    d.code_base = kDescriptor - 0x1000;
+    d.code_bytes = 0x2000;
+    uint64_t words[8];
+    std::memcpy(words, &d, sizeof d);
+    for (unsigned i = 0; i < 8; ++i) device.word[kDescriptor + 8 * i] = words[i];
+  }
+};
+
+inline stretto_packet_t dispatch(uint32_t work_groups, bool barrier = false) {
+  stretto_packet_t packet{};
+  packet.dispatch.header = static_cast<uint16_t>(STRETTO_PACKET_KERNEL_DISPATCH |
+                                                 (barrier ? STRETTO_PACKET_BARRIER : 0));
+  packet.dispatch.setup = 1;
+  packet.dispatch.workgroup_size_x = 8;
+  packet.dispatch.workgroup_size_y = packet.dispatch.workgroup_size_z = 1;
+  packet.dispatch.flags = STRETTO_DISPATCH_UPDATE | kGemm << STRETTO_DISPATCH_TRAFFIC_SHIFT;
+  packet.dispatch.grid_size_x = work_groups * 8;
+  packet.dispatch.grid_size_y = packet.dispatch.grid_size_z = 1;
+  packet.dispatch.kernel_object = kDescriptor;
+  packet.dispatch.kernarg_address = kOwn + 0x400000;
+  return packet;
+}
+
+inline stretto_output_config_t output() {
+  stretto_output_config_t o{};
+  o.base = kOwn + kOutput;
+  o.m = 640;
+  o.n = 300;
+  o.pitch = kPitch;
+  o.tile_m = o.tile_n = 128;
+  o.wavefronts = 8;
+  o.updates = 2;
+  o.element = kFp16;
+  o.traffic = kRs;
+  return o;
+}
+
+inline stretto_map_t tiles(uint32_t first, uint32_t count) {
+  stretto_map_t map{};
+  map.first_tile = first;
+  map.tile_count = count;
+  map.peer_base = kPeer + kOutput;
+  map.updates = 2;
+  map.allocation = STRETTO_ALLOCATION_UNCACHED;
+  return map;
+}
+
+inline void configure(Firmware& f, uint32_t work_groups = 0) {
+  const stretto_spill_table_t spill = {kOwn + 0x100000, 15 * 64, {}};
+  stretto_output_config_t o = output();
+  o.work_groups = work_groups;
+  REQUIRE(trigger_service_spill_table(&f.trigger, &spill) == STRETTO_OK);
+  REQUIRE(trigger_service_output(&f.trigger, &o) == STRETTO_OK);
+}
+
+}  // namespace stretto::test
+
+#endif  // STRETTO_TESTS_UNIT_SW_FIRMWARE_BENCH_H_

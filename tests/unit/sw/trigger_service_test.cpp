@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the trigger service turn maps of tiles and rectangles into ranges, DMA regions and
+// a programmed Tracker, in the order in which they may be found, and refuse what it must with a
+// status? State space: maps of the output of firmware_bench.h, and resets. Fault injection: each
+// guard once.
+#include "tests/unit/sw/firmware_bench.h"
+
+using namespace stretto::test;
+
+namespace {
+
+uint64_t range_field(FakeDevice& device, uint64_t offset, unsigned index) {
+  return device.at(STRETTO_RANGE_TABLE_BASE + offset +
+                   index * uint64_t{RANGE_TABLE_ENTRY_BASE_STRIDE});
+}
+
+}  // namespace
+
+TEST_CASE("a chunk that begins and ends inside tile rows becomes three rectangles") {
+  Firmware f;
+  configure(f);
+  // Tiles 2 .. 9 of 5 x 3: (0, 2); rows 1, 2; (3, 0). The last column is 44 elements wide.
+  const stretto_map_t map = tiles(2, 8);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_BASE_OFFSET, 0) == kOwn + kOutput + 512);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 0) == 88);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROWS_OFFSET, 0) == 128);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) == kPeer + kOutput + 512);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_BASE_OFFSET, 1) == kOwn + kOutput + 128 * kPitch);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 1) == 600);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROWS_OFFSET, 1) == 256);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_BASE_OFFSET, 2) == kOwn + kOutput + 384 * kPitch);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 2) == 256);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_ROWS_OFFSET, 2) == 128);
+  // Valid, dma, update, tracked, uncached.
+  for (unsigned i = 0; i < 3; ++i)
+    CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, i) ==
+          (1 | 2 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
+  CHECK(f.trigger.ranges.used == 3);
+}
+
+TEST_CASE("T3-DMA-01, -07: the DMA region of a chunk is armed before its stores can find a range") {
+  Firmware f;
+  configure(f);
+  const stretto_map_t map = tiles(3, 3);
+  f.device.writes.clear();
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
+  CHECK(f.device.position(STRETTO_DMA_BASE + DMA_REGION_CONTROL_OFFSET) <
+        f.device.position(STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_ENTRY_FLAGS_OFFSET));
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_RANGE_OFFSET) == (3 | uint64_t{3} << 32));
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_PEER_OFFSET) == kPeer + kOutput);
+  CHECK(f.shared.regions_mapped[0] == 1);
+}
+
+TEST_CASE(
+    "the Tracker is armed with thresholds before any chunk is mapped, and told the remote chunk") {
+  Firmware f;
+  configure(f);
+  // The first write to control stops it, the one after the thresholds starts it.
+  REQUIRE(f.device.writes.back().address == STRETTO_TRACKER_BASE + TRACKER_CONTROL_OFFSET);
+  CHECK(f.device.position(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET_AT(7)) <
+        f.device.writes.size() - 1);
+  CHECK((f.device.at(STRETTO_TRACKER_BASE + TRACKER_CONTROL_OFFSET) & 1) == 1);
+  const stretto_map_t map = tiles(12, 3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED,
+                              &map) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_UNTRACKED_OFFSET) == (12 | uint64_t{3} << 32));
+  CHECK(f.trigger.regions == 0);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_FLAGS_OFFSET, 0) ==
+        (1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
+}
+
+TEST_CASE("the own chunk has a region that only counts completion") {
+  Firmware f;
+  configure(f);
+  const stretto_map_t map = tiles(0, 3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED,
+                              &map) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_PEER_OFFSET) == 0);
+  CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) == 0);
+}
+
+TEST_CASE(
+    "T3-AGC-01: gathered tiles raise events, have no DMA region, and are forgotten by a reset") {
+  Firmware f;
+  configure(f);
+  const uint32_t flags =
+      STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT;
+  stretto_map_t map = tiles(6, 4);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_EVENT_OFFSET) == (6 | uint64_t{4} << 32));
+  CHECK(f.trigger.regions == 0);
+  map = tiles(0, 3);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) ==
+        STRETTO_ERROR_TABLE_FULL);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TRACKED, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags & ~STRETTO_MAP_TILES, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_EVENT_OFFSET) == 0);
+}
+
+TEST_CASE("T3-AGC-02: gates are mapped to tiles, closed, and those that are there opened") {
+  Firmware f;
+  configure(f);
+  stretto_gates_t gates = {6, 1, 2, 0, {}};
+  CHECK(trigger_service_gates(&f.trigger, &gates) ==
+        STRETTO_ERROR_STATE);  // No tile raises events.
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  stretto_output_config_t o = output();
+  o.tile_m = 16;  // 40 x 3 tiles.
+  o.wavefronts = 1;
+  const stretto_spill_table_t spill = {kOwn + 0x100000, 120 * 64, {}};
+  REQUIRE(trigger_service_spill_table(&f.trigger, &spill) == STRETTO_OK);
+  REQUIRE(trigger_service_output(&f.trigger, &o) == STRETTO_OK);
+  const stretto_map_t map = tiles(0, 120);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT,
+                              &map) == STRETTO_OK);
+  REQUIRE(trigger_service_gates(&f.trigger, &gates) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_EVENT_MAP_OFFSET) == (6 | uint64_t{120} << 32));
+  const uint64_t set = STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_GATE_SET_OFFSET;
+  const uint64_t clear = STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_GATE_CLEAR_OFFSET;
+  const auto& writes = f.device.writes;
+  REQUIRE(writes.size() > 3);
+  CHECK(writes[writes.size() - 3].address == clear);
+  CHECK(writes[writes.size() - 2].address == set);
+  CHECK(writes[writes.size() - 2].value == 1);
+  CHECK(writes[writes.size() - 1].value == 2);
+  gates.tiles_per_gate = 0;
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_ARGUMENT);
+  gates = {6, 1000, 25, 0, {}};
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_ARGUMENT);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_EVENT_MAP_OFFSET) == 0);
+}
+
+TEST_CASE("T3-AGC-02: several wavefronts a tile, and more gates than there are, are refused") {
+  Firmware f;
+  configure(f);
+  const stretto_map_t map = tiles(0, 15);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT,
+                              &map) == STRETTO_OK);
+  const stretto_gates_t gates = {3, 0, 0, 0, {}};
+  CHECK(trigger_service_gates(&f.trigger, &gates) == STRETTO_ERROR_STATE);
+  CHECK(gpu_set_event_map(&f.shared.gpu, 1, 1024) == STRETTO_OK);
+  CHECK(gpu_set_event_map(&f.shared.gpu, 1, 1025) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("T3-AGC: tiles that are ready get a DMA region a peer and no range") {
+  Firmware f;
+  configure(f);
+  stretto_map_t map = tiles(3, 5);
+  const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_READY;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);
+  map.peer_base += uint64_t{2} << STRETTO_NODE_SHIFT;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);
+  CHECK(f.trigger.regions == 2);
+  CHECK(f.trigger.runs == 0);
+  CHECK(f.trigger.ranges.used == 0);
+  CHECK((f.device.at(STRETTO_DMA_BASE + DMA_REGION_CONTROL_OFFSET_AT(1)) &
+         DMA_REGION_CONTROL_READY_MASK) != 0);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, flags, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_READY, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("T3-SPLITK-01: the work-groups of the kernel give the local updates of an element") {
+  // 5 x 3 tiles; 45 work-groups add three times, one more update comes in: 16 rows x 128 x 4.
+  Firmware f;
+  configure(f, 45);
+  CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET) == 0x2000200020002000);
+  // As many work-groups as tiles are no split.
+  Firmware whole;
+  configure(whole, 15);
+  CHECK(whole.device.at(STRETTO_TRACKER_BASE + TRACKER_THRESHOLD_OFFSET) == 0x1000100010001000);
+  // A grid that does not divide among the tiles is no split.
+  REQUIRE(trigger_service_reset(&whole.trigger, false) == STRETTO_OK);
+  stretto_output_config_t o = output();
+  o.work_groups = 40;
+  CHECK(trigger_service_output(&whole.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("T3-SPLITK-02: what three work-groups a tile write carries the id of the tile") {
+  Firmware f;
+  configure(f, 45);
+  f.put_descriptor();
+  const job_t job = {0, 0};
+  stretto_packet_t packet = dispatch(45);
+  REQUIRE(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
+  CHECK((f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) & GPU_CONTEXT_FLAGS_SPLIT_MASK) ==
+        3 << GPU_CONTEXT_FLAGS_SPLIT_SHIFT);
+  // As many as the thresholds count, or the tiles would never be complete, or too early.
+  packet = dispatch(15);
+  CHECK(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_ERROR_ARGUMENT);
+  // A kernel whose stores are not updates has nothing to do with it, nor has any after a reset.
+  packet.dispatch.flags = 0;
+  CHECK(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  packet = dispatch(15);
+  CHECK(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
+}
+
+TEST_CASE("maps that cannot be are refused, each with its status") {
+  Firmware f;
+  const uint32_t flags = STRETTO_MAP_TILES | STRETTO_MAP_UPDATE;
+  stretto_map_t map = tiles(0, 3);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) ==
+        STRETTO_ERROR_STATE);  // no output
+  configure(f);
+  CHECK(trigger_service_map(nullptr, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags | 1u << 9, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_UPDATE, &map) ==
+        STRETTO_ERROR_ARGUMENT);
+  map.tile_count = 0;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
+  map = tiles(14, 2);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_UNMAPPED);
+  map = tiles(0, 3);
+  map.updates = 3;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
+  map = tiles(0, 3);
+  map.peer_base = kOwn + kOutput;  // this GPU is not its own peer
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_UNMAPPED);
+  map = tiles(0, 3);
+  map.allocation = 3;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
+  map = tiles(0, 3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);
+  map = tiles(2, 2);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_OVERLAP);
+  map = tiles(3, 3);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) == STRETTO_OK);
+  map = tiles(6, 3);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, flags, &map) ==
+        STRETTO_ERROR_TABLE_FULL);
+  CHECK(f.trigger.ranges.used == 2);
+}
+
+TEST_CASE("a map that the range table refuses leaves no DMA region behind") {
+  Firmware f;
+  configure(f);
+  f.device.on_write[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(1)] =
+      [&f](uint64_t) {
+        f.device.word[STRETTO_RANGE_TABLE_BASE + RANGE_TABLE_STATUS_OFFSET] =
+            RANGE_TABLE_STATUS_OVERLAP_MASK;
+      };
+  const stretto_map_t map = tiles(1, 7);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, STRETTO_MAP_TILES, &map) ==
+        STRETTO_ERROR_OVERLAP);
+  CHECK(f.trigger.ranges.used == 0);
+  CHECK(f.trigger.regions == 0);
+  CHECK(f.shared.regions_mapped[0] == 0);
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_CONTROL_OFFSET) == 0);
+}
+
+TEST_CASE("outputs and spill tables that do not fit are refused") {
+  Firmware f;
+  stretto_output_config_t o = output();
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_UNMAPPED);  // no spill table yet
+  stretto_spill_table_t spill = {kPeer + 0x100000, 15 * 64, {}};
+  CHECK(trigger_service_spill_table(&f.trigger, &spill) == STRETTO_ERROR_UNMAPPED);
+  spill.base = kOwn + 0x100020;
+  CHECK(trigger_service_spill_table(&f.trigger, &spill) == STRETTO_ERROR_ARGUMENT);
+  configure(f);
+  o.base = kPeer + kOutput;
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_UNMAPPED);
+  o = output();
+  o.pitch = 598;
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+  o = output();
+  o.m = 0;
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+  o = output();
+  o.m = 641;  // one tile row more than the spill table holds
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_UNMAPPED);
+}
+
+TEST_CASE("rectangles need memory of a GPU, bytes, and come before tiles") {
+  Firmware f;
+  stretto_map_t map{};
+  map.base = kOwn + 0x500000;
+  map.row_bytes = 4096;
+  map.rows = 1;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_OK);
+  map.base = kPeer + 0x500000;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_ERROR_UNMAPPED);
+  map.peer_base = kPeer + 0x500000;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, 0, &map) == STRETTO_OK);
+  map.peer_base = kHost;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, 0, &map) == STRETTO_ERROR_UNMAPPED);
+  map.base = kHost;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, STRETTO_MAP_UPDATE, &map) ==
+        STRETTO_ERROR_UNMAPPED);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_REMOTE_MAP, 0, &map) == STRETTO_OK);
+  map.base = kOwn + STRETTO_GPU_MEMORY_LIMIT - 8;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_ERROR_UNMAPPED);
+  map.row_bytes = 0;
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
+  Firmware f;
+  stretto_map_t allocation{};
+  allocation.base = kOwn + kOutput;
+  allocation.row_bytes = 640 * kPitch;
+  allocation.rows = 1;
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &allocation) == STRETTO_OK);
+  configure(f);
+  const stretto_map_t map = tiles(0, 15);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &map) == STRETTO_OK);
+  REQUIRE(f.trigger.ranges.used == 2);
+  CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &allocation) ==
+        STRETTO_ERROR_STATE);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(f.trigger.ranges.used == 1);
+  CHECK(f.trigger.regions == 0);
+  CHECK(f.shared.regions_mapped[0] == 0);
+  CHECK((f.device.at(STRETTO_TRACKER_BASE + TRACKER_CONTROL_OFFSET) & 1) == 0);
+  REQUIRE(trigger_service_reset(&f.trigger, true) == STRETTO_OK);
+  CHECK(f.trigger.ranges.used == 0);
+}
+
+TEST_CASE(
+    "a reset waits for the Tracker's last memory answers and gives up on one that stays busy") {
+  Firmware f;
+  configure(f);
+  int busy = 5;
+  f.device.on_read[STRETTO_TRACKER_BASE + TRACKER_STATUS_OFFSET] = [&] {
+    return busy-- > 0 ? uint64_t{1} : uint64_t{0};
+  };
+  CHECK(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  busy = 1000000;
+  CHECK(trigger_service_reset(&f.trigger, false) == STRETTO_ERROR_STATE);
+}
