@@ -28,6 +28,13 @@ struct Kernel {
 
   unsigned first_position() const { return (start + skip) % count; }
 };
+// All `count` work-groups of a grid.
+inline Kernel kernel(const Needs& needs, unsigned count) {
+  Kernel k;
+  k.needs = needs;
+  k.count = k.grid = count;
+  return k;
+}
 struct WorkGroup {
   unsigned cu, slot, id;
 };

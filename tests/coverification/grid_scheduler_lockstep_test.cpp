@@ -11,6 +11,7 @@ namespace {
 
 using test::Gpu;
 using test::Kernel;
+using test::kernel;
 using test::Needs;
 using test::WorkGroup;
 
@@ -38,8 +39,7 @@ TEST_CASE(
 
 TEST_CASE("one work-group is placed a clock, the first two clocks after the launch") {
   Gpu g;
-  Kernel k;
-  k.count = k.grid = 80;
+  Kernel k = kernel({}, 80);
   g.launch(0, k);
   CHECK(g.placed.empty());
   g.step();
@@ -58,9 +58,7 @@ TEST_CASE("each of the four resources limits a unit") {
        {Row{{100, 1, 1}, 2}, Row{{1, 32, 1}, 3}, Row{{1, 1, 16}, 4}, Row{{1, 1, 1}, 5}}) {
     Gpu g;
     g.configure(3, 256, 96, 64, 5);
-    Kernel k;
-    k.needs = row.needs;
-    k.count = k.grid = 100;
+    Kernel k = kernel(row.needs, 100);
     g.launch(0, k);
     g.steps(60);
     CHECK(g.placed.size() == 3 * row.fit);
@@ -74,8 +72,7 @@ TEST_CASE("each of the four resources limits a unit") {
 TEST_CASE(
     "first_wg_done and kernel_done come with the edge that takes the first and the last end") {
   Gpu g;
-  Kernel k;
-  k.count = k.grid = 3;
+  Kernel k = kernel({}, 3);
   g.launch(1, k);
   g.write(GRID_SCHEDULER_IRQ_ENABLE_OFFSET, 0x02);
   g.steps(10);
@@ -99,9 +96,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a launch that could never be placed is refused and raises done") {
-  Kernel good;
-  good.needs = {10, 10, 1};
-  good.count = good.grid = 10;
+  Kernel good = kernel({10, 10, 1}, 10);
   std::vector<Kernel> bad(7, good);
   bad[0].needs.registers_kib = 257;
   bad[1].needs.lds_kib = 97;
@@ -125,9 +120,7 @@ TEST_CASE("a launch that could never be placed is refused and raises done") {
 TEST_CASE("the higher priority is served first and equals take turns") {
   Gpu g;
   g.configure(1, 256, 96, 8, 32);
-  Kernel low;
-  low.needs = {1, 1, 8};
-  low.count = low.grid = 100;
+  Kernel low = kernel({1, 1, 8}, 100);
   g.launch(0, low);
   g.steps(4);  // Fills the unit.
   Kernel high = low;
@@ -147,12 +140,8 @@ TEST_CASE("the higher priority is served first and equals take turns") {
 TEST_CASE("a small kernel runs beside a big one that does not fit") {
   Gpu g;
   g.configure(2, 256, 96, 64, 32);
-  Kernel big;
-  big.needs = {200, 10, 8};
-  big.count = big.grid = 10;
-  Kernel small;
-  small.needs = {50, 10, 8};
-  small.count = small.grid = 2;
+  Kernel big = kernel({200, 10, 8}, 10);
+  Kernel small = kernel({50, 10, 8}, 2);
   g.launch(0, big);
   g.steps(10);
   CHECK(g.placed.size() == 2);
@@ -164,9 +153,7 @@ TEST_CASE("a small kernel runs beside a big one that does not fit") {
 TEST_CASE("a drained work-group frees its unit and is not counted as finished") {
   Gpu g;
   g.configure(1, 256, 96, 8, 32);
-  Kernel k;
-  k.needs = {1, 1, 8};
-  k.count = k.grid = 2;
+  Kernel k = kernel({1, 1, 8}, 2);
   g.launch(0, k);
   g.steps(5);
   REQUIRE(g.placed.size() == 1);
@@ -182,12 +169,8 @@ TEST_CASE("in order of launch a kernel waits until all of the one before is plac
   Gpu g;
   g.configure(2, 256, 96, 64, 32);
   g.write(GRID_SCHEDULER_POLICY_OFFSET, GRID_SCHEDULER_POLICY_ORDER_LAUNCH);
-  Kernel big;
-  big.needs = {200, 10, 8};
-  big.count = big.grid = 3;
-  Kernel small;
-  small.needs = {50, 10, 8};
-  small.count = small.grid = 2;
+  Kernel big = kernel({200, 10, 8}, 3);
+  Kernel small = kernel({50, 10, 8}, 2);
   g.launch(3, big);
   g.launch(1, small);
   g.steps(10);
@@ -204,9 +187,7 @@ TEST_CASE("two arbiters pair the classes on units, one arbiter does not") {
     g.configure(4, 256, 96, 64, 32);
     g.write(GRID_SCHEDULER_POLICY_OFFSET,
             two ? STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, 1) : 0);
-    Kernel simt;
-    simt.needs = {8, 8, 4};
-    simt.count = simt.grid = 2;
+    Kernel simt = kernel({8, 8, 4}, 2);
     Kernel tensor = simt;
     tensor.needs.tensor = 1;
     g.fill(0, simt);
@@ -226,9 +207,7 @@ TEST_CASE("two arbiters each walk the units on their own and take turns") {
   Gpu g;
   g.configure(4, 256, 96, 64, 32);
   g.write(GRID_SCHEDULER_POLICY_OFFSET, STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, 1));
-  Kernel simt;
-  simt.needs = {1, 1, 1};
-  simt.count = simt.grid = 30;
+  Kernel simt = kernel({1, 1, 1}, 30);
   Kernel tensor = simt;
   tensor.needs.tensor = 1;
   g.launch(0, simt);
@@ -246,9 +225,7 @@ TEST_CASE("two arbiters each walk the units on their own and take turns") {
 TEST_CASE("a pipeline is placed as one, after waiting until all of it fits") {
   Gpu g;
   g.configure(2, 256, 96, 16, 32);
-  Kernel filler;
-  filler.needs = {1, 1, 8};
-  filler.count = filler.grid = 1;
+  Kernel filler = kernel({1, 1, 8}, 1);
   g.launch(7, filler);
   g.steps(6);
   REQUIRE(g.placed.size() == 1);
@@ -270,9 +247,7 @@ TEST_CASE("a pipeline is placed as one, after waiting until all of it fits") {
 }
 
 TEST_CASE("a pipeline that can never be placed is refused as a whole, with the reason") {
-  Kernel good;
-  good.needs = {10, 10, 8};
-  good.count = good.grid = 2;
+  Kernel good = kernel({10, 10, 8}, 2);
   std::vector<std::pair<Kernel, uint64_t>> rows(5, {good, 0});
   rows[0].first.needs.lds_kib = 97;
   rows[0].second = GRID_SCHEDULER_SLOT_STATE_REASON_NEEDS;
@@ -304,9 +279,7 @@ TEST_CASE("a pipeline that can never be placed is refused as a whole, with the r
 TEST_CASE("a pipeline that just fits the empty units is placed") {
   Gpu g;
   g.configure(2, 256, 96, 64, 32);
-  Kernel stage;
-  stage.needs = {10, 10, 8};
-  stage.count = stage.grid = 8;
+  Kernel stage = kernel({10, 10, 8}, 8);
   g.fill(0, stage);
   g.fill(1, stage);
   g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x03);
@@ -337,9 +310,7 @@ TEST_CASE("a slot whose work-groups end while its pipeline is being placed can b
 TEST_CASE("a second pipeline, or one with a slot in use, is refused as busy") {
   Gpu g;
   g.configure(1, 256, 96, 8, 32);
-  Kernel k;
-  k.needs = {1, 1, 8};
-  k.count = k.grid = 1;
+  Kernel k = kernel({1, 1, 8}, 1);
   g.launch(0, k);
   g.steps(5);
   for (const unsigned slot : {1u, 2u, 3u}) g.fill(slot, k);
@@ -357,9 +328,7 @@ TEST_CASE("a waiting pipeline holds back lower priorities and no others") {
   for (const unsigned priority : {0u, 1u}) {
     Gpu g;
     g.configure(2, 256, 96, 16, 32);
-    Kernel k;
-    k.needs = {1, 1, 8};
-    k.count = k.grid = 1;
+    Kernel k = kernel({1, 1, 8}, 1);
     g.launch(0, k);
     g.steps(5);
     k.needs.priority = priority;
@@ -415,8 +384,7 @@ TEST_CASE("a preempted kernel places nothing more, and a launch with skip resume
 
 TEST_CASE("drained work-groups are reported by id, and the units are asked for them") {
   Gpu g;
-  Kernel k;
-  k.count = k.grid = 4;
+  Kernel k = kernel({}, 4);
   g.launch(1, k);
   g.steps(10);
   g.preempt(1, true);
@@ -497,8 +465,7 @@ TEST_CASE("gates that were opened before the launch count until they are closed"
     Gpu g;
     g.write(GRID_SCHEDULER_GATE_SET_OFFSET, 5);
     if (close) g.write(GRID_SCHEDULER_GATE_CLEAR_OFFSET, 0);
-    Kernel k;
-    k.count = k.grid = 6;
+    Kernel k = kernel({}, 6);
     k.start = 5;
     k.batch = 1;
     g.launch(0, k);
@@ -509,9 +476,7 @@ TEST_CASE("gates that were opened before the launch count until they are closed"
 
 TEST_CASE("the use of a unit can be read") {
   Gpu g;
-  Kernel k;
-  k.needs = {100, 20, 3};
-  k.count = k.grid = 82;
+  Kernel k = kernel({100, 20, 3}, 82);
   g.launch(0, k);
   g.steps(90);
   CHECK(g.read(static_cast<uint16_t>(GRID_SCHEDULER_UNIT_USE_OFFSET_AT(1))) ==

@@ -370,7 +370,7 @@ TEST_CASE("random traffic with resets in mid-flight meets every bin") {
   Traffic traffic(62, true);
   traffic.run(test::coverification_cycles());
   CHECK(traffic.bins().empty() == "");
-  CHECK(traffic.bins().rules_without_bin("rtl/grid_scheduler/README.md") == "");
+  CHECK(traffic.bins().rules_without_bin(STRETTO_SOURCE_DIR "/rtl/grid_scheduler/README.md") == "");
   traffic.bins().report();
 }
 

@@ -5,13 +5,12 @@
 //   uint64_t& starved = bins.bin("R4: communication goes first because it starved");
 //   for (uint64_t i = 0; i < coverification_cycles(); ++i) {
 //     ...
-//     starved += out.grant_comm && compute_was_pending;  // A counter: nothing to look up in the
-//     loop.
+//     starved += out.grant_comm && compute_was_pending;  // A counter: nothing to look up.
 //   }
 //   bins.report();
-//   CHECK(bins.empty() == "");                                     // Names of bins that nothing
-//   hit. CHECK(bins.rules_without_bin("rtl/mca/README.md") == "");      // Rules that nobody looks
-//   for.
+//   CHECK(bins.empty() == "");  // Names of bins that nothing hit.
+//   // Rules that nobody looks for.
+//   CHECK(bins.rules_without_bin(STRETTO_SOURCE_DIR "/rtl/mca/README.md") == "");
 //
 // Invariants: (1) a reference that bin() returned stays valid as long as its CoverageBins; (2) a
 // name is declared once and begins with a rule, "R4: ".
