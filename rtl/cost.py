@@ -68,16 +68,21 @@ def readme_is_right(block, cost, update):
     return True
 
 
+def refuse(why):
+    print(f"cost.sh: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
 def main():
     options = [word for word in sys.argv[1:] if word.startswith("-")]
     wanted = [word for word in sys.argv[1:] if word not in options]
     blocks = [path.parent.name for path in sorted(ROOT.glob("rtl/*/*.f")) if path.stem == path.parent.name]
     for word in options:
         if word not in ("--json", "--update"):
-            sys.exit(f"cost.sh: no option {word}")
+            refuse(f"no option {word}; there are: --json, --update, --help")
     for word in wanted:
         if word not in blocks:
-            sys.exit(f"cost.sh: no block {word}; there are: {', '.join(blocks)}")
+            refuse(f"no block {word}; there are: {', '.join(blocks)}")
     if "--json" not in options:
         print(f"{'block':<16} {'memory bits':>12} {'gates':>9} {'flip-flops':>11}", flush=True)
     costs = {}

@@ -11,5 +11,9 @@
 # inverters and multiplexers after abc; flip-flops: with enable or synchronous reset counted as one. Every module
 # is synthesized by itself and counts as often as it is instantiated.
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 command -v yosys >/dev/null || { echo "cost.sh: yosys is missing: bash platform/install.sh" >&2; exit 2; }
 exec python3 "$(dirname "${BASH_SOURCE[0]}")/cost.py" "$@"

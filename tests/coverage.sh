@@ -11,6 +11,10 @@
 # tests/coverification/exclusions.txt. In results/coverage/: summary.txt, annotated/ (the sources, each line with its count),
 # logs and data of each test.
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . platform/steps.sh
 steps_total=4
@@ -20,7 +24,7 @@ out=$PWD/results/coverage
 cycles=1000000
 if [ "${1:-}" = --cycles ]; then
   cycles=${2:-}
-  [[ $cycles =~ ^[1-9][0-9]*$ ]] || { echo "coverage.sh: --cycles: a number of clocks" >&2; exit 2; }
+  [[ $cycles =~ ^[1-9][0-9]{0,14}$ ]] || { echo "coverage.sh: --cycles $cycles: a number of clocks, below 10^15" >&2; exit 2; }
   shift 2
 fi
 blocks=("$@")

@@ -23,6 +23,10 @@ usage() {
   sed -n 's/^#   \(bash .*\)/usage: \1/p' "$0" >&2
   exit 2
 }
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 while [ $# -ne 0 ]; do
   [ $# -ge 2 ] || usage "$1: an option and its value"
   case $1 in
@@ -33,8 +37,8 @@ while [ $# -ne 0 ]; do
   esac
   shift 2
 done
-[[ $cycles =~ ^[1-9][0-9]*$ ]] || usage "--cycles $cycles: a number of clocks"
-[[ $seed =~ ^[0-9]+$ ]] || usage "--seed $seed: a number"
+[[ $cycles =~ ^[1-9][0-9]{0,14}$ ]] || usage "--cycles $cycles: a number of clocks, below 10^15"
+[[ $seed =~ ^[0-9]{1,19}$ ]] || usage "--seed $seed: a number below 10^19"
 [ ${#blocks[@]} -ne 0 ] || blocks=(mca tracker request_ring grid_scheduler)
 tests=()
 for block in "${blocks[@]}"; do

@@ -432,14 +432,19 @@ def main():
     global slots
     slots = threading.Semaphore(options.jobs)
     root = options.root.resolve()
+    if not (root / "rtl").is_dir():
+        parser.error(f"--root {options.root}: no folder rtl in it")
     folders, bare = find_blocks(root)
     unknown = [name for name in options.blocks if name not in folders]
     if unknown:
         parser.error(f"no properties for {', '.join(unknown)}; there are: {', '.join(folders) or 'none'}")
-    if options.keep and options.keep.exists() and any(options.keep.iterdir()):
-        parser.error(f"{options.keep} is not empty")
-    work = options.keep.resolve() if options.keep else pathlib.Path(tempfile.mkdtemp(prefix="stretto_formal_"))
-    work.mkdir(parents=True, exist_ok=True)
+    try:
+        work = options.keep.resolve() if options.keep else pathlib.Path(tempfile.mkdtemp(prefix="stretto_formal_"))
+        work.mkdir(parents=True, exist_ok=True)
+        if any(work.iterdir()):
+            parser.error(f"{work} is not empty")
+    except OSError as error:
+        parser.error(f"--keep: {error}")
     begin = time.monotonic()
     failed, summary, jobs, blocks = [], {}, [], []
     for name in options.blocks or folders:
