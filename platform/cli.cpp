@@ -161,6 +161,8 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   for (const std::string& text : impl) set_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
   options.waves_limit_mib = static_cast<uint32_t>(whole("waves-limit", waves_limit, 1, 65536));
+  if (!values["waves-limit"].defaulted() && options.waves.empty())
+    throw UserError("--waves-limit limits what --waves writes, and there is no --waves");
   options.seed = whole("seed", seed, 0, std::numeric_limits<uint64_t>::max());
   if (values.count("time-limit") != 0) options.time_limit_s = seconds("time-limit", time_limit);
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {

@@ -41,12 +41,13 @@ class FstWaves final : public Waves {
   void emit(Time before);
   void emit_value(size_t stream, uint32_t signal, const std::string& value);
   void go_to(Time time);
-  void end_section();
+  void end_section(Time next);
   void finish(Time end);
 
   const WavesSpec spec_;
-  const Time lead_;  // How long before the window recording begins.
-  Time margin_ = 0;  // A clock at `now` may still record this much earlier.
+  const Time lead_;               // How long before the window recording begins.
+  const uint64_t section_limit_;  // Of section_bytes_, which are before compression.
+  Time margin_ = 0;               // A clock at `now` may still record this much earlier.
   std::vector<std::unique_ptr<WaveStream>> streams_;
   void* fst_ = nullptr;
   std::vector<std::vector<fstHandle>> handles_;  // [stream][signal]; 0 = not declared.
@@ -61,7 +62,9 @@ class FstWaves final : public Waves {
 };
 
 FstWaves::FstWaves(WavesSpec spec)
-    : spec_(std::move(spec)), lead_(2 * (spec_.lookahead + kMicrosecond)) {
+    : spec_(std::move(spec)),
+      lead_(2 * (spec_.lookahead + kMicrosecond)),
+      section_limit_(std::min(kSectionBytes, spec_.limit_bytes / 8)) {
   std::error_code ignored;
   std::filesystem::remove(spec_.file, ignored);
   std::filesystem::remove(spec_.file + ".hier", ignored);
@@ -133,14 +136,14 @@ void FstWaves::advance(Time now) {
   }
   const Time safe = now - std::min(now, margin_);
   emit(std::min(safe, spec_.request.to));
+  if (finished_) return;
   if (safe >= spec_.request.to) {
     finish(spec_.request.to);
     return;
   }
-  if (section_bytes_ == 0) return;
-  if (section_bytes_ >= std::min(kSectionBytes, spec_.limit_bytes / 8) ||
+  if (section_bytes_ != 0 && safe > last_ &&
       std::chrono::steady_clock::now() - section_begin_ >= kSectionTime) {
-    end_section();
+    end_section(safe);
   }
 }
 
@@ -190,6 +193,8 @@ void FstWaves::emit(Time before) {
     for (auto& [signal, value] : last) {
       std::string& current = streams_[i]->values()[signal];
       if (current == value) continue;
+      if (last_ != time && section_bytes_ >= section_limit_) end_section(time);
+      if (finished_) return;
       if (last_ != time) go_to(time);
       current = std::move(value);
       emit_value(i, signal, current);
@@ -199,14 +204,18 @@ void FstWaves::emit(Time before) {
   }
 }
 
-void FstWaves::end_section() {
+// The file has the section when time goes on to `next`, and is finished if it is then too large.
+void FstWaves::end_section(Time next) {
+  const Time end = last_;
   fstWriterFlushContext(fst_);
+  go_to(next);
   section_bytes_ = 0;
   section_begin_ = std::chrono::steady_clock::now();
   std::error_code unknown;
   const uint64_t bytes = std::filesystem::file_size(spec_.file, unknown);
   if (unknown || bytes < spec_.limit_bytes) return;
   cut_ = true;
+  last_ = end;
   finish(last_);
   std::fprintf(stderr,
                "stretto: %s reached --waves-limit %llu MiB at %.3f us of the machine; later waves "
@@ -230,7 +239,7 @@ void FstWaves::close(Time now) {
   if (finished_) return;
   if (recording_) {
     if (now > spec_.request.from) emit(spec_.request.to);
-    finish(last_);
+    if (!finished_) finish(last_);
   }
   if (window_begun_) return;
   std::error_code ignored;

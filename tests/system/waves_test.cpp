@@ -148,6 +148,22 @@ TEST_CASE("bad requests are refused in one line before anything runs") {
   CHECK_THAT(refusal("--waves ''"), Contains("must not be empty"));
   CHECK_THAT(refusal("--waves mca --impl mca=model"), Contains("no RTL to look at"));
   CHECK_THAT(refusal("--waves mca --waves-limit 0"), Contains("1..65536"));
+  CHECK_THAT(refusal("--waves-limit 1"), Contains("there is no --waves"));
+}
+
+TEST_CASE("a file that reaches its limit ends there and can be read") {
+  const Scratch scratch;
+  const Finished run =
+      run_stretto(kSmall + "--waves gpu*.all --waves-limit 1 --out " + scratch.path + "/r");
+  INFO(run.output);
+  REQUIRE(run.status == 0);
+  CHECK(run.says("reached --waves-limit 1 MiB"));
+  const std::string file = scratch.path + "/r/waves.fst";
+  // The limit, the names, and one section of at most an eighth.
+  CHECK(std::filesystem::file_size(file) < (uint64_t{5} << 20) / 4);
+  const FstFile fst(file);
+  CHECK(fst.end() > fst.begin());
+  CHECK_FALSE(fst.rises("gpu0.tracker.clk_i").empty());
 }
 
 TEST_CASE("without the traced executable the message says how to build it") {
