@@ -16,6 +16,9 @@ constexpr double kNoSlowdown = 1.05;  // "Near zero": within this.
 constexpr unsigned kGpus = 8;
 constexpr const char* kDriven = "loop-s";     // G-Drv-S in a loop kernel.
 constexpr const char* kBaseline = "launched";  // PT-TRT: a kernel an operator, NCCL.
+constexpr const char* kMegatron = "launched-after";  // Megatron-LM: likewise, reduction after back-propagation.
+constexpr const char* kPcie = "pcie";
+constexpr const char* kNvlink = "nvlink";
 
 Measured none(std::string note = "") { return {std::nullopt, false, std::move(note), false}; }
 
@@ -142,11 +145,16 @@ Measured measure_r35(const GpuDrivenResults& r) {
 // Compute or communication, whichever suffers more. "Up to": at most the published value, and a slowdown at all.
 Measured slowdown(const GpuDrivenResults& r, const std::string& kernel, double published) {
   const auto mmio = r.interference.find(kernel + "-mmio"), gdma = r.interference.find(kernel + "-gdma");
+  const auto full = r.interference.find(kernel + "-mmio-full");
   if (mmio == r.interference.end()) return none();
   std::string note = text("kernel %.3f, all-gather %.3f by copy kernels", mmio->second.kernel, mmio->second.gather);
   if (gdma != r.interference.end())
     note += text("; kernel %.3f, all-gather %.3f by the DMA engine", gdma->second.kernel, gdma->second.gather);
-  const double most = std::max(mmio->second.kernel, mmio->second.gather);
+  double most = std::max(mmio->second.kernel, mmio->second.gather);
+  if (full != r.interference.end()) {
+    note += text("; kernel %.3f, all-gather %.3f by copy kernels, every wavefront slot taken", full->second.kernel, full->second.gather);
+    most = std::max({most, full->second.kernel, full->second.gather});
+  }
   return judged(most, most > kNoSlowdown && most <= published, note + "; 16 MiB all-gather, published 64 MB");
 }
 
@@ -159,91 +167,98 @@ Measured measure_r42(const GpuDrivenResults& r) {
                      l2->second.kernel, issue->second.kernel));
 }
 
-const TrainingStep* step(const GpuDrivenResults& r, const char* mode, unsigned gpus, unsigned layers) {
-  const auto steps = r.bert.find(mode);
-  if (steps == r.bert.end()) return nullptr;
-  const auto of_gpus = steps->second.find(gpus);
-  if (of_gpus == steps->second.end()) return nullptr;
+const TrainingSteps* steps_of(const GpuDrivenResults& r, const char* platform, const char* mode) {
+  const auto of_platform = r.bert.find(platform);
+  if (of_platform == r.bert.end()) return nullptr;
+  const auto found = of_platform->second.find(mode);
+  return found == of_platform->second.end() ? nullptr : &found->second;
+}
+
+const TrainingStep* step(const GpuDrivenResults& r, const char* platform, const char* mode, unsigned gpus, unsigned layers) {
+  const TrainingSteps* steps = steps_of(r, platform, mode);
+  if (steps == nullptr) return nullptr;
+  const auto of_gpus = steps->find(gpus);
+  if (of_gpus == steps->end()) return nullptr;
   const auto found = of_gpus->second.find(layers);
   return found == of_gpus->second.end() ? nullptr : &found->second;
 }
 
 // The first of two buckets: the layer before it still computes.
-const TrainingStep::Bucket* beside_compute(const GpuDrivenResults& r, const char* mode) {
-  const TrainingStep* two = step(r, mode, kGpus, 2);
+const TrainingStep::Bucket* beside_compute(const GpuDrivenResults& r, const char* platform, const char* mode) {
+  const TrainingStep* two = step(r, platform, mode, kGpus, 2);
   return two == nullptr || two->buckets.size() < 2 ? nullptr : &two->buckets.front();
 }
 
-std::optional<double> bert_us(const GpuDrivenResults& r, const char* mode, unsigned gpus,
+std::optional<double> bert_us(const GpuDrivenResults& r, const char* platform, const char* mode, unsigned gpus,
                               double TrainingStep::*time = &TrainingStep::step_us) {
-  const auto steps = r.bert.find(mode);
-  return steps == r.bert.end() ? std::nullopt : composed_us(steps->second, gpus, kBertLayers, time);
+  const TrainingSteps* steps = steps_of(r, platform, bert_mode(mode, gpus));
+  return steps == nullptr ? std::nullopt : composed_us(*steps, gpus, kBertLayers, time);
 }
 
 Measured measure_r05(const GpuDrivenResults& r) {
-  const auto *driven = beside_compute(r, kDriven), *baseline = beside_compute(r, kBaseline);
+  const auto *driven = beside_compute(r, kPcie, kDriven), *baseline = beside_compute(r, kPcie, kBaseline);
   if (driven == nullptr || baseline == nullptr) return none();
   return number(driven->bus_gb_s / baseline->bus_gb_s,
                 text("%.2f against %.2f GB/s of bus, a bucket of one layer", driven->bus_gb_s, baseline->bus_gb_s));
 }
 
-Measured measure_r07(const GpuDrivenResults& r) {
-  const auto driven = bert_us(r, kDriven, kGpus), baseline = bert_us(r, kBaseline, kGpus);
-  if (!driven || !baseline) return none();
-  return number(*baseline / *driven, text("step of 24 layers composed: %.2f against %.2f ms", *driven / 1000, *baseline / 1000));
+// Of a step against G-Drv-S.
+Measured training_gain(const GpuDrivenResults& r, const char* mode) {
+  const auto driven = bert_us(r, kPcie, kDriven, kGpus), other = bert_us(r, kPcie, mode, kGpus);
+  if (!driven || !other) return none();
+  return number(*other / *driven, text("step of 24 layers composed: %.2f against %.2f ms", *driven / 1000, *other / 1000));
 }
 
-Measured measure_r22(const GpuDrivenResults& r) {
-  const auto alone = bert_us(r, kBaseline, 1, &TrainingStep::compute_us);
-  const auto beside = bert_us(r, kBaseline, kGpus, &TrainingStep::compute_us);
+// What computing loses beside the reductions.
+Measured compute_loss(const GpuDrivenResults& r, const char* platform) {
+  const auto alone = bert_us(r, platform, kBaseline, 1, &TrainingStep::compute_us);
+  const auto beside = bert_us(r, platform, kBaseline, kGpus, &TrainingStep::compute_us);
   if (!alone || !beside) return none();
   return number(100 * (1 - *alone / *beside),
                 text("forward and back-propagation of 24 layers composed: %.2f ms with 1 GPU, %.2f with 8", *alone / 1000, *beside / 1000));
 }
 
+// What the reduction loses beside computing: share of the peak.
+Measured reduction_share(const GpuDrivenResults& r, const char* platform, const char* pattern) {
+  const auto* bucket = beside_compute(r, platform, kBaseline);
+  const auto alone = r.all_reduce_gb_s.find(platform);
+  if (bucket == nullptr || alone == r.all_reduce_gb_s.end()) return none();
+  return number(100 * bucket->bus_gb_s / alone->second, text(pattern, bucket->bus_gb_s, alone->second));
+}
+
 Measured measure_r23(const GpuDrivenResults& r) {
-  const auto* bucket = beside_compute(r, kBaseline);
+  const auto* bucket = beside_compute(r, kPcie, kBaseline);
   return bucket == nullptr ? none() : number(bucket->bus_gb_s, "rate of bus, a bucket of one layer (25 MB)");
 }
 
-Measured measure_r24(const GpuDrivenResults& r) {
-  const auto* bucket = beside_compute(r, kBaseline);
-  if (bucket == nullptr || r.all_reduce_gb_s == 0) return none();
-  return number(100 * bucket->bus_gb_s / r.all_reduce_gb_s,
-                text("%.2f GB/s of bus; 32 MB with nothing beside it %.2f (published 9.33)", bucket->bus_gb_s, r.all_reduce_gb_s));
-}
-
 Measured measure_r40(const GpuDrivenResults& r) {
-  const auto driven = bert_us(r, kDriven, kGpus), baseline = bert_us(r, kBaseline, kGpus);
-  const TrainingStep *one = step(r, kBaseline, 1, 1), *two = step(r, kBaseline, 1, 2);
-  const TrainingStep *one_of_8 = step(r, kBaseline, kGpus, 1), *two_of_8 = step(r, kBaseline, kGpus, 2);
-  const auto* bucket = beside_compute(r, kBaseline);
-  if (!driven || !baseline || one == nullptr || two == nullptr || bucket == nullptr || r.all_reduce_gb_s == 0) return none();
+  const auto driven = bert_us(r, kPcie, kDriven, kGpus), baseline = bert_us(r, kPcie, kBaseline, kGpus);
+  const TrainingStep *one = step(r, kPcie, kBaseline, 1, 1), *two = step(r, kPcie, kBaseline, 1, 2);
+  const TrainingStep *one_of_8 = step(r, kPcie, kBaseline, kGpus, 1), *two_of_8 = step(r, kPcie, kBaseline, kGpus, 2);
+  const auto* bucket = beside_compute(r, kPcie, kBaseline);
+  const auto alone = r.all_reduce_gb_s.find(kPcie);
+  if (!driven || !baseline || one == nullptr || two == nullptr || bucket == nullptr || alone == r.all_reduce_gb_s.end()) return none();
   const double gap = *baseline - *driven;
   if (gap <= 0) return number(0, "there is no gap");
   // What a reduction loses, as far as it is not hidden: at most what a layer takes more than with 1 GPU.
   const double more = (two_of_8->step_us - one_of_8->step_us) - (two->step_us - one->step_us);
-  const double lost = std::max(0.0, bucket->us * (1 - bucket->bus_gb_s / r.all_reduce_gb_s));
+  const double lost = std::max(0.0, bucket->us * (1 - bucket->bus_gb_s / alone->second));
   const double exposed = std::clamp(more, 0.0, lost);
   return number(100 * (kBertLayers - 1) * exposed / gap,
                 text("of a layer's all-reduce %.0f us are lost, %.0f of them exposed; gap of 24 layers %.2f ms", lost, exposed, gap / 1000));
 }
 
 Measured measure_r41(const GpuDrivenResults& r) {
-  const auto* bucket = beside_compute(r, kDriven);
+  const auto* bucket = beside_compute(r, kPcie, kDriven);
   return bucket == nullptr ? none() : number(bucket->bus_gb_s, "rate of bus beside back-propagation, a bucket of one layer (25 MB)");
 }
 
 Measured measure_r43(const GpuDrivenResults& r) {
   const auto driven = bert_throughput(r, kDriven, kGpus), baseline = bert_throughput(r, kBaseline, kGpus);
-  if (!driven || !baseline) return none();
-  return judged(*driven / *baseline, *driven > *baseline,
-                text("%.1f against %.1f sequences/s; two of the three systems: Megatron-LM is not built", *driven, *baseline));
-}
-
-Measured no_megatron(const GpuDrivenResults&) { return none("not built: there is one launched baseline, PT-TRT's"); }
-Measured no_nvlink_training(const GpuDrivenResults&) {
-  return none("not simulated: training steps on 8 x A100 do not fit into the time of the others");
+  const auto after = bert_throughput(r, kMegatron, kGpus);
+  if (!driven || !baseline || !after) return none();
+  return judged(*driven / std::max(*baseline, *after), *driven > std::max(*baseline, *after),
+                text("%.1f sequences/s, PT-TRT %.1f, Megatron-LM %.1f", *driven, *baseline, *after));
 }
 
 using Recipe = std::function<Measured(const GpuDrivenResults&)>;
@@ -284,8 +299,8 @@ const std::vector<Row>& recipes() {
        }},
       {"GD-R04", Source::messages, [](const GpuDrivenResults& r) { return latency_ratio(r, "g-drv-h"); }},
       {"GD-R05", Source::bert, measure_r05},
-      {"GD-R06", Source::none, no_megatron},
-      {"GD-R07", Source::bert, measure_r07},
+      {"GD-R06", Source::bert, [](const GpuDrivenResults& r) { return training_gain(r, kMegatron); }},
+      {"GD-R07", Source::bert, [](const GpuDrivenResults& r) { return training_gain(r, kBaseline); }},
       {"GD-R10", Source::messages, [](const GpuDrivenResults& r) { return part(r, "", false, "all parts of a message, without the copy"); }},
       {"GD-R11", Source::messages, [](const GpuDrivenResults& r) { return part(r, "event_trigger", false, "end of the kernel until a CPU sees it"); }},
       {"GD-R12", Source::messages, [](const GpuDrivenResults& r) { return part(r, "stream_wait", false, "software.stream_wait_poll_ns, from the event on"); }},
@@ -300,11 +315,17 @@ const std::vector<Row>& recipes() {
        }},
       {"GD-R20", Source::interference, [](const GpuDrivenResults& r) { return slowdown(r, "l2", 2.35); }},
       {"GD-R21", Source::interference, [](const GpuDrivenResults& r) { return slowdown(r, "issue", 2.00); }},
-      {"GD-R22", Source::bert, measure_r22},
+      {"GD-R22", Source::bert, [](const GpuDrivenResults& r) { return compute_loss(r, kPcie); }},
       {"GD-R23", Source::bert, measure_r23},
-      {"GD-R24", Source::bert, measure_r24},
-      {"GD-R25", Source::none, no_nvlink_training},
-      {"GD-R26", Source::none, no_nvlink_training},
+      {"GD-R24", Source::bert,
+       [](const GpuDrivenResults& r) {
+         return reduction_share(r, kPcie, "%.2f GB/s of bus; 32 MB with nothing beside it %.2f (published 9.33)");
+       }},
+      {"GD-R25", Source::bert_nvlink, [](const GpuDrivenResults& r) { return compute_loss(r, kNvlink); }},
+      {"GD-R26", Source::bert_nvlink,
+       [](const GpuDrivenResults& r) {
+         return reduction_share(r, kNvlink, "%.2f GB/s of bus; 32 MB with nothing beside it %.2f (GD-D1: 49.0 of 158.6)");
+       }},
       {"GD-R30", Source::messages, measure_r30},
       {"GD-R31", Source::messages,
        [](const GpuDrivenResults& r) {
@@ -343,7 +364,7 @@ std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, uns
 }
 
 std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus) {
-  const auto us = bert_us(results, mode.c_str(), gpus);
+  const auto us = bert_us(results, kPcie, mode.c_str(), gpus);
   if (!us) return std::nullopt;
   return 1e6 * kBertSequences * gpus / *us;
 }

@@ -48,9 +48,11 @@ using TrainingSteps = std::map<unsigned, std::map<unsigned, TrainingStep>>;
 struct GpuDrivenResults {
   std::map<std::string, std::vector<MessageRow>> pcie;    // By mode, on v100-pcie.
   std::map<std::string, std::vector<MessageRow>> nvlink;  // ... on a100-nvswitch.
-  std::map<std::string, Slowdowns> interference;          // By mode, 8 GPUs of v100-pcie.
-  std::map<std::string, TrainingSteps> bert;              // By mode, on v100-pcie.
-  double all_reduce_gb_s = 0;  // 32 MB by copy kernels with nothing beside them, 8 GPUs of v100-pcie; 0 = not run.
+  // 8 GPUs of v100-pcie, by mode; of the copy kernels beside `issue` also with every wavefront slot taken, "issue-mmio-full".
+  std::map<std::string, Slowdowns> interference;
+  // By platform, "pcie" or "nvlink", and mode.
+  std::map<std::string, std::map<std::string, TrainingSteps>> bert;
+  std::map<std::string, double> all_reduce_gb_s;  // By platform: 32 MB by copy kernels, nothing beside them, 8 GPUs.
 };
 
 // A time of a step of `layers`, from those of one and two layers: each further layer adds what the second
@@ -61,8 +63,13 @@ std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, uns
 // Sequences in a second of BERT-Large.
 std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus);
 
+// With one GPU there is nothing to reduce: `launched-after` is `launched`.
+inline const char* bert_mode(const std::string& mode, unsigned gpus) {
+  return gpus == 1 && mode == "launched-after" ? "launched" : mode.c_str();
+}
+
 // Which simulations a result is computed from.
-enum class GpuDrivenSource { none, messages, interference, bert };
+enum class GpuDrivenSource { none, messages, interference, bert, bert_nvlink };
 
 // All results of the paper, in the order of the table; those without a source say why.
 const std::vector<std::string>& gpu_driven_ids();

@@ -49,6 +49,8 @@ graph_mode_t mode_of(const std::string& name) {
   throw UserError("mode '" + name + "' has no host program");
 }
 
+bool is_launched(graph_mode_t mode) { return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER; }
+
 graph_parameters_t parameters_of(const SystemRequest& request, const GraphPlan& plan, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
   const GraphKind& kind = kind_of(request);
@@ -85,7 +87,7 @@ class GraphJob final : public Job {
         results_(memories_.size()),
         engines_(memories_.size()),
         meeting_(memories_.size()) {
-    if (mode_of(request.options.mode) == GRAPH_LAUNCHED) {
+    if (is_launched(mode_of(request.options.mode))) {
       collective_elf_ = kernel_file(request.machine.spec().software.collective);
       stamp_elf_ = kernel_file("send");
     }
@@ -121,7 +123,7 @@ class GraphJob final : public Job {
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
-        if (parameters_[rank].mode == GRAPH_LAUNCHED) {
+        if (is_launched(parameters_[rank].mode)) {
           launch(core, rank);
           ended_ = std::max(ended_, core.now());
           return;
@@ -184,7 +186,7 @@ class GraphJob final : public Job {
   }
 
   uint64_t base_of(const GraphTensor& tensor) const {
-    if (parameters_[0].mode == GRAPH_LAUNCHED && tensor.in_gradients)
+    if (is_launched(parameters_[0].mode) && tensor.in_gradients)
       return place_.arena + plan_.arena_bytes + tensor.offset;
     return (tensor.in_gradients ? place_.gradients : place_.arena) + tensor.offset;
   }
@@ -253,7 +255,7 @@ CheckReport GraphJob::check() const {
 
 void GraphJob::check_words(CheckReport& report) const {
   const graph_parameters_t& p = parameters_[0];
-  for (uint32_t rank = 0; p.mode == GRAPH_LAUNCHED && rank < memories_.size(); ++rank) {
+  for (uint32_t rank = 0; is_launched(p.mode) && rank < memories_.size(); ++rank) {
     // Every kernel has noted its end, one after the other.
     for (uint64_t op = 0; op < plan_.launches.size(); ++op) {
       ++report.elements;
@@ -262,7 +264,7 @@ void GraphJob::check_words(CheckReport& report) const {
         wrong(report, "rank " + std::to_string(rank) + " operator " + std::to_string(op) + " did not end after the one before");
     }
   }
-  for (uint32_t rank = 0; p.mode != GRAPH_LAUNCHED && rank < memories_.size(); ++rank) {
+  for (uint32_t rank = 0; !is_launched(p.mode) && rank < memories_.size(); ++rank) {
     const auto word = [&](uint64_t index) {
       uint64_t value = 0;
       const uint64_t words = place_.words + place_.words_bytes - LOOP_WORD_BYTES;
@@ -367,6 +369,7 @@ const std::vector<std::pair<std::string, std::string>>& GraphKind::modes() const
       {"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
       {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
       {"launched", "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in another stream"},
+      {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
   };
   return modes;
 }

@@ -106,6 +106,7 @@ class Launched {
 
   void run_iteration() {
     std::vector<bool> waited(launch_.plan.buckets.size());
+    const uint32_t last = last_op();
     for (uint32_t op = 0; op < launch_.plan.launches.size(); ++op) {
       for (const uint32_t bucket : launch_.plan.launches[op].after_buckets) {
         if (waited[bucket] || p_.ranks == 1) continue;
@@ -114,9 +115,16 @@ class Launched {
       }
       launch_op(op);
       for (uint32_t bucket = 0; p_.ranks > 1 && bucket < launch_.plan.buckets.size(); ++bucket) {
-        if (launch_.plan.buckets[bucket].last_op == op) reduce(bucket);
+        if ((p_.mode == GRAPH_LAUNCHED_AFTER ? last : launch_.plan.buckets[bucket].last_op) == op) reduce(bucket);
       }
     }
+  }
+
+  // The operator after which no gradient is made any more.
+  uint32_t last_op() const {
+    uint32_t last = 0;
+    for (const GraphPlan::Bucket& bucket : launch_.plan.buckets) last = std::max<uint32_t>(last, bucket.last_op);
+    return last;
   }
 
   void launch_op(uint32_t op) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The baseline beside loop kernels: one rank that launches a kernel for every operator of a graph, in
 // one stream, and reduces gradients with ncclAllReduce in another, bound by semaphores: a bucket is
-// reduced when the operators before it have ended, and used when it is reduced.
+// reduced when the operators before it have ended (mode launched-after: when those before the last bucket
+// have), and used when it is reduced.
 #ifndef STRETTO_PLATFORM_GRAPH_LAUNCHED_H_
 #define STRETTO_PLATFORM_GRAPH_LAUNCHED_H_
 

@@ -26,13 +26,21 @@ const std::vector<std::string> kNvlinkModes{"memcpy", "c-drv"};  // Fig 1.
 const std::vector<std::string> kInterferenceModes{"l2-mmio", "l2-gdma", "issue-mmio", "issue-gdma"};
 // With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs on by itself.
 const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185", "interference.issue_rounds=27000"};
-const std::vector<std::string> kBertModes{"loop-s", "launched"};
+// With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit, as much work in all.
+const std::vector<std::string> kFullSets{"interference.issue_rounds=6750", "interference.work_groups=640"};
+// G-Drv-S, PT-TRT and Megatron-LM: a bucket is reduced as soon as it is full, or all of them after back-propagation.
+const std::vector<std::string> kBertModes{"loop-s", "launched", "launched-after"};
+constexpr const char* kNvlinkMode = "launched";  // II-C: NCCL beside computing.
 constexpr unsigned kBertGpus[] = {1, 2, 4, 8};
+constexpr unsigned kNvlinkGpus[] = {1, 8};
 constexpr unsigned kCheckedLayers = 3;  // With 1 GPU: how well one and two layers predict it.
-constexpr const char* kAllReduce = "all-reduce-alone";
+constexpr const char* kPlatforms[] = {"pcie", "nvlink"};
 
-std::string bert_folder(const std::string& mode, unsigned gpus, unsigned layers) {
-  return "bert/" + mode + "-" + std::to_string(gpus) + "gpus-" + std::to_string(layers) + "layers";
+const char* machine_of(const std::string& platform) { return platform == "pcie" ? "v100-pcie" : "a100-nvswitch"; }
+std::string all_reduce_folder(const std::string& platform) { return "all-reduce-alone-" + platform; }
+
+std::string bert_folder(const std::string& platform, const std::string& mode, unsigned gpus, unsigned layers) {
+  return "bert-" + platform + "/" + mode + "-" + std::to_string(gpus) + "gpus-" + std::to_string(layers) + "layers";
 }
 
 // Layers that are simulated on `gpus`.
@@ -52,8 +60,10 @@ class GpuDriven {
     if (wanted(GpuDrivenSource::interference)) {
       for (const std::string& mode : kInterferenceModes)
         add("interference/" + mode, "gpu-driven/interference", "v100-pcie", mode, kInterferenceSets);
+      add("interference/issue-mmio-full", "gpu-driven/interference", "v100-pcie", "issue-mmio", kFullSets);
     }
     if (wanted(GpuDrivenSource::bert)) add_bert();
+    if (wanted(GpuDrivenSource::bert_nvlink)) add_bert_nvlink();
     campaign_.lock();
   }
 
@@ -62,6 +72,7 @@ class GpuDriven {
     for (const std::string& mode : kPcieModes) load("messages-pcie/" + mode, results_.pcie[mode]);
     for (const std::string& mode : kNvlinkModes) load("messages-nvlink/" + mode, results_.nvlink[mode]);
     for (const std::string& mode : kInterferenceModes) load_interference(mode);
+    load_interference("issue-mmio-full");
     load_bert();
     write_messages();
     write_bert();
@@ -102,12 +113,29 @@ class GpuDriven {
   void add_bert() {
     for (const unsigned gpus : kBertGpus) {
       for (const unsigned layers : bert_layers(gpus)) {
-        for (const std::string& mode : kBertModes)
-          add(bert_folder(mode, gpus, layers), "graph/bert-large-" + std::to_string(layers), "v100-pcie", mode,
-              {"gpus=" + std::to_string(gpus)});
+        for (const std::string& mode : kBertModes) {
+          if (mode == bert_mode(mode, gpus)) add_step("pcie", mode, gpus, layers);
+        }
       }
     }
-    add(kAllReduce, "collectives/all_reduce", "v100-pcie", "mmio",
+    add_all_reduce("pcie");
+  }
+
+  void add_bert_nvlink() {
+    for (const unsigned gpus : kNvlinkGpus) {
+      for (const unsigned layers : {1u, 2u}) add_step("nvlink", kNvlinkMode, gpus, layers);
+    }
+    add_all_reduce("nvlink");
+  }
+
+  // One iteration: what the first has to load into caches adds 0.8 % to a step of a layer and cancels in composing.
+  void add_step(const std::string& platform, const std::string& mode, unsigned gpus, unsigned layers) {
+    add(bert_folder(platform, mode, gpus, layers), "graph/bert-large-" + std::to_string(layers), machine_of(platform), mode,
+        {"gpus=" + std::to_string(gpus), "graph.iterations=1"});
+  }
+
+  void add_all_reduce(const std::string& platform) {
+    add(all_reduce_folder(platform), "collectives/all_reduce", machine_of(platform), "mmio",
         {"collective.min_bytes=33554432", "collective.max_bytes=33554432", "collective.place=in"});
   }
 
@@ -119,23 +147,27 @@ class GpuDriven {
   }
 
   void load_bert() {
-    for (const std::string& mode : kBertModes) {
-      for (const unsigned gpus : kBertGpus) {
-        for (const unsigned layers : bert_layers(gpus)) {
-          const std::optional<json::value> root = campaign_.result(bert_folder(mode, gpus, layers));
-          if (!root) continue;
-          const json::value& job = root->at("job");
-          TrainingStep step;
-          step.step_us = job.at("iteration_ns").as_array().back().to_number<double>() / 1000;
-          step.compute_us = job.at("compute_ns").to_number<double>() / 1000;
-          for (const json::value& bucket : job.at("buckets").as_array())
-            step.buckets.push_back({bucket.at("ns").to_number<double>() / 1000, bucket.at("busbw_gb_s").to_number<double>()});
-          results_.bert[mode][gpus][layers] = std::move(step);
+    for (const std::string platform : kPlatforms) {
+      for (const std::string& mode : kBertModes) {
+        for (const unsigned gpus : kBertGpus) {
+          for (const unsigned layers : bert_layers(gpus)) load_step(platform, mode, gpus, layers);
         }
       }
+      if (const std::optional<json::value> root = campaign_.result(all_reduce_folder(platform)))
+        results_.all_reduce_gb_s[platform] = root->at("job").at("sizes").at(0).at("in_place").at("busbw_gb_s").to_number<double>();
     }
-    if (const std::optional<json::value> root = campaign_.result(kAllReduce))
-      results_.all_reduce_gb_s = root->at("job").at("sizes").at(0).at("in_place").at("busbw_gb_s").to_number<double>();
+  }
+
+  void load_step(const std::string& platform, const std::string& mode, unsigned gpus, unsigned layers) {
+    const std::optional<json::value> root = campaign_.result(bert_folder(platform, mode, gpus, layers));
+    if (!root) return;
+    const json::value& job = root->at("job");
+    TrainingStep step;
+    step.step_us = job.at("iteration_ns").as_array().back().to_number<double>() / 1000;
+    step.compute_us = job.at("compute_ns").to_number<double>() / 1000;
+    for (const json::value& bucket : job.at("buckets").as_array())
+      step.buckets.push_back({bucket.at("ns").to_number<double>() / 1000, bucket.at("busbw_gb_s").to_number<double>()});
+    results_.bert[platform][mode][gpus][layers] = std::move(step);
   }
 
   void load(const std::string& folder, std::vector<MessageRow>& rows) const {
@@ -188,36 +220,49 @@ class GpuDriven {
 
   // Fig 5: sequences a second over GPUs; steps as simulated, and of 24 layers as composed.
   void write_bert() const {
-    std::string csv = "mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
-    Plot plot{"Fig 5: BERT-Large, 24 layers", "GPUs", "sequences/s", false, false, {}};
-    char line[240];
-    for (const auto& [mode, steps] : results_.bert) {
-      PlotLine rates{mode, {}};
-      for (const auto& [gpus, layers] : steps) {
-        for (const auto& [count, step] : layers) {
-          const TrainingStep::Bucket first = step.buckets.empty() ? TrainingStep::Bucket{} : step.buckets.front();
-          std::snprintf(line, sizeof line, "%s,%u,%u,simulated,%.6g,%.6g,%.6g,%.6g,%.6g\n", mode.c_str(), gpus, count, step.step_us,
-                        step.compute_us, first.us, first.bus_gb_s, 1e6 * kBertSequences * gpus / step.step_us);
-          csv += line;
-        }
-        const std::optional<double> us = composed_us(steps, gpus, kBertLayers);
-        if (!us) continue;
-        const double rate = *bert_throughput(results_, mode, gpus);
-        std::snprintf(line, sizeof line, "%s,%u,%u,composed,%.6g,%.6g,,,%.6g\n", mode.c_str(), gpus, kBertLayers, *us,
-                      *composed_us(steps, gpus, kBertLayers, &TrainingStep::compute_us), rate);
-        csv += line;
-        rates.points.emplace_back(gpus, rate);
-      }
-      if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
-    }
     if (results_.bert.empty()) return;
+    std::string csv = "platform,mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
+    Plot plot{"Fig 5: BERT-Large, 24 layers, PCIe v3", "GPUs", "sequences/s", false, false, {}};
+    for (const auto& [platform, modes] : results_.bert) {
+      for (const auto& [mode, steps] : modes) {
+        csv += step_lines(platform, mode, steps);
+        if (platform != "pcie") continue;
+        PlotLine rates{mode, {}};
+        for (const unsigned gpus : kBertGpus) {
+          if (const std::optional<double> rate = bert_throughput(results_, mode, gpus)) rates.points.emplace_back(gpus, *rate);
+        }
+        if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
+      }
+    }
     write_atomically(options_.out + "/bert.csv", csv);
     if (!plot.lines.empty()) write_plot(options_.out + "/fig5", plot);
   }
 
+  static std::string step_lines(const std::string& platform, const std::string& mode, const TrainingSteps& steps) {
+    std::string csv;
+    char line[240];
+    for (const auto& [gpus, layers] : steps) {
+      const auto rate = [gpus = gpus](double us) { return 1e6 * kBertSequences * gpus / us; };
+      for (const auto& [count, step] : layers) {
+        const TrainingStep::Bucket first = step.buckets.empty() ? TrainingStep::Bucket{} : step.buckets.front();
+        std::snprintf(line, sizeof line, "%s,%s,%u,%u,simulated,%.6g,%.6g,%.6g,%.6g,%.6g\n", platform.c_str(), mode.c_str(), gpus, count,
+                      step.step_us, step.compute_us, first.us, first.bus_gb_s, rate(step.step_us));
+        csv += line;
+      }
+      const std::optional<double> us = composed_us(steps, gpus, kBertLayers);
+      if (!us) continue;
+      std::snprintf(line, sizeof line, "%s,%s,%u,%u,composed,%.6g,%.6g,,,%.6g\n", platform.c_str(), mode.c_str(), gpus, kBertLayers, *us,
+                    *composed_us(steps, gpus, kBertLayers, &TrainingStep::compute_us), rate(*us));
+      csv += line;
+    }
+    return csv;
+  }
+
   // What composing a step costs in accuracy.
   void say_composition() const {
-    for (const auto& [mode, steps] : results_.bert) {
+    const auto pcie = results_.bert.find("pcie");
+    if (pcie == results_.bert.end()) return;
+    for (const auto& [mode, steps] : pcie->second) {
       const auto one_gpu = steps.find(1);
       if (one_gpu == steps.end() || one_gpu->second.count(kCheckedLayers) == 0) continue;
       const std::optional<double> predicted = composed_us(steps, 1, kCheckedLayers);

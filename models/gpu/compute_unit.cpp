@@ -198,13 +198,18 @@ ComputeUnit::Step ComputeUnit::after_run(Wavefront& wavefront, riscv::StopReason
 }
 
 // The tile instruction at which the wavefront stands has issued.
-ComputeUnit::Step ComputeUnit::finish(Wavefront& wavefront) {
+ComputeUnit::Step ComputeUnit::finish(Wavefront& wavefront, uint64_t slots) {
   wavefront.hart.retire_custom();
   Cycle& port = port_free_[groups_[wavefront.group].members[wavefront.id] % port_free_.size()];
-  port = std::max(port, wavefront.at) + 1;
-  wavefront.at += wavefront.hart.code().cost().custom;
-  ++counters_.instructions;
+  port = std::max(port, wavefront.at) + slots;
+  wavefront.at += wavefront.hart.code().cost().custom + slots - 1;
+  counters_.instructions += slots;
   return Step::go_on;
+}
+
+// Issue slots of a tile load or store.
+uint64_t ComputeUnit::memory_instructions(uint64_t bytes) const {
+  return spec_.memory_instruction_bytes == 0 ? 1 : (bytes + spec_.memory_instruction_bytes - 1) / spec_.memory_instruction_bytes;
 }
 
 ComputeUnit::Step ComputeUnit::barrier(Wavefront& wavefront, Group& group) {
@@ -292,8 +297,8 @@ void ComputeUnit::report(StatisticSink& sink) const {
   pipe("simt", counters_.simt, simt_free_);
   const uint64_t present = counters_.resident_cycles + (resident ? now - resident_since_ : 0);
   unit("issue", counters_.instructions, present * spec_.issue_ports - std::min(present * spec_.issue_ports, counters_.instructions),
-       idle * spec_.issue_ports, "Port clocks in which an instruction issued.");
-  sink.add(prefix + "instructions", counters_.instructions, "count", "Instructions issued by all wavefronts.");
+       idle * spec_.issue_ports, "Port clocks in which an instruction issued, or one of those a tile load or store stands for.");
+  sink.add(prefix + "instructions", counters_.instructions, "count", "Issue slots taken by all wavefronts.");
   sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count", "Multiply-adds of the tensor pipe.");
   sink.add(prefix + "tile_loads", counters_.tile_loads, "count", "tile.load executed.");
   sink.add(prefix + "tile_stores", counters_.tile_stores, "count", "tile.store executed.");

@@ -145,7 +145,8 @@ class ComputeUnit final : public sc_core::sc_module,
   Step barrier(Wavefront& wavefront, Group& group);
   bool release_barrier(Group& group, Wavefront* current);
   Step end(Wavefront& wavefront, Group& group);
-  Step finish(Wavefront& wavefront);
+  Step finish(Wavefront& wavefront, uint64_t slots = 1);
+  uint64_t memory_instructions(uint64_t bytes) const;
 
   // Scoreboard.
   Slot& slot_of(Group& group, const Wavefront& wavefront, unsigned name);

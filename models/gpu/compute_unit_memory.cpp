@@ -170,7 +170,7 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
     row += rows;
   }
   if (--operation.requests == 0) operation_done(wavefront, number);
-  return finish(wavefront);
+  return finish(wavefront, memory_instructions(shape.bytes()));
 }
 
 void ComputeUnit::request_done(Wavefront& wavefront, uint32_t number, Cycle at) {

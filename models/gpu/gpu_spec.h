@@ -23,6 +23,7 @@ struct GpuSpec {
   uint32_t wavefront_slots = 64;
   uint32_t workgroup_slots = 32;
   uint32_t issue_ports = 4;
+  uint32_t memory_instruction_bytes = 0;
   uint32_t tensor_fma_per_cycle = 512;
   uint32_t tensor_efficiency_numerator = 4;
   uint32_t tensor_efficiency_denominator = 5;
@@ -50,6 +51,9 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
   set.number("wavefront_slots", spec.wavefront_slots, 8, 64, "Wavefronts resident on a compute unit.");
   set.number("workgroup_slots", spec.workgroup_slots, 1, 32, "Work-groups resident on a compute unit.");
   set.number("issue_ports", spec.issue_ports, 1, 16, "Instructions a compute unit issues a clock, one a scheduler.");
+  set.number("memory_instruction_bytes", spec.memory_instruction_bytes, 0, 65536,
+             "What one memory instruction of a wavefront moves (lanes x bytes each): a tile load or store takes that many issue "
+             "slots (GD-MMIO-03); 0 = one, a unit beside the schedulers splits it.");
   set.number("tensor_fma_per_cycle", spec.tensor_fma_per_cycle, 1, 65536, "FP16 multiply-adds a clock of a compute unit.");
   set.number("tensor_efficiency_numerator", spec.tensor_efficiency_numerator, 1, 1000,
              "Share of the tensor peak that a K loop sustains: LDS operand fetch and issue slots take the rest.");

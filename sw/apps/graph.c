@@ -38,7 +38,7 @@ typedef struct program {
 } program_t;
 
 const char* graph_mode_name(graph_mode_t mode) {
-  static const char* const names[GRAPH_MODES] = {"loop", "loop-s", "launched"};
+  static const char* const names[GRAPH_MODES] = {"loop", "loop-s", "launched", "launched-after"};
   return mode < GRAPH_MODES ? names[mode] : NULL;
 }
 

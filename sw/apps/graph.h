@@ -4,7 +4,8 @@
 //   mode       operators                                  gradients
 //   loop       one launch of the loop kernel              its own work-groups, by send requests to the ring
 //   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
-//   launched   a kernel launch an operator, in a stream   ncclAllReduce on another stream
+//   launched   a kernel launch an operator, in a stream   ncclAllReduce on another stream, as soon as a bucket is full
+//   launched-after  likewise                              likewise, when back-propagation has ended
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
@@ -15,8 +16,8 @@
 extern "C" {
 #endif
 
-// `launched` is platform/graph_launched.h.
-typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_LAUNCHED, GRAPH_MODES } graph_mode_t;
+// The last two are platform/graph_launched.h.
+typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_LAUNCHED, GRAPH_LAUNCHED_AFTER, GRAPH_MODES } graph_mode_t;
 
 
 typedef struct graph_parameters {

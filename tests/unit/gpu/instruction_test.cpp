@@ -421,3 +421,28 @@ TEST_CASE("wavefronts of one port share its issue slots") {
   REQUIRE(many > 3000 * 16 * (kClock - 1));
   REQUIRE(many < 3400 * 16 * kClock);
 }
+
+TEST_CASE("a tile load takes the issue slots of the memory instructions it stands for (GD-MMIO-03)") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.memory_instruction_bytes = 512;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  const auto& counters = machine.gpu.units[0]->counters();
+  // A loop after the load: what it waits for is the port alone.
+  const auto run = [&](uint32_t rows, uint64_t& slots) {
+    Program p;
+    p.load_at(0, kIn, shape(rows, 96, 256)).constant(5, 3000).addi(5, 5, -1).bnez(5, -1).end();
+    const uint64_t before = counters.instructions;
+    const Time begin = machine.queue.now(), end = p.run(machine);
+    slots = counters.instructions - before;
+    return end - begin;
+  };
+  uint64_t warm = 0, one = 0, two = 0, many = 0;
+  run(5, warm);
+  const Time first = run(5, one), second = run(10, two), third = run(48, many);  // 480, 960, 4608 bytes.
+  REQUIRE(two == one + 1);
+  REQUIRE(many == one + 8);
+  REQUIRE((second - first + kClock / 2) / kClock == 1);
+  REQUIRE((third - first + kClock / 2) / kClock == 8);
+}
