@@ -322,7 +322,13 @@ module tracker_formal #(
   logic [3:0]                 w_trigger_take, w_request_take;
   logic [4*(KeyWidth+AddressWidth)-1:0] w_trigger;
   logic [4*(KeyWidth+EntryWidth+1)-1:0] w_request;
+  logic [3:0]                 w_bank_idle, w_bank_offers;
   if (Whole) begin : gen_whole
+    (* inside = "gen_whole.u_whole.bank_idle" *) logic [3:0] bank_idle;
+    (* inside = "gen_whole.u_whole.trigger_valid" *) logic [3:0] trigger_valid;
+    (* inside = "gen_whole.u_whole.request_valid" *) logic [3:0] request_valid;
+    assign w_bank_idle = bank_idle;
+    assign w_bank_offers = trigger_valid | request_valid;
     tracker #(
       .Ways(Ways), .Rows(Rows), .HighWidth(HighWidth), .WfWidth(WfWidth), .UpdateWidth(UpdateWidth),
       .CounterWidth(CounterWidth), .AddressWidth(AddressWidth), .QueueDepth(QueueDepth),
@@ -360,6 +366,8 @@ module tracker_formal #(
     assign w_trigger = {$bits(w_trigger){!absent[13]}};
     assign w_request_take = {$bits(w_request_take){!absent[13]}};
     assign w_request = {$bits(w_request){!absent[13]}};
+    assign w_bank_idle = {4{absent[14]}};
+    assign w_bank_offers = {4{!absent[14]}};
   end
   tracker_port_props #(
     .IdWidth(IdWidth), .WfWidth(WfWidth), .AddressWidth(AddressWidth), .EntryWidth(EntryWidth)
@@ -377,6 +385,7 @@ module tracker_formal #(
   // Between banks and ports: a trigger that leaves its bank is at the port after the edge with all
   // that belongs to it, and nothing else is; and so of requests.
   logic                      clear_q, w_stalled_q, w_request_stalled_q;
+  logic [3:0]                w_bank_sleeps_q;
   logic [3:0]                w_trigger_take_q, w_request_take_q;
   logic [KeyWidth+AddressWidth-1:0] w_trigger_q;
   logic [KeyWidth+EntryWidth:0]     w_request_q;
@@ -392,6 +401,8 @@ module tracker_formal #(
       w_stalled_q <= 1'b0;
       w_request_stalled_q <= 1'b0;
     end
+    w_bank_sleeps_q <= rst_i || clear_q || any_update_valid != '0 || any_response_valid ? '0
+        : w_bank_idle;
     if (rst_i) clear_q <= 1'b0;
   end
   logic [KeyWidth+AddressWidth-1:0] w_trigger_now;
@@ -400,6 +411,9 @@ module tracker_formal #(
   assign w_request_now = {w_request_index[IdWidth+WfWidth-1:WfWidth+2],
       w_request_index[WfWidth-1:0], w_request_write, w_request_data};
   always_comb begin
+    // Of a bank, which this row replaces by anything: a_t8_quiet and a_t8_bank_sleeps.
+    m_bank_quiet: assume ((w_bank_idle & w_bank_offers) == '0);
+    m_bank_sleeps: assume ((w_bank_sleeps_q & ~w_bank_idle) == '0);
     a_t1_arrives: assert (!w_trigger_take_q[k] ||
         (w_trigger_valid && w_trigger_wg[1:0] == k && w_trigger_now == w_trigger_q));
     a_t1_from_a_bank: assert (w_trigger_valid == (w_stalled_q || w_trigger_take_q != '0));

@@ -39,7 +39,7 @@ class Task:
             raise Failure(f"{where}: '{self.engine}' needs its number of clocks")
         if self.what == "prove" and self.engine != "pdr" and not self.reason:
             raise Failure(f"{where}: say why not PDR: '{self.engine} {self.number}: reason'")
-        self.quick, self.only, self.lemmas, self.scorr, self.apart = False, ["*"], [], True, False
+        self.quick, self.only, self.lemmas, self.scorr, self.apart, self.cut = False, ["*"], [], True, False, None
         for word in (cells[4].split() if len(cells) == 5 else []):
             if word == "quick":
                 self.quick = True
@@ -47,6 +47,8 @@ class Task:
                 self.scorr = False
             elif word == "apart":
                 self.apart = True
+            elif word.startswith("cut="):
+                self.cut = word[4:]
             elif word.startswith("only="):
                 self.only = word[5:].split(",")
             elif word.startswith("lemmas="):
@@ -185,8 +187,8 @@ class Block:
 
     def proves(self, task, label):
         """Whether `label` is proven for the parameters of `task`; one that is not may be false without any mutant."""
-        return any(other.what == "prove" and other.parameters == task.parameters and other.selects(label)
-                   for other in self.tasks)
+        return any(other.what == "prove" and (other.parameters, other.cut) == (task.parameters, task.cut) and
+                   other.selects(label) for other in self.tasks)
 
     def task_of(self, mutant):
         proofs = [task for task in self.tasks if task.what == "prove"]

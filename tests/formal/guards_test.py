@@ -89,6 +89,12 @@ SPOILED = {
                                     "  always_ff @(posedge clk_i) if (live_q) begin\n    m_free: assume (step_i || !step_i);\n"
                                     "    a_r1_bound: assert (64'(p) * 64'(q) != 64'd4611685975477714963);",
                                     ["a_r1_bound is UNDECIDED in its time"], "brief"),
+    "a cut of what sleeps": ("tests/formal/tiny.tasks", "pdr 1 | only=a_r1_bound", "pdr 1 | only=a_r1_bound cut=tiny",
+                             ["u_hold has no flip-flop"], "brief"),
+    "a cut of the properties": ("tests/formal/tiny.tasks", "pdr 1 | only=a_r1_bound",
+                                "pdr 1 | only=a_r1_bound cut=tiny_props", ["$assert cells are gone"], "brief"),
+    "a cut of nothing": ("tests/formal/tiny.tasks", "pdr 1 | only=a_r1_bound", "pdr 1 | only=a_r1_bound cut=teeny",
+                         ["no module teeny to cut"], "brief"),
     "a false lemma": ("rtl/tiny/tiny_formal.sv", "count_o <= 9", "count_o <= 8", ["a_r1_lemma_count is FALSE"], "leaning"),
     "a false lemma, given all of the clock before": ("rtl/tiny/tiny_formal.sv", "count_o <= 9", "count_o <= 8",
                                                      ["a_r1_lemma_count is FALSE"], "apart"),

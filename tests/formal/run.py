@@ -77,7 +77,7 @@ def yosys(folder, name, lines, products):
 class Design:
     """One elaboration: RTL, properties and harness, flattened; then as AIGER and SMT-LIB2."""
 
-    def __init__(self, block, parameters, folder, replaced=None):
+    def __init__(self, block, task, folder, replaced=None):
         self.block, self.folder, self.top = block, folder, f"{block.name}_formal"
         folder.mkdir(parents=True)
         sources = [(replaced or {}).get(path, path) for path in block.sources]
@@ -85,14 +85,19 @@ class Design:
         for path in sources:
             if not path.exists():
                 raise Failure(f"{path} does not exist")
-        chparam = "".join(f" -chparam {name} {value}" for name, value in parameters)
+        chparam = "".join(f" -chparam {name} {value}" for name, value in task.parameters)
+        # yosys names it <module>, $paramod\<module>\<parameters> or $paramod$<hash>\<module>.
+        cut = [line for name in (task.cut, rf"$paramod*\\{task.cut}", rf"$paramod\\{task.cut}\\*") if task.cut
+               for line in (f"cutpoint ={name}", f"delete {name}/m:*")]
         sleeps = re.search(r"\bu_hold\b", block.files["formal"].read_text())
         memories = ["memory_collect", "memory_map", "dffunmap"] if sleeps else []
         output = yosys(folder, "read", [
             *(f"read_verilog -defer -sv -formal -I {block.root} {path}" for path in sources),
             f"hierarchy -check -top {self.top}{chparam}",
-            "proc", "flatten", *memories, "write_json read.json",
+            "proc", *cut, "flatten", *memories, "write_json read.json",
         ], ["read.json"])
+        if cut and not re.search(rf"Making all outputs of module (\$paramod\S*\\)?{task.cut}(\\\S*)? cut points", output):
+            raise Failure(f"no module {task.cut} to cut")
         initial = self.hold()
         output += yosys(folder, "elaborate", [
             "read_json read.json", "chformal -early", *initial, f"prep -top {self.top}", "check",
@@ -298,7 +303,7 @@ def together(design):
 
 
 def prove(block, task, folder, keep, parallel):
-    design = Design(block, task.parameters, folder)
+    design = Design(block, task, folder)
     labels = {label for label in block.labels["a"] if task.selects(label)}
     if not labels:
         raise Failure("selects no assertion")
@@ -344,7 +349,7 @@ def prove(block, task, folder, keep, parallel):
 
 
 def cover(block, task, folder):
-    design = Design(block, task.parameters, folder)
+    design = Design(block, task, folder)
     labels = {label for label in block.labels["c"] if task.selects(label)}
     if not labels:
         raise Failure("selects no cover")
@@ -374,7 +379,7 @@ def refute(block, mutant, folder):
         if mutant.text in text:
             replaced[path] = changed / path.name
             replaced[path].write_text(text.replace(mutant.text, mutant.replacement))
-    design = Design(block, task.parameters, folder, replaced)
+    design = Design(block, task, folder, replaced)
     found = []
     for rule in mutant.rules:
         labels = {label for label in block.labels["a"] if rule_of(label) == rule and not is_lemma(label) and
