@@ -130,6 +130,7 @@ module grid_scheduler #(
   typedef enum logic [2:0] {PipeIdle, PipeCheck, PipeEmpty, PipeWait, PipeNow, PipePlace} pipe_e;
   pipe_e                pipe_state_q;
   logic [Slots-1:0]     pipe_q, pipe_todo_q;  // Its slots; those that this pass has not entered.
+  logic [Slots-1:0]     pipe_check_q;         // Those that are still to be checked.
   logic [SlotWidth-1:0] pipe_slot_q;
   logic [IdWidth-1:0]   pipe_left_q;          // Work-groups of pipe_slot_q left in this pass.
   logic                 pipe_retry_q;         // A trial may succeed: none yet, or room was made.
@@ -228,11 +229,11 @@ module grid_scheduler #(
   end
 
   always_ff @(posedge clk_i) begin : state
-    logic                   fits, placed, tried, same_cu, open, is_event, check, in_trial;
+    logic                   fits, placed, tried, same_cu, open, is_event, check, in_trial, in_pipe;
     logic                   last, found, enter;
     logic [7:0]             cu, cus, turn;
     logic [Slots-1:0]       clear, mask, launched_mask, refused_mask, finished_mask, preempt_set;
-    logic [Slots-1:0]       pipe_set, pipe_clear;
+    logic [Slots-1:0]       pipe_set, pipe_clear, pipe_check;
     logic [SlotWidth-1:0]   slot;
     logic [2:0]             word, reason;
     logic [5:0]             base;
@@ -313,7 +314,7 @@ module grid_scheduler #(
     work_groups_sum = '0;
     is_event = event_valid_i || (reg_we_i && reg_addr_i == grid_scheduler_regs_pkg::GateSetOffset);
     if (pick_valid_q && (pick_trial_q || (running_q[slot] && undispatched_q[slot] != '0 &&
-                                          !stop[slot]))) begin
+                                          !stop[slot] && !pipe_check_q[slot]))) begin
       used_registers = used_registers_q[pick_cu_q[CuWidth-1:0]];
       used_lds = used_lds_q[pick_cu_q[CuWidth-1:0]];
       used_wavefronts = used_wavefronts_q[pick_cu_q[CuWidth-1:0]];
@@ -373,13 +374,11 @@ module grid_scheduler #(
         started_q[slot] <= 1'b1;
         last = position_q[slot] + IdWidth'(1) == count_q[slot];
         position_q[slot] <= last ? '0 : position_q[slot] + IdWidth'(1);
-        if (gated_q[slot]) begin
-          if (last || phase_q[slot] + BatchWidth'(1) == batch_q[slot]) begin
-            phase_q[slot] <= '0;
-            gate_q[slot] <= last ? '0 : gate_q[slot] + 16'd1;
-          end else begin
-            phase_q[slot] <= phase_q[slot] + BatchWidth'(1);
-          end
+        if (last || phase_q[slot] + BatchWidth'(1) == batch_q[slot]) begin
+          phase_q[slot] <= '0;
+          gate_q[slot] <= last ? '0 : gate_q[slot] + 16'd1;
+        end else begin
+          phase_q[slot] <= phase_q[slot] + BatchWidth'(1);
         end
         undispatched_q[slot] <= undispatched_q[slot] - IdWidth'(1);
         resident_q[slot] <= resident_q[slot] + ResidentWidth'(1);
@@ -455,6 +454,8 @@ module grid_scheduler #(
     clear = '0;
     preempt_set = '0;
     pipe_set = '0;
+    pipe_check = pipe_check_q;
+    in_pipe = 1'b0;
     pipe_clear = '0;
     check = 1'b0;
     slot = '0;
@@ -544,8 +545,7 @@ module grid_scheduler #(
           end else if (mask != '0) begin
             pipe_state_q <= PipeCheck;
             pipe_set = mask;
-            pipe_todo_q <= mask;
-            pipe_total_q <= '0;
+            pipe_check = mask;
           end
         end
         grid_scheduler_regs_pkg::GateSetOffset: begin
@@ -566,25 +566,26 @@ module grid_scheduler #(
     end
 
     // Pipeline: what a pass enters next, and what comes after a pass.
-    mask = pipe_todo_q & (~pipe_todo_q + Slots'(1));  // The lowest of them.
+    mask = pipe_check_q != '0 ? pipe_check_q : pipe_todo_q;
+    mask = mask & (~mask + Slots'(1));  // The lowest of them.
+    if (pipe_check_q == '0) pipe_total_q <= '0;
     // It stands still in a clock with a register write.
     if (reg_we_i) begin
       mask = '0;
+    end else if (pipe_check_q != '0) begin
+      in_pipe = 1'b1;
+      check = 1'b1;
+      for (int unsigned s = 0; s < Slots; s++) if (mask[s]) slot = SlotWidth'(s);
+      pipe_check = pipe_check_q & ~mask;
+      if (pipe_check_q == pipe_q) pipe_priority_q <= priority_q[slot];
     end else if (pipe_state_q == PipeCheck) begin
-      if (pipe_todo_q == '0) begin
-        pipe_state_q <= PipeEmpty;
-        pipe_todo_q <= pipe_q;
-        pipe_left_q <= '0;
-        log_index_q <= '0;
-        for (int unsigned w = 0; w < Words; w++) touched_q[w] <= '0;
-        trial_cu_q <= '0;
-        trial_tensor_q <= '0;
-      end else begin
-        check = 1'b1;
-        for (int unsigned s = 0; s < Slots; s++) if (mask[s]) slot = SlotWidth'(s);
-        pipe_todo_q <= pipe_todo_q & ~mask;
-        if (pipe_todo_q == pipe_q) pipe_priority_q <= priority_q[slot];
-      end
+      pipe_state_q <= PipeEmpty;
+      pipe_todo_q <= pipe_q;
+      pipe_left_q <= '0;
+      log_index_q <= '0;
+      for (int unsigned w = 0; w < Words; w++) touched_q[w] <= '0;
+      trial_cu_q <= '0;
+      trial_tensor_q <= '0;
     end else if (pipe_state_q != PipeIdle) begin
       if (pipe_state_q != PipePlace && (preempt_q & pipe_q) != '0) begin
         // T4: who waits together is stopped together.
@@ -654,17 +655,17 @@ module grid_scheduler #(
                    start_q[slot] >= count_q[slot] || skip >= count_q[slot]) begin
         reason = grid_scheduler_regs_pkg::SlotStateReasonRange;
       end else if (gated_q[slot] &&
-                   (pipe_q[slot] || {1'b0, gate_q[slot]} >= 17'(Gates) ||
+                   (in_pipe || {1'b0, gate_q[slot]} >= 17'(Gates) ||
                     phase_q[slot] >= batch_q[slot] ||
                     ((count_q[slot] - IdWidth'(1)) >> GateBits) >= IdWidth'(batch_q[slot]))) begin
         reason = grid_scheduler_regs_pkg::SlotStateReasonGates;
-      end else if (pipe_q[slot] && 40'(pipe_total_q) + 40'(left) > 40'(PipelineEntries)) begin
+      end else if (in_pipe && 40'(pipe_total_q) + 40'(left) > 40'(PipelineEntries)) begin
         reason = grid_scheduler_regs_pkg::SlotStateReasonTooMany;
       end else begin
         reason = grid_scheduler_regs_pkg::SlotStateReasonNone;
       end
       if (reason != grid_scheduler_regs_pkg::SlotStateReasonNone) begin
-        if (pipe_q[slot]) refused_mask = pipe_q;
+        if (in_pipe) refused_mask = pipe_q;
         else refused_mask[slot] = 1'b1;
       end else begin
         launched_mask[slot] = 1'b1;
@@ -677,7 +678,7 @@ module grid_scheduler #(
                                 : order_sum[IdWidth-1:0];
         undispatched_q[slot] <= left;
         resident_q[slot] <= '0;
-        if (pipe_q[slot]) pipe_total_q <= pipe_total_q + (LogWidth+1)'(left);
+        if (in_pipe) pipe_total_q <= pipe_total_q + (LogWidth+1)'(left);
         older = older_q;
         for (int unsigned s = 0; s < Slots; s++) older[s*Slots + 32'(slot)] = 1'b0;
         older[slot*Slots+:Slots] = ~(Slots'(1) << slot);
@@ -696,6 +697,7 @@ module grid_scheduler #(
     end
 
     refused_o <= refused_mask;
+    pipe_check_q <= (pipe_check & refused_mask) != '0 ? '0 : pipe_check;
     if (refused_mask != '0) begin
       reasons = reasons_q;
       for (int unsigned s = 0; s < Slots; s++) if (refused_mask[s]) reasons[s*3+:3] = reason;
@@ -855,6 +857,7 @@ module grid_scheduler #(
       pipe_state_q <= PipeIdle;
       pipe_q <= '0;
       pipe_todo_q <= '0;
+      pipe_check_q <= '0;
       pipe_slot_q <= '0;
       pipe_left_q <= '0;
       pipe_retry_q <= 1'b0;

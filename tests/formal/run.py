@@ -28,7 +28,7 @@ PROVE_SECONDS = 300  # Default limit of one assertion; most take less than one.
 BMC_SECONDS = 600  # Of one assertion or cover, bounded.
 SMT_SECONDS = 600  # Of one run of yosys-smtbmc, z3 included.
 HUNT_SECONDS = 20  # Of one assertion in the search that comes before PDR when a mutant is hunted.
-STEPS = 3  # Of the induction that is tried before PDR.
+STEPS = 4  # Of the induction that is tried before PDR.
 BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked.
 
 
@@ -288,7 +288,7 @@ def judge(design, task, name, output):
         return ("proven" if verdict is None and clocks is not None and clocks >= task.number else verdict), clocks
     seconds = task.number or PROVE_SECONDS
     # Comparisons of wide words are inductive at once, or PDR takes them bit by bit, for ever.
-    verdict, clocks = design.abc(name, output, f"ind -F {STEPS} -C 100000", seconds)
+    verdict, clocks = design.abc(name, output, f"ind -F {STEPS} -C 1000000", seconds)
     if verdict == "proven" and design.abc(name, output, f"bmc3 -F {STEPS + 1}", seconds)[0] == "false":
         verdict = None
     if verdict is None:
