@@ -144,6 +144,20 @@ static stretto_status_t take_memory(stretto_client_t* client, uint64_t bytes, ui
   return STRETTO_OK;
 }
 
+static int in_client_memory(const stretto_client_t* client, uint64_t address, uint64_t bytes) {
+  const uint64_t offset = address - stretto_gpu_address(client->options.gpu, 0);
+  return offset >= client->options.memory_begin && offset <= client->memory_next &&
+         bytes <= client->memory_next - offset;
+}
+
+static stretto_status_t map_memory(stretto_client_t* client, stretto_stream_t* stream,
+                                   uint64_t address, uint64_t bytes, uint32_t allocation) {
+  stretto_packet_t packet = vendor(STRETTO_OP_LOCAL_MAP, 0);
+  packet.vendor.map = (stretto_map_t){
+      .base = address, .row_bytes = bytes, .rows = 1, .allocation = (uint8_t)allocation};
+  return submit(client, stream, &packet);
+}
+
 static stretto_status_t do_allocate(stretto_client_t* client, stretto_stream_t* stream,
                                     uint64_t bytes, uint64_t alignment, uint32_t allocation,
                                     uint64_t* address) {
@@ -152,11 +166,31 @@ static stretto_status_t do_allocate(stretto_client_t* client, stretto_stream_t* 
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "allocate: class %u", allocation);
   }
   const stretto_status_t status = take_memory(client, bytes, alignment, address);
-  if (status != STRETTO_OK) return status;
-  stretto_packet_t packet = vendor(STRETTO_OP_LOCAL_MAP, 0);
-  packet.vendor.map = (stretto_map_t){
-      .base = *address, .row_bytes = bytes, .rows = 1, .allocation = (uint8_t)allocation};
+  return status == STRETTO_OK ? map_memory(client, stream, *address, bytes, allocation) : status;
+}
+
+static stretto_status_t do_release(stretto_client_t* client, stretto_stream_t* stream,
+                                   uint64_t address) {
+  call(client);
+  if (!in_client_memory(client, address, 1)) {
+    return driver_fail(client, STRETTO_ERROR_UNMAPPED, "release: 0x%llx is not allocated",
+                       (unsigned long long)address);
+  }
+  stretto_packet_t packet = vendor(STRETTO_OP_UNMAP, 0);
+  packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.map = (stretto_map_t){.base = address};
   return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_map(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
+                               uint64_t bytes, uint32_t allocation) {
+  call(client);
+  if (bytes == 0 || allocation > STRETTO_ALLOCATION_UNCACHED ||
+      !in_client_memory(client, address, bytes)) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "map: 0x%llx, %llu bytes, class %u",
+                       (unsigned long long)address, (unsigned long long)bytes, allocation);
+  }
+  return map_memory(client, stream, address, bytes, allocation);
 }
 
 static stretto_status_t do_copy_to_device(stretto_client_t* client, uint64_t address,
@@ -480,12 +514,6 @@ static stretto_status_t do_collective_wait(stretto_client_t* client, stretto_str
 
 // The request ring
 
-static int in_client_memory(const stretto_client_t* client, uint64_t address, uint64_t bytes) {
-  const uint64_t offset = address - stretto_gpu_address(client->options.gpu, 0);
-  return offset >= client->options.memory_begin && offset <= client->memory_next &&
-         bytes <= client->memory_next - offset;
-}
-
 static stretto_status_t do_ring_start(stretto_client_t* client, stretto_stream_t* stream,
                                       uint64_t replica, uint64_t sc_base, uint32_t batch) {
   call(client);
@@ -613,6 +641,8 @@ static const stretto_api_t kApi = {
     .ring_import = do_ring_import,
     .ring_unregister = do_ring_unregister,
     .last_error = do_last_error,
+    .release = do_release,
+    .map = do_map,
 };
 
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

@@ -9,8 +9,8 @@
 //
 // Work is submitted to streams (one queue each) and goes on in the background; every packet has a
 // completion signal. A stream's errors are collected by stream_synchronize, which returns the first
-// one. Calls are not thread-safe per client. Device memory is given out in ascending order and
-// lives as long as the client.
+// one. Calls are not thread-safe per client. Device memory is given out in ascending order; what was
+// released may be mapped again, and belongs to the client as long as it lives.
 #ifndef STRETTO_SW_DRIVER_STRETTO_DRIVER_H_
 #define STRETTO_SW_DRIVER_STRETTO_DRIVER_H_
 
@@ -218,6 +218,12 @@ typedef struct stretto_api {
                                       uint32_t id);
   // What the last call of this client that failed had to say; "" if none did.
   const char* (*last_error)(const stretto_client_t* client);
+  // Takes the map of an allocation back when everything before it in the stream is complete: kernels
+  // that reach there fault. REQUIRES: no reduction with tiles is open on this GPU.
+  stretto_status_t (*release)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address);
+  // Maps memory of this client in which nothing is mapped.
+  stretto_status_t (*map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
+                          uint64_t bytes, uint32_t allocation);
 } stretto_api_t;
 
 struct stretto_client {

@@ -104,6 +104,10 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *result = trigger_service_map(service->trigger, (stretto_operation_t)packet->operation,
                                     packet->flags, &packet->map);
       return OUTCOME_DONE;
+    case STRETTO_OP_UNMAP:
+      *what = "unmap";
+      *result = trigger_service_unmap(service->trigger, packet->map.base);
+      return OUTCOME_DONE;
     case STRETTO_OP_OUTPUT_CONFIG:
       *what = "output_config";
       *result = trigger_service_output(service->trigger, &packet->output);

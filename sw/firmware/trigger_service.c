@@ -325,6 +325,14 @@ fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t 
                                           : map_rectangle(service, operation, flags, map);
 }
 
+fw_result_t trigger_service_unmap(trigger_service_t* service, uint64_t base) {
+  if (service == NULL) return STRETTO_ERROR_ARGUMENT;
+  if (service->runs != 0) return STRETTO_ERROR_STATE;
+  const fw_result_t result = range_table_remove(&service->ranges, base);
+  if (result == STRETTO_OK) service->allocations = service->ranges.used;
+  return result;
+}
+
 fw_result_t trigger_service_gates(trigger_service_t* service, const stretto_gates_t* gates) {
   if (service == NULL || gates == NULL) return STRETTO_ERROR_ARGUMENT;
   // More wavefronts would raise more events, and fewer at the lower edge.

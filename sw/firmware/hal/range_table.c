@@ -74,6 +74,36 @@ bool range_table_has(const range_table_t* table, uint64_t base) {
   return false;
 }
 
+// Entry `from` a second time as entry `to`: never is neither valid.
+static void copy_entry(const range_table_t* table, uint32_t to, uint32_t from) {
+  // The flags last: they make the entry valid.
+  static const uint64_t offsets[] = {
+      RANGE_TABLE_ENTRY_BASE_OFFSET,      RANGE_TABLE_ENTRY_PITCH_OFFSET,
+      RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, RANGE_TABLE_ENTRY_ROWS_OFFSET,
+      RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, RANGE_TABLE_ENTRY_FLAGS_OFFSET};
+  for (unsigned i = 0; i < sizeof offsets / sizeof offsets[0]; ++i) {
+    const uint64_t at = table->base + offsets[i];
+    mmio_write64(at + (uint64_t)to * RANGE_TABLE_ENTRY_BASE_STRIDE,
+                 mmio_read64(at + (uint64_t)from * RANGE_TABLE_ENTRY_BASE_STRIDE));
+  }
+}
+
+fw_result_t range_table_remove(range_table_t* table, uint64_t base) {
+  if (table == NULL) return STRETTO_ERROR_ARGUMENT;
+  for (uint32_t i = 0; i < table->used; ++i) {
+    if (mmio_read64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(i)) != base) continue;
+    clear(table, i);
+    const uint32_t last = table->used - 1;
+    if (i != last) {
+      copy_entry(table, i, last);
+      clear(table, last);
+    }
+    table->used = last;
+    return STRETTO_OK;
+  }
+  return STRETTO_ERROR_UNMAPPED;
+}
+
 fw_result_t range_table_truncate(range_table_t* table, uint32_t keep) {
   if (table == NULL || keep > table->used) return STRETTO_ERROR_ARGUMENT;
   while (table->used > keep) clear(table, --table->used);

@@ -140,6 +140,7 @@ typedef enum stretto_operation {
   STRETTO_OP_COPY = 13,         // The DMA engine copies bytes of this GPU to any memory.
   STRETTO_OP_SIGNAL = 14,       // Tells another GPU that everything before it is complete.
   STRETTO_OP_GATES = 15,        // What opens the gates that work-groups wait for.
+  STRETTO_OP_UNMAP = 16,        // Forgets the allocation or remote range that begins at map.base.
 } stretto_operation_t;
 
 typedef struct stretto_fill {

@@ -132,6 +132,23 @@ TEST_CASE("memory is given out in ascending order, aligned, and mapped with its 
   CHECK(c.host.packets[0].vendor.map.allocation == STRETTO_ALLOCATION_UNCACHED);
 }
 
+TEST_CASE("an allocation is released and mapped again, nothing else") {
+  Client c;
+  uint64_t address = 0;
+  REQUIRE(c.api->allocate(c.client, c.stream, 4096, 4096, STRETTO_ALLOCATION_UNCACHED, &address) == STRETTO_OK);
+  CHECK(c.api->release(c.client, c.stream, address) == STRETTO_OK);
+  CHECK(c.api->map(c.client, c.stream, address, 512, STRETTO_ALLOCATION_CACHED) == STRETTO_OK);
+  REQUIRE(c.host.packets.size() == 3);
+  CHECK(c.host.packets[1].vendor.operation == STRETTO_OP_UNMAP);
+  CHECK((c.host.packets[1].header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK(c.host.packets[1].vendor.map.base == address);
+  CHECK(c.host.packets[2].vendor.operation == STRETTO_OP_LOCAL_MAP);
+  CHECK(c.host.packets[2].vendor.map.row_bytes == 512);
+  CHECK(c.api->release(c.client, c.stream, address + 4096) == STRETTO_ERROR_UNMAPPED);
+  CHECK(c.api->map(c.client, c.stream, address, 8192, 0) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->map(c.client, c.stream, address, 0, 0) == STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("what cannot be allocated or copied is refused with a reason") {
   Client c;
   uint64_t address = 0;

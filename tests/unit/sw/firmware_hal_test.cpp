@@ -190,6 +190,31 @@ TEST_CASE("a range that overlaps another is taken out again and reported") {
   CHECK(table.used == 0);
 }
 
+TEST_CASE("the last entry takes the place of one that is removed, and none is written for the last") {
+  MockMmio mmio;
+  const uint64_t base = STRETTO_RANGE_TABLE_BASE;
+  range_table_t table = {base, 3};
+  mmio.expect_read(base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(0), 0x10000001000);
+  mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
+  uint64_t value = 0x77;
+  for (const uint64_t offset :
+       {RANGE_TABLE_ENTRY_BASE_OFFSET, RANGE_TABLE_ENTRY_PITCH_OFFSET, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET,
+        RANGE_TABLE_ENTRY_ROWS_OFFSET, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, RANGE_TABLE_ENTRY_FLAGS_OFFSET}) {
+    mmio.expect_read(base + offset + 2 * RANGE_TABLE_ENTRY_BASE_STRIDE, ++value);
+    mmio.expect_write(base + offset, value);
+  }
+  mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK | 2);
+  CHECK(range_table_remove(&table, 0x10000001000) == STRETTO_OK);
+  CHECK(table.used == 2);
+  mmio.expect_read(base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(0), 0x78);
+  mmio.expect_read(base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(1), 0x99);
+  mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK | 1);
+  CHECK(range_table_remove(&table, 0x99) == STRETTO_OK);
+  mmio.expect_read(base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(0), 0x78);
+  CHECK(range_table_remove(&table, 0x99) == STRETTO_ERROR_UNMAPPED);
+  CHECK(table.used == 1);
+}
+
 TEST_CASE(
     "a range without bytes, with overlapping rows, of no known kind, or beyond the table is "
     "refused") {

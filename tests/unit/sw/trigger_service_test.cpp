@@ -308,6 +308,26 @@ TEST_CASE("rectangles need memory of a GPU, bytes, and come before tiles") {
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_ERROR_ARGUMENT);
 }
 
+TEST_CASE("an allocation is forgotten by its first byte, not while tiles are mapped") {
+  Firmware f;
+  stretto_map_t map{};
+  map.row_bytes = 4096;
+  map.rows = 1;
+  for (const uint64_t base : {0x500000, 0x600000, 0x700000}) {
+    map.base = kOwn + base;
+    REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, 0, &map) == STRETTO_OK);
+  }
+  CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x500040) == STRETTO_ERROR_UNMAPPED);
+  CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x500000) == STRETTO_OK);
+  CHECK(f.trigger.allocations == 2);
+  CHECK(range_table_has(&f.trigger.ranges, kOwn + 0x600000));
+  CHECK(range_table_has(&f.trigger.ranges, kOwn + 0x700000));
+  configure(f);
+  const stretto_map_t run = tiles(0, 15);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &run) == STRETTO_OK);
+  CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x600000) == STRETTO_ERROR_STATE);
+}
+
 TEST_CASE("a reset keeps allocations and forgets tiles, regions and Tracker") {
   Firmware f;
   stretto_map_t allocation{};
