@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -162,7 +163,7 @@ int Campaign::simulate() {
                name_.c_str(), jobs.size(), runs_.size(), options_.jobs, options_.out.c_str());
   size_t finished = 0;
   int status = kExitSuccess;
-  const int signal = run_jobs(jobs, options_.jobs, [&](const ChildProcess& job) {
+  const int signal = run_jobs(jobs, options_.jobs, options_.time_limit_s, [&](const ChildProcess& job) {
     ++finished;
     const bool failed = job.exit_code != 0 && !job.interrupted;
     const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";
@@ -171,6 +172,11 @@ int Campaign::simulate() {
                  failed ? job.log_file.c_str() : "");
     if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
   });
+  if (signal == SIGALRM) {
+    std::fprintf(stderr, "reproduce %s: time limit of %u s; this goes on from here: %s\n", name_.c_str(),
+                 options_.time_limit_s, options_.command_line.c_str());
+    return kExitTimeLimit;
+  }
   if (signal != 0)
     throw Interrupted("interrupted; this goes on from here: " + options_.command_line, signal);
   return status;

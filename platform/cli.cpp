@@ -173,7 +173,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
 
 // Options that both papers have.
 void add_reproduce_options(po::options_description& visible, ReproduceOptions& options,
-                           std::string& jobs) {
+                           std::string& jobs, std::string& time_limit) {
   visible.add_options()("help,h", "this text")(
       "figure", po::value(&options.figure)->value_name("ID"),
       "only the targets of this figure (t3: 16, 17, 18; gpu-driven: 1, 4, I) or id (T3-R01)")(
@@ -183,14 +183,16 @@ void add_reproduce_options(po::options_description& visible, ReproduceOptions& o
       "set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
       "set a parameter in every simulation")("impl", po::value(&options.impl)->value_name("all=KIND"),
                                              "rtl (default), model or lockstep; results are the same")(
+      "time-limit", po::value(&time_limit)->value_name("SECONDS"),
+      "of host time for all simulations; what is there is kept (default: none; collectives 2700)")(
       "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
 }
 
 int command_reproduce(const Arguments& arguments, const Arguments& command_line) {
   ReproduceOptions options;
-  std::string jobs;
+  std::string jobs, time_limit;
   po::options_description visible("Options");
-  add_reproduce_options(visible, options, jobs);
+  add_reproduce_options(visible, options, jobs, time_limit);
   po::options_description t3("Options of t3");
   t3.add_options()("full", po::bool_switch(&options.full),
                    "all GPUs of every case instead of one mirrored GPU")(
@@ -222,6 +224,8 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
     options.command_line += quoted(word);
   }
   options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
+  if (time_limit.empty() && is_collectives) time_limit = "2700";
+  if (!time_limit.empty()) options.time_limit_s = static_cast<unsigned>(whole("time-limit", time_limit, 1, 1000000));
   if (is_collectives) return reproduce_collectives(options);
   return is_t3 ? reproduce(options) : reproduce_gpu_driven(options);
 }

@@ -56,15 +56,17 @@ pid_t start(const ChildProcess& job) {
 
 }  // namespace
 
-int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once,
+int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once, unsigned limit_s,
              const std::function<void(const ChildProcess&)>& finished) {
   interrupted = 0;
   struct sigaction action {
-  }, old_int{}, old_term{}, old_hup{};
+  }, old_int{}, old_term{}, old_hup{}, old_alarm{};
   action.sa_handler = on_signal;  // Without SA_RESTART: waitpid returns.
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);
   sigaction(SIGHUP, &action, &old_hup);
+  sigaction(SIGALRM, &action, &old_alarm);
+  alarm(limit_s);
   if (old_hup.sa_handler == SIG_IGN) sigaction(SIGHUP, &old_hup, nullptr);  // nohup(1).
   struct Running {
     size_t job;
@@ -97,6 +99,8 @@ int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once,
     running.erase(found);
     finished(job);
   }
+  alarm(0);
+  sigaction(SIGALRM, &old_alarm, nullptr);
   sigaction(SIGINT, &old_int, nullptr);
   sigaction(SIGTERM, &old_term, nullptr);
   sigaction(SIGHUP, &old_hup, nullptr);

@@ -20,9 +20,9 @@ struct ChildProcess {
   double seconds = 0;
 };
 
-// `finished` is called after each job. Returns the number of the signal that interrupted it, or 0.
-// REQUIRES: one thread.
-int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once,
+// `finished` is called after each job. Returns the number of the signal that interrupted it, SIGALRM if
+// `limit_s` seconds have passed (0 = no limit), or 0. REQUIRES: one thread.
+int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once, unsigned limit_s,
              const std::function<void(const ChildProcess&)>& finished);
 
 }  // namespace stretto

@@ -23,6 +23,7 @@ struct ReproduceOptions {
   std::string impl;   // BLOCK|all=KIND of every simulation; empty: RTL.
   bool full = false;  // Full machines instead of mirrored ones.
   bool table_only = false;
+  unsigned time_limit_s = 0;  // Of all simulations together; 0 = none.
   std::string command_line;  // For a shell, to run the same again.
 };
 
@@ -31,7 +32,7 @@ struct ReproduceOptions {
 int reproduce_gpu_driven(const ReproduceOptions& options);
 
 // `stretto reproduce collectives`: the tables of all collectives x engines, workloads collectives/*. Takes
-// jobs, out, sets, impl and table_only.
+// jobs, out, sets, impl, time_limit_s and table_only. At the time limit the tables of what is there are printed.
 int reproduce_collectives(const ReproduceOptions& options);
 
 // Exit status: 0 if every simulation passed its checks (targets may be missed), else that of the
