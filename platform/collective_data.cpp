@@ -57,7 +57,8 @@ double CollectiveData::number(uint32_t rank, uint64_t index) const {
   const uint64_t x = random(rank, index);
   const uint32_t limit = whole_limit(task_.type);
   switch (task_.reduction) {
-    case ncclSum: return 1 + static_cast<double>((x >> 8) % std::max(1u, std::min(limit, 1u << 20) / task_.ranks));
+    case ncclSum:
+    case ncclAvg: return 1 + static_cast<double>((x >> 8) % std::max(1u, std::min(limit, 1u << 20) / task_.ranks));
     case ncclProd: {
       const double power = rank < kScaledRanks ? std::ldexp(1.0, static_cast<int>((x >> 8) % 3) - 1) : 1.0;
       return (x & 1) != 0 ? -power : power;
@@ -72,6 +73,17 @@ uint32_t CollectiveData::bits_of(double number) const {
     case ncclFloat16: return std::bit_cast<uint16_t>(Eigen::half(rounded));
     case ncclBfloat16: return std::bit_cast<uint16_t>(Eigen::bfloat16(rounded));
     default: return std::bit_cast<uint32_t>(rounded);
+  }
+}
+
+// The sum times 1 / ranks, both numbers of the type; the product is rounded once more, by bits_of(). It is
+// exact in double.
+double CollectiveData::average_of(double sum) const {
+  const float share = 1.0f / static_cast<float>(task_.ranks);
+  switch (task_.type) {
+    case ncclFloat16: return sum * static_cast<float>(Eigen::half(share));
+    case ncclBfloat16: return sum * static_cast<float>(Eigen::bfloat16(share));
+    default: return sum * share;
   }
 }
 
@@ -99,13 +111,14 @@ uint32_t CollectiveData::reduced(uint64_t index) const {
   for (uint32_t rank = 1; rank < task_.ranks; ++rank) {
     const double x = number(rank, index);
     switch (task_.reduction) {
-      case ncclSum: result += x; break;
+      case ncclSum:
+      case ncclAvg: result += x; break;
       case ncclProd: result *= x; break;
       case ncclMax: result = std::max(result, x); break;
       default: result = std::min(result, x); break;
     }
   }
-  return bits_of(result);
+  return bits_of(task_.reduction == ncclAvg ? average_of(result) : result);
 }
 
 uint32_t CollectiveData::result(uint32_t rank, uint64_t index) const {

@@ -66,6 +66,7 @@ class CollectiveData {
   }
   uint32_t value(uint32_t rank, uint64_t index) const;  // Bits of a source's element.
   double number(uint32_t rank, uint64_t index) const;
+  double average_of(double sum) const;
   uint32_t reduced(uint64_t index) const;
   uint32_t bits_of(double number) const;
   uint64_t random(uint32_t rank, uint64_t index) const;

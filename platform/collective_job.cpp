@@ -47,7 +47,7 @@ const char* type_name(ncclDataType_t type) {
 }
 
 const char* reduction_name(ncclRedOp_t reduction) {
-  static const char* const names[] = {"sum", "prod", "max", "min"};
+  static const char* const names[] = {"sum", "prod", "max", "min", "avg"};
   return names[reduction];
 }
 
@@ -78,7 +78,7 @@ void CollectiveKind::describe(ParameterSet& set) {
                               {"int32", ncclInt32}},
                              "Data type.");
   set.choice<ncclRedOp_t>("redop", reduction,
-                          {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}},
+                          {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}},
                           "Reduction.");
   set.number("root", root, 0, 63, "Root of broadcast and reduce.");
   set.choice<CollectivePlace>(
@@ -89,10 +89,12 @@ void CollectiveKind::describe(ParameterSet& set) {
   set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
   set.number("once_from_bytes", once_from_bytes, 0, uint64_t{1} << 36,
              "From this size on one call is timed, without warming up.");
+  set.number("large_factor", large_factor, 0, 1024, "From once_from_bytes on, from a size to the next; 0 = factor.");
 }
 
 std::string CollectiveKind::wrong() const {
   if (min_bytes > max_bytes) return "has min_bytes above max_bytes";
+  if (large_factor == 1) return "has large_factor 1; allowed are 0 and 2 .. 1024";
   std::istringstream list(counts);
   for (std::string one; std::getline(list, one, ',');) {
     if (one.empty() || one.size() > 11 || one.find_first_not_of("0123456789") != std::string::npos)
@@ -113,9 +115,11 @@ std::vector<uint64_t> CollectiveKind::calls(uint32_t ranks) const {
   std::istringstream list(counts);
   for (std::string one; std::getline(list, one, ',');) all.push_back(std::stoull(one));
   if (!all.empty()) return all;
-  for (uint64_t bytes = min_bytes;; bytes *= factor) {
+  for (uint64_t bytes = min_bytes;;) {
+    const uint32_t times = bytes >= once_from_bytes && large_factor != 0 ? large_factor : factor;
     all.push_back(bytes / size_of(1, ranks));
-    if (bytes == 0 || bytes > max_bytes / factor) return all;
+    if (bytes == 0 || bytes > max_bytes / times) return all;
+    bytes *= times;
   }
 }
 
@@ -123,6 +127,8 @@ const std::vector<std::pair<std::string, std::string>>& CollectiveKind::modes() 
   static const std::vector<std::pair<std::string, std::string>> modes{
       {"mmio", "collective: kernels store into the peer's memory (GD-MMIO)"},
       {"gdma", "collective: kernels send through the request ring and the DMA engine (GD-DMA)"},
+      {"dma", "collective: the host has the DMA engine copy, step by step (C-Drv; GD-CASYNC)"},
+      {"t3", "collective: all_reduce and reduce_scatter by updates that the Tracker lets the DMA engine send (T3)"},
   };
   return modes;
 }

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "platform/atomic_file.h"
@@ -84,8 +85,11 @@ std::string collective_table(const json::object& details) {
 
 int reproduce_collectives(const ReproduceOptions& options) {
   Campaign campaign("collectives", options);
-  for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
-    for (const char* engine : {"mmio", "gdma"}) {
+  // The longest first.
+  for (const char* op : {"all_to_all", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "sendrecv"}) {
+    const bool reduces = std::strcmp(op, "all_reduce") == 0 || std::strcmp(op, "reduce_scatter") == 0;
+    for (const char* engine : {"mmio", "gdma", "dma", "t3"}) {
+      if (std::strcmp(engine, "t3") == 0 && !reduces) continue;
       CampaignRun run;
       run.folder = std::string(op) + "/" + engine;
       run.title = std::string(op) + " " + engine;

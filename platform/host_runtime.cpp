@@ -37,10 +37,13 @@ stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::st
   options.client.memory_begin = STRETTO_SYSTEM_BYTES;
   options.client.memory_end = uint64_t{software.memory_gib} << 30;
   options.client.costs = driver_costs(software);
-  options.engine = engine == "gdma" ? STRETTO_ENGINE_GDMA : STRETTO_ENGINE_MMIO;
+  options.engine = engine == "gdma"  ? STRETTO_ENGINE_GDMA
+                   : engine == "dma" ? STRETTO_ENGINE_DMA
+                   : engine == "t3"  ? STRETTO_ENGINE_T3
+                                     : STRETTO_ENGINE_MMIO;
   const bool ring = spec.topology == Topology::ring && spec.gpus > 3;
   bool direct = software.algorithm == CollectiveAlgorithm::direct;
-  if (software.algorithm == CollectiveAlgorithm::automatic) direct = all_pairs && !ring;
+  if (software.algorithm == CollectiveAlgorithm::automatic) direct = all_pairs && !ring && options.engine != STRETTO_ENGINE_T3;
   if (direct && ring)
     throw UserError("software.algorithm=direct needs links between all pairs of GPUs; topology=ring "
                     "has links between neighbours");

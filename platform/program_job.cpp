@@ -32,6 +32,8 @@ const std::vector<std::pair<std::string, std::string>>& ProgramKind::modes() con
   static const std::vector<std::pair<std::string, std::string>> modes{
       {"mmio", "program, its communicators with engine mmio"},
       {"gdma", "program, its communicators with engine gdma"},
+      {"dma", "program, its communicators with engine dma"},
+      {"t3", "program, its communicators with engine t3"},
   };
   return modes;
 }

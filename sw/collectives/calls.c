@@ -144,7 +144,8 @@ static ncclResult_t check_request(const request_t* r, ncclComm_t comm, int* elem
     if ((unsigned)r->reduction >= ncclNumOps)
       return runtime_fail(runtime, ncclInvalidArgument, "%s: reduction %d", what,
                           (int)r->reduction);
-    *element = r->reduction == ncclAvg ? -1 : element_of(r->type, r->reduction);
+    *element = element_of(r->type, r->reduction);
+    if (r->reduction == ncclAvg && *element == STRETTO_INT32) *element = -1;
     if (*element < 0)
       return runtime_fail(runtime, ncclInvalidArgument, "%s: the machine has no %s of %s", what,
                           reduction_name(r->reduction), type_name(r->type));
@@ -166,9 +167,13 @@ static ncclResult_t call(const request_t* r, ncclComm_t comm, cudaStream_t strea
   operation->reduction = r->reduction;
   operation->arguments.source = (uint64_t)(uintptr_t)r->source;
   operation->arguments.target = (uint64_t)(uintptr_t)r->target;
+  operation->source_bytes = (uint64_t)r->count * kTypeBytes[r->type] * r->source_blocks;
+  operation->target_bytes = (uint64_t)r->count * kTypeBytes[r->type] * r->target_blocks;
   operation->arguments.count = r->count;
   operation->arguments.op = (uint8_t)r->op;
-  operation->arguments.reduction = (uint8_t)r->reduction;  // The same order.
+  const int average = op_reduces(r->op) && r->reduction == ncclAvg;
+  operation->arguments.reduction = average ? STRETTO_REDUCTION_SUM : (uint8_t)r->reduction;  // The same order.
+  if (average) operation->arguments.scale = comm_scale(comm, (uint32_t)element);
   operation->arguments.element = (uint8_t)element;
   operation->arguments.element_bytes = kTypeBytes[r->type];
   operation->arguments.root = (uint32_t)r->root;
@@ -262,7 +267,7 @@ static ncclResult_t transfer(operation_kind_t kind, const void* buffer, size_t c
   operation_t* operation = operations_append(comm, kind, stream);
   if (operation == NULL) return ncclSystemError;
   operation->peer = (uint32_t)peer;
-  operation->bytes = bytes;
+  operation->bytes = operation->source_bytes = bytes;
   operation->arguments.source = (uint64_t)(uintptr_t)buffer;
   return finish_call(comm->runtime);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sw/collectives/internal.h"
+#include "sw/include/formats/machine_types.h"
 
 #define HOST_WORDS 0x40000000ull
 #define WORDS_OF_COMM (1ull << 20)
@@ -90,7 +91,52 @@ static stretto_status_t load_kernels(device_t* device) {
     status = api->module_kernel(device->client, module, "collective", &device->collective);
   if (status == STRETTO_OK)
     status = api->module_kernel(device->client, module, "send_receive", &device->send_receive);
+  if (status == STRETTO_OK)
+    status = api->module_kernel(device->client, module, "combine", &device->combine);
+  if (status == STRETTO_OK)
+    status = api->module_kernel(device->client, module, "contribute", &device->contribute);
   return status;
+}
+
+// Of engines dma and t3: all armed; the last unit of the words stays zero.
+static stretto_status_t arm_words(device_t* device, stretto_stream_t* stream,
+                                  const stretto_comm_t* comm) {
+  const uint64_t words = STRETTO_COMM_STEP_BYTES - STRETTO_COMM_UNIT;
+  const stretto_status_t status =
+      device->client->api->fill(device->client, stream, comm->block, words, 1);
+  if (status != STRETTO_OK) return status;
+  return device->client->api->fill(device->client, stream, comm->block + words, STRETTO_COMM_UNIT, 0);
+}
+
+// 1 / ranks in each type, rounded to nearest even.
+static uint16_t half_of(float value, unsigned exponent_bits) {
+  const unsigned mantissa_bits = 15 - exponent_bits, drop = 23 - mantissa_bits;
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  const uint32_t rebias = (127u - ((1u << (exponent_bits - 1)) - 1)) << 23;
+  bits -= rebias;  // Of 1 .. 1/64: normal in all types.
+  return (uint16_t)((bits + (1u << (drop - 1)) - 1 + (bits >> drop & 1)) >> drop);
+}
+
+static stretto_status_t fill_scales(device_t* device, stretto_stream_t* stream,
+                                    const stretto_comm_t* comm) {
+  const float value = 1.0f / comm->ranks;
+  uint32_t word;
+  memcpy(&word, &value, sizeof word);
+  const uint64_t patterns[3] = {half_of(value, 5) * 0x0001000100010001ull,
+                                half_of(value, 8) * 0x0001000100010001ull, word * 0x0000000100000001ull};
+  stretto_status_t status = STRETTO_OK;
+  for (unsigned i = 0; i < 3 && status == STRETTO_OK; ++i)
+    status = device->client->api->fill(device->client, stream,
+                                       comm->block + stretto_comm_scale_at(comm) +
+                                           i * STRETTO_COMM_SCALE_BYTES,
+                                       STRETTO_COMM_SCALE_BYTES, patterns[i]);
+  return status;
+}
+
+uint64_t comm_scale(const struct ncclComm* c, uint32_t element) {
+  const uint64_t index = element == STRETTO_FP16 ? 0 : element == STRETTO_BF16 ? 1 : 2;
+  return c->comm.block + stretto_comm_scale_at(&c->comm) + index * STRETTO_COMM_SCALE_BYTES;
 }
 
 static stretto_status_t set_up(ncclComm_t c) {
@@ -105,7 +151,10 @@ static stretto_status_t set_up(ncclComm_t c) {
                            STRETTO_ALLOCATION_UNCACHED, &comm->block);
   // Words and flags; what is in the FIFOs does not matter.
   if (status == STRETTO_OK)
-    status = api->fill(device->client, stream, comm->block, stretto_comm_fifo_at(comm), 0);
+    status = stretto_comm_has_links(comm)
+                 ? api->fill(device->client, stream, comm->block, stretto_comm_fifo_at(comm), 0)
+                 : arm_words(device, stream, comm);
+  if (status == STRETTO_OK) status = fill_scales(device, stream, comm);
   if (status == STRETTO_OK) status = api->stream_synchronize(device->client, stream);
   comm->window = stretto_gpu_address(device->client->options.gpu, STRETTO_SEND_APERTURE);
   comm->ticket = device->ring;
@@ -116,7 +165,9 @@ static stretto_status_t set_up(ncclComm_t c) {
 ncclResult_t comm_set_up(ncclComm_t c) {
   const device_t* device = c->device;
   const stretto_host_ops_t* ops = &c->runtime->options.ops;
-  const ncclResult_t chosen = choose(c);
+  ncclResult_t chosen = choose(c);
+  // Nothing can be mapped while a reduce-scatter of engine t3 is under way.
+  if (chosen == ncclSuccess && c->comm.engine == STRETTO_ENGINE_T3) chosen = runtime_quiet(c->device);
   const ncclResult_t result =
       chosen != ncclSuccess ? chosen : runtime_status(c->runtime, device, set_up(c));
   const uint64_t offset = c->comm.block & STRETTO_OFFSET_MASK;
@@ -228,7 +279,7 @@ ncclResult_t comm_join(ncclComm_t c) {
   TRY_NCCL(meet(c));
   TRY_NCCL(take_ids(c));
   for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
-    if (!is_linked(comm, peer)) continue;
+    if (!stretto_comm_has_links(comm) || !is_linked(comm, peer)) continue;
     TRY_NCCL(runtime_status(c->runtime, device, map_peer(c, peer)));
     const uint32_t next = (comm->rank + 1u) % comm->ranks;
     if (comm->engine == STRETTO_ENGINE_GDMA && (comm->links != STRETTO_LINKS_RING || peer == next))
@@ -259,6 +310,10 @@ ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, ui
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   if (comm == NULL) return ncclInvalidArgument;
+  if (comm->stage != 0) {
+    TRY_NCCL(runtime_quiet(comm->device));
+    if (runtime_release(comm->device, comm->stage) != cudaSuccess) return ncclUnhandledCudaError;
+  }
   free(comm);
   return ncclSuccess;
 }

@@ -69,9 +69,7 @@ ncclResult_t direct_prepare(operation_t* o, const uint64_t* targets) {
     direct_entry_t* entry = &c->direct[index];
     if (index < c->direct_used) {
       // Kernels that use the old one have ended before it goes.
-      for (struct CUstream_st* s = c->device->streams; s != NULL; s = s->next)
-        TRY_NCCL(runtime_status(c->runtime, c->device, c->device->client->api->stream_synchronize(
-                                                           c->device->client, s->stream)));
+      TRY_NCCL(runtime_quiet(c->device));
     } else {
       c->direct_used = index + 1;
     }

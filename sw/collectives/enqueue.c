@@ -7,8 +7,9 @@
 // moves. Words of collective n (1, 2, ..; two sets, so that none is overwritten before it is read: who
 // writes n + 2 has seen all at n + 1, and who is there has read n):
 //   [8 + 8 (n & 1)] n   [+ 1] op, type, reduction, root   [+ 2] count   [+ 3] target
+// Engines dma and t3 say their staging area too, [+ 4].
 // Transfer n between two ranks likewise: each says (n << 40) + bytes to the other,
-//   [64 + 4 peer + (n & 1)] of sends, [+ 2] of receives.
+//   [64 + 4 peer + (n & 1)] of sends, [+ 2] of receives; [320 + 2 peer + (n & 1)] the receiver's buffer.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 
 #define SAID_AT 8u
 #define TRANSFER_AT 64u
+#define BUFFER_AT 320u
 #define TRANSFER_SHIFT 40
 #define TRANSFER_MASK ((1ull << TRANSFER_SHIFT) - 1)
 #define SHARE_BYTES 8192u  // collective.c: a channel takes part from so many bytes of a block on.
@@ -44,15 +46,47 @@ static void describe(uint64_t what, uint64_t count, char* text, size_t bytes) {
   }
 }
 
-static void say_collective(operation_t* o) {
+static int is_driven_by_host(const operation_t* o) {
+  return !stretto_comm_has_links(&o->comm->comm);
+}
+
+// A staging area that is large enough for all that is asked of this communicator: others are told its
+// place before the first of it is carried out.
+static ncclResult_t stage(const operation_t* first) {
+  ncclComm_t comm = first->comm;
+  uint64_t bytes = 0;
+  for (const operation_t* o = first; o != NULL; o = o->next) {
+    if (o->comm != comm || o->kind != OPERATION_COLLECTIVE) continue;
+    TRY_NCCL(steps_check(o));
+    const uint64_t wanted = steps_stage_bytes(o);
+    if (wanted > bytes) bytes = wanted;
+  }
+  if (bytes <= comm->stage_bytes) return ncclSuccess;
+  TRY_NCCL(runtime_quiet(comm->device));
+  if (comm->stage != 0 && runtime_release(comm->device, comm->stage) != cudaSuccess)
+    return ncclUnhandledCudaError;
+  comm->stage = comm->stage_bytes = 0;
+  if (runtime_allocate(comm->device, bytes, &comm->stage) != cudaSuccess) return ncclUnhandledCudaError;
+  comm->stage_bytes = bytes;
+  return ncclSuccess;
+}
+
+static ncclResult_t say_collective(operation_t* o) {
   ncclComm_t comm = o->comm;
   const stretto_host_ops_t* ops = &comm->runtime->options.ops;
   const uint32_t rank = comm->comm.rank;
+  uint64_t target = o->arguments.target;
+  if (is_driven_by_host(o)) {
+    TRY_NCCL(stage(o));
+    target = steps_landing(o);
+    ops->store(ops->context, said_word(comm, rank, comm->collectives + 1, 4), comm->stage);
+  }
   o->number = ++comm->collectives;
   ops->store(ops->context, said_word(comm, rank, o->number, 1), summary(o));
   ops->store(ops->context, said_word(comm, rank, o->number, 2), o->arguments.count);
-  ops->store(ops->context, said_word(comm, rank, o->number, 3), o->arguments.target);
+  ops->store(ops->context, said_word(comm, rank, o->number, 3), target);
   ops->store(ops->context, said_word(comm, rank, o->number, 0), o->number);
+  return ncclSuccess;
 }
 
 static uint64_t said(const operation_t* o, uint32_t rank, uint32_t index) {
@@ -64,9 +98,9 @@ static uint64_t said(const operation_t* o, uint32_t rank, uint32_t index) {
 static ncclResult_t compare_collective(operation_t* o) {
   ncclComm_t comm = o->comm;
   const stretto_host_ops_t* ops = &comm->runtime->options.ops;
-  const int direct = direct_bytes(o) != 0;
-  uint64_t targets[STRETTO_COMM_MAX_RANKS];
-  targets[comm->comm.rank] = o->arguments.target;
+  const int direct = direct_bytes(o) != 0, driven = is_driven_by_host(o);
+  o->targets[comm->comm.rank] = o->arguments.target;
+  o->stages[comm->comm.rank] = comm->stage;
   char own[96], other[96];
   describe(summary(o), o->arguments.count, own, sizeof own);
   for (uint32_t rank = 0; rank < comm->comm.ranks; ++rank) {
@@ -76,7 +110,8 @@ static ncclResult_t compare_collective(operation_t* o) {
     ops->wait(ops->context, said_word(comm, rank, o->number, 0), STRETTO_WAIT_AT_LEAST, o->number);
     const uint64_t what = said(o, rank, 1);
     const uint64_t count = said(o, rank, 2);
-    if (direct) targets[rank] = said(o, rank, 3);
+    if (direct || driven) o->targets[rank] = said(o, rank, 3);
+    if (driven) o->stages[rank] = said(o, rank, 4);
     if (what == summary(o) && count == o->arguments.count) continue;
     describe(what, count, other, sizeof other);
     return runtime_fail(comm->runtime, ncclInvalidUsage,
@@ -85,7 +120,7 @@ static ncclResult_t compare_collective(operation_t* o) {
   }
   runtime_at(comm->runtime, "rank %u, collective %llu, %s: under way on the GPU", comm->comm.rank,
              (unsigned long long)o->number, own);
-  return direct ? direct_prepare(o, targets) : ncclSuccess;
+  return direct ? direct_prepare(o, o->targets) : ncclSuccess;
 }
 
 static uint64_t transfer_word(const struct ncclComm* comm, uint32_t rank, uint32_t peer,
@@ -94,15 +129,24 @@ static uint64_t transfer_word(const struct ncclComm* comm, uint32_t rank, uint32
                                    (kind == OPERATION_SEND ? 0 : 2));
 }
 
-static void say_transfer(operation_t* o) {
-  ncclComm_t comm = o->comm;
-  const stretto_host_ops_t* ops = &comm->runtime->options.ops;
-  o->number = o->kind == OPERATION_SEND ? ++comm->sends[o->peer] : ++comm->receives[o->peer];
-  ops->store(ops->context, transfer_word(comm, comm->comm.rank, o->peer, o->number, o->kind),
-             o->number << TRANSFER_SHIFT | o->bytes);
+static uint64_t buffer_word(const struct ncclComm* comm, uint32_t rank, uint32_t peer,
+                            uint64_t number) {
+  return comm_word(comm, rank, BUFFER_AT + 2 * peer + (uint32_t)(number & 1));
 }
 
-static ncclResult_t compare_transfer(const operation_t* o) {
+static ncclResult_t say_transfer(operation_t* o) {
+  ncclComm_t comm = o->comm;
+  if (is_driven_by_host(o)) TRY_NCCL(steps_check(o));
+  const stretto_host_ops_t* ops = &comm->runtime->options.ops;
+  o->number = o->kind == OPERATION_SEND ? ++comm->sends[o->peer] : ++comm->receives[o->peer];
+  if (o->kind == OPERATION_RECEIVE)
+    ops->store(ops->context, buffer_word(comm, comm->comm.rank, o->peer, o->number), o->arguments.source);
+  ops->store(ops->context, transfer_word(comm, comm->comm.rank, o->peer, o->number, o->kind),
+             o->number << TRANSFER_SHIFT | o->bytes);
+  return ncclSuccess;
+}
+
+static ncclResult_t compare_transfer(operation_t* o) {
   ncclComm_t comm = o->comm;
   const stretto_host_ops_t* ops = &comm->runtime->options.ops;
   const int sends = o->kind == OPERATION_SEND;
@@ -121,6 +165,9 @@ static ncclResult_t compare_transfer(const operation_t* o) {
                         (unsigned long long)o->number, sends ? rank : o->peer,
                         sends ? o->peer : rank, (unsigned long long)(sends ? o->bytes : theirs),
                         (unsigned long long)(sends ? theirs : o->bytes));
+  if (sends && is_driven_by_host(o))
+    o->targets[o->peer] = ops->wait(ops->context, buffer_word(comm, o->peer, rank, o->number),
+                                    STRETTO_WAIT_AT_LEAST, 0);
   runtime_at(comm->runtime, "rank %u, %s %llu with rank %u: under way on the GPU", rank,
              sends ? "ncclSend" : "ncclRecv", (unsigned long long)o->number, o->peer);
   return ncclSuccess;
@@ -179,11 +226,75 @@ static ncclResult_t launch_transfers(operation_t* first) {
                 STRETTO_TRAFFIC_AG);
 }
 
-static void say(operation_t* o) {
-  if (o->kind == OPERATION_COLLECTIVE)
-    say_collective(o);
-  else if (o->kind != OPERATION_INIT)
-    say_transfer(o);
+// Operations of one communicator follow each other whatever their streams are.
+static ncclResult_t follow(const operation_t* o) {
+  const ncclComm_t comm = o->comm;
+  struct CUstream_st* last = comm->last_stream;
+  comm->last_stream = o->stream;
+  if (last == NULL || last == o->stream) return ncclSuccess;
+  return runtime_synchronize(last);
+}
+
+// Whether an undone operation in front of `o` must come first: a collective of the same communicator,
+// or a transfer with the same peer in the same direction.
+static int is_behind(const operation_t* first, const operation_t* o) {
+  for (const operation_t* before = first; before != o; before = before->next)
+    if (!before->done && before->comm == o->comm &&
+        (before->kind == OPERATION_COLLECTIVE || o->kind == OPERATION_COLLECTIVE ||
+         (before->kind == o->kind && before->peer == o->peer)))
+      return 1;
+  return 0;
+}
+
+// Engines dma, t3: one operation of each communicator at a time, round by round.
+static ncclResult_t drive(stretto_runtime_t* runtime) {
+  int any = 1;
+  while (any) {
+    any = 0;
+    for (operation_t* o = runtime->first; o != NULL; o = o->next) {
+      if (o->done || o->kind == OPERATION_INIT || !is_driven_by_host(o)) continue;
+      if (is_behind(runtime->first, o)) continue;
+      TRY_NCCL(follow(o));
+      o->under_way = any = 1;
+    }
+    for (uint32_t round = 0, more = any; more != 0; ++round) {
+      more = 0;
+      for (operation_t* o = runtime->first; o != NULL; o = o->next) {
+        if (!o->under_way) continue;
+        TRY_NCCL(steps_round(o, round, &o->under_way));
+        o->done = !o->under_way;
+        more += (uint32_t)o->under_way;
+      }
+    }
+  }
+  return ncclSuccess;
+}
+
+void operation_text(const operation_t* o, char* text, size_t bytes) {
+  const unsigned rank = o->comm->comm.rank;
+  // Before it is carried out it has no number.
+  const unsigned long long number = o->number != 0 ? o->number : o->comm->collectives + 1;
+  char what[96];
+  if (o->kind == OPERATION_COLLECTIVE) {
+    describe(summary(o), o->arguments.count, what, sizeof what);
+    snprintf(text, bytes, "rank %u, collective %llu, %s", rank, number, what);
+  } else {
+    snprintf(text, bytes, "rank %u, %s of %llu bytes, peer %u", rank,
+             o->kind == OPERATION_SEND ? "ncclSend" : "ncclRecv", (unsigned long long)o->bytes, o->peer);
+  }
+}
+
+static void note_uses(const operation_t* o) {
+  char text[OPERATION_TEXT];
+  if (o->kind == OPERATION_INIT) return;
+  operation_text(o, text, sizeof text);
+  if (o->source_bytes != 0) runtime_use(o->stream, o->arguments.source, o->source_bytes, text);
+  if (o->target_bytes != 0) runtime_use(o->stream, o->arguments.target, o->target_bytes, text);
+}
+
+static ncclResult_t say(operation_t* o) {
+  if (o->kind == OPERATION_INIT) return ncclSuccess;
+  return o->kind == OPERATION_COLLECTIVE ? say_collective(o) : say_transfer(o);
 }
 
 static ncclResult_t compare(operation_t* o) {
@@ -192,7 +303,7 @@ static ncclResult_t compare(operation_t* o) {
 }
 
 static ncclResult_t start(operation_t* o) {
-  if (o->kind == OPERATION_INIT || o->done) return ncclSuccess;
+  if (o->kind == OPERATION_INIT || o->done || is_driven_by_host(o)) return ncclSuccess;
   if (o->kind != OPERATION_COLLECTIVE) return launch_transfers(o);
   return o->arguments.count == 0 ? ncclSuccess : launch_collective(o);
 }
@@ -227,11 +338,14 @@ ncclResult_t operations_carry_out(stretto_runtime_t* runtime) {
   for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
     if (o->kind == OPERATION_INIT) result = comm_set_up(o->comm);
   if (result == ncclSuccess)
-    for (operation_t* o = runtime->first; o != NULL; o = o->next) say(o);
+    for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
+      result = say(o);
   for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
     result = compare(o);
   for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
     result = start(o);
+  if (result == ncclSuccess) result = drive(runtime);
+  for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next) note_uses(o);
   operations_free(runtime);
   return result;
 }

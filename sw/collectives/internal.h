@@ -12,8 +12,19 @@ typedef struct memory_block {
   struct memory_block* next;
   uint64_t address;
   uint64_t bytes;
-  uint64_t used;  // What was asked for; 0 = free.
+  uint64_t used;  // What was asked for; 0 = free, and not mapped.
 } memory_block_t;
+
+#define OPERATION_TEXT 160u
+
+// What was submitted to a stream that has not been waited for since.
+typedef struct memory_use {
+  struct memory_use* next;
+  struct CUstream_st* stream;
+  uint64_t address;
+  uint64_t bytes;
+  char by[OPERATION_TEXT];
+} memory_use_t;
 
 struct CUstream_st {
   struct CUstream_st* next;
@@ -28,8 +39,11 @@ typedef struct device {
   struct CUstream_st* streams;  // The default stream is the last.
   struct CUstream_st* default_stream;
   memory_block_t* blocks;
+  memory_use_t* uses;
   stretto_kernel_t collective;
   stretto_kernel_t send_receive;
+  stretto_kernel_t combine;
+  stretto_kernel_t contribute;
   uint32_t next_id;  // Buffer ids and connections of the request ring that are free.
   uint32_t next_connection;
   uint64_t ring;     // Its words, 0 = not started: ticket, replica, send flags.
@@ -48,8 +62,14 @@ typedef struct operation {
   ncclRedOp_t reduction;
   uint32_t peer;   // Send, receive.
   uint64_t bytes;  // Likewise.
+  uint64_t source_bytes;  // Of this rank's buffers.
+  uint64_t target_bytes;
   uint64_t number;
   int done;
+  int under_way;
+  // Engines dma, t3: where each rank wants what is sent to it, and its staging area.
+  uint64_t targets[STRETTO_COMM_MAX_RANKS];
+  uint64_t stages[STRETTO_COMM_MAX_RANKS];
 } operation_t;
 
 // Targets of all ranks that are registered for direct transfers.
@@ -71,6 +91,9 @@ struct ncclComm {
   uint32_t direct_used;
   uint32_t direct_next;     // The oldest is replaced.
   direct_entry_t direct[DIRECT_ENTRIES];
+  uint64_t stage;  // Engines dma, t3: staging area.
+  uint64_t stage_bytes;
+  struct CUstream_st* last_stream;  // Of the last operation.
 };
 
 struct stretto_runtime {
@@ -118,6 +141,8 @@ __attribute__((format(printf, 2, 3))) void runtime_at(stretto_runtime_t* runtime
 ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, uint32_t id, int rank,
                          ncclComm_t* comm);
 uint64_t comm_words(uint32_t id, uint32_t rank, uint32_t index);
+// Constants by which the sum of an average is multiplied.
+uint64_t comm_scale(const struct ncclComm* comm, uint32_t element);
 uint64_t comm_word(const struct ncclComm* comm, uint32_t rank, uint32_t index);
 
 const char* op_name(uint32_t op);
@@ -134,6 +159,43 @@ void operations_free(stretto_runtime_t* runtime);
 uint64_t direct_bytes(const operation_t* o);
 // Registers the targets of all ranks, or finds that they are; sets what the kernel is told.
 ncclResult_t direct_prepare(operation_t* o, const uint64_t* targets);
+
+// Waits for a stream; for all streams of the device.
+ncclResult_t runtime_synchronize(struct CUstream_st* stream);
+ncclResult_t runtime_quiet(device_t* device);
+// Device memory for the library itself; released, it may be given out again. All streams of the device
+// are quiet when it is released.
+cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address);
+cudaError_t runtime_release(device_t* device, uint64_t address);
+
+// Until the stream is waited for, `by` uses this memory.
+void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);
+// "rank 0, collective 3, all_reduce of 17 float32 sum".
+void operation_text(const operation_t* o, char* text, size_t bytes);
+
+// Engines dma and t3 (steps.c). An operation is submitted in rounds, the same of all ranks of a program
+// before the next; `more`: there is another.
+ncclResult_t steps_round(operation_t* o, uint32_t round, int* more);
+// Whether the engine can do it.
+ncclResult_t steps_check(const operation_t* o);
+// Bytes of the staging area; equal on ranks that agree.
+uint64_t steps_stage_bytes(const operation_t* o);
+// Where this rank wants what is sent to its target.
+uint64_t steps_landing(const operation_t* o);
+
+// The half of engine t3 that is not steps (tracked.c).
+typedef struct tracked_plan {
+  uint64_t tiles;  // Of a block.
+  uint64_t tile_bytes;
+  uint64_t bytes;  // Of the working area; the Tracker's overflow lies behind it.
+  uint64_t spill_bytes;
+} tracked_plan_t;
+
+tracked_plan_t tracked_plan(const operation_t* o, uint64_t block_bytes);
+ncclResult_t tracked_check(const operation_t* o, uint64_t block_bytes);
+// `free_word`: of this GPU, may be written.
+stretto_status_t tracked_configure(const operation_t* o, uint64_t block_bytes, uint64_t free_word);
+stretto_status_t tracked_start(const operation_t* o, uint64_t block_bytes, uint64_t total_bytes);
 
 // Two halves of ncclCommInitRank: what needs nobody, what needs all ranks.
 ncclResult_t comm_set_up(ncclComm_t comm);

@@ -74,6 +74,11 @@ static void destroy_device(device_t* device) {
     free(b);
     b = next;
   }
+  for (memory_use_t* u = device->uses; u != NULL;) {
+    memory_use_t* next = u->next;
+    free(u);
+    u = next;
+  }
   stretto_client_destroy(device->client);
   free(device);
 }
@@ -141,12 +146,24 @@ stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t**
   return stream->stream;
 }
 
-static cudaError_t synchronize(struct CUstream_st* stream) {
-  const device_t* device = stream->device;
+ncclResult_t runtime_synchronize(struct CUstream_st* stream) {
+  device_t* device = stream->device;
   const stretto_status_t status =
       device->client->api->stream_synchronize(device->client, stream->stream);
-  return runtime_status(device->runtime, device, status) == ncclSuccess ? cudaSuccess
-                                                                        : cudaErrorLaunchFailure;
+  for (memory_use_t** u = &device->uses; *u != NULL;) {
+    memory_use_t* use = *u;
+    if (use->stream != stream) {
+      u = &use->next;
+      continue;
+    }
+    *u = use->next;
+    free(use);
+  }
+  return runtime_status(device->runtime, device, status);
+}
+
+static cudaError_t synchronize(struct CUstream_st* stream) {
+  return runtime_synchronize(stream) == ncclSuccess ? cudaSuccess : cudaErrorLaunchFailure;
 }
 
 // Keeps the error for cudaGetLastError.
@@ -197,8 +214,141 @@ static memory_block_t* free_block(const device_t* device, uint64_t bytes) {
 
 // The DMA engine reads and writes memory past the L2, so what it moves is not cached.
 static uint32_t memory_class(const device_t* device) {
-  return device->runtime->options.engine == STRETTO_ENGINE_GDMA ? STRETTO_ALLOCATION_UNCACHED
-                                                                : STRETTO_ALLOCATION_CACHED;
+  return device->runtime->options.engine == STRETTO_ENGINE_MMIO ? STRETTO_ALLOCATION_CACHED
+                                                                : STRETTO_ALLOCATION_UNCACHED;
+}
+
+ncclResult_t runtime_quiet(device_t* device) {
+  for (struct CUstream_st* s = device->streams; s != NULL; s = s->next)
+    TRY_NCCL(runtime_synchronize(s));
+  return ncclSuccess;
+}
+
+// Takes `bytes` of a free block; the rest stays free.
+static int split(memory_block_t* block, uint64_t bytes) {
+  if (block->bytes == bytes) return 1;
+  memory_block_t* rest = calloc(1, sizeof *rest);
+  if (rest == NULL) return 0;
+  rest->address = block->address + bytes;
+  rest->bytes = block->bytes - bytes;
+  rest->next = block->next;
+  block->next = rest;
+  block->bytes = bytes;
+  return 1;
+}
+
+// New memory or what was freed, mapped.
+static stretto_status_t map_block(device_t* device, uint64_t bytes, memory_block_t** mapped) {
+  const stretto_api_t* api = device->client->api;
+  stretto_stream_t* stream = device->default_stream->stream;
+  memory_block_t* block = free_block(device, bytes);
+  if (block != NULL && split(block, bytes)) {
+    *mapped = block;
+    return api->map(device->client, stream, block->address, bytes, memory_class(device));
+  }
+  block = calloc(1, sizeof *block);
+  if (block == NULL) return STRETTO_ERROR_TABLE_FULL;
+  block->bytes = bytes;
+  const stretto_status_t status = api->allocate(device->client, stream, bytes, ALIGNMENT,
+                                                memory_class(device), &block->address);
+  if (status != STRETTO_OK) {
+    free(block);
+    return status;
+  }
+  block->next = device->blocks;
+  device->blocks = block;
+  *mapped = block;
+  return status;
+}
+
+cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address) {
+  const uint64_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  memory_block_t* block = NULL;
+  // Nothing can be mapped while a reduce-scatter of engine t3 is under way.
+  if (device->runtime->options.engine == STRETTO_ENGINE_T3 && runtime_quiet(device) != ncclSuccess)
+    return cudaErrorLaunchFailure;
+  if (runtime_status(device->runtime, device, map_block(device, rounded, &block)) != ncclSuccess ||
+      synchronize(device->default_stream) != cudaSuccess)
+    return cudaErrorMemoryAllocation;
+  block->used = bytes;
+  *address = block->address;
+  return cudaSuccess;
+}
+
+// One free block of those that lie behind each other.
+static void merge_free(device_t* device) {
+  for (memory_block_t* a = device->blocks; a != NULL; a = a->next) {
+    for (memory_block_t** b = &device->blocks; a->used == 0 && *b != NULL;) {
+      memory_block_t* behind = *b;
+      if (behind->used != 0 || behind->address != a->address + a->bytes) {
+        b = &behind->next;
+        continue;
+      }
+      a->bytes += behind->bytes;
+      *b = behind->next;
+      free(behind);
+      b = &device->blocks;
+    }
+  }
+}
+
+cudaError_t runtime_release(device_t* device, uint64_t address) {
+  const stretto_api_t* api = device->client->api;
+  for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
+    if (b->address != address || b->used == 0) continue;
+    const stretto_status_t status =
+        api->release(device->client, device->default_stream->stream, address);
+    if (runtime_status(device->runtime, device, status) != ncclSuccess)
+      return cudaErrorInvalidValue;
+    TRY_CUDA(synchronize(device->default_stream));
+    b->used = 0;
+    merge_free(device);
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidValue;
+}
+
+void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by) {
+  device_t* device = stream->device;
+  memory_use_t* use = device->uses;
+  while (use != NULL &&
+         (use->stream != stream || use->address != address || use->bytes != bytes))
+    use = use->next;
+  if (use == NULL) {
+    use = calloc(1, sizeof *use);
+    if (use == NULL) return;
+    use->next = device->uses;
+    device->uses = use;
+    use->stream = stream;
+    use->address = address;
+    use->bytes = bytes;
+  }
+  snprintf(use->by, sizeof use->by, "%s", by);
+}
+
+// Whether [address, address + bytes) lies in the block.
+static int lies_in(const memory_block_t* block, uint64_t address, uint64_t bytes) {
+  return bytes != 0 && address < block->address + block->bytes && block->address < address + bytes;
+}
+
+// Refuses to free what an operation uses that is under way, or waits for the end of its group.
+static cudaError_t check_unused(device_t* device, const memory_block_t* block) {
+  char pending[OPERATION_TEXT];
+  const char* by = NULL;
+  for (const memory_use_t* u = device->uses; u != NULL; u = u->next)
+    if (lies_in(block, u->address, u->bytes)) by = u->by;
+  for (const operation_t* o = device->runtime->first; o != NULL; o = o->next) {
+    if (o->comm->device != device || (!lies_in(block, o->arguments.source, o->source_bytes) &&
+                                      !lies_in(block, o->arguments.target, o->target_bytes)))
+      continue;
+    operation_text(o, pending, sizeof pending);
+    by = pending;
+  }
+  if (by == NULL) return cudaSuccess;
+  runtime_fail(device->runtime, ncclInvalidUsage,
+               "cudaFree: 0x%llx on device %u is in use: %s; wait for its stream first",
+               (unsigned long long)block->address, device->client->options.gpu, by);
+  return cudaErrorInvalidValue;
 }
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
@@ -206,37 +356,23 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   if (device == NULL || pointer == NULL) return keep(cudaErrorInvalidValue);
   *pointer = NULL;
   if (bytes == 0) return cudaSuccess;
-  memory_block_t* block = free_block(device, bytes);
-  if (block == NULL) {
-    const stretto_client_t* client = device->client;
-    block = calloc(1, sizeof *block);
-    if (block == NULL) return keep(cudaErrorMemoryAllocation);
-    block->bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    const stretto_status_t status =
-        client->api->allocate(device->client, device->default_stream->stream, block->bytes,
-                              ALIGNMENT, memory_class(device), &block->address);
-    if (runtime_status(device->runtime, device, status) != ncclSuccess ||
-        synchronize(device->default_stream) != cudaSuccess) {
-      free(block);
-      return keep(cudaErrorMemoryAllocation);
-    }
-    block->next = device->blocks;
-    device->blocks = block;
-  }
-  block->used = bytes;
-  *pointer = (void*)(uintptr_t)block->address;
-  return cudaSuccess;
+  uint64_t address = 0;
+  const cudaError_t error = runtime_allocate(device, bytes, &address);
+  *pointer = (void*)(uintptr_t)address;
+  return keep(error);
 }
 
 cudaError_t cudaFree(void* pointer) {
   if (pointer == NULL) return cudaSuccess;
   device_t* device = current_device();
   if (device == NULL) return keep(cudaErrorInvalidValue);
-  TRY_CUDA(cudaDeviceSynchronize());
+  const uint64_t address = (uint64_t)(uintptr_t)pointer;
   for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
-    if (b->address != (uint64_t)(uintptr_t)pointer || b->used == 0) continue;
-    b->used = 0;
-    return cudaSuccess;
+    if (b->address != address || b->used == 0) continue;
+    const cudaError_t used = check_unused(device, b);
+    if (used != cudaSuccess) return keep(used);
+    TRY_CUDA(cudaDeviceSynchronize());
+    return keep(runtime_release(device, address));
   }
   return keep(cudaErrorInvalidValue);
 }

@@ -76,7 +76,8 @@ static span_t span_of(const run_t* run, uint32_t index, uint64_t at) {
 // What a step does with its slots.
 #define SEND 1u
 #define RECEIVE 2u
-#define REDUCE 4u  // What came is combined with `source`.
+#define REDUCE 4u  // What came is combined with `source`,
+#define FINAL 8u   // for the last time: an average is divided.
 
 // Moves `bytes` slot by slot: from `source` and/or what comes, to `target` (0 = none) and/or the peer.
 static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint64_t source,
@@ -85,6 +86,7 @@ static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint6
   stretto_movement_t m = {0};
   m.element = (how & REDUCE) != 0 ? run->a->element : STRETTO_BYTE;
   m.reduction = run->a->reduction;
+  m.scale = (how & FINAL) != 0 ? run->a->scale : 0;
   for (uint64_t done = 0; done < bytes; done += slot_bytes) {
     m.bytes = (uint32_t)min_u64(slot_bytes, bytes - done + COLLECTIVE_BEYOND);
     m.from = source + done;
@@ -153,7 +155,7 @@ static void ring_reduce_scatter(const run_t* run, uint64_t at, int in_place, uns
       step(run, SEND | RECEIVE | REDUCE, in(run, span), 0, span.bytes);
     } else {
       const uint64_t target = in_place ? out(run, span) : run->a->target + run->begin + at;
-      step(run, RECEIVE | REDUCE | last, in(run, span), target, span.bytes);
+      step(run, RECEIVE | REDUCE | FINAL | last, in(run, span), target, span.bytes);
     }
   }
 }
@@ -239,7 +241,7 @@ static void ring_chain(const run_t* run, uint64_t at) {
     return;
   }
   if (reduce ? send != 0 : place == 0 && target == source) target = 0;
-  step(run, send | receive, source, target, span.bytes);
+  step(run, send | receive | (reduce && send == 0 ? FINAL : 0), source, target, span.bytes);
 }
 
 static void ring_piece(const run_t* run, uint64_t at) {
@@ -301,7 +303,7 @@ static void direct_reduce(run_t* run, peers_t* peers, uint64_t source, uint64_t 
                           uint64_t bytes) {
   for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
     run->from = &peers->from[p];
-    step(run, RECEIVE | REDUCE, source, target, bytes);
+    step(run, RECEIVE | REDUCE | (p + 1u == run->a->comm.ranks ? FINAL : 0), source, target, bytes);
     tile_wait(0);  // The next one loads what this one stored.
     source = target;
   }
@@ -502,6 +504,62 @@ void send_receive(void) {
   __builtin_unreachable();
 }
 
+// What engines dma and t3 leave to compute units (sw/collectives/steps.c, tracked.c).
+
+void combine(void) {
+  const stretto_combine_arguments_t* a =
+      (const stretto_combine_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const uint64_t groups = tile_csr(TILE_CSR_GRID);
+  const uint64_t share = align_up((a->bytes + groups - 1) / groups, 256);
+  const uint64_t begin = share * tile_csr(TILE_CSR_WG_ID);
+  if (begin < a->bytes) {
+    const stretto_movement_t m = {.from = a->a + begin,
+                                  .with = a->b + begin,
+                                  .to = a->target + begin,
+                                  .scale = a->scale,
+                                  .bytes = (uint32_t)min_u64(share, a->bytes - begin),
+                                  .element = a->element,
+                                  .reduction = a->reduction};
+    stretto_move(&m);
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
+// An update is stored as elements, so that memory adds them.
+KERNEL_INLINE void store_update(const stretto_contribute_arguments_t* a, uint64_t to, uint64_t shape) {
+  if (a->element == STRETTO_FP16)
+    tile_store(TILE_R(0), to, shape, STRETTO_FP16);
+  else if (a->element == STRETTO_BF16)
+    tile_store(TILE_R(0), to, shape, STRETTO_BF16);
+  else if (a->element == STRETTO_FP32)
+    tile_store(TILE_R(0), to, shape, STRETTO_FP32);
+  else
+    tile_store(TILE_R(0), to, shape, STRETTO_INT32);
+}
+
+void contribute(void) {
+  const stretto_contribute_arguments_t* a =
+      (const stretto_contribute_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  const uint64_t tile = tile_csr(TILE_CSR_WG_ID);
+  const uint64_t block = tile / a->block_tiles;
+  const uint64_t inside = tile % a->block_tiles * a->tile_bytes;
+  const uint64_t begin = block * a->block_bytes + inside;
+  const uint64_t end = min_u64(a->total_bytes, (block + 1) * a->block_bytes);
+  for (uint64_t at = 0; at < a->tile_bytes; at += STRETTO_MOVE_BYTES) {
+    const uint64_t bytes = min_u64(STRETTO_MOVE_BYTES, a->tile_bytes - at);
+    const uint64_t there = begin + at < end ? min_u64(bytes, end - begin - at) : 0;
+    // What a tile does not hold reads as zero.
+    if (there != 0)
+      STRETTO_LOAD_AS(TILE_R(0), a->source + begin + at, tile_shape(1, (uint32_t)there, 0), a->element);
+    else
+      STRETTO_LOAD_AS(TILE_R(0), a->zeros, tile_shape(1, STRETTO_COMM_UNIT, 0), a->element);
+    store_update(a, a->output + tile * a->tile_bytes + at, tile_shape(1, (uint32_t)bytes, 0));
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
 // Eight tiles and 4 KiB of scalar registers. A link takes 112 bytes of private memory.
 #define COLLECTIVE_REGISTERS (8 * STRETTO_MOVE_BYTES + 4096)
 
@@ -511,3 +569,9 @@ STRETTO_KERNEL(collective, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLE
 STRETTO_KERNEL(send_receive, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
                .private_bytes = 16384, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_send_receive_arguments_t));
+STRETTO_KERNEL(combine, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
+               .private_bytes = 4096, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_combine_arguments_t));
+STRETTO_KERNEL(contribute, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_contribute_arguments_t));

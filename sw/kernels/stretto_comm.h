@@ -171,12 +171,14 @@ KERNEL_INLINE void stretto_receiver_close(const stretto_receiver_t* r) {
 
 #define STRETTO_MOVE_BYTES 8192u  // Of a tile; eight of them are in use.
 
-// What stretto_move does: to, also <- from op with. Addresses may be 0 = there is none, but for `from`.
+// What stretto_move does: to, also <- (from op with) * scale. Addresses may be 0 = there is none, but for
+// `from`.
 typedef struct stretto_movement {
   uint64_t from;
   uint64_t with;  // Same number of bytes, combined by `reduction`.
   uint64_t to;
   uint64_t also;
+  uint64_t scale;  // STRETTO_MOVE_BYTES of constants; there is a `with` then.
   uint32_t bytes;
   uint8_t element;
   uint8_t reduction;
@@ -218,6 +220,10 @@ KERNEL_INLINE int stretto_move_store(const stretto_movement_t* m, uint32_t at, c
       tile_simt(TILE_SIMT_MAX, own, own, other);
     else
       tile_simt(TILE_SIMT_MIN, own, own, other);
+    if (m->scale != 0) {
+      STRETTO_LOAD_AS(other, m->scale, shape, m->element);
+      tile_simt(TILE_SIMT_MUL, own, own, other);
+    }
   }
   // Stored as bytes: any length will do.
   if (m->to != 0) tile_store(own, m->to + at, shape, STRETTO_BYTE);

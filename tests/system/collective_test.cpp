@@ -28,10 +28,12 @@ boost::json::value run(const std::string& workload, const std::string& mode,
   return root.at("job");
 }
 
-// Both places, counts around `ranks`, both engines.
+// Both places, counts around `ranks`, all engines.
 void odd_counts(const std::string& op, unsigned ranks) {
   const std::string n = std::to_string(ranks - 1) + "," + std::to_string(ranks + 1);
-  for (const char* engine : {"mmio", "gdma"}) {
+  std::vector<std::string> engines{"mmio", "gdma", "dma"};
+  if (op == "all_reduce" || op == "reduce_scatter") engines.push_back("t3");
+  for (const std::string& engine : engines) {
     const boost::json::value job =
         run(op, engine, {"gpus=" + std::to_string(ranks), "gpu.cus=8", "collective.counts=0,1,2," + n + ",10007",
                          "collective.iterations=1"});
@@ -79,15 +81,43 @@ TEST_CASE("every type and reduction") {
   }
 }
 
+// 1 / 3 is no number of any type: the quotient is rounded.
+TEST_CASE("averages of floating-point types, with every engine that has them") {
+  for (const char* engine : {"mmio", "gdma", "dma"}) {
+    for (const char* type : {"half", "bfloat16", "float"}) {
+      run("all_reduce", engine, {"gpus=3", "gpu.cus=8", "collective.counts=1,20011", std::string("collective.type=") + type,
+                                 "collective.redop=avg", "collective.iterations=1"});
+    }
+    run("broadcast", engine, {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=2", "collective.redop=avg",
+                              "collective.counts=1,999", "collective.iterations=1"});
+    run("reduce_scatter", engine, {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+                                   "collective.redop=avg", "collective.counts=1,999", "collective.iterations=1"});
+  }
+}
+
+// More than one tile a block, types of both sizes, and blocks that end in the middle of a tile.
+TEST_CASE("the Tracker drives a reduction of any type and length") {
+  for (const char* type : {"half", "bfloat16", "float", "int32"}) {
+    run("all_reduce", "t3", {"gpus=4", "gpu.cus=8", "collective.counts=8,100003,65536", std::string("collective.type=") + type,
+                             "collective.iterations=2"});
+    run("reduce_scatter", "t3", {"gpus=3", "gpu.cus=8", "collective.counts=40001", std::string("collective.type=") + type,
+                                 "collective.iterations=1"});
+  }
+}
+
 TEST_CASE("a root other than the first, and reduce") {
   run("broadcast", "mmio", {"gpus=4", "gpu.cus=8", "collective.root=2", "collective.counts=1,999"});
-  run("broadcast", "gdma", {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=3",
-                            "collective.counts=1,999"});
+  for (const char* engine : {"gdma", "dma"}) {
+    run("broadcast", engine, {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=3",
+                              "collective.counts=1,999"});
+  }
+  // Several pieces of a chain.
+  run("broadcast", "dma", {"gpus=3", "gpu.cus=8", "collective.root=2", "collective.counts=300003", "collective.iterations=1"});
 }
 
 TEST_CASE("blocks go straight to their rank where links allow it") {
   for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
-    for (const char* engine : {"mmio", "gdma"}) {
+    for (const char* engine : {"mmio", "gdma", "dma"}) {
       const boost::json::value job =
           run(op, engine, {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
                            "collective.counts=0,1,4,6,20011", "collective.iterations=1"});
@@ -120,7 +150,7 @@ TEST_CASE("targets are written directly, and not where units do not fit") {
 // one credit a slot.
 TEST_CASE("wire bytes are those of the ring") {
   const uint64_t count = 1 << 18, bytes = 4 * count, slots = 4 * 6 * 8;
-  for (const char* engine : {"mmio", "gdma"}) {
+  for (const char* engine : {"mmio", "gdma", "dma", "t3"}) {
     const uint64_t wire = wire_bytes("all_reduce", engine, count);
     CHECK(wire >= 6 * bytes);
     CHECK(wire <= 6 * bytes + slots * 16);
@@ -156,9 +186,21 @@ TEST_CASE("the tables of all collectives and engines are printed, and resumed fr
   for (const Finished* one : {&first, &again}) {
     CHECK(one->says("# all_reduce, engine mmio, 2 ranks, ring"));
     CHECK(one->says("# sendrecv, engine gdma, 2 ranks, ring"));
+    CHECK(one->says("# reduce_scatter, engine t3, 2 ranks, ring"));
+    CHECK(one->says("# all_to_all, engine dma, 2 ranks, ring"));
     CHECK_FALSE(one->says("FAILED"));
     CHECK_FALSE(one->says("no result"));
   }
+}
+
+TEST_CASE("at its time limit a reproduction keeps what is there and says how to go on") {
+  const Scratch scratch;
+  const Finished finished = run_stretto("reproduce collectives --time-limit 1 --set collective.min_bytes=4194304 --out " +
+                                        scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 124);
+  CHECK(finished.says("time limit of 1 s; this goes on from here:"));
+  CHECK(finished.says("# sendrecv dma: no result"));
 }
 
 TEST_CASE("what a workload or the machine cannot do is refused in one line") {
@@ -178,4 +220,7 @@ TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   refused("--set software.fifo_slots=3", "fifo_slots must be even");
   refused("--set collective.max_bytes=0x100000000 --set software.memory_gib=4", "does not fit");
   refused("--set sim.mirror=true", "sim.mirror");
+  refused("--set collective.large_factor=1", "large_factor 1");
+  refused("--mode t3 --set collective.redop=max --set gpus=2", "engine t3: only all_reduce and reduce_scatter with reduction sum");
+  refused("--set collective.redop=avg --set collective.type=int32 --set gpus=2", "the machine has no avg of int32");
 }

@@ -53,12 +53,16 @@ TEST_CASE("a C program adds up what all devices have") {
   right("devices.c", "--set gpus=4 --mode mmio", "sum over 4 devices is right");
   right("devices.c", "--set gpus=4 --mode gdma", "sum over 4 devices is right");
   right("devices.c", "--set gpus=1", "sum over 1 devices is right");
+  right("devices.c", "--set gpus=4 --mode dma", "sum over 4 devices is right");
+  right("devices.c", "--set gpus=4 --mode t3", "sum over 4 devices is right");
 }
 
 TEST_CASE("a C++ program transposes a matrix over all devices") {
   right("transpose.cpp", "--set gpus=5 --mode mmio", "transposed on 5 devices");
   right("transpose.cpp", "--set gpus=3 --mode gdma", "transposed on 3 devices");
   right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode gdma", "transposed on 4 devices");
+  right("transpose.cpp", "--set gpus=3 --mode dma", "transposed on 3 devices");
+  right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode dma", "transposed on 4 devices");
 }
 
 TEST_CASE("ranks with different counts get a sentence and nothing moves") {
@@ -72,6 +76,32 @@ TEST_CASE("a buffer that is too short is refused") {
 }
 TEST_CASE("a rank that never calls is named by those who wait for it") {
   wrong("absent", 1, {"deadlock", "rank 0, collective 1, all_reduce of 5003 float32 sum: waits for rank 2 to call"});
+}
+
+TEST_CASE("a buffer in use is not freed: before the group ends nothing moves, behind it data are right") {
+  wrong("pending", 1, {"cudaFree", "on device 0 is in use: rank 0, collective 1, all_reduce of 5003 float32 sum"});
+  for (const std::string mode : {"mmio", "gdma", "dma", "t3"}) {
+    const Scratch scratch;
+    const Finished finished = run(scratch, "devices.c", "--set gpus=3 --mode " + mode + " --set program.arguments=flight");
+    INFO(mode << "\n" << finished.output);
+    CHECK(finished.status == 0);
+    CHECK(finished.says("on device 1 is in use: rank 1, collective 1, all_reduce of 5003 float32 sum; wait for its stream first"));
+    CHECK(finished.says("sum over 3 devices is right"));
+  }
+}
+TEST_CASE("a group holds several collectives of a communicator, with every engine") {
+  for (const std::string mode : {"mmio", "gdma", "dma", "t3"})
+    right("devices.c", "--set gpus=3 --set program.arguments=twice --mode " + mode, "sum over 3 devices is right");
+}
+TEST_CASE("freed memory gives its range back") {
+  right("devices.c", "--set gpus=1 --set program.arguments=many", "sum over 1 devices is right");
+}
+TEST_CASE("engine t3 says what it can do") {
+  const Scratch scratch;
+  const Finished finished = run(scratch, "transpose.cpp", "--set gpus=3 --mode t3");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("engine t3: only all_reduce and reduce_scatter with reduction sum"));
 }
 
 TEST_CASE("what is no program is refused in one line") {

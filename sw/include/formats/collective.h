@@ -30,6 +30,8 @@
 // How a slot gets to the peer.
 #define STRETTO_ENGINE_MMIO 0  // Tile stores into the peer's FIFO, a locked store as flag.
 #define STRETTO_ENGINE_GDMA 1  // A send request: the DMA engine copies, its receive flag tells.
+#define STRETTO_ENGINE_DMA 2   // No slots: the host has the DMA engine copy whole blocks, step by step.
+#define STRETTO_ENGINE_T3 3    // Likewise; reductions by updates that the Tracker lets the DMA engine send.
 
 // Words of a link.
 #define STRETTO_LINK_BYTES 64
@@ -85,11 +87,22 @@ static inline uint64_t stretto_comm_staging_at(const stretto_comm_t* comm) {
   return stretto_comm_fifo_at(comm) +
          (uint64_t)comm->ranks * comm->channels * stretto_comm_fifo_bytes(comm);
 }
-static inline uint64_t stretto_comm_block_bytes(const stretto_comm_t* comm) {
+// Engines dma and t3 have words only, and constants.
+#define STRETTO_COMM_STEP_BYTES 4096u
+#define STRETTO_COMM_SCALE_BYTES 8192u  // Of an element type, each one divided by the ranks.
+static inline int stretto_comm_has_links(const stretto_comm_t* comm) {
+  return comm->engine == STRETTO_ENGINE_MMIO || comm->engine == STRETTO_ENGINE_GDMA;
+}
+// Place of the constants of FP16, BF16, FP32: by which the sum of an average is multiplied.
+static inline uint64_t stretto_comm_scale_at(const stretto_comm_t* comm) {
   const uint64_t staging = comm->engine == STRETTO_ENGINE_GDMA
                                ? stretto_comm_staging_at(comm) - stretto_comm_fifo_at(comm)
                                : 0;
-  return stretto_comm_staging_at(comm) + staging;
+  return stretto_comm_has_links(comm) ? stretto_comm_staging_at(comm) + staging
+                                      : STRETTO_COMM_STEP_BYTES;
+}
+static inline uint64_t stretto_comm_block_bytes(const stretto_comm_t* comm) {
+  return stretto_comm_scale_at(comm) + 3 * STRETTO_COMM_SCALE_BYTES;
 }
 
 // Engine gdma. A FIFO has the same id at the rank that fills it (buffer) and at the rank that empties
@@ -138,6 +151,7 @@ typedef struct stretto_collective_arguments {
   uint64_t target;
   uint64_t count;     // Elements.
   uint64_t number;    // Of this launch; grows.
+  uint64_t scale;     // Constants by which the sum is multiplied, 0 = none.
   uint8_t op;         // stretto_collective_op_t.
   uint8_t reduction;  // stretto_reduction_t.
   uint8_t element;    // ElementType of machine_types.h.
@@ -161,8 +175,36 @@ typedef struct stretto_send_receive_arguments {
   stretto_transfer_t with[STRETTO_COMM_MAX_RANKS];
 } stretto_send_receive_arguments_t;
 
+// Kernel `combine`: target <- (a op b) * scale; work-groups share the bytes.
+typedef struct stretto_combine_arguments {
+  uint64_t target;
+  uint64_t a;
+  uint64_t b;
+  uint64_t bytes;
+  uint64_t scale;  // As above.
+  uint8_t element;
+  uint8_t reduction;
+  uint8_t reserved[6];
+} stretto_combine_arguments_t;
+
+// Kernel `contribute`, whose work-group t writes tile t of an output that the Tracker counts: blocks of
+// the source, each as whole tiles, zeros behind its end.
+typedef struct stretto_contribute_arguments {
+  uint64_t source;
+  uint64_t output;
+  uint64_t zeros;        // STRETTO_COMM_UNIT bytes.
+  uint64_t block_bytes;  // Of the source.
+  uint64_t total_bytes;  // All blocks; the last ones may have fewer, or none.
+  uint32_t tile_bytes;
+  uint32_t block_tiles;
+  uint8_t element;
+  uint8_t reserved[7];
+} stretto_contribute_arguments_t;
+
+STRETTO_COMM_ASSERT(sizeof(stretto_combine_arguments_t) == 48, "read by kernels");
+STRETTO_COMM_ASSERT(sizeof(stretto_contribute_arguments_t) == 56, "read by kernels");
 STRETTO_COMM_ASSERT(sizeof(stretto_comm_t) == 120, "read by kernels");
-STRETTO_COMM_ASSERT(sizeof(stretto_collective_arguments_t) == 160, "read by kernels");
+STRETTO_COMM_ASSERT(sizeof(stretto_collective_arguments_t) == 168, "read by kernels");
 STRETTO_COMM_ASSERT(sizeof(stretto_send_receive_arguments_t) == 120 + 32 * 64, "read by kernels");
 #undef STRETTO_COMM_ASSERT
 

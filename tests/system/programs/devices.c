@@ -41,11 +41,23 @@ static int verify(int devices, float* const* out) {
   return 0;
 }
 
+// More than a GPU has ranges for.
+static int allocate_often(void) {
+  void *kept = NULL, *passing = NULL;
+  for (int i = 0; i < 300; ++i) {
+    CHECK(cudaMalloc(&passing, 512 * (1 + i % 7)));
+    if (i % 50 == 0) CHECK(cudaMalloc(&kept, 512));
+    CHECK(cudaFree(passing));
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const char* wrong = argc > 1 ? argv[1] : "";
   int devices = 0;
   CHECK(cudaGetDeviceCount(&devices));
   if (devices > MOST) devices = MOST;
+  if (strcmp(wrong, "many") == 0) CHECK(allocate_often());
   ncclComm_t comms[MOST];
   cudaStream_t streams[MOST];
   float *in[MOST], *out[MOST];
@@ -69,9 +81,18 @@ int main(int argc, char** argv) {
     if (strcmp(wrong, "count") == 0 && d == 1) count = 17;
     if (strcmp(wrong, "op") == 0 && d == 1) op = ncclMax;
     if (strcmp(wrong, "buffer") == 0 && d == 1) from += 4;
+    // A smaller one before it in the same group.
+    if (strcmp(wrong, "twice") == 0)
+      CHECK(ncclAllReduce(from, out[d], 17, ncclFloat, op, comms[d], streams[d]));
     CHECK(ncclAllReduce(from, out[d], count, ncclFloat, op, comms[d], streams[d]));
+    if (strcmp(wrong, "pending") == 0) CHECK(cudaSetDevice(d) != cudaSuccess || cudaFree(out[d]));
   }
   CHECK(ncclGroupEnd());
+  if (strcmp(wrong, "flight") == 0) {
+    CHECK(cudaSetDevice(1));
+    if (cudaFree(out[1]) == cudaSuccess) return 3;
+    printf("refused: %s\n", ncclGetLastError(NULL));
+  }
   for (int d = 0; d < devices; ++d) CHECK(cudaStreamSynchronize(streams[d]));
   if (verify(devices, out) != 0) return 2;
   for (int d = 0; d < devices; ++d) {
