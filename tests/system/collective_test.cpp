@@ -187,7 +187,7 @@ TEST_CASE("the tables of all collectives and engines are printed, and resumed fr
     CHECK(one->says("# all_reduce, engine mmio, 2 ranks, ring"));
     CHECK(one->says("# sendrecv, engine gdma, 2 ranks, ring"));
     CHECK(one->says("# reduce_scatter, engine t3, 2 ranks, ring"));
-    CHECK(one->says("# all_to_all, engine dma, 2 ranks, ring"));
+    CHECK(one->says("# all_to_all, engine dma, 2 ranks, direct"));
     CHECK_FALSE(one->says("FAILED"));
     CHECK_FALSE(one->says("no result"));
   }
