@@ -48,8 +48,9 @@ class Interference final : public Job {
         collective_elf_(kernel_file(spec_.software.collective)),
         load_elf_(kernel_file("load")),
         block_(kind_.gather_bytes / ranks_),
+        loaded_(ranks_),
         meeting_(ranks_) {
-    // The first that a program allocates: its block, the gathered array, what the kernel reads.
+    // The first that a program allocates: its block and the gathered array.
     uint64_t next = STRETTO_SYSTEM_BYTES;
     (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
     source_ = stretto_place(&next, 0, 512);
@@ -98,7 +99,7 @@ class Interference final : public Job {
   void audit(uint32_t rank, AuditSink& sink) const override {
     uint64_t changed = 0;
     std::vector<uint8_t> bytes(kind_.l2_bytes);
-    memories_[rank]->read(source_ + block_ * (ranks_ + 1), bytes.data(), bytes.size());
+    memories_[rank]->read(loaded_[rank], bytes.data(), bytes.size());
     for (const uint8_t byte : bytes) changed += byte != 0;
     sink.equal("bytes changed by a kernel that reads = 0", changed, 0);
   }
@@ -144,7 +145,7 @@ class Interference final : public Job {
     HostRuntime runtime(core, runtime_options(spec_, engine_of(mode_), false, collective_elf_));
     runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
     void* memory = nullptr;
-    runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1) + kind_.l2_bytes), "cudaMalloc");
+    runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1)), "cudaMalloc");
     const uint64_t source = reinterpret_cast<uint64_t>(memory);
     if (source != stretto_gpu_address(rank, source_))
       throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
@@ -164,7 +165,11 @@ class Interference final : public Job {
     };
     ok(client->api->module_load(client, load_elf_.data(), load_elf_.size(), &module));
     ok(client->api->module_kernel(client, module, kernel_of(mode_).c_str(), &kernel));
-    const stretto_load_arguments_t arguments{source + block_ * (ranks_ + 1), static_cast<uint32_t>(kind_.l2_bytes),
+    // Cached, whatever the engine needs for what it moves.
+    uint64_t loaded = 0;
+    ok(client->api->allocate(client, stream, kind_.l2_bytes, 4096, STRETTO_ALLOCATION_CACHED, &loaded));
+    loaded_[rank] = loaded & STRETTO_OFFSET_MASK;
+    const stretto_load_arguments_t arguments{loaded, static_cast<uint32_t>(kind_.l2_bytes),
                                              kernel_of(mode_) == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds};
     stretto_launch_t launch{};
     launch.kernel = &kernel;
@@ -210,6 +215,7 @@ class Interference final : public Job {
   std::vector<MemoryImage*> memories_;
   const std::vector<uint8_t> collective_elf_, load_elf_;
   const uint64_t block_;
+  std::vector<uint64_t> loaded_;  // By rank: what the kernel reads.
   uint64_t source_ = 0;
   Meeting meeting_;
   ncclUniqueId id_{};
