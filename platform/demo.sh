@@ -6,6 +6,10 @@
 #
 # Results: results/demo/<mode>/ (stats.json, stats.csv, timeline.json for Perfetto). Run it again at will.
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . platform/steps.sh
 workload=${1:-t3/tnlg-fc2-tp8}

@@ -6,6 +6,10 @@
 #   bash platform/install.sh           installs
 #   bash platform/install.sh --list    prints the packages
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 
 packages=(
   g++ cmake ninja-build ccache pkg-config git python3 python3-yaml python3-onnx   # build

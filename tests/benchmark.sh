@@ -8,12 +8,17 @@
 #   bash tests/benchmark.sh iss [BUILD_DIR [RUNS]]                the instruction-set simulator: a CoreMark-like loop with loads, stores,
 #                                                                 L1s and counters in the running platform, bar 200 MIPS
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 what=job
 case ${1:-} in
   job | iss) what=$1; shift ;;
 esac
 build=${1:-${STRETTO_BUILD_DIR:-build}}
+[ -x "$build/stretto" ] || { echo "benchmark.sh: nothing is built in $build" >&2; exit 2; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

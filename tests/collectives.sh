@@ -3,9 +3,15 @@
 # The whole space of collectives: op x engine x ranks x type, out of place and in place, counts 0, 1, 2,
 # ranks - 1, ranks + 1 and 1000003; each reduction on a part of it. About 45 minutes on two cores; not
 # part of the gate (tests/system/collective_test.cpp is).
-#   bash tests/collectives.sh [BUILD]
+#
+#   bash tests/collectives.sh [BUILD_DIR]
 set -u
-build=${1:-build}
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
+build=${1:-${STRETTO_BUILD_DIR:-build}}
+[ -x "$build/stretto" ] || { echo "collectives.sh: nothing is built in $build" >&2; exit 2; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 failed=0

@@ -9,6 +9,10 @@
 # full:   also a ragged real-data case, the main job and T-NLG OP at TP 16; Debug builds only t3/small.
 # builds: full, after building with gcc, clang and as Debug (build/, build-clang/, build-debug/).
 set -uo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 depth=${1:-quick}
 build=${2:-${STRETTO_BUILD_DIR:-build}}
@@ -91,6 +95,9 @@ if [ "$depth" = builds ]; then
   others=(build-clang build-debug)
   depth=full
 fi
+for folder in "$build" "${others[@]}"; do
+  [ -x "$folder/stretto" ] || { echo "determinism.sh: nothing is built in $folder" >&2; exit 2; }
+done
 compare t3/small
 if [ "$depth" = full ]; then
   compare t3/ragged-c

@@ -8,6 +8,10 @@
 #
 # Exit status 0 only if every step passed; the output ends with CTest's own summary.
 set -euo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . platform/steps.sh
 steps_total=7

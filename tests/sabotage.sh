@@ -5,8 +5,13 @@
 #
 #   bash tests/sabotage.sh [BUILD_DIR]
 set -uo pipefail
+if [ "${1:-}" = --help ]; then
+  sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-${STRETTO_BUILD_DIR:-build}}
+[ -x "$build/stretto" ] || { echo "sabotage.sh: nothing is built in $build" >&2; exit 2; }
 stretto=$build/stretto
 workload=t3/small
 scratch=$(mktemp -d)
