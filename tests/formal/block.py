@@ -147,7 +147,7 @@ class Block:
             problems.append(f"{self.files['props'].name} has no assertion")
         if not self.labels["c"]:
             problems.append(f"{self.files['props'].name} has no cover: nothing shows that its assumptions can be met")
-        asserted = {}
+        self.asserted = asserted = {}  # Rule to its assertions, lemmas apart.
         for label in sorted(self.labels["a"]):
             rule = rule_of(label)
             if rule not in self.rules:

@@ -422,7 +422,7 @@ def main():
     parser.add_argument("blocks", metavar="BLOCK", nargs="*", help="only these (default: all)")
     parser.add_argument("--quick", action="store_true",
                         help=f"only rows marked quick and the first {QUICK_MUTANTS} mutants of a block")
-    parser.add_argument("--list", action="store_true", help="print blocks, rules, tasks and mutants; run nothing")
+    parser.add_argument("--list", action="store_true", help="print rules with their assertions, tasks and mutants; run nothing")
     parser.add_argument("--only", metavar="NAME", help="only tasks and mutants whose name matches (* and ?)")
     parser.add_argument("--keep", metavar="DIR", type=pathlib.Path,
                         help="keep scripts, logs and counterexample waves in DIR (a new or empty folder)")
@@ -467,6 +467,7 @@ def main():
                   f"{len(block.labels['m'])} assumptions, {len(block.labels['c'])} covers")
             for rule, text in block.rules.items():
                 print(f"  {rule}: {text}")
+                print(f"    proven by {', '.join(block.asserted.get(rule, ['nothing']))}")
             table([["task", "parameters", "what", "how"]] +
                   [[task.name, " ".join("=".join(p) for p in task.parameters), task.what, task.how()]
                    for task in block.tasks] +
