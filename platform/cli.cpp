@@ -156,7 +156,10 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   po::options_description positional;
   positional.add_options()("workload", po::value(&options.workload), "");
   po::variables_map values;
-  if (parse(arguments, "run [WORKLOAD] [options]", visible, positional, "workload", 1, values))
+  if (parse(arguments,
+            "run [WORKLOAD] [options]\n\n"
+            "WORKLOAD: one of 'stretto list workloads', a file.yaml, or a program over nccl.h as ./FILE.so",
+            visible, positional, "workload", 1, values))
     return kExitSuccess;
   for (const std::string& text : impl) set_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
