@@ -47,6 +47,7 @@ stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::st
   if (direct && ring)
     throw UserError("software.algorithm=direct needs links between all pairs of GPUs; topology=ring "
                     "has links between neighbours");
+  options.neighbours = ring;
   options.links = direct ? STRETTO_LINKS_DIRECT : STRETTO_LINKS_RING;
   options.channels = software.channels;
   options.slots = software.fifo_slots;

@@ -205,6 +205,27 @@ static ncclResult_t meet(ncclComm_t c) {
   return ncclSuccess;
 }
 
+static int have_link(const stretto_runtime_options_t* options, uint32_t a, uint32_t b) {
+  const uint32_t distance = a < b ? b - a : a - b;
+  return !options->neighbours || distance <= 1 || distance == options->gpus - 1;
+}
+
+// Every rank checks the whole ring, so that all fail.
+static ncclResult_t check_ring(ncclComm_t c) {
+  const stretto_runtime_options_t* options = &c->runtime->options;
+  const stretto_comm_t* comm = &c->comm;
+  for (uint32_t rank = 0; rank < comm->ranks; ++rank) {
+    const uint32_t next = (rank + 1u) % comm->ranks;
+    if (have_link(options, comm->gpu[rank], comm->gpu[next])) continue;
+    return runtime_fail(c->runtime, ncclInvalidUsage,
+                        "ranks %u and %u of %u are on GPUs %u and %u, which have no link: on a ring of %u GPUs a "
+                        "communicator holds all of them in their order, or two neighbours (gpus=%u makes a ring of %u)",
+                        rank, next, comm->ranks, comm->gpu[rank], comm->gpu[next], options->gpus,
+                        comm->ranks, comm->ranks);
+  }
+  return ncclSuccess;
+}
+
 // The staging areas of this rank, and the FIFOs that it fills.
 static stretto_status_t register_links(ncclComm_t c, uint32_t peer) {
   const stretto_comm_t* comm = &c->comm;
@@ -277,6 +298,7 @@ ncclResult_t comm_join(ncclComm_t c) {
   const stretto_comm_t* comm = &c->comm;
   device_t* device = c->device;
   TRY_NCCL(meet(c));
+  TRY_NCCL(check_ring(c));
   TRY_NCCL(take_ids(c));
   for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
     if (!stretto_comm_has_links(comm) || !is_linked(comm, peer)) continue;

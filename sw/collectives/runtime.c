@@ -362,21 +362,6 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return keep(error);
 }
 
-cudaError_t cudaFree(void* pointer) {
-  if (pointer == NULL) return cudaSuccess;
-  device_t* device = current_device();
-  if (device == NULL) return keep(cudaErrorInvalidValue);
-  const uint64_t address = (uint64_t)(uintptr_t)pointer;
-  for (memory_block_t* b = device->blocks; b != NULL; b = b->next) {
-    if (b->address != address || b->used == 0) continue;
-    const cudaError_t used = check_unused(device, b);
-    if (used != cudaSuccess) return keep(used);
-    TRY_CUDA(cudaDeviceSynchronize());
-    return keep(runtime_release(device, address));
-  }
-  return keep(cudaErrorInvalidValue);
-}
-
 int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes) {
   for (const memory_block_t* b = device->blocks; b != NULL; b = b->next) {
     if (address >= b->address && address - b->address <= b->used &&
@@ -393,6 +378,26 @@ static device_t* owner_of(stretto_runtime_t* runtime, const void* pointer, uint6
   if (node == 0 || node > runtime->options.gpus) return NULL;
   device_t* device = runtime->devices[node - 1];
   return device != NULL && runtime_has_memory(device, address, bytes) ? device : NULL;
+}
+
+// Of any device, current or not.
+cudaError_t cudaFree(void* pointer) {
+  if (pointer == NULL) return cudaSuccess;
+  stretto_runtime_t* runtime = runtime_current();
+  if (runtime == NULL) return keep(cudaErrorInvalidValue);
+  const uint64_t address = (uint64_t)(uintptr_t)pointer;
+  device_t* device = owner_of(runtime, pointer, 1);
+  for (memory_block_t* b = device == NULL ? NULL : device->blocks; b != NULL; b = b->next) {
+    if (b->address != address || b->used == 0) continue;
+    const cudaError_t used = check_unused(device, b);
+    if (used != cudaSuccess) return keep(used);
+    if (runtime_quiet(device) != ncclSuccess) return keep(cudaErrorLaunchFailure);
+    return keep(runtime_release(device, address));
+  }
+  runtime_fail(runtime, ncclInvalidArgument,
+               "cudaFree: 0x%llx is no address that cudaMalloc gave, or was freed",
+               (unsigned long long)address);
+  return keep(cudaErrorInvalidValue);
 }
 
 static cudaError_t driver_result(const device_t* device, stretto_status_t status) {

@@ -74,6 +74,11 @@ TEST_CASE("ranks with different operations get a sentence and nothing moves") {
 TEST_CASE("a buffer that is too short is refused") {
   wrong("buffer", 1, {"rank 1: sendbuff", "20012 bytes are not allocated on device 1"});
 }
+TEST_CASE("a communicator whose ranks have no link to the next is refused") {
+  for (const std::string engine : {"mmio", "gdma", "dma", "t3"})
+    wrong("some --set gpus=4 --mode " + engine, 1, {"ranks 2 and 0 of 3 are on GPUs 2 and 0, which have no link"});
+  right("devices.c", "--set program.arguments=some --machine a100-nvswitch --set gpus=4", "sum over 3 devices is right");
+}
 TEST_CASE("a rank that never calls is named by those who wait for it") {
   wrong("absent", 1, {"deadlock", "rank 0, collective 1, all_reduce of 5003 float32 sum: waits for rank 2 to call"});
 }

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   int devices = 0;
   CHECK(cudaGetDeviceCount(&devices));
   if (devices > MOST) devices = MOST;
+  if (strcmp(wrong, "some") == 0) devices = 3;
   if (strcmp(wrong, "many") == 0) CHECK(allocate_often());
   ncclComm_t comms[MOST];
   cudaStream_t streams[MOST];
@@ -96,9 +97,10 @@ int main(int argc, char** argv) {
   for (int d = 0; d < devices; ++d) CHECK(cudaStreamSynchronize(streams[d]));
   if (verify(devices, out) != 0) return 2;
   for (int d = 0; d < devices; ++d) {
+    CHECK(cudaFree(in[d]));  // Whatever device is current.
+    if (cudaFree(in[d]) == cudaSuccess) return 4;
     CHECK(cudaSetDevice(d));
     CHECK(cudaStreamDestroy(streams[d]));
-    CHECK(cudaFree(in[d]));
     CHECK(cudaFree(out[d]));
     CHECK(ncclCommDestroy(comms[d]));
   }
