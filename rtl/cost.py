@@ -31,7 +31,9 @@ def synthesize(block):
         done = subprocess.run(["yosys", "-q", "-p", "; ".join(script)], cwd=ROOT, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
-            sys.exit(f"cost.sh: {block}: {done.stdout.strip().splitlines()[-1]}")
+            said = done.stdout.strip().splitlines()
+            sys.exit(f"cost.sh: {block}: " + (said[-1] if said else f"yosys ended with status {done.returncode}, "
+                                              "without a word (killed? out of memory?)"))
         modules = json.loads(pathlib.Path(folder, "gates.json").read_text())["modules"]
     return count(modules, block)
 
