@@ -45,10 +45,10 @@ endmodule
   tiny_props #(.Width(Width)) u_props (.*);
   tiny #(.Width(Width)) u_hold (.count_o(hold_count), .last_o(hold_last), .*);
   always_ff @(posedge clk_i) a_r4_hold: assert (count_o == hold_count && last_o == hold_last);
-  logic [Width-1:0] past_q;
-  always_ff @(posedge clk_i) past_q <= rst_i ? '0 : count_o;
+  logic [Width-1:0] past_before;
+  always_ff @(posedge clk_i) past_before <= rst_i ? '0 : count_o;
   always_ff @(posedge clk_i) if (!rst_i) a_r1_lemma_count: assert (count_o <= 9);
-  always_ff @(posedge clk_i) if (step_i) a_r1_lemma_past: assert (past_q <= 9);
+  always_ff @(posedge clk_i) if (step_i) a_r1_lemma_past: assert (past_before <= 9);
 endmodule
 """,
     "rtl/tiny/tiny.f": "rtl/tiny/tiny.sv\nrtl/tiny/tiny_props.sv\n",
@@ -100,8 +100,8 @@ SPOILED = {
                                                      ["a_r1_lemma_count is FALSE"], "apart"),
     "false lemmas that follow from each other": (
         "rtl/tiny/tiny_formal.sv", "count_o <= 9);\n  always_ff @(posedge clk_i) if (step_i) "
-        "a_r1_lemma_past: assert (past_q <= 9", "count_o <= past_q);\n  always_ff @(posedge clk_i) if (step_i) "
-        "a_r1_lemma_past: assert (past_q >= count_o",
+        "a_r1_lemma_past: assert (past_before <= 9", "count_o <= past_before);\n  always_ff @(posedge clk_i) if (step_i) "
+        "a_r1_lemma_past: assert (past_before >= count_o",
         ["a_r1_lemma_count is FALSE", "a_r1_lemma_past is FALSE"], "apart"),
     "another false property": ("rtl/tiny/tiny_props.sv", "count_q != 9", "count_q != 7", ["a_r3_step is FALSE"]),
     "an unreached cover": ("rtl/tiny/tiny_props.sv", "cover (last_o)", "cover (count_o == 11)",

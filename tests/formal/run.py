@@ -29,6 +29,7 @@ BMC_SECONDS = 600  # Of one assertion or cover, bounded.
 SMT_SECONDS = 600  # Of one run of yosys-smtbmc, z3 included.
 HUNT_SECONDS = 20  # Of one assertion in the search that comes before PDR when a mutant is hunted.
 STEPS = 4  # Of the induction that is tried before PDR.
+BEFORE = "run.before."  # Begins the names of the assumptions that the run adds (Design.remember).
 BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked.
 
 
@@ -198,14 +199,14 @@ class Design:
         text = (self.folder / "design.il").read_text()
         for cell in self.names("$assert", labels):
             text, count = re.subn(rf"( *)cell \$assert \\?{re.escape(cell)}\n(?:\1 .*\n)*\1end\n",
-                                  lambda match: match.group() + match.group().replace("$assert", "$assume", 1)
-                                  .replace("\n", "_before\n", 1), text)
+                                  lambda match: match.group() + re.sub(r"\$assert .*\n", lambda _, cell=cell:
+                                      f"$assume \\{BEFORE}{cell}\n", match.group(), count=1), text)
             if count != 1:
                 raise Failure(f"no copy of {cell}")
         (self.folder / "remembers.il").write_text(text)
         # Without the delay they would assume themselves, and prove anything.
-        return ["read_rtlil remembers.il", f"chformal -assume -delay 1 {self.top}/*_before",
-                f"select -assert-count {len(self.names('$assert', labels))} {self.top}/*_before",
+        return ["read_rtlil remembers.il", f"chformal -assume -delay 1 {self.top}/{BEFORE}*",
+                f"select -assert-count {len(self.names('$assert', labels))} {self.top}/{BEFORE}*",
                 f"select -assert-min 1 {self.top}/t:$ff", "select -clear"]
 
     def aiger(self, name, asserts=(), assumes=(), covers=(), before=()):
