@@ -471,6 +471,16 @@ module grid_scheduler_formal #(
     end
   end
 
+  // The sleeping copy has the registers of the block; that of a choice counts only when there is one.
+  logic copy_same;
+  if (Sleeps == 0) begin : gen_no_copy
+    always_comb copy_same = pipe_state_q <= Place;  // Anything that holds; what is constant would be removed.
+  end else begin : gen_copy
+    (* twins = "pick_trial_q state.*" *) logic registers_same;  // state.*: variables, written before they are read.
+    (* inside = "gen_sleeps.u_hold.pick_trial_q" *) logic hold_trial_q;
+    always_comb copy_same = registers_same && (!pick_valid_q || hold_trial_q == pick_trial_q);
+  end
+
   always_ff @(posedge clk_i) begin
     a_g2_lemma_reset: assert (live_q || ({running_q, done_q, book_running_q, waits_q, preempt_q, book_preempted_q,
         asked_q, launched, refused_o, some, resident} == '0 && !dispatch_valid_o && !pick_valid_q &&
@@ -556,6 +566,7 @@ module grid_scheduler_formal #(
     end
   end
   always_ff @(posedge clk_i) begin
+    a_g9_lemma_same: assert (copy_same);
     a_t3_lemma_returned: assert ({returned_in_q, returned_out_q} == {book_in_q, book_out_q} && returned_same == '1 &&
         returned_level <= (ReturnedWidth+1)'(ReturnedEntries));
     a_t2_lemma_read: assert (read_pending_q == book_read_q && (!read_pending_q || read_address_q == book_address_q));

@@ -45,6 +45,8 @@ endmodule
   tiny_props #(.Width(Width)) u_props (.*);
   tiny #(.Width(Width)) u_hold (.count_o(hold_count), .last_o(hold_last), .*);
   always_ff @(posedge clk_i) a_r4_hold: assert (count_o == hold_count && last_o == hold_last);
+  (* twins = "none*" *) logic same;
+  always_ff @(posedge clk_i) a_r4_lemma_same: assert (same);
   logic [Width-1:0] past_before;
   always_ff @(posedge clk_i) past_before <= rst_i ? '0 : count_o;
   always_ff @(posedge clk_i) if (!rst_i) a_r1_lemma_count: assert (count_o <= 9);
@@ -123,18 +125,20 @@ SPOILED = {
     "a mutant of no rule": ("rtl/tiny/mutants.txt", "stuck [R3]", "stuck [R9]", ["README.md has no rule R9"]),
     "no assertion": ("rtl/tiny/tiny_props.sv", "assert (", "cover (", ["rule R1 of README.md has no assertion"]),
     "a copy that sleeps too long": ("rtl/tiny/tiny_formal.sv", "sleep_i && !step_i", "sleep_i",
-                                    ["a_r4_hold is FALSE", "R4: Sleeps without a step."]),
+                                    ["a_r4_hold is FALSE", "a_r4_lemma_same is FALSE", "R4: Sleeps without a step."]),
     "a sleeping copy without hold": ("rtl/tiny/tiny_formal.sv", "hold;\n  always_comb hold =", "sleep;\n  always_comb sleep =",
                                      ["u_hold needs a signal 'hold'"]),
+    "a sleeping copy of which nothing is compared": ("rtl/tiny/tiny_formal.sv", 'twins = "none*"', 'twins = "*"',
+                                                     ["no flip-flop of u_hold to compare"]),
     "no cover": ("rtl/tiny/tiny_props.sv", "    c_end: cover (last_o);\n", "", ["has no cover"]),
     "an assertion that elaboration drops": ("rtl/tiny/tiny_props.sv", "always_ff @(posedge clk_i) if (live_q) begin",
                                             "if (Width == 7) always_ff @(posedge clk_i) if (live_q) begin",
-                                            ["3 of 6 $assert cells are gone after elaboration"]),
+                                            ["3 of 7 $assert cells are gone after elaboration"]),
     "properties that are only bound": (
         "rtl/tiny/tiny_formal.sv", "  tiny_props #(.Width(Width)) u_props (.*);\n",
         "  bind tiny tiny_props #(.Width(Width)) u_props (.*);\n", ["$assert cells are gone"]),
     "an assertion without label": ("rtl/tiny/tiny_props.sv", "a_r2_last: assert", "assert",
-                                   ["8 assert/assume/cover statements, but 7 different labels"]),
+                                   ["9 assert/assume/cover statements, but 8 different labels"]),
     "an assertion of no rule": ("rtl/tiny/tiny_props.sv", "a_r2_last", "a_r7_last", ["README.md has no rule 'R7'"]),
     "a rule without assertion": ("rtl/tiny/README.md", "- **R3**", "- **R5** What nobody checks.\n- **R3**",
                                  ["rule R5 of README.md has no assertion"]),

@@ -181,6 +181,23 @@ class Design:
                 start = [twins.get(bit, own) for bit, own in zip(value, pins["Q"])]
                 mux(f"hold_start_{number}", pins["Q"], start, [first], value)
                 mux(f"hold_{number}", next_value, value, nets["hold"]["bits"], pins["D"])
+            started = {bit for name, cell in cells.items() if name.startswith("hold_start_")
+                       for bit in cell["connections"]["Y"]}
+            copies = {name.split("u_hold.")[1]: net["bits"] for name, net in nets.items()
+                      if "u_hold." in name and "$" not in name and started.issuperset(net["bits"])}
+            for answer in [net for net in nets.values() if "twins" in net["attributes"]]:
+                others = answer["attributes"]["twins"].split()
+                pairs = [pair for name, bits in copies.items()
+                         if name in inside and not any(fnmatch.fnmatchcase(name, other) for other in others)
+                         for pair in zip(bits, inside[name]["bits"])]
+                if not pairs:
+                    raise Failure("no flip-flop of u_hold to compare")
+                cells["hold_twins"] = {
+                    "type": "$eq", "attributes": {}, "port_directions": {"A": "input", "B": "input", "Y": "output"},
+                    "parameters": {"A_SIGNED": "0", "B_SIGNED": "0", "Y_WIDTH": f"{1:032b}",
+                                   "A_WIDTH": f"{len(pairs):032b}", "B_WIDTH": f"{len(pairs):032b}"},
+                    "connections": {"A": [own for own, _ in pairs], "B": [its for _, its in pairs],
+                                    "Y": answer["bits"]}}
         if inner or held:
             path.write_text(json.dumps(design))
         if "rst_i" in module["ports"] and "clk_i" in module["ports"]:
