@@ -179,7 +179,7 @@ void add_reproduce_options(po::options_description& visible, ReproduceOptions& o
                            std::string& jobs, std::string& time_limit) {
   visible.add_options()("help,h", "this text")(
       "figure", po::value(&options.figure)->value_name("ID"),
-      "only the targets of this figure (t3: 16, 17, 18; gpu-driven: 1, 4, I) or id (T3-R01)")(
+      "only the targets of this figure (t3: 16, 17, 18; gpu-driven: 1, 4, 5, I) or id (T3-R01)")(
       "jobs", po::value(&jobs)->value_name("N")->default_value("1"), "simulations at a time")(
       "out", po::value(&options.out)->value_name("DIR"),
       "results, one folder a simulation (default results/reproduce-PAPER); what is there is not run again")(

@@ -28,7 +28,8 @@ struct ReproduceOptions {
 };
 
 // `stretto reproduce gpu-driven`: messages between two GPUs under all engines, kernels beside an all-gather, training
-// steps of BERT-Large; tables and pictures. Simulates what the targets of the figure need. Takes figure, jobs, out, sets, impl and table_only.
+// steps of BERT-Large; tables and pictures. Simulates what the targets of the figure need. Takes figure, jobs, out, sets,
+// impl, time_limit_s and table_only.
 int reproduce_gpu_driven(const ReproduceOptions& options);
 
 // `stretto reproduce collectives`: the tables of all collectives x engines, workloads collectives/*. Takes

@@ -9,7 +9,7 @@
 //  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its tiles in conflict
 //    (read after write, write after read, write after write).
 //  4 Each pipe does one thing at a time, in issue order; a port issues one instruction a clock, and wavefront slot s uses
-//    port s mod issue_ports.
+//    port s mod issue_ports. A tile load or store takes a port as long as the memory instructions it stands for.
 //  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the grid scheduler counts).
 #ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 #define STRETTO_MODELS_GPU_COMPUTE_UNIT_H_

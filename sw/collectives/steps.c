@@ -35,7 +35,7 @@ typedef struct span {
 } span_t;
 
 typedef struct steps {
-  operation_t* o;
+  const operation_t* o;
   ncclComm_t c;
   const stretto_api_t* api;
   stretto_client_t* client;
@@ -47,7 +47,7 @@ typedef struct steps {
   stretto_status_t status;
 } steps_t;
 
-static steps_t steps_of(operation_t* o) {
+static steps_t steps_of(const operation_t* o) {
   const ncclComm_t c = o->comm;
   steps_t s = {.o = o,
                .c = c,
@@ -399,8 +399,7 @@ static int direct_rooted(steps_t* s, uint32_t round) {
 // Interface
 
 uint64_t steps_stage_bytes(const operation_t* o) {
-  operation_t copied = *o;
-  const steps_t s = steps_of(&copied);
+  const steps_t s = steps_of(o);
   const uint32_t n = s.n;
   if (n == 1) return 0;
   if (o->comm->comm.engine == STRETTO_ENGINE_T3) {
@@ -421,9 +420,8 @@ uint64_t steps_stage_bytes(const operation_t* o) {
 }
 
 ncclResult_t steps_check(const operation_t* o) {
-  operation_t copied = *o;
   if (o->comm->comm.engine != STRETTO_ENGINE_T3) return ncclSuccess;
-  return tracked_check(o, steps_of(&copied).block);
+  return tracked_check(o, steps_of(o).block);
 }
 
 uint64_t steps_landing(const operation_t* o) {
