@@ -97,6 +97,7 @@ struct PartitionServices {
   Digest* digest = nullptr;      // Never null in a run; tests may leave it null.
   TraceSink* trace = nullptr;    // Null = off.
   uint64_t progress = 0;         // Incremented on progress (see above).
+  uint64_t windows = 0;          // Begun so far: after other partitions ran on this core, caches are cold.
   uint8_t gpu = 0;
 };
 

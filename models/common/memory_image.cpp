@@ -2,30 +2,43 @@
 // See memory_image.h.
 #include "models/common/memory_image.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <new>
 
 #include "models/common/error.h"
 
 namespace stretto {
 
+void MemoryImage::Unmap::operator()(uint8_t* block) const { munmap(block, kBlockBytes); }
+
 MemoryImage::Page& MemoryImage::make_page(uint64_t index) {
-  auto made = std::make_unique<Page>();
-  made->bytes.fill(0);
+  const uint64_t used = pages_.size() * kPageBytes % kBlockBytes;
+  if (used == 0) {
+    void* const block =
+        mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) throw std::bad_alloc();
+    blocks_.emplace_back(static_cast<uint8_t*>(block));
+    madvise(block, kBlockBytes, MADV_HUGEPAGE);  // Fewer page walks; refusal costs speed only.
+  }
+  Page& made = pages_[index];
+  made.bytes = blocks_.back().get() + used;
   const uint64_t first = index << kPageBits;
   for (const Region& region : regions_) {
     const uint64_t begin = std::max(first, region.base);
     const uint64_t end = std::min(first + kPageBytes, region.base + region.bytes);
-    if (begin < end) region.make(begin, made->bytes.data() + (begin - first), end - begin);
+    if (begin < end) region.make(begin, made.bytes + (begin - first), end - begin);
   }
-  return *(pages_[index] = std::move(made));
+  return made;
 }
 
 MemoryImage::Page& MemoryImage::page(uint64_t index) {
   if (index == last_index_) return *last_page_;
   const auto found = pages_.find(index);
-  Page& result = found == pages_.end() ? make_page(index) : *found->second;
+  Page& result = found == pages_.end() ? make_page(index) : found->second;
   last_index_ = index;
   last_page_ = &result;
   return result;
@@ -35,7 +48,7 @@ void MemoryImage::load(uint64_t address, const uint8_t* bytes, uint64_t count) {
   while (count > 0) {
     const uint64_t offset = address & (kPageBytes - 1);
     const uint64_t part = std::min(count, kPageBytes - offset);
-    std::memcpy(page(address >> kPageBits).bytes.data() + offset, bytes, part);
+    std::memcpy(page(address >> kPageBits).bytes + offset, bytes, part);
     address += part;
     bytes += part;
     count -= part;
@@ -63,7 +76,7 @@ void MemoryImage::read(uint64_t address, uint8_t* bytes, uint64_t count) {
   while (count > 0) {
     const uint64_t offset = address & (kPageBytes - 1);
     const uint64_t part = std::min(count, kPageBytes - offset);
-    std::memcpy(bytes, page(address >> kPageBits).bytes.data() + offset, part);
+    std::memcpy(bytes, page(address >> kPageBits).bytes + offset, part);
     address += part;
     bytes += part;
     count -= part;
@@ -76,7 +89,7 @@ void MemoryImage::write(uint64_t address, const uint8_t* bytes, uint64_t count) 
     const uint64_t offset = at & (kPageBytes - 1);
     const uint64_t part = std::min(left, kPageBytes - offset);
     Page& target = page(at >> kPageBits);
-    std::memcpy(target.bytes.data() + offset, bytes, part);
+    std::memcpy(target.bytes + offset, bytes, part);
     target.written = true;
     at += part;
     bytes += part;
@@ -100,7 +113,7 @@ uint8_t* MemoryImage::span(uint64_t address, uint64_t count, bool for_write) {
   if (offset + count > kPageBytes) return nullptr;
   Page& target = page(address >> kPageBits);
   if (for_write) target.written = true;
-  return target.bytes.data() + offset;
+  return target.bytes + offset;
 }
 
 void MemoryImage::watch(uint64_t address, MemoryWatcher& watcher, uint64_t cookie) {
@@ -129,10 +142,10 @@ void MemoryImage::notify(uint64_t address, uint64_t count) {
 void MemoryImage::for_each_written_page(const std::function<void(uint64_t, const uint8_t*)>& f) const {
   std::vector<uint64_t> written;
   for (const auto& entry : pages_) {
-    if (entry.second->written) written.push_back(entry.first);
+    if (entry.second.written) written.push_back(entry.first);
   }
   std::sort(written.begin(), written.end());
-  for (const uint64_t index : written) f(index << kPageBits, pages_.at(index)->bytes.data());
+  for (const uint64_t index : written) f(index << kPageBits, pages_.at(index).bytes);
 }
 
 }  // namespace stretto

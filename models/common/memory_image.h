@@ -14,7 +14,6 @@
 #ifndef STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
 #define STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -89,7 +88,7 @@ class MemoryImage {
 
  private:
   struct Page {
-    std::array<uint8_t, kPageBytes> bytes;
+    uint8_t* bytes = nullptr;  // kPageBytes in one of the blocks.
     bool written = false;
   };
   struct Region {
@@ -105,7 +104,14 @@ class MemoryImage {
   Page& make_page(uint64_t index);
   void notify(uint64_t address, uint64_t count);
 
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;  // Looked up, never iterated unsorted.
+  // Pages never move. A block comes from the host, zeroed when it is first touched.
+  static constexpr uint64_t kBlockBytes = uint64_t{64} << 20;
+  struct Unmap {
+    void operator()(uint8_t* block) const;
+  };
+
+  std::unordered_map<uint64_t, Page> pages_;  // Looked up, never iterated unsorted.
+  std::vector<std::unique_ptr<uint8_t, Unmap>> blocks_;
   uint64_t last_index_ = ~uint64_t{0};
   Page* last_page_ = nullptr;
   std::vector<Region> regions_;

@@ -7,17 +7,19 @@
 
 #include <tlm>
 
-#include <memory>
+#include <algorithm>
+#include <typeinfo>
 #include <vector>
 
 #include "models/common/event_queue.h"
+#include "models/common/huge_allocator.h"
 #include "models/common/payload_extension.h"
 
 namespace stretto {
 
-// A payload and its extension in one allocation. REQUIRES (of()): the payload came from a PayloadPool.
-struct PooledPayload final : tlm::tlm_generic_payload {
-  explicit PooledPayload(tlm::tlm_mm_interface* pool) : tlm::tlm_generic_payload(pool) { set_extension(&extension); }
+// A payload and its extension in one allocation.
+struct alignas(64) PooledPayload final : tlm::tlm_generic_payload {
+  PooledPayload() { set_extension(&extension); }
   ~PooledPayload() override { clear_extension(&extension); }
   StrettoExtension extension;
 };
@@ -25,10 +27,7 @@ struct PooledPayload final : tlm::tlm_generic_payload {
 class PayloadPool final : public tlm::tlm_mm_interface {
  public:
   PooledPayload& acquire() {
-    if (free_.empty()) {
-      all_.push_back(std::make_unique<PooledPayload>(this));
-      free_.push_back(all_.back().get());
-    }
+    if (free_.empty()) grow();
     PooledPayload* payload = free_.back();
     free_.pop_back();
     payload->acquire();
@@ -41,15 +40,29 @@ class PayloadPool final : public tlm::tlm_mm_interface {
     return *payload;
   }
   void free(tlm::tlm_generic_payload* payload) override { free_.push_back(static_cast<PooledPayload*>(payload)); }
-  size_t outstanding() const { return all_.size() - free_.size(); }
+  size_t outstanding() const { return size_ - free_.size(); }
 
  private:
-  std::vector<std::unique_ptr<PooledPayload>> all_;
+  using Block = std::vector<PooledPayload, HugeAllocator<PooledPayload>>;
+  void grow() {  // By as many as there are: few large blocks, in which payloads never move.
+    const size_t count = std::max<size_t>(16, size_);
+    Block& block = blocks_.emplace_back(count);
+    free_.reserve(size_ + count);
+    for (size_t i = count; i-- > 0;) {
+      block[i].set_mm(this);
+      free_.push_back(&block[i]);
+    }
+    size_ += count;
+  }
+  std::vector<Block> blocks_;
+  size_t size_ = 0;
   std::vector<PooledPayload*> free_;
 };
 
 // The extension of any payload on a memory-side socket; null if the sender attached none (a protocol error).
+// One of a pool has it beside itself, which saves the look into the payload's list.
 inline StrettoExtension* extension_of(tlm::tlm_generic_payload& payload) {
+  if (typeid(payload) == typeid(PooledPayload)) return &static_cast<PooledPayload&>(payload).extension;
   return payload.get_extension<StrettoExtension>();
 }
 

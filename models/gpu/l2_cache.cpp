@@ -248,7 +248,7 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       }
       fill = free_fills_.back();
       free_fills_.pop_back();
-      fills_[fill] = {lookup.set, {kNone, kNone}, static_cast<uint8_t>(way), 0};
+      fills_[fill] = {lookup.set, {kNone, kNone}, {kNone, kNone}, static_cast<uint8_t>(way), 0};
       set.fill[way] = fill;
     }
     fills_[fill].pending |= static_cast<uint8_t>(missing);
@@ -263,6 +263,11 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       continue;
     }
     ++((missing & bit) != 0 ? counters_.misses : counters_.merges)[traffic];
+    ++requests_[request].remaining;
+    if (fills_[fill].first[sector] == kNone) {
+      fills_[fill].first[sector] = request;
+      continue;
+    }
     uint32_t waiter = free_waiter_;
     if (waiter == kNone) {
       waiters_.push_back({});
@@ -270,9 +275,8 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
     } else {
       free_waiter_ = waiters_[waiter].next;
     }
-    waiters_[waiter] = {request, fills_[fill].head[sector]};
-    fills_[fill].head[sector] = waiter;
-    ++requests_[request].remaining;
+    waiters_[waiter] = {request, fills_[fill].others[sector]};
+    fills_[fill].others[sector] = waiter;
   }
 }
 

@@ -100,10 +100,11 @@ class L2Cache final : public sc_core::sc_module, public Component {
     uint16_t port;
     bool copies;         // A load of cached memory whose bytes are taken when the last sector has come.
   };
-  // A line with sectors on their way; waiters are lists in waiters_.
-  struct Fill {
+  // A line with sectors on their way: who waits for each of them, further ones as lists in waiters_.
+  struct alignas(32) Fill {
     uint32_t set;
-    uint32_t head[2];
+    uint32_t first[2];  // Requests.
+    uint32_t others[2];
     uint8_t way;
     uint8_t pending;
   };
@@ -199,7 +200,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   std::vector<Port> ports_;          // Compute units, then the command processor.
   std::vector<Request> requests_;
   std::vector<uint32_t> free_requests_;
-  std::vector<Fill> fills_;
+  std::vector<Fill, HugeAllocator<Fill>> fills_;
   std::vector<uint16_t> free_fills_;
   std::vector<Waiter> waiters_;
   uint32_t free_waiter_ = kNone;

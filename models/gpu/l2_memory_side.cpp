@@ -177,9 +177,11 @@ void L2Cache::response(PooledPayload& payload, Time at) {
   const tlm::tlm_response_status status = payload.get_response_status();
   const bool counted_fill = payload.extension.tags_only && payload.extension.operation == Operation::read;
   const unsigned sectors = payload.get_data_length() >> L2Tags::kSectorBits;
+  const uint64_t line = (payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
   payload.release();
   switch (static_cast<Kind>(what >> 56)) {
     case Kind::fill: {
+      __builtin_prefetch(tags_.set(tags_.place_of(line).set).state, 1);
       const unsigned run = value >> 32 & 15;
       counters_.fills_received += sectors;
       if ((run & 3) != 0) sectors_arrived(static_cast<uint16_t>(value), run & 3, at);
@@ -211,19 +213,23 @@ void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at) {
   set.state[fill.way] =
       static_cast<uint8_t>((state & ~(mask << L2Tags::kPendingShift)) | mask << L2Tags::kValidShift);
   fill.pending &= static_cast<uint8_t>(~mask);
-  uint32_t heads[2] = {kNone, kNone};
+  uint32_t first[2] = {kNone, kNone};
+  uint32_t others[2] = {kNone, kNone};
   for (unsigned sector = 0; sector < 2; ++sector) {
-    if ((mask >> sector & 1) != 0) std::swap(heads[sector], fill.head[sector]);
+    if ((mask >> sector & 1) == 0) continue;
+    std::swap(first[sector], fill.first[sector]);
+    std::swap(others[sector], fill.others[sector]);
   }
   if (fill.pending == 0) free_fills_.push_back(fill_index);
-  for (uint32_t waiter : heads) {
-    while (waiter != kNone) {
+  for (unsigned sector = 0; sector < 2; ++sector) {
+    for (uint32_t waiter = others[sector]; waiter != kNone;) {
       const Waiter entry = waiters_[waiter];
       waiters_[waiter].next = free_waiter_;
       free_waiter_ = waiter;
       waiter = entry.next;
       arrived(entry.request, at);
     }
+    if (first[sector] != kNone) arrived(first[sector], at);
   }
 }
 

@@ -20,6 +20,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "models/common/huge_allocator.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/address_mapping.h"
 #include "sw/include/formats/machine_types.h"
@@ -151,7 +152,7 @@ class L2Tags {
   unsigned set_bits_;
   unsigned block_lines_bits_;
   unsigned channel_bits_;
-  std::vector<Set> sets_;
+  std::vector<Set, HugeAllocator<Set>> sets_;
 };
 
 }  // namespace stretto

@@ -6,6 +6,8 @@
 #include <cassert>
 
 #include "models/common/error.h"
+#include "models/common/payload_pool.h"
+#include "models/common/prefetch.h"
 
 namespace stretto {
 namespace {
@@ -26,7 +28,6 @@ HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
       scheduler_(index, core.spec, set, table, observer) {
   buckets_.fill(kNone);
   atoms_.reserve(1024);
-  request_of_.reserve(1024);
   free_atoms_.reserve(1024);
 }
 
@@ -36,8 +37,7 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   const bool popped = id != DramScheduler::kNone;
   if (popped) end_atom(cycle, id);
   if (const uint32_t coming = scheduler_.likely_next(); coming != DramScheduler::kNone) {
-    __builtin_prefetch(&atoms_[coming]);
-    __builtin_prefetch(&core_.requests[request_of_[coming]], 1);
+    __builtin_prefetch(&core_.requests[atoms_[coming].request], 1);
   }
   if (!staged_[0].empty() && staged_[0].front_cycle() <= cycle) admit(cycle, 0);
   if (!staged_[1].empty() && staged_[1].front_cycle() <= cycle) admit(cycle, 1);
@@ -56,6 +56,31 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
     untold_[1] -= in.comm_push;
     step_mca(cycle, in);
   }
+}
+
+template <class Action>
+void HbmChannel::for_each_queued(Action action) const {
+  for (unsigned i = 0; i < scheduler_.size(); ++i) action(scheduler_.id_at(i));
+  for (const GrowingRing<uint32_t>& queue : queues_) {
+    for (uint64_t i = 0; i < queue.size(); ++i) action(queue[i]);
+  }
+}
+
+void HbmChannel::warm_state() const { prefetch_lines(this, sizeof(*this)); }
+
+void HbmChannel::warm_atoms() const {
+  for_each_queued([this](uint32_t id) { prefetch_line(&atoms_[id]); });
+}
+
+void HbmChannel::warm_requests() {
+  for_each_queued([this](uint32_t id) { prefetch_line(&core_.requests[atoms_[id].request]); });
+}
+
+void HbmChannel::warm_payloads() {
+  for_each_queued([this](uint32_t id) {
+    const tlm::tlm_generic_payload* const payload = core_.requests[atoms_[id].request].payload;
+    if (payload != nullptr) prefetch_lines(payload, sizeof(PooledPayload));
+  });
 }
 
 uint64_t HbmChannel::next(uint64_t cycle) const {
@@ -105,7 +130,6 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   if (free_atoms_.empty()) {
     id = static_cast<uint32_t>(atoms_.size());
     atoms_.emplace_back();
-    request_of_.push_back(0);
   } else {
     id = free_atoms_.back();
     free_atoms_.pop_back();
@@ -114,7 +138,8 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   const uint32_t room = kAtomBytes - static_cast<uint32_t>(segment.address % kAtomBytes);
   const HbmAddressMapping::Place place = core_.mapping.place_of(segment.address);
   atom.address = segment.address;
-  request_of_[id] = segment.request;
+  atom.request = segment.request;
+  prefetch_line(&core_.requests[atom.request]);
   atom.at = segment.at;
   atom.row = place.row;
   atom.bank = place.bank;
@@ -212,6 +237,9 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   queue.pop();
   Atom& atom = atoms_[id];
   atom.where = Where::dram;
+  if (const void* const payload = core_.requests[atom.request].payload; payload != nullptr) {
+    prefetch_lines(payload, sizeof(PooledPayload));
+  }
   if (!queue.empty()) __builtin_prefetch(&atoms_[queue.front()], 1);
   if (atom.elders != 0) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
@@ -252,7 +280,7 @@ void HbmChannel::release_held(const Atom& elder) {
 
 void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   Atom& atom = atoms_[id];
-  const uint32_t request_index = request_of_[id];
+  const uint32_t request_index = atom.request;
   HbmRequest& request = core_.requests[request_index];
   const bool reads = atom.command == DramCommand::read;
   core_.data.access(request, atom.address, atom.at, atom.bytes);
@@ -276,7 +304,9 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   request.done_cycle = std::max(request.done_cycle,
                                 cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
   request.bytes_left -= atom.bytes;
-  if (request.bytes_left == 0) core_.completed.push_back(request_index);
+  if (request.bytes_left == 0) {
+    core_.completed.push_back(request_index);
+  }
   unlink(cycle, id);
   --live_;
   free_atoms_.push_back(id);

@@ -80,11 +80,14 @@ class HbmChannel {
   HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, const TimingTable& table,
              std::unique_ptr<Mca> mca, CommandObserver* observer);
 
-  void arrive(const HbmSegment& segment, Stream stream) {
+  // A segment that arrives in `stream`, of which the rest is to be filled in (SegmentQueue::insert).
+  HbmSegment& arrive(Stream stream, Time time, uint64_t order, uint64_t cycle) {
     SegmentQueue& queue = staged_[static_cast<unsigned>(stream)];
-    queue.insert(core_.segments, segment);
+    HbmSegment& segment = queue.insert(core_.segments, time, order, cycle);
     if (queue.size() > counters_.staged_high_water) counters_.staged_high_water = queue.size();
+    return segment;
   }
+  void prefetch_arrival(Stream stream) const { staged_[static_cast<unsigned>(stream)].prefetch(core_.segments); }
   // One clock. `pulses`: the KernelPulse bits that the MCA sees at this clock.
   void tick(uint64_t cycle, unsigned pulses);
   // Brings into the host's cache what the next tick() needs.
@@ -93,6 +96,11 @@ class HbmChannel {
     __builtin_prefetch(&mca_wake_, 1);
     scheduler_.prefetch();
   }
+  // Bring into the host's cache what the ticks of a window need; each needs what the one before it brought.
+  void warm_state() const;
+  void warm_atoms() const;
+  void warm_requests();
+  void warm_payloads();
   // The first cycle after `cycle` that needs a tick; kNoCycle if none.
   uint64_t next(uint64_t cycle) const;
   // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
@@ -114,11 +122,12 @@ class HbmChannel {
   static constexpr unsigned kBuckets = 256;
   enum class Where : uint8_t { compute, communication, held, dram };  // The first two equal Stream.
 
-  struct Atom {
+  struct alignas(32) Atom {
     uint64_t address;
     uint32_t at;  // Offset in the request's data.
     uint32_t row;
     uint32_t next;    // In its bucket: the next older atom.
+    uint32_t request;
     uint16_t elders;  // Older conflicting atoms to the same 64 B that have not ended.
     uint8_t bank;
     uint8_t bytes;
@@ -145,6 +154,8 @@ class HbmChannel {
            (elder.where != Where::dram && elder.where != queue_of(x.stream));
   }
 
+  template <class Action>
+  void for_each_queued(Action action) const;  // action(id): in the DRAM queue and in the MCA's.
   void admit(uint64_t cycle, unsigned stream);
   void take_atom(uint64_t cycle, HbmSegment& segment, Stream stream);
   void count_update(const HbmRequest& request, const Atom& atom);
@@ -168,7 +179,6 @@ class HbmChannel {
   std::array<GrowingRing<uint32_t>, 2> queues_;  // Atoms in the MCA's queues, by stream.
   std::array<uint32_t, 2> untold_{};  // Atoms in the queues that the MCA has not been told of.
   std::vector<Atom> atoms_;
-  std::vector<uint32_t> request_of_;  // By atom.
   std::vector<uint32_t> free_atoms_;
   std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
   uint32_t live_ = 0;

@@ -108,7 +108,7 @@ HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) 
          static_cast<uint16_t>(shift), static_cast<uint16_t>(i), rule.cycles});
   }
   State fresh;
-  for (auto& of_command : fresh.last) of_command.fill(kLongAgo);
+  for (auto& of : fresh.of) of.last.fill(kLongAgo);
   fresh.activates.fill(kLongAgo);
   fresh.open_row.fill(-1);
   states_.assign(channels, fresh);
@@ -139,12 +139,12 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
     }
   }
   if (longest_refresh_gap_ != 0) {
-    const int64_t last = state.last[static_cast<unsigned>(refresh)][kScopes - 1];
+    const int64_t last = state.of[kScopes - 1].last[static_cast<unsigned>(refresh)];
     if (cycle - (last == kLongAgo ? 0 : last) > static_cast<int64_t>(longest_refresh_gap_))
       return "tREFI";
   }
   for (const Limit& limit : limits_[static_cast<unsigned>(command)]) {
-    if (cycle - state.last[limit.before][limit.scope_base + (bank >> limit.shift)] < limit.cycles) {
+    if (cycle - state.of[limit.scope_base + (bank >> limit.shift)].last[limit.before] < limit.cycles) {
       return rules_[limit.rule].name;
     }
   }
@@ -164,8 +164,9 @@ void HbmChecker::on_command(unsigned channel, uint64_t cycle, DramCommand comman
 
 void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsigned bank,
                         uint32_t row) {
-  auto& last = state.last[static_cast<unsigned>(command)];
-  last[bank] = last[kHbmBanks + bank / kHbmBanksPerGroup] = last[kHbmBanks + kHbmGroups] = cycle;
+  for (const unsigned scope : {bank, kHbmBanks + bank / kHbmBanksPerGroup, kHbmBanks + kHbmGroups}) {
+    state.of[scope].last[static_cast<unsigned>(command)] = cycle;
+  }
   if (is_column(command)) {
     state.last_column = cycle;
     return;

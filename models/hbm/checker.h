@@ -46,8 +46,11 @@ class HbmChecker final : public CommandObserver {
   static constexpr int64_t kLongAgo = -1'000'000;
   static constexpr unsigned kScopes = kHbmBanks + kHbmGroups + 1;
   struct State {
-    // When each command was last issued: 16 banks, 4 groups, the channel.
-    std::array<std::array<int64_t, kScopes>, kDramCommands> last;
+    // When each command was last issued to each of 16 banks, 4 groups, the channel. A command looks at three lines.
+    struct alignas(64) Scoped {
+      std::array<int64_t, kDramCommands> last;
+    };
+    std::array<Scoped, kScopes> of;
     std::array<int64_t, 4> activates;  // Ring of the last four.
     unsigned next_activate = 0;
     std::array<int64_t, kHbmBanks> open_row;  // -1: closed.

@@ -58,6 +58,7 @@ class DramScheduler {
                 const TimingTable& table, CommandObserver* observer);
 
   unsigned size() const { return size_; }
+  uint32_t id_at(unsigned position) const { return id_[position]; }  // REQUIRES: position < size().
   bool full() const { return size_ == depth_; }
   // Atoms of the direction that is not served now; 0 under `mixed`.
   unsigned parked() const {

@@ -108,6 +108,7 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   phase = tlm::END_REQ;
   const Time arrival = services_.queue->now() + time_of(delay);
   const StrettoExtension* extension = extension_of(payload);
+  if (source < channels_.size() && extension != nullptr) channels_[source]->prefetch_arrival(extension->stream);
   const tlm::tlm_response_status status = check(payload, extension, source);
   const uint32_t index = core_.requests.acquire();
   HbmRequest& request = core_.requests[index];
@@ -178,29 +179,28 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
 // Cuts the request at interleave blocks and gives each part to its channel.
 void Hbm::stage(uint32_t index, Time arrival, uint64_t address, uint64_t bytes) {
   const HbmRequest& request = core_.requests[index];
-  HbmSegment segment;
-  segment.time = arrival;
-  segment.order = uint64_t{request.source} << 48 | (sequence_++ & 0xFFFF'FFFF'FFFF);
-  segment.cycle = clock_.cycle_at(arrival) + 1;
-  segment.request = index;
-  segment.command = command_of(request.operation);
-  segment.tracked = request.tracked;
-  segment.at = 0;
+  const uint64_t order = uint64_t{request.source} << 48 | (sequence_++ & 0xFFFF'FFFF'FFFF);
+  const uint64_t cycle = clock_.cycle_at(arrival) + 1;
+  uint32_t at = 0;
   const uint64_t block = core_.mapping.block_bytes();
   const Stream stream = request.stream;
   while (bytes > 0) {
     const uint64_t part = std::min(bytes, block - (address & (block - 1)));
-    segment.address = address;
-    segment.bytes = static_cast<uint16_t>(part);
     const unsigned to = core_.mapping.channel_of(address);
-    channels_[to]->arrive(segment, stream);
-    if (segment.cycle < next_[to]) next_[to] = segment.cycle;
+    HbmSegment& segment = channels_[to]->arrive(stream, arrival, order, cycle);
+    segment.address = address;
+    segment.request = index;
+    segment.at = at;
+    segment.bytes = static_cast<uint16_t>(part);
+    segment.command = command_of(request.operation);
+    segment.tracked = request.tracked;
+    if (cycle < next_[to]) next_[to] = cycle;
     address += part;
-    segment.at += static_cast<uint32_t>(part);
+    at += static_cast<uint32_t>(part);
     bytes -= part;
   }
   requests_high_water_ = std::max<uint64_t>(requests_high_water_, core_.requests.live());
-  arm(segment.cycle);
+  arm(cycle);
 }
 
 void Hbm::arm(uint64_t cycle) {
@@ -212,11 +212,29 @@ void Hbm::arm(uint64_t cycle) {
 void Hbm::on_event(uint64_t tag) {
   if (tag != armed_) return;  // An earlier cycle was asked for after this event was scheduled.
   armed_ = kNoCycle;
+  if (warmed_ != services_.windows) {
+    warmed_ = services_.windows;
+    warm_caches();
+  }
   running_ = true;
   run_cycle(tag);
   running_ = false;
   if (const uint64_t next = core_.spec.sleep ? next_cycle(tag) : tag + 1; next != kNoCycle)
     arm(next);
+}
+
+// Other GPUs ran on this core since the last window: what this one needs is asked for in bulk, level by level of the
+// pointers, so that hundreds of misses overlap which would come one after the other.
+void Hbm::warm_caches() {
+  std::vector<HbmChannel*>& busy = warming_;
+  busy.clear();
+  for (const auto& of : channels_) {
+    if (!of->quiet()) busy.push_back(of.get());
+  }
+  for (const HbmChannel* of : busy) of->warm_state();
+  for (const HbmChannel* of : busy) of->warm_atoms();
+  for (HbmChannel* of : busy) of->warm_requests();
+  for (HbmChannel* of : busy) of->warm_payloads();
 }
 
 void Hbm::run_cycle(uint64_t cycle) {

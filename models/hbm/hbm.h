@@ -121,6 +121,7 @@ class Hbm final : public sc_core::sc_module,
   // Memory clock domain.
   void on_event(uint64_t tag) override;
   void run_cycle(uint64_t cycle);
+  void warm_caches();
   uint8_t take_pulses(uint64_t cycle);
   void after_ticks(uint64_t cycle);
   uint64_t next_cycle(uint64_t cycle) const;
@@ -158,6 +159,8 @@ class Hbm final : public sc_core::sc_module,
   std::vector<uint32_t> refused_;     // Requests that an error status answers at the next edge.
   uint64_t armed_ = kNoCycle;         // Cycle of the earliest event scheduled.
   bool running_ = false;              // Inside on_event.
+  uint64_t warmed_ = 0;                // The window that warm_caches() ran for.
+  std::vector<HbmChannel*> warming_;
   uint64_t sequence_ = 0;             // Of arrivals.
   // Bytes of the spill accesses under way (64 B a read, 8 a write); storage is kept.
   std::vector<std::unique_ptr<std::array<uint8_t, kAtomBytes>>> spill_buffers_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/common/event_queue.h"
+#include "models/common/huge_allocator.h"
 #include "models/common/payload_extension.h"
 
 namespace stretto {
@@ -62,7 +63,7 @@ class HbmRequestPool {
     free_.reserve(first + kBlock);
     for (uint32_t i = kBlock; i-- > 0;) free_.push_back(first + i);
   }
-  std::vector<std::vector<HbmRequest>> blocks_;  // Blocks never move.
+  std::vector<std::vector<HbmRequest, HugeAllocator<HbmRequest>>> blocks_;  // Blocks never move.
   std::vector<uint32_t> free_;
 };
 

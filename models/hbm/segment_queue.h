@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "models/common/event_queue.h"
+#include "models/common/huge_allocator.h"
 #include "models/hbm/timing_table.h"
 
 namespace stretto {
 
 // A contiguous part of a request inside one interleave block.
-struct HbmSegment {
+struct alignas(64) HbmSegment {
   Time time = 0;       // Of arrival.
   uint64_t order = 0;  // Source in [63:48], sequence below.
   uint64_t cycle = 0;  // First memory clock edge after `time`: it is seen from here on.
@@ -47,7 +48,7 @@ class SegmentPool {
   HbmSegment& operator[](uint32_t index) { return nodes_[index]; }
 
  private:
-  std::vector<HbmSegment> nodes_;
+  std::vector<HbmSegment, HugeAllocator<HbmSegment>> nodes_;
   std::vector<uint32_t> free_;
 };
 
@@ -72,15 +73,17 @@ class SegmentQueue {
       if (front.after != SegmentPool::kNone) __builtin_prefetch(&pool[front.after], 1);
     }
   }
-  void insert(SegmentPool& pool, const HbmSegment& segment) {
+  // A segment in its place, of which the rest is to be filled in.
+  HbmSegment& insert(SegmentPool& pool, Time time, uint64_t order, uint64_t cycle) {
     const uint32_t index = pool.acquire();
     HbmSegment& node = pool[index];
-    node = segment;
+    node.time = time;
+    node.order = order;
+    node.cycle = cycle;
     node.before = tail_;
-    const bool last =
-        tail_time_ < segment.time || (tail_time_ == segment.time && tail_order_ < segment.order);
+    const bool last = tail_time_ < time || (tail_time_ == time && tail_order_ < order);
     if (!last) {
-      while (node.before != SegmentPool::kNone && later(pool[node.before], segment)) {
+      while (node.before != SegmentPool::kNone && later(pool[node.before], node)) {
         node.before = pool[node.before].before;
       }
     }
@@ -89,13 +92,17 @@ class SegmentQueue {
     from = index;
     if (node.after == SegmentPool::kNone) {
       tail_ = index;
-      tail_time_ = segment.time;
-      tail_order_ = segment.order;
+      tail_time_ = time;
+      tail_order_ = order;
     } else {
       pool[node.after].before = index;
     }
-    if (head_ == index) front_cycle_ = segment.cycle;
+    if (head_ == index) front_cycle_ = cycle;
     ++size_;
+    return node;
+  }
+  void prefetch(SegmentPool& pool) const {  // What insert() reads.
+    if (tail_ != SegmentPool::kNone) __builtin_prefetch(&pool[tail_], 1);
   }
 
  private:
@@ -120,6 +127,7 @@ class GrowingRing {
   bool empty() const { return head_ == tail_; }
   uint64_t size() const { return tail_ - head_; }
   const Value& front() const { return ring_[head_ & mask_]; }
+  const Value& operator[](uint64_t i) const { return ring_[(head_ + i) & mask_]; }  // REQUIRES: i < size().
   void pop() { ++head_; }
   void push(const Value& value) {
     if (size() > mask_) {
