@@ -188,12 +188,6 @@ const TrainingStep::Bucket* beside_compute(const GpuDrivenResults& r, const char
   return two == nullptr || two->buckets.size() < 2 ? nullptr : &two->buckets.front();
 }
 
-std::optional<double> bert_us(const GpuDrivenResults& r, const char* platform, const char* mode, unsigned gpus,
-                              double TrainingStep::*time = &TrainingStep::step_us) {
-  const TrainingSteps* steps = steps_of(r, platform, bert_mode(mode, gpus));
-  return steps == nullptr ? std::nullopt : composed_us(*steps, gpus, kBertLayers, time);
-}
-
 Measured measure_r05(const GpuDrivenResults& r) {
   const auto *driven = beside_compute(r, kPcie, kDriven), *baseline = beside_compute(r, kPcie, kBaseline);
   if (driven == nullptr || baseline == nullptr) return none();
@@ -354,6 +348,17 @@ const std::vector<Row>& recipes() {
 }
 
 }  // namespace
+
+std::optional<double> bert_us(const GpuDrivenResults& r, const char* platform, const char* mode, unsigned gpus,
+                              double TrainingStep::*time) {
+  const bool after = mode == std::string(kMegatron) && gpus > 1;
+  if (after) {
+    const TrainingStep* one = step(r, platform, kBaseline, gpus, 1);
+    return one == nullptr ? std::nullopt : std::optional<double>(kBertLayers * (one->*time));
+  }
+  const TrainingSteps* steps = steps_of(r, platform, mode == std::string(kMegatron) ? kBaseline : mode);
+  return steps == nullptr ? std::nullopt : composed_us(*steps, gpus, kBertLayers, time);
+}
 
 std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, unsigned layers, double TrainingStep::*time) {
   const auto found = steps.find(gpus);

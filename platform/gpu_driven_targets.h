@@ -60,13 +60,13 @@ struct GpuDrivenResults {
 // second layer adds what the n-th does. None if a step is missing.
 std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, unsigned layers,
                                   double TrainingStep::*time = &TrainingStep::step_us);
+// The same of a whole step of BERT-Large (kBertLayers) under `mode`. Of `launched-after`, in which a reduction begins when
+// back-propagation has ended, a step is that many times the step of one layer under `launched`: a single bucket is
+// reduced after all of back-propagation there, too, and nothing overlaps in either. With one GPU it is `launched`.
+std::optional<double> bert_us(const GpuDrivenResults& results, const char* platform, const char* mode, unsigned gpus,
+                              double TrainingStep::*time = &TrainingStep::step_us);
 // Sequences in a second of BERT-Large.
 std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus);
-
-// With one GPU there is nothing to reduce: `launched-after` is `launched`.
-inline const char* bert_mode(const std::string& mode, unsigned gpus) {
-  return gpus == 1 && mode == "launched-after" ? "launched" : mode.c_str();
-}
 
 // Which simulations a result is computed from.
 enum class GpuDrivenSource { none, messages, interference, bert, bert_nvlink };

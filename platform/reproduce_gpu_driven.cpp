@@ -29,9 +29,11 @@ const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185", "
 // With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit, as much work in all.
 const std::vector<std::string> kFullSets{"interference.issue_rounds=6750", "interference.work_groups=640"};
 // G-Drv-S, PT-TRT and Megatron-LM: a bucket is reduced as soon as it is full, or all of them after back-propagation.
-const std::vector<std::string> kBertModes{"loop-s", "launched", "launched-after"};
+constexpr const char* kAfterMode = "launched-after";
+const std::vector<std::string> kBertModes{"loop-s", "launched", kAfterMode};
 constexpr const char* kNvlinkMode = "launched";  // II-C: NCCL beside computing.
 constexpr unsigned kBertGpus[] = {1, 2, 4, 8};
+constexpr unsigned kAfterGpus = 2;
 constexpr unsigned kNvlinkGpus[] = {1, 8};
 constexpr unsigned kCheckedLayers = 3;  // With 1 GPU: how well one and two layers predict it.
 constexpr const char* kPlatforms[] = {"pcie", "nvlink"};
@@ -43,8 +45,9 @@ std::string bert_folder(const std::string& platform, const std::string& mode, un
   return "bert-" + platform + "/" + mode + "-" + std::to_string(gpus) + "gpus-" + std::to_string(layers) + "layers";
 }
 
-// Layers that are simulated on `gpus`.
-std::vector<unsigned> bert_layers(unsigned gpus) {
+// Layers that are simulated. Those of `launched-after` only show that it may be composed of `launched` (bert_us).
+std::vector<unsigned> bert_layers(const std::string& mode, unsigned gpus) {
+  if (mode == kAfterMode) return gpus == kAfterGpus ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{};
   return gpus == 1 ? std::vector<unsigned>{1, 2, kCheckedLayers} : std::vector<unsigned>{1, 2};
 }
 
@@ -112,10 +115,8 @@ class GpuDriven {
   // What the published results need first, then the points that only Fig 5 has.
   void add_bert() {
     for (const unsigned gpus : {8u, 1u, 4u, 2u}) {
-      for (const unsigned layers : bert_layers(gpus)) {
-        for (const std::string& mode : kBertModes) {
-          if (mode == bert_mode(mode, gpus)) add_step("pcie", mode, gpus, layers);
-        }
+      for (const std::string& mode : kBertModes) {
+        for (const unsigned layers : bert_layers(mode, gpus)) add_step("pcie", mode, gpus, layers);
       }
     }
     add_all_reduce("pcie");
@@ -150,7 +151,7 @@ class GpuDriven {
     for (const std::string platform : kPlatforms) {
       for (const std::string& mode : kBertModes) {
         for (const unsigned gpus : kBertGpus) {
-          for (const unsigned layers : bert_layers(gpus)) load_step(platform, mode, gpus, layers);
+          for (const unsigned layers : bert_layers(mode, gpus)) load_step(platform, mode, gpus, layers);
         }
       }
       if (const std::optional<json::value> root = campaign_.result(all_reduce_folder(platform)))
@@ -224,35 +225,44 @@ class GpuDriven {
     std::string csv = "platform,mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
     Plot plot{"Fig 5: BERT-Large, 24 layers, PCIe v3", "GPUs", "sequences/s", false, false, {}};
     for (const auto& [platform, modes] : results_.bert) {
-      for (const auto& [mode, steps] : modes) {
-        csv += step_lines(platform, mode, steps);
-        if (platform != "pcie") continue;
-        PlotLine rates{mode, {}};
-        for (const unsigned gpus : kBertGpus) {
-          if (const std::optional<double> rate = bert_throughput(results_, mode, gpus)) rates.points.emplace_back(gpus, *rate);
-        }
-        if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
+      for (const auto& [mode, steps] : modes) csv += simulated_lines(platform, mode, steps);
+      for (const std::string& mode : kBertModes) csv += composed_lines(platform, mode);
+    }
+    for (const std::string& mode : kBertModes) {
+      PlotLine rates{mode, {}};
+      for (const unsigned gpus : kBertGpus) {
+        if (const std::optional<double> rate = bert_throughput(results_, mode, gpus)) rates.points.emplace_back(gpus, *rate);
       }
+      if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
     }
     write_atomically(options_.out + "/bert.csv", csv);
     if (!plot.lines.empty()) write_plot(options_.out + "/fig5", plot);
   }
 
-  static std::string step_lines(const std::string& platform, const std::string& mode, const TrainingSteps& steps) {
+  static double sequences_per_s(unsigned gpus, double us) { return 1e6 * kBertSequences * gpus / us; }
+
+  static std::string simulated_lines(const std::string& platform, const std::string& mode, const TrainingSteps& steps) {
     std::string csv;
     char line[240];
     for (const auto& [gpus, layers] : steps) {
-      const auto rate = [gpus = gpus](double us) { return 1e6 * kBertSequences * gpus / us; };
       for (const auto& [count, step] : layers) {
         const TrainingStep::Bucket first = step.buckets.empty() ? TrainingStep::Bucket{} : step.buckets.front();
         std::snprintf(line, sizeof line, "%s,%s,%u,%u,simulated,%.6g,%.6g,%.6g,%.6g,%.6g\n", platform.c_str(), mode.c_str(), gpus, count,
-                      step.step_us, step.compute_us, first.us, first.bus_gb_s, rate(step.step_us));
+                      step.step_us, step.compute_us, first.us, first.bus_gb_s, sequences_per_s(gpus, step.step_us));
         csv += line;
       }
-      const std::optional<double> us = composed_us(steps, gpus, kBertLayers);
+    }
+    return csv;
+  }
+
+  std::string composed_lines(const std::string& platform, const std::string& mode) const {
+    std::string csv;
+    char line[240];
+    for (const unsigned gpus : kBertGpus) {
+      const std::optional<double> us = bert_us(results_, platform.c_str(), mode.c_str(), gpus);
       if (!us) continue;
       std::snprintf(line, sizeof line, "%s,%s,%u,%u,composed,%.6g,%.6g,,,%.6g\n", platform.c_str(), mode.c_str(), gpus, kBertLayers, *us,
-                    *composed_us(steps, gpus, kBertLayers, &TrainingStep::compute_us), rate(*us));
+                    *bert_us(results_, platform.c_str(), mode.c_str(), gpus, &TrainingStep::compute_us), sequences_per_s(gpus, *us));
       csv += line;
     }
     return csv;
@@ -262,15 +272,26 @@ class GpuDriven {
   void say_composition() const {
     const auto pcie = results_.bert.find("pcie");
     if (pcie == results_.bert.end()) return;
+    const auto launched = pcie->second.find("launched"), after = pcie->second.find(kAfterMode);
+    if (launched != pcie->second.end() && after != pcie->second.end()) {
+      const auto one = launched->second.find(kAfterGpus), two = after->second.find(kAfterGpus);
+      if (one != launched->second.end() && one->second.count(1) != 0 && two != after->second.end()) {
+        for (const auto& [layers, step] : two->second)
+          say_error(kAfterMode, kAfterGpus, layers, layers * one->second.at(1).step_us, step.step_us);
+      }
+    }
     for (const auto& [mode, steps] : pcie->second) {
       const auto one_gpu = steps.find(1);
       if (one_gpu == steps.end() || one_gpu->second.count(kCheckedLayers) == 0) continue;
       const std::optional<double> predicted = composed_us(steps, 1, kCheckedLayers);
       if (!predicted) continue;
-      const double simulated = one_gpu->second.at(kCheckedLayers).step_us;
-      std::printf("composition, %s, 1 GPU: %u layers predicted %.1f us, simulated %.1f us, error %.2f %%\n", mode.c_str(),
-                  kCheckedLayers, *predicted, simulated, 100 * std::abs(*predicted / simulated - 1));
+      say_error(mode, 1, kCheckedLayers, *predicted, one_gpu->second.at(kCheckedLayers).step_us);
     }
+  }
+
+  static void say_error(const std::string& mode, unsigned gpus, unsigned layers, double predicted, double simulated) {
+    std::printf("composition, %s, %u GPU%s: %u layer%s predicted %.1f us, simulated %.1f us, error %.2f %%\n", mode.c_str(), gpus,
+                gpus == 1 ? "" : "s", layers, layers == 1 ? "" : "s", predicted, simulated, 100 * std::abs(predicted / simulated - 1));
   }
 
   const ReproduceOptions& options_;
