@@ -36,7 +36,7 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
              "for all-to-all where links allow it.");
   set.number("channels", spec.channels, 1, 32,
              "Work-groups of a collective, each with links of its own (GD-U11).");
-  set.number("fifo_slots", spec.fifo_slots, 2, 64,
+  set.number("fifo_slots", spec.fifo_slots, 4, 64,
              "Slots of a link's FIFO: how far a sender runs ahead of its receiver.");
   set.number("slot_bytes", spec.slot_bytes, 64, 1u << 20,
              "Bytes of a slot: what is sent and reduced as one; small ones begin sooner, large ones "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 
 #include "models/gpu/atomic_op.h"
 #include "sw/include/formats/address_map.h"
@@ -220,6 +221,22 @@ void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request, 
   }
 }
 
+void L2Cache::add_waiter(uint32_t& list, uint32_t request) {
+  if (list == kNone || waiters_[list].count == std::size(waiters_[list].request)) {
+    if (free_waiters_.empty()) {
+      waiters_.emplace_back();
+      free_waiters_.push_back(static_cast<uint32_t>(waiters_.size() - 1));
+    }
+    const uint32_t group = free_waiters_.back();
+    free_waiters_.pop_back();
+    waiters_[group].count = 0;
+    waiters_[group].next = list;
+    list = group;
+  }
+  Waiters& waiters = waiters_[list];
+  waiters.request[waiters.count++] = request;
+}
+
 // A lookup with at least one sector that is not simply there.
 void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                         const StrettoExtension& extension, uint64_t cycle) {
@@ -268,15 +285,7 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       fills_[fill].first[sector] = request;
       continue;
     }
-    uint32_t waiter = free_waiter_;
-    if (waiter == kNone) {
-      waiters_.push_back({});
-      waiter = static_cast<uint32_t>(waiters_.size() - 1);
-    } else {
-      free_waiter_ = waiters_[waiter].next;
-    }
-    waiters_[waiter] = {request, fills_[fill].others[sector]};
-    fills_[fill].others[sector] = waiter;
+    add_waiter(fills_[fill].others[sector], request);
   }
 }
 

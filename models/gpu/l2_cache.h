@@ -100,17 +100,18 @@ class L2Cache final : public sc_core::sc_module, public Component {
     uint16_t port;
     bool copies;         // A load of cached memory whose bytes are taken when the last sector has come.
   };
-  // A line with sectors on their way: who waits for each of them, further ones as lists in waiters_.
+  // A line with sectors on their way: who waits for each of them, further ones in groups.
   struct alignas(32) Fill {
     uint32_t set;
-    uint32_t first[2];  // Requests.
-    uint32_t others[2];
+    uint32_t first[2];   // Requests.
+    uint32_t others[2];  // Newest group of waiters_.
     uint8_t way;
     uint8_t pending;
   };
-  struct Waiter {
-    uint32_t request;
-    uint32_t next;
+  struct alignas(64) Waiters {
+    uint32_t count;
+    uint32_t next;  // The group before, which is full.
+    uint32_t request[14];
   };
   struct Port {
     uint64_t load_free = 0;   // First free clock of the load port.
@@ -163,6 +164,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   };
   // Collects the lines of a tile in lookups_; returns its sectors.
   uint32_t gather(uint64_t offset, const StrettoExtension& extension);
+  void add_waiter(uint32_t& list, uint32_t request);
   void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request, const StrettoExtension& extension,
                  uint64_t cycle);
   // Makes room; returns the way, or -1. Sends the victim's dirty sectors away.
@@ -202,8 +204,8 @@ class L2Cache final : public sc_core::sc_module, public Component {
   std::vector<uint32_t> free_requests_;
   std::vector<Fill, HugeAllocator<Fill>> fills_;
   std::vector<uint16_t> free_fills_;
-  std::vector<Waiter> waiters_;
-  uint32_t free_waiter_ = kNone;
+  std::vector<Waiters, HugeAllocator<Waiters>> waiters_;
+  std::vector<uint32_t> free_waiters_;
   std::vector<Lookup> lookups_;
   std::vector<Outgoing> outbox_;     // Filled while serving, sent when the request is consistent.
   std::vector<Outgoing> sending_;

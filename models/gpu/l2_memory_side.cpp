@@ -222,12 +222,11 @@ void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at) {
   }
   if (fill.pending == 0) free_fills_.push_back(fill_index);
   for (unsigned sector = 0; sector < 2; ++sector) {
-    for (uint32_t waiter = others[sector]; waiter != kNone;) {
-      const Waiter entry = waiters_[waiter];
-      waiters_[waiter].next = free_waiter_;
-      free_waiter_ = waiter;
-      waiter = entry.next;
-      arrived(entry.request, at);
+    for (uint32_t group = others[sector]; group != kNone;) {
+      const Waiters waiters = waiters_[group];  // An answer may bring the next request.
+      free_waiters_.push_back(group);
+      group = waiters.next;
+      for (uint32_t i = waiters.count; i-- > 0;) arrived(waiters.request[i], at);
     }
     if (first[sector] != kNone) arrived(first[sector], at);
   }

@@ -9,7 +9,9 @@
 //                   step N - 1 keeps it, block r. Block c is summed in the order c + 1, c + 2, .. c.
 //   all-gather      step 0 sends block r; step j keeps and passes on block r - j; N - 1 keeps.
 //   all-reduce      one after the other, piece by piece.
-//   all-to-all      blocks for rank r + k go k steps around, k = 1 .. N - 1.
+//   all-to-all      blocks for rank r + k go k steps around, k = 1 .. N - 1. Those of k and N - k leave together,
+//                   so a piece is a quarter of a FIFO: a rank that passes on holds one slot and wants another, and
+//                   when all FIFOs are full nobody can.
 //   broadcast, reduce  a chain that begins behind or at the root.
 // Engine gdma may pass on from target to target (direct_id): what has arrived is sent as it lies, no
 // wavefront touches it. A rank's target is written only when it has begun: an all-reduce knows that from
@@ -55,6 +57,7 @@ static void cut(run_t* run, uint64_t bytes, uint64_t total) {
   run->share = align_up((bytes + channels - 1) / channels, run->align);
   run->begin = run->share * tile_csr(TILE_CSR_WG_ID);
   run->piece = stretto_comm_fifo_bytes(comm) / 2;
+  if (run->a->op == STRETTO_ALL_TO_ALL) run->piece = align_up(run->piece / 2, 64);
 }
 
 // The piece at `at` of this channel's share of block `index`: offset in the buffer and bytes.

@@ -512,6 +512,8 @@ def main():
         print(f"FAIL  {failed[-1]}")
 
     lock = threading.Lock()
+    if len(jobs) > 1:
+        print(f"{len(jobs)} rows and mutants, {options.jobs} at a time; a line when one ends, the longest after minutes", flush=True)
 
     def execute(job):
         block, what, item = job

@@ -132,8 +132,13 @@ TEST_CASE("buffers of several rounds of the FIFOs") {
   for (const char* engine : {"mmio", "gdma"}) {
     run("all_reduce", engine, {"gpus=3", "collective.counts=1000003", "collective.type=half",
                                "software.fifo_slots=4", "software.slot_bytes=4096"});
-    run("all_to_all", engine, {"gpus=3", "collective.counts=100003", "software.fifo_slots=2",
+    run("all_to_all", engine, {"gpus=3", "collective.counts=100003", "software.fifo_slots=4",
                                "software.slot_bytes=16384", "software.channels=3"});
+    // Blocks that travel more than one hop in both directions: what leaves together must not fill the FIFOs.
+    for (const char* slots : {"software.fifo_slots=4", "software.fifo_slots=6"}) {
+      run("all_to_all", engine, {"gpus=5", "gpu.cus=8", "collective.counts=40003", slots, "software.slot_bytes=4096",
+                                 "software.channels=2", "collective.iterations=1"});
+    }
   }
 }
 
@@ -217,7 +222,7 @@ TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   refused("--set collective.op=gather", "gather");
   refused("--set collective.root=9", "root 9 of 8 GPUs");
   refused("--set software.algorithm=direct", "links between neighbours");
-  refused("--set software.fifo_slots=3", "fifo_slots must be even");
+  refused("--set software.fifo_slots=5", "fifo_slots must be even");
   refused("--set collective.max_bytes=0x100000000 --set software.memory_gib=4", "does not fit");
   refused("--set sim.mirror=true", "sim.mirror");
   refused("--set collective.large_factor=1", "large_factor 1");
