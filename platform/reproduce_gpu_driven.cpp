@@ -228,10 +228,11 @@ class GpuDriven {
     std::string csv = "platform,mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
     Plot plot{"Fig 5: BERT-Large, 24 layers, PCIe v3", "GPUs", "sequences/s", false, false, {}};
     for (const auto& [platform, modes] : results_.bert) {
-      for (const auto& [mode, steps] : modes) csv += simulated_lines(platform, mode, steps);
-      for (const std::string& mode : kBertModes) csv += composed_lines(platform, mode);
+      for (const auto& [mode, steps] : modes) csv += simulated_lines(platform, mode, steps) + composed_lines(platform, mode);
     }
+    const auto pcie = results_.bert.find("pcie");
     for (const std::string& mode : kBertModes) {
+      if (pcie == results_.bert.end() || pcie->second.count(mode) == 0) continue;
       PlotLine rates{mode, {}};
       for (const unsigned gpus : kBertGpus) {
         if (const std::optional<double> rate = bert_throughput(results_, mode, gpus)) rates.points.emplace_back(gpus, *rate);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -33,12 +31,11 @@ std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond
 
 }  // namespace
 
-// Runs the partitions of a window on the calling thread and `threads - 1` others, shared out by what each cost in its last
-// window, so that all threads end at about the same time. A thread begins with the partition that it ran last, whose
-// state is in its caches, and in the end takes what others have not begun. Results do not depend on who runs what.
+// Runs the partitions of a window on the calling thread and `threads - 1` others. A thread runs those it ran last time, in
+// the opposite order (the state of the last one is in its caches), then takes what others have not begun.
 class WindowPool {
  public:
-  WindowPool(unsigned threads, size_t partitions) : threads_(threads), claimed_(partitions), lists_(threads) {
+  WindowPool(unsigned threads, size_t partitions) : threads_(threads), claimed_(partitions) {
     for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this, i] { work(i); });
   }
   ~WindowPool() {
@@ -49,15 +46,12 @@ class WindowPool {
   }
 
   void run(const std::vector<Partition*>& partitions, Time end) {
+    backwards_ = !backwards_;
     if (threads_ == 1 || partitions.size() <= 1) {
-      backwards_ = !backwards_;
-      for (size_t i = 0; i < partitions.size(); ++i) {
-        partitions[backwards_ ? partitions.size() - 1 - i : i]->run_window(end);
-      }
+      for (size_t i = 0; i < partitions.size(); ++i) partitions[turn(i, partitions.size())]->run_window(end);
       return;
     }
     partitions_ = &partitions;
-    share_out();
     end_ = end;
     for (size_t i = 0; i < partitions.size(); ++i) claimed_[i].store(false, std::memory_order_relaxed);
     pending_.store(threads_ - 1, std::memory_order_relaxed);
@@ -90,49 +84,24 @@ class WindowPool {
       if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
     }
   }
-  // The costliest first, each to the thread with least so far.
-  void share_out() {
-    const std::vector<Partition*>& all = *partitions_;
-    order_.resize(all.size());
-    std::iota(order_.begin(), order_.end(), size_t{0});
-    std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
-      return all[a]->last_cost() != all[b]->last_cost() ? all[a]->last_cost() > all[b]->last_cost() : a < b;
-    });
-    for (List& list : lists_) {
-      list.mine.clear();
-      list.cost = 0;
-    }
-    for (const size_t i : order_) {
-      List& list = *std::min_element(lists_.begin(), lists_.end(),
-                                     [](const List& a, const List& b) { return a.cost < b.cost; });
-      list.mine.push_back(i);
-      list.cost += all[i]->last_cost() + 1;
-      if (all[i] == list.last) std::swap(list.mine.front(), list.mine.back());
-    }
-  }
   void take(unsigned self) {
-    for (const size_t i : lists_[self].mine) try_run(self, i);
-    for (size_t i = 0; i < partitions_->size(); ++i) try_run(self, i);
+    const std::vector<Partition*>& all = *partitions_;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const size_t mine = turn(i, all.size());
+      if (all[mine]->node() % threads_ == self) try_run(mine);
+    }
+    for (size_t i = 0; i < all.size(); ++i) try_run(i);
   }
-  void try_run(unsigned self, size_t i) {
+  size_t turn(size_t i, size_t count) const { return backwards_ ? count - 1 - i : i; }
+  void try_run(size_t i) {
     if (claimed_[i].load(std::memory_order_relaxed)) return;
-    if (claimed_[i].exchange(true, std::memory_order_acquire)) return;
-    lists_[self].last = (*partitions_)[i];
-    lists_[self].last->run_window(end_);
+    if (!claimed_[i].exchange(true, std::memory_order_acquire)) (*partitions_)[i]->run_window(end_);
   }
-
-  struct alignas(64) List {  // Of a thread.
-    std::vector<size_t> mine;
-    uint64_t cost = 0;
-    Partition* last = nullptr;
-  };
 
   const unsigned threads_;
   std::vector<std::atomic<bool>> claimed_;
-  std::vector<List> lists_;
-  std::vector<size_t> order_;
   std::vector<std::thread> workers_;
-  const std::vector<Partition*>* partitions_ = nullptr;  // Published by epoch_, like the three below.
+  const std::vector<Partition*>* partitions_ = nullptr;  // Published by epoch_, like the four below.
   Time end_ = 0;
   bool backwards_ = false;
   bool leaving_ = false;
@@ -218,13 +187,11 @@ void Partition::Inbox::on_event(uint64_t) {
 
 void Partition::run_window(Time end) noexcept {
   ++services_.windows;
-  const auto began = std::chrono::steady_clock::now();
   try {
     queue_.run_until(end);
   } catch (...) {
     error_ = std::current_exception();
   }
-  last_cost_ = static_cast<uint64_t>((std::chrono::steady_clock::now() - began).count());
 }
 
 // Conductor

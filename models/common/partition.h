@@ -101,14 +101,12 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   };
   void accept(Packet&& packet);  // Called between windows.
   void run_window(Time end) noexcept;
-  uint64_t last_cost() const { return last_cost_; }  // Host time of the last window, in clock ticks.
 
   Conductor& conductor_;
   const uint8_t node_;
   EventQueue queue_;
   Digest digest_;
   PartitionServices services_;
-  uint64_t last_cost_ = 0;
   Inbox inbox_;
   std::vector<Packet> arriving_;  // Heap, earliest first.
   std::vector<Packet> leaving_;   // Of this window.

@@ -304,9 +304,7 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   request.done_cycle = std::max(request.done_cycle,
                                 cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
   request.bytes_left -= atom.bytes;
-  if (request.bytes_left == 0) {
-    core_.completed.push_back(request_index);
-  }
+  if (request.bytes_left == 0) core_.completed.push_back(request_index);
   unlink(cycle, id);
   --live_;
   free_atoms_.push_back(id);
