@@ -276,7 +276,8 @@ static __attribute__((noinline, unused)) void loop_rows(const loop_t* l, const l
 }
 
 // Gradients over all ranks (GD-U13): a ring, chunk by chunk, transfers by send requests, sums here.
-// Work-group `group` owns a share of every chunk and has a connection, buffer ids and flags of its own.
+// Work-group `group` owns a share of every chunk and has a connection, buffer ids and flags of its own:
+// wavefront 0 sends and waits, all of them add.
 
 typedef struct loop_ring {
   const loop_t* l;
@@ -319,15 +320,15 @@ static __attribute__((noinline, unused)) void loop_ring_send(loop_ring_t* ring, 
 }
 
 // Waits until the left neighbour has sent the chunk to `destination`.
-static __attribute__((noinline, unused)) int loop_ring_receive(loop_ring_t* ring, uint32_t chunk,
-                                                               uint32_t destination) {
-  if (loop_share(ring, chunk).bytes == 0) return 0;
+static __attribute__((noinline, unused)) void loop_ring_receive(loop_ring_t* ring, uint32_t chunk,
+                                                                uint32_t destination) {
+  if (loop_share(ring, chunk).bytes == 0) return;
   ++ring->received;
   tile_wait_until(ring->l->a->rc + 8ull * (destination + ring->group), TILE_GEU, ring->received);
-  return 1;
 }
 
-// Adds what came to the own gradients; loads run ahead of the sums.
+// Adds what came to the own gradients, in memory when it returns. Wavefronts take units in turn, loads
+// run ahead of the sums: one wavefront alone waits for memory longer than the link takes for a share.
 static __attribute__((noinline, unused)) void loop_ring_add(const loop_ring_t* ring,
                                                             uint32_t chunk) {
   const loop_share_t share = loop_share(ring, chunk);
@@ -341,7 +342,8 @@ static __attribute__((noinline, unused)) void loop_ring_add(const loop_ring_t* r
   tile_simt(TILE_SIMT_ADD, t0, t0, t1);                                \
   tile_store(t0, own + (at), shape, STRETTO_FP16)
   // A unit is four tiles of LOOP_ROW_BYTES.
-  for (uint64_t at = 0; at < share.bytes; at += 4 * LOOP_ROW_BYTES) {
+  for (uint64_t at = ring->l->wavefront * LOOP_UNIT; at < share.bytes;
+       at += GEMM_WAVEFRONTS * LOOP_UNIT) {
     LOOP_RING_STEP(TILE_R(0), TILE_R(1), at);
     LOOP_RING_STEP(TILE_R(2), TILE_R(3), at + LOOP_ROW_BYTES);
     LOOP_RING_STEP(TILE_R(4), TILE_R(5), at + 2 * LOOP_ROW_BYTES);
@@ -353,6 +355,7 @@ static __attribute__((noinline, unused)) void loop_ring_add(const loop_ring_t* r
   }
 #undef LOOP_RING_STEP
 #undef LOOP_RING_SUM
+  tile_wait(0);
 }
 
 _Static_assert(LOOP_UNIT == 4 * LOOP_ROW_BYTES, "loop_ring_add takes whole units");
@@ -365,11 +368,15 @@ static __attribute__((noinline, unused)) void loop_all_reduce(loop_ring_t* ring,
   const uint32_t n = a->ranks, r = a->rank;
   ring->bucket = bucket;
   for (uint32_t j = 0; j + 1 < n; ++j) {
-    loop_ring_send(ring, r + n - j, LOOP_PEER_RECEIVE_ID, 0);
-    if (loop_ring_receive(ring, r + 2 * n - 1 - j, LOOP_PEER_RECEIVE_ID))
-      loop_ring_add(ring, r + 2 * n - 1 - j);
-    tile_wait(0);  // Sums are in memory before they are sent.
+    if (ring->l->wavefront == 0) {
+      loop_ring_send(ring, r + n - j, LOOP_PEER_RECEIVE_ID, 0);
+      loop_ring_receive(ring, r + 2 * n - 1 - j, LOOP_PEER_RECEIVE_ID);
+    }
+    tile_barrier();
+    loop_ring_add(ring, r + 2 * n - 1 - j);
+    tile_barrier();  // Sums are in memory before they are sent.
   }
+  if (ring->l->wavefront != 0) return;
   for (uint32_t j = 0; j + 1 < n; ++j) {
     loop_ring_send(ring, r + 1 + n - j, LOOP_PEER_GRADIENT_ID, j + 2 == n ? STRETTO_SR_SC : 0);
     loop_ring_receive(ring, r + n - j, LOOP_PEER_GRADIENT_ID);
@@ -382,17 +389,16 @@ static __attribute__((noinline, unused)) void loop_all_reduce(loop_ring_t* ring,
 KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* buckets, uint32_t count,
                                               const uint32_t* ops) {
   loop_ring_t ring = {.l = l, .group = (uint32_t)tile_csr(TILE_CSR_WG_ID)};
-  if (l->wavefront == 0) {
-    for (l->iteration = 0; l->iteration < l->a->iterations; ++l->iteration) {
-      for (uint32_t i = 0; i < count; ++i) {
-        for (uint32_t j = 0; j < buckets[i].ops; ++j) loop_wait(l, ops[buckets[i].first_op + j]);
-        if (ring.group == 0) loop_stamp(l, LOOP_STAMP_BUCKETS + 2 * i);
-        loop_all_reduce(&ring, &buckets[i]);
-        tile_wait(0);
-        if (ring.group == 0) loop_stamp(l, LOOP_STAMP_BUCKETS + 2 * i + 1);
-        __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, LOOP_MAX_OPS + i), 1,
-                           __ATOMIC_RELEASE);
-      }
+  const int stamps = ring.group == 0 && l->wavefront == 0;
+  for (l->iteration = 0; l->iteration < l->a->iterations; ++l->iteration) {
+    for (uint32_t i = 0; i < count; ++i) {
+      for (uint32_t j = 0; j < buckets[i].ops; ++j) loop_wait(l, ops[buckets[i].first_op + j]);
+      if (stamps) loop_stamp(l, LOOP_STAMP_BUCKETS + 2 * i);
+      loop_all_reduce(&ring, &buckets[i]);
+      if (l->wavefront != 0) continue;
+      tile_wait(0);
+      if (stamps) loop_stamp(l, LOOP_STAMP_BUCKETS + 2 * i + 1);
+      __atomic_fetch_add((uint64_t*)(uintptr_t)loop_word(l, LOOP_MAX_OPS + i), 1, __ATOMIC_RELEASE);
     }
   }
   tile_end();
