@@ -347,6 +347,8 @@ const std::vector<Row>& recipes() {
   return all;
 }
 
+double sequences_per_s(unsigned gpus, double us) { return 1e6 * kBertSequences * gpus / us; }
+
 }  // namespace
 
 std::optional<double> bert_us(const GpuDrivenResults& r, const char* platform, const char* mode, unsigned gpus,
@@ -370,7 +372,34 @@ std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, uns
 std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus) {
   const auto us = bert_us(results, kPcie, mode.c_str(), gpus);
   if (!us) return std::nullopt;
-  return 1e6 * kBertSequences * gpus / *us;
+  return sequences_per_s(gpus, *us);
+}
+
+std::string bert_csv(const GpuDrivenResults& r) {
+  std::string csv = "platform,mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
+  char line[240];
+  for (const auto& [platform, modes] : r.bert) {
+    for (const auto& [mode, by_gpus] : modes) {
+      for (const auto& [gpus, by_layers] : by_gpus) {
+        for (const auto& [layers, step] : by_layers) {
+          const TrainingStep::Bucket first = step.buckets.empty() ? TrainingStep::Bucket{} : step.buckets.front();
+          std::snprintf(line, sizeof line, "%s,%s,%u,%u,simulated,%.6g,%.6g,%.6g,%.6g,%.6g\n", platform.c_str(), mode.c_str(),
+                        gpus, layers, step.step_us, step.compute_us, first.us, first.bus_gb_s,
+                        sequences_per_s(gpus, step.step_us));
+          csv += line;
+        }
+      }
+      for (const unsigned gpus : kBertGpus) {
+        const std::optional<double> us = bert_us(r, platform.c_str(), mode.c_str(), gpus);
+        if (!us) continue;
+        std::snprintf(line, sizeof line, "%s,%s,%u,%u,composed,%.6g,%.6g,,,%.6g\n", platform.c_str(), mode.c_str(), gpus,
+                      kBertLayers, *us, *bert_us(r, platform.c_str(), mode.c_str(), gpus, &TrainingStep::compute_us),
+                      sequences_per_s(gpus, *us));
+        csv += line;
+      }
+    }
+  }
+  return csv;
 }
 
 const std::vector<std::string>& gpu_driven_ids() {

@@ -40,6 +40,7 @@ struct TrainingStep {
 
 constexpr unsigned kBertLayers = 24;     // BERT-Large,
 constexpr unsigned kBertSequences = 10;  // a GPU and step (config.workloads).
+constexpr unsigned kBertGpus[] = {1, 2, 4, 8};
 
 // Of one mode: by GPUs, then by layers.
 using TrainingSteps = std::map<unsigned, std::map<unsigned, TrainingStep>>;
@@ -67,6 +68,8 @@ std::optional<double> bert_us(const GpuDrivenResults& results, const char* platf
                               double TrainingStep::*time = &TrainingStep::step_us);
 // Sequences in a second of BERT-Large.
 std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus);
+// A line of each simulated step, and of each composed one of a mode that ran on that platform.
+std::string bert_csv(const GpuDrivenResults& results);
 
 // Which simulations a result is computed from.
 enum class GpuDrivenSource { none, messages, interference, bert, bert_nvlink };

@@ -32,7 +32,6 @@ const std::vector<std::string> kFullSets{"interference.issue_rounds=6750", "inte
 constexpr const char* kAfterMode = "launched-after";
 const std::vector<std::string> kBertModes{"loop-s", "launched", kAfterMode};
 constexpr const char* kNvlinkMode = "launched";  // II-C: NCCL beside computing.
-constexpr unsigned kBertGpus[] = {1, 2, 4, 8};
 constexpr unsigned kAfterGpus = 2;
 constexpr unsigned kNvlinkGpus[] = {8, 1};
 constexpr unsigned kCheckedLayers = 3;  // With 1 GPU: how well one and two layers predict it.
@@ -225,11 +224,7 @@ class GpuDriven {
   // Fig 5: sequences a second over GPUs; steps as simulated, and of 24 layers as composed.
   void write_bert() const {
     if (results_.bert.empty()) return;
-    std::string csv = "platform,mode,gpus,layers,how,step_us,compute_us,first_bucket_us,first_bucket_bus_gb_s,sequences_per_s\n";
     Plot plot{"Fig 5: BERT-Large, 24 layers, PCIe v3", "GPUs", "sequences/s", false, false, {}};
-    for (const auto& [platform, modes] : results_.bert) {
-      for (const auto& [mode, steps] : modes) csv += simulated_lines(platform, mode, steps) + composed_lines(platform, mode);
-    }
     const auto pcie = results_.bert.find("pcie");
     for (const std::string& mode : kBertModes) {
       if (pcie == results_.bert.end() || pcie->second.count(mode) == 0) continue;
@@ -239,37 +234,8 @@ class GpuDriven {
       }
       if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
     }
-    write_atomically(options_.out + "/bert.csv", csv);
+    write_atomically(options_.out + "/bert.csv", bert_csv(results_));
     if (!plot.lines.empty()) write_plot(options_.out + "/fig5", plot);
-  }
-
-  static double sequences_per_s(unsigned gpus, double us) { return 1e6 * kBertSequences * gpus / us; }
-
-  static std::string simulated_lines(const std::string& platform, const std::string& mode, const TrainingSteps& steps) {
-    std::string csv;
-    char line[240];
-    for (const auto& [gpus, layers] : steps) {
-      for (const auto& [count, step] : layers) {
-        const TrainingStep::Bucket first = step.buckets.empty() ? TrainingStep::Bucket{} : step.buckets.front();
-        std::snprintf(line, sizeof line, "%s,%s,%u,%u,simulated,%.6g,%.6g,%.6g,%.6g,%.6g\n", platform.c_str(), mode.c_str(), gpus, count,
-                      step.step_us, step.compute_us, first.us, first.bus_gb_s, sequences_per_s(gpus, step.step_us));
-        csv += line;
-      }
-    }
-    return csv;
-  }
-
-  std::string composed_lines(const std::string& platform, const std::string& mode) const {
-    std::string csv;
-    char line[240];
-    for (const unsigned gpus : kBertGpus) {
-      const std::optional<double> us = bert_us(results_, platform.c_str(), mode.c_str(), gpus);
-      if (!us) continue;
-      std::snprintf(line, sizeof line, "%s,%s,%u,%u,composed,%.6g,%.6g,,,%.6g\n", platform.c_str(), mode.c_str(), gpus, kBertLayers, *us,
-                    *bert_us(results_, platform.c_str(), mode.c_str(), gpus, &TrainingStep::compute_us), sequences_per_s(gpus, *us));
-      csv += line;
-    }
-    return csv;
   }
 
   // What composing a step costs in accuracy.

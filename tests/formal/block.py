@@ -39,10 +39,13 @@ class Task:
             raise Failure(f"{where}: '{self.engine}' needs its number of clocks")
         if self.what == "prove" and self.engine != "pdr" and not self.reason:
             raise Failure(f"{where}: say why not PDR: '{self.engine} {self.number}: reason'")
-        self.quick, self.only, self.lemmas, self.scorr, self.apart, self.cut = False, ["*"], [], True, False, None
+        self.quick = self.gate = self.apart = False
+        self.only, self.lemmas, self.scorr, self.cut = ["*"], [], True, None
         for word in (cells[4].split() if len(cells) == 5 else []):
             if word == "quick":
                 self.quick = True
+            elif word == "gate":
+                self.quick = self.gate = True
             elif word == "noscorr":
                 self.scorr = False
             elif word == "apart":
@@ -171,7 +174,7 @@ class Block:
         proofs = [task for task in self.tasks if task.what == "prove"]
         covers = [task for task in self.tasks if task.what == "cover"]
         for label in sorted(self.labels["a"]):
-            if not any(task.selects(label) for task in proofs):
+            if not any(task.selects(label) and not task.gate for task in proofs):
                 problems.append(f"no task proves {label}")
         for label in sorted(self.labels["c"]):
             if not any(task.selects(label) for task in covers):

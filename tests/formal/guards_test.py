@@ -71,7 +71,7 @@ wide | Width=6 | prove | induction 12: shows the engine | only=a_r1_*
 brief | Width=4 | prove | pdr 1 | only=a_r1_bound
 leaning | Width=4 | prove | pdr | noscorr only=a_r1_* lemmas=a_r1_lemma_*
 apart | Width=4 | prove | pdr | noscorr apart only=a_r1_* lemmas=a_r1_lemma_*
-shallow | Width=4 | prove | bmc 8: shows the engine
+shallow | Width=4 | prove | bmc 8: shows the engine | only=a_r2_*
 story | | cover | smtbmc 14 | quick
 story_bmc | | cover | bmc 14
 """,
@@ -150,6 +150,8 @@ SPOILED = {
                               ["implicit or undriven wire"]),
     "an unknown parameter": ("tests/formal/tiny.tasks", "Width=4 | prove | pdr", "Depth=4 | prove | pdr", ["yosys: "]),
     "a bound without reason": ("tests/formal/tiny.tasks", "bmc 8: shows the engine", "bmc 8", ["say why not PDR"]),
+    "an assertion that only a row of the gate proves": ("tests/formal/tiny.tasks", "pdr | quick", "pdr | gate",
+                                                        ["no task proves a_r3_step"]),
     "a missing file": ("rtl/tiny/tiny_formal.sv", None, None, ["missing: rtl/tiny/tiny_formal.sv"]),
 }
 

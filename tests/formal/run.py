@@ -75,10 +75,16 @@ def yosys(folder, name, lines, products):
     return output
 
 
-class Design:
-    """One elaboration: RTL, properties and harness, flattened; then as AIGER and SMT-LIB2."""
+def label_of(cell):
+    """The label of a property's cell: its last name, without the index of a generate loop."""
+    return cell.split(".")[-1].split("[")[0]
 
-    def __init__(self, block, task, folder, replaced=None):
+
+class Design:
+    """One elaboration: RTL, properties and harness, flattened; then as AIGER and SMT-LIB2. Of the properties it has
+    those labels only that `wanted` names; the others cost as much as the block."""
+
+    def __init__(self, block, task, folder, wanted, replaced=None):
         self.block, self.folder, self.top = block, folder, f"{block.name}_formal"
         folder.mkdir(parents=True)
         sources = [(replaced or {}).get(path, path) for path in block.sources]
@@ -99,9 +105,9 @@ class Design:
         ], ["read.json"])
         if cut and not re.search(rf"Making all outputs of module (\$paramod\S*\\)?{task.cut}(\\\S*)? cut points", output):
             raise Failure(f"no module {task.cut} to cut")
-        initial = self.hold()
+        initial, unwanted = self.prepare(wanted)
         output += yosys(folder, "elaborate", [
-            "read_json read.json", "chformal -early", *initial, f"prep -top {self.top}", "check",
+            "read_json read.json", "chformal -early", *unwanted, *initial, f"prep -top {self.top}", "check",
             "write_json design.json", "write_rtlil design.il",
         ], ["design.json", "design.il"])
         for line in output.splitlines():
@@ -113,29 +119,41 @@ class Design:
         self.cells = {"$assert": {}, "$assume": {}, "$cover": {}}
         for name, cell in cells.items():
             if cell["type"] in self.cells:
-                self.cells[cell["type"]].setdefault(name.split(".")[-1].split("[")[0], []).append(name)
+                self.cells[cell["type"]].setdefault(label_of(name), []).append(name)
         for kind, letter in (("$assert", "a"), ("$assume", "m"), ("$cover", "c")):
-            found, wanted = set(self.cells[kind]), block.labels[letter]
-            if letter == "m":
-                wanted = wanted & found  # One that always holds for these parameters is not needed.
-            if not wanted <= found:
-                raise Failure(f"{len(wanted - found)} of {len(wanted)} {kind} cells are gone after elaboration: " +
-                              ", ".join(sorted(wanted - found)[:4]))
-            if found != wanted:
+            found, labels = set(self.cells[kind]), block.labels[letter]
+            # An assumption that always holds for these parameters is not needed.
+            labels = labels & (found if letter == "m" else wanted)
+            if not labels <= found:
+                raise Failure(f"{len(labels - found)} of {len(labels)} {kind} cells are gone after elaboration: " +
+                              ", ".join(sorted(labels - found)[:4]))
+            if found != labels:
                 raise Failure(f"{kind} cells without a label of {block.files['props'].name}: " +
-                              ", ".join(sorted(found - wanted)[:4]))
+                              ", ".join(sorted(found - labels)[:4]))
 
     def netlist(self, name):
         return json.loads((self.folder / f"{name}.json").read_text())["modules"][self.top]
 
-    def hold(self):
-        """Connects the wires of the harness that stand for inner ones; lets the flip-flops of the copy u_hold, if
-        there is one, start as the block's and stand still while hold is high. Returns the commands that find the
-        initial state: what one clock of reset leaves of any state, with any inputs."""
+    def prepare(self, wanted):
+        """Rewrites read.json: connects the wires of the harness that stand for inner ones, and holds the copy of the
+        block. Returns the commands that find the initial state (what one clock of reset leaves of any state, with any
+        inputs) and those that delete the properties whose labels are not wanted."""
         path = self.folder / "read.json"
         design = json.loads(path.read_text())
         module = design["modules"][self.top]
         nets, cells = module["netnames"], module["cells"]
+        unwanted = [f"{self.top}/{name}" for name, cell in cells.items() if cell["type"] in ("$assert", "$cover") and
+                    label_of(name) in (self.block.labels["a"] | self.block.labels["c"]) - wanted]
+        self.connect(nets, cells, module["ports"])
+        self.hold(nets, cells)
+        for item in [*nets.values(), *cells.values()]:
+            item["attributes"].pop("src", None)  # Half of the file.
+        path.write_text(json.dumps(design))
+        return (["sim -clock clk_i -reset rst_i -rstlen 1 -n 1 -w"] if {"rst_i", "clk_i"} <= set(module["ports"]) else [],
+                ["delete " + " ".join(unwanted), "opt_clean"] if unwanted else [])
+
+    def connect(self, nets, cells, ports):
+        """Connects the wires of the harness that stand for inner ones."""
         inner = {}
         for name, net in nets.items():
             target = net["attributes"].get("inside")
@@ -145,11 +163,15 @@ class Design:
                 if target not in nets or len(nets[target]["bits"]) != len(net["bits"]):
                     raise Failure(f"{name}: no '{target}' of {len(net['bits'])} bits inside")
                 inner.update(zip(net["bits"], nets[target]["bits"]))
-        for item in [*nets.values(), *module["ports"].values()] if inner else []:
+        for item in [*nets.values(), *ports.values()] if inner else []:
             item["bits"] = [inner.get(bit, bit) for bit in item["bits"]]
         for cell in cells.values() if inner else []:
             cell["connections"] = {port: [inner.get(bit, bit) for bit in bits]
                                    for port, bits in cell["connections"].items()}
+
+    def hold(self, nets, cells):
+        """Lets the flip-flops of the copy u_hold, if there is one, start as the block's and stand still while hold is
+        high."""
         held = [cell for name, cell in cells.items()
                 if "u_hold." in name and ("dff" in cell["type"] or "latch" in cell["type"])]
         if any("u_hold." in name for name in cells):
@@ -198,11 +220,6 @@ class Design:
                                    "A_WIDTH": f"{len(pairs):032b}", "B_WIDTH": f"{len(pairs):032b}"},
                     "connections": {"A": [own for own, _ in pairs], "B": [its for _, its in pairs],
                                     "Y": answer["bits"]}}
-        if inner or held:
-            path.write_text(json.dumps(design))
-        if "rst_i" in module["ports"] and "clk_i" in module["ports"]:
-            return ["sim -clock clk_i -reset rst_i -rstlen 1 -n 1 -w"]
-        return []
 
     def names(self, kind, labels):
         return [name for label in sorted(labels) for name in self.cells[kind][label]]
@@ -238,8 +255,8 @@ class Design:
                 "  \\$assert _TECHMAP_REPLACE_ (.A(!A), .EN(EN));\nendmodule\n")
             lines += ["techmap -map cover.v"]
         lines += [f"techmap -map {MULTIPLIER}", "opt_clean", "memory_map", "setundef -anyseq",
-                  "setundef -undriven -anyseq", "opt -fast", "techmap", "opt -fast",
-                  "dffunmap", "aigmap", "setundef -anyseq", "opt_clean", f"write_json {name}.json",
+                  "setundef -undriven -anyseq", "opt -fast", "alumacc", "opt -fast", "techmap", "opt_expr", "opt_merge",
+                  "opt_clean", "dffunmap", "aigmap", "setundef -anyseq", "opt_clean", f"write_json {name}.json",
                   f"write_aiger -zinit -map {name}.aim {name}.aig"]
         yosys(self.folder, name, lines, [f"{name}.json", f"{name}.aim", f"{name}.aig"])
         cells = self.netlist(name)["cells"]
@@ -321,10 +338,10 @@ def together(design):
 
 
 def prove(block, task, folder, keep, parallel):
-    design = Design(block, task, folder)
     labels = {label for label in block.labels["a"] if task.selects(label)}
     if not labels:
         raise Failure("selects no assertion")
+    design = Design(block, task, folder, labels)
     problems, count = [], 0
     lemmas = {label for label in labels if task.is_lemma(label)}
     for name, asserts, assumes in (("lemmas", lemmas, set()), ("rules", labels - lemmas, lemmas)):
@@ -367,10 +384,10 @@ def prove(block, task, folder, keep, parallel):
 
 
 def cover(block, task, folder):
-    design = Design(block, task, folder)
     labels = {label for label in block.labels["c"] if task.selects(label)}
     if not labels:
         raise Failure("selects no cover")
+    design = Design(block, task, folder, labels)
     wanted = set(design.names("$cover", labels))
     reached = set()
     if task.engine == "smtbmc":
@@ -397,13 +414,14 @@ def refute(block, mutant, folder):
         if mutant.text in text:
             replaced[path] = changed / path.name
             replaced[path].write_text(text.replace(mutant.text, mutant.replacement))
-    design = Design(block, task, folder, replaced)
-    found = []
-    for rule in mutant.rules:
-        labels = {label for label in block.labels["a"] if rule_of(label) == rule and not is_lemma(label) and
-                  block.proves(task, label)}
+    broken = {rule: {label for label in block.labels["a"] if rule_of(label) == rule and not is_lemma(label) and
+                     block.proves(task, label)} for rule in mutant.rules}
+    for rule, labels in broken.items():
         if not labels:
             raise Failure(f"no row with the parameters of task {task.name} proves an assertion of {rule}")
+    design = Design(block, task, folder, set().union(*broken.values()), replaced)
+    found = []
+    for rule, labels in broken.items():
         outputs = design.aiger(f"rule_{rule}", labels)
         verdict, _, output = design.hunt(f"rule_{rule}", f"bmc3 -F {BMC_FRAMES}", HUNT_SECONDS)
         if verdict != "false":
@@ -439,7 +457,7 @@ def main():
         description="Proves the rules of the RTL blocks, reaches their covers, refutes their mutants.")
     parser.add_argument("blocks", metavar="BLOCK", nargs="*", help="only these (default: all)")
     parser.add_argument("--quick", action="store_true",
-                        help=f"only rows marked quick and the first {QUICK_MUTANTS} mutants of a block")
+                        help=f"only rows marked quick or gate and the first {QUICK_MUTANTS} mutants of a block")
     parser.add_argument("--list", action="store_true", help="print rules with their assertions, tasks and mutants; run nothing")
     parser.add_argument("--only", metavar="NAME", help="only tasks and mutants whose name matches (* and ?)")
     parser.add_argument("--keep", metavar="DIR", type=pathlib.Path,
@@ -502,7 +520,7 @@ def main():
         if any(problem.startswith(block.name + ":") for problem in failed):
             continue
         for task in block.tasks:
-            if (task.quick or not options.quick) and wanted(task.name):
+            if (task.quick if options.quick else not task.gate) and wanted(task.name):
                 jobs.append((block, task.what, task))
         for mutant in block.mutants[:QUICK_MUTANTS if options.quick else None]:
             if wanted(mutant.name):

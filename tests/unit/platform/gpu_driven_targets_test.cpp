@@ -69,6 +69,15 @@ TEST_CASE("a step of 24 layers is composed of one and two") {
   CHECK_FALSE(bert_throughput(one_layer, "loop-s", 8));
 }
 
+TEST_CASE("the list of steps has composed ones of modes that ran on that platform only") {
+  const std::string csv = bert_csv(training());
+  CHECK(csv.find("pcie,launched,8,2,simulated,16000,7500,5000,6,5000\n") != std::string::npos);  // 80 sequences in 16 ms.
+  CHECK(csv.find("pcie,launched,8,24,composed,148000,95500,,,540.541\n") != std::string::npos);
+  CHECK(csv.find("nvlink,launched,8,24,composed,") != std::string::npos);
+  CHECK(csv.find("launched-after") == std::string::npos);
+  CHECK(csv.find("nvlink,loop-s") == std::string::npos);
+}
+
 TEST_CASE("results of training are those worked out by hand") {
   const GpuDrivenResults results = training();
   const auto value = [&](const char* id) { return *measure_gpu_driven(id, results).value; };
