@@ -30,7 +30,7 @@ class Launched {
     if (client_ == nullptr) throw UserError("rank " + std::to_string(p_.rank) + ": no driver client");
   }
 
-  void run() {
+  uint64_t run() {
     set_up();
     launch_.meet();
     result_.begin_ns = ops_.now_ns(ops_.context);
@@ -38,7 +38,10 @@ class Launched {
     ok(api().stream_synchronize(client_.get(), compute_));
     if (p_.ranks > 1) runtime_.expect(cudaStreamSynchronize(nccl_stream_), "cudaStreamSynchronize");
     read_stamps();
-    if (p_.ranks > 1) runtime_.expect(ncclCommDestroy(comm_));
+    if (p_.ranks == 1) return (arena_ & STRETTO_OFFSET_MASK) + p_.arena_bytes + p_.gradient_bytes;
+    const uint64_t end = nccl_client_->memory_next;
+    runtime_.expect(ncclCommDestroy(comm_));
+    return end;
   }
 
  private:
@@ -206,9 +209,9 @@ class Launched {
 
 }  // namespace
 
-void run_launched(HostCore& core, const GraphLaunch& launch, graph_result_t& result) {
+uint64_t run_launched(HostCore& core, const GraphLaunch& launch, graph_result_t& result) {
   result = {};
-  Launched(core, launch, result).run();
+  return Launched(core, launch, result).run();
 }
 
 }  // namespace stretto

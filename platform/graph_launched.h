@@ -28,8 +28,9 @@ struct GraphLaunch {
   std::function<void()> meet;             // All ranks pass when all have come.
 };
 
-// Throws UserError or CheckError.
-void run_launched(HostCore& core, const GraphLaunch& launch, graph_result_t& result);
+// Returns the end of the device memory that the rank was given below `parameters.client`, an offset. Throws UserError or
+// CheckError.
+uint64_t run_launched(HostCore& core, const GraphLaunch& launch, graph_result_t& result);
 
 }  // namespace stretto
 

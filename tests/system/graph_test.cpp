@@ -33,7 +33,9 @@ uint64_t statistic(const boost::json::value& root, const std::string& path) {
 TEST_CASE("a graph gives the numbers of double precision whatever runs it") {
   for (const char* graph : {"graph/mlp", "graph/bert-small"}) {
     for (const char* rest : {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched", "--mode launched-after",
-                             "--mode loop --set gpus=3"}) {
+                             "--mode loop --set gpus=3",
+                             // A communicator larger than all that a loop kernel is given.
+                             "--mode launched --set software.channels=32 --set software.slot_bytes=65536"}) {
       const auto root = run(std::string(graph) + " " + rest);
       CHECK(root.at("check").at("error_bound").to_number<double>() == 1);
       CHECK(root.at("check").at("max_error").to_number<double>() > 0);
