@@ -130,10 +130,11 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
       kind->second->describe(set);
       assign_tree(set, file, item.second, "", "");
       workload.kind = key;
+      const std::string wrong_in_file = kind->second->wrong();
       apply_sets(workload, set, sets);
       const std::string wrong = kind->second->wrong();
       if (!wrong.empty())
-        throw UserError(where(file, item.second) + ": " + key + " " + wrong);
+        throw UserError((wrong == wrong_in_file ? where(file, item.second) : "--set") + ": " + key + " " + wrong);
       workload.what = kind->second;
     } else {
       const std::string near = nearest_names(key, keys);

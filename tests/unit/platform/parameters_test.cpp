@@ -125,6 +125,11 @@ TEST_CASE("an unknown machine or workload lists near names") {
   }
 }
 
+TEST_CASE("what --set spoils is not laid to the workload's file") {
+  CHECK_THROWS_WITH(load_workload("collectives/all_reduce", {"collective.counts=1,,2"}),
+                    Catch::StartsWith("--set: collective has counts '1,,2'"));
+}
+
 TEST_CASE("relations between parameters are checked") {
   CHECK(contains(complaint("hbm: {write_high_atoms: 8, write_low_atoms: 8}\n"), "must be below"));
 }
