@@ -98,7 +98,7 @@ std::string CollectiveKind::wrong() const {
   std::istringstream list(counts);
   for (std::string one; std::getline(list, one, ',');) {
     if (one.empty() || one.size() > 11 || one.find_first_not_of("0123456789") != std::string::npos)
-      return "has counts '" + counts + "'; allowed are numbers with commas between them";
+      return "has counts '" + counts + "'; allowed are numbers up to 11 digits with commas between them";
   }
   return "";
 }

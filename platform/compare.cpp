@@ -153,15 +153,31 @@ std::string differences(const Result& a, const Result& b) {
   return text;
 }
 
+// In what the work of `b` differs from that of `a`; empty if it does not.
+std::string other_work(const json::value& a, const json::value& b) {
+  if (text_at(a, "workload") != text_at(b, "workload")) return text_at(b, "workload");
+  const json::value *left = a.as_object().if_contains("parameters"), *right = b.as_object().if_contains("parameters");
+  if (left != nullptr && right != nullptr) {
+    for (const auto& item : right->as_object()) {
+      const json::value* other = left->as_object().if_contains(item.key());
+      if (other == nullptr || *other != item.value())
+        return std::string(item.key()) + " is " + json::serialize(item.value());
+    }
+  }
+  const json::value *one = a.as_object().if_contains("shape"), *two = b.as_object().if_contains("shape");
+  return one == two || (one != nullptr && two != nullptr && *one == *two) ? "" : "another shape";
+}
+
 // Says on standard error what makes ratios wrong or doubtful; true if every ratio may be shown.
 bool judge(std::vector<Result>& all) {
   const Result& first = all[0];
   bool good = true;
   for (Result& one : all) {
     std::string why = unusable(one.root);
-    if (why.empty() && (text_at(one.root, "workload") != text_at(first.root, "workload") ||
-                        one.root.as_object()["shape"] != all[0].root.as_object()["shape"]))
-      why = "it is of another workload than " + first.folder;
+    if (why.empty()) {
+      if (const std::string other = other_work(first.root, one.root); !other.empty())
+        why = "it is of another workload than " + first.folder + " (" + other + ")";
+    }
     if (!why.empty()) {
       std::fprintf(stderr, "stretto: %s: no speed-up: %s\n", one.folder.c_str(), why.c_str());
       one.comparable = good = false;

@@ -50,12 +50,23 @@ void list_blocks() {
       "compared each cycle)\n");
 }
 
-void list_parameters() {
-  const Machine machine;
-  for (const Parameter& one : machine.parameters().all()) {
-    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", one.path.c_str(), one.type.c_str(),
+void print_parameters(const ParameterSet& set, const std::string& prefix) {
+  for (const Parameter& one : set.all()) {
+    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", (prefix + one.path).c_str(), one.type.c_str(),
                 one.fallback.c_str(), one.range.empty() ? "" : "allowed ", one.range.c_str(), "",
                 one.sentence.c_str());
+  }
+}
+
+// Of machines, then of each kind of workload.
+void list_parameters() {
+  const Machine machine;
+  print_parameters(machine.parameters(), "");
+  for (const auto& [key, kind] : workload_kinds()) {
+    ParameterSet set;
+    kind->describe(set);
+    std::printf("\n");
+    print_parameters(set, key + ".");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executable `stretto`. SystemC brings main(); this is where it hands over.
+#include <csignal>
 #include <cstdlib>
 
 #include <systemc>
@@ -15,6 +16,7 @@ const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 
 int sc_main(int argc, char* argv[]) {
   if (kBannerIsOff != 0) return EXIT_FAILURE;
+  std::signal(SIGXFSZ, SIG_IGN);  // A file beyond the limit is an error of write().
   // Before anything makes an sc_time: one unit is a femtosecond (DESIGN contract (a)).
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   return stretto::cli(argc, argv);

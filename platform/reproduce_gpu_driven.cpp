@@ -87,8 +87,7 @@ class GpuDriven {
                    [this](const std::string& id, const std::string&) { return measure_gpu_driven(id, results_); },
                    options_.out});
     say_composition();
-    std::printf("written into %s: table.csv, table.json; of what ran messages.csv, fig1, fig4-rate, fig4-latency, bert.csv, fig5\n",
-                options_.out.c_str());
+    std::printf("written into %s: table.csv, table.json%s\n", options_.out.c_str(), written_.c_str());
     return status;
   }
 
@@ -189,7 +188,7 @@ class GpuDriven {
   }
 
   // The sweeps as numbers and pictures (Fig 1, Fig 4).
-  void write_messages() const {
+  void write_messages() {
     std::string csv = "bus,mode,bytes,rate_gb_s,latency_us\n";
     Plot rate{"Fig 4: rate of messages, PCIe v3", "message in bytes", "GB/s", true, false, {}};
     Plot latency{"Fig 4: latency one way, PCIe v3", "message in bytes", "us", true, true, {}};
@@ -199,9 +198,14 @@ class GpuDriven {
         PlotLine rates{mode, {}}, latencies{mode, {}}, one{mode + std::string(" ") + bus, {}};
         for (const MessageRow& row : rows) {
           char line[160];
-          std::snprintf(line, sizeof line, "%s,%s,%llu,%.6g,%.6g\n", bus, mode.c_str(),
-                        static_cast<unsigned long long>(row.bytes), row.rate, row.latency);
+          std::snprintf(line, sizeof line, "%s,%s,%llu,%.6g,", bus, mode.c_str(),
+                        static_cast<unsigned long long>(row.bytes), row.rate);
           csv += line;
+          if (row.latency > 0) {
+            std::snprintf(line, sizeof line, "%.6g", row.latency);
+            csv += line;
+          }
+          csv += '\n';
           const double bytes = static_cast<double>(row.bytes);
           rates.points.emplace_back(bytes, row.rate);
           one.points.emplace_back(bytes, row.rate);
@@ -216,13 +220,13 @@ class GpuDriven {
     each("pcie", results_.pcie);
     each("nvlink", results_.nvlink);
     if (rate.lines.empty() && fig1.lines.empty()) return;
-    write_atomically(options_.out + "/messages.csv", csv);
+    write_list("messages.csv", csv);
     for (const auto& [plot, name] : {std::pair(&rate, "fig4-rate"), std::pair(&latency, "fig4-latency"), std::pair(&fig1, "fig1")})
-      if (!plot->lines.empty()) write_plot(options_.out + "/" + name, *plot);
+      write_picture(name, *plot);
   }
 
   // Fig 5: sequences a second over GPUs; steps as simulated, and of 24 layers as composed.
-  void write_bert() const {
+  void write_bert() {
     if (results_.bert.empty()) return;
     Plot plot{"Fig 5: BERT-Large, 24 layers, PCIe v3", "GPUs", "sequences/s", false, false, {}};
     const auto pcie = results_.bert.find("pcie");
@@ -234,8 +238,18 @@ class GpuDriven {
       }
       if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
     }
-    write_atomically(options_.out + "/bert.csv", bert_csv(results_));
-    if (!plot.lines.empty()) write_plot(options_.out + "/fig5", plot);
+    write_list("bert.csv", bert_csv(results_));
+    write_picture("fig5", plot);
+  }
+
+  void write_list(const std::string& name, const std::string& text) {
+    write_atomically(options_.out + "/" + name, text);
+    written_ += ", " + name;
+  }
+  void write_picture(const std::string& name, const Plot& plot) {
+    if (plot.lines.empty()) return;
+    write_plot(options_.out + "/" + name, plot);
+    written_ += ", " + name;
   }
 
   // What composing a step costs in accuracy.
@@ -268,6 +282,7 @@ class GpuDriven {
   Campaign campaign_;
   std::vector<Target> targets_;
   GpuDrivenResults results_;
+  std::string written_;  // ", NAME" of each file and picture beside the table.
 };
 
 }  // namespace

@@ -129,6 +129,7 @@ std::string to_json(const Results& results) {
   root["seed"] = results.seed;
   root["gpus"] = results.gpus;
   root["shape"] = object_of(results.shape);
+  root["parameters"] = object_of(results.parameters);
   root["impl"] = object_of(results.impl);
   json::object rtl;
   for (const auto& [block, sources] : results.rtl)

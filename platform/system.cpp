@@ -81,6 +81,7 @@ class System::Impl {
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
     if (request_.has_workload) results.shape = request_.workload.what->shape();
+    results.parameters = request_.workload.parameters;
     results.rtl = rtl_sources();
     for (const auto& [block, impl] : request_.options.impl) {
       results.impl[block] = impl_name(impl);

@@ -62,6 +62,12 @@ bool Workload::owns(const std::string& set) const {
 
 namespace {
 
+std::map<std::string, std::string> values_of(const ParameterSet& set) {
+  std::map<std::string, std::string> values;
+  for (const Parameter& one : set.all()) values[one.path] = one.get();
+  return values;
+}
+
 // Changes keys of the kind by those of `sets` that the workload owns.
 void apply_sets(const Workload& workload, ParameterSet& set, const std::vector<std::string>& sets) {
   for (const std::string& one : sets) {
@@ -83,6 +89,7 @@ Workload program_workload(const std::string& file, const std::vector<std::string
   ParameterSet set;
   kind->describe(set);
   apply_sets(workload, set, sets);
+  workload.parameters = values_of(set);
   workload.what = kind;
   return workload;
 }
@@ -135,6 +142,7 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
       const std::string wrong = kind->second->wrong();
       if (!wrong.empty())
         throw UserError((wrong == wrong_in_file ? where(file, item.second) : "--set") + ": " + key + " " + wrong);
+      workload.parameters = values_of(set);
       workload.what = kind->second;
     } else {
       const std::string near = nearest_names(key, keys);

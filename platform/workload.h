@@ -49,6 +49,7 @@ struct Workload {
   std::vector<std::string> modes;
   std::string data = "stamp";
   std::string kind;  // "sub_layer", ...
+  std::map<std::string, std::string> parameters;  // Of the kind, as file and --set leave them.
   std::shared_ptr<const WorkloadKind> what;
 
   bool has_mode(const std::string& mode) const;

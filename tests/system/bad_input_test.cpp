@@ -312,14 +312,14 @@ TEST_CASE("a killed reproduction leaves no simulation behind") {
 TEST_CASE("results that are unfinished, failed or of another workload have no speed-up") {
   const Scratch scratch;
   const auto result = [&](const std::string& name, const std::string& status, unsigned mismatches,
-                          const std::string& workload, unsigned seed) {
+                          const std::string& workload, unsigned seed, const std::string& type = "half") {
     std::filesystem::create_directory(scratch.path + "/" + name);
     scratch.file(name + "/stats.json",
                  "{\"status\": \"" + status + "\", \"workload\": \"" + workload +
                      "\", \"machine\": \"t3\", \"seed\": " + std::to_string(seed) +
                      ", \"time_ns\": {\"total\": 1000}, \"check\": {\"elements\": 5, "
                      "\"mismatches\": " +
-                     std::to_string(mismatches) + "}}");
+                     std::to_string(mismatches) + "}, \"parameters\": {\"type\": \"" + type + "\"}}");
     return " " + scratch.path + "/" + name;
   };
   const std::string first = "compare" + result("first", "complete", 0, "w", 1);
@@ -329,7 +329,7 @@ TEST_CASE("results that are unfinished, failed or of another workload have no sp
   CHECK_FALSE(good.says("stretto:"));
   for (const std::string& other :
        {result("cut", "interrupted", 0, "w", 1), result("wrong", "complete", 2, "w", 1),
-        result("other", "complete", 0, "v", 1)}) {
+        result("other", "complete", 0, "v", 1), result("type", "complete", 0, "w", 1, "float")}) {
     const Finished run = run_stretto(first + other);
     INFO(run.output);
     CHECK(run.status == 1);
