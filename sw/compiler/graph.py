@@ -8,6 +8,7 @@ ranks if an AllReduce takes it).
 
 import dataclasses
 import difflib
+import math
 
 
 class GraphError(Exception):
@@ -25,6 +26,9 @@ OPERATORS = {
     "Update": ((2, 2), ("rate",)),
     "AllReduce": ((1, 1), ()),
 }
+
+
+REALS = ("scale", "epsilon", "rate")
 
 
 @dataclasses.dataclass
@@ -70,6 +74,15 @@ def near(word, words):
     return "; nearest: " + ", ".join(found) if found else "; allowed: " + ", ".join(sorted(words))
 
 
+def number(value):
+    """The value as a float, or None; YAML has 1e-3, without a point, as text."""
+    try:
+        real = None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None
+    return real if real is not None and math.isfinite(real) else None
+
+
 class Graph:
     def __init__(self, name):
         self.name = name
@@ -81,9 +94,11 @@ class Graph:
             raise GraphError(f"tensor {name} is there twice")
         if kind not in KINDS:
             raise GraphError(f"tensor {name}: unknown kind {kind!r}{near(kind, KINDS)}")
-        shape = tuple(shape)
+        given, shape = shape, tuple(shape) if isinstance(shape, (list, tuple)) else ()
         if not shape or any(not isinstance(extent, int) or extent < 1 for extent in shape):
-            raise GraphError(f"tensor {name}: shape {list(shape)} must be a list of numbers from 1 on")
+            raise GraphError(f"tensor {name}: shape {list(shape) or given} must be a list of numbers from 1 on")
+        if number(value) is None:
+            raise GraphError(f"tensor {name}: value {value!r} is no number")
         self.tensors[name] = Tensor(name, shape, kind, float(value))
         return name
 
@@ -105,9 +120,17 @@ class Graph:
             if not least <= len(op.inputs) <= most:
                 raise GraphError(f"{where}: has {len(op.inputs)} inputs, must have {least}" +
                                  (f" or {most}" if most != least else ""))
-            for name in op.attributes:
+            for name, value in list(op.attributes.items()):
                 if name not in allowed:
                     raise GraphError(f"{where}: unknown attribute {name!r}{near(name, allowed or ['(none)'])}")
+                if name in REALS:
+                    good = number(value) is not None
+                    op.attributes[name] = number(value)
+                else:
+                    good = isinstance(value, int) and 0 <= value <= (1 if name.startswith("transpose") else 1 << 20)
+                if not good:
+                    raise GraphError(f"{where}: {name} {value!r} is not allowed; allowed: " + (
+                        "a number" if name in REALS else "0 or 1" if name.startswith("transpose") else "a whole number"))
             for name in [*op.inputs, op.output]:
                 if name not in self.tensors:
                     raise GraphError(f"{where}: no tensor {name!r}{near(name, self.tensors)}")

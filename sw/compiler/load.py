@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads graphs: the YAML form, a subset of ONNX, and the builder of BERT."""
 
+import sys
+
 import graph as graphs
 
 
@@ -20,7 +22,7 @@ def from_yaml(file):
     try:
         with open(file, encoding="utf-8") as stream:
             data = yaml.safe_load(stream)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise graphs.GraphError(" ".join(str(error).split())) from error
     if not isinstance(data, dict):
         raise graphs.GraphError("must be a map with name, tensors and ops")
@@ -52,7 +54,10 @@ ONNX = {"MatMul": "MatMul", "Gemm": "MatMul", "Add": "Add", "Sub": "Sub", "Mul":
 def from_onnx(file):
     """ONNX with static shapes: MatMul, Gemm (alpha = beta = 1), Add, Sub, Mul, Gelu, Softmax on the last axis,
     LayerNormalization on the last axis, and AllReduce of domain `stretto`. Initialisers are weights."""
-    import onnx
+    try:
+        import onnx
+    except ImportError as error:
+        raise graphs.GraphError(f"needs the Python package onnx (Debian: python3-onnx) for {sys.executable}") from error
     try:
         model = onnx.shape_inference.infer_shapes(onnx.load(file))
     except Exception as error:  # protobuf raises what it likes.

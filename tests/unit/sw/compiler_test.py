@@ -4,6 +4,7 @@
 the rest with one line that names the culprit? Generated kernels run in tests/system/graph_test.cpp."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -54,6 +55,9 @@ class Yaml(Scratch):
                 (HEAD + "ops:\n  - {op: MatMul, in: [x, v], out: y}\n", ("no tensor 'v'",)),
                 (HEAD + op % ", transpose: 1", ("unknown attribute 'transpose'", "transpose_a")),
                 (HEAD + op % ", transpose_b: 1", ("8 x 16 by 4 x 16",)),
+                (HEAD + op % ", transpose_a: foo", ("transpose_a 'foo'", "0 or 1")),
+                (HEAD + "ops:\n  - {op: Softmax, in: [x], out: y, scale: .nan}\n", ("scale nan", "a number")),
+                (HEAD.replace("[8, 16]", "64") + op % "", ("shape 64",)),
                 (HEAD + "ops:\n  - {op: Gelu, in: [y], out: y}\n", ("y is read before",)),
                 (HEAD + op % "" + "  - {op: MatMul, in: [x, w], out: y}\n", ("y is written already",)),
                 (HEAD + op % "" + "  - {op: AllReduce, in: [y], out: y}\n", ("must be a gradient",)),
@@ -164,6 +168,13 @@ class Onnx(Scratch):
             done = run(self.model([node], "y", columns), "-o", self.path / "out", "--source-only")
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(word, done.stderr)
+
+    def test_says_which_package_is_missing(self):
+        (self.path / "onnx.py").write_text("raise ImportError('none here')\n")
+        done = subprocess.run([sys.executable, str(COMPILER / "compile.py"), "net.onnx", "--list"], capture_output=True,
+                              text=True, check=False, env={**os.environ, "PYTHONPATH": str(self.path)})
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("python3-onnx", done.stderr)
 
     def test_refuses_what_is_none(self):
         (self.path / "net.onnx").write_bytes(b"\xff\x00 no model")
