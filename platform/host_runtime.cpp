@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 
 #include "models/common/error.h"
 #include "platform/job.h"
@@ -11,9 +12,14 @@ namespace stretto {
 
 namespace {
 
-// By the process of the host program: all programs run in one thread of the operating system.
-std::map<const void*, stretto_runtime_t*>& runtimes() {
-  static std::map<const void*, stretto_runtime_t*> all;
+struct Owned {
+  stretto_runtime_t* runtime = nullptr;
+  std::thread::id thread;
+};
+
+// By the process of the host program.
+std::map<const void*, Owned>& runtimes() {
+  static std::map<const void*, Owned> all;
   return all;
 }
 
@@ -21,9 +27,11 @@ const void* current_process() {
   return sc_core::sc_get_current_process_handle().get_process_object();
 }
 
+// None for a thread that a program made by itself: it is no thread of the modelled host.
 stretto_runtime_t* current_runtime() {
   const auto found = runtimes().find(current_process());
-  return found == runtimes().end() ? nullptr : found->second;
+  if (found == runtimes().end() || found->second.thread != std::this_thread::get_id()) return nullptr;
+  return found->second.runtime;
 }
 
 }  // namespace
@@ -62,7 +70,7 @@ HostRuntime::HostRuntime(HostCore& core, stretto_runtime_options_t options)
   options.ops = host_ops(core);
   runtime_ = stretto_runtime_create(&options);
   stretto_runtime_set_lookup(current_runtime);
-  runtimes()[process_] = runtime_;
+  runtimes()[process_] = {runtime_, std::this_thread::get_id()};
 }
 
 HostRuntime::~HostRuntime() {
@@ -71,19 +79,19 @@ HostRuntime::~HostRuntime() {
 }
 
 std::string HostRuntime::last_error() const {
-  return ncclGetLastError(nullptr);
+  return stretto_runtime_last_error(runtime_);
 }
 
 void HostRuntime::expect(ncclResult_t result) const {
   if (result == ncclSuccess) return;
-  const std::string message = ncclGetLastError(nullptr);
+  const std::string message = stretto_runtime_last_error(runtime_);
   if (result == ncclInvalidArgument || result == ncclInvalidUsage) throw UserError(message);
   throw_status(stretto_runtime_status(runtime_), message);
 }
 
 void HostRuntime::expect(cudaError_t error, const char* what) const {
   if (error == cudaSuccess) return;
-  const std::string message = ncclGetLastError(nullptr);
+  const std::string message = stretto_runtime_last_error(runtime_);
   throw_status(stretto_runtime_status(runtime_),
                std::string(what) + ": " + (message.empty() ? cudaGetErrorString(error) : message));
 }

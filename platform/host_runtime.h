@@ -31,6 +31,8 @@ class HostRuntime {
   void expect(cudaError_t error, const char* what) const;
   // What the last call that failed had to say; "" if none has.
   std::string last_error() const;
+  // Groups that are open.
+  int group_depth() const { return stretto_runtime_group_depth(runtime_); }
   // Where the program stands; "" outside of communication.
   std::string position() const { return stretto_runtime_position(runtime_); }
 

@@ -3,15 +3,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+
+#include "platform/cli.h"
 
 namespace stretto {
 
 namespace {
 
 constexpr double kQuietSeconds = 2;
+constexpr unsigned kAlarmSeconds = 10;  // After the time limit.
 
 std::atomic<bool>* stop_flag = nullptr;
 volatile std::sig_atomic_t caught = 0;
@@ -26,6 +30,13 @@ void on_signal(int number) {
   if (caught == 0) first_signal = now;
   caught = number;
   stop_flag->store(true, std::memory_order_relaxed);
+}
+
+// The host program computes and lets no simulated time pass, so nobody looks at the time limit.
+void on_alarm(int) {
+  static constexpr char kText[] = "stretto: time limit: the host program lets no time pass; there are no results\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  _exit(kExitTimeLimit);
 }
 
 }  // namespace
@@ -43,11 +54,16 @@ Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<s
   std::signal(SIGTERM, on_signal);
   // nohup(1) has it ignored.
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  if (spec.time_limit_s > 0) {
+    std::signal(SIGALRM, on_alarm);
+    alarm(static_cast<unsigned>(std::min(spec.time_limit_s, 1e8)) + kAlarmSeconds);
+  }
   SC_HAS_PROCESS(Monitor);
   SC_METHOD(look);
 }
 
 Monitor::~Monitor() {
+  alarm(0);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
@@ -69,6 +85,7 @@ double Monitor::elapsed_s() const {
 void Monitor::look() {
   const double elapsed = elapsed_s();
   if (spec_.time_limit_s > 0 && elapsed >= spec_.time_limit_s && !stop_) {
+    alarm(0);
     over_time_ = true;
     stop_ = true;
   }
@@ -91,6 +108,7 @@ void Monitor::print(double elapsed) {
 }
 
 void Monitor::finish() {
+  alarm(0);
   if (printed_ && terminal_) std::fprintf(stderr, "\r\033[K");
 }
 

@@ -2,11 +2,18 @@
 #include "platform/program_job.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <array>
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
 #include "models/common/error.h"
+#include "platform/cli.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {
@@ -16,6 +23,52 @@ namespace {
 const ProgramKind& kind_of(const SystemRequest& request) {
   return dynamic_cast<const ProgramKind&>(*request.workload.what);
 }
+
+const void* current_process() { return sc_core::sc_get_current_process_handle().get_process_object(); }
+
+const void* program_process = nullptr;  // Of the program that runs.
+
+// A program that calls exit() would take the run with it, and succeed.
+void on_exit_of_process() {
+  if (program_process == nullptr || current_process() != program_process) return;
+  static constexpr char kText[] = "stretto: failed: the program called exit(); it must return from main(). There are no results\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  _exit(kExitCheckFailed);
+}
+
+// While it lives, an access of its program to memory that the host does not have comes back to `back`; one of
+// anything else in this process ends it as always.
+class FaultGuard {
+ public:
+  FaultGuard() {
+    program_process = current_process();
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO;
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~FaultGuard() {
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    program_process = nullptr;
+  }
+  FaultGuard(const FaultGuard&) = delete;
+  FaultGuard& operator=(const FaultGuard&) = delete;
+
+  static inline sigjmp_buf back;
+  static inline const void* address = nullptr;
+
+ private:
+  static constexpr std::array<int, 2> kSignals{SIGSEGV, SIGBUS};
+  static void on_fault(int signal, siginfo_t* info, void*) {
+    if (current_process() != program_process) {
+      std::signal(signal, SIG_DFL);  // The access is made again.
+      return;
+    }
+    address = info->si_addr;
+    siglongjmp(back, 1);
+  }
+  std::array<struct sigaction, 2> before_{};
+};
 
 }  // namespace
 
@@ -78,17 +131,30 @@ void ProgramJob::add_programs(Host& host) {
 void ProgramJob::run(HostCore& core) {
   HostRuntime runtime(core, options_);
   runtime_ = &runtime;
+  const auto forget = [this](void*) { runtime_ = nullptr; };
+  const std::unique_ptr<void, decltype(forget)> forgets(this, forget);  // However this ends.
   std::vector<std::string> words{workload_.file};
   std::istringstream list(workload_.arguments);
   for (std::string word; list >> word;) words.push_back(word);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  static const int kAtExit = std::atexit(on_exit_of_process);
+  if (kAtExit != 0) throw CheckError("no room for atexit()");
+  const FaultGuard guard;
+  if (sigsetjmp(FaultGuard::back, 1) != 0) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%p", FaultGuard::address);
+    throw CheckError(workload_.file + ": main() used address " + text +
+                     ", where the host has no memory; what cudaMalloc gives is a device's, for cudaMemcpy");
+  }
   status_ = main_(static_cast<int>(words.size()), arguments.data());
   returned_ = true;
   ended_ = core.now();
   const std::string said = runtime.last_error();
-  runtime_ = nullptr;
+  const int open_groups = runtime.group_depth();
+  if (status_ == 0 && open_groups != 0)
+    throw CheckError(workload_.file + ": main() returned inside a group: ncclGroupEnd is missing, its calls were not carried out");
   if (status_ != 0) {
     throw CheckError(workload_.file + ": main() returned " + std::to_string(status_) +
                      (said.empty() ? "" : "; the last call that failed: " + said));
@@ -111,8 +177,10 @@ std::vector<std::pair<std::string, std::string>> ProgramJob::kernel_sha256() con
 }
 
 std::vector<std::string> ProgramJob::waiting_on() const {
-  if (runtime_ == nullptr || runtime_->position().empty()) return {};
-  return {runtime_->position()};
+  std::vector<std::string> lines;
+  if (runtime_ != nullptr && !runtime_->position().empty()) lines.push_back(runtime_->position());
+  if (runtime_ != nullptr && !runtime_->last_error().empty()) lines.push_back("the last call that failed: " + runtime_->last_error());
+  return lines;
 }
 
 boost::json::object ProgramJob::details() const {

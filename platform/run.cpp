@@ -161,7 +161,9 @@ int run(const RunOptions& given) {
     }
   } catch (const CheckError& error) {
     results.status = "failed";
-    results.message = error.what() + system.waiting_text();
+    results.message = error.what();
+    // What the program waits for before what the machine does.
+    results.message.insert(std::min(results.message.find('\n'), results.message.size()), system.waiting_text());
   }
   monitor.finish();
   if (waves) waves->close(sc_core::sc_time_stamp().value());

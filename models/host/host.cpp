@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPacketBytes = 4'096;  // Largest payload of a PCIe write.
 constexpr uint64_t kWriteUnit = 64;       // What write_ns pays for.
-constexpr size_t kStackBytes = 512 * 1024;
+constexpr size_t kStackBytes = 8 << 20;  // As Linux gives a program; pages are taken when touched.
 constexpr uint8_t kNoLink = 0xFF;
 constexpr uint32_t kEventWrite = 1;  // Digest kinds.
 constexpr uint32_t kEventReceived = 2;

@@ -42,7 +42,7 @@ static ncclResult_t check_call(stretto_runtime_t* runtime, const char* what, ncc
                                ncclDataType_t type, size_t count,
                                const struct CUstream_st* stream) {
   if (runtime == NULL) return ncclInvalidUsage;
-  if (comm == NULL || comm->runtime != runtime)
+  if (!comm_is_known(comm))
     return runtime_fail(runtime, ncclInvalidArgument, "%s: no communicator of this program", what);
   if ((unsigned)type >= ncclNumTypes)
     return runtime_fail(runtime, ncclInvalidArgument, "%s: data type %d", what, (int)type);
@@ -67,6 +67,14 @@ static ncclResult_t check_buffer(const char* what, const char* name, ncclComm_t 
 
 // Groups
 
+// A call that fails inside a group fails the group: other ranks would wait for it for ever.
+static ncclResult_t in_group(ncclResult_t result) {
+  stretto_runtime_t* runtime = runtime_current();
+  if (runtime != NULL && runtime->group_depth > 0 && runtime->group_result == ncclSuccess)
+    runtime->group_result = result;
+  return result;
+}
+
 static ncclResult_t finish_call(stretto_runtime_t* runtime) {
   return runtime->group_depth == 0 ? operations_carry_out(runtime) : ncclSuccess;
 }
@@ -83,13 +91,16 @@ ncclResult_t ncclGroupEnd(void) {
   if (runtime == NULL) return ncclInvalidUsage;
   if (runtime->group_depth == 0)
     return runtime_fail(runtime, ncclInvalidUsage, "ncclGroupEnd without ncclGroupStart");
-  --runtime->group_depth;
-  return finish_call(runtime);
+  if (--runtime->group_depth > 0 || runtime->group_result == ncclSuccess) return finish_call(runtime);
+  const ncclResult_t result = runtime->group_result;
+  runtime->group_result = ncclSuccess;
+  operations_free(runtime);
+  return result;
 }
 
 // Communicators
 
-ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+static ncclResult_t init_rank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
   stretto_runtime_t* runtime = runtime_current();
   unsigned number = 0;
   if (runtime == NULL) return ncclInvalidUsage;
@@ -98,6 +109,10 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   TRY_NCCL(comm_create(runtime, runtime->device, ranks, number, rank, comm));
   if (operations_append(*comm, OPERATION_INIT, NULL) == NULL) return ncclSystemError;
   return finish_call(runtime);
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  return in_group(init_rank(comm, ranks, id, rank));
 }
 
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
@@ -157,7 +172,7 @@ static ncclResult_t check_request(const request_t* r, ncclComm_t comm, int* elem
   return check_buffer(what, "recvbuff", comm, r->target, bytes * r->target_blocks);
 }
 
-static ncclResult_t call(const request_t* r, ncclComm_t comm, cudaStream_t stream) {
+static ncclResult_t ask(const request_t* r, ncclComm_t comm, cudaStream_t stream) {
   int element = 0;
   TRY_NCCL(check_call(runtime_current(), op_name(r->op), comm, r->type, r->count, stream));
   TRY_NCCL(check_request(r, comm, &element));
@@ -180,15 +195,19 @@ static ncclResult_t call(const request_t* r, ncclComm_t comm, cudaStream_t strea
   return finish_call(comm->runtime);
 }
 
+static ncclResult_t call(const request_t* r, ncclComm_t comm, cudaStream_t stream) {
+  return in_group(ask(r, comm, stream));
+}
+
 _Static_assert((int)ncclSum == STRETTO_REDUCTION_SUM && (int)ncclProd == STRETTO_REDUCTION_PROD &&
                    (int)ncclMax == STRETTO_REDUCTION_MAX && (int)ncclMin == STRETTO_REDUCTION_MIN,
                "kernels know NCCL's reductions by their numbers");
 
 static uint64_t ranks_of(ncclComm_t comm) {
-  return comm == NULL ? 1 : comm->comm.ranks;
+  return comm_is_known(comm) ? comm->comm.ranks : 1;
 }
 static uint64_t is_root(ncclComm_t comm, int root) {
-  return comm != NULL && root == comm->comm.rank;
+  return comm_is_known(comm) && root == comm->comm.rank;
 }
 
 ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t type,
@@ -274,12 +293,12 @@ static ncclResult_t transfer(operation_kind_t kind, const void* buffer, size_t c
 
 ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream) {
-  return transfer(OPERATION_SEND, sendbuff, count, type, peer, comm, stream);
+  return in_group(transfer(OPERATION_SEND, sendbuff, count, type, peer, comm, stream));
 }
 
 ncclResult_t ncclRecv(void* recvbuff, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
-  return transfer(OPERATION_RECEIVE, recvbuff, count, type, peer, comm, stream);
+  return in_group(transfer(OPERATION_RECEIVE, recvbuff, count, type, peer, comm, stream));
 }
 
 // Errors
@@ -303,6 +322,9 @@ const char* ncclGetErrorString(ncclResult_t result) {
 }
 
 const char* ncclGetLastError(ncclComm_t comm) {
-  const stretto_runtime_t* runtime = comm != NULL ? comm->runtime : runtime_current();
-  return runtime == NULL ? "" : runtime->error;
+  (void)comm;
+  if (runtime_current() == NULL)
+    return "called from another thread than that of main(): the modelled host knows one thread a "
+           "program, so ranks are those of a group or of ncclCommInitAll";
+  return runtime_current()->error;
 }

@@ -326,44 +326,85 @@ ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, ui
   created->words = comm_words(id, 0, 0);
   created->comm.rank = (uint16_t)rank;
   created->comm.ranks = (uint16_t)ranks;
+  created->next = runtime->comms;
+  runtime->comms = created;
   *comm = created;
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  if (comm == NULL) return ncclInvalidArgument;
-  if (comm->stage != 0) {
-    TRY_NCCL(runtime_quiet(comm->device));
-    if (runtime_release(comm->device, comm->stage) != cudaSuccess) return ncclUnhandledCudaError;
+int comm_is_known(ncclComm_t comm) {
+  const stretto_runtime_t* runtime = runtime_current();
+  const struct ncclComm* one = runtime == NULL ? NULL : runtime->comms;
+  while (one != NULL && one != comm) one = one->next;
+  return one != NULL;
+}
+
+void comms_free(stretto_runtime_t* runtime) {
+  while (runtime->comms != NULL) {
+    ncclComm_t next = runtime->comms->next;
+    free(runtime->comms);
+    runtime->comms = next;
   }
+}
+
+static ncclResult_t check_comm(const char* what, ncclComm_t comm) {
+  if (comm_is_known(comm)) return ncclSuccess;
+  if (runtime_current() == NULL) return ncclInvalidUsage;
+  return runtime_fail(runtime_current(), ncclInvalidArgument, "%s: no communicator of this program", what);
+}
+
+// Waits for what is under way; refused while a call waits for the end of its group.
+static ncclResult_t destroy(const char* what, ncclComm_t comm) {
+  TRY_NCCL(check_comm(what, comm));
+  stretto_runtime_t* runtime = comm->runtime;
+  for (const operation_t* o = runtime->first; o != NULL; o = o->next) {
+    char pending[OPERATION_TEXT];
+    if (o->comm != comm) continue;
+    operation_text(o, pending, sizeof pending);
+    return runtime_fail(runtime, ncclInvalidUsage, "%s: %s waits for the end of its group", what, pending);
+  }
+  TRY_NCCL(runtime_quiet(comm->device));
+  if (comm->stage != 0 && runtime_release(comm->device, comm->stage) != cudaSuccess)
+    return ncclUnhandledCudaError;
+  ncclComm_t* link = &runtime->comms;
+  while (*link != comm) link = &(*link)->next;
+  *link = comm->next;
   free(comm);
   return ncclSuccess;
 }
 
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  return destroy("ncclCommDestroy", comm);
+}
+
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  return ncclCommDestroy(comm);
+  return destroy("ncclCommAbort", comm);
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
-  if (comm == NULL || error == NULL) return ncclInvalidArgument;
+  TRY_NCCL(check_comm("ncclCommGetAsyncError", comm));
+  if (error == NULL) return ncclInvalidArgument;
   *error = comm->runtime->status == STRETTO_OK ? ncclSuccess : ncclSystemError;
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
-  if (comm == NULL || count == NULL) return ncclInvalidArgument;
+  TRY_NCCL(check_comm("ncclCommCount", comm));
+  if (count == NULL) return ncclInvalidArgument;
   *count = comm->comm.ranks;
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
-  if (comm == NULL || device == NULL) return ncclInvalidArgument;
+  TRY_NCCL(check_comm("ncclCommCuDevice", comm));
+  if (device == NULL) return ncclInvalidArgument;
   *device = (int)comm->device->client->options.gpu;
   return ncclSuccess;
 }
 
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank) {
-  if (comm == NULL || rank == NULL) return ncclInvalidArgument;
+  TRY_NCCL(check_comm("ncclCommUserRank", comm));
+  if (rank == NULL) return ncclInvalidArgument;
   *rank = comm->comm.rank;
   return ncclSuccess;
 }

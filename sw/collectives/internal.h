@@ -80,6 +80,7 @@ typedef struct direct_entry {
 } direct_entry_t;
 
 struct ncclComm {
+  struct ncclComm* next;  // Of the runtime.
   stretto_runtime_t* runtime;
   device_t* device;
   stretto_comm_t comm;
@@ -102,6 +103,8 @@ struct stretto_runtime {
   uint32_t device;  // Current.
   uint32_t ids;     // Unique ids given out.
   int group_depth;
+  ncclResult_t group_result;  // The first call of the group that failed.
+  struct ncclComm* comms;
   operation_t* first;
   operation_t* last;
   stretto_status_t status;
@@ -137,9 +140,12 @@ ncclResult_t runtime_status(stretto_runtime_t* runtime, const device_t* device,
 __attribute__((format(printf, 2, 3))) void runtime_at(stretto_runtime_t* runtime,
                                                      const char* format, ...);
 
-// Host memory of communicator `id`: words of each rank.
 ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, uint32_t id, int rank,
                          ncclComm_t* comm);
+// Whether the calling program has made it and not destroyed it.
+int comm_is_known(ncclComm_t comm);
+void comms_free(stretto_runtime_t* runtime);
+// Host memory of communicator `id`: words of each rank.
 uint64_t comm_words(uint32_t id, uint32_t rank, uint32_t index);
 // Constants by which the sum of an average is multiplied.
 uint64_t comm_scale(const struct ncclComm* comm, uint32_t element);

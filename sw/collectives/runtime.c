@@ -28,6 +28,14 @@ const char* stretto_runtime_position(const stretto_runtime_t* runtime) {
   return runtime->position;
 }
 
+const char* stretto_runtime_last_error(const stretto_runtime_t* runtime) {
+  return runtime->error;
+}
+
+int stretto_runtime_group_depth(const stretto_runtime_t* runtime) {
+  return runtime->group_depth;
+}
+
 stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime) {
   return runtime->status;
 }
@@ -87,6 +95,7 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   if (runtime == NULL) return;
   for (uint32_t i = 0; i < STRETTO_MAX_GPUS; ++i) destroy_device(runtime->devices[i]);
   operations_free(runtime);
+  comms_free(runtime);
   free(runtime);
 }
 
@@ -163,6 +172,7 @@ ncclResult_t runtime_synchronize(struct CUstream_st* stream) {
 }
 
 static cudaError_t synchronize(struct CUstream_st* stream) {
+  if (runtime_current() == NULL) return cudaErrorInvalidValue;
   return runtime_synchronize(stream) == ncclSuccess ? cudaSuccess : cudaErrorLaunchFailure;
 }
 

@@ -45,6 +45,12 @@ stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t**
 // Where the program stands, in words, for a report of a deadlock; "" outside of communication.
 const char* stretto_runtime_position(const stretto_runtime_t* runtime);
 
+// What the last call that failed had to say; "" if none has.
+const char* stretto_runtime_last_error(const stretto_runtime_t* runtime);
+
+// Groups that are open.
+int stretto_runtime_group_depth(const stretto_runtime_t* runtime);
+
 // The first driver status that was not STRETTO_OK, or STRETTO_OK.
 stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime);
 

@@ -83,6 +83,39 @@ TEST_CASE("a rank that never calls is named by those who wait for it") {
   wrong("absent", 1, {"deadlock", "rank 0, collective 1, all_reduce of 5003 float32 sum: waits for rank 2 to call"});
 }
 
+TEST_CASE("a device's memory is not the host's, and the run says so") {
+  wrong("touch", 1, {"main() used address 0x", "where the host has no memory; what cudaMalloc gives is a device's"});
+}
+TEST_CASE("a thread that a program makes has no calls") {
+  right("devices.c", "--set gpus=2 --set program.arguments=thread", "a thread of its own: called from another thread than that of main()");
+}
+
+TEST_CASE("misuse of communicators is refused in words, and a run that it ends says so") {
+  const struct {
+    const char* what;
+    int status;
+    std::vector<std::string> says;
+  } cases[] = {
+      {"none", 0, {"end 0", "destroy 0"}},
+      {"stack", 0, {"destroy 0"}},
+      {"exit", 1, {"the program called exit(); it must return from main()"}},
+      {"open", 1, {"main() returned inside a group: ncclGroupEnd is missing"}},
+      {"type", 0, {"end 4 all_reduce: data type 77"}},
+      {"abort", 0, {"abort 5 ncclCommAbort: rank 1, collective 1, all_reduce of 16 float32 sum waits for the end of its group", "end 0"}},
+      {"twice", 0, {"again 4 ncclCommDestroy: no communicator", "count 4 ncclCommCount: no communicator"}},
+  };
+  for (const auto& [what, status, says] : cases) {
+    for (const std::string engine : {"mmio", "dma"}) {
+      const Scratch scratch;
+      const Finished finished =
+          run(scratch, "misuse.c", "--set gpus=2 --mode " + engine + " --set program.arguments=" + what);
+      INFO(what << " " << engine << "\n" << finished.output);
+      CHECK(finished.status == status);
+      for (const std::string& one : says) CHECK(finished.says(one));
+    }
+  }
+}
+
 TEST_CASE("a buffer in use is not freed: before the group ends nothing moves, behind it data are right") {
   wrong("pending", 1, {"cudaFree", "on device 0 is in use: rank 0, collective 1, all_reduce of 5003 float32 sum"});
   for (const std::string mode : {"mmio", "gdma", "dma", "t3"}) {

@@ -3,6 +3,7 @@
 // wrong on purpose (tests/system/program_test.cpp).
 #include <cuda_runtime.h>
 #include <nccl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,19 @@ static int allocate_often(void) {
   return 0;
 }
 
+static void* ask(void* result) {
+  *(ncclResult_t*)result = ncclGroupStart();
+  printf("a thread of its own: %s\n", ncclGetLastError(NULL));
+  return NULL;
+}
+
+static int from_thread(void) {
+  pthread_t thread;
+  ncclResult_t result = ncclSuccess;
+  if (pthread_create(&thread, NULL, ask, &result) != 0 || pthread_join(thread, NULL) != 0) return 5;
+  return result == ncclInvalidUsage ? 0 : 6;
+}
+
 int main(int argc, char** argv) {
   const char* wrong = argc > 1 ? argv[1] : "";
   int devices = 0;
@@ -72,6 +86,8 @@ int main(int argc, char** argv) {
     free(values);
     CHECK(cudaStreamCreate(&streams[d]));
   }
+  if (strcmp(wrong, "touch") == 0) in[0][0] = 1;
+  if (strcmp(wrong, "thread") == 0 && from_thread() != 0) return 5;
   CHECK(ncclCommInitAll(comms, devices, NULL));
   CHECK(ncclGroupStart());
   for (int d = 0; d < devices; ++d) {
