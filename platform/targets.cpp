@@ -120,7 +120,7 @@ void write_targets(const TargetTable& table) {
       cell["measured"] = measured.value ? json::value(*measured.value) : json::value();
       row[column] = std::move(cell);
     }
-    csv += "," + quoted(target.statement) + "\n";
+    csv += ',' + quoted(target.statement) + '\n';
     std::printf("\n%s", notes.c_str());
     rows.push_back(std::move(row));
   }

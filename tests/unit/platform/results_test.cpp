@@ -29,7 +29,7 @@ TEST_CASE("README explains every key of stats.json") {
   const boost::json::value root = boost::json::parse(to_json(Results{}));
   for (const auto& item : root.as_object()) {
     INFO(item.key());
-    CHECK(readme.find("`" + std::string(item.key()) + "`") != std::string::npos);
+    CHECK(readme.find('`' + std::string(item.key()) + '`') != std::string::npos);
   }
 }
 
