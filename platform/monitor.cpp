@@ -15,7 +15,7 @@ namespace stretto {
 namespace {
 
 constexpr double kQuietSeconds = 2;
-constexpr unsigned kAlarmSeconds = 10;  // After the time limit.
+constexpr unsigned kAlarmSeconds = 5;  // After the time limit, and once more.
 
 std::atomic<bool>* stop_flag = nullptr;
 volatile std::sig_atomic_t caught = 0;
@@ -32,8 +32,15 @@ void on_signal(int number) {
   stop_flag->store(true, std::memory_order_relaxed);
 }
 
-// The host program computes and lets no simulated time pass, so nobody looks at the time limit.
+// The host program lets no simulated time pass, so nobody looks at the time limit. Twice, because a process that was
+// stopped looks again when it goes on.
 void on_alarm(int) {
+  static volatile std::sig_atomic_t alarms = 0;
+  alarms = alarms + 1;
+  if (alarms == 1) {
+    alarm(kAlarmSeconds);
+    return;
+  }
   static constexpr char kText[] = "stretto: time limit: the host program lets no time pass; there are no results\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(kExitTimeLimit);
@@ -54,10 +61,6 @@ Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<s
   std::signal(SIGTERM, on_signal);
   // nohup(1) has it ignored.
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-  if (spec.time_limit_s > 0) {
-    std::signal(SIGALRM, on_alarm);
-    alarm(static_cast<unsigned>(std::min(spec.time_limit_s, 1e8)) + kAlarmSeconds);
-  }
   SC_HAS_PROCESS(Monitor);
   SC_METHOD(look);
 }
@@ -68,6 +71,13 @@ Monitor::~Monitor() {
   std::signal(SIGTERM, SIG_DFL);
   if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   stop_flag = nullptr;
+}
+
+void Monitor::start_of_simulation() {
+  if (spec_.time_limit_s <= 0) return;
+  std::signal(SIGALRM, on_alarm);
+  const double left = std::clamp(spec_.time_limit_s - elapsed_s(), 0.0, 1e8);
+  alarm(static_cast<unsigned>(left) + kAlarmSeconds);
 }
 
 std::string Monitor::reason() const {

@@ -38,10 +38,11 @@ class Monitor final : public sc_core::sc_module {
   // The number of the signal that interrupted the run, or 0.
   int signal() const;
   double elapsed_s() const;
-  // Ends the progress line.
+  // The simulation is over: ends the progress line and the time limit.
   void finish();
 
  private:
+  void start_of_simulation() override;
   void look();
   void print(double elapsed);
 

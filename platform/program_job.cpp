@@ -2,6 +2,7 @@
 #include "platform/program_job.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,6 +43,7 @@ class FaultGuard {
  public:
   FaultGuard() {
     program_process = current_process();
+    thread = pthread_self();
     struct sigaction action {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
@@ -60,13 +62,14 @@ class FaultGuard {
  private:
   static constexpr std::array<int, 2> kSignals{SIGSEGV, SIGBUS};
   static void on_fault(int signal, siginfo_t* info, void*) {
-    if (current_process() != program_process) {
+    if (current_process() != program_process || pthread_equal(pthread_self(), thread) == 0) {
       std::signal(signal, SIG_DFL);  // The access is made again.
       return;
     }
     address = info->si_addr;
     siglongjmp(back, 1);
   }
+  static inline pthread_t thread{};  // A thread that the program made has no way back.
   std::array<struct sigaction, 2> before_{};
 };
 

@@ -148,6 +148,7 @@ int run(const RunOptions& given) {
   int bare_metal_status = 0;
   try {
     const Conductor::Outcome outcome = system.conductor().run();
+    monitor.finish();
     bare_metal_status = system.conductor().status();
     if (outcome == Conductor::Outcome::stopped) {
       results.status = monitor.reason().empty() ? "interrupted" : monitor.reason();
@@ -160,12 +161,12 @@ int run(const RunOptions& given) {
       if (results.check.elements == 0) throw CheckError("no element was checked");
     }
   } catch (const CheckError& error) {
+    monitor.finish();
     results.status = "failed";
     results.message = error.what();
     // What the program waits for before what the machine does.
     results.message.insert(std::min(results.message.find('\n'), results.message.size()), system.waiting_text());
   }
-  monitor.finish();
   if (waves) waves->close(sc_core::sc_time_stamp().value());
   system.collect(results);
   if (!request.has_workload && results.status == "complete" && bare_metal_status != 0) {

@@ -116,6 +116,14 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
   }
 }
 
+TEST_CASE("a program that lets no time pass is stopped by the time limit") {
+  const Scratch scratch;
+  const Finished finished = run(scratch, "misuse.c", "--set gpus=2 --set program.arguments=spin --time-limit 1");
+  INFO(finished.output);
+  CHECK(finished.status == 124);
+  CHECK(finished.says("time limit: the host program lets no time pass"));
+}
+
 TEST_CASE("a buffer in use is not freed: before the group ends nothing moves, behind it data are right") {
   wrong("pending", 1, {"cudaFree", "on device 0 is in use: rank 0, collective 1, all_reduce of 5003 float32 sum"});
   for (const std::string mode : {"mmio", "gdma", "dma", "t3"}) {
