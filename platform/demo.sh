@@ -11,14 +11,14 @@ if [ "${1:-}" = --help ]; then
   exit 0
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. platform/steps.sh
+. platform/scripts/steps.sh
 workload=${1:-t3/tnlg-fc2-tp8}
 build=${STRETTO_BUILD_DIR:-build}
 out=results/demo
 modes=(sequential t3 t3-mca)
 steps_total=$((4 + ${#modes[@]}))
 
-step "packages" bash platform/install.sh
+step "packages" bash platform/scripts/install.sh
 step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
 step "build" cmake --build "$build" -j "$(nproc)" --target stretto stretto_sw
 directories=()

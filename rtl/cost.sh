@@ -15,5 +15,5 @@ if [ "${1:-}" = --help ]; then
   sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
   exit 0
 fi
-command -v yosys >/dev/null || { echo "cost.sh: yosys is missing: bash platform/install.sh" >&2; exit 2; }
+command -v yosys >/dev/null || { echo "cost.sh: yosys is missing: bash platform/scripts/install.sh" >&2; exit 2; }
 exec python3 "$(dirname "${BASH_SOURCE[0]}")/cost.py" "$@"

@@ -16,7 +16,7 @@ if [ "${1:-}" = --help ]; then
   exit 0
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. platform/steps.sh
+. platform/scripts/steps.sh
 steps_total=4
 build=${STRETTO_BUILD_DIR:-build}/coverage
 jobs=${STRETTO_JOBS:-$(nproc)}

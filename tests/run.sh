@@ -13,7 +13,7 @@ if [ "${1:-}" = --help ]; then
   exit 0
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. platform/steps.sh
+. platform/scripts/steps.sh
 steps_total=7
 build=${STRETTO_BUILD_DIR:-build}
 jobs=$(nproc)
@@ -56,7 +56,7 @@ tree_is_unchanged() {
   }
 }
 
-step "packages" bash platform/install.sh
+step "packages" bash platform/scripts/install.sh
 if [ -e .git ]; then tree_state >"$log.before"; fi
 step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
 step "generated files" python3 sw/include/regs/generate.py --check

@@ -36,7 +36,7 @@ find_package(yaml-cpp 0.7 QUIET CONFIG)
 stretto_require(yaml-cpp_FOUND "yaml-cpp 0.7" "libyaml-cpp-dev")
 find_package(Eigen3 3.4 QUIET CONFIG)
 stretto_require(Eigen3_FOUND "Eigen 3.4" "libeigen3-dev")
-# Debian's, which has the packages of platform/install.sh, not another that comes first in PATH.
+# Debian's, which has the packages of platform/scripts/install.sh, not another that comes first in PATH.
 if(NOT DEFINED Python3_EXECUTABLE AND EXISTS /usr/bin/python3)
   set(Python3_EXECUTABLE /usr/bin/python3)
 endif()
@@ -73,7 +73,7 @@ endif()
 
 if(stretto_missing)
   message(FATAL_ERROR "Missing for the build:${stretto_missing}\n"
-                      "All of it at once (Debian 12): bash platform/install.sh")
+                      "All of it at once (Debian 12): bash platform/scripts/install.sh")
 endif()
 
 find_program(STRETTO_CCACHE ccache)

@@ -34,7 +34,7 @@ def tool(names):
     for name in names:
         if shutil.which(name):
             return name
-    raise graphs.GraphError(f"none of {', '.join(names)} is installed: see platform/install.sh")
+    raise graphs.GraphError(f"none of {', '.join(names)} is installed: see platform/scripts/install.sh")
 
 
 def link(source, elf):

@@ -11,6 +11,6 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 for tool in yosys yosys-abc yosys-smtbmc z3 python3; do
-  command -v "$tool" >/dev/null || { echo "run.sh: $tool is missing: bash platform/install.sh" >&2; exit 2; }
+  command -v "$tool" >/dev/null || { echo "run.sh: $tool is missing: bash platform/scripts/install.sh" >&2; exit 2; }
 done
 exec python3 "$here/run.py" "$@"

@@ -3,8 +3,8 @@
 # Installs the Debian 12 packages that building and testing need. As root or with sudo; does nothing when all
 # are there, and asks for new package lists only if the present ones do not know a package.
 #
-#   bash platform/install.sh           installs
-#   bash platform/install.sh --list    prints the packages
+#   bash platform/scripts/install.sh           installs
+#   bash platform/scripts/install.sh --list    prints the packages
 set -euo pipefail
 if [ "${1:-}" = --help ]; then
   sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
