@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/reproduce.h"
 
 namespace stretto {

@@ -18,7 +18,7 @@
 #include "platform/options.h"
 #include "platform/reproduce.h"
 #include "platform/run.h"
-#include "platform/version.h"
+#include "platform/base/version.h"
 
 namespace po = boost::program_options;
 

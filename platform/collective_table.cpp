@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/campaign.h"
 #include "platform/collective_job.h"
 #include "platform/reproduce.h"

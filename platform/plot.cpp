@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 
 namespace stretto {
 

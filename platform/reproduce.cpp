@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "models/common/error.h"
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/campaign.h"
 #include "platform/cli.h"
 #include "platform/compare.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "models/common/error.h"
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/campaign.h"
 #include "platform/gpu_driven_targets.h"
 #include "platform/plot.h"

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <sstream>
 
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/cli.h"
-#include "platform/version.h"
+#include "platform/base/version.h"
 
 namespace stretto {
 

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "models/common/error.h"
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/cli.h"
 #include "platform/monitor.h"
 #include "platform/results.h"

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <map>
 
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/yaml_file.h"
 
 namespace stretto {

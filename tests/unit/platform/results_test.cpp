@@ -8,7 +8,7 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 #include "platform/compare.h"
 #include "platform/results.h"
 #include "platform/timeline.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/atomic_file.h"
+#include "platform/base/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
