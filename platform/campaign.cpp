@@ -13,11 +13,11 @@
 #include "platform/cli.h"
 #include "platform/compare.h"
 #include "platform/job_pool.h"
-#include "platform/machine.h"
-#include "platform/options.h"
+#include "platform/config/machine.h"
+#include "platform/config/options.h"
 #include "platform/system.h"
 #include "platform/workload.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

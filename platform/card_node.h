@@ -12,8 +12,8 @@
 #include "models/dma/dma_engine.h"
 #include "models/dma/request_ring_port.h"
 #include "models/fabric/router.h"
-#include "platform/machine_spec.h"
-#include "platform/options.h"
+#include "platform/config/machine_spec.h"
+#include "platform/config/options.h"
 
 namespace stretto {
 

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/options.h"
+#include "platform/config/options.h"
 
 namespace stretto {
 

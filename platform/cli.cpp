@@ -15,7 +15,7 @@
 #include "models/common/spec.h"
 #include "platform/compare.h"
 #include "platform/listing.h"
-#include "platform/options.h"
+#include "platform/config/options.h"
 #include "platform/reproduce.h"
 #include "platform/run.h"
 #include "platform/base/version.h"

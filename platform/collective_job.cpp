@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "models/common/error.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

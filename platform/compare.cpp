@@ -11,8 +11,8 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/cli.h"
-#include "platform/options.h"
-#include "platform/yaml_file.h"
+#include "platform/config/options.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

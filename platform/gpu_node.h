@@ -20,8 +20,8 @@
 #include "models/fabric/router.h"
 #include "models/gpu/gpu.h"
 #include "models/hbm/hbm.h"
-#include "platform/machine_spec.h"
-#include "platform/options.h"
+#include "platform/config/machine_spec.h"
+#include "platform/config/options.h"
 #include "platform/waves/waves.h"
 
 namespace stretto {

@@ -14,7 +14,7 @@
 #include "platform/graph_launched.h"
 #include "platform/graph_reference.h"
 #include "platform/system.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"

@@ -11,7 +11,7 @@
 
 #include "models/host/host.h"
 #include "platform/graph_reference.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 #include "sw/apps/graph.h"
 #include "sw/include/nccl.h"
 

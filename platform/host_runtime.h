@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/host/host.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 #include "sw/collectives/runtime.h"
 
 namespace stretto {

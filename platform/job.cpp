@@ -3,7 +3,7 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 

@@ -16,7 +16,7 @@
 #include "models/fabric/chunk_mirror.h"
 #include "models/host/host.h"
 #include "platform/check.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 #include "sw/driver/stretto_driver.h"
 
 namespace stretto {

@@ -6,10 +6,10 @@
 #include <iostream>
 
 #include "models/common/error.h"
-#include "platform/machine.h"
-#include "platform/options.h"
+#include "platform/config/machine.h"
+#include "platform/config/options.h"
 #include "platform/workload.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "models/common/memory_image.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/include/formats/address_map.h"
 

@@ -15,7 +15,7 @@
 
 #include "models/common/error.h"
 #include "platform/cli.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

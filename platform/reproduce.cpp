@@ -18,11 +18,11 @@
 #include "platform/campaign.h"
 #include "platform/cli.h"
 #include "platform/compare.h"
-#include "platform/machine.h"
-#include "platform/options.h"
+#include "platform/config/machine.h"
+#include "platform/config/options.h"
 #include "platform/t3_targets.h"
 #include "platform/workload.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

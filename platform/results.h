@@ -16,7 +16,7 @@
 #include "models/common/event_queue.h"
 #include "platform/adapters/rtl_sources.h"
 #include "platform/check.h"
-#include "platform/options.h"
+#include "platform/config/options.h"
 
 namespace stretto {
 

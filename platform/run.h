@@ -3,7 +3,7 @@
 #ifndef STRETTO_PLATFORM_RUN_H_
 #define STRETTO_PLATFORM_RUN_H_
 
-#include "platform/options.h"
+#include "platform/config/options.h"
 
 namespace stretto {
 

@@ -8,7 +8,7 @@
 #include "models/common/error.h"
 #include "models/common/stamp.h"
 #include "platform/operands.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {

@@ -12,7 +12,7 @@
 
 #include "models/common/memory_image.h"
 #include "platform/job.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 #include "platform/system.h"
 #include "platform/workload.h"
 #include "sw/apps/ring_gemm_rs.h"

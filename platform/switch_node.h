@@ -5,7 +5,7 @@
 
 #include "models/common/partition.h"
 #include "models/fabric/switch.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 
 namespace stretto {
 

@@ -10,7 +10,7 @@
 #include "platform/gpu_node.h"
 #include "platform/job.h"
 #include "platform/switch_node.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

@@ -9,8 +9,8 @@
 
 #include "models/common/partition.h"
 #include "platform/check.h"
-#include "platform/machine.h"
-#include "platform/options.h"
+#include "platform/config/machine.h"
+#include "platform/config/options.h"
 #include "platform/results.h"
 #include "platform/timeline.h"
 #include "platform/workload.h"

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "platform/base/atomic_file.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

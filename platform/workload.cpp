@@ -11,7 +11,7 @@
 #include "platform/point_to_point.h"
 #include "platform/program_job.h"
 #include "platform/sub_layer.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/job.h"
-#include "platform/machine.h"
+#include "platform/config/machine.h"
 
 namespace stretto {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "models/common/event_queue.h"
-#include "platform/options.h"
+#include "platform/config/options.h"
 
 namespace stretto {
 

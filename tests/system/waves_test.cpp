@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "platform/options.h"
+#include "platform/config/options.h"
 #include "tests/support/fst_file.h"
 #include "tests/system/process.h"
 

@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include "models/common/error.h"
-#include "platform/machine.h"
+#include "platform/config/machine.h"
 #include "platform/sub_layer.h"
 #include "platform/workload.h"
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/common/spec.h"
-#include "platform/machine_spec.h"
+#include "platform/config/machine_spec.h"
 
 namespace stretto {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/yaml_file.h"
+#include "platform/config/yaml_file.h"
 
 #include <unistd.h>
 

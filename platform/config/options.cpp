@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/options.h"
+#include "platform/config/options.h"
 
 #include "models/common/error.h"
 
