@@ -15,7 +15,7 @@
 #include "models/common/component.h"
 #include "models/fabric/chunk_mirror.h"
 #include "models/host/host.h"
-#include "platform/check.h"
+#include "platform/check/check.h"
 #include "platform/config/machine_spec.h"
 #include "sw/driver/stretto_driver.h"
 

@@ -15,7 +15,7 @@
 #include "models/common/component.h"
 #include "models/common/event_queue.h"
 #include "platform/adapters/rtl_sources.h"
-#include "platform/check.h"
+#include "platform/check/check.h"
 #include "platform/config/options.h"
 
 namespace stretto {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "models/common/partition.h"
-#include "platform/check.h"
+#include "platform/check/check.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/results.h"

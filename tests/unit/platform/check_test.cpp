@@ -8,7 +8,7 @@
 
 #include "models/common/arithmetic.h"
 #include "models/common/stamp.h"
-#include "platform/check.h"
+#include "platform/check/check.h"
 #include "tests/support/seeded_rng.h"
 
 namespace stretto {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/check.h"
+#include "platform/check/check.h"
 
 #include <Eigen/Core>
 
