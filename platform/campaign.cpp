@@ -11,12 +11,12 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/cli.h"
-#include "platform/compare.h"
+#include "platform/results/compare.h"
 #include "platform/job_pool.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/system.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 #include "platform/config/yaml_file.h"
 
 namespace stretto {

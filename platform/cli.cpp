@@ -13,7 +13,7 @@
 
 #include "models/common/error.h"
 #include "models/common/spec.h"
-#include "platform/compare.h"
+#include "platform/results/compare.h"
 #include "platform/listing.h"
 #include "platform/config/options.h"
 #include "platform/reproduce.h"

@@ -9,7 +9,7 @@
 #include "models/host/host.h"
 #include "platform/card_node.h"
 #include "platform/gpu_node.h"
-#include "platform/results.h"
+#include "platform/results/results.h"
 #include "platform/switch_node.h"
 
 namespace stretto {

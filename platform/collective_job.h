@@ -16,10 +16,10 @@
 
 #include "models/common/memory_image.h"
 #include "platform/collective_data.h"
-#include "platform/host_runtime.h"
-#include "platform/job.h"
+#include "platform/jobs/host_runtime.h"
+#include "platform/jobs/job.h"
 #include "platform/system.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 
 namespace stretto {
 

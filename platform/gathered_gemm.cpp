@@ -5,7 +5,7 @@
 #include <cassert>
 
 #include "models/common/error.h"
-#include "platform/operands.h"
+#include "platform/jobs/operands.h"
 
 namespace stretto {
 

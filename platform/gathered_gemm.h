@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 #include "platform/system.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 #include "sw/apps/gathered_gemm.h"
 
 namespace stretto {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "models/common/error.h"
-#include "platform/host_runtime.h"
-#include "platform/job.h"
+#include "platform/jobs/host_runtime.h"
+#include "platform/jobs/job.h"
 #include "sw/collectives/runtime.h"
 #include "sw/include/formats/queue.h"
 

@@ -9,7 +9,7 @@
 
 #include "models/common/error.h"
 #include "models/common/memory_image.h"
-#include "platform/host_runtime.h"
+#include "platform/jobs/host_runtime.h"
 #include "platform/system.h"
 #include "sw/collectives/runtime.h"
 #include "sw/include/formats/address_map.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 
 namespace stretto {
 

@@ -8,7 +8,7 @@
 #include "models/common/error.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 #include "platform/config/yaml_file.h"
 
 namespace stretto {

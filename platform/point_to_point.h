@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 #include "sw/apps/point_to_point.h"
 
 namespace stretto {

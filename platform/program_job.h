@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/host_runtime.h"
-#include "platform/job.h"
+#include "platform/jobs/host_runtime.h"
+#include "platform/jobs/job.h"
 #include "platform/system.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 
 namespace stretto {
 

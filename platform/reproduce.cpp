@@ -17,11 +17,11 @@
 #include "platform/base/atomic_file.h"
 #include "platform/campaign.h"
 #include "platform/cli.h"
-#include "platform/compare.h"
+#include "platform/results/compare.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/t3_targets.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 #include "platform/config/yaml_file.h"
 
 namespace stretto {

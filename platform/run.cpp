@@ -14,9 +14,9 @@
 #include "platform/base/atomic_file.h"
 #include "platform/cli.h"
 #include "platform/monitor.h"
-#include "platform/results.h"
+#include "platform/results/results.h"
 #include "platform/system.h"
-#include "platform/timeline.h"
+#include "platform/results/timeline.h"
 #include "platform/traced_build.h"
 #include "platform/waves/waves.h"
 

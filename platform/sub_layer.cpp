@@ -7,7 +7,7 @@
 
 #include "models/common/error.h"
 #include "models/common/stamp.h"
-#include "platform/operands.h"
+#include "platform/jobs/operands.h"
 #include "platform/config/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 

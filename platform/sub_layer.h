@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 #include "platform/config/machine_spec.h"
 #include "platform/system.h"
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 #include "sw/apps/ring_gemm_rs.h"
 
 namespace stretto {

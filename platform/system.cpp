@@ -8,7 +8,7 @@
 #include "models/common/error.h"
 #include "platform/collect.h"
 #include "platform/gpu_node.h"
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 #include "platform/switch_node.h"
 #include "platform/config/yaml_file.h"
 

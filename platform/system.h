@@ -11,9 +11,9 @@
 #include "platform/check/check.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
-#include "platform/results.h"
-#include "platform/timeline.h"
-#include "platform/workload.h"
+#include "platform/results/results.h"
+#include "platform/results/timeline.h"
+#include "platform/jobs/workload.h"
 
 namespace stretto {
 

@@ -9,9 +9,9 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/base/atomic_file.h"
-#include "platform/compare.h"
-#include "platform/results.h"
-#include "platform/timeline.h"
+#include "platform/results/compare.h"
+#include "platform/results/results.h"
+#include "platform/results/timeline.h"
 
 namespace stretto {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/compare.h"
+#include "platform/results/compare.h"
 
 #include <boost/json.hpp>
 

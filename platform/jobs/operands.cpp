@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/operands.h"
+#include "platform/jobs/operands.h"
 
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 
 namespace stretto {
 

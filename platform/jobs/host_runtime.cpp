@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/host_runtime.h"
+#include "platform/jobs/host_runtime.h"
 
 #include <algorithm>
 #include <map>
 #include <thread>
 
 #include "models/common/error.h"
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 
 namespace stretto {
 

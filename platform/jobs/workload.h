@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 #include "platform/config/machine.h"
 
 namespace stretto {

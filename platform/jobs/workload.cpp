@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/workload.h"
+#include "platform/jobs/workload.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/job.h"
+#include "platform/jobs/job.h"
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"

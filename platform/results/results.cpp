@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/results.h"
+#include "platform/results/results.h"
 
 #include <boost/json.hpp>
 
