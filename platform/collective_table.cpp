@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "platform/base/atomic_file.h"
-#include "platform/campaign.h"
-#include "platform/collective_job.h"
+#include "platform/campaign/campaign.h"
+#include "platform/kinds/collective/collective_job.h"
 #include "platform/reproduce.h"
 
 namespace stretto {

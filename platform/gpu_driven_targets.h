@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/targets.h"
+#include "platform/campaign/targets.h"
 
 namespace stretto {
 

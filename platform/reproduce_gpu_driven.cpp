@@ -9,9 +9,9 @@
 
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
-#include "platform/campaign.h"
+#include "platform/campaign/campaign.h"
 #include "platform/gpu_driven_targets.h"
-#include "platform/plot.h"
+#include "platform/campaign/plot.h"
 #include "platform/reproduce.h"
 
 namespace stretto {

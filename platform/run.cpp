@@ -15,7 +15,7 @@
 #include "platform/cli.h"
 #include "platform/monitor.h"
 #include "platform/results/results.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "platform/results/timeline.h"
 #include "platform/traced_build.h"
 #include "platform/waves/waves.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/targets.h"
+#include "platform/campaign/targets.h"
 
 namespace stretto {
 

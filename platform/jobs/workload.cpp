@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "models/common/error.h"
-#include "platform/collective_job.h"
-#include "platform/gathered_gemm.h"
-#include "platform/graph_job.h"
-#include "platform/interference.h"
-#include "platform/point_to_point.h"
-#include "platform/program_job.h"
-#include "platform/sub_layer.h"
+#include "platform/kinds/collective/collective_job.h"
+#include "platform/kinds/gathered_gemm/gathered_gemm.h"
+#include "platform/kinds/graph/graph_job.h"
+#include "platform/kinds/interference/interference.h"
+#include "platform/kinds/point_to_point/point_to_point.h"
+#include "platform/kinds/program/program_job.h"
+#include "platform/kinds/sub_layer/sub_layer.h"
 #include "platform/config/yaml_file.h"
 
 namespace stretto {

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-// The last two are platform/graph_launched.h.
+// The last two are platform/kinds/graph/graph_launched.h.
 typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_LAUNCHED, GRAPH_LAUNCHED_AFTER, GRAPH_MODES } graph_mode_t;
 
 

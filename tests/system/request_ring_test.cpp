@@ -15,7 +15,7 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "models/host/host.h"
-#include "platform/gpu_node.h"
+#include "platform/machine/gpu_node.h"
 #include "platform/config/machine.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/kernels/kernel_arguments.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: does a card behind a PCIe switch move what a GPU's send request names, at the time that wire, hops, memory and its
 // own pipeline give, with flags behind the data, and does it say what is wrong? Two GPUs (router, test memory, requester) and a
-// card made as platform/card_node.cpp makes it, with the reference model of the ring. GPU 0 plays the host as well: it
+// card made as platform/machine/card_node.cpp makes it, with the reference model of the ring. GPU 0 plays the host as well: it
 // programs the card by posted writes. Link and switch as in switch_test.cpp: 16 B/ns, 300 ns a hop, 150 ns.
 #include "models/card/card_window.h"
 

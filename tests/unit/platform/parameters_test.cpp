@@ -9,7 +9,7 @@
 
 #include "models/common/error.h"
 #include "platform/config/machine.h"
-#include "platform/sub_layer.h"
+#include "platform/kinds/sub_layer/sub_layer.h"
 #include "platform/jobs/workload.h"
 #include "platform/config/yaml_file.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "platform/sub_layer.h"
+#include "platform/kinds/sub_layer/sub_layer.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/graph_launched.h"
+#include "platform/kinds/graph/graph_launched.h"
 
 #include <algorithm>
 #include <memory>

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/collective_data.h"
+#include "platform/kinds/collective/collective_data.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/job.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "platform/jobs/workload.h"
 
 namespace stretto {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/system.h"
+#include "platform/machine/system.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "models/common/elf_image.h"
 #include "models/common/error.h"
-#include "platform/collect.h"
-#include "platform/gpu_node.h"
+#include "platform/machine/collect.h"
+#include "platform/machine/gpu_node.h"
 #include "platform/jobs/job.h"
-#include "platform/switch_node.h"
+#include "platform/machine/switch_node.h"
 #include "platform/config/yaml_file.h"
 
 namespace stretto {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/sub_layer.h"
+#include "platform/kinds/sub_layer/sub_layer.h"
 
 #include <algorithm>
 #include <cassert>

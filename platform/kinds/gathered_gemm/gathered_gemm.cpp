@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/gathered_gemm.h"
+#include "platform/kinds/gathered_gemm/gathered_gemm.h"
 
 #include <algorithm>
 #include <cassert>

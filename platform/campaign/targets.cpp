@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/targets.h"
+#include "platform/campaign/targets.h"
 
 #include <boost/json.hpp>
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "models/host/host.h"
-#include "platform/card_node.h"
-#include "platform/gpu_node.h"
+#include "platform/machine/card_node.h"
+#include "platform/machine/gpu_node.h"
 #include "platform/results/results.h"
-#include "platform/switch_node.h"
+#include "platform/machine/switch_node.h"
 
 namespace stretto {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/job_pool.h"
+#include "platform/campaign/job_pool.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/gpu_node.h"
+#include "platform/machine/gpu_node.h"
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@
 #include "models/common/memory_image.h"
 #include "platform/jobs/job.h"
 #include "platform/config/machine_spec.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "platform/jobs/workload.h"
 #include "sw/apps/ring_gemm_rs.h"
 

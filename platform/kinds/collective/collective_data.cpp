@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/collective_data.h"
+#include "platform/kinds/collective/collective_data.h"
 
 #include <Eigen/Core>
 #include <algorithm>

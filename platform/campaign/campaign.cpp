@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/campaign.h"
+#include "platform/campaign/campaign.h"
 
 #include <boost/json.hpp>
 
@@ -12,10 +12,10 @@
 #include "models/common/read_file.h"
 #include "platform/cli.h"
 #include "platform/results/compare.h"
-#include "platform/job_pool.h"
+#include "platform/campaign/job_pool.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "platform/jobs/workload.h"
 #include "platform/config/yaml_file.h"
 

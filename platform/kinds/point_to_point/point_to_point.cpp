@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/point_to_point.h"
+#include "platform/kinds/point_to_point/point_to_point.h"
 
 #include <boost/json.hpp>
 
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/collect.h"
+#include "platform/machine/collect.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/graph_job.h"
+#include "platform/kinds/graph/graph_job.h"
 
 #include <boost/json.hpp>
 
@@ -11,9 +11,9 @@
 
 #include "models/common/error.h"
 #include "models/common/memory_image.h"
-#include "platform/graph_launched.h"
-#include "platform/graph_reference.h"
-#include "platform/system.h"
+#include "platform/kinds/graph/graph_launched.h"
+#include "platform/kinds/graph/graph_reference.h"
+#include "platform/machine/system.h"
 #include "platform/config/yaml_file.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"

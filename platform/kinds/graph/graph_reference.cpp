@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/graph_reference.h"
+#include "platform/kinds/graph/graph_reference.h"
 
 #include <Eigen/Core>
 

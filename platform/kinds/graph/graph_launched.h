@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/host/host.h"
-#include "platform/graph_reference.h"
+#include "platform/kinds/graph/graph_reference.h"
 #include "platform/config/machine_spec.h"
 #include "sw/apps/graph.h"
 #include "sw/include/nccl.h"

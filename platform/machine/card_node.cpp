@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/card_node.h"
+#include "platform/machine/card_node.h"
 
 #include "models/common/tlm_checker.h"
 #include "platform/adapters/rtl_blocks.h"

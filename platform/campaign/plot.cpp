@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/plot.h"
+#include "platform/campaign/plot.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/program_job.h"
+#include "platform/kinds/program/program_job.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

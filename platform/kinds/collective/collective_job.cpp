@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/collective_job.h"
+#include "platform/kinds/collective/collective_job.h"
 
 #include <algorithm>
 #include <cstdio>

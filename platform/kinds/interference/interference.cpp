@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/interference.h"
+#include "platform/kinds/interference/interference.h"
 
 #include <boost/json.hpp>
 
@@ -10,7 +10,7 @@
 #include "models/common/error.h"
 #include "models/common/memory_image.h"
 #include "platform/jobs/host_runtime.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "sw/collectives/runtime.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"

@@ -15,7 +15,7 @@
 
 #include "models/common/memory_image.h"
 #include "platform/jobs/job.h"
-#include "platform/system.h"
+#include "platform/machine/system.h"
 #include "platform/jobs/workload.h"
 #include "sw/apps/gathered_gemm.h"
 
