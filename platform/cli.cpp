@@ -16,8 +16,8 @@
 #include "platform/results/compare.h"
 #include "platform/listing.h"
 #include "platform/config/options.h"
-#include "platform/reproduce.h"
-#include "platform/run.h"
+#include "platform/reproduce/t3/reproduce.h"
+#include "platform/run/run.h"
 #include "platform/base/version.h"
 
 namespace po = boost::program_options;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "platform/base/atomic_file.h"
-#include "platform/reproduce.h"
+#include "platform/reproduce/t3/reproduce.h"
 
 namespace stretto {
 

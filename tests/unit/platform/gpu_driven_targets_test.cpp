@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "platform/gpu_driven_targets.h"
+#include "platform/reproduce/gpu_driven/gpu_driven_targets.h"
 
 namespace stretto {
 namespace {

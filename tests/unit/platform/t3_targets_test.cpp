@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "platform/t3_targets.h"
+#include "platform/reproduce/t3/t3_targets.h"
 
 namespace stretto {
 namespace {

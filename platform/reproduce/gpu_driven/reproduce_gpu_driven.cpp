@@ -10,9 +10,9 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/campaign/campaign.h"
-#include "platform/gpu_driven_targets.h"
+#include "platform/reproduce/gpu_driven/gpu_driven_targets.h"
 #include "platform/campaign/plot.h"
-#include "platform/reproduce.h"
+#include "platform/reproduce/t3/reproduce.h"
 
 namespace stretto {
 

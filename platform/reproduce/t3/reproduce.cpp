@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/reproduce.h"
+#include "platform/reproduce/t3/reproduce.h"
 
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 #include "platform/results/compare.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
-#include "platform/t3_targets.h"
+#include "platform/reproduce/t3/t3_targets.h"
 #include "platform/jobs/workload.h"
 #include "platform/config/yaml_file.h"
 

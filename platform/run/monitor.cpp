@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/monitor.h"
+#include "platform/run/monitor.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/t3_targets.h"
+#include "platform/reproduce/t3/t3_targets.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/run.h"
+#include "platform/run/run.h"
 
 #include <sys/resource.h>
 
@@ -13,11 +13,11 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/cli.h"
-#include "platform/monitor.h"
+#include "platform/run/monitor.h"
 #include "platform/results/results.h"
 #include "platform/machine/system.h"
 #include "platform/results/timeline.h"
-#include "platform/traced_build.h"
+#include "platform/run/traced_build.h"
 #include "platform/waves/waves.h"
 
 namespace stretto {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/gpu_driven_targets.h"
+#include "platform/reproduce/gpu_driven/gpu_driven_targets.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/traced_build.h"
+#include "platform/run/traced_build.h"
 
 #include <unistd.h>
 
