@@ -10,7 +10,7 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 #include "platform/config/options.h"
 #include "platform/config/yaml_file.h"
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 
 namespace stretto {
 

@@ -12,7 +12,7 @@
 
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 #include "platform/run/monitor.h"
 #include "platform/results/results.h"
 #include "platform/machine/system.h"

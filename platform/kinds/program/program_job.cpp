@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "models/common/error.h"
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 #include "platform/config/yaml_file.h"
 
 namespace stretto {

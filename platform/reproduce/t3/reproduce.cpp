@@ -16,7 +16,7 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/campaign/campaign.h"
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 #include "platform/results/compare.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 
 #include <boost/program_options.hpp>
 
@@ -14,7 +14,7 @@
 #include "models/common/error.h"
 #include "models/common/spec.h"
 #include "platform/results/compare.h"
-#include "platform/listing.h"
+#include "platform/cli/listing.h"
 #include "platform/config/options.h"
 #include "platform/reproduce/t3/reproduce.h"
 #include "platform/run/run.h"

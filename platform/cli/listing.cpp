@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/listing.h"
+#include "platform/cli/listing.h"
 
 #include <algorithm>
 #include <cstdio>

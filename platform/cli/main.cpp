@@ -5,7 +5,7 @@
 
 #include <systemc>
 
-#include "platform/cli.h"
+#include "platform/cli/cli.h"
 
 namespace {
 
