@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are complete or absent: written beside their place, then renamed into it.
-#ifndef STRETTO_PLATFORM_ATOMIC_FILE_H_
-#define STRETTO_PLATFORM_ATOMIC_FILE_H_
+#ifndef STRETTO_PLATFORM_BASE_ATOMIC_FILE_H_
+#define STRETTO_PLATFORM_BASE_ATOMIC_FILE_H_
 
 #include <string>
 
@@ -29,4 +29,4 @@ void write_atomically(const std::string& file, const std::string& contents);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_ATOMIC_FILE_H_
+#endif  // STRETTO_PLATFORM_BASE_ATOMIC_FILE_H_

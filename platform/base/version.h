@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STRETTO_PLATFORM_VERSION_H_
-#define STRETTO_PLATFORM_VERSION_H_
+#ifndef STRETTO_PLATFORM_BASE_VERSION_H_
+#define STRETTO_PLATFORM_BASE_VERSION_H_
 
 #include <string>
 
@@ -12,4 +12,4 @@ inline std::string version_text() {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_VERSION_H_
+#endif  // STRETTO_PLATFORM_BASE_VERSION_H_

@@ -10,14 +10,14 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
-#include "platform/cli/cli.h"
-#include "platform/results/compare.h"
+#include "platform/base/exit_status.h"
+#include "platform/results/result_file.h"
 #include "platform/campaign/job_pool.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
-#include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 
@@ -66,7 +66,7 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   Machine machine;
   std::vector<std::string> sets = run.sets;
   sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
-  SystemRequest request{machine, options, load_workload(run.workload, sets), true, DataMode::stamp};
+  RunRequest request{machine, options, load_workload(run.workload, sets), true, DataMode::stamp};
   machine.load(run.machine.empty() ? request.workload.machine : run.machine);
   request.workload.configure(machine);
   std::string of_kind;

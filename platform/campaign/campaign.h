@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulations of a reproduction: each a child process with a result folder of its own. What is
 // there, complete and of the same machine, workload, executable and programs, is not run again.
-#ifndef STRETTO_PLATFORM_CAMPAIGN_H_
-#define STRETTO_PLATFORM_CAMPAIGN_H_
+#ifndef STRETTO_PLATFORM_CAMPAIGN_CAMPAIGN_H_
+#define STRETTO_PLATFORM_CAMPAIGN_CAMPAIGN_H_
 
 #include <boost/json/value.hpp>
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "platform/base/atomic_file.h"
-#include "platform/reproduce/t3/reproduce.h"
+#include "platform/campaign/reproduce_options.h"
 
 namespace stretto {
 
@@ -62,4 +62,4 @@ class Campaign {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_CAMPAIGN_H_
+#endif  // STRETTO_PLATFORM_CAMPAIGN_CAMPAIGN_H_

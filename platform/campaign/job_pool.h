@@ -2,8 +2,8 @@
 // Runs commands as child processes, a few at a time. Output of each goes to a file. SIGINT,
 // SIGTERM and SIGHUP reach the children as SIGINT: they write what they have. Children do not outlive
 // their parent.
-#ifndef STRETTO_PLATFORM_JOB_POOL_H_
-#define STRETTO_PLATFORM_JOB_POOL_H_
+#ifndef STRETTO_PLATFORM_CAMPAIGN_JOB_POOL_H_
+#define STRETTO_PLATFORM_CAMPAIGN_JOB_POOL_H_
 
 #include <functional>
 #include <string>
@@ -27,4 +27,4 @@ int run_jobs(std::vector<ChildProcess>& jobs, unsigned at_once, unsigned limit_s
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_JOB_POOL_H_
+#endif  // STRETTO_PLATFORM_CAMPAIGN_JOB_POOL_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of results: lines over x, drawn by gnuplot into SVG and PNG.
-#ifndef STRETTO_PLATFORM_PLOT_H_
-#define STRETTO_PLATFORM_PLOT_H_
+#ifndef STRETTO_PLATFORM_CAMPAIGN_PLOT_H_
+#define STRETTO_PLATFORM_CAMPAIGN_PLOT_H_
 
 #include <string>
 #include <utility>
@@ -29,4 +29,4 @@ void write_plot(const std::string& stem, const Plot& plot);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_PLOT_H_
+#endif  // STRETTO_PLATFORM_CAMPAIGN_PLOT_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published results as data (tests/reproduction/targets), what was measured for them, and the table of
 // both. A measured value is never edited; a missed target is shown as missed.
-#ifndef STRETTO_PLATFORM_TARGETS_H_
-#define STRETTO_PLATFORM_TARGETS_H_
+#ifndef STRETTO_PLATFORM_CAMPAIGN_TARGETS_H_
+#define STRETTO_PLATFORM_CAMPAIGN_TARGETS_H_
 
 #include <functional>
 #include <optional>
@@ -47,4 +47,4 @@ void write_targets(const TargetTable& table);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_TARGETS_H_
+#endif  // STRETTO_PLATFORM_CAMPAIGN_TARGETS_H_

@@ -11,8 +11,8 @@
 //     Those are compared bit for bit. Partials are also compared with float64 products (Eigen): the
 //     error must be within FP32 accumulation plus one rounding; max_error is the largest observed
 //     share of that bound.
-#ifndef STRETTO_PLATFORM_CHECK_H_
-#define STRETTO_PLATFORM_CHECK_H_
+#ifndef STRETTO_PLATFORM_CHECK_CHECK_H_
+#define STRETTO_PLATFORM_CHECK_CHECK_H_
 
 #include <cstdint>
 #include <functional>
@@ -65,4 +65,4 @@ CheckReport check_output(const CheckTask& task);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_CHECK_H_
+#endif  // STRETTO_PLATFORM_CHECK_CHECK_H_

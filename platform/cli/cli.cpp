@@ -18,6 +18,7 @@
 #include "platform/config/options.h"
 #include "platform/reproduce/t3/reproduce.h"
 #include "platform/run/run.h"
+#include "platform/base/exit_status.h"
 #include "platform/base/version.h"
 
 namespace po = boost::program_options;

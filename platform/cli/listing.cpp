@@ -9,7 +9,7 @@
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/jobs/workload.h"
-#include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 

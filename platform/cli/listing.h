@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stretto list`.
-#ifndef STRETTO_PLATFORM_LISTING_H_
-#define STRETTO_PLATFORM_LISTING_H_
+#ifndef STRETTO_PLATFORM_CLI_LISTING_H_
+#define STRETTO_PLATFORM_CLI_LISTING_H_
 
 #include <string>
 
@@ -11,4 +11,4 @@ int list(const std::string& what);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_LISTING_H_
+#endif  // STRETTO_PLATFORM_CLI_LISTING_H_

@@ -3,6 +3,7 @@
 
 #include "models/common/error.h"
 #include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 

@@ -4,8 +4,8 @@
 // A machine file has `description`, optionally `extends` (the name of another machine, read first)
 // and parameters under the same paths as in `stretto list parameters`. Precedence: default <
 // machine < workload < --set.
-#ifndef STRETTO_PLATFORM_MACHINE_H_
-#define STRETTO_PLATFORM_MACHINE_H_
+#ifndef STRETTO_PLATFORM_CONFIG_MACHINE_H_
+#define STRETTO_PLATFORM_CONFIG_MACHINE_H_
 
 #include <cstdint>
 #include <string>
@@ -49,4 +49,4 @@ class Machine {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_MACHINE_H_
+#endif  // STRETTO_PLATFORM_CONFIG_MACHINE_H_

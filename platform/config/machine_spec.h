@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Spec tree of a machine: what `stretto list parameters` shows. Each component describes its
 // own part beside its Spec; here is only what concerns the machine as a whole.
-#ifndef STRETTO_PLATFORM_MACHINE_SPEC_H_
-#define STRETTO_PLATFORM_MACHINE_SPEC_H_
+#ifndef STRETTO_PLATFORM_CONFIG_MACHINE_SPEC_H_
+#define STRETTO_PLATFORM_CONFIG_MACHINE_SPEC_H_
 
 #include <cstdint>
 #include <string>
@@ -98,4 +98,4 @@ void check_machine(const MachineSpec& spec);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_MACHINE_SPEC_H_
+#endif  // STRETTO_PLATFORM_CONFIG_MACHINE_SPEC_H_

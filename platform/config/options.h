@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run was asked to do, before anything is built.
-#ifndef STRETTO_PLATFORM_OPTIONS_H_
-#define STRETTO_PLATFORM_OPTIONS_H_
+#ifndef STRETTO_PLATFORM_CONFIG_OPTIONS_H_
+#define STRETTO_PLATFORM_CONFIG_OPTIONS_H_
 
 #include <cstdint>
 #include <map>
@@ -46,4 +46,4 @@ void set_impl(const std::string& text, std::map<std::string, Impl>& impl);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_OPTIONS_H_
+#endif  // STRETTO_PLATFORM_CONFIG_OPTIONS_H_

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/config/yaml_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 
 namespace stretto {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -42,62 +36,7 @@ void check_keys(const std::string& file, const YAML::Node& node, int depth) {
   }
 }
 
-fs::path executable_folder() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::current_path() : self.parent_path();
-}
-
 }  // namespace
-
-std::string share_folder() {
-  if (const char* text = std::getenv("STRETTO_SHARE"); text != nullptr && *text != '\0')
-    return text;
-  for (const fs::path& candidate :
-       {executable_folder() / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
-    if (fs::is_directory(candidate / "machines")) return candidate.string();
-  }
-  throw UserError(std::string(STRETTO_SOURCE_DIR) +
-                  "/platform/machines: no such folder; set STRETTO_SHARE to the folder "
-                  "that holds machines/ and workloads/");
-}
-
-std::string software_folder() {
-  if (const char* text = std::getenv("STRETTO_SW"); text != nullptr && *text != '\0') return text;
-  return (executable_folder() / "sw").string();
-}
-
-std::vector<std::string> shipped(const std::string& kind) {
-  const fs::path base = fs::path(share_folder()) / kind;
-  std::vector<std::string> names;
-  if (!fs::is_directory(base)) return names;
-  for (const auto& entry : fs::recursive_directory_iterator(base)) {
-    if (!entry.is_regular_file() || entry.path().extension() != ".yaml") continue;
-    names.push_back(fs::relative(entry.path(), base).replace_extension("").string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string find_shipped(const std::string& kind, const std::string& name_or_file) {
-  const std::string one = kind.substr(0, kind.size() - 1);
-  if (name_or_file.size() > 5 && name_or_file.substr(name_or_file.size() - 5) == ".yaml") {
-    if (!fs::exists(name_or_file)) throw UserError(name_or_file + ": no such " + one + " file");
-    return name_or_file;
-  }
-  const std::vector<std::string> names = shipped(kind);
-  if (std::binary_search(names.begin(), names.end(), name_or_file)) {
-    return (fs::path(share_folder()) / kind / (name_or_file + ".yaml")).string();
-  }
-  const std::string wanted = "; must be a shipped " + one + " or a file that ends in .yaml";
-  if (fs::is_directory(name_or_file)) throw UserError(name_or_file + ": is a directory" + wanted);
-  if (fs::exists(name_or_file))
-    throw UserError(name_or_file + ": its name does not end in .yaml" + wanted);
-  const std::string near = nearest_names(name_or_file, names, 5);
-  throw UserError(
-      "unknown " + one + " '" + name_or_file + "'" +
-      (near.empty() ? "; 'stretto list " + kind + "' shows all" : "; nearest: " + near));
-}
 
 YAML::Node load_yaml(const std::string& file) {
   const std::string text = read_file(file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML files with errors that name file and line, and the files that ship with stretto.
-#ifndef STRETTO_PLATFORM_YAML_FILE_H_
-#define STRETTO_PLATFORM_YAML_FILE_H_
+// YAML files with errors that name file and line.
+#ifndef STRETTO_PLATFORM_CONFIG_YAML_FILE_H_
+#define STRETTO_PLATFORM_CONFIG_YAML_FILE_H_
 
 #include <yaml-cpp/yaml.h>
 
@@ -11,17 +11,6 @@
 #include "models/common/spec.h"
 
 namespace stretto {
-
-// The folder that holds machines/ and workloads/: beside the executable or in the source tree, or
-// $STRETTO_SHARE.
-std::string share_folder();
-// Where the build puts kernels and firmware: build/sw.
-std::string software_folder();
-
-// Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".
-std::vector<std::string> shipped(const std::string& kind);
-// The file of `name_or_file`; throws UserError that lists near names.
-std::string find_shipped(const std::string& kind, const std::string& name_or_file);
 
 YAML::Node load_yaml(const std::string& file);
 // "machines/t3.yaml:12".
@@ -39,4 +28,4 @@ void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& n
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_YAML_FILE_H_
+#endif  // STRETTO_PLATFORM_CONFIG_YAML_FILE_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime (sw/collectives/runtime.h) for a host program of this machine: what its calls of nccl.h
 // and cuda_runtime.h work on while it runs.
-#ifndef STRETTO_PLATFORM_HOST_RUNTIME_H_
-#define STRETTO_PLATFORM_HOST_RUNTIME_H_
+#ifndef STRETTO_PLATFORM_JOBS_HOST_RUNTIME_H_
+#define STRETTO_PLATFORM_JOBS_HOST_RUNTIME_H_
 
 #include <cstdint>
 #include <string>
@@ -43,4 +43,4 @@ class HostRuntime {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_HOST_RUNTIME_H_
+#endif  // STRETTO_PLATFORM_JOBS_HOST_RUNTIME_H_

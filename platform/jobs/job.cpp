@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/jobs/job.h"
+#include "platform/base/installation.h"
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
-#include "platform/config/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job: what host programs do on an elaborated machine, what lies in memory before time 0, and
 // what must be there at the end. Each kind of workload (workload.h) makes one.
-#ifndef STRETTO_PLATFORM_JOB_H_
-#define STRETTO_PLATFORM_JOB_H_
+#ifndef STRETTO_PLATFORM_JOBS_JOB_H_
+#define STRETTO_PLATFORM_JOBS_JOB_H_
 
 #include <boost/json/object.hpp>
 
@@ -79,4 +79,4 @@ std::string kernel_path(const std::string& name);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_JOB_H_
+#endif  // STRETTO_PLATFORM_JOBS_JOB_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jobs with matrices share: random operands, as contents of memory at time 0 and as what the
 // check expects.
-#ifndef STRETTO_PLATFORM_OPERANDS_H_
-#define STRETTO_PLATFORM_OPERANDS_H_
+#ifndef STRETTO_PLATFORM_JOBS_OPERANDS_H_
+#define STRETTO_PLATFORM_JOBS_OPERANDS_H_
 
 #include <cstdint>
 #include <cstring>
@@ -46,4 +46,4 @@ stretto_client_options_t client_options(const SoftwareSpec& software, uint32_t g
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_OPERANDS_H_
+#endif  // STRETTO_PLATFORM_JOBS_OPERANDS_H_

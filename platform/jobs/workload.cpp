@@ -4,14 +4,8 @@
 #include <algorithm>
 
 #include "models/common/error.h"
-#include "platform/kinds/collective/collective_job.h"
-#include "platform/kinds/gathered_gemm/gathered_gemm.h"
-#include "platform/kinds/graph/graph_job.h"
-#include "platform/kinds/interference/interference.h"
-#include "platform/kinds/point_to_point/point_to_point.h"
-#include "platform/kinds/program/program_job.h"
-#include "platform/kinds/sub_layer/sub_layer.h"
 #include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 
@@ -32,16 +26,6 @@ std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kinds() {
-  return {{"sub_layer", std::make_shared<SubLayerKind>()},
-          {"gathered_gemm", std::make_shared<GatheredGemmKind>()},
-          {"point_to_point", std::make_shared<PointToPointKind>()},
-          {"collective", std::make_shared<CollectiveKind>()},
-          {"program", std::make_shared<ProgramKind>()},
-          {"graph", std::make_shared<GraphKind>()},
-          {"interference", std::make_shared<InterferenceKind>()}};
-}
 
 bool Workload::has_mode(const std::string& mode) const {
   return std::find(modes.begin(), modes.end(), mode) != modes.end();
@@ -80,14 +64,17 @@ void apply_sets(const Workload& workload, ParameterSet& set, const std::vector<s
 
 // `stretto run FILE.so`.
 Workload program_workload(const std::string& file, const std::vector<std::string>& sets) {
-  const auto kind = std::make_shared<ProgramKind>();
-  kind->file = file;
+  const auto kinds = workload_kinds();
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [](const auto& one) { return one.first == "program"; });
+  const std::shared_ptr<WorkloadKind>& kind = found->second;
   Workload workload;
   workload.name = file;
-  workload.kind = "program";
+  workload.kind = found->first;
   for (const auto& [mode, sentence] : kind->modes()) workload.modes.push_back(mode);
   ParameterSet set;
   kind->describe(set);
+  set.assign("file", file, "", "");
   apply_sets(workload, set, sets);
   workload.parameters = values_of(set);
   workload.what = kind;

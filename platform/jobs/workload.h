@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A workload file: what runs (one of several kinds), its modes and its default machine.
-#ifndef STRETTO_PLATFORM_WORKLOAD_H_
-#define STRETTO_PLATFORM_WORKLOAD_H_
+#ifndef STRETTO_PLATFORM_JOBS_WORKLOAD_H_
+#define STRETTO_PLATFORM_JOBS_WORKLOAD_H_
 
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace stretto {
 
-struct SystemRequest;
+struct RunRequest;
 
 // What the key of a workload file that names the kind describes; parameters are declared as those
 // of machines are.
@@ -33,11 +33,11 @@ class WorkloadKind {
 
   // Throws UserError, with the limit, if the workload does not fit the machine or cannot be
   // mirrored, or naming the file if a kernel ELF that the mode needs would not load. Builds nothing.
-  virtual void check(const SystemRequest& request) const = 0;
+  virtual void check(const RunRequest& request) const = 0;
   // Files of the kernels that the mode loads.
-  virtual std::vector<std::string> kernel_files(const SystemRequest& request) const = 0;
+  virtual std::vector<std::string> kernel_files(const RunRequest& request) const = 0;
   // REQUIRES: check() has passed. `memories` by simulated GPU; they and the request outlive the job.
-  virtual std::unique_ptr<Job> make_job(const SystemRequest& request,
+  virtual std::unique_ptr<Job> make_job(const RunRequest& request,
                                         std::vector<MemoryImage*> memories) const = 0;
 };
 
@@ -68,4 +68,4 @@ std::vector<std::pair<std::string, std::shared_ptr<WorkloadKind>>> workload_kind
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_WORKLOAD_H_
+#endif  // STRETTO_PLATFORM_JOBS_WORKLOAD_H_

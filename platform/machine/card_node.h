@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One DMA card of the machine (GD-HW): a request ring, a DMA engine and a PCIe port, as a partition
 // of its own. It has no memory and no processor; the host programs it by posted writes.
-#ifndef STRETTO_PLATFORM_CARD_NODE_H_
-#define STRETTO_PLATFORM_CARD_NODE_H_
+#ifndef STRETTO_PLATFORM_MACHINE_CARD_NODE_H_
+#define STRETTO_PLATFORM_MACHINE_CARD_NODE_H_
 
 #include <map>
 #include <string>
@@ -32,4 +32,4 @@ class CardNode final : public sc_core::sc_module {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_CARD_NODE_H_
+#endif  // STRETTO_PLATFORM_MACHINE_CARD_NODE_H_

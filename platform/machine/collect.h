@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the statistics and laws of the components to the keys of stats.json.
-#ifndef STRETTO_PLATFORM_COLLECT_H_
-#define STRETTO_PLATFORM_COLLECT_H_
+#ifndef STRETTO_PLATFORM_MACHINE_COLLECT_H_
+#define STRETTO_PLATFORM_MACHINE_COLLECT_H_
 
 #include <memory>
 #include <vector>
@@ -22,4 +22,4 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_COLLECT_H_
+#endif  // STRETTO_PLATFORM_MACHINE_COLLECT_H_

@@ -4,8 +4,8 @@
 //
 // Construction order is part of the contract: it gives out the source ids by which events of one
 // time are ordered.
-#ifndef STRETTO_PLATFORM_GPU_NODE_H_
-#define STRETTO_PLATFORM_GPU_NODE_H_
+#ifndef STRETTO_PLATFORM_MACHINE_GPU_NODE_H_
+#define STRETTO_PLATFORM_MACHINE_GPU_NODE_H_
 
 #include <map>
 #include <memory>
@@ -66,4 +66,4 @@ class GpuNode final : public sc_core::sc_module {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_GPU_NODE_H_
+#endif  // STRETTO_PLATFORM_MACHINE_GPU_NODE_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switch of a machine that has one, as a partition of its own.
-#ifndef STRETTO_PLATFORM_SWITCH_NODE_H_
-#define STRETTO_PLATFORM_SWITCH_NODE_H_
+#ifndef STRETTO_PLATFORM_MACHINE_SWITCH_NODE_H_
+#define STRETTO_PLATFORM_MACHINE_SWITCH_NODE_H_
 
 #include "models/common/partition.h"
 #include "models/fabric/switch.h"
@@ -32,4 +32,4 @@ class SwitchNode final : public sc_core::sc_module {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_SWITCH_NODE_H_
+#endif  // STRETTO_PLATFORM_MACHINE_SWITCH_NODE_H_

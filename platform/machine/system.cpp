@@ -10,13 +10,13 @@
 #include "platform/machine/gpu_node.h"
 #include "platform/jobs/job.h"
 #include "platform/machine/switch_node.h"
-#include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 
 class System::Impl {
  public:
-  Impl(const SystemRequest& request, Timeline* timeline, Waves* waves)
+  Impl(const RunRequest& request, Timeline* timeline, Waves* waves)
       : request_(request),
         spec_(request.machine.spec()),
         conductor_("conductor", conductor_spec(), lookahead_ns(spec_) * kNanosecond) {
@@ -154,7 +154,7 @@ class System::Impl {
     job_->add_programs(*host_);
   }
 
-  const SystemRequest request_;
+  const RunRequest request_;
   const MachineSpec& spec_;
   Conductor conductor_;
   std::vector<uint64_t> tohost_;  // By simulated GPU: what its firmware wrote there; 0 = nothing.
@@ -166,7 +166,7 @@ class System::Impl {
   std::unique_ptr<Job> job_;
 };
 
-System::System(const SystemRequest& request, Timeline* timeline, Waves* waves)
+System::System(const RunRequest& request, Timeline* timeline, Waves* waves)
     : impl_(std::make_unique<Impl>(request, timeline, waves)) {}
 System::~System() = default;
 Conductor& System::conductor() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elaborated machine with its software: what `run` simulates and asks for results.
-#ifndef STRETTO_PLATFORM_SYSTEM_H_
-#define STRETTO_PLATFORM_SYSTEM_H_
+#ifndef STRETTO_PLATFORM_MACHINE_SYSTEM_H_
+#define STRETTO_PLATFORM_MACHINE_SYSTEM_H_
 
 #include <cstdint>
 #include <memory>
@@ -9,28 +9,18 @@
 
 #include "models/common/partition.h"
 #include "platform/check/check.h"
-#include "platform/config/machine.h"
-#include "platform/config/options.h"
 #include "platform/results/results.h"
 #include "platform/results/timeline.h"
-#include "platform/jobs/workload.h"
+#include "platform/jobs/run_request.h"
 
 namespace stretto {
 
 class Waves;
 
-struct SystemRequest {
-  const Machine& machine;
-  const RunOptions& options;
-  Workload workload;
-  bool has_workload = false;
-  DataMode data = DataMode::stamp;
-};
-
 class System {
  public:
   // Builds everything; throws UserError (files, sizes). `timeline` and `waves` may be null.
-  System(const SystemRequest& request, Timeline* timeline, Waves* waves);
+  System(const RunRequest& request, Timeline* timeline, Waves* waves);
   ~System();
   System(const System&) = delete;
   System& operator=(const System&) = delete;
@@ -55,4 +45,4 @@ class System {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_SYSTEM_H_
+#endif  // STRETTO_PLATFORM_MACHINE_SYSTEM_H_

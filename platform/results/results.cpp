@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "platform/base/atomic_file.h"
-#include "platform/cli/cli.h"
+#include "platform/base/exit_status.h"
 #include "platform/base/version.h"
 
 namespace stretto {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run leaves behind: stats.json, stats.csv and machine.yaml (the resolved configuration) in
 // one folder, each written atomically, also when the run was cut short; `status` tells.
-#ifndef STRETTO_PLATFORM_RESULTS_H_
-#define STRETTO_PLATFORM_RESULTS_H_
+#ifndef STRETTO_PLATFORM_RESULTS_RESULTS_H_
+#define STRETTO_PLATFORM_RESULTS_RESULTS_H_
 
 #include <boost/json/object.hpp>
 
@@ -76,4 +76,4 @@ std::string summary(const Results& results);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_RESULTS_H_
+#endif  // STRETTO_PLATFORM_RESULTS_RESULTS_H_

@@ -5,8 +5,8 @@
 //
 // Partitions run at once on several threads, so each draws into a page of its own; flush() appends
 // the pages in the order of GPUs. Equal runs give equal files, whatever the threads.
-#ifndef STRETTO_PLATFORM_TIMELINE_H_
-#define STRETTO_PLATFORM_TIMELINE_H_
+#ifndef STRETTO_PLATFORM_RESULTS_TIMELINE_H_
+#define STRETTO_PLATFORM_RESULTS_TIMELINE_H_
 
 #include <cstdint>
 #include <cstdio>
@@ -72,4 +72,4 @@ class Timeline final {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_TIMELINE_H_
+#endif  // STRETTO_PLATFORM_RESULTS_TIMELINE_H_

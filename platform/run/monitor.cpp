@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "platform/cli/cli.h"
+#include "platform/base/exit_status.h"
 
 namespace stretto {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches a run from outside the machine: progress line, time limit, SIGINT, SIGTERM and SIGHUP.
 // Looks at the host clock every simulated microsecond; it changes nothing in the machine.
-#ifndef STRETTO_PLATFORM_MONITOR_H_
-#define STRETTO_PLATFORM_MONITOR_H_
+#ifndef STRETTO_PLATFORM_RUN_MONITOR_H_
+#define STRETTO_PLATFORM_RUN_MONITOR_H_
 
 #include <systemc>
 
@@ -59,4 +59,4 @@ class Monitor final : public sc_core::sc_module {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_MONITOR_H_
+#endif  // STRETTO_PLATFORM_RUN_MONITOR_H_

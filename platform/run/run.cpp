@@ -12,7 +12,7 @@
 
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
-#include "platform/cli/cli.h"
+#include "platform/base/exit_status.h"
 #include "platform/run/monitor.h"
 #include "platform/results/results.h"
 #include "platform/machine/system.h"
@@ -44,8 +44,8 @@ std::string default_out_folder(const RunOptions& options) {
 }
 
 // Workload, machine and options agree, in the order default < machine < workload < --set.
-SystemRequest prepare(RunOptions& options, Machine& machine) {
-  SystemRequest request{machine, options, {}, false, DataMode::stamp};
+RunRequest prepare(RunOptions& options, Machine& machine) {
+  RunRequest request{machine, options, {}, false, DataMode::stamp};
   if (options.workload.empty()) {
     if (options.firmware.empty())
       throw UserError("run needs a WORKLOAD or --firmware ELF; see 'stretto run --help'");
@@ -113,7 +113,7 @@ std::string write_all(const std::string& out, const Results& results, const Mach
 int run(const RunOptions& given) {
   RunOptions options = given;
   Machine machine;
-  const SystemRequest request = prepare(options, machine);
+  const RunRequest request = prepare(options, machine);
   const std::string out = default_out_folder(options);
   std::unique_ptr<OutputFolder> folder;
   if (!out.empty()) {

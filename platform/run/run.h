@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stretto run`: one simulation from options to results.
-#ifndef STRETTO_PLATFORM_RUN_H_
-#define STRETTO_PLATFORM_RUN_H_
+#ifndef STRETTO_PLATFORM_RUN_RUN_H_
+#define STRETTO_PLATFORM_RUN_RUN_H_
 
 #include "platform/config/options.h"
 
@@ -12,4 +12,4 @@ int run(const RunOptions& options);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_RUN_H_
+#endif  // STRETTO_PLATFORM_RUN_RUN_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ordinary executable has no code for waves in its blocks; a second one, of the same objects,
 // has.
-#ifndef STRETTO_PLATFORM_TRACED_BUILD_H_
-#define STRETTO_PLATFORM_TRACED_BUILD_H_
+#ifndef STRETTO_PLATFORM_RUN_TRACED_BUILD_H_
+#define STRETTO_PLATFORM_RUN_TRACED_BUILD_H_
 
 #include <string>
 #include <vector>
@@ -15,4 +15,4 @@ namespace stretto {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_TRACED_BUILD_H_
+#endif  // STRETTO_PLATFORM_RUN_TRACED_BUILD_H_

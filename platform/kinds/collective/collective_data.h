@@ -3,8 +3,8 @@
 // kind `collective`. Values are chosen so that every order of reduction gives the same bits (whole
 // numbers whose sum the type holds, powers of two, any numbers for max and min); what is only moved
 // has random bits. Shares no code with the machine's arithmetic (Eigen's half and bfloat16).
-#ifndef STRETTO_PLATFORM_COLLECTIVE_DATA_H_
-#define STRETTO_PLATFORM_COLLECTIVE_DATA_H_
+#ifndef STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_DATA_H_
+#define STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_DATA_H_
 
 #include <cstdint>
 #include <vector>
@@ -78,4 +78,4 @@ class CollectiveData {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_COLLECTIVE_DATA_H_
+#endif  // STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_DATA_H_

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "models/common/error.h"
-#include "platform/config/yaml_file.h"
 
 namespace stretto {
 
@@ -51,7 +50,7 @@ const char* reduction_name(ncclRedOp_t reduction) {
   return names[reduction];
 }
 
-const CollectiveKind& kind_of(const SystemRequest& request) {
+const CollectiveKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const CollectiveKind&>(*request.workload.what);
 }
 
@@ -137,7 +136,7 @@ std::map<std::string, uint64_t> CollectiveKind::shape() const {
   return {{"min_bytes", min_bytes}, {"max_bytes", max_bytes}};
 }
 
-void CollectiveKind::check(const SystemRequest& request) const {
+void CollectiveKind::check(const RunRequest& request) const {
   const MachineSpec& spec = request.machine.spec();
   const std::string who = "workload " + request.workload.name + ": ";
   if (spec.sim.mirror) throw UserError("sim.mirror: collectives need all GPUs");
@@ -161,18 +160,18 @@ void CollectiveKind::check(const SystemRequest& request) const {
                     std::to_string(spec.software.memory_gib));
 }
 
-std::vector<std::string> CollectiveKind::kernel_files(const SystemRequest& request) const {
+std::vector<std::string> CollectiveKind::kernel_files(const RunRequest& request) const {
   return {kernel_path(request.machine.spec().software.collective)};
 }
 
-std::unique_ptr<Job> CollectiveKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> CollectiveKind::make_job(const RunRequest& request,
                                               std::vector<MemoryImage*> memories) const {
   return std::make_unique<CollectiveJob>(request, std::move(memories));
 }
 
 // Buffers
 
-CollectiveJob::CollectiveJob(const SystemRequest& request, std::vector<MemoryImage*> memories)
+CollectiveJob::CollectiveJob(const RunRequest& request, std::vector<MemoryImage*> memories)
     : spec_(request.machine.spec()),
       workload_(kind_of(request)),
       mode_(request.options.mode),

@@ -5,8 +5,8 @@
 //
 // Every size has buffers of its own, so that all of them can be compared with the reference after the
 // run: a source and a target, and one buffer for each call in place (which changes its source).
-#ifndef STRETTO_PLATFORM_COLLECTIVE_JOB_H_
-#define STRETTO_PLATFORM_COLLECTIVE_JOB_H_
+#ifndef STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_JOB_H_
+#define STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_JOB_H_
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@
 #include "platform/kinds/collective/collective_data.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/job.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
 
 namespace stretto {
@@ -31,9 +31,9 @@ class CollectiveKind final : public WorkloadKind {
   std::string wrong() const override;
   const std::vector<std::pair<std::string, std::string>>& modes() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const SystemRequest& request) const override;
-  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
-  std::unique_ptr<Job> make_job(const SystemRequest& request,
+  void check(const RunRequest& request) const override;
+  std::vector<std::string> kernel_files(const RunRequest& request) const override;
+  std::unique_ptr<Job> make_job(const RunRequest& request,
                                 std::vector<MemoryImage*> memories) const override;
 
   // Counts of the calls, from `counts` or from the sizes. REQUIRES: wrong() is empty.
@@ -58,7 +58,7 @@ class CollectiveKind final : public WorkloadKind {
 
 class CollectiveJob final : public Job {
  public:
-  CollectiveJob(const SystemRequest& request, std::vector<MemoryImage*> memories);
+  CollectiveJob(const RunRequest& request, std::vector<MemoryImage*> memories);
 
   void place_contents() override;
   void add_programs(Host& host) override;
@@ -141,4 +141,4 @@ std::string collective_table(const boost::json::object& details);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_COLLECTIVE_JOB_H_
+#endif  // STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_JOB_H_

@@ -14,12 +14,12 @@ namespace {
 constexpr uint16_t kNotThere = 0x7E00;  // NaN: what rows hold that have not arrived.
 constexpr uint32_t kNeighbours = 3;     // GPUs of a ring that all have a link to each other.
 
-const GatheredGemmKind& kind_of(const SystemRequest& request) {
+const GatheredGemmKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const GatheredGemmKind&>(*request.workload.what);
 }
 
 // All but the kernel.
-gathered_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
+gathered_gemm_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
   const GatheredGemmKind& workload = kind_of(request);
   gathered_gemm_parameters_t p{};
@@ -42,7 +42,7 @@ uint64_t end_of_arrays(const gathered_gemm_plan_t& plan) {
   return offset_of(plan.spill) + plan.spill_bytes;
 }
 
-void check_fits(const SystemRequest& request, const std::string& who) {
+void check_fits(const RunRequest& request, const std::string& who) {
   const MachineSpec& spec = request.machine.spec();
   gathered_gemm_parameters_t p = parameters_of(request, 0);
   const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m;
@@ -106,7 +106,7 @@ std::map<std::string, uint64_t> GatheredGemmKind::shape() const {
   return {{"m", m}, {"n", n}, {"k", k}};
 }
 
-void GatheredGemmKind::check(const SystemRequest& request) const {
+void GatheredGemmKind::check(const RunRequest& request) const {
   const MachineSpec& spec = request.machine.spec();
   const std::string mode =
       "workload " + request.workload.name + ", mode " + request.options.mode + ": ";
@@ -128,16 +128,16 @@ void GatheredGemmKind::check(const SystemRequest& request) const {
     throw UserError(kernel_path(spec.software.gemm) + ": " + error);
 }
 
-std::vector<std::string> GatheredGemmKind::kernel_files(const SystemRequest& request) const {
+std::vector<std::string> GatheredGemmKind::kernel_files(const RunRequest& request) const {
   return {kernel_path(request.machine.spec().software.gemm)};
 }
 
-std::unique_ptr<Job> GatheredGemmKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> GatheredGemmKind::make_job(const RunRequest& request,
                                                 std::vector<MemoryImage*> memories) const {
   return std::make_unique<GatheredGemm>(request, std::move(memories));
 }
 
-GatheredGemm::GatheredGemm(const SystemRequest& request, std::vector<MemoryImage*> memories)
+GatheredGemm::GatheredGemm(const RunRequest& request, std::vector<MemoryImage*> memories)
     : request_(request),
       spec_(request.machine.spec()),
       workload_(kind_of(request)),

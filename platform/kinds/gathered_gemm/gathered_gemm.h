@@ -5,8 +5,8 @@
 //
 // Real data only: memory of rows that have not arrived holds NaN, so a work-group that begins too
 // early is found out.
-#ifndef STRETTO_PLATFORM_GATHERED_GEMM_H_
-#define STRETTO_PLATFORM_GATHERED_GEMM_H_
+#ifndef STRETTO_PLATFORM_KINDS_GATHERED_GEMM_GATHERED_GEMM_H_
+#define STRETTO_PLATFORM_KINDS_GATHERED_GEMM_GATHERED_GEMM_H_
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@
 
 #include "models/common/memory_image.h"
 #include "platform/jobs/job.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
 #include "sw/apps/gathered_gemm.h"
 
@@ -27,9 +27,9 @@ class GatheredGemmKind final : public WorkloadKind {
   std::string wrong() const override;
   const std::vector<std::pair<std::string, std::string>>& modes() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const SystemRequest& request) const override;
-  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
-  std::unique_ptr<Job> make_job(const SystemRequest& request,
+  void check(const RunRequest& request) const override;
+  std::vector<std::string> kernel_files(const RunRequest& request) const override;
+  std::unique_ptr<Job> make_job(const RunRequest& request,
                                 std::vector<MemoryImage*> memories) const override;
 
   uint32_t m = 0;              // Rows of the gathered input: tokens of all GPUs.
@@ -41,7 +41,7 @@ class GatheredGemmKind final : public WorkloadKind {
 class GatheredGemm final : public Job {
  public:
   // REQUIRES: the workload's check() has passed. `memories` outlive this.
-  GatheredGemm(const SystemRequest& request, std::vector<MemoryImage*> memories);
+  GatheredGemm(const RunRequest& request, std::vector<MemoryImage*> memories);
 
   void place_contents() override;
   void add_programs(Host& host) override;
@@ -59,7 +59,7 @@ class GatheredGemm final : public Job {
   uint16_t b_value(uint32_t rank, uint32_t k, uint32_t column) const;
   uint64_t expected_word(uint32_t rank, uint64_t offset) const;
 
-  const SystemRequest& request_;
+  const RunRequest& request_;
   const MachineSpec& spec_;
   const GatheredGemmKind& workload_;
   const uint32_t ranks_;
@@ -72,4 +72,4 @@ class GatheredGemm final : public Job {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_GATHERED_GEMM_H_
+#endif  // STRETTO_PLATFORM_KINDS_GATHERED_GEMM_GATHERED_GEMM_H_

@@ -13,8 +13,8 @@
 #include "models/common/memory_image.h"
 #include "platform/kinds/graph/graph_launched.h"
 #include "platform/kinds/graph/graph_reference.h"
-#include "platform/machine/system.h"
-#include "platform/config/yaml_file.h"
+#include "platform/jobs/run_request.h"
+#include "platform/base/installation.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -33,7 +33,7 @@ constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
 constexpr uint32_t kLaunchQueue = 10;
 
-const GraphKind& kind_of(const SystemRequest& request) {
+const GraphKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const GraphKind&>(*request.workload.what);
 }
 
@@ -51,7 +51,7 @@ graph_mode_t mode_of(const std::string& name) {
 
 bool is_launched(graph_mode_t mode) { return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER; }
 
-graph_parameters_t parameters_of(const SystemRequest& request, const GraphPlan& plan, uint32_t rank) {
+graph_parameters_t parameters_of(const RunRequest& request, const GraphPlan& plan, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
   const GraphKind& kind = kind_of(request);
   graph_parameters_t p{};
@@ -77,7 +77,7 @@ graph_parameters_t parameters_of(const SystemRequest& request, const GraphPlan& 
 
 class GraphJob final : public Job {
  public:
-  GraphJob(const SystemRequest& request, std::vector<MemoryImage*> memories)
+  GraphJob(const RunRequest& request, std::vector<MemoryImage*> memories)
       : request_(request),
         kind_(kind_of(request)),
         plan_(load_graph_plan(stem_of(kind_) + ".json")),
@@ -231,7 +231,7 @@ class GraphJob final : public Job {
     return end > begin ? end - begin : 0;
   }
 
-  const SystemRequest& request_;
+  const RunRequest& request_;
   const GraphKind& kind_;
   const GraphPlan plan_;
   const std::vector<uint8_t> elf_;
@@ -380,7 +380,7 @@ std::map<std::string, uint64_t> GraphKind::shape() const {
   return {{"iterations", iterations}, {"compute", compute}, {"comm_groups", comm_groups}};
 }
 
-void GraphKind::check(const SystemRequest& request) const {
+void GraphKind::check(const RunRequest& request) const {
   const MachineSpec& spec = request.machine.spec();
   const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
   if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
@@ -405,12 +405,12 @@ void GraphKind::check(const SystemRequest& request) const {
     throw UserError(stem_of(*this) + ".elf: " + error);
 }
 
-std::vector<std::string> GraphKind::kernel_files(const SystemRequest& request) const {
+std::vector<std::string> GraphKind::kernel_files(const RunRequest& request) const {
   return {stem_of(*this) + ".elf", stem_of(*this) + ".json", kernel_path("send"),
           kernel_path(request.machine.spec().software.collective)};
 }
 
-std::unique_ptr<Job> GraphKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> GraphKind::make_job(const RunRequest& request,
                                          std::vector<MemoryImage*> memories) const {
   return std::make_unique<GraphJob>(request, std::move(memories));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind graph: an operator graph, compiled into a loop kernel by sw/compiler, on every GPU
 // (data-parallel), for several iterations. The host programs are sw/apps/graph.c.
-#ifndef STRETTO_PLATFORM_GRAPH_JOB_H_
-#define STRETTO_PLATFORM_GRAPH_JOB_H_
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_JOB_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_JOB_H_
 
 #include <memory>
 #include <string>
@@ -18,9 +18,9 @@ class GraphKind final : public WorkloadKind {
   std::string wrong() const override;
   const std::vector<std::pair<std::string, std::string>>& modes() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const SystemRequest& request) const override;
-  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
-  std::unique_ptr<Job> make_job(const SystemRequest& request,
+  void check(const RunRequest& request) const override;
+  std::vector<std::string> kernel_files(const RunRequest& request) const override;
+  std::unique_ptr<Job> make_job(const RunRequest& request,
                                 std::vector<MemoryImage*> memories) const override;
 
   std::string plan;  // A shipped graph, or a file with a slash in its name, without .json or .elf.
@@ -31,4 +31,4 @@ class GraphKind final : public WorkloadKind {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_GRAPH_JOB_H_
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_JOB_H_

@@ -3,8 +3,8 @@
 // one stream, and reduces gradients with ncclAllReduce in another, bound by semaphores: a bucket is
 // reduced when the operators before it have ended (mode launched-after: when those before the last bucket
 // have), and used when it is reduced.
-#ifndef STRETTO_PLATFORM_GRAPH_LAUNCHED_H_
-#define STRETTO_PLATFORM_GRAPH_LAUNCHED_H_
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_LAUNCHED_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_LAUNCHED_H_
 
 #include <functional>
 #include <vector>
@@ -34,4 +34,4 @@ uint64_t run_launched(HostCore& core, const GraphLaunch& launch, graph_result_t&
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_GRAPH_LAUNCHED_H_
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_LAUNCHED_H_

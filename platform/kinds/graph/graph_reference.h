@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operator graph worked out in double precision, every tensor rounded to FP16 when it is written: what
 // the loop kernel's results are compared with. Shares no code with the machine's arithmetic.
-#ifndef STRETTO_PLATFORM_GRAPH_REFERENCE_H_
-#define STRETTO_PLATFORM_GRAPH_REFERENCE_H_
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_REFERENCE_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_REFERENCE_H_
 
 #include <boost/json/value.hpp>
 
@@ -84,4 +84,4 @@ class GraphReference {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_GRAPH_REFERENCE_H_
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_REFERENCE_H_

@@ -10,7 +10,7 @@
 #include "models/common/error.h"
 #include "models/common/memory_image.h"
 #include "platform/jobs/host_runtime.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "sw/collectives/runtime.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -24,7 +24,7 @@ namespace {
 
 enum Turn : unsigned { kWarmUp, kKernelAlone, kGatherAlone, kBoth, kTurns };
 
-const InterferenceKind& kind_of(const SystemRequest& request) {
+const InterferenceKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const InterferenceKind&>(*request.workload.what);
 }
 
@@ -38,7 +38,7 @@ struct Times {
 
 class Interference final : public Job {
  public:
-  Interference(const SystemRequest& request, std::vector<MemoryImage*> memories)
+  Interference(const RunRequest& request, std::vector<MemoryImage*> memories)
       : spec_(request.machine.spec()),
         kind_(kind_of(request)),
         mode_(request.options.mode),
@@ -251,7 +251,7 @@ std::map<std::string, uint64_t> InterferenceKind::shape() const {
   return {{"gather_bytes", gather_bytes}, {"l2_bytes", l2_bytes}, {"work_groups", work_groups}, {"l2_rounds", l2_rounds}, {"issue_rounds", issue_rounds}};
 }
 
-void InterferenceKind::check(const SystemRequest& request) const {
+void InterferenceKind::check(const RunRequest& request) const {
   const MachineSpec& spec = request.machine.spec();
   const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
   if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
@@ -267,11 +267,11 @@ void InterferenceKind::check(const SystemRequest& request) const {
     throw UserError(kernel_path("load") + ": " + error);
 }
 
-std::vector<std::string> InterferenceKind::kernel_files(const SystemRequest& request) const {
+std::vector<std::string> InterferenceKind::kernel_files(const RunRequest& request) const {
   return {kernel_path("load"), kernel_path(request.machine.spec().software.collective)};
 }
 
-std::unique_ptr<Job> InterferenceKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> InterferenceKind::make_job(const RunRequest& request,
                                                 std::vector<MemoryImage*> memories) const {
   return std::make_unique<Interference>(request, std::move(memories));
 }

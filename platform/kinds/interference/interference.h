@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind interference: a kernel that loads one resource beside an all-gather, on every GPU
 // (GPU-driven code execution, II-C): each alone, then both; what they cost each other.
-#ifndef STRETTO_PLATFORM_INTERFERENCE_H_
-#define STRETTO_PLATFORM_INTERFERENCE_H_
+#ifndef STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_H_
+#define STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_H_
 
 #include <memory>
 #include <string>
@@ -18,9 +18,9 @@ class InterferenceKind final : public WorkloadKind {
   std::string wrong() const override;
   const std::vector<std::pair<std::string, std::string>>& modes() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const SystemRequest& request) const override;
-  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
-  std::unique_ptr<Job> make_job(const SystemRequest& request,
+  void check(const RunRequest& request) const override;
+  std::vector<std::string> kernel_files(const RunRequest& request) const override;
+  std::unique_ptr<Job> make_job(const RunRequest& request,
                                 std::vector<MemoryImage*> memories) const override;
 
   uint64_t gather_bytes = 64 << 20;  // Of the gathered array.
@@ -32,4 +32,4 @@ class InterferenceKind final : public WorkloadKind {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_INTERFERENCE_H_
+#endif  // STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_H_

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 
@@ -34,7 +34,7 @@ p2p_engine_t engine_of(const std::string& mode) {
   throw UserError("mode '" + mode + "' has no host program");
 }
 
-const PointToPointKind& kind_of(const SystemRequest& request) {
+const PointToPointKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const PointToPointKind&>(*request.workload.what);
 }
 
@@ -46,7 +46,7 @@ uint64_t content(uint64_t seed, uint32_t rank, uint64_t offset) {
   return x ^ (x >> 31);
 }
 
-p2p_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
+p2p_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
   const SoftwareSpec& software = spec.software;
   const PointToPointKind& what = kind_of(request);
@@ -89,7 +89,7 @@ p2p_parameters_t second_client(p2p_parameters_t p) {
 
 class PointToPoint final : public Job {
  public:
-  PointToPoint(const SystemRequest& request, std::vector<MemoryImage*> memories)
+  PointToPoint(const RunRequest& request, std::vector<MemoryImage*> memories)
       : request_(request),
         elf_(kernel_file("send")),
         memories_(std::move(memories)),
@@ -261,7 +261,7 @@ class PointToPoint final : public Job {
     return static_cast<double>(results_[0].parts_ns[size][part]) / parameters_[0].rounds / 1000;
   }
 
-  const SystemRequest& request_;
+  const RunRequest& request_;
   const std::vector<uint8_t> elf_;
   std::vector<MemoryImage*> memories_;
   std::unique_ptr<p2p_shared_t, void (*)(p2p_shared_t*)> shared_;
@@ -363,7 +363,7 @@ std::map<std::string, uint64_t> PointToPointKind::shape() const {
           {"rounds", rounds}};
 }
 
-void PointToPointKind::check(const SystemRequest& request) const {
+void PointToPointKind::check(const RunRequest& request) const {
   const MachineSpec& spec = request.machine.spec();
   const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
   if (spec.gpus < kRanks) throw UserError(who + ": needs 2 GPUs, gpus is 1");
@@ -385,11 +385,11 @@ void PointToPointKind::check(const SystemRequest& request) const {
   }
 }
 
-std::vector<std::string> PointToPointKind::kernel_files(const SystemRequest&) const {
+std::vector<std::string> PointToPointKind::kernel_files(const RunRequest&) const {
   return {kernel_path("send")};
 }
 
-std::unique_ptr<Job> PointToPointKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> PointToPointKind::make_job(const RunRequest& request,
                                                 std::vector<MemoryImage*> memories) const {
   return std::make_unique<PointToPoint>(request, std::move(memories));
 }

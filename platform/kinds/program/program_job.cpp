@@ -14,14 +14,13 @@
 #include <sstream>
 
 #include "models/common/error.h"
-#include "platform/cli/cli.h"
-#include "platform/config/yaml_file.h"
+#include "platform/base/exit_status.h"
 
 namespace stretto {
 
 namespace {
 
-const ProgramKind& kind_of(const SystemRequest& request) {
+const ProgramKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const ProgramKind&>(*request.workload.what);
 }
 
@@ -94,23 +93,23 @@ const std::vector<std::pair<std::string, std::string>>& ProgramKind::modes() con
   return modes;
 }
 
-void ProgramKind::check(const SystemRequest& request) const {
+void ProgramKind::check(const RunRequest& request) const {
   const MachineSpec& spec = request.machine.spec();
   if (spec.sim.mirror) throw UserError("sim.mirror: programs need all GPUs");
   if (!std::filesystem::is_regular_file(file)) throw UserError(file + ": no such file");
   (void)runtime_options(spec, request.options.mode, true, kernel_file(spec.software.collective));
 }
 
-std::vector<std::string> ProgramKind::kernel_files(const SystemRequest& request) const {
+std::vector<std::string> ProgramKind::kernel_files(const RunRequest& request) const {
   return {kernel_path(request.machine.spec().software.collective)};
 }
 
-std::unique_ptr<Job> ProgramKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> ProgramKind::make_job(const RunRequest& request,
                                            std::vector<MemoryImage*>) const {
   return std::make_unique<ProgramJob>(request);
 }
 
-ProgramJob::ProgramJob(const SystemRequest& request)
+ProgramJob::ProgramJob(const RunRequest& request)
     : spec_(request.machine.spec()),
       workload_(kind_of(request)),
       kernels_(kernel_file(spec_.software.collective)),

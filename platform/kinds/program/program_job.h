@@ -4,8 +4,8 @@
 // GPUs; the mode is the engine of its communicators. `stretto run FILE.so` needs no workload file.
 //
 // The program shares the process with the simulator: it must return from main() and not exit().
-#ifndef STRETTO_PLATFORM_PROGRAM_JOB_H_
-#define STRETTO_PLATFORM_PROGRAM_JOB_H_
+#ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
+#define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@
 #include "models/common/memory_image.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/job.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
 
 namespace stretto {
@@ -26,9 +26,9 @@ class ProgramKind final : public WorkloadKind {
   std::string wrong() const override;
   const std::vector<std::pair<std::string, std::string>>& modes() const override;
   std::map<std::string, uint64_t> shape() const override { return {}; }
-  void check(const SystemRequest& request) const override;
-  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
-  std::unique_ptr<Job> make_job(const SystemRequest& request,
+  void check(const RunRequest& request) const override;
+  std::vector<std::string> kernel_files(const RunRequest& request) const override;
+  std::unique_ptr<Job> make_job(const RunRequest& request,
                                 std::vector<MemoryImage*> memories) const override;
 
   std::string file;
@@ -38,7 +38,7 @@ class ProgramKind final : public WorkloadKind {
 class ProgramJob final : public Job {
  public:
   // Throws UserError if the file cannot be loaded.
-  explicit ProgramJob(const SystemRequest& request);
+  explicit ProgramJob(const RunRequest& request);
   ~ProgramJob() override;
 
   void place_contents() override {}
@@ -68,4 +68,4 @@ class ProgramJob final : public Job {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_PROGRAM_JOB_H_
+#endif  // STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_

@@ -8,7 +8,6 @@
 #include "models/common/error.h"
 #include "models/common/stamp.h"
 #include "platform/jobs/operands.h"
-#include "platform/config/yaml_file.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -23,12 +22,12 @@ ring_gemm_mode_t mode_of(const std::string& name) {
   throw UserError("mode '" + name + "' has no host program");
 }
 
-const SubLayerKind& kind_of(const SystemRequest& request) {
+const SubLayerKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const SubLayerKind&>(*request.workload.what);
 }
 
 // All but the kernels.
-ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank) {
+ring_gemm_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
   const SoftwareSpec& software = spec.software;
   const SubLayerKind& workload = kind_of(request);
@@ -56,7 +55,7 @@ ring_gemm_parameters_t parameters_of(const SystemRequest& request, uint32_t rank
 
 // One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same
 // places.
-void check_mirror(const SystemRequest& request, const ring_gemm_plan_t& plan) {
+void check_mirror(const RunRequest& request, const ring_gemm_plan_t& plan) {
   const MachineSpec& spec = request.machine.spec();
   const SubLayerKind& workload = kind_of(request);
   if (request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
@@ -112,7 +111,7 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
 }
 
 // Split-K: several work-groups add to a tile, so their order, and that of rounding, is not known.
-void check_split(const SystemRequest& request) {
+void check_split(const RunRequest& request) {
   const MachineSpec& spec = request.machine.spec();
   const ring_gemm_parameters_t p = parameters_of(request, 0);
   if (p.split_k == 1) return;
@@ -131,7 +130,7 @@ void check_split(const SystemRequest& request) {
   }
 }
 
-void check_fits(const SystemRequest& request) {
+void check_fits(const RunRequest& request) {
   check_split(request);
   const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode +
                           ": does not fit: it ";
@@ -152,7 +151,7 @@ void check_fits(const SystemRequest& request) {
   if (request.machine.spec().sim.mirror) check_mirror(request, plan);
 }
 
-void check_kernels(const SystemRequest& request) {
+void check_kernels(const RunRequest& request) {
   const SoftwareSpec& software = request.machine.spec().software;
   const std::vector<uint8_t> gemm = kernel_file(software.gemm), ring = kernel_file(software.ring);
   ring_gemm_parameters_t p = parameters_of(request, 0);
@@ -203,22 +202,22 @@ std::map<std::string, uint64_t> SubLayerKind::shape() const {
   return {{"m", m}, {"n", n}, {"k", k}};
 }
 
-void SubLayerKind::check(const SystemRequest& request) const {
+void SubLayerKind::check(const RunRequest& request) const {
   check_fits(request);
   check_kernels(request);
 }
 
-std::vector<std::string> SubLayerKind::kernel_files(const SystemRequest& request) const {
+std::vector<std::string> SubLayerKind::kernel_files(const RunRequest& request) const {
   const SoftwareSpec& software = request.machine.spec().software;
   return {kernel_path(software.gemm), kernel_path(software.ring)};
 }
 
-std::unique_ptr<Job> SubLayerKind::make_job(const SystemRequest& request,
+std::unique_ptr<Job> SubLayerKind::make_job(const RunRequest& request,
                                             std::vector<MemoryImage*> memories) const {
   return std::make_unique<SubLayer>(request, std::move(memories));
 }
 
-SubLayer::SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories)
+SubLayer::SubLayer(const RunRequest& request, std::vector<MemoryImage*> memories)
     : request_(request),
       spec_(request.machine.spec()),
       workload_(kind_of(request)),

@@ -2,8 +2,8 @@
 // Workloads of kind sub_layer: one tensor-parallel sub-layer (T3-BASE-01). C = A * B on every GPU
 // gives a partial M x N result; the ring reduces it into one chunk a GPU (rs) and gathers the chunks
 // (ag). The host program is sw/apps/ring_gemm_rs.c, over the driver.
-#ifndef STRETTO_PLATFORM_SUB_LAYER_H_
-#define STRETTO_PLATFORM_SUB_LAYER_H_
+#ifndef STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_H_
+#define STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_H_
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "models/common/memory_image.h"
 #include "platform/jobs/job.h"
 #include "platform/config/machine_spec.h"
-#include "platform/machine/system.h"
+#include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
 #include "sw/apps/ring_gemm_rs.h"
 
@@ -25,9 +25,9 @@ class SubLayerKind final : public WorkloadKind {
   std::string wrong() const override;
   const std::vector<std::pair<std::string, std::string>>& modes() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const SystemRequest& request) const override;
-  std::vector<std::string> kernel_files(const SystemRequest& request) const override;
-  std::unique_ptr<Job> make_job(const SystemRequest& request,
+  void check(const RunRequest& request) const override;
+  std::vector<std::string> kernel_files(const RunRequest& request) const override;
+  std::unique_ptr<Job> make_job(const RunRequest& request,
                                 std::vector<MemoryImage*> memories) const override;
 
   uint32_t m = 0;              // Rows of the output: tokens.
@@ -41,7 +41,7 @@ class SubLayer final : public Job {
  public:
   // Reads the kernels; throws UserError. REQUIRES: the workload's check() has passed. `memories` by
   // simulated GPU; they outlive this.
-  SubLayer(const SystemRequest& request, std::vector<MemoryImage*> memories);
+  SubLayer(const RunRequest& request, std::vector<MemoryImage*> memories);
 
   // Operands, and in isolated collectives what the output holds at their start.
   void place_contents() override;
@@ -67,7 +67,7 @@ class SubLayer final : public Job {
   uint64_t changed_words(uint32_t rank, uint64_t begin, uint64_t end, const uint8_t* bytes) const;
   void run_rank(HostCore& core, uint32_t rank);
 
-  const SystemRequest& request_;
+  const RunRequest& request_;
   const MachineSpec& spec_;
   const SubLayerKind& workload_;
   const uint32_t ranks_;
@@ -83,4 +83,4 @@ class SubLayer final : public Job {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_SUB_LAYER_H_
+#endif  // STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_H_

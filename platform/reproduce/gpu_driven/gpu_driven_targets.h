@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published results of GPU-driven code execution and how each is computed from simulations.
-#ifndef STRETTO_PLATFORM_GPU_DRIVEN_TARGETS_H_
-#define STRETTO_PLATFORM_GPU_DRIVEN_TARGETS_H_
+#ifndef STRETTO_PLATFORM_REPRODUCE_GPU_DRIVEN_GPU_DRIVEN_TARGETS_H_
+#define STRETTO_PLATFORM_REPRODUCE_GPU_DRIVEN_GPU_DRIVEN_TARGETS_H_
 
 #include <cstdint>
 #include <map>
@@ -81,4 +81,4 @@ Measured measure_gpu_driven(const std::string& id, const GpuDrivenResults& resul
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_GPU_DRIVEN_TARGETS_H_
+#endif  // STRETTO_PLATFORM_REPRODUCE_GPU_DRIVEN_GPU_DRIVEN_TARGETS_H_

@@ -16,13 +16,13 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/campaign/campaign.h"
-#include "platform/cli/cli.h"
-#include "platform/results/compare.h"
+#include "platform/base/exit_status.h"
+#include "platform/results/result_file.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/reproduce/t3/t3_targets.h"
 #include "platform/jobs/workload.h"
-#include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 

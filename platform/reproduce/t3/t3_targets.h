@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published results of T3 and how each is computed from simulations.
-#ifndef STRETTO_PLATFORM_T3_TARGETS_H_
-#define STRETTO_PLATFORM_T3_TARGETS_H_
+#ifndef STRETTO_PLATFORM_REPRODUCE_T3_T3_TARGETS_H_
+#define STRETTO_PLATFORM_REPRODUCE_T3_T3_TARGETS_H_
 
 #include <cstdint>
 #include <map>
@@ -49,4 +49,4 @@ Measured measure(const std::string& id, const std::vector<T3Case>& cases);
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_T3_TARGETS_H_
+#endif  // STRETTO_PLATFORM_REPRODUCE_T3_T3_TARGETS_H_

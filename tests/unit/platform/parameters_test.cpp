@@ -11,7 +11,7 @@
 #include "platform/config/machine.h"
 #include "platform/kinds/sub_layer/sub_layer.h"
 #include "platform/jobs/workload.h"
-#include "platform/config/yaml_file.h"
+#include "platform/base/installation.h"
 
 namespace stretto {
 namespace {

@@ -9,7 +9,7 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/base/atomic_file.h"
-#include "platform/results/compare.h"
+#include "platform/results/result_file.h"
 #include "platform/results/results.h"
 #include "platform/results/timeline.h"
 

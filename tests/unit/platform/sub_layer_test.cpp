@@ -15,14 +15,14 @@ struct Bench {
   Machine machine;
   RunOptions options;
   std::vector<std::unique_ptr<MemoryImage>> memories;
-  std::unique_ptr<SystemRequest> request;
+  std::unique_ptr<RunRequest> request;
   std::unique_ptr<SubLayer> layer;
 
   Bench(const std::string& workload, const std::string& mode, DataMode data) {
     setenv("STRETTO_SW", STRETTO_BUILD_DIR "/sw", 1);
     machine.load("t3");
     options.mode = mode;
-    request.reset(new SystemRequest{machine, options, load_workload(workload), true, data});
+    request.reset(new RunRequest{machine, options, load_workload(workload), true, data});
     request->workload.configure(machine);
     std::vector<MemoryImage*> pointers;
     for (unsigned i = 0; i < machine.spec().gpus; ++i) {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the files are that ship with stretto: machines, workloads, kernels, firmware.
+#ifndef STRETTO_PLATFORM_BASE_INSTALLATION_H_
+#define STRETTO_PLATFORM_BASE_INSTALLATION_H_
+
+#include <string>
+#include <vector>
+
+namespace stretto {
+
+// The folder that holds machines/ and workloads/: beside the executable or in the source tree, or
+// $STRETTO_SHARE.
+std::string share_folder();
+// Where the build puts kernels and firmware: build/sw.
+std::string software_folder();
+
+// Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".
+std::vector<std::string> shipped(const std::string& kind);
+// The file of `name_or_file`; throws UserError that lists near names.
+std::string find_shipped(const std::string& kind, const std::string& name_or_file);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_BASE_INSTALLATION_H_
