@@ -59,9 +59,7 @@ inline uint16_t fp16_from_fp32(float value) {
   return static_cast<uint16_t>(select(magnitude > 0x7F800000u, kFp16NaN, result | sign));
 }
 
-inline float fp32_from_bf16(uint16_t value) {
-  return std::bit_cast<float>(uint32_t{value} << 16);
-}
+inline float fp32_from_bf16(uint16_t value) { return std::bit_cast<float>(uint32_t{value} << 16); }
 
 inline uint16_t bf16_from_fp32(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);

@@ -29,7 +29,8 @@ class ClockDomain {
   // Index of the last edge at or before `t`.
   uint64_t cycle_at(Time t) const {
     if (denominator_ == 1) return t / numerator_;
-    uint64_t cycle = static_cast<uint64_t>(static_cast<unsigned __int128>(t) * denominator_ / numerator_);
+    uint64_t cycle =
+        static_cast<uint64_t>(static_cast<unsigned __int128>(t) * denominator_ / numerator_);
     while (edge(cycle + 1) <= t) ++cycle;
     return cycle;
   }

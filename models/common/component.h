@@ -20,7 +20,7 @@ namespace stretto {
 struct Statistic {
   std::string path;  // "hbm.channel3.row_hits": folder of components, then the name.
   uint64_t value;
-  const char* unit;      // "bytes", "cycles", "count", "fs".
+  const char* unit;  // "bytes", "cycles", "count", "fs".
   const char* sentence;
 };
 
@@ -29,7 +29,8 @@ class StatisticSink {
   // `prefix` is prepended to every path that follows, with a dot; "" for none.
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   void add(std::string_view name, uint64_t value, const char* unit, const char* sentence) {
-    all_.push_back({prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name), value, unit, sentence});
+    all_.push_back({prefix_.empty() ? std::string(name) : prefix_ + "." + std::string(name), value,
+                    unit, sentence});
   }
   const std::vector<Statistic>& all() const { return all_; }
 
@@ -39,8 +40,8 @@ class StatisticSink {
 };
 
 struct AuditResult {
-  std::string law;     // One name for one law: "link bytes sent = received".
-  std::string where;   // "gpu3.hbm".
+  std::string law;    // One name for one law: "link bytes sent = received".
+  std::string where;  // "gpu3.hbm".
   uint64_t left;
   uint64_t right;
   bool holds;
@@ -94,10 +95,10 @@ class TraceSink {
 // Shared by the components of one partition.
 struct PartitionServices {
   EventQueue* queue = nullptr;
-  Digest* digest = nullptr;      // Never null in a run; tests may leave it null.
-  TraceSink* trace = nullptr;    // Null = off.
-  uint64_t progress = 0;         // Incremented on progress (see above).
-  uint64_t windows = 0;          // Begun so far: after other partitions ran on this core, caches are cold.
+  Digest* digest = nullptr;    // Never null in a run; tests may leave it null.
+  TraceSink* trace = nullptr;  // Null = off.
+  uint64_t progress = 0;       // Incremented on progress (see above).
+  uint64_t windows = 0;  // Begun so far: after other partitions ran on this core, caches are cold.
   uint8_t gpu = 0;
 };
 

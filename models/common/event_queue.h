@@ -58,7 +58,8 @@ class EventQueue {
   // REQUIRES: at >= now().
   void schedule(Time at, EventHandler& handler, uint64_t tag = 0) {
     assert(at >= now_);
-    heap_.push_back({at, (uint64_t{handler.source_id()} << 48) | (sequence_++ & 0xFFFF'FFFF'FFFF), &handler, tag});
+    heap_.push_back({at, (uint64_t{handler.source_id()} << 48) | (sequence_++ & 0xFFFF'FFFF'FFFF),
+                     &handler, tag});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 

@@ -23,10 +23,13 @@ struct HugeAllocator {
 
   Value* allocate(size_t count) {
     const size_t bytes = count * sizeof(Value);
-    const size_t alignment = bytes < kHugePage ? (alignof(Value) < 64 ? 64 : alignof(Value)) : kHugePage;
-    void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    const size_t alignment =
+        bytes < kHugePage ? (alignof(Value) < 64 ? 64 : alignof(Value)) : kHugePage;
+    void* const memory =
+        std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (memory == nullptr) throw std::bad_alloc();
-    if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);  // Advice: refusal costs speed only.
+    if (alignment == kHugePage)
+      madvise(memory, bytes, MADV_HUGEPAGE);  // Advice: refusal costs speed only.
     return static_cast<Value*>(memory);
   }
   void deallocate(Value* memory, size_t) { std::free(memory); }

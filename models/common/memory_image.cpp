@@ -18,8 +18,8 @@ void MemoryImage::Unmap::operator()(uint8_t* block) const { munmap(block, kBlock
 MemoryImage::Page& MemoryImage::make_page(uint64_t index) {
   const uint64_t used = pages_.size() * kPageBytes % kBlockBytes;
   if (used == 0) {
-    void* const block =
-        mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const block = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED) throw std::bad_alloc();
     blocks_.emplace_back(static_cast<uint8_t*>(block));
     madvise(block, kBlockBytes, MADV_HUGEPAGE);  // Fewer page walks; refusal costs speed only.
@@ -60,8 +60,9 @@ void MemoryImage::add_generator(uint64_t base, uint64_t bytes, Generator make) {
 }
 
 void MemoryImage::add_stamp(StampMatrix matrix) {
-  const auto after = std::find_if(stamps_.begin(), stamps_.end(),
-                                  [&](const StampMatrix& other) { return other.base > matrix.base; });
+  const auto after = std::find_if(stamps_.begin(), stamps_.end(), [&](const StampMatrix& other) {
+    return other.base > matrix.base;
+  });
   stamps_.insert(after, std::move(matrix));
 }
 
@@ -98,7 +99,8 @@ void MemoryImage::write(uint64_t address, const uint8_t* bytes, uint64_t count) 
   changed(address, count);
 }
 
-void MemoryImage::write_masked(uint64_t address, const uint8_t* bytes, const uint8_t* enable, uint64_t count) {
+void MemoryImage::write_masked(uint64_t address, const uint8_t* bytes, const uint8_t* enable,
+                               uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     if (enable[i] == 0) continue;
     Page& target = page((address + i) >> kPageBits);
@@ -139,7 +141,8 @@ void MemoryImage::notify(uint64_t address, uint64_t count) {
   for (const auto& [at, watch] : fired) watch.watcher->on_memory_change(at, watch.cookie);
 }
 
-void MemoryImage::for_each_written_page(const std::function<void(uint64_t, const uint8_t*)>& f) const {
+void MemoryImage::for_each_written_page(
+    const std::function<void(uint64_t, const uint8_t*)>& f) const {
   std::vector<uint64_t> written;
   for (const auto& entry : pages_) {
     if (entry.second.written) written.push_back(entry.first);

@@ -29,9 +29,9 @@ namespace stretto {
 
 // A matrix operand that exists only as provenance. Element (row, k) is at base + row * pitch + k * element bytes.
 struct StampMatrix {
-  std::string name;      // "A", "B".
+  std::string name;  // "A", "B".
   uint64_t base = 0;
-  uint64_t pitch = 0;    // Bytes between rows.
+  uint64_t pitch = 0;  // Bytes between rows.
   uint32_t rows = 0;
   uint32_t columns = 0;  // Elements a row.
   ElementType element = ElementType::fp16;
@@ -39,7 +39,7 @@ struct StampMatrix {
   uint8_t role = 0;         // 0 = A (rows or columns are M), 1 = B (N).
   uint32_t k_offset = 0;    // First K index of this matrix in the reduction dimension [0, k_total).
   uint32_t k_total = 0;
-  uint64_t seed = 0;        // Of the values that a complete accumulation yields.
+  uint64_t seed = 0;  // Of the values that a complete accumulation yields.
 };
 
 // Told when bytes of a watched address change.

@@ -14,25 +14,27 @@
 namespace stretto {
 
 struct Packet {
-  Time arrival = 0;        // Tail of the packet at the receiver; at a switch, which cuts through, its head.
-  Time tail = 0;           // To a switch only: when the tail arrives.
-  uint8_t source = 0;      // Node of this hop: g + 1, 0xFE = switch, 0xFF = host.
-  uint8_t destination = 0; // Of this hop; the last one is the node in `address`.
-  uint8_t origin = 0;      // Node at which the packet began its way.
-  uint8_t link = 0;        // Port index at the receiver.
-  uint64_t sequence = 0;   // Of (source, destination), gapless.
+  Time arrival =
+      0;          // Tail of the packet at the receiver; at a switch, which cuts through, its head.
+  Time tail = 0;  // To a switch only: when the tail arrives.
+  uint8_t source = 0;         // Node of this hop: g + 1, 0xFE = switch, 0xFF = host.
+  uint8_t destination = 0;    // Of this hop; the last one is the node in `address`.
+  uint8_t origin = 0;         // Node at which the packet began its way.
+  uint8_t link = 0;           // Port index at the receiver.
+  uint64_t sequence = 0;      // Of (source, destination), gapless.
   uint32_t credit_bytes = 0;  // Nonzero: a credit return, and nothing else below is valid.
 
-  Operation operation = Operation::write;  // write, update, or read: a request without data, or with `completion` its answer.
+  Operation operation = Operation::
+      write;  // write, update, or read: a request without data, or with `completion` its answer.
   bool completion = false;
-  bool failed = false;     // A completion without data: there is nothing to read.
-  uint32_t tag = 0;        // Of a read, the requester's own.
+  bool failed = false;  // A completion without data: there is nothing to read.
+  uint32_t tag = 0;     // Of a read, the requester's own.
   ElementType element = ElementType::fp16;
   TrafficClass traffic = TrafficClass::other;
   bool tracked = false;
   uint8_t wf_id = 0;
   uint32_t wg_id = 0;
-  uint64_t address = 0;    // 48-bit, destination's node included.
+  uint64_t address = 0;  // 48-bit, destination's node included.
   uint32_t rows = 1;
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;

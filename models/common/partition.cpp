@@ -48,20 +48,23 @@ class WindowPool {
   void run(const std::vector<Partition*>& partitions, Time end) {
     backwards_ = !backwards_;
     if (threads_ == 1 || partitions.size() <= 1) {
-      for (size_t i = 0; i < partitions.size(); ++i) partitions[turn(i, partitions.size())]->run_window(end);
+      for (size_t i = 0; i < partitions.size(); ++i)
+        partitions[turn(i, partitions.size())]->run_window(end);
       return;
     }
     partitions_ = &partitions;
     end_ = end;
-    for (size_t i = 0; i < partitions.size(); ++i) claimed_[i].store(false, std::memory_order_relaxed);
+    for (size_t i = 0; i < partitions.size(); ++i)
+      claimed_[i].store(false, std::memory_order_relaxed);
     pending_.store(threads_ - 1, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);
     epoch_.notify_all();
     take(0);
-    wait_while([&] { return pending_.load(std::memory_order_acquire) != 0; }, [&] {
-      const uint32_t seen = pending_.load(std::memory_order_acquire);
-      if (seen != 0) pending_.wait(seen, std::memory_order_acquire);
-    });
+    wait_while([&] { return pending_.load(std::memory_order_acquire) != 0; },
+               [&] {
+                 const uint32_t seen = pending_.load(std::memory_order_acquire);
+                 if (seen != 0) pending_.wait(seen, std::memory_order_acquire);
+               });
   }
 
  private:
@@ -101,7 +104,8 @@ class WindowPool {
   const unsigned threads_;
   std::vector<std::atomic<bool>> claimed_;
   std::vector<std::thread> workers_;
-  const std::vector<Partition*>* partitions_ = nullptr;  // Published by epoch_, like the four below.
+  const std::vector<Partition*>* partitions_ =
+      nullptr;  // Published by epoch_, like the four below.
   Time end_ = 0;
   bool backwards_ = false;
   bool leaving_ = false;
@@ -210,7 +214,8 @@ Conductor::Conductor(sc_core::sc_module_name name, const ConductorSpec& spec, Ti
 Conductor::~Conductor() = default;
 
 void Conductor::enlist(Partition& partition) {
-  assert(by_node_[partition.node()] == nullptr && partition.node() != kHostNode && partition.node() != 0);
+  assert(by_node_[partition.node()] == nullptr && partition.node() != kHostNode &&
+         partition.node() != 0);
   by_node_[partition.node()] = &partition;
   partitions_.clear();
   for (Partition* each : by_node_) {
@@ -245,7 +250,8 @@ void Conductor::pause() { sc_core::sc_pause(); }
 
 Time Conductor::earliest() const {
   Time earliest = kNever;
-  for (const Partition* partition : partitions_) earliest = std::min(earliest, partition->queue_.next_time());
+  for (const Partition* partition : partitions_)
+    earliest = std::min(earliest, partition->queue_.next_time());
   return earliest;
 }
 
@@ -313,7 +319,8 @@ void Conductor::exchange() {
 bool Conductor::check_end() {
   const Partition* first = nullptr;
   for (const Partition* partition : partitions_) {
-    if (partition->error_ && (first == nullptr || partition->queue_.now() < first->queue_.now())) first = partition;
+    if (partition->error_ && (first == nullptr || partition->queue_.now() < first->queue_.now()))
+      first = partition;
   }
   if (first != nullptr) {
     if (!error_) error_ = first->error_;
@@ -332,7 +339,8 @@ bool Conductor::check_end() {
   without_progress_ += window_;
   const Time limit = spec_.progress_limit_us * kMicrosecond;
   if (limit == 0 || without_progress_ < limit || finishing_) return false;
-  error_ = std::make_exception_ptr(CheckError(deadlock_report("no progress in " + in_nanoseconds(limit))));
+  error_ = std::make_exception_ptr(
+      CheckError(deadlock_report("no progress in " + in_nanoseconds(limit))));
   return true;
 }
 
@@ -349,7 +357,8 @@ void Conductor::take_finish() {
 // All partitions to one time that does not depend on windows, for counters of idle time.
 void Conductor::settle() {
   Time last = 0;
-  for (const Partition* partition : partitions_) last = std::max(last, partition->queue_.last_event());
+  for (const Partition* partition : partitions_)
+    last = std::max(last, partition->queue_.last_event());
   const Time end = earliest() == kNever ? std::min(last + lookahead_, drain_end_) : drain_end_;
   for (Partition* partition : partitions_) partition->run_window(end);
 }

@@ -47,11 +47,14 @@ struct ConductorSpec {
 };
 
 inline void describe(ConductorSpec& spec, ParameterSet& set) {
-  set.number("threads", spec.threads, 1, 64, "Host threads that run partitions side by side; changes no result.");
+  set.number("threads", spec.threads, 1, 64,
+             "Host threads that run partitions side by side; changes no result.");
   set.number("window_ns", spec.window_ns, 0, 1'000'000,
-             "Simulated time a partition runs ahead, at most the smallest link latency (0 = that); changes no result.");
-  set.number("progress_limit_us", spec.progress_limit_us, 0, 1'000'000'000,
-             "Busy simulated time without progress after which the run counts as deadlocked; 0 = never.");
+             "Simulated time a partition runs ahead, at most the smallest link latency (0 = that); "
+             "changes no result.");
+  set.number(
+      "progress_limit_us", spec.progress_limit_us, 0, 1'000'000'000,
+      "Busy simulated time without progress after which the run counts as deadlocked; 0 = never.");
   set.number("drain_limit_us", spec.drain_limit_us, 1, 1'000'000,
              "Simulated time the machine gets to fall quiet after the host program has ended.");
 }
@@ -108,8 +111,8 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   Digest digest_;
   PartitionServices services_;
   Inbox inbox_;
-  std::vector<Packet> arriving_;  // Heap, earliest first.
-  std::vector<Packet> leaving_;   // Of this window.
+  std::vector<Packet> arriving_;          // Heap, earliest first.
+  std::vector<Packet> leaving_;           // Of this window.
   std::array<uint64_t, 256> sequence_{};  // Next of each destination.
   std::array<PacketSink*, 256> sinks_{};
   std::vector<Member> members_;

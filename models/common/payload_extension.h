@@ -43,7 +43,11 @@ enum class Operation : uint8_t {
 enum class AtomicOp : uint8_t { swap, add, and_, or_, xor_, min, max, minu, maxu };
 
 // How the allocation behind the address is cached.
-enum class AllocationClass : uint8_t { cached, streaming, uncached };  // streaming: reads and writes pass the L2.
+enum class AllocationClass : uint8_t {
+  cached,
+  streaming,
+  uncached
+};  // streaming: reads and writes pass the L2.
 
 enum class Scope : uint8_t { work_group, device, system };
 
@@ -56,10 +60,11 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   // Requester.
   Engine engine = Engine::test;
   uint8_t gpu = 0;
-  uint16_t unit = 0;      // Compute unit, hart, link or DMA queue.
-  uint32_t wg_id = 0;     // Linear output-tile index; valid if `tracked`, diagnostic otherwise.
+  uint16_t unit = 0;   // Compute unit, hart, link or DMA queue.
+  uint32_t wg_id = 0;  // Linear output-tile index; valid if `tracked`, diagnostic otherwise.
   uint8_t wf_id = 0;
-  bool tracked = false;   // Counted by the Tracker when it is enqueued (tagged update or store, T3-TRK-10).
+  bool tracked =
+      false;  // Counted by the Tracker when it is enqueued (tagged update or store, T3-TRK-10).
 
   Operation operation = Operation::read;
   Stream stream = Stream::compute;
@@ -68,7 +73,8 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   AllocationClass allocation = AllocationClass::cached;
   AtomicOp atomic_op = AtomicOp::add;
   TrafficClass traffic = TrafficClass::other;  // On whose account DRAM bytes are booked.
-  bool tags_only = false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
+  bool tags_only =
+      false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
 
   // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first at the payload's
   // address; data_ptr holds them densely. rows = 1 is a plain contiguous access.
@@ -76,7 +82,7 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;
 
-  uint64_t cookie = 0;    // The initiator's own; targets leave it alone.
+  uint64_t cookie = 0;  // The initiator's own; targets leave it alone.
 };
 
 }  // namespace stretto

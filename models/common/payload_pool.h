@@ -39,7 +39,9 @@ class PayloadPool final : public tlm::tlm_mm_interface {
     payload->extension.rows = 1;
     return *payload;
   }
-  void free(tlm::tlm_generic_payload* payload) override { free_.push_back(static_cast<PooledPayload*>(payload)); }
+  void free(tlm::tlm_generic_payload* payload) override {
+    free_.push_back(static_cast<PooledPayload*>(payload));
+  }
   size_t outstanding() const { return size_ - free_.size(); }
 
  private:
@@ -62,11 +64,14 @@ class PayloadPool final : public tlm::tlm_mm_interface {
 // The extension of any payload on a memory-side socket; null if the sender attached none (a protocol error).
 // One of a pool has it beside itself, which saves the look into the payload's list.
 inline StrettoExtension* extension_of(tlm::tlm_generic_payload& payload) {
-  if (typeid(payload) == typeid(PooledPayload)) return &static_cast<PooledPayload&>(payload).extension;
+  if (typeid(payload) == typeid(PooledPayload))
+    return &static_cast<PooledPayload&>(payload).extension;
   return payload.get_extension<StrettoExtension>();
 }
 
-inline sc_core::sc_time delay_of(Time femtoseconds) { return sc_core::sc_time::from_value(femtoseconds); }
+inline sc_core::sc_time delay_of(Time femtoseconds) {
+  return sc_core::sc_time::from_value(femtoseconds);
+}
 inline Time time_of(const sc_core::sc_time& delay) { return delay.value(); }
 
 }  // namespace stretto

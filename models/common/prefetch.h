@@ -10,7 +10,8 @@ namespace stretto {
 
 inline void prefetch_line(const void* line) {
   __builtin_prefetch(line, 1, 2);
-  asm volatile("");  // GCC takes a function that only prefetches for one without effects, and drops its calls.
+  asm volatile(
+      "");  // GCC takes a function that only prefetches for one without effects, and drops its calls.
 }
 
 inline void prefetch_lines(const void* from, size_t bytes) {

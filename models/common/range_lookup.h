@@ -18,8 +18,8 @@ struct RangeEntry {
   uint64_t row_bytes = 0;  // 1..2^40.
   uint32_t rows = 0;       // 0 = entry not in use.
   RangeKind kind = RangeKind::local;
-  bool update = false;     // Operation for tagged stores (and of its DMA): update instead of store.
-  bool tracked = false;    // Tagged stores and arriving updates are counted by the Tracker.
+  bool update = false;   // Operation for tagged stores (and of its DMA): update instead of store.
+  bool tracked = false;  // Tagged stores and arriving updates are counted by the Tracker.
   AllocationClass allocation = AllocationClass::cached;
   uint64_t peer_base = 0;  // 48-bit address that `base` becomes in the peer (remote, dma).
 };

@@ -26,7 +26,8 @@ class RegisterFile {
   template <size_t kSize>
   explicit RegisterFile(const RegisterInfo (&table)[kSize]) {
     uint32_t end = 0;
-    for (const RegisterInfo& info : table) end = std::max(end, info.offset + (info.count - 1) * info.stride + 8);
+    for (const RegisterInfo& info : table)
+      end = std::max(end, info.offset + (info.count - 1) * info.stride + 8);
     places_.resize(end / 8);
     values_.resize(end / 8);
     for (const RegisterInfo& info : table) {
@@ -48,7 +49,8 @@ class RegisterFile {
   // Decodes one access. Sets the response; returns the place if device code has to act, else no place.
   Place decode(tlm::tlm_generic_payload& payload) const {
     const Place place = find(payload.get_address());
-    const bool ok = place.info != nullptr && payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
+    const bool ok = place.info != nullptr && payload.get_data_length() == 8 &&
+                    payload.get_byte_enable_ptr() == nullptr;
     payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return ok ? place : Place{};
   }

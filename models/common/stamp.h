@@ -30,7 +30,8 @@ inline uint32_t stamp_from_key(uint32_t row_key, uint32_t column, uint32_t limit
 }
 
 // REQUIRES: 1 <= limit <= 2048.
-inline uint32_t stamp_value(uint64_t seed, uint32_t gpu, uint32_t row, uint32_t column, uint32_t limit) {
+inline uint32_t stamp_value(uint64_t seed, uint32_t gpu, uint32_t row, uint32_t column,
+                            uint32_t limit) {
   return stamp_from_key(stamp_row_key(seed, gpu, row), column, limit);
 }
 
@@ -40,12 +41,13 @@ inline uint16_t fp16_from_whole(uint32_t value) {
   return static_cast<uint16_t>((bits - (112u << 23)) >> 13);
 }
 inline uint16_t bf16_from_whole(uint32_t value) {
-  return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(value))) >> 16);
+  return static_cast<uint16_t>(
+      std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(value))) >> 16);
 }
 
 // The values of columns [column, column + count) of one row, as FP16.
-inline void stamp_row_fp16(uint64_t seed, uint32_t gpu, uint32_t row, uint32_t column, size_t count, uint32_t limit,
-                           uint16_t* out) {
+inline void stamp_row_fp16(uint64_t seed, uint32_t gpu, uint32_t row, uint32_t column, size_t count,
+                           uint32_t limit, uint16_t* out) {
   const uint32_t key = stamp_row_key(seed, gpu, row);
   for (size_t i = 0; i < count; ++i) {
     out[i] = fp16_from_whole(stamp_from_key(key, column + static_cast<uint32_t>(i), limit));

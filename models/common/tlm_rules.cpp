@@ -38,9 +38,7 @@ bool reads(Operation operation) {
   return operation == Operation::read || operation == Operation::locked_read;
 }
 
-std::string name_of(const tlm::tlm_phase& phase) {
-  return phase.get_name();
-}
+std::string name_of(const tlm::tlm_phase& phase) { return phase.get_name(); }
 
 }  // namespace
 

@@ -74,10 +74,13 @@ Cp::~Cp() = default;
 
 void Cp::load(std::shared_ptr<const ElfImage> image) {
   assert(image_ == nullptr);
-  const std::string allowed = "allowed is the SRAM of the command processor, " + hex(STRETTO_SRAM_BASE) + ".." +
+  const std::string allowed = "allowed is the SRAM of the command processor, " +
+                              hex(STRETTO_SRAM_BASE) + ".." +
                               hex(STRETTO_SRAM_BASE + uint64_t{STRETTO_SRAM_BYTES} - 1);
   if (image->position_independent()) {
-    throw UserError(image->path() + ": is a position-independent kernel; firmware is linked at fixed addresses; " + allowed);
+    throw UserError(image->path() +
+                    ": is a position-independent kernel; firmware is linked at fixed addresses; " +
+                    allowed);
   }
   for (const ElfImage::Segment& segment : image->segments()) {
     for (const uint64_t address : {segment.address, segment.load_address}) {
@@ -89,10 +92,12 @@ void Cp::load(std::shared_ptr<const ElfImage> image) {
     }
   }
   if (!in_sram(image->entry(), 2) || image->entry() % 2 != 0) {
-    throw UserError(image->path() + ": entry " + hex(image->entry()) + " is out of place; " + allowed);
+    throw UserError(image->path() + ": entry " + hex(image->entry()) + " is out of place; " +
+                    allowed);
   }
   for (const ElfImage::Segment& segment : image->segments()) {
-    std::copy(segment.data.begin(), segment.data.end(), sram_.get() + (segment.load_address - STRETTO_SRAM_BASE));
+    std::copy(segment.data.begin(), segment.data.end(),
+              sram_.get() + (segment.load_address - STRETTO_SRAM_BASE));
   }
   image_ = std::move(image);
   const uint64_t tohost = image_->symbol("tohost").value_or(HartPort::kNoAddress);
@@ -130,7 +135,9 @@ void Cp::on_event(uint64_t tag) {
   if (payload.has_mm()) payload.release();
 }
 
-void Cp::set_interrupt(unsigned hart, unsigned number, bool level) { harts_[hart]->set_interrupt(number, level); }
+void Cp::set_interrupt(unsigned hart, unsigned number, bool level) {
+  harts_[hart]->set_interrupt(number, level);
+}
 
 void Cp::set_timer(unsigned hart, Time fires) { harts_[hart]->set_timer(fires); }
 
@@ -161,7 +168,8 @@ void Cp::send(PooledPayload& payload) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const tlm::tlm_sync_enum status = mem->nb_transport_fw(payload, phase, delay);
-  const bool answered = status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP);
+  const bool answered =
+      status == tlm::TLM_COMPLETED || (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP);
   if (answered) harts_[payload.extension.unit]->answer(payload, time_of(delay));
 }
 
@@ -173,19 +181,23 @@ tlm::tlm_sync_enum Cp::on_memory_answer(tlm::tlm_generic_payload& payload, tlm::
   return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum Cp::on_doorbell(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Cp::on_doorbell(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                   sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;  // END_RESP
   if (payload.has_mm()) payload.acquire();
   const Time at = services_.queue->now() + time_of(delay);
-  const auto after = std::upper_bound(ringing_.begin(), ringing_.end(), at,
-                                      [](Time time, const Ringing& other) { return time < other.at; });
+  const auto after =
+      std::upper_bound(ringing_.begin(), ringing_.end(), at,
+                       [](Time time, const Ringing& other) { return time < other.at; });
   ringing_.insert(after, {at, &payload});
   services_.queue->schedule(at, *this, kDoorbell);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
 }
 
-void Cp::doorbell_b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) { ring(payload); }
+void Cp::doorbell_b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  ring(payload);
+}
 
 void Cp::ring(tlm::tlm_generic_payload& payload) {
   const uint64_t offset = (payload.get_address() & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE;

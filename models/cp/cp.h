@@ -14,9 +14,9 @@
 #ifndef STRETTO_MODELS_CP_CP_H_
 #define STRETTO_MODELS_CP_CP_H_
 
-#include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <tlm>
 
 #include <cstdint>
 #include <cstdlib>
@@ -71,7 +71,9 @@ class Cp final : public sc_core::sc_module,
 
   uint64_t instructions() const;  // Of all harts.
   // What the console said last, without the end of line.
-  std::string last_words() const { return uart_.last_line().substr(0, uart_.last_line().find('\n')); }
+  std::string last_words() const {
+    return uart_.last_line().substr(0, uart_.last_line().find('\n'));
+  }
   const CpHart& hart(unsigned index) const { return *harts_.at(index); }
   std::string symbolize(uint64_t address) const override;
 
@@ -86,7 +88,8 @@ class Cp final : public sc_core::sc_module,
   enum Event : uint64_t { kHart, kDoorbell };
 
   void schedule(Time at, unsigned hart, uint64_t what) override;
-  bool bus_access(bool write, uint64_t address, uint8_t* data, unsigned bytes, Time& delay) override;
+  bool bus_access(bool write, uint64_t address, uint8_t* data, unsigned bytes,
+                  Time& delay) override;
   void send(PooledPayload& payload) override;
   void on_tohost(unsigned hart, uint64_t value) override;
   uint64_t mtime(Time at) const override { return clint_.mtime(at); }
@@ -94,8 +97,10 @@ class Cp final : public sc_core::sc_module,
   void set_timer(unsigned hart, Time fires) override;
   void on_event(uint64_t tag) override;
 
-  tlm::tlm_sync_enum on_memory_answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum on_doorbell(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum on_memory_answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                      sc_core::sc_time& delay);
+  tlm::tlm_sync_enum on_doorbell(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                 sc_core::sc_time& delay);
   void doorbell_b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void ring(tlm::tlm_generic_payload& payload);
 
@@ -113,7 +118,8 @@ class Cp final : public sc_core::sc_module,
   riscv::CodeCache code_;
   const RangeLookup* ranges_ = nullptr;
   std::vector<std::unique_ptr<CpHart>> harts_;
-  std::vector<Ringing> ringing_;  // Doorbell writes between BEGIN_REQ and BEGIN_RESP, in order of arrival.
+  std::vector<Ringing>
+      ringing_;  // Doorbell writes between BEGIN_REQ and BEGIN_RESP, in order of arrival.
   std::shared_ptr<const ElfImage> image_;
   std::function<void(uint64_t)> on_end_;
 };

@@ -7,9 +7,9 @@
 #ifndef STRETTO_MODELS_CP_CP_BUS_H_
 #define STRETTO_MODELS_CP_CP_BUS_H_
 
-#include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <tlm>
 
 #include <cstdint>
 #include <systemc>

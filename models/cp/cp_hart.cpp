@@ -43,10 +43,11 @@ CpHart::CpHart(unsigned hart, const CpSpec& spec, const Shared& shared, HartOwne
       owner_(owner),
       clock_(spec.mhz),
       quantum_cycles_(quantum_in_cycles(spec)),
-      port_({hart, shared.services->gpu, shared.sram, shared.reservations,
-             [this] { return owner_.mtime(local_time()); },
-             [this](riscv::Cause cause, uint64_t value, uint64_t pc) { on_trap(cause, value, pc); }},
-            spec.l1d_kib * 1024, spec.l1d_ways, spec.l1d_hit_cycles),
+      port_(
+          {hart, shared.services->gpu, shared.sram, shared.reservations,
+           [this] { return owner_.mtime(local_time()); },
+           [this](riscv::Cause cause, uint64_t value, uint64_t pc) { on_trap(cause, value, pc); }},
+          spec.l1d_kib * 1024, spec.l1d_ways, spec.l1d_hit_cycles),
       core_(port_, *shared.code, hart),
       slots_(spec.max_outstanding) {}
 
@@ -87,15 +88,17 @@ void CpHart::run() {
         shared_.services->digest->event(local_time(), kDigestWait, id_, core_.pc());
       }
       if (shared_.services->trace != nullptr) {
-        shared_.services->trace->span("gpu" + std::to_string(shared_.services->gpu) + "/cp/hart" + std::to_string(id_),
-                                      "run", awake_since_, local_time());
+        shared_.services->trace->span(
+            "gpu" + std::to_string(shared_.services->gpu) + "/cp/hart" + std::to_string(id_), "run",
+            awake_since_, local_time());
       }
       break;
     case StopReason::kPending:
       state_ = State::access;
       owner_.schedule(local_time(), id_, kAccess);
       break;
-    default: assert(false && "a machine-mode hart without custom instructions does not stop for this");
+    default:
+      assert(false && "a machine-mode hart without custom instructions does not stop for this");
   }
 }
 
@@ -107,7 +110,8 @@ void CpHart::check_tohost() {
 void CpHart::set_interrupt(unsigned number, bool level) {
   core_.set_interrupt(number, level);
   if (state_ != State::wfi || !core_.csrs().interrupt_pending()) return;
-  const uint64_t cycle = std::max(core_.cycles(), clock_.cycle_from(shared_.services->queue->now()));
+  const uint64_t cycle =
+      std::max(core_.cycles(), clock_.cycle_from(shared_.services->queue->now()));
   wfi_cycles_ += cycle - core_.cycles();
   core_.add_cycles(cycle - core_.cycles());
   state_ = State::running;
@@ -119,12 +123,13 @@ void CpHart::on_trap(riscv::Cause cause, uint64_t value, uint64_t pc) {
   const uint64_t base = core_.csrs().mtvec & ~uint64_t{3};
   const bool no_handler = base == 0;
   if (!no_handler && pc != base) return;
-  throw CheckError("gpu" + std::to_string(shared_.services->gpu) + " cp hart " + std::to_string(id_) + ": " +
-                   riscv::cause_name(cause) + " (mtval " + hex(value) + ") at pc " + hex(pc) + " <" +
-                   owner_.symbolize(pc) + ">, " +
-                   (no_handler ? "and no trap handler is set (mtvec = 0)"
-                               : "the first instruction of the trap handler; the trap before was at mepc " +
-                                     hex(core_.csrs().mepc) + " <" + owner_.symbolize(core_.csrs().mepc) + ">"));
+  throw CheckError(
+      "gpu" + std::to_string(shared_.services->gpu) + " cp hart " + std::to_string(id_) + ": " +
+      riscv::cause_name(cause) + " (mtval " + hex(value) + ") at pc " + hex(pc) + " <" +
+      owner_.symbolize(pc) + ">, " +
+      (no_handler ? "and no trap handler is set (mtvec = 0)"
+                  : "the first instruction of the trap handler; the trap before was at mepc " +
+                        hex(core_.csrs().mepc) + " <" + owner_.symbolize(core_.csrs().mepc) + ">"));
 }
 
 // Access
@@ -249,7 +254,9 @@ void CpHart::do_step(Step step) {
       enqueue(Operation::unlocking_write, request.address, request.bytes, &stored_);
       break;
     }
-    case Step::remote_write: enqueue(Operation::write, request.address, request.bytes, &request.value); break;
+    case Step::remote_write:
+      enqueue(Operation::write, request.address, request.bytes, &request.value);
+      break;
   }
 }
 
@@ -285,7 +292,8 @@ void CpHart::pump() {
     slot.data = transaction.data;
     PooledPayload& payload = pool_.acquire();
     slot.payload = &payload;
-    const bool write = transaction.operation == Operation::write || transaction.operation == Operation::unlocking_write;
+    const bool write = transaction.operation == Operation::write ||
+                       transaction.operation == Operation::unlocking_write;
     payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
     payload.set_address(transaction.address);
     payload.set_data_ptr(slot.data.data());
@@ -352,8 +360,9 @@ void CpHart::finish_access(Time at) {
   state_ = State::running;
   if (failed_) {
     ++faults_;
-    std::clog << "gpu" << +shared_.services->gpu << " cp hart " << id_ << ": access to " << hex(core_.pending().addr)
-              << " answered with an error, at pc " << hex(core_.pc()) << " <" << owner_.symbolize(core_.pc()) << ">\n";
+    std::clog << "gpu" << +shared_.services->gpu << " cp hart " << id_ << ": access to "
+              << hex(core_.pending().addr) << " answered with an error, at pc " << hex(core_.pc())
+              << " <" << owner_.symbolize(core_.pc()) << ">\n";
     busy([&] { core_.fail_access(); });
   } else {
     busy([&] { complete(); });
@@ -389,7 +398,8 @@ void CpHart::complete() {
         reserved_value_ = result_;
       }
       if (shared_.services->digest != nullptr) {
-        shared_.services->digest->event(local_time(), kDigestAtomic, request.address | uint64_t{id_} << 56, result_);
+        shared_.services->digest->event(local_time(), kDigestAtomic,
+                                        request.address | uint64_t{id_} << 56, result_);
       }
       core_.complete_amo(result_);
       break;
@@ -401,22 +411,30 @@ void CpHart::complete() {
 void CpHart::report(StatisticSink& sink) const {
   const std::string name = "hart" + std::to_string(id_) + ".";
   sink.add(name + "instructions", core_.instret(), "count", "Instructions retired.");
-  sink.add(name + "busy_cycles", busy_cycles_, "cycles", "Cycles in which the hart executed, L1 hits included.");
-  sink.add(name + "waiting_cycles", waiting_cycles_, "cycles", "Cycles stalled for memory or the peripheral bus.");
+  sink.add(name + "busy_cycles", busy_cycles_, "cycles",
+           "Cycles in which the hart executed, L1 hits included.");
+  sink.add(name + "waiting_cycles", waiting_cycles_, "cycles",
+           "Cycles stalled for memory or the peripheral bus.");
   sink.add(name + "wfi_cycles", wfi_cycles_, "cycles", "Cycles asleep in WFI that have ended.");
-  sink.add(name + "l1d_hits", port_.hits(), "count", "Loads and stores that hit in the L1 data cache.");
-  sink.add(name + "l1d_misses", misses_, "count", "Loads and stores that filled a line of the L1 data cache.");
-  sink.add(name + "l1d_write_backs", written_back_lines_, "count", "Lines written back, by replacement or release.");
+  sink.add(name + "l1d_hits", port_.hits(), "count",
+           "Loads and stores that hit in the L1 data cache.");
+  sink.add(name + "l1d_misses", misses_, "count",
+           "Loads and stores that filled a line of the L1 data cache.");
+  sink.add(name + "l1d_write_backs", written_back_lines_, "count",
+           "Lines written back, by replacement or release.");
   sink.add(name + "atomics", atomics_, "count", "LR, SC and AMO on GPU memory.");
   sink.add(name + "bus_reads", bus_reads_, "count", "Reads of device registers.");
   sink.add(name + "bus_writes", bus_writes_, "count", "Writes of device registers.");
   sink.add(name + "memory_read_bytes", read_bytes_, "bytes", "Bytes requested from the L2.");
-  sink.add(name + "memory_written_bytes", written_bytes_, "bytes", "Bytes written to the L2 or to other nodes.");
-  sink.add(name + "access_faults", faults_, "count", "Accesses that a device or the memory answered with an error.");
+  sink.add(name + "memory_written_bytes", written_bytes_, "bytes",
+           "Bytes written to the L2 or to other nodes.");
+  sink.add(name + "access_faults", faults_, "count",
+           "Accesses that a device or the memory answered with an error.");
 }
 
 void CpHart::audit(AuditSink& sink) const {
-  sink.equal("cp hart busy + waiting + idle = total", busy_cycles_ + waiting_cycles_ + wfi_cycles_, core_.cycles());
+  sink.equal("cp hart busy + waiting + idle = total", busy_cycles_ + waiting_cycles_ + wfi_cycles_,
+             core_.cycles());
   sink.equal("cp memory requests = answers + in flight", requests_, answers_ + outstanding_);
 }
 
@@ -432,8 +450,11 @@ std::string CpHart::waiting_on() const {
   }
   const HartPort::Request& request = port_.request();
   if (request.kind == Kind::kFence) return name + " waits for write-backs of a fence" + place;
-  const char* what = request.kind == Kind::kLoad ? "read " : request.kind == Kind::kStore ? "write " : "atomic ";
-  return name + " waits for " + (request.region == Region::bus ? "bus " : "memory ") + what + hex(request.address) + place;
+  const char* what = request.kind == Kind::kLoad    ? "read "
+                     : request.kind == Kind::kStore ? "write "
+                                                    : "atomic ";
+  return name + " waits for " + (request.region == Region::bus ? "bus " : "memory ") + what +
+         hex(request.address) + place;
 }
 
 }  // namespace stretto

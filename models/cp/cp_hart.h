@@ -35,7 +35,8 @@ class HartOwner {
   virtual ~HartOwner() = default;
   virtual void schedule(Time at, unsigned hart, uint64_t what) = 0;
   // Reads or writes `data`; false: no device there. `delay` is what the access takes.
-  virtual bool bus_access(bool write, uint64_t address, uint8_t* data, unsigned bytes, Time& delay) = 0;
+  virtual bool bus_access(bool write, uint64_t address, uint8_t* data, unsigned bytes,
+                          Time& delay) = 0;
   // Sends a request to the L2. The answer comes back through CpHart::answer().
   virtual void send(PooledPayload& payload) = 0;
   virtual void on_tohost(unsigned hart, uint64_t value) = 0;
@@ -63,7 +64,9 @@ class CpHart {
   void answer(PooledPayload& payload, Time delay);
 
   void set_interrupt(unsigned number, bool level);
-  void set_timer(Time fires) { timer_cycle_ = fires == kNever ? ~uint64_t{0} : clock_.cycle_from(fires); }
+  void set_timer(Time fires) {
+    timer_cycle_ = fires == kNever ? ~uint64_t{0} : clock_.cycle_from(fires);
+  }
   void set_tohost(uint64_t address) { port_.set_tohost(address), tohost_ = address; }
 
   const CpCore& core() const { return core_; }
@@ -75,7 +78,15 @@ class CpHart {
   enum class State : uint8_t { halted, running, access, memory, wfi };
   enum What : uint64_t { kRun, kAccess, kAnswer };
   enum class Step : uint8_t {
-    write_back_all, write_back_line, drop_all, drop_line, fill, read, locked_read, unlocking_write, remote_write
+    write_back_all,
+    write_back_line,
+    drop_all,
+    drop_line,
+    fill,
+    read,
+    locked_read,
+    unlocking_write,
+    remote_write
   };
   struct Transaction {
     Operation operation;
@@ -125,13 +136,13 @@ class CpHart {
   uint64_t tohost_ = HartPort::kNoAddress;
 
   // Of the access under way.
-  std::vector<Step> steps_;        // Planned by plan_access(), walked by next_step().
+  std::vector<Step> steps_;  // Planned by plan_access(), walked by next_step().
   size_t step_ = 0;
   std::deque<Transaction> queue_;  // Of the present step, not sent yet.
   unsigned outstanding_ = 0;
-  bool failed_ = false;            // A transaction was answered with an error.
-  uint64_t result_ = 0;            // Of read and locked_read: the old value.
-  uint64_t stored_ = 0;            // For unlocking_write.
+  bool failed_ = false;  // A transaction was answered with an error.
+  uint64_t result_ = 0;  // Of read and locked_read: the old value.
+  uint64_t stored_ = 0;  // For unlocking_write.
   std::vector<Slot> slots_;
   PayloadPool pool_;
 
@@ -140,7 +151,7 @@ class CpHart {
   uint64_t reserved_address_ = 0;
   uint64_t reserved_value_ = 0;
 
-  Time awake_since_ = 0;        // For the timeline.
+  Time awake_since_ = 0;  // For the timeline.
   uint64_t busy_cycles_ = 0;
   uint64_t waiting_cycles_ = 0;
   uint64_t wfi_cycles_ = 0;

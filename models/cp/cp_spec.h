@@ -33,20 +33,28 @@ struct CpSpec {
 inline void describe(CpSpec& spec, ParameterSet& set) {
   set.number("harts", spec.harts, 1, kMaxCpHarts, "RISC-V harts of the command processor.");
   set.number("mhz", spec.mhz, 1, 10'000, "Clock of the harts, their L1s and the SRAM, MHz.");
-  set.number("timer_mhz", spec.timer_mhz, 1, 10'000, "Rate at which mtime counts, MHz; 1000 makes it nanoseconds.");
+  set.number("timer_mhz", spec.timer_mhz, 1, 10'000,
+             "Rate at which mtime counts, MHz; 1000 makes it nanoseconds.");
   set.number("quantum_ns", spec.quantum_ns, 1, 100'000,
-             "How far a hart runs ahead of the calendar over registers, SRAM and L1 hits, at one instruction a cycle; "
+             "How far a hart runs ahead of the calendar over registers, SRAM and L1 hits, at one "
+             "instruction a cycle; "
              "longer is faster on the host and delays interrupts of a running hart.");
   set.number("l1d_kib", spec.l1d_kib, 1, 1024, "Data cache of a hart (GPU memory only), KiB.");
-  set.number("l1d_ways", spec.l1d_ways, 1, 64, "Associativity of the L1 data cache; lines have 64 bytes.");
-  set.number("l1d_hit_cycles", spec.l1d_hit_cycles, 1, 100, "Load-to-use time of an L1 data hit, CP cycles.");
+  set.number("l1d_ways", spec.l1d_ways, 1, 64,
+             "Associativity of the L1 data cache; lines have 64 bytes.");
+  set.number("l1d_hit_cycles", spec.l1d_hit_cycles, 1, 100,
+             "Load-to-use time of an L1 data hit, CP cycles.");
   set.number("bus_cycles", spec.bus_cycles, 0, 10'000,
-             "CP cycles that one access crosses the peripheral bus, both ways, beside what the device takes.");
-  set.number("max_outstanding", spec.max_outstanding, 1, 64,
-             "Memory transactions of one hart in flight; only write-backs of a release come close to it.");
-  set.text("uart", spec.uart, "Where the console goes: stdout, none, or a file (with .N appended for GPU N > 0).");
+             "CP cycles that one access crosses the peripheral bus, both ways, beside what the "
+             "device takes.");
+  set.number(
+      "max_outstanding", spec.max_outstanding, 1, 64,
+      "Memory transactions of one hart in flight; only write-backs of a release come close to it.");
+  set.text("uart", spec.uart,
+           "Where the console goes: stdout, none, or a file (with .N appended for GPU N > 0).");
   for (const riscv::CostField& field : riscv::cost_fields()) {
-    set.number(std::string("cost_") + field.name, spec.cost.*field.member, 1, riscv::kMaxCostCycles, field.sentence);
+    set.number(std::string("cost_") + field.name, spec.cost.*field.member, 1, riscv::kMaxCostCycles,
+               field.sentence);
   }
 }
 

@@ -33,7 +33,8 @@ Region HartPort::region_of(uint64_t address, unsigned bytes) const {
 
 MemStatus HartPort::start(Kind kind, uint64_t address, unsigned bytes, uint64_t value) {
   const Region region = region_of(address, bytes);
-  if (region == Region::nothing || (region == Region::remote && kind == Kind::kLoad)) return MemStatus::kFault;
+  if (region == Region::nothing || (region == Region::remote && kind == Kind::kLoad))
+    return MemStatus::kFault;
   const bool aligned = address % bytes == 0;
   const bool in_one_line = address % L1Cache::kLineBytes + bytes <= L1Cache::kLineBytes;
   if (region == Region::memory ? !in_one_line : !aligned) return MemStatus::kMisaligned;
@@ -46,7 +47,8 @@ MemStatus HartPort::start(Kind kind, uint64_t address, unsigned bytes, uint64_t 
   return MemStatus::kPending;
 }
 
-MemStatus HartPort::amo(const riscv::AmoRequest& request, uint64_t& result, uint64_t& extra_cycles) {
+MemStatus HartPort::amo(const riscv::AmoRequest& request, uint64_t& result,
+                        uint64_t& extra_cycles) {
   const Region region = region_of(request.addr, request.size_bytes);
   if (region == Region::memory) {
     request_ = {};

@@ -43,7 +43,7 @@ class HartPort {
     Region region = Region::nothing;
     uint64_t address = 0;
     unsigned bytes = 0;
-    uint64_t value = 0;           // Of a store.
+    uint64_t value = 0;  // Of a store.
     riscv::AmoRequest amo{};
     riscv::FenceRequest fence{};
   };
@@ -52,13 +52,14 @@ class HartPort {
   struct Surroundings {
     unsigned hart = 0;
     uint8_t gpu = 0;
-    uint8_t* sram = nullptr;      // STRETTO_SRAM_BYTES
+    uint8_t* sram = nullptr;                        // STRETTO_SRAM_BYTES
     riscv::ReservationSet* reservations = nullptr;  // On SRAM, of all harts.
     std::function<uint64_t()> mtime;                // At the hart's local time.
     std::function<void(riscv::Cause, uint64_t value, uint64_t pc)> on_trap;
   };
 
-  HartPort(const Surroundings& surroundings, uint32_t l1_bytes, uint32_t l1_ways, uint32_t l1_hit_cycles)
+  HartPort(const Surroundings& surroundings, uint32_t l1_bytes, uint32_t l1_ways,
+           uint32_t l1_hit_cycles)
       : around_(surroundings),
         sram_(surroundings.sram),
         cache_(l1_bytes, l1_ways),
@@ -116,10 +117,14 @@ class HartPort {
   riscv::MemStatus fence(const riscv::FenceRequest& request, uint64_t& extra_cycles);
   bool csr_read(uint32_t csr, uint64_t& value);
   bool csr_write(uint32_t, uint64_t) { return false; }
-  void on_trap(riscv::Cause cause, uint64_t value, uint64_t pc) { around_.on_trap(cause, value, pc); }
+  void on_trap(riscv::Cause cause, uint64_t value, uint64_t pc) {
+    around_.on_trap(cause, value, pc);
+  }
 
   // `bytes` bits from bit `in_line`.
-  static uint64_t byte_mask(uint64_t in_line, unsigned bytes) { return ((uint64_t{1} << bytes) - 1) << in_line; }
+  static uint64_t byte_mask(uint64_t in_line, unsigned bytes) {
+    return ((uint64_t{1} << bytes) - 1) << in_line;
+  }
   Region region_of(uint64_t address, unsigned bytes) const;
 
   const Request& request() const { return request_; }
@@ -130,7 +135,8 @@ class HartPort {
   void set_tohost(uint64_t address) { tohost_ = address; }
 
  private:
-  riscv::MemStatus start(riscv::PendingAccess::Kind kind, uint64_t address, unsigned bytes, uint64_t value);
+  riscv::MemStatus start(riscv::PendingAccess::Kind kind, uint64_t address, unsigned bytes,
+                         uint64_t value);
 
   Surroundings around_;
   uint8_t* const sram_;

@@ -65,10 +65,10 @@ class L1Cache {
 
   uint32_t ways_;
   uint64_t set_mask_;
-  std::vector<uint64_t> tags_;     // Line of each slot; a set's slots are adjacent.
-  std::vector<uint64_t> stamps_;   // Time of last use that was not a repetition.
-  std::vector<uint64_t> dirty_;    // One bit a byte.
-  std::vector<uint32_t> recent_;   // Most recently used slot of each set.
+  std::vector<uint64_t> tags_;    // Line of each slot; a set's slots are adjacent.
+  std::vector<uint64_t> stamps_;  // Time of last use that was not a repetition.
+  std::vector<uint64_t> dirty_;   // One bit a byte.
+  std::vector<uint32_t> recent_;  // Most recently used slot of each set.
   std::vector<uint8_t> bytes_;
   uint64_t clock_ = 0;
   uint32_t dirty_lines_ = 0;

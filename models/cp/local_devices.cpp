@@ -19,8 +19,8 @@ namespace stretto {
 
 // CLINT
 
-Clint::Clint(const sc_core::sc_module_name& name, EventQueue& queue, uint32_t timer_mhz, unsigned harts,
-             HartInterrupts& interrupts)
+Clint::Clint(const sc_core::sc_module_name& name, EventQueue& queue, uint32_t timer_mhz,
+             unsigned harts, HartInterrupts& interrupts)
     : RegisterBank(name, kClintRegisters),
       EventHandler(queue),
       queue_(queue),
@@ -68,7 +68,8 @@ void Clint::update(unsigned hart) {
 
 // Interrupt controller
 
-Intc::Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node, HartInterrupts& interrupts)
+Intc::Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node,
+           HartInterrupts& interrupts)
     : RegisterBank(name, kIntcRegisters), interrupts_(interrupts), harts_(harts) {
   set_value(INTC_NODE_OFFSET, node);
 }
@@ -104,7 +105,8 @@ uint64_t Intc::on_read(const RegisterInfo& info, uint32_t index, uint64_t value)
 }
 
 void Intc::on_write(const RegisterInfo& info, uint32_t, uint64_t, uint64_t written) {
-  if (info.offset == INTC_CLAIM_OFFSET && written < STRETTO_IRQ_COUNT) claimed_ &= ~(uint64_t{1} << written);
+  if (info.offset == INTC_CLAIM_OFFSET && written < STRETTO_IRQ_COUNT)
+    claimed_ &= ~(uint64_t{1} << written);
   update();
 }
 
@@ -127,16 +129,19 @@ void Doorbells::on_write(const RegisterInfo& info, uint32_t, uint64_t value, uin
 
 // UART
 
-Uart::Uart(const sc_core::sc_module_name& name, const std::string& where) : RegisterBank(name, kUartRegisters) {
+Uart::Uart(const sc_core::sc_module_name& name, const std::string& where)
+    : RegisterBank(name, kUartRegisters) {
   if (where == "none") return;
   if (where == "stdout") {
     file_ = stdout;
     return;
   }
   // Without O_NONBLOCK the open of a pipe waits until somebody reads from it.
-  const int descriptor = open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
+  const int descriptor =
+      open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
   if (descriptor >= 0) file_ = fdopen(descriptor, "w");
-  if (file_ == nullptr) throw UserError("cp.uart: cannot write " + where + ": " + std::strerror(errno));
+  if (file_ == nullptr)
+    throw UserError("cp.uart: cannot write " + where + ": " + std::strerror(errno));
 }
 
 Uart::~Uart() {

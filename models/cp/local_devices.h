@@ -35,7 +35,8 @@ class Clint final : public RegisterBank, private EventHandler {
 
  private:
   uint64_t on_read(const RegisterInfo& info, uint32_t index, uint64_t value) override;
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
+                uint64_t written) override;
   void on_event(uint64_t tag) override;
   void update(unsigned hart);
 
@@ -43,18 +44,21 @@ class Clint final : public RegisterBank, private EventHandler {
   ClockDomain clock_;
   HartInterrupts& interrupts_;
   unsigned harts_;
-  uint64_t offset_ = 0;                 // What software added by writing mtime.
-  std::vector<uint64_t> generation_;    // Events of an older one are of an mtimecmp that was replaced.
+  uint64_t offset_ = 0;  // What software added by writing mtime.
+  std::vector<uint64_t>
+      generation_;  // Events of an older one are of an mtimecmp that was replaced.
 };
 
 class Intc final : public RegisterBank, public InterruptLine {
  public:
-  Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node, HartInterrupts& interrupts);
+  Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node,
+       HartInterrupts& interrupts);
   void set(unsigned line, bool level) override;
 
  private:
   uint64_t on_read(const RegisterInfo& info, uint32_t index, uint64_t value) override;
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
+                uint64_t written) override;
   uint64_t active(unsigned hart) const;
   void update();
 
@@ -72,7 +76,8 @@ class Doorbells final : public RegisterBank {
   uint64_t rings() const { return rings_; }
 
  private:
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
+                uint64_t written) override;
 
   InterruptLine& line_;
   uint64_t rings_ = 0;
@@ -89,7 +94,8 @@ class Uart final : public RegisterBank {
   const std::string& last_line() const { return last_line_; }
 
  private:
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) override;
+  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
+                uint64_t written) override;
 
   std::FILE* file_ = nullptr;  // Null: none.
   std::string line_;

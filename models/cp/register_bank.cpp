@@ -8,7 +8,8 @@
 
 namespace stretto {
 
-RegisterBank::RegisterBank(const sc_core::sc_module_name& name, const RegisterInfo* table, size_t size)
+RegisterBank::RegisterBank(const sc_core::sc_module_name& name, const RegisterInfo* table,
+                           size_t size)
     : sc_core::sc_module(name), csr("csr") {
   csr.register_b_transport(this, &RegisterBank::b_transport);
   for (const RegisterInfo* info = table; info != table + size; ++info) {
@@ -21,8 +22,9 @@ RegisterBank::RegisterBank(const sc_core::sc_module_name& name, const RegisterIn
 }
 
 const RegisterBank::Register* RegisterBank::at(uint64_t offset) const {
-  const auto after = std::upper_bound(registers_.begin(), registers_.end(), offset,
-                                      [](uint64_t wanted, const Register& r) { return wanted < r.offset; });
+  const auto after =
+      std::upper_bound(registers_.begin(), registers_.end(), offset,
+                       [](uint64_t wanted, const Register& r) { return wanted < r.offset; });
   return after == registers_.begin() ? nullptr : &*(after - 1);
 }
 

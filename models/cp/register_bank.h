@@ -7,8 +7,8 @@
 #ifndef STRETTO_MODELS_CP_REGISTER_BANK_H_
 #define STRETTO_MODELS_CP_REGISTER_BANK_H_
 
-#include <tlm>
 #include <tlm_utils/simple_target_socket.h>
+#include <tlm>
 
 #include <cstdint>
 #include <systemc>
@@ -28,9 +28,12 @@ class RegisterBank : public sc_core::sc_module {
       : RegisterBank(name, table, kSize) {}
 
   // `value` is what the bank holds; returns what the reader gets.
-  virtual uint64_t on_read(const RegisterInfo&, uint32_t /*index*/, uint64_t value) { return value; }
+  virtual uint64_t on_read(const RegisterInfo&, uint32_t /*index*/, uint64_t value) {
+    return value;
+  }
   // `value` is what the bank holds after the write, by the register's access; `written` what came in.
-  virtual void on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t written) = 0;
+  virtual void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
+                        uint64_t written) = 0;
 
   uint64_t value(uint32_t offset) const;
   void set_value(uint32_t offset, uint64_t value);

@@ -59,8 +59,8 @@ class CommandTable {
     uint32_t m = 0, n = 0, tile_m = 0, tile_n = 0, tiles_n = 0;
     uint32_t wavefronts = 0, wavefront_rows = 0, block_tiles = 1;
     uint32_t triggered = 0, sent = 0, total = 0;
-    std::vector<bool> seen;              // By tile number.
-    std::vector<uint16_t> block_left;    // By block; empty if block_tiles == 1.
+    std::vector<bool> seen;            // By tile number.
+    std::vector<uint16_t> block_left;  // By block; empty if block_tiles == 1.
 
     bool done() const { return triggered == total && (!transfers || sent == total); }
   };
@@ -75,7 +75,8 @@ class CommandTable {
   // Appends the tiles of a region that is ready. Once after arm().
   void take_ready(unsigned index, std::vector<TileTransfer>& ready);
   // Appends to `ready` what may be sent now. `start` gets the address of the tile's first element.
-  Trigger trigger(uint32_t wg_id, uint8_t wf_id, std::vector<TileTransfer>& ready, unsigned& region, uint64_t& start);
+  Trigger trigger(uint32_t wg_id, uint8_t wf_id, std::vector<TileTransfer>& ready, unsigned& region,
+                  uint64_t& start);
   // A tile of this region has been handed to the link.
   void sent(unsigned region) { ++regions_[region].sent; }
 
@@ -89,7 +90,8 @@ class CommandTable {
   bool allowed(const Region& region) const;
   static uint32_t rows_of(const Region& region, uint32_t wg_id, uint32_t wf_id);
   static TileTransfer transfer_of(const Region& region, uint32_t wg_id, uint32_t wf_id);
-  void append(unsigned index, uint32_t first_tile, uint32_t end_tile, std::vector<TileTransfer>& ready) const;
+  void append(unsigned index, uint32_t first_tile, uint32_t end_tile,
+              std::vector<TileTransfer>& ready) const;
 
   const uint8_t node_;
   std::vector<Region> regions_;

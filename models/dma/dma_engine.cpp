@@ -7,26 +7,31 @@
 
 #include "models/fabric/link_spec.h"
 #include "sw/include/formats/address_map.h"
-#include "sw/include/regs/field.h"
 #include "sw/include/regs/dma_bank.h"
 #include "sw/include/regs/dma_regs.h"
+#include "sw/include/regs/field.h"
 
 namespace stretto {
 namespace {
 
 // Event tags: kind in the top bits.
 constexpr uint64_t kPump = 0;
-constexpr uint64_t kTransfer = uint64_t{1} << 62;  // Low bits: the transfer whose answers are all in.
-constexpr uint64_t kFill = uint64_t{2} << 62;      // A piece of a fill is done: descriptor in [61:32], bytes below.
+constexpr uint64_t kTransfer = uint64_t{1}
+                               << 62;  // Low bits: the transfer whose answers are all in.
+constexpr uint64_t kFill = uint64_t{2}
+                           << 62;  // A piece of a fill is done: descriptor in [61:32], bytes below.
 constexpr uint64_t kKindMask = uint64_t{3} << 62;
-constexpr uint64_t kIdMask = 0x3FFF'FFFF;       // What a tag holds of a descriptor's id.
-constexpr uint64_t kDirectId = 0x2000'0000;     // Set in the ids of direct transfers, clear in those of the queue.
+constexpr uint64_t kIdMask = 0x3FFF'FFFF;  // What a tag holds of a descriptor's id.
+constexpr uint64_t kDirectId =
+    0x2000'0000;  // Set in the ids of direct transfers, clear in those of the queue.
 
 constexpr uint32_t kEventTrigger = 0x50;  // Digest kinds.
 constexpr uint32_t kEventSent = 0x51;
 constexpr uint32_t kEventDescriptor = 0x52;
 
-uint64_t fill_tag(uint64_t descriptor, uint64_t bytes) { return kFill | (descriptor & (kDirectId - 1)) << 32 | bytes; }
+uint64_t fill_tag(uint64_t descriptor, uint64_t bytes) {
+  return kFill | (descriptor & (kDirectId - 1)) << 32 | bytes;
+}
 
 }  // namespace
 
@@ -44,16 +49,18 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, Partitio
   csr.register_b_transport(this, &DmaEngine::access_register);
   memory.register_nb_transport_bw(this, &DmaEngine::on_memory_response);
   egress.register_nb_transport_bw(this, &DmaEngine::on_egress_response);
-  registers_[DMA_CONTROL_OFFSET] = STRETTO_FIELD(
-      DMA_CONTROL_READ_PACING, spec.read_pacing == ReadPacing::link ? DMA_CONTROL_READ_PACING_LINK
-                                                                    : DMA_CONTROL_READ_PACING_UNTHROTTLED);
+  registers_[DMA_CONTROL_OFFSET] =
+      STRETTO_FIELD(DMA_CONTROL_READ_PACING, spec.read_pacing == ReadPacing::link
+                                                 ? DMA_CONTROL_READ_PACING_LINK
+                                                 : DMA_CONTROL_READ_PACING_UNTHROTTLED);
   registers_[DMA_IN_FLIGHT_LIMIT_OFFSET] = spec.in_flight_bytes;
 }
 
 bool DmaEngine::is_local(uint64_t address) const { return address >> STRETTO_NODE_SHIFT == node_; }
 
 bool DmaEngine::link_paced() const {
-  return STRETTO_FIELD_GET(registers_[DMA_CONTROL_OFFSET], DMA_CONTROL_READ_PACING) == DMA_CONTROL_READ_PACING_LINK;
+  return STRETTO_FIELD_GET(registers_[DMA_CONTROL_OFFSET], DMA_CONTROL_READ_PACING) ==
+         DMA_CONTROL_READ_PACING_LINK;
 }
 
 DmaEngine::Flow& DmaEngine::flow_to(uint64_t address) {
@@ -73,11 +80,13 @@ void DmaEngine::on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t addr
   scratch_.clear();
   unsigned region = 0;
   uint64_t start = 0;
-  const uint64_t info = STRETTO_FIELD(DMA_ERROR_INFO_WG_ID, wg_id) | STRETTO_FIELD(DMA_ERROR_INFO_WF_ID, wf_id);
+  const uint64_t info =
+      STRETTO_FIELD(DMA_ERROR_INFO_WG_ID, wg_id) | STRETTO_FIELD(DMA_ERROR_INFO_WF_ID, wf_id);
   switch (table_.trigger(wg_id, wf_id, scratch_, region, start)) {
     case CommandTable::Trigger::no_region: raise_error(DMA_ERROR_NO_REGION_MASK, info); return;
     case CommandTable::Trigger::repeated:
-      raise_error(DMA_ERROR_REPEATED_TRIGGER_MASK, info | STRETTO_FIELD(DMA_ERROR_INFO_INDEX, region));
+      raise_error(DMA_ERROR_REPEATED_TRIGGER_MASK,
+                  info | STRETTO_FIELD(DMA_ERROR_INFO_INDEX, region));
       return;
     case CommandTable::Trigger::taken: break;
   }
@@ -153,15 +162,18 @@ void DmaEngine::start_tiles(Flow& flow) {
 // Begins the next piece of a fill or copy if the limits allow it.
 bool DmaEngine::start_piece(Descriptor& descriptor) {
   if (services_.queue->now() < descriptor.not_before) return false;
-  const uint64_t bytes = std::min<uint64_t>(spec_.burst_bytes, descriptor.bytes - descriptor.issued);
+  const uint64_t bytes =
+      std::min<uint64_t>(spec_.burst_bytes, descriptor.bytes - descriptor.issued);
   const bool remote = descriptor.copy && !is_local(descriptor.destination);
   if (remote) {
     Flow& flow = flow_to(descriptor.destination);
     if (!flow.ready.empty()) return false;  // Tiles go first.
-    if (flow.in_flight != 0 && flow.in_flight + bytes > registers_[DMA_IN_FLIGHT_LIMIT_OFFSET]) return false;
+    if (flow.in_flight != 0 && flow.in_flight + bytes > registers_[DMA_IN_FLIGHT_LIMIT_OFFSET])
+      return false;
     flow.in_flight += bytes;
   } else {
-    if (local_outstanding_ != 0 && local_outstanding_ + bytes > spec_.local_outstanding_bytes) return false;
+    if (local_outstanding_ != 0 && local_outstanding_ + bytes > spec_.local_outstanding_bytes)
+      return false;
     local_outstanding_ += bytes;
   }
   const uint64_t offset = descriptor.issued;
@@ -188,10 +200,11 @@ bool DmaEngine::start_piece(Descriptor& descriptor) {
   return true;
 }
 
-PooledPayload& DmaEngine::make_payload(Operation operation, uint64_t address, uint8_t* data, uint32_t bytes,
-                                       TrafficClass traffic, uint64_t cookie) {
+PooledPayload& DmaEngine::make_payload(Operation operation, uint64_t address, uint8_t* data,
+                                       uint32_t bytes, TrafficClass traffic, uint64_t cookie) {
   PooledPayload& payload = pool_.acquire();
-  payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+  payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND
+                                                   : tlm::TLM_WRITE_COMMAND);
   payload.set_address(address);
   payload.set_data_ptr(data);
   payload.set_data_length(bytes);
@@ -212,8 +225,8 @@ PooledPayload& DmaEngine::make_payload(Operation operation, uint64_t address, ui
 void DmaEngine::issue_fill(Descriptor& descriptor, uint64_t bytes) {
   PooledPayload& payload =
       make_payload(Operation::fill, descriptor.destination + descriptor.issued,
-                   reinterpret_cast<uint8_t*>(&descriptor.pattern), static_cast<uint32_t>(bytes), descriptor.traffic,
-                   fill_tag(descriptor.id, bytes));
+                   reinterpret_cast<uint8_t*>(&descriptor.pattern), static_cast<uint32_t>(bytes),
+                   descriptor.traffic, fill_tag(descriptor.id, bytes));
   descriptor.issued += bytes;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -247,8 +260,9 @@ void DmaEngine::issue_reads(uint32_t index) {
   transfer.last = 0;
   counters_.bytes_read += transfer.bytes;
   for (uint32_t i = 0; i < requests; ++i) {
-    PooledPayload& payload = make_payload(Operation::read, tile.source + i * tile.pitch,
-                                          transfer.data.data() + uint64_t{i} * bytes, bytes, transfer.traffic, index);
+    PooledPayload& payload =
+        make_payload(Operation::read, tile.source + i * tile.pitch,
+                     transfer.data.data() + uint64_t{i} * bytes, bytes, transfer.traffic, index);
     payload.extension.wg_id = tile.wg_id;
     payload.extension.wf_id = tile.wf_id;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -267,8 +281,8 @@ void DmaEngine::issue_write(uint32_t index) {
   transfer.stage = Stage::write;
   transfer.answers_left = 1;
   transfer.last = 0;
-  PooledPayload& payload = make_payload(transfer.operation, tile.destination, transfer.data.data(), transfer.bytes,
-                                        transfer.traffic, index);
+  PooledPayload& payload = make_payload(transfer.operation, tile.destination, transfer.data.data(),
+                                        transfer.bytes, transfer.traffic, index);
   StrettoExtension& extension = payload.extension;
   extension.element = transfer.element;
   extension.tracked = transfer.tracked;
@@ -288,8 +302,8 @@ void DmaEngine::issue_write(uint32_t index) {
 
 // Answers, from inside the memory's or the router's event: only noted here.
 
-tlm::tlm_sync_enum DmaEngine::on_memory_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                                 sc_core::sc_time& delay) {
+tlm::tlm_sync_enum DmaEngine::on_memory_response(tlm::tlm_generic_payload& payload,
+                                                 tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   const uint64_t cookie = static_cast<PooledPayload&>(payload).extension.cookie;
   const bool ok = payload.is_response_ok();
@@ -310,8 +324,8 @@ tlm::tlm_sync_enum DmaEngine::on_memory_response(tlm::tlm_generic_payload& paylo
   return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum DmaEngine::on_egress_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                                 sc_core::sc_time& delay) {
+tlm::tlm_sync_enum DmaEngine::on_egress_response(tlm::tlm_generic_payload& payload,
+                                                 tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   const uint64_t cookie = static_cast<PooledPayload&>(payload).extension.cookie;
   const bool ok = payload.is_response_ok();
@@ -325,7 +339,8 @@ void DmaEngine::answered(uint32_t index, bool ok, Time at) {
   Transfer& transfer = *transfers_[index];
   transfer.failed = transfer.failed || !ok;
   transfer.last = std::max(transfer.last, at);
-  if (--transfer.answers_left == 0) services_.queue->schedule(transfer.last, *this, kTransfer | index);
+  if (--transfer.answers_left == 0)
+    services_.queue->schedule(transfer.last, *this, kTransfer | index);
 }
 
 void DmaEngine::on_event(uint64_t tag) {
@@ -369,15 +384,18 @@ void DmaEngine::complete(uint32_t index) {
     counters_.bytes_copied += transfer.bytes;
   }
   if (services_.digest != nullptr) {
-    services_.digest->event(now, kEventSent, tile.destination, uint64_t{tile.wg_id} << 32 | transfer.bytes);
+    services_.digest->event(now, kEventSent, tile.destination,
+                            uint64_t{tile.wg_id} << 32 | transfer.bytes);
   }
   if (services_.trace != nullptr) {
     services_.trace->span("gpu" + std::to_string(services_.gpu) + "/dma",
-                          transfer.of_copy ? "copy" : "tile " + std::to_string(tile.wg_id), transfer.begun, now);
+                          transfer.of_copy ? "copy" : "tile " + std::to_string(tile.wg_id),
+                          transfer.begun, now);
   }
   if (transfer.of_copy) {
     for (Descriptor& descriptor : direct_) {
-      if (descriptor.id == transfer.descriptor) descriptor.failed = descriptor.failed || transfer.failed;
+      if (descriptor.id == transfer.descriptor)
+        descriptor.failed = descriptor.failed || transfer.failed;
     }
     complete_bytes(transfer.descriptor & kIdMask, transfer.bytes);
   } else if (!transfer.failed) {
@@ -421,7 +439,8 @@ void DmaEngine::retire_descriptors() {
     retired_ = descriptor.id;
     interrupt = interrupt || descriptor.interrupt;
     if (services_.digest != nullptr) {
-      services_.digest->event(services_.queue->now(), kEventDescriptor, descriptor.id, descriptor.bytes);
+      services_.digest->event(services_.queue->now(), kEventDescriptor, descriptor.id,
+                              descriptor.bytes);
     }
     queue_.pop_front();
   }
@@ -448,7 +467,8 @@ void DmaEngine::update() {
   bool done = (registers_[DMA_QUEUE_STATUS_OFFSET] & DMA_QUEUE_STATUS_DONE_MASK) != 0 &&
               (registers_[DMA_IRQ_ENABLE_OFFSET] & DMA_IRQ_ENABLE_QUEUE_DONE_MASK) != 0;
   for (unsigned i = 0; i < DMA_REGION_DONE_COUNT; ++i) {
-    done = done || (registers_[DMA_REGION_DONE_OFFSET_AT(i)] & registers_[DMA_REGION_IRQ_ENABLE_OFFSET_AT(i)]) != 0;
+    done = done || (registers_[DMA_REGION_DONE_OFFSET_AT(i)] &
+                    registers_[DMA_REGION_IRQ_ENABLE_OFFSET_AT(i)]) != 0;
   }
   interrupts_->set(STRETTO_IRQ_DMA, done);
   interrupts_->set(STRETTO_IRQ_DMA_ERROR,
@@ -459,7 +479,8 @@ uint64_t DmaEngine::read_register(const RegisterFile::Place& place) const {
   switch (place.info->offset) {
     case DMA_QUEUE_PUSH_OFFSET: return 0;
     case DMA_QUEUE_STATUS_OFFSET:
-      return registers_[DMA_QUEUE_STATUS_OFFSET] | STRETTO_FIELD(DMA_QUEUE_STATUS_FREE, kQueueEntries - queue_.size());
+      return registers_[DMA_QUEUE_STATUS_OFFSET] |
+             STRETTO_FIELD(DMA_QUEUE_STATUS_FREE, kQueueEntries - queue_.size());
     case DMA_QUEUE_PUSHED_OFFSET: return pushed_;
     case DMA_QUEUE_COMPLETED_OFFSET: return retired_;
     case DMA_TRIGGERS_OFFSET: return counters_.triggers;
@@ -470,7 +491,8 @@ uint64_t DmaEngine::read_register(const RegisterFile::Place& place) const {
     case DMA_REGION_STATUS_OFFSET: {
       const CommandTable::Region& region = table_.region(place.index);
       return STRETTO_FIELD(DMA_REGION_STATUS_TRIGGERED, region.triggered) |
-             STRETTO_FIELD(DMA_REGION_STATUS_SENT, region.sent) | STRETTO_FIELD(DMA_REGION_STATUS_TOTAL, region.total);
+             STRETTO_FIELD(DMA_REGION_STATUS_SENT, region.sent) |
+             STRETTO_FIELD(DMA_REGION_STATUS_TOTAL, region.total);
     }
     default: return registers_[place.info->offset + place.index * place.info->stride];
   }
@@ -488,7 +510,9 @@ void DmaEngine::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_t
   value = value_after_write(*place.info, value, written);
   switch (place.info->offset) {
     case DMA_REGION_CONTROL_OFFSET: on_write_region_control(place.index, value); break;
-    case DMA_QUEUE_PUSH_OFFSET: on_write_queue_push(value, services_.queue->now() + time_of(delay)); break;
+    case DMA_QUEUE_PUSH_OFFSET:
+      on_write_queue_push(value, services_.queue->now() + time_of(delay));
+      break;
     case DMA_CONTROL_OFFSET:
     case DMA_IN_FLIGHT_LIMIT_OFFSET:
       services_.queue->schedule(services_.queue->now() + time_of(delay), *this, kPump);
@@ -538,8 +562,8 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
   descriptor.id = ++pushed_;
   descriptor.copy = STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_KIND) == DMA_QUEUE_PUSH_KIND_COPY;
   descriptor.interrupt = (value & DMA_QUEUE_PUSH_INTERRUPT_MASK) != 0;
-  const bool updates =
-      descriptor.copy && STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_OPERATION) == DMA_QUEUE_PUSH_OPERATION_UPDATE;
+  const bool updates = descriptor.copy && STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_OPERATION) ==
+                                              DMA_QUEUE_PUSH_OPERATION_UPDATE;
   descriptor.operation = updates ? Operation::update : Operation::write;
   const uint64_t element = STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_ELEMENT);
   descriptor.element = static_cast<ElementType>(element);
@@ -552,9 +576,11 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
 
   const unsigned granule = !descriptor.copy ? 8 : updates ? element_bytes(descriptor.element) : 1;
   const auto fits = [&](uint64_t address) {
-    return address % granule == 0 && (address & STRETTO_OFFSET_MASK) + descriptor.bytes <= STRETTO_GPU_MEMORY_LIMIT;
+    return address % granule == 0 &&
+           (address & STRETTO_OFFSET_MASK) + descriptor.bytes <= STRETTO_GPU_MEMORY_LIMIT;
   };
-  const bool good = descriptor.bytes != 0 && descriptor.bytes % granule == 0 && fits(descriptor.destination) &&
+  const bool good = descriptor.bytes != 0 && descriptor.bytes % granule == 0 &&
+                    fits(descriptor.destination) &&
                     (descriptor.copy ? is_local(descriptor.source) && fits(descriptor.source)
                                      : is_local(descriptor.destination)) &&
                     descriptor.destination >> STRETTO_NODE_SHIFT != STRETTO_NODE_LOCAL &&
@@ -572,27 +598,35 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
 
 void DmaEngine::report(StatisticSink& sink) const {
   sink.add("triggers", counters_.triggers, "count", "Triggers that hit a region.");
-  sink.add("mapped_tiles", counters_.mapped_tiles, "count", "Wavefront tiles of all regions that wait for triggers.");
-  sink.add("tiles_sent", counters_.tiles_sent, "count", "Wavefront tiles that were handed to a link.");
-  sink.add("bytes_read", counters_.bytes_read, "bytes", "Read for tiles and copies, from here or from peers.");
+  sink.add("mapped_tiles", counters_.mapped_tiles, "count",
+           "Wavefront tiles of all regions that wait for triggers.");
+  sink.add("tiles_sent", counters_.tiles_sent, "count",
+           "Wavefront tiles that were handed to a link.");
+  sink.add("bytes_read", counters_.bytes_read, "bytes",
+           "Read for tiles and copies, from here or from peers.");
   sink.add("bytes_sent", counters_.bytes_sent, "bytes", "Handed to links.");
   sink.add("bytes_filled", counters_.bytes_filled, "bytes", "Written by fills.");
-  sink.add("bytes_copied", counters_.bytes_copied, "bytes", "Written to the local memory by copies.");
+  sink.add("bytes_copied", counters_.bytes_copied, "bytes",
+           "Written to the local memory by copies.");
   sink.add("descriptors", pushed_, "count", "Fills and copies that were queued.");
-  sink.add("ready_high_water", counters_.ready_high_water, "count", "Most tiles that waited to be read.");
+  sink.add("ready_high_water", counters_.ready_high_water, "count",
+           "Most tiles that waited to be read.");
   sink.add("in_flight_high_water", counters_.in_flight_high_water, "bytes",
            "Most bytes for one destination in reading or waiting for the link.");
-  sink.add("transfer_time", counters_.transfer_time, "fs", "Sum over tiles, from the first read to the link.");
+  sink.add("transfer_time", counters_.transfer_time, "fs",
+           "Sum over tiles, from the first read to the link.");
 }
 
 void DmaEngine::audit(AuditSink& sink) const {
   sink.equal("triggers = DMA-mapped tiles", counters_.triggers, counters_.mapped_tiles);
-  sink.equal("tiles sent = tiles mapped to a peer", counters_.tiles_sent, counters_.mapped_transfers);
+  sink.equal("tiles sent = tiles mapped to a peer", counters_.tiles_sent,
+             counters_.mapped_transfers);
   sink.equal("DMA bytes read = bytes sent + bytes copied", counters_.bytes_read,
              counters_.bytes_sent + counters_.bytes_copied + counters_.bytes_failed);
   sink.equal("DMA bytes that failed = 0", counters_.bytes_failed, 0);
   sink.equal("trigger addresses that are not their tile's = 0", counters_.wrong_addresses, 0);
-  sink.equal("DMA transfers in flight = 0", transfers_.size() - free_transfers_.size() + queue_.size() + direct_.size(), 0);
+  sink.equal("DMA transfers in flight = 0",
+             transfers_.size() - free_transfers_.size() + queue_.size() + direct_.size(), 0);
 }
 
 std::vector<std::string> DmaEngine::waiting_on() const {
@@ -600,24 +634,28 @@ std::vector<std::string> DmaEngine::waiting_on() const {
   for (unsigned i = 0; i < kDmaRegions; ++i) {
     const CommandTable::Region& region = table_.region(i);
     if (!region.valid || region.done()) continue;
-    lines.push_back("region " + std::to_string(i) + " (wg " + std::to_string(region.first_wg) + ".." +
-                    std::to_string(region.first_wg + region.wg_count - 1) + "): " + std::to_string(region.triggered) +
-                    " of " + std::to_string(region.total) + " wavefront tiles triggered" +
+    lines.push_back("region " + std::to_string(i) + " (wg " + std::to_string(region.first_wg) +
+                    ".." + std::to_string(region.first_wg + region.wg_count - 1) +
+                    "): " + std::to_string(region.triggered) + " of " +
+                    std::to_string(region.total) + " wavefront tiles triggered" +
                     (region.transfers ? ", " + std::to_string(region.sent) + " sent" : ""));
   }
   for (const uint8_t node : flow_nodes_) {
     if (flows_[node]->in_flight == 0 && flows_[node]->ready.empty()) continue;
-    lines.push_back(std::to_string(flows_[node]->in_flight) + " B in flight to node " + std::to_string(node) + ", " +
-                    std::to_string(flows_[node]->ready.size()) + " tiles wait");
+    lines.push_back(std::to_string(flows_[node]->in_flight) + " B in flight to node " +
+                    std::to_string(node) + ", " + std::to_string(flows_[node]->ready.size()) +
+                    " tiles wait");
   }
   for (const Descriptor& descriptor : queue_) {
     lines.push_back((descriptor.copy ? "copy " : "fill ") + std::to_string(descriptor.id) + ": " +
-                    std::to_string(descriptor.completed) + " of " + std::to_string(descriptor.bytes) + " B done");
+                    std::to_string(descriptor.completed) + " of " +
+                    std::to_string(descriptor.bytes) + " B done");
   }
   for (const Descriptor& descriptor : direct_) {
     lines.push_back("transfer of a send request to node " +
                     std::to_string(descriptor.destination >> STRETTO_NODE_SHIFT) + ": " +
-                    std::to_string(descriptor.completed) + " of " + std::to_string(descriptor.bytes) + " B done");
+                    std::to_string(descriptor.completed) + " of " +
+                    std::to_string(descriptor.bytes) + " B done");
   }
   return lines;
 }

@@ -18,10 +18,10 @@
 #ifndef STRETTO_MODELS_DMA_DMA_ENGINE_H_
 #define STRETTO_MODELS_DMA_DMA_ENGINE_H_
 
-#include <systemc>
-#include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
 
 #include <array>
 #include <deque>
@@ -53,10 +53,14 @@ class DirectTransferClient {
   virtual void transfer_done(uint16_t tag, bool failed) = 0;
 };
 
-class DmaEngine final : public sc_core::sc_module, public Component, public TriggerSink, private EventHandler {
+class DmaEngine final : public sc_core::sc_module,
+                        public Component,
+                        public TriggerSink,
+                        private EventHandler {
  public:
-  tlm_utils::simple_target_socket_optional<DmaEngine> csr;                           // Registers of dma.yaml.
-  tlm_utils::simple_initiator_socket_optional<DmaEngine, 32, StrettoProtocol> memory;  // Peer side of the HBM.
+  tlm_utils::simple_target_socket_optional<DmaEngine> csr;  // Registers of dma.yaml.
+  tlm_utils::simple_initiator_socket_optional<DmaEngine, 32, StrettoProtocol>
+      memory;  // Peer side of the HBM.
   tlm_utils::simple_initiator_socket_optional<DmaEngine, 32, StrettoProtocol> egress;  // Router.
 
   DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, PartitionServices& services);
@@ -78,7 +82,7 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   enum class Stage : uint8_t { read, write };
   // A tile or a piece of a copy between its first read and the answer to its write.
   struct Transfer {
-    TileTransfer tile;          // A piece of a copy is a tile of one row.
+    TileTransfer tile;  // A piece of a copy is a tile of one row.
     bool of_copy = false;
     bool remote = false;
     bool tracked = false;
@@ -90,7 +94,7 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
     uint64_t descriptor = 0;
     uint32_t answers_left = 0;
     uint32_t bytes = 0;
-    Time last = 0;              // Latest answer so far.
+    Time last = 0;  // Latest answer so far.
     Time begun = 0;
     std::vector<uint8_t> data;  // Kept from use to use.
   };
@@ -147,8 +151,8 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   void answered(uint32_t index, bool ok, Time at);
   void on_event(uint64_t tag) override;
 
-  PooledPayload& make_payload(Operation operation, uint64_t address, uint8_t* data, uint32_t bytes, TrafficClass traffic,
-                              uint64_t cookie);
+  PooledPayload& make_payload(Operation operation, uint64_t address, uint8_t* data, uint32_t bytes,
+                              TrafficClass traffic, uint64_t cookie);
   Flow& flow_to(uint64_t address);
   bool is_local(uint64_t address) const;
   bool link_paced() const;
@@ -161,17 +165,17 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
   CommandTable table_;
   PayloadPool pool_;
   std::array<std::unique_ptr<Flow>, 256> flows_;  // By node.
-  std::vector<uint8_t> flow_nodes_;               // Of the flows there are, in the order of first use.
+  std::vector<uint8_t> flow_nodes_;  // Of the flows there are, in the order of first use.
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<uint32_t> free_transfers_;
   std::vector<TileTransfer> scratch_;
   std::deque<Descriptor> queue_;
-  std::vector<Descriptor> direct_;    // In the order of their start.
+  std::vector<Descriptor> direct_;  // In the order of their start.
   uint64_t direct_started_ = 0;
   DirectTransferClient* direct_client_ = nullptr;
   uint64_t pushed_ = 0;
-  uint64_t retired_ = 0;              // Id of the last complete descriptor.
-  uint64_t local_outstanding_ = 0;    // Bytes of fills and local copies under way.
+  uint64_t retired_ = 0;            // Id of the last complete descriptor.
+  uint64_t local_outstanding_ = 0;  // Bytes of fills and local copies under way.
 
   struct Counters {
     uint64_t triggers = 0;
@@ -181,7 +185,7 @@ class DmaEngine final : public sc_core::sc_module, public Component, public Trig
     uint64_t bytes_read = 0;
     uint64_t bytes_sent = 0;
     uint64_t bytes_filled = 0;
-    uint64_t bytes_copied = 0;        // Written to the local memory by copies.
+    uint64_t bytes_copied = 0;  // Written to the local memory by copies.
     uint64_t bytes_failed = 0;
     uint64_t wrong_addresses = 0;
     uint64_t ready_high_water = 0;

@@ -22,13 +22,17 @@ struct DmaSpec {
 inline void describe(DmaSpec& spec, ParameterSet& set) {
   set.choice("read_pacing", spec.read_pacing,
              {{"link", ReadPacing::link}, {"unthrottled", ReadPacing::unthrottled}},
-             "link: read a tile when the link can soon take it; unthrottled: as soon as it is triggered (the paper's injection).");
+             "link: read a tile when the link can soon take it; unthrottled: as soon as it is "
+             "triggered (the paper's injection).");
   set.number("in_flight_bytes", spec.in_flight_bytes, 8'192, 1u << 30,
-             "link pacing: bytes in reading or waiting for one destination; less starves the link, more makes bursts.");
+             "link pacing: bytes in reading or waiting for one destination; less starves the link, "
+             "more makes bursts.");
   set.number("burst_bytes", spec.burst_bytes, 64, 65'536, "Largest request of a fill or a copy.");
-  set.number("local_outstanding_bytes", spec.local_outstanding_bytes, 65'536, 1u << 30,
-             "Bytes of fills and local copies under way; bandwidth x memory latency fills the memory.");
-  set.number("start_ns", spec.start_ns, 0, 100'000, "From a send request leaving the ring to its first read.");
+  set.number(
+      "local_outstanding_bytes", spec.local_outstanding_bytes, 65'536, 1u << 30,
+      "Bytes of fills and local copies under way; bandwidth x memory latency fills the memory.");
+  set.number("start_ns", spec.start_ns, 0, 100'000,
+             "From a send request leaving the ring to its first read.");
 }
 
 }  // namespace stretto

@@ -17,7 +17,8 @@ struct Span {
 
 class ChunkMirror {
  public:
-  explicit ChunkMirror(const MirrorPlan& plan) : plan_(plan), tiles_n_((plan.n + plan.tile_n - 1) / plan.tile_n) {
+  explicit ChunkMirror(const MirrorPlan& plan)
+      : plan_(plan), tiles_n_((plan.n + plan.tile_n - 1) / plan.tile_n) {
     assert(plan.chunk_first.size() >= 2 &&
            std::adjacent_find(plan.chunk_first.begin(), plan.chunk_first.end()) ==
                plan.chunk_first.end());
@@ -35,7 +36,8 @@ class ChunkMirror {
     }
     const uint64_t row = (offset - *array) / plan_.pitch;
     const uint64_t column = (offset - *array) % plan_.pitch / plan_.element_bytes;
-    const uint32_t tile = static_cast<uint32_t>(row / plan_.tile_m * tiles_n_ + column / plan_.tile_n);
+    const uint32_t tile =
+        static_cast<uint32_t>(row / plan_.tile_m * tiles_n_ + column / plan_.tile_n);
     Span rows{static_cast<uint32_t>(row % plan_.tile_m), 0};
     Span columns{static_cast<uint32_t>(column % plan_.tile_n), 0};
     rows.end = rows.begin + packet.rows;
@@ -43,13 +45,15 @@ class ChunkMirror {
     assert(rows.end <= rows_of(tile) && columns.end <= columns_of(tile));
 
     const auto& first = plan_.chunk_first;
-    const size_t chunk = static_cast<size_t>(std::upper_bound(first.begin(), first.end(), tile) - first.begin()) - 1;
+    const size_t chunk =
+        static_cast<size_t>(std::upper_bound(first.begin(), first.end(), tile) - first.begin()) - 1;
     const size_t next = chunk + 2 == first.size() ? 0 : chunk + 1;
     const uint32_t index = tile - first[chunk];
     const uint32_t size = first[chunk + 1] - first[chunk];
     const uint32_t next_size = first[next + 1] - first[next];
     const uint32_t end = index + 1 == size ? next_size : std::min(index + 1, next_size);
-    for (uint32_t i = index; i < end; ++i) emit(packet, *array, tile, first[next] + i, rows, columns, out);
+    for (uint32_t i = index; i < end; ++i)
+      emit(packet, *array, tile, first[next] + i, rows, columns, out);
   }
 
  private:
@@ -61,11 +65,12 @@ class ChunkMirror {
   }
   // The span in a tile of another length: one that reaches the end of the old tile reaches the end of the new one.
   static Span fit(Span span, uint32_t old_length, uint32_t new_length) {
-    return {std::min(span.begin, new_length), span.end == old_length ? new_length : std::min(span.end, new_length)};
+    return {std::min(span.begin, new_length),
+            span.end == old_length ? new_length : std::min(span.end, new_length)};
   }
 
-  void emit(const Packet& from, uint64_t array, uint32_t old_tile, uint32_t tile, Span old_rows, Span old_columns,
-            std::vector<Packet>& out) const {
+  void emit(const Packet& from, uint64_t array, uint32_t old_tile, uint32_t tile, Span old_rows,
+            Span old_columns, std::vector<Packet>& out) const {
     const Span rows = fit(old_rows, rows_of(old_tile), rows_of(tile));
     const Span columns = fit(old_columns, columns_of(old_tile), columns_of(tile));
     const uint32_t row_bytes = (columns.end - columns.begin) * plan_.element_bytes;

@@ -22,13 +22,14 @@ namespace stretto {
 using MirrorMap = std::function<void(Packet&&, std::vector<Packet>&)>;
 
 struct MirrorPlan {
-  std::vector<uint64_t> arrays;       // Offsets of element (0, 0) of the arrays shaped like the output.
-  uint32_t m = 0, n = 0;              // Elements.
+  std::vector<uint64_t> arrays;  // Offsets of element (0, 0) of the arrays shaped like the output.
+  uint32_t m = 0, n = 0;         // Elements.
   uint32_t element_bytes = 2;
-  uint64_t pitch = 0;                 // Bytes between rows.
+  uint64_t pitch = 0;  // Bytes between rows.
   uint32_t tile_m = 0, tile_n = 0;
-  uint32_t wavefronts = 8;            // Of a work-group; each covers tile_m / wavefronts rows.
-  std::vector<uint32_t> chunk_first;  // First tile of each chunk, and the number of tiles: ranks + 1 values.
+  uint32_t wavefronts = 8;  // Of a work-group; each covers tile_m / wavefronts rows.
+  std::vector<uint32_t>
+      chunk_first;  // First tile of each chunk, and the number of tiles: ranks + 1 values.
 };
 
 // REQUIRES: no chunk is empty; packets into an array lie inside one tile.

@@ -12,19 +12,22 @@ namespace {
 
 constexpr uint32_t kEventSent = 0x40;  // Digest kinds.
 constexpr uint32_t kEventReceived = 0x41;
-constexpr uint32_t kNobody = ~uint32_t{0};          // Handle of what the port itself sends, and of reads.
-constexpr uint64_t kServed = uint64_t{1} << 55;     // Set in the numbers of served reads, clear in those of writes.
+constexpr uint32_t kNobody = ~uint32_t{0};  // Handle of what the port itself sends, and of reads.
+constexpr uint64_t kServed =
+    uint64_t{1} << 55;  // Set in the numbers of served reads, clear in those of writes.
 
 bool is_flag(const Packet& packet) {
   return packet.operation != Operation::read && !packet.tracked && packet.data.size() <= 8;
 }
 
-bool is_doorbell(const Packet& packet) { return (packet.address & STRETTO_OFFSET_MASK) >= STRETTO_DOORBELL_APERTURE; }
+bool is_doorbell(const Packet& packet) {
+  return (packet.address & STRETTO_OFFSET_MASK) >= STRETTO_DOORBELL_APERTURE;
+}
 
 }  // namespace
 
-LinkPort::LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner, PartitionServices& services,
-                   PacketPort& out)
+LinkPort::LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner,
+                   PartitionServices& services, PacketPort& out)
     : EventHandler(*services.queue),
       spec_(spec),
       index_(index),
@@ -46,7 +49,8 @@ void LinkPort::request(Packet&& packet, uint32_t request) {
     return;
   }
   requests_.push_back({std::move(packet), request});
-  counters_.requests_high_water = std::max<uint64_t>(counters_.requests_high_water, requests_.size());
+  counters_.requests_high_water =
+      std::max<uint64_t>(counters_.requests_high_water, requests_.size());
   take();
 }
 
@@ -102,14 +106,14 @@ void LinkPort::transmit() {
   counters_.wire_bytes += on_wire;
   if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
   services_.progress += bytes;
-  if (services_.digest != nullptr) services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
+  if (services_.digest != nullptr)
+    services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
   if (services_.trace != nullptr) {
     services_.trace->span("gpu" + std::to_string(services_.gpu) + "/" + name() + " out",
                           packet.is_read_request() ? "read"
                           : packet.tracked         ? "tile " + std::to_string(packet.wg_id)
                                                    : std::to_string(bytes) + " B",
-                          now,
-                          left);
+                          now, left);
   }
   packet.destination = spec_.peer_node;
   packet.link = spec_.peer_port;
@@ -148,7 +152,8 @@ void LinkPort::receive(Packet&& packet) {
     return;
   }
   const uint64_t bytes = packet.data.size();
-  assert(bytes == uint64_t{packet.rows} * packet.row_bytes || packet.is_read_request() || packet.failed);
+  assert(bytes == uint64_t{packet.rows} * packet.row_bytes || packet.is_read_request() ||
+         packet.failed);
   ++counters_.packets_received;
   counters_.bytes_received += bytes;
   if (packet.origin == STRETTO_NODE_HOST) counters_.host_bytes_received += bytes;
@@ -205,7 +210,8 @@ void LinkPort::issue(uint64_t number) {
   if (is_doorbell(incoming.packet)) {
     const Packet& packet = incoming.packet;
     uint64_t value = 0;
-    std::copy_n(packet.data.begin(), std::min<size_t>(8, packet.data.size()), reinterpret_cast<uint8_t*>(&value));
+    std::copy_n(packet.data.begin(), std::min<size_t>(8, packet.data.size()),
+                reinterpret_cast<uint8_t*>(&value));
     owner_.ring_doorbell((packet.address & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE, value);
     incoming.written = true;
     count_written(packet, packet.data.size());
@@ -214,7 +220,8 @@ void LinkPort::issue(uint64_t number) {
   }
   incoming.rows_left = incoming.packet.rows;
   // The memory never answers inside the call, so `incoming` stays where it is.
-  for (uint32_t row = 0; row < incoming.packet.rows; ++row) owner_.write_row(index_, number, incoming.packet, row);
+  for (uint32_t row = 0; row < incoming.packet.rows; ++row)
+    owner_.write_row(index_, number, incoming.packet, row);
 }
 
 void LinkPort::count_written(const Packet& packet, uint64_t bytes) {
@@ -271,7 +278,8 @@ void LinkPort::serve(Packet&& packet) {
     return;
   }
   served.packet.data.resize(uint64_t{served.packet.rows} * served.packet.row_bytes);
-  for (uint32_t row = 0; row < served.packet.rows; ++row) owner_.read_row(index_, kServed | index, served.packet, row);
+  for (uint32_t row = 0; row < served.packet.rows; ++row)
+    owner_.read_row(index_, kServed | index, served.packet, row);
 }
 
 void LinkPort::answer_read(uint64_t index) {
@@ -279,7 +287,8 @@ void LinkPort::answer_read(uint64_t index) {
   answer.completion = true;
   answer.failed = !served_[index].ok;
   if (answer.failed) answer.data.clear();
-  answer.address = uint64_t{answer.origin} << STRETTO_NODE_SHIFT | (answer.address & STRETTO_OFFSET_MASK);
+  answer.address =
+      uint64_t{answer.origin} << STRETTO_NODE_SHIFT | (answer.address & STRETTO_OFFSET_MASK);
   answer.origin = 0;  // Begins its way here.
   free_served_.push_back(static_cast<uint32_t>(index));
   if (++counters_.completions_sent == spec_.link.fault_lose_completion) return;
@@ -311,38 +320,48 @@ void LinkPort::report(StatisticSink& sink) const {
   add("bytes_received", counters_.bytes_received, "bytes", "Payload that arrived.");
   add("bytes_written", counters_.bytes_written, "bytes", "Payload that arrived and was written.");
   add("reads_sent", counters_.reads_sent, "count", "Packets of read requests that left.");
-  add("reads_answered", counters_.reads_answered, "count", "Of them, those whose data or error came.");
-  add("reads_received", counters_.reads_received, "count", "Packets of read requests that arrived.");
+  add("reads_answered", counters_.reads_answered, "count",
+      "Of them, those whose data or error came.");
+  add("reads_received", counters_.reads_received, "count",
+      "Packets of read requests that arrived.");
   add("read_bytes", counters_.read_bytes, "bytes", "Data that reads brought.");
-  add("tags_high_water", counters_.tags_high_water, "count", "Most read requests without their data.");
+  add("tags_high_water", counters_.tags_high_water, "count",
+      "Most read requests without their data.");
   add("busy", wire_.busy(), "fs", "Time in which the wire carried something.");
-  add("credit_stall", counters_.credit_stall, "fs", "Time in which a packet waited for credit alone.");
-  add("requests_high_water", counters_.requests_high_water, "count", "Most requests waiting for the send buffer.");
+  add("credit_stall", counters_.credit_stall, "fs",
+      "Time in which a packet waited for credit alone.");
+  add("requests_high_water", counters_.requests_high_water, "count",
+      "Most requests waiting for the send buffer.");
 }
 
 void LinkPort::audit(AuditSink& sink) const {
   sink.equal("credits all home", credits_, spec_.link.credit_bytes);
   sink.equal("received bytes = written bytes", counters_.bytes_received, counters_.bytes_written);
-  sink.equal("received updates = written updates", counters_.updates_received, counters_.updates_written);
+  sink.equal("received updates = written updates", counters_.updates_received,
+             counters_.updates_written);
   sink.equal("reads sent = answered", counters_.reads_sent, counters_.reads_answered);
   sink.equal("reads received = answered", counters_.reads_received, counters_.completions_sent);
   sink.at_most("no link above its peak", counters_.wire_bytes, wire_.peak_bytes(wire_.free_at()));
-  sink.at_most("link busy + idle = total", wire_.busy(), std::max(services_.queue->now(), wire_.free_at()));
+  sink.at_most("link busy + idle = total", wire_.busy(),
+               std::max(services_.queue->now(), wire_.free_at()));
 }
 
 std::vector<std::string> LinkPort::waiting_on() const {
   std::vector<std::string> lines;
   const std::string to = name() + " to node " + std::to_string(spec_.peer_node);
   if (!buffer_.empty() && !busy_) {
-    lines.push_back(to + ": " + std::to_string(buffer_.size() + requests_.size()) + " packets wait for credit (" +
-                    std::to_string(credits_) + " of " + std::to_string(spec_.link.credit_bytes) + " B free)");
+    lines.push_back(to + ": " + std::to_string(buffer_.size() + requests_.size()) +
+                    " packets wait for credit (" + std::to_string(credits_) + " of " +
+                    std::to_string(spec_.link.credit_bytes) + " B free)");
   }
   if (tags_used_ != 0) {
-    lines.push_back(to + ": " + std::to_string(tags_used_) + " read requests wait for their data, " +
-                    std::to_string(reads_.size()) + " reads for a tag");
+    lines.push_back(to + ": " + std::to_string(tags_used_) +
+                    " read requests wait for their data, " + std::to_string(reads_.size()) +
+                    " reads for a tag");
   }
   if (!incoming_.empty()) {
-    lines.push_back(to + ": " + std::to_string(incoming_.size()) + " packets wait to be written to memory");
+    lines.push_back(to + ": " + std::to_string(incoming_.size()) +
+                    " packets wait to be written to memory");
   }
   return lines;
 }

@@ -53,8 +53,8 @@ class LinkPort final : public PacketSink, private EventHandler {
  public:
   struct Counters {
     uint64_t packets_sent = 0;
-    uint64_t bytes_sent = 0;      // Payload.
-    uint64_t wire_bytes = 0;      // With headers.
+    uint64_t bytes_sent = 0;       // Payload.
+    uint64_t wire_bytes = 0;       // With headers.
     uint64_t host_bytes_sent = 0;  // Of bytes_sent, those for the host.
     uint64_t packets_received = 0;
     uint64_t bytes_received = 0;
@@ -62,18 +62,19 @@ class LinkPort final : public PacketSink, private EventHandler {
     uint64_t bytes_written = 0;
     uint64_t updates_received = 0;  // Payload bytes of updates.
     uint64_t updates_written = 0;
-    uint64_t reads_sent = 0;      // Packets of read requests.
+    uint64_t reads_sent = 0;  // Packets of read requests.
     uint64_t reads_answered = 0;
     uint64_t reads_received = 0;
     uint64_t completions_sent = 0;
-    uint64_t read_bytes = 0;      // That came back.
+    uint64_t read_bytes = 0;  // That came back.
     uint64_t credit_returns = 0;
-    Time credit_stall = 0;        // A packet was ready, the wire free and credit missing.
+    Time credit_stall = 0;  // A packet was ready, the wire free and credit missing.
     uint64_t requests_high_water = 0;
     uint64_t tags_high_water = 0;
   };
 
-  LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner, PartitionServices& services, PacketPort& out);
+  LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner, PartitionServices& services,
+           PacketPort& out);
 
   // A write of `packet.data.size()` bytes, already copied; `request` is handed to answer() when it is taken. Or a read;
   // completed() follows with its tag.
@@ -130,19 +131,19 @@ class LinkPort final : public PacketSink, private EventHandler {
   PartitionServices& services_;
   PacketPort& out_;
   Serialiser wire_;
-  std::deque<Packet> reads_;      // Without tags yet.
+  std::deque<Packet> reads_;  // Without tags yet.
   uint64_t tags_used_ = 0;
-  std::deque<Request> requests_;  // Not taken yet.
-  std::vector<Packet> rewritten_; // Of the request being taken.
-  std::deque<Packet> buffer_;     // Taken; the front one may be on the wire (then its data is gone).
-  uint64_t buffered_ = 0;         // Bytes in buffer_.
-  uint64_t sending_ = 0;          // Bytes of the packet on the wire.
+  std::deque<Request> requests_;   // Not taken yet.
+  std::vector<Packet> rewritten_;  // Of the request being taken.
+  std::deque<Packet> buffer_;  // Taken; the front one may be on the wire (then its data is gone).
+  uint64_t buffered_ = 0;      // Bytes in buffer_.
+  uint64_t sending_ = 0;       // Bytes of the packet on the wire.
   bool busy_ = false;
   uint64_t credits_;
   Time stalled_since_ = kNever;
   std::deque<Incoming> incoming_;
-  uint64_t first_incoming_ = 0;   // Number of incoming_.front().
-  uint64_t unissued_ = 0;         // Of incoming_.
+  uint64_t first_incoming_ = 0;  // Number of incoming_.front().
+  uint64_t unissued_ = 0;        // Of incoming_.
   std::vector<Served> served_;
   std::vector<uint32_t> free_served_;
   Counters counters_;

@@ -30,25 +30,33 @@ struct LinkSpec {
 inline LinkSpec pcie_defaults() { return {16'000, 600, 65'536, 16'384, 24, 0, 20, 512, 64, 0, 0}; }
 
 inline void describe(LinkSpec& spec, ParameterSet& set) {
-  set.number("bandwidth_mb_s", spec.bandwidth_mb_s, 1, 10'000'000, "Bandwidth of one direction in MB/s.");
+  set.number("bandwidth_mb_s", spec.bandwidth_mb_s, 1, 10'000'000,
+             "Bandwidth of one direction in MB/s.");
   set.number("latency_ns", spec.latency_ns, 1, 1'000'000,
-             "From the last byte leaving to the last byte arriving; the smallest of all links is how far GPUs run apart.");
+             "From the last byte leaving to the last byte arriving; the smallest of all links is "
+             "how far GPUs run apart.");
   set.number("credit_bytes", spec.credit_bytes, 65'536, 1u << 30,
              "Receive buffer; less than bandwidth x (2 x latency + memory time) costs bandwidth.");
   set.number("egress_bytes", spec.egress_bytes, 1, 1u << 30,
              "Send buffer; a request is answered when it fits, or when it is the only one.");
-  set.number("header_bytes", spec.header_bytes, 0, 4'096, "Added to each packet on the wire: header, framing, CRC.");
+  set.number("header_bytes", spec.header_bytes, 0, 4'096,
+             "Added to each packet on the wire: header, framing, CRC.");
   set.number("max_payload_bytes", spec.max_payload_bytes, 0, 65'536,
-             "Longer data go in several packets, each with its header; a switch forwards when it has the first. 0 = any length.");
-  set.number("completion_header_bytes", spec.completion_header_bytes, 0, 4'096, "The same of a packet of read data.");
+             "Longer data go in several packets, each with its header; a switch forwards when it "
+             "has the first. 0 = any length.");
+  set.number("completion_header_bytes", spec.completion_header_bytes, 0, 4'096,
+             "The same of a packet of read data.");
   set.number("max_read_request_bytes", spec.max_read_request_bytes, 0, 65'536,
              "Longer reads go in several requests, each with a header and a tag; 0 = any length.");
   set.number("read_tags", spec.read_tags, 1, 65'536,
-             "Read requests that wait for their data at one port; less than bandwidth x round trip costs bandwidth.");
-  set.number("fault.lose_credit", spec.fault_lose_credit, 0, ~uint64_t{0},
-             "Fault injection: the credit return of this number (from 1) of each port is lost; 0 = none.");
+             "Read requests that wait for their data at one port; less than bandwidth x round trip "
+             "costs bandwidth.");
+  set.number(
+      "fault.lose_credit", spec.fault_lose_credit, 0, ~uint64_t{0},
+      "Fault injection: the credit return of this number (from 1) of each port is lost; 0 = none.");
   set.number("fault.lose_completion", spec.fault_lose_completion, 0, ~uint64_t{0},
-             "Fault injection: the answer to a read of this number (from 1) of each port is lost; 0 = none.");
+             "Fault injection: the answer to a read of this number (from 1) of each port is lost; "
+             "0 = none.");
 }
 
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).
@@ -72,7 +80,8 @@ inline uint64_t read_requests(const LinkSpec& spec, const Packet& packet) {
 inline uint64_t wire_bytes(const LinkSpec& spec, const Packet& packet) {
   if (packet.is_read_request()) return spec.header_bytes * read_requests(spec, packet);
   const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
-  return packet.data.size() + header * (packet.failed ? 1 : link_packets(spec.max_payload_bytes, packet));
+  return packet.data.size() +
+         header * (packet.failed ? 1 : link_packets(spec.max_payload_bytes, packet));
 }
 
 // What the first of the link's own packets takes of it.

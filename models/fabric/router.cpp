@@ -14,12 +14,14 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t kRespond = uint64_t{1} << 32;  // Event tag: answer the request in the low bits; else it arrives.
-constexpr unsigned kPortBits = 56;                // Cookie: port above, number of the packet below.
+constexpr uint64_t kRespond =
+    uint64_t{1} << 32;  // Event tag: answer the request in the low bits; else it arrives.
+constexpr unsigned kPortBits = 56;  // Cookie: port above, number of the packet below.
 
 }  // namespace
 
-Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters, Partition& partition)
+Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters,
+               Partition& partition)
     : sc_module(name),
       EventHandler(partition.queue()),
       egress("egress", requesters),
@@ -42,28 +44,33 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
     partition.attach(static_cast<uint8_t>(i), *ports_.back());
   }
   for (const auto& [node, port] : spec.routes) {
-    registers_[LINK_ROUTE_OFFSET + node * LINK_ROUTE_STRIDE] = STRETTO_FIELD(LINK_ROUTE_LINK, port) | LINK_ROUTE_VALID_MASK;
+    registers_[LINK_ROUTE_OFFSET + node * LINK_ROUTE_STRIDE] =
+        STRETTO_FIELD(LINK_ROUTE_LINK, port) | LINK_ROUTE_VALID_MASK;
   }
 }
 
 // Requests
 
-tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& payload, Request& request) {
+tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& payload,
+                                             Request& request) {
   const StrettoExtension* extension = payload.get_extension<StrettoExtension>();
   if (extension == nullptr) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   const Operation operation = extension->operation;
   const bool reads = operation == Operation::read && payload.is_read();
-  const bool writes = operation == Operation::write || operation == Operation::update || operation == Operation::locked_store;
+  const bool writes = operation == Operation::write || operation == Operation::update ||
+                      operation == Operation::locked_store;
   if (!reads && !(writes && payload.is_write())) {
     return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   const uint64_t bytes = payload.get_data_length();
   const uint32_t rows = extension->rows;
-  if (bytes == 0 || rows == 0 || bytes % rows != 0 || bytes > kMaxPacketBytes) return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (bytes == 0 || rows == 0 || bytes % rows != 0 || bytes > kMaxPacketBytes)
+    return tlm::TLM_BURST_ERROR_RESPONSE;
 
   const uint64_t node = payload.get_address() >> STRETTO_NODE_SHIFT;
-  const uint64_t route = node < LINK_ROUTE_COUNT ? registers_[LINK_ROUTE_OFFSET + node * LINK_ROUTE_STRIDE] : 0;
+  const uint64_t route =
+      node < LINK_ROUTE_COUNT ? registers_[LINK_ROUTE_OFFSET + node * LINK_ROUTE_STRIDE] : 0;
   const uint64_t port = STRETTO_FIELD_GET(route, LINK_ROUTE_LINK);
   if ((route & LINK_ROUTE_VALID_MASK) == 0 || port >= ports_.size()) {
     ++dropped_;
@@ -88,8 +95,8 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   return tlm::TLM_OK_RESPONSE;
 }
 
-tlm::tlm_sync_enum Router::nb_transport_fw(int requester, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                           sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Router::nb_transport_fw(int requester, tlm::tlm_generic_payload& payload,
+                                           tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // END_RESP: nothing is held for it.
   if (free_.empty()) {
     free_.push_back(static_cast<uint32_t>(requests_.size()));
@@ -127,7 +134,9 @@ void Router::on_event(uint64_t tag) {
   egress[static_cast<size_t>(requester)]->nb_transport_bw(payload, phase, delay);
 }
 
-void Router::answer(uint32_t request) { services_.queue->schedule(services_.queue->now(), *this, kRespond | request); }
+void Router::answer(uint32_t request) {
+  services_.queue->schedule(services_.queue->now(), *this, kRespond | request);
+}
 
 void Router::rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) {
   if (mirror_ && port == 0 && packet.operation != Operation::read) {
@@ -140,7 +149,8 @@ void Router::rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) {
 // Arrivals
 
 void Router::write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) {
-  access_row(port, incoming, packet, row, const_cast<uint8_t*>(packet.data.data()) + uint64_t{row} * packet.row_bytes);
+  access_row(port, incoming, packet, row,
+             const_cast<uint8_t*>(packet.data.data()) + uint64_t{row} * packet.row_bytes);
 }
 
 void Router::read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) {
@@ -150,13 +160,16 @@ void Router::read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t
 void Router::completed(const Packet& packet) {
   tlm::tlm_generic_payload& payload = *requests_[packet.tag].payload;
   std::copy(packet.data.begin(), packet.data.end(), payload.get_data_ptr());
-  payload.set_response_status(packet.failed ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  payload.set_response_status(packet.failed ? tlm::TLM_GENERIC_ERROR_RESPONSE
+                                            : tlm::TLM_OK_RESPONSE);
   answer(packet.tag);
 }
 
-void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row, uint8_t* data) {
+void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
+                        uint8_t* data) {
   PooledPayload& payload = pool_.acquire();
-  payload.set_command(packet.operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+  payload.set_command(packet.operation == Operation::read ? tlm::TLM_READ_COMMAND
+                                                          : tlm::TLM_WRITE_COMMAND);
   payload.set_address(node_base_ | ((packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK));
   payload.set_data_ptr(data);
   payload.set_data_length(packet.row_bytes);
@@ -241,21 +254,25 @@ void Router::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time
 
 uint64_t Router::bytes_sent() const {
   uint64_t sum = 0;
-  for (const auto& port : ports_) sum += port->counters().bytes_sent - port->counters().host_bytes_sent;
+  for (const auto& port : ports_)
+    sum += port->counters().bytes_sent - port->counters().host_bytes_sent;
   return sum;
 }
 
 uint64_t Router::bytes_received() const {
   uint64_t sum = 0;
-  for (const auto& port : ports_) sum += port->counters().bytes_received - port->counters().host_bytes_received;
+  for (const auto& port : ports_)
+    sum += port->counters().bytes_received - port->counters().host_bytes_received;
   return sum;
 }
 
 void Router::report(StatisticSink& sink) const {
   for (const auto& port : ports_) port->report(sink);
-  sink.add("dropped", dropped_, "count", "Requests refused because there was no way to their node.");
+  sink.add("dropped", dropped_, "count",
+           "Requests refused because there was no way to their node.");
   sink.add("doorbells", doorbells_, "count", "Doorbells that peers and the host rang here.");
-  sink.add("memory_errors", memory_errors_, "count", "Rows or doorbells that arrived for an address that does not exist.");
+  sink.add("memory_errors", memory_errors_, "count",
+           "Rows or doorbells that arrived for an address that does not exist.");
 }
 
 void Router::audit(AuditSink& sink) const {

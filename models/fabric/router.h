@@ -12,10 +12,10 @@
 #ifndef STRETTO_MODELS_FABRIC_ROUTER_H_
 #define STRETTO_MODELS_FABRIC_ROUTER_H_
 
-#include <systemc>
-#include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
 
 #include <deque>
 #include <functional>
@@ -33,7 +33,10 @@
 
 namespace stretto {
 
-class Router final : public sc_core::sc_module, public Component, private EventHandler, private LinkPortOwner {
+class Router final : public sc_core::sc_module,
+                     public Component,
+                     private EventHandler,
+                     private LinkPortOwner {
  public:
   using EgressSocket = tlm_utils::simple_target_socket_tagged_optional<Router, 32, StrettoProtocol>;
 
@@ -43,7 +46,8 @@ class Router final : public sc_core::sc_module, public Component, private EventH
   tlm_utils::simple_target_socket_optional<Router> csr;
 
   // Attaches its ports to the partition. `requesters`: number of egress sockets.
-  Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters, Partition& partition);
+  Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters,
+         Partition& partition);
 
   // For a mirrored_ring: what a packet that leaves through port 0 becomes for a receiver one GPU further (chunk_mirror.h).
   void set_mirror(MirrorMap map) { mirror_ = std::move(map); }
@@ -64,9 +68,10 @@ class Router final : public sc_core::sc_module, public Component, private EventH
     Packet packet;
     uint8_t port = 0;
   };
-  tlm::tlm_sync_enum nb_transport_fw(int requester, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+  tlm::tlm_sync_enum nb_transport_fw(int requester, tlm::tlm_generic_payload& payload,
+                                     tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   uint64_t read_register(const RegisterFile::Place& place) const;
   tlm::tlm_response_status make_packet(const tlm::tlm_generic_payload& payload, Request& request);
@@ -74,7 +79,8 @@ class Router final : public sc_core::sc_module, public Component, private EventH
 
   void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) override;
   void read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) override;
-  void access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row, uint8_t* data);
+  void access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
+                  uint8_t* data);
   void completed(const Packet& packet) override;
   void ring_doorbell(uint64_t offset, uint64_t value) override;
   void answer(uint32_t request) override;
@@ -88,7 +94,7 @@ class Router final : public sc_core::sc_module, public Component, private EventH
   MirrorMap mirror_;
   PayloadPool pool_;
   std::vector<Request> requests_;
-  std::vector<uint32_t> free_;    // Indices into requests_.
+  std::vector<uint32_t> free_;  // Indices into requests_.
   uint64_t dropped_ = 0;
   uint64_t memory_errors_ = 0;
   uint64_t doorbells_ = 0;

@@ -33,7 +33,9 @@ class Serialiser {
   Time busy() const { return busy_; }
   // The most that can have left in `time`.
   uint64_t peak_bytes(Time time) const {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(time) + 1) * mb_per_s_ / kFemtosecondsAtOneMb) + 1;
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(time) + 1) * mb_per_s_ /
+                                 kFemtosecondsAtOneMb) +
+           1;
   }
 
  private:

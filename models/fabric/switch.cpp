@@ -11,20 +11,33 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t kLeft = uint64_t{1} << 32;  // Event tag: the packet on the wire of the port below has left; else look again.
-constexpr uint32_t kEventSent = 0x48;          // Digest kind.
+constexpr uint64_t kLeft =
+    uint64_t{1}
+    << 32;  // Event tag: the packet on the wire of the port below has left; else look again.
+constexpr uint32_t kEventSent = 0x48;  // Digest kind.
 
 }  // namespace
 
 Switch::Port::Port(Switch& of, const PortSpec& port, uint8_t number, size_t ports)
-    : owner(of), spec(port), index(number), queues(ports), wire(port.link.bandwidth_mb_s), credits(port.link.credit_bytes) {}
+    : owner(of),
+      spec(port),
+      index(number),
+      queues(ports),
+      wire(port.link.bandwidth_mb_s),
+      credits(port.link.credit_bytes) {}
 
-Switch::Switch(sc_core::sc_module_name name, const SwitchSpec& spec, const RouterSpec& wiring, Partition& partition)
-    : sc_module(name), EventHandler(partition.queue()), spec_(spec), partition_(partition), services_(partition.services()) {
+Switch::Switch(sc_core::sc_module_name name, const SwitchSpec& spec, const RouterSpec& wiring,
+               Partition& partition)
+    : sc_module(name),
+      EventHandler(partition.queue()),
+      spec_(spec),
+      partition_(partition),
+      services_(partition.services()) {
   assert(wiring.ports.size() < kNoPort);
   routes_.fill(kNoPort);
   for (size_t i = 0; i < wiring.ports.size(); ++i) {
-    ports_.push_back(std::make_unique<Port>(*this, wiring.ports[i], static_cast<uint8_t>(i), wiring.ports.size()));
+    ports_.push_back(std::make_unique<Port>(*this, wiring.ports[i], static_cast<uint8_t>(i),
+                                            wiring.ports.size()));
     partition.attach(static_cast<uint8_t>(i), *ports_.back());
   }
   for (const auto& [node, port] : wiring.routes) routes_[node] = port;
@@ -108,7 +121,8 @@ void Switch::transmit(Port& in, Port& out) {
   out.counters.bytes_out += bytes;
   out.counters.wire_bytes += on_wire;
   services_.progress += bytes;
-  if (services_.digest != nullptr) services_.digest->event(end, kEventSent, packet.address, bytes << 8 | out.index);
+  if (services_.digest != nullptr)
+    services_.digest->event(end, kEventSent, packet.address, bytes << 8 | out.index);
   packet.destination = out.spec.peer_node;
   packet.link = out.spec.peer_port;
   packet.arrival = packet.tail = end + link.latency_ns * kNanosecond;
@@ -159,10 +173,13 @@ void Switch::report(StatisticSink& sink) const {
     add("bytes_out", counters.bytes_out, "bytes", "Payload that left.");
     add("wire_bytes", counters.wire_bytes, "bytes", "Payload and headers that left.");
     add("busy", port->wire.busy(), "fs", "Time in which the outgoing wire carried something.");
-    add("credit_stall", counters.credit_stall, "fs", "Time in which the packet whose turn it was waited for credit.");
-    add("buffered_high_water", counters.buffered_high_water, "bytes", "Most payload in the input buffer.");
+    add("credit_stall", counters.credit_stall, "fs",
+        "Time in which the packet whose turn it was waited for credit.");
+    add("buffered_high_water", counters.buffered_high_water, "bytes",
+        "Most payload in the input buffer.");
   }
-  sink.add("unroutable", unroutable_, "count", "Packets for a node that is at no port; they are lost.");
+  sink.add("unroutable", unroutable_, "count",
+           "Packets for a node that is at no port; they are lost.");
 }
 
 void Switch::audit(AuditSink& sink) const {
@@ -173,8 +190,10 @@ void Switch::audit(AuditSink& sink) const {
     all.bytes_in += port->counters.bytes_in;
     all.bytes_out += port->counters.bytes_out;
     sink.equal("credits all home", port->credits, port->spec.link.credit_bytes);
-    sink.at_most("switch input within its buffer", port->counters.buffered_high_water, port->spec.link.credit_bytes);
-    sink.at_most("no link above its peak", port->counters.wire_bytes, port->wire.peak_bytes(port->wire.free_at()));
+    sink.at_most("switch input within its buffer", port->counters.buffered_high_water,
+                 port->spec.link.credit_bytes);
+    sink.at_most("no link above its peak", port->counters.wire_bytes,
+                 port->wire.peak_bytes(port->wire.free_at()));
   }
   sink.equal("switch packets in = out", all.packets_in, all.packets_out);
   sink.equal("switch bytes in = out", all.bytes_in, all.bytes_out);
@@ -186,14 +205,16 @@ std::vector<std::string> Switch::waiting_on() const {
     size_t packets = 0;
     for (const auto& in : ports_) packets += in->queues[out->index].size();
     if (packets == 0) continue;
-    lines.push_back("port" + std::to_string(out->index) + " to node " + std::to_string(out->spec.peer_node) + ": " +
-                    std::to_string(packets) + " packets wait (credit " + std::to_string(out->credits) + " of " +
+    lines.push_back("port" + std::to_string(out->index) + " to node " +
+                    std::to_string(out->spec.peer_node) + ": " + std::to_string(packets) +
+                    " packets wait (credit " + std::to_string(out->credits) + " of " +
                     std::to_string(out->spec.link.credit_bytes) + " B free)");
   }
   return lines;
 }
 
-void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers, AuditSink& sink) {
+void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers,
+                  AuditSink& sink) {
   for (const Router* router : routers) {
     for (size_t i = 0; i < router->ports(); ++i) {
       const LinkPort& port = router->port(i);

@@ -41,27 +41,30 @@ struct SwitchSpec {
 };
 
 inline void describe(SwitchSpec& spec, ParameterSet& set) {
-  set.number("latency_ns", spec.latency_ns, 0, 100'000,
-             "From the first packet of a burst being in to its leaving, when output and credit are free.");
-  set.number("fault.drop_packet", spec.fault_drop_packet, 0, ~uint64_t{0},
-             "Fault injection: the packet of this number (from 1) is lost in the switch; 0 = none.");
+  set.number(
+      "latency_ns", spec.latency_ns, 0, 100'000,
+      "From the first packet of a burst being in to its leaving, when output and credit are free.");
+  set.number(
+      "fault.drop_packet", spec.fault_drop_packet, 0, ~uint64_t{0},
+      "Fault injection: the packet of this number (from 1) is lost in the switch; 0 = none.");
 }
 
 class Switch final : public sc_core::sc_module, public Component, private EventHandler {
  public:
   struct Counters {
     uint64_t packets_in = 0;
-    uint64_t bytes_in = 0;       // Payload.
+    uint64_t bytes_in = 0;  // Payload.
     uint64_t packets_out = 0;
     uint64_t bytes_out = 0;
-    uint64_t wire_bytes = 0;     // Out, with headers.
+    uint64_t wire_bytes = 0;  // Out, with headers.
     uint64_t credit_returns = 0;
     uint64_t buffered_high_water = 0;  // Of the input.
-    Time credit_stall = 0;       // The output's turn was a packet without credit.
+    Time credit_stall = 0;             // The output's turn was a packet without credit.
   };
 
   // Attaches its ports to the partition.
-  Switch(sc_core::sc_module_name name, const SwitchSpec& spec, const RouterSpec& wiring, Partition& partition);
+  Switch(sc_core::sc_module_name name, const SwitchSpec& spec, const RouterSpec& wiring,
+         Partition& partition);
 
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
@@ -92,9 +95,9 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
     Serialiser wire;
     uint64_t credits;
     bool busy = false;
-    uint8_t from = 0;        // Input and size of the packet on the wire.
+    uint8_t from = 0;  // Input and size of the packet on the wire.
     uint64_t sending = 0;
-    uint8_t next = 0;        // Input that has the next turn.
+    uint8_t next = 0;  // Input that has the next turn.
     Time stalled_since = kNever;
     Counters counters;
   };
@@ -118,7 +121,8 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
 
 // Laws between the switch and the ports that are wired to it: what one end of a link sent, the other received.
 class Router;
-void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers, AuditSink& sink);
+void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers,
+                  AuditSink& sink);
 
 }  // namespace stretto
 

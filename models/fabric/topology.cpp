@@ -34,7 +34,8 @@ RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpe
   return spec;
 }
 
-RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie) {
+RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link,
+                           const LinkSpec& pcie) {
   assert(gpu < gpus);
   RouterSpec spec;
   for (unsigned other = 0; other < gpus; ++other) {

@@ -23,8 +23,8 @@ struct PortSpec {
 };
 
 struct RouterSpec {
-  std::vector<PortSpec> ports;                     // Of a GPU: the way to the host last.
-  std::vector<std::pair<uint8_t, uint8_t>> routes; // Node, port: reset values of the route table.
+  std::vector<PortSpec> ports;                      // Of a GPU: the way to the host last.
+  std::vector<std::pair<uint8_t, uint8_t>> routes;  // Node, port: reset values of the route table.
 };
 
 // Ring: port 0 to GPU gpu - 1, port 1 to GPU gpu + 1 (modulo gpus). Both exist from 2 GPUs on; with 2 the route to the

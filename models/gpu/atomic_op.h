@@ -12,7 +12,8 @@ namespace stretto {
 
 inline uint64_t apply_atomic_op(AtomicOp op, unsigned bytes, uint64_t old_value, uint64_t operand) {
   const unsigned unused = 64 - 8 * bytes;
-  const uint64_t a = old_value << unused, b = operand << unused;  // Compared as if the word filled the register.
+  const uint64_t a = old_value << unused,
+                 b = operand << unused;  // Compared as if the word filled the register.
   const int64_t sa = static_cast<int64_t>(a), sb = static_cast<int64_t>(b);
   switch (op) {
     case AtomicOp::swap: return operand;

@@ -12,12 +12,13 @@ namespace {
 
 constexpr uint32_t kDigestDispatch = 0x4701;
 constexpr uint32_t kDigestRetire = 0x4702;
-constexpr uint64_t kRetireTag = 0x100;  // Event tags below are wavefronts, from here on work-group slots.
+constexpr uint64_t kRetireTag =
+    0x100;  // Event tags below are wavefronts, from here on work-group slots.
 
 }  // namespace
 
-ComputeUnit::ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index, PartitionServices& services,
-                         const Parts& parts)
+ComputeUnit::ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index,
+                         PartitionServices& services, const Parts& parts)
     : sc_core::sc_module(name),
       EventHandler(*services.queue),
       l2("l2"),
@@ -31,7 +32,8 @@ ComputeUnit::ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint
       groups_(spec.workgroup_slots),
       port_free_(spec.issue_ports, 0) {
   l2.register_nb_transport_bw(this, &ComputeUnit::backward);
-  for (uint32_t i = 0; i < spec.wavefront_slots; ++i) wavefronts_.push_back(std::make_unique<Wavefront>(*parts.code));
+  for (uint32_t i = 0; i < spec.wavefront_slots; ++i)
+    wavefronts_.push_back(std::make_unique<Wavefront>(*parts.code));
 }
 
 WorkGroupResources ComputeUnit::resources() const {
@@ -55,7 +57,8 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   }
   ++counters_.started;
 
-  const auto place = std::find_if(groups_.begin(), groups_.end(), [](const Group& group) { return !group.active; });
+  const auto place = std::find_if(groups_.begin(), groups_.end(),
+                                  [](const Group& group) { return !group.active; });
   Group& group = *place;
   group.active = true;
   group.begun = false;
@@ -69,7 +72,8 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   group.started = services_.queue->now();
   group.register_bytes = group.lds_bytes = 0;
   group.slots.resize(std::max<size_t>(group.slots.size(), 8 * context.wavefronts + 24));
-  for (Slot& tile : group.slots) {  // Buffers are kept: the next work-group is usually of the same kernel.
+  for (Slot& tile :
+       group.slots) {  // Buffers are kept: the next work-group is usually of the same kernel.
     tile.tile.clear();
     tile.accumulator.zero(0, 0);
     tile.written = tile.read = 0;
@@ -91,7 +95,8 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     wake(wavefront, now + spec_.start_cycles);
   }
   if (services_.digest != nullptr) {
-    services_.digest->event(services_.queue->now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
+    services_.digest->event(services_.queue->now(), kDigestDispatch, uint64_t{index_} << 8 | slot,
+                            wg_id);
   }
 }
 
@@ -111,7 +116,8 @@ void ComputeUnit::leave(Group& group) {
   used_.lds_bytes -= context.lds_bytes;
   used_.wavefronts -= context.wavefronts;
   used_.workgroups -= 1;
-  for (unsigned id = 0; id < group.wavefronts; ++id) wavefronts_[group.members[id]]->state = Wavefront::State::free;
+  for (unsigned id = 0; id < group.wavefronts; ++id)
+    wavefronts_[group.members[id]]->state = Wavefront::State::free;
   group.active = false;
   if (--resident_ != 0) return;
   idle_since_ = now_cycle();
@@ -125,10 +131,12 @@ void ComputeUnit::retire(Group& group) {
   ++services_.progress;
   leave(group);
   if (services_.digest != nullptr) {
-    services_.digest->event(services_.queue->now(), kDigestRetire, uint64_t{index_} << 8 | group.slot, group.wg_id);
+    services_.digest->event(services_.queue->now(), kDigestRetire,
+                            uint64_t{index_} << 8 | group.slot, group.wg_id);
   }
   if (services_.trace != nullptr) {
-    services_.trace->span(track_, "wg " + std::to_string(group.wg_id), group.started, services_.queue->now());
+    services_.trace->span(track_, "wg " + std::to_string(group.wg_id), group.started,
+                          services_.queue->now());
   }
   parts_.listener->done(index_, group.slot, group.wg_id);
 }
@@ -140,7 +148,8 @@ void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
   if (wavefront.scheduled) return;
   wavefront.scheduled = true;
   const uint64_t tag = groups_[wavefront.group].members[wavefront.id];
-  services_.queue->schedule(std::max(clock_.edge(wavefront.at), services_.queue->now()), *this, tag);
+  services_.queue->schedule(std::max(clock_.edge(wavefront.at), services_.queue->now()), *this,
+                            tag);
 }
 
 void ComputeUnit::on_event(uint64_t tag) {
@@ -172,7 +181,8 @@ void ComputeUnit::run(Wavefront& wavefront) {
     counters_.instructions += issued;
     port = wavefront.at + issued;
     wavefront.at += wavefront.hart.cycles() - cycles;
-    if (wavefront.at > limit && reason != riscv::StopReason::kFault) continue;  // What comes next is not for now.
+    if (wavefront.at > limit && reason != riscv::StopReason::kFault)
+      continue;  // What comes next is not for now.
     if (after_run(wavefront, reason) == Step::stop) return;
   }
 }
@@ -187,7 +197,8 @@ ComputeUnit::Step ComputeUnit::after_run(Wavefront& wavefront, riscv::StopReason
   }
   const riscv::Fault& fault_of_hart = wavefront.hart.fault();
   FaultKind kind = FaultKind::illegal_instruction;
-  if (fault_of_hart.cause == riscv::Cause::kFetchAccess || fault_of_hart.cause == riscv::Cause::kFetchMisaligned) {
+  if (fault_of_hart.cause == riscv::Cause::kFetchAccess ||
+      fault_of_hart.cause == riscv::Cause::kFetchMisaligned) {
     kind = FaultKind::fetch;
   } else if (fault_of_hart.cause == riscv::Cause::kLoadMisaligned ||
              fault_of_hart.cause == riscv::Cause::kStoreMisaligned) {
@@ -209,7 +220,9 @@ ComputeUnit::Step ComputeUnit::finish(Wavefront& wavefront, uint64_t slots) {
 
 // Issue slots of a tile load or store.
 uint64_t ComputeUnit::memory_instructions(uint64_t bytes) const {
-  return spec_.memory_instruction_bytes == 0 ? 1 : (bytes + spec_.memory_instruction_bytes - 1) / spec_.memory_instruction_bytes;
+  return spec_.memory_instruction_bytes == 0
+             ? 1
+             : (bytes + spec_.memory_instruction_bytes - 1) / spec_.memory_instruction_bytes;
 }
 
 ComputeUnit::Step ComputeUnit::barrier(Wavefront& wavefront, Group& group) {
@@ -246,7 +259,8 @@ ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   group.ended = std::max(group.ended, wavefront.at);
   --group.live;
   if (group.live == 0) {
-    for (const Slot& slot : group.slots) {  // What nobody waited for still ends before the work-group does.
+    for (const Slot& slot :
+         group.slots) {  // What nobody waited for still ends before the work-group does.
       if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
     }
     const Time at = std::max(clock_.edge(group.ended), services_.queue->now());
@@ -257,8 +271,8 @@ ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   return Step::stop;
 }
 
-ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause,
-                                     std::string detail) {
+ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint64_t address,
+                                     uint8_t cause, std::string detail) {
   const Group& group = groups_[wavefront.group];
   wavefront.state = Wavefront::State::faulted;
   GpuFault report;
@@ -281,10 +295,12 @@ void ComputeUnit::report(StatisticSink& sink) const {
   const Cycle now = now_cycle();
   const bool resident = resident_ != 0;
   const uint64_t idle = counters_.idle_cycles + (resident ? 0 : now - idle_since_);
-  const auto unit = [&](const char* name, uint64_t busy, uint64_t waiting, uint64_t free, const char* what) {
+  const auto unit = [&](const char* name, uint64_t busy, uint64_t waiting, uint64_t free,
+                        const char* what) {
     const std::string path = prefix + name;
     sink.add(path + ".busy_cycles", busy, "cycles", what);
-    sink.add(path + ".waiting_cycles", waiting, "cycles", "Likewise, a work-group was there and it had nothing to do.");
+    sink.add(path + ".waiting_cycles", waiting, "cycles",
+             "Likewise, a work-group was there and it had nothing to do.");
     sink.add(path + ".idle_cycles", free, "cycles", "Likewise, no work-group was there.");
   };
   const auto pipe = [&](const char* name, const PipeCounters& counters, Cycle free) {
@@ -296,19 +312,27 @@ void ComputeUnit::report(StatisticSink& sink) const {
   pipe("tensor", counters_.tensor, tensor_free_);
   pipe("simt", counters_.simt, simt_free_);
   const uint64_t present = counters_.resident_cycles + (resident ? now - resident_since_ : 0);
-  unit("issue", counters_.instructions, present * spec_.issue_ports - std::min(present * spec_.issue_ports, counters_.instructions),
-       idle * spec_.issue_ports, "Port clocks in which an instruction issued, or one of those a tile load or store stands for.");
-  sink.add(prefix + "instructions", counters_.instructions, "count", "Issue slots taken by all wavefronts.");
-  sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count", "Multiply-adds of the tensor pipe.");
+  unit("issue", counters_.instructions,
+       present * spec_.issue_ports - std::min(present * spec_.issue_ports, counters_.instructions),
+       idle * spec_.issue_ports,
+       "Port clocks in which an instruction issued, or one of those a tile load or store stands "
+       "for.");
+  sink.add(prefix + "instructions", counters_.instructions, "count",
+           "Issue slots taken by all wavefronts.");
+  sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count",
+           "Multiply-adds of the tensor pipe.");
   sink.add(prefix + "tile_loads", counters_.tile_loads, "count", "tile.load executed.");
   sink.add(prefix + "tile_stores", counters_.tile_stores, "count", "tile.store executed.");
   sink.add(prefix + "load_bytes", counters_.load_bytes, "bytes", "Bytes of tile loads.");
   sink.add(prefix + "store_bytes", counters_.store_bytes, "bytes", "Bytes of tile stores.");
-  sink.add(prefix + "scalar_accesses", counters_.scalar_accesses, "count", "Scalar accesses to global memory.");
+  sink.add(prefix + "scalar_accesses", counters_.scalar_accesses, "count",
+           "Scalar accesses to global memory.");
   sink.add(prefix + "atomics", counters_.atomics, "count", "Atomics.");
-  sink.add(prefix + "barriers", counters_.barriers, "count", "tile.barrier executed, by wavefront.");
+  sink.add(prefix + "barriers", counters_.barriers, "count",
+           "tile.barrier executed, by wavefront.");
   sink.add(prefix + "waits", counters_.waits, "count", "tile.wait_until executed.");
-  sink.add(prefix + "charged_polls", counters_.charged_polls, "count", "Polls that the waits stand for.");
+  sink.add(prefix + "charged_polls", counters_.charged_polls, "count",
+           "Polls that the waits stand for.");
   sink.add(prefix + "workgroups", counters_.retired, "count", "Work-groups ended.");
 }
 
@@ -318,12 +342,16 @@ void ComputeUnit::audit(AuditSink& sink) const {
   const Cycle now = now_cycle();
   if (resident_ == 0) {
     const uint64_t idle = counters_.idle_cycles + now - idle_since_;
-    sink.equal("unit busy + waiting + idle = total", counters_.tensor.busy + counters_.tensor.waiting + idle, now);
-    sink.equal("unit busy + waiting + idle = total", counters_.simt.busy + counters_.simt.waiting + idle, now);
+    sink.equal("unit busy + waiting + idle = total",
+               counters_.tensor.busy + counters_.tensor.waiting + idle, now);
+    sink.equal("unit busy + waiting + idle = total",
+               counters_.simt.busy + counters_.simt.waiting + idle, now);
   }
   const uint64_t present = counters_.resident_cycles + (resident_ != 0 ? now - resident_since_ : 0);
-  sink.at_most("no pipe above its peak", counters_.multiply_adds, counters_.tensor.busy * spec_.tensor_fma_per_cycle);
-  sink.at_most("no pipe above its peak", counters_.instructions, (present + spec_.run_ahead_cycles) * spec_.issue_ports);
+  sink.at_most("no pipe above its peak", counters_.multiply_adds,
+               counters_.tensor.busy * spec_.tensor_fma_per_cycle);
+  sink.at_most("no pipe above its peak", counters_.instructions,
+               (present + spec_.run_ahead_cycles) * spec_.issue_ports);
 }
 
 std::vector<std::string> ComputeUnit::waiting_on() const {
@@ -334,13 +362,19 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
       const Wavefront& wavefront = *wavefronts_[group.members[id]];
       std::string what;
       uint32_t requests = 0;
-      for (uint32_t i = wavefront.first; i != wavefront.last; ++i) requests += wavefront.ring[i % Wavefront::kMaxOperations].requests;
+      for (uint32_t i = wavefront.first; i != wavefront.last; ++i)
+        requests += wavefront.ring[i % Wavefront::kMaxOperations].requests;
       switch (wavefront.state) {
-        case Wavefront::State::tile: what = "waits for tile " + std::to_string(wavefront.waits_for); break;
+        case Wavefront::State::tile:
+          what = "waits for tile " + std::to_string(wavefront.waits_for);
+          break;
         case Wavefront::State::count:
-        case Wavefront::State::stores: what = "waits for " + std::to_string(requests) + " tile requests"; break;
+        case Wavefront::State::stores:
+          what = "waits for " + std::to_string(requests) + " tile requests";
+          break;
         case Wavefront::State::barrier:
-          what = "waits at a barrier (" + std::to_string(group.at_barrier) + " of " + std::to_string(group.live) + ")";
+          what = "waits at a barrier (" + std::to_string(group.at_barrier) + " of " +
+                 std::to_string(group.live) + ")";
           break;
         case Wavefront::State::access: what = "waits for a scalar access"; break;
         case Wavefront::State::watch:
@@ -354,14 +388,15 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
         case Wavefront::State::faulted: what = "stopped by a fault"; break;
         case Wavefront::State::ready: {
           char text[64];
-          std::snprintf(text, sizeof text, "runs at pc 0x%llx", static_cast<unsigned long long>(wavefront.hart.pc()));
+          std::snprintf(text, sizeof text, "runs at pc 0x%llx",
+                        static_cast<unsigned long long>(wavefront.hart.pc()));
           what = text;
           break;
         }
         default: continue;
       }
-      lines.push_back("cu" + std::to_string(index_) + " wg " + std::to_string(group.wg_id) + " wf " +
-                      std::to_string(id) + " " + what);
+      lines.push_back("cu" + std::to_string(index_) + " wg " + std::to_string(group.wg_id) +
+                      " wf " + std::to_string(id) + " " + what);
     }
   }
   return lines;
@@ -388,9 +423,10 @@ const char* fault_name(FaultKind kind) {
 
 std::string describe_fault(unsigned gpu, const GpuFault& fault) {
   char text[256];
-  std::snprintf(text, sizeof text, "gpu%u cu%u wg %u wf %u pc 0x%llx: %s at 0x%llx%s%s", gpu, fault.cu, fault.wg_id,
-                fault.wf_id, static_cast<unsigned long long>(fault.pc), fault_name(fault.kind),
-                static_cast<unsigned long long>(fault.address), fault.detail.empty() ? "" : ": ", fault.detail.c_str());
+  std::snprintf(text, sizeof text, "gpu%u cu%u wg %u wf %u pc 0x%llx: %s at 0x%llx%s%s", gpu,
+                fault.cu, fault.wg_id, fault.wf_id, static_cast<unsigned long long>(fault.pc),
+                fault_name(fault.kind), static_cast<unsigned long long>(fault.address),
+                fault.detail.empty() ? "" : ": ", fault.detail.c_str());
   return text;
 }
 

@@ -14,8 +14,8 @@
 #ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 #define STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 
-#include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
+#include <tlm>
 
 #include <array>
 #include <cstdint>
@@ -35,8 +35,9 @@ namespace stretto {
 
 // Clocks of one pipe; with the unit's idle_cycles: busy + waiting + idle = all clocks since time 0.
 struct PipeCounters {
-  uint64_t busy = 0;     // It worked.
-  uint64_t waiting = 0;  // A work-group was resident and the pipe had nothing to do; counted when that ends.
+  uint64_t busy = 0;  // It worked.
+  uint64_t waiting =
+      0;  // A work-group was resident and the pipe had nothing to do; counted when that ends.
   uint64_t operations = 0;
 };
 
@@ -78,8 +79,8 @@ class ComputeUnit final : public sc_core::sc_module,
     FaultSink* faults;
   };
 
-  ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index, PartitionServices& services,
-              const Parts& parts);
+  ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index,
+              PartitionServices& services, const Parts& parts);
 
   void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) override;
   void preempt(uint8_t slot) override;
@@ -95,16 +96,16 @@ class ComputeUnit final : public sc_core::sc_module,
   // A tile and who uses it.
   struct Slot {
     Tile tile;
-    Accumulator accumulator;   // Of names 24..31 only.
-    Cycle written = 0;         // When its last write is done; kUnknown: a load is in flight.
-    Cycle read = 0;            // When its last read is done.
-    uint32_t stores = 0;       // Stores in flight that read it.
+    Accumulator accumulator;       // Of names 24..31 only.
+    Cycle written = 0;             // When its last write is done; kUnknown: a load is in flight.
+    Cycle read = 0;                // When its last read is done.
+    uint32_t stores = 0;           // Stores in flight that read it.
     std::vector<uint8_t> staging;  // Bytes of a store of another shape than the tile's.
-    uint32_t bytes = 0;        // Charged against the work-group's share.
+    uint32_t bytes = 0;            // Charged against the work-group's share.
   };
   struct Group {
     bool active = false;
-    bool begun = false;        // An instruction has issued.
+    bool begun = false;  // An instruction has issued.
     uint8_t slot = 0;
     uint32_t wg_id = 0;
     uint32_t tile_id = 0;  // What its accesses carry: wg_id / split.
@@ -113,19 +114,21 @@ class ComputeUnit final : public sc_core::sc_module,
     unsigned wavefronts = 0;
     unsigned live = 0;
     unsigned at_barrier = 0;
-    Cycle barrier = 0;         // Latest arrival.
+    Cycle barrier = 0;  // Latest arrival.
     Cycle ended = 0;
     Time started = 0;
     uint64_t register_bytes = 0;  // Of tiles and accumulators.
     uint64_t lds_bytes = 0;
-    std::vector<Slot> slots;   // 8 per wavefront, then 16 of LDS, then 8 accumulators.
+    std::vector<Slot> slots;  // 8 per wavefront, then 16 of LDS, then 8 accumulators.
   };
   enum class Step : uint8_t { go_on, stop };
-  static constexpr uint64_t kBudget = 4096;  // Instructions of one run before other wavefronts get their turn.
+  static constexpr uint64_t kBudget =
+      4096;  // Instructions of one run before other wavefronts get their turn.
 
   void on_event(uint64_t tag) override;
   void on_memory_change(uint64_t address, uint64_t cookie) override;
-  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
 
   Cycle now_cycle() const { return clock_.cycle_from(services_.queue->now()); }
   void wake(Wavefront& wavefront, Cycle at);
@@ -161,12 +164,14 @@ class ComputeUnit final : public sc_core::sc_module,
   Cycle occupy(Cycle& pipe_free, PipeCounters& counters, Cycle from, uint64_t cycles);
 
   // Memory requests (compute_unit_memory.cpp).
-  Step issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address, const TileShape& shape,
-                  ElementType element, bool store, bool streaming, uint8_t* data);
-  PooledPayload& make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address, uint8_t* data,
-                              uint32_t bytes);
+  Step issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address,
+                  const TileShape& shape, ElementType element, bool store, bool streaming,
+                  uint8_t* data);
+  PooledPayload& make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address,
+                              uint8_t* data, uint32_t bytes);
   // Where the access goes by its range entry; false: fault.
-  bool apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store, PooledPayload& payload);
+  bool apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store,
+                   PooledPayload& payload);
   // Sends it at the wavefront's time; returns when it is done, or kUnknown.
   Cycle send(Wavefront& wavefront, PooledPayload& payload);
   void request_done(Wavefront& wavefront, uint32_t number, Cycle at);
@@ -177,7 +182,8 @@ class ComputeUnit final : public sc_core::sc_module,
   Step confirm_done(Wavefront& wavefront, Cycle at, bool failed);
   uint64_t peek(uint64_t address) const;
 
-  Step fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause, std::string detail);
+  Step fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause,
+             std::string detail);
   void leave(Group& group);
   void retire(Group& group);
   bool own(uint64_t address) const { return (address & ~uint64_t{STRETTO_OFFSET_MASK}) == node_; }

@@ -40,8 +40,8 @@ bool holds(unsigned condition, uint64_t value, uint64_t wanted) {
 
 }  // namespace
 
-PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address,
-                                         uint8_t* data, uint32_t bytes) {
+PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command command,
+                                         uint64_t address, uint8_t* data, uint32_t bytes) {
   const Group& group = groups_[wavefront.group];
   PooledPayload& payload = pool_.acquire();
   payload.set_command(command);
@@ -68,8 +68,8 @@ PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command 
   return payload;
 }
 
-bool ComputeUnit::apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store,
-                              PooledPayload& payload) {
+bool ComputeUnit::apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address,
+                              bool store, PooledPayload& payload) {
   const FaultKind unmapped = store ? FaultKind::unmapped_store : FaultKind::unmapped_load;
   const char* wrong = nullptr;
   if (entry == nullptr) {
@@ -110,8 +110,9 @@ Cycle ComputeUnit::send(Wavefront& wavefront, PooledPayload& payload) {
 }
 
 // A tile load or store becomes one request for each run of rows that one range entry holds; usually one in all.
-ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address,
-                                          const TileShape& shape, ElementType element, bool store, bool streaming,
+ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, unsigned name,
+                                          uint64_t address, const TileShape& shape,
+                                          ElementType element, bool store, bool streaming,
                                           uint8_t* data) {
   const uint32_t number = wavefront.last++;
   Wavefront::Operation& operation = wavefront.operation(number);
@@ -126,7 +127,8 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
     slot.written = kUnknown;
   }
   const uint64_t index = group.members[wavefront.id];
-  const RangeEntry* entry = parts_.ranges->find_tile(address, shape.rows, shape.pitch, shape.row_bytes);
+  const RangeEntry* entry =
+      parts_.ranges->find_tile(address, shape.rows, shape.pitch, shape.row_bytes);
   for (uint32_t row = 0; row < shape.rows;) {
     const uint64_t from = address + uint64_t{row} * shape.pitch;
     uint32_t rows = shape.rows;
@@ -139,8 +141,8 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
       }
     }
     const uint32_t bytes = rows * shape.row_bytes;
-    PooledPayload& payload =
-        make_request(wavefront, store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, from, data, bytes);
+    PooledPayload& payload = make_request(
+        wavefront, store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, from, data, bytes);
     if (!apply_entry(wavefront, entry, from, store, payload)) return Step::stop;
     StrettoExtension& extension = payload.extension;
     extension.element = element;
@@ -162,7 +164,8 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
     if (done != kUnknown) {
       const bool failed = payload.is_response_error();
       payload.release();
-      if (failed) return fault(wavefront, FaultKind::bus_error, from, 0, "the memory refused a tile access");
+      if (failed)
+        return fault(wavefront, FaultKind::bus_error, from, 0, "the memory refused a tile access");
       operation.latest = std::max(operation.latest, done);
       --operation.requests;
     }
@@ -199,7 +202,8 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
       if (shared || &other == &wavefront) wake(other, operation.done);
     }
   }
-  if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores) return;
+  if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores)
+    return;
   Cycle at = wavefront.at;
   for (uint32_t i = wavefront.first; i != wavefront.until; ++i) {
     const Wavefront::Operation& earlier = wavefront.operation(i);
@@ -240,18 +244,21 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
   const bool load = access.kind == riscv::PendingAccess::Kind::kLoad;
   const bool amo = access.kind == riscv::PendingAccess::Kind::kAmo;
   wavefront.word = load ? 0 : wavefront.port.store_value();
-  PooledPayload& payload = make_request(wavefront, load ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND, access.addr,
-                                        reinterpret_cast<uint8_t*>(&wavefront.word), access.size_bytes);
+  PooledPayload& payload =
+      make_request(wavefront, load ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND, access.addr,
+                   reinterpret_cast<uint8_t*>(&wavefront.word), access.size_bytes);
   const RangeEntry* const entry = parts_.ranges->find(access.addr, access.size_bytes);
   if (!apply_entry(wavefront, entry, access.addr, !load, payload)) return Step::stop;
   if (load && parts_.memory->stamp_at(access.addr & STRETTO_OFFSET_MASK) != nullptr) {
     payload.release();
-    return fault(wavefront, FaultKind::unmapped_load, access.addr, 0, "it belongs to a stamp matrix, which has no bytes");
+    return fault(wavefront, FaultKind::unmapped_load, access.addr, 0,
+                 "it belongs to a stamp matrix, which has no bytes");
   }
   if (amo) {
     if (entry->kind == RangeKind::remote) {
       payload.release();
-      return fault(wavefront, FaultKind::remote_load, access.addr, 0, "atomics on peers are not supported");
+      return fault(wavefront, FaultKind::remote_load, access.addr, 0,
+                   "atomics on peers are not supported");
     }
     payload.extension.operation = Operation::atomic;
     payload.extension.atomic_op = atomic_of(access.amo_op);
@@ -270,7 +277,9 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
 
 ComputeUnit::Step ComputeUnit::access_done(Wavefront& wavefront, Cycle at, bool failed) {
   const riscv::PendingAccess access = wavefront.hart.pending();
-  if (failed) return fault(wavefront, FaultKind::bus_error, access.addr, 0, "the memory refused a scalar access");
+  if (failed)
+    return fault(wavefront, FaultKind::bus_error, access.addr, 0,
+                 "the memory refused a scalar access");
   const uint64_t cycles = wavefront.hart.cycles();
   switch (access.kind) {
     case riscv::PendingAccess::Kind::kLoad: wavefront.hart.complete_load(wavefront.word); break;
@@ -293,7 +302,8 @@ ComputeUnit::Step ComputeUnit::fence(Wavefront& wavefront) {
 
 uint64_t ComputeUnit::peek(uint64_t address) const {
   uint64_t value = 0;
-  parts_.memory->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value), sizeof value);
+  parts_.memory->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value),
+                      sizeof value);
   return value;
 }
 
@@ -301,9 +311,11 @@ uint64_t ComputeUnit::peek(uint64_t address) const {
 ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv::CustomOp& op) {
   const uint64_t address = op.rs1_value;
   if (op.funct7 > TILE_LTU) {
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.wait_until: no such condition");
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2,
+                 "tile.wait_until: no such condition");
   }
-  if (address % 8 != 0) return fault(wavefront, FaultKind::misaligned, address, 4, "tile.wait_until");
+  if (address % 8 != 0)
+    return fault(wavefront, FaultKind::misaligned, address, 4, "tile.wait_until");
   if (!wavefront.waiting) {
     wavefront.waiting = true;
     wavefront.wait_since = wavefront.at;
@@ -311,9 +323,10 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
   }
   const uint64_t index = groups_[wavefront.group].members[wavefront.id];
   wavefront.word = 0;
-  PooledPayload& payload =
-      make_request(wavefront, tlm::TLM_READ_COMMAND, address, reinterpret_cast<uint8_t*>(&wavefront.word), 8);
-  if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, false, payload)) return Step::stop;
+  PooledPayload& payload = make_request(wavefront, tlm::TLM_READ_COMMAND, address,
+                                        reinterpret_cast<uint8_t*>(&wavefront.word), 8);
+  if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, false, payload))
+    return Step::stop;
   if (!holds(op.funct7, peek(address), op.rs2_value)) {
     payload.release();
     wavefront.state = Wavefront::State::watch;
@@ -344,24 +357,30 @@ void ComputeUnit::on_memory_change(uint64_t address, uint64_t index) {
 
 ComputeUnit::Step ComputeUnit::confirm_done(Wavefront& wavefront, Cycle at, bool failed) {
   const riscv::CustomOp op = wavefront.hart.custom();
-  if (failed) return fault(wavefront, FaultKind::bus_error, op.rs1_value, 0, "the memory refused a poll");
+  if (failed)
+    return fault(wavefront, FaultKind::bus_error, op.rs1_value, 0, "the memory refused a poll");
   wavefront.at = std::max(wavefront.at, at);
   wavefront.state = Wavefront::State::ready;
-  if (!holds(op.funct7, wavefront.word, op.rs2_value)) return Step::go_on;  // Changed again: from the start.
+  if (!holds(op.funct7, wavefront.word, op.rs2_value))
+    return Step::go_on;  // Changed again: from the start.
   wavefront.waiting = false;
   const uint64_t waited = wavefront.at - wavefront.wait_since;
   counters_.wait_cycles += waited;
-  counters_.charged_polls += 1 + waited * 1000 / (uint64_t{spec_.poll_interval_ns} * spec_.clock_mhz);
+  counters_.charged_polls +=
+      1 + waited * 1000 / (uint64_t{spec_.poll_interval_ns} * spec_.clock_mhz);
   return finish(wavefront);
 }
 
 // Ordered behind the wavefront's own stores: it issues when all of them are performed.
 ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op) {
   const uint64_t address = op.rs1_value;
-  if (op.funct7 != 0) return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.locked_store");
-  if (address % 8 != 0) return fault(wavefront, FaultKind::misaligned, address, 6, "tile.locked_store");
+  if (op.funct7 != 0)
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.locked_store");
+  if (address % 8 != 0)
+    return fault(wavefront, FaultKind::misaligned, address, 6, "tile.locked_store");
   Step step = Step::go_on;
-  if (!operations_done(wavefront, wavefront.last, true, step) || !ring_has_room(wavefront, step)) return step;
+  if (!operations_done(wavefront, wavefront.last, true, step) || !ring_has_room(wavefront, step))
+    return step;
   const uint32_t number = wavefront.last++;
   Wavefront::Operation& operation = wavefront.operation(number);
   operation = {};
@@ -371,7 +390,8 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
   operation.data = op.rs2_value;
   PooledPayload& payload = make_request(wavefront, tlm::TLM_WRITE_COMMAND, address,
                                         reinterpret_cast<uint8_t*>(&operation.data), 8);
-  if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload)) return Step::stop;
+  if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload))
+    return Step::stop;
   payload.extension.operation = Operation::locked_store;
   payload.extension.traffic = TrafficClass::sync;
   payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], number);
@@ -379,7 +399,9 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
   if (done != kUnknown) {
     const bool failed = payload.is_response_error();
     payload.release();
-    if (failed) return fault(wavefront, FaultKind::bus_error, address, 0, "the memory refused a locked store");
+    if (failed)
+      return fault(wavefront, FaultKind::bus_error, address, 0,
+                   "the memory refused a locked store");
     request_done(wavefront, number, done);
   }
   return finish(wavefront);

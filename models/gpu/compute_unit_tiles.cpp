@@ -65,7 +65,8 @@ bool ComputeUnit::resize(Group& group, unsigned name, Slot& slot, uint64_t bytes
   return true;
 }
 
-bool ComputeUnit::operations_done(Wavefront& wavefront, uint32_t number, bool stores_only, Step& step) {
+bool ComputeUnit::operations_done(Wavefront& wavefront, uint32_t number, bool stores_only,
+                                  Step& step) {
   Cycle until = wavefront.at;
   for (uint32_t i = wavefront.first; i != number; ++i) {
     const Wavefront::Operation& operation = wavefront.operation(i);
@@ -117,20 +118,24 @@ ComputeUnit::Step ComputeUnit::tile_instruction(Wavefront& wavefront, const risc
       case TILE_LOCKED_STORE_F3: return tile_locked_store(wavefront, op);
     }
   }
-  return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "unknown tile instruction");
+  return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+               "unknown tile instruction");
 }
 
-ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
+ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group,
+                                         const riscv::CustomOp& op) {
   const unsigned code = op.funct7 >> 1;
   if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte)) {
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "tile.load: no such tile or element");
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+                 "tile.load: no such tile or element");
   }
   const TileShape shape = TileShape::decode(op.rs2_value);
   const ElementType element = static_cast<ElementType>(code);
-  if (shape.rows == 0 || shape.rows > kMaxRows || shape.row_bytes == 0 || shape.row_bytes > kMaxRowBytes ||
-      shape.row_bytes % element_bytes(element) != 0) {
+  if (shape.rows == 0 || shape.rows > kMaxRows || shape.row_bytes == 0 ||
+      shape.row_bytes > kMaxRowBytes || shape.row_bytes % element_bytes(element) != 0) {
     return fault(wavefront, FaultKind::bad_shape, op.rs1_value, 0,
-                 "tile.load of " + std::to_string(shape.rows) + " rows of " + std::to_string(shape.row_bytes) + " bytes");
+                 "tile.load of " + std::to_string(shape.rows) + " rows of " +
+                     std::to_string(shape.row_bytes) + " bytes");
   }
   Step step = Step::go_on;
   Slot& slot = slot_of(group, wavefront, op.rd);
@@ -138,7 +143,8 @@ ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group, con
   if (!resize(group, op.rd, slot, shape.bytes())) {
     return fault(wavefront, FaultKind::no_room, op.rs1_value, 0,
                  "tile " + std::to_string(op.rd) + " of " + std::to_string(shape.bytes()) +
-                     " bytes exceeds the work-group's " + (op.rd < TILE_FIRST_LDS ? "registers" : "LDS"));
+                     " bytes exceeds the work-group's " +
+                     (op.rd < TILE_FIRST_LDS ? "registers" : "LDS"));
   }
   const uint64_t offset = op.rs1_value & STRETTO_OFFSET_MASK;
   const StampMatrix* const matrix = own(op.rs1_value) ? parts_.memory->stamp_at(offset) : nullptr;
@@ -154,28 +160,33 @@ ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group, con
   }
   ++counters_.tile_loads;
   counters_.load_bytes += shape.bytes();
-  return issue_tile(wavefront, group, op.rd, op.rs1_value, shape, element, false, (op.funct7 & 1) != 0,
-                    matrix != nullptr ? nullptr : tile.data.data());
+  return issue_tile(wavefront, group, op.rd, op.rs1_value, shape, element, false,
+                    (op.funct7 & 1) != 0, matrix != nullptr ? nullptr : tile.data.data());
 }
 
-ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
+ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group,
+                                          const riscv::CustomOp& op) {
   const unsigned code = op.funct7 >> 1;
-  if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte) || (op.funct7 & 1) != 0) {
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "tile.store: no such tile or element");
+  if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte) ||
+      (op.funct7 & 1) != 0) {
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+                 "tile.store: no such tile or element");
   }
   const TileShape shape = TileShape::decode(op.rs2_value);
   const ElementType element = static_cast<ElementType>(code);
-  if (shape.rows == 0 || shape.rows > kMaxRows || shape.row_bytes == 0 || shape.row_bytes > kMaxRowBytes ||
-      shape.row_bytes % element_bytes(element) != 0) {
+  if (shape.rows == 0 || shape.rows > kMaxRows || shape.row_bytes == 0 ||
+      shape.row_bytes > kMaxRowBytes || shape.row_bytes % element_bytes(element) != 0) {
     return fault(wavefront, FaultKind::bad_shape, op.rs1_value, 0,
-                 "tile.store of " + std::to_string(shape.rows) + " rows of " + std::to_string(shape.row_bytes) + " bytes");
+                 "tile.store of " + std::to_string(shape.rows) + " rows of " +
+                     std::to_string(shape.row_bytes) + " bytes");
   }
   Step step = Step::go_on;
   Slot& slot = slot_of(group, wavefront, op.rd);
   if (!ring_has_room(wavefront, step) || !readable(wavefront, slot, op.rd, step)) return step;
   const Tile& tile = slot.tile;
   if (tile.shape.rows == 0) {
-    return fault(wavefront, FaultKind::empty_tile, op.rs1_value, 0, "tile.store of tile " + std::to_string(op.rd));
+    return fault(wavefront, FaultKind::empty_tile, op.rs1_value, 0,
+                 "tile.store of tile " + std::to_string(op.rd));
   }
   uint8_t* data = slot.tile.data.data();
   if (tile.stamped || tile.shape.row_bytes != shape.row_bytes || shape.rows > tile.shape.rows) {
@@ -198,11 +209,13 @@ ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group, co
   return issue_tile(wavefront, group, op.rd, op.rs1_value, shape, element, true, false, data);
 }
 
-ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
+ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
+                                        const riscv::CustomOp& op) {
   const unsigned code = op.funct7 >> 2;
   if (!is_accumulator(op.rd) || is_accumulator(op.rs1) || is_accumulator(op.rs2) ||
       code > static_cast<unsigned>(ElementType::fp32)) {
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "tile.mma: no such tile or element");
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+                 "tile.mma: no such tile or element");
   }
   const ElementType element = static_cast<ElementType>(code);
   Slot& sum = slot_of(group, wavefront, op.rd);
@@ -215,18 +228,20 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group, cons
   }
   if (a.tile.shape.rows == 0 || b.tile.shape.rows == 0 || sum.accumulator.m() == 0) {
     return fault(wavefront, FaultKind::empty_tile, 0, 0,
-                 "tile.mma with tile " + std::to_string(a.tile.shape.rows == 0   ? op.rs1
-                                                        : b.tile.shape.rows == 0 ? op.rs2
-                                                                                 : op.rd) +
+                 "tile.mma with tile " +
+                     std::to_string(a.tile.shape.rows == 0   ? op.rs1
+                                    : b.tile.shape.rows == 0 ? op.rs2
+                                                             : op.rd) +
                      " never written");
   }
-  const uint32_t k = sum.accumulator.multiply(a.tile, (op.funct7 & 1) != 0, b.tile, (op.funct7 & 2) != 0, element,
-                                               spec_.tile_values);
+  const uint32_t k = sum.accumulator.multiply(a.tile, (op.funct7 & 1) != 0, b.tile,
+                                              (op.funct7 & 2) != 0, element, spec_.tile_values);
   const uint64_t work = uint64_t{sum.accumulator.m()} * sum.accumulator.n() * ((k + 15) / 16 * 16);
   // FP32 operands take two passes of the FP16 array.
   const uint64_t passes = element == ElementType::fp32 ? 2 : 1;
-  const uint64_t cycles = divide_up(work * passes * spec_.tensor_efficiency_denominator,
-                                    uint64_t{spec_.tensor_fma_per_cycle} * spec_.tensor_efficiency_numerator);
+  const uint64_t cycles =
+      divide_up(work * passes * spec_.tensor_efficiency_denominator,
+                uint64_t{spec_.tensor_fma_per_cycle} * spec_.tensor_efficiency_numerator);
   counters_.multiply_adds += work;
   const Cycle end = occupy(tensor_free_, counters_.tensor, wavefront.at, cycles);
   sum.written = end;
@@ -235,11 +250,13 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group, cons
   return finish(wavefront);
 }
 
-ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
+ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group,
+                                         const riscv::CustomOp& op) {
   const bool alone = simt_is_unary(op.funct7);
   if (is_accumulator(op.rd) || is_accumulator(op.rs1) || (!alone && is_accumulator(op.rs2)) ||
       !simt_exists(op.funct7)) {
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "tile.simt: no such tile or operation");
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+                 "tile.simt: no such tile or operation");
   }
   Slot& result = slot_of(group, wavefront, op.rd);
   Slot& first = slot_of(group, wavefront, op.rs1);
@@ -253,22 +270,28 @@ ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group, con
     return fault(wavefront, FaultKind::empty_tile, 0, 0, "tile.simt with a tile never written");
   }
   if (!resize(group, op.rd, result, first.tile.shape.bytes())) {
-    return fault(wavefront, FaultKind::no_room, 0, 0, "tile.simt: tile " + std::to_string(op.rd) + " does not fit");
+    return fault(wavefront, FaultKind::no_room, 0, 0,
+                 "tile.simt: tile " + std::to_string(op.rd) + " does not fit");
   }
   const uint64_t elements = first.tile.shape.bytes() / element_bytes(first.tile.element);
-  const uint64_t a_clock = uint64_t{spec_.simt_lanes} * (element_bytes(first.tile.element) < 4 ? 2 : 1);
+  const uint64_t a_clock =
+      uint64_t{spec_.simt_lanes} * (element_bytes(first.tile.element) < 4 ? 2 : 1);
   simt_operation(op.funct7, first.tile, second.tile, result.tile, spec_.tile_values);
-  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at, divide_up(elements * simt_issues(op.funct7), a_clock));
+  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at,
+                           divide_up(elements * simt_issues(op.funct7), a_clock));
   result.written = end;
   first.read = std::max(first.read, end);
   second.read = std::max(second.read, end);
   return finish(wavefront);
 }
 
-ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
+ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
+                                             const riscv::CustomOp& op) {
   const unsigned code = op.funct7;
-  if (is_accumulator(op.rd) || !is_accumulator(op.rs1) || code > static_cast<unsigned>(ElementType::fp32)) {
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "tile.epilogue: no such tile or element");
+  if (is_accumulator(op.rd) || !is_accumulator(op.rs1) ||
+      code > static_cast<unsigned>(ElementType::fp32)) {
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+                 "tile.epilogue: no such tile or element");
   }
   const ElementType element = static_cast<ElementType>(code);
   const uint64_t block = op.rs2_value;
@@ -277,42 +300,50 @@ ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
   Slot& result = slot_of(group, wavefront, op.rd);
   Slot& sum = slot_of(group, wavefront, op.rs1);
   Step step = Step::go_on;
-  if (!readable(wavefront, sum, op.rs1, step) || !writable(wavefront, result, op.rd, step)) return step;
+  if (!readable(wavefront, sum, op.rs1, step) || !writable(wavefront, result, op.rd, step))
+    return step;
   if (sum.accumulator.m() == 0) {
-    return fault(wavefront, FaultKind::empty_tile, 0, 0, "tile.epilogue of an accumulator never zeroed");
+    return fault(wavefront, FaultKind::empty_tile, 0, 0,
+                 "tile.epilogue of an accumulator never zeroed");
   }
   if (rows == 0 || columns == 0 || first_row + rows > sum.accumulator.m() ||
       first_column + columns > sum.accumulator.n()) {
-    return fault(wavefront, FaultKind::bad_shape, block, 0, "tile.epilogue outside its accumulator");
+    return fault(wavefront, FaultKind::bad_shape, block, 0,
+                 "tile.epilogue outside its accumulator");
   }
   const TileShape shape{rows, columns * element_bytes(element), 0};
   if (!resize(group, op.rd, result, shape.bytes())) {
-    return fault(wavefront, FaultKind::no_room, 0, 0, "tile.epilogue: tile " + std::to_string(op.rd) + " does not fit");
+    return fault(wavefront, FaultKind::no_room, 0, 0,
+                 "tile.epilogue: tile " + std::to_string(op.rd) + " does not fit");
   }
   result.tile.shape = shape;
   result.tile.element = element;
   result.tile.stamped = false;
   result.tile.data.resize(shape.bytes());
-  sum.accumulator.epilogue(first_row, rows, first_column, columns, element, services_.gpu, spec_.stamp_limit,
-                           group.context->split > 1, result.tile.data.data());
-  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at, divide_up(uint64_t{rows} * columns, spec_.simt_lanes));
+  sum.accumulator.epilogue(first_row, rows, first_column, columns, element, services_.gpu,
+                           spec_.stamp_limit, group.context->split > 1, result.tile.data.data());
+  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at,
+                           divide_up(uint64_t{rows} * columns, spec_.simt_lanes));
   result.written = end;
   sum.read = std::max(sum.read, end);
   return finish(wavefront);
 }
 
-ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group, const riscv::CustomOp& op) {
+ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
+                                            const riscv::CustomOp& op) {
   Step step = Step::go_on;
   switch (op.funct7) {
     case TILE_CONTROL_ZERO: {
       if (!is_accumulator(op.rd)) break;
       const uint32_t m = op.rs1_value & 0xFFFF, n = op.rs1_value >> 16 & 0xFFFF;
-      if (m == 0 || n == 0) return fault(wavefront, FaultKind::bad_shape, op.rs1_value, 0, "tile.zero of no elements");
+      if (m == 0 || n == 0)
+        return fault(wavefront, FaultKind::bad_shape, op.rs1_value, 0, "tile.zero of no elements");
       Slot& sum = slot_of(group, wavefront, op.rd);
       if (!writable(wavefront, sum, op.rd, step)) return step;
       if (!resize(group, op.rd, sum, uint64_t{4} * m * n)) {
         return fault(wavefront, FaultKind::no_room, 0, 0,
-                     "accumulator of " + std::to_string(m) + " x " + std::to_string(n) + " exceeds the work-group's registers");
+                     "accumulator of " + std::to_string(m) + " x " + std::to_string(n) +
+                         " exceeds the work-group's registers");
       }
       sum.accumulator.zero(m, n);
       wavefront.at = occupy(simt_free_, counters_.simt, wavefront.at, 1) - 1;
@@ -321,7 +352,8 @@ ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group, 
     }
     case TILE_CONTROL_WAIT: {
       const uint32_t outstanding = wavefront.last - wavefront.first;
-      if (outstanding > op.rs2 && !operations_done(wavefront, wavefront.last - op.rs2, false, step)) return step;
+      if (outstanding > op.rs2 && !operations_done(wavefront, wavefront.last - op.rs2, false, step))
+        return step;
       return finish(wavefront);
     }
     case TILE_CONTROL_BARRIER: return barrier(wavefront, group);
@@ -329,7 +361,8 @@ ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group, 
       if (!operations_done(wavefront, wavefront.last, false, step)) return step;
       return end(wavefront, group);
   }
-  return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal, "unknown tile control instruction");
+  return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
+               "unknown tile control instruction");
 }
 
 }  // namespace stretto

@@ -54,7 +54,7 @@ class WorkGroupExecutor {
   virtual void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) = 0;
   // Work-groups of the slot that have not issued an instruction leave (drained); the others run to their end.
   virtual void preempt(uint8_t slot) = 0;
-  virtual bool finished() const = 0;  // Nothing is resident.
+  virtual bool finished() const = 0;                 // Nothing is resident.
   virtual WorkGroupResources resources() const = 0;  // What is free.
 };
 

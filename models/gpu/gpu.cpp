@@ -17,8 +17,9 @@ riscv::IsaOptions wavefront_isa() {
 
 }  // namespace
 
-Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spec, const HbmAddressMapping& mapping,
-         PartitionServices& services, MemoryImage& memory, std::unique_ptr<GridScheduler> scheduler)
+Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spec,
+         const HbmAddressMapping& mapping, PartitionServices& services, MemoryImage& memory,
+         std::unique_ptr<GridScheduler> scheduler)
     : sc_core::sc_module(name),
       code_(wavefront_isa()),
       ranges("range_table"),
@@ -27,8 +28,8 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spe
   std::vector<WorkGroupExecutor*> executors;
   for (uint32_t i = 0; i < spec.cus; ++i) {
     const ComputeUnit::Parts parts{&memory, &ranges, &code_, &front_end, &front_end};
-    units.push_back(std::make_unique<ComputeUnit>(("cu" + std::to_string(i)).c_str(), spec, static_cast<uint16_t>(i),
-                                                  services, parts));
+    units.push_back(std::make_unique<ComputeUnit>(("cu" + std::to_string(i)).c_str(), spec,
+                                                  static_cast<uint16_t>(i), services, parts));
     connect(units.back()->l2, l2.cu[i], *services.queue);
     executors.push_back(units.back().get());
   }
@@ -48,10 +49,14 @@ void Gpu::report(StatisticSink& sink) const {
   front_end.report(sink);
   l2.report(sink);
   sink.add("gpu.instructions", instructions(), "count", "Instructions of all wavefronts.");
-  sink.add("gpu.multiply_adds", sum(&ComputeUnitCounters::multiply_adds), "count", "Multiply-adds of all tensor pipes.");
-  sink.add("gpu.tile_load_bytes", sum(&ComputeUnitCounters::load_bytes), "bytes", "Bytes of tile loads.");
-  sink.add("gpu.tile_store_bytes", sum(&ComputeUnitCounters::store_bytes), "bytes", "Bytes of tile stores.");
-  sink.add("gpu.charged_polls", sum(&ComputeUnitCounters::charged_polls), "count", "Polls that wait_until stands for.");
+  sink.add("gpu.multiply_adds", sum(&ComputeUnitCounters::multiply_adds), "count",
+           "Multiply-adds of all tensor pipes.");
+  sink.add("gpu.tile_load_bytes", sum(&ComputeUnitCounters::load_bytes), "bytes",
+           "Bytes of tile loads.");
+  sink.add("gpu.tile_store_bytes", sum(&ComputeUnitCounters::store_bytes), "bytes",
+           "Bytes of tile stores.");
+  sink.add("gpu.charged_polls", sum(&ComputeUnitCounters::charged_polls), "count",
+           "Polls that wait_until stands for.");
   for (const auto& unit : units) unit->report(sink);
 }
 

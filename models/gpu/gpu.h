@@ -26,8 +26,9 @@ class Gpu final : public sc_core::sc_module, public Component {
   std::vector<std::unique_ptr<ComputeUnit>> units;
 
   // `memory` and `services` outlive this.
-  Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spec, const HbmAddressMapping& mapping,
-      PartitionServices& services, MemoryImage& memory, std::unique_ptr<GridScheduler> scheduler);
+  Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spec,
+      const HbmAddressMapping& mapping, PartitionServices& services, MemoryImage& memory,
+      std::unique_ptr<GridScheduler> scheduler);
 
   uint64_t instructions() const;
   // Sum of a counter over all units.

@@ -21,15 +21,17 @@ constexpr uint64_t kTick = 0, kApply = 1;  // Event tags.
 constexpr size_t kFaultsKept = 64;
 
 bool answer_unless_register(tlm::tlm_generic_payload& payload, bool known) {
-  const bool good = known && payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
+  const bool good =
+      known && payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
   payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   return !good;
 }
 
 }  // namespace
 
-GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
-                         std::unique_ptr<GridScheduler> scheduler, riscv::CodeCache& code)
+GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec,
+                         PartitionServices& services, std::unique_ptr<GridScheduler> scheduler,
+                         riscv::CodeCache& code)
     : sc_core::sc_module(name),
       EventHandler(*services.queue),
       regs("regs"),
@@ -43,7 +45,8 @@ GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, Part
   scheduler_regs.register_b_transport(this, &GpuFrontEnd::on_scheduler_register);
   scheduler_->reset();
   for (const RegisterInfo& info : kGpuRegisters) {
-    for (uint32_t i = 0; i < info.count; ++i) registers_[(info.offset + i * info.stride) / 8] = info.reset;
+    for (uint32_t i = 0; i < info.count; ++i)
+      registers_[(info.offset + i * info.stride) / 8] = info.reset;
   }
 }
 
@@ -129,7 +132,8 @@ void GpuFrontEnd::apply(const GridSchedulerOutputs& out) {
   }
 }
 
-void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload,
+                                        sc_core::sc_time& delay) {
   uint32_t index = 0;
   const RegisterInfo* const info =
       find_register(kGridSchedulerRegisters, static_cast<uint32_t>(payload.get_address()), &index);
@@ -142,7 +146,8 @@ void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload, sc_co
     std::memcpy(&port.wdata, payload.get_data_ptr(), 8);
     if (info->offset == GRID_SCHEDULER_SLOT_NEEDS_OFFSET) needs_[index] = port.wdata;
     if (info->offset == GRID_SCHEDULER_SLOT_CONTROL_OFFSET &&
-        (port.wdata & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] && !sample_context(index)) {
+        (port.wdata & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] &&
+        !sample_context(index)) {
       return;
     }
     if (info->offset == GRID_SCHEDULER_PIPELINE_OFFSET && !sample_pipeline(port.wdata)) return;
@@ -170,7 +175,9 @@ void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload, sc_co
 // ---- Launch and dispatch
 
 bool GpuFrontEnd::sample_context(unsigned slot) {
-  const auto raw = [&](uint32_t offset) { return registers_[(offset + slot * GPU_CONTEXT_ENTRY_STRIDE) / 8]; };
+  const auto raw = [&](uint32_t offset) {
+    return registers_[(offset + slot * GPU_CONTEXT_ENTRY_STRIDE) / 8];
+  };
   DispatchContext context;
   context.entry = raw(GPU_CONTEXT_ENTRY_OFFSET);
   context.kernarg = raw(GPU_CONTEXT_KERNARG_OFFSET);
@@ -185,36 +192,44 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
   const uint64_t flags = raw(GPU_CONTEXT_FLAGS_OFFSET);
   context.update = (flags & GPU_CONTEXT_FLAGS_UPDATE_MASK) != 0;
   context.communication = (flags & GPU_CONTEXT_FLAGS_COMMUNICATION_MASK) != 0;
-  context.split = std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_SPLIT)));
+  context.split =
+      std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_SPLIT)));
   context.traffic = static_cast<TrafficClass>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_TRAFFIC));
 
   if (context.wavefronts == 0 || context.wavefronts > 8 ||
-      (context.private_bytes != 0 && !std::has_single_bit(context.private_bytes)) || context.private_bytes > 65536 ||
-      context.entry < context.code_base || context.entry - context.code_base + 4 > context.code_bytes ||
-      context.entry % 4 != 0) {
-    launch_fault(slot, FaultKind::bad_context, context.entry, "launch with a dispatch context that cannot run");
+      (context.private_bytes != 0 && !std::has_single_bit(context.private_bytes)) ||
+      context.private_bytes > 65536 || context.entry < context.code_base ||
+      context.entry - context.code_base + 4 > context.code_bytes || context.entry % 4 != 0) {
+    launch_fault(slot, FaultKind::bad_context, context.entry,
+                 "launch with a dispatch context that cannot run");
     return false;
   }
   ++launches_;
   code_.flush();  // A launch may follow a load over old code.
   contexts_[slot] = context;
   running_[slot] = true;
-  const uint64_t registers = STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB) * 1024;
+  const uint64_t registers =
+      STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB) * 1024;
   const uint64_t lds = STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB) * 1024;
   const uint64_t wavefronts = STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS);
-  const bool too_large = context.registers_bytes > spec_.registers_bytes || context.lds_bytes > spec_.lds_bytes;
+  const bool too_large =
+      context.registers_bytes > spec_.registers_bytes || context.lds_bytes > spec_.lds_bytes;
   if (too_large) {
     const bool by_registers = context.registers_bytes > spec_.registers_bytes;
-    launch_fault(slot, FaultKind::kernel_too_large, by_registers ? context.registers_bytes : context.lds_bytes,
-                 by_registers ? "a work-group needs " + std::to_string(context.registers_bytes) +
-                                    " bytes of registers, a compute unit has " + std::to_string(spec_.registers_bytes)
-                              : "a work-group needs " + std::to_string(context.lds_bytes) +
-                                    " bytes of LDS, a compute unit has " + std::to_string(spec_.lds_bytes));
+    launch_fault(slot, FaultKind::kernel_too_large,
+                 by_registers ? context.registers_bytes : context.lds_bytes,
+                 by_registers
+                     ? "a work-group needs " + std::to_string(context.registers_bytes) +
+                           " bytes of registers, a compute unit has " +
+                           std::to_string(spec_.registers_bytes)
+                     : "a work-group needs " + std::to_string(context.lds_bytes) +
+                           " bytes of LDS, a compute unit has " + std::to_string(spec_.lds_bytes));
     running_[slot] = false;
     // The scheduler refuses it by itself, and says so in the slot's state, if it was told the same needs.
     return registers > spec_.registers_bytes || lds > spec_.lds_bytes;
   }
-  if (registers < context.registers_bytes || lds < context.lds_bytes || wavefronts < context.wavefronts) {
+  if (registers < context.registers_bytes || lds < context.lds_bytes ||
+      wavefronts < context.wavefronts) {
     running_[slot] = false;
     launch_fault(slot, FaultKind::bad_context, context.entry,
                  "the scheduler was told smaller needs than the dispatch context has");
@@ -273,8 +288,9 @@ void GpuFrontEnd::left_unit() {
     ++stages_;
     stage_open_ = true;
     if (services_.trace != nullptr && spec_.stage_mode == StageMode::synchronous) {
-      services_.trace->span("gpu" + std::to_string(services_.gpu) + "/stages", "stage " + std::to_string(stages_),
-                            stage_begin_, services_.queue->now());
+      services_.trace->span("gpu" + std::to_string(services_.gpu) + "/stages",
+                            "stage " + std::to_string(stages_), stage_begin_,
+                            services_.queue->now());
     }
     std::deque<Dispatch> next;
     next.swap(held_);
@@ -389,7 +405,8 @@ void GpuFrontEnd::write_register(uint32_t offset, uint64_t value) {
   switch (info.offset) {
     case GPU_L2_COMMAND_OFFSET:
       stored = 0;
-      if (l2_ != nullptr && (value & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 && !l2_->write_back_busy()) {
+      if (l2_ != nullptr && (value & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 &&
+          !l2_->write_back_busy()) {
         l2_->write_back_invalidate();
       }
       break;
@@ -428,17 +445,24 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
   sink.add("front_end.dispatched", dispatched_, "count", "Work-groups dispatched.");
   sink.add("front_end.retired", retired_, "count", "Work-groups ended.");
   sink.add("front_end.stages", stages_, "count", "Times that all resident work-groups had ended.");
-  sink.add("front_end.scheduler_clocks", steps_, "count", "Clocks in which the grid scheduler was evaluated.");
-  sink.add("front_end.events", event_gates_.events(), "count", "Scheduling events of the Tracker (T3-AGC-01).");
-  sink.add("front_end.gates_opened", event_gates_.opened(), "count", "Gates that the last of their events opened.");
+  sink.add("front_end.scheduler_clocks", steps_, "count",
+           "Clocks in which the grid scheduler was evaluated.");
+  sink.add("front_end.events", event_gates_.events(), "count",
+           "Scheduling events of the Tracker (T3-AGC-01).");
+  sink.add("front_end.gates_opened", event_gates_.opened(), "count",
+           "Gates that the last of their events opened.");
   sink.add("front_end.dispatched_before_last_event", dispatched_at_event_, "count",
-           "Work-groups that had been dispatched when the last scheduling event came: overlap with the gather.");
-  constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs", "ag", "init", "sync", "spill", "cp"};
+           "Work-groups that had been dispatched when the last scheduling event came: overlap with "
+           "the gather.");
+  constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs",    "ag",
+                                                        "init",  "sync", "spill", "cp"};
   for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
     if (active_[traffic].first_dispatch == kNever) continue;
     const std::string name = kClassNames[traffic];
-    sink.add("front_end.first_dispatch." + name, active_[traffic].first_dispatch, "fs", "First work-group of these kernels began.");
-    sink.add("front_end.last_end." + name, active_[traffic].last_end, "fs", "Last work-group of these kernels ended.");
+    sink.add("front_end.first_dispatch." + name, active_[traffic].first_dispatch, "fs",
+             "First work-group of these kernels began.");
+    sink.add("front_end.last_end." + name, active_[traffic].last_end, "fs",
+             "Last work-group of these kernels ended.");
   }
   sink.add("front_end.faults", fault_count_, "count", "Faults of wavefronts and launches.");
 }
@@ -463,21 +487,23 @@ uint64_t GpuFrontEnd::peek(uint32_t offset) const {
 std::vector<std::string> GpuFrontEnd::waiting_on() const {
   std::vector<std::string> lines;
   if (!held_.empty()) {
-    lines.push_back(std::to_string(held_.size()) + " work-groups wait for " + std::to_string(stage_running_) +
-                    " of their stage to end");
+    lines.push_back(std::to_string(held_.size()) + " work-groups wait for " +
+                    std::to_string(stage_running_) + " of their stage to end");
   }
   for (unsigned slot = 0; slot < kGridSlots; ++slot) {
     if (running_[slot]) {
-      lines.push_back("kernel slot " + std::to_string(slot) + " runs: " + std::to_string(dispatched_) +
-                      " work-groups dispatched, " + std::to_string(retired_) + " ended");
+      lines.push_back("kernel slot " + std::to_string(slot) +
+                      " runs: " + std::to_string(dispatched_) + " work-groups dispatched, " +
+                      std::to_string(retired_) + " ended");
       const uint64_t state = idle_ ? peek(GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot)) : 0;
       if (STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_CLOSED) == 0) continue;
-      const uint64_t gate =
-          STRETTO_FIELD_GET(peek(GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(slot)), GRID_SCHEDULER_SLOT_GATE_GATE);
-      lines.push_back("kernel slot " + std::to_string(slot) + " waits for gate " + std::to_string(gate) + " (" +
-                      event_gates_.progress(static_cast<uint32_t>(gate)) + "), " +
-                      std::to_string(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED)) +
-                      " work-groups not placed");
+      const uint64_t gate = STRETTO_FIELD_GET(peek(GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(slot)),
+                                              GRID_SCHEDULER_SLOT_GATE_GATE);
+      lines.push_back(
+          "kernel slot " + std::to_string(slot) + " waits for gate " + std::to_string(gate) + " (" +
+          event_gates_.progress(static_cast<uint32_t>(gate)) + "), " +
+          std::to_string(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED)) +
+          " work-groups not placed");
     }
   }
   return lines;

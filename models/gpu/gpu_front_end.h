@@ -14,8 +14,8 @@
 #ifndef STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 #define STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 
-#include <tlm>
 #include <tlm_utils/simple_target_socket.h>
+#include <tlm>
 
 #include <array>
 #include <cstdint>
@@ -52,7 +52,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
                           public TriggerSink,
                           private EventHandler {
  public:
-  tlm_utils::simple_target_socket_optional<GpuFrontEnd> regs;            // gpu.yaml; b_transport, 8 bytes.
+  tlm_utils::simple_target_socket_optional<GpuFrontEnd> regs;  // gpu.yaml; b_transport, 8 bytes.
   tlm_utils::simple_target_socket_optional<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
 
   GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
@@ -63,7 +63,9 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
   void set_kernel_events(KernelEvents events) { events_ = std::move(events); }
   // What count_instructions reads.
-  void set_instruction_count(std::function<uint64_t()> count) { instruction_count_ = std::move(count); }
+  void set_instruction_count(std::function<uint64_t()> count) {
+    instruction_count_ = std::move(count);
+  }
 
   void done(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
   void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
@@ -107,7 +109,9 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void apply(const GridSchedulerOutputs& outputs);
   void arm();
   uint64_t next_free_cycle() const;
-  bool report_may_go() const { return !reports_.empty() && (drained_ready_ || !reports_.front().drained); }
+  bool report_may_go() const {
+    return !reports_.empty() && (drained_ready_ || !reports_.front().drained);
+  }
   void hand_back(unsigned slot);
   void left_unit();
   // A register of the scheduler as it is, without a clock of the machine's. REQUIRES: it is idle.
@@ -136,17 +140,17 @@ class GpuFrontEnd final : public sc_core::sc_module,
 
   std::array<uint64_t, 0x700 / 8> registers_{};  // Written values, by offset / 8.
   std::array<DispatchContext, kGridSlots> contexts_{};
-  std::array<bool, kGridSlots> running_{};       // Between launch and kernel_done or refusal.
-  std::array<bool, kGridSlots> started_{};       // Between kernel_start and kernel_done.
-  std::array<uint64_t, kGridSlots> needs_{};     // Last slot_needs written.
+  std::array<bool, kGridSlots> running_{};    // Between launch and kernel_done or refusal.
+  std::array<bool, kGridSlots> started_{};    // Between kernel_start and kernel_done.
+  std::array<uint64_t, kGridSlots> needs_{};  // Last slot_needs written.
 
-  std::deque<Report> reports_;                   // done and drained, in their order; one enters a clock.
+  std::deque<Report> reports_;  // done and drained, in their order; one enters a clock.
   EventGates event_gates_;
-  std::deque<uint16_t> gates_;                   // To be opened; one enters a clock.
-  uint64_t dispatched_at_event_ = 0;             // Work-groups dispatched when the last event came.
-  bool drained_ready_ = true;                    // The scheduler has room for the id of a drained work-group.
-  std::deque<PendingOutputs> outputs_;           // Of clocks that register accesses took ahead of time.
-  uint64_t next_cycle_ = 0;                      // First clock that has not been stepped.
+  std::deque<uint16_t> gates_;        // To be opened; one enters a clock.
+  uint64_t dispatched_at_event_ = 0;  // Work-groups dispatched when the last event came.
+  bool drained_ready_ = true;         // The scheduler has room for the id of a drained work-group.
+  std::deque<PendingOutputs> outputs_;  // Of clocks that register accesses took ahead of time.
+  uint64_t next_cycle_ = 0;             // First clock that has not been stepped.
   bool idle_ = true;
   bool armed_ = false;
   bool irq_ = false;

@@ -37,7 +37,8 @@ struct GpuSpec {
 
   // The first thing wrong, in words; empty if nothing is.
   std::string check() const {
-    if (tensor_efficiency_numerator > tensor_efficiency_denominator) return "gpu.tensor_efficiency is above 1";
+    if (tensor_efficiency_numerator > tensor_efficiency_denominator)
+      return "gpu.tensor_efficiency is above 1";
     if (wavefront_slots < 8) return "gpu.wavefront_slots holds no work-group of 8 wavefronts";
     return "";
   }
@@ -45,30 +46,45 @@ struct GpuSpec {
 
 inline void describe(GpuSpec& spec, ParameterSet& set) {
   set.number("cus", spec.cus, 1, 160, "Compute units.");
-  set.number("clock_mhz", spec.clock_mhz, 100, 5000, "Clock of compute units, L2 and grid scheduler.");
-  set.number("registers_bytes", spec.registers_bytes, 4096, 1u << 20, "Register file of a compute unit.");
+  set.number("clock_mhz", spec.clock_mhz, 100, 5000,
+             "Clock of compute units, L2 and grid scheduler.");
+  set.number("registers_bytes", spec.registers_bytes, 4096, 1u << 20,
+             "Register file of a compute unit.");
   set.number("lds_bytes", spec.lds_bytes, 1024, 1u << 20, "LDS of a compute unit.");
-  set.number("wavefront_slots", spec.wavefront_slots, 8, 64, "Wavefronts resident on a compute unit.");
-  set.number("workgroup_slots", spec.workgroup_slots, 1, 32, "Work-groups resident on a compute unit.");
-  set.number("issue_ports", spec.issue_ports, 1, 16, "Instructions a compute unit issues a clock, one a scheduler.");
+  set.number("wavefront_slots", spec.wavefront_slots, 8, 64,
+             "Wavefronts resident on a compute unit.");
+  set.number("workgroup_slots", spec.workgroup_slots, 1, 32,
+             "Work-groups resident on a compute unit.");
+  set.number("issue_ports", spec.issue_ports, 1, 16,
+             "Instructions a compute unit issues a clock, one a scheduler.");
   set.number("memory_instruction_bytes", spec.memory_instruction_bytes, 0, 65536,
-             "What one memory instruction of a wavefront moves (lanes x bytes each): a tile load or store takes that many issue "
+             "What one memory instruction of a wavefront moves (lanes x bytes each): a tile load "
+             "or store takes that many issue "
              "slots (GD-MMIO-03); 0 = one, a unit beside the schedulers splits it.");
-  set.number("tensor_fma_per_cycle", spec.tensor_fma_per_cycle, 1, 65536, "FP16 multiply-adds a clock of a compute unit.");
+  set.number("tensor_fma_per_cycle", spec.tensor_fma_per_cycle, 1, 65536,
+             "FP16 multiply-adds a clock of a compute unit.");
   set.number("tensor_efficiency_numerator", spec.tensor_efficiency_numerator, 1, 1000,
-             "Share of the tensor peak that a K loop sustains: LDS operand fetch and issue slots take the rest.");
-  set.number("tensor_efficiency_denominator", spec.tensor_efficiency_denominator, 1, 1000, "Divisor of that share.");
-  set.number("simt_lanes", spec.simt_lanes, 1, 4096, "Elements a clock of the SIMT pipe (one FP32 each, or two FP16).");
-  set.number("start_cycles", spec.start_cycles, 0, 10000, "Clocks from dispatch to the first instruction of a work-group.");
+             "Share of the tensor peak that a K loop sustains: LDS operand fetch and issue slots "
+             "take the rest.");
+  set.number("tensor_efficiency_denominator", spec.tensor_efficiency_denominator, 1, 1000,
+             "Divisor of that share.");
+  set.number("simt_lanes", spec.simt_lanes, 1, 4096,
+             "Elements a clock of the SIMT pipe (one FP32 each, or two FP16).");
+  set.number("start_cycles", spec.start_cycles, 0, 10000,
+             "Clocks from dispatch to the first instruction of a work-group.");
   set.number("run_ahead_cycles", spec.run_ahead_cycles, 0, 1000,
-             "How far a wavefront may run ahead of the machine's time: more saves events, less keeps requests in order.");
-  set.number("poll_interval_ns", spec.poll_interval_ns, 10, 100000, "What a wait_until is charged: one poll per interval.");
+             "How far a wavefront may run ahead of the machine's time: more saves events, less "
+             "keeps requests in order.");
+  set.number("poll_interval_ns", spec.poll_interval_ns, 10, 100000,
+             "What a wait_until is charged: one poll per interval.");
   set.choice<StageMode>("stage_mode", spec.stage_mode,
                         {{"free", StageMode::free}, {"synchronous", StageMode::synchronous}},
                         "Whether work-groups drift freely or a stage starts as one.");
   set.flag("tile_values", spec.tile_values,
-           "Work out what tensor and SIMT operations on numbers yield; false = zeros, where only time matters.");
-  set.number("stamp_limit", spec.stamp_limit, 1, 2048, "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
+           "Work out what tensor and SIMT operations on numbers yield; false = zeros, where only "
+           "time matters.");
+  set.number("stamp_limit", spec.stamp_limit, 1, 2048,
+             "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
 }
 
 struct L2Spec {
@@ -86,7 +102,8 @@ struct L2Spec {
     const uint64_t line_ways = uint64_t{128} * ways * banks;
     if (bytes % line_ways != 0) return "l2.bytes is not a multiple of 128 * l2.ways * l2.banks";
     const uint64_t sets = bytes / line_ways;
-    if ((sets & (sets - 1)) != 0) return "l2.bytes / (128 * l2.ways * l2.banks) is not a power of two";
+    if ((sets & (sets - 1)) != 0)
+      return "l2.bytes / (128 * l2.ways * l2.banks) is not a power of two";
     return "";
   }
 };
@@ -95,11 +112,16 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
   set.number("bytes", spec.bytes, 64 * 1024, 1u << 30, "Size of the L2.");
   set.number("ways", spec.ways, 1, 16, "Associativity.");
   set.number("banks", spec.banks, 1, 1024, "Banks, a multiple of the HBM channels.");
-  set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 128, "What a bank moves a clock; 32 = 44.8 B/ns.");
-  set.number("request_cycles", spec.request_cycles, 1, 10000, "Clocks from a compute unit to a bank's answer, going in.");
-  set.number("response_cycles", spec.response_cycles, 1, 10000, "Clocks on the way back; together 150 ns at 1.4 GHz.");
-  set.number("cu_load_bytes_per_cycle", spec.cu_load_bytes_per_cycle, 16, 256, "Load port of a compute unit.");
-  set.number("cu_store_bytes_per_cycle", spec.cu_store_bytes_per_cycle, 16, 256, "Store port of a compute unit.");
+  set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 128,
+             "What a bank moves a clock; 32 = 44.8 B/ns.");
+  set.number("request_cycles", spec.request_cycles, 1, 10000,
+             "Clocks from a compute unit to a bank's answer, going in.");
+  set.number("response_cycles", spec.response_cycles, 1, 10000,
+             "Clocks on the way back; together 150 ns at 1.4 GHz.");
+  set.number("cu_load_bytes_per_cycle", spec.cu_load_bytes_per_cycle, 16, 256,
+             "Load port of a compute unit.");
+  set.number("cu_store_bytes_per_cycle", spec.cu_store_bytes_per_cycle, 16, 256,
+             "Store port of a compute unit.");
   set.number("write_backs_in_flight", spec.write_backs_in_flight, 1, 4096,
              "Write-backs a channel has outstanding during a kernel boundary.");
 }

@@ -11,8 +11,8 @@
 
 namespace stretto {
 
-L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping, unsigned cus,
-                 ClockDomain clock, PartitionServices& services, MemoryImage& memory)
+L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping,
+                 unsigned cus, ClockDomain clock, PartitionServices& services, MemoryImage& memory)
     : sc_core::sc_module(name),
       cu("cu", cus),
       cp("cp"),
@@ -30,13 +30,15 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       bank_free_(spec.banks, 0),
       ports_(cus + 1),
       boundary_(mapping.channels()) {
-  for (unsigned i = 0; i < cus; ++i) cu[i].register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(i));
+  for (unsigned i = 0; i < cus; ++i)
+    cu[i].register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(i));
   cp.register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(cus));
   for (unsigned i = 0; i < mapping.channels(); ++i) {
     channel[i].register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(i));
   }
   remote.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()));
-  device.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()) + 1);
+  device.register_nb_transport_bw(this, &L2Cache::backward,
+                                  static_cast<int>(mapping.channels()) + 1);
 }
 
 uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
@@ -50,12 +52,14 @@ uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
   return index;
 }
 
-tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                    sc_core::sc_time& delay) {
+tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload,
+                                    tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   assert(phase == tlm::BEGIN_REQ);
   StrettoExtension* extension = extension_of(payload);
-  if (extension == nullptr || payload.get_byte_enable_ptr() != nullptr || extension->operation == Operation::fill) {
-    payload.set_response_status(extension == nullptr ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_COMMAND_ERROR_RESPONSE);
+  if (extension == nullptr || payload.get_byte_enable_ptr() != nullptr ||
+      extension->operation == Operation::fill) {
+    payload.set_response_status(extension == nullptr ? tlm::TLM_GENERIC_ERROR_RESPONSE
+                                                     : tlm::TLM_COMMAND_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
   ++counters_.requests;
@@ -74,13 +78,15 @@ tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload,
     return tlm::TLM_UPDATED;
   }
   ++counters_.responses;
-  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
   payload.release();
   delay = delay_of(done - now);
   return tlm::TLM_COMPLETED;
 }
 
-Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoExtension& extension, Time arrival) {
+Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoExtension& extension,
+                    Time arrival) {
   Port& port = ports_[port_index];
   const uint64_t address = payload.get_address();
   if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
@@ -129,8 +135,7 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
         done = serve_write(port, payload, extension, arrival);
         unlock((address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
         break;
-      case Operation::fill:
-        break;
+      case Operation::fill: break;
     }
   }
   Request& waiting = requests_[request];
@@ -154,7 +159,8 @@ uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
     const uint64_t first = begin >> L2Tags::kSectorBits;
     const uint64_t last = (begin + extension.row_bytes - 1) >> L2Tags::kSectorBits;
     for (uint64_t line = first >> 1; line <= last >> 1; ++line) {
-      const uint8_t mask = static_cast<uint8_t>((2 * line >= first ? 1 : 0) | (2 * line + 1 <= last ? 2 : 0));
+      const uint8_t mask =
+          static_cast<uint8_t>((2 * line >= first ? 1 : 0) | (2 * line + 1 <= last ? 2 : 0));
       const L2Tags::Place place = tags_.place_of(line);
       const char* const set = reinterpret_cast<const char*>(&tags_.set(place.set));
       __builtin_prefetch(set, 1);
@@ -187,7 +193,8 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
       L2Tags::touch(set, static_cast<unsigned>(way));
       const unsigned state = set.state[way];
       // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones four above).
-      if (((state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & lookup.mask) == lookup.mask) {
+      if (((state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & lookup.mask) ==
+          lookup.mask) {
         hits += count;
         continue;
       }
@@ -205,14 +212,16 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
 }
 
 // Sectors for which no way or no fill record is free: they are fetched past the tags.
-void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request, const StrettoExtension& extension,
-                         uint64_t cycle) {
+void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
+                         const StrettoExtension& extension, uint64_t cycle) {
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((mask >> sector & 1) == 0) continue;
     ++counters_.misses[static_cast<unsigned>(extension.traffic)];
     ++counters_.unallocated;
-    const uint64_t address = lookup.line << L2Tags::kLineBits | uint64_t{sector} << L2Tags::kSectorBits;
-    PooledPayload& fetch = make_payload(tlm::TLM_READ_COMMAND, address, nullptr, L2Tags::kSectorBytes, extension);
+    const uint64_t address = lookup.line << L2Tags::kLineBits | uint64_t{sector}
+                                                                    << L2Tags::kSectorBits;
+    PooledPayload& fetch =
+        make_payload(tlm::TLM_READ_COMMAND, address, nullptr, L2Tags::kSectorBytes, extension);
     fetch.extension.tags_only = true;
     fetch.extension.cookie = cookie(Kind::child, request);
     ++requests_[request].remaining;
@@ -298,7 +307,8 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
     const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
     if (dirty != 0) {
       send_write_back(tags_.line_of(set_index, static_cast<unsigned>(way)), dirty,
-                      L2Tags::traffic(set, static_cast<unsigned>(way)), Kind::write_back, clock_.edge(cycle));
+                      L2Tags::traffic(set, static_cast<unsigned>(way)), Kind::write_back,
+                      clock_.edge(cycle));
     }
   }
   set.tag[way] = tag;
@@ -307,8 +317,8 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
   return way;
 }
 
-Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                          Time arrival) {
+Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
+                          const StrettoExtension& extension, Time arrival) {
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   const uint32_t sectors = gather(offset, extension);
   const uint64_t begin = std::max(clock_.cycle_from(arrival), port.store_free);
@@ -320,7 +330,8 @@ Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload, const S
     L2Tags::Set& set = tags_.set(lookup.set);
     int way = L2Tags::find(set, lookup.tag);
     uint64_t& bank = bank_free_[lookup.bank];
-    bank = std::max(bank, at_bank + lookup.sector * per_sector) + (lookup.mask == 3 ? 2 : 1) * sector_cycles_;
+    bank = std::max(bank, at_bank + lookup.sector * per_sector) +
+           (lookup.mask == 3 ? 2 : 1) * sector_cycles_;
     ready = std::max(ready, bank);
     if (way >= 0) {
       L2Tags::touch(set, static_cast<unsigned>(way));
@@ -330,18 +341,21 @@ Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload, const S
     counters_.written[static_cast<unsigned>(extension.traffic)] += lookup.mask == 3 ? 2 : 1;
     if (way < 0) {  // Written around the cache.
       counters_.unallocated += lookup.mask == 3 ? 2 : 1;
-      send_write_back(lookup.line, lookup.mask, extension.traffic, Kind::write_back, clock_.edge(bank));
+      send_write_back(lookup.line, lookup.mask, extension.traffic, Kind::write_back,
+                      clock_.edge(bank));
       continue;
     }
     set.state[way] = static_cast<uint8_t>(set.state[way] | lookup.mask << L2Tags::kValidShift |
                                           lookup.mask << L2Tags::kDirtyShift);
     L2Tags::set_traffic(set, static_cast<unsigned>(way), extension.traffic);
   }
-  if (!extension.tags_only && payload.get_data_ptr() != nullptr) copy_bytes(payload, extension, true);
+  if (!extension.tags_only && payload.get_data_ptr() != nullptr)
+    copy_bytes(payload, extension, true);
   return clock_.edge(ready + spec_.response_cycles);
 }
 
-void L2Cache::copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension, bool to_memory) {
+void L2Cache::copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                         bool to_memory) {
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   uint8_t* data = payload.get_data_ptr();
   for (uint32_t row = 0; row < extension.rows; ++row, data += extension.row_bytes) {
@@ -366,7 +380,8 @@ void L2Cache::apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExten
   std::copy_n(reinterpret_cast<const uint8_t*>(&old_value), bytes, payload.get_data_ptr());
 }
 
-bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const {
+bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload,
+                              const StrettoExtension& extension) const {
   if (extension.operation == Operation::unlocking_write) return false;
   if (payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT != node_) return false;
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
@@ -374,7 +389,9 @@ bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoEx
   for (uint32_t row = 0; row < extension.rows; ++row) {
     const uint64_t begin = offset + row * extension.pitch;
     for (const uint64_t line : locks_) {
-      if (begin >> L2Tags::kLineBits <= line && line <= (begin + row_bytes - 1) >> L2Tags::kLineBits) return true;
+      if (begin >> L2Tags::kLineBits <= line &&
+          line <= (begin + row_bytes - 1) >> L2Tags::kLineBits)
+        return true;
     }
   }
   return false;

@@ -23,9 +23,9 @@
 #ifndef STRETTO_MODELS_GPU_L2_CACHE_H_
 #define STRETTO_MODELS_GPU_L2_CACHE_H_
 
-#include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <tlm>
 
 #include <array>
 #include <cstdint>
@@ -42,13 +42,13 @@
 namespace stretto {
 
 struct L2Counters {
-  std::array<uint64_t, kTrafficClasses> hits{};        // Sectors.
-  std::array<uint64_t, kTrafficClasses> merges{};      // Sectors that found their fill pending.
-  std::array<uint64_t, kTrafficClasses> misses{};      // Sectors fetched.
-  std::array<uint64_t, kTrafficClasses> written{};     // Sectors written into the cache.
+  std::array<uint64_t, kTrafficClasses> hits{};         // Sectors.
+  std::array<uint64_t, kTrafficClasses> merges{};       // Sectors that found their fill pending.
+  std::array<uint64_t, kTrafficClasses> misses{};       // Sectors fetched.
+  std::array<uint64_t, kTrafficClasses> written{};      // Sectors written into the cache.
   std::array<uint64_t, kTrafficClasses> write_backs{};  // Dirty sectors written to memory.
-  uint64_t evictions = 0;                              // Valid lines replaced.
-  uint64_t unallocated = 0;                            // Sectors that found every way pending or pinned.
+  uint64_t evictions = 0;                               // Valid lines replaced.
+  uint64_t unallocated = 0;  // Sectors that found every way pending or pinned.
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
   uint64_t atomics = 0;
@@ -62,7 +62,8 @@ struct L2Counters {
 class L2Cache final : public sc_core::sc_module, public Component {
  public:
   using Target = tlm_utils::simple_target_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
-  using Initiator = tlm_utils::simple_initiator_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
+  using Initiator =
+      tlm_utils::simple_initiator_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
 
   sc_core::sc_vector<Target> cu;          // One per compute unit.
   Target cp;                              // Harts of the command processor.
@@ -70,8 +71,8 @@ class L2Cache final : public sc_core::sc_module, public Component {
   Initiator remote;                       // To the fabric: stores and updates into other nodes.
   Initiator device;                       // Beyond the memory of this node: the send window.
 
-  L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping, unsigned cus,
-          ClockDomain clock, PartitionServices& services, MemoryImage& memory);
+  L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping,
+          unsigned cus, ClockDomain clock, PartitionServices& services, MemoryImage& memory);
 
   // Kernel boundary: writes back everything dirty and forgets what is not pinned. REQUIRES: !write_back_busy().
   void write_back_invalidate();
@@ -98,7 +99,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
     Time done;           // Latest arrival so far.
     uint32_t remaining;  // Sectors and payloads to come, plus one while it is being served.
     uint16_t port;
-    bool copies;         // A load of cached memory whose bytes are taken when the last sector has come.
+    bool copies;  // A load of cached memory whose bytes are taken when the last sector has come.
   };
   // A line with sectors on their way: who waits for each of them, further ones in groups.
   struct alignas(32) Fill {
@@ -114,7 +115,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
     uint32_t request[14];
   };
   struct Port {
-    uint64_t load_free = 0;   // First free clock of the load port.
+    uint64_t load_free = 0;  // First free clock of the load port.
     uint64_t store_free = 0;
   };
   struct Outgoing {
@@ -133,7 +134,9 @@ class L2Cache final : public sc_core::sc_module, public Component {
   };
   // What a payload's cookie says about it.
   enum class Kind : uint8_t { fill, child, write_back, boundary };
-  static uint64_t cookie(Kind kind, uint64_t value) { return static_cast<uint64_t>(kind) << 56 | value; }
+  static uint64_t cookie(Kind kind, uint64_t value) {
+    return static_cast<uint64_t>(kind) << 56 | value;
+  }
 
   tlm::tlm_sync_enum forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay);
@@ -141,15 +144,18 @@ class L2Cache final : public sc_core::sc_module, public Component {
                               sc_core::sc_time& delay);
 
   // Stages of a request, in the order it lives. Each returns when the request is complete, or kNever.
-  Time serve(int port, tlm::tlm_generic_payload& payload, StrettoExtension& extension, Time arrival);
-  Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                  Time arrival);
-  Time serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension, Time arrival);
-  Time serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                    Time arrival);
-  Time serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                    Time arrival);
-  void copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension, bool to_memory);
+  Time serve(int port, tlm::tlm_generic_payload& payload, StrettoExtension& extension,
+             Time arrival);
+  Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
+                  const StrettoExtension& extension, Time arrival);
+  Time serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                   Time arrival);
+  Time serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
+                    const StrettoExtension& extension, Time arrival);
+  Time serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
+                    const StrettoExtension& extension, Time arrival);
+  void copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                  bool to_memory);
   void apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
   bool blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const;
   void unlock(uint64_t line);
@@ -165,19 +171,20 @@ class L2Cache final : public sc_core::sc_module, public Component {
   // Collects the lines of a tile in lookups_; returns its sectors.
   uint32_t gather(uint64_t offset, const StrettoExtension& extension);
   void add_waiter(uint32_t& list, uint32_t request);
-  void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request, const StrettoExtension& extension,
-                 uint64_t cycle);
+  void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
+                 const StrettoExtension& extension, uint64_t cycle);
   // Makes room; returns the way, or -1. Sends the victim's dirty sectors away.
   int allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t cycle);
-  void fetch_past(const Lookup& lookup, unsigned mask, uint32_t request, const StrettoExtension& extension,
-                  uint64_t cycle);
+  void fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
+                  const StrettoExtension& extension, uint64_t cycle);
   void send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic, Kind kind, Time at);
-  void add_fill(uint64_t line, uint8_t mask, uint16_t fill, const StrettoExtension& extension, uint64_t cycle);
+  void add_fill(uint64_t line, uint8_t mask, uint16_t fill, const StrettoExtension& extension,
+                uint64_t cycle);
   void flush_fill();
-  void send_pieces(uint32_t request, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                   uint64_t cycle, uint32_t bytes_per_cycle);
-  PooledPayload& make_payload(tlm::tlm_command command, uint64_t address, unsigned char* data, unsigned bytes,
-                              const StrettoExtension& from);
+  void send_pieces(uint32_t request, tlm::tlm_generic_payload& payload,
+                   const StrettoExtension& extension, uint64_t cycle, uint32_t bytes_per_cycle);
+  PooledPayload& make_payload(tlm::tlm_command command, uint64_t address, unsigned char* data,
+                              unsigned bytes, const StrettoExtension& from);
   void send_all();
   void response(PooledPayload& payload, Time at);
   void sectors_arrived(uint16_t fill, uint8_t mask, Time at);
@@ -207,7 +214,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   std::vector<Waiters, HugeAllocator<Waiters>> waiters_;
   std::vector<uint32_t> free_waiters_;
   std::vector<Lookup> lookups_;
-  std::vector<Outgoing> outbox_;     // Filled while serving, sent when the request is consistent.
+  std::vector<Outgoing> outbox_;  // Filled while serving, sent when the request is consistent.
   std::vector<Outgoing> sending_;
 
   // The fill payload that serve_read is building: sectors of one 256 B block.
@@ -230,7 +237,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
 
   std::vector<std::deque<BoundaryLine>> boundary_;  // By channel, in set order.
   bool boundary_active_ = false;
-  uint64_t boundary_lines_ = 0;                     // Not yet answered.
+  uint64_t boundary_lines_ = 0;  // Not yet answered.
   uint32_t boundaries_completed_ = 0;
   uint64_t write_backs_in_flight_ = 0;
   uint64_t outstanding_ = 0;

@@ -10,8 +10,8 @@
 
 namespace stretto {
 
-PooledPayload& L2Cache::make_payload(tlm::tlm_command command, uint64_t offset, unsigned char* data, unsigned bytes,
-                                     const StrettoExtension& from) {
+PooledPayload& L2Cache::make_payload(tlm::tlm_command command, uint64_t offset, unsigned char* data,
+                                     unsigned bytes, const StrettoExtension& from) {
   PooledPayload& payload = pool_.acquire();
   payload.set_command(command);
   payload.set_address(node_ | offset);
@@ -19,13 +19,15 @@ PooledPayload& L2Cache::make_payload(tlm::tlm_command command, uint64_t offset, 
   payload.set_data_length(bytes);
   payload.set_streaming_width(bytes);
   payload.extension = from;
-  payload.extension.operation = command == tlm::TLM_READ_COMMAND ? Operation::read : Operation::write;
+  payload.extension.operation =
+      command == tlm::TLM_READ_COMMAND ? Operation::read : Operation::write;
   payload.extension.rows = 1;
   payload.extension.row_bytes = bytes;
   return payload;
 }
 
-void L2Cache::add_fill(uint64_t line, uint8_t mask, uint16_t fill, const StrettoExtension& extension, uint64_t cycle) {
+void L2Cache::add_fill(uint64_t line, uint8_t mask, uint16_t fill,
+                       const StrettoExtension& extension, uint64_t cycle) {
   const uint64_t block = line >> 1;
   if (building_.block != block) {
     flush_fill();
@@ -49,8 +51,8 @@ void L2Cache::flush_fill() {
     const unsigned count = static_cast<unsigned>(std::countr_one(mask >> first));
     const unsigned run = ((1u << count) - 1) << first;
     const uint64_t address = building_.block << 8 | uint64_t{first} << L2Tags::kSectorBits;
-    PooledPayload& payload =
-        make_payload(tlm::TLM_READ_COMMAND, address, nullptr, count << L2Tags::kSectorBits, *building_.extension);
+    PooledPayload& payload = make_payload(tlm::TLM_READ_COMMAND, address, nullptr,
+                                          count << L2Tags::kSectorBits, *building_.extension);
     payload.extension.engine = Engine::l2;
     payload.extension.tracked = false;
     payload.extension.tags_only = true;
@@ -64,7 +66,8 @@ void L2Cache::flush_fill() {
   building_.fill[0] = building_.fill[1] = kNoFill;
 }
 
-void L2Cache::send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic, Kind kind, Time at) {
+void L2Cache::send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic, Kind kind,
+                              Time at) {
   const unsigned first = dirty == 2 ? 1 : 0;
   const unsigned count = dirty == 3 ? 2 : 1;
   const uint64_t address = line << L2Tags::kLineBits | uint64_t{first} << L2Tags::kSectorBits;
@@ -73,7 +76,8 @@ void L2Cache::send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic
   account.gpu = services_.gpu;
   account.traffic = traffic;
   account.tags_only = true;
-  PooledPayload& payload = make_payload(tlm::TLM_WRITE_COMMAND, address, nullptr, count << L2Tags::kSectorBits, account);
+  PooledPayload& payload =
+      make_payload(tlm::TLM_WRITE_COMMAND, address, nullptr, count << L2Tags::kSectorBits, account);
   const uint32_t to = tags_.channel_of(address);
   payload.extension.cookie = cookie(kind, to);
   counters_.write_backs[static_cast<unsigned>(traffic)] += count;
@@ -95,8 +99,9 @@ Time L2Cache::serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payloa
 }
 
 // One payload for each contiguous piece inside a 256 B block; data stays in the requester's buffer.
-void L2Cache::send_pieces(uint32_t request, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                          uint64_t cycle, uint32_t bytes_per_cycle) {
+void L2Cache::send_pieces(uint32_t request, tlm::tlm_generic_payload& payload,
+                          const StrettoExtension& extension, uint64_t cycle,
+                          uint32_t bytes_per_cycle) {
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   unsigned char* data = extension.tags_only ? nullptr : payload.get_data_ptr();
   const tlm::tlm_command command =
@@ -105,12 +110,14 @@ void L2Cache::send_pieces(uint32_t request, tlm::tlm_generic_payload& payload, c
   for (uint32_t row = 0; row < extension.rows; ++row) {
     uint64_t at = offset + row * extension.pitch;
     for (uint32_t left = extension.row_bytes; left > 0;) {
-      const uint32_t part = std::min(left, kMaxPayloadBytes - static_cast<uint32_t>(at & (kMaxPayloadBytes - 1)));
+      const uint32_t part =
+          std::min(left, kMaxPayloadBytes - static_cast<uint32_t>(at & (kMaxPayloadBytes - 1)));
       PooledPayload& piece = make_payload(command, at, data, part, extension);
       if (extension.operation == Operation::update) piece.extension.operation = Operation::update;
       piece.extension.cookie = cookie(Kind::child, request);
       ++requests_[request].remaining;
-      outbox_.push_back({&piece, clock_.edge(cycle + moved / bytes_per_cycle), tags_.channel_of(at)});
+      outbox_.push_back(
+          {&piece, clock_.edge(cycle + moved / bytes_per_cycle), tags_.channel_of(at)});
       if (data != nullptr) data += part;
       moved += part;
       at += part;
@@ -123,7 +130,8 @@ Time L2Cache::serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payloa
                            const StrettoExtension& extension, Time arrival) {
   const uint64_t bytes = uint64_t{extension.rows} * extension.row_bytes;
   const uint64_t begin = std::max(clock_.cycle_from(arrival), port.store_free);
-  port.store_free = begin + (bytes + spec_.cu_store_bytes_per_cycle - 1) / spec_.cu_store_bytes_per_cycle;
+  port.store_free =
+      begin + (bytes + spec_.cu_store_bytes_per_cycle - 1) / spec_.cu_store_bytes_per_cycle;
   PooledPayload& out = pool_.acquire();
   out.set_command(payload.get_command());
   out.set_address(payload.get_address());
@@ -131,12 +139,14 @@ Time L2Cache::serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payloa
   out.set_data_length(payload.get_data_length());
   out.set_streaming_width(payload.get_data_length());
   out.extension = extension;
-  if (out.extension.operation == Operation::locked_store) out.extension.operation = Operation::write;
+  if (out.extension.operation == Operation::locked_store)
+    out.extension.operation = Operation::write;
   out.extension.cookie = cookie(Kind::child, request);
   const bool own = payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT == node_;
   if (!own) counters_.remote_bytes += bytes;
   ++requests_[request].remaining;
-  outbox_.push_back({&out, clock_.edge(port.store_free + spec_.request_cycles), own ? kDevice : kNone});
+  outbox_.push_back(
+      {&out, clock_.edge(port.store_free + spec_.request_cycles), own ? kDevice : kNone});
   return kNever;
 }
 
@@ -150,11 +160,13 @@ void L2Cache::send_all() {
     for (const Outgoing& out : batch) {
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       sc_core::sc_time delay = delay_of(out.at - now);
-      const tlm::tlm_sync_enum answer = out.channel == kNone     ? remote->nb_transport_fw(*out.payload, phase, delay)
-                                        : out.channel == kDevice ? device->nb_transport_fw(*out.payload, phase, delay)
-                                                                 : channel[out.channel]->nb_transport_fw(
-                                                                       *out.payload, phase, delay);
-      if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
+      const tlm::tlm_sync_enum answer =
+          out.channel == kNone ? remote->nb_transport_fw(*out.payload, phase, delay)
+          : out.channel == kDevice
+              ? device->nb_transport_fw(*out.payload, phase, delay)
+              : channel[out.channel]->nb_transport_fw(*out.payload, phase, delay);
+      if (answer == tlm::TLM_COMPLETED ||
+          (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
         response(*out.payload, now + time_of(delay));
       }
     }
@@ -175,7 +187,8 @@ void L2Cache::response(PooledPayload& payload, Time at) {
   const uint64_t value = what & ((uint64_t{1} << 56) - 1);
   const bool failed = payload.is_response_error();
   const tlm::tlm_response_status status = payload.get_response_status();
-  const bool counted_fill = payload.extension.tags_only && payload.extension.operation == Operation::read;
+  const bool counted_fill =
+      payload.extension.tags_only && payload.extension.operation == Operation::read;
   const unsigned sectors = payload.get_data_length() >> L2Tags::kSectorBits;
   const uint64_t line = (payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
   payload.release();
@@ -185,7 +198,8 @@ void L2Cache::response(PooledPayload& payload, Time at) {
       const unsigned run = value >> 32 & 15;
       counters_.fills_received += sectors;
       if ((run & 3) != 0) sectors_arrived(static_cast<uint16_t>(value), run & 3, at);
-      if (run >> 2 != 0) sectors_arrived(static_cast<uint16_t>(value >> 16), static_cast<uint8_t>(run >> 2), at);
+      if (run >> 2 != 0)
+        sectors_arrived(static_cast<uint16_t>(value >> 16), static_cast<uint8_t>(run >> 2), at);
       break;
     }
     case Kind::child: {
@@ -210,8 +224,8 @@ void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at) {
   Fill& fill = fills_[fill_index];
   L2Tags::Set& set = tags_.set(fill.set);
   const uint8_t state = set.state[fill.way];
-  set.state[fill.way] =
-      static_cast<uint8_t>((state & ~(mask << L2Tags::kPendingShift)) | mask << L2Tags::kValidShift);
+  set.state[fill.way] = static_cast<uint8_t>((state & ~(mask << L2Tags::kPendingShift)) |
+                                             mask << L2Tags::kValidShift);
   fill.pending &= static_cast<uint8_t>(~mask);
   uint32_t first[2] = {kNone, kNone};
   uint32_t others[2] = {kNone, kNone};
@@ -246,7 +260,8 @@ void L2Cache::complete(uint32_t index) {
   ++counters_.responses;
   tlm::tlm_generic_payload& payload = *request.payload;
   if (request.copies) copy_bytes(payload, *extension_of(payload), false);
-  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   const Time now = services_.queue->now();
   sc_core::sc_time delay = delay_of(std::max(request.done, now) - now);
@@ -268,7 +283,8 @@ void L2Cache::write_back_invalidate() {
       const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
       if (dirty != 0) {
         const uint64_t line = tags_.line_of(index, way);
-        boundary_[tags_.channel_of(line << L2Tags::kLineBits)].push_back({line, dirty, L2Tags::traffic(set, way)});
+        boundary_[tags_.channel_of(line << L2Tags::kLineBits)].push_back(
+            {line, dirty, L2Tags::traffic(set, way)});
         ++boundary_lines_;
       }
       set.state[way] &= static_cast<uint8_t>(~L2Tags::kDirty);
@@ -301,7 +317,8 @@ void L2Cache::check_boundary() {
 
 void L2Cache::pin(unsigned index, uint64_t base, uint64_t bytes) {
   pins_[index] = {base & STRETTO_OFFSET_MASK, bytes};
-  any_pin_ = std::any_of(pins_.begin(), pins_.end(), [](const PinRange& range) { return range.bytes != 0; });
+  any_pin_ = std::any_of(pins_.begin(), pins_.end(),
+                         [](const PinRange& range) { return range.bytes != 0; });
   for (uint32_t i = 0; i < tags_.set_count(); ++i) {
     L2Tags::Set& set = tags_.set(i);
     for (unsigned way = 0; way < tags_.ways(); ++way) {
@@ -326,48 +343,60 @@ uint64_t L2Cache::total(const std::array<uint64_t, kTrafficClasses>& classes) co
 }
 
 void L2Cache::report(StatisticSink& sink) const {
-  static constexpr const char* kNames[kTrafficClasses] = {"other", "gemm", "rs", "ag", "init", "sync", "spill", "cp"};
+  static constexpr const char* kNames[kTrafficClasses] = {"other", "gemm", "rs",    "ag",
+                                                          "init",  "sync", "spill", "cp"};
   for (unsigned i = 0; i < kTrafficClasses; ++i) {
     const std::string name = kNames[i];
     if (counters_.hits[i] + counters_.misses[i] + counters_.merges[i] != 0) {
       sink.add("l2.hits." + name, counters_.hits[i], "count", "Sectors that were in the cache.");
-      sink.add("l2.merges." + name, counters_.merges[i], "count", "Sectors that joined a pending fill.");
+      sink.add("l2.merges." + name, counters_.merges[i], "count",
+               "Sectors that joined a pending fill.");
       sink.add("l2.misses." + name, counters_.misses[i], "count", "Sectors fetched from memory.");
     }
     if (counters_.written[i] != 0) {
-      sink.add("l2.written." + name, counters_.written[i], "count", "Sectors written into the cache.");
+      sink.add("l2.written." + name, counters_.written[i], "count",
+               "Sectors written into the cache.");
     }
     if (counters_.write_backs[i] != 0) {
-      sink.add("l2.write_backs." + name, counters_.write_backs[i], "count", "Dirty sectors written to memory.");
+      sink.add("l2.write_backs." + name, counters_.write_backs[i], "count",
+               "Dirty sectors written to memory.");
     }
   }
   sink.add("l2.evictions", counters_.evictions, "count", "Valid lines replaced.");
-  sink.add("l2.unallocated", counters_.unallocated, "count", "Sectors that found every way pending or pinned.");
-  sink.add("l2.bypass_bytes", counters_.bypass_bytes, "bytes", "Uncached and streaming accesses of compute units.");
-  sink.add("l2.remote_bytes", counters_.remote_bytes, "bytes", "Stores and updates sent to other nodes.");
+  sink.add("l2.unallocated", counters_.unallocated, "count",
+           "Sectors that found every way pending or pinned.");
+  sink.add("l2.bypass_bytes", counters_.bypass_bytes, "bytes",
+           "Uncached and streaming accesses of compute units.");
+  sink.add("l2.remote_bytes", counters_.remote_bytes, "bytes",
+           "Stores and updates sent to other nodes.");
   sink.add("l2.atomics", counters_.atomics, "count", "Device-scope atomics.");
-  sink.add("l2.lock_waits", counters_.lock_waits, "count", "Accesses that waited for a locked line.");
+  sink.add("l2.lock_waits", counters_.lock_waits, "count",
+           "Accesses that waited for a locked line.");
   sink.add("l2.requests", counters_.requests, "count", "Requests of compute units and harts.");
 }
 
 void L2Cache::audit(AuditSink& sink) const {
   sink.equal("L2 requests = responses", counters_.requests, counters_.responses);
-  sink.equal("L2 sectors fetched = sectors arrived", counters_.fills_sent, counters_.fills_received);
+  sink.equal("L2 sectors fetched = sectors arrived", counters_.fills_sent,
+             counters_.fills_received);
   sink.equal("L2 misses = sectors fetched", total(counters_.misses), counters_.fills_sent);
-  sink.at_most("L2 write-backs <= sectors written", total(counters_.write_backs), total(counters_.written));
+  sink.at_most("L2 write-backs <= sectors written", total(counters_.write_backs),
+               total(counters_.written));
 }
 
 std::vector<std::string> L2Cache::waiting_on() const {
   std::vector<std::string> lines;
   if (outstanding_ != 0) {
-    lines.push_back("L2: " + std::to_string(outstanding_) + " requests wait for memory or the fabric (" +
-                    std::to_string(counters_.fills_sent - counters_.fills_received) + " sectors to come)");
+    lines.push_back(
+        "L2: " + std::to_string(outstanding_) + " requests wait for memory or the fabric (" +
+        std::to_string(counters_.fills_sent - counters_.fills_received) + " sectors to come)");
   }
   if (!deferred_.empty()) {
     lines.push_back("L2: " + std::to_string(deferred_.size()) + " requests wait for a locked line");
   }
   if (boundary_active_) {
-    lines.push_back("L2: write-back waits for " + std::to_string(boundary_lines_ + write_backs_in_flight_) + " answers");
+    lines.push_back("L2: write-back waits for " +
+                    std::to_string(boundary_lines_ + write_backs_in_flight_) + " answers");
   }
   return lines;
 }

@@ -41,7 +41,7 @@ class L2Tags {
   struct alignas(64) Set {
     uint32_t tag[kMaxWays];
     uint64_t order;
-    uint64_t traffic;         // TrafficClass that dirtied the line, four bits a way.
+    uint64_t traffic;  // TrafficClass that dirtied the line, four bits a way.
     uint8_t state[kMaxWays];
     uint16_t fill[kMaxWays];  // Pending fill of the way (L2Cache's index).
   };
@@ -56,7 +56,8 @@ class L2Tags {
       : mapping_(mapping),
         ways_(spec.ways),
         banks_per_channel_bits_(std::countr_zero(spec.banks / mapping.channels())),
-        set_bits_(std::countr_zero(spec.bytes / (uint32_t{1} << kLineBits) / spec.ways / spec.banks)),
+        set_bits_(
+            std::countr_zero(spec.bytes / (uint32_t{1} << kLineBits) / spec.ways / spec.banks)),
         block_lines_bits_(std::countr_zero(mapping.block_bytes()) - kLineBits),
         channel_bits_(std::countr_zero(mapping.channels())),
         sets_(uint64_t{spec.banks} << set_bits_) {
@@ -75,8 +76,10 @@ class L2Tags {
   Place place_of(uint64_t line) const {
     const uint32_t channel = mapping_.channel_of(line << kLineBits);
     const uint64_t block = line >> block_lines_bits_ >> channel_bits_;
-    const uint64_t local = block << block_lines_bits_ | (line & ((uint64_t{1} << block_lines_bits_) - 1));
-    const uint32_t bank = channel << banks_per_channel_bits_ | (local & ((1u << banks_per_channel_bits_) - 1));
+    const uint64_t local =
+        block << block_lines_bits_ | (line & ((uint64_t{1} << block_lines_bits_) - 1));
+    const uint32_t bank =
+        channel << banks_per_channel_bits_ | (local & ((1u << banks_per_channel_bits_) - 1));
     const uint64_t rest = local >> banks_per_channel_bits_;
     const uint64_t folded = rest ^ (rest >> set_bits_) ^ (rest >> (2 * set_bits_));
     return {static_cast<uint32_t>(bank << set_bits_ | (folded & ((1u << set_bits_) - 1))), bank};
@@ -101,8 +104,10 @@ class L2Tags {
 #if defined(__SSE2__)
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
     const __m128i* tags = reinterpret_cast<const __m128i*>(set.tag);
-    const __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(tags[0], wanted), _mm_cmpeq_epi32(tags[1], wanted));
-    const __m128i b = _mm_packs_epi32(_mm_cmpeq_epi32(tags[2], wanted), _mm_cmpeq_epi32(tags[3], wanted));
+    const __m128i a =
+        _mm_packs_epi32(_mm_cmpeq_epi32(tags[0], wanted), _mm_cmpeq_epi32(tags[1], wanted));
+    const __m128i b =
+        _mm_packs_epi32(_mm_cmpeq_epi32(tags[2], wanted), _mm_cmpeq_epi32(tags[3], wanted));
     const int match = _mm_movemask_epi8(_mm_packs_epi16(a, b));
     return match == 0 ? -1 : std::countr_zero(static_cast<unsigned>(match));
 #else
@@ -119,10 +124,12 @@ class L2Tags {
     if ((order & 15) == way) return;
     constexpr uint64_t kOnes = 0x1111111111111111;
     const uint64_t differs = order ^ (kOnes * way);
-    const uint64_t zero = (differs - kOnes) & ~differs & (kOnes << 3);  // The lowest marked nibble is exact.
+    const uint64_t zero =
+        (differs - kOnes) & ~differs & (kOnes << 3);  // The lowest marked nibble is exact.
     const unsigned at = static_cast<unsigned>(std::countr_zero(zero)) & ~3u;
     const uint64_t newer = order & ((uint64_t{1} << at) - 1);
-    const uint64_t older = order & ~((uint64_t{1} << at << 4) - 1) & -static_cast<uint64_t>(at != 60);
+    const uint64_t older =
+        order & ~((uint64_t{1} << at << 4) - 1) & -static_cast<uint64_t>(at != 60);
     set.order = older | newer << 4 | way;
   }
 

@@ -40,7 +40,8 @@ const RangeEntry* RangeTable::find(uint64_t address, uint64_t bytes) const {
   return nullptr;
 }
 
-const RangeEntry* RangeTable::find_tile(uint64_t address, uint32_t rows, uint64_t pitch, uint64_t row_bytes) const {
+const RangeEntry* RangeTable::find_tile(uint64_t address, uint32_t rows, uint64_t pitch,
+                                        uint64_t row_bytes) const {
   const RangeEntry* const first = find(address, row_bytes);
   if (first == nullptr || rows <= 1) return first;
   // The rows between lie in the same entry if it is one interval or has the tile's own pitch; else each is looked up.
@@ -87,9 +88,12 @@ void RangeTable::commit(unsigned index) {
   const Raw& raw = raw_[index];
   const uint64_t kind = STRETTO_FIELD_GET(raw.flags, RANGE_TABLE_ENTRY_FLAGS_KIND);
   const uint64_t allocation = STRETTO_FIELD_GET(raw.flags, RANGE_TABLE_ENTRY_FLAGS_ALLOCATION);
-  const bool shape_ok = raw.row_bytes != 0 && raw.rows != 0 && (raw.rows == 1 || raw.pitch >= raw.row_bytes);
-  const bool span_ok = shape_ok && (raw.base & STRETTO_OFFSET_MASK) + (raw.rows - 1) * (raw.rows == 1 ? 0 : raw.pitch) +
-                                           raw.row_bytes <= STRETTO_OFFSET_MASK + 1;
+  const bool shape_ok =
+      raw.row_bytes != 0 && raw.rows != 0 && (raw.rows == 1 || raw.pitch >= raw.row_bytes);
+  const bool span_ok = shape_ok && (raw.base & STRETTO_OFFSET_MASK) +
+                                           (raw.rows - 1) * (raw.rows == 1 ? 0 : raw.pitch) +
+                                           raw.row_bytes <=
+                                       STRETTO_OFFSET_MASK + 1;
   if (!span_ok || kind > 2 || allocation > 2) {
     invalidate(index);
     status_ = (status_ & RANGE_TABLE_STATUS_OVERLAP_MASK) | RANGE_TABLE_STATUS_BAD_ENTRY_MASK |
@@ -111,7 +115,8 @@ void RangeTable::commit(unsigned index) {
     if (other == index || entries_[other].rows == 0 || !shares(entry, entries_[other])) continue;
     if (contains(entry, entries_[other]) || contains(entries_[other], entry)) continue;
     status_ = (status_ & RANGE_TABLE_STATUS_BAD_ENTRY_MASK) | RANGE_TABLE_STATUS_OVERLAP_MASK |
-              STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index) | STRETTO_FIELD(RANGE_TABLE_STATUS_OTHER, other);
+              STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index) |
+              STRETTO_FIELD(RANGE_TABLE_STATUS_OTHER, other);
   }
 }
 
@@ -133,7 +138,8 @@ void RangeTable::rebuild() {
   for (unsigned index = 0; index < highest_; ++index) {
     shadowed_[index] = false;
     for (unsigned later = index + 1; later < highest_ && entries_[index].rows != 0; ++later) {
-      if (entries_[later].rows != 0 && shares(entries_[index], entries_[later])) shadowed_[index] = true;
+      if (entries_[later].rows != 0 && shares(entries_[index], entries_[later]))
+        shadowed_[index] = true;
     }
   }
 }
@@ -174,7 +180,8 @@ void RangeTable::write_register(uint32_t offset, uint64_t value) {
       break;
     case RANGE_TABLE_STATUS_OFFSET:
       status_ &= ~(bits & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK));
-      if ((status_ & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK)) == 0) status_ = 0;
+      if ((status_ & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK)) == 0)
+        status_ = 0;
       break;
     case RANGE_TABLE_ENTRY_BASE_OFFSET: raw.base = bits; break;
     case RANGE_TABLE_ENTRY_PITCH_OFFSET: raw.pitch = bits; break;

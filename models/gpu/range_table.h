@@ -9,8 +9,8 @@
 #ifndef STRETTO_MODELS_GPU_RANGE_TABLE_H_
 #define STRETTO_MODELS_GPU_RANGE_TABLE_H_
 
-#include <tlm>
 #include <tlm_utils/simple_target_socket.h>
+#include <tlm>
 
 #include <array>
 #include <cstdint>
@@ -29,7 +29,8 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
 
   const RangeEntry* find(uint64_t address, uint64_t bytes) const override;
   // The entry that holds all rows of a tile, or null.
-  const RangeEntry* find_tile(uint64_t address, uint32_t rows, uint64_t pitch, uint64_t row_bytes) const;
+  const RangeEntry* find_tile(uint64_t address, uint32_t rows, uint64_t pitch,
+                              uint64_t row_bytes) const;
   const RangeEntry& entry(unsigned index) const { return entries_[index]; }
   unsigned count() const { return count_; }
 
@@ -49,7 +50,9 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
   static bool holds(const RangeEntry& entry, uint64_t address, uint64_t bytes);
   static bool shares(const RangeEntry& a, const RangeEntry& b);
   static bool contains(const RangeEntry& outer, const RangeEntry& inner);
-  static uint64_t end_of(const RangeEntry& entry) { return entry.base + (entry.rows - 1) * entry.pitch + entry.row_bytes; }
+  static uint64_t end_of(const RangeEntry& entry) {
+    return entry.base + (entry.rows - 1) * entry.pitch + entry.row_bytes;
+  }
 
   std::array<Raw, kEntries> raw_{};
   std::array<RangeEntry, kEntries> entries_{};

@@ -48,7 +48,8 @@ float function(unsigned operation, float a, float b) {
 }
 
 template <class Load, class Store>
-void apply(unsigned operation, uint32_t rows, uint32_t columns, bool unary, Load load, Store store) {
+void apply(unsigned operation, uint32_t rows, uint32_t columns, bool unary, Load load,
+           Store store) {
   const bool reduces = operation >= TILE_SIMT_ROW_SUM && operation <= TILE_SIMT_ROW_MAX;
   std::vector<float> row(reduces ? columns : 0);
   for (uint64_t r = 0; r < rows; ++r) {
@@ -83,7 +84,9 @@ float tile_exp(float x) {
   p = p * f * f + f + 1.0f;
   // In two steps: 2^128 is no float, e^88.7 is.
   const int whole = static_cast<int>(n), half = whole / 2;
-  const auto power = [](int e) { return std::bit_cast<float>(static_cast<uint32_t>(e + 127) << 23); };
+  const auto power = [](int e) {
+    return std::bit_cast<float>(static_cast<uint32_t>(e + 127) << 23);
+  };
   return p * power(half) * power(whole - half);
 }
 
@@ -93,12 +96,11 @@ float tile_gelu(float x) {
 
 float tile_gelu_derivative(float x) {
   const float t = tanh_of(kGeluScale * (x + kGeluCube * x * x * x));
-  return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * kGeluScale * (1.0f + 3.0f * kGeluCube * x * x);
+  return 0.5f * (1.0f + t) +
+         0.5f * x * (1.0f - t * t) * kGeluScale * (1.0f + 3.0f * kGeluCube * x * x);
 }
 
-bool simt_exists(unsigned operation) {
-  return operation <= TILE_SIMT_GELU_GRAD;
-}
+bool simt_exists(unsigned operation) { return operation <= TILE_SIMT_GELU_GRAD; }
 
 bool simt_is_unary(unsigned operation) {
   return operation == TILE_SIMT_COPY ||
@@ -130,23 +132,28 @@ void simt_function(unsigned operation, const Tile& first, const Tile& second, ui
   };
   const auto store16 = [&](uint64_t i, uint16_t value) { std::memcpy(out + 2 * i, &value, 2); };
   if (first.element == ElementType::fp16) {
-    apply(operation, rows, columns, unary, [&](int w, uint64_t i) { return fp32_from_fp16(load16(w, i)); },
-          [&](uint64_t i, float value) { store16(i, fp16_from_fp32(value)); });
+    apply(
+        operation, rows, columns, unary,
+        [&](int w, uint64_t i) { return fp32_from_fp16(load16(w, i)); },
+        [&](uint64_t i, float value) { store16(i, fp16_from_fp32(value)); });
   } else if (first.element == ElementType::bf16) {
-    apply(operation, rows, columns, unary, [&](int w, uint64_t i) { return fp32_from_bf16(load16(w, i)); },
-          [&](uint64_t i, float value) { store16(i, bf16_from_fp32(value)); });
+    apply(
+        operation, rows, columns, unary,
+        [&](int w, uint64_t i) { return fp32_from_bf16(load16(w, i)); },
+        [&](uint64_t i, float value) { store16(i, bf16_from_fp32(value)); });
   } else {
-    apply(operation, rows, columns, unary,
-          [&](int w, uint64_t i) {
-            float value;
-            std::memcpy(&value, from[w] + 4 * i, 4);
-            return value;
-          },
-          [&](uint64_t i, float value) {
-            const uint32_t bits = std::bit_cast<uint32_t>(value);
-            const uint32_t kept = (bits & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : bits;
-            std::memcpy(out + 4 * i, &kept, 4);
-          });
+    apply(
+        operation, rows, columns, unary,
+        [&](int w, uint64_t i) {
+          float value;
+          std::memcpy(&value, from[w] + 4 * i, 4);
+          return value;
+        },
+        [&](uint64_t i, float value) {
+          const uint32_t bits = std::bit_cast<uint32_t>(value);
+          const uint32_t kept = (bits & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : bits;
+          std::memcpy(out + 4 * i, &kept, 4);
+        });
   }
 }
 

@@ -79,10 +79,13 @@ TileStamp stamp_of(const StampMatrix& matrix, uint64_t offset, const TileShape& 
   stamp.column = static_cast<uint32_t>(byte / size);
   stamp.rows = shape.rows;
   stamp.columns = shape.row_bytes / size;
-  stamp.valid = byte % size == 0 && shape.row_bytes % size == 0 && (shape.rows == 1 || shape.pitch == matrix.pitch) &&
-                byte + shape.row_bytes <= matrix.pitch && uint64_t{stamp.row} + shape.rows <= matrix.rows;
+  stamp.valid = byte % size == 0 && shape.row_bytes % size == 0 &&
+                (shape.rows == 1 || shape.pitch == matrix.pitch) &&
+                byte + shape.row_bytes <= matrix.pitch &&
+                uint64_t{stamp.row} + shape.rows <= matrix.rows;
   // Columns between the last element and the pitch are padding.
-  stamp.columns = stamp.column >= matrix.columns ? 0 : std::min(stamp.columns, matrix.columns - stamp.column);
+  stamp.columns =
+      stamp.column >= matrix.columns ? 0 : std::min(stamp.columns, matrix.columns - stamp.column);
   return stamp;
 }
 
@@ -93,14 +96,19 @@ void Accumulator::zero(uint32_t m, uint32_t n) {
   covered_.clear();
 }
 
-uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element,
-                               bool values) {
+uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
+                               ElementType element, bool values) {
   const auto extent = [element](const Tile& tile, bool k_in_rows) {
-    return k_in_rows ? tile.shape.rows : tile.shape.row_bytes / element_bytes(tile.stamped ? tile.stamp.matrix->element : element);
+    return k_in_rows ? tile.shape.rows
+                     : tile.shape.row_bytes /
+                           element_bytes(tile.stamped ? tile.stamp.matrix->element : element);
   };
   const uint32_t k = std::max(extent(a, a_is_km), extent(b, !b_is_nk));
-  const Content operands = a.stamped != b.stamped ? Content::poison : a.stamped ? Content::stamp : Content::values;
-  if (content_ == Content::empty && operands == Content::values) values_.assign(uint64_t{m_} * n_, 0.0f);
+  const Content operands = a.stamped != b.stamped ? Content::poison
+                           : a.stamped            ? Content::stamp
+                                                  : Content::values;
+  if (content_ == Content::empty && operands == Content::values)
+    values_.assign(uint64_t{m_} * n_, 0.0f);
   if (content_ == Content::empty && operands == Content::stamp) a_ = b_ = nullptr;
   if (content_ == Content::empty) content_ = operands;
   if (content_ != operands) content_ = Content::poison;
@@ -112,7 +120,8 @@ uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool 
 void Accumulator::multiply_stamps(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk) {
   const StampMatrix& ma = *a.stamp.matrix;
   const StampMatrix& mb = *b.stamp.matrix;
-  const bool roles = ma.role == 0 && mb.role == 1 && ma.k_is_column == !a_is_km && mb.k_is_column == b_is_nk;
+  const bool roles =
+      ma.role == 0 && mb.role == 1 && ma.k_is_column == !a_is_km && mb.k_is_column == b_is_nk;
   const uint32_t m = a_is_km ? a.stamp.columns : a.stamp.rows;
   const uint32_t n = b_is_nk ? b.stamp.rows : b.stamp.columns;
   const uint32_t row = a_is_km ? a.stamp.column : a.stamp.row;
@@ -121,8 +130,8 @@ void Accumulator::multiply_stamps(const Tile& a, bool a_is_km, const Tile& b, bo
   const uint32_t kb = mb.k_offset + (b_is_nk ? b.stamp.column : b.stamp.row);
   const uint32_t ka_count = a_is_km ? a.stamp.rows : a.stamp.columns;
   const uint32_t kb_count = b_is_nk ? b.stamp.columns : b.stamp.rows;
-  bool good = roles && a.stamp.valid && b.stamp.valid && ka == kb && ka_count == kb_count && m <= m_ && n <= n_ &&
-              ma.k_total == mb.k_total;
+  bool good = roles && a.stamp.valid && b.stamp.valid && ka == kb && ka_count == kb_count &&
+              m <= m_ && n <= n_ && ma.k_total == mb.k_total;
   if (a_ == nullptr) {
     a_ = &ma;
     b_ = &mb;
@@ -131,7 +140,8 @@ void Accumulator::multiply_stamps(const Tile& a, bool a_is_km, const Tile& b, bo
     rows_ = m;
     columns_ = n;
   }
-  good = good && a_ == &ma && b_ == &mb && row_ == row && column_ == column && rows_ == m && columns_ == n;
+  good = good && a_ == &ma && b_ == &mb && row_ == row && column_ == column && rows_ == m &&
+         columns_ == n;
   if (!good || !cover(ka, ka + ka_count)) content_ = Content::poison;
 }
 
@@ -142,7 +152,8 @@ bool Accumulator::cover(uint32_t begin, uint32_t end) {
     covered_.back().end = end;
     return true;
   }
-  const auto after = std::find_if(covered_.begin(), covered_.end(), [=](const Interval& i) { return i.end > begin; });
+  const auto after = std::find_if(covered_.begin(), covered_.end(),
+                                  [=](const Interval& i) { return i.end > begin; });
   if (after != covered_.end() && after->begin < end) return false;
   const auto placed = covered_.insert(after, {begin, end});
   const size_t at = static_cast<size_t>(placed - covered_.begin());
@@ -157,14 +168,17 @@ bool Accumulator::cover(uint32_t begin, uint32_t end) {
   return true;
 }
 
-void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element) {
+void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
+                                  ElementType element) {
   const uint32_t a_columns = a.shape.row_bytes / element_bytes(element);
   const uint32_t b_columns = b.shape.row_bytes / element_bytes(element);
   const uint32_t m = std::min(m_, a_is_km ? a_columns : a.shape.rows);
   const uint32_t n = std::min(n_, b_is_nk ? b.shape.rows : b_columns);
-  const uint32_t k = std::min(a_is_km ? a.shape.rows : a_columns, b_is_nk ? b_columns : b.shape.rows);
+  const uint32_t k =
+      std::min(a_is_km ? a.shape.rows : a_columns, b_is_nk ? b_columns : b.shape.rows);
   // Operands as FP32: A as m x k, B as k x n, so that the innermost loop runs over n.
-  std::vector<float> fa(uint64_t{m} * k), fb(uint64_t{k} * n), row(std::max({a_columns, b_columns, 1u}));
+  std::vector<float> fa(uint64_t{m} * k), fb(uint64_t{k} * n),
+      row(std::max({a_columns, b_columns, 1u}));
   for (uint32_t r = 0; r < a.shape.rows; ++r) {
     row_to_float(a, element, r, row.data());
     if (!a_is_km) {
@@ -192,24 +206,28 @@ void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bo
 }
 
 bool Accumulator::complete() const {
-  return content_ == Content::stamp && covered_.size() == 1 && covered_[0].begin == 0 && covered_[0].end == a_->k_total;
+  return content_ == Content::stamp && covered_.size() == 1 && covered_[0].begin == 0 &&
+         covered_[0].end == a_->k_total;
 }
 
 // Of a stamp h the interval [b, e) of K has floor(h e / K) - floor(h b / K): whole numbers that add up to h when the
 // intervals of all work-groups cover K once, and do not, for all but a few values, when one is missing or doubled.
-void Accumulator::share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns, ElementType element,
-                                  uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const {
+void Accumulator::share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns,
+                                  ElementType element, uint32_t gpu, uint32_t stamp_limit,
+                                  uint8_t* out) const {
   const uint32_t key = stamp_row_key(a_->seed, gpu, row_ + row);
   for (uint32_t j = 0; j < columns; ++j) {
     const uint64_t stamp = stamp_from_key(key, column_ + first_column + j, stamp_limit);
-    const uint64_t before = stamp * covered_[0].begin / a_->k_total, after = stamp * covered_[0].end / a_->k_total;
+    const uint64_t before = stamp * covered_[0].begin / a_->k_total,
+                   after = stamp * covered_[0].end / a_->k_total;
     const float value = static_cast<float>(after - before);
     convert_row(&value, 1, element, out + uint64_t{j} * element_bytes(element));
   }
 }
 
-void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns,
-                           ElementType element, uint32_t gpu, uint32_t stamp_limit, bool parts, uint8_t* out) const {
+void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column,
+                           uint32_t columns, ElementType element, uint32_t gpu,
+                           uint32_t stamp_limit, bool parts, uint8_t* out) const {
   const uint64_t row_bytes = uint64_t{columns} * element_bytes(element);
   const bool share = parts && content_ == Content::stamp && covered_.size() == 1 && !complete();
   if (content_ == Content::poison || (content_ == Content::stamp && !complete() && !share)) {
@@ -220,7 +238,8 @@ void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_col
   for (uint32_t i = 0; i < rows; ++i, out += row_bytes) {
     const uint32_t r = first_row + i;
     if (content_ == Content::stamp) {
-      const uint32_t inside = r < rows_ && first_column < columns_ ? std::min(columns, columns_ - first_column) : 0;
+      const uint32_t inside =
+          r < rows_ && first_column < columns_ ? std::min(columns, columns_ - first_column) : 0;
       std::memset(out, 0, row_bytes);
       if (share) {
         share_of_stamps(r, first_column, inside, element, gpu, stamp_limit, out);
@@ -230,7 +249,8 @@ void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_col
         uint16_t values[256];
         for (uint32_t at = 0; at < inside; at += 256) {
           const uint32_t part = std::min(256u, inside - at);
-          stamp_row_fp16(a_->seed, gpu, row_ + r, column_ + first_column + at, part, stamp_limit, values);
+          stamp_row_fp16(a_->seed, gpu, row_ + r, column_ + first_column + at, part, stamp_limit,
+                         values);
           std::memcpy(out + 2 * at, values, 2 * part);
         }
         continue;
@@ -256,12 +276,14 @@ namespace {
 
 template <class Combine>
 void combine16(const uint8_t* a, const uint8_t* b, uint8_t* out, uint64_t count, Combine combine) {
-  for (uint64_t i = 0; i < count; ++i) store_element<uint16_t>(out, i, combine(load16(a, i), load16(b, i)));
+  for (uint64_t i = 0; i < count; ++i)
+    store_element<uint16_t>(out, i, combine(load16(a, i), load16(b, i)));
 }
 
 template <class Combine>
 void combine32(const uint8_t* a, const uint8_t* b, uint8_t* out, uint64_t count, Combine combine) {
-  for (uint64_t i = 0; i < count; ++i) store_element<uint32_t>(out, i, combine(load32(a, i), load32(b, i)));
+  for (uint64_t i = 0; i < count; ++i)
+    store_element<uint32_t>(out, i, combine(load32(a, i), load32(b, i)));
 }
 
 // NaN if either is, else the larger; so the result does not depend on the order of the operands.
@@ -269,7 +291,9 @@ float larger(float a, float b) { return a > b || a != a ? a : b; }
 float smaller(float a, float b) { return a < b || a != a ? a : b; }
 
 float combined(unsigned operation, float a, float b) {
-  return operation == TILE_SIMT_MUL ? a * b : operation == TILE_SIMT_MAX ? larger(a, b) : smaller(a, b);
+  return operation == TILE_SIMT_MUL   ? a * b
+         : operation == TILE_SIMT_MAX ? larger(a, b)
+                                      : smaller(a, b);
 }
 
 template <class T>
@@ -282,7 +306,8 @@ uint32_t canonical(float value) {
   return (bits & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : bits;
 }
 
-void combine(unsigned operation, ElementType element, const uint8_t* a, const uint8_t* b, uint8_t* out, uint64_t bytes) {
+void combine(unsigned operation, ElementType element, const uint8_t* a, const uint8_t* b,
+             uint8_t* out, uint64_t bytes) {
   const uint64_t count = bytes / element_bytes(element);
   const bool multiplies = operation == TILE_SIMT_MUL;
   switch (element) {
@@ -307,12 +332,14 @@ void combine(unsigned operation, ElementType element, const uint8_t* a, const ui
     case ElementType::int32:
       combine32(a, b, out, count, [=](uint32_t x, uint32_t y) {
         return multiplies ? x * y
-                          : static_cast<uint32_t>(combined_whole(operation, static_cast<int32_t>(x), static_cast<int32_t>(y)));
+                          : static_cast<uint32_t>(combined_whole(operation, static_cast<int32_t>(x),
+                                                                 static_cast<int32_t>(y)));
       });
       break;
     case ElementType::byte:
       for (uint64_t i = 0; i < bytes; ++i) {
-        out[i] = multiplies ? static_cast<uint8_t>(a[i] * b[i]) : combined_whole(operation, a[i], b[i]);
+        out[i] =
+            multiplies ? static_cast<uint8_t>(a[i] * b[i]) : combined_whole(operation, a[i], b[i]);
       }
       break;
   }
@@ -320,14 +347,18 @@ void combine(unsigned operation, ElementType element, const uint8_t* a, const ui
 
 }  // namespace
 
-void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result, bool values) {
+void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result,
+                    bool values) {
   // The result may be one of the operands, so it is built beside them.
   const TileShape shape = first.shape;
   const ElementType element = first.element;
   const bool alone = simt_is_unary(operation);
   const bool function = operation >= TILE_SIMT_SUB;
-  const bool defined = !(function && (element == ElementType::int32 || element == ElementType::byte)) && !first.stamped && (alone || (!second.stamped && second.shape.rows == shape.rows &&
-                                                    second.shape.row_bytes == shape.row_bytes));
+  const bool defined =
+      !(function && (element == ElementType::int32 || element == ElementType::byte)) &&
+      !first.stamped &&
+      (alone || (!second.stamped && second.shape.rows == shape.rows &&
+                 second.shape.row_bytes == shape.row_bytes));
   if (operation == TILE_SIMT_COPY && first.stamped) {
     if (&result != &first) result = first;
     return;
@@ -349,7 +380,8 @@ void simt_operation(unsigned operation, const Tile& first, const Tile& second, T
   } else if (operation == TILE_SIMT_ADD) {
     out = first.data;
     if (element == ElementType::byte) {
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(out[i] + second.data[i]);
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<uint8_t>(out[i] + second.data[i]);
     } else {
       add_elements(element, out.data(), second.data.data(), out.size());
     }

@@ -69,11 +69,13 @@ class Accumulator {
   void zero(uint32_t m, uint32_t n);
   // this += A * B. Returns the K extent that was multiplied (for time). `values` = false: numbers are left as zeros.
   // REQUIRES: both operands were loaded.
-  uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element, bool values = true);
+  uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element,
+                    bool values = true);
   // The block as elements of `element`, dense, into `out` (rows * columns * element bytes). `parts`: an accumulator that
   // covered one interval of K, not all of it, gives its share of the stamps (split-K).
-  void epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns, ElementType element,
-                uint32_t gpu, uint32_t stamp_limit, bool parts, uint8_t* out) const;
+  void epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns,
+                ElementType element, uint32_t gpu, uint32_t stamp_limit, bool parts,
+                uint8_t* out) const;
   bool complete() const;  // A stamp accumulator that covered all of K.
 
  private:
@@ -82,25 +84,28 @@ class Accumulator {
     uint32_t begin, end;
   };
   void multiply_stamps(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk);
-  void multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element);
+  void multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
+                       ElementType element);
   bool cover(uint32_t begin, uint32_t end);
-  void share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns, ElementType element, uint32_t gpu,
-                       uint32_t stamp_limit, uint8_t* out) const;
+  void share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns, ElementType element,
+                       uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const;
 
   Content content_ = Content::empty;
   uint32_t m_ = 0, n_ = 0;
   std::vector<float> values_;  // m x n, row-major.
   // Stamps.
-  uint32_t row_ = 0, column_ = 0;    // Of the output element that (0, 0) stands for.
-  uint32_t rows_ = 0, columns_ = 0;  // Extents of the operands; beyond them the accumulator stays zero.
+  uint32_t row_ = 0, column_ = 0;  // Of the output element that (0, 0) stands for.
+  uint32_t rows_ = 0,
+           columns_ = 0;  // Extents of the operands; beyond them the accumulator stays zero.
   const StampMatrix* a_ = nullptr;
   const StampMatrix* b_ = nullptr;
-  std::vector<Interval> covered_;    // Sorted, disjoint, not touching.
+  std::vector<Interval> covered_;  // Sorted, disjoint, not touching.
 };
 
 // t <- t1 op t2, element by element; operations of tile.h. Values must have the same shape, or the result is all NaN.
 // `values` = false: zeros.
-void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result, bool values = true);
+void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result,
+                    bool values = true);
 // Fills `bytes` with the NaN pattern of the element (all ones for integers).
 void fill_with_nan(ElementType element, uint8_t* out, uint64_t bytes);
 

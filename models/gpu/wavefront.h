@@ -23,7 +23,8 @@
 
 namespace stretto {
 
-inline constexpr uint64_t kPrivateBase = 0x40000000;  // In node 0; every wavefront sees its own memory there.
+inline constexpr uint64_t kPrivateBase =
+    0x40000000;  // In node 0; every wavefront sees its own memory there.
 
 // A point in the GPU's clock; unknown while memory has not answered.
 using Cycle = uint64_t;
@@ -33,10 +34,12 @@ class WavefrontPort {
  public:
   static constexpr bool kMachineMode = false;
   static constexpr bool kCompressed = false;
-  static constexpr bool kWatchCodeWrites = false;  // Kernels do not write code; a launch forgets decoded code.
-  static constexpr bool kFetchTiming = false;      // Instruction caches are ideal (README, Simplified).
+  static constexpr bool kWatchCodeWrites =
+      false;  // Kernels do not write code; a launch forgets decoded code.
+  static constexpr bool kFetchTiming = false;  // Instruction caches are ideal (README, Simplified).
 
-  void start(MemoryImage& memory, const DispatchContext& context, uint32_t wg_id, uint8_t wf_id, uint8_t gpu) {
+  void start(MemoryImage& memory, const DispatchContext& context, uint32_t wg_id, uint8_t wf_id,
+             uint8_t gpu) {
     memory_ = &memory;
     context_ = &context;
     wg_id_ = wg_id;
@@ -80,14 +83,17 @@ class WavefrontPort {
 
   riscv::MemStatus amo(const riscv::AmoRequest& request, uint64_t&, uint64_t&) {
     // No reservations across the L2: a kernel uses AMOs (README, Absent).
-    if (request.op == riscv::AmoOp::kLoadReserved || request.op == riscv::AmoOp::kStoreConditional) {
+    if (request.op == riscv::AmoOp::kLoadReserved ||
+        request.op == riscv::AmoOp::kStoreConditional) {
       return riscv::MemStatus::kFault;
     }
     value_ = request.operand;
     return riscv::MemStatus::kPending;
   }
 
-  riscv::MemStatus fence(const riscv::FenceRequest&, uint64_t&) { return riscv::MemStatus::kPending; }
+  riscv::MemStatus fence(const riscv::FenceRequest&, uint64_t&) {
+    return riscv::MemStatus::kPending;
+  }
 
   bool csr_read(uint32_t csr, uint64_t& value);
   bool csr_write(uint32_t csr, uint64_t value) {
@@ -138,29 +144,30 @@ inline bool WavefrontPort::csr_read(uint32_t csr, uint64_t& value) {
 }
 
 struct Wavefront {
-  static constexpr unsigned kMaxOperations = 64;  // Asynchronous operations in flight; one more waits.
+  static constexpr unsigned kMaxOperations =
+      64;  // Asynchronous operations in flight; one more waits.
 
   enum class State : uint8_t {
     free,
-    ready,     // Goes on at `at`.
-    tile,      // Names a tile that memory has not finished.
-    count,     // tile.wait, or the list of operations is full.
-    stores,    // fence, locked store, end: earlier operations.
+    ready,   // Goes on at `at`.
+    tile,    // Names a tile that memory has not finished.
+    count,   // tile.wait, or the list of operations is full.
+    stores,  // fence, locked store, end: earlier operations.
     barrier,
-    access,    // Scalar access or atomic.
-    watch,     // wait_until, asleep.
-    confirm,   // wait_until, reading.
+    access,   // Scalar access or atomic.
+    watch,    // wait_until, asleep.
+    confirm,  // wait_until, reading.
     ended,
     faulted,
   };
   // An asynchronous operation; in issue order.
   struct Operation {
     Cycle done = kUnknown;
-    Cycle latest = 0;      // Of the requests answered so far.
-    uint32_t requests = 0; // Not yet answered.
-    uint8_t tile = 0;      // Name; kNoTile for a locked store.
+    Cycle latest = 0;       // Of the requests answered so far.
+    uint32_t requests = 0;  // Not yet answered.
+    uint8_t tile = 0;       // Name; kNoTile for a locked store.
     bool store = false;
-    uint64_t data = 0;     // Of a locked store.
+    uint64_t data = 0;  // Of a locked store.
   };
   static constexpr uint8_t kNoTile = 0xFF;
 
@@ -171,18 +178,18 @@ struct Wavefront {
   WavefrontPort port;
   riscv::Hart<WavefrontPort> hart;
   State state = State::free;
-  bool scheduled = false;   // An event for it is in the queue.
-  uint8_t group = 0;        // Work-group slot of the unit.
-  uint8_t id = 0;           // In the work-group.
-  Cycle at = 0;             // Its local time.
-  uint8_t waits_for = 0;    // Tile name, in state `tile`.
-  bool waiting = false;     // A wait_until has begun.
-  uint32_t until = 0;       // In states count and stores: operations below this number must be done.
-  uint32_t first = 0;       // Operations first..last-1 are in the ring.
+  bool scheduled = false;  // An event for it is in the queue.
+  uint8_t group = 0;       // Work-group slot of the unit.
+  uint8_t id = 0;          // In the work-group.
+  Cycle at = 0;            // Its local time.
+  uint8_t waits_for = 0;   // Tile name, in state `tile`.
+  bool waiting = false;    // A wait_until has begun.
+  uint32_t until = 0;      // In states count and stores: operations below this number must be done.
+  uint32_t first = 0;      // Operations first..last-1 are in the ring.
   uint32_t last = 0;
   std::array<Operation, kMaxOperations> ring;
-  uint64_t word = 0;        // Data of a scalar access.
-  Cycle wait_since = 0;     // Of wait_until.
+  uint64_t word = 0;     // Data of a scalar access.
+  Cycle wait_since = 0;  // Of wait_until.
 
   Operation& operation(uint32_t number) { return ring[number % kMaxOperations]; }
 };

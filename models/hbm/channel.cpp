@@ -43,8 +43,8 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   if (!staged_[1].empty() && staged_[1].front_cycle() <= cycle) admit(cycle, 1);
   if (join_.valid && !join_touched_) flush_join();
   join_touched_ = false;
-  if (cycle >= mca_wake_ || popped || scheduler_.parked() != told_parked_ || (untold_[0] | untold_[1]) != 0 || pulses != 0 ||
-      !core_.spec.sleep) {
+  if (cycle >= mca_wake_ || popped || scheduler_.parked() != told_parked_ ||
+      (untold_[0] | untold_[1]) != 0 || pulses != 0 || !core_.spec.sleep) {
     McaInputs in;
     in.dram_pop = popped ? 1 : 0;
     in.kernel_start = (pulses & kKernelStart) != 0;

@@ -87,7 +87,9 @@ class HbmChannel {
     if (queue.size() > counters_.staged_high_water) counters_.staged_high_water = queue.size();
     return segment;
   }
-  void prefetch_arrival(Stream stream) const { staged_[static_cast<unsigned>(stream)].prefetch(core_.segments); }
+  void prefetch_arrival(Stream stream) const {
+    staged_[static_cast<unsigned>(stream)].prefetch(core_.segments);
+  }
   // One clock. `pulses`: the KernelPulse bits that the MCA sees at this clock.
   void tick(uint64_t cycle, unsigned pulses);
   // Brings into the host's cache what the next tick() needs.
@@ -126,7 +128,7 @@ class HbmChannel {
     uint64_t address;
     uint32_t at;  // Offset in the request's data.
     uint32_t row;
-    uint32_t next;    // In its bucket: the next older atom.
+    uint32_t next;  // In its bucket: the next older atom.
     uint32_t request;
     uint16_t elders;  // Older conflicting atoms to the same 64 B that have not ended.
     uint8_t bank;

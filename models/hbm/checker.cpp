@@ -144,7 +144,8 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
       return "tREFI";
   }
   for (const Limit& limit : limits_[static_cast<unsigned>(command)]) {
-    if (cycle - state.of[limit.scope_base + (bank >> limit.shift)].last[limit.before] < limit.cycles) {
+    if (cycle - state.of[limit.scope_base + (bank >> limit.shift)].last[limit.before] <
+        limit.cycles) {
       return rules_[limit.rule].name;
     }
   }
@@ -164,7 +165,8 @@ void HbmChecker::on_command(unsigned channel, uint64_t cycle, DramCommand comman
 
 void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsigned bank,
                         uint32_t row) {
-  for (const unsigned scope : {bank, kHbmBanks + bank / kHbmBanksPerGroup, kHbmBanks + kHbmGroups}) {
+  for (const unsigned scope :
+       {bank, kHbmBanks + bank / kHbmBanksPerGroup, kHbmBanks + kHbmGroups}) {
     state.of[scope].last[static_cast<unsigned>(command)] = cycle;
   }
   if (is_column(command)) {

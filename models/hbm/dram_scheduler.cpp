@@ -7,9 +7,7 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t bit(unsigned position) {
-  return uint64_t{1} << position;
-}
+constexpr uint64_t bit(unsigned position) { return uint64_t{1} << position; }
 
 }  // namespace
 

@@ -62,7 +62,8 @@ class DramScheduler {
   bool full() const { return size_ == depth_; }
   // Atoms of the direction that is not served now; 0 under `mixed`.
   unsigned parked() const {
-    return watermark_ ? static_cast<unsigned>(std::popcount(masks_[kEligible] & ~masks_[kActive])) : 0;
+    return watermark_ ? static_cast<unsigned>(std::popcount(masks_[kEligible] & ~masks_[kActive]))
+                      : 0;
   }
   // REQUIRES: !full(); `command` is read, write or update. An atom that is not eligible waits for
   // make_eligible().

@@ -108,7 +108,8 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   phase = tlm::END_REQ;
   const Time arrival = services_.queue->now() + time_of(delay);
   const StrettoExtension* extension = extension_of(payload);
-  if (source < channels_.size() && extension != nullptr) channels_[source]->prefetch_arrival(extension->stream);
+  if (source < channels_.size() && extension != nullptr)
+    channels_[source]->prefetch_arrival(extension->stream);
   const tlm::tlm_response_status status = check(payload, extension, source);
   const uint32_t index = core_.requests.acquire();
   HbmRequest& request = core_.requests[index];
@@ -154,8 +155,7 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
   switch (extension->operation) {
     case Operation::read:
     case Operation::write:
-    case Operation::fill:
-      break;
+    case Operation::fill: break;
     case Operation::update: {
       const unsigned element = element_bytes(extension->element);
       if (!core_.spec.near_bank_alu || extension->element == ElementType::byte)
@@ -164,8 +164,7 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
       if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
       break;
     }
-    default:
-      return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    default: return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
   if (extension->tracked) {
     if (!core_.tracker_port.present() || extension->operation == Operation::read ||
@@ -357,8 +356,8 @@ void Hbm::on_tracker_trigger(uint64_t cycle, bool event, uint16_t wg_id, uint8_t
                              uint64_t address) {
   const Time at = clock_.edge(cycle);
   if (services_.digest != nullptr)
-    services_.digest->event(at, event ? kDigestEvent : kDigestTrigger,
-                            uint64_t{wg_id} << 8 | wf_id, address);
+    services_.digest->event(at, event ? kDigestEvent : kDigestTrigger, uint64_t{wg_id} << 8 | wf_id,
+                            address);
   TriggerSink* const sink = event ? parts_events_ : parts_triggers_;
   if (sink != nullptr) sink->on_trigger(at, wg_id, wf_id, address);
 }

@@ -159,9 +159,9 @@ class Hbm final : public sc_core::sc_module,
   std::vector<uint32_t> refused_;     // Requests that an error status answers at the next edge.
   uint64_t armed_ = kNoCycle;         // Cycle of the earliest event scheduled.
   bool running_ = false;              // Inside on_event.
-  uint64_t warmed_ = 0;                // The window that warm_caches() ran for.
+  uint64_t warmed_ = 0;               // The window that warm_caches() ran for.
   std::vector<HbmChannel*> warming_;
-  uint64_t sequence_ = 0;             // Of arrivals.
+  uint64_t sequence_ = 0;  // Of arrivals.
   // Bytes of the spill accesses under way (64 B a read, 8 a write); storage is kept.
   std::vector<std::unique_ptr<std::array<uint8_t, kAtomBytes>>> spill_buffers_;
   std::vector<uint8_t*> free_spill_buffers_;

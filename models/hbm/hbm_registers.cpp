@@ -99,8 +99,7 @@ bool Hbm::access_front_end(uint64_t offset, bool write, uint64_t& value) {
       if (write && (value & DRAIN_STATUS_DONE_MASK) != 0) set_drain(false);
       value = drain_status_ ? DRAIN_STATUS_DONE_MASK : 0;
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 

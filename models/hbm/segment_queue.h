@@ -127,7 +127,9 @@ class GrowingRing {
   bool empty() const { return head_ == tail_; }
   uint64_t size() const { return tail_ - head_; }
   const Value& front() const { return ring_[head_ & mask_]; }
-  const Value& operator[](uint64_t i) const { return ring_[(head_ + i) & mask_]; }  // REQUIRES: i < size().
+  const Value& operator[](uint64_t i) const {
+    return ring_[(head_ + i) & mask_];
+  }  // REQUIRES: i < size().
   void pop() { ++head_; }
   void push(const Value& value) {
     if (size() > mask_) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPacketBytes = 4'096;  // Largest payload of a PCIe write.
 constexpr uint64_t kWriteUnit = 64;       // What write_ns pays for.
-constexpr size_t kStackBytes = 8 << 20;  // As Linux gives a program; pages are taken when touched.
+constexpr size_t kStackBytes = 8 << 20;   // As Linux gives a program; pages are taken when touched.
 constexpr uint8_t kNoLink = 0xFF;
 constexpr uint32_t kEventWrite = 1;  // Digest kinds.
 constexpr uint32_t kEventReceived = 2;
@@ -132,13 +132,15 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
       const Host::Link::Write write{before, index_, &packet};
       link.writes.insert(std::upper_bound(link.writes.begin(), link.writes.end(), write,
                                           [](const auto& a, const auto& b) {
-                                            return a.since != b.since ? a.since < b.since : a.program < b.program;
+                                            return a.since != b.since ? a.since < b.since
+                                                                      : a.program < b.program;
                                           }),
                          write);
       host_.arbitration_.notify(delay_of(edge_after(before) - before));
       wait(granted_);
     } else {
-      for (Time at = host_.room_at(link, piece); at > systemc_now(); at = host_.room_at(link, piece)) {
+      for (Time at = host_.room_at(link, piece); at > systemc_now();
+           at = host_.room_at(link, piece)) {
         if (at == kNever) {
           wait(link.credit_came);
         } else {
@@ -173,7 +175,8 @@ void HostCore::unlock(uint64_t mutex) {
   charge_ns(host_.spec_.lock_ns);
   Host::Mutex& which = host_.mutexes_[mutex];
   if (which.owner != this)
-    throw CheckError(std::string(basename()) + " unlocks mutex " + std::to_string(mutex) + ", which it does not hold");
+    throw CheckError(std::string(basename()) + " unlocks mutex " + std::to_string(mutex) +
+                     ", which it does not hold");
   host_.hand_on(which);
 }
 
@@ -181,7 +184,8 @@ void HostCore::sleep(uint64_t mutex) {
   charge_ns(host_.spec_.lock_ns);
   Host::Mutex& which = host_.mutexes_[mutex];
   if (which.owner != this)
-    throw CheckError(std::string(basename()) + " sleeps on mutex " + std::to_string(mutex) + ", which it does not hold");
+    throw CheckError(std::string(basename()) + " sleeps on mutex " + std::to_string(mutex) +
+                     ", which it does not hold");
   which.sleeping.push_back(this);
   host_.hand_on(which);
   mutex_ = mutex;
@@ -213,12 +217,13 @@ void Host::hand_on(Mutex& mutex) {
 
 std::string HostCore::waiting_on() const {
   if (done_) return "";
-  if (mutex_wait_ != nullptr) return std::string(basename()) + " " + mutex_wait_ + std::to_string(mutex_);
+  if (mutex_wait_ != nullptr)
+    return std::string(basename()) + " " + mutex_wait_ + std::to_string(mutex_);
   if (waits_for_ != 0) {
     uint64_t word = 0;
     host_.memory_.read(waits_for_ & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&word), 8);
-    return std::string(basename()) + " waits for the word at " + hex(waits_for_) + " (now " + hex(word) + ") since " +
-           std::to_string(waits_since_ / kNanosecond) + " ns";
+    return std::string(basename()) + " waits for the word at " + hex(waits_for_) + " (now " +
+           hex(word) + ") since " + std::to_string(waits_since_ / kNanosecond) + " ns";
   }
   if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
   return std::string(basename()) + " computes";
@@ -226,7 +231,8 @@ std::string HostCore::waiting_on() const {
 
 // Host
 
-Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring, Conductor& conductor)
+Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring,
+           Conductor& conductor)
     : sc_module(name), spec_(spec), conductor_(conductor) {
   routes_.fill(kNoLink);
   for (const PortSpec& port : wiring.ports) {
@@ -234,7 +240,8 @@ Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec&
     links_.push_back(std::make_unique<Link>(port));
   }
   for (const auto& [node, link] : wiring.routes) {
-    links_[link]->shared = links_[link]->shared || std::count(routes_.begin(), routes_.end(), link) != 0;
+    links_[link]->shared =
+        links_[link]->shared || std::count(routes_.begin(), routes_.end(), link) != 0;
     routes_[node] = link;
     if (node <= STRETTO_MAX_GPUS) nodes_ = std::max<uint64_t>(nodes_, node);
   }
@@ -252,10 +259,12 @@ Host::~Host() = default;
 
 void Host::add_program(const std::string& name, HostCore::Program program) {
   if (cores_.size() == spec_.cores) {
-    throw UserError("host.cores (" + std::to_string(spec_.cores) + ") is less than the host programs of this run");
+    throw UserError("host.cores (" + std::to_string(spec_.cores) +
+                    ") is less than the host programs of this run");
   }
   ++running_;
-  cores_.push_back(std::make_unique<HostCore>(name.c_str(), *this, cores_.size(), std::move(program)));
+  cores_.push_back(
+      std::make_unique<HostCore>(name.c_str(), *this, cores_.size(), std::move(program)));
 }
 
 std::string Host::digest_hex() {
@@ -272,8 +281,9 @@ Host::Link& Host::link_to(uint64_t address, uint64_t bytes) {
   const uint64_t node = address >> STRETTO_NODE_SHIFT;
   const bool inside = (address & STRETTO_OFFSET_MASK) + bytes <= STRETTO_OFFSET_MASK + uint64_t{1};
   if (node > 255 || routes_[node] == kNoLink || bytes == 0 || !inside) {
-    throw UserError("host program: write of " + std::to_string(bytes) + " bytes to " + hex(address) +
-                    ", which is in no GPU of this machine (nodes 1.." + std::to_string(nodes_) + ")");
+    throw UserError("host program: write of " + std::to_string(bytes) + " bytes to " +
+                    hex(address) + ", which is in no GPU of this machine (nodes 1.." +
+                    std::to_string(nodes_) + ")");
   }
   return *links_[routes_[node]];
 }
@@ -281,7 +291,8 @@ Host::Link& Host::link_to(uint64_t address, uint64_t bytes) {
 // Room in the send buffer: what is not on the wire yet must fit into egress_bytes.
 Time Host::room_at(const Link& link, uint64_t bytes) const {
   if (bytes > link.credits) return kNever;
-  const Time backlog = Time{link.port.link.egress_bytes} * 1'000'000'000 / link.port.link.bandwidth_mb_s;
+  const Time backlog =
+      Time{link.port.link.egress_bytes} * 1'000'000'000 / link.port.link.bandwidth_mb_s;
   return std::max(systemc_now(), link.wire.free_at() - std::min(link.wire.free_at(), backlog));
 }
 
@@ -322,7 +333,8 @@ void Host::arbitrate() {
       link.writes.pop_front();
       core.granted_.notify(sc_core::SC_ZERO_TIME);
     }
-    if (!link.writes.empty() && link.writes.front().since == now) again = std::min(again, edge_after(now));
+    if (!link.writes.empty() && link.writes.front().since == now)
+      again = std::min(again, edge_after(now));
   }
   if (again != kNever) arbitration_.notify(delay_of(again - now));
 }
@@ -398,23 +410,28 @@ void Host::report(StatisticSink& sink) const {
   sink.add("polls", polls_, "count", "Polls of words of host memory.");
   sink.add("charged", charged_, "fs", "CPU time of host programs.");
   sink.add("waited", waited_, "fs", "Time in which host programs polled.");
-  sink.add("blocked", blocked_, "fs", "Time in which host programs waited for PCIe to take a write.");
-  sink.add("mutexes_handed_on", handed_on_, "count", "Mutexes that went to a thread that slept for them.");
+  sink.add("blocked", blocked_, "fs",
+           "Time in which host programs waited for PCIe to take a write.");
+  sink.add("mutexes_handed_on", handed_on_, "count",
+           "Mutexes that went to a thread that slept for them.");
   for (size_t i = 0; i < links_.size(); ++i) {
     const Link& link = *links_[i];
     const std::string prefix = "pcie" + std::to_string(i) + ".";
     sink.add(prefix + "packets_sent", link.packets_sent, "count", "Packets to the device.");
     sink.add(prefix + "bytes_sent", link.bytes_sent, "bytes", "Payload to the device.");
-    sink.add(prefix + "packets_received", link.packets_received, "count", "Packets from the device.");
+    sink.add(prefix + "packets_received", link.packets_received, "count",
+             "Packets from the device.");
     sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the device.");
-    sink.add(prefix + "busy", link.wire.busy(), "fs", "Time in which the wire to the device carried something.");
+    sink.add(prefix + "busy", link.wire.busy(), "fs",
+             "Time in which the wire to the device carried something.");
   }
 }
 
 void Host::audit(AuditSink& sink) const {
   for (const auto& link : links_) {
     sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
-    sink.at_most("no link above its peak", link->wire_bytes, link->wire.peak_bytes(link->wire.free_at()));
+    sink.at_most("no link above its peak", link->wire_bytes,
+                 link->wire.peak_bytes(link->wire.free_at()));
   }
 }
 

@@ -49,14 +49,17 @@ struct HostSpec {
 
 inline void describe(HostSpec& spec, ParameterSet& set) {
   set.number("cores", spec.cores, 1, 1024, "Cores; each host program has one of its own.");
-  set.number("poll_ns", spec.poll_ns, 1, 1'000'000, "One poll of a word of host memory that a device has written.");
-  set.number("write_ns", spec.write_ns, 0, 1'000'000, "CPU time of a posted write, for each 64 B begun.");
+  set.number("poll_ns", spec.poll_ns, 1, 1'000'000,
+             "One poll of a word of host memory that a device has written.");
+  set.number("write_ns", spec.write_ns, 0, 1'000'000,
+             "CPU time of a posted write, for each 64 B begun.");
   set.number("store_ns", spec.store_ns, 0, 1'000'000, "CPU time of a store to host memory.");
   set.number("lock_ns", spec.lock_ns, 0, 1'000'000, "CPU time of locking or unlocking a mutex.");
   set.number("wake_ns", spec.wake_ns, 0, 1'000'000'000,
              "From handing a mutex to a thread that sleeps for it until the thread runs.");
-  set.number("root_complex_ns", spec.root_complex_ns, 0, 100'000,
-             "Root complex, each way, on top of pcie.latency_ns; 0 where that is from processor to GPU.");
+  set.number(
+      "root_complex_ns", spec.root_complex_ns, 0, 100'000,
+      "Root complex, each way, on top of pcie.latency_ns; 0 where that is from processor to GPU.");
 }
 
 class Host;
@@ -103,12 +106,12 @@ class HostCore final : public sc_core::sc_module {
   const size_t index_;
   const Program program_;
   Digest digest_;
-  sc_core::sc_event changed_;    // Of the word it waits for.
-  sc_core::sc_event granted_;    // Its write has left over a shared link.
-  uint64_t waits_for_ = 0;       // Address of the word; 0 = does not wait.
+  sc_core::sc_event changed_;  // Of the word it waits for.
+  sc_core::sc_event granted_;  // Its write has left over a shared link.
+  uint64_t waits_for_ = 0;     // Address of the word; 0 = does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
-  sc_core::sc_event handed_;     // The mutex it waits for.
+  sc_core::sc_event handed_;          // The mutex it waits for.
   const char* mutex_wait_ = nullptr;  // What it does with it, for waiting_on().
   uint64_t mutex_ = 0;
   bool done_ = false;
@@ -117,10 +120,11 @@ class HostCore final : public sc_core::sc_module {
 class Host final : public sc_core::sc_module, public HostSide, public Component {
  public:
   // `wiring`: its links and the nodes that they lead to (topology.h).
-  Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring, Conductor& conductor);
+  Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec& wiring,
+       Conductor& conductor);
   // A link to each GPU: nodes 1 .., at their PCIe ports `pcie_ports`.
-  Host(sc_core::sc_module_name name, const HostSpec& spec, const LinkSpec& pcie, const std::vector<uint8_t>& pcie_ports,
-       Conductor& conductor)
+  Host(sc_core::sc_module_name name, const HostSpec& spec, const LinkSpec& pcie,
+       const std::vector<uint8_t>& pcie_ports, Conductor& conductor)
       : Host(name, spec, host_direct(pcie, pcie_ports), conductor) {}
   ~Host() override;
 
@@ -146,7 +150,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
  private:
   friend class HostCore;
   struct Link {
-    explicit Link(const PortSpec& spec) : port(spec), wire(spec.link.bandwidth_mb_s), credits(spec.link.credit_bytes) {}
+    explicit Link(const PortSpec& spec)
+        : port(spec), wire(spec.link.bandwidth_mb_s), credits(spec.link.credit_bytes) {}
     const PortSpec port;
     Serialiser wire;
     uint64_t credits;
@@ -190,22 +195,22 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   MemoryImage memory_;
   Digest digest_;  // Of what came in.
   std::vector<std::unique_ptr<Link>> links_;
-  std::array<uint8_t, 256> routes_;           // By node: its link.
-  uint64_t nodes_ = 0;                        // GPUs that have a route.
+  std::array<uint8_t, 256> routes_;  // By node: its link.
+  uint64_t nodes_ = 0;               // GPUs that have a route.
   std::vector<std::unique_ptr<HostCore>> cores_;
   std::vector<Packet> arriving_;  // Heap, earliest first.
   std::map<uint64_t, Mutex> mutexes_;
   uint64_t handed_on_ = 0;
   sc_core::sc_event arrival_;
   sc_core::sc_event arbitration_;
-  unsigned running_ = 0;          // Programs.
+  unsigned running_ = 0;  // Programs.
   uint64_t progress_ = 0;
   uint64_t polls_ = 0;
   uint64_t writes_ = 0;
   uint64_t stores_ = 0;
   Time charged_ = 0;
-  Time waited_ = 0;               // Polling.
-  Time blocked_ = 0;              // On PCIe.
+  Time waited_ = 0;   // Polling.
+  Time blocked_ = 0;  // On PCIe.
 };
 
 // Laws between the host's and the GPUs' ends of PCIe. `routers` in the order of GPUs.

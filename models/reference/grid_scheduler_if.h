@@ -20,15 +20,17 @@
 
 namespace stretto {
 
-inline constexpr unsigned kGridSlots = 8;     // Kernel slots.
-inline constexpr unsigned kGridMaxCus = 160;  // Compute units the RTL is built for; a register gives the number in use.
+inline constexpr unsigned kGridSlots = 8;  // Kernel slots.
+inline constexpr unsigned kGridMaxCus =
+    160;  // Compute units the RTL is built for; a register gives the number in use.
 inline constexpr unsigned kGridGates = 1024;
 inline constexpr unsigned kGridPipelineEntries = 512;  // Work-groups of a pipeline.
-inline constexpr unsigned kGridReturnedEntries = 256;  // Drained work-groups that firmware has not taken.
+inline constexpr unsigned kGridReturnedEntries =
+    256;  // Drained work-groups that firmware has not taken.
 
 struct GridSchedulerInputs {
   uint64_t cycle = 0;
-  bool done_valid = false;   // A work-group ended and its resources are free again.
+  bool done_valid = false;  // A work-group ended and its resources are free again.
   uint8_t done_cu = 0;
   uint8_t done_slot = 0;
   // A preempted work-group left its unit; same ports as done, not counted as finished. REQUIRES: drained_ready.
@@ -49,13 +51,14 @@ struct GridSchedulerOutputs {
   bool kernel_start = false;
   bool first_wg_done = false;
   bool kernel_done = false;
-  uint8_t start_slot = 0;    // Slot of kernel_start.
-  uint8_t done_slot = 0;     // Slot of first_wg_done/kernel_done.
-  uint8_t refused = 0;       // Slots whose launch was refused, one bit each.
-  bool drained_ready = true; // There is room for one more work-group that comes back.
-  bool preempt_valid = false;  // The units may hand back work-groups of preempt_slot that have not begun.
+  uint8_t start_slot = 0;     // Slot of kernel_start.
+  uint8_t done_slot = 0;      // Slot of first_wg_done/kernel_done.
+  uint8_t refused = 0;        // Slots whose launch was refused, one bit each.
+  bool drained_ready = true;  // There is room for one more work-group that comes back.
+  bool preempt_valid =
+      false;  // The units may hand back work-groups of preempt_slot that have not begun.
   uint8_t preempt_slot = 0;
-  bool irq = false;          // Level: a bit of the done register is set and enabled.
+  bool irq = false;  // Level: a bit of the done register is set and enabled.
   bool idle = true;
   uint64_t reg_rdata = 0;
 

@@ -9,9 +9,7 @@
 namespace stretto {
 namespace {
 
-constexpr uint8_t bit(unsigned slot) {
-  return static_cast<uint8_t>(1u << slot);
-}
+constexpr uint8_t bit(unsigned slot) { return static_cast<uint8_t>(1u << slot); }
 
 // First set bit at or behind `turn`, cyclically. REQUIRES: one is set.
 template <std::size_t kWords>
@@ -51,8 +49,9 @@ uint8_t GridSchedulerModel::served() const {
     if (launch_order_) {
       bool behind = false;
       for (unsigned t = 0; t < kGridSlots; ++t) {
-        behind = behind || ((slot.older & work & bit(t)) != 0 && slots_[t].priority >= slot.priority &&
-                            !(two_arbiters_ && slots_[t].tensor != slot.tensor));
+        behind =
+            behind || ((slot.older & work & bit(t)) != 0 && slots_[t].priority >= slot.priority &&
+                       !(two_arbiters_ && slots_[t].tensor != slot.tensor));
       }
       if (behind) continue;
     }
@@ -111,7 +110,8 @@ void GridSchedulerModel::pick() {
     turn_class_ = !slots_[slot].tensor;
   }
   const bool second = two_arbiters_ && slots_[slot].tensor;
-  uint8_t& turn = in_trial ? (second ? pipe_.tensor : pipe_.cu) : (second ? turn_tensor_ : turn_cu_);
+  uint8_t& turn =
+      in_trial ? (second ? pipe_.tensor : pipe_.cu) : (second ? turn_tensor_ : turn_cu_);
   pick_.valid = true;
   pick_.slot = static_cast<uint8_t>(slot);
   pick_.cu = next_unit(in_trial ? trial_candidates_ : slots_[slot].candidates, turn);
@@ -141,8 +141,7 @@ void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_
     slot.candidates[cu / 32] &= ~unit;
     return;
   }
-  if (slot.batch != 0 &&
-      (gates_[slot.gate % kGridGates / 32] >> slot.gate % 32 & 1) == 0) {
+  if (slot.batch != 0 && (gates_[slot.gate % kGridGates / 32] >> slot.gate % 32 & 1) == 0) {
     closed_ |= bit(picked.slot);
     return;
   }
@@ -276,8 +275,9 @@ void GridSchedulerModel::launch(unsigned index) {
   const uint64_t order = uint64_t{slot.start} + slot.skip;
   const uint32_t left = slot.count - slot.skip;
   Reason reason = Reason::none;
-  if (slot.needs.registers_kib > capacity_.registers_kib || slot.needs.lds_kib > capacity_.lds_kib ||
-      slot.needs.wavefronts > capacity_.wavefronts || capacity_.work_groups == 0) {
+  if (slot.needs.registers_kib > capacity_.registers_kib ||
+      slot.needs.lds_kib > capacity_.lds_kib || slot.needs.wavefronts > capacity_.wavefronts ||
+      capacity_.work_groups == 0) {
     reason = Reason::needs;
   } else if (slot.count == 0 || uint64_t{slot.first} + slot.count > slot.grid ||
              slot.start >= slot.count || slot.skip >= slot.count) {
@@ -359,8 +359,7 @@ GridSchedulerOutputs GridSchedulerModel::step(const GridSchedulerInputs& in) {
               !out_.kernel_done && !out_.preempt_valid && out_.refused == 0 && served_ == 0 &&
               stopped() == 0 &&
               (pipe_.state == PipeState::idle ||
-               (pipe_.state == PipeState::wait && !pipe_.retry &&
-                (preempt_ & pipe_.slots) == 0));
+               (pipe_.state == PipeState::wait && !pipe_.retry && (preempt_ & pipe_.slots) == 0));
   return out_;
 }
 

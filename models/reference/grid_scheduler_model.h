@@ -66,7 +66,7 @@ class GridSchedulerModel final : public GridScheduler {
     uint8_t priority = 0;
     uint32_t total = 0;
     uint32_t log_index = 0;
-    uint8_t cu = 0;      // Pointers of the trial.
+    uint8_t cu = 0;  // Pointers of the trial.
     uint8_t tensor = 0;
 
     bool in_trial() const { return state == PipeState::empty || state == PipeState::now; }
@@ -120,7 +120,7 @@ class GridSchedulerModel final : public GridScheduler {
   uint8_t done_ = 0;     // ended or refused;
   uint8_t ended_ = 0;    // of these, those of this clock.
   uint8_t irq_enable_ = 0;
-  uint8_t served_ = 0;   // served() of the state before the edge.
+  uint8_t served_ = 0;  // served() of the state before the edge.
   Pick pick_;
   uint8_t turn_cu_ = 0;      // Unit from which the next search starts,
   uint8_t turn_tensor_ = 0;  // and that of the second arbiter.

@@ -8,12 +8,8 @@
 namespace stretto {
 namespace {
 
-uint32_t low(uint64_t data) {
-  return static_cast<uint32_t>(data);
-}
-uint32_t high(uint64_t data) {
-  return static_cast<uint32_t>(data >> 32);
-}
+uint32_t low(uint64_t data) { return static_cast<uint32_t>(data); }
+uint32_t high(uint64_t data) { return static_cast<uint32_t>(data >> 32); }
 
 }  // namespace
 
@@ -47,9 +43,7 @@ void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t da
       slot.grid = low(data);
       slot.start = high(data);
       break;
-    case GRID_SCHEDULER_SLOT_SKIP_OFFSET:
-      slot.skip = low(data);
-      break;
+    case GRID_SCHEDULER_SLOT_SKIP_OFFSET: slot.skip = low(data); break;
     case GRID_SCHEDULER_SLOT_GATE_OFFSET:
       slot.batch = static_cast<uint16_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_GATE_BATCH));
       slot.gate = static_cast<uint16_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_GATE_GATE));
@@ -58,8 +52,7 @@ void GridSchedulerModel::write_slot(unsigned index, uint16_t offset, uint64_t da
     case GRID_SCHEDULER_SLOT_CONTROL_OFFSET:
       if (STRETTO_FIELD_GET(data, GRID_SCHEDULER_SLOT_CONTROL_LAUNCH) != 0) launch(index);
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -119,9 +112,7 @@ void GridSchedulerModel::write(uint16_t address, uint64_t data, const SlotStates
     case GRID_SCHEDULER_IRQ_ENABLE_OFFSET:
       irq_enable_ = static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_IRQ_ENABLE_SLOTS));
       break;
-    case GRID_SCHEDULER_COUNTER_CLEAR_OFFSET:
-      dispatched_ = finished_ = drained_ = 0;
-      break;
+    case GRID_SCHEDULER_COUNTER_CLEAR_OFFSET: dispatched_ = finished_ = drained_ = 0; break;
     case GRID_SCHEDULER_POLICY_OFFSET:
       launch_order_ = STRETTO_FIELD_GET(data, GRID_SCHEDULER_POLICY_ORDER) != 0;
       two_arbiters_ = STRETTO_FIELD_GET(data, GRID_SCHEDULER_POLICY_ARBITERS) != 0;
@@ -133,14 +124,11 @@ void GridSchedulerModel::write(uint16_t address, uint64_t data, const SlotStates
     case GRID_SCHEDULER_GATE_SET_OFFSET:
       open_gate(static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_GATE_SET_GATE)));
       break;
-    case GRID_SCHEDULER_GATE_CLEAR_OFFSET:
-      gates_ = {};
-      break;
+    case GRID_SCHEDULER_GATE_CLEAR_OFFSET: gates_ = {}; break;
     case GRID_SCHEDULER_RETURNED_TAKE_OFFSET:
       if (returned_before_ != returned_out_) ++returned_out_;
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -159,8 +147,7 @@ uint64_t GridSchedulerModel::read_slot(unsigned index, unsigned offset) const {
     case GRID_SCHEDULER_SLOT_ORDER_OFFSET:
       return STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_GRID, s.grid) |
              STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_START, s.start);
-    case GRID_SCHEDULER_SLOT_SKIP_OFFSET:
-      return s.skip;
+    case GRID_SCHEDULER_SLOT_SKIP_OFFSET: return s.skip;
     case GRID_SCHEDULER_SLOT_GATE_OFFSET:
       if (s.batch == 0) return 0;
       return STRETTO_FIELD(GRID_SCHEDULER_SLOT_GATE_BATCH, s.batch) |
@@ -174,8 +161,7 @@ uint64_t GridSchedulerModel::read_slot(unsigned index, unsigned offset) const {
              STRETTO_FIELD(GRID_SCHEDULER_SLOT_STATE_CLOSED, closed_ >> index & 1) |
              STRETTO_FIELD(GRID_SCHEDULER_SLOT_STATE_RESIDENT, s.resident) |
              STRETTO_FIELD(GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED, s.undispatched);
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -197,14 +183,10 @@ uint64_t GridSchedulerModel::read(uint16_t address) const {
                               : 0;
   }
   switch (address) {
-    case GRID_SCHEDULER_CUS_OFFSET:
-      return cus_;
-    case GRID_SCHEDULER_CAPACITY_OFFSET:
-      return resources(capacity_);
-    case GRID_SCHEDULER_DONE_OFFSET:
-      return done_;
-    case GRID_SCHEDULER_IRQ_ENABLE_OFFSET:
-      return irq_enable_;
+    case GRID_SCHEDULER_CUS_OFFSET: return cus_;
+    case GRID_SCHEDULER_CAPACITY_OFFSET: return resources(capacity_);
+    case GRID_SCHEDULER_DONE_OFFSET: return done_;
+    case GRID_SCHEDULER_IRQ_ENABLE_OFFSET: return irq_enable_;
     case GRID_SCHEDULER_STATUS_OFFSET: {
       uint64_t running = 0;
       uint64_t undispatched = 0;
@@ -216,17 +198,13 @@ uint64_t GridSchedulerModel::read(uint16_t address) const {
       return STRETTO_FIELD(GRID_SCHEDULER_STATUS_RUNNING, running) |
              STRETTO_FIELD(GRID_SCHEDULER_STATUS_UNDISPATCHED, undispatched);
     }
-    case GRID_SCHEDULER_DISPATCHED_OFFSET:
-      return dispatched_;
-    case GRID_SCHEDULER_FINISHED_OFFSET:
-      return finished_;
-    case GRID_SCHEDULER_DRAINED_OFFSET:
-      return drained_;
+    case GRID_SCHEDULER_DISPATCHED_OFFSET: return dispatched_;
+    case GRID_SCHEDULER_FINISHED_OFFSET: return finished_;
+    case GRID_SCHEDULER_DRAINED_OFFSET: return drained_;
     case GRID_SCHEDULER_POLICY_OFFSET:
       return STRETTO_FIELD(GRID_SCHEDULER_POLICY_ORDER, launch_order_) |
              STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, two_arbiters_);
-    case GRID_SCHEDULER_PIPELINE_OFFSET:
-      return pipe_.slots;
+    case GRID_SCHEDULER_PIPELINE_OFFSET: return pipe_.slots;
     case GRID_SCHEDULER_RETURNED_OFFSET: {
       const bool valid = returned_in_ != returned_out_;
       const Returned& oldest = returned_[returned_out_ % kGridReturnedEntries];
@@ -235,8 +213,7 @@ uint64_t GridSchedulerModel::read(uint16_t address) const {
              STRETTO_FIELD(GRID_SCHEDULER_RETURNED_LOST, returned_lost_) |
              STRETTO_FIELD(GRID_SCHEDULER_RETURNED_VALID, valid);
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 

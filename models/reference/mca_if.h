@@ -24,18 +24,21 @@
 
 namespace stretto {
 
-inline constexpr unsigned kMcaMaxPush = 3;       // Atoms a queue can take in one cycle.
-inline constexpr unsigned kMcaQueueBits = 16;    // Width of the pending counts.
+inline constexpr unsigned kMcaMaxPush = 3;         // Atoms a queue can take in one cycle.
+inline constexpr unsigned kMcaQueueBits = 16;      // Width of the pending counts.
 inline constexpr unsigned kMcaMaxDramQueue = 127;  // Largest supported DRAM queue, entries.
 inline constexpr uint64_t kMcaNeverWakes = (uint64_t{1} << 48) - 1;
 
 struct McaInputs {
-  uint64_t cycle = 0;          // cycle_i: memory clock cycles since reset, 48 bits. The only notion of elapsed time.
-  uint8_t compute_push = 0;    // Atoms that entered the compute queue this cycle, 0..3.
-  uint8_t comm_push = 0;       // Atoms that entered the communication queue this cycle, 0..3.
-  uint8_t dram_pop = 0;        // Atoms that left the DRAM queue this cycle, 0..3.
-  uint8_t dram_parked = 0;     // Level: atoms in the DRAM queue of the direction that is not served now (write batching).
-  bool kernel_start = false;   // Pulse: the first work-group of a kernel of the compute stream was dispatched.
+  uint64_t cycle =
+      0;  // cycle_i: memory clock cycles since reset, 48 bits. The only notion of elapsed time.
+  uint8_t compute_push = 0;  // Atoms that entered the compute queue this cycle, 0..3.
+  uint8_t comm_push = 0;     // Atoms that entered the communication queue this cycle, 0..3.
+  uint8_t dram_pop = 0;      // Atoms that left the DRAM queue this cycle, 0..3.
+  uint8_t dram_parked =
+      0;  // Level: atoms in the DRAM queue of the direction that is not served now (write batching).
+  bool kernel_start =
+      false;  // Pulse: the first work-group of a kernel of the compute stream was dispatched.
   bool first_wg_done = false;  // Pulse: the first work-group of that kernel ended.
   bool kernel_end = false;     // Pulse: the kernel's last work-group ended.
   RegisterPort reg;
@@ -46,9 +49,10 @@ struct McaInputs {
 struct McaOutputs {
   bool grant_compute = false;
   bool grant_comm = false;
-  bool drain_done = false;      // Pulse: the drain that kernel_end began has emptied the communication queue.
-  uint8_t threshold = 0;        // The occupancy limit in force; 0 = none (diagnostic, also a register).
-  bool idle = true;             // More clocks with idle inputs change no state, whatever cycle_i says.
+  bool drain_done =
+      false;  // Pulse: the drain that kernel_end began has emptied the communication queue.
+  uint8_t threshold = 0;  // The occupancy limit in force; 0 = none (diagnostic, also a register).
+  bool idle = true;       // More clocks with idle inputs change no state, whatever cycle_i says.
   // With idle inputs no state changes before cycle_i reaches this value: 0 = the next clock counts,
   // kMcaNeverWakes when idle; between the two when communication waits behind the limit for its starvation
   // cycle only. Skipping those clocks is allowed, not required.

@@ -57,8 +57,7 @@ void McaModel::write(uint16_t address, uint64_t data) {
     case MCA_COUNTER_CLEAR_OFFSET:
       grants_compute_ = grants_comm_ = grants_starved_ = drains_ = 0;
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -67,16 +66,13 @@ uint64_t McaModel::read(uint16_t address) const {
     case MCA_CONTROL_OFFSET:
       return STRETTO_FIELD(MCA_CONTROL_POLICY, policy_) |
              STRETTO_FIELD(MCA_CONTROL_THRESHOLD_SELECT, automatic_);
-    case MCA_THRESHOLD_OFFSET:
-      return fixed_limit_;
+    case MCA_THRESHOLD_OFFSET: return fixed_limit_;
     case MCA_CUTOFFS_OFFSET:
       return STRETTO_FIELD(MCA_CUTOFFS_LIMIT_5, cutoffs_[0]) |
              STRETTO_FIELD(MCA_CUTOFFS_LIMIT_10, cutoffs_[1]) |
              STRETTO_FIELD(MCA_CUTOFFS_LIMIT_30, cutoffs_[2]);
-    case MCA_STARVE_LIMIT_OFFSET:
-      return starve_limit_;
-    case MCA_DRAM_QUEUE_DEPTH_OFFSET:
-      return depth_;
+    case MCA_STARVE_LIMIT_OFFSET: return starve_limit_;
+    case MCA_DRAM_QUEUE_DEPTH_OFFSET: return depth_;
     case MCA_STATUS_OFFSET:
       return STRETTO_FIELD(MCA_STATUS_OCCUPANCY, occupancy_) |
              STRETTO_FIELD(MCA_STATUS_LIMIT, limit()) |
@@ -85,20 +81,13 @@ uint64_t McaModel::read(uint16_t address) const {
              STRETTO_FIELD(MCA_STATUS_KERNELS, kernels_) |
              STRETTO_FIELD(MCA_STATUS_COMPUTE_PENDING, compute_pending_) |
              STRETTO_FIELD(MCA_STATUS_COMM_PENDING, comm_pending_);
-    case MCA_SAMPLE_SUM_OFFSET:
-      return sample_sum_;
-    case MCA_SAMPLE_CYCLES_OFFSET:
-      return sample_cycles_;
-    case MCA_GRANTS_COMPUTE_OFFSET:
-      return grants_compute_;
-    case MCA_GRANTS_COMM_OFFSET:
-      return grants_comm_;
-    case MCA_GRANTS_STARVED_OFFSET:
-      return grants_starved_;
-    case MCA_DRAINS_OFFSET:
-      return drains_;
-    default:
-      return 0;
+    case MCA_SAMPLE_SUM_OFFSET: return sample_sum_;
+    case MCA_SAMPLE_CYCLES_OFFSET: return sample_cycles_;
+    case MCA_GRANTS_COMPUTE_OFFSET: return grants_compute_;
+    case MCA_GRANTS_COMM_OFFSET: return grants_comm_;
+    case MCA_GRANTS_STARVED_OFFSET: return grants_starved_;
+    case MCA_DRAINS_OFFSET: return drains_;
+    default: return 0;
   }
 }
 

@@ -305,8 +305,7 @@ void RequestRingModel::write(uint16_t address, uint64_t data, bool was_busy) {
       case 1:
         connection.rc_base = STRETTO_FIELD_GET(data, REQUEST_RING_CONNECTION_RC_BASE_ADDRESS);
         break;
-      default:
-        break;
+      default: break;
     }
     return;
   }
@@ -317,23 +316,12 @@ void RequestRingModel::write(uint16_t address, uint64_t data, bool was_busy) {
       replica_ = STRETTO_FIELD_GET(data, REQUEST_RING_CONTROL_REPLICA) != 0;
       batch_ = static_cast<uint8_t>(STRETTO_FIELD_GET(data, REQUEST_RING_CONTROL_BATCH));
       break;
-    case REQUEST_RING_COUNTER_CLEAR_OFFSET:
-      counters_ = {};
-      break;
-    case REQUEST_RING_NODE_OFFSET:
-      node_ = static_cast<uint8_t>(data);
-      break;
-    case REQUEST_RING_REPLICA_ADDRESS_OFFSET:
-      replica_address_ = data & kAddressMask;
-      break;
-    case REQUEST_RING_SC_BASE_OFFSET:
-      sc_base_ = data & kAddressMask;
-      break;
-    case REQUEST_RING_IRQ_ENABLE_OFFSET:
-      irq_enable_ = data & 0xf;
-      break;
-    default:
-      break;
+    case REQUEST_RING_COUNTER_CLEAR_OFFSET: counters_ = {}; break;
+    case REQUEST_RING_NODE_OFFSET: node_ = static_cast<uint8_t>(data); break;
+    case REQUEST_RING_REPLICA_ADDRESS_OFFSET: replica_address_ = data & kAddressMask; break;
+    case REQUEST_RING_SC_BASE_OFFSET: sc_base_ = data & kAddressMask; break;
+    case REQUEST_RING_IRQ_ENABLE_OFFSET: irq_enable_ = data & 0xf; break;
+    default: break;
   }
 }
 
@@ -351,8 +339,7 @@ uint64_t RequestRingModel::read(uint16_t address) const {
       case 2:
         return STRETTO_FIELD(REQUEST_RING_CONNECTION_STATE_COMPLETED, connection.completed) |
                STRETTO_FIELD(REQUEST_RING_CONNECTION_STATE_IN_FLIGHT, connection.count);
-      default:
-        return 0;
+      default: return 0;
     }
   }
   const bool waits = issue_ && software_;
@@ -372,51 +359,33 @@ uint64_t RequestRingModel::read(uint16_t address) const {
              STRETTO_FIELD(REQUEST_RING_LIMITS_BUFFERS, kRingBuffers) |
              STRETTO_FIELD(REQUEST_RING_LIMITS_CONNECTIONS, kRingConnections) |
              STRETTO_FIELD(REQUEST_RING_LIMITS_SLOTS, kRingSlots);
-    case REQUEST_RING_NODE_OFFSET:
-      return node_;
-    case REQUEST_RING_REPLICA_ADDRESS_OFFSET:
-      return replica_address_;
-    case REQUEST_RING_SC_BASE_OFFSET:
-      return sc_base_;
-    case REQUEST_RING_ERROR_OFFSET:
-      return error_;
-    case REQUEST_RING_IRQ_ENABLE_OFFSET:
-      return irq_enable_;
+    case REQUEST_RING_NODE_OFFSET: return node_;
+    case REQUEST_RING_REPLICA_ADDRESS_OFFSET: return replica_address_;
+    case REQUEST_RING_SC_BASE_OFFSET: return sc_base_;
+    case REQUEST_RING_ERROR_OFFSET: return error_;
+    case REQUEST_RING_IRQ_ENABLE_OFFSET: return irq_enable_;
     case REQUEST_RING_ERROR_FIRST_OFFSET:
       return STRETTO_FIELD(REQUEST_RING_ERROR_FIRST_REASON, error_reason_) |
              STRETTO_FIELD(REQUEST_RING_ERROR_FIRST_KIND, error_kind_);
-    case REQUEST_RING_ERROR_REQUEST_OFFSET:
-      return error_request_;
-    case REQUEST_RING_TAIL_OFFSET:
-      return tail_;
-    case REQUEST_RING_HEAD_OFFSET:
-      return head_;
-    case REQUEST_RING_REFUSED_OFFSET:
-      return counters_.refused;
-    case REQUEST_RING_DROPPED_OFFSET:
-      return counters_.dropped;
-    case REQUEST_RING_ISSUED_OFFSET:
-      return counters_.issued;
-    case REQUEST_RING_COMPLETED_OFFSET:
-      return counters_.completed;
-    case REQUEST_RING_FAILED_OFFSET:
-      return counters_.failed;
-    case REQUEST_RING_FLAGS_OFFSET:
-      return counters_.flags;
-    case REQUEST_RING_REPLICAS_OFFSET:
-      return counters_.replicas;
-    case REQUEST_RING_SOFTWARE_SOURCE_OFFSET:
-      return waits ? out_.issue_source : 0;
-    case REQUEST_RING_SOFTWARE_DESTINATION_OFFSET:
-      return waits ? out_.issue_destination : 0;
+    case REQUEST_RING_ERROR_REQUEST_OFFSET: return error_request_;
+    case REQUEST_RING_TAIL_OFFSET: return tail_;
+    case REQUEST_RING_HEAD_OFFSET: return head_;
+    case REQUEST_RING_REFUSED_OFFSET: return counters_.refused;
+    case REQUEST_RING_DROPPED_OFFSET: return counters_.dropped;
+    case REQUEST_RING_ISSUED_OFFSET: return counters_.issued;
+    case REQUEST_RING_COMPLETED_OFFSET: return counters_.completed;
+    case REQUEST_RING_FAILED_OFFSET: return counters_.failed;
+    case REQUEST_RING_FLAGS_OFFSET: return counters_.flags;
+    case REQUEST_RING_REPLICAS_OFFSET: return counters_.replicas;
+    case REQUEST_RING_SOFTWARE_SOURCE_OFFSET: return waits ? out_.issue_source : 0;
+    case REQUEST_RING_SOFTWARE_DESTINATION_OFFSET: return waits ? out_.issue_destination : 0;
     case REQUEST_RING_SOFTWARE_BYTES_OFFSET:
       if (!waits) return 0;
       return STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_BYTES, out_.issue_bytes) |
              STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_TAG, out_.issue_tag) |
              STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_READ, out_.issue_read) |
              STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_VALID, 1);
-    default:
-      return 0;
+    default: return 0;
   }
 }
 

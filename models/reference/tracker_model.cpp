@@ -389,12 +389,8 @@ void TrackerModel::write(uint16_t address, uint64_t data) {
       config_.ways = ways == 0 || ways > kTrackerMaxWays ? kTrackerMaxWays : ways;
       break;
     }
-    case TRACKER_CLEAR_OFFSET:
-      clear_ = true;
-      break;
-    case TRACKER_COUNTER_CLEAR_OFFSET:
-      counter_clear_ = true;
-      break;
+    case TRACKER_CLEAR_OFFSET: clear_ = true; break;
+    case TRACKER_COUNTER_CLEAR_OFFSET: counter_clear_ = true; break;
     case TRACKER_TILES_OFFSET:
       config_.total = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_TOTAL));
       config_.first_bottom =
@@ -415,8 +411,7 @@ void TrackerModel::write(uint16_t address, uint64_t data) {
       config_.event_first = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_EVENT_FIRST));
       config_.event_count = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_EVENT_COUNT));
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -463,24 +458,15 @@ uint64_t TrackerModel::read(uint16_t address) {
     case TRACKER_EVENT_OFFSET:
       return STRETTO_FIELD(TRACKER_EVENT_FIRST, config_.event_first) |
              STRETTO_FIELD(TRACKER_EVENT_COUNT, config_.event_count);
-    case TRACKER_UPDATES_OFFSET:
-      return sum.updates;
-    case TRACKER_HALF_WORDS_OFFSET:
-      return sum.half_words;
-    case TRACKER_IGNORED_OFFSET:
-      return sum.ignored;
-    case TRACKER_TRIGGERS_OFFSET:
-      return sum.triggers;
-    case TRACKER_SPILLS_OFFSET:
-      return sum.spills;
-    case TRACKER_SPILL_READS_OFFSET:
-      return sum.spill_reads;
-    case TRACKER_REFILLS_OFFSET:
-      return sum.refills;
-    case TRACKER_MAX_LIVE_OFFSET:
-      return max_live_;
-    default:
-      return 0;
+    case TRACKER_UPDATES_OFFSET: return sum.updates;
+    case TRACKER_HALF_WORDS_OFFSET: return sum.half_words;
+    case TRACKER_IGNORED_OFFSET: return sum.ignored;
+    case TRACKER_TRIGGERS_OFFSET: return sum.triggers;
+    case TRACKER_SPILLS_OFFSET: return sum.spills;
+    case TRACKER_SPILL_READS_OFFSET: return sum.spill_reads;
+    case TRACKER_REFILLS_OFFSET: return sum.refills;
+    case TRACKER_MAX_LIVE_OFFSET: return max_live_;
+    default: return 0;
   }
 }
 

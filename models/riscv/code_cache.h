@@ -29,12 +29,12 @@ namespace stretto::riscv {
 
 struct Block {
   uint64_t pc = 0;
-  const Op* ops = nullptr;     // instruction_count ops, then EndBlock if the last one falls through
+  const Op* ops = nullptr;  // instruction_count ops, then EndBlock if the last one falls through
   uint32_t instruction_count = 0;
   uint32_t length_bytes = 0;
-  uint64_t cycles = 0;         // of all instructions
+  uint64_t cycles = 0;  // of all instructions
   Block* fall_through = nullptr;
-  Block* taken = nullptr;      // of a jalr: the last target seen
+  Block* taken = nullptr;  // of a jalr: the last target seen
 };
 
 class CodeCache {
@@ -101,9 +101,9 @@ class CodeCache {
 
   IsaOptions isa_;
   CostTable cost_;
-  std::vector<Slot> slots_;                       // direct-mapped front of blocks_
-  std::unordered_map<uint64_t, Block*> blocks_;   // looked up, never walked
-  std::unordered_set<uint64_t> lines_;            // 64-byte lines with code; looked up only
+  std::vector<Slot> slots_;                      // direct-mapped front of blocks_
+  std::unordered_map<uint64_t, Block*> blocks_;  // looked up, never walked
+  std::unordered_set<uint64_t> lines_;           // 64-byte lines with code; looked up only
   std::vector<uint8_t> line_filter_;
   std::unique_ptr<Chunk> chunk_;
   std::vector<std::unique_ptr<Chunk>> flushed_chunks_;

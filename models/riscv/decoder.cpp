@@ -19,13 +19,14 @@ constexpr int64_t imm_s(uint32_t r) {
   return sign_extend(bits(r, 31, 25) << 5 | bits(r, 11, 7), 12);
 }
 constexpr int64_t imm_b(uint32_t r) {
-  return sign_extend(bits(r, 31, 31) << 12 | bits(r, 7, 7) << 11 | bits(r, 30, 25) << 5 |
-                         bits(r, 11, 8) << 1, 13);
+  return sign_extend(
+      bits(r, 31, 31) << 12 | bits(r, 7, 7) << 11 | bits(r, 30, 25) << 5 | bits(r, 11, 8) << 1, 13);
 }
 constexpr int64_t imm_u(uint32_t r) { return static_cast<int32_t>(r & 0xfffff000u); }
 constexpr int64_t imm_j(uint32_t r) {
-  return sign_extend(bits(r, 31, 31) << 20 | bits(r, 19, 12) << 12 | bits(r, 20, 20) << 11 |
-                         bits(r, 30, 21) << 1, 21);
+  return sign_extend(
+      bits(r, 31, 31) << 20 | bits(r, 19, 12) << 12 | bits(r, 20, 20) << 11 | bits(r, 30, 21) << 1,
+      21);
 }
 
 // Encoders used by the expansion.
@@ -58,8 +59,8 @@ uint32_t expand_quadrant0(uint32_t c) {
   const uint32_t offset_d = bits(c, 12, 10) << 3 | bits(c, 6, 5) << 6;
   switch (bits(c, 15, 13)) {
     case 0: {  // c.addi4spn
-      const uint32_t imm = bits(c, 12, 11) << 4 | bits(c, 10, 7) << 6 | bits(c, 6, 6) << 2 |
-                           bits(c, 5, 5) << 3;
+      const uint32_t imm =
+          bits(c, 12, 11) << 4 | bits(c, 10, 7) << 6 | bits(c, 6, 6) << 2 | bits(c, 5, 5) << 3;
       return imm == 0 ? 0 : enc_i(static_cast<int32_t>(imm), 2, 0, rd, kOpImm);
     }
     case 2: return enc_i(static_cast<int32_t>(offset_w), rs1, 2, rd, kLoad);  // c.lw
@@ -75,9 +76,9 @@ uint32_t expand_quadrant1(uint32_t c) {
   const uint32_t rd_short = 8 + bits(c, 9, 7);
   const int32_t imm = static_cast<int32_t>(sign_extend(bits(c, 12, 12) << 5 | bits(c, 6, 2), 6));
   switch (bits(c, 15, 13)) {
-    case 0: return enc_i(imm, rd, 0, rd, kOpImm);                     // c.addi, c.nop
-    case 1: return rd == 0 ? 0 : enc_i(imm, rd, 0, rd, kOpImm32);     // c.addiw
-    case 2: return enc_i(imm, 0, 0, rd, kOpImm);                      // c.li
+    case 0: return enc_i(imm, rd, 0, rd, kOpImm);                  // c.addi, c.nop
+    case 1: return rd == 0 ? 0 : enc_i(imm, rd, 0, rd, kOpImm32);  // c.addiw
+    case 2: return enc_i(imm, 0, 0, rd, kOpImm);                   // c.li
     case 3: {
       if (imm == 0) return 0;
       if (rd != 2) return static_cast<uint32_t>(imm) << 12 | rd << 7 | kLui;  // c.lui
@@ -107,16 +108,17 @@ uint32_t expand_quadrant1(uint32_t c) {
       }
     }
     case 5: {  // c.j
-      const int64_t offset =
-          sign_extend(bits(c, 12, 12) << 11 | bits(c, 11, 11) << 4 | bits(c, 10, 9) << 8 |
-                          bits(c, 8, 8) << 10 | bits(c, 7, 7) << 6 | bits(c, 6, 6) << 7 |
-                          bits(c, 5, 3) << 1 | bits(c, 2, 2) << 5, 12);
+      const int64_t offset = sign_extend(
+          bits(c, 12, 12) << 11 | bits(c, 11, 11) << 4 | bits(c, 10, 9) << 8 | bits(c, 8, 8) << 10 |
+              bits(c, 7, 7) << 6 | bits(c, 6, 6) << 7 | bits(c, 5, 3) << 1 | bits(c, 2, 2) << 5,
+          12);
       return enc_j(static_cast<uint32_t>(offset), 0);
     }
     default: {  // c.beqz, c.bnez
       const int64_t offset =
           sign_extend(bits(c, 12, 12) << 8 | bits(c, 11, 10) << 3 | bits(c, 6, 5) << 6 |
-                          bits(c, 4, 3) << 1 | bits(c, 2, 2) << 5, 9);
+                          bits(c, 4, 3) << 1 | bits(c, 2, 2) << 5,
+                      9);
       return enc_b(static_cast<uint32_t>(offset), rd_short, bits(c, 13, 13));
     }
   }
@@ -134,11 +136,11 @@ uint32_t expand_quadrant2(uint32_t c) {
     case 3: return rd == 0 ? 0 : enc_i(static_cast<int32_t>(ldsp), 2, 3, rd, kLoad);
     case 4:
       if (bits(c, 12, 12) == 0) {
-        if (rs2 != 0) return enc_r(0, rs2, 0, 0, rd, kOp);     // c.mv
-        return rd == 0 ? 0 : enc_i(0, rd, 0, 0, kJalr);        // c.jr
+        if (rs2 != 0) return enc_r(0, rs2, 0, 0, rd, kOp);  // c.mv
+        return rd == 0 ? 0 : enc_i(0, rd, 0, 0, kJalr);     // c.jr
       }
-      if (rs2 != 0) return enc_r(0, rs2, rd, 0, rd, kOp);      // c.add
-      return rd == 0 ? 0x00100073u : enc_i(0, rd, 0, 1, kJalr);  // c.ebreak, c.jalr
+      if (rs2 != 0) return enc_r(0, rs2, rd, 0, rd, kOp);                        // c.add
+      return rd == 0 ? 0x00100073u : enc_i(0, rd, 0, 1, kJalr);                  // c.ebreak, c.jalr
     case 6: return enc_s(bits(c, 12, 9) << 2 | bits(c, 8, 7) << 6, rs2, 2, 2);   // c.swsp
     case 7: return enc_s(bits(c, 12, 10) << 3 | bits(c, 9, 7) << 6, rs2, 2, 3);  // c.sdsp
     default: return 0;
@@ -259,8 +261,9 @@ Decoded decode(uint32_t raw, uint64_t pc, const IsaOptions& isa, const CostTable
   static constexpr OpId kBranches[8] = {OpId::kBeq, OpId::kBne, kNone,       kNone,
                                         OpId::kBlt, OpId::kBge, OpId::kBltu, OpId::kBgeu};
   const bool is_compressed = (raw & 3) != 3;
-  const uint32_t r =
-      !is_compressed ? raw : isa.compressed ? expand_compressed(static_cast<uint16_t>(raw)) : 0;
+  const uint32_t r = !is_compressed   ? raw
+                     : isa.compressed ? expand_compressed(static_cast<uint16_t>(raw))
+                                      : 0;
   const uint8_t rd = static_cast<uint8_t>(bits(r, 11, 7));
   const uint32_t f3 = bits(r, 14, 12);
 

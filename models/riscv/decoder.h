@@ -14,24 +14,22 @@
 namespace stretto::riscv {
 
 // Handlers, in the order of the dispatch table. The first group computes x[rd] and falls through.
-#define STRETTO_RISCV_OPS(X)                                                              \
-  X(Li) X(Mv) X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai)       \
-  X(Addiw) X(Slliw) X(Srliw) X(Sraiw)                                                       \
-  X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And)                     \
-  X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw)                                                   \
-  X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) X(Remu)                           \
-  X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw)                                                 \
-  X(Lb) X(Lh) X(Lw) X(Ld) X(Lbu) X(Lhu) X(Lwu) X(Sb) X(Sh) X(Sw) X(Sd)                      \
-  X(Amo) X(Fence) X(CsrRead)                                                                \
-  X(Beq) X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(Jalr)                                \
-  X(CsrWrite) X(FenceI) X(Ecall) X(Ebreak) X(Mret) X(Wfi) X(Custom)                         \
-  X(Illegal) X(FetchFault) X(EndBlock)
+#define STRETTO_RISCV_OPS(X)                                                                       \
+  X(Li)                                                                                            \
+  X(Mv) X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai) X(Addiw) X(Slliw)  \
+      X(Srliw) X(Sraiw) X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And)      \
+          X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) \
+              X(Rem) X(Remu) X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw) X(Lb) X(Lh) X(Lw) X(Ld)     \
+                  X(Lbu) X(Lhu) X(Lwu) X(Sb) X(Sh) X(Sw) X(Sd) X(Amo) X(Fence) X(CsrRead) X(Beq)   \
+                      X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(Jalr) X(CsrWrite) X(FenceI)    \
+                          X(Ecall) X(Ebreak) X(Mret) X(Wfi) X(Custom) X(Illegal) X(FetchFault)     \
+                              X(EndBlock)
 
 enum class OpId : uint16_t {
 #define STRETTO_RISCV_ENUM(name) k##name,
   STRETTO_RISCV_OPS(STRETTO_RISCV_ENUM)
 #undef STRETTO_RISCV_ENUM
-  kCount
+      kCount
 };
 
 constexpr uint8_t kDiscardRegister = 32;
@@ -55,9 +53,9 @@ struct Decoded {
 };
 
 struct IsaOptions {
-  bool compressed = true;     // the C extension; without it instructions are 4-byte aligned
-  bool machine_mode = true;   // mret, wfi; without it they are illegal
-  uint8_t custom_opcodes = 0; // bit n: custom-n is handed to the owner, otherwise illegal
+  bool compressed = true;      // the C extension; without it instructions are 4-byte aligned
+  bool machine_mode = true;    // mret, wfi; without it they are illegal
+  uint8_t custom_opcodes = 0;  // bit n: custom-n is handed to the owner, otherwise illegal
 };
 
 // raw holds 16 bits if (raw & 3) != 3, else 32. pc_parcels and cycles_before are left to the

@@ -299,13 +299,9 @@ bool Hart<Port>::read_csr(uint32_t csr, uint64_t retired, uint64_t& value) {
   if constexpr (Port::kMachineMode) {
     switch (csr) {
       case 0xb00:
-      case 0xc00:
-        value = cycles_ + machine_.mcycle_offset;
-        return true;
+      case 0xc00: value = cycles_ + machine_.mcycle_offset; return true;
       case 0xb02:
-      case 0xc02:
-        value = retired + machine_.minstret_offset;
-        return true;
+      case 0xc02: value = retired + machine_.minstret_offset; return true;
       default:
         if (machine_.csrs.read(csr, value)) return true;
     }
@@ -324,12 +320,8 @@ bool Hart<Port>::write_csr(uint32_t csr, uint64_t retired, uint64_t value) {
     switch (csr) {
       // The next instruction reads the written value: it starts this many cycles and one
       // retirement later than the count seen here.
-      case 0xb00:
-        machine_.mcycle_offset = value - (cycles_ + code_->cost().csr);
-        return true;
-      case 0xb02:
-        machine_.minstret_offset = value - (retired + 1);
-        return true;
+      case 0xb00: machine_.mcycle_offset = value - (cycles_ + code_->cost().csr); return true;
+      case 0xb02: machine_.minstret_offset = value - (retired + 1); return true;
       default:
         if (machine_.csrs.write(csr, value)) return true;
     }
@@ -375,37 +367,22 @@ void Hart<Port>::set_pending(PendingAccess::Kind kind, const Op& op, uint64_t ad
     pending_.cost_cycles = static_cast<uint16_t>(next.cycles_before - op.cycles_before);
   }
   switch (op.id) {
-    case OpId::kLb:
-      pending_.sign_extend = true;
-      [[fallthrough]];
+    case OpId::kLb: pending_.sign_extend = true; [[fallthrough]];
     case OpId::kLbu:
-    case OpId::kSb:
-      pending_.size_bytes = 1;
-      break;
-    case OpId::kLh:
-      pending_.sign_extend = true;
-      [[fallthrough]];
+    case OpId::kSb: pending_.size_bytes = 1; break;
+    case OpId::kLh: pending_.sign_extend = true; [[fallthrough]];
     case OpId::kLhu:
-    case OpId::kSh:
-      pending_.size_bytes = 2;
-      break;
-    case OpId::kLw:
-      pending_.sign_extend = true;
-      [[fallthrough]];
+    case OpId::kSh: pending_.size_bytes = 2; break;
+    case OpId::kLw: pending_.sign_extend = true; [[fallthrough]];
     case OpId::kLwu:
-    case OpId::kSw:
-      pending_.size_bytes = 4;
-      break;
+    case OpId::kSw: pending_.size_bytes = 4; break;
     case OpId::kLd:
-    case OpId::kSd:
-      pending_.size_bytes = 8;
-      break;
+    case OpId::kSd: pending_.size_bytes = 8; break;
     case OpId::kAmo:
       pending_.size_bytes = (op.imm >> 12 & 7) == 2 ? 4 : 8;
       pending_.amo_op = static_cast<AmoOp>(op.imm >> 32);
       break;
-    default:
-      break;
+    default: break;
   }
   state_ = State::kAccess;
 }

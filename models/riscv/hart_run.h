@@ -86,9 +86,9 @@ StopReason Hart<Port>::run_loop(uint64_t max_steps) {
   uint64_t counted = max_steps;    // remaining when instret_ was last brought up to date
   uint64_t cycles = 0;             // the live copy of cycles_
   Block* block = nullptr;
-  Block** link = nullptr;          // the successor link to set once the target is known
+  Block** link = nullptr;  // the successor link to set once the target is known
   const Op* op = nullptr;
-  uint64_t target = 0;             // next pc
+  uint64_t target = 0;  // next pc
   uint64_t access_addr = 0;
   MemStatus status = MemStatus::kDone;
   Cause cause = Cause::kIllegalInstruction;
@@ -98,38 +98,38 @@ StopReason Hart<Port>::run_loop(uint64_t max_steps) {
   Op truncated_ops[CodeCache::kMaxBlockInstructions + 1];
 
 #define DISPATCH() goto* kHandlers[static_cast<unsigned>(op->id)]
-#define NEXT() \
-  do {         \
-    ++op;      \
+#define NEXT()  \
+  do {          \
+    ++op;       \
     DISPATCH(); \
   } while (false)
-#define ENTER(successor)                                                     \
-  do {                                                                       \
-    block = (successor);                                                     \
+#define ENTER(successor)                                                               \
+  do {                                                                                 \
+    block = (successor);                                                               \
     if (__builtin_expect(block->instruction_count > remaining, 0)) goto out_of_budget; \
-    remaining -= block->instruction_count;                                   \
-    cycles += block->cycles;                                                 \
-    if constexpr (Port::kFetchTiming) {                                      \
-      uint64_t extra_cycles = 0;                                             \
-      port.fetch_timing(block->pc, block->length_bytes, extra_cycles);       \
-      cycles += extra_cycles;                                                \
-    }                                                                        \
-    op = block->ops;                                                         \
-    DISPATCH();                                                              \
+    remaining -= block->instruction_count;                                             \
+    cycles += block->cycles;                                                           \
+    if constexpr (Port::kFetchTiming) {                                                \
+      uint64_t extra_cycles = 0;                                                       \
+      port.fetch_timing(block->pc, block->length_bytes, extra_cycles);                 \
+      cycles += extra_cycles;                                                          \
+    }                                                                                  \
+    op = block->ops;                                                                   \
+    DISPATCH();                                                                        \
   } while (false)
-#define FOLLOW(successor_link, destination)                \
-  do {                                                     \
-    Block* const successor = (successor_link);             \
+#define FOLLOW(successor_link, destination)                          \
+  do {                                                               \
+    Block* const successor = (successor_link);                       \
     if (__builtin_expect(successor != nullptr, 1)) ENTER(successor); \
-    link = &(successor_link);                              \
-    target = (destination);                                \
-    goto find_linked;                                      \
+    link = &(successor_link);                                        \
+    target = (destination);                                          \
+    goto find_linked;                                                \
   } while (false)
 // Gives back the charge of the instruction at (first) and all after it in the block.
-#define UNCHARGE(first)                                                          \
-  do {                                                                           \
-    remaining += block->instruction_count - static_cast<uint64_t>((first) - block->ops); \
-    cycles -= block->cycles - (first)->cycles_before;                            \
+#define UNCHARGE(first)                                                                \
+  do {                                                                                 \
+    remaining += block->instruction_count - static_cast<uint64_t>((first)-block->ops); \
+    cycles -= block->cycles - (first)->cycles_before;                                  \
   } while (false)
 #define PC_OF(which) (block->pc + 2 * static_cast<uint64_t>((which)->pc_parcels))
 #define RAISE(which, value) \
@@ -186,7 +186,7 @@ out_of_budget:
   truncated.fall_through = nullptr;
   ENTER(&truncated);
 
-#define ALU(name, expression)                        \
+#define ALU(name, expression)                                \
   op_##name : x[op->rd] = static_cast<uint64_t>(expression); \
   NEXT();
 #define RS1 x[op->rs1]
@@ -244,23 +244,23 @@ out_of_budget:
   ALU(Remw, static_cast<int64_t>(detail::remainder(W1, W2)))
   ALU(Remuw, sext32(U2 == 0 ? U1 : U1 % U2))
 
-#define LOAD(name, Type, Extended)                                                    \
-  op_##name : {                                                                       \
-    const uint64_t addr = RS1 + UIMM;                                                 \
-    Type value = 0;                                                                   \
-    uint64_t extra_cycles = 0;                                                        \
-    status = port.template load<Type>(addr, value, extra_cycles);                     \
-    if (__builtin_expect(status == MemStatus::kDone, 1)) {                            \
-      cycles += extra_cycles;                                                         \
-      x[op->rd] = static_cast<uint64_t>(static_cast<Extended>(value));                \
-      NEXT();                                                                         \
-    }                                                                                 \
-    if (status == MemStatus::kDoneYield) {                                            \
-      cycles += extra_cycles;                                                         \
-      x[op->rd] = static_cast<uint64_t>(static_cast<Extended>(value));                \
-    }                                                                                 \
-    access_addr = addr;                                                               \
-    goto load_not_done;                                                               \
+#define LOAD(name, Type, Extended)                                     \
+  op_##name : {                                                        \
+    const uint64_t addr = RS1 + UIMM;                                  \
+    Type value = 0;                                                    \
+    uint64_t extra_cycles = 0;                                         \
+    status = port.template load<Type>(addr, value, extra_cycles);      \
+    if (__builtin_expect(status == MemStatus::kDone, 1)) {             \
+      cycles += extra_cycles;                                          \
+      x[op->rd] = static_cast<uint64_t>(static_cast<Extended>(value)); \
+      NEXT();                                                          \
+    }                                                                  \
+    if (status == MemStatus::kDoneYield) {                             \
+      cycles += extra_cycles;                                          \
+      x[op->rd] = static_cast<uint64_t>(static_cast<Extended>(value)); \
+    }                                                                  \
+    access_addr = addr;                                                \
+    goto load_not_done;                                                \
   }
   LOAD(Lb, uint8_t, int8_t)
   LOAD(Lh, uint16_t, int16_t)
@@ -298,7 +298,7 @@ out_of_budget:
   STORE(Sw, uint32_t)
   STORE(Sd, uint64_t)
 
-op_Amo: {
+op_Amo : {
   const uint32_t raw = static_cast<uint32_t>(op->imm);
   AmoRequest request;
   request.op = static_cast<AmoOp>(op->imm >> 32);
@@ -335,7 +335,7 @@ op_Amo: {
   goto store_not_done;
 }
 
-op_Fence: {
+op_Fence : {
   const FenceRequest request{false, static_cast<uint8_t>(op->imm >> 24 & 15),
                              static_cast<uint8_t>(op->imm >> 20 & 15)};
   uint64_t extra_cycles = 0;
@@ -349,7 +349,7 @@ op_Fence: {
   NEXT();
 }
 
-op_FenceI: {
+op_FenceI : {
   const FenceRequest request{true, 0, 0};
   uint64_t extra_cycles = 0;
   code.flush();
@@ -364,14 +364,14 @@ op_FenceI: {
   goto find_block;
 }
 
-op_CsrRead: {
+op_CsrRead : {
   const uint64_t index = static_cast<uint64_t>(op - block->ops);
   const uint64_t retired = instret_ + (counted - remaining) - (block->instruction_count - index);
   if (!access_csr(*op, retired, cycles - (block->cycles - op->cycles_before))) goto op_IllegalCsr;
   NEXT();
 }
 
-op_CsrWrite: {
+op_CsrWrite : {
   const uint64_t retired = instret_ + (counted - remaining) - 1;
   if (!access_csr(*op, retired, cycles - (block->cycles - op->cycles_before))) goto op_IllegalCsr;
   if constexpr (Port::kMachineMode) {
@@ -387,14 +387,14 @@ op_CsrWrite: {
 op_EndBlock:
   FOLLOW(block->fall_through, block->pc + block->length_bytes);
 
-#define BRANCH(name, condition)                                                       \
-  op_##name : if (condition) {                                                        \
-    if constexpr (!Port::kCompressed) {                                               \
-      if ((op->imm & 2) != 0) RAISE(Cause::kFetchMisaligned, UIMM);                   \
-    }                                                                                 \
-    cycles += taken_cycles;                                                           \
-    FOLLOW(block->taken, UIMM);                                                       \
-  }                                                                                   \
+#define BRANCH(name, condition)                                     \
+  op_##name : if (condition) {                                      \
+    if constexpr (!Port::kCompressed) {                             \
+      if ((op->imm & 2) != 0) RAISE(Cause::kFetchMisaligned, UIMM); \
+    }                                                               \
+    cycles += taken_cycles;                                         \
+    FOLLOW(block->taken, UIMM);                                     \
+  }                                                                 \
   FOLLOW(block->fall_through, block->pc + block->length_bytes);
   BRANCH(Beq, RS1 == RS2)
   BRANCH(Bne, RS1 != RS2)

@@ -57,7 +57,17 @@ enum class StopReason : uint8_t {
 const char* stop_reason_name(StopReason reason);
 
 enum class AmoOp : uint8_t {
-  kLoadReserved, kStoreConditional, kSwap, kAdd, kXor, kAnd, kOr, kMin, kMax, kMinu, kMaxu,
+  kLoadReserved,
+  kStoreConditional,
+  kSwap,
+  kAdd,
+  kXor,
+  kAnd,
+  kOr,
+  kMin,
+  kMax,
+  kMinu,
+  kMaxu,
 };
 
 // One atomic memory operation; addr is aligned to size (4 or 8 bytes).

@@ -43,13 +43,13 @@ bool MachineCsrs::read(uint32_t csr, uint64_t& value) const {
     return true;
   }
   value = 0;
-  return csr == 0x320 ||               // mcountinhibit
-         in(csr, 0x323, 0x33f) ||      // mhpmevent3..31
-         in(csr, 0x7a0, 0x7a3) ||      // tselect, tdata1..3
-         in(csr, 0xb03, 0xb1f) ||      // mhpmcounter3..31
-         in(csr, 0xc03, 0xc1f) ||      // hpmcounter3..31
-         in(csr, 0xf11, 0xf13) ||      // mvendorid, marchid, mimpid: not a registered core
-         csr == 0xf15;                 // mconfigptr: no configuration structure
+  return csr == 0x320 ||           // mcountinhibit
+         in(csr, 0x323, 0x33f) ||  // mhpmevent3..31
+         in(csr, 0x7a0, 0x7a3) ||  // tselect, tdata1..3
+         in(csr, 0xb03, 0xb1f) ||  // mhpmcounter3..31
+         in(csr, 0xc03, 0xc1f) ||  // hpmcounter3..31
+         in(csr, 0xf11, 0xf13) ||  // mvendorid, marchid, mimpid: not a registered core
+         csr == 0xf15;             // mconfigptr: no configuration structure
 }
 
 bool MachineCsrs::write(uint32_t csr, uint64_t value) {

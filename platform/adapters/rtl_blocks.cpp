@@ -149,13 +149,9 @@ static void list_outputs(const RequestRingOutputs& out, PinList& pins) {
 }
 
 #ifndef STRETTO_HAVE_RTL
-bool rtl_is_traced() {
-  return false;
-}
+bool rtl_is_traced() { return false; }
 
-std::map<std::string, RtlSources> rtl_sources() {
-  return {};
-}
+std::map<std::string, RtlSources> rtl_sources() { return {}; }
 
 [[noreturn]] static void without_rtl(const char* block) {
   throw UserError(std::string("--impl ") + block +

@@ -6,9 +6,7 @@
 
 namespace stretto {
 
-inline std::string version_text() {
-  return "stretto 0.1";
-}
+inline std::string version_text() { return "stretto 0.1"; }
 
 }  // namespace stretto
 

@@ -11,13 +11,13 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "platform/base/exit_status.h"
-#include "platform/results/result_file.h"
+#include "platform/base/installation.h"
 #include "platform/campaign/job_pool.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
-#include "platform/base/installation.h"
+#include "platform/results/result_file.h"
 
 namespace stretto {
 
@@ -71,8 +71,10 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   request.workload.configure(machine);
   std::string of_kind;
   for (const std::string& set : sets) {
-    if (request.workload.owns(set)) of_kind += set + "\n";
-    else machine.set(set);
+    if (request.workload.owns(set))
+      of_kind += set + "\n";
+    else
+      machine.set(set);
   }
   machine.check();
   request.workload.what->check(request);
@@ -163,18 +165,19 @@ int Campaign::simulate() {
                name_.c_str(), jobs.size(), runs_.size(), options_.jobs, options_.out.c_str());
   size_t finished = 0;
   int status = kExitSuccess;
-  const int signal = run_jobs(jobs, options_.jobs, options_.time_limit_s, [&](const ChildProcess& job) {
-    ++finished;
-    const bool failed = job.exit_code != 0 && !job.interrupted;
-    const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";
-    std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
-                 job.title.c_str(), how, job.exit_code, job.seconds, failed ? "; see " : "",
-                 failed ? job.log_file.c_str() : "");
-    if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
-  });
+  const int signal =
+      run_jobs(jobs, options_.jobs, options_.time_limit_s, [&](const ChildProcess& job) {
+        ++finished;
+        const bool failed = job.exit_code != 0 && !job.interrupted;
+        const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";
+        std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
+                     job.title.c_str(), how, job.exit_code, job.seconds, failed ? "; see " : "",
+                     failed ? job.log_file.c_str() : "");
+        if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
+      });
   if (signal == SIGALRM) {
-    std::fprintf(stderr, "reproduce %s: time limit of %u s; this goes on from here: %s\n", name_.c_str(),
-                 options_.time_limit_s, options_.command_line.c_str());
+    std::fprintf(stderr, "reproduce %s: time limit of %u s; this goes on from here: %s\n",
+                 name_.c_str(), options_.time_limit_s, options_.command_line.c_str());
     return kExitTimeLimit;
   }
   if (signal != 0)
@@ -188,7 +191,8 @@ std::optional<json::value> Campaign::result(const std::string& folder) const {
     if (!done(run)) return std::nullopt;
     json::value root = load_results(path(run));
     // A result that failed its own checks measures nothing.
-    if (number_at(root, {"audit", "violations"}) != 0 || number_at(root, {"check", "mismatches"}) != 0)
+    if (number_at(root, {"audit", "violations"}) != 0 ||
+        number_at(root, {"check", "mismatches"}) != 0)
       return std::nullopt;
     return root;
   }

@@ -22,9 +22,9 @@ struct CampaignRun {
   std::string title;     // For people.
   std::string workload;  // Shipped name or file.
   std::string mode;
-  std::string machine;             // Empty: the workload's.
-  std::vector<std::string> sets;   // Of this simulation; those of the options come behind.
-  std::string key;                 // Filled in by add().
+  std::string machine;            // Empty: the workload's.
+  std::vector<std::string> sets;  // Of this simulation; those of the options come behind.
+  std::string key;                // Filled in by add().
 };
 
 class Campaign {

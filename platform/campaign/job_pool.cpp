@@ -20,9 +20,7 @@ namespace stretto {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-void on_signal(int number) {
-  interrupted = number;
-}
+void on_signal(int number) { interrupted = number; }
 
 using Clock = std::chrono::steady_clock;
 

@@ -21,8 +21,9 @@ std::string quoted(const std::string& text) {
 }
 
 std::string body(const Plot& plot) {
-  std::string text = "set title " + quoted(plot.title) + "\nset xlabel " + quoted(plot.x) + "\nset ylabel " +
-                     quoted(plot.y) + "\nset grid\nset key outside right\nset tics out\n";
+  std::string text = "set title " + quoted(plot.title) + "\nset xlabel " + quoted(plot.x) +
+                     "\nset ylabel " + quoted(plot.y) +
+                     "\nset grid\nset key outside right\nset tics out\n";
   if (plot.log_x) text += "set logscale x 2\nset format x \"2^{%L}\"\n";
   text += plot.log_y ? "set logscale y 10\n" : "set yrange [0:]\n";
   for (size_t i = 0; i < plot.lines.size(); ++i) {
@@ -40,8 +41,8 @@ std::string body(const Plot& plot) {
 std::string drawing(const Plot& plot) {
   std::string text = "plot ";
   for (size_t i = 0; i < plot.lines.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::string("$line") + std::to_string(i) + " with linespoints title " +
-            quoted(plot.lines[i].title);
+    text += (i == 0 ? "" : ", ") + std::string("$line") + std::to_string(i) +
+            " with linespoints title " + quoted(plot.lines[i].title);
   }
   return text + "\n";
 }
@@ -51,8 +52,8 @@ std::string drawing(const Plot& plot) {
 void write_plot(const std::string& stem, const Plot& plot) {
   std::string script = "# gnuplot " + stem + ".gp\n" + body(plot);
   for (const char* kind : {"svg", "png"}) {
-    script += "set terminal " + std::string(kind) + " size 900,540\nset output " + quoted(stem + "." + kind) + "\n" +
-              drawing(plot);
+    script += "set terminal " + std::string(kind) + " size 900,540\nset output " +
+              quoted(stem + "." + kind) + "\n" + drawing(plot);
   }
   write_atomically(stem + ".gp", script);
   std::FILE* const gnuplot = popen("gnuplot >/dev/null 2>&1", "w");
@@ -63,8 +64,10 @@ void write_plot(const std::string& stem, const Plot& plot) {
   }
   static bool said = false;
   if (!drawn && !said) {
-    std::fprintf(stderr, "stretto: gnuplot draws no pictures (package gnuplot-nox); the scripts are there: %s.gp\n",
-                 stem.c_str());
+    std::fprintf(
+        stderr,
+        "stretto: gnuplot draws no pictures (package gnuplot-nox); the scripts are there: %s.gp\n",
+        stem.c_str());
     said = true;
   }
 }

@@ -15,13 +15,13 @@ struct ReproduceOptions {
   std::string out;
   std::string cases;  // Only cases that begin with one of these, by commas.
   std::string machines = "t3,t3-paper";
-  std::string modes;              // Only these, by commas; empty: all.
+  std::string modes;  // Only these, by commas; empty: all.
   std::vector<std::string> sets;
   std::string impl;   // BLOCK|all=KIND of every simulation; empty: RTL.
   bool full = false;  // Full machines instead of mirrored ones.
   bool table_only = false;
   unsigned time_limit_s = 0;  // Of all simulations together; 0 = none.
-  std::string command_line;  // For a shell, to run the same again.
+  std::string command_line;   // For a shell, to run the same again.
 };
 
 }  // namespace stretto

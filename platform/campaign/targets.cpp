@@ -33,7 +33,8 @@ std::string quoted(std::string text) {
 
 std::vector<Target> load_targets(const std::string& name) {
   std::vector<Target> targets;
-  const YAML::Node root = load_yaml(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/" + name + ".yaml");
+  const YAML::Node root =
+      load_yaml(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/" + name + ".yaml");
   for (const auto& item : root["results"]) {
     Target target;
     target.id = item["id"].Scalar();
@@ -44,7 +45,8 @@ std::vector<Target> load_targets(const std::string& name) {
     if (item["unit"].IsScalar()) target.unit = item["unit"].Scalar();
     // Some are words or ranges: what holds is decided where they are measured.
     double value = 0;
-    if (item["value"].IsScalar() && YAML::convert<double>::decode(item["value"], value)) target.value = value;
+    if (item["value"].IsScalar() && YAML::convert<double>::decode(item["value"], value))
+      target.value = value;
     targets.push_back(std::move(target));
   }
   return targets;
@@ -75,7 +77,9 @@ bool in_figure(const Target& target, const std::string& figure) {
     const size_t at = target.section.find(wanted);
     if (at == std::string::npos) continue;
     const size_t end = at + wanted.size();
-    if (end == target.section.size() || !std::isalnum(static_cast<unsigned char>(target.section[end]))) return true;
+    if (end == target.section.size() ||
+        !std::isalnum(static_cast<unsigned char>(target.section[end])))
+      return true;
   }
   return false;
 }
@@ -92,11 +96,13 @@ void write_targets(const TargetTable& table) {
   json::array rows;
   std::map<std::string, unsigned> met, judged;
   for (const Target& target : table.targets) {
-    const std::string published =
-        target.value ? format("%g", *target.value) : target.kind == "trend" ? "trend" : "-";
-    std::printf("%-7s %-10s %-26s %9s", target.id.c_str(), target.kind.c_str(), target.metric.c_str(),
-                published.c_str());
-    csv += target.id + "," + target.kind + "," + target.metric + "," + published + "," + target.unit;
+    const std::string published = target.value             ? format("%g", *target.value)
+                                  : target.kind == "trend" ? "trend"
+                                                           : "-";
+    std::printf("%-7s %-10s %-26s %9s", target.id.c_str(), target.kind.c_str(),
+                target.metric.c_str(), published.c_str());
+    csv +=
+        target.id + "," + target.kind + "," + target.metric + "," + published + "," + target.unit;
     json::object row{{"id", target.id},
                      {"kind", target.kind},
                      {"metric", target.metric},

@@ -16,13 +16,9 @@ namespace {
 float value_of(uint16_t bits) {
   return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
 }
-uint16_t bits_of(float value) {
-  return Eigen::half(value).x;
-}
+uint16_t bits_of(float value) { return Eigen::half(value).x; }
 
-bool is_nan(uint16_t bits) {
-  return (bits & 0x7FFF) > 0x7C00;
-}
+bool is_nan(uint16_t bits) { return (bits & 0x7FFF) > 0x7C00; }
 
 std::string text_of(uint16_t bits) {
   if (is_nan(bits)) return "NaN";

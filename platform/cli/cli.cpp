@@ -13,13 +13,13 @@
 
 #include "models/common/error.h"
 #include "models/common/spec.h"
-#include "platform/results/compare.h"
+#include "platform/base/exit_status.h"
+#include "platform/base/version.h"
 #include "platform/cli/listing.h"
 #include "platform/config/options.h"
 #include "platform/reproduce/t3/reproduce.h"
+#include "platform/results/compare.h"
 #include "platform/run/run.h"
-#include "platform/base/exit_status.h"
-#include "platform/base/version.h"
 
 namespace po = boost::program_options;
 
@@ -159,7 +159,8 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   po::variables_map values;
   if (parse(arguments,
             "run [WORKLOAD] [options]\n\n"
-            "WORKLOAD: one of 'stretto list workloads', a file.yaml, or a program over nccl.h as ./FILE.so",
+            "WORKLOAD: one of 'stretto list workloads', a file.yaml, or a program over nccl.h as "
+            "./FILE.so",
             visible, positional, "workload", 1, values))
     return kExitSuccess;
   for (const std::string& text : impl) set_impl(text, options.impl);
@@ -183,10 +184,11 @@ void add_reproduce_options(po::options_description& visible, ReproduceOptions& o
       "only the targets of this figure (t3: 16, 17, 18; gpu-driven: 1, 4, 5, I) or id (T3-R01)")(
       "jobs", po::value(&jobs)->value_name("N")->default_value("1"), "simulations at a time")(
       "out", po::value(&options.out)->value_name("DIR"),
-      "results, one folder a simulation (default results/reproduce-PAPER); what is there is not run again")(
-      "set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
-      "set a parameter in every simulation")("impl", po::value(&options.impl)->value_name("all=KIND"),
-                                             "rtl (default), model or lockstep; results are the same")(
+      "results, one folder a simulation (default results/reproduce-PAPER); what is there is not "
+      "run again")("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
+                   "set a parameter in every simulation")(
+      "impl", po::value(&options.impl)->value_name("all=KIND"),
+      "rtl (default), model or lockstep; results are the same")(
       "time-limit", po::value(&time_limit)->value_name("SECONDS"),
       "of host time for all simulations; what is there is kept (default: none; collectives 2700)")(
       "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
@@ -208,16 +210,17 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   po::options_description positional;
   positional.add_options()("paper", po::value(&options.paper), "");
   po::variables_map values;
-  if (parse(arguments, "reproduce t3|gpu-driven|collectives [options]", visible, positional, "paper", 1, values))
+  if (parse(arguments, "reproduce t3|gpu-driven|collectives [options]", visible, positional,
+            "paper", 1, values))
     return kExitSuccess;
   if (options.paper.empty())
-    throw UserError("reproduce needs a paper: t3, gpu-driven, or collectives; see 'stretto reproduce --help'");
+    throw UserError(
+        "reproduce needs a paper: t3, gpu-driven, or collectives; see 'stretto reproduce --help'");
   const bool is_t3 = options.paper == "t3";
   const bool is_collectives = options.paper == "collectives";
   if (!is_t3 && !is_collectives && options.paper != "gpu-driven")
     throw UserError("reproduce " + options.paper + ": must be t3, gpu-driven or collectives");
-  if (is_collectives && !options.figure.empty())
-    throw UserError("--figure: collectives have none");
+  if (is_collectives && !options.figure.empty()) throw UserError("--figure: collectives have none");
   for (const char* name : {"full", "cases", "machines", "modes"}) {
     if (!is_t3 && values.count(name) != 0 && !values[name].defaulted())
       throw UserError(std::string("--") + name + ": only of reproduce t3");
@@ -229,7 +232,8 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   }
   options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
   if (time_limit.empty() && is_collectives) time_limit = "2700";
-  if (!time_limit.empty()) options.time_limit_s = static_cast<unsigned>(whole("time-limit", time_limit, 1, 1000000));
+  if (!time_limit.empty())
+    options.time_limit_s = static_cast<unsigned>(whole("time-limit", time_limit, 1, 1000000));
   if (is_collectives) return reproduce_collectives(options);
   return is_t3 ? reproduce(options) : reproduce_gpu_driven(options);
 }

@@ -6,10 +6,10 @@
 #include <iostream>
 
 #include "models/common/error.h"
+#include "platform/base/installation.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/jobs/workload.h"
-#include "platform/base/installation.h"
 
 namespace stretto {
 
@@ -52,9 +52,9 @@ void list_blocks() {
 
 void print_parameters(const ParameterSet& set, const std::string& prefix) {
   for (const Parameter& one : set.all()) {
-    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", (prefix + one.path).c_str(), one.type.c_str(),
-                one.fallback.c_str(), one.range.empty() ? "" : "allowed ", one.range.c_str(), "",
-                one.sentence.c_str());
+    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", (prefix + one.path).c_str(),
+                one.type.c_str(), one.fallback.c_str(), one.range.empty() ? "" : "allowed ",
+                one.range.c_str(), "", one.sentence.c_str());
   }
 }
 

@@ -2,14 +2,12 @@
 #include "platform/config/machine.h"
 
 #include "models/common/error.h"
-#include "platform/config/yaml_file.h"
 #include "platform/base/installation.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 
-Machine::Machine() {
-  describe(spec_, parameters_);
-}
+Machine::Machine() { describe(spec_, parameters_); }
 
 void Machine::load(const std::string& name_or_file) {
   name_ = name_or_file;
@@ -36,9 +34,7 @@ void Machine::set(const std::string& assignment) {
                      "--set " + assignment, "--set");
 }
 
-void Machine::check() const {
-  check_machine(spec_);
-}
+void Machine::check() const { check_machine(spec_); }
 
 std::string Machine::resolved() const {
   std::string text =

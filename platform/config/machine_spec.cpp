@@ -28,19 +28,21 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
            "GEMM kernels: name of a shipped ELF or a file with a slash in its name.");
   set.text("ring", spec.ring, "Ring kernels, likewise.");
   set.text("collective", spec.collective, "Kernels of collectives, likewise.");
-  set.choice("algorithm", spec.algorithm,
-             {{"auto", CollectiveAlgorithm::automatic},
-              {"ring", CollectiveAlgorithm::ring},
-              {"direct", CollectiveAlgorithm::direct}},
-             "Of collectives: around a ring, or straight between all pairs; auto: a ring, but direct "
-             "for all-to-all where links allow it.");
+  set.choice(
+      "algorithm", spec.algorithm,
+      {{"auto", CollectiveAlgorithm::automatic},
+       {"ring", CollectiveAlgorithm::ring},
+       {"direct", CollectiveAlgorithm::direct}},
+      "Of collectives: around a ring, or straight between all pairs; auto: a ring, but direct "
+      "for all-to-all where links allow it.");
   set.number("channels", spec.channels, 1, 32,
              "Work-groups of a collective, each with links of its own (GD-U11).");
   set.number("fifo_slots", spec.fifo_slots, 4, 64,
              "Slots of a link's FIFO: how far a sender runs ahead of its receiver.");
-  set.number("slot_bytes", spec.slot_bytes, 64, 1u << 20,
-             "Bytes of a slot: what is sent and reduced as one; small ones begin sooner, large ones "
-             "cost fewer flags.");
+  set.number(
+      "slot_bytes", spec.slot_bytes, 64, 1u << 20,
+      "Bytes of a slot: what is sent and reduced as one; small ones begin sooner, large ones "
+      "cost fewer flags.");
   set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}},
                        "Rows of an output tile; columns are 128.");
   set.number(
@@ -115,8 +117,9 @@ void check_machine(const MachineSpec& spec) {
   if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
     throw UserError("card.count needs topology pcie_switch");
   if (spec.card.count > spec.gpus) {
-    throw UserError("card.count (" + std::to_string(spec.card.count) + ") must not be above gpus (" +
-                    std::to_string(spec.gpus) + "): a card serves one");
+    throw UserError("card.count (" + std::to_string(spec.card.count) +
+                    ") must not be above gpus (" + std::to_string(spec.gpus) +
+                    "): a card serves one");
   }
   if (spec.sim.mirror && spec.topology != Topology::ring)
     throw UserError("sim.mirror needs topology ring");

@@ -16,8 +16,7 @@ enum class DataMode : uint8_t { stamp, real };
 
 // The RTL blocks in the loop, in the order of `stretto list blocks`.
 inline const std::vector<std::string>& block_names() {
-  static const std::vector<std::string> names{"grid_scheduler", "mca", "request_ring",
-                                              "tracker"};
+  static const std::vector<std::string> names{"grid_scheduler", "mca", "request_ring", "tracker"};
   return names;
 }
 

@@ -30,7 +30,8 @@ const void* current_process() {
 // None for a thread that a program made by itself: it is no thread of the modelled host.
 stretto_runtime_t* current_runtime() {
   const auto found = runtimes().find(current_process());
-  if (found == runtimes().end() || found->second.thread != std::this_thread::get_id()) return nullptr;
+  if (found == runtimes().end() || found->second.thread != std::this_thread::get_id())
+    return nullptr;
   return found->second.runtime;
 }
 
@@ -51,10 +52,12 @@ stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::st
                                      : STRETTO_ENGINE_MMIO;
   const bool ring = spec.topology == Topology::ring && spec.gpus > 3;
   bool direct = software.algorithm == CollectiveAlgorithm::direct;
-  if (software.algorithm == CollectiveAlgorithm::automatic) direct = all_pairs && !ring && options.engine != STRETTO_ENGINE_T3;
+  if (software.algorithm == CollectiveAlgorithm::automatic)
+    direct = all_pairs && !ring && options.engine != STRETTO_ENGINE_T3;
   if (direct && ring)
-    throw UserError("software.algorithm=direct needs links between all pairs of GPUs; topology=ring "
-                    "has links between neighbours");
+    throw UserError(
+        "software.algorithm=direct needs links between all pairs of GPUs; topology=ring "
+        "has links between neighbours");
   options.neighbours = ring;
   options.links = direct ? STRETTO_LINKS_DIRECT : STRETTO_LINKS_RING;
   options.channels = software.channels;
@@ -78,9 +81,7 @@ HostRuntime::~HostRuntime() {
   stretto_runtime_destroy(runtime_);
 }
 
-std::string HostRuntime::last_error() const {
-  return stretto_runtime_last_error(runtime_);
-}
+std::string HostRuntime::last_error() const { return stretto_runtime_last_error(runtime_); }
 
 void HostRuntime::expect(ncclResult_t result) const {
   if (result == ncclSuccess) return;

@@ -11,16 +11,15 @@ namespace stretto {
 
 namespace {
 
-HostCore& core_of(void* context) {
-  return *static_cast<HostCore*>(context);
-}
+HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
 
 }  // namespace
 
 void Meeting::meet(HostCore& core, size_t rank) {
   constexpr uint64_t kWord = 1;  // Word 0 of a rank is that of sw/apps/ranks.h.
   const auto word = [](size_t of) {
-    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + STRETTO_HOST_WORD_OFFSET(of, kWord);
+    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) +
+           STRETTO_HOST_WORD_OFFSET(of, kWord);
   };
   const uint64_t number = ++met_[rank];
   core.store(word(rank), number);
@@ -68,10 +67,8 @@ void throw_status(stretto_status_t status, const std::string& message) {
     case STRETTO_ERROR_UNMAPPED:
     case STRETTO_ERROR_TABLE_FULL:
     case STRETTO_ERROR_RESOURCES:
-    case STRETTO_ERROR_KERNEL:
-      throw UserError(message);
-    default:
-      throw CheckError(message);
+    case STRETTO_ERROR_KERNEL: throw UserError(message);
+    default: throw CheckError(message);
   }
 }
 

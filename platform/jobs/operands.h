@@ -23,9 +23,7 @@ enum What : uint32_t { kA, kB, kC };
 // overflow in sums.
 uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j);
 
-inline uint64_t offset_of(uint64_t address) {
-  return address & STRETTO_OFFSET_MASK;
-}
+inline uint64_t offset_of(uint64_t address) { return address & STRETTO_OFFSET_MASK; }
 
 // Fills the elements of rows of `columns` FP16 numbers that overlap [address, address + count).
 template <class Value>

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "models/common/error.h"
-#include "platform/config/yaml_file.h"
 #include "platform/base/installation.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 
@@ -128,7 +128,8 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
       apply_sets(workload, set, sets);
       const std::string wrong = kind->second->wrong();
       if (!wrong.empty())
-        throw UserError((wrong == wrong_in_file ? where(file, item.second) : "--set") + ": " + key + " " + wrong);
+        throw UserError((wrong == wrong_in_file ? where(file, item.second) : "--set") + ": " + key +
+                        " " + wrong);
       workload.parameters = values_of(set);
       workload.what = kind->second;
     } else {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/jobs/job.h"
 #include "platform/config/machine.h"
+#include "platform/jobs/job.h"
 
 namespace stretto {
 
@@ -48,7 +48,7 @@ struct Workload {
   std::string machine = "t3";
   std::vector<std::string> modes;
   std::string data = "stamp";
-  std::string kind;  // "sub_layer", ...
+  std::string kind;                               // "sub_layer", ...
   std::map<std::string, std::string> parameters;  // Of the kind, as file and --set leave them.
   std::shared_ptr<const WorkloadKind> what;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of kinds; a new one is a line here.
+#include "platform/jobs/workload.h"
 #include "platform/kinds/collective/collective_job.h"
 #include "platform/kinds/gathered_gemm/gathered_gemm.h"
 #include "platform/kinds/graph/graph_job.h"
@@ -7,7 +8,6 @@
 #include "platform/kinds/point_to_point/point_to_point.h"
 #include "platform/kinds/program/program_job.h"
 #include "platform/kinds/sub_layer/sub_layer.h"
-#include "platform/jobs/workload.h"
 
 namespace stretto {
 

@@ -159,9 +159,9 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
   results.tracker["triggers"] = find.sum("hbm.tracker.triggers");
   results.tracker["spills"] = find.sum("hbm.tracker.spill_writes");
   results.tracker["max_live"] = find.highest("hbm.tracker.max_live");
-  for (const char* counter : {"grants_compute", "grants_communication", "grants_starved", "drains",
-                              "channels_at_limit_0", "channels_at_limit_5", "channels_at_limit_10",
-                              "channels_at_limit_30"}) {
+  for (const char* counter :
+       {"grants_compute", "grants_communication", "grants_starved", "drains", "channels_at_limit_0",
+        "channels_at_limit_5", "channels_at_limit_10", "channels_at_limit_30"}) {
     results.mca[counter] = find.sum(std::string("hbm.mca.") + counter);
   }
   results.mca["steps"] = find.sum("hbm.mca_steps");

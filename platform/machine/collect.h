@@ -9,8 +9,8 @@
 #include "models/host/host.h"
 #include "platform/machine/card_node.h"
 #include "platform/machine/gpu_node.h"
-#include "platform/results/results.h"
 #include "platform/machine/switch_node.h"
+#include "platform/results/results.h"
 
 namespace stretto {
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kBankBytes = 0x10000;  // Distance of the register banks in address_map.h.
 enum Requester : unsigned { kL2Remote, kDma, kRing, kRequesters };  // Egress sockets of the router.
-enum HbmPeer : unsigned { kLinks, kDmaMemory, kRingMemory, kHbmPeers };   // Peer sockets of the HBM.
+enum HbmPeer : unsigned { kLinks, kDmaMemory, kRingMemory, kHbmPeers };  // Peer sockets of the HBM.
 
 std::string instance(unsigned gpu, const std::string& rest) {
   return "gpu" + std::to_string(gpu) + "." + rest;

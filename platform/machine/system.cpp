@@ -6,11 +6,11 @@
 
 #include "models/common/elf_image.h"
 #include "models/common/error.h"
+#include "platform/base/installation.h"
+#include "platform/jobs/job.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
-#include "platform/jobs/job.h"
 #include "platform/machine/switch_node.h"
-#include "platform/base/installation.h"
 
 namespace stretto {
 
@@ -24,15 +24,15 @@ class System::Impl {
     gpus_.resize(count);
     for (unsigned i = 0; i < count; ++i) {
       const unsigned gpu = spec_.sim.reverse_elaboration ? count - 1 - i : i;
-      gpus_[gpu] = std::make_unique<GpuNode>(("gpu" + std::to_string(gpu)).c_str(), spec_, gpu,
-                                             request.options.impl, conductor_,
-                                             timeline == nullptr ? nullptr : &timeline->page(gpu), waves);
+      gpus_[gpu] = std::make_unique<GpuNode>(
+          ("gpu" + std::to_string(gpu)).c_str(), spec_, gpu, request.options.impl, conductor_,
+          timeline == nullptr ? nullptr : &timeline->page(gpu), waves);
     }
     cards_.resize(spec_.card.count);
     for (unsigned i = 0; i < spec_.card.count; ++i) {
       const unsigned card = spec_.sim.reverse_elaboration ? spec_.card.count - 1 - i : i;
-      cards_[card] = std::make_unique<CardNode>(("card" + std::to_string(card)).c_str(), spec_, card,
-                                                request.options.impl, conductor_);
+      cards_[card] = std::make_unique<CardNode>(("card" + std::to_string(card)).c_str(), spec_,
+                                                card, request.options.impl, conductor_);
     }
     if (has_switch(spec_)) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
     if (timeline != nullptr) conductor_.on_window([timeline] { timeline->flush(); });
@@ -90,7 +90,7 @@ class System::Impl {
     results.firmware_sha256 = firmware_->sha256();
     results.time[static_cast<unsigned>(Phase::total)] =
         job_ != nullptr && results.status == "complete" ? job_->ended()
-                                                              : sc_core::sc_time_stamp().value();
+                                                        : sc_core::sc_time_stamp().value();
     if (job_ != nullptr) {
       for (const auto& [name, sum] : job_->kernel_sha256()) results.kernel_sha256[name] = sum;
       results.table = job_->table();
@@ -169,26 +169,12 @@ class System::Impl {
 System::System(const RunRequest& request, Timeline* timeline, Waves* waves)
     : impl_(std::make_unique<Impl>(request, timeline, waves)) {}
 System::~System() = default;
-Conductor& System::conductor() {
-  return impl_->conductor();
-}
-uint64_t System::work_groups_retired() const {
-  return impl_->work_groups_retired();
-}
-std::string System::firmware_end() const {
-  return impl_->firmware_end();
-}
-std::string System::progress_text() const {
-  return impl_->progress_text();
-}
-std::string System::waiting_text() const {
-  return impl_->waiting_text();
-}
-CheckReport System::check() const {
-  return impl_->check();
-}
-void System::collect(Results& results) {
-  impl_->collect(results);
-}
+Conductor& System::conductor() { return impl_->conductor(); }
+uint64_t System::work_groups_retired() const { return impl_->work_groups_retired(); }
+std::string System::firmware_end() const { return impl_->firmware_end(); }
+std::string System::progress_text() const { return impl_->progress_text(); }
+std::string System::waiting_text() const { return impl_->waiting_text(); }
+CheckReport System::check() const { return impl_->check(); }
+void System::collect(Results& results) { impl_->collect(results); }
 
 }  // namespace stretto

@@ -9,9 +9,9 @@
 
 #include "models/common/partition.h"
 #include "platform/check/check.h"
+#include "platform/jobs/run_request.h"
 #include "platform/results/results.h"
 #include "platform/results/timeline.h"
-#include "platform/jobs/run_request.h"
 
 namespace stretto {
 

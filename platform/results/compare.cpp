@@ -136,7 +136,8 @@ std::string differences(const Result& a, const Result& b) {
 // In what the work of `b` differs from that of `a`; empty if it does not.
 std::string other_work(const json::value& a, const json::value& b) {
   if (text_at(a, "workload") != text_at(b, "workload")) return text_at(b, "workload");
-  const json::value *left = a.as_object().if_contains("parameters"), *right = b.as_object().if_contains("parameters");
+  const json::value *left = a.as_object().if_contains("parameters"),
+                    *right = b.as_object().if_contains("parameters");
   if (left != nullptr && right != nullptr) {
     for (const auto& item : right->as_object()) {
       const json::value* other = left->as_object().if_contains(item.key());
@@ -144,7 +145,8 @@ std::string other_work(const json::value& a, const json::value& b) {
         return std::string(item.key()) + " is " + json::serialize(item.value());
     }
   }
-  const json::value *one = a.as_object().if_contains("shape"), *two = b.as_object().if_contains("shape");
+  const json::value *one = a.as_object().if_contains("shape"),
+                    *two = b.as_object().if_contains("shape");
   return one == two || (one != nullptr && two != nullptr && *one == *two) ? "" : "another shape";
 }
 

@@ -248,7 +248,8 @@ std::string summary(const Results& results) {
                 results.wall_s, results.cpu_s, results.peak_rss_mib);
   out << text << "  digest      " << results.digest << "\n";
   for (const auto& [block, sources] : results.rtl) {
-    if (sources.is_brought()) out << "  rtl         " << block << " from " << sources.folder << "\n";
+    if (sources.is_brought())
+      out << "  rtl         " << block << " from " << sources.folder << "\n";
   }
   if (!results.table.empty()) out << "\n" << results.table;
   return out.str();

@@ -35,7 +35,7 @@ struct Results {
   std::string data;
   uint64_t seed = 0;
   uint32_t gpus = 0;
-  std::map<std::string, uint64_t> shape;  // Of the workload: m, n, k of a sub-layer.
+  std::map<std::string, uint64_t> shape;          // Of the workload: m, n, k of a sub-layer.
   std::map<std::string, std::string> parameters;  // Of the workload's kind.
   std::map<std::string, std::string> impl;
   std::map<std::string, RtlSources> rtl;  // Of the blocks that are no models.

@@ -41,7 +41,8 @@ void on_alarm(int) {
     alarm(kAlarmSeconds);
     return;
   }
-  static constexpr char kText[] = "stretto: time limit: the host program lets no time pass; there are no results\n";
+  static constexpr char kText[] =
+      "stretto: time limit: the host program lets no time pass; there are no results\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(kExitTimeLimit);
 }
@@ -84,9 +85,7 @@ std::string Monitor::reason() const {
   return over_time_ ? "time limit" : caught != 0 ? "interrupted" : "";
 }
 
-int Monitor::signal() const {
-  return caught;
-}
+int Monitor::signal() const { return caught; }
 
 double Monitor::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

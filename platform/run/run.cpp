@@ -13,10 +13,10 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
-#include "platform/run/monitor.h"
-#include "platform/results/results.h"
 #include "platform/machine/system.h"
+#include "platform/results/results.h"
 #include "platform/results/timeline.h"
+#include "platform/run/monitor.h"
 #include "platform/run/traced_build.h"
 #include "platform/waves/waves.h"
 
@@ -165,7 +165,8 @@ int run(const RunOptions& given) {
     results.status = "failed";
     results.message = error.what();
     // What the program waits for before what the machine does.
-    results.message.insert(std::min(results.message.find('\n'), results.message.size()), system.waiting_text());
+    results.message.insert(std::min(results.message.find('\n'), results.message.size()),
+                           system.waiting_text());
   }
   if (waves) waves->close(sc_core::sc_time_stamp().value());
   system.collect(results);

@@ -44,9 +44,8 @@ struct WaveRequest {
   Time to = kNever;
 
   bool selects(unsigned gpu, const std::string& block, unsigned instance) const {
-    return std::any_of(items.begin(), items.end(), [&](const WaveItem& item) {
-      return item.selects(gpu, block, instance);
-    });
+    return std::any_of(items.begin(), items.end(),
+                       [&](const WaveItem& item) { return item.selects(gpu, block, instance); });
   }
 };
 

@@ -22,9 +22,7 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kSectionBytes = 4 * kMiB;
 constexpr std::chrono::seconds kSectionTime{1};
 
-double in_us(Time time) {
-  return static_cast<double>(time) / static_cast<double>(kMicrosecond);
-}
+double in_us(Time time) { return static_cast<double>(time) / static_cast<double>(kMicrosecond); }
 
 class FstWaves final : public Waves {
  public:
@@ -112,9 +110,7 @@ void FstWaves::declare(const WaveStream& stream) {
       case WaveStream::Declaration::Kind::scope:
         fstWriterSetScope(fst_, FST_ST_VCD_MODULE, one.name.c_str(), nullptr);
         break;
-      case WaveStream::Declaration::Kind::end_of_scope:
-        fstWriterSetUpscope(fst_);
-        break;
+      case WaveStream::Declaration::Kind::end_of_scope: fstWriterSetUpscope(fst_); break;
       case WaveStream::Declaration::Kind::variable: {
         fstHandle& known = handles[one.signal];
         const fstHandle handle = fstWriterCreateVar(fst_, FST_VT_VCD_WIRE, FST_VD_IMPLICIT,

@@ -33,9 +33,7 @@ const char* gathered_gemm_mode_name(gathered_gemm_mode_t mode) {
   return (unsigned)mode < GATHERED_GEMM_MODES ? kModeNames[mode] : NULL;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b) {
-  return (uint32_t)(((uint64_t)a + b - 1) / b);
-}
+static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
 
 static uint32_t padded_row(uint32_t elements) {
   return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;

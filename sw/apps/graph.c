@@ -67,8 +67,8 @@ static uint64_t host_ring(uint32_t rank) {
   return host_word(0) + RINGS_AT + (uint64_t)rank * SEND_ENGINE_RING_BYTES;
 }
 
-static stretto_status_t allocate(program_t* g, uint64_t bytes, uint32_t allocation, uint64_t expected,
-                                 uint64_t* address) {
+static stretto_status_t allocate(program_t* g, uint64_t bytes, uint32_t allocation,
+                                 uint64_t expected, uint64_t* address) {
   if (bytes == 0) return STRETTO_OK;
   TRY(g->api->allocate(g->client, g->stream, bytes, 65536, allocation, address));
   return *address == stretto_gpu_address(g->p->rank, expected) ? STRETTO_OK : STRETTO_ERROR_STATE;
@@ -89,13 +89,14 @@ static stretto_status_t allocate_all(program_t* g) {
 static stretto_status_t set_up_ring(program_t* g) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->api;
-  const uint32_t right = (p->rank + 1) % p->ranks, read = STRETTO_RING_READABLE, write = STRETTO_RING_WRITABLE;
+  const uint32_t right = (p->rank + 1) % p->ranks, read = STRETTO_RING_READABLE,
+                 write = STRETTO_RING_WRITABLE;
   TRY(api->ring_start(g->client, g->stream, g->words + REPLICA_AT, g->words + SC_AT, RING_BATCH));
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    TRY(api->ring_register(g->client, g->stream, LOOP_SOURCE_ID + i, g->gradients, p->gradient_bytes,
-                           LOOP_UNIT_SHIFT, read));
-    TRY(api->ring_register(g->client, g->stream, LOOP_GRADIENT_ID + i, g->gradients, p->gradient_bytes,
-                           LOOP_UNIT_SHIFT, write));
+    TRY(api->ring_register(g->client, g->stream, LOOP_SOURCE_ID + i, g->gradients,
+                           p->gradient_bytes, LOOP_UNIT_SHIFT, read));
+    TRY(api->ring_register(g->client, g->stream, LOOP_GRADIENT_ID + i, g->gradients,
+                           p->gradient_bytes, LOOP_UNIT_SHIFT, write));
     TRY(api->ring_register(g->client, g->stream, LOOP_RECEIVE_ID + i, g->receive, p->gradient_bytes,
                            LOOP_UNIT_SHIFT, write));
   }
@@ -103,9 +104,12 @@ static stretto_status_t set_up_ring(program_t* g) {
   TRY(api->ring_export(g->client, LOOP_RECEIVE_ID, &g->shared->exported[p->rank][1]));
   TRY(ranks_meet(&g->ranks, 1));
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    TRY(api->ring_connect(g->client, g->stream, i, right, ranks_at(&g->ranks, g->words + RC_AT, right), 0));
-    TRY(api->ring_import(g->client, g->stream, LOOP_PEER_GRADIENT_ID + i, &g->shared->exported[right][0]));
-    TRY(api->ring_import(g->client, g->stream, LOOP_PEER_RECEIVE_ID + i, &g->shared->exported[right][1]));
+    TRY(api->ring_connect(g->client, g->stream, i, right,
+                          ranks_at(&g->ranks, g->words + RC_AT, right), 0));
+    TRY(api->ring_import(g->client, g->stream, LOOP_PEER_GRADIENT_ID + i,
+                         &g->shared->exported[right][0]));
+    TRY(api->ring_import(g->client, g->stream, LOOP_PEER_RECEIVE_ID + i,
+                         &g->shared->exported[right][1]));
   }
   return STRETTO_OK;
 }
@@ -122,12 +126,13 @@ static stretto_status_t set_up_engine(program_t* g) {
     setup->rc[i] = ranks_at(&g->ranks, g->words + RC_AT, right);
     setup->buffer[LOOP_SOURCE_ID + i] =
         (send_engine_buffer_t){g->gradients, p->gradient_bytes, LOOP_UNIT_SHIFT};
-    setup->buffer[LOOP_PEER_GRADIENT_ID + i] =
-        (send_engine_buffer_t){ranks_at(&g->ranks, g->gradients, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
-    setup->buffer[LOOP_PEER_RECEIVE_ID + i] =
-        (send_engine_buffer_t){ranks_at(&g->ranks, g->receive, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
+    setup->buffer[LOOP_PEER_GRADIENT_ID + i] = (send_engine_buffer_t){
+        ranks_at(&g->ranks, g->gradients, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
+    setup->buffer[LOOP_PEER_RECEIVE_ID + i] = (send_engine_buffer_t){
+        ranks_at(&g->ranks, g->receive, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
   }
-  return g->api->remote_map(g->client, g->stream, setup->ring, SEND_ENGINE_RING_BYTES, setup->ring, 0);
+  return g->api->remote_map(g->client, g->stream, setup->ring, SEND_ENGINE_RING_BYTES, setup->ring,
+                            0);
 }
 
 static stretto_status_t set_up(program_t* g) {
@@ -201,8 +206,7 @@ static stretto_status_t run(program_t* g, graph_result_t* result) {
 
 stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
                             const stretto_host_ops_t* ops, graph_result_t* result, char* error) {
-  program_t g = {
-      .p = parameters, .shared = shared, .ops = ops, .ranks = ranks_of(parameters, ops)};
+  program_t g = {.p = parameters, .shared = shared, .ops = ops, .ranks = ranks_of(parameters, ops)};
   *result = (graph_result_t){0};
   stretto_status_t status = STRETTO_ERROR_ARGUMENT;
   g.client = stretto_client_create(&parameters->client, ops);
@@ -222,7 +226,8 @@ stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t
 }
 
 stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared_t* shared,
-                              const stretto_host_ops_t* ops, send_engine_counts_t* counts, char* error) {
+                              const stretto_host_ops_t* ops, send_engine_counts_t* counts,
+                              char* error) {
   // The rank tells what is registered before it lets kernels send.
   const ranks_t ranks = ranks_of(parameters, ops);
   ops->wait(ops->context, ranks_word(&ranks, ranks.rank), STRETTO_WAIT_AT_LEAST, 1);
@@ -230,8 +235,7 @@ stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared
   if (client == NULL) return STRETTO_ERROR_ARGUMENT;
   const stretto_status_t status =
       send_engine_run(&shared->engine[parameters->rank], client, counts, error);
-  if (status != STRETTO_OK)
-    ops->store(ops->context, ranks_word(&ranks, ranks.rank), RANKS_FAILED);
+  if (status != STRETTO_OK) ops->store(ops->context, ranks_word(&ranks, ranks.rank), RANKS_FAILED);
   stretto_client_destroy(client);
   return status;
 }

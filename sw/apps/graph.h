@@ -17,8 +17,13 @@ extern "C" {
 #endif
 
 // The last two are platform/kinds/graph/graph_launched.h.
-typedef enum graph_mode { GRAPH_LOOP, GRAPH_LOOP_S, GRAPH_LAUNCHED, GRAPH_LAUNCHED_AFTER, GRAPH_MODES } graph_mode_t;
-
+typedef enum graph_mode {
+  GRAPH_LOOP,
+  GRAPH_LOOP_S,
+  GRAPH_LAUNCHED,
+  GRAPH_LAUNCHED_AFTER,
+  GRAPH_MODES
+} graph_mode_t;
 
 typedef struct graph_parameters {
   graph_mode_t mode;
@@ -48,10 +53,10 @@ typedef struct graph_plan {
 } graph_plan_t;
 
 typedef struct graph_result {
-  uint64_t begin_ns;                          // Launch, by the host's clock.
-  uint64_t end_ns[LOOP_MAX_ITERATIONS];       // End of each iteration.
-  uint64_t op_ns[LOOP_MAX_OPS];               // Of the last one: end of each operator,
-  uint64_t bucket_ns[LOOP_MAX_BUCKETS][2];    // begin and end of each bucket's reduction.
+  uint64_t begin_ns;                        // Launch, by the host's clock.
+  uint64_t end_ns[LOOP_MAX_ITERATIONS];     // End of each iteration.
+  uint64_t op_ns[LOOP_MAX_OPS];             // Of the last one: end of each operator,
+  uint64_t bucket_ns[LOOP_MAX_BUCKETS][2];  // begin and end of each bucket's reduction.
 } graph_result_t;
 
 // What the threads of a run share.
@@ -67,7 +72,8 @@ stretto_status_t graph_plan(const graph_parameters_t* parameters, graph_plan_t* 
 stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
                             const stretto_host_ops_t* ops, graph_result_t* result, char* error);
 stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared_t* shared,
-                              const stretto_host_ops_t* ops, send_engine_counts_t* counts, char* error);
+                              const stretto_host_ops_t* ops, send_engine_counts_t* counts,
+                              char* error);
 
 #ifdef __cplusplus
 }

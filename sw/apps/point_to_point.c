@@ -24,12 +24,8 @@ const char* p2p_engine_name(p2p_engine_t engine) {
   return engine < P2P_ENGINES ? names[engine] : NULL;
 }
 
-p2p_shared_t* p2p_shared_create(void) {
-  return calloc(1, sizeof(p2p_shared_t));
-}
-void p2p_shared_destroy(p2p_shared_t* shared) {
-  free(shared);
-}
+p2p_shared_t* p2p_shared_create(void) { return calloc(1, sizeof(p2p_shared_t)); }
+void p2p_shared_destroy(p2p_shared_t* shared) { free(shared); }
 
 stretto_status_t p2p_plan(const p2p_parameters_t* p, p2p_plan_t* plan) {
   uint64_t next = p->client.memory_begin;
@@ -63,9 +59,7 @@ ranks_t p2p_ranks(const p2p_parameters_t* p, const stretto_host_ops_t* ops) {
   return (ranks_t){.ops = ops, .rank = p->rank, .ranks = 2, .host_ranks = 2};
 }
 
-static stretto_status_t meet(p2p_rank_t* g) {
-  return ranks_meet(&g->ranks, 1);
-}
+static stretto_status_t meet(p2p_rank_t* g) { return ranks_meet(&g->ranks, 1); }
 
 static uint64_t at_peer(const p2p_rank_t* g, uint64_t address) {
   return ranks_at(&g->ranks, address, 1 - g->p->rank);
@@ -103,9 +97,7 @@ static stretto_status_t load_kernels(const p2p_parameters_t* p, stretto_client_t
   return client->api->module_kernel(client, module, "stamp", stamp);
 }
 
-static uint64_t replica_of(const p2p_rank_t* g) {
-  return g->words + P2P_REPLICA;
-}
+static uint64_t replica_of(const p2p_rank_t* g) { return g->words + P2P_REPLICA; }
 
 static void set_up_engine(p2p_rank_t* g) {
   send_engine_setup_t* setup = &g->shared->engine[g->p->rank];
@@ -114,8 +106,7 @@ static void set_up_engine(p2p_rank_t* g) {
   setup->replica = replica_of(g);
   setup->sc = g->words + P2P_SC;
   setup->rc[CONNECTION] = at_peer(g, g->words + P2P_RC);
-  setup->buffer[SOURCE_ID] =
-      (send_engine_buffer_t){g->source, g->p->buffer_bytes, P2P_UNIT_SHIFT};
+  setup->buffer[SOURCE_ID] = (send_engine_buffer_t){g->source, g->p->buffer_bytes, P2P_UNIT_SHIFT};
   setup->buffer[PEER_ID] =
       (send_engine_buffer_t){at_peer(g, g->destination), g->p->buffer_bytes, P2P_UNIT_SHIFT};
 }
@@ -124,11 +115,12 @@ static stretto_status_t set_up_card(p2p_rank_t* g) {
   const p2p_parameters_t* p = g->p;
   const stretto_ring_export_t source = {g->source, p->buffer_bytes, P2P_UNIT_SHIFT,
                                         STRETTO_RING_READABLE};
-  g->shared->exported[p->rank] = (stretto_ring_export_t){
-      g->destination, p->buffer_bytes, P2P_UNIT_SHIFT, STRETTO_RING_WRITABLE};
+  g->shared->exported[p->rank] = (stretto_ring_export_t){g->destination, p->buffer_bytes,
+                                                         P2P_UNIT_SHIFT, STRETTO_RING_WRITABLE};
   TRY(stretto_card_init(&g->card, g->ops, p->rank, p2p_host_word(P2P_WORD_CARD + 2 * p->rank)));
   g->window = stretto_card_window(&g->card);
-  TRY(g->api->remote_map(g->client, g->stream, g->window, STRETTO_SEND_APERTURE_BYTES, g->window, 0));
+  TRY(g->api->remote_map(g->client, g->stream, g->window, STRETTO_SEND_APERTURE_BYTES, g->window,
+                         0));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   TRY(meet(g));
   TRY(stretto_card_start(&g->card, replica_of(g), g->words + P2P_SC, RING_BATCH));
@@ -153,14 +145,12 @@ static stretto_status_t set_up_ring(p2p_rank_t* g) {
       TRY(api->ring_connect(g->client, g->stream, CONNECTION, 1 - p->rank,
                             at_peer(g, g->words + P2P_RC), 0));
       return api->ring_import(g->client, g->stream, PEER_ID, &g->shared->exported[1 - p->rank]);
-    case P2P_G_DRV_H:
-      return set_up_card(g);
+    case P2P_G_DRV_H: return set_up_card(g);
     case P2P_G_DRV_S:
       g->window = p2p_host_ring(p->rank);
       set_up_engine(g);
       return api->remote_map(g->client, g->stream, g->window, SEND_ENGINE_RING_BYTES, g->window, 0);
-    default:
-      return STRETTO_OK;
+    default: return STRETTO_OK;
   }
 }
 
@@ -242,7 +232,8 @@ static stretto_status_t async_latency(p2p_rank_t* g, uint32_t size) {
   for (uint32_t round = 0; round < p->rounds; ++round) {
     if (p->rank == 1)
       TRY(g->api->stream_wait(g->client, g->stream, semaphore(g, 2 * round + 1), poll));
-    TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, g->words + P2P_STAMPS + 8 * (round != 0)));
+    TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp,
+                         g->words + P2P_STAMPS + 8 * (round != 0)));
     TRY(enqueue_hop(g, round, p->bytes[size]));
     if (p->rank == 0)
       TRY(g->api->stream_wait(g->client, g->stream, semaphore(g, 2 * round + 1), poll));
@@ -375,11 +366,8 @@ static stretto_status_t measure(p2p_rank_t* g, uint32_t size) {
     case P2P_C_ASYNC:
       if (g->p->rank == 0) TRY(copy_rate(g, size));
       return latency ? async_latency(g, size) : meet(g);
-    case P2P_C_DRV:
-      return driven_latency(g, size);
-    default:
-      TRY(send_rate(g, size));
-      return latency ? send_latency(g, size) : STRETTO_OK;
+    case P2P_C_DRV: return driven_latency(g, size);
+    default: TRY(send_rate(g, size)); return latency ? send_latency(g, size) : STRETTO_OK;
   }
 }
 

@@ -52,8 +52,8 @@ typedef struct p2p_parameters {
   uint32_t rounds;                   // Of the latency,
   uint64_t latency_bytes;            // which is measured up to this size (c-drv: always).
   int contiguous;                    // Messages of a rate lie side by side, else with gaps.
-  uint64_t buffer_bytes;             // Of source and destination each; holds the messages in flight.
-  uint32_t clock_mhz;                // Of the GPU, in which kernels note times.
+  uint64_t buffer_bytes;  // Of source and destination each; holds the messages in flight.
+  uint32_t clock_mhz;     // Of the GPU, in which kernels note times.
   uint64_t stream_wait_poll_ns;
   uint64_t event_query_ns;
   uint64_t event_poll_delay_ns;

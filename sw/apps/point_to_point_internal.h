@@ -22,13 +22,13 @@
 #define P2P_WORD_BYTES (P2P_SEMAPHORES + 8u * P2P_MAX_SEMAPHORES)
 
 // Words of host memory.
-#define P2P_WORD_STOP 2u        // One a rank: its engine may end.
-#define P2P_WORD_TRIGGERED 8u   // c-drv: number of the message whose event was triggered,
-#define P2P_WORD_WAITED 9u      // ... whose communication stream goes on,
-#define P2P_WORD_COPIED 10u     // ... whose data are there,
-#define P2P_WORD_CONSUMED 11u   // ... whose dependent kernel has run.
-#define P2P_WORD_CARD 12u       // Two a rank: what its card reports.
-#define P2P_WORD_STAMPS 16u     // P2P_MAX_STAMPS a client.
+#define P2P_WORD_STOP 2u       // One a rank: its engine may end.
+#define P2P_WORD_TRIGGERED 8u  // c-drv: number of the message whose event was triggered,
+#define P2P_WORD_WAITED 9u     // ... whose communication stream goes on,
+#define P2P_WORD_COPIED 10u    // ... whose data are there,
+#define P2P_WORD_CONSUMED 11u  // ... whose dependent kernel has run.
+#define P2P_WORD_CARD 12u      // Two a rank: what its card reports.
+#define P2P_WORD_STAMPS 16u    // P2P_MAX_STAMPS a client.
 
 // One message of c-drv, by the clock of the machine.
 typedef struct p2p_times {
@@ -46,8 +46,8 @@ struct p2p_shared {
   uint64_t sent;      // Requests of rank 0 before the current latency.
   uint64_t messages;  // c-drv: number of the current one.
   p2p_times_t times;
-  uint64_t found;     // Under the mutex: message whose event the polling thread found.
-  int stop;           // Under the mutex.
+  uint64_t found;  // Under the mutex: message whose event the polling thread found.
+  int stop;        // Under the mutex.
 };
 
 typedef struct p2p_rank {

@@ -13,8 +13,7 @@ stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_
   if (client == NULL) return STRETTO_ERROR_ARGUMENT;
   const stretto_status_t status =
       send_engine_run(&shared->engine[parameters->rank], client, counts, error);
-  if (status != STRETTO_OK)
-    ops->store(ops->context, ranks_word(&ranks, ranks.rank), RANKS_FAILED);
+  if (status != STRETTO_OK) ops->store(ops->context, ranks_word(&ranks, ranks.rank), RANKS_FAILED);
   stretto_client_destroy(client);
   return status;
 }
@@ -33,7 +32,8 @@ void p2p_polling_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
     int found = 0;
     for (uint64_t event = 0; event < p->outstanding_events; ++event) {
       ops->charge_cpu_ns(ops->context, p->event_query_ns);
-      if (event == place && send_engine_load(ops, p2p_host_word(P2P_WORD_COPIED)) == seen + 1) found = 1;
+      if (event == place && send_engine_load(ops, p2p_host_word(P2P_WORD_COPIED)) == seen + 1)
+        found = 1;
     }
     if (found) {
       shared->found = ++seen;

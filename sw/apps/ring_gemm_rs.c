@@ -35,9 +35,7 @@ typedef struct program {
   uint32_t peer;  // The rank that this one sends to.
 } program_t;
 
-static int has_gemm(ring_gemm_mode_t mode) {
-  return mode <= RING_GEMM_GEMM;
-}
+static int has_gemm(ring_gemm_mode_t mode) { return mode <= RING_GEMM_GEMM; }
 static int is_fused(ring_gemm_mode_t mode) {
   return mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA;
 }
@@ -62,9 +60,7 @@ static uint32_t split_of(const ring_gemm_parameters_t* p) {
   return p->split_k > 1 ? p->split_k : 1;
 }
 
-static uint32_t divide_up(uint32_t a, uint32_t b) {
-  return (uint32_t)(((uint64_t)a + b - 1) / b);
-}
+static uint32_t divide_up(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a + b - 1) / b); }
 
 static uint32_t padded_row(uint32_t elements) {
   return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
@@ -232,9 +228,7 @@ static const char* reduce_scatter_kernel(const ring_gemm_parameters_t* p) {
 
 static const char all_gather_kernel[] = "ring_all_gather";
 
-static int has_ring_kernel(ring_gemm_mode_t mode) {
-  return has_rs_kernel(mode) || has_ag(mode);
-}
+static int has_ring_kernel(ring_gemm_mode_t mode) { return has_rs_kernel(mode) || has_ag(mode); }
 
 stretto_status_t ring_gemm_check_gemm_elf(const ring_gemm_parameters_t* p, char* error,
                                           size_t error_bytes) {
@@ -373,9 +367,7 @@ static stretto_status_t submit(program_t* g) {
   return STRETTO_OK;
 }
 
-static uint64_t now(const program_t* g) {
-  return g->ops->now_ns(g->ops->context);
-}
+static uint64_t now(const program_t* g) { return g->ops->now_ns(g->ops->context); }
 
 static stretto_status_t run(program_t* g, ring_gemm_result_t* result) {
   const stretto_status_t ready = set_up(g);

@@ -12,7 +12,7 @@ typedef struct engine {
   stretto_stream_t* stream;
   send_engine_counts_t* counts;
   char* error;
-  uint64_t head;  // Slots taken.
+  uint64_t head;                              // Slots taken.
   uint64_t number[STRETTO_SEND_CONNECTIONS];  // Requests served.
 } engine_t;
 
@@ -55,7 +55,8 @@ static const char* fault_of(const send_engine_setup_t* setup, uint64_t request, 
   const uint64_t end = STRETTO_SR_GET(request, OFFSET) + units;
   if (STRETTO_SR_GET(request, OPCODE) != STRETTO_SR_WRITE) return "only writes are served";
   if (request >> STRETTO_SR_RESERVED_SHIFT != 0) return "reserved bits are set";
-  if (connection >= STRETTO_SEND_CONNECTIONS || setup->rc[connection] == 0) return "no such connection";
+  if (connection >= STRETTO_SEND_CONNECTIONS || setup->rc[connection] == 0)
+    return "no such connection";
   if (source->base == 0) return "its source is not registered";
   if (destination->base == 0) return "its destination is not registered";
   if (source->unit_shift != destination->unit_shift) return "its buffers have different units";

@@ -7,18 +7,14 @@
 
 static const char* const kOps[STRETTO_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
                                                       "all_to_all", "broadcast",      "reduce"};
-static const char* const kTypes[ncclNumTypes] = {"int8",   "uint8",  "int32",   "uint32",
-                                                 "int64",  "uint64", "float16", "float32",
+static const char* const kTypes[ncclNumTypes] = {"int8",    "uint8",   "int32",   "uint32",
+                                                 "int64",   "uint64",  "float16", "float32",
                                                  "float64", "bfloat16"};
 static const char* const kReductions[ncclNumOps] = {"sum", "prod", "max", "min", "avg"};
 static const uint8_t kTypeBytes[ncclNumTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
 
-const char* op_name(uint32_t op) {
-  return op < STRETTO_COLLECTIVES ? kOps[op] : "?";
-}
-const char* type_name(uint32_t type) {
-  return type < ncclNumTypes ? kTypes[type] : "?";
-}
+const char* op_name(uint32_t op) { return op < STRETTO_COLLECTIVES ? kOps[op] : "?"; }
+const char* type_name(uint32_t type) { return type < ncclNumTypes ? kTypes[type] : "?"; }
 const char* reduction_name(uint32_t reduction) {
   return reduction < ncclNumOps ? kReductions[reduction] : "?";
 }
@@ -91,7 +87,8 @@ ncclResult_t ncclGroupEnd(void) {
   if (runtime == NULL) return ncclInvalidUsage;
   if (runtime->group_depth == 0)
     return runtime_fail(runtime, ncclInvalidUsage, "ncclGroupEnd without ncclGroupStart");
-  if (--runtime->group_depth > 0 || runtime->group_result == ncclSuccess) return finish_call(runtime);
+  if (--runtime->group_depth > 0 || runtime->group_result == ncclSuccess)
+    return finish_call(runtime);
   const ncclResult_t result = runtime->group_result;
   runtime->group_result = ncclSuccess;
   operations_free(runtime);
@@ -187,7 +184,8 @@ static ncclResult_t ask(const request_t* r, ncclComm_t comm, cudaStream_t stream
   operation->arguments.count = r->count;
   operation->arguments.op = (uint8_t)r->op;
   const int average = op_reduces(r->op) && r->reduction == ncclAvg;
-  operation->arguments.reduction = average ? STRETTO_REDUCTION_SUM : (uint8_t)r->reduction;  // The same order.
+  operation->arguments.reduction =
+      average ? STRETTO_REDUCTION_SUM : (uint8_t)r->reduction;  // The same order.
   if (average) operation->arguments.scale = comm_scale(comm, (uint32_t)element);
   operation->arguments.element = (uint8_t)element;
   operation->arguments.element_bytes = kTypeBytes[r->type];
@@ -203,9 +201,7 @@ _Static_assert((int)ncclSum == STRETTO_REDUCTION_SUM && (int)ncclProd == STRETTO
                    (int)ncclMax == STRETTO_REDUCTION_MAX && (int)ncclMin == STRETTO_REDUCTION_MIN,
                "kernels know NCCL's reductions by their numbers");
 
-static uint64_t ranks_of(ncclComm_t comm) {
-  return comm_is_known(comm) ? comm->comm.ranks : 1;
-}
+static uint64_t ranks_of(ncclComm_t comm) { return comm_is_known(comm) ? comm->comm.ranks : 1; }
 static uint64_t is_root(ncclComm_t comm, int root) {
   return comm_is_known(comm) && root == comm->comm.rank;
 }
@@ -218,7 +214,7 @@ ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, n
 
 ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t type,
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
-  const request_t r = {STRETTO_REDUCE, sendbuff, 1,    recvbuff, is_root(comm, root),
+  const request_t r = {STRETTO_REDUCE, sendbuff, 1,  recvbuff, is_root(comm, root),
                        count,          type,     op, root};
   return call(&r, comm, stream);
 }
@@ -226,23 +222,23 @@ ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, nccl
 ncclResult_t ncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
                                ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
                                cudaStream_t stream) {
-  const request_t r = {STRETTO_REDUCE_SCATTER, sendbuff, ranks_of(comm), recvbuff, 1, recvcount,
-                       type,                   op,       0};
+  const request_t r = {
+      STRETTO_REDUCE_SCATTER, sendbuff, ranks_of(comm), recvbuff, 1, recvcount, type, op, 0};
   return call(&r, comm, stream);
 }
 
 ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount,
                            ncclDataType_t type, ncclComm_t comm, cudaStream_t stream) {
-  const request_t r = {STRETTO_ALL_GATHER, sendbuff, 1,       recvbuff, ranks_of(comm), sendcount,
-                       type,               ncclSum,  0};
+  const request_t r = {STRETTO_ALL_GATHER, sendbuff, 1,       recvbuff, ranks_of(comm),
+                       sendcount,          type,     ncclSum, 0};
   return call(&r, comm, stream);
 }
 
 ncclResult_t ncclAlltoAll(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t type,
                           ncclComm_t comm, cudaStream_t stream) {
   const uint64_t ranks = ranks_of(comm);
-  const request_t r = {STRETTO_ALL_TO_ALL, sendbuff, ranks, recvbuff, ranks, count, type, ncclSum,
-                       0};
+  const request_t r = {
+      STRETTO_ALL_TO_ALL, sendbuff, ranks, recvbuff, ranks, count, type, ncclSum, 0};
   return call(&r, comm, stream);
 }
 
@@ -270,9 +266,10 @@ static ncclResult_t check_peer(operation_kind_t kind, const char* what, int peer
   const uint32_t to = kind == OPERATION_SEND ? (uint32_t)peer : rank;
   if (comm->comm.links != STRETTO_LINKS_RING || (to + ranks - from) % ranks <= 1)
     return ncclSuccess;
-  return runtime_fail(comm->runtime, ncclInvalidUsage,
-                      "%s: ring: rank %u sends to rank %u and receives from rank %u only, not rank %d",
-                      what, rank, (rank + 1) % ranks, (rank + ranks - 1) % ranks, peer);
+  return runtime_fail(
+      comm->runtime, ncclInvalidUsage,
+      "%s: ring: rank %u sends to rank %u and receives from rank %u only, not rank %d", what, rank,
+      (rank + 1) % ranks, (rank + ranks - 1) % ranks, peer);
 }
 
 static ncclResult_t transfer(operation_kind_t kind, const void* buffer, size_t count,

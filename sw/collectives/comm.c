@@ -105,7 +105,8 @@ static stretto_status_t arm_words(device_t* device, stretto_stream_t* stream,
   const stretto_status_t status =
       device->client->api->fill(device->client, stream, comm->block, words, 1);
   if (status != STRETTO_OK) return status;
-  return device->client->api->fill(device->client, stream, comm->block + words, STRETTO_COMM_UNIT, 0);
+  return device->client->api->fill(device->client, stream, comm->block + words, STRETTO_COMM_UNIT,
+                                   0);
 }
 
 // 1 / ranks in each type, rounded to nearest even.
@@ -124,13 +125,14 @@ static stretto_status_t fill_scales(device_t* device, stretto_stream_t* stream,
   uint32_t word;
   memcpy(&word, &value, sizeof word);
   const uint64_t patterns[3] = {half_of(value, 5) * 0x0001000100010001ull,
-                                half_of(value, 8) * 0x0001000100010001ull, word * 0x0000000100000001ull};
+                                half_of(value, 8) * 0x0001000100010001ull,
+                                word * 0x0000000100000001ull};
   stretto_status_t status = STRETTO_OK;
   for (unsigned i = 0; i < 3 && status == STRETTO_OK; ++i)
-    status = device->client->api->fill(device->client, stream,
-                                       comm->block + stretto_comm_scale_at(comm) +
-                                           i * STRETTO_COMM_SCALE_BYTES,
-                                       STRETTO_COMM_SCALE_BYTES, patterns[i]);
+    status = device->client->api->fill(
+        device->client, stream,
+        comm->block + stretto_comm_scale_at(comm) + i * STRETTO_COMM_SCALE_BYTES,
+        STRETTO_COMM_SCALE_BYTES, patterns[i]);
   return status;
 }
 
@@ -167,7 +169,8 @@ ncclResult_t comm_set_up(ncclComm_t c) {
   const stretto_host_ops_t* ops = &c->runtime->options.ops;
   ncclResult_t chosen = choose(c);
   // Nothing can be mapped while a reduce-scatter of engine t3 is under way.
-  if (chosen == ncclSuccess && c->comm.engine == STRETTO_ENGINE_T3) chosen = runtime_quiet(c->device);
+  if (chosen == ncclSuccess && c->comm.engine == STRETTO_ENGINE_T3)
+    chosen = runtime_quiet(c->device);
   const ncclResult_t result =
       chosen != ncclSuccess ? chosen : runtime_status(c->runtime, device, set_up(c));
   const uint64_t offset = c->comm.block & STRETTO_OFFSET_MASK;
@@ -188,8 +191,7 @@ static ncclResult_t meet(ncclComm_t c) {
   for (uint32_t rank = 0; rank < comm->ranks; ++rank) {
     runtime_at(c->runtime, "rank %u of %u, ncclCommInitRank: waits for rank %u to call", comm->rank,
                comm->ranks, rank);
-    const uint64_t word =
-        ops->wait(ops->context, comm_word(c, rank, 0), STRETTO_WAIT_AT_LEAST, 1);
+    const uint64_t word = ops->wait(ops->context, comm_word(c, rank, 0), STRETTO_WAIT_AT_LEAST, 1);
     if (word == FAILED)
       return runtime_fail(c->runtime, ncclSystemError, "rank %u failed in its set-up", rank);
     comm->gpu[rank] = (uint8_t)(word >> 8);
@@ -217,11 +219,13 @@ static ncclResult_t check_ring(ncclComm_t c) {
   for (uint32_t rank = 0; rank < comm->ranks; ++rank) {
     const uint32_t next = (rank + 1u) % comm->ranks;
     if (have_link(options, comm->gpu[rank], comm->gpu[next])) continue;
-    return runtime_fail(c->runtime, ncclInvalidUsage,
-                        "ranks %u and %u of %u are on GPUs %u and %u, which have no link: on a ring of %u GPUs a "
-                        "communicator holds all of them in their order, or two neighbours (gpus=%u makes a ring of %u)",
-                        rank, next, comm->ranks, comm->gpu[rank], comm->gpu[next], options->gpus,
-                        comm->ranks, comm->ranks);
+    return runtime_fail(
+        c->runtime, ncclInvalidUsage,
+        "ranks %u and %u of %u are on GPUs %u and %u, which have no link: on a ring of %u GPUs a "
+        "communicator holds all of them in their order, or two neighbours (gpus=%u makes a ring of "
+        "%u)",
+        rank, next, comm->ranks, comm->gpu[rank], comm->gpu[next], options->gpus, comm->ranks,
+        comm->ranks);
   }
   return ncclSuccess;
 }
@@ -276,8 +280,8 @@ static ncclResult_t take_ids(ncclComm_t c) {
   stretto_comm_t* comm = &c->comm;
   if (comm->engine != STRETTO_ENGINE_GDMA) return ncclSuccess;
   const uint32_t out = links_out(comm);
-  const uint32_t fifos = comm->links == STRETTO_LINKS_RING ? comm->channels
-                                                           : comm->ranks * (uint32_t)comm->channels;
+  const uint32_t fifos =
+      comm->links == STRETTO_LINKS_RING ? comm->channels : comm->ranks * (uint32_t)comm->channels;
   if (comm->first_id + fifos + out > STRETTO_SEND_BUFFERS ||
       comm->first_connection + out > STRETTO_SEND_CONNECTIONS)
     return runtime_fail(c->runtime, ncclInvalidUsage,
@@ -307,16 +311,17 @@ ncclResult_t comm_join(ncclComm_t c) {
     if (comm->engine == STRETTO_ENGINE_GDMA && (comm->links != STRETTO_LINKS_RING || peer == next))
       TRY_NCCL(runtime_status(c->runtime, device, register_links(c, peer)));
   }
-  return runtime_status(c->runtime, device,
-                        device->client->api->stream_synchronize(device->client,
-                                                                device->default_stream->stream));
+  return runtime_status(
+      c->runtime, device,
+      device->client->api->stream_synchronize(device->client, device->default_stream->stream));
 }
 
 ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, uint32_t id, int rank,
                          ncclComm_t* comm) {
   if (comm == NULL || ranks < 1 || ranks > STRETTO_COMM_MAX_RANKS || rank < 0 || rank >= ranks)
-    return runtime_fail(runtime, ncclInvalidArgument, "ncclCommInitRank: rank %d of %d (at most %d)",
-                        rank, ranks, STRETTO_COMM_MAX_RANKS);
+    return runtime_fail(runtime, ncclInvalidArgument,
+                        "ncclCommInitRank: rank %d of %d (at most %d)", rank, ranks,
+                        STRETTO_COMM_MAX_RANKS);
   device_t* device = runtime_device(runtime, gpu);
   if (device == NULL) return ncclSystemError;
   ncclComm_t created = calloc(1, sizeof *created);
@@ -350,7 +355,8 @@ void comms_free(stretto_runtime_t* runtime) {
 static ncclResult_t check_comm(const char* what, ncclComm_t comm) {
   if (comm_is_known(comm)) return ncclSuccess;
   if (runtime_current() == NULL) return ncclInvalidUsage;
-  return runtime_fail(runtime_current(), ncclInvalidArgument, "%s: no communicator of this program", what);
+  return runtime_fail(runtime_current(), ncclInvalidArgument, "%s: no communicator of this program",
+                      what);
 }
 
 // Waits for what is under way; refused while a call waits for the end of its group.
@@ -361,7 +367,8 @@ static ncclResult_t destroy(const char* what, ncclComm_t comm) {
     char pending[OPERATION_TEXT];
     if (o->comm != comm) continue;
     operation_text(o, pending, sizeof pending);
-    return runtime_fail(runtime, ncclInvalidUsage, "%s: %s waits for the end of its group", what, pending);
+    return runtime_fail(runtime, ncclInvalidUsage, "%s: %s waits for the end of its group", what,
+                        pending);
   }
   TRY_NCCL(runtime_quiet(comm->device));
   if (comm->stage != 0 && runtime_release(comm->device, comm->stage) != cudaSuccess)
@@ -373,13 +380,9 @@ static ncclResult_t destroy(const char* what, ncclComm_t comm) {
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  return destroy("ncclCommDestroy", comm);
-}
+ncclResult_t ncclCommDestroy(ncclComm_t comm) { return destroy("ncclCommDestroy", comm); }
 
-ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  return destroy("ncclCommAbort", comm);
-}
+ncclResult_t ncclCommAbort(ncclComm_t comm) { return destroy("ncclCommAbort", comm); }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   TRY_NCCL(check_comm("ncclCommGetAsyncError", comm));

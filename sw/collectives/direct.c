@@ -61,8 +61,8 @@ ncclResult_t direct_prepare(operation_t* o, const uint64_t* targets) {
   const uint64_t bytes = direct_bytes(o);
   const size_t size = c->comm.ranks * sizeof *targets;
   uint32_t index = 0;
-  while (index < c->direct_used && (c->direct[index].bytes != bytes ||
-                                    memcmp(c->direct[index].targets, targets, size) != 0))
+  while (index < c->direct_used &&
+         (c->direct[index].bytes != bytes || memcmp(c->direct[index].targets, targets, size) != 0))
     ++index;
   if (index == c->direct_used) {
     index = c->direct_next++ % c->direct_entries;

@@ -66,7 +66,8 @@ static ncclResult_t stage(const operation_t* first) {
   if (comm->stage != 0 && runtime_release(comm->device, comm->stage) != cudaSuccess)
     return ncclUnhandledCudaError;
   comm->stage = comm->stage_bytes = 0;
-  if (runtime_allocate(comm->device, bytes, &comm->stage) != cudaSuccess) return ncclUnhandledCudaError;
+  if (runtime_allocate(comm->device, bytes, &comm->stage) != cudaSuccess)
+    return ncclUnhandledCudaError;
   comm->stage_bytes = bytes;
   return ncclSuccess;
 }
@@ -125,8 +126,9 @@ static ncclResult_t compare_collective(operation_t* o) {
 
 static uint64_t transfer_word(const struct ncclComm* comm, uint32_t rank, uint32_t peer,
                               uint64_t number, operation_kind_t kind) {
-  return comm_word(comm, rank, TRANSFER_AT + 4 * peer + (uint32_t)(number & 1) +
-                                   (kind == OPERATION_SEND ? 0 : 2));
+  return comm_word(
+      comm, rank,
+      TRANSFER_AT + 4 * peer + (uint32_t)(number & 1) + (kind == OPERATION_SEND ? 0 : 2));
 }
 
 static uint64_t buffer_word(const struct ncclComm* comm, uint32_t rank, uint32_t peer,
@@ -140,7 +142,8 @@ static ncclResult_t say_transfer(operation_t* o) {
   const stretto_host_ops_t* ops = &comm->runtime->options.ops;
   o->number = o->kind == OPERATION_SEND ? ++comm->sends[o->peer] : ++comm->receives[o->peer];
   if (o->kind == OPERATION_RECEIVE)
-    ops->store(ops->context, buffer_word(comm, comm->comm.rank, o->peer, o->number), o->arguments.source);
+    ops->store(ops->context, buffer_word(comm, comm->comm.rank, o->peer, o->number),
+               o->arguments.source);
   ops->store(ops->context, transfer_word(comm, comm->comm.rank, o->peer, o->number, o->kind),
              o->number << TRANSFER_SHIFT | o->bytes);
   return ncclSuccess;
@@ -280,7 +283,8 @@ void operation_text(const operation_t* o, char* text, size_t bytes) {
     snprintf(text, bytes, "rank %u, collective %llu, %s", rank, number, what);
   } else {
     snprintf(text, bytes, "rank %u, %s of %llu bytes, peer %u", rank,
-             o->kind == OPERATION_SEND ? "ncclSend" : "ncclRecv", (unsigned long long)o->bytes, o->peer);
+             o->kind == OPERATION_SEND ? "ncclSend" : "ncclRecv", (unsigned long long)o->bytes,
+             o->peer);
   }
 }
 
@@ -345,7 +349,8 @@ ncclResult_t operations_carry_out(stretto_runtime_t* runtime) {
   for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
     result = start(o);
   if (result == ncclSuccess) result = drive(runtime);
-  for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next) note_uses(o);
+  for (operation_t* o = runtime->first; o != NULL && result == ncclSuccess; o = o->next)
+    note_uses(o);
   operations_free(runtime);
   return result;
 }

@@ -46,10 +46,15 @@ typedef struct device {
   stretto_kernel_t contribute;
   uint32_t next_id;  // Buffer ids and connections of the request ring that are free.
   uint32_t next_connection;
-  uint64_t ring;     // Its words, 0 = not started: ticket, replica, send flags.
+  uint64_t ring;  // Its words, 0 = not started: ticket, replica, send flags.
 } device_t;
 
-typedef enum operation_kind { OPERATION_INIT, OPERATION_COLLECTIVE, OPERATION_SEND, OPERATION_RECEIVE } operation_kind_t;
+typedef enum operation_kind {
+  OPERATION_INIT,
+  OPERATION_COLLECTIVE,
+  OPERATION_SEND,
+  OPERATION_RECEIVE
+} operation_kind_t;
 
 // What a call of nccl.h asks for; carried out when the outermost group ends.
 typedef struct operation {
@@ -60,8 +65,8 @@ typedef struct operation {
   stretto_collective_arguments_t arguments;  // But `comm`.
   ncclDataType_t type;
   ncclRedOp_t reduction;
-  uint32_t peer;   // Send, receive.
-  uint64_t bytes;  // Likewise.
+  uint32_t peer;          // Send, receive.
+  uint64_t bytes;         // Likewise.
   uint64_t source_bytes;  // Of this rank's buffers.
   uint64_t target_bytes;
   uint64_t number;
@@ -84,13 +89,13 @@ struct ncclComm {
   stretto_runtime_t* runtime;
   device_t* device;
   stretto_comm_t comm;
-  uint64_t words;      // Host memory in which the ranks meet.
+  uint64_t words;        // Host memory in which the ranks meet.
   uint64_t collectives;  // Numbers of what has been enqueued.
   uint32_t sends[STRETTO_COMM_MAX_RANKS];
   uint32_t receives[STRETTO_COMM_MAX_RANKS];
   uint32_t direct_entries;  // That there are ids for.
   uint32_t direct_used;
-  uint32_t direct_next;     // The oldest is replaced.
+  uint32_t direct_next;  // The oldest is replaced.
   direct_entry_t direct[DIRECT_ENTRIES];
   uint64_t stage;  // Engines dma, t3: staging area.
   uint64_t stage_bytes;
@@ -113,14 +118,14 @@ struct stretto_runtime {
   char position[200];
 };
 
-#define TRY_CUDA(call)                              \
-  do {                                              \
-    const cudaError_t try_error_ = (call);          \
+#define TRY_CUDA(call)                                \
+  do {                                                \
+    const cudaError_t try_error_ = (call);            \
     if (try_error_ != cudaSuccess) return try_error_; \
   } while (0)
-#define TRY_NCCL(call)                               \
-  do {                                               \
-    const ncclResult_t try_result_ = (call);         \
+#define TRY_NCCL(call)                                  \
+  do {                                                  \
+    const ncclResult_t try_result_ = (call);            \
     if (try_result_ != ncclSuccess) return try_result_; \
   } while (0)
 
@@ -132,13 +137,13 @@ struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream);
 int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes);
 
 __attribute__((format(printf, 3, 4))) ncclResult_t runtime_fail(stretto_runtime_t* runtime,
-                                                               ncclResult_t result,
-                                                               const char* format, ...);
+                                                                ncclResult_t result,
+                                                                const char* format, ...);
 // What a driver status means; keeps the client's own words.
 ncclResult_t runtime_status(stretto_runtime_t* runtime, const device_t* device,
                             stretto_status_t status);
 __attribute__((format(printf, 2, 3))) void runtime_at(stretto_runtime_t* runtime,
-                                                     const char* format, ...);
+                                                      const char* format, ...);
 
 ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, uint32_t id, int rank,
                          ncclComm_t* comm);

@@ -16,25 +16,15 @@
 
 static stretto_runtime_t* (*g_lookup)(void);
 
-void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void)) {
-  g_lookup = current;
-}
+void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void)) { g_lookup = current; }
 
-stretto_runtime_t* runtime_current(void) {
-  return g_lookup == NULL ? NULL : g_lookup();
-}
+stretto_runtime_t* runtime_current(void) { return g_lookup == NULL ? NULL : g_lookup(); }
 
-const char* stretto_runtime_position(const stretto_runtime_t* runtime) {
-  return runtime->position;
-}
+const char* stretto_runtime_position(const stretto_runtime_t* runtime) { return runtime->position; }
 
-const char* stretto_runtime_last_error(const stretto_runtime_t* runtime) {
-  return runtime->error;
-}
+const char* stretto_runtime_last_error(const stretto_runtime_t* runtime) { return runtime->error; }
 
-int stretto_runtime_group_depth(const stretto_runtime_t* runtime) {
-  return runtime->group_depth;
-}
+int stretto_runtime_group_depth(const stretto_runtime_t* runtime) { return runtime->group_depth; }
 
 stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime) {
   return runtime->status;
@@ -321,8 +311,7 @@ cudaError_t runtime_release(device_t* device, uint64_t address) {
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by) {
   device_t* device = stream->device;
   memory_use_t* use = device->uses;
-  while (use != NULL &&
-         (use->stream != stream || use->address != address || use->bytes != bytes))
+  while (use != NULL && (use->stream != stream || use->address != address || use->bytes != bytes))
     use = use->next;
   if (use == NULL) {
     use = calloc(1, sizeof *use);
@@ -430,9 +419,9 @@ static cudaError_t copy_out(device_t* device, void* to, const void* from, uint64
     uint64_t piece = bytes - done;
     if (piece > BOUNCE_BYTES - 8) piece = BOUNCE_BYTES - 8;
     const uint64_t words = (at + piece + 7 - begin) & ~7ull;
-    TRY_CUDA(driver_result(device, device->client->api->copy(device->client,
-                                                             device->default_stream->stream, bounce,
-                                                             begin, words)));
+    TRY_CUDA(driver_result(
+        device, device->client->api->copy(device->client, device->default_stream->stream, bounce,
+                                          begin, words)));
     TRY_CUDA(synchronize(device->default_stream));
     ops->read(ops->context, bounce + (at - begin), (uint8_t*)to + done, piece);
     done += piece;
@@ -455,7 +444,8 @@ static cudaError_t copy_by_kind(stretto_runtime_t* runtime, void* to, const void
   device_t* target = owner_of(runtime, to, bytes);
   const int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   const int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  if ((from_device && source == NULL) || (to_device && target == NULL)) return cudaErrorInvalidValue;
+  if ((from_device && source == NULL) || (to_device && target == NULL))
+    return cudaErrorInvalidValue;
   if (!from_device && !to_device) {
     memmove(to, from, bytes);
     return cudaSuccess;

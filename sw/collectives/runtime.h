@@ -17,13 +17,13 @@ extern "C" {
 
 typedef struct stretto_runtime_options {
   stretto_host_ops_t ops;
-  uint32_t gpus;                    // Of the machine.
-  uint8_t neighbours;               // 1: links only between GPUs g and g + 1, and the last and the first.
+  uint32_t gpus;       // Of the machine.
+  uint8_t neighbours;  // 1: links only between GPUs g and g + 1, and the last and the first.
   stretto_client_options_t client;  // Of each GPU; `gpu` is not used.
   // Communicators; the same in all programs.
-  uint8_t engine;       // STRETTO_ENGINE_*.
-  uint8_t links;        // STRETTO_LINKS_*: the algorithm.
-  uint32_t channels;    // At most so many; gdma: at most 16 links a GPU.
+  uint8_t engine;     // STRETTO_ENGINE_*.
+  uint8_t links;      // STRETTO_LINKS_*: the algorithm.
+  uint32_t channels;  // At most so many; gdma: at most 16 links a GPU.
   uint32_t slots;
   uint32_t slot_bytes;
   const void* kernels;  // collective.elf.

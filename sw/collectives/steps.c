@@ -71,18 +71,10 @@ static steps_t steps_of(const operation_t* o) {
   return s;
 }
 
-static uint32_t wrap(const steps_t* s, uint32_t rank) {
-  return rank % s->n;
-}
-static uint32_t next_of(const steps_t* s) {
-  return wrap(s, s->r + 1);
-}
-static uint32_t previous_of(const steps_t* s) {
-  return wrap(s, s->r + s->n - 1);
-}
-static int is_ring(const steps_t* s) {
-  return s->c->comm.links == STRETTO_LINKS_RING;
-}
+static uint32_t wrap(const steps_t* s, uint32_t rank) { return rank % s->n; }
+static uint32_t next_of(const steps_t* s) { return wrap(s, s->r + 1); }
+static uint32_t previous_of(const steps_t* s) { return wrap(s, s->r + s->n - 1); }
+static int is_ring(const steps_t* s) { return s->c->comm.links == STRETTO_LINKS_RING; }
 
 static span_t span_of(const steps_t* s, uint32_t index) {
   span_t span = {s->block * wrap(s, index), 0};
@@ -114,12 +106,8 @@ static void await(steps_t* s, uint32_t word) {
   if (s->status == STRETTO_OK) s->status = s->api->signal(s->client, s->stream, address, 1);
 }
 
-static void tell_ready(steps_t* s, uint32_t rank) {
-  tell(s, rank, WORD_READY + s->r);
-}
-static void await_ready(steps_t* s, uint32_t rank) {
-  await(s, WORD_READY + rank);
-}
+static void tell_ready(steps_t* s, uint32_t rank) { tell(s, rank, WORD_READY + s->r); }
+static void await_ready(steps_t* s, uint32_t rank) { await(s, WORD_READY + rank); }
 
 static void send(steps_t* s, uint32_t rank, uint64_t to, uint64_t from, uint64_t bytes,
                  uint32_t slot) {
@@ -408,14 +396,10 @@ uint64_t steps_stage_bytes(const operation_t* o) {
   }
   switch (o->arguments.op) {
     case STRETTO_ALL_REDUCE:
-    case STRETTO_REDUCE_SCATTER:
-      return s.block * (n - 1);
-    case STRETTO_ALL_TO_ALL:
-      return is_ring(&s) ? s.block * n * (n - 1) / 2 : s.total;
-    case STRETTO_REDUCE:
-      return is_ring(&s) ? s.total : s.total * (n - 1);
-    default:
-      return 0;
+    case STRETTO_REDUCE_SCATTER: return s.block * (n - 1);
+    case STRETTO_ALL_TO_ALL: return is_ring(&s) ? s.block * n * (n - 1) / 2 : s.total;
+    case STRETTO_REDUCE: return is_ring(&s) ? s.total : s.total * (n - 1);
+    default: return 0;
   }
 }
 
@@ -440,16 +424,12 @@ static int collective_round(steps_t* s, uint32_t round) {
   }
   if (s->c->comm.engine == STRETTO_ENGINE_T3) return tracked(s, round);
   switch (s->o->arguments.op) {
-    case STRETTO_ALL_REDUCE:
-      return ring ? ring_all_reduce(s, round) : direct_all_reduce(s, round);
+    case STRETTO_ALL_REDUCE: return ring ? ring_all_reduce(s, round) : direct_all_reduce(s, round);
     case STRETTO_REDUCE_SCATTER:
       return ring ? ring_reduce_scatter(s, round) : direct_reduce_scatter(s, round);
-    case STRETTO_ALL_GATHER:
-      return ring ? ring_all_gather(s, round) : direct_all_gather(s, round);
-    case STRETTO_ALL_TO_ALL:
-      return ring ? ring_all_to_all(s, round) : direct_all_to_all(s, round);
-    default:
-      return ring ? ring_chain(s, round) : direct_rooted(s, round);
+    case STRETTO_ALL_GATHER: return ring ? ring_all_gather(s, round) : direct_all_gather(s, round);
+    case STRETTO_ALL_TO_ALL: return ring ? ring_all_to_all(s, round) : direct_all_to_all(s, round);
+    default: return ring ? ring_chain(s, round) : direct_rooted(s, round);
   }
 }
 

@@ -17,12 +17,13 @@
 #define LOOP_NONE UINT64_MAX
 #define LOOP_GRADIENTS ((uint64_t)1 << 56)  // Space of a place: gradients instead of the arena.
 #define LOOP_TILE 128u
-#define LOOP_ROW_BYTES 2048u  // What a wavefront takes of a row operator at a time, unless a row is longer.
+#define LOOP_ROW_BYTES \
+  2048u  // What a wavefront takes of a row operator at a time, unless a row is longer.
 
 typedef struct loop {
   const loop_arguments_t* a;
   uint32_t wavefront;
-  uint32_t first;      // First tile of an operator, before rotation.
+  uint32_t first;  // First tile of an operator, before rotation.
   uint32_t iteration;
 } loop_t;
 
@@ -48,11 +49,11 @@ typedef enum loop_row_kind {
   LOOP_SUB,
   LOOP_MUL,
   LOOP_GELU,
-  LOOP_GELU_GRAD,   // x, dy
-  LOOP_BIAS,        // x, row
-  LOOP_SOFTMAX,     // x, row of scales
-  LOOP_SOFTMAX_GRAD,  // p, dp, row of scales
-  LOOP_LAYER_NORM,    // x, gamma, beta, row of epsilons
+  LOOP_GELU_GRAD,        // x, dy
+  LOOP_BIAS,             // x, row
+  LOOP_SOFTMAX,          // x, row of scales
+  LOOP_SOFTMAX_GRAD,     // p, dp, row of scales
+  LOOP_LAYER_NORM,       // x, gamma, beta, row of epsilons
   LOOP_LAYER_NORM_GRAD,  // x, gamma, dy, row of epsilons
   LOOP_UPDATE,           // weight, gradient, row of rates
 } loop_row_kind_t;
@@ -311,11 +312,10 @@ static __attribute__((noinline, unused)) void loop_ring_send(loop_ring_t* ring, 
   const loop_share_t share = loop_share(ring, chunk);
   if (share.bytes == 0) return;
   send_request(&ring->l->a->ring,
-               stretto_send_request(STRETTO_SR_WRITE, LOOP_SOURCE_ID + ring->group,
-                                    destination + ring->group, ring->group,
-                                    (uint32_t)(share.offset >> LOOP_UNIT_SHIFT),
-                                    (uint32_t)(share.bytes >> LOOP_UNIT_SHIFT),
-                                    STRETTO_SR_RC | wish));
+               stretto_send_request(
+                   STRETTO_SR_WRITE, LOOP_SOURCE_ID + ring->group, destination + ring->group,
+                   ring->group, (uint32_t)(share.offset >> LOOP_UNIT_SHIFT),
+                   (uint32_t)(share.bytes >> LOOP_UNIT_SHIFT), STRETTO_SR_RC | wish));
   ++ring->sent;
 }
 
@@ -335,11 +335,11 @@ static __attribute__((noinline, unused)) void loop_ring_add(const loop_ring_t* r
   const uint64_t own = ring->l->a->gradients + share.offset;
   const uint64_t came = ring->l->a->receive + share.offset;
   const uint64_t shape = tile_shape(1, LOOP_ROW_BYTES, 0);
-#define LOOP_RING_STEP(t0, t1, at)                                     \
-  tile_load(t0, own + (at), shape, STRETTO_FP16, 1);                   \
+#define LOOP_RING_STEP(t0, t1, at)                   \
+  tile_load(t0, own + (at), shape, STRETTO_FP16, 1); \
   tile_load(t1, came + (at), shape, STRETTO_FP16, 1)
-#define LOOP_RING_SUM(t0, t1, at)                                      \
-  tile_simt(TILE_SIMT_ADD, t0, t0, t1);                                \
+#define LOOP_RING_SUM(t0, t1, at)       \
+  tile_simt(TILE_SIMT_ADD, t0, t0, t1); \
   tile_store(t0, own + (at), shape, STRETTO_FP16)
   // A unit is four tiles of LOOP_ROW_BYTES.
   for (uint64_t at = ring->l->wavefront * LOOP_UNIT; at < share.bytes;
@@ -386,8 +386,8 @@ static __attribute__((noinline, unused)) void loop_all_reduce(loop_ring_t* ring,
 }
 
 // The program of a communication work-group.
-KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* buckets, uint32_t count,
-                                              const uint32_t* ops) {
+KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* buckets,
+                                              uint32_t count, const uint32_t* ops) {
   loop_ring_t ring = {.l = l, .group = (uint32_t)tile_csr(TILE_CSR_WG_ID)};
   const int stamps = ring.group == 0 && l->wavefront == 0;
   for (l->iteration = 0; l->iteration < l->a->iterations; ++l->iteration) {
@@ -410,9 +410,8 @@ KERNEL_INLINE _Noreturn void loop_communicate(loop_t* l, const loop_bucket_t* bu
 KERNEL_INLINE loop_t loop_begin(void) {
   const loop_arguments_t* a = (const loop_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   const uint32_t group = (uint32_t)tile_csr(TILE_CSR_WG_ID);
-  const loop_t l = {.a = a,
-                    .wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID),
-                    .first = group - a->comm_groups};
+  const loop_t l = {
+      .a = a, .wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID), .first = group - a->comm_groups};
   return l;
 }
 
@@ -429,16 +428,17 @@ KERNEL_INLINE void loop_op_end(const loop_t* l) {
 }
 
 // The tiles of one operator; different operators begin at different work-groups.
-#define LOOP_TILES(l, call, op, rotation)                                             \
+#define LOOP_TILES(l, call, op, rotation)                                                 \
   for (uint32_t tile_ = ((l)->first + (rotation)) % (l)->a->compute; tile_ < (op)->tiles; \
-       tile_ += (l)->a->compute)                                                      \
+       tile_ += (l)->a->compute)                                                          \
   call(l, op, tile_)
 
 // The accumulator, and for each wavefront two tiles of 4 KiB, six of 2 KiB at most.
 #define LOOP_REGISTERS ((64 + 8 * 16) * 1024)
-#define LOOP_KERNEL(name)                                                                       \
-  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = LOOP_REGISTERS,        \
-                 .lds_bytes = 32 * 1024, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS,  \
-                 .tile_m = LOOP_TILE, .tile_n = GEMM_TILE_N, .kernarg_bytes = sizeof(loop_arguments_t))
+#define LOOP_KERNEL(name)                                                                      \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = LOOP_REGISTERS,       \
+                 .lds_bytes = 32 * 1024, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS, \
+                 .tile_m = LOOP_TILE, .tile_n = GEMM_TILE_N,                                   \
+                 .kernarg_bytes = sizeof(loop_arguments_t))
 
 #endif  // STRETTO_SW_COMPILER_LOOP_H_

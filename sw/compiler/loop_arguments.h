@@ -12,7 +12,8 @@ typedef struct loop_arguments {
   uint64_t gradients;  // Gradients, uncached: other GPUs and the DMA engine reach the memory only.
   uint64_t receive;    // As large as the gradients: what the left neighbour sends to be added.
   uint64_t words;      // LOOP_WORD_BYTES, zero at launch.
-  uint64_t stamps;     // LOOP_STAMP_BYTES: cycles, see below; graph_op: one word, the end of work-group 0.
+  uint64_t
+      stamps;  // LOOP_STAMP_BYTES: cycles, see below; graph_op: one word, the end of work-group 0.
   stretto_send_ring_t ring;
   uint64_t sc;  // Arrays of send and receive flags.
   uint64_t rc;
@@ -24,8 +25,8 @@ typedef struct loop_arguments {
   uint32_t op;  // graph_op: the operator; work-group = tile.
 } loop_arguments_t;
 
-#define LOOP_MAX_OPS 4096u      // Words of operators ...
-#define LOOP_MAX_BUCKETS 512u   // ... and behind them of buckets.
+#define LOOP_MAX_OPS 4096u     // Words of operators ...
+#define LOOP_MAX_BUCKETS 512u  // ... and behind them of buckets.
 #define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS) * 8u)
 
 // Stamps: the end of each iteration; of the last one, the end of each operator at the first work-group and
@@ -37,8 +38,8 @@ typedef struct loop_arguments {
 
 // Buffer ids of the request ring: one a communication work-group, so that each has flags of its own.
 #define LOOP_MAX_COMM_GROUPS 8u
-#define LOOP_SOURCE_ID 1u                                          // Own gradients, to be read.
-#define LOOP_GRADIENT_ID (LOOP_SOURCE_ID + LOOP_MAX_COMM_GROUPS)   // Own gradients, to be written.
+#define LOOP_SOURCE_ID 1u                                         // Own gradients, to be read.
+#define LOOP_GRADIENT_ID (LOOP_SOURCE_ID + LOOP_MAX_COMM_GROUPS)  // Own gradients, to be written.
 #define LOOP_RECEIVE_ID (LOOP_GRADIENT_ID + LOOP_MAX_COMM_GROUPS)
 #define LOOP_PEER_GRADIENT_ID (LOOP_RECEIVE_ID + LOOP_MAX_COMM_GROUPS)  // The right neighbour's.
 #define LOOP_PEER_RECEIVE_ID (LOOP_PEER_GRADIENT_ID + LOOP_MAX_COMM_GROUPS)

@@ -20,9 +20,7 @@ static void write_ring(const stretto_card_t* card, uint64_t offset, uint64_t val
   write64(card, card->base + offset, value);
 }
 
-static uint64_t node_of(uint64_t address) {
-  return address >> STRETTO_NODE_SHIFT;
-}
+static uint64_t node_of(uint64_t address) { return address >> STRETTO_NODE_SHIFT; }
 
 // All of it is memory of some GPU.
 static int in_gpu_memory(uint64_t address, uint64_t bytes) {

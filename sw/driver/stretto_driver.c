@@ -28,28 +28,17 @@ stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, 
 
 const char* stretto_status_text(stretto_status_t status) {
   switch (status) {
-    case STRETTO_OK:
-      return "ok";
-    case STRETTO_ERROR_PACKET:
-      return "unknown packet";
-    case STRETTO_ERROR_ARGUMENT:
-      return "argument out of range";
-    case STRETTO_ERROR_OVERLAP:
-      return "map overlaps an earlier map";
-    case STRETTO_ERROR_UNMAPPED:
-      return "address or tile outside of what is mapped or configured";
-    case STRETTO_ERROR_TABLE_FULL:
-      return "no room left";
-    case STRETTO_ERROR_RESOURCES:
-      return "kernel needs more than a compute unit has";
-    case STRETTO_ERROR_KERNEL:
-      return "no such kernel";
-    case STRETTO_ERROR_DEVICE:
-      return "device error";
-    case STRETTO_ERROR_FAULT:
-      return "fault";
-    case STRETTO_ERROR_STATE:
-      return "not possible now";
+    case STRETTO_OK: return "ok";
+    case STRETTO_ERROR_PACKET: return "unknown packet";
+    case STRETTO_ERROR_ARGUMENT: return "argument out of range";
+    case STRETTO_ERROR_OVERLAP: return "map overlaps an earlier map";
+    case STRETTO_ERROR_UNMAPPED: return "address or tile outside of what is mapped or configured";
+    case STRETTO_ERROR_TABLE_FULL: return "no room left";
+    case STRETTO_ERROR_RESOURCES: return "kernel needs more than a compute unit has";
+    case STRETTO_ERROR_KERNEL: return "no such kernel";
+    case STRETTO_ERROR_DEVICE: return "device error";
+    case STRETTO_ERROR_FAULT: return "fault";
+    case STRETTO_ERROR_STATE: return "not possible now";
   }
   return "unknown status";
 }
@@ -606,9 +595,7 @@ static stretto_status_t do_ring_unregister(stretto_client_t* client, stretto_str
   return set_ring_buffer(client, stream, id, &nothing);
 }
 
-static const char* do_last_error(const stretto_client_t* client) {
-  return client->error;
-}
+static const char* do_last_error(const stretto_client_t* client) { return client->error; }
 
 static const stretto_api_t kApi = {
     .allocate = do_allocate,

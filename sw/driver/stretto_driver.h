@@ -99,11 +99,11 @@ typedef struct stretto_launch {
   uint32_t work_groups;
   uint32_t first;  // Block range: ids first .. first + count - 1; count 0 = all.
   uint32_t count;
-  uint32_t stagger;       // Position in the range at which the order of ids starts.
-  uint32_t batch;         // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.
-  uint32_t traffic;       // TrafficClass of machine_types.h.
-  int update;             // The update bit (T3-NMC-03).
-  int communication;      // The kernel's traffic belongs to the communication stream.
+  uint32_t stagger;   // Position in the range at which the order of ids starts.
+  uint32_t batch;     // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.
+  uint32_t traffic;   // TrafficClass of machine_types.h.
+  int update;         // The update bit (T3-NMC-03).
+  int communication;  // The kernel's traffic belongs to the communication stream.
   int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
                           // complete.
 } stretto_launch_t;

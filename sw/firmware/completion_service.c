@@ -53,7 +53,8 @@ static void dma_done(shared_t* shared) {
   shared->regions_done[1] = shared->regions_done[1] | done[1];
   const uint64_t id = dma_completed(&shared->dma);
   while (shared->transfers_ended != shared->transfers_started) {
-    const transfer_job_t transfer = shared->transfers[shared->transfers_ended % DMA_QUEUE_DESCRIPTORS];
+    const transfer_job_t transfer =
+        shared->transfers[shared->transfers_ended % DMA_QUEUE_DESCRIPTORS];
     if (transfer.id > id) break;
     shared->transfers_ended = shared->transfers_ended + 1;
     complete(shared, &transfer.job, STRETTO_OK);
@@ -65,12 +66,8 @@ void completion_service_irq(shared_t* shared, unsigned line) {
   gpu_fault_t fault;
   uint64_t info = 0;
   switch (line) {
-    case STRETTO_IRQ_GRID_SCHEDULER:
-      kernels_done(shared);
-      break;
-    case STRETTO_IRQ_DMA:
-      dma_done(shared);
-      break;
+    case STRETTO_IRQ_GRID_SCHEDULER: kernels_done(shared); break;
+    case STRETTO_IRQ_DMA: dma_done(shared); break;
     case STRETTO_IRQ_DMA_ERROR: {
       const uint32_t errors = dma_take_errors(&shared->dma, &info);
       if (errors == 0) break;
@@ -81,16 +78,11 @@ void completion_service_irq(shared_t* shared, unsigned line) {
       if (!gpu_take_fault(&shared->gpu, &fault)) break;
       report_fault(&fault);
       report_fail(FAIL_FAULT, "a wavefront faulted");
-    case STRETTO_IRQ_REQUEST_RING:
-      ring_service_irq();
-      break;
-    default:
-      report_fail(FAIL_ASSERT, "interrupt of a line that was never enabled");
+    case STRETTO_IRQ_REQUEST_RING: ring_service_irq(); break;
+    default: report_fail(FAIL_ASSERT, "interrupt of a line that was never enabled");
   }
 }
 
 // Hart 0 started something that may be complete already: a wait without open regions, a fill that
 // was faster than its entry in the ring.
-void completion_service_poke(shared_t* shared) {
-  dma_done(shared);
-}
+void completion_service_poke(shared_t* shared) { dma_done(shared); }

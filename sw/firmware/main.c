@@ -58,15 +58,9 @@ static fw_result_t start_gpu(void) {
 static fw_result_t start_grid_scheduler(void) {
   return grid_scheduler_init(&shared.scheduler, &shared.limits);
 }
-static fw_result_t start_dma(void) {
-  return dma_init(&shared.dma);
-}
-static fw_result_t start_maps(void) {
-  return trigger_service_init(&trigger, &shared);
-}
-static fw_result_t start_queues(void) {
-  return packet_service_init(&packets, &shared, &trigger);
-}
+static fw_result_t start_dma(void) { return dma_init(&shared.dma); }
+static fw_result_t start_maps(void) { return trigger_service_init(&trigger, &shared); }
+static fw_result_t start_queues(void) { return packet_service_init(&packets, &shared, &trigger); }
 
 // From here on the devices may interrupt.
 static fw_result_t start_interrupts(void) {

@@ -8,9 +8,7 @@
 #include "sw/firmware/hal/mmio.h"
 #include "sw/include/formats/card.h"
 
-static inline uint64_t node_of(uint64_t address) {
-  return address >> STRETTO_NODE_SHIFT;
-}
+static inline uint64_t node_of(uint64_t address) { return address >> STRETTO_NODE_SHIFT; }
 
 // All of [address, address + bytes) is memory of GPU `gpu`.
 static inline bool in_gpu_memory(uint64_t address, uint64_t bytes, unsigned gpu) {

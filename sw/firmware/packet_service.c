@@ -181,8 +181,7 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
     case STRETTO_PACKET_BARRIER_AND:
       *what = "barrier_and";
       return handle_barrier(service, job.queue, &packet->barrier, result);
-    case STRETTO_PACKET_VENDOR:
-      return handle_vendor(service, &packet->vendor, job, what, result);
+    case STRETTO_PACKET_VENDOR: return handle_vendor(service, &packet->vendor, job, what, result);
     default:
       // A doorbell for a slot whose header was never written, or an unknown type.
       *what = "packet";

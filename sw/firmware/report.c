@@ -8,9 +8,7 @@
 
 static unsigned this_gpu;
 
-void report_init(unsigned gpu) {
-  this_gpu = gpu;
-}
+void report_init(unsigned gpu) { this_gpu = gpu; }
 
 static void begin(void) {
   uart_text("firmware: gpu ");
@@ -25,28 +23,17 @@ static void labelled(const char* label, uint64_t value) {
 
 const char* report_status_name(fw_result_t status) {
   switch (status) {
-    case STRETTO_OK:
-      return "ok";
-    case STRETTO_ERROR_PACKET:
-      return "unknown packet";
-    case STRETTO_ERROR_ARGUMENT:
-      return "a field is out of range";
-    case STRETTO_ERROR_OVERLAP:
-      return "overlaps an earlier map";
-    case STRETTO_ERROR_UNMAPPED:
-      return "outside of the configured output or of this GPU's memory";
-    case STRETTO_ERROR_TABLE_FULL:
-      return "table full";
-    case STRETTO_ERROR_RESOURCES:
-      return "the kernel needs more than a compute unit has";
-    case STRETTO_ERROR_KERNEL:
-      return "no kernel descriptor there";
-    case STRETTO_ERROR_DEVICE:
-      return "a device reported an error";
-    case STRETTO_ERROR_FAULT:
-      return "fault";
-    case STRETTO_ERROR_STATE:
-      return "not possible now";
+    case STRETTO_OK: return "ok";
+    case STRETTO_ERROR_PACKET: return "unknown packet";
+    case STRETTO_ERROR_ARGUMENT: return "a field is out of range";
+    case STRETTO_ERROR_OVERLAP: return "overlaps an earlier map";
+    case STRETTO_ERROR_UNMAPPED: return "outside of the configured output or of this GPU's memory";
+    case STRETTO_ERROR_TABLE_FULL: return "table full";
+    case STRETTO_ERROR_RESOURCES: return "the kernel needs more than a compute unit has";
+    case STRETTO_ERROR_KERNEL: return "no kernel descriptor there";
+    case STRETTO_ERROR_DEVICE: return "a device reported an error";
+    case STRETTO_ERROR_FAULT: return "fault";
+    case STRETTO_ERROR_STATE: return "not possible now";
   }
   return "unknown status";
 }

@@ -37,9 +37,7 @@ static void set_timer(uint64_t at) {
   mmio_write64(STRETTO_CLINT_BASE + CLINT_MTIMECMP_OFFSET_AT(0), at);
 }
 
-static uint64_t now(void) {
-  return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET);
-}
+static uint64_t now(void) { return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET); }
 
 __attribute__((interrupt, aligned(4))) static void handler(void) {
   uint64_t cause, pc;

@@ -15,9 +15,7 @@
 #define SPILL_BYTES_OF_TILE 64u
 #define TRACKER_POLLS 1000u
 
-static uint32_t min_u32(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
+static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static uint32_t element_bytes(const stretto_output_config_t* output) {
   return output->element == STRETTO_FP16 || output->element == STRETTO_BF16 ? 2 : 4;
@@ -274,8 +272,9 @@ static fw_result_t map_rectangle(trigger_service_t* service, stretto_operation_t
   const uint64_t size = (uint64_t)(map->rows - 1) * map->pitch + map->row_bytes;
   const bool remote = operation == STRETTO_OP_REMOTE_MAP;
   // The host and a card's window take stores but have neither ALUs nor a Tracker.
-  const bool plain = remote && flags == 0 && map->base == map->peer_base &&
-                     (in_host_memory(map->peer_base, size) || in_card_window(map->peer_base, size, gpu));
+  const bool plain =
+      remote && flags == 0 && map->base == map->peer_base &&
+      (in_host_memory(map->peer_base, size) || in_card_window(map->peer_base, size, gpu));
   if (remote && !plain && !in_peer_memory(map->peer_base, size, gpu)) return STRETTO_ERROR_UNMAPPED;
   if (!in_gpu_memory(map->base, size, gpu) && !plain &&
       !(remote && in_peer_memory(map->base, size, gpu))) {

@@ -77,13 +77,13 @@
 #define TILE_FIRST_LDS 8
 #define TILE_FIRST_ACCUMULATOR 24
 
-#define TILE_CSR_WG_ID 0xCC0         // Linear work-group id (output-tile index).
-#define TILE_CSR_WF_ID 0xCC1         // Wavefront in the work-group.
-#define TILE_CSR_KERNARG 0xCC2       // 48-bit address of the kernel arguments.
+#define TILE_CSR_WG_ID 0xCC0    // Linear work-group id (output-tile index).
+#define TILE_CSR_WF_ID 0xCC1    // Wavefront in the work-group.
+#define TILE_CSR_KERNARG 0xCC2  // 48-bit address of the kernel arguments.
 #define TILE_CSR_GPU_ID 0xCC3
-#define TILE_CSR_GRID 0xCC4          // Work-groups of the grid.
-#define TILE_CSR_WAVEFRONTS 0xCC5    // Wavefronts of a work-group.
-#define TILE_CSR_CYCLE 0xC00         // Standard `cycle`: GPU clocks.
+#define TILE_CSR_GRID 0xCC4        // Work-groups of the grid.
+#define TILE_CSR_WAVEFRONTS 0xCC5  // Wavefronts of a work-group.
+#define TILE_CSR_CYCLE 0xC00       // Standard `cycle`: GPU clocks.
 #define TILE_CSR_SCRATCH0 0x800
 #define TILE_CSR_SCRATCH1 0x801
 
@@ -96,11 +96,11 @@
 #define TILE_STR_(x) #x
 #define TILE_STR(x) TILE_STR_(x)
 
-#define tile_csr(csr)                                                   \
-  ({                                                                    \
-    uint64_t tile_value_;                                               \
-    __asm__ volatile("csrr %0, " TILE_STR(csr) : "=r"(tile_value_));    \
-    tile_value_;                                                        \
+#define tile_csr(csr)                                                \
+  ({                                                                 \
+    uint64_t tile_value_;                                            \
+    __asm__ volatile("csrr %0, " TILE_STR(csr) : "=r"(tile_value_)); \
+    tile_value_;                                                     \
   })
 
 static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pitch) {
@@ -109,45 +109,52 @@ static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pi
 
 // Tile names are compile-time constants: they are register-number fields of the instruction. Each name below is
 // written as "x<number>" so that the assembler puts the number into the field.
-#define tile_load(t, address, shape, element, streaming)                                           \
-  __asm__ volatile(".insn r 0x0B, 0, %[f7], x%[rd], %[a], %[s]"                                    \
-                   :                                                                               \
-                   : [f7] "i"((streaming) | ((element) << 1)), [rd] "i"(t), [a] "r"(address), [s] "r"(shape) \
+#define tile_load(t, address, shape, element, streaming)                                        \
+  __asm__ volatile(                                                                             \
+      ".insn r 0x0B, 0, %[f7], x%[rd], %[a], %[s]"                                              \
+      :                                                                                         \
+      : [f7] "i"((streaming) | ((element) << 1)), [rd] "i"(t), [a] "r"(address), [s] "r"(shape) \
+      : "memory")
+#define tile_store(t, address, shape, element)                                               \
+  __asm__ volatile(".insn r 0x0B, 1, %[f7], x%[rd], %[a], %[s]"                              \
+                   :                                                                         \
+                   : [f7] "i"((element) << 1), [rd] "i"(t), [a] "r"(address), [s] "r"(shape) \
                    : "memory")
-#define tile_store(t, address, shape, element)                                                     \
-  __asm__ volatile(".insn r 0x0B, 1, %[f7], x%[rd], %[a], %[s]"                                    \
-                   :                                                                               \
-                   : [f7] "i"((element) << 1), [rd] "i"(t), [a] "r"(address), [s] "r"(shape)       \
+#define tile_mma(acc, ta, tb, a_is_km, b_is_nk, element)                                       \
+  __asm__ volatile(".insn r 0x0B, 2, %[f7], x%[rd], x%[r1], x%[r2]"                            \
+                   :                                                                           \
+                   : [f7] "i"((a_is_km) | ((b_is_nk) << 1) | ((element) << 2)), [rd] "i"(acc), \
+                     [r1] "i"(ta), [r2] "i"(tb)                                                \
                    : "memory")
-#define tile_mma(acc, ta, tb, a_is_km, b_is_nk, element)                                           \
-  __asm__ volatile(".insn r 0x0B, 2, %[f7], x%[rd], x%[r1], x%[r2]"                                \
-                   :                                                                               \
-                   : [f7] "i"((a_is_km) | ((b_is_nk) << 1) | ((element) << 2)), [rd] "i"(acc), [r1] "i"(ta), \
-                     [r2] "i"(tb)                                                                  \
+#define tile_simt(op, t, t1, t2)                                           \
+  __asm__ volatile(".insn r 0x0B, 3, %[f7], x%[rd], x%[r1], x%[r2]"        \
+                   :                                                       \
+                   : [f7] "i"(op), [rd] "i"(t), [r1] "i"(t1), [r2] "i"(t2) \
                    : "memory")
-#define tile_simt(op, t, t1, t2)                                                                   \
-  __asm__ volatile(".insn r 0x0B, 3, %[f7], x%[rd], x%[r1], x%[r2]"                                \
-                   :                                                                               \
-                   : [f7] "i"(op), [rd] "i"(t), [r1] "i"(t1), [r2] "i"(t2)                         \
+#define tile_epilogue(t, acc, block, element)                                      \
+  __asm__ volatile(".insn r 0x0B, 4, %[f7], x%[rd], x%[r1], %[b]"                  \
+                   :                                                               \
+                   : [f7] "i"(element), [rd] "i"(t), [r1] "i"(acc), [b] "r"(block) \
                    : "memory")
-#define tile_epilogue(t, acc, block, element)                                                      \
-  __asm__ volatile(".insn r 0x0B, 4, %[f7], x%[rd], x%[r1], %[b]"                                  \
-                   :                                                                               \
-                   : [f7] "i"(element), [rd] "i"(t), [r1] "i"(acc), [b] "r"(block)                 \
+#define tile_zero(acc, m_n)                               \
+  __asm__ volatile(".insn r 0x0B, 5, 0, x%[rd], %[v], x0" \
+                   :                                      \
+                   : [rd] "i"(acc), [v] "r"(m_n)          \
                    : "memory")
-#define tile_zero(acc, m_n)                                                                        \
-  __asm__ volatile(".insn r 0x0B, 5, 0, x%[rd], %[v], x0" : : [rd] "i"(acc), [v] "r"(m_n) : "memory")
-#define tile_wait(count)                                                                           \
+#define tile_wait(count) \
   __asm__ volatile(".insn r 0x0B, 5, 1, x0, x0, x%[n]" : : [n] "i"(count) : "memory")
 #define tile_barrier() __asm__ volatile(".insn r 0x0B, 5, 2, x0, x0, x0" : : : "memory")
 #define tile_end() __asm__ volatile(".insn r 0x0B, 5, 3, x0, x0, x0" : : : "memory")
-#define tile_wait_until(address, condition, value)                                                 \
-  __asm__ volatile(".insn r 0x0B, 6, %[c], x0, %[a], %[v]"                                         \
-                   :                                                                               \
-                   : [c] "i"(condition), [a] "r"(address), [v] "r"(value)                          \
+#define tile_wait_until(address, condition, value)                        \
+  __asm__ volatile(".insn r 0x0B, 6, %[c], x0, %[a], %[v]"                \
+                   :                                                      \
+                   : [c] "i"(condition), [a] "r"(address), [v] "r"(value) \
                    : "memory")
-#define tile_locked_store(address, value)                                                          \
-  __asm__ volatile(".insn r 0x0B, 7, 0, x0, %[a], %[v]" : : [a] "r"(address), [v] "r"(value) : "memory")
+#define tile_locked_store(address, value)               \
+  __asm__ volatile(".insn r 0x0B, 7, 0, x0, %[a], %[v]" \
+                   :                                    \
+                   : [a] "r"(address), [v] "r"(value)   \
+                   : "memory")
 
 #endif  // __riscv
 

@@ -27,19 +27,19 @@ typedef struct run {
   const stretto_collective_arguments_t* a;
   stretto_sender_t* to;
   stretto_receiver_t* from;
-  uint64_t block;      // Bytes of a rank's block; the last ones may have fewer, or none.
-  uint64_t total;      // Bytes of all blocks.
-  uint64_t share;      // Bytes of a channel's share of a block.
-  uint64_t begin;      // Of this channel's share in a block.
-  uint64_t piece;      // Bytes of a piece.
-  uint64_t align;      // Of shares.
+  uint64_t block;  // Bytes of a rank's block; the last ones may have fewer, or none.
+  uint64_t total;  // Bytes of all blocks.
+  uint64_t share;  // Bytes of a channel's share of a block.
+  uint64_t begin;  // Of this channel's share in a block.
+  uint64_t piece;  // Bytes of a piece.
+  uint64_t align;  // Of shares.
 } run_t;
 
 #ifndef COLLECTIVE_BEYOND
 #define COLLECTIVE_BEYOND 0u  // Bytes that are moved too many: for tests of the checks.
 #endif
 
-#define SHARE_BYTES 8192u   // A channel takes part from so many bytes of a block on.
+#define SHARE_BYTES 8192u  // A channel takes part from so many bytes of a block on.
 
 KERNEL_INLINE uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 KERNEL_INLINE uint64_t align_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
@@ -98,8 +98,10 @@ static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint6
     m.also = 0;
     if ((how & RECEIVE) != 0) {
       const uint64_t slot = stretto_receiver_slot(run->from);
-      if ((how & REDUCE) != 0) m.with = slot;
-      else m.from = slot;
+      if ((how & REDUCE) != 0)
+        m.with = slot;
+      else
+        m.from = slot;
     }
     if ((how & SEND) != 0) m.also = stretto_sender_slot(run->to);
     stretto_move(&m);
@@ -130,8 +132,8 @@ static __attribute__((noinline)) void send_direct(const run_t* run, span_t span)
 static __attribute__((noinline)) void receive_direct(const run_t* run, span_t span, int pass_on) {
   const stretto_collective_arguments_t* a = run->a;
   const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
-  const uint64_t flag = a->comm.block + stretto_comm_flags_at(&a->comm) +
-                        8 * (a->direct_id + 1u + channel);
+  const uint64_t flag =
+      a->comm.block + stretto_comm_flags_at(&a->comm) + 8 * (a->direct_id + 1u + channel);
   for (uint64_t done = 0; done < span.bytes; done += a->comm.slot_bytes) {
     const span_t part = {span.offset + done, min_u64(a->comm.slot_bytes, span.bytes - done)};
     tile_wait_until(flag, TILE_GEU, (uint64_t)run->from->received + 1);
@@ -323,8 +325,7 @@ static void direct_reduce_scatter(run_t* run, peers_t* peers, uint64_t at, uint6
 
 static void direct_all_gather(run_t* run, peers_t* peers, uint64_t at, uint64_t source) {
   const span_t own = span_of(run, run->a->comm.rank, at);
-  for (uint32_t p = 1; p < run->a->comm.ranks; ++p)
-    direct_send(run, peers, p, source, own.bytes);
+  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) direct_send(run, peers, p, source, own.bytes);
   if (source != out(run, own)) step(run, 0, source, out(run, own), own.bytes);
   for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
     const span_t span = span_of(run, behind(run, p), at);
@@ -449,8 +450,8 @@ KERNEL_INLINE uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static span_t part_of(const stretto_comm_t* comm, uint64_t bytes, uint64_t at) {
   const uint64_t share = share_bytes(comm, bytes);
   const uint64_t begin = share * tile_csr(TILE_CSR_WG_ID) + at;
-  const uint64_t end = min_u64(bytes, begin + min_u64(stretto_comm_fifo_bytes(comm) / 2,
-                                                      at < share ? share - at : 0));
+  const uint64_t end = min_u64(
+      bytes, begin + min_u64(stretto_comm_fifo_bytes(comm) / 2, at < share ? share - at : 0));
   const span_t span = {begin, begin < end ? end - begin : 0};
   return span;
 }
@@ -480,8 +481,8 @@ static void exchange_open(exchange_t* x) {
   const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
   for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
     const stretto_transfer_t* t = &x->a->with[peer];
-    x->most = max_u64(x->most, max_u64(share_bytes(comm, t->source_bytes),
-                                       share_bytes(comm, t->target_bytes)));
+    x->most = max_u64(
+        x->most, max_u64(share_bytes(comm, t->source_bytes), share_bytes(comm, t->target_bytes)));
     if (peer == comm->rank) continue;
     if (t->source_bytes != 0) stretto_sender_open(&x->peers.to[peer], comm, peer, channel);
     if (t->target_bytes != 0) stretto_receiver_open(&x->peers.from[peer], comm, peer, channel);
@@ -530,7 +531,8 @@ void combine(void) {
 }
 
 // An update is stored as elements, so that memory adds them.
-KERNEL_INLINE void store_update(const stretto_contribute_arguments_t* a, uint64_t to, uint64_t shape) {
+KERNEL_INLINE void store_update(const stretto_contribute_arguments_t* a, uint64_t to,
+                                uint64_t shape) {
   if (a->element == STRETTO_FP16)
     tile_store(TILE_R(0), to, shape, STRETTO_FP16);
   else if (a->element == STRETTO_BF16)
@@ -554,7 +556,8 @@ void contribute(void) {
     const uint64_t there = begin + at < end ? min_u64(bytes, end - begin - at) : 0;
     // What a tile does not hold reads as zero.
     if (there != 0)
-      STRETTO_LOAD_AS(TILE_R(0), a->source + begin + at, tile_shape(1, (uint32_t)there, 0), a->element);
+      STRETTO_LOAD_AS(TILE_R(0), a->source + begin + at, tile_shape(1, (uint32_t)there, 0),
+                      a->element);
     else
       STRETTO_LOAD_AS(TILE_R(0), a->zeros, tile_shape(1, STRETTO_COMM_UNIT, 0), a->element);
     store_update(a, a->output + tile * a->tile_bytes + at, tile_shape(1, (uint32_t)bytes, 0));

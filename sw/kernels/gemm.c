@@ -77,12 +77,8 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
   __builtin_unreachable();
 }
 
-void gemm_128x128(void) {
-  gemm(128);
-}
-void gemm_256x128(void) {
-  gemm(256);
-}
+void gemm_128x128(void) { gemm(128); }
+void gemm_256x128(void) { gemm(256); }
 
 // Registers: accumulator, one row tile a wavefront, 2 KiB of scalar registers a wavefront. LDS: two
 // buffers of A and B.

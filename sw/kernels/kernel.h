@@ -22,8 +22,6 @@
 
 #define KERNEL_INLINE static inline __attribute__((always_inline))
 
-KERNEL_INLINE uint32_t min_u32(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
+KERNEL_INLINE uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 #endif  // STRETTO_SW_KERNELS_KERNEL_H_

@@ -15,7 +15,8 @@ void load_l2(void) {
   const uint32_t tiles = g->bytes / TILE_BYTES;
   const uint64_t shape = tile_shape(1, TILE_BYTES, 0);
   const uint32_t wavefronts = (uint32_t)tile_csr(TILE_CSR_WAVEFRONTS);
-  uint32_t at = (uint32_t)(tile_csr(TILE_CSR_WG_ID) * wavefronts + tile_csr(TILE_CSR_WF_ID)) * 4 % tiles;
+  uint32_t at =
+      (uint32_t)(tile_csr(TILE_CSR_WG_ID) * wavefronts + tile_csr(TILE_CSR_WF_ID)) * 4 % tiles;
   for (uint32_t i = 0; i < g->repeats; ++i) {
     const uint64_t from = g->base + (uint64_t)at * TILE_BYTES;
     tile_load(TILE_R(0), from, shape, STRETTO_BYTE, 0);
@@ -47,6 +48,8 @@ void load_issue(void) {
 }
 
 STRETTO_KERNEL(load_l2, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 8 * 4 * TILE_BYTES + 16384,
-               .private_bytes = 256, .wavefronts = 8, .kernarg_bytes = sizeof(stretto_load_arguments_t));
-STRETTO_KERNEL(load_issue, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 16384, .private_bytes = 256,
-               .wavefronts = 8, .kernarg_bytes = sizeof(stretto_load_arguments_t));
+               .private_bytes = 256, .wavefronts = 8,
+               .kernarg_bytes = sizeof(stretto_load_arguments_t));
+STRETTO_KERNEL(load_issue, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 16384,
+               .private_bytes = 256, .wavefronts = 8,
+               .kernarg_bytes = sizeof(stretto_load_arguments_t));

@@ -165,12 +165,8 @@ KERNEL_INLINE _Noreturn void pass_on(const uint32_t shift) {
   __builtin_unreachable();
 }
 
-void ring_reduce_scatter_nmc(void) {
-  pass_on(0);
-}
-void ring_all_gather(void) {
-  pass_on(1);
-}
+void ring_reduce_scatter_nmc(void) { pass_on(0); }
+void ring_all_gather(void) { pass_on(1); }
 
 // Eight register tiles of 1/8 of a 256 x 128 tile, 4 KiB of scalar registers.
 #define RING_REGISTERS ((8 * 8 + 4) * 1024)

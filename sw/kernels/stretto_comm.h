@@ -54,8 +54,7 @@ KERNEL_INLINE void stretto_store_word(uint64_t address, uint32_t value) {
 
 static __attribute__((noinline, unused)) void stretto_sender_open(stretto_sender_t* s,
                                                                   const stretto_comm_t* comm,
-                                                                  uint32_t peer,
-                                                                  uint32_t channel) {
+                                                                  uint32_t peer, uint32_t channel) {
   const uint64_t link = stretto_comm_link(comm, peer, channel);
   const uint64_t here = stretto_comm_link(comm, comm->rank, channel);  // Of this rank at the peer.
   const uint64_t there = stretto_peer_block(comm, peer);
@@ -143,8 +142,8 @@ static __attribute__((noinline, unused)) void stretto_put(stretto_sender_t* s, u
   }
   const uint64_t offset = slot * (comm->slot_bytes >> STRETTO_COMM_UNIT_SHIFT);
   const uint64_t length = (bytes + STRETTO_COMM_UNIT - 1) >> STRETTO_COMM_UNIT_SHIFT;
-  stretto_send(comm, s->request | offset << STRETTO_SR_OFFSET_SHIFT |
-                         length << STRETTO_SR_LENGTH_SHIFT);
+  stretto_send(comm,
+               s->request | offset << STRETTO_SR_OFFSET_SHIFT | length << STRETTO_SR_LENGTH_SHIFT);
 }
 
 // Waits for the next slot; returns where it lies.
@@ -185,18 +184,18 @@ typedef struct stretto_movement {
 } stretto_movement_t;
 
 // The element of a tile is a field of the instruction.
-#define STRETTO_LOAD_AS(t, address, shape, which)                          \
-  do {                                                                     \
-    if ((which) == STRETTO_FP16)                                           \
-      tile_load(t, address, shape, STRETTO_FP16, 0);                       \
-    else if ((which) == STRETTO_BF16)                                      \
-      tile_load(t, address, shape, STRETTO_BF16, 0);                       \
-    else if ((which) == STRETTO_FP32)                                      \
-      tile_load(t, address, shape, STRETTO_FP32, 0);                       \
-    else if ((which) == STRETTO_INT32)                                     \
-      tile_load(t, address, shape, STRETTO_INT32, 0);                      \
-    else                                                                   \
-      tile_load(t, address, shape, STRETTO_BYTE, 0);                       \
+#define STRETTO_LOAD_AS(t, address, shape, which)     \
+  do {                                                \
+    if ((which) == STRETTO_FP16)                      \
+      tile_load(t, address, shape, STRETTO_FP16, 0);  \
+    else if ((which) == STRETTO_BF16)                 \
+      tile_load(t, address, shape, STRETTO_BF16, 0);  \
+    else if ((which) == STRETTO_FP32)                 \
+      tile_load(t, address, shape, STRETTO_FP32, 0);  \
+    else if ((which) == STRETTO_INT32)                \
+      tile_load(t, address, shape, STRETTO_INT32, 0); \
+    else                                              \
+      tile_load(t, address, shape, STRETTO_BYTE, 0);  \
   } while (0)
 
 KERNEL_INLINE void stretto_move_load(const stretto_movement_t* m, uint32_t at, const int own,

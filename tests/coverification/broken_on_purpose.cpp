@@ -56,9 +56,9 @@ TEST_CASE("mca") {
 }
 
 TEST_CASE("tracker") {
-  fail<TrackerInputs, TrackerOutputs>(
-      make_tracker(Impl::rtl, "", test::wave_probe("tracker")), make_tracker(Impl::model, ""),
-      "tracker", [](TrackerOutputs& out) { out.trigger_wg_id ^= 1; });
+  fail<TrackerInputs, TrackerOutputs>(make_tracker(Impl::rtl, "", test::wave_probe("tracker")),
+                                      make_tracker(Impl::model, ""), "tracker",
+                                      [](TrackerOutputs& out) { out.trigger_wg_id ^= 1; });
 }
 
 TEST_CASE("grid_scheduler") {

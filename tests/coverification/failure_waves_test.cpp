@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: does a co-verification test that fails leave what one needs: cycle, signal, both values,
 // the last 20 inputs, the seed, and an FST file of the clocks before? Asked of broken_on_purpose.
-#include <catch2/catch.hpp>
 #include <sys/wait.h>
+#include <catch2/catch.hpp>
 
 #include <array>
 #include <cstdio>
@@ -38,7 +38,8 @@ Failure run(const std::string& test_case) {
   return failure;
 }
 
-TEST_CASE("a lockstep mismatch of any block tells cycle, signal, values and inputs, and leaves waves") {
+TEST_CASE(
+    "a lockstep mismatch of any block tells cycle, signal, values and inputs, and leaves waves") {
   struct Row {
     const char* block;
     const char* signal;
@@ -58,8 +59,8 @@ TEST_CASE("a lockstep mismatch of any block tells cycle, signal, values and inpu
       const char one = c == '\n' ? ' ' : c;
       if (one != ' ' || words.empty() || words.back() != ' ') words += one;
     }
-    CHECK_THAT(words, Catch::Contains("lockstep: " + block + " " + block + ", cycle 5000: " +
-                                      row.signal + ": " + row.values));
+    CHECK_THAT(words, Catch::Contains("lockstep: " + block + " " + block +
+                                      ", cycle 5000: " + row.signal + ": " + row.values));
     CHECK_THAT(words, Catch::Contains("cycle 4981: "));
     CHECK_THAT(words, !Catch::Contains("cycle 4980: "));
     CHECK_THAT(failure.text, Catch::Contains(failure.file + ", cycle n at n mod 2^32 ns"));

@@ -49,7 +49,7 @@ class Gpu {
   std::vector<WorkGroup> resident;
   std::vector<WorkGroup> placed;
   std::vector<unsigned> starts, first_dones, dones;
-  unsigned refused = 0;  // One bit a slot, since the last reset.
+  unsigned refused = 0;                   // One bit a slot, since the last reset.
   std::function<void()> observe = [] {};  // Called after each clock.
 
   uint64_t clocks() const { return cycle_; }

@@ -368,7 +368,8 @@ TEST_CASE("a preempted kernel places nothing more, and a launch with skip resume
   }
   CHECK(g.dones == std::vector<unsigned>{3});
   const uint64_t state = g.slot_state(3);
-  CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) == GRID_SCHEDULER_SLOT_STATE_STATE_DONE);
+  CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) ==
+        GRID_SCHEDULER_SLOT_STATE_STATE_DONE);
   CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_PREEMPTED) == 1);
   CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED) == 6);
   g.write(GRID_SCHEDULER_DONE_OFFSET, 0x08);

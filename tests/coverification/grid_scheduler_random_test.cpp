@@ -88,7 +88,7 @@ class Traffic {
       if (slot.use != Use::free) return;
     }
     quiet_ = false;
-    g_.configure(static_cast<unsigned>(rng_.chance(1, 4) ? rng_.between(1, 160)
+    g_.configure(static_cast<unsigned>(rng_.chance(1, 4)   ? rng_.between(1, 160)
                                        : rng_.chance(1, 4) ? 160
                                                            : rng_.between(1, 6)),
                  static_cast<unsigned>(rng_.between(60, 1023)),
@@ -145,11 +145,10 @@ class Traffic {
         staggered_ += g_.kernels[slot].start != 0;
         write(Gpu::at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, slot), 1);
         return;
-      case 3:
-        launch_pipeline();
-        return;
+      case 3: launch_pipeline(); return;
       case 4:
-        if (slots_[slot].use == Use::free || slots_[slot].over || slots_[slot].preempted || !rng_.chance(1, quiet_ ? 3 : 12)) {
+        if (slots_[slot].use == Use::free || slots_[slot].over || slots_[slot].preempted ||
+            !rng_.chance(1, quiet_ ? 3 : 12)) {
           break;
         }
         slots_[slot].preempted = true;
@@ -172,12 +171,8 @@ class Traffic {
           write(GRID_SCHEDULER_GATE_SET_OFFSET, gate);
         }
         return;
-      case 6:
-        take_returned();
-        return;
-      default:
-        release();
-        return;
+      case 6: take_returned(); return;
+      default: release(); return;
     }
     const auto address = static_cast<uint16_t>(rng_.chance(1, 2)   ? rng_.below(16) * 8
                                                : rng_.chance(1, 4) ? 0x800 + rng_.below(162) * 8
@@ -227,7 +222,8 @@ class Traffic {
       const Kernel& k = g_.kernels[s];
       if (STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) ==
           GRID_SCHEDULER_SLOT_STATE_STATE_DONE) {
-        CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED) == k.count - slot.next);
+        CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED) ==
+              k.count - slot.next);
         CHECK(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_PREEMPTED) == slot.preempted);
         partial_ += slot.next != k.count && slot.next != k.skip;
       }
@@ -302,8 +298,8 @@ class Traffic {
     two_arbiters_ += (policy_ & 2) != 0 && k.needs.tensor != 0;
     in_order_ += (policy_ & 1) != 0;
     for (unsigned s = 0; s < kGridSlots; ++s) {
-      const bool waits = slots_[s].use == Use::single && !slots_[s].over &&
-                         slots_[s].next < g_.kernels[s].count;
+      const bool waits =
+          slots_[s].use == Use::single && !slots_[s].over && slots_[s].next < g_.kernels[s].count;
       lower_waits_ += waits && g_.kernels[s].needs.priority < k.needs.priority;
     }
     if (mine) {
@@ -324,11 +320,11 @@ class Traffic {
   Slot slots_[kGridSlots];
   std::deque<WorkGroup> returned_;
   std::bitset<kGridGates> open_;
-  int opens_ = -1;    // Gate that this clock opens,
-  int leaves_ = -1;   // slot that a work-group leaves,
+  int opens_ = -1;   // Gate that this clock opens,
+  int leaves_ = -1;  // slot that a work-group leaves,
   unsigned from_unit_ = 0;
   bool disturbed_ = false;  // The inputs of the next clock are set.
-  unsigned pipeline_ = 0;  // Slots of the pipeline under way.
+  unsigned pipeline_ = 0;   // Slots of the pipeline under way.
   bool pipeline_begun_ = false;
   unsigned policy_ = 0;
   uint64_t end_chance_ = 4;

@@ -78,9 +78,7 @@ class WideGpu {
     step();
   }
   // A value of any size below 2^bits.
-  uint64_t some(unsigned bits) {
-    return (rng_.next() >> (64 - bits)) >> rng_.below(bits);
-  }
+  uint64_t some(unsigned bits) { return (rng_.next() >> (64 - bits)) >> rng_.below(bits); }
 
   void configure() {
     large_ = rng_.chance(1, 2);
@@ -93,9 +91,9 @@ class WideGpu {
   // Mostly launches that are not refused.
   void program(unsigned slot) {
     const uint64_t needs = rng_.next() & 0x0301'00ff'03ff'03ff;
-    const uint64_t mask = large_ && rng_.chance(1, 2)   ? 0x0301'0001'0000'0000
-                          : rng_.chance(1, 2)           ? 0x0301'001f'001f'001f
-                                                        : ~uint64_t{0};
+    const uint64_t mask = large_ && rng_.chance(1, 2) ? 0x0301'0001'0000'0000
+                          : rng_.chance(1, 2)         ? 0x0301'001f'001f'001f
+                                                      : ~uint64_t{0};
     uint64_t count = 1 + some(32);
     const uint64_t first = some(32);
     uint64_t grid = first + count + some(8);
@@ -127,32 +125,25 @@ class WideGpu {
         return;
       case 3:
         program(slot);
-        write(GRID_SCHEDULER_PIPELINE_OFFSET, 1u << slot | (rng_.chance(1, 3) ? rng_.below(256) : 0));
+        write(GRID_SCHEDULER_PIPELINE_OFFSET,
+              1u << slot | (rng_.chance(1, 3) ? rng_.below(256) : 0));
         return;
       case 4:
-      case 5:
-        write(at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, slot), 2 | rng_.below(2) << 2);
-        return;
+      case 5: write(at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, slot), 2 | rng_.below(2) << 2); return;
       case 6:
-      case 7:
-        write(GRID_SCHEDULER_DONE_OFFSET, rng_.next());
-        return;
-      case 8:
-        write(GRID_SCHEDULER_IRQ_ENABLE_OFFSET, rng_.next());
-        return;
+      case 7: write(GRID_SCHEDULER_DONE_OFFSET, rng_.next()); return;
+      case 8: write(GRID_SCHEDULER_IRQ_ENABLE_OFFSET, rng_.next()); return;
       case 9:
         write(rng_.chance(1, 8) ? GRID_SCHEDULER_GATE_CLEAR_OFFSET : GRID_SCHEDULER_GATE_SET_OFFSET,
               some(16));
         return;
       case 10:
-        write(rng_.chance(1, 8) ? GRID_SCHEDULER_COUNTER_CLEAR_OFFSET : GRID_SCHEDULER_POLICY_OFFSET,
-              rng_.below(4));
+        write(
+            rng_.chance(1, 8) ? GRID_SCHEDULER_COUNTER_CLEAR_OFFSET : GRID_SCHEDULER_POLICY_OFFSET,
+            rng_.below(4));
         return;
-      case 11:
-        write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0);
-        return;
-      default:
-        break;
+      case 11: write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0); return;
+      default: break;
     }
     const uint64_t where[] = {rng_.below(16) * 8, 0x200 + rng_.below(64) * 8,
                               0x800 + rng_.below(160) * 8, rng_.below(1 << 13) * 8};

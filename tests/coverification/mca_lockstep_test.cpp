@@ -19,7 +19,8 @@ namespace {
 
 class Channel {
  public:
-  explicit Channel(Impl impl = Impl::lockstep) : mca_(make_mca(impl, "test.mca", test::wave_probe("mca"))) {}
+  explicit Channel(Impl impl = Impl::lockstep)
+      : mca_(make_mca(impl, "test.mca", test::wave_probe("mca"))) {}
 
   // One clock with the inputs of `in`; keeps the books and checks R1 and R2.
   McaOutputs step() {
@@ -116,22 +117,24 @@ struct Traffic {
     c.in.first_wg_done = rng.chance(1, c.in.kernel_start ? 20 : 150);
     c.in.kernel_end = rng.chance(1, 500);
     if (rng.chance(1, 25)) {
-      const auto address = static_cast<uint16_t>(
-          rng.chance(1, 8) ? MCA_CONTROL_OFFSET : rng.below(14) * 8);
+      const auto address =
+          static_cast<uint16_t>(rng.chance(1, 8) ? MCA_CONTROL_OFFSET : rng.below(14) * 8);
       if (rng.chance(1, 2)) {
         c.in.reg = {false, true, address, 0};
         return;
       }
       uint64_t data = rng.next();
       if (address == MCA_CONTROL_OFFSET)
-        data = rng.chance(1, 2) ? (rng.below(32) & ~uint64_t{3}) | MCA_CONTROL_POLICY_COMMUNICATION_AWARE
-                                : rng.below(32);
+        data = rng.chance(1, 2)
+                   ? (rng.below(32) & ~uint64_t{3}) | MCA_CONTROL_POLICY_COMMUNICATION_AWARE
+                   : rng.below(32);
       if (address == MCA_CUTOFFS_OFFSET && rng.chance(3, 4)) {
         data = STRETTO_FIELD(MCA_CUTOFFS_LIMIT_30, rng.below(4)) |
                STRETTO_FIELD(MCA_CUTOFFS_LIMIT_10, rng.between(4, rng.chance(1, 2) ? 8 : 24)) |
                STRETTO_FIELD(MCA_CUTOFFS_LIMIT_5, rng.between(24, 60));
       }
-      if (address == MCA_THRESHOLD_OFFSET) data = rng.chance(1, 4) ? 0 : rng.below(rng.chance(1, 2) ? 6 : 40);
+      if (address == MCA_THRESHOLD_OFFSET)
+        data = rng.chance(1, 4) ? 0 : rng.below(rng.chance(1, 2) ? 6 : 40);
       if (address == MCA_STARVE_LIMIT_OFFSET) data = rng.below(rng.chance(1, 2) ? 20 : 200);
       if (address == MCA_DRAM_QUEUE_DEPTH_OFFSET) data = rng.between(1, 127);
       c.in.reg = {true, false, address, data};

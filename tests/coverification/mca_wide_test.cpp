@@ -79,26 +79,29 @@ class WideChannel {
     if (out_.wake_cycle <= cycle_) return;
     const bool short_one = measuring_ || cycle_ >= kLastLongJump;
     const uint64_t wide = rng_.next() >> rng_.between(short_one ? 32 : 18, 63);
-    const uint64_t far = std::min({wide, out_.wake_cycle - cycle_, kLastCycle - cycle_,
-                                   measuring_ ? stage_ : ~uint64_t{0}});
+    const uint64_t far = std::min(
+        {wide, out_.wake_cycle - cycle_, kLastCycle - cycle_, measuring_ ? stage_ : ~uint64_t{0}});
     if (measuring_) stage_ -= far;
     cycle_ += far;
   }
 
   void access(RegisterPort& reg) {
-    static constexpr uint16_t kWritable[] = {
-        MCA_CONTROL_OFFSET,      MCA_THRESHOLD_OFFSET,        MCA_CUTOFFS_OFFSET,
-        MCA_STARVE_LIMIT_OFFSET, MCA_DRAM_QUEUE_DEPTH_OFFSET, MCA_COUNTER_CLEAR_OFFSET};
+    static constexpr uint16_t kWritable[] = {MCA_CONTROL_OFFSET,          MCA_THRESHOLD_OFFSET,
+                                             MCA_CUTOFFS_OFFSET,          MCA_STARVE_LIMIT_OFFSET,
+                                             MCA_DRAM_QUEUE_DEPTH_OFFSET, MCA_COUNTER_CLEAR_OFFSET};
     if (rng_.chance(3, 4)) {
-      reg = {false, true,
-             static_cast<uint16_t>(rng_.chance(1, 2) ? rng_.below(14) * 8 : rng_.below(1 << 13) * 8), 0};
+      reg = {
+          false, true,
+          static_cast<uint16_t>(rng_.chance(1, 2) ? rng_.below(14) * 8 : rng_.below(1 << 13) * 8),
+          0};
       return;
     }
     uint64_t data = rng_.next();
     uint16_t address = kWritable[rng_.below(std::size(kWritable))];
     if (address == MCA_COUNTER_CLEAR_OFFSET && !rng_.chance(1, 200)) address = MCA_CONTROL_OFFSET;
     if (address == MCA_STARVE_LIMIT_OFFSET) data >>= rng_.between(32, 63);
-    if (address == MCA_DRAM_QUEUE_DEPTH_OFFSET) data = rng_.chance(1, 2) ? 127 : rng_.between(1, 127);
+    if (address == MCA_DRAM_QUEUE_DEPTH_OFFSET)
+      data = rng_.chance(1, 2) ? 127 : rng_.between(1, 127);
     reg = {true, false, address, data};
   }
 

@@ -10,9 +10,7 @@
 namespace stretto {
 
 inline constexpr uint64_t kRingOwnNode = 3, kRingPeerNode = 4;
-constexpr uint64_t ring_address(uint64_t node, uint64_t offset) {
-  return node << 40 | offset;
-}
+constexpr uint64_t ring_address(uint64_t node, uint64_t offset) { return node << 40 | offset; }
 
 struct RingTraffic {
   RingBench& r;
@@ -92,28 +90,16 @@ struct RingTraffic {
                     RingBench::config(some_buffer())};
         break;
       }
-      case 1:
-        r.in.reg = {true, false, REQUEST_RING_ERROR_OFFSET, rng.below(8)};
-        break;
-      case 2:
-        r.in.reg = {true, false, REQUEST_RING_IRQ_ENABLE_OFFSET, rng.below(16)};
-        break;
+      case 1: r.in.reg = {true, false, REQUEST_RING_ERROR_OFFSET, rng.below(8)}; break;
+      case 2: r.in.reg = {true, false, REQUEST_RING_IRQ_ENABLE_OFFSET, rng.below(16)}; break;
       case 3:
         r.in.reg = {true, false, REQUEST_RING_CONTROL_OFFSET,
                     uint64_t{!rng.chance(1, 6)} | rng.below(4) << 1 | rng.below(64) << 8};
         break;
-      case 4:
-        r.in.reg = {true, false, REQUEST_RING_COUNTER_CLEAR_OFFSET, 0};
-        break;
-      case 5:
-        r.in.reg = {true, false, REQUEST_RING_SOFTWARE_TAKE_OFFSET, 0};
-        break;
-      case 6:
-        r.in.reg = {true, false, REQUEST_RING_CLEAR_OFFSET, 0};
-        break;
-      default:
-        r.in.reg = {true, false, REQUEST_RING_LIMITS_OFFSET, rng.next()};
-        break;
+      case 4: r.in.reg = {true, false, REQUEST_RING_COUNTER_CLEAR_OFFSET, 0}; break;
+      case 5: r.in.reg = {true, false, REQUEST_RING_SOFTWARE_TAKE_OFFSET, 0}; break;
+      case 6: r.in.reg = {true, false, REQUEST_RING_CLEAR_OFFSET, 0}; break;
+      default: r.in.reg = {true, false, REQUEST_RING_LIMITS_OFFSET, rng.next()}; break;
     }
   }
   void step() {

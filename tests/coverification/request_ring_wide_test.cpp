@@ -85,7 +85,8 @@ class WideRing {
   }
   uint64_t config(unsigned buffer) {
     return STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNITS, units_[buffer]) |
-           STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNIT, rng_.chance(1, 50) ? rng_.below(32) : unit_) |
+           STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNIT,
+                         rng_.chance(1, 50) ? rng_.below(32) : unit_) |
            STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_READABLE, !rng_.chance(1, 50)) |
            STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_WRITABLE, !rng_.chance(1, 50)) |
            STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_VALID, !rng_.chance(1, 50));
@@ -118,7 +119,8 @@ class WideRing {
         (rng_.chance(2, 3) ? STRETTO_SR_SC : 0) | (rng_.chance(2, 3) ? STRETTO_SR_RC : 0);
     return stretto_send_request(read ? 2 : 1, read ? there : here, read ? here : there,
                                 rng_.chance(1, 100) ? connection + 16 : connection,
-                                static_cast<uint32_t>(offset), static_cast<uint32_t>(length), flags);
+                                static_cast<uint32_t>(offset), static_cast<uint32_t>(length),
+                                flags);
   }
 
   void traffic() {
@@ -143,37 +145,22 @@ class WideRing {
     const auto any = [&] { return static_cast<uint16_t>(rng_.below(1 << 13) * 8); };
     const auto buffer = static_cast<unsigned>(rng_.below(kRingBuffers));
     switch (rng_.below(12)) {
-      case 0:
-        in_.reg = {true, false, REQUEST_RING_SOFTWARE_TAKE_OFFSET, rng_.next()};
-        break;
+      case 0: in_.reg = {true, false, REQUEST_RING_SOFTWARE_TAKE_OFFSET, rng_.next()}; break;
       case 1:
-        in_.reg = {true, false, REQUEST_RING_SOFTWARE_DONE_OFFSET, rng_.below(256) | rng_.below(2) << 16};
+        in_.reg = {true, false, REQUEST_RING_SOFTWARE_DONE_OFFSET,
+                   rng_.below(256) | rng_.below(2) << 16};
         break;
-      case 2:
-        in_.reg = {true, false, REQUEST_RING_ERROR_OFFSET, rng_.below(8)};
-        break;
-      case 3:
-        in_.reg = {true, false, REQUEST_RING_IRQ_ENABLE_OFFSET, rng_.below(16)};
-        break;
+      case 2: in_.reg = {true, false, REQUEST_RING_ERROR_OFFSET, rng_.below(8)}; break;
+      case 3: in_.reg = {true, false, REQUEST_RING_IRQ_ENABLE_OFFSET, rng_.below(16)}; break;
       case 4:
         in_.reg = {true, false, static_cast<uint16_t>(REQUEST_RING_BUFFER_CONFIG_OFFSET_AT(buffer)),
                    config(buffer)};
         break;
-      case 5:
-        in_.reg = {true, false, REQUEST_RING_SC_BASE_OFFSET, rng_.next()};
-        break;
-      case 6:
-        in_.reg = {true, false, REQUEST_RING_REPLICA_ADDRESS_OFFSET, rng_.next()};
-        break;
-      case 7:
-        in_.reg = {false, true, any(), 0};
-        break;
-      case 8:
-        in_.reg = {false, true, static_cast<uint16_t>(0x400 + rng_.below(64) * 8), 0};
-        break;
-      default:
-        in_.reg = {false, true, static_cast<uint16_t>(rng_.below(32) * 8), 0};
-        break;
+      case 5: in_.reg = {true, false, REQUEST_RING_SC_BASE_OFFSET, rng_.next()}; break;
+      case 6: in_.reg = {true, false, REQUEST_RING_REPLICA_ADDRESS_OFFSET, rng_.next()}; break;
+      case 7: in_.reg = {false, true, any(), 0}; break;
+      case 8: in_.reg = {false, true, static_cast<uint16_t>(0x400 + rng_.below(64) * 8), 0}; break;
+      default: in_.reg = {false, true, static_cast<uint16_t>(rng_.below(32) * 8), 0}; break;
     }
   }
 

@@ -48,7 +48,8 @@ struct Shape {
 // The Tracker with its memory, its DMA engine and a scoreboard.
 class Bench {
  public:
-  explicit Bench(Impl impl = Impl::lockstep) : tracker_(make_tracker(impl, "test.tracker", test::wave_probe("tracker"))) {}
+  explicit Bench(Impl impl = Impl::lockstep)
+      : tracker_(make_tracker(impl, "test.tracker", test::wave_probe("tracker"))) {}
 
   // Knobs.
   unsigned latency_min = 1, latency_max = 20;     // Of a spill transaction, clocks.
@@ -371,7 +372,7 @@ TEST_CASE("T3-AGC-01: tiles of the event interval raise events, also where it wr
     b.settle();
     return b.events - before;
   };
-  CHECK(complete(5) == 0);  // The reset value is no interval.
+  CHECK(complete(5) == 0);                                // The reset value is no interval.
   b.write(TRACKER_EVENT_OFFSET, 14 | uint64_t{4} << 32);  // 14, 15, 0, 1
   CHECK(b.read(TRACKER_EVENT_OFFSET) == (14 | uint64_t{4} << 32));
   for (const unsigned wg : {14u, 15u, 0u, 1u}) CHECK(complete(wg) == 1);
@@ -395,7 +396,8 @@ TEST_CASE("updates to different sets are taken at one a clock and a bank") {
   }
 }
 
-TEST_CASE("T3-TRK-02, -03: eight wavefronts fit in a set, a ninth spills the oldest, which is found") {
+TEST_CASE(
+    "T3-TRK-02, -03: eight wavefronts fit in a set, a ninth spills the oldest, which is found") {
   Bench b;
   Shape s;
   s.tiles_m = 256;
@@ -565,7 +567,8 @@ TEST_CASE("Tracker RTL and model agree under random traffic, resets and register
       if (u.valid || !rng.chance(load, 16)) continue;
       const auto bank = static_cast<unsigned>(&u - b.in.update.data());
       const unsigned tag = (first_tag + static_cast<unsigned>(rng.below(tags))) % 256;
-      const unsigned wg = tag * 256 + (first_set + static_cast<unsigned>(rng.below(6)) * 4) % 256 + bank;
+      const unsigned wg =
+          tag * 256 + (first_set + static_cast<unsigned>(rng.below(6)) * 4) % 256 + bank;
       u = {true, static_cast<uint16_t>(wg), static_cast<uint8_t>(rng.below(8)),
            static_cast<uint16_t>(rng.chance(1, 50) ? rng.between(1, 4096) : rng.between(1, 64)),
            rng.next() >> 16};

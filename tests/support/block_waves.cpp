@@ -184,7 +184,8 @@ class Listener final : public Catch::TestEventListenerBase {
     }
     if (child > 0) waitpid(child, nullptr, 0);
     if (std::filesystem::exists(file, ignored)) {
-      std::fprintf(stderr, "waves: the last %u clocks before it are in %s, cycle n at n mod 2^32 ns\n",
+      std::fprintf(stderr,
+                   "waves: the last %u clocks before it are in %s, cycle n at n mod 2^32 ns\n",
                    static_cast<unsigned>(kWaveClocks), file.c_str());
     } else {
       std::fprintf(stderr, "waves: none; no RTL was stepped, or it did not fail again\n");

@@ -59,7 +59,8 @@ class MockMmio {
     if (difference_) {
       FAIL_CHECK(*difference_);
     } else if (!expected_.empty()) {
-      FAIL_CHECK(expected_.size() << " expected accesses did not happen; the first: " << text(expected_.front()));
+      FAIL_CHECK(expected_.size() << " expected accesses did not happen; the first: "
+                                  << text(expected_.front()));
     } else {
       SUCCEED();
     }
@@ -82,7 +83,9 @@ class MockMmio {
   }
 
   uint64_t read(uint64_t address, unsigned bytes) { return access({false, address, bytes, 0}); }
-  void write(uint64_t address, unsigned bytes, uint64_t value) { access({true, address, bytes, value}); }
+  void write(uint64_t address, unsigned bytes, uint64_t value) {
+    access({true, address, bytes, value});
+  }
 
  private:
   struct Access {
@@ -94,7 +97,8 @@ class MockMmio {
 
   static std::string text(const Access& access) {
     std::ostringstream out;
-    out << (access.is_write ? "write of " : "read of ") << access.bytes << " bytes at 0x" << std::hex << access.address;
+    out << (access.is_write ? "write of " : "read of ") << access.bytes << " bytes at 0x"
+        << std::hex << access.address;
     if (access.is_write) out << ", value 0x" << access.value;
     return out.str();
   }
@@ -111,14 +115,15 @@ class MockMmio {
     const bool same = next.is_write == actual.is_write && next.address == actual.address &&
                       next.bytes == actual.bytes && (!next.is_write || next.value == actual.value);
     if (!same) {
-      difference_ = "access " + std::to_string(count_) + ": expected " + text(next) + ", got " + text(actual);
+      difference_ =
+          "access " + std::to_string(count_) + ": expected " + text(next) + ", got " + text(actual);
       return 0;
     }
     return next.value;
   }
 
-  std::deque<Access> expected_;             // Pushed by expect_*, popped by access.
-  std::optional<std::string> difference_;   // Set once, by access.
+  std::deque<Access> expected_;            // Pushed by expect_*, popped by access.
+  std::optional<std::string> difference_;  // Set once, by access.
   unsigned count_ = 0;
 };
 

@@ -312,14 +312,16 @@ TEST_CASE("a killed reproduction leaves no simulation behind") {
 TEST_CASE("results that are unfinished, failed or of another workload have no speed-up") {
   const Scratch scratch;
   const auto result = [&](const std::string& name, const std::string& status, unsigned mismatches,
-                          const std::string& workload, unsigned seed, const std::string& type = "half") {
+                          const std::string& workload, unsigned seed,
+                          const std::string& type = "half") {
     std::filesystem::create_directory(scratch.path + "/" + name);
     scratch.file(name + "/stats.json",
                  "{\"status\": \"" + status + "\", \"workload\": \"" + workload +
                      "\", \"machine\": \"t3\", \"seed\": " + std::to_string(seed) +
                      ", \"time_ns\": {\"total\": 1000}, \"check\": {\"elements\": 5, "
                      "\"mismatches\": " +
-                     std::to_string(mismatches) + "}, \"parameters\": {\"type\": \"" + type + "\"}}");
+                     std::to_string(mismatches) + "}, \"parameters\": {\"type\": \"" + type +
+                     "\"}}");
     return " " + scratch.path + "/" + name;
   };
   const std::string first = "compare" + result("first", "complete", 0, "w", 1);

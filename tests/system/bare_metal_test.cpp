@@ -26,16 +26,20 @@ TEST_CASE("instruction tests pass on the command processor") {
 }
 
 TEST_CASE("a failing program ends with 1 and the number of its test") {
-  const Finished run = run_stretto("run --firmware " STRETTO_BUILD_DIR "/tests/unit/riscv/failing.elf", "timeout 60");
+  const Finished run = run_stretto(
+      "run --firmware " STRETTO_BUILD_DIR "/tests/unit/riscv/failing.elf", "timeout 60");
   CHECK(run.status == 1);
   CHECK(run.lines() == 1);
   CHECK(run.says("test 3 failed"));
 }
 
-TEST_CASE("the firmware's self-test passes: console, timer, traps, harts, memory") { passes("/sw/firmware/selftest.elf"); }
+TEST_CASE("the firmware's self-test passes: console, timer, traps, harts, memory") {
+  passes("/sw/firmware/selftest.elf");
+}
 
 TEST_CASE("the CoreMark-like benchmark ends with its checksum") {
-  const Finished run = run_stretto("run --firmware " STRETTO_BUILD_DIR "/sw/firmware/coremark_like.elf", "timeout 60");
+  const Finished run = run_stretto(
+      "run --firmware " STRETTO_BUILD_DIR "/sw/firmware/coremark_like.elf", "timeout 60");
   INFO(run.output);
   CHECK(run.status == 0);
   CHECK(run.says("instructions, checksum 0x47c7"));

@@ -35,8 +35,9 @@ void odd_counts(const std::string& op, unsigned ranks) {
   if (op == "all_reduce" || op == "reduce_scatter") engines.push_back("t3");
   for (const std::string& engine : engines) {
     const boost::json::value job =
-        run(op, engine, {"gpus=" + std::to_string(ranks), "gpu.cus=8", "collective.counts=0,1,2," + n + ",10007",
-                         "collective.iterations=1"});
+        run(op, engine,
+            {"gpus=" + std::to_string(ranks), "gpu.cus=8",
+             "collective.counts=0,1,2," + n + ",10007", "collective.iterations=1"});
     REQUIRE(job.at("sizes").as_array().size() == 6);
     for (const boost::json::value& size : job.at("sizes").as_array()) {
       CHECK(size.at("out_of_place").at("wrong").to_number<int>() == 0);
@@ -46,7 +47,8 @@ void odd_counts(const std::string& op, unsigned ranks) {
 }
 
 uint64_t wire_bytes(const std::string& op, const std::string& engine, uint64_t count) {
-  const boost::json::value job = run(op, engine, {"gpus=4", "gpu.cus=8", "collective.counts=" + std::to_string(count)});
+  const boost::json::value job =
+      run(op, engine, {"gpus=4", "gpu.cus=8", "collective.counts=" + std::to_string(count)});
   return job.at("sizes").at(0).at("out_of_place").at("wire_bytes").to_number<uint64_t>();
 }
 
@@ -75,8 +77,9 @@ TEST_CASE("every type and reduction") {
   for (const char* type : {"half", "bfloat16", "float", "int32"}) {
     for (const char* reduction : {"sum", "prod", "max", "min"}) {
       run("all_reduce", "gdma",
-          {"gpus=3", "gpu.cus=8", "collective.counts=1,4099", std::string("collective.type=") + type,
-           std::string("collective.redop=") + reduction, "collective.iterations=1"});
+          {"gpus=3", "gpu.cus=8", "collective.counts=1,4099",
+           std::string("collective.type=") + type, std::string("collective.redop=") + reduction,
+           "collective.iterations=1"});
     }
   }
 }
@@ -85,59 +88,74 @@ TEST_CASE("every type and reduction") {
 TEST_CASE("averages of floating-point types, with every engine that has them") {
   for (const char* engine : {"mmio", "gdma", "dma"}) {
     for (const char* type : {"half", "bfloat16", "float"}) {
-      run("all_reduce", engine, {"gpus=3", "gpu.cus=8", "collective.counts=1,20011", std::string("collective.type=") + type,
-                                 "collective.redop=avg", "collective.iterations=1"});
+      run("all_reduce", engine,
+          {"gpus=3", "gpu.cus=8", "collective.counts=1,20011",
+           std::string("collective.type=") + type, "collective.redop=avg",
+           "collective.iterations=1"});
     }
-    run("broadcast", engine, {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=2", "collective.redop=avg",
-                              "collective.counts=1,999", "collective.iterations=1"});
-    run("reduce_scatter", engine, {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
-                                   "collective.redop=avg", "collective.counts=1,999", "collective.iterations=1"});
+    run("broadcast", engine,
+        {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=2", "collective.redop=avg",
+         "collective.counts=1,999", "collective.iterations=1"});
+    run("reduce_scatter", engine,
+        {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+         "collective.redop=avg", "collective.counts=1,999", "collective.iterations=1"});
   }
 }
 
 // More than one tile a block, types of both sizes, and blocks that end in the middle of a tile.
 TEST_CASE("the Tracker drives a reduction of any type and length") {
   for (const char* type : {"half", "bfloat16", "float", "int32"}) {
-    run("all_reduce", "t3", {"gpus=4", "gpu.cus=8", "collective.counts=8,100003,65536", std::string("collective.type=") + type,
-                             "collective.iterations=2"});
-    run("reduce_scatter", "t3", {"gpus=3", "gpu.cus=8", "collective.counts=40001", std::string("collective.type=") + type,
-                                 "collective.iterations=1"});
+    run("all_reduce", "t3",
+        {"gpus=4", "gpu.cus=8", "collective.counts=8,100003,65536",
+         std::string("collective.type=") + type, "collective.iterations=2"});
+    run("reduce_scatter", "t3",
+        {"gpus=3", "gpu.cus=8", "collective.counts=40001", std::string("collective.type=") + type,
+         "collective.iterations=1"});
   }
 }
 
 TEST_CASE("a root other than the first, and reduce") {
   run("broadcast", "mmio", {"gpus=4", "gpu.cus=8", "collective.root=2", "collective.counts=1,999"});
   for (const char* engine : {"gdma", "dma"}) {
-    run("broadcast", engine, {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=3",
-                              "collective.counts=1,999"});
+    run("broadcast", engine,
+        {"gpus=4", "gpu.cus=8", "collective.op=reduce", "collective.root=3",
+         "collective.counts=1,999"});
   }
   // Several pieces of a chain.
-  run("broadcast", "dma", {"gpus=3", "gpu.cus=8", "collective.root=2", "collective.counts=300003", "collective.iterations=1"});
+  run("broadcast", "dma",
+      {"gpus=3", "gpu.cus=8", "collective.root=2", "collective.counts=300003",
+       "collective.iterations=1"});
 }
 
 TEST_CASE("blocks go straight to their rank where links allow it") {
-  for (const char* op : {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
+  for (const char* op :
+       {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
     for (const char* engine : {"mmio", "gdma", "dma"}) {
       const boost::json::value job =
-          run(op, engine, {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
-                           "collective.counts=0,1,4,6,20011", "collective.iterations=1"});
+          run(op, engine,
+              {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+               "collective.counts=0,1,4,6,20011", "collective.iterations=1"});
       CHECK(job.at("algorithm").as_string() == "direct");
     }
   }
-  run("broadcast", "gdma", {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
-                            "collective.op=reduce", "collective.root=3", "collective.counts=1,20011"});
+  run("broadcast", "gdma",
+      {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+       "collective.op=reduce", "collective.root=3", "collective.counts=1,20011"});
 }
 
 TEST_CASE("buffers of several rounds of the FIFOs") {
   for (const char* engine : {"mmio", "gdma"}) {
-    run("all_reduce", engine, {"gpus=3", "collective.counts=1000003", "collective.type=half",
-                               "software.fifo_slots=4", "software.slot_bytes=4096"});
-    run("all_to_all", engine, {"gpus=3", "collective.counts=100003", "software.fifo_slots=4",
-                               "software.slot_bytes=16384", "software.channels=3"});
+    run("all_reduce", engine,
+        {"gpus=3", "collective.counts=1000003", "collective.type=half", "software.fifo_slots=4",
+         "software.slot_bytes=4096"});
+    run("all_to_all", engine,
+        {"gpus=3", "collective.counts=100003", "software.fifo_slots=4", "software.slot_bytes=16384",
+         "software.channels=3"});
     // Blocks that travel more than one hop in both directions: what leaves together must not fill the FIFOs.
     for (const char* slots : {"software.fifo_slots=4", "software.fifo_slots=6"}) {
-      run("all_to_all", engine, {"gpus=5", "gpu.cus=8", "collective.counts=40003", slots, "software.slot_bytes=4096",
-                                 "software.channels=2", "collective.iterations=1"});
+      run("all_to_all", engine,
+          {"gpus=5", "gpu.cus=8", "collective.counts=40003", slots, "software.slot_bytes=4096",
+           "software.channels=2", "collective.iterations=1"});
     }
   }
 }
@@ -145,10 +163,16 @@ TEST_CASE("buffers of several rounds of the FIFOs") {
 // Engine gdma passes on from target to target from 64 KiB on: whole units; blocks at a unit above 64 B (beyond
 // 8 MiB); more calls than targets are kept; one rank's block shorter than the others'; then sizes that do not qualify.
 TEST_CASE("targets are written directly, and not where units do not fit") {
-  run("all_reduce", "gdma", {"gpus=4", "gpu.cus=8", "collective.counts=16384,20000,16385,81920", "collective.iterations=3"});
-  run("all_reduce", "gdma", {"gpus=2", "gpu.cus=8", "collective.counts=2098176", "software.channels=3"});
-  run("all_gather", "gdma", {"gpus=5", "gpu.cus=8", "collective.counts=4096,4097,30000,15,3200", "collective.iterations=2"});
-  run("broadcast", "gdma", {"gpus=4", "gpu.cus=8", "collective.root=1", "collective.counts=16384,16400,100000"});
+  run("all_reduce", "gdma",
+      {"gpus=4", "gpu.cus=8", "collective.counts=16384,20000,16385,81920",
+       "collective.iterations=3"});
+  run("all_reduce", "gdma",
+      {"gpus=2", "gpu.cus=8", "collective.counts=2098176", "software.channels=3"});
+  run("all_gather", "gdma",
+      {"gpus=5", "gpu.cus=8", "collective.counts=4096,4097,30000,15,3200",
+       "collective.iterations=2"});
+  run("broadcast", "gdma",
+      {"gpus=4", "gpu.cus=8", "collective.root=1", "collective.counts=16384,16400,100000"});
 }
 
 // Ring, N ranks: each rank sends 2 (N - 1) / N of the buffer, and beside it at most one flag of 8 B and
@@ -167,9 +191,12 @@ TEST_CASE("wire bytes are those of the ring") {
 TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
   const auto beyond = [](const std::string& op) {
     const Scratch scratch;
-    return run_stretto("run collectives/" + op + " --mode mmio --set gpus=2 --set gpu.cus=8 "
-                       "--set collective.counts=1000,1001 --set software.collective=" STRETTO_BUILD_DIR
-                       "/sw/kernels/collective_beyond.elf --out " + scratch.path + "/r");
+    return run_stretto(
+        "run collectives/" + op +
+        " --mode mmio --set gpus=2 --set gpu.cus=8 "
+        "--set collective.counts=1000,1001 --set software.collective=" STRETTO_BUILD_DIR
+        "/sw/kernels/collective_beyond.elf --out " +
+        scratch.path + "/r");
   };
   const Finished gather = beyond("all_gather"), scatter = beyond("reduce_scatter");
   INFO(gather.output << scatter.output);
@@ -182,8 +209,9 @@ TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
 
 TEST_CASE("the tables of all collectives and engines are printed, and resumed from what is there") {
   const Scratch scratch;
-  const std::string command = "reproduce collectives --set gpus=2 --set gpu.cus=8 --set collective.max_bytes=32 --out " +
-                              scratch.path + "/r";
+  const std::string command =
+      "reproduce collectives --set gpus=2 --set gpu.cus=8 --set collective.max_bytes=32 --out " +
+      scratch.path + "/r";
   const Finished first = run_stretto(command), again = run_stretto(command + " --table-only");
   INFO(first.output << again.output);
   CHECK(first.status == 0);
@@ -200,8 +228,9 @@ TEST_CASE("the tables of all collectives and engines are printed, and resumed fr
 
 TEST_CASE("at its time limit a reproduction keeps what is there and says how to go on") {
   const Scratch scratch;
-  const Finished finished = run_stretto("reproduce collectives --time-limit 1 --set collective.min_bytes=4194304 --out " +
-                                        scratch.path + "/r");
+  const Finished finished =
+      run_stretto("reproduce collectives --time-limit 1 --set collective.min_bytes=4194304 --out " +
+                  scratch.path + "/r");
   INFO(finished.output);
   CHECK(finished.status == 124);
   CHECK(finished.says("time limit of 1 s; this goes on from here:"));
@@ -217,7 +246,8 @@ TEST_CASE("what a workload or the machine cannot do is refused in one line") {
     CHECK(finished.says(why));
   };
   refused("--set collective.counts=1,x", "counts '1,x'");
-  refused("--set collective.min_bytes=100 --set collective.max_bytes=10", "min_bytes above max_bytes");
+  refused("--set collective.min_bytes=100 --set collective.max_bytes=10",
+          "min_bytes above max_bytes");
   refused("--set collective.size=1", "unknown");
   refused("--set collective.op=gather", "gather");
   refused("--set collective.root=9", "root 9 of 8 GPUs");
@@ -226,6 +256,8 @@ TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   refused("--set collective.max_bytes=0x100000000 --set software.memory_gib=4", "does not fit");
   refused("--set sim.mirror=true", "sim.mirror");
   refused("--set collective.large_factor=1", "large_factor 1");
-  refused("--mode t3 --set collective.redop=max --set gpus=2", "engine t3: only all_reduce and reduce_scatter with reduction sum");
-  refused("--set collective.redop=avg --set collective.type=int32 --set gpus=2", "the machine has no avg of int32");
+  refused("--mode t3 --set collective.redop=max --set gpus=2",
+          "engine t3: only all_reduce and reduce_scatter with reduction sum");
+  refused("--set collective.redop=avg --set collective.type=int32 --set gpus=2",
+          "the machine has no avg of int32");
 }

@@ -32,10 +32,11 @@ uint64_t statistic(const boost::json::value& root, const std::string& path) {
 
 TEST_CASE("a graph gives the numbers of double precision whatever runs it") {
   for (const char* graph : {"graph/mlp", "graph/bert-small"}) {
-    for (const char* rest : {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched", "--mode launched-after",
-                             "--mode loop --set gpus=3",
-                             // A communicator larger than all that a loop kernel is given.
-                             "--mode launched --set software.channels=32 --set software.slot_bytes=65536"}) {
+    for (const char* rest :
+         {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched",
+          "--mode launched-after", "--mode loop --set gpus=3",
+          // A communicator larger than all that a loop kernel is given.
+          "--mode launched --set software.channels=32 --set software.slot_bytes=65536"}) {
       const auto root = run(std::string(graph) + " " + rest);
       CHECK(root.at("check").at("error_bound").to_number<double>() == 1);
       CHECK(root.at("check").at("max_error").to_number<double>() > 0);
@@ -53,7 +54,8 @@ TEST_CASE("a graph runs many times with one launch and no word of the host in be
   for (const auto& time : times) CHECK(time.to_number<uint64_t>() > 0);
   // The ring moves 2 (N - 1) / N of the gradients a GPU and iteration, in whole units.
   const uint64_t bytes = 300 * 70 * 2, units = (bytes + 8191) / 8192;
-  CHECK(statistic(few, "gpu0.request_ring.transfers") == 2 * 2 * 2);  // Iterations, halves, work-groups.
+  CHECK(statistic(few, "gpu0.request_ring.transfers") ==
+        2 * 2 * 2);  // Iterations, halves, work-groups.
   CHECK(few.at("link_bytes").to_number<uint64_t>() >= 2 * 2 * units * 8192);
 }
 
@@ -76,7 +78,8 @@ TEST_CASE("what does not fit a graph is said before the run") {
   };
   bad(workload(""), "needs plan");
   bad(workload("plan: nothing"), "nothing.json");
-  bad(workload("plan: " + scratch.file("x.json", "{}").substr(0, scratch.path.size() + 2)), "is no plan");
+  bad(workload("plan: " + scratch.file("x.json", "{}").substr(0, scratch.path.size() + 2)),
+      "is no plan");
   bad("graph/bert-large-1 --set gpu.tile_values=true", "GFLOP");
   bad("graph/mlp --set gpu.cus=2 --set gpus=2", "resident at once");
   bad("graph/bert-large-2 --set software.memory_gib=1", "software.memory_gib");

@@ -22,8 +22,8 @@ TEST_CASE("a kernel and an all-gather beside each other") {
   std::vector<double> l2_alone;
   for (const char* mode : {"l2-mmio", "l2-gdma", "issue-mmio"}) {
     const Scratch scratch;
-    const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) + " --mode " + mode +
-                                          " --out " + scratch.path + "/r");
+    const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) + " --mode " +
+                                          mode + " --out " + scratch.path + "/r");
     INFO(mode << "\n" << finished.output);
     REQUIRE(finished.status == 0);
     const auto root = stats(scratch.path + "/r");
@@ -46,8 +46,9 @@ TEST_CASE("a kernel and an all-gather beside each other") {
 TEST_CASE("what cannot be run side by side is said before") {
   const Scratch scratch;
   const std::string file = scratch.file("w.yaml", kWorkload);
-  for (const auto& [rest, says] : {std::pair("--set gpus=1", "needs 2 GPUs"), std::pair("--set gpus=3", "multiple of 4096"),
-                                   std::pair("--set sim.mirror=true", "sim.mirror")}) {
+  for (const auto& [rest, says] :
+       {std::pair("--set gpus=1", "needs 2 GPUs"), std::pair("--set gpus=3", "multiple of 4096"),
+        std::pair("--set sim.mirror=true", "sim.mirror")}) {
     const Finished finished = run_stretto("run " + file + " " + rest);
     INFO(finished.output);
     CHECK(finished.status == 2);

@@ -20,9 +20,12 @@ struct Row {
 boost::json::value run(const std::string& workload, const std::string& rest) {
   const Scratch scratch;
   const std::string file = scratch.file(
-      "w.yaml", "machine: t3\nset: {gpus: 2}\nmodes: [memcpy, c-drv, c-async, g-drv-s, g-drv-h, g-drv-d]\n"
-                "point_to_point: {" + workload + "}\n");
-  const Finished finished = run_stretto("run " + file + " " + rest + " --out " + scratch.path + "/r");
+      "w.yaml",
+      "machine: t3\nset: {gpus: 2}\nmodes: [memcpy, c-drv, c-async, g-drv-s, g-drv-h, g-drv-d]\n"
+      "point_to_point: {" +
+          workload + "}\n");
+  const Finished finished =
+      run_stretto("run " + file + " " + rest + " --out " + scratch.path + "/r");
   INFO(rest << "\n" << finished.output);
   REQUIRE(finished.status == 0);
   boost::json::value root = stats(scratch.path + "/r");
@@ -42,7 +45,8 @@ std::vector<Row> rows(const boost::json::value& root) {
 }
 
 constexpr const char* kSizes =
-    "min_bytes: 4096, max_bytes: 1048576, factor: 16, messages: 16, total_bytes: 4194304, rounds: 2";
+    "min_bytes: 4096, max_bytes: 1048576, factor: 16, messages: 16, total_bytes: 4194304, rounds: "
+    "2";
 
 }  // namespace
 
@@ -70,7 +74,9 @@ TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make i
                         "--mode c-drv --set host.wake_ns=40000 --set software.launch_ns=10000 "
                         "--set software.stream_wait_poll_ns=8000");
   const auto& row = root.at("job").at("messages").at(0);
-  const auto part = [&](const char* name) { return row.at("parts_us").at(name).to_number<double>(); };
+  const auto part = [&](const char* name) {
+    return row.at("parts_us").at(name).to_number<double>();
+  };
   // Waking takes what the parameter says, and locking 25 ns more.
   CHECK(part("mutex") == Approx(40.025));
   CHECK(part("launch") > 10.0);
@@ -86,7 +92,9 @@ TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make i
   CHECK(rest < 3.0);  // The copy, and two packets of the command processor.
 }
 
-TEST_CASE("a card on the PCIe switch moves the messages of kernels, a little below the rate of the GPU's own engine") {
+TEST_CASE(
+    "a card on the PCIe switch moves the messages of kernels, a little below the rate of the GPU's "
+    "own engine") {
   const auto on = [](const char* mode) {
     return rows(run(kSizes, std::string("--machine v100-pcie-fpga --set gpus=2 --mode ") + mode));
   };
@@ -107,12 +115,16 @@ TEST_CASE("a card on the PCIe switch moves the messages of kernels, a little bel
   CHECK(gap < 0.038 + 0.014 + 0.004);
 }
 
-TEST_CASE("a run with cards is the same for RTL and model of the ring, any window and any order of construction") {
+TEST_CASE(
+    "a run with cards is the same for RTL and model of the ring, any window and any order of "
+    "construction") {
   std::string digest;
-  for (const char* how : {"--impl request_ring=rtl", "--impl request_ring=lockstep", "--set sim.window_ns=50",
-                          "--set sim.threads=1", "--set sim.reverse_elaboration=true"}) {
-    const auto root = run("min_bytes: 4096, max_bytes: 16384, factor: 4, messages: 8, rounds: 1",
-                          std::string("--machine v100-pcie-fpga --set gpus=2 --mode g-drv-h ") + how);
+  for (const char* how :
+       {"--impl request_ring=rtl", "--impl request_ring=lockstep", "--set sim.window_ns=50",
+        "--set sim.threads=1", "--set sim.reverse_elaboration=true"}) {
+    const auto root =
+        run("min_bytes: 4096, max_bytes: 16384, factor: 4, messages: 8, rounds: 1",
+            std::string("--machine v100-pcie-fpga --set gpus=2 --mode g-drv-h ") + how);
     if (digest.empty()) digest = root.at("digest").as_string().c_str();
     INFO(how);
     CHECK(root.at("digest").as_string() == digest);
@@ -121,9 +133,10 @@ TEST_CASE("a run with cards is the same for RTL and model of the ring, any windo
 
 TEST_CASE("the software engine merges sends of contiguous memory, and only those") {
   for (const bool contiguous : {false, true}) {
-    const auto root = run("min_bytes: 1024, max_bytes: 1024, messages: 64, rounds: 1, contiguous: " +
-                              std::string(contiguous ? "true" : "false"),
-                          "--mode g-drv-s");
+    const auto root =
+        run("min_bytes: 1024, max_bytes: 1024, messages: 64, rounds: 1, contiguous: " +
+                std::string(contiguous ? "true" : "false"),
+            "--mode g-drv-s");
     const auto& job = root.at("job");
     const uint64_t sends = job.at("engine_sends").to_number<uint64_t>();
     CHECK(sends == 64 + 2);

@@ -14,17 +14,17 @@ namespace {
 std::string compile(const Scratch& scratch, const std::string& source) {
   const std::string object = scratch.path + "/" + source + ".so";
   const std::string compiler = source.ends_with(".c") ? "cc" : "c++ -std=c++20";
-  const Finished finished = run_command(compiler + " -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR
-                                        "/sw/include -o " + object + " " STRETTO_SOURCE_DIR
-                                        "/tests/system/programs/" + source);
+  const Finished finished = run_command(
+      compiler + " -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR "/sw/include -o " + object +
+      " " STRETTO_SOURCE_DIR "/tests/system/programs/" + source);
   INFO(finished.output);
   REQUIRE(finished.status == 0);
   return object;
 }
 
 Finished run(const Scratch& scratch, const std::string& source, const std::string& arguments) {
-  return run_stretto("run " + compile(scratch, source) + " --set gpu.cus=8 " + arguments + " --out " +
-                     scratch.path + "/r");
+  return run_stretto("run " + compile(scratch, source) + " --set gpu.cus=8 " + arguments +
+                     " --out " + scratch.path + "/r");
 }
 
 void right(const std::string& source, const std::string& arguments, const std::string& says) {
@@ -38,7 +38,8 @@ void right(const std::string& source, const std::string& arguments, const std::s
 
 void wrong(const std::string& what, int status, const std::vector<std::string>& says) {
   const Scratch scratch;
-  const Finished finished = run(scratch, "devices.c", "--set gpus=3 --set program.arguments=" + what);
+  const Finished finished =
+      run(scratch, "devices.c", "--set gpus=3 --set program.arguments=" + what);
   INFO(what << "\n" << finished.output);
   CHECK(finished.status == status);
   for (const std::string& one : says) CHECK(finished.says(one));
@@ -60,13 +61,17 @@ TEST_CASE("a C program adds up what all devices have") {
 TEST_CASE("a C++ program transposes a matrix over all devices") {
   right("transpose.cpp", "--set gpus=5 --mode mmio", "transposed on 5 devices");
   right("transpose.cpp", "--set gpus=3 --mode gdma", "transposed on 3 devices");
-  right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode gdma", "transposed on 4 devices");
+  right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode gdma",
+        "transposed on 4 devices");
   right("transpose.cpp", "--set gpus=3 --mode dma", "transposed on 3 devices");
-  right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode dma", "transposed on 4 devices");
+  right("transpose.cpp", "--machine a100-nvswitch --set gpus=4 --mode dma",
+        "transposed on 4 devices");
 }
 
 TEST_CASE("ranks with different counts get a sentence and nothing moves") {
-  wrong("count", 1, {"rank 0 asks for all_reduce of 5003 float32 sum, rank 1 for all_reduce of 17 float32 sum"});
+  wrong(
+      "count", 1,
+      {"rank 0 asks for all_reduce of 5003 float32 sum, rank 1 for all_reduce of 17 float32 sum"});
 }
 TEST_CASE("ranks with different operations get a sentence and nothing moves") {
   wrong("op", 1, {"5003 float32 sum, rank 1 for all_reduce of 5003 float32 max"});
@@ -76,18 +81,25 @@ TEST_CASE("a buffer that is too short is refused") {
 }
 TEST_CASE("a communicator whose ranks have no link to the next is refused") {
   for (const std::string engine : {"mmio", "gdma", "dma", "t3"})
-    wrong("some --set gpus=4 --mode " + engine, 1, {"ranks 2 and 0 of 3 are on GPUs 2 and 0, which have no link"});
-  right("devices.c", "--set program.arguments=some --machine a100-nvswitch --set gpus=4", "sum over 3 devices is right");
+    wrong("some --set gpus=4 --mode " + engine, 1,
+          {"ranks 2 and 0 of 3 are on GPUs 2 and 0, which have no link"});
+  right("devices.c", "--set program.arguments=some --machine a100-nvswitch --set gpus=4",
+        "sum over 3 devices is right");
 }
 TEST_CASE("a rank that never calls is named by those who wait for it") {
-  wrong("absent", 1, {"deadlock", "rank 0, collective 1, all_reduce of 5003 float32 sum: waits for rank 2 to call"});
+  wrong("absent", 1,
+        {"deadlock",
+         "rank 0, collective 1, all_reduce of 5003 float32 sum: waits for rank 2 to call"});
 }
 
 TEST_CASE("a device's memory is not the host's, and the run says so") {
-  wrong("touch", 1, {"main() used address 0x", "where the host has no memory; what cudaMalloc gives is a device's"});
+  wrong("touch", 1,
+        {"main() used address 0x",
+         "where the host has no memory; what cudaMalloc gives is a device's"});
 }
 TEST_CASE("a thread that a program makes has no calls") {
-  right("devices.c", "--set gpus=2 --set program.arguments=thread", "a thread of its own: called from another thread than that of main()");
+  right("devices.c", "--set gpus=2 --set program.arguments=thread",
+        "a thread of its own: called from another thread than that of main()");
 }
 
 TEST_CASE("misuse of communicators is refused in words, and a run that it ends says so") {
@@ -101,14 +113,21 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
       {"exit", 1, {"the program called exit(); it must return from main()"}},
       {"open", 1, {"main() returned inside a group: ncclGroupEnd is missing"}},
       {"type", 0, {"end 4 all_reduce: data type 77"}},
-      {"abort", 0, {"abort 5 ncclCommAbort: rank 1, collective 1, all_reduce of 16 float32 sum waits for the end of its group", "end 0"}},
-      {"twice", 0, {"again 4 ncclCommDestroy: no communicator", "count 4 ncclCommCount: no communicator"}},
+      {"abort",
+       0,
+       {"abort 5 ncclCommAbort: rank 1, collective 1, all_reduce of 16 float32 sum waits for the "
+        "end of its group",
+        "end 0"}},
+      {"twice",
+       0,
+       {"again 4 ncclCommDestroy: no communicator", "count 4 ncclCommCount: no communicator"}},
   };
   for (const auto& [what, status, says] : cases) {
     for (const std::string engine : {"mmio", "dma"}) {
       const Scratch scratch;
       const Finished finished =
-          run(scratch, "misuse.c", "--set gpus=2 --mode " + engine + " --set program.arguments=" + what);
+          run(scratch, "misuse.c",
+              "--set gpus=2 --mode " + engine + " --set program.arguments=" + what);
       INFO(what << " " << engine << "\n" << finished.output);
       CHECK(finished.status == status);
       for (const std::string& one : says) CHECK(finished.says(one));
@@ -118,26 +137,34 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
 
 TEST_CASE("a program that lets no time pass is stopped by the time limit") {
   const Scratch scratch;
-  const Finished finished = run(scratch, "misuse.c", "--set gpus=2 --set program.arguments=spin --time-limit 1");
+  const Finished finished =
+      run(scratch, "misuse.c", "--set gpus=2 --set program.arguments=spin --time-limit 1");
   INFO(finished.output);
   CHECK(finished.status == 124);
   CHECK(finished.says("time limit: the host program lets no time pass"));
 }
 
-TEST_CASE("a buffer in use is not freed: before the group ends nothing moves, behind it data are right") {
-  wrong("pending", 1, {"cudaFree", "on device 0 is in use: rank 0, collective 1, all_reduce of 5003 float32 sum"});
+TEST_CASE(
+    "a buffer in use is not freed: before the group ends nothing moves, behind it data are right") {
+  wrong(
+      "pending", 1,
+      {"cudaFree", "on device 0 is in use: rank 0, collective 1, all_reduce of 5003 float32 sum"});
   for (const std::string mode : {"mmio", "gdma", "dma", "t3"}) {
     const Scratch scratch;
-    const Finished finished = run(scratch, "devices.c", "--set gpus=3 --mode " + mode + " --set program.arguments=flight");
+    const Finished finished = run(
+        scratch, "devices.c", "--set gpus=3 --mode " + mode + " --set program.arguments=flight");
     INFO(mode << "\n" << finished.output);
     CHECK(finished.status == 0);
-    CHECK(finished.says("on device 1 is in use: rank 1, collective 1, all_reduce of 5003 float32 sum; wait for its stream first"));
+    CHECK(
+        finished.says("on device 1 is in use: rank 1, collective 1, all_reduce of 5003 float32 "
+                      "sum; wait for its stream first"));
     CHECK(finished.says("sum over 3 devices is right"));
   }
 }
 TEST_CASE("a group holds several collectives of a communicator, with every engine") {
   for (const std::string mode : {"mmio", "gdma", "dma", "t3"})
-    right("devices.c", "--set gpus=3 --set program.arguments=twice --mode " + mode, "sum over 3 devices is right");
+    right("devices.c", "--set gpus=3 --set program.arguments=twice --mode " + mode,
+          "sum over 3 devices is right");
 }
 TEST_CASE("freed memory gives its range back") {
   right("devices.c", "--set gpus=1 --set program.arguments=many", "sum over 1 devices is right");
@@ -162,6 +189,8 @@ TEST_CASE("what is no program is refused in one line") {
   refused(scratch.path + "/none.so", "none.so: no such file");
   refused(scratch.file("text.so", "no ELF"), "cannot load the program");
   scratch.file("empty.c", "int other(void) { return 0; }\n");
-  REQUIRE(run_command("cc -shared -fPIC -o " + scratch.path + "/empty.so " + scratch.path + "/empty.c").status == 0);
+  REQUIRE(
+      run_command("cc -shared -fPIC -o " + scratch.path + "/empty.so " + scratch.path + "/empty.c")
+          .status == 0);
   refused(scratch.path + "/empty.so", "has no main()");
 }

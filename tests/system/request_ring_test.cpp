@@ -15,8 +15,8 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "models/host/host.h"
-#include "platform/machine/gpu_node.h"
 #include "platform/config/machine.h"
+#include "platform/machine/gpu_node.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/kernels/kernel_arguments.h"
 
@@ -27,9 +27,7 @@ constexpr uint32_t kGpus = 2;
 constexpr uint64_t kBytes = 256 * 1024;
 constexpr uint32_t kUnitShift = 6;
 
-HostCore& core_of(void* context) {
-  return *static_cast<HostCore*>(context);
-}
+HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
 
 stretto_host_ops_t ops_of(HostCore& core) {
   stretto_host_ops_t ops{};
@@ -236,8 +234,8 @@ class TwoGpus {
     TRY(api->module_kernel(client, module, "send_requests", &kernel));
     TRY(api->stream_synchronize(client, stream));
     meet(core, gpu, 2);
-    const stretto_send_arguments_t arguments{{stretto_gpu_address(gpu, STRETTO_SEND_APERTURE), at.words,
-                                              at.words + 8, STRETTO_SEND_RING_DEPTH},
+    const stretto_send_arguments_t arguments{{stretto_gpu_address(gpu, STRETTO_SEND_APERTURE),
+                                              at.words, at.words + 8, STRETTO_SEND_RING_DEPTH},
                                              at.requests,
                                              at.waits,
                                              static_cast<uint32_t>(plan_.requests.size()),
@@ -294,15 +292,11 @@ void both_ways(Impl impl) {
   CHECK(machine.violated_laws() == "");
 }
 
-TEST_CASE("kernels of two GPUs send a buffer to each other by themselves") {
-  both_ways(Impl::rtl);
-}
+TEST_CASE("kernels of two GPUs send a buffer to each other by themselves") { both_ways(Impl::rtl); }
 TEST_CASE("kernels send with the reference model in the place of the RTL") {
   both_ways(Impl::model);
 }
-TEST_CASE("kernels send with RTL and model in lockstep") {
-  both_ways(Impl::lockstep);
-}
+TEST_CASE("kernels send with RTL and model in lockstep") { both_ways(Impl::lockstep); }
 
 TEST_CASE("more requests than the ring holds wait for the replica and all arrive") {
   Plan plan;
@@ -355,7 +349,8 @@ Plan reads(uint32_t pieces) {
   Plan plan;
   const uint32_t units = static_cast<uint32_t>(kBytes >> kUnitShift) / pieces;
   for (uint32_t i = 0; i < pieces; ++i) {
-    plan.requests.push_back(stretto_send_request(STRETTO_SR_READ, 4, 2, 0, i * units, units, kBoth));
+    plan.requests.push_back(
+        stretto_send_request(STRETTO_SR_READ, 4, 2, 0, i * units, units, kBoth));
   }
   plan.waits = {{8 * 4, pieces}, {2048 + 8 * 2, pieces}};  // Sent here, received from the peer.
   return plan;

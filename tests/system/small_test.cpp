@@ -37,40 +37,20 @@ constexpr uint64_t kElements = 330 * 530;
 
 }  // namespace
 
-TEST_CASE("small, sequential") {
-  right("t3/small", "sequential", 4 * kElements);
-}
-TEST_CASE("small, t3") {
-  right("t3/small", "t3", 4 * kElements);
-}
-TEST_CASE("small, t3-mca") {
-  right("t3/small", "t3-mca", 4 * kElements);
-}
-TEST_CASE("small, gemm") {
-  right("t3/small", "gemm", 4 * kElements);
-}
-TEST_CASE("small, rs") {
-  right("t3/small", "rs", kElements);
-}
-TEST_CASE("small, rs-nmc") {
-  right("t3/small", "rs-nmc", kElements);
-}
-TEST_CASE("small, ag") {
-  right("t3/small", "ag", 4 * kElements);
-}
+TEST_CASE("small, sequential") { right("t3/small", "sequential", 4 * kElements); }
+TEST_CASE("small, t3") { right("t3/small", "t3", 4 * kElements); }
+TEST_CASE("small, t3-mca") { right("t3/small", "t3-mca", 4 * kElements); }
+TEST_CASE("small, gemm") { right("t3/small", "gemm", 4 * kElements); }
+TEST_CASE("small, rs") { right("t3/small", "rs", kElements); }
+TEST_CASE("small, rs-nmc") { right("t3/small", "rs-nmc", kElements); }
+TEST_CASE("small, ag") { right("t3/small", "ag", 4 * kElements); }
 
-TEST_CASE("ragged real data, all in one row of GPUs") {
-  right("t3/ragged-a", "t3", 3 * 850 * 300);
-}
-TEST_CASE("ragged real data, backward layout") {
-  right("t3/ragged-b", "t3-mca", 4 * 200 * 600);
-}
+TEST_CASE("ragged real data, all in one row of GPUs") { right("t3/ragged-a", "t3", 3 * 850 * 300); }
+TEST_CASE("ragged real data, backward layout") { right("t3/ragged-b", "t3-mca", 4 * 200 * 600); }
 TEST_CASE("ragged real data, one row and one column past a tile") {
   right("t3/ragged-c", "t3", 5 * 641 * 257);
 }
-TEST_CASE("ragged real data, sequential") {
-  right("t3/ragged-c", "sequential", 5 * 641 * 257);
-}
+TEST_CASE("ragged real data, sequential") { right("t3/ragged-c", "sequential", 5 * 641 * 257); }
 
 TEST_CASE("small, on GPUs behind one PCIe switch") {
   right("t3/small --machine v100-pcie", "t3-mca", 4 * kElements);
@@ -81,8 +61,9 @@ TEST_CASE("small, on GPUs around an NVSwitch") {
 
 TEST_CASE("a machine with a switch has the same digest whatever way it is run") {
   const auto digest = [](const std::string& more) {
-    return std::string(
-        run("t3/small --machine v100-pcie --mode t3 --impl all=model " + more).at("digest").as_string());
+    return std::string(run("t3/small --machine v100-pcie --mode t3 --impl all=model " + more)
+                           .at("digest")
+                           .as_string());
   };
   const std::string first = digest("");
   CHECK(digest("--set sim.threads=1") == first);

@@ -58,9 +58,12 @@ double CollectiveData::number(uint32_t rank, uint64_t index) const {
   const uint32_t limit = whole_limit(task_.type);
   switch (task_.reduction) {
     case ncclSum:
-    case ncclAvg: return 1 + static_cast<double>((x >> 8) % std::max(1u, std::min(limit, 1u << 20) / task_.ranks));
+    case ncclAvg:
+      return 1 +
+             static_cast<double>((x >> 8) % std::max(1u, std::min(limit, 1u << 20) / task_.ranks));
     case ncclProd: {
-      const double power = rank < kScaledRanks ? std::ldexp(1.0, static_cast<int>((x >> 8) % 3) - 1) : 1.0;
+      const double power =
+          rank < kScaledRanks ? std::ldexp(1.0, static_cast<int>((x >> 8) % 3) - 1) : 1.0;
       return (x & 1) != 0 ? -power : power;
     }
     default: return static_cast<double>((x >> 8) % 513) - 256;
@@ -127,7 +130,8 @@ uint32_t CollectiveData::result(uint32_t rank, uint64_t index) const {
     case CollectiveOp::all_reduce:
     case CollectiveOp::reduce: return reduced(index);
     case CollectiveOp::reduce_scatter: return reduced(rank * count + index);
-    case CollectiveOp::all_gather: return value(static_cast<uint32_t>(index / count), index % count);
+    case CollectiveOp::all_gather:
+      return value(static_cast<uint32_t>(index / count), index % count);
     case CollectiveOp::all_to_all:
       return value(static_cast<uint32_t>(index / count), rank * count + index % count);
     case CollectiveOp::broadcast: return value(task_.root, index);

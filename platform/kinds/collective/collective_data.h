@@ -40,7 +40,9 @@ class CollectiveData {
   };
   explicit CollectiveData(const Task& task) : task_(task) {}
 
-  unsigned element_bytes() const { return task_.type == ncclFloat16 || task_.type == ncclBfloat16 ? 2 : 4; }
+  unsigned element_bytes() const {
+    return task_.type == ncclFloat16 || task_.type == ncclBfloat16 ? 2 : 4;
+  }
   // Elements of a rank's buffer.
   uint64_t elements(BufferRole role) const;
   // Where in a rank's buffer the collective's source and target lie.

@@ -12,9 +12,9 @@ namespace stretto {
 
 namespace {
 
-constexpr uint64_t kAlignment = 4096;    // Of buffers.
-constexpr uint64_t kGuard = 4096;        // Between them; must stay zero.
-constexpr uint64_t kBlock = 65536;       // Elements that are compared at a time.
+constexpr uint64_t kAlignment = 4096;  // Of buffers.
+constexpr uint64_t kGuard = 4096;      // Between them; must stay zero.
+constexpr uint64_t kBlock = 65536;     // Elements that are compared at a time.
 
 struct OpName {
   CollectiveOp op;
@@ -32,9 +32,7 @@ constexpr OpName kOps[] = {
     {CollectiveOp::reduce, "reduce", true, true, false},
     {CollectiveOp::sendrecv, "sendrecv", false, false, false},
 };
-const OpName& named(CollectiveOp op) {
-  return kOps[static_cast<unsigned>(op)];
-}
+const OpName& named(CollectiveOp op) { return kOps[static_cast<unsigned>(op)]; }
 
 const char* type_name(ncclDataType_t type) {
   switch (type) {
@@ -54,9 +52,7 @@ const CollectiveKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const CollectiveKind&>(*request.workload.what);
 }
 
-uint64_t align(uint64_t bytes, uint64_t to) {
-  return (bytes + to - 1) / to * to;
-}
+uint64_t align(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
 
@@ -66,7 +62,8 @@ void CollectiveKind::describe(ParameterSet& set) {
   std::vector<std::pair<std::string, CollectiveOp>> ops;
   for (const OpName& one : kOps) ops.emplace_back(one.name, one.op);
   set.choice<CollectiveOp>("op", op, ops, "The collective.");
-  set.number("min_bytes", min_bytes, 0, uint64_t{1} << 36, "Smallest size, as nccl-tests counts it.");
+  set.number("min_bytes", min_bytes, 0, uint64_t{1} << 36,
+             "Smallest size, as nccl-tests counts it.");
   set.number("max_bytes", max_bytes, 0, uint64_t{1} << 36, "Largest size.");
   set.number("factor", factor, 2, 1024, "From a size to the next.");
   set.text("counts", counts, "Counts of elements instead of sizes, with commas: 0,1,7.");
@@ -76,9 +73,10 @@ void CollectiveKind::describe(ParameterSet& set) {
                               {"float", ncclFloat32},
                               {"int32", ncclInt32}},
                              "Data type.");
-  set.choice<ncclRedOp_t>("redop", reduction,
-                          {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}},
-                          "Reduction.");
+  set.choice<ncclRedOp_t>(
+      "redop", reduction,
+      {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}},
+      "Reduction.");
   set.number("root", root, 0, 63, "Root of broadcast and reduce.");
   set.choice<CollectivePlace>(
       "place", place,
@@ -88,7 +86,8 @@ void CollectiveKind::describe(ParameterSet& set) {
   set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
   set.number("once_from_bytes", once_from_bytes, 0, uint64_t{1} << 36,
              "From this size on one call is timed, without warming up.");
-  set.number("large_factor", large_factor, 0, 1024, "From once_from_bytes on, from a size to the next; 0 = factor.");
+  set.number("large_factor", large_factor, 0, 1024,
+             "From once_from_bytes on, from a size to the next; 0 = factor.");
 }
 
 std::string CollectiveKind::wrong() const {
@@ -97,7 +96,8 @@ std::string CollectiveKind::wrong() const {
   std::istringstream list(counts);
   for (std::string one; std::getline(list, one, ',');) {
     if (one.empty() || one.size() > 11 || one.find_first_not_of("0123456789") != std::string::npos)
-      return "has counts '" + counts + "'; allowed are numbers up to 11 digits with commas between them";
+      return "has counts '" + counts +
+             "'; allowed are numbers up to 11 digits with commas between them";
   }
   return "";
 }
@@ -127,7 +127,9 @@ const std::vector<std::pair<std::string, std::string>>& CollectiveKind::modes() 
       {"mmio", "collective: kernels store into the peer's memory (GD-MMIO)"},
       {"gdma", "collective: kernels send through the request ring and the DMA engine (GD-DMA)"},
       {"dma", "collective: the host has the DMA engine copy, step by step (C-Drv; GD-CASYNC)"},
-      {"t3", "collective: all_reduce and reduce_scatter by updates that the Tracker lets the DMA engine send (T3)"},
+      {"t3",
+       "collective: all_reduce and reduce_scatter by updates that the Tracker lets the DMA engine "
+       "send (T3)"},
   };
   return modes;
 }
@@ -141,11 +143,13 @@ void CollectiveKind::check(const RunRequest& request) const {
   const std::string who = "workload " + request.workload.name + ": ";
   if (spec.sim.mirror) throw UserError("sim.mirror: collectives need all GPUs");
   if (root >= spec.gpus)
-    throw UserError(who + "root " + std::to_string(root) + " of " + std::to_string(spec.gpus) + " GPUs");
+    throw UserError(who + "root " + std::to_string(root) + " of " + std::to_string(spec.gpus) +
+                    " GPUs");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
   char error[256];
   for (const char* kernel : {"collective", "send_receive"}) {
-    if (stretto_kernel_check(kernels.data(), kernels.size(), kernel, error, sizeof error) != STRETTO_OK)
+    if (stretto_kernel_check(kernels.data(), kernels.size(), kernel, error, sizeof error) !=
+        STRETTO_OK)
       throw UserError(kernel_path(spec.software.collective) + ": " + error);
   }
   (void)runtime_options(spec, request.options.mode, named(op).all_pairs, kernels);
@@ -194,12 +198,17 @@ CollectiveJob::CollectiveJob(const RunRequest& request, std::vector<MemoryImage*
 
 void CollectiveJob::add_row(uint64_t count) {
   const uint64_t bytes = workload_.size_of(count, ranks_);
-  CollectiveData::Task task{workload_.op,   workload_.type, workload_.reduction,
-                            workload_.root, ranks_,         count,
-                            seed_ * 1009 + rows_.size()};
+  CollectiveData::Task task{
+      workload_.op, workload_.type, workload_.reduction,        workload_.root,
+      ranks_,       count,          seed_ * 1009 + rows_.size()};
   const bool once = bytes >= workload_.once_from_bytes;
-  rows_.push_back({CollectiveData(task), bytes, count, once ? 0 : workload_.warm_up,
-                   once ? 1 : workload_.iterations, {}, {}});
+  rows_.push_back({CollectiveData(task),
+                   bytes,
+                   count,
+                   once ? 0 : workload_.warm_up,
+                   once ? 1 : workload_.iterations,
+                   {},
+                   {}});
   Row& row = rows_.back();
   const bool in_place = workload_.place != CollectivePlace::out;
   row.buffers = {add_buffer(BufferRole::source), add_buffer(BufferRole::target)};
@@ -222,7 +231,8 @@ void CollectiveJob::place_contents() {
     const unsigned size = data.element_bytes();
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       memories_[rank]->add_generator(
-          buffer.offset, buffer.bytes, [=, &data](uint64_t address, uint8_t* bytes, uint64_t count) {
+          buffer.offset, buffer.bytes,
+          [=, &data](uint64_t address, uint8_t* bytes, uint64_t count) {
             const uint64_t first = std::max(address, buffer.offset);
             const uint64_t end = std::min(address + count, buffer.offset + buffer.bytes);
             if (first < end)
@@ -256,7 +266,8 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
     throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
   if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
   meeting_.meet(core, rank);
-  runtime.expect(ncclCommInitRank(&comms_[rank], static_cast<int>(ranks_), id_, static_cast<int>(rank)));
+  runtime.expect(
+      ncclCommInitRank(&comms_[rank], static_cast<int>(ranks_), id_, static_cast<int>(rank)));
   runtime.expect(cudaStreamCreate(&streams_[rank]), "cudaStreamCreate");
   for (Row& row : rows_) {
     if (workload_.place != CollectivePlace::in) measure(core, runtime, rank, row, 0);
@@ -286,14 +297,16 @@ void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t
 }
 
 // Call `index` of a size; each call in place has its own buffer.
-ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index, uint32_t rank) const {
+ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index,
+                                 uint32_t rank) const {
   const CollectiveData& data = row.data;
   const auto address = [&](unsigned buffer, uint64_t element) {
     return reinterpret_cast<uint8_t*>(stretto_gpu_address(rank, buffers_[buffer].offset)) +
            element * data.element_bytes();
   };
   const unsigned in_place = place == 0 ? 0 : row.buffers[2 + index];
-  const void* source = place == 0 ? address(row.buffers[0], 0) : address(in_place, data.source_at(rank));
+  const void* source =
+      place == 0 ? address(row.buffers[0], 0) : address(in_place, data.source_at(rank));
   void* target = place == 0 ? address(row.buffers[1], 0) : address(in_place, data.target_at(rank));
   const ncclComm_t comm = comms_[rank];
   const cudaStream_t stream = streams_[rank];
@@ -304,15 +317,18 @@ ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index,
       return ncclAllReduce(source, target, row.count, type, workload_.reduction, comm, stream);
     case CollectiveOp::reduce_scatter:
       return ncclReduceScatter(source, target, row.count, type, workload_.reduction, comm, stream);
-    case CollectiveOp::all_gather: return ncclAllGather(source, target, row.count, type, comm, stream);
-    case CollectiveOp::all_to_all: return ncclAlltoAll(source, target, row.count, type, comm, stream);
+    case CollectiveOp::all_gather:
+      return ncclAllGather(source, target, row.count, type, comm, stream);
+    case CollectiveOp::all_to_all:
+      return ncclAlltoAll(source, target, row.count, type, comm, stream);
     case CollectiveOp::broadcast:
       return ncclBroadcast(source, target, row.count, type, root, comm, stream);
     case CollectiveOp::reduce:
       return ncclReduce(source, target, row.count, type, workload_.reduction, root, comm, stream);
     default: break;
   }
-  const int next = static_cast<int>((rank + 1) % ranks_), before = static_cast<int>((rank + ranks_ - 1) % ranks_);
+  const int next = static_cast<int>((rank + 1) % ranks_),
+            before = static_cast<int>((rank + ranks_ - 1) % ranks_);
   ncclGroupStart();
   const ncclResult_t sent = ncclSend(source, row.count, type, next, comm, stream);
   const ncclResult_t received = ncclRecv(target, row.count, type, before, comm, stream);
@@ -331,8 +347,9 @@ std::vector<std::string> CollectiveJob::waiting_on() const {
 // Results
 
 // Elements of [begin, end) that are not as expected.
-uint64_t CollectiveJob::wrong_of_rank(const Buffer& buffer, uint32_t rank, uint64_t begin, uint64_t end,
-                                      const std::vector<uint8_t>& expected, CheckReport& report) const {
+uint64_t CollectiveJob::wrong_of_rank(const Buffer& buffer, uint32_t rank, uint64_t begin,
+                                      uint64_t end, const std::vector<uint8_t>& expected,
+                                      CheckReport& report) const {
   const unsigned size = rows_[buffer.size].data.element_bytes();
   std::vector<uint8_t> bytes((end - begin) * size);
   memories_[rank]->read(buffer.offset + begin * size, bytes.data(), bytes.size());
@@ -347,7 +364,8 @@ uint64_t CollectiveJob::wrong_of_rank(const Buffer& buffer, uint32_t rank, uint6
     std::memcpy(&got, &bytes[i * size], size);
     std::memcpy(&wanted, &expected[i * size], size);
     char text[160];
-    std::snprintf(text, sizeof text, "%llu bytes, %s, rank %u element %llu: got bits 0x%x, expected 0x%x",
+    std::snprintf(text, sizeof text,
+                  "%llu bytes, %s, rank %u element %llu: got bits 0x%x, expected 0x%x",
                   static_cast<unsigned long long>(rows_[buffer.size].bytes),
                   buffer.role == BufferRole::in_place ? "in place" : "out of place", rank,
                   static_cast<unsigned long long>(begin + i), got, wanted);
@@ -365,7 +383,8 @@ uint64_t CollectiveJob::wrong(const Buffer& buffer, CheckReport& report) const {
   for (uint64_t at = 0; at < data.elements(buffer.role); at += kBlock) {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       const CollectiveData::Range out = data.written(buffer.role, rank);
-      const uint64_t begin = std::max(at, out.begin), end = std::min({at + kBlock, out.end, data.elements(buffer.role)});
+      const uint64_t begin = std::max(at, out.begin),
+                     end = std::min({at + kBlock, out.end, data.elements(buffer.role)});
       if (begin >= end) continue;
       if (rank == 0 || !data.same_everywhere()) {
         expected.resize((end - begin) * data.element_bytes());
@@ -397,13 +416,14 @@ void CollectiveJob::expected_bytes(uint32_t rank, uint64_t begin, uint64_t end, 
                                    uint8_t* compared) const {
   std::memset(bytes, 0, end - begin);
   std::memset(compared, 1, end - begin);
-  const auto first = std::partition_point(buffers_.begin(), buffers_.end(), [&](const Buffer& buffer) {
-    return buffer.offset + buffer.bytes <= begin;
-  });
+  const auto first = std::partition_point(
+      buffers_.begin(), buffers_.end(),
+      [&](const Buffer& buffer) { return buffer.offset + buffer.bytes <= begin; });
   for (auto buffer = first; buffer != buffers_.end() && buffer->offset < end; ++buffer) {
     const CollectiveData& data = rows_[buffer->size].data;
     const unsigned size = data.element_bytes();
-    const uint64_t from = std::max(begin, buffer->offset), to = std::min(end, buffer->offset + buffer->bytes);
+    const uint64_t from = std::max(begin, buffer->offset),
+                   to = std::min(end, buffer->offset + buffer->bytes);
     if (from >= to) continue;
     data.before(buffer->role, rank, (from - buffer->offset) / size, (to - buffer->offset) / size,
                 bytes + (from - begin));
@@ -418,7 +438,8 @@ void CollectiveJob::audit(uint32_t rank, AuditSink& sink) const {
   uint64_t changed = 0;
   std::vector<uint8_t> expected(MemoryImage::kPageBytes), compared(MemoryImage::kPageBytes);
   memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
-    const uint64_t begin = std::max(address, arena_), end = std::min(address + MemoryImage::kPageBytes, arena_ + arena_bytes_);
+    const uint64_t begin = std::max(address, arena_),
+                   end = std::min(address + MemoryImage::kPageBytes, arena_ + arena_bytes_);
     if (begin >= end) return;
     expected_bytes(rank, begin, end, expected.data(), compared.data());
     for (uint64_t i = 0; i < end - begin; ++i)
@@ -458,9 +479,7 @@ double CollectiveJob::average_bus_bandwidth() const {
   return count == 0 ? 0 : sum / count;
 }
 
-std::string CollectiveJob::table() const {
-  return collective_table(details());
-}
+std::string CollectiveJob::table() const { return collective_table(details()); }
 
 boost::json::object CollectiveJob::details() const {
   const OpName& op = named(workload_.op);

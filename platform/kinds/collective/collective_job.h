@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/kinds/collective/collective_data.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/job.h"
 #include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
+#include "platform/kinds/collective/collective_data.h"
 
 namespace stretto {
 
@@ -118,7 +118,7 @@ class CollectiveJob final : public Job {
   std::vector<MemoryImage*> memories_;
   const std::vector<uint8_t> kernels_;
   stretto_runtime_options_t options_;
-  uint64_t arena_ = 0;        // Offset in each GPU's memory.
+  uint64_t arena_ = 0;  // Offset in each GPU's memory.
   uint64_t arena_bytes_ = 0;
   std::vector<Buffer> buffers_;  // In rising order of offset.
   std::vector<Row> rows_;

@@ -11,10 +11,10 @@
 
 #include "models/common/error.h"
 #include "models/common/memory_image.h"
+#include "platform/base/installation.h"
+#include "platform/jobs/run_request.h"
 #include "platform/kinds/graph/graph_launched.h"
 #include "platform/kinds/graph/graph_reference.h"
-#include "platform/jobs/run_request.h"
-#include "platform/base/installation.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -44,12 +44,15 @@ std::string stem_of(const GraphKind& kind) {
 
 graph_mode_t mode_of(const std::string& name) {
   for (int mode = 0; mode < GRAPH_MODES; ++mode) {
-    if (name == graph_mode_name(static_cast<graph_mode_t>(mode))) return static_cast<graph_mode_t>(mode);
+    if (name == graph_mode_name(static_cast<graph_mode_t>(mode)))
+      return static_cast<graph_mode_t>(mode);
   }
   throw UserError("mode '" + name + "' has no host program");
 }
 
-bool is_launched(graph_mode_t mode) { return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER; }
+bool is_launched(graph_mode_t mode) {
+  return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER;
+}
 
 graph_parameters_t parameters_of(const RunRequest& request, const GraphPlan& plan, uint32_t rank) {
   const MachineSpec& spec = request.machine.spec();
@@ -60,7 +63,8 @@ graph_parameters_t parameters_of(const RunRequest& request, const GraphPlan& pla
   p.ranks = spec.gpus;
   p.iterations = kind.iterations;
   p.comm_groups = spec.gpus > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
-  p.compute = kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
+  p.compute =
+      kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
   p.ops = static_cast<uint32_t>(plan.launches.size());
   p.buckets = static_cast<uint32_t>(plan.buckets.size());
   p.arena_bytes = plan.arena_bytes;
@@ -110,13 +114,15 @@ class GraphJob final : public Job {
         if (tensor.kind == "value" || tensor.kind == "gradient") continue;
         if (!values && tensor.kind != "constant") continue;  // Zeros cost nothing.
         const uint64_t base = base_of(tensor), bytes = 2 * tensor.elements();
-        memories_[rank]->add_generator(base, bytes, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
-          for (uint64_t at = std::max(address, base) & ~uint64_t{1};
-               at + 2 <= std::min(address + count, base + bytes); at += 2) {
-            const uint16_t bits = graph_content(seed, plan_.tensors[i], i, rank, (at - base) / 2);
-            std::memcpy(out + (at - address), &bits, 2);
-          }
-        });
+        memories_[rank]->add_generator(
+            base, bytes, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
+              for (uint64_t at = std::max(address, base) & ~uint64_t{1};
+                   at + 2 <= std::min(address + count, base + bytes); at += 2) {
+                const uint16_t bits =
+                    graph_content(seed, plan_.tensors[i], i, rank, (at - base) / 2);
+                std::memcpy(out + (at - address), &bits, 2);
+              }
+            });
       }
     }
   }
@@ -136,7 +142,8 @@ class GraphJob final : public Job {
         ended_ = std::max(ended_, core.now());
         if (status != STRETTO_OK) throw_status(status, error);
       });
-      if (parameters_[rank].mode == GRAPH_LOOP_S && parameters_[rank].comm_groups != 0) add_engine(host, rank);
+      if (parameters_[rank].mode == GRAPH_LOOP_S && parameters_[rank].comm_groups != 0)
+        add_engine(host, rank);
     }
   }
 
@@ -180,10 +187,11 @@ class GraphJob final : public Job {
     p.client.queue_count = 2;
     p.client.memory_begin = p.client.memory_end;
     p.client.memory_end += kSecondClientBytes;
-    given_out_[rank] = run_launched(core,
-                                    {request_.machine.spec(), plan_, p, place_.arena, collective_elf_, stamp_elf_, id_,
-                                     [&, rank] { meeting_.meet(core, rank); }},
-                                    results_[rank]);
+    given_out_[rank] =
+        run_launched(core,
+                     {request_.machine.spec(), plan_, p, place_.arena, collective_elf_, stamp_elf_,
+                      id_, [&, rank] { meeting_.meet(core, rank); }},
+                     results_[rank]);
   }
 
   uint64_t base_of(const GraphTensor& tensor) const {
@@ -239,7 +247,8 @@ class GraphJob final : public Job {
   std::unique_ptr<graph_shared_t> shared_;
   std::vector<graph_parameters_t> parameters_;
   std::vector<graph_result_t> results_;
-  std::vector<uint64_t> given_out_;  // End of what a rank may write; launched: known when it has ended.
+  std::vector<uint64_t>
+      given_out_;  // End of what a rank may write; launched: known when it has ended.
   std::vector<send_engine_counts_t> engines_;
   std::vector<uint8_t> collective_elf_, stamp_elf_;  // launched.
   ncclUniqueId id_{};
@@ -263,7 +272,8 @@ void GraphJob::check_words(CheckReport& report) const {
       ++report.elements;
       const uint64_t before = op == 0 ? results_[rank].begin_ns : results_[rank].op_ns[op - 1];
       if (results_[rank].op_ns[op] <= before)
-        wrong(report, "rank " + std::to_string(rank) + " operator " + std::to_string(op) + " did not end after the one before");
+        wrong(report, "rank " + std::to_string(rank) + " operator " + std::to_string(op) +
+                          " did not end after the one before");
     }
   }
   for (uint32_t rank = 0; !is_launched(p.mode) && rank < memories_.size(); ++rank) {
@@ -276,8 +286,9 @@ void GraphJob::check_words(CheckReport& report) const {
     const auto expect = [&](const char* what, uint64_t index, uint64_t at, uint64_t expected) {
       ++report.elements;
       if (word(at) == expected) return;
-      wrong(report, "rank " + std::to_string(rank) + " " + what + " " + std::to_string(index) + ": ended " +
-                        std::to_string(word(at)) + " times, expected " + std::to_string(expected));
+      wrong(report, "rank " + std::to_string(rank) + " " + what + " " + std::to_string(index) +
+                        ": ended " + std::to_string(word(at)) + " times, expected " +
+                        std::to_string(expected));
     };
     for (uint64_t op = 0; op < plan_.launches.size(); ++op)
       expect("operator", op, op, uint64_t{p.compute} * p.iterations);
@@ -296,16 +307,19 @@ void GraphJob::check_tensors(CheckReport& report) const {
       const GraphTensor& tensor = plan_.tensors[i];
       const std::vector<double>& expected = reference.tensor(rank, i);
       std::vector<uint16_t> got(tensor.elements());
-      memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(got.data()), 2 * got.size());
+      memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(got.data()),
+                            2 * got.size());
       const double bound = std::max(reference.magnitude(rank, i) * kTolerance, 0x1p-14);
       for (uint64_t e = 0; e < got.size() && e < expected.size(); ++e) {
         ++report.elements;
         const double error = std::abs(number_from_fp16(got[e]) - expected[e]);
         if (!(error <= bound)) {
           char text[200];
-          std::snprintf(text, sizeof text, "rank %u tensor %s row %llu column %llu: got %.6g, expected %.6g", rank,
+          std::snprintf(text, sizeof text,
+                        "rank %u tensor %s row %llu column %llu: got %.6g, expected %.6g", rank,
                         tensor.name.c_str(), static_cast<unsigned long long>(e / tensor.columns),
-                        static_cast<unsigned long long>(e % tensor.columns), number_from_fp16(got[e]), expected[e]);
+                        static_cast<unsigned long long>(e % tensor.columns),
+                        number_from_fp16(got[e]), expected[e]);
           wrong(report, text);
         } else {
           report.max_error = std::max(report.max_error, error / bound);
@@ -317,12 +331,16 @@ void GraphJob::check_tensors(CheckReport& report) const {
 
 std::string GraphJob::table() const {
   char line[160];
-  std::snprintf(line, sizeof line, "  %s: %llu operators, %.3f GFLOP an iteration and GPU\n  iteration      time us   TFLOP/s a GPU\n",
-                plan_.name.c_str(), static_cast<unsigned long long>(plan_.launches.size()), plan_.gflop);
+  std::snprintf(line, sizeof line,
+                "  %s: %llu operators, %.3f GFLOP an iteration and GPU\n  iteration      time us   "
+                "TFLOP/s a GPU\n",
+                plan_.name.c_str(), static_cast<unsigned long long>(plan_.launches.size()),
+                plan_.gflop);
   std::string text = line;
   for (uint32_t i = 0; i < kind_.iterations; ++i) {
     const double us = static_cast<double>(iteration_ns(i)) / 1000;
-    std::snprintf(line, sizeof line, "  %9u  %11.3f  %14.3f\n", i, us, us > 0 ? 1000 * plan_.gflop / us : 0.0);
+    std::snprintf(line, sizeof line, "  %9u  %11.3f  %14.3f\n", i, us,
+                  us > 0 ? 1000 * plan_.gflop / us : 0.0);
     text += line;
   }
   return text;
@@ -331,18 +349,23 @@ std::string GraphJob::table() const {
 json::object GraphJob::details() const {
   json::array times;
   for (uint32_t i = 0; i < kind_.iterations; ++i) times.push_back(iteration_ns(i));
-  json::object object{{"graph", plan_.name},       {"operators", plan_.launches.size()},
-                      {"gflop", plan_.gflop},      {"gradient_bytes", plan_.gradient_bytes},
-                        {"compute", parameters_[0].compute},
-                      {"comm_groups", parameters_[0].comm_groups}, {"iteration_ns", std::move(times)}};
+  json::object object{{"graph", plan_.name},
+                      {"operators", plan_.launches.size()},
+                      {"gflop", plan_.gflop},
+                      {"gradient_bytes", plan_.gradient_bytes},
+                      {"compute", parameters_[0].compute},
+                      {"comm_groups", parameters_[0].comm_groups},
+                      {"iteration_ns", std::move(times)}};
   object["compute_ns"] = compute_ns();
   json::array buckets;
   for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i) {
     const uint64_t ns = bucket_ns(i);
     // As nccl-tests has it: what each link must carry.
-    const double bus = static_cast<double>(plan_.buckets[i].bytes) * 2 * (static_cast<double>(memories_.size()) - 1) /
+    const double bus = static_cast<double>(plan_.buckets[i].bytes) * 2 *
+                       (static_cast<double>(memories_.size()) - 1) /
                        static_cast<double>(memories_.size());
-    buckets.push_back(json::object{{"bytes", plan_.buckets[i].bytes}, {"ns", ns},
+    buckets.push_back(json::object{{"bytes", plan_.buckets[i].bytes},
+                                   {"ns", ns},
                                    {"busbw_gb_s", ns == 0 ? 0.0 : bus / static_cast<double>(ns)}});
   }
   object["buckets"] = std::move(buckets);
@@ -358,10 +381,14 @@ json::object GraphJob::details() const {
 }  // namespace
 
 void GraphKind::describe(ParameterSet& set) {
-  set.text("plan", plan, "What compile.py has written: a shipped graph, or a file with a slash in its name, without suffix.");
+  set.text("plan", plan,
+           "What compile.py has written: a shipped graph, or a file with a slash in its name, "
+           "without suffix.");
   set.number("iterations", iterations, 1, LOOP_MAX_ITERATIONS, "Times that the graph runs.");
-  set.number("compute", compute, 0, 4096, "Work-groups that compute; 0 = one a compute unit, less comm_groups.");
-  set.number("comm_groups", comm_groups, 1, LOOP_MAX_COMM_GROUPS, "Work-groups that reduce gradients.");
+  set.number("compute", compute, 0, 4096,
+             "Work-groups that compute; 0 = one a compute unit, less comm_groups.");
+  set.number("comm_groups", comm_groups, 1, LOOP_MAX_COMM_GROUPS,
+             "Work-groups that reduce gradients.");
 }
 
 std::string GraphKind::wrong() const { return plan.empty() ? "needs plan" : ""; }
@@ -370,7 +397,8 @@ const std::vector<std::pair<std::string, std::string>>& GraphKind::modes() const
   static const std::vector<std::pair<std::string, std::string>> modes{
       {"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
       {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
-      {"launched", "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in another stream"},
+      {"launched",
+       "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in another stream"},
       {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
   };
   return modes;
@@ -387,17 +415,21 @@ void GraphKind::check(const RunRequest& request) const {
   const GraphPlan loaded = load_graph_plan(stem_of(*this) + ".json");
   graph_parameters_t p = parameters_of(request, loaded, 0);
   if (p.compute == 0 || p.compute + p.comm_groups > spec.gpu.cus) {
-    throw UserError(who + ": " + std::to_string(std::max(1u, p.compute)) + " + " + std::to_string(p.comm_groups) +
-                    " work-groups must be resident at once, gpu.cus is " + std::to_string(spec.gpu.cus));
+    throw UserError(who + ": " + std::to_string(std::max(1u, p.compute)) + " + " +
+                    std::to_string(p.comm_groups) +
+                    " work-groups must be resident at once, gpu.cus is " +
+                    std::to_string(spec.gpu.cus));
   }
   graph_plan_t place;
   if (graph_plan(&p, &place) != STRETTO_OK) {
-    throw UserError(who + ": needs " + std::to_string((loaded.arena_bytes + 2 * loaded.gradient_bytes) >> 20) +
-                    " MiB of each GPU, software.memory_gib is " + std::to_string(spec.software.memory_gib));
+    throw UserError(
+        who + ": needs " + std::to_string((loaded.arena_bytes + 2 * loaded.gradient_bytes) >> 20) +
+        " MiB of each GPU, software.memory_gib is " + std::to_string(spec.software.memory_gib));
   }
   if (spec.gpu.tile_values && loaded.gflop * spec.gpus * iterations > kMaxReferenceGflop) {
     throw UserError(who + ": " + std::to_string(static_cast<uint64_t>(loaded.gflop)) +
-                    " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, then only time matters");
+                    " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "
+                    "then only time matters");
   }
   const std::vector<uint8_t> elf = kernel_file(stem_of(*this) + ".elf");
   char error[256];

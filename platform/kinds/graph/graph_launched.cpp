@@ -27,7 +27,8 @@ class Launched {
         ops_(host_ops(core)),
         runtime_(core, options()),
         client_(stretto_client_create(&p_.client, &ops_), stretto_client_destroy) {
-    if (client_ == nullptr) throw UserError("rank " + std::to_string(p_.rank) + ": no driver client");
+    if (client_ == nullptr)
+      throw UserError("rank " + std::to_string(p_.rank) + ": no driver client");
   }
 
   uint64_t run() {
@@ -47,22 +48,28 @@ class Launched {
  private:
   const stretto_api_t& api() const { return *client_->api; }
   void ok(stretto_status_t status) const {
-    if (status != STRETTO_OK) throw_status(status, "rank " + std::to_string(p_.rank) + ": " + api().last_error(client_.get()));
+    if (status != STRETTO_OK)
+      throw_status(status,
+                   "rank " + std::to_string(p_.rank) + ": " + api().last_error(client_.get()));
   }
   void ok_comm(stretto_status_t status) const {
     if (status != STRETTO_OK)
-      throw_status(status, "rank " + std::to_string(p_.rank) + ": " + nccl_client_->api->last_error(nccl_client_));
+      throw_status(status, "rank " + std::to_string(p_.rank) + ": " +
+                               nccl_client_->api->last_error(nccl_client_));
   }
 
   stretto_runtime_options_t options() const {
-    stretto_runtime_options_t options = runtime_options(launch_.spec, "mmio", false, launch_.collective_elf);
+    stretto_runtime_options_t options =
+        runtime_options(launch_.spec, "mmio", false, launch_.collective_elf);
     options.client.queue_count = kKernelQueue;
     options.client.memory_end = p_.client.memory_begin;
     return options;
   }
 
   // Stamps: an operator and iteration a word, then two a bucket and iteration; then semaphores likewise.
-  uint64_t op_stamp(uint64_t op) const { return words_ + 8 * (iteration_ * launch_.plan.launches.size() + op); }
+  uint64_t op_stamp(uint64_t op) const {
+    return words_ + 8 * (iteration_ * launch_.plan.launches.size() + op);
+  }
   uint64_t stamps() const {
     return p_.iterations * (launch_.plan.launches.size() + 2 * launch_.plan.buckets.size());
   }
@@ -72,7 +79,9 @@ class Launched {
   uint64_t bucket_stamp(uint64_t bucket, uint64_t end) const {
     return bucket_word(words_ + 8 * p_.iterations * launch_.plan.launches.size(), bucket, end);
   }
-  uint64_t semaphore(uint64_t bucket, uint64_t end) const { return bucket_word(words_ + 8 * stamps(), bucket, end); }
+  uint64_t semaphore(uint64_t bucket, uint64_t end) const {
+    return bucket_word(words_ + 8 * stamps(), bucket, end);
+  }
 
   void set_up() {
     runtime_.expect(cudaSetDevice(static_cast<int>(p_.rank)), "cudaSetDevice");
@@ -80,11 +89,13 @@ class Launched {
     runtime_.expect(cudaMalloc(&block, p_.arena_bytes + p_.gradient_bytes), "cudaMalloc");
     arena_ = reinterpret_cast<uint64_t>(block);
     if (arena_ != stretto_gpu_address(p_.rank, launch_.arena))
-      throw CheckError("rank " + std::to_string(p_.rank) + ": the driver placed the tensors elsewhere");
+      throw CheckError("rank " + std::to_string(p_.rank) +
+                       ": the driver placed the tensors elsewhere");
     ok(api().stream_create(client_.get(), &compute_));
     const uint64_t semaphores = 2 * p_.iterations * launch_.plan.buckets.size();
     const uint64_t bytes = 8 * (stamps() + semaphores);
-    ok(api().allocate(client_.get(), compute_, std::max<uint64_t>(bytes, 64), 4096, STRETTO_ALLOCATION_UNCACHED, &words_));
+    ok(api().allocate(client_.get(), compute_, std::max<uint64_t>(bytes, 64), 4096,
+                      STRETTO_ALLOCATION_UNCACHED, &words_));
     std::vector<uint64_t> words(stamps() + semaphores);
     std::fill(words.begin() + static_cast<int64_t>(stamps()), words.end(), 1);
     if (bytes != 0) ok(api().copy_to_device(client_.get(), words_, words.data(), bytes));
@@ -98,12 +109,14 @@ class Launched {
   void set_up_communicator() {
     if (p_.rank == 0) runtime_.expect(ncclGetUniqueId(&launch_.id));
     launch_.meet();
-    runtime_.expect(ncclCommInitRank(&comm_, static_cast<int>(p_.ranks), launch_.id, static_cast<int>(p_.rank)));
+    runtime_.expect(ncclCommInitRank(&comm_, static_cast<int>(p_.ranks), launch_.id,
+                                     static_cast<int>(p_.rank)));
     runtime_.expect(cudaStreamCreate(&nccl_stream_), "cudaStreamCreate");
     stretto_stream_t* const stream = stretto_runtime_stream(nccl_stream_, &nccl_client_);
     nccl_driver_stream_ = stream;
     stretto_module_t* module = nullptr;
-    ok_comm(nccl_client_->api->module_load(nccl_client_, launch_.stamp_elf.data(), launch_.stamp_elf.size(), &module));
+    ok_comm(nccl_client_->api->module_load(nccl_client_, launch_.stamp_elf.data(),
+                                           launch_.stamp_elf.size(), &module));
     ok_comm(nccl_client_->api->module_kernel(nccl_client_, module, "stamp", &stamp_));
   }
 
@@ -113,12 +126,14 @@ class Launched {
     for (uint32_t op = 0; op < launch_.plan.launches.size(); ++op) {
       for (const uint32_t bucket : launch_.plan.launches[op].after_buckets) {
         if (waited[bucket] || p_.ranks == 1) continue;
-        ok(api().stream_wait(client_.get(), compute_, semaphore(bucket, 1), launch_.spec.software.stream_wait_poll_ns));
+        ok(api().stream_wait(client_.get(), compute_, semaphore(bucket, 1),
+                             launch_.spec.software.stream_wait_poll_ns));
         waited[bucket] = true;
       }
       launch_op(op);
       for (uint32_t bucket = 0; p_.ranks > 1 && bucket < launch_.plan.buckets.size(); ++bucket) {
-        if ((p_.mode == GRAPH_LAUNCHED_AFTER ? last : launch_.plan.buckets[bucket].last_op) == op) reduce(bucket);
+        if ((p_.mode == GRAPH_LAUNCHED_AFTER ? last : launch_.plan.buckets[bucket].last_op) == op)
+          reduce(bucket);
       }
     }
   }
@@ -126,7 +141,8 @@ class Launched {
   // The operator after which no gradient is made any more.
   uint32_t last_op() const {
     uint32_t last = 0;
-    for (const GraphPlan::Bucket& bucket : launch_.plan.buckets) last = std::max<uint32_t>(last, bucket.last_op);
+    for (const GraphPlan::Bucket& bucket : launch_.plan.buckets)
+      last = std::max<uint32_t>(last, bucket.last_op);
     return last;
   }
 
@@ -169,13 +185,15 @@ class Launched {
                                            launch_.spec.software.stream_wait_poll_ns));
     stamp_bucket(bucket, 0);
     void* const gradients = reinterpret_cast<void*>(arena_ + p_.arena_bytes + what.offset);
-    runtime_.expect(ncclAllReduce(gradients, gradients, what.bytes / 2, ncclHalf, ncclSum, comm_, nccl_stream_));
+    runtime_.expect(ncclAllReduce(gradients, gradients, what.bytes / 2, ncclHalf, ncclSum, comm_,
+                                  nccl_stream_));
     stamp_bucket(bucket, 1);
     ok_comm(nccl_client_->api->signal(nccl_client_, nccl_driver_stream_, semaphore(bucket, 1), 0));
   }
 
   void read_stamps() {
-    const uint64_t host = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + kHostStamps + p_.rank * kHostStampsOfRank;
+    const uint64_t host = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + kHostStamps +
+                          p_.rank * kHostStampsOfRank;
     ok(api().copy(client_.get(), compute_, host, words_, 8 * stamps()));
     ok(api().stream_synchronize(client_.get(), compute_));
     const auto ns = [&](uint64_t address) {
@@ -184,9 +202,11 @@ class Launched {
     for (iteration_ = 0; iteration_ < p_.iterations; ++iteration_)
       result_.end_ns[iteration_] = ns(op_stamp(launch_.plan.launches.size() - 1));
     iteration_ = p_.iterations - 1;
-    for (uint32_t op = 0; op < launch_.plan.launches.size(); ++op) result_.op_ns[op] = ns(op_stamp(op));
+    for (uint32_t op = 0; op < launch_.plan.launches.size(); ++op)
+      result_.op_ns[op] = ns(op_stamp(op));
     for (uint32_t bucket = 0; p_.ranks > 1 && bucket < launch_.plan.buckets.size(); ++bucket) {
-      for (uint64_t end = 0; end < 2; ++end) result_.bucket_ns[bucket][end] = ns(bucket_stamp(bucket, end));
+      for (uint64_t end = 0; end < 2; ++end)
+        result_.bucket_ns[bucket][end] = ns(bucket_stamp(bucket, end));
     }
   }
 

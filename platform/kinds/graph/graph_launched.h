@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "models/host/host.h"
-#include "platform/kinds/graph/graph_reference.h"
 #include "platform/config/machine_spec.h"
+#include "platform/kinds/graph/graph_reference.h"
 #include "sw/apps/graph.h"
 #include "sw/include/nccl.h"
 
@@ -20,8 +20,9 @@ namespace stretto {
 struct GraphLaunch {
   const MachineSpec& spec;
   const GraphPlan& plan;
-  const graph_parameters_t& parameters;  // Its client is that of the kernels; memory behind `place`.
-  uint64_t arena = 0;                    // Where the first allocation must lie; gradients follow it.
+  const graph_parameters_t&
+      parameters;      // Its client is that of the kernels; memory behind `place`.
+  uint64_t arena = 0;  // Where the first allocation must lie; gradients follow it.
   const std::vector<uint8_t>& collective_elf;
   const std::vector<uint8_t>& stamp_elf;  // send.elf.
   ncclUniqueId& id;                       // Rank 0 fills it in.

@@ -67,10 +67,13 @@ uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, u
                        uint64_t element) {
   if (tensor.kind == "constant") return fp16_of_number(tensor.value);
   const bool input = tensor.kind == "input";
-  const uint64_t x = mix(mix(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
+  const uint64_t x =
+      mix(mix(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
   const double unit = static_cast<double>(x >> 40) / (1 << 23) - 1;  // -1 .. 1
   // Rows of ones where a row scales (one row): gamma; matrices so that products neither grow nor fade.
-  const double scale = input ? 1 : tensor.rows == 1 ? 0.25 : 1 / std::sqrt(static_cast<double>(tensor.rows) / 3);
+  const double scale = input              ? 1
+                       : tensor.rows == 1 ? 0.25
+                                          : 1 / std::sqrt(static_cast<double>(tensor.rows) / 3);
   const double middle = !input && tensor.rows == 1 ? 0.75 : 0;
   return fp16_of_number(middle + unit * scale);
 }
@@ -113,7 +116,8 @@ GraphPlan load_graph_plan(const std::string& file) {
       if (op.at("kind").as_string() != "MatMul") continue;
       const json::object& shape = op.at("matmul").as_object();
       double flop = 2e-9;
-      for (const char* key : {"m", "n", "k", "outer", "inner"}) flop *= shape.at(key).to_number<double>();
+      for (const char* key : {"m", "n", "k", "outer", "inner"})
+        flop *= shape.at(key).to_number<double>();
       plan.gflop += flop;
     }
   } catch (const UserError&) {
@@ -157,7 +161,8 @@ void GraphReference::run(uint32_t iterations) {
         all_reduce(op);
         continue;
       }
-      for (uint32_t rank = 0; rank < data_.size(); ++rank) kind == "MatMul" ? matmul(rank, op) : rows(rank, op);
+      for (uint32_t rank = 0; rank < data_.size(); ++rank)
+        kind == "MatMul" ? matmul(rank, op) : rows(rank, op);
     }
   }
 }
@@ -172,10 +177,15 @@ void GraphReference::matmul(uint32_t rank, const json::object& op) {
   const std::vector<double>& a = of(rank, names[0]);
   const std::vector<double>& b = of(rank, names[1]);
   std::vector<double>& c = of(rank, op.at("output"));
-  const auto element = [&](size_t which, const char* key) { return whole(shape.at(key).at(which)) / 2; };
-  const auto stride = [&](size_t which, size_t level) { return whole(shape.at("strides").at(which).at(level)) / 2; };
+  const auto element = [&](size_t which, const char* key) {
+    return whole(shape.at(key).at(which)) / 2;
+  };
+  const auto stride = [&](size_t which, size_t level) {
+    return whole(shape.at("strides").at(which).at(level)) / 2;
+  };
   const uint64_t lda = element(0, "pitch"), ldb = element(1, "pitch"), ldc = element(2, "pitch");
-  c.resize(std::max<size_t>(c.size(), (outer - 1) * stride(2, 0) + (inner - 1) * stride(2, 1) + (m - 1) * ldc + n));
+  c.resize(std::max<size_t>(
+      c.size(), (outer - 1) * stride(2, 0) + (inner - 1) * stride(2, 1) + (m - 1) * ldc + n));
   double& largest = products_[op.at("output").as_string().c_str()];
   for (uint64_t o = 0; o < outer; ++o) {
     for (uint64_t i = 0; i < inner; ++i) {
@@ -186,8 +196,8 @@ void GraphReference::matmul(uint32_t rank, const json::object& op) {
         for (uint64_t column = 0; column < n; ++column) {
           double sum = 0, size = 0;
           for (uint64_t x = 0; x < k; ++x) {
-            const double product =
-                (ta ? pa[x * lda + row] : pa[row * lda + x]) * (tb ? pb[column * ldb + x] : pb[x * ldb + column]);
+            const double product = (ta ? pa[x * lda + row] : pa[row * lda + x]) *
+                                   (tb ? pb[column * ldb + x] : pb[x * ldb + column]);
             sum += product;
             size += std::abs(product);
           }
@@ -222,7 +232,9 @@ void GraphReference::rows(uint32_t rank, const json::object& op) {
   const double rate = attribute(op, "rate", 0.001);
   for (uint64_t begin = 0; begin < first.size(); begin += columns) {
     const double* const x = first.data() + begin;
-    const auto other = [&](uint64_t i) { return second.size() == first.size() ? second[begin + i] : second[i]; };
+    const auto other = [&](uint64_t i) {
+      return second.size() == first.size() ? second[begin + i] : second[i];
+    };
     double most = -HUGE_VAL, sum = 0, dot = 0, mean = 0;
     Moments m;
     if (kind == "Softmax") {

@@ -65,7 +65,9 @@ class GraphReference {
   GraphReference(const GraphPlan& plan, uint32_t ranks, uint64_t seed);
   void run(uint32_t iterations);
   // Elements of a tensor as they stand; a constant has none.
-  const std::vector<double>& tensor(uint32_t rank, size_t index) const { return data_[rank][index]; }
+  const std::vector<double>& tensor(uint32_t rank, size_t index) const {
+    return data_[rank][index];
+  }
   // What errors of a tensor are to be measured by: its largest element or, where products cancel, the
   // largest sum of their magnitudes over the root of their number, as independent errors add up.
   double magnitude(uint32_t rank, size_t index) const;

@@ -58,19 +58,24 @@ class Interference final : public Job {
 
   void place_contents() override {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      memories_[rank]->add_generator(source_, block_, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
-        for (uint64_t at = std::max(address, source_) & ~uint64_t{7}; at < std::min(address + count, source_ + block_); at += 8) {
-          const uint64_t word = content(rank, at - source_);
-          if (at >= address && at + 8 <= address + count) std::memcpy(out + (at - address), &word, 8);
-        }
-      });
+      memories_[rank]->add_generator(
+          source_, block_, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
+            for (uint64_t at = std::max(address, source_) & ~uint64_t{7};
+                 at < std::min(address + count, source_ + block_); at += 8) {
+              const uint64_t word = content(rank, at - source_);
+              if (at >= address && at + 8 <= address + count)
+                std::memcpy(out + (at - address), &word, 8);
+            }
+          });
     }
   }
 
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) { run_rank(core, rank); });
-      host.add_program("watch" + std::to_string(rank), [this, rank](HostCore& core) { watch(core, rank); });
+      host.add_program("rank" + std::to_string(rank),
+                       [this, rank](HostCore& core) { run_rank(core, rank); });
+      host.add_program("watch" + std::to_string(rank),
+                       [this, rank](HostCore& core) { watch(core, rank); });
     }
   }
 
@@ -82,13 +87,15 @@ class Interference final : public Job {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       for (uint64_t at = 0; at < block_ * ranks_; at += 8 * got.size()) {
         const uint64_t words = std::min<uint64_t>(got.size(), (block_ * ranks_ - at) / 8);
-        memories_[rank]->read(source_ + block_ + at, reinterpret_cast<uint8_t*>(got.data()), 8 * words);
+        memories_[rank]->read(source_ + block_ + at, reinterpret_cast<uint8_t*>(got.data()),
+                              8 * words);
         for (uint64_t i = 0; i < words; ++i) {
           ++report.elements;
           const uint64_t byte = at + 8 * i;
           if (got[i] == content(static_cast<uint32_t>(byte / block_), byte % block_)) continue;
           if (report.mismatches++ == 0)
-            report.first = "rank " + std::to_string(rank) + " byte " + std::to_string(byte) + " of the gathered array";
+            report.first = "rank " + std::to_string(rank) + " byte " + std::to_string(byte) +
+                           " of the gathered array";
         }
       }
     }
@@ -113,10 +120,12 @@ class Interference final : public Job {
   std::string table() const override {
     char line[400];
     std::snprintf(line, sizeof line,
-                  "                        alone us       both us      slowdown\n  kernel %-12s %12.3f  %12.3f  %12.3f\n"
+                  "                        alone us       both us      slowdown\n  kernel %-12s "
+                  "%12.3f  %12.3f  %12.3f\n"
                   "  all-gather          %12.3f  %12.3f  %12.3f\n",
-                  kernel_of(mode_).c_str(), kernel_us(kKernelAlone), kernel_us(kBoth), ratio(kernel_us(kBoth), kernel_us(kKernelAlone)),
-                  gather_us(kGatherAlone), gather_us(kBoth), ratio(gather_us(kBoth), gather_us(kGatherAlone)));
+                  kernel_of(mode_).c_str(), kernel_us(kKernelAlone), kernel_us(kBoth),
+                  ratio(kernel_us(kBoth), kernel_us(kKernelAlone)), gather_us(kGatherAlone),
+                  gather_us(kBoth), ratio(gather_us(kBoth), gather_us(kGatherAlone)));
     return line;
   }
 
@@ -132,7 +141,9 @@ class Interference final : public Job {
 
  private:
   static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
-  static double us(uint64_t begin, uint64_t end) { return end > begin ? static_cast<double>(end - begin) / 1000 : 0; }
+  static double us(uint64_t begin, uint64_t end) {
+    return end > begin ? static_cast<double>(end - begin) / 1000 : 0;
+  }
   double kernel_us(Turn turn) const { return us(times_[turn].begin, times_[turn].kernel_end); }
   double gather_us(Turn turn) const { return us(times_[turn].begin, times_[turn].gather_end); }
 
@@ -148,7 +159,8 @@ class Interference final : public Job {
     runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1)), "cudaMalloc");
     const uint64_t source = reinterpret_cast<uint64_t>(memory);
     if (source != stretto_gpu_address(rank, source_))
-      throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
+      throw CheckError("rank " + std::to_string(rank) +
+                       ": the driver placed the buffers elsewhere");
     cudaStream_t kernels = nullptr, gathers = nullptr;
     runtime.expect(cudaStreamCreate(&kernels), "cudaStreamCreate");
     runtime.expect(cudaStreamCreate(&gathers), "cudaStreamCreate");
@@ -161,16 +173,20 @@ class Interference final : public Job {
     stretto_module_t* module = nullptr;
     stretto_kernel_t kernel{};
     const auto ok = [&](stretto_status_t status) {
-      if (status != STRETTO_OK) throw_status(status, "rank " + std::to_string(rank) + ": " + client->api->last_error(client));
+      if (status != STRETTO_OK)
+        throw_status(status,
+                     "rank " + std::to_string(rank) + ": " + client->api->last_error(client));
     };
     ok(client->api->module_load(client, load_elf_.data(), load_elf_.size(), &module));
     ok(client->api->module_kernel(client, module, kernel_of(mode_).c_str(), &kernel));
     // Cached, whatever the engine needs for what it moves.
     uint64_t loaded = 0;
-    ok(client->api->allocate(client, stream, kind_.l2_bytes, 4096, STRETTO_ALLOCATION_CACHED, &loaded));
+    ok(client->api->allocate(client, stream, kind_.l2_bytes, 4096, STRETTO_ALLOCATION_CACHED,
+                             &loaded));
     loaded_[rank] = loaded & STRETTO_OFFSET_MASK;
-    const stretto_load_arguments_t arguments{loaded, static_cast<uint32_t>(kind_.l2_bytes),
-                                             kernel_of(mode_) == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds};
+    const stretto_load_arguments_t arguments{
+        loaded, static_cast<uint32_t>(kind_.l2_bytes),
+        kernel_of(mode_) == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds};
     stretto_launch_t launch{};
     launch.kernel = &kernel;
     launch.arguments = &arguments;
@@ -185,10 +201,13 @@ class Interference final : public Job {
       // The kernel first: it finds the GPU empty, the all-gather finds it full.
       if (turn != kGatherAlone) ok(client->api->launch(client, stream, &launch));
       if (turn != kKernelAlone)
-        runtime.expect(ncclAllGather(memory, reinterpret_cast<void*>(source + block_), block_, ncclInt8, comm, gathers));
-      if (turn != kGatherAlone) ok(client->api->signal(client, stream, end_word(rank), ++kernels_ended));
+        runtime.expect(ncclAllGather(memory, reinterpret_cast<void*>(source + block_), block_,
+                                     ncclInt8, comm, gathers));
+      if (turn != kGatherAlone)
+        ok(client->api->signal(client, stream, end_word(rank), ++kernels_ended));
       runtime.expect(cudaStreamSynchronize(gathers), "cudaStreamSynchronize");
-      if (turn != kKernelAlone) times.gather_end = std::max<uint64_t>(times.gather_end, core.now() / kNanosecond);
+      if (turn != kKernelAlone)
+        times.gather_end = std::max<uint64_t>(times.gather_end, core.now() / kNanosecond);
       runtime.expect(cudaStreamSynchronize(kernels), "cudaStreamSynchronize");
     }
     runtime.expect(ncclCommDestroy(comm));
@@ -197,13 +216,15 @@ class Interference final : public Job {
 
   // The end of the kernel, whichever ends first: a thread of its own looks for it.
   uint64_t end_word(uint32_t rank) const {
-    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET + 8 * uint64_t{rank};
+    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
+           8 * uint64_t{rank};
   }
   void watch(HostCore& core, uint32_t rank) {
     uint64_t number = 0;
     for (const Turn turn : {kWarmUp, kKernelAlone, kBoth}) {
       core.wait_word(end_word(rank), HostCore::Condition::at_least, ++number);
-      times_[turn].kernel_end = std::max<uint64_t>(times_[turn].kernel_end, core.now() / kNanosecond);
+      times_[turn].kernel_end =
+          std::max<uint64_t>(times_[turn].kernel_end, core.now() / kNanosecond);
     }
   }
 
@@ -226,11 +247,15 @@ class Interference final : public Job {
 }  // namespace
 
 void InterferenceKind::describe(ParameterSet& set) {
-  set.number("gather_bytes", gather_bytes, 4096, uint64_t{1} << 32, "Gathered array; a multiple of 4 KiB a GPU.");
-  set.number("l2_bytes", l2_bytes, 16384, 1u << 30, "What load_l2 reads again and again, a multiple of 16 KiB.");
-  set.number("work_groups", work_groups, 0, 65535, "Work-groups of the kernel; 0 = two a compute unit.");
+  set.number("gather_bytes", gather_bytes, 4096, uint64_t{1} << 32,
+             "Gathered array; a multiple of 4 KiB a GPU.");
+  set.number("l2_bytes", l2_bytes, 16384, 1u << 30,
+             "What load_l2 reads again and again, a multiple of 16 KiB.");
+  set.number("work_groups", work_groups, 0, 65535,
+             "Work-groups of the kernel; 0 = two a compute unit.");
   set.number("l2_rounds", l2_rounds, 1, 1u << 30, "Rounds of load_l2, of 16 KiB a wavefront.");
-  set.number("issue_rounds", issue_rounds, 1, 1u << 30, "Rounds of load_issue, of 16 additions a wavefront.");
+  set.number("issue_rounds", issue_rounds, 1, 1u << 30,
+             "Rounds of load_issue, of 16 additions a wavefront.");
 }
 
 std::string InterferenceKind::wrong() const {
@@ -248,7 +273,11 @@ const std::vector<std::pair<std::string, std::string>>& InterferenceKind::modes(
 }
 
 std::map<std::string, uint64_t> InterferenceKind::shape() const {
-  return {{"gather_bytes", gather_bytes}, {"l2_bytes", l2_bytes}, {"work_groups", work_groups}, {"l2_rounds", l2_rounds}, {"issue_rounds", issue_rounds}};
+  return {{"gather_bytes", gather_bytes},
+          {"l2_bytes", l2_bytes},
+          {"work_groups", work_groups},
+          {"l2_rounds", l2_rounds},
+          {"issue_rounds", issue_rounds}};
 }
 
 void InterferenceKind::check(const RunRequest& request) const {
@@ -257,13 +286,16 @@ void InterferenceKind::check(const RunRequest& request) const {
   if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
   if (spec.gpus < 2) throw UserError(who + ": needs 2 GPUs, gpus is 1");
   if (gather_bytes % (4096 * uint64_t{spec.gpus}) != 0)
-    throw UserError(who + ": gather_bytes must be a multiple of 4096 bytes for each of " + std::to_string(spec.gpus) + " GPUs");
+    throw UserError(who + ": gather_bytes must be a multiple of 4096 bytes for each of " +
+                    std::to_string(spec.gpus) + " GPUs");
   if (l2_bytes > spec.l2.bytes)
-    throw UserError(who + ": l2_bytes (" + std::to_string(l2_bytes) + ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
+    throw UserError(who + ": l2_bytes (" + std::to_string(l2_bytes) +
+                    ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
   const std::vector<uint8_t> elf = kernel_file("load");
   char error[256];
   const std::string kernel = kernel_of(request.options.mode);
-  if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) != STRETTO_OK)
+  if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) !=
+      STRETTO_OK)
     throw UserError(kernel_path("load") + ": " + error);
 }
 

@@ -158,7 +158,8 @@ class PointToPoint final : public Job {
     memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t*) {
       const bool source = address >= plan_.source + MemoryImage::kPageBytes &&
                           address + MemoryImage::kPageBytes <= plan_.destination;
-      changed += source || (address >= first && (rank >= kRanks || address + MemoryImage::kPageBytes <= second));
+      changed += source || (address >= first &&
+                            (rank >= kRanks || address + MemoryImage::kPageBytes <= second));
     });
     sink.equal("pages written that nobody may write = 0", changed, 0);
   }
@@ -344,7 +345,8 @@ std::string PointToPointKind::wrong() const {
 const std::vector<std::pair<std::string, std::string>>& PointToPointKind::modes() const {
   static const std::vector<std::pair<std::string, std::string>> modes{
       {"memcpy", "the CPU copies, without events: the ideal rate"},
-      {"c-drv", "the CPU copies and intervenes in each message: events, polling and callback thread"},
+      {"c-drv",
+       "the CPU copies and intervenes in each message: events, polling and callback thread"},
       {"c-async", "the CPU copies, bound in advance by semaphores between streams and GPUs"},
       {"g-drv-s", "kernels send requests, a CPU thread copies"},
       {"g-drv-h", "kernels send requests, a card behind PCIe copies"},
@@ -354,12 +356,8 @@ const std::vector<std::pair<std::string, std::string>>& PointToPointKind::modes(
 }
 
 std::map<std::string, uint64_t> PointToPointKind::shape() const {
-  return {{"min_bytes", min_bytes},
-          {"max_bytes", max_bytes},
-          {"factor", factor},
-          {"messages", messages},
-          {"total_bytes", total_bytes},
-          {"latency_bytes", latency_bytes},
+  return {{"min_bytes", min_bytes}, {"max_bytes", max_bytes},     {"factor", factor},
+          {"messages", messages},   {"total_bytes", total_bytes}, {"latency_bytes", latency_bytes},
           {"rounds", rounds}};
 }
 

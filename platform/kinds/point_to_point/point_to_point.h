@@ -28,11 +28,11 @@ class PointToPointKind final : public WorkloadKind {
   uint64_t min_bytes = 1024;
   uint64_t max_bytes = 64 << 20;
   uint32_t factor = 4;
-  uint32_t messages = 64;           // Of a rate, at most.
-  uint64_t total_bytes = 32 << 20;  // Of a rate, about; but at least two messages.
-  uint32_t rounds = 4;              // Of a latency,
+  uint32_t messages = 64;            // Of a rate, at most.
+  uint64_t total_bytes = 32 << 20;   // Of a rate, about; but at least two messages.
+  uint32_t rounds = 4;               // Of a latency,
   uint64_t latency_bytes = 1 << 20;  // which is measured up to this size.
-  bool contiguous = false;          // Messages of a rate lie side by side.
+  bool contiguous = false;           // Messages of a rate lie side by side.
 };
 
 }  // namespace stretto

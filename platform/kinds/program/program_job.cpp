@@ -24,14 +24,18 @@ const ProgramKind& kind_of(const RunRequest& request) {
   return dynamic_cast<const ProgramKind&>(*request.workload.what);
 }
 
-const void* current_process() { return sc_core::sc_get_current_process_handle().get_process_object(); }
+const void* current_process() {
+  return sc_core::sc_get_current_process_handle().get_process_object();
+}
 
 const void* program_process = nullptr;  // Of the program that runs.
 
 // A program that calls exit() would take the run with it, and succeed.
 void on_exit_of_process() {
   if (program_process == nullptr || current_process() != program_process) return;
-  static constexpr char kText[] = "stretto: failed: the program called exit(); it must return from main(). There are no results\n";
+  static constexpr char kText[] =
+      "stretto: failed: the program called exit(); it must return from main(). There are no "
+      "results\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
   _exit(kExitCheckFailed);
 }
@@ -79,9 +83,7 @@ void ProgramKind::describe(ParameterSet& set) {
   set.text("arguments", arguments, "Of main(), with spaces between them.");
 }
 
-std::string ProgramKind::wrong() const {
-  return file.empty() ? "needs file" : "";
-}
+std::string ProgramKind::wrong() const { return file.empty() ? "needs file" : ""; }
 
 const std::vector<std::pair<std::string, std::string>>& ProgramKind::modes() const {
   static const std::vector<std::pair<std::string, std::string>> modes{
@@ -147,8 +149,9 @@ void ProgramJob::run(HostCore& core) {
   if (sigsetjmp(FaultGuard::back, 1) != 0) {
     char text[32];
     std::snprintf(text, sizeof text, "%p", FaultGuard::address);
-    throw CheckError(workload_.file + ": main() used address " + text +
-                     ", where the host has no memory; what cudaMalloc gives is a device's, for cudaMemcpy");
+    throw CheckError(
+        workload_.file + ": main() used address " + text +
+        ", where the host has no memory; what cudaMalloc gives is a device's, for cudaMemcpy");
   }
   status_ = main_(static_cast<int>(words.size()), arguments.data());
   returned_ = true;
@@ -156,16 +159,16 @@ void ProgramJob::run(HostCore& core) {
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();
   if (status_ == 0 && open_groups != 0)
-    throw CheckError(workload_.file + ": main() returned inside a group: ncclGroupEnd is missing, its calls were not carried out");
+    throw CheckError(workload_.file +
+                     ": main() returned inside a group: ncclGroupEnd is missing, its calls were "
+                     "not carried out");
   if (status_ != 0) {
     throw CheckError(workload_.file + ": main() returned " + std::to_string(status_) +
                      (said.empty() ? "" : "; the last call that failed: " + said));
   }
 }
 
-MirrorMap ProgramJob::mirror() const {
-  throw UserError("sim.mirror: programs need all GPUs");
-}
+MirrorMap ProgramJob::mirror() const { throw UserError("sim.mirror: programs need all GPUs"); }
 
 // The program's own verdict is its exit status.
 CheckReport ProgramJob::check() const {
@@ -181,7 +184,8 @@ std::vector<std::pair<std::string, std::string>> ProgramJob::kernel_sha256() con
 std::vector<std::string> ProgramJob::waiting_on() const {
   std::vector<std::string> lines;
   if (runtime_ != nullptr && !runtime_->position().empty()) lines.push_back(runtime_->position());
-  if (runtime_ != nullptr && !runtime_->last_error().empty()) lines.push_back("the last call that failed: " + runtime_->last_error());
+  if (runtime_ != nullptr && !runtime_->last_error().empty())
+    lines.push_back("the last call that failed: " + runtime_->last_error());
   return lines;
 }
 

@@ -81,9 +81,7 @@ uint64_t memory_needed(const ring_gemm_plan_t& plan) {
   return end;
 }
 
-std::string times(uint64_t a, uint64_t b) {
-  return std::to_string(a) + " x " + std::to_string(b);
-}
+std::string times(uint64_t a, uint64_t b) { return std::to_string(a) + " x " + std::to_string(b); }
 
 // What the formats can hold: ids of work-groups have 16 bits, the Tracker finds the column of a
 // tile by a reciprocal of 24 (tracker.yaml).

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "platform/jobs/job.h"
 #include "platform/config/machine_spec.h"
+#include "platform/jobs/job.h"
 #include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
 #include "sw/apps/ring_gemm_rs.h"

@@ -27,8 +27,9 @@ std::string cell(const json::object& size, const char* place) {
   }
   const json::object& one = value->as_object();
   const json::value* wrong = one.if_contains("wrong");
-  std::snprintf(text, sizeof text, "  %9.2f %7.2f %7.2f %12llu %6s", one.at("time_us").to_number<double>(),
-                one.at("algbw_gb_s").to_number<double>(), one.at("busbw_gb_s").to_number<double>(),
+  std::snprintf(text, sizeof text, "  %9.2f %7.2f %7.2f %12llu %6s",
+                one.at("time_us").to_number<double>(), one.at("algbw_gb_s").to_number<double>(),
+                one.at("busbw_gb_s").to_number<double>(),
                 static_cast<unsigned long long>(one.at("wire_bytes").to_number<uint64_t>()),
                 wrong == nullptr ? "-" : std::to_string(wrong->to_number<uint64_t>()).c_str());
   return text;
@@ -58,12 +59,15 @@ std::string text_of(const json::object& object, const char* key) {
 std::string collective_table(const json::object& details) {
   const char* names = "       time   algbw   busbw         wire #wrong";
   const char* units = "       (us)  (GB/s)  (GB/s)          (B)       ";
-  std::string text = "# " + text_of(details, "collective") + ", engine " + text_of(details, "engine") + ", " +
+  std::string text = "# " + text_of(details, "collective") + ", engine " +
+                     text_of(details, "engine") + ", " +
                      std::to_string(details.at("ranks").to_number<int>()) + " ranks, " +
                      text_of(details, "algorithm") + "\n";
   text += "#" + std::string(55, ' ') + "  out-of-place" + std::string(33, ' ') + "in-place\n";
-  text += std::string("#       size         count      type   redop    root") + names + names + "\n";
-  text += std::string("#        (B)    (elements)                           ") + units + units + "\n";
+  text +=
+      std::string("#       size         count      type   redop    root") + names + names + "\n";
+  text +=
+      std::string("#        (B)    (elements)                           ") + units + units + "\n";
   for (const json::value& value : details.at("sizes").as_array()) {
     const json::object& size = value.as_object();
     if (!size.contains(kPlaces[0]) && !size.contains(kPlaces[1])) continue;
@@ -76,7 +80,8 @@ std::string collective_table(const json::object& details) {
     text += line + cell(size, kPlaces[0]) + cell(size, kPlaces[1]) + "\n";
   }
   if (const std::optional<uint64_t> wrong = wrong_of(details); wrong)
-    text += "# Out of bounds values : " + std::to_string(*wrong) + (*wrong == 0 ? " OK" : " FAILED") + "\n";
+    text += "# Out of bounds values : " + std::to_string(*wrong) +
+            (*wrong == 0 ? " OK" : " FAILED") + "\n";
   char line[96];
   std::snprintf(line, sizeof line, "# Avg bus bandwidth    : %.4f\n",
                 details.at("average_busbw_gb_s").to_number<double>());
@@ -86,8 +91,10 @@ std::string collective_table(const json::object& details) {
 int reproduce_collectives(const ReproduceOptions& options) {
   Campaign campaign("collectives", options);
   // The longest first.
-  for (const char* op : {"all_to_all", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "sendrecv"}) {
-    const bool reduces = std::strcmp(op, "all_reduce") == 0 || std::strcmp(op, "reduce_scatter") == 0;
+  for (const char* op :
+       {"all_to_all", "all_reduce", "reduce_scatter", "all_gather", "broadcast", "sendrecv"}) {
+    const bool reduces =
+        std::strcmp(op, "all_reduce") == 0 || std::strcmp(op, "reduce_scatter") == 0;
     for (const char* engine : {"mmio", "gdma", "dma", "t3"}) {
       if (std::strcmp(engine, "t3") == 0 && !reduces) continue;
       CampaignRun run;
@@ -103,7 +110,8 @@ int reproduce_collectives(const ReproduceOptions& options) {
   std::string tables;
   for (const CampaignRun& run : campaign.runs()) {
     const std::optional<json::value> root = campaign.result(run.folder);
-    tables += root ? collective_table(root->at("job").as_object()) : "# " + run.title + ": no result\n";
+    tables +=
+        root ? collective_table(root->at("job").as_object()) : "# " + run.title + ": no result\n";
     tables += "\n";
   }
   write_atomically(options.out + "/tables.txt", tables);

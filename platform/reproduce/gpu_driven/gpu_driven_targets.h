@@ -16,8 +16,8 @@ namespace stretto {
 // A size of a sweep of messages between two GPUs.
 struct MessageRow {
   uint64_t bytes = 0;
-  double rate = 0;     // GB/s.
-  double latency = 0;  // us one way; 0 = not measured.
+  double rate = 0;                      // GB/s.
+  double latency = 0;                   // us one way; 0 = not measured.
   std::map<std::string, double> parts;  // us, by name; c-drv.
 };
 
@@ -35,7 +35,8 @@ struct TrainingStep {
     double us = 0;
     double bus_gb_s = 0;  // As nccl-tests has it: what each link must carry.
   };
-  std::vector<Bucket> buckets;  // In the order of reduction, the last one when nothing is left to compute.
+  std::vector<Bucket>
+      buckets;  // In the order of reduction, the last one when nothing is left to compute.
 };
 
 constexpr unsigned kBertLayers = 24;     // BERT-Large,
@@ -53,7 +54,8 @@ struct GpuDrivenResults {
   std::map<std::string, Slowdowns> interference;
   // By platform, "pcie" or "nvlink", and mode.
   std::map<std::string, std::map<std::string, TrainingSteps>> bert;
-  std::map<std::string, double> all_reduce_gb_s;  // By platform: 32 MB by copy kernels, nothing beside them, 8 GPUs.
+  std::map<std::string, double>
+      all_reduce_gb_s;  // By platform: 32 MB by copy kernels, nothing beside them, 8 GPUs.
 };
 
 // A time of a step of `layers`, from those of one and two layers: each further layer adds what the second
@@ -64,10 +66,12 @@ std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, uns
 // The same of a whole step of BERT-Large (kBertLayers) under `mode`. Of `launched-after`, in which a reduction begins when
 // back-propagation has ended, a step is that many times the step of one layer under `launched`: a single bucket is
 // reduced after all of back-propagation there, too, and nothing overlaps in either. With one GPU it is `launched`.
-std::optional<double> bert_us(const GpuDrivenResults& results, const char* platform, const char* mode, unsigned gpus,
+std::optional<double> bert_us(const GpuDrivenResults& results, const char* platform,
+                              const char* mode, unsigned gpus,
                               double TrainingStep::*time = &TrainingStep::step_us);
 // Sequences in a second of BERT-Large.
-std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode, unsigned gpus);
+std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode,
+                                      unsigned gpus);
 // A line of each simulated step, and of each composed one of a mode that ran on that platform.
 std::string bert_csv(const GpuDrivenResults& results);
 

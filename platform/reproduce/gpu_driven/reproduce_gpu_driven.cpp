@@ -10,8 +10,8 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/campaign/campaign.h"
-#include "platform/reproduce/gpu_driven/gpu_driven_targets.h"
 #include "platform/campaign/plot.h"
+#include "platform/reproduce/gpu_driven/gpu_driven_targets.h"
 #include "platform/reproduce/t3/reproduce.h"
 
 namespace stretto {
@@ -21,13 +21,16 @@ namespace json = boost::json;
 namespace {
 
 constexpr const char* kMessages = "gpu-driven/p2p";
-const std::vector<std::string> kPcieModes{"memcpy", "c-drv", "c-async", "g-drv-s", "g-drv-d", "g-drv-h"};
+const std::vector<std::string> kPcieModes{"memcpy",  "c-drv",   "c-async",
+                                          "g-drv-s", "g-drv-d", "g-drv-h"};
 const std::vector<std::string> kNvlinkModes{"memcpy", "c-drv"};  // Fig 1.
 const std::vector<std::string> kInterferenceModes{"l2-mmio", "l2-gdma", "issue-mmio", "issue-gdma"};
 // With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs on by itself.
-const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185", "interference.issue_rounds=27000"};
+const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185",
+                                                 "interference.issue_rounds=27000"};
 // With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit, as much work in all.
-const std::vector<std::string> kFullSets{"interference.issue_rounds=6750", "interference.work_groups=640"};
+const std::vector<std::string> kFullSets{"interference.issue_rounds=6750",
+                                         "interference.work_groups=640"};
 // G-Drv-S, PT-TRT and Megatron-LM: a bucket is reduced as soon as it is full, or all of them after back-propagation.
 constexpr const char* kAfterMode = "launched-after";
 const std::vector<std::string> kBertModes{"loop-s", "launched", kAfterMode};
@@ -37,32 +40,43 @@ constexpr unsigned kNvlinkGpus[] = {8, 1};
 constexpr unsigned kCheckedLayers = 3;  // With 1 GPU: how well one and two layers predict it.
 constexpr const char* kPlatforms[] = {"pcie", "nvlink"};
 
-const char* machine_of(const std::string& platform) { return platform == "pcie" ? "v100-pcie" : "a100-nvswitch"; }
-std::string all_reduce_folder(const std::string& platform) { return "all-reduce-alone-" + platform; }
+const char* machine_of(const std::string& platform) {
+  return platform == "pcie" ? "v100-pcie" : "a100-nvswitch";
+}
+std::string all_reduce_folder(const std::string& platform) {
+  return "all-reduce-alone-" + platform;
+}
 
-std::string bert_folder(const std::string& platform, const std::string& mode, unsigned gpus, unsigned layers) {
-  return "bert-" + platform + "/" + mode + "-" + std::to_string(gpus) + "gpus-" + std::to_string(layers) + "layers";
+std::string bert_folder(const std::string& platform, const std::string& mode, unsigned gpus,
+                        unsigned layers) {
+  return "bert-" + platform + "/" + mode + "-" + std::to_string(gpus) + "gpus-" +
+         std::to_string(layers) + "layers";
 }
 
 // Layers that are simulated. Those of `launched-after` only show that it may be composed of `launched` (bert_us).
 std::vector<unsigned> bert_layers(const std::string& mode, unsigned gpus) {
-  if (mode == kAfterMode) return gpus == kAfterGpus ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{};
+  if (mode == kAfterMode)
+    return gpus == kAfterGpus ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{};
   return gpus == 1 ? std::vector<unsigned>{1, 2, kCheckedLayers} : std::vector<unsigned>{1, 2};
 }
 
 class GpuDriven {
  public:
-  explicit GpuDriven(const ReproduceOptions& options) : options_(options), campaign_("gpu-driven", options) {
+  explicit GpuDriven(const ReproduceOptions& options)
+      : options_(options), campaign_("gpu-driven", options) {
     for (const Target& target : load_targets("gpu_driven")) {
       if (in_figure(target, options.figure)) targets_.push_back(target);
     }
     if (targets_.empty())
-      throw UserError("--figure " + options.figure + ": no target; allowed: 1, 4, 5, I or an id such as GD-R01");
+      throw UserError("--figure " + options.figure +
+                      ": no target; allowed: 1, 4, 5, I or an id such as GD-R01");
     if (wanted(GpuDrivenSource::messages)) add_messages();
     if (wanted(GpuDrivenSource::interference)) {
       for (const std::string& mode : kInterferenceModes)
-        add("interference/" + mode, "gpu-driven/interference", "v100-pcie", mode, kInterferenceSets);
-      add("interference/issue-mmio-full", "gpu-driven/interference", "v100-pcie", "issue-mmio", kFullSets);
+        add("interference/" + mode, "gpu-driven/interference", "v100-pcie", mode,
+            kInterferenceSets);
+      add("interference/issue-mmio-full", "gpu-driven/interference", "v100-pcie", "issue-mmio",
+          kFullSets);
     }
     // What the published results need first, then the points that only Fig 5 has.
     if (wanted(GpuDrivenSource::bert)) add_bert({8, 1});
@@ -77,28 +91,34 @@ class GpuDriven {
   int run() {
     const int status = campaign_.simulate();
     for (const std::string& mode : kPcieModes) load("messages-pcie/" + mode, results_.pcie[mode]);
-    for (const std::string& mode : kNvlinkModes) load("messages-nvlink/" + mode, results_.nvlink[mode]);
+    for (const std::string& mode : kNvlinkModes)
+      load("messages-nvlink/" + mode, results_.nvlink[mode]);
     for (const std::string& mode : kInterferenceModes) load_interference(mode);
     load_interference("issue-mmio-full");
     load_bert();
     write_messages();
     write_bert();
-    write_targets({{"stretto"}, targets_,
-                   [this](const std::string& id, const std::string&) { return measure_gpu_driven(id, results_); },
+    write_targets({{"stretto"},
+                   targets_,
+                   [this](const std::string& id, const std::string&) {
+                     return measure_gpu_driven(id, results_);
+                   },
                    options_.out});
     say_composition();
-    std::printf("written into %s: table.csv, table.json%s\n", options_.out.c_str(), written_.c_str());
+    std::printf("written into %s: table.csv, table.json%s\n", options_.out.c_str(),
+                written_.c_str());
     return status;
   }
 
  private:
   bool wanted(GpuDrivenSource source) const {
-    return std::any_of(targets_.begin(), targets_.end(),
-                       [&](const Target& target) { return gpu_driven_source(target.id) == source; });
+    return std::any_of(targets_.begin(), targets_.end(), [&](const Target& target) {
+      return gpu_driven_source(target.id) == source;
+    });
   }
 
-  void add(const std::string& folder, const std::string& workload, const std::string& machine, const std::string& mode,
-           std::vector<std::string> sets = {}) {
+  void add(const std::string& folder, const std::string& workload, const std::string& machine,
+           const std::string& mode, std::vector<std::string> sets = {}) {
     CampaignRun run;
     run.folder = folder;
     run.title = folder + ", " + machine;
@@ -111,8 +131,10 @@ class GpuDriven {
 
   void add_messages() {
     for (const std::string& mode : kPcieModes)
-      add("messages-pcie/" + mode, kMessages, mode == "g-drv-h" ? "v100-pcie-fpga" : "v100-pcie", mode);
-    for (const std::string& mode : kNvlinkModes) add("messages-nvlink/" + mode, kMessages, "a100-nvswitch", mode);
+      add("messages-pcie/" + mode, kMessages, mode == "g-drv-h" ? "v100-pcie-fpga" : "v100-pcie",
+          mode);
+    for (const std::string& mode : kNvlinkModes)
+      add("messages-nvlink/" + mode, kMessages, "a100-nvswitch", mode);
   }
 
   void add_bert(const std::vector<unsigned>& counts) {
@@ -131,9 +153,10 @@ class GpuDriven {
   }
 
   // One iteration: what the first has to load into caches adds 0.8 % to a step of a layer and cancels in composing.
-  void add_step(const std::string& platform, const std::string& mode, unsigned gpus, unsigned layers) {
-    add(bert_folder(platform, mode, gpus, layers), "graph/bert-large-" + std::to_string(layers), machine_of(platform), mode,
-        {"gpus=" + std::to_string(gpus), "graph.iterations=1"});
+  void add_step(const std::string& platform, const std::string& mode, unsigned gpus,
+                unsigned layers) {
+    add(bert_folder(platform, mode, gpus, layers), "graph/bert-large-" + std::to_string(layers),
+        machine_of(platform), mode, {"gpus=" + std::to_string(gpus), "graph.iterations=1"});
   }
 
   void add_all_reduce(const std::string& platform) {
@@ -152,23 +175,28 @@ class GpuDriven {
     for (const std::string platform : kPlatforms) {
       for (const std::string& mode : kBertModes) {
         for (const unsigned gpus : kBertGpus) {
-          for (const unsigned layers : bert_layers(mode, gpus)) load_step(platform, mode, gpus, layers);
+          for (const unsigned layers : bert_layers(mode, gpus))
+            load_step(platform, mode, gpus, layers);
         }
       }
       if (const std::optional<json::value> root = campaign_.result(all_reduce_folder(platform)))
-        results_.all_reduce_gb_s[platform] = root->at("job").at("sizes").at(0).at("in_place").at("busbw_gb_s").to_number<double>();
+        results_.all_reduce_gb_s[platform] =
+            root->at("job").at("sizes").at(0).at("in_place").at("busbw_gb_s").to_number<double>();
     }
   }
 
-  void load_step(const std::string& platform, const std::string& mode, unsigned gpus, unsigned layers) {
-    const std::optional<json::value> root = campaign_.result(bert_folder(platform, mode, gpus, layers));
+  void load_step(const std::string& platform, const std::string& mode, unsigned gpus,
+                 unsigned layers) {
+    const std::optional<json::value> root =
+        campaign_.result(bert_folder(platform, mode, gpus, layers));
     if (!root) return;
     const json::value& job = root->at("job");
     TrainingStep step;
     step.step_us = job.at("iteration_ns").as_array().back().to_number<double>() / 1000;
     step.compute_us = job.at("compute_ns").to_number<double>() / 1000;
     for (const json::value& bucket : job.at("buckets").as_array())
-      step.buckets.push_back({bucket.at("ns").to_number<double>() / 1000, bucket.at("busbw_gb_s").to_number<double>()});
+      step.buckets.push_back({bucket.at("ns").to_number<double>() / 1000,
+                              bucket.at("busbw_gb_s").to_number<double>()});
     results_.bert[platform][mode][gpus][layers] = std::move(step);
   }
 
@@ -181,7 +209,8 @@ class GpuDriven {
       row.rate = value.at("rate_gb_s").to_number<double>();
       row.latency = value.at("latency_us").to_number<double>();
       if (const json::value* parts = value.as_object().if_contains("parts_us")) {
-        for (const auto& item : parts->as_object()) row.parts[item.key()] = item.value().to_number<double>();
+        for (const auto& item : parts->as_object())
+          row.parts[item.key()] = item.value().to_number<double>();
       }
       rows.push_back(std::move(row));
     }
@@ -192,8 +221,14 @@ class GpuDriven {
     std::string csv = "bus,mode,bytes,rate_gb_s,latency_us\n";
     Plot rate{"Fig 4: rate of messages, PCIe v3", "message in bytes", "GB/s", true, false, {}};
     Plot latency{"Fig 4: latency one way, PCIe v3", "message in bytes", "us", true, true, {}};
-    Plot fig1{"Fig 1: CPU-controlled transfers, one at a time", "message in bytes", "GB/s", true, true, {}};
-    const auto each = [&](const char* bus, const std::map<std::string, std::vector<MessageRow>>& all) {
+    Plot fig1{"Fig 1: CPU-controlled transfers, one at a time",
+              "message in bytes",
+              "GB/s",
+              true,
+              true,
+              {}};
+    const auto each = [&](const char* bus,
+                          const std::map<std::string, std::vector<MessageRow>>& all) {
       for (const auto& [mode, rows] : all) {
         PlotLine rates{mode, {}}, latencies{mode, {}}, one{mode + std::string(" ") + bus, {}};
         for (const MessageRow& row : rows) {
@@ -213,7 +248,8 @@ class GpuDriven {
         }
         if (rows.empty()) continue;
         if (bus == std::string("pcie")) rate.lines.push_back(rates);
-        if (bus == std::string("pcie") && !latencies.points.empty()) latency.lines.push_back(latencies);
+        if (bus == std::string("pcie") && !latencies.points.empty())
+          latency.lines.push_back(latencies);
         if (mode == "memcpy" || mode == "c-drv") fig1.lines.push_back(one);
       }
     };
@@ -221,7 +257,8 @@ class GpuDriven {
     each("nvlink", results_.nvlink);
     if (rate.lines.empty() && fig1.lines.empty()) return;
     write_list("messages.csv", csv);
-    for (const auto& [plot, name] : {std::pair(&rate, "fig4-rate"), std::pair(&latency, "fig4-latency"), std::pair(&fig1, "fig1")})
+    for (const auto& [plot, name] : {std::pair(&rate, "fig4-rate"),
+                                     std::pair(&latency, "fig4-latency"), std::pair(&fig1, "fig1")})
       write_picture(name, *plot);
   }
 
@@ -234,7 +271,8 @@ class GpuDriven {
       if (pcie == results_.bert.end() || pcie->second.count(mode) == 0) continue;
       PlotLine rates{mode, {}};
       for (const unsigned gpus : kBertGpus) {
-        if (const std::optional<double> rate = bert_throughput(results_, mode, gpus)) rates.points.emplace_back(gpus, *rate);
+        if (const std::optional<double> rate = bert_throughput(results_, mode, gpus))
+          rates.points.emplace_back(gpus, *rate);
       }
       if (!rates.points.empty()) plot.lines.push_back(std::move(rates));
     }
@@ -259,9 +297,11 @@ class GpuDriven {
     const auto launched = pcie->second.find("launched"), after = pcie->second.find(kAfterMode);
     if (launched != pcie->second.end() && after != pcie->second.end()) {
       const auto one = launched->second.find(kAfterGpus), two = after->second.find(kAfterGpus);
-      if (one != launched->second.end() && one->second.count(1) != 0 && two != after->second.end()) {
+      if (one != launched->second.end() && one->second.count(1) != 0 &&
+          two != after->second.end()) {
         for (const auto& [layers, step] : two->second)
-          say_error(kAfterMode, kAfterGpus, layers, layers * one->second.at(1).step_us, step.step_us);
+          say_error(kAfterMode, kAfterGpus, layers, layers * one->second.at(1).step_us,
+                    step.step_us);
       }
     }
     for (const auto& [mode, steps] : pcie->second) {
@@ -273,9 +313,13 @@ class GpuDriven {
     }
   }
 
-  static void say_error(const std::string& mode, unsigned gpus, unsigned layers, double predicted, double simulated) {
-    std::printf("composition, %s, %u GPU%s: %u layer%s predicted %.1f us, simulated %.1f us, error %.2f %%\n", mode.c_str(), gpus,
-                gpus == 1 ? "" : "s", layers, layers == 1 ? "" : "s", predicted, simulated, 100 * std::abs(predicted / simulated - 1));
+  static void say_error(const std::string& mode, unsigned gpus, unsigned layers, double predicted,
+                        double simulated) {
+    std::printf(
+        "composition, %s, %u GPU%s: %u layer%s predicted %.1f us, simulated %.1f us, error %.2f "
+        "%%\n",
+        mode.c_str(), gpus, gpus == 1 ? "" : "s", layers, layers == 1 ? "" : "s", predicted,
+        simulated, 100 * std::abs(predicted / simulated - 1));
   }
 
   const ReproduceOptions& options_;

@@ -15,14 +15,14 @@
 
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
-#include "platform/campaign/campaign.h"
 #include "platform/base/exit_status.h"
-#include "platform/results/result_file.h"
+#include "platform/base/installation.h"
+#include "platform/campaign/campaign.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
-#include "platform/reproduce/t3/t3_targets.h"
 #include "platform/jobs/workload.h"
-#include "platform/base/installation.h"
+#include "platform/reproduce/t3/t3_targets.h"
+#include "platform/results/result_file.h"
 
 namespace stretto {
 
@@ -68,9 +68,7 @@ std::string format(const char* pattern, double value) {
 
 // The isolated collectives know nothing of the GEMM: one simulation serves the four layers of a
 // model and TP.
-bool is_shared(const std::string& mode) {
-  return mode == "rs" || mode == "rs-nmc" || mode == "ag";
-}
+bool is_shared(const std::string& mode) { return mode == "rs" || mode == "rs-nmc" || mode == "ag"; }
 
 struct Simulation {
   std::string machine;
@@ -312,8 +310,6 @@ class Reproduction {
 
 }  // namespace
 
-int reproduce(const ReproduceOptions& options) {
-  return Reproduction(options).run();
-}
+int reproduce(const ReproduceOptions& options) { return Reproduction(options).run(); }
 
 }  // namespace stretto

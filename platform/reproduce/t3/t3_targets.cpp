@@ -25,9 +25,7 @@ double T3Case::ideal_nmc_time() const {
   return static_cast<double>(std::max(run("gemm").gemm, run("rs-nmc").rs) + run("ag").ag);
 }
 
-double T3Case::ideal_speedup() const {
-  return run("sequential").layer() / ideal_time();
-}
+double T3Case::ideal_speedup() const { return run("sequential").layer() / ideal_time(); }
 
 namespace {
 
@@ -47,12 +45,8 @@ Cases select(const std::vector<T3Case>& all, const std::function<bool(const T3Ca
   return chosen;
 }
 
-bool small(const T3Case& one) {
-  return !one.large();
-}
-bool large(const T3Case& one) {
-  return one.large();
-}
+bool small(const T3Case& one) { return !one.large(); }
+bool large(const T3Case& one) { return one.large(); }
 std::function<bool(const T3Case&)> small_tp(unsigned tp) {
   return [tp](const T3Case& one) { return !one.large() && one.tp == tp; };
 }
@@ -81,9 +75,7 @@ std::string format(const char* pattern, double a, double b = 0, double c = 0) {
   return text;
 }
 
-Measured none() {
-  return {};
-}
+Measured none() { return {}; }
 Measured of_geomean(const Cases& cases, const Number& number, double scale = 1, double offset = 0) {
   if (cases.empty()) return none();
   return {(geomean(cases, number) + offset) * scale, false,

@@ -7,9 +7,7 @@
 #include "sw/include/formats/code_object.h"
 #include "sw/include/regs/grid_scheduler_regs.h"  // Generated.
 
-static uint64_t kib(uint32_t bytes) {
-  return ((uint64_t)bytes + 1023) / 1024;
-}
+static uint64_t kib(uint32_t bytes) { return ((uint64_t)bytes + 1023) / 1024; }
 
 static fw_result_t check_job(const grid_job_t* job) {
   const grid_launch_t* launch = &job->launch;
@@ -78,8 +76,7 @@ fw_result_t grid_control_launch_pipeline(const grid_scheduler_t* scheduler, cons
   return STRETTO_OK;
 }
 
-void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order,
-                               bool two_arbiters) {
+void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters) {
   mmio_write64(scheduler->base + GRID_SCHEDULER_POLICY_OFFSET,
                STRETTO_FIELD(GRID_SCHEDULER_POLICY_ORDER, in_order) |
                    STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, two_arbiters));
@@ -94,7 +91,7 @@ fw_result_t grid_control_preempt(const grid_scheduler_t* scheduler, uint32_t slo
 }
 
 fw_result_t grid_control_report(const grid_scheduler_t* scheduler, uint32_t slot,
-                                  grid_report_t* report) {
+                                grid_report_t* report) {
   if (scheduler == NULL || report == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
   const uint64_t state = mmio_read64(scheduler->base + GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot));
   report->state = (uint32_t)STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE);
@@ -124,7 +121,7 @@ void grid_control_close_gates(const grid_scheduler_t* scheduler) {
 }
 
 fw_result_t grid_control_unit_use(const grid_scheduler_t* scheduler, uint32_t unit,
-                                    unit_limits_t* used) {
+                                  unit_limits_t* used) {
   if (scheduler == NULL || used == NULL || unit >= GRID_SCHEDULER_UNIT_USE_COUNT)
     return STRETTO_ERROR_ARGUMENT;
   const uint64_t use = mmio_read64(scheduler->base + GRID_SCHEDULER_UNIT_USE_OFFSET_AT(unit));

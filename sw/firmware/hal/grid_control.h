@@ -42,16 +42,16 @@ void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, b
 // Nothing more of the slot is placed; it is done when its work-groups have left. `drain`: those that
 // have not begun come back (grid_control_take_returned).
 FW_MUST_CHECK fw_result_t grid_control_preempt(const grid_scheduler_t* scheduler, uint32_t slot,
-                                                 bool drain);
+                                               bool drain);
 FW_MUST_CHECK fw_result_t grid_control_report(const grid_scheduler_t* scheduler, uint32_t slot,
-                                                grid_report_t* report);
+                                              grid_report_t* report);
 // The oldest work-group that came back undone; false if there is none.
 bool grid_control_take_returned(const grid_scheduler_t* scheduler, uint32_t* slot, uint32_t* id);
 void grid_control_open_gate(const grid_scheduler_t* scheduler, uint32_t gate);
 void grid_control_close_gates(const grid_scheduler_t* scheduler);
 // What of a unit is taken; `cus` of the result is 0.
 FW_MUST_CHECK fw_result_t grid_control_unit_use(const grid_scheduler_t* scheduler, uint32_t unit,
-                                                  unit_limits_t* used);
+                                                unit_limits_t* used);
 
 #ifdef __cplusplus
 }

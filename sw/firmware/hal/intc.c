@@ -37,17 +37,13 @@ uint64_t doorbell_value(unsigned queue) {
   return mmio_read64(STRETTO_DOORBELL_BASE + DOORBELL_VALUE_OFFSET_AT(queue));
 }
 
-void clint_poke(unsigned hart) {
-  mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 1);
-}
+void clint_poke(unsigned hart) { mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 1); }
 
 void clint_clear(unsigned hart) {
   mmio_write32(STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(hart), 0);
 }
 
-uint64_t clint_now(void) {
-  return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET);
-}
+uint64_t clint_now(void) { return mmio_read64(STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET); }
 
 void clint_alarm(unsigned hart, uint64_t at) {
   mmio_write64(STRETTO_CLINT_BASE + CLINT_MTIMECMP_OFFSET_AT(hart), at);

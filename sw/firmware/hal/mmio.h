@@ -34,9 +34,7 @@ void mock_mmio_write(uint64_t address, unsigned bytes, uint64_t value);
 }
 #endif
 
-static inline uint64_t mmio_read64(uint64_t address) {
-  return mock_mmio_read(address, 8);
-}
+static inline uint64_t mmio_read64(uint64_t address) { return mock_mmio_read(address, 8); }
 static inline uint32_t mmio_read32(uint64_t address) {
   return (uint32_t)mock_mmio_read(address, 4);
 }
@@ -49,9 +47,7 @@ static inline void mmio_write32(uint64_t address, uint32_t value) {
 static inline void fence_acquire(void) {}
 static inline void fence_release(void) {}
 static inline void wait_for_interrupt(void) {}
-static inline void set_interrupt_enable(uint64_t mask) {
-  (void)mask;
-}
+static inline void set_interrupt_enable(uint64_t mask) { (void)mask; }
 
 #else
 
@@ -67,17 +63,11 @@ static inline void mmio_write64(uint64_t address, uint64_t value) {
 static inline void mmio_write32(uint64_t address, uint32_t value) {
   *(volatile uint32_t*)(uintptr_t)address = value;
 }
-static inline void fence_acquire(void) {
-  __asm__ volatile("fence r, rw" : : : "memory");
-}
-static inline void fence_release(void) {
-  __asm__ volatile("fence rw, w" : : : "memory");
-}
+static inline void fence_acquire(void) { __asm__ volatile("fence r, rw" : : : "memory"); }
+static inline void fence_release(void) { __asm__ volatile("fence rw, w" : : : "memory"); }
 // Sleeps until an enabled interrupt is pending; interrupts are polled, never taken (mstatus.MIE
 // stays clear).
-static inline void wait_for_interrupt(void) {
-  __asm__ volatile("wfi" : : : "memory");
-}
+static inline void wait_for_interrupt(void) { __asm__ volatile("wfi" : : : "memory"); }
 static inline void set_interrupt_enable(uint64_t mask) {
   __asm__ volatile("csrw mie, %0" : : "r"(mask));
 }

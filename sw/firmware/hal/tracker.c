@@ -13,9 +13,7 @@
 #define RECIPROCAL_ONE (1u << 24)
 #define SPILL_BANK 0x1000
 
-static uint32_t min_u32(uint32_t a, uint32_t b) {
-  return a < b ? a : b;
-}
+static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 fw_result_t tracker_init(tracker_t* tracker) {
   if (tracker == NULL) return STRETTO_ERROR_ARGUMENT;
@@ -105,9 +103,8 @@ fw_result_t tracker_set_untracked(const tracker_t* tracker, uint32_t first, uint
 
 fw_result_t tracker_set_events(const tracker_t* tracker, uint32_t first, uint32_t count) {
   if (tracker == NULL || first >= MAX_TILES || count > MAX_TILES) return STRETTO_ERROR_ARGUMENT;
-  mmio_write64(
-      tracker->base + TRACKER_EVENT_OFFSET,
-      STRETTO_FIELD(TRACKER_EVENT_FIRST, first) | STRETTO_FIELD(TRACKER_EVENT_COUNT, count));
+  mmio_write64(tracker->base + TRACKER_EVENT_OFFSET, STRETTO_FIELD(TRACKER_EVENT_FIRST, first) |
+                                                         STRETTO_FIELD(TRACKER_EVENT_COUNT, count));
   return STRETTO_OK;
 }
 

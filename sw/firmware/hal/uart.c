@@ -4,9 +4,7 @@
 
 #include "sw/include/regs/cp_regs.h"  // Generated.
 
-static void put(char c) {
-  mmio_write64(STRETTO_UART_BASE + UART_TX_OFFSET, (uint8_t)c);
-}
+static void put(char c) { mmio_write64(STRETTO_UART_BASE + UART_TX_OFFSET, (uint8_t)c); }
 
 void uart_text(const char* text) {
   for (; *text != '\0'; ++text) put(*text);
@@ -22,9 +20,7 @@ static void digits(uint64_t value, unsigned base) {
   while (used != 0) put(buffer[--used]);
 }
 
-void uart_decimal(uint64_t value) {
-  digits(value, 10);
-}
+void uart_decimal(uint64_t value) { digits(value, 10); }
 
 void uart_hex(uint64_t value) {
   uart_text("0x");

@@ -16,17 +16,19 @@
 
 typedef struct stretto_kernel_descriptor {
   uint32_t magic;
-  uint32_t type;                  // STRETTO_KERNEL_SIMT or STRETTO_KERNEL_TENSOR: which scheduler arbiter serves it.
-  uint64_t entry;                 // Address of the first instruction.
-  uint32_t registers_bytes;       // Register file bytes of one work-group (accumulators and register tiles included).
-  uint32_t lds_bytes;             // LDS of one work-group.
-  uint32_t private_bytes;         // Private memory of one wavefront (stack), power of two, 256..65536.
-  uint32_t wavefronts;            // Per work-group, 1..8.
-  uint32_t tile_m;                // Output tile rows of a work-group; 0 = not a tiled kernel.
-  uint32_t tile_n;                // Output tile columns.
+  uint32_t
+      type;  // STRETTO_KERNEL_SIMT or STRETTO_KERNEL_TENSOR: which scheduler arbiter serves it.
+  uint64_t entry;  // Address of the first instruction.
+  uint32_t
+      registers_bytes;  // Register file bytes of one work-group (accumulators and register tiles included).
+  uint32_t lds_bytes;      // LDS of one work-group.
+  uint32_t private_bytes;  // Private memory of one wavefront (stack), power of two, 256..65536.
+  uint32_t wavefronts;     // Per work-group, 1..8.
+  uint32_t tile_m;         // Output tile rows of a work-group; 0 = not a tiled kernel.
+  uint32_t tile_n;         // Output tile columns.
   uint32_t kernarg_bytes;
-  uint32_t code_bytes;            // Written by the loader: bytes of the loaded image ...
-  uint64_t code_base;             // ... and where it starts in GPU memory.
+  uint32_t code_bytes;  // Written by the loader: bytes of the loaded image ...
+  uint64_t code_base;   // ... and where it starts in GPU memory.
   uint32_t reserved[2];
 } stretto_kernel_descriptor_t;
 

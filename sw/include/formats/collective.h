@@ -30,24 +30,26 @@
 // How a slot gets to the peer.
 #define STRETTO_ENGINE_MMIO 0  // Tile stores into the peer's FIFO, a locked store as flag.
 #define STRETTO_ENGINE_GDMA 1  // A send request: the DMA engine copies, its receive flag tells.
-#define STRETTO_ENGINE_DMA 2   // No slots: the host has the DMA engine copy whole blocks, step by step.
-#define STRETTO_ENGINE_T3 3    // Likewise; reductions by updates that the Tracker lets the DMA engine send.
+#define STRETTO_ENGINE_DMA \
+  2  // No slots: the host has the DMA engine copy whole blocks, step by step.
+#define STRETTO_ENGINE_T3 \
+  3  // Likewise; reductions by updates that the Tracker lets the DMA engine send.
 
 // Words of a link.
 #define STRETTO_LINK_BYTES 64
-#define STRETTO_LINK_ARRIVED 0  // mmio: slots that the peer has filled; written by the peer.
-#define STRETTO_LINK_CREDIT 8   // Slots that the peer has emptied; written by the peer.
-#define STRETTO_LINK_SENT 16     // Between launches: slots sent and
-#define STRETTO_LINK_RECEIVED 20 // received, 32 bits each.
-#define STRETTO_LINK_READY 24    // Number of the last launch that the peer has begun; written by it.
+#define STRETTO_LINK_ARRIVED 0    // mmio: slots that the peer has filled; written by the peer.
+#define STRETTO_LINK_CREDIT 8     // Slots that the peer has emptied; written by the peer.
+#define STRETTO_LINK_SENT 16      // Between launches: slots sent and
+#define STRETTO_LINK_RECEIVED 20  // received, 32 bits each.
+#define STRETTO_LINK_READY 24  // Number of the last launch that the peer has begun; written by it.
 
 // Which ranks have links.
 #define STRETTO_LINKS_RING 0    // To rank + 1 slots leave, from rank - 1 they come.
 #define STRETTO_LINKS_DIRECT 1  // Between all pairs.
 
 typedef struct stretto_comm {
-  uint64_t block;     // Of this rank.
-  uint64_t window;    // gdma: send window, ticket word and head replica of this GPU.
+  uint64_t block;   // Of this rank.
+  uint64_t window;  // gdma: send window, ticket word and head replica of this GPU.
   uint64_t ticket;
   uint64_t replica;
   uint16_t rank;
@@ -157,8 +159,9 @@ typedef struct stretto_collective_arguments {
   uint8_t element;    // ElementType of machine_types.h.
   uint8_t element_bytes;
   uint16_t root;
-  uint8_t direct_id;     // gdma, ring: what is passed on goes from target to target, without FIFOs: buffer
-                         // id of the own target, + 1 + channel of the next rank's. 0 = does not.
+  uint8_t
+      direct_id;  // gdma, ring: what is passed on goes from target to target, without FIFOs: buffer
+                  // id of the own target, + 1 + channel of the next rank's. 0 = does not.
   uint8_t direct_shift;  // Unit of those buffers, a power of two; blocks are whole units.
 } stretto_collective_arguments_t;
 

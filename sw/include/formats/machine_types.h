@@ -8,10 +8,21 @@
 namespace stretto {
 enum class ElementType : uint8_t { fp16 = 0, bf16 = 1, fp32 = 2, int32 = 3, byte = 4 };
 // The account on which DRAM bytes are booked: dram_bytes{gemm_read, ...} of stats.json.
-enum class TrafficClass : uint8_t { other = 0, gemm = 1, rs = 2, ag = 3, init = 4, sync = 5, spill = 6, cp = 7 };
+enum class TrafficClass : uint8_t {
+  other = 0,
+  gemm = 1,
+  rs = 2,
+  ag = 3,
+  init = 4,
+  sync = 5,
+  spill = 6,
+  cp = 7
+};
 inline constexpr unsigned kTrafficClasses = 8;
 inline constexpr unsigned element_bytes(ElementType type) {
-  return type == ElementType::fp16 || type == ElementType::bf16 ? 2 : type == ElementType::byte ? 1 : 4;
+  return type == ElementType::fp16 || type == ElementType::bf16 ? 2
+         : type == ElementType::byte                            ? 1
+                                                                : 4;
 }
 }  // namespace stretto
 #else

@@ -193,11 +193,12 @@ typedef struct stretto_map {
 #define STRETTO_MAP_UPDATE (1u << 1)  // Tagged stores and the DMA add instead of overwriting.
 #define STRETTO_MAP_TRACKED \
   (1u << 2)  // Tagged stores and arriving updates are counted by the Tracker.
-#define STRETTO_MAP_EVENT \
-  (1u << 3)  // LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no
-             // DMA region; one map an output. A collective wait does not wait for them.
-#define STRETTO_MAP_READY \
-  (1u << 4)  // DMA_MAP, tiles: they are complete already and leave at once, in the order of ids,
+#define STRETTO_MAP_EVENT                                                                        \
+  (1u                                                                                            \
+   << 3)  // LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no \
+          // DMA region; one map an output. A collective wait does not wait for them.
+#define STRETTO_MAP_READY                                                                         \
+  (1u << 4)  // DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, \
              // for the peer's Tracker to count. May name tiles of other maps, once a peer.
 
 typedef struct stretto_output_config {
@@ -213,9 +214,10 @@ typedef struct stretto_output_config {
   uint8_t traffic;       // TrafficClass of what the DMA sends.
   uint8_t tracker_ways;  // Ways in use, 0 = all.
   uint8_t reserved0[3];
-  uint32_t work_groups;  // Of the kernel that writes it; 0 = one a tile. More is split-K of degree s =
-                         // work_groups / tiles: work-group w adds to tile w / s, each tile gets s local
-                         // updates instead of one (T3-SPLITK-01). Peers add once, as the DMA does.
+  uint32_t
+      work_groups;  // Of the kernel that writes it; 0 = one a tile. More is split-K of degree s =
+                    // work_groups / tiles: work-group w adds to tile w / s, each tile gets s local
+                    // updates instead of one (T3-SPLITK-01). Peers add once, as the DMA does.
   uint32_t reserved1;
   uint64_t reserved2;
 } stretto_output_config_t;

@@ -18,17 +18,18 @@ enum class RegisterAccess : uint8_t {
 
 struct RegisterInfo {
   const char* name;
-  uint32_t offset;       // Bytes from the start of the bank.
-  uint32_t count;        // Elements of an array; 1 otherwise.
-  uint32_t stride;       // Bytes from one element to the next.
-  uint32_t bytes;        // Size of an element: 1, 2, 4 or 8.
+  uint32_t offset;  // Bytes from the start of the bank.
+  uint32_t count;   // Elements of an array; 1 otherwise.
+  uint32_t stride;  // Bytes from one element to the next.
+  uint32_t bytes;   // Size of an element: 1, 2, 4 or 8.
   RegisterAccess access;
   uint64_t reset;
-  uint64_t writable;     // Bits that a write may change; the others keep their value.
+  uint64_t writable;  // Bits that a write may change; the others keep their value.
 };
 
 // The value of a register after a write, by its access alone; side effects are the model's.
-constexpr uint64_t value_after_write(const RegisterInfo& info, uint64_t old_value, uint64_t written) {
+constexpr uint64_t value_after_write(const RegisterInfo& info, uint64_t old_value,
+                                     uint64_t written) {
   const uint64_t bits = written & info.writable;
   switch (info.access) {
     case RegisterAccess::kReadOnly: return old_value;

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(call)                                                                  \
-  do {                                                                               \
-    const int code = (int)(call);                                                    \
-    if (code != 0) {                                                                 \
+#define CHECK(call)                                                                 \
+  do {                                                                              \
+    const int code = (int)(call);                                                   \
+    if (code != 0) {                                                                \
       fprintf(stderr, "line %d: %d: %s\n", __LINE__, code, ncclGetLastError(NULL)); \
-      return 1;                                                                      \
-    }                                                                                \
+      return 1;                                                                     \
+    }                                                                               \
   } while (0)
 
 #define MOST 16

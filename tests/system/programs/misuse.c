@@ -10,7 +10,8 @@ static ncclComm_t comms[2];
 static void* buffers[2];
 
 static ncclResult_t reduce(int device, int type) {
-  return ncclAllReduce(buffers[device], buffers[device], 16, (ncclDataType_t)type, ncclSum, comms[device], NULL);
+  return ncclAllReduce(buffers[device], buffers[device], 16, (ncclDataType_t)type, ncclSum,
+                       comms[device], NULL);
 }
 
 static void say(const char* what, ncclResult_t result) {

@@ -31,11 +31,13 @@ std::vector<int> blocks_of(int rank, int ranks) {
   std::vector<int> blocks;
   for (int to = 0; to < ranks; ++to)
     for (int c = 0; c < kBlock; ++c)
-      for (int r = 0; r < kBlock; ++r) blocks.push_back(element(rank * kBlock + r, to * kBlock + c));
+      for (int r = 0; r < kBlock; ++r)
+        blocks.push_back(element(rank * kBlock + r, to * kBlock + c));
   return blocks;
 }
 
-void compare(const std::vector<int>& got, const std::vector<int>& expected, const std::string& what) {
+void compare(const std::vector<int>& got, const std::vector<int>& expected,
+             const std::string& what) {
   if (got != expected) throw std::runtime_error(what + " is wrong");
 }
 
@@ -62,7 +64,8 @@ int main() try {
     check(cudaMalloc(&devices[d].in, slab * sizeof(int)));
     check(cudaMalloc(&devices[d].out, slab * sizeof(int)));
     check(cudaMalloc(&devices[d].all, slab * ranks * sizeof(int)));
-    check(cudaMemcpy(devices[d].in, blocks_of(d, ranks).data(), slab * sizeof(int), cudaMemcpyHostToDevice));
+    check(cudaMemcpy(devices[d].in, blocks_of(d, ranks).data(), slab * sizeof(int),
+                     cudaMemcpyHostToDevice));
     check(cudaStreamCreate(&devices[d].stream));
   }
   ncclUniqueId id;

@@ -95,12 +95,13 @@ struct Bench {
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", ConductorSpec{}, 300 * kNanosecond);
     for (unsigned i = 0; i < 2; ++i) {
-      gpu.push_back(
-          std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i, pcie_switched(i, 2, pcie(), 1)));
+      gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,
+                                          pcie_switched(i, 2, pcie(), 1)));
     }
     card = std::make_unique<Card>("card", *conductor, 2);
     partition = std::make_unique<Partition>("partition", *conductor, kSwitchNode);
-    crossbar = std::make_unique<Switch>("crossbar", SwitchSpec{}, switch_of(2, pcie(), false, 1), *partition);
+    crossbar = std::make_unique<Switch>("crossbar", SwitchSpec{}, switch_of(2, pcie(), false, 1),
+                                        *partition);
     partition->add("crossbar", *crossbar);
   }
   void post(uint64_t address, uint64_t value, Time at = 0) {
@@ -109,7 +110,9 @@ struct Bench {
     Requester& requester = gpu[0]->first;
     requester.send(requester.make(Operation::write, address, *words.back()), at);
   }
-  void ring(uint64_t offset, uint64_t value) { post(kCard + STRETTO_DOORBELL_APERTURE + offset, value); }
+  void ring(uint64_t offset, uint64_t value) {
+    post(kCard + STRETTO_DOORBELL_APERTURE + offset, value);
+  }
   // Buffer 1: `bytes` of GPU 0 from 0x100000; 2: as many of GPU 1 from 0x200000. Units of 64 B. Connection 0: to GPU 1.
   void program(uint64_t bytes) {
     ring(REQUEST_RING_NODE_OFFSET, 1);
@@ -118,24 +121,30 @@ struct Bench {
     ring(REQUEST_RING_IRQ_ENABLE_OFFSET, 7);
     post(kCard + STRETTO_CARD_REGISTERS + CARD_REPORT_OFFSET, address_in(1, kReport));
     ring(REQUEST_RING_CONNECTION_RC_BASE_OFFSET_AT(0), address_in(1, kReceived));
-    ring(REQUEST_RING_CONNECTION_CONFIG_OFFSET_AT(0), REQUEST_RING_CONNECTION_CONFIG_VALID_MASK |
-                                                          STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_NODE, 2));
+    ring(REQUEST_RING_CONNECTION_CONFIG_OFFSET_AT(0),
+         REQUEST_RING_CONNECTION_CONFIG_VALID_MASK |
+             STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_NODE, 2));
     for (unsigned id = 1; id <= 2; ++id) {
       ring(REQUEST_RING_BUFFER_BASE_OFFSET_AT(id), address_in(id - 1, id * 0x100000));
       ring(REQUEST_RING_BUFFER_CONFIG_OFFSET_AT(id),
-           REQUEST_RING_BUFFER_CONFIG_VALID_MASK | STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNITS, bytes / 64) |
+           REQUEST_RING_BUFFER_CONFIG_VALID_MASK |
+               STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNITS, bytes / 64) |
                STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_UNIT, 6) |
                STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_READABLE, id == 1) |
                STRETTO_FIELD(REQUEST_RING_BUFFER_CONFIG_WRITABLE, id == 2));
     }
-    ring(REQUEST_RING_CONTROL_OFFSET, REQUEST_RING_CONTROL_ENABLE_MASK | REQUEST_RING_CONTROL_REPLICA_MASK |
+    ring(REQUEST_RING_CONTROL_OFFSET, REQUEST_RING_CONTROL_ENABLE_MASK |
+                                          REQUEST_RING_CONTROL_REPLICA_MASK |
                                           STRETTO_FIELD(REQUEST_RING_CONTROL_BATCH, 1));
     contents = pattern(bytes);
     gpu[0]->memory.image.write(0x100000, contents.data(), contents.size());
   }
-  void request(uint64_t first, uint64_t units, Time at, uint64_t wish = STRETTO_SR_SC | STRETTO_SR_RC) {
+  void request(uint64_t first, uint64_t units, Time at,
+               uint64_t wish = STRETTO_SR_SC | STRETTO_SR_RC) {
     post(kCard + STRETTO_SEND_APERTURE,
-         stretto_send_request(STRETTO_SR_WRITE, 1, 2, 0, static_cast<uint32_t>(first), static_cast<uint32_t>(units), wish), at);
+         stretto_send_request(STRETTO_SR_WRITE, 1, 2, 0, static_cast<uint32_t>(first),
+                              static_cast<uint32_t>(units), wish),
+         at);
   }
   void run() { REQUIRE(conductor->run() == Conductor::Outcome::quiet); }
   bool arrived(uint64_t bytes) {
@@ -172,7 +181,8 @@ struct Bench {
   std::vector<uint8_t> contents;
 };
 
-constexpr Time kWhen = 100 * kMicrosecond;  // When the requests are stored; the card is programmed long before.
+constexpr Time kWhen =
+    100 * kMicrosecond;  // When the requests are stored; the card is programmed long before.
 
 TEST_CASE("a burst of a request arrives after store, ring, pipeline, read and write") {
   Bench bench;
@@ -182,10 +192,12 @@ TEST_CASE("a burst of a request arrives after store, ring, pipeline, read and wr
   CHECK(bench.arrived(512));
   // The store: 8 + 24 B at 16 B/ns, in the switch and out.
   const Time stored = kWhen + 2 * 2 * kNanosecond + kPath;
-  const Time issued = (stored + kClock - 1) / kClock * kClock + 4 * kClock;  // rtl/request_ring/README.md: 4 clocks.
+  const Time issued = (stored + kClock - 1) / kClock * kClock +
+                      4 * kClock;  // rtl/request_ring/README.md: 4 clocks.
   const Time memory = 512 * kPicosecond + 100 * kNanosecond;
   // The request of 24 B; data of 4 x (128 + 20) B; the write of 4 x (128 + 24) B. One packet of each in the switch.
-  const Time read = 2 * 1'500 * kPicosecond + kPath + memory + (37'000 + 9'250) * kPicosecond + kPath;
+  const Time read =
+      2 * 1'500 * kPicosecond + kPath + memory + (37'000 + 9'250) * kPicosecond + kPath;
   const Time written = (38'000 + 9'500) * kPicosecond + kPath + memory;
   const std::vector<TestMemory::Seen>& seen = bench.gpu[1]->memory.log;
   REQUIRE(seen.size() == 2);
@@ -219,7 +231,9 @@ TEST_CASE("flags come behind the data, numbers at both ends, and the replica fol
   CHECK(bench.violated().empty());
 }
 
-TEST_CASE("GD-HW-02, -03: requests overlap until the card's own wire is full of writes and read requests") {
+TEST_CASE(
+    "GD-HW-02, -03: requests overlap until the card's own wire is full of writes and read "
+    "requests") {
   Bench bench;
   constexpr uint64_t kBytes = 64 * 8'192;
   bench.program(kBytes);
@@ -243,7 +257,8 @@ TEST_CASE("a request that names no buffer moves nothing and is reported with its
   bench.post(kCard + STRETTO_SEND_APERTURE, bad, kWhen);
   bench.run();
   CHECK(bench.word(1, kReport + STRETTO_CARD_REPORT_REQUEST) == bad);
-  CHECK(bench.word(1, kReport + STRETTO_CARD_REPORT_REASON) == (STRETTO_CARD_REPORT_VALID | 1u << 3));
+  CHECK(bench.word(1, kReport + STRETTO_CARD_REPORT_REASON) ==
+        (STRETTO_CARD_REPORT_VALID | 1u << 3));
   CHECK(bench.gpu[1]->memory.log.size() == 2);
   CHECK(bench.violated().empty());
 }
@@ -263,10 +278,11 @@ TEST_CASE("a source that the GPU refuses to read is reported as a failed transfe
 
 TEST_CASE("an access to nothing at the card breaks a law") {
   Bench bench;
-  bench.post(kCard + 0x1000, 1);                             // Memory, which it has not.
+  bench.post(kCard + 0x1000, 1);                            // Memory, which it has not.
   bench.post(kCard + STRETTO_SEND_APERTURE + 0x100000, 1);  // Behind the send window.
   bench.run();
-  CHECK(bench.violated() == std::vector<std::string>{"received bytes = written bytes", "accesses to nothing at the card = 0"});
+  CHECK(bench.violated() == std::vector<std::string>{"received bytes = written bytes",
+                                                     "accesses to nothing at the card = 0"});
 }
 
 }  // namespace

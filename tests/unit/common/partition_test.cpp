@@ -26,7 +26,11 @@ constexpr Time kLookahead = 500 * kNanosecond;
 class Node final : public EventHandler, public PacketSink, public Component {
  public:
   Node(Partition& partition, unsigned nodes, unsigned budget)
-      : EventHandler(partition.queue()), partition_(partition), nodes_(nodes), budget_(budget), rng_(7, partition.node()) {
+      : EventHandler(partition.queue()),
+        partition_(partition),
+        nodes_(nodes),
+        budget_(budget),
+        rng_(7, partition.node()) {
     partition.attach(0, *this);
     partition.add("node", *this);
     for (int i = 0; i < 4; ++i) partition.queue().schedule(rng_.below(2 * kMicrosecond), *this);
@@ -40,7 +44,9 @@ class Node final : public EventHandler, public PacketSink, public Component {
     partition_.digest().event(partition_.queue().now(), 2, tag, 0);
     act();
   }
-  void report(StatisticSink& sink) const override { sink.add("acts", acts_, "count", "Times it acted."); }
+  void report(StatisticSink& sink) const override {
+    sink.add("acts", acts_, "count", "Times it acted.");
+  }
   std::vector<std::string> waiting_on() const override {
     return waits_ ? std::vector<std::string>{"waits for Godot"} : std::vector<std::string>{};
   }
@@ -90,8 +96,8 @@ class Bench {
     conductor = std::make_unique<Conductor>("conductor", run.spec, kLookahead);
     for (unsigned i = 0; i < run.nodes; ++i) {
       const uint8_t node = static_cast<uint8_t>(run.reversed ? run.nodes - i : i + 1);
-      partitions.push_back(
-          std::make_unique<Partition>(("gpu" + std::to_string(node - 1)).c_str(), *conductor, node));
+      partitions.push_back(std::make_unique<Partition>(("gpu" + std::to_string(node - 1)).c_str(),
+                                                       *conductor, node));
       nodes.push_back(std::make_unique<Node>(*partitions.back(), run.nodes, run.budget));
     }
   }
@@ -190,12 +196,15 @@ TEST_CASE("a run that falls silent while somebody waits is a deadlock and names 
     text = error.what();
   }
   CHECK(text.find("deadlock at ") == 0);
-  CHECK(text.find("nothing can happen any more\n  gpu1.node: waits for Godot") != std::string::npos);
+  CHECK(text.find("nothing can happen any more\n  gpu1.node: waits for Godot") !=
+        std::string::npos);
 }
 
 class Spinner final : public EventHandler {
  public:
-  explicit Spinner(EventQueue& queue) : EventHandler(queue), queue_(queue) { queue_.schedule(0, *this); }
+  explicit Spinner(EventQueue& queue) : EventHandler(queue), queue_(queue) {
+    queue_.schedule(0, *this);
+  }
   void on_event(uint64_t) override { queue_.schedule(queue_.now() + 10 * kNanosecond, *this); }
 
  private:
@@ -239,7 +248,8 @@ TEST_CASE("after finish a machine that never falls quiet is cut off at the drain
 
 // Plays the host: answers every packet with one, and posts some of its own.
 SC_MODULE(EchoHost), public HostSide {
-  EchoHost(sc_core::sc_module_name name, Conductor & conductor) : sc_module(name), conductor_(conductor) {
+  EchoHost(sc_core::sc_module_name name, Conductor & conductor)
+      : sc_module(name), conductor_(conductor) {
     SC_METHOD(due);
     sensitive << arrival_;
     dont_initialize();
@@ -302,7 +312,8 @@ TEST_CASE("host and GPU exchange packets at their exact times") {
   EchoHost host("host", *bench.conductor);
   CHECK(bench.conductor->run() == Conductor::Outcome::finished);
   const Time round = 2 * kLookahead + 7 * kNanosecond;
-  CHECK(host.seen == std::vector<Time>{kMicrosecond + round, 2 * (kMicrosecond + round), 3 * (kMicrosecond + round)});
+  CHECK(host.seen == std::vector<Time>{kMicrosecond + round, 2 * (kMicrosecond + round),
+                                       3 * (kMicrosecond + round)});
 }
 
 }  // namespace

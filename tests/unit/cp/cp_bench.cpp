@@ -27,7 +27,8 @@ class Memory final : public sc_core::sc_module {
   }
 
  private:
-  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                             sc_core::sc_time& delay) {
     const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
     if (payload.is_write()) {
       image_.write(offset, payload.get_data_ptr(), payload.get_data_length());
@@ -69,13 +70,15 @@ int run(const char* file, uint32_t quantum_ns) {
   conductor.run();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (conductor.status() != 0) throw CheckError("the guest reports a wrong result");
-  std::printf("cp_bench: %.0f MIPS  (%" PRIu64 " instructions of %u harts in %.3f s, quantum %u ns, %" PRIu64 " events)\n",
-              1e-6 * static_cast<double>(cp.instructions()) / elapsed.count(), cp.instructions(), spec.harts,
-              elapsed.count(), quantum_ns, partition.queue().executed());
+  std::printf("cp_bench: %.0f MIPS  (%" PRIu64
+              " instructions of %u harts in %.3f s, quantum %u ns, %" PRIu64 " events)\n",
+              1e-6 * static_cast<double>(cp.instructions()) / elapsed.count(), cp.instructions(),
+              spec.harts, elapsed.count(), quantum_ns, partition.queue().executed());
   StatisticSink sink;
   cp.report(sink);
   for (const Statistic& statistic : sink.all()) {
-    if (statistic.value != 0) std::printf("  %-28s %12" PRIu64 "\n", statistic.path.c_str(), statistic.value);
+    if (statistic.value != 0)
+      std::printf("  %-28s %12" PRIu64 "\n", statistic.path.c_str(), statistic.value);
   }
   return 0;
 }

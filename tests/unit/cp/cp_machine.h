@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "models/common/memory_image.h"
-#include "models/cp/cp.h"
 #include "models/common/tlm_checker.h"
+#include "models/cp/cp.h"
 
 namespace stretto::test {
 
@@ -39,7 +39,7 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
 
   std::vector<Entry> log;
   Time latency = 100 * kNanosecond;
-  bool silent = false;             // Never answers.
+  bool silent = false;  // Never answers.
   unsigned waits_for_lock = 0;
   unsigned in_flight_high = 0;
 
@@ -48,7 +48,9 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
     image_.read(offset, reinterpret_cast<uint8_t*>(&value), 8);
     return value;
   }
-  void set_word(uint64_t offset, uint64_t value) { image_.write(offset, reinterpret_cast<uint8_t*>(&value), 8); }
+  void set_word(uint64_t offset, uint64_t value) {
+    image_.write(offset, reinterpret_cast<uint8_t*>(&value), 8);
+  }
   void set_byte(uint64_t offset, uint8_t value) { image_.write(offset, &value, 1); }
   uint64_t host_word(uint64_t offset) {
     uint64_t value = 0;
@@ -57,15 +59,18 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
   }
 
  private:
-  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay) {
     REQUIRE(phase == tlm::BEGIN_REQ);
     StrettoExtension* extension = extension_of(payload);
     REQUIRE(extension != nullptr);
     CHECK(extension->engine == Engine::hart);
     CHECK(extension->traffic == TrafficClass::cp);
-    const bool writes = extension->operation == Operation::write || extension->operation == Operation::unlocking_write;
+    const bool writes = extension->operation == Operation::write ||
+                        extension->operation == Operation::unlocking_write;
     CHECK(payload.is_write() == writes);
-    log.push_back({queue_.now(), extension->operation, payload.get_address(), payload.get_data_length(), extension->unit});
+    log.push_back({queue_.now(), extension->operation, payload.get_address(),
+                   payload.get_data_length(), extension->unit});
     payload.acquire();
     if (!silent) {
       pending_.push_back(&payload);
@@ -168,7 +173,8 @@ class TestLinks final : public sc_core::sc_module {
     value_ = value;
     PooledPayload& payload = pool_.acquire();
     payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address((uint64_t{1} << STRETTO_NODE_SHIFT) + STRETTO_DOORBELL_APERTURE + 8 * doorbell);
+    payload.set_address((uint64_t{1} << STRETTO_NODE_SHIFT) + STRETTO_DOORBELL_APERTURE +
+                        8 * doorbell);
     payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value_));
     payload.set_data_length(8);
     payload.set_streaming_width(8);
@@ -180,7 +186,8 @@ class TestLinks final : public sc_core::sc_module {
   }
 
  private:
-  tlm::tlm_sync_enum answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {
+  tlm::tlm_sync_enum answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                            sc_core::sc_time&) {
     CHECK(phase == tlm::BEGIN_RESP);
     status = payload.get_response_status();
     payload.release();
@@ -201,7 +208,8 @@ struct CpMachine final : private EventHandler {
   std::optional<uint64_t> tohost;
   std::vector<std::function<void()>> actions;
 
-  explicit CpMachine(const CpSpec& spec = quiet()) : EventHandler(queue), memory("memory", queue), device("device", queue), links("links") {
+  explicit CpMachine(const CpSpec& spec = quiet())
+      : EventHandler(queue), memory("memory", queue), device("device", queue), links("links") {
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     services.queue = &queue;
     services.digest = &digest;

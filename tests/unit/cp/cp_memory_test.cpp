@@ -10,11 +10,14 @@ using stretto::test::CpMachine;
 
 namespace {
 
-std::string guest(const std::string& name) { return std::string(STRETTO_GUEST_DIR) + "/" + name + ".elf"; }
+std::string guest(const std::string& name) {
+  return std::string(STRETTO_GUEST_DIR) + "/" + name + ".elf";
+}
 
 unsigned count(const CpMachine& machine, Operation operation, unsigned bytes) {
   unsigned n = 0;
-  for (const auto& entry : machine.memory.log) n += entry.operation == operation && entry.bytes == bytes;
+  for (const auto& entry : machine.memory.log)
+    n += entry.operation == operation && entry.bytes == bytes;
   return n;
 }
 

@@ -17,7 +17,9 @@ using stretto::test::TestDevice;
 
 namespace {
 
-std::string guest(const std::string& name) { return std::string(STRETTO_GUEST_DIR) + "/" + name + ".elf"; }
+std::string guest(const std::string& name) {
+  return std::string(STRETTO_GUEST_DIR) + "/" + name + ".elf";
+}
 
 void expect_isa_pass(const std::string& name) {
   CpSpec spec = CpMachine::quiet();
@@ -42,10 +44,16 @@ std::string message_of(Act act) {
 }  // namespace
 
 TEST_CASE("the integer program of the ISS tests passes on a CP hart") { expect_isa_pass("alu"); }
-TEST_CASE("the control-flow program of the ISS tests passes on a CP hart") { expect_isa_pass("control"); }
+TEST_CASE("the control-flow program of the ISS tests passes on a CP hart") {
+  expect_isa_pass("control");
+}
 TEST_CASE("the atomics program of the ISS tests passes on a CP hart") { expect_isa_pass("atomic"); }
-TEST_CASE("the compressed program of the ISS tests passes on a CP hart") { expect_isa_pass("compressed"); }
-TEST_CASE("the machine-mode program of the ISS tests passes on a CP hart") { expect_isa_pass("machine"); }
+TEST_CASE("the compressed program of the ISS tests passes on a CP hart") {
+  expect_isa_pass("compressed");
+}
+TEST_CASE("the machine-mode program of the ISS tests passes on a CP hart") {
+  expect_isa_pass("machine");
+}
 
 TEST_CASE("a guest that fails check 42 reports 85 and the machine halts") {
   CpMachine machine;
@@ -58,22 +66,31 @@ TEST_CASE("a guest that fails check 42 reports 85 and the machine halts") {
   CHECK(machine.cp->waiting_on().empty());
 }
 
-TEST_CASE("device registers are accessed in program order, and what is not there is a precise access fault") {
+TEST_CASE(
+    "device registers are accessed in program order, and what is not there is a precise access "
+    "fault") {
   CpMachine machine;
   machine.load(guest("bus"));
   machine.expect_pass();
-  const std::vector<TestDevice::Entry> expected = {
-      {0, true, 0x10, 1}, {0, true, 0x8, 2}, {0, false, 0x10, 0x1010}, {0, true, 0x0, 3}, {0, false, 0x18, 0x1018}};
+  const std::vector<TestDevice::Entry> expected = {{0, true, 0x10, 1},
+                                                   {0, true, 0x8, 2},
+                                                   {0, false, 0x10, 0x1010},
+                                                   {0, true, 0x0, 3},
+                                                   {0, false, 0x18, 0x1018}};
   CHECK(machine.device.log == expected);
   // 20 ns in the device and 10 CP cycles of bus, at least.
   for (size_t i = 1; i < machine.device.log.size(); ++i) {
-    CHECK(machine.device.log[i].at - machine.device.log[i - 1].at >= 20 * kNanosecond + 10 * 666'666);
+    CHECK(machine.device.log[i].at - machine.device.log[i - 1].at >=
+          20 * kNanosecond + 10 * 666'666);
   }
   CHECK(machine.memory.host_word(0x40) == 77);
-  CHECK(machine.statistic("hart0.access_faults") == 4);  // Two on the bus, one in the UART, one in memory.
+  CHECK(machine.statistic("hart0.access_faults") ==
+        4);  // Two on the bus, one in the UART, one in memory.
 }
 
-TEST_CASE("a timer interrupt ends WFI at the first clock edge at its time, and interrupts a running hart in time") {
+TEST_CASE(
+    "a timer interrupt ends WFI at the first clock edge at its time, and interrupts a running hart "
+    "in time") {
   CpMachine machine;
   machine.load(guest("timer"));
   machine.expect_pass();
@@ -150,7 +167,8 @@ TEST_CASE("a program outside of the SRAM is refused with segment, address and wh
   CpMachine machine;
   const std::string message = message_of<UserError>([&] { machine.load(guest("elsewhere")); });
   CHECK(message.find("elsewhere.elf: segment 1 at 0x40000000..0x") != std::string::npos);
-  CHECK(message.find("allowed is the SRAM of the command processor, 0x80000000..0x80ffffff") != std::string::npos);
+  CHECK(message.find("allowed is the SRAM of the command processor, 0x80000000..0x80ffffff") !=
+        std::string::npos);
 }
 
 TEST_CASE("a console file that cannot be written is the user's error") {
@@ -164,7 +182,8 @@ TEST_CASE("parameters that make no cache are refused") {
   CpSpec spec;
   CHECK(spec.check().empty());
   spec.l1d_ways = 3;
-  CHECK(spec.check() == "cp: an L1 of 32 KiB with 3 ways has no power of two of sets of 64-byte lines");
+  CHECK(spec.check() ==
+        "cp: an L1 of 32 KiB with 3 ways has no power of two of sets of 64-byte lines");
 }
 
 TEST_CASE("four harts start, each with its own id") {

@@ -14,7 +14,8 @@
 using stretto::L1Cache;
 
 TEST_CASE("the L1 keeps exactly the lines that an LRU list keeps, for any geometry") {
-  for (const auto& [bytes, ways] : {std::pair<uint32_t, uint32_t>{1024, 1}, {1024, 16}, {4096, 4}, {32768, 8}}) {
+  for (const auto& [bytes, ways] :
+       {std::pair<uint32_t, uint32_t>{1024, 1}, {1024, 16}, {4096, 4}, {32768, 8}}) {
     L1Cache cache(bytes, ways);
     const uint64_t sets = bytes / 64 / ways;
     std::map<uint64_t, std::list<uint64_t>> reference;  // Per set, most recent first.

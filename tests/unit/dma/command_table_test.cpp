@@ -44,7 +44,8 @@ void check_covers_once(const RegionNumbers& numbers) {
   std::vector<int> painted(numbers.m * numbers.n, 0);
   bool sane = true;
   for (const TileTransfer& tile : all) {
-    sane = sane && tile.destination - numbers.peer == tile.source - numbers.base && tile.pitch == numbers.pitch;
+    sane = sane && tile.destination - numbers.peer == tile.source - numbers.base &&
+           tile.pitch == numbers.pitch;
     for (uint32_t row = 0; row < tile.rows; ++row) {
       const uint64_t offset = tile.source - numbers.base + row * tile.pitch;
       sane = sane && offset % numbers.pitch + tile.row_bytes <= numbers.n * bytes;
@@ -57,7 +58,8 @@ void check_covers_once(const RegionNumbers& numbers) {
   int wrong = 0;
   for (uint64_t row = 0; row < numbers.m; ++row) {
     for (uint64_t column = 0; column < numbers.n; ++column) {
-      const uint64_t wg = numbers.id_base + row / numbers.tile_m * numbers.tiles_n + column / numbers.tile_n;
+      const uint64_t wg =
+          numbers.id_base + row / numbers.tile_m * numbers.tiles_n + column / numbers.tile_n;
       const bool mapped = wg >= numbers.first_wg && wg < numbers.first_wg + numbers.wg_count;
       wrong += painted[row * numbers.n + column] != (mapped ? 1 : 0);
     }
@@ -98,7 +100,8 @@ TEST_CASE("FP32 tiles of 8 wavefronts are covered exactly once") {
 TEST_CASE("wavefronts without rows are not counted") {
   CommandTable table(1);
   REQUIRE(table.arm(0, RegionNumbers{}.words()));
-  CHECK(table.region(0).total == 4 * 4 + 2 * 2);  // Two full tile rows; the last has 44 rows = 2 wavefronts.
+  CHECK(table.region(0).total ==
+        4 * 4 + 2 * 2);  // Two full tile rows; the last has 44 rows = 2 wavefronts.
 }
 
 TEST_CASE("T3-DMA-03, -05: a tile is handed out once, with its start address") {
@@ -182,20 +185,20 @@ TEST_CASE("regions that make no sense are refused") {
       [](RegionNumbers& r) { r.tile_n = 0; },
       [](RegionNumbers& r) { r.tiles_n = 3; },
       [](RegionNumbers& r) { r.wg_count = 0; },
-      [](RegionNumbers& r) { r.wg_count = 7; },               // There are 6 tiles.
-      [](RegionNumbers& r) { r.id_base = 1; },                // first_wg lies before it.
-      [](RegionNumbers& r) { r.first_wg = 65'535; },          // Ids have 16 bits.
+      [](RegionNumbers& r) { r.wg_count = 7; },       // There are 6 tiles.
+      [](RegionNumbers& r) { r.id_base = 1; },        // first_wg lies before it.
+      [](RegionNumbers& r) { r.first_wg = 65'535; },  // Ids have 16 bits.
       [](RegionNumbers& r) { r.wavefronts = 0; },
       [](RegionNumbers& r) { r.wavefronts = 9; },
-      [](RegionNumbers& r) { r.rows = 31; },                  // 4 x 31 rows do not cover 128.
+      [](RegionNumbers& r) { r.rows = 31; },  // 4 x 31 rows do not cover 128.
       [](RegionNumbers& r) { r.pitch = 398; },
-      [](RegionNumbers& r) { r.pitch = 401; },                // Not a multiple of the element.
+      [](RegionNumbers& r) { r.pitch = 401; },  // Not a multiple of the element.
       [](RegionNumbers& r) { r.base += 1; },
-      [](RegionNumbers& r) { r.base = kThere; },              // Not in this GPU.
-      [](RegionNumbers& r) { r.peer = kHere + 0x20000; },     // The own memory.
+      [](RegionNumbers& r) { r.base = kThere; },                 // Not in this GPU.
+      [](RegionNumbers& r) { r.peer = kHere + 0x20000; },        // The own memory.
       [](RegionNumbers& r) { r.peer = kThere + 0xFEFFFFFF00; },  // Reaches into the apertures.
       [](RegionNumbers& r) { r.element = 7; },
-      [](RegionNumbers& r) { r.rows = 300; },                 // A wavefront tile of 76,800 B.
+      [](RegionNumbers& r) { r.rows = 300; },  // A wavefront tile of 76,800 B.
   };
   for (size_t i = 0; i < mistakes.size(); ++i) {
     INFO("mistake " << i);
@@ -207,7 +210,9 @@ TEST_CASE("regions that make no sense are refused") {
   }
 }
 
-TEST_CASE("regions that are ready hand out all of their tiles at once, in order, beside others of the same ids") {
+TEST_CASE(
+    "regions that are ready hand out all of their tiles at once, in order, beside others of the "
+    "same ids") {
   RegionNumbers numbers;
   CommandTable table(1);
   REQUIRE(table.arm(0, numbers.words()));

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "models/common/tlm_checker.h"
 #include "models/common/partition.h"
+#include "models/common/tlm_checker.h"
 #include "models/fabric/router.h"
 #include "sw/include/formats/address_map.h"
 #include "tests/unit/dma/region_words.h"
@@ -86,7 +86,8 @@ SC_MODULE(Bench) {
   void at(Time time, std::function<void()> action) { script.at(time, std::move(action)); }
   void run() { REQUIRE(conductor.run() == Conductor::Outcome::quiet); }
 
-  tlm::tlm_response_status access(tlm::tlm_command command, uint64_t offset, uint64_t& value, unsigned bytes = 8) {
+  tlm::tlm_response_status access(tlm::tlm_command command, uint64_t offset, uint64_t & value,
+                                  unsigned bytes = 8) {
     tlm::tlm_generic_payload payload;
     payload.set_command(command);
     payload.set_address(offset);
@@ -116,7 +117,8 @@ SC_MODULE(Bench) {
     write(DMA_REGION_CONTROL_OFFSET_AT(region), words.control);
   }
   void trigger(const RegionNumbers& numbers, uint32_t wg, uint8_t wf) {
-    const uint64_t row = (wg - numbers.id_base) / numbers.tiles_n * numbers.tile_m + wf * numbers.rows;
+    const uint64_t row =
+        (wg - numbers.id_base) / numbers.tiles_n * numbers.tile_m + wf * numbers.rows;
     const uint64_t column = (wg - numbers.id_base) % numbers.tiles_n * numbers.tile_n;
     dma.on_trigger(partition.queue().now(), static_cast<uint16_t>(wg), wf,
                    numbers.base + row * numbers.pitch + column * 2);
@@ -125,7 +127,8 @@ SC_MODULE(Bench) {
   void trigger_all(const RegionNumbers& numbers) {
     for (uint64_t wg = numbers.first_wg; wg < numbers.first_wg + numbers.wg_count; ++wg) {
       for (uint64_t wf = 0; wf < numbers.wavefronts; ++wf) {
-        if ((wg - numbers.id_base) / numbers.tiles_n * numbers.tile_m + wf * numbers.rows < numbers.m) {
+        if ((wg - numbers.id_base) / numbers.tiles_n * numbers.tile_m + wf * numbers.rows <
+            numbers.m) {
           trigger(numbers, static_cast<uint32_t>(wg), static_cast<uint8_t>(wf));
         }
       }
@@ -174,13 +177,17 @@ std::vector<uint8_t> fill_memory(TestMemory& memory, uint64_t offset, size_t byt
   return data;
 }
 
-TEST_CASE("T3-DMA-06, -08: a triggered tile is read once by rows and leaves as one two-dimensional update with its ids") {
+TEST_CASE(
+    "T3-DMA-06, -08: a triggered tile is read once by rows and leaves as one two-dimensional "
+    "update with its ids") {
   Bench bench("bench");
   const RegionNumbers numbers;
   const std::vector<uint8_t> output = fill_memory(bench.memory, 0x10000, 300 * 400);
   bench.at(0, [&] { bench.arm(2, numbers); });
   bench.at(kMicrosecond, [&] { bench.trigger(numbers, 3, 1); });
-  CHECK_THROWS_WITH(bench.conductor.run(), Catch::Contains("region 2 (wg 0..5): 1 of 20 wavefront tiles triggered, 1 sent"));
+  CHECK_THROWS_WITH(
+      bench.conductor.run(),
+      Catch::Contains("region 2 (wg 0..5): 1 of 20 wavefront tiles triggered, 1 sent"));
 
   REQUIRE(bench.memory.log.size() == 32);
   for (unsigned row = 0; row < 32; ++row) {
@@ -203,7 +210,8 @@ TEST_CASE("T3-DMA-06, -08: a triggered tile is read once by rows and leaves as o
   CHECK(sent.extension.wg_id == 3);
   CHECK(sent.extension.wf_id == 1);
   std::vector<uint8_t> packed(32 * 144);
-  bench.link.image.read((numbers.peer + 160 * 400 + 256) & STRETTO_OFFSET_MASK, packed.data(), packed.size());
+  bench.link.image.read((numbers.peer + 160 * 400 + 256) & STRETTO_OFFSET_MASK, packed.data(),
+                        packed.size());
   for (unsigned row = 0; row < 32; ++row) {
     REQUIRE(std::equal(packed.begin() + row * 144, packed.begin() + (row + 1) * 144,
                        output.begin() + (160 + row) * 400 + 256));
@@ -297,7 +305,8 @@ TEST_CASE("firmware can change the pacing while tiles wait") {
     bench.arm(0, numbers);
     bench.trigger_all(numbers);
   });
-  bench.at(kMicrosecond, [&] { bench.write(DMA_CONTROL_OFFSET, DMA_CONTROL_READ_PACING_UNTHROTTLED); });
+  bench.at(kMicrosecond,
+           [&] { bench.write(DMA_CONTROL_OFFSET, DMA_CONTROL_READ_PACING_UNTHROTTLED); });
   bench.run();
   CHECK(bench.memory.log.back().at < 4 * kMicrosecond);
 }
@@ -307,7 +316,8 @@ TEST_CASE("a fill runs at the bandwidth of the memory") {
   const uint64_t bytes = 8 << 20;
   bench.at(0, [&] { bench.fill(kHere, bytes, 0x0123456789ABCDEF); });
   bench.run();
-  CHECK(bench.memory.log.back().at == bytes * kPicosecond + 100 * kNanosecond);  // 1 TB/s and one latency: never out of requests.
+  CHECK(bench.memory.log.back().at ==
+        bytes * kPicosecond + 100 * kNanosecond);  // 1 TB/s and one latency: never out of requests.
   CHECK(bench.memory.log[0].extension.traffic == TrafficClass::init);
   CHECK(bench.memory.log[0].extension.operation == Operation::fill);
   uint64_t last = 0;
@@ -395,7 +405,9 @@ TEST_CASE("a seventeenth descriptor is lost and reported") {
   CHECK(bench.memory.log.size() == 16);
 }
 
-TEST_CASE("stray and repeated triggers are errors and break the law of triggers only if tiles are missing") {
+TEST_CASE(
+    "stray and repeated triggers are errors and break the law of triggers only if tiles are "
+    "missing") {
   Bench bench("bench");
   RegionNumbers numbers;
   numbers.peer = 0;
@@ -405,7 +417,8 @@ TEST_CASE("stray and repeated triggers are errors and break the law of triggers 
     bench.trigger(numbers, 0, 0);
     CHECK(bench.read(DMA_ERROR_OFFSET) == DMA_ERROR_REPEATED_TRIGGER_MASK);
     bench.dma.on_trigger(0, 999, 1, 0);
-    CHECK(bench.read(DMA_ERROR_OFFSET) == (DMA_ERROR_REPEATED_TRIGGER_MASK | DMA_ERROR_NO_REGION_MASK));
+    CHECK(bench.read(DMA_ERROR_OFFSET) ==
+          (DMA_ERROR_REPEATED_TRIGGER_MASK | DMA_ERROR_NO_REGION_MASK));
     numbers.tiles_n = 5;
     bench.arm(1, numbers);
     CHECK((bench.read(DMA_ERROR_OFFSET) & DMA_ERROR_BAD_REGION_MASK) != 0);
@@ -427,7 +440,8 @@ TEST_CASE("a trigger whose address is not its tile's breaks a law") {
     bench.dma.on_trigger(0, 0, 0, numbers.base + 2);
   });
   bench.run();
-  CHECK(bench.violations() == std::vector<std::string>{"trigger addresses that are not their tile's = 0"});
+  CHECK(bench.violations() ==
+        std::vector<std::string>{"trigger addresses that are not their tile's = 0"});
 }
 
 TEST_CASE("an answer with an error is reported and named by the audit") {
@@ -456,7 +470,9 @@ TEST_CASE("accesses that hit no register answer with an address error") {
 class Client final : public DirectTransferClient {
  public:
   explicit Client(EventQueue& queue) : queue_(queue) {}
-  void transfer_done(uint16_t tag, bool failed) override { done.push_back({tag, failed, queue_.now()}); }
+  void transfer_done(uint16_t tag, bool failed) override {
+    done.push_back({tag, failed, queue_.now()});
+  }
   struct Done {
     uint16_t tag;
     bool failed;
@@ -467,7 +483,6 @@ class Client final : public DirectTransferClient {
  private:
   EventQueue& queue_;
 };
-
 
 TEST_CASE("a direct transfer with a source at a peer reads over the link and writes here") {
   Bench bench("bench");
@@ -482,7 +497,8 @@ TEST_CASE("a direct transfer with a source at a peer reads over the link and wri
   CHECK(client.done[0].tag == 5);
   CHECK_FALSE(client.done[0].failed);
   // The link at 75 GB/s, then the last piece (10000 - 2 x 4096 B) at the memory's 1 TB/s and 100 ns.
-  CHECK(client.done[0].at == uint64_t{10'000} * 1'000'000'000 / 75'000 + (1'808 + 100'000) * kPicosecond);
+  CHECK(client.done[0].at ==
+        uint64_t{10'000} * 1'000'000'000 / 75'000 + (1'808 + 100'000) * kPicosecond);
   std::vector<uint8_t> here(there.size());
   bench.memory.image.read(0x8000, here.data(), here.size());
   CHECK(here == there);
@@ -501,8 +517,9 @@ TEST_CASE("a direct transfer whose source the peer refuses fails and writes noth
   CHECK(bench.memory.log.empty());
   AuditSink sink;
   bench.dma.audit(sink);
-  CHECK(std::any_of(sink.all().begin(), sink.all().end(),
-                    [](const AuditResult& one) { return !one.holds && one.law == "DMA bytes that failed = 0"; }));
+  CHECK(std::any_of(sink.all().begin(), sink.all().end(), [](const AuditResult& one) {
+    return !one.holds && one.law == "DMA bytes that failed = 0";
+  }));
 }
 
 TEST_CASE("a direct transfer from one peer to another reads and writes over the link") {
@@ -512,7 +529,8 @@ TEST_CASE("a direct transfer from one peer to another reads and writes over the 
   const std::vector<uint8_t> there(512, 7);
   bench.link.image.write(0x1000, there.data(), there.size());
   bench.at(0, [&] {
-    bench.dma.start_direct({1, kThere + 0x1000, (uint64_t{3} << STRETTO_NODE_SHIFT) + 0x4000, there.size()});
+    bench.dma.start_direct(
+        {1, kThere + 0x1000, (uint64_t{3} << STRETTO_NODE_SHIFT) + 0x4000, there.size()});
   });
   bench.run();
   REQUIRE(client.done.size() == 1);

@@ -25,16 +25,20 @@ struct RegionNumbers {
 
   RegionWords words() const {
     RegionWords w;
-    w.range = STRETTO_FIELD(DMA_REGION_RANGE_FIRST_WG, first_wg) | STRETTO_FIELD(DMA_REGION_RANGE_WG_COUNT, wg_count);
+    w.range = STRETTO_FIELD(DMA_REGION_RANGE_FIRST_WG, first_wg) |
+              STRETTO_FIELD(DMA_REGION_RANGE_WG_COUNT, wg_count);
     w.base = base;
     w.peer = peer;
     w.pitch = pitch;
     w.size = STRETTO_FIELD(DMA_REGION_SIZE_M, m) | STRETTO_FIELD(DMA_REGION_SIZE_N, n);
-    w.tile = STRETTO_FIELD(DMA_REGION_TILE_TILE_M, tile_m) | STRETTO_FIELD(DMA_REGION_TILE_TILE_N, tile_n) |
+    w.tile = STRETTO_FIELD(DMA_REGION_TILE_TILE_M, tile_m) |
+             STRETTO_FIELD(DMA_REGION_TILE_TILE_N, tile_n) |
              STRETTO_FIELD(DMA_REGION_TILE_TILES_N, tiles_n);
     w.wavefronts = STRETTO_FIELD(DMA_REGION_WAVEFRONTS_COUNT, wavefronts) |
-                   STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ROWS, rows) | STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ID_BASE, id_base);
-    w.control = DMA_REGION_CONTROL_VALID_MASK | STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION, update ? 1 : 0) |
+                   STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ROWS, rows) |
+                   STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ID_BASE, id_base);
+    w.control = DMA_REGION_CONTROL_VALID_MASK |
+                STRETTO_FIELD(DMA_REGION_CONTROL_OPERATION, update ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_TRACKED, tracked ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_READY, ready ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, element) |

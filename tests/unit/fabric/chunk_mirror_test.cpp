@@ -23,7 +23,8 @@ MirrorPlan plan_of(uint32_t m, uint32_t n, uint32_t chunks) {
   plan.pitch = n * 2;
   plan.tile_m = plan.tile_n = 128;
   const uint32_t tiles = (m + 127) / 128 * ((n + 127) / 128);
-  for (uint32_t chunk = 0; chunk <= chunks; ++chunk) plan.chunk_first.push_back(chunk * tiles / chunks);
+  for (uint32_t chunk = 0; chunk <= chunks; ++chunk)
+    plan.chunk_first.push_back(chunk * tiles / chunks);
   return plan;
 }
 
@@ -68,16 +69,23 @@ void check_exactly_once(const MirrorPlan& plan, uint32_t piece_rows) {
   CHECK(std::count(arrived.begin(), arrived.end(), 1) == static_cast<long>(arrived.size()));
 }
 
-TEST_CASE("every element of an exact output arrives once") { check_exactly_once(plan_of(512, 512, 4), 16); }
-TEST_CASE("every element of an output with ragged columns arrives once") { check_exactly_once(plan_of(512, 4256, 8), 16); }
-TEST_CASE("every element of an output with ragged rows arrives once") { check_exactly_once(plan_of(300, 512, 3), 16); }
+TEST_CASE("every element of an exact output arrives once") {
+  check_exactly_once(plan_of(512, 512, 4), 16);
+}
+TEST_CASE("every element of an output with ragged columns arrives once") {
+  check_exactly_once(plan_of(512, 4256, 8), 16);
+}
+TEST_CASE("every element of an output with ragged rows arrives once") {
+  check_exactly_once(plan_of(300, 512, 3), 16);
+}
 TEST_CASE("every element of a ragged output in unequal chunks arrives once") {
   check_exactly_once(plan_of(1000, 840, 5), 16);
   check_exactly_once(plan_of(1000, 840, 7), 4);
 }
 
 TEST_CASE("a tile becomes the tile at its place in the next chunk, the last chunk's the first's") {
-  const MirrorMap mirror = make_chunk_mirror(plan_of(512, 512, 4));  // 4 x 4 tiles: a chunk is a tile row.
+  const MirrorMap mirror =
+      make_chunk_mirror(plan_of(512, 512, 4));  // 4 x 4 tiles: a chunk is a tile row.
   for (const uint32_t chunk : {0u, 3u}) {
     Packet packet;
     packet.address = kPeer + kBase + chunk * 128 * 1024 + 2 * 256;

@@ -18,7 +18,9 @@
 
 namespace stretto::test {
 
-inline uint64_t address_in(unsigned gpu, uint64_t offset) { return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset; }
+inline uint64_t address_in(unsigned gpu, uint64_t offset) {
+  return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset;
+}
 
 // Sends requests and notes when they were answered. Calls wait for the calendar: sockets are bound when it runs.
 class Requester final : public sc_core::sc_module, private EventHandler {
@@ -30,7 +32,8 @@ class Requester final : public sc_core::sc_module, private EventHandler {
   }
   PooledPayload& make(Operation operation, uint64_t address, std::vector<uint8_t>& data) {
     PooledPayload& payload = pool_.acquire();
-    payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+    payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND
+                                                     : tlm::TLM_WRITE_COMMAND);
     payload.set_address(address);
     payload.set_data_ptr(data.data());
     payload.set_data_length(static_cast<unsigned>(data.size()));
@@ -45,7 +48,8 @@ class Requester final : public sc_core::sc_module, private EventHandler {
     call(at, [this, &payload, annotated] {
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       sc_core::sc_time delay = delay_of(annotated);
-      accepted = socket->nb_transport_fw(payload, phase, delay) == tlm::TLM_UPDATED && phase == tlm::END_REQ;
+      accepted = socket->nb_transport_fw(payload, phase, delay) == tlm::TLM_UPDATED &&
+                 phase == tlm::END_REQ;
     });
   }
   void call(Time at, std::function<void()> action) {
@@ -57,7 +61,8 @@ class Requester final : public sc_core::sc_module, private EventHandler {
   std::vector<tlm::tlm_response_status> status;
 
  private:
-  tlm::tlm_sync_enum response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay) {
     answered.push_back(queue_.now() + time_of(delay));
     status.push_back(payload.get_response_status());
     phase = tlm::END_RESP;

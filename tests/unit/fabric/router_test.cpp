@@ -26,13 +26,15 @@ using test::Requester;
 using test::TestMemory;
 
 struct Bench {
-  explicit Bench(unsigned gpus = 2, LinkSpec link = {}, bool ring_of_gpus = true, ConductorSpec sim = {}) {
+  explicit Bench(unsigned gpus = 2, LinkSpec link = {}, bool ring_of_gpus = true,
+                 ConductorSpec sim = {}) {
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, link.latency_ns * kNanosecond);
     for (unsigned i = 0; i < gpus; ++i) {
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,
-                                          ring_of_gpus ? ring(i, gpus, link, pcie_defaults())
-                                                       : fully_connected(i, gpus, link, pcie_defaults())));
+                                          ring_of_gpus
+                                              ? ring(i, gpus, link, pcie_defaults())
+                                              : fully_connected(i, gpus, link, pcie_defaults())));
     }
   }
   void run() { REQUIRE(conductor->run() == Conductor::Outcome::quiet); }
@@ -84,7 +86,8 @@ TEST_CASE("ten megabytes last as long as the bandwidth says, to the femtosecond"
   bench.run();
   const uint64_t bytes = uint64_t{packets} * 8192;
   // floor(N / 75 GB/s) + latency + the memory's time for the last packet.
-  const Time expected = bytes * 1'000'000'000 / 75'000 + 500 * kNanosecond + 8'192 * kPicosecond + 100 * kNanosecond;
+  const Time expected =
+      bytes * 1'000'000'000 / 75'000 + 500 * kNanosecond + 8'192 * kPicosecond + 100 * kNanosecond;
   CHECK(bench.gpu[1]->memory.log.back().at == expected);
   CHECK(sender.router.port(0).busy() == bytes * 1'000'000'000 / 75'000);
   CHECK(sender.router.port(0).counters().credit_stall == 0);
@@ -97,7 +100,8 @@ TEST_CASE("too little credit stretches a transfer to one window a round trip") {
   Bench bench(2, link);
   std::vector<uint8_t> data = pattern(65'536);
   Gpu& sender = *bench.gpu[0];
-  for (unsigned i = 0; i < 3; ++i) sender.first.send(sender.first.make(Operation::write, address_in(1, i * 65'536), data));
+  for (unsigned i = 0; i < 3; ++i)
+    sender.first.send(sender.first.make(Operation::write, address_in(1, i * 65'536), data));
   bench.run();
   // Each packet needs all the credit: serialise, 500 ns, memory 65.536 ns + 100 ns, 500 ns back, then the next.
   const Time serialise = uint64_t{65'536} * 1'000'000'000 / 75'000;
@@ -114,7 +118,8 @@ TEST_CASE("requests are answered when the send buffer takes them") {
   Bench bench(2, link);
   std::vector<uint8_t> data = pattern(7'500);
   Gpu& sender = *bench.gpu[0];
-  for (unsigned i = 0; i < 4; ++i) sender.first.send(sender.first.make(Operation::write, address_in(1, i * 8192), data));
+  for (unsigned i = 0; i < 4; ++i)
+    sender.first.send(sender.first.make(Operation::write, address_in(1, i * 8192), data));
   bench.run();
   const Time packet = 100 * kNanosecond;
   CHECK(sender.first.answered == std::vector<Time>{0, 0, packet, 2 * packet});
@@ -130,7 +135,8 @@ TEST_CASE("requesters share a link in the order of arrival") {
   }
   bench.run();
   std::vector<uint64_t> order;
-  for (const TestMemory::Seen& seen : bench.gpu[1]->memory.log) order.push_back(seen.address & STRETTO_OFFSET_MASK);
+  for (const TestMemory::Seen& seen : bench.gpu[1]->memory.log)
+    order.push_back(seen.address & STRETTO_OFFSET_MASK);
   CHECK(order == std::vector<uint64_t>{0, 64, 128, 192});
 }
 
@@ -156,7 +162,8 @@ TEST_CASE("a two-dimensional update arrives row by row with its ids") {
     const StrettoExtension& extension = seen[row].extension;
     same = same && seen[row].address == address_in(1, 0x40 + row * 8512) && seen[row].bytes == 256;
     same = same && extension.tracked && extension.wg_id == 4711 && extension.wf_id == 3;
-    same = same && extension.operation == Operation::update && extension.element == ElementType::bf16;
+    same =
+        same && extension.operation == Operation::update && extension.element == ElementType::bf16;
     same = same && extension.traffic == TrafficClass::rs && extension.rows == 1;
   }
   CHECK(same);
@@ -188,7 +195,8 @@ TEST_CASE("a doorbell rings at the receiver after the data before it") {
   index[0] = 42;
   Gpu& sender = *bench.gpu[0];
   sender.first.send(sender.first.make(Operation::write, address_in(1, 0x10000), data));
-  sender.first.send(sender.first.make(Operation::write, address_in(1, STRETTO_DOORBELL_APERTURE + 8 * 3), index));
+  sender.first.send(
+      sender.first.make(Operation::write, address_in(1, STRETTO_DOORBELL_APERTURE + 8 * 3), index));
   bench.run();
   CHECK(bench.gpu[1]->bells.rung == std::vector<std::pair<uint64_t, uint64_t>>{{24, 42}});
   CHECK(bench.gpu[1]->memory.log.size() == 1);
@@ -200,9 +208,11 @@ TEST_CASE("bad requests are answered with errors and send nothing") {
   std::vector<uint8_t> data = pattern(64);
   std::vector<uint8_t> huge = pattern(65'537);
   Requester& requester = bench.gpu[0]->first;
-  requester.send(requester.make(Operation::write, address_in(2, 0), data));  // No direct way in a ring of 4.
+  requester.send(
+      requester.make(Operation::write, address_in(2, 0), data));  // No direct way in a ring of 4.
   requester.send(requester.make(Operation::write, address_in(0, 0), data));  // The own node.
-  requester.send(requester.make(Operation::read, uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT, data));
+  requester.send(
+      requester.make(Operation::read, uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT, data));
   requester.send(requester.make(Operation::atomic, address_in(1, 0), data));
   requester.send(requester.make(Operation::write, address_in(1, 0), huge));
   bench.run();
@@ -244,7 +254,9 @@ LinkSpec pcie_like() {
   return link;
 }
 
-TEST_CASE("a read takes a header each request, its data one each packet, on the wire of their direction") {
+TEST_CASE(
+    "a read takes a header each request, its data one each packet, on the wire of their "
+    "direction") {
   Bench bench(2, pcie_like());
   std::vector<uint8_t> data(4'096);
   Gpu& reader = *bench.gpu[0];
@@ -259,10 +271,12 @@ TEST_CASE("a read takes a header each request, its data one each packet, on the 
 
 TEST_CASE("reads beyond the tags wait until data are back, and writes pass them") {
   Bench bench(2, pcie_like());
-  std::vector<std::vector<uint8_t>> data(3, std::vector<uint8_t>(8'192));  // 16 requests each: all tags.
+  std::vector<std::vector<uint8_t>> data(
+      3, std::vector<uint8_t>(8'192));  // 16 requests each: all tags.
   std::vector<uint8_t> written = pattern(64);
   Gpu& reader = *bench.gpu[0];
-  for (auto& each : data) reader.first.send(reader.first.make(Operation::read, address_in(1, 0), each));
+  for (auto& each : data)
+    reader.first.send(reader.first.make(Operation::read, address_in(1, 0), each));
   reader.second.send(reader.second.make(Operation::write, address_in(1, 0x10000), written));
   bench.run();
   const Time memory = 8'192 * kPicosecond + 100 * kNanosecond;
@@ -291,7 +305,8 @@ TEST_CASE("a two-dimensional read comes back dense") {
   bench.run();
   bool same = true;
   for (unsigned row = 0; row < 4; ++row) {
-    same = same && std::equal(data.begin() + row * 64, data.begin() + row * 64 + 64, there.begin() + 0x20 + row * 1'024);
+    same = same && std::equal(data.begin() + row * 64, data.begin() + row * 64 + 64,
+                              there.begin() + 0x20 + row * 1'024);
   }
   CHECK(same);
   CHECK(bench.gpu[1]->memory.log.size() == 4);
@@ -319,7 +334,8 @@ TEST_CASE("what is not there to read is answered with an error and leaves nothin
   requester.send(requester.make(Operation::read, address_in(1, 0x1000), data));
   requester.send(requester.make(Operation::read, address_in(1, STRETTO_DOORBELL_APERTURE), data));
   bench.run();
-  CHECK(requester.status == std::vector<tlm::tlm_response_status>(2, tlm::TLM_GENERIC_ERROR_RESPONSE));
+  CHECK(requester.status ==
+        std::vector<tlm::tlm_response_status>(2, tlm::TLM_GENERIC_ERROR_RESPONSE));
   CHECK(data == std::vector<uint8_t>(64, 3));
   bench.check_audit();
 }
@@ -333,12 +349,16 @@ TEST_CASE("an answer that is lost breaks the law of reads") {
   Requester& requester = bench.gpu[0]->first;
   requester.send(requester.make(Operation::read, address_in(1, 0), data));
   requester.send(requester.make(Operation::read, address_in(1, 0), more));
-  CHECK_THROWS_WITH(bench.conductor->run(),
-                    Catch::Contains("gpu0.router: port0 to node 2: 1 read requests wait for their data, 0 reads for a tag"));
+  CHECK_THROWS_WITH(
+      bench.conductor->run(),
+      Catch::Contains(
+          "gpu0.router: port0 to node 2: 1 read requests wait for their data, 0 reads for a tag"));
   bench.check_audit(1);
 }
 
-TEST_CASE("everybody reads from and writes to everybody at once, with credit for one packet, and it ends") {
+TEST_CASE(
+    "everybody reads from and writes to everybody at once, with credit for one packet, and it "
+    "ends") {
   LinkSpec link = pcie_like();
   link.credit_bytes = 65'536;
   link.read_tags = 64;
@@ -353,7 +373,8 @@ TEST_CASE("everybody reads from and writes to everybody at once, with credit for
       if (from == 0 || to == 0) bench.gpu[to]->memory.image.write(0, there.data(), there.size());
       for (unsigned i = 0; i < 4; ++i) {
         Gpu& gpu = *bench.gpu[from];
-        gpu.first.send(gpu.first.make(Operation::write, address_in(to, 0x100000 * (1 + from)), written));
+        gpu.first.send(
+            gpu.first.make(Operation::write, address_in(to, 0x100000 * (1 + from)), written));
         gpu.second.send(gpu.second.make(Operation::read, address_in(to, 0), read[next++]));
       }
     }
@@ -368,8 +389,10 @@ TEST_CASE("firmware can change a route") {
   Bench bench(4);
   Gpu& sender = *bench.gpu[0];
   sender.first.call(0, [&] {
-    CHECK(sender.read_register(LINK_ROUTE_OFFSET + 8 * 4) == LINK_ROUTE_VALID_MASK);         // Left: port 0.
-    CHECK(sender.read_register(LINK_ROUTE_OFFSET + 8 * 2) == (LINK_ROUTE_VALID_MASK | 1));  // Right: port 1.
+    CHECK(sender.read_register(LINK_ROUTE_OFFSET + 8 * 4) ==
+          LINK_ROUTE_VALID_MASK);  // Left: port 0.
+    CHECK(sender.read_register(LINK_ROUTE_OFFSET + 8 * 2) ==
+          (LINK_ROUTE_VALID_MASK | 1));  // Right: port 1.
     CHECK(sender.read_register(LINK_PEER_OFFSET) == 4);
     CHECK(sender.read_register(LINK_LINKS_OFFSET) == 3);
     sender.access(tlm::TLM_WRITE_COMMAND, LINK_ROUTE_OFFSET + 8 * 4, 0);
@@ -377,7 +400,8 @@ TEST_CASE("firmware can change a route") {
   std::vector<uint8_t> data = pattern(64);
   sender.first.send(sender.first.make(Operation::write, address_in(3, 0), data));
   bench.run();
-  CHECK(sender.first.status == std::vector<tlm::tlm_response_status>{tlm::TLM_ADDRESS_ERROR_RESPONSE});
+  CHECK(sender.first.status ==
+        std::vector<tlm::tlm_response_status>{tlm::TLM_ADDRESS_ERROR_RESPONSE});
 }
 
 TEST_CASE("in a fully connected machine everybody reaches everybody") {
@@ -401,7 +425,8 @@ TEST_CASE("a lost credit breaks the law of credits") {
   Bench bench(2, link);
   std::vector<uint8_t> data = pattern(64);
   Requester& requester = bench.gpu[0]->first;
-  for (unsigned i = 0; i < 3; ++i) requester.send(requester.make(Operation::write, address_in(1, i * 64), data));
+  for (unsigned i = 0; i < 3; ++i)
+    requester.send(requester.make(Operation::write, address_in(1, i * 64), data));
   bench.run();
   bench.check_audit(1);
 }
@@ -423,9 +448,12 @@ TEST_CASE("a link without credit says so in a deadlock report") {
   Bench bench(2, link);
   std::vector<uint8_t> data = pattern(65'536);
   Requester& requester = bench.gpu[0]->first;
-  for (unsigned i = 0; i < 4; ++i) requester.send(requester.make(Operation::write, address_in(1, 0), data));
-  CHECK_THROWS_WITH(bench.conductor->run(),
-                    Catch::Contains("gpu0.router: port0 to node 2: 3 packets wait for credit (0 of 65536 B free)"));
+  for (unsigned i = 0; i < 4; ++i)
+    requester.send(requester.make(Operation::write, address_in(1, 0), data));
+  CHECK_THROWS_WITH(
+      bench.conductor->run(),
+      Catch::Contains(
+          "gpu0.router: port0 to node 2: 3 packets wait for credit (0 of 65536 B free)"));
 }
 
 TEST_CASE("a mirror brings back what was sent, renamed, at the time a neighbour's would come") {
@@ -458,7 +486,8 @@ std::string traffic(const ConductorSpec& sim) {
     for (unsigned i = 0; i < 400; ++i) {
       Requester& requester = bench.gpu[i % 4]->first;
       const unsigned to = (i % 4 + (i / 4 % 2 == 0 ? 1 : 3)) % 4;
-      requester.send(requester.make(Operation::write, address_in(to, i * 8'192), data), i * 31 * kNanosecond);
+      requester.send(requester.make(Operation::write, address_in(to, i * 8'192), data),
+                     i * 31 * kNanosecond);
     }
     bench.run();
     std::string digests;

@@ -39,11 +39,13 @@ LinkSpec pcie() {
 }
 
 struct Bench {
-  explicit Bench(unsigned gpus, LinkSpec link = pcie(), SwitchSpec spec = {}, ConductorSpec sim = {}) {
+  explicit Bench(unsigned gpus, LinkSpec link = pcie(), SwitchSpec spec = {},
+                 ConductorSpec sim = {}) {
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, link.latency_ns * kNanosecond);
     for (unsigned i = 0; i < gpus; ++i) {
-      gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i, pcie_switched(i, gpus, link)));
+      gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,
+                                          pcie_switched(i, gpus, link)));
     }
     partition = std::make_unique<Partition>("partition", *conductor, kSwitchNode);
     crossbar = std::make_unique<Switch>("crossbar", spec, switch_of(gpus, link, false), *partition);
@@ -84,14 +86,16 @@ Time memory_time(uint64_t bytes) { return bytes * kPicosecond + 100 * kNanosecon
 
 constexpr Time kPath = (300 + 150 + 300) * kNanosecond;  // Two hops and the switch.
 
-TEST_CASE("a burst goes over an idle switch in its wire time, one link packet, two hops and the switch") {
+TEST_CASE(
+    "a burst goes over an idle switch in its wire time, one link packet, two hops and the switch") {
   Bench bench(2);
   std::vector<uint8_t> data = pattern(4'096);
   bench.write(0, 1, 0x1000, data);
   bench.run();
   // 32 packets of 128 + 24 B at 16 B/ns are 304 ns, one is 9.5 ns.
   REQUIRE(bench.seen(1).size() == 1);
-  CHECK(bench.seen(1)[0].at == 304 * kNanosecond + 9'500 * kPicosecond + kPath + memory_time(4'096));
+  CHECK(bench.seen(1)[0].at ==
+        304 * kNanosecond + 9'500 * kPicosecond + kPath + memory_time(4'096));
   CHECK(bench.crossbar->counters(1).wire_bytes == 32 * 152);
   std::vector<uint8_t> there(4'096);
   bench.gpu[1]->memory.image.read(0x1000, there.data(), there.size());
@@ -140,7 +144,8 @@ TEST_CASE("a megabyte over the switch lasts as long as one wire, to the femtosec
   for (unsigned i = 0; i < 256; ++i) bench.write(0, 1, i * 4'096, data);
   bench.run();
   const uint64_t wire = uint64_t{256} * 32 * 152;
-  CHECK(bench.seen(1).back().at == wire * 1'000'000'000 / 16'000 + 9'500 * kPicosecond + kPath + memory_time(4'096));
+  CHECK(bench.seen(1).back().at ==
+        wire * 1'000'000'000 / 16'000 + 9'500 * kPicosecond + kPath + memory_time(4'096));
   CHECK(bench.crossbar->counters(1).credit_stall == 0);
   CHECK(bench.violated().empty());
 }
@@ -149,16 +154,19 @@ TEST_CASE("three inputs share an output packet by packet, whoever came first") {
   Bench bench(4);
   std::vector<uint8_t> data = pattern(4'096);
   for (unsigned i = 0; i < 32; ++i) {
-    for (unsigned from = 0; from < 3; ++from) bench.write(from, 3, (from * 32 + i) * 4'096, data, from * kNanosecond);
+    for (unsigned from = 0; from < 3; ++from)
+      bench.write(from, 3, (from * 32 + i) * 4'096, data, from * kNanosecond);
   }
   bench.run();
   const std::vector<TestMemory::Seen>& seen = bench.seen(3);
   REQUIRE(seen.size() == 96);
   bool in_turns = true;
-  for (unsigned i = 0; i < 96; ++i) in_turns = in_turns && (seen[i].address & STRETTO_OFFSET_MASK) / 4'096 / 32 == i % 3;
+  for (unsigned i = 0; i < 96; ++i)
+    in_turns = in_turns && (seen[i].address & STRETTO_OFFSET_MASK) / 4'096 / 32 == i % 3;
   CHECK(in_turns);
   // The output never rests: 96 bursts of 304 ns after the first packet of the first.
-  CHECK(seen.back().at == 96 * 304 * kNanosecond + 9'500 * kPicosecond + kPath + memory_time(4'096));
+  CHECK(seen.back().at ==
+        96 * 304 * kNanosecond + 9'500 * kPicosecond + kPath + memory_time(4'096));
   CHECK(bench.violated().empty());
 }
 
@@ -171,11 +179,14 @@ TEST_CASE("a busy output does not hold packets of the same input for others") {
   bench.write(0, 2, 0, data, 11 * kNanosecond);
   bench.run();
   // The second of GPU 0's bursts, sent 304 ns after the first, arrives as if alone.
-  CHECK(bench.seen(2)[0].at == 10 * kNanosecond + (304 + 304) * kNanosecond + 9'500 * kPicosecond + kPath + memory_time(4'096));
+  CHECK(bench.seen(2)[0].at == 10 * kNanosecond + (304 + 304) * kNanosecond + 9'500 * kPicosecond +
+                                   kPath + memory_time(4'096));
   CHECK(bench.violated().empty());
 }
 
-TEST_CASE("an overloaded output stops its senders, also for others, when their buffer at the switch is full") {
+TEST_CASE(
+    "an overloaded output stops its senders, also for others, when their buffer at the switch is "
+    "full") {
   LinkSpec link = pcie();
   Bench bench(4, link);
   std::vector<uint8_t> data = pattern(16'384);
@@ -231,8 +242,9 @@ TEST_CASE("a packet lost in the switch breaks the laws of packets and bytes") {
   std::vector<uint8_t> data = pattern(4'096);
   for (unsigned i = 0; i < 3; ++i) bench.write(0, 1, i * 4'096, data);
   bench.run();
-  CHECK(bench.violated() ==
-        std::vector<std::string>{"switch packets in = out", "switch bytes in = out", "link bytes sent = received"});
+  CHECK(bench.violated() == std::vector<std::string>{"switch packets in = out",
+                                                     "switch bytes in = out",
+                                                     "link bytes sent = received"});
 }
 
 TEST_CASE("a credit that the switch loses breaks the law of credits") {
@@ -253,15 +265,18 @@ TEST_CASE("a switch without credit says so in a deadlock report") {
   std::vector<uint8_t> data = pattern(65'536);
   bench.write(0, 2, 0, data);
   bench.write(1, 2, 0x100000, data);
-  CHECK_THROWS_WITH(bench.conductor->run(),
-                    Catch::Contains("switch.crossbar: port2 to node 3: 1 packets wait (credit 0 of 65536 B free)"));
+  CHECK_THROWS_WITH(
+      bench.conductor->run(),
+      Catch::Contains(
+          "switch.crossbar: port2 to node 3: 1 packets wait (credit 0 of 65536 B free)"));
 }
 
 std::string traffic(const ConductorSpec& sim) {
   return test::in_child([&] {
     Bench bench(4, pcie(), {}, sim);
     std::vector<uint8_t> data = pattern(8'192);
-    for (unsigned i = 0; i < 400; ++i) bench.write(i % 4, (i % 4 + 1 + i / 4 % 3) % 4, i * 8'192, data, i * 31 * kNanosecond);
+    for (unsigned i = 0; i < 400; ++i)
+      bench.write(i % 4, (i % 4 + 1 + i / 4 % 3) % 4, i * 8'192, data, i * 31 * kNanosecond);
     bench.run();
     std::string digests = bench.partition->digest().hex();
     for (auto& gpu : bench.gpu) digests += gpu->partition.digest().hex();

@@ -4,8 +4,8 @@
 #ifndef STRETTO_TESTS_UNIT_FABRIC_TEST_MEMORY_H_
 #define STRETTO_TESTS_UNIT_FABRIC_TEST_MEMORY_H_
 
-#include <systemc>
 #include <tlm_utils/simple_target_socket.h>
+#include <systemc>
 
 #include <algorithm>
 #include <cstring>
@@ -33,8 +33,14 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
 
   TestMemory(sc_core::sc_module_name name, EventQueue& queue, uint32_t mb_per_s = 1'000'000,
              Time latency = 100 * kNanosecond)
-      : sc_module(name), EventHandler(queue), port("port", 4), queue_(queue), bus_(mb_per_s), latency_(latency) {
-    for (int i = 0; i < 4; ++i) port[static_cast<size_t>(i)].register_nb_transport_fw(this, &TestMemory::request, i);
+      : sc_module(name),
+        EventHandler(queue),
+        port("port", 4),
+        queue_(queue),
+        bus_(mb_per_s),
+        latency_(latency) {
+    for (int i = 0; i < 4; ++i)
+      port[static_cast<size_t>(i)].register_nb_transport_fw(this, &TestMemory::request, i);
   }
 
   MemoryImage image;

@@ -15,9 +15,21 @@ constexpr uint64_t kIn = kNode + 0x100000, kOut = kNode + 0x200000;
 // Work-groups that count down from 100 * (1 + id) and write the clock of their start and end.
 Program staggered_lengths() {
   Program p;
-  p.csr(8, TILE_CSR_CYCLE).csr(1, TILE_CSR_WG_ID).addi(5, 1, 1).slli(6, 5, 6).slli(7, 5, 5).add(6, 6, 7);
+  p.csr(8, TILE_CSR_CYCLE)
+      .csr(1, TILE_CSR_WG_ID)
+      .addi(5, 1, 1)
+      .slli(6, 5, 6)
+      .slli(7, 5, 5)
+      .add(6, 6, 7);
   p.addi(6, 6, -1).bnez(6, -1);
-  p.csr(9, TILE_CSR_CYCLE).constant(10, kOut).slli(7, 1, 4).add(10, 10, 7).sd(8, 10).addi(10, 10, 8).sd(9, 10).end();
+  p.csr(9, TILE_CSR_CYCLE)
+      .constant(10, kOut)
+      .slli(7, 1, 4)
+      .add(10, 10, 7)
+      .sd(8, 10)
+      .addi(10, 10, 8)
+      .sd(9, 10)
+      .end();
   return p;
 }
 
@@ -72,7 +84,14 @@ TEST_CASE("a kernel runs all its work-groups once and raises the interrupt") {
   machine.gpu.front_end.set_kernel_events(events);
   machine.write_scheduler(GRID_SCHEDULER_IRQ_ENABLE_OFFSET, 0xFF);
   Program p;
-  p.constant(10, kOut).csr(1, TILE_CSR_WG_ID).slli(7, 1, 3).add(10, 10, 7).ld(5, 10).addi(5, 5, 1).sd(5, 10).end();
+  p.constant(10, kOut)
+      .csr(1, TILE_CSR_WG_ID)
+      .slli(7, 1, 3)
+      .add(10, 10, 7)
+      .ld(5, 10)
+      .addi(5, 5, 1)
+      .sd(5, 10)
+      .end();
   p.put_into(machine);
   machine.launch(two_a_unit(p, 50));
   machine.run();
@@ -146,7 +165,8 @@ TEST_CASE("free stages do not wait") {
   const Program p = staggered_lengths();
   p.put_into(machine);
   machine.run_kernel(two_a_unit(p, 20));
-  REQUIRE(machine.value_at<uint64_t>(kOut + 16 * 8) < machine.value_at<uint64_t>(kOut + 16 * 7 + 8));
+  REQUIRE(machine.value_at<uint64_t>(kOut + 16 * 8) <
+          machine.value_at<uint64_t>(kOut + 16 * 7 + 8));
 }
 
 TEST_CASE("a load outside every range is a fault with its place") {
@@ -160,16 +180,20 @@ TEST_CASE("a load outside every range is a fault with its place") {
   machine.launch(launch);
   machine.run();
   REQUIRE(machine.gpu.front_end.fault_count() == 3);
-  REQUIRE(machine.read(GPU_FAULT_STATUS_OFFSET) == (GPU_FAULT_STATUS_PENDING_MASK | GPU_FAULT_STATUS_LOST_MASK));
-  REQUIRE(STRETTO_FIELD_GET(machine.read(GPU_FAULT_KIND_OFFSET), GPU_FAULT_KIND_KIND) == GPU_FAULT_KIND_KIND_UNMAPPED_LOAD);
+  REQUIRE(machine.read(GPU_FAULT_STATUS_OFFSET) ==
+          (GPU_FAULT_STATUS_PENDING_MASK | GPU_FAULT_STATUS_LOST_MASK));
+  REQUIRE(STRETTO_FIELD_GET(machine.read(GPU_FAULT_KIND_OFFSET), GPU_FAULT_KIND_KIND) ==
+          GPU_FAULT_KIND_KIND_UNMAPPED_LOAD);
   REQUIRE(machine.read(GPU_FAULT_ADDRESS_OFFSET) == kNode + 0xDEAD00);
   REQUIRE(machine.read(GPU_FAULT_PC_OFFSET) == kCode + 12);
   REQUIRE(machine.read(GPU_FAULT_WG_OFFSET) == 0);
   REQUIRE(describe_fault(0, machine.gpu.front_end.faults()[0]) ==
-          "gpu0 cu0 wg 0 wf 0 pc 0x1000001000c: unmapped_load at 0x10000dead00: no range entry holds it");
+          "gpu0 cu0 wg 0 wf 0 pc 0x1000001000c: unmapped_load at 0x10000dead00: no range entry "
+          "holds it");
   machine.write(GPU_FAULT_STATUS_OFFSET, GPU_FAULT_STATUS_PENDING_MASK);
   REQUIRE_FALSE(machine.lines.level[STRETTO_IRQ_FAULT]);
-  REQUIRE(machine.gpu.waiting_on().size() == 4);  // The slot, and three wavefronts that a fault stopped.
+  REQUIRE(machine.gpu.waiting_on().size() ==
+          4);  // The slot, and three wavefronts that a fault stopped.
 }
 
 TEST_CASE("a tile store beyond its entry is a fault") {
@@ -177,7 +201,10 @@ TEST_CASE("a tile store beyond its entry is a fault") {
   machine.map(kIn, 0x1000);
   machine.map(kOut, 0x1000);
   Program p;
-  p.load_at(0, kIn, shape(4, 64, 64)).store_at(0, kOut + 0xF80, shape(4, 64, 64)).end().run(machine);
+  p.load_at(0, kIn, shape(4, 64, 64))
+      .store_at(0, kOut + 0xF80, shape(4, 64, 64))
+      .end()
+      .run(machine);
   const GpuFault fault = only_fault(machine);
   REQUIRE(fault.kind == FaultKind::unmapped_store);
   REQUIRE(fault.address == kOut + 0x1000);
@@ -212,7 +239,11 @@ TEST_CASE("a store into a stamp matrix is a fault") {
   machine.image.add_stamp(matrix);
   machine.map(kIn, 0x1000);
   machine.map(kOut, 0x1000);
-  Program().load_at(0, kIn, shape(1, 64, 64)).store_at(0, kOut, shape(1, 64, 64)).end().run(machine);
+  Program()
+      .load_at(0, kIn, shape(1, 64, 64))
+      .store_at(0, kOut, shape(1, 64, 64))
+      .end()
+      .run(machine);
   REQUIRE(only_fault(machine).kind == FaultKind::unmapped_store);
 }
 
@@ -223,35 +254,47 @@ TEST_CASE("bad shapes are faults") {
       {"rows 0", FaultKind::bad_shape, Program().load_at(0, kIn, shape(0, 64, 64)).end()},
       {"rows 1025", FaultKind::bad_shape, Program().load_at(0, kIn, shape(1025, 2, 64)).end()},
       {"odd FP16 row", FaultKind::bad_shape, Program().load_at(0, kIn, shape(1, 3, 64)).end()},
-      {"accumulator of no rows", FaultKind::bad_shape, Program().constant(5, 16 << 16).zero(24, 5).end()},
+      {"accumulator of no rows", FaultKind::bad_shape,
+       Program().constant(5, 16 << 16).zero(24, 5).end()},
       {"epilogue outside", FaultKind::bad_shape,
-       Program().constant(5, 16 | 16 << 16).constant(6, 17 << 16 | uint64_t{1} << 48).zero(24, 5).epilogue(0, 24, 6).end()},
+       Program()
+           .constant(5, 16 | 16 << 16)
+           .constant(6, 17 << 16 | uint64_t{1} << 48)
+           .zero(24, 5)
+           .epilogue(0, 24, 6)
+           .end()},
   });
 }
 
 TEST_CASE("tiles that do not fit or were never written are faults") {
   require_faults({
       {"LDS share", FaultKind::no_room, Program().load_at(8, kIn, shape(1024, 128, 128)).end()},
-      {"register share", FaultKind::no_room, Program().constant(5, 256 | 256 << 16).zero(24, 5).end()},
+      {"register share", FaultKind::no_room,
+       Program().constant(5, 256 | 256 << 16).zero(24, 5).end()},
       {"mma on empty tiles", FaultKind::empty_tile,
        Program().constant(5, 16 | 16 << 16).zero(24, 5).mma(24, 8, 9, false, true).end()},
       {"mma without zero", FaultKind::empty_tile,
        Program().load_at(8, kIn, shape(16, 32, 32)).mma(24, 8, 8, false, true).end()},
-      {"store of an empty tile", FaultKind::empty_tile, Program().store_at(3, kOut, shape(1, 64, 64)).end()},
+      {"store of an empty tile", FaultKind::empty_tile,
+       Program().store_at(3, kOut, shape(1, 64, 64)).end()},
       {"SIMT on empty tiles", FaultKind::empty_tile, Program().simt(TILE_SIMT_ADD, 0, 1, 2).end()},
   });
 }
 
 TEST_CASE("instructions that do not exist are faults") {
   require_faults({
-      {"mma into a register tile", FaultKind::illegal_instruction, Program().mma(0, 8, 9, false, true).end()},
-      {"load of an accumulator", FaultKind::illegal_instruction, Program().load_at(24, kIn, shape(1, 64, 64)).end()},
+      {"mma into a register tile", FaultKind::illegal_instruction,
+       Program().mma(0, 8, 9, false, true).end()},
+      {"load of an accumulator", FaultKind::illegal_instruction,
+       Program().load_at(24, kIn, shape(1, 64, 64)).end()},
       {"unknown control", FaultKind::illegal_instruction, Program().custom(5, 17, 0, 0, 0).end()},
-      {"unknown SIMT operation", FaultKind::illegal_instruction, Program().custom(3, 99, 0, 0, 0).end()},
+      {"unknown SIMT operation", FaultKind::illegal_instruction,
+       Program().custom(3, 99, 0, 0, 0).end()},
       {"all zero", FaultKind::illegal_instruction, Program().word(0)},
       {"unknown CSR", FaultKind::illegal_instruction, Program().csr(1, 0x123).end()},
       {"past the code", FaultKind::fetch, Program().addi(0, 0, 0)},
-      {"misaligned wait", FaultKind::misaligned, Program().constant(10, kOut + 4).wait_until(10, TILE_EQ, 0).end()},
+      {"misaligned wait", FaultKind::misaligned,
+       Program().constant(10, kOut + 4).wait_until(10, TILE_EQ, 0).end()},
   });
 }
 
@@ -266,11 +309,12 @@ TEST_CASE("a kernel that needs more registers than a unit has is refused") {
   machine.run();
   const GpuFault fault = only_fault(machine);
   REQUIRE(fault.kind == FaultKind::kernel_too_large);
-  REQUIRE(fault.detail == "a work-group needs 263168 bytes of registers, a compute unit has 262144");
+  REQUIRE(fault.detail ==
+          "a work-group needs 263168 bytes of registers, a compute unit has 262144");
   REQUIRE(machine.read(GPU_COUNT_DISPATCHED_OFFSET) == 0);
   // The scheduler refuses it too: state 3.
-  REQUIRE((machine.read_scheduler(GRID_SCHEDULER_SLOT_STATE_OFFSET) & GRID_SCHEDULER_SLOT_STATE_STATE_MASK) ==
-          GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED);
+  REQUIRE((machine.read_scheduler(GRID_SCHEDULER_SLOT_STATE_OFFSET) &
+           GRID_SCHEDULER_SLOT_STATE_STATE_MASK) == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED);
 }
 
 TEST_CASE("a context that cannot run is refused before the scheduler sees the launch") {

@@ -47,7 +47,8 @@ struct Gemm {
   static uint32_t pitch(uint32_t columns) { return (2 * columns + 127) / 128 * 128; }
 
   void add_stamps() {
-    const auto add = [&](uint64_t base, uint32_t lines, uint32_t row_pitch, bool k_is_column, uint8_t role) {
+    const auto add = [&](uint64_t base, uint32_t lines, uint32_t row_pitch, bool k_is_column,
+                         uint8_t role) {
       StampMatrix matrix;
       matrix.base = base & STRETTO_OFFSET_MASK;
       matrix.pitch = row_pitch;
@@ -71,7 +72,9 @@ struct Gemm {
       if (!result.holds) FAIL(result.law << ": " << result.left << " against " << result.right);
     }
   }
-  uint16_t result(uint32_t row, uint32_t column) { return machine.value_at<uint16_t>(kC + uint64_t{row} * arguments.ldc + 2 * column); }
+  uint16_t result(uint32_t row, uint32_t column) {
+    return machine.value_at<uint16_t>(kC + uint64_t{row} * arguments.ldc + 2 * column);
+  }
   // Elements that are not the stamp of their place.
   uint32_t wrong_stamps() {
     uint32_t wrong = 0;
@@ -84,7 +87,8 @@ struct Gemm {
   }
 };
 
-void require_stamps(uint32_t m, uint32_t n, uint32_t k, uint32_t layout, const std::string& kernel = "gemm_128x128") {
+void require_stamps(uint32_t m, uint32_t n, uint32_t k, uint32_t layout,
+                    const std::string& kernel = "gemm_128x128") {
   Gemm gemm(m, n, k, layout, "gemm", kernel);
   gemm.add_stamps();
   gemm.run();
@@ -95,12 +99,15 @@ void require_products(uint32_t m, uint32_t n, uint32_t k, uint32_t layout) {
   Gemm gemm(m, n, k, layout);
   Rng rng(3);
   std::vector<float> a(m * k), b(k * n);
-  const auto fill = [&](std::vector<float>& matrix, uint64_t base, uint32_t row_pitch, uint32_t rows, uint32_t columns, bool turned) {
+  const auto fill = [&](std::vector<float>& matrix, uint64_t base, uint32_t row_pitch,
+                        uint32_t rows, uint32_t columns, bool turned) {
     for (uint32_t i = 0; i < rows; ++i) {
       for (uint32_t j = 0; j < columns; ++j) {
         const uint16_t half = fp16_from_fp32(static_cast<float>(rng.below(4001)) / 1000 - 2);
         matrix[i * columns + j] = fp32_from_fp16(half);
-        gemm.machine.set_value<uint16_t>(base + (turned ? uint64_t{j} * row_pitch + 2 * i : uint64_t{i} * row_pitch + 2 * j), half);
+        gemm.machine.set_value<uint16_t>(
+            base + (turned ? uint64_t{j} * row_pitch + 2 * i : uint64_t{i} * row_pitch + 2 * j),
+            half);
       }
     }
   };

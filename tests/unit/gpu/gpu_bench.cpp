@@ -14,7 +14,8 @@ int sc_main(int argc, char* argv[]) {
   const uint32_t m = argc > 2 ? std::strtoul(argv[2], nullptr, 0) : 8192;
   const uint32_t n = argc > 3 ? std::strtoul(argv[3], nullptr, 0) : 4256;
   test::GpuMachine machine{GpuSpec{}};
-  test::Launch launch = machine.load_kernel(STRETTO_BUILD_DIR "/sw/kernels/gemm.elf", "gemm_128x128");
+  test::Launch launch =
+      machine.load_kernel(STRETTO_BUILD_DIR "/sw/kernels/gemm.elf", "gemm_128x128");
   stretto_gemm_arguments_t arguments{};
   const uint32_t pitch = (2 * k + 127) / 128 * 128;
   arguments.a = test::kNode + 0x1000'0000;
@@ -54,23 +55,28 @@ int sc_main(int argc, char* argv[]) {
   launch.workgroups = (m + 127) / 128 * arguments.tiles_n;
   const auto begin = std::chrono::steady_clock::now();
   const Time end = machine.run_kernel(launch);
-  const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double host =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const L2Counters& l2 = machine.gpu.l2.counters();
   const uint64_t lookups = machine.gpu.l2.total(l2.hits) + machine.gpu.l2.total(l2.merges) +
                            machine.gpu.l2.total(l2.misses) + machine.gpu.l2.total(l2.written);
   const double fma = static_cast<double>(m) * n * k;
-  std::printf("machine time %.3f ms, %.1f TFLOP/s, %llu instructions, %llu events, %llu faults\n", end / 1e12,
-              2 * fma / (end / 1e15) / 1e12, static_cast<unsigned long long>(machine.gpu.instructions()),
+  std::printf("machine time %.3f ms, %.1f TFLOP/s, %llu instructions, %llu events, %llu faults\n",
+              end / 1e12, 2 * fma / (end / 1e15) / 1e12,
+              static_cast<unsigned long long>(machine.gpu.instructions()),
               static_cast<unsigned long long>(machine.queue.executed()),
               static_cast<unsigned long long>(machine.gpu.front_end.fault_count()));
-  std::printf("hits %llu merges %llu misses %llu written %llu write-backs %llu; memory requests %llu\n",
-              static_cast<unsigned long long>(machine.gpu.l2.total(l2.hits)),
-              static_cast<unsigned long long>(machine.gpu.l2.total(l2.merges)),
-              static_cast<unsigned long long>(machine.gpu.l2.total(l2.misses)),
-              static_cast<unsigned long long>(machine.gpu.l2.total(l2.written)),
-              static_cast<unsigned long long>(machine.gpu.l2.total(l2.write_backs)),
-              static_cast<unsigned long long>(machine.memory.requests));
-  std::printf("host %.3f s, %.1f ns a sector lookup\n", host, host / static_cast<double>(lookups) * 1e9);
-  for (const GpuFault& fault : machine.gpu.front_end.faults()) std::printf("%s\n", describe_fault(0, fault).c_str());
+  std::printf(
+      "hits %llu merges %llu misses %llu written %llu write-backs %llu; memory requests %llu\n",
+      static_cast<unsigned long long>(machine.gpu.l2.total(l2.hits)),
+      static_cast<unsigned long long>(machine.gpu.l2.total(l2.merges)),
+      static_cast<unsigned long long>(machine.gpu.l2.total(l2.misses)),
+      static_cast<unsigned long long>(machine.gpu.l2.total(l2.written)),
+      static_cast<unsigned long long>(machine.gpu.l2.total(l2.write_backs)),
+      static_cast<unsigned long long>(machine.memory.requests));
+  std::printf("host %.3f s, %.1f ns a sector lookup\n", host,
+              host / static_cast<double>(lookups) * 1e9);
+  for (const GpuFault& fault : machine.gpu.front_end.faults())
+    std::printf("%s\n", describe_fault(0, fault).c_str());
   return 0;
 }

@@ -43,7 +43,8 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     std::vector<uint8_t> data;
   };
 
-  FixedMemory(sc_core::sc_module_name name, unsigned channels, Time latency, EventQueue& queue, MemoryImage& image)
+  FixedMemory(sc_core::sc_module_name name, unsigned channels, Time latency, EventQueue& queue,
+              MemoryImage& image)
       : sc_module(name),
         EventHandler(queue),
         channel("channel", channels),
@@ -51,16 +52,17 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
         latency_(latency),
         queue_(queue),
         image_(image) {
-    for (unsigned i = 0; i < channels; ++i) channel[i].register_nb_transport_fw(this, &FixedMemory::forward, int(i));
+    for (unsigned i = 0; i < channels; ++i)
+      channel[i].register_nb_transport_fw(this, &FixedMemory::forward, int(i));
     fabric.register_nb_transport_fw(this, &FixedMemory::forward, -1);
   }
 
   bool record = false;
-  std::vector<Access> accesses;         // If `record`.
-  std::vector<Access> remote;           // Always.
+  std::vector<Access> accesses;  // If `record`.
+  std::vector<Access> remote;    // Always.
   uint64_t read_bytes = 0, written_bytes = 0, updated_bytes = 0, requests = 0;
   std::array<uint64_t, kTrafficClasses> written_by{};
-  bool errors = false;                  // Answer everything with an error.
+  bool errors = false;  // Answer everything with an error.
 
  private:
   tlm::tlm_sync_enum forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -68,14 +70,20 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     const StrettoExtension& extension = *extension_of(payload);
     ++requests;
     const unsigned bytes = payload.get_data_length();
-    Access access{queue_.now() + time_of(delay), payload.get_command(), payload.get_address(), bytes, extension, {}};
+    Access access{queue_.now() + time_of(delay),
+                  payload.get_command(),
+                  payload.get_address(),
+                  bytes,
+                  extension,
+                  {}};
     if (payload.is_write() && payload.get_data_ptr() != nullptr && !extension.tags_only) {
       access.data.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
     }
     if (port < 0) {
       remote.push_back(access);
     } else {
-      if (bytes > 256 || (access.address & 255) + bytes > 256) throw std::logic_error("payload crosses a block");
+      if (bytes > 256 || (access.address & 255) + bytes > 256)
+        throw std::logic_error("payload crosses a block");
       const uint64_t offset = access.address & STRETTO_OFFSET_MASK;
       if (payload.is_read()) {
         read_bytes += bytes;
@@ -112,7 +120,8 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     free_.push_back(slot);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    (port < 0 ? fabric : channel[static_cast<size_t>(port)])->nb_transport_bw(*payload, phase, delay);
+    (port < 0 ? fabric : channel[static_cast<size_t>(port)])
+        ->nb_transport_bw(*payload, phase, delay);
   }
 
   const Time latency_;
@@ -156,7 +165,8 @@ struct GpuMachineModule : sc_core::sc_module {
         spec(gpu_spec),
         mapping(kChannels, 256, 2048, true),
         memory("memory", kChannels, latency, queue, image),
-        gpu("gpu", spec, l2_spec, mapping, with_queue(), image, std::make_unique<GridSchedulerModel>()),
+        gpu("gpu", spec, l2_spec, mapping, with_queue(), image,
+            std::make_unique<GridSchedulerModel>()),
         cp("cp"),
         regs("regs"),
         scheduler_regs("scheduler_regs"),
@@ -192,7 +202,9 @@ struct GpuMachineModule : sc_core::sc_module {
   }
   void write(uint32_t offset, uint64_t value) { transport(regs, offset, true, value); }
   uint64_t read(uint32_t offset) { return transport(regs, offset, false, 0); }
-  void write_scheduler(uint32_t offset, uint64_t value) { transport(scheduler_regs, offset, true, value); }
+  void write_scheduler(uint32_t offset, uint64_t value) {
+    transport(scheduler_regs, offset, true, value);
+  }
   uint64_t read_scheduler(uint32_t offset) { return transport(scheduler_regs, offset, false, 0); }
   void write_ranges(uint32_t offset, uint64_t value) { transport(range_regs, offset, true, value); }
   uint64_t read_ranges(uint32_t offset) { return transport(range_regs, offset, false, 0); }
@@ -204,12 +216,14 @@ struct GpuMachineModule : sc_core::sc_module {
     write_ranges(RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET_AT(i), entry.row_bytes);
     write_ranges(RANGE_TABLE_ENTRY_ROWS_OFFSET_AT(i), entry.rows);
     write_ranges(RANGE_TABLE_ENTRY_PEER_BASE_OFFSET_AT(i), entry.peer_base);
-    write_ranges(RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(i),
-                 STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_VALID, 1) |
-                     STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_KIND, static_cast<unsigned>(entry.kind)) |
-                     STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_UPDATE, entry.update) |
-                     STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_TRACKED, entry.tracked) |
-                     STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_ALLOCATION, static_cast<unsigned>(entry.allocation)));
+    write_ranges(
+        RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(i),
+        STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_VALID, 1) |
+            STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_KIND, static_cast<unsigned>(entry.kind)) |
+            STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_UPDATE, entry.update) |
+            STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_TRACKED, entry.tracked) |
+            STRETTO_FIELD(RANGE_TABLE_ENTRY_FLAGS_ALLOCATION,
+                          static_cast<unsigned>(entry.allocation)));
   }
   void map(uint64_t base, uint64_t bytes, AllocationClass allocation = AllocationClass::cached) {
     RangeEntry entry;
@@ -221,11 +235,13 @@ struct GpuMachineModule : sc_core::sc_module {
   }
 
   void load_words(const std::vector<uint32_t>& words, uint64_t address = kCode) {
-    image.load(address & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(words.data()), 4 * words.size());
+    image.load(address & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(words.data()),
+               4 * words.size());
   }
   template <class Arguments>
   void load_arguments(const Arguments& arguments) {
-    image.load(kArguments & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(&arguments), sizeof arguments);
+    image.load(kArguments & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(&arguments),
+               sizeof arguments);
   }
   // Loads build/sw/kernels/<file> at kCode and returns the launch of `kernel`.
   Launch load_kernel(const std::string& file, const std::string& kernel) {
@@ -235,8 +251,8 @@ struct GpuMachineModule : sc_core::sc_module {
       image.load(segment.address & STRETTO_OFFSET_MASK, segment.data.data(), segment.data.size());
     }
     stretto_kernel_descriptor_t descriptor;
-    image.read(elf.symbol(kernel + ".kd").value() & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&descriptor),
-               sizeof descriptor);
+    image.read(elf.symbol(kernel + ".kd").value() & STRETTO_OFFSET_MASK,
+               reinterpret_cast<uint8_t*>(&descriptor), sizeof descriptor);
     Launch launch;
     launch.entry = descriptor.entry;
     launch.code_bytes = elf.high_address() - kCode;
@@ -268,16 +284,19 @@ struct GpuMachineModule : sc_core::sc_module {
   void launch(const Launch& what, unsigned slot = 0) {
     set_context(what, slot);
     const uint32_t scheduler = slot * GRID_SCHEDULER_SLOT_NEEDS_STRIDE;
-    write_scheduler(GRID_SCHEDULER_SLOT_NEEDS_OFFSET + scheduler,
-                    STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB, (what.registers_bytes + 1023) / 1024) |
-                        STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB, (what.lds_bytes + 1023) / 1024) |
-                        STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS, what.wavefronts));
+    write_scheduler(
+        GRID_SCHEDULER_SLOT_NEEDS_OFFSET + scheduler,
+        STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB,
+                      (what.registers_bytes + 1023) / 1024) |
+            STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB, (what.lds_bytes + 1023) / 1024) |
+            STRETTO_FIELD(GRID_SCHEDULER_SLOT_NEEDS_WAVEFRONTS, what.wavefronts));
     write_scheduler(GRID_SCHEDULER_SLOT_RANGE_OFFSET + scheduler,
                     STRETTO_FIELD(GRID_SCHEDULER_SLOT_RANGE_COUNT, what.workgroups));
     write_scheduler(GRID_SCHEDULER_SLOT_ORDER_OFFSET + scheduler,
                     STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_GRID, what.workgroups) |
                         STRETTO_FIELD(GRID_SCHEDULER_SLOT_ORDER_START, what.start));
-    write_scheduler(GRID_SCHEDULER_SLOT_CONTROL_OFFSET + scheduler, GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
+    write_scheduler(GRID_SCHEDULER_SLOT_CONTROL_OFFSET + scheduler,
+                    GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
   }
   void clear_done(unsigned slot = 0) { write_scheduler(GRID_SCHEDULER_DONE_OFFSET, 1u << slot); }
   // Runs until nothing is scheduled; returns the time of the last event.
@@ -298,8 +317,8 @@ struct GpuMachineModule : sc_core::sc_module {
   }
 
   // A request of the command processor; done when `cp_done` counts it.
-  PooledPayload& cp_request(tlm::tlm_command command, Operation operation, uint64_t address, uint8_t* data,
-                            unsigned bytes) {
+  PooledPayload& cp_request(tlm::tlm_command command, Operation operation, uint64_t address,
+                            uint8_t* data, unsigned bytes) {
     PooledPayload& payload = cp_pool.acquire();
     payload.set_command(command);
     payload.set_address(address);
@@ -313,10 +332,12 @@ struct GpuMachineModule : sc_core::sc_module {
     payload.extension.rows = 1;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    if (cp->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED) cp_done.push_back(&payload);
+    if (cp->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED)
+      cp_done.push_back(&payload);
     return payload;
   }
-  tlm::tlm_sync_enum cp_backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time&) {
+  tlm::tlm_sync_enum cp_backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                                 sc_core::sc_time&) {
     cp_done.push_back(&payload);
     return tlm::TLM_COMPLETED;
   }
@@ -329,7 +350,8 @@ struct GpuMachineModule : sc_core::sc_module {
   }
   template <class T>
   void set_value(uint64_t address, T value) {
-    image.write(address & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(&value), sizeof value);
+    image.write(address & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(&value),
+                sizeof value);
   }
 
   PartitionServices& with_queue() {
@@ -356,15 +378,17 @@ struct GpuMachineModule : sc_core::sc_module {
 
 // Elaborated, with the scheduler told what a unit has.
 struct GpuMachine : GpuMachineModule {
-  explicit GpuMachine(GpuSpec gpu_spec = small(), L2Spec l2_spec = {}, Time latency = 300 * kNanosecond)
+  explicit GpuMachine(GpuSpec gpu_spec = small(), L2Spec l2_spec = {},
+                      Time latency = 300 * kNanosecond)
       : GpuMachineModule("machine", gpu_spec, l2_spec, latency) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     write_scheduler(GRID_SCHEDULER_CUS_OFFSET, spec.cus);
-    write_scheduler(GRID_SCHEDULER_CAPACITY_OFFSET,
-                    STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, spec.registers_bytes / 1024) |
-                        STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, spec.lds_bytes / 1024) |
-                        STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WAVEFRONTS, spec.wavefront_slots) |
-                        STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, spec.workgroup_slots));
+    write_scheduler(
+        GRID_SCHEDULER_CAPACITY_OFFSET,
+        STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_REGISTERS_KIB, spec.registers_bytes / 1024) |
+            STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_LDS_KIB, spec.lds_bytes / 1024) |
+            STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WAVEFRONTS, spec.wavefront_slots) |
+            STRETTO_FIELD(GRID_SCHEDULER_CAPACITY_WORK_GROUPS, spec.workgroup_slots));
   }
 };
 

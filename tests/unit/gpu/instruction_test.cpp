@@ -19,11 +19,13 @@ struct Bench : GpuMachine {
   Bench() {
     map(kIn, 0x100000);
     map(kOut, 0x100000, AllocationClass::uncached);
-    for (uint32_t i = 0; i < 0x4000; ++i) set_value<uint16_t>(kIn + 2 * i, fp16_from_fp32(static_cast<float>(i % 97)));
+    for (uint32_t i = 0; i < 0x4000; ++i)
+      set_value<uint16_t>(kIn + 2 * i, fp16_from_fp32(static_cast<float>(i % 97)));
   }
   float half_at(uint64_t address) { return fp32_from_fp16(value_at<uint16_t>(address)); }
   void require_quiet() {
-    INFO((gpu.front_end.faults().empty() ? std::string() : describe_fault(0, gpu.front_end.faults()[0])));
+    INFO((gpu.front_end.faults().empty() ? std::string()
+                                         : describe_fault(0, gpu.front_end.faults()[0])));
     REQUIRE(gpu.front_end.fault_count() == 0);
     REQUIRE(gpu.waiting_on().empty());
     AuditSink sink;
@@ -40,11 +42,16 @@ struct Bench : GpuMachine {
 
 TEST_CASE("a tile moves between differently strided arrays") {
   Bench bench;
-  Program().load_at(0, kIn + 64, shape(10, 96, 256)).store_at(0, kOut, shape(10, 96, 512)).end().run(bench);
+  Program()
+      .load_at(0, kIn + 64, shape(10, 96, 256))
+      .store_at(0, kOut, shape(10, 96, 512))
+      .end()
+      .run(bench);
   bench.require_quiet();
   for (unsigned row = 0; row < 10; ++row) {
     for (unsigned i = 0; i < 48; ++i) {
-      REQUIRE(bench.value_at<uint16_t>(kOut + row * 512 + 2 * i) == bench.value_at<uint16_t>(kIn + 64 + row * 256 + 2 * i));
+      REQUIRE(bench.value_at<uint16_t>(kOut + row * 512 + 2 * i) ==
+              bench.value_at<uint16_t>(kIn + 64 + row * 256 + 2 * i));
     }
     REQUIRE(bench.value_at<uint16_t>(kOut + row * 512 + 96) == 0);
   }
@@ -70,7 +77,8 @@ TEST_CASE("SIMT tiles add through LDS and registers") {
       .end()
       .run(bench);
   bench.require_quiet();
-  for (unsigned i = 0; i < 256; ++i) REQUIRE(bench.half_at(kOut + 2 * i) == i % 97 + (i + 256) % 97);
+  for (unsigned i = 0; i < 256; ++i)
+    REQUIRE(bench.half_at(kOut + 2 * i) == i % 97 + (i + 256) % 97);
   REQUIRE(bench.unit().simt.busy == 2);  // 256 FP16 elements, 128 a clock.
 }
 
@@ -122,7 +130,8 @@ TEST_CASE("a product of real bytes comes out of the epilogue") {
       .run(bench);
   bench.require_quiet();
   for (unsigned r = 0; r < 8; ++r) {
-    for (unsigned c = 0; c < 8; ++c) REQUIRE(bench.half_at(kOut + 16 * r + 2 * c) == 2.0f * ((r + 4) * 16 + c + 2));
+    for (unsigned c = 0; c < 8; ++c)
+      REQUIRE(bench.half_at(kOut + 16 * r + 2 * c) == 2.0f * ((r + 4) * 16 + c + 2));
   }
   REQUIRE(bench.unit().simt.busy == 1 + 1);  // zero, and 64 elements at 64 a clock.
 }
@@ -158,7 +167,8 @@ TEST_CASE("stamp operands yield the stamp of the output") {
       .run(bench);
   bench.require_quiet();
   for (unsigned r = 0; r < 32; ++r) {
-    for (unsigned c = 0; c < 32; ++c) REQUIRE(bench.half_at(kOut + 64 * r + 2 * c) == stamp_value(5, 0, 32 + r, c, 256));
+    for (unsigned c = 0; c < 32; ++c)
+      REQUIRE(bench.half_at(kOut + 64 * r + 2 * c) == stamp_value(5, 0, 32 + r, c, 256));
   }
 }
 
@@ -211,7 +221,8 @@ TEST_CASE("a load into a tile waits for the mma that reads it") {
       .run(bench);
   bench.require_quiet();
   float expected = 0;
-  for (unsigned k = 0; k < 16; ++k) expected += static_cast<float>(k) * static_cast<float>((16 + k) % 97);
+  for (unsigned k = 0; k < 16; ++k)
+    expected += static_cast<float>(k) * static_cast<float>((16 + k) % 97);
   REQUIRE(bench.value_at<float>(kOut + 4) == expected);
 }
 
@@ -236,7 +247,12 @@ TEST_CASE("wavefronts meet at a barrier") {
   Bench bench;
   Program p;
   // Wavefront 0 sleeps on a load before the barrier; the others write the clock after it.
-  p.csr(7, TILE_CSR_WF_ID).bnez(7, 7).load_at(0, kIn, shape(1, 64, 64)).wait(0).addi(0, 0, 0).addi(0, 0, 0);
+  p.csr(7, TILE_CSR_WF_ID)
+      .bnez(7, 7)
+      .load_at(0, kIn, shape(1, 64, 64))
+      .wait(0)
+      .addi(0, 0, 0)
+      .addi(0, 0, 0);
   p.barrier();
   p.csr(8, TILE_CSR_CYCLE).constant(10, kOut).slli(9, 7, 3).add(10, 10, 9).sd(8, 10).end();
   Launch launch = p.launch();
@@ -244,7 +260,8 @@ TEST_CASE("wavefronts meet at a barrier") {
   p.run(bench, launch);
   bench.require_quiet();
   for (unsigned i = 1; i < 4; ++i) {
-    const uint64_t first = bench.value_at<uint64_t>(kOut), other = bench.value_at<uint64_t>(kOut + 8 * i);
+    const uint64_t first = bench.value_at<uint64_t>(kOut),
+                   other = bench.value_at<uint64_t>(kOut + 8 * i);
     REQUIRE(first > 600);
     REQUIRE((other > first ? other - first : first - other) < 16);
   }
@@ -254,7 +271,11 @@ TEST_CASE("wavefronts meet at a barrier") {
 TEST_CASE("tiles of LDS are shared and register tiles are not") {
   Bench bench;
   Program p;
-  p.csr(7, TILE_CSR_WF_ID).bnez(7, 8).load_at(8, kIn, shape(1, 64, 64)).load_at(0, kIn, shape(1, 64, 64)).wait(0);
+  p.csr(7, TILE_CSR_WF_ID)
+      .bnez(7, 8)
+      .load_at(8, kIn, shape(1, 64, 64))
+      .load_at(0, kIn, shape(1, 64, 64))
+      .wait(0);
   p.barrier().csr(7, TILE_CSR_WF_ID).beqz(7, 4).store_at(8, kOut, shape(1, 64, 64)).end();
   Launch launch = p.launch();
   launch.wavefronts = 2;
@@ -275,9 +296,20 @@ TEST_CASE("tiles of LDS are shared and register tiles are not") {
 TEST_CASE("ids, grid and arguments come from CSRs") {
   Bench bench;
   Program p;
-  p.csr(1, TILE_CSR_WG_ID).csr(2, TILE_CSR_WF_ID).csr(3, TILE_CSR_GRID).csr(4, TILE_CSR_WAVEFRONTS).csr(5, TILE_CSR_GPU_ID);
+  p.csr(1, TILE_CSR_WG_ID)
+      .csr(2, TILE_CSR_WF_ID)
+      .csr(3, TILE_CSR_GRID)
+      .csr(4, TILE_CSR_WAVEFRONTS)
+      .csr(5, TILE_CSR_GPU_ID);
   p.constant(10, kOut).slli(6, 1, 7).add(10, 10, 6).slli(6, 2, 6).add(10, 10, 6);
-  p.slli(1, 1, 32).add(1, 1, 2).sd(1, 10).addi(10, 10, 8).slli(3, 3, 32).add(3, 3, 4).sd(3, 10).end();
+  p.slli(1, 1, 32)
+      .add(1, 1, 2)
+      .sd(1, 10)
+      .addi(10, 10, 8)
+      .slli(3, 3, 32)
+      .add(3, 3, 4)
+      .sd(3, 10)
+      .end();
   Launch launch = p.launch();
   launch.wavefronts = 2;
   launch.workgroups = 5;
@@ -297,7 +329,8 @@ TEST_CASE("scalar accesses to global memory are timed") {
   bench.set_value<uint64_t>(kIn, 41);
   Program p;
   p.constant(10, kIn).csr(8, TILE_CSR_CYCLE).ld(7, 10).csr(9, TILE_CSR_CYCLE).addi(7, 7, 1);
-  p.constant(10, kOut).sd(7, 10).addi(10, 10, 8).sd(8, 10).addi(10, 10, 8).sd(9, 10).end().run(bench);
+  p.constant(10, kOut).sd(7, 10).addi(10, 10, 8).sd(8, 10).addi(10, 10, 8).sd(9, 10).end().run(
+      bench);
   bench.require_quiet();
   REQUIRE(bench.value_at<uint64_t>(kOut) == 42);
   const uint64_t clocks = bench.value_at<uint64_t>(kOut + 16) - bench.value_at<uint64_t>(kOut + 8);
@@ -320,7 +353,12 @@ TEST_CASE("the private stack is free and starts at x2") {
 TEST_CASE("atomics of many work-groups add up") {
   Bench bench;
   Program p;
-  p.constant(10, kIn).addi(5, 0, 3).amoadd(6, 5, 10).constant(11, kOut).csr(7, TILE_CSR_WG_ID).slli(7, 7, 3);
+  p.constant(10, kIn)
+      .addi(5, 0, 3)
+      .amoadd(6, 5, 10)
+      .constant(11, kOut)
+      .csr(7, TILE_CSR_WG_ID)
+      .slli(7, 7, 3);
   p.add(11, 11, 7).sd(6, 11).end();
   bench.set_value<uint64_t>(kIn, 100);
   Launch launch = p.launch();
@@ -337,7 +375,14 @@ TEST_CASE("a fence waits for the stores before it") {
   Bench bench;
   Program p;
   p.load_at(0, kIn, shape(1, 64, 64)).wait(0).store_at(0, kOut, shape(1, 64, 64));
-  p.csr(8, TILE_CSR_CYCLE).fence().csr(9, TILE_CSR_CYCLE).constant(10, kOut + 256).sd(8, 10).addi(10, 10, 8).sd(9, 10).end();
+  p.csr(8, TILE_CSR_CYCLE)
+      .fence()
+      .csr(9, TILE_CSR_CYCLE)
+      .constant(10, kOut + 256)
+      .sd(8, 10)
+      .addi(10, 10, 8)
+      .sd(9, 10)
+      .end();
   p.run(bench);
   bench.require_quiet();
   REQUIRE(bench.value_at<uint64_t>(kOut + 264) - bench.value_at<uint64_t>(kOut + 256) > 600);
@@ -347,7 +392,10 @@ TEST_CASE("a locked store is performed after the stores before it") {
   Bench bench;
   bench.memory.record = true;
   Program p;
-  p.load_at(0, kIn, shape(4, 64, 64)).store_at(0, kOut, shape(4, 64, 4096)).constant(10, kOut + 0x8000).addi(5, 0, 9);
+  p.load_at(0, kIn, shape(4, 64, 64))
+      .store_at(0, kOut, shape(4, 64, 4096))
+      .constant(10, kOut + 0x8000)
+      .addi(5, 0, 9);
   p.locked_store(10, 5).end().run(bench);
   bench.require_quiet();
   REQUIRE(bench.value_at<uint64_t>(kOut + 0x8000) == 9);
@@ -367,12 +415,18 @@ TEST_CASE("a locked store is performed after the stores before it") {
 TEST_CASE("wait_until sleeps until memory changes and is charged its polls") {
   Bench bench;
   Program p;
-  p.constant(10, kOut).addi(5, 0, 7).wait_until(10, TILE_GEU, 5).constant(10, kOut + 8).sd(5, 10).end();
+  p.constant(10, kOut)
+      .addi(5, 0, 7)
+      .wait_until(10, TILE_GEU, 5)
+      .constant(10, kOut + 8)
+      .sd(5, 10)
+      .end();
   p.put_into(bench);
   bench.launch(p.launch());
   bench.run();
   REQUIRE_FALSE(bench.gpu.waiting_on().empty());
-  REQUIRE(bench.gpu.waiting_on().back().find("waits until memory at 0x10000200000") != std::string::npos);
+  REQUIRE(bench.gpu.waiting_on().back().find("waits until memory at 0x10000200000") !=
+          std::string::npos);
   bench.queue.run_until(10 * kMicrosecond);
   bench.set_value<uint64_t>(kOut, 3);  // Not yet.
   bench.run();
@@ -384,7 +438,7 @@ TEST_CASE("wait_until sleeps until memory changes and is charged its polls") {
   bench.run();
   bench.require_quiet();
   REQUIRE(bench.value_at<uint64_t>(kOut + 8) == 7);
-  REQUIRE(end >= 20'450 * kNanosecond);  // One timed read confirms.
+  REQUIRE(end >= 20'450 * kNanosecond);       // One timed read confirms.
   REQUIRE(bench.unit().charged_polls == 41);  // 20.4 us at 500 ns, and the last one.
 }
 
@@ -412,8 +466,8 @@ TEST_CASE("wavefronts of one port share its issue slots") {
   GpuSpec spec;
   spec.cus = 1;
   GpuMachine machine(spec);
-  const Time few = time_of_loop(machine, 1);    // One a port.
-  const Time many = time_of_loop(machine, 8);   // Eight a port.
+  const Time few = time_of_loop(machine, 1);   // One a port.
+  const Time many = time_of_loop(machine, 8);  // Eight a port.
   // A turn is two instructions and a refetch of two clocks: one wavefront leaves half of its port unused, eight need
   // four times as long.
   REQUIRE(few > 3000 * 4 * (kClock - 1));
@@ -422,7 +476,8 @@ TEST_CASE("wavefronts of one port share its issue slots") {
   REQUIRE(many < 3400 * 16 * kClock);
 }
 
-TEST_CASE("a tile load takes the issue slots of the memory instructions it stands for (GD-MMIO-03)") {
+TEST_CASE(
+    "a tile load takes the issue slots of the memory instructions it stands for (GD-MMIO-03)") {
   GpuSpec spec;
   spec.cus = 1;
   spec.memory_instruction_bytes = 512;
@@ -440,7 +495,8 @@ TEST_CASE("a tile load takes the issue slots of the memory instructions it stand
   };
   uint64_t warm = 0, one = 0, two = 0, many = 0;
   run(5, warm);
-  const Time first = run(5, one), second = run(10, two), third = run(48, many);  // 480, 960, 4608 bytes.
+  const Time first = run(5, one), second = run(10, two),
+             third = run(48, many);  // 480, 960, 4608 bytes.
   REQUIRE(two == one + 1);
   REQUIRE(many == one + 8);
   REQUIRE((second - first + kClock / 2) / kClock == 1);

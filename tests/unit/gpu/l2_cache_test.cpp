@@ -70,8 +70,9 @@ struct Bench : GpuMachine {
   // One access by the command processor, and everything that it causes.
   void access(uint64_t address, bool write) {
     cp_done.clear();
-    PooledPayload& payload = cp_request(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
-                                        write ? Operation::write : Operation::read, address, line, 64);
+    PooledPayload& payload =
+        cp_request(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+                   write ? Operation::write : Operation::read, address, line, 64);
     run();
     REQUIRE(cp_done.size() == 1);
     payload.release();
@@ -96,7 +97,8 @@ void compare(const std::vector<std::pair<uint64_t, bool>>& trace) {
     std::vector<uint64_t> seen;
     for (const FixedMemory::Access& access : bench.memory.accesses) {
       if (access.command != tlm::TLM_WRITE_COMMAND) continue;
-      for (unsigned at = 0; at < access.bytes; at += 64) seen.push_back((access.address & STRETTO_OFFSET_MASK) + at);
+      for (unsigned at = 0; at < access.bytes; at += 64)
+        seen.push_back((access.address & STRETTO_OFFSET_MASK) + at);
     }
     if (bench.hits() != hits || bench.misses() != misses || seen != answer.written_back) {
       FAIL("access to 0x" << std::hex << address << (write ? " (write)" : " (read)") << " differs");
@@ -125,7 +127,8 @@ TEST_CASE("a random trace with writes hits, misses and writes back like LRU") {
   std::vector<std::pair<uint64_t, bool>> trace;
   // Few sets, so that they overflow: lines that differ in high bits only, and some of everywhere.
   for (unsigned i = 0; i < 60'000; ++i) {
-    const uint64_t address = rng.chance(3, 4) ? rng.below(64) * (1 << 20) + rng.below(8) * 64 : rng.below(1 << 24) * 64;
+    const uint64_t address =
+        rng.chance(3, 4) ? rng.below(64) * (1 << 20) + rng.below(8) * 64 : rng.below(1 << 24) * 64;
     trace.push_back({address, rng.chance(1, 3)});
   }
   compare(trace);
@@ -136,10 +139,13 @@ TEST_CASE("a strided tile trace hits and misses like LRU") {
   // Panels of 128 rows at the pitch of T-NLG's operands, read again by the next tiles.
   for (uint64_t tile = 0; tile < 6; ++tile) {
     for (uint64_t k = 0; k < 16; ++k) {
-      for (uint64_t row = 0; row < 128; ++row) trace.push_back({(tile / 2 * 128 + row) * 4352 + k * 64, false});
-      for (uint64_t row = 0; row < 128; ++row) trace.push_back({(16 << 20) + (tile % 3 * 128 + row) * 4352 + k * 64, false});
+      for (uint64_t row = 0; row < 128; ++row)
+        trace.push_back({(tile / 2 * 128 + row) * 4352 + k * 64, false});
+      for (uint64_t row = 0; row < 128; ++row)
+        trace.push_back({(16 << 20) + (tile % 3 * 128 + row) * 4352 + k * 64, false});
     }
-    for (uint64_t row = 0; row < 128; ++row) trace.push_back({(64 << 20) + (tile * 128 + row) * 8512, true});
+    for (uint64_t row = 0; row < 128; ++row)
+      trace.push_back({(64 << 20) + (tile * 128 + row) * 8512, true});
   }
   compare(trace);
 }
@@ -158,13 +164,15 @@ TEST_CASE("sectors that many ask for are fetched once") {
   REQUIRE(bench.memory.read_bytes == 32 * 64);
 }
 
-TEST_CASE("a load that misses gets what memory holds when its sector comes, a hit what it holds now") {
+TEST_CASE(
+    "a load that misses gets what memory holds when its sector comes, a hit what it holds now") {
   // A write that memory has taken in but not yet done when the load is sent is done before the fill (same-atom order).
   Bench bench;
   const auto store = [&](uint8_t value) { bench.image.write(0x8000, &value, 1); };
   store(1);
   bench.cp_done.clear();
-  PooledPayload& load = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x8000, bench.line, 64);
+  PooledPayload& load =
+      bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x8000, bench.line, 64);
   store(2);
   bench.run();
   REQUIRE(bench.cp_done.size() == 1);
@@ -189,7 +197,9 @@ TEST_CASE("a kernel boundary writes back on the account of who dirtied and forge
   Bench bench;
   bench.map(kNode + 0x100000, 0x10000);
   Program p;
-  p.load_at(0, kNode + 0x100000, shape(8, 64, 128)).store_at(0, kNode + 0x104000, shape(8, 64, 128)).end();
+  p.load_at(0, kNode + 0x100000, shape(8, 64, 128))
+      .store_at(0, kNode + 0x104000, shape(8, 64, 128))
+      .end();
   Launch launch = p.launch();
   launch.traffic = TrafficClass::gemm;
   p.run(bench, launch);
@@ -233,9 +243,12 @@ TEST_CASE("uncached updates go to memory in contiguous pieces with their ids") {
   entry.allocation = AllocationClass::uncached;
   bench.map(kNode + 0x100000, 0x10000);
   bench.map(entry);
-  for (unsigned i = 0; i < 1024; ++i) bench.set_value<uint16_t>(kNode + 0x100000 + 2 * i, fp16_from_fp32(1.5f));
+  for (unsigned i = 0; i < 1024; ++i)
+    bench.set_value<uint16_t>(kNode + 0x100000 + 2 * i, fp16_from_fp32(1.5f));
   Program p;  // The pitch of T-NLG's output: 8512 = 33 * 256 + 64.
-  p.load_at(0, kNode + 0x100000, shape(4, 256, 256)).store_at(0, kNode + 0x200000, shape(4, 256, 8512)).end();
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256))
+      .store_at(0, kNode + 0x200000, shape(4, 256, 8512))
+      .end();
   Launch launch = p.launch();
   launch.update = true;
   launch.workgroups = 1;
@@ -269,7 +282,10 @@ TEST_CASE("without the update bit the same kernel stores") {
   bench.map(kNode + 0x100000, 0x10000);
   bench.map(entry);
   Program p;
-  p.load_at(0, kNode + 0x100000, shape(4, 256, 256)).store_at(0, kNode + 0x200000, shape(4, 256, 8512)).end().run(bench);
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256))
+      .store_at(0, kNode + 0x200000, shape(4, 256, 8512))
+      .end()
+      .run(bench);
   REQUIRE(bench.memory.updated_bytes == 0);
   REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 16);
 }
@@ -288,7 +304,9 @@ TEST_CASE("a remote entry sends one two-dimensional payload to the peer's addres
   bench.map(entry);
   bench.set_value<uint16_t>(kNode + 0x100000 + 256, 0x1234);
   Program p;
-  p.load_at(0, kNode + 0x100000, shape(4, 256, 256)).store_at(0, entry.base + 2 * 8512 + 512, shape(4, 256, 8512)).end();
+  p.load_at(0, kNode + 0x100000, shape(4, 256, 256))
+      .store_at(0, entry.base + 2 * 8512 + 512, shape(4, 256, 8512))
+      .end();
   Launch launch = p.launch();
   launch.update = true;
   p.run(bench, launch);
@@ -318,7 +336,10 @@ TEST_CASE("a tile over two entries becomes one request each") {
   remote.peer_base = uint64_t{3} << 40;
   bench.map(remote);
   Program p;
-  p.load_at(0, kNode + 0x100000, shape(16, 64, 64)).store_at(0, kNode + 0x200000, shape(16, 64, 256)).end().run(bench);
+  p.load_at(0, kNode + 0x100000, shape(16, 64, 64))
+      .store_at(0, kNode + 0x200000, shape(16, 64, 256))
+      .end()
+      .run(bench);
   REQUIRE(bench.gpu.front_end.fault_count() == 0);
   REQUIRE(bench.memory.written_bytes == 8 * 64);
   REQUIRE(bench.memory.remote.size() == 1);
@@ -332,7 +353,9 @@ TEST_CASE("streaming loads pass the cache") {
   bench.map(kNode + 0x200000, 0x10000, AllocationClass::uncached);
   bench.set_value<uint64_t>(kNode + 0x100000 + 256, 77);
   Program p;
-  p.constant(10, kNode + 0x100000).constant(11, shape(4, 256, 256)).load(0, 10, 11, ElementType::fp16, true);
+  p.constant(10, kNode + 0x100000)
+      .constant(11, shape(4, 256, 256))
+      .load(0, 10, 11, ElementType::fp16, true);
   p.store_at(0, kNode + 0x200000, shape(4, 256, 256)).end().run(bench);
   REQUIRE(bench.hits() + bench.misses() == 0);
   REQUIRE(bench.memory.read_bytes == 1024);
@@ -343,8 +366,9 @@ TEST_CASE("an atomic returns the old value and leaves the line dirty") {
   Bench bench;
   bench.set_value<uint64_t>(kNode + 0x5000, 40);
   uint64_t operand = 2;
-  PooledPayload& payload = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::atomic, kNode + 0x5000,
-                                            reinterpret_cast<uint8_t*>(&operand), 8);
+  PooledPayload& payload =
+      bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::atomic, kNode + 0x5000,
+                       reinterpret_cast<uint8_t*>(&operand), 8);
   bench.run();
   REQUIRE(bench.cp_done.size() == 1);
   payload.release();
@@ -367,8 +391,8 @@ TEST_CASE("signed and unsigned atomics of four bytes compare as words") {
 TEST_CASE("accesses to a locked line wait for the unlocking write") {
   Bench bench;
   uint64_t mine = 0, other = 0, elsewhere = 0;
-  PooledPayload& lock = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::locked_read, kNode + 0x5000,
-                                         reinterpret_cast<uint8_t*>(&mine), 8);
+  PooledPayload& lock = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::locked_read,
+                                         kNode + 0x5000, reinterpret_cast<uint8_t*>(&mine), 8);
   bench.run();
   REQUIRE(bench.cp_done.size() == 1);
   PooledPayload& late = bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x5040,
@@ -381,8 +405,8 @@ TEST_CASE("accesses to a locked line wait for the unlocking write") {
   REQUIRE(bench.gpu.waiting_on().size() == 1);
   bench.set_value<uint64_t>(kNode + 0x5040, 5);
   mine = 6;
-  PooledPayload& unlock = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::unlocking_write, kNode + 0x5000,
-                                           reinterpret_cast<uint8_t*>(&mine), 8);
+  PooledPayload& unlock = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::unlocking_write,
+                                           kNode + 0x5000, reinterpret_cast<uint8_t*>(&mine), 8);
   bench.run();
   REQUIRE(bench.cp_done.size() == 4);
   REQUIRE(other == 5);
@@ -415,7 +439,8 @@ TEST_CASE("a set full of pending lines fetches past the tags") {
   Bench bench(GpuMachine::small(), spec);
   bench.map(kNode, 0x4000000);
   Program p;
-  for (unsigned i = 0; i < 6; ++i) p.load_at(i, kNode + 0x100000 + i * 0x200000, shape(128, 64, 8192));
+  for (unsigned i = 0; i < 6; ++i)
+    p.load_at(i, kNode + 0x100000 + i * 0x200000, shape(128, 64, 8192));
   p.end().run(bench);
   REQUIRE(bench.gpu.l2.counters().unallocated > 0);
   REQUIRE(bench.gpu.front_end.fault_count() == 0);
@@ -426,7 +451,8 @@ TEST_CASE("a set full of pending lines fetches past the tags") {
 
 TEST_CASE("a request without the extension or with a fill is refused") {
   Bench bench;
-  PooledPayload& payload = bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::fill, kNode + 0x5000, bench.line, 64);
+  PooledPayload& payload =
+      bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::fill, kNode + 0x5000, bench.line, 64);
   REQUIRE(payload.get_response_status() == tlm::TLM_COMMAND_ERROR_RESPONSE);
   payload.release();
   tlm::tlm_generic_payload bare;
@@ -442,7 +468,8 @@ TEST_CASE("the bandwidth of a bank bounds hits to its line") {
   Bench bench(spec);
   bench.map(kNode + 0x100000, 0x10000);
   Program p;
-  for (unsigned i = 0; i < 8; ++i) p.constant(10, kNode + 0x100000).constant(11, shape(64, 64, 0)).load(i, 10, 11);
+  for (unsigned i = 0; i < 8; ++i)
+    p.constant(10, kNode + 0x100000).constant(11, shape(64, 64, 0)).load(i, 10, 11);
   p.end();
   Launch launch = p.launch();
   launch.workgroups = 80;

@@ -13,12 +13,14 @@ namespace {
 
 struct Table {
   RangeTable table{"table"};
-  void program(unsigned i, uint64_t base, uint64_t row_bytes, uint64_t rows = 1, uint64_t pitch = 0, uint64_t flags = 0) {
+  void program(unsigned i, uint64_t base, uint64_t row_bytes, uint64_t rows = 1, uint64_t pitch = 0,
+               uint64_t flags = 0) {
     table.write_register(RANGE_TABLE_ENTRY_BASE_OFFSET_AT(i), base);
     table.write_register(RANGE_TABLE_ENTRY_PITCH_OFFSET_AT(i), pitch);
     table.write_register(RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET_AT(i), row_bytes);
     table.write_register(RANGE_TABLE_ENTRY_ROWS_OFFSET_AT(i), rows);
-    table.write_register(RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(i), flags | RANGE_TABLE_ENTRY_FLAGS_VALID_MASK);
+    table.write_register(RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(i),
+                         flags | RANGE_TABLE_ENTRY_FLAGS_VALID_MASK);
   }
   uint64_t status() { return table.read_register(RANGE_TABLE_STATUS_OFFSET); }
 };
@@ -60,7 +62,8 @@ TEST_CASE("the highest index wins") {
   bench.program(7, 0x2000, 0x100);
   REQUIRE(table.find(0x2000, 8) == &table.entry(7));
   REQUIRE(table.find(0x2100, 8) == &table.entry(0));
-  REQUIRE(table.find_tile(0x2080, 3, 0x40, 0x10) == nullptr);  // Rows in two entries: the caller splits.
+  REQUIRE(table.find_tile(0x2080, 3, 0x40, 0x10) ==
+          nullptr);  // Rows in two entries: the caller splits.
   REQUIRE((bench.status() & RANGE_TABLE_STATUS_OVERLAP_MASK) == 0);
   table.write_register(RANGE_TABLE_CLEAR_OFFSET, STRETTO_FIELD(RANGE_TABLE_CLEAR_ONE, 1) | 7);
   REQUIRE(table.find(0x2000, 8) == &table.entry(0));

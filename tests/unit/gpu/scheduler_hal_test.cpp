@@ -15,7 +15,9 @@ namespace {
 constexpr uint64_t kOut = kNode + 0x200000;
 GpuMachine* machine_of_test = nullptr;
 
-uint32_t offset_of(uint64_t address) { return static_cast<uint32_t>(address - STRETTO_GRID_SCHEDULER_BASE); }
+uint32_t offset_of(uint64_t address) {
+  return static_cast<uint32_t>(address - STRETTO_GRID_SCHEDULER_BASE);
+}
 
 // Work-groups add one to a word of their own; most of them take some time before.
 Program counting() {
@@ -140,7 +142,8 @@ TEST_CASE("held work-groups of a synchronous stage come back, too") {
   launch.lds_bytes = 0;
   launch.workgroups = 40;
   machine.launch(launch, 0);
-  for (Time limit = 0; machine.read(GPU_COUNT_RETIRED_OFFSET) == 0; limit += 10 * kNanosecond) machine.run(limit);
+  for (Time limit = 0; machine.read(GPU_COUNT_RETIRED_OFFSET) == 0; limit += 10 * kNanosecond)
+    machine.run(limit);
   const grid_scheduler_t scheduler = {STRETTO_GRID_SCHEDULER_BASE};
   REQUIRE(grid_control_preempt(&scheduler, 0, true) == STRETTO_OK);
   machine.run();
@@ -186,9 +189,12 @@ TEST_CASE("gated work-groups run when their gate opens, by event or by register"
   REQUIRE(grid_scheduler_done(&b.scheduler) == 2);
 }
 
-TEST_CASE("a gate opens with the last event of its ids, and a closed one is named with what it waits for") {
+TEST_CASE(
+    "a gate opens with the last event of its ids, and a closed one is named with what it waits "
+    "for") {
   Bench b(12);
-  b.machine.write(GPU_EVENT_MAP_OFFSET, 2 | uint64_t{5} << 32);  // Gates 0 and 1 of two ids, gate 2 of one.
+  b.machine.write(GPU_EVENT_MAP_OFFSET,
+                  2 | uint64_t{5} << 32);  // Gates 0 and 1 of two ids, gate 2 of one.
   b.job.batch = 4;
   b.start(1);
   b.event(0);
@@ -197,7 +203,9 @@ TEST_CASE("a gate opens with the last event of its ids, and a closed one is name
   REQUIRE(b.ran_in_all() == 0);
   const std::vector<std::string> lines = b.machine.gpu.front_end.waiting_on();
   REQUIRE(lines.size() == 2);
-  REQUIRE_THAT(lines[1], Catch::Contains("waits for gate 0 (1 of 2 events have come), 12 work-groups not placed"));
+  REQUIRE_THAT(
+      lines[1],
+      Catch::Contains("waits for gate 0 (1 of 2 events have come), 12 work-groups not placed"));
   b.event(1);
   b.machine.run();
   REQUIRE(b.ran_in_all() == 4);

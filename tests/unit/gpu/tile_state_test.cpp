@@ -46,16 +46,19 @@ struct Product {
   Accumulator sum;
   Product() { sum.zero(64, 32); }
   void step(uint32_t k, uint32_t count) {
-    sum.multiply(stamped(a, 128, k, 64, count), false, stamped(b, 32, k, 32, count), true, ElementType::fp16);
+    sum.multiply(stamped(a, 128, k, 64, count), false, stamped(b, 32, k, 32, count), true,
+                 ElementType::fp16);
   }
   uint16_t at(uint32_t row, uint32_t column) {
     uint16_t value;
-    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, false, reinterpret_cast<uint8_t*>(&value));
+    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, false,
+                 reinterpret_cast<uint8_t*>(&value));
     return value;
   }
   float share(uint32_t row, uint32_t column) {
     uint16_t value;
-    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, true, reinterpret_cast<uint8_t*>(&value));
+    sum.epilogue(row, 1, column, 1, ElementType::fp16, 3, 256, true,
+                 reinterpret_cast<uint8_t*>(&value));
     return fp32_from_fp16(value);
   }
 };
@@ -109,7 +112,8 @@ TEST_CASE("a missing tail of K poisons the accumulator") {
   REQUIRE(p.at(0, 0) == kFp16NaN);
 }
 
-TEST_CASE("shares of a split K add up to the stamp, all of K is the stamp, two intervals are no share") {
+TEST_CASE(
+    "shares of a split K add up to the stamp, all of K is the stamp, two intervals are no share") {
   Product first, second, whole;
   for (uint32_t k : {0u, 32u}) first.step(k, 32);
   for (uint32_t k : {64u, 96u}) second.step(k, std::min(32u, kDepth - k));
@@ -127,20 +131,23 @@ TEST_CASE("shares of a split K add up to the stamp, all of K is the stamp, two i
 
 TEST_CASE("exchanged operands poison the accumulator") {
   Product p;
-  p.sum.multiply(stamped(p.b, 32, 0, 64, 32), false, stamped(p.a, 128, 0, 32, 32), true, ElementType::fp16);
+  p.sum.multiply(stamped(p.b, 32, 0, 64, 32), false, stamped(p.a, 128, 0, 32, 32), true,
+                 ElementType::fp16);
   REQUIRE(p.at(0, 0) == kFp16NaN);
 }
 
 TEST_CASE("operands of different K poison the accumulator") {
   Product p;
-  p.sum.multiply(stamped(p.a, 128, 0, 64, 32), false, stamped(p.b, 32, 32, 32, 32), true, ElementType::fp16);
+  p.sum.multiply(stamped(p.a, 128, 0, 64, 32), false, stamped(p.b, 32, 32, 32, 32), true,
+                 ElementType::fp16);
   REQUIRE(p.at(0, 0) == kFp16NaN);
 }
 
 TEST_CASE("an operand of another output tile poisons the accumulator") {
   Product p;
   p.step(0, 32);
-  p.sum.multiply(stamped(p.a, 192, 32, 64, 32), false, stamped(p.b, 32, 32, 32, 32), true, ElementType::fp16);
+  p.sum.multiply(stamped(p.a, 192, 32, 64, 32), false, stamped(p.b, 32, 32, 32, 32), true,
+                 ElementType::fp16);
   p.step(64, 32);
   p.step(96, 4);
   REQUIRE(p.at(0, 0) == kFp16NaN);
@@ -148,7 +155,8 @@ TEST_CASE("an operand of another output tile poisons the accumulator") {
 
 TEST_CASE("a wrong orientation poisons the accumulator") {
   Product p;
-  p.sum.multiply(stamped(p.a, 128, 0, 64, 64), true, stamped(p.b, 32, 0, 32, 64), true, ElementType::fp16);
+  p.sum.multiply(stamped(p.a, 128, 0, 64, 64), true, stamped(p.b, 32, 0, 32, 64), true,
+                 ElementType::fp16);
   REQUIRE(p.at(0, 0) == kFp16NaN);
 }
 
@@ -157,7 +165,8 @@ TEST_CASE("transposed operands cover K along their rows") {
   Accumulator sum;
   sum.zero(64, 32);
   for (uint32_t k = 0; k < kDepth; k += 50) {
-    sum.multiply(stamped(a, k, 64, 50, 64), true, stamped(b, k, 96, 50, 32), false, ElementType::fp16);
+    sum.multiply(stamped(a, k, 64, 50, 64), true, stamped(b, k, 96, 50, 32), false,
+                 ElementType::fp16);
   }
   REQUIRE(sum.complete());
   uint16_t value;
@@ -176,7 +185,8 @@ TEST_CASE("a ragged tile is zero beyond its operands") {
   const StampMatrix a = matrix(0), b = matrix(1);
   Accumulator sum;
   sum.zero(64, 32);
-  sum.multiply(stamped(a, 256, 0, 44, kDepth), false, stamped(b, 192, 0, 8, kDepth), true, ElementType::fp16);
+  sum.multiply(stamped(a, 256, 0, 44, kDepth), false, stamped(b, 192, 0, 8, kDepth), true,
+               ElementType::fp16);
   REQUIRE(sum.complete());
   uint16_t row[32];
   sum.epilogue(43, 1, 0, 32, ElementType::fp16, 0, 256, false, reinterpret_cast<uint8_t*>(row));
@@ -190,7 +200,8 @@ TEST_CASE("a load beyond the rows of a stamp matrix poisons") {
   const StampMatrix a = matrix(0), b = matrix(1);
   Accumulator sum;
   sum.zero(64, 32);
-  sum.multiply(stamped(a, 256, 0, 64, kDepth), false, stamped(b, 0, 0, 32, kDepth), true, ElementType::fp16);
+  sum.multiply(stamped(a, 256, 0, 64, kDepth), false, stamped(b, 0, 0, 32, kDepth), true,
+               ElementType::fp16);
   uint16_t value;
   sum.epilogue(0, 1, 0, 1, ElementType::fp16, 0, 256, false, reinterpret_cast<uint8_t*>(&value));
   REQUIRE(value == kFp16NaN);
@@ -198,8 +209,8 @@ TEST_CASE("a load beyond the rows of a stamp matrix poisons") {
 
 TEST_CASE("bytes and stamps together poison the accumulator") {
   Product p;
-  p.sum.multiply(values(std::vector<float>(64 * 32, 1.0f), 64, 32), false, stamped(p.b, 32, 0, 32, 32), true,
-                 ElementType::fp16);
+  p.sum.multiply(values(std::vector<float>(64 * 32, 1.0f), 64, 32), false,
+                 stamped(p.b, 32, 0, 32, 32), true, ElementType::fp16);
   REQUIRE(p.at(0, 0) == kFp16NaN);
 }
 
@@ -225,17 +236,24 @@ TEST_CASE("real products match float64 within the error of FP32 accumulation") {
     for (const bool b_nk : {false, true}) {
       const uint32_t m = 37, n = 29, k = 61;
       std::vector<float> a(m * k), b(k * n);
-      for (float& x : a) x = fp32_from_fp16(fp16_from_fp32(static_cast<float>(rng.below(2001)) / 500 - 2));
-      for (float& x : b) x = fp32_from_fp16(fp16_from_fp32(static_cast<float>(rng.below(2001)) / 500 - 2));
+      for (float& x : a)
+        x = fp32_from_fp16(fp16_from_fp32(static_cast<float>(rng.below(2001)) / 500 - 2));
+      for (float& x : b)
+        x = fp32_from_fp16(fp16_from_fp32(static_cast<float>(rng.below(2001)) / 500 - 2));
       std::vector<float> ta(a), tb(b);  // As they lie in memory.
-      if (a_km) for (uint32_t i = 0; i < m; ++i) for (uint32_t j = 0; j < k; ++j) ta[j * m + i] = a[i * k + j];
-      if (b_nk) for (uint32_t i = 0; i < k; ++i) for (uint32_t j = 0; j < n; ++j) tb[j * k + i] = b[i * n + j];
+      if (a_km)
+        for (uint32_t i = 0; i < m; ++i)
+          for (uint32_t j = 0; j < k; ++j) ta[j * m + i] = a[i * k + j];
+      if (b_nk)
+        for (uint32_t i = 0; i < k; ++i)
+          for (uint32_t j = 0; j < n; ++j) tb[j * k + i] = b[i * n + j];
       Accumulator sum;
       sum.zero(40, 32);
-      sum.multiply(a_km ? values(ta, k, m) : values(ta, m, k), a_km, b_nk ? values(tb, n, k) : values(tb, k, n), b_nk,
-                   ElementType::fp16);
+      sum.multiply(a_km ? values(ta, k, m) : values(ta, m, k), a_km,
+                   b_nk ? values(tb, n, k) : values(tb, k, n), b_nk, ElementType::fp16);
       std::vector<float> out(40 * 32);
-      sum.epilogue(0, 40, 0, 32, ElementType::fp32, 0, 1, false, reinterpret_cast<uint8_t*>(out.data()));
+      sum.epilogue(0, 40, 0, 32, ElementType::fp32, 0, 1, false,
+                   reinterpret_cast<uint8_t*>(out.data()));
       double worst = 0;
       for (uint32_t i = 0; i < 40; ++i) {
         for (uint32_t j = 0; j < 32; ++j) {
@@ -256,7 +274,8 @@ TEST_CASE("the epilogue rounds to nearest even") {
   Accumulator sum;
   sum.zero(1, 2);
   // 1 + 2^-11 lies half way between two FP16 numbers and goes down to even; 1 + 3 * 2^-11 goes up.
-  sum.multiply(values({1.0f, 0x1p-11f}, 1, 2), false, values({1.0f, 1.0f, 1.0f, 3.0f}, 2, 2), false, ElementType::fp16);
+  sum.multiply(values({1.0f, 0x1p-11f}, 1, 2), false, values({1.0f, 1.0f, 1.0f, 3.0f}, 2, 2), false,
+               ElementType::fp16);
   uint16_t out[2];
   sum.epilogue(0, 1, 0, 2, ElementType::fp16, 0, 1, false, reinterpret_cast<uint8_t*>(out));
   REQUIRE(out[0] == 0x3C00);
@@ -264,7 +283,8 @@ TEST_CASE("the epilogue rounds to nearest even") {
 }
 
 TEST_CASE("SIMT operations work element by element") {
-  const Tile a = values({1.0f, -2.0f, 3.0f, 100.0f}, 1, 4), b = values({0.5f, 4.0f, -1.0f, 1000.0f}, 1, 4);
+  const Tile a = values({1.0f, -2.0f, 3.0f, 100.0f}, 1, 4),
+             b = values({0.5f, 4.0f, -1.0f, 1000.0f}, 1, 4);
   Tile result;
   const auto element = [&](size_t i) {
     uint16_t value;
@@ -272,13 +292,15 @@ TEST_CASE("SIMT operations work element by element") {
     return fp32_from_fp16(value);
   };
   simt_operation(TILE_SIMT_ADD, a, b, result);
-  REQUIRE((element(0) == 1.5f && element(1) == 2.0f && element(2) == 2.0f && element(3) == 1100.0f));
+  REQUIRE(
+      (element(0) == 1.5f && element(1) == 2.0f && element(2) == 2.0f && element(3) == 1100.0f));
   simt_operation(TILE_SIMT_MUL, a, b, result);
   REQUIRE((element(0) == 0.5f && element(1) == -8.0f && std::isinf(element(3))));
   simt_operation(TILE_SIMT_MAX, a, b, result);
   REQUIRE((element(0) == 1.0f && element(1) == 4.0f && element(2) == 3.0f));
   simt_operation(TILE_SIMT_MIN, a, b, result);
-  REQUIRE((element(0) == 0.5f && element(1) == -2.0f && element(2) == -1.0f && element(3) == 100.0f));
+  REQUIRE(
+      (element(0) == 0.5f && element(1) == -2.0f && element(2) == -1.0f && element(3) == 100.0f));
   simt_operation(TILE_SIMT_COPY, b, b, result);
   REQUIRE(result.data == b.data);
 }

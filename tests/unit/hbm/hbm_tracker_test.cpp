@@ -52,7 +52,8 @@ size_t tracked_update(HbmFixture& bench, unsigned wg, unsigned wf, uint64_t addr
 }  // namespace
 
 TEST_CASE(
-    "T3-TRK-01, -10: local and incoming updates complete a wavefront tile, which triggers once with "
+    "T3-TRK-01, -10: local and incoming updates complete a wavefront tile, which triggers once "
+    "with "
     "its smallest address") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 2 * 512);
@@ -79,7 +80,8 @@ TEST_CASE(
   CHECK(bench.violations().empty());
 }
 
-TEST_CASE("T3-AGC-01: a complete tile of the event interval schedules instead of triggering the DMA") {
+TEST_CASE(
+    "T3-AGC-01: a complete tile of the event interval schedules instead of triggering the DMA") {
   struct Events final : TriggerSink {
     void on_trigger(Time, uint16_t wg_id, uint8_t wf_id, uint64_t address) override {
       all.emplace_back(wg_id, wf_id, address);
@@ -94,8 +96,8 @@ TEST_CASE("T3-AGC-01: a complete tile of the event interval schedules instead of
   for (const unsigned wg : {5u, 6u, 7u, 8u})
     tracked_update(bench, wg, 1, 0x10000 + wg * 4096, 64, 0, Stream::communication);
   bench.run();
-  CHECK((events.all == std::vector<std::tuple<unsigned, unsigned, uint64_t>>{{6, 1, 0x16000},
-                                                                            {7, 1, 0x17000}}));
+  CHECK((events.all ==
+         std::vector<std::tuple<unsigned, unsigned, uint64_t>>{{6, 1, 0x16000}, {7, 1, 0x17000}}));
   CHECK(bench.triggers.size() == 2);
   CHECK(bench.hbm->tracker_counters().events == 2);
   CHECK(bench.violations().empty());
@@ -143,8 +145,7 @@ TEST_CASE("writes parked for a batch do not hold communication back") {
     bench.read(in_channel(0, i), 64, (i < 3 ? 0 : i - 2) * 46 * kCycle);
   std::vector<size_t> parked;
   for (unsigned i = 0; i < 10; ++i)
-    parked.push_back(
-        bench.write(in_channel(1 + i, 7), std::vector<uint8_t>(64), 30 * kCycle));
+    parked.push_back(bench.write(in_channel(1 + i, 7), std::vector<uint8_t>(64), 30 * kCycle));
   const size_t read = bench.read(in_channel(12, 9), 64, 200 * kCycle, Stream::communication);
   bench.run();
   CHECK(bench.done(parked.front()) > 900 * kCycle);

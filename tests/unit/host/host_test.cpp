@@ -23,7 +23,9 @@ using test::TestMemory;
 
 constexpr uint64_t kHostBase = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
 
-uint64_t address_in(unsigned gpu, uint64_t offset) { return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset; }
+uint64_t address_in(unsigned gpu, uint64_t offset) {
+  return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset;
+}
 uint64_t doorbell_of(unsigned gpu) { return address_in(gpu, STRETTO_DOORBELL_APERTURE); }
 
 // Answers a doorbell with a write to host memory.
@@ -31,7 +33,8 @@ class Echo final : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Echo> doorbell;
   tlm_utils::simple_initiator_socket<Echo, 32, StrettoProtocol> out;
-  Echo(sc_core::sc_module_name name, EventQueue& queue) : sc_module(name), doorbell("doorbell"), out("out"), queue_(queue) {
+  Echo(sc_core::sc_module_name name, EventQueue& queue)
+      : sc_module(name), doorbell("doorbell"), out("out"), queue_(queue) {
     doorbell.register_b_transport(this, &Echo::ring);
     out.register_nb_transport_bw(this, &Echo::answer);
   }
@@ -57,7 +60,8 @@ class Echo final : public sc_core::sc_module {
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     out->nb_transport_fw(store, phase, delay);
   }
-  tlm::tlm_sync_enum answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {
+  tlm::tlm_sync_enum answer(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                            sc_core::sc_time&) {
     phase = tlm::END_RESP;
     payload.release();
     return tlm::TLM_COMPLETED;
@@ -68,7 +72,8 @@ class Echo final : public sc_core::sc_module {
 };
 
 struct Gpu : sc_core::sc_module {
-  Gpu(sc_core::sc_module_name name, Conductor& conductor, unsigned gpu, unsigned gpus, const LinkSpec& pcie)
+  Gpu(sc_core::sc_module_name name, Conductor& conductor, unsigned gpu, unsigned gpus,
+      const LinkSpec& pcie)
       : sc_module(name),
         partition("partition", conductor, static_cast<uint8_t>(gpu + 1)),
         memory("memory", partition.queue()),
@@ -86,14 +91,15 @@ struct Gpu : sc_core::sc_module {
 };
 
 struct Bench {
-  explicit Bench(unsigned gpus = 1, LinkSpec pcie = pcie_defaults(), bool reversed = false, HostSpec spec = {},
-                 ConductorSpec sim = {}) {
+  explicit Bench(unsigned gpus = 1, LinkSpec pcie = pcie_defaults(), bool reversed = false,
+                 HostSpec spec = {}, ConductorSpec sim = {}) {
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor = std::make_unique<Conductor>("conductor", sim, 500 * kNanosecond);
     gpu.resize(gpus);
     for (unsigned i = 0; i < gpus; ++i) {
       const unsigned g = reversed ? gpus - 1 - i : i;
-      gpu[g] = std::make_unique<Gpu>(("gpu" + std::to_string(g)).c_str(), *conductor, g, gpus, pcie);
+      gpu[g] =
+          std::make_unique<Gpu>(("gpu" + std::to_string(g)).c_str(), *conductor, g, gpus, pcie);
     }
     std::vector<uint8_t> ports;
     for (const auto& each : gpu) ports.push_back(static_cast<uint8_t>(each->router.ports() - 1));
@@ -118,7 +124,9 @@ struct Bench {
   std::unique_ptr<Host> host;
 };
 
-TEST_CASE("a posted write arrives after CPU time, serialisation and latency, and costs the caller CPU time only") {
+TEST_CASE(
+    "a posted write arrives after CPU time, serialisation and latency, and costs the caller CPU "
+    "time only") {
   Bench bench;
   Time returned = 0;
   bench.host->add_program("rank0", [&](HostCore& core) {
@@ -140,10 +148,12 @@ TEST_CASE("a megabyte moves at the bandwidth of PCIe") {
   Bench bench(1, pcie_defaults(), false, spec);
   std::vector<uint8_t> data(1 << 20);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>(i * 31 + i / 4096);
-  bench.host->add_program("rank0", [&](HostCore& core) { core.write(address_in(0, 0), data.data(), data.size()); });
+  bench.host->add_program(
+      "rank0", [&](HostCore& core) { core.write(address_in(0, 0), data.data(), data.size()); });
   bench.run();
   const uint64_t wire_bytes = (1 << 20) + 256 * 24;
-  const Time expected = wire_bytes * 1'000'000'000 / 16'000 + 600 * kNanosecond + 4'096 * kPicosecond + 100 * kNanosecond;
+  const Time expected = wire_bytes * 1'000'000'000 / 16'000 + 600 * kNanosecond +
+                        4'096 * kPicosecond + 100 * kNanosecond;
   CHECK(bench.gpu[0]->memory.log.back().at == expected);
   std::vector<uint8_t> there(data.size());
   bench.gpu[0]->memory.image.read(0, there.data(), there.size());
@@ -225,7 +235,8 @@ TEST_CASE("without credit a program blocks until the GPU returns it") {
   });
   bench.run();
   // 4,120 B on the wire = 257.5 ns; 600 ns; memory 4.096 ns + 100 ns; 600 ns back.
-  CHECK(returned == 257'500 * kPicosecond + 600 * kNanosecond + 104'096 * kPicosecond + 600 * kNanosecond);
+  CHECK(returned ==
+        257'500 * kPicosecond + 600 * kNanosecond + 104'096 * kPicosecond + 600 * kNanosecond);
   CHECK(bench.violations() == 0);
 }
 
@@ -235,8 +246,9 @@ TEST_CASE("a write outside of the machine ends the run with one clear line") {
     const uint64_t word = 0;
     core.write(address_in(3, 0x100), &word, 8);
   });
-  CHECK_THROWS_WITH(bench.conductor->run(), "host program: write of 8 bytes to 0x40000000100, which is in no GPU of this "
-                                            "machine (nodes 1..1)");
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    "host program: write of 8 bytes to 0x40000000100, which is in no GPU of this "
+                    "machine (nodes 1..1)");
 }
 
 TEST_CASE("an exception of a host program leaves the run as itself") {
@@ -256,9 +268,11 @@ TEST_CASE("a program that waits for a word nobody writes is a deadlock and named
     core.write(doorbell_of(0), &index, 8);
     core.wait_word(kHostBase + 40, HostCore::Condition::not_equal, 0);
   });
-  CHECK_THROWS_WITH(bench.conductor->run(),
-                    Catch::Contains("nothing can happen any more") &&
-                        Catch::Contains("host: rank0 waits for the word at 0xff0000000028 (now 0x0) since 25 ns"));
+  CHECK_THROWS_WITH(
+      bench.conductor->run(),
+      Catch::Contains("nothing can happen any more") &&
+          Catch::Contains(
+              "host: rank0 waits for the word at 0xff0000000028 (now 0x0) since 25 ns"));
 }
 
 TEST_CASE("more programs than cores are refused") {
@@ -327,8 +341,9 @@ TEST_CASE("a mutex goes to the thread that waited longest, wake_ns after it is l
   }
   bench.run();
   // c: 520 + 1000; it lets go after 100 + 10; b: 1000 after that.
-  CHECK(got == std::vector<std::pair<char, Time>>{
-                   {'a', 10 * kNanosecond}, {'c', 1'520 * kNanosecond}, {'b', 2'630 * kNanosecond}});
+  CHECK(got == std::vector<std::pair<char, Time>>{{'a', 10 * kNanosecond},
+                                                  {'c', 1'520 * kNanosecond},
+                                                  {'b', 2'630 * kNanosecond}});
 }
 
 TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mutex is free") {
@@ -358,7 +373,8 @@ TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mute
 TEST_CASE("letting go of a mutex that one does not hold fails the run, waiting for ever is named") {
   Bench bench;
   bench.host->add_program("rank0", [&](HostCore& core) { core.unlock(3); });
-  CHECK_THROWS_WITH(bench.conductor->run(), Catch::Contains("rank0 unlocks mutex 3, which it does not hold"));
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    Catch::Contains("rank0 unlocks mutex 3, which it does not hold"));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ const std::vector<Target>& targets() {
 }
 
 const Target& target(const std::string& id) {
-  return *std::find_if(targets().begin(), targets().end(), [&](const Target& t) { return t.id == id; });
+  return *std::find_if(targets().begin(), targets().end(),
+                       [&](const Target& t) { return t.id == id; });
 }
 
 std::string said(const std::string& id, const GpuDrivenResults& results) {
@@ -71,7 +72,8 @@ TEST_CASE("a step of 24 layers is composed of one and two") {
 
 TEST_CASE("the list of steps has composed ones of modes that ran on that platform only") {
   const std::string csv = bert_csv(training());
-  CHECK(csv.find("pcie,launched,8,2,simulated,16000,7500,5000,6,5000\n") != std::string::npos);  // 80 sequences in 16 ms.
+  CHECK(csv.find("pcie,launched,8,2,simulated,16000,7500,5000,6,5000\n") !=
+        std::string::npos);  // 80 sequences in 16 ms.
   CHECK(csv.find("pcie,launched,8,24,composed,148000,95500,,,540.541\n") != std::string::npos);
   CHECK(csv.find("nvlink,launched,8,24,composed,") != std::string::npos);
   CHECK(csv.find("launched-after") == std::string::npos);
@@ -100,14 +102,16 @@ TEST_CASE("results of training are those worked out by hand") {
 
 TEST_CASE("what computing hides of a reduction's loss is no part of the gap") {
   GpuDrivenResults results = training();
-  results.bert["pcie"]["launched"][8][2].step_us = 14000;  // A layer: 4 ms, 1 more than with 1 GPU; 24: 102 ms.
+  results.bert["pcie"]["launched"][8][2].step_us =
+      14000;  // A layer: 4 ms, 1 more than with 1 GPU; 24: 102 ms.
   CHECK(*measure_gpu_driven("GD-R40", results).value == Approx(100 * 23 * 1.0 / 25));
 }
 
 TEST_CASE("training that gains nothing is missed") {
   GpuDrivenResults results = training();
   results.bert["pcie"]["loop-s"] = results.bert["pcie"]["launched"];
-  for (const char* id : {"GD-R05", "GD-R07", "GD-R40", "GD-R43"}) CHECK(said(id, results) == "missed");
+  for (const char* id : {"GD-R05", "GD-R07", "GD-R40", "GD-R43"})
+    CHECK(said(id, results) == "missed");
   CHECK(*measure_gpu_driven("GD-R40", results).value == 0);
 }
 
@@ -119,12 +123,14 @@ TEST_CASE("missing simulations leave their results out") {
   CHECK(said("GD-R22", results) == "not run");
   CHECK(said("GD-R05", results) != "not run");
   results.bert["pcie"]["launched"].erase(8);
-  for (const char* id : {"GD-R05", "GD-R07", "GD-R23", "GD-R43"}) CHECK(said(id, results) == "not run");
+  for (const char* id : {"GD-R05", "GD-R07", "GD-R23", "GD-R43"})
+    CHECK(said(id, results) == "not run");
 }
 
 TEST_CASE("interference is the side that suffers more, up to the published bound") {
   GpuDrivenResults results;
-  results.interference = {{"l2-mmio", {1.2, 2.3}}, {"issue-mmio", {2.1, 1.3}}, {"l2-gdma", {1.04, 1.2}}};
+  results.interference = {
+      {"l2-mmio", {1.2, 2.3}}, {"issue-mmio", {2.1, 1.3}}, {"l2-gdma", {1.04, 1.2}}};
   CHECK(*measure_gpu_driven("GD-R20", results).value == Approx(2.3));
   CHECK(said("GD-R20", results) == "met");
   CHECK(*measure_gpu_driven("GD-R21", results).value == Approx(2.1));

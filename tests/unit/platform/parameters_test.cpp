@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include "models/common/error.h"
-#include "platform/config/machine.h"
-#include "platform/kinds/sub_layer/sub_layer.h"
-#include "platform/jobs/workload.h"
 #include "platform/base/installation.h"
+#include "platform/config/machine.h"
+#include "platform/jobs/workload.h"
+#include "platform/kinds/sub_layer/sub_layer.h"
 
 namespace stretto {
 namespace {

@@ -63,7 +63,8 @@ struct Bench {
 std::string refusal(const std::string& text) {
   try {
     const WaveRequest request = parse_waves(text);
-    check_waves(request, 4, {{"grid_scheduler", 1}, {"mca", 32}, {"request_ring", 1}, {"tracker", 1}},
+    check_waves(request, 4,
+                {{"grid_scheduler", 1}, {"mca", 32}, {"request_ring", 1}, {"tracker", 1}},
                 {{"grid_scheduler", Impl::model},
                  {"mca", Impl::rtl},
                  {"request_ring", Impl::model},

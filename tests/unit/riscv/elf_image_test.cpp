@@ -92,7 +92,8 @@ struct ElfFile {
 };
 
 struct TemporaryFile {
-  std::string path = std::string(STRETTO_BUILD_DIR) + "/elf_image_test." + std::to_string(getpid()) + ".elf";
+  std::string path =
+      std::string(STRETTO_BUILD_DIR) + "/elf_image_test." + std::to_string(getpid()) + ".elf";
   explicit TemporaryFile(const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
   }

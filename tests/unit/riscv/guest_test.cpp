@@ -70,17 +70,11 @@ TEST_CASE("branches, jumps, loads, stores and fence.i do what the specification 
   expect_pass("control");
 }
 
-TEST_CASE("atomics do what the specification says") {
-  expect_pass("atomic");
-}
+TEST_CASE("atomics do what the specification says") { expect_pass("atomic"); }
 
-TEST_CASE("compressed instructions do what the specification says") {
-  expect_pass("compressed");
-}
+TEST_CASE("compressed instructions do what the specification says") { expect_pass("compressed"); }
 
-TEST_CASE("machine mode reports every exception and its CSRs behave") {
-  expect_pass("machine");
-}
+TEST_CASE("machine mode reports every exception and its CSRs behave") { expect_pass("machine"); }
 
 TEST_CASE("a guest that fails says which check") {
   const Outcome outcome =

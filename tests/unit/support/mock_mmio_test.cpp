@@ -21,8 +21,14 @@ TEST_CASE("an unexpected access is named") {
 }
 
 TEST_CASE("a wrong order, value, size or direction is named by the first access that differs") {
-  struct Row { uint64_t address; unsigned bytes; bool is_write; uint64_t value; };
-  const Row rows[] = {{0x108, 8, true, 5}, {0x100, 4, true, 5}, {0x100, 8, true, 6}, {0x100, 8, false, 5}};
+  struct Row {
+    uint64_t address;
+    unsigned bytes;
+    bool is_write;
+    uint64_t value;
+  };
+  const Row rows[] = {
+      {0x108, 8, true, 5}, {0x100, 4, true, 5}, {0x100, 8, true, 6}, {0x100, 8, false, 5}};
   for (const Row& row : rows) {
     MockMmio mmio;
     mmio.expect_write(0x100, 5);
@@ -34,7 +40,8 @@ TEST_CASE("a wrong order, value, size or direction is named by the first access 
     mock_mmio_write(0x200, 8, 1);
     const auto difference = mmio.take_difference();
     REQUIRE(difference.has_value());
-    CHECK(difference->rfind("access 1: expected write of 8 bytes at 0x100, value 0x5, got ", 0) == 0);
+    CHECK(difference->rfind("access 1: expected write of 8 bytes at 0x100, value 0x5, got ", 0) ==
+          0);
   }
 }
 

@@ -36,12 +36,8 @@ struct Card {
   }
 };
 
-uint64_t here(uint64_t offset) {
-  return stretto_gpu_address(kGpu, offset);
-}
-uint64_t peer(uint64_t offset) {
-  return stretto_gpu_address(5, offset);
-}
+uint64_t here(uint64_t offset) { return stretto_gpu_address(kGpu, offset); }
+uint64_t peer(uint64_t offset) { return stretto_gpu_address(5, offset); }
 
 }  // namespace
 

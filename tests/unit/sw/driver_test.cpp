@@ -135,7 +135,8 @@ TEST_CASE("memory is given out in ascending order, aligned, and mapped with its 
 TEST_CASE("an allocation is released and mapped again, nothing else") {
   Client c;
   uint64_t address = 0;
-  REQUIRE(c.api->allocate(c.client, c.stream, 4096, 4096, STRETTO_ALLOCATION_UNCACHED, &address) == STRETTO_OK);
+  REQUIRE(c.api->allocate(c.client, c.stream, 4096, 4096, STRETTO_ALLOCATION_UNCACHED, &address) ==
+          STRETTO_OK);
   CHECK(c.api->release(c.client, c.stream, address) == STRETTO_OK);
   CHECK(c.api->map(c.client, c.stream, address, 512, STRETTO_ALLOCATION_CACHED) == STRETTO_OK);
   REQUIRE(c.host.packets.size() == 3);

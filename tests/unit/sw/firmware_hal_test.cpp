@@ -27,17 +27,13 @@
 using stretto::test::MockMmio;
 
 // Only report.c needs it, which these tests never reach.
-extern "C" [[noreturn]] void end_run(uint64_t tohost) {
-  throw tohost;
-}
+extern "C" [[noreturn]] void end_run(uint64_t tohost) { throw tohost; }
 
 namespace {
 
 constexpr uint64_t kMca = STRETTO_MCA_BASE + 63 * 0x400;
 
-tracker_output_t tnlg_output() {
-  return {8192, 4256, 128, 128, 8, 2, 2, 0};
-}
+tracker_output_t tnlg_output() { return {8192, 4256, 128, 128, 8, 2, 2, 0}; }
 
 tracker_t fresh_tracker() {
   tracker_t t;
@@ -71,7 +67,8 @@ TEST_CASE("an arbiter policy or limit that does not exist is refused without a w
   CHECK(mca_configure(&mca, &too_large) == STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("T3-TRK-06, -07: the Tracker gets shape and thresholds of every tile class in half-words") {
+TEST_CASE(
+    "T3-TRK-06, -07: the Tracker gets shape and thresholds of every tile class in half-words") {
   MockMmio mmio;
   const tracker_t t = fresh_tracker();
   // 64 x 34 tiles (4256 = 33 * 128 + 32). ceil(2^24 / 34) = 493448.
@@ -190,7 +187,8 @@ TEST_CASE("a range that overlaps another is taken out again and reported") {
   CHECK(table.used == 0);
 }
 
-TEST_CASE("the last entry takes the place of one that is removed, and none is written for the last") {
+TEST_CASE(
+    "the last entry takes the place of one that is removed, and none is written for the last") {
   MockMmio mmio;
   const uint64_t base = STRETTO_RANGE_TABLE_BASE;
   range_table_t table = {base, 3};
@@ -198,8 +196,9 @@ TEST_CASE("the last entry takes the place of one that is removed, and none is wr
   mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
   uint64_t value = 0x77;
   for (const uint64_t offset :
-       {RANGE_TABLE_ENTRY_BASE_OFFSET, RANGE_TABLE_ENTRY_PITCH_OFFSET, RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET,
-        RANGE_TABLE_ENTRY_ROWS_OFFSET, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, RANGE_TABLE_ENTRY_FLAGS_OFFSET}) {
+       {RANGE_TABLE_ENTRY_BASE_OFFSET, RANGE_TABLE_ENTRY_PITCH_OFFSET,
+        RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, RANGE_TABLE_ENTRY_ROWS_OFFSET,
+        RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, RANGE_TABLE_ENTRY_FLAGS_OFFSET}) {
     mmio.expect_read(base + offset + 2 * RANGE_TABLE_ENTRY_BASE_STRIDE, ++value);
     mmio.expect_write(base + offset, value);
   }
@@ -253,7 +252,7 @@ TEST_CASE("a DMA region becomes valid by its last write and is read back") {
   const uint64_t control = 1 | 1 << 4 | 1 << 5 | 2 << 12 | 1 << 16;
   mmio.expect_write(at(DMA_REGION_CONTROL_OFFSET), control);
   mmio.expect_read(at(DMA_REGION_CONTROL_OFFSET), control);
-  const dma_region_t region = {0x10000200000, 0x80000200000, 8512, 8192, 4256, 128, 128, 34, 8,
+  const dma_region_t region = {0x10000200000, 0x80000200000, 8512, 8192, 4256, 128,  128,  34, 8,
                                272,           272,           1,    0,    2,    true, false};
   CHECK(dma_set_region(&dma, 2, &region) == STRETTO_OK);
 }
@@ -261,7 +260,7 @@ TEST_CASE("a DMA region becomes valid by its last write and is read back") {
 TEST_CASE("DMA regions and fills out of range are refused without a write") {
   MockMmio mmio;
   const dma_t dma = {STRETTO_DMA_BASE};
-  const dma_region_t good = {0x10000200000, 0, 8512, 8192, 4256, 128, 128, 34, 8, 0,
+  const dma_region_t good = {0x10000200000, 0, 8512, 8192, 4256, 128,  128, 34, 8, 0,
                              272,           0, 0,    2,    true, false};
   const auto refused = [&](auto change) {
     dma_region_t region = good;

@@ -10,9 +10,7 @@
 
 using stretto::test::MockMmio;
 
-extern "C" [[noreturn]] void end_run(uint64_t tohost) {
-  throw tohost;
-}
+extern "C" [[noreturn]] void end_run(uint64_t tohost) { throw tohost; }
 
 namespace {
 

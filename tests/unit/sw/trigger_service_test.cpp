@@ -324,7 +324,8 @@ TEST_CASE("an allocation is forgotten by its first byte, not while tiles are map
   CHECK(range_table_has(&f.trigger.ranges, kOwn + 0x700000));
   configure(f);
   const stretto_map_t run = tiles(0, 15);
-  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP, STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &run) == STRETTO_OK);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_LOCAL_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_TRACKED, &run) == STRETTO_OK);
   CHECK(trigger_service_unmap(&f.trigger, kOwn + 0x600000) == STRETTO_ERROR_STATE);
 }
 

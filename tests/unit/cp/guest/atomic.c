@@ -8,10 +8,10 @@ enum { kRounds = 50 };
 static volatile uint64_t done;
 
 int guest_main(uint64_t hart) {
-  volatile uint64_t *const sum = (volatile uint64_t *)MEMORY(0x3000);
-  volatile uint64_t *const loops = (volatile uint64_t *)MEMORY(0x3008);
-  volatile uint32_t *const lock = (volatile uint32_t *)MEMORY(0x3040);
-  volatile uint64_t *const guarded = (volatile uint64_t *)MEMORY(0x3080);
+  volatile uint64_t* const sum = (volatile uint64_t*)MEMORY(0x3000);
+  volatile uint64_t* const loops = (volatile uint64_t*)MEMORY(0x3008);
+  volatile uint32_t* const lock = (volatile uint32_t*)MEMORY(0x3040);
+  volatile uint64_t* const guarded = (volatile uint64_t*)MEMORY(0x3080);
   if (hart > 1) return 0;
   for (int i = 0; i < kRounds; ++i) {
     __atomic_fetch_add(sum, 2, __ATOMIC_RELAXED);

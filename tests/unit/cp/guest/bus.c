@@ -16,11 +16,17 @@ __attribute__((interrupt, aligned(4))) static void on_trap(void) {
 
 static uint64_t load(uint64_t address) {
   uint64_t value;
-  __asm__ volatile(".option push\n.option norvc\nld %0, 0(%1)\n.option pop" : "=r"(value) : "r"(address) : "memory");
+  __asm__ volatile(".option push\n.option norvc\nld %0, 0(%1)\n.option pop"
+                   : "=r"(value)
+                   : "r"(address)
+                   : "memory");
   return value;
 }
 static void store(uint64_t address, uint64_t value) {
-  __asm__ volatile(".option push\n.option norvc\nsd %0, 0(%1)\n.option pop" : : "r"(value), "r"(address) : "memory");
+  __asm__ volatile(".option push\n.option norvc\nsd %0, 0(%1)\n.option pop"
+                   :
+                   : "r"(value), "r"(address)
+                   : "memory");
 }
 
 static int expect_trap(uint64_t count, uint64_t cause, uint64_t value) {

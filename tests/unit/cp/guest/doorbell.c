@@ -2,7 +2,7 @@
 // Sleeps until a doorbell rings (the test rings 3 with 41 at 5 us, then 9 with 7), says so on the console.
 #include "guest.h"
 
-static void put(const char *text) {
+static void put(const char* text) {
   for (; *text != 0; ++text) REG8(STRETTO_UART_BASE + UART_TX_OFFSET) = (uint8_t)*text;
 }
 

@@ -11,13 +11,17 @@
 
 volatile uint64_t tohost __attribute__((section(".tohost"), aligned(64)));
 
-#define REG64(address) (*(volatile uint64_t *)(address))
-#define REG32(address) (*(volatile uint32_t *)(address))
-#define REG8(address) (*(volatile uint8_t *)(address))
+#define REG64(address) (*(volatile uint64_t*)(address))
+#define REG32(address) (*(volatile uint32_t*)(address))
+#define REG8(address) (*(volatile uint8_t*)(address))
 #define MEMORY(offset) ((1ull << STRETTO_NODE_SHIFT) + (offset))  // Of GPU 0.
 
-#define CSR_READ(name) \
-  ({ uint64_t value_; __asm__ volatile("csrr %0, " #name : "=r"(value_) : : "memory"); value_; })
+#define CSR_READ(name)                                               \
+  ({                                                                 \
+    uint64_t value_;                                                 \
+    __asm__ volatile("csrr %0, " #name : "=r"(value_) : : "memory"); \
+    value_;                                                          \
+  })
 #define CSR_WRITE(name, value) __asm__ volatile("csrw " #name ", %0" : : "r"(value) : "memory")
 #define CSR_SET(name, bits) __asm__ volatile("csrs " #name ", %0" : : "r"(bits) : "memory")
 #define ACQUIRE() __asm__ volatile("fence r, rw" : : : "memory")

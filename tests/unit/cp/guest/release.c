@@ -5,7 +5,7 @@
 
 int guest_main(uint64_t hart) {
   if (hart != 0) return 0;
-  volatile uint8_t *const line = (volatile uint8_t *)MEMORY(0x2000);
+  volatile uint8_t* const line = (volatile uint8_t*)MEMORY(0x2000);
   line[3] = 0x33;
   if (line[3] != 0x33) return 1;
   wait_until_ns(10000);

@@ -4,7 +4,7 @@
 
 int guest_main(uint64_t hart) {
   if (hart != 0) return 0;
-  volatile uint64_t *const word = (volatile uint64_t *)MEMORY(0x1000);
+  volatile uint64_t* const word = (volatile uint64_t*)MEMORY(0x1000);
   if (*word != 1) return 1;
   wait_until_ns(10000);
   if (*word != 1) return 2;  // The cached line.
