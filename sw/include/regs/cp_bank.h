@@ -30,8 +30,7 @@ inline constexpr RegisterInfo kUartRegisters[] = {
 inline constexpr RegisterInfo kClintRegisters[] = {
     // name, offset, count, stride, bytes, access, reset, writable bits
     {"msip", 0x0, 4, 4, 4, RegisterAccess::kReadWrite, 0x0, 0x1},
-    {"mtimecmp", 0x4000, 4, 8, 8, RegisterAccess::kReadWrite, 0xffffffffffffffff,
-     0xffffffffffffffff},
+    {"mtimecmp", 0x4000, 4, 8, 8, RegisterAccess::kReadWrite, 0xffffffffffffffff, 0xffffffffffffffff},
     {"mtime", 0xbff8, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
 };
 
