@@ -62,30 +62,24 @@ void Campaign::lock() {
 // workload, and the executable and programs that ran. How many threads do it changes no result.
 std::string Campaign::checked_key(const CampaignRun& run) const {
   RunOptions options;
+  options.workload = run.workload;
   options.mode = run.mode;
+  options.machine = run.machine;
+  options.sets = run.sets;
+  options.sets.insert(options.sets.end(), options_.sets.begin(), options_.sets.end());
   Machine machine;
-  std::vector<std::string> sets = run.sets;
-  sets.insert(sets.end(), options_.sets.begin(), options_.sets.end());
-  RunRequest request{machine, options, load_workload(run.workload, sets), true, DataMode::stamp};
-  machine.load(run.machine.empty() ? request.workload.machine : run.machine);
-  request.workload.configure(machine);
+  const RunRequest request = prepare_request(options, machine);
   std::string of_kind;
-  for (const std::string& set : sets) {
-    if (request.workload.owns(set))
-      of_kind += set + "\n";
-    else
-      machine.set(set);
-  }
-  machine.check();
-  request.workload.what->check(request);
+  for (const std::string& set : options.sets)
+    if (request.workload.owns(set)) of_kind += set + "\n";
   std::string text = "workload " + run.workload + "\nmode " + run.mode + "\n" + of_kind;
-  for (const auto& [key, size] : request.workload.what->shape())
+  for (const auto& [key, size] : request.workload.kind->shape())
     text += key + " " + std::to_string(size) + "\n";
   text += "impl " + options_.impl + "\n";
   for (const Parameter& parameter : machine.parameters().all()) {
     if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
   }
-  std::vector<std::string> files = request.workload.what->kernel_files(request);
+  std::vector<std::string> files = request.workload.kind->kernel_files(request.jobs[0]);
   files.insert(files.begin(), {"/proc/self/exe", software_folder() + "/firmware/main.elf"});
   for (const std::string& file : files)
     text += fs::path(file).filename().string() + " sha256 " + sum_of(file) + "\n";

@@ -27,15 +27,17 @@ void list_workloads() {
   for (const std::string& name : shipped("workloads")) {
     const Workload workload = load_workload(name);
     std::string shape;
-    for (const auto& [key, size] : workload.what->shape())
+    for (const auto& [key, size] : workload.kind->shape())
       shape.append(" ").append(key).append(" ").append(std::to_string(size));
     std::printf("%-20s %-34s machine %s; %s:%s; data %s\n", name.c_str(),
-                workload.description.c_str(), workload.machine.c_str(), workload.kind.c_str(),
-                shape.c_str(), workload.data.c_str());
+                workload.description.c_str(), workload.machine.c_str(),
+                workload.kind->info().name.c_str(), shape.c_str(), workload.data.c_str());
   }
-  for (const auto& [key, kind] : workload_kinds()) {
-    std::printf("\nmodes of %s\n", key.c_str());
-    for (const auto& [name, sentence] : kind->modes())
+  for (const auto& kind : workload_kinds()) {
+    const KindInfo& info = kind->info();
+    std::printf("\n%s: %s\nmodes of %s\n", info.name.c_str(), info.sentence.c_str(),
+                info.name.c_str());
+    for (const auto& [name, sentence] : info.modes)
       std::printf("  %-12s %s\n", name.c_str(), sentence.c_str());
   }
 }
@@ -62,11 +64,11 @@ void print_parameters(const ParameterSet& set, const std::string& prefix) {
 void list_parameters() {
   const Machine machine;
   print_parameters(machine.parameters(), "");
-  for (const auto& [key, kind] : workload_kinds()) {
+  for (const auto& kind : workload_kinds()) {
     ParameterSet set;
     kind->describe(set);
     std::printf("\n");
-    print_parameters(set, key + ".");
+    print_parameters(set, kind->info().name + ".");
   }
 }
 

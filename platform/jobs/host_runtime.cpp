@@ -7,6 +7,7 @@
 
 #include "models/common/error.h"
 #include "platform/jobs/job.h"
+#include "platform/jobs/operands.h"
 
 namespace stretto {
 
@@ -37,15 +38,14 @@ stretto_runtime_t* current_runtime() {
 
 }  // namespace
 
-stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::string& engine,
+stretto_runtime_options_t runtime_options(const JobRequest& request, const std::string& engine,
                                           bool all_pairs, const std::vector<uint8_t>& kernels) {
+  const MachineSpec& spec = request.spec;
   const SoftwareSpec& software = spec.software;
   stretto_runtime_options_t options{};
   options.gpus = spec.gpus;
-  options.client.queue_count = STRETTO_QUEUE_COUNT;
-  options.client.memory_begin = STRETTO_SYSTEM_BYTES;
-  options.client.memory_end = uint64_t{software.memory_gib} << 30;
-  options.client.costs = driver_costs(software);
+  options.client = client_options(request, 0);
+  options.client.queue_count = request.share.queue_count;
   options.engine = engine == "gdma"  ? STRETTO_ENGINE_GDMA
                    : engine == "dma" ? STRETTO_ENGINE_DMA
                    : engine == "t3"  ? STRETTO_ENGINE_T3

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "models/host/host.h"
-#include "platform/config/machine_spec.h"
+#include "platform/jobs/job_request.h"
 #include "sw/collectives/runtime.h"
 
 namespace stretto {
 
-// How collectives of a machine work: from `software` and the engine's name. Throws UserError.
-stretto_runtime_options_t runtime_options(const MachineSpec& spec, const std::string& engine,
+// How collectives of a job work: from `software` and the engine's name. Throws UserError.
+stretto_runtime_options_t runtime_options(const JobRequest& request, const std::string& engine,
                                           bool all_pairs, const std::vector<uint8_t>& kernels);
 
 class HostRuntime {

@@ -1,43 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job: what host programs do on an elaborated machine, what lies in memory before time 0, and
-// what must be there at the end. Each kind of workload (workload.h) makes one.
+// what must be there at the end. Each kind of workload (workload_kind.h) makes one.
 #ifndef STRETTO_PLATFORM_JOBS_JOB_H_
 #define STRETTO_PLATFORM_JOBS_JOB_H_
 
 #include <boost/json/object.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/common/component.h"
+#include "models/common/memory_image.h"
 #include "models/fabric/chunk_mirror.h"
 #include "models/host/host.h"
 #include "platform/check/check.h"
 #include "platform/config/machine_spec.h"
+#include "platform/jobs/job_request.h"
 #include "sw/driver/stretto_driver.h"
 
 namespace stretto {
 
+// Of the simulated GPUs of a job, by rank.
+using Memories = std::vector<MemoryImage*>;
+
 class Job {
  public:
+  Job(const JobRequest& request, Memories memories)
+      : request_(request), spec_(request.spec), memories_(std::move(memories)) {}
   virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
 
   // Contents of memory at time 0; called once, before the run.
   virtual void place_contents() = 0;
   // The host programs. A program throws UserError if the driver refuses what it was asked for,
   // CheckError if the machine fails: throw_status().
   virtual void add_programs(Host& host) = 0;
-  // For a mirrored machine: how its own packets come back to it.
-  virtual MirrorMap mirror() const = 0;
+  // For a mirrored machine: how its own packets come back to it. None: no GPU can stand for all (KindInfo).
+  virtual std::optional<MirrorMap> mirror() const { return std::nullopt; }
   // Compares results with a reference. Call after the run.
   virtual CheckReport check() const = 0;
-  // Laws of the job on simulated GPU `rank`.
+  // Laws of the job on the GPU of simulated rank `rank`.
   virtual void audit(uint32_t rank, AuditSink& sink) const = 0;
-  // When the last program ended.
-  virtual Time ended() const = 0;
+  // When the last program of a rank ended.
+  Time ended() const { return ended_; }
   // Name and SHA-256 of each kernel file that is loaded.
   virtual std::vector<std::pair<std::string, std::string>> kernel_sha256() const = 0;
 
@@ -50,12 +61,36 @@ class Job {
   // the same for machines, `job` in stats.json. Also of a run that was cut short.
   virtual std::string table() const { return ""; }
   virtual boost::json::object details() const { return {}; }
+
+ protected:
+  uint32_t simulated_ranks() const { return static_cast<uint32_t>(memories_.size()); }
+  // A host program; the job has ended when all of them have.
+  void add_program(Host& host, const std::string& name, HostCore::Program program) {
+    add_thread(host, name, [this, program](HostCore& core) {
+      program(core);
+      ended_ = std::max(ended_, core.now());
+    });
+  }
+  void add_rank(Host& host, uint32_t rank, HostCore::Program program) {
+    add_program(host, "rank" + std::to_string(rank), std::move(program));
+  }
+  // A thread beside them.
+  void add_thread(Host& host, const std::string& name, HostCore::Program program) {
+    host.add_program(request_.share.prefix + name, std::move(program));
+  }
+
+  const JobRequest& request_;
+  const MachineSpec& spec_;
+  const Memories memories_;
+
+ private:
+  Time ended_ = 0;
 };
 
-// Where the host programs of all ranks wait for each other, in words of host memory.
+// Where the host programs of all ranks of a job wait for each other, in words of host memory.
 class Meeting {
  public:
-  explicit Meeting(size_t ranks) : met_(ranks) {}
+  explicit Meeting(const JobRequest& request) : met_(request.ranks()) {}
   // All pass when all have come for the nth time.
   void meet(HostCore& core, size_t rank);
 

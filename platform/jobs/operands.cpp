@@ -22,14 +22,15 @@ uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, ui
   return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
 }
 
-stretto_client_options_t client_options(const SoftwareSpec& software, uint32_t gpu) {
+stretto_client_options_t client_options(const JobRequest& request, uint32_t rank) {
+  const JobShare& share = request.share;
   stretto_client_options_t client{};
-  client.gpu = gpu;
-  client.first_queue = 0;
+  client.gpu = share.gpus[rank];
+  client.first_queue = share.first_queue;
   client.queue_count = 1;
-  client.memory_begin = STRETTO_SYSTEM_BYTES;
-  client.memory_end = uint64_t{software.memory_gib} << 30;
-  client.costs = driver_costs(software);
+  client.memory_begin = share.memory_begin;
+  client.memory_end = share.memory_end;
+  client.costs = driver_costs(request.spec.software);
   return client;
 }
 

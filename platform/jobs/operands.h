@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "models/common/memory_image.h"
-#include "platform/config/machine_spec.h"
+#include "platform/jobs/job_request.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/include/formats/address_map.h"
 
@@ -39,8 +39,8 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
   };
 }
 
-// The client of a GPU that has all of it to itself: one queue, all memory that is given out.
-stretto_client_options_t client_options(const SoftwareSpec& software, uint32_t gpu);
+// The driver client of a rank: the first queue and all memory of the job's share.
+stretto_client_options_t client_options(const JobRequest& request, uint32_t rank);
 
 }  // namespace stretto
 

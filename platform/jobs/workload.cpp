@@ -17,7 +17,7 @@ std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key
   std::vector<std::string> modes;
   for (const auto& mode : list) {
     const std::string name = yaml_text(file, mode, "modes");
-    const auto& all = kind.modes();
+    const auto& all = kind.info().modes;
     if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; }))
       throw UserError(where(file, mode) + ": unknown mode '" + name + "'");
     modes.push_back(name);
@@ -41,7 +41,7 @@ void Workload::configure(Machine& machine) const {
 }
 
 bool Workload::owns(const std::string& set) const {
-  return !kind.empty() && set.rfind(kind + ".", 0) == 0;
+  return kind != nullptr && set.rfind(kind->info().name + ".", 0) == 0;
 }
 
 namespace {
@@ -57,7 +57,7 @@ void apply_sets(const Workload& workload, ParameterSet& set, const std::vector<s
   for (const std::string& one : sets) {
     const size_t equal = one.find('=');
     if (!workload.owns(one) || equal == std::string::npos) continue;
-    const size_t begin = workload.kind.size() + 1;
+    const size_t begin = workload.kind->info().name.size() + 1;
     set.assign(one.substr(begin, equal - begin), one.substr(equal + 1), "--set", "--set");
   }
 }
@@ -66,18 +66,17 @@ void apply_sets(const Workload& workload, ParameterSet& set, const std::vector<s
 Workload program_workload(const std::string& file, const std::vector<std::string>& sets) {
   const auto kinds = workload_kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),
-                                  [](const auto& one) { return one.first == "program"; });
-  const std::shared_ptr<WorkloadKind>& kind = found->second;
+                                  [](const auto& one) { return one->info().name == "program"; });
+  const std::shared_ptr<WorkloadKind>& kind = *found;
   Workload workload;
   workload.name = file;
-  workload.kind = found->first;
-  for (const auto& [mode, sentence] : kind->modes()) workload.modes.push_back(mode);
+  workload.kind = kind;
+  for (const auto& [mode, sentence] : kind->info().modes) workload.modes.push_back(mode);
   ParameterSet set;
   kind->describe(set);
   set.assign("file", file, "", "");
   apply_sets(workload, set, sets);
   workload.parameters = values_of(set);
-  workload.what = kind;
   return workload;
 }
 
@@ -93,15 +92,15 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
   std::vector<std::string> keys{"description", "machine", "data", "set", "modes"};
   std::string kinds;
   const auto all = workload_kinds();
-  for (const auto& [key, kind] : all) {
-    keys.push_back(key);
-    kinds.append(kinds.empty() ? "" : " or ").append(key);
+  for (const auto& kind : all) {
+    keys.push_back(kind->info().name);
+    kinds.append(kinds.empty() ? "" : " or ").append(keys.back());
   }
   YAML::Node modes_key, modes;
   for (const auto& item : node) {
     const std::string key = item.first.Scalar();
-    const auto kind =
-        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == key; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& one) { return one->info().name == key; });
     if (key == "description") {
       workload.description = yaml_text(file, item.second, key);
     } else if (key == "machine") {
@@ -115,32 +114,32 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
     } else if (key == "modes") {
       modes_key.reset(item.first);
       modes.reset(item.second);
-    } else if (kind != all.end()) {
-      if (workload.what != nullptr)
+    } else if (found != all.end()) {
+      const std::shared_ptr<WorkloadKind>& kind = *found;
+      if (workload.kind != nullptr)
         throw UserError(where(file, item.first) + ": a workload is " + kinds + ", not several");
       if (!item.second.IsMap())
         throw UserError(where(file, item.first) + ": " + key + " must be a map");
       ParameterSet set;
-      kind->second->describe(set);
+      kind->describe(set);
       assign_tree(set, file, item.second, "", "");
-      workload.kind = key;
-      const std::string wrong_in_file = kind->second->wrong();
+      workload.kind = kind;
+      const std::string error_in_file = kind->first_error();
       apply_sets(workload, set, sets);
-      const std::string wrong = kind->second->wrong();
-      if (!wrong.empty())
-        throw UserError((wrong == wrong_in_file ? where(file, item.second) : "--set") + ": " + key +
-                        " " + wrong);
+      const std::string error = kind->first_error();
+      if (!error.empty())
+        throw UserError((error == error_in_file ? where(file, item.second) : "--set") + ": " + key +
+                        " " + error);
       workload.parameters = values_of(set);
-      workload.what = kind->second;
     } else {
       const std::string near = nearest_names(key, keys);
       throw UserError(where(file, item.first) + ": unknown key '" + key + "'" +
                       (near.empty() ? "" : "; nearest: " + near));
     }
   }
-  if (workload.what == nullptr) throw UserError(file + ": " + kinds + " is missing");
+  if (workload.kind == nullptr) throw UserError(file + ": " + kinds + " is missing");
   if (!modes.IsDefined() || modes.IsNull()) throw UserError(file + ": modes is missing");
-  workload.modes = modes_of(file, modes_key, modes, *workload.what);
+  workload.modes = modes_of(file, modes_key, modes, *workload.kind);
   if (workload.modes.empty()) throw UserError(file + ": modes is missing");
   return workload;
 }

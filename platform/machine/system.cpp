@@ -80,7 +80,7 @@ class System::Impl {
     results.data = request_.options.data;
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
-    if (request_.has_workload) results.shape = request_.workload.what->shape();
+    if (request_.has_workload) results.shape = request_.workload.kind->shape();
     results.parameters = request_.workload.parameters;
     results.rtl = rtl_sources();
     for (const auto& [block, impl] : request_.options.impl) {
@@ -132,7 +132,7 @@ class System::Impl {
 
   void start_workload() {
     std::vector<uint8_t> pcie_ports;
-    std::vector<MemoryImage*> memories;
+    Memories memories;
     for (const auto& gpu : gpus_) {
       pcie_ports.push_back(
           static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
@@ -143,14 +143,14 @@ class System::Impl {
                                   : host_direct(spec_.pcie, pcie_ports);
     host_ = std::make_unique<Host>("host", spec_.host, wiring, conductor_);
     conductor_.attach_host(*host_);
-    job_ = request_.workload.what->make_job(request_, memories);
+    job_ = request_.workload.kind->make_job(request_.jobs[0], memories);
     job_->set_meter([this] {
       uint64_t bytes = 0;
       for (const auto& gpu : gpus_) bytes += gpu->router.bytes_sent();
       return bytes;
     });
     job_->place_contents();
-    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(job_->mirror());
+    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(job_->mirror().value());
     job_->add_programs(*host_);
   }
 

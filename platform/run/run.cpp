@@ -43,39 +43,6 @@ std::string default_out_folder(const RunOptions& options) {
   return "results/" + name + "/" + options.mode;
 }
 
-// Workload, machine and options agree, in the order default < machine < workload < --set.
-RunRequest prepare(RunOptions& options, Machine& machine) {
-  RunRequest request{machine, options, {}, false, DataMode::stamp};
-  if (options.workload.empty()) {
-    if (options.firmware.empty())
-      throw UserError("run needs a WORKLOAD or --firmware ELF; see 'stretto run --help'");
-    if (!options.mode.empty()) throw UserError("--mode needs a WORKLOAD");
-    if (!options.machine.empty()) machine.load(options.machine);
-    // A bare-metal program runs on one GPU unless the machine or --set says otherwise.
-    if (options.machine.empty()) machine.set("gpus=1");
-  } else {
-    request.has_workload = true;
-    request.workload = load_workload(options.workload, options.sets);
-    const Workload& workload = request.workload;
-    if (options.mode.empty()) options.mode = workload.modes.front();
-    if (!workload.has_mode(options.mode)) {
-      std::string all;
-      for (const std::string& mode : workload.modes) all += (all.empty() ? "" : ", ") + mode;
-      throw UserError("--mode " + options.mode + ": workload " + workload.name + " has " + all);
-    }
-    machine.load(options.machine.empty() ? workload.machine : options.machine);
-    workload.configure(machine);
-    if (options.data.empty()) options.data = workload.data;
-    request.data = options.data == "real" ? DataMode::real : DataMode::stamp;
-  }
-  for (const std::string& set : options.sets) {
-    if (!request.workload.owns(set)) machine.set(set);
-  }
-  machine.check();
-  if (request.has_workload) request.workload.what->check(request);
-  return request;
-}
-
 // Null without --waves. Goes on as the traced build if this is not it.
 std::unique_ptr<Waves> prepare_waves(const RunOptions& options, const MachineSpec& spec,
                                      const std::string& out) {
@@ -113,7 +80,7 @@ std::string write_all(const std::string& out, const Results& results, const Mach
 int run(const RunOptions& given) {
   RunOptions options = given;
   Machine machine;
-  const RunRequest request = prepare(options, machine);
+  const RunRequest request = prepare_request(options, machine);
   const std::string out = default_out_folder(options);
   std::unique_ptr<OutputFolder> folder;
   if (!out.empty()) {

@@ -60,7 +60,7 @@ class Launched {
 
   stretto_runtime_options_t options() const {
     stretto_runtime_options_t options =
-        runtime_options(launch_.spec, "mmio", false, launch_.collective_elf);
+        runtime_options(launch_.request, "mmio", false, launch_.collective_elf);
     options.client.queue_count = kKernelQueue;
     options.client.memory_end = p_.client.memory_begin;
     return options;
@@ -127,7 +127,7 @@ class Launched {
       for (const uint32_t bucket : launch_.plan.launches[op].after_buckets) {
         if (waited[bucket] || p_.ranks == 1) continue;
         ok(api().stream_wait(client_.get(), compute_, semaphore(bucket, 1),
-                             launch_.spec.software.stream_wait_poll_ns));
+                             launch_.request.spec.software.stream_wait_poll_ns));
         waited[bucket] = true;
       }
       launch_op(op);
@@ -182,7 +182,7 @@ class Launched {
     const GraphPlan::Bucket& what = launch_.plan.buckets[bucket];
     ok(api().signal(client_.get(), compute_, semaphore(bucket, 0), 0));
     ok_comm(nccl_client_->api->stream_wait(nccl_client_, nccl_driver_stream_, semaphore(bucket, 0),
-                                           launch_.spec.software.stream_wait_poll_ns));
+                                           launch_.request.spec.software.stream_wait_poll_ns));
     stamp_bucket(bucket, 0);
     void* const gradients = reinterpret_cast<void*>(arena_ + p_.arena_bytes + what.offset);
     runtime_.expect(ncclAllReduce(gradients, gradients, what.bytes / 2, ncclHalf, ncclSum, comm_,

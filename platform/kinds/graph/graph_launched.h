@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/host/host.h"
-#include "platform/config/machine_spec.h"
+#include "platform/jobs/job_request.h"
 #include "platform/kinds/graph/graph_reference.h"
 #include "sw/apps/graph.h"
 #include "sw/include/nccl.h"
@@ -18,7 +18,7 @@
 namespace stretto {
 
 struct GraphLaunch {
-  const MachineSpec& spec;
+  const JobRequest& request;
   const GraphPlan& plan;
   const graph_parameters_t&
       parameters;      // Its client is that of the kernels; memory behind `place`.

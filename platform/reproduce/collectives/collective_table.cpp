@@ -8,7 +8,7 @@
 
 #include "platform/base/atomic_file.h"
 #include "platform/campaign/campaign.h"
-#include "platform/kinds/collective/collective_job.h"
+#include "platform/kinds/collective/collective_kind.h"
 #include "platform/reproduce/t3/reproduce.h"
 
 namespace stretto {

@@ -11,7 +11,7 @@
 #include "platform/base/installation.h"
 #include "platform/config/machine.h"
 #include "platform/jobs/workload.h"
-#include "platform/kinds/sub_layer/sub_layer.h"
+#include "platform/kinds/sub_layer/sub_layer_kind.h"
 
 namespace stretto {
 namespace {
@@ -70,7 +70,7 @@ TEST_CASE("every shipped workload loads, applies to its machine and has modes") 
 
 TEST_CASE("the sub-layers have the shapes of T3 Table 2") {
   const auto layer = [](const char* name) {
-    return dynamic_cast<const SubLayerKind&>(*load_workload(name).what);
+    return dynamic_cast<const SubLayerKind&>(*load_workload(name).kind);
   };
   const SubLayerKind fc2 = layer("t3/tnlg-fc2-tp8");
   CHECK(fc2.m == 8192);

@@ -5,7 +5,8 @@
 
 #include <cstdlib>
 
-#include "platform/kinds/sub_layer/sub_layer.h"
+#include "platform/jobs/run_request.h"
+#include "platform/kinds/sub_layer/sub_layer_kind.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -20,16 +21,18 @@ struct Bench {
 
   Bench(const std::string& workload, const std::string& mode, DataMode data) {
     setenv("STRETTO_SW", STRETTO_BUILD_DIR "/sw", 1);
-    machine.load("t3");
+    options.workload = workload;
+    options.machine = "t3";
     options.mode = mode;
-    request.reset(new RunRequest{machine, options, load_workload(workload), true, data});
-    request->workload.configure(machine);
-    std::vector<MemoryImage*> pointers;
+    options.data = data == DataMode::real ? "real" : "stamp";
+    request = std::make_unique<RunRequest>(prepare_request(options, machine));
+    Memories pointers;
     for (unsigned i = 0; i < machine.spec().gpus; ++i) {
       memories.push_back(std::make_unique<MemoryImage>());
       pointers.push_back(memories.back().get());
     }
-    layer = std::make_unique<SubLayer>(*request, pointers);
+    const auto& kind = dynamic_cast<const SubLayerKind&>(*request->jobs[0].kind);
+    layer = std::make_unique<SubLayer>(kind, request->jobs[0], pointers);
     layer->place_contents();
   }
   bool law_holds_after_write(uint64_t address) {

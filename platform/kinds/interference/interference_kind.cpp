@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/interference/interference.h"
+#include "platform/kinds/interference/interference_kind.h"
 
 #include <boost/json.hpp>
 
@@ -8,9 +8,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
-#include "models/common/memory_image.h"
 #include "platform/jobs/host_runtime.h"
-#include "platform/jobs/run_request.h"
 #include "sw/collectives/runtime.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -24,10 +22,6 @@ namespace {
 
 enum Turn : unsigned { kWarmUp, kKernelAlone, kGatherAlone, kBoth, kTurns };
 
-const InterferenceKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const InterferenceKind&>(*request.workload.what);
-}
-
 // "l2-mmio": kernel and engine.
 std::string kernel_of(const std::string& mode) { return "load_" + mode.substr(0, mode.find('-')); }
 std::string engine_of(const std::string& mode) { return mode.substr(mode.find('-') + 1); }
@@ -38,20 +32,18 @@ struct Times {
 
 class Interference final : public Job {
  public:
-  Interference(const RunRequest& request, std::vector<MemoryImage*> memories)
-      : spec_(request.machine.spec()),
-        kind_(kind_of(request)),
-        mode_(request.options.mode),
-        seed_(request.options.seed),
-        ranks_(spec_.gpus),
-        memories_(std::move(memories)),
+  Interference(const InterferenceKind& kind, const JobRequest& request, Memories memories)
+      : Job(request, std::move(memories)),
+        kind_(kind),
+        mode_(request.mode),
+        ranks_(request.ranks()),
         collective_elf_(kernel_file(spec_.software.collective)),
         load_elf_(kernel_file("load")),
         block_(kind_.gather_bytes / ranks_),
         loaded_(ranks_),
-        meeting_(ranks_) {
+        meeting_(request) {
     // The first that a program allocates: its block and the gathered array.
-    uint64_t next = STRETTO_SYSTEM_BYTES;
+    uint64_t next = request.share.memory_begin;
     (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
     source_ = stretto_place(&next, 0, 512);
   }
@@ -72,14 +64,11 @@ class Interference final : public Job {
 
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      host.add_program("rank" + std::to_string(rank),
-                       [this, rank](HostCore& core) { run_rank(core, rank); });
-      host.add_program("watch" + std::to_string(rank),
-                       [this, rank](HostCore& core) { watch(core, rank); });
+      add_rank(host, rank, [this, rank](HostCore& core) { run_rank(core, rank); });
+      add_thread(host, "watch" + std::to_string(rank),
+                 [this, rank](HostCore& core) { watch(core, rank); });
     }
   }
-
-  MirrorMap mirror() const override { throw UserError("sim.mirror: needs a sub_layer"); }
 
   CheckReport check() const override {
     CheckReport report;
@@ -111,7 +100,6 @@ class Interference final : public Job {
     sink.equal("bytes changed by a kernel that reads = 0", changed, 0);
   }
 
-  Time ended() const override { return ended_; }
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
     return {{"load", sha256_hex(load_elf_.data(), load_elf_.size())},
             {"collective", sha256_hex(collective_elf_.data(), collective_elf_.size())}};
@@ -148,12 +136,12 @@ class Interference final : public Job {
   double gather_us(Turn turn) const { return us(times_[turn].begin, times_[turn].gather_end); }
 
   uint64_t content(uint32_t rank, uint64_t offset) const {
-    const uint64_t x = (seed_ + 1) * 0x9e3779b97f4a7c15ull + offset * 64 + rank;
+    const uint64_t x = (request_.seed + 1) * 0x9e3779b97f4a7c15ull + offset * 64 + rank;
     return (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
   }
 
   void run_rank(HostCore& core, uint32_t rank) {
-    HostRuntime runtime(core, runtime_options(spec_, engine_of(mode_), false, collective_elf_));
+    HostRuntime runtime(core, runtime_options(request_, engine_of(mode_), false, collective_elf_));
     runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
     void* memory = nullptr;
     runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1)), "cudaMalloc");
@@ -211,7 +199,6 @@ class Interference final : public Job {
       runtime.expect(cudaStreamSynchronize(kernels), "cudaStreamSynchronize");
     }
     runtime.expect(ncclCommDestroy(comm));
-    ended_ = std::max(ended_, core.now());
   }
 
   // The end of the kernel, whichever ends first: a thread of its own looks for it.
@@ -228,12 +215,9 @@ class Interference final : public Job {
     }
   }
 
-  const MachineSpec& spec_;
   const InterferenceKind& kind_;
   const std::string mode_;
-  const uint64_t seed_;
   const uint32_t ranks_;
-  std::vector<MemoryImage*> memories_;
   const std::vector<uint8_t> collective_elf_, load_elf_;
   const uint64_t block_;
   std::vector<uint64_t> loaded_;  // By rank: what the kernel reads.
@@ -241,7 +225,6 @@ class Interference final : public Job {
   Meeting meeting_;
   ncclUniqueId id_{};
   Times times_[kTurns];
-  Time ended_ = 0;
 };
 
 }  // namespace
@@ -258,18 +241,21 @@ void InterferenceKind::describe(ParameterSet& set) {
              "Rounds of load_issue, of 16 additions a wavefront.");
 }
 
-std::string InterferenceKind::wrong() const {
+std::string InterferenceKind::first_error() const {
   return l2_bytes % 16384 != 0 ? "needs l2_bytes that is a multiple of 16384" : "";
 }
 
-const std::vector<std::pair<std::string, std::string>>& InterferenceKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"l2-mmio", "a kernel that reads the L2, beside an all-gather by copy kernels"},
-      {"l2-gdma", "... beside an all-gather by GPU-initiated DMA"},
-      {"issue-mmio", "a kernel that issues instructions, beside an all-gather by copy kernels"},
-      {"issue-gdma", "... beside an all-gather by GPU-initiated DMA"},
-  };
-  return modes;
+const KindInfo& InterferenceKind::info() const {
+  static const KindInfo info{
+      .name = "interference",
+      .sentence = "A kernel that loads one resource beside an all-gather: each alone, then both.",
+      .modes = {{"l2-mmio", "a kernel that reads the L2, beside an all-gather by copy kernels"},
+                {"l2-gdma", "... beside an all-gather by GPU-initiated DMA"},
+                {"issue-mmio",
+                 "a kernel that issues instructions, beside an all-gather by copy kernels"},
+                {"issue-gdma", "... beside an all-gather by GPU-initiated DMA"}},
+      .min_gpus = 2};
+  return info;
 }
 
 std::map<std::string, uint64_t> InterferenceKind::shape() const {
@@ -280,32 +266,30 @@ std::map<std::string, uint64_t> InterferenceKind::shape() const {
           {"issue_rounds", issue_rounds}};
 }
 
-void InterferenceKind::check(const RunRequest& request) const {
-  const MachineSpec& spec = request.machine.spec();
-  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
-  if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
-  if (spec.gpus < 2) throw UserError(who + ": needs 2 GPUs, gpus is 1");
-  if (gather_bytes % (4096 * uint64_t{spec.gpus}) != 0)
-    throw UserError(who + ": gather_bytes must be a multiple of 4096 bytes for each of " +
-                    std::to_string(spec.gpus) + " GPUs");
+void InterferenceKind::check(const JobRequest& request) const {
+  const MachineSpec& spec = request.spec;
+  if (gather_bytes % (4096 * uint64_t{request.ranks()}) != 0)
+    throw UserError(request.subject() +
+                    ": gather_bytes must be a multiple of 4096 bytes for each of " +
+                    std::to_string(request.ranks()) + " GPUs");
   if (l2_bytes > spec.l2.bytes)
-    throw UserError(who + ": l2_bytes (" + std::to_string(l2_bytes) +
+    throw UserError(request.subject() + ": l2_bytes (" + std::to_string(l2_bytes) +
                     ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
   const std::vector<uint8_t> elf = kernel_file("load");
   char error[256];
-  const std::string kernel = kernel_of(request.options.mode);
+  const std::string kernel = kernel_of(request.mode);
   if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) !=
       STRETTO_OK)
     throw UserError(kernel_path("load") + ": " + error);
 }
 
-std::vector<std::string> InterferenceKind::kernel_files(const RunRequest& request) const {
-  return {kernel_path("load"), kernel_path(request.machine.spec().software.collective)};
+std::vector<std::string> InterferenceKind::kernel_files(const JobRequest& request) const {
+  return {kernel_path("load"), kernel_path(request.spec.software.collective)};
 }
 
-std::unique_ptr<Job> InterferenceKind::make_job(const RunRequest& request,
-                                                std::vector<MemoryImage*> memories) const {
-  return std::make_unique<Interference>(request, std::move(memories));
+std::unique_ptr<Job> InterferenceKind::make_job(const JobRequest& request,
+                                                Memories memories) const {
+  return std::make_unique<Interference>(*this, request, std::move(memories));
 }
 
 }  // namespace stretto

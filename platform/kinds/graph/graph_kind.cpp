@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/graph/graph_job.h"
+#include "platform/kinds/graph/graph_kind.h"
 
 #include <boost/json.hpp>
 
@@ -10,9 +10,8 @@
 #include <cstring>
 
 #include "models/common/error.h"
-#include "models/common/memory_image.h"
 #include "platform/base/installation.h"
-#include "platform/jobs/run_request.h"
+#include "platform/jobs/operands.h"
 #include "platform/kinds/graph/graph_launched.h"
 #include "platform/kinds/graph/graph_reference.h"
 #include "sw/apps/graph.h"
@@ -33,10 +32,6 @@ constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
 constexpr uint32_t kLaunchQueue = 10;
 
-const GraphKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const GraphKind&>(*request.workload.what);
-}
-
 std::string stem_of(const GraphKind& kind) {
   const bool is_file = kind.plan.find('/') != std::string::npos;
   return is_file ? kind.plan : software_folder() + "/graphs/" + kind.plan;
@@ -54,15 +49,15 @@ bool is_launched(graph_mode_t mode) {
   return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER;
 }
 
-graph_parameters_t parameters_of(const RunRequest& request, const GraphPlan& plan, uint32_t rank) {
-  const MachineSpec& spec = request.machine.spec();
-  const GraphKind& kind = kind_of(request);
+graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& request,
+                                 const GraphPlan& plan, uint32_t rank) {
+  const MachineSpec& spec = request.spec;
   graph_parameters_t p{};
-  p.mode = mode_of(request.options.mode);
+  p.mode = mode_of(request.mode);
   p.rank = rank;
-  p.ranks = spec.gpus;
+  p.ranks = request.ranks();
   p.iterations = kind.iterations;
-  p.comm_groups = spec.gpus > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
+  p.comm_groups = p.ranks > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
   p.compute =
       kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
   p.ops = static_cast<uint32_t>(plan.launches.size());
@@ -70,33 +65,28 @@ graph_parameters_t parameters_of(const RunRequest& request, const GraphPlan& pla
   p.arena_bytes = plan.arena_bytes;
   p.gradient_bytes = plan.gradient_bytes;
   p.clock_mhz = spec.gpu.clock_mhz;
-  p.client.gpu = rank;
-  p.client.first_queue = 0;
-  p.client.queue_count = 1;
-  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
-  p.client.memory_end = (uint64_t{spec.software.memory_gib} << 30) - kSecondClientBytes;
-  p.client.costs = driver_costs(spec.software);
+  p.client = client_options(request, rank);
+  p.client.memory_end -= kSecondClientBytes;
   return p;
 }
 
 class GraphJob final : public Job {
  public:
-  GraphJob(const RunRequest& request, std::vector<MemoryImage*> memories)
-      : request_(request),
-        kind_(kind_of(request)),
+  GraphJob(const GraphKind& kind, const JobRequest& request, Memories memories)
+      : Job(request, std::move(memories)),
+        kind_(kind),
         plan_(load_graph_plan(stem_of(kind_) + ".json")),
         elf_(kernel_file(stem_of(kind_) + ".elf")),
-        memories_(std::move(memories)),
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
         engines_(memories_.size()),
-        meeting_(memories_.size()) {
-    if (is_launched(mode_of(request.options.mode))) {
-      collective_elf_ = kernel_file(request.machine.spec().software.collective);
+        meeting_(request) {
+    if (is_launched(mode_of(request.mode))) {
+      collective_elf_ = kernel_file(request.spec.software.collective);
       stamp_elf_ = kernel_file("send");
     }
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-      graph_parameters_t& p = parameters_.emplace_back(parameters_of(request, plan_, rank));
+      graph_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, plan_, rank));
       p.elf = elf_.data();
       p.elf_bytes = elf_.size();
       [[maybe_unused]] const stretto_status_t status = graph_plan(&p, &place_);
@@ -106,8 +96,8 @@ class GraphJob final : public Job {
   }
 
   void place_contents() override {
-    const bool values = request_.machine.spec().gpu.tile_values;
-    const uint64_t seed = request_.options.seed;
+    const bool values = spec_.gpu.tile_values;
+    const uint64_t seed = request_.seed;
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       for (size_t i = 0; i < plan_.tensors.size(); ++i) {
         const GraphTensor& tensor = plan_.tensors[i];
@@ -129,17 +119,15 @@ class GraphJob final : public Job {
 
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-      host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
+      add_rank(host, rank, [this, rank](HostCore& core) {
         if (is_launched(parameters_[rank].mode)) {
           launch(core, rank);
-          ended_ = std::max(ended_, core.now());
           return;
         }
         const stretto_host_ops_t ops = host_ops(core);
         char error[256] = "";
         const stretto_status_t status =
             graph_rank(&parameters_[rank], shared_.get(), &ops, &results_[rank], error);
-        ended_ = std::max(ended_, core.now());
         if (status != STRETTO_OK) throw_status(status, error);
       });
       if (parameters_[rank].mode == GRAPH_LOOP_S && parameters_[rank].comm_groups != 0)
@@ -147,7 +135,6 @@ class GraphJob final : public Job {
     }
   }
 
-  MirrorMap mirror() const override { throw UserError("sim.mirror: needs a sub_layer"); }
   CheckReport check() const override;
 
   // Law: nothing behind what the ranks were given is written.
@@ -160,7 +147,6 @@ class GraphJob final : public Job {
     sink.equal("pages written that nobody may write = 0", changed, 0);
   }
 
-  Time ended() const override { return ended_; }
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
     return {{plan_.name, sha256_hex(elf_.data(), elf_.size())}};
   }
@@ -169,10 +155,10 @@ class GraphJob final : public Job {
 
  private:
   void add_engine(Host& host, uint32_t rank) {
-    host.add_program("engine" + std::to_string(rank), [this, rank](HostCore& core) {
+    add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       graph_parameters_t p = parameters_[rank];
-      p.client.first_queue = 2;
+      p.client.first_queue += 2;
       p.client.memory_begin = p.client.memory_end;
       p.client.memory_end += kSecondClientBytes;
       char error[256] = "";
@@ -183,15 +169,14 @@ class GraphJob final : public Job {
 
   void launch(HostCore& core, uint32_t rank) {
     graph_parameters_t p = parameters_[rank];
-    p.client.first_queue = kLaunchQueue;
+    p.client.first_queue += kLaunchQueue;
     p.client.queue_count = 2;
     p.client.memory_begin = p.client.memory_end;
     p.client.memory_end += kSecondClientBytes;
-    given_out_[rank] =
-        run_launched(core,
-                     {request_.machine.spec(), plan_, p, place_.arena, collective_elf_, stamp_elf_,
-                      id_, [&, rank] { meeting_.meet(core, rank); }},
-                     results_[rank]);
+    given_out_[rank] = run_launched(core,
+                                    {request_, plan_, p, place_.arena, collective_elf_, stamp_elf_,
+                                     id_, [&, rank] { meeting_.meet(core, rank); }},
+                                    results_[rank]);
   }
 
   uint64_t base_of(const GraphTensor& tensor) const {
@@ -239,11 +224,9 @@ class GraphJob final : public Job {
     return end > begin ? end - begin : 0;
   }
 
-  const RunRequest& request_;
   const GraphKind& kind_;
   const GraphPlan plan_;
   const std::vector<uint8_t> elf_;
-  std::vector<MemoryImage*> memories_;
   std::unique_ptr<graph_shared_t> shared_;
   std::vector<graph_parameters_t> parameters_;
   std::vector<graph_result_t> results_;
@@ -254,13 +237,12 @@ class GraphJob final : public Job {
   ncclUniqueId id_{};
   Meeting meeting_;
   graph_plan_t place_ = {};
-  Time ended_ = 0;
 };
 
 CheckReport GraphJob::check() const {
   CheckReport report;
   check_words(report);
-  if (request_.machine.spec().gpu.tile_values) check_tensors(report);
+  if (spec_.gpu.tile_values) check_tensors(report);
   return report;
 }
 
@@ -299,7 +281,7 @@ void GraphJob::check_words(CheckReport& report) const {
 
 void GraphJob::check_tensors(CheckReport& report) const {
   const uint32_t ranks = static_cast<uint32_t>(memories_.size());
-  GraphReference reference(plan_, ranks, request_.options.seed);
+  GraphReference reference(plan_, ranks, request_.seed);
   reference.run(kind_.iterations);
   report.error_bound = 1;
   for (uint32_t rank = 0; rank < ranks; ++rank) {
@@ -391,29 +373,33 @@ void GraphKind::describe(ParameterSet& set) {
              "Work-groups that reduce gradients.");
 }
 
-std::string GraphKind::wrong() const { return plan.empty() ? "needs plan" : ""; }
+std::string GraphKind::first_error() const { return plan.empty() ? "needs plan" : ""; }
 
-const std::vector<std::pair<std::string, std::string>>& GraphKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
-      {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
-      {"launched",
-       "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in another stream"},
-      {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
+const KindInfo& GraphKind::info() const {
+  static const KindInfo info{
+      .name = "graph",
+      .sentence = "An operator graph, compiled by sw/compiler, on every GPU (data-parallel).",
+      .modes = {{"loop",
+                 "one loop kernel a GPU, gradients by send requests to the ring on the die"},
+                {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
+                {"launched",
+                 "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in "
+                 "another stream"},
+                {"launched-after",
+                 "likewise, but no all-reduce before the end of back-propagation"}},
   };
-  return modes;
+  return info;
 }
 
 std::map<std::string, uint64_t> GraphKind::shape() const {
   return {{"iterations", iterations}, {"compute", compute}, {"comm_groups", comm_groups}};
 }
 
-void GraphKind::check(const RunRequest& request) const {
-  const MachineSpec& spec = request.machine.spec();
-  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
-  if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
+void GraphKind::check(const JobRequest& request) const {
+  const MachineSpec& spec = request.spec;
+  const std::string who = request.subject();
   const GraphPlan loaded = load_graph_plan(stem_of(*this) + ".json");
-  graph_parameters_t p = parameters_of(request, loaded, 0);
+  graph_parameters_t p = parameters_of(*this, request, loaded, 0);
   if (p.compute == 0 || p.compute + p.comm_groups > spec.gpu.cus) {
     throw UserError(who + ": " + std::to_string(std::max(1u, p.compute)) + " + " +
                     std::to_string(p.comm_groups) +
@@ -426,7 +412,7 @@ void GraphKind::check(const RunRequest& request) const {
         who + ": needs " + std::to_string((loaded.arena_bytes + 2 * loaded.gradient_bytes) >> 20) +
         " MiB of each GPU, software.memory_gib is " + std::to_string(spec.software.memory_gib));
   }
-  if (spec.gpu.tile_values && loaded.gflop * spec.gpus * iterations > kMaxReferenceGflop) {
+  if (spec.gpu.tile_values && loaded.gflop * request.ranks() * iterations > kMaxReferenceGflop) {
     throw UserError(who + ": " + std::to_string(static_cast<uint64_t>(loaded.gflop)) +
                     " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "
                     "then only time matters");
@@ -437,14 +423,13 @@ void GraphKind::check(const RunRequest& request) const {
     throw UserError(stem_of(*this) + ".elf: " + error);
 }
 
-std::vector<std::string> GraphKind::kernel_files(const RunRequest& request) const {
+std::vector<std::string> GraphKind::kernel_files(const JobRequest& request) const {
   return {stem_of(*this) + ".elf", stem_of(*this) + ".json", kernel_path("send"),
-          kernel_path(request.machine.spec().software.collective)};
+          kernel_path(request.spec.software.collective)};
 }
 
-std::unique_ptr<Job> GraphKind::make_job(const RunRequest& request,
-                                         std::vector<MemoryImage*> memories) const {
-  return std::make_unique<GraphJob>(request, std::move(memories));
+std::unique_ptr<Job> GraphKind::make_job(const JobRequest& request, Memories memories) const {
+  return std::make_unique<GraphJob>(*this, request, std::move(memories));
 }
 
 }  // namespace stretto

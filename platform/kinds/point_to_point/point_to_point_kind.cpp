@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/point_to_point/point_to_point.h"
+#include "platform/kinds/point_to_point/point_to_point_kind.h"
 
 #include <boost/json.hpp>
 
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
-#include "platform/jobs/run_request.h"
+#include "platform/jobs/operands.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 
@@ -34,10 +34,6 @@ p2p_engine_t engine_of(const std::string& mode) {
   throw UserError("mode '" + mode + "' has no host program");
 }
 
-const PointToPointKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const PointToPointKind&>(*request.workload.what);
-}
-
 // 8 bytes of what GPU `rank` sends, at `offset` of its source.
 uint64_t content(uint64_t seed, uint32_t rank, uint64_t offset) {
   uint64_t x = seed * 0x9e3779b97f4a7c15ull + offset / 8 * 2 + rank + 1;
@@ -46,12 +42,12 @@ uint64_t content(uint64_t seed, uint32_t rank, uint64_t offset) {
   return x ^ (x >> 31);
 }
 
-p2p_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
-  const MachineSpec& spec = request.machine.spec();
+p2p_parameters_t parameters_of(const PointToPointKind& what, const JobRequest& request,
+                               uint32_t rank) {
+  const MachineSpec& spec = request.spec;
   const SoftwareSpec& software = spec.software;
-  const PointToPointKind& what = kind_of(request);
   p2p_parameters_t p{};
-  p.engine = engine_of(request.options.mode);
+  p.engine = engine_of(request.mode);
   p.rank = rank;
   for (uint64_t bytes = what.min_bytes; bytes <= what.max_bytes; bytes *= what.factor) {
     p.bytes[p.sizes] = bytes;
@@ -68,19 +64,16 @@ p2p_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
   p.event_query_ns = software.event_query_ns;
   p.event_poll_delay_ns = software.event_poll_delay_ns;
   p.outstanding_events =
-      software.outstanding_events != 0 ? software.outstanding_events : 4 * spec.gpus;
-  p.client.gpu = rank;
-  p.client.first_queue = 0;
+      software.outstanding_events != 0 ? software.outstanding_events : 4 * request.ranks();
+  p.client = client_options(request, rank);
   p.client.queue_count = 2;
-  p.client.memory_begin = STRETTO_SYSTEM_BYTES;
-  p.client.memory_end = (uint64_t{software.memory_gib} << 30) - kSecondClientBytes;
-  p.client.costs = driver_costs(software);
+  p.client.memory_end -= kSecondClientBytes;
   return p;
 }
 
 // A client of its own on the same GPU, for another thread.
 p2p_parameters_t second_client(p2p_parameters_t p) {
-  p.client.first_queue = 2;
+  p.client.first_queue += 2;
   p.client.queue_count = 1;
   p.client.memory_begin = p.client.memory_end;
   p.client.memory_end += kSecondClientBytes;
@@ -89,13 +82,12 @@ p2p_parameters_t second_client(p2p_parameters_t p) {
 
 class PointToPoint final : public Job {
  public:
-  PointToPoint(const RunRequest& request, std::vector<MemoryImage*> memories)
-      : request_(request),
+  PointToPoint(const PointToPointKind& kind, const JobRequest& request, Memories memories)
+      : Job(request, std::move(memories)),
         elf_(kernel_file("send")),
-        memories_(std::move(memories)),
         shared_(p2p_shared_create(), p2p_shared_destroy) {
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
-      parameters_[rank] = parameters_of(request, rank);
+      parameters_[rank] = parameters_of(kind, request, rank);
       parameters_[rank].send_elf = elf_.data();
       parameters_[rank].send_elf_bytes = elf_.size();
       [[maybe_unused]] const stretto_status_t status = p2p_plan(&parameters_[rank], &plan_);
@@ -105,7 +97,7 @@ class PointToPoint final : public Job {
 
   void place_contents() override {
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
-      const uint64_t base = plan_.source, seed = request_.options.seed;
+      const uint64_t base = plan_.source, seed = request_.seed;
       memories_[rank]->add_generator(
           base, parameters_[rank].buffer_bytes,
           [=](uint64_t address, uint8_t* bytes, uint64_t count) {
@@ -123,14 +115,13 @@ class PointToPoint final : public Job {
 
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
-      host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
+      add_rank(host, rank, [this, rank](HostCore& core) {
         const stretto_host_ops_t ops = host_ops(core);
         char error[256] = "";
         p2p_result_t result;
         const stretto_status_t status =
             p2p_rank(&parameters_[rank], shared_.get(), &ops, &result, error);
         results_[rank] = result;
-        ended_ = std::max(ended_, core.now());
         if (status != STRETTO_OK) throw_status(status, error);
       });
       if (parameters_[rank].engine == P2P_G_DRV_S) add_engine(host, rank);
@@ -141,8 +132,6 @@ class PointToPoint final : public Job {
     add_thread(host, "callback", p2p_callback_thread, second_client(parameters_[1]));
     add_thread(host, "observer", p2p_observer_thread, parameters_[0]);
   }
-
-  MirrorMap mirror() const override { throw UserError("sim.mirror: needs a sub_layer"); }
 
   CheckReport check() const override {
     CheckReport report;
@@ -164,7 +153,6 @@ class PointToPoint final : public Job {
     sink.equal("pages written that nobody may write = 0", changed, 0);
   }
 
-  Time ended() const override { return ended_; }
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
     return {{"send", sha256_hex(elf_.data(), elf_.size())}};
   }
@@ -175,13 +163,13 @@ class PointToPoint final : public Job {
  private:
   using Thread = void (*)(const p2p_parameters_t*, p2p_shared_t*, const stretto_host_ops_t*);
   void add_thread(Host& host, const char* name, Thread thread, const p2p_parameters_t& p) {
-    host.add_program(name, [this, thread, p](HostCore& core) {
+    Job::add_thread(host, name, [this, thread, p](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       thread(&p, shared_.get(), &ops);
     });
   }
   void add_card_watch(Host& host, uint32_t rank) {
-    host.add_program("card_watch" + std::to_string(rank), [this, rank](HostCore& core) {
+    Job::add_thread(host, "card_watch" + std::to_string(rank), [this, rank](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       char error[256] = "";
       const stretto_status_t status = p2p_card_watch(&parameters_[rank], &ops, error);
@@ -189,7 +177,7 @@ class PointToPoint final : public Job {
     });
   }
   void add_engine(Host& host, uint32_t rank) {
-    host.add_program("engine" + std::to_string(rank), [this, rank](HostCore& core) {
+    Job::add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       const p2p_parameters_t p = second_client(parameters_[rank]);
       char error[256] = "";
@@ -230,8 +218,7 @@ class PointToPoint final : public Job {
       memories_[rank]->read(plan_.destination + at, reinterpret_cast<uint8_t*>(got), sizeof got);
       for (uint64_t i = 0; i < kWords; ++i) {
         ++report.elements;
-        const uint64_t expected =
-            sent[unit] ? content(request_.options.seed, 1 - rank, at + 8 * i) : 0;
+        const uint64_t expected = sent[unit] ? content(request_.seed, 1 - rank, at + 8 * i) : 0;
         if (got[i] == expected) continue;
         if (report.mismatches++ == 0) {
           char text[160];
@@ -262,15 +249,12 @@ class PointToPoint final : public Job {
     return static_cast<double>(results_[0].parts_ns[size][part]) / parameters_[0].rounds / 1000;
   }
 
-  const RunRequest& request_;
   const std::vector<uint8_t> elf_;
-  std::vector<MemoryImage*> memories_;
   std::unique_ptr<p2p_shared_t, void (*)(p2p_shared_t*)> shared_;
   p2p_parameters_t parameters_[kRanks] = {};
   p2p_plan_t plan_ = {};
   p2p_result_t results_[kRanks] = {};
   send_engine_counts_t engines_[kRanks] = {};
-  Time ended_ = 0;
 };
 
 std::string PointToPoint::table() const {
@@ -336,23 +320,26 @@ void PointToPointKind::describe(ParameterSet& set) {
            "Messages of a rate lie side by side, so that a software engine can merge them.");
 }
 
-std::string PointToPointKind::wrong() const {
+std::string PointToPointKind::first_error() const {
   if (min_bytes % 1024 != 0) return "needs min_bytes that is a multiple of 1024";
   if (max_bytes < min_bytes) return "needs max_bytes that is not below min_bytes";
   return "";
 }
 
-const std::vector<std::pair<std::string, std::string>>& PointToPointKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"memcpy", "the CPU copies, without events: the ideal rate"},
-      {"c-drv",
-       "the CPU copies and intervenes in each message: events, polling and callback thread"},
-      {"c-async", "the CPU copies, bound in advance by semaphores between streams and GPUs"},
-      {"g-drv-s", "kernels send requests, a CPU thread copies"},
-      {"g-drv-h", "kernels send requests, a card behind PCIe copies"},
-      {"g-drv-d", "kernels send requests, the GPU's own DMA engine copies"},
-  };
-  return modes;
+const KindInfo& PointToPointKind::info() const {
+  static const KindInfo info{
+      .name = "point_to_point",
+      .sentence = "Messages of rising size from one GPU to another and back.",
+      .modes =
+          {{"memcpy", "the CPU copies, without events: the ideal rate"},
+           {"c-drv",
+            "the CPU copies and intervenes in each message: events, polling and callback thread"},
+           {"c-async", "the CPU copies, bound in advance by semaphores between streams and GPUs"},
+           {"g-drv-s", "kernels send requests, a CPU thread copies"},
+           {"g-drv-h", "kernels send requests, a card behind PCIe copies"},
+           {"g-drv-d", "kernels send requests, the GPU's own DMA engine copies"}},
+      .min_gpus = kRanks};
+  return info;
 }
 
 std::map<std::string, uint64_t> PointToPointKind::shape() const {
@@ -361,12 +348,10 @@ std::map<std::string, uint64_t> PointToPointKind::shape() const {
           {"rounds", rounds}};
 }
 
-void PointToPointKind::check(const RunRequest& request) const {
-  const MachineSpec& spec = request.machine.spec();
-  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode;
-  if (spec.gpus < kRanks) throw UserError(who + ": needs 2 GPUs, gpus is 1");
-  if (spec.sim.mirror) throw UserError(who + ": sim.mirror needs a sub_layer");
-  p2p_parameters_t p = parameters_of(request, 0);
+void PointToPointKind::check(const JobRequest& request) const {
+  const MachineSpec& spec = request.spec;
+  const std::string who = request.subject();
+  p2p_parameters_t p = parameters_of(*this, request, 0);
   p2p_plan_t plan;
   if (p2p_plan(&p, &plan) != STRETTO_OK) {
     throw UserError(who + ": two buffers of " + std::to_string(p.buffer_bytes) +
@@ -383,13 +368,13 @@ void PointToPointKind::check(const RunRequest& request) const {
   }
 }
 
-std::vector<std::string> PointToPointKind::kernel_files(const RunRequest&) const {
+std::vector<std::string> PointToPointKind::kernel_files(const JobRequest&) const {
   return {kernel_path("send")};
 }
 
-std::unique_ptr<Job> PointToPointKind::make_job(const RunRequest& request,
-                                                std::vector<MemoryImage*> memories) const {
-  return std::make_unique<PointToPoint>(request, std::move(memories));
+std::unique_ptr<Job> PointToPointKind::make_job(const JobRequest& request,
+                                                Memories memories) const {
+  return std::make_unique<PointToPoint>(*this, request, std::move(memories));
 }
 
 }  // namespace stretto

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind graph: an operator graph, compiled into a loop kernel by sw/compiler, on every GPU
 // (data-parallel), for several iterations. The host programs are sw/apps/graph.c.
-#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_JOB_H_
-#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_JOB_H_
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_KIND_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_KIND_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "platform/jobs/workload.h"
+#include "platform/jobs/workload_kind.h"
 
 namespace stretto {
 
 class GraphKind final : public WorkloadKind {
  public:
+  const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
-  std::string wrong() const override;
-  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const RunRequest& request) const override;
-  std::vector<std::string> kernel_files(const RunRequest& request) const override;
-  std::unique_ptr<Job> make_job(const RunRequest& request,
-                                std::vector<MemoryImage*> memories) const override;
+  void check(const JobRequest& request) const override;
+  std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
   std::string plan;  // A shipped graph, or a file with a slash in its name, without .json or .elf.
   uint32_t iterations = 2;
@@ -31,4 +30,4 @@ class GraphKind final : public WorkloadKind {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_JOB_H_
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_KIND_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/collective/collective_job.h"
+#include "platform/kinds/collective/collective_kind.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "models/common/error.h"
+#include "platform/jobs/host_runtime.h"
 
 namespace stretto {
 
@@ -48,143 +49,93 @@ const char* reduction_name(ncclRedOp_t reduction) {
   return names[reduction];
 }
 
-const CollectiveKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const CollectiveKind&>(*request.workload.what);
-}
-
 uint64_t align(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-}  // namespace
+class CollectiveJob final : public Job {
+ public:
+  CollectiveJob(const CollectiveKind& kind, const JobRequest& request, Memories memories);
 
-// Kind
+  void place_contents() override;
+  void add_programs(Host& host) override;
+  CheckReport check() const override;
+  void audit(uint32_t rank, AuditSink& sink) const override;
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
+  std::string table() const override;
+  boost::json::object details() const override;
+  std::vector<std::string> waiting_on() const override;
+  void set_meter(std::function<uint64_t()> link_bytes) override { meter_ = std::move(link_bytes); }
 
-void CollectiveKind::describe(ParameterSet& set) {
-  std::vector<std::pair<std::string, CollectiveOp>> ops;
-  for (const OpName& one : kOps) ops.emplace_back(one.name, one.op);
-  set.choice<CollectiveOp>("op", op, ops, "The collective.");
-  set.number("min_bytes", min_bytes, 0, uint64_t{1} << 36,
-             "Smallest size, as nccl-tests counts it.");
-  set.number("max_bytes", max_bytes, 0, uint64_t{1} << 36, "Largest size.");
-  set.number("factor", factor, 2, 1024, "From a size to the next.");
-  set.text("counts", counts, "Counts of elements instead of sizes, with commas: 0,1,7.");
-  set.choice<ncclDataType_t>("type", type,
-                             {{"half", ncclFloat16},
-                              {"bfloat16", ncclBfloat16},
-                              {"float", ncclFloat32},
-                              {"int32", ncclInt32}},
-                             "Data type.");
-  set.choice<ncclRedOp_t>(
-      "redop", reduction,
-      {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}},
-      "Reduction.");
-  set.number("root", root, 0, 63, "Root of broadcast and reduce.");
-  set.choice<CollectivePlace>(
-      "place", place,
-      {{"both", CollectivePlace::both}, {"out", CollectivePlace::out}, {"in", CollectivePlace::in}},
-      "Out of place, in place, or both.");
-  set.number("warm_up", warm_up, 0, 1000, "Calls before those that are timed.");
-  set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
-  set.number("once_from_bytes", once_from_bytes, 0, uint64_t{1} << 36,
-             "From this size on one call is timed, without warming up.");
-  set.number("large_factor", large_factor, 0, 1024,
-             "From once_from_bytes on, from a size to the next; 0 = factor.");
-}
-
-std::string CollectiveKind::wrong() const {
-  if (min_bytes > max_bytes) return "has min_bytes above max_bytes";
-  if (large_factor == 1) return "has large_factor 1; allowed are 0 and 2 .. 1024";
-  std::istringstream list(counts);
-  for (std::string one; std::getline(list, one, ',');) {
-    if (one.empty() || one.size() > 11 || one.find_first_not_of("0123456789") != std::string::npos)
-      return "has counts '" + counts +
-             "'; allowed are numbers up to 11 digits with commas between them";
-  }
-  return "";
-}
-
-uint64_t CollectiveKind::size_of(uint64_t count, uint32_t ranks) const {
-  const bool blocks = op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather ||
-                      op == CollectiveOp::all_to_all;
-  const unsigned element = type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
-  return count * element * (blocks ? ranks : 1);
-}
-
-std::vector<uint64_t> CollectiveKind::calls(uint32_t ranks) const {
-  std::vector<uint64_t> all;
-  std::istringstream list(counts);
-  for (std::string one; std::getline(list, one, ',');) all.push_back(std::stoull(one));
-  if (!all.empty()) return all;
-  for (uint64_t bytes = min_bytes;;) {
-    const uint32_t times = bytes >= once_from_bytes && large_factor != 0 ? large_factor : factor;
-    all.push_back(bytes / size_of(1, ranks));
-    if (bytes == 0 || bytes > max_bytes / times) return all;
-    bytes *= times;
-  }
-}
-
-const std::vector<std::pair<std::string, std::string>>& CollectiveKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"mmio", "collective: kernels store into the peer's memory (GD-MMIO)"},
-      {"gdma", "collective: kernels send through the request ring and the DMA engine (GD-DMA)"},
-      {"dma", "collective: the host has the DMA engine copy, step by step (C-Drv; GD-CASYNC)"},
-      {"t3",
-       "collective: all_reduce and reduce_scatter by updates that the Tracker lets the DMA engine "
-       "send (T3)"},
+  // One buffer of every rank.
+  struct Buffer {
+    unsigned size;  // Index of its row.
+    BufferRole role;
+    uint64_t offset;  // In the arena.
+    uint64_t bytes;
   };
-  return modes;
-}
+  // Calls of one size in one place.
+  struct Measurement {
+    bool done = false;
+    uint64_t begin_ns = 0, end_ns = 0;  // Latest of the ranks.
+    uint64_t wire_bytes = 0;            // Over all GPU links.
+    uint32_t calls = 0;
+    double microseconds() const { return static_cast<double>(end_ns - begin_ns) / 1000 / calls; }
+  };
+  struct Row {
+    CollectiveData data;
+    uint64_t bytes;  // As nccl-tests counts them.
+    uint64_t count;
+    uint32_t warm_up, iterations;
+    std::vector<unsigned> buffers;  // Source, target, then one a call in place.
+    Measurement measured[2];        // Out of place, in place.
+  };
 
-std::map<std::string, uint64_t> CollectiveKind::shape() const {
-  return {{"min_bytes", min_bytes}, {"max_bytes", max_bytes}};
-}
+ private:
+  void add_row(uint64_t count);
+  unsigned add_buffer(BufferRole role);
+  void run_rank(HostCore& core, uint32_t rank);
+  void measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row, unsigned place);
+  ncclResult_t call(const Row& row, unsigned place, uint32_t index, uint32_t rank) const;
+  uint64_t wrong(const Buffer& buffer, CheckReport& report) const;
+  uint64_t wrong_of_rank(const Buffer& buffer, uint32_t rank, uint64_t begin, uint64_t end,
+                         const std::vector<uint8_t>& expected, CheckReport& report) const;
+  void expected_bytes(uint32_t rank, uint64_t begin, uint64_t end, uint8_t* bytes,
+                      uint8_t* compared) const;
+  double bus_factor() const;
+  double average_bus_bandwidth() const;
 
-void CollectiveKind::check(const RunRequest& request) const {
-  const MachineSpec& spec = request.machine.spec();
-  const std::string who = "workload " + request.workload.name + ": ";
-  if (spec.sim.mirror) throw UserError("sim.mirror: collectives need all GPUs");
-  if (root >= spec.gpus)
-    throw UserError(who + "root " + std::to_string(root) + " of " + std::to_string(spec.gpus) +
-                    " GPUs");
-  const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
-  char error[256];
-  for (const char* kernel : {"collective", "send_receive"}) {
-    if (stretto_kernel_check(kernels.data(), kernels.size(), kernel, error, sizeof error) !=
-        STRETTO_OK)
-      throw UserError(kernel_path(spec.software.collective) + ": " + error);
-  }
-  (void)runtime_options(spec, request.options.mode, named(op).all_pairs, kernels);
-  // A source, a target and the calls in place; FIFOs and kernels beside them.
-  uint64_t needed = uint64_t{1} << 30;
-  for (const uint64_t count : calls(spec.gpus)) {
-    const uint64_t bytes = size_of(count, spec.gpus);
-    needed += bytes * (2 + (bytes < once_from_bytes ? warm_up + iterations : 1));
-  }
-  if (needed > uint64_t{spec.software.memory_gib} << 30)
-    throw UserError(who + "does not fit: software.memory_gib is " +
-                    std::to_string(spec.software.memory_gib));
-}
-
-std::vector<std::string> CollectiveKind::kernel_files(const RunRequest& request) const {
-  return {kernel_path(request.machine.spec().software.collective)};
-}
-
-std::unique_ptr<Job> CollectiveKind::make_job(const RunRequest& request,
-                                              std::vector<MemoryImage*> memories) const {
-  return std::make_unique<CollectiveJob>(request, std::move(memories));
-}
+  const CollectiveKind& kind_;
+  const std::string mode_;
+  const uint32_t ranks_;
+  const std::vector<uint8_t> kernels_;
+  stretto_runtime_options_t options_;
+  uint64_t arena_ = 0;  // Offset in each GPU's memory.
+  uint64_t arena_bytes_ = 0;
+  std::vector<Buffer> buffers_;  // In rising order of offset.
+  std::vector<Row> rows_;
+  struct Verdict {
+    uint64_t wrong[2] = {};
+  };
+  mutable std::vector<Verdict> verdicts_;  // By row; written by check().
+  // By rank.
+  Meeting meeting_;
+  std::vector<ncclComm_t> comms_;
+  std::vector<cudaStream_t> streams_;
+  std::vector<const HostRuntime*> runtimes_;
+  ncclUniqueId id_{};
+  std::function<uint64_t()> meter_;
+};
 
 // Buffers
 
-CollectiveJob::CollectiveJob(const RunRequest& request, std::vector<MemoryImage*> memories)
-    : spec_(request.machine.spec()),
-      workload_(kind_of(request)),
-      mode_(request.options.mode),
-      ranks_(spec_.gpus),
-      seed_(request.options.seed),
-      memories_(std::move(memories)),
+CollectiveJob::CollectiveJob(const CollectiveKind& kind, const JobRequest& request,
+                             Memories memories)
+    : Job(request, std::move(memories)),
+      kind_(kind),
+      mode_(request.mode),
+      ranks_(request.ranks()),
       kernels_(kernel_file(spec_.software.collective)),
-      options_(runtime_options(spec_, mode_, named(workload_.op).all_pairs, kernels_)),
-      meeting_(ranks_),
+      options_(runtime_options(request, mode_, named(kind_.op).all_pairs, kernels_)),
+      meeting_(request),
       comms_(ranks_),
       streams_(ranks_),
       runtimes_(ranks_) {
@@ -193,24 +144,28 @@ CollectiveJob::CollectiveJob(const RunRequest& request, std::vector<MemoryImage*
   (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
   arena_ = stretto_place(&next, 0, 512);
   arena_bytes_ = align(arena_, kAlignment) - arena_ + kGuard;
-  for (const uint64_t count : workload_.calls(ranks_)) add_row(count);
+  for (const uint64_t count : kind_.calls(ranks_)) add_row(count);
 }
 
 void CollectiveJob::add_row(uint64_t count) {
-  const uint64_t bytes = workload_.size_of(count, ranks_);
-  CollectiveData::Task task{
-      workload_.op, workload_.type, workload_.reduction,        workload_.root,
-      ranks_,       count,          seed_ * 1009 + rows_.size()};
-  const bool once = bytes >= workload_.once_from_bytes;
+  const uint64_t bytes = kind_.size_of(count, ranks_);
+  CollectiveData::Task task{kind_.op,
+                            kind_.type,
+                            kind_.reduction,
+                            kind_.root,
+                            ranks_,
+                            count,
+                            request_.seed * 1009 + rows_.size()};
+  const bool once = bytes >= kind_.once_from_bytes;
   rows_.push_back({CollectiveData(task),
                    bytes,
                    count,
-                   once ? 0 : workload_.warm_up,
-                   once ? 1 : workload_.iterations,
+                   once ? 0 : kind_.warm_up,
+                   once ? 1 : kind_.iterations,
                    {},
                    {}});
   Row& row = rows_.back();
-  const bool in_place = workload_.place != CollectivePlace::out;
+  const bool in_place = kind_.place != CollectivePlace::out;
   row.buffers = {add_buffer(BufferRole::source), add_buffer(BufferRole::target)};
   for (uint32_t i = 0; in_place && i < row.warm_up + row.iterations; ++i)
     row.buffers.push_back(add_buffer(BufferRole::in_place));
@@ -243,16 +198,11 @@ void CollectiveJob::place_contents() {
   }
 }
 
-MirrorMap CollectiveJob::mirror() const {
-  throw UserError("sim.mirror: collectives need all GPUs");
-}
-
 // Programs
 
 void CollectiveJob::add_programs(Host& host) {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    host.add_program("rank" + std::to_string(rank),
-                     [this, rank](HostCore& core) { run_rank(core, rank); });
+    add_rank(host, rank, [this, rank](HostCore& core) { run_rank(core, rank); });
   }
 }
 
@@ -270,11 +220,10 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
       ncclCommInitRank(&comms_[rank], static_cast<int>(ranks_), id_, static_cast<int>(rank)));
   runtime.expect(cudaStreamCreate(&streams_[rank]), "cudaStreamCreate");
   for (Row& row : rows_) {
-    if (workload_.place != CollectivePlace::in) measure(core, runtime, rank, row, 0);
-    if (workload_.place != CollectivePlace::out) measure(core, runtime, rank, row, 1);
+    if (kind_.place != CollectivePlace::in) measure(core, runtime, rank, row, 0);
+    if (kind_.place != CollectivePlace::out) measure(core, runtime, rank, row, 1);
   }
   runtime.expect(ncclCommDestroy(comms_[rank]));
-  ended_ = std::max(ended_, core.now());
   runtimes_[rank] = nullptr;
 }
 
@@ -310,13 +259,13 @@ ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index,
   void* target = place == 0 ? address(row.buffers[1], 0) : address(in_place, data.target_at(rank));
   const ncclComm_t comm = comms_[rank];
   const cudaStream_t stream = streams_[rank];
-  const ncclDataType_t type = workload_.type;
-  const int root = static_cast<int>(workload_.root);
-  switch (workload_.op) {
+  const ncclDataType_t type = kind_.type;
+  const int root = static_cast<int>(kind_.root);
+  switch (kind_.op) {
     case CollectiveOp::all_reduce:
-      return ncclAllReduce(source, target, row.count, type, workload_.reduction, comm, stream);
+      return ncclAllReduce(source, target, row.count, type, kind_.reduction, comm, stream);
     case CollectiveOp::reduce_scatter:
-      return ncclReduceScatter(source, target, row.count, type, workload_.reduction, comm, stream);
+      return ncclReduceScatter(source, target, row.count, type, kind_.reduction, comm, stream);
     case CollectiveOp::all_gather:
       return ncclAllGather(source, target, row.count, type, comm, stream);
     case CollectiveOp::all_to_all:
@@ -324,7 +273,7 @@ ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index,
     case CollectiveOp::broadcast:
       return ncclBroadcast(source, target, row.count, type, root, comm, stream);
     case CollectiveOp::reduce:
-      return ncclReduce(source, target, row.count, type, workload_.reduction, root, comm, stream);
+      return ncclReduce(source, target, row.count, type, kind_.reduction, root, comm, stream);
     default: break;
   }
   const int next = static_cast<int>((rank + 1) % ranks_),
@@ -457,7 +406,7 @@ std::vector<std::pair<std::string, std::string>> CollectiveJob::kernel_sha256() 
 // busbw / algbw, as nccl-tests defines it.
 double CollectiveJob::bus_factor() const {
   const double n = ranks_;
-  switch (workload_.op) {
+  switch (kind_.op) {
     case CollectiveOp::all_reduce: return 2 * (n - 1) / n;
     case CollectiveOp::reduce_scatter:
     case CollectiveOp::all_gather:
@@ -482,7 +431,7 @@ double CollectiveJob::average_bus_bandwidth() const {
 std::string CollectiveJob::table() const { return collective_table(details()); }
 
 boost::json::object CollectiveJob::details() const {
-  const OpName& op = named(workload_.op);
+  const OpName& op = named(kind_.op);
   static const char* const places[2] = {"out_of_place", "in_place"};
   boost::json::array rows;
   for (size_t i = 0; i < rows_.size(); ++i) {
@@ -505,11 +454,133 @@ boost::json::object CollectiveJob::details() const {
           {"engine", mode_},
           {"ranks", ranks_},
           {"algorithm", options_.links == STRETTO_LINKS_RING ? "ring" : "direct"},
-          {"type", type_name(workload_.type)},
-          {"redop", op.reduces ? reduction_name(workload_.reduction) : "none"},
-          {"root", op.rooted ? static_cast<int>(workload_.root) : -1},
+          {"type", type_name(kind_.type)},
+          {"redop", op.reduces ? reduction_name(kind_.reduction) : "none"},
+          {"root", op.rooted ? static_cast<int>(kind_.root) : -1},
           {"average_busbw_gb_s", average_bus_bandwidth()},
           {"sizes", std::move(rows)}};
+}
+
+}  // namespace
+
+// Kind
+
+void CollectiveKind::describe(ParameterSet& set) {
+  std::vector<std::pair<std::string, CollectiveOp>> ops;
+  for (const OpName& one : kOps) ops.emplace_back(one.name, one.op);
+  set.choice<CollectiveOp>("op", op, ops, "The collective.");
+  set.number("min_bytes", min_bytes, 0, uint64_t{1} << 36,
+             "Smallest size, as nccl-tests counts it.");
+  set.number("max_bytes", max_bytes, 0, uint64_t{1} << 36, "Largest size.");
+  set.number("factor", factor, 2, 1024, "From a size to the next.");
+  set.text("counts", counts, "Counts of elements instead of sizes, with commas: 0,1,7.");
+  set.choice<ncclDataType_t>("type", type,
+                             {{"half", ncclFloat16},
+                              {"bfloat16", ncclBfloat16},
+                              {"float", ncclFloat32},
+                              {"int32", ncclInt32}},
+                             "Data type.");
+  set.choice<ncclRedOp_t>(
+      "redop", reduction,
+      {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}},
+      "Reduction.");
+  set.number("root", root, 0, 63, "Root of broadcast and reduce.");
+  set.choice<CollectivePlace>(
+      "place", place,
+      {{"both", CollectivePlace::both}, {"out", CollectivePlace::out}, {"in", CollectivePlace::in}},
+      "Out of place, in place, or both.");
+  set.number("warm_up", warm_up, 0, 1000, "Calls before those that are timed.");
+  set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
+  set.number("once_from_bytes", once_from_bytes, 0, uint64_t{1} << 36,
+             "From this size on one call is timed, without warming up.");
+  set.number("large_factor", large_factor, 0, 1024,
+             "From once_from_bytes on, from a size to the next; 0 = factor.");
+}
+
+std::string CollectiveKind::first_error() const {
+  if (min_bytes > max_bytes) return "has min_bytes above max_bytes";
+  if (large_factor == 1) return "has large_factor 1; allowed are 0 and 2 .. 1024";
+  std::istringstream list(counts);
+  for (std::string one; std::getline(list, one, ',');) {
+    if (one.empty() || one.size() > 11 || one.find_first_not_of("0123456789") != std::string::npos)
+      return "has counts '" + counts +
+             "'; allowed are numbers up to 11 digits with commas between them";
+  }
+  return "";
+}
+
+uint64_t CollectiveKind::size_of(uint64_t count, uint32_t ranks) const {
+  const bool blocks = op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather ||
+                      op == CollectiveOp::all_to_all;
+  const unsigned element = type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
+  return count * element * (blocks ? ranks : 1);
+}
+
+std::vector<uint64_t> CollectiveKind::calls(uint32_t ranks) const {
+  std::vector<uint64_t> all;
+  std::istringstream list(counts);
+  for (std::string one; std::getline(list, one, ',');) all.push_back(std::stoull(one));
+  if (!all.empty()) return all;
+  for (uint64_t bytes = min_bytes;;) {
+    const uint32_t times = bytes >= once_from_bytes && large_factor != 0 ? large_factor : factor;
+    all.push_back(bytes / size_of(1, ranks));
+    if (bytes == 0 || bytes > max_bytes / times) return all;
+    bytes *= times;
+  }
+}
+
+const KindInfo& CollectiveKind::info() const {
+  static const KindInfo info{
+      .name = "collective",
+      .sentence = "One collective over a range of sizes, as nccl-tests does it.",
+      .modes = {{"mmio", "collective: kernels store into the peer's memory (GD-MMIO)"},
+                {"gdma",
+                 "collective: kernels send through the request ring and the DMA engine (GD-DMA)"},
+                {"dma",
+                 "collective: the host has the DMA engine copy, step by step (C-Drv; GD-CASYNC)"},
+                {"t3",
+                 "collective: all_reduce and reduce_scatter by updates that the Tracker lets the "
+                 "DMA engine "
+                 "send (T3)"}},
+  };
+  return info;
+}
+
+std::map<std::string, uint64_t> CollectiveKind::shape() const {
+  return {{"min_bytes", min_bytes}, {"max_bytes", max_bytes}};
+}
+
+void CollectiveKind::check(const JobRequest& request) const {
+  const MachineSpec& spec = request.spec;
+  const std::string who = "workload " + request.workload + ": ";
+  if (root >= request.ranks())
+    throw UserError(who + "root " + std::to_string(root) + " of " +
+                    std::to_string(request.ranks()) + " GPUs");
+  const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
+  char error[256];
+  for (const char* kernel : {"collective", "send_receive"}) {
+    if (stretto_kernel_check(kernels.data(), kernels.size(), kernel, error, sizeof error) !=
+        STRETTO_OK)
+      throw UserError(kernel_path(spec.software.collective) + ": " + error);
+  }
+  (void)runtime_options(request, request.mode, named(op).all_pairs, kernels);
+  // A source, a target and the calls in place; FIFOs and kernels beside them.
+  uint64_t needed = uint64_t{1} << 30;
+  for (const uint64_t count : calls(request.ranks())) {
+    const uint64_t bytes = size_of(count, request.ranks());
+    needed += bytes * (2 + (bytes < once_from_bytes ? warm_up + iterations : 1));
+  }
+  if (needed > request.share.memory_end)
+    throw UserError(who + "does not fit: software.memory_gib is " +
+                    std::to_string(spec.software.memory_gib));
+}
+
+std::vector<std::string> CollectiveKind::kernel_files(const JobRequest& request) const {
+  return {kernel_path(request.spec.software.collective)};
+}
+
+std::unique_ptr<Job> CollectiveKind::make_job(const JobRequest& request, Memories memories) const {
+  return std::make_unique<CollectiveJob>(*this, request, std::move(memories));
 }
 
 }  // namespace stretto

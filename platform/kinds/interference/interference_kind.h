@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind interference: a kernel that loads one resource beside an all-gather, on every GPU
 // (GPU-driven code execution, II-C): each alone, then both; what they cost each other.
-#ifndef STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_H_
-#define STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_H_
+#ifndef STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_KIND_H_
+#define STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_KIND_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "platform/jobs/workload.h"
+#include "platform/jobs/workload_kind.h"
 
 namespace stretto {
 
 class InterferenceKind final : public WorkloadKind {
  public:
+  const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
-  std::string wrong() const override;
-  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const RunRequest& request) const override;
-  std::vector<std::string> kernel_files(const RunRequest& request) const override;
-  std::unique_ptr<Job> make_job(const RunRequest& request,
-                                std::vector<MemoryImage*> memories) const override;
+  void check(const JobRequest& request) const override;
+  std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
   uint64_t gather_bytes = 64 << 20;  // Of the gathered array.
   uint64_t l2_bytes = 1 << 20;       // What load_l2 reads again and again.
@@ -32,4 +31,4 @@ class InterferenceKind final : public WorkloadKind {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_H_
+#endif  // STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_KIND_H_

@@ -2,33 +2,28 @@
 // Workloads of kind sub_layer: one tensor-parallel sub-layer (T3-BASE-01). C = A * B on every GPU
 // gives a partial M x N result; the ring reduces it into one chunk a GPU (rs) and gathers the chunks
 // (ag). The host program is sw/apps/ring_gemm_rs.c, over the driver.
-#ifndef STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_H_
-#define STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_H_
+#ifndef STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_KIND_H_
+#define STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_KIND_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "models/common/memory_image.h"
-#include "platform/config/machine_spec.h"
-#include "platform/jobs/job.h"
-#include "platform/jobs/run_request.h"
-#include "platform/jobs/workload.h"
+#include "platform/jobs/workload_kind.h"
 #include "sw/apps/ring_gemm_rs.h"
 
 namespace stretto {
 
 class SubLayerKind final : public WorkloadKind {
  public:
+  const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
-  std::string wrong() const override;
-  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const RunRequest& request) const override;
-  std::vector<std::string> kernel_files(const RunRequest& request) const override;
-  std::unique_ptr<Job> make_job(const RunRequest& request,
-                                std::vector<MemoryImage*> memories) const override;
+  void check(const JobRequest& request) const override;
+  std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
   uint32_t m = 0;              // Rows of the output: tokens.
   uint32_t n = 0;              // Columns of the output: hidden size.
@@ -39,9 +34,8 @@ class SubLayerKind final : public WorkloadKind {
 
 class SubLayer final : public Job {
  public:
-  // Reads the kernels; throws UserError. REQUIRES: the workload's check() has passed. `memories` by
-  // simulated GPU; they outlive this.
-  SubLayer(const RunRequest& request, std::vector<MemoryImage*> memories);
+  // Reads the kernels; throws UserError. REQUIRES: the workload's check() has passed.
+  SubLayer(const SubLayerKind& kind, const JobRequest& request, Memories memories);
 
   // Operands, and in isolated collectives what the output holds at their start.
   void place_contents() override;
@@ -51,8 +45,7 @@ class SubLayer final : public Job {
   // Law: what was written lies where somebody may write. Operands and memory that nobody was given
   // stay as they were.
   void audit(uint32_t rank, AuditSink& sink) const override;
-  MirrorMap mirror() const override;
-  Time ended() const override { return ended_; }
+  std::optional<MirrorMap> mirror() const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
 
   const ring_gemm_plan_t& plan(uint32_t rank) const { return plans_[rank]; }
@@ -67,20 +60,15 @@ class SubLayer final : public Job {
   uint64_t changed_words(uint32_t rank, uint64_t begin, uint64_t end, const uint8_t* bytes) const;
   void run_rank(HostCore& core, uint32_t rank);
 
-  const RunRequest& request_;
-  const MachineSpec& spec_;
-  const SubLayerKind& workload_;
+  const SubLayerKind& kind_;
   const uint32_t ranks_;
   const uint32_t stamp_limit_;
   const std::string mode_;
-  std::vector<MemoryImage*> memories_;
-  std::vector<uint8_t> gemm_elf_;
-  std::vector<uint8_t> ring_elf_;
+  const std::vector<uint8_t> gemm_elf_, ring_elf_;
   std::vector<ring_gemm_parameters_t> parameters_;  // By simulated rank.
   std::vector<ring_gemm_plan_t> plans_;
-  Time ended_ = 0;
 };
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_H_
+#endif  // STRETTO_PLATFORM_KINDS_SUB_LAYER_SUB_LAYER_KIND_H_

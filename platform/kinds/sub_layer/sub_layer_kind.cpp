@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/sub_layer/sub_layer.h"
+#include "platform/kinds/sub_layer/sub_layer_kind.h"
 
 #include <algorithm>
 #include <cassert>
@@ -22,25 +22,21 @@ ring_gemm_mode_t mode_of(const std::string& name) {
   throw UserError("mode '" + name + "' has no host program");
 }
 
-const SubLayerKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const SubLayerKind&>(*request.workload.what);
-}
-
 // All but the kernels.
-ring_gemm_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
-  const MachineSpec& spec = request.machine.spec();
+ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest& request,
+                                     uint32_t rank) {
+  const MachineSpec& spec = request.spec;
   const SoftwareSpec& software = spec.software;
-  const SubLayerKind& workload = kind_of(request);
   ring_gemm_parameters_t p{};
-  p.mode = mode_of(request.options.mode);
+  p.mode = mode_of(request.mode);
   p.rank = rank;
-  p.ranks = spec.gpus;
-  p.host_ranks = spec.sim.mirror ? 1 : spec.gpus;
-  p.m = workload.m;
-  p.n = workload.n;
-  p.k = workload.k;
-  p.a_k_contiguous = workload.a_k_contiguous;
-  p.b_k_contiguous = workload.b_k_contiguous;
+  p.ranks = request.ranks();
+  p.host_ranks = spec.sim.mirror ? 1 : p.ranks;
+  p.m = kind.m;
+  p.n = kind.n;
+  p.k = kind.k;
+  p.a_k_contiguous = kind.a_k_contiguous;
+  p.b_k_contiguous = kind.b_k_contiguous;
   p.tile_m = software.tile_m;
   p.split_k = software.split_k;
   p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
@@ -49,22 +45,21 @@ ring_gemm_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
   p.mca_fixed_threshold = software.mca_fixed_threshold;
   p.mca_threshold = software.mca_threshold;
   p.mca_starve_limit = software.mca_starve_limit;
-  p.client = client_options(software, rank);
+  p.client = client_options(request, rank);
   return p;
 }
 
 // One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same
 // places.
-void check_mirror(const RunRequest& request, const ring_gemm_plan_t& plan) {
-  const MachineSpec& spec = request.machine.spec();
-  const SubLayerKind& workload = kind_of(request);
+void check_mirror(const SubLayerKind& kind, const JobRequest& request,
+                  const ring_gemm_plan_t& plan) {
+  const MachineSpec& spec = request.spec;
   if (request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
-  const bool clipped = workload.n % 128 != 0;
-  if (plan.tiles % spec.gpus != 0 || workload.m % spec.software.tile_m != 0 ||
+  const bool clipped = kind.n % 128 != 0;
+  if (plan.tiles % spec.gpus != 0 || kind.m % spec.software.tile_m != 0 ||
       (clipped && plan.tiles / spec.gpus % plan.tiles_n != 0)) {
-    throw UserError("sim.mirror: workload " + request.workload.name +
-                    " does not give equal chunks to " + std::to_string(spec.gpus) +
-                    " GPUs; simulate all of them");
+    throw UserError("sim.mirror: workload " + request.workload + " does not give equal chunks to " +
+                    std::to_string(spec.gpus) + " GPUs; simulate all of them");
   }
 }
 
@@ -109,16 +104,14 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
 }
 
 // Split-K: several work-groups add to a tile, so their order, and that of rounding, is not known.
-void check_split(const RunRequest& request) {
-  const MachineSpec& spec = request.machine.spec();
-  const ring_gemm_parameters_t p = parameters_of(request, 0);
+void check_split(const JobRequest& request, const ring_gemm_parameters_t& p) {
   if (p.split_k == 1) return;
   const std::string split = "software.split_k=" + std::to_string(p.split_k) + " ";
   if (p.mode != RING_GEMM_T3 && p.mode != RING_GEMM_T3_MCA)
     throw UserError(split + "needs mode t3 or t3-mca: only there does memory add");
   if (request.data == DataMode::real)
     throw UserError(split + "needs --data stamp: rounding depends on the order of additions");
-  if (spec.sim.mirror) throw UserError(split + "cannot be mirrored");
+  if (request.spec.sim.mirror) throw UserError(split + "cannot be mirrored");
   const uint32_t steps = (p.k + 31) / 32, counted = p.tile_m == 256 ? 7 : 15;
   if (p.split_k > steps || p.split_k > counted) {
     throw UserError(split + "is more than " +
@@ -128,11 +121,10 @@ void check_split(const RunRequest& request) {
   }
 }
 
-void check_fits(const RunRequest& request) {
-  check_split(request);
-  const std::string who = "workload " + request.workload.name + ", mode " + request.options.mode +
-                          ": does not fit: it ";
-  ring_gemm_parameters_t p = parameters_of(request, 0);
+void check_fits(const SubLayerKind& kind, const JobRequest& request) {
+  ring_gemm_parameters_t p = parameters_of(kind, request, 0);
+  check_split(request, p);
+  const std::string who = request.subject() + ": does not fit: it ";
   check_grid(p, who);
   const uint64_t allowed = p.client.memory_end;
   p.client.memory_end = UINT64_MAX;
@@ -146,13 +138,13 @@ void check_fits(const RunRequest& request) {
                     " GiB of each GPU's memory, software.memory_gib is " +
                     std::to_string(allowed / kGiB));
   }
-  if (request.machine.spec().sim.mirror) check_mirror(request, plan);
+  if (request.spec.sim.mirror) check_mirror(kind, request, plan);
 }
 
-void check_kernels(const RunRequest& request) {
-  const SoftwareSpec& software = request.machine.spec().software;
+void check_kernels(const SubLayerKind& kind, const JobRequest& request) {
+  const SoftwareSpec& software = request.spec.software;
   const std::vector<uint8_t> gemm = kernel_file(software.gemm), ring = kernel_file(software.ring);
-  ring_gemm_parameters_t p = parameters_of(request, 0);
+  ring_gemm_parameters_t p = parameters_of(kind, request, 0);
   p.gemm_elf = gemm.data();
   p.gemm_elf_bytes = gemm.size();
   p.ring_elf = ring.data();
@@ -174,59 +166,60 @@ void SubLayerKind::describe(ParameterSet& set) {
   set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
 }
 
-std::string SubLayerKind::wrong() const {
+std::string SubLayerKind::first_error() const {
   for (const auto& [key, value] : {std::pair("m", m), std::pair("n", n), std::pair("k", k)}) {
     if (value == 0) return std::string("needs ") + key;
   }
   return "";
 }
 
-const std::vector<std::pair<std::string, std::string>>& SubLayerKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"sequential", "GEMM, then ring reduce-scatter kernel, then ring all-gather kernel"},
-      {"t3",
-       "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then "
-       "all-gather"},
-      {"t3-mca", "as t3, with communication-aware memory arbitration"},
-      {"gemm", "the GEMM alone"},
-      {"rs", "the reduce-scatter kernel alone"},
-      {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
-      {"ag", "the all-gather kernel alone"},
-  };
-  return modes;
+const KindInfo& SubLayerKind::info() const {
+  static const KindInfo info{
+      .name = "sub_layer",
+      .sentence = "One tensor-parallel sub-layer: a GEMM and the collectives behind it.",
+      .modes =
+          {{"sequential", "GEMM, then ring reduce-scatter kernel, then ring all-gather kernel"},
+           {"t3",
+            "GEMM fused with the reduce-scatter by Tracker and DMA, round-robin arbitration; then "
+            "all-gather"},
+           {"t3-mca", "as t3, with communication-aware memory arbitration"},
+           {"gemm", "the GEMM alone"},
+           {"rs", "the reduce-scatter kernel alone"},
+           {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
+           {"ag", "the all-gather kernel alone"}},
+      .data = {DataMode::stamp, DataMode::real},
+      .can_mirror = true};
+  return info;
 }
 
 std::map<std::string, uint64_t> SubLayerKind::shape() const {
   return {{"m", m}, {"n", n}, {"k", k}};
 }
 
-void SubLayerKind::check(const RunRequest& request) const {
-  check_fits(request);
-  check_kernels(request);
+void SubLayerKind::check(const JobRequest& request) const {
+  check_fits(*this, request);
+  check_kernels(*this, request);
 }
 
-std::vector<std::string> SubLayerKind::kernel_files(const RunRequest& request) const {
-  const SoftwareSpec& software = request.machine.spec().software;
+std::vector<std::string> SubLayerKind::kernel_files(const JobRequest& request) const {
+  const SoftwareSpec& software = request.spec.software;
   return {kernel_path(software.gemm), kernel_path(software.ring)};
 }
 
-std::unique_ptr<Job> SubLayerKind::make_job(const RunRequest& request,
-                                            std::vector<MemoryImage*> memories) const {
-  return std::make_unique<SubLayer>(request, std::move(memories));
+std::unique_ptr<Job> SubLayerKind::make_job(const JobRequest& request, Memories memories) const {
+  return std::make_unique<SubLayer>(*this, request, std::move(memories));
 }
 
-SubLayer::SubLayer(const RunRequest& request, std::vector<MemoryImage*> memories)
-    : request_(request),
-      spec_(request.machine.spec()),
-      workload_(kind_of(request)),
-      ranks_(spec_.gpus),
+SubLayer::SubLayer(const SubLayerKind& kind, const JobRequest& request, Memories memories)
+    : Job(request, std::move(memories)),
+      kind_(kind),
+      ranks_(request.ranks()),
       stamp_limit_(std::min(spec_.gpu.stamp_limit, 2048 / spec_.gpus)),
-      mode_(request.options.mode),
-      memories_(std::move(memories)),
+      mode_(request.mode),
       gemm_elf_(kernel_file(spec_.software.gemm)),
       ring_elf_(kernel_file(spec_.software.ring)) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-    ring_gemm_parameters_t& p = parameters_.emplace_back(parameters_of(request, rank));
+    ring_gemm_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, rank));
     p.gemm_elf = gemm_elf_.data();
     p.gemm_elf_bytes = gemm_elf_.size();
     p.ring_elf = ring_elf_.data();
@@ -236,13 +229,13 @@ SubLayer::SubLayer(const RunRequest& request, std::vector<MemoryImage*> memories
   }
 }
 
-MirrorMap SubLayer::mirror() const {
+std::optional<MirrorMap> SubLayer::mirror() const {
   const ring_gemm_plan_t& plan = plans_[0];
   MirrorPlan mirror;
   mirror.arrays.push_back(offset_of(plan.c));
   if (plan.receive != 0) mirror.arrays.push_back(offset_of(plan.receive));
-  mirror.m = workload_.m;
-  mirror.n = workload_.n;
+  mirror.m = kind_.m;
+  mirror.n = kind_.n;
   mirror.pitch = plan.ldc;
   mirror.tile_m = spec_.software.tile_m;
   mirror.tile_n = 128;
@@ -273,26 +266,25 @@ void SubLayer::place_stamps(uint32_t rank) {
     stamp.name = name;
     stamp.base = offset_of(base);
     stamp.pitch = pitch;
-    stamp.rows = k_contiguous ? outer : workload_.k;
-    stamp.columns = k_contiguous ? workload_.k : outer;
+    stamp.rows = k_contiguous ? outer : kind_.k;
+    stamp.columns = k_contiguous ? kind_.k : outer;
     stamp.k_is_column = k_contiguous;
     stamp.role = role;
-    stamp.k_total = workload_.k;
-    stamp.seed = request_.options.seed;
+    stamp.k_total = kind_.k;
+    stamp.seed = request_.seed;
     memories_[rank]->add_stamp(stamp);
   };
-  matrix("A", plan.a, plan.lda, workload_.m, workload_.a_k_contiguous, 0);
-  matrix("B", plan.b, plan.ldb, workload_.n, workload_.b_k_contiguous, 1);
+  matrix("A", plan.a, plan.lda, kind_.m, kind_.a_k_contiguous, 0);
+  matrix("B", plan.b, plan.ldb, kind_.n, kind_.b_k_contiguous, 1);
 }
 
 void SubLayer::place_numbers(uint32_t rank) {
   const ring_gemm_plan_t& plan = plans_[rank];
-  const uint64_t seed = request_.options.seed;
+  const uint64_t seed = request_.seed;
   // Stored element (i, j) of an operand; k_first: K runs along the rows.
   const auto matrix = [&](uint64_t base, uint64_t pitch, uint32_t outer, bool k_contiguous,
                           What what) {
-    const uint32_t rows = k_contiguous ? outer : workload_.k,
-                   columns = k_contiguous ? workload_.k : outer;
+    const uint32_t rows = k_contiguous ? outer : kind_.k, columns = k_contiguous ? kind_.k : outer;
     const uint64_t at = offset_of(base);
     memories_[rank]->add_generator(
         at, rows * pitch, generator(at, pitch, rows, columns, [=](uint32_t row, uint32_t column) {
@@ -300,8 +292,8 @@ void SubLayer::place_numbers(uint32_t rank) {
                               : random_fp16(seed, rank, what, column, row);
         }));
   };
-  matrix(plan.a, plan.lda, workload_.m, workload_.a_k_contiguous, kA);
-  matrix(plan.b, plan.ldb, workload_.n, workload_.b_k_contiguous, kB);
+  matrix(plan.a, plan.lda, kind_.m, kind_.a_k_contiguous, kA);
+  matrix(plan.b, plan.ldb, kind_.n, kind_.b_k_contiguous, kB);
 }
 
 // An isolated collective starts with partial results (rs) or with the own chunk (ag) in the output.
@@ -310,15 +302,15 @@ void SubLayer::place_output(uint32_t rank) {
   const bool own_only = mode_ == "ag";
   const uint64_t base = offset_of(plan.c);
   memories_[rank]->add_generator(
-      base, uint64_t{workload_.m} * plan.ldc,
-      generator(base, plan.ldc, workload_.m, workload_.n, [=, this](uint32_t row, uint32_t column) {
+      base, uint64_t{kind_.m} * plan.ldc,
+      generator(base, plan.ldc, kind_.m, kind_.n, [=, this](uint32_t row, uint32_t column) {
         const bool there = !own_only || chunk_at(row, column) == rank;
         return there ? output_value(rank, row, column) : uint16_t{0};
       }));
 }
 
 uint16_t SubLayer::output_value(uint32_t rank, uint32_t row, uint32_t column) const {
-  const uint64_t seed = request_.options.seed;
+  const uint64_t seed = request_.seed;
   if (request_.data == DataMode::real) return random_fp16(seed, rank, kC, row, column);
   return fp16_from_whole(stamp_value(seed, rank, row, column, stamp_limit_));
 }
@@ -336,8 +328,7 @@ uint32_t SubLayer::chunk_at(uint32_t row, uint32_t column) const {
 
 void SubLayer::add_programs(Host& host) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
-    host.add_program("rank" + std::to_string(rank),
-                     [this, rank](HostCore& core) { run_rank(core, rank); });
+    add_rank(host, rank, [this, rank](HostCore& core) { run_rank(core, rank); });
   }
 }
 
@@ -345,7 +336,6 @@ void SubLayer::run_rank(HostCore& core, uint32_t rank) {
   const stretto_host_ops_t ops = host_ops(core);
   ring_gemm_result_t result{};
   ring_gemm_run(&parameters_[rank], &ops, &result);
-  ended_ = std::max(ended_, core.now());
   if (result.status != STRETTO_OK) throw_status(result.status, result.message);
 }
 
@@ -356,9 +346,9 @@ CheckReport SubLayer::check() const {
   task.ranks = ranks_;
   task.simulated_ranks = static_cast<uint32_t>(memories_.size());
   task.mirrored = spec_.sim.mirror;
-  task.m = workload_.m;
-  task.n = workload_.n;
-  task.k = workload_.k;
+  task.m = kind_.m;
+  task.n = kind_.n;
+  task.k = kind_.k;
   task.tile_m = spec_.software.tile_m;
   task.data = request_.data;
   task.mode = mode_;
@@ -367,10 +357,10 @@ CheckReport SubLayer::check() const {
         offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};
     memories_[rank]->read(address, reinterpret_cast<uint8_t*>(bits), 2 * uint64_t{count});
   };
-  const uint64_t seed = request_.options.seed;
+  const uint64_t seed = request_.seed;
   task.add_stamps = [this, seed](uint32_t rank, uint32_t row, uint32_t* sum) {
     const uint32_t key = stamp_row_key(seed, rank, row);
-    for (uint32_t column = 0; column < workload_.n; ++column)
+    for (uint32_t column = 0; column < kind_.n; ++column)
       sum[column] += stamp_from_key(key, column, stamp_limit_);
   };
   task.a = [seed](uint32_t rank, uint32_t row, uint32_t k) {
@@ -409,16 +399,16 @@ uint16_t SubLayer::operand_at(uint32_t rank, uint64_t offset) const {
   const bool in_a = offset >= offset_of(plan.a) && offset < offset_of(plan.a) + plan.a_bytes;
   const bool in_b = offset >= offset_of(plan.b) && offset < offset_of(plan.b) + plan.b_bytes;
   if (!in_a && !in_b) return 0;
-  const bool k_contiguous = in_a ? workload_.a_k_contiguous : workload_.b_k_contiguous;
+  const bool k_contiguous = in_a ? kind_.a_k_contiguous : kind_.b_k_contiguous;
   const uint64_t from = offset - offset_of(in_a ? plan.a : plan.b),
                  pitch = in_a ? plan.lda : plan.ldb;
-  const uint32_t outer = in_a ? workload_.m : workload_.n;
+  const uint32_t outer = in_a ? kind_.m : kind_.n;
   const uint32_t row = static_cast<uint32_t>(from / pitch),
                  column = static_cast<uint32_t>(from % pitch / 2);
-  if (column >= (k_contiguous ? workload_.k : outer)) return 0;  // Padding.
+  if (column >= (k_contiguous ? kind_.k : outer)) return 0;  // Padding.
   const What what = in_a ? kA : kB;
-  return k_contiguous ? random_fp16(request_.options.seed, rank, what, row, column)
-                      : random_fp16(request_.options.seed, rank, what, column, row);
+  return k_contiguous ? random_fp16(request_.seed, rank, what, row, column)
+                      : random_fp16(request_.seed, rank, what, column, row);
 }
 
 void SubLayer::audit(uint32_t rank, AuditSink& sink) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/program/program_job.h"
+#include "platform/kinds/program/program_kind.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,14 +15,11 @@
 
 #include "models/common/error.h"
 #include "platform/base/exit_status.h"
+#include "platform/jobs/host_runtime.h"
 
 namespace stretto {
 
 namespace {
-
-const ProgramKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const ProgramKind&>(*request.workload.what);
-}
 
 const void* current_process() {
   return sc_core::sc_get_current_process_handle().get_process_object();
@@ -76,52 +73,44 @@ class FaultGuard {
   std::array<struct sigaction, 2> before_{};
 };
 
-}  // namespace
+class ProgramJob final : public Job {
+ public:
+  // Throws UserError if the file cannot be loaded.
+  ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories);
+  ~ProgramJob() override;
 
-void ProgramKind::describe(ParameterSet& set) {
-  set.text("file", file, "Shared object with a main() over nccl.h and cuda_runtime.h.");
-  set.text("arguments", arguments, "Of main(), with spaces between them.");
-}
+  void place_contents() override {}
+  void add_programs(Host& host) override;
+  CheckReport check() const override;
+  void audit(uint32_t, AuditSink&) const override {}
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
+  std::vector<std::string> waiting_on() const override;
+  boost::json::object details() const override;
 
-std::string ProgramKind::wrong() const { return file.empty() ? "needs file" : ""; }
+ private:
+  void run(HostCore& core);
 
-const std::vector<std::pair<std::string, std::string>>& ProgramKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"mmio", "program, its communicators with engine mmio"},
-      {"gdma", "program, its communicators with engine gdma"},
-      {"dma", "program, its communicators with engine dma"},
-      {"t3", "program, its communicators with engine t3"},
-  };
-  return modes;
-}
+  const ProgramKind& kind_;
+  const std::vector<uint8_t> kernels_;
+  const stretto_runtime_options_t options_;
+  void* library_ = nullptr;
+  int (*main_)(int, char**) = nullptr;
+  const HostRuntime* runtime_ = nullptr;  // While the program runs.
+  bool returned_ = false;
+  int status_ = 0;
+};
 
-void ProgramKind::check(const RunRequest& request) const {
-  const MachineSpec& spec = request.machine.spec();
-  if (spec.sim.mirror) throw UserError("sim.mirror: programs need all GPUs");
-  if (!std::filesystem::is_regular_file(file)) throw UserError(file + ": no such file");
-  (void)runtime_options(spec, request.options.mode, true, kernel_file(spec.software.collective));
-}
-
-std::vector<std::string> ProgramKind::kernel_files(const RunRequest& request) const {
-  return {kernel_path(request.machine.spec().software.collective)};
-}
-
-std::unique_ptr<Job> ProgramKind::make_job(const RunRequest& request,
-                                           std::vector<MemoryImage*>) const {
-  return std::make_unique<ProgramJob>(request);
-}
-
-ProgramJob::ProgramJob(const RunRequest& request)
-    : spec_(request.machine.spec()),
-      workload_(kind_of(request)),
+ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories)
+    : Job(request, std::move(memories)),
+      kind_(kind),
       kernels_(kernel_file(spec_.software.collective)),
-      options_(runtime_options(spec_, request.options.mode, true, kernels_)) {
+      options_(runtime_options(request, request.mode, true, kernels_)) {
   // dlopen() searches its own places for a name without a slash.
-  const std::string path = std::filesystem::absolute(workload_.file).string();
+  const std::string path = std::filesystem::absolute(kind_.file).string();
   library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) throw UserError(std::string("cannot load the program: ") + dlerror());
   main_ = reinterpret_cast<int (*)(int, char**)>(dlsym(library_, "main"));
-  if (main_ == nullptr) throw UserError(workload_.file + ": has no main()");
+  if (main_ == nullptr) throw UserError(kind_.file + ": has no main()");
 }
 
 ProgramJob::~ProgramJob() {
@@ -129,7 +118,7 @@ ProgramJob::~ProgramJob() {
 }
 
 void ProgramJob::add_programs(Host& host) {
-  host.add_program("program", [this](HostCore& core) { run(core); });
+  add_program(host, "program", [this](HostCore& core) { run(core); });
 }
 
 void ProgramJob::run(HostCore& core) {
@@ -137,8 +126,8 @@ void ProgramJob::run(HostCore& core) {
   runtime_ = &runtime;
   const auto forget = [this](void*) { runtime_ = nullptr; };
   const std::unique_ptr<void, decltype(forget)> forgets(this, forget);  // However this ends.
-  std::vector<std::string> words{workload_.file};
-  std::istringstream list(workload_.arguments);
+  std::vector<std::string> words{kind_.file};
+  std::istringstream list(kind_.arguments);
   for (std::string word; list >> word;) words.push_back(word);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -150,25 +139,22 @@ void ProgramJob::run(HostCore& core) {
     char text[32];
     std::snprintf(text, sizeof text, "%p", FaultGuard::address);
     throw CheckError(
-        workload_.file + ": main() used address " + text +
+        kind_.file + ": main() used address " + text +
         ", where the host has no memory; what cudaMalloc gives is a device's, for cudaMemcpy");
   }
   status_ = main_(static_cast<int>(words.size()), arguments.data());
   returned_ = true;
-  ended_ = core.now();
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();
   if (status_ == 0 && open_groups != 0)
-    throw CheckError(workload_.file +
+    throw CheckError(kind_.file +
                      ": main() returned inside a group: ncclGroupEnd is missing, its calls were "
                      "not carried out");
   if (status_ != 0) {
-    throw CheckError(workload_.file + ": main() returned " + std::to_string(status_) +
+    throw CheckError(kind_.file + ": main() returned " + std::to_string(status_) +
                      (said.empty() ? "" : "; the last call that failed: " + said));
   }
 }
-
-MirrorMap ProgramJob::mirror() const { throw UserError("sim.mirror: programs need all GPUs"); }
 
 // The program's own verdict is its exit status.
 CheckReport ProgramJob::check() const {
@@ -190,7 +176,41 @@ std::vector<std::string> ProgramJob::waiting_on() const {
 }
 
 boost::json::object ProgramJob::details() const {
-  return {{"program", workload_.file}, {"returned", returned_}, {"status", status_}};
+  return {{"program", kind_.file}, {"returned", returned_}, {"status", status_}};
+}
+
+}  // namespace
+
+void ProgramKind::describe(ParameterSet& set) {
+  set.text("file", file, "Shared object with a main() over nccl.h and cuda_runtime.h.");
+  set.text("arguments", arguments, "Of main(), with spaces between them.");
+}
+
+std::string ProgramKind::first_error() const { return file.empty() ? "needs file" : ""; }
+
+const KindInfo& ProgramKind::info() const {
+  static const KindInfo info{
+      .name = "program",
+      .sentence = "A program of yours over nccl.h and cuda_runtime.h.",
+      .modes = {{"mmio", "program, its communicators with engine mmio"},
+                {"gdma", "program, its communicators with engine gdma"},
+                {"dma", "program, its communicators with engine dma"},
+                {"t3", "program, its communicators with engine t3"}},
+  };
+  return info;
+}
+
+void ProgramKind::check(const JobRequest& request) const {
+  if (!std::filesystem::is_regular_file(file)) throw UserError(file + ": no such file");
+  (void)runtime_options(request, request.mode, true, kernel_file(request.spec.software.collective));
+}
+
+std::vector<std::string> ProgramKind::kernel_files(const JobRequest& request) const {
+  return {kernel_path(request.spec.software.collective)};
+}
+
+std::unique_ptr<Job> ProgramKind::make_job(const JobRequest& request, Memories memories) const {
+  return std::make_unique<ProgramJob>(*this, request, std::move(memories));
 }
 
 }  // namespace stretto

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/gathered_gemm/gathered_gemm.h"
+#include "platform/kinds/gathered_gemm/gathered_gemm_kind.h"
 
 #include <algorithm>
 #include <cassert>
 
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
+#include "sw/apps/gathered_gemm.h"
 
 namespace stretto {
 
@@ -14,27 +15,22 @@ namespace {
 constexpr uint16_t kNotThere = 0x7E00;  // NaN: what rows hold that have not arrived.
 constexpr uint32_t kNeighbours = 3;     // GPUs of a ring that all have a link to each other.
 
-const GatheredGemmKind& kind_of(const RunRequest& request) {
-  return dynamic_cast<const GatheredGemmKind&>(*request.workload.what);
-}
-
 // All but the kernel.
-gathered_gemm_parameters_t parameters_of(const RunRequest& request, uint32_t rank) {
-  const MachineSpec& spec = request.machine.spec();
-  const GatheredGemmKind& workload = kind_of(request);
+gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const JobRequest& request,
+                                         uint32_t rank) {
+  const MachineSpec& spec = request.spec;
   gathered_gemm_parameters_t p{};
-  p.mode = request.options.mode == gathered_gemm_mode_name(GATHERED_GEMM_AGC)
-               ? GATHERED_GEMM_AGC
-               : GATHERED_GEMM_SEQUENTIAL;
+  p.mode = request.mode == gathered_gemm_mode_name(GATHERED_GEMM_AGC) ? GATHERED_GEMM_AGC
+                                                                      : GATHERED_GEMM_SEQUENTIAL;
   p.rank = rank;
-  p.ranks = spec.gpus;
-  p.m = workload.m;
-  p.n = workload.n;
-  p.k = workload.k;
-  p.b_k_contiguous = workload.b_k_contiguous;
+  p.ranks = request.ranks();
+  p.m = kind.m;
+  p.n = kind.n;
+  p.k = kind.k;
+  p.b_k_contiguous = kind.b_k_contiguous;
   p.tile_m = spec.software.tile_m;
   p.tracker_ways = spec.software.tracker_ways;
-  p.client = client_options(spec.software, rank);
+  p.client = client_options(request, rank);
   return p;
 }
 
@@ -42,9 +38,10 @@ uint64_t end_of_arrays(const gathered_gemm_plan_t& plan) {
   return offset_of(plan.spill) + plan.spill_bytes;
 }
 
-void check_fits(const RunRequest& request, const std::string& who) {
-  const MachineSpec& spec = request.machine.spec();
-  gathered_gemm_parameters_t p = parameters_of(request, 0);
+void check_fits(const GatheredGemmKind& kind, const JobRequest& request) {
+  const std::string who = request.subject() + ": does not fit: it ";
+  const MachineSpec& spec = request.spec;
+  gathered_gemm_parameters_t p = parameters_of(kind, request, 0);
   const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m;
   const uint64_t tiles_n = (uint64_t{p.n} + 127) / 128;
   const uint64_t input_tiles = (uint64_t{p.m} + 15) / 16 * ((uint64_t{p.k} + 255) / 256);
@@ -76,86 +73,44 @@ void check_fits(const RunRequest& request, const std::string& who) {
   }
 }
 
-}  // namespace
+class GatheredGemm final : public Job {
+ public:
+  GatheredGemm(const GatheredGemmKind& kind, const JobRequest& request, Memories memories);
 
-void GatheredGemmKind::describe(ParameterSet& set) {
-  set.number("m", m, 1, 1u << 20, "Rows of the gathered input.");
-  set.number("n", n, 1, 1u << 20, "Columns of one GPU's output.");
-  set.number("k", k, 1, 1u << 20, "Columns of the input.");
-  set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
-}
+  void place_contents() override;
+  void add_programs(Host& host) override;
+  CheckReport check() const override;
+  // Laws: what was written lies where somebody may write, and the input is what the owners of its
+  // rows had.
+  void audit(uint32_t rank, AuditSink& sink) const override;
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
 
-std::string GatheredGemmKind::wrong() const {
-  for (const auto& [key, value] : {std::pair("m", m), std::pair("n", n), std::pair("k", k)}) {
-    if (value == 0) return std::string("needs ") + key;
-  }
-  return "";
-}
+ private:
+  uint32_t owner_of(uint32_t row) const;
+  uint16_t a_value(uint32_t row, uint32_t k) const;
+  uint16_t b_value(uint32_t rank, uint32_t k, uint32_t column) const;
+  uint64_t expected_word(uint32_t rank, uint64_t offset) const;
 
-const std::vector<std::pair<std::string, std::string>>& GatheredGemmKind::modes() const {
-  static const std::vector<std::pair<std::string, std::string>> modes{
-      {"sequential", "all-gather of the input by the DMA engines, then the GEMM"},
-      {"t3-agc",
-       "the same transfers; the Tracker's scheduling events start the GEMM's work-groups as the "
-       "rows they read arrive"},
-  };
-  return modes;
-}
+  const GatheredGemmKind& kind_;
+  const uint32_t ranks_;
+  const std::vector<uint8_t> gemm_elf_;
+  std::vector<gathered_gemm_parameters_t> parameters_;  // By rank.
+  std::vector<gathered_gemm_plan_t> plans_;
+};
 
-std::map<std::string, uint64_t> GatheredGemmKind::shape() const {
-  return {{"m", m}, {"n", n}, {"k", k}};
-}
-
-void GatheredGemmKind::check(const RunRequest& request) const {
-  const MachineSpec& spec = request.machine.spec();
-  const std::string mode =
-      "workload " + request.workload.name + ", mode " + request.options.mode + ": ";
-  if (request.data != DataMode::real)
-    throw UserError(mode + "the input travels as numbers, so it needs --data real");
-  if (spec.sim.mirror)
-    throw UserError(mode + "sim.mirror is for rings, here each GPU sends to all");
-  if (spec.topology == Topology::ring && spec.gpus > kNeighbours) {
-    throw UserError(mode + "each GPU sends to all others, so " + std::to_string(spec.gpus) +
-                    " GPUs need topology=fully_connected");
-  }
-  check_fits(request, mode + "does not fit: it ");
-  const std::vector<uint8_t> gemm = kernel_file(spec.software.gemm);
-  gathered_gemm_parameters_t p = parameters_of(request, 0);
-  p.gemm_elf = gemm.data();
-  p.gemm_elf_bytes = gemm.size();
-  char error[256];
-  if (gathered_gemm_check_elf(&p, error, sizeof error) != STRETTO_OK)
-    throw UserError(kernel_path(spec.software.gemm) + ": " + error);
-}
-
-std::vector<std::string> GatheredGemmKind::kernel_files(const RunRequest& request) const {
-  return {kernel_path(request.machine.spec().software.gemm)};
-}
-
-std::unique_ptr<Job> GatheredGemmKind::make_job(const RunRequest& request,
-                                                std::vector<MemoryImage*> memories) const {
-  return std::make_unique<GatheredGemm>(request, std::move(memories));
-}
-
-GatheredGemm::GatheredGemm(const RunRequest& request, std::vector<MemoryImage*> memories)
-    : request_(request),
-      spec_(request.machine.spec()),
-      workload_(kind_of(request)),
-      ranks_(spec_.gpus),
-      memories_(std::move(memories)),
+GatheredGemm::GatheredGemm(const GatheredGemmKind& kind, const JobRequest& request,
+                           Memories memories)
+    : Job(request, std::move(memories)),
+      kind_(kind),
+      ranks_(request.ranks()),
       gemm_elf_(kernel_file(spec_.software.gemm)) {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    gathered_gemm_parameters_t& p = parameters_.emplace_back(parameters_of(request, rank));
+    gathered_gemm_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, rank));
     p.gemm_elf = gemm_elf_.data();
     p.gemm_elf_bytes = gemm_elf_.size();
     [[maybe_unused]] const stretto_status_t status = gathered_gemm_plan(&p, &plans_.emplace_back());
     assert(status == STRETTO_OK && "checked");
   }
-}
-
-MirrorMap GatheredGemm::mirror() const {
-  assert(false && "checked");
-  return {};
 }
 
 uint32_t GatheredGemm::owner_of(uint32_t row) const {
@@ -164,40 +119,38 @@ uint32_t GatheredGemm::owner_of(uint32_t row) const {
 }
 
 uint16_t GatheredGemm::a_value(uint32_t row, uint32_t k) const {
-  return random_fp16(request_.options.seed, owner_of(row), kA, row, k);
+  return random_fp16(request_.seed, owner_of(row), kA, row, k);
 }
 
 uint16_t GatheredGemm::b_value(uint32_t rank, uint32_t k, uint32_t column) const {
-  return random_fp16(request_.options.seed, rank, kB, column, k);
+  return random_fp16(request_.seed, rank, kB, column, k);
 }
 
 void GatheredGemm::place_contents() {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
     const gathered_gemm_plan_t& plan = plans_[rank];
     const uint64_t a = offset_of(plan.a), b = offset_of(plan.b);
-    const bool k_first = workload_.b_k_contiguous;
+    const bool k_first = kind_.b_k_contiguous;
     memories_[rank]->add_generator(
         a, plan.a_bytes,
-        generator(a, plan.lda, workload_.m, workload_.k, [this, rank](uint32_t row, uint32_t k) {
+        generator(a, plan.lda, kind_.m, kind_.k, [this, rank](uint32_t row, uint32_t k) {
           return owner_of(row) == rank ? a_value(row, k) : kNotThere;
         }));
-    memories_[rank]->add_generator(b, plan.b_bytes,
-                                   generator(b, plan.ldb, k_first ? workload_.n : workload_.k,
-                                             k_first ? workload_.k : workload_.n,
-                                             [this, rank, k_first](uint32_t row, uint32_t column) {
-                                               return k_first ? b_value(rank, column, row)
-                                                              : b_value(rank, row, column);
-                                             }));
+    memories_[rank]->add_generator(
+        b, plan.b_bytes,
+        generator(b, plan.ldb, k_first ? kind_.n : kind_.k, k_first ? kind_.k : kind_.n,
+                  [this, rank, k_first](uint32_t row, uint32_t column) {
+                    return k_first ? b_value(rank, column, row) : b_value(rank, row, column);
+                  }));
   }
 }
 
 void GatheredGemm::add_programs(Host& host) {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    host.add_program("rank" + std::to_string(rank), [this, rank](HostCore& core) {
+    add_rank(host, rank, [this, rank](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       gathered_gemm_result_t result;
       gathered_gemm_run(&parameters_[rank], &ops, &result);
-      ended_ = std::max(ended_, core.now());
       if (result.status != STRETTO_OK) throw_status(result.status, result.message);
     });
   }
@@ -206,9 +159,9 @@ void GatheredGemm::add_programs(Host& host) {
 CheckReport GatheredGemm::check() const {
   CheckTask task;
   task.ranks = task.simulated_ranks = ranks_;
-  task.m = workload_.m;
-  task.n = workload_.n;
-  task.k = workload_.k;
+  task.m = kind_.m;
+  task.n = kind_.n;
+  task.k = kind_.k;
   task.tile_m = spec_.software.tile_m;
   task.data = DataMode::real;
   task.mode = "gemm";  // Every rank has a product of its own.
@@ -232,13 +185,13 @@ uint64_t GatheredGemm::expected_word(uint32_t rank, uint64_t offset) const {
     if (at >= offset_of(plan.a) && at < offset_of(plan.a) + plan.a_bytes) {
       const uint64_t from = at - offset_of(plan.a);
       const uint32_t k = static_cast<uint32_t>(from % plan.lda / 2);
-      if (k < workload_.k) bits = a_value(static_cast<uint32_t>(from / plan.lda), k);
+      if (k < kind_.k) bits = a_value(static_cast<uint32_t>(from / plan.lda), k);
     } else if (at >= offset_of(plan.b) && at < offset_of(plan.b) + plan.b_bytes) {
       const uint64_t from = at - offset_of(plan.b);
       const uint32_t row = static_cast<uint32_t>(from / plan.ldb);
       const uint32_t column = static_cast<uint32_t>(from % plan.ldb / 2);
-      const bool k_first = workload_.b_k_contiguous;
-      if (column < (k_first ? workload_.k : workload_.n))
+      const bool k_first = kind_.b_k_contiguous;
+      if (column < (k_first ? kind_.k : kind_.n))
         bits = k_first ? b_value(rank, column, row) : b_value(rank, row, column);
     }
     word |= uint64_t{bits} << 16 * i;
@@ -264,6 +217,64 @@ void GatheredGemm::audit(uint32_t rank, AuditSink& sink) const {
 
 std::vector<std::pair<std::string, std::string>> GatheredGemm::kernel_sha256() const {
   return {{spec_.software.gemm, sha256_hex(gemm_elf_.data(), gemm_elf_.size())}};
+}
+
+}  // namespace
+
+void GatheredGemmKind::describe(ParameterSet& set) {
+  set.number("m", m, 1, 1u << 20, "Rows of the gathered input.");
+  set.number("n", n, 1, 1u << 20, "Columns of one GPU's output.");
+  set.number("k", k, 1, 1u << 20, "Columns of the input.");
+  set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+}
+
+std::string GatheredGemmKind::first_error() const {
+  for (const auto& [key, value] : {std::pair("m", m), std::pair("n", n), std::pair("k", k)}) {
+    if (value == 0) return std::string("needs ") + key;
+  }
+  return "";
+}
+
+const KindInfo& GatheredGemmKind::info() const {
+  static const KindInfo info{
+      .name = "gathered_gemm",
+      .sentence = "A GEMM whose input is all-gathered.",
+      .modes = {{"sequential", "all-gather of the input by the DMA engines, then the GEMM"},
+                {"t3-agc",
+                 "the same transfers; the Tracker's scheduling events start the GEMM's work-groups "
+                 "as the "
+                 "rows they read arrive"}},
+      .data = {DataMode::real}};
+  return info;
+}
+
+std::map<std::string, uint64_t> GatheredGemmKind::shape() const {
+  return {{"m", m}, {"n", n}, {"k", k}};
+}
+
+void GatheredGemmKind::check(const JobRequest& request) const {
+  const MachineSpec& spec = request.spec;
+  if (spec.topology == Topology::ring && spec.gpus > kNeighbours) {
+    throw UserError(request.subject() + ": each GPU sends to all others, so " +
+                    std::to_string(spec.gpus) + " GPUs need topology=fully_connected");
+  }
+  check_fits(*this, request);
+  const std::vector<uint8_t> gemm = kernel_file(spec.software.gemm);
+  gathered_gemm_parameters_t p = parameters_of(*this, request, 0);
+  p.gemm_elf = gemm.data();
+  p.gemm_elf_bytes = gemm.size();
+  char error[256];
+  if (gathered_gemm_check_elf(&p, error, sizeof error) != STRETTO_OK)
+    throw UserError(kernel_path(spec.software.gemm) + ": " + error);
+}
+
+std::vector<std::string> GatheredGemmKind::kernel_files(const JobRequest& request) const {
+  return {kernel_path(request.spec.software.gemm)};
+}
+
+std::unique_ptr<Job> GatheredGemmKind::make_job(const JobRequest& request,
+                                                Memories memories) const {
+  return std::make_unique<GatheredGemm>(*this, request, std::move(memories));
 }
 
 }  // namespace stretto

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind point_to_point: messages of rising size from GPU 0 to GPU 1 and back, the modes
 // being what controls them. The host programs are sw/apps/point_to_point.c, over the driver.
-#ifndef STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_H_
-#define STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_H_
+#ifndef STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_KIND_H_
+#define STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_KIND_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "models/common/memory_image.h"
-#include "platform/jobs/workload.h"
+#include "platform/jobs/workload_kind.h"
 #include "sw/apps/point_to_point.h"
 
 namespace stretto {
 
 class PointToPointKind final : public WorkloadKind {
  public:
+  const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
-  std::string wrong() const override;
-  const std::vector<std::pair<std::string, std::string>>& modes() const override;
+  std::string first_error() const override;
   std::map<std::string, uint64_t> shape() const override;
-  void check(const RunRequest& request) const override;
-  std::vector<std::string> kernel_files(const RunRequest& request) const override;
-  std::unique_ptr<Job> make_job(const RunRequest& request,
-                                std::vector<MemoryImage*> memories) const override;
+  void check(const JobRequest& request) const override;
+  std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
   uint64_t min_bytes = 1024;
   uint64_t max_bytes = 64 << 20;
@@ -37,4 +35,4 @@ class PointToPointKind final : public WorkloadKind {
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_H_
+#endif  // STRETTO_PLATFORM_KINDS_POINT_TO_POINT_POINT_TO_POINT_KIND_H_

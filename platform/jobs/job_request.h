@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one job is asked to do, and its share of the machine.
+#ifndef STRETTO_PLATFORM_JOBS_JOB_REQUEST_H_
+#define STRETTO_PLATFORM_JOBS_JOB_REQUEST_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/config/machine_spec.h"
+#include "platform/config/options.h"
+
+namespace stretto {
+
+class WorkloadKind;
+
+// Jobs that share a GPU have disjoint queues and memory on it; all jobs have host words of their own.
+struct JobShare {
+  std::vector<uint32_t> gpus;  // Of each rank.
+  uint32_t number = 0;         // Of the job: chooses its words of host memory.
+  uint32_t first_queue = 0;    // On each of its GPUs.
+  uint32_t queue_count = 0;
+  uint64_t memory_begin = 0;  // On each of its GPUs.
+  uint64_t memory_end = 0;
+  std::string prefix;  // Of the names of its host programs.
+};
+
+struct JobRequest {
+  const MachineSpec& spec;
+  std::string workload;  // Name.
+  std::shared_ptr<const WorkloadKind> kind;
+  std::string mode;
+  DataMode data = DataMode::stamp;
+  uint64_t seed = 1;
+  JobShare share;
+
+  uint32_t ranks() const { return static_cast<uint32_t>(share.gpus.size()); }
+  // Subject of a message.
+  std::string subject() const { return "workload " + workload + ", mode " + mode; }
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_JOBS_JOB_REQUEST_H_

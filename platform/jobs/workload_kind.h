@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kind of workload: what the key of a workload file that names it describes. One folder under kinds/ each,
+// and a line in kinds/registry.cpp.
+#ifndef STRETTO_PLATFORM_JOBS_WORKLOAD_KIND_H_
+#define STRETTO_PLATFORM_JOBS_WORKLOAD_KIND_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/config/machine.h"
+#include "platform/config/options.h"
+#include "platform/jobs/job.h"
+
+namespace stretto {
+
+// What all workloads of a kind have in common.
+struct KindInfo {
+  std::string name;  // The key: "sub_layer".
+  std::string sentence;
+  std::vector<std::pair<std::string, std::string>> modes;  // With a sentence each.
+  std::vector<DataMode>
+      data;  // That --data may ask for; empty: its data are its own, --data is not used.
+  bool can_mirror = false;  // One GPU can stand for all, see Job::mirror().
+  uint32_t min_gpus = 1;
+};
+
+class WorkloadKind {
+ public:
+  virtual ~WorkloadKind() = default;
+  virtual const KindInfo& info() const = 0;
+  // The keys of its map, declared as those of machines are; the fields are those of this object.
+  virtual void describe(ParameterSet& set) = 0;
+  // What is wrong with the values as they are, as in "needs m"; empty if nothing is.
+  virtual std::string first_error() const = 0;
+  // Sizes for listings and stats.json.
+  virtual std::map<std::string, uint64_t> shape() const = 0;
+
+  // Throws UserError, with the limit, if the workload does not fit its share of the machine, or naming the
+  // file if a kernel ELF that the mode needs would not load. Builds nothing. What info() says has been checked.
+  virtual void check(const JobRequest& request) const = 0;
+  // Files of the kernels that the mode loads.
+  virtual std::vector<std::string> kernel_files(const JobRequest& request) const = 0;
+  // REQUIRES: check() has passed. `memories` by simulated rank; they, this and the request outlive the job.
+  virtual std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const = 0;
+};
+
+// All kinds there are, with default values.
+std::vector<std::shared_ptr<WorkloadKind>> workload_kinds();
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_JOBS_WORKLOAD_KIND_H_

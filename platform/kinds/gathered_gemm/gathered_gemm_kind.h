@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of kind gathered_gemm: a tensor-parallel GEMM whose input is all-gathered (T3-AGC).
+// Every GPU holds a chunk of A's rows, gets the others' and multiplies all of A with its own B. The
+// host program is sw/apps/gathered_gemm.c.
+//
+// Real data only: memory of rows that have not arrived holds NaN, so a work-group that begins too
+// early is found out.
+#ifndef STRETTO_PLATFORM_KINDS_GATHERED_GEMM_GATHERED_GEMM_KIND_H_
+#define STRETTO_PLATFORM_KINDS_GATHERED_GEMM_GATHERED_GEMM_KIND_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/jobs/workload_kind.h"
+
+namespace stretto {
+
+class GatheredGemmKind final : public WorkloadKind {
+ public:
+  const KindInfo& info() const override;
+  void describe(ParameterSet& set) override;
+  std::string first_error() const override;
+  std::map<std::string, uint64_t> shape() const override;
+  void check(const JobRequest& request) const override;
+  std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
+
+  uint32_t m = 0;              // Rows of the gathered input: tokens of all GPUs.
+  uint32_t n = 0;              // Columns of one GPU's output.
+  uint32_t k = 0;              // Columns of the input.
+  bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_GATHERED_GEMM_GATHERED_GEMM_KIND_H_
