@@ -90,7 +90,7 @@ PooledPayload& CardWindow::make_write(uint64_t address, uint64_t* value) {
   extension.stream = Stream::communication;
   extension.scope = Scope::system;
   extension.allocation = AllocationClass::uncached;
-  extension.traffic = TrafficClass::sync;
+  extension.account = STRETTO_ACCOUNT_SYNC;
   extension.row_bytes = 8;
   return payload;
 }

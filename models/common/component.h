@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/common/event_queue.h"
+#include "sw/include/formats/machine_types.h"
 
 namespace stretto {
 
@@ -26,6 +27,21 @@ struct Statistic {
 
 class StatisticSink {
  public:
+  // The names of accounts (machine_types.h): those of the machine, and "account4" ... where the job
+  // has not given one by name_account().
+  StatisticSink() {
+    for (unsigned i = 0; i < STRETTO_ACCOUNTS; ++i) accounts_[i] = "account" + std::to_string(i);
+    name_account(STRETTO_ACCOUNT_OTHER, "other");
+    name_account(STRETTO_ACCOUNT_SYNC, "sync");
+    name_account(STRETTO_ACCOUNT_SPILL, "spill");
+    name_account(STRETTO_ACCOUNT_CP, "cp");
+  }
+  void name_account(unsigned account, std::string name) {
+    accounts_[account] = std::move(name);
+    has_name_[account] = true;
+  }
+  bool has_name(unsigned account) const { return has_name_[account]; }
+  const std::string& account(unsigned account) const { return accounts_[account]; }
   // `prefix` is prepended to every path that follows, with a dot; "" for none.
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   void add(std::string_view name, uint64_t value, const char* unit, const char* sentence) {
@@ -36,6 +52,8 @@ class StatisticSink {
 
  private:
   std::string prefix_;
+  std::array<std::string, STRETTO_ACCOUNTS> accounts_;
+  std::array<bool, STRETTO_ACCOUNTS> has_name_{};
   std::vector<Statistic> all_;
 };
 

@@ -30,7 +30,7 @@ struct Packet {
   bool failed = false;  // A completion without data: there is nothing to read.
   uint32_t tag = 0;     // Of a read, the requester's own.
   ElementType element = ElementType::fp16;
-  TrafficClass traffic = TrafficClass::other;
+  uint8_t account = STRETTO_ACCOUNT_OTHER;
   bool tracked = false;
   uint8_t wf_id = 0;
   uint32_t wg_id = 0;

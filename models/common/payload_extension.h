@@ -72,7 +72,7 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   ElementType element = ElementType::fp16;
   AllocationClass allocation = AllocationClass::cached;
   AtomicOp atomic_op = AtomicOp::add;
-  TrafficClass traffic = TrafficClass::other;  // On whose account DRAM bytes are booked.
+  uint8_t account = STRETTO_ACCOUNT_OTHER;  // On whose account DRAM bytes are booked.
   bool tags_only =
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
 

@@ -306,7 +306,7 @@ void CpHart::pump() {
     extension.gpu = shared_.services->gpu;
     extension.unit = static_cast<uint16_t>(id_);
     extension.operation = transaction.operation;
-    extension.traffic = TrafficClass::cp;
+    extension.account = STRETTO_ACCOUNT_CP;
     extension.row_bytes = transaction.bytes;
     extension.cookie = uint64_t{id_} << 32 | index;
     if (*shared_.ranges != nullptr) {

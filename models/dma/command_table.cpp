@@ -42,8 +42,8 @@ bool CommandTable::decode(const RegionWords& words, Region& region) {
                          : Operation::write;
   region.tracked = (words.control & DMA_REGION_CONTROL_TRACKED_MASK) != 0;
   region.ready = (words.control & DMA_REGION_CONTROL_READY_MASK) != 0;
-  region.traffic =
-      static_cast<TrafficClass>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_TRAFFIC));
+  region.account =
+      static_cast<uint8_t>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_ACCOUNT));
   region.block_tiles = std::max(
       1u, static_cast<uint32_t>(STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_BLOCK_TILES)));
   const uint64_t element = STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_ELEMENT);

@@ -53,7 +53,7 @@ class CommandTable {
     bool ready = false;
     Operation operation = Operation::write;
     ElementType element = ElementType::fp16;
-    TrafficClass traffic = TrafficClass::other;
+    uint8_t account = STRETTO_ACCOUNT_OTHER;
     uint32_t first_wg = 0, wg_count = 0, id_base = 0;
     uint64_t base = 0, peer = 0, pitch = 0;
     uint32_t m = 0, n = 0, tile_m = 0, tile_n = 0, tiles_n = 0;

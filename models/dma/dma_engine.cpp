@@ -150,7 +150,7 @@ void DmaEngine::start_tiles(Flow& flow) {
     transfer.tracked = region.tracked;
     transfer.operation = region.operation;
     transfer.element = region.element;
-    transfer.traffic = region.traffic;
+    transfer.account = region.account;
     flow.in_flight += bytes;
     counters_.in_flight_high_water = std::max(counters_.in_flight_high_water, flow.in_flight);
     flow.ready.pop_front();
@@ -194,14 +194,14 @@ bool DmaEngine::start_piece(Descriptor& descriptor) {
   transfer.tracked = false;
   transfer.operation = descriptor.operation;
   transfer.element = descriptor.element;
-  transfer.traffic = descriptor.traffic;
+  transfer.account = descriptor.account;
   transfer.descriptor = descriptor.id;
   issue_reads(index);
   return true;
 }
 
 PooledPayload& DmaEngine::make_payload(Operation operation, uint64_t address, uint8_t* data,
-                                       uint32_t bytes, TrafficClass traffic, uint64_t cookie) {
+                                       uint32_t bytes, uint8_t account, uint64_t cookie) {
   PooledPayload& payload = pool_.acquire();
   payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND
                                                    : tlm::TLM_WRITE_COMMAND);
@@ -216,7 +216,7 @@ PooledPayload& DmaEngine::make_payload(Operation operation, uint64_t address, ui
   extension.stream = Stream::communication;
   extension.scope = Scope::system;
   extension.allocation = AllocationClass::uncached;
-  extension.traffic = traffic;
+  extension.account = account;
   extension.row_bytes = bytes;
   extension.cookie = cookie;
   return payload;
@@ -226,7 +226,7 @@ void DmaEngine::issue_fill(Descriptor& descriptor, uint64_t bytes) {
   PooledPayload& payload =
       make_payload(Operation::fill, descriptor.destination + descriptor.issued,
                    reinterpret_cast<uint8_t*>(&descriptor.pattern), static_cast<uint32_t>(bytes),
-                   descriptor.traffic, fill_tag(descriptor.id, bytes));
+                   descriptor.account, fill_tag(descriptor.id, bytes));
   descriptor.issued += bytes;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -262,7 +262,7 @@ void DmaEngine::issue_reads(uint32_t index) {
   for (uint32_t i = 0; i < requests; ++i) {
     PooledPayload& payload =
         make_payload(Operation::read, tile.source + i * tile.pitch,
-                     transfer.data.data() + uint64_t{i} * bytes, bytes, transfer.traffic, index);
+                     transfer.data.data() + uint64_t{i} * bytes, bytes, transfer.account, index);
     payload.extension.wg_id = tile.wg_id;
     payload.extension.wf_id = tile.wf_id;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -282,7 +282,7 @@ void DmaEngine::issue_write(uint32_t index) {
   transfer.answers_left = 1;
   transfer.last = 0;
   PooledPayload& payload = make_payload(transfer.operation, tile.destination, transfer.data.data(),
-                                        transfer.bytes, transfer.traffic, index);
+                                        transfer.bytes, transfer.account, index);
   StrettoExtension& extension = payload.extension;
   extension.element = transfer.element;
   extension.tracked = transfer.tracked;
@@ -567,7 +567,7 @@ void DmaEngine::on_write_queue_push(uint64_t value, Time at) {
   descriptor.operation = updates ? Operation::update : Operation::write;
   const uint64_t element = STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_ELEMENT);
   descriptor.element = static_cast<ElementType>(element);
-  descriptor.traffic = static_cast<TrafficClass>(STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_TRAFFIC));
+  descriptor.account = static_cast<uint8_t>(STRETTO_FIELD_GET(value, DMA_QUEUE_PUSH_ACCOUNT));
   descriptor.source = registers_[DMA_QUEUE_SOURCE_OFFSET];
   descriptor.destination = registers_[DMA_QUEUE_DESTINATION_OFFSET];
   descriptor.bytes = registers_[DMA_QUEUE_BYTES_OFFSET];

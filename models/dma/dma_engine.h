@@ -90,7 +90,7 @@ class DmaEngine final : public sc_core::sc_module,
     Stage stage = Stage::read;
     Operation operation = Operation::write;
     ElementType element = ElementType::fp16;
-    TrafficClass traffic = TrafficClass::other;
+    uint8_t account = STRETTO_ACCOUNT_OTHER;
     uint64_t descriptor = 0;
     uint32_t answers_left = 0;
     uint32_t bytes = 0;
@@ -112,7 +112,7 @@ class DmaEngine final : public sc_core::sc_module,
     uint16_t tag = 0;
     Operation operation = Operation::write;
     ElementType element = ElementType::fp16;
-    TrafficClass traffic = TrafficClass::other;
+    uint8_t account = STRETTO_ACCOUNT_OTHER;
     uint64_t source = 0;
     uint64_t destination = 0;
     uint64_t bytes = 0;
@@ -152,7 +152,7 @@ class DmaEngine final : public sc_core::sc_module,
   void on_event(uint64_t tag) override;
 
   PooledPayload& make_payload(Operation operation, uint64_t address, uint8_t* data, uint32_t bytes,
-                              TrafficClass traffic, uint64_t cookie);
+                              uint8_t account, uint64_t cookie);
   Flow& flow_to(uint64_t address);
   bool is_local(uint64_t address) const;
   bool link_paced() const;

@@ -194,7 +194,7 @@ void RequestRingPort::write_word(const RequestRingOutputs& out) {
   extension.stream = Stream::communication;
   extension.scope = Scope::system;
   extension.allocation = AllocationClass::uncached;
-  extension.traffic = TrafficClass::sync;
+  extension.account = STRETTO_ACCOUNT_SYNC;
   extension.row_bytes = 8;
   extension.cookie = index;
   const bool local = out.write_address >> STRETTO_NODE_SHIFT == services_.gpu + 1u;

@@ -84,7 +84,7 @@ class ChunkMirror {
       Packet packet;
       packet.operation = from.operation;
       packet.element = from.element;
-      packet.traffic = from.traffic;
+      packet.account = from.account;
       packet.tracked = from.tracked;
       packet.wg_id = tile;
       packet.wf_id = static_cast<uint8_t>(begin / step);

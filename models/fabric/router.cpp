@@ -83,7 +83,7 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   packet.operation = operation == Operation::locked_store ? Operation::write : operation;
   packet.tag = static_cast<uint32_t>(&request - requests_.data());
   packet.element = extension->element;
-  packet.traffic = extension->traffic;
+  packet.account = extension->account;
   packet.tracked = extension->tracked;
   packet.wg_id = extension->wg_id;
   packet.wf_id = extension->wf_id;
@@ -186,7 +186,7 @@ void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, 
   extension.scope = Scope::system;
   extension.element = packet.element;
   extension.allocation = AllocationClass::uncached;
-  extension.traffic = packet.traffic;
+  extension.account = packet.account;
   extension.row_bytes = packet.row_bytes;
   extension.cookie = uint64_t{port} << kPortBits | incoming;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;

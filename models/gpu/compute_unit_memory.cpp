@@ -60,7 +60,7 @@ PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command 
   extension.stream = group.context->communication ? Stream::communication : Stream::compute;
   extension.scope = Scope::device;
   extension.allocation = AllocationClass::cached;
-  extension.traffic = group.context->traffic;
+  extension.account = group.context->account;
   extension.tags_only = false;
   extension.rows = 1;
   extension.row_bytes = bytes;
@@ -334,7 +334,7 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
     return Step::stop;
   }
   payload.extension.allocation = AllocationClass::uncached;
-  payload.extension.traffic = TrafficClass::sync;
+  payload.extension.account = STRETTO_ACCOUNT_SYNC;
   payload.extension.cookie = cookie(index, kConfirm);
   wavefront.state = Wavefront::State::confirm;
   const Cycle done = send(wavefront, payload);
@@ -393,7 +393,7 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
   if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload))
     return Step::stop;
   payload.extension.operation = Operation::locked_store;
-  payload.extension.traffic = TrafficClass::sync;
+  payload.extension.account = STRETTO_ACCOUNT_SYNC;
   payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], number);
   const Cycle done = send(wavefront, payload);
   if (done != kUnknown) {

@@ -29,7 +29,7 @@ struct DispatchContext {
   uint32_t split = 1;          // Work-groups of an output tile.
   bool update = false;         // The update bit of the dispatch packet.
   bool communication = false;  // MCA stream of its traffic.
-  TrafficClass traffic = TrafficClass::other;
+  uint8_t account = STRETTO_ACCOUNT_OTHER;
 };
 
 struct WorkGroupResources {

@@ -194,7 +194,7 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
   context.communication = (flags & GPU_CONTEXT_FLAGS_COMMUNICATION_MASK) != 0;
   context.split =
       std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_SPLIT)));
-  context.traffic = static_cast<TrafficClass>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_TRAFFIC));
+  context.account = static_cast<uint8_t>(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_ACCOUNT));
 
   if (context.wavefronts == 0 || context.wavefronts > 8 ||
       (context.private_bytes != 0 && !std::has_single_bit(context.private_bytes)) ||
@@ -276,7 +276,7 @@ void GpuFrontEnd::dispatch(const Dispatch& dispatch) {
 void GpuFrontEnd::begin(const Dispatch& dispatch) {
   const Time now = services_.queue->now();
   if (stage_running_++ == 0) stage_begin_ = now;
-  Active& active = active_[static_cast<unsigned>(contexts_[dispatch.slot].traffic)];
+  Active& active = active_[contexts_[dispatch.slot].account];
   active.first_dispatch = std::min(active.first_dispatch, now);
   units_.at(dispatch.cu)->start(dispatch.slot, dispatch.wg_id, contexts_[dispatch.slot]);
 }
@@ -301,7 +301,7 @@ void GpuFrontEnd::left_unit() {
 
 void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id) {
   ++retired_;
-  active_[static_cast<unsigned>(contexts_[slot].traffic)].last_end = services_.queue->now();
+  active_[contexts_[slot].account].last_end = services_.queue->now();
   reports_.push_back({cu, slot, false, wg_id});
   left_unit();
 }
@@ -454,14 +454,12 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
   sink.add("front_end.dispatched_before_last_event", dispatched_at_event_, "count",
            "Work-groups that had been dispatched when the last scheduling event came: overlap with "
            "the gather.");
-  constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs",    "ag",
-                                                        "init",  "sync", "spill", "cp"};
-  for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
-    if (active_[traffic].first_dispatch == kNever) continue;
-    const std::string name = kClassNames[traffic];
-    sink.add("front_end.first_dispatch." + name, active_[traffic].first_dispatch, "fs",
+  for (unsigned account = 0; account < STRETTO_ACCOUNTS; ++account) {
+    if (active_[account].first_dispatch == kNever) continue;
+    const std::string& name = sink.account(account);
+    sink.add("front_end.first_dispatch." + name, active_[account].first_dispatch, "fs",
              "First work-group of these kernels began.");
-    sink.add("front_end.last_end." + name, active_[traffic].last_end, "fs",
+    sink.add("front_end.last_end." + name, active_[account].last_end, "fs",
              "Last work-group of these kernels ended.");
   }
   sink.add("front_end.faults", fault_count_, "count", "Faults of wavefronts and launches.");

@@ -164,7 +164,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
     Time first_dispatch = kNever;
     Time last_end = 0;
   };
-  std::array<Active, kTrafficClasses> active_{};  // By the account of the kernel.
+  std::array<Active, STRETTO_ACCOUNTS> active_{};  // By the account of the kernel.
 
   std::vector<GpuFault> faults_;
   GpuFault current_fault_;

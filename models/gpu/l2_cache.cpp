@@ -202,7 +202,7 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
     read_slow(lookup, set, way, request, extension, bank);
   }
   flush_fill();
-  counters_.hits[static_cast<unsigned>(extension.traffic)] += hits;
+  counters_.hits[extension.account] += hits;
   // What memory has not yet written when it lets a reader know must not be read now, but where the fill is in its order.
   if (!extension.tags_only && payload.get_data_ptr() != nullptr) {
     requests_[request].copies = requests_[request].remaining > 1;
@@ -216,7 +216,7 @@ void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
                          const StrettoExtension& extension, uint64_t cycle) {
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((mask >> sector & 1) == 0) continue;
-    ++counters_.misses[static_cast<unsigned>(extension.traffic)];
+    ++counters_.misses[extension.account];
     ++counters_.unallocated;
     const uint64_t address = lookup.line << L2Tags::kLineBits | uint64_t{sector}
                                                                     << L2Tags::kSectorBits;
@@ -249,7 +249,7 @@ void L2Cache::add_waiter(uint32_t& list, uint32_t request) {
 // A lookup with at least one sector that is not simply there.
 void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                         const StrettoExtension& extension, uint64_t cycle) {
-  const unsigned traffic = static_cast<unsigned>(extension.traffic);
+  const unsigned account = extension.account;
   const bool no_fill = free_fills_.empty() && fills_.size() >= kNoFill;
   if (way < 0 && !no_fill) way = allocate(lookup.set, lookup.tag, lookup.line, cycle);
   if (way < 0) {
@@ -263,7 +263,7 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
   if (missing != 0 && pending == 0 && no_fill) {
     fetch_past(lookup, missing, request, extension, cycle);
     const unsigned there = lookup.mask & ~missing & 3;
-    counters_.hits[traffic] += there != 0 ? 1 : 0;
+    counters_.hits[account] += there != 0 ? 1 : 0;
     return;
   }
   if (missing != 0) {
@@ -285,10 +285,10 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
     const unsigned bit = 1u << sector;
     if ((lookup.mask & bit) == 0) continue;
     if (((missing | pending) & bit) == 0) {
-      ++counters_.hits[traffic];
+      ++counters_.hits[account];
       continue;
     }
-    ++((missing & bit) != 0 ? counters_.misses : counters_.merges)[traffic];
+    ++((missing & bit) != 0 ? counters_.misses : counters_.merges)[account];
     ++requests_[request].remaining;
     if (fills_[fill].first[sector] == kNone) {
       fills_[fill].first[sector] = request;
@@ -307,7 +307,7 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
     const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
     if (dirty != 0) {
       send_write_back(tags_.line_of(set_index, static_cast<unsigned>(way)), dirty,
-                      L2Tags::traffic(set, static_cast<unsigned>(way)), Kind::write_back,
+                      L2Tags::account(set, static_cast<unsigned>(way)), Kind::write_back,
                       clock_.edge(cycle));
     }
   }
@@ -338,16 +338,16 @@ Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
     } else {
       way = allocate(lookup.set, lookup.tag, lookup.line, bank);
     }
-    counters_.written[static_cast<unsigned>(extension.traffic)] += lookup.mask == 3 ? 2 : 1;
+    counters_.written[extension.account] += lookup.mask == 3 ? 2 : 1;
     if (way < 0) {  // Written around the cache.
       counters_.unallocated += lookup.mask == 3 ? 2 : 1;
-      send_write_back(lookup.line, lookup.mask, extension.traffic, Kind::write_back,
+      send_write_back(lookup.line, lookup.mask, extension.account, Kind::write_back,
                       clock_.edge(bank));
       continue;
     }
     set.state[way] = static_cast<uint8_t>(set.state[way] | lookup.mask << L2Tags::kValidShift |
                                           lookup.mask << L2Tags::kDirtyShift);
-    L2Tags::set_traffic(set, static_cast<unsigned>(way), extension.traffic);
+    L2Tags::set_account(set, static_cast<unsigned>(way), extension.account);
   }
   if (!extension.tags_only && payload.get_data_ptr() != nullptr)
     copy_bytes(payload, extension, true);

@@ -42,12 +42,12 @@
 namespace stretto {
 
 struct L2Counters {
-  std::array<uint64_t, kTrafficClasses> hits{};         // Sectors.
-  std::array<uint64_t, kTrafficClasses> merges{};       // Sectors that found their fill pending.
-  std::array<uint64_t, kTrafficClasses> misses{};       // Sectors fetched.
-  std::array<uint64_t, kTrafficClasses> written{};      // Sectors written into the cache.
-  std::array<uint64_t, kTrafficClasses> write_backs{};  // Dirty sectors written to memory.
-  uint64_t evictions = 0;                               // Valid lines replaced.
+  std::array<uint64_t, STRETTO_ACCOUNTS> hits{};         // Sectors.
+  std::array<uint64_t, STRETTO_ACCOUNTS> merges{};       // Sectors that found their fill pending.
+  std::array<uint64_t, STRETTO_ACCOUNTS> misses{};       // Sectors fetched.
+  std::array<uint64_t, STRETTO_ACCOUNTS> written{};      // Sectors written into the cache.
+  std::array<uint64_t, STRETTO_ACCOUNTS> write_backs{};  // Dirty sectors written to memory.
+  uint64_t evictions = 0;                                // Valid lines replaced.
   uint64_t unallocated = 0;  // Sectors that found every way pending or pinned.
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
@@ -82,7 +82,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   void pin(unsigned index, uint64_t base, uint64_t bytes);
 
   const L2Counters& counters() const { return counters_; }
-  uint64_t total(const std::array<uint64_t, kTrafficClasses>& classes) const;
+  uint64_t total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const;
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
   std::vector<std::string> waiting_on() const override;
@@ -126,7 +126,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   struct BoundaryLine {
     uint64_t line;
     uint8_t dirty;
-    TrafficClass traffic;
+    uint8_t account;
   };
   struct PinRange {
     uint64_t base = 0;
@@ -177,7 +177,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   int allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t cycle);
   void fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
                   const StrettoExtension& extension, uint64_t cycle);
-  void send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic, Kind kind, Time at);
+  void send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kind kind, Time at);
   void add_fill(uint64_t line, uint8_t mask, uint16_t fill, const StrettoExtension& extension,
                 uint64_t cycle);
   void flush_fill();

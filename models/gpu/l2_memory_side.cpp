@@ -66,21 +66,20 @@ void L2Cache::flush_fill() {
   building_.fill[0] = building_.fill[1] = kNoFill;
 }
 
-void L2Cache::send_write_back(uint64_t line, uint8_t dirty, TrafficClass traffic, Kind kind,
-                              Time at) {
+void L2Cache::send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kind kind, Time at) {
   const unsigned first = dirty == 2 ? 1 : 0;
   const unsigned count = dirty == 3 ? 2 : 1;
   const uint64_t address = line << L2Tags::kLineBits | uint64_t{first} << L2Tags::kSectorBits;
-  StrettoExtension account;
-  account.engine = Engine::l2;
-  account.gpu = services_.gpu;
-  account.traffic = traffic;
-  account.tags_only = true;
-  PooledPayload& payload =
-      make_payload(tlm::TLM_WRITE_COMMAND, address, nullptr, count << L2Tags::kSectorBits, account);
+  StrettoExtension extension;
+  extension.engine = Engine::l2;
+  extension.gpu = services_.gpu;
+  extension.account = account;
+  extension.tags_only = true;
+  PooledPayload& payload = make_payload(tlm::TLM_WRITE_COMMAND, address, nullptr,
+                                        count << L2Tags::kSectorBits, extension);
   const uint32_t to = tags_.channel_of(address);
   payload.extension.cookie = cookie(kind, to);
-  counters_.write_backs[static_cast<unsigned>(traffic)] += count;
+  counters_.write_backs[account] += count;
   if (kind == Kind::write_back) ++write_backs_in_flight_;
   outbox_.push_back({&payload, at, to});
 }
@@ -284,7 +283,7 @@ void L2Cache::write_back_invalidate() {
       if (dirty != 0) {
         const uint64_t line = tags_.line_of(index, way);
         boundary_[tags_.channel_of(line << L2Tags::kLineBits)].push_back(
-            {line, dirty, L2Tags::traffic(set, way)});
+            {line, dirty, L2Tags::account(set, way)});
         ++boundary_lines_;
       }
       set.state[way] &= static_cast<uint8_t>(~L2Tags::kDirty);
@@ -305,7 +304,7 @@ bool L2Cache::send_boundary_line(uint32_t to) {
   const BoundaryLine entry = boundary_[to].front();
   boundary_[to].pop_front();
   const uint64_t cycle = clock_.cycle_from(services_.queue->now()) + spec_.request_cycles;
-  send_write_back(entry.line, entry.dirty, entry.traffic, Kind::boundary, clock_.edge(cycle));
+  send_write_back(entry.line, entry.dirty, entry.account, Kind::boundary, clock_.edge(cycle));
   return true;
 }
 
@@ -336,17 +335,15 @@ bool L2Cache::pinned(uint64_t line) const {
   });
 }
 
-uint64_t L2Cache::total(const std::array<uint64_t, kTrafficClasses>& classes) const {
+uint64_t L2Cache::total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const {
   uint64_t sum = 0;
-  for (const uint64_t count : classes) sum += count;
+  for (const uint64_t count : accounts) sum += count;
   return sum;
 }
 
 void L2Cache::report(StatisticSink& sink) const {
-  static constexpr const char* kNames[kTrafficClasses] = {"other", "gemm", "rs",    "ag",
-                                                          "init",  "sync", "spill", "cp"};
-  for (unsigned i = 0; i < kTrafficClasses; ++i) {
-    const std::string name = kNames[i];
+  for (unsigned i = 0; i < STRETTO_ACCOUNTS; ++i) {
+    const std::string& name = sink.account(i);
     if (counters_.hits[i] + counters_.misses[i] + counters_.merges[i] != 0) {
       sink.add("l2.hits." + name, counters_.hits[i], "count", "Sectors that were in the cache.");
       sink.add("l2.merges." + name, counters_.merges[i], "count",

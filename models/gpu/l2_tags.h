@@ -41,7 +41,7 @@ class L2Tags {
   struct alignas(64) Set {
     uint32_t tag[kMaxWays];
     uint64_t order;
-    uint64_t traffic;  // TrafficClass that dirtied the line, four bits a way.
+    uint64_t account;  // Account that dirtied the line, four bits a way.
     uint8_t state[kMaxWays];
     uint16_t fill[kMaxWays];  // Pending fill of the way (L2Cache's index).
   };
@@ -67,7 +67,7 @@ class L2Tags {
       for (uint32_t& tag : set.tag) tag = kNoTag;
       for (uint8_t& state : set.state) state = 0;
       for (uint16_t& fill : set.fill) fill = 0;
-      set.traffic = 0;
+      set.account = 0;
       set.order = 0xFEDCBA9876543210;
     }
   }
@@ -144,12 +144,12 @@ class L2Tags {
     return -1;
   }
 
-  static TrafficClass traffic(const Set& set, unsigned way) {
-    return static_cast<TrafficClass>(set.traffic >> (4 * way) & 15);
+  static uint8_t account(const Set& set, unsigned way) {
+    return static_cast<uint8_t>(set.account >> (4 * way) & 15);
   }
-  static void set_traffic(Set& set, unsigned way, TrafficClass traffic) {
+  static void set_account(Set& set, unsigned way, uint8_t account) {
     const uint64_t mask = uint64_t{15} << (4 * way);
-    set.traffic = (set.traffic & ~mask) | uint64_t{static_cast<uint8_t>(traffic)} << (4 * way);
+    set.account = (set.account & ~mask) | uint64_t{account} << (4 * way);
   }
 
  private:

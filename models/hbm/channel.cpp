@@ -285,11 +285,11 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   const bool reads = atom.command == DramCommand::read;
   core_.data.access(request, atom.address, atom.at, atom.bytes);
 
-  const unsigned traffic = static_cast<unsigned>(request.traffic);
-  ++counters_.atoms[traffic][reads ? 0 : 1];
-  counters_.bytes[traffic][reads ? 0 : 1] += atom.bytes;
-  if (core_.first_cycle[traffic] == 0) core_.first_cycle[traffic] = cycle + 1;
-  core_.last_cycle[traffic] = cycle;
+  const unsigned account = request.account;
+  ++counters_.atoms[account][reads ? 0 : 1];
+  counters_.bytes[account][reads ? 0 : 1] += atom.bytes;
+  if (core_.first_cycle[account] == 0) core_.first_cycle[account] = cycle + 1;
+  core_.last_cycle[account] = cycle;
   if (cycle > mark_) {
     counters_.waiting_cycles += cycle - mark_;
     mark_ = cycle;

@@ -47,17 +47,17 @@ struct HbmCore {
   SegmentPool segments;
   std::vector<uint32_t> completed;  // Requests whose last atom ended in this tick; emptied by Hbm.
   uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
-  std::array<uint64_t, kTrafficClasses>
+  std::array<uint64_t, STRETTO_ACCOUNTS>
       first_cycle{};  // Of the first access on an account, plus one; 0 = none yet.
-  std::array<uint64_t, kTrafficClasses> last_cycle{};
+  std::array<uint64_t, STRETTO_ACCOUNTS> last_cycle{};
 };
 
 enum KernelPulse : uint8_t { kKernelStart = 1, kFirstWgDone = 2, kKernelEnd = 4 };
 
 struct ChannelCounters {
-  // [class][0 read, 1 write or update].
-  std::array<std::array<uint64_t, 2>, kTrafficClasses> atoms{};
-  std::array<std::array<uint64_t, 2>, kTrafficClasses> bytes{};
+  // [account][0 read, 1 write or update].
+  std::array<std::array<uint64_t, 2>, STRETTO_ACCOUNTS> atoms{};
+  std::array<std::array<uint64_t, 2>, STRETTO_ACCOUNTS> bytes{};
   uint64_t updates_received = 0;
   uint64_t tracked_half_words = 0;
   uint64_t busy_cycles = 0;     // The data bus is reserved.

@@ -135,7 +135,7 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   request.operation = extension->operation;
   request.stream = extension->stream;
   request.element = extension->element;
-  request.traffic = extension->traffic;
+  request.account = extension->account;
   stage(index, arrival, payload.get_address() & STRETTO_OFFSET_MASK, request.bytes_left);
   return tlm::TLM_UPDATED;
 }
@@ -389,7 +389,7 @@ void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
   request.arrival = clock_.edge(cycle);
   request.operation = write ? Operation::write : Operation::read;
   request.stream = Stream::communication;
-  request.traffic = TrafficClass::spill;
+  request.account = STRETTO_ACCOUNT_SPILL;
   request.source = kSpillSource;
   request.spill_index = index;
   for (unsigned i = 0; i < 8; ++i) request.data[i] = static_cast<uint8_t>(data >> (8 * i));

@@ -12,14 +12,11 @@
 namespace stretto {
 namespace {
 
-constexpr const char* kClassNames[kTrafficClasses] = {"other", "gemm", "rs",    "ag",
-                                                      "init",  "sync", "spill", "cp"};
-
 void add_sums(ChannelCounters& sum, const ChannelCounters& part) {
-  for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
+  for (unsigned account = 0; account < STRETTO_ACCOUNTS; ++account) {
     for (unsigned direction = 0; direction < 2; ++direction) {
-      sum.atoms[traffic][direction] += part.atoms[traffic][direction];
-      sum.bytes[traffic][direction] += part.bytes[traffic][direction];
+      sum.atoms[account][direction] += part.atoms[account][direction];
+      sum.bytes[account][direction] += part.bytes[account][direction];
     }
   }
   for (uint64_t ChannelCounters::*field :
@@ -39,7 +36,7 @@ void add_sums(ChannelCounters& sum, const ChannelCounters& part) {
 
 uint64_t atoms_of(const ChannelCounters& counters) {
   uint64_t atoms = 0;
-  for (const auto& of_class : counters.atoms) atoms += of_class[0] + of_class[1];
+  for (const auto& of_account : counters.atoms) atoms += of_account[0] + of_account[1];
   return atoms;
 }
 
@@ -58,7 +55,7 @@ void Hbm::trace_traffic(Time now) {
   constexpr const char* kNames[2] = {"read", "write"};
   for (unsigned direction = 0; direction < 2; ++direction) {
     uint64_t bytes = 0;
-    for (const auto& of_class : sum.bytes) bytes += of_class[direction];
+    for (const auto& of_account : sum.bytes) bytes += of_account[direction];
     std::string track("gpu");
     track.append(std::to_string(services_.gpu)).append("/hbm ").append(kNames[direction]);
     services_.trace->counter(
@@ -71,24 +68,24 @@ void Hbm::trace_traffic(Time now) {
 
 void Hbm::report(StatisticSink& sink) const {
   const ChannelCounters sum = totals();
-  for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
-    std::string name(".");
-    name += kClassNames[traffic];
-    sink.add("read_bytes" + name, sum.bytes[traffic][0], "bytes",
+  for (unsigned account = 0; account < STRETTO_ACCOUNTS; ++account) {
+    if (!sink.has_name(account) && sum.atoms[account][0] + sum.atoms[account][1] == 0) continue;
+    const std::string name = "." + sink.account(account);
+    sink.add("read_bytes" + name, sum.bytes[account][0], "bytes",
              "Bytes read from DRAM on this account.");
-    sink.add("write_bytes" + name, sum.bytes[traffic][1], "bytes",
+    sink.add("write_bytes" + name, sum.bytes[account][1], "bytes",
              "Bytes written or added in DRAM on this account.");
-    sink.add("read_atoms" + name, sum.atoms[traffic][0], "count",
+    sink.add("read_atoms" + name, sum.atoms[account][0], "count",
              "64 B read accesses on this account.");
-    sink.add("write_atoms" + name, sum.atoms[traffic][1], "count",
+    sink.add("write_atoms" + name, sum.atoms[account][1], "count",
              "64 B write and update accesses on this account.");
   }
-  for (unsigned traffic = 0; traffic < kTrafficClasses; ++traffic) {
-    if (core_.first_cycle[traffic] == 0) continue;
-    const std::string name = std::string(".") + kClassNames[traffic];
-    sink.add("first_access" + name, clock_.edge(core_.first_cycle[traffic] - 1), "fs",
+  for (unsigned account = 0; account < STRETTO_ACCOUNTS; ++account) {
+    if (core_.first_cycle[account] == 0) continue;
+    const std::string name = "." + sink.account(account);
+    sink.add("first_access" + name, clock_.edge(core_.first_cycle[account] - 1), "fs",
              "First column command on this account.");
-    sink.add("last_access" + name, clock_.edge(core_.last_cycle[traffic]), "fs",
+    sink.add("last_access" + name, clock_.edge(core_.last_cycle[account]), "fs",
              "Last column command on this account.");
   }
   constexpr const char* kStreams[2] = {"compute", "communication"};

@@ -33,7 +33,7 @@ struct alignas(64) HbmRequest {
   Operation operation = Operation::read;
   Stream stream = Stream::compute;
   ElementType element = ElementType::fp16;
-  TrafficClass traffic = TrafficClass::other;
+  uint8_t account = STRETTO_ACCOUNT_OTHER;
 };
 static_assert(sizeof(HbmRequest) == 64);
 

@@ -57,14 +57,14 @@ TimingSet set_of(const DataSheet& s) {
       {"tCCD_L", group, read, read, columns * s.ccd_l},
   };
   for (const DramCommand store : {write, update}) {
-    const bool nmc = store == update;
-    const char* long_name = nmc ? "tCCDWL" : "tCCD_L";
-    const unsigned long_delay = columns * (nmc ? s.ccd_after_update : s.ccd_l);
+    const bool is_update = store == update;
+    const char* long_name = is_update ? "tCCDWL" : "tCCD_L";
+    const unsigned long_delay = columns * (is_update ? s.ccd_after_update : s.ccd_l);
     for (const DramCommand next : {write, update}) {
       set.rules.push_back({"tCCD_S", channel, store, next, columns * s.ccd_s});
       set.rules.push_back({long_name, group, store, next, long_delay});
     }
-    if (nmc) set.rules.push_back({long_name, group, store, read, long_delay});
+    if (is_update) set.rules.push_back({long_name, group, store, read, long_delay});
     set.rules.push_back({"tWTR_S", channel, store, read, write_end + s.wtr_s});
     set.rules.push_back({"tWTR_L", group, store, read, write_end + s.wtr_l});
     set.rules.push_back({"tWR", bank, store, precharge, write_end + s.wr});

@@ -27,14 +27,6 @@ std::string text_of(uint16_t bits) {
   return text;
 }
 
-// Which part of the output a mode leaves on a rank.
-enum class Promise { partial, own_chunk, all };
-
-Promise promise_of(const std::string& mode) {
-  if (mode == "gemm") return Promise::partial;
-  return mode == "rs" || mode == "rs-nmc" ? Promise::own_chunk : Promise::all;
-}
-
 class Checker {
  public:
   explicit Checker(const CheckTask& task)
@@ -51,12 +43,12 @@ class Checker {
   }
 
   CheckReport run() {
-    if (task_.mirrored && promise_of(task_.mode) != Promise::partial) {
+    if (task_.mirrored && task_.output != CheckOutput::product) {
       add_up_chunks();
       for (uint32_t row = 0; row < task_.m; ++row) mirrored_row(row);
-    } else if (task_.data == DataMode::stamp && task_.mode != "ag") {
+    } else if (task_.data == DataMode::stamp && task_.output != CheckOutput::gathered) {
       for (uint32_t row = 0; row < task_.m; ++row) stamp_row(row);
-    } else if (task_.mode == "ag") {
+    } else if (task_.output == CheckOutput::gathered) {
       for (uint32_t row = 0; row < task_.m; ++row) gathered_row(row);
     } else {
       make_partials();
@@ -70,11 +62,11 @@ class Checker {
     return chunk_of_tile_[row / task_.tile_m * tiles_n_ + column / task_.tile_n];
   }
 
-  // Compares what the mode promises of `row` on every simulated rank; expected(rank) gives the FP16
+  // Compares what must be in `row` on every simulated rank; expected(rank) gives the FP16
   // bits of the row.
   template <class Expected>
   void compare_row(uint32_t row, Expected expected) {
-    const bool own_only = promise_of(task_.mode) == Promise::own_chunk;
+    const bool own_only = task_.output == CheckOutput::own_sum;
     for (uint32_t rank = 0; rank < task_.simulated_ranks; ++rank) {
       task_.read(rank, row, 0, task_.n, got_.data());
       const uint16_t* const want = expected(rank);
@@ -96,7 +88,7 @@ class Checker {
   }
 
   void stamp_row(uint32_t row) {
-    if (task_.mode == "gemm") {
+    if (task_.output == CheckOutput::product) {
       compare_row(row, [&](uint32_t rank) {
         sum_.assign(task_.n, 0);
         task_.add_stamps(rank, row, sum_.data());
@@ -144,7 +136,7 @@ class Checker {
       task_.add_stamps(0, row, values.data());
       for (uint32_t column = 0; column < task_.n; ++column) {
         // An isolated all-gather passes the own chunk on and adds nothing.
-        if (task_.mode == "ag" && chunk_at(row, column) != 0) continue;
+        if (task_.output == CheckOutput::gathered && chunk_at(row, column) != 0) continue;
         chunk_sum_[place_in_chunk(row, column)] += values[column];
       }
     }
@@ -212,7 +204,7 @@ class Checker {
     const auto partial = [&](uint32_t rank, uint32_t column) {
       return partial_[rank][uint64_t{row} * task_.n + column];
     };
-    if (task_.mode == "gemm") {
+    if (task_.output == CheckOutput::product) {
       compare_row(row, [&](uint32_t rank) { return &partial_[rank][uint64_t{row} * task_.n]; });
       return;
     }

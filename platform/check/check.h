@@ -32,13 +32,21 @@ struct CheckReport {
   bool passed() const { return mismatches == 0 && max_error <= 1; }
 };
 
+// What a rank's output must hold.
+enum class CheckOutput : uint8_t {
+  product,   // The partial product of the rank.
+  own_sum,   // In the rank's chunk the sum over all ranks; the rest is not compared.
+  sum,       // The sum over all ranks.
+  gathered,  // In each chunk what its rank was given.
+};
+
 // The problem as the check sees it.
 struct CheckTask {
   uint32_t ranks = 0;
   uint32_t m = 0, n = 0, k = 0;
   uint32_t tile_m = 128, tile_n = 128;
   DataMode data = DataMode::stamp;
-  std::string mode;
+  CheckOutput output = CheckOutput::product;
   // FP16 bits of [row, column .. column + count) of a rank's output array.
   std::function<void(uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits)>
       read;

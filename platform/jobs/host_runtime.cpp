@@ -6,12 +6,14 @@
 #include <thread>
 
 #include "models/common/error.h"
-#include "platform/jobs/job.h"
 #include "platform/jobs/operands.h"
 
 namespace stretto {
 
 namespace {
+
+const Account kInit{STRETTO_ACCOUNT_JOB, "init"}, kReduce{STRETTO_ACCOUNT_JOB + 1, "reduce"},
+    kMove{STRETTO_ACCOUNT_JOB + 2, "move"};
 
 struct Owned {
   stretto_runtime_t* runtime = nullptr;
@@ -63,9 +65,16 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
   options.channels = software.channels;
   options.slots = software.fifo_slots;
   options.slot_bytes = software.slot_bytes;
+  options.accounts = {kInit.number, kReduce.number, kMove.number};
   options.kernels = kernels.data();
   options.kernel_bytes = kernels.size();
   return options;
+}
+
+std::vector<Account> runtime_accounts() { return {kReduce, kMove, kInit}; }
+
+std::vector<PhaseRule> runtime_phases() {
+  return {preparation_of(kInit), work_of(kReduce), work_of(kMove)};
 }
 
 HostRuntime::HostRuntime(HostCore& core, stretto_runtime_options_t options)

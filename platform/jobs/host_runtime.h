@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/host/host.h"
+#include "platform/jobs/job.h"
 #include "platform/jobs/job_request.h"
 #include "sw/collectives/runtime.h"
 
@@ -17,6 +18,10 @@ namespace stretto {
 // How collectives of a job work: from `software` and the engine's name. Throws UserError.
 stretto_runtime_options_t runtime_options(const JobRequest& request, const std::string& engine,
                                           bool all_pairs, const std::vector<uint8_t>& kernels);
+
+// What runtime_options() counts on: init, reduce, move of stretto_runtime_accounts_t.
+std::vector<Account> runtime_accounts();
+std::vector<PhaseRule> runtime_phases();
 
 class HostRuntime {
  public:

@@ -60,6 +60,25 @@ stretto_driver_costs_t driver_costs(const SoftwareSpec& software) {
           software.copy_ns};
 }
 
+PhaseRule kernels_of(const Account& account) {
+  return {account.name,
+          {{Moment::first_dispatch, account.number}},
+          {{Moment::last_end, account.number}}};
+}
+
+PhaseRule preparation_of(const Account& account) {
+  return {account.name,
+          {{Moment::first_access, account.number}},
+          {{Moment::last_access, account.number}},
+          true};
+}
+
+PhaseRule work_of(const Account& account) {
+  return {account.name,
+          {{Moment::first_dispatch, account.number}, {Moment::first_access, account.number}},
+          {{Moment::last_end, account.number}, {Moment::last_access, account.number}}};
+}
+
 void throw_status(stretto_status_t status, const std::string& message) {
   switch (status) {
     case STRETTO_ERROR_ARGUMENT:

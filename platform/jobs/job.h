@@ -28,6 +28,33 @@ namespace stretto {
 // Of the simulated GPUs of a job, by rank.
 using Memories = std::vector<MemoryImage*>;
 
+// An account that a job has for itself (machine_types.h), and its name in results.
+struct Account {
+  uint8_t number;  // From STRETTO_ACCOUNT_JOB, below STRETTO_ACCOUNTS.
+  std::string name;
+};
+
+// A moment of the run, over all GPUs: of kernels on an account, or of DRAM accesses on it.
+struct Moment {
+  enum Event : uint8_t { first_dispatch, last_end, first_access, last_access };
+  Event event;
+  uint8_t account;
+};
+
+// A phase of the run. It lasts from the earliest of `begin` to the latest of `end`, moments that did
+// not come left out. Phases may overlap.
+struct PhaseRule {
+  std::string name;
+  std::vector<Moment> begin, end;
+  bool prepares = false;  // No part of the work, but of what comes before it beside `setup`.
+};
+// Zeroing and the like: from the first DRAM access on the account to the last.
+PhaseRule preparation_of(const Account& account);
+// From the first work-group of the account's kernels to the end of the last.
+PhaseRule kernels_of(const Account& account);
+// From the first work-group or DRAM access to the last.
+PhaseRule work_of(const Account& account);
+
 class Job {
  public:
   Job(const JobRequest& request, Memories memories)
@@ -35,6 +62,11 @@ class Job {
   virtual ~Job() = default;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
+
+  // The accounts on which its programs and kernels work. Results print their names.
+  virtual std::vector<Account> accounts() const = 0;
+  // The phases whose times results give beside `total` and `setup`.
+  virtual std::vector<PhaseRule> phases() const = 0;
 
   // Contents of memory at time 0; called once, before the run.
   virtual void place_contents() = 0;

@@ -2,6 +2,7 @@
 #include "platform/machine/collect.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "models/common/tlm_checker.h"
 
@@ -57,30 +58,82 @@ AuditResult normalised(AuditResult one) {
   return one;
 }
 
-// The phases of DESIGN "Phases", over all GPUs. A collective begins with its first access on its
-// account, or with the first work-group of its kernel, and ends with the last update applied.
-void collect_phases(const Lookup& find, Results& results) {
-  const auto time = [&](Phase phase) -> Time& {
-    return results.time[static_cast<unsigned>(phase)];
-  };
-  const auto span = [](Time begin, Time end) { return end > begin ? end - begin : 0; };
-  time(Phase::gemm) = span(find.earliest("compute.front_end.first_dispatch.gemm"),
-                           find.highest("compute.front_end.last_end.gemm"));
-  for (const auto& [phase, name] :
-       {std::pair(Phase::rs, std::string("rs")), std::pair(Phase::ag, std::string("ag"))}) {
-    const Time begin = std::min(find.earliest("hbm.first_access." + name),
-                                find.earliest("compute.front_end.first_dispatch." + name));
-    time(phase) = span(begin, std::max(find.highest("hbm.last_access." + name),
-                                       find.highest("compute.front_end.last_end." + name)));
+// The statistic that holds a moment, without its account.
+const char* statistic_of(Moment::Event event) {
+  switch (event) {
+    case Moment::first_dispatch: return "compute.front_end.first_dispatch.";
+    case Moment::last_end: return "compute.front_end.last_end.";
+    case Moment::first_access: return "hbm.first_access.";
+    case Moment::last_access: break;
   }
-  time(Phase::init) =
-      span(find.earliest("hbm.first_access.init"), find.highest("hbm.last_access.init"));
-  Time first = kNever;
-  for (const char* name : {"gemm", "rs", "ag"}) {
-    first = std::min(first, find.earliest(std::string("compute.front_end.first_dispatch.") + name));
+  return "hbm.last_access.";
+}
+
+// Of [0, end), what lies in none of the spans.
+Time time_outside(std::vector<std::pair<Time, Time>> spans, Time end) {
+  std::sort(spans.begin(), spans.end());
+  Time outside = 0, at = 0;
+  for (const auto& [from, to] : spans) {
+    if (from > at) outside += std::min(from, end) - std::min(at, end);
+    at = std::max(at, to);
   }
-  // What comes before the first dispatch and is not init.
-  if (first != kNever) time(Phase::setup) = span(time(Phase::init), first);
+  return end > at ? outside + end - at : outside;
+}
+
+// The phases that the job defines, over all GPUs, and before them `setup`: what comes before the first
+// phase that does not prepare, without those that do.
+void collect_phases(const Lookup& find, const StatisticSink& names, const Job& job,
+                    Results& results) {
+  std::vector<std::pair<Time, Time>> spans, preparations;
+  Time work_begins = kNever;
+  for (const PhaseRule& rule : job.phases()) {
+    PhaseTime phase{rule.name, kNever, 0, 0};
+    for (const Moment& moment : rule.begin)
+      phase.begin = std::min(
+          phase.begin, find.earliest(statistic_of(moment.event) + names.account(moment.account)));
+    for (const Moment& moment : rule.end)
+      phase.end = std::max(
+          phase.end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
+    if (phase.begin >= phase.end) {
+      phase.begin = phase.end = 0;
+    } else {
+      spans.emplace_back(phase.begin, phase.end);
+      if (rule.prepares) preparations.push_back(spans.back());
+      if (!rule.prepares) work_begins = std::min(work_begins, phase.begin);
+    }
+    phase.time = phase.end - phase.begin;
+    results.phases.push_back(phase);
+  }
+  PhaseTime setup{"setup", 0, 0, 0};
+  if (work_begins != kNever) {
+    setup.end = work_begins;
+    setup.time = time_outside(preparations, work_begins);
+    spans.emplace_back(0, work_begins);
+  }
+  results.phases.insert(results.phases.begin(), setup);
+  results.no_phase = time_outside(spans, results.total);
+}
+
+// Bytes of DRAM by account, in whole atoms of 64 B. Law: the job has named every account that is used.
+void collect_dram(const Lookup& find, const StatisticSink& names, const Job* job, Results& results,
+                  AuditSink& audit) {
+  std::vector<unsigned> order;
+  for (unsigned account = STRETTO_ACCOUNT_JOB; account < STRETTO_ACCOUNTS; ++account)
+    order.push_back(account);
+  for (unsigned account = 0; account < STRETTO_ACCOUNT_JOB; ++account) order.push_back(account);
+  uint64_t nameless = 0;
+  for (const unsigned account : order) {
+    for (const char* direction : {"read", "write"}) {
+      const std::string& name = names.account(account);
+      const uint64_t bytes = 64 * find.sum(std::string("hbm.") + direction + "_atoms." + name);
+      if (!names.has_name(account)) nameless += bytes;
+      if (names.has_name(account) || bytes != 0)
+        results.dram_bytes.emplace_back(name + "_" + direction, bytes);
+    }
+  }
+  if (job == nullptr) return;
+  audit.set_where("job");
+  audit.equal("DRAM bytes on accounts that the job does not name = 0", nameless, 0);
 }
 
 // What the protocol checkers saw; that one sits on every bound socket is a law, so that none is
@@ -100,9 +153,15 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
 
 void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
                      const std::vector<std::unique_ptr<CardNode>>& cards, SwitchNode* crossbar,
-                     Host* host, Results& results) {
+                     Host* host, const Job* job, Results& results) {
   StatisticSink statistics;
   AuditSink audit;
+  if (job != nullptr) {
+    for (const Account& account : job->accounts()) {
+      assert(account.number >= STRETTO_ACCOUNT_JOB && !statistics.has_name(account.number));
+      statistics.name_account(account.number, account.name);
+    }
+  }
   std::vector<const Router*> routers;
   for (const auto& gpu : gpus) {
     gpu->partition.report(statistics);
@@ -136,20 +195,13 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
   }
   if constexpr (kCheckSockets) collect_sockets(statistics, audit);
   results.statistics = statistics.all();
+  const Lookup find{results.statistics};
+  collect_dram(find, statistics, job, results, audit);
   // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
   if (results.status == "complete") {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
-
-  const Lookup find{results.statistics};
-  // DRAM moves whole atoms of 64 B.
-  for (const char* name : {"gemm", "rs", "ag", "init", "sync", "spill", "cp", "other"}) {
-    for (const char* direction : {"read", "write"}) {
-      results.dram_bytes[std::string(name) + "_" + direction] =
-          64 * find.sum(std::string("hbm.") + direction + "_atoms." + name);
-    }
-  }
-  collect_phases(find, results);
+  if (job != nullptr) collect_phases(find, statistics, *job, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
   for (const auto& gpu : gpus) results.cp_instructions += gpu->cp.instructions();
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/host/host.h"
+#include "platform/jobs/job.h"
 #include "platform/machine/card_node.h"
 #include "platform/machine/gpu_node.h"
 #include "platform/machine/switch_node.h"
@@ -15,10 +16,10 @@
 namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all GPUs. Closes the digests: call once.
-// `crossbar` and `host` may be null.
+// `crossbar`, `host` and `job` may be null.
 void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
                      const std::vector<std::unique_ptr<CardNode>>& cards, SwitchNode* crossbar,
-                     Host* host, Results& results);
+                     Host* host, const Job* job, Results& results);
 
 }  // namespace stretto
 

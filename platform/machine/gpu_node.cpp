@@ -78,7 +78,7 @@ DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
   extension_.stream = Stream::communication;
   extension_.scope = Scope::system;
   extension_.allocation = AllocationClass::uncached;
-  extension_.traffic = TrafficClass::sync;
+  extension_.account = STRETTO_ACCOUNT_SYNC;
 }
 
 void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -88,15 +88,15 @@ class System::Impl {
       if (impl == stretto::Impl::model) results.rtl.erase(block);
     }
     results.firmware_sha256 = firmware_->sha256();
-    results.time[static_cast<unsigned>(Phase::total)] =
-        job_ != nullptr && results.status == "complete" ? job_->ended()
-                                                        : sc_core::sc_time_stamp().value();
+    results.total = job_ != nullptr && results.status == "complete"
+                        ? job_->ended()
+                        : sc_core::sc_time_stamp().value();
     if (job_ != nullptr) {
       for (const auto& [name, sum] : job_->kernel_sha256()) results.kernel_sha256[name] = sum;
       results.table = job_->table();
       results.job = job_->details();
     }
-    collect_machine(gpus_, cards_, switch_.get(), host_.get(), results);
+    collect_machine(gpus_, cards_, switch_.get(), host_.get(), job_.get(), results);
     if (job_ == nullptr || results.status != "complete") return;
     AuditSink audit;
     for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {

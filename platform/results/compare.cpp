@@ -84,6 +84,26 @@ Result load(const std::string& folder) {
   return result;
 }
 
+bool has_key(const json::value& root, const char* group, const std::string& key) {
+  const json::value* at = root.as_object().if_contains(group);
+  return at != nullptr && at->is_object() && at->get_object().contains(key);
+}
+
+// The keys of a group, of all results, in the order in which they come, without those that are 0 in all.
+std::vector<std::string> keys_of(const std::vector<Result>& all, const char* group) {
+  std::vector<std::string> keys;
+  for (const Result& one : all) {
+    const json::value* at = one.root.as_object().if_contains(group);
+    if (at == nullptr || !at->is_object()) continue;
+    for (const auto& item : at->get_object()) {
+      const std::string key = item.key();
+      if (item.value() == 0) continue;
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
 // Why the times of a result mean nothing; empty if they do.
 std::string unusable(const json::value& v) {
   if (text_at(v, "status") != "complete") return "status is '" + text_at(v, "status") + "'";
@@ -190,11 +210,22 @@ int compare(const std::vector<std::string>& folders) {
     row(key, [&](const json::value& v) { return text_at(v, key); });
   }
   row("", [](const json::value&) { return std::string(); });
-  for (const char* phase : {"setup", "init", "gemm", "rs", "ag", "total"}) {
-    row(std::string(phase) + " ms", [&](const json::value& v) {
-      return fixed(number_at(v, {"time_ns", phase}) / 1e6, 6);
-    });
-  }
+  // "-" where a result has no such phase or account.
+  const auto named_rows = [&](const char* group, const std::string& before, const char* unit,
+                              int digits, const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) {
+      row(before + key + unit, [&](const json::value& v) {
+        return has_key(v, group, key)
+                   ? fixed(double(number_at(v, {group, key.c_str()})) / 1e6, digits)
+                   : std::string("-");
+      });
+    }
+  };
+  std::vector<std::string> phases = keys_of(all, "time_ns");
+  // The sum of all behind what it is made of.
+  std::stable_partition(phases.begin(), phases.end(),
+                        [](const std::string& key) { return key != "total"; });
+  named_rows("time_ns", "", " ms", 6, phases);
   // A speed-up is asked for with and without what comes before the first kernel.
   const auto ratio = [&](const std::string& title, const std::vector<const char*>& without) {
     const auto time = [&](const json::value& v) {
@@ -215,12 +246,7 @@ int compare(const std::vector<std::string>& folders) {
     ratio("speed-up without setup and init", {"setup", "init"});
   }
   row("", [](const json::value&) { return std::string(); });
-  for (const char* key : {"gemm_read", "gemm_write", "rs_read", "rs_write", "ag_read", "ag_write",
-                          "init_write", "sync_read", "sync_write", "spill_read", "spill_write"}) {
-    row(std::string("DRAM ") + key + " MB", [&](const json::value& v) {
-      return fixed(number_at(v, {"dram_bytes", key}) / 1e6, 3);
-    });
-  }
+  named_rows("dram_bytes", "DRAM ", " MB", 3, keys_of(all, "dram_bytes"));
   row("link MB", [](const json::value& v) { return fixed(number_at(v, {"link_bytes"}) / 1e6, 3); });
   for (const char* key : {"updates", "triggers", "spills", "max_live"}) {
     row(std::string("tracker ") + key, [&](const json::value& v) {

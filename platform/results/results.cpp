@@ -99,9 +99,11 @@ std::string milliseconds(Time time) {
 
 }  // namespace
 
-const char* phase_name(Phase phase) {
-  constexpr const char* kNames[kPhases] = {"total", "setup", "init", "gemm", "rs", "ag"};
-  return kNames[static_cast<unsigned>(phase)];
+std::vector<std::pair<std::string, Time>> Results::times() const {
+  std::vector<std::pair<std::string, Time>> all{{"total", total}};
+  for (const PhaseTime& phase : phases) all.emplace_back(phase.name, phase.time);
+  if (!phases.empty()) all.emplace_back("no_phase", no_phase);
+  return all;
 }
 
 uint64_t Results::violations() const {
@@ -138,8 +140,7 @@ std::string to_json(const Results& results) {
   root["kernel_sha256"] = object_of(results.kernel_sha256);
   root["firmware_sha256"] = results.firmware_sha256;
   json::object time;
-  for (unsigned i = 0; i < kPhases; ++i)
-    time[phase_name(static_cast<Phase>(i))] = results.time[i] / kNanosecond;
+  for (const auto& [name, value] : results.times()) time[name] = value / kNanosecond;
   root["time_ns"] = std::move(time);
   root["dram_bytes"] = object_of(results.dram_bytes);
   root["link_bytes"] = results.link_bytes;
@@ -167,9 +168,14 @@ std::string to_json(const Results& results) {
 
 std::string to_csv(const Results& results) {
   std::string text = "path,value,unit,sentence\n";
-  for (unsigned i = 0; i < kPhases; ++i) {
-    text += std::string("time_ns.") + phase_name(static_cast<Phase>(i)) + "," +
-            std::to_string(results.time[i] / kNanosecond) + ",ns,Time of the phase\n";
+  const auto sentence = [](const std::string& name) {
+    return name == "total"      ? "End of the last host program"
+           : name == "no_phase" ? "What of the total lies in no phase"
+                                : "Time of the phase";
+  };
+  for (const auto& [name, value] : results.times()) {
+    text += "time_ns." + name + "," + std::to_string(value / kNanosecond) + ",ns," +
+            sentence(name) + "\n";
   }
   for (const auto& [key, value] : results.dram_bytes) {
     text += "dram_bytes." + key + "," + std::to_string(value) + ",bytes,DRAM traffic of all GPUs\n";
@@ -214,9 +220,8 @@ std::string summary(const Results& results) {
       << results.mode << ", data " << results.data << ": " << results.status;
   if (!results.message.empty()) out << ": " << results.message;
   out << "\n  time ms   ";
-  for (unsigned i = 0; i < kPhases; ++i) {
-    out << "  " << phase_name(static_cast<Phase>(i)) << " " << milliseconds(results.time[i]);
-  }
+  for (const auto& [name, value] : results.times())
+    out << "  " << name << " " << milliseconds(value);
   out << "\n  DRAM MB   ";
   for (const auto& [key, value] : results.dram_bytes) {
     if (value == 0) continue;

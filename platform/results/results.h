@@ -6,10 +6,10 @@
 
 #include <boost/json/object.hpp>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/component.h"
@@ -20,9 +20,12 @@
 
 namespace stretto {
 
-enum class Phase : uint8_t { total, setup, init, gemm, rs, ag };
-inline constexpr unsigned kPhases = 6;
-const char* phase_name(Phase phase);
+// A phase of the run, as the job defines it. One that did not come has begin = end = 0.
+struct PhaseTime {
+  std::string name;
+  Time begin = 0, end = 0;
+  Time time = 0;
+};
 
 struct Results {
   // "complete"; "failed" (a check), "fault", "deadlock", "interrupted", "time limit".
@@ -41,8 +44,14 @@ struct Results {
   std::map<std::string, RtlSources> rtl;  // Of the blocks that are no models.
   std::map<std::string, std::string> kernel_sha256;
   std::string firmware_sha256;
-  std::array<Time, kPhases> time{};            // By Phase.
-  std::map<std::string, uint64_t> dram_bytes;  // "gemm_read" ... summed over all GPUs.
+  Time total = 0;
+  std::vector<PhaseTime> phases;  // Of the job; they may overlap.
+  Time no_phase = 0;              // Of `total`, what passed in none of them.
+  // By account and direction, "sync_read", summed over all GPUs; those of the job first.
+  std::vector<std::pair<std::string, uint64_t>> dram_bytes;
+
+  // All times in the order of results: total, the phases, no_phase.
+  std::vector<std::pair<std::string, Time>> times() const;
   uint64_t link_bytes = 0;
   uint64_t cp_instructions = 0;
   uint64_t cp_cycles = 0;

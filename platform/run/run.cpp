@@ -68,6 +68,10 @@ std::string write_all(const std::string& out, const Results& results, const Mach
     wrong = error.what();
   }
   try {
+    for (const PhaseTime& phase : results.phases) {
+      if (timeline != nullptr && phase.begin < phase.end)
+        timeline->page(0).span("phases/" + phase.name, phase.name, phase.begin, phase.end);
+    }
     if (timeline != nullptr) timeline->close();
   } catch (const UserError& error) {
     if (wrong.empty()) wrong = error.what();

@@ -132,7 +132,7 @@ static stretto_status_t map_input(program_t* g) {
                                          .wavefronts = 1,
                                          .updates = 1,
                                          .element = STRETTO_FP16,
-                                         .traffic = STRETTO_TRAFFIC_AG,
+                                         .account = GATHERED_GEMM_ACCOUNT_AG,
                                          .tracker_ways = (uint8_t)p->tracker_ways};
   TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
   TRY(g->api->configure_output(g->client, g->stream, &input));
@@ -158,7 +158,8 @@ static stretto_status_t set_up(program_t* g) {
   TRY(load_kernel(g));
   TRY(g->api->configure_mca(g->client, g->stream, &mca, STRETTO_MCA_FIXED_THRESHOLD));
   // Zero before the Tracker starts.
-  TRY(g->api->fill(g->client, g->stream, plan->spill, plan->spill_bytes, 0));
+  TRY(g->api->fill(g->client, g->stream, plan->spill, plan->spill_bytes, 0,
+                   GATHERED_GEMM_ACCOUNT_INIT));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   TRY(map_input(g));
   return g->api->stream_synchronize(g->client, g->stream);
@@ -202,7 +203,7 @@ static stretto_status_t launch_gemm(program_t* g) {
                                    .work_groups = plan->tiles_m * plan->tiles_n,
                                    .stagger = first_row_block(g, p->rank) * plan->tiles_n,
                                    .batch = gated ? plan->tiles_n : 0,
-                                   .traffic = STRETTO_TRAFFIC_GEMM,
+                                   .account = GATHERED_GEMM_ACCOUNT_GEMM,
                                    .after_all_earlier = !gated};
   return g->api->launch(g->client, g->stream, &launch);
 }

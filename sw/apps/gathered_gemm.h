@@ -30,6 +30,13 @@ typedef enum gathered_gemm_mode {
   GATHERED_GEMM_MODES,
 } gathered_gemm_mode_t;
 
+// Accounts (machine_types.h).
+enum {
+  GATHERED_GEMM_ACCOUNT_INIT = STRETTO_ACCOUNT_JOB,  // Zeroing.
+  GATHERED_GEMM_ACCOUNT_GEMM,
+  GATHERED_GEMM_ACCOUNT_AG,
+};
+
 typedef struct gathered_gemm_parameters {
   gathered_gemm_mode_t mode;
   uint32_t rank;

@@ -82,7 +82,7 @@ static stretto_status_t allocate_all(program_t* g) {
   TRY(allocate(g, p->gradient_bytes, STRETTO_ALLOCATION_UNCACHED, plan.gradients, &g->gradients));
   TRY(allocate(g, p->gradient_bytes, STRETTO_ALLOCATION_UNCACHED, plan.receive, &g->receive));
   TRY(allocate(g, ALL_WORD_BYTES, STRETTO_ALLOCATION_UNCACHED, plan.words, &g->words));
-  return g->api->fill(g->client, g->stream, g->words, ALL_WORD_BYTES, 0);
+  return g->api->fill(g->client, g->stream, g->words, ALL_WORD_BYTES, 0, GRAPH_ACCOUNT_INIT);
 }
 
 // Each communication work-group has buffer ids and a connection of its own, all to the right neighbour.
@@ -118,6 +118,7 @@ static stretto_status_t set_up_engine(program_t* g) {
   const graph_parameters_t* p = g->p;
   const uint32_t right = (p->rank + 1) % p->ranks;
   send_engine_setup_t* setup = &g->shared->engine[p->rank];
+  setup->account = GRAPH_ACCOUNT_COMM;
   setup->ring = host_ring(p->rank);
   setup->stop = host_word(WORD_STOP + p->rank);
   setup->replica = g->words + REPLICA_AT;
@@ -170,7 +171,7 @@ static stretto_status_t launch(program_t* g) {
                                  .arguments = &arguments,
                                  .argument_bytes = sizeof arguments,
                                  .work_groups = p->comm_groups + p->compute,
-                                 .traffic = STRETTO_TRAFFIC_GEMM,
+                                 .account = GRAPH_ACCOUNT_COMPUTE,
                                  .after_all_earlier = 1};
   return g->api->launch(g->client, g->stream, &what);
 }
@@ -184,7 +185,8 @@ static uint64_t stamp_ns(const program_t* g, uint32_t word) {
 static stretto_status_t read_stamps(program_t* g, graph_result_t* result) {
   const graph_parameters_t* p = g->p;
   const uint64_t host = host_word(0) + STAMPS_AT_HOST + (uint64_t)p->rank * STAMPS_OF_RANK;
-  TRY(g->api->copy(g->client, g->stream, host, g->words + STAMPS_AT, LOOP_STAMP_BYTES));
+  TRY(g->api->copy(g->client, g->stream, host, g->words + STAMPS_AT, LOOP_STAMP_BYTES,
+                   STRETTO_ACCOUNT_OTHER));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = stamp_ns(g, i);
   for (uint32_t i = 0; i < p->ops; ++i) result->op_ns[i] = stamp_ns(g, LOOP_STAMP_OPS + i);

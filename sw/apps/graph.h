@@ -25,6 +25,13 @@ typedef enum graph_mode {
   GRAPH_MODES
 } graph_mode_t;
 
+// Accounts (machine_types.h). A loop kernel is on the account of operators with all that it does.
+enum {
+  GRAPH_ACCOUNT_INIT = STRETTO_ACCOUNT_JOB,  // Zeroing.
+  GRAPH_ACCOUNT_COMPUTE,                     // Operators.
+  GRAPH_ACCOUNT_COMM,                        // Reduction of gradients.
+};
+
 typedef struct graph_parameters {
   graph_mode_t mode;
   uint32_t rank;

@@ -84,7 +84,7 @@ static stretto_status_t allocate_all(p2p_rank_t* g) {
     if (*wanted[i].address != stretto_gpu_address(p->rank, wanted[i].expected))
       return STRETTO_ERROR_STATE;
   }
-  return g->api->fill(g->client, g->stream, g->words, P2P_WORD_BYTES, 0);
+  return g->api->fill(g->client, g->stream, g->words, P2P_WORD_BYTES, 0, P2P_ACCOUNT_INIT);
 }
 
 static stretto_status_t load_kernels(const p2p_parameters_t* p, stretto_client_t* client,
@@ -102,6 +102,7 @@ static uint64_t replica_of(const p2p_rank_t* g) { return g->words + P2P_REPLICA;
 static void set_up_engine(p2p_rank_t* g) {
   send_engine_setup_t* setup = &g->shared->engine[g->p->rank];
   setup->ring = g->window;
+  setup->account = P2P_ACCOUNT_PUT;
   setup->stop = p2p_host_word(P2P_WORD_STOP + g->p->rank);
   setup->replica = replica_of(g);
   setup->sc = g->words + P2P_SC;
@@ -177,7 +178,8 @@ stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* st
 // The times that kernels noted at `first` and `second` of the words, by way of host memory.
 static stretto_status_t read_stamps(p2p_rank_t* g, uint32_t first, uint32_t count, uint64_t* ns) {
   const uint64_t host = p2p_host_word(P2P_WORD_STAMPS + g->p->rank * P2P_MAX_STAMPS);
-  TRY(g->api->copy(g->client, g->stream, host, g->words + P2P_STAMPS + 8 * first, 8ull * count));
+  TRY(g->api->copy(g->client, g->stream, host, g->words + P2P_STAMPS + 8 * first, 8ull * count,
+                   STRETTO_ACCOUNT_OTHER));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   for (uint32_t i = 0; i < count; ++i)
     ns[i] = send_engine_load(g->ops, host + 8 * i) * 1000 / g->p->clock_mhz;
@@ -193,7 +195,7 @@ static stretto_status_t copy_rate(p2p_rank_t* g, uint32_t size) {
   for (uint32_t i = 0; i < g->p->messages[size]; ++i) {
     const uint64_t offset = i % places * stride;
     TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination) + offset, g->source + offset,
-                     bytes));
+                     bytes, P2P_ACCOUNT_PUT));
   }
   TRY(g->api->stream_synchronize(g->client, g->copies));
   g->result->rate_ns[size] = g->ops->now_ns(g->ops->context) - begin;
@@ -217,7 +219,8 @@ static stretto_status_t enqueue_hop(p2p_rank_t* g, uint32_t round, uint64_t byte
   const uint64_t poll = g->p->stream_wait_poll_ns;
   TRY(g->api->signal(g->client, g->stream, semaphore(g, 2 * round), 0));
   TRY(g->api->stream_wait(g->client, g->copies, semaphore(g, 2 * round), poll));
-  TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, bytes));
+  TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, bytes,
+                   P2P_ACCOUNT_PUT));
   return g->api->signal(g->client, g->copies, at_peer(g, semaphore(g, 2 * round + 1)), 0);
 }
 
@@ -265,7 +268,8 @@ static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
   // The communication stream first, so that it waits by the time the kernel ends.
   TRY(g->api->stream_wait(g->client, g->copies, semaphore(g, 0), p->stream_wait_poll_ns));
   TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_WAITED), number));
-  TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, p->bytes[size]));
+  TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, p->bytes[size],
+                   P2P_ACCOUNT_PUT));
   TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_COPIED), number));
   TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, producer));
   TRY(g->api->signal(g->client, g->stream, semaphore(g, 0), 0));
@@ -300,6 +304,7 @@ static stretto_status_t launch_messages(p2p_rank_t* g, const stretto_kernel_t* k
                                    .arguments = arguments,
                                    .argument_bytes = sizeof *arguments,
                                    .work_groups = 1,
+                                   .account = P2P_ACCOUNT_SEND,
                                    .communication = 1,
                                    .after_all_earlier = 1};
   return g->api->launch(g->client, g->stream, &launch);

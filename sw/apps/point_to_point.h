@@ -39,6 +39,13 @@ typedef enum p2p_engine {
   P2P_ENGINES,
 } p2p_engine_t;
 
+// Accounts (machine_types.h).
+enum {
+  P2P_ACCOUNT_INIT = STRETTO_ACCOUNT_JOB,  // Zeroing.
+  P2P_ACCOUNT_SEND,                        // Kernels that ask for transfers.
+  P2P_ACCOUNT_PUT,                         // Copies of the DMA engine that the CPU asks for.
+};
+
 #define P2P_MAX_SIZES 64
 #define P2P_UNIT_SHIFT 10  // Sizes are multiples of 1 KiB.
 #define P2P_PARTS 5

@@ -51,7 +51,7 @@ static stretto_status_t launch_dependent(stretto_client_t* client, stretto_strea
                                          const p2p_parameters_t* p, uint64_t* consumer) {
   const uint64_t host = p2p_host_word(P2P_WORD_STAMPS + 2 * P2P_MAX_STAMPS);
   TRY(p2p_launch_stamp(client, stream, kernel, word));
-  TRY(client->api->copy(client, stream, host, word, 8));
+  TRY(client->api->copy(client, stream, host, word, 8, STRETTO_ACCOUNT_OTHER));
   TRY(client->api->stream_synchronize(client, stream));
   *consumer = send_engine_load(&client->ops, host) * 1000 / p->clock_mhz;
   return STRETTO_OK;

@@ -166,7 +166,9 @@ static stretto_status_t map_neighbour(program_t* g) {
 }
 
 static stretto_status_t clear(program_t* g, uint64_t address, uint64_t bytes) {
-  return address == 0 ? STRETTO_OK : g->api->fill(g->client, g->stream, address, bytes, 0);
+  return address == 0
+             ? STRETTO_OK
+             : g->api->fill(g->client, g->stream, address, bytes, 0, RING_GEMM_ACCOUNT_INIT);
 }
 
 // Maps of the fused collective, the chunks in the order in which they are computed.
@@ -182,7 +184,7 @@ static stretto_status_t map_chunks(program_t* g) {
                                           .wavefronts = WAVEFRONTS,
                                           .updates = p->ranks == 1 ? 1 : UPDATES,
                                           .element = STRETTO_FP16,
-                                          .traffic = STRETTO_TRAFFIC_RS,
+                                          .account = RING_GEMM_ACCOUNT_RS,
                                           .tracker_ways = (uint8_t)p->tracker_ways,
                                           .work_groups = plan->tiles * split_of(p)};
   TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
@@ -315,13 +317,13 @@ static stretto_status_t launch_gemm(program_t* g) {
       .argument_bytes = split > 1 ? sizeof arguments : sizeof arguments.gemm,
       .work_groups = plan->tiles * split,
       .stagger = fused ? first % plan->tiles * split : 0,
-      .traffic = STRETTO_TRAFFIC_GEMM,
+      .account = RING_GEMM_ACCOUNT_GEMM,
       .update = fused};
   return g->api->launch(g->client, g->stream, &launch);
 }
 
 static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel, uint64_t flags,
-                                    uint64_t receive, uint32_t traffic, int update) {
+                                    uint64_t receive, uint32_t account, int update) {
   const ring_gemm_parameters_t* p = g->p;
   const ring_gemm_plan_t* plan = &g->plan;
   const stretto_ring_arguments_t arguments = {
@@ -344,7 +346,7 @@ static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel
                                    .arguments = &arguments,
                                    .argument_bytes = sizeof arguments,
                                    .work_groups = p->collective_groups,
-                                   .traffic = traffic,
+                                   .account = account,
                                    .update = update,
                                    .communication = 1,
                                    .after_all_earlier = 1};
@@ -360,10 +362,11 @@ static stretto_status_t submit(program_t* g) {
     TRY(g->api->reset_maps(g->client, g->stream, 0));
   }
   if (has_rs_kernel(mode)) {
-    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, g->plan.receive, STRETTO_TRAFFIC_RS,
+    TRY(launch_ring(g, &g->reduce_scatter, g->plan.rs_flags, g->plan.receive, RING_GEMM_ACCOUNT_RS,
                     mode == RING_GEMM_RS_NMC));
   }
-  if (has_ag(mode)) TRY(launch_ring(g, &g->all_gather, g->plan.ag_flags, 0, STRETTO_TRAFFIC_AG, 0));
+  if (has_ag(mode))
+    TRY(launch_ring(g, &g->all_gather, g->plan.ag_flags, 0, RING_GEMM_ACCOUNT_AG, 0));
   return STRETTO_OK;
 }
 

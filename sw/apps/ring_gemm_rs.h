@@ -38,6 +38,14 @@ typedef enum ring_gemm_mode {
   RING_GEMM_MODES,
 } ring_gemm_mode_t;
 
+// Accounts (machine_types.h).
+enum {
+  RING_GEMM_ACCOUNT_INIT = STRETTO_ACCOUNT_JOB,  // Zeroing.
+  RING_GEMM_ACCOUNT_GEMM,
+  RING_GEMM_ACCOUNT_RS,
+  RING_GEMM_ACCOUNT_AG,
+};
+
 typedef struct ring_gemm_parameters {
   ring_gemm_mode_t mode;
   uint32_t rank;

@@ -77,7 +77,7 @@ static stretto_status_t serve(engine_t* e, uint64_t first, uint64_t units, uint6
   const uint64_t offset = (uint64_t)STRETTO_SR_GET(first, OFFSET) << source->unit_shift;
   const stretto_api_t* api = e->client->api;
   TRY(api->copy(e->client, e->stream, destination->base + offset, source->base + offset,
-                units << source->unit_shift));
+                units << source->unit_shift, e->setup->account));
   e->number[connection] += count;
   ++e->counts->copies;
   e->counts->sends += count;

@@ -24,6 +24,7 @@ typedef struct send_engine_buffer {
 typedef struct send_engine_setup {
   uint64_t
       ring;  // In host memory: SEND_ENGINE_RING_BYTES, zero. Kernels store to it as to a send window.
+  uint32_t account;  // Of its copies, see machine_types.h.
   uint64_t stop;     // Word of host memory: not 0 = the engine ends when the ring is empty.
   uint64_t replica;  // Head replica, in the GPU.
   uint64_t sc;       // Array of send flags, in the GPU.

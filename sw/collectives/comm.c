@@ -71,7 +71,9 @@ static stretto_status_t start_ring(device_t* device) {
   if (device->ring != 0) return STRETTO_OK;
   stretto_status_t status = api->allocate(device->client, stream, RING_WORDS, BLOCK_ALIGNMENT,
                                           STRETTO_ALLOCATION_UNCACHED, &device->ring);
-  if (status == STRETTO_OK) status = api->fill(device->client, stream, device->ring, RING_WORDS, 0);
+  if (status == STRETTO_OK)
+    status = api->fill(device->client, stream, device->ring, RING_WORDS, 0,
+                       device->runtime->options.accounts.init);
   // The ring's first write of a word comes after this.
   if (status == STRETTO_OK) status = api->stream_synchronize(device->client, stream);
   if (status == STRETTO_OK)
@@ -102,11 +104,11 @@ static stretto_status_t load_kernels(device_t* device) {
 static stretto_status_t arm_words(device_t* device, stretto_stream_t* stream,
                                   const stretto_comm_t* comm) {
   const uint64_t words = STRETTO_COMM_STEP_BYTES - STRETTO_COMM_UNIT;
-  const stretto_status_t status =
-      device->client->api->fill(device->client, stream, comm->block, words, 1);
+  const stretto_status_t status = device->client->api->fill(
+      device->client, stream, comm->block, words, 1, device->runtime->options.accounts.init);
   if (status != STRETTO_OK) return status;
   return device->client->api->fill(device->client, stream, comm->block + words, STRETTO_COMM_UNIT,
-                                   0);
+                                   0, device->runtime->options.accounts.init);
 }
 
 // 1 / ranks in each type, rounded to nearest even.
@@ -132,7 +134,7 @@ static stretto_status_t fill_scales(device_t* device, stretto_stream_t* stream,
     status = device->client->api->fill(
         device->client, stream,
         comm->block + stretto_comm_scale_at(comm) + i * STRETTO_COMM_SCALE_BYTES,
-        STRETTO_COMM_SCALE_BYTES, patterns[i]);
+        STRETTO_COMM_SCALE_BYTES, patterns[i], device->runtime->options.accounts.init);
   return status;
 }
 
@@ -154,7 +156,8 @@ static stretto_status_t set_up(ncclComm_t c) {
   // Words and flags; what is in the FIFOs does not matter.
   if (status == STRETTO_OK)
     status = stretto_comm_has_links(comm)
-                 ? api->fill(device->client, stream, comm->block, stretto_comm_fifo_at(comm), 0)
+                 ? api->fill(device->client, stream, comm->block, stretto_comm_fifo_at(comm), 0,
+                             device->runtime->options.accounts.init)
                  : arm_words(device, stream, comm);
   if (status == STRETTO_OK) status = fill_scales(device, stream, comm);
   if (status == STRETTO_OK) status = api->stream_synchronize(device->client, stream);

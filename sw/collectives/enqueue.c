@@ -183,13 +183,13 @@ static uint32_t channels_for(const stretto_comm_t* comm, uint64_t block_bytes) {
 
 static ncclResult_t launch(const operation_t* o, const stretto_kernel_t* kernel,
                            const void* arguments, uint32_t bytes, uint64_t block,
-                           uint32_t traffic) {
+                           uint32_t account) {
   device_t* device = o->comm->device;
   const stretto_launch_t launch = {.kernel = kernel,
                                    .arguments = arguments,
                                    .argument_bytes = bytes,
                                    .work_groups = channels_for(&o->comm->comm, block),
-                                   .traffic = traffic,
+                                   .account = account,
                                    .communication = 1,
                                    .after_all_earlier = 1};
   return runtime_status(o->comm->runtime, device,
@@ -205,7 +205,8 @@ static ncclResult_t launch_collective(const operation_t* o) {
   if (arguments.op == STRETTO_ALL_REDUCE)
     block = block / arguments.comm.ranks + stretto_collective_alignment(arguments.direct_shift);
   return launch(o, &o->comm->device->collective, &arguments, sizeof arguments, block,
-                op_reduces(arguments.op) ? STRETTO_TRAFFIC_RS : STRETTO_TRAFFIC_AG);
+                op_reduces(arguments.op) ? o->comm->runtime->options.accounts.reduce
+                                         : o->comm->runtime->options.accounts.move);
 }
 
 // The transfers of a group on one communicator and stream become one kernel, as far as each has a
@@ -226,7 +227,7 @@ static ncclResult_t launch_transfers(operation_t* first) {
   }
   if (most == 0) return ncclSuccess;
   return launch(first, &first->comm->device->send_receive, &arguments, sizeof arguments, most,
-                STRETTO_TRAFFIC_AG);
+                first->comm->runtime->options.accounts.move);
 }
 
 // Operations of one communicator follow each other whatever their streams are.

@@ -421,7 +421,7 @@ static cudaError_t copy_out(device_t* device, void* to, const void* from, uint64
     const uint64_t words = (at + piece + 7 - begin) & ~7ull;
     TRY_CUDA(driver_result(
         device, device->client->api->copy(device->client, device->default_stream->stream, bounce,
-                                          begin, words)));
+                                          begin, words, device->runtime->options.accounts.move)));
     TRY_CUDA(synchronize(device->default_stream));
     ops->read(ops->context, bounce + (at - begin), (uint8_t*)to + done, piece);
     done += piece;
@@ -434,7 +434,7 @@ static cudaError_t copy_across(device_t* device, void* to, const void* from, uin
   if (source % 8 != 0 || target % 8 != 0 || bytes % 8 != 0) return cudaErrorNotSupported;
   TRY_CUDA(driver_result(
       device, device->client->api->copy(device->client, device->default_stream->stream, target,
-                                        source, bytes)));
+                                        source, bytes, device->runtime->options.accounts.move)));
   return synchronize(device->default_stream);
 }
 
@@ -487,7 +487,7 @@ cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
       status = api->copy_to_device(device->client, at, ends, 1);
   } else {
     status = api->fill(device->client, device->default_stream->stream, whole, whole_end - whole,
-                       pattern);
+                       pattern, device->runtime->options.accounts.init);
     if (status == STRETTO_OK && begin < whole)
       status = api->copy_to_device(device->client, begin, ends, whole - begin);
     if (status == STRETTO_OK && whole_end < end)

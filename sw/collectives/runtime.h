@@ -15,6 +15,13 @@
 extern "C" {
 #endif
 
+// Accounts (machine_types.h) of what a program asks for.
+typedef struct stretto_runtime_accounts {
+  uint32_t init;    // Fills.
+  uint32_t reduce;  // Collectives that reduce, with all that their kernels do.
+  uint32_t move;    // The others, sends, and copies of the DMA engine.
+} stretto_runtime_accounts_t;
+
 typedef struct stretto_runtime_options {
   stretto_host_ops_t ops;
   uint32_t gpus;       // Of the machine.
@@ -26,6 +33,7 @@ typedef struct stretto_runtime_options {
   uint32_t channels;  // At most so many; gdma: at most 16 links a GPU.
   uint32_t slots;
   uint32_t slot_bytes;
+  stretto_runtime_accounts_t accounts;
   const void* kernels;  // collective.elf.
   size_t kernel_bytes;
 } stretto_runtime_options_t;

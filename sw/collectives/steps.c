@@ -87,7 +87,8 @@ static span_t span_of(const steps_t* s, uint32_t index) {
 
 static void copy(steps_t* s, uint64_t to, uint64_t from, uint64_t bytes) {
   if (s->status == STRETTO_OK && bytes != 0 && to != from)
-    s->status = s->api->copy(s->client, s->stream, to, from, bytes);
+    s->status = s->api->copy(s->client, s->stream, to, from, bytes,
+                             s->o->comm->runtime->options.accounts.move);
 }
 
 static uint64_t word_of(const steps_t* s, uint32_t rank, uint32_t word) {
@@ -131,7 +132,7 @@ static void combine(steps_t* s, uint64_t target, uint64_t a, uint64_t b, uint64_
       .arguments = &arguments,
       .argument_bytes = sizeof arguments,
       .work_groups = groups < COMBINE_GROUPS ? (uint32_t)groups : COMBINE_GROUPS,
-      .traffic = STRETTO_TRAFFIC_RS,
+      .account = s->o->comm->runtime->options.accounts.reduce,
       .communication = 1,
       .after_all_earlier = 1};
   if (s->status == STRETTO_OK && bytes != 0)

@@ -73,18 +73,20 @@ stretto_status_t tracked_configure(const operation_t* o, uint64_t block_bytes, u
   const uint64_t work = o->stages[comm->rank], spill = work + plan.bytes;
   const uint32_t tiles = (uint32_t)(plan.tiles * comm->ranks);
   const uint32_t columns = (uint32_t)plan.tile_bytes / o->arguments.element_bytes;
-  const stretto_output_config_t output = {.base = work,
-                                          .m = tiles,
-                                          .n = columns,
-                                          .pitch = (uint32_t)plan.tile_bytes,
-                                          .tile_m = 1,
-                                          .tile_n = (uint16_t)columns,
-                                          .wavefronts = 1,
-                                          .updates = UPDATES,
-                                          .element = o->arguments.element,
-                                          .traffic = STRETTO_TRAFFIC_RS,
-                                          .work_groups = tiles};
-  stretto_status_t status = api->fill(client, stream, work, plan.bytes + plan.spill_bytes, 0);
+  const stretto_output_config_t output = {
+      .base = work,
+      .m = tiles,
+      .n = columns,
+      .pitch = (uint32_t)plan.tile_bytes,
+      .tile_m = 1,
+      .tile_n = (uint16_t)columns,
+      .wavefronts = 1,
+      .updates = UPDATES,
+      .element = o->arguments.element,
+      .account = (uint8_t)o->comm->runtime->options.accounts.reduce,
+      .work_groups = tiles};
+  stretto_status_t status = api->fill(client, stream, work, plan.bytes + plan.spill_bytes, 0,
+                                      o->comm->runtime->options.accounts.init);
   // What follows finds zeros: a signal waits for what is before it.
   if (status == STRETTO_OK) status = api->signal(client, stream, free_word, 1);
   if (status == STRETTO_OK) status = api->spill_table(client, stream, spill, plan.spill_bytes);
@@ -112,7 +114,7 @@ stretto_status_t tracked_start(const operation_t* o, uint64_t block_bytes, uint6
                                    .argument_bytes = sizeof arguments,
                                    .work_groups = (uint32_t)plan.tiles * comm->ranks,
                                    .stagger = (uint32_t)(first * plan.tiles),
-                                   .traffic = STRETTO_TRAFFIC_RS,
+                                   .account = o->comm->runtime->options.accounts.reduce,
                                    .update = 1,
                                    .after_all_earlier = 1};
   stretto_status_t status = client->api->launch(client, stream, &launch);

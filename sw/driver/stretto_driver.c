@@ -310,6 +310,11 @@ static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes,
   return STRETTO_OK;
 }
 
+static stretto_status_t bad_account(stretto_client_t* client, const char* call, uint32_t account) {
+  return driver_fail(client, STRETTO_ERROR_ARGUMENT, "%s: account %u (0..%u)", call, account,
+                     STRETTO_ACCOUNTS - 1u);
+}
+
 static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_launch_t* launch) {
   call(client);
@@ -333,6 +338,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: stagger %u of %u work-groups",
                        launch->stagger, count);
   }
+  if (launch->account >= STRETTO_ACCOUNTS) return bad_account(client, "launch", launch->account);
   if (launch->batch > STRETTO_ORDER_MAX_BATCH ||
       (launch->batch != 0 && (count - 1) / launch->batch >= STRETTO_GATES)) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT,
@@ -354,8 +360,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
       .workgroup_size_z = 1,
       .flags = (uint16_t)((launch->update ? STRETTO_DISPATCH_UPDATE : 0) |
                           (launch->communication ? STRETTO_DISPATCH_COMMUNICATION : 0) |
-                          ((launch->traffic << STRETTO_DISPATCH_TRAFFIC_SHIFT) &
-                           STRETTO_DISPATCH_TRAFFIC_MASK)),
+                          launch->account << STRETTO_DISPATCH_ACCOUNT_SHIFT),
       .grid_size_x = launch->work_groups * d->wavefronts,
       .grid_size_y = 1,
       .grid_size_z = 1,
@@ -369,21 +374,26 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
 // Fills, maps and configuration
 
 static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stream,
-                                uint64_t address, uint64_t bytes, uint64_t pattern) {
+                                uint64_t address, uint64_t bytes, uint64_t pattern,
+                                uint32_t account) {
   call(client);
+  if (account >= STRETTO_ACCOUNTS) return bad_account(client, "fill", account);
   stretto_packet_t packet = vendor(STRETTO_OP_FILL, 0);
-  packet.vendor.fill = (stretto_fill_t){.address = address, .bytes = bytes, .pattern = pattern};
+  packet.vendor.fill = (stretto_fill_t){
+      .address = address, .bytes = bytes, .pattern = pattern, .account = (uint8_t)account};
   return submit(client, stream, &packet);
 }
 
 static stretto_status_t do_copy(stretto_client_t* client, stretto_stream_t* stream,
-                                uint64_t destination, uint64_t source, uint64_t bytes) {
+                                uint64_t destination, uint64_t source, uint64_t bytes,
+                                uint32_t account) {
   call(client);
+  if (account >= STRETTO_ACCOUNTS) return bad_account(client, "copy", account);
   charge(client, client->options.costs.copy_ns);
   stretto_packet_t packet = vendor(STRETTO_OP_COPY, 0);
   packet.vendor.header |= STRETTO_PACKET_BARRIER;
-  packet.vendor.copy =
-      (stretto_copy_t){.source = source, .destination = destination, .bytes = bytes};
+  packet.vendor.copy = (stretto_copy_t){
+      .source = source, .destination = destination, .bytes = bytes, .account = (uint8_t)account};
   return submit(client, stream, &packet);
 }
 

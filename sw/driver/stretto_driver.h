@@ -22,6 +22,7 @@
 
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/code_object.h"
+#include "sw/include/formats/machine_types.h"
 #include "sw/include/formats/queue.h"
 #include "sw/include/formats/send_request.h"
 
@@ -101,7 +102,7 @@ typedef struct stretto_launch {
   uint32_t count;
   uint32_t stagger;   // Position in the range at which the order of ids starts.
   uint32_t batch;     // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.
-  uint32_t traffic;   // TrafficClass of machine_types.h.
+  uint32_t account;   // Its account, see machine_types.h.
   int update;         // The update bit (T3-NMC-03).
   int communication;  // The kernel's traffic belongs to the communication stream.
   int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
@@ -149,14 +150,15 @@ typedef struct stretto_api {
                                   stretto_module_t** module);
   stretto_status_t (*module_kernel)(stretto_client_t* client, const stretto_module_t* module,
                                     const char* name, stretto_kernel_t* kernel);
+  // `account`, here and below: of machine_types.h; on it the memory accesses are counted.
   stretto_status_t (*launch)(stretto_client_t* client, stretto_stream_t* stream,
                              const stretto_launch_t* launch);
   stretto_status_t (*fill)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
-                           uint64_t bytes, uint64_t pattern);
+                           uint64_t bytes, uint64_t pattern, uint32_t account);
   // The DMA engine copies from this GPU's memory to memory of this or another GPU or of the host.
   // Starts when everything before it in the stream is complete.
   stretto_status_t (*copy)(stretto_client_t* client, stretto_stream_t* stream, uint64_t destination,
-                           uint64_t source, uint64_t bytes);
+                           uint64_t source, uint64_t bytes, uint32_t account);
   // When everything before it in the stream is complete, writes `value` to a word in the memory of
   // this or another GPU, for a stream_wait there, or of the host.
   stretto_status_t (*signal)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,

@@ -89,7 +89,7 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
       .private_bytes = private_bytes,
       .wavefronts = d.wavefronts,
       .grid = grid,
-      .traffic = (packet->flags & STRETTO_DISPATCH_TRAFFIC_MASK) >> STRETTO_DISPATCH_TRAFFIC_SHIFT,
+      .account = (packet->flags & STRETTO_DISPATCH_ACCOUNT_MASK) >> STRETTO_DISPATCH_ACCOUNT_SHIFT,
       .type = d.type,
       .split = split,
       .update = update,

@@ -29,9 +29,9 @@ fw_result_t transfer_service_fill(shared_t* shared, const stretto_fill_t* fill, 
   if (!in_gpu_memory(fill->address, fill->bytes, shared->gpu_id)) return STRETTO_ERROR_UNMAPPED;
   transfer_job_t* entry = next_entry(shared, job);
   if (entry == NULL) return STRETTO_ERROR_TABLE_FULL;
-  return publish(shared, job,
-                 dma_fill(&shared->dma, fill->address, fill->bytes, fill->pattern,
-                          STRETTO_TRAFFIC_INIT, &entry->id));
+  return publish(
+      shared, job,
+      dma_fill(&shared->dma, fill->address, fill->bytes, fill->pattern, fill->account, &entry->id));
 }
 
 fw_result_t transfer_service_copy(shared_t* shared, const stretto_copy_t* copy, job_t job) {
@@ -45,6 +45,6 @@ fw_result_t transfer_service_copy(shared_t* shared, const stretto_copy_t* copy, 
   transfer_job_t* entry = next_entry(shared, job);
   if (entry == NULL) return STRETTO_ERROR_TABLE_FULL;
   return publish(shared, job,
-                 dma_copy(&shared->dma, copy->destination, copy->source, copy->bytes,
-                          STRETTO_TRAFFIC_OTHER, &entry->id));
+                 dma_copy(&shared->dma, copy->destination, copy->source, copy->bytes, copy->account,
+                          &entry->id));
 }

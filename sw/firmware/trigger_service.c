@@ -53,7 +53,8 @@ fw_result_t trigger_service_output(trigger_service_t* service,
                                    const stretto_output_config_t* output) {
   if (service == NULL || output == NULL) return STRETTO_ERROR_ARGUMENT;
   if (service->runs != 0) return STRETTO_ERROR_STATE;
-  if (output->element > STRETTO_INT32 || output->traffic > 7) return STRETTO_ERROR_ARGUMENT;
+  if (output->element > STRETTO_INT32 || output->account >= STRETTO_ACCOUNTS)
+    return STRETTO_ERROR_ARGUMENT;
   const uint32_t bytes = element_bytes(output);
   if (output->m == 0 || output->n == 0 || output->tile_m == 0 || output->tile_n == 0)
     return STRETTO_ERROR_ARGUMENT;
@@ -154,7 +155,7 @@ static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const 
                                .tile_count = map->tile_count,
                                .block_tiles = map->block_tiles,
                                .element = o->element,
-                               .traffic = o->traffic,
+                               .account = o->account,
                                .update = (flags & STRETTO_MAP_UPDATE) != 0,
                                .ready = (flags & STRETTO_MAP_READY) != 0};
   const fw_result_t result = dma_set_region(&service->shared->dma, index, &region);

@@ -55,6 +55,8 @@ class CollectiveJob final : public Job {
  public:
   CollectiveJob(const CollectiveKind& kind, const JobRequest& request, Memories memories);
 
+  std::vector<Account> accounts() const override { return runtime_accounts(); }
+  std::vector<PhaseRule> phases() const override { return runtime_phases(); }
   void place_contents() override;
   void add_programs(Host& host) override;
   CheckReport check() const override;

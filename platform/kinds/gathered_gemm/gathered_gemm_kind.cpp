@@ -15,6 +15,9 @@ namespace {
 constexpr uint16_t kNotThere = 0x7E00;  // NaN: what rows hold that have not arrived.
 constexpr uint32_t kNeighbours = 3;     // GPUs of a ring that all have a link to each other.
 
+const Account kInit{GATHERED_GEMM_ACCOUNT_INIT, "init"}, kGemm{GATHERED_GEMM_ACCOUNT_GEMM, "gemm"},
+    kAllGather{GATHERED_GEMM_ACCOUNT_AG, "ag"};
+
 // All but the kernel.
 gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const JobRequest& request,
                                          uint32_t rank) {
@@ -77,6 +80,8 @@ class GatheredGemm final : public Job {
  public:
   GatheredGemm(const GatheredGemmKind& kind, const JobRequest& request, Memories memories);
 
+  std::vector<Account> accounts() const override;
+  std::vector<PhaseRule> phases() const override;
   void place_contents() override;
   void add_programs(Host& host) override;
   CheckReport check() const override;
@@ -111,6 +116,12 @@ GatheredGemm::GatheredGemm(const GatheredGemmKind& kind, const JobRequest& reque
     [[maybe_unused]] const stretto_status_t status = gathered_gemm_plan(&p, &plans_.emplace_back());
     assert(status == STRETTO_OK && "checked");
   }
+}
+
+std::vector<Account> GatheredGemm::accounts() const { return {kGemm, kAllGather, kInit}; }
+
+std::vector<PhaseRule> GatheredGemm::phases() const {
+  return {preparation_of(kInit), kernels_of(kGemm), work_of(kAllGather)};
 }
 
 uint32_t GatheredGemm::owner_of(uint32_t row) const {
@@ -164,7 +175,7 @@ CheckReport GatheredGemm::check() const {
   task.k = kind_.k;
   task.tile_m = spec_.software.tile_m;
   task.data = DataMode::real;
-  task.mode = "gemm";  // Every rank has a product of its own.
+  task.output = CheckOutput::product;
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
     const uint64_t address =
         offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};

@@ -32,6 +32,9 @@ constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
 constexpr uint32_t kLaunchQueue = 10;
 
+const Account kInit{GRAPH_ACCOUNT_INIT, "init"}, kCompute{GRAPH_ACCOUNT_COMPUTE, "compute"},
+    kComm{GRAPH_ACCOUNT_COMM, "comm"};
+
 std::string stem_of(const GraphKind& kind) {
   const bool is_file = kind.plan.find('/') != std::string::npos;
   return is_file ? kind.plan : software_folder() + "/graphs/" + kind.plan;
@@ -93,6 +96,11 @@ class GraphJob final : public Job {
       assert(status == STRETTO_OK && "checked");
     }
     given_out_.assign(memories_.size(), place_.end);
+  }
+
+  std::vector<Account> accounts() const override { return {kCompute, kComm, kInit}; }
+  std::vector<PhaseRule> phases() const override {
+    return {preparation_of(kInit), kernels_of(kCompute), work_of(kComm)};
   }
 
   void place_contents() override {

@@ -61,6 +61,7 @@ class Launched {
   stretto_runtime_options_t options() const {
     stretto_runtime_options_t options =
         runtime_options(launch_.request, "mmio", false, launch_.collective_elf);
+    options.accounts = {GRAPH_ACCOUNT_INIT, GRAPH_ACCOUNT_COMM, GRAPH_ACCOUNT_COMM};
     options.client.queue_count = kKernelQueue;
     options.client.memory_end = p_.client.memory_begin;
     return options;
@@ -161,7 +162,7 @@ class Launched {
     what.arguments = &arguments;
     what.argument_bytes = sizeof arguments;
     what.work_groups = launch_.plan.launches[op].tiles;
-    what.traffic = static_cast<uint32_t>(TrafficClass::gemm);
+    what.account = GRAPH_ACCOUNT_COMPUTE;
     what.after_all_earlier = 1;
     ok(api().launch(client_.get(), compute_, &what));
   }
@@ -194,7 +195,7 @@ class Launched {
   void read_stamps() {
     const uint64_t host = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + kHostStamps +
                           p_.rank * kHostStampsOfRank;
-    ok(api().copy(client_.get(), compute_, host, words_, 8 * stamps()));
+    ok(api().copy(client_.get(), compute_, host, words_, 8 * stamps(), STRETTO_ACCOUNT_OTHER));
     ok(api().stream_synchronize(client_.get(), compute_));
     const auto ns = [&](uint64_t address) {
       return send_engine_load(&ops_, host + (address - words_)) * 1000 / p_.clock_mhz;

@@ -20,6 +20,9 @@ namespace json = boost::json;
 
 namespace {
 
+const Account kInit{STRETTO_ACCOUNT_JOB, "init"}, kLoad{STRETTO_ACCOUNT_JOB + 1, "load"},
+    kGather{STRETTO_ACCOUNT_JOB + 2, "gather"};
+
 enum Turn : unsigned { kWarmUp, kKernelAlone, kGatherAlone, kBoth, kTurns };
 
 // "l2-mmio": kernel and engine.
@@ -46,6 +49,11 @@ class Interference final : public Job {
     uint64_t next = request.share.memory_begin;
     (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
     source_ = stretto_place(&next, 0, 512);
+  }
+
+  std::vector<Account> accounts() const override { return {kLoad, kGather, kInit}; }
+  std::vector<PhaseRule> phases() const override {
+    return {preparation_of(kInit), work_of(kLoad), work_of(kGather)};
   }
 
   void place_contents() override {
@@ -141,7 +149,10 @@ class Interference final : public Job {
   }
 
   void run_rank(HostCore& core, uint32_t rank) {
-    HostRuntime runtime(core, runtime_options(request_, engine_of(mode_), false, collective_elf_));
+    stretto_runtime_options_t options =
+        runtime_options(request_, engine_of(mode_), false, collective_elf_);
+    options.accounts = {kInit.number, kGather.number, kGather.number};
+    HostRuntime runtime(core, options);
     runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
     void* memory = nullptr;
     runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1)), "cudaMalloc");
@@ -180,7 +191,7 @@ class Interference final : public Job {
     launch.arguments = &arguments;
     launch.argument_bytes = sizeof arguments;
     launch.work_groups = kind_.work_groups != 0 ? kind_.work_groups : 2 * spec_.gpu.cus;
-    launch.traffic = static_cast<uint32_t>(TrafficClass::gemm);
+    launch.account = kLoad.number;
     uint64_t kernels_ended = 0;
     for (const Turn turn : {kWarmUp, kKernelAlone, kGatherAlone, kBoth}) {
       meeting_.meet(core, rank);

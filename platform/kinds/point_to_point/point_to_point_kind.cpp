@@ -26,6 +26,9 @@ constexpr uint32_t kMaxRounds = 12;  // What is enqueued in advance fits into a 
 constexpr const char* kParts[P2P_PARTS] = {"event_trigger", "stream_wait", "polling_gap", "mutex",
                                            "launch"};
 
+const Account kInit{P2P_ACCOUNT_INIT, "init"}, kSend{P2P_ACCOUNT_SEND, "send"},
+    kPut{P2P_ACCOUNT_PUT, "put"};
+
 p2p_engine_t engine_of(const std::string& mode) {
   for (int engine = 0; engine < P2P_ENGINES; ++engine) {
     if (mode == p2p_engine_name(static_cast<p2p_engine_t>(engine)))
@@ -93,6 +96,11 @@ class PointToPoint final : public Job {
       [[maybe_unused]] const stretto_status_t status = p2p_plan(&parameters_[rank], &plan_);
       assert(status == STRETTO_OK && "checked");
     }
+  }
+
+  std::vector<Account> accounts() const override { return {kSend, kPut, kInit}; }
+  std::vector<PhaseRule> phases() const override {
+    return {preparation_of(kInit), kernels_of(kSend), work_of(kPut)};
   }
 
   void place_contents() override {

@@ -79,6 +79,8 @@ class ProgramJob final : public Job {
   ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories);
   ~ProgramJob() override;
 
+  std::vector<Account> accounts() const override { return runtime_accounts(); }
+  std::vector<PhaseRule> phases() const override { return runtime_phases(); }
   void place_contents() override {}
   void add_programs(Host& host) override;
   CheckReport check() const override;

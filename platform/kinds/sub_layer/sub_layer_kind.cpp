@@ -14,12 +14,26 @@ namespace stretto {
 
 namespace {
 
+const Account kInit{RING_GEMM_ACCOUNT_INIT, "init"}, kGemm{RING_GEMM_ACCOUNT_GEMM, "gemm"},
+    kReduceScatter{RING_GEMM_ACCOUNT_RS, "rs"}, kAllGather{RING_GEMM_ACCOUNT_AG, "ag"};
+
 ring_gemm_mode_t mode_of(const std::string& name) {
   for (int mode = 0; mode < RING_GEMM_MODES; ++mode) {
     if (name == ring_gemm_mode_name(static_cast<ring_gemm_mode_t>(mode)))
       return static_cast<ring_gemm_mode_t>(mode);
   }
   throw UserError("mode '" + name + "' has no host program");
+}
+
+// What a mode leaves in the output.
+CheckOutput output_of(ring_gemm_mode_t mode) {
+  switch (mode) {
+    case RING_GEMM_GEMM: return CheckOutput::product;
+    case RING_GEMM_RS:
+    case RING_GEMM_RS_NMC: return CheckOutput::own_sum;
+    case RING_GEMM_AG: return CheckOutput::gathered;
+    default: return CheckOutput::sum;
+  }
 }
 
 // All but the kernels.
@@ -229,6 +243,14 @@ SubLayer::SubLayer(const SubLayerKind& kind, const JobRequest& request, Memories
   }
 }
 
+std::vector<Account> SubLayer::accounts() const {
+  return {kGemm, kReduceScatter, kAllGather, kInit};
+}
+
+std::vector<PhaseRule> SubLayer::phases() const {
+  return {preparation_of(kInit), kernels_of(kGemm), work_of(kReduceScatter), work_of(kAllGather)};
+}
+
 std::optional<MirrorMap> SubLayer::mirror() const {
   const ring_gemm_plan_t& plan = plans_[0];
   MirrorPlan mirror;
@@ -351,7 +373,7 @@ CheckReport SubLayer::check() const {
   task.k = kind_.k;
   task.tile_m = spec_.software.tile_m;
   task.data = request_.data;
-  task.mode = mode_;
+  task.output = output_of(parameters_[0].mode);
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {
     const uint64_t address =
         offset_of(plans_[rank].c) + uint64_t{row} * plans_[rank].ldc + 2 * uint64_t{column};

@@ -37,6 +37,8 @@ class SubLayer final : public Job {
   // Reads the kernels; throws UserError. REQUIRES: the workload's check() has passed.
   SubLayer(const SubLayerKind& kind, const JobRequest& request, Memories memories);
 
+  std::vector<Account> accounts() const override;
+  std::vector<PhaseRule> phases() const override;
   // Operands, and in isolated collectives what the output holds at their start.
   void place_contents() override;
   // One program a simulated rank.

@@ -21,7 +21,7 @@ fw_result_t dma_init(dma_t* dma) {
 }
 
 fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_t pattern,
-                     uint32_t traffic, uint64_t* id) {
+                     uint32_t account, uint64_t* id) {
   if (dma == NULL || id == NULL) return STRETTO_ERROR_ARGUMENT;
   if (bytes == 0 || bytes % 8 != 0 || address % 8 != 0 || bytes > DMA_QUEUE_BYTES_BYTES_MASK)
     return STRETTO_ERROR_ARGUMENT;
@@ -32,13 +32,13 @@ fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes, uint64_
   mmio_write64(dma->base + DMA_QUEUE_PATTERN_OFFSET, pattern);
   mmio_write64(dma->base + DMA_QUEUE_PUSH_OFFSET,
                STRETTO_FIELD(DMA_QUEUE_PUSH_KIND, DMA_QUEUE_PUSH_KIND_FILL) |
-                   STRETTO_FIELD(DMA_QUEUE_PUSH_TRAFFIC, traffic) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
+                   STRETTO_FIELD(DMA_QUEUE_PUSH_ACCOUNT, account) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
   *id = mmio_read64(dma->base + DMA_QUEUE_PUSHED_OFFSET);
   return STRETTO_OK;
 }
 
 fw_result_t dma_copy(const dma_t* dma, uint64_t destination, uint64_t source, uint64_t bytes,
-                     uint32_t traffic, uint64_t* id) {
+                     uint32_t account, uint64_t* id) {
   if (dma == NULL || id == NULL) return STRETTO_ERROR_ARGUMENT;
   if (bytes == 0 || bytes > DMA_QUEUE_BYTES_BYTES_MASK) return STRETTO_ERROR_ARGUMENT;
   const uint64_t status = mmio_read64(dma->base + DMA_QUEUE_STATUS_OFFSET);
@@ -48,7 +48,7 @@ fw_result_t dma_copy(const dma_t* dma, uint64_t destination, uint64_t source, ui
   mmio_write64(dma->base + DMA_QUEUE_BYTES_OFFSET, bytes);
   mmio_write64(dma->base + DMA_QUEUE_PUSH_OFFSET,
                STRETTO_FIELD(DMA_QUEUE_PUSH_KIND, DMA_QUEUE_PUSH_KIND_COPY) |
-                   STRETTO_FIELD(DMA_QUEUE_PUSH_TRAFFIC, traffic) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
+                   STRETTO_FIELD(DMA_QUEUE_PUSH_ACCOUNT, account) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
   *id = mmio_read64(dma->base + DMA_QUEUE_PUSHED_OFFSET);
   return STRETTO_OK;
 }
@@ -92,7 +92,7 @@ fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t*
                                                           : DMA_REGION_CONTROL_OPERATION_STORE) |
           DMA_REGION_CONTROL_TRACKED_MASK | STRETTO_FIELD(DMA_REGION_CONTROL_READY, region->ready) |
           STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, region->element) |
-          STRETTO_FIELD(DMA_REGION_CONTROL_TRAFFIC, region->traffic) |
+          STRETTO_FIELD(DMA_REGION_CONTROL_ACCOUNT, region->account) |
           STRETTO_FIELD(DMA_REGION_CONTROL_BLOCK_TILES, region->block_tiles));
   const uint64_t control = mmio_read64(dma->base + DMA_REGION_CONTROL_OFFSET_AT(index));
   return (control & DMA_REGION_CONTROL_VALID_MASK) != 0 ? STRETTO_OK : STRETTO_ERROR_ARGUMENT;

@@ -32,7 +32,7 @@ typedef struct dma_region {
   uint32_t tile_count;
   uint32_t block_tiles;
   uint32_t element;  // ElementType.
-  uint32_t traffic;  // TrafficClass.
+  uint32_t account;  // Account.
   bool update;
   bool ready;  // All tiles are complete: send them now. Else they leave as they are triggered.
 } dma_region_t;
@@ -42,10 +42,10 @@ FW_MUST_CHECK fw_result_t dma_init(dma_t* dma);
 // Starts a fill; `id` counts descriptors from 1. STRETTO_ERROR_ARGUMENT: not a multiple of 8, or no
 // bytes; STRETTO_ERROR_TABLE_FULL: no free place in the queue, try again after a completion.
 FW_MUST_CHECK fw_result_t dma_fill(const dma_t* dma, uint64_t address, uint64_t bytes,
-                                   uint64_t pattern, uint32_t traffic, uint64_t* id);
+                                   uint64_t pattern, uint32_t account, uint64_t* id);
 // Starts a copy from memory of this GPU to any memory, in bytes; as dma_fill.
 FW_MUST_CHECK fw_result_t dma_copy(const dma_t* dma, uint64_t destination, uint64_t source,
-                                   uint64_t bytes, uint32_t traffic, uint64_t* id);
+                                   uint64_t bytes, uint32_t account, uint64_t* id);
 // All descriptors up to the returned id are complete.
 uint64_t dma_completed(const dma_t* dma);
 // Programs region `index` and makes it valid. STRETTO_ERROR_ARGUMENT: a field out of range or

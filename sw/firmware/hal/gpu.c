@@ -6,6 +6,7 @@
 
 #include "sw/include/regs/gpu_regs.h"  // Generated.
 
+STRETTO_STATIC_ASSERT(GPU_CONTEXT_FLAGS_ACCOUNT_MASK == 0xF0, "below 256 where it is checked");
 STRETTO_STATIC_ASSERT(GRID_SLOTS == GPU_CONTEXT_ENTRY_COUNT, "one context a kernel slot");
 
 fw_result_t gpu_init(gpu_t* gpu) {
@@ -28,8 +29,10 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   if (gpu == NULL || context == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
   if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0)
     return STRETTO_ERROR_ARGUMENT;
-  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK || context->traffic > 7 ||
-      context->split > 255)
+  // The account in its place is above 8 bits if it has more than four, as a split of more than 255 is.
+  const uint64_t account = (uint64_t)context->account << GPU_CONTEXT_FLAGS_ACCOUNT_SHIFT;
+  if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK ||
+      (context->split | account) > GPU_CONTEXT_FLAGS_SPLIT_MASK >> GPU_CONTEXT_FLAGS_SPLIT_SHIFT)
     return STRETTO_ERROR_ARGUMENT;
   mmio_write64(gpu->base + GPU_CONTEXT_ENTRY_OFFSET_AT(slot), context->entry);
   mmio_write64(gpu->base + GPU_CONTEXT_KERNARG_OFFSET_AT(slot), context->kernarg);
@@ -42,8 +45,7 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   mmio_write64(gpu->base + GPU_CONTEXT_WAVEFRONTS_OFFSET_AT(slot), context->wavefronts);
   mmio_write64(gpu->base + GPU_CONTEXT_GRID_OFFSET_AT(slot), context->grid);
   mmio_write64(gpu->base + GPU_CONTEXT_FLAGS_OFFSET_AT(slot),
-               STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, context->update) |
-                   STRETTO_FIELD(GPU_CONTEXT_FLAGS_TRAFFIC, context->traffic) |
+               STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, context->update) | account |
                    STRETTO_FIELD(GPU_CONTEXT_FLAGS_TYPE, context->type) |
                    STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, context->communication) |
                    STRETTO_FIELD(GPU_CONTEXT_FLAGS_SPLIT, context->split));

@@ -27,7 +27,7 @@ typedef struct gpu_context {
   uint32_t private_bytes;
   uint32_t wavefronts;
   uint32_t grid;
-  uint32_t traffic;  // TrafficClass.
+  uint32_t account;  // Account.
   uint32_t type;     // STRETTO_KERNEL_*.
   uint32_t split;    // Work-groups of an output tile, 1..255; 0 = 1.
   bool update;

@@ -7,18 +7,6 @@
 #include <cstdint>
 namespace stretto {
 enum class ElementType : uint8_t { fp16 = 0, bf16 = 1, fp32 = 2, int32 = 3, byte = 4 };
-// The account on which DRAM bytes are booked: dram_bytes{gemm_read, ...} of stats.json.
-enum class TrafficClass : uint8_t {
-  other = 0,
-  gemm = 1,
-  rs = 2,
-  ag = 3,
-  init = 4,
-  sync = 5,
-  spill = 6,
-  cp = 7
-};
-inline constexpr unsigned kTrafficClasses = 8;
 inline constexpr unsigned element_bytes(ElementType type) {
   return type == ElementType::fp16 || type == ElementType::bf16 ? 2
          : type == ElementType::byte                            ? 1
@@ -28,16 +16,18 @@ inline constexpr unsigned element_bytes(ElementType type) {
 #else
 #include <stdint.h>
 enum { STRETTO_FP16 = 0, STRETTO_BF16 = 1, STRETTO_FP32 = 2, STRETTO_INT32 = 3, STRETTO_BYTE = 4 };
-enum {
-  STRETTO_TRAFFIC_OTHER = 0,
-  STRETTO_TRAFFIC_GEMM = 1,
-  STRETTO_TRAFFIC_RS = 2,
-  STRETTO_TRAFFIC_AG = 3,
-  STRETTO_TRAFFIC_INIT = 4,
-  STRETTO_TRAFFIC_SYNC = 5,
-  STRETTO_TRAFFIC_SPILL = 6,
-  STRETTO_TRAFFIC_CP = 7,
-};
 #endif
+
+// An account is a number, of four bits wherever it travels. DRAM bytes and the times of kernels are
+// counted by account. The first four belong to the machine; the others to the job, which names them
+// (platform/jobs/job.h).
+enum {
+  STRETTO_ACCOUNT_OTHER = 0,  // What names no account.
+  STRETTO_ACCOUNT_SYNC = 1,   // Flags, semaphores, atomics.
+  STRETTO_ACCOUNT_SPILL = 2,  // The Tracker's overflow table.
+  STRETTO_ACCOUNT_CP = 3,     // Command processors.
+  STRETTO_ACCOUNT_JOB = 4,    // The first of the job.
+  STRETTO_ACCOUNTS = 16,
+};
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_MACHINE_TYPES_H_

@@ -95,8 +95,8 @@ typedef struct stretto_dispatch_packet {
 
 #define STRETTO_DISPATCH_UPDATE \
   (1u << 0)  // Tile stores into range entries carry the update bit (T3-NMC-03).
-#define STRETTO_DISPATCH_TRAFFIC_SHIFT 4  // TrafficClass of the kernel's memory accesses, 4 bits.
-#define STRETTO_DISPATCH_TRAFFIC_MASK 0xF0u
+#define STRETTO_DISPATCH_ACCOUNT_SHIFT 4  // Account of the kernel's memory accesses, 4 bits.
+#define STRETTO_DISPATCH_ACCOUNT_MASK 0xF0u
 #define STRETTO_DISPATCH_COMMUNICATION (1u << 8)  // Accesses use the communication stream.
 // Ids leave in the order first + (stagger + i) mod count; count 0 = all of the grid. With `batch`,
 // work-group first + p waits until gate p / batch is open (stretto_gates_t); 0 = it waits for none.
@@ -147,14 +147,18 @@ typedef struct stretto_fill {
   uint64_t address;  // Multiple of 8, in this GPU.
   uint64_t bytes;    // Multiple of 8.
   uint64_t pattern;
-  uint64_t reserved[3];
+  uint8_t account;  // Below STRETTO_ACCOUNTS.
+  uint8_t reserved0[7];
+  uint64_t reserved[2];
 } stretto_fill_t;
 
 typedef struct stretto_copy {
   uint64_t source;       // In this GPU.
   uint64_t destination;  // Here, in a peer or in host memory.
   uint64_t bytes;        // Any number but 0.
-  uint64_t reserved[3];
+  uint8_t account;       // Below STRETTO_ACCOUNTS.
+  uint8_t reserved0[7];
+  uint64_t reserved[2];
 } stretto_copy_t;
 
 // A word of 8 bytes in memory of this GPU, a peer or the host. With the barrier bit it is written
@@ -193,13 +197,12 @@ typedef struct stretto_map {
 #define STRETTO_MAP_UPDATE (1u << 1)  // Tagged stores and the DMA add instead of overwriting.
 #define STRETTO_MAP_TRACKED \
   (1u << 2)  // Tagged stores and arriving updates are counted by the Tracker.
-#define STRETTO_MAP_EVENT                                                                        \
-  (1u                                                                                            \
-   << 3)  // LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no \
-          // DMA region; one map an output. A collective wait does not wait for them.
-#define STRETTO_MAP_READY                                                                         \
-  (1u << 4)  // DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, \
-             // for the peer's Tracker to count. May name tiles of other maps, once a peer.
+// LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no DMA region; one
+// map an output. A collective wait does not wait for them.
+#define STRETTO_MAP_EVENT (1u << 3)
+// DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, for the peer's
+// Tracker to count. May name tiles of other maps, once a peer.
+#define STRETTO_MAP_READY (1u << 4)
 
 typedef struct stretto_output_config {
   uint64_t base;   // Element (0, 0), in this GPU.
@@ -211,7 +214,7 @@ typedef struct stretto_output_config {
   uint8_t wavefronts;    // Of a work-group; each covers tile_m / wavefronts rows.
   uint8_t updates;       // Expected per element (T3-TRK-07).
   uint8_t element;       // ElementType of machine_types.h.
-  uint8_t traffic;       // TrafficClass of what the DMA sends.
+  uint8_t account;       // Account of what the DMA sends.
   uint8_t tracker_ways;  // Ways in use, 0 = all.
   uint8_t reserved0[3];
   uint32_t

@@ -19,7 +19,7 @@ inline constexpr RegisterInfo kDmaRegisters[] = {
     {"queue_destination", 0x48, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
     {"queue_bytes", 0x50, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffff},
     {"queue_pattern", 0x58, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
-    {"queue_push", 0x60, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x17711},
+    {"queue_push", 0x60, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x1f711},
     {"queue_status", 0x68, 1, 8, 8, RegisterAccess::kWriteOneToClear, 0x0, 0x1},
     {"queue_pushed", 0x70, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"queue_completed", 0x78, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
@@ -37,7 +37,7 @@ inline constexpr RegisterInfo kDmaRegisters[] = {
     {"region_size", 0x4020, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"region_tile", 0x4028, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"region_wavefronts", 0x4030, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff000f},
-    {"region_control", 0x4038, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffff7771},
+    {"region_control", 0x4038, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xfffff771},
     {"region_status", 0x4040, 128, 128, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
 };
 

@@ -83,8 +83,8 @@
 #define DMA_QUEUE_PUSH_OPERATION_UPDATE 1
 #define DMA_QUEUE_PUSH_ELEMENT_SHIFT 8  // ElementType of machine_types.h (of an update).
 #define DMA_QUEUE_PUSH_ELEMENT_MASK 0x700
-#define DMA_QUEUE_PUSH_TRAFFIC_SHIFT 12  // TrafficClass of machine_types.h.
-#define DMA_QUEUE_PUSH_TRAFFIC_MASK 0x7000
+#define DMA_QUEUE_PUSH_ACCOUNT_SHIFT 12  // Account of what it reads and writes (machine_types.h).
+#define DMA_QUEUE_PUSH_ACCOUNT_MASK 0xf000
 #define DMA_QUEUE_PUSH_INTERRUPT_SHIFT 16  // Its completion sets queue_status.done.
 #define DMA_QUEUE_PUSH_INTERRUPT_MASK 0x10000
 
@@ -213,8 +213,8 @@
 #define DMA_REGION_CONTROL_READY_MASK 0x40
 #define DMA_REGION_CONTROL_ELEMENT_SHIFT 8  // ElementType of machine_types.h.
 #define DMA_REGION_CONTROL_ELEMENT_MASK 0x700
-#define DMA_REGION_CONTROL_TRAFFIC_SHIFT 12  // TrafficClass of machine_types.h.
-#define DMA_REGION_CONTROL_TRAFFIC_MASK 0x7000
+#define DMA_REGION_CONTROL_ACCOUNT_SHIFT 12  // Account of what it reads and writes (machine_types.h).
+#define DMA_REGION_CONTROL_ACCOUNT_MASK 0xf000
 #define DMA_REGION_CONTROL_BLOCK_TILES_SHIFT 16  // Wavefront tiles of a DMA block, 0 meaning 1. Tiles are numbered (wg id - first_wg) * count + wavefront; a block is sent once all of its tiles are triggered.
 #define DMA_REGION_CONTROL_BLOCK_TILES_MASK 0xffff0000
 

@@ -19,7 +19,7 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"context_private_bytes", 0x38, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"context_wavefronts", 0x40, 8, 128, 8, RegisterAccess::kReadWrite, 0x1, 0xff},
     {"context_grid", 0x48, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
-    {"context_flags", 0x50, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xff0371},
+    {"context_flags", 0x50, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xff03f1},
     {"l2_command", 0x400, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x1},
     {"l2_status", 0x408, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"l2_pin_base", 0x440, 4, 16, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},

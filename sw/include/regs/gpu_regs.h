@@ -94,8 +94,8 @@
 #define GPU_CONTEXT_FLAGS_OFFSET_AT(i) (0x50 + (i) * 0x80)
 #define GPU_CONTEXT_FLAGS_UPDATE_SHIFT 0  // The update bit of the dispatch packet. Tags tile stores into range entries (T3-NMC-03).
 #define GPU_CONTEXT_FLAGS_UPDATE_MASK 0x1
-#define GPU_CONTEXT_FLAGS_TRAFFIC_SHIFT 4  // On whose account DRAM bytes are booked (TrafficClass of machine_types.h).
-#define GPU_CONTEXT_FLAGS_TRAFFIC_MASK 0x70
+#define GPU_CONTEXT_FLAGS_ACCOUNT_SHIFT 4  // The account of its memory accesses (machine_types.h).
+#define GPU_CONTEXT_FLAGS_ACCOUNT_MASK 0xf0
 #define GPU_CONTEXT_FLAGS_TYPE_SHIFT 8  // Kernel type.
 #define GPU_CONTEXT_FLAGS_TYPE_MASK 0x100
 #define GPU_CONTEXT_FLAGS_TYPE_SIMT 0

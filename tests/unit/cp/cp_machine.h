@@ -65,7 +65,7 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
     StrettoExtension* extension = extension_of(payload);
     REQUIRE(extension != nullptr);
     CHECK(extension->engine == Engine::hart);
-    CHECK(extension->traffic == TrafficClass::cp);
+    CHECK(extension->account == STRETTO_ACCOUNT_CP);
     const bool writes = extension->operation == Operation::write ||
                         extension->operation == Operation::unlocking_write;
     CHECK(payload.is_write() == writes);

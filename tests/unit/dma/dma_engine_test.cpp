@@ -139,7 +139,7 @@ SC_MODULE(Bench) {
     write(DMA_QUEUE_BYTES_OFFSET, bytes);
     write(DMA_QUEUE_PATTERN_OFFSET, pattern);
     write(kPush, STRETTO_FIELD(DMA_QUEUE_PUSH_KIND, DMA_QUEUE_PUSH_KIND_FILL) |
-                     STRETTO_FIELD(DMA_QUEUE_PUSH_TRAFFIC, 4) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
+                     STRETTO_FIELD(DMA_QUEUE_PUSH_ACCOUNT, 12) | DMA_QUEUE_PUSH_INTERRUPT_MASK);
   }
   void copy(uint64_t destination, uint64_t source, uint64_t bytes, bool update = false) {
     write(DMA_QUEUE_SOURCE_OFFSET, source);
@@ -196,7 +196,7 @@ TEST_CASE(
     REQUIRE(seen.bytes == 144);
     REQUIRE(seen.extension.operation == Operation::read);
     REQUIRE(seen.extension.stream == Stream::communication);
-    REQUIRE(seen.extension.traffic == TrafficClass::rs);
+    REQUIRE(seen.extension.account == 13);
   }
   REQUIRE(bench.link.log.size() == 1);
   const TestMemory::Seen& sent = bench.link.log[0];
@@ -318,7 +318,7 @@ TEST_CASE("a fill runs at the bandwidth of the memory") {
   bench.run();
   CHECK(bench.memory.log.back().at ==
         bytes * kPicosecond + 100 * kNanosecond);  // 1 TB/s and one latency: never out of requests.
-  CHECK(bench.memory.log[0].extension.traffic == TrafficClass::init);
+  CHECK(bench.memory.log[0].extension.account == 12);
   CHECK(bench.memory.log[0].extension.operation == Operation::fill);
   uint64_t last = 0;
   bench.memory.image.read(bytes - 8, reinterpret_cast<uint8_t*>(&last), 8);

@@ -21,7 +21,7 @@ struct RegionNumbers {
   uint64_t m = 300, n = 200, tile_m = 128, tile_n = 128, tiles_n = 2;
   uint64_t wavefronts = 4, rows = 32, id_base = 0;
   bool update = true, tracked = true, ready = false;
-  uint64_t element = 0, traffic = 2, block_tiles = 0;
+  uint64_t element = 0, account = 13, block_tiles = 0;
 
   RegionWords words() const {
     RegionWords w;
@@ -42,7 +42,7 @@ struct RegionNumbers {
                 STRETTO_FIELD(DMA_REGION_CONTROL_TRACKED, tracked ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_READY, ready ? 1 : 0) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_ELEMENT, element) |
-                STRETTO_FIELD(DMA_REGION_CONTROL_TRAFFIC, traffic) |
+                STRETTO_FIELD(DMA_REGION_CONTROL_ACCOUNT, account) |
                 STRETTO_FIELD(DMA_REGION_CONTROL_BLOCK_TILES, block_tiles);
     return w;
   }

@@ -152,7 +152,7 @@ TEST_CASE("a two-dimensional update arrives row by row with its ids") {
   payload.extension.wg_id = 4711;
   payload.extension.wf_id = 3;
   payload.extension.element = ElementType::bf16;
-  payload.extension.traffic = TrafficClass::rs;
+  payload.extension.account = 13;
   sender.first.send(payload);
   bench.run();
   const std::vector<TestMemory::Seen>& seen = bench.gpu[1]->memory.log;
@@ -164,7 +164,7 @@ TEST_CASE("a two-dimensional update arrives row by row with its ids") {
     same = same && extension.tracked && extension.wg_id == 4711 && extension.wf_id == 3;
     same =
         same && extension.operation == Operation::update && extension.element == ElementType::bf16;
-    same = same && extension.traffic == TrafficClass::rs && extension.rows == 1;
+    same = same && extension.account == 13 && extension.rows == 1;
   }
   CHECK(same);
   std::vector<uint8_t> there(256);

@@ -61,7 +61,7 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
   std::vector<Access> accesses;  // If `record`.
   std::vector<Access> remote;    // Always.
   uint64_t read_bytes = 0, written_bytes = 0, updated_bytes = 0, requests = 0;
-  std::array<uint64_t, kTrafficClasses> written_by{};
+  std::array<uint64_t, STRETTO_ACCOUNTS> written_by{};
   bool errors = false;  // Answer everything with an error.
 
  private:
@@ -90,7 +90,7 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
         if (!extension.tags_only) image_.read(offset, payload.get_data_ptr(), bytes);
       } else {
         written_bytes += bytes;
-        written_by[static_cast<unsigned>(extension.traffic)] += bytes;
+        written_by[extension.account] += bytes;
         if (extension.operation == Operation::update) {
           updated_bytes += bytes;
           std::vector<uint8_t> sum(bytes);
@@ -141,6 +141,8 @@ inline constexpr uint64_t kNode = uint64_t{1} << STRETTO_NODE_SHIFT;
 inline constexpr uint64_t kCode = kNode + 0x10000;
 inline constexpr uint64_t kArguments = kNode + 0x8000;
 
+constexpr uint8_t kKernelAccount = 9;
+
 struct Launch {
   uint64_t entry = kCode;
   uint64_t code_base = kCode;
@@ -154,7 +156,7 @@ struct Launch {
   uint32_t start = 0;
   bool update = false;
   bool communication = false;
-  TrafficClass traffic = TrafficClass::gemm;
+  uint8_t account = kKernelAccount;
 };
 
 struct GpuMachineModule : sc_core::sc_module {
@@ -279,7 +281,7 @@ struct GpuMachineModule : sc_core::sc_module {
     write(GPU_CONTEXT_FLAGS_OFFSET + at,
           STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, what.update) |
               STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, what.communication) |
-              STRETTO_FIELD(GPU_CONTEXT_FLAGS_TRAFFIC, static_cast<unsigned>(what.traffic)));
+              STRETTO_FIELD(GPU_CONTEXT_FLAGS_ACCOUNT, what.account));
   }
   void launch(const Launch& what, unsigned slot = 0) {
     set_context(what, slot);
@@ -327,7 +329,7 @@ struct GpuMachineModule : sc_core::sc_module {
     payload.extension.operation = operation;
     payload.extension.engine = Engine::hart;
     payload.extension.allocation = AllocationClass::cached;
-    payload.extension.traffic = TrafficClass::cp;
+    payload.extension.account = STRETTO_ACCOUNT_CP;
     payload.extension.tags_only = false;
     payload.extension.rows = 1;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;

@@ -404,7 +404,7 @@ TEST_CASE("a locked store is performed after the stores before it") {
     if (access.command != tlm::TLM_WRITE_COMMAND) continue;
     if (access.address == kOut + 0x8000) {
       flag = access.at;
-      REQUIRE(access.extension.traffic == TrafficClass::sync);
+      REQUIRE(access.extension.account == STRETTO_ACCOUNT_SYNC);
     } else {
       last_data = std::max(last_data, access.at);
     }

@@ -201,7 +201,7 @@ TEST_CASE("a kernel boundary writes back on the account of who dirtied and forge
       .store_at(0, kNode + 0x104000, shape(8, 64, 128))
       .end();
   Launch launch = p.launch();
-  launch.traffic = TrafficClass::gemm;
+  launch.account = kKernelAccount;
   p.run(bench, launch);
   bench.access(kNode + 0x108000, true);
   REQUIRE(bench.memory.written_bytes == 0);
@@ -210,8 +210,8 @@ TEST_CASE("a kernel boundary writes back on the account of who dirtied and forge
   REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) != 0);
   bench.run();
   REQUIRE(bench.read(GPU_L2_STATUS_OFFSET) == uint64_t{1} << 32);
-  REQUIRE(bench.memory.written_by[static_cast<unsigned>(TrafficClass::gemm)] == 8 * 64);
-  REQUIRE(bench.memory.written_by[static_cast<unsigned>(TrafficClass::cp)] == 64);
+  REQUIRE(bench.memory.written_by[kKernelAccount] == 8 * 64);
+  REQUIRE(bench.memory.written_by[STRETTO_ACCOUNT_CP] == 64);
   const uint64_t misses = bench.misses();
   bench.access(kNode + 0x100000, false);
   REQUIRE(bench.misses() == misses + 1);
@@ -265,7 +265,7 @@ TEST_CASE("uncached updates go to memory in contiguous pieces with their ids") {
     REQUIRE(access.extension.tracked);
     REQUIRE(access.extension.wg_id == 0);
     REQUIRE(access.extension.element == ElementType::fp16);
-    REQUIRE(access.extension.traffic == TrafficClass::gemm);
+    REQUIRE(access.extension.account == kKernelAccount);
   }
   REQUIRE(updates == 2 * (1 + 2 + 2 + 2));
   REQUIRE(fp32_from_fp16(bench.value_at<uint16_t>(kNode + 0x200000 + 3 * 8512 + 254)) == 3.0f);

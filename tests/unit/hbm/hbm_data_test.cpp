@@ -107,6 +107,33 @@ TEST_CASE("op-and-store adds in every element type") {
   CHECK(memory(bench, 12288, 4) == halves({0xFFFE, 0xFFFF}));
 }
 
+TEST_CASE("accesses are counted on the account that they name, by the job's name for it") {
+  HbmFixture bench{HbmSpec{}};
+  for (const uint8_t account : {uint8_t{STRETTO_ACCOUNT_CP}, uint8_t{STRETTO_ACCOUNTS - 1}}) {
+    bench.send(Operation::write, 4096 * account, std::vector<uint8_t>(64, 1), 0, Stream::compute,
+               [account](PooledPayload& payload) { payload.extension.account = account; });
+  }
+  bench.run();
+  CHECK(bench.statistic("write_bytes.cp") == 64);
+  CHECK(bench.statistic("write_bytes.account15") == 64);
+  CHECK(bench.statistic("first_access.account15") > 0);
+  // Without a name and without an access there is nothing to tell.
+  CHECK_THROWS(bench.statistic("write_bytes.account4"));
+  StatisticSink sink;
+  sink.name_account(4, "unused");
+  sink.name_account(15, "put");
+  bench.hbm->report(sink);
+  const auto value = [&](const std::string& path) {
+    for (const Statistic& one : sink.all()) {
+      if (one.path == path) return static_cast<int64_t>(one.value);
+    }
+    return int64_t{-1};
+  };
+  CHECK(value("write_bytes.put") == 64);
+  CHECK(value("write_bytes.unused") == 0);
+  CHECK(value("write_bytes.account15") == -1);
+}
+
 TEST_CASE("tags-only accesses take time and touch no bytes") {
   HbmFixture bench{HbmSpec{}};
   const size_t id = bench.send(Operation::write, 0, std::vector<uint8_t>(128, 0x55), 0,

@@ -18,8 +18,7 @@ struct Bench {
   CheckTask task;
   std::vector<std::vector<uint16_t>> memory;  // By rank, row-major.
 
-  Bench(DataMode data, const std::string& mode, uint32_t ranks, uint32_t m, uint32_t n,
-        uint32_t k) {
+  Bench(DataMode data, CheckOutput output, uint32_t ranks, uint32_t m, uint32_t n, uint32_t k) {
     task.ranks = task.simulated_ranks = ranks;
     task.m = m;
     task.n = n;
@@ -27,7 +26,7 @@ struct Bench {
     task.tile_m = 16;
     task.tile_n = 8;
     task.data = data;
-    task.mode = mode;
+    task.output = output;
     memory.assign(ranks, std::vector<uint16_t>(m * n));
     task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count,
                        uint16_t* bits) {
@@ -76,7 +75,7 @@ struct Bench {
 };
 
 TEST_CASE("right stamp sums pass on every element of every rank") {
-  Bench bench(DataMode::stamp, "sequential", 4, 50, 21, 8);
+  Bench bench(DataMode::stamp, CheckOutput::sum, 4, 50, 21, 8);
   bench.fill_reduced();
   const CheckReport report = check_output(bench.task);
   CHECK(report.elements == 4 * 50 * 21);
@@ -84,7 +83,7 @@ TEST_CASE("right stamp sums pass on every element of every rank") {
 }
 
 TEST_CASE("one wrong element is found and named with rank, row, column and both values") {
-  Bench bench(DataMode::stamp, "t3", 4, 50, 21, 8);
+  Bench bench(DataMode::stamp, CheckOutput::sum, 4, 50, 21, 8);
   bench.fill_reduced();
   bench.memory[2][5 * 21 + 17] = 0x3C00;
   const CheckReport report = check_output(bench.task);
@@ -93,14 +92,14 @@ TEST_CASE("one wrong element is found and named with rank, row, column and both 
 }
 
 TEST_CASE("a NaN stamp is a mismatch") {
-  Bench bench(DataMode::stamp, "t3", 2, 20, 9, 8);
+  Bench bench(DataMode::stamp, CheckOutput::sum, 2, 20, 9, 8);
   bench.fill_reduced();
   bench.memory[1][0] = kFp16NaN;
   CHECK(check_output(bench.task).first.find("got NaN") != std::string::npos);
 }
 
 TEST_CASE("after a reduce-scatter only the rank's own chunk is asked for") {
-  Bench bench(DataMode::stamp, "rs", 4, 50, 21, 8);
+  Bench bench(DataMode::stamp, CheckOutput::own_sum, 4, 50, 21, 8);
   bench.fill_reduced();
   for (uint32_t row = 0; row < 50; ++row) {
     for (uint32_t c = 0; c < 21; ++c) {
@@ -115,7 +114,7 @@ TEST_CASE("after a reduce-scatter only the rank's own chunk is asked for") {
 }
 
 TEST_CASE("an isolated GEMM is compared with the rank's own partial product") {
-  Bench bench(DataMode::real, "gemm", 3, 20, 11, 37);
+  Bench bench(DataMode::real, CheckOutput::product, 3, 20, 11, 37);
   for (uint32_t rank = 0; rank < 3; ++rank) {
     for (uint32_t row = 0; row < 20; ++row) {
       for (uint32_t c = 0; c < 11; ++c)
@@ -128,7 +127,7 @@ TEST_CASE("an isolated GEMM is compared with the rank's own partial product") {
 }
 
 TEST_CASE("real sums pass in ring order only, and their error bound is measured") {
-  Bench bench(DataMode::real, "sequential", 5, 40, 19, 133);
+  Bench bench(DataMode::real, CheckOutput::sum, 5, 40, 19, 133);
   bench.fill_reduced();
   const CheckReport report = check_output(bench.task);
   CHECK(report.passed());
@@ -139,7 +138,7 @@ TEST_CASE("real sums pass in ring order only, and their error bound is measured"
 }
 
 TEST_CASE("a mirrored rank holds in each chunk the sum over its own chunks") {
-  Bench bench(DataMode::stamp, "t3", 2, 32, 16,
+  Bench bench(DataMode::stamp, CheckOutput::sum, 2, 32, 16,
               8);  // Four tiles, two a chunk: rows 0..15 and 16..31.
   bench.task.simulated_ranks = 1;
   bench.task.mirrored = true;

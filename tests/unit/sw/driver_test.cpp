@@ -15,6 +15,7 @@ using stretto::test::FakeGpuHost;
 namespace {
 
 constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
+constexpr uint32_t kFillAccount = 11, kCopyAccount = 12;
 
 stretto_client_options_t options() {
   return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}};
@@ -53,7 +54,8 @@ TEST_CASE(
     "a packet is written body first, header last, then the doorbell of its queue rings with its "
     "index") {
   Client c;
-  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 7) == STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 7, kFillAccount) ==
+          STRETTO_OK);
   const uint64_t slot = stretto_gpu_address(0, STRETTO_QUEUE_OFFSET(2));
   REQUIRE(c.host.writes.size() == 3);
   CHECK(c.host.writes[0] == std::make_pair(slot + 4, uint64_t{60}));
@@ -63,6 +65,7 @@ TEST_CASE(
   REQUIRE(c.host.packets.size() == 1);
   CHECK(c.host.packets[0].vendor.operation == STRETTO_OP_FILL);
   CHECK(c.host.packets[0].vendor.fill.bytes == 64);
+  CHECK(c.host.packets[0].vendor.fill.account == kFillAccount);
   CHECK(c.host.packets[0].vendor.fill.pattern == 7);
 }
 
@@ -70,21 +73,26 @@ TEST_CASE("a full ring blocks until the firmware has taken a packet") {
   Client c;
   c.host.completes = false;
   for (unsigned i = 0; i < STRETTO_QUEUE_PACKETS; ++i) {
-    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0,
+                        kFillAccount) == STRETTO_OK);
   }
-  CHECK_THROWS_WITH(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0),
-                    "the driver would wait for ever");
+  CHECK_THROWS_WITH(
+      c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0, kFillAccount),
+      "the driver would wait for ever");
   c.host.words[FakeGpuHost::host(STRETTO_READ_INDEX_OFFSET(0, 2))] = 1;
-  CHECK(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  CHECK(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0, kFillAccount) ==
+        STRETTO_OK);
 }
 
 TEST_CASE("a signal is not used again before its packet was seen complete") {
   Client c;
   for (unsigned i = 0; i < STRETTO_SIGNALS_PER_QUEUE; ++i) {
-    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0,
+                        kFillAccount) == STRETTO_OK);
   }
   const uint64_t waits = c.host.waits;
-  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0, kFillAccount) ==
+          STRETTO_OK);
   CHECK(c.host.waits > waits);
   CHECK(c.host.packets.front().vendor.completion_signal ==
         c.host.packets.back().vendor.completion_signal);
@@ -96,8 +104,10 @@ TEST_CASE("an error comes back although what follows it never completes") {
     return p.vendor.fill.pattern == 1 ? int64_t{STRETTO_ERROR_RESOURCES}
                                       : int64_t{STRETTO_SIGNAL_PENDING};
   };
-  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 1) == STRETTO_OK);
-  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 2) == STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 1, kFillAccount) ==
+          STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 2, kFillAccount) ==
+          STRETTO_OK);
   CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_RESOURCES);
 }
 
@@ -107,8 +117,8 @@ TEST_CASE("the first error of a stream comes back once, with a line that names t
     return p.vendor.fill.pattern == 1 ? int64_t{STRETTO_ERROR_UNMAPPED} : 0;
   };
   for (const uint64_t pattern : {0, 1, 0}) {
-    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, pattern) ==
-            STRETTO_OK);
+    REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, pattern,
+                        kFillAccount) == STRETTO_OK);
   }
   CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_UNMAPPED);
   CHECK(std::string(c.api->last_error(c.client)) ==
@@ -178,7 +188,7 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   launch.work_groups = 2176;
   launch.stagger = 272;
   launch.batch = 17;
-  launch.traffic = 1;
+  launch.account = 9;
   launch.update = 1;
   launch.after_all_earlier = 1;
   REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
@@ -188,11 +198,31 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   CHECK(d.workgroup_size_x == 8);
   CHECK(d.grid_size_x == 2176 * 8);
   CHECK(d.kernel_object == k.object);
-  CHECK(d.flags == (STRETTO_DISPATCH_UPDATE | 1 << STRETTO_DISPATCH_TRAFFIC_SHIFT));
+  CHECK(d.flags == (STRETTO_DISPATCH_UPDATE | 9 << STRETTO_DISPATCH_ACCOUNT_SHIFT));
   CHECK(STRETTO_ORDER_STAGGER(d.order) == 272);
   CHECK(STRETTO_ORDER_BATCH(d.order) == 17);
   CHECK(c.host.read64(d.kernarg_address) == 11);
   CHECK(c.host.read64(d.kernarg_address + 8) == 22);
+}
+
+TEST_CASE("an account that a machine does not have is refused") {
+  Client c;
+  const uint64_t own = stretto_gpu_address(0, 0x200000);
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {};
+  stretto_launch_t launch{};
+  launch.kernel = &k;
+  launch.arguments = arguments;
+  launch.argument_bytes = 16;
+  launch.work_groups = 1;
+  launch.account = 16;
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->last_error(c.client) == std::string("launch: account 16 (0..15)"));
+  CHECK(c.api->fill(c.client, c.stream, own, 64, 0, 16) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->last_error(c.client) == std::string("fill: account 16 (0..15)"));
+  CHECK(c.api->copy(c.client, c.stream, own, own + 64, 64, 16) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->last_error(c.client) == std::string("copy: account 16 (0..15)"));
+  CHECK(c.host.packets.empty());
 }
 
 TEST_CASE("arguments of a running kernel are not overwritten") {
@@ -247,7 +277,8 @@ TEST_CASE("an event waits for what was before it and not for what came later") {
   REQUIRE(c.api->event_record(c.client, c.stream, &event) == STRETTO_OK);
   CHECK((c.host.packets.back().header & 0xFF) == STRETTO_PACKET_BARRIER_AND);
   c.host.completes = false;
-  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0, kFillAccount) ==
+          STRETTO_OK);
   CHECK(c.api->event_synchronize(c.client, &event) == STRETTO_OK);
   event.packet = 99;
   CHECK(c.api->event_synchronize(c.client, &event) == STRETTO_ERROR_ARGUMENT);
@@ -282,7 +313,8 @@ TEST_CASE("clients with impossible options are not created") {
 TEST_CASE("every call charges the host's CPU") {
   Client c;
   const uint64_t before = c.host.cpu_ns;
-  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0) == STRETTO_OK);
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0, kFillAccount) ==
+          STRETTO_OK);
   CHECK(c.host.cpu_ns == before + 110);
 }
 
@@ -290,7 +322,7 @@ TEST_CASE("copies, signals and waits are packets with the barrier bit") {
   Client c;
   const uint64_t own = stretto_gpu_address(0, 0x200000), peer = stretto_gpu_address(1, 0x300000);
   const uint64_t before = c.host.cpu_ns;
-  REQUIRE(c.api->copy(c.client, c.stream, peer + 1, own + 2, 3) == STRETTO_OK);
+  REQUIRE(c.api->copy(c.client, c.stream, peer + 1, own + 2, 3, kCopyAccount) == STRETTO_OK);
   CHECK(c.host.cpu_ns - before == 100 + 500 + 10);
   REQUIRE(c.api->signal(c.client, c.stream, peer, 9) == STRETTO_OK);
   REQUIRE(c.api->stream_wait(c.client, c.stream, own, 250) == STRETTO_OK);
@@ -301,6 +333,7 @@ TEST_CASE("copies, signals and waits are packets with the barrier bit") {
   CHECK(c.host.packets[0].vendor.copy.destination == peer + 1);
   CHECK(c.host.packets[0].vendor.copy.source == own + 2);
   CHECK(c.host.packets[0].vendor.copy.bytes == 3);
+  CHECK(c.host.packets[0].vendor.copy.account == kCopyAccount);
   CHECK(c.host.packets[1].vendor.operation == STRETTO_OP_SIGNAL);
   CHECK(c.host.packets[1].vendor.signal.address == peer);
   CHECK(c.host.packets[1].vendor.signal.value == 9);

@@ -18,8 +18,9 @@
 
 namespace stretto::test {
 
-constexpr auto kGemm = static_cast<unsigned>(TrafficClass::gemm);
-constexpr auto kRs = static_cast<uint8_t>(TrafficClass::rs);
+// Accounts of a kernel and of what the DMA engine sends.
+constexpr unsigned kKernelAccount = 9;
+constexpr uint8_t kSendAccount = 13;
 constexpr auto kFp16 = static_cast<uint8_t>(ElementType::fp16);
 constexpr unsigned kGpu = 1;
 constexpr uint64_t kOwn = uint64_t{kGpu + 1} << STRETTO_NODE_SHIFT;
@@ -95,7 +96,8 @@ inline stretto_packet_t dispatch(uint32_t work_groups, bool barrier = false) {
   packet.dispatch.setup = 1;
   packet.dispatch.workgroup_size_x = 8;
   packet.dispatch.workgroup_size_y = packet.dispatch.workgroup_size_z = 1;
-  packet.dispatch.flags = STRETTO_DISPATCH_UPDATE | kGemm << STRETTO_DISPATCH_TRAFFIC_SHIFT;
+  packet.dispatch.flags = STRETTO_DISPATCH_UPDATE | kKernelAccount
+                                                        << STRETTO_DISPATCH_ACCOUNT_SHIFT;
   packet.dispatch.grid_size_x = work_groups * 8;
   packet.dispatch.grid_size_y = packet.dispatch.grid_size_z = 1;
   packet.dispatch.kernel_object = kDescriptor;
@@ -113,7 +115,7 @@ inline stretto_output_config_t output() {
   o.wavefronts = 8;
   o.updates = 2;
   o.element = kFp16;
-  o.traffic = kRs;
+  o.account = kSendAccount;
   return o;
 }
 

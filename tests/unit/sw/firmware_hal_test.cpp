@@ -515,9 +515,9 @@ TEST_CASE("a dispatch context with impossible fields is refused without a write"
   context.wavefronts = 9;
   CHECK(gpu_set_context(&gpu, 0, &context) == STRETTO_ERROR_ARGUMENT);
   context.wavefronts = 8;
-  context.traffic = 8;
+  context.account = 16;
   CHECK(gpu_set_context(&gpu, 0, &context) == STRETTO_ERROR_ARGUMENT);
-  context.traffic = 1;
+  context.account = 1;
   context.grid = 0;
   CHECK(gpu_set_context(&gpu, 0, &context) == STRETTO_ERROR_ARGUMENT);
 }

@@ -10,6 +10,8 @@ using namespace stretto::test;
 
 namespace {
 
+constexpr uint8_t kFillAccount = 11, kCopyAccount = 12;
+
 stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags = 0) {
   stretto_packet_t packet{};
   packet.vendor.header = STRETTO_PACKET_VENDOR;
@@ -20,13 +22,13 @@ stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags = 0) {
 
 stretto_packet_t fill(uint64_t bytes) {
   stretto_packet_t packet = vendor(STRETTO_OP_FILL);
-  packet.vendor.fill = {kOwn + kOutput, bytes, 0, {}};
+  packet.vendor.fill = {kOwn + kOutput, bytes, 0, kFillAccount, {}, {}};
   return packet;
 }
 
 stretto_packet_t copy(uint64_t destination, uint64_t source, uint64_t bytes) {
   stretto_packet_t packet = vendor(STRETTO_OP_COPY);
-  packet.vendor.copy = {source, destination, bytes, {}};
+  packet.vendor.copy = {source, destination, bytes, kCopyAccount, {}, {}};
   return packet;
 }
 
@@ -120,7 +122,7 @@ TEST_CASE("a dispatch programs its context before the launch, with the staggered
   CHECK(f.device.position(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) <
         f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_CONTROL_OFFSET));
   CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) ==
-        (1 | kGemm << 4 | 1 << 8 | 1 << 16));
+        (1 | kKernelAccount << 4 | 1 << 8 | 1 << 16));
   CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_KERNARG_BYTES_OFFSET) == 56);
   CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_RANGE_OFFSET) == uint64_t{15}
                                                                                            << 32);
@@ -177,6 +179,19 @@ TEST_CASE("a launch that the scheduler refuses is told as lack of resources") {
       GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
   f.kernel_ends(0);
   CHECK(f.status_of(0) == STRETTO_ERROR_RESOURCES);
+}
+
+TEST_CASE("fills and copies go to the engine on the account of their packet") {
+  Firmware f;
+  f.put(0, fill(4096));
+  f.put(1, copy(kPeer + kOutput, kOwn + kOutput, 8));
+  f.ring(1);
+  std::vector<uint64_t> accounts;
+  for (const auto& write : f.device.writes) {
+    if (write.address == STRETTO_DMA_BASE + DMA_QUEUE_PUSH_OFFSET)
+      accounts.push_back(STRETTO_FIELD_GET(write.value, DMA_QUEUE_PUSH_ACCOUNT));
+  }
+  CHECK(accounts == std::vector<uint64_t>{kFillAccount, kCopyAccount});
 }
 
 TEST_CASE("a fill that was faster than its entry in the ring is still told") {
