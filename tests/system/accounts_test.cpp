@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do results say what a job names, its accounts and phases, from stats.json to `compare`,
+// and nothing of another kind? Through the executable, with workloads that are no GEMM.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+boost::json::value run(const std::string& arguments, const std::string& folder) {
+  const Finished finished = run_stretto("run " + arguments + " --out " + folder);
+  INFO(arguments << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  boost::json::value root = stats(folder);
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root;
+}
+
+std::set<std::string> keys(const boost::json::value& root, const char* group) {
+  std::set<std::string> all;
+  for (const auto& item : root.at(group).as_object()) all.insert(item.key());
+  return all;
+}
+
+uint64_t number(const boost::json::value& root, const char* group, const std::string& key) {
+  return root.at(group).at(key).to_number<uint64_t>();
+}
+
+std::string text_of(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+// The keys of `dram_bytes` for accounts of the job and the machine.
+std::set<std::string> directions(std::set<std::string> accounts) {
+  accounts.insert({"other", "sync", "spill", "cp"});
+  std::set<std::string> all;
+  for (const std::string& account : accounts) {
+    all.insert(account + "_read");
+    all.insert(account + "_write");
+  }
+  return all;
+}
+
+std::set<std::string> with_machine_times(std::set<std::string> phases) {
+  phases.insert({"total", "setup", "no_phase"});
+  return phases;
+}
+
+const std::string kInterference =
+    "gpu-driven/interference --impl all=model --mode l2-mmio --set "
+    "interference.gather_bytes=262144 "
+    "--set interference.l2_rounds=2 --set gpus=4";
+
+}  // namespace
+
+TEST_CASE("each kind has accounts and phases of its own in its results") {
+  const Scratch scratch;
+  const auto check = [&](const std::string& arguments, const std::set<std::string>& accounts) {
+    INFO(arguments);
+    const auto root = run(arguments + " --impl all=model", scratch.path + "/r");
+    CHECK(keys(root, "dram_bytes") == directions(accounts));
+    CHECK(keys(root, "time_ns") == with_machine_times(accounts));
+  };
+  check("t3/small --mode t3", {"gemm", "rs", "ag", "init"});
+  check("t3/gather-small", {"gemm", "ag", "init"});
+  check("collectives/all_reduce --mode dma --set collective.max_bytes=1024",
+        {"reduce", "move", "init"});
+  check("gpu-driven/p2p --set point_to_point.max_bytes=4096", {"send", "put", "init"});
+  check("graph/mlp --mode launched", {"compute", "comm", "init"});
+}
+
+TEST_CASE("the accounts of a job that is no GEMM reach statistics, CSV, summary and comparison") {
+  const Scratch scratch;
+  const std::string folder = scratch.path + "/interference";
+  const auto root = run(kInterference, folder);
+  CHECK(keys(root, "dram_bytes") == directions({"load", "gather", "init"}));
+  CHECK(keys(root, "time_ns") == with_machine_times({"load", "gather", "init"}));
+  // The kernel reads 1 MiB on each of 4 GPUs, and misses once at the least; the all-gather writes
+  // three quarters of 256 KiB on each GPU in each of three turns.
+  CHECK(number(root, "dram_bytes", "load_read") >= 4 * 1048576);
+  CHECK(number(root, "dram_bytes", "load_write") == 0);
+  CHECK(number(root, "dram_bytes", "gather_write") >= 4 * 3 * 196608);
+  CHECK(number(root, "statistics", "gpu0.hbm.read_atoms.load") > 0);
+  CHECK(number(root, "statistics", "gpu0.compute.front_end.first_dispatch.load") > 0);
+  const std::string csv = text_of(folder + "/stats.csv");
+  for (const char* line : {"\ntime_ns.load,", "\ntime_ns.gather,", "\ntime_ns.no_phase,",
+                           "\ndram_bytes.gather_write,", "\ngpu0.hbm.read_atoms.load,"})
+    CHECK(csv.find(line) != std::string::npos);
+  for (const char* foreign : {"gemm", "rs_", ".rs", "ag_", ".ag", "account"})
+    CHECK(csv.find(std::string("dram_bytes.") + foreign) == std::string::npos);
+
+  run("t3/small --mode t3 --impl all=model", scratch.path + "/small");
+  const Finished table = run_stretto("compare " + folder + " " + scratch.path + "/small");
+  INFO(table.output);
+  for (const char* row : {"\nload ms", "\ngather ms", "\ngemm ms", "\nno_phase ms",
+                          "\nDRAM gather_write MB", "\nDRAM rs_write MB"})
+    CHECK(table.says(row));
+}
+
+TEST_CASE("what passes in no phase is what the phases leave of the total") {
+  const Scratch scratch;
+  // One kernel alone: its phases do not overlap.
+  const auto alone = run("t3/small --mode gemm --impl all=model", scratch.path + "/alone");
+  const auto time = [](const boost::json::value& root, const std::string& phase) {
+    return number(root, "time_ns", phase);
+  };
+  const uint64_t sum = time(alone, "setup") + time(alone, "init") + time(alone, "gemm");
+  CHECK(time(alone, "no_phase") > 0);  // The host is told after the last work-group.
+  // Each of the figures is cut to whole ns.
+  CHECK(time(alone, "total") >= sum + time(alone, "no_phase"));
+  CHECK(time(alone, "total") <= sum + time(alone, "no_phase") + 4);
+
+  const auto fused = run("t3/small --mode t3 --impl all=model", scratch.path + "/fused");
+  const uint64_t covered = time(fused, "total") - time(fused, "no_phase");
+  uint64_t all = 0, longest = 0;
+  for (const char* phase : {"setup", "init", "gemm", "rs", "ag"}) {
+    all += time(fused, phase);
+    longest = std::max(longest, time(fused, phase));
+  }
+  CHECK(covered > longest);
+  CHECK(covered < all);  // GEMM and reduce-scatter overlap.
+}
