@@ -11,6 +11,7 @@
 #include <cassert>
 
 #include "models/reference/mca_if.h"
+#include "sw/include/regs/mca_file.h"
 
 namespace stretto {
 
@@ -22,15 +23,15 @@ class McaModel final : public Mca {
     // Who may be granted, from the state before the edge (R2, R3, R4).
     const bool compute = compute_pending_ != 0;
     const bool comm = comm_pending_ != 0;
-    const bool room = occupancy_ < depth_;
-    const bool take_turns = draining_ || policy_ == kRoundRobin;
+    const bool room = occupancy_ < registers_.dram_queue_depth.atoms;
+    const bool take_turns = draining_ || policy() == MCA_CONTROL_POLICY_ROUND_ROBIN;
     const bool allowed = comm_allowed();
     bool starved = false;
     bool pick_comm;
     if (take_turns) {
       pick_comm = comm && (!compute || !last_comm_);
     } else {
-      starved = comm && ((in.cycle - wait_since_) & kCycleMask) >= starve_limit_ &&
+      starved = comm && ((in.cycle - wait_since_) & kCycleMask) >= registers_.starve_limit.cycles &&
                 !(last_comm_ && compute);
       pick_comm = comm && (starved || (!compute && allowed));
     }
@@ -46,16 +47,17 @@ class McaModel final : public Mca {
     const auto comm_pending = static_cast<uint16_t>(comm_pending_ + in.comm_push - grant_comm);
 
     const bool drain_done = draining_ && !comm;
-    const uint64_t rdata = read_pending_ ? read(read_address_) : rdata_;
+    const uint64_t rdata =
+        read_pending_ ? registers_.read(McaRegisters::find(read_address_), hardware()) : rdata_;
     if (decide_ || measuring_ || in.kernel_start || in.first_wg_done) {
       measure(in, occupancy != occupancy_ || (comm_pending != 0) != comm);
     }
     if (grant_comm || (!comm && in.comm_push != 0)) wait_since_ = in.cycle;
     if (grant_comm || grant_compute) last_comm_ = grant_comm;
-    grants_compute_ += grant_compute;
-    grants_comm_ += grant_comm;
-    grants_starved_ += starved_grant;
-    drains_ += drain_done;
+    counters_.grants_compute += grant_compute;
+    counters_.grants_comm += grant_comm;
+    counters_.grants_starved += starved_grant;
+    counters_.drains += drain_done;
     draining_ = in.kernel_end || (draining_ && comm);
     if (in.kernel_start != in.kernel_end) {
       if (in.kernel_start && kernels_ != 15) ++kernels_;
@@ -82,41 +84,40 @@ class McaModel final : public Mca {
   }
 
  private:
-  enum Policy : uint8_t {
-    kRoundRobin,
-    kCommunicationAware,
-    kComputeFirstNoLimit,
-    kComputeExclusive
-  };
   static constexpr uint64_t kCycleMask = (uint64_t{1} << 48) - 1;
 
-  uint8_t limit() const { return automatic_ ? automatic_limit_ : fixed_limit_; }
+  uint8_t policy() const { return registers_.control.policy; }
+  uint8_t limit() const {
+    return registers_.control.threshold_select ? automatic_limit_ : registers_.threshold.limit;
+  }
 
   bool comm_allowed() const {
-    if (kernels_ == 0 || policy_ == kComputeFirstNoLimit) return true;
-    return policy_ == kCommunicationAware && (limit() == 0 || occupancy_ < limit() + parked_);
+    if (kernels_ == 0 || policy() == MCA_CONTROL_POLICY_COMPUTE_FIRST_NO_LIMIT) return true;
+    return policy() == MCA_CONTROL_POLICY_COMMUNICATION_AWARE &&
+           (limit() == 0 || occupancy_ < limit() + parked_);
   }
 
   // wake_cycle of the state after the edge, when no output pulse is high.
   uint64_t wake() const {
     if (read_pending_ || decide_ || (draining_ && comm_pending_ == 0)) return 0;
-    if ((compute_pending_ | comm_pending_) == 0 || occupancy_ >= depth_) return kMcaNeverWakes;
-    if (compute_pending_ != 0 || draining_ || policy_ == kRoundRobin || comm_allowed()) return 0;
-    return (wait_since_ + starve_limit_) & kCycleMask;
+    if ((compute_pending_ | comm_pending_) == 0 || occupancy_ >= registers_.dram_queue_depth.atoms)
+      return kMcaNeverWakes;
+    if (compute_pending_ != 0 || draining_ || policy() == MCA_CONTROL_POLICY_ROUND_ROBIN ||
+        comm_allowed())
+      return 0;
+    return (wait_since_ + registers_.starve_limit.cycles) & kCycleMask;
   }
 
   void measure(const McaInputs& in, bool changed);
   void write(uint16_t address, uint64_t data);
-  uint64_t read(uint16_t address) const;
+  McaRegisters::Hardware hardware() const;
+
+  McaRegisters registers_;
 
   uint16_t compute_pending_ = 0;
   uint16_t comm_pending_ = 0;
   uint8_t occupancy_ = 0;
   uint8_t parked_ = 0;
-  uint8_t depth_ = 64;
-  uint8_t policy_ = kRoundRobin;
-  bool automatic_ = false;
-  uint8_t fixed_limit_ = 0;
   uint8_t automatic_limit_ = 0;  // 0 = none until a kernel has been measured.
   bool last_comm_ = false;       // The last grant was for communication.
   bool draining_ = false;
@@ -125,17 +126,10 @@ class McaModel final : public Mca {
   bool read_pending_ = false;
   uint8_t kernels_ = 0;  // Started and not ended, saturating at 15.
   uint16_t read_address_ = 0;
-  uint32_t starve_limit_ = 1000;
   uint64_t wait_since_ = 0;  // Cycle since which the head of the communication queue waits.
   uint64_t rdata_ = 0;
-  uint64_t since_ = 0;  // Cycle up to which the sample is accumulated.
-  uint64_t sample_sum_ = 0;
-  uint64_t sample_cycles_ = 0;
-  uint64_t grants_compute_ = 0;
-  uint64_t grants_comm_ = 0;
-  uint64_t grants_starved_ = 0;
-  uint64_t drains_ = 0;
-  uint8_t cutoffs_[3] = {32, 16, 8};
+  uint64_t since_ = 0;               // Cycle up to which the sample is accumulated.
+  McaRegisters::Hardware counters_;  // Without status.
 };
 
 }  // namespace stretto

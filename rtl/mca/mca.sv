@@ -45,9 +45,12 @@ module mca #(
   output logic [63:0] reg_rdata_o
 );
 
-  localparam logic [1:0] RoundRobin = mca_regs_pkg::ControlPolicyRoundRobin;
-  localparam logic [1:0] CommunicationAware = mca_regs_pkg::ControlPolicyCommunicationAware;
-  localparam logic [1:0] ComputeFirstNoLimit = mca_regs_pkg::ControlPolicyComputeFirstNoLimit;
+  localparam int unsigned PolicyWidth = mca_regs_pkg::ControlPolicyWidth;
+  localparam logic [PolicyWidth-1:0] RoundRobin = mca_regs_pkg::ControlPolicyRoundRobin;
+  localparam logic [PolicyWidth-1:0] CommunicationAware =
+      mca_regs_pkg::ControlPolicyCommunicationAware;
+  localparam logic [PolicyWidth-1:0] ComputeFirstNoLimit =
+      mca_regs_pkg::ControlPolicyComputeFirstNoLimit;
 
   if (PendingWidth < 3 || PendingWidth > 16) begin : gen_bad_pending
     $error("mca: PendingWidth must be 3..16");
@@ -60,13 +63,14 @@ module mca #(
     $error("mca: SampleWidth must be 2..56, CountWidth 1..63");
   end
 
-  // Configuration.
-  logic [1:0]  policy_q;
-  logic        automatic_q;
-  logic [6:0]  fixed_limit_q;
-  logic [6:0]  cutoff_5_q, cutoff_10_q, cutoff_30_q;
-  logic [StarveWidth-1:0] starve_limit_q;
-  logic [6:0]  depth_q;
+  // Registers.
+  mca_regs_pkg::control_t control;
+  mca_regs_pkg::threshold_t threshold;
+  mca_regs_pkg::cutoffs_t cutoffs;
+  mca_regs_pkg::starve_limit_t starve_limit;
+  mca_regs_pkg::dram_queue_depth_t dram_queue_depth;
+  mca_regs_pkg::status_t status;
+  logic read_pending, counter_clear;
 
   // Arbitration.
   logic [PendingWidth-1:0] compute_pending_q, comm_pending_q;
@@ -84,29 +88,47 @@ module mca #(
   logic [SampleWidth-1:0] sample_cycles_q;
   logic [6:0]  automatic_limit_q;
 
-  // Counters and register reads.
   logic [CountWidth-1:0] grants_compute_q, grants_comm_q, grants_starved_q, drains_q;
-  logic        read_pending_q;
-  logic [15:0] read_address_q;
 
   // What the state alone says.
+  logic [PolicyWidth-1:0] policy;
   logic [6:0] limit;
   logic       compute, comm, room, take_turns, below_limit, allowed;
   always_comb begin
-    limit = automatic_q ? automatic_limit_q : fixed_limit_q;
+    status.occupancy = occupancy_q;
+    status.limit = limit;
+    status.draining = draining_q;
+    status.measuring = measuring_q;
+    status.kernels = kernels_q;
+    status.compute_pending = 16'(compute_pending_q);
+    status.comm_pending = 16'(comm_pending_q);
+  end
+  mca_regs #(.StarveWidth(StarveWidth)) u_regs (
+    .clk_i, .rst_i, .reg_we_i, .reg_re_i, .reg_addr_i, .reg_wdata_i, .reg_rdata_o,
+    .read_pending_o(read_pending), .control_o(control), .threshold_o(threshold),
+    .cutoffs_o(cutoffs), .starve_limit_o(starve_limit), .dram_queue_depth_o(dram_queue_depth),
+    .status_i(status), .sample_sum_i(64'(sample_sum_q)), .sample_cycles_i(64'(sample_cycles_q)),
+    .grants_compute_i(64'(grants_compute_q)), .grants_comm_i(64'(grants_comm_q)),
+    .grants_starved_i(64'(grants_starved_q)), .drains_i(64'(drains_q)),
+    .counter_clear_we_o(counter_clear)
+  );
+
+  always_comb begin
+    policy = control.policy;
+    limit = control.threshold_select ? automatic_limit_q : threshold.limit;
     compute = compute_pending_q != '0;
     comm = comm_pending_q != '0;
-    room = occupancy_q < {1'b0, depth_q};
-    take_turns = draining_q || policy_q == RoundRobin;
+    room = occupancy_q < {1'b0, dram_queue_depth.atoms};
+    take_turns = draining_q || policy == RoundRobin;
     below_limit = occupancy_q < {1'b0, limit} + {1'b0, parked_q};
-    allowed = kernels_q == '0 || policy_q == ComputeFirstNoLimit ||
-        (policy_q == CommunicationAware && (limit == '0 || below_limit));
+    allowed = kernels_q == '0 || policy == ComputeFirstNoLimit ||
+        (policy == CommunicationAware && (limit == '0 || below_limit));
   end
 
   // R8: the clocks that may be skipped.
   always_comb begin
     threshold_o = {1'b0, limit};
-    if (grant_compute_o || grant_comm_o || drain_done_o || read_pending_q || decide_q ||
+    if (grant_compute_o || grant_comm_o || drain_done_o || read_pending || decide_q ||
         (draining_q && !comm)) begin
       wake_cycle_o = '0;
     end else if (!room || (!compute && !comm)) begin
@@ -114,7 +136,7 @@ module mca #(
     end else if (compute || take_turns || allowed) begin
       wake_cycle_o = '0;
     end else begin
-      wake_cycle_o = wait_since_q + CycleWidth'(starve_limit_q);
+      wake_cycle_o = wait_since_q + CycleWidth'(starve_limit.cycles);
     end
     idle_o = &wake_cycle_o;
   end
@@ -129,7 +151,7 @@ module mca #(
 
     // R1..R5: the grant.
     waited = cycle_i - wait_since_q;
-    starved = waited >= CycleWidth'(starve_limit_q) && !(last_comm_q && compute);
+    starved = waited >= CycleWidth'(starve_limit.cycles) && !(last_comm_q && compute);
     pick_comm = take_turns ? comm && (!compute || !last_comm_q)
                            : comm && (starved || (!compute && allowed));
     grant_comm = room && pick_comm;
@@ -178,70 +200,20 @@ module mca #(
     decide_q <= measuring_q && first_wg_done_i && !kernel_start_i;
     cycles = SumWidth'(sample_cycles_q);
     if (decide_q && sample_cycles_q != '0) begin
-      if (sample_sum_q > SumWidth'(cutoff_5_q) * cycles) automatic_limit_q <= 7'd5;
-      else if (sample_sum_q > SumWidth'(cutoff_10_q) * cycles) automatic_limit_q <= 7'd10;
-      else if (sample_sum_q > SumWidth'(cutoff_30_q) * cycles) automatic_limit_q <= 7'd30;
+      if (sample_sum_q > SumWidth'(cutoffs.limit_5) * cycles) automatic_limit_q <= 7'd5;
+      else if (sample_sum_q > SumWidth'(cutoffs.limit_10) * cycles) automatic_limit_q <= 7'd10;
+      else if (sample_sum_q > SumWidth'(cutoffs.limit_30) * cycles) automatic_limit_q <= 7'd30;
       else automatic_limit_q <= 7'd0;
     end
 
-    // Registers.
-    read_pending_q <= reg_re_i;
-    if (reg_re_i) read_address_q <= reg_addr_i;
-    if (read_pending_q) begin
-      case (read_address_q)
-        mca_regs_pkg::ControlOffset: reg_rdata_o <= {59'b0, automatic_q, 2'b0, policy_q};
-        mca_regs_pkg::ThresholdOffset: reg_rdata_o <= {57'b0, fixed_limit_q};
-        mca_regs_pkg::CutoffsOffset: begin
-          reg_rdata_o <= {41'b0, cutoff_30_q, 1'b0, cutoff_10_q, 1'b0, cutoff_5_q};
-        end
-        mca_regs_pkg::StarveLimitOffset: reg_rdata_o <= 64'(starve_limit_q);
-        mca_regs_pkg::DramQueueDepthOffset: reg_rdata_o <= {57'b0, depth_q};
-        mca_regs_pkg::StatusOffset: begin
-          reg_rdata_o <= {16'(comm_pending_q), 16'(compute_pending_q), 8'b0, kernels_q,
-                          2'b0, measuring_q, draining_q, 1'b0, limit, occupancy_q};
-        end
-        mca_regs_pkg::SampleSumOffset: reg_rdata_o <= 64'(sample_sum_q);
-        mca_regs_pkg::SampleCyclesOffset: reg_rdata_o <= 64'(sample_cycles_q);
-        mca_regs_pkg::GrantsComputeOffset: reg_rdata_o <= 64'(grants_compute_q);
-        mca_regs_pkg::GrantsCommOffset: reg_rdata_o <= 64'(grants_comm_q);
-        mca_regs_pkg::GrantsStarvedOffset: reg_rdata_o <= 64'(grants_starved_q);
-        mca_regs_pkg::DrainsOffset: reg_rdata_o <= 64'(drains_q);
-        default: reg_rdata_o <= '0;
-      endcase
-    end
-    if (reg_we_i) begin
-      case (reg_addr_i)
-        mca_regs_pkg::ControlOffset: begin
-          policy_q <= reg_wdata_i[mca_regs_pkg::ControlPolicyLsb+:2];
-          automatic_q <= reg_wdata_i[mca_regs_pkg::ControlThresholdSelectLsb];
-        end
-        mca_regs_pkg::ThresholdOffset: fixed_limit_q <= reg_wdata_i[6:0];
-        mca_regs_pkg::CutoffsOffset: begin
-          cutoff_5_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit5Lsb+:7];
-          cutoff_10_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit10Lsb+:7];
-          cutoff_30_q <= reg_wdata_i[mca_regs_pkg::CutoffsLimit30Lsb+:7];
-        end
-        mca_regs_pkg::StarveLimitOffset: starve_limit_q <= reg_wdata_i[StarveWidth-1:0];
-        mca_regs_pkg::DramQueueDepthOffset: depth_q <= reg_wdata_i[6:0];
-        mca_regs_pkg::CounterClearOffset: begin
-          grants_compute_q <= '0;
-          grants_comm_q <= '0;
-          grants_starved_q <= '0;
-          drains_q <= '0;
-        end
-        default: ;
-      endcase
+    if (counter_clear) begin
+      grants_compute_q <= '0;
+      grants_comm_q <= '0;
+      grants_starved_q <= '0;
+      drains_q <= '0;
     end
 
     if (rst_i) begin
-      policy_q <= mca_regs_pkg::ControlReset[1:0];
-      automatic_q <= mca_regs_pkg::ControlReset[mca_regs_pkg::ControlThresholdSelectLsb];
-      fixed_limit_q <= mca_regs_pkg::ThresholdReset[6:0];
-      cutoff_5_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit5Lsb+:7];
-      cutoff_10_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit10Lsb+:7];
-      cutoff_30_q <= mca_regs_pkg::CutoffsReset[mca_regs_pkg::CutoffsLimit30Lsb+:7];
-      starve_limit_q <= mca_regs_pkg::StarveLimitReset[StarveWidth-1:0];
-      depth_q <= mca_regs_pkg::DramQueueDepthReset[6:0];
       compute_pending_q <= '0;
       comm_pending_q <= '0;
       occupancy_q <= '0;
@@ -260,12 +232,9 @@ module mca #(
       grants_comm_q <= '0;
       grants_starved_q <= '0;
       drains_q <= '0;
-      read_pending_q <= 1'b0;
-      read_address_q <= '0;
       grant_comm_o <= 1'b0;
       grant_compute_o <= 1'b0;
       drain_done_o <= 1'b0;
-      reg_rdata_o <= '0;
     end
   end
 

@@ -36,6 +36,10 @@ module mca_props #(
   input logic [63:0] reg_rdata_o
 );
 
+  localparam int unsigned PolicyWidth = mca_regs_pkg::ControlPolicyWidth;
+  localparam logic [PolicyWidth-1:0] Aware = mca_regs_pkg::ControlPolicyCommunicationAware;
+  localparam logic [PolicyWidth-1:0] NoLimit = mca_regs_pkg::ControlPolicyComputeFirstNoLimit;
+  localparam logic [PolicyWidth-1:0] Exclusive = mca_regs_pkg::ControlPolicyComputeExclusive;
   localparam int unsigned SumWidth = SampleWidth + 8;
   localparam int unsigned SinceWidth = CycleWidth < 32 ? CycleWidth : 32;
   // Time of full width never wraps; of a proof's reduced width it does, and no clock is skipped then.
@@ -47,7 +51,7 @@ module mca_props #(
   logic live_q = 1'b0;     // The last clock was not a reset.
 
   // Programmed.
-  logic [1:0] policy_q;
+  logic [PolicyWidth-1:0] policy_q;
   logic       automatic_q;
   logic [6:0] limit_q, cutoff_5_q, cutoff_10_q, cutoff_30_q, depth_q;
   logic [StarveWidth-1:0] starve_limit_q;
@@ -65,7 +69,7 @@ module mca_props #(
   logic compute_waits, comm_waits, room, turns, starved, below;
   logic w_compute, w_comm, w_room, w_turns, w_starved, w_below, w_last_comm;
   logic w_none_runs, w_draining;
-  logic [1:0] w_policy;
+  logic [PolicyWidth-1:0] w_policy;
 
   // R9.
   logic measuring_q, decide_q;
@@ -203,8 +207,8 @@ module mca_props #(
     if (reg_we_i) begin
       case (reg_addr_i)
         mca_regs_pkg::ControlOffset: begin
-          policy_q <= reg_wdata_i[1:0];
-          automatic_q <= reg_wdata_i[4];
+          policy_q <= reg_wdata_i[mca_regs_pkg::ControlPolicyLsb+:PolicyWidth];
+          automatic_q <= reg_wdata_i[mca_regs_pkg::ControlThresholdSelectLsb];
         end
         mca_regs_pkg::ThresholdOffset: limit_q <= reg_wdata_i[6:0];
         mca_regs_pkg::CutoffsOffset: begin
@@ -218,7 +222,7 @@ module mca_props #(
       endcase
     end
     if (rst_i) begin
-      policy_q <= 2'd0;
+      policy_q <= mca_regs_pkg::ControlPolicyRoundRobin;
       automatic_q <= 1'b0;
       limit_q <= 7'd0;
       cutoff_5_q <= 7'd32;
@@ -291,15 +295,15 @@ module mca_props #(
     // Starved communication is granted, unless the last grant was for it and compute waits.
     a_r4_starved: assert (!(w_room && w_comm && w_starved && !(w_last_comm && w_compute)) || grant_comm_o || w_turns);
     // Communication aware: alone, communication is granted below the limit or while no kernel runs.
-    if (w_policy == mca_regs_pkg::ControlPolicyCommunicationAware && !w_turns && w_comm && !w_compute && w_room) begin
+    if (w_policy == Aware && !w_turns && w_comm && !w_compute && w_room) begin
       a_r4_limit: assert (grant_comm_o == (w_below || w_none_runs || w_starved));
     end
     // Compute first without limit: alone, communication is granted.
-    if (w_policy == mca_regs_pkg::ControlPolicyComputeFirstNoLimit && !w_turns && w_comm && !w_compute && w_room) begin
+    if (w_policy == NoLimit && !w_turns && w_comm && !w_compute && w_room) begin
       a_r4_no_limit: assert (grant_comm_o);
     end
     // Exclusive compute: communication is granted only while no kernel runs.
-    if (w_policy == mca_regs_pkg::ControlPolicyComputeExclusive && !w_turns && w_comm && !w_compute && w_room) begin
+    if (w_policy == Exclusive && !w_turns && w_comm && !w_compute && w_room) begin
       a_r4_exclusive: assert (grant_comm_o == (w_none_runs || w_starved));
     end
     // Round robin: the queues alternate and one that is alone is granted.
@@ -345,8 +349,8 @@ module mca_props #(
     c_alternates: cover (grant_comm_o && w_compute && w_turns && !w_draining);
     c_comm_starves_then_wins: cover (grant_comm_o && w_compute && !w_turns);
     c_compute_has_next_turn: cover (grant_compute_o && w_starved && w_last_comm && w_comm && !w_turns);
-    c_held_by_limit: cover (w_comm && !w_compute && w_room && !w_below && !grant_comm_o && w_policy == 2'd1);
-    c_held_by_kernel: cover (w_comm && !w_compute && w_room && !grant_comm_o && w_policy == 2'd3);
+    c_held_by_limit: cover (w_comm && !w_compute && w_room && !w_below && !grant_comm_o && w_policy == Aware);
+    c_held_by_kernel: cover (w_comm && !w_compute && w_room && !grant_comm_o && w_policy == Exclusive);
     c_drain_of_two: cover (drain_done_o && drained_q);
     c_full_and_idle: cover (idle_o && compute_waits && comm_waits);
     c_clocks_skipped: cover (grant_comm_o && skipped_q);

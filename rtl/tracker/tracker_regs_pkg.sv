@@ -11,6 +11,10 @@ package tracker_regs_pkg;
   localparam int unsigned ControlEnableWidth = 1;
   localparam int unsigned ControlWaysLsb = 4;  // Ways that new tiles may take, 1..8; fewer make the table smaller. 0 or more than are built means all.
   localparam int unsigned ControlWaysWidth = 4;
+  typedef struct packed {
+    logic [3:0] ways;
+    logic enable;
+  } control_t;
 
   // A write of any value empties the table and forgets what was spilled; only while status.busy is 0. (write only, reads 0)
   localparam logic [15:0] ClearOffset = 16'h8;
@@ -29,6 +33,11 @@ package tracker_regs_pkg;
   localparam int unsigned StatusOutstandingWidth = 7;
   localparam int unsigned StatusLiveLsb = 32;  // Tiles with a slot or a spilled entry.
   localparam int unsigned StatusLiveWidth = 20;
+  typedef struct packed {
+    logic [19:0] live;
+    logic [6:0] outstanding;
+    logic busy;
+  } status_t;
 
   // Shape of the output in tiles; work-group id = row x tiles_n + column. (read, write)
   localparam logic [15:0] TilesOffset = 16'h20;
@@ -37,6 +46,10 @@ package tracker_regs_pkg;
   localparam int unsigned TilesTotalWidth = 17;
   localparam int unsigned TilesFirstBottomLsb = 32;  // Id of the first tile of the bottom row, (tiles_m - 1) x tiles_n.
   localparam int unsigned TilesFirstBottomWidth = 16;
+  typedef struct packed {
+    logic [15:0] first_bottom;
+    logic [16:0] total;
+  } tiles_t;
 
   // Tile columns; lets the Tracker find the column of an id without a divider. (read, write)
   localparam logic [15:0] ColumnsOffset = 16'h28;
@@ -45,6 +58,10 @@ package tracker_regs_pkg;
   localparam int unsigned ColumnsTilesNWidth = 16;
   localparam int unsigned ColumnsReciprocalLsb = 32;  // ceil(2^24 / tiles_n), 25 bits.
   localparam int unsigned ColumnsReciprocalWidth = 25;
+  typedef struct packed {
+    logic [24:0] reciprocal;
+    logic [15:0] tiles_n;
+  } columns_t;
 
   // Ids that are not tracked, the remote chunk (T3-TRK-11); the interval wraps from tiles.total to 0. (read, write)
   localparam logic [15:0] UntrackedOffset = 16'h30;
@@ -53,6 +70,10 @@ package tracker_regs_pkg;
   localparam int unsigned UntrackedFirstWidth = 16;
   localparam int unsigned UntrackedCountLsb = 32;  // Number of ids not tracked; 0 = all are tracked.
   localparam int unsigned UntrackedCountWidth = 17;
+  typedef struct packed {
+    logic [16:0] count;
+    logic [15:0] first;
+  } untracked_t;
 
   // Ids whose completion raises a work-group scheduling event instead of a DMA (T3-AGC-01); the interval wraps from tiles.total to 0. (read, write)
   localparam logic [15:0] EventOffset = 16'h38;
@@ -61,11 +82,16 @@ package tracker_regs_pkg;
   localparam int unsigned EventFirstWidth = 16;
   localparam int unsigned EventCountLsb = 32;  // Number of ids; 0 = every trigger is for the DMA.
   localparam int unsigned EventCountWidth = 17;
+  typedef struct packed {
+    logic [16:0] count;
+    logic [15:0] first;
+  } event_t;
 
   // Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 right, 2 bottom, 3 corner. (read, write)
   localparam logic [15:0] ThresholdOffset = 16'h40;
   localparam int unsigned ThresholdCount = 8;
   localparam int unsigned ThresholdStride = 8;
+  localparam int unsigned ThresholdIndexLsb = 3;  // Of the index in the address.
   localparam logic [63:0] ThresholdReset = 64'h0;
   localparam int unsigned ThresholdWf0Lsb = 0;  // Wavefront 0 or 4, 1..32768; 0 = this wavefront's part is empty and is not tracked.
   localparam int unsigned ThresholdWf0Width = 16;
@@ -75,6 +101,12 @@ package tracker_regs_pkg;
   localparam int unsigned ThresholdWf2Width = 16;
   localparam int unsigned ThresholdWf3Lsb = 48;  // Wavefront 3 or 7.
   localparam int unsigned ThresholdWf3Width = 16;
+  typedef struct packed {
+    logic [15:0] wf3;
+    logic [15:0] wf2;
+    logic [15:0] wf1;
+    logic [15:0] wf0;
+  } threshold_t;
 
   // Updates counted (48 bits). (read only)
   localparam logic [15:0] UpdatesOffset = 16'h80;

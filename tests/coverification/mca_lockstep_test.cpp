@@ -9,6 +9,7 @@
 #include "models/common/error.h"
 #include "platform/adapters/rtl_blocks.h"
 #include "sw/include/regs/field.h"
+#include "sw/include/regs/mca_bank.h"
 #include "sw/include/regs/mca_regs.h"
 #include "tests/support/block_waves.h"
 #include "tests/support/coverage_bins.h"
@@ -91,6 +92,13 @@ class Channel {
   unsigned comm_now_ = 0;
 };
 
+// Any policy, the aware one often, and now and then a value that names none.
+uint64_t random_policy(test::Rng& rng) {
+  if (rng.chance(1, 16)) return rng.below(MCA_CONTROL_POLICY_MASK + 1);
+  if (rng.chance(1, 2)) return MCA_CONTROL_POLICY_COMMUNICATION_AWARE;
+  return kMcaControlPolicyValues[rng.below(std::size(kMcaControlPolicyValues))].value;
+}
+
 // Random traffic for `cycles` clocks; with `skipping`, clocks that wake_cycle allows to skip are
 // skipped.
 struct Traffic {
@@ -125,9 +133,7 @@ struct Traffic {
       }
       uint64_t data = rng.next();
       if (address == MCA_CONTROL_OFFSET)
-        data = rng.chance(1, 2)
-                   ? (rng.below(32) & ~uint64_t{3}) | MCA_CONTROL_POLICY_COMMUNICATION_AWARE
-                   : rng.below(32);
+        data = STRETTO_FIELD(MCA_CONTROL_THRESHOLD_SELECT, rng.below(2)) | random_policy(rng);
       if (address == MCA_CUTOFFS_OFFSET && rng.chance(3, 4)) {
         data = STRETTO_FIELD(MCA_CUTOFFS_LIMIT_30, rng.below(4)) |
                STRETTO_FIELD(MCA_CUTOFFS_LIMIT_10, rng.between(4, rng.chance(1, 2) ? 8 : 24)) |

@@ -84,6 +84,47 @@ class GenerateTest(unittest.TestCase):
     def test_an_unknown_access_is_refused(self):
         self.expect_refused("access: rw\n", "access: w\n", "control", "rw, ro, wo")
 
+    def generate_file(self, text):
+        result = self.generate(text.replace("rtl: true", "rtl: true\nregister_file: true"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return ((self.root / "rtl/demo/demo_regs.sv").read_text(), (self.root / "sw/include/regs/demo_file.h").read_text())
+
+    def test_a_register_file_stores_decodes_and_resets_what_is_read_and_written(self):
+        verilog, cpp = self.generate_file(GOOD)
+        self.assertIn("control_o.policy <= reg_wdata_i[3:0];", verilog)
+        self.assertIn("control_o.policy <= 4'd1;", verilog)
+        self.assertIn("ControlOffset: reg_rdata_o <= {60'b0, control_o.policy};", verilog)
+        self.assertIn("output logic [255:0] limit_o", verilog)
+        self.assertIn("uint8_t policy = 1;", cpp)
+        self.assertIn("case Name::control: control = Control::from(data); break;", cpp)
+        self.assertIn("case Name::limit: limit[place.index] = data; break;", cpp)
+
+    def test_a_register_of_the_block_is_asked_for_and_a_write_of_it_is_told(self):
+        verilog, cpp = self.generate_file(GOOD.replace("access: rw, description", "access: w1c, description"))
+        self.assertIn("output logic limit_we_o", verilog)
+        self.assertIn("input  logic [63:0] limit_i,  // Of the element at address_o.", verilog)
+        self.assertIn("uint64_t limit = 0;", cpp)
+        self.assertNotIn("case Name::limit: limit", cpp)
+
+    def test_a_parameter_bounds_what_is_built(self):
+        verilog, _ = self.generate_file(GOOD.replace("count: 4", "count: 4, parameter: Limits")
+                                            .replace("{name: policy", "{name: policy, parameter: PolicyWidth"))
+        self.assertIn("parameter int unsigned Limits = 4\n", verilog)
+        self.assertIn("32'(reg_addr_i[4:3]) < Limits", verilog)
+        self.assertIn("control_o.policy <= 4'(reg_wdata_i[0+:PolicyWidth]);", verilog)
+
+    def test_a_register_file_refuses_what_it_cannot_hold(self):
+        file = GOOD.replace("rtl: true", "rtl: true\nregister_file: true")
+        for old, new, words in (("offset: 0x40", "offset: 0x48", ("limit", "multiple of 0x20")),
+                                ("count: 4", "storage: here, count: 4", ("limit", "file, block")),
+                                ("policy, bits", "policy, access: ro, bits", ("control", "all fields are rw")),
+                                ("count: 4", "parameter: limits, count: 4", ("limit", "CamelCase")),
+                                ("rtl: true", "rtl: false", ("register_file", "RTL blocks"))):
+            result = self.generate(file.replace(old, new))
+            self.assertEqual(result.returncode, 2, new)
+            for word in words:
+                self.assertIn(word, result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

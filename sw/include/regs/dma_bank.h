@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/dma.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_DMA_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_DMA_BANK_H_
 
@@ -39,6 +39,22 @@ inline constexpr RegisterInfo kDmaRegisters[] = {
     {"region_wavefronts", 0x4030, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff000f},
     {"region_control", 0x4038, 128, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xfffff771},
     {"region_status", 0x4040, 128, 128, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+};
+inline constexpr RegisterValue kDmaControlReadPacingValues[] = {
+    {"link", 0},
+    {"unthrottled", 1},
+};
+inline constexpr RegisterValue kDmaQueuePushKindValues[] = {
+    {"fill", 0},
+    {"copy", 1},
+};
+inline constexpr RegisterValue kDmaQueuePushOperationValues[] = {
+    {"store", 0},
+    {"update", 1},
+};
+inline constexpr RegisterValue kDmaRegionControlOperationValues[] = {
+    {"store", 0},
+    {"update", 1},
 };
 
 }  // namespace stretto

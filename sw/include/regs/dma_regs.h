@@ -12,6 +12,7 @@
 #define DMA_CONTROL_READ_PACING_MASK 0x1
 #define DMA_CONTROL_READ_PACING_LINK 0
 #define DMA_CONTROL_READ_PACING_UNTHROTTLED 1
+#define DMA_CONTROL_READ_PACING_MAX 1
 
 // Bytes that may be in reading or waiting for the link, per link, when read_pacing is link. Reset value from the machine file. (read, write)
 #define DMA_IN_FLIGHT_LIMIT_OFFSET 0x8
@@ -77,10 +78,12 @@
 #define DMA_QUEUE_PUSH_KIND_MASK 0x1
 #define DMA_QUEUE_PUSH_KIND_FILL 0
 #define DMA_QUEUE_PUSH_KIND_COPY 1
+#define DMA_QUEUE_PUSH_KIND_MAX 1
 #define DMA_QUEUE_PUSH_OPERATION_SHIFT 4  // How a copy writes.
 #define DMA_QUEUE_PUSH_OPERATION_MASK 0x10
 #define DMA_QUEUE_PUSH_OPERATION_STORE 0
 #define DMA_QUEUE_PUSH_OPERATION_UPDATE 1
+#define DMA_QUEUE_PUSH_OPERATION_MAX 1
 #define DMA_QUEUE_PUSH_ELEMENT_SHIFT 8  // ElementType of machine_types.h (of an update).
 #define DMA_QUEUE_PUSH_ELEMENT_MASK 0x700
 #define DMA_QUEUE_PUSH_ACCOUNT_SHIFT 12  // Account of what it reads and writes (machine_types.h).
@@ -207,6 +210,7 @@
 #define DMA_REGION_CONTROL_OPERATION_MASK 0x10
 #define DMA_REGION_CONTROL_OPERATION_STORE 0
 #define DMA_REGION_CONTROL_OPERATION_UPDATE 1
+#define DMA_REGION_CONTROL_OPERATION_MAX 1
 #define DMA_REGION_CONTROL_TRACKED_SHIFT 5  // Packets carry wg id and wavefront id for the receiver's Tracker.
 #define DMA_REGION_CONTROL_TRACKED_MASK 0x20
 #define DMA_REGION_CONTROL_READY_SHIFT 6  // All tiles are complete already: they are sent in the order of their ids from now on. The region takes no triggers, so its ids may be those of other regions.

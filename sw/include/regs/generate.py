@@ -8,15 +8,18 @@
 #   python3 sw/include/regs/generate.py --root DIR ...    on another tree (for its own test)
 #
 # Per file <stem>.yaml: <stem>_regs.h (C, C++, assembler), <stem>_bank.h (C++ table for models), registers.md
-# beside the implementation, and for RTL blocks rtl/<stem>/<stem>_regs_pkg.sv. Exit 2 on an error in a YAML
-# file, with file, register and what is allowed.
+# beside the implementation; for RTL blocks rtl/<stem>/<stem>_regs_pkg.sv; for those with a register file also
+# rtl/<stem>/<stem>_regs.sv and its C++ twin <stem>_file.h; for fields that waves show waves/<stem>_<field>.txt.
+# Exit 2 on an error in a YAML file, with file, register and what is allowed.
 
 import argparse
 import pathlib
 import re
 import sys
 
+import register_file
 import yaml
+from register_file import camel
 
 ACCESS = {
     "rw": ("kReadWrite", "read, write"),
@@ -25,11 +28,14 @@ ACCESS = {
     "w1c": ("kWriteOneToClear", "read, write 1 to clear"),
     "w1s": ("kWriteOneToSet", "read, write 1 to set"),
 }
-BLOCK_KEYS = {"block", "description", "rtl", "docs", "width", "registers"}
-REGISTER_KEYS = {"name", "offset", "access", "reset", "description", "fields", "count", "stride", "width"}
-FIELD_KEYS = {"name", "bits", "description", "enum", "access"}
+STORAGE = ("file", "block")
+BLOCK_KEYS = {"block", "description", "rtl", "register_file", "docs", "width", "registers"}
+REGISTER_KEYS = {"name", "offset", "access", "reset", "description", "fields", "count", "stride", "width", "storage",
+                 "parameter"}
+FIELD_KEYS = {"name", "bits", "description", "enum", "access", "parameter", "lock", "waves"}
 NAME = re.compile(r"[a-z][a-z0-9_]*$")
-RTL_ADDRESS_BITS = 16
+PARAMETER = re.compile(r"[A-Z][A-Za-z0-9]*$")
+RTL_ADDRESS_BITS = register_file.ADDRESS_BITS
 
 
 class SpecError(Exception):
@@ -62,6 +68,12 @@ def name_of(entry, where):
     return name
 
 
+def parameter_of(entry, where):
+    name = entry.get("parameter")
+    need(name is None or (isinstance(name, str) and PARAMETER.match(name)), f"{where}: parameter {name!r} is not CamelCase")
+    return name
+
+
 def parse_field(entry, where, width, register_access):
     check_keys(entry, FIELD_KEYS, ("name", "bits", "description"), where)
     name = name_of(entry, where)
@@ -79,7 +91,8 @@ def parse_field(entry, where, width, register_access):
         need(isinstance(key, str) and NAME.match(key), f"{where}: enum name {key!r} is not snake_case")
         integer(value, f"{where}.{key}", 0, (1 << (high - low + 1)) - 1)
     return {"name": name, "high": high, "low": low, "mask": ((1 << (high - low + 1)) - 1) << low,
-            "description": sentence(entry, where), "enum": enum, "access": access}
+            "description": sentence(entry, where), "enum": enum, "access": access,
+            "parameter": parameter_of(entry, where), "lock": entry.get("lock", False), "waves": entry.get("waves", False)}
 
 
 def sentence(entry, where):
@@ -95,8 +108,9 @@ def parse_register(entry, where, default_width, rtl):
     width = integer(entry.get("width", default_width), f"{where}: width", 8, 64)
     need(width in (8, 16, 32, 64), f"{where}: width {width} is none of 8, 16, 32, 64")
     need(entry["access"] in ACCESS, f"{where}: access {entry['access']!r} is none of {', '.join(ACCESS)}")
+    need(entry.get("storage", "file") in STORAGE, f"{where}: storage {entry.get('storage')!r} is none of {', '.join(STORAGE)}")
     register = {
-        "name": name, "access": entry["access"], "width": width, "description": sentence(entry, where),
+        "name": name, "storage": entry.get("storage", "file"), "parameter": parameter_of(entry, where), "access": entry["access"], "width": width, "description": sentence(entry, where),
         "offset": integer(entry["offset"], f"{where}: offset", 0, (1 << 32) - 1),
         "reset": integer(entry.get("reset", 0), f"{where}: reset", 0, (1 << width) - 1),
         "count": integer(entry.get("count", 1), f"{where}: count", 1, 1 << 24),
@@ -115,6 +129,7 @@ def parse_register(entry, where, default_width, rtl):
     for field in register["fields"]:
         need(not taken & field["mask"], f"{where}.{field['name']}: bits overlap another field")
         taken |= field["mask"]
+    register["fields_end"] = max((f["high"] + 1 for f in register["fields"]), default=0)
     need(len({f["name"] for f in register["fields"]}) == len(register["fields"]), f"{where}: two fields of one name")
     need(not register["fields"] or not register["reset"] & ~taken, f"{where}: reset sets bits outside all fields")
     if register["access"] == "ro":
@@ -135,6 +150,9 @@ def parse_block(document, path):
     need(isinstance(rtl, bool), f"{where}: rtl is not true or false")
     block = {"name": document["block"], "description": sentence(document, where), "rtl": rtl,
              "docs": document.get("docs", ("rtl/" if rtl else "models/") + path.stem)}
+    block["register_file"] = document.get("register_file", False)
+    need(isinstance(block["register_file"], bool) and (rtl or not block["register_file"]),
+         f"{where}: register_file is true or false, and true of RTL blocks only")
     need(isinstance(document["registers"], list) and document["registers"], f"{where}: registers is not a list")
     width = document.get("width", 64)
     registers = [parse_register(r, where, width, rtl) for r in document["registers"]]
@@ -147,6 +165,9 @@ def parse_block(document, path):
             for byte in range(start, start + register["width"] // 8):
                 other = occupied.setdefault(byte, register["name"])
                 need(other == register["name"], f"{where}: {register['name']} and {other} overlap at {byte:#x}")
+    for register in registers if block["register_file"] else []:
+        trouble = register_file.problem(register)
+        need(not trouble, f"{where}.{register['name']}: {trouble}")
     block["registers"] = sorted(registers, key=lambda r: r["offset"])
     return block
 
@@ -154,10 +175,6 @@ def parse_block(document, path):
 def banner(path, comment="//"):
     return (f"{comment} SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/{path.name} by "
             f"`python3 sw/include/regs/generate.py`; do not edit.\n")
-
-
-def camel(name):
-    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def c_header(path, blocks):
@@ -181,13 +198,15 @@ def c_header(path, blocks):
                 out.append(f"#define {name}_MASK {f['mask']:#x}\n")
                 for key, value in f["enum"].items():
                     out.append(f"#define {name}_{key.upper()} {value}\n")
+                if f["enum"]:
+                    out.append(f"#define {name}_MAX {max(f['enum'].values())}\n")
     out.append(f"\n#endif  // {guard}\n")
     return "".join(out)
 
 
 def model_bank(path, blocks):
     guard = f"STRETTO_SW_INCLUDE_REGS_{path.stem.upper()}_BANK_H_"
-    out = [banner(path), "// The register table that a model's bank is built from.\n", f"#ifndef {guard}\n#define {guard}\n\n",
+    out = [banner(path), "// The register table that a model's bank is built from, and the names of values.\n", f"#ifndef {guard}\n#define {guard}\n\n",
            '#include "sw/include/regs/register_info.h"\n\nnamespace stretto {\n']
     for block in blocks:
         out.append(f"\ninline constexpr RegisterInfo k{camel(block['name'])}Registers[] = {{\n")
@@ -196,6 +215,11 @@ def model_bank(path, blocks):
             out.append(f'    {{"{r["name"]}", {r["offset"]:#x}, {r["count"]}, {r["stride"]}, {r["width"] // 8}, '
                        f'RegisterAccess::{ACCESS[r["access"]][0]}, {r["reset"]:#x}, {r["write_mask"]:#x}}},\n')
         out.append("};\n")
+        for r, f in ((r, f) for r in block["registers"] for f in r["fields"] if f["enum"]):
+            name = camel(block["name"]) + camel(r["name"]) + camel(f["name"])
+            out.append(f"inline constexpr RegisterValue k{name}Values[] = {{\n")
+            out += [f'    {{"{key}", {value}}},\n' for key, value in f["enum"].items()]
+            out.append("};\n")
     out.append(f"\n}}  // namespace stretto\n\n#endif  // {guard}\n")
     return "".join(out)
 
@@ -212,6 +236,8 @@ def sv_package(path, blocks):
             if r["is_array"]:
                 out.append(f"  localparam int unsigned {name}Count = {r['count']};\n")
                 out.append(f"  localparam int unsigned {name}Stride = {r['stride']};\n")
+                out.append(f"  localparam int unsigned {name}IndexLsb = {register_file.log2(r['stride'])};"
+                           "  // Of the index in the address.\n")
             out.append(f"  localparam logic [63:0] {name}Reset = 64'h{r['reset']:x};\n")
             for f in r["fields"]:
                 field, width = name + camel(f["name"]), f["high"] - f["low"] + 1
@@ -219,6 +245,8 @@ def sv_package(path, blocks):
                 out.append(f"  localparam int unsigned {field}Width = {width};\n")
                 for key, value in f["enum"].items():
                     out.append(f"  localparam logic [{width - 1}:0] {field}{camel(key)} = {width}'d{value};\n")
+            if r["fields"]:
+                out.append(register_file.sv_struct(r))
     out.append("\nendpackage\n// verilator lint_on UNUSEDPARAM\n")
     return "".join(out)
 
@@ -263,6 +291,11 @@ def outputs(root, path):
     yield root / blocks[0]["docs"] / "registers.md", registers_md(path, blocks)
     if blocks[0]["rtl"]:
         yield root / "rtl" / path.stem / f"{path.stem}_regs_pkg.sv", sv_package(path, blocks)
+    for r, f in ((r, f) for b in blocks for r in b["registers"] for f in r["fields"] if f["waves"]):
+        yield root / "waves" / f"{path.stem}_{f['name']}.txt", "".join(f"{v:x} {k}\n" for k, v in f["enum"].items())
+    if blocks[0]["register_file"]:
+        yield root / "rtl" / path.stem / f"{path.stem}_regs.sv", register_file.sv_module(blocks[0], banner(path))
+        yield path.with_name(f"{path.stem}_file.h"), register_file.cpp_header(blocks[0], path.stem, banner(path))
 
 
 def main():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/gpu.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_GPU_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_GPU_BANK_H_
 
@@ -43,6 +43,25 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"count_l2_misses", 0x620, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_events", 0x628, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_stray_events", 0x630, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+};
+inline constexpr RegisterValue kGpuContextFlagsTypeValues[] = {
+    {"simt", 0},
+    {"tensor", 1},
+};
+inline constexpr RegisterValue kGpuFaultKindKindValues[] = {
+    {"none", 0},
+    {"unmapped_load", 1},
+    {"unmapped_store", 2},
+    {"remote_load", 3},
+    {"illegal_instruction", 4},
+    {"bad_shape", 5},
+    {"no_room", 6},
+    {"empty_tile", 7},
+    {"fetch", 8},
+    {"misaligned", 9},
+    {"bus_error", 10},
+    {"kernel_too_large", 11},
+    {"bad_context", 12},
 };
 
 }  // namespace stretto

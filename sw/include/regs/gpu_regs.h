@@ -100,6 +100,7 @@
 #define GPU_CONTEXT_FLAGS_TYPE_MASK 0x100
 #define GPU_CONTEXT_FLAGS_TYPE_SIMT 0
 #define GPU_CONTEXT_FLAGS_TYPE_TENSOR 1
+#define GPU_CONTEXT_FLAGS_TYPE_MAX 1
 #define GPU_CONTEXT_FLAGS_COMMUNICATION_SHIFT 9  // Its memory traffic belongs to the communication stream of the MCA (collective kernels).
 #define GPU_CONTEXT_FLAGS_COMMUNICATION_MASK 0x200
 #define GPU_CONTEXT_FLAGS_SPLIT_SHIFT 16  // Work-groups of an output tile, 0 meaning 1 (split-K, T3-SPLITK-02). What work-group w writes carries the id of tile w / split.
@@ -157,6 +158,7 @@
 #define GPU_FAULT_KIND_KIND_BUS_ERROR 10
 #define GPU_FAULT_KIND_KIND_KERNEL_TOO_LARGE 11
 #define GPU_FAULT_KIND_KIND_BAD_CONTEXT 12
+#define GPU_FAULT_KIND_KIND_MAX 12
 #define GPU_FAULT_KIND_CAUSE_SHIFT 8  // RISC-V exception cause where there is one.
 #define GPU_FAULT_KIND_CAUSE_MASK 0xff00
 #define GPU_FAULT_KIND_SLOT_SHIFT 16  // Kernel slot.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/grid_scheduler.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_BANK_H_
 
@@ -32,6 +32,33 @@ inline constexpr RegisterInfo kGridSchedulerRegisters[] = {
     {"slot_skip", 0x228, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"slot_gate", 0x230, 8, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
     {"unit_use", 0x800, 160, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+};
+inline constexpr RegisterValue kGridSchedulerPolicyOrderValues[] = {
+    {"in_turn", 0},
+    {"launch", 1},
+};
+inline constexpr RegisterValue kGridSchedulerPolicyArbitersValues[] = {
+    {"one", 0},
+    {"two", 1},
+};
+inline constexpr RegisterValue kGridSchedulerSlotNeedsTypeValues[] = {
+    {"simt", 0},
+    {"tensor", 1},
+};
+inline constexpr RegisterValue kGridSchedulerSlotStateStateValues[] = {
+    {"free", 0},
+    {"running", 1},
+    {"done", 2},
+    {"refused", 3},
+};
+inline constexpr RegisterValue kGridSchedulerSlotStateReasonValues[] = {
+    {"none", 0},
+    {"needs", 1},
+    {"range", 2},
+    {"gates", 3},
+    {"busy", 4},
+    {"too_many", 5},
+    {"never_fits", 6},
 };
 
 }  // namespace stretto

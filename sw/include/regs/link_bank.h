@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/link.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_LINK_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_LINK_BANK_H_
 

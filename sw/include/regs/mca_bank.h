@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/mca.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_MCA_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_MCA_BANK_H_
 
@@ -9,7 +9,7 @@ namespace stretto {
 
 inline constexpr RegisterInfo kMcaRegisters[] = {
     // name, offset, count, stride, bytes, access, reset, writable bits
-    {"control", 0x0, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x13},
+    {"control", 0x0, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1f},
     {"threshold", 0x8, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x7f},
     {"cutoffs", 0x10, 1, 8, 8, RegisterAccess::kReadWrite, 0x81020, 0x7f7f7f},
     {"starve_limit", 0x18, 1, 8, 8, RegisterAccess::kReadWrite, 0x3e8, 0xffffffff},
@@ -22,6 +22,16 @@ inline constexpr RegisterInfo kMcaRegisters[] = {
     {"grants_starved", 0x50, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"drains", 0x58, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"counter_clear", 0x60, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
+};
+inline constexpr RegisterValue kMcaControlPolicyValues[] = {
+    {"round_robin", 0},
+    {"communication_aware", 1},
+    {"compute_first_no_limit", 2},
+    {"compute_exclusive", 3},
+};
+inline constexpr RegisterValue kMcaControlThresholdSelectValues[] = {
+    {"fixed", 0},
+    {"automatic", 1},
 };
 
 }  // namespace stretto

@@ -8,16 +8,18 @@
 
 // Policy of the arbiter; may be written under traffic. (read, write)
 #define MCA_CONTROL_OFFSET 0x0
-#define MCA_CONTROL_POLICY_SHIFT 0  // Who goes first (during a drain every policy is round_robin).
-#define MCA_CONTROL_POLICY_MASK 0x3
+#define MCA_CONTROL_POLICY_SHIFT 0  // Who goes first; a value without a name is compute_exclusive (during a drain every policy is round_robin).
+#define MCA_CONTROL_POLICY_MASK 0xf
 #define MCA_CONTROL_POLICY_ROUND_ROBIN 0
 #define MCA_CONTROL_POLICY_COMMUNICATION_AWARE 1
 #define MCA_CONTROL_POLICY_COMPUTE_FIRST_NO_LIMIT 2
 #define MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE 3
+#define MCA_CONTROL_POLICY_MAX 3
 #define MCA_CONTROL_THRESHOLD_SELECT_SHIFT 4  // Where the occupancy limit of communication_aware comes from.
 #define MCA_CONTROL_THRESHOLD_SELECT_MASK 0x10
 #define MCA_CONTROL_THRESHOLD_SELECT_FIXED 0
 #define MCA_CONTROL_THRESHOLD_SELECT_AUTOMATIC 1
+#define MCA_CONTROL_THRESHOLD_SELECT_MAX 1
 
 // The limit under threshold_select fixed. (read, write)
 #define MCA_THRESHOLD_OFFSET 0x8

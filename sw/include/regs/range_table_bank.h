@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/range_table.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_RANGE_TABLE_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_RANGE_TABLE_BANK_H_
 
@@ -18,6 +18,16 @@ inline constexpr RegisterInfo kRangeTableRegisters[] = {
     {"entry_rows", 0x4018, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"entry_peer_base", 0x4020, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
     {"entry_flags", 0x4028, 256, 64, 8, RegisterAccess::kReadWrite, 0x0, 0x7f},
+};
+inline constexpr RegisterValue kRangeTableEntryFlagsKindValues[] = {
+    {"local", 0},
+    {"remote", 1},
+    {"dma", 2},
+};
+inline constexpr RegisterValue kRangeTableEntryFlagsAllocationValues[] = {
+    {"cached", 0},
+    {"streaming", 1},
+    {"uncached", 2},
 };
 
 }  // namespace stretto

@@ -27,6 +27,12 @@ struct RegisterInfo {
   uint64_t writable;  // Bits that a write may change; the others keep their value.
 };
 
+// A named value of a field: k<Block><Register><Field>Values lists them.
+struct RegisterValue {
+  const char* name;
+  uint64_t value;
+};
+
 // The value of a register after a write, by its access alone; side effects are the model's.
 constexpr uint64_t value_after_write(const RegisterInfo& info, uint64_t old_value,
                                      uint64_t written) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0. Generated from sw/include/regs/request_ring.yaml by `python3 sw/include/regs/generate.py`; do not edit.
-// The register table that a model's bank is built from.
+// The register table that a model's bank is built from, and the names of values.
 #ifndef STRETTO_SW_INCLUDE_REGS_REQUEST_RING_BANK_H_
 #define STRETTO_SW_INCLUDE_REGS_REQUEST_RING_BANK_H_
 
@@ -40,6 +40,15 @@ inline constexpr RegisterInfo kRequestRingRegisters[] = {
     {"connection_state", 0x410, 16, 32, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"buffer_base", 0x1000, 256, 16, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffff},
     {"buffer_config", 0x1008, 256, 16, 8, RegisterAccess::kWriteOnly, 0x0, 0xb1f3ffff},
+};
+inline constexpr RegisterValue kRequestRingControlEngineValues[] = {
+    {"hardware", 0},
+    {"software", 1},
+};
+inline constexpr RegisterValue kRequestRingErrorFirstKindValues[] = {
+    {"malformed", 0},
+    {"dropped", 1},
+    {"transfer", 2},
 };
 
 }  // namespace stretto

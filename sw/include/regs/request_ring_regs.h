@@ -15,6 +15,7 @@
 #define REQUEST_RING_CONTROL_ENGINE_MASK 0x2
 #define REQUEST_RING_CONTROL_ENGINE_HARDWARE 0
 #define REQUEST_RING_CONTROL_ENGINE_SOFTWARE 1
+#define REQUEST_RING_CONTROL_ENGINE_MAX 1
 #define REQUEST_RING_CONTROL_REPLICA_SHIFT 2  // 1 = the head is written to replica_address.
 #define REQUEST_RING_CONTROL_REPLICA_MASK 0x4
 #define REQUEST_RING_CONTROL_BATCH_SHIFT 8  // The replica is written when it is this far behind, or behind at all and the ring is empty; 0 counts as 1.
@@ -88,6 +89,7 @@
 #define REQUEST_RING_ERROR_FIRST_KIND_MALFORMED 0
 #define REQUEST_RING_ERROR_FIRST_KIND_DROPPED 1
 #define REQUEST_RING_ERROR_FIRST_KIND_TRANSFER 2
+#define REQUEST_RING_ERROR_FIRST_KIND_MAX 2
 
 // The request of error_first; of a failed transfer only buffers, connection and flags. (read only)
 #define REQUEST_RING_ERROR_REQUEST_OFFSET 0x58
