@@ -12,21 +12,17 @@ namespace stretto {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-fs::path executable_folder() {
+std::string executable_folder() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::current_path() : self.parent_path();
+  return (error ? fs::current_path() : self.parent_path()).string();
 }
-
-}  // namespace
 
 std::string share_folder() {
   if (const char* text = std::getenv("STRETTO_SHARE"); text != nullptr && *text != '\0')
     return text;
   for (const fs::path& candidate :
-       {executable_folder() / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
+       {fs::path(executable_folder()) / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
     if (fs::is_directory(candidate / "machines")) return candidate.string();
   }
   throw UserError(std::string(STRETTO_SOURCE_DIR) +
@@ -36,7 +32,7 @@ std::string share_folder() {
 
 std::string software_folder() {
   if (const char* text = std::getenv("STRETTO_SW"); text != nullptr && *text != '\0') return text;
-  return (executable_folder() / "sw").string();
+  return executable_folder() + "/sw";
 }
 
 std::vector<std::string> shipped(const std::string& kind) {

@@ -8,6 +8,8 @@
 
 namespace stretto {
 
+// Where the running executable lies.
+std::string executable_folder();
 // The folder that holds machines/ and workloads/: beside the executable or in the source tree, or
 // $STRETTO_SHARE.
 std::string share_folder();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which stretto this is.
 #ifndef STRETTO_PLATFORM_BASE_VERSION_H_
 #define STRETTO_PLATFORM_BASE_VERSION_H_
 
@@ -6,7 +7,11 @@
 
 namespace stretto {
 
-inline std::string version_text() { return "stretto 0.1"; }
+// The commit of the sources that were built last, with "-dirty" if they were not those of a commit;
+// "unknown" outside a git checkout.
+const std::string& commit_text();
+// "stretto 0.1, commit 0123...".
+std::string version_text();
 
 }  // namespace stretto
 

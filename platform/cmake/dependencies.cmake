@@ -3,7 +3,7 @@
 # names all of them at once with the Debian package that cures it.
 #
 # Targets to link: PkgConfig::SYSTEMC (comes with stretto_options), yaml-cpp, Boost::program_options,
-# Boost::json, PkgConfig::LIBELF, PkgConfig::LIBCRYPTO (SHA-256), PkgConfig::SQLITE, Eigen3::Eigen.
+# Boost::json, PkgConfig::LIBELF, PkgConfig::LIBCRYPTO (SHA-256), PkgConfig::SQLITE, Eigen3::Eigen, fmt::fmt.
 
 set(stretto_missing "")
 
@@ -34,6 +34,8 @@ stretto_require("Boost_FOUND AND TARGET Boost::program_options AND TARGET Boost:
                 "libboost1.81-dev libboost-program-options1.81-dev libboost-json1.81-dev")
 find_package(yaml-cpp 0.7 QUIET CONFIG)
 stretto_require(yaml-cpp_FOUND "yaml-cpp 0.7" "libyaml-cpp-dev")
+find_package(fmt 9 QUIET CONFIG)
+stretto_require(fmt_FOUND "fmt 9" "libfmt-dev")
 find_package(Eigen3 3.4 QUIET CONFIG)
 stretto_require(Eigen3_FOUND "Eigen 3.4" "libeigen3-dev")
 # Debian's, which has the packages of platform/scripts/install.sh, not another that comes first in PATH.

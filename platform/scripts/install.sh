@@ -15,7 +15,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config git python3 python3-yaml python3-onnx   # build
   libsystemc-dev verilator catch2 zlib1g-dev                         # simulation, RTL, tests, waves
   libboost1.81-dev libboost-program-options1.81-dev libboost-json1.81-dev
-  libyaml-cpp-dev libelf-dev libssl-dev libsqlite3-dev libeigen3-dev
+  libyaml-cpp-dev libelf-dev libssl-dev libsqlite3-dev libeigen3-dev libfmt-dev
   gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld-14        # firmware and kernels
   yosys z3                                                           # proofs
   gnuplot-nox                                                        # pictures of results
