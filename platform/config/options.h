@@ -28,8 +28,9 @@ struct RunOptions {
   std::vector<std::string> sets;  // "path=value".
   uint64_t seed = 1;
   std::map<std::string, Impl> impl;
-  std::string data;  // Empty: the workload's default.
-  std::string out;   // Empty: default_out_folder(); without a workload: no files.
+  std::string data;      // Empty: the workload's default.
+  std::string out;       // Empty: default_out_folder(); without a workload: no files.
+  bool dry_run = false;  // Only say what would run.
   bool timeline = false;
   std::string waves;  // Empty: none. See waves/wave_request.h.
   uint32_t waves_limit_mib = 256;

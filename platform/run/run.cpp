@@ -16,6 +16,7 @@
 #include "platform/machine/system.h"
 #include "platform/results/results.h"
 #include "platform/results/timeline.h"
+#include "platform/run/dry_run.h"
 #include "platform/run/monitor.h"
 #include "platform/run/traced_build.h"
 #include "platform/waves/waves.h"
@@ -85,6 +86,10 @@ int run(const RunOptions& given) {
   RunOptions options = given;
   Machine machine;
   const RunRequest request = prepare_request(options, machine);
+  if (options.dry_run) {
+    std::cout << resolved_text(request);
+    return kExitSuccess;
+  }
   const std::string out = default_out_folder(options);
   std::unique_ptr<OutputFolder> folder;
   if (!out.empty()) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a machine can do at most, derived from its Specs.
+#ifndef STRETTO_PLATFORM_CONFIG_PEAKS_H_
+#define STRETTO_PLATFORM_CONFIG_PEAKS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "platform/config/machine_spec.h"
+
+namespace stretto {
+
+struct LinkPeak {
+  double wire_gb_s = 0;     // A direction.
+  double payload_gb_s = 0;  // Of it, without the headers of packets of full length.
+};
+
+// Of one GPU.
+struct Peaks {
+  // Tensor pipes, 2 operations a multiply-add. FP32 operands take two passes.
+  double tensor_fp16_tflop_s = 0;  // BF16 alike.
+  double tensor_fp32_tflop_s = 0;
+  double tensor_sustained_share = 0;  // Of both, what a K loop reaches.
+  // SIMT pipes, one operation an element.
+  double simt_fp16_top_s = 0;
+  double simt_fp32_top_s = 0;
+  double l2_gb_s = 0;
+  double hbm_gb_s = 0;  // Without refresh and turn-arounds.
+  LinkPeak link;        // One link to a peer; nothing where peers share PCIe.
+  LinkPeak pcie;
+  uint64_t l2_bytes = 0;
+  uint64_t lds_bytes = 0;        // All compute units.
+  uint64_t registers_bytes = 0;  // Likewise.
+};
+
+Peaks peaks_of(const MachineSpec& spec);
+// As YAML below the key `peaks`.
+std::string peaks_yaml(const Peaks& peaks);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_CONFIG_PEAKS_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/run/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "platform/config/peaks.h"
+
+namespace stretto {
+
+namespace {
+
+// A text as YAML: in double quotes, which escape as JSON does.
+std::string yaml_quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+std::string indented(const std::string& text) {
+  std::string out;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) out += "  " + line + "\n";
+  return out;
+}
+
+template <class Map>
+std::string map_of(const char* key, const Map& map) {
+  if (map.empty()) return fmt::format("  {}: {{}}\n", key);
+  std::string text = fmt::format("  {}:\n", key);
+  for (const auto& [name, value] : map) text += fmt::format("    {}: {}\n", name, value);
+  return text;
+}
+
+std::string workload_text(const RunRequest& request) {
+  const Workload& workload = request.workload;
+  const RunOptions& options = request.options;
+  std::map<std::string, std::string> parameters, blocks;
+  for (const auto& [key, value] : workload.parameters) parameters[key] = yaml_quoted(value);
+  for (const auto& [block, impl] : options.impl) blocks[block] = impl_name(impl);
+  std::string text = "workload:\n";
+  text += fmt::format("  name: {}\n  kind: {}\n", yaml_quoted(workload.name),
+                      workload.kind->info().name);
+  text +=
+      fmt::format("  mode: {}\n  data: {}\n  seed: {}\n", options.mode, options.data, options.seed);
+  text += map_of("shape", workload.kind->shape()) + map_of("parameters", parameters) +
+          map_of("impl", blocks);
+  text += "  kernels:\n";
+  for (const JobRequest& job : request.jobs) {
+    for (const std::string& file : job.kind->kernel_files(job))
+      text += fmt::format("    - {}\n", yaml_quoted(file));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string resolved_text(const Machine& machine) {
+  return "machine:\n" + indented(machine.resolved()) + peaks_yaml(peaks_of(machine.spec()));
+}
+
+std::string resolved_text(const RunRequest& request) {
+  return (request.has_workload ? workload_text(request) : "") + resolved_text(request.machine);
+}
+
+}  // namespace stretto
