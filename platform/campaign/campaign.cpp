@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/campaign/campaign.h"
 
-#include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 
 #include "models/common/error.h"
@@ -17,44 +16,22 @@
 #include "platform/config/options.h"
 #include "platform/jobs/run_request.h"
 #include "platform/jobs/workload.h"
-#include "platform/results/result_file.h"
 
 namespace stretto {
 
 namespace fs = std::filesystem;
-namespace json = boost::json;
 
-namespace {
-
-std::string text_of(const json::value& root, const char* name) {
-  const json::value* at = root.as_object().if_contains(name);
-  return at != nullptr && at->is_string() ? std::string(at->get_string()) : "";
-}
-
-bool readable(const std::string& folder) {
-  try {
-    const json::value root = load_results(folder);
-    const json::object& all = root.as_object();
-    return all.contains("status") && all.contains("time_ns") && all.contains("dram_bytes");
-  } catch (const UserError&) {
-    return false;
-  }
-}
-
-}  // namespace
-
-Campaign::Campaign(std::string name, const ReproduceOptions& options)
-    : name_(std::move(name)), options_(options) {}
-
-void Campaign::add(CampaignRun run) {
-  run.key = checked_key(run);
-  runs_.push_back(std::move(run));
+const std::string& Campaign::add(CampaignRun run) {
+  std::string key = checked_key(run);
+  simulations_.push_back({.run = std::move(run), .key = std::move(key)});
+  return simulations_.back().key;
 }
 
 void Campaign::lock() {
   if (options_.table_only && !fs::is_directory(options_.out))
-    throw UserError("--table-only: " + options_.out +
-                    ": no such folder; results are there after 'stretto reproduce " + name_ + "'");
+    throw UserError(
+        fmt::format("--table-only: {}: no such folder; 'stretto reproduce {}' makes results",
+                    options_.out, options_.name));
   folder_ = std::make_unique<OutputFolder>(options_.out);
 }
 
@@ -106,57 +83,78 @@ std::vector<std::string> Campaign::arguments(const CampaignRun& run) const {
   return words;
 }
 
-bool Campaign::there(const CampaignRun& run) const {
-  const std::string folder = path(run);
-  return fs::exists(folder + "/stats.json") && fs::exists(folder + "/key") && readable(folder) &&
-         text_of(load_results(folder), "status") == "complete";
+void Campaign::inspect(Simulation& simulation) const {
+  const std::string folder = path(simulation.run);
+  simulation.state = State::missing;
+  simulation.result.reset();
+  if (!fs::exists(folder + "/stats.json")) return;
+  try {
+    simulation.result.emplace(folder);
+  } catch (const UserError& error) {
+    simulation.state = State::damaged;
+    simulation.why = error.what();
+    return;
+  }
+  if (simulation.result->status != "complete" || !fs::exists(folder + "/key")) return;
+  if (read_file(folder + "/key") != simulation.key) {
+    simulation.state = State::stale;
+    return;
+  }
+  simulation.why = simulation.result->why_unusable();
+  simulation.state = simulation.why.empty() ? State::usable : State::rejected;
 }
 
-bool Campaign::done(const CampaignRun& run) const {
-  return there(run) && read_file(path(run) + "/key") == run.key;
-}
-
-void Campaign::tell() const {
+void Campaign::print_plan() const {
   const char* const again = options_.table_only ? "left out" : "simulated again";
-  std::vector<std::string> damaged;
-  size_t stale = 0;
-  for (const CampaignRun& run : runs_) {
-    const std::string file = path(run) + "/stats.json";
-    if (fs::exists(file) && !readable(path(run))) damaged.push_back(file);
-    stale += there(run) && !done(run);
+  std::map<State, unsigned> count;
+  std::map<State, const Simulation*> first;
+  for (const Simulation& one : simulations_) {
+    ++count[one.state];
+    first.emplace(one.state, &one);
   }
-  if (!damaged.empty()) {
-    std::fprintf(stderr, "reproduce %s: %zu results are damaged, the first is %s: %s\n",
-                 name_.c_str(), damaged.size(), damaged.front().c_str(), again);
+  if (const unsigned damaged = count[State::damaged]; damaged != 0) {
+    const Simulation& one = *first[State::damaged];
+    fmt::print(stderr,
+               "reproduce {}: {} results are damaged, the first is {}/stats.json: {} ({})\n",
+               options_.name, damaged, path(one.run), again, one.why);
   }
-  if (stale != 0) {
-    std::fprintf(stderr,
-                 "reproduce %s: %zu results in %s are of another build, firmware, kernel, machine "
-                 "or option: %s\n",
-                 name_.c_str(), stale, options_.out.c_str(), again);
+  if (const unsigned stale = count[State::stale]; stale != 0) {
+    fmt::print(stderr,
+               "reproduce {}: {} results in {} are of another build, firmware, kernel, machine or "
+               "option: {}\n",
+               options_.name, stale, options_.out, again);
+  }
+  if (const unsigned rejected = count[State::rejected]; rejected != 0) {
+    const Simulation& one = *first[State::rejected];
+    fmt::print(stderr,
+               "reproduce {}: {} results failed their checks, the first is {}: {}: left out\n",
+               options_.name, rejected, path(one.run), one.why);
   }
 }
 
 int Campaign::simulate() {
-  tell();
+  for (Simulation& one : simulations_) inspect(one);
+  print_plan();
   if (options_.table_only) return kExitSuccess;
   std::vector<ChildProcess> jobs;
+  std::vector<Simulation*> of_job;
   std::error_code error;
   const std::string self = fs::read_symlink("/proc/self/exe", error).string();
-  for (const CampaignRun& run : runs_) {
-    if (done(run)) continue;
-    prepare_folder(path(run));
-    fs::remove(path(run) + "/stats.json", error);
-    write_atomically(path(run) + "/key", run.key);
+  for (Simulation& one : simulations_) {
+    if (one.state == State::usable || one.state == State::rejected) continue;
+    prepare_folder(path(one.run));
+    fs::remove(path(one.run) + "/stats.json", error);
+    write_atomically(path(one.run) + "/key", one.key);
     ChildProcess job;
-    job.title = run.title;
-    job.command = arguments(run);
+    job.title = one.run.title;
+    job.command = arguments(one.run);
     job.command.insert(job.command.begin(), self);
-    job.log_file = path(run) + "/log";
+    job.log_file = path(one.run) + "/log";
     jobs.push_back(std::move(job));
+    of_job.push_back(&one);
   }
-  std::fprintf(stderr, "reproduce %s: %zu of %zu simulations to run, %u at a time, results in %s\n",
-               name_.c_str(), jobs.size(), runs_.size(), options_.jobs, options_.out.c_str());
+  fmt::print(stderr, "reproduce {}: {} of {} simulations to run, {} at a time, results in {}\n",
+             options_.name, jobs.size(), simulations_.size(), options_.jobs, options_.out);
   size_t finished = 0;
   int status = kExitSuccess;
   const int signal =
@@ -164,14 +162,15 @@ int Campaign::simulate() {
         ++finished;
         const bool failed = job.exit_code != 0 && !job.interrupted;
         const char* how = failed ? "FAILED" : job.exit_code != 0 ? "interrupted" : "ok";
-        std::fprintf(stderr, "[%zu/%zu] %s: %s (exit %d, %.1f s)%s%s\n", finished, jobs.size(),
-                     job.title.c_str(), how, job.exit_code, job.seconds, failed ? "; see " : "",
-                     failed ? job.log_file.c_str() : "");
+        fmt::print(stderr, "[{}/{}] {}: {} (exit {}, {:.1f} s){}{}\n", finished, jobs.size(),
+                   job.title, how, job.exit_code, job.seconds, failed ? "; see " : "",
+                   failed ? job.log_file : "");
         if (job.exit_code != 0 && status == kExitSuccess) status = job.exit_code;
       });
+  for (Simulation* one : of_job) inspect(*one);
   if (signal == SIGALRM) {
-    std::fprintf(stderr, "reproduce %s: time limit of %u s; this goes on from here: %s\n",
-                 name_.c_str(), options_.time_limit_s, options_.command_line.c_str());
+    fmt::print(stderr, "reproduce {}: time limit of {} s; this goes on from here: {}\n",
+               options_.name, options_.time_limit_s, options_.command_line);
     return kExitTimeLimit;
   }
   if (signal != 0)
@@ -179,18 +178,20 @@ int Campaign::simulate() {
   return status;
 }
 
-std::optional<json::value> Campaign::result(const std::string& folder) const {
-  for (const CampaignRun& run : runs_) {
-    if (run.folder != folder) continue;
-    if (!done(run)) return std::nullopt;
-    json::value root = load_results(path(run));
-    // A result that failed its own checks measures nothing.
-    if (number_at(root, {"audit", "violations"}) != 0 ||
-        number_at(root, {"check", "mismatches"}) != 0)
-      return std::nullopt;
-    return root;
+const ResultFile* Campaign::result(const std::string& folder) const {
+  for (const Simulation& one : simulations_) {
+    if (one.run.folder == folder) return one.state == State::usable ? &*one.result : nullptr;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::string Campaign::missing_results() const {
+  const auto missing =
+      std::count_if(simulations_.begin(), simulations_.end(),
+                    [](const Simulation& one) { return one.state != State::usable; });
+  return missing == 0
+             ? ""
+             : fmt::format("{} of {} simulations have no result", missing, simulations_.size());
 }
 
 }  // namespace stretto

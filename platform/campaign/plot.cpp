@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/campaign/plot.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,7 +13,7 @@ namespace stretto {
 namespace {
 
 // For a string in double quotes of gnuplot.
-std::string quoted(const std::string& text) {
+std::string gnuplot_text(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -21,18 +23,14 @@ std::string quoted(const std::string& text) {
 }
 
 std::string body(const Plot& plot) {
-  std::string text = "set title " + quoted(plot.title) + "\nset xlabel " + quoted(plot.x) +
-                     "\nset ylabel " + quoted(plot.y) +
-                     "\nset grid\nset key outside right\nset tics out\n";
+  std::string text = fmt::format(
+      "set title {}\nset xlabel {}\nset ylabel {}\nset grid\nset key outside right\nset tics out\n",
+      gnuplot_text(plot.title), gnuplot_text(plot.x), gnuplot_text(plot.y));
   if (plot.log_x) text += "set logscale x 2\nset format x \"2^{%L}\"\n";
   text += plot.log_y ? "set logscale y 10\n" : "set yrange [0:]\n";
   for (size_t i = 0; i < plot.lines.size(); ++i) {
-    text += "$line" + std::to_string(i) + " << EOD\n";
-    for (const auto& [x, y] : plot.lines[i].points) {
-      char row[64];
-      std::snprintf(row, sizeof row, "%.9g %.9g\n", x, y);
-      text += row;
-    }
+    text += fmt::format("$line{} << EOD\n", i);
+    for (const auto& [x, y] : plot.lines[i].points) text += fmt::format("{:.9g} {:.9g}\n", x, y);
     text += "EOD\n";
   }
   return text;
@@ -42,7 +40,7 @@ std::string drawing(const Plot& plot) {
   std::string text = "plot ";
   for (size_t i = 0; i < plot.lines.size(); ++i) {
     text += (i == 0 ? "" : ", ") + std::string("$line") + std::to_string(i) +
-            " with linespoints title " + quoted(plot.lines[i].title);
+            " with linespoints title " + gnuplot_text(plot.lines[i].title);
   }
   return text + "\n";
 }
@@ -53,7 +51,7 @@ void write_plot(const std::string& stem, const Plot& plot) {
   std::string script = "# gnuplot " + stem + ".gp\n" + body(plot);
   for (const char* kind : {"svg", "png"}) {
     script += "set terminal " + std::string(kind) + " size 900,540\nset output " +
-              quoted(stem + "." + kind) + "\n" + drawing(plot);
+              gnuplot_text(stem + "." + kind) + "\n" + drawing(plot);
   }
   write_atomically(stem + ".gp", script);
   std::FILE* const gnuplot = popen("gnuplot >/dev/null 2>&1", "w");

@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/campaign/targets.h"
 
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
+#include "models/common/error.h"
 #include "platform/base/atomic_file.h"
+#include "platform/base/version.h"
 #include "platform/config/yaml_file.h"
+#include "platform/results/csv.h"
 
 namespace stretto {
 
 namespace json = boost::json;
 
-namespace {
-
-std::string format(const char* pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
-
-std::string quoted(std::string text) {
-  std::replace(text.begin(), text.end(), '"', '\'');
-  return "\"" + text + "\"";
-}
-
-}  // namespace
+MissingSimulations::MissingSimulations(const std::vector<std::string>& names)
+    : std::runtime_error(names.size() == 1
+                             ? names.front()
+                             : fmt::format("{} and {} more", names.front(), names.size() - 1)) {}
 
 std::vector<Target> load_targets(const std::string& name) {
   std::vector<Target> targets;
@@ -53,7 +45,8 @@ std::vector<Target> load_targets(const std::string& name) {
 }
 
 std::string verdict(const Target& target, const Measured& measured) {
-  if (!measured.value) return "not run";
+  if (!measured.needs.empty()) return "not judged: needs " + measured.needs;
+  if (!measured.value) return "not measured";
   if (measured.input) return "input";
   if (target.kind == "trend" || target.kind == "bound") return measured.holds ? "met" : "missed";
   const bool headline = target.kind == "headline";
@@ -84,56 +77,119 @@ bool in_figure(const Target& target, const std::string& figure) {
   return false;
 }
 
+std::vector<Target> targets_of_figure(const std::string& file, const std::vector<std::string>& ids,
+                                      const std::string& figure, const std::string& figures) {
+  const std::vector<Target> all = load_targets(file);
+  std::vector<Target> chosen;
+  for (const std::string& id : ids) {
+    for (const Target& target : all) {
+      if (target.id == id && in_figure(target, figure)) chosen.push_back(target);
+    }
+  }
+  if (chosen.empty()) {
+    throw UserError(
+        fmt::format("--figure {}: no target of this version; allowed: {} or one of {} .. {}",
+                    figure, figures, ids.front(), ids.back()));
+  }
+  return chosen;
+}
+
+namespace {
+
+// What a column says of a target, and how many it has met.
+struct Cell {
+  Measured measured;
+  std::string verdict;
+  std::string value() const {
+    return measured.value ? fmt::format("{:.3f}", *measured.value) : "-";
+  }
+  std::string ratio(const Target& target) const {
+    const bool has_ratio = measured.value && target.value && *target.value != 0;
+    return has_ratio ? fmt::format("{:.2f}", *measured.value / *target.value) : "-";
+  }
+  // In the printed table; the rest of the verdict stands below.
+  std::string short_verdict() const { return verdict.substr(0, verdict.find(':')); }
+};
+
+struct Count {
+  unsigned met = 0, missed = 0, inputs = 0, not_judged = 0;
+  void add(const std::string& verdict) {
+    ++(verdict == "met"      ? met
+       : verdict == "missed" ? missed
+       : verdict == "input"  ? inputs
+                             : not_judged);
+  }
+};
+
+std::string published(const Target& target) {
+  return target.value ? fmt::format("{:g}", *target.value) : target.kind == "trend" ? "trend" : "-";
+}
+
+json::object json_row(const Target& target) {
+  return {{"id", target.id},
+          {"kind", target.kind},
+          {"metric", target.metric},
+          {"unit", target.unit},
+          {"statement", target.statement},
+          {"published", target.value ? json::value(*target.value) : json::value()}};
+}
+
+json::object json_cell(const Cell& cell) {
+  return {{"verdict", cell.verdict},
+          {"note", cell.measured.note},
+          {"measured", cell.measured.value ? json::value(*cell.measured.value) : json::value()}};
+}
+
+}  // namespace
+
 void write_targets(const TargetTable& table) {
+  fmt::print("\n");
+  for (const std::string& why : table.partial) fmt::print("partial reproduction: {}\n", why);
   std::string csv = "id,kind,metric,published,unit";
-  for (const std::string& column : table.columns)
-    csv += "," + column + "," + column + " ratio," + column + " verdict," + column + " note";
+  fmt::print("{:<7} {:<10} {:<26} {:>9}", "id", "kind", "metric", "published");
+  for (const std::string& column : table.columns) {
+    csv += fmt::format(",{0},{0} ratio,{0} verdict,{0} note", column);
+    fmt::print(" | {:>9} {:>6} {:<12}", column, "ratio", "verdict");
+  }
   csv += ",statement\n";
-  std::printf("\n%-7s %-10s %-26s %9s", "id", "kind", "metric", "published");
-  for (const std::string& column : table.columns)
-    std::printf(" | %9s %6s %-7s", column.c_str(), "ratio", "verdict");
-  std::printf("\n");
+  fmt::print("\n");
   json::array rows;
-  std::map<std::string, unsigned> met, judged;
+  std::map<std::string, Count> counts;
   for (const Target& target : table.targets) {
-    const std::string published = target.value             ? format("%g", *target.value)
-                                  : target.kind == "trend" ? "trend"
-                                                           : "-";
-    std::printf("%-7s %-10s %-26s %9s", target.id.c_str(), target.kind.c_str(),
-                target.metric.c_str(), published.c_str());
-    csv +=
-        target.id + "," + target.kind + "," + target.metric + "," + published + "," + target.unit;
-    json::object row{{"id", target.id},
-                     {"kind", target.kind},
-                     {"metric", target.metric},
-                     {"unit", target.unit},
-                     {"statement", target.statement}};
-    row["published"] = target.value ? json::value(*target.value) : json::value();
+    fmt::print("{:<7} {:<10} {:<26} {:>9}", target.id, target.kind, target.metric,
+               published(target));
+    csv += fmt::format("{},{},{},{},{}", target.id, target.kind, target.metric, published(target),
+                       target.unit);
+    json::object row = json_row(target);
     std::string notes;
     for (const std::string& column : table.columns) {
-      const Measured measured = table.measure(target.id, column);
-      const std::string said = verdict(target, measured);
-      met[column] += said == "met";
-      judged[column] += said != "input";
-      const std::string value = measured.value ? format("%.3f", *measured.value) : "-";
-      const std::string ratio = measured.value && target.value && *target.value != 0
-                                    ? format("%.2f", *measured.value / *target.value)
-                                    : "-";
-      std::printf(" | %9s %6s %-7s", value.c_str(), ratio.c_str(), said.c_str());
-      csv += "," + value + "," + ratio + "," + said + "," + quoted(measured.note);
-      if (!measured.note.empty()) notes += "        " + column + ": " + measured.note + "\n";
-      json::object cell{{"verdict", said}, {"note", measured.note}};
-      cell["measured"] = measured.value ? json::value(*measured.value) : json::value();
-      row[column] = std::move(cell);
+      Cell cell{table.measure(target.id, column), ""};
+      cell.verdict = verdict(target, cell.measured);
+      counts[column].add(cell.verdict);
+      fmt::print(" | {:>9} {:>6} {:<12}", cell.value(), cell.ratio(target), cell.short_verdict());
+      csv += fmt::format(",{},{},{},{}", cell.value(), cell.ratio(target), csv_text(cell.verdict),
+                         csv_text(cell.measured.note));
+      if (!cell.measured.needs.empty())
+        notes += fmt::format("        {}: needs {}\n", column, cell.measured.needs);
+      if (!cell.measured.note.empty())
+        notes += fmt::format("        {}: {}\n", column, cell.measured.note);
+      row[column] = json_cell(cell);
     }
-    csv += ',' + quoted(target.statement) + '\n';
-    std::printf("\n%s", notes.c_str());
+    csv += ',' + csv_text(target.statement) + '\n';
+    fmt::print("\n{}", notes);
     rows.push_back(std::move(row));
   }
-  for (const std::string& column : table.columns)
-    std::printf("%s: %u of %u met\n", column.c_str(), met[column], judged[column]);
+  for (const std::string& column : table.columns) {
+    const Count& count = counts[column];
+    fmt::print("{}: {} of {} judged targets met; {} inputs, {} not judged\n", column, count.met,
+               count.met + count.missed, count.inputs, count.not_judged);
+  }
+  const json::object root{{"reproduction", table.name},
+                          {"stretto", version_text()},
+                          {"partial", json::array(table.partial.begin(), table.partial.end())},
+                          {"targets", std::move(rows)}};
   write_atomically(table.out + "/table.csv", csv);
-  write_atomically(table.out + "/table.json", json::serialize(rows) + "\n");
+  write_atomically(table.out + "/table.json", json::serialize(root) + "\n");
 }
 
 }  // namespace stretto

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/cli/cli.h"
 
+#include <fmt/format.h>
 #include <boost/program_options.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <limits>
 
 #include "models/common/error.h"
-#include "models/common/spec.h"
 #include "platform/base/exit_status.h"
 #include "platform/base/version.h"
 #include "platform/cli/listing.h"
+#include "platform/cli/words.h"
 #include "platform/config/options.h"
-#include "platform/reproduce/t3/reproduce.h"
+#include "platform/reproduce/reproduction.h"
 #include "platform/results/compare.h"
+#include "platform/run/dry_run.h"
 #include "platform/run/run.h"
 
 namespace po = boost::program_options;
@@ -27,22 +28,11 @@ namespace stretto {
 
 namespace {
 
-constexpr const char* kUsage =
-    "Stretto simulates multi-GPU machines whose communication overlaps their computation.\n"
-    "\n"
-    "  stretto run [WORKLOAD] [options]     simulate one workload, or boot firmware\n"
-    "  stretto reproduce t3|gpu-driven|collectives\n"
-    "                                       the table of a paper: published, measured, "
-    "verdict\n"
-    "  stretto list machines|workloads|blocks|parameters\n"
-    "  stretto report DIR                   print the results in DIR\n"
-    "  stretto compare DIR DIR...           results side by side; ratios are to the first\n"
-    "\n"
-    "'stretto COMMAND --help' explains a command. 'stretto --version' prints the version.\n"
-    "Exit status: 0 success, 1 a check failed, 2 bad usage or input or results that cannot be "
-    "written,\n124 time limit, 129, 130, 143 interrupted by SIGHUP, SIGINT, SIGTERM (results so "
-    "far are "
-    "kept;\na second signal some seconds later ends at once).\n";
+std::vector<std::string> reproduction_names() {
+  std::vector<std::string> names;
+  for (const Reproduction& one : reproductions()) names.push_back(one.name);
+  return names;
+}
 
 using Arguments = std::vector<std::string>;
 
@@ -56,29 +46,17 @@ void refuse_empty(const po::variables_map& values) {
       empty = std::count(all->begin(), all->end(), "") != 0;
     if (!empty) continue;
     const bool positional =
-        name == "workload" || name == "paper" || name == "what" || name == "folder";
+        name == "workload" || name == "name" || name == "topic" || name == "folder";
     throw UserError((positional ? name : "--" + name) + ": must not be empty");
   }
 }
 
-// As a shell reads it back.
-std::string quoted(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:@%+";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
-// Parses `arguments`; true if --help was given (and answered).
-bool parse(const Arguments& arguments, const std::string& headline,
-           const po::options_description& visible, const po::options_description& positional,
-           const char* names, int count, po::variables_map& values) {
-  po::options_description all;
-  all.add(visible).add(positional);
+// Throws UserError. Words that are no options are values of `positional`, at most `count` (-1: any).
+void parse(const Arguments& arguments, const std::string& command,
+           const po::options_description& all, const char* positional, int count,
+           po::variables_map& values) {
   po::positional_options_description order;
-  if (count != 0) order.add(names, count);
+  if (count != 0) order.add(positional, count);
   try {
     po::store(
         po::command_line_parser(arguments)
@@ -89,9 +67,17 @@ bool parse(const Arguments& arguments, const std::string& headline,
         values);
     po::notify(values);
   } catch (const po::error& error) {
-    throw UserError(std::string(error.what()) + "; see 'stretto " +
-                    headline.substr(0, headline.find(' ')) + " --help'");
+    throw UserError(fmt::format("{}; see 'stretto {} --help'", error.what(), command));
   }
+}
+
+// Likewise; true if --help was given (and answered). `headline`: "list TOPIC".
+bool parse_or_help(const Arguments& arguments, const std::string& headline,
+                   const po::options_description& visible, const po::options_description& hidden,
+                   const char* positional, int count, po::variables_map& values) {
+  po::options_description all;
+  all.add(visible).add(hidden);
+  parse(arguments, headline.substr(0, headline.find(' ')), all, positional, count, values);
   if (values.count("help") == 0) {
     refuse_empty(values);
     return false;
@@ -100,26 +86,13 @@ bool parse(const Arguments& arguments, const std::string& headline,
   return true;
 }
 
-// A whole number in [low, high]. "-1" is not one: it would wrap around.
-uint64_t whole(const std::string& option, const std::string& text, uint64_t low, uint64_t high) {
-  uint64_t value = 0;
-  ParameterSet set;
-  set.number(option, value, low, high, "");
-  if (!set.all()[0].set(text)) {
-    throw UserError("--" + option + " " + text + ": must be a whole number " + std::to_string(low) +
-                    ".." + std::to_string(high));
-  }
-  return value;
+po::typed_value<std::string>* text(std::string& field, const char* shown) {
+  return po::value(&field)->value_name(shown);
 }
 
-double seconds(const std::string& option, const std::string& text) {
-  constexpr double kMost = 1e9;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value > 0 && value <= kMost))
-    throw UserError("--" + option + " " + text +
-                    ": must be a number of seconds, more than 0, at most 1e9");
-  return value;
+po::typed_value<std::vector<std::string>>* texts(std::vector<std::string>& field,
+                                                 const char* shown) {
+  return po::value(&field)->value_name(shown)->composing();
 }
 
 int command_run(const Arguments& arguments, const Arguments& command_line) {
@@ -128,47 +101,58 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   std::vector<std::string> impl;
   std::string seed, time_limit, waves_limit;
   po::options_description visible("Options");
-  visible.add_options()("help,h", "this text")(
-      "machine", po::value(&options.machine)->value_name("M"),
-      "shipped machine or file.yaml; default: the workload's")(
-      "mode", po::value(&options.mode)->value_name("NAME"),
-      "one of the workload's modes; default: its first")(
-      "firmware", po::value(&options.firmware)->value_name("ELF"),
-      "firmware of the command processors")(
-      "set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
-      "set a parameter; may be repeated")(
-      "seed", po::value(&seed)->value_name("N")->default_value("1"), "seed of operands")(
-      "impl", po::value(&impl)->value_name("BLOCK|all=KIND")->composing(),
-      "rtl (default), model or lockstep")(
-      "data", po::value(&options.data)->value_name("stamp|real"),
-      "provenance stamps or FP16 numbers")("out", po::value(&options.out)->value_name("DIR"),
-                                           "where stats.json, stats.csv, machine.yaml go; default: "
-                                           "results/WORKLOAD/MODE below the working directory")(
-      "timeline", po::bool_switch(&options.timeline),
-      "write DIR/timeline.json; open it in ui.perfetto.dev or chrome://tracing")(
-      "waves", po::value(&options.waves)->value_name("BLOCK[,..][@FROM..TO]"),
-      "write DIR/waves.fst (GTKWave) of RTL blocks: mca,tracker@10us..12us, mca[3], gpu1.mca[0-3]")(
-      "waves-limit", po::value(&waves_limit)->value_name("MIB")->default_value("256"),
-      "size at which waves.fst ends")("time-limit", po::value(&time_limit)->value_name("SECONDS"),
-                                      "of host time; default: none")(
-      "progress", po::bool_switch(&options.progress),
-      "progress on standard error from the start; without it after 2 s. One line on a terminal, "
-      "elsewhere a line every 5 s");
+  // clang-format off
+  visible.add_options()
+    ("help,h",      "this text")
+    ("machine",     text(options.machine, "M"),
+                    "shipped machine or file.yaml; default: the workload's")
+    ("mode",        text(options.mode, "NAME"),
+                    "one of the workload's modes; default: its first")
+    ("firmware",    text(options.firmware, "ELF"),
+                    "firmware of the command processors")
+    ("set",         texts(options.sets, "KEY=VALUE"),
+                    "set a parameter; may be repeated")
+    ("seed",        text(seed, "N")->default_value("1"),
+                    "seed of operands")
+    ("impl",        texts(impl, "BLOCK|all=KIND"),
+                    "rtl (default), model or lockstep")
+    ("data",        text(options.data, "stamp|real"),
+                    "provenance stamps or FP16 numbers")
+    ("out",         text(options.out, "DIR"),
+                    "where stats.json, stats.csv, machine.yaml go; default: results/WORKLOAD/MODE "
+                    "below the working directory")
+    ("dry-run",     po::bool_switch(&options.dry_run),
+                    "simulate nothing; print the workload, the machine as it resolves and its peaks")
+    ("timeline",    po::bool_switch(&options.timeline),
+                    "write DIR/timeline.json; open it in ui.perfetto.dev or chrome://tracing")
+    ("waves",       text(options.waves, "BLOCK[,..][@FROM..TO]"),
+                    "write DIR/waves.fst (GTKWave) of RTL blocks: mca,tracker@10us..12us, mca[3], "
+                    "gpu1.mca[0-3]")
+    ("waves-limit", text(waves_limit, "MIB")->default_value("256"),
+                    "size at which waves.fst ends")
+    ("time-limit",  text(time_limit, "SECONDS"),
+                    "of host time; default: none")
+    ("progress",    po::bool_switch(&options.progress),
+                    "progress on standard error from the start; without it after 2 s. One line on "
+                    "a terminal, elsewhere a line every 5 s");
+  // clang-format on
   po::options_description positional;
   positional.add_options()("workload", po::value(&options.workload), "");
   po::variables_map values;
-  if (parse(arguments,
-            "run [WORKLOAD] [options]\n\n"
-            "WORKLOAD: one of 'stretto list workloads', a file.yaml, or a program over nccl.h as "
-            "./FILE.so",
-            visible, positional, "workload", 1, values))
+  if (parse_or_help(
+          arguments,
+          "run [WORKLOAD] [options]\n\n"
+          "WORKLOAD: one of 'stretto list workloads', a file.yaml, or a program over nccl.h as "
+          "./FILE.so",
+          visible, positional, "workload", 1, values))
     return kExitSuccess;
   for (const std::string& text : impl) set_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
-  options.waves_limit_mib = static_cast<uint32_t>(whole("waves-limit", waves_limit, 1, 65536));
+  options.waves_limit_mib =
+      static_cast<uint32_t>(whole_number("waves-limit", waves_limit, 1, 65536));
   if (!values["waves-limit"].defaulted() && options.waves.empty())
     throw UserError("--waves-limit limits what --waves writes, and there is no --waves");
-  options.seed = whole("seed", seed, 0, std::numeric_limits<uint64_t>::max());
+  options.seed = whole_number("seed", seed, 0, std::numeric_limits<uint64_t>::max());
   if (values.count("time-limit") != 0) options.time_limit_s = seconds("time-limit", time_limit);
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");
@@ -176,92 +160,177 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   return run(options);
 }
 
-// Options that both papers have.
+// Options that every reproduction has.
 void add_reproduce_options(po::options_description& visible, ReproduceOptions& options,
                            std::string& jobs, std::string& time_limit) {
-  visible.add_options()("help,h", "this text")(
-      "figure", po::value(&options.figure)->value_name("ID"),
-      "only the targets of this figure (t3: 16, 17, 18; gpu-driven: 1, 4, 5, I) or id (T3-R01)")(
-      "jobs", po::value(&jobs)->value_name("N")->default_value("1"), "simulations at a time")(
-      "out", po::value(&options.out)->value_name("DIR"),
-      "results, one folder a simulation (default results/reproduce-PAPER); what is there is not "
-      "run again")("set", po::value(&options.sets)->value_name("KEY=VALUE")->composing(),
-                   "set a parameter in every simulation")(
-      "impl", po::value(&options.impl)->value_name("all=KIND"),
-      "rtl (default), model or lockstep; results are the same")(
-      "time-limit", po::value(&time_limit)->value_name("SECONDS"),
-      "of host time for all simulations; what is there is kept (default: none; collectives 2700)")(
-      "table-only", po::bool_switch(&options.table_only), "run nothing; table of what is there");
+  // clang-format off
+  visible.add_options()
+    ("help,h",     "this text")
+    ("figure",     text(options.figure, "ID"),
+                   "only the targets of this figure or id (T3-R01)")
+    ("jobs",       text(jobs, "N")->default_value("1"),
+                   "simulations at a time")
+    ("out",        text(options.out, "DIR"),
+                   "results, one folder a simulation (default: results/reproduce-NAME); what has "
+                   "a result is not simulated again")
+    ("set",        texts(options.sets, "KEY=VALUE"),
+                   "set a parameter in every simulation")
+    ("impl",       text(options.impl, "all=KIND"),
+                   "rtl (default), model or lockstep; results are the same")
+    ("time-limit", text(time_limit, "SECONDS"),
+                   "of host time for all simulations; results so far are kept")
+    ("table-only", po::bool_switch(&options.table_only),
+                   "simulate nothing; table of the results that exist");
+  // clang-format on
+}
+
+po::options_description own_options(const Reproduction& one) {
+  po::options_description own("Options of " + one.name);
+  if (one.add_options != nullptr) one.add_options(own);
+  return own;
+}
+
+bool has_option(const po::options_description& all, const std::string& name) {
+  return all.find_nothrow(name, false) != nullptr;
+}
+
+// One reproduction if `name` is one, else all of them.
+void print_reproduce_help(const po::options_description& common, const std::string& name) {
+  std::cout << fmt::format("stretto reproduce {} [options]\n\n",
+                           joined(reproduction_names(), "|", "|"));
+  const bool is_known = std::any_of(reproductions().begin(), reproductions().end(),
+                                    [&](const Reproduction& one) { return one.name == name; });
+  std::vector<const Reproduction*> shown;
+  for (const Reproduction& one : reproductions()) {
+    if (!is_known || one.name == name) shown.push_back(&one);
+  }
+  for (const Reproduction* one : shown) {
+    std::cout << fmt::format("  {:<14} {}\n", one->name, one->sentence);
+    if (!one->figures.empty()) std::cout << fmt::format("{:17}--figure {}\n", "", one->figures);
+    if (one->time_limit_s != 0)
+      std::cout << fmt::format("{:17}--time-limit {} if not given\n", "", one->time_limit_s);
+  }
+  std::cout << "\n" << common;
+  for (const Reproduction* one : shown) {
+    if (one->add_options != nullptr) std::cout << "\n" << own_options(*one);
+  }
+}
+
+// The reproduction that `arguments` name; null if they ask for help, which is printed.
+const Reproduction* named_reproduction(const Arguments& arguments) {
+  // Options of all reproductions, to tell their values from the name.
+  ReproduceOptions options;
+  std::string jobs, time_limit;
+  po::options_description common("Options"), all;
+  add_reproduce_options(common, options, jobs, time_limit);
+  all.add(common);
+  for (const Reproduction& one : reproductions()) {
+    const po::options_description own = own_options(one);
+    for (const auto& option : own.options()) {
+      if (!has_option(all, option->long_name())) all.add(option);
+    }
+  }
+  all.add_options()("name", po::value(&options.name), "");
+  po::variables_map values;
+  parse(arguments, "reproduce", all, "name", 1, values);
+  if (values.count("help") != 0) {
+    print_reproduce_help(common, options.name);
+    return nullptr;
+  }
+  refuse_empty(values);
+  if (options.name.empty())
+    throw UserError("reproduce needs a name: " + joined(reproduction_names()) +
+                    "; see 'stretto reproduce --help'");
+  const Reproduction* named = nullptr;
+  for (const Reproduction& one : reproductions()) {
+    if (one.name == options.name) named = &one;
+  }
+  if (named == nullptr)
+    throw UserError("reproduce " + options.name + ": must be " + joined(reproduction_names()));
+  const po::options_description own = own_options(*named);
+  for (const auto& [name, value] : values) {
+    if (value.defaulted() || name == "name" || has_option(common, name) || has_option(own, name))
+      continue;
+    std::vector<std::string> owners;
+    for (const Reproduction& one : reproductions()) {
+      if (has_option(own_options(one), name)) owners.push_back(one.name);
+    }
+    throw UserError(fmt::format("--{}: only of reproduce {}", name, joined(owners)));
+  }
+  return named;
 }
 
 int command_reproduce(const Arguments& arguments, const Arguments& command_line) {
+  const Reproduction* const named = named_reproduction(arguments);
+  if (named == nullptr) return kExitSuccess;
   ReproduceOptions options;
   std::string jobs, time_limit;
-  po::options_description visible("Options");
-  add_reproduce_options(visible, options, jobs, time_limit);
-  po::options_description t3("Options of t3");
-  t3.add_options()("full", po::bool_switch(&options.full),
-                   "all GPUs of every case instead of one mirrored GPU")(
-      "cases", po::value(&options.cases)->value_name("A,B"),
-      "only cases whose names begin with A, B ...: tnlg,mega-op")(
-      "machines", po::value(&options.machines)->value_name("A,B")->default_value("t3,t3-paper"),
-      "side by side")("modes", po::value(&options.modes)->value_name("A,B"), "only these modes");
-  visible.add(t3);
-  po::options_description positional;
-  positional.add_options()("paper", po::value(&options.paper), "");
+  po::options_description all;
+  add_reproduce_options(all, options, jobs, time_limit);
+  all.add(own_options(*named));
+  all.add_options()("name", po::value(&options.name), "");
   po::variables_map values;
-  if (parse(arguments, "reproduce t3|gpu-driven|collectives [options]", visible, positional,
-            "paper", 1, values))
-    return kExitSuccess;
-  if (options.paper.empty())
-    throw UserError(
-        "reproduce needs a paper: t3, gpu-driven, or collectives; see 'stretto reproduce --help'");
-  const bool is_t3 = options.paper == "t3";
-  const bool is_collectives = options.paper == "collectives";
-  if (!is_t3 && !is_collectives && options.paper != "gpu-driven")
-    throw UserError("reproduce " + options.paper + ": must be t3, gpu-driven or collectives");
-  if (is_collectives && !options.figure.empty()) throw UserError("--figure: collectives have none");
-  for (const char* name : {"full", "cases", "machines", "modes"}) {
-    if (!is_t3 && values.count(name) != 0 && !values[name].defaulted())
-      throw UserError(std::string("--") + name + ": only of reproduce t3");
-  }
-  if (options.out.empty()) options.out = "results/reproduce-" + options.paper;
-  for (const std::string& word : command_line) {
-    if (!options.command_line.empty()) options.command_line += ' ';
-    options.command_line += quoted(word);
-  }
-  options.jobs = static_cast<unsigned>(whole("jobs", jobs, 1, 256));
-  if (time_limit.empty() && is_collectives) time_limit = "2700";
+  parse(arguments, "reproduce", all, "name", 1, values);
+  if (named->figures.empty() && !options.figure.empty())
+    throw UserError(fmt::format("--figure: {} has none", named->name));
+  if (options.out.empty()) options.out = "results/reproduce-" + named->name;
+  options.command_line = shell_quoted(command_line);
+  options.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
+  options.time_limit_s = named->time_limit_s;
   if (!time_limit.empty())
-    options.time_limit_s = static_cast<unsigned>(whole("time-limit", time_limit, 1, 1000000));
-  if (is_collectives) return reproduce_collectives(options);
-  return is_t3 ? reproduce(options) : reproduce_gpu_driven(options);
+    options.time_limit_s =
+        static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  return named->run(options, values);
 }
 
-int command_list(const Arguments& arguments) {
-  std::string what;
-  po::options_description visible("Options");
-  visible.add_options()("help,h", "this text");
-  po::options_description positional;
-  positional.add_options()("what", po::value(&what), "");
+int command_list(const Arguments& arguments, const Arguments&) {
+  std::vector<std::string> words;
+  bool names = false;
+  po::options_description visible("Options"), positional;
+  // clang-format off
+  visible.add_options()
+    ("help,h", "this text")
+    ("names",  po::bool_switch(&names), "names alone, one a line, for scripts");
+  // clang-format on
+  positional.add_options()("topic", po::value(&words), "");
   po::variables_map values;
-  if (parse(arguments, "list machines|workloads|blocks|parameters", visible, positional, "what", 1,
-            values))
+  if (parse_or_help(arguments, "list " + joined(list_topics(), "|", "|") + " [NAME]", visible,
+                    positional, "topic", 2, values))
     return kExitSuccess;
-  if (values.count("what") == 0)
-    throw UserError("list needs a topic: machines, workloads, blocks or parameters");
-  return list(what);
+  if (words.empty()) throw UserError("list needs a topic: " + joined(list_topics()));
+  return list(words[0], words.size() == 2 ? words[1] : "", names);
 }
 
-int command_compare(const Arguments& arguments, bool many) {
+int command_show(const Arguments& arguments, const Arguments&) {
+  std::string name;
+  std::vector<std::string> sets;
+  po::options_description visible("Options"), positional;
+  // clang-format off
+  visible.add_options()
+    ("help,h", "this text")
+    ("set",    texts(sets, "KEY=VALUE"), "set a parameter; may be repeated");
+  // clang-format on
+  positional.add_options()("machine", po::value(&name), "");
+  po::variables_map values;
+  if (parse_or_help(arguments, "show MACHINE", visible, positional, "machine", 1, values))
+    return kExitSuccess;
+  if (name.empty())
+    throw UserError("show needs a machine: one of 'stretto list machines' or a file.yaml");
+  Machine machine;
+  machine.load(name);
+  for (const std::string& set : sets) machine.set(set);
+  machine.check();
+  std::cout << resolved_text(machine);
+  return kExitSuccess;
+}
+
+int print_results(const Arguments& arguments, const std::string& headline, bool many) {
   std::vector<std::string> folders;
-  po::options_description visible("Options");
+  po::options_description visible("Options"), positional;
   visible.add_options()("help,h", "this text");
-  po::options_description positional;
   positional.add_options()("folder", po::value(&folders), "");
   po::variables_map values;
-  if (parse(arguments, many ? "compare DIR DIR..." : "report DIR", visible, positional, "folder",
-            -1, values))
+  if (parse_or_help(arguments, headline, visible, positional, "folder", -1, values))
     return kExitSuccess;
   if (folders.empty() || (!many && folders.size() != 1)) {
     throw UserError(many ? "compare needs at least one result folder"
@@ -270,34 +339,75 @@ int command_compare(const Arguments& arguments, bool many) {
   return compare(folders);
 }
 
-}  // namespace
+int command_report(const Arguments& arguments, const Arguments&) {
+  return print_results(arguments, "report DIR", false);
+}
 
-namespace {
+int command_compare(const Arguments& arguments, const Arguments&) {
+  return print_results(arguments, "compare DIR DIR...", true);
+}
 
-int command(int argc, char* argv[]) {
+struct Command {
+  const char* name;
+  const char* arguments;
+  const char* sentence;
+  int (*run)(const Arguments& arguments, const Arguments& command_line);
+};
+
+// clang-format off
+constexpr Command kCommands[] = {
+    {"run",       "[WORKLOAD] [options]", "simulate one workload, or boot firmware",                  command_run},
+    {"show",      "MACHINE",              "print a machine as it resolves, and its peaks",            command_show},
+    {"reproduce", "NAME [options]",       "a table of published results: published, measured, verdict", command_reproduce},
+    {"list",      "TOPIC",                "what ships, what can be set",                              command_list},
+    {"report",    "DIR",                  "print the results in DIR",                                 command_report},
+    {"compare",   "DIR DIR...",           "results side by side; ratios are to the first",            command_compare},
+};
+// clang-format on
+
+std::string usage() {
+  std::string text =
+      "Stretto simulates multi-GPU machines whose communication overlaps their computation.\n\n";
+  for (const Command& one : kCommands)
+    text += fmt::format("  stretto {:<30} {}\n", fmt::format("{} {}", one.name, one.arguments),
+                        one.sentence);
+  text += fmt::format(
+      "\n"
+      "NAME: {}. TOPIC: {}.\n"
+      "'stretto COMMAND --help' explains a command. 'stretto --version' prints version and "
+      "commit.\n"
+      "Exit status: 0 success, 1 a check failed, 2 bad usage or input or results that cannot be "
+      "written,\n124 time limit, 129, 130, 143 interrupted by SIGHUP, SIGINT, SIGTERM (results so "
+      "far are kept;\na second signal some seconds later ends at once).\n",
+      joined(reproduction_names()), joined(list_topics()));
+  return text;
+}
+
+int run_command(const std::string& name, const Arguments& command_line) {
+  const Arguments arguments(command_line.begin() + 2, command_line.end());
+  for (const Command& one : kCommands) {
+    if (name == one.name) return one.run(arguments, command_line);
+  }
+  throw UserError(fmt::format("unknown command '{}'; must be {}; see 'stretto --help'", name,
+                              joined(command_names())));
+}
+
+int run_cli(int argc, char* argv[]) {
   try {
     if (argc < 2) {
-      std::cerr << kUsage;
+      std::cerr << usage();
       return kExitUsage;
     }
-    const std::string command = argv[1];
-    const Arguments arguments(argv + 2, argv + argc);
-    if (command == "--help" || command == "-h" || command == "help") {
-      std::cout << kUsage;
+    const std::string name = argv[1];
+    if (name == "--help" || name == "-h" || name == "help") {
+      std::cout << usage();
       return kExitSuccess;
     }
-    if (command == "--version") {
+    if (name == "--version") {
       std::cout << version_text() << "\n";
       return kExitSuccess;
     }
-    const Arguments command_line(argv, argv + argc);
-    if (command == "run") return command_run(arguments, command_line);
-    if (command == "reproduce") return command_reproduce(arguments, command_line);
-    if (command == "list") return command_list(arguments);
-    if (command == "report") return command_compare(arguments, false);
-    if (command == "compare") return command_compare(arguments, true);
-    throw UserError("unknown command '" + command +
-                    "'; must be run, reproduce, list, report or compare; see 'stretto --help'");
+    return run_command(name, Arguments(argv, argv + argc));
   } catch (const UserError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitUsage;
@@ -318,8 +428,14 @@ int command(int argc, char* argv[]) {
 
 }  // namespace
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& one : kCommands) names.emplace_back(one.name);
+  return names;
+}
+
 int cli(int argc, char* argv[]) {
-  const int status = command(argc, argv);
+  const int status = run_cli(argc, argv);
   // What nobody could read was not said.
   if (std::cout.flush() && std::fflush(stdout) == 0) return status;
   std::cerr << "stretto: standard output cannot be written (" << std::strerror(errno) << ")\n";

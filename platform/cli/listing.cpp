@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/cli/listing.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cstdio>
-#include <iostream>
+#include <set>
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
+#include "platform/cli/cli.h"
+#include "platform/cli/words.h"
 #include "platform/config/machine.h"
 #include "platform/config/options.h"
 #include "platform/jobs/workload.h"
+#include "platform/reproduce/reproduction.h"
 
 namespace stretto {
 
@@ -72,21 +76,100 @@ void list_parameters() {
   }
 }
 
+void list_reproductions() {
+  for (const Reproduction& one : reproductions()) fmt::print("{:<14} {}\n", one.name, one.sentence);
+}
+
+void list_modes() {
+  for (const auto& kind : workload_kinds()) {
+    for (const auto& [mode, sentence] : kind->info().modes)
+      fmt::print("{:<14} {:<14} {}\n", kind->info().name, mode, sentence);
+  }
+}
+
+std::vector<std::string> machine_names(const std::string&) { return shipped("machines"); }
+
+std::vector<std::string> workload_names(const std::string&) { return shipped("workloads"); }
+
+std::vector<std::string> reproduction_names(const std::string&) {
+  std::vector<std::string> names;
+  for (const Reproduction& one : reproductions()) names.push_back(one.name);
+  return names;
+}
+
+// Of a workload, or all.
+std::vector<std::string> mode_names(const std::string& workload) {
+  if (!workload.empty()) return load_workload(workload).modes;
+  std::set<std::string> names;
+  for (const auto& kind : workload_kinds()) {
+    for (const auto& [mode, sentence] : kind->info().modes) names.insert(mode);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> listed_blocks(const std::string&) { return block_names(); }
+
+std::vector<std::string> parameter_names(const std::string&) {
+  std::vector<std::string> names;
+  const Machine machine;
+  for (const Parameter& one : machine.parameters().all()) names.push_back(one.path);
+  for (const auto& kind : workload_kinds()) {
+    ParameterSet set;
+    kind->describe(set);
+    for (const Parameter& one : set.all()) names.push_back(kind->info().name + "." + one.path);
+  }
+  return names;
+}
+
+struct Topic {
+  const char* name;
+  void (*print)();
+  std::vector<std::string> (*names)(const std::string& of);
+};
+
+// clang-format off
+constexpr Topic kTopics[] = {
+    {"machines",      list_machines,      machine_names},
+    {"workloads",     list_workloads,     workload_names},
+    {"modes",         list_modes,         mode_names},
+    {"reproductions", list_reproductions, reproduction_names},
+    {"blocks",        list_blocks,        listed_blocks},
+    {"parameters",    list_parameters,    parameter_names},
+};
+// clang-format on
+
+void print_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) fmt::print("{}\n", name);
+}
+
 }  // namespace
 
-int list(const std::string& what) {
-  if (what == "machines") {
-    list_machines();
-  } else if (what == "workloads") {
-    list_workloads();
-  } else if (what == "blocks") {
-    list_blocks();
-  } else if (what == "parameters") {
-    list_parameters();
-  } else {
-    throw UserError("list " + what + ": must be machines, workloads, blocks or parameters");
+const std::vector<std::string>& list_topics() {
+  static const std::vector<std::string> topics = [] {
+    std::vector<std::string> names;
+    for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+    return names;
+  }();
+  return topics;
+}
+
+int list(const std::string& topic, const std::string& of, bool names) {
+  if (!of.empty() && topic != "modes")
+    throw UserError(fmt::format("list {} {}: only modes are those of a workload", topic, of));
+  // What only scripts ask for.
+  if (names && (topic == "commands" || topic == "topics")) {
+    print_names(topic == "commands" ? command_names() : list_topics());
+    return 0;
   }
-  return 0;
+  for (const Topic& one : kTopics) {
+    if (topic != one.name) continue;
+    if (names || !of.empty())
+      print_names(one.names(of));
+    else
+      one.print();
+    return 0;
+  }
+  throw UserError("list " + topic + ": must be " + joined(list_topics()));
 }
 
 }  // namespace stretto

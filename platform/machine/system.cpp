@@ -80,7 +80,10 @@ class System::Impl {
     results.data = request_.options.data;
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
-    if (request_.has_workload) results.shape = request_.workload.kind->shape();
+    if (request_.has_workload) {
+      results.shape = request_.workload.kind->shape();
+      results.work = request_.workload.kind->work(request_.options.mode);
+    }
     results.parameters = request_.workload.parameters;
     results.rtl = rtl_sources();
     for (const auto& [block, impl] : request_.options.impl) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/results/compare.h"
 
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 
-#include "models/common/error.h"
 #include "platform/base/exit_status.h"
 #include "platform/config/options.h"
 #include "platform/config/yaml_file.h"
@@ -20,47 +21,38 @@ namespace json = boost::json;
 
 namespace {
 
-std::string text_at(const json::value& root, const char* key) {
-  const json::value* at = root.as_object().if_contains(key);
-  return at != nullptr && at->is_string() ? std::string(at->get_string()) : "";
-}
-
 class Table {
  public:
   void row(std::string title, std::vector<std::string> cells) {
     cells.insert(cells.begin(), std::move(title));
     rows_.push_back(std::move(cells));
   }
-  void print() const {
+  std::string text() const {
     std::vector<size_t> width;
     for (const auto& row : rows_) {
       width.resize(std::max(width.size(), row.size()));
       for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
     }
+    std::string all;
     for (const auto& row : rows_) {
-      std::string line;
       for (size_t i = 0; i < row.size(); ++i) {
-        const std::string pad(width[i] - row[i].size(), ' ');
-        line += i == 0 ? row[i] + pad : "  " + pad + row[i];
+        if (i == 0)
+          all += fmt::format("{:<{}}", row[i], width[i]);
+        else
+          all += fmt::format("  {:>{}}", row[i], width[i]);
       }
-      std::printf("%s\n", line.c_str());
+      all += "\n";
     }
+    return all;
   }
 
  private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string fixed(double value, int digits) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
-// A result and where it lies.
-struct Result {
-  std::string folder;
-  json::value root;
+// A result and what is known of its machine.
+struct Compared {
+  ResultFile result;
   std::map<std::string, std::string> parameters;  // Of machine.yaml; empty if it is not there.
   bool comparable = true;                         // Its times may be divided.
 };
@@ -77,208 +69,272 @@ void flatten(const YAML::Node& node, const std::string& prefix,
   }
 }
 
-Result load(const std::string& folder) {
-  Result result{folder, load_results(folder), {}, true};
+Compared load(const std::string& folder) {
+  Compared one{ResultFile(folder), {}, true};
   const std::string machine = folder + "/machine.yaml";
-  if (std::filesystem::exists(machine)) flatten(load_yaml(machine), "", result.parameters);
-  return result;
+  if (std::filesystem::exists(machine)) flatten(load_yaml(machine), "", one.parameters);
+  return one;
 }
 
-bool has_key(const json::value& root, const char* group, const std::string& key) {
-  const json::value* at = root.as_object().if_contains(group);
-  return at != nullptr && at->is_object() && at->get_object().contains(key);
+// "rtl/mca 0123456789ab"; empty if the block ran as model.
+std::string rtl_of(const ResultFile& result, const std::string& block) {
+  const std::optional<ResultValue> rtl = result.root().find("rtl");
+  const std::optional<ResultValue> one = rtl ? rtl->find(block) : std::nullopt;
+  if (!one) return "";
+  return one->at("sources").text() + " " + one->at("sha256").text().substr(0, 12);
 }
 
-// The keys of a group, of all results, in the order in which they come, without those that are 0 in all.
-std::vector<std::string> keys_of(const std::vector<Result>& all, const char* group) {
+// In what `b` differs from `a` beside the mode, as "machine (t3, t3-paper), ...".
+std::string differences(const Compared& a, const Compared& b) {
+  constexpr size_t kShown = 6;
+  std::vector<std::string> all;
+  const auto add = [&](const std::string& what, const std::string& left, const std::string& right) {
+    if (left != right)
+      all.push_back(fmt::format("{} ({}, {})", what, left.substr(0, 12), right.substr(0, 12)));
+  };
+  add("machine", a.result.machine, b.result.machine);
+  add("data", a.result.data, b.result.data);
+  add("firmware_sha256", a.result.firmware_sha256, b.result.firmware_sha256);
+  add("seed", std::to_string(a.result.seed), std::to_string(b.result.seed));
+  add("gpus", std::to_string(a.result.gpus), std::to_string(b.result.gpus));
+  for (const std::string& block : block_names()) {
+    const std::string left = rtl_of(a.result, block), right = rtl_of(b.result, block);
+    if (!left.empty() && !right.empty() && left != right)
+      all.push_back(fmt::format("rtl of {} ({}, {})", block, left, right));
+  }
+  for (const auto& [path, value] : b.parameters) {
+    const auto other = a.parameters.find(path);
+    if (path != "gpus" && other != a.parameters.end() && other->second != value)
+      all.push_back(fmt::format("{} ({}, {})", path, other->second, value));
+  }
+  const size_t shown = std::min(all.size(), kShown);
+  std::string text = fmt::format("{}", fmt::join(all.begin(), all.begin() + shown, ", "));
+  if (all.size() > shown) text += fmt::format(" and {} more", all.size() - shown);
+  return text;
+}
+
+// In what the work of `b` differs from that of `a`; empty if it does not. Modes of a workload may do
+// different parts of it.
+std::string other_work(const ResultFile& a, const ResultFile& b) {
+  if (a.workload != b.workload) return "workload " + b.workload;
+  for (const auto& [key, value] : b.parameters) {
+    const auto other = a.parameters.find(key);
+    if (other == a.parameters.end() || other->second != value) return key + " is " + value;
+  }
+  if (a.root().at("shape").json() != b.root().at("shape").json()) return "another shape";
+  const std::string left = a.root().at("work").text(), right = b.root().at("work").text();
+  if (left != right)
+    return fmt::format("mode {} does {}, mode {} does {}", a.mode,
+                       left.empty() ? "all of it" : left, b.mode,
+                       right.empty() ? "all of it" : right);
+  return "";
+}
+
+// Marks results whose times must not be divided. Returns a line for each, and for what makes a ratio
+// doubtful.
+std::string judge(std::vector<Compared>& all) {
+  const Compared& first = all[0];
+  std::string lines;
+  for (Compared& one : all) {
+    std::string why = one.result.why_unusable();
+    if (why.empty()) {
+      if (const std::string other = other_work(first.result, one.result); !other.empty())
+        why = fmt::format("its work is not that of {} ({})", first.result.folder, other);
+    }
+    if (!why.empty()) {
+      lines += fmt::format("stretto: {}: no speed-up: {}\n", one.result.folder, why);
+      one.comparable = false;
+      continue;
+    }
+    const std::string differs = differences(first, one);
+    if (!differs.empty())
+      lines += fmt::format("stretto: {}: not only the mode differs from {}: {}\n",
+                           one.result.folder, first.result.folder, differs);
+  }
+  return lines;
+}
+
+// The keys of a group, of all results, in the order of their files, without those that are 0 in all.
+std::vector<std::string> keys_of(const std::vector<Compared>& all, const std::string& group) {
   std::vector<std::string> keys;
-  for (const Result& one : all) {
-    const json::value* at = one.root.as_object().if_contains(group);
-    if (at == nullptr || !at->is_object()) continue;
-    for (const auto& item : at->get_object()) {
-      const std::string key = item.key();
-      if (item.value() == 0) continue;
-      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  for (const Compared& one : all) {
+    const std::optional<ResultValue> values = one.result.root().find(group);
+    if (!values) continue;
+    for (const auto& [key, value] : values->members()) {
+      if (value.whole() != 0 && std::find(keys.begin(), keys.end(), key) == keys.end())
+        keys.push_back(key);
     }
   }
   return keys;
 }
 
-// Why the times of a result mean nothing; empty if they do.
-std::string unusable(const json::value& v) {
-  if (text_at(v, "status") != "complete") return "status is '" + text_at(v, "status") + "'";
-  if (number_at(v, {"check", "elements"}) == 0) return "no element was checked";
-  if (number_at(v, {"check", "mismatches"}) != 0) return "its data is wrong";
-  if (number_at(v, {"audit", "violations"}) != 0) return "it violates laws";
-  return "";
+// What a value of `job` says in a cell; nothing for what stands in the job's table.
+std::optional<std::string> cell_of(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_double()) return fmt::format("{:.6g}", value.get_double());
+  if (value.is_number() || value.is_bool()) return json::serialize(value);
+  return std::nullopt;
 }
 
-// "rtl/mca 0123456789ab"; empty if the block ran as model.
-std::string rtl_of(const json::value& v, const std::string& block) {
-  const json::value* const rtl = v.as_object().if_contains("rtl");
-  const json::value* const one = rtl == nullptr ? nullptr : rtl->as_object().if_contains(block);
-  if (one == nullptr) return "";
-  return text_at(*one, "sources") + " " + text_at(*one, "sha256").substr(0, 12);
+void job_rows(const std::vector<Compared>& all, Table& table) {
+  std::vector<std::string> keys;
+  std::vector<std::map<std::string, std::string>> cells(all.size());
+  const std::function<void(const std::string&, const ResultValue&, size_t)> walk =
+      [&](const std::string& path, const ResultValue& value, size_t column) {
+        if (value.json().is_object()) {
+          for (const auto& [key, below] : value.members())
+            walk(path.empty() ? key : path + "." + key, below, column);
+        } else if (const std::optional<std::string> cell = cell_of(value.json())) {
+          cells[column][path] = *cell;
+          if (std::find(keys.begin(), keys.end(), path) == keys.end()) keys.push_back(path);
+        }
+      };
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (const auto job = all[i].result.root().find("job")) walk("", *job, i);
+  }
+  for (const std::string& key : keys) {
+    std::vector<std::string> row;
+    for (const auto& column : cells) row.push_back(column.count(key) ? column.at(key) : "-");
+    table.row("job " + key, std::move(row));
+  }
 }
 
-// In what `b` differs from `a` beside the mode, as "machine (t3, t3-paper), ...".
-std::string differences(const Result& a, const Result& b) {
-  constexpr size_t kShown = 6;
-  std::vector<std::string> all;
-  for (const char* key : {"machine", "data", "firmware_sha256"}) {
-    const std::string left = text_at(a.root, key), right = text_at(b.root, key);
-    if (left != right)
-      all.push_back(std::string(key) + " (" + left.substr(0, 12) + ", " + right.substr(0, 12) +
-                    ")");
-  }
-  for (const char* key : {"seed", "gpus"}) {
-    const uint64_t left = number_at(a.root, {key}), right = number_at(b.root, {key});
-    if (left != right)
-      all.push_back(std::string(key) + " (" + std::to_string(left) + ", " + std::to_string(right) +
-                    ")");
-  }
-  for (const std::string& block : block_names()) {
-    const std::string left = rtl_of(a.root, block), right = rtl_of(b.root, block);
-    if (!left.empty() && !right.empty() && left != right)
-      all.push_back("rtl of " + block + " (" + left + ", " + right + ")");
-  }
-  for (const auto& [path, value] : b.parameters) {
-    const auto other = a.parameters.find(path);
-    if (path != "gpus" && other != a.parameters.end() && other->second != value)
-      all.push_back(path + " (" + other->second + ", " + value + ")");
-  }
+// The table that the run itself has printed.
+std::string job_table(const ResultFile& result) {
   std::string text;
-  for (size_t i = 0; i < all.size() && i < kShown; ++i) text += (i ? ", " : "") + all[i];
-  if (all.size() > kShown) text += " and " + std::to_string(all.size() - kShown) + " more";
+  if (const auto lines = result.root().find("table")) {
+    for (const ResultValue& line : lines->items()) text += line.text() + "\n";
+  }
   return text;
 }
 
-// In what the work of `b` differs from that of `a`; empty if it does not.
-std::string other_work(const json::value& a, const json::value& b) {
-  if (text_at(a, "workload") != text_at(b, "workload")) return text_at(b, "workload");
-  const json::value *left = a.as_object().if_contains("parameters"),
-                    *right = b.as_object().if_contains("parameters");
-  if (left != nullptr && right != nullptr) {
-    for (const auto& item : right->as_object()) {
-      const json::value* other = left->as_object().if_contains(item.key());
-      if (other == nullptr || *other != item.value())
-        return std::string(item.key()) + " is " + json::serialize(item.value());
-    }
-  }
-  const json::value *one = a.as_object().if_contains("shape"),
-                    *two = b.as_object().if_contains("shape");
-  return one == two || (one != nullptr && two != nullptr && *one == *two) ? "" : "another shape";
+double sum_of_phases(const ResultFile& result) {
+  double sum = 0;
+  for (const auto& [phase, ns] : result.time_ns) sum += phase == "total" ? 0 : double(ns);
+  return sum;
 }
 
-// Says on standard error what makes ratios wrong or doubtful; true if every ratio may be shown.
-bool judge(std::vector<Result>& all) {
-  const Result& first = all[0];
-  bool good = true;
-  for (Result& one : all) {
-    std::string why = unusable(one.root);
-    if (why.empty()) {
-      if (const std::string other = other_work(first.root, one.root); !other.empty())
-        why = "it is of another workload than " + first.folder + " (" + other + ")";
-    }
-    if (!why.empty()) {
-      std::fprintf(stderr, "stretto: %s: no speed-up: %s\n", one.folder.c_str(), why.c_str());
-      one.comparable = good = false;
-      continue;
-    }
-    const std::string differs = differences(first, one);
-    if (!differs.empty())
-      std::fprintf(stderr, "stretto: %s: not only the mode differs from %s: %s\n",
-                   one.folder.c_str(), first.folder.c_str(), differs.c_str());
+std::string phase_note(const std::vector<Compared>& all) {
+  const bool differs = std::any_of(all.begin(), all.end(), [](const Compared& one) {
+    return sum_of_phases(one.result) != double(one.result.time("total"));
+  });
+  if (!differs) return "";
+  return "\nPhases may overlap, and no_phase is time in none of them: their sum differs from the "
+         "total "
+         "by 'phases - total'.\nThe total ends with the last host program; counters of components "
+         "run "
+         "on until the machine is quiet.\n";
+}
+
+// Rows with a cell for each result.
+class Rows {
+ public:
+  explicit Rows(const std::vector<Compared>& all) : all_(all) {}
+
+  template <class Cell>
+  void add(const std::string& title, Cell cell) {
+    std::vector<std::string> cells;
+    for (const Compared& one : all_) cells.push_back(cell(one.result));
+    table_.row(title, std::move(cells));
   }
-  return good;
+  void add_gap() {
+    add("", [](const ResultFile&) { return std::string(); });
+  }
+  // The numbers of an object, divided by `scale`; "-" where a result has no such key.
+  void add_group(const std::string& name, const std::string& before, const char* unit, double scale,
+                 int digits) {
+    for (const std::string& key : keys_of(all_, name)) {
+      if (key == "total") continue;
+      add(before + key + unit, [&](const ResultFile& r) {
+        const std::optional<ResultValue> values = r.root().find(name);
+        const std::optional<ResultValue> value = values ? values->find(key) : std::nullopt;
+        return value ? fmt::format("{:.{}f}", double(value->whole()) / scale, digits) : "-";
+      });
+    }
+  }
+  // A speed-up is asked for with and without what comes before the first kernel.
+  void add_speedup(const std::string& title, const std::vector<std::string>& without) {
+    const auto time = [&](const ResultFile& r) {
+      double time = double(r.time("total"));
+      for (const std::string& phase : without) {
+        if (r.time_ns.count(phase) != 0) time -= double(r.time(phase));
+      }
+      return time;
+    };
+    std::vector<std::string> cells;
+    for (const Compared& one : all_) {
+      const bool shown = all_[0].comparable && one.comparable && time(one.result) > 0;
+      cells.push_back(shown ? fmt::format("{:.3f}", time(all_[0].result) / time(one.result)) : "-");
+    }
+    table_.row(title, std::move(cells));
+  }
+  void add_job() { job_rows(all_, table_); }
+  std::string text() const { return table_.text(); }
+
+ private:
+  const std::vector<Compared>& all_;
+  Table table_;
+};
+
+void add_times(Rows& rows, bool many) {
+  rows.add_group("time_ns", "", " ms", 1e6, 6);
+  rows.add("total ms", [](const ResultFile& r) {
+    return fmt::format("{:.6f}", double(r.time("total")) / 1e6);
+  });
+  rows.add("phases - total ms", [](const ResultFile& r) {
+    return fmt::format("{:+.6f}", (sum_of_phases(r) - double(r.time("total"))) / 1e6);
+  });
+  if (!many) return;
+  rows.add_speedup("speed-up, whole run", {});
+  rows.add_speedup("speed-up without init", {"init"});
+  rows.add_speedup("speed-up without setup and init", {"setup", "init"});
 }
 
 }  // namespace
 
-int compare(const std::vector<std::string>& folders) {
-  std::vector<Result> all;
+Comparison compare_results(const std::vector<std::string>& folders) {
+  std::vector<Compared> all;
   for (const std::string& folder : folders) all.push_back(load(folder));
   const bool many = folders.size() > 1;
-  const bool good = !many || judge(all);
-  Table table;
-  const auto row = [&](const std::string& title, const auto& cell) {
-    std::vector<std::string> cells;
-    for (const Result& one : all) cells.push_back(cell(one.root));
-    table.row(title, std::move(cells));
-  };
-  for (const char* key : {"workload", "machine", "mode", "data", "status"}) {
-    row(key, [&](const json::value& v) { return text_at(v, key); });
+  Comparison comparison;
+  if (many) comparison.complaints = judge(all);
+  Rows rows(all);
+  rows.add("workload", [](const ResultFile& r) { return r.workload; });
+  rows.add("machine", [](const ResultFile& r) { return r.machine; });
+  rows.add("mode", [](const ResultFile& r) { return r.mode; });
+  rows.add("data", [](const ResultFile& r) { return r.data; });
+  rows.add("status", [](const ResultFile& r) { return r.status; });
+  rows.add_gap();
+  add_times(rows, many);
+  rows.add_gap();
+  rows.add_job();
+  rows.add_group("dram_bytes", "DRAM ", " MB", 1e6, 3);
+  rows.add("link MB",
+           [](const ResultFile& r) { return fmt::format("{:.3f}", double(r.link_bytes) / 1e6); });
+  rows.add_group("tracker", "tracker ", "", 1, 0);
+  rows.add_group("cp", "CP ", "", 1, 0);
+  rows.add_gap();
+  rows.add("elements checked", [](const ResultFile& r) { return std::to_string(r.elements); });
+  rows.add("mismatches", [](const ResultFile& r) { return std::to_string(r.mismatches); });
+  rows.add("audit violations", [](const ResultFile& r) { return std::to_string(r.violations); });
+  rows.add("host seconds", [](const ResultFile& r) {
+    return fmt::format("{:.2f}", r.root().at("host").at("wall_s").number());
+  });
+  rows.add("digest", [](const ResultFile& r) { return r.digest.substr(0, 12); });
+  comparison.text = rows.text() + phase_note(all);
+  for (const Compared& one : all) {
+    if (const std::string text = job_table(one.result); !text.empty())
+      comparison.text += fmt::format("\n{}:\n{}", one.result.folder, text);
+    comparison.all_comparable = comparison.all_comparable && one.comparable;
   }
-  row("", [](const json::value&) { return std::string(); });
-  // "-" where a result has no such phase or account.
-  const auto named_rows = [&](const char* group, const std::string& before, const char* unit,
-                              int digits, const std::vector<std::string>& keys) {
-    for (const std::string& key : keys) {
-      row(before + key + unit, [&](const json::value& v) {
-        return has_key(v, group, key)
-                   ? fixed(double(number_at(v, {group, key.c_str()})) / 1e6, digits)
-                   : std::string("-");
-      });
-    }
-  };
-  std::vector<std::string> phases = keys_of(all, "time_ns");
-  // The sum of all behind what it is made of.
-  std::stable_partition(phases.begin(), phases.end(),
-                        [](const std::string& key) { return key != "total"; });
-  named_rows("time_ns", "", " ms", 6, phases);
-  // A speed-up is asked for with and without what comes before the first kernel.
-  const auto ratio = [&](const std::string& title, const std::vector<const char*>& without) {
-    const auto time = [&](const json::value& v) {
-      double time = double(number_at(v, {"time_ns", "total"}));
-      for (const char* phase : without) time -= double(number_at(v, {"time_ns", phase}));
-      return time;
-    };
-    std::vector<std::string> cells;
-    for (const Result& one : all) {
-      const bool shown = all[0].comparable && one.comparable && time(one.root) > 0;
-      cells.push_back(shown ? fixed(time(all[0].root) / time(one.root), 3) : "-");
-    }
-    table.row(title, std::move(cells));
-  };
-  if (many) {
-    ratio("speed-up, whole run", {});
-    ratio("speed-up without init", {"init"});
-    ratio("speed-up without setup and init", {"setup", "init"});
-  }
-  row("", [](const json::value&) { return std::string(); });
-  named_rows("dram_bytes", "DRAM ", " MB", 3, keys_of(all, "dram_bytes"));
-  row("link MB", [](const json::value& v) { return fixed(number_at(v, {"link_bytes"}) / 1e6, 3); });
-  for (const char* key : {"updates", "triggers", "spills", "max_live"}) {
-    row(std::string("tracker ") + key, [&](const json::value& v) {
-      return std::to_string(number_at(v, {"tracker", key}));
-    });
-  }
-  row("CP instructions", [](const json::value& v) {
-    return std::to_string(number_at(v, {"cp", "instructions"}));
-  });
-  row("CP cycles", [](const json::value& v) {
-    return std::to_string(number_at(v, {"cp", "cycles"}));
-  });
-  row("", [](const json::value&) { return std::string(); });
-  row("elements checked", [](const json::value& v) {
-    return std::to_string(number_at(v, {"check", "elements"}));
-  });
-  row("mismatches", [](const json::value& v) {
-    return std::to_string(number_at(v, {"check", "mismatches"}));
-  });
-  row("audit violations", [](const json::value& v) {
-    return std::to_string(number_at(v, {"audit", "violations"}));
-  });
-  row("host seconds", [](const json::value& v) {
-    const json::value* host = v.as_object().if_contains("host");
-    const json::value* wall =
-        host != nullptr && host->is_object() ? host->get_object().if_contains("wall_s") : nullptr;
-    return wall == nullptr || !wall->is_number() ? std::string("-")
-                                                 : fixed(wall->to_number<double>(), 2);
-  });
-  row("digest", [](const json::value& v) { return text_at(v, "digest").substr(0, 12); });
-  table.print();
-  return good ? kExitSuccess : kExitCheckFailed;
+  return comparison;
+}
+
+int compare(const std::vector<std::string>& folders) {
+  const Comparison comparison = compare_results(folders);
+  fmt::print(stderr, "{}", comparison.complaints);
+  fmt::print("{}", comparison.text);
+  return comparison.all_comparable ? kExitSuccess : kExitCheckFailed;
 }
 
 }  // namespace stretto

@@ -9,8 +9,16 @@
 
 namespace stretto {
 
-// No ratio to or of a result that is unfinished, failed its checks or is of another workload: exit
-// status 1 then. A difference beside the mode is said on standard error.
+struct Comparison {
+  std::string text;        // The table, and below it the tables that the runs have printed.
+  std::string complaints;  // A line for each ratio that is not shown or doubtful.
+  bool all_comparable = true;
+};
+
+// No ratio to or of a result that is unfinished, failed its checks or did other work: another
+// workload, or a mode that does another part of it. Throws UserError.
+Comparison compare_results(const std::vector<std::string>& folders);
+// Prints it. Exit status: 1 if a ratio is not shown.
 int compare(const std::vector<std::string>& folders);
 
 }  // namespace stretto

@@ -9,6 +9,8 @@
 #include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
 #include "platform/base/version.h"
+#include "platform/results/csv.h"
+#include "platform/results/result_file.h"
 
 namespace stretto {
 
@@ -84,11 +86,11 @@ json::object audit_json(const Results& results) {
   return object;
 }
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
+json::array lines_of(const std::string& text) {
+  json::array lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.emplace_back(line);
+  return lines;
 }
 
 std::string milliseconds(Time time) {
@@ -127,6 +129,7 @@ std::string to_json(const Results& results) {
   root["machine"] = results.machine;
   root["workload"] = results.workload;
   root["mode"] = results.mode;
+  root["work"] = results.work;
   root["data"] = results.data;
   root["seed"] = results.seed;
   root["gpus"] = results.gpus;
@@ -154,6 +157,7 @@ std::string to_json(const Results& results) {
                                {"max_error", results.check.max_error},
                                {"error_bound", results.check.error_bound}};
   if (!results.job.empty()) root["job"] = results.job;
+  if (!results.table.empty()) root["table"] = lines_of(results.table);
   root["audit"] = audit_json(results);
   root["digest"] = results.digest;
   root["host"] = json::object{
@@ -162,6 +166,10 @@ std::string to_json(const Results& results) {
   for (const Statistic& one : results.statistics) statistics[one.path] = one.value;
   root["statistics"] = std::move(statistics);
   std::string text;
+  pretty(text, root, 0);
+  // Of the numbers as they are written, so that a change of the file shows (result_file.h).
+  root["sha256"] = contents_sha256(json::parse(text).as_object());
+  text.clear();
   pretty(text, root, 0);
   return text + "\n";
 }

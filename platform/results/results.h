@@ -35,6 +35,7 @@ struct Results {
   std::string machine;
   std::string workload;
   std::string mode;
+  std::string work;  // What of the workload the mode does; empty: all of it.
   std::string data;
   uint64_t seed = 0;
   uint32_t gpus = 0;

@@ -11,3 +11,6 @@ test -s "$out/table.csv" && test -s "$out/table.json"
 [ "$2" != t3 ] || test -s "$out/cases.csv"
 echo "$listed targets listed, $claimed claimed"
 [ "$listed" -eq "$4" ] && [ "$claimed" -eq 0 ]
+# It says that it is partial, to people and in data.
+grep -qE '^partial reproduction: ([0-9]+) of \1 simulations have no result$' "$out/log"
+python3 -c 'import json, sys; sys.exit(not json.load(open(sys.argv[1]))["partial"])' "$out/table.json"

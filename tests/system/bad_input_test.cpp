@@ -57,12 +57,14 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --mode fast", {"fast", "sequential"});
   bad("run t3/small --impl nic=rtl", {"nic"});
   bad("run t3/small --impl mca=fpga", {"rtl|model|lockstep"});
-  bad("rn t3/small", {"unknown command 'rn'", "run, reproduce, list, report or compare"});
+  bad("rn t3/small", {"unknown command 'rn'", "run, show, reproduce, list, report or compare"});
   bad("run t3/small --fast", {"--fast"});
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});
-  bad("list", {"needs a topic", "machines, workloads, blocks or parameters"});
-  bad("reproduce t5", {"t5"});
+  bad("list", {"needs a topic", "machines, workloads, modes, reproductions, blocks or parameters"});
+  bad("reproduce t5", {"t5", "t3, gpu-driven or collectives"});
+  bad("reproduce gpu-driven --cases tnlg", {"--cases", "only of reproduce t3"});
+  bad("reproduce collectives --figure 4", {"--figure", "collectives has none"});
   bad("reproduce t3 --machines ,", {"--machines", "at least one"});
   bad("report /nowhere", {"/nowhere/stats.json"});
 }
@@ -309,37 +311,24 @@ TEST_CASE("a killed reproduction leaves no simulation behind") {
   CHECK(run_command("flock -w 1 " + folder + " true").status == 0);
 }
 
-TEST_CASE("results that are unfinished, failed or of another workload have no speed-up") {
+TEST_CASE("a dry run and a shown machine print YAML, and nothing is simulated") {
   const Scratch scratch;
-  const auto result = [&](const std::string& name, const std::string& status, unsigned mismatches,
-                          const std::string& workload, unsigned seed,
-                          const std::string& type = "half") {
-    std::filesystem::create_directory(scratch.path + "/" + name);
-    scratch.file(name + "/stats.json",
-                 "{\"status\": \"" + status + "\", \"workload\": \"" + workload +
-                     "\", \"machine\": \"t3\", \"seed\": " + std::to_string(seed) +
-                     ", \"time_ns\": {\"total\": 1000}, \"check\": {\"elements\": 5, "
-                     "\"mismatches\": " +
-                     std::to_string(mismatches) + "}, \"parameters\": {\"type\": \"" + type +
-                     "\"}}");
-    return " " + scratch.path + "/" + name;
-  };
-  const std::string first = "compare" + result("first", "complete", 0, "w", 1);
-  const Finished good = run_stretto(first + result("good", "complete", 0, "w", 1));
-  CHECK(good.status == 0);
-  CHECK(good.says("1.000"));
-  CHECK_FALSE(good.says("stretto:"));
-  for (const std::string& other :
-       {result("cut", "interrupted", 0, "w", 1), result("wrong", "complete", 2, "w", 1),
-        result("other", "complete", 0, "v", 1), result("type", "complete", 0, "w", 1, "float")}) {
-    const Finished run = run_stretto(first + other);
-    INFO(run.output);
-    CHECK(run.status == 1);
-    CHECK(run.says("no speed-up"));
-  }
-  const Finished seed = run_stretto(first + result("seed", "complete", 0, "w", 2));
-  CHECK(seed.status == 0);
-  CHECK(seed.says("seed (1, 2)"));
+  const Finished dry = run_stretto("run t3/small --mode t3 --dry-run --set hbm.channels=16 --out " +
+                                   scratch.path + "/r");
+  INFO(dry.output);
+  CHECK(dry.status == 0);
+  for (const char* part : {"workload:\n", "  mode: t3\n", "machine:\n",
+                           "    channels: 16  # --set\n", "peaks:", "  hbm_gb_s: 512 ", "gemm.elf"})
+    CHECK(dry.says(part));
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/r"));
+  const Finished shown = run_stretto("show t3 --set gpu.cus=40");
+  INFO(shown.output);
+  CHECK(shown.status == 0);
+  CHECK(shown.says("    cus: 40  # --set\n"));
+  CHECK(shown.says("  tensor_fp16_tflop_s: 57.344 "));  // 2 x 40 x 512 x 1.4 GHz.
+  bad("show", {"show needs a machine"});
+  bad("show t4", {"t4", "t3"});
+  bad("run t3/small --dry-run --set hbm.channels=3", {"hbm.channels"});
 }
 
 TEST_CASE("SIGINT in mid-run leaves complete results") {
@@ -381,7 +370,8 @@ TEST_CASE("the time limit ends a run with 124 and results") {
 TEST_CASE("help and version are everywhere and succeed") {
   for (const char* arguments :
        {"--help", "--version", "run --help", "reproduce --help", "list --help", "report --help",
-        "compare --help", "list machines", "list workloads", "list blocks", "list parameters"}) {
+        "compare --help", "reproduce gpu-driven --help", "list reproductions", "list modes",
+        "show --help", "list machines", "list workloads", "list blocks", "list parameters"}) {
     const Finished run = run_stretto(arguments);
     INFO(arguments);
     CHECK(run.status == 0);

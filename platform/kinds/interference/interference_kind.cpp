@@ -269,6 +269,10 @@ const KindInfo& InterferenceKind::info() const {
   return info;
 }
 
+std::string InterferenceKind::work(const std::string& mode) const {
+  return mode.rfind("l2-", 0) == 0 ? "the kernel that reads the L2" : "the kernel that issues";
+}
+
 std::map<std::string, uint64_t> InterferenceKind::shape() const {
   return {{"gather_bytes", gather_bytes},
           {"l2_bytes", l2_bytes},

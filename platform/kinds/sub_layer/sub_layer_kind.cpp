@@ -206,6 +206,12 @@ const KindInfo& SubLayerKind::info() const {
   return info;
 }
 
+std::string SubLayerKind::work(const std::string& mode) const {
+  if (mode == "gemm") return "the GEMM";
+  if (mode == "rs" || mode == "rs-nmc") return "the reduce-scatter";
+  return mode == "ag" ? "the all-gather" : "";
+}
+
 std::map<std::string, uint64_t> SubLayerKind::shape() const {
   return {{"m", m}, {"n", n}, {"k", k}};
 }

@@ -20,6 +20,7 @@ class SubLayerKind final : public WorkloadKind {
   const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
   std::string first_error() const override;
+  std::string work(const std::string& mode) const override;
   std::map<std::string, uint64_t> shape() const override;
   void check(const JobRequest& request) const override;
   std::vector<std::string> kernel_files(const JobRequest& request) const override;

@@ -46,7 +46,14 @@ constexpr unsigned kBertGpus[] = {1, 2, 4, 8};
 // Of one mode: by GPUs, then by layers.
 using TrainingSteps = std::map<unsigned, std::map<unsigned, TrainingStep>>;
 
-// What the simulations say, empty where they were not run.
+// Folders of simulations, which are also their names.
+std::string messages_folder(const std::string& platform, const std::string& mode);
+std::string interference_folder(const std::string& mode);
+std::string bert_folder(const std::string& platform, const std::string& mode, unsigned gpus,
+                        unsigned layers);
+std::string all_reduce_folder(const std::string& platform);
+
+// What the simulations say, empty where they have no result.
 struct GpuDrivenResults {
   std::map<std::string, std::vector<MessageRow>> pcie;    // By mode, on v100-pcie.
   std::map<std::string, std::vector<MessageRow>> nvlink;  // ... on a100-nvswitch.
@@ -58,16 +65,16 @@ struct GpuDrivenResults {
       all_reduce_gb_s;  // By platform: 32 MB by copy kernels, nothing beside them, 8 GPUs.
 };
 
-// A time of a step of `layers`, from those of one and two layers: each further layer adds what the second
-// added. Back-propagation of a layer hides the reduction of the layer behind it, or is hidden by it; either way the
-// second layer adds what the n-th does. None if a step is missing.
+// Extrapolates the time of a step with `layers` layers from steps with one and two layers:
+// T(n) = T(1) + (n - 1) (T(2) - T(1)). Returns nothing if a step is missing. Why this holds:
+// platform/README.md, "GPU-driven".
 std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, unsigned layers,
                                   double TrainingStep::*time = &TrainingStep::step_us);
-// The same of a whole step of BERT-Large (kBertLayers) under `mode`. Of `launched-after`, in which a reduction begins when
-// back-propagation has ended, a step is that many times the step of one layer under `launched`: a single bucket is
-// reduced after all of back-propagation there, too, and nothing overlaps in either. With one GPU it is `launched`.
-std::optional<double> bert_us(const GpuDrivenResults& results, const char* platform,
-                              const char* mode, unsigned gpus,
+// The same of a whole step of BERT-Large (kBertLayers) under `mode`. Under `launched-after` nothing
+// overlaps: a step is kBertLayers times the step of one layer under `launched`, which reduces its
+// single bucket after back-propagation, too. With one GPU it is `launched`.
+std::optional<double> bert_us(const GpuDrivenResults& results, const std::string& platform,
+                              const std::string& mode, unsigned gpus,
                               double TrainingStep::*time = &TrainingStep::step_us);
 // Sequences in a second of BERT-Large.
 std::optional<double> bert_throughput(const GpuDrivenResults& results, const std::string& mode,

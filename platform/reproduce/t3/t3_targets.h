@@ -12,18 +12,18 @@
 
 namespace stretto {
 
+// Keys of `dram_bytes` that the targets use.
+inline constexpr const char* kT3Traffic[] = {"gemm_read", "gemm_write", "rs_read",
+                                             "rs_write",  "ag_read",    "ag_write"};
+
 // What a simulation contributes; times in ns, traffic in bytes.
 struct T3Run {
   uint64_t total = 0, setup = 0, init = 0, gemm = 0, rs = 0, ag = 0;
-  std::map<std::string, uint64_t> dram;
-  uint64_t link_bytes = 0;
-  uint32_t gpus = 0;
+  std::map<std::string, uint64_t> dram;  // "gemm_read" ... "ag_write".
+  uint64_t gpus = 0;
   // From the first dispatch to the end: what T3 calls the sub-layer.
   double layer() const { return static_cast<double>(total - setup - init); }
-  double dram_bytes(const char* key) const {
-    const auto found = dram.find(key);
-    return found == dram.end() ? 0.0 : static_cast<double>(found->second);
-  }
+  double dram_bytes(const char* key) const { return static_cast<double>(dram.at(key)); }
 };
 
 // One sub-layer on one machine: its simulations by mode.
@@ -35,7 +35,7 @@ struct T3Case {
   std::map<std::string, T3Run> runs;
 
   bool large() const { return tp == 32; }
-  bool has(std::initializer_list<const char*> modes) const;
+  bool has(std::initializer_list<const char*> modes) const;  // Results of all of them.
   const T3Run& run(const char* mode) const { return runs.at(mode); }
   double speedup(const char* mode) const;  // Against sequential.
   double ideal_time() const;               // max(gemm, rs) + ag, isolated.
@@ -45,7 +45,9 @@ struct T3Case {
 
 // The ids that this version computes, in the order of the table.
 const std::vector<std::string>& t3_ids();
-Measured measure(const std::string& id, const std::vector<T3Case>& cases);
+// `cases`: all that ship, also those without results. A target that needs one that is missing is not
+// judged.
+Measured measure_t3(const std::string& id, const std::vector<T3Case>& cases);
 
 }  // namespace stretto
 

@@ -39,15 +39,20 @@ TEST_CASE("stats.json has the keys of the interface") {
   results.total = 5 * kMicrosecond;
   results.audit.push_back({"link bytes sent = received", "gpu0.link", 3, 4, false});
   write_results(folder.path, results, "gpus: 8\n");
-  const boost::json::value root = load_results(folder.path);
+  const ResultFile result(folder.path);
   for (const char* key : {"machine", "workload", "mode", "seed", "impl", "rtl", "kernel_sha256",
                           "firmware_sha256", "time_ns", "dram_bytes", "link_bytes", "cp", "tracker",
                           "mca", "check", "audit", "digest", "host", "status"}) {
-    CHECK(root.as_object().contains(key));
+    CHECK(result.root().find(key));
   }
-  CHECK(number_at(root, {"time_ns", "total"}) == 5000);
-  CHECK(number_at(root, {"audit", "violations"}) == 1);
-  CHECK(number_at(root, {"audit", "laws", "link bytes sent = received", "violated"}) == 1);
+  CHECK(result.time("total") == 5000);
+  CHECK(result.violations == 1);
+  CHECK(result.root()
+            .at("audit")
+            .at("laws")
+            .at("link bytes sent = received")
+            .at("violated")
+            .whole() == 1);
   CHECK(std::filesystem::exists(folder.path + "/stats.csv"));
   CHECK(std::filesystem::exists(folder.path + "/machine.yaml"));
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto reproduce gpu-driven`: see reproduce.h.
-#include <boost/json.hpp>
+// `stretto reproduce gpu-driven`: messages between two GPUs under all engines, kernels beside an
+// all-gather, training steps of BERT-Large; the table, lists and pictures. Simulates what the targets
+// of --figure need.
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "models/common/error.h"
@@ -12,14 +13,13 @@
 #include "platform/campaign/campaign.h"
 #include "platform/campaign/plot.h"
 #include "platform/reproduce/gpu_driven/gpu_driven_targets.h"
-#include "platform/reproduce/t3/reproduce.h"
+#include "platform/reproduce/reproduction.h"
 
 namespace stretto {
 
-namespace json = boost::json;
-
 namespace {
 
+constexpr const char* kFigures = "1, 4, 5, I";
 constexpr const char* kMessages = "gpu-driven/p2p";
 const std::vector<std::string> kPcieModes{"memcpy",  "c-drv",   "c-async",
                                           "g-drv-s", "g-drv-d", "g-drv-h"};
@@ -43,16 +43,6 @@ constexpr const char* kPlatforms[] = {"pcie", "nvlink"};
 const char* machine_of(const std::string& platform) {
   return platform == "pcie" ? "v100-pcie" : "a100-nvswitch";
 }
-std::string all_reduce_folder(const std::string& platform) {
-  return "all-reduce-alone-" + platform;
-}
-
-std::string bert_folder(const std::string& platform, const std::string& mode, unsigned gpus,
-                        unsigned layers) {
-  return "bert-" + platform + "/" + mode + "-" + std::to_string(gpus) + "gpus-" +
-         std::to_string(layers) + "layers";
-}
-
 // Layers that are simulated. Those of `launched-after` only show that it may be composed of `launched` (bert_us).
 std::vector<unsigned> bert_layers(const std::string& mode, unsigned gpus) {
   if (mode == kAfterMode)
@@ -63,20 +53,16 @@ std::vector<unsigned> bert_layers(const std::string& mode, unsigned gpus) {
 class GpuDriven {
  public:
   explicit GpuDriven(const ReproduceOptions& options)
-      : options_(options), campaign_("gpu-driven", options) {
-    for (const Target& target : load_targets("gpu_driven")) {
-      if (in_figure(target, options.figure)) targets_.push_back(target);
-    }
-    if (targets_.empty())
-      throw UserError("--figure " + options.figure +
-                      ": no target; allowed: 1, 4, 5, I or an id such as GD-R01");
+      : options_(options),
+        campaign_(options),
+        targets_(targets_of_figure("gpu_driven", gpu_driven_ids(), options.figure, kFigures)) {
     if (wanted(GpuDrivenSource::messages)) add_messages();
     if (wanted(GpuDrivenSource::interference)) {
       for (const std::string& mode : kInterferenceModes)
-        add("interference/" + mode, "gpu-driven/interference", "v100-pcie", mode,
+        add(interference_folder(mode), "gpu-driven/interference", "v100-pcie", mode,
             kInterferenceSets);
-      add("interference/issue-mmio-full", "gpu-driven/interference", "v100-pcie", "issue-mmio",
-          kFullSets);
+      add(interference_folder("issue-mmio-full"), "gpu-driven/interference", "v100-pcie",
+          "issue-mmio", kFullSets);
     }
     // What the published results need first, then the points that only Fig 5 has.
     if (wanted(GpuDrivenSource::bert)) add_bert({8, 1});
@@ -90,27 +76,40 @@ class GpuDriven {
 
   int run() {
     const int status = campaign_.simulate();
-    for (const std::string& mode : kPcieModes) load("messages-pcie/" + mode, results_.pcie[mode]);
+    for (const std::string& mode : kPcieModes)
+      load(messages_folder("pcie", mode), results_.pcie[mode]);
     for (const std::string& mode : kNvlinkModes)
-      load("messages-nvlink/" + mode, results_.nvlink[mode]);
+      load(messages_folder("nvlink", mode), results_.nvlink[mode]);
     for (const std::string& mode : kInterferenceModes) load_interference(mode);
     load_interference("issue-mmio-full");
     load_bert();
     write_messages();
     write_bert();
-    write_targets({{"stretto"},
-                   targets_,
-                   [this](const std::string& id, const std::string&) {
-                     return measure_gpu_driven(id, results_);
-                   },
-                   options_.out});
-    say_composition();
-    std::printf("written into %s: table.csv, table.json%s\n", options_.out.c_str(),
-                written_.c_str());
+    write_targets(
+        {.name = options_.name,
+         .columns = {"stretto"},
+         .targets = targets_,
+         .measure = [this](const std::string& id,
+                           const std::string&) { return measure_gpu_driven(id, results_); },
+         .out = options_.out,
+         .partial = partial()});
+    print_composition();
+    fmt::print("written into {}: table.csv, table.json{}\n", options_.out, written_);
     return status;
   }
 
  private:
+  // What makes this less than the whole reproduction.
+  std::vector<std::string> partial() const {
+    std::vector<std::string> all;
+    if (!options_.figure.empty())
+      all.push_back(fmt::format("--figure {}: {} of {} targets", options_.figure, targets_.size(),
+                                gpu_driven_ids().size()));
+    if (const std::string missing = campaign_.missing_results(); !missing.empty())
+      all.push_back(missing);
+    return all;
+  }
+
   bool wanted(GpuDrivenSource source) const {
     return std::any_of(targets_.begin(), targets_.end(), [&](const Target& target) {
       return gpu_driven_source(target.id) == source;
@@ -131,10 +130,10 @@ class GpuDriven {
 
   void add_messages() {
     for (const std::string& mode : kPcieModes)
-      add("messages-pcie/" + mode, kMessages, mode == "g-drv-h" ? "v100-pcie-fpga" : "v100-pcie",
-          mode);
+      add(messages_folder("pcie", mode), kMessages,
+          mode == "g-drv-h" ? "v100-pcie-fpga" : "v100-pcie", mode);
     for (const std::string& mode : kNvlinkModes)
-      add("messages-nvlink/" + mode, kMessages, "a100-nvswitch", mode);
+      add(messages_folder("nvlink", mode), kMessages, "a100-nvswitch", mode);
   }
 
   void add_bert(const std::vector<unsigned>& counts) {
@@ -165,10 +164,11 @@ class GpuDriven {
   }
 
   void load_interference(const std::string& mode) {
-    const std::optional<json::value> root = campaign_.result("interference/" + mode);
-    if (!root) return;
-    results_.interference[mode] = {root->at("job").at("kernel_slowdown").to_number<double>(),
-                                   root->at("job").at("gather_slowdown").to_number<double>()};
+    const ResultFile* result = campaign_.result(interference_folder(mode));
+    if (result == nullptr) return;
+    const ResultValue job = result->root().at("job");
+    results_.interference[mode] = {job.at("kernel_slowdown").number(),
+                                   job.at("gather_slowdown").number()};
   }
 
   void load_bert() {
@@ -179,38 +179,37 @@ class GpuDriven {
             load_step(platform, mode, gpus, layers);
         }
       }
-      if (const std::optional<json::value> root = campaign_.result(all_reduce_folder(platform)))
-        results_.all_reduce_gb_s[platform] =
-            root->at("job").at("sizes").at(0).at("in_place").at("busbw_gb_s").to_number<double>();
+      const ResultFile* result = campaign_.result(all_reduce_folder(platform));
+      if (result == nullptr) continue;
+      for (const ResultValue& size : result->root().at("job").at("sizes").items())
+        results_.all_reduce_gb_s[platform] = size.at("in_place").at("busbw_gb_s").number();
     }
   }
 
   void load_step(const std::string& platform, const std::string& mode, unsigned gpus,
                  unsigned layers) {
-    const std::optional<json::value> root =
-        campaign_.result(bert_folder(platform, mode, gpus, layers));
-    if (!root) return;
-    const json::value& job = root->at("job");
+    const ResultFile* result = campaign_.result(bert_folder(platform, mode, gpus, layers));
+    if (result == nullptr) return;
+    const ResultValue job = result->root().at("job");
     TrainingStep step;
-    step.step_us = job.at("iteration_ns").as_array().back().to_number<double>() / 1000;
-    step.compute_us = job.at("compute_ns").to_number<double>() / 1000;
-    for (const json::value& bucket : job.at("buckets").as_array())
-      step.buckets.push_back({bucket.at("ns").to_number<double>() / 1000,
-                              bucket.at("busbw_gb_s").to_number<double>()});
+    // The last iteration.
+    for (const ResultValue& ns : job.at("iteration_ns").items()) step.step_us = ns.number() / 1000;
+    step.compute_us = job.at("compute_ns").number() / 1000;
+    for (const ResultValue& bucket : job.at("buckets").items())
+      step.buckets.push_back({bucket.at("ns").number() / 1000, bucket.at("busbw_gb_s").number()});
     results_.bert[platform][mode][gpus][layers] = std::move(step);
   }
 
   void load(const std::string& folder, std::vector<MessageRow>& rows) const {
-    const std::optional<json::value> root = campaign_.result(folder);
-    if (!root) return;
-    for (const json::value& value : root->at("job").at("messages").as_array()) {
+    const ResultFile* result = campaign_.result(folder);
+    if (result == nullptr) return;
+    for (const ResultValue& value : result->root().at("job").at("messages").items()) {
       MessageRow row;
-      row.bytes = value.at("bytes").to_number<uint64_t>();
-      row.rate = value.at("rate_gb_s").to_number<double>();
-      row.latency = value.at("latency_us").to_number<double>();
-      if (const json::value* parts = value.as_object().if_contains("parts_us")) {
-        for (const auto& item : parts->as_object())
-          row.parts[item.key()] = item.value().to_number<double>();
+      row.bytes = value.at("bytes").whole();
+      row.rate = value.at("rate_gb_s").number();
+      row.latency = value.at("latency_us").number();
+      if (const auto parts = value.find("parts_us")) {
+        for (const auto& [name, us] : parts->members()) row.parts[name] = us.number();
       }
       rows.push_back(std::move(row));
     }
@@ -232,14 +231,8 @@ class GpuDriven {
       for (const auto& [mode, rows] : all) {
         PlotLine rates{mode, {}}, latencies{mode, {}}, one{mode + std::string(" ") + bus, {}};
         for (const MessageRow& row : rows) {
-          char line[160];
-          std::snprintf(line, sizeof line, "%s,%s,%llu,%.6g,", bus, mode.c_str(),
-                        static_cast<unsigned long long>(row.bytes), row.rate);
-          csv += line;
-          if (row.latency > 0) {
-            std::snprintf(line, sizeof line, "%.6g", row.latency);
-            csv += line;
-          }
+          csv += fmt::format("{},{},{},{:.6g},", bus, mode, row.bytes, row.rate);
+          if (row.latency > 0) csv += fmt::format("{:.6g}", row.latency);
           csv += '\n';
           const double bytes = static_cast<double>(row.bytes);
           rates.points.emplace_back(bytes, row.rate);
@@ -291,7 +284,7 @@ class GpuDriven {
   }
 
   // What composing a step costs in accuracy.
-  void say_composition() const {
+  void print_composition() const {
     const auto pcie = results_.bert.find("pcie");
     if (pcie == results_.bert.end()) return;
     const auto launched = pcie->second.find("launched"), after = pcie->second.find(kAfterMode);
@@ -300,8 +293,8 @@ class GpuDriven {
       if (one != launched->second.end() && one->second.count(1) != 0 &&
           two != after->second.end()) {
         for (const auto& [layers, step] : two->second)
-          say_error(kAfterMode, kAfterGpus, layers, layers * one->second.at(1).step_us,
-                    step.step_us);
+          print_error(kAfterMode, kAfterGpus, layers, layers * one->second.at(1).step_us,
+                      step.step_us);
       }
     }
     for (const auto& [mode, steps] : pcie->second) {
@@ -309,28 +302,37 @@ class GpuDriven {
       if (one_gpu == steps.end() || one_gpu->second.count(kCheckedLayers) == 0) continue;
       const std::optional<double> predicted = composed_us(steps, 1, kCheckedLayers);
       if (!predicted) continue;
-      say_error(mode, 1, kCheckedLayers, *predicted, one_gpu->second.at(kCheckedLayers).step_us);
+      print_error(mode, 1, kCheckedLayers, *predicted, one_gpu->second.at(kCheckedLayers).step_us);
     }
   }
 
-  static void say_error(const std::string& mode, unsigned gpus, unsigned layers, double predicted,
-                        double simulated) {
-    std::printf(
-        "composition, %s, %u GPU%s: %u layer%s predicted %.1f us, simulated %.1f us, error %.2f "
-        "%%\n",
-        mode.c_str(), gpus, gpus == 1 ? "" : "s", layers, layers == 1 ? "" : "s", predicted,
-        simulated, 100 * std::abs(predicted / simulated - 1));
+  static void print_error(const std::string& mode, unsigned gpus, unsigned layers, double predicted,
+                          double simulated) {
+    fmt::print(
+        "composition, {}, {} GPU{}: {} layer{} predicted {:.1f} us, simulated {:.1f} us, error "
+        "{:.2f} %\n",
+        mode, gpus, gpus == 1 ? "" : "s", layers, layers == 1 ? "" : "s", predicted, simulated,
+        100 * std::abs(predicted / simulated - 1));
   }
 
   const ReproduceOptions& options_;
   Campaign campaign_;
-  std::vector<Target> targets_;
+  const std::vector<Target> targets_;
   GpuDrivenResults results_;
   std::string written_;  // ", NAME" of each file and picture beside the table.
 };
 
+int run(const ReproduceOptions& options, const boost::program_options::variables_map&) {
+  return GpuDriven(options).run();
+}
+
 }  // namespace
 
-int reproduce_gpu_driven(const ReproduceOptions& options) { return GpuDriven(options).run(); }
+Reproduction gpu_driven_reproduction() {
+  return {.name = "gpu-driven",
+          .sentence = "GPU-driven code execution (MLArchSys'22): messages, interference, training",
+          .figures = kFigures,
+          .run = run};
+}
 
 }  // namespace stretto

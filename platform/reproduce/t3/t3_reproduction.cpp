@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stretto reproduce t3`: simulates the sub-layers of T3, each case x mode x machine, then prints the
+// speed-ups of each case and the table of published results.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "models/common/error.h"
+#include "platform/base/atomic_file.h"
+#include "platform/base/installation.h"
+#include "platform/campaign/campaign.h"
+#include "platform/config/options.h"
+#include "platform/reproduce/reproduction.h"
+#include "platform/reproduce/t3/t3_targets.h"
+
+namespace stretto {
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr const char* kFigures = "16, 17, 18";
+
+const std::vector<std::string>& modes() {
+  static const std::vector<std::string> all{"sequential", "t3",     "t3-mca", "gemm",
+                                            "rs",         "rs-nmc", "ag"};
+  return all;
+}
+
+// Simulated on all GPUs as well, to show what mirroring changes.
+const std::vector<std::string>& full_cases() {
+  static const std::vector<std::string> all{"tnlg-fc2-tp8", "tnlg-op-tp16", "gpt3-op-tp32"};
+  return all;
+}
+
+std::vector<std::string> split(const std::string& text, char by) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, by);) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+bool begins(const std::string& name, const std::string& beginning) {
+  return name.rfind(beginning, 0) == 0;
+}
+
+// Options of this reproduction alone.
+struct T3Options {
+  std::string cases;  // Only cases that begin with one of these, by commas; empty: all.
+  std::string machines;
+  std::string modes;  // Only these, by commas; empty: all.
+  bool full = false;  // Full machines instead of mirrored ones.
+};
+
+void add_options(po::options_description& own) {
+  // clang-format off
+  own.add_options()
+    ("full",     po::bool_switch(),
+                 "all GPUs of every case instead of one mirrored GPU")
+    ("cases",    po::value<std::string>()->value_name("A,B"),
+                 "only cases whose names begin with A, B ...: tnlg,mega-op")
+    ("machines", po::value<std::string>()->value_name("A,B")->default_value("t3,t3-paper"),
+                 "side by side")
+    ("modes",    po::value<std::string>()->value_name("A,B"),
+                 "only these modes");
+  // clang-format on
+}
+
+T3Options options_of(const po::variables_map& own) {
+  const auto text = [&](const char* name) {
+    return own.count(name) == 0 ? std::string() : own[name].as<std::string>();
+  };
+  return {text("cases"), text("machines"), text("modes"), own["full"].as<bool>()};
+}
+
+// The isolated collectives know nothing of the GEMM: one simulation serves the four layers of a
+// model and TP.
+bool is_shared(const std::string& mode) { return mode == "rs" || mode == "rs-nmc" || mode == "ag"; }
+
+struct Simulation {
+  std::string machine;
+  std::string name;                 // Case that is simulated.
+  std::vector<std::string> serves;  // Cases whose result it is.
+  std::string mode;
+  bool full = false;
+  std::string folder;
+};
+
+class T3Reproduction {
+ public:
+  T3Reproduction(const ReproduceOptions& options, const T3Options& own)
+      : options_(options),
+        own_(own),
+        campaign_(options),
+        machines_(split(own.machines, ',')),
+        targets_(targets_of_figure("t3", t3_ids(), options.figure, kFigures)) {
+    check_options();
+    for (const std::string& name : shipped("workloads")) {
+      if (begins(name, "t3/") && name.find("-tp") != std::string::npos)
+        shipped_cases_.push_back(name.substr(3));
+    }
+    choose_cases();
+    plan();
+    for (const Simulation& one : simulations_) {
+      CampaignRun run;
+      run.folder = one.folder;
+      run.title = one.machine + " " + one.name + " " + one.mode + (one.full ? " full" : "");
+      run.workload = "t3/" + one.name;
+      run.mode = one.mode;
+      run.machine = one.machine;
+      if (!one.full) run.sets.push_back("sim.mirror=true");
+      campaign_.add(std::move(run));
+    }
+    campaign_.lock();
+  }
+
+  int run() {
+    const int status = campaign_.simulate();
+    for (const std::string& machine : machines_) {
+      for (const std::string& name : shipped_cases_) results_[machine].push_back(case_of(name));
+    }
+    load();
+    write_cases();
+    write_table();
+    return status;
+  }
+
+ private:
+  // What can be judged without building a machine.
+  void check_options() const {
+    if (machines_.empty()) throw UserError("--machines: give at least one, as in t3,t3-paper");
+    const std::string all = fmt::format("{}", fmt::join(modes(), ", "));
+    const std::vector<std::string> wanted = split(own_.modes, ',');
+    if (wanted.empty() && !own_.modes.empty())
+      throw UserError("--modes: give at least one of " + all);
+    for (const std::string& mode : wanted) {
+      if (std::find(modes().begin(), modes().end(), mode) == modes().end())
+        throw UserError(fmt::format("--modes {}: must be of {}", mode, all));
+    }
+    std::set<std::string> folders;
+    for (const std::string& machine : machines_) {
+      if (!folders.insert(folder_of(machine)).second)
+        throw UserError(fmt::format("--machines {}: two would share the folder {}", own_.machines,
+                                    folder_of(machine)));
+    }
+    if (!options_.impl.empty()) {
+      std::map<std::string, Impl> ignored;
+      set_impl(options_.impl, ignored);
+    }
+  }
+
+  void choose_cases() {
+    const std::vector<std::string> beginnings = split(own_.cases, ',');
+    if (beginnings.empty() && !own_.cases.empty())
+      throw UserError("--cases: give at least one, as in tnlg,mega-op");
+    for (const std::string& beginning : beginnings) {
+      if (std::none_of(shipped_cases_.begin(), shipped_cases_.end(),
+                       [&](const std::string& name) { return begins(name, beginning); }))
+        throw UserError(fmt::format(
+            "--cases {}: no case begins so; 'stretto list workloads' shows all as t3/CASE",
+            beginning));
+    }
+    for (const std::string& name : shipped_cases_) {
+      if (beginnings.empty() ||
+          std::any_of(beginnings.begin(), beginnings.end(),
+                      [&](const std::string& beginning) { return begins(name, beginning); }))
+        cases_.push_back(name);
+    }
+  }
+
+  static std::string folder_of(const std::string& machine) {
+    return fs::path(machine).stem().string();
+  }
+
+  void plan() {
+    for (const std::string& machine : machines_) {
+      for (const std::string& name : cases_) {
+        for (const std::string& mode : modes()) {
+          if (wants(mode)) add(machine, name, mode, own_.full);
+        }
+      }
+    }
+    if (own_.full || !own_.modes.empty()) return;
+    for (const std::string& name : full_cases()) {
+      if (std::find(cases_.begin(), cases_.end(), name) != cases_.end())
+        add(machines_.front(), name, "t3-mca", true);
+    }
+  }
+
+  bool wants(const std::string& mode) const {
+    const std::vector<std::string> some = split(own_.modes, ',');
+    return some.empty() || std::find(some.begin(), some.end(), mode) != some.end();
+  }
+
+  void add(const std::string& machine, const std::string& name, const std::string& mode,
+           bool full) {
+    std::string simulated = name;
+    if (is_shared(mode)) {
+      const std::vector<std::string> parts = split(name, '-');
+      simulated = parts[0] + "-op-" + parts[2];
+      for (Simulation& other : simulations_) {
+        if (other.machine == machine && other.name == simulated && other.mode == mode &&
+            other.full == full) {
+          other.serves.push_back(name);
+          return;
+        }
+      }
+    }
+    Simulation one{machine, simulated, {name}, mode, full, ""};
+    one.folder = folder_of(machine) + "/" + simulated + "/" + mode + (full ? "-full" : "");
+    simulations_.push_back(std::move(one));
+  }
+
+  void load() {
+    for (const Simulation& one : simulations_) {
+      const ResultFile* result = campaign_.result(one.folder);
+      if (result == nullptr) continue;
+      T3Run run{.total = result->time("total"),
+                .setup = result->time("setup"),
+                .init = result->time("init"),
+                .gemm = result->time("gemm"),
+                .rs = result->time("rs"),
+                .ag = result->time("ag"),
+                .dram = {},
+                .gpus = result->gpus};
+      for (const char* key : kT3Traffic) run.dram[key] = result->dram(key);
+      for (const std::string& name : one.serves) {
+        if (one.full && !own_.full) {
+          full_.push_back(case_of(name));
+          full_.back().runs[one.mode] = run;
+          continue;
+        }
+        for (T3Case& known : results_[one.machine]) {
+          if (known.name == name) known.runs[one.mode] = run;
+        }
+      }
+    }
+  }
+
+  static T3Case case_of(const std::string& name) {
+    const std::vector<std::string> parts = split(name, '-');  // tnlg-fc2-tp8.
+    return {.name = name,
+            .model = parts[0],
+            .layer = parts[1],
+            .tp = static_cast<unsigned>(std::stoul(parts[2].substr(2))),
+            .runs = {}};
+  }
+
+  // Isolated times, ideals and speed-ups of each case, and what mirroring changed.
+  void write_cases() {
+    std::string csv =
+        "machine,case,gemm_ms,rs_ms,rs_nmc_ms,ag_ms,sequential_ms,t3_ms,t3_mca_ms,setup_init_ms,"
+        "ideal,ideal_nmc,t3,t3_mca,"
+        "t3_with_setup_init,t3_mca_with_setup_init\n";
+    fmt::print("{:<9} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} | {:>6} {:>6} {:>6} {:>6}\n", "machine",
+               "case", "gemm ms", "rs", "rs-nmc", "ag", "seq.", "ideal", "+nmc", "T3", "T3-MCA");
+    for (const std::string& machine : machines_) {
+      for (const T3Case& one : results_[machine]) {
+        if (!one.runs.empty()) csv += write_case(machine, one);
+      }
+    }
+    for (const T3Case& full : full_) {
+      for (const T3Case& mirrored : results_[machines_.front()]) {
+        if (mirrored.name != full.name || !mirrored.has({"t3-mca"})) continue;
+        const double a = mirrored.run("t3-mca").layer(), b = full.run("t3-mca").layer();
+        fmt::print("{} t3-mca: {:.6f} ms mirrored, {:.6f} ms with all {} GPUs: {:+.2f} %\n",
+                   full.name, a / 1e6, b / 1e6, full.run("t3-mca").gpus, 100 * (a / b - 1));
+      }
+    }
+    write_atomically(options_.out + "/cases.csv", csv);
+  }
+
+  // Prints the line of a case; returns that of the list. "-": simulations are missing.
+  static std::string write_case(const std::string& machine, const T3Case& one) {
+    const auto ms = [&](const char* mode, auto time) {
+      return one.has({mode}) ? fmt::format("{:.3f}", double(time(one.run(mode))) / 1e6) : "-";
+    };
+    const auto gain = [&](std::initializer_list<const char*> needs, auto value) {
+      return one.has(needs) ? fmt::format("{:.3f}", value()) : "-";
+    };
+    const auto whole = [&](const char* mode) {
+      return gain({"sequential", mode}, [&] {
+        return double(one.run("sequential").total) / double(one.run(mode).total);
+      });
+    };
+    const auto layer = [](const T3Run& r) { return r.layer(); };
+    const std::string gemm = ms("gemm", [](const T3Run& r) { return r.gemm; });
+    const std::string rs = ms("rs", [](const T3Run& r) { return r.rs; });
+    const std::string nmc = ms("rs-nmc", [](const T3Run& r) { return r.rs; });
+    const std::string ag = ms("ag", [](const T3Run& r) { return r.ag; });
+    const std::string sequential = ms("sequential", layer);
+    const std::string setup = ms("t3-mca", [](const T3Run& r) { return r.setup + r.init; });
+    const std::string ideal =
+        gain({"sequential", "gemm", "rs", "ag"}, [&] { return one.ideal_speedup(); });
+    const std::string ideal_nmc = gain({"sequential", "gemm", "rs-nmc", "ag"}, [&] {
+      return one.run("sequential").layer() / one.ideal_nmc_time();
+    });
+    const std::string t3 = gain({"sequential", "t3"}, [&] { return one.speedup("t3"); });
+    const std::string mca = gain({"sequential", "t3-mca"}, [&] { return one.speedup("t3-mca"); });
+    fmt::print("{:<9} {:<15} {:>8} {:>8} {:>8} {:>8} {:>8} | {:>6} {:>6} {:>6} {:>6}\n", machine,
+               one.name, gemm, rs, nmc, ag, sequential, ideal, ideal_nmc, t3, mca);
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", machine, one.name, gemm,
+                       rs, nmc, ag, sequential, ms("t3", layer), ms("t3-mca", layer), setup, ideal,
+                       ideal_nmc, t3, mca, whole("t3"), whole("t3-mca"));
+  }
+
+  void write_table() {
+    write_targets({.name = options_.name,
+                   .columns = machines_,
+                   .targets = targets_,
+                   .measure =
+                       [this](const std::string& id, const std::string& machine) {
+                         return measure_t3(id, results_[machine]);
+                       },
+                   .out = options_.out,
+                   .partial = partial()});
+    fmt::print("written: {}/{{table.csv,table.json,cases.csv}}\n", options_.out);
+  }
+
+  // What makes this less than the whole reproduction.
+  std::vector<std::string> partial() const {
+    std::vector<std::string> all;
+    if (cases_.size() < shipped_cases_.size())
+      all.push_back(fmt::format("--cases {}: {} of {} cases", own_.cases, cases_.size(),
+                                shipped_cases_.size()));
+    const auto wanted = std::count_if(modes().begin(), modes().end(),
+                                      [this](const std::string& mode) { return wants(mode); });
+    if (wanted < static_cast<long>(modes().size()))
+      all.push_back(fmt::format("--modes {}: {} of {} modes", own_.modes, wanted, modes().size()));
+    if (!options_.figure.empty())
+      all.push_back(fmt::format("--figure {}: {} of {} targets", options_.figure, targets_.size(),
+                                t3_ids().size()));
+    if (const std::string missing = campaign_.missing_results(); !missing.empty())
+      all.push_back(missing);
+    return all;
+  }
+
+  const ReproduceOptions& options_;
+  const T3Options own_;
+  Campaign campaign_;
+  const std::vector<std::string> machines_;
+  const std::vector<Target> targets_;
+  std::vector<std::string> shipped_cases_;
+  std::vector<std::string> cases_;  // Of them, those that were asked for.
+  std::vector<Simulation> simulations_;
+  std::map<std::string, std::vector<T3Case>> results_;  // By machine: all shipped cases.
+  std::vector<T3Case> full_;                            // On the first machine, with all GPUs.
+};
+
+int run(const ReproduceOptions& options, const po::variables_map& own) {
+  return T3Reproduction(options, options_of(own)).run();
+}
+
+}  // namespace
+
+Reproduction t3_reproduction() {
+  return {.name = "t3",
+          .sentence = "T3 (ASPLOS'24): sub-layers with overlapped reduce-scatter",
+          .figures = kFigures,
+          .add_options = add_options,
+          .run = run};
+}
+
+}  // namespace stretto

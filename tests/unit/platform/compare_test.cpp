@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stretto compare` and `report`: which times may be divided, and that what a run measured is shown.
+// Times are made up: 1 ms unless a case says otherwise.
+#include <catch2/catch.hpp>
+
+#include "platform/results/compare.h"
+#include "tests/unit/platform/result_folder.h"
+
+namespace stretto {
+namespace {
+
+using test::ResultFolder;
+
+bool has(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("results of equal work are divided") {
+  const ResultFolder scratch;
+  const Comparison all = compare_results({scratch.result("a"), scratch.result("b", [](Results& r) {
+                                            r.mode = "t3";
+                                            test::set_total(r, 800 * kMicrosecond);
+                                          })});
+  CHECK(all.all_comparable);
+  CHECK(all.complaints.empty());
+  CHECK(has(all.text, "1.250"));
+}
+
+TEST_CASE("results that are unfinished, wrong or of other work have no speed-up") {
+  const ResultFolder scratch;
+  const std::string first = scratch.result("first");
+  const std::pair<const char*, std::function<void(Results&)>> others[] = {
+      {"status is 'interrupted'", [](Results& r) { r.status = "interrupted"; }},
+      {"its data is wrong", [](Results& r) { r.check.mismatches = 2; }},
+      {"no element was checked", [](Results& r) { r.check.elements = 0; }},
+      {"workload v", [](Results& r) { r.workload = "v"; }},
+      {"type is float", [](Results& r) { r.parameters["type"] = "float"; }},
+      {"another shape", [](Results& r) { r.shape["m"] = 9; }},
+      {"mode sequential does all of it, mode rs does a part",
+       [](Results& r) { r.mode = "rs", r.work = "a part"; }},
+  };
+  for (const auto& [why, change] : others) {
+    const std::string other = scratch.result("other", change);
+    const Comparison all = compare_results({first, other});
+    INFO(why);
+    CHECK_FALSE(all.all_comparable);
+    CHECK(has(all.complaints, "/other: no speed-up: "));
+    CHECK(has(all.complaints, why));
+    CHECK(has(all.text, "1.000"));  // Of the first to itself.
+    CHECK(compare({first, other}) == 1);
+  }
+}
+
+TEST_CASE("a difference beside the mode is said, and the ratio is shown") {
+  const ResultFolder scratch;
+  const Comparison all =
+      compare_results({scratch.result("a"), scratch.result("b", [](Results& r) { r.seed = 2; })});
+  CHECK(all.all_comparable);
+  CHECK(has(all.complaints, "not only the mode differs"));
+  CHECK(has(all.complaints, "seed (0, 2)"));
+}
+
+TEST_CASE("figures and table of the job are printed") {
+  const ResultFolder scratch;
+  const Comparison report = compare_results({scratch.result("a", [](Results& r) {
+    r.job["kernel_slowdown"] = 1.25;
+    r.job["engine"] = "gdma";
+    r.table = "# size  rate\n  8     1.5\n";
+  })});
+  CHECK(has(report.text, "job kernel_slowdown"));
+  CHECK(has(report.text, "1.25"));
+  CHECK(has(report.text, "gdma"));
+  CHECK(has(report.text, "/a:\n# size  rate\n  8     1.5\n"));
+}
+
+TEST_CASE("phases that do not sum up to the total are explained") {
+  const ResultFolder scratch;
+  const Comparison gap = compare_results({scratch.result("a")});
+  CHECK(has(gap.text, "-1.000000"));  // No phase, 1 ms in all.
+  CHECK(has(gap.text, "differs from the total"));
+}
+
+}  // namespace
+}  // namespace stretto
