@@ -67,7 +67,7 @@ struct GpuDrivenResults {
 
 // Extrapolates the time of a step with `layers` layers from steps with one and two layers:
 // T(n) = T(1) + (n - 1) (T(2) - T(1)). Returns nothing if a step is missing. Why this holds:
-// platform/README.md, "GPU-driven".
+// README.md, "Composed steps".
 std::optional<double> composed_us(const TrainingSteps& steps, unsigned gpus, unsigned layers,
                                   double TrainingStep::*time = &TrainingStep::step_us);
 // The same of a whole step of BERT-Large (kBertLayers) under `mode`. Under `launched-after` nothing
