@@ -72,8 +72,10 @@ TEST_CASE("each kind has accounts and phases of its own in its results") {
   };
   check("t3/small --mode t3", {"gemm", "rs", "ag", "init"});
   check("t3/gather-small", {"gemm", "ag", "init"});
-  check("collectives/all_reduce --mode dma --set collective.max_bytes=1024",
-        {"reduce", "move", "init"});
+  check(
+      "collectives/all_reduce --mode dma --set gpus=2 --set collective.min_bytes=1024 "
+      "--set collective.max_bytes=1024 --set collective.place=out",
+      {"reduce", "move", "init"});
   check("gpu-driven/p2p --set point_to_point.max_bytes=4096", {"send", "put", "init"});
   check("graph/mlp --mode launched", {"compute", "comm", "init"});
 }
