@@ -14,7 +14,7 @@
 //
 // Invariants
 //  1 A sector is fetched once however many requests wait for it (pending-sector merging).
-//  2 A dirty sector is written back exactly once, on the account of the class that wrote the line last.
+//  2 A dirty sector is written back exactly once, on the account that wrote the line last.
 //  3 Requests are served in the order of the calls; delays only shift times (see README: run-ahead).
 //  4 A response is sent when the last sector has arrived; a request that hits completes in the call (TLM_COMPLETED).
 //
