@@ -2,8 +2,6 @@
 #include "models/reference/request_ring_model.h"
 
 #include "sw/include/formats/send_request.h"
-#include "sw/include/regs/field.h"
-#include "sw/include/regs/request_ring_regs.h"
 
 namespace stretto {
 
@@ -26,8 +24,8 @@ uint16_t tag_of(unsigned connection, unsigned slot) {
 // R3: why the request in s2 is malformed; 0 = it is not.
 uint16_t RequestRingModel::reason() const {
   const uint64_t sr = s2_.sr;
-  const Buffer& source = s2_.source;
-  const Buffer& destination = s2_.destination;
+  const auto& [source_base, source] = s2_.source;
+  const auto& [destination_base, destination] = s2_.destination;
   const uint32_t opcode = STRETTO_SR_GET(sr, OPCODE);
   const bool write = opcode == STRETTO_SR_WRITE;
   const bool opcode_ok = write || opcode == STRETTO_SR_READ;
@@ -41,9 +39,9 @@ uint16_t RequestRingModel::reason() const {
   if (!opcode_ok || !s2_.connection_known || !source.valid || !destination.valid)
     return static_cast<uint16_t>(bits);
   if (!source.readable || !destination.writable) bits |= 1u << 5;
-  const uint8_t source_node = write ? node_ : s2_.node;
-  const uint8_t destination_node = write ? s2_.node : node_;
-  if (source.base >> 40 != source_node || destination.base >> 40 != destination_node)
+  const uint8_t source_node = write ? registers_.node.node : s2_.node;
+  const uint8_t destination_node = write ? s2_.node : registers_.node.node;
+  if (source_base >> 40 != source_node || destination_base >> 40 != destination_node)
     bits |= 1u << 6;
   if (source.unit != destination.unit || source.unit > STRETTO_SEND_MAX_UNIT_SHIFT) bits |= 1u << 7;
   const uint32_t end = STRETTO_SR_GET(sr, OFFSET) + STRETTO_SR_GET(sr, LENGTH);
@@ -57,8 +55,8 @@ bool RequestRingModel::room() const {
   const unsigned index = STRETTO_SR_GET(s2_.sr, CONNECTION);
   if (index >= kRingConnections) return false;
   const Connection& connection = connections_[index];
-  const bool all = connection.limit == 0 || connection.limit > kRingSlots;
-  return connection.count < (all ? kRingSlots : connection.limit);
+  const unsigned limit = connection.config.limit;
+  return connection.count < (limit == 0 || limit > kRingSlots ? kRingSlots : limit);
 }
 
 // R6: the connection whose turn it is among those whose oldest transfer is done; -1 = none.
@@ -73,8 +71,8 @@ int RequestRingModel::retire_connection() const {
 }
 
 bool RequestRingModel::replica_due() const {
-  return replica_ && head_ != replica_sent_ &&
-         (level_ == 0 || ((head_ - replica_sent_) & kAddressMask) >= batch_);
+  return registers_.control.replica && head_ != replica_sent_ &&
+         (level_ == 0 || ((head_ - replica_sent_) & kAddressMask) >= registers_.control.batch);
 }
 
 bool RequestRingModel::busy() const {
@@ -86,8 +84,8 @@ bool RequestRingModel::busy() const {
 bool RequestRingModel::idle() const {
   if (s2_valid_ && (reason() != 0 || (room() && !issue_))) return false;
   if (s1_valid_ && !s2_valid_) return false;
-  if (enable_ && level_ != 0 && !s1_valid_) return false;
-  if ((issue_ && !software_) || out_.write_valid || sc_pending_ || rc_pending_ || replica_due())
+  if (registers_.control.enable && level_ != 0 && !s1_valid_) return false;
+  if ((issue_ && !software()) || out_.write_valid || sc_pending_ || rc_pending_ || replica_due())
     return false;
   if (retire_connection() >= 0) return false;
   return !out_.pop && !out_.refuse && !out_.accept && !out_.drop && !out_.retire && !read_pending_;
@@ -108,12 +106,12 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   const uint16_t why = s2_valid_ ? reason() : 0;
   const bool bad = why != 0;
   const bool take_write = in.reg.write && in.reg.address == REQUEST_RING_SOFTWARE_TAKE_OFFSET;
-  const bool issue_taken = issue_ && (software_ ? take_write : in.issue_ready);
+  const bool issue_taken = issue_ && (software() ? take_write : in.issue_ready);
   const bool load = s2_valid_ && !bad && room() && (!issue_ || issue_taken);
   const bool s2_leave = load || bad;
   const bool s1_leave = s1_valid_ && (!s2_valid_ || s2_leave);
-  const bool pop = enable_ && level_ != 0 && (!s1_valid_ || s1_leave) && !clear;
-  const bool push = in.sr_valid && enable_ && level_ != kRingDepth && !clear;
+  const bool pop = registers_.control.enable && level_ != 0 && (!s1_valid_ || s1_leave) && !clear;
+  const bool push = in.sr_valid && registers_.control.enable && level_ != kRingDepth && !clear;
   const bool drop = in.sr_valid && !push;
   const bool flag_pending = sc_pending_ || rc_pending_;
   const bool write_free = !out_.write_valid || in.write_ready;
@@ -126,18 +124,20 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
       in.done_valid ? completion(in.done_tag & 0xfff, in.done_failed) : Completion{};
   const bool done_write = in.reg.write && in.reg.address == REQUEST_RING_SOFTWARE_DONE_OFFSET;
   const Completion from_software =
-      done_write
-          ? completion(STRETTO_FIELD_GET(in.reg.wdata, REQUEST_RING_SOFTWARE_DONE_TAG),
-                       STRETTO_FIELD_GET(in.reg.wdata, REQUEST_RING_SOFTWARE_DONE_FAILED) != 0)
-          : Completion{};
-  if (read_pending_) out_.reg_rdata = read(read_address_);
+      done_write ? completion(RequestRingRegisters::SoftwareDone::from(in.reg.wdata).tag,
+                              RequestRingRegisters::SoftwareDone::from(in.reg.wdata).failed)
+                 : Completion{};
+  if (read_pending_) {
+    const auto place = RequestRingRegisters::find(read_address_);
+    out_.reg_rdata = registers_.read(place, hardware(place.index));
+  }
 
   // Flags and replica, before the retirement overwrites what they are made of.
   if (write_free) out_.write_valid = write_flag || write_replica;
   if (write_replica) {
     out_.write_kind = static_cast<uint8_t>(RingWrite::replica);
     out_.write_tag = 0;
-    out_.write_address = replica_address_;
+    out_.write_address = registers_.replica_address.address;
     out_.write_data = head_;
     replica_sent_ = head_;
     replica_turn_ = false;
@@ -146,9 +146,9 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   if (write_flag) {
     out_.write_kind = static_cast<uint8_t>(sc_pending_ ? RingWrite::sent : RingWrite::received);
     out_.write_tag = out_.retire_tag;
-    out_.write_address =
-        (sc_pending_ ? sc_base_ + 8u * flag_source_ : flag_rc_base_ + 8u * flag_destination_) &
-        kAddressMask;
+    out_.write_address = (sc_pending_ ? registers_.sc_base.address + 8u * flag_source_
+                                      : flag_rc_base_ + 8u * flag_destination_) &
+                         kAddressMask;
     out_.write_data = flag_number_;
     (sc_pending_ ? sc_pending_ : rc_pending_) = false;
     replica_turn_ = true;
@@ -194,9 +194,10 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   if (in.reg.write && in.reg.address == REQUEST_RING_ERROR_OFFSET)
     left &= static_cast<uint8_t>(~in.reg.wdata);
   if (left == 0 && fresh != 0) {
-    error_reason_ = why;
-    error_kind_ = (fresh & kMalformed) != 0 ? 0 : (fresh & kDropped) != 0 ? 1 : 2;
-    error_request_ = error_kind_ == 0 ? s2_.sr : error_kind_ == 1 ? in.sr_data : failed_request;
+    auto& [reason, kind] = counters_.error_first;
+    reason = why;
+    kind = (fresh & kMalformed) != 0 ? 0 : (fresh & kDropped) != 0 ? 1 : 2;
+    counters_.error_request = kind == 0 ? s2_.sr : kind == 1 ? in.sr_data : failed_request;
   }
   error_ = left | fresh;
   counters_.refused += bad;
@@ -216,12 +217,12 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
     slot.rc = (s2_.sr & STRETTO_SR_RC) != 0;
     slot.source = static_cast<uint8_t>(STRETTO_SR_GET(s2_.sr, SOURCE));
     slot.destination = static_cast<uint8_t>(STRETTO_SR_GET(s2_.sr, DESTINATION));
-    const uint64_t offset = uint64_t{STRETTO_SR_GET(s2_.sr, OFFSET)} << s2_.source.unit;
+    const uint64_t offset = uint64_t{STRETTO_SR_GET(s2_.sr, OFFSET)} << s2_.source.config.unit;
     out_.issue_tag = tag_of(index, connection.next);
     out_.issue_read = STRETTO_SR_GET(s2_.sr, OPCODE) == STRETTO_SR_READ;
     out_.issue_source = (s2_.source.base + offset) & kAddressMask;
     out_.issue_destination = (s2_.destination.base + offset) & kAddressMask;
-    out_.issue_bytes = uint64_t{STRETTO_SR_GET(s2_.sr, LENGTH)} << s2_.source.unit;
+    out_.issue_bytes = uint64_t{STRETTO_SR_GET(s2_.sr, LENGTH)} << s2_.source.config.unit;
     connection.next = static_cast<uint8_t>((connection.next + 1) % kRingSlots);
     ++connection.count;
     ++in_flight_;
@@ -232,7 +233,8 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   if (s1_leave) {
     const unsigned index = STRETTO_SR_GET(s1_, CONNECTION);
     const bool built = index < kRingConnections;
-    s2_ = {s1_, built && connections_[index].valid, built ? connections_[index].node : uint8_t{0},
+    s2_ = {s1_, built && connections_[index].config.valid,
+           built ? connections_[index].config.node : uint8_t{0},
            buffers_[STRETTO_SR_GET(s1_, SOURCE)], buffers_[STRETTO_SR_GET(s1_, DESTINATION)]};
   }
   s2_valid_ = s1_leave || (s2_valid_ && !s2_leave);
@@ -265,128 +267,62 @@ RequestRingOutputs RequestRingModel::step(const RequestRingInputs& in) {
   out_.accept = load;
   out_.drop = drop;
   out_.retire = retire;
-  out_.issue_valid = issue_ && !software_;
-  out_.irq = (error_ & irq_enable_ & 7) != 0 || (issue_ && software_ && (irq_enable_ & 8) != 0);
+  out_.issue_valid = issue_ && !software();
+  out_.irq = (error_ & registers_.irq_enable.errors) != 0 ||
+             (issue_ && software() && registers_.irq_enable.work);
   out_.busy = busy();
   out_.idle = idle();
   return out_;
 }
 
 void RequestRingModel::write(uint16_t address, uint64_t data, bool was_busy) {
-  if (address >= REQUEST_RING_BUFFER_BASE_OFFSET &&
-      address < REQUEST_RING_BUFFER_BASE_OFFSET + kRingBuffers * REQUEST_RING_BUFFER_BASE_STRIDE) {
-    Buffer& buffer =
-        buffers_[(address - REQUEST_RING_BUFFER_BASE_OFFSET) / REQUEST_RING_BUFFER_BASE_STRIDE];
-    if ((address & 8) == 0) {
-      buffer.base = STRETTO_FIELD_GET(data, REQUEST_RING_BUFFER_BASE_ADDRESS);
-    } else {
-      buffer.units =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, REQUEST_RING_BUFFER_CONFIG_UNITS));
-      buffer.unit = static_cast<uint8_t>(STRETTO_FIELD_GET(data, REQUEST_RING_BUFFER_CONFIG_UNIT));
-      buffer.readable = STRETTO_FIELD_GET(data, REQUEST_RING_BUFFER_CONFIG_READABLE) != 0;
-      buffer.writable = STRETTO_FIELD_GET(data, REQUEST_RING_BUFFER_CONFIG_WRITABLE) != 0;
-      buffer.valid = STRETTO_FIELD_GET(data, REQUEST_RING_BUFFER_CONFIG_VALID) != 0;
-    }
-    return;
-  }
-  if (address >= REQUEST_RING_CONNECTION_CONFIG_OFFSET &&
-      address < REQUEST_RING_CONNECTION_CONFIG_OFFSET +
-                    kRingConnections * REQUEST_RING_CONNECTION_CONFIG_STRIDE) {
-    const unsigned place = address - REQUEST_RING_CONNECTION_CONFIG_OFFSET;
-    Connection& connection = connections_[place / REQUEST_RING_CONNECTION_CONFIG_STRIDE];
-    switch (place / 8 % 4) {
-      case 0:
-        connection.valid = STRETTO_FIELD_GET(data, REQUEST_RING_CONNECTION_CONFIG_VALID) != 0;
-        connection.limit =
-            static_cast<uint8_t>(STRETTO_FIELD_GET(data, REQUEST_RING_CONNECTION_CONFIG_LIMIT));
-        connection.node =
-            static_cast<uint8_t>(STRETTO_FIELD_GET(data, REQUEST_RING_CONNECTION_CONFIG_NODE));
-        break;
-      case 1:
-        connection.rc_base = STRETTO_FIELD_GET(data, REQUEST_RING_CONNECTION_RC_BASE_ADDRESS);
-        break;
-      default: break;
-    }
-    return;
-  }
-  switch (address) {
-    case REQUEST_RING_CONTROL_OFFSET:
-      enable_ = STRETTO_FIELD_GET(data, REQUEST_RING_CONTROL_ENABLE) != 0;
-      if (!was_busy) software_ = STRETTO_FIELD_GET(data, REQUEST_RING_CONTROL_ENGINE) != 0;
-      replica_ = STRETTO_FIELD_GET(data, REQUEST_RING_CONTROL_REPLICA) != 0;
-      batch_ = static_cast<uint8_t>(STRETTO_FIELD_GET(data, REQUEST_RING_CONTROL_BATCH));
+  using Registers = RequestRingRegisters;
+  const auto [name, index] = Registers::find(address);
+  registers_.write({name, index}, data, was_busy);
+  switch (name) {
+    case Registers::Name::connection_config:
+      connections_[index].config = Registers::ConnectionConfig::from(data);
       break;
-    case REQUEST_RING_COUNTER_CLEAR_OFFSET: counters_ = {}; break;
-    case REQUEST_RING_NODE_OFFSET: node_ = static_cast<uint8_t>(data); break;
-    case REQUEST_RING_REPLICA_ADDRESS_OFFSET: replica_address_ = data & kAddressMask; break;
-    case REQUEST_RING_SC_BASE_OFFSET: sc_base_ = data & kAddressMask; break;
-    case REQUEST_RING_IRQ_ENABLE_OFFSET: irq_enable_ = data & 0xf; break;
+    case Registers::Name::connection_rc_base:
+      connections_[index].rc_base = Registers::ConnectionRcBase::from(data).address;
+      break;
+    case Registers::Name::buffer_base:
+      buffers_[index].base = Registers::BufferBase::from(data).address;
+      break;
+    case Registers::Name::buffer_config:
+      buffers_[index].config = Registers::BufferConfig::from(data);
+      break;
+    case Registers::Name::counter_clear:
+      counters_ = {.error_first = counters_.error_first, .error_request = counters_.error_request};
+      break;
     default: break;
   }
 }
 
-uint64_t RequestRingModel::read(uint16_t address) const {
-  if (address >= REQUEST_RING_CONNECTION_CONFIG_OFFSET &&
-      address < REQUEST_RING_CONNECTION_CONFIG_OFFSET +
-                    kRingConnections * REQUEST_RING_CONNECTION_CONFIG_STRIDE) {
-    const unsigned place = address - REQUEST_RING_CONNECTION_CONFIG_OFFSET;
-    const Connection& connection = connections_[place / REQUEST_RING_CONNECTION_CONFIG_STRIDE];
-    switch (place / 8 % 4) {
-      case 0:
-        return STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_VALID, connection.valid) |
-               STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_LIMIT, connection.limit) |
-               STRETTO_FIELD(REQUEST_RING_CONNECTION_CONFIG_NODE, connection.node);
-      case 2:
-        return STRETTO_FIELD(REQUEST_RING_CONNECTION_STATE_COMPLETED, connection.completed) |
-               STRETTO_FIELD(REQUEST_RING_CONNECTION_STATE_IN_FLIGHT, connection.count);
-      default: return 0;
-    }
+RequestRingRegisters::Hardware RequestRingModel::hardware(unsigned index) const {
+  RequestRingRegisters::Hardware hardware = counters_;
+  const bool waits = issue_ && software();
+  hardware.status = {.busy = busy(),
+                     .work = waits,
+                     .level = static_cast<uint16_t>(level_),
+                     .in_flight = static_cast<uint16_t>(in_flight_)};
+  hardware.limits = {kRingDepth, kRingBuffers, kRingConnections, kRingSlots};
+  hardware.error = {(error_ & kMalformed) != 0, (error_ & kDropped) != 0,
+                    (error_ & kTransfer) != 0};
+  hardware.tail = tail_;
+  hardware.head = head_;
+  if (waits) {
+    hardware.software_source.address = out_.issue_source;
+    hardware.software_destination.address = out_.issue_destination;
+    hardware.software_bytes = {
+        .bytes = out_.issue_bytes, .tag = out_.issue_tag, .read = out_.issue_read, .valid = true};
   }
-  const bool waits = issue_ && software_;
-  switch (address) {
-    case REQUEST_RING_CONTROL_OFFSET:
-      return STRETTO_FIELD(REQUEST_RING_CONTROL_ENABLE, enable_) |
-             STRETTO_FIELD(REQUEST_RING_CONTROL_ENGINE, software_) |
-             STRETTO_FIELD(REQUEST_RING_CONTROL_REPLICA, replica_) |
-             STRETTO_FIELD(REQUEST_RING_CONTROL_BATCH, batch_);
-    case REQUEST_RING_STATUS_OFFSET:
-      return STRETTO_FIELD(REQUEST_RING_STATUS_BUSY, busy()) |
-             STRETTO_FIELD(REQUEST_RING_STATUS_WORK, waits) |
-             STRETTO_FIELD(REQUEST_RING_STATUS_LEVEL, level_) |
-             STRETTO_FIELD(REQUEST_RING_STATUS_IN_FLIGHT, in_flight_);
-    case REQUEST_RING_LIMITS_OFFSET:
-      return STRETTO_FIELD(REQUEST_RING_LIMITS_DEPTH, kRingDepth) |
-             STRETTO_FIELD(REQUEST_RING_LIMITS_BUFFERS, kRingBuffers) |
-             STRETTO_FIELD(REQUEST_RING_LIMITS_CONNECTIONS, kRingConnections) |
-             STRETTO_FIELD(REQUEST_RING_LIMITS_SLOTS, kRingSlots);
-    case REQUEST_RING_NODE_OFFSET: return node_;
-    case REQUEST_RING_REPLICA_ADDRESS_OFFSET: return replica_address_;
-    case REQUEST_RING_SC_BASE_OFFSET: return sc_base_;
-    case REQUEST_RING_ERROR_OFFSET: return error_;
-    case REQUEST_RING_IRQ_ENABLE_OFFSET: return irq_enable_;
-    case REQUEST_RING_ERROR_FIRST_OFFSET:
-      return STRETTO_FIELD(REQUEST_RING_ERROR_FIRST_REASON, error_reason_) |
-             STRETTO_FIELD(REQUEST_RING_ERROR_FIRST_KIND, error_kind_);
-    case REQUEST_RING_ERROR_REQUEST_OFFSET: return error_request_;
-    case REQUEST_RING_TAIL_OFFSET: return tail_;
-    case REQUEST_RING_HEAD_OFFSET: return head_;
-    case REQUEST_RING_REFUSED_OFFSET: return counters_.refused;
-    case REQUEST_RING_DROPPED_OFFSET: return counters_.dropped;
-    case REQUEST_RING_ISSUED_OFFSET: return counters_.issued;
-    case REQUEST_RING_COMPLETED_OFFSET: return counters_.completed;
-    case REQUEST_RING_FAILED_OFFSET: return counters_.failed;
-    case REQUEST_RING_FLAGS_OFFSET: return counters_.flags;
-    case REQUEST_RING_REPLICAS_OFFSET: return counters_.replicas;
-    case REQUEST_RING_SOFTWARE_SOURCE_OFFSET: return waits ? out_.issue_source : 0;
-    case REQUEST_RING_SOFTWARE_DESTINATION_OFFSET: return waits ? out_.issue_destination : 0;
-    case REQUEST_RING_SOFTWARE_BYTES_OFFSET:
-      if (!waits) return 0;
-      return STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_BYTES, out_.issue_bytes) |
-             STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_TAG, out_.issue_tag) |
-             STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_READ, out_.issue_read) |
-             STRETTO_FIELD(REQUEST_RING_SOFTWARE_BYTES_VALID, 1);
-    default: return 0;
+  if (index < kRingConnections) {
+    const Connection& connection = connections_[index];
+    hardware.connection_config = connection.config;
+    hardware.connection_state = {.completed = connection.completed, .in_flight = connection.count};
   }
+  return hardware;
 }
 
 }  // namespace stretto

@@ -11,6 +11,7 @@
 #include <array>
 
 #include "models/reference/request_ring_if.h"
+#include "sw/include/regs/request_ring_file.h"
 
 namespace stretto {
 
@@ -22,11 +23,7 @@ class RequestRingModel final : public RequestRing {
  private:
   struct Buffer {
     uint64_t base = 0;
-    uint32_t units = 0;
-    uint8_t unit = 0;
-    bool readable = false;
-    bool writable = false;
-    bool valid = false;
+    RequestRingRegisters::BufferConfig config;
   };
   struct Slot {
     bool taken = false;
@@ -38,9 +35,7 @@ class RequestRingModel final : public RequestRing {
     uint8_t destination = 0;
   };
   struct Connection {
-    bool valid = false;
-    uint8_t limit = 0;
-    uint8_t node = 0;
+    RequestRingRegisters::ConnectionConfig config;
     uint64_t rc_base = 0;
     uint8_t oldest = 0;
     uint8_t next = 0;
@@ -71,16 +66,10 @@ class RequestRingModel final : public RequestRing {
   bool idle() const;
   Completion completion(uint64_t tag, bool failed) const;
   void write(uint16_t address, uint64_t data, bool was_busy);
-  uint64_t read(uint16_t address) const;
+  RequestRingRegisters::Hardware hardware(unsigned index) const;
+  bool software() const { return registers_.control.engine; }
 
-  bool enable_ = false;
-  bool software_ = false;
-  bool replica_ = false;
-  uint8_t batch_ = 16;
-  uint8_t node_ = 0;
-  uint64_t replica_address_ = 0;
-  uint64_t sc_base_ = 0;
-  uint8_t irq_enable_ = 0;
+  RequestRingRegisters registers_;
   std::array<Buffer, kRingBuffers> buffers_{};
   std::array<Connection, kRingConnections> connections_{};
 
@@ -109,13 +98,7 @@ class RequestRingModel final : public RequestRing {
   uint64_t flag_rc_base_ = 0;
 
   uint8_t error_ = 0;
-  uint16_t error_reason_ = 0;
-  uint8_t error_kind_ = 0;
-  uint64_t error_request_ = 0;
-  struct Counters {
-    uint64_t refused = 0, dropped = 0, issued = 0, completed = 0, failed = 0, flags = 0,
-             replicas = 0;
-  } counters_;
+  RequestRingRegisters::Hardware counters_;  // The counters and the first error; the rest is 0.
   bool read_pending_ = false;
   uint16_t read_address_ = 0;
   RequestRingOutputs out_;  // The registered outputs.

@@ -5,9 +5,6 @@
 #include <bit>
 #include <cassert>
 
-#include "sw/include/regs/field.h"
-#include "sw/include/regs/tracker_regs.h"
-
 namespace stretto {
 namespace {
 
@@ -95,7 +92,7 @@ void TrackerBankModel::stage2() {
 bool TrackerBankModel::stage1(Stage2& next, bool& event) {
   const Update& u = s1_.update;
   const unsigned row = row_of(u.wg_id);
-  next.threshold = config_.threshold[u.tile_class * 8u + u.wf_id];
+  next.threshold = threshold_of(u);
   next.update = u;
   if (s1_.refill) {
     event = true;
@@ -121,8 +118,8 @@ bool TrackerBankModel::stage1(Stage2& next, bool& event) {
   }
   const unsigned valid = valid_[row];
   const uint16_t tag = tag_of(u);
-  for (unsigned ways = valid; ways != 0; ways &= ways - 1) {
-    const auto way = static_cast<unsigned>(std::countr_zero(ways));
+  for (unsigned left = valid; left != 0; left &= left - 1) {
+    const auto way = static_cast<unsigned>(std::countr_zero(left));
     if (tag_[row][way] != tag) continue;
     next.valid = true;
     next.way = static_cast<uint8_t>(way);
@@ -131,7 +128,7 @@ bool TrackerBankModel::stage1(Stage2& next, bool& event) {
     counters_.half_words += u.count;
     return false;
   }
-  const unsigned in_use = (1u << config_.ways) - 1;
+  const unsigned in_use = (1u << ways()) - 1;
   const unsigned unused = ~valid & in_use;
   const bool evict = unused == 0;
   const unsigned candidates = evict ? ~pending_[row] & in_use : unused;
@@ -169,7 +166,7 @@ bool TrackerBankModel::stage1(Stage2& next, bool& event) {
   }
   valid_[row] = static_cast<uint8_t>(valid_[row] | 1u << way);
   tag_[row][way] = tag;
-  oldest_[row] = static_cast<uint8_t>(way + 1u >= config_.ways ? 0 : way + 1);
+  oldest_[row] = static_cast<uint8_t>(way + 1u >= ways() ? 0 : way + 1);
   ++live_;
   grew_ = true;
   ++counters_.updates;
@@ -201,10 +198,10 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
       issue.valid = true;
     } else if (queue_.size() != 0 && waiting_.size() + (s1_.valid && !s1_.refill) < kWaiting) {
       issue.update = queue_.front();
-      const auto column =
-          static_cast<uint16_t>(issue.update.wg_id - config_.tiles_n * issue.update.quotient);
-      const bool right = column == static_cast<uint16_t>(config_.tiles_n - 1);
-      const bool bottom = issue.update.wg_id >= config_.first_bottom;
+      const auto column = static_cast<uint16_t>(issue.update.wg_id -
+                                                registers_.columns.tiles_n * issue.update.quotient);
+      const bool right = column == static_cast<uint16_t>(registers_.columns.tiles_n - 1);
+      const bool bottom = issue.update.wg_id >= registers_.tiles.first_bottom;
       issue.update.tile_class = static_cast<uint8_t>(bottom * 2 + right);
       issue.valid = true;
     }
@@ -256,9 +253,11 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
   if (input_valid_) {
     const uint32_t wg = input_.wg_id;
     const uint32_t distance =
-        (wg >= config_.untracked_first ? wg : wg + config_.total) - config_.untracked_first;
-    if (config_.enable && wg < config_.total && (distance & 0x1ffff) >= config_.untracked_count) {
-      input_.quotient = static_cast<uint16_t>(uint64_t{wg} * config_.reciprocal >> 24);
+        (wg >= registers_.untracked.first ? wg : wg + registers_.tiles.total) -
+        registers_.untracked.first;
+    if (registers_.control.enable && wg < registers_.tiles.total &&
+        (distance & 0x1ffff) >= registers_.untracked.count) {
+      input_.quotient = static_cast<uint16_t>(uint64_t{wg} * registers_.columns.reciprocal >> 24);
       queue_.push(input_);
     } else {
       ++counters_.ignored;
@@ -272,11 +271,11 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
 }
 
 TrackerModel::TrackerModel()
-    : banks_{TrackerBankModel(config_), TrackerBankModel(config_), TrackerBankModel(config_),
-             TrackerBankModel(config_)} {}
+    : banks_{TrackerBankModel(registers_), TrackerBankModel(registers_),
+             TrackerBankModel(registers_), TrackerBankModel(registers_)} {}
 
 void TrackerModel::reset() {
-  config_ = {};
+  registers_ = {};
   for (TrackerBankModel& bank : banks_) {
     bank.clear();
     bank.counters() = {};
@@ -295,7 +294,8 @@ uint32_t TrackerModel::live() const {
 }
 
 TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
-  if (read_pending_) out_.reg_rdata = read(read_address_);
+  if (read_pending_)
+    out_.reg_rdata = registers_.read(TrackerRegisters::find(read_address_), hardware());
   for (const TrackerBankModel& bank : banks_) {
     if (bank.grew()) max_live_ = std::max(max_live_, live());
   }
@@ -327,8 +327,8 @@ TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
     out_.trigger_address = banks_[b].trigger().address;
     const uint32_t id = out_.trigger_wg_id;
     const uint32_t distance =
-        (id >= config_.event_first ? id : id + config_.total) - config_.event_first;
-    out_.trigger_event = (distance & 0x1ffff) < config_.event_count;
+        (id >= registers_.event.first ? id : id + registers_.tiles.total) - registers_.event.first;
+    out_.trigger_event = (distance & 0x1ffff) < registers_.event.count;
   }
   if (request_bank >= 0) {
     const auto b = static_cast<unsigned>(request_bank);
@@ -374,59 +374,18 @@ TrackerOutputs TrackerModel::step(const TrackerInputs& in) {
 }
 
 void TrackerModel::write(uint16_t address, uint64_t data) {
-  if (address >= TRACKER_THRESHOLD_OFFSET &&
-      address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
-    const unsigned first = (address - TRACKER_THRESHOLD_OFFSET) / TRACKER_THRESHOLD_STRIDE * 4;
-    for (unsigned i = 0; i < 4; ++i)
-      config_.threshold[first + i] = static_cast<uint16_t>(data >> 16 * i);
-    return;
-  }
-  switch (address) {
-    case TRACKER_CONTROL_OFFSET: {
-      const auto ways = static_cast<uint8_t>(STRETTO_FIELD_GET(data, TRACKER_CONTROL_WAYS));
-      config_.enable = STRETTO_FIELD_GET(data, TRACKER_CONTROL_ENABLE) != 0;
-      config_.ways_field = ways;
-      config_.ways = ways == 0 || ways > kTrackerMaxWays ? kTrackerMaxWays : ways;
-      break;
-    }
-    case TRACKER_CLEAR_OFFSET: clear_ = true; break;
-    case TRACKER_COUNTER_CLEAR_OFFSET: counter_clear_ = true; break;
-    case TRACKER_TILES_OFFSET:
-      config_.total = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_TOTAL));
-      config_.first_bottom =
-          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_FIRST_BOTTOM));
-      break;
-    case TRACKER_COLUMNS_OFFSET:
-      config_.tiles_n = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_TILES_N));
-      config_.reciprocal =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_RECIPROCAL));
-      break;
-    case TRACKER_UNTRACKED_OFFSET:
-      config_.untracked_first =
-          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_FIRST));
-      config_.untracked_count =
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_UNTRACKED_COUNT));
-      break;
-    case TRACKER_EVENT_OFFSET:
-      config_.event_first = static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_EVENT_FIRST));
-      config_.event_count = static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_EVENT_COUNT));
-      break;
-    default: break;
-  }
+  const TrackerRegisters::Place place = TrackerRegisters::find(address);
+  registers_.write(place, data);
+  if (place.name == TrackerRegisters::Name::clear) clear_ = true;
+  if (place.name == TrackerRegisters::Name::counter_clear) counter_clear_ = true;
 }
 
-uint64_t TrackerModel::read(uint16_t address) {
-  if (address >= TRACKER_THRESHOLD_OFFSET &&
-      address < TRACKER_THRESHOLD_OFFSET_AT(TRACKER_THRESHOLD_COUNT)) {
-    const unsigned first = (address - TRACKER_THRESHOLD_OFFSET) / TRACKER_THRESHOLD_STRIDE * 4;
-    uint64_t data = 0;
-    for (unsigned i = 0; i < 4; ++i) data |= uint64_t{config_.threshold[first + i]} << 16 * i;
-    return data;
-  }
-  TrackerModelCounters sum;
-  uint32_t outstanding = 0;
-  bool busy = out_.trigger_valid || out_.spill_req_valid || clear_;
-  for (TrackerBankModel& bank : banks_) {
+TrackerRegisters::Hardware TrackerModel::hardware() const {
+  TrackerRegisters::Hardware sum;
+  sum.status.busy = out_.trigger_valid || out_.spill_req_valid || clear_;
+  sum.status.live = live();
+  sum.max_live = max_live_;
+  for (const TrackerBankModel& bank : banks_) {
     const TrackerModelCounters& c = bank.counters();
     sum.updates += c.updates;
     sum.half_words += c.half_words;
@@ -435,39 +394,10 @@ uint64_t TrackerModel::read(uint16_t address) {
     sum.spills += c.spills;
     sum.spill_reads += c.spill_reads;
     sum.refills += c.refills;
-    outstanding += bank.outstanding();
-    busy = busy || bank.busy();
+    sum.status.outstanding = static_cast<uint8_t>(sum.status.outstanding + bank.outstanding());
+    sum.status.busy = sum.status.busy || bank.busy();
   }
-  switch (address) {
-    case TRACKER_CONTROL_OFFSET:
-      return STRETTO_FIELD(TRACKER_CONTROL_ENABLE, config_.enable) |
-             STRETTO_FIELD(TRACKER_CONTROL_WAYS, config_.ways_field);
-    case TRACKER_STATUS_OFFSET:
-      return STRETTO_FIELD(TRACKER_STATUS_BUSY, busy) |
-             STRETTO_FIELD(TRACKER_STATUS_OUTSTANDING, outstanding) |
-             STRETTO_FIELD(TRACKER_STATUS_LIVE, live());
-    case TRACKER_TILES_OFFSET:
-      return STRETTO_FIELD(TRACKER_TILES_TOTAL, config_.total) |
-             STRETTO_FIELD(TRACKER_TILES_FIRST_BOTTOM, config_.first_bottom);
-    case TRACKER_COLUMNS_OFFSET:
-      return STRETTO_FIELD(TRACKER_COLUMNS_TILES_N, config_.tiles_n) |
-             STRETTO_FIELD(TRACKER_COLUMNS_RECIPROCAL, config_.reciprocal);
-    case TRACKER_UNTRACKED_OFFSET:
-      return STRETTO_FIELD(TRACKER_UNTRACKED_FIRST, config_.untracked_first) |
-             STRETTO_FIELD(TRACKER_UNTRACKED_COUNT, config_.untracked_count);
-    case TRACKER_EVENT_OFFSET:
-      return STRETTO_FIELD(TRACKER_EVENT_FIRST, config_.event_first) |
-             STRETTO_FIELD(TRACKER_EVENT_COUNT, config_.event_count);
-    case TRACKER_UPDATES_OFFSET: return sum.updates;
-    case TRACKER_HALF_WORDS_OFFSET: return sum.half_words;
-    case TRACKER_IGNORED_OFFSET: return sum.ignored;
-    case TRACKER_TRIGGERS_OFFSET: return sum.triggers;
-    case TRACKER_SPILLS_OFFSET: return sum.spills;
-    case TRACKER_SPILL_READS_OFFSET: return sum.spill_reads;
-    case TRACKER_REFILLS_OFFSET: return sum.refills;
-    case TRACKER_MAX_LIVE_OFFSET: return max_live_;
-    default: return 0;
-  }
+  return sum;
 }
 
 }  // namespace stretto

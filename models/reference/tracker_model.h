@@ -13,6 +13,7 @@
 #include <cstddef>
 
 #include "models/reference/tracker_if.h"
+#include "sw/include/regs/tracker_file.h"
 
 namespace stretto {
 
@@ -32,21 +33,6 @@ class ModelFifo {
   std::array<T, Depth> items_{};
   unsigned head_ = 0;
   unsigned size_ = 0;
-};
-
-struct TrackerModelConfig {
-  bool enable = false;
-  uint8_t ways = kTrackerMaxWays;  // Ways in use.
-  uint8_t ways_field = 8;          // As written.
-  uint32_t total = 0;
-  uint16_t first_bottom = 0;
-  uint16_t tiles_n = 0;
-  uint32_t reciprocal = 0;
-  uint16_t untracked_first = 0;
-  uint32_t untracked_count = 0;
-  uint16_t event_first = 0;
-  uint32_t event_count = 0;
-  std::array<uint16_t, 32> threshold{};  // [class x 8 + wf]
 };
 
 struct TrackerModelCounters {
@@ -74,7 +60,7 @@ class TrackerBankModel {
     bool write = false;
   };
 
-  explicit TrackerBankModel(const TrackerModelConfig& config) : config_(config) {}
+  explicit TrackerBankModel(const TrackerRegisters& registers) : registers_(registers) {}
   TrackerBankModel(const TrackerBankModel&) = delete;
   TrackerBankModel& operator=(const TrackerBankModel&) = delete;
 
@@ -107,6 +93,7 @@ class TrackerBankModel {
   uint32_t live() const { return live_; }
   unsigned outstanding() const { return used_entries_; }
   TrackerModelCounters& counters() { return counters_; }
+  const TrackerModelCounters& counters() const { return counters_; }
 
  private:
   enum class State : uint8_t {
@@ -163,6 +150,14 @@ class TrackerBankModel {
     return static_cast<uint16_t>((u.wg_id >> 8) << 3 | u.wf_id);
   }
   const Entry& entry(unsigned id) const { return entries_[id]; }
+  unsigned ways() const {  // That new tiles may take.
+    const unsigned ways = registers_.control.ways;
+    return ways == 0 || ways > kWays ? kWays : ways;
+  }
+  uint16_t threshold_of(const Update& u) const {
+    const uint64_t row = registers_.threshold[u.tile_class * 2u + u.wf_id / 4u].bits();
+    return static_cast<uint16_t>(row >> u.wf_id % 4u * 16);
+  }
   bool conflict(uint16_t wg_id, uint8_t wf_id) const;
   unsigned free_entry(unsigned except) const;
   void occupy(unsigned id, State state, const Update& u, uint8_t way);
@@ -170,7 +165,7 @@ class TrackerBankModel {
   void stage2();
   bool stage1(Stage2& next, bool& event);
 
-  const TrackerModelConfig& config_;
+  const TrackerRegisters& registers_;
 
   bool input_valid_ = false;
   Update input_;
@@ -204,10 +199,10 @@ class TrackerModel final : public Tracker {
 
  private:
   void write(uint16_t address, uint64_t data);
-  uint64_t read(uint16_t address);
+  TrackerRegisters::Hardware hardware() const;
   uint32_t live() const;
 
-  TrackerModelConfig config_;
+  TrackerRegisters registers_;
   std::array<TrackerBankModel, kTrackerBanks> banks_;
   unsigned trigger_turn_ = 0;  // Bank with the highest priority of the trigger arbiter.
   unsigned request_turn_ = 0;

@@ -92,11 +92,21 @@ module request_ring #(
     $error("request_ring: NumberWidth must be 1..32 and CounterWidth 1..48");
   end
 
-  // Configuration.
-  logic        enable_q, software_q, replica_q;
-  logic [7:0]  batch_q, node_q;
-  logic [47:0] replica_address_q, sc_base_q;
-  logic [3:0]  irq_enable_q;
+  // Registers.
+  request_ring_regs_pkg::control_t control;
+  request_ring_regs_pkg::status_t status;
+  request_ring_regs_pkg::irq_enable_t irq_enable;
+  request_ring_regs_pkg::connection_config_t connection_config;
+  request_ring_regs_pkg::connection_state_t connection_state;
+  logic [7:0]  node;
+  logic [47:0] replica_address, sc_base;
+  logic [15:0] read_address;
+  logic        read_pending, clear_we, counter_clear_we, error_we, take_we, done_we;
+  logic        connection_config_we, rc_base_we, buffer_base_we, buffer_config_we;
+  logic [ConnWidth-1:0] read_conn;
+  logic        unused, enable, software, work;  // Work: a transfer waits for software.
+
+  // Tables.
   logic [Connections-1:0]   conn_valid_q;
   logic [Connections*4-1:0] conn_limit_q;
   logic [Connections*8-1:0] conn_node_q;
@@ -136,15 +146,56 @@ module request_ring #(
   logic [NumberWidth-1:0] flag_number_q;
   logic [47:0] flag_rc_base_q;
 
-  // Errors, counters, register reads.
+  // Errors and counters.
   logic [2:0]  error_q;
   logic [10:0] error_reason_q;
   logic [1:0]  error_kind_q;
   logic [63:0] error_request_q;
   logic [CounterWidth-1:0] refused_q, dropped_q, issued_q, completions_q, failures_q, flags_q,
                            replicas_q;
-  logic        read_pending_q;
-  logic [15:0] read_address_q;
+
+  always_comb begin
+    enable = control.enable;
+    software = control.engine;
+    work = issue_q && software;
+  end
+  always_comb begin
+    unused = ^read_address;
+    status.busy = busy_o;
+    status.work = work;
+    status.level = 16'(level_q);
+    status.in_flight = 16'(in_flight_q);
+    connection_config = '0;
+    connection_state = '0;
+    read_conn = read_address[request_ring_regs_pkg::ConnectionConfigIndexLsb+:ConnWidth];
+    if (read_pending) begin
+      connection_config.valid = conn_valid_q[read_conn];
+      connection_config.limit = conn_limit_q[{read_conn, 2'b0}+:4];
+      connection_config.node = conn_node_q[{read_conn, 3'b0}+:8];
+      connection_state.in_flight = 8'(count_q[{read_conn, 2'b0}+:4]);
+      if (numbered_q[read_conn]) connection_state.completed = 32'(completed_q[read_conn]);
+    end
+  end
+  request_ring_regs #(.Connections(Connections), .Buffers(Buffers)) u_regs (
+    .clk_i, .rst_i, .reg_we_i, .reg_re_i, .reg_addr_i, .reg_wdata_i, .reg_rdata_o,
+    .read_pending_o(read_pending), .address_o(read_address), .control_o(control),
+    .control_engine_lock_i(busy_o), .clear_we_o(clear_we), .counter_clear_we_o(counter_clear_we),
+    .status_i(status),
+    .limits_i({16'(Slots), 16'(Connections), 16'(Buffers), 16'(RingDepth)}), .node_o(node),
+    .replica_address_o(replica_address), .sc_base_o(sc_base), .error_i(error_q),
+    .error_we_o(error_we), .irq_enable_o(irq_enable),
+    .error_first_i({error_kind_q, error_reason_q}), .error_request_i(error_request_q),
+    .tail_i(64'(tail_q)), .head_i(64'(head_q)), .refused_i(64'(refused_q)),
+    .dropped_i(64'(dropped_q)), .issued_i(64'(issued_q)), .completed_i(64'(completions_q)),
+    .failed_i(64'(failures_q)), .flags_i(64'(flags_q)), .replicas_i(64'(replicas_q)),
+    .software_source_i(work ? issue_source_o : '0),
+    .software_destination_i(work ? issue_destination_o : '0),
+    .software_bytes_i(work ? {1'b1, issue_read_o, issue_tag_o, issue_bytes_o} : '0),
+    .software_take_we_o(take_we), .software_done_we_o(done_we),
+    .connection_config_i(connection_config), .connection_config_we_o(connection_config_we),
+    .connection_rc_base_we_o(rc_base_we), .connection_state_i(connection_state),
+    .buffer_base_we_o(buffer_base_we), .buffer_config_we_o(buffer_config_we)
+  );
 
   // R3: what the state alone says of the request in s2.
   logic [10:0] reason;
@@ -160,8 +211,8 @@ module request_ring #(
     end_units = {1'b0, s2_sr_q[58:42]} + {1'b0, s2_sr_q[41:25]};
     offset_bytes = {17'b0, s2_sr_q[58:42]} << unit;
     length_bytes = {17'b0, s2_sr_q[41:25]} << unit;
-    source_node_ok = s2_source_base_q[47:40] == (s2_sr_q[0] ? node_q : s2_node_q);
-    destination_node_ok = s2_destination_base_q[47:40] == (s2_sr_q[0] ? s2_node_q : node_q);
+    source_node_ok = s2_source_base_q[47:40] == (s2_sr_q[0] ? node : s2_node_q);
+    destination_node_ok = s2_destination_base_q[47:40] == (s2_sr_q[0] ? s2_node_q : node);
     reason[0] = s2_sr_q[1] == s2_sr_q[0];
     reason[1] = s2_sr_q[63:61] != '0;
     reason[2] = !s2_conn_known_q;
@@ -204,39 +255,41 @@ module request_ring #(
   always_comb begin
     flag_pending = sc_pending_q || rc_pending_q;
     behind = head_q - replica_sent_q;
-    replica_due = replica_q && behind != '0 && (level_q == '0 || 48'(behind) >= 48'(batch_q));
+    replica_due = control.replica && behind != '0 && (level_q == '0 || 48'(behind) >= 48'(control.batch));
     busy_o = s1_valid_q || s2_valid_q || in_flight_q != '0 || flag_pending || write_valid_o ||
         replica_due;
-    issue_valid_o = issue_q && !software_q;
-    irq_o = (error_q & irq_enable_q[2:0]) != '0 || (issue_q && software_q && irq_enable_q[3]);
+    issue_valid_o = issue_q && !software;
+    irq_o = (error_q & irq_enable.errors) != '0 || (work && irq_enable.work);
     idle_o = !(s2_valid_q && (bad || (room && !issue_q))) && !(s1_valid_q && !s2_valid_q) &&
-        !(enable_q && level_q != '0 && !s1_valid_q) && !issue_valid_o && !write_valid_o &&
+        !(enable && level_q != '0 && !s1_valid_q) && !issue_valid_o && !write_valid_o &&
         !flag_pending && !replica_due && !retire_any && !pop_o && !refuse_o && !accept_o &&
         !drop_o && !retire_o &&
-        !read_pending_q;
+        !read_pending;
   end
 
   always_ff @(posedge clk_i) begin : state
     logic clear, push, drop, pop, s1_leave, s2_leave, issue_taken, issue_free, load;
     logic write_free, write_replica, write_flag, flag_free, retire, failed;
-    logic done_ok, software_done, software_done_ok;
+    logic done_ok, software_done_ok;
     logic [2:0] error_left, error_new;
     logic [TagWidth-1:0] retire_tag, load_tag, done_tag, software_tag;
     logic [3:0]  load_slot;
     logic [NumberWidth-1:0] number;
     logic [17:0] slot;
+    logic [ConnWidth-1:0] conn;
+    logic [BufferWidth-1:0] buffer;
+    logic [22:0] size;
 
-    clear = reg_we_i && reg_addr_i == request_ring_regs_pkg::ClearOffset && !busy_o;
+    clear = clear_we && !busy_o;
 
     // Who moves.
-    issue_taken = issue_q && (software_q
-        ? reg_we_i && reg_addr_i == request_ring_regs_pkg::SoftwareTakeOffset : issue_ready_i);
+    issue_taken = issue_q && (software ? take_we : issue_ready_i);
     issue_free = !issue_q || issue_taken;
     load = s2_valid_q && !bad && room && issue_free;
     s2_leave = load || (s2_valid_q && bad);
     s1_leave = s1_valid_q && (!s2_valid_q || s2_leave);
-    pop = enable_q && level_q != '0 && (!s1_valid_q || s1_leave) && !clear;
-    push = sr_valid_i && enable_q && level_q != LevelWidth'(RingDepth) && !clear;
+    pop = enable && level_q != '0 && (!s1_valid_q || s1_leave) && !clear;
+    push = sr_valid_i && enable && level_q != LevelWidth'(RingDepth) && !clear;
     drop = sr_valid_i && !push;
     write_free = !write_valid_o || write_ready_i;
     write_replica = write_free && replica_due && (!flag_pending || replica_turn_q);
@@ -306,12 +359,11 @@ module request_ring #(
     in_flight_q <= in_flight_q + 8'(load) - 8'(retire);
 
     // Completions; tags that are not in flight are ignored.
-    software_done = reg_we_i && reg_addr_i == request_ring_regs_pkg::SoftwareDoneOffset;
     done_tag = {done_tag_i[4+:ConnWidth], done_tag_i[0+:SlotWidth]};
     done_ok = done_valid_i && done_tag_i[11:4] < 8'(Connections) && done_tag_i[3:0] < 4'(Slots) &&
         taken_q[done_tag] && !done_q[done_tag];
     software_tag = {reg_wdata_i[4+:ConnWidth], reg_wdata_i[0+:SlotWidth]};
-    software_done_ok = software_done && reg_wdata_i[11:4] < 8'(Connections) &&
+    software_done_ok = done_we && reg_wdata_i[11:4] < 8'(Connections) &&
         reg_wdata_i[3:0] < 4'(Slots) && taken_q[software_tag] && !done_q[software_tag];
     if (done_ok) begin
       done_q[done_tag] <= 1'b1;
@@ -345,14 +397,14 @@ module request_ring #(
     if (write_replica) begin
       write_kind_o <= 2'd0;
       write_tag_o <= '0;
-      write_address_o <= replica_address_q;
+      write_address_o <= replica_address;
       write_data_o <= 64'(head_q);
       replica_sent_q <= head_q;
     end
     if (write_flag) begin
       write_kind_o <= sc_pending_q ? 2'd1 : 2'd2;
       write_tag_o <= retire_tag_o;
-      write_address_o <= sc_pending_q ? sc_base_q + {37'b0, flag_source_q, 3'b0}
+      write_address_o <= sc_pending_q ? sc_base + {37'b0, flag_source_q, 3'b0}
                                       : flag_rc_base_q + {37'b0, flag_destination_q, 3'b0};
       write_data_o <= 64'(flag_number_q);
     end
@@ -360,10 +412,7 @@ module request_ring #(
 
     // R9: errors.
     error_new = {failed, drop, s2_valid_q && bad};
-    error_left = error_q;
-    if (reg_we_i && reg_addr_i == request_ring_regs_pkg::ErrorOffset) begin
-      error_left = error_q & ~reg_wdata_i[2:0];
-    end
+    error_left = error_we ? error_q & ~reg_wdata_i[2:0] : error_q;
     error_q <= error_left | error_new;
     if (error_left == '0 && error_new != '0) begin
       error_reason_q <= error_new[0] ? reason : '0;
@@ -391,134 +440,38 @@ module request_ring #(
       numbered_q <= '0;
     end
 
-    // Register reads.
-    read_pending_q <= reg_re_i;
-    if (reg_re_i) read_address_q <= reg_addr_i;
-    if (read_pending_q) begin
-      case (read_address_q)
-        request_ring_regs_pkg::ControlOffset: begin
-          reg_rdata_o <= {48'b0, batch_q, 5'b0, replica_q, software_q, enable_q};
-        end
-        request_ring_regs_pkg::StatusOffset: begin
-          reg_rdata_o <= {24'b0, in_flight_q, 16'(level_q), 14'b0, issue_q && software_q, busy_o};
-        end
-        request_ring_regs_pkg::LimitsOffset: begin
-          reg_rdata_o <= {16'(Slots), 16'(Connections), 16'(Buffers), 16'(RingDepth)};
-        end
-        request_ring_regs_pkg::NodeOffset: reg_rdata_o <= {56'b0, node_q};
-        request_ring_regs_pkg::ReplicaAddressOffset: reg_rdata_o <= {16'b0, replica_address_q};
-        request_ring_regs_pkg::ScBaseOffset: reg_rdata_o <= {16'b0, sc_base_q};
-        request_ring_regs_pkg::ErrorOffset: reg_rdata_o <= {61'b0, error_q};
-        request_ring_regs_pkg::IrqEnableOffset: reg_rdata_o <= {60'b0, irq_enable_q};
-        request_ring_regs_pkg::ErrorFirstOffset: begin
-          reg_rdata_o <= {46'b0, error_kind_q, 5'b0, error_reason_q};
-        end
-        request_ring_regs_pkg::ErrorRequestOffset: reg_rdata_o <= error_request_q;
-        request_ring_regs_pkg::TailOffset: reg_rdata_o <= 64'(tail_q);
-        request_ring_regs_pkg::HeadOffset: reg_rdata_o <= 64'(head_q);
-        request_ring_regs_pkg::RefusedOffset: reg_rdata_o <= 64'(refused_q);
-        request_ring_regs_pkg::DroppedOffset: reg_rdata_o <= 64'(dropped_q);
-        request_ring_regs_pkg::IssuedOffset: reg_rdata_o <= 64'(issued_q);
-        request_ring_regs_pkg::CompletedOffset: reg_rdata_o <= 64'(completions_q);
-        request_ring_regs_pkg::FailedOffset: reg_rdata_o <= 64'(failures_q);
-        request_ring_regs_pkg::FlagsOffset: reg_rdata_o <= 64'(flags_q);
-        request_ring_regs_pkg::ReplicasOffset: reg_rdata_o <= 64'(replicas_q);
-        request_ring_regs_pkg::SoftwareSourceOffset: begin
-          reg_rdata_o <= issue_q && software_q ? {16'b0, issue_source_o} : '0;
-        end
-        request_ring_regs_pkg::SoftwareDestinationOffset: begin
-          reg_rdata_o <= issue_q && software_q ? {16'b0, issue_destination_o} : '0;
-        end
-        request_ring_regs_pkg::SoftwareBytesOffset: begin
-          reg_rdata_o <= issue_q && software_q
-              ? {1'b1, issue_read_o, 10'b0, issue_tag_o, 6'b0, issue_bytes_o} : '0;
-        end
-        default: begin
-          reg_rdata_o <= '0;
-          if (read_address_q[15:9] == request_ring_regs_pkg::ConnectionConfigOffset[15:9] &&
-              5'(read_address_q[8:5]) < 5'(Connections)) begin
-            case (read_address_q[4:3])
-              2'd0: begin
-                reg_rdata_o <= {48'b0, conn_node_q[{read_address_q[5+:ConnWidth], 3'b0}+:8],
-                                conn_limit_q[{read_address_q[5+:ConnWidth], 2'b0}+:4], 3'b0,
-                                conn_valid_q[read_address_q[5+:ConnWidth]]};
-              end
-              2'd2: begin
-                reg_rdata_o <= {28'b0, count_q[{read_address_q[5+:ConnWidth], 2'b0}+:4],
-                                numbered_q[read_address_q[5+:ConnWidth]]
-                                    ? 32'(completed_q[read_address_q[5+:ConnWidth]]) : 32'b0};
-              end
-              default: ;
-            endcase
-          end
-        end
-      endcase
+    // Register writes beside what the register file stores.
+    if (counter_clear_we) begin
+      refused_q <= '0;
+      dropped_q <= '0;
+      issued_q <= '0;
+      completions_q <= '0;
+      failures_q <= '0;
+      flags_q <= '0;
+      replicas_q <= '0;
     end
-
-    // Register writes.
-    if (reg_we_i) begin
-      case (reg_addr_i)
-        request_ring_regs_pkg::ControlOffset: begin
-          enable_q <= reg_wdata_i[request_ring_regs_pkg::ControlEnableLsb];
-          if (!busy_o) software_q <= reg_wdata_i[request_ring_regs_pkg::ControlEngineLsb];
-          replica_q <= reg_wdata_i[request_ring_regs_pkg::ControlReplicaLsb];
-          batch_q <= reg_wdata_i[request_ring_regs_pkg::ControlBatchLsb+:8];
-        end
-        request_ring_regs_pkg::CounterClearOffset: begin
-          refused_q <= '0;
-          dropped_q <= '0;
-          issued_q <= '0;
-          completions_q <= '0;
-          failures_q <= '0;
-          flags_q <= '0;
-          replicas_q <= '0;
-        end
-        request_ring_regs_pkg::NodeOffset: node_q <= reg_wdata_i[7:0];
-        request_ring_regs_pkg::ReplicaAddressOffset: replica_address_q <= reg_wdata_i[47:0];
-        request_ring_regs_pkg::ScBaseOffset: sc_base_q <= reg_wdata_i[47:0];
-        request_ring_regs_pkg::IrqEnableOffset: irq_enable_q <= reg_wdata_i[3:0];
-        default: ;
-      endcase
-      if (reg_addr_i[15:9] == request_ring_regs_pkg::ConnectionConfigOffset[15:9] &&
-          5'(reg_addr_i[8:5]) < 5'(Connections)) begin
-        if (reg_addr_i[4:3] == 2'd0) begin
-          conn_valid_q[reg_addr_i[5+:ConnWidth]] <=
-              reg_wdata_i[request_ring_regs_pkg::ConnectionConfigValidLsb];
-          conn_limit_q[{reg_addr_i[5+:ConnWidth], 2'b0}+:4] <=
-              reg_wdata_i[request_ring_regs_pkg::ConnectionConfigLimitLsb+:4];
-          conn_node_q[{reg_addr_i[5+:ConnWidth], 3'b0}+:8] <=
-              reg_wdata_i[request_ring_regs_pkg::ConnectionConfigNodeLsb+:8];
-        end
-        if (reg_addr_i[4:3] == 2'd1) rc_base_q[reg_addr_i[5+:ConnWidth]] <= reg_wdata_i[47:0];
-      end
-      if (reg_addr_i[15:12] == request_ring_regs_pkg::BufferBaseOffset[15:12] &&
-          9'(reg_addr_i[11:4]) < 9'(Buffers)) begin
-        if (reg_addr_i[3]) begin
-          buffer_valid_q[reg_addr_i[4+:BufferWidth]] <=
-              reg_wdata_i[request_ring_regs_pkg::BufferConfigValidLsb];
-          source_config_q[reg_addr_i[4+:BufferWidth]] <=
-              {reg_wdata_i[request_ring_regs_pkg::BufferConfigReadableLsb],
-               reg_wdata_i[request_ring_regs_pkg::BufferConfigUnitLsb+:5],
-               reg_wdata_i[request_ring_regs_pkg::BufferConfigUnitsLsb+:18]};
-          destination_config_q[reg_addr_i[4+:BufferWidth]] <=
-              {reg_wdata_i[request_ring_regs_pkg::BufferConfigWritableLsb],
-               reg_wdata_i[request_ring_regs_pkg::BufferConfigUnitLsb+:5],
-               reg_wdata_i[request_ring_regs_pkg::BufferConfigUnitsLsb+:18]};
-        end else begin
-          buffer_base_q[reg_addr_i[4+:BufferWidth]] <= reg_wdata_i[47:0];
-        end
-      end
+    conn = reg_addr_i[request_ring_regs_pkg::ConnectionConfigIndexLsb+:ConnWidth];
+    if (connection_config_we) begin
+      conn_valid_q[conn] <= reg_wdata_i[request_ring_regs_pkg::ConnectionConfigValidLsb];
+      conn_limit_q[{conn, 2'b0}+:4] <=
+          reg_wdata_i[request_ring_regs_pkg::ConnectionConfigLimitLsb+:4];
+      conn_node_q[{conn, 3'b0}+:8] <=
+          reg_wdata_i[request_ring_regs_pkg::ConnectionConfigNodeLsb+:8];
+    end
+    if (rc_base_we) rc_base_q[conn] <= reg_wdata_i[47:0];
+    buffer = reg_addr_i[request_ring_regs_pkg::BufferBaseIndexLsb+:BufferWidth];
+    if (buffer_base_we) buffer_base_q[buffer] <= reg_wdata_i[47:0];
+    if (buffer_config_we) begin
+      buffer_valid_q[buffer] <= reg_wdata_i[request_ring_regs_pkg::BufferConfigValidLsb];
+      size = {reg_wdata_i[request_ring_regs_pkg::BufferConfigUnitLsb+:5],
+              reg_wdata_i[request_ring_regs_pkg::BufferConfigUnitsLsb+:18]};
+      source_config_q[buffer] <=
+          {reg_wdata_i[request_ring_regs_pkg::BufferConfigReadableLsb], size};
+      destination_config_q[buffer] <=
+          {reg_wdata_i[request_ring_regs_pkg::BufferConfigWritableLsb], size};
     end
 
     if (rst_i) begin
-      enable_q <= request_ring_regs_pkg::ControlReset[request_ring_regs_pkg::ControlEnableLsb];
-      software_q <= request_ring_regs_pkg::ControlReset[request_ring_regs_pkg::ControlEngineLsb];
-      replica_q <= request_ring_regs_pkg::ControlReset[request_ring_regs_pkg::ControlReplicaLsb];
-      batch_q <= request_ring_regs_pkg::ControlReset[request_ring_regs_pkg::ControlBatchLsb+:8];
-      node_q <= '0;
-      replica_address_q <= '0;
-      sc_base_q <= '0;
-      irq_enable_q <= '0;
       conn_valid_q <= '0;
       conn_limit_q <= '0;
       conn_node_q <= '0;
@@ -555,8 +508,6 @@ module request_ring #(
       failures_q <= '0;
       flags_q <= '0;
       replicas_q <= '0;
-      read_pending_q <= 1'b0;
-      read_address_q <= '0;
       issue_tag_o <= '0;
       issue_read_o <= 1'b0;
       issue_source_o <= '0;
@@ -574,7 +525,6 @@ module request_ring #(
       drop_o <= 1'b0;
       retire_o <= 1'b0;
       retire_tag_o <= '0;
-      reg_rdata_o <= '0;
     end
   end
 

@@ -182,20 +182,17 @@ module request_ring_formal #(
   (* inside = "u_props.number" *) logic [NumberWidth-1:0] number;
   (* inside = "u_props.conn_k" *) logic [ConnWidth-1:0] conn_k;
   (* inside = "u_props.limit_q" *) logic [ConnCount*4-1:0] limit_q;
-  (* inside = "u_request_ring.enable_q" *) logic dut_enable_q;
+  (* inside = "u_request_ring.control" *) logic [10:0] dut_control;  // {batch, replica, engine, enable}
   (* inside = "u_props.enable_q" *) logic book_enable_q;
-  (* inside = "u_request_ring.software_q" *) logic dut_software_q;
   (* inside = "u_props.software_q" *) logic book_software_q;
-  (* inside = "u_request_ring.replica_q" *) logic dut_replica_q;
   (* inside = "u_props.replica_q" *) logic book_replica_q;
-  (* inside = "u_request_ring.batch_q" *) logic [7:0] dut_batch_q;
   (* inside = "u_props.batch_q" *) logic [7:0] book_batch_q;
-  (* inside = "u_request_ring.node_q" *) logic [7:0] dut_node_q;
+  (* inside = "u_request_ring.node" *) logic [7:0] dut_node;
   (* inside = "u_props.node_q" *) logic [7:0] book_node_q;
   (* inside = "u_request_ring.error_q" *) logic [2:0] dut_error;
-  (* inside = "u_request_ring.irq_enable_q" *) logic [3:0] dut_irq_enable;
-  (* inside = "u_request_ring.read_pending_q" *) logic read_pending_q;
-  (* inside = "u_request_ring.read_address_q" *) logic [15:0] read_address_q;
+  (* inside = "u_request_ring.irq_enable" *) logic [3:0] dut_irq_enable;
+  (* inside = "u_request_ring.read_pending" *) logic read_pending_q;
+  (* inside = "u_request_ring.read_address" *) logic [15:0] read_address_q;
   (* inside = "u_request_ring.error_request_q" *) logic [63:0] error_request_q;
   (* inside = "u_props.error" *) logic [2:0] book_error;
   (* inside = "u_props.irq_enable_q" *) logic [3:0] book_irq_enable;
@@ -233,10 +230,10 @@ module request_ring_formal #(
     end
   end
   always_ff @(posedge clk_i) begin
-    a_r1_lemma_both: assert ({dut_enable_q, dut_software_q, dut_replica_q, dut_batch_q, level_q, ring_write_q,
-        ring_read_q, tail_q, head_q} == {book_enable_q, book_software_q, book_replica_q, book_batch_q, level, in,
+    a_r1_lemma_both: assert ({dut_control, level_q, ring_write_q,
+        ring_read_q, tail_q, head_q} == {book_batch_q, book_replica_q, book_software_q, book_enable_q, level, in,
         out, tail, head});
-    a_r3_lemma_both: assert ({dut_node_q, conn_node_q[7:0], conn_valid_q[0], buffer_valid_q[1:0]} ==
+    a_r3_lemma_both: assert ({dut_node, conn_node_q[7:0], conn_valid_q[0], buffer_valid_q[1:0]} ==
         {book_node_q, node_c_q, valid_c_q, valid1_q, valid0_q});
     a_r4_lemma_both: assert ({issue_q, taken_q, done_q, oldest_q, next_q, count_q} ==
         {offered, taken, done, oldest, next, count} && (done & failed_q) == (done & book_failed_q) && limits);

@@ -2,5 +2,6 @@
 rtl/tracker/tracker_regs_pkg.sv
 rtl/tracker/tracker_pkg.sv
 rtl/common/rr_arbiter.sv
+rtl/tracker/tracker_regs.sv
 rtl/tracker/tracker_bank.sv
 rtl/tracker/tracker.sv

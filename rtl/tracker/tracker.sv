@@ -67,14 +67,18 @@ module tracker #(
 
   localparam int unsigned Banks = tracker_pkg::Banks;
 
-  // Configuration and register port.
-  tracker_pkg::config_t config_q;
-  logic [3:0]  ways_field_q;
-  logic        clear_q, counter_clear_q, read_pending_q;
-  logic [15:0] read_address_q;
-  logic [19:0] max_live_q;
-  logic [15:0] event_first_q;
-  logic [16:0] event_count_q;
+  // Registers.
+  tracker_regs_pkg::control_t control, used;  // As written; with the ways that are used.
+  tracker_regs_pkg::tiles_t tiles;
+  tracker_regs_pkg::columns_t columns;
+  tracker_regs_pkg::untracked_t untracked;
+  tracker_regs_pkg::event_t event_range;
+  tracker_regs_pkg::status_t status;
+  logic [511:0] thresholds;
+  logic         clear, counter_clear, read_pending;
+  logic [15:0]  read_address;
+  logic         clear_q, counter_clear_q;
+  logic [19:0]  max_live_q;
 
   // What the banks say; wider outputs are in gen_bank.
   logic [Banks-1:0] trigger_valid, request_valid, request_write, bank_idle, bank_busy, bank_grew;
@@ -123,7 +127,11 @@ module tracker #(
       .clk_i,
       .rst_i            (rst_i || clear_q),
       .counter_clear_i  (rst_i || counter_clear_q),
-      .config_i         (config_q),
+      .control_i        (used),
+      .tiles_i          (tiles),
+      .columns_i        (columns),
+      .untracked_i      (untracked),
+      .thresholds_i     (thresholds),
       .bank_i           (2'(b)),
       .update_valid_i   (update_valid_i[b]),
       .update_ready_o   (update_ready_o[b]),
@@ -171,13 +179,28 @@ module tracker #(
   always_comb begin
     live_sum = gen_bank[0].live + gen_bank[1].live + gen_bank[2].live + gen_bank[3].live;
     // Registers `updates` .. `refills` are the counters of the banks, summed.
-    counter_read = read_pending_q && read_address_q[15:6] == tracker_regs_pkg::UpdatesOffset[15:6];
-    counter_select = read_address_q[5:3];
+    counter_read = read_pending && (read_address & ~16'h38) == tracker_regs_pkg::UpdatesOffset;
+    counter_select = read_address[5:3];
     counter_sum = gen_bank[0].counter + gen_bank[1].counter + gen_bank[2].counter +
         gen_bank[3].counter;
     idle_o = &bank_idle && !trigger_valid_o && !spill_req_valid_o && !clear_q &&
-        !counter_clear_q && !read_pending_q;
+        !counter_clear_q && !read_pending;
+    status.busy = bank_busy != '0 || trigger_valid_o || spill_req_valid_o || clear_q;
+    status.outstanding = 7'(gen_bank[0].outstanding) + 7'(gen_bank[1].outstanding) +
+        7'(gen_bank[2].outstanding) + 7'(gen_bank[3].outstanding);
+    status.live = live_sum;
+    used = control;
+    if (control.ways == '0 || control.ways > 4'(Ways)) used.ways = 4'(Ways);
   end
+  tracker_regs u_regs (
+    .clk_i, .rst_i, .reg_we_i, .reg_re_i, .reg_addr_i, .reg_wdata_i, .reg_rdata_o,
+    .read_pending_o(read_pending), .address_o(read_address), .control_o(control),
+    .clear_we_o(clear), .counter_clear_we_o(counter_clear), .status_i(status), .tiles_o(tiles),
+    .columns_o(columns), .untracked_o(untracked), .event_o(event_range), .threshold_o(thresholds),
+    .updates_i(64'(counter_sum)), .half_words_i(64'(counter_sum)), .ignored_i(64'(counter_sum)),
+    .triggers_i(64'(counter_sum)), .spills_i(64'(counter_sum)), .spill_reads_i(64'(counter_sum)),
+    .refills_i(64'(counter_sum)), .max_live_i(64'(max_live_q))
+  );
 
   always_ff @(posedge clk_i) begin : outputs
     logic [IdWidth-1:0] wg_id;
@@ -209,9 +232,9 @@ module tracker #(
       endcase
       trigger_wg_id_o <= wg_id;
       // T10: the interval wraps from tiles.total to 0.
-      distance = 17'(wg_id) - {1'b0, event_first_q};
-      if (16'(wg_id) < event_first_q) distance = distance + config_q.total;
-      trigger_event_o <= distance < event_count_q;
+      distance = 17'(wg_id) - {1'b0, event_range.first};
+      if (16'(wg_id) < event_range.first) distance = distance + tiles.total;
+      trigger_event_o <= distance < event_range.count;
     end
     if (!spill_req_valid_o || spill_req_ready_i) spill_req_valid_o <= request_any;
     if (request_load) begin
@@ -256,90 +279,13 @@ module tracker #(
   end
 
   always_ff @(posedge clk_i) begin : registers
-    logic [3:0] ways;
-    clear_q <= reg_we_i && reg_addr_i == tracker_regs_pkg::ClearOffset;
-    counter_clear_q <= reg_we_i && reg_addr_i == tracker_regs_pkg::CounterClearOffset;
+    clear_q <= clear;
+    counter_clear_q <= counter_clear;
     if (counter_clear_q || (bank_grew != '0 && live_sum > max_live_q)) max_live_q <= live_sum;
-    if (reg_we_i) begin
-      if (reg_addr_i[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
-        config_q.threshold[{reg_addr_i[5:3], 6'b0}+:64] <= reg_wdata_i;
-      end
-      case (reg_addr_i)
-        tracker_regs_pkg::ControlOffset: begin
-          ways = reg_wdata_i[tracker_regs_pkg::ControlWaysLsb+:4];
-          config_q.enable <= reg_wdata_i[tracker_regs_pkg::ControlEnableLsb];
-          config_q.ways <= ways == '0 || ways > 4'(Ways) ? 4'(Ways) : ways;
-          ways_field_q <= ways;
-        end
-        tracker_regs_pkg::TilesOffset: begin
-          config_q.total <= reg_wdata_i[tracker_regs_pkg::TilesTotalLsb+:17];
-          config_q.first_bottom <= reg_wdata_i[tracker_regs_pkg::TilesFirstBottomLsb+:16];
-        end
-        tracker_regs_pkg::ColumnsOffset: begin
-          config_q.tiles_n <= reg_wdata_i[tracker_regs_pkg::ColumnsTilesNLsb+:16];
-          config_q.reciprocal <= reg_wdata_i[tracker_regs_pkg::ColumnsReciprocalLsb+:25];
-        end
-        tracker_regs_pkg::UntrackedOffset: begin
-          config_q.untracked_first <= reg_wdata_i[tracker_regs_pkg::UntrackedFirstLsb+:16];
-          config_q.untracked_count <= reg_wdata_i[tracker_regs_pkg::UntrackedCountLsb+:17];
-        end
-        tracker_regs_pkg::EventOffset: begin
-          event_first_q <= reg_wdata_i[tracker_regs_pkg::EventFirstLsb+:16];
-          event_count_q <= reg_wdata_i[tracker_regs_pkg::EventCountLsb+:17];
-        end
-        default: ;
-      endcase
-    end
-
-    read_pending_q <= reg_re_i;
-    if (reg_re_i) read_address_q <= reg_addr_i;
-    if (read_pending_q) begin
-      case (read_address_q)
-        tracker_regs_pkg::ControlOffset: begin
-          reg_rdata_o <= {56'b0, ways_field_q, 3'b0, config_q.enable};
-        end
-        tracker_regs_pkg::StatusOffset: begin
-          reg_rdata_o <= {12'b0, live_sum, 17'b0,
-                          7'(gen_bank[0].outstanding) + 7'(gen_bank[1].outstanding) +
-                          7'(gen_bank[2].outstanding) + 7'(gen_bank[3].outstanding),
-                          7'b0, bank_busy != '0 || trigger_valid_o || spill_req_valid_o || clear_q};
-        end
-        tracker_regs_pkg::TilesOffset: begin
-          reg_rdata_o <= {16'b0, config_q.first_bottom, 15'b0, config_q.total};
-        end
-        tracker_regs_pkg::ColumnsOffset: begin
-          reg_rdata_o <= {7'b0, config_q.reciprocal, 16'b0, config_q.tiles_n};
-        end
-        tracker_regs_pkg::UntrackedOffset: begin
-          reg_rdata_o <= {15'b0, config_q.untracked_count, 16'b0, config_q.untracked_first};
-        end
-        tracker_regs_pkg::EventOffset: begin
-          reg_rdata_o <= {15'b0, event_count_q, 16'b0, event_first_q};
-        end
-        tracker_regs_pkg::MaxLiveOffset: reg_rdata_o <= {44'b0, max_live_q};
-        default: begin
-          reg_rdata_o <= '0;
-          if (counter_read) reg_rdata_o <= 64'(counter_sum);
-          if (read_address_q[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]) begin
-            reg_rdata_o <= config_q.threshold[{read_address_q[5:3], 6'b0}+:64];
-          end
-        end
-      endcase
-    end
-
     if (rst_i) begin
-      config_q <= '0;
-      config_q.enable <= tracker_regs_pkg::ControlReset[0];
-      config_q.ways <= 4'(Ways);
-      ways_field_q <= tracker_regs_pkg::ControlReset[tracker_regs_pkg::ControlWaysLsb+:4];
       clear_q <= 1'b0;
       counter_clear_q <= 1'b0;
-      read_pending_q <= 1'b0;
-      read_address_q <= '0;
       max_live_q <= '0;
-      event_first_q <= '0;
-      event_count_q <= '0;
-      reg_rdata_o <= '0;
     end
   end
 

@@ -36,7 +36,11 @@ module tracker_bank #(
   input  logic                            clk_i,
   input  logic                            rst_i,            // Also clears the table: the `clear` register.
   input  logic                            counter_clear_i,
-  input  tracker_pkg::config_t            config_i,
+  input  tracker_regs_pkg::control_t      control_i,        // Ways: 1..Ways.
+  input  tracker_regs_pkg::tiles_t        tiles_i,
+  input  tracker_regs_pkg::columns_t      columns_i,
+  input  tracker_regs_pkg::untracked_t    untracked_i,
+  input  logic [511:0]                    thresholds_i,     // 16 bits at (class x 8 + wf) x 16.
   input  logic [1:0]                      bank_i,           // wg_id[1:0] of all ids that come here.
 
   input  logic                            update_valid_i,
@@ -332,7 +336,7 @@ module tracker_bank #(
       s2_valid_q <= 1'b0;
       if (s1_valid_q) begin
         row = s1_wg_q[RowWidth-1:0];
-        threshold = config_i.threshold[{s1_class_q, s1_wf_q, 4'b0}+:16];
+        threshold = thresholds_i[{s1_class_q, s1_wf_q, 4'b0}+:16];
         valid = used_q[row] ? valid_q[row] : '0;
         pending = used_q[row] ? pending_q[row] : '0;
         spilled_count = used_q[row] ? spilled_q[row] : '0;
@@ -378,7 +382,7 @@ module tracker_bank #(
             counted = 1'b1;
             s2_check_q <= !pending[way];
           end else begin
-            in_use = ~({Ways{1'b1}} << config_i.ways);
+            in_use = ~({Ways{1'b1}} << control_i.ways);
             evict = (~valid & in_use) == '0;
             candidates = in_use & (evict ? ~pending : ~valid);
             upper = candidates & ({Ways{1'b1}} << oldest);
@@ -417,7 +421,7 @@ module tracker_bank #(
               pending_q[row] <= read ? pending | chosen : pending;
               spilled_q[row] <= spilled_count + SpilledWidth'(evict);
               tag_mem[row][way*TagWidth+:TagWidth] <= tag;
-              oldest_q[row] <= 4'(way) + 4'd1 >= config_i.ways ? '0 : way + WayWidth'(1);
+              oldest_q[row] <= 4'(way) + 4'd1 >= control_i.ways ? '0 : way + WayWidth'(1);
               if (evict) begin
                 s2_spill_q <= 1'b1;
                 s2_id_q <= free_first;
@@ -471,9 +475,9 @@ module tracker_bank #(
           issue_address = waiting_address_q[waiting_head_q];
         end else begin
           {issue_wg, issue_wf, issue_short, quotient} = queue_q[queue_head_q];
-          column = {issue_wg, bank_i} - IdWidth'(config_i.tiles_n[IdWidth-1:0] * quotient);
-          issue_class = {16'({issue_wg, bank_i}) >= config_i.first_bottom,
-              column == config_i.tiles_n[IdWidth-1:0] - IdWidth'(1)};
+          column = {issue_wg, bank_i} - IdWidth'(columns_i.tiles_n[IdWidth-1:0] * quotient);
+          issue_class = {16'({issue_wg, bank_i}) >= tiles_i.first_bottom,
+              column == columns_i.tiles_n[IdWidth-1:0] - IdWidth'(1)};
           issue_count = (CounterWidth-1)'(issue_short);
           issue_address = queue_address_q[queue_head_q];
         end
@@ -548,14 +552,14 @@ module tracker_bank #(
       // Input: forget what is not tracked (T9); the quotient wg_id / tiles_n for the column.
       ignored_input = 1'b0;
       if (input_valid_q) begin
-        distance = 17'({input_wg_q, bank_i}) - {1'b0, config_i.untracked_first};
-        if (16'({input_wg_q, bank_i}) < config_i.untracked_first) begin
-          distance = distance + config_i.total;
+        distance = 17'({input_wg_q, bank_i}) - {1'b0, untracked_i.first};
+        if (16'({input_wg_q, bank_i}) < untracked_i.first) begin
+          distance = distance + tiles_i.total;
         end
-        ignored_input = !config_i.enable || 17'({input_wg_q, bank_i}) >= config_i.total ||
-                        distance < config_i.untracked_count;
+        ignored_input = !control_i.enable || 17'({input_wg_q, bank_i}) >= tiles_i.total ||
+                        distance < untracked_i.count;
         if (!ignored_input) begin
-          quotient = IdWidth'((41'({input_wg_q, bank_i}) * {16'b0, config_i.reciprocal}) >> 24);
+          quotient = IdWidth'((41'({input_wg_q, bank_i}) * {16'b0, columns_i.reciprocal}) >> 24);
           queue_q[queue_head_q + queue_size_q[QueueWidth-1:0]] <= {input_wg_q, input_wf_q,
               input_count_q, quotient};
           queue_address_q[queue_head_q + queue_size_q[QueueWidth-1:0]] <= input_address_q;

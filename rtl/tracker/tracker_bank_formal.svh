@@ -157,9 +157,9 @@
     for (int unsigned r = 0; r < Rows; r++) begin
       row_valid = used_q[r] ? valid_q[r] : '0;
       row_pending = used_q[r] ? pending_q[r] : '0;
-      if ((row_valid & ({Ways{1'b1}} << config_i.ways)) != '0) book_rows = 1'b0;
+      if ((row_valid & ({Ways{1'b1}} << control_i.ways)) != '0) book_rows = 1'b0;
       if ((row_pending & ~row_valid) != '0) book_rows = 1'b0;
-      if (used_q[r] && 32'(oldest_q[r]) >= 32'(config_i.ways)) book_rows = 1'b0;
+      if (used_q[r] && 32'(oldest_q[r]) >= 32'(control_i.ways)) book_rows = 1'b0;
       spilled_count = '0;
       for (int unsigned i = 0; i < 2 ** TagWidth; i++) begin
         its_tag = TagWidth'(i);
@@ -275,9 +275,9 @@
     for (int unsigned j = 0; j < QueueDepth; j++) begin
       at_queue = queue_head_q + QueueWidth'(j);
       {its_wg, its_wf, its_count, its_quotient} = queue_q[at_queue];
-      its_column = {its_wg, bank_i} - IdWidth'(config_i.tiles_n[IdWidth-1:0] * its_quotient);
-      its_class = {16'({its_wg, bank_i}) >= config_i.first_bottom,
-          its_column == config_i.tiles_n[IdWidth-1:0] - IdWidth'(1)};
+      its_column = {its_wg, bank_i} - IdWidth'(columns_i.tiles_n[IdWidth-1:0] * its_quotient);
+      its_class = {16'({its_wg, bank_i}) >= tiles_i.first_bottom,
+          its_column == columns_i.tiles_n[IdWidth-1:0] - IdWidth'(1)};
       if (j < 32'(queue_size_q) && {its_wg, its_wf} == formal_key_i) begin
         present[1+j] = 1'b1;
         sum = sum + (CounterWidth+4)'(its_count);
@@ -443,15 +443,15 @@
     skipped = 1'b1;
     full = 1'b1;
     for (int unsigned w = 0; w < Ways; w++) begin
-      if (w < 32'(config_i.ways) && !w_valid_q[w]) full = 1'b0;
-      if (w < 32'(config_i.ways) && !w_pending_q[w] &&
+      if (w < 32'(control_i.ways) && !w_valid_q[w]) full = 1'b0;
+      if (w < 32'(control_i.ways) && !w_pending_q[w] &&
           (w_oldest_q <= s2_way_q ? w >= 32'(w_oldest_q) && w < 32'(s2_way_q)
                : w >= 32'(w_oldest_q) || w < 32'(s2_way_q))) skipped = 1'b0;
     end
     formal_full_o = !s2_valid_q || !s2_fresh_q || s2_spill_q == full;
     formal_oldest_o = !s2_valid_q || !s2_spill_q || (skipped && !w_pending_q[s2_way_q]);
     formal_next_o = !s2_valid_q || !s2_fresh_q || 32'(now_oldest) ==
-        (32'(s2_way_q) + 1 >= 32'(config_i.ways) ? 0 : 32'(s2_way_q) + 1);
+        (32'(s2_way_q) + 1 >= 32'(control_i.ways) ? 0 : 32'(s2_way_q) + 1);
     formal_reads_o = !s2_valid_q || !s2_fresh_q || now_pending[s2_way_q] == w_spilled_q;
     formal_refill_first_o = !w_fresh_room_q || !w_arrived_q || !s1_valid_q || s1_refill_q;
     formal_waiting_next_o = !w_fresh_room_q || !w_retry_q || queue_head_q == w_queue_head_q;

@@ -45,21 +45,25 @@ module tracker_formal #(
   (* anyconst *) logic [3:0]         any_ways;
   (* anyconst *) logic               any_enable;
   (* anyconst *) logic [Classes*CounterWidth-1:0] any_threshold;
-  tracker_pkg::config_t config_i;
+  tracker_regs_pkg::control_t control_i;
+  tracker_regs_pkg::tiles_t tiles_i;
+  tracker_regs_pkg::columns_t columns_i;
+  tracker_regs_pkg::untracked_t untracked_i;
+  logic [511:0] thresholds_i;
   logic thresholds_fit;
   always_comb begin
-    config_i = '0;
-    config_i.enable = any_enable;
-    config_i.ways = any_ways;
-    config_i.total = 17'(any_total);
-    config_i.first_bottom = 16'(any_first_bottom);
-    config_i.tiles_n = 16'(TilesN);
-    config_i.reciprocal = 25'((2 ** 24 + TilesN - 1) / TilesN);
-    config_i.untracked_first = 16'(any_untracked_first);
-    config_i.untracked_count = 17'(any_untracked_count);
+    thresholds_i = '0;
+    control_i.enable = any_enable;
+    control_i.ways = any_ways;
+    tiles_i.total = 17'(any_total);
+    tiles_i.first_bottom = 16'(any_first_bottom);
+    columns_i.tiles_n = 16'(TilesN);
+    columns_i.reciprocal = 25'((2 ** 24 + TilesN - 1) / TilesN);
+    untracked_i.first = 16'(any_untracked_first);
+    untracked_i.count = 17'(any_untracked_count);
     thresholds_fit = 1'b1;
     for (int unsigned i = 0; i < Classes; i++) begin
-      config_i.threshold[i*16+:16] = 16'(any_threshold[i*CounterWidth+:CounterWidth]);
+      thresholds_i[i*16+:16] = 16'(any_threshold[i*CounterWidth+:CounterWidth]);
       if (any_threshold[i*CounterWidth+:CounterWidth] > CounterWidth'(2 ** (CounterWidth - 1)))
         thresholds_fit = 1'b0;
     end

@@ -26,17 +26,4 @@ package tracker_pkg;
     EntryArrived     // Read and not yet merged.
   } entry_state_e;
 
-  // What firmware programs, decoded.
-  typedef struct packed {
-    logic         enable;
-    logic [3:0]   ways;
-    logic [16:0]  total;
-    logic [15:0]  first_bottom;
-    logic [15:0]  tiles_n;
-    logic [24:0]  reciprocal;
-    logic [15:0]  untracked_first;
-    logic [16:0]  untracked_count;
-    logic [511:0] threshold;  // 16 bits at (class x 8 + wf) x 16.
-  } config_t;
-
 endpackage

@@ -29,7 +29,7 @@ ACCESS = {
     "w1s": ("kWriteOneToSet", "read, write 1 to set"),
 }
 STORAGE = ("file", "block")
-BLOCK_KEYS = {"block", "description", "rtl", "register_file", "docs", "width", "registers"}
+BLOCK_KEYS = {"block", "description", "rtl", "register_file", "read_address", "docs", "width", "registers"}
 REGISTER_KEYS = {"name", "offset", "access", "reset", "description", "fields", "count", "stride", "width", "storage",
                  "parameter"}
 FIELD_KEYS = {"name", "bits", "description", "enum", "access", "parameter", "lock", "waves"}
@@ -153,6 +153,7 @@ def parse_block(document, path):
     block["register_file"] = document.get("register_file", False)
     need(isinstance(block["register_file"], bool) and (rtl or not block["register_file"]),
          f"{where}: register_file is true or false, and true of RTL blocks only")
+    block["read_address"] = document.get("read_address", False)
     need(isinstance(document["registers"], list) and document["registers"], f"{where}: registers is not a list")
     width = document.get("width", 64)
     registers = [parse_register(r, where, width, rtl) for r in document["registers"]]

@@ -103,8 +103,8 @@ def sv_read(indent, parts):
 
 
 def address_name(block):
-    """The block has to know which element of its array is read."""
-    shared = any(r["is_array"] and is_readable(r) and not is_stored(r) for r in block["registers"])
+    """An output if the block has to know what is read: which element of its array, or because it says so."""
+    shared = block["read_address"] or any(r["is_array"] and is_readable(r) and not is_stored(r) for r in block["registers"])
     return "address_o" if shared else "address_q"
 
 
@@ -222,7 +222,10 @@ def sv_module(block, banner):
     for i, (port, comment) in enumerate(ports):
         waived = partly and "reg_wdata_i" in port
         out.append("  // verilator lint_off UNUSEDSIGNAL\n" if waived else "")
-        out.append(f"  {port}{',' if i + 1 < len(ports) else ''}{f'  // {comment}' if comment else ''}\n")
+        line = f"  {port}{',' if i + 1 < len(ports) else ''}"
+        comment = f"// {comment}" if comment else ""
+        fits = len(f"{line}  {comment}") <= 100
+        out.append(f"{line}{'  ' + comment if comment else ''}\n" if fits else f"  {comment}\n{line}\n")
         out.append("  // verilator lint_on UNUSEDSIGNAL\n" if waived else "")
     out.append(");\n")
     if address == "address_q":
