@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/common/error.h"
+#include "sw/include/regs/mca_bank.h"
 
 namespace stretto {
 
@@ -54,11 +55,18 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
              "Wavefront tiles of a DMA block (T3-DMA-04).");
   set.number("tracker_ways", spec.tracker_ways, 0, 8,
              "Ways of the Tracker in use; 0 = all. Fewer spill more.");
+  std::vector<std::pair<std::string, uint32_t>> policies = {{"auto", kMcaPolicyOfMode}};
+  for (const RegisterValue& policy : kMcaControlPolicyValues)
+    policies.emplace_back(policy.name, static_cast<uint32_t>(policy.value));
+  set.choice("mca_policy", spec.mca_policy, policies,
+             "Of the memory arbiters (T3-MCA-01, -07, -08); auto: communication_aware in mode "
+             "t3-mca, else round_robin.");
   set.flag("mca_fixed_threshold", spec.mca_fixed_threshold,
-           "t3-mca: mca_threshold instead of the measured choice (T3-MCA-04).");
-  set.number("mca_threshold", spec.mca_threshold, 0, 127,
-             "Entries of the DRAM queue; 0 = no limit.");
-  set.number("mca_starve_limit", spec.mca_starve_limit, 0, 65535,
+           "communication_aware: mca_threshold instead of the measured choice (T3-MCA-04).");
+  set.number(
+      "mca_threshold", spec.mca_threshold, 0, 127,
+      "communication_aware with mca_fixed_threshold: entries of the DRAM queue; 0 = no limit.");
+  set.number("mca_starve_limit", spec.mca_starve_limit, 1, 65535,
              "Memory cycles that communication may wait (T3-MCA-05).");
   set.number("memory_gib", spec.memory_gib, 1, 1000, "Device memory that a client may give out.");
   set.number("call_ns", spec.call_ns, 0, 1'000'000, "CPU time of a driver call.");
@@ -130,6 +138,11 @@ void check_machine(const MachineSpec& spec) {
   }
   if (spec.software.fifo_slots % 2 != 0 || spec.software.slot_bytes % 64 != 0)
     throw UserError("software.fifo_slots must be even and software.slot_bytes a multiple of 64");
+  if (spec.software.mca_threshold != 0 && !spec.software.mca_fixed_threshold) {
+    throw UserError(
+        "software.mca_threshold (" + std::to_string(spec.software.mca_threshold) +
+        ") needs software.mca_fixed_threshold=true: else the arbiters measure their limit");
+  }
   if (spec.hbm.write_low_atoms >= spec.hbm.write_high_atoms) {
     throw UserError("hbm.write_low_atoms (" + std::to_string(spec.hbm.write_low_atoms) +
                     ") must be below hbm.write_high_atoms (" +

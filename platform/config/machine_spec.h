@@ -32,6 +32,9 @@ struct SimSpec {
   uint32_t timeline_mib = 256;
 };
 
+// software.mca_policy=auto: the mode says which policy the arbiters get.
+inline constexpr uint32_t kMcaPolicyOfMode = ~0u;
+
 // What the host programs ask of the driver; see sw/apps/ring_gemm_rs.h, sw/collectives/runtime.h.
 struct SoftwareSpec {
   std::string gemm = "gemm";
@@ -41,6 +44,7 @@ struct SoftwareSpec {
   uint32_t collective_groups = 0;
   uint32_t block_tiles = 1;
   uint32_t tracker_ways = 0;
+  uint32_t mca_policy = kMcaPolicyOfMode;  // MCA_CONTROL_POLICY_*.
   bool mca_fixed_threshold = false;
   uint32_t mca_threshold = 0;
   uint32_t mca_starve_limit = 1000;

@@ -34,4 +34,13 @@ stretto_client_options_t client_options(const JobRequest& request, uint32_t rank
   return client;
 }
 
+arbiter_parameters_t arbiter_parameters(const SoftwareSpec& software, uint32_t usual) {
+  arbiter_parameters_t arbiter{};
+  arbiter.policy = software.mca_policy == kMcaPolicyOfMode ? usual : software.mca_policy;
+  arbiter.fixed_threshold = software.mca_fixed_threshold;
+  arbiter.threshold = software.mca_threshold;
+  arbiter.starve_limit = software.mca_starve_limit;
+  return arbiter;
+}
+
 }  // namespace stretto

@@ -9,6 +9,7 @@
 
 #include "models/common/memory_image.h"
 #include "platform/jobs/job_request.h"
+#include "sw/apps/arbiter.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/include/formats/address_map.h"
 
@@ -41,6 +42,8 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
 
 // The driver client of a rank: the first queue and all memory of the job's share.
 stretto_client_options_t client_options(const JobRequest& request, uint32_t rank);
+// How its program sets the memory arbiters; `usual` is the policy of the mode.
+arbiter_parameters_t arbiter_parameters(const SoftwareSpec& software, uint32_t usual);
 
 }  // namespace stretto
 

@@ -22,6 +22,14 @@ JobShare whole_machine(const MachineSpec& spec) {
   return share;
 }
 
+// Kinds that can do something, for messages.
+std::string names_of(bool (*can)(const KindInfo&)) {
+  std::string names;
+  for (const auto& kind : workload_kinds())
+    if (can(kind->info())) names += (names.empty() ? "" : ", ") + kind->info().name;
+  return names;
+}
+
 // What is the same for all kinds.
 void check_job(const JobRequest& job) {
   const KindInfo& info = job.kind->info();
@@ -34,11 +42,14 @@ void check_job(const JobRequest& job) {
                     (job.data == DataMode::real ? "stamp" : "real"));
   }
   if (job.spec.sim.mirror && !info.can_mirror) {
-    std::string able;
-    for (const auto& kind : workload_kinds())
-      if (kind->info().can_mirror) able += (able.empty() ? "" : ", ") + kind->info().name;
     throw UserError(job.subject() + ": sim.mirror: in kind " + info.name +
-                    " no GPU can stand for all; kinds that can be mirrored: " + able);
+                    " no GPU can stand for all; kinds that can be mirrored: " +
+                    names_of([](const KindInfo& kind) { return kind.can_mirror; }));
+  }
+  if (job.spec.software.mca_policy != kMcaPolicyOfMode && !info.programs_arbiters) {
+    throw UserError(job.subject() + ": software.mca_policy: programs of kind " + info.name +
+                    " leave the arbiters as they are; kinds that set their policy: " +
+                    names_of([](const KindInfo& kind) { return kind.programs_arbiters; }));
   }
   if (job.ranks() < info.min_gpus) {
     throw UserError(job.subject() + ": kind " + info.name + " needs " +

@@ -25,6 +25,7 @@ struct KindInfo {
       data;  // That --data may ask for; empty: its data are its own, --data is not used.
   bool can_mirror = false;  // One GPU can stand for all, see Job::mirror().
   uint32_t min_gpus = 1;
+  bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.
 };
 
 class WorkloadKind {

@@ -149,14 +149,13 @@ static stretto_status_t map_input(program_t* g) {
 
 static stretto_status_t set_up(program_t* g) {
   const gathered_gemm_plan_t* plan = &g->plan;
-  const stretto_mca_config_t mca = {.policy = STRETTO_MCA_ROUND_ROBIN};
   TRY(g->api->stream_create(g->client, &g->stream));
   TRY(allocate(g, plan->c, plan->c_bytes, STRETTO_ALLOCATION_CACHED));
   TRY(allocate(g, plan->a, plan->a_bytes, STRETTO_ALLOCATION_CACHED));
   TRY(allocate(g, plan->b, plan->b_bytes, STRETTO_ALLOCATION_CACHED));
   TRY(allocate(g, plan->spill, plan->spill_bytes, STRETTO_ALLOCATION_UNCACHED));
   TRY(load_kernel(g));
-  TRY(g->api->configure_mca(g->client, g->stream, &mca, STRETTO_MCA_FIXED_THRESHOLD));
+  TRY(arbiter_configure(&g->p->arbiter, g->api, g->client, g->stream));
   // Zero before the Tracker starts.
   TRY(g->api->fill(g->client, g->stream, plan->spill, plan->spill_bytes, 0,
                    GATHERED_GEMM_ACCOUNT_INIT));

@@ -18,6 +18,7 @@
 #ifndef STRETTO_SW_APPS_GATHERED_GEMM_H_
 #define STRETTO_SW_APPS_GATHERED_GEMM_H_
 
+#include "sw/apps/arbiter.h"
 #include "sw/driver/stretto_driver.h"
 
 #ifdef __cplusplus
@@ -47,6 +48,7 @@ typedef struct gathered_gemm_parameters {
   int b_k_contiguous;  // B is stored n x k, else k x n. A is stored m x k.
   uint32_t tile_m;     // 128 or 256.
   uint32_t tracker_ways;
+  arbiter_parameters_t arbiter;
   stretto_client_options_t client;
   const void* gemm_elf;
   size_t gemm_elf_bytes;

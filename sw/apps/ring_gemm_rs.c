@@ -209,17 +209,6 @@ static stretto_status_t map_chunks(program_t* g) {
   return STRETTO_OK;
 }
 
-static stretto_status_t configure_arbiter(program_t* g) {
-  const ring_gemm_parameters_t* p = g->p;
-  const int aware = p->mode == RING_GEMM_T3_MCA;
-  const stretto_mca_config_t mca = {
-      .policy = aware ? STRETTO_MCA_COMMUNICATION_AWARE : STRETTO_MCA_ROUND_ROBIN,
-      .threshold = aware ? p->mca_threshold : 0,
-      .starve_limit = p->mca_starve_limit};
-  return g->api->configure_mca(g->client, g->stream, &mca,
-                               aware && !p->mca_fixed_threshold ? 0 : STRETTO_MCA_FIXED_THRESHOLD);
-}
-
 static const char* gemm_kernel(const ring_gemm_parameters_t* p) {
   return p->tile_m == 128 ? "gemm_128x128" : "gemm_256x128";
 }
@@ -267,7 +256,7 @@ static stretto_status_t set_up(program_t* g) {
   TRY(map_neighbour(g));
   TRY(clear(g, g->plan.rs_flags, g->plan.flag_bytes));
   TRY(clear(g, g->plan.ag_flags, g->plan.flag_bytes));
-  TRY(configure_arbiter(g));
+  TRY(arbiter_configure(&g->p->arbiter, g->api, g->client, g->stream));
   if (is_fused(g->p->mode)) {
     // Output memory must be zero before updates; so must the Tracker's overflow table before the
     // Tracker starts.

@@ -21,6 +21,7 @@
 #ifndef STRETTO_SW_APPS_RING_GEMM_RS_H_
 #define STRETTO_SW_APPS_RING_GEMM_RS_H_
 
+#include "sw/apps/arbiter.h"
 #include "sw/driver/stretto_driver.h"
 
 #ifdef __cplusplus
@@ -59,12 +60,10 @@ typedef struct ring_gemm_parameters {
   int b_k_contiguous;   // B is stored n x k, else k x n.
   uint32_t tile_m;      // 128 or 256.
   uint32_t split_k;     // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
-  uint32_t collective_groups;  // Work-groups of a collective kernel: what the GPU holds at once.
-  uint32_t block_tiles;        // Wavefront tiles of a DMA block; 0 = 1.
-  uint32_t tracker_ways;       // 0 = all.
-  int mca_fixed_threshold;     // t3-mca: use mca_threshold instead of the measured choice.
-  uint32_t mca_threshold;      // DRAM queue entries, 0 = no limit.
-  uint32_t mca_starve_limit;   // Memory clock cycles, 0 = the arbiter's reset value.
+  uint32_t collective_groups;    // Work-groups of a collective kernel: what the GPU holds at once.
+  uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.
+  uint32_t tracker_ways;         // 0 = all.
+  arbiter_parameters_t arbiter;  // Its policy is what sets t3-mca apart from t3.
   stretto_client_options_t client;
   const void* gemm_elf;
   size_t gemm_elf_bytes;

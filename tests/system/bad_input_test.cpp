@@ -378,3 +378,15 @@ TEST_CASE("help and version are everywhere and succeed") {
     CHECK(run.output.size() > 8);
   }
 }
+
+TEST_CASE("a setting of the arbiters that would do nothing is refused") {
+  bad(kShort + "--set software.mca_threshold=5",
+      {"software.mca_threshold (5)", "software.mca_fixed_threshold=true"});
+  bad(kShort + "--set software.mca_starve_limit=0",
+      {"software.mca_starve_limit = '0'", "1..65535"});
+  bad(kShort + "--set software.mca_policy=fair",
+      {"software.mca_policy = 'fair'", "auto|round_robin|communication_aware",
+       "compute_exclusive"});
+  bad("run collectives/all_reduce --set software.mca_policy=round_robin",
+      {"software.mca_policy", "kind collective", "sub_layer, gathered_gemm"});
+}

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sw/include/regs/mca_bank.h"
 #include "tests/system/process.h"
 
 using namespace stretto::test;
@@ -44,6 +45,24 @@ TEST_CASE("small, gemm") { right("t3/small", "gemm", 4 * kElements); }
 TEST_CASE("small, rs") { right("t3/small", "rs", kElements); }
 TEST_CASE("small, rs-nmc") { right("t3/small", "rs-nmc", kElements); }
 TEST_CASE("small, ag") { right("t3/small", "ag", 4 * kElements); }
+
+TEST_CASE("every policy of the arbiters can be chosen; a mode is its policy") {
+  const auto digest = [](const std::string& more) {
+    const boost::json::value root = run("t3/small --impl all=model " + more);
+    CHECK(number(root, "check", "mismatches") == 0);
+    return std::string(root.at("digest").as_string());
+  };
+  std::map<std::string, std::string> digests;
+  for (const stretto::RegisterValue& policy : stretto::kMcaControlPolicyValues)
+    digests[policy.name] =
+        digest("--mode t3 --set software.mca_policy=" + std::string(policy.name));
+  CHECK(digests.at("round_robin") == digest("--mode t3"));
+  CHECK(digests.at("communication_aware") == digest("--mode t3-mca"));
+  CHECK(digest("--mode t3-mca --set software.mca_policy=compute_exclusive") ==
+        digests.at("compute_exclusive"));
+  // What the paper rejects holds communication back while a kernel runs.
+  CHECK(digests.at("compute_exclusive") != digests.at("compute_first_no_limit"));
+}
 
 TEST_CASE("ragged real data, all in one row of GPUs") { right("t3/ragged-a", "t3", 3 * 850 * 300); }
 TEST_CASE("ragged real data, backward layout") { right("t3/ragged-b", "t3-mca", 4 * 200 * 600); }

@@ -7,6 +7,7 @@
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
 #include "sw/apps/gathered_gemm.h"
+#include "sw/include/regs/mca_regs.h"
 
 namespace stretto {
 
@@ -33,6 +34,9 @@ gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const Job
   p.b_k_contiguous = kind.b_k_contiguous;
   p.tile_m = spec.software.tile_m;
   p.tracker_ways = spec.software.tracker_ways;
+  p.arbiter = arbiter_parameters(spec.software, MCA_CONTROL_POLICY_ROUND_ROBIN);
+  if (p.arbiter.policy == MCA_CONTROL_POLICY_ROUND_ROBIN)
+    p.arbiter.starve_limit = 0;  // Nobody starves.
   p.client = client_options(request, rank);
   return p;
 }
@@ -255,7 +259,8 @@ const KindInfo& GatheredGemmKind::info() const {
                  "the same transfers; the Tracker's scheduling events start the GEMM's work-groups "
                  "as the "
                  "rows they read arrive"}},
-      .data = {DataMode::real}};
+      .data = {DataMode::real},
+      .programs_arbiters = true};
   return info;
 }
 

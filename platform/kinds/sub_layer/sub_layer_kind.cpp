@@ -9,6 +9,7 @@
 #include "models/common/stamp.h"
 #include "platform/jobs/operands.h"
 #include "sw/include/formats/address_map.h"
+#include "sw/include/regs/mca_regs.h"
 
 namespace stretto {
 
@@ -56,9 +57,9 @@ ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest&
   p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
   p.block_tiles = software.block_tiles;
   p.tracker_ways = software.tracker_ways;
-  p.mca_fixed_threshold = software.mca_fixed_threshold;
-  p.mca_threshold = software.mca_threshold;
-  p.mca_starve_limit = software.mca_starve_limit;
+  p.arbiter = arbiter_parameters(software, p.mode == RING_GEMM_T3_MCA
+                                               ? MCA_CONTROL_POLICY_COMMUNICATION_AWARE
+                                               : MCA_CONTROL_POLICY_ROUND_ROBIN);
   p.client = client_options(request, rank);
   return p;
 }
@@ -202,7 +203,8 @@ const KindInfo& SubLayerKind::info() const {
            {"rs-nmc", "the reduce-scatter kernel alone, reducing in memory"},
            {"ag", "the all-gather kernel alone"}},
       .data = {DataMode::stamp, DataMode::real},
-      .can_mirror = true};
+      .can_mirror = true,
+      .programs_arbiters = true};
   return info;
 }
 

@@ -6,15 +6,6 @@
 
 #include "sw/include/regs/mca_regs.h"  // Generated.
 
-STRETTO_STATIC_ASSERT(STRETTO_MCA_ROUND_ROBIN == MCA_CONTROL_POLICY_ROUND_ROBIN,
-                      "packets carry register values");
-STRETTO_STATIC_ASSERT(STRETTO_MCA_COMMUNICATION_AWARE == MCA_CONTROL_POLICY_COMMUNICATION_AWARE,
-                      "as above");
-STRETTO_STATIC_ASSERT(STRETTO_MCA_COMPUTE_FIRST == MCA_CONTROL_POLICY_COMPUTE_FIRST_NO_LIMIT,
-                      "as above");
-STRETTO_STATIC_ASSERT(STRETTO_MCA_COMPUTE_EXCLUSIVE == MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE,
-                      "as above");
-
 fw_result_t mca_init(mca_t* mca) {
   if (mca == NULL) return STRETTO_ERROR_ARGUMENT;
   mca->base = STRETTO_MCA_BASE + STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE;
@@ -23,7 +14,7 @@ fw_result_t mca_init(mca_t* mca) {
 
 fw_result_t mca_configure(const mca_t* mca, const mca_policy_t* policy) {
   if (mca == NULL || policy == NULL) return STRETTO_ERROR_ARGUMENT;
-  if (policy->policy > STRETTO_MCA_COMPUTE_EXCLUSIVE) return STRETTO_ERROR_ARGUMENT;
+  if (policy->policy > MCA_CONTROL_POLICY_MAX) return STRETTO_ERROR_ARGUMENT;
   if (policy->threshold > MCA_THRESHOLD_LIMIT_MASK) return STRETTO_ERROR_ARGUMENT;
   // The policy last: an arbiter never runs it with limits of an older configuration.
   mmio_write64(mca->base + MCA_THRESHOLD_OFFSET,

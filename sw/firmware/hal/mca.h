@@ -16,7 +16,7 @@ typedef struct mca {
 } mca_t;
 
 typedef struct mca_policy {
-  uint32_t policy;        // STRETTO_MCA_*.
+  uint32_t policy;        // MCA_CONTROL_POLICY_*.
   bool automatic;         // The arbiter chooses the limit from what it measures.
   uint32_t threshold;     // Limit if not automatic; 0 = none.
   uint32_t starve_limit;  // Memory clock cycles; 0 leaves it.

@@ -244,7 +244,7 @@ typedef struct stretto_spill_table {
 } stretto_spill_table_t;
 
 typedef struct stretto_mca_config {
-  uint32_t policy;  // STRETTO_MCA_*.
+  uint32_t policy;  // MCA_CONTROL_POLICY_* of mca_regs.h.
   uint32_t
       threshold;  // Entries of the DRAM queue; 0 = no limit; used with STRETTO_MCA_FIXED_THRESHOLD.
   uint32_t starve_limit;  // Memory clock cycles; 0 = leave as it is.
@@ -282,10 +282,6 @@ typedef struct stretto_ring_buffer {
 #define STRETTO_RING_READABLE (1u << 0)
 #define STRETTO_RING_WRITABLE (1u << 1)
 
-#define STRETTO_MCA_ROUND_ROBIN 0
-#define STRETTO_MCA_COMMUNICATION_AWARE 1
-#define STRETTO_MCA_COMPUTE_FIRST 2
-#define STRETTO_MCA_COMPUTE_EXCLUSIVE 3
 #define STRETTO_MCA_FIXED_THRESHOLD (1u << 0)  // Flag: `threshold` instead of the measured choice.
 #define STRETTO_RESET_ALLOCATIONS (1u << 0)    // Flag of RESET_MAPS.
 

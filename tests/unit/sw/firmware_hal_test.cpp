@@ -51,7 +51,7 @@ TEST_CASE(
   mmio.expect_write(kMca + MCA_THRESHOLD_OFFSET, 5);
   mmio.expect_write(kMca + MCA_STARVE_LIMIT_OFFSET, 1000);
   mmio.expect_write(kMca + MCA_CONTROL_OFFSET, 1);  // communication_aware, fixed
-  const mca_policy_t policy = {STRETTO_MCA_COMMUNICATION_AWARE, false, 5, 1000};
+  const mca_policy_t policy = {MCA_CONTROL_POLICY_COMMUNICATION_AWARE, false, 5, 1000};
   CHECK(mca_configure(&mca, &policy) == STRETTO_OK);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("an arbiter policy or limit that does not exist is refused without a w
   MockMmio mmio;
   mca_t mca;
   REQUIRE(mca_init(&mca) == STRETTO_OK);
-  const mca_policy_t unknown = {4, false, 0, 0};
+  const mca_policy_t unknown = {MCA_CONTROL_POLICY_MAX + 1, false, 0, 0};
   const mca_policy_t too_large = {0, false, 128, 0};
   CHECK(mca_init(nullptr) == STRETTO_ERROR_ARGUMENT);
   CHECK(mca_configure(&mca, nullptr) == STRETTO_ERROR_ARGUMENT);

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "sw/apps/ring_gemm_rs.h"
+#include "sw/include/regs/mca_bank.h"
+#include "sw/include/regs/mca_regs.h"
 #include "sw/kernels/kernel_arguments.h"
 #include "tests/unit/sw/fake_gpu_host.h"
 
@@ -143,6 +145,17 @@ std::vector<stretto_packet_t> packets_of(ring_gemm_parameters_t p, FakeGpuHost& 
   return host.packets;
 }
 
+// What the packets say of the arbiters; REQUIRES: exactly one does.
+stretto_vendor_packet_t arbiter_packet(const std::vector<stretto_packet_t>& packets) {
+  std::vector<stretto_vendor_packet_t> found;
+  for (const stretto_packet_t& p : packets) {
+    const bool vendor = (p.header & 0xFF) == STRETTO_PACKET_VENDOR;
+    if (vendor && p.vendor.operation == STRETTO_OP_MCA_CONFIG) found.push_back(p.vendor);
+  }
+  REQUIRE(found.size() == 1);
+  return found[0];
+}
+
 std::vector<stretto_packet_t> tile_maps(const std::vector<stretto_packet_t>& packets) {
   std::vector<stretto_packet_t> maps;
   for (const stretto_packet_t& p : packets) {
@@ -244,4 +257,19 @@ TEST_CASE(
     filled.push_back(packet.vendor.fill.address);
   }
   CHECK(filled == std::vector<uint64_t>{plan.ag_flags, plan.spill, plan.c});
+}
+
+TEST_CASE("every policy of the arbiters can be asked for in every mode, with its limits") {
+  for (const stretto::RegisterValue& policy : stretto::kMcaControlPolicyValues) {
+    INFO(policy.name);
+    ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+    p.arbiter = {static_cast<uint32_t>(policy.value), 1, 5, 77};
+    FakeGpuHost host;
+    const stretto_vendor_packet_t packet = arbiter_packet(packets_of(p, host));
+    CHECK(packet.mca.policy == policy.value);
+    CHECK(packet.mca.starve_limit == 77);
+    CHECK(packet.flags == STRETTO_MCA_FIXED_THRESHOLD);
+    const bool limited = policy.value == MCA_CONTROL_POLICY_COMMUNICATION_AWARE;
+    CHECK(packet.mca.threshold == (limited ? 5 : 0));
+  }
 }
