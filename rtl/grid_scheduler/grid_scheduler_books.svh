@@ -550,7 +550,7 @@
     read_mask = '0;
     read_value = '0;
     read_kind = 2'd0;
-    if (w_address >= UseBase && w_address < UseBase + 16'(8 * MaxCus)) begin
+    if (w_address >= UseBase && w_address < UseBase + 16'(8 * MaxCus) && w_address[2:0] == '0) begin
       if (read_unit == 8'(k)) begin
         read_kind = 2'd1;
         read_mask = '1;

@@ -115,46 +115,43 @@ module grid_scheduler_formal #(
   localparam int unsigned W = IdWidth + SlotWidth + LogWidth + 2;                       // Of sums of work-groups,
   localparam int unsigned U = ResourceWidth + CountWidth + SlotWidth + LogWidth + 1;  // of use.
   localparam logic [2:0] Idle = 3'd0, Check = 3'd1, Empty = 3'd2, Wait = 3'd3, Now = 3'd4, Place = 3'd5;
-  (* inside = "u_grid_scheduler.running_q" *) logic [Slots-1:0] running_q;
-  (* inside = "u_grid_scheduler.done_q" *) logic [Slots-1:0] done_q;
-  (* inside = "u_grid_scheduler.preempt_q" *) logic [Slots-1:0] preempt_q;
-  (* inside = "u_grid_scheduler.closed_q" *) logic [Slots-1:0] closed_q;
-  (* inside = "u_grid_scheduler.gated_q" *) logic [Slots-1:0] gated_q;
-  (* inside = "u_grid_scheduler.tensor_q" *) logic [Slots-1:0] tensor_q;
-  (* inside = "u_grid_scheduler.resumes_q" *) logic [Slots-1:0] resumes_q;
-  (* inside = "u_grid_scheduler.started_q" *) logic [Slots-1:0] started_q;
-  (* inside = "u_grid_scheduler.first_done_q" *) logic [Slots-1:0] first_done_q;
-  (* inside = "u_grid_scheduler.older_q" *) logic [Slots*Slots-1:0] older_q;
-  (* inside = "u_grid_scheduler.cus_q" *) logic [7:0] cus_q;
-  (* inside = "u_grid_scheduler.launch_order_q" *) logic launch_order_q;
-  (* inside = "u_grid_scheduler.two_arbiters_q" *) logic two_arbiters_q;
-  (* inside = "u_grid_scheduler.capacity_registers_q" *) logic [ResourceWidth-1:0] capacity_registers_q;
-  (* inside = "u_grid_scheduler.capacity_lds_q" *) logic [ResourceWidth-1:0] capacity_lds_q;
-  (* inside = "u_grid_scheduler.capacity_wavefronts_q" *) logic [CountWidth-1:0] capacity_wavefronts_q;
-  (* inside = "u_grid_scheduler.capacity_work_groups_q" *) logic [CountWidth-1:0] capacity_work_groups_q;
-  (* inside = "u_grid_scheduler.gates_q[0]" *) logic [31:0] gates_q;
-  (* inside = "u_grid_scheduler.pick_valid_q" *) logic pick_valid_q;
-  (* inside = "u_grid_scheduler.pick_trial_q" *) logic pick_trial_q;
-  (* inside = "u_grid_scheduler.pick_slot_q" *) logic [SlotWidth-1:0] pick_slot_q;
-  (* inside = "u_grid_scheduler.pick_cu_q" *) logic [7:0] pick_cu_q;
-  (* inside = "u_grid_scheduler.turn_cu_q" *) logic [7:0] turn_cu_q;
-  (* inside = "u_grid_scheduler.turn_tensor_q" *) logic [7:0] turn_tensor_q;
-  (* inside = "u_grid_scheduler.trial_cu_q" *) logic [7:0] trial_cu_q;
-  (* inside = "u_grid_scheduler.trial_tensor_q" *) logic [7:0] trial_tensor_q;
-  (* inside = "u_grid_scheduler.pipe_state_q" *) logic [2:0] pipe_state_q;
-  (* inside = "u_grid_scheduler.pipe_q" *) logic [Slots-1:0] pipe_q;
-  (* inside = "u_grid_scheduler.pipe_todo_q" *) logic [Slots-1:0] pipe_todo_q;
-  (* inside = "u_grid_scheduler.pipe_check_q" *) logic [Slots-1:0] pipe_check_q;
-  (* inside = "u_grid_scheduler.pipe_slot_q" *) logic [SlotWidth-1:0] pipe_slot_q;
-  (* inside = "u_grid_scheduler.pipe_left_q" *) logic [IdWidth-1:0] pipe_left_q;
-  (* inside = "u_grid_scheduler.pipe_priority_q" *) logic [1:0] pipe_priority_q;
-  (* inside = "u_grid_scheduler.pipe_total_q" *) logic [LogWidth:0] pipe_total_q;
-  (* inside = "u_grid_scheduler.log_index_q" *) logic [LogWidth:0] log_index_q;
-  (* inside = "u_grid_scheduler.touched_q[0]" *) logic [31:0] touched_q;
-  (* inside = "u_grid_scheduler.returned_in_q" *) logic [ReturnedWidth:0] returned_in_q;
-  (* inside = "u_grid_scheduler.returned_out_q" *) logic [ReturnedWidth:0] returned_out_q;
-  (* inside = "u_grid_scheduler.read_pending_q" *) logic read_pending_q;
-  (* inside = "u_grid_scheduler.read_address_q" *) logic [15:0] read_address_q;
+  (* inside = "u_grid_scheduler.u_progress.running_q" *) logic [Slots-1:0] running_q;
+  (* inside = "u_grid_scheduler.u_progress.done_q" *) logic [Slots-1:0] done_q;
+  (* inside = "u_grid_scheduler.u_progress.preempt_q" *) logic [Slots-1:0] preempt_q;
+  (* inside = "u_grid_scheduler.u_progress.closed_q" *) logic [Slots-1:0] closed_q;
+  (* inside = "u_grid_scheduler.u_slots.gated_q" *) logic [Slots-1:0] gated_q;
+  (* inside = "u_grid_scheduler.u_slots.tensor_q" *) logic [Slots-1:0] tensor_q;
+  (* inside = "u_grid_scheduler.u_slots.resumes_q" *) logic [Slots-1:0] resumes_q;
+  (* inside = "u_grid_scheduler.u_progress.started_q" *) logic [Slots-1:0] started_q;
+  (* inside = "u_grid_scheduler.u_progress.first_done_q" *) logic [Slots-1:0] first_done_q;
+  (* inside = "u_grid_scheduler.u_progress.older_q" *) logic [Slots*Slots-1:0] older_q;
+  (* inside = "u_grid_scheduler.u_regs.cus_o" *) logic [7:0] cus_q;
+  (* inside = "u_grid_scheduler.u_regs.policy_o" *) logic [1:0] policy_q;
+  (* inside = "u_grid_scheduler.u_regs.capacity_o" *) logic [35:0] capacity_q;
+  (* inside = "u_grid_scheduler.u_slots.priorities_q" *) logic [Slots*2-1:0] priorities;
+  (* inside = "u_grid_scheduler.u_gates.gates_q[0]" *) logic [31:0] gates_q;
+  (* inside = "u_grid_scheduler.u_pick.valid_q" *) logic pick_valid_q;
+  (* inside = "u_grid_scheduler.u_pick.trial_q" *) logic pick_trial_q;
+  (* inside = "u_grid_scheduler.u_pick.slot_q" *) logic [SlotWidth-1:0] pick_slot_q;
+  (* inside = "u_grid_scheduler.u_pick.cu_q" *) logic [7:0] pick_cu_q;
+  (* inside = "u_grid_scheduler.u_pick.turn_cu_q" *) logic [7:0] turn_cu_q;
+  (* inside = "u_grid_scheduler.u_pick.turn_tensor_q" *) logic [7:0] turn_tensor_q;
+  (* inside = "u_grid_scheduler.u_pick.trial_cu_q" *) logic [7:0] trial_cu_q;
+  (* inside = "u_grid_scheduler.u_pick.trial_tensor_q" *) logic [7:0] trial_tensor_q;
+  (* inside = "u_grid_scheduler.u_pipeline.state_q" *) logic [2:0] pipe_state_q;
+  (* inside = "u_grid_scheduler.u_pipeline.slots_q" *) logic [Slots-1:0] pipe_q;
+  (* inside = "u_grid_scheduler.u_pipeline.todo_q" *) logic [Slots-1:0] pipe_todo_q;
+  (* inside = "u_grid_scheduler.u_pipeline.check_q" *) logic [Slots-1:0] pipe_check_q;
+  (* inside = "u_grid_scheduler.u_pipeline.slot_q" *) logic [SlotWidth-1:0] pipe_slot_q;
+  (* inside = "u_grid_scheduler.u_pipeline.left_q" *) logic [IdWidth-1:0] pipe_left_q;
+  (* inside = "u_grid_scheduler.u_pipeline.priority_q" *) logic [1:0] pipe_priority_q;
+  (* inside = "u_grid_scheduler.u_pipeline.total_q" *) logic [LogWidth:0] pipe_total_q;
+  (* inside = "u_grid_scheduler.u_pipeline.log_index_q" *) logic [LogWidth:0] log_index_q;
+  (* inside = "u_grid_scheduler.u_units.touched_q[0]" *) logic [31:0] touched_q;
+  (* inside = "u_grid_scheduler.u_returned.in_q" *) logic [ReturnedWidth:0] returned_in_q;
+  (* inside = "u_grid_scheduler.u_returned.out_q" *) logic [ReturnedWidth:0] returned_out_q;
+  (* inside = "u_grid_scheduler.u_regs.read_pending_o" *) logic read_pending_q;
+  (* inside = "u_grid_scheduler.u_regs.address_o" *) logic [15:0] read_address_q;
   (* inside = "u_props.live_q" *) logic live_q;
   (* inside = "u_props.running" *) logic [Slots-1:0] book_running;
   (* inside = "u_props.running_q" *) logic [Slots-1:0] book_running_q;
@@ -196,46 +193,55 @@ module grid_scheduler_formal #(
   (* inside = "u_props.w_read" *) logic book_read_q;
   (* inside = "u_props.w_address" *) logic [15:0] book_address_q;
 
+  logic                     launch_order_q, two_arbiters_q;
+  logic [ResourceWidth-1:0] capacity_registers_q, capacity_lds_q;
+  logic [CountWidth-1:0]    capacity_wavefronts_q, capacity_work_groups_q;
+  always_comb begin
+    {two_arbiters_q, launch_order_q} = policy_q;
+    capacity_registers_q = capacity_q[0+:ResourceWidth];
+    capacity_lds_q = capacity_q[10+:ResourceWidth];
+    capacity_wavefronts_q = capacity_q[20+:CountWidth];
+    capacity_work_groups_q = capacity_q[28+:CountWidth];
+  end
+
   // Of each slot.
   logic [Slots-1:0]               same, in_order, in_gates, leaves_some, on, mine;
   logic [Slots*IdWidth-1:0]       undispatched;
   logic [Slots*ResourceWidth-1:0] needs_registers, needs_lds;
   logic [Slots*CountWidth-1:0]    needs_wavefronts;
-  logic [Slots*2-1:0]             priorities;
   logic [Slots-1:0]               resident, open;
   logic [Slots*ResidentWidth-1:0] book_resident;
   logic [(Slots+1)*MaxCus-1:0]    candidates;  // The trial's come last.
   logic [Slots:0]                 beyond;      // Units that are not built.
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
-    (* inside = "u_grid_scheduler.needs_registers_q[]" *) logic [ResourceWidth-1:0] needs_registers_q;
+    (* inside = "u_grid_scheduler.u_slots.registers_q[]" *) logic [ResourceWidth-1:0] needs_registers_q;
     (* inside = "u_props.registers_q[]" *) logic [ResourceWidth-1:0] book_registers;
-    (* inside = "u_grid_scheduler.needs_lds_q[]" *) logic [ResourceWidth-1:0] needs_lds_q;
+    (* inside = "u_grid_scheduler.u_slots.lds_q[]" *) logic [ResourceWidth-1:0] needs_lds_q;
     (* inside = "u_props.lds_q[]" *) logic [ResourceWidth-1:0] book_lds;
-    (* inside = "u_grid_scheduler.needs_wavefronts_q[]" *) logic [CountWidth-1:0] needs_wavefronts_q;
+    (* inside = "u_grid_scheduler.u_slots.wavefronts_q[]" *) logic [CountWidth-1:0] needs_wavefronts_q;
     (* inside = "u_props.wavefronts_q[]" *) logic [CountWidth-1:0] book_wavefronts;
-    (* inside = "u_grid_scheduler.priority_q[]" *) logic [1:0] priority_q;
     (* inside = "u_props.priority_q[]" *) logic [1:0] book_priority;
-    (* inside = "u_grid_scheduler.first_q[]" *) logic [IdWidth-1:0] first_q;
+    (* inside = "u_grid_scheduler.u_slots.first_q[]" *) logic [IdWidth-1:0] first_q;
     (* inside = "u_props.first_q[]" *) logic [IdWidth-1:0] book_first;
-    (* inside = "u_grid_scheduler.count_q[]" *) logic [IdWidth-1:0] count_q;
+    (* inside = "u_grid_scheduler.u_slots.count_q[]" *) logic [IdWidth-1:0] count_q;
     (* inside = "u_props.count_q[]" *) logic [IdWidth-1:0] book_count;
-    (* inside = "u_grid_scheduler.grid_q[]" *) logic [IdWidth-1:0] grid_q;
+    (* inside = "u_grid_scheduler.u_slots.grid_q[]" *) logic [IdWidth-1:0] grid_q;
     (* inside = "u_props.grid_q[]" *) logic [IdWidth-1:0] book_grid;
-    (* inside = "u_grid_scheduler.start_q[]" *) logic [IdWidth-1:0] start_q;
+    (* inside = "u_grid_scheduler.u_slots.start_q[]" *) logic [IdWidth-1:0] start_q;
     (* inside = "u_props.start_q[]" *) logic [IdWidth-1:0] book_start;
-    (* inside = "u_grid_scheduler.skip_q[]" *) logic [IdWidth-1:0] skip_q;
+    (* inside = "u_grid_scheduler.u_slots.skip_q[]" *) logic [IdWidth-1:0] skip_q;
     (* inside = "u_props.skip_q[]" *) logic [IdWidth-1:0] book_skip;
-    (* inside = "u_grid_scheduler.batch_q[]" *) logic [BatchWidth-1:0] batch_q;
+    (* inside = "u_grid_scheduler.u_slots.batch_q[]" *) logic [BatchWidth-1:0] batch_q;
     (* inside = "u_props.batch_q[]" *) logic [BatchWidth-1:0] book_batch;
-    (* inside = "u_grid_scheduler.gate_q[]" *) logic [15:0] gate_q;
+    (* inside = "u_grid_scheduler.u_progress.gate_q[]" *) logic [15:0] gate_q;
     (* inside = "u_props.gate[]" *) logic [15:0] book_gate;
-    (* inside = "u_grid_scheduler.phase_q[]" *) logic [BatchWidth-1:0] phase_q;
+    (* inside = "u_grid_scheduler.u_progress.phase_q[]" *) logic [BatchWidth-1:0] phase_q;
     (* inside = "u_props.phase[]" *) logic [BatchWidth-1:0] book_phase;
-    (* inside = "u_grid_scheduler.position_q[]" *) logic [IdWidth-1:0] position_q;
+    (* inside = "u_grid_scheduler.u_progress.position_q[]" *) logic [IdWidth-1:0] position_q;
     (* inside = "u_props.position[]" *) logic [IdWidth-1:0] book_position;
-    (* inside = "u_grid_scheduler.undispatched_q[]" *) logic [IdWidth-1:0] undispatched_q;
+    (* inside = "u_grid_scheduler.u_progress.undispatched_q[]" *) logic [IdWidth-1:0] undispatched_q;
     (* inside = "u_props.count_left[]" *) logic [IdWidth-1:0] book_count_left;
-    (* inside = "u_grid_scheduler.resident_q[]" *) logic [ResidentWidth-1:0] resident_q;
+    (* inside = "u_grid_scheduler.u_progress.resident_q[]" *) logic [ResidentWidth-1:0] resident_q;
     (* inside = "u_props.count_resident[]" *) logic [ResidentWidth-1:0] book_count_resident;
     (* inside = "u_props.position_q[]" *) logic [IdWidth-1:0] book_position_q;
     (* inside = "u_props.left_q[]" *) logic [IdWidth-1:0] book_left_q;
@@ -243,7 +249,7 @@ module grid_scheduler_formal #(
     always_comb begin
       on[s] = dispatch_valid_o && dispatch_slot_o == SlotWidth'(s);
       mine[s] = pick_valid_q && pick_slot_q == SlotWidth'(s);
-      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priority_q, first_q, count_q, grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q, started_q[s]} ==
+      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priorities[s*2+:2], first_q, count_q, grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q, started_q[s]} ==
           {book_registers, book_lds, book_wavefronts, book_priority, book_first, book_count, book_grid, book_start, book_skip, book_batch, book_gate, book_phase, book_position, book_count_left, book_count_resident, book_started_q[s] || on[s]};
       in_order[s] = (!running_q[s] || pipe_check_q[s] || (undispatched_q <= count_q && position_q < count_q)) &&
           (!book_running_q[s] || launched[s] || book_last_q[s] == (book_position_q + IdWidth'(1) == count_q));
@@ -255,14 +261,13 @@ module grid_scheduler_formal #(
       needs_registers[s*ResourceWidth+:ResourceWidth] = needs_registers_q;
       needs_lds[s*ResourceWidth+:ResourceWidth] = needs_lds_q;
       needs_wavefronts[s*CountWidth+:CountWidth] = needs_wavefronts_q;
-      priorities[s*2+:2] = priority_q;
       resident[s] = resident_q != '0;
       book_resident[s*ResidentWidth+:ResidentWidth] = book_resident_q;
       open[s] = gates_q[gate_q[GateBits-1:0]];
     end
   end
   for (genvar s = 0; s <= Slots; s++) begin : gen_candidates
-    (* inside = "u_grid_scheduler.candidates_q[]" *) logic [31:0] candidates_q;
+    (* inside = "u_grid_scheduler.u_pick.candidates_q[]" *) logic [31:0] candidates_q;
     always_comb begin
       candidates[s*MaxCus+:MaxCus] = candidates_q[MaxCus-1:0];
       beyond[s] = candidates_q[31:MaxCus] != '0;
@@ -275,7 +280,7 @@ module grid_scheduler_formal #(
   logic [PipelineEntries-1:0]           counts;  // Entries that are in the trial's use, or will be in the units'.
   logic [PipelineEntries-1:0]           strange;  // Those of them on no unit in use.
   for (genvar j = 0; j < PipelineEntries; j++) begin : gen_log
-    (* inside = "u_grid_scheduler.log_q[]" *) logic [CuWidth-1:0] entry;
+    (* inside = "u_grid_scheduler.u_pipeline.log_q[]" *) logic [CuWidth-1:0] entry;
     always_comb begin
       log_units[j*CuWidth+:CuWidth] = entry;
       strange[j] = counts[j] && 8'(entry) >= cus;
@@ -316,18 +321,18 @@ module grid_scheduler_formal #(
   logic [MaxCus-1:0] used_same, summed, promised, use_in_use, full;
   logic [MaxCus*Slots-1:0] room;  // Of a unit for a slot.
   for (genvar u = 0; u < MaxCus; u++) begin : gen_unit
-    (* inside = "u_grid_scheduler.used_registers_q[]" *) logic [ResourceWidth-1:0] used_registers_q;
+    (* inside = "u_grid_scheduler.u_units.used_registers_q[]" *) logic [ResourceWidth-1:0] used_registers_q;
     (* inside = "u_props.used_registers[]" *) logic [ResourceWidth-1:0] book_registers;
-    (* inside = "u_grid_scheduler.trial_registers_q[]" *) logic [ResourceWidth-1:0] trial_registers_q;
-    (* inside = "u_grid_scheduler.used_lds_q[]" *) logic [ResourceWidth-1:0] used_lds_q;
+    (* inside = "u_grid_scheduler.u_units.trial_registers_q[]" *) logic [ResourceWidth-1:0] trial_registers_q;
+    (* inside = "u_grid_scheduler.u_units.used_lds_q[]" *) logic [ResourceWidth-1:0] used_lds_q;
     (* inside = "u_props.used_lds[]" *) logic [ResourceWidth-1:0] book_lds;
-    (* inside = "u_grid_scheduler.trial_lds_q[]" *) logic [ResourceWidth-1:0] trial_lds_q;
-    (* inside = "u_grid_scheduler.used_wavefronts_q[]" *) logic [CountWidth-1:0] used_wavefronts_q;
+    (* inside = "u_grid_scheduler.u_units.trial_lds_q[]" *) logic [ResourceWidth-1:0] trial_lds_q;
+    (* inside = "u_grid_scheduler.u_units.used_wavefronts_q[]" *) logic [CountWidth-1:0] used_wavefronts_q;
     (* inside = "u_props.used_wavefronts[]" *) logic [CountWidth-1:0] book_wavefronts;
-    (* inside = "u_grid_scheduler.trial_wavefronts_q[]" *) logic [CountWidth-1:0] trial_wavefronts_q;
-    (* inside = "u_grid_scheduler.used_work_groups_q[]" *) logic [CountWidth-1:0] used_work_groups_q;
+    (* inside = "u_grid_scheduler.u_units.trial_wavefronts_q[]" *) logic [CountWidth-1:0] trial_wavefronts_q;
+    (* inside = "u_grid_scheduler.u_units.used_work_groups_q[]" *) logic [CountWidth-1:0] used_work_groups_q;
     (* inside = "u_props.used_work_groups[]" *) logic [CountWidth-1:0] book_work_groups;
-    (* inside = "u_grid_scheduler.trial_work_groups_q[]" *) logic [CountWidth-1:0] trial_work_groups_q;
+    (* inside = "u_grid_scheduler.u_units.trial_work_groups_q[]" *) logic [CountWidth-1:0] trial_work_groups_q;
     logic [U-1:0] there, sum_registers, sum_lds, sum_wavefronts, sum_work_groups;
     logic [U-1:0] log_registers, log_lds, log_wavefronts, log_work_groups;
     logic         logged;
@@ -476,8 +481,8 @@ module grid_scheduler_formal #(
   if (Sleeps == 0) begin : gen_no_copy
     always_comb copy_same = pipe_state_q <= Place;  // Anything that holds; what is constant would be removed.
   end else begin : gen_copy
-    (* twins = "pick_trial_q state.*" *) logic registers_same;  // state.*: variables, written before they are read.
-    (* inside = "gen_sleeps.u_hold.pick_trial_q" *) logic hold_trial_q;
+    (* twins = "u_pick.trial_q" *) logic registers_same;
+    (* inside = "gen_sleeps.u_hold.u_pick.trial_q" *) logic hold_trial_q;
     always_comb copy_same = registers_same && (!pick_valid_q || hold_trial_q == pick_trial_q);
   end
 
@@ -554,9 +559,9 @@ module grid_scheduler_formal #(
   logic [ReturnedWidth:0]     returned_level;
   always_comb returned_level = returned_in_q - returned_out_q;
   for (genvar i = 0; i < ReturnedEntries; i++) begin : gen_returned
-    (* inside = "u_grid_scheduler.returned_slot_q[]" *) logic [SlotWidth-1:0] returned_slot_q;
+    (* inside = "u_grid_scheduler.u_returned.slot_q[]" *) logic [SlotWidth-1:0] returned_slot_q;
     (* inside = "u_props.returned_slot_q[]" *) logic [SlotWidth-1:0] book_returned_slot_q;
-    (* inside = "u_grid_scheduler.returned_id_q[]" *) logic [IdWidth-1:0] returned_id_q;
+    (* inside = "u_grid_scheduler.u_returned.id_q[]" *) logic [IdWidth-1:0] returned_id_q;
     (* inside = "u_props.returned_id_q[]" *) logic [IdWidth-1:0] book_returned_id_q;
     logic [ReturnedWidth-1:0] place;
     always_comb begin

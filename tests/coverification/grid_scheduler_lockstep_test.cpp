@@ -287,6 +287,21 @@ TEST_CASE("a pipeline that just fits the empty units is placed") {
   CHECK(g.placed.size() == 16);
 }
 
+TEST_CASE("a kernel launched while a pipeline is checked is no part of the pipeline") {
+  Gpu g;
+  g.configure(160, 256, 96, 64, 32);
+  for (const unsigned slot : {1u, 2u}) {
+    g.fill(slot, kernel({1, 1, 8}, kGridPipelineEntries / 2));
+  }
+  g.fill(3, kernel({1, 1, 8}, 1));
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x06);
+  g.step();
+  g.write(Gpu::at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 3), GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
+  g.steps(3 * kGridPipelineEntries + 100);
+  CHECK(g.refused == 0);
+  CHECK(g.placed.size() == kGridPipelineEntries + 1);
+}
+
 TEST_CASE("a slot whose work-groups end while its pipeline is being placed can be launched again") {
   Gpu g;
   Kernel k;

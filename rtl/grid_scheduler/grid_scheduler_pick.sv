@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pick stage of the grid scheduler: the slot that is served (G7, S1, S2, P3) and its next candidate
+// unit (G4), or the unit that a pipeline tries, or the next one of a pipeline's log.
+// It owns the candidates: a unit is one until it was found full, and again after an end there.
+module grid_scheduler_pick #(
+  parameter int unsigned MaxCus = 160,
+  parameter int unsigned Slots = 8,
+  localparam int unsigned CuWidth = MaxCus < 2 ? 1 : $clog2(MaxCus),
+  localparam int unsigned SlotWidth = $clog2(Slots)
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_i,
+
+  // Slots: who has work that may go, and who goes before whom.
+  input  logic [Slots-1:0]       work_i,
+  input  logic [Slots-1:0]       tensor_i,
+  input  logic [Slots*2-1:0]     priorities_i,
+  input  logic [Slots*Slots-1:0] older_i,       // Row s: those launched before slot s.
+  input  logic                   launch_order_i,
+  input  logic                   two_arbiters_i,
+
+  // Pipeline.
+  input  logic                   pipe_any_i,       // There is one;
+  input  logic [1:0]             pipe_priority_i,  // lower priorities wait for it.
+  input  logic                   trial_i,          // It tries units for pipe_slot_i,
+  input  logic                   trial_more_i,     // for more than the picked work-group.
+  input  logic                   trial_begin_i,
+  input  logic                   log_busy_i,       // Only its log is placed;
+  input  logic                   log_valid_i,      // this unit is next.
+  input  logic [CuWidth-1:0]     log_cu_i,
+  input  logic [SlotWidth-1:0]   pipe_slot_i,
+
+  // Candidates: the picked unit is full; a work-group leaves a unit; a row starts with all units.
+  input  logic                   full_i,
+  input  logic                   leave_valid_i,
+  input  logic [CuWidth-1:0]     leave_cu_i,
+  input  logic                   fill_valid_i,
+  input  logic                   fill_trial_i,
+  input  logic [SlotWidth-1:0]   fill_slot_i,
+  input  logic [7:0]             cus_i,
+
+  output logic                   served_o,  // A slot can be served.
+  output logic                   found_o,   // There will be a pick from the candidates.
+  output logic                   valid_o,
+  output logic                   trial_o,
+  output logic [SlotWidth-1:0]   slot_o,
+  output logic [7:0]             cu_o
+);
+
+  localparam int unsigned Words = (MaxCus + 31) / 32;  // Candidate bits in words of 32.
+  localparam int unsigned LastWord = Words - 1;
+  localparam int unsigned TrialBase = Slots * Words;   // The trial's own candidates come last.
+
+  (* mem2reg *) logic [31:0] candidates_q [(Slots+1)*Words];
+  logic                 valid_q, trial_q;
+  logic [SlotWidth-1:0] slot_q, turn_slot_q;
+  logic                 turn_class_q;  // Class that goes first, with two arbiters.
+  logic [7:0]           cu_q;
+  logic [7:0]           turn_cu_q, turn_tensor_q, trial_cu_q, trial_tensor_q;  // Next to look at.
+
+  // Who wants to place a work-group, and among whom the turn decides.
+  logic [Slots-1:0]     wants, served;
+  logic                 any_served;
+  logic [SlotWidth-1:0] served_slot;
+  always_comb begin : serve
+    logic             candidate;
+    logic [Slots-1:0] ahead, preferred;
+    logic [3:0]       present;  // Priorities of those who want.
+    candidate = 1'b0;
+    ahead = '0;
+    preferred = '0;
+    present = '0;
+    served = '0;
+    wants = work_i;
+    if (work_i != '0) begin
+      for (int unsigned s = 0; s < Slots; s++) begin
+        candidate = 1'b0;
+        for (int unsigned w = 0; w < Words; w++) begin
+          if (candidates_q[s*Words+w] != '0) candidate = 1'b1;
+        end
+        if (!candidate) wants[s] = 1'b0;
+      end
+      // S2.
+      if (launch_order_i) begin
+        for (int unsigned s = 0; s < Slots; s++) begin
+          ahead = older_i[s*Slots+:Slots] & work_i;
+          for (int unsigned t = 0; t < Slots; t++) begin
+            if (priorities_i[t*2+:2] < priorities_i[s*2+:2]) ahead[t] = 1'b0;
+            if (two_arbiters_i && tensor_i[t] != tensor_i[s]) ahead[t] = 1'b0;
+          end
+          if (ahead != '0) wants[s] = 1'b0;
+        end
+      end
+      // P3.
+      if (pipe_any_i) begin
+        for (int unsigned s = 0; s < Slots; s++) begin
+          if (priorities_i[s*2+:2] < pipe_priority_i) wants[s] = 1'b0;
+        end
+      end
+    end
+    if (wants != '0) begin
+      // G7.
+      for (int unsigned s = 0; s < Slots; s++) if (wants[s]) present[priorities_i[s*2+:2]] = 1'b1;
+      for (int unsigned s = 0; s < Slots; s++) begin
+        served[s] = wants[s] && (present >> priorities_i[s*2+:2]) == 4'd1;
+      end
+      // S1.
+      preferred = served & (tensor_i ^ {Slots{!turn_class_q}});
+      if (two_arbiters_i && preferred != '0) served = preferred;
+    end
+  end
+  rr_arbiter #(.N(Slots)) u_slot_arbiter (
+    .request_i(served), .turn_i(turn_slot_q), .valid_o(any_served), .index_o(served_slot)
+  );
+
+  // G4: the first candidate at or behind the pointer of the slot's arbiter, cyclically.
+  logic                 second;  // The slot uses the pointer of the second arbiter (S1).
+  logic [SlotWidth-1:0] slot;
+  logic [7:0]           cu, next_turn;
+  always_comb begin : find
+    logic [2:0]  word;
+    logic [5:0]  base;
+    logic [7:0]  turn;
+    logic [31:0] bits;
+    found_o = 1'b0;
+    if (trial_i && trial_more_i) begin
+      for (int unsigned w = 0; w < Words; w++) begin
+        if (candidates_q[TrialBase+w] != '0) found_o = 1'b1;
+      end
+    end else if (!trial_i) begin
+      found_o = any_served && !log_busy_i;
+    end
+    slot = trial_i ? pipe_slot_i : served_slot;
+    second = 1'b0;
+    word = '0;
+    base = '0;
+    turn = '0;
+    bits = '0;
+    cu = '0;
+    next_turn = '0;
+    if (found_o) begin
+      second = two_arbiters_i && tensor_i[slot];
+      if (trial_i) begin
+        base = 6'(TrialBase);
+        turn = second ? trial_tensor_q : trial_cu_q;
+      end else begin
+        base = 6'(slot * Words);
+        turn = second ? turn_tensor_q : turn_cu_q;
+      end
+      word = turn[7:5];
+      bits = candidates_q[base + {3'b0, word}] & (32'hffff_ffff << turn[4:0]);
+      for (int unsigned i = 0; i < Words; i++) begin
+        if (bits == '0) begin
+          word = word == 3'(LastWord) ? 3'd0 : word + 3'd1;
+          bits = candidates_q[base + {3'b0, word}];
+        end
+      end
+      cu = {word, 5'($countones((bits & (~bits + 32'd1)) - 32'd1))};
+      next_turn = cu == 8'(MaxCus-1) ? '0 : cu + 8'd1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : pick
+    valid_q <= found_o || log_valid_i;
+    trial_q <= trial_i;
+    if (found_o) begin
+      slot_q <= slot;
+      cu_q <= cu;
+    end else if (log_valid_i) begin
+      slot_q <= pipe_slot_i;
+      cu_q <= 8'(log_cu_i);
+    end
+    if (rst_i) begin
+      valid_q <= 1'b0;
+      trial_q <= 1'b0;
+      slot_q <= '0;
+      cu_q <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : turns
+    if (found_o && trial_i) begin
+      if (second) trial_tensor_q <= next_turn;
+      else trial_cu_q <= next_turn;
+    end else if (found_o) begin
+      turn_slot_q <= slot + SlotWidth'(1);
+      turn_class_q <= !tensor_i[slot];
+      if (second) turn_tensor_q <= next_turn;
+      else turn_cu_q <= next_turn;
+    end
+    if (trial_begin_i || rst_i) begin
+      trial_cu_q <= '0;
+      trial_tensor_q <= '0;
+    end
+    if (rst_i) begin
+      turn_slot_q <= '0;
+      turn_class_q <= 1'b0;
+      turn_cu_q <= '0;
+      turn_tensor_q <= '0;
+    end
+  end
+
+  logic [7:0]          leave_cu;
+  logic [Words*32-1:0] all_units;  // Units in use.
+  always_comb begin : units_in_use
+    logic [7:0] cus;
+    cus = cus_i == '0 || cus_i > 8'(MaxCus) ? 8'(MaxCus) : cus_i;
+    all_units = '0;
+    if (fill_valid_i) begin
+      for (int unsigned w = 0; w < Words; w++) begin
+        for (int unsigned b = 0; b < 32; b++) all_units[w*32+b] = 8'(w*32 + b) < cus;
+      end
+    end
+  end
+
+  always_comb leave_cu = 8'(leave_cu_i);
+  always_ff @(posedge clk_i) begin : candidates
+    if (full_i) begin
+      candidates_q[(trial_q ? 6'(TrialBase) : 6'(slot_q * Words)) +
+                   {3'b0, cu_q[7:5]}][cu_q[4:0]] <= 1'b0;
+    end
+    if (leave_valid_i) begin
+      for (int unsigned s = 0; s < Slots; s++) begin
+        candidates_q[6'(s*Words) + {3'b0, leave_cu[7:5]}][leave_cu[4:0]] <= 1'b1;
+      end
+    end
+    if (fill_valid_i) begin
+      for (int unsigned w = 0; w < Words; w++) begin
+        candidates_q[(fill_trial_i ? 6'(TrialBase) : 6'(fill_slot_i * Words)) + 6'(w)] <=
+            all_units[w*32+:32];
+      end
+    end
+    if (rst_i) begin
+      for (int unsigned w = 0; w < (Slots + 1) * Words; w++) candidates_q[w] <= '0;
+    end
+  end
+
+  always_comb begin
+    served_o = any_served;
+    valid_o = valid_q;
+    trial_o = trial_q;
+    slot_o = slot_q;
+    cu_o = cu_q;
+  end
+
+endmodule
