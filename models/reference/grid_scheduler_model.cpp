@@ -31,6 +31,21 @@ bool any(const std::array<uint32_t, kWords>& words) {
   return all != 0;
 }
 
+void take(GridSchedulerRegisters::UnitUse& used, const GridSchedulerRegisters::SlotNeeds& needs) {
+  used.registers_kib += needs.registers_kib;
+  used.lds_kib += needs.lds_kib;
+  used.wavefronts += needs.wavefronts;
+  used.work_groups += 1;
+}
+
+void give_back(GridSchedulerRegisters::UnitUse& used,
+               const GridSchedulerRegisters::SlotNeeds& needs) {
+  used.registers_kib -= needs.registers_kib;
+  used.lds_kib -= needs.lds_kib;
+  used.wavefronts -= needs.wavefronts;
+  used.work_groups -= 1;
+}
+
 }  // namespace
 
 uint8_t GridSchedulerModel::served() const {
@@ -45,25 +60,25 @@ uint8_t GridSchedulerModel::served() const {
   for (unsigned s = 0; s < kGridSlots; ++s) {
     const Slot& slot = slots_[s];
     if ((work & bit(s)) == 0 || !any(slot.candidates)) continue;
-    if (pipe_.slots != 0 && slot.priority < pipe_.priority) continue;
-    if (launch_order_) {
+    if (pipe_.slots != 0 && slot.needs.priority < pipe_.priority) continue;
+    if (launch_order()) {
       bool behind = false;
       for (unsigned t = 0; t < kGridSlots; ++t) {
-        behind =
-            behind || ((slot.older & work & bit(t)) != 0 && slots_[t].priority >= slot.priority &&
-                       !(two_arbiters_ && slots_[t].tensor != slot.tensor));
+        behind = behind || ((slot.older & work & bit(t)) != 0 &&
+                            slots_[t].needs.priority >= slot.needs.priority &&
+                            !(two_arbiters() && slots_[t].needs.type != slot.needs.type));
       }
       if (behind) continue;
     }
-    if (wants != 0 && slot.priority < best) continue;
-    if (slot.priority > best) wants = 0;
-    best = slot.priority;
+    if (wants != 0 && slot.needs.priority < best) continue;
+    if (slot.needs.priority > best) wants = 0;
+    best = slot.needs.priority;
     wants |= bit(s);
   }
-  if (two_arbiters_) {
+  if (two_arbiters()) {
     uint8_t preferred = 0;
     for (unsigned s = 0; s < kGridSlots; ++s) {
-      if (slots_[s].tensor == turn_class_) preferred |= wants & bit(s);
+      if (slots_[s].needs.type == turn_class_) preferred |= wants & bit(s);
     }
     if (preferred != 0) return preferred;
   }
@@ -86,13 +101,6 @@ GridSchedulerModel::Units GridSchedulerModel::units_in_use() const {
   return units;
 }
 
-void GridSchedulerModel::take(Resources& used, const Resources& needs) {
-  used.registers_kib += needs.registers_kib;
-  used.lds_kib += needs.lds_kib;
-  used.wavefronts += needs.wavefronts;
-  used.work_groups += 1;
-}
-
 // Chooses the slot (priority, then order) and its next candidate unit, or the next of a trial.
 void GridSchedulerModel::pick() {
   const bool in_trial = pipe_.in_trial();
@@ -107,9 +115,9 @@ void GridSchedulerModel::pick() {
     slot = turn_slot_;
     while ((served_ & bit(slot)) == 0) slot = (slot + 1) % kGridSlots;
     turn_slot_ = static_cast<uint8_t>((slot + 1) % kGridSlots);
-    turn_class_ = !slots_[slot].tensor;
+    turn_class_ = !slots_[slot].needs.type;
   }
-  const bool second = two_arbiters_ && slots_[slot].tensor;
+  const bool second = two_arbiters() && slots_[slot].needs.type;
   uint8_t& turn =
       in_trial ? (second ? pipe_.tensor : pipe_.cu) : (second ? turn_tensor_ : turn_cu_);
   pick_.valid = true;
@@ -124,7 +132,7 @@ void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_
   const uint32_t unit = uint32_t{1} << cu % 32;
   if (picked.trial) {
     if ((touched_[cu / 32] & unit) == 0)
-      trial_used_[cu] = pipe_state == PipeState::empty ? Resources() : used_[cu];
+      trial_used_[cu] = pipe_state == PipeState::empty ? Registers::UnitUse() : used_[cu];
     if (!fits(trial_used_[cu], slot.needs)) {
       trial_candidates_[cu / 32] &= ~unit;
       return;
@@ -141,7 +149,8 @@ void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_
     slot.candidates[cu / 32] &= ~unit;
     return;
   }
-  if (slot.batch != 0 && (gates_[slot.gate % kGridGates / 32] >> slot.gate % 32 & 1) == 0) {
+  auto& [batch, gate, phase] = slot.gate;
+  if (batch != 0 && (gates_[gate % kGridGates / 32] >> gate % 32 & 1) == 0) {
     closed_ |= bit(picked.slot);
     return;
   }
@@ -149,22 +158,22 @@ void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_
   out_.dispatch_valid = true;
   out_.dispatch_cu = picked.cu;
   out_.dispatch_slot = picked.slot;
-  out_.dispatch_wg_id = slot.first + slot.position;
+  out_.dispatch_wg_id = slot.range.first + slot.position;
   if (!slot.started) {
     out_.kernel_start = true;
     out_.start_slot = picked.slot;
   }
   slot.started = true;
-  const bool last = slot.position + 1 == slot.count;
+  const bool last = slot.position + 1 == slot.range.count;
   slot.position = last ? 0 : slot.position + 1;
-  if (slot.batch != 0) {
-    const bool next = last || slot.phase + 1 == slot.batch;
-    if (next) slot.gate = static_cast<uint16_t>(last ? 0 : slot.gate + 1);
-    slot.phase = static_cast<uint16_t>(next ? 0 : slot.phase + 1);
+  if (batch != 0) {
+    const bool next = last || phase + 1 == batch;
+    if (next) gate = static_cast<uint16_t>(last ? 0 : gate + 1);
+    phase = static_cast<uint16_t>(next ? 0 : phase + 1);
   }
   --slot.undispatched;
   ++slot.resident;
-  ++dispatched_;
+  ++counters_.dispatched;
 }
 
 void GridSchedulerModel::end(unsigned slot) {
@@ -182,11 +191,7 @@ void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_sl
     return;
   }
   Slot& from = slots_[in.done_slot];
-  Resources& used = used_[in.done_cu];
-  used.registers_kib -= from.needs.registers_kib;
-  used.lds_kib -= from.needs.lds_kib;
-  used.wavefronts -= from.needs.wavefronts;
-  used.work_groups -= 1;
+  give_back(used_[in.done_cu], from.needs);
   for (Slot& s : slots_) s.candidates[in.done_cu / 32u] |= uint32_t{1} << in.done_cu % 32;
   --from.resident;
   if (in.done_slot != placed_slot && from.resident == 0 &&
@@ -199,9 +204,9 @@ void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_sl
       out_.done_slot = in.done_slot;
     }
     from.first_done = true;
-    ++finished_;
+    ++counters_.finished;
   } else {
-    ++drained_;
+    ++counters_.drained;
     if (returned_in_ - returned_out_ == kGridReturnedEntries) {
       returned_lost_ = true;
     } else {
@@ -229,7 +234,7 @@ void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedul
       begin_pass(PipeState::empty);
     } else {
       pipe_.todo &= static_cast<uint8_t>(~bit(next));
-      if (before.todo == before.slots) pipe_.priority = slots_[next].priority;
+      if (before.todo == before.slots) pipe_.priority = slots_[next].needs.priority;
       launch(next);
     }
   } else if (before.state != PipeState::place && (preempt_before & before.slots) != 0) {
@@ -272,19 +277,21 @@ void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedul
 void GridSchedulerModel::launch(unsigned index) {
   Slot& slot = slots_[index];
   const bool in_pipeline = (pipe_.slots & bit(index)) != 0;
-  const uint64_t order = uint64_t{slot.start} + slot.skip;
-  const uint32_t left = slot.count - slot.skip;
+  const auto& [first, count] = slot.range;
+  const auto& [grid, start] = slot.order;
+  const auto& [batch, gate, phase] = slot.gate;
+  const uint32_t skip = slot.skip.skip;
+  const uint64_t order = uint64_t{start} + skip;
+  const uint32_t left = count - skip;
+  const Registers::Capacity& capacity = registers_.capacity;
   Reason reason = Reason::none;
-  if (slot.needs.registers_kib > capacity_.registers_kib ||
-      slot.needs.lds_kib > capacity_.lds_kib || slot.needs.wavefronts > capacity_.wavefronts ||
-      capacity_.work_groups == 0) {
+  if (slot.needs.registers_kib > capacity.registers_kib || slot.needs.lds_kib > capacity.lds_kib ||
+      slot.needs.wavefronts > capacity.wavefronts || capacity.work_groups == 0) {
     reason = Reason::needs;
-  } else if (slot.count == 0 || uint64_t{slot.first} + slot.count > slot.grid ||
-             slot.start >= slot.count || slot.skip >= slot.count) {
+  } else if (count == 0 || uint64_t{first} + count > grid || start >= count || skip >= count) {
     reason = Reason::range;
-  } else if (slot.batch != 0 &&
-             (in_pipeline || slot.gate >= kGridGates || slot.phase >= slot.batch ||
-              slot.count > uint64_t{slot.batch} * kGridGates)) {
+  } else if (batch != 0 && (in_pipeline || gate >= kGridGates || phase >= batch ||
+                            count > uint64_t{batch} * kGridGates)) {
     reason = Reason::gates;
   } else if (in_pipeline && uint64_t{pipe_.total} + left > kGridPipelineEntries) {
     reason = Reason::too_many;
@@ -295,7 +302,7 @@ void GridSchedulerModel::launch(unsigned index) {
     slot.state = SlotState::running;
     slot.started = slot.first_done = false;
     closed_ &= static_cast<uint8_t>(~bit(index));
-    slot.position = static_cast<uint32_t>(order >= slot.count ? order - slot.count : order);
+    slot.position = static_cast<uint32_t>(order >= count ? order - count : order);
     slot.undispatched = left;
     slot.resident = 0;
     if (in_pipeline) pipe_.total += left;
@@ -353,7 +360,7 @@ GridSchedulerOutputs GridSchedulerModel::step(const GridSchedulerInputs& in) {
   done_ |= ended_;
 
   served_ = served();
-  out_.irq = (done_ & irq_enable_) != 0;
+  out_.irq = (done_ & registers_.irq_enable.slots) != 0;
   out_.drained_ready = returned_in_ - returned_out_ != kGridReturnedEntries;
   out_.idle = !pick_.valid && !read_pending_ && !out_.dispatch_valid && !out_.first_wg_done &&
               !out_.kernel_done && !out_.preempt_valid && out_.refused == 0 && served_ == 0 &&

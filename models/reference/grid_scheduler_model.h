@@ -12,6 +12,7 @@
 #include <array>
 
 #include "models/reference/grid_scheduler_if.h"
+#include "sw/include/regs/grid_scheduler_file.h"
 
 namespace stretto {
 
@@ -24,27 +25,17 @@ class GridSchedulerModel final : public GridScheduler {
   static constexpr unsigned kWords = (kGridMaxCus + 31) / 32;
   using Units = std::array<uint32_t, kWords>;  // One bit a unit.
 
-  struct Resources {
-    uint32_t registers_kib = 0;
-    uint32_t lds_kib = 0;
-    uint32_t wavefronts = 0;
-    uint32_t work_groups = 0;
-  };
+  using Registers = GridSchedulerRegisters;
+
   enum class SlotState : uint8_t { free, running, done, refused };
   using SlotStates = std::array<SlotState, kGridSlots>;  // Those before the edge.
   enum class Reason : uint8_t { none, needs, range, gates, busy, too_many, never_fits };
   struct Slot {
-    Resources needs;  // work_groups is 1.
-    bool tensor = false;
-    uint8_t priority = 0;
-    uint32_t first = 0;
-    uint32_t count = 0;
-    uint32_t grid = 0;
-    uint32_t start = 0;
-    uint32_t skip = 0;
-    uint16_t batch = 0;
-    uint16_t gate = 0;   // Of the next work-group.
-    uint16_t phase = 0;  // Work-groups of it that are placed.
+    Registers::SlotNeeds needs;
+    Registers::SlotRange range;
+    Registers::SlotOrder order;
+    Registers::SlotSkip skip;
+    Registers::SlotGate gate;  // Gate and phase are those of the next work-group.
     SlotState state = SlotState::free;
     Reason reason = Reason::none;
     bool started = false;     // Its first work-group was dispatched.
@@ -82,16 +73,21 @@ class GridSchedulerModel final : public GridScheduler {
     uint32_t id;
   };
 
-  bool fits(const Resources& used, const Resources& needs) const {
-    return used.registers_kib + needs.registers_kib <= capacity_.registers_kib &&
-           used.lds_kib + needs.lds_kib <= capacity_.lds_kib &&
-           used.wavefronts + needs.wavefronts <= capacity_.wavefronts &&
-           used.work_groups < capacity_.work_groups;
+  bool fits(const Registers::UnitUse& used, const Registers::SlotNeeds& needs) const {
+    const Registers::Capacity& capacity = registers_.capacity;
+    return used.registers_kib + needs.registers_kib <= capacity.registers_kib &&
+           used.lds_kib + needs.lds_kib <= capacity.lds_kib &&
+           used.wavefronts + needs.wavefronts <= capacity.wavefronts &&
+           used.work_groups < capacity.work_groups;
   }
-  static void take(Resources& used, const Resources& needs);
+  bool launch_order() const { return registers_.policy.order; }
+  bool two_arbiters() const { return registers_.policy.arbiters; }
   uint8_t served() const;   // Slots of which one is picked next.
   uint8_t stopped() const;  // Slots that end by themselves.
-  unsigned cus_in_use() const { return cus_ == 0 || cus_ > kGridMaxCus ? kGridMaxCus : cus_; }
+  unsigned cus_in_use() const {
+    const unsigned count = registers_.cus.count;
+    return count == 0 || count > kGridMaxCus ? kGridMaxCus : count;
+  }
   Units units_in_use() const;
   void pick();
   void place(const Pick& picked, uint8_t stop, PipeState pipe_state);
@@ -104,23 +100,20 @@ class GridSchedulerModel final : public GridScheduler {
   void refuse(uint8_t slots, Reason reason);
   void open_gate(uint32_t gate);
   void write(uint16_t address, uint64_t data, const SlotStates& states, bool stopping);
-  void write_slot(unsigned index, uint16_t offset, uint64_t data, SlotState state);
+  void write_slot(Registers::Place place, uint64_t data, SlotState state);
   void write_pipeline(uint8_t slots, const SlotStates& states, bool stopping);
+  void free_slots(uint8_t slots);
   uint64_t read(uint16_t address) const;
-  uint64_t read_slot(unsigned index, unsigned offset) const;
+  Registers::SlotState slot_state(unsigned index) const;
 
-  uint8_t cus_ = 80;
-  bool launch_order_ = false;
-  bool two_arbiters_ = false;
-  Resources capacity_{256, 96, 64, 32};
-  std::array<Resources, kGridMaxCus> used_{};
+  Registers registers_;
+  std::array<Registers::UnitUse, kGridMaxCus> used_{};
   std::array<Slot, kGridSlots> slots_{};
   uint8_t preempt_ = 0;  // One bit a slot:
   uint8_t closed_ = 0;   // found its gate closed, until the next event;
   uint8_t done_ = 0;     // ended or refused;
   uint8_t ended_ = 0;    // of these, those of this clock.
-  uint8_t irq_enable_ = 0;
-  uint8_t served_ = 0;  // served() of the state before the edge.
+  uint8_t served_ = 0;   // served() of the state before the edge.
   Pick pick_;
   uint8_t turn_cu_ = 0;      // Unit from which the next search starts,
   uint8_t turn_tensor_ = 0;  // and that of the second arbiter.
@@ -131,7 +124,7 @@ class GridSchedulerModel final : public GridScheduler {
   Pipeline pipe_;
   Units trial_candidates_{};
   Units touched_{};  // Units whose use is in trial_used_.
-  std::array<Resources, kGridMaxCus> trial_used_{};
+  std::array<Registers::UnitUse, kGridMaxCus> trial_used_{};
   std::array<uint8_t, kGridPipelineEntries> log_{};
 
   std::array<Returned, kGridReturnedEntries> returned_{};
@@ -142,9 +135,7 @@ class GridSchedulerModel final : public GridScheduler {
 
   bool read_pending_ = false;
   uint16_t read_address_ = 0;
-  uint64_t dispatched_ = 0;
-  uint64_t finished_ = 0;
-  uint64_t drained_ = 0;
+  Registers::Hardware counters_;  // dispatched, finished and drained.
   GridSchedulerOutputs out_;
 };
 
