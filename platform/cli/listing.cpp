@@ -23,7 +23,7 @@ void list_machines() {
   for (const std::string& name : shipped("machines")) {
     Machine machine;
     machine.load(name);
-    std::printf("%-16s %s\n", name.c_str(), machine.description().c_str());
+    fmt::print("{:<16} {}\n", name, machine.description());
   }
 }
 
@@ -32,17 +32,14 @@ void list_workloads() {
     const Workload workload = load_workload(name);
     std::string shape;
     for (const auto& [key, size] : workload.kind->shape())
-      shape.append(" ").append(key).append(" ").append(std::to_string(size));
-    std::printf("%-20s %-34s machine %s; %s:%s; data %s\n", name.c_str(),
-                workload.description.c_str(), workload.machine.c_str(),
-                workload.kind->info().name.c_str(), shape.c_str(), workload.data.c_str());
+      shape += fmt::format(" {} {}", key, size);
+    fmt::print("{:<20} {:<34} machine {}; {}:{}; data {}\n", name, workload.description,
+               workload.machine, workload.kind->info().name, shape, workload.data);
   }
   for (const auto& kind : workload_kinds()) {
     const KindInfo& info = kind->info();
-    std::printf("\n%s: %s\nmodes of %s\n", info.name.c_str(), info.sentence.c_str(),
-                info.name.c_str());
-    for (const auto& [name, sentence] : info.modes)
-      std::printf("  %-12s %s\n", name.c_str(), sentence.c_str());
+    fmt::print("\n{0}: {1}\nmodes of {0}\n", info.name, info.sentence);
+    for (const auto& [name, sentence] : info.modes) fmt::print("  {:<12} {}\n", name, sentence);
   }
 }
 
@@ -58,9 +55,8 @@ void list_blocks() {
 
 void print_parameters(const ParameterSet& set, const std::string& prefix) {
   for (const Parameter& one : set.all()) {
-    std::printf("%-34s %-8s default %-12s %s%s\n%-34s %s\n", (prefix + one.path).c_str(),
-                one.type.c_str(), one.fallback.c_str(), one.range.empty() ? "" : "allowed ",
-                one.range.c_str(), "", one.sentence.c_str());
+    fmt::print("{:<34} {:<8} default {:<12} {}{}\n{:<34} {}\n", prefix + one.path, one.type,
+               one.fallback, one.range.empty() ? "" : "allowed ", one.range, "", one.sentence);
   }
 }
 
@@ -71,7 +67,7 @@ void list_parameters() {
   for (const auto& kind : workload_kinds()) {
     ParameterSet set;
     kind->describe(set);
-    std::printf("\n");
+    fmt::print("\n");
     print_parameters(set, kind->info().name + ".");
   }
 }

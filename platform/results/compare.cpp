@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -215,8 +216,10 @@ double sum_of_phases(const ResultFile& result) {
 }
 
 std::string phase_note(const std::vector<Compared>& all) {
+  // Each is rounded to nanoseconds.
   const bool differs = std::any_of(all.begin(), all.end(), [](const Compared& one) {
-    return sum_of_phases(one.result) != double(one.result.time("total"));
+    const ResultFile& r = one.result;
+    return std::abs(sum_of_phases(r) - double(r.time("total"))) > double(r.time_ns.size());
   });
   if (!differs) return "";
   return "\nPhases may overlap, and no_phase is time in none of them: their sum differs from the "
