@@ -6,18 +6,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-
-#include "models/common/error.h"
+#include <utility>
 
 namespace stretto {
 
 namespace {
 
 [[noreturn]] void fail(const std::string& file) {
-  throw UserError(file + ": cannot be written (" + std::strerror(errno) +
-                  "); choose another --out");
+  const std::string text =
+      file + ": cannot be written (" + std::strerror(errno) + "); choose another --out";
+  if (errno == ENOSPC || errno == EDQUOT) throw DiskFullError(text);
+  throw UserError(text);
 }
 
 }  // namespace
@@ -44,6 +46,28 @@ OutputFolder::OutputFolder(const std::string& folder) {
 
 OutputFolder::~OutputFolder() {
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+EarlierFiles::EarlierFiles(std::string folder, std::vector<std::string> names)
+    : folder_(std::move(folder)), names_(std::move(names)) {
+  for (const std::string& name : names_) {
+    const std::string file = folder_ + "/" + name;
+    if (rename(file.c_str(), (file + ".previous").c_str()) != 0)
+      unlink((file + ".previous").c_str());  // Of a run that was killed.
+  }
+}
+
+EarlierFiles::~EarlierFiles() {
+  if (discarded_) return;
+  for (const std::string& name : names_) {
+    const std::string file = folder_ + "/" + name;
+    if (rename((file + ".previous").c_str(), file.c_str()) != 0) unlink(file.c_str());
+  }
+}
+
+void EarlierFiles::discard() {
+  discarded_ = true;
+  for (const std::string& name : names_) unlink((folder_ + "/" + name + ".previous").c_str());
 }
 
 void write_atomically(const std::string& file, const std::string& contents) {

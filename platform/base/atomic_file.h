@@ -4,6 +4,9 @@
 #define STRETTO_PLATFORM_BASE_ATOMIC_FILE_H_
 
 #include <string>
+#include <vector>
+
+#include "models/common/error.h"
 
 namespace stretto {
 
@@ -24,7 +27,28 @@ class OutputFolder {
   int descriptor_;
 };
 
-// Throws UserError if anything fails, also when the disk is full.
+// Files of an earlier run in a folder, out of the way as NAME.previous while another run goes on there:
+// they must not stand for it. They come back when the object goes, unless the new run has results.
+class EarlierFiles {
+ public:
+  EarlierFiles(std::string folder, std::vector<std::string> names);
+  ~EarlierFiles();
+  EarlierFiles(const EarlierFiles&) = delete;
+  EarlierFiles& operator=(const EarlierFiles&) = delete;
+  // The new run has results: its files stay, the earlier ones go.
+  void discard();
+
+ private:
+  const std::string folder_;
+  const std::vector<std::string> names_;
+  bool discarded_ = false;
+};
+
+struct DiskFullError : UserError {
+  using UserError::UserError;
+};
+
+// Throws UserError if anything fails; DiskFullError if there is no room.
 void write_atomically(const std::string& file, const std::string& contents);
 
 }  // namespace stretto

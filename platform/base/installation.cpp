@@ -67,4 +67,9 @@ std::string find_shipped(const std::string& kind, const std::string& name_or_fil
       (near.empty() ? "; 'stretto list " + kind + "' shows all" : "; nearest: " + near));
 }
 
+std::string beside(const std::string& file, const std::string& name) {
+  const fs::path near = fs::path(file).parent_path() / name;
+  return name.ends_with(".yaml") && fs::exists(near) ? near.string() : name;
+}
+
 }  // namespace stretto

@@ -20,6 +20,8 @@ std::string software_folder();
 std::vector<std::string> shipped(const std::string& kind);
 // The file of `name_or_file`; throws UserError that lists near names.
 std::string find_shipped(const std::string& kind, const std::string& name_or_file);
+// A file that `file` names: beside it if it is there, else as it stands.
+std::string beside(const std::string& file, const std::string& name);
 
 }  // namespace stretto
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/config/yaml_file.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
@@ -11,43 +14,97 @@ namespace stretto {
 
 namespace {
 
-constexpr int kMaxDepth = 16;
+constexpr size_t kMaxBytes = 4 << 20;
+constexpr unsigned kMaxNodes = 100'000;
+constexpr size_t kMaxDepth = 16;
 
-// Every key of every map below `node` is a word, and there once: yaml-cpp would take any of several.
-void check_keys(const std::string& file, const YAML::Node& node, int depth) {
-  if (depth == kMaxDepth) {
-    throw UserError(where(file, node) + ": nested deeper than " + std::to_string(kMaxDepth) +
-                    " levels");
+// Looks at a file before anything is built from it: yaml-cpp 0.7 takes memory without end for a stray comma (each
+// reads as one more empty document) and for aliases of aliases. A key is a word and stands in its map once:
+// yaml-cpp would take any of several.
+class Inspector final : public YAML::EventHandler {
+ public:
+  explicit Inspector(const std::string& file) : file_(file) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (documents_++ != 0)
+      fail(mark, "a second document; one is allowed (a stray ',', ']' or '}' begins one, too)");
   }
-  if (node.IsSequence()) {
-    for (const auto& item : node) check_keys(file, item, depth + 1);
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { scalar(mark, ""); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    fail(mark, "an alias ('*name'); write the value itself");
   }
-  if (!node.IsMap()) return;
-  std::map<std::string, int> lines;
-  for (const auto& item : node) {
-    if (!item.first.IsScalar()) throw UserError(where(file, item.first) + ": a key must be a word");
-    const int line = item.first.Mark().line + 1;
-    const auto [first, fresh] = lines.emplace(item.first.Scalar(), line);
-    if (!fresh) {
-      throw UserError(where(file, item.first) + ": key '" + first->first +
-                      "' is there twice; first in line " + std::to_string(first->second));
-    }
-    check_keys(file, item.second, depth + 1);
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string& value) override {
+    scalar(mark, value);
   }
-}
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    open(mark, false);
+  }
+  void OnSequenceEnd() override { levels_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    open(mark, true);
+  }
+  void OnMapEnd() override { levels_.pop_back(); }
+
+  bool is_map() const { return is_map_; }
+
+ private:
+  struct Level {
+    bool is_map;
+    bool at_key = true;
+    std::map<std::string, int> lines;  // Of keys.
+  };
+
+  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& what) const {
+    throw UserError(file_ + ":" + std::to_string(mark.line + 1) + ": " + what);
+  }
+  // True: the node is a key of its map.
+  bool count(const YAML::Mark& mark) {
+    if (++nodes_ > kMaxNodes)
+      fail(mark, "more than " + std::to_string(kMaxNodes) + " keys and values");
+    if (levels_.empty() || !levels_.back().is_map) return false;
+    levels_.back().at_key = !levels_.back().at_key;
+    return !levels_.back().at_key;
+  }
+  void scalar(const YAML::Mark& mark, const std::string& value) {
+    if (!count(mark)) return;
+    const auto [first, fresh] = levels_.back().lines.emplace(value, mark.line + 1);
+    if (!fresh)
+      fail(mark,
+           "key '" + value + "' is there twice; first in line " + std::to_string(first->second));
+  }
+  void open(const YAML::Mark& mark, bool is_map) {
+    if (count(mark)) fail(mark, "a key must be a word");
+    if (levels_.size() == kMaxDepth)
+      fail(mark, "nested deeper than " + std::to_string(kMaxDepth) + " levels");
+    is_map_ = is_map_ || (is_map && levels_.empty());
+    levels_.push_back({is_map, true, {}});
+  }
+
+  const std::string& file_;
+  std::vector<Level> levels_;
+  unsigned documents_ = 0;
+  unsigned nodes_ = 0;
+  bool is_map_ = false;
+};
 
 }  // namespace
 
 YAML::Node load_yaml(const std::string& file) {
   const std::string text = read_file(file);
+  if (text.size() > kMaxBytes)
+    throw UserError(file + ": larger than " + std::to_string(kMaxBytes >> 20) + " MiB");
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty() || !documents[0].IsMap())
+    Inspector inspector(file);
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(inspector) || !inspector.is_map())
       throw UserError(file + ": not a YAML map of keys and values");
-    if (documents.size() > 1)
-      throw UserError(where(file, documents[1]) + ": a second document; one is allowed");
-    check_keys(file, documents[0], 0);
-    return documents[0];
+    parser.HandleNextDocument(inspector);  // Throws if there is another.
+    return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     throw UserError(file + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }

@@ -104,7 +104,7 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
     if (key == "description") {
       workload.description = yaml_text(file, item.second, key);
     } else if (key == "machine") {
-      workload.machine = yaml_text(file, item.second, key);
+      workload.machine = beside(file, yaml_text(file, item.second, key));
     } else if (key == "data") {
       ParameterSet set;
       set.choice<std::string>("data", workload.data, {{"stamp", "stamp"}, {"real", "real"}}, "");

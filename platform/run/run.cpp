@@ -2,6 +2,7 @@
 #include "platform/run/run.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -36,12 +37,18 @@ void measure_host(const Monitor& monitor, Results& results) {
   results.peak_rss_mib = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+// Two workload files never share a folder: a shipped one has its name, a file its path with the suffix.
 std::string default_out_folder(const RunOptions& options) {
+  namespace fs = std::filesystem;
   if (!options.out.empty() || options.workload.empty()) return options.out;
-  std::string name = options.workload;
-  if (name.ends_with(".yaml") || name.ends_with(".so"))
-    name = std::filesystem::path(name).stem().string();
-  return "results/" + name + "/" + options.mode;
+  fs::path name = options.workload;
+  if (name.extension() == ".yaml" || name.extension() == ".so") {
+    constexpr const char* kOutside = "outside";  // Of the working directory: with its whole path.
+    const fs::path whole = fs::absolute(name).lexically_normal();
+    name = whole.lexically_relative(fs::current_path());
+    if (*name.begin() == ".." || *name.begin() == kOutside) name = kOutside / whole.relative_path();
+  }
+  return ("results" / name / options.mode).string();
 }
 
 // Null without --waves. Goes on as the traced build if this is not it.
@@ -59,15 +66,22 @@ std::unique_ptr<Waves> prepare_waves(const RunOptions& options, const MachineSpe
       {request, out + "/waves.fst", uint64_t{options.waves_limit_mib} << 20, lookahead});
 }
 
-// Empty, or why something could not be kept: a run that took an hour still has its summary then.
+// What a run leaves in its folder.
+const std::vector<std::string> kFiles{"stats.json",    "stats.csv",          "machine.yaml",
+                                      "timeline.json", "timeline.json.part", "waves.fst",
+                                      "waves.fst.hier"};
+constexpr const char* kTimeline = "/timeline.json";
+constexpr const char* kPart = ".part";  // Of the timeline's name until the run has ended.
+
+// Empty, or why something could not be kept. What is small and tells most comes before what is large and asked for on top.
 std::string write_all(const std::string& out, const Results& results, const Machine& machine,
                       Timeline* timeline) {
+  if (out.empty()) return "";
   std::string wrong;
-  try {
-    if (!out.empty()) write_results(out, results, machine.resolved());
-  } catch (const UserError& error) {
-    wrong = error.what();
-  }
+  const auto note = [&wrong](const char* what) {
+    wrong += (wrong.empty() ? "" : "; ") + std::string(what);
+  };
+  const std::string part = out + kTimeline + kPart;
   try {
     for (const PhaseTime& phase : results.phases) {
       if (timeline != nullptr && phase.begin < phase.end)
@@ -75,8 +89,27 @@ std::string write_all(const std::string& out, const Results& results, const Mach
     }
     if (timeline != nullptr) timeline->close();
   } catch (const UserError& error) {
-    if (wrong.empty()) wrong = error.what();
+    note(error.what());
+    unlink(part.c_str());
   }
+  const auto write = [&] {
+    try {
+      write_results(out, results, machine.resolved());
+    } catch (const DiskFullError& error) {
+      bool room = unlink(part.c_str()) == 0;
+      for (const char* file : {"/waves.fst", "/waves.fst.hier"})
+        room = unlink((out + file).c_str()) == 0 || room;
+      if (!room) throw;
+      note("the disk is full: timeline and waves were removed for stats.json");
+      write_results(out, results, machine.resolved());
+    }
+  };
+  try {
+    write();
+  } catch (const UserError& error) {
+    note(error.what());
+  }
+  if (timeline != nullptr) std::rename(part.c_str(), (out + kTimeline).c_str());
   return wrong;
 }
 
@@ -91,18 +124,16 @@ int run(const RunOptions& given) {
     return kExitSuccess;
   }
   const std::string out = default_out_folder(options);
+  if (options.timeline && out.empty()) throw UserError("--timeline needs --out DIR");
   std::unique_ptr<OutputFolder> folder;
+  std::unique_ptr<EarlierFiles> earlier;
   if (!out.empty()) {
     folder = std::make_unique<OutputFolder>(out);
-    // Of an earlier run: must not stand for this one.
-    std::error_code ignored;
-    for (const char* file : {"/stats.json", "/stats.csv", "/machine.yaml", "/timeline.json"})
-      std::filesystem::remove(out + file, ignored);
+    earlier = std::make_unique<EarlierFiles>(out, kFiles);
   }
   std::unique_ptr<Timeline> timeline;
   if (options.timeline) {
-    if (out.empty()) throw UserError("--timeline needs --out DIR");
-    timeline = std::make_unique<Timeline>(out + "/timeline.json",
+    timeline = std::make_unique<Timeline>(out + kTimeline + kPart,
                                           uint64_t{machine.spec().sim.timeline_mib} << 20,
                                           machine.spec().gpus);
   }
@@ -153,6 +184,8 @@ int run(const RunOptions& given) {
   }
   measure_host(monitor, results);
   const std::string unwritten = write_all(out, results, machine, timeline.get());
+  if (earlier && (unwritten.empty() || std::filesystem::exists(out + "/stats.json")))
+    earlier->discard();
 
   if (request.has_workload) {
     std::cout << summary(results);

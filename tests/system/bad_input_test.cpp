@@ -168,6 +168,32 @@ TEST_CASE("a key that is there twice is an error with both lines") {
       {"w.yaml:6", "'m'", "line 3"});
 }
 
+TEST_CASE("a stray comma, an alias and a file without end are refused at once") {
+  const Scratch scratch;
+  const std::string prefix = "ulimit -v 4000000; timeout 20";
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& says) {
+    const std::string file = scratch.file("c.yaml", text);
+    bad("run " + file, says, prefix);
+    bad(kShort + "--machine " + file, says, prefix);
+  };
+  refused(", a\n", {"c.yaml: not a YAML map"});
+  refused("modes: [t3]\n, b: 2\n", {"c.yaml:2"});
+  refused("gpus: 2\n]\n", {"c.yaml:2"});
+  refused("gpus: 2\n---\ngpus: 3\n", {"c.yaml:2", "a second document"});
+  std::string bomb = "a: &a [x, x]\n";
+  for (char name = 'b'; name <= 'z'; ++name) {
+    bomb += std::string(1, name) + ": &" + name + " [*" + char(name - 1) + ", *" + char(name - 1) +
+            "]\n";
+  }
+  refused(bomb, {"c.yaml:2", "an alias"});
+  refused("a: " + std::string(100, '[') + std::string(100, ']'),
+          {"c.yaml:1", "nested deeper than 16 levels"});
+  std::string many;
+  for (unsigned i = 0; i < 60'000; ++i) many += "k" + std::to_string(i) + ": 1\n";
+  refused(many, {"c.yaml:50000", "more than 100000 keys and values"});
+  refused(std::string(5 << 20, '#'), {"c.yaml", "larger than 4 MiB"});
+}
+
 TEST_CASE("a group, a missing size and a directory are called what they are") {
   const Scratch scratch;
   for (const char* text : {"gpu: [4]", "gpu:", "gpu: 4"}) {
