@@ -383,7 +383,9 @@ Conductor::Outcome Conductor::run() {
   sc_core::sc_start();
   over_ = true;
   if (error_) std::rethrow_exception(error_);
-  if (stopped_) return Outcome::stopped;
+  // A host program that was given up may have been all that could go on.
+  const bool asked = stop_ != nullptr && stop_->load(std::memory_order_relaxed);
+  if (stopped_ || (asked && !finishing_)) return Outcome::stopped;
   if (finishing_) {
     settle();
     return Outcome::finished;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "models/common/error.h"
+#include "platform/base/stop_request.h"
 #include "platform/jobs/operands.h"
 
 namespace stretto {
@@ -19,6 +20,11 @@ struct Owned {
   stretto_runtime_t* runtime = nullptr;
   std::thread::id thread;
 };
+
+sc_core::sc_event& never() {
+  static sc_core::sc_event event;
+  return event;
+}
 
 // By the process of the host program.
 std::map<const void*, Owned>& runtimes() {
@@ -35,10 +41,16 @@ stretto_runtime_t* current_runtime() {
   const auto found = runtimes().find(current_process());
   if (found == runtimes().end() || found->second.thread != std::this_thread::get_id())
     return nullptr;
+  // A program may call without end while no time passes.
+  if (stop_request.requested) abandon_host_program();
   return found->second.runtime;
 }
 
 }  // namespace
+
+void abandon_host_program() {
+  for (;;) sc_core::wait(never());
+}
 
 stretto_runtime_options_t runtime_options(const JobRequest& request, const std::string& engine,
                                           bool all_pairs, const std::vector<uint8_t>& kernels) {
@@ -79,6 +91,7 @@ std::vector<PhaseRule> runtime_phases() {
 
 HostRuntime::HostRuntime(HostCore& core, stretto_runtime_options_t options)
     : process_(current_process()) {
+  never();  // It cannot be made in a handler of signals.
   options.ops = host_ops(core);
   runtime_ = stretto_runtime_create(&options);
   stretto_runtime_set_lookup(current_runtime);

@@ -23,6 +23,10 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
 std::vector<Account> runtime_accounts();
 std::vector<PhaseRule> runtime_phases();
 
+// Gives up the host program that calls: it goes no further, so that a run can end while the program lets no time pass.
+// REQUIRES: a HostRuntime has been made.
+[[noreturn]] void abandon_host_program();
+
 class HostRuntime {
  public:
   // Of the program that runs on `core`; `options` but for the host's functions.

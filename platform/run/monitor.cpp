@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/run/monitor.h"
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,42 +10,61 @@
 #include <ctime>
 
 #include "platform/base/exit_status.h"
+#include "platform/base/stop_request.h"
 
 namespace stretto {
 
 namespace {
 
 constexpr double kQuietSeconds = 2;
-constexpr unsigned kAlarmSeconds = 5;  // After the time limit, and once more.
+// A run that was asked to stop is looked at every tick. A program that lets no time pass is left after a while wherever
+// it is; what does not stop then is given up. Ticks, not seconds: a process that was stopped goes on where it was.
+constexpr int kForceTicks = 150;
+constexpr int kGiveUpTicks = 500;
 
-std::atomic<bool>* stop_flag = nullptr;
-volatile std::sig_atomic_t caught = 0;
-
+volatile std::sig_atomic_t ticks = 0;
 std::time_t first_signal = 0;
+
+void set_timer(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  const auto part = static_cast<suseconds_t>(1e6 * (seconds - static_cast<double>(whole)));
+  const itimerval timer{{0, 0}, {whole, part}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+[[noreturn]] void give_up() {
+  static constexpr char kText[] =
+      "stretto: it does not stop where it is asked to; there are no results\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  end_process(stop_request.signal != 0 ? kExitSignal + stop_request.signal : kExitTimeLimit);
+}
+
+void on_tick(int, siginfo_t*, void* context) {
+  stop_request.stop(StopRequest::Cause::time_limit);
+  ticks = ticks + 1;
+  if (ticks > kGiveUpTicks) give_up();
+  if (stop_request.leave_program != nullptr)
+    stop_request.leave_program(context, ticks > kForceTicks);
+}
 
 // A signal some seconds after the first ends the process at once: somebody who asks again means it.
 // Sooner it may be the same request: timeout(1) signals the process and its group.
-void on_signal(int number) {
+void on_signal(int number, siginfo_t*, void* context) {
   const std::time_t now = std::time(nullptr);
-  if (stop_flag == nullptr || (caught != 0 && now > first_signal + 2)) _exit(128 + number);
-  if (caught == 0) first_signal = now;
-  caught = number;
-  stop_flag->store(true, std::memory_order_relaxed);
+  if (stop_request.signal != 0 && now > first_signal + 2) end_process(kExitSignal + number);
+  if (stop_request.signal != 0) return;
+  first_signal = now;
+  stop_request.signal = number;
+  stop_request.stop(StopRequest::Cause::signal);
+  if (stop_request.leave_program != nullptr) stop_request.leave_program(context, false);
 }
 
-// The host program lets no simulated time pass, so nobody looks at the time limit. Twice, because a process that was
-// stopped looks again when it goes on.
-void on_alarm(int) {
-  static volatile std::sig_atomic_t alarms = 0;
-  alarms = alarms + 1;
-  if (alarms == 1) {
-    alarm(kAlarmSeconds);
-    return;
-  }
-  static constexpr char kText[] =
-      "stretto: time limit: the host program lets no time pass; there are no results\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
-  _exit(kExitTimeLimit);
+// Handlers may not return: SA_NODEFER.
+void handle(int signal, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
+  sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
@@ -56,36 +76,29 @@ Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<s
       start_(std::chrono::steady_clock::now()),
       terminal_(isatty(STDERR_FILENO) != 0),
       next_print_(spec.progress ? 0 : kQuietSeconds) {
-  caught = 0;
-  stop_flag = &stop_;
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  handle(SIGINT, on_signal);
+  handle(SIGTERM, on_signal);
   // nohup(1) has it ignored.
-  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) {
+    std::signal(SIGHUP, SIG_IGN);
+  } else {
+    handle(SIGHUP, on_signal);
+  }
+  handle(SIGALRM, on_tick);
   SC_HAS_PROCESS(Monitor);
   SC_METHOD(look);
 }
 
 Monitor::~Monitor() {
-  alarm(0);
+  set_timer(0);
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-  stop_flag = nullptr;
 }
 
 void Monitor::start_of_simulation() {
-  if (spec_.time_limit_s <= 0) return;
-  std::signal(SIGALRM, on_alarm);
-  const double left = std::clamp(spec_.time_limit_s - elapsed_s(), 0.0, 1e8);
-  alarm(static_cast<unsigned>(left) + kAlarmSeconds);
+  if (spec_.time_limit_s > 0) set_timer(std::clamp(spec_.time_limit_s - elapsed_s(), 1e-3, 1e8));
 }
-
-std::string Monitor::reason() const {
-  return over_time_ ? "time limit" : caught != 0 ? "interrupted" : "";
-}
-
-int Monitor::signal() const { return caught; }
 
 double Monitor::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -93,11 +106,8 @@ double Monitor::elapsed_s() const {
 
 void Monitor::look() {
   const double elapsed = elapsed_s();
-  if (spec_.time_limit_s > 0 && elapsed >= spec_.time_limit_s && !stop_) {
-    alarm(0);
-    over_time_ = true;
-    stop_ = true;
-  }
+  if (spec_.time_limit_s > 0 && elapsed >= spec_.time_limit_s)
+    stop_request.stop(StopRequest::Cause::time_limit);
   if (elapsed >= next_print_) {
     print(elapsed);
     next_print_ = elapsed + (terminal_ ? 0.25 : 5);
@@ -117,7 +127,7 @@ void Monitor::print(double elapsed) {
 }
 
 void Monitor::finish() {
-  alarm(0);
+  set_timer(0);
   if (printed_ && terminal_) std::fprintf(stderr, "\r\033[K");
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches a run from outside the machine: progress line, time limit, SIGINT, SIGTERM and SIGHUP.
-// Looks at the host clock every simulated microsecond; it changes nothing in the machine.
+// What stops a run is in base/stop_request.h. Looks at the host clock every simulated microsecond; it changes nothing in the machine.
 #ifndef STRETTO_PLATFORM_RUN_MONITOR_H_
 #define STRETTO_PLATFORM_RUN_MONITOR_H_
 
 #include <systemc>
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -31,12 +30,6 @@ class Monitor final : public sc_core::sc_module {
   // `look` is called with the machine's time, every microsecond of it, while no partition runs.
   void also(std::function<void(Time)> look) { also_ = std::move(look); }
 
-  // Set when the run should stop; for Conductor::watch_stop().
-  const std::atomic<bool>& stop() const { return stop_; }
-  // "interrupted", "time limit" or empty.
-  std::string reason() const;
-  // The number of the signal that interrupted the run, or 0.
-  int signal() const;
   double elapsed_s() const;
   // The simulation is over: ends the progress line and the time limit.
   void finish();
@@ -53,8 +46,6 @@ class Monitor final : public sc_core::sc_module {
   const bool terminal_;
   double next_print_ = 0;
   bool printed_ = false;
-  bool over_time_ = false;
-  std::atomic<bool> stop_{false};
 };
 
 }  // namespace stretto

@@ -14,6 +14,7 @@
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
+#include "platform/base/stop_request.h"
 #include "platform/machine/system.h"
 #include "platform/results/results.h"
 #include "platform/results/timeline.h"
@@ -145,7 +146,7 @@ int run(const RunOptions& given) {
       request.has_workload ? request.workload.name + " " + options.mode : options.firmware;
   Monitor monitor("monitor", {options.time_limit_s, options.progress, title},
                   [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; });
-  system.conductor().watch_stop(monitor.stop());
+  system.conductor().watch_stop(stop_request.requested);
   if (waves) {
     waves->advance(0);
     monitor.also([&](Time now) { waves->advance(now); });
@@ -158,9 +159,12 @@ int run(const RunOptions& given) {
     monitor.finish();
     bare_metal_status = system.conductor().status();
     if (outcome == Conductor::Outcome::stopped) {
-      results.status = monitor.reason().empty() ? "interrupted" : monitor.reason();
+      if (stop_request.cause == StopRequest::Cause::program)
+        throw CheckError(stop_request.text.data());
+      const bool late = stop_request.cause == StopRequest::Cause::time_limit;
+      results.status = late ? "time limit" : "interrupted";
       results.message = system.progress_text();
-      results.signal = monitor.signal();
+      results.signal = stop_request.signal;
     } else if (request.has_workload && !system.firmware_end().empty()) {
       throw CheckError(system.firmware_end());
     } else if (request.has_workload) {

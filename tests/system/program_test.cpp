@@ -22,9 +22,11 @@ std::string compile(const Scratch& scratch, const std::string& source) {
   return object;
 }
 
-Finished run(const Scratch& scratch, const std::string& source, const std::string& arguments) {
+Finished run(const Scratch& scratch, const std::string& source, const std::string& arguments,
+             const std::string& prefix = "") {
   return run_stretto("run " + compile(scratch, source) + " --set gpu.cus=8 " + arguments +
-                     " --out " + scratch.path + "/r");
+                         " --out " + scratch.path + "/r",
+                     prefix);
 }
 
 void right(const std::string& source, const std::string& arguments, const std::string& says) {
@@ -110,7 +112,18 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
   } cases[] = {
       {"none", 0, {"end 0", "destroy 0"}},
       {"stack", 0, {"destroy 0"}},
-      {"exit", 1, {"the program called exit(); it must return from main()"}},
+      {"exit",
+       1,
+       {"failed: ", "misuse.c.so: the program called exit(0); it must return from main()"}},
+      {"_exit",
+       1,
+       {"failed: ", "misuse.c.so: the program called exit(0); it must return from main()"}},
+      {"assert", 1, {"failed: ", "misuse.c.so: main() aborted: abort() or an assertion"}},
+      {"divide", 1, {"failed: ", "misuse.c.so: main() divided by zero"}},
+      {"recurse", 1, {"failed: ", "misuse.c.so: main() ran out of stack (8 MiB)"}},
+      {"thread",
+       1,
+       {"failed: ", "misuse.c.so: a thread that the program made: Segmentation fault"}},
       {"open", 1, {"main() returned inside a group: ncclGroupEnd is missing"}},
       {"type", 0, {"end 4 all_reduce: data type 77"}},
       {"abort",
@@ -131,17 +144,29 @@ TEST_CASE("misuse of communicators is refused in words, and a run that it ends s
       INFO(what << " " << engine << "\n" << finished.output);
       CHECK(finished.status == status);
       for (const std::string& one : says) CHECK(finished.says(one));
+      CHECK(stats(scratch.path + "/r").at("status").as_string() ==
+            (status == 0 ? "complete" : "failed"));
     }
   }
 }
 
-TEST_CASE("a program that lets no time pass is stopped by the time limit") {
-  const Scratch scratch;
-  const Finished finished =
-      run(scratch, "misuse.c", "--set gpus=2 --set program.arguments=spin --time-limit 1");
-  INFO(finished.output);
-  CHECK(finished.status == 124);
-  CHECK(finished.says("time limit: the host program lets no time pass"));
+TEST_CASE("a program that lets no time pass is stopped, and what there is of results is kept") {
+  // In its own code, in a call that does nothing, in the operating system.
+  for (const std::string what : {"spin", "synchronize", "sleep"}) {
+    const Scratch scratch;
+    const std::string options = "--set gpus=2 --set program.arguments=" + what;
+    const Finished late = run(scratch, "misuse.c", options + " --time-limit 1");
+    INFO(what << "\n" << late.output);
+    CHECK(late.status == 124);
+    CHECK(stats(scratch.path + "/r").at("status").as_string() == "time limit");
+    std::filesystem::remove_all(scratch.path + "/r");
+    const Finished ended =
+        run(scratch, "misuse.c", options, "timeout --preserve-status -k 20 -s TERM 1");
+    INFO(ended.output);
+    CHECK(ended.status == 143);
+    CHECK(stats(scratch.path + "/r").at("status").as_string() == "interrupted");
+    CHECK(stats(scratch.path + "/r").at("statistics").as_object().size() > 1000);
+  }
 }
 
 TEST_CASE(

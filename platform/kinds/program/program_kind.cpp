@@ -2,76 +2,17 @@
 #include "platform/kinds/program/program_kind.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-#include <unistd.h>
 
-#include <array>
-#include <csetjmp>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
 #include "models/common/error.h"
-#include "platform/base/exit_status.h"
 #include "platform/jobs/host_runtime.h"
+#include "platform/kinds/program/program_guard.h"
 
 namespace stretto {
 
 namespace {
-
-const void* current_process() {
-  return sc_core::sc_get_current_process_handle().get_process_object();
-}
-
-const void* program_process = nullptr;  // Of the program that runs.
-
-// A program that calls exit() would take the run with it, and succeed.
-void on_exit_of_process() {
-  if (program_process == nullptr || current_process() != program_process) return;
-  static constexpr char kText[] =
-      "stretto: failed: the program called exit(); it must return from main(). There are no "
-      "results\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);
-  _exit(kExitCheckFailed);
-}
-
-// While it lives, an access of its program to memory that the host does not have comes back to `back`; one of
-// anything else in this process ends it as always.
-class FaultGuard {
- public:
-  FaultGuard() {
-    program_process = current_process();
-    thread = pthread_self();
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO;
-    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
-  }
-  ~FaultGuard() {
-    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-    program_process = nullptr;
-  }
-  FaultGuard(const FaultGuard&) = delete;
-  FaultGuard& operator=(const FaultGuard&) = delete;
-
-  static inline sigjmp_buf back;
-  static inline const void* address = nullptr;
-
- private:
-  static constexpr std::array<int, 2> kSignals{SIGSEGV, SIGBUS};
-  static void on_fault(int signal, siginfo_t* info, void*) {
-    if (current_process() != program_process || pthread_equal(pthread_self(), thread) == 0) {
-      std::signal(signal, SIG_DFL);  // The access is made again.
-      return;
-    }
-    address = info->si_addr;
-    siglongjmp(back, 1);
-  }
-  static inline pthread_t thread{};  // A thread that the program made has no way back.
-  std::array<struct sigaction, 2> before_{};
-};
 
 class ProgramJob final : public Job {
  public:
@@ -134,17 +75,7 @@ void ProgramJob::run(HostCore& core) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  static const int kAtExit = std::atexit(on_exit_of_process);
-  if (kAtExit != 0) throw CheckError("no room for atexit()");
-  const FaultGuard guard;
-  if (sigsetjmp(FaultGuard::back, 1) != 0) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%p", FaultGuard::address);
-    throw CheckError(
-        kind_.file + ": main() used address " + text +
-        ", where the host has no memory; what cudaMalloc gives is a device's, for cudaMemcpy");
-  }
-  status_ = main_(static_cast<int>(words.size()), arguments.data());
+  status_ = guarded_call(kind_.file, main_, static_cast<int>(words.size()), arguments.data());
   returned_ = true;
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();

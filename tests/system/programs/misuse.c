@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs do wrong with communicators of two devices, one thing an argument (tests/system/program_test.cpp).
+#include <assert.h>
 #include <cuda_runtime.h>
 #include <nccl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static ncclComm_t comms[2];
 static void* buffers[2];
@@ -14,15 +17,42 @@ static ncclResult_t reduce(int device, int type) {
                        comms[device], NULL);
 }
 
+static int recurse(const volatile char* from) {
+  volatile char local[1000];
+  if (from == NULL) return 0;
+  local[0] = from[0];
+  return recurse(local) + local[0];
+}
+
+static void* fault(void* nothing) {
+  *(volatile int*)8 = 1;
+  return nothing;
+}
+
+// What no part of the machine sees.
+static void misbehave(const char* wrong) {
+  static volatile int zero;
+  pthread_t thread;
+  if (strcmp(wrong, "exit") == 0) exit(0);
+  if (strcmp(wrong, "_exit") == 0) _exit(0);
+  if (strcmp(wrong, "assert") == 0) assert(zero == 1);
+  if (strcmp(wrong, "divide") == 0) zero = zero / zero;
+  if (strcmp(wrong, "recurse") == 0) recurse(wrong);
+  if (strcmp(wrong, "thread") == 0 && pthread_create(&thread, NULL, fault, NULL) == 0)
+    pthread_join(thread, NULL);
+  while (strcmp(wrong, "spin") == 0) {
+  }
+  while (strcmp(wrong, "sleep") == 0) pause();
+  while (strcmp(wrong, "synchronize") == 0) cudaDeviceSynchronize();
+}
+
 static void say(const char* what, ncclResult_t result) {
   printf("%s %d %s\n", what, (int)result, result == ncclSuccess ? "" : ncclGetLastError(NULL));
 }
 
 int main(int argc, char** argv) {
   const char* wrong = argc > 1 ? argv[1] : "";
-  if (strcmp(wrong, "exit") == 0) exit(0);
-  while (strcmp(wrong, "spin") == 0) {
-  }
+  misbehave(wrong);
   if (strcmp(wrong, "stack") == 0) {
     volatile char large[4 << 20];
     for (size_t i = 0; i < sizeof large; i += 4096) large[i] = 1;
