@@ -6,12 +6,14 @@
 //   hbm_bench --trace addresses.txt --timing hbm2_generic --commands commands.txt
 //
 // A trace has one access a line: [TIME_NS] R|W|U ADDRESS [BYTES]; '#' starts a comment. Without a
-// time the access is sent as soon as the window of outstanding requests has room.
+// time the access is sent as soon as the window of outstanding requests has room. Every parameter
+// of the HBM is an option: --input-queue-atoms, --interleave-bytes, --interleave-hash ...
 #include <tlm_utils/simple_initiator_socket.h>
 #include <systemc>
 #include <tlm>
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <cstdio>
@@ -51,6 +53,22 @@ struct BenchOptions {
   uint32_t write_percent = 0;
   uint64_t span_mib = 256;
 };
+
+constexpr uint64_t kLatestNs = 10'000'000'000'000;  // In a trace; simulated time ends at 1.8 of it.
+
+void describe(BenchOptions& options, ParameterSet& set) {
+  set.choice<std::string>(
+      "pattern", options.pattern,
+      {{"sequential", "sequential"}, {"random", "random"}, {"half", "half"}},
+      "Of generated requests: as fast as the window allows, or half: sequential at half the peak.");
+  set.number("requests", options.requests, 1, 1'000'000'000, "Generated requests.");
+  set.choice<uint32_t>("bytes", options.bytes, {{"64", 64}, {"128", 128}, {"256", 256}},
+                       "Bytes of a generated request.");
+  set.number("window", options.window, 1, 1'000'000, "Most requests outstanding.");
+  set.number("writes", options.write_percent, 0, 100, "Per cent of generated requests that write.");
+  set.number("span_mib", options.span_mib, 1, 65'536, "Memory that generated requests cover.");
+  describe(options.spec, set);
+}
 
 // Generates or reads the accesses.
 class AccessSource {
@@ -105,7 +123,9 @@ class AccessSource {
       try {
         size_t at = 0;
         if (fields[0].find_first_not_of("0123456789") == std::string::npos) {
-          access.at = std::stoull(fields[at++]) * kNanosecond;
+          const uint64_t time = std::stoull(fields[at++]);
+          if (time > kLatestNs) throw std::invalid_argument("time");
+          access.at = time * kNanosecond;
         }
         const std::string& kind = fields.at(at++);
         if (kind != "R" && kind != "W" && kind != "U") throw std::invalid_argument("operation");
@@ -119,7 +139,7 @@ class AccessSource {
           throw std::invalid_argument("length");
       } catch (const std::exception&) {
         throw UserError(name + ":" + std::to_string(number) +
-                        ": expected [TIME_NS] R|W|U ADDRESS [BYTES <= 4096]");
+                        ": expected [TIME_NS <= 10^13] R|W|U ADDRESS [BYTES <= 4096]");
       }
       trace_.push_back(access);
     }
@@ -172,7 +192,6 @@ class Bench final : public sc_core::sc_module {
     peer_.register_nb_transport_bw(this, &Bench::on_response, -1);
     peer_.bind(hbm_->peer[0]);
     buffer_.resize(4096);
-    latencies_.reserve(options.requests);
   }
 
   void run() {
@@ -186,24 +205,21 @@ class Bench final : public sc_core::sc_module {
   }
 
   void print_results() {
-    if (latencies_.empty()) throw UserError("no access was made");
-    std::sort(latencies_.begin(), latencies_.end());
-    uint64_t sum = 0;
-    for (const uint32_t latency : latencies_) sum += latency;
+    size_t count = 0;
+    for (const auto& latencies : latencies_) count += latencies.size();
+    if (count == 0) throw UserError("no access was made");
     const double ns = static_cast<double>(last_) / kNanosecond;
     const double peak = 32.0 * options_.spec.channels * options_.spec.clock_mhz / 1000;
     const double bandwidth = static_cast<double>(bytes_) / ns;
-    const size_t count = latencies_.size();
     const ChannelCounters sums = hbm_->totals();
     std::printf("requests          %zu (%llu bytes)\n", count,
                 static_cast<unsigned long long>(bytes_));
     std::printf("simulated         %.3f us\n", ns / 1000);
     std::printf("bandwidth         %.2f GB/s (%.1f %% of the peak %.0f GB/s)\n", bandwidth,
                 100 * bandwidth / peak, peak);
-    std::printf("latency mean      %.1f ns\n",
-                static_cast<double>(sum) / 1000 / static_cast<double>(count));
-    std::printf("latency p50 p99   %.1f ns  %.1f ns\n", latencies_[count / 2] / 1000.0,
-                latencies_[count * 99 / 100] / 1000.0);
+    print_latency("read", Operation::read);
+    print_latency("write", Operation::write);
+    print_latency("update", Operation::update);
     std::printf("ticks a request   %.2f\n",
                 static_cast<double>(sums.ticks) / static_cast<double>(count));
     const double millions = static_cast<double>(count) / 1e6;
@@ -220,6 +236,20 @@ class Bench final : public sc_core::sc_module {
   }
 
  private:
+  static constexpr size_t kOperations = 3;
+
+  void print_latency(const char* name, Operation operation) {
+    std::vector<uint32_t>& all = latencies_[static_cast<size_t>(operation)];
+    if (all.empty()) return;
+    std::sort(all.begin(), all.end());
+    double sum = 0;
+    for (const uint32_t latency : all) sum += latency;
+    const size_t count = all.size();
+    std::printf("%-6s latency     mean %.1f ns, p50 %.1f ns, p99 %.1f ns, of %zu\n", name,
+                sum / 1000 / static_cast<double>(count), all[count / 2] / 1000.0,
+                all[count * 99 / 100] / 1000.0, count);
+  }
+
   // Sends the next access at `now` or at its own time; false at the end of the source.
   bool send(Time now) {
     Access access;
@@ -247,8 +277,9 @@ class Bench final : public sc_core::sc_module {
                       payload.get_response_string());
     }
     const Time done = queue_.now() + time_of(delay);
-    latencies_.push_back(static_cast<uint32_t>(
-        (done - static_cast<PooledPayload&>(payload).extension.cookie) / kPicosecond));
+    const StrettoExtension& extension = static_cast<PooledPayload&>(payload).extension;
+    latencies_[static_cast<size_t>(extension.operation)].push_back(
+        static_cast<uint32_t>((done - extension.cookie) / kPicosecond));
     bytes_ += payload.get_data_length();
     last_ = std::max(last_, done);
     payload.release();
@@ -272,7 +303,7 @@ class Bench final : public sc_core::sc_module {
   sc_core::sc_vector<Initiator> channels_;
   Initiator peer_;
   std::vector<uint8_t> buffer_;
-  std::vector<uint32_t> latencies_;  // Picoseconds.
+  std::array<std::vector<uint32_t>, kOperations> latencies_;  // By Operation, in picoseconds.
   uint64_t bytes_ = 0;
   Time last_ = 0;
   double seconds_ = 0;      // Wall clock.
@@ -282,32 +313,27 @@ class Bench final : public sc_core::sc_module {
 int run_bench(int argc, char* argv[]) {
   BenchOptions options;
   options.spec.channels = 1;
+  ParameterSet set;
+  describe(options, set);
   bool no_refresh = false;
   bool no_check = false;
-  std::string policy = "mixed";
   po::options_description description("hbm_bench: HBM channels alone. Options");
   description.add_options()("help", "this text")(
-      "pattern", po::value(&options.pattern)->default_value("sequential"),
-      "sequential, random (both as fast as the window allows) or half (sequential at half the "
-      "peak)")("trace", po::value(&options.trace),
-               "file of accesses instead: [TIME_NS] R|W|U ADDRESS [BYTES]")(
-      "requests", po::value(&options.requests)->default_value(options.requests),
-      "number of generated requests")("bytes", po::value(&options.bytes)->default_value(64),
-                                      "bytes of a generated request: 64, 128 or 256")(
-      "window", po::value(&options.window)->default_value(64), "most requests outstanding")(
-      "writes", po::value(&options.write_percent)->default_value(0),
-      "per cent of generated requests that write")("span-mib",
-                                                   po::value(&options.span_mib)->default_value(256),
-                                                   "memory that generated requests cover")(
-      "channels", po::value(&options.spec.channels)->default_value(1),
-      "channels: 1, 2, 4, 8, 16 or 32")("timing",
-                                        po::value(&options.spec.timing)->default_value("t3"),
-                                        "timing set: t3 or hbm2_generic")(
-      "write-policy", po::value(&policy)->default_value("mixed"), "mixed or watermark")(
-      "clock-mhz", po::value(&options.spec.clock_mhz)->default_value(1000), "memory clock")(
-      "no-refresh", po::bool_switch(&no_refresh), "without refresh")(
-      "no-check", po::bool_switch(&no_check), "without the independent timing checker")(
-      "commands", po::value(&options.commands), "file for the trace of DRAM commands");
+      "trace", po::value(&options.trace),
+      "file of accesses instead of generated ones: [TIME_NS] R|W|U ADDRESS [BYTES]")(
+      "commands", po::value(&options.commands), "file for the trace of DRAM commands")(
+      "no-refresh", po::bool_switch(&no_refresh), "as --refresh false")(
+      "no-check", po::bool_switch(&no_check), "as --check false");
+  const auto option = [](std::string path) {
+    std::replace_if(
+        path.begin(), path.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+    return path;
+  };
+  for (const Parameter& one : set.all()) {
+    description.add_options()(
+        option(one.path).c_str(), po::value<std::string>()->value_name(one.fallback),
+        (one.sentence + (one.range.empty() ? "" : " (" + one.range + ")")).c_str());
+  }
   po::variables_map values;
   try {
     po::store(po::parse_command_line(argc, argv, description), values);
@@ -319,26 +345,16 @@ int run_bench(int argc, char* argv[]) {
     std::cout << description;
     return 0;
   }
-  if (options.pattern != "sequential" && options.pattern != "random" && options.pattern != "half") {
-    throw UserError("--pattern: '" + options.pattern + "'; allowed: sequential, random, half");
+  for (const Parameter& one : set.all()) {
+    const std::string name = option(one.path);
+    if (values.count(name) == 0) continue;
+    if (const std::string text = values[name].as<std::string>(); !one.set(text))
+      throw UserError("--" + name + ": '" + text + "'; allowed: " + one.range);
   }
-  if (options.bytes != 64 && options.bytes != 128 && options.bytes != 256)
-    throw UserError("--bytes: allowed: 64, 128, 256");
-  if (options.spec.channels == 0 || options.spec.channels > 32 ||
-      !std::has_single_bit(options.spec.channels)) {
-    throw UserError("--channels: allowed: 1, 2, 4, 8, 16, 32");
-  }
-  if (policy != "mixed" && policy != "watermark")
-    throw UserError("--write-policy: allowed: mixed, watermark");
-  if (options.window == 0 || options.requests == 0 || options.span_mib == 0 ||
-      options.span_mib > 65536) {
-    throw UserError("--window and --requests must be positive, --span-mib 1..65536");
-  }
-  if (options.spec.clock_mhz < 100 || options.spec.clock_mhz > 4000)
-    throw UserError("--clock-mhz: allowed: 100..4000");
-  options.spec.write_policy = policy == "mixed" ? WritePolicy::mixed : WritePolicy::watermark;
-  options.spec.refresh = !no_refresh;
-  options.spec.check = !no_check;
+  if (options.spec.write_low_atoms >= options.spec.write_high_atoms)
+    throw UserError("--write-low-atoms must be less than --write-high-atoms");
+  if (no_refresh) options.spec.refresh = false;
+  if (no_check) options.spec.check = false;
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   Bench bench("bench", options);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
