@@ -27,7 +27,6 @@ bool MachineCsrs::read(uint32_t csr, uint64_t& value) const {
     case 0x301: value = kMisa; return true;
     case 0x304: value = mie; return true;
     case 0x305: value = mtvec; return true;
-    case 0x306: value = mcounteren; return true;
     case 0x340: value = mscratch; return true;
     case 0x341: value = mepc; return true;
     case 0x342: value = mcause; return true;
@@ -57,7 +56,6 @@ bool MachineCsrs::write(uint32_t csr, uint64_t value) {
     case 0x300: mstatus = (value & (kMstatusMie | kMstatusMpie)) | kMstatusMpp; return true;
     case 0x304: mie = value & kInterruptMask; return true;
     case 0x305: mtvec = value & ~uint64_t{2}; return true;
-    case 0x306: mcounteren = value & 7; return true;
     case 0x340: mscratch = value; return true;
     case 0x341: mepc = value & ~uint64_t{1}; return true;
     case 0x342: mcause = value; return true;

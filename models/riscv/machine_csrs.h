@@ -33,7 +33,6 @@ struct MachineCsrs {
   uint64_t mepc = 0;
   uint64_t mcause = 0;
   uint64_t mtval = 0;
-  uint64_t mcounteren = 0;
   uint64_t pmpcfg[kPmpEntries / 8] = {};
   uint64_t pmpaddr[kPmpEntries] = {};
 

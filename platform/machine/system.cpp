@@ -53,6 +53,13 @@ class System::Impl {
     return "stopped at " + std::to_string(sc_core::sc_time_stamp().value() / kNanosecond) + " ns";
   }
 
+  uint64_t tohost_failure() const {
+    for (const uint64_t value : tohost_) {
+      if (value > 1) return value;
+    }
+    return 0;
+  }
+
   std::string firmware_end() const {
     for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       if (tohost_[gpu] == 0) continue;
@@ -127,7 +134,7 @@ class System::Impl {
       uint64_t& kept = tohost_[partition.services().gpu];
       gpu->cp.on_end([&partition, &kept](uint64_t tohost) {
         kept = tohost;
-        partition.finish(tohost == 1 ? 0 : static_cast<int>(tohost));
+        partition.finish(tohost == 1 ? 0 : 1);
       });
       gpu->cp.start();
     }
@@ -175,6 +182,7 @@ System::~System() = default;
 Conductor& System::conductor() { return impl_->conductor(); }
 uint64_t System::work_groups_retired() const { return impl_->work_groups_retired(); }
 std::string System::firmware_end() const { return impl_->firmware_end(); }
+uint64_t System::tohost_failure() const { return impl_->tohost_failure(); }
 std::string System::progress_text() const { return impl_->progress_text(); }
 std::string System::waiting_text() const { return impl_->waiting_text(); }
 CheckReport System::check() const { return impl_->check(); }

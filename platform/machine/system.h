@@ -29,6 +29,8 @@ class System {
   uint64_t work_groups_retired() const;
   // What a firmware said that ended the run before the host programs did; empty if none has.
   std::string firmware_end() const;
+  // What a bare-metal program wrote to `tohost` if that is not 1, which is success; else 0.
+  uint64_t tohost_failure() const;
   // Where the run stands, in one line.
   std::string progress_text() const;
   // Where host programs stand, a line each; empty if they do not say.

@@ -153,11 +153,9 @@ int run(const RunOptions& given) {
   }
 
   Results results;
-  int bare_metal_status = 0;
   try {
     const Conductor::Outcome outcome = system.conductor().run();
     monitor.finish();
-    bare_metal_status = system.conductor().status();
     if (outcome == Conductor::Outcome::stopped) {
       if (stop_request.cause == StopRequest::Cause::program)
         throw CheckError(stop_request.text.data());
@@ -181,10 +179,11 @@ int run(const RunOptions& given) {
   }
   if (waves) waves->close(sc_core::sc_time_stamp().value());
   system.collect(results);
-  if (!request.has_workload && results.status == "complete" && bare_metal_status != 0) {
+  const uint64_t tohost = request.has_workload ? 0 : system.tohost_failure();
+  if (tohost != 0 && results.status == "complete") {
     results.status = "failed";
-    results.message = "the program wrote " + std::to_string(bare_metal_status) +
-                      " to tohost: test " + std::to_string(bare_metal_status >> 1) + " failed";
+    results.message = "the program wrote " + std::to_string(tohost) + " to tohost: test " +
+                      std::to_string(tohost >> 1) + " failed";
   }
   measure_host(monitor, results);
   const std::string unwritten = write_all(out, results, machine, timeline.get());

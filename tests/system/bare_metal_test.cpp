@@ -33,6 +33,14 @@ TEST_CASE("a failing program ends with 1 and the number of its test") {
   CHECK(run.says("test 3 failed"));
 }
 
+TEST_CASE("a program that ends with a word whose low half is 0 has failed") {
+  const Finished run =
+      run_stretto("run --firmware " STRETTO_BUILD_DIR "/tests/unit/riscv/high.elf", "timeout 60");
+  INFO(run.output);
+  CHECK(run.status == 1);
+  CHECK(run.says("the program wrote 4294967296 to tohost"));
+}
+
 TEST_CASE("the firmware's self-test passes: console, timer, traps, harts, memory") {
   passes("/sw/firmware/selftest.elf");
 }

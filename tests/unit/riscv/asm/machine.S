@@ -80,9 +80,6 @@ test_begin
   csrw mip, a1
   csrr a0, mip
   check 19, a0, 0
-  csrw mcounteren, a1
-  csrr a0, mcounteren
-  check 20, a0, 7
 
   // PMP can be written, is never locked and binds nobody; no triggers; no hardware counters.
   csrw pmpaddr0, a1
@@ -155,6 +152,11 @@ test_begin
   csrw medeleg, x0
 1:
   check 42, s2, 2
+  li s2, 0
+  la s5, 1f
+  csrr a0, mcounteren  // no user mode
+1:
+  check 20, s2, 2
   la s5, 1f
   li a0, 123
   csrrw a0, cycle, x0  // read-only
