@@ -194,6 +194,36 @@ TEST_CASE("a stray comma, an alias and a file without end are refused at once") 
   refused(std::string(5 << 20, '#'), {"c.yaml", "larger than 4 MiB"});
 }
 
+TEST_CASE("a graph plan with a bad value is refused with its place and what is allowed") {
+  const Scratch scratch;
+  std::ifstream stream(STRETTO_BUILD_DIR "/sw/graphs/mlp.json");
+  std::ostringstream whole;
+  whole << stream.rdbuf();
+  const boost::json::value plan = boost::json::parse(whole.str());
+  const auto refused = [&](const std::string& pointer, const boost::json::value& value,
+                           const std::vector<std::string>& says) {
+    boost::json::value changed = plan;
+    boost::json::value* at = &changed;
+    std::istringstream steps(pointer);
+    for (std::string step; steps >> step;)
+      at = at->is_array() ? &at->as_array()[std::stoul(step)] : &at->as_object()[step];
+    *at = value;
+    scratch.file("p.json", boost::json::serialize(changed));
+    bad("run graph/mlp --set graph.plan=" + scratch.path + "/p", says);
+  };
+  refused("arena_bytes", "many", {"p.json: arena_bytes must be a whole number"});
+  refused("tensors 0 rows", -1, {"p.json: tensors[0].rows must be a whole number 1..16777216"});
+  refused("tensors 0 offset", 100000000, {"tensors[0] ('x') does not lie in its space of 524288"});
+  refused("ops 0 matmul m", 1000000, {"ops[0].inputs[0] is smaller than the left side"});
+  refused("ops 0 matmul k", 0, {"ops[0].matmul.k must be"});
+  refused("ops 0 inputs 0", "none", {"'none', which is no tensor and no output"});
+  refused("ops 1 kind", "Pow", {"ops[1].kind is 'Pow'; allowed: MatMul"});
+  refused("launches 0 tiles", 0, {"launches[0].tiles must be"});
+  refused("launches 1 after_buckets", {7}, {"launches[1].after_buckets[0] must be", "0..0"});
+  refused("buckets 0 ops", {99}, {"buckets[0].ops[0] must be a whole number 0..5"});
+  refused("buckets 0 bytes", 1000000000, {"buckets[0] does not lie in the 65536 bytes"});
+}
+
 TEST_CASE("a group, a missing size and a directory are called what they are") {
   const Scratch scratch;
   for (const char* text : {"gpu: [4]", "gpu:", "gpu: 4"}) {

@@ -78,56 +78,6 @@ uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, u
   return fp16_of_number(middle + unit * scale);
 }
 
-GraphPlan load_graph_plan(const std::string& file) {
-  GraphPlan plan;
-  try {
-    const json::object root = json::parse(read_file(file)).as_object();
-    plan.name = root.at("name").as_string().c_str();
-    plan.arena_bytes = whole(root.at("arena_bytes"));
-    plan.gradient_bytes = whole(root.at("gradient_bytes"));
-    plan.ops = root.at("ops").as_array();
-    for (const json::value& value : root.at("launches").as_array()) {
-      GraphPlan::Launch& one = plan.launches.emplace_back();
-      one.kind = value.at("kind").as_string().c_str();
-      one.tiles = static_cast<uint32_t>(whole(value.at("tiles")));
-      for (const json::value& bucket : value.at("after_buckets").as_array())
-        one.after_buckets.push_back(static_cast<uint32_t>(whole(bucket)));
-    }
-    for (const json::value& value : root.at("buckets").as_array()) {
-      GraphPlan::Bucket& one = plan.buckets.emplace_back();
-      one.offset = whole(value.at("offset"));
-      one.bytes = whole(value.at("bytes"));
-      for (const json::value& op : value.at("ops").as_array())
-        one.last_op = std::max(one.last_op, static_cast<uint32_t>(whole(op)));
-    }
-    for (const json::value& value : root.at("tensors").as_array()) {
-      const json::object& one = value.as_object();
-      GraphTensor tensor;
-      tensor.name = one.at("name").as_string().c_str();
-      tensor.kind = one.at("kind").as_string().c_str();
-      tensor.rows = whole(one.at("rows"));
-      tensor.columns = whole(one.at("columns"));
-      tensor.in_gradients = one.at("space").as_string() == "gradients";
-      tensor.offset = whole(one.at("offset"));
-      tensor.value = one.at("value").to_number<double>();
-      plan.tensors.push_back(std::move(tensor));
-    }
-    for (const json::value& op : plan.ops) {
-      if (op.at("kind").as_string() != "MatMul") continue;
-      const json::object& shape = op.at("matmul").as_object();
-      double flop = 2e-9;
-      for (const char* key : {"m", "n", "k", "outer", "inner"})
-        flop *= shape.at(key).to_number<double>();
-      plan.gflop += flop;
-    }
-  } catch (const UserError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw UserError(file + ": is no plan of sw/compiler/compile.py: " + error.what());
-  }
-  return plan;
-}
-
 GraphReference::GraphReference(const GraphPlan& plan, uint32_t ranks, uint64_t seed) : plan_(plan) {
   for (size_t i = 0; i < plan.tensors.size(); ++i) index_[plan.tensors[i].name] = i;
   data_.resize(ranks);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a plan and checks whatever the host program, the reference and the check rely on: ranges of numbers, names that
+// exist, places inside of their space, operands as large as what is read of them.
+#include <boost/json.hpp>
+
+#include <map>
+
+#include "models/common/error.h"
+#include "models/common/read_file.h"
+#include "platform/kinds/graph/graph_reference.h"
+#include "sw/compiler/loop_arguments.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+constexpr uint64_t kMostRows = uint64_t{1} << 24;
+using Wide = unsigned __int128;
+
+// A value of the file and where it stands: "launches[3].tiles".
+class Entry {
+ public:
+  Entry(const std::string& file, const json::value& value, std::string path)
+      : file_(file), value_(value), path_(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw UserError(file_ + ": " + (path_.empty() ? "the plan" : path_) + " " + what);
+  }
+  Entry operator[](const char* key) const {
+    const json::object* object = value_.if_object();
+    if (object == nullptr) fail("must be an object");
+    const json::value* found = object->if_contains(key);
+    if (found == nullptr) fail(std::string("has no '") + key + "'");
+    return {file_, *found, path_.empty() ? key : path_ + "." + key};
+  }
+  std::vector<Entry> list(size_t fewest = 0, size_t most = ~size_t{0}) const {
+    const json::array* array = value_.if_array();
+    if (array == nullptr) fail("must be a list");
+    if (array->size() < fewest || array->size() > most)
+      fail("must have " + std::to_string(fewest) + ".." + std::to_string(most) + " entries");
+    std::vector<Entry> entries;
+    for (size_t i = 0; i < array->size(); ++i)
+      entries.push_back({file_, (*array)[i], path_ + "[" + std::to_string(i) + "]"});
+    return entries;
+  }
+  uint64_t number(uint64_t low, uint64_t high) const {
+    const bool fits = value_.is_uint64() || (value_.is_int64() && value_.get_int64() >= 0);
+    const uint64_t number = fits ? value_.to_number<uint64_t>() : 0;
+    if (!fits || number < low || number > high)
+      fail("must be a whole number " + std::to_string(low) + ".." + std::to_string(high));
+    return number;
+  }
+  double real() const {
+    if (!value_.is_number()) fail("must be a number");
+    return value_.to_number<double>();
+  }
+  std::string text() const {
+    if (!value_.is_string()) fail("must be a text");
+    return value_.get_string().c_str();
+  }
+  std::string one_of(const std::vector<std::string>& names) const {
+    const std::string name = text();
+    std::string all;
+    for (const std::string& one : names) {
+      if (one == name) return name;
+      all += (all.empty() ? "" : ", ") + one;
+    }
+    fail("is '" + name + "'; allowed: " + all);
+  }
+
+ private:
+  const std::string& file_;
+  const json::value& value_;
+  const std::string path_;
+};
+
+// Operators of rows and how many inputs they have.
+const std::map<std::string, size_t> kRowOperators{
+    {"Add", 2},     {"Sub", 2},         {"Mul", 2},       {"Gelu", 1},          {"GeluGrad", 2},
+    {"Softmax", 1}, {"SoftmaxGrad", 2}, {"LayerNorm", 3}, {"LayerNormGrad", 3}, {"Update", 2}};
+
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names{"MatMul", "AllReduce"};
+  for (const auto& [name, inputs] : kRowOperators) names.push_back(name);
+  return names;
+}
+
+// Follows how many elements each tensor has while operators are worked out one after the other.
+class Operators {
+ public:
+  explicit Operators(const GraphPlan& plan) {
+    for (const GraphTensor& tensor : plan.tensors) tensors_[tensor.name] = &tensor;
+    for (const GraphTensor& tensor : plan.tensors) elements_[tensor.name] = tensor.elements();
+  }
+
+  void check(const Entry& op) {
+    const std::string kind = op["kind"].one_of(operator_names());
+    for (const char* name : {"scale", "epsilon", "rate", "transpose_a", "transpose_b"}) {
+      if (has(op["attributes"], name)) (void)op["attributes"][name].real();
+    }
+    if (kind == "AllReduce") {
+      (void)size_of(op["output"]);
+    } else if (kind == "MatMul") {
+      check_product(op);
+    } else {
+      check_rows(op, kRowOperators.at(kind), kind);
+    }
+  }
+
+ private:
+  static bool has(const Entry& entry, const char* key) {
+    try {
+      (void)entry[key];
+      return true;
+    } catch (const UserError&) {
+      return false;
+    }
+  }
+  uint64_t size_of(const Entry& name) const {
+    const auto found = elements_.find(name.text());
+    if (found == elements_.end())
+      name.fail("is '" + name.text() + "', which is no tensor and no output of an operator before");
+    return found->second;
+  }
+  void put(const Entry& name, Wide elements) {
+    const auto tensor = tensors_.find(name.text());
+    if (tensor != tensors_.end() && elements > tensor->second->elements())
+      name.fail("is '" + name.text() + "', which is smaller than what the operator writes");
+    if (elements > kMostBytes / 2) name.fail("is too large");
+    uint64_t& known = elements_[name.text()];
+    known = std::max(known, static_cast<uint64_t>(elements));
+  }
+
+  void check_product(const Entry& op) {
+    const Entry shape = op["matmul"];
+    const auto side = [&](const char* key) { return shape[key].number(1, kMostRows); };
+    const uint64_t m = side("m"), n = side("n"), k = side("k");
+    const uint64_t outer = side("outer"), inner = side("inner");
+    const auto inputs = op["inputs"].list(2, 2);
+    const auto pitches = shape["pitch"].list(3, 3), strides = shape["strides"].list(3, 3);
+    const auto transposed = [&](const char* key) {
+      return has(op["attributes"], key) && op["attributes"][key].real() != 0;
+    };
+    // One behind the last element of operand `i`, of `rows` x `columns`.
+    const auto end = [&](size_t i, uint64_t rows, uint64_t columns) {
+      const auto steps = strides[i].list(2, 2);
+      const auto elements = [](const Entry& bytes) {
+        return Wide{bytes.number(0, kMostBytes) / 2};
+      };
+      return (outer - 1) * elements(steps[0]) + (inner - 1) * elements(steps[1]) +
+             (rows - 1) * elements(pitches[i]) + columns;
+    };
+    const bool ta = transposed("transpose_a"), tb = transposed("transpose_b");
+    if (end(0, ta ? k : m, ta ? m : k) > size_of(inputs[0]))
+      inputs[0].fail("is smaller than the left side of the product");
+    if (end(1, tb ? n : k, tb ? k : n) > size_of(inputs[1]))
+      inputs[1].fail("is smaller than the right side of the product");
+    put(op["output"], end(2, m, n));
+  }
+
+  void check_rows(const Entry& op, size_t count, const std::string& kind) {
+    const auto inputs = op["inputs"].list(count, count);
+    std::vector<uint64_t> sizes;
+    for (const Entry& input : inputs) sizes.push_back(size_of(input));
+    const uint64_t all = sizes[0];
+    const auto tensor = tensors_.find(op["output"].text());
+    const uint64_t columns =
+        tensor != tensors_.end() ? tensor->second->columns : sizes[count > 1 ? 1 : 0];
+    if (columns == 0 || all == 0 || all % columns != 0)
+      op.fail("has " + std::to_string(all) + " elements in rows of " + std::to_string(columns));
+    for (size_t i = 1; i < count; ++i) {
+      const bool whole = kind == "LayerNormGrad" && i == 2;
+      if (sizes[i] != all && (whole || sizes[i] < columns))
+        inputs[i].fail("is smaller than " + (whole ? "the first input" : std::string("a row")));
+    }
+    put(op["output"], all);
+  }
+
+  std::map<std::string, const GraphTensor*> tensors_;
+  std::map<std::string, uint64_t> elements_;  // By name, of tensors and of values that were fused.
+};
+
+void read_tensors(const Entry& root, GraphPlan& plan) {
+  std::map<std::string, bool> names;
+  for (const Entry& one : root["tensors"].list(1)) {
+    GraphTensor tensor;
+    tensor.name = one["name"].text();
+    tensor.kind = one["kind"].one_of({"input", "weight", "constant", "value", "gradient"});
+    tensor.rows = one["rows"].number(1, kMostRows);
+    tensor.columns = one["columns"].number(1, kMostRows);
+    tensor.in_gradients = one["space"].one_of({"arena", "gradients"}) == "gradients";
+    tensor.offset = one["offset"].number(0, kMostBytes);
+    tensor.value = one["value"].real();
+    const uint64_t space = tensor.in_gradients ? plan.gradient_bytes : plan.arena_bytes;
+    if (tensor.offset % 2 != 0 || tensor.offset + 2 * tensor.elements() > space)
+      one.fail("('" + tensor.name + "') does not lie in its space of " + std::to_string(space) +
+               " bytes");
+    if (!names.emplace(tensor.name, true).second)
+      one.fail("has the name '" + tensor.name + "' of another");
+    plan.tensors.push_back(std::move(tensor));
+  }
+}
+
+void read_launches(const Entry& root, GraphPlan& plan) {
+  const auto buckets = root["buckets"].list(0, LOOP_MAX_BUCKETS);
+  const auto launches = root["launches"].list(1, LOOP_MAX_OPS);
+  for (const Entry& one : launches) {
+    GraphPlan::Launch& launch = plan.launches.emplace_back();
+    launch.kind = one["kind"].one_of(operator_names());
+    launch.tiles = static_cast<uint32_t>(one["tiles"].number(1, kMostRows));
+    for (const Entry& bucket : one["after_buckets"].list()) {
+      if (buckets.empty()) bucket.fail("names a bucket, and there is none");
+      launch.after_buckets.push_back(static_cast<uint32_t>(bucket.number(0, buckets.size() - 1)));
+    }
+  }
+  for (const Entry& one : buckets) {
+    GraphPlan::Bucket& bucket = plan.buckets.emplace_back();
+    bucket.offset = one["offset"].number(0, kMostBytes);
+    bucket.bytes = one["bytes"].number(1, kMostBytes);
+    if (bucket.offset + bucket.bytes > plan.gradient_bytes)
+      one.fail("does not lie in the " + std::to_string(plan.gradient_bytes) +
+               " bytes of gradients");
+    for (const Entry& op : one["ops"].list(1))
+      bucket.last_op =
+          std::max(bucket.last_op, static_cast<uint32_t>(op.number(0, launches.size() - 1)));
+  }
+}
+
+}  // namespace
+
+GraphPlan load_graph_plan(const std::string& file) {
+  boost::system::error_code error;
+  const json::value value = json::parse(read_file(file), error);
+  if (error || !value.is_object())
+    throw UserError(file + ": is no plan of sw/compiler/compile.py: no JSON object");
+  const Entry root(file, value, "");
+  GraphPlan plan;
+  plan.name = root["name"].text();
+  plan.arena_bytes = root["arena_bytes"].number(0, kMostBytes);
+  plan.gradient_bytes = root["gradient_bytes"].number(0, kMostBytes);
+  read_tensors(root, plan);
+  read_launches(root, plan);
+  Operators operators(plan);
+  for (const Entry& op : root["ops"].list(1)) {
+    operators.check(op);
+    if (op["kind"].text() != "MatMul") continue;
+    double flop = 2e-9;
+    for (const char* key : {"m", "n", "k", "outer", "inner"}) flop *= op["matmul"][key].real();
+    plan.gflop += flop;
+  }
+  plan.ops = value.at("ops").as_array();
+  return plan;
+}
+
+}  // namespace stretto
