@@ -122,7 +122,6 @@ void keep_the_rules(const RegisterValue& policy) {
 
 // A policy that mca.yaml names is under this without a line here.
 TEST_CASE("the RTL of the MCA keeps the rules that bind any policy, under every policy") {
-  test::print_seed();
   for (const RegisterValue& policy : kMcaControlPolicyValues) keep_the_rules(policy);
 }
 

@@ -117,7 +117,6 @@ class WideChannel {
 };
 
 TEST_CASE("MCA RTL and model agree on wide values") {
-  test::print_seed();
   WideChannel channel;
   channel.run(test::coverification_cycles());
   CHECK(channel.grants() > 1000);

@@ -56,13 +56,12 @@ Exercise exercise(RingBench& r, uint64_t cycles) {
 }
 
 TEST_CASE("the RTL of the request ring keeps the rules that bind any request ring") {
-  test::print_seed();
   RingBench r(Impl::rtl, 7);
   const uint64_t cycles = test::coverification_cycles();
   const Exercise done = exercise(r, cycles);
   // Else the rules were not asked much.
-  CHECK(done.audits > cycles / 20000);
-  CHECK(done.resets > cycles / 20000);
+  CHECK(done.audits > cycles / 100000);
+  CHECK(done.resets > cycles / 100000);  // About one in 10,000 clocks.
   CHECK(r.issues > cycles / 20);
   CHECK(r.flags > cycles / 20);
   CHECK(r.refusals > cycles / 200);

@@ -180,7 +180,6 @@ class WideRing {
 };
 
 TEST_CASE("request ring RTL and model agree on wide values") {
-  test::print_seed();
   WideRing ring;
   ring.run(test::coverification_cycles());
   CHECK(ring.issued() > 1000);

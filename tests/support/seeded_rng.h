@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers for tests that can be replayed.
 //
-// Every run prints its seed; STRETTO_SEED=<seed> repeats it. Without it the seed is fixed
-// (kDefaultSeed), so that the gate is deterministic; STRETTO_SEED=random draws a new one.
+// Every run draws a seed and prints it; STRETTO_SEED=<seed> repeats that run, also in the processes
+// that it starts.
 // Rng is xoshiro256**; its sequence is the same on every machine and library (which
 // std::uniform_int_distribution does not promise).
 
@@ -18,18 +18,22 @@
 
 namespace stretto::test {
 
-inline constexpr uint64_t kDefaultSeed = 20240427;
-
-// The seed of this process.
+// The seed of this process: the number in STRETTO_SEED, else a drawn one, which is left there.
 inline uint64_t seed() {
   static const uint64_t value = [] {
     const char* text = std::getenv("STRETTO_SEED");
-    if (text == nullptr || *text == '\0') return kDefaultSeed;
-    if (std::string(text) == "random") {
-      std::random_device device;
-      return (uint64_t{device()} << 32) | device();
+    if (text == nullptr || *text == '\0') {
+      const uint64_t drawn = std::random_device()();
+      setenv("STRETTO_SEED", std::to_string(drawn).c_str(), 1);
+      return drawn;
     }
-    return static_cast<uint64_t>(std::strtoull(text, nullptr, 0));
+    char* end = nullptr;
+    const uint64_t given = std::strtoull(text, &end, 0);
+    if (*end != '\0') {
+      std::fprintf(stderr, "STRETTO_SEED=%s: not a number\n", text);
+      std::exit(EXIT_FAILURE);
+    }
+    return given;
   }();
   return value;
 }
