@@ -22,7 +22,7 @@ describe() {
   job=(t3/small --mode t3-mca)
   case $1 in
     mca) options=(--set software.mca_fixed_threshold=true --set software.mca_threshold=5)
-      window=38us..45us show=(42.45us..44.15us 43.96us..44.07us) ;;
+      window=38us..45us show=(42.45us..44.30us 44.13us..44.24us) ;;
     tracker) options=(--set software.tracker_ways=4)
       window=42us..47us show=(42.4us..44.2us 43.27us..43.33us) ;;
     grid_scheduler) options=(--set gpu.cus=4)
@@ -90,6 +90,7 @@ for block in "${blocks[@]}"; do
   record "$block"
   echo "$out/$block.fst: $window of ${job[0]}; gtkwave $out/$block.fst waves/$block.gtkw"
   if [ ${#missing[@]} -eq 0 ]; then
+    python3 waves/fits.py "$out/$block.fst" "waves/$block.gtkw"
     pictures "$block"
   fi
 done
