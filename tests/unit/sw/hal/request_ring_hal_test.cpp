@@ -6,11 +6,7 @@
 
 #include "sw/firmware/hal/request_ring.h"
 #include "sw/include/regs/request_ring_regs.h"
-#include "tests/support/mock_mmio.h"
-
-using stretto::test::MockMmio;
-
-extern "C" [[noreturn]] void end_run(uint64_t tohost) { throw tohost; }
+#include "tests/unit/sw/hal/hal_test.h"
 
 namespace {
 

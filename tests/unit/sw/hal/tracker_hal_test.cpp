@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the register access layer of the Tracker write the right values in the order that the
+// device needs, and refuse what it must? State space: one call on a fresh device; each guard once.
+// Parameters: output shapes of T3 (T-NLG FC-2: 8192 x 4256, tiles of 128 x 128) and ragged ones.
+// Expected numbers are worked out by hand in the comments.
+#include "sw/firmware/hal/tracker.h"
+#include "sw/include/regs/tracker_regs.h"
+#include "tests/unit/sw/hal/hal_test.h"
+
+namespace {
+
+tracker_output_t tnlg_output() { return {8192, 4256, 128, 128, 8, 2, 2, 0}; }
+
+tracker_t fresh_tracker() {
+  tracker_t t;
+  REQUIRE(tracker_init(&t) == STRETTO_OK);
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("the Tracker gets shape and thresholds of every tile class in half-words",
+          "[T3-TRK-06][T3-TRK-07]") {
+  MockMmio mmio;
+  const tracker_t t = fresh_tracker();
+  // 64 x 34 tiles (4256 = 33 * 128 + 32). ceil(2^24 / 34) = 493448.
+  mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 2176 | uint64_t{63 * 34} << 32);
+  mmio.expect_write(t.base + TRACKER_COLUMNS_OFFSET, 34 | uint64_t{493448} << 32);
+  mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
+  // 16 rows x 128 columns x 2 updates = 4096; right column 16 x 32 x 2 = 1024. 8192 = 64 * 128:
+  // bottom tiles are whole.
+  const uint64_t interior = 0x1000100010001000, right = 0x0400040004000400;
+  for (unsigned i = 0; i < 8; ++i) {
+    mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), (i / 2) % 2 == 0 ? interior : right);
+  }
+  const tracker_output_t output = tnlg_output();
+  CHECK(tracker_configure(&t, &output) == STRETTO_OK);
+}
+
+TEST_CASE("wavefronts without rows in the bottom tiles have threshold 0") {
+  MockMmio mmio;
+  const tracker_t t = fresh_tracker();
+  // 300 x 200: 3 x 2 tiles; bottom tiles have 44 rows: wavefronts 0, 1 have 16, wavefront 2 has 12;
+  // right tiles 72 columns.
+  mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 6 | uint64_t{4} << 32);
+  mmio.expect_write(t.base + TRACKER_COLUMNS_OFFSET, 2 | uint64_t{1 << 23} << 32);
+  mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
+  const uint64_t expected[8] = {
+      0x1000100010001000,
+      0x1000100010001000,  // interior: 16 * 128 * 2
+      0x0900090009000900,
+      0x0900090009000900,  // right: 16 * 72 * 2 = 2304
+      4096 | 4096ull << 16 | 12 * 128 * 2ull << 32,
+      0,  // bottom
+      2304 | 2304ull << 16 | 12 * 72 * 2ull << 32,
+      0,  // corner
+  };
+  for (unsigned i = 0; i < 8; ++i)
+    mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), expected[i]);
+  const tracker_output_t output = {300, 200, 128, 128, 8, 2, 2, 0};
+  CHECK(tracker_configure(&t, &output) == STRETTO_OK);
+}
+
+TEST_CASE("the Tracker refuses outputs it cannot count, without a write") {
+  MockMmio mmio;
+  const tracker_t t = fresh_tracker();
+  const auto refused = [&t](auto change) {
+    tracker_output_t output = tnlg_output();
+    change(output);
+    return tracker_configure(&t, &output) == STRETTO_ERROR_ARGUMENT;
+  };
+  CHECK(refused([](tracker_output_t& o) { o.m = 0; }));
+  CHECK(refused([](tracker_output_t& o) { o.n = 0; }));
+  CHECK(refused([](tracker_output_t& o) { o.tile_n = 0; }));
+  CHECK(refused([](tracker_output_t& o) { o.wavefronts = 9; }));
+  CHECK(refused([](tracker_output_t& o) { o.wavefronts = 3; }));  // does not divide 128 rows
+  CHECK(refused([](tracker_output_t& o) { o.updates = 0; }));
+  CHECK(refused([](tracker_output_t& o) { o.updates = 17; }));  // 2048 * 17 > 32768
+  CHECK(refused([](tracker_output_t& o) { o.element_bytes = 3; }));
+  CHECK(refused([](tracker_output_t& o) { o.m = 128 * 2000; }));  // 68000 tiles
+  CHECK(tracker_configure(&t, nullptr) == STRETTO_ERROR_ARGUMENT);
+  CHECK(tracker_set_untracked(&t, 65536, 1) == STRETTO_ERROR_ARGUMENT);
+  CHECK(tracker_set_events(&t, 65536, 1) == STRETTO_ERROR_ARGUMENT);
+  CHECK(tracker_set_spill_table(&t, 32, 64) == STRETTO_ERROR_ARGUMENT);
+  CHECK(tracker_start(&t, 9) == STRETTO_ERROR_ARGUMENT);
+  CHECK(tracker_init(nullptr) == STRETTO_ERROR_ARGUMENT);
+}
+
+TEST_CASE("a busy Tracker is not stopped, a quiet one is disabled before it is cleared") {
+  const tracker_t t = fresh_tracker();
+  {
+    MockMmio mmio;
+    mmio.expect_read(t.base + TRACKER_STATUS_OFFSET, 1);
+    CHECK(tracker_stop(&t) == STRETTO_ERROR_STATE);
+  }
+  MockMmio mmio;
+  mmio.expect_read(t.base + TRACKER_STATUS_OFFSET, 0);
+  mmio.expect_write(t.base + TRACKER_CONTROL_OFFSET, 0);
+  mmio.expect_write(t.base + TRACKER_CLEAR_OFFSET, 1);
+  CHECK(tracker_stop(&t) == STRETTO_OK);
+}
