@@ -6,6 +6,7 @@
 #   bash tests/determinism.sh [quick|full|builds] [BUILD_DIR [OTHER_BUILD_DIR...]]
 #
 # quick:  t3/small on BUILD_DIR, and on the other builds given (clang, Debug); without any, on BUILD_DIR/debug if it is there.
+#         Debug builds run a collective, a graph, a gather, a card and a switch besides, with a checker on every socket.
 # full:   also a ragged real-data case, the main job and T-NLG OP at TP 16; Debug builds only t3/small.
 # builds: full, after building with gcc, clang and as Debug (build/, build-clang/, build-debug/).
 set -uo pipefail
@@ -83,6 +84,25 @@ compare() {
   done
 }
 
+# on_debug ARGUMENTS...: a run on each Debug build has the digest of $build, and a protocol checker on every socket.
+on_debug() {
+  local reference value other
+  for other in ${others[@]+"${others[@]}"}; do
+    is_debug "$other" || continue
+    reference=$(digest "$build/stretto" "$@" --impl all=model) || { failed=1; return; }
+    value=$(digest "$other/stretto" "$@" --impl all=model) || { failed=1; return; }
+    runs=$((runs + 2))
+    printf '%s\n' "$*"
+    if [ "$value" = "$reference" ]; then
+      printf '  %-32s equal\n' "$(basename "$other")"
+    else
+      printf '  %-32s DIFFERS %s from %s\n' "$(basename "$other")" "$value" "$reference"
+      failed=1
+    fi
+    every_socket_is_checked || failed=1
+  done
+}
+
 if [ "$depth" = builds ]; then
   for preset in release clang debug; do
     cmake --preset "$preset" >"$scratch/log" && cmake --build --preset "$preset" --target stretto stretto_sw >>"$scratch/log" || {
@@ -99,6 +119,14 @@ for folder in "$build" "${others[@]}"; do
   [ -x "$folder/stretto" ] || { echo "determinism.sh: nothing is built in $folder" >&2; exit 2; }
 done
 compare t3/small
+# What else a machine has: copy kernels, a loop kernel with request ring, gates, a card, a switch.
+few=(--set gpus=3 --set gpu.cus=8 --set collective.counts=1,10007 --set collective.iterations=1)
+on_debug collectives/all_reduce --mode mmio "${few[@]}"
+on_debug graph/mlp --mode loop --set gpus=2
+on_debug t3/gather-small --mode t3-agc
+on_debug gpu-driven/p2p --machine v100-pcie-fpga --mode g-drv-h --set gpus=2 --set point_to_point.min_bytes=4096 \
+  --set point_to_point.max_bytes=16384 --set point_to_point.messages=8 --set point_to_point.rounds=1
+on_debug collectives/all_to_all --machine a100-nvswitch --mode dma "${few[@]}"
 if [ "$depth" = full ]; then
   compare t3/ragged-c
   compare t3/tnlg-fc2-tp8

@@ -63,5 +63,24 @@ if [ "$failed" -eq 0 ]; then
     echo "ok    (d) total $right becomes $inverted, data right"
   fi
 fi
+# What leaves all data right is noticed by a test of the gate: test LETTER "what" 'regular expression' TEST SENTENCE ARGUMENTS...
+test_fails() {
+  local letter=$1 what=$2 pattern=$3 test=$4 sentence=$5
+  shift 5
+  local log=$scratch/$letter.log
+  [ -x "$build/tests/$test" ] || { echo "FAIL  ($letter) $build/tests/$test is not built"; failed=1; return; }
+  STRETTO_SABOTAGE="$*" timeout -s KILL 120 "$build/tests/$test" "$sentence" >"$log" 2>&1
+  local status=$? line
+  line=$(grep -E "$pattern" "$log" | head -n 1)
+  if [ "$status" -ne 0 ] && [ -n "$line" ]; then
+    printf 'ok    (%s) %s: %s fails: %s\n' "$letter" "$what" "$test" "${line:0:160}"
+  else
+    printf 'FAIL  (%s) %s: %s "%s" ended with %d; it said:\n' "$letter" "$what" "$test" "$sentence" "$status"
+    tail -n 6 "$log"
+    failed=1
+  fi
+}
+test_fails j "DMA that waits for whole chunks" 'rs_begin - times.gemm_begin' \
+  overlap_test "the reduce-scatter hides*" --firmware "$build/sw/firmware/main_whole_chunks.elf"
 [ "$failed" -eq 0 ] && echo "every sabotage was noticed"
 exit "$failed"

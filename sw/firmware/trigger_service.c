@@ -2,7 +2,7 @@
 // Programs Tracker, DMA table and range table: see trigger_service.h.
 //
 // FIRMWARE_NO_TRACKER builds an image that leaves the Tracker alone, for the test that such a run
-// is found out.
+// is found out. FIRMWARE_WHOLE_CHUNKS: one whose DMA waits for whole chunks.
 #include "sw/firmware/trigger_service.h"
 
 #include <stddef.h>
@@ -153,7 +153,11 @@ static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const 
                                .wavefronts = o->wavefronts,
                                .first_tile = map->first_tile,
                                .tile_count = map->tile_count,
+#ifdef FIRMWARE_WHOLE_CHUNKS
+                               .block_tiles = UINT16_MAX,
+#else
                                .block_tiles = map->block_tiles,
+#endif
                                .element = o->element,
                                .account = o->account,
                                .update = (flags & STRETTO_MAP_UPDATE) != 0,

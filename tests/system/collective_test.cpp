@@ -6,7 +6,7 @@
 // (ring: derived in the test). tests/collectives.sh runs the whole space.
 #include <catch2/catch.hpp>
 
-#include "tests/system/process.h"
+#include "tests/support/run_json.h"
 
 using namespace stretto::test;
 
@@ -15,17 +15,11 @@ namespace {
 // Runs, and returns `job` of stats.json if nothing was wrong.
 boost::json::value run(const std::string& workload, const std::string& mode,
                        const std::vector<std::string>& sets) {
-  const Scratch scratch;
-  std::string command = "run collectives/" + workload + " --mode " + mode;
+  std::string command = "collectives/" + workload + " --mode " + mode;
   for (const std::string& set : sets) command += " --set " + set;
-  const Finished finished = run_stretto(command + " --out " + scratch.path + "/r");
-  INFO(command << "\n" << finished.output);
-  REQUIRE(finished.status == 0);
-  CHECK(finished.says("# Out of bounds values : 0 OK"));
-  const boost::json::value root = stats(scratch.path + "/r");
-  CHECK(root.at("check").at("mismatches").to_number<int>() == 0);
-  CHECK(root.at("audit").at("violations").to_number<int>() == 0);
-  return root.at("job");
+  const RunResult run = run_correctly(command);
+  CHECK(run.says("# Out of bounds values : 0 OK"));
+  return run.at("job");
 }
 
 // Both places, counts around `ranks`, all engines.
@@ -54,16 +48,17 @@ uint64_t wire_bytes(const std::string& op, const std::string& engine, uint64_t c
 
 }  // namespace
 
-TEST_CASE("all-reduce of odd counts on 2, 3, 4, 8 ranks") {
+TEST_CASE("all-reduce of odd counts on 2, 3, 4, 8 ranks",
+          "[GD-MMIO-01][GD-NCCLREPL-01][GD-USE-01]") {
   for (unsigned ranks : {2, 3, 4, 8}) odd_counts("all_reduce", ranks);
 }
 TEST_CASE("reduce-scatter of odd counts on 2, 3, 4, 8 ranks") {
   for (unsigned ranks : {2, 3, 4, 8}) odd_counts("reduce_scatter", ranks);
 }
-TEST_CASE("all-gather of odd counts on 2, 3, 4, 8 ranks") {
+TEST_CASE("all-gather of odd counts on 2, 3, 4, 8 ranks", "[GD-USE-01]") {
   for (unsigned ranks : {2, 3, 4, 8}) odd_counts("all_gather", ranks);
 }
-TEST_CASE("all-to-all of odd counts on 2, 3, 4, 8 ranks") {
+TEST_CASE("all-to-all of odd counts on 2, 3, 4, 8 ranks", "[GD-USE-01]") {
   for (unsigned ranks : {2, 3, 4, 8}) odd_counts("all_to_all", ranks);
 }
 TEST_CASE("broadcast of odd counts on 2, 3, 4, 8 ranks") {

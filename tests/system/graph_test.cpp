@@ -7,61 +7,53 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/system/process.h"
+#include "tests/support/run_json.h"
 
 using namespace stretto::test;
 
 namespace {
 
-boost::json::value run(const std::string& arguments) {
-  const Scratch scratch;
-  const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-  INFO(arguments << "\n" << finished.output);
-  REQUIRE(finished.status == 0);
-  const boost::json::value root = stats(scratch.path + "/r");
-  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
-  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
-  return root;
-}
-
-uint64_t statistic(const boost::json::value& root, const std::string& path) {
-  return root.at("statistics").at(path).to_number<uint64_t>();
+uint64_t statistic(const RunResult& root, const std::string& path) {
+  return root.number("statistics." + path);
 }
 
 }  // namespace
 
-TEST_CASE("a graph gives the numbers of double precision whatever runs it") {
+TEST_CASE("a graph gives the numbers of double precision whatever runs it", "[GD-LOOP-02]") {
   for (const char* graph : {"graph/mlp", "graph/bert-small"}) {
     for (const char* rest :
          {"--set gpus=1", "--mode loop", "--mode loop-s", "--mode launched",
           "--mode launched-after", "--mode loop --set gpus=3",
           // A communicator larger than all that a loop kernel is given.
           "--mode launched --set software.channels=32 --set software.slot_bytes=65536"}) {
-      const auto root = run(std::string(graph) + " " + rest);
-      CHECK(root.at("check").at("error_bound").to_number<double>() == 1);
-      CHECK(root.at("check").at("max_error").to_number<double>() > 0);
+      const auto root = run_correctly(std::string(graph) + " " + rest);
+      CHECK(root.real("check.error_bound") == 1);
+      CHECK(root.real("check.max_error") > 0);
     }
   }
 }
 
-TEST_CASE("a graph runs many times with one launch and no word of the host in between") {
-  const auto few = run("graph/mlp --set gpus=2"), alone = run("graph/mlp --set gpus=1");
+TEST_CASE("a graph runs many times with one launch and no word of the host in between",
+          "[GD-LOOP-01][GD-LOOP-03]") {
+  const auto few = run_correctly("graph/mlp --set gpus=2"),
+             alone = run_correctly("graph/mlp --set gpus=1");
   // Kernels that the scheduler of a GPU was given.
   CHECK(statistic(few, "gpu0.compute.front_end.launches") == 1);
   CHECK(statistic(alone, "gpu0.compute.front_end.launches") == 1);
-  const auto& times = few.at("job").at("iteration_ns").as_array();
+  const auto& times = few.at("job.iteration_ns").as_array();
   REQUIRE(times.size() == 2);
   for (const auto& time : times) CHECK(time.to_number<uint64_t>() > 0);
   // The ring moves 2 (N - 1) / N of the gradients a GPU and iteration, in whole units.
   const uint64_t bytes = 300 * 70 * 2, units = (bytes + 8191) / 8192;
   CHECK(statistic(few, "gpu0.request_ring.transfers") ==
         2 * 2 * 2);  // Iterations, halves, work-groups.
-  CHECK(few.at("link_bytes").to_number<uint64_t>() >= 2 * 2 * units * 8192);
+  CHECK(few.number("link_bytes") >= 2 * 2 * units * 8192);
 }
 
 TEST_CASE("without values a graph takes the same time") {
-  const auto with = run("graph/mlp"), without = run("graph/mlp --set gpu.tile_values=false");
-  CHECK(with.at("job").at("iteration_ns") == without.at("job").at("iteration_ns"));
+  const auto with = run_correctly("graph/mlp"),
+             without = run_correctly("graph/mlp --set gpu.tile_values=false");
+  CHECK(with.at("job.iteration_ns") == without.at("job.iteration_ns"));
 }
 
 TEST_CASE("what does not fit a graph is said before the run") {

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/system/process.h"
+#include "tests/support/run_json.h"
 
 using namespace stretto::test;
 
@@ -17,27 +17,21 @@ struct Row {
   double rate = 0, latency = 0;
 };
 
-boost::json::value run(const std::string& workload, const std::string& rest) {
+RunResult run(const std::string& workload, const std::string& rest) {
   const Scratch scratch;
-  const std::string file = scratch.file(
-      "w.yaml",
-      "machine: t3\nset: {gpus: 2}\nmodes: [memcpy, c-drv, c-async, g-drv-s, g-drv-h, g-drv-d]\n"
-      "point_to_point: {" +
-          workload + "}\n");
-  const Finished finished =
-      run_stretto("run " + file + " " + rest + " --out " + scratch.path + "/r");
-  INFO(rest << "\n" << finished.output);
-  REQUIRE(finished.status == 0);
-  boost::json::value root = stats(scratch.path + "/r");
-  CHECK(root.at("check").at("elements").to_number<uint64_t>() > 0);
-  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
-  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
-  return root;
+  const RunResult run = run_correctly(
+      scratch.file("w.yaml",
+                   "machine: t3\nset: {gpus: 2}\nmodes: [memcpy, c-drv, c-async, g-drv-s, g-drv-h, "
+                   "g-drv-d]\npoint_to_point: {" +
+                       workload + "}\n") +
+      " " + rest);
+  CHECK(run.number("check.elements") > 0);
+  return run;
 }
 
-std::vector<Row> rows(const boost::json::value& root) {
+std::vector<Row> rows(const RunResult& root) {
   std::vector<Row> all;
-  for (const auto& row : root.at("job").at("messages").as_array()) {
+  for (const auto& row : root.at("job.messages").as_array()) {
     all.push_back({row.at("bytes").to_number<uint64_t>(), row.at("rate_gb_s").to_number<double>(),
                    row.at("latency_us").to_number<double>()});
   }
@@ -50,7 +44,8 @@ constexpr const char* kSizes =
 
 }  // namespace
 
-TEST_CASE("messages arrive in every mode, and who controls them decides what they cost") {
+TEST_CASE("messages arrive in every mode, and who controls them decides what they cost",
+          "[GD-CDRV-06][GD-CASYNC-01][GD-CASYNC-04]") {
   std::map<std::string, std::vector<Row>> by;
   for (const char* mode : {"memcpy", "c-drv", "c-async", "g-drv-s", "g-drv-d"})
     by[mode] = rows(run(kSizes, std::string("--mode ") + mode));
@@ -69,11 +64,12 @@ TEST_CASE("messages arrive in every mode, and who controls them decides what the
   CHECK(by["g-drv-d"][2].rate > 0.98 * 75.0);  // 56 us on the wire, under 1 us to begin and to end.
 }
 
-TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make its latency") {
+TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make its latency",
+          "[GD-CDRV-01][GD-CDRV-02][GD-CDRV-03][GD-CDRV-04][GD-CDRV-05]") {
   const auto root = run("min_bytes: 4096, max_bytes: 4096, rounds: 3",
                         "--mode c-drv --set host.wake_ns=40000 --set software.launch_ns=10000 "
                         "--set software.stream_wait_poll_ns=8000");
-  const auto& row = root.at("job").at("messages").at(0);
+  const auto& row = root.at("job.messages").at(0);
   const auto part = [&](const char* name) {
     return row.at("parts_us").at(name).to_number<double>();
   };
@@ -94,7 +90,8 @@ TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make i
 
 TEST_CASE(
     "a card on the PCIe switch moves the messages of kernels, a little below the rate of the GPU's "
-    "own engine") {
+    "own engine",
+    "[GD-DMA-02][GD-HW-03]") {
   const auto on = [](const char* mode) {
     return rows(run(kSizes, std::string("--machine v100-pcie-fpga --set gpus=2 --mode ") + mode));
   };
@@ -125,34 +122,45 @@ TEST_CASE(
     const auto root =
         run("min_bytes: 4096, max_bytes: 16384, factor: 4, messages: 8, rounds: 1",
             std::string("--machine v100-pcie-fpga --set gpus=2 --mode g-drv-h ") + how);
-    if (digest.empty()) digest = root.at("digest").as_string().c_str();
+    if (digest.empty()) digest = root.text("digest");
     INFO(how);
-    CHECK(root.at("digest").as_string() == digest);
+    CHECK(root.text("digest") == digest);
   }
 }
 
-TEST_CASE("the software engine merges sends of contiguous memory, and only those") {
+TEST_CASE("the software engine merges sends of contiguous memory, and only those",
+          "[GD-SW-01][GD-SW-02]") {
   for (const bool contiguous : {false, true}) {
     const auto root =
         run("min_bytes: 1024, max_bytes: 1024, messages: 64, rounds: 1, contiguous: " +
                 std::string(contiguous ? "true" : "false"),
             "--mode g-drv-s");
-    const auto& job = root.at("job");
-    const uint64_t sends = job.at("engine_sends").to_number<uint64_t>();
+    const uint64_t sends = root.number("job.engine_sends");
     CHECK(sends == 64 + 2);
     if (contiguous)
-      CHECK(job.at("engine_copies").to_number<uint64_t>() < sends / 2);
+      CHECK(root.number("job.engine_copies") < sends / 2);
     else
-      CHECK(job.at("engine_copies").to_number<uint64_t>() == sends);
+      CHECK(root.number("job.engine_copies") == sends);
   }
+}
+
+TEST_CASE(
+    "more requests than the ring holds wait for the head replica that the software engine writes",
+    "[GD-DMA-08]") {
+  // A ring of 256 (GD-U02): the kernel's 257th request waits until the replica moves.
+  const auto root =
+      run("min_bytes: 1024, max_bytes: 1024, messages: 600, rounds: 1, contiguous: false",
+          "--mode g-drv-s --time-limit 60");
+  CHECK(root.number("job.engine_sends") == 600 + 2);
+  CHECK(root.number("job.engine_copies") == 600 + 2);
 }
 
 TEST_CASE("the request ring as RTL and as model gives the same run") {
   std::string digest;
   for (const char* impl : {"rtl", "model", "lockstep"}) {
     const auto root = run(kSizes, std::string("--mode g-drv-d --impl request_ring=") + impl);
-    if (digest.empty()) digest = root.at("digest").as_string().c_str();
-    CHECK(root.at("digest").as_string() == digest);
+    if (digest.empty()) digest = root.text("digest");
+    CHECK(root.text("digest") == digest);
   }
 }
 

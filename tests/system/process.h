@@ -19,9 +19,9 @@ namespace stretto::test {
 
 // A folder that goes away with the test.
 struct Scratch {
-  std::string path =
-      (std::filesystem::temp_directory_path() / ("stretto_system." + std::to_string(getpid())))
-          .string();
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("stretto_system." + std::to_string(getpid()) + "." + next()))
+                         .string();
   Scratch() {
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
@@ -33,6 +33,11 @@ struct Scratch {
   std::string file(const std::string& name, const std::string& contents) const {
     std::ofstream(path + "/" + name, std::ios::binary) << contents;
     return path + "/" + name;
+  }
+  // Folders of one process lie apart.
+  static std::string next() {
+    static unsigned count = 0;
+    return std::to_string(count++);
   }
 };
 
@@ -60,8 +65,11 @@ inline Finished run_command(const std::string& command) {
 }
 
 // `prefix` goes before the executable: "timeout -s INT 1".
+// STRETTO_SABOTAGE: arguments of every run, for tests/sabotage.sh.
 inline Finished run_stretto(const std::string& arguments, const std::string& prefix = "") {
-  return run_command(prefix + " " STRETTO_BUILD_DIR "/stretto " + arguments);
+  const char* sabotage = arguments.starts_with("run ") ? std::getenv("STRETTO_SABOTAGE") : nullptr;
+  return run_command(prefix + " " STRETTO_BUILD_DIR "/stretto " + arguments + " " +
+                     (sabotage == nullptr ? "" : sabotage));
 }
 
 inline boost::json::value stats(const std::string& folder) {

@@ -27,31 +27,6 @@ constexpr uint32_t kGpus = 2;
 constexpr uint64_t kBytes = 256 * 1024;
 constexpr uint32_t kUnitShift = 6;
 
-HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
-
-stretto_host_ops_t ops_of(HostCore& core) {
-  stretto_host_ops_t ops{};
-  ops.context = &core;
-  ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
-    core_of(context).write(address, data, bytes);
-  };
-  ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
-    return core_of(context).wait_word(address,
-                                      condition == STRETTO_WAIT_NOT_EQUAL
-                                          ? HostCore::Condition::not_equal
-                                          : HostCore::Condition::at_least,
-                                      value);
-  };
-  ops.store = [](void* context, uint64_t address, uint64_t value) {
-    core_of(context).store(address, value);
-  };
-  ops.charge_cpu_ns = [](void* context, uint64_t nanoseconds) {
-    core_of(context).charge_ns(nanoseconds);
-  };
-  ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
-  return ops;
-}
-
 uint8_t data_at(uint32_t gpu, uint64_t offset) {
   return static_cast<uint8_t>((offset * 7 + offset / 251 + gpu * 101) ^ 0x5a);
 }
@@ -163,15 +138,8 @@ class TwoGpus {
     return machine.spec();
   }
 
-  // Both programs pass when both have come here for the nth time.
-  void meet(HostCore& core, uint32_t gpu, uint64_t n) {
-    const uint64_t host = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
-    core.store(host + STRETTO_HOST_WORD_OFFSET(gpu, 0), n);
-    core.wait_word(host + STRETTO_HOST_WORD_OFFSET(1 - gpu, 0), HostCore::Condition::at_least, n);
-  }
-
   void rank(HostCore& core, uint32_t gpu) {
-    const stretto_host_ops_t ops = ops_of(core);
+    const stretto_host_ops_t ops = host_ops(core);
     stretto_client_options_t options{};
     options.gpu = gpu;
     options.queue_count = 1;
@@ -224,7 +192,7 @@ class TwoGpus {
     TRY(api->ring_register(client, stream, 2, at.destination, kBytes, kUnitShift,
                            STRETTO_RING_WRITABLE));
     TRY(api->ring_export(client, 2, &exports_[gpu]));
-    meet(core, gpu, 1);
+    meeting_.meet(core, gpu);
     TRY(api->ring_connect(client, stream, 0, 1 - gpu, places_[1 - gpu].rc, 0));
     TRY(api->ring_import(client, stream, 3, &exports_[1 - gpu]));
     if (extra) TRY(extra(client, stream, gpu));
@@ -233,7 +201,7 @@ class TwoGpus {
     TRY(api->module_load(client, kernel_.data(), kernel_.size(), &module));
     TRY(api->module_kernel(client, module, "send_requests", &kernel));
     TRY(api->stream_synchronize(client, stream));
-    meet(core, gpu, 2);
+    meeting_.meet(core, gpu);
     const stretto_send_arguments_t arguments{{stretto_gpu_address(gpu, STRETTO_SEND_APERTURE),
                                               at.words, at.words + 8, STRETTO_SEND_RING_DEPTH},
                                              at.requests,
@@ -251,6 +219,7 @@ class TwoGpus {
 #undef TRY
 
   std::unique_ptr<Host> host_;
+  Meeting meeting_{kGpus};
   std::vector<uint8_t> kernel_;
   Places places_[kGpus];
   stretto_ring_export_t exports_[kGpus] = {};
@@ -292,13 +261,15 @@ void both_ways(Impl impl) {
   CHECK(machine.violated_laws() == "");
 }
 
-TEST_CASE("kernels of two GPUs send a buffer to each other by themselves") { both_ways(Impl::rtl); }
+TEST_CASE("kernels of two GPUs send a buffer to each other by themselves", "[GD-DMA-01]") {
+  both_ways(Impl::rtl);
+}
 TEST_CASE("kernels send with the reference model in the place of the RTL") {
   both_ways(Impl::model);
 }
 TEST_CASE("kernels send with RTL and model in lockstep") { both_ways(Impl::lockstep); }
 
-TEST_CASE("more requests than the ring holds wait for the replica and all arrive") {
+TEST_CASE("more requests than the ring holds wait for the replica and all arrive", "[GD-DMA-08]") {
   Plan plan;
   for (uint32_t i = 0; i < 1000; ++i) plan.requests.push_back(send(i, 1));
   plan.waits = {{kSent, 1000}, {kReceived, 1000}};

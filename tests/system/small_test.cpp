@@ -8,49 +8,33 @@
 #include <catch2/catch.hpp>
 
 #include "sw/include/regs/mca_bank.h"
-#include "tests/system/process.h"
+#include "tests/support/run_json.h"
 
 using namespace stretto::test;
 
 namespace {
 
-boost::json::value run(const std::string& arguments) {
-  const Scratch scratch;
-  const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-  INFO(arguments << "\n" << finished.output);
-  REQUIRE(finished.status == 0);
-  return stats(scratch.path + "/r");
-}
-
-uint64_t number(const boost::json::value& root, const char* group, const char* key) {
-  return root.at(group).at(key).to_number<uint64_t>();
-}
-
-void right(const std::string& workload, const std::string& mode, uint64_t elements) {
-  const boost::json::value root = run(workload + " --mode " + mode);
-  CHECK(number(root, "check", "elements") == elements);
-  CHECK(number(root, "check", "mismatches") == 0);
-  CHECK(number(root, "audit", "violations") == 0);
-  CHECK(root.at("digest").as_string().size() == 64);
+void expect_correct_run(const std::string& workload, const std::string& mode, uint64_t elements) {
+  const RunResult run = run_correctly(workload + " --mode " + mode);
+  CHECK(run.number("check.elements") == elements);
+  CHECK(run.text("digest").size() == 64);
 }
 
 constexpr uint64_t kElements = 330 * 530;
 
 }  // namespace
 
-TEST_CASE("small, sequential") { right("t3/small", "sequential", 4 * kElements); }
-TEST_CASE("small, t3") { right("t3/small", "t3", 4 * kElements); }
-TEST_CASE("small, t3-mca") { right("t3/small", "t3-mca", 4 * kElements); }
-TEST_CASE("small, gemm") { right("t3/small", "gemm", 4 * kElements); }
-TEST_CASE("small, rs") { right("t3/small", "rs", kElements); }
-TEST_CASE("small, rs-nmc") { right("t3/small", "rs-nmc", kElements); }
-TEST_CASE("small, ag") { right("t3/small", "ag", 4 * kElements); }
+TEST_CASE("small, sequential") { expect_correct_run("t3/small", "sequential", 4 * kElements); }
+TEST_CASE("small, t3") { expect_correct_run("t3/small", "t3", 4 * kElements); }
+TEST_CASE("small, t3-mca") { expect_correct_run("t3/small", "t3-mca", 4 * kElements); }
+TEST_CASE("small, gemm") { expect_correct_run("t3/small", "gemm", 4 * kElements); }
+TEST_CASE("small, rs", "[T3-BASE-05]") { expect_correct_run("t3/small", "rs", kElements); }
+TEST_CASE("small, rs-nmc") { expect_correct_run("t3/small", "rs-nmc", kElements); }
+TEST_CASE("small, ag") { expect_correct_run("t3/small", "ag", 4 * kElements); }
 
 TEST_CASE("every policy of the arbiters can be chosen; a mode is its policy") {
   const auto digest = [](const std::string& more) {
-    const boost::json::value root = run("t3/small --impl all=model " + more);
-    CHECK(number(root, "check", "mismatches") == 0);
-    return std::string(root.at("digest").as_string());
+    return run_correctly("t3/small --impl all=model " + more).text("digest");
   };
   std::map<std::string, std::string> digests;
   for (const stretto::RegisterValue& policy : stretto::kMcaControlPolicyValues)
@@ -64,25 +48,30 @@ TEST_CASE("every policy of the arbiters can be chosen; a mode is its policy") {
   CHECK(digests.at("compute_exclusive") != digests.at("compute_first_no_limit"));
 }
 
-TEST_CASE("ragged real data, all in one row of GPUs") { right("t3/ragged-a", "t3", 3 * 850 * 300); }
-TEST_CASE("ragged real data, backward layout") { right("t3/ragged-b", "t3-mca", 4 * 200 * 600); }
-TEST_CASE("ragged real data, one row and one column past a tile") {
-  right("t3/ragged-c", "t3", 5 * 641 * 257);
+TEST_CASE("ragged real data, all in one row of GPUs") {
+  expect_correct_run("t3/ragged-a", "t3", 3 * 850 * 300);
 }
-TEST_CASE("ragged real data, sequential") { right("t3/ragged-c", "sequential", 5 * 641 * 257); }
+TEST_CASE("ragged real data, backward layout") {
+  expect_correct_run("t3/ragged-b", "t3-mca", 4 * 200 * 600);
+}
+TEST_CASE("ragged real data, one row and one column past a tile") {
+  expect_correct_run("t3/ragged-c", "t3", 5 * 641 * 257);
+}
+TEST_CASE("ragged real data, sequential") {
+  expect_correct_run("t3/ragged-c", "sequential", 5 * 641 * 257);
+}
 
 TEST_CASE("small, on GPUs behind one PCIe switch") {
-  right("t3/small --machine v100-pcie", "t3-mca", 4 * kElements);
+  expect_correct_run("t3/small --machine v100-pcie", "t3-mca", 4 * kElements);
 }
 TEST_CASE("small, on GPUs around an NVSwitch") {
-  right("t3/small --machine a100-nvswitch", "sequential", 4 * kElements);
+  expect_correct_run("t3/small --machine a100-nvswitch", "sequential", 4 * kElements);
 }
 
 TEST_CASE("a machine with a switch has the same digest whatever way it is run") {
   const auto digest = [](const std::string& more) {
-    return std::string(run("t3/small --machine v100-pcie --mode t3 --impl all=model " + more)
-                           .at("digest")
-                           .as_string());
+    return run_correctly("t3/small --machine v100-pcie --mode t3 --impl all=model " + more)
+        .text("digest");
   };
   const std::string first = digest("");
   CHECK(digest("--set sim.threads=1") == first);
@@ -92,7 +81,7 @@ TEST_CASE("a machine with a switch has the same digest whatever way it is run") 
 
 TEST_CASE("the same digest from RTL, models and lockstep, with every way to run it") {
   const auto digest = [](const std::string& more) {
-    return std::string(run("t3/small --mode t3-mca " + more).at("digest").as_string());
+    return run_correctly("t3/small --mode t3-mca " + more).text("digest");
   };
   const std::string rtl = digest("");
   CHECK(digest("--impl all=model") == rtl);
@@ -124,25 +113,24 @@ TEST_CASE("the window changes no statistic, threads change no byte of the timeli
   }
 }
 
-TEST_CASE("modes move exactly the bytes of the closed forms") {
-  const auto sequential = run("t3/aligned --mode sequential");
-  const auto t3 = run("t3/aligned --mode t3");
+TEST_CASE("modes move exactly the bytes of the closed forms",
+          "[T3-BASE-04][T3-BASE-06][T3-BASE-07][T3-FUSE-02][T3-FUSE-03][T3-NMC-06]") {
+  const auto sequential = run_correctly("t3/aligned --mode sequential");
+  const auto t3 = run_correctly("t3/aligned --mode t3");
   // Sums over four ranks, N = 4: each chunk takes every part once a round, so chunk sizes add up to
   // the array.
   constexpr uint64_t kArray = 330 * 544 * 2;
-  CHECK(number(sequential, "dram_bytes", "rs_read") == 7 * kArray);  // 2N - 1.
-  CHECK(number(t3, "dram_bytes", "rs_read") == 2 * kArray);          // N - 2.
-  CHECK(number(sequential, "dram_bytes", "gemm_write") +
-            number(sequential, "dram_bytes", "rs_write") ==
+  CHECK(sequential.number("dram_bytes.rs_read") == 7 * kArray);  // 2N - 1.
+  CHECK(t3.number("dram_bytes.rs_read") == 2 * kArray);          // N - 2.
+  CHECK(sequential.number("dram_bytes.gemm_write") + sequential.number("dram_bytes.rs_write") ==
         8 * kArray);  // 2N.
-  CHECK(number(t3, "dram_bytes", "gemm_write") + number(t3, "dram_bytes", "rs_write") ==
+  CHECK(t3.number("dram_bytes.gemm_write") + t3.number("dram_bytes.rs_write") ==
         6 * kArray);  // 2N - 2.
-  CHECK(number(t3, "dram_bytes", "init_write") >= 4 * kArray);
-  CHECK(number(sequential, "dram_bytes", "init_write") <
+  CHECK(t3.number("dram_bytes.init_write") >= 4 * kArray);
+  CHECK(sequential.number("dram_bytes.init_write") <
         4 * kArray / 50);  // No array: only the flags of the ring kernels.
-  CHECK(number(sequential, "dram_bytes", "ag_read") ==
-        number(t3, "dram_bytes", "ag_read"));  // T3-R69.
-  CHECK(number(sequential, "dram_bytes", "ag_write") == number(t3, "dram_bytes", "ag_write"));
-  CHECK(number(t3, "dram_bytes", "ag_read") == 3 * kArray);  // N - 1 chunks a rank.
-  CHECK(number(t3, "dram_bytes", "ag_write") == 3 * kArray);
+  CHECK(sequential.number("dram_bytes.ag_read") == t3.number("dram_bytes.ag_read"));  // T3-R69.
+  CHECK(sequential.number("dram_bytes.ag_write") == t3.number("dram_bytes.ag_write"));
+  CHECK(t3.number("dram_bytes.ag_read") == 3 * kArray);  // N - 1 chunks a rank.
+  CHECK(t3.number("dram_bytes.ag_write") == 3 * kArray);
 }

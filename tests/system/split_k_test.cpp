@@ -8,60 +8,40 @@
 // two work-groups' shares to each of the others.
 #include <catch2/catch.hpp>
 
-#include "tests/system/process.h"
+#include "tests/support/run_json.h"
 
 using namespace stretto::test;
 
-namespace {
-
-boost::json::value run(const std::string& arguments) {
-  const Scratch scratch;
-  const Finished finished = run_stretto("run " + arguments + " --out " + scratch.path + "/r");
-  INFO(arguments << "\n" << finished.output);
-  REQUIRE(finished.status == 0);
-  return stats(scratch.path + "/r");
-}
-
-uint64_t number(const boost::json::value& root, const char* group, const std::string& key) {
-  return root.at(group).at(key).to_number<uint64_t>();
-}
-
-void right(const boost::json::value& root, uint64_t elements) {
-  CHECK(number(root, "check", "elements") == elements);
-  CHECK(number(root, "check", "mismatches") == 0);
-  CHECK(number(root, "audit", "violations") == 0);
-}
-
-}  // namespace
-
-TEST_CASE("two work-groups a tile: right data, one trigger a tile, the local updates doubled") {
+TEST_CASE("two work-groups a tile: right data, one trigger a tile, the local updates doubled",
+          "[T3-SPLITK-01][T3-SPLITK-02]") {
   // Rows of whole atoms, so that bytes are exact.
   const std::string shape = "t3/aligned --impl all=model --mode t3 ";
-  const auto whole = run(shape);
-  const auto split = run(shape + "--set software.gemm=gemm_split --set software.split_k=2");
-  right(whole, 4 * 330 * 544);
-  right(split, 4 * 330 * 544);
-  CHECK(number(split, "tracker", "triggers") == number(whole, "tracker", "triggers"));
-  CHECK(split.at("link_bytes") == whole.at("link_bytes"));
+  const auto whole = run_correctly(shape);
+  const auto split =
+      run_correctly(shape + "--set software.gemm=gemm_split --set software.split_k=2");
+  CHECK(whole.number("check.elements") == 4 * 330 * 544);
+  CHECK(split.number("check.elements") == 4 * 330 * 544);
+  CHECK(split.number("tracker.triggers") == whole.number("tracker.triggers"));
+  CHECK(split.number("link_bytes") == whole.number("link_bytes"));
   // Sums over four ranks: N - 1 arrays of local updates, N - 1 of arriving ones.
   constexpr uint64_t kArray = 330 * 544 * 2;
-  const auto written = [](const boost::json::value& root) {
-    return number(root, "dram_bytes", "gemm_write") + number(root, "dram_bytes", "rs_write");
+  const auto written = [](const RunResult& root) {
+    return root.number("dram_bytes.gemm_write") + root.number("dram_bytes.rs_write");
   };
   CHECK(written(whole) == 6 * kArray);
   CHECK(written(split) == 9 * kArray);
-  CHECK(number(split, "dram_bytes", "rs_read") == number(whole, "dram_bytes", "rs_read"));
+  CHECK(split.number("dram_bytes.rs_read") == whole.number("dram_bytes.rs_read"));
 }
 
 TEST_CASE("split-K from RTL, models and lockstep, by seven parts, with the arbiter, on one GPU") {
   const std::string two = "t3/small-split-k --mode t3-mca ";
-  const auto rtl = run(two);
-  right(rtl, 4 * 330 * 530);
-  CHECK(run(two + "--impl all=lockstep").at("digest") == rtl.at("digest"));
-  const auto seven = run("t3/small-split-k --impl all=model --set software.split_k=7");
-  right(seven, 4 * 330 * 530);
-  const auto alone = run("t3/small-split-k --impl all=model --set gpus=1");
-  right(alone, 330 * 530);
+  const auto rtl = run_correctly(two);
+  CHECK(rtl.number("check.elements") == 4 * 330 * 530);
+  CHECK(run_correctly(two + "--impl all=lockstep").text("digest") == rtl.text("digest"));
+  const auto seven = run_correctly("t3/small-split-k --impl all=model --set software.split_k=7");
+  CHECK(seven.number("check.elements") == 4 * 330 * 530);
+  const auto alone = run_correctly("t3/small-split-k --impl all=model --set gpus=1");
+  CHECK(alone.number("check.elements") == 330 * 530);
 }
 
 TEST_CASE("what split-K cannot do is refused in one line") {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do GEMM and reduce-scatter run at the same time, does arbitration by kernels take place,
+// and do a mirrored GPU and the calibrated machine tell the same story? On t3/overlap, the smallest
+// workload in which a chunk has several stages and the memory is contended.
+//
+// Bars come from the isolated runs and from the shape: chunks of a rank are quarters of its GEMM.
+// tests/sabotage.sh breaks what these tests look at and sees them fail.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/run_json.h"
+
+using namespace stretto::test;
+
+namespace {
+
+constexpr unsigned kGpus = 4, kChannels = 4;
+
+RunResult run(const std::string& arguments) {
+  return run_correctly("t3/overlap --impl all=model " + arguments);
+}
+
+// Of one GPU, in femtoseconds of the run.
+struct Times {
+  uint64_t gemm_begin, gemm_end, rs_begin, rs_end;
+};
+
+Times times_of(const RunResult& run, unsigned gpu) {
+  const std::string at = "statistics.gpu" + std::to_string(gpu);
+  return {run.number(at + ".compute.front_end.first_dispatch.gemm"),
+          run.number(at + ".compute.front_end.last_end.gemm"),
+          run.number(at + ".hbm.first_access.rs"), run.number(at + ".hbm.last_access.rs")};
+}
+
+// From the first work-group to the last update, over the first `gpus` GPUs, in ns.
+uint64_t fused_ns(const RunResult& run, unsigned gpus = kGpus) {
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    const Times times = times_of(run, gpu);
+    begin = std::min(begin, times.gemm_begin);
+    end = std::max({end, times.gemm_end, times.rs_end});
+  }
+  return (end - begin) / 1'000'000;
+}
+
+void expect_overlap(const RunResult& run, unsigned gpus = kGpus) {
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    INFO("gpu" << gpu);
+    const Times times = times_of(run, gpu);
+    CHECK(times.rs_begin < times.gemm_end);
+    // 16 stages; those of the first quarter go straight to the neighbour, the next four make the first
+    // chunk that the DMA sends. It sends tiles as they are complete, from the fifth stage on (5/16); a
+    // whole chunk is complete with the eighth (1/2, less as contention lengthens what follows: 0.43).
+    CHECK(times.rs_begin - times.gemm_begin < (times.gemm_end - times.gemm_begin) * 2 / 5);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the reduce-scatter hides behind the GEMM, on no compute unit, and gathers after it",
+          "[T3-FUSE-01][T3-FUSE-05][T3-FUSE-06]") {
+  const RunResult gemm = run("--mode gemm"), rs = run("--mode rs"), fused = run("--mode t3");
+  const uint64_t alone = gemm.number("time_ns.gemm"), collective = rs.number("time_ns.rs");
+  REQUIRE(alone > collective);
+  expect_overlap(fused);
+  // At least half of what could be hidden is.
+  CHECK(fused_ns(fused) < alone + collective / 2);
+  CHECK(fused_ns(fused) > alone * 98 / 100);
+  for (unsigned gpu = 0; gpu < kGpus; ++gpu) {
+    const std::string front_end =
+        "statistics.gpu" + std::to_string(gpu) + ".compute.front_end.first_dispatch.";
+    CHECK(rs.has(front_end + "rs"));
+    CHECK_FALSE(fused.has(front_end + "rs"));
+    CHECK(fused.number(front_end + "ag") > times_of(fused, gpu).rs_end);
+  }
+}
+
+TEST_CASE("arbiters that know of the kernel choose limits, drain at its end and protect it",
+          "[T3-MCA-01][T3-MCA-04][T3-MCA-06]") {
+  const RunResult gemm = run("--mode gemm"), fused = run("--mode t3");
+  const RunResult arbitrated = run_correctly("t3/overlap --mode t3-mca");  // RTL.
+  expect_overlap(arbitrated);
+  CHECK(arbitrated.number("mca.channels_at_limit_5") +
+            arbitrated.number("mca.channels_at_limit_10") +
+            arbitrated.number("mca.channels_at_limit_30") >
+        0);
+  // One kernel of the compute stream, the GEMM.
+  CHECK(arbitrated.number("mca.drains") == kGpus * kChannels);
+  // What communication costs the kernel falls to less than half.
+  const auto longer = [&](const RunResult& run) {
+    return double(run.number("time_ns.gemm")) - double(gemm.number("time_ns.gemm"));
+  };
+  CHECK(longer(fused) > 0);
+  CHECK(longer(arbitrated) < longer(fused) / 2);
+}
+
+TEST_CASE("a mirrored GPU stands for all: its bytes exactly, its time within a twentieth",
+          "[T3-SIM-01]") {
+  for (const char* mode : {"t3", "t3-mca"}) {
+    INFO(mode);
+    const RunResult all = run(std::string("--mode ") + mode);
+    const RunResult one = run(std::string("--set sim.mirror=true --mode ") + mode);
+    expect_overlap(one, 1);
+    for (const char* account : {"gemm_write", "rs_read", "rs_write"}) {
+      const std::string bytes = std::string("dram_bytes.") + account;
+      CHECK(one.number(bytes) * kGpus == all.number(bytes));
+    }
+    CHECK(one.number("tracker.triggers") * kGpus == all.number("tracker.triggers"));
+    CHECK(double(fused_ns(one, 1)) == Approx(fused_ns(all)).epsilon(0.05));
+  }
+}
+
+TEST_CASE("the calibrated machine has its limit on every channel and overlaps, too",
+          "[T3-BASE-03]") {
+  const RunResult paper = run("--machine t3-paper --mode t3-mca");
+  expect_overlap(paper);
+  CHECK(paper.number("mca.channels_at_limit_5") == kGpus * kChannels);
+  CHECK(paper.number("mca.drains") == kGpus * kChannels);
+  // Stages that wait for each other are the contention that the bundle is for.
+  CHECK(paper.number("time_ns.gemm") > run("--mode t3-mca").number("time_ns.gemm") * 11 / 10);
+}
