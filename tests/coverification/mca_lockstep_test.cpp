@@ -159,7 +159,7 @@ TEST_CASE("an atom is granted one clock after it was pushed") {
   CHECK(c.out.wake_cycle == kMcaNeverWakes);
 }
 
-TEST_CASE("round robin alternates and falls back to the queue that has atoms") {
+TEST_CASE("round robin alternates and falls back to the queue that has atoms", "[T3-MCA-07]") {
   Channel c;
   c.push(3, 2);
   CHECK(c.step().grant_comm);  // Compute has the first turn after a communication grant; none was
@@ -170,7 +170,8 @@ TEST_CASE("round robin alternates and falls back to the queue that has atoms") {
   CHECK(c.step().grant_compute);
 }
 
-TEST_CASE("communication aware serves compute first and communication below the limit only") {
+TEST_CASE("communication aware serves compute first and communication below the limit only",
+          "[T3-MCA-01][T3-MCA-02]") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
   c.start_kernel();
@@ -213,7 +214,8 @@ TEST_CASE("the limit protects a kernel: without one communication is not held ba
 }
 
 TEST_CASE(
-    "communication that waited for the starvation limit goes first, and not one clock earlier") {
+    "communication that waited for the starvation limit goes first, and not one clock earlier",
+    "[T3-MCA-05]") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
   c.write(MCA_STARVE_LIMIT_OFFSET, 100);
@@ -265,7 +267,8 @@ TEST_CASE("compute first without limit ignores the occupancy") {
   CHECK(c.occupancy == 6);
 }
 
-TEST_CASE("a kernel's end drains communication without limit and says when it is done") {
+TEST_CASE("a kernel's end drains communication without limit and says when it is done",
+          "[T3-MCA-06]") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 5);
   c.start_kernel();
@@ -323,7 +326,7 @@ uint64_t limit_after_stage_at(unsigned occupancy) {
   return c.out.threshold;
 }
 
-TEST_CASE("the mean occupancy of the first stage chooses the limit") {
+TEST_CASE("the mean occupancy of the first stage chooses the limit", "[T3-MCA-03][T3-MCA-04]") {
   CHECK(limit_after_stage_at(33) == 5);
   CHECK(limit_after_stage_at(32) == 10);
   CHECK(limit_after_stage_at(17) == 10);
@@ -333,7 +336,7 @@ TEST_CASE("the mean occupancy of the first stage chooses the limit") {
   CHECK(limit_after_stage_at(0) == 0);
 }
 
-TEST_CASE("cycles in which communication was pending are not measured") {
+TEST_CASE("cycles in which communication was pending are not measured", "[T3-MCA-04]") {
   Channel c;
   c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 1);
   c.push(2, 0);
@@ -483,7 +486,6 @@ class McaCoverage {
 };
 
 TEST_CASE("MCA RTL and model agree in random traffic that meets every rule") {
-  test::print_seed();
   Channel c;
   Traffic traffic{test::Rng(1)};
   McaCoverage coverage;
@@ -512,7 +514,6 @@ TEST_CASE("MCA RTL and model agree in random traffic that meets every rule") {
 }
 
 TEST_CASE("skipping the clocks that wake_cycle allows changes no grant") {
-  test::print_seed();
   Channel stepped;
   Channel skipped;
   test::Rng rng(2);

@@ -35,7 +35,8 @@ uint64_t send(uint32_t offset = 0, uint32_t length = 1,
   return stretto_send_request(STRETTO_SR_WRITE, 1, 2, 0, offset, length, flags);
 }
 
-TEST_CASE("a request becomes a transfer with the addresses of its buffers four clocks later") {
+TEST_CASE("a request becomes a transfer with the addresses of its buffers four clocks later",
+          "[GD-DMA-04]") {
   RingBench r;
   program(r);
   const uint64_t pushed = r.cycle();
@@ -48,7 +49,8 @@ TEST_CASE("a request becomes a transfer with the addresses of its buffers four c
   CHECK_FALSE(r.out.issue_read);
 }
 
-TEST_CASE("a completed transfer writes its send flag, then its receive flag, with its number") {
+TEST_CASE("a completed transfer writes its send flag, then its receive flag, with its number",
+          "[GD-DMA-09]") {
   RingBench r;
   program(r);
   r.push(send());
@@ -68,7 +70,7 @@ TEST_CASE("a completed transfer writes its send flag, then its receive flag, wit
   CHECK(r.read(REQUEST_RING_CONNECTION_STATE_OFFSET) == 2);
 }
 
-TEST_CASE("one request a clock is issued while the engine takes them") {
+TEST_CASE("one request a clock is issued while the engine takes them", "[GD-DMA-07]") {
   RingBench r;
   program(r);
   r.latency_min = r.latency_max = 1;
@@ -80,7 +82,8 @@ TEST_CASE("one request a clock is issued while the engine takes them") {
   CHECK(issued == 97);
 }
 
-TEST_CASE("flags wait for the oldest transfer of the connection, not for other connections") {
+TEST_CASE("flags wait for the oldest transfer of the connection, not for other connections",
+          "[GD-DMA-06]") {
   RingBench r;
   program(r);
   r.set_connection(1, {true, 0, kPeer, at(kPeer, 0xa000)});
@@ -210,7 +213,8 @@ TEST_CASE("the ring takes 256 requests and drops the 257th, which harms nothing"
   CHECK(r.read(REQUEST_RING_HEAD_OFFSET) == 266);
 }
 
-TEST_CASE("the replica follows the head in batches, and at once when the ring is empty") {
+TEST_CASE("the replica follows the head in batches, and at once when the ring is empty",
+          "[GD-DMA-08]") {
   RingBench r;
   program(r);
   r.latency_min = r.latency_max = 1;
@@ -359,7 +363,6 @@ TEST_CASE("reset in mid-flight leaves nothing behind") {
 }
 
 TEST_CASE("request ring RTL, model and scoreboard agree in random traffic") {
-  test::print_seed();
   RingBench r(Impl::lockstep, 1);
   RingTraffic traffic{r};
   traffic.retable();
@@ -429,7 +432,6 @@ TEST_CASE("request ring RTL, model and scoreboard agree in random traffic") {
 }
 
 TEST_CASE("clocks that idle allows to skip change nothing") {
-  test::print_seed();
   // Beside each other, with the same inputs; tags that are not in flight are ignored, so any will
   // do.
   const auto stepped = make_request_ring(Impl::lockstep, "stepped");

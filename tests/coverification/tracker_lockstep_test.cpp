@@ -3,8 +3,8 @@
 // trigger exactly once, at its threshold, with its smallest address, whatever is spilled? State
 // space: table occupancy x spilled entries x outstanding transactions x back-pressure; parameters:
 // ways 1..8, memory latency short and long, responses in any order. The scoreboard is a std::map of
-// counts; thresholds and classes are computed here from the tile's row and column (T3-TRK-06, 11,
-// DESIGN.md "tile classes"), the table's size from T3 4.2.1 (256 x 8 slots).
+// counts; thresholds and classes are computed here from the tile's row and column (rules of
+// rtl/tracker/README.md), the table's size from T3 4.2.1 (256 x 8 slots).
 #include <catch2/catch.hpp>
 
 #include <deque>
@@ -260,8 +260,8 @@ uint64_t run_all_tiles(Bench& bench, const Shape& shape, unsigned window, uint64
 }
 
 TEST_CASE(
-    "T3-TRK-04, -09: a tile triggers with the update that reaches its threshold and reports its "
-    "smallest address") {
+    "a tile triggers with the update that reaches its threshold and reports its smallest address",
+    "[T3-TRK-04][T3-TRK-09]") {
   Bench b;
   Shape s;
   s.tiles_m = s.tiles_n = 4;
@@ -278,7 +278,7 @@ TEST_CASE(
   CHECK(b.read(TRACKER_MAX_LIVE_OFFSET) == 1);
 }
 
-TEST_CASE("T3-TRK-06: the four classes of tile have their own thresholds") {
+TEST_CASE("the four classes of tile have their own thresholds", "[T3-TRK-06]") {
   Bench b;
   Shape s;
   s.tiles_m = 3;
@@ -319,9 +319,8 @@ TEST_CASE("the column of every tile is found for any number of columns up to 256
   }
 }
 
-TEST_CASE(
-    "T3-TRK-11: ids of the untracked chunk, empty wavefronts and ids outside the output are "
-    "forgotten") {
+TEST_CASE("ids of the untracked chunk, empty wavefronts and ids outside the output are forgotten",
+          "[T3-TRK-11]") {
   Bench b;
   Shape s;
   s.tiles_m = 4;
@@ -341,8 +340,8 @@ TEST_CASE(
   CHECK(b.triggers.size() == 2);
 }
 
-TEST_CASE(
-    "T3-SPLITK-02: a tile of three work-groups a rank triggers with the last of its four updates") {
+TEST_CASE("a tile of three work-groups a rank triggers with the last of its four updates",
+          "[T3-SPLITK-02]") {
   // The three parts come from three work-groups of the grid, all with the id of the tile they add
   // to; the fourth update comes from the neighbour.
   Bench b;
@@ -361,7 +360,7 @@ TEST_CASE(
   CHECK(b.triggers[0] == std::make_tuple(5u, 2u, uint64_t{0x2000}));
 }
 
-TEST_CASE("T3-AGC-01: tiles of the event interval raise events, also where it wraps") {
+TEST_CASE("tiles of the event interval raise events, also where it wraps", "[T3-AGC-01]") {
   Bench b;
   Shape s;
   s.tiles_m = s.tiles_n = 4;
@@ -396,8 +395,8 @@ TEST_CASE("updates to different sets are taken at one a clock and a bank") {
   }
 }
 
-TEST_CASE(
-    "T3-TRK-02, -03: eight wavefronts fit in a set, a ninth spills the oldest, which is found") {
+TEST_CASE("eight wavefronts fit in a set, a ninth spills the oldest, which is found",
+          "[T3-TRK-02][T3-TRK-03]") {
   Bench b;
   Shape s;
   s.tiles_m = 256;
@@ -421,7 +420,6 @@ TEST_CASE(
 }
 
 TEST_CASE("every tile triggers exactly once with 8 ways and no spill") {
-  test::print_seed();
   Bench b;
   Shape s;
   s.tiles_m = 9;
@@ -431,7 +429,6 @@ TEST_CASE("every tile triggers exactly once with 8 ways and no spill") {
 }
 
 void spill_run(unsigned ways, unsigned latency_min, unsigned latency_max, unsigned stall) {
-  test::print_seed();
   Bench b;
   b.latency_min = latency_min;
   b.latency_max = latency_max;
@@ -465,7 +462,6 @@ TEST_CASE("every tile triggers exactly once with 2 ways and much back-pressure")
 }
 
 TEST_CASE("a second kernel finds a clean table") {
-  test::print_seed();
   Bench b;
   Shape s;
   s.tiles_m = 40;
@@ -476,7 +472,6 @@ TEST_CASE("a second kernel finds a clean table") {
 }
 
 TEST_CASE("reset in mid-flight leaves nothing behind") {
-  test::print_seed();
   Bench b;
   Shape s;
   s.tiles_m = 40;
@@ -494,7 +489,6 @@ TEST_CASE("reset in mid-flight leaves nothing behind") {
 }
 
 TEST_CASE("Tracker RTL and model agree under random traffic, resets and register accesses") {
-  test::print_seed();
   Bench b;
   test::Rng rng(51);
   Shape s;

@@ -184,7 +184,8 @@ struct Bench {
 constexpr Time kWhen =
     100 * kMicrosecond;  // When the requests are stored; the card is programmed long before.
 
-TEST_CASE("a burst of a request arrives after store, ring, pipeline, read and write") {
+TEST_CASE("a burst of a request arrives after store, ring, pipeline, read and write",
+          "[GD-HW-01]") {
   Bench bench;
   bench.program(512);
   bench.request(0, 8, kWhen);
@@ -231,9 +232,8 @@ TEST_CASE("flags come behind the data, numbers at both ends, and the replica fol
   CHECK(bench.violated().empty());
 }
 
-TEST_CASE(
-    "GD-HW-02, -03: requests overlap until the card's own wire is full of writes and read "
-    "requests") {
+TEST_CASE("requests overlap until the card's own wire is full of writes and read requests",
+          "[GD-HW-02][GD-HW-03]") {
   Bench bench;
   constexpr uint64_t kBytes = 64 * 8'192;
   bench.program(kBytes);

@@ -67,7 +67,7 @@ void check_covers_once(const RegionNumbers& numbers) {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("T3-DMA-05: a ragged output is covered exactly once") { check_covers_once({}); }
+TEST_CASE("a ragged output is covered exactly once", "[T3-DMA-05]") { check_covers_once({}); }
 
 TEST_CASE("a chunk that starts and ends inside tile rows is covered exactly once") {
   RegionNumbers numbers;
@@ -104,7 +104,7 @@ TEST_CASE("wavefronts without rows are not counted") {
         4 * 4 + 2 * 2);  // Two full tile rows; the last has 44 rows = 2 wavefronts.
 }
 
-TEST_CASE("T3-DMA-03, -05: a tile is handed out once, with its start address") {
+TEST_CASE("a tile is handed out once, with its start address", "[T3-DMA-03][T3-DMA-05]") {
   CommandTable table(1);
   REQUIRE(table.arm(7, RegionNumbers{}.words()));
   std::vector<TileTransfer> ready;
@@ -124,7 +124,7 @@ TEST_CASE("T3-DMA-03, -05: a tile is handed out once, with its start address") {
   CHECK(table.region(7).triggered == 1);
 }
 
-TEST_CASE("T3-DMA-02, -04: a block leaves when its last tile is triggered") {
+TEST_CASE("a block leaves when its last tile is triggered", "[T3-DMA-02][T3-DMA-04]") {
   RegionNumbers numbers;
   numbers.block_tiles = 4;  // All wavefronts of a work-group.
   CommandTable table(1);

@@ -178,8 +178,8 @@ std::vector<uint8_t> fill_memory(TestMemory& memory, uint64_t offset, size_t byt
 }
 
 TEST_CASE(
-    "T3-DMA-06, -08: a triggered tile is read once by rows and leaves as one two-dimensional "
-    "update with its ids") {
+    "a triggered tile is read once by rows and leaves as one two-dimensional update with its ids",
+    "[T3-DMA-06][T3-DMA-08]") {
   Bench bench("bench");
   const RegionNumbers numbers;
   const std::vector<uint8_t> output = fill_memory(bench.memory, 0x10000, 300 * 400);

@@ -105,7 +105,7 @@ TEST_CASE("a store of 8 bytes is accepted, and answered when the ring has it") {
   CHECK(bench.counted("dropped") == 1);  // Nobody has enabled the ring.
 }
 
-TEST_CASE("whatever is no store of 8 bytes is refused in the call") {
+TEST_CASE("whatever is no store of 8 bytes is refused in the call", "[GD-DMA-03]") {
   Bench bench("bench");
   PooledPayload& narrow = bench.store();
   narrow.set_data_length(4);

@@ -55,7 +55,8 @@ struct Bench {
   std::vector<std::unique_ptr<Gpu>> gpu;
 };
 
-TEST_CASE("a packet arrives after serialisation and latency and its bytes are there") {
+TEST_CASE("a packet arrives after serialisation and latency and its bytes are there",
+          "[T3-SIM-03]") {
   Bench bench;
   std::vector<uint8_t> data = pattern(7500);
   Gpu& sender = *bench.gpu[0];
@@ -75,7 +76,7 @@ TEST_CASE("a packet arrives after serialisation and latency and its bytes are th
   bench.check_audit();
 }
 
-TEST_CASE("ten megabytes last as long as the bandwidth says, to the femtosecond") {
+TEST_CASE("ten megabytes last as long as the bandwidth says, to the femtosecond", "[T3-SIM-03]") {
   Bench bench;
   std::vector<uint8_t> data = pattern(8192);
   Gpu& sender = *bench.gpu[0];
@@ -456,7 +457,8 @@ TEST_CASE("a link without credit says so in a deadlock report") {
           "gpu0.router: port0 to node 2: 3 packets wait for credit (0 of 65536 B free)"));
 }
 
-TEST_CASE("a mirror brings back what was sent, renamed, at the time a neighbour's would come") {
+TEST_CASE("a mirror brings back what was sent, renamed, at the time a neighbour's would come",
+          "[T3-SIM-02]") {
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   Conductor conductor("conductor", {}, 500 * kNanosecond);
   Gpu gpu("gpu0", conductor, 0, mirrored_ring(8, {}, pcie_defaults()));

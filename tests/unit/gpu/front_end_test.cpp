@@ -125,7 +125,7 @@ TEST_CASE("the memory is not told of kernels of the communication stream") {
   REQUIRE(told == 3);
 }
 
-TEST_CASE("staggered start rotates the order of dispatch and not the ids") {
+TEST_CASE("staggered start rotates the order of dispatch and not the ids", "[T3-STAG-02]") {
   GpuMachine machine;
   machine.map(kOut, 0x10000, AllocationClass::uncached);
   const Program p = staggered_lengths();
@@ -138,7 +138,7 @@ TEST_CASE("staggered start rotates the order of dispatch and not the ids") {
   REQUIRE(began(15) < began(9));
 }
 
-TEST_CASE("synchronous stages start when all of the stage before has ended") {
+TEST_CASE("synchronous stages start when all of the stage before has ended", "[T3-BASE-03]") {
   GpuSpec spec = GpuMachine::small();
   spec.stage_mode = StageMode::synchronous;
   GpuMachine machine(spec);

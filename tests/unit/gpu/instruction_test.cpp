@@ -476,8 +476,8 @@ TEST_CASE("wavefronts of one port share its issue slots") {
   REQUIRE(many < 3400 * 16 * kClock);
 }
 
-TEST_CASE(
-    "a tile load takes the issue slots of the memory instructions it stands for (GD-MMIO-03)") {
+TEST_CASE("a tile load takes the issue slots of the memory instructions it stands for",
+          "[GD-MMIO-03]") {
   GpuSpec spec;
   spec.cus = 1;
   spec.memory_instruction_bytes = 512;

@@ -233,7 +233,8 @@ TEST_CASE("a boundary of many lines keeps to the limit in flight and ends") {
   REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) == 0);
 }
 
-TEST_CASE("uncached updates go to memory in contiguous pieces with their ids") {
+TEST_CASE("uncached updates go to memory in contiguous pieces with their ids",
+          "[T3-NMC-02][T3-TRK-10]") {
   Bench bench;
   RangeEntry entry;
   entry.base = kNode + 0x200000;
@@ -272,7 +273,7 @@ TEST_CASE("uncached updates go to memory in contiguous pieces with their ids") {
   REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 0);
 }
 
-TEST_CASE("without the update bit the same kernel stores") {
+TEST_CASE("without the update bit the same kernel stores", "[T3-NMC-03]") {
   Bench bench;
   RangeEntry entry;
   entry.base = kNode + 0x200000;
@@ -290,7 +291,8 @@ TEST_CASE("without the update bit the same kernel stores") {
   REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 16);
 }
 
-TEST_CASE("a remote entry sends one two-dimensional payload to the peer's address") {
+TEST_CASE("a remote entry sends one two-dimensional payload to the peer's address",
+          "[T3-CFG-02][T3-FUSE-02]") {
   Bench bench;
   RangeEntry entry;
   entry.base = kNode + 0x200000;

@@ -86,7 +86,7 @@ TEST_CASE("byte enables and fills write what they name and nothing else") {
   CHECK(memory(bench, 0, 512) == expected);
 }
 
-TEST_CASE("op-and-store adds in every element type") {
+TEST_CASE("op-and-store adds in every element type", "[T3-NMC-01]") {
   HbmFixture bench{HbmSpec{}};
   // 1.5 + 2.25 = 3.75 in FP16, BF16 and FP32; 7 + -9 = -2 in INT32.
   const auto put = [&](uint64_t at, std::vector<uint8_t> bytes) {
@@ -218,7 +218,7 @@ HbmSpec few_channels() {
 
 }  // namespace
 
-TEST_CASE("conflicting accesses of both streams end in arrival order") {
+TEST_CASE("conflicting accesses of both streams end in arrival order", "[T3-NMC-04]") {
   random_conflicts(few_channels(), 1);
 }
 TEST_CASE("conflicting accesses end in arrival order under write watermarks") {

@@ -129,7 +129,7 @@ TEST_CASE("one bank on an open row takes two tCCDL a 64 B atom in the t3 set") {
   CHECK(spacing_x100(bench.log) == 400);
 }
 
-TEST_CASE("op-and-store doubles the column spacing in its own bank group") {
+TEST_CASE("op-and-store doubles the column spacing in its own bank group", "[T3-NMC-05]") {
   HbmFixture bench(one_channel("t3"));
   for (unsigned i = 0; i < 32; ++i) {
     bench.update(bench.hbm->mapping().address_of(0, 0, 0) + 64 * (i % 4), std::vector<uint8_t>(64),
@@ -139,7 +139,7 @@ TEST_CASE("op-and-store doubles the column spacing in its own bank group") {
   CHECK(spacing_x100(bench.log) == 800);  // CCDWL 4 = 2 x CCDL (T3 Table 1), two columns an atom.
   CHECK(bench.violations().empty());
 }
-TEST_CASE("op-and-stores over four bank groups keep the channel's full rate") {
+TEST_CASE("op-and-stores over four bank groups keep the channel's full rate", "[T3-NMC-05]") {
   HbmFixture bench(one_channel("t3"));
   for (unsigned i = 0; i < 128; ++i) {
     const uint64_t block = bench.hbm->mapping().address_of(0, i % 4 * 4, 0, i / 4 % 8);

@@ -3,7 +3,7 @@
 // sockets as software sees them?
 //
 // The Tracker and the MCA are the reference models; their own rules are tested elsewhere. Here:
-// what the memory side adds (T3-TRK-01, 08, 09, 10): counting when an access is enqueued, joining,
+// what the memory side adds (T3-TRK): counting when an access is enqueued, joining,
 // triggers, spill traffic through the channels.
 #include <catch2/catch.hpp>
 
@@ -52,9 +52,9 @@ size_t tracked_update(HbmFixture& bench, unsigned wg, unsigned wf, uint64_t addr
 }  // namespace
 
 TEST_CASE(
-    "T3-TRK-01, -10: local and incoming updates complete a wavefront tile, which triggers once "
-    "with "
-    "its smallest address") {
+    "local and incoming updates complete a wavefront tile, which triggers once with its smallest "
+    "address",
+    "[T3-TRK-01][T3-TRK-10][T3-TRK-12]") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 2 * 512);
   // A tile of 16 rows of 64 B, 4 KiB apart; the local update first, then the incoming one from the
@@ -80,8 +80,8 @@ TEST_CASE(
   CHECK(bench.violations().empty());
 }
 
-TEST_CASE(
-    "T3-AGC-01: a complete tile of the event interval schedules instead of triggering the DMA") {
+TEST_CASE("a complete tile of the event interval schedules instead of triggering the DMA",
+          "[T3-AGC-01]") {
   struct Events final : TriggerSink {
     void on_trigger(Time, uint16_t wg_id, uint8_t wf_id, uint64_t address) override {
       all.emplace_back(wg_id, wf_id, address);
@@ -103,7 +103,7 @@ TEST_CASE(
   CHECK(bench.violations().empty());
 }
 
-TEST_CASE("T3-TRK-08: a triggered read sees the update that triggered it") {
+TEST_CASE("a triggered read sees the update that triggered it", "[T3-TRK-08]") {
   HbmFixture bench{HbmSpec{}};
   program_tracker(bench, 8, 32);
   // The update is counted when it is enqueued; compute reads keep its channel busy long after.
@@ -248,7 +248,8 @@ TEST_CASE("the depth of the DRAM queue is wired to the MCAs") {
   CHECK(bench.statistic("channel0.dram_high_water") == 16);
 }
 
-TEST_CASE("the end of a kernel drains communication and raises the interrupt until it is cleared") {
+TEST_CASE("the end of a kernel drains communication and raises the interrupt until it is cleared",
+          "[T3-MCA-06]") {
   HbmFixture bench{HbmSpec{}};
   bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE,
                        MCA_CONTROL_POLICY_COMPUTE_EXCLUSIVE);

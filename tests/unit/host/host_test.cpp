@@ -318,7 +318,8 @@ TEST_CASE("four ranks give the same digests for any order, window and number of 
   CHECK(busy_run(true, 2, 77) == expected);
 }
 
-TEST_CASE("a mutex goes to the thread that waited longest, wake_ns after it is let go") {
+TEST_CASE("a mutex goes to the thread that waited longest, wake_ns after it is let go",
+          "[GD-CDRV-03]") {
   HostSpec spec;
   spec.lock_ns = 10;
   spec.wake_ns = 1'000;

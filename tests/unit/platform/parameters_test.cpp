@@ -68,7 +68,7 @@ TEST_CASE("every shipped workload loads, applies to its machine and has modes") 
   CHECK(sub_layers == 28);  // T3 Table 2: 16 + 12.
 }
 
-TEST_CASE("the sub-layers have the shapes of T3 Table 2") {
+TEST_CASE("the sub-layers have the shapes of T3 Table 2", "[T3-SIM-08]") {
   const auto layer = [](const char* name) {
     return dynamic_cast<const SubLayerKind&>(*load_workload(name).kind);
   };
@@ -79,6 +79,19 @@ TEST_CASE("the sub-layers have the shapes of T3 Table 2") {
   CHECK(layer("t3/mega-ip-tp16").k == 576);
   CHECK(layer("t3/mtnlg-fc1-tp32").k == 2560);
   CHECK_FALSE(layer("t3/mtnlg-fc1-tp32").b_k_contiguous);  // T3-SIM-08: backward is not transposed.
+}
+
+TEST_CASE("t3-2x-cu is t3 with twice the units and nothing else", "[T3-2XCU-01]") {
+  Machine base, twice;
+  base.load("t3");
+  twice.load("t3-2x-cu");
+  CHECK(base.spec().gpu.cus == 80);
+  CHECK(twice.spec().gpu.cus == 160);
+  base.set("gpu.cus=160");
+  for (const auto& one : base.parameters().all()) {
+    INFO(one.path);
+    CHECK(twice.parameters().find(one.path)->get() == one.get());
+  }
 }
 
 TEST_CASE("the command line beats the workload, which beats the machine, which beats the default") {

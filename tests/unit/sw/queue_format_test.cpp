@@ -3,6 +3,7 @@
 // Architecture 1.2, tables 2-8 and 2-10)? Offsets are those of the tables; what HSA reserves is
 // ours.
 #include "sw/include/formats/queue.h"
+#include "sw/include/formats/send_request.h"
 
 #include <catch2/catch.hpp>
 
@@ -61,4 +62,17 @@ TEST_CASE("rings, read indices, signals and words of all GPUs lie apart") {
     expected += STRETTO_QUEUE_COUNT + STRETTO_QUEUE_COUNT * STRETTO_SIGNALS_PER_QUEUE + 16;
   }
   CHECK(used.size() == expected);
+}
+
+// GD-DMA-11: 2 bits of type, 8 of destination, 8 of source, 7 of connection, 34 of length, 5 reserved. Here
+// the length is cut into length and offset of 17 bits, and two reserved bits ask for the flags.
+TEST_CASE("a send request has the fields of ARK at their bits", "[GD-DMA-11]") {
+  CHECK(STRETTO_SEND_BUFFERS == 256);
+  CHECK(stretto_send_request(3, 0, 0, 0, 0, 0, 0) == 0x3);
+  CHECK(stretto_send_request(0, 0, 255, 0, 0, 0, 0) == 0xFFull << 2);
+  CHECK(stretto_send_request(0, 255, 0, 0, 0, 0, 0) == 0xFFull << 10);
+  CHECK(stretto_send_request(0, 0, 0, 127, 0, 0, 0) == 0x7Full << 18);
+  CHECK(stretto_send_request(0, 0, 0, 0, 0, 0x1FFFF, 0) == 0x1FFFFull << 25);
+  CHECK(stretto_send_request(0, 0, 0, 0, 0x1FFFF, 0, 0) == 0x1FFFFull << 42);
+  CHECK((STRETTO_SR_SC | STRETTO_SR_RC) == 0x3ull << 59);
 }

@@ -92,6 +92,19 @@ TEST_CASE("chunks are contiguous, cover all tiles and differ by at most one tile
   }
 }
 
+TEST_CASE("slicing K changes neither tiles nor output, only the operands", "[T3-BASE-02]") {
+  ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+  p.k = 2048;
+  const ring_gemm_plan_t whole = plan_of(p);
+  p.k /= 16;
+  const ring_gemm_plan_t sliced = plan_of(p);
+  CHECK(sliced.tiles == whole.tiles);
+  CHECK(sliced.ldc == whole.ldc);
+  CHECK(sliced.c_bytes == whole.c_bytes);
+  CHECK(sliced.a_bytes == whole.a_bytes / 16);
+  CHECK(sliced.b_bytes == whole.b_bytes / 16);
+}
+
 TEST_CASE("parameters out of range have no plan") {
   ring_gemm_plan_t plan;
   const auto refused = [&](auto change) {
@@ -179,7 +192,8 @@ std::vector<stretto_packet_t> dispatches(const std::vector<stretto_packet_t>& pa
 
 TEST_CASE(
     "GPU 0 of 4 maps its chunks as in Fig 11: first remote, two by DMA, its own local, all to GPU "
-    "3") {
+    "3",
+    "[T3-FUSE-02][T3-FUSE-04][T3-FUSE-08][T3-CFG-01][T3-CFG-03]") {
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_T3, 0);
   const ring_gemm_plan_t plan = plan_of(p);
@@ -198,7 +212,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the update bit") {
+TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the update bit",
+          "[T3-STAG-01][T3-NMC-03]") {
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_T3, 2);
   const ring_gemm_plan_t plan = plan_of(p);
@@ -209,7 +224,7 @@ TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the u
   CHECK((kernels[1].dispatch.flags & STRETTO_DISPATCH_UPDATE) == 0);
 }
 
-TEST_CASE("the GEMM has equal arguments in sequential and fused mode (T3-CFG-05)") {
+TEST_CASE("the GEMM has equal arguments in sequential and fused mode", "[T3-CFG-05]") {
   FakeGpuHost sequential, fused;
   const stretto_dispatch_packet_t a =
       dispatches(packets_of(parameters(RING_GEMM_SEQUENTIAL), sequential)).at(0).dispatch;
@@ -223,7 +238,8 @@ TEST_CASE("the GEMM has equal arguments in sequential and fused mode (T3-CFG-05)
 }
 
 TEST_CASE(
-    "the sequential kernels wait for each other, in the order GEMM, reduce-scatter, all-gather") {
+    "the sequential kernels wait for each other, in the order GEMM, reduce-scatter, all-gather",
+    "[T3-BASE-01]") {
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_SEQUENTIAL, 1);
   const ring_gemm_plan_t plan = plan_of(p);

@@ -40,7 +40,8 @@ TEST_CASE("a chunk that begins and ends inside tile rows becomes three rectangle
   CHECK(f.trigger.ranges.used == 3);
 }
 
-TEST_CASE("T3-DMA-01, -07: the DMA region of a chunk is armed before its stores can find a range") {
+TEST_CASE("the DMA region of a chunk is armed before its stores can find a range",
+          "[T3-DMA-01][T3-DMA-07][T3-CFG-04]") {
   Firmware f;
   configure(f);
   const stretto_map_t map = tiles(3, 3);
@@ -55,7 +56,8 @@ TEST_CASE("T3-DMA-01, -07: the DMA region of a chunk is armed before its stores 
 }
 
 TEST_CASE(
-    "the Tracker is armed with thresholds before any chunk is mapped, and told the remote chunk") {
+    "the Tracker is armed with thresholds before any chunk is mapped, and told the remote chunk",
+    "[T3-CFG-04]") {
   Firmware f;
   configure(f);
   // The first write to control stops it, the one after the thresholds starts it.
@@ -73,7 +75,7 @@ TEST_CASE(
         (1 | 1 << 1 | 1 << 3 | 1 << 4 | 2 << 5));
 }
 
-TEST_CASE("the own chunk has a region that only counts completion") {
+TEST_CASE("the own chunk has a region that only counts completion", "[T3-FUSE-04]") {
   Firmware f;
   configure(f);
   const stretto_map_t map = tiles(0, 3);
@@ -84,8 +86,8 @@ TEST_CASE("the own chunk has a region that only counts completion") {
   CHECK(range_field(f.device, RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0) == 0);
 }
 
-TEST_CASE(
-    "T3-AGC-01: gathered tiles raise events, have no DMA region, and are forgotten by a reset") {
+TEST_CASE("gathered tiles raise events, have no DMA region, and are forgotten by a reset",
+          "[T3-AGC-01]") {
   Firmware f;
   configure(f);
   const uint32_t flags =
@@ -106,7 +108,7 @@ TEST_CASE(
   CHECK(f.device.at(STRETTO_TRACKER_BASE + TRACKER_EVENT_OFFSET) == 0);
 }
 
-TEST_CASE("T3-AGC-02: gates are mapped to tiles, closed, and those that are there opened") {
+TEST_CASE("gates are mapped to tiles, closed, and those that are there opened", "[T3-AGC-02]") {
   Firmware f;
   configure(f);
   stretto_gates_t gates = {6, 1, 2, 0, {}};
@@ -141,7 +143,7 @@ TEST_CASE("T3-AGC-02: gates are mapped to tiles, closed, and those that are ther
   CHECK(f.device.at(STRETTO_GPU_BASE + GPU_EVENT_MAP_OFFSET) == 0);
 }
 
-TEST_CASE("T3-AGC-02: several wavefronts a tile, and more gates than there are, are refused") {
+TEST_CASE("several wavefronts a tile, and more gates than there are, are refused", "[T3-AGC-02]") {
   Firmware f;
   configure(f);
   const stretto_map_t map = tiles(0, 15);
@@ -154,7 +156,7 @@ TEST_CASE("T3-AGC-02: several wavefronts a tile, and more gates than there are, 
   CHECK(gpu_set_event_map(&f.shared.gpu, 1, 1025) == STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("T3-AGC: tiles that are ready get a DMA region a peer and no range") {
+TEST_CASE("tiles that are ready get a DMA region a peer and no range") {
   Firmware f;
   configure(f);
   stretto_map_t map = tiles(3, 5);
@@ -173,7 +175,7 @@ TEST_CASE("T3-AGC: tiles that are ready get a DMA region a peer and no range") {
         STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("T3-SPLITK-01: the work-groups of the kernel give the local updates of an element") {
+TEST_CASE("the work-groups of the kernel give the local updates of an element", "[T3-SPLITK-01]") {
   // 5 x 3 tiles; 45 work-groups add three times, one more update comes in: 16 rows x 128 x 4.
   Firmware f;
   configure(f, 45);
@@ -189,7 +191,7 @@ TEST_CASE("T3-SPLITK-01: the work-groups of the kernel give the local updates of
   CHECK(trigger_service_output(&whole.trigger, &o) == STRETTO_ERROR_ARGUMENT);
 }
 
-TEST_CASE("T3-SPLITK-02: what three work-groups a tile write carries the id of the tile") {
+TEST_CASE("what three work-groups a tile write carries the id of the tile", "[T3-SPLITK-02]") {
   Firmware f;
   configure(f, 45);
   f.put_descriptor();
