@@ -135,7 +135,7 @@ def check(root):
 
 
 def reproduced(root, system):
-    """Ids in the table of `stretto reproduce`; those of them that are only shown, or None without a build."""
+    """Ids in the table of `stretto reproduce`, each with whether it is only listed; None without a build."""
     build = pathlib.Path(os.environ.get("STRETTO_BUILD_DIR", "build"))
     executable = (build if build.is_absolute() else root / build) / "stretto"
     if not executable.exists():
@@ -149,8 +149,8 @@ def reproduced(root, system):
         rows = []
         for row in json.loads(table.read_text()):
             columns = [value for value in row.values() if isinstance(value, dict) and "verdict" in value]
-            # Nothing was run: what has a note cannot be.
-            rows.append((row["id"], any(column.get("note") for column in columns)))
+            # Nothing was run, so the verdict is what is needed; of some nothing is measured whatever was run.
+            rows.append((row["id"], all(column["verdict"] == "not measured" for column in columns)))
         return rows
 
 
