@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Line, toggle and functional coverage of the RTL blocks by their co-verification tests.
 #
-#   bash tests/coverage.sh [--cycles N] [BLOCK...]      blocks: mca tracker request_ring grid_scheduler; default: all
+#   bash tests/coverage.sh [--cycles N] [BLOCK...]      blocks: those of rtl/blocks.txt; default: all
 #
 # --cycles N     clocks of each random test, default 1000000
 # STRETTO_BUILD_DIR=DIR: builds in DIR/coverage, default build/coverage; STRETTO_JOBS=N: processes.
@@ -28,7 +28,7 @@ if [ "${1:-}" = --cycles ]; then
   shift 2
 fi
 blocks=("$@")
-[ ${#blocks[@]} -ne 0 ] || blocks=(mca tracker request_ring grid_scheduler)
+[ ${#blocks[@]} -ne 0 ] || mapfile -t blocks < <(rtl_blocks)
 tests=()
 for block in "${blocks[@]}"; do
   [ -f "tests/coverification/${block}_lockstep_test.cpp" ] || { echo "coverage.sh: no block $block" >&2; exit 2; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes waves of a block in the machine, and a picture of them as the save file shows them.
 #
-#   bash waves/render.sh BLOCK|all     mca, tracker, grid_scheduler, request_ring
+#   bash waves/render.sh BLOCK|all     BLOCK: of which waves/ has a .gtkw and a .job
 #
 # Leaves results/waves/BLOCK.fst, BLOCK.png and BLOCK-detail.png. STRETTO_BUILD_DIR=DIR takes another build than build/.
 # Pictures need gtkwave and xvfb (apt-get install gtkwave xvfb xauth); without them the FST is made all the same.
@@ -15,25 +15,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${STRETTO_BUILD_DIR:-build}
 out=results/waves
 
-# What is run, which window is recorded, and what of it the pictures show. A fixed limit of 5 makes the MCA
-# hold communication back, four ways make the Tracker spill, four units make the grid scheduler wait for them;
-# messages that take longer than their requests fill the ring.
+# waves/BLOCK.job says what is run (job, options), which window is recorded, and what of it the pictures show.
 describe() {
-  job=(t3/small --mode t3-mca)
-  case $1 in
-    mca) options=(--set software.mca_fixed_threshold=true --set software.mca_threshold=5)
-      window=38us..45us show=(42.45us..44.30us 44.13us..44.24us) ;;
-    tracker) options=(--set software.tracker_ways=4)
-      window=42us..47us show=(42.4us..44.2us 43.27us..43.33us) ;;
-    grid_scheduler) options=(--set gpu.cus=4)
-      window=38us..60us show=(38.2us..55us 38.41us..38.46us) ;;
-    request_ring) job=(gpu-driven/p2p --machine t3 --mode g-drv-d)
-      options=(--set gpus=2 --set point_to_point.min_bytes=65536 --set point_to_point.max_bytes=65536
-        --set point_to_point.total_bytes=2097152 --set point_to_point.rounds=2)
-      window=23us..60us show=(23us..55us 26.955us..26.975us) ;;
-    *) echo "render.sh: no save file for '$1'; there are: $(cd waves && echo *.gtkw | sed 's/\.gtkw//g')" >&2
-      exit 2 ;;
-  esac
+  job=(t3/small --mode t3-mca) options=()
+  if [ ! -f "waves/$1.job" ]; then
+    echo "render.sh: no save file for '$1'; there are: $(cd waves && echo *.gtkw | sed 's/\.gtkw//g')" >&2
+    exit 2
+  fi
+  . "waves/$1.job"
 }
 
 record() {
@@ -71,7 +60,7 @@ TCL
 }
 
 blocks=("$@")
-[ "${1:-}" != all ] || blocks=(mca tracker grid_scheduler request_ring)
+[ "${1:-}" != all ] || mapfile -t blocks < <(cd waves && ls *.job | sed 's/\.job$//')
 if [ ${#blocks[@]} -eq 0 ]; then
   sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,6p' >&2
   exit 2

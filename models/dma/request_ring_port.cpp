@@ -285,7 +285,12 @@ std::vector<std::string> RequestRingPort::waiting_on() const {
   std::vector<std::string> lines;
   const uint64_t inside =
       counters_.stores - counters_.dropped - counters_.refused - counters_.accepted;
-  if (inside != 0) lines.push_back(std::to_string(inside) + " send requests wait");
+  if (inside != 0) {
+    std::string line = std::to_string(inside) + " send requests wait";
+    if (const auto state = ring_->snapshot(); state.has_value())
+      line += ", " + std::to_string(state->level) + " of them in the ring";
+    lines.push_back(std::move(line));
+  }
   if (counters_.started != counters_.completed) {
     lines.push_back(std::to_string(counters_.started - counters_.completed) +
                     " transfers of send requests under way");

@@ -472,37 +472,23 @@ void GpuFrontEnd::audit(AuditSink& sink) const {
   sink.equal("scheduling events that no gate waits for = 0", event_gates_.stray(), 0);
 }
 
-uint64_t GpuFrontEnd::peek(uint32_t offset) const {
-  GridSchedulerInputs in;
-  in.cycle = next_cycle_;
-  in.reg.read = true;
-  in.reg.address = static_cast<uint16_t>(offset);
-  scheduler_->step(in);
-  in.reg = {};
-  return scheduler_->step(in).reg_rdata;
-}
-
 std::vector<std::string> GpuFrontEnd::waiting_on() const {
   std::vector<std::string> lines;
   if (!held_.empty()) {
     lines.push_back(std::to_string(held_.size()) + " work-groups wait for " +
                     std::to_string(stage_running_) + " of their stage to end");
   }
+  const GridSchedulerSnapshot state = scheduler_->snapshot().value_or(GridSchedulerSnapshot());
   for (unsigned slot = 0; slot < kGridSlots; ++slot) {
-    if (running_[slot]) {
-      lines.push_back("kernel slot " + std::to_string(slot) +
-                      " runs: " + std::to_string(dispatched_) + " work-groups dispatched, " +
-                      std::to_string(retired_) + " ended");
-      const uint64_t state = idle_ ? peek(GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot)) : 0;
-      if (STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_CLOSED) == 0) continue;
-      const uint64_t gate = STRETTO_FIELD_GET(peek(GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(slot)),
-                                              GRID_SCHEDULER_SLOT_GATE_GATE);
-      lines.push_back(
-          "kernel slot " + std::to_string(slot) + " waits for gate " + std::to_string(gate) + " (" +
-          event_gates_.progress(static_cast<uint32_t>(gate)) + "), " +
-          std::to_string(STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED)) +
-          " work-groups not placed");
-    }
+    if (!running_[slot]) continue;
+    lines.push_back("kernel slot " + std::to_string(slot) +
+                    " runs: " + std::to_string(dispatched_) + " work-groups dispatched, " +
+                    std::to_string(retired_) + " ended");
+    if ((state.closed >> slot & 1) == 0) continue;
+    lines.push_back("kernel slot " + std::to_string(slot) + " waits for gate " +
+                    std::to_string(state.gate[slot]) + " (" +
+                    event_gates_.progress(state.gate[slot]) + "), " +
+                    std::to_string(state.undispatched[slot]) + " work-groups not placed");
   }
   return lines;
 }

@@ -114,8 +114,6 @@ class GpuFrontEnd final : public sc_core::sc_module,
   }
   void hand_back(unsigned slot);
   void left_unit();
-  // A register of the scheduler as it is, without a clock of the machine's. REQUIRES: it is idle.
-  uint64_t peek(uint32_t offset) const;
   uint64_t read_register(uint32_t offset) const;
   void write_register(uint32_t offset, uint64_t value);
   // False: refused, a fault is reported and the launch must not reach the scheduler.

@@ -99,16 +99,6 @@ uint64_t HbmChannel::step_registers(uint64_t cycle, const RegisterPort& reg) {
   return step_mca(cycle, in).reg_rdata;
 }
 
-uint64_t HbmChannel::peek(uint64_t cycle, uint16_t address) const {
-  if (mca_wake_ != kNoCycle || (untold_[0] | untold_[1]) != 0) return 0;
-  McaInputs in;
-  in.cycle = cycle;
-  in.reg = {false, true, address, 0};
-  mca_->step(in);
-  in.reg = {};
-  return mca_->step(in).reg_rdata;
-}
-
 void HbmChannel::admit(uint64_t cycle, unsigned stream) {
   SegmentQueue& staged = staged_[stream];
   for (unsigned i = 0; i < kAdmissions; ++i) {

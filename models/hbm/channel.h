@@ -19,6 +19,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -108,8 +109,7 @@ class HbmChannel {
   // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
   uint64_t step_registers(uint64_t cycle, const RegisterPort& reg);
 
-  // Reads a register of the MCA without disturbing anything, for reports; 0 while it is not idle.
-  uint64_t peek(uint64_t cycle, uint16_t address) const;
+  std::optional<McaSnapshot> mca_state() const { return mca_->snapshot(); }
 
   // Counters with the current interval closed at `cycle`.
   ChannelCounters counters(uint64_t cycle) const;

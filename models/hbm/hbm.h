@@ -134,6 +134,8 @@ class Hbm final : public sc_core::sc_module,
   void set_drain(bool level);
   void trace_traffic(Time now);
 
+  void report_mca(StatisticSink& sink) const;
+
   // Registers.
   void on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

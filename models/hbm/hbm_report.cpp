@@ -2,12 +2,10 @@
 // Statistics, audit laws and waiting_on() of hbm.h.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "models/hbm/hbm.h"
-#include "sw/include/regs/field.h"
-#include "sw/include/regs/mca_regs.h"
-#include "sw/include/regs/tracker_regs.h"
 
 namespace stretto {
 namespace {
@@ -124,32 +122,11 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("tracker.fifo_high_water", tracker.fifo_high_water, "count",
            "Most joined updates waiting at one bank.");
 
-  sink.add("tracker.max_live", core_.tracker_port.peek(cycle(), TRACKER_MAX_LIVE_OFFSET), "count",
-           "Most tiles with a slot or a spilled entry at once.");
-
-  struct McaCounter {
-    const char* name;
-    uint16_t offset;
-    const char* sentence;
-  };
-  constexpr McaCounter kMcaCounters[] = {
-      {"mca.grants_compute", MCA_GRANTS_COMPUTE_OFFSET, "Compute atoms granted."},
-      {"mca.grants_communication", MCA_GRANTS_COMM_OFFSET, "Communication atoms granted."},
-      {"mca.grants_starved", MCA_GRANTS_STARVED_OFFSET, "Of them because of the starvation limit."},
-      {"mca.drains", MCA_DRAINS_OFFSET, "Drains completed, summed over channels."},
-  };
-  for (const McaCounter& counter : kMcaCounters) {
-    uint64_t total = 0;
-    for (const auto& of : channels_) total += of->peek(cycle(), counter.offset);
-    sink.add(counter.name, total, "count", counter.sentence);
+  if (const auto state = core_.tracker_port.state(); state.has_value()) {
+    sink.add("tracker.max_live", state->max_live, "count",
+             "Most tiles with a slot or a spilled entry at once.");
   }
-  std::map<uint64_t, uint64_t> limits{{0, 0}, {5, 0}, {10, 0}, {30, 0}};
-  for (const auto& of : channels_)
-    ++limits[STRETTO_FIELD_GET(of->peek(cycle(), MCA_STATUS_OFFSET), MCA_STATUS_LIMIT)];
-  for (const auto& [limit, count] : limits) {
-    sink.add("mca.channels_at_limit_" + std::to_string(limit), count, "count",
-             "Channels whose occupancy limit is this at the end; 0 = none.");
-  }
+  report_mca(sink);
 
   uint64_t total_commands[kDramCommands] = {};
   for (unsigned i = 0; i < channels_.size(); ++i) {
@@ -194,6 +171,30 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("events.near_memory", total_commands[4] * columns, "count",
            "Column op-and-stores of near-bank ALUs.");
   sink.add("events.refresh", total_commands[5], "count", "All-bank refreshes.");
+}
+
+// Sums over the channels; none if the arbiters do not show their state.
+void Hbm::report_mca(StatisticSink& sink) const {
+  McaSnapshot sum;
+  std::map<uint64_t, uint64_t> limits{{0, 0}, {5, 0}, {10, 0}, {30, 0}};
+  for (const auto& of : channels_) {
+    const std::optional<McaSnapshot> state = of->mca_state();
+    if (!state.has_value()) return;
+    sum.grants_compute += state->grants_compute;
+    sum.grants_comm += state->grants_comm;
+    sum.grants_starved += state->grants_starved;
+    sum.drains += state->drains;
+    ++limits[state->limit];
+  }
+  sink.add("mca.grants_compute", sum.grants_compute, "count", "Compute atoms granted.");
+  sink.add("mca.grants_communication", sum.grants_comm, "count", "Communication atoms granted.");
+  sink.add("mca.grants_starved", sum.grants_starved, "count",
+           "Of them because of the starvation limit.");
+  sink.add("mca.drains", sum.drains, "count", "Drains completed, summed over channels.");
+  for (const auto& [limit, count] : limits) {
+    sink.add("mca.channels_at_limit_" + std::to_string(limit), count, "count",
+             "Channels whose occupancy limit is this at the end; 0 = none.");
+  }
 }
 
 void Hbm::audit(AuditSink& sink) const {

@@ -56,16 +56,6 @@ uint64_t TrackerPort::next(uint64_t cycle) const {
   return responses_.empty() ? kNoCycle : std::max(cycle + 1, responses_.front().cycle);
 }
 
-uint64_t TrackerPort::peek(uint64_t cycle, uint16_t address) const {
-  if (tracker_ == nullptr || !out_.idle) return 0;
-  TrackerInputs in;
-  in.cycle = cycle;
-  in.reg = {false, true, address, 0};
-  tracker_->step(in);
-  in.reg = {};
-  return tracker_->step(in).reg_rdata;
-}
-
 uint64_t TrackerPort::waiting() const {
   uint64_t sum = 0;
   for (const auto& fifo : fifos_) sum += fifo.size();

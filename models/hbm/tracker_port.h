@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "models/hbm/dram_scheduler.h"
@@ -59,8 +60,10 @@ class TrackerPort {
   // The first cycle after `cycle` at which a step is needed; kNoCycle if none.
   uint64_t next(uint64_t cycle) const;
 
-  // Reads a register without disturbing anything, for reports; 0 while the Tracker is not idle.
-  uint64_t peek(uint64_t cycle, uint16_t address) const;
+  // Empty also without a Tracker.
+  std::optional<TrackerSnapshot> state() const {
+    return tracker_ == nullptr ? std::nullopt : tracker_->snapshot();
+  }
 
   const Counters& counters() const { return counters_; }
   uint64_t waiting() const;  // Joined updates in the FIFOs.

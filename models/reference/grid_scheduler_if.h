@@ -14,9 +14,10 @@
 #ifndef STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_IF_H_
 #define STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_IF_H_
 
+#include <array>
 #include <cstdint>
 
-#include "models/reference/register_port.h"
+#include "models/reference/block.h"
 
 namespace stretto {
 
@@ -65,12 +66,49 @@ struct GridSchedulerOutputs {
   bool operator==(const GridSchedulerOutputs&) const = default;
 };
 
-class GridScheduler {
- public:
-  virtual ~GridScheduler() = default;
-  virtual void reset() = 0;
-  virtual GridSchedulerOutputs step(const GridSchedulerInputs& in) = 0;
+struct GridSchedulerSnapshot {
+  uint8_t closed = 0;                       // Slots that wait for a gate, one bit each. Of these:
+  std::array<uint16_t, kGridSlots> gate{};  // the gate,
+  std::array<uint32_t, kGridSlots> undispatched{};  // work-groups not placed.
+
+  bool operator==(const GridSchedulerSnapshot&) const = default;
 };
+
+// For reports: add(name, value) for each pin in use.
+template <class Add>
+void list_pins(const GridSchedulerInputs& in, Add add) {
+  add("done_valid", in.done_valid);
+  add("drained_valid", in.drained_valid);
+  add("done_cu", in.done_cu);
+  add("done_slot", in.done_slot);
+  add("drained_wg_id", in.drained_wg_id);
+  add("event_valid", in.event_valid);
+  add("event_gate", in.event_gate);
+  list_pins(in.reg, add);
+}
+
+template <class Add>
+void list_pins(const GridSchedulerOutputs& out, Add add) {
+  add("dispatch_valid", out.dispatch_valid);
+  add("dispatch_cu", out.dispatch_cu);
+  add("dispatch_slot", out.dispatch_slot);
+  add("dispatch_wg_id", out.dispatch_wg_id);
+  add("kernel_start", out.kernel_start);
+  add("first_wg_done", out.first_wg_done);
+  add("kernel_done", out.kernel_done);
+  add("start_slot", out.start_slot);
+  add("done_slot", out.done_slot);
+  add("refused", out.refused);
+  add("drained_ready", out.drained_ready);
+  add("preempt_valid", out.preempt_valid);
+  add("preempt_slot", out.preempt_slot);
+  add("irq", out.irq);
+  add("idle", out.idle);
+  add("reg_rdata", out.reg_rdata);
+}
+
+class GridScheduler
+    : public Block<GridSchedulerInputs, GridSchedulerOutputs, GridSchedulerSnapshot> {};
 
 }  // namespace stretto
 

@@ -20,6 +20,16 @@ class GridSchedulerModel final : public GridScheduler {
  public:
   void reset() override { *this = GridSchedulerModel(); }
   GridSchedulerOutputs step(const GridSchedulerInputs& in) override;
+  std::optional<GridSchedulerSnapshot> snapshot() const override {
+    GridSchedulerSnapshot state;
+    state.closed = closed_;
+    for (unsigned s = 0; s < kGridSlots; ++s) {
+      if ((closed_ >> s & 1) == 0) continue;
+      state.gate[s] = slots_[s].gate;
+      state.undispatched[s] = slots_[s].undispatched;
+    }
+    return state;
+  }
 
  private:
   static constexpr unsigned kWords = (kGridMaxCus + 31) / 32;

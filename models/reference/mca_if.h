@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#include "models/reference/register_port.h"
+#include "models/reference/block.h"
 
 namespace stretto {
 
@@ -62,12 +62,42 @@ struct McaOutputs {
   bool operator==(const McaOutputs&) const = default;
 };
 
-class Mca {
- public:
-  virtual ~Mca() = default;
-  virtual void reset() = 0;
-  virtual McaOutputs step(const McaInputs& in) = 0;
+// Counts since reset or the last clear.
+struct McaSnapshot {
+  uint64_t grants_compute = 0;
+  uint64_t grants_comm = 0;
+  uint64_t grants_starved = 0;  // Of grants_comm, those because of the starvation limit.
+  uint64_t drains = 0;
+  uint8_t limit = 0;  // The occupancy limit in force; 0 = none.
+
+  bool operator==(const McaSnapshot&) const = default;
 };
+
+// For reports: add(name, value) for each pin in use.
+template <class Add>
+void list_pins(const McaInputs& in, Add add) {
+  add("compute_push", in.compute_push);
+  add("comm_push", in.comm_push);
+  add("dram_pop", in.dram_pop);
+  add("dram_parked", in.dram_parked);
+  add("kernel_start", in.kernel_start);
+  add("first_wg_done", in.first_wg_done);
+  add("kernel_end", in.kernel_end);
+  list_pins(in.reg, add);
+}
+
+template <class Add>
+void list_pins(const McaOutputs& out, Add add) {
+  add("grant_compute", out.grant_compute);
+  add("grant_comm", out.grant_comm);
+  add("drain_done", out.drain_done);
+  add("threshold", out.threshold);
+  add("idle", out.idle);
+  add("wake_cycle", out.wake_cycle);
+  add("reg_rdata", out.reg_rdata);
+}
+
+class Mca : public Block<McaInputs, McaOutputs, McaSnapshot> {};
 
 }  // namespace stretto
 

@@ -83,6 +83,11 @@ class McaModel final : public Mca {
     return out;
   }
 
+  std::optional<McaSnapshot> snapshot() const override {
+    return McaSnapshot{counters_.grants_compute, counters_.grants_comm, counters_.grants_starved,
+                       counters_.drains, limit()};
+  }
+
  private:
   static constexpr uint64_t kCycleMask = (uint64_t{1} << 48) - 1;
 

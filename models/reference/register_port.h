@@ -20,6 +20,15 @@ struct RegisterPort {
   bool operator==(const RegisterPort&) const = default;
 };
 
+// The pins in use, for reports: add(name, value).
+template <class Add>
+void list_pins(const RegisterPort& port, Add add) {
+  if (!port.write && !port.read) return;
+  add(port.write ? "reg_we" : "reg_re", 1);
+  add("reg_addr", port.address);
+  add("reg_wdata", port.wdata);
+}
+
 }  // namespace stretto
 
 #endif  // STRETTO_MODELS_REFERENCE_REGISTER_PORT_H_

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "models/reference/register_port.h"
+#include "models/reference/block.h"
 
 namespace stretto {
 
@@ -66,12 +66,57 @@ struct RequestRingOutputs {
   bool operator==(const RequestRingOutputs&) const = default;
 };
 
-class RequestRing {
- public:
-  virtual ~RequestRing() = default;
-  virtual void reset() = 0;
-  virtual RequestRingOutputs step(const RequestRingInputs& in) = 0;
+struct RequestRingSnapshot {
+  uint16_t level = 0;      // Requests in the ring.
+  uint16_t in_flight = 0;  // Transfers accepted and not retired.
+
+  bool operator==(const RequestRingSnapshot&) const = default;
 };
+
+// For reports: add(name, value) for each pin in use.
+template <class Add>
+void list_pins(const RequestRingInputs& in, Add add) {
+  if (in.sr_valid) {
+    add("sr_valid", 1);
+    add("sr_data", in.sr_data);
+  }
+  add("issue_ready", in.issue_ready);
+  if (in.done_valid) {
+    add("done_valid", 1);
+    add("done_tag", in.done_tag);
+    add("done_failed", in.done_failed);
+  }
+  add("write_ready", in.write_ready);
+  list_pins(in.reg, add);
+}
+
+template <class Add>
+void list_pins(const RequestRingOutputs& out, Add add) {
+  add("issue_valid", out.issue_valid);
+  add("issue_tag", out.issue_tag);
+  add("issue_read", out.issue_read);
+  add("issue_source", out.issue_source);
+  add("issue_destination", out.issue_destination);
+  add("issue_bytes", out.issue_bytes);
+  add("write_valid", out.write_valid);
+  add("write_kind", out.write_kind);
+  add("write_tag", out.write_tag);
+  add("write_address", out.write_address);
+  add("write_data", out.write_data);
+  add("pop", out.pop);
+  add("refuse", out.refuse);
+  add("accept", out.accept);
+  add("judged", out.judged);
+  add("drop", out.drop);
+  add("retire", out.retire);
+  add("retire_tag", out.retire_tag);
+  add("irq", out.irq);
+  add("busy", out.busy);
+  add("idle", out.idle);
+  add("reg_rdata", out.reg_rdata);
+}
+
+class RequestRing : public Block<RequestRingInputs, RequestRingOutputs, RequestRingSnapshot> {};
 
 }  // namespace stretto
 

@@ -19,6 +19,9 @@ class RequestRingModel final : public RequestRing {
  public:
   void reset() override { *this = RequestRingModel(); }
   RequestRingOutputs step(const RequestRingInputs& in) override;
+  std::optional<RequestRingSnapshot> snapshot() const override {
+    return RequestRingSnapshot{static_cast<uint16_t>(level_), static_cast<uint16_t>(in_flight_)};
+  }
 
  private:
   struct Buffer {

@@ -23,8 +23,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
-#include "models/reference/register_port.h"
+#include "models/reference/block.h"
 
 namespace stretto {
 
@@ -76,12 +77,53 @@ struct TrackerOutputs {
   bool operator==(const TrackerOutputs&) const = default;
 };
 
-class Tracker {
- public:
-  virtual ~Tracker() = default;
-  virtual void reset() = 0;
-  virtual TrackerOutputs step(const TrackerInputs& in) = 0;
+struct TrackerSnapshot {
+  uint32_t max_live = 0;  // Most tiles with a slot or a spilled entry at once.
+
+  bool operator==(const TrackerSnapshot&) const = default;
 };
+
+// For reports: add(name, value) for each pin in use.
+template <class Add>
+void list_pins(const TrackerInputs& in, Add add) {
+  for (unsigned b = 0; b < kTrackerBanks; ++b) {
+    const TrackerUpdate& u = in.update[b];
+    if (!u.valid) continue;
+    const std::string bank = "update[" + std::to_string(b) + "].";
+    add(bank + "wg_id", u.wg_id);
+    add(bank + "wf_id", u.wf_id);
+    add(bank + "count", u.count);
+    add(bank + "address", u.address);
+  }
+  add("trigger_ready", in.trigger_ready);
+  add("spill_req_ready", in.spill_req_ready);
+  if (in.spill_rsp_valid) {
+    add("spill_rsp_valid", 1);
+    add("spill_rsp_index", in.spill_rsp_index);
+    add("spill_rsp_data", in.spill_rsp_data);
+    add("spill_rsp_write", in.spill_rsp_write);
+  }
+  list_pins(in.reg, add);
+}
+
+template <class Add>
+void list_pins(const TrackerOutputs& out, Add add) {
+  for (unsigned b = 0; b < kTrackerBanks; ++b)
+    add("update_ready[" + std::to_string(b) + "]", out.update_ready[b]);
+  add("trigger_valid", out.trigger_valid);
+  add("trigger_event", out.trigger_event);
+  add("trigger_wg_id", out.trigger_wg_id);
+  add("trigger_wf_id", out.trigger_wf_id);
+  add("trigger_address", out.trigger_address);
+  add("spill_req_valid", out.spill_req_valid);
+  add("spill_req_write", out.spill_req_write);
+  add("spill_req_index", out.spill_req_index);
+  add("spill_req_data", out.spill_req_data);
+  add("idle", out.idle);
+  add("reg_rdata", out.reg_rdata);
+}
+
+class Tracker : public Block<TrackerInputs, TrackerOutputs, TrackerSnapshot> {};
 
 }  // namespace stretto
 

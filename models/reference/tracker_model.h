@@ -196,6 +196,7 @@ class TrackerModel final : public Tracker {
   TrackerModel();
   void reset() override;
   TrackerOutputs step(const TrackerInputs& in) override;
+  std::optional<TrackerSnapshot> snapshot() const override { return TrackerSnapshot{max_live_}; }
 
  private:
   void write(uint16_t address, uint64_t data);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,10 @@ namespace stretto {
 // Names and values of the pins of one step.
 class PinList {
  public:
-  void add(std::string name, uint64_t value) { pins_.emplace_back(std::move(name), value); }
+  // What list_pins() of an interface calls.
+  auto adder() {
+    return [this](std::string name, uint64_t value) { pins_.emplace_back(std::move(name), value); };
+  }
   const std::vector<std::pair<std::string, uint64_t>>& pins() const { return pins_; }
 
   // Pins whose value is not zero; the others are quiet.
@@ -37,11 +41,14 @@ class PinList {
   std::vector<std::pair<std::string, uint64_t>> pins_;
 };
 
-// `list_inputs` and `list_outputs` are found by the type of their argument.
-template <typename Block, typename Inputs, typename Outputs>
-class Lockstep final : public Block {
+template <class Interface>
+class Lockstep final : public Interface {
  public:
-  Lockstep(const char* block, std::unique_ptr<Block> first, std::unique_ptr<Block> second,
+  using Inputs = typename Interface::Inputs;
+  using Outputs = typename Interface::Outputs;
+  using Snapshot = typename Interface::Snapshot;
+
+  Lockstep(const char* block, std::unique_ptr<Interface> first, std::unique_ptr<Interface> second,
            std::string instance)
       : block_(block),
         instance_(std::move(instance)),
@@ -62,12 +69,22 @@ class Lockstep final : public Block {
     return a;
   }
 
+  std::optional<Snapshot> snapshot() const override {
+    const std::optional<Snapshot> a = first_->snapshot();
+    const std::optional<Snapshot> b = second_->snapshot();
+    if (a.has_value() && b.has_value() && *a != *b) {
+      throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", after " +
+                       std::to_string(steps_) + " clocks: other state inside" + history());
+    }
+    return a;
+  }
+
  private:
   [[noreturn]] void report(const Inputs& in, const Outputs& a, const Outputs& b) const {
     PinList inputs, first, second;
-    list_inputs(in, inputs);
-    list_outputs(a, first);
-    list_outputs(b, second);
+    list_pins(in, inputs.adder());
+    list_pins(a, first.adder());
+    list_pins(b, second.adder());
     std::string differences;
     for (size_t i = 0; i < first.pins().size(); ++i) {
       if (first.pins()[i].second == second.pins()[i].second) continue;
@@ -88,7 +105,7 @@ class Lockstep final : public Block {
     std::string text;
     for (uint64_t i = steps_ - std::min<uint64_t>(steps_, last_.size()); i + 1 < steps_; ++i) {
       PinList pins;
-      list_inputs(last_[i % last_.size()], pins);
+      list_pins(last_[i % last_.size()], pins.adder());
       text += "\n  cycle " + std::to_string(last_[i % last_.size()].cycle) + ":" + pins.text();
     }
     return text.empty() ? "; the first after reset" : "\n last inputs before it:" + text;
@@ -96,8 +113,8 @@ class Lockstep final : public Block {
 
   const char* block_;
   std::string instance_;
-  std::unique_ptr<Block> first_;
-  std::unique_ptr<Block> second_;
+  std::unique_ptr<Interface> first_;
+  std::unique_ptr<Interface> second_;
   std::array<Inputs, 20> last_;  // Written by step(), read by a report only.
   uint64_t steps_ = 0;           // Since reset.
 };

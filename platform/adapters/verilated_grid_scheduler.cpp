@@ -1,78 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated grid scheduler behind grid_scheduler_if.h. A step is one tick().
+// The Verilated grid scheduler behind grid_scheduler_if.h.
 #include "Vgrid_scheduler.h"
 #include "Vgrid_scheduler___024root.h"
-#include "platform/adapters/verilated_blocks.h"
-#include "platform/adapters/verilated_clock.h"
+#include "platform/adapters/rtl_blocks.h"
+#include "platform/adapters/verilated_block.h"
 
 namespace stretto {
 namespace {
 
-class VerilatedGridScheduler final : public GridScheduler {
- public:
-  explicit VerilatedGridScheduler(WaveProbe* probe)
-      : top_(&context_, "grid_scheduler"), clock_(top_, probe) {
-    VerilatedGridScheduler::reset();
+struct GridSchedulerPins {
+  static void drive(Vgrid_scheduler& top, const GridSchedulerInputs& in) {
+    top.done_valid_i = in.done_valid;
+    top.drained_valid_i = in.drained_valid;
+    if (in.done_valid || in.drained_valid) {
+      top.done_cu_i = in.done_cu;
+      top.done_slot_i = in.done_slot;
+      top.drained_wg_id_i = in.drained_wg_id;
+    }
+    top.event_valid_i = in.event_valid;
+    top.event_gate_i = in.event_gate;
   }
-  ~VerilatedGridScheduler() override { top_.final(); }
 
-  void reset() override {
-    top_.rst_i = 1;
-    step(GridSchedulerInputs());
-    top_.rst_i = 0;
-  }
+  static GridSchedulerInputs quiet(const GridSchedulerInputs&) { return {}; }
 
-  GridSchedulerOutputs step(const GridSchedulerInputs& in) override {
-    drive(in);
-    clock_.tick(in.cycle, [&] { drive(GridSchedulerInputs()); });
+  static GridSchedulerOutputs sample(const Vgrid_scheduler& top) {
     GridSchedulerOutputs out;
-    out.dispatch_valid = top_.dispatch_valid_o;
-    out.dispatch_cu = top_.dispatch_cu_o;
-    out.dispatch_slot = top_.dispatch_slot_o;
-    out.dispatch_wg_id = top_.dispatch_wg_id_o;
-    out.kernel_start = top_.kernel_start_o;
-    out.first_wg_done = top_.first_wg_done_o;
-    out.kernel_done = top_.kernel_done_o;
-    out.start_slot = top_.start_slot_o;
-    out.done_slot = top_.done_slot_o;
-    out.refused = top_.refused_o;
-    out.drained_ready = top_.drained_ready_o;
-    out.preempt_valid = top_.preempt_valid_o;
-    out.preempt_slot = top_.preempt_slot_o;
-    out.irq = top_.irq_o;
-    out.idle = top_.idle_o;
-    out.reg_rdata = top_.reg_rdata_o;
+    out.dispatch_valid = top.dispatch_valid_o;
+    out.dispatch_cu = top.dispatch_cu_o;
+    out.dispatch_slot = top.dispatch_slot_o;
+    out.dispatch_wg_id = top.dispatch_wg_id_o;
+    out.kernel_start = top.kernel_start_o;
+    out.first_wg_done = top.first_wg_done_o;
+    out.kernel_done = top.kernel_done_o;
+    out.start_slot = top.start_slot_o;
+    out.done_slot = top.done_slot_o;
+    out.refused = top.refused_o;
+    out.drained_ready = top.drained_ready_o;
+    out.preempt_valid = top.preempt_valid_o;
+    out.preempt_slot = top.preempt_slot_o;
+    out.irq = top.irq_o;
+    out.idle = top.idle_o;
+    out.reg_rdata = top.reg_rdata_o;
     return out;
   }
 
- private:
-  void drive(const GridSchedulerInputs& in) {
-    top_.done_valid_i = in.done_valid;
-    top_.drained_valid_i = in.drained_valid;
-    if (in.done_valid || in.drained_valid) {
-      top_.done_cu_i = in.done_cu;
-      top_.done_slot_i = in.done_slot;
-      top_.drained_wg_id_i = in.drained_wg_id;
-    }
-    top_.event_valid_i = in.event_valid;
-    top_.event_gate_i = in.event_gate;
-    top_.reg_we_i = in.reg.write;
-    top_.reg_re_i = in.reg.read;
-    if (in.reg.write || in.reg.read) {
-      top_.reg_addr_i = in.reg.address;
-      top_.reg_wdata_i = in.reg.wdata;
+  template <class Root>
+  static std::optional<GridSchedulerSnapshot> read_state(const Root& root) {
+    if constexpr (requires {
+                    root.grid_scheduler__DOT__closed_q;
+                    root.grid_scheduler__DOT__gate_q[0];
+                    root.grid_scheduler__DOT__undispatched_q[0];
+                  }) {
+      GridSchedulerSnapshot state;
+      state.closed = root.grid_scheduler__DOT__closed_q;
+      for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+        if ((state.closed >> slot & 1) == 0) continue;
+        state.gate[slot] = root.grid_scheduler__DOT__gate_q[slot];
+        state.undispatched[slot] = root.grid_scheduler__DOT__undispatched_q[slot];
+      }
+      return state;
+    } else {
+      return std::nullopt;
     }
   }
-
-  VerilatedContext context_;
-  Vgrid_scheduler top_;
-  VerilatedClock<Vgrid_scheduler> clock_;
 };
 
 }  // namespace
 
 std::unique_ptr<GridScheduler> make_verilated_grid_scheduler(WaveProbe* probe) {
-  return std::make_unique<VerilatedGridScheduler>(probe);
+  return std::make_unique<VerilatedBlock<GridScheduler, Vgrid_scheduler, GridSchedulerPins>>(
+      "grid_scheduler", probe);
 }
 
 }  // namespace stretto

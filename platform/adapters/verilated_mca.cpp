@@ -1,77 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated MCA behind mca_if.h. A step is one tick().
+// The Verilated MCA behind mca_if.h.
 #include "Vmca.h"
 #include "Vmca___024root.h"
 #include "Vmca_inverted.h"
 #include "Vmca_inverted___024root.h"
-#include "platform/adapters/verilated_blocks.h"
-#include "platform/adapters/verilated_clock.h"
+#include "platform/adapters/rtl_blocks.h"
+#include "platform/adapters/verilated_block.h"
 
 namespace stretto {
 namespace {
 
-template <typename Top>
-class VerilatedMca final : public Mca {
- public:
-  explicit VerilatedMca(WaveProbe* probe) : top_(&context_, "mca"), clock_(top_, probe) { reset(); }
-  ~VerilatedMca() override { top_.final(); }
-
-  void reset() override {
-    top_.rst_i = 1;
-    step(McaInputs());
-    top_.rst_i = 0;
+template <class Top>
+struct McaPins {
+  static void drive(Top& top, const McaInputs& in) {
+    top.cycle_i = in.cycle & kMcaNeverWakes;
+    top.compute_push_i = in.compute_push;
+    top.comm_push_i = in.comm_push;
+    top.dram_pop_i = in.dram_pop;
+    top.dram_parked_i = in.dram_parked;
+    top.kernel_start_i = in.kernel_start;
+    top.first_wg_done_i = in.first_wg_done;
+    top.kernel_end_i = in.kernel_end;
   }
 
-  McaOutputs step(const McaInputs& in) override {
-    drive(in);
-    clock_.tick(in.cycle, [&] {
-      McaInputs idle;
-      idle.cycle = in.cycle;
-      idle.dram_parked = in.dram_parked;  // A level.
-      drive(idle);
-    });
+  static McaInputs quiet(const McaInputs& in) {
+    McaInputs idle;
+    idle.cycle = in.cycle;
+    idle.dram_parked = in.dram_parked;  // A level.
+    return idle;
+  }
+
+  static McaOutputs sample(const Top& top) {
     McaOutputs out;
-    out.grant_compute = top_.grant_compute_o;
-    out.grant_comm = top_.grant_comm_o;
-    out.drain_done = top_.drain_done_o;
-    out.threshold = top_.threshold_o;
-    out.idle = top_.idle_o;
-    out.wake_cycle = top_.wake_cycle_o;
-    out.reg_rdata = top_.reg_rdata_o;
+    out.grant_compute = top.grant_compute_o;
+    out.grant_comm = top.grant_comm_o;
+    out.drain_done = top.drain_done_o;
+    out.threshold = top.threshold_o;
+    out.idle = top.idle_o;
+    out.wake_cycle = top.wake_cycle_o;
+    out.reg_rdata = top.reg_rdata_o;
     return out;
   }
 
- private:
-  void drive(const McaInputs& in) {
-    top_.cycle_i = in.cycle & kMcaNeverWakes;
-    top_.compute_push_i = in.compute_push;
-    top_.comm_push_i = in.comm_push;
-    top_.dram_pop_i = in.dram_pop;
-    top_.dram_parked_i = in.dram_parked;
-    top_.kernel_start_i = in.kernel_start;
-    top_.first_wg_done_i = in.first_wg_done;
-    top_.kernel_end_i = in.kernel_end;
-    top_.reg_we_i = in.reg.write;
-    top_.reg_re_i = in.reg.read;
-    if (in.reg.write || in.reg.read) {
-      top_.reg_addr_i = in.reg.address;
-      top_.reg_wdata_i = in.reg.wdata;
+  template <class Root>
+  static std::optional<McaSnapshot> read_state(const Root& root) {
+    if constexpr (requires {
+                    root.mca__DOT__grants_compute_q;
+                    root.mca__DOT__grants_comm_q;
+                    root.mca__DOT__grants_starved_q;
+                    root.mca__DOT__drains_q;
+                  }) {
+      return McaSnapshot{.grants_compute = root.mca__DOT__grants_compute_q,
+                         .grants_comm = root.mca__DOT__grants_comm_q,
+                         .grants_starved = root.mca__DOT__grants_starved_q,
+                         .drains = root.mca__DOT__drains_q,
+                         .limit = root.threshold_o};
+    } else {
+      return std::nullopt;
     }
   }
-
-  VerilatedContext context_;
-  Top top_;
-  VerilatedClock<Top> clock_;
 };
 
 }  // namespace
 
 std::unique_ptr<Mca> make_verilated_mca(WaveProbe* probe) {
-  return std::make_unique<VerilatedMca<Vmca>>(probe);
+  return std::make_unique<VerilatedBlock<Mca, Vmca, McaPins<Vmca>>>("mca", probe);
 }
 
 std::unique_ptr<Mca> make_verilated_inverted_mca(WaveProbe* probe) {
-  return std::make_unique<VerilatedMca<Vmca_inverted>>(probe);
+  return std::make_unique<VerilatedBlock<Mca, Vmca_inverted, McaPins<Vmca_inverted>>>("mca", probe);
 }
 
 }  // namespace stretto

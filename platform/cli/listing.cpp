@@ -44,10 +44,10 @@ void list_workloads() {
 }
 
 void list_blocks() {
-  std::printf("%-16s one per GPU: places work-groups on compute units\n", "grid_scheduler");
-  std::printf("%-16s one per HBM channel: arbitrates compute and communication\n", "mca");
-  std::printf("%-16s one per GPU: takes and checks send requests of kernels\n", "request_ring");
-  std::printf("%-16s one per GPU: counts updates, triggers DMA\n", "tracker");
+  for (const BlockInfo& block : kBlocks) {
+    std::printf("%-16s one per %s: %s\n", block.name,
+                block.place == BlockPlace::gpu ? "GPU" : "HBM channel", block.sentence);
+  }
   std::printf(
       "\n--impl BLOCK=rtl (Verilated, default) | model (cycle-exact C++) | lockstep (both, "
       "compared each cycle)\n");

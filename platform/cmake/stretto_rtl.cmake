@@ -1,4 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
+# STRETTO_BLOCKS: the names in rtl/blocks.txt. Of each block STRETTO_BLOCK_CLASS_<name> (request_ring: RequestRing),
+# STRETTO_BLOCK_PLACE_<name> and STRETTO_BLOCK_SENTENCE_<name>.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rtl/blocks.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/rtl/blocks.txt rows REGEX "^[^#]")
+set(STRETTO_BLOCKS "")
+foreach(row ${rows})
+  if(NOT row MATCHES "^([a-z][a-z0-9_]*) +(gpu|channel) +(.+)$")
+    message(FATAL_ERROR "rtl/blocks.txt: '${row}' is not: name, gpu or channel, sentence")
+  endif()
+  set(block ${CMAKE_MATCH_1})
+  set(STRETTO_BLOCK_PLACE_${block} ${CMAKE_MATCH_2})
+  set(STRETTO_BLOCK_SENTENCE_${block} "${CMAKE_MATCH_3}")
+  list(APPEND STRETTO_BLOCKS ${block})
+  set(STRETTO_BLOCK_CLASS_${block} "")
+  string(REPLACE "_" ";" words ${block})
+  foreach(word ${words})
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND STRETTO_BLOCK_CLASS_${block} ${first}${rest})
+  endforeach()
+endforeach()
+
 # stretto_rtl_block(name [PREFIX V<other>] [PARAMETERS NAME=VALUE...])
 #
 # Verilates the module <name> of rtl/<name>/ into the class V<name>; include "V<name>.h" (before

@@ -14,11 +14,8 @@ namespace stretto {
 
 enum class DataMode : uint8_t { stamp, real };
 
-// The RTL blocks in the loop, in the order of `stretto list blocks`.
-inline const std::vector<std::string>& block_names() {
-  static const std::vector<std::string> names{"grid_scheduler", "mca", "request_ring", "tracker"};
-  return names;
-}
+// The RTL blocks in the loop (kBlocks), in the order of `stretto list blocks`.
+std::vector<std::string> block_names();
 
 struct RunOptions {
   std::string workload;           // Empty: boot `firmware` alone.

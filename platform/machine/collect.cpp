@@ -24,6 +24,9 @@ struct Lookup {
     }
     return value;
   }
+  bool has(const std::string& name) const {
+    return over_gpus(name, [](uint64_t, uint64_t) { return uint64_t{1}; }) != 0;
+  }
   uint64_t sum(const std::string& name) const {
     return over_gpus(name, [](uint64_t a, uint64_t b) { return a + b; });
   }
@@ -210,11 +213,14 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
   results.tracker["updates"] = find.sum("hbm.tracker.updates");
   results.tracker["triggers"] = find.sum("hbm.tracker.triggers");
   results.tracker["spills"] = find.sum("hbm.tracker.spill_writes");
-  results.tracker["max_live"] = find.highest("hbm.tracker.max_live");
+  // State inside RTL blocks, which RTL that the user brought may not show.
+  if (find.has("hbm.tracker.max_live"))
+    results.tracker["max_live"] = find.highest("hbm.tracker.max_live");
   for (const char* counter :
        {"grants_compute", "grants_communication", "grants_starved", "drains", "channels_at_limit_0",
         "channels_at_limit_5", "channels_at_limit_10", "channels_at_limit_30"}) {
-    results.mca[counter] = find.sum(std::string("hbm.mca.") + counter);
+    const std::string name = std::string("hbm.mca.") + counter;
+    if (find.has(name)) results.mca[counter] = find.sum(name);
   }
   results.mca["steps"] = find.sum("hbm.mca_steps");
   results.mca["held_atoms"] = find.sum("hbm.held_atoms");

@@ -57,8 +57,9 @@ std::unique_ptr<Waves> prepare_waves(const RunOptions& options, const MachineSpe
                                      const std::string& out) {
   if (options.waves.empty()) return nullptr;
   const WaveRequest request = parse_waves(options.waves);
-  const std::map<std::string, unsigned> instances{
-      {"grid_scheduler", 1}, {"mca", spec.hbm.channels}, {"request_ring", 1}, {"tracker", 1}};
+  std::map<std::string, unsigned> instances;
+  for (const BlockInfo& block : kBlocks)
+    instances[block.name] = block.place == BlockPlace::gpu ? 1 : spec.hbm.channels;
   check_waves(request, spec.sim.mirror ? 1 : spec.gpus, instances, options.impl);
   if (out.empty()) throw UserError("--waves needs --out DIR");
   if (!rtl_is_traced()) become_traced_build(options.command_line);

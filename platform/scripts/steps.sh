@@ -19,3 +19,6 @@ step() {
   fi
   printf '[%d/%d] %s: %d s\n' "$steps_done" "$steps_total" "$name" $((SECONDS - begin))
 }
+
+# Names of the RTL blocks, a line each. Call it in the repository's root.
+rtl_blocks() { awk '/^[a-z]/ { print $1 }' rtl/blocks.txt; }

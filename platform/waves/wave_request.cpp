@@ -67,7 +67,7 @@ WaveItem parse_item(const std::string& whole, const std::string& text) {
     item.gpus = parse_range(whole, gpu);
   }
   if (part[3].matched) item.instances = parse_range(whole, part[3]);
-  const std::vector<std::string>& names = block_names();
+  const std::vector<std::string> names = block_names();
   if (item.block != "all" && std::find(names.begin(), names.end(), item.block) == names.end()) {
     const std::string near = nearest_names(item.block, names);
     refuse(whole, "no block '" + item.block + "'" + (near.empty() ? "" : "; nearest: " + near) +

@@ -57,6 +57,7 @@ class Gpu {
   void step() {
     in.cycle = cycle_++;
     out = scheduler_->step(in);
+    scheduler_->snapshot();  // Lockstep compares the state inside, too.
     in = GridSchedulerInputs();
     if (out.kernel_start) starts.push_back(out.start_slot);
     if (out.first_wg_done) first_dones.push_back(out.done_slot);

@@ -30,6 +30,7 @@ class Channel {
     compute_now_ = compute;
     comm_now_ = comm;
     out = mca_->step(in);
+    mca_->snapshot();  // Lockstep compares the state inside, too.
     if (out.grant_compute && out.grant_comm) throw CheckError("R1: two grants");
     if (out.grant_compute && compute_now_ == 0)
       throw CheckError("R2: grant to an empty compute queue");
@@ -61,6 +62,7 @@ class Channel {
     in.comm_push = static_cast<uint8_t>(comm_atoms);
     step();
   }
+  std::optional<McaSnapshot> snapshot() const { return mca_->snapshot(); }
   void use(uint64_t policy, uint64_t limit) {
     write(MCA_CONTROL_OFFSET, policy << MCA_CONTROL_POLICY_SHIFT);
     write(MCA_THRESHOLD_OFFSET, limit);
@@ -147,6 +149,34 @@ struct Traffic {
     }
   }
 };
+
+TEST_CASE("the MCA's state inside is read while it is busy, and reading it costs no clock") {
+  for (const Impl impl : {Impl::rtl, Impl::model, Impl::lockstep}) {
+    Channel c(impl);
+    c.use(MCA_CONTROL_POLICY_COMMUNICATION_AWARE, 10);
+    c.start_kernel();
+    uint64_t compute = 0;
+    uint64_t comm = 0;
+    for (unsigned i = 0; i < 200; ++i) {
+      c.in.compute_push = i % 3 == 0;
+      c.in.comm_push = i % 2;
+      c.in.dram_pop = c.occupancy != 0 && i % 2 == 0;
+      c.step();
+      compute += c.out.grant_compute;
+      comm += c.out.grant_comm;
+      for (unsigned twice = 0; twice < 2; ++twice) {
+        const std::optional<McaSnapshot> state = c.snapshot();
+        REQUIRE(state.has_value());
+        REQUIRE(state->grants_compute == compute);
+        REQUIRE(state->grants_comm == comm);
+        REQUIRE(state->limit == 10);
+      }
+    }
+    CHECK(compute > 50);
+    CHECK(comm > 10);
+    CHECK(c.comm > 0);  // It is busy to the end.
+  }
+}
 
 TEST_CASE("an atom is granted one clock after it was pushed") {
   Channel c;

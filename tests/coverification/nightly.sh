@@ -6,13 +6,14 @@
 #
 # --cycles N     clocks of each random test, default 10000000 (the gate runs 100000)
 # --seed N       the same seed, the same run; default: a new one, which is printed
-# --block BLOCK  mca, tracker, request_ring or grid_scheduler; several; default: all
+# --block BLOCK  of rtl/blocks.txt; several; default: all
 # STRETTO_BUILD_DIR=DIR: the build, default build/. As many tests at a time as there are processors (STRETTO_JOBS=N).
 #
 # Says what of its functional coverage each random test met least often. A failure prints what differs, the command that
 # repeats it, and the file of waves; logs are in results/nightly/. Exit status 0 only if every test passed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. platform/scripts/steps.sh
 build=${STRETTO_BUILD_DIR:-build}
 cycles=10000000
 seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
@@ -39,7 +40,7 @@ while [ $# -ne 0 ]; do
 done
 [[ $cycles =~ ^[1-9][0-9]{0,14}$ ]] || usage "--cycles $cycles: a number of clocks, below 10^15"
 [[ $seed =~ ^[0-9]{1,19}$ ]] || usage "--seed $seed: a number below 10^19"
-[ ${#blocks[@]} -ne 0 ] || blocks=(mca tracker request_ring grid_scheduler)
+[ ${#blocks[@]} -ne 0 ] || mapfile -t blocks < <(rtl_blocks)
 tests=()
 for block in "${blocks[@]}"; do
   [ -f "tests/coverification/${block}_lockstep_test.cpp" ] || usage "--block $block: no such block"

@@ -96,6 +96,7 @@ class Bench {
       taken[b] = in.update[b].valid && out.update_ready[b];
     stepped = in;
     out = tracker_->step(in);
+    tracker_->snapshot();  // Lockstep compares the state inside, too.
     in.reg = {};
     for (unsigned b = 0; b < kTrackerBanks; ++b) {
       if (taken[b]) in.update[b] = {};

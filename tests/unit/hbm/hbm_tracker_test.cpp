@@ -269,6 +269,27 @@ TEST_CASE("the end of a kernel drains communication and raises the interrupt unt
   CHECK_FALSE(bench.lines[STRETTO_IRQ_MCA_DRAIN]);
 }
 
+// What a run that is stopped at that time reports.
+TEST_CASE("at any time the MCAs have granted what has been served and what is in the DRAM queues") {
+  HbmFixture bench{HbmSpec{}};
+  bench.write_register(true, STRETTO_MCA_BROADCAST * STRETTO_MCA_STRIDE + MCA_THRESHOLD_OFFSET, 10);
+  for (unsigned i = 0; i < 3000; ++i) bench.read(i * 64, 64, (10 + i / 16) * kCycle);
+  unsigned busy = 0;
+  for (unsigned i = 0; i < 100; ++i) {
+    bench.run((10 + 2 * i) * kCycle);
+    uint64_t granted = 0;
+    for (unsigned c = 0; c < 32; ++c) {
+      granted += bench.hbm->channel_state(c).counters(bench.hbm->cycle()).atoms[0][0];
+      granted += bench.hbm->channel_state(c).scheduler().size();
+      busy += bench.hbm->channel_state(c).quiet() ? 0 : 1;
+    }
+    REQUIRE(bench.statistic("mca.grants_compute") == granted);
+    REQUIRE(bench.statistic("mca.channels_at_limit_10") == 32);
+    REQUIRE(bench.statistic("mca.channels_at_limit_0") == 0);
+  }
+  CHECK(busy > 1000);
+}
+
 TEST_CASE("register accesses under traffic lose no grant") {
   HbmFixture bench{HbmSpec{}};
   for (unsigned i = 0; i < 3000; ++i) bench.read(i * 64, 64, (10 + i / 16) * kCycle);

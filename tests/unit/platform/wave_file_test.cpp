@@ -63,12 +63,15 @@ struct Bench {
 std::string refusal(const std::string& text) {
   try {
     const WaveRequest request = parse_waves(text);
-    check_waves(request, 4,
-                {{"grid_scheduler", 1}, {"mca", 32}, {"request_ring", 1}, {"tracker", 1}},
-                {{"grid_scheduler", Impl::model},
-                 {"mca", Impl::rtl},
-                 {"request_ring", Impl::model},
-                 {"tracker", Impl::lockstep}});
+    std::map<std::string, unsigned> instances;
+    std::map<std::string, Impl> impl;
+    for (const BlockInfo& block : kBlocks) {
+      instances[block.name] = block.place == BlockPlace::gpu ? 1 : 32;
+      impl[block.name] = Impl::model;
+    }
+    impl["mca"] = Impl::rtl;
+    impl["tracker"] = Impl::lockstep;
+    check_waves(request, 4, instances, impl);
   } catch (const UserError& error) {
     return error.what();
   }
