@@ -2,7 +2,6 @@
 #include "models/dma/request_ring_port.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "sw/include/formats/address_map.h"
@@ -13,8 +12,8 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t kTick = 0, kAct = 1, kArrive = 2;  // Event tags.
-constexpr uint32_t kEventAccepted = 0x58;             // Digest kinds.
+constexpr uint64_t kArrive = BlockHost<RequestRing, RequestRingClock>::kHostTags;  // Event tag.
+constexpr uint32_t kEventAccepted = 0x58;                                          // Digest kinds.
 constexpr uint32_t kEventRefused = 0x59;
 constexpr uint32_t kEventWord = 0x5a;
 
@@ -29,9 +28,8 @@ RequestRingPort::RequestRingPort(sc_core::sc_module_name name, uint32_t clock_mh
       stores("stores"),
       memory("memory"),
       egress("egress"),
-      clock_(clock_mhz),
       services_(services),
-      ring_(std::move(ring)),
+      ring_(std::move(ring), ClockDomain(clock_mhz), *services.queue, *this, *this),
       engine_(engine) {
   csr.register_b_transport(this, &RequestRingPort::access_register);
   stores.register_nb_transport_fw(this, &RequestRingPort::on_store);
@@ -42,23 +40,11 @@ RequestRingPort::RequestRingPort(sc_core::sc_module_name name, uint32_t clock_mh
 
 // The ring's clock
 
-uint64_t RequestRingPort::next_free_cycle() const {
-  return std::max(clock_.cycle_from(services_.queue->now()), next_cycle_);
-}
-
-void RequestRingPort::arm() {
-  if (armed_ || (out_.idle && stores_.empty() && done_.empty())) return;
-  armed_ = true;
-  services_.queue->schedule(clock_.edge(next_free_cycle()), *this, kTick);
-}
-
-uint64_t RequestRingPort::step(uint64_t cycle, const RegisterPort& port) {
-  assert(cycle >= next_cycle_);
-  RequestRingInputs in;
-  in.cycle = cycle;
-  in.reg = port;
+RequestRingClock RequestRingPort::give(RequestRingInputs& in) {
+  const RequestRingOutputs& before = ring_.outputs();
   in.write_ready = words_busy_ < kWrites;
-  Action action{cycle, {}, out_.issue_valid, out_.write_valid && in.write_ready, out_, nullptr};
+  RequestRingClock action{before.issue_valid, before.write_valid && in.write_ready, before,
+                          nullptr};
   if (action.written) ++words_busy_;
   if (!stores_.empty()) {
     action.store = stores_.front();
@@ -72,43 +58,22 @@ uint64_t RequestRingPort::step(uint64_t cycle, const RegisterPort& port) {
     in.done_failed = done_.front().failed;
     done_.pop_front();
   }
-  out_ = ring_->step(in);
-  next_cycle_ = cycle + 1;
-  ++counters_.steps;
-  action.out = out_;
-  const Time at = clock_.edge(cycle);
-  if (at <= services_.queue->now() && actions_.empty()) {
-    apply(action);
-  } else {
-    actions_.push_back(action);
-    services_.queue->schedule(std::max(at, services_.queue->now()), *this, kAct);
-  }
-  return out_.reg_rdata;
+  return action;
 }
 
 void RequestRingPort::on_event(uint64_t tag) {
-  if (tag == kAct) {
-    const Action action = actions_.front();
-    actions_.pop_front();
-    apply(action);
+  if (tag != kArrive) {
+    ring_.on_event(tag);
     return;
   }
-  if (tag == kArrive) {
-    stores_.push_back(arriving_.front());
-    arriving_.pop_front();
-    counters_.store_high_water = std::max<uint64_t>(counters_.store_high_water, stores_.size());
-  } else {
-    armed_ = false;
-    const uint64_t cycle = clock_.cycle_at(services_.queue->now());
-    if (cycle >= next_cycle_ && clock_.edge(cycle) == services_.queue->now()) step(cycle, {});
-  }
-  arm();
+  stores_.push_back(arriving_.front());
+  arriving_.pop_front();
+  counters_.store_high_water = std::max<uint64_t>(counters_.store_high_water, stores_.size());
+  ring_.arm();
 }
 
-// What an edge means for the machine, at the time of the edge.
-void RequestRingPort::apply(const Action& action) {
+void RequestRingPort::take(const RequestRingOutputs& out, const RequestRingClock& action) {
   const Time now = services_.queue->now();
-  const RequestRingOutputs& out = action.out;
   if (action.started) {
     ++counters_.started;
     counters_.bytes += action.before.issue_bytes;
@@ -222,7 +187,7 @@ void RequestRingPort::transfer_done(uint16_t tag, bool failed) {
   ++counters_.completed;
   counters_.failed += failed;
   done_.push_back({tag, failed});
-  arm();
+  ring_.arm();
 }
 
 // Registers
@@ -233,21 +198,7 @@ void RequestRingPort::access_register(tlm::tlm_generic_payload& payload, sc_core
                     payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
   payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
   if (!good) return;
-  RegisterPort port;
-  port.address = static_cast<uint16_t>(payload.get_address());
-  port.write = payload.is_write();
-  port.read = payload.is_read();
-  if (port.write) std::memcpy(&port.wdata, payload.get_data_ptr(), 8);
-  uint64_t value = 0;
-  uint64_t cycle = 0;
-  for (unsigned clocks = port.read ? 2 : 1; clocks > 0; --clocks) {
-    cycle = next_free_cycle();
-    value = step(cycle, port);
-    port = {};
-  }
-  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
-  delay = std::max(delay, delay_of(clock_.edge(cycle + 1) - services_.queue->now()));
-  arm();
+  ring_.access(payload, delay);
 }
 
 // Account
@@ -267,7 +218,7 @@ void RequestRingPort::report(StatisticSink& sink) const {
   sink.add("received_flags", counters_.received_flags, "count", "Receive flags sent to peers.");
   sink.add("store_high_water", counters_.store_high_water, "count",
            "Most stores that waited for a clock of the ring.");
-  sink.add("steps", counters_.steps, "cycles", "Clocks of the ring that were simulated.");
+  sink.add("steps", ring_.steps(), "cycles", "Clocks of the ring that were simulated.");
 }
 
 void RequestRingPort::audit(AuditSink& sink) const {
@@ -287,7 +238,7 @@ std::vector<std::string> RequestRingPort::waiting_on() const {
       counters_.stores - counters_.dropped - counters_.refused - counters_.accepted;
   if (inside != 0) {
     std::string line = std::to_string(inside) + " send requests wait";
-    if (const auto state = ring_->snapshot(); state.has_value())
+    if (const auto state = ring_.snapshot(); state.has_value())
       line += ", " + std::to_string(state->level) + " of them in the ring";
     lines.push_back(std::move(line));
   }

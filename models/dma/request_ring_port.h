@@ -6,12 +6,11 @@
 // lets no flag pass). GD-DMA-01..11; the contract of the block: rtl/request_ring/README.md.
 //
 // Invariants
-//  1 The ring is stepped at edges of its clock at which it has work or an input, each edge at most
-//  once; idle costs nothing. 2 A store is answered when the ring has taken it, one a clock, in the
-//  order of arrival; anything else at the window is refused in the call. 3 A transfer that the ring
-//  offers is started at the next edge: the DMA engine holds what a connection may have in flight. 4
-//  At most kWrites words of the ring are being written; the ring waits for more. 5 A register
-//  access takes the next free clock (a read two) at the time of the call.
+//  1 The ring is clocked as block_host.h says, register accesses too.
+//  2 A store is answered when the ring has taken it, one a clock, in the order of arrival; anything else at the window is
+//    refused in the call.
+//  3 A transfer that the ring offers is started at the next edge: the DMA engine holds what a connection may have in flight.
+//  4 At most kWrites words of the ring are being written; the ring waits for more.
 #ifndef STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
 #define STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
 
@@ -26,19 +25,28 @@
 #include <string>
 #include <vector>
 
-#include "models/common/clock_domain.h"
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/payload_pool.h"
 #include "models/dma/dma_engine.h"
+#include "models/reference/block_host.h"
 #include "models/reference/request_ring_if.h"
 
 namespace stretto {
 
+// What RequestRingPort keeps of a clock of the ring.
+struct RequestRingClock {
+  bool started = false;  // issue_* was taken at this edge,
+  bool written = false;  // write_* too; both of the outputs before it.
+  RequestRingOutputs before;
+  tlm::tlm_generic_payload* store = nullptr;
+};
+
 class RequestRingPort final : public sc_core::sc_module,
                               public Component,
                               public DirectTransferClient,
-                              private EventHandler {
+                              private EventHandler,
+                              private BlockHost<RequestRing, RequestRingClock>::Owner {
  public:
   tlm_utils::simple_target_socket_optional<RequestRingPort> csr;  // request_ring.yaml.
   tlm_utils::simple_target_socket_optional<RequestRingPort, 32, StrettoProtocol> stores;
@@ -58,15 +66,6 @@ class RequestRingPort final : public sc_core::sc_module,
  private:
   static constexpr unsigned kWrites = 16;
 
-  // What the ring did at an edge, for the machine at the time of that edge.
-  struct Action {
-    uint64_t cycle;
-    RequestRingOutputs out;
-    bool started;  // issue_* was taken at this edge,
-    bool written;  // write_* too; both of the outputs before it.
-    RequestRingOutputs before;
-    tlm::tlm_generic_payload* store;
-  };
   struct Done {
     uint16_t tag;
     bool failed;
@@ -82,15 +81,13 @@ class RequestRingPort final : public sc_core::sc_module,
                                  sc_core::sc_time& delay);
   void access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void on_event(uint64_t tag) override;
-  uint64_t step(uint64_t cycle, const RegisterPort& port);
-  void apply(const Action& action);
+  bool has_input() const override { return !stores_.empty() || !done_.empty(); }
+  RequestRingClock give(RequestRingInputs& in) override;
+  void take(const RequestRingOutputs& out, const RequestRingClock& action) override;
   void write_word(const RequestRingOutputs& out);
-  void arm();
-  uint64_t next_free_cycle() const;
 
-  const ClockDomain clock_;
   PartitionServices& services_;
-  std::unique_ptr<RequestRing> ring_;
+  BlockHost<RequestRing, RequestRingClock> ring_;
   DmaEngine& engine_;
   InterruptLine* interrupts_ = nullptr;
   PayloadPool pool_;
@@ -98,20 +95,16 @@ class RequestRingPort final : public sc_core::sc_module,
   std::deque<tlm::tlm_generic_payload*> arriving_;  // Stores on their way to the window, then
   std::deque<tlm::tlm_generic_payload*> stores_;    // at it: one enters the ring a clock.
   std::deque<Done> done_;
-  std::deque<Action> actions_;
   std::array<Word, kWrites> words_{};
   unsigned words_busy_ = 0;
-  uint64_t next_cycle_ = 0;  // First clock that has not been stepped.
   Time last_arrival_ = 0;
-  bool armed_ = false;
   bool irq_ = false;
-  RequestRingOutputs out_;
 
   struct Counters {
     uint64_t stores = 0, refused_stores = 0, dropped = 0, popped = 0, refused = 0, accepted = 0,
              started = 0;
     uint64_t completed = 0, failed = 0, bytes = 0, replicas = 0, sent_flags = 0, received_flags = 0;
-    uint64_t words_failed = 0, steps = 0, store_high_water = 0;
+    uint64_t words_failed = 0, store_high_water = 0;
   } counters_;
 };
 

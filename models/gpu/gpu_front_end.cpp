@@ -17,7 +17,6 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t kTick = 0, kApply = 1;  // Event tags.
 constexpr size_t kFaultsKept = 64;
 
 bool answer_unless_register(tlm::tlm_generic_payload& payload, bool known) {
@@ -37,13 +36,11 @@ GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec,
       regs("regs"),
       scheduler_regs("scheduler_regs"),
       spec_(spec),
-      clock_(spec.clock_mhz),
       services_(services),
-      scheduler_(std::move(scheduler)),
+      scheduler_(std::move(scheduler), ClockDomain(spec.clock_mhz), *services.queue, *this, *this),
       code_(code) {
   regs.register_b_transport(this, &GpuFrontEnd::on_register);
   scheduler_regs.register_b_transport(this, &GpuFrontEnd::on_scheduler_register);
-  scheduler_->reset();
   for (const RegisterInfo& info : kGpuRegisters) {
     for (uint32_t i = 0; i < info.count; ++i)
       registers_[(info.offset + i * info.stride) / 8] = info.reset;
@@ -57,21 +54,7 @@ void GpuFrontEnd::connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2) {
 
 // ---- The scheduler's clock
 
-uint64_t GpuFrontEnd::next_free_cycle() const {
-  return std::max(clock_.cycle_from(services_.queue->now()), next_cycle_);
-}
-
-void GpuFrontEnd::arm() {
-  if (armed_ || (idle_ && !report_may_go() && gates_.empty())) return;
-  armed_ = true;
-  services_.queue->schedule(clock_.edge(next_free_cycle()), *this, kTick);
-}
-
-GridSchedulerOutputs GpuFrontEnd::step(uint64_t cycle, const RegisterPort& port) {
-  assert(cycle >= next_cycle_);
-  GridSchedulerInputs in;
-  in.cycle = cycle;
-  in.reg = port;
+std::monostate GpuFrontEnd::give(GridSchedulerInputs& in) {
   if (report_may_go()) {
     const Report& report = reports_.front();
     in.done_valid = !report.drained;
@@ -86,28 +69,10 @@ GridSchedulerOutputs GpuFrontEnd::step(uint64_t cycle, const RegisterPort& port)
     in.event_gate = gates_.front();
     gates_.pop_front();
   }
-  const GridSchedulerOutputs out = scheduler_->step(in);
-  next_cycle_ = cycle + 1;
-  idle_ = out.idle;
-  drained_ready_ = out.drained_ready;
-  ++steps_;
-  return out;
+  return {};
 }
 
-void GpuFrontEnd::on_event(uint64_t tag) {
-  if (tag == kApply) {
-    const GridSchedulerOutputs outputs = outputs_.front().outputs;
-    outputs_.pop_front();
-    apply(outputs);
-    return;
-  }
-  armed_ = false;
-  const uint64_t cycle = clock_.cycle_at(services_.queue->now());
-  if (cycle >= next_cycle_) apply(step(cycle, {}));
-  arm();
-}
-
-void GpuFrontEnd::apply(const GridSchedulerOutputs& out) {
+void GpuFrontEnd::take(const GridSchedulerOutputs& out, const std::monostate&) {
   const Time now = services_.queue->now();
   // A kernel of the communication stream is no producer whose accesses the memory would have to protect (T3 4.5).
   if (out.kernel_start) {
@@ -138,38 +103,17 @@ void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload,
   const RegisterInfo* const info =
       find_register(kGridSchedulerRegisters, static_cast<uint32_t>(payload.get_address()), &index);
   if (answer_unless_register(payload, info != nullptr)) return;
-  RegisterPort port;
-  port.address = static_cast<uint16_t>(payload.get_address());
-  port.write = payload.is_write();
-  port.read = payload.is_read();
-  if (port.write) {
-    std::memcpy(&port.wdata, payload.get_data_ptr(), 8);
-    if (info->offset == GRID_SCHEDULER_SLOT_NEEDS_OFFSET) needs_[index] = port.wdata;
+  if (payload.is_write()) {
+    const uint64_t written = register_port(payload, 0).wdata;
+    if (info->offset == GRID_SCHEDULER_SLOT_NEEDS_OFFSET) needs_[index] = written;
     if (info->offset == GRID_SCHEDULER_SLOT_CONTROL_OFFSET &&
-        (port.wdata & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] &&
+        (written & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] &&
         !sample_context(index)) {
       return;
     }
-    if (info->offset == GRID_SCHEDULER_PIPELINE_OFFSET && !sample_pipeline(port.wdata)) return;
+    if (info->offset == GRID_SCHEDULER_PIPELINE_OFFSET && !sample_pipeline(written)) return;
   }
-  const Time now = services_.queue->now();
-  // A write is one clock; a read is presented in one and answers in the next.
-  uint64_t cycle = 0;
-  GridSchedulerOutputs out;
-  for (unsigned clocks = port.read ? 2 : 1; clocks > 0; --clocks) {
-    cycle = next_free_cycle();
-    out = step(cycle, port);
-    port = {};
-    if (clock_.edge(cycle) <= now) {
-      apply(out);
-    } else {
-      outputs_.push_back({cycle, out});
-      services_.queue->schedule(clock_.edge(cycle), *this, kApply);
-    }
-  }
-  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &out.reg_rdata, 8);
-  delay = std::max(delay, delay_of(clock_.edge(cycle + 1) - now));
-  arm();
+  scheduler_.access(payload, delay);
 }
 
 // ---- Launch and dispatch
@@ -296,7 +240,7 @@ void GpuFrontEnd::left_unit() {
     next.swap(held_);
     for (const Dispatch& dispatch : next) begin(dispatch);
   }
-  arm();
+  scheduler_.arm();
 }
 
 void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id) {
@@ -324,7 +268,7 @@ void GpuFrontEnd::hand_back(unsigned slot) {
   }
   held_.swap(others);
   for (WorkGroupExecutor* unit : units_) unit->preempt(static_cast<uint8_t>(slot));
-  arm();
+  scheduler_.arm();
 }
 
 void GpuFrontEnd::on_trigger(Time, uint16_t wg_id, uint8_t, uint64_t) {
@@ -332,7 +276,7 @@ void GpuFrontEnd::on_trigger(Time, uint16_t wg_id, uint8_t, uint64_t) {
   const std::optional<uint16_t> gate = event_gates_.take(wg_id);
   if (!gate.has_value()) return;
   gates_.push_back(*gate);
-  arm();
+  scheduler_.arm();
 }
 
 // ---- Faults
@@ -445,7 +389,7 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
   sink.add("front_end.dispatched", dispatched_, "count", "Work-groups dispatched.");
   sink.add("front_end.retired", retired_, "count", "Work-groups ended.");
   sink.add("front_end.stages", stages_, "count", "Times that all resident work-groups had ended.");
-  sink.add("front_end.scheduler_clocks", steps_, "count",
+  sink.add("front_end.scheduler_clocks", scheduler_.steps(), "count",
            "Clocks in which the grid scheduler was evaluated.");
   sink.add("front_end.events", event_gates_.events(), "count",
            "Scheduling events of the Tracker (T3-AGC-01).");
@@ -478,7 +422,7 @@ std::vector<std::string> GpuFrontEnd::waiting_on() const {
     lines.push_back(std::to_string(held_.size()) + " work-groups wait for " +
                     std::to_string(stage_running_) + " of their stage to end");
   }
-  const GridSchedulerSnapshot state = scheduler_->snapshot().value_or(GridSchedulerSnapshot());
+  const GridSchedulerSnapshot state = scheduler_.snapshot().value_or(GridSchedulerSnapshot());
   for (unsigned slot = 0; slot < kGridSlots; ++slot) {
     if (!running_[slot]) continue;
     lines.push_back("kernel slot " + std::to_string(slot) +

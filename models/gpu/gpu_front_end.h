@@ -4,12 +4,11 @@
 // scheduler's gates when the Tracker's events say that what work-groups wait for has arrived (T3-AGC-01).
 //
 // Invariants
-//  1 The scheduler is stepped only at GPU clock edges at which it has work or an input, each edge at most once.
+//  1 The scheduler is clocked as block_host.h says, register accesses too.
 //  2 A dispatch context is sampled when its slot is launched and stays what it was until the kernel is done.
 //  3 stage_mode synchronous: after the first work-group of a stage has ended, what the scheduler dispatches is held until
 //    all of the stage has ended; then it all starts at once. The last, partial stage is a stage like any other.
-//  4 A register access of the scheduler takes the next free clock (a read two) at the time of the call.
-//  5 When the scheduler asks for it, the units hand back work-groups of a preempted slot that have not begun, and what is
+//  4 When the scheduler asks for it, the units hand back work-groups of a preempted slot that have not begun, and what is
 //    held of it goes back too; a work-group is handed to the scheduler only while that has room for its id.
 #ifndef STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 #define STRETTO_MODELS_GPU_GPU_FRONT_END_H_
@@ -23,9 +22,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "models/common/clock_domain.h"
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/trigger_sink.h"
@@ -33,6 +32,7 @@
 #include "models/gpu/event_gates.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/gpu/l2_cache.h"
+#include "models/reference/block_host.h"
 #include "models/reference/grid_scheduler_if.h"
 #include "models/riscv/code_cache.h"
 
@@ -50,7 +50,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
                           public WorkGroupListener,
                           public FaultSink,
                           public TriggerSink,
-                          private EventHandler {
+                          private EventHandler,
+                          private BlockHost<GridScheduler, std::monostate>::Owner {
  public:
   tlm_utils::simple_target_socket_optional<GpuFrontEnd> regs;  // gpu.yaml; b_transport, 8 bytes.
   tlm_utils::simple_target_socket_optional<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
@@ -97,20 +98,16 @@ class GpuFrontEnd final : public sc_core::sc_module,
     bool drained;
     uint32_t wg_id;
   };
-  struct PendingOutputs {
-    uint64_t cycle;
-    GridSchedulerOutputs outputs;
-  };
 
-  void on_event(uint64_t tag) override;
+  void on_event(uint64_t tag) override { scheduler_.on_event(tag); }
   void on_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void on_scheduler_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  GridSchedulerOutputs step(uint64_t cycle, const RegisterPort& port);
-  void apply(const GridSchedulerOutputs& outputs);
-  void arm();
-  uint64_t next_free_cycle() const;
+  bool has_input() const override { return report_may_go() || !gates_.empty(); }
+  std::monostate give(GridSchedulerInputs& in) override;
+  void take(const GridSchedulerOutputs& outputs, const std::monostate&) override;
+  // The scheduler has room for the id of a drained work-group.
   bool report_may_go() const {
-    return !reports_.empty() && (drained_ready_ || !reports_.front().drained);
+    return !reports_.empty() && (scheduler_.outputs().drained_ready || !reports_.front().drained);
   }
   void hand_back(unsigned slot);
   void left_unit();
@@ -125,9 +122,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void update_fault_line();
 
   const GpuSpec spec_;
-  const ClockDomain clock_;
   PartitionServices& services_;
-  std::unique_ptr<GridScheduler> scheduler_;
+  BlockHost<GridScheduler, std::monostate> scheduler_;
   riscv::CodeCache& code_;
   std::vector<WorkGroupExecutor*> units_;
   L2Cache* l2_ = nullptr;
@@ -146,11 +142,6 @@ class GpuFrontEnd final : public sc_core::sc_module,
   EventGates event_gates_;
   std::deque<uint16_t> gates_;        // To be opened; one enters a clock.
   uint64_t dispatched_at_event_ = 0;  // Work-groups dispatched when the last event came.
-  bool drained_ready_ = true;         // The scheduler has room for the id of a drained work-group.
-  std::deque<PendingOutputs> outputs_;  // Of clocks that register accesses took ahead of time.
-  uint64_t next_cycle_ = 0;             // First clock that has not been stepped.
-  bool idle_ = true;
-  bool armed_ = false;
   bool irq_ = false;
 
   bool stage_open_ = true;
@@ -171,7 +162,6 @@ class GpuFrontEnd final : public sc_core::sc_module,
   uint64_t dispatched_ = 0;
   uint64_t retired_ = 0;
   uint64_t drained_ = 0;
-  uint64_t steps_ = 0;
   uint64_t launches_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "models/common/payload_pool.h"
 #include "models/hbm/hbm.h"
+#include "models/reference/block_host.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/hbm_regs.h"
 
@@ -25,12 +26,6 @@ bool well_formed(tlm::tlm_generic_payload& payload) {
   return false;
 }
 
-uint64_t value_of(const tlm::tlm_generic_payload& payload) {
-  uint64_t value = 0;
-  if (payload.is_write()) std::memcpy(&value, payload.get_data_ptr(), 8);
-  return value;
-}
-
 }  // namespace
 
 void Hbm::on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -41,9 +36,7 @@ void Hbm::on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  RegisterPort port{payload.is_write(), payload.is_read(),
-                    static_cast<uint16_t>(payload.get_address() % STRETTO_MCA_STRIDE),
-                    value_of(payload)};
+  const RegisterPort port = register_port(payload, payload.get_address() % STRETTO_MCA_STRIDE);
   uint64_t value = 0;
   for (unsigned i = all ? 0 : static_cast<unsigned>(index);
        i < (all ? channels_.size() : index + 1); ++i) {
@@ -55,8 +48,8 @@ void Hbm::on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
 
 uint64_t Hbm::access_mca(unsigned index, const RegisterPort& port) {
   const uint64_t now = cycle();
-  uint64_t value = channels_[index]->step_registers(now, port);
-  if (port.read) value = channels_[index]->step_registers(now, {});
+  const uint64_t value = access_registers(
+      port, [&](const RegisterPort& one) { return channels_[index]->step_registers(now, one); });
   next_[index] = std::min(next_[index], channels_[index]->next(now));
   arm(next_[index]);
   return value;
@@ -64,7 +57,8 @@ uint64_t Hbm::access_mca(unsigned index, const RegisterPort& port) {
 
 void Hbm::on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!well_formed(payload)) return;
-  uint64_t value = value_of(payload);
+  const RegisterPort port = register_port(payload, payload.get_address());
+  uint64_t value = port.wdata;
   if (payload.get_address() >= kFrontEnd) {
     if (!access_front_end(payload.get_address() - kFrontEnd, payload.is_write(), value)) {
       payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -75,10 +69,8 @@ void Hbm::on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_tim
     return;
   } else {
     const uint64_t now = cycle();
-    const RegisterPort port{payload.is_write(), payload.is_read(),
-                            static_cast<uint16_t>(payload.get_address()), value};
-    value = core_.tracker_port.step(now, port);
-    if (port.read) value = core_.tracker_port.step(now);
+    value = access_registers(
+        port, [&](const RegisterPort& one) { return core_.tracker_port.step(now, one); });
     tracker_next_ = core_.tracker_port.next(now);
     if (tracker_next_ != kNoCycle) arm(tracker_next_);
   }
