@@ -7,6 +7,8 @@
 #include "sw/include/regs/card_regs.h"
 #include "sw/include/regs/request_ring_regs.h"
 
+#include <cstring>
+
 namespace stretto {
 namespace {
 
@@ -46,11 +48,7 @@ void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
   }
   if (at - kCard < kSend - kCard) {
     ++register_writes_;
-    payload.set_address(at - kCard);
-    const RegisterFile::Place place = registers_.decode(payload);
-    if (place.info == nullptr) return;
-    uint64_t& value = registers_[place.info->offset];
-    value = value_after_write(*place.info, value, RegisterFile::written(payload));
+    registers_.access(payload, at - kCard, delay);
     return;
   }
   if (at % 8 != 0 || at - kSend >= STRETTO_SEND_APERTURE_BYTES) {
@@ -58,7 +56,9 @@ void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  store(at, RegisterFile::written(payload));
+  uint64_t value;
+  std::memcpy(&value, payload.get_data_ptr(), 8);
+  store(at, value);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 

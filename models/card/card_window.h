@@ -28,7 +28,7 @@
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/payload_pool.h"
-#include "models/common/register_file.h"
+#include "models/common/register_bank.h"
 
 namespace stretto {
 
@@ -77,7 +77,7 @@ class CardWindow final : public sc_core::sc_module,
                             sc_core::sc_time& delay);
 
   PartitionServices& services_;
-  RegisterFile registers_;
+  RegisterBank registers_;
   PayloadPool pool_;
   std::vector<std::unique_ptr<Word>> words_;  // Of stores: they wait for a clock of the ring.
   std::array<uint64_t, 2> report_{};          // Request and reason that are on their way.

@@ -21,29 +21,25 @@ namespace stretto {
 
 Clint::Clint(const sc_core::sc_module_name& name, EventQueue& queue, uint32_t timer_mhz,
              unsigned harts, HartInterrupts& interrupts)
-    : RegisterBank(name, kClintRegisters),
+    : RegisterDevice(name, kClintRegisters),
       EventHandler(queue),
       queue_(queue),
       clock_(timer_mhz),
       interrupts_(interrupts),
       harts_(harts),
-      generation_(harts, 0) {}
-
-uint64_t Clint::on_read(const RegisterInfo& info, uint32_t, uint64_t value) {
-  return info.offset == CLINT_MTIME_OFFSET ? mtime(queue_.now()) : value;
-}
-
-void Clint::on_write(const RegisterInfo& info, uint32_t index, uint64_t value, uint64_t) {
-  if (info.offset == CLINT_MTIME_OFFSET) {
-    offset_ = value - clock_.cycle_at(queue_.now());
+      generation_(harts, 0) {
+  registers_.on_read(CLINT_MTIME_OFFSET, [this](uint32_t) { return mtime(queue_.now()); });
+  registers_.on_write(CLINT_MTIME_OFFSET, [this](const RegisterBank::Write& write) {
+    offset_ = write.held - clock_.cycle_at(queue_.now());
     for (unsigned hart = 0; hart < harts_; ++hart) update(hart);
-  } else if (index < harts_) {
-    if (info.offset == CLINT_MSIP_OFFSET) {
-      interrupts_.set_interrupt(index, riscv::kInterruptSoftware, (value & 1) != 0);
-    } else {
-      update(index);
-    }
-  }
+  });
+  registers_.on_write(CLINT_MSIP_OFFSET, [this](const RegisterBank::Write& write) {
+    if (write.index >= harts_) return;
+    interrupts_.set_interrupt(write.index, riscv::kInterruptSoftware, (write.held & 1) != 0);
+  });
+  registers_.on_write(CLINT_MTIMECMP_OFFSET, [this](const RegisterBank::Write& write) {
+    if (write.index < harts_) update(write.index);
+  });
 }
 
 void Clint::on_event(uint64_t tag) {
@@ -52,7 +48,7 @@ void Clint::on_event(uint64_t tag) {
 }
 
 void Clint::update(unsigned hart) {
-  const uint64_t compare = value(CLINT_MTIMECMP_OFFSET + 8 * hart);
+  const uint64_t compare = registers_[CLINT_MTIMECMP_OFFSET + 8 * hart];
   const bool pending = mtime(queue_.now()) >= compare;
   ++generation_[hart];
   Time fires = kNever;
@@ -70,8 +66,16 @@ void Clint::update(unsigned hart) {
 
 Intc::Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node,
            HartInterrupts& interrupts)
-    : RegisterBank(name, kIntcRegisters), interrupts_(interrupts), harts_(harts) {
-  set_value(INTC_NODE_OFFSET, node);
+    : RegisterDevice(name, kIntcRegisters), interrupts_(interrupts), harts_(harts) {
+  registers_[INTC_NODE_OFFSET] = node;
+  registers_.on_read(INTC_PENDING_OFFSET, [this](uint32_t) { return levels_; });
+  registers_.on_read(INTC_CLAIM_OFFSET, [this](uint32_t hart) {
+    return hart < harts_ ? claim(hart) : registers_[INTC_CLAIM_OFFSET_AT(hart)];
+  });
+  registers_.on_write(INTC_CLAIM_OFFSET, [this](const RegisterBank::Write& write) {
+    if (write.bits < STRETTO_IRQ_COUNT) claimed_ &= ~(uint64_t{1} << write.bits);
+  });
+  registers_.on_update([this] { update(); });
 }
 
 void Intc::set(unsigned line, bool level) {
@@ -84,7 +88,7 @@ void Intc::set(unsigned line, bool level) {
 }
 
 uint64_t Intc::active(unsigned hart) const {
-  return levels_ & ~claimed_ & value(INTC_ENABLE_OFFSET + 8 * hart);
+  return levels_ & ~claimed_ & registers_[INTC_ENABLE_OFFSET + 8 * hart];
 }
 
 void Intc::update() {
@@ -93,10 +97,8 @@ void Intc::update() {
   }
 }
 
-uint64_t Intc::on_read(const RegisterInfo& info, uint32_t index, uint64_t value) {
-  if (info.offset == INTC_PENDING_OFFSET) return levels_;
-  if (info.offset != INTC_CLAIM_OFFSET || index >= harts_) return value;
-  const uint64_t lines = active(index);
+uint64_t Intc::claim(unsigned hart) {
+  const uint64_t lines = active(hart);
   if (lines == 0) return 0;
   const unsigned line = static_cast<unsigned>(std::countr_zero(lines));
   claimed_ |= uint64_t{1} << line;
@@ -104,33 +106,30 @@ uint64_t Intc::on_read(const RegisterInfo& info, uint32_t index, uint64_t value)
   return line;
 }
 
-void Intc::on_write(const RegisterInfo& info, uint32_t, uint64_t, uint64_t written) {
-  if (info.offset == INTC_CLAIM_OFFSET && written < STRETTO_IRQ_COUNT)
-    claimed_ &= ~(uint64_t{1} << written);
-  update();
-}
-
 // Doorbells
 
 Doorbells::Doorbells(const sc_core::sc_module_name& name, InterruptLine& line)
-    : RegisterBank(name, kDoorbellRegisters), line_(line) {}
+    : RegisterDevice(name, kDoorbellRegisters), line_(line) {
+  registers_.on_write(DOORBELL_PENDING_OFFSET, [this](const RegisterBank::Write& write) {
+    if (write.held == 0) line_.set(STRETTO_IRQ_DOORBELL, false);
+  });
+}
 
 void Doorbells::ring(unsigned queue, uint64_t value) {
   assert(queue < DOORBELL_VALUE_COUNT);
-  set_value(DOORBELL_VALUE_OFFSET + 8 * queue, value);
-  set_value(DOORBELL_PENDING_OFFSET, this->value(DOORBELL_PENDING_OFFSET) | uint64_t{1} << queue);
+  registers_[DOORBELL_VALUE_OFFSET + 8 * queue] = value;
+  registers_[DOORBELL_PENDING_OFFSET] |= uint64_t{1} << queue;
   ++rings_;
   line_.set(STRETTO_IRQ_DOORBELL, true);
-}
-
-void Doorbells::on_write(const RegisterInfo& info, uint32_t, uint64_t value, uint64_t) {
-  if (info.offset == DOORBELL_PENDING_OFFSET && value == 0) line_.set(STRETTO_IRQ_DOORBELL, false);
 }
 
 // UART
 
 Uart::Uart(const sc_core::sc_module_name& name, const std::string& where)
-    : RegisterBank(name, kUartRegisters) {
+    : RegisterDevice(name, kUartRegisters) {
+  registers_.on_write(UART_TX_OFFSET, [this](const RegisterBank::Write& write) {
+    put(static_cast<char>(write.bits));
+  });
   if (where == "none") return;
   if (where == "stdout") {
     file_ = stdout;
@@ -158,11 +157,10 @@ void Uart::flush() {
   line_.clear();
 }
 
-void Uart::on_write(const RegisterInfo& info, uint32_t, uint64_t, uint64_t written) {
-  if (info.offset != UART_TX_OFFSET) return;
+void Uart::put(char character) {
   ++characters_;
-  line_ += static_cast<char>(written);
-  if (static_cast<char>(written) == '\n') flush();
+  line_ += character;
+  if (character == '\n') flush();
 }
 
 }  // namespace stretto

@@ -6,6 +6,8 @@
 #ifndef STRETTO_MODELS_CP_LOCAL_DEVICES_H_
 #define STRETTO_MODELS_CP_LOCAL_DEVICES_H_
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -14,7 +16,7 @@
 #include "models/common/clock_domain.h"
 #include "models/common/event_queue.h"
 #include "models/common/interrupt_line.h"
-#include "models/cp/register_bank.h"
+#include "models/common/register_bank.h"
 
 namespace stretto {
 
@@ -27,16 +29,28 @@ class HartInterrupts {
   virtual void set_timer(unsigned hart, Time fires) = 0;
 };
 
-class Clint final : public RegisterBank, private EventHandler {
+// A device on the CP's bus that is nothing but registers.
+class RegisterDevice : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<RegisterBank> csr;
+
+ protected:
+  template <size_t kSize>
+  RegisterDevice(const sc_core::sc_module_name& name, const RegisterInfo (&table)[kSize])
+      : sc_core::sc_module(name), csr("csr"), registers_(table) {
+    csr.register_b_transport(&registers_, &RegisterBank::b_transport);
+  }
+
+  RegisterBank registers_;
+};
+
+class Clint final : public RegisterDevice, private EventHandler {
  public:
   Clint(const sc_core::sc_module_name& name, EventQueue& queue, uint32_t timer_mhz, unsigned harts,
         HartInterrupts& interrupts);
   uint64_t mtime(Time at) const { return clock_.cycle_at(at) + offset_; }
 
  private:
-  uint64_t on_read(const RegisterInfo& info, uint32_t index, uint64_t value) override;
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
-                uint64_t written) override;
   void on_event(uint64_t tag) override;
   void update(unsigned hart);
 
@@ -49,16 +63,14 @@ class Clint final : public RegisterBank, private EventHandler {
       generation_;  // Events of an older one are of an mtimecmp that was replaced.
 };
 
-class Intc final : public RegisterBank, public InterruptLine {
+class Intc final : public RegisterDevice, public InterruptLine {
  public:
   Intc(const sc_core::sc_module_name& name, unsigned harts, unsigned node,
        HartInterrupts& interrupts);
   void set(unsigned line, bool level) override;
 
  private:
-  uint64_t on_read(const RegisterInfo& info, uint32_t index, uint64_t value) override;
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
-                uint64_t written) override;
+  uint64_t claim(unsigned hart);
   uint64_t active(unsigned hart) const;
   void update();
 
@@ -68,7 +80,7 @@ class Intc final : public RegisterBank, public InterruptLine {
   uint64_t claimed_ = 0;  // Lines between claim and completion.
 };
 
-class Doorbells final : public RegisterBank {
+class Doorbells final : public RegisterDevice {
  public:
   Doorbells(const sc_core::sc_module_name& name, InterruptLine& line);
   // REQUIRES: queue < 16.
@@ -76,15 +88,12 @@ class Doorbells final : public RegisterBank {
   uint64_t rings() const { return rings_; }
 
  private:
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
-                uint64_t written) override;
-
   InterruptLine& line_;
   uint64_t rings_ = 0;
 };
 
 // Writes whole lines, so that lines of several GPUs do not mix.
-class Uart final : public RegisterBank {
+class Uart final : public RegisterDevice {
  public:
   // `where`: "stdout", "none" or a file, which is created; throws UserError if it cannot be.
   Uart(const sc_core::sc_module_name& name, const std::string& where);
@@ -94,8 +103,7 @@ class Uart final : public RegisterBank {
   const std::string& last_line() const { return last_line_; }
 
  private:
-  void on_write(const RegisterInfo& info, uint32_t index, uint64_t value,
-                uint64_t written) override;
+  void put(char character);
 
   std::FILE* file_ = nullptr;  // Null: none.
   std::string line_;

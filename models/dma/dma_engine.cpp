@@ -46,7 +46,8 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, Partitio
       node_(static_cast<uint8_t>(services.gpu + 1)),
       registers_(kDmaRegisters),
       table_(node_) {
-  csr.register_b_transport(this, &DmaEngine::access_register);
+  csr.register_b_transport(&registers_, &RegisterBank::b_transport);
+  describe_registers();
   memory.register_nb_transport_bw(this, &DmaEngine::on_memory_response);
   egress.register_nb_transport_bw(this, &DmaEngine::on_egress_response);
   registers_[DMA_CONTROL_OFFSET] =
@@ -475,50 +476,40 @@ void DmaEngine::update() {
                    (registers_[DMA_ERROR_OFFSET] & registers_[DMA_ERROR_ENABLE_OFFSET]) != 0);
 }
 
-uint64_t DmaEngine::read_register(const RegisterFile::Place& place) const {
-  switch (place.info->offset) {
-    case DMA_QUEUE_PUSH_OFFSET: return 0;
-    case DMA_QUEUE_STATUS_OFFSET:
-      return registers_[DMA_QUEUE_STATUS_OFFSET] |
-             STRETTO_FIELD(DMA_QUEUE_STATUS_FREE, kQueueEntries - queue_.size());
-    case DMA_QUEUE_PUSHED_OFFSET: return pushed_;
-    case DMA_QUEUE_COMPLETED_OFFSET: return retired_;
-    case DMA_TRIGGERS_OFFSET: return counters_.triggers;
-    case DMA_TILES_SENT_OFFSET: return counters_.tiles_sent;
-    case DMA_BYTES_READ_OFFSET: return counters_.bytes_read;
-    case DMA_BYTES_SENT_OFFSET: return counters_.bytes_sent;
-    case DMA_BYTES_WRITTEN_OFFSET: return counters_.bytes_filled + counters_.bytes_copied;
-    case DMA_REGION_STATUS_OFFSET: {
-      const CommandTable::Region& region = table_.region(place.index);
-      return STRETTO_FIELD(DMA_REGION_STATUS_TRIGGERED, region.triggered) |
-             STRETTO_FIELD(DMA_REGION_STATUS_SENT, region.sent) |
-             STRETTO_FIELD(DMA_REGION_STATUS_TOTAL, region.total);
-    }
-    default: return registers_[place.info->offset + place.index * place.info->stride];
-  }
-}
-
-void DmaEngine::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  const RegisterFile::Place place = registers_.decode(payload);
-  if (place.info == nullptr) return;
-  if (payload.is_read()) {
-    RegisterFile::answer(payload, read_register(place));
-    return;
-  }
-  const uint64_t written = RegisterFile::written(payload);
-  uint64_t& value = registers_[place.info->offset + place.index * place.info->stride];
-  value = value_after_write(*place.info, value, written);
-  switch (place.info->offset) {
-    case DMA_REGION_CONTROL_OFFSET: on_write_region_control(place.index, value); break;
-    case DMA_QUEUE_PUSH_OFFSET:
-      on_write_queue_push(value, services_.queue->now() + time_of(delay));
-      break;
-    case DMA_CONTROL_OFFSET:
-    case DMA_IN_FLIGHT_LIMIT_OFFSET:
-      services_.queue->schedule(services_.queue->now() + time_of(delay), *this, kPump);
-      break;
-    default: update(); break;
-  }
+void DmaEngine::describe_registers() {
+  const auto reads = [this](uint32_t offset, auto value) {
+    registers_.on_read(offset, [value](uint32_t) -> uint64_t { return value(); });
+  };
+  reads(DMA_QUEUE_STATUS_OFFSET, [this] {
+    return registers_[DMA_QUEUE_STATUS_OFFSET] |
+           STRETTO_FIELD(DMA_QUEUE_STATUS_FREE, kQueueEntries - queue_.size());
+  });
+  reads(DMA_QUEUE_PUSHED_OFFSET, [this] { return pushed_; });
+  reads(DMA_QUEUE_COMPLETED_OFFSET, [this] { return retired_; });
+  reads(DMA_TRIGGERS_OFFSET, [this] { return counters_.triggers; });
+  reads(DMA_TILES_SENT_OFFSET, [this] { return counters_.tiles_sent; });
+  reads(DMA_BYTES_READ_OFFSET, [this] { return counters_.bytes_read; });
+  reads(DMA_BYTES_SENT_OFFSET, [this] { return counters_.bytes_sent; });
+  reads(DMA_BYTES_WRITTEN_OFFSET,
+        [this] { return counters_.bytes_filled + counters_.bytes_copied; });
+  registers_.on_read(DMA_REGION_STATUS_OFFSET, [this](uint32_t index) {
+    const CommandTable::Region& region = table_.region(index);
+    return STRETTO_FIELD(DMA_REGION_STATUS_TRIGGERED, region.triggered) |
+           STRETTO_FIELD(DMA_REGION_STATUS_SENT, region.sent) |
+           STRETTO_FIELD(DMA_REGION_STATUS_TOTAL, region.total);
+  });
+  registers_.on_write(DMA_REGION_CONTROL_OFFSET, [this](const RegisterBank::Write& write) {
+    on_write_region_control(write.index, write.held);
+  });
+  registers_.on_write(DMA_QUEUE_PUSH_OFFSET, [this](const RegisterBank::Write& write) {
+    on_write_queue_push(write.held, services_.queue->now() + time_of(write.delay));
+  });
+  const auto pump = [this](const RegisterBank::Write& write) {
+    services_.queue->schedule(services_.queue->now() + time_of(write.delay), *this, kPump);
+  };
+  registers_.on_write(DMA_CONTROL_OFFSET, pump);
+  registers_.on_write(DMA_IN_FLIGHT_LIMIT_OFFSET, pump);
+  registers_.on_update([this] { update(); });
 }
 
 void DmaEngine::on_write_region_control(unsigned region, uint64_t value) {

@@ -32,7 +32,7 @@
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/payload_pool.h"
-#include "models/common/register_file.h"
+#include "models/common/register_bank.h"
 #include "models/common/trigger_sink.h"
 #include "models/dma/command_table.h"
 #include "models/dma/dma_spec.h"
@@ -58,7 +58,7 @@ class DmaEngine final : public sc_core::sc_module,
                         public TriggerSink,
                         private EventHandler {
  public:
-  tlm_utils::simple_target_socket_optional<DmaEngine> csr;  // Registers of dma.yaml.
+  tlm_utils::simple_target_socket_optional<RegisterBank> csr;  // Registers of dma.yaml.
   tlm_utils::simple_initiator_socket_optional<DmaEngine, 32, StrettoProtocol>
       memory;  // Peer side of the HBM.
   tlm_utils::simple_initiator_socket_optional<DmaEngine, 32, StrettoProtocol> egress;  // Router.
@@ -123,8 +123,7 @@ class DmaEngine final : public sc_core::sc_module,
   };
 
   // Registers.
-  void access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  uint64_t read_register(const RegisterFile::Place& place) const;
+  void describe_registers();
   void on_write_region_control(unsigned region, uint64_t value);
   void on_write_queue_push(uint64_t value, Time at);
   void raise_error(uint64_t bit, uint64_t info);
@@ -161,7 +160,7 @@ class DmaEngine final : public sc_core::sc_module,
   PartitionServices& services_;
   const uint8_t node_;
   InterruptLine* interrupts_ = nullptr;
-  RegisterFile registers_;
+  RegisterBank registers_;
   CommandTable table_;
   PayloadPool pool_;
   std::array<std::unique_ptr<Flow>, 256> flows_;  // By node.

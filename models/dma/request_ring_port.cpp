@@ -29,6 +29,7 @@ RequestRingPort::RequestRingPort(sc_core::sc_module_name name, uint32_t clock_mh
       memory("memory"),
       egress("egress"),
       services_(services),
+      registers_(kRequestRingRegisters),
       ring_(std::move(ring), ClockDomain(clock_mhz), *services.queue, *this, *this),
       engine_(engine) {
   csr.register_b_transport(this, &RequestRingPort::access_register);
@@ -193,11 +194,7 @@ void RequestRingPort::transfer_done(uint16_t tag, bool failed) {
 // Registers
 
 void RequestRingPort::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  const bool good = find_register(kRequestRingRegisters,
-                                  static_cast<uint32_t>(payload.get_address())) != nullptr &&
-                    payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
-  payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  if (!good) return;
+  if (registers_.decode(payload, payload.get_address()).info == nullptr) return;
   ring_.access(payload, delay);
 }
 

@@ -28,6 +28,7 @@
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/payload_pool.h"
+#include "models/common/register_bank.h"
 #include "models/dma/dma_engine.h"
 #include "models/reference/block_host.h"
 #include "models/reference/request_ring_if.h"
@@ -87,6 +88,7 @@ class RequestRingPort final : public sc_core::sc_module,
   void write_word(const RequestRingOutputs& out);
 
   PartitionServices& services_;
+  RegisterBank registers_;  // Decodes; the ring holds the values.
   BlockHost<RequestRing, RequestRingClock> ring_;
   DmaEngine& engine_;
   InterruptLine* interrupts_ = nullptr;

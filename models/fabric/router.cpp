@@ -37,7 +37,8 @@ Router::Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned re
     egress[i].register_nb_transport_fw(this, &Router::nb_transport_fw, static_cast<int>(i));
   }
   memory.register_nb_transport_bw(this, &Router::nb_transport_bw);
-  csr.register_b_transport(this, &Router::access_register);
+  csr.register_b_transport(&registers_, &RegisterBank::b_transport);
+  describe_registers();
   LinkPortOwner& owner = *this;
   for (unsigned i = 0; i < spec.ports.size(); ++i) {
     ports_.push_back(std::make_unique<LinkPort>(spec.ports[i], i, owner, services_, partition));
@@ -222,32 +223,20 @@ void Router::ring_doorbell(uint64_t offset, uint64_t value) {
 
 // Registers
 
-uint64_t Router::read_register(const RegisterFile::Place& place) const {
-  const uint32_t at = place.info->offset;
-  if (at == LINK_LINKS_OFFSET) return ports_.size();
-  if (at == LINK_DROPPED_OFFSET) return dropped_;
-  if (at == LINK_ROUTE_OFFSET) return registers_[at + place.index * place.info->stride];
-  if (place.index >= ports_.size()) return 0;
-  const LinkPort& port = *ports_[place.index];
-  switch (at) {
-    case LINK_PEER_OFFSET: return port.spec().peer_node;
-    case LINK_SENT_OFFSET: return port.counters().bytes_sent;
-    case LINK_RECEIVED_OFFSET: return port.counters().bytes_received;
-    case LINK_WRITTEN_OFFSET: return port.counters().bytes_written;
-    case LINK_CREDITS_OFFSET: return port.credits();
-    default: return 0;
-  }
-}
-
-void Router::access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-  const RegisterFile::Place place = registers_.decode(payload);
-  if (place.info == nullptr) return;
-  if (payload.is_read()) {
-    RegisterFile::answer(payload, read_register(place));
-    return;
-  }
-  uint64_t& value = registers_[place.info->offset + place.index * place.info->stride];
-  value = value_after_write(*place.info, value, RegisterFile::written(payload));
+void Router::describe_registers() {
+  registers_.on_read(LINK_LINKS_OFFSET, [this](uint32_t) { return ports_.size(); });
+  registers_.on_read(LINK_DROPPED_OFFSET, [this](uint32_t) { return dropped_; });
+  const auto of_port = [this](uint32_t offset, auto value) {
+    registers_.on_read(offset, [this, value](uint32_t index) -> uint64_t {
+      return index < ports_.size() ? value(*ports_[index]) : 0;
+    });
+  };
+  of_port(LINK_PEER_OFFSET, [](const LinkPort& port) { return port.spec().peer_node; });
+  of_port(LINK_SENT_OFFSET, [](const LinkPort& port) { return port.counters().bytes_sent; });
+  of_port(LINK_RECEIVED_OFFSET,
+          [](const LinkPort& port) { return port.counters().bytes_received; });
+  of_port(LINK_WRITTEN_OFFSET, [](const LinkPort& port) { return port.counters().bytes_written; });
+  of_port(LINK_CREDITS_OFFSET, [](const LinkPort& port) { return port.credits(); });
 }
 
 // Account

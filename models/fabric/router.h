@@ -26,7 +26,7 @@
 #include "models/common/component.h"
 #include "models/common/partition.h"
 #include "models/common/payload_pool.h"
-#include "models/common/register_file.h"
+#include "models/common/register_bank.h"
 #include "models/fabric/chunk_mirror.h"
 #include "models/fabric/link_port.h"
 #include "models/fabric/topology.h"
@@ -43,7 +43,7 @@ class Router final : public sc_core::sc_module,
   sc_core::sc_vector<EgressSocket> egress;
   tlm_utils::simple_initiator_socket_optional<Router, 32, StrettoProtocol> memory;
   tlm_utils::simple_initiator_socket_optional<Router> doorbell;
-  tlm_utils::simple_target_socket_optional<Router> csr;
+  tlm_utils::simple_target_socket_optional<RegisterBank> csr;
 
   // Attaches its ports to the partition. `requesters`: number of egress sockets.
   Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters,
@@ -72,8 +72,7 @@ class Router final : public sc_core::sc_module,
                                      tlm::tlm_phase& phase, sc_core::sc_time& delay);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
-  void access_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  uint64_t read_register(const RegisterFile::Place& place) const;
+  void describe_registers();
   tlm::tlm_response_status make_packet(const tlm::tlm_generic_payload& payload, Request& request);
   void on_event(uint64_t tag) override;
 
@@ -90,7 +89,7 @@ class Router final : public sc_core::sc_module,
   PartitionServices& services_;
   const uint64_t node_base_;
   std::vector<std::unique_ptr<LinkPort>> ports_;
-  RegisterFile registers_;
+  RegisterBank registers_;
   MirrorMap mirror_;
   PayloadPool pool_;
   std::vector<Request> requests_;

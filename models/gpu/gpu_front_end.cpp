@@ -19,13 +19,6 @@ namespace {
 
 constexpr size_t kFaultsKept = 64;
 
-bool answer_unless_register(tlm::tlm_generic_payload& payload, bool known) {
-  const bool good =
-      known && payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr;
-  payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  return !good;
-}
-
 }  // namespace
 
 GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec,
@@ -38,13 +31,12 @@ GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec,
       spec_(spec),
       services_(services),
       scheduler_(std::move(scheduler), ClockDomain(spec.clock_mhz), *services.queue, *this, *this),
-      code_(code) {
-  regs.register_b_transport(this, &GpuFrontEnd::on_register);
+      code_(code),
+      registers_(kGpuRegisters),
+      scheduler_registers_(kGridSchedulerRegisters) {
+  regs.register_b_transport(&registers_, &RegisterBank::b_transport);
   scheduler_regs.register_b_transport(this, &GpuFrontEnd::on_scheduler_register);
-  for (const RegisterInfo& info : kGpuRegisters) {
-    for (uint32_t i = 0; i < info.count; ++i)
-      registers_[(info.offset + i * info.stride) / 8] = info.reset;
-  }
+  describe_registers();
 }
 
 void GpuFrontEnd::connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2) {
@@ -99,10 +91,8 @@ void GpuFrontEnd::take(const GridSchedulerOutputs& out, const std::monostate&) {
 
 void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload,
                                         sc_core::sc_time& delay) {
-  uint32_t index = 0;
-  const RegisterInfo* const info =
-      find_register(kGridSchedulerRegisters, static_cast<uint32_t>(payload.get_address()), &index);
-  if (answer_unless_register(payload, info != nullptr)) return;
+  const auto [info, index] = scheduler_registers_.decode(payload, payload.get_address());
+  if (info == nullptr) return;
   if (payload.is_write()) {
     const uint64_t written = register_port(payload, 0).wdata;
     if (info->offset == GRID_SCHEDULER_SLOT_NEEDS_OFFSET) needs_[index] = written;
@@ -120,7 +110,7 @@ void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload,
 
 bool GpuFrontEnd::sample_context(unsigned slot) {
   const auto raw = [&](uint32_t offset) {
-    return registers_[(offset + slot * GPU_CONTEXT_ENTRY_STRIDE) / 8];
+    return registers_[offset + slot * GPU_CONTEXT_ENTRY_STRIDE];
   };
   DispatchContext context;
   context.entry = raw(GPU_CONTEXT_ENTRY_OFFSET);
@@ -202,7 +192,7 @@ void GpuFrontEnd::launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, st
   report.kind = kind;
   report.slot = static_cast<uint8_t>(slot);
   report.address = bytes;
-  report.pc = registers_[(GPU_CONTEXT_ENTRY_OFFSET + slot * GPU_CONTEXT_ENTRY_STRIDE) / 8];
+  report.pc = registers_[GPU_CONTEXT_ENTRY_OFFSET_AT(slot)];
   report.at = services_.queue->now();
   report.detail = std::move(detail);
   fault(report);
@@ -284,10 +274,11 @@ void GpuFrontEnd::on_trigger(Time, uint16_t wg_id, uint8_t, uint64_t) {
 void GpuFrontEnd::fault(const GpuFault& fault) {
   ++fault_count_;
   if (faults_.size() < kFaultsKept) faults_.push_back(fault);
-  if ((fault_status_ & GPU_FAULT_STATUS_PENDING_MASK) != 0) {
-    fault_status_ |= GPU_FAULT_STATUS_LOST_MASK;
+  uint64_t& status = registers_[GPU_FAULT_STATUS_OFFSET];
+  if ((status & GPU_FAULT_STATUS_PENDING_MASK) != 0) {
+    status |= GPU_FAULT_STATUS_LOST_MASK;
   } else {
-    fault_status_ |= GPU_FAULT_STATUS_PENDING_MASK;
+    status |= GPU_FAULT_STATUS_PENDING_MASK;
     current_fault_ = fault;
     update_fault_line();
   }
@@ -296,90 +287,71 @@ void GpuFrontEnd::fault(const GpuFault& fault) {
 
 void GpuFrontEnd::update_fault_line() {
   if (interrupts_ != nullptr) {
-    interrupts_->set(STRETTO_IRQ_FAULT, (fault_status_ & GPU_FAULT_STATUS_PENDING_MASK) != 0);
+    interrupts_->set(STRETTO_IRQ_FAULT,
+                     (registers_[GPU_FAULT_STATUS_OFFSET] & GPU_FAULT_STATUS_PENDING_MASK) != 0);
   }
 }
 
 // ---- Registers of gpu.yaml
 
-uint64_t GpuFrontEnd::read_register(uint32_t offset) const {
-  switch (offset) {
-    case GPU_L2_STATUS_OFFSET:
-      if (l2_ == nullptr) return 0;
-      return STRETTO_FIELD(GPU_L2_STATUS_BUSY, l2_->write_back_busy()) |
-             STRETTO_FIELD(GPU_L2_STATUS_COMPLETED, l2_->write_backs_completed());
-    case GPU_FAULT_STATUS_OFFSET: return fault_status_;
-    case GPU_FAULT_KIND_OFFSET:
-      return STRETTO_FIELD(GPU_FAULT_KIND_KIND, static_cast<uint64_t>(current_fault_.kind)) |
-             STRETTO_FIELD(GPU_FAULT_KIND_CAUSE, current_fault_.cause) |
-             STRETTO_FIELD(GPU_FAULT_KIND_SLOT, current_fault_.slot) |
-             STRETTO_FIELD(GPU_FAULT_KIND_CU, current_fault_.cu) |
-             STRETTO_FIELD(GPU_FAULT_KIND_WF_ID, current_fault_.wf_id);
-    case GPU_FAULT_ADDRESS_OFFSET: return current_fault_.address;
-    case GPU_FAULT_PC_OFFSET: return current_fault_.pc;
-    case GPU_FAULT_WG_OFFSET: return current_fault_.wg_id;
-    case GPU_FAULT_COUNT_OFFSET: return fault_count_;
-    case GPU_CUS_OFFSET: return spec_.cus;
-    case GPU_REGISTERS_PER_CU_OFFSET: return spec_.registers_bytes;
-    case GPU_LDS_PER_CU_OFFSET: return spec_.lds_bytes;
-    case GPU_WAVEFRONTS_PER_CU_OFFSET: return spec_.wavefront_slots;
-    case GPU_WORKGROUPS_PER_CU_OFFSET: return spec_.workgroup_slots;
-    case GPU_COUNT_DISPATCHED_OFFSET: return dispatched_;
-    case GPU_COUNT_RETIRED_OFFSET: return retired_;
-    case GPU_COUNT_INSTRUCTIONS_OFFSET: return instruction_count_ ? instruction_count_() : 0;
-    case GPU_COUNT_EVENTS_OFFSET: return event_gates_.events();
-    case GPU_COUNT_STRAY_EVENTS_OFFSET: return event_gates_.stray();
-    case GPU_COUNT_L2_HITS_OFFSET: return l2_ == nullptr ? 0 : l2_->total(l2_->counters().hits);
-    case GPU_COUNT_L2_MISSES_OFFSET: return l2_ == nullptr ? 0 : l2_->total(l2_->counters().misses);
-    default: return registers_[offset / 8];
-  }
-}
+void GpuFrontEnd::describe_registers() {
+  const auto reads = [this](uint32_t offset, auto value) {
+    registers_.on_read(offset, [value](uint32_t) -> uint64_t { return value(); });
+  };
+  reads(GPU_L2_STATUS_OFFSET, [this]() -> uint64_t {
+    if (l2_ == nullptr) return 0;
+    return STRETTO_FIELD(GPU_L2_STATUS_BUSY, l2_->write_back_busy()) |
+           STRETTO_FIELD(GPU_L2_STATUS_COMPLETED, l2_->write_backs_completed());
+  });
+  reads(GPU_FAULT_KIND_OFFSET, [this] {
+    return STRETTO_FIELD(GPU_FAULT_KIND_KIND, static_cast<uint64_t>(current_fault_.kind)) |
+           STRETTO_FIELD(GPU_FAULT_KIND_CAUSE, current_fault_.cause) |
+           STRETTO_FIELD(GPU_FAULT_KIND_SLOT, current_fault_.slot) |
+           STRETTO_FIELD(GPU_FAULT_KIND_CU, current_fault_.cu) |
+           STRETTO_FIELD(GPU_FAULT_KIND_WF_ID, current_fault_.wf_id);
+  });
+  reads(GPU_FAULT_ADDRESS_OFFSET, [this] { return current_fault_.address; });
+  reads(GPU_FAULT_PC_OFFSET, [this] { return current_fault_.pc; });
+  reads(GPU_FAULT_WG_OFFSET, [this] { return current_fault_.wg_id; });
+  reads(GPU_FAULT_COUNT_OFFSET, [this] { return fault_count_; });
+  reads(GPU_CUS_OFFSET, [this] { return spec_.cus; });
+  reads(GPU_REGISTERS_PER_CU_OFFSET, [this] { return spec_.registers_bytes; });
+  reads(GPU_LDS_PER_CU_OFFSET, [this] { return spec_.lds_bytes; });
+  reads(GPU_WAVEFRONTS_PER_CU_OFFSET, [this] { return spec_.wavefront_slots; });
+  reads(GPU_WORKGROUPS_PER_CU_OFFSET, [this] { return spec_.workgroup_slots; });
+  reads(GPU_COUNT_DISPATCHED_OFFSET, [this] { return dispatched_; });
+  reads(GPU_COUNT_RETIRED_OFFSET, [this] { return retired_; });
+  reads(GPU_COUNT_INSTRUCTIONS_OFFSET,
+        [this] { return instruction_count_ ? instruction_count_() : 0; });
+  reads(GPU_COUNT_EVENTS_OFFSET, [this] { return event_gates_.events(); });
+  reads(GPU_COUNT_STRAY_EVENTS_OFFSET, [this] { return event_gates_.stray(); });
+  reads(GPU_COUNT_L2_HITS_OFFSET,
+        [this] { return l2_ == nullptr ? 0 : l2_->total(l2_->counters().hits); });
+  reads(GPU_COUNT_L2_MISSES_OFFSET,
+        [this] { return l2_ == nullptr ? 0 : l2_->total(l2_->counters().misses); });
 
-void GpuFrontEnd::write_register(uint32_t offset, uint64_t value) {
-  uint32_t index = 0;
-  const RegisterInfo& info = *find_register(kGpuRegisters, offset, &index);
-  if (info.offset == GPU_FAULT_STATUS_OFFSET) {
-    fault_status_ = value_after_write(info, fault_status_, value);
-    if ((fault_status_ & GPU_FAULT_STATUS_PENDING_MASK) == 0) current_fault_ = {};
+  registers_.on_write(GPU_FAULT_STATUS_OFFSET, [this](const RegisterBank::Write& write) {
+    if ((write.held & GPU_FAULT_STATUS_PENDING_MASK) == 0) current_fault_ = {};
     update_fault_line();
-    return;
-  }
-  uint64_t& stored = registers_[offset / 8];
-  stored = value_after_write(info, stored, value);
-  switch (info.offset) {
-    case GPU_L2_COMMAND_OFFSET:
-      stored = 0;
-      if (l2_ != nullptr && (value & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 &&
-          !l2_->write_back_busy()) {
-        l2_->write_back_invalidate();
-      }
-      break;
-    case GPU_EVENT_MAP_OFFSET:
-      event_gates_.map(static_cast<uint32_t>(STRETTO_FIELD_GET(stored, GPU_EVENT_MAP_PER_GATE)),
-                       static_cast<uint32_t>(STRETTO_FIELD_GET(stored, GPU_EVENT_MAP_IDS)));
-      break;
-    case GPU_L2_PIN_BASE_OFFSET:
-    case GPU_L2_PIN_BYTES_OFFSET:
-      if (l2_ != nullptr) {
-        l2_->pin(index, registers_[GPU_L2_PIN_BASE_OFFSET_AT(index) / 8],
-                 registers_[GPU_L2_PIN_BYTES_OFFSET_AT(index) / 8]);
-      }
-      break;
-    default: break;
-  }
-}
-
-void GpuFrontEnd::on_register(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-  const uint32_t offset = static_cast<uint32_t>(payload.get_address());
-  if (answer_unless_register(payload, find_register(kGpuRegisters, offset) != nullptr)) return;
-  uint64_t value = 0;
-  if (payload.is_read()) {
-    value = read_register(offset);
-    std::memcpy(payload.get_data_ptr(), &value, 8);
-  } else {
-    std::memcpy(&value, payload.get_data_ptr(), 8);
-    write_register(offset, value);
-  }
+  });
+  registers_.on_write(GPU_L2_COMMAND_OFFSET, [this](const RegisterBank::Write& write) {
+    write.held = 0;
+    if (l2_ != nullptr && (write.bits & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 &&
+        !l2_->write_back_busy()) {
+      l2_->write_back_invalidate();
+    }
+  });
+  registers_.on_write(GPU_EVENT_MAP_OFFSET, [this](const RegisterBank::Write& write) {
+    event_gates_.map(static_cast<uint32_t>(STRETTO_FIELD_GET(write.held, GPU_EVENT_MAP_PER_GATE)),
+                     static_cast<uint32_t>(STRETTO_FIELD_GET(write.held, GPU_EVENT_MAP_IDS)));
+  });
+  const auto pin = [this](const RegisterBank::Write& write) {
+    if (l2_ == nullptr) return;
+    l2_->pin(write.index, registers_[GPU_L2_PIN_BASE_OFFSET_AT(write.index)],
+             registers_[GPU_L2_PIN_BYTES_OFFSET_AT(write.index)]);
+  };
+  registers_.on_write(GPU_L2_PIN_BASE_OFFSET, pin);
+  registers_.on_write(GPU_L2_PIN_BYTES_OFFSET, pin);
 }
 
 // ---- Component

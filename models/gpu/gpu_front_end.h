@@ -27,6 +27,7 @@
 
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
+#include "models/common/register_bank.h"
 #include "models/common/trigger_sink.h"
 #include "models/gpu/dispatch.h"
 #include "models/gpu/event_gates.h"
@@ -53,7 +54,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
                           private EventHandler,
                           private BlockHost<GridScheduler, std::monostate>::Owner {
  public:
-  tlm_utils::simple_target_socket_optional<GpuFrontEnd> regs;  // gpu.yaml; b_transport, 8 bytes.
+  tlm_utils::simple_target_socket_optional<RegisterBank> regs;           // gpu.yaml; b_transport.
   tlm_utils::simple_target_socket_optional<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
 
   GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
@@ -100,7 +101,6 @@ class GpuFrontEnd final : public sc_core::sc_module,
   };
 
   void on_event(uint64_t tag) override { scheduler_.on_event(tag); }
-  void on_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void on_scheduler_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   bool has_input() const override { return report_may_go() || !gates_.empty(); }
   std::monostate give(GridSchedulerInputs& in) override;
@@ -111,8 +111,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   }
   void hand_back(unsigned slot);
   void left_unit();
-  uint64_t read_register(uint32_t offset) const;
-  void write_register(uint32_t offset, uint64_t value);
+  void describe_registers();
   // False: refused, a fault is reported and the launch must not reach the scheduler.
   bool sample_context(unsigned slot);
   bool sample_pipeline(uint64_t slots);
@@ -132,7 +131,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
   std::function<uint64_t()> instruction_count_;
   std::function<void(const GpuFault&)> on_fault_;
 
-  std::array<uint64_t, 0x700 / 8> registers_{};  // Written values, by offset / 8.
+  RegisterBank registers_;
+  RegisterBank scheduler_registers_;  // Decodes; the scheduler holds the values.
   std::array<DispatchContext, kGridSlots> contexts_{};
   std::array<bool, kGridSlots> running_{};    // Between launch and kernel_done or refusal.
   std::array<bool, kGridSlots> started_{};    // Between kernel_start and kernel_done.
@@ -157,7 +157,6 @@ class GpuFrontEnd final : public sc_core::sc_module,
 
   std::vector<GpuFault> faults_;
   GpuFault current_fault_;
-  uint64_t fault_status_ = 0;
   uint64_t fault_count_ = 0;
   uint64_t dispatched_ = 0;
   uint64_t retired_ = 0;

@@ -12,8 +12,28 @@
 
 namespace stretto {
 
-RangeTable::RangeTable(sc_core::sc_module_name name) : sc_core::sc_module(name), regs("regs") {
-  regs.register_b_transport(this, &RangeTable::b_transport);
+RangeTable::RangeTable(sc_core::sc_module_name name)
+    : sc_core::sc_module(name), regs("regs"), registers_(kRangeTableRegisters) {
+  regs.register_b_transport(&registers_, &RegisterBank::b_transport);
+  registers_.on_read(RANGE_TABLE_COUNT_OFFSET, [this](uint32_t) { return count_; });
+  registers_.on_write(RANGE_TABLE_CLEAR_OFFSET, [this](const RegisterBank::Write& write) {
+    if ((write.bits & RANGE_TABLE_CLEAR_ALL_MASK) != 0) {
+      clear();
+    } else if ((write.bits & RANGE_TABLE_CLEAR_ONE_MASK) != 0) {
+      invalidate(static_cast<unsigned>(STRETTO_FIELD_GET(write.bits, RANGE_TABLE_CLEAR_INDEX)));
+    }
+  });
+  registers_.on_write(RANGE_TABLE_STATUS_OFFSET, [](const RegisterBank::Write& write) {
+    constexpr uint64_t kFlags = RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK;
+    if ((write.held & kFlags) == 0) write.held = 0;
+  });
+  registers_.on_write(RANGE_TABLE_ENTRY_FLAGS_OFFSET, [this](const RegisterBank::Write& write) {
+    if ((write.held & RANGE_TABLE_ENTRY_FLAGS_VALID_MASK) != 0) {
+      commit(write.index);
+    } else {
+      invalidate(write.index);
+    }
+  });
 }
 
 bool RangeTable::holds(const RangeEntry& entry, uint64_t address, uint64_t bytes) {
@@ -85,44 +105,48 @@ bool RangeTable::contains(const RangeEntry& outer, const RangeEntry& inner) {
 }
 
 void RangeTable::commit(unsigned index) {
-  const Raw& raw = raw_[index];
-  const uint64_t kind = STRETTO_FIELD_GET(raw.flags, RANGE_TABLE_ENTRY_FLAGS_KIND);
-  const uint64_t allocation = STRETTO_FIELD_GET(raw.flags, RANGE_TABLE_ENTRY_FLAGS_ALLOCATION);
-  const bool shape_ok =
-      raw.row_bytes != 0 && raw.rows != 0 && (raw.rows == 1 || raw.pitch >= raw.row_bytes);
-  const bool span_ok = shape_ok && (raw.base & STRETTO_OFFSET_MASK) +
-                                           (raw.rows - 1) * (raw.rows == 1 ? 0 : raw.pitch) +
-                                           raw.row_bytes <=
-                                       STRETTO_OFFSET_MASK + 1;
+  const uint64_t base = registers_[RANGE_TABLE_ENTRY_BASE_OFFSET_AT(index)];
+  const uint64_t pitch = registers_[RANGE_TABLE_ENTRY_PITCH_OFFSET_AT(index)];
+  const uint64_t row_bytes = registers_[RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET_AT(index)];
+  const uint64_t rows = registers_[RANGE_TABLE_ENTRY_ROWS_OFFSET_AT(index)];
+  const uint64_t flags = registers_[RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(index)];
+  uint64_t& status = registers_[RANGE_TABLE_STATUS_OFFSET];
+  const uint64_t kind = STRETTO_FIELD_GET(flags, RANGE_TABLE_ENTRY_FLAGS_KIND);
+  const uint64_t allocation = STRETTO_FIELD_GET(flags, RANGE_TABLE_ENTRY_FLAGS_ALLOCATION);
+  const bool shape_ok = row_bytes != 0 && rows != 0 && (rows == 1 || pitch >= row_bytes);
+  const bool span_ok =
+      shape_ok && (base & STRETTO_OFFSET_MASK) + (rows - 1) * (rows == 1 ? 0 : pitch) + row_bytes <=
+                      STRETTO_OFFSET_MASK + 1;
   if (!span_ok || kind > 2 || allocation > 2) {
     invalidate(index);
-    status_ = (status_ & RANGE_TABLE_STATUS_OVERLAP_MASK) | RANGE_TABLE_STATUS_BAD_ENTRY_MASK |
-              STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index);
+    status = (status & RANGE_TABLE_STATUS_OVERLAP_MASK) | RANGE_TABLE_STATUS_BAD_ENTRY_MASK |
+             STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index);
     return;
   }
   RangeEntry& entry = entries_[index];
-  entry.base = raw.base;
-  entry.pitch = raw.rows == 1 ? 0 : raw.pitch;
-  entry.row_bytes = raw.row_bytes;
-  entry.rows = static_cast<uint32_t>(raw.rows);
+  entry.base = base;
+  entry.pitch = rows == 1 ? 0 : pitch;
+  entry.row_bytes = row_bytes;
+  entry.rows = static_cast<uint32_t>(rows);
   entry.kind = static_cast<RangeKind>(kind);
-  entry.update = (raw.flags & RANGE_TABLE_ENTRY_FLAGS_UPDATE_MASK) != 0;
-  entry.tracked = (raw.flags & RANGE_TABLE_ENTRY_FLAGS_TRACKED_MASK) != 0;
+  entry.update = (flags & RANGE_TABLE_ENTRY_FLAGS_UPDATE_MASK) != 0;
+  entry.tracked = (flags & RANGE_TABLE_ENTRY_FLAGS_TRACKED_MASK) != 0;
   entry.allocation = static_cast<AllocationClass>(allocation);
-  entry.peer_base = raw.peer_base;
+  entry.peer_base = registers_[RANGE_TABLE_ENTRY_PEER_BASE_OFFSET_AT(index)];
   rebuild();
   for (unsigned other = 0; other < highest_; ++other) {
     if (other == index || entries_[other].rows == 0 || !shares(entry, entries_[other])) continue;
     if (contains(entry, entries_[other]) || contains(entries_[other], entry)) continue;
-    status_ = (status_ & RANGE_TABLE_STATUS_BAD_ENTRY_MASK) | RANGE_TABLE_STATUS_OVERLAP_MASK |
-              STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index) |
-              STRETTO_FIELD(RANGE_TABLE_STATUS_OTHER, other);
+    status = (status & RANGE_TABLE_STATUS_BAD_ENTRY_MASK) | RANGE_TABLE_STATUS_OVERLAP_MASK |
+             STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index) |
+             STRETTO_FIELD(RANGE_TABLE_STATUS_OTHER, other);
   }
 }
 
 void RangeTable::invalidate(unsigned index) {
   entries_[index] = {};
-  raw_[index].flags &= ~uint64_t{RANGE_TABLE_ENTRY_FLAGS_VALID_MASK};
+  registers_[RANGE_TABLE_ENTRY_FLAGS_OFFSET_AT(index)] &=
+      ~uint64_t{RANGE_TABLE_ENTRY_FLAGS_VALID_MASK};
   rebuild();
 }
 
@@ -144,77 +168,16 @@ void RangeTable::rebuild() {
   }
 }
 
-uint64_t RangeTable::read_register(uint32_t offset) const {
-  uint32_t index = 0;
-  const RegisterInfo* const info = find_register(kRangeTableRegisters, offset, &index);
-  if (info == nullptr || info->access == RegisterAccess::kWriteOnly) return 0;
-  const Raw& raw = raw_[index];
-  switch (info->offset) {
-    case RANGE_TABLE_COUNT_OFFSET: return count_;
-    case RANGE_TABLE_STATUS_OFFSET: return status_;
-    case RANGE_TABLE_ENTRY_BASE_OFFSET: return raw.base;
-    case RANGE_TABLE_ENTRY_PITCH_OFFSET: return raw.pitch;
-    case RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET: return raw.row_bytes;
-    case RANGE_TABLE_ENTRY_ROWS_OFFSET: return raw.rows;
-    case RANGE_TABLE_ENTRY_PEER_BASE_OFFSET: return raw.peer_base;
-    case RANGE_TABLE_ENTRY_FLAGS_OFFSET: return raw.flags;
-    default: return 0;
+void RangeTable::clear() {
+  for (const uint32_t first :
+       {RANGE_TABLE_ENTRY_BASE_OFFSET, RANGE_TABLE_ENTRY_PITCH_OFFSET,
+        RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, RANGE_TABLE_ENTRY_ROWS_OFFSET,
+        RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, RANGE_TABLE_ENTRY_FLAGS_OFFSET}) {
+    for (unsigned index = 0; index < kEntries; ++index)
+      registers_[first + index * RANGE_TABLE_ENTRY_BASE_STRIDE] = 0;
   }
-}
-
-void RangeTable::write_register(uint32_t offset, uint64_t value) {
-  uint32_t index = 0;
-  const RegisterInfo* const info = find_register(kRangeTableRegisters, offset, &index);
-  if (info == nullptr) return;
-  Raw& raw = raw_[index];
-  const uint64_t bits = value & info->writable;
-  switch (info->offset) {
-    case RANGE_TABLE_CLEAR_OFFSET:
-      if ((bits & RANGE_TABLE_CLEAR_ALL_MASK) != 0) {
-        raw_.fill({});
-        entries_.fill({});
-        rebuild();
-      } else if ((bits & RANGE_TABLE_CLEAR_ONE_MASK) != 0) {
-        invalidate(static_cast<unsigned>(STRETTO_FIELD_GET(bits, RANGE_TABLE_CLEAR_INDEX)));
-      }
-      break;
-    case RANGE_TABLE_STATUS_OFFSET:
-      status_ &= ~(bits & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK));
-      if ((status_ & (RANGE_TABLE_STATUS_OVERLAP_MASK | RANGE_TABLE_STATUS_BAD_ENTRY_MASK)) == 0)
-        status_ = 0;
-      break;
-    case RANGE_TABLE_ENTRY_BASE_OFFSET: raw.base = bits; break;
-    case RANGE_TABLE_ENTRY_PITCH_OFFSET: raw.pitch = bits; break;
-    case RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET: raw.row_bytes = bits; break;
-    case RANGE_TABLE_ENTRY_ROWS_OFFSET: raw.rows = bits; break;
-    case RANGE_TABLE_ENTRY_PEER_BASE_OFFSET: raw.peer_base = bits; break;
-    case RANGE_TABLE_ENTRY_FLAGS_OFFSET:
-      raw.flags = bits;
-      if ((bits & RANGE_TABLE_ENTRY_FLAGS_VALID_MASK) != 0) {
-        commit(index);
-      } else {
-        invalidate(index);
-      }
-      break;
-    default: break;
-  }
-}
-
-void RangeTable::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-  const uint32_t offset = static_cast<uint32_t>(payload.get_address());
-  if (payload.get_data_length() != 8 || find_register(kRangeTableRegisters, offset) == nullptr) {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return;
-  }
-  uint64_t value = 0;
-  if (payload.is_read()) {
-    value = read_register(offset);
-    std::memcpy(payload.get_data_ptr(), &value, 8);
-  } else {
-    std::memcpy(&value, payload.get_data_ptr(), 8);
-    write_register(offset, value);
-  }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  entries_.fill({});
+  rebuild();
 }
 
 }  // namespace stretto

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "models/common/range_lookup.h"
+#include "models/common/register_bank.h"
 
 namespace stretto {
 
@@ -23,7 +24,7 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
  public:
   static constexpr unsigned kEntries = 256;
 
-  tlm_utils::simple_target_socket_optional<RangeTable> regs;  // b_transport, 8 bytes.
+  tlm_utils::simple_target_socket_optional<RegisterBank> regs;  // b_transport, 8 bytes.
 
   explicit RangeTable(sc_core::sc_module_name name);
 
@@ -35,15 +36,10 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
   unsigned count() const { return count_; }
 
   // Register access without a transaction; offsets of range_table_regs.h.
-  uint64_t read_register(uint32_t offset) const;
-  void write_register(uint32_t offset, uint64_t value);
+  uint64_t read_register(uint32_t offset) const { return registers_.read(offset); }
+  void write_register(uint32_t offset, uint64_t value) { registers_.write(offset, value); }
 
  private:
-  // What firmware has written of an entry.
-  struct Raw {
-    uint64_t base = 0, pitch = 0, row_bytes = 0, rows = 0, peer_base = 0, flags = 0;
-  };
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void commit(unsigned index);
   void invalidate(unsigned index);
   void rebuild();
@@ -54,13 +50,14 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
     return entry.base + (entry.rows - 1) * entry.pitch + entry.row_bytes;
   }
 
-  std::array<Raw, kEntries> raw_{};
+  void clear();
+
+  RegisterBank registers_;
   std::array<RangeEntry, kEntries> entries_{};
   // A later entry may hold bytes of this one too; then a remembered answer must be checked again.
   std::array<bool, kEntries> shadowed_{};
   unsigned highest_ = 0;  // One above the highest valid entry.
   unsigned count_ = 0;
-  uint64_t status_ = 0;
   mutable std::array<uint16_t, 4> recent_{};
   mutable unsigned next_recent_ = 0;
 };

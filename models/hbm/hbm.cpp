@@ -9,7 +9,11 @@
 #include "models/common/error.h"
 #include "models/common/payload_pool.h"
 #include "sw/include/formats/address_map.h"
+#include "sw/include/regs/hbm_bank.h"
+#include "sw/include/regs/hbm_regs.h"
+#include "sw/include/regs/mca_bank.h"
 #include "sw/include/regs/mca_regs.h"
+#include "sw/include/regs/tracker_bank.h"
 
 namespace stretto {
 namespace {
@@ -57,9 +61,9 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
       timing_(timing_set(spec.timing, spec.fault_timing_rule)),
       timing_table_(timing_),
       core_(spec, image, std::move(parts.tracker), *this),
-      parts_triggers_(parts.triggers),
-      parts_events_(parts.events),
-      parts_interrupts_(parts.interrupts) {
+      mca_registers_(kMcaRegisters),
+      tracker_registers_(kTrackerRegisters),
+      registers_(kSpillRegisters) {
   assert(parts.mca.size() == spec.channels && spec.channels <= 32);
   CommandObserver* observer = parts.observer;
   if (spec.check) {
@@ -83,6 +87,7 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
   for (unsigned i = 0; i < peers; ++i) {
     peer[i].register_nb_transport_fw(this, &Hbm::on_peer, static_cast<int>(spec.channels + i));
   }
+  describe_registers();
   mca_regs.register_b_transport(this, &Hbm::on_mca_register);
   tracker_regs.register_b_transport(this, &Hbm::on_tracker_register);
   next_.assign(spec.channels, kNoCycle);
@@ -280,7 +285,8 @@ void Hbm::after_ticks(uint64_t cycle) {
       drained_ = 0;
       if (services_.digest != nullptr)
         services_.digest->event(clock_.edge(cycle), kDigestDrain, 0, 0);
-      set_drain(true);
+      registers_[DRAIN_STATUS_OFFSET] |= DRAIN_STATUS_DONE_MASK;
+      update_drain_line();
     }
   }
   if (refused_.empty()) return;
@@ -358,18 +364,18 @@ void Hbm::on_tracker_trigger(uint64_t cycle, bool event, uint16_t wg_id, uint8_t
   if (services_.digest != nullptr)
     services_.digest->event(at, event ? kDigestEvent : kDigestTrigger, uint64_t{wg_id} << 8 | wf_id,
                             address);
-  TriggerSink* const sink = event ? parts_events_ : parts_triggers_;
+  TriggerSink* const sink = event ? events_ : triggers_;
   if (sink != nullptr) sink->on_trigger(at, wg_id, wf_id, address);
 }
 
 // The Tracker's table in memory: 8-byte writes, 64-byte reads of which 8 bytes count (one atom
 // each).
 void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
-  if (uint64_t{index} * 8 + 8 > spill_bytes_) {
-    throw CheckError("tracker: entry " + std::to_string(index) + " (work-group " +
-                     std::to_string(index / 8) + ", wavefront " + std::to_string(index % 8) +
-                     ") lies beyond the spill table of " + std::to_string(spill_bytes_) +
-                     " bytes that firmware reserved");
+  if (uint64_t{index} * 8 + 8 > registers_[SPILL_BYTES_OFFSET]) {
+    throw CheckError(
+        "tracker: entry " + std::to_string(index) + " (work-group " + std::to_string(index / 8) +
+        ", wavefront " + std::to_string(index % 8) + ") lies beyond the spill table of " +
+        std::to_string(registers_[SPILL_BYTES_OFFSET]) + " bytes that firmware reserved");
   }
   if (free_spill_buffers_.empty()) {
     spill_buffers_.push_back(std::make_unique<std::array<uint8_t, kAtomBytes>>());
@@ -378,7 +384,7 @@ void Hbm::on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) {
   const uint32_t id = core_.requests.acquire();
   HbmRequest& request = core_.requests[id];
   request = HbmRequest{};
-  uint64_t address = (spill_base_ & STRETTO_OFFSET_MASK) + uint64_t{index} * 8;
+  uint64_t address = (registers_[SPILL_BASE_OFFSET] & STRETTO_OFFSET_MASK) + uint64_t{index} * 8;
   request.bytes_left = 8;
   if (!write) {
     address &= ~uint64_t{kAtomBytes - 1};
@@ -405,10 +411,10 @@ void Hbm::complete_spill(HbmRequest& request) {
   core_.tracker_port.respond(request.done_cycle, write, request.spill_index, entry);
 }
 
-void Hbm::set_drain(bool level) {
-  if (drain_status_ == level) return;
-  drain_status_ = level;
-  if (parts_interrupts_ != nullptr) parts_interrupts_->set(STRETTO_IRQ_MCA_DRAIN, level);
+void Hbm::update_drain_line() {
+  if (interrupts_ == nullptr) return;
+  interrupts_->set(STRETTO_IRQ_MCA_DRAIN,
+                   (registers_[DRAIN_STATUS_OFFSET] & DRAIN_STATUS_DONE_MASK) != 0);
 }
 
 }  // namespace stretto

@@ -33,6 +33,7 @@
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/memory_image.h"
+#include "models/common/register_bank.h"
 #include "models/common/trigger_sink.h"
 #include "models/hbm/channel.h"
 #include "models/hbm/checker.h"
@@ -61,9 +62,6 @@ class Hbm final : public sc_core::sc_module,
   struct Parts {
     std::vector<std::unique_ptr<Mca>> mca;  // One a channel.
     std::unique_ptr<Tracker> tracker;       // Null: no access may be tracked.
-    TriggerSink* triggers = nullptr;        // Null: triggers are only counted.
-    TriggerSink* events = nullptr;          // Takes triggers marked as events; null: only counted.
-    InterruptLine* interrupts = nullptr;    // Null: none.
     CommandObserver* observer = nullptr;    // A command trace, beside the checker.
   };
 
@@ -79,10 +77,10 @@ class Hbm final : public sc_core::sc_module,
   void kernel_start(Time at) { pulse(at, kKernelStart); }
   void first_wg_done(Time at) { pulse(at, kFirstWgDone); }
   void kernel_end(Time at) { pulse(at, kKernelEnd); }
-  // Set once after construction where construction order does not allow Parts.
-  void set_triggers(TriggerSink& sink) { parts_triggers_ = &sink; }
-  void set_events(TriggerSink& sink) { parts_events_ = &sink; }
-  void set_interrupts(InterruptLine& line) { parts_interrupts_ = &line; }
+  // Once, before the run. Without a sink triggers are only counted.
+  void set_triggers(TriggerSink& sink) { triggers_ = &sink; }
+  void set_events(TriggerSink& sink) { events_ = &sink; }  // Triggers marked as events.
+  void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
 
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
@@ -131,7 +129,7 @@ class Hbm final : public sc_core::sc_module,
                           uint64_t address) override;
   void on_spill(uint64_t cycle, bool write, uint32_t index, uint64_t data) override;
   void complete_spill(HbmRequest& request);
-  void set_drain(bool level);
+  void update_drain_line();
   void trace_traffic(Time now);
 
   void report_mca(StatisticSink& sink) const;
@@ -140,8 +138,8 @@ class Hbm final : public sc_core::sc_module,
   void on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   uint64_t access_mca(unsigned index, const RegisterPort& port);
-  bool access_front_end(uint64_t offset, bool write, uint64_t& value);
-  void finish_register(tlm::tlm_generic_payload& payload, uint64_t value, sc_core::sc_time& delay);
+  void describe_registers();
+  void finish_register(const tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) const;
 
   PartitionServices& services_;
   const ClockDomain clock_;
@@ -149,9 +147,9 @@ class Hbm final : public sc_core::sc_module,
   const TimingSet timing_;
   const TimingTable timing_table_;
   HbmCore core_;
-  TriggerSink* parts_triggers_;
-  TriggerSink* parts_events_;
-  InterruptLine* parts_interrupts_;
+  TriggerSink* triggers_ = nullptr;
+  TriggerSink* events_ = nullptr;
+  InterruptLine* interrupts_ = nullptr;
   std::unique_ptr<HbmChecker> checker_;
   std::unique_ptr<CommandObserver> pair_;  // Checker and trace.
   std::vector<std::unique_ptr<HbmChannel>> channels_;
@@ -167,10 +165,10 @@ class Hbm final : public sc_core::sc_module,
   // Bytes of the spill accesses under way (64 B a read, 8 a write); storage is kept.
   std::vector<std::unique_ptr<std::array<uint8_t, kAtomBytes>>> spill_buffers_;
   std::vector<uint8_t*> free_spill_buffers_;
-  uint64_t spill_base_ = 0;
-  uint64_t spill_bytes_ = 0;
-  uint32_t drained_ = 0;  // Channels (bits) drained since the last kernel end.
-  bool drain_status_ = false;
+  RegisterBank mca_registers_;  // Decode; the blocks hold the values.
+  RegisterBank tracker_registers_;
+  RegisterBank registers_;            // Of the front end.
+  uint32_t drained_ = 0;              // Channels (bits) drained since the last kernel end.
   std::array<Latency, 2> latency_{};  // By stream.
   uint64_t requests_high_water_ = 0;
   // Timeline, if on: DRAM traffic about every microsecond.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register sockets of hbm.h: base-protocol accesses of 8 bytes become clocks of the MCAs or the
-// Tracker.
+// Register sockets of hbm.h: accesses become clocks of the MCAs or the Tracker.
 #include <cstring>
 
 #include "models/common/payload_pool.h"
 #include "models/hbm/hbm.h"
 #include "models/reference/block_host.h"
 #include "sw/include/formats/address_map.h"
+#include "sw/include/regs/hbm_bank.h"
 #include "sw/include/regs/hbm_regs.h"
 
 namespace stretto {
@@ -15,35 +15,26 @@ namespace {
 // Offset of the front end's registers in the Tracker's bank.
 constexpr uint64_t kFrontEnd = 0x1000;
 
-// An access of another shape than 8 aligned bytes is the guest's mistake.
-bool well_formed(tlm::tlm_generic_payload& payload) {
-  if (payload.get_data_length() == 8 && payload.get_address() % 8 == 0 &&
-      payload.get_byte_enable_ptr() == nullptr &&
-      payload.get_command() != tlm::TLM_IGNORE_COMMAND) {
-    return true;
-  }
-  payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-  return false;
-}
-
 }  // namespace
 
 void Hbm::on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  if (!well_formed(payload)) return;
   const uint64_t index = payload.get_address() / STRETTO_MCA_STRIDE;
+  const uint64_t offset = payload.get_address() % STRETTO_MCA_STRIDE;
+  if (mca_registers_.decode(payload, offset).info == nullptr) return;
   const bool all = index == STRETTO_MCA_BROADCAST && payload.is_write();
   if (index >= channels_.size() && !all) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  const RegisterPort port = register_port(payload, payload.get_address() % STRETTO_MCA_STRIDE);
+  const RegisterPort port = register_port(payload, offset);
   uint64_t value = 0;
   for (unsigned i = all ? 0 : static_cast<unsigned>(index);
        i < (all ? channels_.size() : index + 1); ++i) {
     value = access_mca(i, port);
   }
+  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
   after_ticks(cycle());
-  finish_register(payload, value, delay);
+  finish_register(payload, delay);
 }
 
 uint64_t Hbm::access_mca(unsigned index, const RegisterPort& port) {
@@ -56,52 +47,38 @@ uint64_t Hbm::access_mca(unsigned index, const RegisterPort& port) {
 }
 
 void Hbm::on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  if (!well_formed(payload)) return;
-  const RegisterPort port = register_port(payload, payload.get_address());
-  uint64_t value = port.wdata;
-  if (payload.get_address() >= kFrontEnd) {
-    if (!access_front_end(payload.get_address() - kFrontEnd, payload.is_write(), value)) {
-      payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-      return;
-    }
-  } else if (!core_.tracker_port.present()) {
+  const uint64_t address = payload.get_address();
+  if (address >= kFrontEnd) {
+    if (registers_.access(payload, address - kFrontEnd, delay)) finish_register(payload, delay);
+    return;
+  }
+  if (tracker_registers_.decode(payload, address).info == nullptr) return;
+  if (!core_.tracker_port.present()) {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
-  } else {
-    const uint64_t now = cycle();
-    value = access_registers(
-        port, [&](const RegisterPort& one) { return core_.tracker_port.step(now, one); });
-    tracker_next_ = core_.tracker_port.next(now);
-    if (tracker_next_ != kNoCycle) arm(tracker_next_);
   }
-  finish_register(payload, value, delay);
-}
-
-bool Hbm::access_front_end(uint64_t offset, bool write, uint64_t& value) {
-  switch (offset) {
-    case SPILL_BASE_OFFSET:
-      if (write) spill_base_ = value & SPILL_BASE_ADDRESS_MASK & ~uint64_t{63};
-      value = spill_base_;
-      return true;
-    case SPILL_BYTES_OFFSET:
-      if (write) spill_bytes_ = value & SPILL_BYTES_BYTES_MASK;
-      value = spill_bytes_;
-      return true;
-    case DRAIN_STATUS_OFFSET:
-      if (write && (value & DRAIN_STATUS_DONE_MASK) != 0) set_drain(false);
-      value = drain_status_ ? DRAIN_STATUS_DONE_MASK : 0;
-      return true;
-    default: return false;
-  }
-}
-
-void Hbm::finish_register(tlm::tlm_generic_payload& payload, uint64_t value,
-                          sc_core::sc_time& delay) {
+  const uint64_t now = cycle();
+  const uint64_t value =
+      access_registers(register_port(payload, address),
+                       [&](const RegisterPort& one) { return core_.tracker_port.step(now, one); });
   if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
+  tracker_next_ = core_.tracker_port.next(now);
+  if (tracker_next_ != kNoCycle) arm(tracker_next_);
+  finish_register(payload, delay);
+}
+
+void Hbm::describe_registers() {
+  registers_.add(kDrainRegisters);
+  registers_.on_write(SPILL_BASE_OFFSET,
+                      [](const RegisterBank::Write& write) { write.held &= ~uint64_t{63}; });
+  registers_.on_update([this] { update_drain_line(); });
+}
+
+// An access ends with its last clock.
+void Hbm::finish_register(const tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) const {
   const Time start = services_.queue->now() + time_of(delay);
   const uint64_t edge = clock_.cycle_from(start) + (payload.is_read() ? 2 : 1);
   delay = delay_of(clock_.edge(edge) - services_.queue->now());
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 }  // namespace stretto

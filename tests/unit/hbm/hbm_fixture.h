@@ -89,11 +89,11 @@ class HbmFixture final : public sc_core::sc_module, public TriggerSink, public I
     Hbm::Parts parts;
     for (unsigned i = 0; i < spec.channels; ++i) parts.mca.push_back(std::make_unique<McaModel>());
     if (with_tracker) parts.tracker = std::make_unique<TrackerModel>();
-    parts.triggers = this;
-    parts.interrupts = this;
     if (log_commands) parts.observer = &log;
     // One peer socket more, for a test that brings its own initiator.
     hbm = std::make_unique<Hbm>("hbm", spec, peers + 1, services, image, std::move(parts));
+    hbm->set_triggers(*this);
+    hbm->set_interrupts(*this);
     for (unsigned i = 0; i < spec.channels; ++i) {
       channel[i].register_nb_transport_bw(this, &HbmFixture::on_response, static_cast<int>(i));
       channel[i].bind(hbm->channel[i]);

@@ -232,7 +232,7 @@ TEST_CASE("MCA registers are read and written one channel at a time or all at on
   bench.read_register(true, 32 * STRETTO_MCA_STRIDE);
   CHECK(bench.register_status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
   bench.read_register(true, 4);
-  CHECK(bench.register_status == tlm::TLM_BURST_ERROR_RESPONSE);
+  CHECK(bench.register_status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
   bench.read_register(false, kFrontEnd + 0x800);
   CHECK(bench.register_status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }

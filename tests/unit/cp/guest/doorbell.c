@@ -3,7 +3,7 @@
 #include "guest.h"
 
 static void put(const char* text) {
-  for (; *text != 0; ++text) REG8(STRETTO_UART_BASE + UART_TX_OFFSET) = (uint8_t)*text;
+  for (; *text != 0; ++text) REG64(STRETTO_UART_BASE + UART_TX_OFFSET) = (uint8_t)*text;
 }
 
 int guest_main(uint64_t hart) {
