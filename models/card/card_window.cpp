@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/card/card_window.h"
 
+#include <cstring>
+
+#include "models/common/payload_builder.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/card.h"
 #include "sw/include/regs/card_bank.h"
 #include "sw/include/regs/card_regs.h"
 #include "sw/include/regs/request_ring_regs.h"
-
-#include <cstring>
 
 namespace stretto {
 namespace {
@@ -51,7 +52,7 @@ void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
     registers_.access(payload, at - kCard, delay);
     return;
   }
-  if (at % 8 != 0 || at - kSend >= STRETTO_SEND_APERTURE_BYTES) {
+  if (at % 8 != 0 || payload.get_data_length() != 8 || at - kSend >= STRETTO_SEND_APERTURE_BYTES) {
     ++refused_;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
@@ -77,22 +78,8 @@ void CardWindow::store(uint64_t at, uint64_t value) {
 }
 
 PooledPayload& CardWindow::make_write(uint64_t address, uint64_t* value) {
-  PooledPayload& payload = pool_.acquire();
-  payload.set_command(tlm::TLM_WRITE_COMMAND);
-  payload.set_address(address);
-  payload.set_data_ptr(reinterpret_cast<uint8_t*>(value));
-  payload.set_data_length(8);
-  payload.set_streaming_width(8);
-  StrettoExtension& extension = payload.extension;
-  extension.engine = Engine::link;
-  extension.gpu = services_.gpu;
-  extension.operation = Operation::write;
-  extension.stream = Stream::communication;
-  extension.scope = Scope::system;
-  extension.allocation = AllocationClass::uncached;
-  extension.account = STRETTO_ACCOUNT_SYNC;
-  extension.row_bytes = 8;
-  return payload;
+  return communication_payload(pool_, Engine::link, services_.gpu, Operation::write,
+                               STRETTO_ACCOUNT_SYNC, address, value, 8);
 }
 
 tlm::tlm_sync_enum CardWindow::on_store_taken(tlm::tlm_generic_payload& payload,

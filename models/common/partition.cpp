@@ -8,7 +8,6 @@
 
 #include "models/common/error.h"
 #include "models/common/payload_pool.h"
-#include "sw/include/formats/card.h"
 
 namespace stretto {
 namespace {
@@ -20,12 +19,6 @@ bool later(const Packet& a, const Packet& b) {
 }
 
 Time systemc_now() { return sc_core::sc_time_stamp().value(); }
-
-std::string node_name(uint8_t node) {
-  if (node == STRETTO_NODE_SWITCH) return "switch";
-  if (node >= STRETTO_NODE_CARD) return "card" + std::to_string(node - STRETTO_NODE_CARD);
-  return "gpu" + std::to_string(node - 1);
-}
 
 std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond) + " ns"; }
 
@@ -116,7 +109,11 @@ class WindowPool {
 // Partition
 
 Partition::Partition(sc_core::sc_module_name name, Conductor& conductor, uint8_t node)
-    : sc_module(name), conductor_(conductor), node_(node), inbox_(*this) {
+    : sc_module(name),
+      conductor_(conductor),
+      node_(node),
+      label_(get_parent_object() == nullptr ? basename() : get_parent_object()->basename()),
+      inbox_(*this) {
   services_.queue = &queue_;
   services_.digest = &digest_;
   services_.gpu = static_cast<uint8_t>(node - 1);
@@ -136,14 +133,14 @@ void Partition::add(std::string prefix, Component& component) {
 
 void Partition::report(StatisticSink& sink) const {
   for (const Member& member : members_) {
-    sink.set_prefix(node_name(node_) + "." + member.prefix);
+    sink.set_prefix(label_ + "." + member.prefix);
     member.component->report(sink);
   }
 }
 
 void Partition::audit(AuditSink& sink) const {
   for (const Member& member : members_) {
-    sink.set_where(node_name(node_) + "." + member.prefix);
+    sink.set_where(label_ + "." + member.prefix);
     member.component->audit(sink);
   }
 }
@@ -152,7 +149,7 @@ std::vector<std::string> Partition::waiting_on() const {
   std::vector<std::string> lines;
   for (const Member& member : members_) {
     for (std::string& line : member.component->waiting_on()) {
-      lines.push_back(node_name(node_) + "." + member.prefix + ": " + line);
+      lines.push_back(label_ + "." + member.prefix + ": " + line);
     }
   }
   return lines;

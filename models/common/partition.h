@@ -65,7 +65,8 @@ class WindowPool;
 // One GPU or one switch. Construct it before the components that use its queue: the inbox has source id 0.
 class Partition final : public sc_core::sc_module, public PacketPort {
  public:
-  // `node` is g + 1, or 0xFE for a switch. REQUIRES: unique in the conductor.
+  // `node`: of formats/address_map.h; unique in the conductor. Paths begin with the name of the module that the partition
+  // is in, or with its own.
   Partition(sc_core::sc_module_name name, Conductor& conductor, uint8_t node);
   ~Partition() override;
 
@@ -78,7 +79,7 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   void attach(uint8_t link, PacketSink& sink);
   // Registers a component for report(), audit() and waiting_on(); prefix e.g. "hbm".
   void add(std::string prefix, Component& component);
-  void report(StatisticSink& sink) const;  // Paths "gpu3.hbm...", "switch.crossbar...".
+  void report(StatisticSink& sink) const;
   void audit(AuditSink& sink) const;
   std::vector<std::string> waiting_on() const;
 
@@ -107,6 +108,7 @@ class Partition final : public sc_core::sc_module, public PacketPort {
 
   Conductor& conductor_;
   const uint8_t node_;
+  const std::string label_;
   EventQueue queue_;
   Digest digest_;
   PartitionServices services_;

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <utility>
 
+#include "models/common/payload_builder.h"
 #include "models/fabric/link_spec.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/dma_bank.h"
@@ -203,23 +204,9 @@ bool DmaEngine::start_piece(Descriptor& descriptor) {
 
 PooledPayload& DmaEngine::make_payload(Operation operation, uint64_t address, uint8_t* data,
                                        uint32_t bytes, uint8_t account, uint64_t cookie) {
-  PooledPayload& payload = pool_.acquire();
-  payload.set_command(operation == Operation::read ? tlm::TLM_READ_COMMAND
-                                                   : tlm::TLM_WRITE_COMMAND);
-  payload.set_address(address);
-  payload.set_data_ptr(data);
-  payload.set_data_length(bytes);
-  payload.set_streaming_width(bytes);
-  StrettoExtension& extension = payload.extension;
-  extension.engine = Engine::dma;
-  extension.gpu = services_.gpu;
-  extension.operation = operation;
-  extension.stream = Stream::communication;
-  extension.scope = Scope::system;
-  extension.allocation = AllocationClass::uncached;
-  extension.account = account;
-  extension.row_bytes = bytes;
-  extension.cookie = cookie;
+  PooledPayload& payload = communication_payload(pool_, Engine::dma, services_.gpu, operation,
+                                                 account, address, data, bytes);
+  payload.extension.cookie = cookie;
   return payload;
 }
 

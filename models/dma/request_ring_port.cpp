@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "models/common/payload_builder.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/send_request.h"
 #include "sw/include/regs/request_ring_bank.h"
@@ -147,22 +148,10 @@ void RequestRingPort::write_word(const RequestRingOutputs& out) {
   if (services_.digest != nullptr) {
     services_.digest->event(services_.queue->now(), kEventWord, out.write_address, out.write_data);
   }
-  PooledPayload& payload = pool_.acquire();
-  payload.set_command(tlm::TLM_WRITE_COMMAND);
-  payload.set_address(out.write_address);
-  payload.set_data_ptr(reinterpret_cast<uint8_t*>(&word.value));
-  payload.set_data_length(8);
-  payload.set_streaming_width(8);
-  StrettoExtension& extension = payload.extension;
-  extension.engine = Engine::dma;
-  extension.gpu = services_.gpu;
-  extension.operation = Operation::write;
-  extension.stream = Stream::communication;
-  extension.scope = Scope::system;
-  extension.allocation = AllocationClass::uncached;
-  extension.account = STRETTO_ACCOUNT_SYNC;
-  extension.row_bytes = 8;
-  extension.cookie = index;
+  PooledPayload& payload =
+      communication_payload(pool_, Engine::dma, services_.gpu, Operation::write,
+                            STRETTO_ACCOUNT_SYNC, out.write_address, &word.value, 8);
+  payload.extension.cookie = index;
   const bool local = out.write_address >> STRETTO_NODE_SHIFT == services_.gpu + 1u;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;

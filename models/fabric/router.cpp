@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "models/common/payload_builder.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/field.h"
 #include "sw/include/regs/link_bank.h"
@@ -168,27 +169,16 @@ void Router::completed(const Packet& packet) {
 
 void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
                         uint8_t* data) {
-  PooledPayload& payload = pool_.acquire();
-  payload.set_command(packet.operation == Operation::read ? tlm::TLM_READ_COMMAND
-                                                          : tlm::TLM_WRITE_COMMAND);
-  payload.set_address(node_base_ | ((packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK));
-  payload.set_data_ptr(data);
-  payload.set_data_length(packet.row_bytes);
-  payload.set_streaming_width(packet.row_bytes);
+  PooledPayload& payload = communication_payload(
+      pool_, Engine::link, services_.gpu, packet.operation, packet.account,
+      node_base_ | ((packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK), data,
+      packet.row_bytes);
   StrettoExtension& extension = payload.extension;
-  extension.engine = Engine::link;
-  extension.gpu = services_.gpu;
   extension.unit = static_cast<uint16_t>(port);
   extension.wg_id = packet.wg_id;
   extension.wf_id = packet.wf_id;
   extension.tracked = packet.tracked;
-  extension.operation = packet.operation;
-  extension.stream = Stream::communication;
-  extension.scope = Scope::system;
   extension.element = packet.element;
-  extension.allocation = AllocationClass::uncached;
-  extension.account = packet.account;
-  extension.row_bytes = packet.row_bytes;
   extension.cookie = uint64_t{port} << kPortBits | incoming;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;

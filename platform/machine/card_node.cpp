@@ -24,8 +24,7 @@ DmaSpec dma_spec(const CardSpec& card) {
 
 CardNode::CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
                    const std::map<std::string, Impl>& impl, Conductor& conductor)
-    : sc_module(name),
-      partition("partition", conductor, static_cast<uint8_t>(STRETTO_NODE_CARD + index)),
+    : Node(name, conductor, static_cast<uint8_t>(STRETTO_NODE_CARD + index)),
       dma("dma", dma_spec(spec.card), partition.services()),
       router("router", card_port(index, spec.gpus, spec.pcie), kRequesters, partition),
       window("window", partition.services()),

@@ -8,22 +8,23 @@
 #include <string>
 
 #include "models/card/card_window.h"
-#include "models/common/partition.h"
 #include "models/dma/dma_engine.h"
 #include "models/dma/request_ring_port.h"
 #include "models/fabric/router.h"
 #include "platform/config/machine_spec.h"
 #include "platform/config/options.h"
+#include "platform/machine/node.h"
 
 namespace stretto {
 
-class CardNode final : public sc_core::sc_module {
+class CardNode final : public Node {
  public:
   // Card `index` of the machine. REQUIRES: topology pcie_switch.
   CardNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
            const std::map<std::string, Impl>& impl, Conductor& conductor);
 
-  Partition partition;
+  const Router* to_links() const override { return &router; }
+
   DmaEngine dma;
   Router router;
   CardWindow window;

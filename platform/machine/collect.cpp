@@ -40,17 +40,6 @@ struct Lookup {
   }
 };
 
-// Digests cover the ordered events of a partition and, here, the memory it has written, in address
-// order.
-std::string digest_of(GpuNode& gpu) {
-  Digest& digest = gpu.partition.digest();
-  gpu.memory.for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
-    digest.bytes(&address, sizeof address);
-    digest.bytes(bytes, MemoryImage::kPageBytes);
-  });
-  return digest.hex();
-}
-
 // Some laws name their instance in brackets; a law has one name and many places.
 AuditResult normalised(AuditResult one) {
   const size_t bracket = one.law.find(" (");
@@ -154,9 +143,8 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
 
 }  // namespace
 
-void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
-                     const std::vector<std::unique_ptr<CardNode>>& cards, SwitchNode* crossbar,
-                     Host* host, const Job* job, Results& results) {
+void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Host* host,
+                     const Job* job, Results& results) {
   StatisticSink statistics;
   AuditSink audit;
   if (job != nullptr) {
@@ -166,32 +154,20 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
     }
   }
   std::vector<const Router*> routers;
-  for (const auto& gpu : gpus) {
-    gpu->partition.report(statistics);
-    gpu->partition.audit(audit);
-    audit.set_where(std::string(gpu->name()));
-    audit.equal("scheduling events raised = taken", gpu->hbm.tracker_counters().events,
-                gpu->gpu.front_end.events().events());
-    routers.push_back(&gpu->router);
-  }
-  for (const auto& card : cards) {
-    card->partition.report(statistics);
-    card->partition.audit(audit);
-    routers.push_back(&card->router);
+  for (const Node* node : nodes) {
+    node->partition.report(statistics);
+    node->audit(audit);
+    if (node->to_links() != nullptr) routers.push_back(node->to_links());
   }
   audit_links(routers, audit);
-  if (crossbar != nullptr) {
-    crossbar->partition.report(statistics);
-    crossbar->partition.audit(audit);
-    audit_switch(crossbar->crossbar, routers, audit);
-  }
+  if (crossbar != nullptr) audit_switch(*crossbar, routers, audit);
   if (host != nullptr) {
     statistics.set_prefix("host");
     host->report(statistics);
     audit.set_where("host");
     host->audit(audit);
     if (host->link(0).to_switch()) {
-      audit_pcie(*host, crossbar->crossbar, audit);
+      audit_pcie(*host, *crossbar, audit);
     } else {
       audit_pcie(*host, routers, audit);
     }
@@ -206,7 +182,6 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
   }
   if (job != nullptr) collect_phases(find, statistics, *job, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
-  for (const auto& gpu : gpus) results.cp_instructions += gpu->cp.instructions();
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
     results.cp_cycles += find.sum(std::string("cp.") + hart + ".busy_cycles");
   }
@@ -227,9 +202,7 @@ void collect_machine(const std::vector<std::unique_ptr<GpuNode>>& gpus,
   results.mca["ordered_atoms"] = find.sum("hbm.ordered_atoms");
 
   std::string all;
-  for (const auto& gpu : gpus) all += digest_of(*gpu);
-  for (const auto& card : cards) all += card->partition.digest().hex();
-  if (crossbar != nullptr) all += crossbar->partition.digest().hex();
+  for (Node* node : nodes) all += node->digest();
   if (host != nullptr) all += host->digest_hex();
   results.digest = sha256_hex(all.data(), all.size());
 }

@@ -5,6 +5,7 @@
 
 #include "models/common/error.h"
 #include "models/common/tlm_checker.h"
+#include "platform/machine/wiring.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -57,42 +58,12 @@ Hbm::Parts hbm_parts(const MachineSpec& spec, unsigned gpu, const std::map<std::
   return parts;
 }
 
-RouterSpec router_spec(const MachineSpec& spec, unsigned gpu) {
-  if (spec.sim.mirror) return mirrored_ring(spec.gpus, spec.link, spec.pcie);
-  switch (spec.topology) {
-    case Topology::ring: break;
-    case Topology::fully_connected: return fully_connected(gpu, spec.gpus, spec.link, spec.pcie);
-    case Topology::switched: return switched(gpu, spec.gpus, spec.link, spec.pcie);
-    case Topology::pcie_switch: return pcie_switched(gpu, spec.gpus, spec.pcie, spec.card.count);
-  }
-  return ring(gpu, spec.gpus, spec.link, spec.pcie);
-}
-
 }  // namespace
-
-DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
-    : sc_module(name), in("in"), out("out") {
-  in.register_b_transport(this, &DoorbellBridge::b_transport);
-  extension_.engine = Engine::link;
-  extension_.operation = Operation::write;
-  extension_.stream = Stream::communication;
-  extension_.scope = Scope::system;
-  extension_.allocation = AllocationClass::uncached;
-  extension_.account = STRETTO_ACCOUNT_SYNC;
-}
-
-void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  payload.set_address(payload.get_address() + STRETTO_DOORBELL_APERTURE);
-  payload.set_extension(&extension_);
-  out->b_transport(payload, delay);
-  payload.clear_extension(&extension_);
-}
 
 GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
                  const std::map<std::string, Impl>& impl, Conductor& conductor, TraceSink* trace,
                  Waves* waves)
-    : sc_module(name),
-      partition("partition", conductor, static_cast<uint8_t>(index + 1)),
+    : Node(name, conductor, static_cast<uint8_t>(index + 1)),
       gpu("gpu", gpu_spec(spec), spec.l2, spec.hbm.mapping(), with_trace(partition, index, trace),
           memory,
           make_grid_scheduler(
@@ -101,7 +72,7 @@ GpuNode::GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned
       hbm("hbm", hbm_spec(spec), kHbmPeers, partition.services(), memory,
           hbm_parts(spec, index, impl, waves)),
       dma("dma", spec.dma, partition.services()),
-      router("router", router_spec(spec, index), kRequesters, partition),
+      router("router", gpu_wiring(spec, index), kRequesters, partition),
       cp("cp", spec.cp, partition.services()),
       request_ring(
           "request_ring", spec.gpu.clock_mhz, partition.services(),
@@ -155,6 +126,23 @@ void GpuNode::bind() {
     if (fault.kind == FaultKind::kernel_too_large) throw UserError(describe_fault(index, fault));
     throw CheckError(describe_fault(index, fault));
   });
+}
+
+void GpuNode::audit(AuditSink& sink) const {
+  Node::audit(sink);
+  sink.set_where(name());
+  sink.equal("scheduling events raised = taken", hbm.tracker_counters().events,
+             gpu.front_end.events().events());
+}
+
+// The memory that was written belongs to it, in the order of addresses.
+std::string GpuNode::digest() {
+  Digest& digest = partition.digest();
+  memory.for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
+    digest.bytes(&address, sizeof address);
+    digest.bytes(bytes, MemoryImage::kPageBytes);
+  });
+  return digest.hex();
 }
 
 void GpuNode::enlist() {

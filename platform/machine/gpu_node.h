@@ -12,9 +12,9 @@
 #include <string>
 
 #include "models/common/memory_image.h"
-#include "models/common/partition.h"
 #include "models/common/payload_extension.h"
 #include "models/cp/cp.h"
+#include "models/cp/doorbell_bridge.h"
 #include "models/dma/dma_engine.h"
 #include "models/dma/request_ring_port.h"
 #include "models/fabric/router.h"
@@ -22,25 +22,12 @@
 #include "models/hbm/hbm.h"
 #include "platform/config/machine_spec.h"
 #include "platform/config/options.h"
+#include "platform/machine/node.h"
 #include "platform/waves/waves.h"
 
 namespace stretto {
 
-// The router's doorbell port speaks the base protocol with offsets; the CP's door is a memory-side
-// socket with addresses. This carries 8-byte writes from one to the other.
-class DoorbellBridge final : public sc_core::sc_module {
- public:
-  tlm_utils::simple_target_socket<DoorbellBridge> in;
-  tlm_utils::simple_initiator_socket<DoorbellBridge, 32, StrettoProtocol> out;
-  explicit DoorbellBridge(sc_core::sc_module_name name);
-
- private:
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-
-  StrettoExtension extension_;  // On the payload while it is on the memory side.
-};
-
-class GpuNode final : public sc_core::sc_module {
+class GpuNode final : public Node {
  public:
   // `trace` and `waves` may be null.
   GpuNode(sc_core::sc_module_name name, const MachineSpec& spec, unsigned index,
@@ -48,7 +35,10 @@ class GpuNode final : public sc_core::sc_module {
           Waves* waves);
   ~GpuNode() override;
 
-  Partition partition;
+  void audit(AuditSink& sink) const override;
+  const Router* to_links() const override { return &router; }
+  std::string digest() override;
+
   MemoryImage memory;
   Gpu gpu;
   Hbm hbm;

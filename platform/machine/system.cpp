@@ -8,15 +8,17 @@
 #include "models/common/error.h"
 #include "platform/base/installation.h"
 #include "platform/jobs/job.h"
+#include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
 #include "platform/machine/switch_node.h"
+#include "platform/machine/wiring.h"
 
 namespace stretto {
 
-class System::Impl {
+class System::State {
  public:
-  Impl(const RunRequest& request, Timeline* timeline, Waves* waves)
+  State(const RunRequest& request, Timeline* timeline, Waves* waves)
       : request_(request),
         spec_(request.machine.spec()),
         conductor_("conductor", conductor_spec(), lookahead_ns(spec_) * kNanosecond) {
@@ -95,7 +97,7 @@ class System::Impl {
     results.rtl = rtl_sources();
     for (const auto& [block, impl] : request_.options.impl) {
       results.impl[block] = impl_name(impl);
-      if (impl == stretto::Impl::model) results.rtl.erase(block);
+      if (impl == Impl::model) results.rtl.erase(block);
     }
     results.firmware_sha256 = firmware_->sha256();
     results.total = job_ != nullptr && results.status == "complete"
@@ -106,7 +108,13 @@ class System::Impl {
       results.table = job_->table();
       results.job = job_->details();
     }
-    collect_machine(gpus_, cards_, switch_.get(), host_.get(), job_.get(), results);
+    std::vector<Node*> nodes;
+    for (const auto& gpu : gpus_) nodes.push_back(gpu.get());
+    for (const auto& card : cards_) nodes.push_back(card.get());
+    if (switch_ != nullptr) nodes.push_back(switch_.get());
+    collect_machine(nodes, switch_ == nullptr ? nullptr : &switch_->crossbar, host_.get(),
+                    job_.get(), results);
+    for (const auto& gpu : gpus_) results.cp_instructions += gpu->cp.instructions();
     if (job_ == nullptr || results.status != "complete") return;
     AuditSink audit;
     for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {
@@ -148,10 +156,7 @@ class System::Impl {
           static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
       memories.push_back(&gpu->memory);
     }
-    const RouterSpec wiring = spec_.topology == Topology::pcie_switch
-                                  ? host_switched(spec_.gpus, spec_.pcie, spec_.card.count)
-                                  : host_direct(spec_.pcie, pcie_ports);
-    host_ = std::make_unique<Host>("host", spec_.host, wiring, conductor_);
+    host_ = std::make_unique<Host>("host", spec_.host, host_wiring(spec_, pcie_ports), conductor_);
     conductor_.attach_host(*host_);
     job_ = request_.workload.kind->make_job(request_.jobs[0], memories);
     job_->set_meter([this] {
@@ -177,15 +182,15 @@ class System::Impl {
 };
 
 System::System(const RunRequest& request, Timeline* timeline, Waves* waves)
-    : impl_(std::make_unique<Impl>(request, timeline, waves)) {}
+    : state_(std::make_unique<State>(request, timeline, waves)) {}
 System::~System() = default;
-Conductor& System::conductor() { return impl_->conductor(); }
-uint64_t System::work_groups_retired() const { return impl_->work_groups_retired(); }
-std::string System::firmware_end() const { return impl_->firmware_end(); }
-uint64_t System::tohost_failure() const { return impl_->tohost_failure(); }
-std::string System::progress_text() const { return impl_->progress_text(); }
-std::string System::waiting_text() const { return impl_->waiting_text(); }
-CheckReport System::check() const { return impl_->check(); }
-void System::collect(Results& results) { impl_->collect(results); }
+Conductor& System::conductor() { return state_->conductor(); }
+uint64_t System::work_groups_retired() const { return state_->work_groups_retired(); }
+std::string System::firmware_end() const { return state_->firmware_end(); }
+uint64_t System::tohost_failure() const { return state_->tohost_failure(); }
+std::string System::progress_text() const { return state_->progress_text(); }
+std::string System::waiting_text() const { return state_->waiting_text(); }
+CheckReport System::check() const { return state_->check(); }
+void System::collect(Results& results) { state_->collect(results); }
 
 }  // namespace stretto

@@ -41,8 +41,8 @@ class System {
   void collect(Results& results);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  class State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace stretto

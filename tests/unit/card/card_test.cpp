@@ -99,7 +99,7 @@ struct Bench {
                                           pcie_switched(i, 2, pcie(), 1)));
     }
     card = std::make_unique<Card>("card", *conductor, 2);
-    partition = std::make_unique<Partition>("partition", *conductor, kSwitchNode);
+    partition = std::make_unique<Partition>("switch", *conductor, kSwitchNode);
     crossbar = std::make_unique<Switch>("crossbar", SwitchSpec{}, switch_of(2, pcie(), false, 1),
                                         *partition);
     partition->add("crossbar", *crossbar);

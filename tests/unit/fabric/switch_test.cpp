@@ -47,7 +47,7 @@ struct Bench {
       gpu.push_back(std::make_unique<Gpu>(("gpu" + std::to_string(i)).c_str(), *conductor, i,
                                           pcie_switched(i, gpus, link)));
     }
-    partition = std::make_unique<Partition>("partition", *conductor, kSwitchNode);
+    partition = std::make_unique<Partition>("switch", *conductor, kSwitchNode);
     crossbar = std::make_unique<Switch>("crossbar", spec, switch_of(gpus, link, false), *partition);
     partition->add("crossbar", *crossbar);
   }
