@@ -26,13 +26,21 @@ MemoryImage::Page& MemoryImage::make_page(uint64_t index) {
   }
   Page& made = pages_[index];
   made.bytes = blocks_.back().get() + used;
-  const uint64_t first = index << kPageBits;
-  for (const Region& region : regions_) {
-    const uint64_t begin = std::max(first, region.base);
-    const uint64_t end = std::min(first + kPageBytes, region.base + region.bytes);
-    if (begin < end) region.make(begin, made.bytes + (begin - first), end - begin);
-  }
+  generate(index << kPageBits, made.bytes, kPageBytes);
   return made;
+}
+
+void MemoryImage::generate(uint64_t address, uint8_t* bytes, uint64_t count) const {
+  for (const Region& region : regions_) {
+    const uint64_t begin = std::max(address, region.base);
+    const uint64_t end = std::min(address + count, region.base + region.bytes);
+    if (begin < end) region.make(begin, bytes + (begin - address), end - begin);
+  }
+}
+
+void MemoryImage::initial(uint64_t address, uint8_t* bytes, uint64_t count) const {
+  std::memset(bytes, 0, count);
+  generate(address, bytes, count);
 }
 
 MemoryImage::Page& MemoryImage::page(uint64_t index) {

@@ -71,6 +71,8 @@ class MemoryImage {
   void write(uint64_t address, const uint8_t* bytes, uint64_t count);
   // Byte enables as in TLM: enable[i] == 0 leaves byte i alone.
   void write_masked(uint64_t address, const uint8_t* bytes, const uint8_t* enable, uint64_t count);
+  // What was there at time 0, but for load().
+  void initial(uint64_t address, uint8_t* bytes, uint64_t count) const;
   // Host pointer to [address, address + count) if it lies in one page, made if need be; for hot loops. The caller
   // must call changed() after writing through it.
   uint8_t* span(uint64_t address, uint64_t count, bool for_write);
@@ -102,6 +104,8 @@ class MemoryImage {
   };
   Page& page(uint64_t index);
   Page& make_page(uint64_t index);
+  // Contents of generated regions; leaves the rest as it is.
+  void generate(uint64_t address, uint8_t* bytes, uint64_t count) const;
   void notify(uint64_t address, uint64_t count);
 
   // Pages never move. A block comes from the host, zeroed when it is first touched.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the law on who may write fire on every byte that nobody was given, and on no other? State space:
+// ranges apart, side by side and overlapping, over pages; contents of time 0 that are not zero.
+#include <catch2/catch.hpp>
+
+#include "platform/jobs/memory_plan.h"
+
+namespace stretto {
+namespace {
+
+uint64_t strays(const MemoryPlan& plan, const MemoryImage& memory) {
+  AuditSink sink;
+  plan.audit(memory, sink);
+  REQUIRE(sink.all().size() == 1);
+  return sink.all()[0].left;
+}
+
+void write(MemoryImage& memory, uint64_t begin, uint64_t end) {
+  const std::vector<uint8_t> bytes(end - begin, 0xA5);
+  memory.write(begin, bytes.data(), bytes.size());
+}
+
+TEST_CASE("bytes outside of what was given are counted, each one") {
+  MemoryImage memory;
+  MemoryPlan plan;
+  plan.give(100, 50);
+  write(memory, 90, 160);
+  CHECK(strays(plan, memory) == 20);
+  plan.give(150, 10);  // Side by side,
+  plan.give(80, 30);   // overlapping,
+  CHECK(strays(plan, memory) == 0);
+  write(memory, 0x2FFF8, 0x30008);  // over a page's end, far from all,
+  CHECK(strays(plan, memory) == 16);
+  plan.give(0x30000, 1 << 20);
+  CHECK(strays(plan, memory) == 8);
+  plan.give(0, uint64_t{1} << 40);  // in one range that holds all others.
+  CHECK(strays(plan, memory) == 0);
+}
+
+TEST_CASE("what was there at time 0 may stay, and be written again as it was") {
+  MemoryImage memory;
+  memory.add_generator(0x1000, 16, [](uint64_t address, uint8_t* bytes, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(address + i);
+  });
+  const MemoryPlan plan;
+  uint8_t byte = 0x04;
+  memory.write(0x1004, &byte, 1);
+  CHECK(strays(plan, memory) == 0);
+  byte = 0x05;
+  memory.write(0x1004, &byte, 1);
+  CHECK(strays(plan, memory) == 1);
+}
+
+}  // namespace
+}  // namespace stretto
