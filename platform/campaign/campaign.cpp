@@ -50,14 +50,18 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   for (const std::string& set : options.sets)
     if (request.workload.owns(set)) of_kind += set + "\n";
   std::string text = "workload " + run.workload + "\nmode " + run.mode + "\n" + of_kind;
-  for (const auto& [key, size] : request.workload.kind->shape())
-    text += key + " " + std::to_string(size) + "\n";
+  for (const JobRequest& job : request.jobs) {
+    for (const auto& [key, size] : job.kind->shape())
+      text += key + " " + std::to_string(size) + "\n";
+  }
   text += "impl " + options_.impl + "\n";
   for (const Parameter& parameter : machine.parameters().all()) {
     if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
   }
-  std::vector<std::string> files = request.workload.kind->kernel_files(request.jobs[0]);
-  files.insert(files.begin(), {"/proc/self/exe", software_folder() + "/firmware/main.elf"});
+  std::vector<std::string> files{"/proc/self/exe", software_folder() + "/firmware/main.elf"};
+  for (const JobRequest& job : request.jobs) {
+    for (std::string& file : job.kind->kernel_files(job)) files.push_back(std::move(file));
+  }
   for (const std::string& file : files)
     text += fs::path(file).filename().string() + " sha256 " + sum_of(file) + "\n";
   return text;

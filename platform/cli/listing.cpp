@@ -30,11 +30,17 @@ void list_machines() {
 void list_workloads() {
   for (const std::string& name : shipped("workloads")) {
     const Workload workload = load_workload(name);
-    std::string shape;
-    for (const auto& [key, size] : workload.kind->shape())
-      shape += fmt::format(" {} {}", key, size);
-    fmt::print("{:<20} {:<34} machine {}; {}:{}; data {}\n", name, workload.description,
-               workload.machine, workload.kind->info().name, shape, workload.data);
+    std::string work;
+    for (const WorkloadJob& job : workload.jobs)
+      work += fmt::format("{}{} {}", work.empty() ? "" : " beside ", job.workload.name, job.mode);
+    if (workload.kind != nullptr) {
+      work = workload.kind->info().name + ":";
+      for (const auto& [key, size] : workload.kind->shape())
+        work += fmt::format(" {} {}", key, size);
+      work += "; data " + workload.data;
+    }
+    fmt::print("{:<20} {:<34} machine {}; {}\n", name, workload.description, workload.machine,
+               work);
   }
   for (const auto& kind : workload_kinds()) {
     const KindInfo& info = kind->info();

@@ -8,6 +8,7 @@
 #include "models/common/error.h"
 #include "platform/base/stop_request.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/workload_kind.h"
 
 namespace stretto {
 
@@ -58,6 +59,10 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
   const SoftwareSpec& software = spec.software;
   stretto_runtime_options_t options{};
   options.gpus = spec.gpus;
+  options.devices = request.ranks();
+  for (uint32_t rank = 0; rank < request.ranks(); ++rank)
+    options.device_gpu[rank] = static_cast<uint8_t>(request.share.gpus[rank]);
+  options.job = request.share.number;
   options.client = client_options(request, 0);
   options.client.queue_count = request.share.queue_count;
   options.engine = engine == "gdma"  ? STRETTO_ENGINE_GDMA
@@ -87,6 +92,12 @@ std::vector<Account> runtime_accounts() { return {kReduce, kMove, kInit}; }
 
 std::vector<PhaseRule> runtime_phases() {
   return {preparation_of(kInit), work_of(kReduce), work_of(kMove)};
+}
+
+std::vector<std::string> runtime_claims(const std::string& engine) {
+  if (engine == "t3") return {kWholeGpu};
+  if (engine == "gdma") return {kRequestRing};
+  return {};
 }
 
 HostRuntime::HostRuntime(HostCore& core, stretto_runtime_options_t options)

@@ -26,6 +26,8 @@ std::vector<PhaseRule> runtime_phases();
 // Gives up the host program that calls: it goes no further, so that a run can end while the program lets no time pass.
 // REQUIRES: a HostRuntime has been made.
 [[noreturn]] void abandon_host_program();
+// WorkloadKind::claims() of a job whose communicators have that engine.
+std::vector<std::string> runtime_claims(const std::string& engine);
 
 class HostRuntime {
  public:
@@ -40,6 +42,10 @@ class HostRuntime {
   void expect(cudaError_t error, const char* what) const;
   // What the last call that failed had to say; "" if none has.
   std::string last_error() const;
+  // End of the device memory that the program was given, as an offset.
+  uint64_t memory_end(uint32_t device) const {
+    return stretto_runtime_memory_end(runtime_, device);
+  }
   // Groups that are open.
   int group_depth() const { return stretto_runtime_group_depth(runtime_); }
   // Where the program stands; "" outside of communication.

@@ -16,10 +16,9 @@ HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
 }  // namespace
 
 void Meeting::meet(HostCore& core, size_t rank) {
-  constexpr uint64_t kWord = 1;  // Word 0 of a rank is that of sw/apps/ranks.h.
-  const auto word = [](size_t of) {
+  const auto word = [this](size_t of) {
     return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) +
-           STRETTO_HOST_WORD_OFFSET(of, kWord);
+           STRETTO_HOST_WORD_OFFSET(of, word_);
   };
   const uint64_t number = ++met_[rank];
   core.store(word(rank), number);

@@ -21,6 +21,7 @@
 #include "platform/check/check.h"
 #include "platform/config/machine_spec.h"
 #include "platform/jobs/job_request.h"
+#include "platform/jobs/memory_plan.h"
 #include "sw/driver/stretto_driver.h"
 
 namespace stretto {
@@ -63,6 +64,8 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  const JobRequest& request() const { return request_; }
+
   // The accounts on which its programs and kernels work. Results print their names.
   virtual std::vector<Account> accounts() const = 0;
   // The phases whose times results give beside `total` and `setup`.
@@ -77,8 +80,10 @@ class Job {
   virtual std::optional<MirrorMap> mirror() const { return std::nullopt; }
   // Compares results with a reference. Call after the run.
   virtual CheckReport check() const = 0;
-  // Laws of the job on the GPU of simulated rank `rank`.
-  virtual void audit(uint32_t rank, AuditSink& sink) const = 0;
+  // What it may write in the memory of simulated rank `rank`. Call after the run.
+  virtual void give(uint32_t rank, MemoryPlan& plan) const = 0;
+  // Laws of its own on the GPU of simulated rank `rank`.
+  virtual void audit(uint32_t rank, AuditSink& sink) const { (void)rank, (void)sink; }
   // When the last program of a rank ended.
   Time ended() const { return ended_; }
   // Name and SHA-256 of each kernel file that is loaded.
@@ -122,11 +127,13 @@ class Job {
 // Where the host programs of all ranks of a job wait for each other, in words of host memory.
 class Meeting {
  public:
-  explicit Meeting(const JobRequest& request) : met_(request.ranks()) {}
+  explicit Meeting(const JobRequest& request)
+      : word_(STRETTO_HOST_JOB_WORDS * request.share.number + 1), met_(request.ranks()) {}
   // All pass when all have come for the nth time.
   void meet(HostCore& core, size_t rank);
 
  private:
+  const uint64_t word_;        // Those before it are of sw/apps/ranks.h.
   std::vector<uint64_t> met_;  // By rank.
 };
 

@@ -4,12 +4,14 @@
 #define STRETTO_PLATFORM_JOBS_JOB_REQUEST_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "platform/config/machine_spec.h"
 #include "platform/config/options.h"
+#include "sw/include/formats/machine_types.h"
 
 namespace stretto {
 
@@ -23,7 +25,9 @@ struct JobShare {
   uint32_t queue_count = 0;
   uint64_t memory_begin = 0;  // On each of its GPUs.
   uint64_t memory_end = 0;
-  std::string prefix;  // Of the names of its host programs.
+  uint32_t account_base = 0;  // Added to the numbers of its accounts.
+  uint32_t accounts = STRETTO_ACCOUNTS - STRETTO_ACCOUNT_JOB;  // It may have.
+  std::string prefix;  // Of the names of its host programs, accounts and phases.
 };
 
 struct JobRequest {
@@ -33,6 +37,7 @@ struct JobRequest {
   std::string mode;
   DataMode data = DataMode::stamp;
   uint64_t seed = 1;
+  std::map<std::string, std::string> parameters;  // Of the kind.
   JobShare share;
 
   uint32_t ranks() const { return static_cast<uint32_t>(share.gpus.size()); }

@@ -31,6 +31,7 @@ stretto_client_options_t client_options(const JobRequest& request, uint32_t rank
   client.memory_begin = share.memory_begin;
   client.memory_end = share.memory_end;
   client.costs = driver_costs(request.spec.software);
+  client.account_base = share.account_base;
   return client;
 }
 

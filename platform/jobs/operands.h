@@ -10,6 +10,7 @@
 #include "models/common/memory_image.h"
 #include "platform/jobs/job_request.h"
 #include "sw/apps/arbiter.h"
+#include "sw/apps/ranks.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/include/formats/address_map.h"
 
@@ -40,6 +41,10 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
   };
 }
 
+// The job, for host programs.
+inline host_job_t host_job(const JobRequest& request) {
+  return {request.share.gpus.data(), request.share.number};
+}
 // The driver client of a rank: the first queue and all memory of the job's share.
 stretto_client_options_t client_options(const JobRequest& request, uint32_t rank);
 // How its program sets the memory arbiters; `usual` is the policy of the mode.

@@ -11,15 +11,89 @@ namespace stretto {
 
 namespace {
 
-// All of the machine, for a job that is alone on it.
-JobShare whole_machine(const MachineSpec& spec) {
-  JobShare share;
-  share.gpus.resize(spec.gpus);
-  std::iota(share.gpus.begin(), share.gpus.end(), 0);
-  share.queue_count = STRETTO_QUEUE_COUNT;
-  share.memory_begin = STRETTO_SYSTEM_BYTES;
-  share.memory_end = uint64_t{spec.software.memory_gib} << 30;
-  return share;
+constexpr uint64_t kMaxSharers = 4;  // Of a GPU: each has three queues at least.
+
+std::string gpu_list(const std::vector<uint32_t>& gpus) {
+  std::string text;
+  for (const uint32_t gpu : gpus) text += (text.empty() ? "" : ", ") + std::to_string(gpu);
+  return text;
+}
+
+std::vector<uint32_t> all_gpus(const MachineSpec& spec) {
+  std::vector<uint32_t> gpus(spec.gpus);
+  std::iota(gpus.begin(), gpus.end(), 0);
+  return gpus;
+}
+
+bool have_common_gpu(const JobRequest& a, const JobRequest& b) {
+  return std::find_first_of(a.share.gpus.begin(), a.share.gpus.end(), b.share.gpus.begin(),
+                            b.share.gpus.end()) != a.share.gpus.end();
+}
+
+// Jobs that share GPUs, also by way of others, divide queues and memory evenly. So a job has the same on all of
+// its GPUs, and one that shares none has all.
+void divide(std::vector<JobRequest>& jobs) {
+  std::vector<size_t> group(jobs.size());
+  std::iota(group.begin(), group.end(), 0);
+  for (size_t a = 0; a < jobs.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (have_common_gpu(jobs[a], jobs[b]))
+        std::replace(group.begin(), group.end(), size_t{group[a]}, size_t{group[b]});
+    }
+  }
+  constexpr uint64_t kUnit = uint64_t{1} << 20;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    JobShare& share = jobs[i].share;
+    const auto begin = group.begin(), place = begin + static_cast<int64_t>(i);
+    const uint64_t sharers = static_cast<uint64_t>(std::count(begin, group.end(), group[i]));
+    const uint64_t index = static_cast<uint64_t>(std::count(begin, place, group[i]));
+    if (sharers > kMaxSharers)
+      throw UserError(jobs[i].subject() + ": " + std::to_string(sharers) +
+                      " jobs share GPUs; at most " + std::to_string(kMaxSharers) + " can");
+    const uint64_t end = uint64_t{jobs[i].spec.software.memory_gib} << 30;
+    const uint64_t bytes = (end - STRETTO_SYSTEM_BYTES) / sharers / kUnit * kUnit;
+    share.number = static_cast<uint32_t>(i);
+    share.queue_count = static_cast<uint32_t>(STRETTO_QUEUE_COUNT / sharers);
+    share.first_queue = static_cast<uint32_t>(index) * share.queue_count;
+    share.memory_begin = STRETTO_SYSTEM_BYTES + index * bytes;
+    share.memory_end = index + 1 == sharers ? end : share.memory_begin + bytes;
+    if (jobs.size() == 1) continue;
+    share.accounts /= static_cast<uint32_t>(jobs.size());
+    share.account_base = share.number * share.accounts;
+    share.prefix = "job" + std::to_string(i) + "_";
+  }
+}
+
+// What a GPU has once only goes to one job.
+void check_claims(const std::vector<JobRequest>& jobs) {
+  for (const JobRequest& a : jobs) {
+    const std::vector<std::string> claims = a.kind->claims(a);
+    for (const JobRequest& b : jobs) {
+      if (&a == &b || !have_common_gpu(a, b)) continue;
+      for (const std::string& claim : claims) {
+        const std::vector<std::string> others = b.kind->claims(b);
+        if (claim != kWholeGpu && std::find(others.begin(), others.end(), claim) == others.end())
+          continue;
+        throw UserError(a.subject() + " needs " + claim + " to itself, but shares GPUs with " +
+                        b.subject() +
+                        (claim == kWholeGpu ? "" : ", which needs it too; give them other GPUs"));
+      }
+    }
+  }
+}
+
+// On a ring of more GPUs than have links to each other.
+void check_links(const JobRequest& job) {
+  if (job.spec.topology != Topology::ring) return;
+  for (size_t rank = 0; rank < job.share.gpus.size(); ++rank) {
+    const uint32_t a = job.share.gpus[rank], b = job.share.gpus[(rank + 1) % job.share.gpus.size()];
+    const uint32_t distance = a < b ? b - a : a - b;
+    if (distance > 1 && distance != job.spec.gpus - 1)
+      throw UserError(job.subject() + ": GPUs " + gpu_list(job.share.gpus) + ": " +
+                      std::to_string(a) + " and " + std::to_string(b) +
+                      " have no link; on a ring of " + std::to_string(job.spec.gpus) +
+                      " a job has all GPUs in their order, or two neighbours");
+  }
 }
 
 // Kinds that can do something, for messages.
@@ -56,7 +130,24 @@ void check_job(const JobRequest& job) {
                     std::to_string(info.min_gpus) + " GPUs, gpus is " +
                     std::to_string(job.ranks()));
   }
+  check_links(job);
   job.kind->check(job);
+}
+
+void add_job(RunRequest& request, const Workload& workload, const std::string& mode,
+             const std::string& data, std::vector<uint32_t> gpus) {
+  const MachineSpec& spec = request.machine.spec();
+  for (const uint32_t gpu : gpus) {
+    if (gpu >= spec.gpus)
+      throw UserError(request.workload.file + ": workload " + workload.name + ": gpus has " +
+                      std::to_string(gpu) + ", the machine has GPUs 0 to " +
+                      std::to_string(spec.gpus - 1));
+  }
+  JobShare share;
+  share.gpus = gpus.empty() ? all_gpus(spec) : std::move(gpus);
+  request.jobs.push_back({spec, workload.name, workload.kind, mode,
+                          data == "real" ? DataMode::real : DataMode::stamp, request.options.seed,
+                          workload.parameters, std::move(share)});
 }
 
 void prepare_firmware(const RunOptions& options, Machine& machine) {
@@ -71,9 +162,8 @@ void prepare_firmware(const RunOptions& options, Machine& machine) {
 void prepare_workload(RunOptions& options, Machine& machine, const Workload& workload) {
   if (options.mode.empty()) options.mode = workload.modes.front();
   if (!workload.has_mode(options.mode)) {
-    std::string all;
-    for (const std::string& mode : workload.modes) all += (all.empty() ? "" : ", ") + mode;
-    throw UserError("--mode " + options.mode + ": workload " + workload.name + " has " + all);
+    throw UserError("--mode " + options.mode + ": workload " + workload.name + " has " +
+                    workload.mode_list());
   }
   machine.load(options.machine.empty() ? workload.machine : options.machine);
   workload.configure(machine);
@@ -83,6 +173,7 @@ void prepare_workload(RunOptions& options, Machine& machine, const Workload& wor
 }  // namespace
 
 RunRequest prepare_request(RunOptions& options, Machine& machine) {
+  const std::string given_data = options.data;
   RunRequest request{machine, options, {}, !options.workload.empty(), {}};
   if (request.has_workload) {
     request.workload = load_workload(options.workload, options.sets);
@@ -95,9 +186,17 @@ RunRequest prepare_request(RunOptions& options, Machine& machine) {
   }
   machine.check();
   if (!request.has_workload) return request;
-  request.jobs.push_back({machine.spec(), request.workload.name, request.workload.kind,
-                          options.mode, options.data == "real" ? DataMode::real : DataMode::stamp,
-                          options.seed, whole_machine(machine.spec())});
+  const Workload& workload = request.workload;
+  if (workload.jobs.empty()) add_job(request, workload, options.mode, options.data, {});
+  for (const WorkloadJob& job : workload.jobs) {
+    if (machine.spec().sim.mirror)
+      throw UserError("workload " + workload.name +
+                      ": sim.mirror: several jobs cannot be mirrored");
+    add_job(request, job.workload, job.mode, given_data.empty() ? job.workload.data : given_data,
+            job.gpus);
+  }
+  divide(request.jobs);
+  check_claims(request.jobs);
   for (const JobRequest& job : request.jobs) check_job(job);
   return request;
 }

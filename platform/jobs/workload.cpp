@@ -6,6 +6,8 @@
 #include "models/common/error.h"
 #include "platform/base/installation.h"
 #include "platform/config/yaml_file.h"
+#include "sw/include/formats/address_map.h"
+#include "sw/include/formats/queue.h"
 
 namespace stretto {
 
@@ -40,8 +42,19 @@ void Workload::configure(Machine& machine) const {
   }
 }
 
+std::string Workload::mode_list() const {
+  std::string all;
+  for (const std::string& mode : modes) all += (all.empty() ? "" : ", ") + mode;
+  return all;
+}
+
 bool Workload::owns(const std::string& set) const {
-  return kind != nullptr && set.rfind(kind->info().name + ".", 0) == 0;
+  const auto owned_by = [&](const Workload& one) {
+    return one.kind != nullptr && set.rfind(one.kind->info().name + ".", 0) == 0;
+  };
+  return owned_by(*this) || std::any_of(jobs.begin(), jobs.end(), [&](const WorkloadJob& job) {
+           return owned_by(job.workload);
+         });
 }
 
 namespace {
@@ -52,18 +65,24 @@ std::map<std::string, std::string> values_of(const ParameterSet& set) {
   return values;
 }
 
-// Changes keys of the kind by those of `sets` that the workload owns.
-void apply_sets(const Workload& workload, ParameterSet& set, const std::vector<std::string>& sets) {
-  for (const std::string& one : sets) {
+// path=value, and where they stand.
+struct KeySets {
+  std::vector<std::string> sets;
+  std::string origin;
+};
+
+// Changes keys of the kind by those of `given` that the workload owns.
+void apply_sets(const Workload& workload, ParameterSet& set, const KeySets& given) {
+  for (const std::string& one : given.sets) {
     const size_t equal = one.find('=');
     if (!workload.owns(one) || equal == std::string::npos) continue;
     const size_t begin = workload.kind->info().name.size() + 1;
-    set.assign(one.substr(begin, equal - begin), one.substr(equal + 1), "--set", "--set");
+    set.assign(one.substr(begin, equal - begin), one.substr(equal + 1), given.origin, given.origin);
   }
 }
 
 // `stretto run FILE.so`.
-Workload program_workload(const std::string& file, const std::vector<std::string>& sets) {
+Workload program_workload(const std::string& file, const std::vector<KeySets>& given) {
   const auto kinds = workload_kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),
                                   [](const auto& one) { return one->info().name == "program"; });
@@ -75,21 +94,91 @@ Workload program_workload(const std::string& file, const std::vector<std::string
   ParameterSet set;
   kind->describe(set);
   set.assign("file", file, "", "");
-  apply_sets(workload, set, sets);
+  for (const KeySets& one : given) apply_sets(workload, set, one);
   workload.parameters = values_of(set);
   return workload;
 }
 
-}  // namespace
+std::vector<uint32_t> gpus_of(const std::string& file, const YAML::Node& list) {
+  std::vector<uint32_t> gpus;
+  if (list.IsScalar() && list.Scalar() == "all") return gpus;
+  if (!list.IsSequence() || list.size() == 0)
+    throw UserError(where(file, list) + ": gpus must be all or a list of numbers");
+  for (const auto& one : list) {
+    ParameterSet set;
+    set.number("gpus", gpus.emplace_back(), 0, STRETTO_MAX_GPUS - 1, "");
+    set.assign("gpus", yaml_text(file, one, "gpus"), where(file, one), "");
+    if (std::count(gpus.begin(), gpus.end(), gpus.back()) > 1)
+      throw UserError(where(file, one) + ": GPU " + std::to_string(gpus.back()) +
+                      " twice in a job");
+  }
+  return gpus;
+}
 
-Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {
-  if (name_or_file.ends_with(".so")) return program_workload(name_or_file, sets);
+// Keys of its kind as `path=value`, for load_workload().
+std::vector<std::string> sets_of(const std::string& file, const YAML::Node& map,
+                                 const std::string& kind) {
+  std::vector<std::string> sets;
+  if (!map.IsMap()) throw UserError(where(file, map) + ": set must be a map of keys of its kind");
+  for (const auto& item : map)
+    sets.push_back(kind + "." + item.first.Scalar() + "=" + yaml_text(file, item.second, "set"));
+  return sets;
+}
+
+Workload load(const std::string& name_or_file, const std::vector<KeySets>& given);
+
+WorkloadJob job_of(const std::string& file, const YAML::Node& node,
+                   const std::vector<KeySets>& given) {
+  static const std::vector<std::string> keys{"workload", "mode", "gpus", "data", "set"};
+  if (!node.IsMap()) throw UserError(where(file, node) + ": a job is a map with the key workload");
+  for (const auto& item : node) {
+    const std::string key = item.first.Scalar();
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      throw UserError(where(file, item.first) + ": unknown key '" + key +
+                      "' of a job; allowed: workload, mode, gpus, data, set");
+  }
+  if (!node["workload"]) throw UserError(where(file, node) + ": a job needs workload");
+  WorkloadJob job;
+  const std::string name = yaml_text(file, node["workload"], "workload");
+  job.workload = load(name, {});
+  if (!job.workload.jobs.empty())
+    throw UserError(where(file, node["workload"]) + ": " + name + " has jobs itself");
+  std::vector<KeySets> all = given;
+  if (const YAML::Node set = node["set"]; set)
+    all.insert(all.begin(), {sets_of(file, set, job.workload.kind->info().name), where(file, set)});
+  job.workload = load(name, all);
+  job.mode = node["mode"] ? yaml_text(file, node["mode"], "mode") : job.workload.modes.front();
+  if (!job.workload.has_mode(job.mode)) {
+    throw UserError(where(file, node["mode"]) + ": workload " + name + " has no mode " + job.mode +
+                    "; it has " + job.workload.mode_list());
+  }
+  if (node["data"]) {
+    ParameterSet set;
+    set.choice<std::string>("data", job.workload.data, {{"stamp", "stamp"}, {"real", "real"}}, "");
+    set.assign("data", yaml_text(file, node["data"], "data"), where(file, node["data"]), "");
+  }
+  if (node["gpus"]) job.gpus = gpus_of(file, node["gpus"]);
+  return job;
+}
+
+std::vector<WorkloadJob> jobs_of(const std::string& file, const YAML::Node& key,
+                                 const YAML::Node& list, const std::vector<KeySets>& given) {
+  if (!list.IsSequence() || list.size() < 2 || list.size() > STRETTO_MAX_JOBS)
+    throw UserError(where(file, key) + ": jobs must be a list of 2 to " +
+                    std::to_string(STRETTO_MAX_JOBS) + " jobs");
+  std::vector<WorkloadJob> jobs;
+  for (const auto& one : list) jobs.push_back(job_of(file, one, given));
+  return jobs;
+}
+
+Workload load(const std::string& name_or_file, const std::vector<KeySets>& given) {
+  if (name_or_file.ends_with(".so")) return program_workload(name_or_file, given);
   Workload workload;
   workload.name = name_or_file;
   workload.file = find_shipped("workloads", name_or_file);
   const std::string& file = workload.file;
   const YAML::Node node = load_yaml(file);
-  std::vector<std::string> keys{"description", "machine", "data", "set", "modes"};
+  std::vector<std::string> keys{"description", "machine", "data", "set", "modes", "jobs"};
   std::string kinds;
   const auto all = workload_kinds();
   for (const auto& kind : all) {
@@ -111,6 +200,8 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
       set.assign("data", yaml_text(file, item.second, key), where(file, item.first), "");
     } else if (key == "set") {
       continue;  // configure().
+    } else if (key == "jobs") {
+      workload.jobs = jobs_of(file, item.first, item.second, given);
     } else if (key == "modes") {
       modes_key.reset(item.first);
       modes.reset(item.second);
@@ -124,12 +215,14 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
       kind->describe(set);
       assign_tree(set, file, item.second, "", "");
       workload.kind = kind;
-      const std::string error_in_file = kind->first_error();
-      apply_sets(workload, set, sets);
-      const std::string error = kind->first_error();
-      if (!error.empty())
-        throw UserError((error == error_in_file ? where(file, item.second) : "--set") + ": " + key +
-                        " " + error);
+      std::string error = kind->first_error(), origin = where(file, item.second);
+      for (const KeySets& one : given) {
+        const std::string before = error;
+        apply_sets(workload, set, one);
+        error = kind->first_error();
+        if (error != before) origin = one.origin;
+      }
+      if (!error.empty()) throw UserError(origin + ": " + key + " " + error);
       workload.parameters = values_of(set);
     } else {
       const std::string near = nearest_names(key, keys);
@@ -137,11 +230,23 @@ Workload load_workload(const std::string& name_or_file, const std::vector<std::s
                       (near.empty() ? "" : "; nearest: " + near));
     }
   }
-  if (workload.kind == nullptr) throw UserError(file + ": " + kinds + " is missing");
+  if (!workload.jobs.empty()) {
+    if (workload.kind != nullptr || !modes.IsNull())
+      throw UserError(file + ": beside jobs there is no other work, and modes are theirs");
+    workload.modes = {"shared"};
+    return workload;
+  }
+  if (workload.kind == nullptr) throw UserError(file + ": " + kinds + " or jobs is missing");
   if (!modes.IsDefined() || modes.IsNull()) throw UserError(file + ": modes is missing");
   workload.modes = modes_of(file, modes_key, modes, *workload.kind);
   if (workload.modes.empty()) throw UserError(file + ": modes is missing");
   return workload;
+}
+
+}  // namespace
+
+Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {
+  return load(name_or_file, {{sets, "--set"}});
 }
 
 }  // namespace stretto

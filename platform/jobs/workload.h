@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload file: what runs (one of several kinds), its modes and its default machine.
+// A workload file: what runs (one of several kinds, or several jobs side by side), its modes and its default machine.
 #ifndef STRETTO_PLATFORM_JOBS_WORKLOAD_H_
 #define STRETTO_PLATFORM_JOBS_WORKLOAD_H_
 
@@ -14,6 +14,8 @@
 
 namespace stretto {
 
+struct WorkloadJob;
+
 struct Workload {
   std::string name;
   std::string description;
@@ -22,13 +24,23 @@ struct Workload {
   std::vector<std::string> modes;
   std::string data = "stamp";
   std::map<std::string, std::string> parameters;  // Of the kind, as file and --set leave them.
-  std::shared_ptr<const WorkloadKind> kind;
+  std::shared_ptr<const WorkloadKind> kind;       // Null: several jobs.
+  std::vector<WorkloadJob> jobs;                  // Side by side; empty: one, of `kind`.
 
   bool has_mode(const std::string& mode) const;
-  // Whether `path=value` sets a key of the kind: "collective.op=broadcast".
+  // "sequential, t3".
+  std::string mode_list() const;
+  // Whether `path=value` sets a key of the kind, or of that of a job: "collective.op=broadcast".
   bool owns(const std::string& set) const;
   // Applies the file's `set` to a machine. Throws UserError.
   void configure(Machine& machine) const;
+};
+
+// A job beside others: a workload of its own, but for its machine.
+struct WorkloadJob {
+  Workload workload;
+  std::string mode;
+  std::vector<uint32_t> gpus;  // Empty: all.
 };
 
 // `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so. Of `sets`, path=value, those that

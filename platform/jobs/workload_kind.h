@@ -28,6 +28,11 @@ struct KindInfo {
   bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.
 };
 
+// Of jobs that map output tiles: until they are complete the firmware maps nothing else.
+inline constexpr const char* kWholeGpu = "the GPU";
+inline constexpr const char* kRequestRing = "the request ring";
+inline constexpr const char* kArbiter = "the memory arbiter";
+
 class WorkloadKind {
  public:
   virtual ~WorkloadKind() = default;
@@ -44,6 +49,11 @@ class WorkloadKind {
   // Throws UserError, with the limit, if the workload does not fit its share of the machine, or naming the
   // file if a kernel ELF that the mode needs would not load. Builds nothing. What info() says has been checked.
   virtual void check(const JobRequest& request) const = 0;
+  // What of each of its GPUs no other job may have, in words: "the request ring". kWholeGpu: all of it.
+  virtual std::vector<std::string> claims(const JobRequest& request) const {
+    (void)request;
+    return {};
+  }
   // Files of the kernels that the mode loads.
   virtual std::vector<std::string> kernel_files(const JobRequest& request) const = 0;
   // REQUIRES: check() has passed. `memories` by simulated rank; they, this and the request outlive the job.

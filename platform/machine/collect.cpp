@@ -74,11 +74,11 @@ Time time_outside(std::vector<std::pair<Time, Time>> spans, Time end) {
 
 // The phases that the job defines, over all GPUs, and before them `setup`: what comes before the first
 // phase that does not prepare, without those that do.
-void collect_phases(const Lookup& find, const StatisticSink& names, const Job& job,
-                    Results& results) {
+void collect_phases(const Lookup& find, const StatisticSink& names,
+                    const std::vector<PhaseRule>& phases, Results& results) {
   std::vector<std::pair<Time, Time>> spans, preparations;
   Time work_begins = kNever;
-  for (const PhaseRule& rule : job.phases()) {
+  for (const PhaseRule& rule : phases) {
     PhaseTime phase{rule.name, kNever, 0, 0};
     for (const Moment& moment : rule.begin)
       phase.begin = std::min(
@@ -107,7 +107,7 @@ void collect_phases(const Lookup& find, const StatisticSink& names, const Job& j
 }
 
 // Bytes of DRAM by account, in whole atoms of 64 B. Law: the job has named every account that is used.
-void collect_dram(const Lookup& find, const StatisticSink& names, const Job* job, Results& results,
+void collect_dram(const Lookup& find, const StatisticSink& names, bool has_jobs, Results& results,
                   AuditSink& audit) {
   std::vector<unsigned> order;
   for (unsigned account = STRETTO_ACCOUNT_JOB; account < STRETTO_ACCOUNTS; ++account)
@@ -123,7 +123,7 @@ void collect_dram(const Lookup& find, const StatisticSink& names, const Job* job
         results.dram_bytes.emplace_back(name + "_" + direction, bytes);
     }
   }
-  if (job == nullptr) return;
+  if (!has_jobs) return;
   audit.set_where("job");
   audit.equal("DRAM bytes on accounts that the job does not name = 0", nameless, 0);
 }
@@ -144,14 +144,13 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
 }  // namespace
 
 void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Host* host,
-                     const Job* job, Results& results) {
+                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
+                     Results& results) {
   StatisticSink statistics;
   AuditSink audit;
-  if (job != nullptr) {
-    for (const Account& account : job->accounts()) {
-      assert(account.number >= STRETTO_ACCOUNT_JOB && !statistics.has_name(account.number));
-      statistics.name_account(account.number, account.name);
-    }
+  for (const Account& account : accounts) {
+    assert(account.number >= STRETTO_ACCOUNT_JOB && !statistics.has_name(account.number));
+    statistics.name_account(account.number, account.name);
   }
   std::vector<const Router*> routers;
   for (const Node* node : nodes) {
@@ -175,12 +174,12 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
   if constexpr (kCheckSockets) collect_sockets(statistics, audit);
   results.statistics = statistics.all();
   const Lookup find{results.statistics};
-  collect_dram(find, statistics, job, results, audit);
+  collect_dram(find, statistics, host != nullptr, results, audit);
   // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
   if (results.status == "complete") {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
-  if (job != nullptr) collect_phases(find, statistics, *job, results);
+  if (host != nullptr) collect_phases(find, statistics, phases, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
     results.cp_cycles += find.sum(std::string("cp.") + hart + ".busy_cycles");

@@ -14,9 +14,10 @@
 namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all nodes. Closes the digests: call once.
-// `crossbar`, `host` and `job` may be null.
+// `crossbar` and `host` may be null. `accounts` and `phases` are those of all jobs; a host has jobs.
 void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Host* host,
-                     const Job* job, Results& results);
+                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
+                     Results& results);
 
 }  // namespace stretto
 

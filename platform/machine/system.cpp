@@ -13,6 +13,7 @@
 #include "platform/machine/gpu_node.h"
 #include "platform/machine/switch_node.h"
 #include "platform/machine/wiring.h"
+#include "sw/include/formats/queue.h"
 
 namespace stretto {
 
@@ -75,12 +76,27 @@ class System::State {
 
   std::string waiting_text() const {
     std::string text;
-    if (job_ == nullptr) return text;
-    for (const std::string& line : job_->waiting_on()) text += "\n  " + line;
+    for (const auto& job : jobs_) {
+      for (const std::string& line : job->waiting_on()) text += "\n  " + label(*job) + line;
+    }
     return text;
   }
 
-  CheckReport check() const { return job_ == nullptr ? CheckReport{} : job_->check(); }
+  // Of all jobs: the first mismatch of the first that has one.
+  CheckReport check() {
+    CheckReport all;
+    checks_.clear();
+    for (const auto& job : jobs_) {
+      const CheckReport& one = checks_.emplace_back(job->check());
+      if (one.elements == 0) throw CheckError(label(*job) + "no element was checked");
+      if (all.first.empty() && !one.first.empty()) all.first = label(*job) + one.first;
+      all.elements += one.elements;
+      all.mismatches += one.mismatches;
+      all.max_error = std::max(all.max_error, one.max_error);
+      all.error_bound = std::max(all.error_bound, one.error_bound);
+    }
+    return all;
+  }
 
   void collect(Results& results) {
     results.machine = request_.machine.name();
@@ -89,37 +105,29 @@ class System::State {
     results.data = request_.options.data;
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
-    if (request_.has_workload) {
-      results.shape = request_.workload.kind->shape();
-      results.work = request_.workload.kind->work(request_.options.mode);
-    }
-    results.parameters = request_.workload.parameters;
     results.rtl = rtl_sources();
     for (const auto& [block, impl] : request_.options.impl) {
       results.impl[block] = impl_name(impl);
       if (impl == Impl::model) results.rtl.erase(block);
     }
     results.firmware_sha256 = firmware_->sha256();
-    results.total = job_ != nullptr && results.status == "complete"
-                        ? job_->ended()
-                        : sc_core::sc_time_stamp().value();
-    if (job_ != nullptr) {
-      for (const auto& [name, sum] : job_->kernel_sha256()) results.kernel_sha256[name] = sum;
-      results.table = job_->table();
-      results.job = job_->details();
-    }
+    Time ended = 0;
+    for (const auto& job : jobs_) ended = std::max(ended, job->ended());
+    results.total =
+        !jobs_.empty() && results.status == "complete" ? ended : sc_core::sc_time_stamp().value();
+    collect_jobs(results);
     std::vector<Node*> nodes;
     for (const auto& gpu : gpus_) nodes.push_back(gpu.get());
     for (const auto& card : cards_) nodes.push_back(card.get());
     if (switch_ != nullptr) nodes.push_back(switch_.get());
     collect_machine(nodes, switch_ == nullptr ? nullptr : &switch_->crossbar, host_.get(),
-                    job_.get(), results);
+                    accounts_of_jobs(), phases_of_jobs(), results);
     for (const auto& gpu : gpus_) results.cp_instructions += gpu->cp.instructions();
-    if (job_ == nullptr || results.status != "complete") return;
+    if (jobs_.empty() || results.status != "complete") return;
     AuditSink audit;
-    for (uint32_t rank = 0; rank < gpus_.size(); ++rank) {
-      audit.set_where("gpu" + std::to_string(rank));
-      job_->audit(rank, audit);
+    for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      audit.set_where("gpu" + std::to_string(gpu));
+      audit_memory(gpu, audit);
     }
     results.audit.insert(results.audit.end(), audit.all().begin(), audit.all().end());
   }
@@ -148,25 +156,105 @@ class System::State {
     }
   }
 
+  std::vector<Account> accounts_of_jobs() const {
+    std::vector<Account> all;
+    for (const auto& job : jobs_) {
+      const JobShare& share = job->request().share;
+      for (const Account& one : job->accounts())
+        all.push_back(
+            {static_cast<uint8_t>(one.number + share.account_base), share.prefix + one.name});
+    }
+    return all;
+  }
+
+  std::vector<PhaseRule> phases_of_jobs() const {
+    std::vector<PhaseRule> all;
+    for (const auto& job : jobs_) {
+      const JobShare& share = job->request().share;
+      for (PhaseRule rule : job->phases()) {
+        rule.name = share.prefix + rule.name;
+        for (std::vector<Moment>* moments : {&rule.begin, &rule.end}) {
+          for (Moment& moment : *moments)
+            if (moment.account >= STRETTO_ACCOUNT_JOB)
+              moment.account = static_cast<uint8_t>(moment.account + share.account_base);
+        }
+        all.push_back(std::move(rule));
+      }
+    }
+    return all;
+  }
+
+  // Who says or has something, where there are several jobs.
+  std::string label(const Job& job) const {
+    return jobs_.size() == 1 ? "" : job.request().subject() + ": ";
+  }
+
+  void collect_jobs(Results& results) const {
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      const Job& job = *jobs_[i];
+      const JobRequest& request = job.request();
+      for (const auto& [name, sum] : job.kernel_sha256()) results.kernel_sha256[name] = sum;
+      if (jobs_.size() == 1) {
+        results.shape = request.kind->shape();
+        results.work = request.kind->work(request.mode);
+        results.parameters = request.parameters;
+        results.table = job.table();
+        results.job = job.details();
+        return;
+      }
+      results.jobs.push_back({request.workload, request.kind->info().name, request.mode,
+                              request.share.gpus, job.ended(), request.kind->shape(),
+                              request.parameters, job.details(),
+                              i < checks_.size() ? checks_[i] : CheckReport{}});
+      results.table += label(job) + "ended at " + std::to_string(job.ended() / kNanosecond) +
+                       " ns\n" + job.table();
+    }
+  }
+
+  // All jobs on a GPU are held to what the firmware and they were given together.
+  void audit_memory(uint32_t gpu, AuditSink& audit) const {
+    MemoryPlan given;
+    given.give(0, STRETTO_SYSTEM_BYTES);
+    for (const auto& job : jobs_) {
+      const std::vector<uint32_t>& of_job = job->request().share.gpus;
+      const auto found = std::find(of_job.begin(), of_job.end(), gpu);
+      if (found == of_job.end()) continue;
+      const uint32_t rank = static_cast<uint32_t>(found - of_job.begin());
+      job->give(rank, given);
+      job->audit(rank, audit);
+    }
+    given.audit(gpus_[gpu]->memory, audit);
+  }
+
   void start_workload() {
     std::vector<uint8_t> pcie_ports;
-    Memories memories;
     for (const auto& gpu : gpus_) {
       pcie_ports.push_back(
           static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
-      memories.push_back(&gpu->memory);
     }
     host_ = std::make_unique<Host>("host", spec_.host, host_wiring(spec_, pcie_ports), conductor_);
     conductor_.attach_host(*host_);
-    job_ = request_.workload.kind->make_job(request_.jobs[0], memories);
-    job_->set_meter([this] {
-      uint64_t bytes = 0;
-      for (const auto& gpu : gpus_) bytes += gpu->router.bytes_sent();
-      return bytes;
-    });
-    job_->place_contents();
-    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(job_->mirror().value());
-    job_->add_programs(*host_);
+    for (const JobRequest& request : request_.jobs) {
+      Memories memories;
+      for (const uint32_t gpu : request.share.gpus)
+        if (gpu < gpus_.size()) memories.push_back(&gpus_[gpu]->memory);
+      jobs_.push_back(request.kind->make_job(request, std::move(memories)));
+      for (const Account& one : jobs_.back()->accounts()) {
+        if (one.number >= STRETTO_ACCOUNT_JOB + request.share.accounts)
+          throw UserError(request.subject() + ": account " + one.name + " is one more than the " +
+                          std::to_string(request.share.accounts) + " that each of " +
+                          std::to_string(request_.jobs.size()) + " jobs has");
+      }
+      jobs_.back()->set_meter([this, &request] {
+        uint64_t bytes = 0;
+        for (const uint32_t gpu : request.share.gpus)
+          if (gpu < gpus_.size()) bytes += gpus_[gpu]->router.bytes_sent();
+        return bytes;
+      });
+    }
+    for (const auto& job : jobs_) job->place_contents();
+    if (spec_.sim.mirror) gpus_[0]->router.set_mirror(jobs_[0]->mirror().value());
+    for (const auto& job : jobs_) job->add_programs(*host_);
   }
 
   const RunRequest request_;
@@ -178,7 +266,8 @@ class System::State {
   std::unique_ptr<SwitchNode> switch_;  // Null without a switch.
   std::shared_ptr<const ElfImage> firmware_;
   std::unique_ptr<Host> host_;
-  std::unique_ptr<Job> job_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::vector<CheckReport> checks_;  // By job; of check().
 };
 
 System::System(const RunRequest& request, Timeline* timeline, Waves* waves)
@@ -190,7 +279,7 @@ std::string System::firmware_end() const { return state_->firmware_end(); }
 uint64_t System::tohost_failure() const { return state_->tohost_failure(); }
 std::string System::progress_text() const { return state_->progress_text(); }
 std::string System::waiting_text() const { return state_->waiting_text(); }
-CheckReport System::check() const { return state_->check(); }
+CheckReport System::check() { return state_->check(); }
 void System::collect(Results& results) { state_->collect(results); }
 
 }  // namespace stretto

@@ -36,7 +36,7 @@ class System {
   // Where host programs stand, a line each; empty if they do not say.
   std::string waiting_text() const;
   // Compares the output with the reference. Call after the run.
-  CheckReport check() const;
+  CheckReport check();
   // Everything but status, check and host figures.
   void collect(Results& results);
 

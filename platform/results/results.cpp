@@ -86,6 +86,31 @@ json::object audit_json(const Results& results) {
   return object;
 }
 
+json::object check_json(const CheckReport& check) {
+  return {{"elements", check.elements},
+          {"mismatches", check.mismatches},
+          {"first", check.first},
+          {"max_error", check.max_error},
+          {"error_bound", check.error_bound}};
+}
+
+json::array jobs_json(const Results& results) {
+  json::array jobs;
+  for (const JobResults& one : results.jobs) {
+    json::object job{{"workload", one.workload},
+                     {"kind", one.kind},
+                     {"mode", one.mode},
+                     {"gpus", json::array(one.gpus.begin(), one.gpus.end())},
+                     {"time_ns", one.time / kNanosecond},
+                     {"shape", object_of(one.shape)},
+                     {"parameters", object_of(one.parameters)},
+                     {"check", check_json(one.check)}};
+    if (!one.details.empty()) job["job"] = one.details;
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
 json::array lines_of(const std::string& text) {
   json::array lines;
   std::istringstream stream(text);
@@ -151,12 +176,9 @@ std::string to_json(const Results& results) {
       json::object{{"instructions", results.cp_instructions}, {"cycles", results.cp_cycles}};
   root["tracker"] = object_of(results.tracker);
   root["mca"] = object_of(results.mca);
-  root["check"] = json::object{{"elements", results.check.elements},
-                               {"mismatches", results.check.mismatches},
-                               {"first", results.check.first},
-                               {"max_error", results.check.max_error},
-                               {"error_bound", results.check.error_bound}};
+  root["check"] = check_json(results.check);
   if (!results.job.empty()) root["job"] = results.job;
+  if (!results.jobs.empty()) root["jobs"] = jobs_json(results);
   if (!results.table.empty()) root["table"] = lines_of(results.table);
   root["audit"] = audit_json(results);
   root["digest"] = results.digest;

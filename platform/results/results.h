@@ -27,6 +27,19 @@ struct PhaseTime {
   Time time = 0;
 };
 
+// One of several jobs.
+struct JobResults {
+  std::string workload;
+  std::string kind;
+  std::string mode;
+  std::vector<uint32_t> gpus;
+  Time time = 0;  // From the begin of the run to the end of its last program.
+  std::map<std::string, uint64_t> shape;
+  std::map<std::string, std::string> parameters;
+  boost::json::object details;
+  CheckReport check;
+};
+
 struct Results {
   // "complete"; "failed" (a check), "fault", "deadlock", "interrupted", "time limit".
   std::string status = "complete";
@@ -60,6 +73,7 @@ struct Results {
   std::map<std::string, uint64_t> mca;
   boost::json::object job;  // What the job says itself, see job.h.
   std::string table;
+  std::vector<JobResults> jobs;  // Only if there are several.
   CheckReport check;
   std::vector<AuditResult> audit;
   std::string digest;

@@ -42,13 +42,20 @@ std::string workload_text(const RunRequest& request) {
   std::map<std::string, std::string> parameters, blocks;
   for (const auto& [key, value] : workload.parameters) parameters[key] = yaml_quoted(value);
   for (const auto& [block, impl] : options.impl) blocks[block] = impl_name(impl);
-  std::string text = "workload:\n";
-  text += fmt::format("  name: {}\n  kind: {}\n", yaml_quoted(workload.name),
-                      workload.kind->info().name);
+  std::string text = fmt::format("workload:\n  name: {}\n", yaml_quoted(workload.name));
+  if (workload.kind != nullptr) text += fmt::format("  kind: {}\n", workload.kind->info().name);
   text +=
       fmt::format("  mode: {}\n  data: {}\n  seed: {}\n", options.mode, options.data, options.seed);
-  text += map_of("shape", workload.kind->shape()) + map_of("parameters", parameters) +
-          map_of("impl", blocks);
+  if (workload.kind != nullptr) {
+    text += map_of("shape", workload.kind->shape()) + map_of("parameters", parameters);
+  } else {
+    text += "  jobs:\n";
+    for (const JobRequest& job : request.jobs)
+      text += fmt::format("    - {{workload: {}, kind: {}, mode: {}, gpus: [{}]}}\n",
+                          yaml_quoted(job.workload), job.kind->info().name, job.mode,
+                          fmt::join(job.share.gpus, ", "));
+  }
+  text += map_of("impl", blocks);
   text += "  kernels:\n";
   for (const JobRequest& job : request.jobs) {
     for (const std::string& file : job.kind->kernel_files(job))

@@ -222,12 +222,10 @@ static stretto_status_t run(program_t* g) {
 void gathered_gemm_run(const gathered_gemm_parameters_t* p, const stretto_host_ops_t* ops,
                        gathered_gemm_result_t* result) {
   *result = (gathered_gemm_result_t){0};
-  program_t g = {.p = p,
-                 .ranks = {.ops = ops,
-                           .first_gpu = p->client.gpu - p->rank,
-                           .rank = p->rank,
-                           .ranks = p->ranks,
-                           .host_ranks = p->ranks}};
+  program_t g = {
+      .p = p,
+      .ranks = {
+          .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks}};
   result->status = gathered_gemm_plan(p, &g.plan);
   if (result->status == STRETTO_OK) {
     g.client = stretto_client_create(&p->client, ops);

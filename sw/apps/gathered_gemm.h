@@ -19,7 +19,7 @@
 #define STRETTO_SW_APPS_GATHERED_GEMM_H_
 
 #include "sw/apps/arbiter.h"
-#include "sw/driver/stretto_driver.h"
+#include "sw/apps/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +49,7 @@ typedef struct gathered_gemm_parameters {
   uint32_t tile_m;     // 128 or 256.
   uint32_t tracker_ways;
   arbiter_parameters_t arbiter;
+  host_job_t job;
   stretto_client_options_t client;
   const void* gemm_elf;
   size_t gemm_elf_bytes;

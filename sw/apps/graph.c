@@ -55,23 +55,28 @@ stretto_status_t graph_plan(const graph_parameters_t* p, graph_plan_t* plan) {
 }
 
 static ranks_t ranks_of(const graph_parameters_t* p, const stretto_host_ops_t* ops) {
-  return (ranks_t){.ops = ops, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks};
+  return (ranks_t){
+      .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks};
 }
 
-static uint64_t host_word(uint32_t index) {
-  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
-         8ull * index;
+static uint64_t host_word(const graph_parameters_t* p, uint32_t index) {
+  return job_host_memory(&p->job) + 8ull * index;
 }
 
-static uint64_t host_ring(uint32_t rank) {
-  return host_word(0) + RINGS_AT + (uint64_t)rank * SEND_ENGINE_RING_BYTES;
+static uint64_t host_ring(const graph_parameters_t* p) {
+  return host_word(p, 0) + RINGS_AT + (uint64_t)p->rank * SEND_ENGINE_RING_BYTES;
+}
+
+static uint64_t host_stamps(const graph_parameters_t* p) {
+  return host_word(p, 0) + STAMPS_AT_HOST + (uint64_t)p->rank * STAMPS_OF_RANK;
 }
 
 static stretto_status_t allocate(program_t* g, uint64_t bytes, uint32_t allocation,
                                  uint64_t expected, uint64_t* address) {
   if (bytes == 0) return STRETTO_OK;
   TRY(g->api->allocate(g->client, g->stream, bytes, 65536, allocation, address));
-  return *address == stretto_gpu_address(g->p->rank, expected) ? STRETTO_OK : STRETTO_ERROR_STATE;
+  return *address == stretto_gpu_address(g->p->client.gpu, expected) ? STRETTO_OK
+                                                                     : STRETTO_ERROR_STATE;
 }
 
 static stretto_status_t allocate_all(program_t* g) {
@@ -104,7 +109,7 @@ static stretto_status_t set_up_ring(program_t* g) {
   TRY(api->ring_export(g->client, LOOP_RECEIVE_ID, &g->shared->exported[p->rank][1]));
   TRY(ranks_meet(&g->ranks, 1));
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    TRY(api->ring_connect(g->client, g->stream, i, right,
+    TRY(api->ring_connect(g->client, g->stream, i, job_gpu(&p->job, right),
                           ranks_at(&g->ranks, g->words + RC_AT, right), 0));
     TRY(api->ring_import(g->client, g->stream, LOOP_PEER_GRADIENT_ID + i,
                          &g->shared->exported[right][0]));
@@ -119,8 +124,8 @@ static stretto_status_t set_up_engine(program_t* g) {
   const uint32_t right = (p->rank + 1) % p->ranks;
   send_engine_setup_t* setup = &g->shared->engine[p->rank];
   setup->account = GRAPH_ACCOUNT_COMM;
-  setup->ring = host_ring(p->rank);
-  setup->stop = host_word(WORD_STOP + p->rank);
+  setup->ring = host_ring(p);
+  setup->stop = host_word(p, WORD_STOP + p->rank);
   setup->replica = g->words + REPLICA_AT;
   setup->sc = g->words + SC_AT;
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
@@ -155,8 +160,9 @@ static stretto_status_t launch(program_t* g) {
       .receive = g->receive,
       .words = g->words + DONE_AT,
       .stamps = g->words + STAMPS_AT,
-      .ring = {.window = p->mode == GRAPH_LOOP ? stretto_gpu_address(p->rank, STRETTO_SEND_APERTURE)
-                                               : host_ring(p->rank),
+      .ring = {.window = p->mode == GRAPH_LOOP
+                             ? stretto_gpu_address(p->client.gpu, STRETTO_SEND_APERTURE)
+                             : host_ring(p),
                .ticket = g->words + TICKET_AT,
                .replica = g->words + REPLICA_AT,
                .depth = STRETTO_SEND_RING_DEPTH},
@@ -177,15 +183,13 @@ static stretto_status_t launch(program_t* g) {
 }
 
 static uint64_t stamp_ns(const program_t* g, uint32_t word) {
-  const uint64_t host = host_word(0) + STAMPS_AT_HOST + (uint64_t)g->p->rank * STAMPS_OF_RANK;
-  return send_engine_load(g->ops, host + 8ull * word) * 1000 / g->p->clock_mhz;
+  return send_engine_load(g->ops, host_stamps(g->p) + 8ull * word) * 1000 / g->p->clock_mhz;
 }
 
 // What kernels noted, by way of host memory.
 static stretto_status_t read_stamps(program_t* g, graph_result_t* result) {
   const graph_parameters_t* p = g->p;
-  const uint64_t host = host_word(0) + STAMPS_AT_HOST + (uint64_t)p->rank * STAMPS_OF_RANK;
-  TRY(g->api->copy(g->client, g->stream, host, g->words + STAMPS_AT, LOOP_STAMP_BYTES,
+  TRY(g->api->copy(g->client, g->stream, host_stamps(p), g->words + STAMPS_AT, LOOP_STAMP_BYTES,
                    STRETTO_ACCOUNT_OTHER));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = stamp_ns(g, i);
@@ -222,7 +226,7 @@ stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t
              why[0] != '\0' ? why : stretto_status_text(status));
     ops->store(ops->context, ranks_word(&g.ranks, parameters->rank), RANKS_FAILED);
   }
-  ops->store(ops->context, host_word(WORD_STOP + parameters->rank), 1);
+  ops->store(ops->context, host_word(parameters, WORD_STOP + parameters->rank), 1);
   stretto_client_destroy(g.client);
   return status;
 }

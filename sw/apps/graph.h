@@ -9,6 +9,7 @@
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
+#include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
 #include "sw/compiler/loop_arguments.h"
 
@@ -44,6 +45,7 @@ typedef struct graph_parameters {
   uint64_t arena_bytes;
   uint64_t gradient_bytes;
   uint32_t clock_mhz;
+  host_job_t job;
   stretto_client_options_t client;
   const void* elf;
   size_t elf_bytes;

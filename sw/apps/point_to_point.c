@@ -45,18 +45,21 @@ uint64_t p2p_places(const p2p_parameters_t* p, uint32_t size) {
   return p->buffer_bytes / p2p_stride(p, size);
 }
 
-uint64_t p2p_host_word(uint32_t index) {
-  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
-         8ull * index;
+uint64_t p2p_host_word(const p2p_parameters_t* p, uint32_t index) {
+  return job_host_memory(&p->job) + 8ull * index;
 }
 
-uint64_t p2p_host_ring(uint32_t rank) {
-  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_APPLICATION_OFFSET +
-         0x10000 + rank * 0x1000ull;
+uint64_t p2p_mutex(const p2p_parameters_t* p) { return 1 + (uint64_t)p->job.number; }
+
+static uint64_t host_ring(const p2p_parameters_t* p) {
+  return p2p_host_word(p, 0) + 0x10000 + p->rank * 0x1000ull;
 }
+
+// GPU of the other rank.
+static uint32_t peer_gpu(const p2p_parameters_t* p) { return job_gpu(&p->job, 1 - p->rank); }
 
 ranks_t p2p_ranks(const p2p_parameters_t* p, const stretto_host_ops_t* ops) {
-  return (ranks_t){.ops = ops, .rank = p->rank, .ranks = 2, .host_ranks = 2};
+  return (ranks_t){.ops = ops, .job = p->job, .rank = p->rank, .ranks = 2, .host_ranks = 2};
 }
 
 static stretto_status_t meet(p2p_rank_t* g) { return ranks_meet(&g->ranks, 1); }
@@ -81,7 +84,7 @@ static stretto_status_t allocate_all(p2p_rank_t* g) {
   for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; ++i) {
     TRY(g->api->allocate(g->client, g->stream, wanted[i].bytes, 4096, STRETTO_ALLOCATION_UNCACHED,
                          wanted[i].address));
-    if (*wanted[i].address != stretto_gpu_address(p->rank, wanted[i].expected))
+    if (*wanted[i].address != stretto_gpu_address(p->client.gpu, wanted[i].expected))
       return STRETTO_ERROR_STATE;
   }
   return g->api->fill(g->client, g->stream, g->words, P2P_WORD_BYTES, 0, P2P_ACCOUNT_INIT);
@@ -103,7 +106,7 @@ static void set_up_engine(p2p_rank_t* g) {
   send_engine_setup_t* setup = &g->shared->engine[g->p->rank];
   setup->ring = g->window;
   setup->account = P2P_ACCOUNT_PUT;
-  setup->stop = p2p_host_word(P2P_WORD_STOP + g->p->rank);
+  setup->stop = p2p_host_word(g->p, P2P_WORD_STOP + g->p->rank);
   setup->replica = replica_of(g);
   setup->sc = g->words + P2P_SC;
   setup->rc[CONNECTION] = at_peer(g, g->words + P2P_RC);
@@ -118,14 +121,15 @@ static stretto_status_t set_up_card(p2p_rank_t* g) {
                                         STRETTO_RING_READABLE};
   g->shared->exported[p->rank] = (stretto_ring_export_t){g->destination, p->buffer_bytes,
                                                          P2P_UNIT_SHIFT, STRETTO_RING_WRITABLE};
-  TRY(stretto_card_init(&g->card, g->ops, p->rank, p2p_host_word(P2P_WORD_CARD + 2 * p->rank)));
+  TRY(stretto_card_init(&g->card, g->ops, p->client.gpu,
+                        p2p_host_word(g->p, P2P_WORD_CARD + 2 * p->rank)));
   g->window = stretto_card_window(&g->card);
   TRY(g->api->remote_map(g->client, g->stream, g->window, STRETTO_SEND_APERTURE_BYTES, g->window,
                          0));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   TRY(meet(g));
   TRY(stretto_card_start(&g->card, replica_of(g), g->words + P2P_SC, RING_BATCH));
-  TRY(stretto_card_connect(&g->card, CONNECTION, 1 - p->rank, at_peer(g, g->words + P2P_RC), 0));
+  TRY(stretto_card_connect(&g->card, CONNECTION, peer_gpu(p), at_peer(g, g->words + P2P_RC), 0));
   TRY(stretto_card_register(&g->card, SOURCE_ID, &source));
   return stretto_card_register(&g->card, PEER_ID, &g->shared->exported[1 - p->rank]);
 }
@@ -135,7 +139,7 @@ static stretto_status_t set_up_ring(p2p_rank_t* g) {
   const stretto_api_t* api = g->api;
   switch (p->engine) {
     case P2P_G_DRV_D:
-      g->window = stretto_gpu_address(p->rank, STRETTO_SEND_APERTURE);
+      g->window = stretto_gpu_address(p->client.gpu, STRETTO_SEND_APERTURE);
       TRY(api->ring_start(g->client, g->stream, replica_of(g), g->words + P2P_SC, RING_BATCH));
       TRY(api->ring_register(g->client, g->stream, SOURCE_ID, g->source, p->buffer_bytes,
                              P2P_UNIT_SHIFT, STRETTO_RING_READABLE));
@@ -143,12 +147,12 @@ static stretto_status_t set_up_ring(p2p_rank_t* g) {
                              P2P_UNIT_SHIFT, STRETTO_RING_WRITABLE));
       TRY(api->ring_export(g->client, DESTINATION_ID, &g->shared->exported[p->rank]));
       TRY(meet(g));
-      TRY(api->ring_connect(g->client, g->stream, CONNECTION, 1 - p->rank,
+      TRY(api->ring_connect(g->client, g->stream, CONNECTION, peer_gpu(p),
                             at_peer(g, g->words + P2P_RC), 0));
       return api->ring_import(g->client, g->stream, PEER_ID, &g->shared->exported[1 - p->rank]);
     case P2P_G_DRV_H: return set_up_card(g);
     case P2P_G_DRV_S:
-      g->window = p2p_host_ring(p->rank);
+      g->window = host_ring(p);
       set_up_engine(g);
       return api->remote_map(g->client, g->stream, g->window, SEND_ENGINE_RING_BYTES, g->window, 0);
     default: return STRETTO_OK;
@@ -177,7 +181,7 @@ stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* st
 
 // The times that kernels noted at `first` and `second` of the words, by way of host memory.
 static stretto_status_t read_stamps(p2p_rank_t* g, uint32_t first, uint32_t count, uint64_t* ns) {
-  const uint64_t host = p2p_host_word(P2P_WORD_STAMPS + g->p->rank * P2P_MAX_STAMPS);
+  const uint64_t host = p2p_host_word(g->p, P2P_WORD_STAMPS + g->p->rank * P2P_MAX_STAMPS);
   TRY(g->api->copy(g->client, g->stream, host, g->words + P2P_STAMPS + 8 * first, 8ull * count,
                    STRETTO_ACCOUNT_OTHER));
   TRY(g->api->stream_synchronize(g->client, g->stream));
@@ -267,15 +271,15 @@ static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
   TRY(g->api->copy_to_device(g->client, semaphore(g, 0), &one, 8));
   // The communication stream first, so that it waits by the time the kernel ends.
   TRY(g->api->stream_wait(g->client, g->copies, semaphore(g, 0), p->stream_wait_poll_ns));
-  TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_WAITED), number));
+  TRY(g->api->signal(g->client, g->copies, p2p_host_word(g->p, P2P_WORD_WAITED), number));
   TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, p->bytes[size],
                    P2P_ACCOUNT_PUT));
-  TRY(g->api->signal(g->client, g->copies, p2p_host_word(P2P_WORD_COPIED), number));
+  TRY(g->api->signal(g->client, g->copies, p2p_host_word(g->p, P2P_WORD_COPIED), number));
   TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, producer));
   TRY(g->api->signal(g->client, g->stream, semaphore(g, 0), 0));
-  TRY(g->api->signal(g->client, g->stream, p2p_host_word(P2P_WORD_TRIGGERED), number));
+  TRY(g->api->signal(g->client, g->stream, p2p_host_word(g->p, P2P_WORD_TRIGGERED), number));
   // The dependent kernel is launched by the callback thread; the next message comes after it.
-  if (g->ops->wait(g->ops->context, p2p_host_word(P2P_WORD_CONSUMED), STRETTO_WAIT_AT_LEAST,
+  if (g->ops->wait(g->ops->context, p2p_host_word(g->p, P2P_WORD_CONSUMED), STRETTO_WAIT_AT_LEAST,
                    number) == RANKS_FAILED) {
     return STRETTO_ERROR_STATE;
   }
@@ -387,16 +391,16 @@ static stretto_status_t run(p2p_rank_t* g) {
 static void stop_threads(p2p_rank_t* g) {
   const stretto_host_ops_t* ops = g->ops;
   if (g->p->engine == P2P_C_DRV && g->p->rank == 0) {
-    ops->lock(ops->context, P2P_MUTEX);
+    ops->lock(ops->context, p2p_mutex(g->p));
     g->shared->stop = 1;
-    ops->notify(ops->context, P2P_MUTEX);
-    ops->unlock(ops->context, P2P_MUTEX);
+    ops->notify(ops->context, p2p_mutex(g->p));
+    ops->unlock(ops->context, p2p_mutex(g->p));
     for (uint32_t i = 0; i < 3; ++i)
-      ops->store(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), RANKS_FAILED);
+      ops->store(ops->context, p2p_host_word(g->p, P2P_WORD_TRIGGERED + i), RANKS_FAILED);
   }
   if (g->p->engine == P2P_G_DRV_H && g->card.ops != NULL) stretto_card_stop_waiting(&g->card);
   if (g->p->engine == P2P_G_DRV_S)
-    ops->store(ops->context, p2p_host_word(P2P_WORD_STOP + g->p->rank), 1);
+    ops->store(ops->context, p2p_host_word(g->p, P2P_WORD_STOP + g->p->rank), 1);
 }
 
 stretto_status_t p2p_rank(const p2p_parameters_t* parameters, p2p_shared_t* shared,

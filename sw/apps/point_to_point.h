@@ -23,6 +23,7 @@
 #ifndef STRETTO_SW_APPS_POINT_TO_POINT_H_
 #define STRETTO_SW_APPS_POINT_TO_POINT_H_
 
+#include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
 
 #ifdef __cplusplus
@@ -52,7 +53,7 @@ enum {
 
 typedef struct p2p_parameters {
   p2p_engine_t engine;
-  uint32_t rank;  // 0 or 1, and the GPU.
+  uint32_t rank;  // 0 or 1.
   uint32_t sizes;
   uint64_t bytes[P2P_MAX_SIZES];     // Rising.
   uint32_t messages[P2P_MAX_SIZES];  // Of the rate.
@@ -65,6 +66,7 @@ typedef struct p2p_parameters {
   uint64_t event_query_ns;
   uint64_t event_poll_delay_ns;
   uint32_t outstanding_events;
+  host_job_t job;
   stretto_client_options_t client;
   const void* send_elf;
   size_t send_elf_bytes;

@@ -7,7 +7,6 @@
 #include "sw/apps/ranks.h"
 #include "sw/driver/card.h"
 
-#define P2P_MUTEX 1u
 #define P2P_MODULE_BYTES (1u << 20)  // Behind the arrays: where kernels are loaded.
 #define P2P_MAX_STAMPS 8u
 #define P2P_MAX_SEMAPHORES 32u
@@ -68,8 +67,9 @@ typedef struct p2p_rank {
 } p2p_rank_t;
 
 ranks_t p2p_ranks(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops);
-uint64_t p2p_host_word(uint32_t index);
-uint64_t p2p_host_ring(uint32_t rank);
+uint64_t p2p_host_word(const p2p_parameters_t* parameters, uint32_t index);
+// The number of the mutex of all threads.
+uint64_t p2p_mutex(const p2p_parameters_t* parameters);
 stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_kernel_t* kernel, uint64_t address);
 

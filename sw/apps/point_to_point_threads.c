@@ -26,30 +26,30 @@ void p2p_polling_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
                         const stretto_host_ops_t* ops) {
   uint64_t seen = 0;
   for (;;) {
-    ops->lock(ops->context, P2P_MUTEX);
+    ops->lock(ops->context, p2p_mutex(p));
     if (shared->stop) break;
     const uint64_t place = seen * 7 % p->outstanding_events;
     int found = 0;
     for (uint64_t event = 0; event < p->outstanding_events; ++event) {
       ops->charge_cpu_ns(ops->context, p->event_query_ns);
-      if (event == place && send_engine_load(ops, p2p_host_word(P2P_WORD_COPIED)) == seen + 1)
+      if (event == place && send_engine_load(ops, p2p_host_word(p, P2P_WORD_COPIED)) == seen + 1)
         found = 1;
     }
     if (found) {
       shared->found = ++seen;
-      ops->notify(ops->context, P2P_MUTEX);
+      ops->notify(ops->context, p2p_mutex(p));
       shared->times.released = ops->now_ns(ops->context);
     }
-    ops->unlock(ops->context, P2P_MUTEX);
+    ops->unlock(ops->context, p2p_mutex(p));
     ops->charge_cpu_ns(ops->context, p->event_poll_delay_ns);
   }
-  ops->unlock(ops->context, P2P_MUTEX);
+  ops->unlock(ops->context, p2p_mutex(p));
 }
 
 static stretto_status_t launch_dependent(stretto_client_t* client, stretto_stream_t* stream,
                                          const stretto_kernel_t* kernel, uint64_t word,
                                          const p2p_parameters_t* p, uint64_t* consumer) {
-  const uint64_t host = p2p_host_word(P2P_WORD_STAMPS + 2 * P2P_MAX_STAMPS);
+  const uint64_t host = p2p_host_word(p, P2P_WORD_STAMPS + 2 * P2P_MAX_STAMPS);
   TRY(p2p_launch_stamp(client, stream, kernel, word));
   TRY(client->api->copy(client, stream, host, word, 8, STRETTO_ACCOUNT_OTHER));
   TRY(client->api->stream_synchronize(client, stream));
@@ -72,28 +72,27 @@ void p2p_callback_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
     status = client->api->module_load(client, p->send_elf, p->send_elf_bytes, &module);
   if (status == STRETTO_OK) status = client->api->module_kernel(client, module, "stamp", &kernel);
   uint64_t done = 0;
-  ops->lock(ops->context, P2P_MUTEX);
+  ops->lock(ops->context, p2p_mutex(p));
   while (status == STRETTO_OK) {
-    while (shared->found == done && !shared->stop) ops->sleep(ops->context, P2P_MUTEX);
+    while (shared->found == done && !shared->stop) ops->sleep(ops->context, p2p_mutex(p));
     if (shared->stop) break;
     shared->times.locked = ops->now_ns(ops->context);
     status = launch_dependent(client, stream, &kernel, word, p, &shared->times.consumer);
-    if (status == STRETTO_OK) ops->store(ops->context, p2p_host_word(P2P_WORD_CONSUMED), ++done);
+    if (status == STRETTO_OK) ops->store(ops->context, p2p_host_word(p, P2P_WORD_CONSUMED), ++done);
   }
-  ops->unlock(ops->context, P2P_MUTEX);
+  ops->unlock(ops->context, p2p_mutex(p));
   if (status != STRETTO_OK)
-    ops->store(ops->context, p2p_host_word(P2P_WORD_CONSUMED), RANKS_FAILED);
+    ops->store(ops->context, p2p_host_word(p, P2P_WORD_CONSUMED), RANKS_FAILED);
   stretto_client_destroy(client);
 }
 
 void p2p_observer_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
                          const stretto_host_ops_t* ops) {
-  (void)p;
   uint64_t* const times[3] = {&shared->times.triggered, &shared->times.waited,
                               &shared->times.copied};
   for (uint64_t number = 1;; ++number) {
     for (uint32_t i = 0; i < 3; ++i) {
-      if (ops->wait(ops->context, p2p_host_word(P2P_WORD_TRIGGERED + i), STRETTO_WAIT_AT_LEAST,
+      if (ops->wait(ops->context, p2p_host_word(p, P2P_WORD_TRIGGERED + i), STRETTO_WAIT_AT_LEAST,
                     number) == RANKS_FAILED) {
         return;
       }
@@ -105,6 +104,6 @@ void p2p_observer_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
 stretto_status_t p2p_card_watch(const p2p_parameters_t* p, const stretto_host_ops_t* ops,
                                 char* error) {
   stretto_card_t card;
-  TRY(stretto_card_init(&card, ops, p->rank, p2p_host_word(P2P_WORD_CARD + 2 * p->rank)));
+  TRY(stretto_card_init(&card, ops, p->client.gpu, p2p_host_word(p, P2P_WORD_CARD + 2 * p->rank)));
   return stretto_card_wait_error(&card, error, 256) != NULL ? STRETTO_ERROR_DEVICE : STRETTO_OK;
 }

@@ -2,9 +2,18 @@
 // See ranks.h.
 #include "sw/apps/ranks.h"
 
+uint32_t job_gpu(const host_job_t* job, uint32_t rank) {
+  return job->gpus == NULL ? rank : job->gpus[rank];
+}
+
+uint64_t job_host_memory(const host_job_t* job) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + STRETTO_HOST_JOB_OFFSET(job->number);
+}
+
 uint64_t ranks_word(const ranks_t* r, uint32_t rank) {
   return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
-         STRETTO_HOST_WORD_OFFSET((uint64_t)(r->first_gpu + rank), 0);
+         STRETTO_HOST_WORD_OFFSET((uint64_t)job_gpu(&r->job, rank),
+                                  STRETTO_HOST_JOB_WORDS * r->job.number);
 }
 
 stretto_status_t ranks_meet(ranks_t* r, int ready) {
@@ -22,6 +31,6 @@ stretto_status_t ranks_meet(ranks_t* r, int ready) {
 }
 
 uint64_t ranks_at(const ranks_t* r, uint64_t address, uint32_t rank) {
-  return address - stretto_gpu_address(r->first_gpu + r->rank, 0) +
-         stretto_gpu_address(r->first_gpu + rank, 0);
+  return address - stretto_gpu_address(job_gpu(&r->job, r->rank), 0) +
+         stretto_gpu_address(job_gpu(&r->job, rank), 0);
 }

@@ -6,11 +6,25 @@
 
 #include "sw/driver/stretto_driver.h"
 
-// Rank `rank` of `ranks` on GPUs first_gpu .. first_gpu + ranks - 1; the programs of `host_ranks`
-// of them run on this host: all, or 1 when one GPU stands for all.
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The job that programs belong to: several share a host.
+typedef struct host_job {
+  const uint32_t* gpus;  // By rank; null: rank r has GPU r.
+  uint32_t number;       // Below STRETTO_MAX_JOBS: chooses its words of host memory.
+} host_job_t;
+
+uint32_t job_gpu(const host_job_t* job, uint32_t rank);
+// The job's host memory, STRETTO_HOST_JOB_BYTES.
+uint64_t job_host_memory(const host_job_t* job);
+
+// Rank `rank` of `ranks`; the programs of `host_ranks` of them run on this host: all, or 1 when one
+// GPU stands for all.
 typedef struct ranks {
   const stretto_host_ops_t* ops;
-  uint32_t first_gpu;
+  host_job_t job;
   uint32_t rank;
   uint32_t ranks;
   uint32_t host_ranks;
@@ -36,5 +50,9 @@ uint64_t ranks_at(const ranks_t* ranks, uint64_t address, uint32_t rank);
     const stretto_status_t try_status_ = (call);       \
     if (try_status_ != STRETTO_OK) return try_status_; \
   } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // STRETTO_SW_APPS_RANKS_H_

@@ -114,7 +114,7 @@ uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uin
 
 static ranks_t all_ranks(const program_t* g) {
   return (ranks_t){.ops = g->ops,
-                   .first_gpu = g->p->client.gpu - g->p->rank,
+                   .job = g->p->job,
                    .rank = g->p->rank,
                    .ranks = g->p->ranks,
                    .host_ranks = g->p->host_ranks};

@@ -22,7 +22,7 @@
 #define STRETTO_SW_APPS_RING_GEMM_RS_H_
 
 #include "sw/apps/arbiter.h"
-#include "sw/driver/stretto_driver.h"
+#include "sw/apps/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,6 +64,7 @@ typedef struct ring_gemm_parameters {
   uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.
   uint32_t tracker_ways;         // 0 = all.
   arbiter_parameters_t arbiter;  // Its policy is what sets t3-mca apart from t3.
+  host_job_t job;
   stretto_client_options_t client;
   const void* gemm_elf;
   size_t gemm_elf_bytes;

@@ -58,7 +58,7 @@ static ncclResult_t check_buffer(const char* what, const char* name, ncclComm_t 
   return runtime_fail(comm->runtime, ncclInvalidArgument,
                       "%s: rank %u: %s 0x%llx, %llu bytes are not allocated on device %u", what,
                       comm->comm.rank, name, (unsigned long long)(uintptr_t)buffer,
-                      (unsigned long long)bytes, comm->device->client->options.gpu);
+                      (unsigned long long)bytes, comm->device->number);
 }
 
 // Groups

@@ -36,7 +36,8 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
                         COMM_IDS_OF_GPU);
   memset(id, 0, sizeof *id);
   snprintf(id->internal, sizeof id->internal, "stretto %u",
-           runtime->device * COMM_IDS_OF_GPU + runtime->ids++);
+           (runtime->options.job * STRETTO_MAX_GPUS + runtime->device) * COMM_IDS_OF_GPU +
+               runtime->ids++);
   return ncclSuccess;
 }
 
@@ -404,7 +405,7 @@ ncclResult_t ncclCommCount(const ncclComm_t comm, int* count) {
 ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device) {
   TRY_NCCL(check_comm("ncclCommCuDevice", comm));
   if (device == NULL) return ncclInvalidArgument;
-  *device = (int)comm->device->client->options.gpu;
+  *device = (int)comm->device->number;
   return ncclSuccess;
 }
 

@@ -6,7 +6,7 @@
 #include "sw/collectives/runtime.h"
 
 #define COMM_IDS_OF_GPU 8u  // Unique ids that a program gives out for its current device.
-#define COMM_IDS (COMM_IDS_OF_GPU * STRETTO_MAX_GPUS)
+#define COMM_IDS (COMM_IDS_OF_GPU * STRETTO_MAX_GPUS * STRETTO_MAX_JOBS)
 
 typedef struct memory_block {
   struct memory_block* next;
@@ -34,6 +34,7 @@ struct CUstream_st {
 };
 
 typedef struct device {
+  uint32_t number;  // As the program sees it.
   struct stretto_runtime* runtime;
   stretto_client_t* client;
   struct CUstream_st* streams;  // The default stream is the last.
@@ -131,7 +132,7 @@ struct stretto_runtime {
 
 stretto_runtime_t* runtime_current(void);
 // The device with its client, or null (runtime->error says why).
-device_t* runtime_device(stretto_runtime_t* runtime, uint32_t gpu);
+device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number);
 struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream);
 // Whether cudaMalloc has given out [address, address + bytes) of the device, in one piece.
 int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes);

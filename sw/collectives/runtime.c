@@ -10,7 +10,7 @@
 #include "sw/collectives/internal.h"
 
 #define ALIGNMENT 512u  // Of cudaMalloc.
-// Host memory through which copies from a device go, one buffer a GPU.
+// Host memory through which copies from a device go, one buffer a job and GPU.
 #define BOUNCE_AT 0x20000000ull
 #define BOUNCE_BYTES (1ull << 20)
 
@@ -52,6 +52,17 @@ ncclResult_t runtime_status(stretto_runtime_t* runtime, const device_t* device,
   if (runtime->status == STRETTO_OK) runtime->status = status;
   return runtime_fail(runtime, ncclUnhandledCudaError, "%s",
                       device->client->api->last_error(device->client));
+}
+
+uint64_t stretto_runtime_first_address(const stretto_runtime_options_t* options) {
+  uint64_t next = options->client.memory_begin;
+  (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
+  return stretto_place(&next, 0, ALIGNMENT);
+}
+
+uint64_t stretto_runtime_memory_end(const stretto_runtime_t* runtime, uint32_t device) {
+  const device_t* d = runtime->devices[device];
+  return d == NULL ? runtime->options.client.memory_begin : d->client->memory_next;
 }
 
 stretto_runtime_t* stretto_runtime_create(const stretto_runtime_options_t* options) {
@@ -114,25 +125,26 @@ static cudaError_t create_stream(device_t* device, struct CUstream_st** stream) 
   return cudaSuccess;
 }
 
-device_t* runtime_device(stretto_runtime_t* runtime, uint32_t gpu) {
-  if (gpu >= runtime->options.gpus) {
-    runtime_fail(runtime, ncclInvalidArgument, "device %u: there are %u", gpu,
-                 runtime->options.gpus);
+device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number) {
+  if (number >= runtime->options.devices) {
+    runtime_fail(runtime, ncclInvalidArgument, "device %u: there are %u", number,
+                 runtime->options.devices);
     return NULL;
   }
-  if (runtime->devices[gpu] != NULL) return runtime->devices[gpu];
+  if (runtime->devices[number] != NULL) return runtime->devices[number];
   device_t* device = calloc(1, sizeof *device);
   if (device == NULL) return NULL;
   device->runtime = runtime;
+  device->number = number;
   stretto_client_options_t options = runtime->options.client;
-  options.gpu = gpu;
+  options.gpu = runtime->options.device_gpu[number];
   device->client = stretto_client_create(&options, &runtime->options.ops);
   if (device->client == NULL || create_stream(device, &device->default_stream) != cudaSuccess) {
-    runtime_fail(runtime, ncclSystemError, "device %u: no driver client", gpu);
+    runtime_fail(runtime, ncclSystemError, "device %u: no driver client", number);
     destroy_device(device);
     return NULL;
   }
-  runtime->devices[gpu] = device;
+  runtime->devices[number] = device;
   return device;
 }
 
@@ -182,7 +194,7 @@ static device_t* current_device(void) {
 cudaError_t cudaGetDeviceCount(int* count) {
   const stretto_runtime_t* runtime = runtime_current();
   if (runtime == NULL || count == NULL) return keep(cudaErrorInvalidValue);
-  *count = (int)runtime->options.gpus;
+  *count = (int)runtime->options.devices;
   return cudaSuccess;
 }
 
@@ -195,7 +207,7 @@ cudaError_t cudaGetDevice(int* device) {
 
 cudaError_t cudaSetDevice(int device) {
   stretto_runtime_t* runtime = runtime_current();
-  if (runtime == NULL || device < 0 || (uint32_t)device >= runtime->options.gpus)
+  if (runtime == NULL || device < 0 || (uint32_t)device >= runtime->options.devices)
     return keep(cudaErrorInvalidDevice);
   runtime->device = (uint32_t)device;
   return cudaSuccess;
@@ -346,7 +358,7 @@ static cudaError_t check_unused(device_t* device, const memory_block_t* block) {
   if (by == NULL) return cudaSuccess;
   runtime_fail(device->runtime, ncclInvalidUsage,
                "cudaFree: 0x%llx on device %u is in use: %s; wait for its stream first",
-               (unsigned long long)block->address, device->client->options.gpu, by);
+               (unsigned long long)block->address, device->number, by);
   return cudaErrorInvalidValue;
 }
 
@@ -374,9 +386,12 @@ int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes)
 static device_t* owner_of(stretto_runtime_t* runtime, const void* pointer, uint64_t bytes) {
   const uint64_t address = (uint64_t)(uintptr_t)pointer;
   const uint64_t node = address >> STRETTO_NODE_SHIFT;
-  if (node == 0 || node > runtime->options.gpus) return NULL;
-  device_t* device = runtime->devices[node - 1];
-  return device != NULL && runtime_has_memory(device, address, bytes) ? device : NULL;
+  for (uint32_t i = 0; i < runtime->options.devices; ++i) {
+    device_t* device = runtime->devices[i];
+    if (device != NULL && device->client->options.gpu + 1 == node)
+      return runtime_has_memory(device, address, bytes) ? device : NULL;
+  }
+  return NULL;
 }
 
 // Of any device, current or not.
@@ -412,8 +427,10 @@ static cudaError_t copy_in(device_t* device, void* to, const void* from, uint64_
 // Through a buffer of host memory, in words that hold the bytes; blocks of device memory are whole words.
 static cudaError_t copy_out(device_t* device, void* to, const void* from, uint64_t bytes) {
   const stretto_host_ops_t* ops = &device->runtime->options.ops;
-  const uint64_t bounce = ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + BOUNCE_AT +
-                          device->client->options.gpu * BOUNCE_BYTES;
+  const uint64_t bounce =
+      ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + BOUNCE_AT +
+      (device->runtime->options.job * STRETTO_MAX_GPUS + device->client->options.gpu) *
+          BOUNCE_BYTES;
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t at = (uint64_t)(uintptr_t)from + done, begin = at & ~7ull;
     uint64_t piece = bytes - done;

@@ -3,7 +3,7 @@
 // host), with a driver client for each GPU that the program uses. The platform makes one, says which
 // one the calling thread has, and asks it where the program stands.
 //
-// Two programs do not share a GPU: queues and memory of a client belong to its program.
+// Programs that share a GPU have other queues and memory there.
 #ifndef STRETTO_SW_COLLECTIVES_RUNTIME_H_
 #define STRETTO_SW_COLLECTIVES_RUNTIME_H_
 
@@ -24,7 +24,11 @@ typedef struct stretto_runtime_accounts {
 
 typedef struct stretto_runtime_options {
   stretto_host_ops_t ops;
-  uint32_t gpus;       // Of the machine.
+  uint32_t gpus;  // Of the machine.
+  // What the program sees, as its devices 0, 1, ...
+  uint32_t devices;
+  uint8_t device_gpu[STRETTO_MAX_GPUS];
+  uint32_t job;        // Number of its job (queue.h): programs of different ones do not meet.
   uint8_t neighbours;  // 1: links only between GPUs g and g + 1, and the last and the first.
   stretto_client_options_t client;  // Of each GPU; `gpu` is not used.
   // Communicators; the same in all programs.
@@ -40,6 +44,9 @@ typedef struct stretto_runtime_options {
 
 typedef struct stretto_runtime stretto_runtime_t;
 
+// Where the first cudaMalloc of a program lies in each GPU's memory, as an offset.
+uint64_t stretto_runtime_first_address(const stretto_runtime_options_t* options);
+
 // Null: no host memory.
 stretto_runtime_t* stretto_runtime_create(const stretto_runtime_options_t* options);
 void stretto_runtime_destroy(stretto_runtime_t* runtime);
@@ -49,6 +56,9 @@ void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void));
 
 // The driver's stream behind one of cuda_runtime.h, and its client, for a program that uses both.
 stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t** client);
+
+// End of the device memory that the program was given, as an offset.
+uint64_t stretto_runtime_memory_end(const stretto_runtime_t* runtime, uint32_t device);
 
 // Where the program stands, in words, for a report of a deadlock; "" outside of communication.
 const char* stretto_runtime_position(const stretto_runtime_t* runtime);

@@ -310,6 +310,11 @@ static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes,
   return STRETTO_OK;
 }
 
+// The account of the machine behind one of this client's job.
+static uint32_t account_of(const stretto_client_t* client, uint32_t account) {
+  return account < STRETTO_ACCOUNT_JOB ? account : account + client->options.account_base;
+}
+
 static stretto_status_t bad_account(stretto_client_t* client, const char* call, uint32_t account) {
   return driver_fail(client, STRETTO_ERROR_ARGUMENT, "%s: account %u (0..%u)", call, account,
                      STRETTO_ACCOUNTS - 1u);
@@ -338,7 +343,8 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: stagger %u of %u work-groups",
                        launch->stagger, count);
   }
-  if (launch->account >= STRETTO_ACCOUNTS) return bad_account(client, "launch", launch->account);
+  if (account_of(client, launch->account) >= STRETTO_ACCOUNTS)
+    return bad_account(client, "launch", launch->account);
   if (launch->batch > STRETTO_ORDER_MAX_BATCH ||
       (launch->batch != 0 && (count - 1) / launch->batch >= STRETTO_GATES)) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT,
@@ -360,7 +366,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
       .workgroup_size_z = 1,
       .flags = (uint16_t)((launch->update ? STRETTO_DISPATCH_UPDATE : 0) |
                           (launch->communication ? STRETTO_DISPATCH_COMMUNICATION : 0) |
-                          launch->account << STRETTO_DISPATCH_ACCOUNT_SHIFT),
+                          account_of(client, launch->account) << STRETTO_DISPATCH_ACCOUNT_SHIFT),
       .grid_size_x = launch->work_groups * d->wavefronts,
       .grid_size_y = 1,
       .grid_size_z = 1,
@@ -377,6 +383,7 @@ static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stre
                                 uint64_t address, uint64_t bytes, uint64_t pattern,
                                 uint32_t account) {
   call(client);
+  account = account_of(client, account);
   if (account >= STRETTO_ACCOUNTS) return bad_account(client, "fill", account);
   stretto_packet_t packet = vendor(STRETTO_OP_FILL, 0);
   packet.vendor.fill = (stretto_fill_t){
@@ -388,6 +395,7 @@ static stretto_status_t do_copy(stretto_client_t* client, stretto_stream_t* stre
                                 uint64_t destination, uint64_t source, uint64_t bytes,
                                 uint32_t account) {
   call(client);
+  account = account_of(client, account);
   if (account >= STRETTO_ACCOUNTS) return bad_account(client, "copy", account);
   charge(client, client->options.costs.copy_ns);
   stretto_packet_t packet = vendor(STRETTO_OP_COPY, 0);
@@ -436,6 +444,7 @@ static stretto_status_t do_configure_output(stretto_client_t* client, stretto_st
   call(client);
   stretto_packet_t packet = vendor(STRETTO_OP_OUTPUT_CONFIG, 0);
   packet.vendor.output = *output;
+  packet.vendor.output.account = (uint8_t)account_of(client, output->account);
   return submit(client, stream, &packet);
 }
 

@@ -77,6 +77,7 @@ typedef struct stretto_client_options {
                           // Not below
   uint64_t memory_end;    // STRETTO_SYSTEM_BYTES.
   stretto_driver_costs_t costs;
+  uint32_t account_base;  // Added to accounts from STRETTO_ACCOUNT_JOB on.
 } stretto_client_options_t;
 
 typedef struct stretto_client stretto_client_t;

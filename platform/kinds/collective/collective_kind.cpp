@@ -60,7 +60,7 @@ class CollectiveJob final : public Job {
   void place_contents() override;
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  void audit(uint32_t rank, AuditSink& sink) const override;
+  void give(uint32_t rank, MemoryPlan& given) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
   std::string table() const override;
   boost::json::object details() const override;
@@ -100,8 +100,6 @@ class CollectiveJob final : public Job {
   uint64_t wrong(const Buffer& buffer, CheckReport& report) const;
   uint64_t wrong_of_rank(const Buffer& buffer, uint32_t rank, uint64_t begin, uint64_t end,
                          const std::vector<uint8_t>& expected, CheckReport& report) const;
-  void expected_bytes(uint32_t rank, uint64_t begin, uint64_t end, uint8_t* bytes,
-                      uint8_t* compared) const;
   double bus_factor() const;
   double average_bus_bandwidth() const;
 
@@ -110,7 +108,8 @@ class CollectiveJob final : public Job {
   const uint32_t ranks_;
   const std::vector<uint8_t> kernels_;
   stretto_runtime_options_t options_;
-  uint64_t arena_ = 0;  // Offset in each GPU's memory.
+  std::vector<uint64_t> memory_end_;  // By rank: of what its runtime has given out.
+  uint64_t arena_ = 0;                // Offset in each GPU's memory.
   uint64_t arena_bytes_ = 0;
   std::vector<Buffer> buffers_;  // In rising order of offset.
   std::vector<Row> rows_;
@@ -137,14 +136,12 @@ CollectiveJob::CollectiveJob(const CollectiveKind& kind, const JobRequest& reque
       ranks_(request.ranks()),
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(request, mode_, named(kind_.op).all_pairs, kernels_)),
+      memory_end_(ranks_),
       meeting_(request),
       comms_(ranks_),
       streams_(ranks_),
       runtimes_(ranks_) {
-  // The first thing that a program allocates lies behind the driver's arguments.
-  uint64_t next = options_.client.memory_begin;
-  (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
-  arena_ = stretto_place(&next, 0, 512);
+  arena_ = stretto_runtime_first_address(&options_);
   arena_bytes_ = align(arena_, kAlignment) - arena_ + kGuard;
   for (const uint64_t count : kind_.calls(ranks_)) add_row(count);
 }
@@ -214,7 +211,7 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
   void* arena = nullptr;
   runtime.expect(cudaMalloc(&arena, arena_bytes_), "cudaMalloc");
-  if (reinterpret_cast<uint64_t>(arena) != stretto_gpu_address(rank, arena_))
+  if (reinterpret_cast<uint64_t>(arena) != stretto_gpu_address(request_.share.gpus[rank], arena_))
     throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
   if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
   meeting_.meet(core, rank);
@@ -227,6 +224,7 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   }
   runtime.expect(ncclCommDestroy(comms_[rank]));
   runtimes_[rank] = nullptr;
+  memory_end_[rank] = runtime.memory_end(rank);
 }
 
 void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row,
@@ -252,7 +250,8 @@ ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index,
                                  uint32_t rank) const {
   const CollectiveData& data = row.data;
   const auto address = [&](unsigned buffer, uint64_t element) {
-    return reinterpret_cast<uint8_t*>(stretto_gpu_address(rank, buffers_[buffer].offset)) +
+    return reinterpret_cast<uint8_t*>(
+               stretto_gpu_address(request_.share.gpus[rank], buffers_[buffer].offset)) +
            element * data.element_bytes();
   };
   const unsigned in_place = place == 0 ? 0 : row.buffers[2 + index];
@@ -362,41 +361,17 @@ CheckReport CollectiveJob::check() const {
   return report;
 }
 
-// The arena of a rank from `begin` to `end` as it must be, but for outputs, which check() compares.
-void CollectiveJob::expected_bytes(uint32_t rank, uint64_t begin, uint64_t end, uint8_t* bytes,
-                                   uint8_t* compared) const {
-  std::memset(bytes, 0, end - begin);
-  std::memset(compared, 1, end - begin);
-  const auto first = std::partition_point(
-      buffers_.begin(), buffers_.end(),
-      [&](const Buffer& buffer) { return buffer.offset + buffer.bytes <= begin; });
-  for (auto buffer = first; buffer != buffers_.end() && buffer->offset < end; ++buffer) {
-    const CollectiveData& data = rows_[buffer->size].data;
-    const unsigned size = data.element_bytes();
-    const uint64_t from = std::max(begin, buffer->offset),
-                   to = std::min(end, buffer->offset + buffer->bytes);
-    if (from >= to) continue;
-    data.before(buffer->role, rank, (from - buffer->offset) / size, (to - buffer->offset) / size,
-                bytes + (from - begin));
-    const CollectiveData::Range out = data.written(buffer->role, rank);
-    const uint64_t out_from = std::max(from, buffer->offset + out.begin * size),
-                   out_to = std::min(to, buffer->offset + out.end * size);
-    if (out_from < out_to) std::memset(compared + (out_from - begin), 0, out_to - out_from);
+// All but what buffers hold and are not to get, and what lies between them.
+void CollectiveJob::give(uint32_t rank, MemoryPlan& given) const {
+  const uint64_t begin = request_.share.memory_begin, end = arena_ + arena_bytes_;
+  given.give(begin, arena_ - begin);
+  given.give(end, memory_end_[rank] - end);
+  for (const Buffer& buffer : buffers_) {
+    const CollectiveData& data = rows_[buffer.size].data;
+    const CollectiveData::Range out = data.written(buffer.role, rank);
+    given.give(buffer.offset + out.begin * data.element_bytes(),
+               (out.end - out.begin) * data.element_bytes());
   }
-}
-
-void CollectiveJob::audit(uint32_t rank, AuditSink& sink) const {
-  uint64_t changed = 0;
-  std::vector<uint8_t> expected(MemoryImage::kPageBytes), compared(MemoryImage::kPageBytes);
-  memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
-    const uint64_t begin = std::max(address, arena_),
-                   end = std::min(address + MemoryImage::kPageBytes, arena_ + arena_bytes_);
-    if (begin >= end) return;
-    expected_bytes(rank, begin, end, expected.data(), compared.data());
-    for (uint64_t i = 0; i < end - begin; ++i)
-      changed += compared[i] != 0 && bytes[begin - address + i] != expected[i];
-  });
-  sink.equal("bytes of buffers written that nobody may write = 0", changed, 0);
 }
 
 std::vector<std::pair<std::string, std::string>> CollectiveJob::kernel_sha256() const {
@@ -575,6 +550,10 @@ void CollectiveKind::check(const JobRequest& request) const {
   if (needed > request.share.memory_end)
     throw UserError(who + "does not fit: software.memory_gib is " +
                     std::to_string(spec.software.memory_gib));
+}
+
+std::vector<std::string> CollectiveKind::claims(const JobRequest& request) const {
+  return runtime_claims(request.mode);
 }
 
 std::vector<std::string> CollectiveKind::kernel_files(const JobRequest& request) const {

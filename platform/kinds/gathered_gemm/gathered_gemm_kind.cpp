@@ -37,6 +37,7 @@ gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const Job
   p.arbiter = arbiter_parameters(spec.software, MCA_CONTROL_POLICY_ROUND_ROBIN);
   if (p.arbiter.policy == MCA_CONTROL_POLICY_ROUND_ROBIN)
     p.arbiter.starve_limit = 0;  // Nobody starves.
+  p.job = host_job(request);
   p.client = client_options(request, rank);
   return p;
 }
@@ -89,8 +90,8 @@ class GatheredGemm final : public Job {
   void place_contents() override;
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  // Laws: what was written lies where somebody may write, and the input is what the owners of its
-  // rows had.
+  void give(uint32_t rank, MemoryPlan& given) const override;
+  // Law: the input is what the owners of its rows had.
   void audit(uint32_t rank, AuditSink& sink) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
 
@@ -98,7 +99,6 @@ class GatheredGemm final : public Job {
   uint32_t owner_of(uint32_t row) const;
   uint16_t a_value(uint32_t row, uint32_t k) const;
   uint16_t b_value(uint32_t rank, uint32_t k, uint32_t column) const;
-  uint64_t expected_word(uint32_t rank, uint64_t offset) const;
 
   const GatheredGemmKind& kind_;
   const uint32_t ranks_;
@@ -190,44 +190,29 @@ CheckReport GatheredGemm::check() const {
   return check_output(task);
 }
 
-// The word at `offset`, outside of output, spill table and modules, when all has arrived.
-uint64_t GatheredGemm::expected_word(uint32_t rank, uint64_t offset) const {
+void GatheredGemm::give(uint32_t rank, MemoryPlan& given) const {
   const gathered_gemm_plan_t& plan = plans_[rank];
-  uint64_t word = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    const uint64_t at = offset + 2 * i;
-    uint16_t bits = 0;
-    if (at >= offset_of(plan.a) && at < offset_of(plan.a) + plan.a_bytes) {
-      const uint64_t from = at - offset_of(plan.a);
-      const uint32_t k = static_cast<uint32_t>(from % plan.lda / 2);
-      if (k < kind_.k) bits = a_value(static_cast<uint32_t>(from / plan.lda), k);
-    } else if (at >= offset_of(plan.b) && at < offset_of(plan.b) + plan.b_bytes) {
-      const uint64_t from = at - offset_of(plan.b);
-      const uint32_t row = static_cast<uint32_t>(from / plan.ldb);
-      const uint32_t column = static_cast<uint32_t>(from % plan.ldb / 2);
-      const bool k_first = kind_.b_k_contiguous;
-      if (column < (k_first ? kind_.k : kind_.n))
-        bits = k_first ? b_value(rank, column, row) : b_value(rank, row, column);
-    }
-    word |= uint64_t{bits} << 16 * i;
-  }
-  return word;
+  const uint64_t begin = request_.share.memory_begin;
+  given.give(begin, offset_of(plan.c) + plan.c_bytes - begin);
+  given.give(offset_of(plan.a), plan.a_bytes);
+  given.give(offset_of(plan.spill), plan.spill_bytes + kModuleBytes);
 }
 
 void GatheredGemm::audit(uint32_t rank, AuditSink& sink) const {
   const gathered_gemm_plan_t& plan = plans_[rank];
-  const uint64_t output_end = offset_of(plan.c) + plan.c_bytes;
-  const uint64_t modules_end = end_of_arrays(plan) + kModuleBytes;
+  const uint64_t begin = offset_of(plan.a), end = begin + plan.a_bytes;
   uint64_t wrong = 0;
-  memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
-    for (uint64_t at = address; at < address + MemoryImage::kPageBytes; at += 8) {
-      if (at < output_end || (at >= offset_of(plan.spill) && at < modules_end)) continue;
-      uint64_t is = 0;
-      std::memcpy(&is, bytes + (at - address), 8);
-      wrong += is != expected_word(rank, at);
+  memories_[rank]->for_each_written_page([&](uint64_t page, const uint8_t* bytes) {
+    for (uint64_t at = std::max(page, begin); at < std::min(page + MemoryImage::kPageBytes, end);
+         at += 2) {
+      const uint32_t row = static_cast<uint32_t>((at - begin) / plan.lda);
+      const uint32_t k = static_cast<uint32_t>((at - begin) % plan.lda / 2);
+      uint16_t is = 0;
+      std::memcpy(&is, bytes + (at - page), 2);
+      wrong += is != (k < kind_.k ? a_value(row, k) : 0);
     }
   });
-  sink.equal("words written that nobody may write, or not as the owner has them = 0", wrong, 0);
+  sink.equal("elements of gathered input not as their owner has them = 0", wrong, 0);
 }
 
 std::vector<std::pair<std::string, std::string>> GatheredGemm::kernel_sha256() const {
@@ -282,6 +267,11 @@ void GatheredGemmKind::check(const JobRequest& request) const {
   char error[256];
   if (gathered_gemm_check_elf(&p, error, sizeof error) != STRETTO_OK)
     throw UserError(kernel_path(spec.software.gemm) + ": " + error);
+}
+
+std::vector<std::string> GatheredGemmKind::claims(const JobRequest& request) const {
+  (void)request;
+  return {kWholeGpu};
 }
 
 std::vector<std::string> GatheredGemmKind::kernel_files(const JobRequest& request) const {

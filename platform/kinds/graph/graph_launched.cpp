@@ -14,8 +14,7 @@ namespace stretto {
 
 namespace {
 
-constexpr uint32_t kKernelQueue = 10;  // Queues below are the communicator's.
-constexpr uint64_t kHostStamps = STRETTO_HOST_APPLICATION_OFFSET + 0x400000;
+constexpr uint64_t kHostStamps = 0x400000;  // In the job's host memory.
 constexpr uint64_t kHostStampsOfRank = 0x80000;
 
 class Launched {
@@ -39,10 +38,8 @@ class Launched {
     ok(api().stream_synchronize(client_.get(), compute_));
     if (p_.ranks > 1) runtime_.expect(cudaStreamSynchronize(nccl_stream_), "cudaStreamSynchronize");
     read_stamps();
-    if (p_.ranks == 1) return (arena_ & STRETTO_OFFSET_MASK) + p_.arena_bytes + p_.gradient_bytes;
-    const uint64_t end = nccl_client_->memory_next;
-    runtime_.expect(ncclCommDestroy(comm_));
-    return end;
+    if (p_.ranks > 1) runtime_.expect(ncclCommDestroy(comm_));
+    return runtime_.memory_end(p_.rank);
   }
 
  private:
@@ -62,7 +59,7 @@ class Launched {
     stretto_runtime_options_t options =
         runtime_options(launch_.request, "mmio", false, launch_.collective_elf);
     options.accounts = {GRAPH_ACCOUNT_INIT, GRAPH_ACCOUNT_COMM, GRAPH_ACCOUNT_COMM};
-    options.client.queue_count = kKernelQueue;
+    options.client.queue_count = p_.client.first_queue - launch_.request.share.first_queue;
     options.client.memory_end = p_.client.memory_begin;
     return options;
   }
@@ -89,7 +86,7 @@ class Launched {
     void* block = nullptr;
     runtime_.expect(cudaMalloc(&block, p_.arena_bytes + p_.gradient_bytes), "cudaMalloc");
     arena_ = reinterpret_cast<uint64_t>(block);
-    if (arena_ != stretto_gpu_address(p_.rank, launch_.arena))
+    if (arena_ != stretto_gpu_address(p_.client.gpu, launch_.arena))
       throw CheckError("rank " + std::to_string(p_.rank) +
                        ": the driver placed the tensors elsewhere");
     ok(api().stream_create(client_.get(), &compute_));
@@ -193,8 +190,7 @@ class Launched {
   }
 
   void read_stamps() {
-    const uint64_t host = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + kHostStamps +
-                          p_.rank * kHostStampsOfRank;
+    const uint64_t host = job_host_memory(&p_.job) + kHostStamps + p_.rank * kHostStampsOfRank;
     ok(api().copy(client_.get(), compute_, host, words_, 8 * stamps(), STRETTO_ACCOUNT_OTHER));
     ok(api().stream_synchronize(client_.get(), compute_));
     const auto ns = [&](uint64_t address) {

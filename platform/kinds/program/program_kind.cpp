@@ -25,7 +25,9 @@ class ProgramJob final : public Job {
   void place_contents() override {}
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  void audit(uint32_t, AuditSink&) const override {}
+  void give(uint32_t rank, MemoryPlan& given) const override {
+    given.give(request_.share.memory_begin, memory_end_[rank] - request_.share.memory_begin);
+  }
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
   std::vector<std::string> waiting_on() const override;
   boost::json::object details() const override;
@@ -39,6 +41,7 @@ class ProgramJob final : public Job {
   void* library_ = nullptr;
   int (*main_)(int, char**) = nullptr;
   const HostRuntime* runtime_ = nullptr;  // While the program runs.
+  std::vector<uint64_t> memory_end_;      // By GPU: of what the runtime has given out.
   bool returned_ = false;
   int status_ = 0;
 };
@@ -77,6 +80,8 @@ void ProgramJob::run(HostCore& core) {
   arguments.push_back(nullptr);
   status_ = guarded_call(kind_.file, main_, static_cast<int>(words.size()), arguments.data());
   returned_ = true;
+  for (uint32_t gpu = 0; gpu < request_.ranks(); ++gpu)
+    memory_end_.push_back(runtime.memory_end(gpu));
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();
   if (status_ == 0 && open_groups != 0)
@@ -136,6 +141,10 @@ const KindInfo& ProgramKind::info() const {
 void ProgramKind::check(const JobRequest& request) const {
   if (!std::filesystem::is_regular_file(file)) throw UserError(file + ": no such file");
   (void)runtime_options(request, request.mode, true, kernel_file(request.spec.software.collective));
+}
+
+std::vector<std::string> ProgramKind::claims(const JobRequest& request) const {
+  return runtime_claims(request.mode);
 }
 
 std::vector<std::string> ProgramKind::kernel_files(const JobRequest& request) const {

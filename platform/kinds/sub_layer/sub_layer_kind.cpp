@@ -60,6 +60,7 @@ ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest&
   p.arbiter = arbiter_parameters(software, p.mode == RING_GEMM_T3_MCA
                                                ? MCA_CONTROL_POLICY_COMMUNICATION_AWARE
                                                : MCA_CONTROL_POLICY_ROUND_ROBIN);
+  p.job = host_job(request);
   p.client = client_options(request, rank);
   return p;
 }
@@ -221,6 +222,12 @@ std::map<std::string, uint64_t> SubLayerKind::shape() const {
 void SubLayerKind::check(const JobRequest& request) const {
   check_fits(*this, request);
   check_kernels(*this, request);
+}
+
+std::vector<std::string> SubLayerKind::claims(const JobRequest& request) const {
+  const ring_gemm_mode_t mode = mode_of(request.mode);
+  const bool tracked = mode == RING_GEMM_T3 || mode == RING_GEMM_T3_MCA;
+  return {tracked ? kWholeGpu : kArbiter};
 }
 
 std::vector<std::string> SubLayerKind::kernel_files(const JobRequest& request) const {
@@ -389,7 +396,8 @@ CheckReport SubLayer::check() const {
   };
   const uint64_t seed = request_.seed;
   task.add_stamps = [this, seed](uint32_t rank, uint32_t row, uint32_t* sum) {
-    const uint32_t key = stamp_row_key(seed, rank, row);
+    // The machine derives what a stamped product is from the GPU that computes it.
+    const uint32_t key = stamp_row_key(seed, request_.share.gpus[rank], row);
     for (uint32_t column = 0; column < kind_.n; ++column)
       sum[column] += stamp_from_key(key, column, stamp_limit_);
   };
@@ -407,69 +415,17 @@ CheckReport SubLayer::check() const {
   return check_output(task);
 }
 
-// Words of [begin, end), which nobody may write, that are not what they were at time 0.
-uint64_t SubLayer::changed_words(uint32_t rank, uint64_t begin, uint64_t end,
-                                 const uint8_t* bytes) const {
+void SubLayer::give(uint32_t rank, MemoryPlan& given) const {
   const ring_gemm_plan_t& plan = plans_[rank];
-  uint64_t changed = 0;
-  for (uint64_t at = begin; at + 8 <= end; at += 8) {
-    uint64_t was = 0, is = 0;
-    std::memcpy(&is, bytes + (at - begin), 8);
-    for (uint64_t byte = at; request_.data == DataMode::real && plan.a != 0 && byte < at + 8;
-         byte += 2) {
-      was |= uint64_t{operand_at(rank, byte)} << 8 * (byte - at);
-    }
-    changed += is != was;
-  }
-  return changed;
-}
-
-uint16_t SubLayer::operand_at(uint32_t rank, uint64_t offset) const {
-  const ring_gemm_plan_t& plan = plans_[rank];
-  const bool in_a = offset >= offset_of(plan.a) && offset < offset_of(plan.a) + plan.a_bytes;
-  const bool in_b = offset >= offset_of(plan.b) && offset < offset_of(plan.b) + plan.b_bytes;
-  if (!in_a && !in_b) return 0;
-  const bool k_contiguous = in_a ? kind_.a_k_contiguous : kind_.b_k_contiguous;
-  const uint64_t from = offset - offset_of(in_a ? plan.a : plan.b),
-                 pitch = in_a ? plan.lda : plan.ldb;
-  const uint32_t outer = in_a ? kind_.m : kind_.n;
-  const uint32_t row = static_cast<uint32_t>(from / pitch),
-                 column = static_cast<uint32_t>(from % pitch / 2);
-  if (column >= (k_contiguous ? kind_.k : outer)) return 0;  // Padding.
-  const What what = in_a ? kA : kB;
-  return k_contiguous ? random_fp16(request_.seed, rank, what, row, column)
-                      : random_fp16(request_.seed, rank, what, column, row);
-}
-
-void SubLayer::audit(uint32_t rank, AuditSink& sink) const {
-  const ring_gemm_plan_t& plan = plans_[rank];
-  // Rings and firmware, kernel arguments, results, flags, spill table; modules are loaded behind
-  // the last of them.
-  std::vector<std::pair<uint64_t, uint64_t>> allowed{{0, offset_of(plan.c) + plan.c_bytes}};
-  uint64_t last = offset_of(plan.b) + plan.b_bytes;
-  if (plan.a == 0) last = allowed[0].second;
+  // Kernel arguments and the output lie before the operands, modules behind the last array.
+  const uint64_t begin = request_.share.memory_begin;
+  given.give(begin, offset_of(plan.c) + plan.c_bytes - begin);
   for (const auto& [base, bytes] :
        {std::pair(plan.receive, plan.c_bytes), std::pair(plan.rs_flags, plan.flag_bytes),
         std::pair(plan.ag_flags, plan.flag_bytes), std::pair(plan.spill, plan.spill_bytes)}) {
-    if (base == 0) continue;
-    allowed.emplace_back(offset_of(base), offset_of(base) + bytes);
-    last = std::max(last, allowed.back().second);
+    if (base != 0) given.give(offset_of(base), bytes);
   }
-  allowed.emplace_back(last, last + kModuleBytes);
-  uint64_t changed = 0;
-  memories_[rank]->for_each_written_page([&](uint64_t address, const uint8_t* bytes) {
-    uint64_t at = address;
-    const uint64_t end = address + MemoryImage::kPageBytes;
-    for (const auto& [begin, stop] : allowed) {  // In rising order.
-      if (stop <= at) continue;
-      if (begin > at)
-        changed += changed_words(rank, at, std::min(begin, end), bytes + (at - address));
-      at = std::max(at, stop);
-      if (at >= end) return;
-    }
-    changed += changed_words(rank, at, end, bytes + (at - address));
-  });
-  sink.equal("words written that nobody may write = 0", changed, 0);
+  given.give(memory_needed(plan), kModuleBytes);
 }
 
 std::vector<std::pair<std::string, std::string>> SubLayer::kernel_sha256() const {

@@ -23,6 +23,7 @@ class SubLayerKind final : public WorkloadKind {
   std::string work(const std::string& mode) const override;
   std::map<std::string, uint64_t> shape() const override;
   void check(const JobRequest& request) const override;
+  std::vector<std::string> claims(const JobRequest& request) const override;
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
@@ -45,9 +46,7 @@ class SubLayer final : public Job {
   // One program a simulated rank.
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  // Law: what was written lies where somebody may write. Operands and memory that nobody was given
-  // stay as they were.
-  void audit(uint32_t rank, AuditSink& sink) const override;
+  void give(uint32_t rank, MemoryPlan& given) const override;
   std::optional<MirrorMap> mirror() const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
 
@@ -59,8 +58,6 @@ class SubLayer final : public Job {
   void place_output(uint32_t rank);
   uint16_t output_value(uint32_t rank, uint32_t row, uint32_t column) const;
   uint32_t chunk_at(uint32_t row, uint32_t column) const;
-  uint16_t operand_at(uint32_t rank, uint64_t offset) const;
-  uint64_t changed_words(uint32_t rank, uint64_t begin, uint64_t end, const uint8_t* bytes) const;
   void run_rank(HostCore& core, uint32_t rank);
 
   const SubLayerKind& kind_;

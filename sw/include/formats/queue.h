@@ -46,6 +46,12 @@
 #define STRETTO_SIGNAL_PENDING 1
 // From here on host memory is for the applications: words that GPUs write, rings that CPUs read.
 #define STRETTO_HOST_APPLICATION_OFFSET 0x1000000
+// Jobs that share the host, and what each has of that and of the words with which threads meet.
+#define STRETTO_MAX_JOBS 4
+#define STRETTO_HOST_JOB_BYTES 0x3C00000
+#define STRETTO_HOST_JOB_OFFSET(job) \
+  (STRETTO_HOST_APPLICATION_OFFSET + (job) * (uint64_t)STRETTO_HOST_JOB_BYTES)
+#define STRETTO_HOST_JOB_WORDS 2
 
 // Header, 16 bits: type [7:0], barrier [8], acquire scope [10:9], release scope [12:11]
 // (HSA 1.2, 2.9).

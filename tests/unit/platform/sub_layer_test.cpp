@@ -38,8 +38,10 @@ struct Bench {
   bool law_holds_after_write(uint64_t address) {
     const uint64_t word = 0x123456789ABCDEF0;
     memories[1]->write(address & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(&word), 8);
+    MemoryPlan plan;
+    layer->give(1, plan);
     AuditSink sink;
-    layer->audit(1, sink);
+    plan.audit(*memories[1], sink);
     REQUIRE(sink.all().size() == 1);
     return sink.all()[0].holds;
   }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do several jobs on one machine each compute what they compute alone, on the same GPUs and on others,
+// and is refused what a GPU has once only? Through the executable, by the shipped workloads sharing/*. Times are
+// held against those of the same jobs alone.
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+// One for all: its name is that of the process.
+const Scratch& scratch() {
+  static const Scratch one;
+  return one;
+}
+
+boost::json::value run(const std::string& arguments) {
+  const std::string out = scratch().path + "/r";
+  const Finished finished = run_stretto("run " + arguments + " --out " + out);
+  INFO(arguments << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  const boost::json::value root = stats(out);
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root;
+}
+
+uint64_t number(const boost::json::value& root, const char* key) {
+  return root.at(key).to_number<uint64_t>();
+}
+
+uint64_t total_ns(const boost::json::value& root) { return number(root.at("time_ns"), "total"); }
+
+const boost::json::value& job(const boost::json::value& root, size_t index) {
+  return root.at("jobs").as_array().at(index);
+}
+
+std::string digest(const boost::json::value& root) {
+  return std::string(root.at("digest").as_string());
+}
+
+// Each job has checked as many elements as alone, and found none wrong.
+void expect_work_of(const boost::json::value& shared, size_t index,
+                    const boost::json::value& alone) {
+  const boost::json::value& one = job(shared, index);
+  CHECK(number(one.at("check"), "elements") == number(alone.at("check"), "elements"));
+  CHECK(number(one.at("check"), "mismatches") == 0);
+  CHECK(one.at("mode") == alone.at("mode"));
+  CHECK(number(one, "time_ns") <= total_ns(shared));
+}
+
+}  // namespace
+
+TEST_CASE("two workloads side by side on one GPU compute what they compute alone") {
+  const auto shared = run("sharing/one-gpu");
+  const auto graph = run("graph/mlp --set gpus=1"),
+             gemm = run("t3/small --mode gemm --data real --set gpus=1 --set gpu.cus=8");
+  REQUIRE(shared.at("jobs").as_array().size() == 2);
+  expect_work_of(shared, 0, graph);
+  expect_work_of(shared, 1, gemm);
+  CHECK(number(shared.at("check"), "elements") ==
+        number(graph.at("check"), "elements") + number(gemm.at("check"), "elements"));
+  // Neither is faster than alone, both are done before one after the other would be.
+  CHECK(number(job(shared, 0), "time_ns") >= total_ns(graph) - total_ns(graph) / 50);
+  CHECK(number(job(shared, 1), "time_ns") >= total_ns(gemm) - total_ns(gemm) / 50);
+  CHECK(total_ns(shared) < total_ns(graph) + total_ns(gemm));
+  CHECK(digest(run("sharing/one-gpu")) == digest(shared));
+}
+
+TEST_CASE("two workloads on the same GPUs compute what they compute alone") {
+  const auto shared = run("sharing/same-gpus");
+  const auto graph = run("graph/mlp --mode loop-s");
+  const auto reduce =
+      run("collectives/all_reduce --mode gdma --set gpus=2 --set gpu.cus=8 --set "
+          "collective.min_bytes=1024 --set collective.max_bytes=16384 --set collective.factor=4");
+  expect_work_of(shared, 0, graph);
+  expect_work_of(shared, 1, reduce);
+  CHECK(total_ns(shared) < total_ns(graph) + total_ns(reduce));
+}
+
+TEST_CASE(
+    "two workloads on disjoint GPUs have the ranks they were given and cost each other nothing") {
+  const auto shared = run("sharing/halves");
+  const std::string machine = " --machine a100-nvswitch --set gpus=2";
+  const auto reduce = run("collectives/all_reduce --mode gdma" + machine +
+                          " --set collective.min_bytes=1024 --set collective.max_bytes=65536 --set "
+                          "collective.factor=4");
+  const auto layer = run("t3/small --mode t3-mca" + machine);
+  expect_work_of(shared, 0, reduce);
+  expect_work_of(shared, 1, layer);
+  CHECK(job(shared, 1).at("gpus") == boost::json::array{2, 3});
+  // Only switch and host are common; no port and no link of them is.
+  CHECK(number(job(shared, 0), "time_ns") == total_ns(reduce));
+  CHECK(number(job(shared, 1), "time_ns") == total_ns(layer));
+  CHECK(digest(run("sharing/halves")) == digest(shared));
+}
+
+TEST_CASE("the order of jobs in the file does not matter to what they compute") {
+  const std::string graph = "  - {workload: graph/mlp, mode: loop}\n",
+                    gemm = "  - {workload: t3/small, mode: gemm, data: real}\n";
+  const std::string head = "machine: t3\nset: {gpus: 1, gpu.cus: 8}\njobs:\n";
+  const auto one = run(scratch().file("a.yaml", head + graph + gemm)),
+             other = run(scratch().file("b.yaml", head + gemm + graph));
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(job(one, i).at("workload") == job(other, 1 - i).at("workload"));
+    CHECK(job(one, i).at("check") == job(other, 1 - i).at("check"));
+  }
+}
+
+TEST_CASE("what cannot share a machine is refused in one line") {
+  const auto bad = [&](const std::string& jobs, const std::string& says,
+                       const std::string& set = "gpus: 2, gpu.cus: 8") {
+    const Finished finished = run_stretto(
+        "run " + scratch().file("w.yaml", "machine: t3\nset: {" + set + "}\njobs:\n" + jobs));
+    INFO(jobs << finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(says));
+  };
+  const std::string graph = "  - {workload: graph/mlp}\n";
+  bad(graph, "jobs must be a list of 2 to 4 jobs");
+  bad(graph + graph, "the request ring to itself");
+  bad(graph + "  - {workload: t3/small, mode: t3}\n", "the GPU to itself");
+  bad(graph + "  - {workload: t3/small, mode: t9}\n", "has no mode t9");
+  bad(graph + "  - {workload: t3/small, gpus: [0, 0]}\n", "GPU 0 twice");
+  bad(graph + "  - {workload: t3/small, gpus: [2]}\n", "the machine has GPUs 0 to 1");
+  bad(graph + "  - {workload: t3/small, gpu: 1}\n", "unknown key 'gpu'");
+  bad(graph + "  - {mode: t3}\n", "needs workload");
+  bad(graph + "  - {workload: t3/small, set: {x: 1}}\n", "w.yaml:5: unknown parameter 'x'");
+  bad(graph + "  - {workload: sharing/one-gpu}\n", "has jobs itself");
+  bad("  - {workload: graph/mlp, gpus: [0, 2]}\n  - {workload: graph/mlp, gpus: [1, 3]}\n",
+      "have no link", "gpus: 4");
+  bad(graph + "  - {workload: t3/small, mode: gemm}\n", "cannot be mirrored", "sim.mirror: true");
+}
