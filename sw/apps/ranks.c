@@ -30,6 +30,13 @@ stretto_status_t ranks_meet(ranks_t* r, int ready) {
   return status;
 }
 
+void ranks_barrier(ranks_t* r) {
+  const uint64_t number = ++r->met;
+  r->ops->store(r->ops->context, ranks_word(r, r->rank) + 8, number);
+  for (uint32_t rank = 0; rank < r->ranks; ++rank)
+    r->ops->wait(r->ops->context, ranks_word(r, rank) + 8, STRETTO_WAIT_AT_LEAST, number);
+}
+
 uint64_t ranks_at(const ranks_t* r, uint64_t address, uint32_t rank) {
   return address - stretto_gpu_address(job_gpu(&r->job, r->rank), 0) +
          stretto_gpu_address(job_gpu(&r->job, rank), 0);

@@ -8,6 +8,7 @@
 #define STRETTO_SW_COLLECTIVES_RUNTIME_H_
 
 #include "sw/driver/stretto_driver.h"
+#include "sw/include/cuda_runtime.h"
 #include "sw/include/formats/collective.h"
 #include "sw/include/nccl.h"
 
@@ -65,6 +66,11 @@ const char* stretto_runtime_position(const stretto_runtime_t* runtime);
 
 // What the last call that failed had to say; "" if none has.
 const char* stretto_runtime_last_error(const stretto_runtime_t* runtime);
+
+// What a result of nccl.h or cuda_runtime.h means for the calling program, as a status of the driver; `error` (256
+// bytes) gets one line if it is not STRETTO_OK.
+stretto_status_t stretto_runtime_outcome(ncclResult_t result, char* error);
+stretto_status_t stretto_runtime_cuda_outcome(cudaError_t result, const char* call, char* error);
 
 // Groups that are open.
 int stretto_runtime_group_depth(const stretto_runtime_t* runtime);

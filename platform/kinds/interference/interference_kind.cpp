@@ -10,10 +10,8 @@
 #include "models/common/error.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
+#include "sw/apps/interference.h"
 #include "sw/collectives/runtime.h"
-#include "sw/include/formats/address_map.h"
-#include "sw/include/formats/queue.h"
-#include "sw/kernels/kernel_arguments.h"
 
 namespace stretto {
 
@@ -21,18 +19,20 @@ namespace json = boost::json;
 
 namespace {
 
-const Account kInit{STRETTO_ACCOUNT_JOB, "init"}, kLoad{STRETTO_ACCOUNT_JOB + 1, "load"},
-    kGather{STRETTO_ACCOUNT_JOB + 2, "gather"};
-
-enum Turn : unsigned { kWarmUp, kKernelAlone, kGatherAlone, kBoth, kTurns };
+const Account kInit{INTERFERENCE_ACCOUNT_INIT, "init"}, kLoad{INTERFERENCE_ACCOUNT_LOAD, "load"},
+    kGather{INTERFERENCE_ACCOUNT_GATHER, "gather"};
 
 // "l2-mmio": kernel and engine.
 std::string kernel_of(const std::string& mode) { return "load_" + mode.substr(0, mode.find('-')); }
 std::string engine_of(const std::string& mode) { return mode.substr(mode.find('-') + 1); }
 
-struct Times {
-  uint64_t begin = UINT64_MAX, kernel_end = 0, gather_end = 0;  // Over all ranks, ns.
-};
+stretto_runtime_options_t options_of(const JobRequest& request,
+                                     const std::vector<uint8_t>& kernels) {
+  stretto_runtime_options_t options =
+      runtime_options(request, engine_of(request.mode), false, kernels);
+  options.accounts = {kInit.number, kGather.number, kGather.number};
+  return options;
+}
 
 class Interference final : public Job {
  public:
@@ -44,13 +44,11 @@ class Interference final : public Job {
         collective_elf_(kernel_file(spec_.software.collective)),
         load_elf_(kernel_file("load")),
         block_(kind_.gather_bytes / ranks_),
-        loaded_(ranks_),
-        memory_end_(ranks_),
-        meeting_(request) {
-    const stretto_runtime_options_t options =
-        runtime_options(request, engine_of(mode_), false, collective_elf_);
-    source_ = stretto_runtime_first_address(&options);
-  }
+        options_(options_of(request, collective_elf_)),
+        source_(stretto_runtime_first_address(&options_)),
+        kernel_(kernel_of(mode_)),
+        results_(ranks_),
+        memory_end_(ranks_) {}
 
   std::vector<Account> accounts() const override { return {kLoad, kGather, kInit}; }
   std::vector<PhaseRule> phases() const override {
@@ -73,9 +71,20 @@ class Interference final : public Job {
 
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      add_rank(host, rank, [this, rank](HostCore& core) { run_rank(core, rank); });
-      add_thread(host, "watch" + std::to_string(rank),
-                 [this, rank](HostCore& core) { watch(core, rank); });
+      add_rank(host, rank, [this, rank](HostCore& core) {
+        HostRuntime runtime(core, options_);
+        const interference_parameters_t p = parameters(rank);
+        const stretto_host_ops_t ops = host_ops(core);
+        char error[256] = "";
+        const stretto_status_t status = interference_rank(&p, &ops, &id_, &results_[rank], error);
+        if (status != STRETTO_OK) throw_status(status, error);
+        memory_end_[rank] = runtime.memory_end(rank);
+      });
+      add_thread(host, "watch" + std::to_string(rank), [this, rank](HostCore& core) {
+        const interference_parameters_t p = parameters(rank);
+        const stretto_host_ops_t ops = host_ops(core);
+        interference_watch(&p, &ops, &results_[rank]);
+      });
     }
   }
 
@@ -104,8 +113,8 @@ class Interference final : public Job {
   void give(uint32_t rank, MemoryPlan& given) const override {
     const uint64_t begin = request_.share.memory_begin, gathered = source_ + block_;
     given.give(begin, source_ - begin);
-    given.give(gathered, loaded_[rank] - gathered);
-    const uint64_t end = loaded_[rank] + kind_.l2_bytes;
+    given.give(gathered, results_[rank].loaded - gathered);
+    const uint64_t end = results_[rank].loaded + kind_.l2_bytes;
     given.give(end, memory_end_[rank] - end);
   }
 
@@ -120,20 +129,23 @@ class Interference final : public Job {
                   "                        alone us       both us      slowdown\n  kernel %-12s "
                   "%12.3f  %12.3f  %12.3f\n"
                   "  all-gather          %12.3f  %12.3f  %12.3f\n",
-                  kernel_of(mode_).c_str(), kernel_us(kKernelAlone), kernel_us(kBoth),
-                  ratio(kernel_us(kBoth), kernel_us(kKernelAlone)), gather_us(kGatherAlone),
-                  gather_us(kBoth), ratio(gather_us(kBoth), gather_us(kGatherAlone)));
+                  kernel_of(mode_).c_str(), kernel_us(INTERFERENCE_KERNEL),
+                  kernel_us(INTERFERENCE_BOTH),
+                  ratio(kernel_us(INTERFERENCE_BOTH), kernel_us(INTERFERENCE_KERNEL)),
+                  gather_us(INTERFERENCE_GATHER), gather_us(INTERFERENCE_BOTH),
+                  ratio(gather_us(INTERFERENCE_BOTH), gather_us(INTERFERENCE_GATHER)));
     return line;
   }
 
   json::object details() const override {
-    return {{"gather_bytes", block_ * ranks_},
-            {"kernel_alone_us", kernel_us(kKernelAlone)},
-            {"kernel_both_us", kernel_us(kBoth)},
-            {"gather_alone_us", gather_us(kGatherAlone)},
-            {"gather_both_us", gather_us(kBoth)},
-            {"kernel_slowdown", ratio(kernel_us(kBoth), kernel_us(kKernelAlone))},
-            {"gather_slowdown", ratio(gather_us(kBoth), gather_us(kGatherAlone))}};
+    return {
+        {"gather_bytes", block_ * ranks_},
+        {"kernel_alone_us", kernel_us(INTERFERENCE_KERNEL)},
+        {"kernel_both_us", kernel_us(INTERFERENCE_BOTH)},
+        {"gather_alone_us", gather_us(INTERFERENCE_GATHER)},
+        {"gather_both_us", gather_us(INTERFERENCE_BOTH)},
+        {"kernel_slowdown", ratio(kernel_us(INTERFERENCE_BOTH), kernel_us(INTERFERENCE_KERNEL))},
+        {"gather_slowdown", ratio(gather_us(INTERFERENCE_BOTH), gather_us(INTERFERENCE_GATHER))}};
   }
 
  private:
@@ -141,91 +153,42 @@ class Interference final : public Job {
   static double us(uint64_t begin, uint64_t end) {
     return end > begin ? static_cast<double>(end - begin) / 1000 : 0;
   }
-  double kernel_us(Turn turn) const { return us(times_[turn].begin, times_[turn].kernel_end); }
-  double gather_us(Turn turn) const { return us(times_[turn].begin, times_[turn].gather_end); }
+  // Over all ranks, from the first begin to the last end.
+  double turn_us(interference_turn_t turn,
+                 const uint64_t (interference_result_t::*ends)[INTERFERENCE_TURNS]) const {
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (const interference_result_t& one : results_) {
+      begin = std::min(begin, one.begin_ns[turn]);
+      end = std::max(end, (one.*ends)[turn]);
+    }
+    return us(begin, end);
+  }
+  double kernel_us(interference_turn_t turn) const {
+    return turn_us(turn, &interference_result_t::kernel_end_ns);
+  }
+  double gather_us(interference_turn_t turn) const {
+    return turn_us(turn, &interference_result_t::gather_end_ns);
+  }
 
   uint64_t content(uint32_t rank, uint64_t offset) const {
     const uint64_t x = (request_.seed + 1) * 0x9e3779b97f4a7c15ull + offset * 64 + rank;
     return (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
   }
 
-  void run_rank(HostCore& core, uint32_t rank) {
-    stretto_runtime_options_t options =
-        runtime_options(request_, engine_of(mode_), false, collective_elf_);
-    options.accounts = {kInit.number, kGather.number, kGather.number};
-    HostRuntime runtime(core, options);
-    runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
-    void* memory = nullptr;
-    runtime.expect(cudaMalloc(&memory, block_ * (ranks_ + 1)), "cudaMalloc");
-    const uint64_t source = reinterpret_cast<uint64_t>(memory);
-    if (source != stretto_gpu_address(request_.share.gpus[rank], source_))
-      throw CheckError("rank " + std::to_string(rank) +
-                       ": the driver placed the buffers elsewhere");
-    cudaStream_t kernels = nullptr, gathers = nullptr;
-    runtime.expect(cudaStreamCreate(&kernels), "cudaStreamCreate");
-    runtime.expect(cudaStreamCreate(&gathers), "cudaStreamCreate");
-    if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
-    meeting_.meet(core, rank);
-    ncclComm_t comm = nullptr;
-    runtime.expect(ncclCommInitRank(&comm, static_cast<int>(ranks_), id_, static_cast<int>(rank)));
-    stretto_client_t* client = nullptr;
-    stretto_stream_t* const stream = stretto_runtime_stream(kernels, &client);
-    stretto_module_t* module = nullptr;
-    stretto_kernel_t kernel{};
-    const auto ok = [&](stretto_status_t status) {
-      if (status != STRETTO_OK)
-        throw_status(status,
-                     "rank " + std::to_string(rank) + ": " + client->api->last_error(client));
-    };
-    ok(client->api->module_load(client, load_elf_.data(), load_elf_.size(), &module));
-    ok(client->api->module_kernel(client, module, kernel_of(mode_).c_str(), &kernel));
-    // Cached, whatever the engine needs for what it moves.
-    uint64_t loaded = 0;
-    ok(client->api->allocate(client, stream, kind_.l2_bytes, 4096, STRETTO_ALLOCATION_CACHED,
-                             &loaded));
-    loaded_[rank] = loaded & STRETTO_OFFSET_MASK;
-    const stretto_load_arguments_t arguments{
-        loaded, static_cast<uint32_t>(kind_.l2_bytes),
-        kernel_of(mode_) == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds};
-    stretto_launch_t launch{};
-    launch.kernel = &kernel;
-    launch.arguments = &arguments;
-    launch.argument_bytes = sizeof arguments;
-    launch.work_groups = kind_.work_groups != 0 ? kind_.work_groups : 2 * spec_.gpu.cus;
-    launch.account = kLoad.number;
-    uint64_t kernels_ended = 0;
-    for (const Turn turn : {kWarmUp, kKernelAlone, kGatherAlone, kBoth}) {
-      meeting_.meet(core, rank);
-      Times& times = times_[turn];
-      times.begin = std::min<uint64_t>(times.begin, core.now() / kNanosecond);
-      // The kernel first: it finds the GPU empty, the all-gather finds it full.
-      if (turn != kGatherAlone) ok(client->api->launch(client, stream, &launch));
-      if (turn != kKernelAlone)
-        runtime.expect(ncclAllGather(memory, reinterpret_cast<void*>(source + block_), block_,
-                                     ncclInt8, comm, gathers));
-      if (turn != kGatherAlone)
-        ok(client->api->signal(client, stream, end_word(rank), ++kernels_ended));
-      runtime.expect(cudaStreamSynchronize(gathers), "cudaStreamSynchronize");
-      if (turn != kKernelAlone)
-        times.gather_end = std::max<uint64_t>(times.gather_end, core.now() / kNanosecond);
-      runtime.expect(cudaStreamSynchronize(kernels), "cudaStreamSynchronize");
-    }
-    runtime.expect(ncclCommDestroy(comm));
-    memory_end_[rank] = runtime.memory_end(rank);
-  }
-
-  // The end of the kernel, whichever ends first: a thread of its own looks for it.
-  uint64_t end_word(uint32_t rank) const {
-    const host_job_t job = host_job(request_);
-    return job_host_memory(&job) + 8 * uint64_t{rank};
-  }
-  void watch(HostCore& core, uint32_t rank) {
-    uint64_t number = 0;
-    for (const Turn turn : {kWarmUp, kKernelAlone, kBoth}) {
-      core.wait_word(end_word(rank), HostCore::Condition::at_least, ++number);
-      times_[turn].kernel_end =
-          std::max<uint64_t>(times_[turn].kernel_end, core.now() / kNanosecond);
-    }
+  interference_parameters_t parameters(uint32_t rank) const {
+    interference_parameters_t p{};
+    p.rank = rank;
+    p.ranks = ranks_;
+    p.job = host_job(request_);
+    p.source = source_;
+    p.block_bytes = block_;
+    p.kernel = kernel_.c_str();
+    p.work_groups = kind_.work_groups != 0 ? kind_.work_groups : 2 * spec_.gpu.cus;
+    p.rounds = kernel_ == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds;
+    p.load_bytes = static_cast<uint32_t>(kind_.l2_bytes);
+    p.load_elf = load_elf_.data();
+    p.load_elf_bytes = load_elf_.size();
+    return p;
   }
 
   const InterferenceKind& kind_;
@@ -233,12 +196,13 @@ class Interference final : public Job {
   const uint32_t ranks_;
   const std::vector<uint8_t> collective_elf_, load_elf_;
   const uint64_t block_;
-  std::vector<uint64_t> loaded_;      // By rank: what the kernel reads,
-  std::vector<uint64_t> memory_end_;  // and the end of what its runtime has given out.
-  uint64_t source_ = 0;               // The rank's block; the gathered array is behind it.
-  Meeting meeting_;
+  const stretto_runtime_options_t options_;
+  const uint64_t source_;  // The rank's block; the gathered array is behind it.
+  const std::string kernel_;
   ncclUniqueId id_{};
-  Times times_[kTurns];
+  // By rank; the latter: end of what its runtime has given out.
+  std::vector<interference_result_t> results_;
+  std::vector<uint64_t> memory_end_;
 };
 
 }  // namespace
