@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/jobs/operands.h"
 
+#include "platform/jobs/contents.h"
 #include "platform/jobs/job.h"
 
 namespace stretto {
 
-namespace {
-
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
-
 uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, uint32_t j) {
-  const uint64_t x =
-      mix(mix(seed + 0x9e3779b97f4a7c15ull * (rank * 8 + what + 1)) ^ (uint64_t{i} << 32 | j));
+  const uint64_t x = content_word(seed, rank * 8 + what, uint64_t{i} << 32 | j);
   const uint16_t exponent = static_cast<uint16_t>(9 + (x >> 20) % 6);
   return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
 }

@@ -21,8 +21,8 @@ struct KindInfo {
   std::string name;  // The key: "sub_layer".
   std::string sentence;
   std::vector<std::pair<std::string, std::string>> modes;  // With a sentence each.
-  std::vector<DataMode>
-      data;  // That --data may ask for; empty: its data are its own, --data is not used.
+  // What --data may ask for; empty: its data are its own, --data is not used.
+  std::vector<DataMode> data = {};
   bool can_mirror = false;  // One GPU can stand for all, see Job::mirror().
   uint32_t min_gpus = 1;
   bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.

@@ -7,15 +7,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "platform/jobs/contents.h"
+
 namespace stretto {
 
 namespace {
-
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 // Largest whole number below which the type holds all.
 uint32_t whole_limit(ncclDataType_t type) {
@@ -50,7 +46,7 @@ bool CollectiveData::same_everywhere() const {
 }
 
 uint64_t CollectiveData::random(uint32_t rank, uint64_t index) const {
-  return mix(mix(task_.seed + 0x9e3779b97f4a7c15ull * (rank + 1)) ^ index);
+  return content_word(task_.seed, rank, index);
 }
 
 double CollectiveData::number(uint32_t rank, uint64_t index) const {

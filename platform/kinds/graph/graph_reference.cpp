@@ -10,18 +10,13 @@
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/jobs/contents.h"
 
 namespace stretto {
 
 namespace json = boost::json;
 
 namespace {
-
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 double rounded(double value) { return number_from_fp16(fp16_of_number(value)); }
 
@@ -67,8 +62,8 @@ uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, u
                        uint64_t element) {
   if (tensor.kind == "constant") return fp16_of_number(tensor.value);
   const bool input = tensor.kind == "input";
-  const uint64_t x =
-      mix(mix(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
+  const uint64_t x = content_hash(
+      content_hash(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
   const double unit = static_cast<double>(x >> 40) / (1 << 23) - 1;  // -1 .. 1
   // Rows of ones where a row scales (one row): gamma; matrices so that products neither grow nor fade.
   const double scale = input              ? 1

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
+#include "platform/jobs/contents.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
 #include "sw/apps/interference.h"
@@ -171,8 +172,7 @@ class Interference final : public Job {
   }
 
   uint64_t content(uint32_t rank, uint64_t offset) const {
-    const uint64_t x = (request_.seed + 1) * 0x9e3779b97f4a7c15ull + offset * 64 + rank;
-    return (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
+    return content_word(request_.seed, rank, offset / 8);
   }
 
   interference_parameters_t parameters(uint32_t rank) const {

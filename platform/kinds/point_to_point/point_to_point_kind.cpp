@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "models/common/error.h"
+#include "platform/jobs/contents.h"
 #include "platform/jobs/operands.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -40,10 +41,7 @@ p2p_engine_t engine_of(const std::string& mode) {
 
 // 8 bytes of what GPU `rank` sends, at `offset` of its source.
 uint64_t content(uint64_t seed, uint32_t rank, uint64_t offset) {
-  uint64_t x = seed * 0x9e3779b97f4a7c15ull + offset / 8 * 2 + rank + 1;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
+  return content_word(seed, rank, offset / 8);
 }
 
 p2p_parameters_t parameters_of(const PointToPointKind& what, const JobRequest& request,
