@@ -5,22 +5,7 @@
 #include "sw/collectives/internal.h"
 #include "sw/include/formats/machine_types.h"
 
-static const char* const kOps[STRETTO_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
-                                                      "all_to_all", "broadcast",      "reduce"};
-static const char* const kTypes[ncclNumTypes] = {"int8",    "uint8",   "int32",   "uint32",
-                                                 "int64",   "uint64",  "float16", "float32",
-                                                 "float64", "bfloat16"};
-static const char* const kReductions[ncclNumOps] = {"sum", "prod", "max", "min", "avg"};
 static const uint8_t kTypeBytes[ncclNumTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
-
-const char* op_name(uint32_t op) { return op < STRETTO_COLLECTIVES ? kOps[op] : "?"; }
-const char* type_name(uint32_t type) { return type < ncclNumTypes ? kTypes[type] : "?"; }
-const char* reduction_name(uint32_t reduction) {
-  return reduction < ncclNumOps ? kReductions[reduction] : "?";
-}
-int op_reduces(uint32_t op) {
-  return op == STRETTO_ALL_REDUCE || op == STRETTO_REDUCE_SCATTER || op == STRETTO_REDUCE;
-}
 
 // The machine's element, or -1 if it cannot reduce this type so.
 static int element_of(ncclDataType_t type, ncclRedOp_t reduction) {

@@ -348,14 +348,6 @@ int comm_is_known(ncclComm_t comm) {
   return one != NULL;
 }
 
-void comms_free(stretto_runtime_t* runtime) {
-  while (runtime->comms != NULL) {
-    ncclComm_t next = runtime->comms->next;
-    free(runtime->comms);
-    runtime->comms = next;
-  }
-}
-
 static ncclResult_t check_comm(const char* what, ncclComm_t comm) {
   if (comm_is_known(comm)) return ncclSuccess;
   if (runtime_current() == NULL) return ncclInvalidUsage;

@@ -29,23 +29,6 @@ static uint64_t said_word(const struct ncclComm* comm, uint32_t rank, uint64_t n
   return comm_word(comm, rank, SAID_AT + 8 * (uint32_t)(number & 1) + index);
 }
 
-static uint64_t summary(const operation_t* o) {
-  return (uint64_t)o->arguments.op | (uint64_t)o->type << 8 | (uint64_t)o->reduction << 16 |
-         (uint64_t)o->arguments.root << 24;
-}
-
-static void describe(uint64_t what, uint64_t count, char* text, size_t bytes) {
-  const uint32_t op = what & 0xFF, type = what >> 8 & 0xFF, reduction = what >> 16 & 0xFF;
-  const int length = snprintf(text, bytes, "%s of %llu %s", op_name(op), (unsigned long long)count,
-                              type_name(type));
-  if (op_reduces(op))
-    snprintf(text + length, bytes - (size_t)length, " %s", reduction_name(reduction));
-  if (op == STRETTO_BROADCAST || op == STRETTO_REDUCE) {
-    const size_t used = strlen(text);
-    snprintf(text + used, bytes - used, " root %u", (unsigned)(what >> 24));
-  }
-}
-
 static int is_driven_by_host(const operation_t* o) {
   return !stretto_comm_has_links(&o->comm->comm);
 }
@@ -83,7 +66,7 @@ static ncclResult_t say_collective(operation_t* o) {
     ops->store(ops->context, said_word(comm, rank, comm->collectives + 1, 4), comm->stage);
   }
   o->number = ++comm->collectives;
-  ops->store(ops->context, said_word(comm, rank, o->number, 1), summary(o));
+  ops->store(ops->context, said_word(comm, rank, o->number, 1), operation_summary(o));
   ops->store(ops->context, said_word(comm, rank, o->number, 2), o->arguments.count);
   ops->store(ops->context, said_word(comm, rank, o->number, 3), target);
   ops->store(ops->context, said_word(comm, rank, o->number, 0), o->number);
@@ -103,7 +86,7 @@ static ncclResult_t compare_collective(operation_t* o) {
   o->targets[comm->comm.rank] = o->arguments.target;
   o->stages[comm->comm.rank] = comm->stage;
   char own[96], other[96];
-  describe(summary(o), o->arguments.count, own, sizeof own);
+  summary_text(operation_summary(o), o->arguments.count, own, sizeof own);
   for (uint32_t rank = 0; rank < comm->comm.ranks; ++rank) {
     if (rank == comm->comm.rank) continue;
     runtime_at(comm->runtime, "rank %u, collective %llu, %s: waits for rank %u to call",
@@ -113,8 +96,8 @@ static ncclResult_t compare_collective(operation_t* o) {
     const uint64_t count = said(o, rank, 2);
     if (direct || driven) o->targets[rank] = said(o, rank, 3);
     if (driven) o->stages[rank] = said(o, rank, 4);
-    if (what == summary(o) && count == o->arguments.count) continue;
-    describe(what, count, other, sizeof other);
+    if (what == operation_summary(o) && count == o->arguments.count) continue;
+    summary_text(what, count, other, sizeof other);
     return runtime_fail(comm->runtime, ncclInvalidUsage,
                         "collective %llu: rank %u asks for %s, rank %u for %s",
                         (unsigned long long)o->number, comm->comm.rank, own, rank, other);
@@ -274,21 +257,6 @@ static ncclResult_t drive(stretto_runtime_t* runtime) {
   return ncclSuccess;
 }
 
-void operation_text(const operation_t* o, char* text, size_t bytes) {
-  const unsigned rank = o->comm->comm.rank;
-  // Before it is carried out it has no number.
-  const unsigned long long number = o->number != 0 ? o->number : o->comm->collectives + 1;
-  char what[96];
-  if (o->kind == OPERATION_COLLECTIVE) {
-    describe(summary(o), o->arguments.count, what, sizeof what);
-    snprintf(text, bytes, "rank %u, collective %llu, %s", rank, number, what);
-  } else {
-    snprintf(text, bytes, "rank %u, %s of %llu bytes, peer %u", rank,
-             o->kind == OPERATION_SEND ? "ncclSend" : "ncclRecv", (unsigned long long)o->bytes,
-             o->peer);
-  }
-}
-
 static void note_uses(const operation_t* o) {
   char text[OPERATION_TEXT];
   if (o->kind == OPERATION_INIT) return;
@@ -311,15 +279,6 @@ static ncclResult_t start(operation_t* o) {
   if (o->kind == OPERATION_INIT || o->done || is_driven_by_host(o)) return ncclSuccess;
   if (o->kind != OPERATION_COLLECTIVE) return launch_transfers(o);
   return o->arguments.count == 0 ? ncclSuccess : launch_collective(o);
-}
-
-void operations_free(stretto_runtime_t* runtime) {
-  while (runtime->first != NULL) {
-    operation_t* next = runtime->first->next;
-    free(runtime->first);
-    runtime->first = next;
-  }
-  runtime->last = NULL;
 }
 
 operation_t* operations_append(ncclComm_t comm, operation_kind_t kind, cudaStream_t stream) {

@@ -131,6 +131,8 @@ struct stretto_runtime {
   } while (0)
 
 stretto_runtime_t* runtime_current(void);
+// Forgets what calls have asked for and has not been carried out.
+void operations_free(stretto_runtime_t* runtime);
 // The device with its client, or null (runtime->error says why).
 device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number);
 struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream);
@@ -150,7 +152,6 @@ ncclResult_t comm_create(stretto_runtime_t* runtime, uint32_t gpu, int ranks, ui
                          ncclComm_t* comm);
 // Whether the calling program has made it and not destroyed it.
 int comm_is_known(ncclComm_t comm);
-void comms_free(stretto_runtime_t* runtime);
 // Host memory of communicator `id`: words of each rank.
 uint64_t comm_words(uint32_t id, uint32_t rank, uint32_t index);
 // Constants by which the sum of an average is multiplied.
@@ -165,7 +166,6 @@ int op_reduces(uint32_t op);
 // What calls ask for, kept in the runtime. Null: no host memory.
 operation_t* operations_append(ncclComm_t comm, operation_kind_t kind, cudaStream_t stream);
 ncclResult_t operations_carry_out(stretto_runtime_t* runtime);
-void operations_free(stretto_runtime_t* runtime);
 
 // Bytes of the target if it is written directly (gdma, ring), else 0; equal on all ranks.
 uint64_t direct_bytes(const operation_t* o);
@@ -182,6 +182,9 @@ cudaError_t runtime_release(device_t* device, uint64_t address);
 
 // Until the stream is waited for, `by` uses this memory.
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);
+// What a collective asks for but its count, in one word that ranks compare; and that in words.
+uint64_t operation_summary(const operation_t* o);
+void summary_text(uint64_t summary, uint64_t count, char* text, size_t bytes);
 // "rank 0, collective 3, all_reduce of 17 float32 sum".
 void operation_text(const operation_t* o, char* text, size_t bytes);
 

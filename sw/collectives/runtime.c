@@ -108,11 +108,28 @@ static void destroy_device(device_t* device) {
   free(device);
 }
 
+void operations_free(stretto_runtime_t* runtime) {
+  while (runtime->first != NULL) {
+    operation_t* next = runtime->first->next;
+    free(runtime->first);
+    runtime->first = next;
+  }
+  runtime->last = NULL;
+}
+
+static void free_comms(stretto_runtime_t* runtime) {
+  while (runtime->comms != NULL) {
+    ncclComm_t next = runtime->comms->next;
+    free(runtime->comms);
+    runtime->comms = next;
+  }
+}
+
 void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   if (runtime == NULL) return;
   for (uint32_t i = 0; i < STRETTO_MAX_GPUS; ++i) destroy_device(runtime->devices[i]);
   operations_free(runtime);
-  comms_free(runtime);
+  free_comms(runtime);
   free(runtime);
 }
 
