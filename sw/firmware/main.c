@@ -6,8 +6,8 @@
 
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/uart.h"
-#include "sw/firmware/packet_service.h"
-#include "sw/firmware/report.h"
+#include "sw/firmware/services/packet_service.h"
+#include "sw/firmware/services/report.h"
 
 #define HART_POLL_NS 200
 #define HART_POLLS 1000

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sw/firmware/shared.h"
+#include "sw/firmware/services/shared.h"
 #include "sw/include/regs/cp_regs.h"
 #include "sw/include/regs/dma_regs.h"
 #include "sw/include/regs/gpu_regs.h"

@@ -10,9 +10,9 @@
 
 #include <cstring>
 
-#include "sw/firmware/dispatch_service.h"
-#include "sw/firmware/packet_service.h"
-#include "sw/firmware/trigger_service.h"
+#include "sw/firmware/services/dispatch_service.h"
+#include "sw/firmware/services/packet_service.h"
+#include "sw/firmware/services/trigger_service.h"
 #include "sw/include/formats/code_object.h"
 #include "sw/include/formats/machine_types.h"
 

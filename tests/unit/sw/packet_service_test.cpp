@@ -4,7 +4,7 @@
 // space: queues with and without barrier. Fault injection: each guard once.
 #include "tests/unit/sw/firmware_bench.h"
 
-#include "sw/firmware/transfer_service.h"
+#include "sw/firmware/services/transfer_service.h"
 
 using namespace stretto::test;
 

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sw/firmware/ring_service.h"
+#include "sw/firmware/services/ring_service.h"
 #include "sw/include/formats/send_request.h"
 #include "sw/include/regs/request_ring_regs.h"
 

@@ -3,8 +3,8 @@
 // starts work, hart 1 serves completion interrupts. Every word has one writer, named beside it; a
 // job's fields are written before it is published and not touched while it is active, so no lock is
 // needed. A hart that has news for the other one pokes it with a software interrupt.
-#ifndef STRETTO_SW_FIRMWARE_SHARED_H_
-#define STRETTO_SW_FIRMWARE_SHARED_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_SHARED_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_SHARED_H_
 
 #include <stdbool.h>
 
@@ -70,4 +70,4 @@ static inline bool regions_complete(const shared_t* shared) {
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_SHARED_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_SHARED_H_

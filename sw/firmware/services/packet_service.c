@@ -2,15 +2,15 @@
 // Packets: see packet_service.h. A packet ends in one of three ways: done (its signal is written
 // here), started (hart 1 writes its signal), or held (looked at again after the next completion or
 // doorbell).
-#include "sw/firmware/packet_service.h"
+#include "sw/firmware/services/packet_service.h"
 
 #include <stddef.h>
 
-#include "sw/firmware/dispatch_service.h"
-#include "sw/firmware/memory_range.h"
-#include "sw/firmware/report.h"
-#include "sw/firmware/ring_service.h"
-#include "sw/firmware/transfer_service.h"
+#include "sw/firmware/services/dispatch_service.h"
+#include "sw/firmware/services/memory_range.h"
+#include "sw/firmware/services/report.h"
+#include "sw/firmware/services/ring_service.h"
+#include "sw/firmware/services/transfer_service.h"
 
 #define TYPE_MASK 0xFFu
 #define DEP_SIGNALS 5

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads packets from the queues in GPU memory and hands them to the services. Runs on hart 0, woken
 // by doorbells and by hart 1's completions.
-#ifndef STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
-#define STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_PACKET_SERVICE_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_PACKET_SERVICE_H_
 
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/mca.h"
-#include "sw/firmware/trigger_service.h"
+#include "sw/firmware/services/trigger_service.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,4 +34,4 @@ uint64_t packet_service_alarm(const packet_service_t* service);
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_PACKET_SERVICE_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_PACKET_SERVICE_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills and copies: see transfer_service.h.
-#include "sw/firmware/transfer_service.h"
+#include "sw/firmware/services/transfer_service.h"
 
 #include <stddef.h>
 
-#include "sw/firmware/memory_range.h"
+#include "sw/firmware/services/memory_range.h"
 #include "sw/include/formats/machine_types.h"
 
 // The entry that the next descriptor will have, or null if there is no room now.

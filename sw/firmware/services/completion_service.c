@@ -2,9 +2,9 @@
 // Serves completion interrupts on hart 1: kernels that ended (then the L2 is written back before
 // anybody is told), fills and copies, regions of the collective, and the errors that end a run.
 #include "sw/firmware/hal/intc.h"
-#include "sw/firmware/report.h"
-#include "sw/firmware/ring_service.h"
-#include "sw/firmware/shared.h"
+#include "sw/firmware/services/report.h"
+#include "sw/firmware/services/ring_service.h"
+#include "sw/firmware/services/shared.h"
 
 #define L2_POLL_NS 500
 #define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)

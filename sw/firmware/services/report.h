@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the firmware says on its console, and how it ends a run that cannot go on.
-#ifndef STRETTO_SW_FIRMWARE_REPORT_H_
-#define STRETTO_SW_FIRMWARE_REPORT_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_REPORT_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_REPORT_H_
 
 #include "sw/firmware/hal/gpu.h"
 #include "sw/firmware/hal/mmio.h"
@@ -43,4 +43,4 @@ __attribute__((noreturn)) void end_run(uint64_t tohost);
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_REPORT_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_REPORT_H_

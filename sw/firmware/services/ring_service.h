@@ -2,10 +2,10 @@
 // Sets up the request ring for kernels that send by themselves: the ring and its window,
 // connections, buffers; and reports what the ring refused. Packets run on hart 0, the interrupt on
 // hart 1.
-#ifndef STRETTO_SW_FIRMWARE_RING_SERVICE_H_
-#define STRETTO_SW_FIRMWARE_RING_SERVICE_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_RING_SERVICE_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_RING_SERVICE_H_
 
-#include "sw/firmware/trigger_service.h"
+#include "sw/firmware/services/trigger_service.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,4 +28,4 @@ void ring_service_irq(void);
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_RING_SERVICE_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_RING_SERVICE_H_

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The request ring's packets and its interrupt: see ring_service.h. Nothing happens to the ring
 // until the first packet asks for it.
-#include "sw/firmware/ring_service.h"
+#include "sw/firmware/services/ring_service.h"
 
 #include <stddef.h>
 
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/request_ring.h"
-#include "sw/firmware/memory_range.h"
-#include "sw/firmware/report.h"
+#include "sw/firmware/services/memory_range.h"
+#include "sw/firmware/services/report.h"
 
 static const request_ring_t kRing = {STRETTO_REQUEST_RING_BASE};
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel dispatches: from an AQL packet and the kernel's descriptor to a slot of the grid
 // scheduler. Runs on hart 0.
-#ifndef STRETTO_SW_FIRMWARE_DISPATCH_SERVICE_H_
-#define STRETTO_SW_FIRMWARE_DISPATCH_SERVICE_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_DISPATCH_SERVICE_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_DISPATCH_SERVICE_H_
 
-#include "sw/firmware/shared.h"
+#include "sw/firmware/services/shared.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,4 +22,4 @@ FW_MUST_CHECK fw_result_t dispatch_service_start(shared_t* shared,
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_DISPATCH_SERVICE_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_DISPATCH_SERVICE_H_

@@ -2,13 +2,13 @@
 // Kernel dispatches: see dispatch_service.h. The descriptor is read from GPU memory, the needs are
 // checked against the limits of a compute unit, then the dispatch context is programmed and the
 // slot launched. Completion is hart 1's.
-#include "sw/firmware/dispatch_service.h"
+#include "sw/firmware/services/dispatch_service.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "sw/firmware/hal/grid_control.h"
-#include "sw/firmware/memory_range.h"
+#include "sw/firmware/services/memory_range.h"
 #include "sw/include/formats/code_object.h"
 
 #define MAX_WORK_GROUPS 65536u

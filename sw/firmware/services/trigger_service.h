@@ -6,12 +6,12 @@
 // output tiles, then the GEMM. Tiles are linear, columns fastest; a chunk is a run of tiles and
 // becomes at most three rectangles of the range table: the rest of its first tile row, full rows,
 // the beginning of its last.
-#ifndef STRETTO_SW_FIRMWARE_TRIGGER_SERVICE_H_
-#define STRETTO_SW_FIRMWARE_TRIGGER_SERVICE_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_TRIGGER_SERVICE_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_TRIGGER_SERVICE_H_
 
 #include "sw/firmware/hal/range_table.h"
 #include "sw/firmware/hal/tracker.h"
-#include "sw/firmware/shared.h"
+#include "sw/firmware/services/shared.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,4 +79,4 @@ FW_MUST_CHECK fw_result_t trigger_service_wait(trigger_service_t* service, job_t
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_TRIGGER_SERVICE_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_TRIGGER_SERVICE_H_

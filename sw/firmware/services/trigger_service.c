@@ -3,13 +3,13 @@
 //
 // FIRMWARE_NO_TRACKER builds an image that leaves the Tracker alone, for the test that such a run
 // is found out. FIRMWARE_WHOLE_CHUNKS: one whose DMA waits for whole chunks.
-#include "sw/firmware/trigger_service.h"
+#include "sw/firmware/services/trigger_service.h"
 
 #include <stddef.h>
 
 #include "sw/firmware/hal/grid_control.h"
-#include "sw/firmware/memory_range.h"
-#include "sw/firmware/report.h"
+#include "sw/firmware/services/memory_range.h"
+#include "sw/firmware/services/report.h"
 #include "sw/include/formats/machine_types.h"
 
 #define SPILL_BYTES_OF_TILE 64u

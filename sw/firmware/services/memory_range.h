@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether addresses lie in memory of a GPU or of the host, or in a card's window.
-#ifndef STRETTO_SW_FIRMWARE_MEMORY_RANGE_H_
-#define STRETTO_SW_FIRMWARE_MEMORY_RANGE_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_MEMORY_RANGE_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_MEMORY_RANGE_H_
 
 #include <stdbool.h>
 
@@ -38,4 +38,4 @@ static inline bool in_card_window(uint64_t address, uint64_t bytes, unsigned gpu
          bytes <= STRETTO_SEND_APERTURE_BYTES - (offset - STRETTO_SEND_APERTURE);
 }
 
-#endif  // STRETTO_SW_FIRMWARE_MEMORY_RANGE_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_MEMORY_RANGE_H_

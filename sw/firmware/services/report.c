@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Console messages and the end of a failed run: see report.h.
-#include "sw/firmware/report.h"
+#include "sw/firmware/services/report.h"
 
 #include "sw/firmware/hal/dma.h"
 #include "sw/firmware/hal/uart.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills and copies, done by the DMA engine. Runs on hart 0.
-#ifndef STRETTO_SW_FIRMWARE_TRANSFER_SERVICE_H_
-#define STRETTO_SW_FIRMWARE_TRANSFER_SERVICE_H_
+#ifndef STRETTO_SW_FIRMWARE_SERVICES_TRANSFER_SERVICE_H_
+#define STRETTO_SW_FIRMWARE_SERVICES_TRANSFER_SERVICE_H_
 
-#include "sw/firmware/shared.h"
+#include "sw/firmware/services/shared.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,4 +21,4 @@ FW_MUST_CHECK fw_result_t transfer_service_copy(shared_t* shared, const stretto_
 }
 #endif
 
-#endif  // STRETTO_SW_FIRMWARE_TRANSFER_SERVICE_H_
+#endif  // STRETTO_SW_FIRMWARE_SERVICES_TRANSFER_SERVICE_H_
