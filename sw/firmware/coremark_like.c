@@ -3,6 +3,7 @@
 // list, integer matrix, state machine, CRC), written for this project. The data lie in GPU memory,
 // so loads and stores go through the L1; without a GPU in the CP's SRAM. Every iteration reads the
 // retired-instruction counter. Prints instructions and checksum, then tohost = 1.
+#include "sw/firmware/hal/end_run.h"
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/uart.h"
 
@@ -15,7 +16,6 @@
 #define TEXT_BYTES 256
 #define DATA_OFFSET 0x200000
 
-extern volatile uint64_t tohost;
 volatile uint32_t boot_done;
 
 typedef struct node {
@@ -36,8 +36,7 @@ static data_t sram_data;
 
 void trap(uint64_t cause, uint64_t pc, uint64_t value, uint64_t hart) {
   (void)pc, (void)value, (void)hart;
-  tohost = ((100 + cause) << 1) | 1;
-  for (;;) wait_for_interrupt();
+  end_run(((100 + cause) << 1) | 1);
 }
 
 static uint64_t retired(void) {
@@ -154,6 +153,5 @@ void firmware_main(uint64_t hart) {
   uart_text(" instructions, checksum ");
   uart_hex(crc);
   uart_text("\n");
-  tohost = 1;
-  for (;;) wait_for_interrupt();
+  end_run(1);
 }

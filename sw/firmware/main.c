@@ -14,19 +14,12 @@
 #define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)
 #define QUEUE_ENABLED (ENABLED | FW_MIE_TIMER)  // A barrier that polls sets the timer.
 
-extern volatile uint64_t tohost;
-
 volatile uint32_t boot_done;                     // Hart 0: the devices are set up.
 static volatile uint32_t completion_hart_ready;  // Hart 1.
 
 static shared_t shared;
 static trigger_service_t trigger;
 static packet_service_t packets;
-
-void end_run(uint64_t value) {
-  tohost = value;
-  for (;;) wait_for_interrupt();  // The run ends with the store.
-}
 
 void trap(uint64_t cause, uint64_t pc, uint64_t value, uint64_t hart) {
   uart_text("firmware: trap on hart ");

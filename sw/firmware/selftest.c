@@ -2,6 +2,7 @@
 // Bare-metal self-test of the command processor: console, timer interrupts that end WFI, software
 // interrupt between the harts, traps, and the L1's release and acquire on GPU memory. Ends with
 // tohost = 1, or (number of the check << 1) | 1.
+#include "sw/firmware/hal/end_run.h"
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/uart.h"
 #include "sw/include/regs/cp_regs.h"  // Generated.
@@ -14,23 +15,17 @@
 #define TICKS 3
 #define SCRATCH_OFFSET 0x200000  // In GPU memory, beyond the system's MiB.
 
-extern volatile uint64_t tohost;
 volatile uint32_t boot_done;  // Read by crt0: lets hart 1 in.
 
 static volatile uint32_t ticks;       // Written by the handler.
 static volatile uint32_t traps;       // Written by the handler.
 static volatile uint32_t hart1_said;  // Written by hart 1.
 
-__attribute__((noreturn)) static void finish(uint64_t value) {
-  tohost = value;
-  for (;;) wait_for_interrupt();
-}
-
 static void check(unsigned number, int passed, const char* what) {
   uart_text(passed ? "selftest: ok: " : "selftest: failed: ");
   uart_text(what);
   uart_text("\n");
-  if (!passed) finish(((uint64_t)number << 1) | 1);
+  if (!passed) end_run(((uint64_t)number << 1) | 1);
 }
 
 static void set_timer(uint64_t at) {
@@ -49,13 +44,13 @@ __attribute__((interrupt, aligned(4))) static void handler(void) {
     traps = traps + 1;
     __asm__ volatile("csrw mepc, %0" : : "r"(pc + 4));
   } else {
-    finish((99u << 1) | 1);
+    end_run((99u << 1) | 1);
   }
 }
 
 void trap(uint64_t cause, uint64_t pc, uint64_t value, uint64_t hart) {
   (void)pc, (void)value, (void)hart;
-  finish(((100 + cause) << 1) | 1);
+  end_run(((100 + cause) << 1) | 1);
 }
 
 static void hart1(void) {
@@ -101,5 +96,5 @@ void firmware_main(uint64_t hart) {
     check(5, old == 0x0123456789ABCDEFull && mmio_read64(word) == old + 1,
           "an atomic reaches GPU memory");
   }
-  finish(1);
+  end_run(1);
 }

@@ -3,6 +3,7 @@
 #include "sw/firmware/services/report.h"
 
 #include "sw/firmware/hal/dma.h"
+#include "sw/firmware/hal/end_run.h"
 #include "sw/firmware/hal/uart.h"
 #include "sw/include/formats/send_request.h"
 

@@ -31,8 +31,6 @@ void report_dma_error(uint32_t errors, uint64_t info);
 __attribute__((noreturn)) void report_send_failure(uint64_t request, const char* why);
 // Prints "firmware: gpu 3: TEXT" and ends the run.
 __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);
-// Ends the run; written to by no one else.
-__attribute__((noreturn)) void end_run(uint64_t tohost);
 
 #define FW_ASSERT(condition)                                                     \
   do {                                                                           \
