@@ -51,12 +51,12 @@ class Hbm final : public sc_core::sc_module,
   using MemorySocket = tlm_utils::simple_target_socket_tagged_optional<Hbm, 32, StrettoProtocol>;
   using RegisterSocket = tlm_utils::simple_target_socket_optional<Hbm>;
 
-  sc_core::sc_vector<MemorySocket>
-      channel;  // One a channel, from the L2: payloads within one interleave block.
-  sc_core::sc_vector<MemorySocket>
-      peer;  // DMA engine, links: contiguous payloads of any length and alignment.
-  RegisterSocket
-      mca_regs;  // Offset = channel * STRETTO_MCA_STRIDE + register; channel 63 writes all.
+  // One a channel, from the L2: payloads within one interleave block.
+  sc_core::sc_vector<MemorySocket> channel;
+  // DMA engine, links: contiguous payloads of any length and alignment.
+  sc_core::sc_vector<MemorySocket> peer;
+  // Offset = channel * STRETTO_MCA_STRIDE + register; channel 63 writes all.
+  RegisterSocket mca_regs;
   RegisterSocket tracker_regs;  // The Tracker's bank; from 0x1000 on the front end's (hbm.yaml).
 
   struct Parts {

@@ -24,11 +24,11 @@
 //   MemStatus amo(const AmoRequest&, uint64_t& result, uint64_t& extra_cycles)
 //       result: the old value; for SC 0 or 1; the address is aligned
 //   MemStatus fence(const FenceRequest&, uint64_t& extra_cycles)
-//   bool csr_read(uint32_t csr, uint64_t& value)             CSRs unknown to the hart;
-//   hart.cycles() bool csr_write(uint32_t csr, uint64_t value)             is exact inside; false:
-//   illegal void fetch_timing(uint64_t pc, uint32_t bytes, uint64_t& extra_cycles)   if
-//   kFetchTiming void on_trap(Cause cause, uint64_t value, uint64_t pc)   optional; sees every
-//   exception
+//   bool csr_read(uint32_t csr, uint64_t& value)
+//   bool csr_write(uint32_t csr, uint64_t value)
+//       CSRs unknown to the hart; hart.cycles() is exact inside; false: illegal
+//   void fetch_timing(uint64_t pc, uint32_t bytes, uint64_t& extra_cycles)   if kFetchTiming
+//   void on_trap(Cause cause, uint64_t value, uint64_t pc)   optional; sees every exception
 #ifndef STRETTO_MODELS_RISCV_HART_H_
 #define STRETTO_MODELS_RISCV_HART_H_
 

@@ -7,14 +7,17 @@
 // (c + 1) T / N - 1 of the output and belongs to rank c. Rank r computes chunk r + 1 first and its
 // own last.
 //
-//   mode         kernels and maps memory of C sequential   GEMM, ring_reduce_scatter,
-//   ring_all_gather, one after the other               cached t3           fused: chunk r + 1
-//   remote_map, r + 2 .. r - 1 dma_map, r local; then AG       uncached, zeroed first t3-mca as t3,
-//   with the communication-aware arbiter                                   uncached, zeroed first
-//   gemm         GEMM alone cached rs           ring_reduce_scatter alone, C holds the partial
-//   result                         cached rs-nmc       ring_reduce_scatter_nmc alone, C holds the
-//   partial result                     uncached ag           ring_all_gather alone, C holds the own
-//   reduced chunk                          cached
+// clang-format off
+//   mode         kernels and maps                                                        memory of C
+//   sequential   GEMM, ring_reduce_scatter, ring_all_gather, one after the other         cached
+//   t3           fused: chunk r + 1 remote_map, r + 2 .. r - 1 dma_map, r local;         uncached,
+//                then ring_all_gather                                                    zeroed first
+//   t3-mca       as t3, with the communication-aware arbiter                             as t3
+//   gemm         GEMM alone                                                              cached
+//   rs           ring_reduce_scatter alone, C holds the partial result                   cached
+//   rs-nmc       ring_reduce_scatter_nmc alone, C holds the partial result               uncached
+//   ag           ring_all_gather alone, C holds the own reduced chunk                    cached
+// clang-format on
 //
 // Before time 0 the platform puts the contents of A and B (or C) where ring_gemm_plan says; the
 // program allocates in the same order and checks that it got the same addresses.

@@ -17,8 +17,8 @@
 #define LOOP_NONE UINT64_MAX
 #define LOOP_GRADIENTS ((uint64_t)1 << 56)  // Space of a place: gradients instead of the arena.
 #define LOOP_TILE 128u
-#define LOOP_ROW_BYTES \
-  2048u  // What a wavefront takes of a row operator at a time, unless a row is longer.
+// What a wavefront takes of a row operator at a time, unless a row is longer.
+#define LOOP_ROW_BYTES 2048u
 
 typedef struct loop {
   const loop_arguments_t* a;

@@ -73,9 +73,10 @@ typedef struct stretto_client_options {
   uint32_t gpu;
   uint32_t first_queue;  // This client owns queues first_queue .. first_queue + queue_count - 1.
   uint32_t queue_count;
-  uint64_t memory_begin;  // Device memory this client may give out; offsets in the GPU's memory.
-                          // Not below
-  uint64_t memory_end;    // STRETTO_SYSTEM_BYTES.
+  // Device memory this client may give out: [memory_begin, memory_end), offsets in the GPU's memory;
+  // memory_begin is not below STRETTO_SYSTEM_BYTES.
+  uint64_t memory_begin;
+  uint64_t memory_end;
   stretto_driver_costs_t costs;
   uint32_t account_base;  // Added to accounts from STRETTO_ACCOUNT_JOB on.
 } stretto_client_options_t;

@@ -31,8 +31,8 @@
 
 // Node g + 1: memory from offset 0; the last 4 GiB are apertures that peers and the host reach over links.
 #define STRETTO_GPU_MEMORY_LIMIT 0xFF00000000
-#define STRETTO_DOORBELL_APERTURE \
-  0xFF00000000  // 8-byte write at + 8*q rings doorbell q of that GPU's CP
+// An 8-byte write at + 8 q rings doorbell q of that GPU's CP.
+#define STRETTO_DOORBELL_APERTURE 0xFF00000000
 
 // The send window, in a GPU's own address space only: an 8-byte store of a kernel to any word of it is a send request
 // (send_request.h).
@@ -46,8 +46,7 @@
 #define STRETTO_IRQ_DMA_ERROR 4  // a descriptor was rejected
 #define STRETTO_IRQ_FAULT 5      // range-table or wavefront fault (gpu.yaml: fault report)
 #define STRETTO_IRQ_MCA_DRAIN 6  // all channels reported drain_done
-#define STRETTO_IRQ_REQUEST_RING \
-  7  // request_ring.yaml: an enabled error, or work for the software engine
+#define STRETTO_IRQ_REQUEST_RING 7  // an enabled error, or work for the software engine
 #define STRETTO_IRQ_COUNT 16
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_

@@ -30,10 +30,8 @@
 // How a slot gets to the peer.
 #define STRETTO_ENGINE_MMIO 0  // Tile stores into the peer's FIFO, a locked store as flag.
 #define STRETTO_ENGINE_GDMA 1  // A send request: the DMA engine copies, its receive flag tells.
-#define STRETTO_ENGINE_DMA \
-  2  // No slots: the host has the DMA engine copy whole blocks, step by step.
-#define STRETTO_ENGINE_T3 \
-  3  // Likewise; reductions by updates that the Tracker lets the DMA engine send.
+#define STRETTO_ENGINE_DMA 2   // No slots: the host has the DMA engine copy whole blocks by steps.
+#define STRETTO_ENGINE_T3 3    // Likewise; the Tracker lets the DMA engine send the updates.
 
 // Words of a link.
 #define STRETTO_LINK_BYTES 64

@@ -199,15 +199,17 @@ typedef struct stretto_map {
 #define STRETTO_ALLOCATION_UNCACHED 2
 
 // Flags of maps.
+//   TILES     the map names tiles of the configured output, not bytes
+//   UPDATE    tagged stores and the DMA add instead of overwriting
+//   TRACKED   the Tracker counts tagged stores and arriving updates
+//   EVENT     LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no DMA
+//             region; one map an output; a collective wait does not wait for them
+//   READY     DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, for
+//             the peer's Tracker to count; may name tiles of other maps, once a peer
 #define STRETTO_MAP_TILES (1u << 0)
-#define STRETTO_MAP_UPDATE (1u << 1)  // Tagged stores and the DMA add instead of overwriting.
-#define STRETTO_MAP_TRACKED \
-  (1u << 2)  // Tagged stores and arriving updates are counted by the Tracker.
-// LOCAL_MAP, tracked tiles: a complete tile raises a scheduling event (T3-AGC-01), no DMA region; one
-// map an output. A collective wait does not wait for them.
+#define STRETTO_MAP_UPDATE (1u << 1)
+#define STRETTO_MAP_TRACKED (1u << 2)
 #define STRETTO_MAP_EVENT (1u << 3)
-// DMA_MAP, tiles: they are complete already and leave at once, in the order of ids, for the peer's
-// Tracker to count. May name tiles of other maps, once a peer.
 #define STRETTO_MAP_READY (1u << 4)
 
 typedef struct stretto_output_config {
