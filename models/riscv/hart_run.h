@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run loop of Hart<Port>: threaded code over decoded blocks. Included by hart.h only.
+// The run loop of Hart<Port>: threaded code over decoded blocks. Included by hart.h only,
+// behind the class.
 //
 // A block is charged (instructions and cycles) when it is entered; whoever leaves it early gives
 // back what did not retire. That keeps the counters out of the instructions and still exact. A
 // block that is longer than what is left of the budget runs as a truncated copy.
 #ifndef STRETTO_MODELS_RISCV_HART_RUN_H_
 #define STRETTO_MODELS_RISCV_HART_RUN_H_
-
-#include "models/riscv/hart.h"
 
 namespace stretto::riscv {
 

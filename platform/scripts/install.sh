@@ -19,7 +19,7 @@ packages=(
   gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld-14        # firmware and kernels
   yosys z3                                                           # proofs
   gnuplot-nox                                                        # pictures of results
-  clang-14                                                           # second compiler
+  clang-14 clang-format-14                                           # second compiler, layout
 )
 
 if [ "${1:-}" = --list ]; then
