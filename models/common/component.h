@@ -101,12 +101,23 @@ class Digest {
 };
 std::string sha256_hex(const void* data, size_t count);
 
+// What a span of the timeline shows besides its name.
+struct TraceDetail {
+  enum class Arrow : uint8_t { none, leaves, passes, arrives };
+  uint64_t flow = 0;  // Spans of one flow are joined by arrows, in the order of their begins.
+  Arrow arrow = Arrow::none;
+  uint64_t code = 0;  // An address of the kernel that it belongs to, in this GPU's memory; 0: none.
+};
+
 // Timeline (Perfetto). Null when off: `if (trace) trace->span(...)`. Calls cost nothing in the model's time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // `track` is "gpu0/cu3"; a span is drawn on it from `begin` to `end`.
-  virtual void span(const std::string& track, const std::string& name, Time begin, Time end) = 0;
+  // `track` is "gpu0/cu3"; what overlaps on one track is drawn on lanes of its own. REQUIRES: calls
+  // come in the order of `end` on each track.
+  virtual void span(const std::string& track, const std::string& name, Time begin, Time end,
+                    const TraceDetail& detail = {}) = 0;
+  // The track has the value from `at` until its next one.
   virtual void counter(const std::string& track, Time at, uint64_t value) = 0;
 };
 

@@ -53,10 +53,12 @@ bool is_useful_symbol(const std::string& name) {
 // One pass over a file; its functions fill the image in the order in which they can complain best.
 class ElfImage::Reader {
  public:
-  Reader(const std::string& path, ElfImage& image) : path_(path), image_(image) {}
+  Reader(const std::string& path, const std::vector<uint8_t>& bytes, ElfImage& image)
+      : path_(path), bytes_(bytes.begin(), bytes.end()), image_(image) {}
 
   void read() {
-    read_file();
+    image_.path_ = path_;
+    image_.sha256_ = sha256_hex(bytes_);
     elf_version(EV_CURRENT);
     elf_.reset(elf_memory(bytes_.data(), bytes_.size()));
     check_header();
@@ -70,13 +72,6 @@ class ElfImage::Reader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const { throw UserError(path_ + ": " + what); }
-
-  void read_file() {
-    const std::string contents = stretto::read_file(path_);
-    bytes_.assign(contents.begin(), contents.end());
-    image_.path_ = path_;
-    image_.sha256_ = sha256_hex(bytes_);
-  }
 
   void check_header() {
     if (bytes_.size() < SELFMAG || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) {
@@ -249,16 +244,21 @@ class ElfImage::Reader {
   }
 
   const std::string& path_;
-  ElfImage& image_;
   std::vector<char> bytes_;
+  ElfImage& image_;
   std::unique_ptr<Elf, ElfEnd> elf_;
   GElf_Ehdr header_{};
   GElf_Phdr dynamic_{};
 };
 
 ElfImage ElfImage::load(const std::string& path) {
+  const std::string contents = read_file(path);
+  return parse(path, {contents.begin(), contents.end()});
+}
+
+ElfImage ElfImage::parse(const std::string& name, const std::vector<uint8_t>& bytes) {
   ElfImage image;
-  Reader(path, image).read();
+  Reader(name, bytes, image).read();
   return image;
 }
 

@@ -44,6 +44,8 @@ class ElfImage {
   };
 
   static ElfImage load(const std::string& path);
+  // A file that is in memory already; `name` stands for its path.
+  static ElfImage parse(const std::string& name, const std::vector<uint8_t>& bytes);
 
   const std::string& path() const { return path_; }
   bool position_independent() const { return position_independent_; }

@@ -38,6 +38,7 @@ struct Packet {
   uint32_t rows = 1;
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;
+  uint64_t flow = 0;          // Of the timeline (TraceDetail); changes nothing.
   std::vector<uint8_t> data;  // rows * row_bytes, dense.
 
   bool is_read_request() const { return operation == Operation::read && !completion; }

@@ -83,6 +83,7 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   uint64_t pitch = 0;
 
   uint64_t cookie = 0;  // The initiator's own; targets leave it alone.
+  uint64_t flow = 0;    // Of the timeline (TraceDetail); changes nothing.
 };
 
 }  // namespace stretto

@@ -37,6 +37,7 @@ class PayloadPool final : public tlm::tlm_mm_interface {
     payload->extension.tracked = false;
     payload->extension.tags_only = false;
     payload->extension.rows = 1;
+    payload->extension.flow = 0;
     return *payload;
   }
   void free(tlm::tlm_generic_payload* payload) override {

@@ -42,6 +42,7 @@ struct TileTransfer {
   uint64_t pitch = 0;
   uint32_t rows = 0;
   uint32_t row_bytes = 0;
+  uint64_t flow = 0;  // Of the timeline.
 };
 
 class CommandTable {

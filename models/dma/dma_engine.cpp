@@ -44,6 +44,7 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, Partitio
       egress("egress"),
       spec_(spec),
       services_(services),
+      track_("gpu" + std::to_string(services.gpu) + "/"),
       node_(static_cast<uint8_t>(services.gpu + 1)),
       registers_(kDmaRegisters),
       table_(node_) {
@@ -95,7 +96,17 @@ void DmaEngine::on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t addr
   ++counters_.triggers;
   if (((address ^ start) & STRETTO_OFFSET_MASK) != 0) ++counters_.wrong_addresses;
   if (table_.region(region).done()) region_done(region);
+  if (services_.trace != nullptr) trace_trigger(at);
   queue_tiles(at);
+}
+
+// An arrow from the trigger to each transfer that it lets go.
+void DmaEngine::trace_trigger(Time at) {
+  for (TileTransfer& tile : scratch_) {
+    tile.flow = next_flow();
+    services_.trace->span(track_ + "triggers", "tile " + std::to_string(tile.wg_id), at,
+                          at + kNanosecond, {tile.flow, TraceDetail::Arrow::leaves, 0});
+  }
 }
 
 // What the command table has handed out in scratch_.
@@ -234,6 +245,7 @@ uint32_t DmaEngine::make_transfer(const TileTransfer& tile) {
   transfer.bytes = tile.rows * tile.row_bytes;
   transfer.begun = services_.queue->now();
   transfer.data.resize(transfer.bytes);
+  if (services_.trace != nullptr) transfer.flow = tile.flow != 0 ? tile.flow : next_flow();
   return index;
 }
 
@@ -279,6 +291,7 @@ void DmaEngine::issue_write(uint32_t index) {
   extension.rows = tile.rows;
   extension.row_bytes = tile.row_bytes;
   extension.pitch = tile.pitch;
+  extension.flow = transfer.flow;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   if (transfer.remote) {
@@ -376,9 +389,11 @@ void DmaEngine::complete(uint32_t index) {
                             uint64_t{tile.wg_id} << 32 | transfer.bytes);
   }
   if (services_.trace != nullptr) {
-    services_.trace->span("gpu" + std::to_string(services_.gpu) + "/dma",
-                          transfer.of_copy ? "copy" : "tile " + std::to_string(tile.wg_id),
-                          transfer.begun, now);
+    const bool triggered = !transfer.of_copy && tile.flow != 0;
+    services_.trace->span(
+        track_ + "dma", transfer.of_copy ? "copy" : "tile " + std::to_string(tile.wg_id),
+        transfer.begun, now,
+        {transfer.flow, triggered ? TraceDetail::Arrow::passes : TraceDetail::Arrow::leaves, 0});
   }
   if (transfer.of_copy) {
     for (Descriptor& descriptor : direct_) {

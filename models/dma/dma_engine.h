@@ -96,6 +96,7 @@ class DmaEngine final : public sc_core::sc_module,
     uint32_t bytes = 0;
     Time last = 0;  // Latest answer so far.
     Time begun = 0;
+    uint64_t flow = 0;          // Of the timeline.
     std::vector<uint8_t> data;  // Kept from use to use.
   };
   // What goes to one node.
@@ -132,6 +133,9 @@ class DmaEngine final : public sc_core::sc_module,
 
   // Stages of a transfer, in order.
   void queue_tiles(Time at);
+  void trace_trigger(Time at);
+  // Flows of the timeline: of this GPU, gapless.
+  uint64_t next_flow() { return (uint64_t{services_.gpu} + 1) << 40 | ++flows_traced_; }
   void pump();
   void start_tiles(Flow& flow);
   bool start_piece(Descriptor& descriptor);
@@ -158,6 +162,8 @@ class DmaEngine final : public sc_core::sc_module,
 
   const DmaSpec spec_;
   PartitionServices& services_;
+  const std::string track_;  // Of the timeline: "gpu0/".
+  uint64_t flows_traced_ = 0;
   const uint8_t node_;
   InterruptLine* interrupts_ = nullptr;
   RegisterBank registers_;

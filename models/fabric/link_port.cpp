@@ -33,9 +33,16 @@ LinkPort::LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner,
       index_(index),
       owner_(owner),
       services_(services),
+      track_("gpu" + std::to_string(services.gpu) + "/port" + std::to_string(index)),
       out_(out),
       wire_(spec.link.bandwidth_mb_s),
       credits_(spec.link.credit_bytes) {}
+
+std::string LinkPort::trace_name(const Packet& packet) {
+  if (packet.is_read_request()) return "read";
+  return packet.tracked ? "tile " + std::to_string(packet.wg_id)
+                        : std::to_string(packet.data.size()) + " B";
+}
 
 std::string LinkPort::name() const { return "port" + std::to_string(index_); }
 
@@ -109,11 +116,8 @@ void LinkPort::transmit() {
   if (services_.digest != nullptr)
     services_.digest->event(left, kEventSent, packet.address, bytes << 8 | index_);
   if (services_.trace != nullptr) {
-    services_.trace->span("gpu" + std::to_string(services_.gpu) + "/" + name() + " out",
-                          packet.is_read_request() ? "read"
-                          : packet.tracked         ? "tile " + std::to_string(packet.wg_id)
-                                                   : std::to_string(bytes) + " B",
-                          now, left);
+    services_.trace->span(track_ + " out", trace_name(packet), begin, left,
+                          {packet.flow, TraceDetail::Arrow::passes, 0});
   }
   packet.destination = spec_.peer_node;
   packet.link = spec_.peer_port;
@@ -256,6 +260,11 @@ void LinkPort::row_written(uint64_t number, bool ok, Time at) {
 void LinkPort::written(uint64_t number) {
   Incoming& incoming = incoming_[number - first_incoming_];
   incoming.written = true;
+  if (services_.trace != nullptr) {
+    services_.trace->span(track_ + " in", trace_name(incoming.packet), incoming.packet.arrival,
+                          services_.queue->now(),
+                          {incoming.packet.flow, TraceDetail::Arrow::arrives, 0});
+  }
   return_credit(incoming.packet.data.size());
   advance();
 }

@@ -124,11 +124,13 @@ class LinkPort final : public PacketSink, private EventHandler {
   void count_written(const Packet& packet, uint64_t bytes);
   void return_credit(uint64_t bytes);
   std::string name() const;
+  static std::string trace_name(const Packet& packet);
 
   const PortSpec spec_;
   const unsigned index_;
   LinkPortOwner& owner_;
   PartitionServices& services_;
+  const std::string track_;  // Of the timeline.
   PacketPort& out_;
   Serialiser wire_;
   std::deque<Packet> reads_;  // Without tags yet.

@@ -93,6 +93,7 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   packet.rows = rows;
   packet.row_bytes = static_cast<uint32_t>(bytes / rows);
   packet.pitch = extension->pitch;
+  packet.flow = extension->flow;
   if (writes) packet.data.assign(payload.get_data_ptr(), payload.get_data_ptr() + bytes);
   return tlm::TLM_OK_RESPONSE;
 }

@@ -136,7 +136,7 @@ void ComputeUnit::retire(Group& group) {
   }
   if (services_.trace != nullptr) {
     services_.trace->span(track_, "wg " + std::to_string(group.wg_id), group.started,
-                          services_.queue->now());
+                          services_.queue->now(), {.code = group.context->entry});
   }
   parts_.listener->done(index_, group.slot, group.wg_id);
 }

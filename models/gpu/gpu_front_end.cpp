@@ -69,6 +69,7 @@ void GpuFrontEnd::take(const GridSchedulerOutputs& out, const std::monostate&) {
   // A kernel of the communication stream is no producer whose accesses the memory would have to protect (T3 4.5).
   if (out.kernel_start) {
     started_[out.start_slot] = true;
+    started_at_[out.start_slot] = now;
     if (!contexts_[out.start_slot].communication && events_.kernel_start) events_.kernel_start(now);
   }
   const bool of_compute = !contexts_[out.done_slot].communication;
@@ -76,6 +77,11 @@ void GpuFrontEnd::take(const GridSchedulerOutputs& out, const std::monostate&) {
   if (out.kernel_done) {
     // A kernel that was stopped before its first dispatch has never begun for the memory.
     if (started_[out.done_slot] && of_compute && events_.kernel_end) events_.kernel_end(now);
+    if (started_[out.done_slot] && services_.trace != nullptr) {
+      services_.trace->span("gpu" + std::to_string(services_.gpu) + "/kernels",
+                            "slot " + std::to_string(out.done_slot), started_at_[out.done_slot],
+                            now, {.code = contexts_[out.done_slot].entry});
+    }
     running_[out.done_slot] = started_[out.done_slot] = false;
   }
   for (unsigned slot = 0; slot < kGridSlots; ++slot) {

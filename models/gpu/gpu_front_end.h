@@ -134,8 +134,9 @@ class GpuFrontEnd final : public sc_core::sc_module,
   RegisterBank registers_;
   RegisterBank scheduler_registers_;  // Decodes; the scheduler holds the values.
   std::array<DispatchContext, kGridSlots> contexts_{};
-  std::array<bool, kGridSlots> running_{};    // Between launch and kernel_done or refusal.
-  std::array<bool, kGridSlots> started_{};    // Between kernel_start and kernel_done.
+  std::array<bool, kGridSlots> running_{};  // Between launch and kernel_done or refusal.
+  std::array<bool, kGridSlots> started_{};  // Between kernel_start and kernel_done.
+  std::array<Time, kGridSlots> started_at_{};
   std::array<uint64_t, kGridSlots> needs_{};  // Last slot_needs written.
 
   std::deque<Report> reports_;  // done and drained, in their order; one enters a clock.

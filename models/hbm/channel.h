@@ -114,6 +114,8 @@ class HbmChannel {
   // Counters with the current interval closed at `cycle`.
   ChannelCounters counters(uint64_t cycle) const;
   const DramScheduler& scheduler() const { return scheduler_; }
+  // Atoms in the MCA's queue of `stream`.
+  uint64_t queued(Stream stream) const { return queues_[static_cast<unsigned>(stream)].size(); }
   bool quiet() const { return live_ == 0 && staged_[0].empty() && staged_[1].empty(); }
   std::string waiting_on() const;  // REQUIRES: !quiet().
   uint64_t command_hash() const { return command_hash_; }

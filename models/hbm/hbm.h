@@ -82,6 +82,8 @@ class Hbm final : public sc_core::sc_module,
   void set_events(TriggerSink& sink) { events_ = &sink; }  // Triggers marked as events.
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
 
+  // Draws the end of the counters in the timeline, if on. Call once, after the run.
+  void trace_end();
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
   std::vector<std::string> waiting_on() const override;
@@ -131,6 +133,7 @@ class Hbm final : public sc_core::sc_module,
   void complete_spill(HbmRequest& request);
   void update_drain_line();
   void trace_traffic(Time now);
+  void trace_interval(Time begin, Time end);
 
   void report_mca(StatisticSink& sink) const;
 
@@ -173,7 +176,8 @@ class Hbm final : public sc_core::sc_module,
   uint64_t requests_high_water_ = 0;
   // Timeline, if on: DRAM traffic about every microsecond.
   Time traced_at_ = 0;
-  std::array<uint64_t, 2> traced_bytes_{};  // Read, written until then.
+  Time ticked_at_ = 0;                      // Last tick that trace_traffic() saw.
+  std::array<uint64_t, 2> traced_bytes_{};  // Read, written until traced_at_.
 };
 
 }  // namespace stretto

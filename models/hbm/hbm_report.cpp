@@ -46,22 +46,49 @@ ChannelCounters Hbm::totals() const {
   return sum;
 }
 
-// Mean rates since the last call that drew them, at most one a microsecond.
-void Hbm::trace_traffic(Time now) {
-  if (now - traced_at_ < kMicrosecond) return;
+// Draws what was moved from `begin` to `end`, and how full the MCA's queues are at the end.
+void Hbm::trace_interval(Time begin, Time end) {
   const ChannelCounters sum = totals();
-  constexpr const char* kNames[2] = {"read", "write"};
+  const std::string track = "gpu" + std::to_string(services_.gpu) + "/hbm ";
+  constexpr const char* kNames[2] = {"read MB/s", "write MB/s"};
   for (unsigned direction = 0; direction < 2; ++direction) {
     uint64_t bytes = 0;
     for (const auto& of_account : sum.bytes) bytes += of_account[direction];
-    std::string track("gpu");
-    track.append(std::to_string(services_.gpu)).append("/hbm ").append(kNames[direction]);
-    services_.trace->counter(
-        track.append(" MB/s"), now,
-        (bytes - traced_bytes_[direction]) * kMicrosecond / (now - traced_at_));
+    services_.trace->counter(track + kNames[direction], begin,
+                             (bytes - traced_bytes_[direction]) * kMicrosecond / (end - begin));
     traced_bytes_[direction] = bytes;
   }
-  traced_at_ = now;
+  std::array<uint64_t, 2> queued{};
+  for (const auto& of : channels_) {
+    for (unsigned stream = 0; stream < 2; ++stream)
+      queued[stream] += of->queued(static_cast<Stream>(stream));
+  }
+  services_.trace->counter(track + "compute queue atoms", end, queued[0]);
+  services_.trace->counter(track + "communication queue atoms", end, queued[1]);
+  traced_at_ = end;
+}
+
+// Mean rates of about a microsecond each; where nothing ticked for longer the rate is zero.
+void Hbm::trace_traffic(Time now) {
+  if (ticked_at_ == 0) traced_at_ = now;
+  if (ticked_at_ > traced_at_ && now - traced_at_ >= kMicrosecond) {
+    trace_interval(traced_at_, ticked_at_);
+    if (now - ticked_at_ >= kMicrosecond) {
+      for (const char* name : {"read MB/s", "write MB/s"})
+        services_.trace->counter("gpu" + std::to_string(services_.gpu) + "/hbm " + name, ticked_at_,
+                                 0);
+      traced_at_ = now;
+    }
+  }
+  ticked_at_ = now;
+}
+
+void Hbm::trace_end() {
+  if (services_.trace == nullptr || ticked_at_ == 0) return;
+  const Time end = ticked_at_ + clock_.edge(1);
+  trace_interval(traced_at_, end);
+  for (const char* name : {"read MB/s", "write MB/s"})
+    services_.trace->counter("gpu" + std::to_string(services_.gpu) + "/hbm " + name, end, 0);
 }
 
 void Hbm::report(StatisticSink& sink) const {

@@ -53,6 +53,7 @@ HostCore::HostCore(sc_core::sc_module_name name, Host& host, size_t index, Progr
 void HostCore::main() {
   try {
     program_(*this);
+    trace(nullptr, now());
     done_ = true;
     host_.program_ended();
   } catch (const sc_core::sc_unwind_exception&) {
@@ -64,6 +65,18 @@ void HostCore::main() {
 }
 
 Time HostCore::now() const { return systemc_now(); }
+
+void HostCore::trace(const char* what, Time begin) {
+  if (host_.trace_ == nullptr) return;
+  const std::string track = "host/" + std::string(basename());
+  if (begin > traced_at_) host_.trace_->span(track, "runs", traced_at_, begin);
+  traced_at_ = now();
+  if (what != nullptr && traced_at_ > begin) host_.trace_->span(track, what, begin, traced_at_);
+}
+
+void HostCore::code_loaded(uint64_t base, const void* elf, uint64_t bytes) {
+  if (host_.on_code_) host_.on_code_(base, elf, bytes);
+}
 
 void HostCore::pass(Time time) {
   if (time > 0) wait(delay_of(time));
@@ -110,6 +123,7 @@ uint64_t HostCore::wait_word(uint64_t address, Condition condition, uint64_t val
     pass((since + poll - 1) / poll * poll - since);
     word = load(address);
   }
+  trace("waits for the machine", start);
   host_.polls_ += (systemc_now() - start) / poll;
   host_.waited_ += systemc_now() - start;
   return word;

@@ -96,9 +96,14 @@ class HostCore final : public sc_core::sc_module {
   void sleep(uint64_t mutex);
   void notify(uint64_t mutex);
 
+  // Tells who watches (Host::on_code) that a code object lies at `base`. Takes no time.
+  void code_loaded(uint64_t base, const void* elf, uint64_t bytes);
+
  private:
   friend class Host;
   void main();
+  // A span of the timeline from `begin` to now, and what the program computed before it.
+  void trace(const char* what, Time begin);
   void pass(Time time);  // wait() of SystemC, counted.
   std::string waiting_on() const;
 
@@ -115,6 +120,7 @@ class HostCore final : public sc_core::sc_module {
   const char* mutex_wait_ = nullptr;  // What it does with it, for waiting_on().
   uint64_t mutex_ = 0;
   bool done_ = false;
+  Time traced_at_ = 0;  // The timeline is drawn up to here.
 };
 
 class Host final : public sc_core::sc_module, public HostSide, public Component {
@@ -127,6 +133,11 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
        const std::vector<uint8_t>& pcie_ports, Conductor& conductor)
       : Host(name, spec, host_direct(pcie, pcie_ports), conductor) {}
   ~Host() override;
+
+  using CodeWatcher = std::function<void(uint64_t base, const void* elf, uint64_t bytes)>;
+  void on_code(CodeWatcher watcher) { on_code_ = std::move(watcher); }
+  // Where host programs draw; null: nowhere.
+  void set_trace(TraceSink* trace) { trace_ = trace; }
 
   // Before the run. Programs start at time 0. Throws UserError if there is no core left.
   void add_program(const std::string& name, HostCore::Program program);
@@ -203,6 +214,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   uint64_t handed_on_ = 0;
   sc_core::sc_event arrival_;
   sc_core::sc_event arbitration_;
+  CodeWatcher on_code_;
+  TraceSink* trace_ = nullptr;
   unsigned running_ = 0;  // Programs.
   uint64_t progress_ = 0;
   uint64_t polls_ = 0;

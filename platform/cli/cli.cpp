@@ -125,6 +125,8 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
                     "simulate nothing; print the workload, the machine as it resolves and its peaks")
     ("timeline",    po::bool_switch(&options.timeline),
                     "write DIR/timeline.json; open it in ui.perfetto.dev or chrome://tracing")
+    ("timeline-window", text(options.timeline_window, "FROM..TO"),
+                    "draw only what happens then: 10us..12us; implies --timeline")
     ("waves",       text(options.waves, "BLOCK[,..][@FROM..TO]"),
                     "write DIR/waves.fst (GTKWave) of RTL blocks: mca,tracker@10us..12us, mca[3], "
                     "gpu1.mca[0-3]")
@@ -153,6 +155,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   if (!values["waves-limit"].defaulted() && options.waves.empty())
     throw UserError("--waves-limit limits what --waves writes, and there is no --waves");
   options.seed = whole_number("seed", seed, 0, std::numeric_limits<uint64_t>::max());
+  if (!options.timeline_window.empty()) options.timeline = true;
   if (values.count("time-limit") != 0) options.time_limit_s = seconds("time-limit", time_limit);
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");

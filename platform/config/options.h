@@ -29,7 +29,8 @@ struct RunOptions {
   std::string out;       // Empty: default_out_folder(); without a workload: no files.
   bool dry_run = false;  // Only say what would run.
   bool timeline = false;
-  std::string waves;  // Empty: none. See waves/wave_request.h.
+  std::string timeline_window;  // FROM..TO of machine time; empty: all.
+  std::string waves;            // Empty: none. See waves/wave_request.h.
   uint32_t waves_limit_mib = 256;
   double time_limit_s = 0;                // Host seconds; 0 = none.
   bool progress = false;                  // From the start, not only after two seconds.

@@ -50,6 +50,9 @@ stretto_host_ops_t host_ops(HostCore& core) {
   ops.unlock = [](void* context, uint64_t mutex) { core_of(context).unlock(mutex); };
   ops.sleep = [](void* context, uint64_t mutex) { core_of(context).sleep(mutex); };
   ops.notify = [](void* context, uint64_t mutex) { core_of(context).notify(mutex); };
+  ops.code_loaded = [](void* context, uint64_t base, const void* elf, size_t bytes) {
+    core_of(context).code_loaded(base, elf, bytes);
+  };
   ops.now_ns = [](void* context) { return core_of(context).now() / kNanosecond; };
   return ops;
 }

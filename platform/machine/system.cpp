@@ -2,6 +2,7 @@
 #include "platform/machine/system.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "models/common/elf_image.h"
@@ -13,6 +14,7 @@
 #include "platform/machine/gpu_node.h"
 #include "platform/machine/switch_node.h"
 #include "platform/machine/wiring.h"
+#include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
 
 namespace stretto {
@@ -38,10 +40,14 @@ class System::State {
                                                 card, request.options.impl, conductor_);
     }
     if (has_switch(spec_)) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
-    if (timeline != nullptr) conductor_.on_window([timeline] { timeline->flush(); });
+    if (timeline != nullptr) {
+      conductor_.on_window([timeline] { timeline->flush(); });
+      timeline->set_kernel_names(
+          [this](unsigned gpu, uint64_t code) { return kernel_at(gpu, code); });
+    }
     tohost_.resize(count);
     load_firmware();
-    if (request_.has_workload) start_workload();
+    if (request_.has_workload) start_workload(timeline);
   }
 
   Conductor& conductor() { return conductor_; }
@@ -99,6 +105,7 @@ class System::State {
   }
 
   void collect(Results& results) {
+    for (const auto& gpu : gpus_) gpu->hbm.trace_end();
     results.machine = request_.machine.name();
     results.workload = request_.workload.name;
     results.mode = request_.options.mode;
@@ -226,7 +233,18 @@ class System::State {
     given.audit(gpus_[gpu]->memory, audit);
   }
 
-  void start_workload() {
+  // The function at `code` in the memory of a GPU; "" if no program has loaded code there.
+  std::string kernel_at(unsigned gpu, uint64_t code) const {
+    const uint64_t address = uint64_t{gpu + 1} << STRETTO_NODE_SHIFT | (code & STRETTO_OFFSET_MASK);
+    auto found = code_.upper_bound(address);
+    if (found == code_.begin()) return "";
+    --found;
+    const ElfImage& image = found->second;
+    if (address - found->first >= image.high_address()) return "";
+    return image.symbolize(address - found->first);
+  }
+
+  void start_workload(Timeline* timeline) {
     std::vector<uint8_t> pcie_ports;
     for (const auto& gpu : gpus_) {
       pcie_ports.push_back(
@@ -234,6 +252,11 @@ class System::State {
     }
     host_ = std::make_unique<Host>("host", spec_.host, host_wiring(spec_, pcie_ports), conductor_);
     conductor_.attach_host(*host_);
+    host_->on_code([this](uint64_t base, const void* elf, uint64_t bytes) {
+      const uint8_t* const first = static_cast<const uint8_t*>(elf);
+      code_.insert_or_assign(base, ElfImage::parse("kernel", {first, first + bytes}));
+    });
+    if (timeline != nullptr) host_->set_trace(&timeline->page(static_cast<unsigned>(gpus_.size())));
     for (const JobRequest& request : request_.jobs) {
       Memories memories;
       for (const uint32_t gpu : request.share.gpus)
@@ -265,6 +288,7 @@ class System::State {
   std::vector<std::unique_ptr<CardNode>> cards_;
   std::unique_ptr<SwitchNode> switch_;  // Null without a switch.
   std::shared_ptr<const ElfImage> firmware_;
+  std::map<uint64_t, ElfImage> code_;  // By 48-bit address: what programs have loaded.
   std::unique_ptr<Host> host_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<CheckReport> checks_;  // By job; of check().
@@ -273,6 +297,9 @@ class System::State {
 System::System(const RunRequest& request, Timeline* timeline, Waves* waves)
     : state_(std::make_unique<State>(request, timeline, waves)) {}
 System::~System() = default;
+unsigned System::timeline_pages(const MachineSpec& spec) {
+  return (spec.sim.mirror ? 1 : spec.gpus) + 1;
+}
 Conductor& System::conductor() { return state_->conductor(); }
 uint64_t System::work_groups_retired() const { return state_->work_groups_retired(); }
 std::string System::firmware_end() const { return state_->firmware_end(); }

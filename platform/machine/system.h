@@ -25,6 +25,9 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
+  // Pages that a timeline of this machine needs: one a GPU, then the host's.
+  static unsigned timeline_pages(const MachineSpec& spec);
+
   Conductor& conductor();
   uint64_t work_groups_retired() const;
   // What a firmware said that ended the run before the host programs did; empty if none has.

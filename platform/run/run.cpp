@@ -135,9 +135,13 @@ int run(const RunOptions& given) {
   }
   std::unique_ptr<Timeline> timeline;
   if (options.timeline) {
-    timeline = std::make_unique<Timeline>(out + kTimeline + kPart,
-                                          uint64_t{machine.spec().sim.timeline_mib} << 20,
-                                          machine.spec().gpus);
+    TimelineSpec spec{out + kTimeline + kPart, uint64_t{machine.spec().sim.timeline_mib} << 20};
+    if (!options.timeline_window.empty()) {
+      const TimeWindow window = parse_window("--timeline-window", options.timeline_window);
+      spec.from = window.from;
+      spec.to = window.to;
+    }
+    timeline = std::make_unique<Timeline>(spec, System::timeline_pages(machine.spec()));
   }
 
   const std::unique_ptr<Waves> waves = prepare_waves(options, machine.spec(), out);

@@ -15,12 +15,16 @@ namespace {
   throw UserError("--waves " + text + ": " + why);
 }
 
+[[noreturn]] void refuse_window(const std::string& option, const std::string& why) {
+  throw UserError(option + ": " + why);
+}
+
 Time parse_time(const std::string& whole, const std::string& text, Time if_empty) {
   if (text.empty()) return if_empty;
   static const std::regex form("([0-9]{1,9})(?:\\.([0-9]{1,15}))?(fs|ps|ns|us|ms)");
   std::smatch part;
   if (!std::regex_match(text, part, form))
-    refuse(whole, "'" + text + "' is not a time; write it like 10us, 10.5us, 800ns or 2ms");
+    refuse_window(whole, "'" + text + "' is not a time; write it like 10us, 10.5us, 800ns or 2ms");
   static const std::map<std::string, Time> units{{"fs", 1},
                                                  {"ps", kPicosecond},
                                                  {"ns", kNanosecond},
@@ -29,7 +33,7 @@ Time parse_time(const std::string& whole, const std::string& text, Time if_empty
   Time unit = units.at(part[3]);
   constexpr uint64_t kLongest = 3'600'000'000'000'000'000;  // An hour of machine time.
   const uint64_t count = std::stoull(part[1]);
-  if (count > kLongest / unit) refuse(whole, "'" + text + "' is beyond any run");
+  if (count > kLongest / unit) refuse_window(whole, "'" + text + "' is beyond any run");
   Time time = count * unit;
   for (const char digit : part[2].str()) {
     unit /= 10;
@@ -78,17 +82,24 @@ WaveItem parse_item(const std::string& whole, const std::string& text) {
 
 }  // namespace
 
+TimeWindow parse_window(const std::string& option, const std::string& text) {
+  const size_t dots = text.find("..");
+  if (dots == std::string::npos)
+    refuse_window(option, "'" + text + "' is not FROM..TO, for example 10us..12us");
+  TimeWindow window;
+  window.from = parse_time(option, text.substr(0, dots), 0);
+  window.to = parse_time(option, text.substr(dots + 2), kNever);
+  if (window.from >= window.to) refuse_window(option, "the window must end after it begins");
+  return window;
+}
+
 WaveRequest parse_waves(const std::string& text) {
   WaveRequest request;
   const size_t at = text.find('@');
   if (at != std::string::npos) {
-    const std::string window = text.substr(at + 1);
-    const size_t dots = window.find("..");
-    if (dots == std::string::npos)
-      refuse(text, "'" + window + "' is not FROM..TO, for example 10us..12us");
-    request.from = parse_time(text, window.substr(0, dots), 0);
-    request.to = parse_time(text, window.substr(dots + 2), kNever);
-    if (request.from >= request.to) refuse(text, "the window must end after it begins");
+    const TimeWindow window = parse_window("--waves " + text, text.substr(at + 1));
+    request.from = window.from;
+    request.to = window.to;
   }
   const std::string blocks = text.substr(0, at);
   for (size_t begin = 0; begin <= blocks.size();) {

@@ -49,6 +49,13 @@ struct WaveRequest {
   }
 };
 
+struct TimeWindow {
+  Time from = 0;
+  Time to = kNever;
+};
+// "10us..12us"; either side may be left out. Throws UserError that begins with `option`.
+TimeWindow parse_window(const std::string& option, const std::string& text);
+
 // Throws UserError: form, block, times.
 WaveRequest parse_waves(const std::string& text);
 

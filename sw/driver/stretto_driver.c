@@ -274,6 +274,8 @@ static stretto_status_t do_module_load(stretto_client_t* client, const void* elf
   client->modules = loaded;
   status = do_copy_to_device(client, base, image.data, image.bytes);
   free(image.data);
+  if (client->ops.code_loaded != NULL)
+    client->ops.code_loaded(client->ops.context, base, elf, bytes);
   *module = loaded;
   return status;
 }

@@ -58,6 +58,8 @@ typedef struct stretto_host_ops {
   void (*unlock)(void* context, uint64_t mutex);
   void (*sleep)(void* context, uint64_t mutex);
   void (*notify)(void* context, uint64_t mutex);
+  // For tools, may be null: a code object has been loaded at `base`, a 48-bit address.
+  void (*code_loaded)(void* context, uint64_t base, const void* elf, size_t bytes);
 } stretto_host_ops_t;
 
 // CPU time of the driver's work, charged through the ops.
