@@ -21,18 +21,28 @@ std::string executable_folder() {
 std::string share_folder() {
   if (const char* text = std::getenv("STRETTO_SHARE"); text != nullptr && *text != '\0')
     return text;
-  for (const fs::path& candidate :
-       {fs::path(executable_folder()) / "share", fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
-    if (fs::is_directory(candidate / "machines")) return candidate.string();
+  for (const fs::path& candidate : {fs::path(executable_folder()) / "../share/stretto",
+                                    fs::path(STRETTO_SOURCE_DIR) / "platform"}) {
+    if (fs::is_directory(candidate / "machines")) return candidate.lexically_normal().string();
   }
   throw UserError(std::string(STRETTO_SOURCE_DIR) +
                   "/platform/machines: no such folder; set STRETTO_SHARE to the folder "
                   "that holds machines/ and workloads/");
 }
 
+std::string targets_folder() {
+  const fs::path installed = fs::path(share_folder()) / "targets";
+  return fs::is_directory(installed)
+             ? installed.string()
+             : std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets";
+}
+
 std::string software_folder() {
   if (const char* text = std::getenv("STRETTO_SW"); text != nullptr && *text != '\0') return text;
-  return executable_folder() + "/sw";
+  const fs::path installed = fs::path(executable_folder()) / "../lib/stretto/sw";
+  return (fs::is_directory(installed) ? installed.lexically_normal()
+                                      : fs::path(executable_folder()) / "sw")
+      .string();
 }
 
 std::vector<std::string> shipped(const std::string& kind) {

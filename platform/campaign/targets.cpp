@@ -10,6 +10,7 @@
 
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
+#include "platform/base/installation.h"
 #include "platform/base/version.h"
 #include "platform/config/yaml_file.h"
 #include "platform/results/csv.h"
@@ -25,8 +26,7 @@ MissingSimulations::MissingSimulations(const std::vector<std::string>& names)
 
 std::vector<Target> load_targets(const std::string& name) {
   std::vector<Target> targets;
-  const YAML::Node root =
-      load_yaml(std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets/" + name + ".yaml");
+  const YAML::Node root = load_yaml(targets_folder() + "/" + name + ".yaml");
   for (const auto& item : root["results"]) {
     Target target;
     target.id = item["id"].Scalar();

@@ -18,6 +18,8 @@ set(STRETTO_KERNEL_FLAGS -march=rv64ima -misa-spec=2.2 -mabi=lp64 -mcmodel=medan
     -ffreestanding -fno-tree-loop-distribute-patterns -O2 -Wall -Wextra -std=gnu11
     -I${PROJECT_SOURCE_DIR})
 
+set(STRETTO_KERNEL_LINK_FLAGS -pie --no-dynamic-linker --emit-relocs --no-relax -z norelro -z text --fatal-warnings)
+
 # Compiles `sources` with the RISC-V compiler into objects below this build folder; `out` gets their paths.
 function(stretto_riscv_objects name out sources flags)
   set(objects "")
@@ -71,8 +73,7 @@ function(stretto_kernel name)
   set(elf ${CMAKE_BINARY_DIR}/sw/kernels/${name}.elf)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/sw/kernels)
   add_custom_command(OUTPUT ${elf} DEPENDS ${objects} VERBATIM
-    COMMAND ${STRETTO_LLD} -pie --no-dynamic-linker --emit-relocs --no-relax -z norelro -z text
-            --fatal-warnings -e ${arg_ENTRY} ${objects} -o ${elf}
+    COMMAND ${STRETTO_LLD} ${STRETTO_KERNEL_LINK_FLAGS} -e ${arg_ENTRY} ${objects} -o ${elf}
     COMMENT "RISC-V: link kernel ${name}.elf")
   add_custom_target(stretto_kernel_${name} DEPENDS ${elf})
   add_dependencies(stretto_sw stretto_kernel_${name})

@@ -133,6 +133,11 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   free(runtime);
 }
 
+unsigned long long stretto_time(void) {
+  const stretto_runtime_t* runtime = runtime_current();
+  return runtime == NULL ? 0 : runtime->options.ops.now_ns(runtime->options.ops.context);
+}
+
 // Devices
 
 static cudaError_t create_stream(device_t* device, struct CUstream_st** stream) {

@@ -194,6 +194,9 @@ TEST_CASE("a group holds several collectives of a communicator, with every engin
 TEST_CASE("freed memory gives its range back") {
   right("devices.c", "--set gpus=1 --set program.arguments=many", "sum over 1 devices is right");
 }
+TEST_CASE("a program times its calls by the machine's clock") {
+  right("timing.c", "--set gpus=4 --mode gdma", "done after");
+}
 TEST_CASE("engine t3 says what it can do") {
   const Scratch scratch;
   const Finished finished = run(scratch, "transpose.cpp", "--set gpus=3 --mode t3");

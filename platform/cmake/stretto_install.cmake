@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake --install build --prefix DIR: a tree that may be moved.
+#
+#   bin/stretto, bin/stretto-kernel      the simulator; builds a kernel outside of the source tree
+#   share/stretto/                       machines/, workloads/, targets/
+#   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf
+#   lib/libstretto_*.a, lib/cmake/       models and find_package(stretto): stretto::hbm, stretto::gpu, ...
+#   include/stretto/                     headers, rooted as in the source tree: "models/common/component.h"
+set(models common reference riscv cp gpu hbm dma fabric card host)
+set(targets stretto_options)
+foreach(model ${models})
+  list(APPEND targets stretto_${model})
+  set_target_properties(stretto_${model} PROPERTIES EXPORT_NAME ${model})
+endforeach()
+set_target_properties(stretto_options PROPERTIES EXPORT_NAME options)
+
+install(TARGETS stretto RUNTIME DESTINATION bin)
+install(DIRECTORY platform/machines platform/workloads tests/reproduction/targets
+        DESTINATION share/stretto FILES_MATCHING PATTERN *.yaml)
+install(DIRECTORY models DESTINATION include/stretto FILES_MATCHING PATTERN *.h)
+install(DIRECTORY sw/include DESTINATION include/stretto/sw FILES_MATCHING PATTERN *.h)
+install(DIRECTORY sw/kernels DESTINATION include/stretto/sw FILES_MATCHING PATTERN *.h)
+install(TARGETS ${targets} EXPORT stretto ARCHIVE DESTINATION lib)
+install(EXPORT stretto NAMESPACE stretto:: FILE stretto-targets.cmake DESTINATION lib/cmake/stretto)
+install(FILES platform/cmake/stretto-config.cmake DESTINATION lib/cmake/stretto)
+
+if(STRETTO_SW)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/firmware ${CMAKE_BINARY_DIR}/sw/kernels DESTINATION lib/stretto/sw
+          FILES_MATCHING PATTERN *.elf)
+  list(JOIN STRETTO_KERNEL_FLAGS " " STRETTO_KERNEL_FLAGS_TEXT)
+  string(REPLACE "-I${PROJECT_SOURCE_DIR}" "" STRETTO_KERNEL_FLAGS_TEXT "${STRETTO_KERNEL_FLAGS_TEXT}")
+  list(JOIN STRETTO_KERNEL_LINK_FLAGS " " STRETTO_KERNEL_LINK_FLAGS_TEXT)
+  configure_file(platform/scripts/stretto-kernel.in ${CMAKE_BINARY_DIR}/stretto-kernel @ONLY
+                 FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(PROGRAMS ${CMAKE_BINARY_DIR}/stretto-kernel DESTINATION bin)
+endif()

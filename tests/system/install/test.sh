@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Question: does an installed Stretto work without its source tree, wherever it stands? Installs into a scratch folder, moves
+# it, runs a workload, builds a kernel and runs with it, builds an own model against the package and runs it.
+#
+#   bash tests/system/install/test.sh BUILD_DIR
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$here/../../..
+build=$(cd "$1" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() {
+  echo "install test: $1" >&2
+  exit 1
+}
+
+cmake --install "$build" --prefix "$scratch/first" >"$scratch/log" || fail "$(tail -n 3 "$scratch/log")"
+mv "$scratch/first" "$scratch/moved"
+prefix=$scratch/moved
+cd "$scratch"
+if grep -rlI "$build" "$prefix" --include='*.cmake' --include=stretto-kernel; then fail "the files above name the build folder"; fi
+
+# As if the source tree were not there: stretto must take its files from where it stands.
+"$prefix/bin/stretto" run t3/small --mode sequential --impl all=model --out run >log || fail "$(tail -n 3 log)"
+"$prefix/bin/stretto" list machines | grep -q a100-nvswitch || fail "machines are missing"
+
+cp "$root/sw/kernels/gemm.c" own.c
+"$prefix/bin/stretto-kernel" -o own.elf -e gemm_128x128 own.c || fail "a kernel does not build"
+"$prefix/bin/stretto" run t3/small --mode gemm --impl all=model --set software.gemm=./own.elf --out own >log ||
+  fail "$(tail -n 3 log)"
+cmp own.elf "$prefix/lib/stretto/sw/kernels/gemm.elf" || echo "note: own.elf differs from the shipped one"
+if "$prefix/bin/stretto-kernel" nowhere.c 2>log; then fail "a missing source was taken"; fi
+grep -q "nowhere.c: no such file" log || fail "a missing source is not named"
+
+cmake -S "$here" -B model -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || fail "$(grep -m1 -A3 Error log)"
+cmake --build model >log 2>&1 || fail "$(grep -m3 -E 'error|undefined' log)"
+model/own_model | grep '^sum 321 ' || fail "the own model computes something else"
+echo "installed, moved, run, kernel built, model built: all right"
