@@ -5,12 +5,6 @@
 
 namespace stretto {
 
-std::vector<std::string> block_names() {
-  std::vector<std::string> names;
-  for (const BlockInfo& block : kBlocks) names.push_back(block.name);
-  return names;
-}
-
 const char* impl_name(Impl impl) {
   return impl == Impl::rtl ? "rtl" : impl == Impl::model ? "model" : "lockstep";
 }

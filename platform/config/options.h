@@ -15,7 +15,11 @@ namespace stretto {
 enum class DataMode : uint8_t { stamp, real };
 
 // The RTL blocks in the loop (kBlocks), in the order of `stretto list blocks`.
-std::vector<std::string> block_names();
+inline std::vector<std::string> block_names() {
+  std::vector<std::string> names;
+  for (const BlockInfo& block : kBlocks) names.push_back(block.name);
+  return names;
+}
 
 struct RunOptions {
   std::string workload;           // Empty: boot `firmware` alone.
