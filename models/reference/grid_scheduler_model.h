@@ -25,7 +25,7 @@ class GridSchedulerModel final : public GridScheduler {
     state.closed = closed_;
     for (unsigned s = 0; s < kGridSlots; ++s) {
       if ((closed_ >> s & 1) == 0) continue;
-      state.gate[s] = slots_[s].gate;
+      state.gate[s] = slots_[s].gate.gate;
       state.undispatched[s] = slots_[s].undispatched;
     }
     return state;

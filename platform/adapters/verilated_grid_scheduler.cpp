@@ -47,16 +47,16 @@ struct GridSchedulerPins {
   template <class Root>
   static std::optional<GridSchedulerSnapshot> read_state(const Root& root) {
     if constexpr (requires {
-                    root.grid_scheduler__DOT__closed_q;
-                    root.grid_scheduler__DOT__gate_q[0];
-                    root.grid_scheduler__DOT__undispatched_q[0];
+                    root.grid_scheduler__DOT__u_progress__DOT__closed_q;
+                    root.grid_scheduler__DOT__u_progress__DOT__gate_q[0];
+                    root.grid_scheduler__DOT__u_progress__DOT__undispatched_q[0];
                   }) {
       GridSchedulerSnapshot state;
-      state.closed = root.grid_scheduler__DOT__closed_q;
+      state.closed = root.grid_scheduler__DOT__u_progress__DOT__closed_q;
       for (unsigned slot = 0; slot < kGridSlots; ++slot) {
         if ((state.closed >> slot & 1) == 0) continue;
-        state.gate[slot] = root.grid_scheduler__DOT__gate_q[slot];
-        state.undispatched[slot] = root.grid_scheduler__DOT__undispatched_q[slot];
+        state.gate[slot] = root.grid_scheduler__DOT__u_progress__DOT__gate_q[slot];
+        state.undispatched[slot] = root.grid_scheduler__DOT__u_progress__DOT__undispatched_q[slot];
       }
       return state;
     } else {
