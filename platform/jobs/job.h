@@ -91,6 +91,12 @@ class Job {
 
   // How many payload bytes have left over links between GPUs so far; given before programs are added.
   virtual void set_meter(std::function<uint64_t()> link_bytes) { (void)link_bytes; }
+  // How much of the work is done, 0 .. 1, where the end is known; `retired`: work-groups of the job's
+  // simulated GPUs so far. For people only.
+  virtual std::optional<double> done_share(uint64_t retired) const {
+    (void)retired;
+    return std::nullopt;
+  }
   // Where programs stand, for the report of a run that got stuck.
   virtual std::vector<std::string> waiting_on() const { return {}; }
 

@@ -58,6 +58,11 @@ class System::State {
     return sum;
   }
 
+  std::optional<double> done_share() const {
+    if (jobs_.size() != 1) return std::nullopt;
+    return jobs_[0]->done_share(work_groups_retired());
+  }
+
   std::string progress_text() const {
     return "stopped at " + std::to_string(sc_core::sc_time_stamp().value() / kNanosecond) + " ns";
   }
@@ -302,6 +307,7 @@ unsigned System::timeline_pages(const MachineSpec& spec) {
 }
 Conductor& System::conductor() { return state_->conductor(); }
 uint64_t System::work_groups_retired() const { return state_->work_groups_retired(); }
+std::optional<double> System::done_share() const { return state_->done_share(); }
 std::string System::firmware_end() const { return state_->firmware_end(); }
 uint64_t System::tohost_failure() const { return state_->tohost_failure(); }
 std::string System::progress_text() const { return state_->progress_text(); }

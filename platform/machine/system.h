@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "models/common/partition.h"
@@ -30,6 +31,8 @@ class System {
 
   Conductor& conductor();
   uint64_t work_groups_retired() const;
+  // How much of a single job is done, 0 .. 1, where that is known.
+  std::optional<double> done_share() const;
   // What a firmware said that ended the run before the host programs did; empty if none has.
   std::string firmware_end() const;
   // What a bare-metal program wrote to `tohost` if that is not 1, which is success; else 0.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/run/monitor.h"
 
+#include <fmt/format.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -69,10 +70,12 @@ void handle(int signal, void (*handler)(int, siginfo_t*, void*)) {
 
 }  // namespace
 
-Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work)
+Monitor::Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work,
+                 std::function<std::optional<double>()> share)
     : sc_module(name),
       spec_(spec),
       work_(std::move(work)),
+      share_(std::move(share)),
       start_(std::chrono::steady_clock::now()),
       terminal_(isatty(STDERR_FILENO) != 0),
       next_print_(spec.progress ? 0 : kQuietSeconds) {
@@ -119,9 +122,16 @@ void Monitor::look() {
 }
 
 void Monitor::print(double elapsed) {
-  std::fprintf(stderr, "%s%s: %s, %.1f us simulated, %.1f s%s", terminal_ ? "\r" : "",
-               spec_.title.c_str(), work_().c_str(), sc_core::sc_time_stamp().to_seconds() * 1e6,
-               elapsed, terminal_ ? " \033[K" : "\n");
+  constexpr double kLeast = 0.02;  // Before that a guess of the end is worth nothing.
+  std::string done;
+  if (const std::optional<double> share = share_()) {
+    done = fmt::format(", {:.0f} %", 100 * *share);
+    if (*share >= kLeast)
+      done += fmt::format(", about {:.0f} s left", elapsed * (1 - *share) / *share);
+  }
+  fmt::print(stderr, "{}{}: {}{}, {:.1f} us simulated, {:.1f} s{}", terminal_ ? "\r" : "",
+             spec_.title, work_(), done, sc_core::sc_time_stamp().to_seconds() * 1e6, elapsed,
+             terminal_ ? " \033[K" : "\n");
   std::fflush(stderr);
   printed_ = true;
 }

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,9 +23,11 @@ class Monitor final : public sc_core::sc_module {
     bool progress = false;    // From the start; else after two seconds.
     std::string title;
   };
-  // `work` says how far the run is: "1234 work-groups". Installs signal handlers, which the
+  // `work` says how far the run is: "1234 work-groups"; `share` of it that is done, 0 .. 1, if known,
+  // of which percents and the time that is left are told. Installs signal handlers, which the
   // destructor takes back.
-  Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work);
+  Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work,
+          std::function<std::optional<double>()> share);
   ~Monitor() override;
 
   // `look` is called with the machine's time, every microsecond of it, while no partition runs.
@@ -41,6 +44,7 @@ class Monitor final : public sc_core::sc_module {
 
   const Spec spec_;
   std::function<std::string()> work_;
+  std::function<std::optional<double>()> share_;
   std::function<void(Time)> also_;
   const std::chrono::steady_clock::time_point start_;
   const bool terminal_;

@@ -149,8 +149,10 @@ int run(const RunOptions& given) {
   System system(request, timeline.get(), waves.get());
   const std::string title =
       request.has_workload ? request.workload.name + " " + options.mode : options.firmware;
-  Monitor monitor("monitor", {options.time_limit_s, options.progress, title},
-                  [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; });
+  Monitor monitor(
+      "monitor", {options.time_limit_s, options.progress, title},
+      [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; },
+      [&] { return system.done_share(); });
   system.conductor().watch_stop(stop_request.requested);
   if (waves) {
     waves->advance(0);

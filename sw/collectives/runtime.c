@@ -33,7 +33,7 @@ stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime) {
 stretto_status_t stretto_runtime_outcome(ncclResult_t result, char* error) {
   const stretto_runtime_t* runtime = runtime_current();
   if (result == ncclSuccess) return STRETTO_OK;
-  snprintf(error, 256, "%s", runtime == NULL ? "" : runtime->error);
+  snprintf(error, 256, "%.255s", runtime == NULL ? "" : runtime->error);
   if (result == ncclInvalidArgument || result == ncclInvalidUsage) return STRETTO_ERROR_ARGUMENT;
   return runtime == NULL || runtime->status == STRETTO_OK ? STRETTO_ERROR_DEVICE : runtime->status;
 }
@@ -42,7 +42,7 @@ stretto_status_t stretto_runtime_cuda_outcome(cudaError_t result, const char* ca
   const stretto_runtime_t* runtime = runtime_current();
   if (result == cudaSuccess) return STRETTO_OK;
   const char* said = runtime == NULL ? "" : runtime->error;
-  snprintf(error, 256, "%s: %s", call, said[0] != '\0' ? said : cudaGetErrorString(result));
+  snprintf(error, 256, "%.40s: %.200s", call, said[0] != '\0' ? said : cudaGetErrorString(result));
   return runtime == NULL || runtime->status == STRETTO_OK ? STRETTO_ERROR_DEVICE : runtime->status;
 }
 

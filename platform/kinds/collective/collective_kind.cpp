@@ -64,6 +64,7 @@ class CollectiveJob final : public Job {
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
   std::string table() const override;
   boost::json::object details() const override;
+  std::optional<double> done_share(uint64_t retired) const override;
   std::vector<std::string> waiting_on() const override;
   void set_meter(std::function<uint64_t()> link_bytes) override { meter_ = std::move(link_bytes); }
 
@@ -225,6 +226,22 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   runtime.expect(ncclCommDestroy(comms_[rank]));
   runtimes_[rank] = nullptr;
   memory_end_[rank] = runtime.memory_end(rank);
+}
+
+// By the bytes of the calls that are done: those of the large sizes take most of the time.
+std::optional<double> CollectiveJob::done_share(uint64_t) const {
+  double done = 0, all = 0;
+  for (const Row& row : rows_) {
+    for (unsigned place = 0; place < 2; ++place) {
+      if (kind_.place == (place == 0 ? CollectivePlace::in : CollectivePlace::out)) continue;
+      // A call of few bytes takes as long as one of a MiB.
+      const double weight =
+          (static_cast<double>(row.bytes) + (1 << 20)) * (row.warm_up + row.iterations);
+      all += weight;
+      if (row.measured[place].done) done += weight;
+    }
+  }
+  return all > 0 ? std::optional(done / all) : std::nullopt;
 }
 
 void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row,

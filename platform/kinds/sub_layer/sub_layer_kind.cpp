@@ -266,6 +266,23 @@ std::vector<PhaseRule> SubLayer::phases() const {
   return {preparation_of(kInit), kernels_of(kGemm), work_of(kReduceScatter), work_of(kAllGather)};
 }
 
+// By work-groups: those of the GEMM, and those of the kernels of the collectives.
+std::optional<double> SubLayer::done_share(uint64_t retired) const {
+  uint64_t all = 0;
+  for (size_t rank = 0; rank < plans_.size(); ++rank) {
+    const ring_gemm_parameters_t& p = parameters_[rank];
+    const bool multiplies = p.mode <= RING_GEMM_GEMM;
+    if (multiplies) all += uint64_t{plans_[rank].tiles} * std::max(1u, p.split_k);
+    const unsigned collectives = p.mode == RING_GEMM_SEQUENTIAL ? 2
+                                 : p.mode == RING_GEMM_GEMM     ? 0
+                                                                : 1;
+    all += uint64_t{collectives} * p.collective_groups;
+  }
+  return all == 0 ? std::nullopt
+                  : std::optional(
+                        std::min(1.0, static_cast<double>(retired) / static_cast<double>(all)));
+}
+
 std::optional<MirrorMap> SubLayer::mirror() const {
   const ring_gemm_plan_t& plan = plans_[0];
   MirrorPlan mirror;

@@ -48,6 +48,7 @@ class SubLayer final : public Job {
   CheckReport check() const override;
   void give(uint32_t rank, MemoryPlan& given) const override;
   std::optional<MirrorMap> mirror() const override;
+  std::optional<double> done_share(uint64_t retired) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
 
   const ring_gemm_plan_t& plan(uint32_t rank) const { return plans_[rank]; }
