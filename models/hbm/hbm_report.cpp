@@ -46,14 +46,14 @@ ChannelCounters Hbm::totals() const {
   return sum;
 }
 
-// Draws what was moved from `begin` to `end`, and how full the MCA's queues are at the end.
+// Draws what was moved from `begin` to `end`, in whole atoms, and how full the MCA's queues are at the end.
 void Hbm::trace_interval(Time begin, Time end) {
   const ChannelCounters sum = totals();
   const std::string track = "gpu" + std::to_string(services_.gpu) + "/hbm ";
   constexpr const char* kNames[2] = {"read MB/s", "write MB/s"};
   for (unsigned direction = 0; direction < 2; ++direction) {
     uint64_t bytes = 0;
-    for (const auto& of_account : sum.bytes) bytes += of_account[direction];
+    for (const auto& of_account : sum.atoms) bytes += kAtomBytes * of_account[direction];
     services_.trace->counter(track + kNames[direction], begin,
                              (bytes - traced_bytes_[direction]) * kMicrosecond / (end - begin));
     traced_bytes_[direction] = bytes;

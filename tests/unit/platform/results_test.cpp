@@ -88,7 +88,7 @@ TEST_CASE("a failed write leaves neither a half file nor a temporary one") {
 
 TEST_CASE("a timeline is valid JSON, also when it was cut at its size cap") {
   const Folder folder;
-  Timeline timeline(folder.path + "/timeline.json", 2000, 1);
+  Timeline timeline({folder.path + "/timeline.json", 2000}, 1);
   for (int i = 0; i < 100; ++i)
     timeline.page(0).span("gpu0/cu1", "wg \"1\"", i * kMicrosecond, (i + 1) * kMicrosecond);
   timeline.page(0).counter("gpu0/dram", 3, 4);
@@ -96,6 +96,41 @@ TEST_CASE("a timeline is valid JSON, also when it was cut at its size cap") {
   const boost::json::value root = boost::json::parse(read_file(folder.path + "/timeline.json"));
   CHECK(root.as_array().size() < 60);
   CHECK(root.as_array().back().at("args").at("events_left_out").to_number<int>() > 50);
+}
+
+TEST_CASE("spans that overlap get lanes, those of one lane never do") {
+  const Folder folder;
+  Timeline timeline({folder.path + "/timeline.json", 1 << 20}, 1);
+  // In the order of their ends, as components draw: 1..3, 2..4 beside it, 3..5 behind the first.
+  for (const Time begin : {1, 2, 3})
+    timeline.page(0).span("gpu0/dma", "tile", begin * kMicrosecond, (begin + 2) * kMicrosecond);
+  timeline.close();
+  const boost::json::value root = boost::json::parse(read_file(folder.path + "/timeline.json"));
+  std::vector<int64_t> lanes;
+  for (const auto& event : root.as_array())
+    if (event.at("ph") == "X") lanes.push_back(event.at("tid").to_number<int64_t>());
+  REQUIRE(lanes.size() == 3);
+  CHECK(lanes[0] != lanes[1]);
+  CHECK(lanes[0] == lanes[2]);
+}
+
+TEST_CASE(
+    "a timeline's window leaves out what does not touch it, kernels are named by their code") {
+  const Folder folder;
+  Timeline timeline({folder.path + "/timeline.json", 1 << 20, 5 * kMicrosecond, 6 * kMicrosecond},
+                    2);
+  timeline.set_kernel_names([](unsigned page, uint64_t code) {
+    return page == 1 && code == 64 ? std::string("gemm") : std::string();
+  });
+  timeline.page(1).span("gpu1/cu0", "wg 1", 1 * kMicrosecond, 4 * kMicrosecond, {.code = 64});
+  timeline.page(1).span("gpu1/cu0", "wg 2", 4 * kMicrosecond, 5 * kMicrosecond, {.code = 64});
+  timeline.page(1).span("gpu1/cu0", "wg 3", 7 * kMicrosecond, 8 * kMicrosecond, {.code = 64});
+  timeline.close();
+  const boost::json::value root = boost::json::parse(read_file(folder.path + "/timeline.json"));
+  std::vector<std::string> names;
+  for (const auto& event : root.as_array())
+    if (event.at("ph") == "X") names.emplace_back(event.at("name").as_string());
+  CHECK(names == std::vector<std::string>{"gemm wg 2"});
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Question: does a viewer take the timelines that runs write, and do they show what happened? For each kind of run: no spans
+# overlap on a lane, arrows join spans, the integral of the DRAM counters is the bytes of the run, what must be named is.
+#
+#   bash tests/system/timeline.sh BUILD_DIR
+set -euo pipefail
+build=$(cd "$1" && pwd)
+check=$(cd "$(dirname "${BASH_SOURCE[0]}")/../support" && pwd)/timeline_check.py
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+sound() {  # title, expected names (by commas), arguments of run
+  local title=$1 names=$2 expect=()
+  shift 2
+  for name in ${names//,/ }; do expect+=(--expect "$name"); done
+  "$build/stretto" run "$@" --impl all=model --timeline --out "$title" >log 2>&1 || { tail -n 3 log; exit 1; }
+  echo "$title: $(python3 "$check" "$title/timeline.json" --stats "$title/stats.json" "${expect[@]}")" || exit 1
+  python3 "$check" "$title/timeline.json" --stats "$title/stats.json" "${expect[@]}" >/dev/null
+}
+sound fused gemm_128x128,kernels,triggers,communication,hart0,host,gemm,rs,ag t3/small --mode t3-mca
+sound collective collective,compute,host collectives/all_reduce --mode gdma --set collective.max_bytes=65536
+sound graph host,kernels graph/mlp --mode launched
+sound machine-with-switch gemm_128x128 t3/small --mode sequential --machine a100-nvswitch
+
+# The checker notices what it is there for: two spans of one thread are made to overlap.
+python3 - fused/timeline.json <<'PYTHON'
+import json, sys
+events = json.load(open(sys.argv[1]))
+span = next(event for event in events if event["ph"] == "X" and event["dur"] > 1)
+events.append(dict(span, ts=span["ts"] + span["dur"] / 2))
+json.dump(events, open("overlapping.json", "w"))
+PYTHON
+if python3 "$check" overlapping.json >log; then echo "an overlap was not noticed"; exit 1; fi
+grep -q "spans overlap" log
+"$build/stretto" run t3/small --mode t3 --impl all=model --timeline-window 40us..42us --out window >log 2>&1
+python3 "$check" window/timeline.json
+[ "$(stat -c %s window/timeline.json)" -lt "$(($(stat -c %s fused/timeline.json) / 2))" ]
+echo "all timelines are sound"
