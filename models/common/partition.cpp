@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -369,7 +371,26 @@ std::string Conductor::deadlock_report(const std::string& cause) const {
   for (const Partition* partition : partitions_) {
     for (std::string& line : partition->waiting_on()) lines.push_back(std::move(line));
   }
-  for (const std::string& line : lines) text += "\n  " + line;
+  // Of waits that differ in numbers only, the first few and a count.
+  constexpr size_t kShown = 4;
+  std::vector<std::string> kinds;
+  std::map<std::string, std::vector<const std::string*>> alike;
+  for (const std::string& line : lines) {
+    std::string kind;
+    for (const char c : line) {
+      const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+      if (!digit || kind.empty() || kind.back() != '#') kind += digit ? '#' : c;
+    }
+    auto& same = alike[kind];
+    if (same.empty()) kinds.push_back(kind);
+    same.push_back(&line);
+  }
+  for (const std::string& kind : kinds) {
+    const auto& same = alike[kind];
+    for (size_t i = 0; i < std::min(kShown, same.size()); ++i) text += "\n  " + *same[i];
+    if (same.size() > kShown)
+      text += "\n  ... and " + std::to_string(same.size() - kShown) + " more like these";
+  }
   return text;
 }
 

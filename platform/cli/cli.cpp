@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iostream>
 #include <limits>
+#include <system_error>
 
 #include "models/common/error.h"
 #include "platform/base/exit_status.h"
@@ -420,8 +421,12 @@ int run_cli(int argc, char* argv[]) {
   } catch (const CheckError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitCheckFailed;
+  } catch (const std::system_error& error) {
+    std::cerr << "stretto: the system gives no more threads or memory (" << error.what()
+              << "); raise its limits: ulimit -v, ulimit -u\n";
+    return kExitUsage;
   } catch (const std::bad_alloc&) {
-    std::cerr << "stretto: out of host memory\n";
+    std::cerr << "stretto: out of host memory, or more than ulimit -v allows\n";
     return kExitUsage;
   } catch (const std::exception& error) {
     std::cerr << "stretto: " << error.what() << "\n";

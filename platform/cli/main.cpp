@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executable `stretto`. SystemC brings main(); this is where it hands over.
+#include <sys/resource.h>
+
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 #include <systemc>
 
+#include "platform/base/exit_status.h"
 #include "platform/cli/cli.h"
 
 namespace {
@@ -16,6 +20,14 @@ const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 
 int sc_main(int argc, char* argv[]) {
   if (kBannerIsOff != 0) return EXIT_FAILURE;
+  rlimit stack{};
+  constexpr rlim_t kLeastKiB = 1024;
+  if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < kLeastKiB * 1024) {
+    std::fprintf(stderr, "stretto: the stack may have %llu KiB; it needs %llu: raise ulimit -s\n",
+                 static_cast<unsigned long long>(stack.rlim_cur / 1024),
+                 static_cast<unsigned long long>(kLeastKiB));
+    return stretto::kExitUsage;
+  }
   std::signal(SIGXFSZ, SIG_IGN);  // A file beyond the limit is an error of write().
   // Before anything makes an sc_time: one unit is a femtosecond (DESIGN contract (a)).
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);

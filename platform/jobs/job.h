@@ -133,8 +133,8 @@ class Job {
 // Where the host programs of all ranks of a job wait for each other, in words of host memory.
 class Meeting {
  public:
-  explicit Meeting(const JobRequest& request)
-      : word_(STRETTO_HOST_JOB_WORDS * request.share.number + 1), met_(request.ranks()) {}
+  Meeting(uint32_t job, size_t ranks) : word_(STRETTO_HOST_JOB_WORDS * job + 1), met_(ranks) {}
+  explicit Meeting(const JobRequest& request) : Meeting(request.share.number, request.ranks()) {}
   // All pass when all have come for the nth time.
   void meet(HostCore& core, size_t rank);
 

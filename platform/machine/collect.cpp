@@ -176,7 +176,7 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
   const Lookup find{results.statistics};
   collect_dram(find, statistics, host != nullptr, results, audit);
   // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
-  if (results.status == "complete") {
+  if (results.status == RunStatus::complete) {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
   if (host != nullptr) collect_phases(find, statistics, phases, results);

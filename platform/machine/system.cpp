@@ -125,8 +125,9 @@ class System::State {
     results.firmware_sha256 = firmware_->sha256();
     Time ended = 0;
     for (const auto& job : jobs_) ended = std::max(ended, job->ended());
-    results.total =
-        !jobs_.empty() && results.status == "complete" ? ended : sc_core::sc_time_stamp().value();
+    results.total = !jobs_.empty() && results.status == RunStatus::complete
+                        ? ended
+                        : sc_core::sc_time_stamp().value();
     collect_jobs(results);
     std::vector<Node*> nodes;
     for (const auto& gpu : gpus_) nodes.push_back(gpu.get());
@@ -135,7 +136,7 @@ class System::State {
     collect_machine(nodes, switch_ == nullptr ? nullptr : &switch_->crossbar, host_.get(),
                     accounts_of_jobs(), phases_of_jobs(), results);
     for (const auto& gpu : gpus_) results.cp_instructions += gpu->cp.instructions();
-    if (jobs_.empty() || results.status != "complete") return;
+    if (jobs_.empty() || results.status != RunStatus::complete) return;
     AuditSink audit;
     for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       audit.set_where("gpu" + std::to_string(gpu));

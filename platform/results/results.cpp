@@ -139,17 +139,28 @@ uint64_t Results::violations() const {
   return count;
 }
 
+void Results::judge() {
+  if (status != RunStatus::complete || (violations() == 0 && check.passed())) return;
+  message = first_complaint(*this);
+  status = RunStatus::failed;
+}
+
 int Results::exit_code() const {
-  if (status == "time limit") return kExitTimeLimit;
-  if (status == "interrupted") return kExitSignal + signal;
-  if (status != "complete" || violations() != 0 || !check.passed()) return kExitCheckFailed;
-  return kExitSuccess;
+  if (status == RunStatus::time_limit) return kExitTimeLimit;
+  if (status == RunStatus::interrupted) return kExitSignal + signal;
+  const bool right = status == RunStatus::complete && violations() == 0 && check.passed();
+  return right ? kExitSuccess : kExitCheckFailed;
+}
+
+const char* to_string(RunStatus status) {
+  constexpr const char* kNames[] = {"complete", "failed", "interrupted", "time limit"};
+  return kNames[static_cast<size_t>(status)];
 }
 
 std::string to_json(const Results& results) {
   json::object root;
   root["stretto"] = version_text();
-  root["status"] = results.status;
+  root["status"] = to_string(results.status);
   root["message"] = results.message;
   root["machine"] = results.machine;
   root["workload"] = results.workload;
@@ -210,6 +221,7 @@ std::string to_csv(const Results& results) {
   for (const auto& [key, value] : results.dram_bytes) {
     text += "dram_bytes." + key + "," + std::to_string(value) + ",bytes,DRAM traffic of all GPUs\n";
   }
+  text += "link_bytes," + std::to_string(results.link_bytes) + ",bytes,Payload over all links\n";
   for (const Statistic& one : results.statistics) {
     text += csv_text(one.path) + "," + std::to_string(one.value) + "," + one.unit + "," +
             csv_text(one.sentence) + "\n";
@@ -227,8 +239,10 @@ void write_results(const std::string& folder, const Results& results,
 std::string first_complaint(const Results& results) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (results.status != "complete")
-    add(results.status + (results.message.empty() ? "" : ": " + results.message));
+  if (results.status != RunStatus::complete) {
+    add(to_string(results.status) + (results.message.empty() ? "" : ": " + results.message));
+    return text;
+  }
   if (!results.check.first.empty()) {
     add("wrong data: " + results.check.first + " (" + std::to_string(results.check.mismatches) +
         " of " + std::to_string(results.check.elements) + " elements)");
@@ -246,8 +260,9 @@ std::string first_complaint(const Results& results) {
 
 std::string summary(const Results& results) {
   std::ostringstream out;
-  out << results.workload << " on " << results.machine << ", " << results.gpus << " GPUs, mode "
-      << results.mode << ", data " << results.data << ": " << results.status;
+  out << results.workload << " on " << results.machine << ", " << results.gpus
+      << (results.gpus == 1 ? " GPU" : " GPUs") << ", mode " << results.mode << ", data "
+      << results.data << ": " << to_string(results.status);
   if (!results.message.empty()) out << ": " << results.message;
   out << "\n  time ms   ";
   for (const auto& [name, value] : results.times())

@@ -40,9 +40,11 @@ struct JobResults {
   CheckReport check;
 };
 
+enum class RunStatus : uint8_t { complete, failed, interrupted, time_limit };
+const char* to_string(RunStatus status);
+
 struct Results {
-  // "complete"; "failed" (a check), "fault", "deadlock", "interrupted", "time limit".
-  std::string status = "complete";
+  RunStatus status = RunStatus::complete;
   std::string message;  // One line, when not complete.
   int signal = 0;       // That interrupted it.
   std::string machine;
@@ -83,6 +85,8 @@ struct Results {
   double peak_rss_mib = 0;
 
   uint64_t violations() const;
+  // A complete run with wrong elements or violated laws has failed, and its message says why.
+  void judge();
   // 0, 1, 124 or 128 + signal, from status, check and audit.
   int exit_code() const;
 };

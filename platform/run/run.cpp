@@ -167,7 +167,7 @@ int run(const RunOptions& given) {
       if (stop_request.cause == StopRequest::Cause::program)
         throw CheckError(stop_request.text.data());
       const bool late = stop_request.cause == StopRequest::Cause::time_limit;
-      results.status = late ? "time limit" : "interrupted";
+      results.status = late ? RunStatus::time_limit : RunStatus::interrupted;
       results.message = system.progress_text();
       results.signal = stop_request.signal;
     } else if (request.has_workload && !system.firmware_end().empty()) {
@@ -178,7 +178,7 @@ int run(const RunOptions& given) {
     }
   } catch (const CheckError& error) {
     monitor.finish();
-    results.status = "failed";
+    results.status = RunStatus::failed;
     results.message = error.what();
     // What the program waits for before what the machine does.
     results.message.insert(std::min(results.message.find('\n'), results.message.size()),
@@ -187,11 +187,12 @@ int run(const RunOptions& given) {
   if (waves) waves->close(sc_core::sc_time_stamp().value());
   system.collect(results);
   const uint64_t tohost = request.has_workload ? 0 : system.tohost_failure();
-  if (tohost != 0 && results.status == "complete") {
-    results.status = "failed";
+  if (tohost != 0 && results.status == RunStatus::complete) {
+    results.status = RunStatus::failed;
     results.message = "the program wrote " + std::to_string(tohost) + " to tohost: test " +
                       std::to_string(tohost >> 1) + " failed";
   }
+  results.judge();
   measure_host(monitor, results);
   const std::string unwritten = write_all(out, results, machine, timeline.get());
   if (earlier && (unwritten.empty() || std::filesystem::exists(out + "/stats.json")))
@@ -202,7 +203,7 @@ int run(const RunOptions& given) {
     if (!out.empty() && unwritten.empty()) std::cout << "  results     " << out << "\n";
     if (waves) std::cout << "  waves       " << waves->summary() << "\n";
   } else if (!results.message.empty()) {
-    std::cerr << "stretto: " << results.status << ": " << results.message << "\n";
+    std::cerr << "stretto: " << to_string(results.status) << ": " << results.message << "\n";
   }
   if (request.has_workload && results.exit_code() != kExitSuccess) {
     std::cerr << "stretto: " << first_complaint(results) << "\n";

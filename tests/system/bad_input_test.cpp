@@ -194,6 +194,11 @@ TEST_CASE("a stray comma, an alias and a file without end are refused at once") 
   refused(std::string(5 << 20, '#'), {"c.yaml", "larger than 4 MiB"});
 }
 
+TEST_CASE("limits of the shell that are too low are one line") {
+  bad(kShort, {"the stack may have 64 KiB", "raise ulimit -s"}, "ulimit -s 64; exec");
+  bad(kShort, {"ulimit -v"}, "ulimit -v 300000; exec");
+}
+
 TEST_CASE("a graph plan with a bad value is refused with its place and what is allowed") {
   const Scratch scratch;
   std::ifstream stream(STRETTO_BUILD_DIR "/sw/graphs/mlp.json");

@@ -16,6 +16,7 @@
 #include "models/common/read_file.h"
 #include "models/host/host.h"
 #include "platform/config/machine.h"
+#include "platform/jobs/job.h"
 #include "platform/machine/gpu_node.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/kernels/kernel_arguments.h"
@@ -219,7 +220,7 @@ class TwoGpus {
 #undef TRY
 
   std::unique_ptr<Host> host_;
-  Meeting meeting_{kGpus};
+  Meeting meeting_{0, kGpus};
   std::vector<uint8_t> kernel_;
   Places places_[kGpus];
   stretto_ring_export_t exports_[kGpus] = {};

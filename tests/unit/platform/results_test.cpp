@@ -66,10 +66,10 @@ TEST_CASE("exit codes: complete 0, anything wrong 1, time limit 124") {
   results.audit.push_back({"law", "gpu0", 1, 2, false});
   CHECK(results.exit_code() == 1);
   results.audit.clear();
-  results.status = "interrupted";
+  results.status = RunStatus::interrupted;
   results.signal = 15;
   CHECK(results.exit_code() == 143);
-  results.status = "time limit";
+  results.status = RunStatus::time_limit;
   CHECK(results.exit_code() == 124);
 }
 
