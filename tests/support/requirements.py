@@ -147,7 +147,7 @@ def reproduced(root, system):
         if done.returncode != 0 or not table.exists():
             return []
         rows = []
-        for row in json.loads(table.read_text()):
+        for row in json.loads(table.read_text())["targets"]:
             columns = [value for value in row.values() if isinstance(value, dict) and "verdict" in value]
             # Nothing was run, so the verdict is what is needed; of some nothing is measured whatever was run.
             rows.append((row["id"], all(column["verdict"] == "not measured" for column in columns)))

@@ -79,7 +79,7 @@ TEST_CASE("a result that failed its checks or was cut short is not taken") {
   CHECK_FALSE(Bench([](Results& r) { r.check.mismatches = 1; }).takes_it());
   CHECK_FALSE(Bench([](Results& r) { r.check.elements = 0; }).takes_it());
   CHECK_FALSE(Bench([](Results& r) { r.audit.push_back({"law", "", 1, 2, false}); }).takes_it());
-  CHECK_FALSE(Bench([](Results& r) { r.status = "time limit"; }).takes_it());
+  CHECK_FALSE(Bench([](Results& r) { r.status = RunStatus::time_limit; }).takes_it());
 }
 
 TEST_CASE("what is wrong with a simulation is said before the folder is made") {

@@ -31,7 +31,7 @@ TEST_CASE("results that are unfinished, wrong or of other work have no speed-up"
   const ResultFolder scratch;
   const std::string first = scratch.result("first");
   const std::pair<const char*, std::function<void(Results&)>> others[] = {
-      {"status is 'interrupted'", [](Results& r) { r.status = "interrupted"; }},
+      {"status is 'interrupted'", [](Results& r) { r.status = RunStatus::interrupted; }},
       {"its data is wrong", [](Results& r) { r.check.mismatches = 2; }},
       {"no element was checked", [](Results& r) { r.check.elements = 0; }},
       {"workload v", [](Results& r) { r.workload = "v"; }},

@@ -124,7 +124,7 @@ TEST_CASE("an unusable result says why") {
     return ResultFile(scratch.result("r", change)).why_unusable();
   };
   CHECK(why([](Results&) {}).empty());
-  CHECK(why([](Results& r) { r.status = "time limit"; }) == "status is 'time limit'");
+  CHECK(why([](Results& r) { r.status = RunStatus::time_limit; }) == "status is 'time limit'");
   CHECK(why([](Results& r) { r.check.elements = 0; }) == "no element was checked");
   CHECK(why([](Results& r) { r.check.mismatches = 1; }) == "its data is wrong");
   CHECK(why([](Results& r) { r.audit.push_back({"law", "", 1, 2, false}); }) == "it violates laws");
