@@ -429,7 +429,12 @@ int run_cli(int argc, char* argv[]) {
     std::cerr << "stretto: out of host memory, or more than ulimit -v allows\n";
     return kExitUsage;
   } catch (const std::exception& error) {
-    std::cerr << "stretto: " << error.what() << "\n";
+    const std::string text = error.what();
+    if (text.find("failed to allocate stack memory") != std::string::npos) {  // SystemC's E518.
+      std::cerr << "stretto: no memory for the stack of a host program; raise ulimit -v\n";
+      return kExitUsage;
+    }
+    std::cerr << "stretto: " << text << "\n";
     return kExitCheckFailed;
   }
 }

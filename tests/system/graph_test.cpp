@@ -71,7 +71,7 @@ TEST_CASE("what does not fit a graph is said before the run") {
   bad(workload(""), "needs plan");
   bad(workload("plan: nothing"), "nothing.json");
   bad(workload("plan: " + scratch.file("x.json", "{}").substr(0, scratch.path.size() + 2)),
-      "is no plan");
+      "the plan has no 'name'");
   bad("graph/bert-large-1 --set gpu.tile_values=true", "GFLOP");
   bad("graph/mlp --set gpu.cus=2 --set gpus=2", "resident at once");
   bad("graph/bert-large-2 --set software.memory_gib=1", "software.memory_gib");

@@ -163,7 +163,7 @@ TEST_CASE("a file that reaches its limit ends there and can be read") {
   CHECK(std::filesystem::file_size(file) < (uint64_t{5} << 20) / 4);
   const FstFile fst(file);
   CHECK(fst.end() > fst.begin());
-  CHECK_FALSE(fst.rises("gpu0.tracker.clk_i").empty());
+  CHECK_FALSE(fst.rises("gpu0.grid_scheduler.clk_i").empty());
 }
 
 TEST_CASE("without the traced executable the message says how to build it") {
