@@ -14,7 +14,7 @@ if [ "${1:-}" = --help ]; then
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . platform/scripts/steps.sh
-steps_total=7
+steps_total=8
 build=${STRETTO_BUILD_DIR:-build}
 jobs=$(nproc)
 log=$(mktemp)
@@ -57,6 +57,7 @@ tree_is_unchanged() {
 }
 
 step "packages" bash platform/scripts/install.sh
+step "layout of the text" bash tests/house/format.sh
 if [ -e .git ]; then tree_state >"$log.before"; fi
 step "configure" cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
 step "generated files" python3 sw/include/regs/generate.py --check

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every component offers besides its sockets: statistics, audit, digest, progress, timeline.
 //
-// Statistic: a named integer with unit and sentence. Audit: a named conservation law; every run closes with all laws,
-// a violated one fails the run. Digest: SHA-256 over the ordered architectural events of a partition and its written
-// memory. Progress: bytes moved or a work-group retired; a run without it is a deadlock, and waiting_on() says who waits for whom.
+// Statistic: a named integer with unit and sentence. Audit: a named conservation law; every run
+// closes with all laws, a violated one fails the run. Digest: SHA-256 over the ordered
+// architectural events of a partition and its written memory. Progress: bytes moved or a work-group
+// retired; a run without it is a deadlock, and waiting_on() says who waits for whom.
 #ifndef STRETTO_MODELS_COMMON_COMPONENT_H_
 #define STRETTO_MODELS_COMMON_COMPONENT_H_
 
@@ -109,7 +110,8 @@ struct TraceDetail {
   uint64_t code = 0;  // An address of the kernel that it belongs to, in this GPU's memory; 0: none.
 };
 
-// Timeline (Perfetto). Null when off: `if (trace) trace->span(...)`. Calls cost nothing in the model's time.
+// Timeline (Perfetto). Null when off: `if (trace) trace->span(...)`. Calls cost nothing in the
+// model's time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -136,7 +138,8 @@ class Component {
   virtual ~Component() = default;
   virtual void report(StatisticSink& sink) const = 0;
   virtual void audit(AuditSink&) const {}
-  // Empty if the component is quiet; else one line an item: "cu12 wg 34 waits for tile load (3 sectors)".
+  // Empty if the component is quiet; else one line an item: "cu12 wg 34 waits for tile load (3
+  // sectors)".
   virtual std::vector<std::string> waiting_on() const { return {}; }
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors whose cause lies outside the simulator. The three kinds decide the exit status of `stretto`.
+// Errors whose cause lies outside the simulator. The three kinds decide the exit status of
+// `stretto`.
 //
-// UserError: bad usage, file, key or value; exit 2. The text is one line that names the file, key or
+// UserError: bad usage, file, key or value; exit 2. The text is one line that names the file, key
+// or
 //   address, what is wrong and what is allowed.
-// CheckError: the simulated machine failed a check (fault, deadlock, firmware assert, audit, data); exit 1.
-// A defect of the simulator itself is an assert, never one of these.
+// CheckError: the simulated machine failed a check (fault, deadlock, firmware assert, audit, data);
+// exit 1. A defect of the simulator itself is an assert, never one of these.
 #ifndef STRETTO_MODELS_COMMON_ERROR_H_
 #define STRETTO_MODELS_COMMON_ERROR_H_
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calendar of one partition: every timed action inside a partition (a GPU with its HBM, CP, DMA and link ends)
-// runs from here, in an order that nothing outside the partition can change.
+// The calendar of one partition: every timed action inside a partition (a GPU with its HBM, CP, DMA
+// and link ends) runs from here, in an order that nothing outside the partition can change.
 //
 // Invariants
-//  1 Events run in the order (time, source id, sequence). The source id is that of the handler, given out in
-//    construction order inside the partition; the sequence counts schedule() calls of this queue.
+//  1 Events run in the order (time, source id, sequence). The source id is that of the handler,
+//    given out in construction order inside the partition; the sequence counts schedule() calls of
+//    this queue.
 //  2 now() never goes back; an event is never scheduled before now() (asserted).
-//  3 now() is the local time of the partition. SystemC starts a partition once a window (the smallest link latency) and
-//    the partition then runs ahead through that window, so sc_time_stamp() is the start of the window. In every TLM
-//    call inside a partition the annotated delay counts from now() of that partition.
+//  3 now() is the local time of the partition. SystemC starts a partition once a window (the
+//    smallest link latency) and the partition then runs ahead through that window, so
+//    sc_time_stamp() is the start of the window. In every TLM call inside a partition the annotated
+//    delay counts from now() of that partition.
 #ifndef STRETTO_MODELS_COMMON_EVENT_QUEUE_H_
 #define STRETTO_MODELS_COMMON_EVENT_QUEUE_H_
 

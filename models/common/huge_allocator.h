@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator that asks the host for huge pages (2 MiB) where it allocates at least one: what is touched at random
-// all over megabytes then costs few page walks (5 % of the main job's CPU time in a virtual machine).
+// An allocator that asks the host for huge pages (2 MiB) where it allocates at least one: what is
+// touched at random all over megabytes then costs few page walks (5 % of the main job's CPU time in
+// a virtual machine).
 #ifndef STRETTO_MODELS_COMMON_HUGE_ALLOCATOR_H_
 #define STRETTO_MODELS_COMMON_HUGE_ALLOCATOR_H_
 

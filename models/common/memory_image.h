@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of one GPU's (or the host's) memory: sparse pages, initial contents, watches.
 //
-// The L2 keeps real tags but no bytes of its own: bytes of cached allocations move to and from this image when the
-// L2 serves the access; bytes of uncached and streaming ones when the DRAM column command issues. (Simplification: a peer
-// that reads a dirty cached line would see it early; no shipped software shares cached lines across GPUs.)
+// The L2 keeps real tags but no bytes of its own: bytes of cached allocations move to and from this
+// image when the L2 serves the access; bytes of uncached and streaming ones when the DRAM column
+// command issues. (Simplification: a peer that reads a dirty cached line would see it early; no
+// shipped software shares cached lines across GPUs.)
 //
 // Initial contents (what is there at time 0, like an ELF):
 //  - literal bytes: load();
-//  - generated regions: add_generator(); a page is made when it is first touched, so what is untouched costs nothing;
-//  - stamp matrices: add_stamp(); no bytes at all, only provenance (data mode `stamp`): reading one yields no bytes, a
-//    tile load of it yields (matrix, row, column) instead. Writing into one makes it ordinary memory no more: a fault.
+//  - generated regions: add_generator(); a page is made when it is first touched, so what is
+//    untouched costs nothing;
+//  - stamp matrices: add_stamp(); no bytes at all, only provenance (data mode `stamp`): reading one
+//    yields no bytes, a tile load of it yields (matrix, row, column) instead. Writing into one
+//    makes it ordinary memory no more: a fault.
 // Addresses are offsets in the node, [39:0].
 #ifndef STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
 #define STRETTO_MODELS_COMMON_MEMORY_IMAGE_H_
@@ -27,7 +30,8 @@
 
 namespace stretto {
 
-// A matrix operand that exists only as provenance. Element (row, k) is at base + row * pitch + k * element bytes.
+// A matrix operand that exists only as provenance. Element (row, k) is at base + row * pitch + k *
+// element bytes.
 struct StampMatrix {
   std::string name;  // "A", "B".
   uint64_t base = 0;
@@ -73,8 +77,8 @@ class MemoryImage {
   void write_masked(uint64_t address, const uint8_t* bytes, const uint8_t* enable, uint64_t count);
   // What was there at time 0, but for load().
   void initial(uint64_t address, uint8_t* bytes, uint64_t count) const;
-  // Host pointer to [address, address + count) if it lies in one page, made if need be; for hot loops. The caller
-  // must call changed() after writing through it.
+  // Host pointer to [address, address + count) if it lies in one page, made if need be; for hot
+  // loops. The caller must call changed() after writing through it.
   uint8_t* span(uint64_t address, uint64_t count, bool for_write);
   void changed(uint64_t address, uint64_t count) {
     if (!watches_.empty()) notify(address, count);

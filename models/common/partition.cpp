@@ -26,8 +26,9 @@ std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond
 
 }  // namespace
 
-// Runs the partitions of a window on the calling thread and `threads - 1` others. A thread runs those it ran last time, in
-// the opposite order (the state of the last one is in its caches), then takes what others have not begun.
+// Runs the partitions of a window on the calling thread and `threads - 1` others. A thread runs
+// those it ran last time, in the opposite order (the state of the last one is in its caches), then
+// takes what others have not begun.
 class WindowPool {
  public:
   WindowPool(unsigned threads, size_t partitions) : threads_(threads), claimed_(partitions) {
@@ -343,7 +344,8 @@ bool Conductor::check_end() {
   return true;
 }
 
-// Partitions run apart: what others do until one lookahead after a finish() belongs to the run whatever the window.
+// Partitions run apart: what others do until one lookahead after a finish() belongs to the run
+// whatever the window.
 void Conductor::take_finish() {
   for (const Partition* partition : partitions_) {
     if (!partition->finished_ || partition->finished_at_ + lookahead_ >= drain_end_) continue;

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitions and the conductor that runs them window by window (DESIGN principle 5).
 //
-// A partition is one GPU or a switch: a calendar, its services, an inbox and an outbox. Nothing inside it touches another
-// partition or the SystemC kernel, so partitions may run in any order, and at once on several threads. What leaves is a
-// Packet that arrives at least `lookahead` after it was sent. The conductor therefore repeats, from one SC_METHOD at
-// SystemC time T: run every partition through [T, T + window), window <= lookahead; move the packets from the outboxes
-// to the inboxes; sleep until the earliest event of any partition. The host lives in SystemC time itself.
+// A partition is one GPU or a switch: a calendar, its services, an inbox and an outbox. Nothing
+// inside it touches another partition or the SystemC kernel, so partitions may run in any order,
+// and at once on several threads. What leaves is a Packet that arrives at least `lookahead` after
+// it was sent. The conductor therefore repeats, from one SC_METHOD at SystemC time T: run every
+// partition through [T, T + window), window <= lookahead; move the packets from the outboxes to the
+// inboxes; sleep until the earliest event of any partition. The host lives in SystemC time itself.
 //
 // Invariants
-//  1 A packet is received at its arrival, before anything else of that time in its partition (the inbox has source id 0);
-//    packets of one time in the order (source node, sequence).
-//  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of construction. So a run that
-//    ends well ends at a time that no window decides: its last event plus one lookahead, or the end of (b) or of the drain.
-//  3 An exception of a partition ends the run after the window in which it was thrown; of several the earliest in
-//    simulated time counts, then the one of the lowest node. It leaves run() as itself.
-//  4 The run ends when (a) finish() was called and all calendars have run empty, at most `drain_limit` later; (b) a partition
-//    called finish() and one lookahead has passed; (c) a stop was requested; (d) nothing can happen any more or nothing moves for `progress_limit`:
-//    then run() throws CheckError with everybody's waiting_on().
+//  1 A packet is received at its arrival, before anything else of that time in its partition (the
+//    inbox has source id 0); packets of one time in the order (source node, sequence).
+//  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of
+//    construction. So a run that ends well ends at a time that no window decides: its last event
+//    plus one lookahead, or the end of (b) or of the drain.
+//  3 An exception of a partition ends the run after the window in which it was thrown; of several
+//    the earliest in simulated time counts, then the one of the lowest node. It leaves run() as
+//    itself.
+//  4 The run ends when (a) finish() was called and all calendars have run empty, at most
+//    `drain_limit` later; (b) a partition called finish() and one lookahead has passed; (c) a stop
+//    was requested; (d) nothing can happen any more or nothing moves for `progress_limit`: then
+//    run() throws CheckError with everybody's waiting_on().
 #ifndef STRETTO_MODELS_COMMON_PARTITION_H_
 #define STRETTO_MODELS_COMMON_PARTITION_H_
 
@@ -62,11 +66,12 @@ inline void describe(ConductorSpec& spec, ParameterSet& set) {
 class Conductor;
 class WindowPool;
 
-// One GPU or one switch. Construct it before the components that use its queue: the inbox has source id 0.
+// One GPU or one switch. Construct it before the components that use its queue: the inbox has
+// source id 0.
 class Partition final : public sc_core::sc_module, public PacketPort {
  public:
-  // `node`: of formats/address_map.h; unique in the conductor. Paths begin with the name of the module that the partition
-  // is in, or with its own.
+  // `node`: of formats/address_map.h; unique in the conductor. Paths begin with the name of the
+  // module that the partition is in, or with its own.
   Partition(sc_core::sc_module_name name, Conductor& conductor, uint8_t node);
   ~Partition() override;
 
@@ -83,9 +88,11 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   void audit(AuditSink& sink) const;
   std::vector<std::string> waiting_on() const;
 
-  // Fills in source, sequence and, at the first hop, origin. REQUIRES: packet.arrival >= queue().now() + lookahead.
+  // Fills in source, sequence and, at the first hop, origin. REQUIRES: packet.arrival >=
+  // queue().now() + lookahead.
   void send(Packet&& packet) override;
-  // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the partition.
+  // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the
+  // partition.
   void finish(int status);
 
  private:
@@ -147,7 +154,8 @@ class Conductor final : public sc_core::sc_module {
   ~Conductor() override;
 
   void attach_host(HostSide& host) { host_ = &host; }
-  // A packet of the host, from a SystemC process. REQUIRES: arrival >= sc_time_stamp() + lookahead. Fills in sequence.
+  // A packet of the host, from a SystemC process. REQUIRES: arrival >= sc_time_stamp() + lookahead.
+  // Fills in sequence.
   void post(Packet&& packet);
   // The host program has ended.
   void finish(int status = 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What components other than compute units and harts send: accesses of the communication stream, for the whole system, past
-// the caches.
+// What components other than compute units and harts send: accesses of the communication stream,
+// for the whole system, past the caches.
 #ifndef STRETTO_MODELS_COMMON_PAYLOAD_BUILDER_H_
 #define STRETTO_MODELS_COMMON_PAYLOAD_BUILDER_H_
 

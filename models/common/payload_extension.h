@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one mandatory extension of `stretto_protocol`: who asks, in which stream, what exactly, and for whose account.
+// The one mandatory extension of `stretto_protocol`: who asks, in which stream, what exactly, and
+// for whose account.
 //
-// Memory-side sockets use StrettoProtocol (types of the TLM-2.0 base protocol, its phases and rules, plus this
-// extension). A target that does not implement an operation answers TLM_COMMAND_ERROR_RESPONSE.
-// Timing: BEGIN_REQ with an annotated delay from EventQueue::now() says when the request arrives. Targets accept at once
-// (TLM_UPDATED, END_REQ); what a target can hold is bounded by its initiators' outstanding limits, and its
-// high-water mark is a statistic. BEGIN_RESP comes on the backward path with its annotated delay and is answered
-// TLM_COMPLETED; from inside that call the initiator may send its next request. `data_ptr` is valid from BEGIN_REQ to
-// BEGIN_RESP; the HBM moves data with the DRAM column command, the L2 when it serves the access (cached allocations).
+// Memory-side sockets use StrettoProtocol (types of the TLM-2.0 base protocol, its phases and
+// rules, plus this extension). A target that does not implement an operation answers
+// TLM_COMMAND_ERROR_RESPONSE. Timing: BEGIN_REQ with an annotated delay from EventQueue::now() says
+// when the request arrives. Targets accept at once (TLM_UPDATED, END_REQ); what a target can hold
+// is bounded by its initiators' outstanding limits, and its high-water mark is a statistic.
+// BEGIN_RESP comes on the backward path with its annotated delay and is answered TLM_COMPLETED;
+// from inside that call the initiator may send its next request. `data_ptr` is valid from BEGIN_REQ
+// to BEGIN_RESP; the HBM moves data with the DRAM column command, the L2 when it serves the access
+// (cached allocations).
 #ifndef STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_
 #define STRETTO_MODELS_COMMON_PAYLOAD_EXTENSION_H_
 
@@ -76,8 +79,8 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   bool tags_only =
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).
 
-  // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first at the payload's
-  // address; data_ptr holds them densely. rows = 1 is a plain contiguous access.
+  // A tile request (CU-L2 only): `rows` rows of `row_bytes` bytes, `pitch` bytes apart, the first
+  // at the payload's address; data_ptr holds them densely. rows = 1 is a plain contiguous access.
   uint32_t rows = 1;
   uint32_t row_bytes = 0;
   uint64_t pitch = 0;

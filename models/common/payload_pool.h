@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pool of generic payloads with their StrettoExtension attached once and for all. One pool per initiator; not
-// shared between partitions. acquire() gives a transaction with reference count 1 and a default extension; the
-// initiator calls release() on the payload after TLM_COMPLETED.
+// Pool of generic payloads with their StrettoExtension attached once and for all. One pool per
+// initiator; not shared between partitions. acquire() gives a transaction with reference count 1
+// and a default extension; the initiator calls release() on the payload after TLM_COMPLETED.
 #ifndef STRETTO_MODELS_COMMON_PAYLOAD_POOL_H_
 #define STRETTO_MODELS_COMMON_PAYLOAD_POOL_H_
 
@@ -62,8 +62,9 @@ class PayloadPool final : public tlm::tlm_mm_interface {
   std::vector<PooledPayload*> free_;
 };
 
-// The extension of any payload on a memory-side socket; null if the sender attached none (a protocol error).
-// One of a pool has it beside itself, which saves the look into the payload's list.
+// The extension of any payload on a memory-side socket; null if the sender attached none (a
+// protocol error). One of a pool has it beside itself, which saves the look into the payload's
+// list.
 inline StrettoExtension* extension_of(tlm::tlm_generic_payload& payload) {
   if (typeid(payload) == typeid(PooledPayload))
     return &static_cast<PooledPayload&>(payload).extension;

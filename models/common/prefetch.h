@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for what is needed soon, to be written, in the host's second-level cache. A miss of all private caches costs the
-// time of hundreds of instructions, and they overlap only when they are asked for together.
+// Asks for what is needed soon, to be written, in the host's second-level cache. A miss of all
+// private caches costs the time of hundreds of instructions, and they overlap only when they are
+// asked for together.
 #ifndef STRETTO_MODELS_COMMON_PREFETCH_H_
 #define STRETTO_MODELS_COMMON_PREFETCH_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the firmware-programmed range table (T3 Figs 11-12, T3-CFG) answers for an address. The table itself is
-// models/gpu/range_table.*; compute units, the DMA command table and checks ask it through this interface.
+// What the firmware-programmed range table (T3 Figs 11-12, T3-CFG) answers for an address. The
+// table itself is models/gpu/range_table.*; compute units, the DMA command table and checks ask it
+// through this interface.
 #ifndef STRETTO_MODELS_COMMON_RANGE_LOOKUP_H_
 #define STRETTO_MODELS_COMMON_RANGE_LOOKUP_H_
 
@@ -27,7 +28,8 @@ struct RangeEntry {
 class RangeLookup {
  public:
   virtual ~RangeLookup() = default;
-  // The most specific (last programmed) entry that holds all of [address, address + bytes), or null.
+  // The most specific (last programmed) entry that holds all of [address, address + bytes), or
+  // null.
   virtual const RangeEntry* find(uint64_t address, uint64_t bytes) const = 0;
 };
 

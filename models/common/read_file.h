@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the files that a user names. Anything but a regular file (a directory, a pipe, a device) is refused, and
-// looking does not wait for a writer.
+// Reading the files that a user names. Anything but a regular file (a directory, a pipe, a device)
+// is refused, and looking does not wait for a writer.
 #ifndef STRETTO_MODELS_COMMON_READ_FILE_H_
 #define STRETTO_MODELS_COMMON_READ_FILE_H_
 

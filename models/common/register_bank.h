@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a device, made from a generated table (sw/include/regs/<name>_bank.h): decoding, values, and what a read
-// or a write does besides.
+// The registers of a device, made from a generated table (sw/include/regs/<name>_bank.h): decoding,
+// values, and what a read or a write does besides.
 //
-// An access is one whole register: aligned, of the register's size (8 bytes; 4 of CLINT's msip), without byte enables. Anything
-// else answers TLM_ADDRESS_ERROR_RESPONSE and changes nothing. Registers of RTL blocks answer in the same way: there a bank
-// only decodes, and the block holds the values.
+// An access is one whole register: aligned, of the register's size (8 bytes; 4 of CLINT's msip),
+// without byte enables. Anything else answers TLM_ADDRESS_ERROR_RESPONSE and changes nothing.
+// Registers of RTL blocks answer in the same way: there a bank only decodes, and the block holds
+// the values.
 //
 // A handler stands for a register or, by the offset of its first element, for an array.
 #ifndef STRETTO_MODELS_COMMON_REGISTER_BANK_H_
@@ -77,7 +78,8 @@ class RegisterBank {
     return offset % kGrain == 0 && offset / kGrain < places_.size() ? places_[offset / kGrain]
                                                                     : Place{};
   }
-  // The register that the payload accesses; sets the response. `offset` is that of the payload's address in the bank.
+  // The register that the payload accesses; sets the response. `offset` is that of the payload's
+  // address in the bank.
   Place decode(tlm::tlm_generic_payload& payload, uint64_t offset) const {
     const Place place = find(offset);
     const bool good = place.info != nullptr && payload.get_data_length() == place.info->bytes &&

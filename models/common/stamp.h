@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of stamp data (DESIGN "Data modes"): what a complete accumulation of output element (row, column) on one GPU
-// is. A seeded hash in 1..limit; with limit = floor(L / ranks), L = 2048 (FP16) or 256 (BF16), every sum over the ranks is
-// a whole number that the format holds exactly, so that each result can be checked bit for bit.
+// Values of stamp data (DESIGN "Data modes"): what a complete accumulation of output element (row,
+// column) on one GPU is. A seeded hash in 1..limit; with limit = floor(L / ranks), L = 2048 (FP16)
+// or 256 (BF16), every sum over the ranks is a whole number that the format holds exactly, so that
+// each result can be checked bit for bit.
 //
-// Used by the tile epilogue and by the checker, which needs to know a rank's contribution and nothing else.
-// stamp_row() gives the same numbers as stamp_value() and is written to be vectorised.
+// Used by the tile epilogue and by the checker, which needs to know a rank's contribution and
+// nothing else. stamp_row() gives the same numbers as stamp_value() and is written to be
+// vectorised.
 #ifndef STRETTO_MODELS_COMMON_STAMP_H_
 #define STRETTO_MODELS_COMMON_STAMP_H_
 
@@ -35,7 +37,8 @@ inline uint32_t stamp_value(uint64_t seed, uint32_t gpu, uint32_t row, uint32_t 
   return stamp_from_key(stamp_row_key(seed, gpu, row), column, limit);
 }
 
-// A whole number 1..2048 as FP16, 1..256 as BF16: exact, so moving the exponent is all there is to do.
+// A whole number 1..2048 as FP16, 1..256 as BF16: exact, so moving the exponent is all there is to
+// do.
 inline uint16_t fp16_from_whole(uint32_t value) {
   const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(value)));
   return static_cast<uint16_t>((bits - (112u << 23)) >> 13);

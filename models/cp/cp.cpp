@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command processor as a module: sockets, image loading, and the wiring of harts and local devices.
+// The command processor as a module: sockets, image loading, and the wiring of harts and local
+// devices.
 #include "models/cp/cp.h"
 
 #include <algorithm>

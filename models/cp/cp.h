@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cp: the command processor of one GPU. One to four RV64IMAC harts with private non-coherent L1 data caches, 16 MiB of SRAM,
-// CLINT, interrupt controller, doorbells and UART. Firmware, or any bare-metal ELF, runs on it.
+// Cp: the command processor of one GPU. One to four RV64IMAC harts with private non-coherent L1
+// data caches, 16 MiB of SRAM, CLINT, interrupt controller, doorbells and UART. Firmware, or any
+// bare-metal ELF, runs on it.
 //
 // Sockets and who is bound to them
 //   mem       the L2 (StrettoProtocol, 48-bit addresses): for this GPU's memory 64-byte line fills, write-backs of
-//             runs of dirty bytes, reads, locked_read + unlocking_write of 4 or 8 bytes; for other nodes stores of
-//             1..8 bytes, which the L2 passes to the links
+//             runs of dirty bytes, reads, locked_read + unlocking_write of 4 or 8 bytes; for other
+//             nodes stores of 1..8 bytes, which the L2 passes to the links
 //   doorbell  8-byte writes from the links at STRETTO_DOORBELL_APERTURE + 8 * queue; the node bits are ignored
 //   bus       base protocol; attach(base, bytes, socket) binds a device, which sees offsets from its base
 // Devices raise interrupts through set(line, level) (InterruptLine), at the calendar's now().
 //
-// Use: construct, bind, load(), start(), run the calendar. DESIGN "CP"; ComP-Net 4.2.2 for acquire, release and atomics.
+// Use: construct, bind, load(), start(), run the calendar. DESIGN "CP"; ComP-Net 4.2.2 for acquire,
+// release and atomics.
 #ifndef STRETTO_MODELS_CP_CP_H_
 #define STRETTO_MODELS_CP_CP_H_
 
@@ -55,10 +57,11 @@ class Cp final : public sc_core::sc_module,
 
   // Copies the segments into the SRAM. Throws UserError if one lies outside. Call once.
   void load(std::shared_ptr<const ElfImage> image);
-  // All harts start at the entry at the calendar's now(); mhartid tells them apart. Without load() nothing happens.
+  // All harts start at the entry at the calendar's now(); mhartid tells them apart. Without load()
+  // nothing happens.
   void start();
-  // Called when a hart stores a value other than 0 to the symbol `tohost`; the Cp has halted then. Value 1 = passed,
-  // (n << 1) | 1 = test n failed.
+  // Called when a hart stores a value other than 0 to the symbol `tohost`; the Cp has halted then.
+  // Value 1 = passed, (n << 1) | 1 = test n failed.
   void on_end(std::function<void(uint64_t tohost)> callback) { on_end_ = std::move(callback); }
   // How the L2 treats an address that a hart misses; without it all are cached.
   void set_ranges(const RangeLookup& ranges) { ranges_ = &ranges; }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpBus: routes the harts' accesses to node 0 to the register banks by address. TLM-2.0 base protocol, b_transport.
+// CpBus: routes the harts' accesses to node 0 to the register banks by address. TLM-2.0 base
+// protocol, b_transport.
 //
-// A target sees the offset from its base. Ranges do not overlap (asserted). An address without a target answers
-// TLM_ADDRESS_ERROR_RESPONSE, which the hart sees as an access fault. The annotated delay counts from the calendar's
-// now(); a target adds what it takes.
+// A target sees the offset from its base. Ranges do not overlap (asserted). An address without a
+// target answers TLM_ADDRESS_ERROR_RESPONSE, which the hart sees as an access fault. The annotated
+// delay counts from the calendar's now(); a target adds what it takes.
 #ifndef STRETTO_MODELS_CP_CP_BUS_H_
 #define STRETTO_MODELS_CP_CP_BUS_H_
 
@@ -25,7 +26,8 @@ class CpBus final : public sc_core::sc_module {
 
   CpBus(const sc_core::sc_module_name& name, const EventQueue& queue);
 
-  // Binds a register bank to [base, base + bytes). Before the end of elaboration; at most kMaxDevices.
+  // Binds a register bank to [base, base + bytes). Before the end of elaboration; at most
+  // kMaxDevices.
   void attach(uint64_t base, uint64_t bytes, tlm::tlm_base_target_socket_b<32>& target);
 
  private:

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // CpHart: one hart of the command processor in the calendar.
 //
-// Its local time is hart().cycles() on the CP clock; it is at or ahead of the calendar. Life of a hart:
+// Its local time is hart().cycles() on the CP clock; it is at or ahead of the calendar. Life of a
+// hart:
 //   run        up to a quantum of instructions over registers, SRAM and L1 hits; then again at its local time
 //   access     at its local time a bus access (blocking, returned delay added) or a chain of memory transactions:
-//              write-backs, line fill, locked read, unlocking write; the instruction retires when the chain is done
+//              write-backs, line fill, locked read, unlocking write; the instruction retires when
+//              the chain is done
 //   wait       WFI: no event at all until an interrupt that is enabled in mie is pending
 // Invariants
 //  1 busy + waiting + idle = local time, in cycles.
-//  2 At most one access at a time (in-order, blocking); a chain's next step starts when all transactions of the
-//    one before have answered.
-//  3 A hart never runs past the time its timer interrupt fires by more than what the last instructions take.
+//  2 At most one access at a time (in-order, blocking); a chain's next step starts when all
+//    transactions of the one before have answered.
+//  3 A hart never runs past the time its timer interrupt fires by more than what the last
+//    instructions take.
 #ifndef STRETTO_MODELS_CP_CP_HART_H_
 #define STRETTO_MODELS_CP_CP_HART_H_
 

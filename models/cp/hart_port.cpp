@@ -84,8 +84,9 @@ MemStatus HartPort::amo(const riscv::AmoRequest& request, uint64_t& result,
   return request.addr - tohost_ < 8 ? MemStatus::kDoneYield : MemStatus::kDone;
 }
 
-// A fence whose predecessors hold writes is a release: dirty bytes go to memory. One whose successors hold reads is an
-// acquire: all lines are dropped, dirty ones after they went to memory. Bus accesses are in order anyway.
+// A fence whose predecessors hold writes is a release: dirty bytes go to memory. One whose
+// successors hold reads is an acquire: all lines are dropped, dirty ones after they went to memory.
+// Bus accesses are in order anyway.
 MemStatus HartPort::fence(const riscv::FenceRequest& request, uint64_t&) {
   if (request.instruction) return MemStatus::kDone;  // The ISS has forgotten the decoded code.
   const bool release = (request.predecessor & kFenceWrite) != 0;

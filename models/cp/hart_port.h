@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // HartPort: what a hart of the command processor sees as memory, inlined into the ISS run loop.
 //
-// SRAM and L1 hits are served at once, at the hart's local time. Everything else is noted in request() and answered
-// kPending; CpHart carries it out in the calendar. Where an address belongs (sw/include/formats/address_map.h):
+// SRAM and L1 hits are served at once, at the hart's local time. Everything else is noted in
+// request() and answered kPending; CpHart carries it out in the calendar. Where an address belongs
+// (sw/include/formats/address_map.h):
 //   SRAM of node 0            direct, single cycle; an aligned store to `tohost` yields
 //   rest of node 0            peripheral bus, never cached, aligned accesses only
 //   this GPU's memory         L1 data cache, then the L2; an access that crosses a line is address-misaligned

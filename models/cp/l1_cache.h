@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// L1Cache: a private, non-coherent, write-back cache with real bytes. What another agent writes to memory is not
-// seen here until the line is dropped; what is written here is not seen there until it is written back.
+// L1Cache: a private, non-coherent, write-back cache with real bytes. What another agent writes to
+// memory is not seen here until the line is dropped; what is written here is not seen there until
+// it is written back.
 //
 // Invariants
 //  1 A line is in at most one slot; a dirty byte is in a valid line.
 //  2 Replacement is exact LRU inside a set, invalid slots first.
-//  3 Only the dirty bytes of a line ever go back to memory, so neighbours in a line (false sharing) survive.
+//  3 Only the dirty bytes of a line ever go back to memory, so neighbours in a line (false sharing)
+//    survive.
 // Lines are addressed by address >> kLineShift.
 #ifndef STRETTO_MODELS_CP_L1_CACHE_H_
 #define STRETTO_MODELS_CP_L1_CACHE_H_
@@ -49,7 +51,8 @@ class L1Cache {
 
   // The slot that the line will replace.
   uint32_t victim(uint64_t line) const;
-  // Puts the line into the slot, clean and most recently used. REQUIRES: the slot is clean and of the line's set.
+  // Puts the line into the slot, clean and most recently used. REQUIRES: the slot is clean and of
+  // the line's set.
   void install(uint32_t slot, uint64_t line);
   // REQUIRES: the slot is clean.
   void drop(uint32_t slot);

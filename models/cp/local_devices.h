@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command processor's own devices, registers from sw/include/regs/cp.yaml: Clint (timer and software interrupts),
-// Intc (interrupt controller), Doorbells, Uart. All answer at once; the bus adds its time.
+// The command processor's own devices, registers from sw/include/regs/cp.yaml: Clint (timer and
+// software interrupts), Intc (interrupt controller), Doorbells, Uart. All answer at once; the bus
+// adds its time.
 //
 // A device tells its owner about a change of a hart's interrupt through HartInterrupts.
 #ifndef STRETTO_MODELS_CP_LOCAL_DEVICES_H_
@@ -25,7 +26,8 @@ class HartInterrupts {
  public:
   virtual ~HartInterrupts() = default;
   virtual void set_interrupt(unsigned hart, unsigned number, bool level) = 0;
-  // When mtime reaches the hart's mtimecmp; kNever if not in sight. For harts that must not run past it.
+  // When mtime reaches the hart's mtimecmp; kNever if not in sight. For harts that must not run
+  // past it.
   virtual void set_timer(unsigned hart, Time fires) = 0;
 };
 

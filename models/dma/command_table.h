@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DMA command table (T3 4.2.2, Fig 9c): which output tiles leave for where once they are complete. Plain C++; the engine
-// holds the registers and moves the data.
+// The DMA command table (T3 4.2.2, Fig 9c): which output tiles leave for where once they are
+// complete. Plain C++; the engine holds the registers and moves the data.
 //
 // Invariants
 //  1 A work-group id belongs to at most one valid region that takes triggers.
-//  2 Each wavefront tile is handed out once per arm(): a second trigger is reported, not executed (T3-DMA-03).
-//  3 A block of several wavefront tiles is handed out when the last of them is triggered, in the order of ids (T3-DMA-04).
-//  4 A region that is ready when it is armed takes no triggers: all of its tiles are handed out at once, in the order of ids.
+//  2 Each wavefront tile is handed out once per arm(): a second trigger is reported, not executed
+//    (T3-DMA-03).
+//  3 A block of several wavefront tiles is handed out when the last of them is triggered, in the
+//    order of ids (T3-DMA-04).
+//  4 A region that is ready when it is armed takes no triggers: all of its tiles are handed out at
+//    once, in the order of ids.
 //  5 Addresses come from (wg, wf), the programmed bases and the output's shape alone (T3-DMA-05).
 #ifndef STRETTO_MODELS_DMA_COMMAND_TABLE_H_
 #define STRETTO_MODELS_DMA_COMMAND_TABLE_H_

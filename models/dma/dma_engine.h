@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// DmaEngine: sends output tiles to a peer when the Tracker says that they are complete, and runs fills and copies that
-// firmware queues (T3 4.2.2, 4.3; T3-DMA-01..08).
+// DmaEngine: sends output tiles to a peer when the Tracker says that they are complete, and runs
+// fills and copies that firmware queues (T3 4.2.2, 4.3; T3-DMA-01..08).
 //
-// A trigger marks its wavefront tile in the command table. What is ready is read once from the local memory, row by row,
-// communication stream, and handed to the link as one two-dimensional write or update with the tile's wg id and wf id for
-// the receiver's Tracker. Reduction happens at the receiver's memory.
+// A trigger marks its wavefront tile in the command table. What is ready is read once from the
+// local memory, row by row, communication stream, and handed to the link as one two-dimensional
+// write or update with the tile's wg id and wf id for the receiver's Tracker. Reduction happens at
+// the receiver's memory.
 //
 // Invariants
 //  1 A tile is sent exactly once a mark; a descriptor is executed exactly once a push.
-//  2 With read_pacing = link, at most in_flight_limit bytes (but at least one tile) of one destination are being read or wait
-//    for the link.
+//  2 With read_pacing = link, at most in_flight_limit bytes (but at least one tile) of one
+//    destination are being read or wait for the link.
 //  3 Descriptors start in order; queue_completed rises in order.
-//  4 Direct transfers (GD-DMA-06) share the limits of queued copies; each is reported once, in any order. Their source may
-//    be at a peer: it is read over the link.
-//  5 A region's done bit is set when all its tiles are triggered and, if it transfers, taken by the link.
-// Timing: a trigger costs nothing (T3-DMA-07); reads of a tile are issued together; memory and link give the rest.
+//  4 Direct transfers (GD-DMA-06) share the limits of queued copies; each is reported once, in any
+//    order. Their source may be at a peer: it is read over the link.
+//  5 A region's done bit is set when all its tiles are triggered and, if it transfers, taken by the
+//    link.
+// Timing: a trigger costs nothing (T3-DMA-07); reads of a tile are issued together; memory and link
+// give the rest.
 #ifndef STRETTO_MODELS_DMA_DMA_ENGINE_H_
 #define STRETTO_MODELS_DMA_DMA_ENGINE_H_
 
@@ -39,8 +42,8 @@
 
 namespace stretto {
 
-// A copy that other hardware starts, and whom to tell when it is complete: what it writes here is in memory, what it
-// sends has been taken by the link. The call comes at that time.
+// A copy that other hardware starts, and whom to tell when it is complete: what it writes here is
+// in memory, what it sends has been taken by the link. The call comes at that time.
 struct DirectTransfer {
   uint16_t tag = 0;
   uint64_t source = 0;       // 48-bit.
@@ -68,8 +71,8 @@ class DmaEngine final : public sc_core::sc_module,
   void set_interrupts(InterruptLine& lines) { interrupts_ = &lines; }
   void set_direct_client(DirectTransferClient& client) { direct_client_ = &client; }
   void on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
-  // Starts a copy from or to this GPU's memory, or neither. Direct transfers overlap and complete in any order; what cannot be
-  // done fails.
+  // Starts a copy from or to this GPU's memory, or neither. Direct transfers overlap and complete
+  // in any order; what cannot be done fails.
   void start_direct(const DirectTransfer& transfer);
 
   void report(StatisticSink& sink) const override;

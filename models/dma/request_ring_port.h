@@ -7,9 +7,10 @@
 //
 // Invariants
 //  1 The ring is clocked as block_host.h says, register accesses too.
-//  2 A store is answered when the ring has taken it, one a clock, in the order of arrival; anything else at the window is
-//    refused in the call.
-//  3 A transfer that the ring offers is started at the next edge: the DMA engine holds what a connection may have in flight.
+//  2 A store is answered when the ring has taken it, one a clock, in the order of arrival; anything
+//    else at the window is refused in the call.
+//  3 A transfer that the ring offers is started at the next edge: the DMA engine holds what a
+//    connection may have in flight.
 //  4 At most kWrites words of the ring are being written; the ring waits for more.
 #ifndef STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
 #define STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_

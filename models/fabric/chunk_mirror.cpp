@@ -63,7 +63,8 @@ class ChunkMirror {
   uint32_t columns_of(uint32_t tile) const {
     return std::min(plan_.tile_n, plan_.n - tile % tiles_n_ * plan_.tile_n);
   }
-  // The span in a tile of another length: one that reaches the end of the old tile reaches the end of the new one.
+  // The span in a tile of another length: one that reaches the end of the old tile reaches the end
+  // of the new one.
   static Span fit(Span span, uint32_t old_length, uint32_t new_length) {
     return {std::min(span.begin, new_length),
             span.end == old_length ? new_length : std::min(span.end, new_length)};

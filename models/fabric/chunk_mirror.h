@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU's outgoing packets look like to itself when they are taken for its right neighbour's (T3-SIM-01/02).
+// What a GPU's outgoing packets look like to itself when they are taken for its right neighbour's
+// (T3-SIM-01/02).
 //
-// In a ring collective GPU g + 1 does with chunk c + 1 what GPU g does with chunk c, at the same time. A rectangle of tile i of
-// chunk c therefore becomes the same rectangle of tile i of chunk c + 1, in the same array. Chunks differ by a tile and tiles are
-// clipped at the output's edge, so rectangles that touch the end of their tile are stretched or cut to the end of the new
-// tile, and the last tile of a chunk stands for the tiles that the next chunk has more (or vanishes): every element of the
-// next chunk arrives exactly once if every element of the chunk left exactly once. Values are those of the wrong
-// chunk (zero where stretched): times and byte counts are right, contents are not. Packets outside of the arrays, such
-// as flags, which are numbered by step, stay as they are.
+// In a ring collective GPU g + 1 does with chunk c + 1 what GPU g does with chunk c, at the same
+// time. A rectangle of tile i of chunk c therefore becomes the same rectangle of tile i of chunk c
+// + 1, in the same array. Chunks differ by a tile and tiles are clipped at the output's edge, so
+// rectangles that touch the end of their tile are stretched or cut to the end of the new tile, and
+// the last tile of a chunk stands for the tiles that the next chunk has more (or vanishes): every
+// element of the next chunk arrives exactly once if every element of the chunk left exactly once.
+// Values are those of the wrong chunk (zero where stretched): times and byte counts are right,
+// contents are not. Packets outside of the arrays, such as flags, which are numbered by step, stay
+// as they are.
 #ifndef STRETTO_MODELS_FABRIC_CHUNK_MIRROR_H_
 #define STRETTO_MODELS_FABRIC_CHUNK_MIRROR_H_
 

@@ -129,7 +129,8 @@ void LinkPort::transmit() {
   services_.queue->schedule(left, *this);
 }
 
-// Tag 0: the packet at the head of the buffer has left; n + 1: incoming packet n is written, or served read n has its data.
+// Tag 0: the packet at the head of the buffer has left; n + 1: incoming packet n is written, or
+// served read n has its data.
 void LinkPort::on_event(uint64_t tag) {
   if (tag == 0) {
     left();
@@ -187,7 +188,8 @@ void LinkPort::receive(Packet&& packet) {
   }
 }
 
-// Retires what is done at the front, then issues what has waited: a flag when it is first, a read when nothing before it waits.
+// Retires what is done at the front, then issues what has waited: a flag when it is first, a read
+// when nothing before it waits.
 void LinkPort::advance() {
   for (;;) {
     while (!incoming_.empty() && incoming_.front().written) {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // LinkPort: one end of a link, both directions. Part of a Router, which owns the sockets.
 //
-// Out: requests wait in the order of their arrival; one is taken (a write is answered) when its bytes fit into the send
-// buffer; packets leave one after the other at the link's bandwidth, each only when the receiver has credit for all of it.
-// In: a packet is written to memory as one payload a row, its credits return when the last row is written.
-// Reads: a request waits for tags (others pass it), carries no data and needs no credit; at most read_tags of a port wait for
-// their data. The other end reads its memory a payload a row and sends the data back, in order with its writes.
+// Out: requests wait in the order of their arrival; one is taken (a write is answered) when its
+// bytes fit into the send buffer; packets leave one after the other at the link's bandwidth, each
+// only when the receiver has credit for all of it. In: a packet is written to memory as one payload
+// a row, its credits return when the last row is written. Reads: a request waits for tags (others
+// pass it), carries no data and needs no credit; at most read_tags of a port wait for their data.
+// The other end reads its memory a payload a row and sends the data back, in order with its writes.
 //
 // Invariants
 //  1 Bytes sent without their credits returned never exceed credit_bytes.
-//  2 A packet of at most 8 bytes without a Tracker id (flag, queue index, doorbell) takes effect after all earlier packets of
-//    its link have been written; others may be written in any order.
+//  2 A packet of at most 8 bytes without a Tracker id (flag, queue index, doorbell) takes effect
+//    after all earlier packets of its link have been written; others may be written in any order.
 //  3 A read is not issued to memory before what arrived earlier on its link.
 //  4 Receiving never waits for sending, so reads in both directions cannot block each other.
-//  5 A packet arrives latency_ns after its last byte has left; a switch at the other end is told latency_ns after the first.
+//  5 A packet arrives latency_ns after its last byte has left; a switch at the other end is told
+//    latency_ns after the first.
 #ifndef STRETTO_MODELS_FABRIC_LINK_PORT_H_
 #define STRETTO_MODELS_FABRIC_LINK_PORT_H_
 
@@ -35,7 +37,8 @@ class LinkPort;
 class LinkPortOwner {
  public:
   virtual ~LinkPortOwner() = default;
-  // Writes one row of a packet that has arrived; row_written() of the port follows. `data` stays valid until then.
+  // Writes one row of a packet that has arrived; row_written() of the port follows. `data` stays
+  // valid until then.
   virtual void write_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row) = 0;
   // Reads one row into packet.data; row_written() of the port follows.
   virtual void read_row(unsigned port, uint64_t incoming, Packet& packet, uint32_t row) = 0;
@@ -45,7 +48,8 @@ class LinkPortOwner {
   virtual void ring_doorbell(uint64_t offset, uint64_t value) = 0;
   // The write with this handle was taken.
   virtual void answer(uint32_t request) = 0;
-  // What a packet becomes before it leaves: itself, or in a mirrored ring what the neighbour would send.
+  // What a packet becomes before it leaves: itself, or in a mirrored ring what the neighbour would
+  // send.
   virtual void rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) = 0;
 };
 
@@ -76,9 +80,9 @@ class LinkPort final : public PacketSink, private EventHandler {
   LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner, PartitionServices& services,
            PacketPort& out);
 
-  // A write of `packet.data.size()` bytes, already copied; `request` is handed to answer() when it is taken. Or a read;
-  // completed() follows with its tag.
-  // REQUIRES: size <= kMaxPacketBytes and <= credit_bytes.
+  // A write of `packet.data.size()` bytes, already copied; `request` is handed to answer() when it
+  // is taken. Or a read; completed() follows with its tag. REQUIRES: size <= kMaxPacketBytes and <=
+  // credit_bytes.
   void request(Packet&& packet, uint32_t request);
   void receive(Packet&& packet) override;
   // The memory has answered for a row; it is written, or read, at `at` >= now().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of a link; GPU links and PCIe differ in values only. And what a packet takes on its wire: a Packet is a burst
-// of the link's own packets (TLPs), each with its header.
+// Parameters of a link; GPU links and PCIe differ in values only. And what a packet takes on its
+// wire: a Packet is a burst of the link's own packets (TLPs), each with its header.
 #ifndef STRETTO_MODELS_FABRIC_LINK_SPEC_H_
 #define STRETTO_MODELS_FABRIC_LINK_SPEC_H_
 
@@ -62,7 +62,8 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).
 inline constexpr uint32_t kMaxPacketBytes = 65'536;
 
-// The link's own packets of at most `limit` bytes (0 = any) for the data of a packet: a row lies at an address of its own.
+// The link's own packets of at most `limit` bytes (0 = any) for the data of a packet: a row lies at
+// an address of its own.
 inline uint64_t link_packets(uint64_t limit, const Packet& packet) {
   if (limit == 0) return 1;
   const bool dense = packet.rows == 1 || packet.pitch == packet.row_bytes;

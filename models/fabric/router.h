@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Router: the link ends of one GPU. Requests of its requesters leave through the port that the route table names for their
-// destination node; packets that arrive are written to the GPU's memory (communication stream) or ring a doorbell.
+// Router: the link ends of one GPU. Requests of its requesters leave through the port that the
+// route table names for their destination node; packets that arrive are written to the GPU's memory
+// (communication stream) or ring a doorbell.
 //
-// Sockets: `egress[i]`, one a requester: writes, updates and reads, one- or two-dimensional (extension: rows, row_bytes,
-// pitch; data dense), at most kMaxPacketBytes. A write is answered when the link has taken its data, so `data_ptr` is free
-// again; it is not yet at the peer. A read is answered when its data are there. Requests to one link leave in the order in which they arrived. `memory`: rows of arriving
-// packets, for writing and reading. `doorbell`: 8-byte writes, address = offset in the doorbell aperture. `csr`: registers of link.yaml.
+// Sockets: `egress[i]`, one a requester: writes, updates and reads, one- or two-dimensional
+// (extension: rows, row_bytes, pitch; data dense), at most kMaxPacketBytes. A write is answered
+// when the link has taken its data, so `data_ptr` is free again; it is not yet at the peer. A read
+// is answered when its data are there. Requests to one link leave in the order in which they
+// arrived. `memory`: rows of arriving packets, for writing and reading. `doorbell`: 8-byte writes,
+// address = offset in the doorbell aperture. `csr`: registers of link.yaml.
 //
-// Errors: no route, or the own node: address error (counted in register `dropped`). Atomics, fills, reads of the host's memory:
-// command error. Too long: burst error. Byte enables: byte-enable error. A read of what is no memory: generic error.
+// Errors: no route, or the own node: address error (counted in register `dropped`). Atomics, fills,
+// reads of the host's memory: command error. Too long: burst error. Byte enables: byte-enable
+// error. A read of what is no memory: generic error.
 #ifndef STRETTO_MODELS_FABRIC_ROUTER_H_
 #define STRETTO_MODELS_FABRIC_ROUTER_H_
 
@@ -49,7 +53,8 @@ class Router final : public sc_core::sc_module,
   Router(sc_core::sc_module_name name, const RouterSpec& spec, unsigned requesters,
          Partition& partition);
 
-  // For a mirrored_ring: what a packet that leaves through port 0 becomes for a receiver one GPU further (chunk_mirror.h).
+  // For a mirrored_ring: what a packet that leaves through port 0 becomes for a receiver one GPU
+  // further (chunk_mirror.h).
   void set_mirror(MirrorMap map) { mirror_ = std::move(map); }
 
   void report(StatisticSink& sink) const override;
@@ -99,7 +104,8 @@ class Router final : public sc_core::sc_module,
   uint64_t doorbells_ = 0;
 };
 
-// Law over all routers: what GPUs sent each other has arrived. Traffic of the host is audit_pcie()'s business.
+// Law over all routers: what GPUs sent each other has arrived. Traffic of the host is
+// audit_pcie()'s business.
 void audit_links(const std::vector<const Router*>& routers, AuditSink& sink);
 
 }  // namespace stretto

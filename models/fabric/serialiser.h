@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wire of one direction: bytes become time, exactly. Within a busy period fractions of a femtosecond are carried, so
-// that N bytes in any number of packets end at floor(N * 10^15 / bandwidth) after the start.
+// The wire of one direction: bytes become time, exactly. Within a busy period fractions of a
+// femtosecond are carried, so that N bytes in any number of packets end at floor(N * 10^15 /
+// bandwidth) after the start.
 #ifndef STRETTO_MODELS_FABRIC_SERIALISER_H_
 #define STRETTO_MODELS_FABRIC_SERIALISER_H_
 
@@ -17,7 +18,8 @@ class Serialiser {
 
   // The wire is free from here on.
   Time free_at() const { return free_at_; }
-  // Occupies the wire with `bytes` from `start` on. Returns when the last byte has left. REQUIRES: start >= free_at(), bytes < 2^33.
+  // Occupies the wire with `bytes` from `start` on. Returns when the last byte has left. REQUIRES:
+  // start >= free_at(), bytes < 2^33.
   Time send(Time start, uint64_t bytes) {
     assert(start >= free_at_);
     if (start > free_at_) remainder_ = 0;

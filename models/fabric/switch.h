@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Switch: a partition of its own between GPUs (NVSwitch), or between GPUs and the root complex (PCIe). Every port is the end of
-// one link, both directions; packets go from input buffers over a crossbar to output wires.
+// Switch: a partition of its own between GPUs (NVSwitch), or between GPUs and the root complex
+// (PCIe). Every port is the end of one link, both directions; packets go from input buffers over a
+// crossbar to output wires.
 //
-// In: a packet is announced when its head arrives and waits in the queue of (its input, its output): virtual output queues, so
-// that one for a busy output does not hold those behind it for others. They share the input's buffer (credit_bytes of the
-// link); its credits return when the packet has left through its output, so a busy output in the end stops the sender, which
-// has one wire for all destinations.
-// Out: packets of all inputs take turns, round-robin, a packet a turn. The one whose turn it is waits for credit of the
-// receiver if it must; nobody passes it.
-// Cut-through: a packet may leave latency_ns after its first link packet (max_payload_bytes and header) is in, but never so
-// early that it would run out of bytes on the output wire. Links without max_payload_bytes are store-and-forward.
+// In: a packet is announced when its head arrives and waits in the queue of (its input, its
+// output): virtual output queues, so that one for a busy output does not hold those behind it for
+// others. They share the input's buffer (credit_bytes of the link); its credits return when the
+// packet has left through its output, so a busy output in the end stops the sender, which has one
+// wire for all destinations. Out: packets of all inputs take turns, round-robin, a packet a turn.
+// The one whose turn it is waits for credit of the receiver if it must; nobody passes it.
+// Cut-through: a packet may leave latency_ns after its first link packet (max_payload_bytes and
+// header) is in, but never so early that it would run out of bytes on the output wire. Links
+// without max_payload_bytes are store-and-forward.
 //
 // Invariants
 //  1 Packets of one (input, output) leave in the order of their arrival, each once, unchanged.
@@ -119,7 +121,8 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
   uint64_t unroutable_ = 0;
 };
 
-// Laws between the switch and the ports that are wired to it: what one end of a link sent, the other received.
+// Laws between the switch and the ports that are wired to it: what one end of a link sent, the
+// other received.
 class Router;
 void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers,
                   AuditSink& sink);

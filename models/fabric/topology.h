@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is wired to whom: the ports of GPUs, switch and host and the routes they make, for each topology and the mirror.
+// Who is wired to whom: the ports of GPUs, switch and host and the routes they make, for each
+// topology and the mirror.
 #ifndef STRETTO_MODELS_FABRIC_TOPOLOGY_H_
 #define STRETTO_MODELS_FABRIC_TOPOLOGY_H_
 
@@ -27,8 +28,8 @@ struct RouterSpec {
   std::vector<std::pair<uint8_t, uint8_t>> routes;  // Node, port: reset values of the route table.
 };
 
-// Ring: port 0 to GPU gpu - 1, port 1 to GPU gpu + 1 (modulo gpus). Both exist from 2 GPUs on; with 2 the route to the
-// other is port 0.
+// Ring: port 0 to GPU gpu - 1, port 1 to GPU gpu + 1 (modulo gpus). Both exist from 2 GPUs on; with
+// 2 the route to the other is port 0.
 RouterSpec ring(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
 // One port to each other GPU, in rising order.
 RouterSpec fully_connected(unsigned gpu, unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
@@ -38,13 +39,14 @@ RouterSpec switched(unsigned gpu, unsigned gpus, const LinkSpec& link, const Lin
 RouterSpec pcie_switched(unsigned gpu, unsigned gpus, const LinkSpec& pcie, unsigned cards = 0);
 // DMA card `card` on the same switch.
 RouterSpec card_port(unsigned card, unsigned gpus, const LinkSpec& pcie);
-// The switch of both: port g to GPU g; with `host` port `gpus` to the root complex; port gpus + 1 + i to card i.
+// The switch of both: port g to GPU g; with `host` port `gpus` to the root complex; port gpus + 1 +
+// i to card i.
 RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host, unsigned cards = 0);
 // The host's end: a link to each GPU at its port `ports[gpu]`, or one to the switch.
 RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports);
 RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie, unsigned cards = 0);
-// GPU 0 alone: what it sends through port 0 to GPU gpus - 1 arrives at its own port 1 as if from GPU 1 (T3-SIM-01/02), and the
-// other way round. See Router::set_mirror().
+// GPU 0 alone: what it sends through port 0 to GPU gpus - 1 arrives at its own port 1 as if from
+// GPU 1 (T3-SIM-01/02), and the other way round. See Router::set_mirror().
 RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);
 
 }  // namespace stretto

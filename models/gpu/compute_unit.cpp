@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See compute_unit.h. This file: work-groups, stepping of wavefronts, barriers and ends, statistics.
-// compute_unit_tiles.cpp: the tile instructions and the scoreboard. compute_unit_memory.cpp: requests to the L2.
+// See compute_unit.h. This file: work-groups, stepping of wavefronts, barriers and ends,
+// statistics. compute_unit_tiles.cpp: the tile instructions and the scoreboard.
+// compute_unit_memory.cpp: requests to the L2.
 #include "models/gpu/compute_unit.h"
 
 #include <algorithm>

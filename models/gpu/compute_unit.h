@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// ComputeUnit: executes work-groups. Wavefronts are RISC-V harts with the tile extension (sw/include/tile.h); this class
-// steps them, keeps the scoreboard of their tiles, and times one tensor pipe, one SIMT pipe and the issue ports.
+// ComputeUnit: executes work-groups. Wavefronts are RISC-V harts with the tile extension
+// (sw/include/tile.h); this class steps them, keeps the scoreboard of their tiles, and times one
+// tensor pipe, one SIMT pipe and the issue ports.
 //
 // Invariants
-//  1 A wavefront runs ahead only over registers, private memory and arguments; at every tile operation, barrier, fence, AMO
-//    and scalar access to global memory it stops, and what it does there is timed (DESIGN, execution contract).
-//  2 It is never more than run_ahead_cycles ahead of the partition's time; requests carry the difference as delay.
-//  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its tiles in conflict
-//    (read after write, write after read, write after write).
-//  4 Each pipe does one thing at a time, in issue order; a port issues one instruction a clock, and wavefront slot s uses
-//    port s mod issue_ports. A tile load or store takes a port as long as the memory instructions it stands for.
-//  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the grid scheduler counts).
+//  1 A wavefront runs ahead only over registers, private memory and arguments; at every tile
+//    operation, barrier, fence, AMO and scalar access to global memory it stops, and what it does
+//    there is timed (DESIGN, execution contract).
+//  2 It is never more than run_ahead_cycles ahead of the partition's time; requests carry the
+//    difference as delay.
+//  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its
+//    tiles in conflict (read after write, write after read, write after write).
+//  4 Each pipe does one thing at a time, in issue order; a port issues one instruction a clock, and
+//    wavefront slot s uses port s mod issue_ports. A tile load or store takes a port as long as the
+//    memory instructions it stands for.
+//  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
+//    grid scheduler counts).
 #ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 #define STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 
@@ -135,7 +140,8 @@ class ComputeUnit final : public sc_core::sc_module,
   void run(Wavefront& wavefront);
   Step after_run(Wavefront& wavefront, riscv::StopReason reason);
 
-  // Tile instructions (compute_unit_tiles.cpp). Each leaves the hart at the instruction when it must wait.
+  // Tile instructions (compute_unit_tiles.cpp). Each leaves the hart at the instruction when it
+  // must wait.
   Step tile_instruction(Wavefront& wavefront, const riscv::CustomOp& op);
   Step tile_load(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
   Step tile_store(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
@@ -153,7 +159,8 @@ class ComputeUnit final : public sc_core::sc_module,
 
   // Scoreboard.
   Slot& slot_of(Group& group, const Wavefront& wavefront, unsigned name);
-  // Moves the wavefront's time on; stops it if that is too far ahead (the instruction is tried again).
+  // Moves the wavefront's time on; stops it if that is too far ahead (the instruction is tried
+  // again).
   bool advance(Wavefront& wavefront, Cycle until, Step& step);
   bool readable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step);
   bool writable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step);

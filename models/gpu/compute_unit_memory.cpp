@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of ComputeUnit to the L2 and what comes back: tiles, scalar accesses, atomics, waits on memory.
+// Requests of ComputeUnit to the L2 and what comes back: tiles, scalar accesses, atomics, waits on
+// memory.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -109,7 +110,8 @@ Cycle ComputeUnit::send(Wavefront& wavefront, PooledPayload& payload) {
   return kUnknown;
 }
 
-// A tile load or store becomes one request for each run of rows that one range entry holds; usually one in all.
+// A tile load or store becomes one request for each run of rows that one range entry holds; usually
+// one in all.
 ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, unsigned name,
                                           uint64_t address, const TileShape& shape,
                                           ElementType element, bool store, bool streaming,
@@ -293,7 +295,8 @@ ComputeUnit::Step ComputeUnit::access_done(Wavefront& wavefront, Cycle at, bool 
   return Step::go_on;
 }
 
-// Orders everything before it: all tile operations of the wavefront are done (scalar accesses already are).
+// Orders everything before it: all tile operations of the wavefront are done (scalar accesses
+// already are).
 ComputeUnit::Step ComputeUnit::fence(Wavefront& wavefront) {
   Step step = Step::go_on;
   if (!operations_done(wavefront, wavefront.last, false, step)) return step;

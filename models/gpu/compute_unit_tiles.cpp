@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile instructions of ComputeUnit and the scoreboard. An instruction that must wait leaves the hart where it is and
-// the wavefront in the state that says why; it is tried again from the start.
+// The tile instructions of ComputeUnit and the scoreboard. An instruction that must wait leaves the
+// hart where it is and the wavefront in the state that says why; it is tried again from the start.
 #include <algorithm>
 #include <cassert>
 
@@ -190,7 +190,8 @@ ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group,
   }
   uint8_t* data = slot.tile.data.data();
   if (tile.stamped || tile.shape.row_bytes != shape.row_bytes || shape.rows > tile.shape.rows) {
-    // Another shape than the tile's: its bytes are laid out anew, in a buffer that earlier stores must have left.
+    // Another shape than the tile's: its bytes are laid out anew, in a buffer that earlier stores
+    // must have left.
     if (slot.stores != 0 && !writable(wavefront, slot, op.rd, step)) return step;
     slot.staging.assign(shape.bytes(), 0);
     if (tile.stamped) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes between the grid scheduler's front end and the compute units, and the faults both report.
+// What passes between the grid scheduler's front end and the compute units, and the faults both
+// report.
 //
-// `dispatch` (start), `done` and `drained` are the only messages of a compute unit and the scheduler. A unit stands
-// behind WorkGroupExecutor, so that another way to execute work-groups can take the place of the instruction-set simulator.
+// `dispatch` (start), `done` and `drained` are the only messages of a compute unit and the
+// scheduler. A unit stands behind WorkGroupExecutor, so that another way to execute work-groups can
+// take the place of the instruction-set simulator.
 #ifndef STRETTO_MODELS_GPU_DISPATCH_H_
 #define STRETTO_MODELS_GPU_DISPATCH_H_
 
@@ -52,7 +54,8 @@ class WorkGroupExecutor {
   virtual ~WorkGroupExecutor() = default;
   // REQUIRES: the work-group fits into resources(). `context` outlives the work-group.
   virtual void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) = 0;
-  // Work-groups of the slot that have not issued an instruction leave (drained); the others run to their end.
+  // Work-groups of the slot that have not issued an instruction leave (drained); the others run to
+  // their end.
   virtual void preempt(uint8_t slot) = 0;
   virtual bool finished() const = 0;                 // Nothing is resident.
   virtual WorkGroupResources resources() const = 0;  // What is free.

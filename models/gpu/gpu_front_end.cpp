@@ -66,7 +66,8 @@ std::monostate GpuFrontEnd::give(GridSchedulerInputs& in) {
 
 void GpuFrontEnd::take(const GridSchedulerOutputs& out, const std::monostate&) {
   const Time now = services_.queue->now();
-  // A kernel of the communication stream is no producer whose accesses the memory would have to protect (T3 4.5).
+  // A kernel of the communication stream is no producer whose accesses the memory would have to
+  // protect (T3 4.5).
   if (out.kernel_start) {
     started_[out.start_slot] = true;
     started_at_[out.start_slot] = now;
@@ -165,7 +166,8 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
                      : "a work-group needs " + std::to_string(context.lds_bytes) +
                            " bytes of LDS, a compute unit has " + std::to_string(spec_.lds_bytes));
     running_[slot] = false;
-    // The scheduler refuses it by itself, and says so in the slot's state, if it was told the same needs.
+    // The scheduler refuses it by itself, and says so in the slot's state, if it was told the same
+    // needs.
     return registers > spec_.registers_bytes || lds > spec_.lds_bytes;
   }
   if (registers < context.registers_bytes || lds < context.lds_bytes ||
@@ -178,7 +180,8 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
   return true;
 }
 
-// All or nothing, as the launch itself: one member that cannot run keeps the others from the scheduler.
+// All or nothing, as the launch itself: one member that cannot run keeps the others from the
+// scheduler.
 bool GpuFrontEnd::sample_pipeline(uint64_t slots) {
   uint64_t sampled = 0;
   bool good = true;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// GpuFrontEnd: clocks the grid scheduler, carries dispatches to the compute units and `done` back, holds the dispatch
-// contexts, L2 control and the fault report (gpu.yaml), tells the memory when kernels begin and end, and opens the
-// scheduler's gates when the Tracker's events say that what work-groups wait for has arrived (T3-AGC-01).
+// GpuFrontEnd: clocks the grid scheduler, carries dispatches to the compute units and `done` back,
+// holds the dispatch contexts, L2 control and the fault report (gpu.yaml), tells the memory when
+// kernels begin and end, and opens the scheduler's gates when the Tracker's events say that what
+// work-groups wait for has arrived (T3-AGC-01).
 //
 // Invariants
 //  1 The scheduler is clocked as block_host.h says, register accesses too.
-//  2 A dispatch context is sampled when its slot is launched and stays what it was until the kernel is done.
-//  3 stage_mode synchronous: after the first work-group of a stage has ended, what the scheduler dispatches is held until
-//    all of the stage has ended; then it all starts at once. The last, partial stage is a stage like any other.
-//  4 When the scheduler asks for it, the units hand back work-groups of a preempted slot that have not begun, and what is
-//    held of it goes back too; a work-group is handed to the scheduler only while that has room for its id.
+//  2 A dispatch context is sampled when its slot is launched and stays what it was until the kernel
+//    is done.
+//  3 stage_mode synchronous: after the first work-group of a stage has ended, what the scheduler
+//    dispatches is held until all of the stage has ended; then it all starts at once. The last,
+//    partial stage is a stage like any other.
+//  4 When the scheduler asks for it, the units hand back work-groups of a preempted slot that have
+//    not begun, and what is held of it goes back too; a work-group is handed to the scheduler only
+//    while that has room for its id.
 #ifndef STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 #define STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 

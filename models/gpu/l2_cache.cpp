@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See l2_cache.h. This file: requests in, the tag path, responses. l2_memory_side.cpp: payloads to the memory.
+// See l2_cache.h. This file: requests in, the tag path, responses. l2_memory_side.cpp: payloads to
+// the memory.
 #include "models/gpu/l2_cache.h"
 
 #include <algorithm>
@@ -192,7 +193,8 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
     if (way >= 0) {
       L2Tags::touch(set, static_cast<unsigned>(way));
       const unsigned state = set.state[way];
-      // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones four above).
+      // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones
+      // four above).
       if (((state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & lookup.mask) ==
           lookup.mask) {
         hits += count;
@@ -203,7 +205,8 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
   }
   flush_fill();
   counters_.hits[extension.account] += hits;
-  // What memory has not yet written when it lets a reader know must not be read now, but where the fill is in its order.
+  // What memory has not yet written when it lets a reader know must not be read now, but where the
+  // fill is in its order.
   if (!extension.tags_only && payload.get_data_ptr() != nullptr) {
     requests_[request].copies = requests_[request].remaining > 1;
     if (!requests_[request].copies) copy_bytes(payload, extension, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// L2Cache: the second-level cache of one GPU and its crossbar: tile requests of the compute units and line requests of
-// the command processor come in, contiguous payloads of at most 256 bytes go out to the HBM channels.
+// L2Cache: the second-level cache of one GPU and its crossbar: tile requests of the compute units
+// and line requests of the command processor come in, contiguous payloads of at most 256 bytes go
+// out to the HBM channels.
 //
 // What it does with an access, by operation and allocation class of the extension:
 //   read, cached      64 B sectors; hit, merge with a pending fill, or fill
@@ -15,11 +16,14 @@
 // Invariants
 //  1 A sector is fetched once however many requests wait for it (pending-sector merging).
 //  2 A dirty sector is written back exactly once, on the account that wrote the line last.
-//  3 Requests are served in the order of the calls; delays only shift times (see README: run-ahead).
-//  4 A response is sent when the last sector has arrived; a request that hits completes in the call (TLM_COMPLETED).
+//  3 Requests are served in the order of the calls; delays only shift times (see README:
+//    run-ahead).
+//  4 A response is sent when the last sector has arrived; a request that hits completes in the call
+//    (TLM_COMPLETED).
 //
-// Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle, one queue a bank) ->
-// response_cycles. A miss leaves when the bank has looked, and pays response_cycles after the last byte arrived.
+// Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle, one
+// queue a bank) -> response_cycles. A miss leaves when the bank has looked, and pays
+// response_cycles after the last byte arrived.
 #ifndef STRETTO_MODELS_GPU_L2_CACHE_H_
 #define STRETTO_MODELS_GPU_L2_CACHE_H_
 
@@ -74,7 +78,8 @@ class L2Cache final : public sc_core::sc_module, public Component {
   L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping,
           unsigned cus, ClockDomain clock, PartitionServices& services, MemoryImage& memory);
 
-  // Kernel boundary: writes back everything dirty and forgets what is not pinned. REQUIRES: !write_back_busy().
+  // Kernel boundary: writes back everything dirty and forgets what is not pinned. REQUIRES:
+  // !write_back_busy().
   void write_back_invalidate();
   bool write_back_busy() const { return boundary_active_; }
   uint32_t write_backs_completed() const { return boundaries_completed_; }
@@ -143,7 +148,8 @@ class L2Cache final : public sc_core::sc_module, public Component {
   tlm::tlm_sync_enum backward(int channel, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                               sc_core::sc_time& delay);
 
-  // Stages of a request, in the order it lives. Each returns when the request is complete, or kNever.
+  // Stages of a request, in the order it lives. Each returns when the request is complete, or
+  // kNever.
   Time serve(int port, tlm::tlm_generic_payload& payload, StrettoExtension& extension,
              Time arrival);
   Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,

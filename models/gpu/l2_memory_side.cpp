@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory side of L2Cache: fills, pieces of uncached accesses, write-backs, kernel boundaries, responses.
+// The memory side of L2Cache: fills, pieces of uncached accesses, write-backs, kernel boundaries,
+// responses.
 #include <algorithm>
 #include <bit>
 #include <cassert>

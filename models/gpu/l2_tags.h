@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tags of the L2: set-associative, 128 B lines of two 64 B sectors, true LRU, write-back state, kernel account.
+// The tags of the L2: set-associative, 128 B lines of two 64 B sectors, true LRU, write-back state,
+// kernel account.
 //
 // Invariants
-//  1 Everything a lookup needs of a set lies in two host cache lines: 16 tags in the first, order and state in the second.
+//  1 Everything a lookup needs of a set lies in two host cache lines: 16 tags in the first, order
+//    and state in the second.
 //  2 `order` is a permutation of the ways, four bits each, most recently used lowest.
-//  3 A way with a pending sector or a pinned line is never a victim; an invalid way is taken before any valid one.
+//  3 A way with a pending sector or a pinned line is never a victim; an invalid way is taken before
+//    any valid one.
 //
-// The set of a line: bank = channel * banks per channel + low bits of the line's index inside its channel, set = the bits
-// above, folded, so that power-of-two pitches spread. (T3-U19; the paper gives only size, ways unstated.)
+// The set of a line: bank = channel * banks per channel + low bits of the line's index inside its
+// channel, set = the bits above, folded, so that power-of-two pitches spread. (T3-U19; the paper
+// gives only size, ways unstated.)
 #ifndef STRETTO_MODELS_GPU_L2_TAGS_H_
 #define STRETTO_MODELS_GPU_L2_TAGS_H_
 

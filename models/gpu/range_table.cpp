@@ -64,7 +64,8 @@ const RangeEntry* RangeTable::find_tile(uint64_t address, uint32_t rows, uint64_
                                         uint64_t row_bytes) const {
   const RangeEntry* const first = find(address, row_bytes);
   if (first == nullptr || rows <= 1) return first;
-  // The rows between lie in the same entry if it is one interval or has the tile's own pitch; else each is looked up.
+  // The rows between lie in the same entry if it is one interval or has the tile's own pitch; else
+  // each is looked up.
   const uint64_t last = address + (rows - 1) * pitch;
   if (find(last, row_bytes) != first) return nullptr;
   const bool regular = first->rows == 1 || first->pitch == pitch;
@@ -75,8 +76,8 @@ const RangeEntry* RangeTable::find_tile(uint64_t address, uint32_t rows, uint64_
   return first;
 }
 
-// Whether two entries have a byte in common. Exact for equal pitches and for single intervals; entries of
-// different pitch are compared row by row of the one with fewer rows.
+// Whether two entries have a byte in common. Exact for equal pitches and for single intervals;
+// entries of different pitch are compared row by row of the one with fewer rows.
 bool RangeTable::shares(const RangeEntry& a, const RangeEntry& b) {
   if (a.base >= end_of(b) || b.base >= end_of(a)) return false;
   const RangeEntry& few = a.rows <= b.rows ? a : b;

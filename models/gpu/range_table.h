@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// RangeTable: the firmware-programmed table of mapped address ranges (T3 Figs 11-12, T3-CFG) with its register bank
-// (sw/include/regs/range_table.yaml).
+// RangeTable: the firmware-programmed table of mapped address ranges (T3 Figs 11-12, T3-CFG) with
+// its register bank (sw/include/regs/range_table.yaml).
 //
 // Invariants
-//  1 An entry takes effect when its flags are written with valid set, and not before; a bad one is refused (status).
+//  1 An entry takes effect when its flags are written with valid set, and not before; a bad one is
+//    refused (status).
 //  2 Where several entries hold an access, the one with the highest index answers.
 //  3 find() has no effect that the machine could see; it remembers its last answers to be fast.
 #ifndef STRETTO_MODELS_GPU_RANGE_TABLE_H_

@@ -24,8 +24,8 @@ bool simt_exists(unsigned operation);
 bool simt_is_unary(unsigned operation);
 unsigned simt_issues(unsigned operation);
 
-// The operations from TILE_SIMT_SUB on. `out` has the size of `first` and may not overlap the operands. The
-// element is a floating-point one.
+// The operations from TILE_SIMT_SUB on. `out` has the size of `first` and may not overlap the
+// operands. The element is a floating-point one.
 void simt_function(unsigned operation, const Tile& first, const Tile& second, uint8_t* out);
 
 }  // namespace stretto

@@ -210,8 +210,9 @@ bool Accumulator::complete() const {
          covered_[0].end == a_->k_total;
 }
 
-// Of a stamp h the interval [b, e) of K has floor(h e / K) - floor(h b / K): whole numbers that add up to h when the
-// intervals of all work-groups cover K once, and do not, for all but a few values, when one is missing or doubled.
+// Of a stamp h the interval [b, e) of K has floor(h e / K) - floor(h b / K): whole numbers that add
+// up to h when the intervals of all work-groups cover K once, and do not, for all but a few values,
+// when one is missing or doubled.
 void Accumulator::share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns,
                                   ElementType element, uint32_t gpu, uint32_t stamp_limit,
                                   uint8_t* out) const {

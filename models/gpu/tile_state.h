@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles and accumulators of a work-group: what they hold, and the arithmetic on it (tile.h's instructions).
+// Tiles and accumulators of a work-group: what they hold, and the arithmetic on it (tile.h's
+// instructions).
 //
-// A tile holds bytes, or (data mode `stamp`) only the provenance of the part of a StampMatrix that was loaded. An
-// accumulator likewise: FP32 sums, or which output elements it stands for and which part of K it has covered. Which of the
-// two follows from the operands; the timing is the same.
+// A tile holds bytes, or (data mode `stamp`) only the provenance of the part of a StampMatrix that
+// was loaded. An accumulator likewise: FP32 sums, or which output elements it stands for and which
+// part of K it has covered. Which of the two follows from the operands; the timing is the same.
 //
 // Invariants
-//  1 A wrong operand (role, orientation, mismatching K interval, another output block), a K interval covered twice, or
-//    stamps mixed with bytes poison the whole accumulator: its epilogue yields NaN everywhere.
-//  2 The epilogue of a stamp accumulator that has not covered exactly [0, k_total) yields NaN everywhere.
-//  3 FP32 sums run over k in ascending order, product and sum rounded separately; no order depends on the compiler.
+//  1 A wrong operand (role, orientation, mismatching K interval, another output block), a K
+//    interval covered twice, or stamps mixed with bytes poison the whole accumulator: its epilogue
+//    yields NaN everywhere.
+//  2 The epilogue of a stamp accumulator that has not covered exactly [0, k_total) yields NaN
+//    everywhere.
+//  3 FP32 sums run over k in ascending order, product and sum rounded separately; no order depends
+//    on the compiler.
 #ifndef STRETTO_MODELS_GPU_TILE_STATE_H_
 #define STRETTO_MODELS_GPU_TILE_STATE_H_
 
@@ -33,7 +37,8 @@ struct TileShape {
   uint64_t bytes() const { return uint64_t{rows} * row_bytes; }
 };
 
-// Where a stamped tile came from. Extents are clipped to the matrix; what lies beyond reads as zero.
+// Where a stamped tile came from. Extents are clipped to the matrix; what lies beyond reads as
+// zero.
 struct TileStamp {
   const StampMatrix* matrix = nullptr;
   uint32_t row = 0;
@@ -67,12 +72,13 @@ class Accumulator {
 
   void clear() { *this = {}; }
   void zero(uint32_t m, uint32_t n);
-  // this += A * B. Returns the K extent that was multiplied (for time). `values` = false: numbers are left as zeros.
-  // REQUIRES: both operands were loaded.
+  // this += A * B. Returns the K extent that was multiplied (for time). `values` = false: numbers
+  // are left as zeros. REQUIRES: both operands were loaded.
   uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element,
                     bool values = true);
-  // The block as elements of `element`, dense, into `out` (rows * columns * element bytes). `parts`: an accumulator that
-  // covered one interval of K, not all of it, gives its share of the stamps (split-K).
+  // The block as elements of `element`, dense, into `out` (rows * columns * element bytes).
+  // `parts`: an accumulator that covered one interval of K, not all of it, gives its share of the
+  // stamps (split-K).
   void epilogue(uint32_t first_row, uint32_t rows, uint32_t first_column, uint32_t columns,
                 ElementType element, uint32_t gpu, uint32_t stamp_limit, bool parts,
                 uint8_t* out) const;
@@ -102,8 +108,8 @@ class Accumulator {
   std::vector<Interval> covered_;  // Sorted, disjoint, not touching.
 };
 
-// t <- t1 op t2, element by element; operations of tile.h. Values must have the same shape, or the result is all NaN.
-// `values` = false: zeros.
+// t <- t1 op t2, element by element; operations of tile.h. Values must have the same shape, or the
+// result is all NaN. `values` = false: zeros.
 void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result,
                     bool values = true);
 // Fills `bytes` with the NaN pattern of the element (all ones for integers).

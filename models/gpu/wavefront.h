@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wavefront: a RISC-V hart with private memory, the list of its asynchronous tile operations, and what it waits for.
-// Passive state; the compute unit steps it.
+// A wavefront: a RISC-V hart with private memory, the list of its asynchronous tile operations, and
+// what it waits for. Passive state; the compute unit steps it.
 //
 // What a wavefront sees of memory through scalar loads and stores:
 //   private window  kPrivateBase.. in node 0: its own stack, zero at the start; free

@@ -81,7 +81,8 @@ class HbmChannel {
   HbmChannel(unsigned index, HbmCore& core, const TimingSet& set, const TimingTable& table,
              std::unique_ptr<Mca> mca, CommandObserver* observer);
 
-  // A segment that arrives in `stream`, of which the rest is to be filled in (SegmentQueue::insert).
+  // A segment that arrives in `stream`, of which the rest is to be filled in
+  // (SegmentQueue::insert).
   HbmSegment& arrive(Stream stream, Time time, uint64_t order, uint64_t cycle) {
     SegmentQueue& queue = staged_[static_cast<unsigned>(stream)];
     HbmSegment& segment = queue.insert(core_.segments, time, order, cycle);
@@ -99,7 +100,8 @@ class HbmChannel {
     __builtin_prefetch(&mca_wake_, 1);
     scheduler_.prefetch();
   }
-  // Bring into the host's cache what the ticks of a window need; each needs what the one before it brought.
+  // Bring into the host's cache what the ticks of a window need; each needs what the one before it
+  // brought.
   void warm_state() const;
   void warm_atoms() const;
   void warm_requests();

@@ -46,7 +46,8 @@ class HbmChecker final : public CommandObserver {
   static constexpr int64_t kLongAgo = -1'000'000;
   static constexpr unsigned kScopes = kHbmBanks + kHbmGroups + 1;
   struct State {
-    // When each command was last issued to each of 16 banks, 4 groups, the channel. A command looks at three lines.
+    // When each command was last issued to each of 16 banks, 4 groups, the channel. A command looks
+    // at three lines.
     struct alignas(64) Scoped {
       std::array<int64_t, kDramCommands> last;
     };

@@ -227,8 +227,9 @@ void Hbm::on_event(uint64_t tag) {
     arm(next);
 }
 
-// Other GPUs ran on this core since the last window: what this one needs is asked for in bulk, level by level of the
-// pointers, so that hundreds of misses overlap which would come one after the other.
+// Other GPUs ran on this core since the last window: what this one needs is asked for in bulk,
+// level by level of the pointers, so that hundreds of misses overlap which would come one after the
+// other.
 void Hbm::warm_caches() {
   std::vector<HbmChannel*>& busy = warming_;
   busy.clear();

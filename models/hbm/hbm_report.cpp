@@ -46,7 +46,8 @@ ChannelCounters Hbm::totals() const {
   return sum;
 }
 
-// Draws what was moved from `begin` to `end`, in whole atoms, and how full the MCA's queues are at the end.
+// Draws what was moved from `begin` to `end`, in whole atoms, and how full the MCA's queues are at
+// the end.
 void Hbm::trace_interval(Time begin, Time end) {
   const ChannelCounters sum = totals();
   const std::string track = "gpu" + std::to_string(services_.gpu) + "/hbm ";

@@ -169,8 +169,8 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
   }
 }
 
-// Threads that ask at one time do so in SystemC's order of processes; programs for which that matters
-// are wrong on a real machine, too.
+// Threads that ask at one time do so in SystemC's order of processes; programs for which that
+// matters are wrong on a real machine, too.
 void HostCore::lock(uint64_t mutex) {
   charge_ns(host_.spec_.lock_ns);
   Host::Mutex& which = host_.mutexes_[mutex];
@@ -329,7 +329,8 @@ void Host::send(Link& link, HostCore& core, Packet&& packet) {
   conductor_.post(std::move(packet));
 }
 
-// An edge of the root complex. What came at this very time waits for the next one: others of this time may still come.
+// An edge of the root complex. What came at this very time waits for the next one: others of this
+// time may still come.
 void Host::arbitrate() {
   due();  // Credit of this time counts, in whatever order SystemC runs the two.
   const Time now = systemc_now();

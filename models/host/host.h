@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host: the CPU side of the machine. Host memory, cores that run host programs, and PCIe: a link a GPU, or one to a switch.
+// Host: the CPU side of the machine. Host memory, cores that run host programs, and PCIe: a link a
+// GPU, or one to a switch.
 //
-// A host program is an ordinary function on a HostCore (an SC_THREAD); it may block in any call. Time passes for it only in
-// calls: posted writes, waits, stores and charged CPU work. The host lives in SystemC time; packets for it are due at
-// their arrival.
+// A host program is an ordinary function on a HostCore (an SC_THREAD); it may block in any call.
+// Time passes for it only in calls: posted writes, waits, stores and charged CPU work. The host
+// lives in SystemC time; packets for it are due at their arrival.
 //
 // Invariants
-//  1 Posted writes of one core to one GPU arrive in the order of the calls (the receiver lets no flag pass, see link_port.h).
+//  1 Posted writes of one core to one GPU arrive in the order of the calls (the receiver lets no
+//    flag pass, see link_port.h).
 //  2 Packets for the host take effect in the order (arrival, source node, sequence).
-//  3 When the last program has returned the conductor is told to finish; an exception of a program ends the run.
-//  4 Where several GPUs are behind one link, the root complex takes writes at edges of a clock of 1 ns: those that waited before
-//    the edge, in the order (time of the call, program). So their order is not that in which SystemC runs processes.
-//  5 A wait polls every poll_ns from its call on; between polls that cannot succeed it costs no host time.
+//  3 When the last program has returned the conductor is told to finish; an exception of a program
+//    ends the run.
+//  4 Where several GPUs are behind one link, the root complex takes writes at edges of a clock of 1
+//    ns: those that waited before the edge, in the order (time of the call, program). So their
+//    order is not that in which SystemC runs processes.
+//  5 A wait polls every poll_ns from its call on; between polls that cannot succeed it costs no
+//    host time.
 #ifndef STRETTO_MODELS_HOST_HOST_H_
 #define STRETTO_MODELS_HOST_HOST_H_
 
@@ -73,8 +78,8 @@ class HostCore final : public sc_core::sc_module {
   // `index`: number of the program.
   HostCore(sc_core::sc_module_name name, Host& host, size_t index, Program program);
 
-  // Posted write to GPU memory or a doorbell. Returns when it is on its way; blocks while PCIe has no room for it.
-  // Throws UserError if the address is not in a GPU of the machine.
+  // Posted write to GPU memory or a doorbell. Returns when it is on its way; blocks while PCIe has
+  // no room for it. Throws UserError if the address is not in a GPU of the machine.
   void write(uint64_t address, const void* data, uint64_t bytes);
   // Polls the 64-bit word of host memory until it meets the condition; returns it.
   uint64_t wait_word(uint64_t address, Condition condition, uint64_t value);
@@ -88,11 +93,13 @@ class HostCore final : public sc_core::sc_module {
   Time now() const;
 
   // Mutexes, named by numbers. A thread that finds one taken sleeps; unlocking hands it to the one
-  // that has waited longest, which runs wake_ns later. Unlocking what one does not hold: CheckError.
+  // that has waited longest, which runs wake_ns later. Unlocking what one does not hold:
+  // CheckError.
   void lock(uint64_t mutex);
   void unlock(uint64_t mutex);
   // Condition variable of the mutex, which the caller holds: sleeps until another thread notifies,
-  // then waits for the mutex like any other. notify() wakes the one that sleeps longest, if any does.
+  // then waits for the mutex like any other. notify() wakes the one that sleeps longest, if any
+  // does.
   void sleep(uint64_t mutex);
   void notify(uint64_t mutex);
 
@@ -143,8 +150,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void add_program(const std::string& name, HostCore::Program program);
 
   MemoryImage& memory() { return memory_; }
-  // Of what each program wrote and of what came in; call once. Programs that act at one time act side by side: SystemC orders
-  // their processes at will, so the order between programs is no part of the digest.
+  // Of what each program wrote and of what came in; call once. Programs that act at one time act
+  // side by side: SystemC orders their processes at will, so the order between programs is no part
+  // of the digest.
   std::string digest_hex();
 
   void deliver(Packet&& packet) override;
@@ -167,7 +175,8 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     Serialiser wire;
     uint64_t credits;
     sc_core::sc_event credit_came;
-    // Only where the link is shared: writes that wait for the root complex, in the order in which it takes them.
+    // Only where the link is shared: writes that wait for the root complex, in the order in which
+    // it takes them.
     struct Write {
       Time since;
       size_t program;

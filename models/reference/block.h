@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every RTL block offers to whoever hosts it, whatever the implementation: Verilated, reference model, lockstep.
+// What every RTL block offers to whoever hosts it, whatever the implementation: Verilated,
+// reference model, lockstep.
 #ifndef STRETTO_MODELS_REFERENCE_BLOCK_H_
 #define STRETTO_MODELS_REFERENCE_BLOCK_H_
 
@@ -21,8 +22,8 @@ class Block {
   virtual void reset() = 0;
   // One clock: samples the inputs at its edge and returns the outputs after it.
   virtual Outputs step(const Inputs& in) = 0;
-  // State inside as it is after the last step, also of a busy block; no clock passes. Empty if the implementation does
-  // not show it: RTL that the user brought may have other signals.
+  // State inside as it is after the last step, also of a busy block; no clock passes. Empty if the
+  // implementation does not show it: RTL that the user brought may have other signals.
   virtual std::optional<Snapshot> snapshot() const { return std::nullopt; }
 };
 

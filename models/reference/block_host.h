@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts an RTL block in a component: clocks it at the edges at which it has work or an input, and makes register accesses
-// clocks of their own. The owner gives the inputs and takes the outputs.
+// Hosts an RTL block in a component: clocks it at the edges at which it has work or an input, and
+// makes register accesses clocks of their own. The owner gives the inputs and takes the outputs.
 //
 // Invariants
-//  1 The block is stepped at edges of its clock, each edge at most once; an idle block without inputs costs nothing.
-//  2 A register access takes the next free clock (a read two) at the time of the call. Clocks that lie ahead of the calendar
-//    are taken by the owner at the time of their edge, in their order.
-//  3 Events go through the owner's EventHandler, with tags below kHostTags, so that a host changes no order of events.
+//  1 The block is stepped at edges of its clock, each edge at most once; an idle block without
+//    inputs costs nothing.
+//  2 A register access takes the next free clock (a read two) at the time of the call. Clocks that
+//    lie ahead of the calendar are taken by the owner at the time of their edge, in their order.
+//  3 Events go through the owner's EventHandler, with tags below kHostTags, so that a host changes
+//    no order of events.
 #ifndef STRETTO_MODELS_REFERENCE_BLOCK_HOST_H_
 #define STRETTO_MODELS_REFERENCE_BLOCK_HOST_H_
 
@@ -34,8 +36,8 @@ inline RegisterPort register_port(const tlm::tlm_generic_payload& payload, uint6
   return port;
 }
 
-// A write is one clock; a read is presented in one and answers in the next. `clock(port)` is one clock and returns
-// reg_rdata after it.
+// A write is one clock; a read is presented in one and answers in the next. `clock(port)` is one
+// clock and returns reg_rdata after it.
 template <class Clock>
 uint64_t access_registers(const RegisterPort& port, Clock clock) {
   const uint64_t value = clock(port);

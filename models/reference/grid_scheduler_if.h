@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of the grid scheduler, one per GPU, used by the GPU front end, the adapters and the reference model.
-// T3-STAG-01/02, T3-AGC-01, KT-BSP-02/04, KT-SCHED-01..06, TL-SLICE-01; rules in rtl/grid_scheduler/README.md.
+// Interface of the grid scheduler, one per GPU, used by the GPU front end, the adapters and the
+// reference model. T3-STAG-01/02, T3-AGC-01, KT-BSP-02/04, KT-SCHED-01..06, TL-SLICE-01; rules in
+// rtl/grid_scheduler/README.md.
 //
-// Firmware fills a kernel slot (needs per work-group, grid size, first id and count of the block range, start of the
-// staggered order, type, priority) and launches it, alone or as one of a spatial pipeline. The scheduler then places
-// work-groups on compute units that have room, greedy round-robin over the units, keeping free registers, LDS, wavefront
-// slots and work-group slots of each unit in its own flip-flops. Ids leave in the order first + (start + i) mod count:
-// stagger rotates the order, never the ids.
+// Firmware fills a kernel slot (needs per work-group, grid size, first id and count of the block
+// range, start of the staggered order, type, priority) and launches it, alone or as one of a
+// spatial pipeline. The scheduler then places work-groups on compute units that have room, greedy
+// round-robin over the units, keeping free registers, LDS, wavefront slots and work-group slots of
+// each unit in its own flip-flops. Ids leave in the order first + (start + i) mod count: stagger
+// rotates the order, never the ids.
 //
-// One step() is one GPU clock: inputs sampled by the edge, outputs registered. At most one dispatch and one done a cycle.
-// kernel_start comes with the first dispatch of a slot, first_wg_done and kernel_done with the edge that takes the first
-// and the last `done` of it; a preempted slot with nothing resident reports kernel_done by itself, even if it never began.
+// One step() is one GPU clock: inputs sampled by the edge, outputs registered. At most one dispatch
+// and one done a cycle. kernel_start comes with the first dispatch of a slot, first_wg_done and
+// kernel_done with the edge that takes the first and the last `done` of it; a preempted slot with
+// nothing resident reports kernel_done by itself, even if it never began.
 #ifndef STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_IF_H_
 #define STRETTO_MODELS_REFERENCE_GRID_SCHEDULER_IF_H_
 
@@ -34,7 +37,8 @@ struct GridSchedulerInputs {
   bool done_valid = false;  // A work-group ended and its resources are free again.
   uint8_t done_cu = 0;
   uint8_t done_slot = 0;
-  // A preempted work-group left its unit; same ports as done, not counted as finished. REQUIRES: drained_ready.
+  // A preempted work-group left its unit; same ports as done, not counted as finished. REQUIRES:
+  // drained_ready.
   bool drained_valid = false;
   uint32_t drained_wg_id = 0;
   bool event_valid = false;  // Opens a gate (T3-AGC-01): what work-groups wait for has arrived.

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of the memory-controller arbiter (MCA), one per HBM channel, used by the channel, the adapters and
-// the reference model. T3 4.5 (T3-MCA-01..08).
+// Interface of the memory-controller arbiter (MCA), one per HBM channel, used by the channel, the
+// adapters and the reference model. T3 4.5 (T3-MCA-01..08).
 //
-// The compute and communication queues and the DRAM queue hold payload and stay in the channel; the MCA keeps
-// only their counts, in its own flip-flops, and says which queue's head moves to the DRAM queue. One step() is
-// one memory clock: inputs are sampled by the edge, outputs are the registered values after it. An atom pushed
-// at edge k can be granted in the outputs of edge k + 1 at the earliest. A grant means that the head of that
-// queue enters the DRAM queue in this very cycle; the MCA has already counted it.
+// The compute and communication queues and the DRAM queue hold payload and stay in the channel; the
+// MCA keeps only their counts, in its own flip-flops, and says which queue's head moves to the DRAM
+// queue. One step() is one memory clock: inputs are sampled by the edge, outputs are the registered
+// values after it. An atom pushed at edge k can be granted in the outputs of edge k + 1 at the
+// earliest. A grant means that the head of that queue enters the DRAM queue in this very cycle; the
+// MCA has already counted it.
 //
 // Contract (rule numbers are those of rtl/mca/README.md):
-//  R1 at most one grant a cycle; R2 a grant only to a queue whose count is not zero and only while the DRAM
-//  queue has room; R3 work-conserving for compute; R4 under `communication_aware`, communication only when no compute
-//  is pending and no kernel runs or fewer atoms than the threshold compete in the DRAM queue (occupancy - parked), or when
-//  it has waited `starve_limit` cycles; R5 order inside each queue is
-//  kept (counts only move by one head at a time); R6 after kernel_end communication is served without limit until its
-//  queue is empty, then drain_done; R7 every pending atom is granted within a bounded number of grants.
+//  R1 at most one grant a cycle; R2 a grant only to a queue whose count is not zero and only while
+//  the DRAM queue has room; R3 work-conserving for compute; R4 under `communication_aware`,
+//  communication only when no compute is pending and no kernel runs or fewer atoms than the
+//  threshold compete in the DRAM queue (occupancy - parked), or when it has waited `starve_limit`
+//  cycles; R5 order inside each queue is kept (counts only move by one head at a time); R6 after
+//  kernel_end communication is served without limit until its queue is empty, then drain_done; R7
+//  every pending atom is granted within a bounded number of grants.
 #ifndef STRETTO_MODELS_REFERENCE_MCA_IF_H_
 #define STRETTO_MODELS_REFERENCE_MCA_IF_H_
 
@@ -54,8 +56,8 @@ struct McaOutputs {
   uint8_t threshold = 0;  // The occupancy limit in force; 0 = none (diagnostic, also a register).
   bool idle = true;       // More clocks with idle inputs change no state, whatever cycle_i says.
   // With idle inputs no state changes before cycle_i reaches this value: 0 = the next clock counts,
-  // kMcaNeverWakes when idle; between the two when communication waits behind the limit for its starvation
-  // cycle only. Skipping those clocks is allowed, not required.
+  // kMcaNeverWakes when idle; between the two when communication waits behind the limit for its
+  // starvation cycle only. Skipping those clocks is allowed, not required.
   uint64_t wake_cycle = kMcaNeverWakes;
   uint64_t reg_rdata = 0;
 

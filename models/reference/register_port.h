@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register port that every RTL block has, in pins: reg_we_i, reg_re_i, reg_addr_i, reg_wdata_i, reg_rdata_o.
+// The register port that every RTL block has, in pins: reg_we_i, reg_re_i, reg_addr_i, reg_wdata_i,
+// reg_rdata_o.
 //
-// A write is taken at the clock edge at which `write` is high. A read presented at edge k answers in
-// `reg_rdata` of the outputs after edge k + 1 and is held until the next read. Registers are 64 bits wide and
-// 8 bytes apart (sw/include/regs/BLOCK.yaml).
+// A write is taken at the clock edge at which `write` is high. A read presented at edge k answers
+// in `reg_rdata` of the outputs after edge k + 1 and is held until the next read. Registers are 64
+// bits wide and 8 bytes apart (sw/include/regs/BLOCK.yaml).
 #ifndef STRETTO_MODELS_REFERENCE_REGISTER_PORT_H_
 #define STRETTO_MODELS_REFERENCE_REGISTER_PORT_H_
 

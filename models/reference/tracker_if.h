@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface of the Tracker, one per GPU, used by the memory side, the adapters and the reference model.
-// T3 4.2.1 (T3-TRK-01..13), overflow by spilling.
+// Interface of the Tracker, one per GPU, used by the memory side, the adapters and the reference
+// model. T3 4.2.1 (T3-TRK-01..13), overflow by spilling.
 //
-// Four banks (bank = wg_id[1:0]) each take at most one update a cycle; set = wg_id[7:0], tag = {wg_id[15:8], wf_id}.
-// A channel joins successive updates of one (wg, wf) before it presents them. `count` is in half-words
-// (2 B units) written; a slot's counter counts the same unit up to the threshold that firmware programmed for the
-// tile's class and wavefront. When the counter reaches the threshold the slot is freed and a trigger goes out; for ids
-// of the interval in register `event` it is marked as a scheduling event (T3-AGC-01).
-// A full set spills its oldest slot to the table that firmware reserved in GPU memory: entry index wg_id * 8 + wf_id,
-// 8 bytes {valid [63], counter [62:48], address [47:0]} (valid clear = never spilled). A miss in a set that has
-// spilled slots reads the entry first (and writes it back invalid when it was valid). No update waits for a
-// slot to be freed by other updates; it waits for memory responses only, and spill traffic never depends on the Tracker.
+// Four banks (bank = wg_id[1:0]) each take at most one update a cycle; set = wg_id[7:0], tag =
+// {wg_id[15:8], wf_id}. A channel joins successive updates of one (wg, wf) before it presents them.
+// `count` is in half-words (2 B units) written; a slot's counter counts the same unit up to the
+// threshold that firmware programmed for the tile's class and wavefront. When the counter reaches
+// the threshold the slot is freed and a trigger goes out; for ids of the interval in register
+// `event` it is marked as a scheduling event (T3-AGC-01). A full set spills its oldest slot to the
+// table that firmware reserved in GPU memory: entry index wg_id * 8 + wf_id, 8 bytes {valid [63],
+// counter [62:48], address [47:0]} (valid clear = never spilled). A miss in a set that has spilled
+// slots reads the entry first (and writes it back invalid when it was valid). No update waits for a
+// slot to be freed by other updates; it waits for memory responses only, and spill traffic never
+// depends on the Tracker.
 //
-// One step() is one memory clock: inputs sampled by the edge, outputs registered. update_ready[b] after edge k
-// says that an update presented at edge k + 1 is taken; an update presented while not ready is ignored (the
-// sender holds it). A request on the spill port is taken at the edge at which spill_req_valid (output) and
-// spill_req_ready (next input) are both high; so is a trigger with trigger_ready. Responses to reads come in any
-// order and carry the index; every write is also answered. No index has two transactions outstanding. Updates to
-// one tile may be counted in another order than they came: their sum and minimum do not depend on it.
+// One step() is one memory clock: inputs sampled by the edge, outputs registered. update_ready[b]
+// after edge k says that an update presented at edge k + 1 is taken; an update presented while not
+// ready is ignored (the sender holds it). A request on the spill port is taken at the edge at which
+// spill_req_valid (output) and spill_req_ready (next input) are both high; so is a trigger with
+// trigger_ready. Responses to reads come in any order and carry the index; every write is also
+// answered. No index has two transactions outstanding. Updates to one tile may be counted in
+// another order than they came: their sum and minimum do not depend on it.
 #ifndef STRETTO_MODELS_REFERENCE_TRACKER_IF_H_
 #define STRETTO_MODELS_REFERENCE_TRACKER_IF_H_
 

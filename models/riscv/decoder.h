@@ -14,16 +14,20 @@
 namespace stretto::riscv {
 
 // Handlers, in the order of the dispatch table. The first group computes x[rd] and falls through.
-#define STRETTO_RISCV_OPS(X)                                                                       \
-  X(Li)                                                                                            \
-  X(Mv) X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai) X(Addiw) X(Slliw)  \
-      X(Srliw) X(Sraiw) X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And)      \
-          X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) \
-              X(Rem) X(Remu) X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw) X(Lb) X(Lh) X(Lw) X(Ld)     \
-                  X(Lbu) X(Lhu) X(Lwu) X(Sb) X(Sh) X(Sw) X(Sd) X(Amo) X(Fence) X(CsrRead) X(Beq)   \
-                      X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(Jalr) X(CsrWrite) X(FenceI)    \
-                          X(Ecall) X(Ebreak) X(Mret) X(Wfi) X(Custom) X(Illegal) X(FetchFault)     \
-                              X(EndBlock)
+// clang-format off
+#define STRETTO_RISCV_OPS(X)                                                              \
+  X(Li) X(Mv) X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai)       \
+  X(Addiw) X(Slliw) X(Srliw) X(Sraiw)                                                       \
+  X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And)                     \
+  X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw)                                                   \
+  X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) X(Remu)                           \
+  X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw)                                                 \
+  X(Lb) X(Lh) X(Lw) X(Ld) X(Lbu) X(Lhu) X(Lwu) X(Sb) X(Sh) X(Sw) X(Sd)                      \
+  X(Amo) X(Fence) X(CsrRead)                                                                \
+  X(Beq) X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(Jalr)                                \
+  X(CsrWrite) X(FenceI) X(Ecall) X(Ebreak) X(Mret) X(Wfi) X(Custom)                         \
+  X(Illegal) X(FetchFault) X(EndBlock)
+// clang-format on
 
 enum class OpId : uint16_t {
 #define STRETTO_RISCV_ENUM(name) k##name,

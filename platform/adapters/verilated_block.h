@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Verilated block behind its interface: a step is one tick(). `Pins` says how the pins and the state inside are called:
+// A Verilated block behind its interface: a step is one tick(). `Pins` says how the pins and the
+// state inside are called:
 //   static void drive(Top&, const Inputs&)                     pins of a port whose valid is low may keep their last value
 //   static Inputs quiet(const Inputs&)                         the pins as they are between clocks
 //   static Outputs sample(const Top&)

@@ -27,8 +27,9 @@ class OutputFolder {
   int descriptor_;
 };
 
-// Files of an earlier run in a folder, out of the way as NAME.previous while another run goes on there:
-// they must not stand for it. They come back when the object goes, unless the new run has results.
+// Files of an earlier run in a folder, out of the way as NAME.previous while another run goes on
+// there: they must not stand for it. They come back when the object goes, unless the new run has
+// results.
 class EarlierFiles {
  public:
   EarlierFiles(std::string folder, std::vector<std::string> names);

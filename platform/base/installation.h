@@ -10,13 +10,13 @@ namespace stretto {
 
 // Where the running executable lies.
 std::string executable_folder();
-// The folder that holds machines/ and workloads/: $STRETTO_SHARE, ../share/stretto of the executable
-// (installed), or the source tree's.
+// The folder that holds machines/ and workloads/: $STRETTO_SHARE, ../share/stretto of the
+// executable (installed), or the source tree's.
 std::string share_folder();
 // The folder of published targets (reproduce).
 std::string targets_folder();
-// The folder of kernels and firmware: $STRETTO_SW, ../lib/stretto/sw of the executable (installed), or
-// the build's sw/.
+// The folder of kernels and firmware: $STRETTO_SW, ../lib/stretto/sw of the executable (installed),
+// or the build's sw/.
 std::string software_folder();
 
 // Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wish that a run ends soon with what it has: of a signal, of the time limit, or because a user's program gave up
-// where it cannot be left. Set in handlers of signals, looked at between windows and in calls of host programs.
+// The wish that a run ends soon with what it has: of a signal, of the time limit, or because a
+// user's program gave up where it cannot be left. Set in handlers of signals, looked at between
+// windows and in calls of host programs.
 #ifndef STRETTO_PLATFORM_BASE_STOP_REQUEST_H_
 #define STRETTO_PLATFORM_BASE_STOP_REQUEST_H_
 
@@ -17,7 +18,8 @@ namespace stretto {
 struct StopRequest {
   enum class Cause : uint8_t { none, signal, time_limit, program };
 
-  // The first cause counts. From then on SIGALRM comes every 20 ms, for what does not look (run/monitor.cpp).
+  // The first cause counts. From then on SIGALRM comes every 20 ms, for what does not look
+  // (run/monitor.cpp).
   void stop(Cause why) {
     Cause none = Cause::none;
     if (!cause.compare_exchange_strong(none, why)) return;
@@ -31,8 +33,9 @@ struct StopRequest {
   std::atomic<int> signal{0};    // That was caught.
   std::array<char, 512> text{};  // Cause::program: what happened.
 
-  // Gives up the user's program if it is what runs, so that the run can end; called from a handler of signals with its
-  // context. With `force` also where the program may hold a lock. Returns if it cannot, here and now.
+  // Gives up the user's program if it is what runs, so that the run can end; called from a handler
+  // of signals with its context. With `force` also where the program may hold a lock. Returns if it
+  // cannot, here and now.
   void (*leave_program)(const void* context, bool force) = nullptr;
 };
 

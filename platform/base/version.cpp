@@ -8,8 +8,8 @@
 
 namespace stretto {
 
-// The build leaves it in the file `commit` beside the executable (cmake/commit.cmake); tests lie one
-// folder below.
+// The build leaves it in the file `commit` beside the executable (cmake/commit.cmake); tests lie
+// one folder below.
 const std::string& commit_text() {
   static const std::string commit = [] {
     const std::filesystem::path folder = executable_folder();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulations of a reproduction: each a child process with a result folder of its own. A complete
-// result of the same machine, workload, executable and programs is not simulated again. Each
-// stats.json is parsed once, and once more after its simulation has run.
+// The simulations of a reproduction: each a child process with a result folder of its own. A
+// complete result of the same machine, workload, executable and programs is not simulated again.
+// Each stats.json is parsed once, and once more after its simulation has run.
 #ifndef STRETTO_PLATFORM_CAMPAIGN_CAMPAIGN_H_
 #define STRETTO_PLATFORM_CAMPAIGN_CAMPAIGN_H_
 
@@ -31,15 +31,16 @@ class Campaign {
   // `options` outlives it. Nothing is written before lock().
   explicit Campaign(const ReproduceOptions& options) : options_(options) {}
 
-  // Builds the machine description of a simulation, so that what is wrong with it is said before any
-  // simulation; throws UserError. Returns the key: what must be equal for a result to be taken.
+  // Builds the machine description of a simulation, so that what is wrong with it is said before
+  // any simulation; throws UserError. Returns the key: what must be equal for a result to be taken.
   const std::string& add(CampaignRun run);
   // Takes the folder for itself. With table_only it must exist.
   void lock();
-  // Says which results cannot be taken, then runs what is missing, unless table_only. Exit status of
-  // the first failure; throws Interrupted.
+  // Says which results cannot be taken, then runs what is missing, unless table_only. Exit status
+  // of the first failure; throws Interrupted.
   int simulate();
-  // Of a simulation that was completed and passed its checks; else null. REQUIRES: after simulate().
+  // Of a simulation that was completed and passed its checks; else null. REQUIRES: after
+  // simulate().
   const ResultFile* result(const std::string& folder) const;
   // "12 of 140 simulations have no result"; empty: all have one.
   std::string missing_results() const;

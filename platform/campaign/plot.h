@@ -23,8 +23,8 @@ struct Plot {
   std::vector<PlotLine> lines;
 };
 
-// Writes STEM.svg and STEM.png, and STEM.gp from which gnuplot makes them. Says on standard error, once,
-// if gnuplot is not installed; then there is only STEM.gp.
+// Writes STEM.svg and STEM.png, and STEM.gp from which gnuplot makes them. Says on standard error,
+// once, if gnuplot is not installed; then there is only STEM.gp.
 void write_plot(const std::string& stem, const Plot& plot);
 
 }  // namespace stretto

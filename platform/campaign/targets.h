@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published results as data (tests/reproduction/targets), what was measured for them, and the table of
-// both. A measured value is never edited. A missed target is shown as missed. A target whose
+// Published results as data (tests/reproduction/targets), what was measured for them, and the table
+// of both. A measured value is never edited. A missed target is shown as missed. A target whose
 // simulations are missing is not judged.
 #ifndef STRETTO_PLATFORM_CAMPAIGN_TARGETS_H_
 #define STRETTO_PLATFORM_CAMPAIGN_TARGETS_H_
@@ -31,8 +31,8 @@ struct Measured {
   std::string needs = "";  // Simulations without a result; not empty: not judged.
 };
 
-// Thrown while a target is measured: simulations that it needs have no result. what() names the first
-// of them and counts the rest.
+// Thrown while a target is measured: simulations that it needs have no result. what() names the
+// first of them and counts the rest.
 struct MissingSimulations : std::runtime_error {
   explicit MissingSimulations(const std::vector<std::string>& names);
 };
@@ -42,10 +42,11 @@ std::vector<Target> load_targets(const std::string& name);
 // "met", "missed", "input", "not measured" or "not judged: needs X", by the bands of
 // targets/README.md.
 std::string verdict(const Target& target, const Measured& measured);
-// Whether a target belongs to `figure`: an id, or a number as in "Fig 4" of its section; empty = all do.
+// Whether a target belongs to `figure`: an id, or a number as in "Fig 4" of its section; empty =
+// all do.
 bool in_figure(const Target& target, const std::string& figure);
-// The targets of `figure` that `ids` lists, in the order of `ids`. UserError, which names `figures`,
-// if there is none.
+// The targets of `figure` that `ids` lists, in the order of `ids`. UserError, which names
+// `figures`, if there is none.
 std::vector<Target> targets_of_figure(const std::string& file, const std::vector<std::string>& ids,
                                       const std::string& figure, const std::string& figures);
 

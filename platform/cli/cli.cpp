@@ -52,7 +52,8 @@ void refuse_empty(const po::variables_map& values) {
   }
 }
 
-// Throws UserError. Words that are no options are values of `positional`, at most `count` (-1: any).
+// Throws UserError. Words that are no options are values of `positional`, at most `count` (-1:
+// any).
 void parse(const Arguments& arguments, const std::string& command,
            const po::options_description& all, const char* positional, int count,
            po::variables_map& values) {

@@ -10,8 +10,8 @@ namespace stretto {
 
 // What can be listed.
 const std::vector<std::string>& list_topics();
-// Exit status; UserError if `topic` is none of them. `of`: of `modes`, a workload; else empty. `names`:
-// names alone, one a line; then there are `commands` and `topics`, too.
+// Exit status; UserError if `topic` is none of them. `of`: of `modes`, a workload; else empty.
+// `names`: names alone, one a line; then there are `commands` and `topics`, too.
 int list(const std::string& topic, const std::string& of, bool names);
 
 }  // namespace stretto

@@ -13,8 +13,8 @@ namespace stretto {
 std::string shell_quoted(const std::string& word);
 std::string shell_quoted(const std::vector<std::string>& words);
 
-// A whole number in [low, high] for --`option`; UserError with the range. "-1" is none: it would wrap
-// around.
+// A whole number in [low, high] for --`option`; UserError with the range. "-1" is none: it would
+// wrap around.
 uint64_t whole_number(const std::string& option, const std::string& text, uint64_t low,
                       uint64_t high);
 // A number of seconds, more than 0, for --`option`; UserError with the range.

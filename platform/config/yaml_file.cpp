@@ -18,9 +18,9 @@ constexpr size_t kMaxBytes = 4 << 20;
 constexpr unsigned kMaxNodes = 100'000;
 constexpr size_t kMaxDepth = 16;
 
-// Looks at a file before anything is built from it: yaml-cpp 0.7 takes memory without end for a stray comma (each
-// reads as one more empty document) and for aliases of aliases. A key is a word and stands in its map once:
-// yaml-cpp would take any of several.
+// Looks at a file before anything is built from it: yaml-cpp 0.7 takes memory without end for a
+// stray comma (each reads as one more empty document) and for aliases of aliases. A key is a word
+// and stands in its map once: yaml-cpp would take any of several.
 class Inspector final : public YAML::EventHandler {
  public:
   explicit Inspector(const std::string& file) : file_(file) {}

@@ -23,8 +23,8 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
 std::vector<Account> runtime_accounts();
 std::vector<PhaseRule> runtime_phases();
 
-// Gives up the host program that calls: it goes no further, so that a run can end while the program lets no time pass.
-// REQUIRES: a HostRuntime has been made.
+// Gives up the host program that calls: it goes no further, so that a run can end while the program
+// lets no time pass. REQUIRES: a HostRuntime has been made.
 [[noreturn]] void abandon_host_program();
 // WorkloadKind::claims() of a job whose communicators have that engine.
 std::vector<std::string> runtime_claims(const std::string& engine);

@@ -42,8 +42,8 @@ struct Moment {
   uint8_t account;
 };
 
-// A phase of the run. It lasts from the earliest of `begin` to the latest of `end`, moments that did
-// not come left out. Phases may overlap.
+// A phase of the run. It lasts from the earliest of `begin` to the latest of `end`, moments that
+// did not come left out. Phases may overlap.
 struct PhaseRule {
   std::string name;
   std::vector<Moment> begin, end;
@@ -76,7 +76,8 @@ class Job {
   // The host programs. A program throws UserError if the driver refuses what it was asked for,
   // CheckError if the machine fails: throw_status().
   virtual void add_programs(Host& host) = 0;
-  // For a mirrored machine: how its own packets come back to it. None: no GPU can stand for all (KindInfo).
+  // For a mirrored machine: how its own packets come back to it. None: no GPU can stand for all
+  // (KindInfo).
   virtual std::optional<MirrorMap> mirror() const { return std::nullopt; }
   // Compares results with a reference. Call after the run.
   virtual CheckReport check() const = 0;
@@ -89,10 +90,11 @@ class Job {
   // Name and SHA-256 of each kernel file that is loaded.
   virtual std::vector<std::pair<std::string, std::string>> kernel_sha256() const = 0;
 
-  // How many payload bytes have left over links between GPUs so far; given before programs are added.
+  // How many payload bytes have left over links between GPUs so far; given before programs are
+  // added.
   virtual void set_meter(std::function<uint64_t()> link_bytes) { (void)link_bytes; }
-  // How much of the work is done, 0 .. 1, where the end is known; `retired`: work-groups of the job's
-  // simulated GPUs so far. For people only.
+  // How much of the work is done, 0 .. 1, where the end is known; `retired`: work-groups of the
+  // job's simulated GPUs so far. For people only.
   virtual std::optional<double> done_share(uint64_t retired) const {
     (void)retired;
     return std::nullopt;

@@ -17,7 +17,8 @@ namespace stretto {
 
 class WorkloadKind;
 
-// Jobs that share a GPU have disjoint queues and memory on it; all jobs have host words of their own.
+// Jobs that share a GPU have disjoint queues and memory on it; all jobs have host words of their
+// own.
 struct JobShare {
   std::vector<uint32_t> gpus;  // Of each rank.
   uint32_t number = 0;         // Of the job: chooses its words of host memory.

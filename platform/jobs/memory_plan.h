@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may write where in the memory of one GPU: what the firmware and the jobs on it were given, by offsets. All
-// else stays as it was at time 0, operands too; one law holds everybody to it.
+// Who may write where in the memory of one GPU: what the firmware and the jobs on it were given, by
+// offsets. All else stays as it was at time 0, operands too; one law holds everybody to it.
 #ifndef STRETTO_PLATFORM_JOBS_MEMORY_PLAN_H_
 #define STRETTO_PLATFORM_JOBS_MEMORY_PLAN_H_
 

@@ -30,8 +30,8 @@ bool have_common_gpu(const JobRequest& a, const JobRequest& b) {
                             b.share.gpus.end()) != a.share.gpus.end();
 }
 
-// Jobs that share GPUs, also by way of others, divide queues and memory evenly. So a job has the same on all of
-// its GPUs, and one that shares none has all.
+// Jobs that share GPUs, also by way of others, divide queues and memory evenly. So a job has the
+// same on all of its GPUs, and one that shares none has all.
 void divide(std::vector<JobRequest>& jobs) {
   std::vector<size_t> group(jobs.size());
   std::iota(group.begin(), group.end(), 0);

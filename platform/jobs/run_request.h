@@ -20,8 +20,9 @@ struct RunRequest {
   std::vector<JobRequest> jobs;  // Of the workload.
 };
 
-// Reads the workload, completes `options` (mode, data) by it and sets `machine` in the order default < machine <
-// workload < --set. Throws UserError unless all of it fits together. Builds nothing.
+// Reads the workload, completes `options` (mode, data) by it and sets `machine` in the order
+// default < machine < workload < --set. Throws UserError unless all of it fits together. Builds
+// nothing.
 RunRequest prepare_request(RunOptions& options, Machine& machine);
 
 }  // namespace stretto

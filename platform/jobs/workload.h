@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload file: what runs (one of several kinds, or several jobs side by side), its modes and its default machine.
+// A workload file: what runs (one of several kinds, or several jobs side by side), its modes and
+// its default machine.
 #ifndef STRETTO_PLATFORM_JOBS_WORKLOAD_H_
 #define STRETTO_PLATFORM_JOBS_WORKLOAD_H_
 
@@ -43,8 +44,8 @@ struct WorkloadJob {
   std::vector<uint32_t> gpus;  // Empty: all.
 };
 
-// `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so. Of `sets`, path=value, those that
-// the workload owns change keys of its kind. Throws UserError.
+// `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so.
+// Of `sets`, path=value, those that the workload owns change keys of its kind. Throws UserError.
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets = {});
 
 }  // namespace stretto

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kind of workload: what the key of a workload file that names it describes. One folder under kinds/ each,
-// and a line in kinds/registry.cpp.
+// A kind of workload: what the key of a workload file that names it describes. One folder under
+// kinds/ each, and a line in kinds/registry.cpp.
 #ifndef STRETTO_PLATFORM_JOBS_WORKLOAD_KIND_H_
 #define STRETTO_PLATFORM_JOBS_WORKLOAD_KIND_H_
 
@@ -41,22 +41,26 @@ class WorkloadKind {
   virtual void describe(ParameterSet& set) = 0;
   // What is wrong with the values as they are, as in "needs m"; empty if nothing is.
   virtual std::string first_error() const = 0;
-  // What `mode` does of the work, as "the GEMM"; empty: all of it. Times of different work are not compared.
+  // What `mode` does of the work, as "the GEMM"; empty: all of it. Times of different work are not
+  // compared.
   virtual std::string work(const std::string& /*mode*/) const { return ""; }
   // Sizes for listings and stats.json.
   virtual std::map<std::string, uint64_t> shape() const = 0;
 
-  // Throws UserError, with the limit, if the workload does not fit its share of the machine, or naming the
-  // file if a kernel ELF that the mode needs would not load. Builds nothing. What info() says has been checked.
+  // Throws UserError, with the limit, if the workload does not fit its share of the machine, or
+  // naming the file if a kernel ELF that the mode needs would not load. Builds nothing. What info()
+  // says has been checked.
   virtual void check(const JobRequest& request) const = 0;
-  // What of each of its GPUs no other job may have, in words: "the request ring". kWholeGpu: all of it.
+  // What of each of its GPUs no other job may have, in words: "the request ring". kWholeGpu: all of
+  // it.
   virtual std::vector<std::string> claims(const JobRequest& request) const {
     (void)request;
     return {};
   }
   // Files of the kernels that the mode loads.
   virtual std::vector<std::string> kernel_files(const JobRequest& request) const = 0;
-  // REQUIRES: check() has passed. `memories` by simulated rank; they, this and the request outlive the job.
+  // REQUIRES: check() has passed. `memories` by simulated rank; they, this and the request outlive
+  // the job.
   virtual std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const = 0;
 };
 

@@ -72,8 +72,8 @@ Time time_outside(std::vector<std::pair<Time, Time>> spans, Time end) {
   return end > at ? outside + end - at : outside;
 }
 
-// The phases that the job defines, over all GPUs, and before them `setup`: what comes before the first
-// phase that does not prepare, without those that do.
+// The phases that the job defines, over all GPUs, and before them `setup`: what comes before the
+// first phase that does not prepare, without those that do.
 void collect_phases(const Lookup& find, const StatisticSink& names,
                     const std::vector<PhaseRule>& phases, Results& results) {
   std::vector<std::pair<Time, Time>> spans, preparations;
@@ -106,7 +106,8 @@ void collect_phases(const Lookup& find, const StatisticSink& names,
   results.no_phase = time_outside(spans, results.total);
 }
 
-// Bytes of DRAM by account, in whole atoms of 64 B. Law: the job has named every account that is used.
+// Bytes of DRAM by account, in whole atoms of 64 B. Law: the job has named every account that is
+// used.
 void collect_dram(const Lookup& find, const StatisticSink& names, bool has_jobs, Results& results,
                   AuditSink& audit) {
   std::vector<unsigned> order;

@@ -14,7 +14,8 @@
 namespace stretto {
 
 // Statistics, laws, digest, traffic and counters of all nodes. Closes the digests: call once.
-// `crossbar` and `host` may be null. `accounts` and `phases` are those of all jobs; a host has jobs.
+// `crossbar` and `host` may be null. `accounts` and `phases` are those of all jobs; a host has
+// jobs.
 void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Host* host,
                      const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
                      Results& results);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node of the machine: a partition of its own with the components in it. Paths of statistics begin with its name.
+// A node of the machine: a partition of its own with the components in it. Paths of statistics
+// begin with its name.
 #ifndef STRETTO_PLATFORM_MACHINE_NODE_H_
 #define STRETTO_PLATFORM_MACHINE_NODE_H_
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which links a machine has: the one place that goes by MachineSpec::topology (and has_switch(), check_machine()).
+// Which links a machine has: the one place that goes by MachineSpec::topology (and has_switch(),
+// check_machine()).
 #ifndef STRETTO_PLATFORM_MACHINE_WIRING_H_
 #define STRETTO_PLATFORM_MACHINE_WIRING_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of reproductions. A new one is a folder beside this file, with a CMakeLists.txt that names
-// its sources, a declaration and an entry here.
+// The list of reproductions. A new one is a folder beside this file, with a CMakeLists.txt that
+// names its sources, a declaration and an entry here.
 #include "platform/reproduce/reproduction.h"
 
 namespace stretto {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto reproduce NAME`: simulates what a table of published results needs, then prints the table.
-// Help, messages, default folder, options and time limit come from this description.
+// `stretto reproduce NAME`: simulates what a table of published results needs, then prints the
+// table. Help, messages, default folder, options and time limit come from this description.
 #ifndef STRETTO_PLATFORM_REPRODUCE_REPRODUCTION_H_
 #define STRETTO_PLATFORM_REPRODUCE_REPRODUCTION_H_
 

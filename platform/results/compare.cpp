@@ -114,8 +114,8 @@ std::string differences(const Compared& a, const Compared& b) {
   return text;
 }
 
-// In what the work of `b` differs from that of `a`; empty if it does not. Modes of a workload may do
-// different parts of it.
+// In what the work of `b` differs from that of `a`; empty if it does not. Modes of a workload may
+// do different parts of it.
 std::string other_work(const ResultFile& a, const ResultFile& b) {
   if (a.workload != b.workload) return "workload " + b.workload;
   for (const auto& [key, value] : b.parameters) {
@@ -131,8 +131,8 @@ std::string other_work(const ResultFile& a, const ResultFile& b) {
   return "";
 }
 
-// Marks results whose times must not be divided. Returns a line for each, and for what makes a ratio
-// doubtful.
+// Marks results whose times must not be divided. Returns a line for each, and for what makes a
+// ratio doubtful.
 std::string judge(std::vector<Compared>& all) {
   const Compared& first = all[0];
   std::string lines;
@@ -155,7 +155,8 @@ std::string judge(std::vector<Compared>& all) {
   return lines;
 }
 
-// The keys of a group, of all results, in the order of their files, without those that are 0 in all.
+// The keys of a group, of all results, in the order of their files, without those that are 0 in
+// all.
 std::vector<std::string> keys_of(const std::vector<Compared>& all, const std::string& group) {
   std::vector<std::string> keys;
   for (const Compared& one : all) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stats.json of a result folder, read back: parsed once, checked, typed.
 //
-// Nothing is guessed: a key that is missing, has another type or is negative is a UserError that names
-// the file and the key, with the nearest key that is there. A file whose contents do not have the sum
-// that was written into it was changed and is refused.
+// Nothing is guessed: a key that is missing, has another type or is negative is a UserError that
+// names the file and the key, with the nearest key that is there. A file whose contents do not have
+// the sum that was written into it was changed and is refused.
 #ifndef STRETTO_PLATFORM_RESULTS_RESULT_FILE_H_
 #define STRETTO_PLATFORM_RESULTS_RESULT_FILE_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// timeline.json: the Chrome trace format, for ui.perfetto.dev or chrome://tracing. Written while the
-// run goes on. Past the size cap only the count of what was left out is kept, and the file stays
-// readable. After a kill, too: readers of this format accept a missing "]".
+// timeline.json: the Chrome trace format, for ui.perfetto.dev or chrome://tracing. Written while
+// the run goes on. Past the size cap only the count of what was left out is kept, and the file
+// stays readable. After a kill, too: readers of this format accept a missing "]".
 //
 // Invariants, which tests/support/timeline_check.py checks for any file:
 //  1 Spans of one lane do not overlap. A track ("gpu0/dma") has as many lanes as needed.

@@ -18,8 +18,9 @@ namespace stretto {
 namespace {
 
 constexpr double kQuietSeconds = 2;
-// A run that was asked to stop is looked at every tick. A program that lets no time pass is left after a while wherever
-// it is; what does not stop then is given up. Ticks, not seconds: a process that was stopped goes on where it was.
+// A run that was asked to stop is looked at every tick. A program that lets no time pass is left
+// after a while wherever it is; what does not stop then is given up. Ticks, not seconds: a process
+// that was stopped goes on where it was.
 constexpr int kForceTicks = 150;
 constexpr int kGiveUpTicks = 500;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches a run from outside the machine: progress line, time limit, SIGINT, SIGTERM and SIGHUP.
-// What stops a run is in base/stop_request.h. Looks at the host clock every simulated microsecond; it changes nothing in the machine.
+// What stops a run is in base/stop_request.h. Looks at the host clock every simulated microsecond;
+// it changes nothing in the machine.
 #ifndef STRETTO_PLATFORM_RUN_MONITOR_H_
 #define STRETTO_PLATFORM_RUN_MONITOR_H_
 
@@ -23,9 +24,9 @@ class Monitor final : public sc_core::sc_module {
     bool progress = false;    // From the start; else after two seconds.
     std::string title;
   };
-  // `work` says how far the run is: "1234 work-groups"; `share` of it that is done, 0 .. 1, if known,
-  // of which percents and the time that is left are told. Installs signal handlers, which the
-  // destructor takes back.
+  // `work` says how far the run is: "1234 work-groups"; `share` of it that is done, 0 .. 1, if
+  // known, of which percents and the time that is left are told. Installs signal handlers, which
+  // the destructor takes back.
   Monitor(sc_core::sc_module_name name, const Spec& spec, std::function<std::string()> work,
           std::function<std::optional<double>()> share);
   ~Monitor() override;

@@ -38,7 +38,8 @@ void measure_host(const Monitor& monitor, Results& results) {
   results.peak_rss_mib = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// Two workload files never share a folder: a shipped one has its name, a file its path with the suffix.
+// Two workload files never share a folder: a shipped one has its name, a file its path with the
+// suffix.
 std::string default_out_folder(const RunOptions& options) {
   namespace fs = std::filesystem;
   if (!options.out.empty() || options.workload.empty()) return options.out;
@@ -75,7 +76,8 @@ const std::vector<std::string> kFiles{"stats.json",    "stats.csv",          "ma
 constexpr const char* kTimeline = "/timeline.json";
 constexpr const char* kPart = ".part";  // Of the timeline's name until the run has ended.
 
-// Empty, or why something could not be kept. What is small and tells most comes before what is large and asked for on top.
+// Empty, or why something could not be kept. What is small and tells most comes before what is
+// large and asked for on top.
 std::string write_all(const std::string& out, const Results& results, const Machine& machine,
                       Timeline* timeline) {
   if (out.empty()) return "";

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of grid_scheduler_props.sv that keeps books: what was programmed, placed and ended, seen from the ports.
+// The part of grid_scheduler_props.sv that keeps books: what was programmed, placed and ended, seen
+// from the ports.
 //
-// Names with _q are the books of before the last edge, which the dispatch that the outputs show is not in yet; those
-// without _q have it. `w_` (was) are inputs and facts of the last clock. A quiet clock has no input; in a row of quiet
-// clocks use only grows and work only shrinks, so that what holds now held when the choice was made (two clocks ago).
+// Names with _q are the books of before the last edge, which the dispatch that the outputs show is
+// not in yet; those without _q have it. `w_` (was) are inputs and facts of the last clock. A quiet
+// clock has no input; in a row of quiet clocks use only grows and work only shrinks, so that what
+// holds now held when the choice was made (two clocks ago).
 
   logic started_q = 1'b0;  // The first clock, a reset, is behind us.
   logic live_q = 1'b0;     // The last clock was not a reset.

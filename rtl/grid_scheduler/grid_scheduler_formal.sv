@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid scheduler beside its properties; sizes are set by tests/formal/grid_scheduler.tasks. With
-// Sleeps=1, beside a copy too that sleeps whenever G9 allows it.
+// The grid scheduler beside its properties; sizes are set by tests/formal/grid_scheduler.tasks.
+// With Sleeps=1, beside a copy too that sleeps whenever G9 allows it.
 module grid_scheduler_formal #(
   parameter int unsigned MaxCus = 3,
   parameter int unsigned Slots = 2,
@@ -105,8 +105,9 @@ module grid_scheduler_formal #(
         !done_valid_i && !drained_valid_i && !event_valid_i));
   end
 
-  // ---- Lemmas: how this RTL and the books of the properties hang together. Each follows from the clock before,
-  // given the others, and with them most rules do. What has the name of a register is that register of the block.
+  // ---- Lemmas: how this RTL and the books of the properties hang together. Each follows from the
+  // clock before, given the others, and with them most rules do. What has the name of a register is
+  // that register of the block.
   localparam int unsigned LogWidth = $clog2(PipelineEntries);
   localparam int unsigned GateBits = $clog2(Gates);
   localparam int unsigned BatchWidth = IdWidth < 16 ? IdWidth : 16;
@@ -249,8 +250,12 @@ module grid_scheduler_formal #(
     always_comb begin
       on[s] = dispatch_valid_o && dispatch_slot_o == SlotWidth'(s);
       mine[s] = pick_valid_q && pick_slot_q == SlotWidth'(s);
-      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priorities[s*2+:2], first_q, count_q, grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q, started_q[s]} ==
-          {book_registers, book_lds, book_wavefronts, book_priority, book_first, book_count, book_grid, book_start, book_skip, book_batch, book_gate, book_phase, book_position, book_count_left, book_count_resident, book_started_q[s] || on[s]};
+      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priorities[s*2+:2], first_q, count_q,
+          grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q,
+          started_q[s]} ==
+          {book_registers, book_lds, book_wavefronts, book_priority, book_first, book_count, book_grid,
+              book_start, book_skip, book_batch, book_gate, book_phase, book_position, book_count_left,
+              book_count_resident, book_started_q[s] || on[s]};
       in_order[s] = (!running_q[s] || pipe_check_q[s] || (undispatched_q <= count_q && position_q < count_q)) &&
           (!book_running_q[s] || launched[s] || book_last_q[s] == (book_position_q + IdWidth'(1) == count_q));
       in_gates[s] = !(gated_q[s] && running_q[s] && !pipe_check_q[s] && undispatched_q != '0) ||
@@ -274,7 +279,8 @@ module grid_scheduler_formal #(
     end
   end
 
-  // The log, and whose entries of it are whose: in a trial from the first on, when it is placed from log_index_q on.
+  // The log, and whose entries of it are whose: in a trial from the first on, when it is placed
+  // from log_index_q on.
   logic [PipelineEntries*CuWidth-1:0]   log_units;
   logic [PipelineEntries*SlotWidth-1:0] owners;
   logic [PipelineEntries-1:0]           counts;  // Entries that are in the trial's use, or will be in the units'.
@@ -418,7 +424,8 @@ module grid_scheduler_formal #(
     end
   end
 
-  // A pass of a trial enters the slots from the lowest on; when it is placed, what is left of each is to come.
+  // A pass of a trial enters the slots from the lowest on; when it is placed, what is left of each
+  // is to come.
   logic [Slots-1:0] entry_order, rest;
   always_comb begin
     for (int unsigned s = 0; s < Slots; s++) begin
@@ -439,7 +446,8 @@ module grid_scheduler_formal #(
     for (int unsigned s = 0; s < Slots; s++) some[s] = undispatched[s*IdWidth+:IdWidth] != '0;
   end
 
-  // Behind the last placement of an arbiter: where it looks next, if one slot alone has work for it.
+  // Behind the last placement of an arbiter: where it looks next, if one slot alone has work for
+  // it.
   logic [1:0]         valid, hit;
   logic [2*8-1:0]     from, turns;
   logic [Slots-1:0]   by_two, alone, goes_on;
@@ -476,7 +484,8 @@ module grid_scheduler_formal #(
     end
   end
 
-  // The sleeping copy has the registers of the block; that of a choice counts only when there is one.
+  // The sleeping copy has the registers of the block; that of a choice counts only when there is
+  // one.
   logic copy_same;
   if (Sleeps == 0) begin : gen_no_copy
     always_comb copy_same = pipe_state_q <= Place;  // Anything that holds; what is constant would be removed.

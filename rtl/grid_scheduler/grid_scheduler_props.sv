@@ -60,7 +60,8 @@ module grid_scheduler_props #(
 
 `include "rtl/grid_scheduler/grid_scheduler_books.svh"
 
-  // ------------------------------------------------------------------------ what neighbours promise
+  // ------------------------------------------------------------------------ what neighbours
+  // promise
   always_ff @(posedge clk_i) begin : promises
     if (!started_q) m_reset_first: assume (rst_i);
     if (started_q && !rst_i) begin
@@ -75,7 +76,8 @@ module grid_scheduler_props #(
     end
   end
 
-  // -------------------------------------------------------------------------------------- the rules
+  // -------------------------------------------------------------------------------------- the
+  // rules
   always_ff @(posedge clk_i) if (live_q) begin : rules
     // G1: a work-group is placed only on a unit in use with room.
     a_g1_unit: assert (!(dispatch_valid_o && dispatch_cu_o == k) || k_in_use);
@@ -179,7 +181,8 @@ module grid_scheduler_props #(
         32'(gate[h]) * 32'(batch_q[h]) + 32'(phase[h]) == 32'(position[h])));
   end
 
-  // ------------------------------------------------------------------------------------ the stories
+  // ------------------------------------------------------------------------------------ the
+  // stories
   always_ff @(posedge clk_i) if (live_q) begin : stories
     c_refused: cover (refused_o != '0);
     c_full_then_placed: cover (dispatch_valid_o && w_dispatch && k_work_groups == capacity_work_groups_q);

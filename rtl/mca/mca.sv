@@ -10,7 +10,8 @@ module mca #(
   parameter int unsigned PendingWidth = 16,
   // Width of time; a wait and the distance to wake_cycle_o are shorter than 2^CycleWidth clocks.
   parameter int unsigned CycleWidth = 48,
-  // Width of the starvation limit: bounds the wait of communication; 2 x StarveWidth flip-flops and gates.
+  // Width of the starvation limit: bounds the wait of communication; 2 x StarveWidth flip-flops and
+  // gates.
   parameter int unsigned StarveWidth = 32,
   // Width of the measured clocks: bounds a stage; costs two multipliers of this width.
   parameter int unsigned SampleWidth = 40,

@@ -43,8 +43,9 @@ module mca_formal #(
     if (!rst_i) m_atoms: assume (Atoms == 0 || on_their_way_q + 8'(compute_push_i) + 8'(comm_push_i) <= 8'(Atoms));
   end
 
-  // R8: `hold` stops every flip-flop of u_hold (tests/formal/README.md), which must not be noticed. That the
-  // wait began in the past is a_r8_order; as a condition it makes the equality of the copies inductive.
+  // R8: `hold` stops every flip-flop of u_hold (tests/formal/README.md), which must not be noticed.
+  // That the wait began in the past is a_r8_order; as a condition it makes the equality of the
+  // copies inductive.
   logic [PendingWidth-1:0] comm_q, comm;
   logic [CycleWidth-1:0] cycle_q, since_q, since;
   always_comb begin
@@ -62,7 +63,8 @@ module mca_formal #(
   logic [63:0] hold_reg_rdata;
   always_comb begin
     hold = sleep_i && !rst_i && compute_push_i == '0 && comm_push_i == '0 && dram_pop_i == '0 &&
-        dram_parked_i == parked_q && !kernel_start_i && !first_wg_done_i && !kernel_end_i && !reg_we_i && !reg_re_i && cycle_i < wake_cycle_o &&
+        dram_parked_i == parked_q && !kernel_start_i && !first_wg_done_i && !kernel_end_i &&
+        !reg_we_i && !reg_re_i && cycle_i < wake_cycle_o &&
         since <= cycle_i && CycleWidth >= 8;
   end
   mca #(.PendingWidth(PendingWidth), .CycleWidth(CycleWidth), .StarveWidth(StarveWidth),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of the MCA: rules R1..R9 of README.md, from its ports alone.
 //
-// The books below count what went in and out and remember what was programmed. Names with _q are the
-// books of before the last edge; `w_` (was) are the facts on which that edge decided, so that an
-// assertion speaks of the outputs now and the facts then.
+// The books below count what went in and out and remember what was programmed. Names with _q are
+// the books of before the last edge; `w_` (was) are the facts on which that edge decided, so that
+// an assertion speaks of the outputs now and the facts then.
 module mca_props #(
   parameter int unsigned PendingWidth = 16,
   parameter int unsigned CycleWidth = 48,
@@ -42,7 +42,8 @@ module mca_props #(
   localparam logic [PolicyWidth-1:0] Exclusive = mca_regs_pkg::ControlPolicyComputeExclusive;
   localparam int unsigned SumWidth = SampleWidth + 8;
   localparam int unsigned SinceWidth = CycleWidth < 32 ? CycleWidth : 32;
-  // Time of full width never wraps; of a proof's reduced width it does, and no clock is skipped then.
+  // Time of full width never wraps; of a proof's reduced width it does, and no clock is skipped
+  // then.
   localparam bit LongTime = CycleWidth >= 8;
   localparam logic [PendingWidth-1:0] MaxPending = {PendingWidth{1'b1}} - PendingWidth'(3);
 
@@ -250,7 +251,8 @@ module mca_props #(
     end
   end
 
-  // -------------------------------------------------------------------------- what neighbours promise
+  // -------------------------------------------------------------------------- what neighbours
+  // promise
   always_ff @(posedge clk_i) begin : promises
     m_reset_first: assume (started_q || rst_i);
     // Time goes on from a reset, too; a measured stage fits its counter.
@@ -261,15 +263,16 @@ module mca_props #(
       m_parked: assume ({1'b0, dram_parked_i} <= occupancy - {6'b0, dram_pop_i});
       m_compute_pushes: assume (compute <= MaxPending - PendingWidth'(compute_push_i));
       m_comm_pushes: assume (comm <= MaxPending - PendingWidth'(comm_push_i));
-      // Time does not go back (it stands while the machine accesses registers); clocks are skipped only when R8 allows it.
+      // Time does not go back (it stands while the machine accesses registers); clocks are skipped
+      // only when R8 allows it.
       m_time: assume (!LongTime || (cycle_i >= cycle_q && (passed <= CycleWidth'(1) || cycle_i <= wake_cycle_o)));
       m_no_wrap: assume (!LongTime || !(&cycle_i[CycleWidth-1:StarveWidth]));
     end
   end
 
-  // ---------------------------------------------------------------------------------------- the rules
-  // R9: the sample is the sum over the clocks of the stage in which no communication is pending. (After a reset no stage
-  // is measured; saying so there, too, makes this inductive.)
+  // ---------------------------------------------------------------------------------------- the
+  // rules R9: the sample is the sum over the clocks of the stage in which no communication is
+  // pending. (After a reset no stage is measured; saying so there, too, makes this inductive.)
   always_ff @(posedge clk_i) if (started_q) begin : sample
     a_r9_mean: assert ((!decide_q || (clock_sum_q == sum && clock_cycles_q == cycles)) &&
         (!measuring_q || (64'(open) <= 64'(stage_q) && clock_sum_q == whole_sum && clock_cycles_q == whole_cycles)));
@@ -290,7 +293,8 @@ module mca_props #(
     // R3: while compute is pending and there is room, somebody is granted.
     a_r3_works: assert (!(w_compute && w_room) || grant_compute_o || grant_comm_o);
 
-    // R4, every policy but round robin: compute goes first, unless communication starved and had not the last turn.
+    // R4, every policy but round robin: compute goes first, unless communication starved and had
+    // not the last turn.
     a_r4_compute_first: assert (!(grant_comm_o && w_compute && !w_turns) || (w_starved && !w_last_comm));
     // Starved communication is granted, unless the last grant was for it and compute waits.
     a_r4_starved: assert (!(w_room && w_comm && w_starved && !(w_last_comm && w_compute)) || grant_comm_o || w_turns);
@@ -344,7 +348,8 @@ module mca_props #(
     a_r9_limit: assert (threshold_o == {1'b0, automatic_q ? automatic_limit_q : limit_q});
   end
 
-  // -------------------------------------------------------------------------------------- the stories
+  // -------------------------------------------------------------------------------------- the
+  // stories
   always_ff @(posedge clk_i) if (live_q) begin : stories
     c_alternates: cover (grant_comm_o && w_compute && w_turns && !w_draining);
     c_comm_starves_then_wins: cover (grant_comm_o && w_compute && !w_turns);

@@ -13,8 +13,8 @@ module request_ring #(
   parameter int unsigned Connections = 16,
   // Transfers in flight a connection can have, at most 15; 21 bits each.
   parameter int unsigned Slots = 8,
-  // Bits of a transfer's number, at most 32, and of head, tail, replica and counters, at most 48; what
-  // firmware reads. Smaller ones are for proofs.
+  // Bits of a transfer's number, at most 32, and of head, tail, replica and counters, at most 48;
+  // what firmware reads. Smaller ones are for proofs.
   parameter int unsigned NumberWidth = 32,
   parameter int unsigned CounterWidth = 48
 ) (
@@ -47,8 +47,8 @@ module request_ring #(
   output logic [47:0] write_address_o,
   output logic [63:0] write_data_o,
 
-  // Pulses: a request left the ring; was judged (judged_o) and refused, or accepted (issue_*_o, whoever
-  // takes it); was dropped; a transfer retired.
+  // Pulses: a request left the ring; was judged (judged_o) and refused, or accepted (issue_*_o,
+  // whoever takes it); was dropped; a transfer retired.
   output logic        pop_o,
   output logic        refuse_o,
   output logic        accept_o,
@@ -130,7 +130,8 @@ module request_ring #(
   logic [47:0] s2_source_base_q, s2_destination_base_q;
   logic [23:0] s2_source_config_q, s2_destination_config_q;  // {may be used so, unit, units}.
 
-  // In flight. Slot s of connection c is entry {c, s}; the oldest and count slots from it on are in use.
+  // In flight. Slot s of connection c is entry {c, s}; the oldest and count slots from it on are in
+  // use.
   logic        issue_q;
   logic [Tags-1:0] taken_q, done_q, failed_q;
   logic [17:0] slot_q [Tags];  // {rc, sc, source id, destination id}.

@@ -85,8 +85,8 @@ module request_ring_formal #(
     end
   end
 
-  // ---- Lemmas: how this RTL and the books of the properties hang together. Each follows from the clock before,
-  // given the others, and the rules follow from them.
+  // ---- Lemmas: how this RTL and the books of the properties hang together. Each follows from the
+  // clock before, given the others, and the rules follow from them.
   localparam int unsigned RingWidth = $clog2(RingDepth);
   localparam int unsigned LevelWidth = $clog2(RingDepth + 1);
   localparam int unsigned ConnWidth = $clog2(Connections);

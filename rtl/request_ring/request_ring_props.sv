@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of the request ring (README.md) over its ports.
 //
-// Pulses (pop, refuse, accept, drop, retire) tell what happened at the edge before; so books named x_q hold
-// the state before that edge and x, with the pulses entered, the state now. Inputs and conditions of the edge
-// before are kept as _p. Buffers 0 and 1 and connection 0 stand for all of R3, the solver chooses the bit
-// (R1) and the connection (R6) that are looked at.
+// Pulses (pop, refuse, accept, drop, retire) tell what happened at the edge before; so books named
+// x_q hold the state before that edge and x, with the pulses entered, the state now. Inputs and
+// conditions of the edge before are kept as _p. Buffers 0 and 1 and connection 0 stand for all of
+// R3, the solver chooses the bit (R1) and the connection (R6) that are looked at.
 module request_ring_props #(
   parameter int unsigned RingDepth = 256,
   parameter int unsigned Buffers = 256,
@@ -167,7 +167,8 @@ module request_ring_props #(
   end
   always_ff @(posedge clk_i) begin
     if (live_q) begin
-      // R1: with room it is taken; nothing leaves an empty ring; what leaves is what came, in its order.
+      // R1: with room it is taken; nothing leaves an empty ring; what leaves is what came, in its
+      // order.
       a_r1_taken: assert (!(sr_p && enable_p && level_q != LevelWidth'(RingDepth) && !clear_p && drop_o));
       a_r1_not_empty: assert (!(pop_o && level_q == '0));
       a_r1_order: assert (!(marked_q && !inside_q && before_q == '0 && judged) ||
@@ -247,8 +248,8 @@ module request_ring_props #(
   end
   always_ff @(posedge clk_i) begin
     if (live_q) begin
-      // R3: judged once, after it left the ring; accepted if and only if it is not malformed, never with a
-      // field that cannot be right; and the transfer is what the request says.
+      // R3: judged once, after it left the ring; accepted if and only if it is not malformed, never
+      // with a field that cannot be right; and the transfer is what the request says.
       a_r3_once: assert (!(refuse_o && accept_o) && (!judged || between_q != '0));
       a_r3_accepts: assert (!(accept_o && own_case && !good));
       a_r3_refuses: assert (!(refuse_o && own_case && good));
@@ -421,8 +422,8 @@ module request_ring_props #(
   end
   always_ff @(posedge clk_i) begin
     if (live_q) begin
-      // R6: only the oldest retires, and only when it is done; its flags, SC first, with its number, and none
-      // is lost to the next.
+      // R6: only the oldest retires, and only when it is done; its flags, SC first, with its
+      // number, and none is lost to the next.
       a_r6_done: assert (!retire_o || (live_tags_q[r_tag] && taken_q[r_tag] && done_q[r_tag]));
       a_r6_order: assert (!retire_o || (retire_tag_o[11:4] < 8'(Connections) &&
           retire_tag_o[3:0] == oldest_q[{r_tag[SlotWidth+:ConnWidth], 2'b0}+:4]));
@@ -434,7 +435,8 @@ module request_ring_props #(
     end
   end
 
-  // ---- R7: the replica. Short counters can be compared only while threads keep the protocol of tickets.
+  // ---- R7: the replica. Short counters can be compared only while threads keep the protocol of
+  // tickets.
   logic [CounterWidth-1:0] head_q, head, tail_q, tail, sent_q, sent, announced_q, announced,
       replica_data, behind;
   logic replica_new, honest_q, honest, due, due_p, pending_p, turn_q, turn, free_p;
@@ -471,7 +473,8 @@ module request_ring_props #(
   end
   always_ff @(posedge clk_i) begin
     if (live_q) begin
-      // R7: it is the head of the edge before; it moves on; it comes at once unless a flag has the turn.
+      // R7: it is the head of the edge before; it moves on; it comes at once unless a flag has the
+      // turn.
       a_r7_head: assert (!replica_new || write_data_o == 64'(head_q));
       a_r7_forward: assert (!(replica_new && honest) || (replica_data != sent_q &&
           replica_data - sent_q <= CounterWidth'(RingDepth)));

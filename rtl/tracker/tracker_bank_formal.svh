@@ -348,7 +348,8 @@
       if (sum != (CounterWidth+4)'(formal_count_i)) book_tile = 1'b0;
       if (lowest != formal_lowest_i) book_lowest = 1'b0;
     end
-    // T9: what is not tracked gets as far as S1 at most; what is not accepted, not beyond the input.
+    // T9: what is not tracked gets as far as S1 at most; what is not accepted, not beyond the
+    // input.
     book_untracked = 1'b1;
     if (!formal_tracked_i) begin
       book_tile = 1'b1;
@@ -367,8 +368,8 @@
   assign formal_books_o = {book_lowest, book_statistics, book_untracked, book_class, book_tile, book_pipeline,
       book_rows, book_memory, book_entries, book_sizes};
 
-  // T3: what a stream of updates to tiles of high bits 0 leaves behind, each for one clock (the rows in
-  // turn, or a clock without an update after each); memory is not needed.
+  // T3: what a stream of updates to tiles of high bits 0 leaves behind, each for one clock (the
+  // rows in turn, or a clock without an update after each); memory is not needed.
   always_comb begin : stream
     logic [RowWidth-1:0] queue_row, its_row;
     logic [TagWidth-1:0] its_tag;
@@ -405,9 +406,9 @@
     end
   end
 
-  // T7: a clock in which nothing comes in and triggers and requests are taken brings the bank closer
-  // to its rest: each step of an operation weighs more than all that it can bring about; a refill
-  // may bring all waiting updates back.
+  // T7: a clock in which nothing comes in and triggers and requests are taken brings the bank
+  // closer to its rest: each step of an operation weighs more than all that it can bring about; a
+  // refill may bring all waiting updates back.
   localparam int unsigned Retries = 7 * WaitingDepth;
   assign formal_rank_o = 16'(grew_q) + 16'(trigger_size_q) + 16'(send_size_q) +
       (s2_valid_q ? 16'd3 : 16'd0) +

@@ -38,7 +38,8 @@ module tracker_formal #(
   (* anyconst *) logic [25:0] absent;
   always_comb m_absent: assume (&absent);
 
-  // --------------------------------------------------------------------------- what firmware programs
+  // --------------------------------------------------------------------------- what firmware
+  // programs
   (* anyconst *) logic [1:0]         bank_i;
   (* anyconst *) logic [IdWidth:0]   any_total, any_untracked_count;
   (* anyconst *) logic [IdWidth-1:0] any_first_bottom, any_untracked_first;
@@ -92,7 +93,8 @@ module tracker_formal #(
     formal_tracked_i = formal_accepted_i && formal_threshold_i != '0;
   end
 
-  // --------------------------------------------------------------------------------------- one bank
+  // --------------------------------------------------------------------------------------- one
+  // bank
   (* anyseq *) logic                    update_valid_i, trigger_taken, request_taken;
   (* anyseq *) logic                    response_valid_i, response_write_i, stops;
   (* anyseq *) logic [WgWidth-1:0]      update_wg_i, response_wg_i;
@@ -241,7 +243,8 @@ module tracker_formal #(
     a_t3_book_statistics: assert (formal_books_o[8]);
     a_t3_book_lowest: assert (formal_books_o[9]);
     a_t3_book_stream: assert (Stream == 0 ? absent[2] : formal_stream_o);
-    // T3: a stream of updates to different rows is taken at one a clock, to any row at one every two.
+    // T3: a stream of updates to different rows is taken at one a clock, to any row at one every
+    // two.
     a_t3_rate: assert (Stream == 0 ? absent[0] : update_ready_o || !update_valid_i);
     // T4: the victim, the order of allocation, and that an entry is looked for when there is any.
     a_t4_full: assert (formal_full_o);

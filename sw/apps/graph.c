@@ -90,7 +90,8 @@ static stretto_status_t allocate_all(program_t* g) {
   return g->api->fill(g->client, g->stream, g->words, ALL_WORD_BYTES, 0, GRAPH_ACCOUNT_INIT);
 }
 
-// Each communication work-group has buffer ids and a connection of its own, all to the right neighbour.
+// Each communication work-group has buffer ids and a connection of its own, all to the right
+// neighbour.
 static stretto_status_t set_up_ring(program_t* g) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->api;

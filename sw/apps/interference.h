@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host program of one rank: a kernel that loads one resource and an all-gather beside it (GPU-driven code execution,
-// II-C), in four turns: both to warm up, the kernel alone, the all-gather alone, both. All ranks begin a turn together.
+// Host program of one rank: a kernel that loads one resource and an all-gather beside it
+// (GPU-driven code execution, II-C), in four turns: both to warm up, the kernel alone, the
+// all-gather alone, both. All ranks begin a turn together.
 #ifndef STRETTO_SW_APPS_INTERFERENCE_H_
 #define STRETTO_SW_APPS_INTERFERENCE_H_
 

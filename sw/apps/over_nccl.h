@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What host programs over nccl.h share. Their functions return the status of the first call that failed and leave
-// one line in `error` (256 bytes).
+// What host programs over nccl.h share. Their functions return the status of the first call that
+// failed and leave one line in `error` (256 bytes).
 #ifndef STRETTO_SW_APPS_OVER_NCCL_H_
 #define STRETTO_SW_APPS_OVER_NCCL_H_
 

@@ -217,8 +217,8 @@ static stretto_status_t arm_semaphores(p2p_rank_t* g) {
   return g->api->copy_to_device(g->client, semaphore(g, 0), ones, sizeof ones);
 }
 
-// One direction of one round, all of it in advance: kernel, event, copy on the other stream, event at
-// the peer. Semaphore 2r: the kernel is done; 2r + 1: the peer's data are here.
+// One direction of one round, all of it in advance: kernel, event, copy on the other stream, event
+// at the peer. Semaphore 2r: the kernel is done; 2r + 1: the peer's data are here.
 static stretto_status_t enqueue_hop(p2p_rank_t* g, uint32_t round, uint64_t bytes) {
   const uint64_t poll = g->p->stream_wait_poll_ns;
   TRY(g->api->signal(g->client, g->stream, semaphore(g, 2 * round), 0));

@@ -18,8 +18,9 @@
 // have the same rate, and memcpy has no latency: nobody is told.
 //
 // Threads: one a rank; g-drv-s two more (engines); g-drv-h two more, which watch the cards; c-drv
-// three more: polling thread, callback thread, and an observer that watches the event of each message alone (a dedicated busy-waiting thread), so
-// that the parts of the overhead can be told apart.
+// three more: polling thread, callback thread, and an observer that watches the event of each
+// message alone (a dedicated busy-waiting thread), so that the parts of the overhead can be told
+// apart.
 #ifndef STRETTO_SW_APPS_POINT_TO_POINT_H_
 #define STRETTO_SW_APPS_POINT_TO_POINT_H_
 
@@ -76,7 +77,8 @@ typedef struct p2p_result {
   uint64_t rate_ns[P2P_MAX_SIZES];     // All messages of the rate; 0 = not measured.
   uint64_t latency_ns[P2P_MAX_SIZES];  // `rounds` messages (c-drv) or round trips.
   // c-drv, sum over `rounds` of each size: event trigger on the GPU, wait of the communication
-  // stream, polling gap, mutex, launch (Table I). The copy itself lies between the second and third.
+  // stream, polling gap, mutex, launch (Table I). The copy itself lies between the second and
+  // third.
   uint64_t parts_ns[P2P_MAX_SIZES][P2P_PARTS];
 } p2p_result_t;
 

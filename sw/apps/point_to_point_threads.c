@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads beside the ranks of point_to_point: the software engine of g-drv-s; polling thread, callback
-// thread and observer of c-drv.
+// Threads beside the ranks of point_to_point: the software engine of g-drv-s; polling thread,
+// callback thread and observer of c-drv.
 #include "sw/apps/point_to_point_internal.h"
 
 stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_t* shared,

@@ -40,8 +40,8 @@ stretto_status_t ranks_meet(ranks_t* ranks, int ready);
 // All pass when all have come for the nth time, where none can fail without ending the run.
 void ranks_barrier(ranks_t* ranks);
 
-// The word of host memory that says how often a rank has come, or RANKS_FAILED: for threads beside the
-// ranks.
+// The word of host memory that says how often a rank has come, or RANKS_FAILED: for threads beside
+// the ranks.
 uint64_t ranks_word(const ranks_t* ranks, uint32_t rank);
 
 // The place of `address` of this rank's GPU on another one.

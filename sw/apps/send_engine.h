@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The software engine for send requests (G-Drv-S; GD-SW-01, -02): a CPU thread that takes them from a
-// ring in host memory, into which the kernels of one GPU store (send.h), and has the GPU's DMA engine
-// copy. It puts sends of contiguous memory together. Flags are packets of the stream that copies, what
-// cuStreamWriteValue does: a store of the CPU could overtake the data (deviation from GD-SW-03).
+// The software engine for send requests (G-Drv-S; GD-SW-01, -02): a CPU thread that takes them from
+// a ring in host memory, into which the kernels of one GPU store (send.h), and has the GPU's DMA
+// engine copy. It puts sends of contiguous memory together. Flags are packets of the stream that
+// copies, what cuStreamWriteValue does: a store of the CPU could overtake the data (deviation from
+// GD-SW-03).
 #ifndef STRETTO_SW_APPS_SEND_ENGINE_H_
 #define STRETTO_SW_APPS_SEND_ENGINE_H_
 
@@ -37,8 +38,8 @@ typedef struct send_engine_counts {
   uint64_t copies;
 } send_engine_counts_t;
 
-// The thread. `client` is its own, on the sender's GPU. Returns at the stop word or with an error, of
-// which `error` (256 bytes) gets one line: a request that names what is not registered
+// The thread. `client` is its own, on the sender's GPU. Returns at the stop word or with an error,
+// of which `error` (256 bytes) gets one line: a request that names what is not registered
 // (STRETTO_ERROR_ARGUMENT) touches no memory.
 stretto_status_t send_engine_run(const send_engine_setup_t* setup, stretto_client_t* client,
                                  send_engine_counts_t* counts, char* error);

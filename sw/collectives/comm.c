@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators: unique ids, set-up, how ranks meet. Ranks know each other through words of host
 // memory: of communicator `id`, rank r, index i. Index 0 says that the rank is set up:
-//   [0] 1, [15:8] GPU, [23:16] free buffer id, [31:24] free connection, [63:32] place of the block / 4096
+//   [0] 1, [15:8] GPU, [23:16] free buffer id, [31:24] free connection, [63:32] place of the block
+//   / 4096
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

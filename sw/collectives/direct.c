@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets that are written directly (engine gdma, ring): each rank registers its own target and that of
-// the next rank at its request ring. Entries are kept, since programs use the same buffers again. All
-// ranks know the targets of all (enqueue.c), so they keep the same entries under the same ids.
+// Targets that are written directly (engine gdma, ring): each rank registers its own target and
+// that of the next rank at its request ring. Entries are kept, since programs use the same buffers
+// again. All ranks know the targets of all (enqueue.c), so they keep the same entries under the
+// same ids.
 #include <string.h>
 
 #include "sw/collectives/internal.h"

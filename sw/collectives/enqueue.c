@@ -2,14 +2,15 @@
 // What calls of nccl.h ask for is kept until the outermost group ends, then compared with what the
 // other ranks ask for, and launched. The calls themselves are in calls.c.
 //
-// Comparison. Before a rank launches its collective number n it says in words of host memory what it
-// asks for and waits until all others have said so: ranks that do not agree get an error and nothing
-// moves. Words of collective n (1, 2, ..; two sets, so that none is overwritten before it is read: who
-// writes n + 2 has seen all at n + 1, and who is there has read n):
+// Comparison. Before a rank launches its collective number n it says in words of host memory what
+// it asks for and waits until all others have said so: ranks that do not agree get an error and
+// nothing moves. Words of collective n (1, 2, ..; two sets, so that none is overwritten before it
+// is read: who writes n + 2 has seen all at n + 1, and who is there has read n):
 //   [8 + 8 (n & 1)] n   [+ 1] op, type, reduction, root   [+ 2] count   [+ 3] target
 // Engines dma and t3 say their staging area too, [+ 4].
 // Transfer n between two ranks likewise: each says (n << 40) + bytes to the other,
-//   [64 + 4 peer + (n & 1)] of sends, [+ 2] of receives; [320 + 2 peer + (n & 1)] the receiver's buffer.
+//   [64 + 4 peer + (n & 1)] of sends, [+ 2] of receives; [320 + 2 peer + (n & 1)] the receiver's
+//   buffer.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,8 @@ static int is_driven_by_host(const operation_t* o) {
   return !stretto_comm_has_links(&o->comm->comm);
 }
 
-// A staging area that is large enough for all that is asked of this communicator: others are told its
-// place before the first of it is carried out.
+// A staging area that is large enough for all that is asked of this communicator: others are told
+// its place before the first of it is carried out.
 static ncclResult_t stage(const operation_t* first) {
   ncclComm_t comm = first->comm;
   uint64_t bytes = 0;
@@ -222,8 +223,8 @@ static ncclResult_t follow(const operation_t* o) {
   return runtime_synchronize(last);
 }
 
-// Whether an undone operation in front of `o` must come first: a collective of the same communicator,
-// or a transfer with the same peer in the same direction.
+// Whether an undone operation in front of `o` must come first: a collective of the same
+// communicator, or a transfer with the same peer in the same direction.
 static int is_behind(const operation_t* first, const operation_t* o) {
   for (const operation_t* before = first; before != o; before = before->next)
     if (!before->done && before->comm == o->comm &&

@@ -175,8 +175,8 @@ ncclResult_t direct_prepare(operation_t* o, const uint64_t* targets);
 // Waits for a stream; for all streams of the device.
 ncclResult_t runtime_synchronize(struct CUstream_st* stream);
 ncclResult_t runtime_quiet(device_t* device);
-// Device memory for the library itself; released, it may be given out again. All streams of the device
-// are quiet when it is released.
+// Device memory for the library itself; released, it may be given out again. All streams of the
+// device are quiet when it is released.
 cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address);
 cudaError_t runtime_release(device_t* device, uint64_t address);
 
@@ -188,8 +188,8 @@ void summary_text(uint64_t summary, uint64_t count, char* text, size_t bytes);
 // "rank 0, collective 3, all_reduce of 17 float32 sum".
 void operation_text(const operation_t* o, char* text, size_t bytes);
 
-// Engines dma and t3 (steps.c). An operation is submitted in rounds, the same of all ranks of a program
-// before the next; `more`: there is another.
+// Engines dma and t3 (steps.c). An operation is submitted in rounds, the same of all ranks of a
+// program before the next; `more`: there is another.
 ncclResult_t steps_round(operation_t* o, uint32_t round, int* more);
 // Whether the engine can do it.
 ncclResult_t steps_check(const operation_t* o);

@@ -462,7 +462,8 @@ static cudaError_t copy_in(device_t* device, void* to, const void* from, uint64_
                                    device->client, (uint64_t)(uintptr_t)to, from, bytes));
 }
 
-// Through a buffer of host memory, in words that hold the bytes; blocks of device memory are whole words.
+// Through a buffer of host memory, in words that hold the bytes; blocks of device memory are whole
+// words.
 static cudaError_t copy_out(device_t* device, void* to, const void* from, uint64_t bytes) {
   const stretto_host_ops_t* ops = &device->runtime->options.ops;
   const uint64_t bounce =

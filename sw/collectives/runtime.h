@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind cuda_runtime.h and nccl.h: one runtime a host program (a thread of the modelled
-// host), with a driver client for each GPU that the program uses. The platform makes one, says which
-// one the calling thread has, and asks it where the program stands.
+// What stands behind cuda_runtime.h and nccl.h: one runtime a host program (a thread of the
+// modelled host), with a driver client for each GPU that the program uses. The platform makes one,
+// says which one the calling thread has, and asks it where the program stands.
 //
 // Programs that share a GPU have other queues and memory there.
 #ifndef STRETTO_SW_COLLECTIVES_RUNTIME_H_
@@ -67,8 +67,8 @@ const char* stretto_runtime_position(const stretto_runtime_t* runtime);
 // What the last call that failed had to say; "" if none has.
 const char* stretto_runtime_last_error(const stretto_runtime_t* runtime);
 
-// What a result of nccl.h or cuda_runtime.h means for the calling program, as a status of the driver; `error` (256
-// bytes) gets one line if it is not STRETTO_OK.
+// What a result of nccl.h or cuda_runtime.h means for the calling program, as a status of the
+// driver; `error` (256 bytes) gets one line if it is not STRETTO_OK.
 stretto_status_t stretto_runtime_outcome(ncclResult_t result, char* error);
 stretto_status_t stretto_runtime_cuda_outcome(cudaError_t result, const char* call, char* error);
 

@@ -3,10 +3,10 @@
 // share, the words with which operators wait for each other, and the all-reduce of gradients that a
 // few work-groups run beside them.
 //
-// Every work-group that computes runs all operators in the same order, tiles first, first + compute,
-// ... of each, and then adds 1 to the operator's word: an operator may start where the words of its
-// producers have come to compute x (iteration + 1). No barrier of the CPU, none of the grid but at the
-// end of an iteration.
+// Every work-group that computes runs all operators in the same order, tiles first, first +
+// compute, ... of each, and then adds 1 to the operator's word: an operator may start where the
+// words of its producers have come to compute x (iteration + 1). No barrier of the CPU, none of the
+// grid but at the end of an iteration.
 #ifndef STRETTO_SW_COMPILER_LOOP_H_
 #define STRETTO_SW_COMPILER_LOOP_H_
 
@@ -277,8 +277,8 @@ static __attribute__((noinline, unused)) void loop_rows(const loop_t* l, const l
 }
 
 // Gradients over all ranks (GD-U13): a ring, chunk by chunk, transfers by send requests, sums here.
-// Work-group `group` owns a share of every chunk and has a connection, buffer ids and flags of its own:
-// wavefront 0 sends and waits, all of them add.
+// Work-group `group` owns a share of every chunk and has a connection, buffer ids and flags of its
+// own: wavefront 0 sends and waits, all of them add.
 
 typedef struct loop_ring {
   const loop_t* l;
@@ -327,8 +327,9 @@ static __attribute__((noinline, unused)) void loop_ring_receive(loop_ring_t* rin
   tile_wait_until(ring->l->a->rc + 8ull * (destination + ring->group), TILE_GEU, ring->received);
 }
 
-// Adds what came to the own gradients, in memory when it returns. Wavefronts take units in turn, loads
-// run ahead of the sums: one wavefront alone waits for memory longer than the link takes for a share.
+// Adds what came to the own gradients, in memory when it returns. Wavefronts take units in turn,
+// loads run ahead of the sums: one wavefront alone waits for memory longer than the link takes for
+// a share.
 static __attribute__((noinline, unused)) void loop_ring_add(const loop_ring_t* ring,
                                                             uint32_t chunk) {
   const loop_share_t share = loop_share(ring, chunk);

@@ -29,14 +29,15 @@ typedef struct loop_arguments {
 #define LOOP_MAX_BUCKETS 512u  // ... and behind them of buckets.
 #define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS) * 8u)
 
-// Stamps: the end of each iteration; of the last one, the end of each operator at the first work-group and
-// begin and end of each bucket at the first one that reduces.
+// Stamps: the end of each iteration; of the last one, the end of each operator at the first
+// work-group and begin and end of each bucket at the first one that reduces.
 #define LOOP_MAX_ITERATIONS 256u
 #define LOOP_STAMP_OPS LOOP_MAX_ITERATIONS
 #define LOOP_STAMP_BUCKETS (LOOP_STAMP_OPS + LOOP_MAX_OPS)
 #define LOOP_STAMP_BYTES ((LOOP_STAMP_BUCKETS + 2 * LOOP_MAX_BUCKETS) * 8u)
 
-// Buffer ids of the request ring: one a communication work-group, so that each has flags of its own.
+// Buffer ids of the request ring: one a communication work-group, so that each has flags of its
+// own.
 #define LOOP_MAX_COMM_GROUPS 8u
 #define LOOP_SOURCE_ID 1u                                         // Own gradients, to be read.
 #define LOOP_GRADIENT_ID (LOOP_SOURCE_ID + LOOP_MAX_COMM_GROUPS)  // Own gradients, to be written.

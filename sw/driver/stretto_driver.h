@@ -9,8 +9,8 @@
 //
 // Work is submitted to streams (one queue each) and goes on in the background; every packet has a
 // completion signal. A stream's errors are collected by stream_synchronize, which returns the first
-// one. Calls are not thread-safe per client. Device memory is given out in ascending order; what was
-// released may be mapped again, and belongs to the client as long as it lives.
+// one. Calls are not thread-safe per client. Device memory is given out in ascending order; what
+// was released may be mapped again, and belongs to the client as long as it lives.
 #ifndef STRETTO_SW_DRIVER_STRETTO_DRIVER_H_
 #define STRETTO_SW_DRIVER_STRETTO_DRIVER_H_
 
@@ -52,8 +52,8 @@ typedef struct stretto_host_ops {
   // The calling thread computes for so long.
   void (*charge_cpu_ns)(void* context, uint64_t nanoseconds);
   uint64_t (*now_ns)(void* context);
-  // Threads of a program, not used by the driver itself: mutexes named by numbers, and the condition
-  // variable of each (sleep and notify are called with the mutex held).
+  // Threads of a program, not used by the driver itself: mutexes named by numbers, and the
+  // condition variable of each (sleep and notify are called with the mutex held).
   void (*lock)(void* context, uint64_t mutex);
   void (*unlock)(void* context, uint64_t mutex);
   void (*sleep)(void* context, uint64_t mutex);
@@ -75,8 +75,8 @@ typedef struct stretto_client_options {
   uint32_t gpu;
   uint32_t first_queue;  // This client owns queues first_queue .. first_queue + queue_count - 1.
   uint32_t queue_count;
-  // Device memory this client may give out: [memory_begin, memory_end), offsets in the GPU's memory;
-  // memory_begin is not below STRETTO_SYSTEM_BYTES.
+  // Device memory this client may give out: [memory_begin, memory_end), offsets in the GPU's
+  // memory; memory_begin is not below STRETTO_SYSTEM_BYTES.
   uint64_t memory_begin;
   uint64_t memory_end;
   stretto_driver_costs_t costs;
@@ -172,8 +172,8 @@ typedef struct stretto_api {
   stretto_status_t (*stream_wait)(stretto_client_t* client, stretto_stream_t* stream,
                                   uint64_t address, uint64_t poll_ns);
   // Stores of this GPU's kernels to `bytes` from `base` go to `peer_base` of another GPU
-  // (T3-CFG-02) or, without flags and at its own address, to host memory or the window of its card (card.h). `base` may be the peer's own
-  // address. `flags`: STRETTO_MAP_UPDATE,
+  // (T3-CFG-02) or, without flags and at its own address, to host memory or the window of its card
+  // (card.h). `base` may be the peer's own address. `flags`: STRETTO_MAP_UPDATE,
   // STRETTO_MAP_TRACKED.
   stretto_status_t (*remote_map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t base,
                                  uint64_t bytes, uint64_t peer_base, uint32_t flags);
@@ -224,8 +224,8 @@ typedef struct stretto_api {
                                       uint32_t id);
   // What the last call of this client that failed had to say; "" if none did.
   const char* (*last_error)(const stretto_client_t* client);
-  // Takes the map of an allocation back when everything before it in the stream is complete: kernels
-  // that reach there fault. REQUIRES: no reduction with tiles is open on this GPU.
+  // Takes the map of an allocation back when everything before it in the stream is complete:
+  // kernels that reach there fault. REQUIRES: no reduction with tiles is open on this GPU.
   stretto_status_t (*release)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address);
   // Maps memory of this client in which nothing is mapped.
   stretto_status_t (*map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,

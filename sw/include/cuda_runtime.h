@@ -47,8 +47,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize(void);
 
-// Stretto's own: the time of the machine in nanoseconds, for timing calls (synchronise first). Reading
-// it takes no time. 0 outside of a host program.
+// Stretto's own: the time of the machine in nanoseconds, for timing calls (synchronise first).
+// Reading it takes no time. 0 outside of a host program.
 unsigned long long stretto_time(void);
 
 const char* cudaGetErrorString(cudaError_t error);

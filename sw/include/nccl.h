@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives between GPUs, with NCCL's names and meaning, so that a program written for NCCL compiles.
-// What is different or absent: sw/collectives/README.md. C and C++.
+// Collectives between GPUs, with NCCL's names and meaning, so that a program written for NCCL
+// compiles. What is different or absent: sw/collectives/README.md. C and C++.
 #ifndef STRETTO_SW_INCLUDE_NCCL_H_
 #define STRETTO_SW_INCLUDE_NCCL_H_
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile extension of wavefronts: instruction table, intrinsics for kernels, and constants for the decoder.
-// C (kernels, riscv64-unknown-elf-gcc) and C++ (model) read this file; it is the only definition.
+// The tile extension of wavefronts: instruction table, intrinsics for kernels, and constants for
+// the decoder. C (kernels, riscv64-unknown-elf-gcc) and C++ (model) read this file; it is the only
+// definition.
 //
-// Encoding: custom-0 (opcode 0x0B), R-type. Tiles are named by 5-bit fields (rd, rs1 or rs2 used as a name):
+// Encoding: custom-0 (opcode 0x0B), R-type. Tiles are named by 5-bit fields (rd, rs1 or rs2 used as
+// a name):
 //   0..7   r0..r7   register tiles of the wavefront          (home: registers, owner: wavefront)
 //   8..23  l0..l15  LDS tiles of the work-group              (home: LDS,       owner: work-group)
 //   24..31 a0..a7   accumulators of the work-group, FP32     (home: registers, owner: work-group)
-// Work-group-owned tiles may be used by any wavefront of the group; barriers order uses by different ones.
-// A shape is one 64-bit value: rows [15:0], row_bytes [31:16], pitch [63:32] (bytes between rows in memory).
+// Work-group-owned tiles may be used by any wavefront of the group; barriers order uses by
+// different ones. A shape is one 64-bit value: rows [15:0], row_bytes [31:16], pitch [63:32] (bytes
+// between rows in memory).
 //
 //  instruction                     f3 f7                operands                      pipe    issue  cycles                    asynchronous
 //  tile.load   t, x1, x2           0  [0] streaming     t <- memory x1, shape x2      memory  1      memory                    yes
@@ -28,12 +31,13 @@
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
 //
 // * Times 2 (rows), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD).
-// Rules: an instruction that names a tile in use by an earlier asynchronous one of the same work-group stalls until
-// that one is done (scoreboard, per tile). tile.load defines the tile's shape; bytes beyond it read as zero.
-// tile.mma uses k = the K extent of both operands, rounded up to 16 for time; m, n are those of tile.zero.
-// Traps (reported as wavefront faults): unmapped address, row_bytes 0 or > 8192, rows 0 or > 1024, a tile larger than
-// the work-group's share of registers or LDS, mma on a tile never loaded, unknown encoding.
-// Ids and arguments come from CSRs only. CSRs 0x800 and 0x801 are reserved for tools that rewrite kernels.
+// Rules: an instruction that names a tile in use by an earlier asynchronous one of the same
+// work-group stalls until that one is done (scoreboard, per tile). tile.load defines the tile's
+// shape; bytes beyond it read as zero. tile.mma uses k = the K extent of both operands, rounded up
+// to 16 for time; m, n are those of tile.zero. Traps (reported as wavefront faults): unmapped
+// address, row_bytes 0 or > 8192, rows 0 or > 1024, a tile larger than the work-group's share of
+// registers or LDS, mma on a tile never loaded, unknown encoding. Ids and arguments come from CSRs
+// only. CSRs 0x800 and 0x801 are reserved for tools that rewrite kernels.
 #ifndef STRETTO_SW_INCLUDE_TILE_H_
 #define STRETTO_SW_INCLUDE_TILE_H_
 
@@ -56,8 +60,9 @@
 #define TILE_SIMT_MAX 2
 #define TILE_SIMT_MUL 3
 #define TILE_SIMT_MIN 4
-// From here on floating-point elements only. Rows: every element of the result's row is the sum, mean or maximum of the
-// first operand's row. Unary: t <- f(t1). GELU_GRAD: t <- t2 * gelu'(t1). Cost in tile_functions.h.
+// From here on floating-point elements only. Rows: every element of the result's row is the sum,
+// mean or maximum of the first operand's row. Unary: t <- f(t1). GELU_GRAD: t <- t2 * gelu'(t1).
+// Cost in tile_functions.h.
 #define TILE_SIMT_SUB 5
 #define TILE_SIMT_ROW_SUM 6
 #define TILE_SIMT_ROW_MEAN 7
@@ -107,8 +112,8 @@ static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pi
   return (uint64_t)rows | ((uint64_t)row_bytes << 16) | ((uint64_t)pitch << 32);
 }
 
-// Tile names are compile-time constants: they are register-number fields of the instruction. Each name below is
-// written as "x<number>" so that the assembler puts the number into the field.
+// Tile names are compile-time constants: they are register-number fields of the instruction. Each
+// name below is written as "x<number>" so that the assembler puts the number into the field.
 #define tile_load(t, address, shape, element, streaming)                                        \
   __asm__ volatile(                                                                             \
       ".insn r 0x0B, 0, %[f7], x%[rd], %[a], %[s]"                                              \

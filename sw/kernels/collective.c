@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives on compute units (GD-USE-01) over any engine. One wavefront a work-group; work-group =
-// channel: it owns a share of each rank's block and a link to each peer.
+// Collectives on compute units (GD-USE-01) over any engine. One wavefront a work-group; work-group
+// = channel: it owns a share of each rank's block and a link to each peer.
 //
 // Ring (links to rank + 1, from rank - 1). A buffer is cut into one block a rank, the blocks into
-// shares of the channels, the shares into pieces of half a FIFO: in step 0 of a piece all ranks send
-// and nobody receives, so it must fit. N ranks, r = own:
+// shares of the channels, the shares into pieces of half a FIFO: in step 0 of a piece all ranks
+// send and nobody receives, so it must fit. N ranks, r = own:
 //   reduce-scatter  step 0 sends block r - 1; step j adds what came to block r - 1 - j and sends it;
-//                   step N - 1 keeps it, block r. Block c is summed in the order c + 1, c + 2, .. c.
+//                   step N - 1 keeps it, block r. Block c is summed in the order c + 1, c + 2, ..
+//                   c.
 //   all-gather      step 0 sends block r; step j keeps and passes on block r - j; N - 1 keeps.
 //   all-reduce      one after the other, piece by piece.
 //   all-to-all      blocks for rank r + k go k steps around, k = 1 .. N - 1. Those of k and N - k leave together,
-//                   so a piece is a quarter of a FIFO: a rank that passes on holds one slot and wants another, and
-//                   when all FIFOs are full nobody can.
+//                   so a piece is a quarter of a FIFO: a rank that passes on holds one slot and
+//                   wants another, and when all FIFOs are full nobody can.
 //   broadcast, reduce  a chain that begins behind or at the root.
-// Engine gdma may pass on from target to target (direct_id): what has arrived is sent as it lies, no
-// wavefront touches it. A rank's target is written only when it has begun: an all-reduce knows that from
-// the reduction, others wait for its word.
-// Direct (links between all pairs): blocks go straight to their rank, and are added in the order
-// r, r - 1, r - 2, ...
+// Engine gdma may pass on from target to target (direct_id): what has arrived is sent as it lies,
+// no wavefront touches it. A rank's target is written only when it has begun: an all-reduce knows
+// that from the reduction, others wait for its word. Direct (links between all pairs): blocks go
+// straight to their rank, and are added in the order r, r - 1, r - 2, ...
 //
 // Every loop below depends on what all ranks know (count, ranks, channels), so ranks agree on the
 // number of slots of each link. An empty piece is no slot.
@@ -82,7 +82,8 @@ static span_t span_of(const run_t* run, uint32_t index, uint64_t at) {
 #define REDUCE 4u  // What came is combined with `source`,
 #define FINAL 8u   // for the last time: an average is divided.
 
-// Moves `bytes` slot by slot: from `source` and/or what comes, to `target` (0 = none) and/or the peer.
+// Moves `bytes` slot by slot: from `source` and/or what comes, to `target` (0 = none) and/or the
+// peer.
 static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint64_t source,
                                            uint64_t target, uint64_t bytes) {
   const uint32_t slot_bytes = run->a->comm.slot_bytes;

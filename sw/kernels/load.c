@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that load one resource of the GPU and hardly any other, to see what communication beside them
-// costs (the microbenchmarks of GPU-driven code execution, II-C): L2 reads with next to no DRAM traffic,
-// and instruction issue with next to no memory traffic.
+// Kernels that load one resource of the GPU and hardly any other, to see what communication beside
+// them costs (the microbenchmarks of GPU-driven code execution, II-C): L2 reads with next to no
+// DRAM traffic, and instruction issue with next to no memory traffic.
 #include "sw/kernels/kernel.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define TILE_BYTES 4096u
 
-// Every wavefront reads all of [base, base + bytes) `repeats` times, from a place of its own on; four
-// loads are under way.
+// Every wavefront reads all of [base, base + bytes) `repeats` times, from a place of its own on;
+// four loads are under way.
 void load_l2(void) {
   const stretto_load_arguments_t* g =
       (const stretto_load_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);

@@ -12,8 +12,8 @@
 //   stretto_sender_close(&s);                     stretto_receiver_close(&r);
 //
 // One wavefront owns a link (peer, channel) at a time. A slot may be released when what was loaded
-// from it has been stored (the flag leaves behind the stores). A sender may be `slots` slots ahead of
-// its receiver, then stretto_sender_slot waits.
+// from it has been stored (the flag leaves behind the stores). A sender may be `slots` slots ahead
+// of its receiver, then stretto_sender_slot waits.
 #ifndef STRETTO_SW_KERNELS_STRETTO_COMM_H_
 #define STRETTO_SW_KERNELS_STRETTO_COMM_H_
 
@@ -105,8 +105,8 @@ static __attribute__((noinline, unused)) uint64_t stretto_sender_slot(stretto_se
   return s->fifo + (uint64_t)(s->sent % slots) * s->comm->slot_bytes;
 }
 
-// Takes a place in the request ring (send_request.h) and stores the request, behind this wavefront's
-// stores.
+// Takes a place in the request ring (send_request.h) and stores the request, behind this
+// wavefront's stores.
 KERNEL_INLINE void stretto_send(const stretto_comm_t* comm, uint64_t request) {
   uint64_t* const tickets = (uint64_t*)(uintptr_t)comm->ticket;
   const uint64_t ticket = __atomic_fetch_add(tickets, 1, __ATOMIC_RELAXED);
@@ -116,8 +116,8 @@ KERNEL_INLINE void stretto_send(const stretto_comm_t* comm, uint64_t request) {
 }
 
 // gdma: sends `length` units at `offset` from buffer to buffer instead of the slot of the last
-// stretto_sender_slot, which counts as used. REQUIRES: what is sent was stored by this wavefront, or has
-// arrived here.
+// stretto_sender_slot, which counts as used. REQUIRES: what is sent was stored by this wavefront,
+// or has arrived here.
 KERNEL_INLINE void stretto_put_from(stretto_sender_t* s, uint32_t source, uint32_t destination,
                                     uint32_t connection, uint32_t offset, uint32_t length) {
   ++s->sent;
@@ -170,8 +170,8 @@ KERNEL_INLINE void stretto_receiver_close(const stretto_receiver_t* r) {
 
 #define STRETTO_MOVE_BYTES 8192u  // Of a tile; eight of them are in use.
 
-// What stretto_move does: to, also <- (from op with) * scale. Addresses may be 0 = there is none, but for
-// `from`.
+// What stretto_move does: to, also <- (from op with) * scale. Addresses may be 0 = there is none,
+// but for `from`.
 typedef struct stretto_movement {
   uint64_t from;
   uint64_t with;  // Same number of bytes, combined by `reduction`.

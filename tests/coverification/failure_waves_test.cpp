@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does a co-verification test that fails leave what one needs: cycle, signal, both values,
-// the last 20 inputs, the seed, and an FST file of the clocks before? Asked of broken_on_purpose.
+// Question: does a co-verification test that fails leave what one needs: cycle, signal, both
+// values, the last 20 inputs, the seed, and an FST file of the clocks before? Asked of
+// broken_on_purpose.
 #include <sys/wait.h>
 #include <catch2/catch.hpp>
 

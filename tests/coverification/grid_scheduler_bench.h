@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU around a grid scheduler under test: it keeps books of its own of what is on each unit, and
-// throws when a work-group is placed where there is no room.
+// The GPU around a grid scheduler under test: it keeps books of its own of what is on each unit,
+// and throws when a work-group is placed where there is no room.
 #ifndef STRETTO_TESTS_COVERIFICATION_GRID_SCHEDULER_BENCH_H_
 #define STRETTO_TESTS_COVERIFICATION_GRID_SCHEDULER_BENCH_H_
 

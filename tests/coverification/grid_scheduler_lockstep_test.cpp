@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the grid scheduler, RTL and reference model clock by clock equal, do what each rule of
-// its README says? State space: slot states x use of the units x candidates x pipeline; parameters:
-// needs, ranges, starts, priorities, number of units. Random traffic: grid_scheduler_random_test.cpp.
+// Question: does the grid scheduler, RTL and reference model clock by clock equal, do what each
+// rule of its README says? State space: slot states x use of the units x candidates x pipeline;
+// parameters: needs, ranges, starts, priorities, number of units. Random traffic:
+// grid_scheduler_random_test.cpp.
 #include <catch2/catch.hpp>
 
 #include "tests/coverification/grid_scheduler_bench.h"

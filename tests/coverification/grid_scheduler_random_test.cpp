@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the grid scheduler's RTL and its reference model agree clock by clock under random traffic,
-// and do ids, gates, pipelines and drains come out as the rules say?
-// Firmware programs, launches, preempts, resumes and reads while work-groups end, come back and events
-// arrive in any clock; resets fall in between. Bins say what must have happened.
+// Question: do the grid scheduler's RTL and its reference model agree clock by clock under random
+// traffic, and do ids, gates, pipelines and drains come out as the rules say? Firmware programs,
+// launches, preempts, resumes and reads while work-groups end, come back and events arrive in any
+// clock; resets fall in between. Bins say what must have happened.
 #include <catch2/catch.hpp>
 
 #include <bitset>
@@ -159,8 +159,8 @@ class Traffic {
         disturb();
         return;
       case 5:
-        // R1: a policy write during a pipeline's placement trial loses its wake-up, in RTL and model.
-        // Until that is mended, none while a pipeline waits.
+        // R1: a policy write during a pipeline's placement trial loses its wake-up, in RTL and
+        // model. Until that is mended, none while a pipeline waits.
         if (rng_.chance(1, 4) && (pipeline_ == 0 || pipeline_begun_)) {
           policy_ = static_cast<unsigned>(rng_.below(4));
           write(GRID_SCHEDULER_POLICY_OFFSET, policy_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the grid scheduler's RTL and its reference model agree where values are wide? Ids and
-// counts of 32 bits, batches of thousands, needs up to the largest capacity, tens of thousands of
-// work-groups on 160 units, every register address. Lockstep only; what the rules say
+// Question: do the grid scheduler's RTL and its reference model agree where values are wide? Ids
+// and counts of 32 bits, batches of thousands, needs up to the largest capacity, tens of thousands
+// of work-groups on 160 units, every register address. Lockstep only; what the rules say
 // grid_scheduler_random_test.cpp asks.
 #include <catch2/catch.hpp>
 
@@ -141,8 +141,8 @@ class WideGpu {
               some(16));
         return;
       case 10:
-        // R1: a policy write during a pipeline's placement trial loses its wake-up, in RTL and model.
-        // Until that is mended, none after the first pipeline of an epoch.
+        // R1: a policy write during a pipeline's placement trial loses its wake-up, in RTL and
+        // model. Until that is mended, none after the first pipeline of an epoch.
         write(pipelines_ != 0 || rng_.chance(1, 8) ? GRID_SCHEDULER_COUNTER_CLEAR_OFFSET
                                                    : GRID_SCHEDULER_POLICY_OFFSET,
               rng_.below(4));

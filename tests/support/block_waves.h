@@ -7,9 +7,10 @@
 //
 //   <build>/waves/<executable>.<test case>.fst      scopes gpu0.<block>, gpu1.<block>, ...
 //
-// in the order in which the test made them; cycle n is at n ns (modulo 2^32), so a mismatch in cycle
-// n is in what follows n ns. The save files in waves/ fit. REQUIRES: the executable has RTL of a traced flavour
-// and links block_waves.cpp (stretto_block_waves); its test cases are deterministic.
+// in the order in which the test made them; cycle n is at n ns (modulo 2^32), so a mismatch in
+// cycle n is in what follows n ns. The save files in waves/ fit. REQUIRES: the executable has RTL
+// of a traced flavour and links block_waves.cpp (stretto_block_waves); its test cases are
+// deterministic.
 #ifndef STRETTO_TESTS_SUPPORT_BLOCK_WAVES_H_
 #define STRETTO_TESTS_SUPPORT_BLOCK_WAVES_H_
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Main program of every test executable: SystemC's main calls sc_main, which runs the Catch2 session.
+// Main program of every test executable: SystemC's main calls sc_main, which runs the Catch2
+// session.
 //
 // A test case that elaborates SystemC must be alone in its process (a second elaboration dies with
 // E529); CTest runs each test case by itself, and so does anyone who names one on the command line.

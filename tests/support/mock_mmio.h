@@ -15,8 +15,8 @@
 //     CHECK(tracker_arm(&tracker) == kFwOk);
 //   }  // An access that is missing, extra, out of order or different has failed the test by here.
 //
-// Invariants: (1) at most one MockMmio lives at a time; (2) after the first difference further accesses are
-// recorded and not judged, reads return 0: one mistake, one message.
+// Invariants: (1) at most one MockMmio lives at a time; (2) after the first difference further
+// accesses are recorded and not judged, reads return 0: one mistake, one message.
 #ifndef STRETTO_TESTS_SUPPORT_MOCK_MMIO_H_
 #define STRETTO_TESTS_SUPPORT_MOCK_MMIO_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto run --firmware ELF` runs any bare-metal program at its own addresses until it writes to `tohost`: 1 passes, anything else
-// names the test that failed. The instruction tests of the ISS run here on the command processor with caches and two harts.
+// `stretto run --firmware ELF` runs any bare-metal program at its own addresses until it writes to
+// `tohost`: 1 passes, anything else names the test that failed. The instruction tests of the ISS
+// run here on the command processor with caches and two harts.
 #include <algorithm>
 
 #include <catch2/catch.hpp>

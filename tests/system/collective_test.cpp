@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind collective through the executable: every element of every rank right, nothing
-// else written, in the units of the table. State space: op x engine x ranks x count x place x type x
-// reduction; counts are those at which something in the cut into blocks, shares and slots changes: none,
-// one, fewer and more than ranks, one that nothing divides. Bytes on the wire are those of the algorithms
-// (ring: derived in the test). tests/collectives.sh runs the whole space.
+// else written, in the units of the table. State space: op x engine x ranks x count x place x type
+// x reduction; counts are those at which something in the cut into blocks, shares and slots
+// changes: none, one, fewer and more than ranks, one that nothing divides. Bytes on the wire are
+// those of the algorithms (ring: derived in the test). tests/collectives.sh runs the whole space.
 #include <catch2/catch.hpp>
 
 #include "tests/support/run_json.h"
@@ -146,7 +146,8 @@ TEST_CASE("buffers of several rounds of the FIFOs") {
     run("all_to_all", engine,
         {"gpus=3", "collective.counts=100003", "software.fifo_slots=4", "software.slot_bytes=16384",
          "software.channels=3"});
-    // Blocks that travel more than one hop in both directions: what leaves together must not fill the FIFOs.
+    // Blocks that travel more than one hop in both directions: what leaves together must not fill
+    // the FIFOs.
     for (const char* slots : {"software.fifo_slots=4", "software.fifo_slots=6"}) {
       run("all_to_all", engine,
           {"gpus=5", "gpu.cus=8", "collective.counts=40003", slots, "software.slot_bytes=4096",
@@ -155,8 +156,10 @@ TEST_CASE("buffers of several rounds of the FIFOs") {
   }
 }
 
-// Engine gdma passes on from target to target from 64 KiB on: whole units; blocks at a unit above 64 B (beyond
-// 8 MiB); more calls than targets are kept; one rank's block shorter than the others'; then sizes that do not qualify.
+// Engine gdma passes on from target to target from 64 KiB on: whole units; blocks at a unit above
+// 64 B (beyond
+// 8 MiB); more calls than targets are kept; one rank's block shorter than the others'; then sizes
+//   that do not qualify.
 TEST_CASE("targets are written directly, and not where units do not fit") {
   run("all_reduce", "gdma",
       {"gpus=4", "gpu.cus=8", "collective.counts=16384,20000,16385,81920",
@@ -170,8 +173,8 @@ TEST_CASE("targets are written directly, and not where units do not fit") {
       {"gpus=4", "gpu.cus=8", "collective.root=1", "collective.counts=16384,16400,100000"});
 }
 
-// Ring, N ranks: each rank sends 2 (N - 1) / N of the buffer, and beside it at most one flag of 8 B and
-// one credit a slot.
+// Ring, N ranks: each rank sends 2 (N - 1) / N of the buffer, and beside it at most one flag of 8 B
+// and one credit a slot.
 TEST_CASE("wire bytes are those of the ring") {
   const uint64_t count = 1 << 18, bytes = 4 * count, slots = 4 * 6 * 8;
   for (const char* engine : {"mmio", "gdma", "dma", "t3"}) {
@@ -181,8 +184,8 @@ TEST_CASE("wire bytes are those of the ring") {
   }
 }
 
-// Bytes too many come from behind a block: they overwrite the next block of an all-gather, and what lies
-// behind the one block of a reduce-scatter.
+// Bytes too many come from behind a block: they overwrite the next block of an all-gather, and what
+// lies behind the one block of a reduce-scatter.
 TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
   const auto beyond = [](const std::string& op) {
     const Scratch scratch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does one launch of a generated loop kernel run a whole operator graph many times, with the
-// numbers that double precision gives, on any number of GPUs and with either engine, and is what does
-// not fit said before? Through the executable.
+// Question: does one launch of a generated loop kernel run a whole operator graph many times, with
+// the numbers that double precision gives, on any number of GPUs and with either engine, and is
+// what does not fit said before? Through the executable.
 #include <algorithm>
 #include <set>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do a kernel and an all-gather that run beside each other both end with the right data, and
-// does what they cost each other show? Through the executable.
+// Question: do a kernel and an all-gather that run beside each other both end with the right data,
+// and does what they cost each other show? Through the executable.
 #include <algorithm>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a folder of results belongs to one run that was carried out: a refused run changes nothing, files of an
-// earlier run do not stay beside those of a later one, two workload files have two folders, and where there is no room
-// for all files the small ones are written.
+// What is in a folder of results belongs to one run that was carried out: a refused run changes
+// nothing, files of an earlier run do not stay beside those of a later one, two workload files have
+// two folders, and where there is no room for all files the small ones are written.
 #include <algorithm>
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do GEMM and reduce-scatter run at the same time, does arbitration by kernels take place,
-// and do a mirrored GPU and the calibrated machine tell the same story? On t3/overlap, the smallest
-// workload in which a chunk has several stages and the memory is contended.
+// Question: do GEMM and reduce-scatter run at the same time, does arbitration by kernels take
+// place, and do a mirrored GPU and the calibrated machine tell the same story? On t3/overlap, the
+// smallest workload in which a chunk has several stages and the memory is contended.
 //
 // Bars come from the isolated runs and from the shape: chunks of a rank are quarters of its GEMM.
 // tests/sabotage.sh breaks what these tests look at and sees them fail.
@@ -49,9 +49,11 @@ void expect_overlap(const RunResult& run, unsigned gpus = kGpus) {
     INFO("gpu" << gpu);
     const Times times = times_of(run, gpu);
     CHECK(times.rs_begin < times.gemm_end);
-    // 16 stages; those of the first quarter go straight to the neighbour, the next four make the first
-    // chunk that the DMA sends. It sends tiles as they are complete, from the fifth stage on (5/16); a
-    // whole chunk is complete with the eighth (1/2, less as contention lengthens what follows: 0.43).
+    // 16 stages; those of the first quarter go straight to the neighbour, the next four make the
+    //    first
+    // chunk that the DMA sends. It sends tiles as they are complete, from the fifth stage on
+    // (5/16); a whole chunk is complete with the eighth (1/2, less as contention lengthens what
+    // follows: 0.43).
     CHECK(times.rs_begin - times.gemm_begin < (times.gemm_end - times.gemm_begin) * 2 / 5);
   }
 }

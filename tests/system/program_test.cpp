@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that this project does not ship, written for nccl.h and cuda_runtime.h, compiled by the
-// system's compiler as users do: right data with every engine, in C and C++; and what goes wrong in one is
-// said in words, with nothing moved: ranks that do not agree, a buffer that is too short, a rank that
-// never calls, a file that is none.
+// system's compiler as users do: right data with every engine, in C and C++; and what goes wrong in
+// one is said in words, with nothing moved: ranks that do not agree, a buffer that is too short, a
+// rank that never calls, a file that is none.
 #include <catch2/catch.hpp>
 
 #include "tests/system/process.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do several jobs on one machine each compute what they compute alone, on the same GPUs and on others,
-// and is refused what a GPU has once only? Through the executable, by the shipped workloads sharing/*. Times are
-// held against those of the same jobs alone.
+// Question: do several jobs on one machine each compute what they compute alone, on the same GPUs
+// and on others, and is refused what a GPU has once only? Through the executable, by the shipped
+// workloads sharing/*. Times are held against those of the same jobs alone.
 #include <catch2/catch.hpp>
 
 #include "tests/system/process.h"

@@ -75,8 +75,8 @@ uint32_t CollectiveData::bits_of(double number) const {
   }
 }
 
-// The sum times 1 / ranks, both numbers of the type; the product is rounded once more, by bits_of(). It is
-// exact in double.
+// The sum times 1 / ranks, both numbers of the type; the product is rounded once more, by
+// bits_of(). It is exact in double.
 double CollectiveData::average_of(double sum) const {
   const float share = 1.0f / static_cast<float>(task_.ranks);
   switch (task_.type) {

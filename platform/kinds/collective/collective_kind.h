@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind collective: one collective over a range of sizes, out of place and in place, as
-// nccl-tests does it; the mode is the engine that moves the data. One host program a rank, over nccl.h
-// (sw/collectives). Prints the table of nccl-tests.
+// nccl-tests does it; the mode is the engine that moves the data. One host program a rank, over
+// nccl.h (sw/collectives). Prints the table of nccl-tests.
 //
-// Every size has buffers of its own, so that all of them can be compared with the reference after the
-// run: a source and a target, and one buffer for each call in place (which changes its source).
+// Every size has buffers of its own, so that all of them can be compared with the reference after
+// the run: a source and a target, and one buffer for each call in place (which changes its source).
 #ifndef STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_KIND_H_
 #define STRETTO_PLATFORM_KINDS_COLLECTIVE_COLLECTIVE_KIND_H_
 

@@ -26,8 +26,8 @@ namespace {
 
 constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank.
 // Results are right to this part of the magnitude of their tensor. Every tensor is rounded to FP16
-// when it is written (2^-11), row operators round some ten times within, and a training step of one layer
-// is some forty operators deep; what they add up to was seen to stay below 2^-7.
+// when it is written (2^-11), row operators round some ten times within, and a training step of one
+// layer is some forty operators deep; what they add up to was seen to stay below 2^-7.
 constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
 constexpr uint32_t kLaunchQueue = 10;  // Of a job that has all.

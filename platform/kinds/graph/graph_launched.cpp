@@ -64,7 +64,8 @@ class Launched {
     return options;
   }
 
-  // Stamps: an operator and iteration a word, then two a bucket and iteration; then semaphores likewise.
+  // Stamps: an operator and iteration a word, then two a bucket and iteration; then semaphores
+  // likewise.
   uint64_t op_stamp(uint64_t op) const {
     return words_ + 8 * (iteration_ * launch_.plan.launches.size() + op);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baseline beside loop kernels: one rank that launches a kernel for every operator of a graph, in
-// one stream, and reduces gradients with ncclAllReduce in another, bound by semaphores: a bucket is
-// reduced when the operators before it have ended (mode launched-after: when those before the last bucket
-// have), and used when it is reduced.
+// The baseline beside loop kernels: one rank that launches a kernel for every operator of a graph,
+// in one stream, and reduces gradients with ncclAllReduce in another, bound by semaphores: a bucket
+// is reduced when the operators before it have ended (mode launched-after: when those before the
+// last bucket have), and used when it is reduced.
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_LAUNCHED_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_LAUNCHED_H_
 
@@ -29,8 +29,8 @@ struct GraphLaunch {
   std::function<void()> meet;             // All ranks pass when all have come.
 };
 
-// Returns the end of the device memory that the rank was given below `parameters.client`, an offset. Throws UserError or
-// CheckError.
+// Returns the end of the device memory that the rank was given below `parameters.client`, an
+// offset. Throws UserError or CheckError.
 uint64_t run_launched(HostCore& core, const GraphLaunch& launch, graph_result_t& result);
 
 }  // namespace stretto

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a plan and checks whatever the host program, the reference and the check rely on: ranges of numbers, names that
-// exist, places inside of their space, operands as large as what is read of them.
+// Reads a plan and checks whatever the host program, the reference and the check rely on: ranges of
+// numbers, names that exist, places inside of their space, operands as large as what is read of
+// them.
 #include <boost/json.hpp>
 
 #include <map>

@@ -65,7 +65,8 @@ uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, u
   const uint64_t x = content_hash(
       content_hash(seed * 0x9e3779b97f4a7c15ull + index * 64 + (input ? rank + 1 : 0)) + element);
   const double unit = static_cast<double>(x >> 40) / (1 << 23) - 1;  // -1 .. 1
-  // Rows of ones where a row scales (one row): gamma; matrices so that products neither grow nor fade.
+  // Rows of ones where a row scales (one row): gamma; matrices so that products neither grow nor
+  // fade.
   const double scale = input              ? 1
                        : tensor.rows == 1 ? 0.25
                                           : 1 / std::sqrt(static_cast<double>(tensor.rows) / 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator graph worked out in double precision, every tensor rounded to FP16 when it is written: what
-// the loop kernel's results are compared with. Shares no code with the machine's arithmetic.
+// An operator graph worked out in double precision, every tensor rounded to FP16 when it is
+// written: what the loop kernel's results are compared with. Shares no code with the machine's
+// arithmetic.
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_REFERENCE_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_REFERENCE_H_
 
@@ -55,8 +56,8 @@ GraphPlan load_graph_plan(const std::string& file);
 double number_from_fp16(uint16_t bits);
 uint16_t fp16_of_number(double value);
 
-// What input and weight tensors hold before the first iteration: small random numbers, inputs another
-// for each rank.
+// What input and weight tensors hold before the first iteration: small random numbers, inputs
+// another for each rank.
 uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, uint32_t rank,
                        uint64_t element);
 
@@ -68,8 +69,9 @@ class GraphReference {
   const std::vector<double>& tensor(uint32_t rank, size_t index) const {
     return data_[rank][index];
   }
-  // What errors of a tensor are to be measured by: its largest element or, where products cancel, the
-  // largest sum of their magnitudes over the root of their number, as independent errors add up.
+  // What errors of a tensor are to be measured by: its largest element or, where products cancel,
+  // the largest sum of their magnitudes over the root of their number, as independent errors add
+  // up.
   double magnitude(uint32_t rank, size_t index) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads of kind interference: a kernel that loads one resource beside an all-gather, on every GPU
-// (GPU-driven code execution, II-C): each alone, then both; what they cost each other.
+// Workloads of kind interference: a kernel that loads one resource beside an all-gather, on every
+// GPU (GPU-driven code execution, II-C): each alone, then both; what they cost each other.
 #ifndef STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_KIND_H_
 #define STRETTO_PLATFORM_KINDS_INTERFERENCE_INTERFERENCE_KIND_H_
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls main() of a user's program, which shares the process with the simulator, so that whatever it does ends main()
-// and not the simulator: a fault, abort(), exit(), _exit(), an exception, a loop in which no simulated time passes.
+// Calls main() of a user's program, which shares the process with the simulator, so that whatever
+// it does ends main() and not the simulator: a fault, abort(), exit(), _exit(), an exception, a
+// loop in which no simulated time passes.
 //
-// A fault on the simulator's thread comes back here by siglongjmp(). A thread that the program made has no way back: it
-// stops for ever and the run is asked to stop. A loop is left by giving up the program's SystemC thread inside of the
-// signal handler, once the program is in its own code.
+// A fault on the simulator's thread comes back here by siglongjmp(). A thread that the program made
+// has no way back: it stops for ever and the run is asked to stop. A loop is left by giving up the
+// program's SystemC thread inside of the signal handler, once the program is in its own code.
 #ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_GUARD_H_
 #define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_GUARD_H_
 
@@ -14,8 +15,8 @@ namespace stretto {
 
 using ProgramMain = int (*)(int, char**);
 
-// What main() returns. Throws CheckError that names `file` if main() did not return. Call from the SystemC thread of the
-// program; one program at a time.
+// What main() returns. Throws CheckError that names `file` if main() did not return. Call from the
+// SystemC thread of the program; one program at a time.
 int guarded_call(const std::string& file, ProgramMain main, int count, char** words);
 
 }  // namespace stretto

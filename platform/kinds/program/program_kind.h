@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads of kind program: a host program that a user wrote over nccl.h and cuda_runtime.h, compiled
-// as a shared object whose main() is called. It runs as one thread of the modelled host and sees all
-// GPUs; the mode is the engine of its communicators. `stretto run FILE.so` needs no workload file.
+// Workloads of kind program: a host program that a user wrote over nccl.h and cuda_runtime.h,
+// compiled as a shared object whose main() is called. It runs as one thread of the modelled host
+// and sees all GPUs; the mode is the engine of its communicators. `stretto run FILE.so` needs no
+// workload file.
 //
 // The program shares the process with the simulator: it must return from main() and not exit().
 #ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_KIND_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stretto reproduce gpu-driven`: messages between two GPUs under all engines, kernels beside an
-// all-gather, training steps of BERT-Large; the table, lists and pictures. Simulates what the targets
-// of --figure need.
+// all-gather, training steps of BERT-Large; the table, lists and pictures. Simulates what the
+// targets of --figure need.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,13 +25,16 @@ const std::vector<std::string> kPcieModes{"memcpy",  "c-drv",   "c-async",
                                           "g-drv-s", "g-drv-d", "g-drv-h"};
 const std::vector<std::string> kNvlinkModes{"memcpy", "c-drv"};  // Fig 1.
 const std::vector<std::string> kInterferenceModes{"l2-mmio", "l2-gdma", "issue-mmio", "issue-gdma"};
-// With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs on by itself.
+// With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs
+// on by itself.
 const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185",
                                                  "interference.issue_rounds=27000"};
-// With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit, as much work in all.
+// With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit, as much
+// work in all.
 const std::vector<std::string> kFullSets{"interference.issue_rounds=6750",
                                          "interference.work_groups=640"};
-// G-Drv-S, PT-TRT and Megatron-LM: a bucket is reduced as soon as it is full, or all of them after back-propagation.
+// G-Drv-S, PT-TRT and Megatron-LM: a bucket is reduced as soon as it is full, or all of them after
+// back-propagation.
 constexpr const char* kAfterMode = "launched-after";
 const std::vector<std::string> kBertModes{"loop-s", "launched", kAfterMode};
 constexpr const char* kNvlinkMode = "launched";  // II-C: NCCL beside computing.
@@ -43,7 +46,8 @@ constexpr const char* kPlatforms[] = {"pcie", "nvlink"};
 const char* machine_of(const std::string& platform) {
   return platform == "pcie" ? "v100-pcie" : "a100-nvswitch";
 }
-// Layers that are simulated. Those of `launched-after` only show that it may be composed of `launched` (bert_us).
+// Layers that are simulated. Those of `launched-after` only show that it may be composed of
+// `launched` (bert_us).
 std::vector<unsigned> bert_layers(const std::string& mode, unsigned gpus) {
   if (mode == kAfterMode)
     return gpus == kAfterGpus ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{};
@@ -151,7 +155,8 @@ class GpuDriven {
     add_all_reduce("nvlink");
   }
 
-  // One iteration: what the first has to load into caches adds 0.8 % to a step of a layer and cancels in composing.
+  // One iteration: what the first has to load into caches adds 0.8 % to a step of a layer and
+  // cancels in composing.
   void add_step(const std::string& platform, const std::string& mode, unsigned gpus,
                 unsigned layers) {
     add(bert_folder(platform, mode, gpus, layers), "graph/bert-large-" + std::to_string(layers),

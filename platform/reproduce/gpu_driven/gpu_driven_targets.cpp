@@ -177,7 +177,8 @@ const Slowdowns& interference(const Results& r, const std::string& mode) {
   return found->second;
 }
 
-// Compute or communication, whichever suffers more. "Up to": at most the published value, and a slowdown at all.
+// Compute or communication, whichever suffers more. "Up to": at most the published value, and a
+// slowdown at all.
 Measured slowdown(const Results& r, const std::string& kernel, double published) {
   const Slowdowns& mmio = interference(r, kernel + "-mmio");
   std::string note =
@@ -299,7 +300,8 @@ Measured measure_r40(const Results& r) {
   const TrainingStep::Bucket& bucket = beside_compute(r, kPcie, kBaseline);
   const double alone = all_reduce_alone(r, kPcie), gap = baseline - driven;
   if (gap <= 0) return number(0, "there is no gap");
-  // What a reduction loses, as far as it is not hidden: at most what a layer takes more than with 1 GPU.
+  // What a reduction loses, as far as it is not hidden: at most what a layer takes more than with 1
+  // GPU.
   const double more = (two_of_8.step_us - one_of_8.step_us) - (two.step_us - one.step_us);
   const double lost = std::max(0.0, bucket.us * (1 - bucket.bus_gb_s / alone));
   const double exposed = std::clamp(more, 0.0, lost);

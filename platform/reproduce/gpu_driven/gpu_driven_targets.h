@@ -57,7 +57,8 @@ std::string all_reduce_folder(const std::string& platform);
 struct GpuDrivenResults {
   std::map<std::string, std::vector<MessageRow>> pcie;    // By mode, on v100-pcie.
   std::map<std::string, std::vector<MessageRow>> nvlink;  // ... on a100-nvswitch.
-  // 8 GPUs of v100-pcie, by mode; of the copy kernels beside `issue` also with every wavefront slot taken, "issue-mmio-full".
+  // 8 GPUs of v100-pcie, by mode; of the copy kernels beside `issue` also with every wavefront slot
+  //   taken, "issue-mmio-full".
   std::map<std::string, Slowdowns> interference;
   // By platform, "pcie" or "nvlink", and mode.
   std::map<std::string, std::map<std::string, TrainingSteps>> bert;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto reproduce t3`: simulates the sub-layers of T3, each case x mode x machine, then prints the
-// speed-ups of each case and the table of published results.
+// `stretto reproduce t3`: simulates the sub-layers of T3, each case x mode x machine, then prints
+// the speed-ups of each case and the table of published results.
 #include <fmt/format.h>
 
 #include <algorithm>

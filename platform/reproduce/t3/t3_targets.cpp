@@ -35,8 +35,8 @@ using Keep = bool (*)(const T3Case&);
 using Number = double (*)(const T3Case&);
 using Modes = std::vector<const char*>;
 
-// The cases that `keep` accepts. Throws MissingSimulations unless every one of them has the modes: a
-// geomean is over all or nothing.
+// The cases that `keep` accepts. Throws MissingSimulations unless every one of them has the modes:
+// a geomean is over all or nothing.
 Cases select(const All& all, Keep keep, const Modes& modes) {
   Cases chosen;
   std::vector<std::string> missing;
@@ -257,7 +257,8 @@ Measured measure_r70(const All& all) {
 enum class Over { geomean, mean, largest };
 enum class Unit { as_is, percent_above_1 };
 
-// A number of each case, over all cases of a set. For bounds: holds if the result is at most `limit`.
+// A number of each case, over all cases of a set. For bounds: holds if the result is at most
+// `limit`.
 struct Recipe {
   const char* id;
   Over over;

@@ -45,8 +45,8 @@ struct T3Case {
 
 // The ids that this version computes, in the order of the table.
 const std::vector<std::string>& t3_ids();
-// `cases`: all that ship, also those without results. A target that needs one that is missing is not
-// judged.
+// `cases`: all that ship, also those without results. A target that needs one that is missing is
+// not judged.
 Measured measure_t3(const std::string& id, const std::vector<T3Case>& cases);
 
 }  // namespace stretto

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DMA engine: immediate fills and copies, and the command table of tracked output regions (T3 4.2.2).
+// The DMA engine: immediate fills and copies, and the command table of tracked output regions (T3
+// 4.2.2).
 #ifndef STRETTO_SW_FIRMWARE_HAL_DMA_H_
 #define STRETTO_SW_FIRMWARE_HAL_DMA_H_
 

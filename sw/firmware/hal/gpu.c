@@ -29,7 +29,8 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   if (gpu == NULL || context == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
   if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0)
     return STRETTO_ERROR_ARGUMENT;
-  // The account in its place is above 8 bits if it has more than four, as a split of more than 255 is.
+  // The account in its place is above 8 bits if it has more than four, as a split of more than 255
+  // is.
   const uint64_t account = (uint64_t)context->account << GPU_CONTEXT_FLAGS_ACCOUNT_SHIFT;
   if (context->kernarg_bytes > GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK ||
       (context->split | account) > GPU_CONTEXT_FLAGS_SPLIT_MASK >> GPU_CONTEXT_FLAGS_SPLIT_SHIFT)

@@ -39,8 +39,8 @@ FW_MUST_CHECK fw_result_t range_table_init(range_table_t* table);
 FW_MUST_CHECK fw_result_t range_table_add(range_table_t* table, const range_t* range);
 // Whether an entry begins at `base`.
 bool range_table_has(const range_table_t* table, uint64_t base);
-// Forgets the entry that begins at `base`; the last entry takes its number. REQUIRES: the last entry
-// lies over none of the others. STRETTO_ERROR_UNMAPPED: there is none.
+// Forgets the entry that begins at `base`; the last entry takes its number. REQUIRES: the last
+// entry lies over none of the others. STRETTO_ERROR_UNMAPPED: there is none.
 FW_MUST_CHECK fw_result_t range_table_remove(range_table_t* table, uint64_t base);
 // Forgets the entries from number `keep` on.
 FW_MUST_CHECK fw_result_t range_table_truncate(range_table_t* table, uint32_t keep);

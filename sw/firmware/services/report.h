@@ -26,8 +26,8 @@ const char* report_status_name(fw_result_t status);
 void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_t status);
 void report_fault(const gpu_fault_t* fault);
 void report_dma_error(uint32_t errors, uint64_t info);
-// Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5: WHY"
-// and ends the run with FAIL_SEND.
+// Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5:
+// WHY" and ends the run with FAIL_SEND.
 __attribute__((noreturn)) void report_send_failure(uint64_t request, const char* why);
 // Prints "firmware: gpu 3: TEXT" and ends the run.
 __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);

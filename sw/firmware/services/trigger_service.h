@@ -57,8 +57,8 @@ FW_MUST_CHECK fw_result_t trigger_service_output(trigger_service_t* service,
 FW_MUST_CHECK fw_result_t trigger_service_map(trigger_service_t* service,
                                               stretto_operation_t operation, uint32_t flags,
                                               const stretto_map_t* map);
-// Forgets the allocation or remote range that begins at `base`. STRETTO_ERROR_STATE: tiles are mapped;
-// STRETTO_ERROR_UNMAPPED: there is none.
+// Forgets the allocation or remote range that begins at `base`. STRETTO_ERROR_STATE: tiles are
+// mapped; STRETTO_ERROR_UNMAPPED: there is none.
 FW_MUST_CHECK fw_result_t trigger_service_unmap(trigger_service_t* service, uint64_t base);
 // What opens the gates that gated kernels wait for (T3-AGC-02). STRETTO_ERROR_STATE: no tiles raise
 // events, or more than one wavefront writes a tile; STRETTO_ERROR_ARGUMENT: more gates than there

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 48-bit address map. [47:40] node: 0 = the local devices and SRAM of the CP that issues the address, g + 1 = GPU g,
-// 0x80 + i = DMA card i (card.h), 0xFE = the switch, which has no memory, 0xFF = host memory. [39:0] offset. C, C++ and assembler read this file.
+// The 48-bit address map. [47:40] node: 0 = the local devices and SRAM of the CP that issues the
+// address, g + 1 = GPU g, 0x80 + i = DMA card i (card.h), 0xFE = the switch, which has no memory,
+// 0xFF = host memory. [39:0] offset. C, C++ and assembler read this file.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_
 #define STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_
 
@@ -11,7 +12,8 @@
 #define STRETTO_NODE_HOST 0xFF
 #define STRETTO_MAX_GPUS 64
 
-// Node 0: CP-local devices. Register banks are 64 bits wide; layouts come from sw/include/regs/*.yaml.
+// Node 0: CP-local devices. Register banks are 64 bits wide; layouts come from
+// sw/include/regs/*.yaml.
 #define STRETTO_CLINT_BASE 0x02000000  // msip 0x0 + 4*hart, mtimecmp 0x4000 + 8*hart, mtime 0xBFF8
 #define STRETTO_INTC_BASE 0x0C000000   // cp.yaml: pending, enable, claim per hart
 #define STRETTO_UART_BASE 0x10000000   // cp.yaml
@@ -29,13 +31,14 @@
 #define STRETTO_SRAM_BASE 0x80000000          // RAM of both harts, DMI, single cycle
 #define STRETTO_SRAM_BYTES 0x01000000
 
-// Node g + 1: memory from offset 0; the last 4 GiB are apertures that peers and the host reach over links.
+// Node g + 1: memory from offset 0; the last 4 GiB are apertures that peers and the host reach over
+// links.
 #define STRETTO_GPU_MEMORY_LIMIT 0xFF00000000
 // An 8-byte write at + 8 q rings doorbell q of that GPU's CP.
 #define STRETTO_DOORBELL_APERTURE 0xFF00000000
 
-// The send window, in a GPU's own address space only: an 8-byte store of a kernel to any word of it is a send request
-// (send_request.h).
+// The send window, in a GPU's own address space only: an 8-byte store of a kernel to any word of it
+// is a send request (send_request.h).
 #define STRETTO_SEND_APERTURE 0xFF10000000
 #define STRETTO_SEND_APERTURE_BYTES 0x1000
 

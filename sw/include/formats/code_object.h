@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A code object is a kernel ELF (static PIE, RV64IMA + tile extension) with one descriptor, 64 bytes, in the section
-// `.stretto.kernel` under the symbol NAME.kd. The loader relocates the image; `entry` becomes an address in GPU memory.
+// A code object is a kernel ELF (static PIE, RV64IMA + tile extension) with one descriptor, 64
+// bytes, in the section `.stretto.kernel` under the symbol NAME.kd. The loader relocates the image;
+// `entry` becomes an address in GPU memory.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_CODE_OBJECT_H_
 #define STRETTO_SW_INCLUDE_FORMATS_CODE_OBJECT_H_
 

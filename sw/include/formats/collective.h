@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A communicator as kernels see it: the block of memory that each rank owns, and what a launch says
-// about it. C and C++: kernels (sw/kernels/stretto_comm.h), the host library (sw/collectives), tests.
+// about it. C and C++: kernels (sw/kernels/stretto_comm.h), the host library (sw/collectives),
+// tests.
 //
-// A link joins two ranks in one channel and has a FIFO of slots at each end, for what comes in. Ranks
-// have equal layouts at equal offsets of their GPU's memory:
+// A link joins two ranks in one channel and has a FIFO of slots at each end, for what comes in.
+// Ranks have equal layouts at equal offsets of their GPU's memory:
 //
 //   words    of link (peer, channel): 64 bytes, see STRETTO_LINK_*
 //   flags    receive flags of the request ring (engine gdma)
@@ -105,10 +106,10 @@ static inline uint64_t stretto_comm_block_bytes(const stretto_comm_t* comm) {
   return stretto_comm_scale_at(comm) + 3 * STRETTO_COMM_SCALE_BYTES;
 }
 
-// Engine gdma. A FIFO has the same id at the rank that fills it (buffer) and at the rank that empties
-// it (receive flag): no two FIFOs that one rank fills, and no two that it empties, share one. Each link
-// out of a rank has a number, and a connection and a staging area of its own: the numbers of its
-// requests are those of its slots.
+// Engine gdma. A FIFO has the same id at the rank that fills it (buffer) and at the rank that
+// empties it (receive flag): no two FIFOs that one rank fills, and no two that it empties, share
+// one. Each link out of a rank has a number, and a connection and a staging area of its own: the
+// numbers of its requests are those of its slots.
 static inline uint32_t stretto_comm_buffer_id(const stretto_comm_t* comm, uint32_t from,
                                               uint32_t to, uint32_t channel) {
   const uint32_t pair = comm->links == STRETTO_LINKS_RING ? 0 : (from + to) % comm->ranks;
@@ -188,8 +189,8 @@ typedef struct stretto_combine_arguments {
   uint8_t reserved[6];
 } stretto_combine_arguments_t;
 
-// Kernel `contribute`, whose work-group t writes tile t of an output that the Tracker counts: blocks of
-// the source, each as whole tiles, zeros behind its end.
+// Kernel `contribute`, whose work-group t writes tile t of an output that the Tracker counts:
+// blocks of the source, each as whole tiles, zeros behind its end.
 typedef struct stretto_contribute_arguments {
   uint64_t source;
   uint64_t output;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An own model against an installed Stretto: an adder that lets the near-bank ALUs of one HBM channel
-// add what it sends, and reads the sum back. Prints the sum and the time that all of it took.
+// An own model against an installed Stretto: an adder that lets the near-bank ALUs of one HBM
+// channel add what it sends, and reads the sum back. Prints the sum and the time that all of it
+// took.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <systemc>
 

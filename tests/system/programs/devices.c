@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process, all devices: each device contributes its number, all get the sum. Arguments: what to do
-// wrong on purpose (tests/system/program_test.cpp).
+// One process, all devices: each device contributes its number, all get the sum. Arguments: what to
+// do wrong on purpose (tests/system/program_test.cpp).
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <pthread.h>

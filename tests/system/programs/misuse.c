@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs do wrong with communicators of two devices, one thing an argument (tests/system/program_test.cpp).
+// What programs do wrong with communicators of two devices, one thing an argument
+// (tests/system/program_test.cpp).
 #include <assert.h>
 #include <cuda_runtime.h>
 #include <nccl.h>

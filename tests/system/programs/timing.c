@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times an all-reduce by the machine's clock: the call returns at once, the transfer takes at least what the
-// slowest link needs.
+// Times an all-reduce by the machine's clock: the call returns at once, the transfer takes at least
+// what the slowest link needs.
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix of int, a slab of rows on each device, is transposed: blocks go by ncclSend and ncclRecv in a
-// group around the ring of devices, one hop a step, or by ncclAlltoAll; then all slabs
-// are gathered. Every element is compared.
+// A matrix of int, a slab of rows on each device, is transposed: blocks go by ncclSend and ncclRecv
+// in a group around the ring of devices, one hop a step, or by ncclAlltoAll; then all slabs are
+// gathered. Every element is compared.
 #include <cuda_runtime.h>
 #include <nccl.h>
 

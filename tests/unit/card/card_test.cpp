@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does a card behind a PCIe switch move what a GPU's send request names, at the time that wire, hops, memory and its
-// own pipeline give, with flags behind the data, and does it say what is wrong? Two GPUs (router, test memory, requester) and a
-// card made as platform/machine/card_node.cpp makes it, with the reference model of the ring. GPU 0 plays the host as well: it
-// programs the card by posted writes. Link and switch as in switch_test.cpp: 16 B/ns, 300 ns a hop, 150 ns.
+// Question: does a card behind a PCIe switch move what a GPU's send request names, at the time that
+// wire, hops, memory and its own pipeline give, with flags behind the data, and does it say what is
+// wrong? Two GPUs (router, test memory, requester) and a card made as
+// platform/machine/card_node.cpp makes it, with the reference model of the ring. GPU 0 plays the
+// host as well: it programs the card by posted writes. Link and switch as in switch_test.cpp: 16
+// B/ns, 300 ns a hop, 150 ns.
 #include "models/card/card_window.h"
 
 #include <catch2/catch.hpp>
@@ -113,7 +115,8 @@ struct Bench {
   void ring(uint64_t offset, uint64_t value) {
     post(kCard + STRETTO_DOORBELL_APERTURE + offset, value);
   }
-  // Buffer 1: `bytes` of GPU 0 from 0x100000; 2: as many of GPU 1 from 0x200000. Units of 64 B. Connection 0: to GPU 1.
+  // Buffer 1: `bytes` of GPU 0 from 0x100000; 2: as many of GPU 1 from 0x200000. Units of 64 B.
+  // Connection 0: to GPU 1.
   void program(uint64_t bytes) {
     ring(REQUEST_RING_NODE_OFFSET, 1);
     ring(REQUEST_RING_REPLICA_ADDRESS_OFFSET, address_in(0, kReplica));
@@ -196,7 +199,8 @@ TEST_CASE("a burst of a request arrives after store, ring, pipeline, read and wr
   const Time issued = (stored + kClock - 1) / kClock * kClock +
                       4 * kClock;  // rtl/request_ring/README.md: 4 clocks.
   const Time memory = 512 * kPicosecond + 100 * kNanosecond;
-  // The request of 24 B; data of 4 x (128 + 20) B; the write of 4 x (128 + 24) B. One packet of each in the switch.
+  // The request of 24 B; data of 4 x (128 + 20) B; the write of 4 x (128 + 24) B. One packet of
+  // each in the switch.
   const Time read =
       2 * 1'500 * kPicosecond + kPath + memory + (37'000 + 9'250) * kPicosecond + kPath;
   const Time written = (38'000 + 9'500) * kPicosecond + kPath + memory;
@@ -242,8 +246,9 @@ TEST_CASE("requests overlap until the card's own wire is full of writes and read
   CHECK(bench.arrived(kBytes));
   const std::vector<TestMemory::Seen>& seen = bench.gpu[1]->memory.log;
   const Time time = seen.back().at - seen.front().at;
-  // Each 512 B: four packets of 152 B and a read request of 24 B on one wire; a native engine has the writes alone. The rest is
-  // that reads come in bursts: they use a twentieth of the wire, less than that is lost.
+  // Each 512 B: four packets of 152 B and a read request of 24 B on one wire; a native engine has
+  // the writes alone. The rest is that reads come in bursts: they use a twentieth of the wire, less
+  // than that is lost.
   const Time wire = kBytes / 512 * (4 * 152 + 24) * kNanosecond / 16;
   CHECK(time > wire * 99 / 100);
   CHECK(time < wire * 102 / 100);

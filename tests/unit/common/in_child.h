@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a function in a child process and returns the text it makes: SystemC elaborates once a process, so
-// a test that compares two machines needs two processes. An exception of the child becomes "exception: ...".
+// Runs a function in a child process and returns the text it makes: SystemC elaborates once a
+// process, so a test that compares two machines needs two processes. An exception of the child
+// becomes "exception: ...".
 #ifndef STRETTO_TESTS_UNIT_COMMON_IN_CHILD_H_
 #define STRETTO_TESTS_UNIT_COMMON_IN_CHILD_H_
 

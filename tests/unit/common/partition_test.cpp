@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do partitions that run apart behave as if one calendar ran them all? A Node sends packets to random others, does
-// random local work and keeps a digest of all it sees with its times; each run of the same seed must give the same
-// digests whatever the window, the threads and the order of construction. And: how do runs end?
+// Question: do partitions that run apart behave as if one calendar ran them all? A Node sends
+// packets to random others, does random local work and keeps a digest of all it sees with its
+// times; each run of the same seed must give the same digests whatever the window, the threads and
+// the order of construction. And: how do runs end?
 #include "models/common/partition.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp_bench [ELF] [quantum_ns]: speed of the command processor in a real partition under a real conductor, in million
-// instructions a host second: guest/bench_loop.c on all harts, data in GPU memory behind the L1s, default quantum.
-// Prints the figure of one run (SystemC elaborates once a process), then what the guest's caches did.
+// cp_bench [ELF] [quantum_ns]: speed of the command processor in a real partition under a real
+// conductor, in million instructions a host second: guest/bench_loop.c on all harts, data in GPU
+// memory behind the L1s, default quantum. Prints the figure of one run (SystemC elaborates once a
+// process), then what the guest's caches did.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>

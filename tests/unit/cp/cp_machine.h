@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command processor alone: test memory behind its memory socket, a test device on its bus, its calendar driven by the
-// test. Times are those of GPU 0's calendar.
+// A command processor alone: test memory behind its memory socket, a test device on its bus, its
+// calendar driven by the test. Times are those of GPU 0's calendar.
 #ifndef STRETTO_TESTS_UNIT_CP_CP_MACHINE_H_
 #define STRETTO_TESTS_UNIT_CP_CP_MACHINE_H_
 
@@ -19,8 +19,9 @@
 
 namespace stretto::test {
 
-// Memory of GPU 0 below 256 MiB, host memory for stores; answers after a fixed latency and keeps a log. Checks that
-// locks are taken and released in pairs and that nobody else touches a locked line.
+// Memory of GPU 0 below 256 MiB, host memory for stores; answers after a fixed latency and keeps a
+// log. Checks that locks are taken and released in pairs and that nobody else touches a locked
+// line.
 class TestMemory final : public sc_core::sc_module, private EventHandler {
  public:
   struct Entry {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: are the L1s non-coherent exactly as promised? Stale until acquire, private until release, atomics at the L2 under
-// its lock, neighbours in a line untouched; and are hits, misses and transactions what one counts by hand?
+// Question: are the L1s non-coherent exactly as promised? Stale until acquire, private until
+// release, atomics at the L2 under its lock, neighbours in a line untouched; and are hits, misses
+// and transactions what one counts by hand?
 #include <catch2/catch.hpp>
 
 #include "tests/unit/cp/cp_machine.h"
@@ -60,8 +61,9 @@ TEST_CASE("hits, misses and write-backs are those of an 8-way LRU cache") {
   CpMachine machine;
   machine.load(guest("cache"));
   machine.expect_pass();
-  // Nine lines of an eight-way set in a circle: every line misses both times it comes by and its second access, the
-  // read-modify-write, hits twice; all but the eight that are left at the end are written back.
+  // Nine lines of an eight-way set in a circle: every line misses both times it comes by and its
+  // second access, the read-modify-write, hits twice; all but the eight that are left at the end
+  // are written back.
   CHECK(machine.statistic("hart0.l1d_misses") == 18);
   CHECK(machine.statistic("hart0.l1d_hits") == 36);
   CHECK(machine.statistic("hart0.l1d_write_backs") == 10);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do harts, bus, interrupts, timer, doorbells, console, loading and reporting work as the README says? Each test
-// runs one guest program (guest/*.c, which numbers its own checks) against a scripted outside. Expected times come from
-// the clock: edge k of 1500 MHz is at floor(k * 10^15 / 1.5 * 10^9) fs.
+// Question: do harts, bus, interrupts, timer, doorbells, console, loading and reporting work as the
+// README says? Each test runs one guest program (guest/*.c, which numbers its own checks) against a
+// scripted outside. Expected times come from the clock: edge k of 1500 MHz is at floor(k * 10^15 /
+// 1.5 * 10^9) fs.
 #include <catch2/catch.hpp>
 
 #include <cstdio>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the command table hand out every element of the mapped tiles exactly once, with the right addresses
-// (T3-DMA-05), only when its block is complete (T3-DMA-04), and refuse what makes no sense? The reference paints a
-// matrix of M x N bytes. Shapes: exact, ragged in one and in both dimensions, T-NLG's 33.25 tile columns.
+// Question: does the command table hand out every element of the mapped tiles exactly once, with
+// the right addresses (T3-DMA-05), only when its block is complete (T3-DMA-04), and refuse what
+// makes no sense? The reference paints a matrix of M x N bytes. Shapes: exact, ragged in one and in
+// both dimensions, T-NLG's 33.25 tile columns.
 #include "models/dma/command_table.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the engine move what was triggered, once, at the speed of memory and link and within its limits? One
-// engine, a test memory of 1 TB/s, and a second one that plays the link: 75 GB/s, answers when it has taken the data.
+// Question: does the engine move what was triggered, once, at the speed of memory and link and
+// within its limits? One engine, a test memory of 1 TB/s, and a second one that plays the link: 75
+// GB/s, answers when it has taken the data.
 #include "models/dma/dma_engine.h"
 
 #include <catch2/catch.hpp>
@@ -496,7 +497,8 @@ TEST_CASE("a direct transfer with a source at a peer reads over the link and wri
   REQUIRE(client.done.size() == 1);
   CHECK(client.done[0].tag == 5);
   CHECK_FALSE(client.done[0].failed);
-  // The link at 75 GB/s, then the last piece (10000 - 2 x 4096 B) at the memory's 1 TB/s and 100 ns.
+  // The link at 75 GB/s, then the last piece (10000 - 2 x 4096 B) at the memory's 1 TB/s and 100
+  // ns.
   CHECK(client.done[0].at ==
         uint64_t{10'000} * 1'000'000'000 / 75'000 + (1'808 + 100'000) * kPicosecond);
   std::vector<uint8_t> here(there.size());

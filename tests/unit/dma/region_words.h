@@ -14,7 +14,8 @@ namespace stretto::test {
 inline constexpr uint64_t kHere = uint64_t{1} << 40;   // GPU 0.
 inline constexpr uint64_t kThere = uint64_t{2} << 40;  // GPU 1.
 
-// Ragged on purpose: 300 x 200 in tiles of 128 x 128 makes 3 x 2 tiles; the last tile row has 44 rows, so wavefronts 2 and 3 are empty.
+// Ragged on purpose: 300 x 200 in tiles of 128 x 128 makes 3 x 2 tiles; the last tile row has 44
+// rows, so wavefronts 2 and 3 are empty.
 struct RegionNumbers {
   uint64_t first_wg = 0, wg_count = 6;
   uint64_t base = kHere + 0x10000, peer = kThere + 0x20000, pitch = 400;

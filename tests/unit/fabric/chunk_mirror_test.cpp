@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: if every element of every chunk leaves exactly once, does every element of every chunk arrive exactly once,
-// with the ids of its own tile and wavefront? Shapes: exact; ragged rows, columns and both; chunks of unequal size;
-// T-NLG's 33.25 tile columns. Pieces: whole wavefront tiles (DMA), 4-row pieces (stores), 1/8 tiles of ring kernels.
+// Question: if every element of every chunk leaves exactly once, does every element of every chunk
+// arrive exactly once, with the ids of its own tile and wavefront? Shapes: exact; ragged rows,
+// columns and both; chunks of unequal size; T-NLG's 33.25 tile columns. Pieces: whole wavefront
+// tiles (DMA), 4-row pieces (stores), 1/8 tiles of ring kernels.
 #include "models/fabric/chunk_mirror.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs as links see them, for tests of the fabric: a router, a test memory, two requesters, a doorbell.
+// GPUs as links see them, for tests of the fabric: a router, a test memory, two requesters, a
+// doorbell.
 #ifndef STRETTO_TESTS_UNIT_FABRIC_LINK_BENCH_H_
 #define STRETTO_TESTS_UNIT_FABRIC_LINK_BENCH_H_
 
@@ -22,7 +23,8 @@ inline uint64_t address_in(unsigned gpu, uint64_t offset) {
   return (uint64_t{gpu + 1} << STRETTO_NODE_SHIFT) | offset;
 }
 
-// Sends requests and notes when they were answered. Calls wait for the calendar: sockets are bound when it runs.
+// Sends requests and notes when they were answered. Calls wait for the calendar: sockets are bound
+// when it runs.
 class Requester final : public sc_core::sc_module, private EventHandler {
  public:
   tlm_utils::simple_initiator_socket<Requester, 32, StrettoProtocol> socket;

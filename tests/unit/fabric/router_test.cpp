@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does a link move N bytes in the time that bandwidth, latency and credits give, every byte once and to the right
-// place? Two or three GPUs, each a router, a test memory and a test requester. Expected times are closed forms: N bytes
-// last N / bandwidth; with C bytes of credit and a round trip R (latency, memory, latency) throughput is at most C / (C /
-// bandwidth of one packet + R) per round.
+// Question: does a link move N bytes in the time that bandwidth, latency and credits give, every
+// byte once and to the right place? Two or three GPUs, each a router, a test memory and a test
+// requester. Expected times are closed forms: N bytes last N / bandwidth; with C bytes of credit
+// and a round trip R (latency, memory, latency) throughput is at most C / (C / bandwidth of one
+// packet + R) per round.
 #include "models/fabric/router.h"
 
 #include <catch2/catch.hpp>
@@ -104,7 +105,8 @@ TEST_CASE("too little credit stretches a transfer to one window a round trip") {
   for (unsigned i = 0; i < 3; ++i)
     sender.first.send(sender.first.make(Operation::write, address_in(1, i * 65'536), data));
   bench.run();
-  // Each packet needs all the credit: serialise, 500 ns, memory 65.536 ns + 100 ns, 500 ns back, then the next.
+  // Each packet needs all the credit: serialise, 500 ns, memory 65.536 ns + 100 ns, 500 ns back,
+  // then the next.
   const Time serialise = uint64_t{65'536} * 1'000'000'000 / 75'000;
   const Time memory = 65'536 * kPicosecond + 100 * kNanosecond;
   const Time round = serialise + 500 * kNanosecond + memory + 500 * kNanosecond;
@@ -237,7 +239,8 @@ TEST_CASE("a read brings its bytes after two latencies, the peer's memory and th
   bench.run();
   CHECK(data == there);
   CHECK(reader.first.status == std::vector<tlm::tlm_response_status>{tlm::TLM_OK_RESPONSE});
-  // No header: the request takes no time on the wire. 500 ns; memory 7.5 and 100 ns; 7500 B at 75 GB/s; 500 ns.
+  // No header: the request takes no time on the wire. 500 ns; memory 7.5 and 100 ns; 7500 B at 75
+  // GB/s; 500 ns.
   CHECK(reader.first.answered == std::vector<Time>{1'207'500 * kPicosecond});
   CHECK(bench.gpu[1]->memory.log[0].extension.stream == Stream::communication);
   bench.check_audit();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does a switch add what its latency and its contention say and nothing else? GPUs with one link into a switch
-// (router, test memory, requester each). Expected times are closed forms: N bytes on an idle path take floor(wire bytes /
-// bandwidth) once, the first link packet (payload and header) once more before the switch may forward it, two link latencies
-// and the switch's; an output shared by k inputs gives each 1/k; a stopped receiver stops its output alone until the
+// Question: does a switch add what its latency and its contention say and nothing else? GPUs with
+// one link into a switch (router, test memory, requester each). Expected times are closed forms: N
+// bytes on an idle path take floor(wire bytes / bandwidth) once, the first link packet (payload and
+// header) once more before the switch may forward it, two link latencies and the switch's; an
+// output shared by k inputs gives each 1/k; a stopped receiver stops its output alone until the
 // sender's credit at the switch is used up, then all of the sender.
 #include "models/fabric/switch.h"
 
@@ -190,8 +191,8 @@ TEST_CASE(
   LinkSpec link = pcie();
   Bench bench(4, link);
   std::vector<uint8_t> data = pattern(16'384);
-  // Two senders overload the output to GPU 3: they fill their 64 KiB at the switch; a burst of GPU 0 to GPU 2 behind its
-  // own 12 waits for them, though its output is idle.
+  // Two senders overload the output to GPU 3: they fill their 64 KiB at the switch; a burst of GPU
+  // 0 to GPU 2 behind its own 12 waits for them, though its output is idle.
   for (unsigned i = 0; i < 12; ++i) {
     bench.write(0, 3, i * 0x10000, data);
     bench.write(1, 3, 0x1000000 + i * 0x10000, data);
@@ -227,8 +228,8 @@ TEST_CASE("a read over a switch takes both ways, its data one wire time") {
   requester.send(requester.make(Operation::read, address_in(1, 0x1000), data));
   bench.run();
   CHECK(data == there);
-  // Requests: 8 headers of 24 B, 12 ns; the switch forwards when it has one, 1.5 ns. Data: 32 packets of 128 + 20 B, 296 ns,
-  // one 9.25 ns.
+  // Requests: 8 headers of 24 B, 12 ns; the switch forwards when it has one, 1.5 ns. Data: 32
+  // packets of 128 + 20 B, 296 ns, one 9.25 ns.
   const Time request = 12 * kNanosecond + 1'500 * kPicosecond + kPath;
   const Time answer = 296 * kNanosecond + 9'250 * kPicosecond + kPath;
   CHECK(requester.answered == std::vector<Time>{request + memory_time(4'096) + answer});

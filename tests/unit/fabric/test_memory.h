@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory for tests of initiators: real bytes, one bandwidth for all, a latency; answers in order of completion.
-// Data moves when a request is served. It keeps a log of what it saw.
+// A memory for tests of initiators: real bytes, one bandwidth for all, a latency; answers in order
+// of completion. Data moves when a request is served. It keeps a log of what it saw.
 #ifndef STRETTO_TESTS_UNIT_FABRIC_TEST_MEMORY_H_
 #define STRETTO_TESTS_UNIT_FABRIC_TEST_MEMORY_H_
 

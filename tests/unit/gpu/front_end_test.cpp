@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the front end run kernels as the registers say, report faults, and keep the stage rule? The grid scheduler
-// here is its reference model; the RTL is compared with it elsewhere.
+// Question: does the front end run kernels as the registers say, report faults, and keep the stage
+// rule? The grid scheduler here is its reference model; the RTL is compared with it elsewhere.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/gpu/program.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the shipped GEMM kernel, as the compiler made it, produce the right matrix on this GPU? Parameters: both
-// tile sizes, all four layouts, sizes that are no multiple of a tile or of the K step, stamps and real bytes.
+// Question: does the shipped GEMM kernel, as the compiler made it, produce the right matrix on this
+// GPU? Parameters: both tile sizes, all four layouts, sizes that are no multiple of a tile or of
+// the K step, stamps and real bytes.
 #include <catch2/catch.hpp>
 
 #include <cmath>

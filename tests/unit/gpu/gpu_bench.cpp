@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host time of one GPU's compute side: the GEMM of T-NLG FC-2, TP 8 (8192 x 4256 x 2128, stamp data) with a memory of fixed
-// latency, so that what is measured is wavefronts, tiles and L2. Arguments: [K [M [N]]].
+// Host time of one GPU's compute side: the GEMM of T-NLG FC-2, TP 8 (8192 x 4256 x 2128, stamp
+// data) with a memory of fixed latency, so that what is measured is wavefronts, tiles and L2.
+// Arguments: [K [M [N]]].
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

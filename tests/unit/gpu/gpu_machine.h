@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU's compute side on a test bench: memory and fabric of fixed latency, registers written as firmware would.
+// One GPU's compute side on a test bench: memory and fabric of fixed latency, registers written as
+// firmware would.
 #ifndef STRETTO_TESTS_UNIT_GPU_GPU_MACHINE_H_
 #define STRETTO_TESTS_UNIT_GPU_GPU_MACHINE_H_
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does each instruction of a wavefront do and cost what sw/include/tile.h says? Each test assembles a program,
-// launches it through the registers and looks at memory, time and counters. Times are those of the specification:
-// 1.4 GHz, 512 multiply-adds a clock at 4/5, 64 SIMT lanes, memory of a fixed 300 ns.
+// Question: does each instruction of a wavefront do and cost what sw/include/tile.h says? Each test
+// assembles a program, launches it through the registers and looks at memory, time and counters.
+// Times are those of the specification: 1.4 GHz, 512 multiply-adds a clock at 4/5, 64 SIMT lanes,
+// memory of a fixed 300 ns.
 #include <catch2/catch.hpp>
 
 #include "models/common/stamp.h"
@@ -468,8 +469,8 @@ TEST_CASE("wavefronts of one port share its issue slots") {
   GpuMachine machine(spec);
   const Time few = time_of_loop(machine, 1);   // One a port.
   const Time many = time_of_loop(machine, 8);  // Eight a port.
-  // A turn is two instructions and a refetch of two clocks: one wavefront leaves half of its port unused, eight need
-  // four times as long.
+  // A turn is two instructions and a refetch of two clocks: one wavefront leaves half of its port
+  // unused, eight need four times as long.
   REQUIRE(few > 3000 * 4 * (kClock - 1));
   REQUIRE(few < 3100 * 4 * kClock);
   REQUIRE(many > 3000 * 16 * (kClock - 1));

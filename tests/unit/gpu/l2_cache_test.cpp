@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: is the L2 the cache that its page describes? Hits and misses of three traces against an independent LRU
-// simulator (lists and maps, written from the description), merging, write-backs and their accounts, kernel boundaries,
-// bypass, remote, atomics, locks, pins.
+// Question: is the L2 the cache that its page describes? Hits and misses of three traces against an
+// independent LRU simulator (lists and maps, written from the description), merging, write-backs
+// and their accounts, kernel boundaries, bypass, remote, atomics, locks, pins.
 #include <catch2/catch.hpp>
 
 #include <list>
@@ -15,8 +15,9 @@ using namespace stretto::test;
 
 namespace {
 
-// The description in plain arithmetic: 16 MiB, 16 ways, 64 banks (two a channel of 32), 256 B blocks spread over the channels
-// by XOR of all 5-bit pieces of the block number; a line's place in its channel, folded by 7 bits, is its set.
+// The description in plain arithmetic: 16 MiB, 16 ways, 64 banks (two a channel of 32), 256 B
+// blocks spread over the channels by XOR of all 5-bit pieces of the block number; a line's place in
+// its channel, folded by 7 bits, is its set.
 class ReferenceCache {
  public:
   struct Answer {
@@ -166,7 +167,8 @@ TEST_CASE("sectors that many ask for are fetched once") {
 
 TEST_CASE(
     "a load that misses gets what memory holds when its sector comes, a hit what it holds now") {
-  // A write that memory has taken in but not yet done when the load is sent is done before the fill (same-atom order).
+  // A write that memory has taken in but not yet done when the load is sent is done before the fill
+  // (same-atom order).
   Bench bench;
   const auto store = [&](uint8_t value) { bench.image.write(0x8000, &value, 1); };
   store(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small wavefront programs for tests, as instruction words. Constants come from the kernel arguments: x31 holds their
-// address after the first instruction.
+// Small wavefront programs for tests, as instruction words. Constants come from the kernel
+// arguments: x31 holds their address after the first instruction.
 #ifndef STRETTO_TESTS_UNIT_GPU_PROGRAM_H_
 #define STRETTO_TESTS_UNIT_GPU_PROGRAM_H_
 
@@ -93,7 +93,8 @@ class Program {
     return *this;
   }
 
-  // Address and shape in registers x10, x11 (then x12, x13 ...), a load of them, and so on: the common case.
+  // Address and shape in registers x10, x11 (then x12, x13 ...), a load of them, and so on: the
+  // common case.
   Program& load_at(unsigned t, uint64_t address, uint64_t what,
                    ElementType element = ElementType::fp16) {
     return constant(10, address).constant(11, what).load(t, 10, 11, element);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the range table answer for exactly the bytes that were programmed? State space: one-dimensional and
-// two-dimensional entries, nested, overlapping, cleared, bad; addresses at and one beyond every edge.
+// Question: does the range table answer for exactly the bytes that were programmed? State space:
+// one-dimensional and two-dimensional entries, nested, overlapping, cleared, bad; addresses at and
+// one beyond every edge.
 #include <catch2/catch.hpp>
 
 #include "models/gpu/range_table.h"

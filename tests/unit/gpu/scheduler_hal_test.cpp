@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: do the firmware's functions for the grid scheduler, its model, the front end and the compute units
-// stop, resume, gate and pipeline kernels so that each work-group runs exactly once? The firmware's C code is
-// compiled for the host; its register accesses go to the machine.
+// Question: do the firmware's functions for the grid scheduler, its model, the front end and the
+// compute units stop, resume, gate and pipeline kernels so that each work-group runs exactly once?
+// The firmware's C code is compiled for the host; its register accesses go to the machine.
 #include <catch2/catch.hpp>
 
 #include "sw/firmware/hal/grid_control.h"

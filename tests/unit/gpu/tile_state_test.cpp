@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: what do accumulators and tiles hold after the tile instructions? Plain C++ classes, no simulation.
-// State space: accumulator empty / stamps / values / poisoned; K intervals in order, out of order, with a gap, repeated;
-// operands right, exchanged, of another tile, ragged. Products against float64.
+// Question: what do accumulators and tiles hold after the tile instructions? Plain C++ classes, no
+// simulation. State space: accumulator empty / stamps / values / poisoned; K intervals in order,
+// out of order, with a gap, repeated; operands right, exchanged, of another tile, ragged. Products
+// against float64.
 #include <catch2/catch.hpp>
 
 #include <cmath>

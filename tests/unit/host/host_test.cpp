@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the time of a host program pass as PCIe, polls and charges say, do its writes arrive whole and in order, and
-// do runs end as the programs do? One or more GPUs, each a router, a test memory, and an echo: a doorbell with value v
-// makes it write v to host memory at v % 65536 * 8 over PCIe. PCIe: 16 GB/s, 600 ns, 24 B of header a packet.
+// Question: does the time of a host program pass as PCIe, polls and charges say, do its writes
+// arrive whole and in order, and do runs end as the programs do? One or more GPUs, each a router, a
+// test memory, and an echo: a doorbell with value v makes it write v to host memory at v % 65536 *
+// 8 over PCIe. PCIe: 16 GB/s, 600 ns, 24 B of header a packet.
 #include "models/host/host.h"
 
 #include <catch2/catch.hpp>
@@ -193,8 +194,8 @@ TEST_CASE("a wait ends at the first poll after the GPU's write has arrived") {
   });
   bench.run();
   CHECK(value == 5);
-  // Store 5 ns, write 25 ns, wire 32 B = 2 ns, 600 ns; echo at once: 32 B = 2 ns, 600 ns: 1,234 ns. The wait began at
-  // 30 ns and polls every 100 ns: 1,330 ns.
+  // Store 5 ns, write 25 ns, wire 32 B = 2 ns, 600 ns; echo at once: 32 B = 2 ns, 600 ns: 1,234 ns.
+  // The wait began at 30 ns and polls every 100 ns: 1,330 ns.
   CHECK(seen == 1'330 * kNanosecond);
   StatisticSink sink;
   bench.host->report(sink);

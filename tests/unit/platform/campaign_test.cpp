@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which results a campaign takes from its folder, and what it says of the others. Nothing is simulated:
-// results are written as runs write them.
+// Which results a campaign takes from its folder, and what it says of the others. Nothing is
+// simulated: results are written as runs write them.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stretto compare` and `report`: which times may be divided, and that what a run measured is shown.
-// Times are made up: 1 ms unless a case says otherwise.
+// `stretto compare` and `report`: which times may be divided, and that what a run measured is
+// shown. Times are made up: 1 ms unless a case says otherwise.
 #include <catch2/catch.hpp>
 
 #include "platform/results/compare.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of GPU-driven code execution: every published target has a row, and recipes give on made-up
-// simulations what was worked out by hand.
+// The table of GPU-driven code execution: every published target has a row, and recipes give on
+// made-up simulations what was worked out by hand.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ bool is_judged(const std::string& id, const GpuDrivenResults& results) {
   return text.rfind("not judged", 0) != 0 && text != "not measured";
 }
 
-// A reduction beside computing takes 5 ms instead of 3.33 when copy kernels do it; layers take 3 ms with one GPU.
+// A reduction beside computing takes 5 ms instead of 3.33 when copy kernels do it; layers take 3 ms
+// with one GPU.
 GpuDrivenResults training() {
   GpuDrivenResults results;
   auto& launched = results.bert["pcie"]["launched"];
@@ -65,7 +66,8 @@ TEST_CASE("a step of 24 layers is composed of one and two") {
   // 10 sequences on each of 8 GPUs in 77 ms.
   CHECK(*bert_throughput(results, "loop-s", 8) == Approx(1038.961));
   CHECK_FALSE(composed_us(results.bert.at("pcie").at("loop-s"), 4, 24));
-  // Reductions after back-propagation: 24 x 10 ms; with one GPU there is nothing to reduce, 4 + 23 x 3 ms.
+  // Reductions after back-propagation: 24 x 10 ms; with one GPU there is nothing to reduce, 4 + 23
+  // x 3 ms.
   CHECK(*bert_us(results, "pcie", "launched-after", 8) == Approx(240000));
   CHECK(*bert_us(results, "pcie", "launched-after", 1) == Approx(73000));
   CHECK(*bert_us(results, "pcie", "launched-after", 8, &TrainingStep::compute_us) == Approx(84000));
@@ -95,7 +97,8 @@ TEST_CASE("results of training are those worked out by hand") {
   CHECK(value("GD-R23") == Approx(6));
   CHECK(value("GD-R24") == Approx(100 * 6.0 / 9));
   CHECK(value("GD-R41") == Approx(9));
-  // Of 5 ms a third is lost to interference, and a layer takes 3 ms more than with 1 GPU: all of it shows.
+  // Of 5 ms a third is lost to interference, and a layer takes 3 ms more than with 1 GPU: all of it
+  // shows.
   CHECK(value("GD-R40") == Approx(100 * 23 * (5.0 / 3) / 71));
   CHECK(value("GD-R06") == Approx(24 * 10.0 / 77));  // Nothing overlaps.
   CHECK(value("GD-R25") == Approx(100 * (1 - 1 / 1.2)));

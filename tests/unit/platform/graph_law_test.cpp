@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the law on what a graph may write fire at a page behind all that its ranks were given, on
-// the rank that wrote it, and at nothing else?
+// Question: does the law on what a graph may write fire at a page behind all that its ranks were
+// given, on the rank that wrote it, and at nothing else?
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the law on who may write fire on every byte that nobody was given, and on no other? State space:
-// ranges apart, side by side and overlapping, over pages; contents of time 0 that are not zero.
+// Question: does the law on who may write fire on every byte that nobody was given, and on no
+// other? State space: ranges apart, side by side and overlapping, over pages; contents of time 0
+// that are not zero.
 #include <catch2/catch.hpp>
 
 #include "platform/jobs/memory_plan.h"

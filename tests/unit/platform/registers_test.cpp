@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does every device answer a register access of the wrong shape in the same way? The rule is that of
-// models/README.md: an access is one whole register, anything else is an address error. Devices are those of a GPU and of a DMA
-// card as the machine has them, RTL blocks as models; each is asked at its own socket.
+// Question: does every device answer a register access of the wrong shape in the same way? The rule
+// is that of models/README.md: an access is one whole register, anything else is an address error.
+// Devices are those of a GPU and of a DMA card as the machine has them, RTL blocks as models; each
+// is asked at its own socket.
 #include <catch2/catch.hpp>
 
 #include <cstring>

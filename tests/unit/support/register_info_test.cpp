@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the generated kind of register table find registers and apply writes as its access says?
-// Expected values are those of the five access kinds in sw/include/regs/README.md.
+// Question: does the generated kind of register table find registers and apply writes as its access
+// says? Expected values are those of the five access kinds in sw/include/regs/README.md.
 
 #include "sw/include/regs/register_info.h"
 

@@ -64,8 +64,9 @@ TEST_CASE("rings, read indices, signals and words of all GPUs lie apart") {
   CHECK(used.size() == expected);
 }
 
-// GD-DMA-11: 2 bits of type, 8 of destination, 8 of source, 7 of connection, 34 of length, 5 reserved. Here
-// the length is cut into length and offset of 17 bits, and two reserved bits ask for the flags.
+// GD-DMA-11: 2 bits of type, 8 of destination, 8 of source, 7 of connection, 34 of length, 5
+// reserved. Here the length is cut into length and offset of 17 bits, and two reserved bits ask for
+// the flags.
 TEST_CASE("a send request has the fields of ARK at their bits", "[GD-DMA-11]") {
   CHECK(STRETTO_SEND_BUFFERS == 256);
   CHECK(stretto_send_request(3, 0, 0, 0, 0, 0, 0) == 0x3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both harts add to words of GPU memory: with AMO, with LR/SC, and under a spin lock with plain cached accesses
-// between acquire and release.
+// Both harts add to words of GPU memory: with AMO, with LR/SC, and under a spin lock with plain
+// cached accesses between acquire and release.
 #include "guest.h"
 
 enum { kRounds = 50 };
@@ -41,7 +41,8 @@ int guest_main(uint64_t hart) {
   if (*sum != 2 * 2 * kRounds) return 1;
   if (*loops != 3 * 2 * kRounds) return 2;
   if (*guarded != 2 * kRounds) return 3;
-  // An AMO sees the hart's own store that is still in its L1, and leaves its result to the next load.
+  // An AMO sees the hart's own store that is still in its L1, and leaves its result to the next
+  // load.
   *sum = 1000;
   if (__atomic_fetch_add(sum, 1, __ATOMIC_RELAXED) != 1000) return 4;
   if (*sum != 1001) return 5;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and reads the registers of a test device in a fixed order, then asks for what is not there.
+// Writes and reads the registers of a test device in a fixed order, then asks for what is not
+// there.
 #include "guest.h"
 
 static volatile uint64_t traps;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over memory so that hits and misses can be counted by hand: 9 lines of one set of 64 sets, twice, with stores.
+// Walks over memory so that hits and misses can be counted by hand: 9 lines of one set of 64 sets,
+// twice, with stores.
 #include "guest.h"
 
 int guest_main(uint64_t hart) {

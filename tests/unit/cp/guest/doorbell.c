@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeps until a doorbell rings (the test rings 3 with 41 at 5 us, then 9 with 7), says so on the console.
+// Sleeps until a doorbell rings (the test rings 3 with 41 at 5 us, then 9 with 7), says so on the
+// console.
 #include "guest.h"
 
 static void put(const char* text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frame of a guest program for the CP tests. guest_main(hart) runs on every hart; what it returns on hart 0 is
-// reported to tohost: 0 = passed, n = check n failed. Other harts sleep when they return.
+// Frame of a guest program for the CP tests. guest_main(hart) runs on every hart; what it returns
+// on hart 0 is reported to tohost: 0 = passed, n = check n failed. Other harts sleep when they
+// return.
 #ifndef STRETTO_TESTS_UNIT_CP_GUEST_GUEST_H_
 #define STRETTO_TESTS_UNIT_CP_GUEST_GUEST_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test raises lines 3 (at 5 us, lowered at 30 us) and 2 (at 20 us). Line 3 is enabled on both harts, 2 on hart 1
-// only. Claimed lines do not interrupt; completing a line that is still high makes it pending again.
+// The test raises lines 3 (at 5 us, lowered at 30 us) and 2 (at 20 us). Line 3 is enabled on both
+// harts, 2 on hart 1 only. Claimed lines do not interrupt; completing a line that is still high
+// makes it pending again.
 #include "guest.h"
 
 #define ENABLE(hart) REG64(STRETTO_INTC_BASE + INTC_ENABLE_OFFSET_AT(hart))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores byte 3 of a line at the start and releases it at 10 us; the test changes byte 4 of the same line at 5 us.
-// At 20 us a store that nothing releases is dropped from the L1 by an acquire, which must write it back.
+// Stores byte 3 of a line at the start and releases it at 10 us; the test changes byte 4 of the
+// same line at 5 us. At 20 us a store that nothing releases is dropped from the L1 by an acquire,
+// which must write it back.
 #include "guest.h"
 
 int guest_main(uint64_t hart) {

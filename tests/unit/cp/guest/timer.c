@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeps until 12,345 ns and reads the clock at once. At 1500 MHz the first edge at or after it is 18,518 (12,345.33 ns).
+// Sleeps until 12,345 ns and reads the clock at once. At 1500 MHz the first edge at or after it is
+// 18,518 (12,345.33 ns).
 #include "guest.h"
 
 static volatile uint64_t trap_cause;

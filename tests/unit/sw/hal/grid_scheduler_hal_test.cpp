@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the register access layer of the grid scheduler write the right values in the order that the
-// device needs, and refuse what it must? State space: one call on a fresh device; each guard once.
-// Expected numbers are worked out by hand in the comments.
+// Question: does the register access layer of the grid scheduler write the right values in the
+// order that the device needs, and refuse what it must? State space: one call on a fresh device;
+// each guard once. Expected numbers are worked out by hand in the comments.
 #include "sw/firmware/hal/grid_control.h"
 #include "sw/firmware/hal/grid_scheduler.h"
 #include "sw/include/formats/code_object.h"

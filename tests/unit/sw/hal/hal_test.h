@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of sw/firmware/hal share: registers in the order of their accesses, and an end of the run that throws.
-// Included once an executable.
+// What the tests of sw/firmware/hal share: registers in the order of their accesses, and an end of
+// the run that throws. Included once an executable.
 #ifndef STRETTO_TESTS_UNIT_SW_HAL_HAL_TEST_H_
 #define STRETTO_TESTS_UNIT_SW_HAL_HAL_TEST_H_
 

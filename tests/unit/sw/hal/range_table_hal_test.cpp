@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the register access layer of the range table write the right values in the order that the
-// device needs, and refuse what it must? State space: one call on a fresh device; each guard once.
-// Expected numbers are worked out by hand in the comments.
+// Question: does the register access layer of the range table write the right values in the order
+// that the device needs, and refuse what it must? State space: one call on a fresh device; each
+// guard once. Expected numbers are worked out by hand in the comments.
 #include "sw/firmware/hal/range_table.h"
 #include "sw/include/regs/range_table_regs.h"
 #include "tests/unit/sw/hal/hal_test.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question: does the register access layer of the Tracker write the right values in the order that the
-// device needs, and refuse what it must? State space: one call on a fresh device; each guard once.
-// Parameters: output shapes of T3 (T-NLG FC-2: 8192 x 4256, tiles of 128 x 128) and ragged ones.
-// Expected numbers are worked out by hand in the comments.
+// Question: does the register access layer of the Tracker write the right values in the order that
+// the device needs, and refuse what it must? State space: one call on a fresh device; each guard
+// once. Parameters: output shapes of T3 (T-NLG FC-2: 8192 x 4256, tiles of 128 x 128) and ragged
+// ones. Expected numbers are worked out by hand in the comments.
 #include "sw/firmware/hal/tracker.h"
 #include "sw/include/regs/tracker_regs.h"
 #include "tests/unit/sw/hal/hal_test.h"
