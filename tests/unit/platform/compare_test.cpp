@@ -38,7 +38,7 @@ TEST_CASE("results that are unfinished, wrong or of other work have no speed-up"
       {"type is float", [](Results& r) { r.parameters["type"] = "float"; }},
       {"another shape", [](Results& r) { r.shape["m"] = 9; }},
       {"mode sequential does all of it, mode rs does a part",
-       [](Results& r) { r.mode = "rs", r.work = "a part"; }},
+       [](Results& r) { r.mode = std::string("rs"), r.work = "a part"; }},
   };
   for (const auto& [why, change] : others) {
     const std::string other = scratch.result("other", change);

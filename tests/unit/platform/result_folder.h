@@ -37,9 +37,9 @@ struct ResultFolder {
       const std::string& name,
       const std::function<void(Results&)>& change = [](Results&) {}) const {
     Results results;
-    results.workload = "w";
-    results.machine = "t3";
-    results.mode = "sequential";
+    results.workload = std::string("w");
+    results.machine = std::string("t3");
+    results.mode = std::string("sequential");
     results.gpus = 8;
     results.check.elements = 5;
     set_total(results, 1000 * kMicrosecond);

@@ -18,7 +18,7 @@ constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
 constexpr uint32_t kFillAccount = 11, kCopyAccount = 12;
 
 stretto_client_options_t options() {
-  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}};
+  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}, 0};
 }
 
 struct Client {
