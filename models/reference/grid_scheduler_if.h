@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "models/reference/block.h"
 
@@ -77,6 +78,15 @@ struct GridSchedulerSnapshot {
 
   bool operator==(const GridSchedulerSnapshot&) const = default;
 };
+
+template <class Add>
+void list_pins(const GridSchedulerSnapshot& state, Add add) {
+  add("closed", state.closed);
+  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+    add("gate[" + std::to_string(slot) + "]", state.gate[slot]);
+    add("undispatched[" + std::to_string(slot) + "]", state.undispatched[slot]);
+  }
+}
 
 // For reports: add(name, value) for each pin in use.
 template <class Add>

@@ -3,9 +3,10 @@
 #ifndef STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_
 #define STRETTO_PLATFORM_ADAPTERS_LOCKSTEP_H_
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,9 +31,7 @@ class PinList {
     std::string text;
     for (const auto& [name, value] : pins_) {
       if (value == 0) continue;
-      char number[24];
-      std::snprintf(number, sizeof number, "0x%llx", static_cast<unsigned long long>(value));
-      text += " " + name + "=" + number;
+      text += fmt::format(" {}={:#x}", name, value);
     }
     return text.empty() ? " none" : text;
   }
@@ -79,29 +78,35 @@ class Lockstep final : public Interface {
     const std::optional<Snapshot> b = second_->snapshot();
     if (!differ_ && a.has_value() && b.has_value() && *a != *b) {
       throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", after " +
-                       std::to_string(steps_) + " clocks: other state inside" + history());
+                       std::to_string(steps_) + " clocks: other state inside" +
+                       differences_of(*a, *b) + history());
     }
     return a;
   }
 
  private:
-  [[noreturn]] void report(const Inputs& in, const Outputs& a, const Outputs& b) const {
-    PinList inputs, first, second;
-    list_pins(in, inputs.adder());
-    list_pins(a, first.adder());
-    list_pins(b, second.adder());
-    std::string differences;
-    for (size_t i = 0; i < first.pins().size(); ++i) {
-      if (first.pins()[i].second == second.pins()[i].second) continue;
-      char text[128];
-      std::snprintf(text, sizeof text, "%s %s: rtl 0x%llx, model 0x%llx",
-                    differences.empty() ? "" : ";", first.pins()[i].first.c_str(),
-                    static_cast<unsigned long long>(first.pins()[i].second),
-                    static_cast<unsigned long long>(second.pins()[i].second));
-      differences += text;
+  // " name: rtl VALUE, model VALUE; ..." of what differs, for what list_pins() knows.
+  template <class Values>
+  static std::string differences_of(const Values& a, const Values& b) {
+    std::string text;
+    if constexpr (requires(PinList list) { list_pins(a, list.adder()); }) {
+      PinList first, second;
+      list_pins(a, first.adder());
+      list_pins(b, second.adder());
+      for (size_t i = 0; i < first.pins().size(); ++i) {
+        if (first.pins()[i].second == second.pins()[i].second) continue;
+        text += fmt::format("{} {}: rtl {:#x}, model {:#x}", text.empty() ? "" : ";",
+                            first.pins()[i].first, first.pins()[i].second, second.pins()[i].second);
+      }
     }
+    return text;
+  }
+
+  [[noreturn]] void report(const Inputs& in, const Outputs& a, const Outputs& b) const {
+    PinList inputs;
+    list_pins(in, inputs.adder());
     throw CheckError("lockstep: " + std::string(block_) + " " + instance_ + ", cycle " +
-                     std::to_string(in.cycle) + ":" + differences +
+                     std::to_string(in.cycle) + ":" + differences_of(a, b) +
                      "; inputs of this cycle:" + inputs.text() + history());
   }
 
