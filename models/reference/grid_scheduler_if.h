@@ -72,7 +72,7 @@ struct GridSchedulerOutputs {
 };
 
 struct GridSchedulerSnapshot {
-  uint8_t closed = 0;                       // Slots that wait for a gate, one bit each. Of these:
+  uint8_t closed = 0;                       // Running slots that wait for a gate, one bit each:
   std::array<uint16_t, kGridSlots> gate{};  // the gate,
   std::array<uint32_t, kGridSlots> undispatched{};  // work-groups not placed.
 

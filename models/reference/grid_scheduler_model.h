@@ -22,9 +22,11 @@ class GridSchedulerModel final : public GridScheduler {
   GridSchedulerOutputs step(const GridSchedulerInputs& in) override;
   std::optional<GridSchedulerSnapshot> snapshot() const override {
     GridSchedulerSnapshot state;
-    state.closed = closed_;
     for (unsigned s = 0; s < kGridSlots; ++s) {
-      if ((closed_ >> s & 1) == 0) continue;
+      if ((closed_ >> s & 1) == 0 || slots_[s].state != SlotState::running ||
+          slots_[s].gate.batch == 0)
+        continue;
+      state.closed |= static_cast<uint8_t>(1u << s);
       state.gate[s] = slots_[s].gate.gate;
       state.undispatched[s] = slots_[s].undispatched;
     }

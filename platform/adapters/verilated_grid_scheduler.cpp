@@ -48,11 +48,17 @@ struct GridSchedulerPins {
   static std::optional<GridSchedulerSnapshot> read_state(const Root& root) {
     if constexpr (requires {
                     root.grid_scheduler__DOT__u_progress__DOT__closed_q;
+                    root.grid_scheduler__DOT__u_progress__DOT__running_q;
+                    root.grid_scheduler__DOT__u_slots__DOT__gated_q;
                     root.grid_scheduler__DOT__u_progress__DOT__gate_q[0];
                     root.grid_scheduler__DOT__u_progress__DOT__undispatched_q[0];
                   }) {
       GridSchedulerSnapshot state;
-      state.closed = root.grid_scheduler__DOT__u_progress__DOT__closed_q;
+      // The bit of a slot that has ended stands until the next event or launch, and means nothing in
+      // a pipeline, whose slots have no gates.
+      state.closed = root.grid_scheduler__DOT__u_progress__DOT__closed_q &
+                     root.grid_scheduler__DOT__u_progress__DOT__running_q &
+                     root.grid_scheduler__DOT__u_slots__DOT__gated_q;
       for (unsigned slot = 0; slot < kGridSlots; ++slot) {
         if ((state.closed >> slot & 1) == 0) continue;
         state.gate[slot] = root.grid_scheduler__DOT__u_progress__DOT__gate_q[slot];
