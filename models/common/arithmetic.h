@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's floating-point formats and element-wise addition, in our own code (DESIGN contract
-// (b)): the same bits from every compiler. Used by near-bank ALUs, tile pipes and references.
+// The machine's floating-point formats and element-wise addition, in our own code
+// (models/README.md, contract (b)): the same bits from every compiler. Used by near-bank ALUs, tile
+// pipes and references.
 //
 // Rounding is to nearest, ties to even; subnormals are kept; a NaN result is always the one quiet
 // NaN of the format (0x7E00, 0x7FC0, 0x7FC00000), since which operand's payload survives depends on

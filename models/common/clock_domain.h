@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock as a rule for edges: edge k is at floor(k * 10^15 / f) femtoseconds (DESIGN contract
-// (a)). There is no sc_clock: a component asks for the edge it needs and sleeps until then.
+// A clock as a rule for edges: edge k is at floor(k * 10^15 / f) femtoseconds (models/README.md,
+// contract (a)). There is no sc_clock: a component asks for the edge it needs and sleeps until
+// then.
 #ifndef STRETTO_MODELS_COMMON_CLOCK_DOMAIN_H_
 #define STRETTO_MODELS_COMMON_CLOCK_DOMAIN_H_
 

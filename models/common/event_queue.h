@@ -22,7 +22,7 @@
 
 namespace stretto {
 
-using Time = uint64_t;  // Femtoseconds since elaboration (DESIGN contract (a): integers only).
+using Time = uint64_t;  // Femtoseconds since elaboration (models/README.md, contract (a)).
 
 inline constexpr Time kNever = std::numeric_limits<Time>::max();
 inline constexpr Time kPicosecond = 1'000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What crosses between partitions: a plain, serialisable packet. GPUs and host meet nowhere else
-// (DESIGN principle 5). Credits travel as packets too. A packet arrives no earlier than the
-// smallest link latency after it was sent; that latency is the lookahead with which partitions run
-// apart.
+// (models/README.md, Partitions). Credits travel as packets too. A packet arrives no earlier than
+// the smallest link latency after it was sent; that latency is the lookahead with which partitions
+// run apart.
 #ifndef STRETTO_MODELS_COMMON_PACKET_H_
 #define STRETTO_MODELS_COMMON_PACKET_H_
 

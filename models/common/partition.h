@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitions and the conductor that runs them window by window (DESIGN principle 5).
+// Partitions and the conductor that runs them window by window (models/README.md, Partitions).
 //
 // A partition is one GPU or a switch: a calendar, its services, an inbox and an outbox. Nothing
 // inside it touches another partition or the SystemC kernel, so partitions may run in any order,

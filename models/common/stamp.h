@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of stamp data (DESIGN "Data modes"): what a complete accumulation of output element (row,
-// column) on one GPU is. A seeded hash in 1..limit; with limit = floor(L / ranks), L = 2048 (FP16)
-// or 256 (BF16), every sum over the ranks is a whole number that the format holds exactly, so that
-// each result can be checked bit for bit.
+// Values of stamp data (models/README.md, Data): what a complete accumulation of output element
+// (row, column) on one GPU is. A seeded hash in 1..limit; with limit = floor(L / ranks), L = 2048
+// (FP16) or 256 (BF16), every sum over the ranks is a whole number that the format holds exactly,
+// so that each result can be checked bit for bit.
 //
 // Used by the tile epilogue and by the checker, which needs to know a rank's contribution and
 // nothing else. stamp_row() gives the same numbers as stamp_value() and is written to be

@@ -11,7 +11,7 @@
 //   bus       base protocol; attach(base, bytes, socket) binds a device, which sees offsets from its base
 // Devices raise interrupts through set(line, level) (InterruptLine), at the calendar's now().
 //
-// Use: construct, bind, load(), start(), run the calendar. DESIGN "CP"; ComP-Net 4.2.2 for acquire,
+// Use: construct, bind, load(), start(), run the calendar. ComP-Net 4.2.2 for acquire,
 // release and atomics.
 #ifndef STRETTO_MODELS_CP_CP_H_
 #define STRETTO_MODELS_CP_CP_H_

@@ -6,7 +6,7 @@
 // Invariants
 //  1 A wavefront runs ahead only over registers, private memory and arguments; at every tile
 //    operation, barrier, fence, AMO and scalar access to global memory it stops, and what it does
-//    there is timed (DESIGN, execution contract).
+//    there is timed (models/README.md, Execution).
 //  2 It is never more than run_ahead_cycles ahead of the partition's time; requests carry the
 //    difference as delay.
 //  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its

@@ -32,7 +32,7 @@ TEST_CASE("small, rs", "[T3-BASE-05]") { expect_correct_run("t3/small", "rs", kE
 TEST_CASE("small, rs-nmc") { expect_correct_run("t3/small", "rs-nmc", kElements); }
 TEST_CASE("small, ag") { expect_correct_run("t3/small", "ag", 4 * kElements); }
 
-TEST_CASE("every policy of the arbiters can be chosen, and a mode is its policy") {
+TEST_CASE("every policy of the arbiters can be chosen, and a mode is its policy", "[T3-MCA-08]") {
   const auto digest = [](const std::string& more) {
     return run_correctly("t3/small --impl all=model " + more).text("digest");
   };
