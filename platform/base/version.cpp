@@ -8,12 +8,13 @@
 
 namespace stretto {
 
-// The build leaves it in the file `commit` beside the executable (cmake/commit.cmake); tests lie
-// one folder below.
+// The build leaves it in the file `commit` beside the executable (cmake/commit.cmake), or in
+// share/stretto when installed; tests lie one folder below.
 const std::string& commit_text() {
   static const std::string commit = [] {
     const std::filesystem::path folder = executable_folder();
-    for (const auto& place : {folder / "commit", folder.parent_path() / "commit"}) {
+    for (const auto& place : {folder / "commit", folder.parent_path() / "commit",
+                              folder.parent_path() / "share/stretto/commit"}) {
       std::string text;
       if (std::ifstream(place) >> text) return text;
     }

@@ -6,7 +6,8 @@
 
 Rules: spans of one thread do not overlap; an arrow leaves a span, and arrives at one that begins no
 earlier; samples of a counter come in order; every process and thread has a name. With --stats: the
-integral of the DRAM counters equals the bytes of the run, to a part in a thousand. --expect: some
+integral of the DRAM counters equals the bytes of the run, to a part in a thousand (of a timeline of the
+whole run: without --timeline-window). --expect: some
 thread, counter or span has this in its name. Exit status 1 and a line a violation.
 """
 import argparse

@@ -23,6 +23,7 @@ if grep -rlI "$build" "$prefix" --include='*.cmake' --include=stretto-kernel; th
 
 # As if the source tree were not there: stretto must take its files from where it stands.
 "$prefix/bin/stretto" run t3/small --mode sequential --impl all=model --out run >log || fail "$(tail -n 3 log)"
+[ "$("$prefix/bin/stretto" --version)" = "$("$build/stretto" --version)" ] || fail "the installed one has another commit"
 "$prefix/bin/stretto" list machines | grep -q a100-nvswitch || fail "machines are missing"
 
 cp "$root/sw/kernels/gemm.c" own.c
