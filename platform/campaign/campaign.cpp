@@ -104,7 +104,11 @@ void Campaign::inspect(Simulation& simulation) const {
     simulation.state = State::stale;
     return;
   }
-  simulation.why = simulation.result->why_unusable();
+  const ResultFile& result = *simulation.result;
+  simulation.why = result.why_unusable();
+  if (simulation.why.empty() &&
+      (result.workload != simulation.run.workload || result.mode != simulation.run.mode))
+    simulation.why = fmt::format("it is of {}, mode {}", result.workload, result.mode);
   simulation.state = simulation.why.empty() ? State::usable : State::rejected;
 }
 

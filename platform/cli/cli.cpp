@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <system_error>
@@ -422,6 +423,9 @@ int run_cli(int argc, char* argv[]) {
   } catch (const CheckError& error) {
     std::cerr << "stretto: " << error.what() << "\n";
     return kExitCheckFailed;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "stretto: " << error.path1().string() << ": " << error.code().message() << "\n";
+    return kExitUsage;
   } catch (const std::system_error& error) {
     std::cerr << "stretto: the system gives no more threads or memory (" << error.what()
               << "); raise its limits: ulimit -v, ulimit -u\n";

@@ -97,6 +97,7 @@ void Timeline::add(unsigned page, const Event& event) {
     ++dropped_;
     return;
   }
+  ++drawn_;
   if (event.kind == Kind::span) {
     add_span(page, event);
     return;

@@ -47,6 +47,9 @@ class Timeline final {
   }
   // Call while no partition runs.
   void flush();
+  // Spans and samples that were drawn, and those that the size cap has left out.
+  uint64_t drawn() const { return drawn_; }
+  uint64_t left_out() const { return dropped_; }
   // Closes the file; throws UserError if it could not be written in full.
   void close();
 
@@ -92,6 +95,7 @@ class Timeline final {
   std::vector<Page> pages_;
   std::function<std::string(unsigned, uint64_t)> kernel_names_;
   uint64_t bytes_ = 0;
+  uint64_t drawn_ = 0;
   uint64_t dropped_ = 0;
   int failure_ = 0;                            // errno of the first write that failed.
   unsigned threads_ = 0;                       // Given out.

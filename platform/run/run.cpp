@@ -3,8 +3,10 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -91,7 +93,15 @@ std::string write_all(const std::string& out, const Results& results, const Mach
       if (timeline != nullptr && phase.begin < phase.end)
         timeline->page(0).span("phases/" + phase.name, phase.name, phase.begin, phase.end);
     }
-    if (timeline != nullptr) timeline->close();
+    if (timeline != nullptr) {
+      timeline->close();
+      if (timeline->left_out() != 0)
+        std::cerr << "stretto: " << out << kTimeline
+                  << " has reached sim.timeline_mib: " << timeline->left_out()
+                  << " events are not in it; draw a --timeline-window\n";
+      if (timeline->drawn() == 0)
+        std::cerr << "stretto: " << out << kTimeline << " is empty: nothing happened then\n";
+    }
   } catch (const UserError& error) {
     note(error.what());
     unlink(part.c_str());
@@ -117,6 +127,24 @@ std::string write_all(const std::string& out, const Results& results, const Mach
   return wrong;
 }
 
+// Signals that end a run wait as long as this lives, or until release().
+class HeldSignals {
+ public:
+  HeldSignals() { apply(SIG_BLOCK); }
+  ~HeldSignals() { release(); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  void release() const { apply(SIG_UNBLOCK); }
+
+ private:
+  static void apply(int how) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int one : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, one);
+    pthread_sigmask(how, &signals, nullptr);
+  }
+};
+
 }  // namespace
 
 int run(const RunOptions& given) {
@@ -128,6 +156,7 @@ int run(const RunOptions& given) {
     return kExitSuccess;
   }
   const std::string out = default_out_folder(options);
+  const HeldSignals held;  // Until the monitor handles them: earlier results are set aside below.
   if (options.timeline && out.empty()) throw UserError("--timeline needs --out DIR");
   std::unique_ptr<OutputFolder> folder;
   std::unique_ptr<EarlierFiles> earlier;
@@ -155,6 +184,7 @@ int run(const RunOptions& given) {
       "monitor", {options.time_limit_s, options.progress, title},
       [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; },
       [&] { return system.done_share(); });
+  held.release();
   system.conductor().watch_stop(stop_request.requested);
   if (waves) {
     waves->advance(0);

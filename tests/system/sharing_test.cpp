@@ -130,6 +130,7 @@ TEST_CASE("what cannot share a machine is refused in one line") {
   bad(graph + "  - {mode: t3}\n", "needs workload");
   bad(graph + "  - {workload: t3/small, set: {x: 1}}\n", "w.yaml:5: unknown parameter 'x'");
   bad(graph + "  - {workload: sharing/one-gpu}\n", "has jobs itself");
+  bad(graph + "  - {workload: " + scratch().path + "/w.yaml}\n", "has jobs itself");
   bad("  - {workload: graph/mlp, gpus: [0, 2]}\n  - {workload: graph/mlp, gpus: [1, 3]}\n",
       "have no link", "gpus: 4");
   bad(graph + "  - {workload: t3/small, mode: gemm}\n", "cannot be mirrored", "sim.mirror: true");

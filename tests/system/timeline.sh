@@ -37,4 +37,9 @@ grep -q "spans overlap" log
 "$build/stretto" run t3/small --mode t3 --impl all=model --timeline-window 40us..42us --out window >log 2>&1
 python3 "$check" window/timeline.json
 [ "$(stat -c %s window/timeline.json)" -lt "$(($(stat -c %s fused/timeline.json) / 2))" ]
+# What is not drawn is said.
+"$build/stretto" run t3/small --mode t3 --impl all=model --timeline-window 1000ms..2000ms --out beyond 2>&1 >/dev/null |
+  grep -q "timeline.json is empty"
+"$build/stretto" run t3/overlap --mode t3-mca --impl all=model --timeline --set sim.timeline_mib=1 --out cut 2>&1 >/dev/null |
+  grep -q "has reached sim.timeline_mib"
 echo "all timelines are sound"

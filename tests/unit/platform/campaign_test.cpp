@@ -27,7 +27,11 @@ struct Bench {
     options.name = "test";
     options.out = scratch.path;
     options.table_only = true;
-    folder = scratch.result("case/t3", change);
+    folder = scratch.result("case/t3", [&](Results& results) {
+      results.workload = std::string("t3/small");
+      results.mode = std::string("t3");
+      change(results);
+    });
     key = Campaign(options).add(run());
     write_atomically(folder + "/key", key);
   }
@@ -80,6 +84,11 @@ TEST_CASE("a result that failed its checks or was cut short is not taken") {
   CHECK_FALSE(Bench([](Results& r) { r.check.elements = 0; }).takes_it());
   CHECK_FALSE(Bench([](Results& r) { r.audit.push_back({"law", "", 1, 2, false}); }).takes_it());
   CHECK_FALSE(Bench([](Results& r) { r.status = RunStatus::time_limit; }).takes_it());
+}
+
+TEST_CASE("a result of another workload or mode is not taken, whatever its key says") {
+  CHECK_FALSE(Bench([](Results& r) { r.mode = std::string("gemm"); }).takes_it());
+  CHECK_FALSE(Bench([](Results& r) { r.workload = std::string("t3/other"); }).takes_it());
 }
 
 TEST_CASE("what is wrong with a simulation is said before the folder is made") {
