@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "models/common/error.h"
+#include "models/common/spec.h"
 #include "models/common/tlm_checker.h"
 
 namespace stretto {
@@ -29,6 +31,14 @@ struct Lookup {
   }
   uint64_t sum(const std::string& name) const {
     return over_gpus(name, [](uint64_t a, uint64_t b) { return a + b; });
+  }
+  // As sum(), of a statistic that every GPU reports: a name that none does is a mistake here.
+  uint64_t required(const std::string& name) const {
+    if (has(name)) return sum(name);
+    std::vector<std::string> names;
+    for (const Statistic& one : all) names.push_back(one.path.substr(one.path.find('.') + 1));
+    throw CheckError("no GPU reports the statistic " + name +
+                     "; nearest: " + nearest_names(name, names));
   }
   uint64_t highest(const std::string& name) const {
     return over_gpus(name, [](uint64_t a, uint64_t b) { return std::max(a, b); });
@@ -185,21 +195,33 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
     results.cp_cycles += find.sum(std::string("cp.") + hart + ".busy_cycles");
   }
-  results.tracker["updates"] = find.sum("hbm.tracker.updates");
-  results.tracker["triggers"] = find.sum("hbm.tracker.triggers");
-  results.tracker["spills"] = find.sum("hbm.tracker.spill_writes");
+  results.tracker["updates"] = find.required("hbm.tracker.updates");
+  results.tracker["triggers"] = find.required("hbm.tracker.triggers");
+  results.tracker["spills"] = find.required("hbm.tracker.spill_writes");
   // State inside RTL blocks, which RTL that the user brought may not show.
-  if (find.has("hbm.tracker.max_live"))
+  std::vector<std::string> unread;
+  if (find.has("hbm.tracker.max_live")) {
     results.tracker["max_live"] = find.highest("hbm.tracker.max_live");
+  } else {
+    unread.push_back("tracker.max_live");
+  }
   for (const char* counter :
        {"grants_compute", "grants_communication", "grants_starved", "drains", "channels_at_limit_0",
         "channels_at_limit_5", "channels_at_limit_10", "channels_at_limit_30"}) {
     const std::string name = std::string("hbm.mca.") + counter;
-    if (find.has(name)) results.mca[counter] = find.sum(name);
+    if (find.has(name)) {
+      results.mca[counter] = find.sum(name);
+    } else {
+      unread.push_back(std::string("mca.") + counter);
+    }
   }
-  results.mca["steps"] = find.sum("hbm.mca_steps");
-  results.mca["held_atoms"] = find.sum("hbm.held_atoms");
-  results.mca["ordered_atoms"] = find.sum("hbm.ordered_atoms");
+  results.mca["steps"] = find.required("hbm.mca_steps");
+  results.mca["held_atoms"] = find.required("hbm.held_atoms");
+  results.mca["ordered_atoms"] = find.required("hbm.ordered_atoms");
+
+  for (const std::string& one : unread)
+    results.message += (&one == &unread.front() ? " (could not be read: " : ", ") + one;
+  if (!unread.empty()) results.message += ")";
 
   std::string all;
   for (Node* node : nodes) all += node->digest();
