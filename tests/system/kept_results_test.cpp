@@ -61,14 +61,14 @@ TEST_CASE("files of an earlier run do not stay beside those of a later one") {
 
 TEST_CASE("workload files of one name have a folder each") {
   const Scratch scratch;
-  for (const char* folder : {"a", "b", "work"})
+  for (const char* folder : {"a", "b", "here"})
     std::filesystem::create_directory(scratch.path + "/" + folder);
-  for (const char* file : {"a/same.yaml", "b/same.yaml", "work/same.yaml"})
+  for (const char* file : {"a/same.yaml", "b/same.yaml", "here/same.yaml"})
     scratch.file(file, kWorkload);
-  const std::string inside = "cd " + scratch.path + "/work; ";
+  const std::string inside = "cd " + scratch.path + "/here; ";
   for (const char* file : {"../a/same.yaml", "../b/same.yaml", "same.yaml", "./same.yaml"})
     REQUIRE(run_stretto(std::string("run --impl all=model ") + file, inside).status == 0);
-  const std::string results = scratch.path + "/work/results/";
+  const std::string results = scratch.path + "/here/results/";
   CHECK(std::filesystem::exists(results + "same.yaml/gemm/stats.json"));
   CHECK(
       std::filesystem::exists(results + "outside" + scratch.path + "/a/same.yaml/gemm/stats.json"));
