@@ -117,7 +117,7 @@ void GridSchedulerModel::pick() {
     turn_slot_ = static_cast<uint8_t>((slot + 1) % kGridSlots);
     turn_class_ = !slots_[slot].needs.type;
   }
-  const bool second = two_arbiters() && slots_[slot].needs.type;
+  const bool second = (in_trial ? pipe_.two_arbiters : two_arbiters()) && slots_[slot].needs.type;
   uint8_t& turn =
       in_trial ? (second ? pipe_.tensor : pipe_.cu) : (second ? turn_tensor_ : turn_cu_);
   pick_.valid = true;

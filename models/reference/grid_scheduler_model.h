@@ -69,7 +69,8 @@ class GridSchedulerModel final : public GridScheduler {
     uint8_t priority = 0;
     uint32_t total = 0;
     uint32_t log_index = 0;
-    uint8_t cu = 0;  // Pointers of the trial.
+    bool two_arbiters = false;  // At its launch: all its trials walk the units alike.
+    uint8_t cu = 0;             // Pointers of the trial.
     uint8_t tensor = 0;
 
     bool in_trial() const { return state == PipeState::empty || state == PipeState::now; }

@@ -3,6 +3,9 @@
 // generated register file, and what a read of the block's own registers returns.
 #include "models/reference/grid_scheduler_model.h"
 
+#include <algorithm>
+#include <cassert>
+
 namespace stretto {
 
 void GridSchedulerModel::write_slot(Registers::Place place, uint64_t data, SlotState state) {
@@ -41,6 +44,7 @@ void GridSchedulerModel::write_pipeline(uint8_t slots, const SlotStates& states,
     pipe_.state = PipeState::check;
     pipe_.slots = pipe_.todo = free;
     pipe_.total = 0;
+    pipe_.two_arbiters = two_arbiters();
   }
 }
 
@@ -62,6 +66,11 @@ void GridSchedulerModel::write(uint16_t address, uint64_t data, const SlotStates
   const Registers::Place place = Registers::find(address);
   registers_.write(place, data);
   switch (place.name) {
+    case Name::cus:
+    case Name::capacity:
+      // REQUIRES: a trial of a pipeline and the candidates of a slot rest on both.
+      assert(std::count(states.begin(), states.end(), SlotState::running) == 0);
+      break;
     case Name::done: free_slots(static_cast<uint8_t>(done_ & data)); break;
     case Name::counter_clear: counters_ = {}; break;
     case Name::pipeline:

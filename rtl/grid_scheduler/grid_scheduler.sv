@@ -128,7 +128,7 @@ module grid_scheduler #(
 
   // Pipeline.
   logic                 pipe_idle, pipe_settled, pipe_check, pipe_begin, pipe_enter, pipe_stop;
-  logic                 trial, trial_empty, trial_more, placing, log_valid, never_fits;
+  logic                 trial, trial_empty, trial_two, trial_more, placing, log_valid, never_fits;
   logic [Slots-1:0]     pipe, unchecked;
   logic [1:0]           pipe_priority;
   logic [SlotWidth-1:0] pipe_next, pipe_slot;
@@ -254,8 +254,8 @@ module grid_scheduler #(
     .clk_i, .rst_i, .work_i(work), .tensor_i(tensor), .priorities_i(priorities), .older_i(older),
     .launch_order_i(policy.order), .two_arbiters_i(policy.arbiters),
     .pipe_any_i(pipe != '0), .pipe_priority_i(pipe_priority), .trial_i(trial),
-    .trial_more_i(trial_more), .trial_begin_i(pipe_begin), .log_busy_i(placing),
-    .log_valid_i(log_valid), .log_cu_i(log_cu), .pipe_slot_i(pipe_slot),
+    .trial_two_i(trial_two), .trial_more_i(trial_more), .trial_begin_i(pipe_begin),
+    .log_busy_i(placing), .log_valid_i(log_valid), .log_cu_i(log_cu), .pipe_slot_i(pipe_slot),
     .full_i(attempt && !fits), .leave_valid_i(leave), .leave_cu_i(done_cu_i),
     .fill_valid_i(check || pipe_enter), .fill_trial_i(!check), .fill_slot_i(check_slot),
     .cus_i(cus.count), .served_o(served), .found_o(found), .valid_o(pick_valid),
@@ -307,14 +307,15 @@ module grid_scheduler #(
   grid_scheduler_pipeline #(
     .MaxCus(MaxCus), .Slots(Slots), .IdWidth(IdWidth), .Entries(PipelineEntries)
   ) u_pipeline (
-    .clk_i, .rst_i, .hold_i(reg_we_i), .start_i(busy ? '0 : members), .idle_o(pipe_idle),
+    .clk_i, .rst_i, .hold_i(reg_we_i), .start_i(busy ? '0 : members),
+    .two_arbiters_i(policy.arbiters), .idle_o(pipe_idle),
     .settled_o(pipe_settled), .slots_o(pipe), .unchecked_o(unchecked), .priority_o(pipe_priority),
     .check_o(pipe_check), .next_o(pipe_next), .next_priority_i(priorities[pipe_next*2+:2]),
     .next_undispatched_i(pipe_undispatched), .launched_i(launched),
     .left_i((LogWidth+1)'(check_left)), .total_o(pipe_total), .begin_o(pipe_begin),
-    .enter_o(pipe_enter), .trial_o(trial), .trial_empty_o(trial_empty), .slot_o(pipe_slot),
-    .more_o(trial_more), .found_i(found), .pick_valid_i(pick_valid), .try_i(tries),
-    .try_cu_i(pick_cu[CuWidth-1:0]), .placing_o(placing), .log_valid_o(log_valid),
+    .enter_o(pipe_enter), .trial_o(trial), .trial_empty_o(trial_empty), .trial_two_o(trial_two),
+    .slot_o(pipe_slot), .more_o(trial_more), .found_i(found), .pick_valid_i(pick_valid),
+    .try_i(tries), .try_cu_i(pick_cu[CuWidth-1:0]), .placing_o(placing), .log_valid_o(log_valid),
     .log_cu_o(log_cu), .served_i(served),
     .leave_i(leave), .preempt_i(preempt), .finished_i(finished), .refused_i(refused),
     .stop_o(pipe_stop), .never_fits_o(never_fits)

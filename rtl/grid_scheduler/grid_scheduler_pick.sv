@@ -23,6 +23,7 @@ module grid_scheduler_pick #(
   input  logic                   pipe_any_i,       // There is one;
   input  logic [1:0]             pipe_priority_i,  // lower priorities wait for it.
   input  logic                   trial_i,          // It tries units for pipe_slot_i,
+  input  logic                   trial_two_i,      // with two arbiters,
   input  logic                   trial_more_i,     // for more than the picked work-group.
   input  logic                   trial_begin_i,
   input  logic                   log_busy_i,       // Only its log is placed;
@@ -139,7 +140,7 @@ module grid_scheduler_pick #(
     cu = '0;
     next_turn = '0;
     if (found_o) begin
-      second = two_arbiters_i && tensor_i[slot];
+      second = (trial_i ? trial_two_i : two_arbiters_i) && tensor_i[slot];
       if (trial_i) begin
         base = 6'(TrialBase);
         turn = second ? trial_tensor_q : trial_cu_q;

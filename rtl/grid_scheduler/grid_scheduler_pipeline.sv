@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines of the grid scheduler: slots that are placed all or nothing (P1, P2). One at a time is
 // checked slot by slot, tried on empty units, tried on what is free until that succeeds, and then
-// placed from the log of the trial. It stands still in a clock with a register write.
+// placed from the log of the trial. It stands still in a clock with a register write. Its trials
+// use the arbiters of its launch, so that what fitted the empty units fits them again.
 module grid_scheduler_pipeline #(
   parameter int unsigned MaxCus = 160,
   parameter int unsigned Slots = 8,
@@ -15,6 +16,7 @@ module grid_scheduler_pipeline #(
   input  logic                 rst_i,
   input  logic                 hold_i,  // A register write.
   input  logic [Slots-1:0]     start_i,
+  input  logic                 two_arbiters_i,
   output logic                 idle_o,     // Another one may start.
   output logic                 settled_o,  // Without inputs it changes nothing more.
   output logic [Slots-1:0]     slots_o,
@@ -35,6 +37,7 @@ module grid_scheduler_pipeline #(
   output logic                 enter_o,
   output logic                 trial_o,
   output logic                 trial_empty_o,
+  output logic                 trial_two_o,  // With two arbiters.
   output logic [SlotWidth-1:0] slot_o,
   output logic                 more_o,
   input  logic                 found_i,
@@ -65,6 +68,7 @@ module grid_scheduler_pipeline #(
   logic [IdWidth-1:0]   left_q;           // Work-groups of slot_q left in this pass.
   logic                 retry_q;          // A trial may succeed: none yet, or room was made.
   logic [1:0]           priority_q;
+  logic                 two_q;            // Arbiters of its trials.
   logic [LogWidth:0]    total_q, log_index_q;
   logic [CuWidth-1:0]   log_q [Entries];  // Units in the order of the trial.
 
@@ -81,6 +85,7 @@ module grid_scheduler_pipeline #(
     settled_o = idle_o || (state_q == PipeWait && !retry_q && (preempt_i & slots_q) == '0);
     trial_o = state_q == PipeEmpty || state_q == PipeNow;
     trial_empty_o = state_q == PipeEmpty;
+    trial_two_o = two_q;
     placing_o = state_q == PipePlace;
     slots_o = slots_q;
     unchecked_o = check_q;
@@ -152,6 +157,7 @@ module grid_scheduler_pipeline #(
     slots_q <= (slots_q | start_i) & ~finished_i;
     if (refused || (state_q != PipeIdle && state == PipeIdle)) slots_q <= '0;
     check_q <= (unchecked & refused_i) != '0 ? '0 : unchecked;
+    if (start_i != '0) two_q <= two_arbiters_i;
     if (check_o && check_q == slots_q) priority_q <= next_priority_i;
     if (check_q == '0) total_q <= '0;
     else if (check_o && launched_i) total_q <= total_q + left_i;
@@ -162,6 +168,7 @@ module grid_scheduler_pipeline #(
       slots_q <= '0;
       check_q <= '0;
       priority_q <= '0;
+      two_q <= 1'b0;
       total_q <= '0;
       retry_q <= 1'b0;
     end

@@ -84,7 +84,7 @@ package grid_scheduler_regs_pkg;
   localparam int unsigned PolicyOrderWidth = 1;
   localparam logic [0:0] PolicyOrderInTurn = 1'd0;
   localparam logic [0:0] PolicyOrderLaunch = 1'd1;
-  localparam int unsigned PolicyArbitersLsb = 1;  // two: SIMT and TENSOR each walk the units with a pointer of their own and alternate.
+  localparam int unsigned PolicyArbitersLsb = 1;  // two: SIMT and TENSOR each walk the units with a pointer of their own and alternate. A pipeline keeps what it was at its launch.
   localparam int unsigned PolicyArbitersWidth = 1;
   localparam logic [0:0] PolicyArbitersOne = 1'd0;
   localparam logic [0:0] PolicyArbitersTwo = 1'd1;

@@ -96,6 +96,29 @@ TEST_CASE(
   CHECK(g.state(1) == GRID_SCHEDULER_SLOT_STATE_STATE_FREE);
 }
 
+TEST_CASE("one kernel begins and another one ends in one clock") {
+  for (unsigned clocks = 0; clocks < 4; ++clocks) {
+    Gpu g;
+    g.launch(5, kernel({}, 1));
+    g.steps(6);
+    bool together = false;
+    g.observe = [&] {
+      if (!g.out.kernel_start || !g.out.kernel_done) return;
+      together = true;
+      CHECK(g.out.start_slot == 3);
+      CHECK(g.out.done_slot == 5);
+      CHECK(g.out.first_wg_done);
+    };
+    g.launch(3, kernel({}, 1));
+    g.steps(clocks);
+    g.end(0);
+    g.steps(6);
+    CHECK(together == (clocks == 1));  // The end's own clock is the second.
+    CHECK(g.starts == std::vector<unsigned>{5, 3});
+    CHECK(g.dones == std::vector<unsigned>{5});
+  }
+}
+
 TEST_CASE("a launch that could never be placed is refused and raises done") {
   Kernel good = kernel({10, 10, 1}, 10);
   std::vector<Kernel> bad(7, good);
@@ -288,6 +311,63 @@ TEST_CASE("a pipeline that just fits the empty units is placed") {
   CHECK(g.placed.size() == 16);
 }
 
+// Four slots that two units take with one arbiter, and not with two: SIMT and TENSOR then meet on
+// unit 0, and two large ones remain.
+void launch_tight_pipeline(Gpu& g) {
+  for (unsigned slot = 0; slot < 4; ++slot) {
+    g.fill(slot, kernel({1, 1, slot < 2 ? 4u : 12u, slot == 1}, 1));
+  }
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x0f);
+}
+constexpr uint64_t kTwoArbiters = STRETTO_FIELD(GRID_SCHEDULER_POLICY_ARBITERS, 1);
+
+TEST_CASE("a pipeline is tried with the arbiters of its launch, whatever policy is written then") {
+  for (unsigned clocks = 0; clocks < 40; ++clocks) {
+    Gpu g;
+    g.configure(2, 256, 96, 16, 32);
+    launch_tight_pipeline(g);
+    g.steps(clocks);
+    g.write(GRID_SCHEDULER_POLICY_OFFSET, kTwoArbiters);
+    g.steps(60);
+    CHECK(g.refused == 0);
+    CHECK(g.placed.size() == 4);
+  }
+  Gpu g;
+  g.configure(2, 256, 96, 16, 32);
+  g.write(GRID_SCHEDULER_POLICY_OFFSET, kTwoArbiters);
+  launch_tight_pipeline(g);
+  g.steps(60);
+  CHECK(g.refused == 0x0f);
+}
+
+TEST_CASE("a pipeline that waits fits the empty machine whatever policy was written meanwhile") {
+  Gpu g;
+  g.configure(2, 256, 96, 16, 32);
+  g.launch(7, kernel({1, 1, 8}, 1));
+  g.steps(6);
+  REQUIRE(g.placed.size() == 1);
+  launch_tight_pipeline(g);
+  g.steps(40);
+  CHECK(g.placed.size() == 1);
+  g.write(GRID_SCHEDULER_POLICY_OFFSET, kTwoArbiters);
+  g.end(0);
+  g.steps(40);
+  CHECK(g.placed.size() == 5);
+}
+
+TEST_CASE("a pipeline of all the work-groups that a pipeline may have is placed, one more is not") {
+  for (const unsigned more : {0u, 1u}) {
+    Gpu g;
+    g.configure(160, 256, 96, 64, 32);
+    g.fill(1, kernel({1, 1, 1}, kGridPipelineEntries - 12));
+    g.fill(2, kernel({1, 1, 1}, 12 + more));
+    g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0x06);
+    g.steps(3 * kGridPipelineEntries + 100);
+    CHECK(g.refused == (more == 0 ? 0 : 0x06));
+    CHECK(g.placed.size() == (more == 0 ? kGridPipelineEntries : 0));
+  }
+}
+
 TEST_CASE("a kernel launched while a pipeline is checked is no part of the pipeline") {
   Gpu g;
   g.configure(160, 256, 96, 64, 32);
@@ -475,6 +555,31 @@ TEST_CASE("a gated work-group waits for its own gate, in the slot's order") {
   g.steps(10);
   REQUIRE(g.placed.size() == 6);
   for (unsigned i = 0; i < 6; ++i) CHECK(g.placed[i].id == 8 + (3 + i) % 6);
+}
+
+TEST_CASE("every gate can be opened by an event and by firmware, and opens no other one") {
+  for (const bool event : {false, true}) {
+    Gpu g;
+    Kernel k = kernel({}, kGridGates);
+    k.batch = 1;
+    k.start = 500;  // Position p waits for gate p: 500, 501, ..., 1023, 0, ..., 499.
+    g.configure(160, 256, 96, 64, 32);
+    g.launch(0, k);
+    g.steps(10);
+    for (unsigned i = 0; i < kGridGates; ++i) {
+      CHECK(g.placed.size() == i);
+      const auto gate = static_cast<uint16_t>((500 + i) % kGridGates);
+      if (event) {
+        g.in.event_valid = true;
+        g.in.event_gate = gate;
+      } else {
+        g.in.reg = {true, false, GRID_SCHEDULER_GATE_SET_OFFSET, gate};
+      }
+      g.steps(5);
+    }
+    REQUIRE(g.placed.size() == kGridGates);
+    CHECK(g.placed.back().id == 499);
+  }
 }
 
 TEST_CASE("gates that were opened before the launch count until they are closed") {

@@ -5,9 +5,13 @@
 // clock; resets fall in between. Bins say what must have happened.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <bitset>
 #include <deque>
+#include <iterator>
 
+#include "sw/include/regs/grid_scheduler_file.h"
 #include "tests/coverification/grid_scheduler_bench.h"
 #include "tests/support/coverage_bins.h"
 #include "tests/support/seeded_rng.h"
@@ -23,6 +27,11 @@ class Traffic {
  public:
   Traffic(uint64_t salt, bool resets) : rng_(salt), resets_(resets) {
     g_.observe = [this] { observe(); };
+    for (unsigned address = 0; address < 0x10000; address += 8) {
+      const Name name = GridSchedulerRegisters::find(static_cast<uint16_t>(address)).name;
+      if (name == Name::none) continue;
+      addresses_[static_cast<size_t>(name)].push_back(static_cast<uint16_t>(address));
+    }
   }
 
   void run(uint64_t clocks) {
@@ -40,8 +49,15 @@ class Traffic {
     }
   }
   const test::CoverageBins& bins() const { return bins_; }
+  // Registers that were never written, those that may be with work-groups on units.
+  unsigned unwritten() const {
+    return static_cast<unsigned>(std::count(written_.begin(), written_.end(), 0));
+  }
 
  private:
+  using Name = GridSchedulerRegisters::Name;
+  static constexpr size_t kRegisters = static_cast<size_t>(Name::none);
+
   enum class Use { free, single, pipeline };
   struct Slot {
     Use use = Use::free;
@@ -72,9 +88,19 @@ class Traffic {
     }
     if (rng_.chance(1, 30)) {
       g_.in.event_valid = true;
-      g_.in.event_gate = static_cast<uint16_t>(rng_.below(rng_.chance(1, 50) ? 65536 : 12));
+      g_.in.event_gate = some_gate();
       if (g_.in.event_gate < open_.size()) opens_ = g_.in.event_gate;
     }
+  }
+
+  // Mostly one that a kernel waits for, or will.
+  uint16_t some_gate() {
+    const auto s = static_cast<unsigned>(rng_.below(kGridSlots));
+    const Kernel& k = g_.kernels[s];
+    if (rng_.chance(1, 50)) return static_cast<uint16_t>(rng_.below(65536));
+    if (slots_[s].use == Use::free || k.batch == 0 || k.count == 0 || rng_.chance(1, 4))
+      return static_cast<uint16_t>(rng_.below(12));
+    return static_cast<uint16_t>((k.start + slots_[s].next + rng_.below(3)) % k.count / k.batch);
   }
 
   // Every write and read is in a clock of its own, with disturbances.
@@ -84,12 +110,12 @@ class Traffic {
   }
 
   void configure() {
-    for (const Slot& slot : slots_) {
-      if (slot.use != Use::free) return;
-    }
+    if (!all_free()) return;
     quiet_ = false;
+    ++written_[static_cast<size_t>(Name::cus)];
+    ++written_[static_cast<size_t>(Name::capacity)];
     g_.configure(static_cast<unsigned>(rng_.chance(1, 4)   ? rng_.between(1, 160)
-                                       : rng_.chance(1, 4) ? 160
+                                       : rng_.chance(1, 3) ? 160
                                                            : rng_.between(1, 6)),
                  static_cast<unsigned>(rng_.between(60, 1023)),
                  static_cast<unsigned>(rng_.between(60, 1023)),
@@ -116,12 +142,19 @@ class Traffic {
     k.needs = {static_cast<unsigned>(rng_.below(most)), static_cast<unsigned>(rng_.below(most)),
                static_cast<unsigned>(rng_.between(1, 16)), static_cast<unsigned>(rng_.below(2)),
                static_cast<unsigned>(rng_.below(4))};
-    k.count = static_cast<unsigned>(rng_.between(1, rng_.chance(1, 8) ? 700 : 24));
+    k.count = static_cast<unsigned>(rng_.between(1, rng_.chance(1, 10) ? 700 : 24));
     k.first = static_cast<unsigned>(rng_.below(1000));
     k.grid = k.first + k.count + static_cast<unsigned>(rng_.below(3));
     k.start = static_cast<unsigned>(rng_.below(k.count));
     if (rng_.chance(1, 4)) k.skip = static_cast<unsigned>(rng_.below(k.count));
     if (rng_.chance(1, 5)) k.batch = static_cast<unsigned>(rng_.between(1, 4));
+    if (k.batch != 0 && rng_.chance(1, 8)) {
+      k.batch = 1;
+      k.count = static_cast<unsigned>(rng_.between(600, kGridGates));
+      k.grid = k.first + k.count;
+      k.start = static_cast<unsigned>(rng_.between(500, k.count - 1));
+      k.skip = 0;
+    }
     if (rng_.chance(1, 12)) k.start = k.count + static_cast<unsigned>(rng_.below(2));
     return k;
   }
@@ -135,7 +168,7 @@ class Traffic {
 
   void act() {
     const auto slot = static_cast<unsigned>(rng_.below(kGridSlots));
-    switch (quiet_ ? rng_.between(4, 7) : rng_.below(8)) {
+    switch (quiet_ ? rng_.between(4, 8) : rng_.below(9)) {
       case 0:
       case 1:
       case 2:
@@ -148,32 +181,27 @@ class Traffic {
       case 3: launch_pipeline(); return;
       case 4:
         if (slots_[slot].use == Use::free || slots_[slot].over || slots_[slot].preempted ||
-            !rng_.chance(1, quiet_ ? 3 : 12)) {
+            !rng_.chance(1, quiet_ || (waits(slot) && rng_.chance(1, 2)) ? 3 : 12)) {
           break;
         }
         slots_[slot].preempted = true;
         slots_[slot].drain = rng_.chance(1, 2);
-        preempts_waiting_ += (pipeline_ >> slot & 1) != 0;
+        preempts_waiting_ += waits(slot);
         slots_[slot].preempted_at = g_.clocks() + 1;
         g_.preempt(slot, slots_[slot].drain);
         disturb();
         return;
       case 5:
-        // R1: a policy write during a pipeline's placement trial loses its wake-up, in RTL and
-        // model. Until that is mended, none while a pipeline waits.
-        if (rng_.chance(1, 4) && (pipeline_ == 0 || pipeline_begun_)) {
-          policy_ = static_cast<unsigned>(rng_.below(4));
-          write(GRID_SCHEDULER_POLICY_OFFSET, policy_);
+        if (rng_.chance(1, 4)) {
+          write_policy(rng_.below(4));
         } else if (rng_.chance(1, 4)) {
-          write(GRID_SCHEDULER_GATE_CLEAR_OFFSET, 0);
-          open_.reset();
+          clear_gates(0);
         } else {
-          const unsigned gate = static_cast<unsigned>(rng_.below(12));
-          open_.set(gate);  // Seen by the clock after the write at the earliest.
-          write(GRID_SCHEDULER_GATE_SET_OFFSET, gate);
+          set_gate(some_gate());
         }
         return;
       case 6: take_returned(); return;
+      case 7: write_any(); return;
       default: release(); return;
     }
     const auto address = static_cast<uint16_t>(rng_.chance(1, 2)   ? rng_.below(16) * 8
@@ -183,21 +211,94 @@ class Traffic {
     g_.step();
   }
 
+  bool waits(unsigned slot) const { return (pipeline_ >> slot & 1) != 0 && !pipeline_begun_; }
+  void write_policy(uint64_t data) {
+    policy_ = data & 3;
+    policy_in_wait_ += pipeline_ != 0 && !pipeline_begun_;
+    write(GRID_SCHEDULER_POLICY_OFFSET, data);
+  }
+  void set_gate(uint64_t data) {
+    // Seen by the clock after the write at the earliest.
+    if ((data & 0xffff) < kGridGates) open_.set(data & 0xffff);
+    write(GRID_SCHEDULER_GATE_SET_OFFSET, data);
+  }
+  void clear_gates(uint64_t data) {
+    write(GRID_SCHEDULER_GATE_CLEAR_OFFSET, data);
+    open_.reset();
+  }
+
+  // Each register of the block, with any value that firmware may write there now.
+  void write_any() {
+    const size_t which = rng_.below(kRegisters);
+    const auto name = static_cast<Name>(which);
+    const uint16_t address = addresses_[which][rng_.below(addresses_[which].size())];
+    const unsigned s = GridSchedulerRegisters::find(address).index % kGridSlots;
+    uint64_t data = rng_.next() & rng_.next();
+    if (name == Name::cus || name == Name::capacity) {
+      configure();
+      return;
+    }
+    written_[which] += !g_.resident.empty();
+    switch (name) {
+      case Name::policy: write_policy(data); return;
+      case Name::gate_set: set_gate(data); return;
+      case Name::gate_clear: clear_gates(data); return;
+      case Name::returned_take: take(data); return;
+      case Name::done:
+        // Those that are over are for release().
+        for (unsigned i = 0; i < kGridSlots; ++i) data &= ~(uint64_t{slots_[i].over} << i);
+        break;
+      case Name::pipeline:
+        for (unsigned i = 0; i < kGridSlots; ++i)
+          data &= ~(uint64_t{slots_[i].use == Use::free} << i);
+        break;
+      case Name::slot_control:
+        data &= slots_[s].use == Use::free ? ~uint64_t{GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK}
+                                           : ~uint64_t{GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK};
+        break;
+      case Name::slot_skip:
+      case Name::slot_gate:
+        // They would stay for the next launch.
+        if (slots_[s].use == Use::free) data = 0;
+        break;
+      default: break;
+    }
+    write(address, data);
+  }
+  bool all_free() const {
+    return std::all_of(std::begin(slots_), std::end(slots_),
+                       [](const Slot& slot) { return slot.use == Use::free; });
+  }
+
   void launch_pipeline() {
     unsigned slots = 0;
     for (unsigned s = 0; s < kGridSlots; ++s) {
       if (slots_[s].use == Use::free && rng_.chance(1, 2)) slots |= 1u << s;
     }
-    if (slots == 0 || !rng_.chance(1, 4)) return;
+    if (slots == 0) return;
     const bool busy = pipeline_ != 0;
+    // Now and then as many work-groups as a pipeline may have, or one more.
+    const unsigned room = g_.cus * std::min(g_.capacity.wavefronts, g_.capacity_work_groups);
+    const bool full = room >= kGridPipelineEntries && rng_.chance(1, 2);
+    const unsigned all = kGridPipelineEntries + rng_.chance(1, 4);
+    unsigned rest = all;
     for (unsigned s = 0; s < kGridSlots; ++s) {
       if ((slots >> s & 1) == 0) continue;
       Kernel k = random_kernel();
       if (!rng_.chance(1, 10)) k.batch = 0;
+      if (full) {
+        const bool last = slots >> s == 1;
+        k = test::kernel({1, 1, 1, k.needs.tensor, k.needs.priority},
+                         last ? rest : static_cast<unsigned>(rng_.between(1, rest / 4)));
+        rest -= k.count;
+      }
       program(s, k);
       slots_[s].use = Use::pipeline;
     }
-    if (!busy) pipeline_ = slots;
+    if (!busy) {
+      pipeline_ = slots;
+      pipeline_full_ = full && all == kGridPipelineEntries;
+    }
     pipeline_begun_ = false;
     write(GRID_SCHEDULER_PIPELINE_OFFSET, slots);
   }
@@ -210,9 +311,13 @@ class Traffic {
     REQUIRE(!returned_.empty());
     CHECK(STRETTO_FIELD_GET(value, GRID_SCHEDULER_RETURNED_ID) == returned_.front().id);
     CHECK(STRETTO_FIELD_GET(value, GRID_SCHEDULER_RETURNED_SLOT) == returned_.front().slot);
-    returned_.pop_front();
     ++taken_;
-    write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0);
+    take(0);
+  }
+  void take(uint64_t data) {
+    // What comes back in this clock is not taken.
+    if (returned_.size() > (g_.in.drained_valid ? 1 : 0)) returned_.pop_front();
+    write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, data);
   }
 
   // Frees slots that are over, after a look at their report.
@@ -246,6 +351,7 @@ class Traffic {
     waited_pipeline_ += out.idle && pipeline_ != 0 && !pipeline_begun_;
     idle_with_work_ += out.idle && !g_.resident.empty();
     first_ends_ += out.first_wg_done;
+    start_and_end_ += out.kernel_start && out.kernel_done;
     same_unit_ += out.dispatch_valid && leaves_ >= 0 && out.dispatch_cu == from_unit_;
     for (unsigned s = 0; s < kGridSlots; ++s) {
       if ((out.refused >> s & 1) == 0) continue;
@@ -284,13 +390,15 @@ class Traffic {
     if (k.batch != 0) {
       REQUIRE(open_.test((wg.id - k.first) / k.batch));
       ++gated_;
+      upper_gates_ += (wg.id - k.first) / k.batch > 511;
     }
     // Its write took one clock, and what was at the place stage then may still go.
     if (slot.preempted && slot.use == Use::single) REQUIRE(g_.clocks() <= slot.preempted_at);
     const bool mine = (pipeline_ >> wg.slot & 1) != 0;
     if (pipeline_begun_ && pipeline_ != 0) REQUIRE(mine);
     if (mine) {
-      if (!pipeline_begun_) ++pipelines_;
+      pipelines_ += !pipeline_begun_;
+      full_pipelines_ += !pipeline_begun_ && pipeline_full_;
       pipeline_begun_ = true;
     }
     ++slot.next;
@@ -328,9 +436,13 @@ class Traffic {
   bool disturbed_ = false;  // The inputs of the next clock are set.
   unsigned pipeline_ = 0;   // Slots of the pipeline under way.
   bool pipeline_begun_ = false;
+  bool pipeline_full_ = false;  // Of as many work-groups as one may have.
   unsigned policy_ = 0;
   uint64_t end_chance_ = 4;
   bool quiet_ = false;  // No launches until all slots are free: then other units.
+
+  std::array<std::vector<uint16_t>, kRegisters> addresses_;  // Of each register,
+  std::array<uint64_t, kRegisters> written_{};               // writes that met traffic.
 
   test::CoverageBins bins_{"grid_scheduler"};
   uint64_t& last_unit_ = bins_.bin("G1: a work-group went to the last unit");
@@ -339,6 +451,7 @@ class Traffic {
   uint64_t& same_unit_ = bins_.bin("G4: a unit got a work-group in the clock after one left it");
   uint64_t& in_flight_reset_ = bins_.bin("G5: a reset met resident work-groups");
   uint64_t& first_ends_ = bins_.bin("G6: the first work-group of a kernel ended");
+  uint64_t& start_and_end_ = bins_.bin("G6: a kernel began and another one ended in one clock");
   uint64_t& ended_kernels_ = bins_.bin("G6: a kernel ended");
   uint64_t& lower_waits_ = bins_.bin("G7: a lower priority waited");
   uint64_t& idle_with_work_ = bins_.bin("G8: idle with work-groups on units");
@@ -346,11 +459,14 @@ class Traffic {
   uint64_t& two_arbiters_ = bins_.bin("S1: the second arbiter placed a work-group");
   uint64_t& in_order_ = bins_.bin("S2: a work-group was placed in order of launch");
   uint64_t& pipelines_ = bins_.bin("P1: a pipeline was placed");
+  uint64_t& full_pipelines_ = bins_.bin("P1: a pipeline of 512 work-groups was placed");
+  uint64_t& policy_in_wait_ = bins_.bin("P2: the policy was written while a pipeline waited");
   uint64_t& never_ = bins_.bin("P2: a pipeline could never be placed");
   uint64_t& preempts_waiting_ = bins_.bin("P3: one of a waiting pipeline was preempted");
   uint64_t& partial_ = bins_.bin("T1: a kernel was stopped with work-groups left");
   uint64_t& resumed_ = bins_.bin("T2: a work-group of a resumed kernel was placed");
   uint64_t& taken_ = bins_.bin("T3: firmware took a drained work-group");
+  uint64_t& upper_gates_ = bins_.bin("E1: a work-group went through a gate above 511");
   uint64_t& gated_ = bins_.bin("E1: a gated work-group was placed");
 };
 
@@ -366,6 +482,7 @@ TEST_CASE("random traffic with resets in mid-flight meets every bin") {
   Traffic traffic(62, true);
   traffic.run(test::coverification_cycles());
   CHECK(traffic.bins().empty() == "");
+  CHECK(traffic.unwritten() == 0);
   CHECK(traffic.bins().rules_without_bin(STRETTO_SOURCE_DIR "/rtl/grid_scheduler/README.md") == "");
   traffic.bins().report();
 }

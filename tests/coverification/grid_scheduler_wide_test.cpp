@@ -82,7 +82,6 @@ class WideGpu {
 
   void configure() {
     large_ = rng_.chance(1, 2);
-    pipelines_ = 0;
     write(GRID_SCHEDULER_POLICY_OFFSET, rng_.below(4));
     write(GRID_SCHEDULER_CUS_OFFSET, rng_.chance(1, 2) ? 160 : rng_.below(256));
     write(GRID_SCHEDULER_CAPACITY_OFFSET,
@@ -127,7 +126,6 @@ class WideGpu {
         return;
       case 3:
         program(slot);
-        ++pipelines_;
         write(GRID_SCHEDULER_PIPELINE_OFFSET,
               1u << slot | (rng_.chance(1, 3) ? rng_.below(256) : 0));
         return;
@@ -141,11 +139,9 @@ class WideGpu {
               some(16));
         return;
       case 10:
-        // R1: a policy write during a pipeline's placement trial loses its wake-up, in RTL and
-        // model. Until that is mended, none after the first pipeline of an epoch.
-        write(pipelines_ != 0 || rng_.chance(1, 8) ? GRID_SCHEDULER_COUNTER_CLEAR_OFFSET
-                                                   : GRID_SCHEDULER_POLICY_OFFSET,
-              rng_.below(4));
+        write(
+            rng_.chance(1, 8) ? GRID_SCHEDULER_COUNTER_CLEAR_OFFSET : GRID_SCHEDULER_POLICY_OFFSET,
+            rng_.next());
         return;
       case 11: write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0); return;
       default: break;
@@ -161,7 +157,7 @@ class WideGpu {
   test::Rng rng_{73};
   GridSchedulerInputs in_;
   GridSchedulerOutputs out_;
-  uint64_t cycle_ = 0, dispatched_ = 0, pipelines_ = 0;
+  uint64_t cycle_ = 0, dispatched_ = 0;
   std::vector<WorkGroup> resident_;
   bool large_ = false;  // Units have as much as registers can say.
   uint64_t end_chance_ = 4;

@@ -60,7 +60,7 @@
 #define GRID_SCHEDULER_POLICY_ORDER_IN_TURN 0
 #define GRID_SCHEDULER_POLICY_ORDER_LAUNCH 1
 #define GRID_SCHEDULER_POLICY_ORDER_MAX 1
-#define GRID_SCHEDULER_POLICY_ARBITERS_SHIFT 1  // two: SIMT and TENSOR each walk the units with a pointer of their own and alternate.
+#define GRID_SCHEDULER_POLICY_ARBITERS_SHIFT 1  // two: SIMT and TENSOR each walk the units with a pointer of their own and alternate. A pipeline keeps what it was at its launch.
 #define GRID_SCHEDULER_POLICY_ARBITERS_MASK 0x2
 #define GRID_SCHEDULER_POLICY_ARBITERS_ONE 0
 #define GRID_SCHEDULER_POLICY_ARBITERS_TWO 1
