@@ -114,15 +114,15 @@ void describe(MachineSpec& spec, ParameterSet& set) {
 }
 
 uint32_t lookahead_ns(const MachineSpec& spec) {
-  const bool links = spec.gpus > 1 && spec.topology != Topology::pcie_switch;
-  return links ? std::min(spec.link.latency_ns, spec.pcie.latency_ns) : spec.pcie.latency_ns;
+  const uint32_t pcie = spec.pcie.latency_ns;
+  return spec.gpus > 1 && spec.has_gpu_links() ? std::min(spec.link.latency_ns, pcie) : pcie;
 }
 
 void check_machine(const MachineSpec& spec) {
   for (const std::string& wrong : {spec.gpu.check(), spec.l2.check(), spec.cp.check()}) {
     if (!wrong.empty()) throw UserError(wrong);
   }
-  if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
+  if (spec.card.count != 0 && spec.has_gpu_links())
     throw UserError("card.count needs topology pcie_switch");
   if (spec.card.count > spec.gpus) {
     throw UserError("card.count (" + std::to_string(spec.card.count) +

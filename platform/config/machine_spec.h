@@ -17,6 +17,7 @@
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
+#include "sw/include/formats/collective.h"
 
 namespace stretto {
 
@@ -86,15 +87,24 @@ struct MachineSpec {
   SoftwareSpec software;
   FaultSpec fault;
   SimSpec sim;
+
+  // What the topology means; machine/wiring.h has the links themselves.
+  bool has_switch() const {
+    return topology == Topology::switched || topology == Topology::pcie_switch;
+  }
+  // Between GPUs, beside PCIe.
+  bool has_gpu_links() const { return topology != Topology::pcie_switch; }
+  // Whether packets go from one to the other past no third GPU.
+  bool are_linked(uint32_t a, uint32_t b) const {
+    return topology != Topology::ring || stretto_ring_neighbours(gpus, a, b);
+  }
+  bool are_all_linked() const { return topology != Topology::ring || gpus <= 3; }
 };
 
 void describe(FaultSpec& spec, ParameterSet& set);
 void describe(SimSpec& spec, ParameterSet& set);
 void describe(SoftwareSpec& spec, ParameterSet& set);
 void describe(MachineSpec& spec, ParameterSet& set);
-inline bool has_switch(const MachineSpec& spec) {
-  return spec.topology == Topology::switched || spec.topology == Topology::pcie_switch;
-}
 // The smallest latency of all links, in nanoseconds: how far partitions may run apart.
 uint32_t lookahead_ns(const MachineSpec& spec);
 // Relations between parameters; throws UserError.

@@ -31,7 +31,7 @@ Peaks peaks_of(const MachineSpec& spec) {
   peaks.l2_gb_s = 1.0 * spec.l2.banks * spec.l2.bank_bytes_per_cycle * ghz;
   peaks.hbm_gb_s =
       1.0 * spec.hbm.channels * kAtomBytes * spec.hbm.clock_mhz / 1e3 / timing.burst_cycles;
-  if (spec.topology != Topology::pcie_switch) peaks.link = peak_of(spec.link);
+  if (spec.has_gpu_links()) peaks.link = peak_of(spec.link);
   peaks.pcie = peak_of(spec.pcie);
   peaks.l2_bytes = spec.l2.bytes;
   peaks.lds_bytes = uint64_t{gpu.cus} * gpu.lds_bytes;

@@ -84,11 +84,9 @@ void check_claims(const std::vector<JobRequest>& jobs) {
 
 // On a ring of more GPUs than have links to each other.
 void check_links(const JobRequest& job) {
-  if (job.spec.topology != Topology::ring) return;
   for (size_t rank = 0; rank < job.share.gpus.size(); ++rank) {
     const uint32_t a = job.share.gpus[rank], b = job.share.gpus[(rank + 1) % job.share.gpus.size()];
-    const uint32_t distance = a < b ? b - a : a - b;
-    if (distance > 1 && distance != job.spec.gpus - 1)
+    if (!job.spec.are_linked(a, b))
       throw UserError(job.subject() + ": GPUs " + gpu_list(job.share.gpus) + ": " +
                       std::to_string(a) + " and " + std::to_string(b) +
                       " have no link; on a ring of " + std::to_string(job.spec.gpus) +

@@ -11,7 +11,7 @@ namespace stretto {
 
 class SwitchNode final : public Node {
  public:
-  // REQUIRES: has_switch(spec).
+  // REQUIRES: spec.has_switch().
   SwitchNode(sc_core::sc_module_name name, const MachineSpec& spec, Conductor& conductor)
       : Node(name, conductor, kSwitchNode),
         crossbar("crossbar", spec.switch_, switch_wiring(spec), partition) {

@@ -39,7 +39,7 @@ class System::State {
       cards_[card] = std::make_unique<CardNode>(("card" + std::to_string(card)).c_str(), spec_,
                                                 card, request.options.impl, conductor_);
     }
-    if (has_switch(spec_)) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
+    if (spec_.has_switch()) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
     if (timeline != nullptr) {
       conductor_.on_window([timeline] { timeline->flush(); });
       timeline->set_kernel_names(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which links a machine has: the one place that goes by MachineSpec::topology (and has_switch(),
-// check_machine()).
+// Which links a machine has: the one place that goes by MachineSpec::topology (and machine_spec.h,
+// which says what it means).
 #ifndef STRETTO_PLATFORM_MACHINE_WIRING_H_
 #define STRETTO_PLATFORM_MACHINE_WIRING_H_
 
@@ -12,7 +12,7 @@
 namespace stretto {
 
 RouterSpec gpu_wiring(const MachineSpec& spec, unsigned gpu);
-// REQUIRES: has_switch(spec).
+// REQUIRES: spec.has_switch().
 RouterSpec switch_wiring(const MachineSpec& spec);
 // `ports`: of each GPU, the port that leads to the host.
 RouterSpec host_wiring(const MachineSpec& spec, const std::vector<uint8_t>& ports);

@@ -213,8 +213,7 @@ static ncclResult_t meet(ncclComm_t c) {
 }
 
 static int have_link(const stretto_runtime_options_t* options, uint32_t a, uint32_t b) {
-  const uint32_t distance = a < b ? b - a : a - b;
-  return !options->neighbours || distance <= 1 || distance == options->gpus - 1;
+  return !options->neighbours || stretto_ring_neighbours(options->gpus, a, b);
 }
 
 // Every rank checks the whole ring, so that all fail.

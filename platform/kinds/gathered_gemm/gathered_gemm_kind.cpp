@@ -14,7 +14,6 @@ namespace stretto {
 namespace {
 
 constexpr uint16_t kNotThere = 0x7E00;  // NaN: what rows hold that have not arrived.
-constexpr uint32_t kNeighbours = 3;     // GPUs of a ring that all have a link to each other.
 
 const Account kInit{GATHERED_GEMM_ACCOUNT_INIT, "init"}, kGemm{GATHERED_GEMM_ACCOUNT_GEMM, "gemm"},
     kAllGather{GATHERED_GEMM_ACCOUNT_AG, "ag"};
@@ -255,7 +254,7 @@ std::map<std::string, uint64_t> GatheredGemmKind::shape() const {
 
 void GatheredGemmKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  if (spec.topology == Topology::ring && spec.gpus > kNeighbours) {
+  if (!spec.are_all_linked()) {
     throw UserError(request.subject() + ": each GPU sends to all others, so " +
                     std::to_string(spec.gpus) + " GPUs need topology=fully_connected");
   }

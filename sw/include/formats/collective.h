@@ -139,6 +139,12 @@ typedef enum stretto_reduction {
   STRETTO_REDUCTIONS,
 } stretto_reduction_t;
 
+// Whether a ring of GPUs has a link between these two.
+static inline int stretto_ring_neighbours(uint32_t gpus, uint32_t a, uint32_t b) {
+  const uint32_t distance = a < b ? b - a : a - b;
+  return distance <= 1 || distance == gpus - 1;
+}
+
 // Shares and blocks of a collective begin at multiples of this.
 static inline uint64_t stretto_collective_alignment(uint32_t direct_shift) {
   return direct_shift > 8 ? (uint64_t)1 << direct_shift : 256;
