@@ -69,7 +69,7 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
                    : engine == "dma" ? STRETTO_ENGINE_DMA
                    : engine == "t3"  ? STRETTO_ENGINE_T3
                                      : STRETTO_ENGINE_MMIO;
-  const bool ring = spec.topology == Topology::ring && spec.gpus > 3;
+  const bool ring = !spec.are_all_linked();
   bool direct = software.algorithm == CollectiveAlgorithm::direct;
   if (software.algorithm == CollectiveAlgorithm::automatic)
     direct = all_pairs && !ring && options.engine != STRETTO_ENGINE_T3;
@@ -115,19 +115,5 @@ HostRuntime::~HostRuntime() {
 }
 
 std::string HostRuntime::last_error() const { return stretto_runtime_last_error(runtime_); }
-
-void HostRuntime::expect(ncclResult_t result) const {
-  if (result == ncclSuccess) return;
-  const std::string message = stretto_runtime_last_error(runtime_);
-  if (result == ncclInvalidArgument || result == ncclInvalidUsage) throw UserError(message);
-  throw_status(stretto_runtime_status(runtime_), message);
-}
-
-void HostRuntime::expect(cudaError_t error, const char* what) const {
-  if (error == cudaSuccess) return;
-  const std::string message = stretto_runtime_last_error(runtime_);
-  throw_status(stretto_runtime_status(runtime_),
-               std::string(what) + ": " + (message.empty() ? cudaGetErrorString(error) : message));
-}
 
 }  // namespace stretto

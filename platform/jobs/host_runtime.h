@@ -37,9 +37,6 @@ class HostRuntime {
   HostRuntime(const HostRuntime&) = delete;
   HostRuntime& operator=(const HostRuntime&) = delete;
 
-  // Throws if a call failed: UserError if what was asked for was wrong, else CheckError.
-  void expect(ncclResult_t result) const;
-  void expect(cudaError_t error, const char* what) const;
   // What the last call that failed had to say; "" if none has.
   std::string last_error() const;
   // End of the device memory that the program was given, as an offset.

@@ -15,17 +15,6 @@ HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
 
 }  // namespace
 
-void Meeting::meet(HostCore& core, size_t rank) {
-  const auto word = [this](size_t of) {
-    return (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) +
-           STRETTO_HOST_WORD_OFFSET(of, word_);
-  };
-  const uint64_t number = ++met_[rank];
-  core.store(word(rank), number);
-  for (size_t other = 0; other < met_.size(); ++other)
-    core.wait_word(word(other), HostCore::Condition::at_least, number);
-}
-
 stretto_host_ops_t host_ops(HostCore& core) {
   stretto_host_ops_t ops{};
   ops.context = &core;

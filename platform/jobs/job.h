@@ -132,19 +132,6 @@ class Job {
   Time ended_ = 0;
 };
 
-// Where the host programs of all ranks of a job wait for each other, in words of host memory.
-class Meeting {
- public:
-  Meeting(uint32_t job, size_t ranks) : word_(STRETTO_HOST_JOB_WORDS * job + 1), met_(ranks) {}
-  explicit Meeting(const JobRequest& request) : Meeting(request.share.number, request.ranks()) {}
-  // All pass when all have come for the nth time.
-  void meet(HostCore& core, size_t rank);
-
- private:
-  const uint64_t word_;        // Those before it are of sw/apps/ranks.h.
-  std::vector<uint64_t> met_;  // By rank.
-};
-
 // What the driver needs, from a core of the host model.
 stretto_host_ops_t host_ops(HostCore& core);
 

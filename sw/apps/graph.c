@@ -54,7 +54,7 @@ stretto_status_t graph_plan(const graph_parameters_t* p, graph_plan_t* plan) {
   return plan->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
-static ranks_t ranks_of(const graph_parameters_t* p, const stretto_host_ops_t* ops) {
+ranks_t graph_ranks(const graph_parameters_t* p, const stretto_host_ops_t* ops) {
   return (ranks_t){
       .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks};
 }
@@ -213,7 +213,8 @@ static stretto_status_t run(program_t* g, graph_result_t* result) {
 
 stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
                             const stretto_host_ops_t* ops, graph_result_t* result, char* error) {
-  program_t g = {.p = parameters, .shared = shared, .ops = ops, .ranks = ranks_of(parameters, ops)};
+  program_t g = {
+      .p = parameters, .shared = shared, .ops = ops, .ranks = graph_ranks(parameters, ops)};
   *result = (graph_result_t){0};
   stretto_status_t status = STRETTO_ERROR_ARGUMENT;
   g.client = stretto_client_create(&parameters->client, ops);
@@ -236,7 +237,7 @@ stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared
                               const stretto_host_ops_t* ops, send_engine_counts_t* counts,
                               char* error) {
   // The rank tells what is registered before it lets kernels send.
-  const ranks_t ranks = ranks_of(parameters, ops);
+  const ranks_t ranks = graph_ranks(parameters, ops);
   ops->wait(ops->context, ranks_word(&ranks, ranks.rank), STRETTO_WAIT_AT_LEAST, 1);
   stretto_client_t* client = stretto_client_create(&parameters->client, ops);
   if (client == NULL) return STRETTO_ERROR_ARGUMENT;

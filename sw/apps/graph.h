@@ -6,18 +6,20 @@
 //   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
 //   launched   a kernel launch an operator, in a stream   ncclAllReduce on another stream, as soon as a bucket is full
 //   launched-after  likewise                              likewise, when back-propagation has ended
+//
+// A bucket is used by an operator when it is reduced.
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
 #include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
 #include "sw/compiler/loop_arguments.h"
+#include "sw/include/nccl.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// The last two are platform/kinds/graph/graph_launched.h.
 typedef enum graph_mode {
   GRAPH_LOOP,
   GRAPH_LOOP_S,
@@ -32,6 +34,14 @@ enum {
   GRAPH_ACCOUNT_COMPUTE,                     // Operators.
   GRAPH_ACCOUNT_COMM,                        // Reduction of gradients.
 };
+
+// Gradients that are reduced together.
+typedef struct graph_bucket {
+  uint64_t offset;
+  uint64_t bytes;
+  uint32_t last_op;    // That makes one of them.
+  uint32_t first_use;  // The first operator that waits for them.
+} graph_bucket_t;
 
 typedef struct graph_parameters {
   graph_mode_t mode;
@@ -49,6 +59,14 @@ typedef struct graph_parameters {
   stretto_client_options_t client;
   const void* elf;
   size_t elf_bytes;
+  // launched: tensors, then gradients lie at the begin of the runtime's memory; `client` is that of
+  // the operators alone.
+  uint64_t launched_arena;
+  const uint32_t* tiles;         // Of each operator: its work-groups.
+  const graph_bucket_t* bucket;  // In the order of reduction.
+  uint64_t stream_wait_poll_ns;
+  const void* stamp_elf;  // send.elf.
+  size_t stamp_elf_bytes;
 } graph_parameters_t;
 
 // Offsets in each GPU's memory, the same on all ranks.
@@ -77,12 +95,18 @@ typedef struct graph_shared {
 const char* graph_mode_name(graph_mode_t mode);
 stretto_status_t graph_plan(const graph_parameters_t* parameters, graph_plan_t* plan);
 
+ranks_t graph_ranks(const graph_parameters_t* parameters, const stretto_host_ops_t* ops);
+
 // Threads: one a rank and, for loop-s, one a rank more. `error` has 256 bytes.
 stretto_status_t graph_rank(const graph_parameters_t* parameters, graph_shared_t* shared,
                             const stretto_host_ops_t* ops, graph_result_t* result, char* error);
 stretto_status_t graph_engine(const graph_parameters_t* parameters, graph_shared_t* shared,
                               const stretto_host_ops_t* ops, send_engine_counts_t* counts,
                               char* error);
+// The rank's thread if launched, with a runtime of its own; `id` is that of all ranks.
+stretto_status_t graph_launched_rank(const graph_parameters_t* parameters,
+                                     const stretto_host_ops_t* ops, ncclUniqueId* id,
+                                     graph_result_t* result, char* error);
 
 #ifdef __cplusplus
 }

@@ -26,10 +26,6 @@ const char* stretto_runtime_last_error(const stretto_runtime_t* runtime) { retur
 
 int stretto_runtime_group_depth(const stretto_runtime_t* runtime) { return runtime->group_depth; }
 
-stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime) {
-  return runtime->status;
-}
-
 stretto_status_t stretto_runtime_outcome(ncclResult_t result, char* error) {
   const stretto_runtime_t* runtime = runtime_current();
   if (result == ncclSuccess) return STRETTO_OK;

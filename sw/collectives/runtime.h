@@ -75,9 +75,6 @@ stretto_status_t stretto_runtime_cuda_outcome(cudaError_t result, const char* ca
 // Groups that are open.
 int stretto_runtime_group_depth(const stretto_runtime_t* runtime);
 
-// The first driver status that was not STRETTO_OK, or STRETTO_OK.
-stretto_status_t stretto_runtime_status(const stretto_runtime_t* runtime);
-
 #ifdef __cplusplus
 }
 #endif

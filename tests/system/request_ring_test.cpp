@@ -18,6 +18,7 @@
 #include "platform/config/machine.h"
 #include "platform/jobs/job.h"
 #include "platform/machine/gpu_node.h"
+#include "sw/apps/ranks.h"
 #include "sw/driver/stretto_driver.h"
 #include "sw/kernels/kernel_arguments.h"
 
@@ -154,15 +155,15 @@ class TwoGpus {
     if (status != STRETTO_OK) refusals_[gpu] = client->api->last_error(client.get());
   }
 
-#define TRY(call)                                                                    \
-  do {                                                                               \
-    if (const stretto_status_t status = (call); status != STRETTO_OK) return status; \
-  } while (0)
-
   stretto_status_t program(HostCore& core, stretto_client_t* client, stretto_stream_t* stream,
                            uint32_t gpu) {
     const stretto_api_t* api = client->api;
     Places& at = places_[gpu];
+    const stretto_host_ops_t ops = host_ops(core);
+    ranks_t ranks{};
+    ranks.ops = &ops;
+    ranks.rank = gpu;
+    ranks.ranks = kGpus;
     TRY(api->stream_create(client, &stream));
     const auto allocate = [&](uint64_t bytes, uint64_t* address) {
       return api->allocate(client, stream, bytes, 4096, STRETTO_ALLOCATION_UNCACHED, address);
@@ -193,7 +194,7 @@ class TwoGpus {
     TRY(api->ring_register(client, stream, 2, at.destination, kBytes, kUnitShift,
                            STRETTO_RING_WRITABLE));
     TRY(api->ring_export(client, 2, &exports_[gpu]));
-    meeting_.meet(core, gpu);
+    ranks_barrier(&ranks);
     TRY(api->ring_connect(client, stream, 0, 1 - gpu, places_[1 - gpu].rc, 0));
     TRY(api->ring_import(client, stream, 3, &exports_[1 - gpu]));
     if (extra) TRY(extra(client, stream, gpu));
@@ -202,7 +203,7 @@ class TwoGpus {
     TRY(api->module_load(client, kernel_.data(), kernel_.size(), &module));
     TRY(api->module_kernel(client, module, "send_requests", &kernel));
     TRY(api->stream_synchronize(client, stream));
-    meeting_.meet(core, gpu);
+    ranks_barrier(&ranks);
     const stretto_send_arguments_t arguments{{stretto_gpu_address(gpu, STRETTO_SEND_APERTURE),
                                               at.words, at.words + 8, STRETTO_SEND_RING_DEPTH},
                                              at.requests,
@@ -217,10 +218,8 @@ class TwoGpus {
     TRY(api->launch(client, stream, &launch));
     return api->stream_synchronize(client, stream);
   }
-#undef TRY
 
   std::unique_ptr<Host> host_;
-  Meeting meeting_{0, kGpus};
   std::vector<uint8_t> kernel_;
   Places places_[kGpus];
   stretto_ring_export_t exports_[kGpus] = {};

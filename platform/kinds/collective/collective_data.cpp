@@ -25,24 +25,24 @@ constexpr uint32_t kScaledRanks = 12;  // Ranks that multiply by other than 1: 2
 uint64_t CollectiveData::elements(BufferRole role) const {
   const uint64_t all = task_.count * task_.ranks;
   switch (task_.op) {
-    case CollectiveOp::reduce_scatter: return role == BufferRole::target ? task_.count : all;
-    case CollectiveOp::all_gather: return role == BufferRole::source ? task_.count : all;
-    case CollectiveOp::all_to_all: return all;
+    case STRETTO_REDUCE_SCATTER: return role == BufferRole::target ? task_.count : all;
+    case STRETTO_ALL_GATHER: return role == BufferRole::source ? task_.count : all;
+    case STRETTO_ALL_TO_ALL: return all;
     default: return task_.count;
   }
 }
 
 uint64_t CollectiveData::source_at(uint32_t rank) const {
-  return task_.op == CollectiveOp::all_gather ? task_.count * rank : 0;
+  return task_.op == STRETTO_ALL_GATHER ? task_.count * rank : 0;
 }
 
 uint64_t CollectiveData::target_at(uint32_t rank) const {
-  return task_.op == CollectiveOp::reduce_scatter ? task_.count * rank : 0;
+  return task_.op == STRETTO_REDUCE_SCATTER ? task_.count * rank : 0;
 }
 
 bool CollectiveData::same_everywhere() const {
-  return task_.op == CollectiveOp::all_reduce || task_.op == CollectiveOp::all_gather ||
-         task_.op == CollectiveOp::broadcast;
+  return task_.op == STRETTO_ALL_REDUCE || task_.op == STRETTO_ALL_GATHER ||
+         task_.op == STRETTO_BROADCAST;
 }
 
 uint64_t CollectiveData::random(uint32_t rank, uint64_t index) const {
@@ -123,14 +123,13 @@ uint32_t CollectiveData::reduced(uint64_t index) const {
 uint32_t CollectiveData::result(uint32_t rank, uint64_t index) const {
   const uint64_t count = task_.count;
   switch (task_.op) {
-    case CollectiveOp::all_reduce:
-    case CollectiveOp::reduce: return reduced(index);
-    case CollectiveOp::reduce_scatter: return reduced(rank * count + index);
-    case CollectiveOp::all_gather:
-      return value(static_cast<uint32_t>(index / count), index % count);
-    case CollectiveOp::all_to_all:
+    case STRETTO_ALL_REDUCE:
+    case STRETTO_REDUCE: return reduced(index);
+    case STRETTO_REDUCE_SCATTER: return reduced(rank * count + index);
+    case STRETTO_ALL_GATHER: return value(static_cast<uint32_t>(index / count), index % count);
+    case STRETTO_ALL_TO_ALL:
       return value(static_cast<uint32_t>(index / count), rank * count + index % count);
-    case CollectiveOp::broadcast: return value(task_.root, index);
+    case STRETTO_BROADCAST: return value(task_.root, index);
     default: return value((rank + task_.ranks - 1) % task_.ranks, index);
   }
 }
@@ -142,7 +141,7 @@ void CollectiveData::store(uint8_t*& at, uint32_t bits) const {
 
 CollectiveData::Range CollectiveData::written(BufferRole role, uint32_t rank) const {
   if (role == BufferRole::source) return {0, 0};
-  if (task_.op == CollectiveOp::reduce && rank != task_.root) return {0, 0};
+  if (task_.op == STRETTO_REDUCE && rank != task_.root) return {0, 0};
   const uint64_t begin = role == BufferRole::in_place ? target_at(rank) : 0;
   return {begin, begin + elements(BufferRole::target)};
 }

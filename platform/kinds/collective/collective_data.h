@@ -9,28 +9,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "sw/include/formats/collective.h"
+#include "sw/apps/timed_collective.h"
 #include "sw/include/nccl.h"
 
 namespace stretto {
-
-// all_reduce .. reduce, and what nccl-tests calls sendrecv: to the next rank, from the one before.
-enum class CollectiveOp : uint8_t {
-  all_reduce,
-  reduce_scatter,
-  all_gather,
-  all_to_all,
-  broadcast,
-  reduce,
-  sendrecv,
-};
 
 enum class BufferRole : uint8_t { source, target, in_place };
 
 class CollectiveData {
  public:
   struct Task {
-    CollectiveOp op = CollectiveOp::all_reduce;
+    stretto_collective_op_t op = STRETTO_ALL_REDUCE;
     ncclDataType_t type = ncclFloat32;
     ncclRedOp_t reduction = ncclSum;
     uint32_t root = 0;
@@ -63,8 +52,8 @@ class CollectiveData {
 
  private:
   bool reduces() const {
-    return task_.op == CollectiveOp::all_reduce || task_.op == CollectiveOp::reduce_scatter ||
-           task_.op == CollectiveOp::reduce;
+    return task_.op == STRETTO_ALL_REDUCE || task_.op == STRETTO_REDUCE_SCATTER ||
+           task_.op == STRETTO_REDUCE;
   }
   uint32_t value(uint32_t rank, uint64_t index) const;  // Bits of a source's element.
   double number(uint32_t rank, uint64_t index) const;

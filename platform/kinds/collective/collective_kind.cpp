@@ -8,6 +8,8 @@
 
 #include "models/common/error.h"
 #include "platform/jobs/host_runtime.h"
+#include "platform/jobs/operands.h"
+#include "sw/apps/timed_collective.h"
 
 namespace stretto {
 
@@ -18,22 +20,22 @@ constexpr uint64_t kGuard = 4096;      // Between them; must stay zero.
 constexpr uint64_t kBlock = 65536;     // Elements that are compared at a time.
 
 struct OpName {
-  CollectiveOp op;
+  stretto_collective_op_t op;
   const char* name;
   bool reduces;
   bool rooted;
   bool all_pairs;
 };
 constexpr OpName kOps[] = {
-    {CollectiveOp::all_reduce, "all_reduce", true, false, false},
-    {CollectiveOp::reduce_scatter, "reduce_scatter", true, false, false},
-    {CollectiveOp::all_gather, "all_gather", false, false, false},
-    {CollectiveOp::all_to_all, "all_to_all", false, false, true},
-    {CollectiveOp::broadcast, "broadcast", false, true, false},
-    {CollectiveOp::reduce, "reduce", true, true, false},
-    {CollectiveOp::sendrecv, "sendrecv", false, false, false},
+    {STRETTO_ALL_REDUCE, "all_reduce", true, false, false},
+    {STRETTO_REDUCE_SCATTER, "reduce_scatter", true, false, false},
+    {STRETTO_ALL_GATHER, "all_gather", false, false, false},
+    {STRETTO_ALL_TO_ALL, "all_to_all", false, false, true},
+    {STRETTO_BROADCAST, "broadcast", false, true, false},
+    {STRETTO_REDUCE, "reduce", true, true, false},
+    {TIMED_SEND_RECEIVE, "sendrecv", false, false, false},
 };
-const OpName& named(CollectiveOp op) { return kOps[static_cast<unsigned>(op)]; }
+const OpName& named(stretto_collective_op_t op) { return kOps[static_cast<unsigned>(op)]; }
 
 const char* type_name(ncclDataType_t type) {
   switch (type) {
@@ -75,29 +77,31 @@ class CollectiveJob final : public Job {
     uint64_t offset;  // In the arena.
     uint64_t bytes;
   };
-  // Calls of one size in one place.
-  struct Measurement {
-    bool done = false;
-    uint64_t begin_ns = 0, end_ns = 0;  // Latest of the ranks.
-    uint64_t wire_bytes = 0;            // Over all GPU links.
-    uint32_t calls = 0;
-    double microseconds() const { return static_cast<double>(end_ns - begin_ns) / 1000 / calls; }
-  };
   struct Row {
     CollectiveData data;
     uint64_t bytes;  // As nccl-tests counts them.
     uint64_t count;
     uint32_t warm_up, iterations;
-    std::vector<unsigned> buffers;  // Source, target, then one a call in place.
-    Measurement measured[2];        // Out of place, in place.
+    std::vector<unsigned> buffers;       // Source, target, then one a call in place.
+    std::optional<size_t> turn[2] = {};  // Of the programs: out of place, in place.
+    double weight() const {
+      // A call of few bytes takes as long as one of a MiB.
+      return (static_cast<double>(bytes) + (1 << 20)) * (warm_up + iterations);
+    }
+  };
+  // Calls of one size in one place.
+  struct Measurement {
+    double microseconds;  // Of a call.
+    uint64_t wire_bytes;  // Likewise, over all GPU links.
   };
 
  private:
   void add_row(uint64_t count);
   unsigned add_buffer(BufferRole role);
   void run_rank(HostCore& core, uint32_t rank);
-  void measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row, unsigned place);
-  ncclResult_t call(const Row& row, unsigned place, uint32_t index, uint32_t rank) const;
+  timed_collective_turn_t turn_of(const Row& row, unsigned place, uint32_t rank) const;
+  // None: not done.
+  std::optional<Measurement> measured(const Row& row, unsigned place) const;
   uint64_t wrong(const Buffer& buffer, CheckReport& report) const;
   uint64_t wrong_of_rank(const Buffer& buffer, uint32_t rank, uint64_t begin, uint64_t end,
                          const std::vector<uint8_t>& expected, CheckReport& report) const;
@@ -119,12 +123,11 @@ class CollectiveJob final : public Job {
   };
   mutable std::vector<Verdict> verdicts_;  // By row; written by check().
   // By rank.
-  Meeting meeting_;
-  std::vector<ncclComm_t> comms_;
-  std::vector<cudaStream_t> streams_;
+  std::vector<std::vector<timed_collective_turn_t>> turns_;
+  std::vector<std::vector<timed_collective_result_t>> results_;
   std::vector<const HostRuntime*> runtimes_;
   ncclUniqueId id_{};
-  std::function<uint64_t()> meter_;
+  std::function<uint64_t()> meter_ = [] { return 0; };
 };
 
 // Buffers
@@ -138,9 +141,8 @@ CollectiveJob::CollectiveJob(const CollectiveKind& kind, const JobRequest& reque
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(request, mode_, named(kind_.op).all_pairs, kernels_)),
       memory_end_(ranks_),
-      meeting_(request),
-      comms_(ranks_),
-      streams_(ranks_),
+      turns_(ranks_),
+      results_(ranks_),
       runtimes_(ranks_) {
   arena_ = stretto_runtime_first_address(&options_);
   arena_bytes_ = align(arena_, kAlignment) - arena_ + kGuard;
@@ -162,13 +164,34 @@ void CollectiveJob::add_row(uint64_t count) {
                    count,
                    once ? 0 : kind_.warm_up,
                    once ? 1 : kind_.iterations,
-                   {},
                    {}});
   Row& row = rows_.back();
   const bool in_place = kind_.place != CollectivePlace::out;
   row.buffers = {add_buffer(BufferRole::source), add_buffer(BufferRole::target)};
   for (uint32_t i = 0; in_place && i < row.warm_up + row.iterations; ++i)
     row.buffers.push_back(add_buffer(BufferRole::in_place));
+  for (unsigned place = 0; place < 2; ++place) {
+    if (kind_.place == (place == 0 ? CollectivePlace::in : CollectivePlace::out)) continue;
+    row.turn[place] = turns_[0].size();
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      turns_[rank].push_back(turn_of(row, place, rank));
+      results_[rank].emplace_back();
+    }
+  }
+}
+
+// Each call in place has its own buffer.
+timed_collective_turn_t CollectiveJob::turn_of(const Row& row, unsigned place,
+                                               uint32_t rank) const {
+  const auto at = [&](unsigned i) { return buffers_[row.buffers[i]].offset; };
+  const unsigned size = row.data.element_bytes();
+  if (place == 0) return {row.count, at(0), at(1), 0, row.warm_up, row.iterations};
+  return {row.count,
+          at(2) + row.data.source_at(rank) * size,
+          at(2) + row.data.target_at(rank) * size,
+          row.buffers.size() > 3 ? at(3) - at(2) : 0,
+          row.warm_up,
+          row.iterations};
 }
 
 unsigned CollectiveJob::add_buffer(BufferRole role) {
@@ -209,23 +232,39 @@ void CollectiveJob::add_programs(Host& host) {
 void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   HostRuntime runtime(core, options_);
   runtimes_[rank] = &runtime;
-  runtime.expect(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
-  void* arena = nullptr;
-  runtime.expect(cudaMalloc(&arena, arena_bytes_), "cudaMalloc");
-  if (reinterpret_cast<uint64_t>(arena) != stretto_gpu_address(request_.share.gpus[rank], arena_))
-    throw CheckError("rank " + std::to_string(rank) + ": the driver placed the buffers elsewhere");
-  if (rank == 0) runtime.expect(ncclGetUniqueId(&id_));
-  meeting_.meet(core, rank);
-  runtime.expect(
-      ncclCommInitRank(&comms_[rank], static_cast<int>(ranks_), id_, static_cast<int>(rank)));
-  runtime.expect(cudaStreamCreate(&streams_[rank]), "cudaStreamCreate");
-  for (Row& row : rows_) {
-    if (kind_.place != CollectivePlace::in) measure(core, runtime, rank, row, 0);
-    if (kind_.place != CollectivePlace::out) measure(core, runtime, rank, row, 1);
-  }
-  runtime.expect(ncclCommDestroy(comms_[rank]));
+  timed_collective_parameters_t p{};
+  p.op = kind_.op;
+  p.type = kind_.type;
+  p.reduction = kind_.reduction;
+  p.root = static_cast<int>(kind_.root);
+  p.rank = rank;
+  p.ranks = ranks_;
+  p.job = host_job(request_);
+  p.memory = arena_;
+  p.memory_bytes = arena_bytes_;
+  p.turns = turns_[rank].data();
+  p.turn_count = static_cast<uint32_t>(turns_[rank].size());
+  p.link_bytes = [](void* job) { return static_cast<CollectiveJob*>(job)->meter_(); };
+  p.context = this;
+  const stretto_host_ops_t ops = host_ops(core);
+  char error[256] = "";
+  const stretto_status_t status =
+      timed_collective_rank(&p, &ops, &id_, results_[rank].data(), error);
+  if (status != STRETTO_OK) throw_status(status, error);
   runtimes_[rank] = nullptr;
   memory_end_[rank] = runtime.memory_end(rank);
+}
+
+std::optional<CollectiveJob::Measurement> CollectiveJob::measured(const Row& row,
+                                                                  unsigned place) const {
+  if (!row.turn[place] || results_[0][*row.turn[place]].done == 0) return std::nullopt;
+  uint64_t begin = 0, end = 0;
+  for (const auto& of_rank : results_) {
+    begin = std::max(begin, of_rank[*row.turn[place]].begin_ns);
+    end = std::max(end, of_rank[*row.turn[place]].end_ns);
+  }
+  return Measurement{static_cast<double>(end - begin) / 1000 / row.iterations,
+                     results_[0][*row.turn[place]].wire_bytes / row.iterations};
 }
 
 // By the bytes of the calls that are done: those of the large sizes take most of the time.
@@ -233,74 +272,11 @@ std::optional<double> CollectiveJob::done_share(uint64_t) const {
   double done = 0, all = 0;
   for (const Row& row : rows_) {
     for (unsigned place = 0; place < 2; ++place) {
-      if (kind_.place == (place == 0 ? CollectivePlace::in : CollectivePlace::out)) continue;
-      // A call of few bytes takes as long as one of a MiB.
-      const double weight =
-          (static_cast<double>(row.bytes) + (1 << 20)) * (row.warm_up + row.iterations);
-      all += weight;
-      if (row.measured[place].done) done += weight;
+      if (row.turn[place]) all += row.weight();
+      if (measured(row, place)) done += row.weight();
     }
   }
   return all > 0 ? std::optional(done / all) : std::nullopt;
-}
-
-void CollectiveJob::measure(HostCore& core, const HostRuntime& runtime, uint32_t rank, Row& row,
-                            unsigned place) {
-  for (uint32_t i = 0; i < row.warm_up; ++i) runtime.expect(call(row, place, i, rank));
-  runtime.expect(cudaStreamSynchronize(streams_[rank]), "cudaStreamSynchronize");
-  meeting_.meet(core, rank);
-  Measurement& measured = row.measured[place];
-  if (rank == 0 && meter_) measured.wire_bytes = meter_();
-  measured.begin_ns = std::max<uint64_t>(measured.begin_ns, core.now() / kNanosecond);
-  for (uint32_t i = 0; i < row.iterations; ++i)
-    runtime.expect(call(row, place, row.warm_up + i, rank));
-  runtime.expect(cudaStreamSynchronize(streams_[rank]), "cudaStreamSynchronize");
-  measured.end_ns = std::max<uint64_t>(measured.end_ns, core.now() / kNanosecond);
-  meeting_.meet(core, rank);
-  if (rank == 0 && meter_) measured.wire_bytes = meter_() - measured.wire_bytes;
-  measured.calls = row.iterations;
-  measured.done = true;
-}
-
-// Call `index` of a size; each call in place has its own buffer.
-ncclResult_t CollectiveJob::call(const Row& row, unsigned place, uint32_t index,
-                                 uint32_t rank) const {
-  const CollectiveData& data = row.data;
-  const auto address = [&](unsigned buffer, uint64_t element) {
-    return reinterpret_cast<uint8_t*>(
-               stretto_gpu_address(request_.share.gpus[rank], buffers_[buffer].offset)) +
-           element * data.element_bytes();
-  };
-  const unsigned in_place = place == 0 ? 0 : row.buffers[2 + index];
-  const void* source =
-      place == 0 ? address(row.buffers[0], 0) : address(in_place, data.source_at(rank));
-  void* target = place == 0 ? address(row.buffers[1], 0) : address(in_place, data.target_at(rank));
-  const ncclComm_t comm = comms_[rank];
-  const cudaStream_t stream = streams_[rank];
-  const ncclDataType_t type = kind_.type;
-  const int root = static_cast<int>(kind_.root);
-  switch (kind_.op) {
-    case CollectiveOp::all_reduce:
-      return ncclAllReduce(source, target, row.count, type, kind_.reduction, comm, stream);
-    case CollectiveOp::reduce_scatter:
-      return ncclReduceScatter(source, target, row.count, type, kind_.reduction, comm, stream);
-    case CollectiveOp::all_gather:
-      return ncclAllGather(source, target, row.count, type, comm, stream);
-    case CollectiveOp::all_to_all:
-      return ncclAlltoAll(source, target, row.count, type, comm, stream);
-    case CollectiveOp::broadcast:
-      return ncclBroadcast(source, target, row.count, type, root, comm, stream);
-    case CollectiveOp::reduce:
-      return ncclReduce(source, target, row.count, type, kind_.reduction, root, comm, stream);
-    default: break;
-  }
-  const int next = static_cast<int>((rank + 1) % ranks_),
-            before = static_cast<int>((rank + ranks_ - 1) % ranks_);
-  ncclGroupStart();
-  const ncclResult_t sent = ncclSend(source, row.count, type, next, comm, stream);
-  const ncclResult_t received = ncclRecv(target, row.count, type, before, comm, stream);
-  const ncclResult_t ended = ncclGroupEnd();
-  return sent != ncclSuccess ? sent : received != ncclSuccess ? received : ended;
 }
 
 std::vector<std::string> CollectiveJob::waiting_on() const {
@@ -368,8 +344,8 @@ CheckReport CollectiveJob::check() const {
   verdicts_.assign(rows_.size(), {});
   for (size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
-    if (row.measured[0].done) verdicts_[i].wrong[0] = wrong(buffers_[row.buffers[1]], report);
-    if (!row.measured[1].done) continue;
+    if (measured(row, 0)) verdicts_[i].wrong[0] = wrong(buffers_[row.buffers[1]], report);
+    if (!measured(row, 1)) continue;
     for (size_t k = 2; k < row.buffers.size(); ++k)
       verdicts_[i].wrong[1] += wrong(buffers_[row.buffers[k]], report);
   }
@@ -401,10 +377,10 @@ std::vector<std::pair<std::string, std::string>> CollectiveJob::kernel_sha256() 
 double CollectiveJob::bus_factor() const {
   const double n = ranks_;
   switch (kind_.op) {
-    case CollectiveOp::all_reduce: return 2 * (n - 1) / n;
-    case CollectiveOp::reduce_scatter:
-    case CollectiveOp::all_gather:
-    case CollectiveOp::all_to_all: return (n - 1) / n;
+    case STRETTO_ALL_REDUCE: return 2 * (n - 1) / n;
+    case STRETTO_REDUCE_SCATTER:
+    case STRETTO_ALL_GATHER:
+    case STRETTO_ALL_TO_ALL: return (n - 1) / n;
     default: return 1;
   }
 }
@@ -413,9 +389,10 @@ double CollectiveJob::average_bus_bandwidth() const {
   double sum = 0;
   unsigned count = 0;
   for (const Row& row : rows_) {
-    for (const Measurement& measured : row.measured) {
-      if (!measured.done) continue;
-      sum += static_cast<double>(row.bytes) / measured.microseconds() / 1000 * bus_factor();
+    for (unsigned place = 0; place < 2; ++place) {
+      const std::optional<Measurement> one = measured(row, place);
+      if (!one) continue;
+      sum += static_cast<double>(row.bytes) / one->microseconds / 1000 * bus_factor();
       ++count;
     }
   }
@@ -432,13 +409,13 @@ boost::json::object CollectiveJob::details() const {
     const Row& row = rows_[i];
     boost::json::object one{{"size_bytes", row.bytes}, {"count", row.count}};
     for (unsigned place = 0; place < 2; ++place) {
-      const Measurement& measured = row.measured[place];
-      if (!measured.done) continue;
-      const double algbw = static_cast<double>(row.bytes) / measured.microseconds() / 1000;
-      boost::json::object cell{{"time_us", measured.microseconds()},
+      const std::optional<Measurement> calls = measured(row, place);
+      if (!calls) continue;
+      const double algbw = static_cast<double>(row.bytes) / calls->microseconds / 1000;
+      boost::json::object cell{{"time_us", calls->microseconds},
                                {"algbw_gb_s", algbw},
                                {"busbw_gb_s", algbw * bus_factor()},
-                               {"wire_bytes", measured.wire_bytes / measured.calls}};
+                               {"wire_bytes", calls->wire_bytes}};
       if (!verdicts_.empty()) cell["wrong"] = verdicts_[i].wrong[place];
       one[places[place]] = std::move(cell);
     }
@@ -460,9 +437,9 @@ boost::json::object CollectiveJob::details() const {
 // Kind
 
 void CollectiveKind::describe(ParameterSet& set) {
-  std::vector<std::pair<std::string, CollectiveOp>> ops;
+  std::vector<std::pair<std::string, stretto_collective_op_t>> ops;
   for (const OpName& one : kOps) ops.emplace_back(one.name, one.op);
-  set.choice<CollectiveOp>("op", op, ops, "The collective.");
+  set.choice<stretto_collective_op_t>("op", op, ops, "The collective.");
   set.number("min_bytes", min_bytes, 0, uint64_t{1} << 36,
              "Smallest size, as nccl-tests counts it.");
   set.number("max_bytes", max_bytes, 0, uint64_t{1} << 36, "Largest size.");
@@ -504,8 +481,8 @@ std::string CollectiveKind::first_error() const {
 }
 
 uint64_t CollectiveKind::size_of(uint64_t count, uint32_t ranks) const {
-  const bool blocks = op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather ||
-                      op == CollectiveOp::all_to_all;
+  const bool blocks =
+      op == STRETTO_REDUCE_SCATTER || op == STRETTO_ALL_GATHER || op == STRETTO_ALL_TO_ALL;
   const unsigned element = type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
   return count * element * (blocks ? ranks : 1);
 }

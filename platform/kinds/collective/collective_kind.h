@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind collective: one collective over a range of sizes, out of place and in place, as
-// nccl-tests does it; the mode is the engine that moves the data. One host program a rank, over
-// nccl.h (sw/collectives). Prints the table of nccl-tests.
+// nccl-tests does it; the mode is the engine that moves the data. The host program of a rank is
+// sw/apps/timed_collective.c. Prints the table of nccl-tests.
 //
 // Every size has buffers of its own, so that all of them can be compared with the reference after
 // the run: a source and a target, and one buffer for each call in place (which changes its source).
@@ -37,7 +37,7 @@ class CollectiveKind final : public WorkloadKind {
   // What nccl-tests calls the size of a count.
   uint64_t size_of(uint64_t count, uint32_t ranks) const;
 
-  CollectiveOp op = CollectiveOp::all_reduce;
+  stretto_collective_op_t op = STRETTO_ALL_REDUCE;
   uint64_t min_bytes = 8;
   uint64_t max_bytes = uint64_t{64} << 20;
   uint32_t factor = 2;

@@ -11,8 +11,8 @@
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
+#include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
-#include "platform/kinds/graph/graph_launched.h"
 #include "platform/kinds/graph/graph_reference.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
@@ -71,7 +71,17 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.job = host_job(request);
   p.client = client_options(request, rank);
   p.client.memory_end -= kSecondClientBytes;
+  p.tiles = plan.tiles.data();
+  p.bucket = plan.buckets.data();
+  p.stream_wait_poll_ns = spec.software.stream_wait_poll_ns;
   return p;
+}
+
+// The second client of a rank: behind the memory of the first, on queues from `queue` on.
+void take_second_client(graph_parameters_t& p, uint32_t queue) {
+  p.client.first_queue += queue;
+  p.client.memory_begin = p.client.memory_end;
+  p.client.memory_end += kSecondClientBytes;
 }
 
 class GraphJob final : public Job {
@@ -83,8 +93,7 @@ class GraphJob final : public Job {
         elf_(kernel_file(stem_of(kind_) + ".elf")),
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
-        engines_(memories_.size()),
-        meeting_(request) {
+        engines_(memories_.size()) {
     if (is_launched(mode_of(request.mode))) {
       collective_elf_ = kernel_file(request.spec.software.collective);
       stamp_elf_ = kernel_file("send");
@@ -163,9 +172,7 @@ class GraphJob final : public Job {
     add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       graph_parameters_t p = parameters_[rank];
-      p.client.first_queue += 2;
-      p.client.memory_begin = p.client.memory_end;
-      p.client.memory_end += kSecondClientBytes;
+      take_second_client(p, 2);
       char error[256] = "";
       const stretto_status_t status = graph_engine(&p, shared_.get(), &ops, &engines_[rank], error);
       if (status != STRETTO_OK) throw_status(status, error);
@@ -174,15 +181,21 @@ class GraphJob final : public Job {
 
   void launch(HostCore& core, uint32_t rank) {
     graph_parameters_t p = parameters_[rank];
-    // Queues below are the communicator's.
-    p.client.first_queue += std::min(kLaunchQueue, request_.share.queue_count - 1);
+    stretto_runtime_options_t options = runtime_options(request_, "mmio", false, collective_elf_);
+    options.accounts = {kInit.number, kComm.number, kComm.number};
+    options.client.queue_count = std::min(kLaunchQueue, request_.share.queue_count - 1);
+    options.client.memory_end = p.client.memory_end;
+    HostRuntime runtime(core, options);
+    take_second_client(p, options.client.queue_count);
     p.client.queue_count = 1;
-    p.client.memory_begin = p.client.memory_end;
-    p.client.memory_end += kSecondClientBytes;
-    given_out_[rank] = run_launched(core,
-                                    {request_, plan_, p, place_.arena, collective_elf_, stamp_elf_,
-                                     id_, [&, rank] { meeting_.meet(core, rank); }},
-                                    results_[rank]);
+    p.launched_arena = place_.arena;
+    p.stamp_elf = stamp_elf_.data();
+    p.stamp_elf_bytes = stamp_elf_.size();
+    const stretto_host_ops_t ops = host_ops(core);
+    char error[256] = "";
+    const stretto_status_t status = graph_launched_rank(&p, &ops, &id_, &results_[rank], error);
+    if (status != STRETTO_OK) throw_status(status, error);
+    given_out_[rank] = runtime.memory_end(rank);
   }
 
   uint64_t base_of(const GraphTensor& tensor) const {
@@ -213,7 +226,7 @@ class GraphJob final : public Job {
     for (const graph_result_t& one : results_) {
       uint64_t end = 0;
       for (size_t op = 0; op < plan_.launches.size(); ++op) {
-        if (plan_.launches[op].kind != "Update") end = std::max(end, one.op_ns[op]);
+        if (plan_.launches[op] != "Update") end = std::max(end, one.op_ns[op]);
       }
       const uint64_t begin = last == 0 ? one.begin_ns : one.end_ns[last - 1];
       most = std::max(most, end > begin ? end - begin : 0);
@@ -241,7 +254,6 @@ class GraphJob final : public Job {
   std::vector<send_engine_counts_t> engines_;
   std::vector<uint8_t> collective_elf_, stamp_elf_;  // launched.
   ncclUniqueId id_{};
-  Meeting meeting_;
   graph_plan_t place_ = {};
 };
 

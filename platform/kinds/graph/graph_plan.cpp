@@ -208,17 +208,20 @@ void read_tensors(const Entry& root, GraphPlan& plan) {
 void read_launches(const Entry& root, GraphPlan& plan) {
   const auto buckets = root["buckets"].list(0, LOOP_MAX_BUCKETS);
   const auto launches = root["launches"].list(1, LOOP_MAX_OPS);
+  plan.buckets.assign(buckets.size(), {0, 0, 0, LOOP_MAX_OPS});
   for (const Entry& one : launches) {
-    GraphPlan::Launch& launch = plan.launches.emplace_back();
-    launch.kind = one["kind"].one_of(operator_names());
-    launch.tiles = static_cast<uint32_t>(one["tiles"].number(1, kMostRows));
+    const uint32_t op = static_cast<uint32_t>(plan.launches.size());
+    plan.launches.push_back(one["kind"].one_of(operator_names()));
+    plan.tiles.push_back(static_cast<uint32_t>(one["tiles"].number(1, kMostRows)));
     for (const Entry& bucket : one["after_buckets"].list()) {
       if (buckets.empty()) bucket.fail("names a bucket, and there is none");
-      launch.after_buckets.push_back(static_cast<uint32_t>(bucket.number(0, buckets.size() - 1)));
+      uint32_t& first = plan.buckets[bucket.number(0, buckets.size() - 1)].first_use;
+      first = std::min(first, op);
     }
   }
-  for (const Entry& one : buckets) {
-    GraphPlan::Bucket& bucket = plan.buckets.emplace_back();
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    const Entry& one = buckets[i];
+    graph_bucket_t& bucket = plan.buckets[i];
     bucket.offset = one["offset"].number(0, kMostBytes);
     bucket.bytes = one["bytes"].number(1, kMostBytes);
     if (bucket.offset + bucket.bytes > plan.gradient_bytes)

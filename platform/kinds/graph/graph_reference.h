@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "sw/apps/graph.h"
+
 namespace stretto {
 
 // A tensor of the plan that sw/compiler writes.
@@ -32,20 +34,10 @@ struct GraphPlan {
   uint64_t gradient_bytes = 0;
   std::vector<GraphTensor> tensors;
   boost::json::array ops;
-  // An operator that is run; what was fused into another is not.
-  struct Launch {
-    std::string kind;
-    uint32_t tiles = 0;
-    std::vector<uint32_t> after_buckets;
-  };
-  // Gradients that are reduced together.
-  struct Bucket {
-    uint64_t offset = 0;
-    uint64_t bytes = 0;
-    uint32_t last_op = 0;  // That makes one of them.
-  };
-  std::vector<Launch> launches;
-  std::vector<Bucket> buckets;
+  // Of each operator that is run; what was fused into another is not.
+  std::vector<std::string> launches;  // Kind.
+  std::vector<uint32_t> tiles;
+  std::vector<graph_bucket_t> buckets;
   double gflop = 0;  // Of all products.
 };
 

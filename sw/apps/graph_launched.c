@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The baseline beside loop kernels, see graph.h: a kernel launch for every operator, in one stream,
+// and ncclAllReduce of gradients in another, bound by semaphores.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sw/apps/graph.h"
+#include "sw/apps/over_nccl.h"
+#include "sw/kernels/kernel_arguments.h"
+
+#define STAMPS_AT_HOST 0x400000u  // In the job's host memory.
+#define STAMPS_OF_RANK 0x80000u
+
+typedef struct launched {
+  const graph_parameters_t* p;
+  const stretto_host_ops_t* ops;
+  ranks_t ranks;
+  // Operators.
+  stretto_client_t* client;
+  stretto_stream_t* stream;
+  stretto_kernel_t graph_op;
+  // Gradients.
+  ncclComm_t comm;
+  cudaStream_t comm_stream;
+  stretto_client_t* comm_client;
+  stretto_stream_t* comm_driver_stream;
+  stretto_kernel_t stamp;
+  uint64_t arena, words;
+} launched_t;
+
+#define TRY_OPS(call) TRY(app_driver(g->client, g->p->rank, call, error))
+#define TRY_GRADIENTS(call) TRY(app_driver(g->comm_client, g->p->rank, call, error))
+
+// Words: a stamp an operator and iteration, then two a bucket and iteration, of begin and end; then
+// semaphores likewise.
+static uint64_t bucket_words(const graph_parameters_t* p) {
+  return 2ull * p->iterations * p->buckets;
+}
+
+static uint64_t stamp_words(const graph_parameters_t* p) {
+  return (uint64_t)p->iterations * p->ops + bucket_words(p);
+}
+
+static uint64_t op_stamp(const launched_t* g, uint32_t iteration, uint32_t op) {
+  return g->words + 8 * ((uint64_t)iteration * g->p->ops + op);
+}
+
+static uint64_t bucket_stamp(const launched_t* g, uint32_t iteration, uint32_t bucket, int end) {
+  return op_stamp(g, g->p->iterations, 0) +
+         8 * (2 * ((uint64_t)iteration * g->p->buckets + bucket) + (uint64_t)end);
+}
+
+static uint64_t semaphore(const launched_t* g, uint32_t iteration, uint32_t bucket, int end) {
+  return bucket_stamp(g, iteration, bucket, end) + 8 * bucket_words(g->p);
+}
+
+// Stamps are 0, semaphores 1: not yet.
+static stretto_status_t set_up_words(launched_t* g, char* error) {
+  const uint64_t stamps = stamp_words(g->p), all = stamps + bucket_words(g->p);
+  TRY_OPS(g->client->api->allocate(g->client, g->stream, all < 8 ? 64 : 8 * all, 4096,
+                                   STRETTO_ALLOCATION_UNCACHED, &g->words));
+  uint64_t* const words = calloc(all, 8);
+  if (words == NULL) return STRETTO_ERROR_TABLE_FULL;
+  for (uint64_t i = stamps; i < all; ++i) words[i] = 1;
+  const stretto_status_t status =
+      g->client->api->copy_to_device(g->client, g->words, words, 8 * all);
+  free(words);
+  return app_driver(g->client, g->p->rank, status, error);
+}
+
+static stretto_status_t set_up_communicator(launched_t* g, ncclUniqueId* id, char* error) {
+  stretto_module_t* module = NULL;
+  TRY(app_communicator(&g->ranks, id, &g->comm, error));
+  TRY_CALL(cudaStreamCreate(&g->comm_stream));
+  g->comm_driver_stream = stretto_runtime_stream(g->comm_stream, &g->comm_client);
+  const stretto_api_t* api = g->comm_client->api;
+  TRY_GRADIENTS(api->module_load(g->comm_client, g->p->stamp_elf, g->p->stamp_elf_bytes, &module));
+  TRY_GRADIENTS(api->module_kernel(g->comm_client, module, "stamp", &g->stamp));
+  return STRETTO_OK;
+}
+
+static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
+  const graph_parameters_t* p = g->p;
+  const stretto_api_t* api = g->client->api;
+  void* block = NULL;
+  stretto_module_t* module = NULL;
+  TRY(app_memory(&p->job, p->rank, p->arena_bytes + p->gradient_bytes, p->launched_arena, &block,
+                 error));
+  g->arena = (uint64_t)(uintptr_t)block;
+  TRY_OPS(api->stream_create(g->client, &g->stream));
+  TRY(set_up_words(g, error));
+  TRY_OPS(api->module_load(g->client, p->elf, p->elf_bytes, &module));
+  TRY_OPS(api->module_kernel(g->client, module, "graph_op", &g->graph_op));
+  TRY_OPS(api->stream_synchronize(g->client, g->stream));
+  return p->ranks > 1 ? set_up_communicator(g, id, error) : STRETTO_OK;
+}
+
+static stretto_status_t launch_op(launched_t* g, uint32_t iteration, uint32_t op, char* error) {
+  const graph_parameters_t* p = g->p;
+  const loop_arguments_t arguments = {.arena = g->arena,
+                                      .gradients = g->arena + p->arena_bytes,
+                                      .stamps = op_stamp(g, iteration, op),
+                                      .iterations = 1,
+                                      .compute = p->tiles[op],
+                                      .ranks = p->ranks,
+                                      .rank = p->rank,
+                                      .op = op};
+  const stretto_launch_t launch = {.kernel = &g->graph_op,
+                                   .arguments = &arguments,
+                                   .argument_bytes = sizeof arguments,
+                                   .work_groups = p->tiles[op],
+                                   .account = GRAPH_ACCOUNT_COMPUTE,
+                                   .after_all_earlier = 1};
+  TRY_OPS(g->client->api->launch(g->client, g->stream, &launch));
+  return STRETTO_OK;
+}
+
+static stretto_status_t stamp(launched_t* g, uint64_t address, char* error) {
+  const stretto_stamp_arguments_t arguments = {.address = address};
+  const stretto_launch_t launch = {.kernel = &g->stamp,
+                                   .arguments = &arguments,
+                                   .argument_bytes = sizeof arguments,
+                                   .work_groups = 1,
+                                   .communication = 1,
+                                   .after_all_earlier = 1};
+  TRY_GRADIENTS(g->comm_client->api->launch(g->comm_client, g->comm_driver_stream, &launch));
+  return STRETTO_OK;
+}
+
+static stretto_status_t reduce(launched_t* g, uint32_t iteration, uint32_t i, char* error) {
+  const graph_bucket_t* bucket = &g->p->bucket[i];
+  const stretto_api_t* api = g->comm_client->api;
+  const uint64_t full = semaphore(g, iteration, i, 0), reduced = semaphore(g, iteration, i, 1);
+  void* const gradients = (void*)(uintptr_t)(g->arena + g->p->arena_bytes + bucket->offset);
+  TRY_OPS(g->client->api->signal(g->client, g->stream, full, 0));
+  TRY_GRADIENTS(
+      api->stream_wait(g->comm_client, g->comm_driver_stream, full, g->p->stream_wait_poll_ns));
+  TRY(stamp(g, bucket_stamp(g, iteration, i, 0), error));
+  TRY_COMM(ncclAllReduce(gradients, gradients, bucket->bytes / 2, ncclHalf, ncclSum, g->comm,
+                         g->comm_stream));
+  TRY(stamp(g, bucket_stamp(g, iteration, i, 1), error));
+  TRY_GRADIENTS(api->signal(g->comm_client, g->comm_driver_stream, reduced, 0));
+  return STRETTO_OK;
+}
+
+static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* error) {
+  const graph_parameters_t* p = g->p;
+  const uint32_t buckets = p->ranks > 1 ? p->buckets : 0;
+  uint32_t last = 0;  // After it no gradient is made any more.
+  for (uint32_t i = 0; i < buckets; ++i)
+    if (p->bucket[i].last_op > last) last = p->bucket[i].last_op;
+  for (uint32_t op = 0; op < p->ops; ++op) {
+    for (uint32_t i = 0; i < buckets; ++i)
+      if (p->bucket[i].first_use == op)
+        TRY_OPS(g->client->api->stream_wait(g->client, g->stream, semaphore(g, iteration, i, 1),
+                                            p->stream_wait_poll_ns));
+    TRY(launch_op(g, iteration, op, error));
+    for (uint32_t i = 0; i < buckets; ++i)
+      if ((p->mode == GRAPH_LAUNCHED_AFTER ? last : p->bucket[i].last_op) == op)
+        TRY(reduce(g, iteration, i, error));
+  }
+  return STRETTO_OK;
+}
+
+// What kernels noted, by way of host memory.
+static stretto_status_t read_stamps(launched_t* g, graph_result_t* result, char* error) {
+  const graph_parameters_t* p = g->p;
+  const uint64_t host = job_host_memory(&p->job) + STAMPS_AT_HOST + p->rank * STAMPS_OF_RANK;
+  TRY_OPS(g->client->api->copy(g->client, g->stream, host, g->words, 8 * stamp_words(p),
+                               STRETTO_ACCOUNT_OTHER));
+  TRY_OPS(g->client->api->stream_synchronize(g->client, g->stream));
+#define NS(stamp) (send_engine_load(g->ops, host + ((stamp)-g->words)) * 1000 / p->clock_mhz)
+  const uint32_t last = p->iterations - 1;
+  for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = NS(op_stamp(g, i, p->ops - 1));
+  for (uint32_t op = 0; op < p->ops; ++op) result->op_ns[op] = NS(op_stamp(g, last, op));
+  for (uint32_t i = 0; p->ranks > 1 && i < p->buckets; ++i) {
+    for (int end = 0; end < 2; ++end) result->bucket_ns[i][end] = NS(bucket_stamp(g, last, i, end));
+  }
+#undef NS
+  return STRETTO_OK;
+}
+
+static stretto_status_t run(launched_t* g, ncclUniqueId* id, graph_result_t* result, char* error) {
+  TRY(set_up(g, id, error));
+  ranks_barrier(&g->ranks);
+  result->begin_ns = g->ops->now_ns(g->ops->context);
+  for (uint32_t i = 0; i < g->p->iterations; ++i) TRY(run_iteration(g, i, error));
+  TRY_OPS(g->client->api->stream_synchronize(g->client, g->stream));
+  if (g->p->ranks > 1) TRY_CALL(cudaStreamSynchronize(g->comm_stream));
+  TRY(read_stamps(g, result, error));
+  return g->p->ranks > 1 ? stretto_runtime_outcome(ncclCommDestroy(g->comm), error) : STRETTO_OK;
+}
+
+stretto_status_t graph_launched_rank(const graph_parameters_t* p, const stretto_host_ops_t* ops,
+                                     ncclUniqueId* id, graph_result_t* result, char* error) {
+  launched_t g = {.p = p, .ops = ops, .ranks = graph_ranks(p, ops)};
+  *result = (graph_result_t){0};
+  g.client = stretto_client_create(&p->client, ops);
+  if (g.client == NULL) {
+    snprintf(error, 256, "rank %u: no driver client", p->rank);
+    return STRETTO_ERROR_ARGUMENT;
+  }
+  const stretto_status_t status = run(&g, id, result, error);
+  stretto_client_destroy(g.client);
+  return status;
+}
