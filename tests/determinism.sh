@@ -122,7 +122,7 @@ compare t3/small
 # What else a machine has: copy kernels, a loop kernel with request ring, gates, a card, a switch.
 few=(--set gpus=3 --set gpu.cus=8 --set collective.counts=1,10007 --set collective.iterations=1)
 on_debug collectives/all_reduce --mode mmio "${few[@]}"
-on_debug graph/mlp --mode launched --set gpus=2
+on_debug graph/mlp --mode loop --set gpus=2
 on_debug t3/gather-small --mode t3-agc
 on_debug gpu-driven/p2p --machine v100-pcie-fpga --mode g-drv-h --set gpus=2 --set point_to_point.min_bytes=4096 \
   --set point_to_point.max_bytes=16384 --set point_to_point.messages=8 --set point_to_point.rounds=1

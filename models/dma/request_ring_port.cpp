@@ -129,7 +129,6 @@ tlm::tlm_sync_enum RequestRingPort::on_store(tlm::tlm_generic_payload& payload,
   last_arrival_ = std::max(last_arrival_, services_.queue->now() + time_of(delay));
   services_.queue->schedule(last_arrival_, *this, kArrive);
   phase = tlm::END_REQ;
-  delay = sc_core::SC_ZERO_TIME;
   return tlm::TLM_UPDATED;
 }
 

@@ -34,6 +34,7 @@ SC_MODULE(Bench) {
   PayloadPool pool;
   uint64_t data[2] = {7, 8};
   unsigned answers = 0;
+  Time answered_at = 0;
 
   explicit Bench(sc_core::sc_module_name name)
       : sc_module(name),
@@ -64,9 +65,10 @@ SC_MODULE(Bench) {
     payload.extension.row_bytes = 8;
     return payload;
   }
-  tlm::tlm_sync_enum send(tlm::tlm_generic_payload & payload) {
+  // Arrives `ahead` of the partition's time.
+  tlm::tlm_sync_enum send(tlm::tlm_generic_payload & payload, Time ahead = 0) {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    sc_core::sc_time delay = delay_of(ahead);
     return cu->nb_transport_fw(payload, phase, delay);
   }
   tlm::tlm_sync_enum answered(tlm::tlm_generic_payload & payload, tlm::tlm_phase & phase,
@@ -74,6 +76,7 @@ SC_MODULE(Bench) {
     CHECK(phase == tlm::BEGIN_RESP);
     CHECK(payload.is_response_ok());
     ++answers;
+    answered_at = partition.queue().now();
     phase = tlm::END_RESP;
     payload.release();
     return tlm::TLM_COMPLETED;
@@ -103,6 +106,17 @@ TEST_CASE("a store of 8 bytes is accepted, and answered when the ring has it") {
   CHECK(bench.answers == 1);
   CHECK(bench.counted("stores") == 1);
   CHECK(bench.counted("dropped") == 1);  // Nobody has enabled the ring.
+}
+
+// The checker's rule 17: its request must not end before it has begun.
+TEST_CASE("a store that arrives later is accepted at its arrival and enters the ring no earlier") {
+  Bench bench("bench");
+  constexpr Time kAhead = 95 * kNanosecond;
+  CHECK(bench.send(bench.store(), kAhead) == tlm::TLM_UPDATED);
+  REQUIRE(bench.conductor.run() == Conductor::Outcome::quiet);
+  CHECK(bench.answers == 1);
+  CHECK(bench.answered_at >= kAhead);
+  CHECK(bench.counted("stores") == 1);
 }
 
 TEST_CASE("whatever is no store of 8 bytes is refused in the call", "[GD-DMA-03]") {
