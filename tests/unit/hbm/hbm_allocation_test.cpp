@@ -2,8 +2,10 @@
 // Question: does the path of a request allocate host memory once storage has grown to its
 // high-water mark?
 //
-// The global allocator of this executable counts. The same random traffic (both streams, tracked
-// updates, spills) runs several times; the last run must not allocate.
+// The global allocator of this executable counts. Random traffic (both streams, tracked updates,
+// spills) runs several times; the last run must not allocate. How full each queue becomes depends
+// on the refreshes and open rows that a run happens to meet, so the last run may not be as dense as
+// those that set the marks.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -86,12 +88,12 @@ TEST_CASE("a request allocates nothing once storage has grown") {
   bench.triggers.reserve(100'000);
   uint64_t grown = 0;
   for (unsigned round = 0; round < 6; ++round) {
-    // The same traffic each time; with other seeds the last run may meet a new high-water mark.
-    Rng rng(20240427, 1);
+    const bool last = round == 5;
+    Rng rng(1);
     const uint64_t before = allocations;
     Time at = bench.queue.now();
     for (unsigned i = 0; i < 4000; ++i) {
-      at += rng.below(4) * kCycle;
+      at += rng.below(4) * (last ? kCycle : kCycle / 4);
       const uint64_t address = rng.below(1024) * 256;
       const bool update = rng.chance(1, 2);
       initiator.send(update ? Operation::update : Operation::read, address, update,
