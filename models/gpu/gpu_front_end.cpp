@@ -46,9 +46,11 @@ void GpuFrontEnd::connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2) {
 
 // ---- The scheduler's clock
 
-std::monostate GpuFrontEnd::give(GridSchedulerInputs& in) {
+LeftUnit GpuFrontEnd::give(GridSchedulerInputs& in) {
+  LeftUnit left;
   if (report_may_go()) {
     const Report& report = reports_.front();
+    left = {true, report.drained, report.slot};
     in.done_valid = !report.drained;
     in.drained_valid = report.drained;
     in.done_cu = static_cast<uint8_t>(report.cu);
@@ -61,10 +63,30 @@ std::monostate GpuFrontEnd::give(GridSchedulerInputs& in) {
     in.event_gate = gates_.front();
     gates_.pop_front();
   }
-  return {};
+  return left;
 }
 
-void GpuFrontEnd::take(const GridSchedulerOutputs& out, const std::monostate&) {
+void GpuFrontEnd::watch_kernels(const GridSchedulerOutputs& out, const LeftUnit& left) {
+  if (left.valid) {
+    --kernels_[left.slot].resident;
+    kernels_[left.slot].has_ended |= !left.drained;
+  }
+  if (out.kernel_start)
+    kernels_[out.start_slot].has_ended = kernels_[out.start_slot].has_first = false;
+  Kernel& kernel = kernels_[out.done_slot];
+  if (out.first_wg_done) {
+    if (kernel.has_first || !kernel.has_ended) ++wrong_firsts_;
+    kernel.has_first = true;
+  }
+  if (out.kernel_done) {
+    if (kernel.resident != 0) ++early_ends_;
+    if (kernel.has_ended && !kernel.has_first) ++wrong_firsts_;
+  }
+  if (out.dispatch_valid) ++kernels_[out.dispatch_slot].resident;
+}
+
+void GpuFrontEnd::take(const GridSchedulerOutputs& out, const LeftUnit& left) {
+  watch_kernels(out, left);
   const Time now = services_.queue->now();
   // A kernel of the communication stream is no producer whose accesses the memory would have to
   // protect (T3 4.5).
@@ -393,6 +415,8 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
 void GpuFrontEnd::audit(AuditSink& sink) const {
   sink.equal("work-groups dispatched = ended + preempted + running + held", dispatched_,
              retired_ + drained_ + stage_running_ + held_.size());
+  sink.equal("kernels done while work-groups of them run = 0", early_ends_, 0);
+  sink.equal("launches whose first end is not signalled once = 0", wrong_firsts_, 0);
   sink.equal("GPU faults = 0", fault_count_, 0);
   sink.equal("scheduling events that no gate waits for = 0", event_gates_.stray(), 0);
 }

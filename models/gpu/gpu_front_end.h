@@ -26,7 +26,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "models/common/component.h"
@@ -50,13 +49,21 @@ struct KernelEvents {
   std::function<void(Time)> kernel_end;
 };
 
+// What a clock of the scheduler was given: a work-group that left its unit, if any.
+struct LeftUnit {
+  bool valid = false;
+  bool drained = false;
+  uint8_t slot = 0;
+};
+using KernelHost = BlockHost<GridScheduler, LeftUnit>;
+
 class GpuFrontEnd final : public sc_core::sc_module,
                           public Component,
                           public WorkGroupListener,
                           public FaultSink,
                           public TriggerSink,
                           private EventHandler,
-                          private BlockHost<GridScheduler, std::monostate>::Owner {
+                          private KernelHost::Owner {
  public:
   tlm_utils::simple_target_socket_optional<RegisterBank> regs;           // gpu.yaml; b_transport.
   tlm_utils::simple_target_socket_optional<GpuFrontEnd> scheduler_regs;  // grid_scheduler.yaml.
@@ -107,8 +114,9 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void on_event(uint64_t tag) override { scheduler_.on_event(tag); }
   void on_scheduler_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   bool has_input() const override { return report_may_go() || !gates_.empty(); }
-  std::monostate give(GridSchedulerInputs& in) override;
-  void take(const GridSchedulerOutputs& outputs, const std::monostate&) override;
+  LeftUnit give(GridSchedulerInputs& in) override;
+  void take(const GridSchedulerOutputs& outputs, const LeftUnit& left) override;
+  void watch_kernels(const GridSchedulerOutputs& outputs, const LeftUnit& left);
   // The scheduler has room for the id of a drained work-group.
   bool report_may_go() const {
     return !reports_.empty() && (scheduler_.outputs().drained_ready || !reports_.front().drained);
@@ -126,7 +134,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
 
   const GpuSpec spec_;
   PartitionServices& services_;
-  BlockHost<GridScheduler, std::monostate> scheduler_;
+  KernelHost scheduler_;
   riscv::CodeCache& code_;
   std::vector<WorkGroupExecutor*> units_;
   L2Cache* l2_ = nullptr;
@@ -142,6 +150,16 @@ class GpuFrontEnd final : public sc_core::sc_module,
   std::array<bool, kGridSlots> started_{};  // Between kernel_start and kernel_done.
   std::array<Time, kGridSlots> started_at_{};
   std::array<uint64_t, kGridSlots> needs_{};  // Last slot_needs written.
+
+  // What the scheduler's outputs must agree with, whoever wrote it.
+  struct Kernel {
+    uint64_t resident = 0;   // Work-groups dispatched that have not left their units.
+    bool has_ended = false;  // A work-group of this launch has ended,
+    bool has_first = false;  // and first_wg_done has said so.
+  };
+  std::array<Kernel, kGridSlots> kernels_{};
+  uint64_t early_ends_ = 0;    // kernel_done with work-groups resident.
+  uint64_t wrong_firsts_ = 0;  // first_wg_done missing at kernel_done, too early or twice.
 
   std::deque<Report> reports_;  // done and drained, in their order; one enters a clock.
   EventGates event_gates_;

@@ -71,6 +71,46 @@ void require_faults(const std::vector<BadProgram>& programs) {
   }
 }
 
+class DefectiveScheduler final : public GridScheduler {
+ public:
+  using Defect = std::function<void(GridSchedulerOutputs&)>;
+  explicit DefectiveScheduler(Defect defect) : defect_(std::move(defect)) {}
+  void reset() override { inner_.reset(); }
+  GridSchedulerOutputs step(const GridSchedulerInputs& in) override {
+    GridSchedulerOutputs out = inner_.step(in);
+    defect_(out);
+    return out;
+  }
+
+ private:
+  GridSchedulerModel inner_;
+  const Defect defect_;
+};
+
+// The laws that do not hold after two launches of one slot and a third that is preempted.
+std::string violated_by(DefectiveScheduler::Defect defect) {
+  GpuMachine machine(GpuMachine::small(), {}, 300 * kNanosecond,
+                     std::make_unique<DefectiveScheduler>(std::move(defect)));
+  machine.map(kOut, 0x10000, AllocationClass::uncached);
+  const Program p = staggered_lengths();
+  p.put_into(machine);
+  machine.run_kernel(two_a_unit(p, 12));
+  machine.run_kernel(two_a_unit(p, 1));
+  machine.launch(two_a_unit(p, 20));
+  machine.queue.run_until(machine.queue.now() + 500 * kNanosecond);
+  machine.write_scheduler(GRID_SCHEDULER_SLOT_CONTROL_OFFSET,
+                          GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK);
+  machine.run();
+  REQUIRE(machine.read_scheduler(GRID_SCHEDULER_DONE_OFFSET) == 1);
+  AuditSink sink;
+  machine.gpu.front_end.audit(sink);
+  std::string broken;
+  for (const AuditResult& law : sink.all()) {
+    if (!law.holds) broken += law.law;
+  }
+  return broken;
+}
+
 }  // namespace
 
 TEST_CASE("a kernel runs all its work-groups once and raises the interrupt") {
@@ -123,6 +163,28 @@ TEST_CASE("the memory is not told of kernels of the communication stream") {
   launch.communication = false;
   machine.run_kernel(launch);
   REQUIRE(told == 3);
+}
+
+// The laws about the scheduler's outputs, with a scheduler whose outputs `defect` has changed.
+TEST_CASE("a kernel that is done while a work-group of it runs violates a law") {
+  REQUIRE(violated_by([](GridSchedulerOutputs& out) { out.kernel_done |= out.first_wg_done; }) ==
+          "kernels done while work-groups of them run = 0");
+}
+
+TEST_CASE("a first end that the second launch of a slot does not signal violates a law") {
+  unsigned firsts = 0;
+  REQUIRE(violated_by([&](GridSchedulerOutputs& out) {
+            if (out.first_wg_done && ++firsts == 2) out.first_wg_done = false;
+          }) == "launches whose first end is not signalled once = 0");
+}
+
+TEST_CASE("a first end that is signalled twice violates a law") {
+  REQUIRE(violated_by([](GridSchedulerOutputs& out) { out.first_wg_done |= out.kernel_done; }) ==
+          "launches whose first end is not signalled once = 0");
+}
+
+TEST_CASE("a scheduler without defect violates no law") {
+  REQUIRE(violated_by([](GridSchedulerOutputs&) {}) == "");
 }
 
 TEST_CASE("staggered start rotates the order of dispatch and not the ids", "[T3-STAG-02]") {

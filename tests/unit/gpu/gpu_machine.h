@@ -163,13 +163,13 @@ struct Launch {
 struct GpuMachineModule : sc_core::sc_module {
   static constexpr unsigned kChannels = 32;
 
-  GpuMachineModule(sc_core::sc_module_name name, GpuSpec gpu_spec, L2Spec l2_spec, Time latency)
+  GpuMachineModule(sc_core::sc_module_name name, GpuSpec gpu_spec, L2Spec l2_spec, Time latency,
+                   std::unique_ptr<GridScheduler> scheduler)
       : sc_module(name),
         spec(gpu_spec),
         mapping(kChannels, 256, 2048, true),
         memory("memory", kChannels, latency, queue, image),
-        gpu("gpu", spec, l2_spec, mapping, with_queue(), image,
-            std::make_unique<GridSchedulerModel>()),
+        gpu("gpu", spec, l2_spec, mapping, with_queue(), image, std::move(scheduler)),
         cp("cp"),
         regs("regs"),
         scheduler_regs("scheduler_regs"),
@@ -381,9 +381,10 @@ struct GpuMachineModule : sc_core::sc_module {
 
 // Elaborated, with the scheduler told what a unit has.
 struct GpuMachine : GpuMachineModule {
-  explicit GpuMachine(GpuSpec gpu_spec = small(), L2Spec l2_spec = {},
-                      Time latency = 300 * kNanosecond)
-      : GpuMachineModule("machine", gpu_spec, l2_spec, latency) {
+  explicit GpuMachine(
+      GpuSpec gpu_spec = small(), L2Spec l2_spec = {}, Time latency = 300 * kNanosecond,
+      std::unique_ptr<GridScheduler> scheduler = std::make_unique<GridSchedulerModel>())
+      : GpuMachineModule("machine", gpu_spec, l2_spec, latency, std::move(scheduler)) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     write_scheduler(GRID_SCHEDULER_CUS_OFFSET, spec.cus);
     write_scheduler(
