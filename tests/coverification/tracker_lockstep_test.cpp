@@ -420,6 +420,45 @@ TEST_CASE("eight wavefronts fit in a set, a ninth spills the oldest, which is fo
   CHECK(b.valid_entries() == 1);  // Wavefront 1 made room for it.
 }
 
+// T3 4.2.1: 19 KB for the 256 work-groups of a stage, 8 wavefronts each. With one slot or one bit
+// less in any field a tile is spilled, or its trigger is another: the largest ids, counts and
+// addresses.
+TEST_CASE("19 KB hold all tiles of a stage of 256 work-groups, and not one more", "[T3-TRK-05]") {
+  Bench b;
+  Shape s;
+  s.tiles_m = 512;
+  s.tiles_n = 128;
+  for (unsigned& threshold : s.threshold) threshold = 0x8000;
+  b.program(s, 8);
+  constexpr unsigned kGroups = 256, kWavefronts = 8, kLast = 0xff00;  // Ids 0xff00..0xffff.
+  constexpr uint64_t kTop = 0xffff'ffff'f000;
+  const auto tile = [&](unsigned wg, unsigned wf) { return kTop | wg % 256 * 8 | wf; };
+  const auto for_each = [&](auto act) {
+    for (unsigned wg = kLast; wg < kLast + kGroups; ++wg) {
+      for (unsigned wf = 0; wf < kWavefronts; ++wf) act(wg, wf);
+    }
+  };
+  for (unsigned part = 0; part < 7; ++part)
+    for_each([&](unsigned wg, unsigned wf) { b.update(wg, wf, 4096, tile(wg, wf)); });
+  for_each([&](unsigned wg, unsigned wf) { b.update(wg, wf, 4095, tile(wg, wf)); });
+  b.settle();
+  CHECK(b.read(TRACKER_SPILLS_OFFSET) == 0);
+  CHECK(b.triggers.empty());
+  // Valid, wg_id[15:8] (the set has the rest), wf_id, counter, address: the widths that it took.
+  constexpr unsigned kSlotBits = 1 + 8 + 3 + 16 + 48;
+  CHECK(kGroups * kWavefronts * kSlotBits == 19 * 1024 * 8);
+  CHECK(b.read(TRACKER_MAX_LIVE_OFFSET) == kGroups * kWavefronts);
+  b.update(0, 0, 1, 0);
+  b.settle();
+  CHECK(b.read(TRACKER_SPILLS_OFFSET) == 1);
+  for_each([&](unsigned wg, unsigned wf) { b.update(wg, wf, 1, tile(wg, wf)); });
+  b.settle();
+  std::set<std::tuple<unsigned, unsigned, uint64_t>> expected;
+  for_each([&](unsigned wg, unsigned wf) { expected.emplace(wg, wf, tile(wg, wf)); });
+  CHECK((std::set(b.triggers.begin(), b.triggers.end()) == expected));
+  CHECK(b.triggers.size() == expected.size());
+}
+
 TEST_CASE("every tile triggers exactly once with 8 ways and no spill") {
   Bench b;
   Shape s;

@@ -71,6 +71,35 @@ TEST_CASE("traffic of the closed forms meets the published reductions") {
   CHECK(*measure_t3("T3-R01", cases).value == Approx(1.5));
 }
 
+// T3 5.3: Ideal-GEMM-RS-Overlap = max(GEMM, RS) + AG of isolated runs, Ideal-RS+NMC the same with
+// RS by near-memory computing. What prepares a machine is no part of a sub-layer.
+TEST_CASE("ideals are the longer of GEMM and reduce-scatter, then the all-gather", "[T3-SIM-07]") {
+  auto cases = closed_forms();
+  const auto isolated = [&](uint64_t gemm, uint64_t rs, uint64_t rs_nmc, uint64_t ag) {
+    for (T3Case& one : cases) {
+      T3Run& sequential = one.runs["sequential"];
+      sequential.setup = 100'000;
+      sequential.init = 200'000;
+      for (const char* mode : {"gemm", "rs", "rs-nmc", "ag"}) one.runs[mode].total = 9'999'999;
+      one.runs["gemm"].gemm = gemm;
+      one.runs["rs"].rs = rs;
+      one.runs["rs-nmc"].rs = rs_nmc;
+      one.runs["ag"].ag = ag;
+    }
+  };
+  // The reduce-scatter is longer: 1400 + 500; by near-memory computing 1100 + 500.
+  isolated(1'000'000, 1'400'000, 1'100'000, 500'000);
+  CHECK(*measure_t3("T3-R30", cases).value == Approx(2700.0 / 1900));
+  CHECK(*measure_t3("T3-R35", cases).value == Approx(18.75));
+  // Near-memory computing makes it the shorter one: 1000 + 500.
+  isolated(1'000'000, 1'400'000, 900'000, 500'000);
+  CHECK(*measure_t3("T3-R35", cases).value == Approx(100.0 * 400 / 1500));
+  // The GEMM is longer: 2000 + 500 in both.
+  isolated(2'000'000, 1'400'000, 900'000, 500'000);
+  CHECK(*measure_t3("T3-R30", cases).value == Approx(2700.0 / 2500));
+  CHECK(*measure_t3("T3-R35", cases).value == Approx(0).margin(1e-9));
+}
+
 TEST_CASE("what needs a case that is missing is not judged, and names it") {
   auto cases = closed_forms();
   cases[3].runs.erase("t3-mca");
