@@ -189,7 +189,7 @@ TEST_CASE("a stray comma, an alias and a file without end are refused at once") 
   refused("a: " + std::string(100, '[') + std::string(100, ']'),
           {"c.yaml:1", "nested deeper than 16 levels"});
   std::string many;
-  for (unsigned i = 0; i < 60'000; ++i) many += "k" + std::to_string(i) + ": 1\n";
+  for (unsigned i = 0; i < 60'000; ++i) many.append("k").append(std::to_string(i)).append(": 1\n");
   refused(many, {"c.yaml:50000", "more than 100000 keys and values"});
   refused(std::string(5 << 20, '#'), {"c.yaml", "larger than 4 MiB"});
 }

@@ -48,6 +48,19 @@ TEST_CASE("every policy of the arbiters can be chosen, and a mode is its policy"
   CHECK(digests.at("compute_exclusive") != digests.at("compute_first_no_limit"));
 }
 
+TEST_CASE("a run whose data are wrong has failed, in its results too") {
+  const Scratch scratch;
+  const Finished run = run_stretto(
+      "run t3/small --mode t3 --impl all=model --set software.gemm=gemm_skip_step --out " +
+      scratch.path + "/r");
+  INFO(run.output);
+  CHECK(run.status == 1);
+  const boost::json::value root = stats(scratch.path + "/r");
+  CHECK(root.at("status").as_string() == "failed");
+  CHECK(root.at("message").as_string().starts_with("wrong data: rank"));
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() > 0);
+}
+
 TEST_CASE("ragged real data, all in one row of GPUs") {
   expect_correct_run("t3/ragged-a", "t3", 3 * 850 * 300);
 }

@@ -201,6 +201,16 @@ TEST_CASE("a run that falls silent while somebody waits is a deadlock and names 
         std::string::npos);
 }
 
+// A line a wavefront would be thousands.
+TEST_CASE("a deadlock report shows four waits that differ in numbers only and counts the others") {
+  Bench bench({{}, false, 7, 10});
+  for (auto& node : bench.nodes) node->waits_ = true;
+  CHECK_THROWS_WITH(bench.conductor->run(),
+                    Catch::EndsWith("nothing can happen any more\n  gpu0.node: waits for Godot\n"
+                                    "  gpu1.node: waits for Godot\n  gpu2.node: waits for Godot\n"
+                                    "  gpu3.node: waits for Godot\n  ... and 3 more like these"));
+}
+
 class Spinner final : public EventHandler {
  public:
   explicit Spinner(EventQueue& queue) : EventHandler(queue), queue_(queue) {

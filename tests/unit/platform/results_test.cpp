@@ -73,6 +73,32 @@ TEST_CASE("exit codes: complete 0, anything wrong 1, time limit 124") {
   CHECK(results.exit_code() == 124);
 }
 
+TEST_CASE("a run with wrong data, outside its error bound or with a violated law has failed") {
+  const auto judged = [](auto spoil) {
+    Results results;
+    results.check.elements = 4;
+    spoil(results);
+    results.judge();
+    const boost::json::value root = boost::json::parse(to_json(results));
+    return std::string(root.at("status").as_string()) + ": " + results.message;
+  };
+  CHECK(judged([](Results&) {}) == "complete: ");
+  CHECK(judged([](Results& r) {
+          r.check.mismatches = 4;
+          r.check.first = "rank 0: 1 is not 2";
+        }) == "failed: wrong data: rank 0: 1 is not 2 (4 of 4 elements)");
+  CHECK(judged([](Results& r) { r.check.max_error = 1.5; }) ==
+        "failed: partial products are outside of their error bound");
+  CHECK(judged([](Results& r) {
+          r.audit.push_back({"sent = received", "gpu0.link", 3, 4, false});
+        }) == "failed: law violated: sent = received, at gpu0.link: 3 against 4");
+  // What ended early has not been judged.
+  CHECK(judged([](Results& r) {
+          r.status = RunStatus::interrupted;
+          r.check.mismatches = 1;
+        }) == "interrupted: ");
+}
+
 TEST_CASE("a folder that cannot be made and a full disk are user errors") {
   CHECK_THROWS_AS(prepare_folder("/proc/no/such"), UserError);
   if (std::filesystem::exists("/dev/full"))
