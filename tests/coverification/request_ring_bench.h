@@ -190,6 +190,11 @@ class RingBench {
   uint64_t level() const { return s_.level; }
   // Requests whose fate is not known yet.
   size_t undecided() const { return s_.waiting.size(); }
+  uint64_t in_flight() const {
+    uint64_t count = 0;
+    for (const Log& log : s_.logs) count += log.in_flight();
+    return count;
+  }
   const Buffer& buffer(unsigned id) const { return s_.buffers[id]; }
   // Transfers of a connection that are not complete with their flags, the oldest first.
   const std::deque<Transfer>& open(unsigned connection) const { return s_.logs[connection].open; }

@@ -17,6 +17,7 @@ struct RingTraffic {
   test::Rng& rng = r.rng;
   unsigned push_chance = 8;
   bool registers = true;  // Accessed under way.
+  unsigned tables = 0;    // Written so far.
 
   RingBench::Buffer some_buffer() {
     const unsigned unit = rng.chance(1, 40) ? static_cast<unsigned>(rng.below(32))
@@ -33,16 +34,35 @@ struct RingTraffic {
     for (unsigned id = 0; id < 24; ++id) r.set_buffer(id, some_buffer());
     r.set_buffer(255, {true, true, true, ring_address(kRingPeerNode, 0), 17, 1u << 17});
     r.set_buffer(254, {true, true, true, ring_address(kRingOwnNode, 0), 17, 1u << 17});
-    for (unsigned id = 0; id < kRingConnections; ++id) {
-      r.set_connection(id, {!rng.chance(1, 8), static_cast<unsigned>(rng.below(12)),
-                            rng.chance(1, 8) ? kRingOwnNode : kRingPeerNode + rng.below(2),
-                            ring_address(kRingPeerNode, rng.below(1 << 20) * 8)});
-    }
     r.write(REQUEST_RING_SC_BASE_OFFSET, ring_address(kRingOwnNode, rng.below(1 << 20) * 8));
     r.write(REQUEST_RING_REPLICA_ADDRESS_OFFSET,
             ring_address(kRingOwnNode, rng.below(1 << 20) * 8));
     r.write(REQUEST_RING_NODE_OFFSET, kRingOwnNode);
     r.control(true, rng.chance(1, 4), rng.chance(3, 4), static_cast<unsigned>(rng.below(40)));
+    if (tables++ % 4 == 0) fill();
+    for (unsigned id = 0; id < kRingConnections; ++id) {
+      r.set_connection(id, {!rng.chance(1, 8), static_cast<unsigned>(rng.below(12)),
+                            rng.chance(1, 8) ? kRingOwnNode : kRingPeerNode + rng.below(2),
+                            ring_address(kRingPeerNode, rng.below(1 << 20) * 8)});
+    }
+  }
+  // All slots of all connections in flight, which random completions do not allow, and drained.
+  void fill() {
+    constexpr uint64_t kAll = kRingConnections * kRingSlots;
+    for (unsigned id = 0; id < kRingConnections; ++id)
+      r.set_connection(id, {true, 0, kRingPeerNode, ring_address(kRingPeerNode, id * 4096)});
+    r.issue_stall = r.write_stall = 0;
+    r.engine_stopped = true;
+    for (unsigned i = 0; i < kAll; ++i)
+      r.push(stretto_send_request(STRETTO_SR_WRITE, 254, 255, i % kRingConnections, i, 1,
+                                  rng.chance(1, 2) ? STRETTO_SR_SC | STRETTO_SR_RC : 0));
+    for (unsigned i = 0; i < 64 * kAll && r.in_flight() != kAll; ++i) r.step();
+    r.steps(64);  // Software takes the last one.
+    const uint64_t status = r.read(REQUEST_RING_STATUS_OFFSET);
+    if (STRETTO_FIELD_GET(status, REQUEST_RING_STATUS_IN_FLIGHT) != kAll || !r.out.busy)
+      throw CheckError("R4: not all slots of all connections are in flight, or status is wrong");
+    ++r.seen["all connections full"];
+    r.drain();
   }
   uint64_t any_request() {
     const uint64_t flags =
