@@ -2,7 +2,6 @@
 #include "platform/jobs/job.h"
 #include "platform/base/installation.h"
 
-#include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -79,6 +78,16 @@ void throw_status(stretto_status_t status, const std::string& message) {
     case STRETTO_ERROR_RESOURCES:
     case STRETTO_ERROR_KERNEL: throw UserError(message);
     default: throw CheckError(message);
+  }
+}
+
+void check_kernels(const std::string& name, std::initializer_list<std::string> kernels) {
+  const std::vector<uint8_t> elf = kernel_file(name);
+  char error[256];
+  for (const std::string& kernel : kernels) {
+    if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) !=
+        STRETTO_OK)
+      throw UserError(kernel_path(name) + ": " + error);
   }
 }
 

@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/common/component.h"
+#include "models/common/error.h"
 #include "models/common/memory_image.h"
 #include "models/fabric/chunk_mirror.h"
 #include "models/host/host.h"
@@ -59,7 +61,10 @@ PhaseRule work_of(const Account& account);
 class Job {
  public:
   Job(const JobRequest& request, Memories memories)
-      : request_(request), spec_(request.spec), memories_(std::move(memories)) {}
+      : request_(request),
+        spec_(request.spec),
+        memories_(std::move(memories)),
+        layouts_(memories_.size()) {}
   virtual ~Job() = default;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -81,8 +86,8 @@ class Job {
   virtual std::optional<MirrorMap> mirror() const { return std::nullopt; }
   // Compares results with a reference. Call after the run.
   virtual CheckReport check() const = 0;
-  // What it may write in the memory of simulated rank `rank`. Call after the run.
-  virtual void give(uint32_t rank, MemoryPlan& plan) const = 0;
+  // What lies where in the memory of simulated rank `rank`; complete after the run.
+  const MemoryPlan& layout(uint32_t rank) const { return layouts_[rank]; }
   // Laws of its own on the GPU of simulated rank `rank`.
   virtual void audit(uint32_t rank, AuditSink& sink) const { (void)rank, (void)sink; }
   // When the last program of a rank ended.
@@ -127,6 +132,7 @@ class Job {
   const JobRequest& request_;
   const MachineSpec& spec_;
   const Memories memories_;
+  std::vector<MemoryPlan> layouts_;  // By simulated rank.
 
  private:
   Time ended_ = 0;
@@ -141,6 +147,25 @@ stretto_driver_costs_t driver_costs(const SoftwareSpec& software);
 // was wrong, CheckError if what it did was.
 [[noreturn]] void throw_status(stretto_status_t status, const std::string& message);
 
+// Calls program(ops, error), a function of sw/apps; throws what its status means.
+template <class Program>
+void run_app(HostCore& core, Program program) {
+  const stretto_host_ops_t ops = host_ops(core);
+  char error[256] = "";
+  const stretto_status_t status = program(&ops, error);
+  if (status != STRETTO_OK) throw_status(status, error);
+}
+
+// The mode of a program of sw/apps by its name: name_of gives those of 0 .. modes - 1.
+template <class Mode>
+Mode mode_named(const std::string& name, int modes, const char* (*name_of)(Mode)) {
+  for (int mode = 0; mode < modes; ++mode)
+    if (name == name_of(static_cast<Mode>(mode))) return static_cast<Mode>(mode);
+  throw UserError("mode '" + name + "' has no host program");
+}
+
+// Throws UserError if the driver would not load one of these kernels of a file.
+void check_kernels(const std::string& name, std::initializer_list<std::string> kernels);
 // The bytes of a kernel ELF.
 std::vector<uint8_t> kernel_file(const std::string& name);
 // Its file: of a shipped kernel, or the name itself if it has a slash.

@@ -12,6 +12,17 @@ uint16_t random_fp16(uint64_t seed, uint32_t rank, uint32_t what, uint32_t i, ui
   return static_cast<uint16_t>((x >> 40 & 0x8000) | exponent << 10 | (x & 0x3FF));
 }
 
+MemoryImage::Generator random_words(uint64_t seed, uint32_t rank, uint64_t base) {
+  return [=](uint64_t address, uint8_t* bytes, uint64_t count) {
+    uint64_t word = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t at = address - base + i;
+      if (i == 0 || at % 8 == 0) word = content_word(seed, rank, at / 8);
+      bytes[i] = static_cast<uint8_t>(word >> at % 8 * 8);
+    }
+  };
+}
+
 stretto_client_options_t client_options(const JobRequest& request, uint32_t rank) {
   const JobShare& share = request.share;
   stretto_client_options_t client{};

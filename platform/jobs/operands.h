@@ -41,6 +41,9 @@ MemoryImage::Generator generator(uint64_t base, uint64_t pitch, uint32_t rows, u
   };
 }
 
+// Random bytes from `base` on: those of content_word().
+MemoryImage::Generator random_words(uint64_t seed, uint32_t rank, uint64_t base);
+
 // The job, for host programs.
 inline host_job_t host_job(const JobRequest& request) {
   return {request.share.gpus.data(), request.share.number};

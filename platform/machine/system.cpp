@@ -139,7 +139,6 @@ class System::State {
     if (jobs_.empty() || results.status != RunStatus::complete) return;
     AuditSink audit;
     for (uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-      audit.set_where("gpu" + std::to_string(gpu));
       audit_memory(gpu, audit);
     }
     results.audit.insert(results.audit.end(), audit.all().begin(), audit.all().end());
@@ -226,17 +225,19 @@ class System::State {
 
   // All jobs on a GPU are held to what the firmware and they were given together.
   void audit_memory(uint32_t gpu, AuditSink& audit) const {
-    MemoryPlan given;
-    given.give(0, STRETTO_SYSTEM_BYTES);
+    const std::string where = "gpu" + std::to_string(gpu);
+    audit.set_where(where);
+    MemoryPlan all;
+    all.add("firmware", 0, STRETTO_SYSTEM_BYTES);
     for (const auto& job : jobs_) {
       const std::vector<uint32_t>& of_job = job->request().share.gpus;
       const auto found = std::find(of_job.begin(), of_job.end(), gpu);
       if (found == of_job.end()) continue;
       const uint32_t rank = static_cast<uint32_t>(found - of_job.begin());
-      job->give(rank, given);
+      all.add(job->layout(rank));
       job->audit(rank, audit);
     }
-    given.audit(gpus_[gpu]->memory, audit);
+    all.audit(gpus_[gpu]->memory, audit, where);
   }
 
   // The function at `code` in the memory of a GPU; "" if no program has loaded code there.

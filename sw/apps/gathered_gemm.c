@@ -2,8 +2,6 @@
 // Host program of one rank: see gathered_gemm.h.
 #include "sw/apps/gathered_gemm.h"
 
-#include <stdio.h>
-
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/kernels/kernel_arguments.h"
@@ -39,10 +37,6 @@ static uint32_t padded_row(uint32_t elements) {
   return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
 }
 
-static uint64_t place(uint64_t* next, uint32_t gpu, uint64_t bytes) {
-  return stretto_gpu_address(gpu, stretto_place(next, bytes, ALIGNMENT));
-}
-
 stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
                                     gathered_gemm_plan_t* plan) {
   *plan = (gathered_gemm_plan_t){0};
@@ -51,7 +45,6 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
   if (p->m == 0 || p->n == 0 || p->k == 0 || (p->tile_m != 128 && p->tile_m != 256))
     return STRETTO_ERROR_ARGUMENT;
   if (p->m > 1u << 20 || p->n > 1u << 20 || p->k > 1u << 20) return STRETTO_ERROR_ARGUMENT;
-  const uint32_t gpu = p->client.gpu;
   plan->lda = padded_row(p->k);
   plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
   plan->ldc = p->n * ELEMENT_BYTES;
@@ -67,13 +60,15 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* p,
   plan->b_bytes = (uint64_t)(p->b_k_contiguous ? p->n : p->k) * plan->ldb;
   plan->c_bytes = ((uint64_t)p->m * plan->ldc + 7) & ~7ull;
   plan->spill_bytes = input_tiles * SPILL_BYTES_OF_TILE;
-  uint64_t next = p->client.memory_begin;
-  (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, ALIGNMENT);
-  plan->c = place(&next, gpu, plan->c_bytes);
-  plan->a = place(&next, gpu, plan->a_bytes);
-  plan->b = place(&next, gpu, plan->b_bytes);
-  plan->spill = place(&next, gpu, plan->spill_bytes);
-  return next <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+  const uint32_t cached = STRETTO_ALLOCATION_CACHED;
+  memory_plan_t* memory = &plan->memory;
+  *memory = memory_plan(&p->client, ALIGNMENT);
+  plan->c = memory_plan_add(memory, "C", plan->c_bytes, cached);
+  plan->a = memory_plan_add(memory, "A", plan->a_bytes, cached);
+  plan->b = memory_plan_add_input(memory, "B", plan->b_bytes, cached);
+  plan->spill =
+      memory_plan_add(memory, "spill table", plan->spill_bytes, STRETTO_ALLOCATION_UNCACHED);
+  return memory->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
 static const char* gemm_kernel(const gathered_gemm_parameters_t* p) {
@@ -96,13 +91,6 @@ static uint32_t first_row_block(const program_t* g, uint32_t chunk) {
 }
 
 // Set-up
-
-static stretto_status_t allocate(program_t* g, uint64_t expected, uint64_t bytes,
-                                 uint32_t allocation) {
-  uint64_t address = 0;
-  TRY(g->api->allocate(g->client, g->stream, bytes, ALIGNMENT, allocation, &address));
-  return address == expected ? STRETTO_OK : STRETTO_ERROR_STATE;
-}
 
 static stretto_status_t load_kernel(program_t* g) {
   stretto_module_t* module = NULL;
@@ -150,10 +138,7 @@ static stretto_status_t map_input(program_t* g) {
 static stretto_status_t set_up(program_t* g) {
   const gathered_gemm_plan_t* plan = &g->plan;
   TRY(g->api->stream_create(g->client, &g->stream));
-  TRY(allocate(g, plan->c, plan->c_bytes, STRETTO_ALLOCATION_CACHED));
-  TRY(allocate(g, plan->a, plan->a_bytes, STRETTO_ALLOCATION_CACHED));
-  TRY(allocate(g, plan->b, plan->b_bytes, STRETTO_ALLOCATION_CACHED));
-  TRY(allocate(g, plan->spill, plan->spill_bytes, STRETTO_ALLOCATION_UNCACHED));
+  TRY(memory_plan_allocate(&plan->memory, g->client, g->stream));
   TRY(load_kernel(g));
   TRY(arbiter_configure(&g->p->arbiter, g->api, g->client, g->stream));
   // Zero before the Tracker starts.
@@ -219,30 +204,13 @@ static stretto_status_t run(program_t* g) {
   return g->api->stream_synchronize(g->client, g->stream);
 }
 
-void gathered_gemm_run(const gathered_gemm_parameters_t* p, const stretto_host_ops_t* ops,
-                       gathered_gemm_result_t* result) {
-  *result = (gathered_gemm_result_t){0};
+stretto_status_t gathered_gemm_run(const gathered_gemm_parameters_t* p,
+                                   const stretto_host_ops_t* ops, char* error) {
   program_t g = {
       .p = p,
       .ranks = {
           .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks}};
-  result->status = gathered_gemm_plan(p, &g.plan);
-  if (result->status == STRETTO_OK) {
-    g.client = stretto_client_create(&p->client, ops);
-    if (g.client == NULL) result->status = STRETTO_ERROR_ARGUMENT;
-  }
-  if (g.client == NULL) {
-    ranks_meet(&g.ranks, 0);
-    snprintf(result->message, sizeof result->message, "rank %u: set-up: %s", p->rank,
-             stretto_status_text(result->status));
-    return;
-  }
+  TRY(ranks_client(&g.ranks, gathered_gemm_plan(p, &g.plan), &p->client, &g.client, error));
   g.api = g.client->api;
-  result->status = run(&g);
-  if (result->status != STRETTO_OK) {
-    const char* why = g.api->last_error(g.client);
-    snprintf(result->message, sizeof result->message, "rank %u: %s", p->rank,
-             why[0] != '\0' ? why : "another rank failed in its set-up");
-  }
-  stretto_client_destroy(g.client);
+  return ranks_end(&g.ranks, run(&g), g.client, error);
 }

@@ -19,6 +19,7 @@
 #define STRETTO_SW_APPS_GATHERED_GEMM_H_
 
 #include "sw/apps/arbiter.h"
+#include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 
 #ifdef __cplusplus
@@ -65,12 +66,8 @@ typedef struct gathered_gemm_plan {
   uint32_t input_tiles_k;   // Tiles of A in a row.
   uint32_t input_tiles;     // In all.
   uint32_t tiles_per_gate;  // In a row block.
+  memory_plan_t memory;
 } gathered_gemm_plan_t;
-
-typedef struct gathered_gemm_result {
-  stretto_status_t status;
-  char message[256];  // One line if status is not STRETTO_OK.
-} gathered_gemm_result_t;
 
 // Name as on the command line ("t3-agc"), or null.
 const char* gathered_gemm_mode_name(gathered_gemm_mode_t mode);
@@ -85,9 +82,9 @@ stretto_status_t gathered_gemm_plan(const gathered_gemm_parameters_t* parameters
 stretto_status_t gathered_gemm_check_elf(const gathered_gemm_parameters_t* parameters, char* error,
                                          size_t error_bytes);
 
-// The whole program of a rank. Blocks in `ops` until its part is done.
-void gathered_gemm_run(const gathered_gemm_parameters_t* parameters, const stretto_host_ops_t* ops,
-                       gathered_gemm_result_t* result);
+// The whole program of a rank. Blocks in `ops` until its part is done. `error` has 256 bytes.
+stretto_status_t gathered_gemm_run(const gathered_gemm_parameters_t* parameters,
+                                   const stretto_host_ops_t* ops, char* error);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 
-#define MODULE_BYTES (8u << 20)
 #define RING_BATCH 8u
 
 // Words in a GPU, uncached.
@@ -34,7 +33,7 @@ typedef struct program {
   const stretto_api_t* api;
   stretto_stream_t* stream;
   stretto_kernel_t loop;
-  uint64_t arena, gradients, receive, words;
+  graph_plan_t plan;
 } program_t;
 
 const char* graph_mode_name(graph_mode_t mode) {
@@ -43,15 +42,18 @@ const char* graph_mode_name(graph_mode_t mode) {
 }
 
 stretto_status_t graph_plan(const graph_parameters_t* p, graph_plan_t* plan) {
-  uint64_t next = p->client.memory_begin;
-  stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
-  plan->arena = stretto_place(&next, p->arena_bytes, 65536);
-  plan->gradients = p->gradient_bytes == 0 ? 0 : stretto_place(&next, p->gradient_bytes, 65536);
-  plan->receive = p->gradient_bytes == 0 ? 0 : stretto_place(&next, p->gradient_bytes, 65536);
-  plan->words = stretto_place(&next, ALL_WORD_BYTES, 65536);
-  plan->words_bytes = ALL_WORD_BYTES;
-  plan->end = next + MODULE_BYTES;
-  return plan->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+  const uint32_t uncached = STRETTO_ALLOCATION_UNCACHED;
+  *plan = (graph_plan_t){.words_bytes = ALL_WORD_BYTES, .memory = memory_plan(&p->client, 65536)};
+  memory_plan_t* memory = &plan->memory;
+  if (p->arena_bytes != 0)
+    plan->arena = memory_plan_add(memory, "arena", p->arena_bytes, STRETTO_ALLOCATION_CACHED);
+  if (p->gradient_bytes != 0) {
+    plan->gradients = memory_plan_add(memory, "gradients", p->gradient_bytes, uncached);
+    plan->receive = memory_plan_add(memory, "received", p->gradient_bytes, uncached);
+  }
+  plan->words = memory_plan_add(memory, "words", ALL_WORD_BYTES, uncached);
+  return memory->end + GRAPH_MODULE_BYTES <= p->client.memory_end ? STRETTO_OK
+                                                                  : STRETTO_ERROR_TABLE_FULL;
 }
 
 ranks_t graph_ranks(const graph_parameters_t* p, const stretto_host_ops_t* ops) {
@@ -71,25 +73,6 @@ static uint64_t host_stamps(const graph_parameters_t* p) {
   return host_word(p, 0) + STAMPS_AT_HOST + (uint64_t)p->rank * STAMPS_OF_RANK;
 }
 
-static stretto_status_t allocate(program_t* g, uint64_t bytes, uint32_t allocation,
-                                 uint64_t expected, uint64_t* address) {
-  if (bytes == 0) return STRETTO_OK;
-  TRY(g->api->allocate(g->client, g->stream, bytes, 65536, allocation, address));
-  return *address == stretto_gpu_address(g->p->client.gpu, expected) ? STRETTO_OK
-                                                                     : STRETTO_ERROR_STATE;
-}
-
-static stretto_status_t allocate_all(program_t* g) {
-  const graph_parameters_t* p = g->p;
-  graph_plan_t plan;
-  TRY(graph_plan(p, &plan));
-  TRY(allocate(g, p->arena_bytes, STRETTO_ALLOCATION_CACHED, plan.arena, &g->arena));
-  TRY(allocate(g, p->gradient_bytes, STRETTO_ALLOCATION_UNCACHED, plan.gradients, &g->gradients));
-  TRY(allocate(g, p->gradient_bytes, STRETTO_ALLOCATION_UNCACHED, plan.receive, &g->receive));
-  TRY(allocate(g, ALL_WORD_BYTES, STRETTO_ALLOCATION_UNCACHED, plan.words, &g->words));
-  return g->api->fill(g->client, g->stream, g->words, ALL_WORD_BYTES, 0, GRAPH_ACCOUNT_INIT);
-}
-
 // Each communication work-group has buffer ids and a connection of its own, all to the right
 // neighbour.
 static stretto_status_t set_up_ring(program_t* g) {
@@ -97,21 +80,22 @@ static stretto_status_t set_up_ring(program_t* g) {
   const stretto_api_t* api = g->api;
   const uint32_t right = (p->rank + 1) % p->ranks, read = STRETTO_RING_READABLE,
                  write = STRETTO_RING_WRITABLE;
-  TRY(api->ring_start(g->client, g->stream, g->words + REPLICA_AT, g->words + SC_AT, RING_BATCH));
+  TRY(api->ring_start(g->client, g->stream, g->plan.words + REPLICA_AT, g->plan.words + SC_AT,
+                      RING_BATCH));
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    TRY(api->ring_register(g->client, g->stream, LOOP_SOURCE_ID + i, g->gradients,
+    TRY(api->ring_register(g->client, g->stream, LOOP_SOURCE_ID + i, g->plan.gradients,
                            p->gradient_bytes, LOOP_UNIT_SHIFT, read));
-    TRY(api->ring_register(g->client, g->stream, LOOP_GRADIENT_ID + i, g->gradients,
+    TRY(api->ring_register(g->client, g->stream, LOOP_GRADIENT_ID + i, g->plan.gradients,
                            p->gradient_bytes, LOOP_UNIT_SHIFT, write));
-    TRY(api->ring_register(g->client, g->stream, LOOP_RECEIVE_ID + i, g->receive, p->gradient_bytes,
-                           LOOP_UNIT_SHIFT, write));
+    TRY(api->ring_register(g->client, g->stream, LOOP_RECEIVE_ID + i, g->plan.receive,
+                           p->gradient_bytes, LOOP_UNIT_SHIFT, write));
   }
   TRY(api->ring_export(g->client, LOOP_GRADIENT_ID, &g->shared->exported[p->rank][0]));
   TRY(api->ring_export(g->client, LOOP_RECEIVE_ID, &g->shared->exported[p->rank][1]));
   TRY(ranks_meet(&g->ranks, 1));
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
     TRY(api->ring_connect(g->client, g->stream, i, job_gpu(&p->job, right),
-                          ranks_at(&g->ranks, g->words + RC_AT, right), 0));
+                          ranks_at(&g->ranks, g->plan.words + RC_AT, right), 0));
     TRY(api->ring_import(g->client, g->stream, LOOP_PEER_GRADIENT_ID + i,
                          &g->shared->exported[right][0]));
     TRY(api->ring_import(g->client, g->stream, LOOP_PEER_RECEIVE_ID + i,
@@ -127,16 +111,16 @@ static stretto_status_t set_up_engine(program_t* g) {
   setup->account = GRAPH_ACCOUNT_COMM;
   setup->ring = host_ring(p);
   setup->stop = host_word(p, WORD_STOP + p->rank);
-  setup->replica = g->words + REPLICA_AT;
-  setup->sc = g->words + SC_AT;
+  setup->replica = g->plan.words + REPLICA_AT;
+  setup->sc = g->plan.words + SC_AT;
   for (uint32_t i = 0; i < p->comm_groups; ++i) {
-    setup->rc[i] = ranks_at(&g->ranks, g->words + RC_AT, right);
+    setup->rc[i] = ranks_at(&g->ranks, g->plan.words + RC_AT, right);
     setup->buffer[LOOP_SOURCE_ID + i] =
-        (send_engine_buffer_t){g->gradients, p->gradient_bytes, LOOP_UNIT_SHIFT};
+        (send_engine_buffer_t){g->plan.gradients, p->gradient_bytes, LOOP_UNIT_SHIFT};
     setup->buffer[LOOP_PEER_GRADIENT_ID + i] = (send_engine_buffer_t){
-        ranks_at(&g->ranks, g->gradients, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
+        ranks_at(&g->ranks, g->plan.gradients, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
     setup->buffer[LOOP_PEER_RECEIVE_ID + i] = (send_engine_buffer_t){
-        ranks_at(&g->ranks, g->receive, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
+        ranks_at(&g->ranks, g->plan.receive, right), p->gradient_bytes, LOOP_UNIT_SHIFT};
   }
   return g->api->remote_map(g->client, g->stream, setup->ring, SEND_ENGINE_RING_BYTES, setup->ring,
                             0);
@@ -146,7 +130,9 @@ static stretto_status_t set_up(program_t* g) {
   const graph_parameters_t* p = g->p;
   stretto_module_t* module = NULL;
   TRY(g->api->stream_create(g->client, &g->stream));
-  TRY(allocate_all(g));
+  TRY(graph_plan(p, &g->plan));
+  TRY(memory_plan_allocate(&g->plan.memory, g->client, g->stream));
+  TRY(g->api->fill(g->client, g->stream, g->plan.words, ALL_WORD_BYTES, 0, GRAPH_ACCOUNT_INIT));
   TRY(g->api->module_load(g->client, p->elf, p->elf_bytes, &module));
   TRY(g->api->module_kernel(g->client, module, "loop", &g->loop));
   if (p->comm_groups != 0) TRY(p->mode == GRAPH_LOOP ? set_up_ring(g) : set_up_engine(g));
@@ -156,19 +142,19 @@ static stretto_status_t set_up(program_t* g) {
 static stretto_status_t launch(program_t* g) {
   const graph_parameters_t* p = g->p;
   const loop_arguments_t arguments = {
-      .arena = g->arena,
-      .gradients = g->gradients,
-      .receive = g->receive,
-      .words = g->words + DONE_AT,
-      .stamps = g->words + STAMPS_AT,
+      .arena = g->plan.arena,
+      .gradients = g->plan.gradients,
+      .receive = g->plan.receive,
+      .words = g->plan.words + DONE_AT,
+      .stamps = g->plan.words + STAMPS_AT,
       .ring = {.window = p->mode == GRAPH_LOOP
                              ? stretto_gpu_address(p->client.gpu, STRETTO_SEND_APERTURE)
                              : host_ring(p),
-               .ticket = g->words + TICKET_AT,
-               .replica = g->words + REPLICA_AT,
+               .ticket = g->plan.words + TICKET_AT,
+               .replica = g->plan.words + REPLICA_AT,
                .depth = STRETTO_SEND_RING_DEPTH},
-      .sc = g->words + SC_AT,
-      .rc = g->words + RC_AT,
+      .sc = g->plan.words + SC_AT,
+      .rc = g->plan.words + RC_AT,
       .iterations = p->iterations,
       .compute = p->compute,
       .comm_groups = p->comm_groups,
@@ -190,8 +176,8 @@ static uint64_t stamp_ns(const program_t* g, uint32_t word) {
 // What kernels noted, by way of host memory.
 static stretto_status_t read_stamps(program_t* g, graph_result_t* result) {
   const graph_parameters_t* p = g->p;
-  TRY(g->api->copy(g->client, g->stream, host_stamps(p), g->words + STAMPS_AT, LOOP_STAMP_BYTES,
-                   STRETTO_ACCOUNT_OTHER));
+  TRY(g->api->copy(g->client, g->stream, host_stamps(p), g->plan.words + STAMPS_AT,
+                   LOOP_STAMP_BYTES, STRETTO_ACCOUNT_OTHER));
   TRY(g->api->stream_synchronize(g->client, g->stream));
   for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = stamp_ns(g, i);
   for (uint32_t i = 0; i < p->ops; ++i) result->op_ns[i] = stamp_ns(g, LOOP_STAMP_OPS + i);

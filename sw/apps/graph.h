@@ -11,6 +11,7 @@
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
+#include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
 #include "sw/compiler/loop_arguments.h"
@@ -69,14 +70,16 @@ typedef struct graph_parameters {
   size_t stamp_elf_bytes;
 } graph_parameters_t;
 
-// Offsets in each GPU's memory, the same on all ranks.
+#define GRAPH_MODULE_BYTES (8u << 20)  // Behind the arrays: where kernels are loaded.
+
+// Where everything lies, as addresses of the rank; 0 = not used.
 typedef struct graph_plan {
   uint64_t arena;
   uint64_t gradients;
   uint64_t receive;
   uint64_t words;
   uint64_t words_bytes;
-  uint64_t end;
+  memory_plan_t memory;
 } graph_plan_t;
 
 typedef struct graph_result {

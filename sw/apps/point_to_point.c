@@ -28,12 +28,14 @@ p2p_shared_t* p2p_shared_create(void) { return calloc(1, sizeof(p2p_shared_t)); 
 void p2p_shared_destroy(p2p_shared_t* shared) { free(shared); }
 
 stretto_status_t p2p_plan(const p2p_parameters_t* p, p2p_plan_t* plan) {
-  uint64_t next = p->client.memory_begin;
-  stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, 4096);
-  plan->source = stretto_place(&next, p->buffer_bytes, 4096);
-  plan->destination = stretto_place(&next, p->buffer_bytes, 4096);
-  plan->words = stretto_place(&next, P2P_WORD_BYTES, 4096);
-  return next + P2P_MODULE_BYTES <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+  const uint32_t uncached = STRETTO_ALLOCATION_UNCACHED;
+  memory_plan_t* memory = &plan->memory;
+  *memory = memory_plan(&p->client, 4096);
+  plan->source = memory_plan_add_input(memory, "source", p->buffer_bytes, uncached);
+  plan->destination = memory_plan_add(memory, "destination", p->buffer_bytes, uncached);
+  plan->words = memory_plan_add(memory, "words", P2P_WORD_BYTES, uncached);
+  return memory->end + P2P_MODULE_BYTES <= p->client.memory_end ? STRETTO_OK
+                                                                : STRETTO_ERROR_TABLE_FULL;
 }
 
 uint64_t p2p_stride(const p2p_parameters_t* p, uint32_t size) {
@@ -74,19 +76,10 @@ static stretto_status_t allocate_all(p2p_rank_t* g) {
   const p2p_parameters_t* p = g->p;
   p2p_plan_t plan;
   TRY(p2p_plan(p, &plan));
-  const struct {
-    uint64_t bytes;
-    uint64_t expected;
-    uint64_t* address;
-  } wanted[] = {{p->buffer_bytes, plan.source, &g->source},
-                {p->buffer_bytes, plan.destination, &g->destination},
-                {P2P_WORD_BYTES, plan.words, &g->words}};
-  for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; ++i) {
-    TRY(g->api->allocate(g->client, g->stream, wanted[i].bytes, 4096, STRETTO_ALLOCATION_UNCACHED,
-                         wanted[i].address));
-    if (*wanted[i].address != stretto_gpu_address(p->client.gpu, wanted[i].expected))
-      return STRETTO_ERROR_STATE;
-  }
+  TRY(memory_plan_allocate(&plan.memory, g->client, g->stream));
+  g->source = plan.source;
+  g->destination = plan.destination;
+  g->words = plan.words;
   return g->api->fill(g->client, g->stream, g->words, P2P_WORD_BYTES, 0, P2P_ACCOUNT_INIT);
 }
 

@@ -24,6 +24,7 @@
 #ifndef STRETTO_SW_APPS_POINT_TO_POINT_H_
 #define STRETTO_SW_APPS_POINT_TO_POINT_H_
 
+#include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
 
@@ -51,6 +52,7 @@ enum {
 #define P2P_MAX_SIZES 64
 #define P2P_UNIT_SHIFT 10  // Sizes are multiples of 1 KiB.
 #define P2P_PARTS 5
+#define P2P_MODULE_BYTES (4u << 20)  // Behind the arrays: where kernels are loaded.
 
 typedef struct p2p_parameters {
   p2p_engine_t engine;
@@ -82,11 +84,12 @@ typedef struct p2p_result {
   uint64_t parts_ns[P2P_MAX_SIZES][P2P_PARTS];
 } p2p_result_t;
 
-// Where everything lies, as offsets in each GPU; the same on both.
+// Where everything lies, as addresses of the rank.
 typedef struct p2p_plan {
   uint64_t source;
   uint64_t destination;
   uint64_t words;
+  memory_plan_t memory;
 } p2p_plan_t;
 
 // What the threads of one run share.

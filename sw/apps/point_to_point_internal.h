@@ -7,7 +7,6 @@
 #include "sw/apps/ranks.h"
 #include "sw/driver/card.h"
 
-#define P2P_MODULE_BYTES (1u << 20)  // Behind the arrays: where kernels are loaded.
 #define P2P_MAX_STAMPS 8u
 #define P2P_MAX_SEMAPHORES 32u
 

@@ -2,6 +2,8 @@
 // See ranks.h.
 #include "sw/apps/ranks.h"
 
+#include <stdio.h>
+
 uint32_t job_gpu(const host_job_t* job, uint32_t rank) {
   return job->gpus == NULL ? rank : job->gpus[rank];
 }
@@ -40,4 +42,25 @@ void ranks_barrier(ranks_t* r) {
 uint64_t ranks_at(const ranks_t* r, uint64_t address, uint32_t rank) {
   return address - stretto_gpu_address(job_gpu(&r->job, r->rank), 0) +
          stretto_gpu_address(job_gpu(&r->job, rank), 0);
+}
+
+stretto_status_t ranks_client(ranks_t* r, stretto_status_t planned,
+                              const stretto_client_options_t* options, stretto_client_t** client,
+                              char* error) {
+  *client = planned == STRETTO_OK ? stretto_client_create(options, r->ops) : NULL;
+  if (*client != NULL) return STRETTO_OK;
+  if (planned == STRETTO_OK) planned = STRETTO_ERROR_ARGUMENT;
+  ranks_meet(r, 0);
+  snprintf(error, 256, "rank %u: set-up: %s", r->rank, stretto_status_text(planned));
+  return planned;
+}
+
+stretto_status_t ranks_end(const ranks_t* r, stretto_status_t status, stretto_client_t* client,
+                           char* error) {
+  const char* why = client->api->last_error(client);
+  if (status != STRETTO_OK)
+    snprintf(error, 256, "rank %u: %s", r->rank,
+             why[0] != '\0' ? why : "another rank failed in its set-up");
+  stretto_client_destroy(client);
+  return status;
 }

@@ -47,6 +47,15 @@ uint64_t ranks_word(const ranks_t* ranks, uint32_t rank);
 // The place of `address` of this rank's GPU on another one.
 uint64_t ranks_at(const ranks_t* ranks, uint64_t address, uint32_t rank);
 
+// A driver client for the rank's program, if `planned` is STRETTO_OK; else the others are told.
+// `error`, here and below: 256 bytes, one line if the status that is returned is not STRETTO_OK.
+stretto_status_t ranks_client(ranks_t* ranks, stretto_status_t planned,
+                              const stretto_client_options_t* options, stretto_client_t** client,
+                              char* error);
+// The end of the program, with `status`.
+stretto_status_t ranks_end(const ranks_t* ranks, stretto_status_t status, stretto_client_t* client,
+                           char* error);
+
 // The first failing call ends the function with its status.
 #define TRY(call)                                      \
   do {                                                 \

@@ -2,9 +2,6 @@
 // Host program of one rank: see ring_gemm_rs.h.
 #include "sw/apps/ring_gemm_rs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
 #include "sw/kernels/kernel_arguments.h"
@@ -24,7 +21,7 @@ static const char* const kModeNames[RING_GEMM_MODES] = {"sequential", "t3",     
 
 typedef struct program {
   const ring_gemm_parameters_t* p;
-  const stretto_host_ops_t* ops;
+  ranks_t ranks;
   ring_gemm_plan_t plan;
   stretto_client_t* client;
   const stretto_api_t* api;
@@ -66,10 +63,6 @@ static uint32_t padded_row(uint32_t elements) {
   return divide_up(elements * ELEMENT_BYTES, ROW_ALIGNMENT) * ROW_ALIGNMENT;
 }
 
-static uint64_t place(uint64_t* next, uint32_t gpu, uint64_t bytes) {
-  return stretto_gpu_address(gpu, stretto_place(next, bytes, ALIGNMENT));
-}
-
 stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_t* plan) {
   *plan = (ring_gemm_plan_t){0};
   if ((unsigned)p->mode >= RING_GEMM_MODES || p->ranks == 0 || p->rank >= p->ranks)
@@ -80,7 +73,6 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   if (split_of(p) > 1 && (!is_fused(p->mode) || split_of(p) > divide_up(p->k, K_STEP)))
     return STRETTO_ERROR_ARGUMENT;
   if (p->collective_groups == 0 || p->collective_groups > 65536) return STRETTO_ERROR_ARGUMENT;
-  const uint32_t gpu = p->client.gpu;
   plan->lda = padded_row(p->a_k_contiguous ? p->k : p->m);
   plan->ldb = padded_row(p->b_k_contiguous ? p->k : p->n);
   plan->ldc = p->n * ELEMENT_BYTES;
@@ -92,62 +84,40 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   plan->flag_bytes = (uint64_t)p->ranks * p->collective_groups * 8;
   plan->spill_bytes = (uint64_t)plan->tiles * SPILL_BYTES_OF_TILE;
 
-  uint64_t next = p->client.memory_begin;
-  (void)stretto_place(&next, STRETTO_ARGUMENT_BUFFER_BYTES, ALIGNMENT);
-  plan->c = place(&next, gpu, plan->c_bytes);
+  memory_plan_t* memory = &plan->memory;
+  *memory = memory_plan(&p->client, ALIGNMENT);
+  plan->c = memory_plan_add(
+      memory, "C", plan->c_bytes,
+      c_is_uncached(p->mode) ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_CACHED);
   if (has_gemm(p->mode)) {
     plan->a_bytes = (uint64_t)(p->a_k_contiguous ? p->m : p->k) * plan->lda;
     plan->b_bytes = (uint64_t)(p->b_k_contiguous ? p->n : p->k) * plan->ldb;
-    plan->a = place(&next, gpu, plan->a_bytes);
-    plan->b = place(&next, gpu, plan->b_bytes);
+    plan->a = memory_plan_add_input(memory, "A", plan->a_bytes, STRETTO_ALLOCATION_CACHED);
+    plan->b = memory_plan_add_input(memory, "B", plan->b_bytes, STRETTO_ALLOCATION_CACHED);
   }
-  if (has_receive(p->mode)) plan->receive = place(&next, gpu, plan->c_bytes);
-  if (has_rs_kernel(p->mode)) plan->rs_flags = place(&next, gpu, plan->flag_bytes);
-  if (has_ag(p->mode)) plan->ag_flags = place(&next, gpu, plan->flag_bytes);
-  if (is_fused(p->mode)) plan->spill = place(&next, gpu, plan->spill_bytes);
-  return next <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
+  const uint32_t uncached = STRETTO_ALLOCATION_UNCACHED;
+  if (has_receive(p->mode))
+    plan->receive =
+        memory_plan_add(memory, "received", plan->c_bytes, STRETTO_ALLOCATION_STREAMING);
+  if (has_rs_kernel(p->mode))
+    plan->rs_flags = memory_plan_add(memory, "rs flags", plan->flag_bytes, uncached);
+  if (has_ag(p->mode))
+    plan->ag_flags = memory_plan_add(memory, "ag flags", plan->flag_bytes, uncached);
+  if (is_fused(p->mode))
+    plan->spill = memory_plan_add(memory, "spill table", plan->spill_bytes, uncached);
+  return memory->end <= p->client.memory_end ? STRETTO_OK : STRETTO_ERROR_TABLE_FULL;
 }
 
 uint32_t ring_gemm_chunk_first(const ring_gemm_plan_t* plan, uint32_t ranks, uint32_t chunk) {
   return (uint32_t)((uint64_t)chunk * plan->tiles / ranks);
 }
 
-static ranks_t all_ranks(const program_t* g) {
-  return (ranks_t){.ops = g->ops,
-                   .job = g->p->job,
-                   .rank = g->p->rank,
-                   .ranks = g->p->ranks,
-                   .host_ranks = g->p->host_ranks};
-}
-
 // The place of `address` on another rank: all ranks have the same plan.
 static uint64_t at_rank(uint64_t address, const program_t* g, uint32_t rank) {
-  const ranks_t all = all_ranks(g);
-  return ranks_at(&all, address, rank);
+  return ranks_at(&g->ranks, address, rank);
 }
 
 // Set-up
-
-static stretto_status_t allocate(program_t* g, uint64_t expected, uint64_t bytes,
-                                 uint32_t allocation) {
-  if (expected == 0) return STRETTO_OK;
-  uint64_t address = 0;
-  TRY(g->api->allocate(g->client, g->stream, bytes, ALIGNMENT, allocation, &address));
-  return address == expected ? STRETTO_OK : STRETTO_ERROR_STATE;
-}
-
-static stretto_status_t allocate_all(program_t* g) {
-  const ring_gemm_plan_t* plan = &g->plan;
-  const uint32_t c_class =
-      c_is_uncached(g->p->mode) ? STRETTO_ALLOCATION_UNCACHED : STRETTO_ALLOCATION_CACHED;
-  TRY(allocate(g, plan->c, plan->c_bytes, c_class));
-  TRY(allocate(g, plan->a, plan->a_bytes, STRETTO_ALLOCATION_CACHED));
-  TRY(allocate(g, plan->b, plan->b_bytes, STRETTO_ALLOCATION_CACHED));
-  TRY(allocate(g, plan->receive, plan->c_bytes, STRETTO_ALLOCATION_STREAMING));
-  TRY(allocate(g, plan->rs_flags, plan->flag_bytes, STRETTO_ALLOCATION_UNCACHED));
-  TRY(allocate(g, plan->ag_flags, plan->flag_bytes, STRETTO_ALLOCATION_UNCACHED));
-  return allocate(g, plan->spill, plan->spill_bytes, STRETTO_ALLOCATION_UNCACHED);
-}
 
 // What kernels write into the neighbour: its receive array or output, and its flags.
 static stretto_status_t map_neighbour(program_t* g) {
@@ -251,7 +221,7 @@ static stretto_status_t load_kernels(program_t* g) {
 
 static stretto_status_t set_up(program_t* g) {
   TRY(g->api->stream_create(g->client, &g->stream));
-  TRY(allocate_all(g));
+  TRY(memory_plan_allocate(&g->plan.memory, g->client, g->stream));
   TRY(load_kernels(g));
   TRY(map_neighbour(g));
   TRY(clear(g, g->plan.rs_flags, g->plan.flag_bytes));
@@ -266,11 +236,6 @@ static stretto_status_t set_up(program_t* g) {
     TRY(map_chunks(g));
   }
   return g->api->stream_synchronize(g->client, g->stream);
-}
-
-static stretto_status_t meet(const program_t* g, int ready) {
-  ranks_t all = all_ranks(g);
-  return ranks_meet(&all, ready);
 }
 
 // Work
@@ -359,45 +324,26 @@ static stretto_status_t submit(program_t* g) {
   return STRETTO_OK;
 }
 
-static uint64_t now(const program_t* g) { return g->ops->now_ns(g->ops->context); }
-
-static stretto_status_t run(program_t* g, ring_gemm_result_t* result) {
+static stretto_status_t run(program_t* g) {
   const stretto_status_t ready = set_up(g);
-  result->setup_done_ns = now(g);
-  const stretto_status_t others = meet(g, ready == STRETTO_OK);
+  const stretto_status_t others = ranks_meet(&g->ranks, ready == STRETTO_OK);
   TRY(ready);
-  result->all_ready_ns = now(g);
   TRY(others);
   TRY(submit(g));
-  result->submitted_ns = now(g);
-  TRY(g->api->stream_synchronize(g->client, g->stream));
-  result->done_ns = now(g);
-  return STRETTO_OK;
+  return g->api->stream_synchronize(g->client, g->stream);
 }
 
-void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_ops_t* ops,
-                   ring_gemm_result_t* result) {
-  *result = (ring_gemm_result_t){0};
+stretto_status_t ring_gemm_run(const ring_gemm_parameters_t* parameters,
+                               const stretto_host_ops_t* ops, char* error) {
   program_t g = {.p = parameters,
-                 .ops = ops,
+                 .ranks = {.ops = ops,
+                           .job = parameters->job,
+                           .rank = parameters->rank,
+                           .ranks = parameters->ranks,
+                           .host_ranks = parameters->host_ranks},
                  .peer = (parameters->rank + parameters->ranks - 1) % parameters->ranks};
-  result->status = ring_gemm_plan(parameters, &g.plan);
-  if (result->status == STRETTO_OK) {
-    g.client = stretto_client_create(&parameters->client, ops);
-    if (g.client == NULL) result->status = STRETTO_ERROR_ARGUMENT;
-  }
-  if (g.client == NULL) {
-    meet(&g, 0);
-    snprintf(result->message, sizeof result->message, "rank %u: set-up: %s", parameters->rank,
-             stretto_status_text(result->status));
-    return;
-  }
+  TRY(ranks_client(&g.ranks, ring_gemm_plan(parameters, &g.plan), &parameters->client, &g.client,
+                   error));
   g.api = g.client->api;
-  result->status = run(&g, result);
-  if (result->status != STRETTO_OK) {
-    const char* why = g.api->last_error(g.client);
-    snprintf(result->message, sizeof result->message, "rank %u: %s", parameters->rank,
-             why[0] != '\0' ? why : "another rank failed in its set-up");
-  }
-  stretto_client_destroy(g.client);
+  return ranks_end(&g.ranks, run(&g), g.client, error);
 }

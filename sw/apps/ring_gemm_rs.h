@@ -25,6 +25,7 @@
 #define STRETTO_SW_APPS_RING_GEMM_RS_H_
 
 #include "sw/apps/arbiter.h"
+#include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 
 #ifdef __cplusplus
@@ -91,16 +92,8 @@ typedef struct ring_gemm_plan {
   uint32_t tiles_m;
   uint32_t tiles_n;
   uint32_t tiles;
+  memory_plan_t memory;
 } ring_gemm_plan_t;
-
-typedef struct ring_gemm_result {
-  stretto_status_t status;
-  char message[256];       // One line if status is not STRETTO_OK.
-  uint64_t setup_done_ns;  // This rank is set up.
-  uint64_t all_ready_ns;   // All ranks are.
-  uint64_t submitted_ns;   // All work is in the queues.
-  uint64_t done_ns;
-} ring_gemm_result_t;
 
 // Name as on the command line ("t3-mca"), or null.
 const char* ring_gemm_mode_name(ring_gemm_mode_t mode);
@@ -119,9 +112,9 @@ stretto_status_t ring_gemm_check_gemm_elf(const ring_gemm_parameters_t* paramete
 stretto_status_t ring_gemm_check_ring_elf(const ring_gemm_parameters_t* parameters, char* error,
                                           size_t error_bytes);
 
-// The whole program of a rank. Blocks in `ops` until its part is done.
-void ring_gemm_run(const ring_gemm_parameters_t* parameters, const stretto_host_ops_t* ops,
-                   ring_gemm_result_t* result);
+// The whole program of a rank. Blocks in `ops` until its part is done. `error` has 256 bytes.
+stretto_status_t ring_gemm_run(const ring_gemm_parameters_t* parameters,
+                               const stretto_host_ops_t* ops, char* error);
 
 #ifdef __cplusplus
 }

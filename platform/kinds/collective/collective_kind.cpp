@@ -62,7 +62,6 @@ class CollectiveJob final : public Job {
   void place_contents() override;
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  void give(uint32_t rank, MemoryPlan& given) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
   std::string table() const override;
   boost::json::object details() const override;
@@ -113,8 +112,7 @@ class CollectiveJob final : public Job {
   const uint32_t ranks_;
   const std::vector<uint8_t> kernels_;
   stretto_runtime_options_t options_;
-  std::vector<uint64_t> memory_end_;  // By rank: of what its runtime has given out.
-  uint64_t arena_ = 0;                // Offset in each GPU's memory.
+  uint64_t arena_ = 0;  // Offset in each GPU's memory.
   uint64_t arena_bytes_ = 0;
   std::vector<Buffer> buffers_;  // In rising order of offset.
   std::vector<Row> rows_;
@@ -140,13 +138,14 @@ CollectiveJob::CollectiveJob(const CollectiveKind& kind, const JobRequest& reque
       ranks_(request.ranks()),
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(request, mode_, named(kind_.op).all_pairs, kernels_)),
-      memory_end_(ranks_),
       turns_(ranks_),
       results_(ranks_),
       runtimes_(ranks_) {
   arena_ = stretto_runtime_first_address(&options_);
   arena_bytes_ = align(arena_, kAlignment) - arena_ + kGuard;
   for (const uint64_t count : kind_.calls(ranks_)) add_row(count);
+  const uint64_t begin = request.share.memory_begin;
+  for (MemoryPlan& layout : layouts_) layout.add("kernel arguments", begin, arena_ - begin);
 }
 
 void CollectiveJob::add_row(uint64_t count) {
@@ -197,7 +196,14 @@ timed_collective_turn_t CollectiveJob::turn_of(const Row& row, unsigned place,
 unsigned CollectiveJob::add_buffer(BufferRole role) {
   const Row& row = rows_.back();
   const uint64_t bytes = row.data.elements(role) * row.data.element_bytes();
-  buffers_.push_back({static_cast<unsigned>(rows_.size() - 1), role, arena_ + arena_bytes_, bytes});
+  const uint64_t offset = arena_ + arena_bytes_;
+  buffers_.push_back({static_cast<unsigned>(rows_.size() - 1), role, offset, bytes});
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    const CollectiveData::Range out = row.data.written(role, rank);
+    const unsigned size = row.data.element_bytes();
+    layouts_[rank].add("outputs", offset + out.begin * size, (out.end - out.begin) * size);
+    layouts_[rank].add("buffers", offset, bytes, true);
+  }
   arena_bytes_ = align(arena_ + arena_bytes_ + bytes, kAlignment) - arena_ + kGuard;
   return static_cast<unsigned>(buffers_.size() - 1);
 }
@@ -208,15 +214,12 @@ void CollectiveJob::place_contents() {
     const CollectiveData& data = rows_[buffer.size].data;
     const unsigned size = data.element_bytes();
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      memories_[rank]->add_generator(
-          buffer.offset, buffer.bytes,
-          [=, &data](uint64_t address, uint8_t* bytes, uint64_t count) {
-            const uint64_t first = std::max(address, buffer.offset);
-            const uint64_t end = std::min(address + count, buffer.offset + buffer.bytes);
-            if (first < end)
-              data.before(buffer.role, rank, (first - buffer.offset) / size,
-                          (end - buffer.offset) / size, bytes + (first - address));
-          });
+      memories_[rank]->add_generator(buffer.offset, buffer.bytes,
+                                     [=, &data](uint64_t address, uint8_t* bytes, uint64_t count) {
+                                       const uint64_t first = address - buffer.offset;
+                                       data.before(buffer.role, rank, first / size,
+                                                   (first + count) / size, bytes);
+                                     });
     }
   }
 }
@@ -246,13 +249,12 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   p.turn_count = static_cast<uint32_t>(turns_[rank].size());
   p.link_bytes = [](void* job) { return static_cast<CollectiveJob*>(job)->meter_(); };
   p.context = this;
-  const stretto_host_ops_t ops = host_ops(core);
-  char error[256] = "";
-  const stretto_status_t status =
-      timed_collective_rank(&p, &ops, &id_, results_[rank].data(), error);
-  if (status != STRETTO_OK) throw_status(status, error);
+  run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+    return timed_collective_rank(&p, ops, &id_, results_[rank].data(), error);
+  });
   runtimes_[rank] = nullptr;
-  memory_end_[rank] = runtime.memory_end(rank);
+  layouts_[rank].add("runtime", arena_ + arena_bytes_,
+                     runtime.memory_end(rank) - arena_ - arena_bytes_);
 }
 
 std::optional<CollectiveJob::Measurement> CollectiveJob::measured(const Row& row,
@@ -352,19 +354,6 @@ CheckReport CollectiveJob::check() const {
   // Sizes without elements have been run all the same.
   if (report.elements == 0 && rows_.back().count == 0) report.elements = rows_.size();
   return report;
-}
-
-// All but what buffers hold and are not to get, and what lies between them.
-void CollectiveJob::give(uint32_t rank, MemoryPlan& given) const {
-  const uint64_t begin = request_.share.memory_begin, end = arena_ + arena_bytes_;
-  given.give(begin, arena_ - begin);
-  given.give(end, memory_end_[rank] - end);
-  for (const Buffer& buffer : buffers_) {
-    const CollectiveData& data = rows_[buffer.size].data;
-    const CollectiveData::Range out = data.written(buffer.role, rank);
-    given.give(buffer.offset + out.begin * data.element_bytes(),
-               (out.end - out.begin) * data.element_bytes());
-  }
 }
 
 std::vector<std::pair<std::string, std::string>> CollectiveJob::kernel_sha256() const {
@@ -528,12 +517,7 @@ void CollectiveKind::check(const JobRequest& request) const {
     throw UserError(who + "root " + std::to_string(root) + " of " +
                     std::to_string(request.ranks()) + " GPUs");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
-  char error[256];
-  for (const char* kernel : {"collective", "send_receive"}) {
-    if (stretto_kernel_check(kernels.data(), kernels.size(), kernel, error, sizeof error) !=
-        STRETTO_OK)
-      throw UserError(kernel_path(spec.software.collective) + ": " + error);
-  }
+  check_kernels(spec.software.collective, {"collective", "send_receive"});
   (void)runtime_options(request, request.mode, named(op).all_pairs, kernels);
   // A source, a target and the calls in place; FIFOs and kernels beside them.
   uint64_t needed = uint64_t{1} << 30;

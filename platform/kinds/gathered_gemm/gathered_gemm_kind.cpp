@@ -41,10 +41,6 @@ gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const Job
   return p;
 }
 
-uint64_t end_of_arrays(const gathered_gemm_plan_t& plan) {
-  return offset_of(plan.spill) + plan.spill_bytes;
-}
-
 void check_fits(const GatheredGemmKind& kind, const JobRequest& request) {
   const std::string who = request.subject() + ": does not fit: it ";
   const MachineSpec& spec = request.spec;
@@ -72,7 +68,7 @@ void check_fits(const GatheredGemmKind& kind, const JobRequest& request) {
   gathered_gemm_plan_t plan;
   const stretto_status_t status = gathered_gemm_plan(&p, &plan);
   if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
-  const uint64_t needed = end_of_arrays(plan) + kModuleBytes;
+  const uint64_t needed = plan.memory.end + kModuleBytes;
   if (needed > allowed) {
     throw UserError(who + "needs " + std::to_string((needed >> 30) + 1) +
                     " GiB of each GPU's memory, software.memory_gib is " +
@@ -89,7 +85,6 @@ class GatheredGemm final : public Job {
   void place_contents() override;
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  void give(uint32_t rank, MemoryPlan& given) const override;
   // Law: the input is what the owners of its rows had.
   void audit(uint32_t rank, AuditSink& sink) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
@@ -118,6 +113,7 @@ GatheredGemm::GatheredGemm(const GatheredGemmKind& kind, const JobRequest& reque
     p.gemm_elf_bytes = gemm_elf_.size();
     [[maybe_unused]] const stretto_status_t status = gathered_gemm_plan(&p, &plans_.emplace_back());
     assert(status == STRETTO_OK && "checked");
+    layouts_[rank].add(plans_.back().memory, kModuleBytes);
   }
 }
 
@@ -162,10 +158,9 @@ void GatheredGemm::place_contents() {
 void GatheredGemm::add_programs(Host& host) {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
     add_rank(host, rank, [this, rank](HostCore& core) {
-      const stretto_host_ops_t ops = host_ops(core);
-      gathered_gemm_result_t result;
-      gathered_gemm_run(&parameters_[rank], &ops, &result);
-      if (result.status != STRETTO_OK) throw_status(result.status, result.message);
+      run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        return gathered_gemm_run(&parameters_[rank], ops, error);
+      });
     });
   }
 }
@@ -187,14 +182,6 @@ CheckReport GatheredGemm::check() const {
   task.a = [this](uint32_t, uint32_t row, uint32_t k) { return a_value(row, k); };
   task.b = [this](uint32_t rank, uint32_t k, uint32_t column) { return b_value(rank, k, column); };
   return check_output(task);
-}
-
-void GatheredGemm::give(uint32_t rank, MemoryPlan& given) const {
-  const gathered_gemm_plan_t& plan = plans_[rank];
-  const uint64_t begin = request_.share.memory_begin;
-  given.give(begin, offset_of(plan.c) + plan.c_bytes - begin);
-  given.give(offset_of(plan.a), plan.a_bytes);
-  given.give(offset_of(plan.spill), plan.spill_bytes + kModuleBytes);
 }
 
 void GatheredGemm::audit(uint32_t rank, AuditSink& sink) const {

@@ -41,11 +41,7 @@ std::string stem_of(const GraphKind& kind) {
 }
 
 graph_mode_t mode_of(const std::string& name) {
-  for (int mode = 0; mode < GRAPH_MODES; ++mode) {
-    if (name == graph_mode_name(static_cast<graph_mode_t>(mode)))
-      return static_cast<graph_mode_t>(mode);
-  }
-  throw UserError("mode '" + name + "' has no host program");
+  return mode_named(name, GRAPH_MODES, graph_mode_name);
 }
 
 bool is_launched(graph_mode_t mode) {
@@ -104,8 +100,9 @@ class GraphJob final : public Job {
       p.elf_bytes = elf_.size();
       [[maybe_unused]] const stretto_status_t status = graph_plan(&p, &place_);
       assert(status == STRETTO_OK && "checked");
+      if (!is_launched(p.mode)) layouts_[rank].add(place_.memory, GRAPH_MODULE_BYTES);
+      layouts_[rank].add("second client", p.client.memory_end, kSecondClientBytes);
     }
-    given_out_.assign(memories_.size(), place_.end);
   }
 
   std::vector<Account> accounts() const override { return {kCompute, kComm, kInit}; }
@@ -124,11 +121,10 @@ class GraphJob final : public Job {
         const uint64_t base = base_of(tensor), bytes = 2 * tensor.elements();
         memories_[rank]->add_generator(
             base, bytes, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
-              for (uint64_t at = std::max(address, base) & ~uint64_t{1};
-                   at + 2 <= std::min(address + count, base + bytes); at += 2) {
+              for (uint64_t at = 0; at + 2 <= count; at += 2) {
                 const uint16_t bits =
-                    graph_content(seed, plan_.tensors[i], i, rank, (at - base) / 2);
-                std::memcpy(out + (at - address), &bits, 2);
+                    graph_content(seed, plan_.tensors[i], i, rank, (address - base + at) / 2);
+                std::memcpy(out + at, &bits, 2);
               }
             });
       }
@@ -142,11 +138,9 @@ class GraphJob final : public Job {
           launch(core, rank);
           return;
         }
-        const stretto_host_ops_t ops = host_ops(core);
-        char error[256] = "";
-        const stretto_status_t status =
-            graph_rank(&parameters_[rank], shared_.get(), &ops, &results_[rank], error);
-        if (status != STRETTO_OK) throw_status(status, error);
+        run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+          return graph_rank(&parameters_[rank], shared_.get(), ops, &results_[rank], error);
+        });
       });
       if (parameters_[rank].mode == GRAPH_LOOP_S && parameters_[rank].comm_groups != 0)
         add_engine(host, rank);
@@ -154,12 +148,6 @@ class GraphJob final : public Job {
   }
 
   CheckReport check() const override;
-
-  void give(uint32_t rank, MemoryPlan& given) const override {
-    const stretto_client_options_t& client = parameters_[rank].client;
-    given.give(client.memory_begin, given_out_[rank] - client.memory_begin);
-    given.give(client.memory_end, kSecondClientBytes);
-  }
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
     return {{plan_.name, sha256_hex(elf_.data(), elf_.size())}};
@@ -170,38 +158,45 @@ class GraphJob final : public Job {
  private:
   void add_engine(Host& host, uint32_t rank) {
     add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
-      const stretto_host_ops_t ops = host_ops(core);
       graph_parameters_t p = parameters_[rank];
       take_second_client(p, 2);
-      char error[256] = "";
-      const stretto_status_t status = graph_engine(&p, shared_.get(), &ops, &engines_[rank], error);
-      if (status != STRETTO_OK) throw_status(status, error);
+      run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        return graph_engine(&p, shared_.get(), ops, &engines_[rank], error);
+      });
     });
   }
 
   void launch(HostCore& core, uint32_t rank) {
     graph_parameters_t p = parameters_[rank];
-    stretto_runtime_options_t options = runtime_options(request_, "mmio", false, collective_elf_);
-    options.accounts = {kInit.number, kComm.number, kComm.number};
-    options.client.queue_count = std::min(kLaunchQueue, request_.share.queue_count - 1);
-    options.client.memory_end = p.client.memory_end;
+    const stretto_runtime_options_t options = launched_options();
     HostRuntime runtime(core, options);
     take_second_client(p, options.client.queue_count);
     p.client.queue_count = 1;
-    p.launched_arena = place_.arena;
+    p.launched_arena = stretto_runtime_first_address(&options);
     p.stamp_elf = stamp_elf_.data();
     p.stamp_elf_bytes = stamp_elf_.size();
-    const stretto_host_ops_t ops = host_ops(core);
-    char error[256] = "";
-    const stretto_status_t status = graph_launched_rank(&p, &ops, &id_, &results_[rank], error);
-    if (status != STRETTO_OK) throw_status(status, error);
-    given_out_[rank] = runtime.memory_end(rank);
+    run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+      return graph_launched_rank(&p, ops, &id_, &results_[rank], error);
+    });
+    const uint64_t begin = options.client.memory_begin;
+    layouts_[rank].add("runtime", begin, runtime.memory_end(rank) - begin);
+  }
+
+  // Queues and memory of the communicator, below those of the operators.
+  stretto_runtime_options_t launched_options() const {
+    stretto_runtime_options_t options = runtime_options(request_, "mmio", false, collective_elf_);
+    options.accounts = {kInit.number, kComm.number, kComm.number};
+    options.client.queue_count = std::min(kLaunchQueue, request_.share.queue_count - 1);
+    options.client.memory_end = parameters_[0].client.memory_end;
+    return options;
   }
 
   uint64_t base_of(const GraphTensor& tensor) const {
-    if (is_launched(parameters_[0].mode) && tensor.in_gradients)
-      return place_.arena + plan_.arena_bytes + tensor.offset;
-    return (tensor.in_gradients ? place_.gradients : place_.arena) + tensor.offset;
+    if (!is_launched(parameters_[0].mode))
+      return offset_of(tensor.in_gradients ? place_.gradients : place_.arena) + tensor.offset;
+    const stretto_runtime_options_t options = launched_options();
+    return stretto_runtime_first_address(&options) + (tensor.in_gradients ? plan_.arena_bytes : 0) +
+           tensor.offset;
   }
   // Words count what the work-groups have told each other.
   void check_words(CheckReport& report) const;
@@ -249,8 +244,6 @@ class GraphJob final : public Job {
   std::unique_ptr<graph_shared_t> shared_;
   std::vector<graph_parameters_t> parameters_;
   std::vector<graph_result_t> results_;
-  std::vector<uint64_t>
-      given_out_;  // End of what a rank may write; launched: known when it has ended.
   std::vector<send_engine_counts_t> engines_;
   std::vector<uint8_t> collective_elf_, stamp_elf_;  // launched.
   ncclUniqueId id_{};
@@ -279,7 +272,7 @@ void GraphJob::check_words(CheckReport& report) const {
   for (uint32_t rank = 0; !is_launched(p.mode) && rank < memories_.size(); ++rank) {
     const auto word = [&](uint64_t index) {
       uint64_t value = 0;
-      const uint64_t words = place_.words + place_.words_bytes - LOOP_WORD_BYTES;
+      const uint64_t words = offset_of(place_.words) + place_.words_bytes - LOOP_WORD_BYTES;
       memories_[rank]->read(words + 8 * index, reinterpret_cast<uint8_t*>(&value), 8);
       return value;
     };
@@ -435,10 +428,7 @@ void GraphKind::check(const JobRequest& request) const {
                     " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "
                     "then only time matters");
   }
-  const std::vector<uint8_t> elf = kernel_file(stem_of(*this) + ".elf");
-  char error[256];
-  if (stretto_kernel_check(elf.data(), elf.size(), "loop", error, sizeof error) != STRETTO_OK)
-    throw UserError(stem_of(*this) + ".elf: " + error);
+  check_kernels(stem_of(*this) + ".elf", {"loop"});
 }
 
 std::vector<std::string> GraphKind::claims(const JobRequest& request) const {

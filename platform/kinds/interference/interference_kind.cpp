@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "models/common/error.h"
 #include "platform/jobs/contents.h"
@@ -48,8 +47,13 @@ class Interference final : public Job {
         options_(options_of(request, collective_elf_)),
         source_(stretto_runtime_first_address(&options_)),
         kernel_(kernel_of(mode_)),
-        results_(ranks_),
-        memory_end_(ranks_) {}
+        results_(ranks_) {
+    const uint64_t begin = request.share.memory_begin;
+    for (MemoryPlan& layout : layouts_) {
+      layout.add("kernel arguments", begin, source_ - begin);
+      layout.add("block", source_, block_, true);
+    }
+  }
 
   std::vector<Account> accounts() const override { return {kLoad, kGather, kInit}; }
   std::vector<PhaseRule> phases() const override {
@@ -57,17 +61,8 @@ class Interference final : public Job {
   }
 
   void place_contents() override {
-    for (uint32_t rank = 0; rank < ranks_; ++rank) {
-      memories_[rank]->add_generator(
-          source_, block_, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
-            for (uint64_t at = std::max(address, source_) & ~uint64_t{7};
-                 at < std::min(address + count, source_ + block_); at += 8) {
-              const uint64_t word = content(rank, at - source_);
-              if (at >= address && at + 8 <= address + count)
-                std::memcpy(out + (at - address), &word, 8);
-            }
-          });
-    }
+    for (uint32_t rank = 0; rank < ranks_; ++rank)
+      memories_[rank]->add_generator(source_, block_, random_words(request_.seed, rank, source_));
   }
 
   void add_programs(Host& host) override {
@@ -75,11 +70,14 @@ class Interference final : public Job {
       add_rank(host, rank, [this, rank](HostCore& core) {
         HostRuntime runtime(core, options_);
         const interference_parameters_t p = parameters(rank);
-        const stretto_host_ops_t ops = host_ops(core);
-        char error[256] = "";
-        const stretto_status_t status = interference_rank(&p, &ops, &id_, &results_[rank], error);
-        if (status != STRETTO_OK) throw_status(status, error);
-        memory_end_[rank] = runtime.memory_end(rank);
+        run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+          return interference_rank(&p, ops, &id_, &results_[rank], error);
+        });
+        const uint64_t gathered = source_ + block_, loaded = results_[rank].loaded,
+                       loaded_end = loaded + kind_.l2_bytes;
+        layouts_[rank].add("gathered and runtime", gathered, loaded - gathered);
+        layouts_[rank].add("loaded", loaded, kind_.l2_bytes, true);
+        layouts_[rank].add("runtime", loaded_end, runtime.memory_end(rank) - loaded_end);
       });
       add_thread(host, "watch" + std::to_string(rank), [this, rank](HostCore& core) {
         const interference_parameters_t p = parameters(rank);
@@ -108,15 +106,6 @@ class Interference final : public Job {
       }
     }
     return report;
-  }
-
-  // Not the rank's block, nor what the kernel loads.
-  void give(uint32_t rank, MemoryPlan& given) const override {
-    const uint64_t begin = request_.share.memory_begin, gathered = source_ + block_;
-    given.give(begin, source_ - begin);
-    given.give(gathered, results_[rank].loaded - gathered);
-    const uint64_t end = results_[rank].loaded + kind_.l2_bytes;
-    given.give(end, memory_end_[rank] - end);
   }
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
@@ -200,9 +189,7 @@ class Interference final : public Job {
   const uint64_t source_;  // The rank's block; the gathered array is behind it.
   const std::string kernel_;
   ncclUniqueId id_{};
-  // By rank; the latter: end of what its runtime has given out.
-  std::vector<interference_result_t> results_;
-  std::vector<uint64_t> memory_end_;
+  std::vector<interference_result_t> results_;  // By rank.
 };
 
 }  // namespace
@@ -257,12 +244,7 @@ void InterferenceKind::check(const JobRequest& request) const {
   if (l2_bytes > spec.l2.bytes)
     throw UserError(request.subject() + ": l2_bytes (" + std::to_string(l2_bytes) +
                     ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
-  const std::vector<uint8_t> elf = kernel_file("load");
-  char error[256];
-  const std::string kernel = kernel_of(request.mode);
-  if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) !=
-      STRETTO_OK)
-    throw UserError(kernel_path("load") + ": " + error);
+  check_kernels("load", {kernel_of(request.mode)});
 }
 
 std::vector<std::string> InterferenceKind::claims(const JobRequest& request) const {

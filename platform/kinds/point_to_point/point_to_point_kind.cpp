@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
-#include <cstring>
 
 #include "models/common/error.h"
 #include "platform/jobs/contents.h"
@@ -22,7 +21,6 @@ namespace {
 
 constexpr uint32_t kRanks = 2;
 constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of a thread beside the ranks.
-constexpr uint64_t kWordsAndModules = uint64_t{4} << 20;
 constexpr uint64_t kMaxBuffer = uint64_t{1} << (17 + P2P_UNIT_SHIFT);  // send_request.h.
 constexpr uint32_t kMaxRounds = 12;  // What is enqueued in advance fits into a queue.
 constexpr const char* kParts[P2P_PARTS] = {"event_trigger", "stream_wait", "polling_gap", "mutex",
@@ -32,11 +30,7 @@ const Account kInit{P2P_ACCOUNT_INIT, "init"}, kSend{P2P_ACCOUNT_SEND, "send"},
     kPut{P2P_ACCOUNT_PUT, "put"};
 
 p2p_engine_t engine_of(const std::string& mode) {
-  for (int engine = 0; engine < P2P_ENGINES; ++engine) {
-    if (mode == p2p_engine_name(static_cast<p2p_engine_t>(engine)))
-      return static_cast<p2p_engine_t>(engine);
-  }
-  throw UserError("mode '" + mode + "' has no host program");
+  return mode_named(mode, P2P_ENGINES, p2p_engine_name);
 }
 
 // 8 bytes of what GPU `rank` sends, at `offset` of its source.
@@ -95,6 +89,9 @@ class PointToPoint final : public Job {
       parameters_[rank].send_elf_bytes = elf_.size();
       [[maybe_unused]] const stretto_status_t status = p2p_plan(&parameters_[rank], &plan_);
       assert(status == STRETTO_OK && "checked");
+      // GPUs beside the two take no part.
+      layouts_[rank].add(plan_.memory, P2P_MODULE_BYTES);
+      layouts_[rank].add("second client", parameters_[rank].client.memory_end, kSecondClientBytes);
     }
   }
 
@@ -105,32 +102,20 @@ class PointToPoint final : public Job {
 
   void place_contents() override {
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
-      const uint64_t base = plan_.source, seed = request_.seed;
-      memories_[rank]->add_generator(
-          base, parameters_[rank].buffer_bytes,
-          [=](uint64_t address, uint8_t* bytes, uint64_t count) {
-            const uint64_t end = std::min(address + count, base + kMaxBuffer);
-            for (uint64_t at = std::max(address, base) & ~uint64_t{7}; at < end; at += 8) {
-              const uint64_t word = content(seed, rank, at - base);
-              for (uint64_t i = 0; i < 8; ++i) {
-                if (at + i >= address && at + i < end)
-                  bytes[at + i - address] = static_cast<uint8_t>(word >> 8 * i);
-              }
-            }
-          });
+      const uint64_t base = offset_of(plan_.source);
+      memories_[rank]->add_generator(base, parameters_[rank].buffer_bytes,
+                                     random_words(request_.seed, rank, base));
     }
   }
 
   void add_programs(Host& host) override {
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       add_rank(host, rank, [this, rank](HostCore& core) {
-        const stretto_host_ops_t ops = host_ops(core);
-        char error[256] = "";
         p2p_result_t result;
-        const stretto_status_t status =
-            p2p_rank(&parameters_[rank], shared_.get(), &ops, &result, error);
+        run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+          return p2p_rank(&parameters_[rank], shared_.get(), ops, &result, error);
+        });
         results_[rank] = result;
-        if (status != STRETTO_OK) throw_status(status, error);
       });
       if (parameters_[rank].engine == P2P_G_DRV_S) add_engine(host, rank);
       if (parameters_[rank].engine == P2P_G_DRV_H) add_card_watch(host, rank);
@@ -145,15 +130,6 @@ class PointToPoint final : public Job {
     CheckReport report;
     for (uint32_t rank = 0; rank < kRanks; ++rank) compare(rank, report);
     return report;
-  }
-
-  // Not the source. GPUs beside the two take no part.
-  void give(uint32_t rank, MemoryPlan& given) const override {
-    if (rank >= kRanks) return;
-    const stretto_client_options_t& client = parameters_[rank].client;
-    given.give(client.memory_begin, plan_.source - client.memory_begin);
-    given.give(plan_.destination, plan_.words + kWordsAndModules - plan_.destination);
-    given.give(client.memory_end, kSecondClientBytes);
   }
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
@@ -173,20 +149,17 @@ class PointToPoint final : public Job {
   }
   void add_card_watch(Host& host, uint32_t rank) {
     Job::add_thread(host, "card_watch" + std::to_string(rank), [this, rank](HostCore& core) {
-      const stretto_host_ops_t ops = host_ops(core);
-      char error[256] = "";
-      const stretto_status_t status = p2p_card_watch(&parameters_[rank], &ops, error);
-      if (status != STRETTO_OK) throw_status(status, error);
+      run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        return p2p_card_watch(&parameters_[rank], ops, error);
+      });
     });
   }
   void add_engine(Host& host, uint32_t rank) {
     Job::add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
-      const stretto_host_ops_t ops = host_ops(core);
       const p2p_parameters_t p = second_client(parameters_[rank]);
-      char error[256] = "";
-      const stretto_status_t status =
-          p2p_send_engine(&p, shared_.get(), &ops, &engines_[rank], error);
-      if (status != STRETTO_OK) throw_status(status, error);
+      run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        return p2p_send_engine(&p, shared_.get(), ops, &engines_[rank], error);
+      });
     });
   }
 
@@ -218,7 +191,8 @@ class PointToPoint final : public Job {
     uint64_t got[kWords];
     for (uint64_t unit = 0; unit < sent.size(); ++unit) {
       const uint64_t at = unit << P2P_UNIT_SHIFT;
-      memories_[rank]->read(plan_.destination + at, reinterpret_cast<uint8_t*>(got), sizeof got);
+      memories_[rank]->read(offset_of(plan_.destination) + at, reinterpret_cast<uint8_t*>(got),
+                            sizeof got);
       for (uint64_t i = 0; i < kWords; ++i) {
         ++report.elements;
         const uint64_t expected = sent[unit] ? content(request_.seed, 1 - rank, at + 8 * i) : 0;
@@ -363,12 +337,7 @@ void PointToPointKind::check(const JobRequest& request) const {
   if (p.engine == P2P_G_DRV_H && spec.card.count < kRanks)
     throw UserError(who + ": the machine has no card for each of 2 GPUs (card.count is " +
                     std::to_string(spec.card.count) + "; machine v100-pcie-fpga has them)");
-  const std::vector<uint8_t> elf = kernel_file("send");
-  char error[256];
-  for (const char* kernel : {"send_stream", "ping_pong", "stamp"}) {
-    if (stretto_kernel_check(elf.data(), elf.size(), kernel, error, sizeof error) != STRETTO_OK)
-      throw UserError(kernel_path("send") + ": " + error);
-  }
+  check_kernels("send", {"send_stream", "ping_pong", "stamp"});
 }
 
 std::vector<std::string> PointToPointKind::claims(const JobRequest& request) const {

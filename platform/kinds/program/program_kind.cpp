@@ -25,9 +25,6 @@ class ProgramJob final : public Job {
   void place_contents() override {}
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  void give(uint32_t rank, MemoryPlan& given) const override {
-    given.give(request_.share.memory_begin, memory_end_[rank] - request_.share.memory_begin);
-  }
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
   std::vector<std::string> waiting_on() const override;
   boost::json::object details() const override;
@@ -41,7 +38,6 @@ class ProgramJob final : public Job {
   void* library_ = nullptr;
   int (*main_)(int, char**) = nullptr;
   const HostRuntime* runtime_ = nullptr;  // While the program runs.
-  std::vector<uint64_t> memory_end_;      // By GPU: of what the runtime has given out.
   bool returned_ = false;
   int status_ = 0;
 };
@@ -80,8 +76,9 @@ void ProgramJob::run(HostCore& core) {
   arguments.push_back(nullptr);
   status_ = guarded_call(kind_.file, main_, static_cast<int>(words.size()), arguments.data());
   returned_ = true;
-  for (uint32_t gpu = 0; gpu < request_.ranks(); ++gpu)
-    memory_end_.push_back(runtime.memory_end(gpu));
+  const uint64_t begin = request_.share.memory_begin;
+  for (uint32_t rank = 0; rank < request_.ranks(); ++rank)
+    layouts_[rank].add("runtime", begin, runtime.memory_end(rank) - begin);
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();
   if (status_ == 0 && open_groups != 0)

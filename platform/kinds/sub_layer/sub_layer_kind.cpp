@@ -19,11 +19,7 @@ const Account kInit{RING_GEMM_ACCOUNT_INIT, "init"}, kGemm{RING_GEMM_ACCOUNT_GEM
     kReduceScatter{RING_GEMM_ACCOUNT_RS, "rs"}, kAllGather{RING_GEMM_ACCOUNT_AG, "ag"};
 
 ring_gemm_mode_t mode_of(const std::string& name) {
-  for (int mode = 0; mode < RING_GEMM_MODES; ++mode) {
-    if (name == ring_gemm_mode_name(static_cast<ring_gemm_mode_t>(mode)))
-      return static_cast<ring_gemm_mode_t>(mode);
-  }
-  throw UserError("mode '" + name + "' has no host program");
+  return mode_named(name, RING_GEMM_MODES, ring_gemm_mode_name);
 }
 
 // What a mode leaves in the output.
@@ -77,19 +73,6 @@ void check_mirror(const SubLayerKind& kind, const JobRequest& request,
     throw UserError("sim.mirror: workload " + request.workload + " does not give equal chunks to " +
                     std::to_string(spec.gpus) + " GPUs; simulate all of them");
   }
-}
-
-// Bytes of device memory from 0 to the end of the last array.
-uint64_t memory_needed(const ring_gemm_plan_t& plan) {
-  uint64_t end = 0;
-  for (const auto& [base, bytes] :
-       {std::pair(plan.a, plan.a_bytes), std::pair(plan.b, plan.b_bytes),
-        std::pair(plan.c, plan.c_bytes), std::pair(plan.receive, plan.c_bytes),
-        std::pair(plan.rs_flags, plan.flag_bytes), std::pair(plan.ag_flags, plan.flag_bytes),
-        std::pair(plan.spill, plan.spill_bytes)}) {
-    if (base != 0) end = std::max(end, offset_of(base) + bytes);
-  }
-  return end;
 }
 
 std::string times(uint64_t a, uint64_t b) { return std::to_string(a) + " x " + std::to_string(b); }
@@ -147,7 +130,7 @@ void check_fits(const SubLayerKind& kind, const JobRequest& request) {
   ring_gemm_plan_t plan;
   const stretto_status_t status = ring_gemm_plan(&p, &plan);
   if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
-  const uint64_t needed = memory_needed(plan) + kModuleBytes;
+  const uint64_t needed = plan.memory.end + kModuleBytes;
   if (needed > allowed) {
     constexpr uint64_t kGiB = uint64_t{1} << 30;
     throw UserError(who + "needs " + std::to_string((needed + kGiB - 1) / kGiB) +
@@ -255,6 +238,7 @@ SubLayer::SubLayer(const SubLayerKind& kind, const JobRequest& request, Memories
     p.ring_elf_bytes = ring_elf_.size();
     [[maybe_unused]] const stretto_status_t status = ring_gemm_plan(&p, &plans_.emplace_back());
     assert(status == STRETTO_OK && "checked");
+    layouts_[rank].add(plans_.back().memory, kModuleBytes);
   }
 }
 
@@ -387,10 +371,9 @@ void SubLayer::add_programs(Host& host) {
 }
 
 void SubLayer::run_rank(HostCore& core, uint32_t rank) {
-  const stretto_host_ops_t ops = host_ops(core);
-  ring_gemm_result_t result{};
-  ring_gemm_run(&parameters_[rank], &ops, &result);
-  if (result.status != STRETTO_OK) throw_status(result.status, result.message);
+  run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+    return ring_gemm_run(&parameters_[rank], ops, error);
+  });
 }
 
 // Results
@@ -430,19 +413,6 @@ CheckReport SubLayer::check() const {
     };
   }
   return check_output(task);
-}
-
-void SubLayer::give(uint32_t rank, MemoryPlan& given) const {
-  const ring_gemm_plan_t& plan = plans_[rank];
-  // Kernel arguments and the output lie before the operands, modules behind the last array.
-  const uint64_t begin = request_.share.memory_begin;
-  given.give(begin, offset_of(plan.c) + plan.c_bytes - begin);
-  for (const auto& [base, bytes] :
-       {std::pair(plan.receive, plan.c_bytes), std::pair(plan.rs_flags, plan.flag_bytes),
-        std::pair(plan.ag_flags, plan.flag_bytes), std::pair(plan.spill, plan.spill_bytes)}) {
-    if (base != 0) given.give(offset_of(base), bytes);
-  }
-  given.give(memory_needed(plan), kModuleBytes);
 }
 
 std::vector<std::pair<std::string, std::string>> SubLayer::kernel_sha256() const {

@@ -46,7 +46,6 @@ class SubLayer final : public Job {
   // One program a simulated rank.
   void add_programs(Host& host) override;
   CheckReport check() const override;
-  void give(uint32_t rank, MemoryPlan& given) const override;
   std::optional<MirrorMap> mirror() const override;
   std::optional<double> done_share(uint64_t retired) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;

@@ -42,10 +42,10 @@ struct Bench {
   // Bytes that rank wrote outside of what it was given.
   uint64_t strays(unsigned rank) const {
     MemoryPlan given;
-    given.give(0, STRETTO_SYSTEM_BYTES);
-    job->give(rank, given);
+    given.add("firmware", 0, STRETTO_SYSTEM_BYTES);
+    given.add(job->layout(rank));
     AuditSink sink;
-    given.audit(*memories[rank], sink);
+    given.audit(*memories[rank], sink, "gpu");
     REQUIRE(sink.all().size() == 1);
     CHECK(sink.all()[0].law == "bytes written outside of what was given = 0");
     CHECK(sink.all()[0].holds == (sink.all()[0].left == 0));

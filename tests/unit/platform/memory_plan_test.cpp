@@ -11,7 +11,7 @@ namespace {
 
 uint64_t strays(const MemoryPlan& plan, const MemoryImage& memory) {
   AuditSink sink;
-  plan.audit(memory, sink);
+  plan.audit(memory, sink, "gpu0");
   REQUIRE(sink.all().size() == 1);
   return sink.all()[0].left;
 }
@@ -24,17 +24,17 @@ void write(MemoryImage& memory, uint64_t begin, uint64_t end) {
 TEST_CASE("bytes outside of what was given are counted, each one") {
   MemoryImage memory;
   MemoryPlan plan;
-  plan.give(100, 50);
+  plan.add("a", 100, 50);
   write(memory, 90, 160);
   CHECK(strays(plan, memory) == 20);
-  plan.give(150, 10);  // Side by side,
-  plan.give(80, 30);   // overlapping,
+  plan.add("b", 150, 10);  // Side by side,
+  plan.add("c", 80, 30);   // overlapping,
   CHECK(strays(plan, memory) == 0);
   write(memory, 0x2FFF8, 0x30008);  // over a page's end, far from all,
   CHECK(strays(plan, memory) == 16);
-  plan.give(0x30000, 1 << 20);
+  plan.add("d", 0x30000, 1 << 20);
   CHECK(strays(plan, memory) == 8);
-  plan.give(0, uint64_t{1} << 40);  // in one range that holds all others.
+  plan.add("e", 0, uint64_t{1} << 40);  // in one range that holds all others.
   CHECK(strays(plan, memory) == 0);
 }
 
@@ -50,6 +50,24 @@ TEST_CASE("what was there at time 0 may stay, and be written again as it was") {
   byte = 0x05;
   memory.write(0x1004, &byte, 1);
   CHECK(strays(plan, memory) == 1);
+}
+
+TEST_CASE("the first byte outside is reported with the range that it lies in or behind") {
+  MemoryImage memory;
+  MemoryPlan plan;
+  plan.add("C", 0x1000, 0x100);
+  plan.add("A", 0x2000, 0x100, true);
+  const auto where = [&] {
+    AuditSink sink;
+    plan.audit(memory, sink, "gpu0");
+    return sink.all()[0].where;
+  };
+  write(memory, 0x10F0, 0x1100);
+  CHECK(where() == "gpu0");
+  write(memory, 0x2010, 0x2020);
+  CHECK(where() == "gpu0, first at 0x2010, in or behind 'A'");
+  write(memory, 0x1100, 0x1108);
+  CHECK(where() == "gpu0, first at 0x1100, in or behind 'C'");
 }
 
 }  // namespace

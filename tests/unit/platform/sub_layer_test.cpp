@@ -38,10 +38,8 @@ struct Bench {
   bool law_holds_after_write(uint64_t address) {
     const uint64_t word = 0x123456789ABCDEF0;
     memories[1]->write(address & STRETTO_OFFSET_MASK, reinterpret_cast<const uint8_t*>(&word), 8);
-    MemoryPlan plan;
-    layer->give(1, plan);
     AuditSink sink;
-    plan.audit(*memories[1], sink);
+    layer->layout(1).audit(*memories[1], sink, "gpu1");
     REQUIRE(sink.all().size() == 1);
     return sink.all()[0].holds;
   }

@@ -126,10 +126,9 @@ TEST_CASE("a program whose kernels cannot be loaded ends with one line and tells
   FakeGpuHost host;
   const ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
   const stretto_host_ops_t ops = host.ops();
-  ring_gemm_result_t result;
-  ring_gemm_run(&p, &ops, &result);
-  CHECK(result.status == STRETTO_ERROR_KERNEL);
-  CHECK(std::string(result.message) == "rank 0: kernel ELF: truncated header");
+  char error[256] = "";
+  CHECK(ring_gemm_run(&p, &ops, error) == STRETTO_ERROR_KERNEL);
+  CHECK(std::string(error) == "rank 0: kernel ELF: truncated header");
   CHECK(host.words[FakeGpuHost::host(STRETTO_HOST_WORD_OFFSET(0, 0))] == UINT64_MAX);
 }
 
@@ -151,10 +150,10 @@ std::vector<stretto_packet_t> packets_of(ring_gemm_parameters_t p, FakeGpuHost& 
   p.ring_elf_bytes = ring.size();
   host.gpu = p.rank;
   const stretto_host_ops_t ops = host.ops();
-  ring_gemm_result_t result;
-  ring_gemm_run(&p, &ops, &result);
-  INFO(result.message);
-  REQUIRE(result.status == STRETTO_OK);
+  char error[256] = "";
+  const stretto_status_t status = ring_gemm_run(&p, &ops, error);
+  INFO(error);
+  REQUIRE(status == STRETTO_OK);
   return host.packets;
 }
 
