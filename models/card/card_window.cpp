@@ -59,27 +59,28 @@ void CardWindow::write(tlm::tlm_generic_payload& payload, sc_core::sc_time& dela
   }
   uint64_t value;
   std::memcpy(&value, payload.get_data_ptr(), 8);
-  store(at, value);
+  const StrettoExtension* const extension = extension_of(payload);
+  store(at, value, extension == nullptr ? uint8_t{STRETTO_ACCOUNT_OTHER} : extension->account);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-void CardWindow::store(uint64_t at, uint64_t value) {
+void CardWindow::store(uint64_t at, uint64_t value, uint8_t account) {
   size_t index = 0;
   while (index < words_.size() && words_[index]->busy) ++index;
   if (index == words_.size()) words_.push_back(std::make_unique<Word>());
   Word& word = *words_[index];
   word = {value, true};
   ++stores_;
-  PooledPayload& payload = make_write(STRETTO_DOORBELL_APERTURE + at, &word.value);
+  PooledPayload& payload = make_write(STRETTO_DOORBELL_APERTURE + at, &word.value, account);
   payload.extension.cookie = index;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   stores->nb_transport_fw(payload, phase, delay);
 }
 
-PooledPayload& CardWindow::make_write(uint64_t address, uint64_t* value) {
-  return communication_payload(pool_, Engine::link, services_.gpu, Operation::write,
-                               STRETTO_ACCOUNT_SYNC, address, value, 8);
+PooledPayload& CardWindow::make_write(uint64_t address, uint64_t* value, uint8_t account) {
+  return communication_payload(pool_, Engine::link, services_.gpu, Operation::write, account,
+                               address, value, 8);
 }
 
 tlm::tlm_sync_enum CardWindow::on_store_taken(tlm::tlm_generic_payload& payload,
@@ -140,7 +141,7 @@ void CardWindow::send_report() {
     services_.digest->event(services_.queue->now(), kEventReport, report_[0], report_[1]);
   // The reason last: whoever waits for it finds the request.
   for (unsigned i = 0; i < 2; ++i) {
-    PooledPayload& payload = make_write(to + 8 * (1 - i), &report_[i]);
+    PooledPayload& payload = make_write(to + 8 * (1 - i), &report_[i], STRETTO_ACCOUNT_SYNC);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     report_out->nb_transport_fw(payload, phase, delay);

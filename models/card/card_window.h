@@ -64,11 +64,11 @@ class CardWindow final : public sc_core::sc_module,
     bool busy = false;
   };
   void write(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  void store(uint64_t address, uint64_t value);
+  void store(uint64_t address, uint64_t value, uint8_t account);
   uint64_t read_ring(uint32_t offset);
   void send_report();
   void on_event(uint64_t tag) override;
-  PooledPayload& make_write(uint64_t address, uint64_t* value);
+  PooledPayload& make_write(uint64_t address, uint64_t* value, uint8_t account);
   tlm::tlm_sync_enum on_store_taken(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                     sc_core::sc_time& delay);
   tlm::tlm_sync_enum on_report_taken(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

@@ -5,6 +5,7 @@
 #define STRETTO_MODELS_COMMON_PAYLOAD_BUILDER_H_
 
 #include "models/common/payload_pool.h"
+#include "sw/include/formats/address_map.h"
 
 namespace stretto {
 
@@ -32,6 +33,13 @@ inline PooledPayload& communication_payload(PayloadPool& pool, Engine engine, ui
   mark_communication(payload.extension, engine, gpu, operation, account);
   payload.extension.row_bytes = bytes;
   return payload;
+}
+
+// A store there is a send request, of a GPU's request ring or a card's.
+inline bool in_send_window(uint64_t address) {
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  return offset >= STRETTO_SEND_APERTURE &&
+         offset - STRETTO_SEND_APERTURE < STRETTO_SEND_APERTURE_BYTES;
 }
 
 }  // namespace stretto

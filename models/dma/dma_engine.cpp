@@ -144,6 +144,7 @@ void DmaEngine::start_direct(const DirectTransfer& transfer) {
   descriptor.source = transfer.source;
   descriptor.destination = transfer.destination;
   descriptor.bytes = transfer.bytes;
+  descriptor.account = transfer.account;
   descriptor.not_before = services_.queue->now() + spec_.start_ns * kNanosecond;
   direct_.push_back(descriptor);
   services_.queue->schedule(descriptor.not_before, *this, kPump);

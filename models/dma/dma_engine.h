@@ -49,6 +49,7 @@ struct DirectTransfer {
   uint64_t source = 0;       // 48-bit.
   uint64_t destination = 0;  // 48-bit.
   uint64_t bytes = 0;
+  uint8_t account = STRETTO_ACCOUNT_OTHER;
 };
 class DirectTransferClient {
  public:

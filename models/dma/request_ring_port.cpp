@@ -80,15 +80,22 @@ void RequestRingPort::take(const RequestRingOutputs& out, const RequestRingClock
     ++counters_.started;
     counters_.bytes += action.before.issue_bytes;
     engine_.start_direct({action.before.issue_tag, action.before.issue_source,
-                          action.before.issue_destination, action.before.issue_bytes});
+                          action.before.issue_destination, action.before.issue_bytes,
+                          issue_account_});
   }
   if (action.written) write_word(action.before);
   if (action.store != nullptr) {
+    if (!out.drop) {
+      uint64_t request;
+      std::memcpy(&request, action.store->get_data_ptr(), 8);
+      asked_.push_back({request, extension_of(*action.store)->account});
+    }
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     action.store->set_response_status(tlm::TLM_OK_RESPONSE);
     stores->nb_transport_bw(*action.store, phase, delay);
   }
+  if (out.refuse || out.accept) issue_account_ = account_of(out.judged);
   counters_.popped += out.pop;
   counters_.dropped += out.drop;
   counters_.refused += out.refuse;
@@ -103,18 +110,28 @@ void RequestRingPort::take(const RequestRingOutputs& out, const RequestRingClock
   }
 }
 
+// Requests leave the ring in the order in which they entered it (R1); what `clear` took away is left
+// out.
+uint8_t RequestRingPort::account_of(uint64_t request) {
+  while (!asked_.empty()) {
+    const Asked asked = asked_.front();
+    asked_.pop_front();
+    if (asked.request == request) return asked.account;
+  }
+  return STRETTO_ACCOUNT_OTHER;
+}
+
 // Stores of kernels
 
 tlm::tlm_sync_enum RequestRingPort::on_store(tlm::tlm_generic_payload& payload,
                                              tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // END_RESP: nothing is held for it.
   const StrettoExtension* const extension = payload.get_extension<StrettoExtension>();
-  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
-  const bool inside = offset >= STRETTO_SEND_APERTURE &&
-                      offset - STRETTO_SEND_APERTURE < STRETTO_SEND_APERTURE_BYTES;
+  const bool inside = in_send_window(payload.get_address());
   const bool good =
-      inside && offset % 8 == 0 && payload.is_write() && payload.get_data_length() == 8 &&
-      payload.get_byte_enable_ptr() == nullptr && extension != nullptr &&
+      inside && payload.get_address() % 8 == 0 && payload.is_write() &&
+      payload.get_data_length() == 8 && payload.get_byte_enable_ptr() == nullptr &&
+      extension != nullptr &&
       (extension->operation == Operation::write || extension->operation == Operation::locked_store);
   if (!good) {
     ++counters_.refused_stores;

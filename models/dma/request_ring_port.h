@@ -11,7 +11,9 @@
 //    else at the window is refused in the call.
 //  3 A transfer that the ring offers is started at the next edge: the DMA engine holds what a
 //    connection may have in flight.
-//  4 At most kWrites words of the ring are being written; the ring waits for more.
+//  4 A transfer is on the account of the kernel that stored its request. The ring knows no accounts:
+//    they wait here, in the order of the requests.
+//  5 At most kWrites words of the ring are being written; the ring waits for more.
 #ifndef STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
 #define STRETTO_MODELS_DMA_REQUEST_RING_PORT_H_
 
@@ -72,6 +74,10 @@ class RequestRingPort final : public sc_core::sc_module,
     uint16_t tag;
     bool failed;
   };
+  struct Asked {
+    uint64_t request;
+    uint8_t account;
+  };
   struct Word {
     uint64_t value = 0;
     bool busy = false;
@@ -87,6 +93,7 @@ class RequestRingPort final : public sc_core::sc_module,
   RequestRingClock give(RequestRingInputs& in) override;
   void take(const RequestRingOutputs& out, const RequestRingClock& action) override;
   void write_word(const RequestRingOutputs& out);
+  uint8_t account_of(uint64_t request);
 
   PartitionServices& services_;
   RegisterBank registers_;  // Decodes; the ring holds the values.
@@ -97,6 +104,8 @@ class RequestRingPort final : public sc_core::sc_module,
 
   std::deque<tlm::tlm_generic_payload*> arriving_;  // Stores on their way to the window, then
   std::deque<tlm::tlm_generic_payload*> stores_;    // at it: one enters the ring a clock.
+  std::deque<Asked> asked_;                         // In the ring.
+  uint8_t issue_account_ = STRETTO_ACCOUNT_OTHER;   // Of the transfer that the ring offers.
   std::deque<Done> done_;
   std::array<Word, kWrites> words_{};
   unsigned words_busy_ = 0;

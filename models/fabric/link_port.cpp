@@ -218,7 +218,8 @@ void LinkPort::issue(uint64_t number) {
     uint64_t value = 0;
     std::copy_n(packet.data.begin(), std::min<size_t>(8, packet.data.size()),
                 reinterpret_cast<uint8_t*>(&value));
-    owner_.ring_doorbell((packet.address & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE, value);
+    owner_.ring_doorbell((packet.address & STRETTO_OFFSET_MASK) - STRETTO_DOORBELL_APERTURE, value,
+                         packet.account);
     incoming.written = true;
     count_written(packet, packet.data.size());
     return_credit(packet.data.size());

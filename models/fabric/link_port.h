@@ -45,7 +45,7 @@ class LinkPortOwner {
   // The answer to a read that this node sent.
   virtual void completed(const Packet& packet) = 0;
   // 8 bytes into the doorbell aperture.
-  virtual void ring_doorbell(uint64_t offset, uint64_t value) = 0;
+  virtual void ring_doorbell(uint64_t offset, uint64_t value, uint8_t account) = 0;
   // The write with this handle was taken.
   virtual void answer(uint32_t request) = 0;
   // What a packet becomes before it leaves: itself, or in a mirrored ring what the neighbour would

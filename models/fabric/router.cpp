@@ -199,9 +199,12 @@ tlm::tlm_sync_enum Router::nb_transport_bw(tlm::tlm_generic_payload& payload, tl
   return tlm::TLM_COMPLETED;
 }
 
-void Router::ring_doorbell(uint64_t offset, uint64_t value) {
+void Router::ring_doorbell(uint64_t offset, uint64_t value, uint8_t account) {
   ++doorbells_;
+  StrettoExtension extension;
+  extension.account = account;
   tlm::tlm_generic_payload payload;
+  payload.set_extension(&extension);
   payload.set_command(tlm::TLM_WRITE_COMMAND);
   payload.set_address(offset);
   payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
@@ -209,6 +212,7 @@ void Router::ring_doorbell(uint64_t offset, uint64_t value) {
   payload.set_streaming_width(8);
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   doorbell->b_transport(payload, delay);
+  payload.clear_extension(&extension);
   if (!payload.is_response_ok()) ++memory_errors_;
 }
 

@@ -86,7 +86,7 @@ class Router final : public sc_core::sc_module,
   void access_row(unsigned port, uint64_t incoming, const Packet& packet, uint32_t row,
                   uint8_t* data);
   void completed(const Packet& packet) override;
-  void ring_doorbell(uint64_t offset, uint64_t value) override;
+  void ring_doorbell(uint64_t offset, uint64_t value, uint8_t account) override;
   void answer(uint32_t request) override;
   void rewrite(unsigned port, Packet&& packet, std::vector<Packet>& out) override;
 

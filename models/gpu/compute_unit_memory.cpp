@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "models/common/payload_builder.h"
 #include "models/gpu/compute_unit.h"
 
 namespace stretto {
@@ -396,7 +397,8 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
   if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload))
     return Step::stop;
   payload.extension.operation = Operation::locked_store;
-  payload.extension.account = STRETTO_ACCOUNT_SYNC;
+  // A send request keeps the kernel's account: what it moves is booked there.
+  if (!in_send_window(payload.get_address())) payload.extension.account = STRETTO_ACCOUNT_SYNC;
   payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], number);
   const Cycle done = send(wavefront, payload);
   if (done != kUnknown) {

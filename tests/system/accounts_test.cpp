@@ -131,3 +131,25 @@ TEST_CASE("what passes in no phase is what the phases leave of the total") {
   CHECK(covered > longest);
   CHECK(covered < all);  // GEMM and reduce-scatter overlap.
 }
+
+TEST_CASE("what a kernel sends by a request ring is on the account of the kernel") {
+  const Scratch scratch;
+  // Whatever crosses a link has been read from memory: by the ring of the GPU, or by that of a card,
+  // and then it crosses two.
+  const auto check = [&](const std::string& arguments, const std::string& account) {
+    INFO(arguments);
+    const auto root = run(arguments + " --impl all=model", scratch.path + "/r");
+    const uint64_t crossed = root.at("link_bytes").to_number<uint64_t>();
+    CHECK(number(root, "dram_bytes", account + "_read") > crossed / 3);
+    CHECK(number(root, "dram_bytes", "other_read") < crossed / 100);
+  };
+  check("gpu-driven/p2p --mode g-drv-d --set point_to_point.max_bytes=4096", "send");
+  check(
+      "gpu-driven/p2p --machine v100-pcie-fpga --mode g-drv-h --set "
+      "point_to_point.max_bytes=4096",
+      "send");
+  check(
+      "collectives/all_gather --mode gdma --set gpus=2 --set collective.min_bytes=65536 --set "
+      "collective.max_bytes=65536",
+      "move");
+}
