@@ -123,7 +123,8 @@ void GpuFrontEnd::on_scheduler_register(tlm::tlm_generic_payload& payload,
   const auto [info, index] = scheduler_registers_.decode(payload, payload.get_address());
   if (info == nullptr) return;
   if (payload.is_write()) {
-    const uint64_t written = register_port(payload, 0).wdata;
+    uint64_t written;
+    std::memcpy(&written, payload.get_data_ptr(), 8);
     if (info->offset == GRID_SCHEDULER_SLOT_NEEDS_OFFSET) needs_[index] = written;
     if (info->offset == GRID_SCHEDULER_SLOT_CONTROL_OFFSET &&
         (written & GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK) != 0 && !running_[index] &&

@@ -203,11 +203,10 @@ void HbmChannel::flush_join() {
 }
 
 McaOutputs HbmChannel::step_mca(uint64_t cycle, McaInputs& in) {
-  ++counters_.mca_steps;
   in.cycle = cycle;
   in.dram_parked = static_cast<uint8_t>(scheduler_.parked());
   told_parked_ = in.dram_parked;
-  const McaOutputs out = mca_->step(in);
+  const McaOutputs out = mca_.step(in);
   mca_wake_ = out.wake_cycle == kMcaNeverWakes ? kNoCycle : out.wake_cycle;
   if (out.grant_compute) grant(cycle, Stream::compute);
   if (out.grant_comm) grant(cycle, Stream::communication);
@@ -321,6 +320,7 @@ void HbmChannel::unlink(uint64_t cycle, uint32_t id) {
 
 ChannelCounters HbmChannel::counters(uint64_t cycle) const {
   ChannelCounters result = counters_;
+  result.mca_steps = mca_.steps();
   if (cycle > mark_) (live_ == 0 ? result.idle_cycles : result.waiting_cycles) += cycle - mark_;
   return result;
 }

@@ -28,6 +28,7 @@
 #include "models/hbm/request.h"
 #include "models/hbm/segment_queue.h"
 #include "models/hbm/tracker_port.h"
+#include "models/reference/block_host.h"
 #include "models/reference/mca_if.h"
 
 namespace stretto {
@@ -111,7 +112,7 @@ class HbmChannel {
   // A register access as one further clock of the MCA at `cycle`; returns reg_rdata after it.
   uint64_t step_registers(uint64_t cycle, const RegisterPort& reg);
 
-  std::optional<McaSnapshot> mca_state() const { return mca_->snapshot(); }
+  std::optional<McaSnapshot> mca_state() const { return mca_.snapshot(); }
 
   // Counters with the current interval closed at `cycle`.
   ChannelCounters counters(uint64_t cycle) const;
@@ -178,7 +179,7 @@ class HbmChannel {
   const unsigned burst_cycles_;
   const unsigned read_latency_;
   const unsigned write_latency_;
-  std::unique_ptr<Mca> mca_;
+  ClockedBlock<Mca> mca_;
   DramScheduler scheduler_;
 
   std::array<SegmentQueue, 2> staged_;           // By stream.

@@ -140,7 +140,6 @@ class Hbm final : public sc_core::sc_module,
   // Registers.
   void on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  uint64_t access_mca(unsigned index, const RegisterPort& port);
   void describe_registers();
   void finish_register(const tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) const;
 

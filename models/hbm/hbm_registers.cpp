@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Register sockets of hbm.h: accesses become clocks of the MCAs or the Tracker.
-#include <cstring>
+#include <algorithm>
 
 #include "models/common/payload_pool.h"
 #include "models/hbm/hbm.h"
@@ -26,24 +26,18 @@ void Hbm::on_mca_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  const RegisterPort port = register_port(payload, offset);
-  uint64_t value = 0;
-  for (unsigned i = all ? 0 : static_cast<unsigned>(index);
-       i < (all ? channels_.size() : index + 1); ++i) {
-    value = access_mca(i, port);
+  const uint64_t now = cycle(), first = all ? 0 : index, end = all ? channels_.size() : index + 1;
+  access_registers(payload, offset, [&](const RegisterPort& port) {
+    uint64_t value = 0;
+    for (uint64_t i = first; i < end; ++i) value = channels_[i]->step_registers(now, port);
+    return value;
+  });
+  for (uint64_t i = first; i < end; ++i) {
+    next_[i] = std::min(next_[i], channels_[i]->next(now));
+    arm(next_[i]);
   }
-  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
-  after_ticks(cycle());
+  after_ticks(now);
   finish_register(payload, delay);
-}
-
-uint64_t Hbm::access_mca(unsigned index, const RegisterPort& port) {
-  const uint64_t now = cycle();
-  const uint64_t value = access_registers(
-      port, [&](const RegisterPort& one) { return channels_[index]->step_registers(now, one); });
-  next_[index] = std::min(next_[index], channels_[index]->next(now));
-  arm(next_[index]);
-  return value;
 }
 
 void Hbm::on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -58,10 +52,8 @@ void Hbm::on_tracker_register(tlm::tlm_generic_payload& payload, sc_core::sc_tim
     return;
   }
   const uint64_t now = cycle();
-  const uint64_t value =
-      access_registers(register_port(payload, address),
-                       [&](const RegisterPort& one) { return core_.tracker_port.step(now, one); });
-  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
+  access_registers(payload, address,
+                   [&](const RegisterPort& port) { return core_.tracker_port.step(now, port); });
   tracker_next_ = core_.tracker_port.next(now);
   if (tracker_next_ != kNoCycle) arm(tracker_next_);
   finish_register(payload, delay);

@@ -44,7 +44,7 @@ uint64_t TrackerPort::step(uint64_t cycle, const RegisterPort& reg) {
     ++spills_outstanding_;
     client_.on_spill(cycle, out_.spill_req_write, out_.spill_req_index, out_.spill_req_data);
   }
-  out_ = tracker_->step(in);
+  out_ = tracker_.step(in);
   return out_.reg_rdata;
 }
 

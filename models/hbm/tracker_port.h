@@ -17,6 +17,7 @@
 
 #include "models/hbm/dram_scheduler.h"
 #include "models/hbm/segment_queue.h"
+#include "models/reference/block_host.h"
 #include "models/reference/tracker_if.h"
 
 namespace stretto {
@@ -47,7 +48,7 @@ class TrackerPort {
   TrackerPort(std::unique_ptr<Tracker> tracker, TrackerPortClient& client)
       : tracker_(std::move(tracker)), client_(client) {}
 
-  bool present() const { return tracker_ != nullptr; }
+  bool present() const { return tracker_.present(); }
   void push(const TrackerUpdate& update) {
     GrowingRing<TrackerUpdate>& fifo = fifos_[update.wg_id % kTrackerBanks];
     fifo.push(update);
@@ -61,9 +62,7 @@ class TrackerPort {
   uint64_t next(uint64_t cycle) const;
 
   // Empty also without a Tracker.
-  std::optional<TrackerSnapshot> state() const {
-    return tracker_ == nullptr ? std::nullopt : tracker_->snapshot();
-  }
+  std::optional<TrackerSnapshot> state() const { return tracker_.snapshot(); }
 
   const Counters& counters() const { return counters_; }
   uint64_t waiting() const;  // Joined updates in the FIFOs.
@@ -81,7 +80,7 @@ class TrackerPort {
     return a.cycle != b.cycle ? a.cycle > b.cycle : a.sequence > b.sequence;
   }
 
-  std::unique_ptr<Tracker> tracker_;
+  ClockedBlock<Tracker> tracker_;
   TrackerPortClient& client_;
   std::array<GrowingRing<TrackerUpdate>, kTrackerBanks> fifos_;
   std::vector<Response> responses_;  // Heap: earliest first.

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts an RTL block in a component: clocks it at the edges at which it has work or an input, and
-// makes register accesses clocks of their own. The owner gives the inputs and takes the outputs.
+// How a component hosts RTL blocks. ClockedBlock: the block, and register accesses as clocks of
+// their own; its owner says when the other clocks are. BlockHost has a calendar too: it clocks the
+// block at the edges at which it has work or an input; the owner gives the inputs and takes the
+// outputs.
 //
-// Invariants
+// The MCAs and the Tracker are ClockedBlocks. One event of the HBM clocks all 33 of them: the
+// Tracker, then the channels in their order, which results depend on. A BlockHost each costs an
+// event for each clock of an MCA, 30 million in one GPU of the main job. With empty events alone
+// that run takes 12.1 s of processor time instead of 9.4 (means of runs in turn).
+//
+// Invariants of BlockHost
 //  1 The block is stepped at edges of its clock, each edge at most once; an idle block without
 //    inputs costs nothing.
 //  2 A register access takes the next free clock (a read two) at the time of the call. Clocks that
@@ -20,6 +27,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "models/common/clock_domain.h"
@@ -29,20 +37,43 @@
 
 namespace stretto {
 
-// A register access of 8 bytes as the pins of a block. REQUIRES: the payload has 8 bytes of data.
-inline RegisterPort register_port(const tlm::tlm_generic_payload& payload, uint64_t address) {
-  RegisterPort port{payload.is_write(), payload.is_read(), static_cast<uint16_t>(address), 0};
+// A register access as clocks: a write is one; a read is presented in one and answers in the next.
+// `clock(port)` is one clock and returns reg_rdata after it. REQUIRES: RegisterBank::decode() has
+// let the payload pass, so it has 8 bytes.
+template <class Clock>
+void access_registers(tlm::tlm_generic_payload& payload, uint64_t offset, Clock clock) {
+  RegisterPort port{payload.is_write(), payload.is_read(), static_cast<uint16_t>(offset), 0};
   if (port.write) std::memcpy(&port.wdata, payload.get_data_ptr(), 8);
-  return port;
+  clock(port);
+  if (!port.read) return;
+  const uint64_t value = clock(RegisterPort());
+  std::memcpy(payload.get_data_ptr(), &value, 8);
 }
 
-// A write is one clock; a read is presented in one and answers in the next. `clock(port)` is one
-// clock and returns reg_rdata after it.
-template <class Clock>
-uint64_t access_registers(const RegisterPort& port, Clock clock) {
-  const uint64_t value = clock(port);
-  return port.read ? clock(RegisterPort()) : value;
-}
+template <class BlockType>
+class ClockedBlock final {
+ public:
+  using Inputs = typename BlockType::Inputs;
+  using Outputs = typename BlockType::Outputs;
+
+  explicit ClockedBlock(std::unique_ptr<BlockType> block) : block_(std::move(block)) {}
+
+  bool present() const { return block_ != nullptr; }
+  // REQUIRES: present().
+  Outputs step(const Inputs& in) {
+    ++steps_;
+    return block_->step(in);
+  }
+  uint64_t steps() const { return steps_; }
+  // Empty also without a block.
+  std::optional<typename BlockType::Snapshot> snapshot() const {
+    return present() ? block_->snapshot() : std::nullopt;
+  }
+
+ private:
+  std::unique_ptr<BlockType> block_;
+  uint64_t steps_ = 0;
+};
 
 // `Note` is what the owner wants to know of a clock when its time has come.
 template <class BlockType, class Note>
@@ -90,20 +121,18 @@ class BlockHost final {
   // A register access; `delay` becomes at least the end of its last clock.
   void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     uint64_t cycle = 0;
-    const uint64_t value = access_registers(register_port(payload, payload.get_address()),
-                                            [&](const RegisterPort& port) {
-                                              cycle = next_cycle();
-                                              step(cycle, port);
-                                              return out_.reg_rdata;
-                                            });
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, 8);
+    access_registers(payload, payload.get_address(), [&](const RegisterPort& port) {
+      cycle = next_cycle();
+      step(cycle, port);
+      return out_.reg_rdata;
+    });
     delay = std::max(delay, delay_of(clock_.edge(cycle + 1) - queue_.now()));
     arm();
   }
 
   const Outputs& outputs() const { return out_; }  // After the last clock.
-  uint64_t steps() const { return steps_; }
-  auto snapshot() const { return block_->snapshot(); }
+  uint64_t steps() const { return block_.steps(); }
+  auto snapshot() const { return block_.snapshot(); }
 
  private:
   struct Clocked {
@@ -120,9 +149,8 @@ class BlockHost final {
     in.cycle = cycle;
     in.reg = port;
     Note note = owner_.give(in);
-    out_ = block_->step(in);
+    out_ = block_.step(in);
     next_free_ = cycle + 1;
-    ++steps_;
     const Time at = clock_.edge(cycle);
     if (at <= queue_.now() && ahead_.empty()) {
       const Outputs out = out_;  // take() may clock the block again.
@@ -133,7 +161,7 @@ class BlockHost final {
     }
   }
 
-  const std::unique_ptr<BlockType> block_;
+  ClockedBlock<BlockType> block_;
   const ClockDomain clock_;
   EventQueue& queue_;
   EventHandler& handler_;
@@ -141,7 +169,6 @@ class BlockHost final {
   Outputs out_;
   std::deque<Clocked> ahead_;  // Clocks that register accesses took ahead of time.
   uint64_t next_free_ = 0;     // First clock that has not been stepped.
-  uint64_t steps_ = 0;
   bool armed_ = false;
 };
 
