@@ -52,7 +52,12 @@ class VerilatedBlock final : public Interface {
     }
   }
 
-  VerilatedContext context_;
+  // By itself Verilator 5.006 starts a thread for each other core of the host, for each context.
+  struct Context : VerilatedContext {
+    Context() { threads(1); }
+  };
+
+  Context context_;
   Top top_;
   VerilatedClock<Top> clock_;
 };
