@@ -135,6 +135,16 @@ TileTransfer CommandTable::transfer_of(const Region& region, uint32_t wg_id, uin
   return transfer;
 }
 
+std::optional<std::pair<uint32_t, uint32_t>> CommandTable::first_missing(unsigned index) const {
+  const Region& region = regions_[index];
+  for (uint32_t tile = 0; tile < region.seen.size(); ++tile) {
+    const uint32_t wg_id = region.first_wg + tile / region.wavefronts;
+    const uint32_t wf_id = tile % region.wavefronts;
+    if (!region.seen[tile] && rows_of(region, wg_id, wf_id) != 0) return {{wg_id, wf_id}};
+  }
+  return std::nullopt;
+}
+
 CommandTable::Trigger CommandTable::trigger(uint32_t wg_id, uint8_t wf_id,
                                             std::vector<TileTransfer>& ready,
                                             unsigned& region_index, uint64_t& start) {

@@ -15,6 +15,8 @@
 #define STRETTO_MODELS_DMA_COMMAND_TABLE_H_
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/common/payload_extension.h"
@@ -76,6 +78,8 @@ class CommandTable {
   // Checks and makes region `index` valid; false (and invalid) if it is not allowed.
   bool arm(unsigned index, const RegionWords& words);
   void disarm(unsigned index);
+  // Work-group and wavefront of the first tile that waits for its trigger.
+  std::optional<std::pair<uint32_t, uint32_t>> first_missing(unsigned index) const;
   // Appends the tiles of a region that is ready. Once after arm().
   void take_ready(unsigned index, std::vector<TileTransfer>& ready);
   // Appends to `ready` what may be sent now. `start` gets the address of the tile's first element.

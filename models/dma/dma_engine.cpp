@@ -628,10 +628,14 @@ std::vector<std::string> DmaEngine::waiting_on() const {
   for (unsigned i = 0; i < kDmaRegions; ++i) {
     const CommandTable::Region& region = table_.region(i);
     if (!region.valid || region.done()) continue;
+    std::string missing;
+    if (const auto tile = table_.first_missing(i))
+      missing = " (not work-group " + std::to_string(tile->first) + ", wavefront " +
+                std::to_string(tile->second) + ")";
     lines.push_back("region " + std::to_string(i) + " (wg " + std::to_string(region.first_wg) +
                     ".." + std::to_string(region.first_wg + region.wg_count - 1) +
                     "): " + std::to_string(region.triggered) + " of " +
-                    std::to_string(region.total) + " wavefront tiles triggered" +
+                    std::to_string(region.total) + " wavefront tiles triggered" + missing +
                     (region.transfers ? ", " + std::to_string(region.sent) + " sent" : ""));
   }
   for (const uint8_t node : flow_nodes_) {

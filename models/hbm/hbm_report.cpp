@@ -141,10 +141,11 @@ void Hbm::report(StatisticSink& sink) const {
 
   const TrackerPort::Counters& tracker = core_.tracker_port.counters();
   sink.add("tracker.updates", tracker.updates, "count", "Joined updates taken by the Tracker.");
-  sink.add("tracker.half_words", tracker.half_words, "count", "Half-words in them.");
+  sink.add("tracker.half_words", tracker.half_words, "count",
+           "Half-words in the joined updates that the Tracker took.");
   sink.add("tracker.triggers", tracker.triggers, "count", "Triggers.");
   sink.add("tracker.events", tracker.events, "count",
-           "Of them, scheduling events instead of DMA (T3-AGC-01).");
+           "Triggers that were scheduling events instead of DMA (T3-AGC-01).");
   sink.add("tracker.spill_writes", tracker.spill_writes, "count", "Entries written to memory.");
   sink.add("tracker.spill_reads", tracker.spill_reads, "count", "Entries read from memory.");
   sink.add("tracker.fifo_high_water", tracker.fifo_high_water, "count",
@@ -217,7 +218,7 @@ void Hbm::report_mca(StatisticSink& sink) const {
   sink.add("mca.grants_compute", sum.grants_compute, "count", "Compute atoms granted.");
   sink.add("mca.grants_communication", sum.grants_comm, "count", "Communication atoms granted.");
   sink.add("mca.grants_starved", sum.grants_starved, "count",
-           "Of them because of the starvation limit.");
+           "Atoms granted because of the starvation limit.");
   sink.add("mca.drains", sum.drains, "count", "Drains completed, summed over channels.");
   for (const auto& [limit, count] : limits) {
     sink.add("mca.channels_at_limit_" + std::to_string(limit), count, "count",
@@ -257,6 +258,7 @@ std::vector<std::string> Hbm::waiting_on() const {
                     std::to_string(core_.tracker_port.spills_outstanding()) +
                     " spill accesses outstanding");
   }
+  for (std::string& line : core_.tracker_port.incomplete()) items.push_back(std::move(line));
   return items;
 }
 

@@ -13,12 +13,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/hbm/dram_scheduler.h"
 #include "models/hbm/segment_queue.h"
 #include "models/reference/block_host.h"
 #include "models/reference/tracker_if.h"
+#include "sw/include/regs/tracker_file.h"
 
 namespace stretto {
 
@@ -66,9 +68,13 @@ class TrackerPort {
 
   const Counters& counters() const { return counters_; }
   uint64_t waiting() const;  // Joined updates in the FIFOs.
+  // A line for each wavefront tile that has some of its updates, and not all: of a deadlock.
+  std::vector<std::string> incomplete() const;
   uint64_t spills_outstanding() const { return spills_outstanding_; }
 
  private:
+  static constexpr size_t kWavefronts = size_t{1} << kTrackerWfBits;
+
   struct Response {
     uint64_t cycle;
     uint64_t sequence;
@@ -80,6 +86,11 @@ class TrackerPort {
     return a.cycle != b.cycle ? a.cycle > b.cycle : a.sequence > b.sequence;
   }
 
+  uint32_t& half_words_of(uint32_t wg_id, uint32_t wf_id);
+  void note_write(const RegisterPort& reg);
+  // Updates that complete a wavefront tile; 0: it is not tracked.
+  uint32_t threshold_of(uint32_t wg_id, uint32_t wf_id) const;
+
   ClockedBlock<Tracker> tracker_;
   TrackerPortClient& client_;
   std::array<GrowingRing<TrackerUpdate>, kTrackerBanks> fifos_;
@@ -88,6 +99,9 @@ class TrackerPort {
   uint64_t spills_outstanding_ = 0;
   TrackerOutputs out_;
   Counters counters_;
+  // What a report needs; the Tracker itself may be RTL that shows nothing.
+  TrackerRegisters registers_;
+  std::vector<uint32_t> half_words_;  // Since the last trigger, by wg_id * 8 + wf_id.
 };
 
 }  // namespace stretto

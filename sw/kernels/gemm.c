@@ -9,14 +9,21 @@
 // operand reads as zero), like a tensor kernel that masks its loads.
 //
 // GEMM_SPLIT_K builds gemm_split.elf: several work-groups a tile, each with a part of K
-// (kernel_arguments.h). GEMM_SKIP_STEP and GEMM_SWAP_TILES build deliberately wrong kernels for the
-// tests of the checkers.
+// (kernel_arguments.h). GEMM_SKIP_STEP, GEMM_SWAP_TILES and GEMM_WILD_STORE build deliberately wrong
+// kernels for the tests of the checkers; GEMM_OTHER_ROWS one whose result is right, and which no Tracker can follow.
 #include "sw/kernels/gemm.h"
 
 #ifdef GEMM_SPLIT_K
 typedef stretto_gemm_split_arguments_t arguments_t;
 #else
 typedef stretto_gemm_arguments_t arguments_t;
+#endif
+
+// The rows that a wavefront stores.
+#ifdef GEMM_OTHER_ROWS
+#define SLICE_OF(wavefront) (GEMM_WAVEFRONTS - 1 - (wavefront))
+#else
+#define SLICE_OF(wavefront) (wavefront)
 #endif
 
 KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
@@ -60,16 +67,20 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
                   min_u32(GEMM_TILE_N, n - column), first_k, end_k);
   }
   const uint32_t rows_each = tile_m / GEMM_WAVEFRONTS;
-  const uint32_t row = tile / tiles_n * tile_m + wavefront * rows_each;
+  const uint32_t row = tile / tiles_n * tile_m + SLICE_OF(wavefront) * rows_each;
   const uint32_t column = tile % tiles_n * GEMM_TILE_N;
   const uint32_t ldc = arguments->ldc;
+#ifdef GEMM_WILD_STORE
+  const uint64_t address = 0xdead00;
+#else
   const uint64_t address = arguments->c + (uint64_t)row * ldc + column * ELEMENT_BYTES;
+#endif
   tile_barrier();
   if (row < m) {
     const uint32_t rows = min_u32(rows_each, m - row);
     const uint32_t columns = min_u32(GEMM_TILE_N, n - column);
-    const uint64_t block =
-        (uint64_t)(wavefront * rows_each) | ((uint64_t)rows << 16) | ((uint64_t)columns << 48);
+    const uint64_t block = (uint64_t)(SLICE_OF(wavefront) * rows_each) | ((uint64_t)rows << 16) |
+                           ((uint64_t)columns << 48);
     tile_epilogue(TILE_R(0), ACCUMULATOR, block, STRETTO_FP16);
     tile_store(TILE_R(0), address, tile_shape(rows, columns * ELEMENT_BYTES, ldc), STRETTO_FP16);
   }

@@ -186,9 +186,9 @@ TEST_CASE(
   const std::vector<uint8_t> output = fill_memory(bench.memory, 0x10000, 300 * 400);
   bench.at(0, [&] { bench.arm(2, numbers); });
   bench.at(kMicrosecond, [&] { bench.trigger(numbers, 3, 1); });
-  CHECK_THROWS_WITH(
-      bench.conductor.run(),
-      Catch::Contains("region 2 (wg 0..5): 1 of 20 wavefront tiles triggered, 1 sent"));
+  CHECK_THROWS_WITH(bench.conductor.run(),
+                    Catch::Contains("region 2 (wg 0..5): 1 of 20 wavefront tiles triggered (not "
+                                    "work-group 0, wavefront 0), 1 sent"));
 
   REQUIRE(bench.memory.log.size() == 32);
   for (unsigned row = 0; row < 32; ++row) {
