@@ -33,6 +33,9 @@ stretto_client_options_t client_options(const JobRequest& request, uint32_t rank
   client.memory_end = share.memory_end;
   client.costs = driver_costs(request.spec.software);
   client.account_base = share.account_base;
+  client.unit_registers_bytes = request.spec.gpu.registers_bytes;
+  client.unit_lds_bytes = request.spec.gpu.lds_bytes;
+  client.unit_wavefronts = request.spec.gpu.wavefront_slots;
   return client;
 }
 

@@ -322,6 +322,28 @@ static stretto_status_t bad_account(stretto_client_t* client, const char* call, 
                      STRETTO_ACCOUNTS - 1u);
 }
 
+// Names the first resource of which the kernel needs more than a compute unit has.
+static stretto_status_t check_resources(stretto_client_t* client,
+                                        const stretto_kernel_descriptor_t* d) {
+  const stretto_client_options_t* unit = &client->options;
+  const struct {
+    const char* name;
+    uint32_t needed, available;
+  } resources[] = {
+      {"bytes of registers", d->registers_bytes, unit->unit_registers_bytes},
+      {"bytes of LDS", d->lds_bytes, unit->unit_lds_bytes},
+      {"wavefronts", d->wavefronts, unit->unit_wavefronts},
+  };
+  if (unit->unit_wavefronts == 0) return STRETTO_OK;
+  for (size_t i = 0; i < sizeof resources / sizeof resources[0]; ++i) {
+    if (resources[i].needed <= resources[i].available) continue;
+    return driver_fail(client, STRETTO_ERROR_RESOURCES, "launch: %s: %u %s, it has %u",
+                       stretto_status_text(STRETTO_ERROR_RESOURCES), resources[i].needed,
+                       resources[i].name, resources[i].available);
+  }
+  return STRETTO_OK;
+}
+
 static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_launch_t* launch) {
   call(client);
@@ -354,7 +376,9 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
                        launch->batch, STRETTO_GATES);
   }
   uint64_t arguments = 0;
-  const stretto_status_t status = argument_place(client, launch->argument_bytes, &arguments);
+  stretto_status_t status = check_resources(client, d);
+  if (status != STRETTO_OK) return status;
+  status = argument_place(client, launch->argument_bytes, &arguments);
   if (status != STRETTO_OK) return status;
   client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
   stretto_packet_t packet = {0};

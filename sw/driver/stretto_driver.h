@@ -81,6 +81,10 @@ typedef struct stretto_client_options {
   uint64_t memory_end;
   stretto_driver_costs_t costs;
   uint32_t account_base;  // Added to accounts from STRETTO_ACCOUNT_JOB on.
+  // What a compute unit has. All 0: not known here, the command processor alone checks.
+  uint32_t unit_registers_bytes;
+  uint32_t unit_lds_bytes;
+  uint32_t unit_wavefronts;
 } stretto_client_options_t;
 
 typedef struct stretto_client stretto_client_t;

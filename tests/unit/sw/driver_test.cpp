@@ -18,7 +18,7 @@ constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
 constexpr uint32_t kFillAccount = 11, kCopyAccount = 12;
 
 stretto_client_options_t options() {
-  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}, 0};
+  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}, 0, 0, 0, 0};
 }
 
 struct Client {
@@ -124,6 +124,30 @@ TEST_CASE("the first error of a stream comes back once, with a line that names t
   CHECK(std::string(c.api->last_error(c.client)) ==
         "gpu 0 queue 2 packet 1: address or tile outside of what is mapped or configured");
   CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_OK);
+}
+
+TEST_CASE("a launch names the resource of which a compute unit has too little") {
+  stretto_client_options_t unit = options();
+  unit.unit_registers_bytes = 4096;
+  unit.unit_lds_bytes = 1024;
+  unit.unit_wavefronts = 8;
+  Client c(unit);
+  const auto refusal = [&](auto change) {
+    stretto_kernel_t k = kernel();
+    k.descriptor.kernarg_bytes = 0;
+    change(k.descriptor);
+    stretto_launch_t launch{};
+    launch.kernel = &k;
+    launch.work_groups = 1;
+    const stretto_status_t status = c.api->launch(c.client, c.stream, &launch);
+    return status == STRETTO_ERROR_RESOURCES ? std::string(c.api->last_error(c.client)) : "";
+  };
+  const std::string begin = "launch: kernel needs more than a compute unit has: ";
+  CHECK(refusal([](auto&) {}).empty());
+  CHECK(refusal([](auto& d) { d.registers_bytes = 4097; }) ==
+        begin + "4097 bytes of registers, it has 4096");
+  CHECK(refusal([](auto& d) { d.lds_bytes = 2048; }) == begin + "2048 bytes of LDS, it has 1024");
+  CHECK(refusal([](auto& d) { d.wavefronts = 9; }) == begin + "9 wavefronts, it has 8");
 }
 
 TEST_CASE("memory is given out in ascending order, aligned, and mapped with its class") {
