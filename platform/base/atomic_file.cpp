@@ -15,6 +15,8 @@ namespace stretto {
 
 namespace {
 
+constexpr const char* kPrevious = ".previous";
+
 [[noreturn]] void fail(const std::string& file) {
   const std::string text =
       file + ": cannot be written (" + std::strerror(errno) + "); choose another --out";
@@ -48,26 +50,36 @@ OutputFolder::~OutputFolder() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
+std::string result_suffix(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path file = fs::path(folder) / "stats.json";
+  return fs::exists(file) || !fs::exists(file.string() + kPrevious) ? "" : kPrevious;
+}
+
 EarlierFiles::EarlierFiles(std::string folder, std::vector<std::string> names)
     : folder_(std::move(folder)), names_(std::move(names)) {
+  if (!result_suffix(folder_).empty()) restore();
   for (const std::string& name : names_) {
     const std::string file = folder_ + "/" + name;
-    if (rename(file.c_str(), (file + ".previous").c_str()) != 0)
-      unlink((file + ".previous").c_str());  // Of a run that was killed.
+    if (rename(file.c_str(), (file + kPrevious).c_str()) != 0)
+      unlink((file + kPrevious).c_str());  // Older than a run that was killed and had results.
   }
 }
 
 EarlierFiles::~EarlierFiles() {
-  if (discarded_) return;
+  if (!discarded_) restore();
+}
+
+void EarlierFiles::restore() const {
   for (const std::string& name : names_) {
     const std::string file = folder_ + "/" + name;
-    if (rename((file + ".previous").c_str(), file.c_str()) != 0) unlink(file.c_str());
+    if (rename((file + kPrevious).c_str(), file.c_str()) != 0) unlink(file.c_str());
   }
 }
 
 void EarlierFiles::discard() {
   discarded_ = true;
-  for (const std::string& name : names_) unlink((folder_ + "/" + name + ".previous").c_str());
+  for (const std::string& name : names_) unlink((folder_ + "/" + name + kPrevious).c_str());
 }
 
 void write_atomically(const std::string& file, const std::string& contents) {

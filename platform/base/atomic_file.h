@@ -27,9 +27,14 @@ class OutputFolder {
   int descriptor_;
 };
 
+// What is behind the names of the files in `folder` that a reader should take: "" if stats.json is
+// there, else ".previous" if a run has set an earlier one aside and is not over, or was killed.
+std::string result_suffix(const std::string& folder);
+
 // Files of an earlier run in a folder, out of the way as NAME.previous while another run goes on
 // there: they must not stand for it. They come back when the object goes, unless the new run has
-// results.
+// results. After a run that was killed they come back when the next one begins, and what it left
+// goes.
 class EarlierFiles {
  public:
   EarlierFiles(std::string folder, std::vector<std::string> names);
@@ -40,6 +45,8 @@ class EarlierFiles {
   void discard();
 
  private:
+  void restore() const;
+
   const std::string folder_;
   const std::vector<std::string> names_;
   bool discarded_ = false;

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "platform/base/exit_status.h"
+#include "platform/base/say.h"
 #include "platform/config/options.h"
 #include "platform/config/yaml_file.h"
 #include "platform/results/result_file.h"
@@ -72,7 +73,13 @@ void flatten(const YAML::Node& node, const std::string& prefix,
 
 Compared load(const std::string& folder) {
   Compared one{ResultFile(folder), {}, true};
-  const std::string machine = folder + "/machine.yaml";
+  const std::string& suffix = one.result.suffix;
+  if (!suffix.empty())
+    say(folder +
+        ": a later run has no results, it goes on or was killed; these are of the one "
+        "before it (*" +
+        suffix + ")");
+  const std::string machine = folder + "/machine.yaml" + suffix;
   if (std::filesystem::exists(machine)) flatten(load_yaml(machine), "", one.parameters);
   return one;
 }

@@ -8,6 +8,7 @@
 #include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "models/common/spec.h"
+#include "platform/base/atomic_file.h"
 
 namespace stretto {
 
@@ -109,7 +110,8 @@ std::map<std::string, std::string> ResultValue::texts() const {
 
 ResultFile::ResultFile(const std::string& path)
     : folder(path),
-      file_(path + "/stats.json"),
+      suffix(result_suffix(path)),
+      file_(path + "/stats.json" + suffix),
       root_(std::make_shared<const json::value>(parse_file(file_))) {
   const ResultValue all = root();
   if (all.at("sha256").text() != contents_sha256(root_->get_object()))

@@ -51,10 +51,11 @@ class ResultValue {
 
 class ResultFile {
  public:
-  // Throws UserError if stats.json in `folder` is missing, damaged, changed or incomplete.
+  // Throws UserError if stats.json in `folder` (or the earlier one that a killed run left) is missing, damaged, changed or incomplete.
   explicit ResultFile(const std::string& folder);
 
   std::string folder;
+  std::string suffix;  // Of its files: see result_suffix().
   std::string status, message, machine, workload, mode, data, digest, firmware_sha256;
   uint64_t seed = 0;
   uint64_t gpus = 0;
