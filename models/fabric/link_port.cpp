@@ -333,7 +333,7 @@ void LinkPort::report(StatisticSink& sink) const {
   add("bytes_written", counters_.bytes_written, "bytes", "Payload that arrived and was written.");
   add("reads_sent", counters_.reads_sent, "count", "Packets of read requests that left.");
   add("reads_answered", counters_.reads_answered, "count",
-      "Of them, those whose data or error came.");
+      "Read requests that left and whose data or error came.");
   add("reads_received", counters_.reads_received, "count",
       "Packets of read requests that arrived.");
   add("read_bytes", counters_.read_bytes, "bytes", "Data that reads brought.");

@@ -45,7 +45,7 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
              "Longer data go in several packets, each with its header; a switch forwards when it "
              "has the first. 0 = any length.");
   set.number("completion_header_bytes", spec.completion_header_bytes, 0, 4'096,
-             "The same of a packet of read data.");
+             "Added to each packet of read data on the wire: header, framing, CRC.");
   set.number("max_read_request_bytes", spec.max_read_request_bytes, 0, 65'536,
              "Longer reads go in several requests, each with a header and a tag; 0 = any length.");
   set.number("read_tags", spec.read_tags, 1, 65'536,

@@ -301,8 +301,8 @@ void ComputeUnit::report(StatisticSink& sink) const {
     const std::string path = prefix + name;
     sink.add(path + ".busy_cycles", busy, "cycles", what);
     sink.add(path + ".waiting_cycles", waiting, "cycles",
-             "Likewise, a work-group was there and it had nothing to do.");
-    sink.add(path + ".idle_cycles", free, "cycles", "Likewise, no work-group was there.");
+             "Clocks in which a work-group was there and the part had nothing to do.");
+    sink.add(path + ".idle_cycles", free, "cycles", "Clocks in which no work-group was there.");
   };
   const auto pipe = [&](const char* name, const PipeCounters& counters, Cycle free) {
     const Cycle since = std::max(free, resident_since_);

@@ -82,10 +82,14 @@ Time time_outside(std::vector<std::pair<Time, Time>> spans, Time end) {
   return end > at ? outside + end - at : outside;
 }
 
-// The phases that the job defines, over all GPUs, and before them `setup`: what comes before the
-// first phase that does not prepare, without those that do.
+// The phases that the job defines, over all GPUs, before them `setup`: what comes before the first
+// phase that does not prepare, without those that do; behind them `write_back`: what lies in none,
+// between the end of the last kernel of an account and its last DRAM access. Of a run that was cut
+// short, what has not ended (as far as can be seen) has no time.
 void collect_phases(const Lookup& find, const StatisticSink& names,
-                    const std::vector<PhaseRule>& phases, Results& results) {
+                    const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
+                    Results& results) {
+  const bool cut = results.status != RunStatus::complete;
   std::vector<std::pair<Time, Time>> spans, preparations;
   Time work_begins = kNever;
   for (const PhaseRule& rule : phases) {
@@ -97,6 +101,9 @@ void collect_phases(const Lookup& find, const StatisticSink& names,
       phase.end = std::max(
           phase.end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
     if (phase.begin >= phase.end) {
+      phase.known = !cut;
+      if (cut && phase.begin != kNever && !rule.prepares)
+        work_begins = std::min(work_begins, phase.begin);
       phase.begin = phase.end = 0;
     } else {
       spans.emplace_back(phase.begin, phase.end);
@@ -113,7 +120,15 @@ void collect_phases(const Lookup& find, const StatisticSink& names,
     spans.emplace_back(0, work_begins);
   }
   results.phases.insert(results.phases.begin(), setup);
+  const Time outside = time_outside(spans, results.total);
+  for (const Account& account : accounts) {
+    const Time end = find.highest(statistic_of(Moment::last_end) + names.account(account.number));
+    const Time access =
+        find.highest(statistic_of(Moment::last_access) + names.account(account.number));
+    if (end != 0 && end < access) spans.emplace_back(end, access);
+  }
   results.no_phase = time_outside(spans, results.total);
+  results.write_back = outside - results.no_phase;
 }
 
 // Bytes of DRAM by account, in whole atoms of 64 B. Law: the job has named every account that is
@@ -145,7 +160,8 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
   const TlmCensus census = tlm_census();
   statistics.set_prefix("tlm");
   statistics.add("sockets", census.bound, "count", "Bound pairs of TLM sockets.");
-  statistics.add("checked", census.checked, "count", "Of them, with a protocol checker between.");
+  statistics.add("checked", census.checked, "count",
+                 "Bound pairs of TLM sockets with a protocol checker between.");
   statistics.add("transactions", census.begun, "count", "Transactions that the checkers followed.");
   audit.set_where("tlm");
   audit.equal("sockets bound = checked", census.bound, census.checked);
@@ -190,7 +206,7 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
   if (results.status == RunStatus::complete) {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
-  if (host != nullptr) collect_phases(find, statistics, phases, results);
+  if (host != nullptr) collect_phases(find, statistics, accounts, phases, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
     results.cp_cycles += find.sum(std::string("cp.") + hart + ".busy_cycles");

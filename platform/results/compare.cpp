@@ -251,7 +251,8 @@ class Rows {
   void add_gap() {
     add("", [](const ResultFile&) { return std::string(); });
   }
-  // The numbers of an object, divided by `scale`; "-" where a result has no such key.
+  // The numbers of an object, divided by `scale`; "-" where a result has no such key, or a phase
+  // did not come.
   void add_group(const std::string& name, const std::string& before, const char* unit, double scale,
                  int digits) {
     for (const std::string& key : keys_of(all_, name)) {
@@ -259,7 +260,8 @@ class Rows {
       add(before + key + unit, [&](const ResultFile& r) {
         const std::optional<ResultValue> values = r.root().find(name);
         const std::optional<ResultValue> value = values ? values->find(key) : std::nullopt;
-        return value ? fmt::format("{:.{}f}", double(value->whole()) / scale, digits) : "-";
+        const bool has = value && (name != "time_ns" || value->whole() != 0);
+        return has ? fmt::format("{:.{}f}", double(value->whole()) / scale, digits) : "-";
       });
     }
   }

@@ -128,8 +128,12 @@ std::string milliseconds(Time time) {
 
 std::vector<std::pair<std::string, Time>> Results::times() const {
   std::vector<std::pair<std::string, Time>> all{{"total", total}};
-  for (const PhaseTime& phase : phases) all.emplace_back(phase.name, phase.time);
-  if (!phases.empty()) all.emplace_back("no_phase", no_phase);
+  for (const PhaseTime& phase : phases)
+    if (phase.known) all.emplace_back(phase.name, phase.time);
+  if (!phases.empty()) {
+    all.emplace_back("write_back", write_back);
+    all.emplace_back("no_phase", no_phase);
+  }
   return all;
 }
 
@@ -210,8 +214,10 @@ std::string to_json(const Results& results) {
 std::string to_csv(const Results& results) {
   std::string text = "path,value,unit,sentence\n";
   const auto sentence = [](const std::string& name) {
-    return name == "total"      ? "End of the last host program"
-           : name == "no_phase" ? "What of the total lies in no phase"
+    return name == "total" ? "End of the last host program"
+           : name == "write_back"
+               ? "Time in no phase in which the L2 writes back what ended kernels have stored"
+           : name == "no_phase" ? "What of the total lies in no phase and is no write_back"
                                 : "Time of the phase";
   };
   for (const auto& [name, value] : results.times()) {
@@ -264,9 +270,18 @@ std::string summary(const Results& results) {
       << (results.gpus == 1 ? " GPU" : " GPUs") << ", mode " << results.mode << ", data "
       << results.data << ": " << to_string(results.status);
   if (!results.message.empty()) out << ": " << results.message;
-  out << "\n  time ms   ";
-  for (const auto& [name, value] : results.times())
-    out << "  " << name << " " << milliseconds(value);
+  out << (results.status == RunStatus::complete ? "\n  time ms   " : "\n  time ms so far");
+  std::string without, unknown;
+  for (const auto& [name, value] : results.times()) {
+    if (value != 0) out << "  " << name << " " << milliseconds(value);
+  }
+  for (const PhaseTime& phase : results.phases) {
+    if (!phase.known) unknown += (unknown.empty() ? "" : ", ") + phase.name;
+    if (phase.known && phase.time == 0) without += (without.empty() ? "" : ", ") + phase.name;
+  }
+  if (!unknown.empty()) out << "\n  not ended   " << unknown << ": the time is not known";
+  if (!without.empty())
+    out << "\n  absent      " << without << ": no kernel or transfer was counted as this";
   out << "\n  DRAM MB   ";
   for (const auto& [key, value] : results.dram_bytes) {
     if (value == 0) continue;

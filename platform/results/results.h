@@ -25,6 +25,7 @@ struct PhaseTime {
   std::string name;
   Time begin = 0, end = 0;
   Time time = 0;
+  bool known = true;  // False: the run was cut short before its end; results do not have its time.
 };
 
 // One of several jobs.
@@ -62,11 +63,12 @@ struct Results {
   std::string firmware_sha256;
   Time total = 0;
   std::vector<PhaseTime> phases;  // Of the job; they may overlap.
-  Time no_phase = 0;              // Of `total`, what passed in none of them.
+  Time write_back = 0;  // Of `total`, what passed in none of them while ended kernels' data left.
+  Time no_phase = 0;    // The rest.
   // By account and direction, "sync_read", summed over all GPUs; those of the job first.
   std::vector<std::pair<std::string, uint64_t>> dram_bytes;
 
-  // All times in the order of results: total, the phases, no_phase.
+  // All times that are known in the order of results: total, the phases, write_back, no_phase.
   std::vector<std::pair<std::string, Time>> times() const;
   uint64_t link_bytes = 0;
   uint64_t cp_instructions = 0;
