@@ -15,6 +15,8 @@
 
 #include "models/common/error.h"
 #include "platform/base/exit_status.h"
+#include "platform/base/installation.h"
+#include "platform/base/say.h"
 #include "platform/base/version.h"
 #include "platform/cli/listing.h"
 #include "platform/cli/words.h"
@@ -318,11 +320,22 @@ int command_show(const Arguments& arguments, const Arguments&) {
   // clang-format on
   positional.add_options()("machine", po::value(&name), "");
   po::variables_map values;
-  if (parse_or_help(arguments, "show MACHINE", visible, positional, "machine", 1, values))
+  if (parse_or_help(arguments, "show MACHINE|WORKLOAD", visible, positional, "machine", 1, values))
     return kExitSuccess;
   if (name.empty())
-    throw UserError("show needs a machine: one of 'stretto list machines' or a file.yaml");
+    throw UserError(
+        "show needs a machine: one of 'stretto list machines' or a file.yaml, or a workload of "
+        "'stretto list workloads'");
   Machine machine;
+  const std::vector<std::string> workloads = shipped("workloads");
+  if (std::binary_search(workloads.begin(), workloads.end(), name)) {
+    RunOptions options;
+    options.workload = name;
+    options.sets = sets;
+    set_impl("all=rtl", options.impl);
+    std::cout << resolved_text(prepare_request(options, machine));
+    return kExitSuccess;
+  }
   machine.load(name);
   for (const std::string& set : sets) machine.set(set);
   machine.check();
@@ -363,7 +376,7 @@ struct Command {
 // clang-format off
 constexpr Command kCommands[] = {
     {"run",       "[WORKLOAD] [options]", "simulate one workload, or boot firmware",                  command_run},
-    {"show",      "MACHINE",              "print a machine as it resolves, and its peaks",            command_show},
+    {"show",      "MACHINE|WORKLOAD",     "print a machine as it resolves, and its peaks",            command_show},
     {"reproduce", "NAME [options]",       "a table of published results: published, measured, verdict", command_reproduce},
     {"list",      "TOPIC",                "what ships, what can be set",                              command_list},
     {"report",    "DIR",                  "print the results in DIR",                                 command_report},
@@ -415,31 +428,33 @@ int run_cli(int argc, char* argv[]) {
     }
     return run_command(name, Arguments(argv, argv + argc));
   } catch (const UserError& error) {
-    std::cerr << "stretto: " << error.what() << "\n";
+    say(error.what());
     return kExitUsage;
   } catch (const Interrupted& error) {
-    std::cerr << "stretto: " << error.what() << "\n";
+    say(error.what());
     return kExitSignal + error.signal;
   } catch (const CheckError& error) {
-    std::cerr << "stretto: " << error.what() << "\n";
+    say(error.what());
     return kExitCheckFailed;
   } catch (const std::filesystem::filesystem_error& error) {
-    std::cerr << "stretto: " << error.path1().string() << ": " << error.code().message() << "\n";
+    say(error.path1().string() + ": " + error.code().message());
     return kExitUsage;
   } catch (const std::system_error& error) {
-    std::cerr << "stretto: the system gives no more threads or memory (" << error.what()
-              << "); raise its limits: ulimit -v, ulimit -u\n";
+    say(
+        fmt::format("the system gives no more threads or memory ({}); raise its limits: ulimit -v, "
+                    "ulimit -u",
+                    error.what()));
     return kExitUsage;
   } catch (const std::bad_alloc&) {
-    std::cerr << "stretto: out of host memory, or more than ulimit -v allows\n";
+    say("out of host memory, or more than ulimit -v allows");
     return kExitUsage;
   } catch (const std::exception& error) {
     const std::string text = error.what();
     if (text.find("failed to allocate stack memory") != std::string::npos) {  // SystemC's E518.
-      std::cerr << "stretto: no memory for the stack of a host program; raise ulimit -v\n";
+      say("no memory for the stack of a host program; raise ulimit -v");
       return kExitUsage;
     }
-    std::cerr << "stretto: " << text << "\n";
+    say(text);
     return kExitCheckFailed;
   }
 }
@@ -456,7 +471,7 @@ int cli(int argc, char* argv[]) {
   const int status = run_cli(argc, argv);
   // What nobody could read was not said.
   if (std::cout.flush() && std::fflush(stdout) == 0) return status;
-  std::cerr << "stretto: standard output cannot be written (" << std::strerror(errno) << ")\n";
+  say(fmt::format("standard output cannot be written ({})", std::strerror(errno)));
   return status == kExitSuccess ? kExitUsage : status;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <set>
+#include <sstream>
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
@@ -123,6 +124,25 @@ std::vector<std::string> parameter_names(const std::string&) {
   return names;
 }
 
+// That a parameter may have, if they are few.
+std::vector<std::string> value_names(const std::string& path) {
+  const auto values = [](const Parameter* one) -> std::vector<std::string> {
+    if (one == nullptr || one->type == "integer" || one->type == "text") return {};
+    if (one->type == "flag") return {"true", "false"};
+    std::vector<std::string> names;
+    std::istringstream stream(one->range);
+    for (std::string name; std::getline(stream, name, '|');) names.push_back(name);
+    return names;
+  };
+  for (const auto& kind : workload_kinds()) {
+    const std::string prefix = kind->info().name + ".";
+    ParameterSet set;
+    kind->describe(set);
+    if (path.starts_with(prefix)) return values(set.find(path.substr(prefix.size())));
+  }
+  return values(Machine().parameters().find(path));
+}
+
 struct Topic {
   const char* name;
   void (*print)();
@@ -156,6 +176,10 @@ const std::vector<std::string>& list_topics() {
 }
 
 int list(const std::string& topic, const std::string& of, bool names) {
+  if (names && topic == "values") {  // What only scripts ask for, as below.
+    print_names(value_names(of));
+    return 0;
+  }
   if (!of.empty() && topic != "modes")
     throw UserError(fmt::format("list {} {}: only modes are those of a workload", topic, of));
   // What only scripts ask for.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of `stretto` for bash: subcommands, options, workloads, machines, modes, parameters. Asks the
+# Completion of `stretto` for bash: subcommands, options, workloads, machines, modes, parameters, values. Asks the
 # executable that is being typed, so it knows what that one knows.
 #
 #   source platform/scripts/stretto-completion.bash
@@ -13,11 +13,39 @@ _stretto_names() {
   "$1" list --names "${@:2}" 2>/dev/null
 }
 
+# What a parameter (--set) or block (--impl) may be.
+_stretto_values() {
+  case $2 in
+    --set) _stretto_names "$1" values "$3" ;;
+    --impl) echo rtl; echo model; echo lockstep ;;
+  esac
+}
+
 _stretto() {
   local executable=${COMP_WORDS[0]} command=${COMP_WORDS[1]:-} current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]} words="" word
-  # Bash splits at "=": --set KEY=VALUE completes the key.
   COMPREPLY=()
+  # Bash splits at "=" where COMP_WORDBREAKS has it: KEY = VALUE are three words then.
+  local key=""
+  if [ "$previous" = = ]; then
+    key=${COMP_WORDS[COMP_CWORD - 2]} previous=${COMP_WORDS[COMP_CWORD - 3]}
+  elif [ "$current" = = ]; then
+    key=$previous previous=${COMP_WORDS[COMP_CWORD - 2]} current=""
+  elif [[ ${current} == *=* && ( $previous == --set || $previous == --impl ) ]]; then
+    key=${current%%=*}
+    words=$(_stretto_values "$executable" "$previous" "$key" | sed "s/^/$key=/")
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
+  if [ -n "$key" ]; then
+    case $previous in
+      --set | --impl) words=$(_stretto_values "$executable" "$previous" "$key") ;;
+      # --data=stamp.
+      *) case $key in --data) words="stamp real" ;; --machine) words=$(_stretto_names "$executable" machines) ;; esac ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
   if [ "$COMP_CWORD" -eq 1 ]; then
     words=$("$executable" list --names commands 2>/dev/null)
     COMPREPLY=($(compgen -W "$words --help --version" -- "$current"))
@@ -42,12 +70,17 @@ _stretto() {
       else
         case $command in
           run) [ -n "$first" ] || words=$(_stretto_names "$executable" workloads) ;;
-          show) [ -n "$first" ] || words=$(_stretto_names "$executable" machines) ;;
+          show) [ -n "$first" ] || words="$(_stretto_names "$executable" machines) $(_stretto_names "$executable" workloads)" ;;
           reproduce) [ -n "$first" ] || words=$(_stretto_names "$executable" reproductions) ;;
           list) [ -n "$first" ] || words=$(_stretto_names "$executable" topics) ;;
         esac
-        # A workload, machine or result may be a file or folder.
-        case $command in run | show | report | compare) COMPREPLY=($(compgen -f -- "$current")) ;; esac
+        # A machine, workload or result may be a file or folder.
+        case $command in
+          run | show)
+            COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current") $(compgen -f -X '!*.so' -- "$current")
+              $(compgen -d -- "$current")) ;;
+          report | compare) COMPREPLY=($(compgen -d -- "$current")) ;;
+        esac
       fi
       ;;
   esac

@@ -40,6 +40,16 @@ offers "run t3/small --set hbm.ch" hbm.channels= hbm.clock_mhz=
 offers "run t3/small --impl " tracker=
 offers "run t3/small --dry" --dry-run
 offers "show v100" v100-pcie a100-nvswitch
+offers "show " t3
+offers "show " t3/small README.md
+offers "run t3/small --data " real
+offers "run t3/small --data = s" stamp real
+offers "run t3/small --impl mca=" mca=lockstep
+offers "run t3/small --impl mca = l" lockstep rtl
+offers "run t3/small --set software.mca_policy=" software.mca_policy=round_robin
+offers "run t3/small --set software.mca_policy = com" compute_exclusive round_robin
+offers "run t3/small --set sim.mirror=" sim.mirror=true
+offers "run collectives/all_reduce --set collective.op = b" broadcast
 offers "reproduce " gpu-driven run
 offers "reproduce t3 --ca" --cases
 offers "reproduce t3 --t" --time-limit --cases
