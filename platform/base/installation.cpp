@@ -45,6 +45,10 @@ std::string software_folder() {
       .string();
 }
 
+std::string firmware_file(const std::string& given) {
+  return given.empty() ? software_folder() + "/firmware/main.elf" : given;
+}
+
 std::vector<std::string> shipped(const std::string& kind) {
   const fs::path base = fs::path(share_folder()) / kind;
   std::vector<std::string> names;

@@ -19,6 +19,9 @@ std::string targets_folder();
 // or the build's sw/.
 std::string software_folder();
 
+// The firmware that `given` names; empty: the shipped one.
+std::string firmware_file(const std::string& given);
+
 // Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".
 std::vector<std::string> shipped(const std::string& kind);
 // The file of `name_or_file`; throws UserError that lists near names.

@@ -58,7 +58,7 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   for (const Parameter& parameter : machine.parameters().all()) {
     if (parameter.path != "sim.threads") text += parameter.path + " " + parameter.get() + "\n";
   }
-  std::vector<std::string> files{"/proc/self/exe", software_folder() + "/firmware/main.elf"};
+  std::vector<std::string> files{"/proc/self/exe", firmware_file("")};
   for (const JobRequest& job : request.jobs) {
     for (std::string& file : job.kind->kernel_files(job)) files.push_back(std::move(file));
   }

@@ -22,7 +22,7 @@ void Machine::load_file(const std::string& file, int depth) {
   }
   if (const YAML::Node text = node["description"]; text)
     description_ = yaml_text(file, text, "description");
-  assign_tree(parameters_, file, node, "", "machine " + name_, {"extends", "description"});
+  assign_tree(parameters_, file, node, "machine " + name_, {"extends", "description"});
 }
 
 void Machine::set(const std::string& assignment) {

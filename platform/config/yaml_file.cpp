@@ -136,25 +136,42 @@ bool yaml_flag(const std::string& file, const YAML::Node& node, const std::strin
   return value;
 }
 
-void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
-                 const std::string& prefix, const std::string& origin,
-                 const std::vector<std::string>& skip) {
+namespace {
+
+// `places`: where each parameter of the tree was set. "cus" below "gpu" and "gpu.cus" are one.
+void assign_branch(ParameterSet& set, const std::string& file, const YAML::Node& node,
+                   const std::string& prefix, const std::string& origin,
+                   const std::vector<std::string>& skip,
+                   std::map<std::string, std::string>& places) {
   for (const auto& item : node) {
     const std::string key = item.first.Scalar();
     if (prefix.empty() && std::find(skip.begin(), skip.end(), key) != skip.end()) continue;
     const std::string path = prefix.empty() ? key : prefix + "." + key;
+    const std::string place = where(file, item.first);
     if (item.second.IsMap()) {
-      if (!set.is_group(path))
-        set.assign(path, "", where(file, item.first), origin);  // Throws: unknown.
-      assign_tree(set, file, item.second, path, origin, skip);
+      if (!set.is_group(path)) set.assign(path, "", place, origin);  // Throws: unknown.
+      assign_branch(set, file, item.second, path, origin, skip, places);
     } else if (set.is_group(path)) {
-      throw UserError(where(file, item.first) + ": " + path +
+      throw UserError(place + ": " + path +
                       " is a group: its parameters go below it as NAME: VALUE; 'stretto list "
                       "parameters' shows them");
     } else {
-      set.assign(path, yaml_text(file, item.second, path), where(file, item.first), origin);
+      const std::string column = ", column " + std::to_string(item.first.Mark().column + 1);
+      const auto [first, fresh] = places.emplace(path, place + column);
+      if (!fresh)
+        throw UserError(place + column + ": " + path + " is there twice; first at " +
+                        first->second);
+      set.assign(path, yaml_text(file, item.second, path), place, origin);
     }
   }
+}
+
+}  // namespace
+
+void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
+                 const std::string& origin, const std::vector<std::string>& skip) {
+  std::map<std::string, std::string> places;
+  assign_branch(set, file, node, "", origin, skip, places);
 }
 
 }  // namespace stretto

@@ -21,10 +21,9 @@ uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std:
 std::string yaml_text(const std::string& file, const YAML::Node& node, const std::string& key);
 bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key);
 
-// Assigns every scalar below the map `node` to the parameter of its path.
+// Assigns every scalar below the map `node` to the parameter of its path, each at most once.
 void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
-                 const std::string& prefix, const std::string& origin,
-                 const std::vector<std::string>& skip = {});
+                 const std::string& origin, const std::vector<std::string>& skip = {});
 
 }  // namespace stretto
 

@@ -2,6 +2,9 @@
 #include "platform/jobs/job.h"
 #include "platform/base/installation.h"
 
+#include <filesystem>
+
+#include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -97,8 +100,14 @@ std::vector<uint8_t> kernel_file(const std::string& name) {
 }
 
 std::string kernel_path(const std::string& name) {
-  const bool is_file = name.find('/') != std::string::npos;
-  return is_file ? name : software_folder() + "/kernels/" + name + ".elf";
+  if (name.find('/') != std::string::npos) return name;
+  const std::string shipped = software_folder() + "/kernels/" + name + ".elf";
+  if (!std::filesystem::exists(shipped))
+    throw UserError(shipped +
+                    ": no such kernel is shipped; a file of your own has a slash in its "
+                    "name: ./" +
+                    name);
+  return shipped;
 }
 
 }  // namespace stretto

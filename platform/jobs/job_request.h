@@ -40,10 +40,16 @@ struct JobRequest {
   uint64_t seed = 1;
   std::map<std::string, std::string> parameters;  // Of the kind.
   JobShare share;
+  std::string place;  // File and line, of one of several.
 
   uint32_t ranks() const { return static_cast<uint32_t>(share.gpus.size()); }
+  // Its name in results: one of several has a number, as they may be equal.
+  std::string name() const {
+    return (place.empty() ? "" : "job " + std::to_string(share.number) + ", ") + "workload " +
+           workload + ", mode " + mode;
+  }
   // Subject of a message.
-  std::string subject() const { return "workload " + workload + ", mode " + mode; }
+  std::string subject() const { return (place.empty() ? "" : place + ": ") + name(); }
 };
 
 }  // namespace stretto

@@ -52,7 +52,6 @@ void divide(std::vector<JobRequest>& jobs) {
                       " jobs share GPUs; at most " + std::to_string(kMaxSharers) + " can");
     const uint64_t end = uint64_t{jobs[i].spec.software.memory_gib} << 30;
     const uint64_t bytes = (end - STRETTO_SYSTEM_BYTES) / sharers / kUnit * kUnit;
-    share.number = static_cast<uint32_t>(i);
     share.queue_count = static_cast<uint32_t>(STRETTO_QUEUE_COUNT / sharers);
     share.first_queue = static_cast<uint32_t>(index) * share.queue_count;
     share.memory_begin = STRETTO_SYSTEM_BYTES + index * bytes;
@@ -75,7 +74,7 @@ void check_claims(const std::vector<JobRequest>& jobs) {
         if (claim != kWholeGpu && std::find(others.begin(), others.end(), claim) == others.end())
           continue;
         throw UserError(a.subject() + " needs " + claim + " to itself, but shares GPUs with " +
-                        b.subject() +
+                        b.name() +
                         (claim == kWholeGpu ? "" : ", which needs it too; give them other GPUs"));
       }
     }
@@ -118,11 +117,6 @@ void check_job(const JobRequest& job) {
                     " no GPU can stand for all; kinds that can be mirrored: " +
                     names_of([](const KindInfo& kind) { return kind.can_mirror; }));
   }
-  if (job.spec.software.mca_policy != kMcaPolicyOfMode && !info.programs_arbiters) {
-    throw UserError(job.subject() + ": software.mca_policy: programs of kind " + info.name +
-                    " leave the arbiters as they are; kinds that set their policy: " +
-                    names_of([](const KindInfo& kind) { return kind.programs_arbiters; }));
-  }
   if (job.ranks() < info.min_gpus) {
     throw UserError(job.subject() + ": kind " + info.name + " needs " +
                     std::to_string(info.min_gpus) + " GPUs, gpus is " +
@@ -132,20 +126,33 @@ void check_job(const JobRequest& job) {
   job.kind->check(job);
 }
 
+// Of several jobs one sets the policy of its GPUs' arbiters, and the others live with it.
+void check_policy(const std::vector<JobRequest>& jobs) {
+  const auto sets_policy = [](const JobRequest& job) { return job.kind->info().programs_arbiters; };
+  const JobRequest& first = jobs.front();
+  if (first.spec.software.mca_policy == kMcaPolicyOfMode ||
+      std::any_of(jobs.begin(), jobs.end(), sets_policy))
+    return;
+  throw UserError(first.subject() + ": software.mca_policy: programs of kind " +
+                  first.kind->info().name +
+                  " leave the arbiters as they are; kinds that set their policy: " +
+                  names_of([](const KindInfo& kind) { return kind.programs_arbiters; }));
+}
+
 void add_job(RunRequest& request, const Workload& workload, const std::string& mode,
-             const std::string& data, std::vector<uint32_t> gpus) {
+             const std::string& data, std::vector<uint32_t> gpus, const std::string& place = "") {
   const MachineSpec& spec = request.machine.spec();
   for (const uint32_t gpu : gpus) {
     if (gpu >= spec.gpus)
-      throw UserError(request.workload.file + ": workload " + workload.name + ": gpus has " +
-                      std::to_string(gpu) + ", the machine has GPUs 0 to " +
-                      std::to_string(spec.gpus - 1));
+      throw UserError(place + ": workload " + workload.name + ": gpus has " + std::to_string(gpu) +
+                      ", the machine has GPUs 0 to " + std::to_string(spec.gpus - 1));
   }
   JobShare share;
+  share.number = static_cast<uint32_t>(request.jobs.size());
   share.gpus = gpus.empty() ? all_gpus(spec) : std::move(gpus);
   request.jobs.push_back({spec, workload.name, workload.kind, mode,
                           data == "real" ? DataMode::real : DataMode::stamp, request.options.seed,
-                          workload.parameters, std::move(share)});
+                          workload.parameters, std::move(share), place});
 }
 
 void prepare_firmware(const RunOptions& options, Machine& machine) {
@@ -191,11 +198,12 @@ RunRequest prepare_request(RunOptions& options, Machine& machine) {
       throw UserError("workload " + workload.name +
                       ": sim.mirror: several jobs cannot be mirrored");
     add_job(request, job.workload, job.mode, given_data.empty() ? job.workload.data : given_data,
-            job.gpus);
+            job.gpus, job.place);
   }
   divide(request.jobs);
   check_claims(request.jobs);
   for (const JobRequest& job : request.jobs) check_job(job);
+  check_policy(request.jobs);
   return request;
 }
 

@@ -38,7 +38,7 @@ void Workload::configure(Machine& machine) const {
   const YAML::Node node = load_yaml(file);
   if (const YAML::Node set = node["set"]; set) {
     if (!set.IsMap()) throw UserError(where(file, set) + ": set must be a map of parameters");
-    assign_tree(machine.parameters(), file, set, "", "workload " + name);
+    assign_tree(machine.parameters(), file, set, "workload " + name);
   }
 }
 
@@ -120,8 +120,15 @@ std::vector<std::string> sets_of(const std::string& file, const YAML::Node& map,
                                  const std::string& kind) {
   std::vector<std::string> sets;
   if (!map.IsMap()) throw UserError(where(file, map) + ": set must be a map of keys of its kind");
-  for (const auto& item : map)
-    sets.push_back(kind + "." + item.first.Scalar() + "=" + yaml_text(file, item.second, "set"));
+  const Machine machine;
+  for (const auto& item : map) {
+    const std::string key = item.first.Scalar();
+    if (machine.parameters().find(key) != nullptr || machine.parameters().is_group(key))
+      throw UserError(where(file, item.first) + ": " + key +
+                      " is a parameter of the machine, which all jobs share; put it in the file's "
+                      "own set, beside jobs");
+    sets.push_back(kind + "." + key + "=" + yaml_text(file, item.second, "set"));
+  }
   return sets;
 }
 
@@ -139,6 +146,7 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
   }
   if (!node["workload"]) throw UserError(where(file, node) + ": a job needs workload");
   WorkloadJob job;
+  job.place = where(file, node);
   const std::string name = yaml_text(file, node["workload"], "workload");
   // Before it is loaded: it may be the file that names it.
   if (!name.ends_with(".so") && load_yaml(find_shipped("workloads", name))["jobs"])
@@ -214,7 +222,7 @@ Workload load(const std::string& name_or_file, const std::vector<KeySets>& given
         throw UserError(where(file, item.first) + ": " + key + " must be a map");
       ParameterSet set;
       kind->describe(set);
-      assign_tree(set, file, item.second, "", "");
+      assign_tree(set, file, item.second, "");
       workload.kind = kind;
       std::string error = kind->first_error(), origin = where(file, item.second);
       for (const KeySets& one : given) {

@@ -42,6 +42,7 @@ struct WorkloadJob {
   Workload workload;
   std::string mode;
   std::vector<uint32_t> gpus;  // Empty: all.
+  std::string place;           // File and line.
 };
 
 // `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so.

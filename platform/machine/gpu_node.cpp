@@ -120,12 +120,6 @@ void GpuNode::bind() {
   gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
                                    [this](Time at) { hbm.first_wg_done(at); },
                                    [this](Time at) { hbm.kernel_end(at); }});
-  const unsigned index = partition.services().gpu;
-  gpu.front_end.on_fault([index](const GpuFault& fault) {
-    // A kernel that no compute unit can hold is the user's mistake, anything else the kernel's.
-    if (fault.kind == FaultKind::kernel_too_large) throw UserError(describe_fault(index, fault));
-    throw CheckError(describe_fault(index, fault));
-  });
 }
 
 void GpuNode::audit(AuditSink& sink) const {

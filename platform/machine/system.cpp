@@ -33,6 +33,8 @@ class System::State {
           ("gpu" + std::to_string(gpu)).c_str(), spec_, gpu, request.options.impl, conductor_,
           timeline == nullptr ? nullptr : &timeline->page(gpu), waves);
     }
+    for (unsigned gpu = 0; gpu < count; ++gpu)
+      gpus_[gpu]->gpu.front_end.on_fault([this, gpu](const GpuFault& fault) { fail(gpu, fault); });
     cards_.resize(spec_.card.count);
     for (unsigned i = 0; i < spec_.card.count; ++i) {
       const unsigned card = spec_.sim.reverse_elaboration ? spec_.card.count - 1 - i : i;
@@ -153,9 +155,8 @@ class System::State {
   }
 
   void load_firmware() {
-    const std::string& given = request_.options.firmware;
-    firmware_ = std::make_shared<ElfImage>(
-        ElfImage::load(given.empty() ? software_folder() + "/firmware/main.elf" : given));
+    firmware_ =
+        std::make_shared<ElfImage>(ElfImage::load(firmware_file(request_.options.firmware)));
     for (const auto& gpu : gpus_) {
       Partition& partition = gpu->partition;
       gpu->cp.load(firmware_);
@@ -198,7 +199,7 @@ class System::State {
 
   // Who says or has something, where there are several jobs.
   std::string label(const Job& job) const {
-    return jobs_.size() == 1 ? "" : job.request().subject() + ": ";
+    return jobs_.size() == 1 ? "" : job.request().name() + ": ";
   }
 
   void collect_jobs(Results& results) const {
@@ -238,6 +239,15 @@ class System::State {
       job->audit(rank, audit);
     }
     all.audit(gpus_[gpu]->memory, audit, where);
+  }
+
+  // A fault of a kernel ends the run.
+  [[noreturn]] void fail(unsigned gpu, const GpuFault& fault) const {
+    const std::string symbol = kernel_at(gpu, fault.pc);
+    const std::string text = describe_fault(gpu, fault) + (symbol.empty() ? "" : ", in " + symbol);
+    // What the user asked for does not fit, see throw_status().
+    if (fault.kind == FaultKind::kernel_too_large) throw UserError(text);
+    throw CheckError(text);
   }
 
   // The function at `code` in the memory of a GPU; "" if no program has loaded code there.

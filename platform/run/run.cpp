@@ -13,9 +13,12 @@
 #include <map>
 #include <memory>
 
+#include "models/common/elf_image.h"
 #include "models/common/error.h"
 #include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
+#include "platform/base/installation.h"
+#include "platform/base/say.h"
 #include "platform/base/stop_request.h"
 #include "platform/machine/system.h"
 #include "platform/results/results.h"
@@ -55,20 +58,38 @@ std::string default_out_folder(const RunOptions& options) {
   return ("results" / name / options.mode).string();
 }
 
-// Null without --waves. Goes on as the traced build if this is not it.
-std::unique_ptr<Waves> prepare_waves(const RunOptions& options, const MachineSpec& spec,
-                                     const std::string& out) {
-  if (options.waves.empty()) return nullptr;
-  const WaveRequest request = parse_waves(options.waves);
+// What is to be drawn, read and checked.
+struct Drawn {
+  TimeWindow timeline;
+  WaveRequest waves;  // Without items: none.
+};
+
+Drawn check_drawn(const RunOptions& options, const MachineSpec& spec, const std::string& out) {
+  Drawn drawn;
+  if (options.timeline && out.empty()) throw UserError("--timeline needs --out DIR");
+  if (!options.timeline_window.empty())
+    drawn.timeline = parse_window("--timeline-window", options.timeline_window);
+  if (options.waves.empty()) return drawn;
+  drawn.waves = parse_waves(options.waves);
   std::map<std::string, unsigned> instances;
   for (const BlockInfo& block : kBlocks)
     instances[block.name] = block.place == BlockPlace::gpu ? 1 : spec.hbm.channels;
-  check_waves(request, spec.sim.mirror ? 1 : spec.gpus, instances, options.impl);
+  check_waves(drawn.waves, spec.sim.mirror ? 1 : spec.gpus, instances, options.impl);
   if (out.empty()) throw UserError("--waves needs --out DIR");
-  if (!rtl_is_traced()) become_traced_build(options.command_line);
-  const Time lookahead = std::max(spec.link.latency_ns, spec.pcie.latency_ns) * kNanosecond;
-  return make_waves(
-      {request, out + "/waves.fst", uint64_t{options.waves_limit_mib} << 20, lookahead});
+  if (!rtl_is_traced()) (void)traced_build();
+  return drawn;
+}
+
+// A dry run loads nothing into a machine; it finds what cannot be loaded.
+void check_programs(const RunRequest& request) {
+  (void)ElfImage::load(firmware_file(request.options.firmware));
+  for (const JobRequest& job : request.jobs) {
+    for (const std::string& file : job.kind->kernel_files(job)) {
+      if (file.ends_with(".json"))  // A plan, read when the request was checked.
+        continue;
+      (void)ElfImage::load(file);
+    }
+  }
 }
 
 // What a run leaves in its folder.
@@ -96,11 +117,10 @@ std::string write_all(const std::string& out, const Results& results, const Mach
     if (timeline != nullptr) {
       timeline->close();
       if (timeline->left_out() != 0)
-        std::cerr << "stretto: " << out << kTimeline
-                  << " has reached sim.timeline_mib: " << timeline->left_out()
-                  << " events are not in it; draw a --timeline-window\n";
-      if (timeline->drawn() == 0)
-        std::cerr << "stretto: " << out << kTimeline << " is empty: nothing happened then\n";
+        say(out + kTimeline +
+            " has reached sim.timeline_mib: " + std::to_string(timeline->left_out()) +
+            " events are not in it; draw a --timeline-window");
+      if (timeline->drawn() == 0) say(out + kTimeline + " is empty: nothing happened then");
     }
   } catch (const UserError& error) {
     note(error.what());
@@ -151,13 +171,15 @@ int run(const RunOptions& given) {
   RunOptions options = given;
   Machine machine;
   const RunRequest request = prepare_request(options, machine);
+  const std::string out = default_out_folder(options);
+  const Drawn drawn = check_drawn(options, machine.spec(), out);
   if (options.dry_run) {
+    check_programs(request);
     std::cout << resolved_text(request);
     return kExitSuccess;
   }
-  const std::string out = default_out_folder(options);
+  if (!drawn.waves.items.empty() && !rtl_is_traced()) become_traced_build(options.command_line);
   const HeldSignals held;  // Until the monitor handles them: earlier results are set aside below.
-  if (options.timeline && out.empty()) throw UserError("--timeline needs --out DIR");
   std::unique_ptr<OutputFolder> folder;
   std::unique_ptr<EarlierFiles> earlier;
   if (!out.empty()) {
@@ -167,15 +189,18 @@ int run(const RunOptions& given) {
   std::unique_ptr<Timeline> timeline;
   if (options.timeline) {
     TimelineSpec spec{out + kTimeline + kPart, uint64_t{machine.spec().sim.timeline_mib} << 20};
-    if (!options.timeline_window.empty()) {
-      const TimeWindow window = parse_window("--timeline-window", options.timeline_window);
-      spec.from = window.from;
-      spec.to = window.to;
-    }
+    spec.from = drawn.timeline.from;
+    spec.to = drawn.timeline.to;
     timeline = std::make_unique<Timeline>(spec, System::timeline_pages(machine.spec()));
   }
 
-  const std::unique_ptr<Waves> waves = prepare_waves(options, machine.spec(), out);
+  std::unique_ptr<Waves> waves;
+  if (!drawn.waves.items.empty()) {
+    const MachineSpec& spec = machine.spec();
+    const Time lookahead = std::max(spec.link.latency_ns, spec.pcie.latency_ns) * kNanosecond;
+    waves = make_waves(
+        {drawn.waves, out + "/waves.fst", uint64_t{options.waves_limit_mib} << 20, lookahead});
+  }
 
   System system(request, timeline.get(), waves.get());
   const std::string title =
@@ -235,14 +260,15 @@ int run(const RunOptions& given) {
     if (!out.empty() && unwritten.empty()) std::cout << "  results     " << out << "\n";
     if (waves) std::cout << "  waves       " << waves->summary() << "\n";
   } else if (!results.message.empty()) {
-    std::cerr << "stretto: " << to_string(results.status) << ": " << results.message << "\n";
+    say(std::string(to_string(results.status)) + ": " + results.message);
   }
   if (request.has_workload && results.exit_code() != kExitSuccess) {
-    std::cerr << "stretto: " << first_complaint(results) << "\n";
+    std::cout.flush();
+    say(first_complaint(results));
   }
   if (unwritten.empty()) return results.exit_code();
   std::cout.flush();
-  std::cerr << "stretto: " << unwritten << "\n";
+  say(unwritten);
   return results.exit_code() == kExitSuccess ? kExitUsage : results.exit_code();
 }
 

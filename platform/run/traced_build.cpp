@@ -11,7 +11,7 @@
 
 namespace stretto {
 
-void become_traced_build(const std::vector<std::string>& arguments) {
+std::string traced_build() {
 #ifndef STRETTO_HAVE_RTL
   throw UserError("--waves: this build has no RTL (CMake option STRETTO_RTL is OFF)");
 #endif
@@ -27,11 +27,16 @@ void become_traced_build(const std::vector<std::string>& arguments) {
   if (built < fs::last_write_time(self))
     throw UserError("--waves: " + traced.string() + " is older than " + self.string() + "; " +
                     cure);
+  return traced;
+}
+
+void become_traced_build(const std::vector<std::string>& arguments) {
+  const std::string traced = traced_build();
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   execv(traced.c_str(), argv.data());
-  throw UserError("--waves: cannot run " + traced.string() + ": " + std::strerror(errno));
+  throw UserError("--waves: cannot run " + traced + ": " + std::strerror(errno));
 }
 
 }  // namespace stretto

@@ -9,8 +9,9 @@
 
 namespace stretto {
 
-// Goes on as the executable stretto_traced beside this one, with `arguments` (argv[0] too). Throws
-// UserError if it is missing or older than this one.
+// The executable stretto_traced beside this one. Throws UserError if it is missing or older.
+std::string traced_build();
+// Goes on as it, with `arguments` (argv[0] too).
 [[noreturn]] void become_traced_build(const std::vector<std::string>& arguments);
 
 }  // namespace stretto

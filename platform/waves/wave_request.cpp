@@ -86,6 +86,8 @@ TimeWindow parse_window(const std::string& option, const std::string& text) {
   const size_t dots = text.find("..");
   if (dots == std::string::npos)
     refuse_window(option, "'" + text + "' is not FROM..TO, for example 10us..12us");
+  if (text == "..")
+    refuse_window(option, "a window has a begin or an end, for example 10us.. or ..12us");
   TimeWindow window;
   window.from = parse_time(option, text.substr(0, dots), 0);
   window.to = parse_time(option, text.substr(dots + 2), kNever);
