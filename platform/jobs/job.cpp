@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "models/common/error.h"
 #include "models/common/read_file.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"

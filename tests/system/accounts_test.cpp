@@ -51,7 +51,7 @@ std::set<std::string> directions(std::set<std::string> accounts) {
 }
 
 std::set<std::string> with_machine_times(std::set<std::string> phases) {
-  phases.insert({"total", "setup", "no_phase"});
+  phases.insert({"total", "setup", "write_back", "no_phase"});
   return phases;
 }
 
@@ -106,6 +106,7 @@ TEST_CASE("the accounts of a job that is no GEMM reach statistics, CSV, summary 
   for (const char* row : {"\nload ms", "\ngather ms", "\ngemm ms", "\nno_phase ms",
                           "\nDRAM gather_write MB", "\nDRAM rs_write MB"})
     CHECK(table.says(row));
+  CHECK_FALSE(table.says(" 0.000000"));  // What does not come in one of them.
 }
 
 TEST_CASE("what passes in no phase is what the phases leave of the total") {
@@ -115,14 +116,16 @@ TEST_CASE("what passes in no phase is what the phases leave of the total") {
   const auto time = [](const boost::json::value& root, const std::string& phase) {
     return number(root, "time_ns", phase);
   };
-  const uint64_t sum = time(alone, "setup") + time(alone, "init") + time(alone, "gemm");
+  const uint64_t sum =
+      time(alone, "setup") + time(alone, "init") + time(alone, "gemm") + time(alone, "write_back");
   CHECK(time(alone, "no_phase") > 0);  // The host is told after the last work-group.
   // Each of the figures is cut to whole ns.
   CHECK(time(alone, "total") >= sum + time(alone, "no_phase"));
   CHECK(time(alone, "total") <= sum + time(alone, "no_phase") + 4);
 
   const auto fused = run("t3/small --mode t3 --impl all=model", scratch.path + "/fused");
-  const uint64_t covered = time(fused, "total") - time(fused, "no_phase");
+  const uint64_t covered =
+      time(fused, "total") - time(fused, "no_phase") - time(fused, "write_back");
   uint64_t all = 0, longest = 0;
   for (const char* phase : {"setup", "init", "gemm", "rs", "ag"}) {
     all += time(fused, phase);
@@ -152,4 +155,57 @@ TEST_CASE("what a kernel sends by a request ring is on the account of the kernel
       "collectives/all_gather --mode gdma --set gpus=2 --set collective.min_bytes=65536 --set "
       "collective.max_bytes=65536",
       "move");
+}
+
+TEST_CASE("what the L2 writes back after a kernel is a time of its own") {
+  const Scratch scratch;
+  const auto root = run("t3/small --mode gemm --impl all=model", scratch.path + "/r");
+  uint64_t end = 0, access = 0;
+  for (const auto& [path, value] : root.at("statistics").as_object()) {
+    if (path.ends_with("front_end.last_end.gemm"))
+      end = std::max(end, value.to_number<uint64_t>() / 1'000'000);
+    if (path.ends_with("hbm.last_access.gemm"))
+      access = std::max(access, value.to_number<uint64_t>() / 1'000'000);
+  }
+  REQUIRE(access > end);
+  CHECK(number(root, "time_ns", "write_back") + 1 >= access - end);
+  CHECK(number(root, "time_ns", "write_back") <= access - end + 1);
+}
+
+TEST_CASE("reduce-scatter writes its chunks and what the L2 rounds up to sectors, to the byte") {
+  const Scratch scratch;
+  const auto root = run("t3/small --mode rs --impl all=model", scratch.path + "/r");
+  // 330 x 530 of 2 B in 3 x 5 tiles of 128 x 128. Each GPU gets three chunks over links, byte for
+  // byte; it stores the sum of its own chunk through the L2, which writes sectors of 64 B.
+  constexpr uint64_t kRows = 330, kPitch = 530 * 2, kTiles = 15, kColumns = 5, kGpus = 4;
+  uint64_t expected = 0;
+  for (uint64_t gpu = 0; gpu < kGpus; ++gpu) {
+    std::set<uint64_t> sectors;
+    uint64_t own = 0;
+    for (uint64_t tile = gpu * kTiles / kGpus; tile < (gpu + 1) * kTiles / kGpus; ++tile) {
+      const uint64_t row = tile / kColumns * 128, column = tile % kColumns * 256;
+      const uint64_t bytes = std::min<uint64_t>(256, kPitch - column);
+      for (uint64_t r = row; r < std::min(row + 128, kRows); ++r) {
+        const uint64_t begin = r * kPitch + column;
+        for (uint64_t sector = begin / 64; sector <= (begin + bytes - 1) / 64; ++sector)
+          sectors.insert(sector);
+        own += bytes;
+      }
+    }
+    expected += kRows * kPitch - own + sectors.size() * 64;
+  }
+  CHECK(expected - kGpus * kRows * kPitch == 39'576);  // 0.113 C; C: a chunk on each GPU.
+  uint64_t written = 0;
+  for (uint64_t gpu = 0; gpu < kGpus; ++gpu)
+    written += number(root, "statistics", "gpu" + std::to_string(gpu) + ".hbm.write_bytes.rs");
+  CHECK(written == expected);
+}
+
+TEST_CASE("each sentence of stats.csv stands alone") {
+  const Scratch scratch;
+  run("t3/small --mode gemm --impl all=model", scratch.path + "/r");
+  const std::string csv = text_of(scratch.path + "/r/stats.csv");
+  REQUIRE(csv.find("Clocks in which") != std::string::npos);
+  for (const char* leaning : {"ikewise", ",Of them", ",\"Of them", "The same of", " in them."})
+    CHECK(csv.find(leaning) == std::string::npos);
 }

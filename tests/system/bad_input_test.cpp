@@ -87,8 +87,12 @@ TEST_CASE("a firmware that is missing, truncated, empty or for another machine i
 TEST_CASE(
     "a kernel that no compute unit can hold, a file that is no kernel and too little memory are "
     "named") {
-  bad(kShort + "--set gpu.registers_bytes=65536", {"kernel needs more than a compute unit has"});
-  bad(kShort + "--set software.gemm=nothing", {"nothing.elf"});
+  // gemm.c: 64 KiB of accumulator, 8 row tiles of 4 KiB, 8 x 2 KiB of scalar registers; 32 KiB.
+  bad(kShort + "--set gpu.registers_bytes=65536",
+      {"kernel needs more than a compute unit has: 114688 bytes of registers, it has 65536"});
+  bad(kShort + "--set gpu.lds_bytes=16384", {"32768 bytes of LDS, it has 16384"});
+  bad(kShort + "--set software.gemm=nothing", {"nothing.elf", "./nothing"});
+  bad(kShort + "--set software.gemm=own.elf", {"a file of your own", "./own.elf"});
   bad(kShort + "--set software.gemm=/bin/true", {"/bin/true: kernel ELF: not for RISC-V"});
   const Scratch scratch;
   bad(kShort + "--set software.gemm=" +
@@ -197,6 +201,43 @@ TEST_CASE("a stray comma, an alias and a file without end are refused at once") 
 TEST_CASE("limits of the shell that are too low are one line") {
   bad(kShort, {"the stack may have 64 KiB", "raise ulimit -s"}, "ulimit -s 64; exec");
   bad(kShort, {"ulimit -v"}, "ulimit -v 300000; exec");
+  for (const char* few : {"200000", "250000", "400000"})
+    bad("run t3/small", {"ulimit -v"}, std::string("ulimit -v ") + few + "; exec");
+}
+
+TEST_CASE("the address space of a run is that of its memory and few threads") {
+  // Images of four GPUs and the host, 64 MiB each; four host programs and a worker, 8 MiB of stack
+  // each; a heap of 64 MiB a thread that allocates. Blocks of RTL need no threads.
+  const Scratch scratch;
+  const Finished run =
+      run_stretto("run t3/small --set sim.threads=2 --out " + scratch.path, "ulimit -v 1200000;");
+  INFO(run.output);
+  CHECK(run.status == 0);
+}
+
+TEST_CASE("a fault of a kernel names address, wavefront and function") {
+  const Scratch scratch;
+  const Finished run =
+      run_stretto(kShort + "--set software.gemm=gemm_wild_store --out " + scratch.path);
+  INFO(run.output);
+  CHECK(run.status == 1);
+  for (const char* part :
+       {"failed: gpu", " wg ", " wf ", "unmapped_store at 0x", "dead00", ", in gemm_128x128+0x"})
+    CHECK(run.says(part));
+}
+
+TEST_CASE("a deadlock for wavefronts that store other rows names them") {
+  const Scratch scratch;
+  const std::string set = " --impl all=model --set software.gemm=gemm_other_rows --out ";
+  CHECK(run_stretto("run t3/small --mode sequential" + set + scratch.path + "/s").status == 0);
+  const Finished run = run_stretto("run t3/small --mode t3" + set + scratch.path + "/t");
+  INFO(run.output);
+  CHECK(run.status == 1);
+  // 330 rows: the last tiles have 74, so that wavefront 3 stores the 10 of slice 4 and not 16, here
+  // and at the neighbour; 128 columns.
+  CHECK(run.says("deadlock"));
+  CHECK(run.says("wavefront 3 has 2560 of 4096 updates: the wavefront stored other rows"));
+  CHECK(run.says("wavefront tiles triggered (not work-group "));
 }
 
 TEST_CASE("a graph plan with a bad value is refused with its place and what is allowed") {
@@ -392,6 +433,40 @@ TEST_CASE("a dry run and a shown machine print YAML, and nothing is simulated") 
   bad("run t3/small --dry-run --set hbm.channels=3", {"hbm.channels"});
 }
 
+TEST_CASE("a dry run refuses what the run would refuse") {
+  const Scratch scratch;
+  const std::string dry = "run t3/small --dry-run --out " + scratch.path + "/r ";
+  bad(dry + "--waves mcaa", {"--waves mcaa", "nearest: mca"});
+  bad(dry + "--waves mca[99]", {"mca[99]", "a GPU has mca 0..31"});
+  bad(dry + "--waves mca --impl all=model", {"there is no RTL to look at"});
+  bad(dry + "--timeline-window 5us..2us", {"--timeline-window", "must end after it begins"});
+  bad(dry + "--firmware " + scratch.path + "/none.elf", {"none.elf"});
+  bad(dry + "--set software.ring=/bin/true", {"/bin/true: kernel ELF: not for RISC-V"});
+}
+
+TEST_CASE("a window without begin and end is refused") {
+  bad(kShort + "--timeline-window ..", {"--timeline-window", "a begin or an end"});
+  bad("run t3/small --waves mca@..", {"--waves mca@..", "a begin or an end"});
+}
+
+TEST_CASE("a parameter that is there in two spellings is an error with both places") {
+  const Scratch scratch;
+  bad("run " + scratch.file("w.yaml",
+                            "modes: [gemm]\nset: {gpu: {cus: 8}, \"gpu.cus\": 4}\n"
+                            "sub_layer: {m: 1, n: 1, k: 1}\n"),
+      {"w.yaml:2, column 22: gpu.cus is there twice", "first at", "w.yaml:2, column 13"});
+  bad(kShort + "--machine " + scratch.file("m.yaml", "extends: t3\ngpu.cus: 8\ngpu:\n  cus: 4\n"),
+      {"m.yaml:4", "gpu.cus is there twice", "m.yaml:2"});
+}
+
+TEST_CASE("what a run does not do is named and not shown as zero") {
+  const Scratch scratch;
+  const Finished run = run_stretto(kShort + "--out " + scratch.path + "/r");
+  INFO(run.output);
+  CHECK_FALSE(run.says("0.000000"));
+  CHECK(run.says("  absent      init, rs, ag: no kernel or transfer was counted as this\n"));
+}
+
 TEST_CASE("SIGINT in mid-run leaves complete results") {
   const Scratch scratch;
   const Finished run =
@@ -426,6 +501,10 @@ TEST_CASE("the time limit ends a run with 124 and results") {
                                    scratch.path + "/cut");
   CHECK(run.status == 124);
   CHECK(stats(scratch.path + "/cut").at("status").as_string() == "time limit");
+  // The all-gather comes last: its time is not 0, it is not known.
+  CHECK_FALSE(stats(scratch.path + "/cut").at("time_ns").as_object().contains("ag"));
+  CHECK(run.says("ag: the time is not known"));
+  CHECK_FALSE(run.says("0.000000"));
 }
 
 TEST_CASE("help and version are everywhere and succeed") {

@@ -59,6 +59,29 @@ TEST_CASE("files of an earlier run do not stay beside those of a later one") {
   CHECK(files_in(out) == std::vector<std::string>{"machine.yaml", "stats.csv", "stats.json"});
 }
 
+TEST_CASE("results that a killed run has set aside are shown, and come back") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/r";
+  REQUIRE(run_stretto(kShort + "--timeline --out " + out).status == 0);
+  const auto files = files_in(out);
+  const std::string before = text_of(out + "/stats.json");
+  REQUIRE(run_stretto("run t3/mega-fc1-tp8 --impl all=model --timeline --out " + out,
+                      "timeout -s KILL 3")
+              .status == 137);
+  CHECK_FALSE(std::filesystem::exists(out + "/stats.json"));
+  for (const char* command : {"report ", "compare "}) {
+    const Finished shown = run_stretto(command + out);
+    INFO(shown.output);
+    CHECK(shown.status == 0);
+    CHECK(shown.says("a later run has no results"));
+    CHECK(shown.says("t3/small"));
+  }
+  // Refused: the folder is as the first run has left it.
+  CHECK(run_stretto(kShort + "--set gpu.registers_bytes=4096 --out " + out).status == 2);
+  CHECK(files_in(out) == files);
+  CHECK(text_of(out + "/stats.json") == before);
+}
+
 TEST_CASE("workload files of one name have a folder each") {
   const Scratch scratch;
   for (const char* folder : {"a", "b", "here"})

@@ -109,6 +109,22 @@ TEST_CASE("the order of jobs in the file does not matter to what they compute") 
   }
 }
 
+TEST_CASE("equal jobs are told apart, and one that programs the arbiters may have its policy set") {
+  const std::string head = "machine: t3\nset: {gpus: 2, gpu.cus: 8}\njobs:\n";
+  const std::string gemm = "  - {workload: t3/small, mode: gemm, gpus: [0]}\n";
+  const std::string two =
+      scratch().file("two.yaml", head + gemm + "  - {workload: t3/small, mode: gemm, gpus: [1]}\n");
+  const Finished equal =
+      run_stretto("run " + two + " --impl all=model --out " + scratch().path + "/two");
+  INFO(equal.output);
+  CHECK(equal.says("\njob 0, workload t3/small, mode gemm: ended"));
+  CHECK(equal.says("\njob 1, workload t3/small, mode gemm: ended"));
+  const std::string mixed =
+      scratch().file("mixed.yaml", head + gemm + "  - {workload: graph/mlp, gpus: [1]}\n");
+  CHECK(run_stretto("run " + mixed + " --dry-run --set software.mca_policy=round_robin").status ==
+        0);
+}
+
 TEST_CASE("what cannot share a machine is refused in one line") {
   const auto bad = [&](const std::string& jobs, const std::string& says,
                        const std::string& set = "gpus: 2, gpu.cus: 8") {
@@ -131,6 +147,16 @@ TEST_CASE("what cannot share a machine is refused in one line") {
   bad(graph + "  - {workload: t3/small, set: {x: 1}}\n", "w.yaml:5: unknown parameter 'x'");
   bad(graph + "  - {workload: sharing/one-gpu}\n", "has jobs itself");
   bad(graph + "  - {workload: " + scratch().path + "/w.yaml}\n", "has jobs itself");
+  bad(graph + "  - {workload: t3/small, set: {gpu.cus: 4}}\n",
+      "w.yaml:5: gpu.cus is a parameter of the machine");
+  bad(graph + "  - {workload: t3/small, set: {hbm: {channels: 4}}}\n",
+      "w.yaml:5: hbm is a parameter of the machine");
+  // File, line and number of both: the jobs may be equal.
+  bad(graph + graph,
+      "w.yaml:4: job 0, workload graph/mlp, mode loop needs the request ring to itself, but shares "
+      "GPUs with job 1, workload graph/mlp");
+  bad("  - {workload: graph/mlp, gpus: [0]}\n  - {workload: graph/mlp, gpus: [1]}\n",
+      "software.mca_policy: programs of kind graph", "gpus: 2, software.mca_policy: round_robin");
   bad("  - {workload: graph/mlp, gpus: [0, 2]}\n  - {workload: graph/mlp, gpus: [1, 3]}\n",
       "have no link", "gpus: 4");
   bad(graph + "  - {workload: t3/small, mode: gemm}\n", "cannot be mirrored", "sim.mirror: true");

@@ -2,9 +2,15 @@
 // Words of a command line: what a shell reads back is what was typed, and numbers keep their range.
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <thread>
+#include <vector>
 
 #include "models/common/error.h"
+#include "platform/base/say.h"
 #include "platform/base/version.h"
 #include "platform/cli/words.h"
 
@@ -18,6 +24,33 @@ std::string read_by_shell(const std::string& text) {
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) out += static_cast<char>(c);
   pclose(pipe);
   return out;
+}
+
+TEST_CASE("lines of several threads on standard error are whole") {
+  std::FILE* const file = std::tmpfile();
+  const int kept = dup(STDERR_FILENO);
+  fcntl(fileno(file), F_SETFL, O_APPEND);
+  dup2(fileno(file), STDERR_FILENO);
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < 4; ++i) {
+      threads.emplace_back([i] {
+        for (unsigned n = 0; n < 500; ++n) say(std::string(300, static_cast<char>('a' + i)));
+      });
+    }
+  }
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  std::rewind(file);
+  std::string text;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+  std::fclose(file);
+  constexpr size_t kLine = sizeof "stretto: " + 300;
+  REQUIRE(text.size() == 2000 * kLine);
+  for (size_t at = 0; at < text.size(); at += kLine) {
+    const std::string line = text.substr(at, kLine);
+    CHECK(line == "stretto: " + std::string(300, line[9]) + "\n");
+  }
 }
 
 TEST_CASE("a shell reads quoted words back as they were") {
