@@ -14,9 +14,10 @@ DoorbellBridge::DoorbellBridge(sc_core::sc_module_name name)
 
 void DoorbellBridge::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_address(payload.get_address() + STRETTO_DOORBELL_APERTURE);
+  StrettoExtension* const of_sender = payload.get_extension<StrettoExtension>();
   payload.set_extension(&extension_);
   out->b_transport(payload, delay);
-  payload.clear_extension(&extension_);
+  payload.set_extension(of_sender);  // Nobody else takes it off, see IEEE 1666-2011, 14.5.
 }
 
 }  // namespace stretto
