@@ -329,19 +329,34 @@ bool Conductor::check_end() {
   take_finish();
   if (must_stop()) return true;
 
-  uint64_t progress = host_ != nullptr ? host_->progress() : 0;
-  for (const Partition* partition : partitions_) progress += partition->services_.progress;
-  if (progress != last_progress_) {
-    last_progress_ = progress;
+  const uint64_t now = progress();
+  if (now != last_progress_) {
+    last_progress_ = now;
     without_progress_ = 0;
     return false;
   }
   without_progress_ += window_;
+  return beyond_limit(without_progress_);
+}
+
+uint64_t Conductor::progress() const {
+  uint64_t progress = host_ != nullptr ? host_->progress() : 0;
+  for (const Partition* partition : partitions_) progress += partition->services_.progress;
+  return progress;
+}
+
+bool Conductor::beyond_limit(Time without_progress) {
   const Time limit = spec_.progress_limit_us * kMicrosecond;
-  if (limit == 0 || without_progress_ < limit || finishing_) return false;
+  if (limit == 0 || without_progress < limit || finishing_) return false;
   error_ = std::make_exception_ptr(
       CheckError(deadlock_report("no progress in " + in_nanoseconds(limit))));
   return true;
+}
+
+void Conductor::spent_without_progress(Time time) {
+  if (over_ || !beyond_limit(time)) return;
+  over_ = true;
+  pause();
 }
 
 // Partitions run apart: what others do until one lookahead after a finish() belongs to the run

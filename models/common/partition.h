@@ -161,6 +161,11 @@ class Conductor final : public sc_core::sc_module {
   void finish(int status = 0);
   // An exception of a host program; ends the run at once.
   void fail(std::exception_ptr error);
+  // What has moved so far (component.h), all partitions and the host together.
+  uint64_t progress() const;
+  // A host program has computed for `time` since progress() last changed: beyond the limit the run
+  // counts as deadlocked.
+  void spent_without_progress(Time time);
   // Looked at once a window; set by a signal handler or a timer.
   void watch_stop(const std::atomic<bool>& flag) { stop_ = &flag; }
 
@@ -183,6 +188,7 @@ class Conductor final : public sc_core::sc_module {
   void exchange();
   bool must_stop();
   bool check_end();  // True: the run is over.
+  bool beyond_limit(Time without_progress);
   void take_finish();
   void settle();
   std::string deadlock_report(const std::string& cause) const;

@@ -331,7 +331,6 @@ void CpHart::on_answer(unsigned index) {
   assert(state_ == State::memory && slot.payload != nullptr && outstanding_ > 0);
   PooledPayload& payload = *slot.payload;
   ++answers_;
-  ++shared_.services->progress;
   const Step step = steps_[step_ - 1];
   const Operation operation = payload.extension.operation;
   if (!payload.is_response_ok()) {

@@ -194,6 +194,7 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
     Slot& slot = slot_of(group, wavefront, operation.tile);
     if (operation.store) {
       --slot.stores;
+      ++services_.progress;
       slot.read = std::max(slot.read, operation.done);
     } else {
       slot.written = operation.done;

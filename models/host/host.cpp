@@ -83,8 +83,13 @@ void HostCore::pass(Time time) {
 }
 
 void HostCore::charge_ns(uint64_t nanoseconds) {
-  host_.charged_ += nanoseconds * kNanosecond;
-  pass(nanoseconds * kNanosecond);
+  const Time time = nanoseconds * kNanosecond;
+  host_.charged_ += time;
+  const uint64_t progress = host_.conductor_.progress();
+  computed_ = progress == progress_ ? computed_ + time : time;
+  progress_ = progress;
+  pass(time);
+  host_.conductor_.spent_without_progress(computed_);
 }
 
 void HostCore::store(uint64_t address, uint64_t value) {
@@ -225,7 +230,6 @@ void Host::hand_on(Mutex& mutex) {
   mutex.owner = mutex.waiting.front();
   mutex.waiting.pop_front();
   ++handed_on_;
-  ++progress_;
   mutex.owner->handed_.notify(delay_of(spec_.wake_ns * kNanosecond));
 }
 
@@ -240,7 +244,8 @@ std::string HostCore::waiting_on() const {
            hex(word) + ") since " + std::to_string(waits_since_ / kNanosecond) + " ns";
   }
   if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
-  return std::string(basename()) + " computes";
+  return std::string(basename()) + " computes, since " + std::to_string(computed_ / kNanosecond) +
+         " ns of its time without a byte moved";
 }
 
 // Host

@@ -127,7 +127,9 @@ class HostCore final : public sc_core::sc_module {
   const char* mutex_wait_ = nullptr;  // What it does with it, for waiting_on().
   uint64_t mutex_ = 0;
   bool done_ = false;
-  Time traced_at_ = 0;  // The timeline is drawn up to here.
+  Time traced_at_ = 0;     // The timeline is drawn up to here.
+  uint64_t progress_ = 0;  // Of the machine when it last computed,
+  Time computed_ = 0;      // and for how long it has since that changed.
 };
 
 class Host final : public sc_core::sc_module, public HostSide, public Component {

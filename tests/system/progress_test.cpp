@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Polling is no progress: firmware, kernels and host programs that only ask end as deadlocks after
+// sim.progress_limit_us, and the report names them. The limit is varied, so that it and nothing
+// else decides.
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kPrograms = STRETTO_SOURCE_DIR "/tests/system/programs/";
+
+void build(const std::string& command) {
+  const Finished finished = run_command(command);
+  INFO(command << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+}
+
+// What a run without progress prints and when it ended, in nanoseconds.
+uint64_t deadlock_ns(const Scratch& scratch, const std::string& arguments, unsigned limit_us,
+                     const std::vector<std::string>& says) {
+  const std::string limit = std::to_string(limit_us);
+  const Finished finished =
+      run_stretto("run " + arguments + " --set sim.progress_limit_us=" + limit + " --out " +
+                      scratch.path + "/r",
+                  "timeout 100");
+  INFO(arguments << "\n" << finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("no progress in " + limit + "000 ns"));
+  for (const std::string& one : says) CHECK(finished.says(one));
+  return stats(scratch.path + "/r").at("time_ns").at("total").to_number<uint64_t>();
+}
+
+// The run ends at the limit: later by what the limit is larger, and by the few windows in which
+// nothing at all happened.
+void ends_at_the_limit(const Scratch& scratch, const std::string& arguments,
+                       const std::vector<std::string>& says) {
+  const uint64_t early = deadlock_ns(scratch, arguments, 300, says);
+  const uint64_t late = deadlock_ns(scratch, arguments, 1300, says);
+  CHECK(late - early > 999'000);
+  CHECK(late - early < 1'050'000);
+}
+
+}  // namespace
+
+TEST_CASE("firmware that polls for ever is a deadlock") {
+  const Scratch scratch;
+  const std::string elf = scratch.path + "/polling.elf";
+  build(
+      "riscv64-unknown-elf-gcc -march=rv64imac -misa-spec=2.2 -mabi=lp64 -mcmodel=medany "
+      "-nostdlib -Wl,--no-warn-rwx-segments -T" STRETTO_SOURCE_DIR
+      "/tests/unit/riscv/asm/test.ld " +
+      kPrograms + "polling_firmware.S -o " + elf);
+  ends_at_the_limit(scratch, "t3/small --set gpus=1 --firmware " + elf,
+                    {"hart 1 waits for memory atomic 0x10000000000"});
+}
+
+TEST_CASE("a kernel that polls for ever is a deadlock") {
+  const Scratch scratch;
+  const std::string elf = scratch.path + "/polling.elf";
+  build("bash " STRETTO_BUILD_DIR "/stretto-kernel -e gemm_128x128 -o " + elf + " " + kPrograms +
+        "polling_kernel.c");
+  ends_at_the_limit(scratch, "t3/small --set gpus=1 --set software.gemm=" + elf,
+                    {"15 work-groups dispatched, 0 ended", "more like these"});
+}
+
+TEST_CASE("a host program that asks for ever is a deadlock") {
+  const Scratch scratch;
+  const std::string object = scratch.path + "/polling.so";
+  build("cc -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR "/sw/include -o " + object + " " +
+        kPrograms + "polling_program.c");
+  ends_at_the_limit(scratch, object + " --set gpus=2", {"without a byte moved"});
+}
