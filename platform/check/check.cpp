@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdio>
+#include <future>
 
 namespace stretto {
 
@@ -46,8 +47,10 @@ class Checker {
     if (task_.mirrored && task_.output != CheckOutput::product) {
       add_up_chunks();
       for (uint32_t row = 0; row < task_.m; ++row) mirrored_row(row);
+    } else if (task_.data == DataMode::stamp && task_.output == CheckOutput::product) {
+      for (uint32_t row = 0; row < task_.m; ++row) product_row(row);
     } else if (task_.data == DataMode::stamp && task_.output != CheckOutput::gathered) {
-      for (uint32_t row = 0; row < task_.m; ++row) stamp_row(row);
+      stamp_rows();
     } else if (task_.output == CheckOutput::gathered) {
       for (uint32_t row = 0; row < task_.m; ++row) gathered_row(row);
     } else {
@@ -87,29 +90,52 @@ class Checker {
     }
   }
 
-  void stamp_row(uint32_t row) {
-    if (task_.output == CheckOutput::product) {
-      compare_row(row, [&](uint32_t rank) {
-        sum_.assign(task_.n, 0);
-        task_.add_stamps(rank, row, sum_.data());
-        return whole_numbers();
-      });
-      return;
-    }
-    sum_.assign(task_.n, 0);
-    for (uint32_t rank = 0; rank < task_.ranks; ++rank) task_.add_stamps(rank, row, sum_.data());
-    const uint16_t* const want = whole_numbers();
-    compare_row(row, [&](uint32_t) { return want; });
+  void product_row(uint32_t row) {
+    compare_row(row, [&](uint32_t rank) {
+      sum_.assign(task_.n, 0);
+      task_.add_stamps(rank, row, sum_.data());
+      return whole_numbers(sum_);
+    });
   }
 
-  // sum_ as FP16. Integers up to 2048 are exact, so a sum does not depend on the order of the ring.
-  const uint16_t* whole_numbers() {
-    want_.resize(task_.n);
-    for (uint32_t column = 0; column < task_.n; ++column) {
-      assert(sum_[column] < whole_.size());
-      want_[column] = whole_[sum_[column]];
+  // The sums of a block of rows are made while the rows before are compared.
+  void stamp_rows() {
+    static constexpr uint32_t kBlock = 64;
+    const auto make = [this](uint32_t first) {
+      const uint32_t rows = std::min(kBlock, task_.m - first);
+      std::vector<uint16_t> want(uint64_t{rows} * task_.n);
+      std::vector<uint32_t> sum(task_.n);
+      for (uint32_t row = 0; row < rows; ++row) {
+        std::fill(sum.begin(), sum.end(), 0);
+        for (uint32_t rank = 0; rank < task_.ranks; ++rank)
+          task_.add_stamps(rank, first + row, sum.data());
+        whole_numbers(sum, want.data() + uint64_t{row} * task_.n);
+      }
+      return want;
+    };
+    std::vector<uint16_t> want = make(0);
+    for (uint32_t first = 0; first < task_.m; first += kBlock) {
+      std::future<std::vector<uint16_t>> next;
+      if (task_.m - first > kBlock) next = std::async(std::launch::async, make, first + kBlock);
+      for (uint32_t row = 0; row < std::min(kBlock, task_.m - first); ++row) {
+        compare_row(first + row, [&](uint32_t) { return want.data() + uint64_t{row} * task_.n; });
+      }
+      if (next.valid()) want = next.get();
     }
+  }
+
+  const uint16_t* whole_numbers(const std::vector<uint32_t>& sum) {
+    want_.resize(task_.n);
+    whole_numbers(sum, want_.data());
     return want_.data();
+  }
+
+  // Sums as FP16. Integers up to 2048 are exact, so a sum does not depend on the order of the ring.
+  void whole_numbers(const std::vector<uint32_t>& sum, uint16_t* want) const {
+    for (uint32_t column = 0; column < task_.n; ++column) {
+      assert(sum[column] < whole_.size());
+      want[column] = whole_[sum[column]];
+    }
   }
 
   void gathered_row(uint32_t row) {
@@ -146,8 +172,7 @@ class Checker {
     sum_.resize(task_.n);
     for (uint32_t column = 0; column < task_.n; ++column)
       sum_[column] = chunk_sum_[place_in_chunk(row, column)];
-    const uint16_t* const want = whole_numbers();
-    compare_row(row, [&](uint32_t) { return want; });
+    compare_row(row, [&](uint32_t) { return whole_numbers(sum_); });
   }
 
   void make_partials() {

@@ -50,7 +50,8 @@ struct CheckTask {
   // FP16 bits of [row, column .. column + count) of a rank's output array.
   std::function<void(uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits)>
       read;
-  // Adds the stamps of row `row` of a rank's partial product to sum[0..n); stamp data.
+  // Adds the stamps of row `row` of a rank's partial product to sum[0..n); stamp data. Called by
+  // several threads at a time.
   std::function<void(uint32_t rank, uint32_t row, uint32_t* sum)> add_stamps;
   // FP16 bits of operand elements; real data.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t k)> a;
