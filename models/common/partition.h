@@ -216,6 +216,7 @@ class Conductor final : public sc_core::sc_module {
   uint64_t windows_ = 0;
   uint64_t last_progress_ = 0;
   Time without_progress_ = 0;
+  Time checked_at_ = 0;
 };
 
 }  // namespace stretto

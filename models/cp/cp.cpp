@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "models/common/error.h"
@@ -55,7 +56,8 @@ Cp::Cp(const sc_core::sc_module_name& name, const CpSpec& spec, PartitionService
       sram_(static_cast<uint8_t*>(std::calloc(STRETTO_SRAM_BYTES, 1))),
       reservations_(spec.harts),
       code_({}, spec.cost) {
-  assert(spec.check().empty() && sram_ != nullptr);
+  assert(spec.check().empty());
+  if (sram_ == nullptr) throw std::bad_alloc();
   mem.register_nb_transport_bw(this, &Cp::on_memory_answer);
   doorbell.register_nb_transport_fw(this, &Cp::on_doorbell);
   doorbell.register_b_transport(this, &Cp::doorbell_b_transport);

@@ -192,9 +192,9 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
   Group& group = groups_[wavefront.group];
   if (operation.tile != Wavefront::kNoTile) {
     Slot& slot = slot_of(group, wavefront, operation.tile);
+    ++services_.progress;
     if (operation.store) {
       --slot.stores;
-      ++services_.progress;
       slot.read = std::max(slot.read, operation.done);
     } else {
       slot.written = operation.done;

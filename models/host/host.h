@@ -129,7 +129,8 @@ class HostCore final : public sc_core::sc_module {
   bool done_ = false;
   Time traced_at_ = 0;     // The timeline is drawn up to here.
   uint64_t progress_ = 0;  // Of the machine when it last computed,
-  Time computed_ = 0;      // and for how long it has since that changed.
+  Time computed_ = 0;      // and for how long it has since that changed,
+  uint64_t calls_ = 0;     // how many times.
 };
 
 class Host final : public sc_core::sc_module, public HostSide, public Component {

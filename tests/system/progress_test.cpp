@@ -73,3 +73,17 @@ TEST_CASE("a host program that asks for ever is a deadlock") {
         kPrograms + "polling_program.c");
   ends_at_the_limit(scratch, object + " --set gpus=2", {"without a byte moved"});
 }
+
+TEST_CASE("a program that sleeps longer than the limit and a long K loop are no deadlocks") {
+  const Scratch scratch;
+  for (const std::string arguments :
+       {"gpu-driven/p2p --mode c-drv --set point_to_point.max_bytes=1024 "
+        "--set software.event_poll_delay_ns=100000000",
+        "t3/small --mode gemm --set gpus=1 --set gpu.clock_mhz=100 --set sub_layer.m=16 "
+        "--set sub_layer.n=16 --set sub_layer.k=131072"}) {
+    const Finished finished =
+        run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 100");
+    INFO(arguments << "\n" << finished.output);
+    CHECK(finished.status == 0);
+  }
+}
