@@ -2,6 +2,7 @@
 #include "platform/jobs/job.h"
 #include "platform/base/installation.h"
 
+#include <cstdio>
 #include <filesystem>
 
 #include "models/common/read_file.h"
@@ -91,6 +92,16 @@ void check_kernels(const std::string& name, std::initializer_list<std::string> k
         STRETTO_OK)
       throw UserError(kernel_path(name) + ": " + error);
   }
+}
+
+std::string figure(double value, unsigned width) {
+  char text[64];
+  if (value == 0) {
+    std::snprintf(text, sizeof text, "%*s", static_cast<int>(width), "-");
+  } else {
+    std::snprintf(text, sizeof text, "%*.3f", static_cast<int>(width), value);
+  }
+  return text;
 }
 
 std::vector<uint8_t> kernel_file(const std::string& name) {

@@ -166,6 +166,9 @@ Mode mode_named(const std::string& name, int modes, const char* (*name_of)(Mode)
 
 // Throws UserError if the driver would not load one of these kernels of a file.
 void check_kernels(const std::string& name, std::initializer_list<std::string> kernels);
+// A figure of a table for people, right-aligned with three decimals; "-" for 0: not measured.
+std::string figure(double value, unsigned width);
+
 // The bytes of a kernel ELF.
 std::vector<uint8_t> kernel_file(const std::string& name);
 // Its file: of a shipped kernel, or the name itself if it has a slash.

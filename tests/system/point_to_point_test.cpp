@@ -183,3 +183,14 @@ TEST_CASE("what cannot be measured is said before the run") {
   bad(head + "point_to_point: {}\n", "--mode g-drv-h", "no card");
   bad(head + "point_to_point: {}\nsub_layer: {m: 1, n: 1, k: 1}\n", "", "not several");
 }
+
+TEST_CASE("what a run that was cut short has not measured is absent") {
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "run gpu-driven/p2p --mode g-drv-d --set sim.threads=1 --time-limit 1 --out " + scratch.path);
+  INFO(finished.output);
+  REQUIRE(finished.status == 124);
+  CHECK(finished.says("         -           -"));
+  for (const auto& row : stats(scratch.path).at("job").at("messages").as_array())
+    CHECK(row.at("rate_gb_s").to_number<double>() > 0);
+}

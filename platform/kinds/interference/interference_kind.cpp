@@ -114,21 +114,20 @@ class Interference final : public Job {
   }
 
   std::string table() const override {
-    char line[400];
-    std::snprintf(line, sizeof line,
-                  "                        alone us       both us      slowdown\n  kernel %-12s "
-                  "%12.3f  %12.3f  %12.3f\n"
-                  "  all-gather          %12.3f  %12.3f  %12.3f\n",
-                  kernel_of(mode_).c_str(), kernel_us(INTERFERENCE_KERNEL),
-                  kernel_us(INTERFERENCE_BOTH),
-                  ratio(kernel_us(INTERFERENCE_BOTH), kernel_us(INTERFERENCE_KERNEL)),
-                  gather_us(INTERFERENCE_GATHER), gather_us(INTERFERENCE_BOTH),
-                  ratio(gather_us(INTERFERENCE_BOTH), gather_us(INTERFERENCE_GATHER)));
-    return line;
+    std::string kernel = "  kernel " + kernel_of(mode_);
+    std::string gather = "  all-gather";
+    kernel.resize(22, ' ');
+    gather.resize(22, ' ');
+    const auto row = [](double alone, double both) {
+      return figure(alone, 12) + figure(both, 14) + figure(ratio(both, alone), 14) + "\n";
+    };
+    return "                        alone us       both us      slowdown\n" + kernel +
+           row(kernel_us(INTERFERENCE_KERNEL), kernel_us(INTERFERENCE_BOTH)) + gather +
+           row(gather_us(INTERFERENCE_GATHER), gather_us(INTERFERENCE_BOTH));
   }
 
   json::object details() const override {
-    return {
+    json::object object{
         {"gather_bytes", block_ * ranks_},
         {"kernel_alone_us", kernel_us(INTERFERENCE_KERNEL)},
         {"kernel_both_us", kernel_us(INTERFERENCE_BOTH)},
@@ -136,6 +135,10 @@ class Interference final : public Job {
         {"gather_both_us", gather_us(INTERFERENCE_BOTH)},
         {"kernel_slowdown", ratio(kernel_us(INTERFERENCE_BOTH), kernel_us(INTERFERENCE_KERNEL))},
         {"gather_slowdown", ratio(gather_us(INTERFERENCE_BOTH), gather_us(INTERFERENCE_GATHER))}};
+    for (auto it = object.begin(); it != object.end();) {  // Of a run that was cut short.
+      it = it->value().is_double() && it->value().as_double() == 0 ? object.erase(it) : it + 1;
+    }
+    return object;
   }
 
  private:

@@ -245,14 +245,11 @@ std::string PointToPoint::table() const {
   }
   text += "\n";
   for (uint32_t i = 0; i < p.sizes; ++i) {
-    std::snprintf(line, sizeof line, "%14llu  %8u  %10.3f  %10.3f",
-                  static_cast<unsigned long long>(p.bytes[i]), driven ? 1 : p.messages[i],
-                  rate_gb_s(i), latency_us(i));
-    text += line;
-    for (unsigned part = 0; driven && part < P2P_PARTS; ++part) {
-      std::snprintf(line, sizeof line, " %14.3f", part_us(i, part));
-      text += line;
-    }
+    std::snprintf(line, sizeof line, "%14llu  %8u  ", static_cast<unsigned long long>(p.bytes[i]),
+                  driven ? 1 : p.messages[i]);
+    text += line + figure(rate_gb_s(i), 10) + figure(latency_us(i), 12);
+    for (unsigned part = 0; driven && part < P2P_PARTS; ++part)
+      text += figure(part_us(i, part), 15);
     text += "\n";
   }
   return text;
@@ -262,6 +259,7 @@ json::object PointToPoint::details() const {
   const p2p_parameters_t& p = parameters_[0];
   json::array rows;
   for (uint32_t i = 0; i < p.sizes; ++i) {
+    if (rate_gb_s(i) == 0 && latency_us(i) == 0) continue;  // The run was cut short.
     json::object row{{"bytes", p.bytes[i]},
                      {"messages", p.messages[i]},
                      {"rate_gb_s", rate_gb_s(i)},
