@@ -4,8 +4,8 @@
 // Statistic: a named integer with unit and sentence. Audit: a named conservation law; every run
 // closes with all laws, a violated one fails the run. Digest: SHA-256 over the ordered
 // architectural events of a partition and its written memory. Progress: bytes moved on a link or by
-// the DMA engine, a tile loaded or stored, a work-group retired; never an instruction and never the answer to
-// a poll. A run without it is a deadlock, and waiting_on() says who waits for whom.
+// the DMA engine, a tile loaded or stored, a work-group retired; never an instruction and never the
+// answer to a poll. A run without it is a deadlock, and waiting_on() says who waits for whom.
 #ifndef STRETTO_MODELS_COMMON_COMPONENT_H_
 #define STRETTO_MODELS_COMMON_COMPONENT_H_
 

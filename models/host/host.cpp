@@ -90,8 +90,8 @@ void HostCore::charge_ns(uint64_t nanoseconds) {
   computed_ += time;
   progress_ = progress;
   pass(time);
-  // A few long ones are sleeps, not a loop.
-  if (++calls_ >= 1000) host_.conductor_.spent_without_progress(computed_);
+  constexpr uint64_t kLoop = 1000;  // Of fewer, long ones, some are sleeps.
+  if (++calls_ >= kLoop) host_.conductor_.spent_without_progress(computed_);
 }
 
 void HostCore::store(uint64_t address, uint64_t value) {

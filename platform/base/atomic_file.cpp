@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +17,7 @@ namespace stretto {
 namespace {
 
 constexpr const char* kPrevious = ".previous";
+constexpr const char* kResult = "stats.json";
 
 [[noreturn]] void fail(const std::string& file) {
   const std::string text =
@@ -52,17 +54,24 @@ OutputFolder::~OutputFolder() {
 
 std::string result_suffix(const std::string& folder) {
   namespace fs = std::filesystem;
-  const fs::path file = fs::path(folder) / "stats.json";
+  const fs::path file = fs::path(folder) / kResult;
   return fs::exists(file) || !fs::exists(file.string() + kPrevious) ? "" : kPrevious;
 }
 
 EarlierFiles::EarlierFiles(std::string folder, std::vector<std::string> names)
     : folder_(std::move(folder)), names_(std::move(names)) {
-  if (!result_suffix(folder_).empty()) restore();
-  for (const std::string& name : names_) {
-    const std::string file = folder_ + "/" + name;
-    if (rename(file.c_str(), (file + kPrevious).c_str()) != 0)
-      unlink((file + kPrevious).c_str());  // Older than a run that was killed and had results.
+  assert(names_.front() == kResult);
+  if (!result_suffix(folder_).empty()) {
+    restore();  // The last run was killed before it had results,
+  } else if (std::filesystem::exists(folder_ + "/" + kResult + kPrevious)) {
+    discard();  // or when it had;
+    discarded_ = false;
+  } else {
+    bring_back();  // or while files were set aside or came back.
+  }
+  for (auto name = names_.rbegin(); name != names_.rend(); ++name) {
+    const std::string file = folder_ + "/" + *name;
+    rename(file.c_str(), (file + kPrevious).c_str());
   }
 }
 
@@ -73,13 +82,22 @@ EarlierFiles::~EarlierFiles() {
 void EarlierFiles::restore() const {
   for (const std::string& name : names_) {
     const std::string file = folder_ + "/" + name;
-    if (rename((file + kPrevious).c_str(), file.c_str()) != 0) unlink(file.c_str());
+    if (!std::filesystem::exists(file + kPrevious)) unlink(file.c_str());
+  }
+  bring_back();
+}
+
+void EarlierFiles::bring_back() const {
+  for (const std::string& name : names_) {
+    const std::string file = folder_ + "/" + name;
+    rename((file + kPrevious).c_str(), file.c_str());  // If there is one.
   }
 }
 
 void EarlierFiles::discard() {
   discarded_ = true;
-  for (const std::string& name : names_) unlink((folder_ + "/" + name + kPrevious).c_str());
+  for (auto name = names_.rbegin(); name != names_.rend(); ++name)
+    unlink((folder_ + "/" + *name + kPrevious).c_str());
 }
 
 void write_atomically(const std::string& file, const std::string& contents) {

@@ -34,7 +34,8 @@ std::string result_suffix(const std::string& folder);
 // Files of an earlier run in a folder, out of the way as NAME.previous while another run goes on
 // there: they must not stand for it. They come back when the object goes, unless the new run has
 // results. After a run that was killed they come back when the next one begins, and what it left
-// goes.
+// goes. A kill may come between any two of the files: stats.json, the first name, is set aside last
+// and comes back first, so that it says to which run the others belong.
 class EarlierFiles {
  public:
   EarlierFiles(std::string folder, std::vector<std::string> names);
@@ -46,6 +47,7 @@ class EarlierFiles {
 
  private:
   void restore() const;
+  void bring_back() const;  // Without a look at what the new run has left.
 
   const std::string folder_;
   const std::vector<std::string> names_;

@@ -51,7 +51,8 @@ class ResultValue {
 
 class ResultFile {
  public:
-  // Throws UserError if stats.json in `folder` (or the earlier one that a killed run left) is missing, damaged, changed or incomplete.
+  // Throws UserError if stats.json in `folder` (or the earlier one that a killed run left) is
+  // missing, damaged, changed or incomplete.
   explicit ResultFile(const std::string& folder);
 
   std::string folder;
