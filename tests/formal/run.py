@@ -209,9 +209,11 @@ class Design:
                       if "u_hold." in name and "$" not in name and started.issuperset(net["bits"])}
             for answer in [net for net in nets.values() if "twins" in net["attributes"]]:
                 others = answer["attributes"]["twins"].split()
-                pairs = [pair for name, bits in copies.items()
-                         if name in inside and not any(fnmatch.fnmatchcase(name, other) for other in others)
-                         for pair in zip(bits, inside[name]["bits"])]
+                # A flip-flop has the names of the wires behind it too, so it is left out by its bits.
+                apart = {bit for name, bits in copies.items() for bit in bits
+                         if any(fnmatch.fnmatchcase(name, other) for other in others)}
+                pairs = sorted({pair for name, bits in copies.items() if name in inside
+                                for pair in zip(bits, inside[name]["bits"]) if pair[0] not in apart})
                 if not pairs:
                     raise Failure("no flip-flop of u_hold to compare")
                 cells["hold_twins"] = {
