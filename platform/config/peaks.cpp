@@ -39,6 +39,14 @@ Peaks peaks_of(const MachineSpec& spec) {
   return peaks;
 }
 
+void audit_rate(const MachineSpec& spec, double payload_gb_s, AuditSink& sink) {
+  const Peaks peaks = peaks_of(spec);
+  const LinkPeak& wire = spec.has_gpu_links() ? peaks.link : peaks.pcie;
+  sink.at_most("KB/s from GPU to GPU <= peak payload of the wire",
+               static_cast<uint64_t>(payload_gb_s * 1e6),
+               static_cast<uint64_t>(wire.payload_gb_s * 1e6));
+}
+
 std::string peaks_yaml(const Peaks& peaks) {
   std::string text = "peaks:  # Of one GPU, derived from the machine's parameters.\n";
   const auto line = [&](const char* key, double value, const char* comment) {

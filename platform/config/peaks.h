@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "models/common/component.h"
 #include "platform/config/machine_spec.h"
 
 namespace stretto {
@@ -34,6 +35,9 @@ struct Peaks {
 };
 
 Peaks peaks_of(const MachineSpec& spec);
+// The law that no rate from one GPU to another is above what the wire between them carries: one
+// that is ends before the receiver has the last byte.
+void audit_rate(const MachineSpec& spec, double payload_gb_s, AuditSink& sink);
 // As YAML below the key `peaks`.
 std::string peaks_yaml(const Peaks& peaks);
 

@@ -83,14 +83,13 @@ static stretto_status_t allocate_all(p2p_rank_t* g) {
   return g->api->fill(g->client, g->stream, g->words, P2P_WORD_BYTES, 0, P2P_ACCOUNT_INIT);
 }
 
-static stretto_status_t load_kernels(const p2p_parameters_t* p, stretto_client_t* client,
-                                     stretto_kernel_t* stream, stretto_kernel_t* ping,
-                                     stretto_kernel_t* stamp) {
+static stretto_status_t load_kernels(p2p_rank_t* g) {
   stretto_module_t* module = NULL;
-  TRY(client->api->module_load(client, p->send_elf, p->send_elf_bytes, &module));
-  TRY(client->api->module_kernel(client, module, "send_stream", stream));
-  TRY(client->api->module_kernel(client, module, "ping_pong", ping));
-  return client->api->module_kernel(client, module, "stamp", stamp);
+  TRY(g->api->module_load(g->client, g->p->send_elf, g->p->send_elf_bytes, &module));
+  TRY(g->api->module_kernel(g->client, module, "send_stream", &g->send_stream));
+  TRY(g->api->module_kernel(g->client, module, "receive_stream", &g->receive_stream));
+  TRY(g->api->module_kernel(g->client, module, "ping_pong", &g->ping_pong));
+  return g->api->module_kernel(g->client, module, "stamp", &g->stamp);
 }
 
 static uint64_t replica_of(const p2p_rank_t* g) { return g->words + P2P_REPLICA; }
@@ -156,7 +155,7 @@ static stretto_status_t set_up(p2p_rank_t* g) {
   TRY(g->api->stream_create(g->client, &g->stream));
   TRY(g->api->stream_create(g->client, &g->copies));
   TRY(allocate_all(g));
-  TRY(load_kernels(g->p, g->client, &g->send_stream, &g->ping_pong, &g->stamp));
+  TRY(load_kernels(g));
   TRY(set_up_ring(g));
   return g->api->stream_synchronize(g->client, g->stream);
 }
@@ -323,19 +322,28 @@ static stretto_message_arguments_t message_arguments(const p2p_rank_t* g, uint32
       .initiator = g->p->rank == 0};
 }
 
+// From the first request to the arrival of the last message: what is sent may still be on its way.
+// The cycle counters of all GPUs began together.
 static stretto_status_t send_rate(p2p_rank_t* g, uint32_t size) {
-  uint64_t ns[2];
+  const int sends = g->p->rank == 0;
+  uint64_t ns;
   stretto_message_arguments_t arguments = message_arguments(g, size);
-  if (g->p->rank == 1) return meet(g);
-  arguments.flag = g->words + P2P_SC + 8 * SOURCE_ID;
-  arguments.flag_base = g->sent;
   arguments.count = g->p->messages[size];
-  TRY(launch_messages(g, &g->send_stream, &arguments));
-  g->sent += arguments.count;
-  TRY(read_stamps(g, 0, 2, ns));
-  g->result->rate_ns[size] = ns[1] - ns[0];
-  g->shared->sent = g->sent;
-  return meet(g);
+  if (sends) {
+    arguments.flag = g->words + P2P_SC + 8 * SOURCE_ID;
+    arguments.flag_base = g->sent;
+    g->sent += arguments.count;
+  } else {
+    arguments.flag = g->words + P2P_RC + 8 * PEER_ID;
+    arguments.flag_base = g->received;
+    g->received += arguments.count;
+  }
+  TRY(launch_messages(g, sends ? &g->send_stream : &g->receive_stream, &arguments));
+  TRY(read_stamps(g, 0, 1, &ns));
+  if (!sends) g->shared->arrived_ns = ns;
+  TRY(meet(g));
+  if (sends) g->result->rate_ns[size] = g->shared->arrived_ns - ns;
+  return STRETTO_OK;
 }
 
 static stretto_status_t send_latency(p2p_rank_t* g, uint32_t size) {
@@ -344,7 +352,7 @@ static stretto_status_t send_latency(p2p_rank_t* g, uint32_t size) {
   arguments.request |= STRETTO_SR_RC;
   // The peer's requests write the flag of the buffer that they name: its id at the peer.
   arguments.flag = g->words + P2P_RC + 8 * PEER_ID;
-  arguments.flag_base = g->p->rank == 0 ? g->received : g->shared->sent;
+  arguments.flag_base = g->received;
   arguments.count = g->p->rounds;
   if (g->p->rank == 0) {
     TRY(meet(g));

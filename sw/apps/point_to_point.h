@@ -13,9 +13,10 @@
 //   g-drv-h   a kernel, by send requests to a card behind PCIe (GD-HW)
 //   g-drv-d   a kernel, by send requests to the ring on the die (GD-DMA)
 //
-// For each size first the rate, then the latency one way: of a round trip, halved (c-drv: of single
-// messages, from the end of the producer to the begin of the dependent kernel). c-async and memcpy
-// have the same rate, and memcpy has no latency: nobody is told.
+// For each size first the rate, which of send requests ends when the receiver has the last message,
+// and of copies when the stream is synchronised. Then the latency one way: of a round trip, halved
+// (c-drv: of single messages, from the end of the producer to the begin of the dependent kernel).
+// c-async and memcpy have the same rate, and memcpy has no latency: nobody is told.
 //
 // Threads: one a rank; g-drv-s two more (engines); g-drv-h two more, which watch the cards; c-drv
 // three more: polling thread, callback thread, and an observer that watches the event of each

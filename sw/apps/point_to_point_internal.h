@@ -41,7 +41,7 @@ typedef struct p2p_times {
 struct p2p_shared {
   stretto_ring_export_t exported[2];
   send_engine_setup_t engine[2];
-  uint64_t sent;      // Requests of rank 0 before the current latency.
+  uint64_t arrived_ns;  // At rank 1, the last message of the current rate.
   uint64_t messages;  // c-drv: number of the current one.
   p2p_times_t times;
   uint64_t found;  // Under the mutex: message whose event the polling thread found.
@@ -58,7 +58,7 @@ typedef struct p2p_rank {
   const stretto_api_t* api;
   stretto_stream_t* stream;  // Kernels.
   stretto_stream_t* copies;
-  stretto_kernel_t send_stream, ping_pong, stamp;
+  stretto_kernel_t send_stream, receive_stream, ping_pong, stamp;
   uint64_t source, destination, words;
   uint64_t window;
   stretto_card_t card;

@@ -73,10 +73,11 @@ typedef struct stretto_send_ring {
 } stretto_send_ring_t;
 
 // send_stream: one wavefront sends `count` times the request, its offset growing by `step` modulo
-// `wrap`, the last time with the wish for a send flag, and waits until `flag` is `flag_base` +
-// count. ping_pong: `count` times, the initiator sends and waits until `flag` has grown by one, the
-// other one waits and sends. Both note the cycle of the first request and of the last flag in
-// stamps[0] and [1].
+// `wrap`, the last time with the wish for both flags, and waits until `flag` is `flag_base` + count.
+// It notes the cycle of the first request in stamps[0]. receive_stream: waits for the flag, too, at
+// the receiver, and notes its cycle in stamps[0]. ping_pong: `count` times, the initiator sends and
+// waits until `flag` has grown by one, the other one waits and sends. Both note the cycle of the
+// first request and of the last flag in stamps[0] and [1].
 typedef struct stretto_message_arguments {
   stretto_send_ring_t ring;
   uint64_t request;

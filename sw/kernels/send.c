@@ -35,13 +35,21 @@ void send_stream(void) {
   uint32_t offset = 0;
   note_cycle(g->stamps);
   for (uint32_t i = 0; i < g->count; ++i) {
-    const uint64_t wish = i + 1 == g->count ? STRETTO_SR_SC : 0;
+    const uint64_t wish = i + 1 == g->count ? STRETTO_SR_SC | STRETTO_SR_RC : 0;
     send_request(&g->ring, (g->request + ((uint64_t)offset << STRETTO_SR_OFFSET_SHIFT)) | wish);
     offset += g->step;
     if (offset == g->wrap) offset = 0;
   }
   tile_wait_until(g->flag, TILE_GEU, g->flag_base + g->count);
-  note_cycle(g->stamps + 8);
+  tile_end();
+  __builtin_unreachable();
+}
+
+void receive_stream(void) {
+  const stretto_message_arguments_t* g =
+      (const stretto_message_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  tile_wait_until(g->flag, TILE_GEU, g->flag_base + g->count);
+  note_cycle(g->stamps);
   tile_end();
   __builtin_unreachable();
 }
@@ -69,6 +77,9 @@ void stamp(void) {
 }
 
 STRETTO_KERNEL(send_stream, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
+               .private_bytes = 1024, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_message_arguments_t));
+STRETTO_KERNEL(receive_stream, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,
                .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_message_arguments_t));
 STRETTO_KERNEL(ping_pong, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 4096,

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "models/common/error.h"
+#include "platform/config/peaks.h"
 #include "platform/jobs/contents.h"
 #include "platform/jobs/operands.h"
 #include "sw/include/formats/address_map.h"
@@ -130,6 +131,11 @@ class PointToPoint final : public Job {
     CheckReport report;
     for (uint32_t rank = 0; rank < kRanks; ++rank) compare(rank, report);
     return report;
+  }
+
+  void audit(uint32_t rank, AuditSink& sink) const override {
+    for (uint32_t i = 0; rank == 0 && i < parameters_[0].sizes; ++i)
+      audit_rate(request_.spec, rate_gb_s(i), sink);
   }
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {

@@ -52,5 +52,16 @@ TEST_CASE("peaks are printed as YAML") {
   CHECK(root["peaks"].size() == 14);
 }
 
+// PCIe 3.0 x16: 15.754 GB/s, of which packets of 128 bytes and 24 bytes of headers leave 13.266.
+TEST_CASE("a rate above the wire's is a violation") {
+  Machine machine;
+  machine.load("v100-pcie");
+  AuditSink sink;
+  audit_rate(machine.spec(), 13.26, sink);
+  CHECK(sink.all().back().holds);
+  audit_rate(machine.spec(), 13.695, sink);
+  CHECK_FALSE(sink.all().back().holds);
+}
+
 }  // namespace
 }  // namespace stretto
