@@ -11,7 +11,7 @@ module grid_scheduler_formal #(
   parameter int unsigned PipelineEntries = 4,
   parameter int unsigned ReturnedEntries = 2,
   parameter int unsigned Sleeps = 0,
-  parameter int unsigned Script = 0,  // The only writes launch a pipeline of slots 0 and 1, two work-groups and one.
+  parameter int unsigned Script = 0,  // The only writes launch a pipeline of all slots, and policies follow.
   localparam int unsigned CuWidth = $clog2(MaxCus),
   localparam int unsigned SlotWidth = $clog2(Slots)
 ) (
@@ -83,24 +83,26 @@ module grid_scheduler_formal #(
   end
   always_ff @(posedge clk_i) a_g9_hold: assert (outputs == hold_outputs);
 
-  // A pipeline takes some 30 clocks, too many to look for one among all inputs.
-  logic [3:0]  clock_q = '0;
+  // A pipeline takes some 30 clocks, too many to look for one among all inputs. First the units, then each slot, the
+  // pipeline of all slots, and from then on the policy.
+  localparam int unsigned Launch = 2 + 3 * Slots;
+  logic [7:0]  clock_q = '0;
   logic [80:0] write;  // Enable, address, data.
   always_comb begin
-    write = '0;
-    case (clock_q)
-      4'd0: write = {1'b1, grid_scheduler_regs_pkg::CapacityOffset, reg_wdata_i};  // Any.
-      4'd1: write = {1'b1, 16'h208, 32'd2, 32'd0};  // Count, first of slot 0,
-      4'd2: write = {1'b1, 16'h248, 32'd1, 32'd1};  // of slot 1.
-      4'd3: write = {1'b1, 16'h210, 32'd0, 32'd3};  // Start, grid.
-      4'd4: write = {1'b1, 16'h250, 32'd0, 32'd3};
-      4'd5: write = {1'b1, grid_scheduler_regs_pkg::CusOffset, reg_wdata_i};  // Any.
-      4'd6: write = {1'b1, grid_scheduler_regs_pkg::PipelineOffset, 64'd3};
-      default: ;
-    endcase
+    write = {reg_we_i, grid_scheduler_regs_pkg::PolicyOffset, reg_wdata_i};  // Any.
+    if (clock_q == 8'd0) write = {1'b1, grid_scheduler_regs_pkg::CapacityOffset, reg_wdata_i};
+    if (clock_q == 8'd1) write = {1'b1, grid_scheduler_regs_pkg::CusOffset, reg_wdata_i};
+    for (int unsigned s = 0; s < Slots; s++) begin
+      if (clock_q == 8'(2 + 3*s)) write = {1'b1, 16'(32'h200 + s*32'h40), reg_wdata_i};  // Needs.
+      if (clock_q == 8'(3 + 3*s)) begin
+        write = {1'b1, 16'(32'h208 + s*32'h40), s == 0 && Slots == 2 ? 32'd2 : 32'd1, 32'(s)};  // Count, first.
+      end
+      if (clock_q == 8'(4 + 3*s)) write = {1'b1, 16'(32'h210 + s*32'h40), 32'd0, 32'(Slots + 1)};  // Start, grid.
+    end
+    if (clock_q == 8'(Launch)) write = {1'b1, grid_scheduler_regs_pkg::PipelineOffset, 64'(2**Slots - 1)};
   end
   always_ff @(posedge clk_i) begin
-    clock_q <= rst_i ? '0 : clock_q == '1 ? clock_q : clock_q + 4'd1;
+    clock_q <= rst_i ? '0 : clock_q > 8'(Launch) ? clock_q : clock_q + 8'd1;
     m_script: assume (Script == 0 || (!rst_i && {reg_we_i, reg_addr_i, reg_wdata_i} == write && !reg_re_i &&
         !done_valid_i && !drained_valid_i && !event_valid_i));
   end
@@ -146,6 +148,8 @@ module grid_scheduler_formal #(
   (* inside = "u_grid_scheduler.u_pipeline.slot_q" *) logic [SlotWidth-1:0] pipe_slot_q;
   (* inside = "u_grid_scheduler.u_pipeline.left_q" *) logic [IdWidth-1:0] pipe_left_q;
   (* inside = "u_grid_scheduler.u_pipeline.priority_q" *) logic [1:0] pipe_priority_q;
+  (* inside = "u_grid_scheduler.u_pipeline.two_q" *) logic pipe_two_q;
+  (* inside = "u_grid_scheduler.u_pipeline.retry_q" *) logic pipe_retry_q;
   (* inside = "u_grid_scheduler.u_pipeline.total_q" *) logic [LogWidth:0] pipe_total_q;
   (* inside = "u_grid_scheduler.u_pipeline.log_index_q" *) logic [LogWidth:0] log_index_q;
   (* inside = "u_grid_scheduler.u_units.touched_q[0]" *) logic [31:0] touched_q;
@@ -323,9 +327,118 @@ module grid_scheduler_formal #(
     all_of_it = pipe_state_q == Place ? W'(log_index_q) + W'(pipe_left_q) + to_come : checked;
   end
 
+  // P2: the log that a trial on empty units makes is a function of what the slots need. `so_far` is the use after the
+  // first log_index_q entries, and where each arbiter looks next then. A trial of empty units follows it: while
+  // nothing is on the units and nothing has left them since the trial began, it ends as the first one did.
+  logic [PipelineEntries-1:0]       follows;         // Entries of the log that are those of that trial.
+  logic                             fits_empty, fits_so_far;
+  logic [MaxCus*ResourceWidth-1:0]  so_far_registers, so_far_lds, empty_registers, empty_lds;
+  logic [MaxCus*CountWidth-1:0]     so_far_wavefronts, so_far_work_groups, empty_wavefronts, empty_work_groups;
+  logic [2*CuWidth-1:0]             so_far_next, empty_next;
+  logic [MaxCus-1:0]                fits_now;        // Units with room for one more work-group of pipe_slot_q then.
+  logic [SlotWidth-1:0]             owner;
+  logic                             arbiter, lands;
+  logic [CuWidth-1:0]               unit;
+  always_comb begin : greedy
+    follows = '0;
+    fits_empty = 1'b1;
+    fits_so_far = 1'b1;
+    empty_registers = '0;
+    empty_lds = '0;
+    empty_wavefronts = '0;
+    empty_work_groups = '0;
+    empty_next = '0;
+    so_far_registers = '0;
+    so_far_lds = '0;
+    so_far_wavefronts = '0;
+    so_far_work_groups = '0;
+    so_far_next = '0;
+    for (int unsigned j = 0; j < PipelineEntries; j++) begin
+      owner = owners[j*SlotWidth+:SlotWidth];
+      arbiter = pipe_two_q && tensor_q[owner];
+      unit = empty_next[arbiter*CuWidth+:CuWidth];
+      lands = 1'b0;
+      for (int unsigned k = 0; k < MaxCus; k++) begin
+        if (!lands) begin
+          lands =
+              {1'b0, empty_registers[unit*ResourceWidth+:ResourceWidth]} +
+              {1'b0, needs_registers[owner*ResourceWidth+:ResourceWidth]} <= {1'b0, capacity_registers_q} &&
+              {1'b0, empty_lds[unit*ResourceWidth+:ResourceWidth]} +
+              {1'b0, needs_lds[owner*ResourceWidth+:ResourceWidth]} <= {1'b0, capacity_lds_q} &&
+              {1'b0, empty_wavefronts[unit*CountWidth+:CountWidth]} +
+              {1'b0, needs_wavefronts[owner*CountWidth+:CountWidth]} <= {1'b0, capacity_wavefronts_q} &&
+              empty_work_groups[unit*CountWidth+:CountWidth] < capacity_work_groups_q;
+          if (!lands) unit = 8'(unit) + 8'd1 >= cus ? '0 : unit + CuWidth'(1);
+        end
+      end
+      if (W'(j) < checked) begin
+        follows[j] = lands && log_units[j*CuWidth+:CuWidth] == unit;
+        if (!lands) fits_empty = 1'b0;
+        empty_registers[unit*ResourceWidth+:ResourceWidth] = empty_registers[unit*ResourceWidth+:ResourceWidth] +
+            needs_registers[owner*ResourceWidth+:ResourceWidth];
+        empty_lds[unit*ResourceWidth+:ResourceWidth] = empty_lds[unit*ResourceWidth+:ResourceWidth] +
+            needs_lds[owner*ResourceWidth+:ResourceWidth];
+        empty_wavefronts[unit*CountWidth+:CountWidth] = empty_wavefronts[unit*CountWidth+:CountWidth] +
+            needs_wavefronts[owner*CountWidth+:CountWidth];
+        empty_work_groups[unit*CountWidth+:CountWidth] = empty_work_groups[unit*CountWidth+:CountWidth] +
+            CountWidth'(1);
+        empty_next[arbiter*CuWidth+:CuWidth] = 8'(unit) + 8'd1 >= cus ? '0 : unit + CuWidth'(1);
+      end
+      if (j < 32'(log_index_q)) begin
+        fits_so_far = fits_empty;
+        so_far_registers = empty_registers;
+        so_far_lds = empty_lds;
+        so_far_wavefronts = empty_wavefronts;
+        so_far_work_groups = empty_work_groups;
+        so_far_next = empty_next;
+      end else begin
+        follows[j] = 1'b1;
+      end
+    end
+    for (int unsigned u = 0; u < MaxCus; u++) begin
+      fits_now[u] = 8'(u) < cus &&
+          {1'b0, so_far_registers[u*ResourceWidth+:ResourceWidth]} +
+          {1'b0, needs_registers[pipe_slot_q*ResourceWidth+:ResourceWidth]} <= {1'b0, capacity_registers_q} &&
+          {1'b0, so_far_lds[u*ResourceWidth+:ResourceWidth]} +
+          {1'b0, needs_lds[pipe_slot_q*ResourceWidth+:ResourceWidth]} <= {1'b0, capacity_lds_q} &&
+          {1'b0, so_far_wavefronts[u*CountWidth+:CountWidth]} +
+          {1'b0, needs_wavefronts[pipe_slot_q*CountWidth+:CountWidth]} <= {1'b0, capacity_wavefronts_q} &&
+          so_far_work_groups[u*CountWidth+:CountWidth] < capacity_work_groups_q;
+    end
+  end
+  // The trial looks from there on, and has passed only units without room.
+  logic                 of_empty, passed, walker, past;
+  logic [2*CuWidth-1:0] looks;
+  logic [CuWidth-1:0]   reached, walk;
+  always_comb begin : walks
+    of_empty = pipe_state_q == Empty || (pipe_state_q == Now && !pipe_retry_q && occupied == '0);
+    walker = pipe_two_q && tensor_q[pipe_slot_q];
+    looks[0+:CuWidth] = trial_cu_q >= cus ? '0 : CuWidth'(trial_cu_q);
+    looks[CuWidth+:CuWidth] = trial_tensor_q >= cus ? '0 : CuWidth'(trial_tensor_q);
+    passed = looks[!walker*CuWidth+:CuWidth] == so_far_next[!walker*CuWidth+:CuWidth];
+    reached = looks[walker*CuWidth+:CuWidth];
+    walk = so_far_next[walker*CuWidth+:CuWidth];
+    past = 1'b0;
+    if (pipe_left_q == '0) begin
+      if (reached != walk) passed = 1'b0;
+    end else begin
+      if (pick_valid_q) begin
+        if (reached != (pick_cu_q + 8'd1 >= cus ? '0 : CuWidth'(pick_cu_q) + CuWidth'(1))) passed = 1'b0;
+        reached = CuWidth'(pick_cu_q);
+      end
+      for (int unsigned k = 0; k < MaxCus; k++) begin
+        if (walk == reached) past = 1'b1;
+        if (!past && fits_now[walk]) passed = 1'b0;
+        walk = 8'(walk) + 8'd1 >= cus ? '0 : walk + CuWidth'(1);
+      end
+      if ((fits_now & ~candidates[Slots*MaxCus+:MaxCus]) != '0) passed = 1'b0;
+    end
+  end
+
   // Of each unit: use, its sum over the slots, and what the log adds to it.
   logic [MaxCus-1:0] used_same, summed, promised, use_in_use, full;
   logic [MaxCus*Slots-1:0] room;  // Of a unit for a slot.
+  logic [MaxCus-1:0] occupied, tried;  // It has work-groups, is what the trial on empty units makes of it.
   for (genvar u = 0; u < MaxCus; u++) begin : gen_unit
     (* inside = "u_grid_scheduler.u_units.used_registers_q[]" *) logic [ResourceWidth-1:0] used_registers_q;
     (* inside = "u_props.used_registers[]" *) logic [ResourceWidth-1:0] book_registers;
@@ -396,6 +509,13 @@ module grid_scheduler_formal #(
       end else if (pipe_state_q == Now) begin
         promised[u] = !logged;
       end
+      occupied[u] = used_work_groups_q != '0;
+      tried[u] = touched_q[u] ? {trial_registers_q, trial_lds_q, trial_wavefronts_q, trial_work_groups_q} ==
+                                {so_far_registers[u*ResourceWidth+:ResourceWidth],
+                                 so_far_lds[u*ResourceWidth+:ResourceWidth],
+                                 so_far_wavefronts[u*CountWidth+:CountWidth],
+                                 so_far_work_groups[u*CountWidth+:CountWidth]}
+                              : so_far_work_groups[u*CountWidth+:CountWidth] == '0;
       // A unit that is no candidate of a slot has no room for it.
       full[u] = 1'b1;
       for (int unsigned s = 0; s < Slots; s++) begin
@@ -544,6 +664,11 @@ module grid_scheduler_formal #(
                               : waits == pipe_q && goes == '0);
     a_p2_lemma_total: assert ((pipe_state_q == Idle || all_of_it <= W'(PipelineEntries)) &&
         (pipe_check_q == '0 || W'(pipe_total_q) == checked));
+    a_p2_lemma_empty: assert (!of_empty || (follows == '1 && fits_so_far));
+    a_p2_lemma_tried: assert (!of_empty || tried == '1);
+    a_p2_lemma_passed: assert (!of_empty || passed);
+    a_p2_lemma_fits: assert (!(pipe_state_q == Wait || pipe_state_q == Now) || fits_empty);
+    a_p2_lemma_awake: assert (pipe_state_q != Wait || pipe_retry_q || occupied != '0);
     a_p3_lemma_priority: assert (pipe_state_q == Idle || pipe_state_q == Place || pipe_check_q == pipe_q ||
         pipe_priority_q == waits_priority);
     a_t1_lemma_both: assert ((book_preempted_q & ~preempt_q) == '0 && (preempt_q & ~running_q & ~done_q) == '0 &&

@@ -30,7 +30,7 @@ SMT_SECONDS = 600  # Of one run of yosys-smtbmc, z3 included.
 HUNT_SECONDS = 20  # Of one assertion in the search that comes before PDR when a mutant is hunted.
 STEPS = 4  # Of the induction that is tried before PDR.
 BEFORE = "run.before."  # Begins the names of the assumptions that the run adds (Design.remember).
-BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked.
+BMC_FRAMES = 40  # A mutant is hunted that deep before PDR is asked, or as deep as its bounded row goes.
 
 
 # --------------------------------------------------------------------------------------------------- the tools
@@ -425,7 +425,8 @@ def refute(block, mutant, folder):
     found = []
     for rule, labels in broken.items():
         outputs = design.aiger(f"rule_{rule}", labels)
-        verdict, _, output = design.hunt(f"rule_{rule}", f"bmc3 -F {BMC_FRAMES}", HUNT_SECONDS)
+        frames = max(BMC_FRAMES, task.number) if task.engine == "bmc" else BMC_FRAMES
+        verdict, _, output = design.hunt(f"rule_{rule}", f"bmc3 -F {frames}", HUNT_SECONDS)
         if verdict != "false":
             verdict, _, output = design.hunt(f"rule_{rule}", "scorr; pdr", PROVE_SECONDS)
         if verdict != "false":
