@@ -107,9 +107,8 @@ void GpuFrontEnd::take(const GridSchedulerOutputs& out, const LeftUnit& left) {
     }
     running_[out.done_slot] = started_[out.done_slot] = false;
   }
-  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
-    if ((out.refused >> slot & 1) != 0) running_[slot] = false;
-  }
+  for (uint32_t refused = out.refused; refused != 0; refused &= refused - 1)
+    running_[static_cast<unsigned>(std::countr_zero(refused))] = false;
   if (out.dispatch_valid) dispatch({out.dispatch_cu, out.dispatch_slot, out.dispatch_wg_id});
   if (out.preempt_valid) hand_back(out.preempt_slot);
   if (out.irq != irq_) {

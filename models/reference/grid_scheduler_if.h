@@ -25,7 +25,7 @@
 
 namespace stretto {
 
-inline constexpr unsigned kGridSlots = 8;  // Kernel slots.
+inline constexpr unsigned kGridSlots = 32;  // Kernel slots.
 inline constexpr unsigned kGridMaxCus =
     160;  // Compute units the RTL is built for; a register gives the number in use.
 inline constexpr unsigned kGridGates = 1024;
@@ -59,7 +59,7 @@ struct GridSchedulerOutputs {
   bool kernel_done = false;
   uint8_t start_slot = 0;     // Slot of kernel_start.
   uint8_t done_slot = 0;      // Slot of first_wg_done/kernel_done.
-  uint8_t refused = 0;        // Slots whose launch was refused, one bit each.
+  uint32_t refused = 0;       // Slots whose launch was refused, one bit each.
   bool drained_ready = true;  // There is room for one more work-group that comes back.
   bool preempt_valid =
       false;  // The units may hand back work-groups of preempt_slot that have not begun.
@@ -72,7 +72,7 @@ struct GridSchedulerOutputs {
 };
 
 struct GridSchedulerSnapshot {
-  uint8_t closed = 0;                       // Running slots that wait for a gate, one bit each:
+  uint32_t closed = 0;                      // Running slots that wait for a gate, one bit each:
   std::array<uint16_t, kGridSlots> gate{};  // the gate,
   std::array<uint32_t, kGridSlots> undispatched{};  // work-groups not placed.
 

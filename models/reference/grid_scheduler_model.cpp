@@ -9,7 +9,13 @@
 namespace stretto {
 namespace {
 
-constexpr uint8_t bit(unsigned slot) { return static_cast<uint8_t>(1u << slot); }
+constexpr uint32_t bit(unsigned slot) { return uint32_t{1} << slot; }
+
+// Calls use(slot) for each slot of a mask, from the lowest on.
+template <class Use>
+void each(uint32_t slots, Use use) {
+  for (; slots != 0; slots &= slots - 1) use(static_cast<unsigned>(std::countr_zero(slots)));
+}
 
 // First set bit at or behind `turn`, cyclically. REQUIRES: one is set.
 template <std::size_t kWords>
@@ -48,50 +54,42 @@ void give_back(GridSchedulerRegisters::UnitUse& used,
 
 }  // namespace
 
-uint8_t GridSchedulerModel::served() const {
-  const auto held = static_cast<uint8_t>(preempt_ | pipe_.slots | closed_);
-  uint8_t work = 0;
-  for (unsigned s = 0; s < kGridSlots; ++s) {
-    if (slots_[s].state == SlotState::running && slots_[s].undispatched != 0) work |= bit(s);
-  }
-  work &= static_cast<uint8_t>(~held);
-  uint8_t wants = 0;
+uint32_t GridSchedulerModel::served() const {
+  const uint32_t work = running_ & left_ & ~(preempt_ | pipe_.slots | closed_);
+  uint32_t wants = 0;
   unsigned best = 0;
-  for (unsigned s = 0; s < kGridSlots; ++s) {
+  each(work, [&](unsigned s) {
     const Slot& slot = slots_[s];
-    if ((work & bit(s)) == 0 || !any(slot.candidates)) continue;
-    if (pipe_.slots != 0 && slot.needs.priority < pipe_.priority) continue;
+    if (!any(slot.candidates)) return;
+    if (pipe_.slots != 0 && slot.needs.priority < pipe_.priority) return;
     if (launch_order()) {
       bool behind = false;
-      for (unsigned t = 0; t < kGridSlots; ++t) {
-        behind = behind || ((slot.older & work & bit(t)) != 0 &&
-                            slots_[t].needs.priority >= slot.needs.priority &&
+      each(slot.older & work, [&](unsigned t) {
+        behind = behind || (slots_[t].needs.priority >= slot.needs.priority &&
                             !(two_arbiters() && slots_[t].needs.type != slot.needs.type));
-      }
-      if (behind) continue;
+      });
+      if (behind) return;
     }
-    if (wants != 0 && slot.needs.priority < best) continue;
+    if (wants != 0 && slot.needs.priority < best) return;
     if (slot.needs.priority > best) wants = 0;
     best = slot.needs.priority;
     wants |= bit(s);
-  }
+  });
   if (two_arbiters()) {
-    uint8_t preferred = 0;
-    for (unsigned s = 0; s < kGridSlots; ++s) {
-      if (slots_[s].needs.type == turn_class_) preferred |= wants & bit(s);
-    }
+    uint32_t preferred = 0;
+    each(wants, [&](unsigned s) {
+      if (slots_[s].needs.type == turn_class_) preferred |= bit(s);
+    });
     if (preferred != 0) return preferred;
   }
   return wants;
 }
 
-uint8_t GridSchedulerModel::stopped() const {
-  const auto stop = static_cast<uint8_t>(preempt_ & ~pipe_.slots);
-  uint8_t stopped = 0;
-  for (unsigned s = 0; stop != 0 && s < kGridSlots; ++s) {
-    if ((stop & bit(s)) != 0 && slots_[s].state == SlotState::running && slots_[s].resident == 0)
-      stopped |= bit(s);
-  }
+uint32_t GridSchedulerModel::stopped() const {
+  uint32_t stopped = 0;
+  each(preempt_ & ~pipe_.slots & running_, [&](unsigned s) {
+    if (slots_[s].resident == 0) stopped |= bit(s);
+  });
   return stopped;
 }
 
@@ -112,8 +110,8 @@ void GridSchedulerModel::pick() {
     if (pipe_.left <= tried || !any(trial_candidates_)) return;
   } else {
     if (served_ == 0 || pipe_.state == PipeState::place) return;
-    slot = turn_slot_;
-    while ((served_ & bit(slot)) == 0) slot = (slot + 1) % kGridSlots;
+    slot = (turn_slot_ + static_cast<unsigned>(std::countr_zero(std::rotr(served_, turn_slot_)))) %
+           kGridSlots;
     turn_slot_ = static_cast<uint8_t>((slot + 1) % kGridSlots);
     turn_class_ = !slots_[slot].needs.type;
   }
@@ -126,7 +124,7 @@ void GridSchedulerModel::pick() {
   turn = static_cast<uint8_t>(pick_.cu + 1u == kGridMaxCus ? 0 : pick_.cu + 1);
 }
 
-void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_state) {
+void GridSchedulerModel::place(const Pick& picked, uint32_t stop, PipeState pipe_state) {
   const unsigned cu = picked.cu;
   Slot& slot = slots_[picked.slot];
   const uint32_t unit = uint32_t{1} << cu % 32;
@@ -171,7 +169,7 @@ void GridSchedulerModel::place(const Pick& picked, uint8_t stop, PipeState pipe_
     if (next) gate = static_cast<uint16_t>(last ? 0 : gate + 1);
     phase = static_cast<uint16_t>(next ? 0 : phase + 1);
   }
-  --slot.undispatched;
+  if (--slot.undispatched == 0) left_ &= ~bit(picked.slot);
   ++slot.resident;
   ++counters_.dispatched;
 }
@@ -180,19 +178,22 @@ void GridSchedulerModel::end(unsigned slot) {
   out_.kernel_done = true;
   out_.done_slot = static_cast<uint8_t>(slot);
   slots_[slot].state = SlotState::done;
-  pipe_.slots &= static_cast<uint8_t>(~bit(slot));  // Before the last of the pipeline is placed.
+  running_ &= ~bit(slot);
+  pipe_.slots &= ~bit(slot);  // Before the last of the pipeline is placed.
   ended_ |= bit(slot);
 }
 
-void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_slot, uint8_t stop,
-                               uint8_t stopped) {
+void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_slot, uint32_t stop,
+                               uint32_t stopped) {
   if (!in.done_valid && !in.drained_valid) {
     if (stopped != 0) end(static_cast<unsigned>(std::countr_zero(stopped)));
     return;
   }
   Slot& from = slots_[in.done_slot];
   give_back(used_[in.done_cu], from.needs);
-  for (Slot& s : slots_) s.candidates[in.done_cu / 32u] |= uint32_t{1} << in.done_cu % 32;
+  each(running_, [&](unsigned s) {  // A launch makes all units candidates.
+    slots_[s].candidates[in.done_cu / 32u] |= uint32_t{1} << in.done_cu % 32;
+  });
   --from.resident;
   if (in.done_slot != placed_slot && from.resident == 0 &&
       (from.undispatched == 0 || (stop & bit(in.done_slot)) != 0)) {
@@ -225,7 +226,7 @@ void GridSchedulerModel::begin_pass(PipeState state) {
 }
 
 void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedulerInputs& in,
-                                       const Pick& before_pick, uint8_t preempt_before) {
+                                       const Pick& before_pick, uint32_t preempt_before) {
   const bool leaves = in.done_valid || in.drained_valid;
   const unsigned next = before.todo != 0 ? static_cast<unsigned>(std::countr_zero(before.todo)) : 0;
   if (before.state == PipeState::idle || in.reg.write) return;
@@ -233,7 +234,7 @@ void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedul
     if (before.todo == 0) {
       begin_pass(PipeState::empty);
     } else {
-      pipe_.todo &= static_cast<uint8_t>(~bit(next));
+      pipe_.todo &= ~bit(next);
       if (before.todo == before.slots) pipe_.priority = slots_[next].needs.priority;
       launch(next);
     }
@@ -260,7 +261,7 @@ void GridSchedulerModel::step_pipeline(const Pipeline& before, const GridSchedul
     if (before.in_trial()) trial_candidates_ = units_in_use();
     pipe_.slot = static_cast<uint8_t>(next);
     pipe_.left = slots_[next].undispatched;
-    pipe_.todo &= static_cast<uint8_t>(~bit(next));
+    pipe_.todo &= ~bit(next);
   } else if (before.state == PipeState::empty) {
     pipe_.state = PipeState::wait;
     pipe_.retry = true;
@@ -301,23 +302,25 @@ void GridSchedulerModel::launch(unsigned index) {
   } else {
     slot.state = SlotState::running;
     slot.started = slot.first_done = false;
-    closed_ &= static_cast<uint8_t>(~bit(index));
+    closed_ &= ~bit(index);
+    running_ |= bit(index);
+    left_ |= bit(index);
     slot.position = static_cast<uint32_t>(order >= count ? order - count : order);
     slot.undispatched = left;
     slot.resident = 0;
     if (in_pipeline) pipe_.total += left;
-    for (Slot& s : slots_) s.older &= static_cast<uint8_t>(~bit(index));
-    slot.older = static_cast<uint8_t>(~bit(index));
+    for (Slot& s : slots_) s.older &= ~bit(index);
+    slot.older = ~bit(index);
   }
   slot.candidates = units_in_use();
 }
 
-void GridSchedulerModel::refuse(uint8_t slots, Reason reason) {
-  for (unsigned s = 0; s < kGridSlots; ++s) {
-    if ((slots & bit(s)) == 0) continue;
+void GridSchedulerModel::refuse(uint32_t slots, Reason reason) {
+  each(slots, [&](unsigned s) {
     slots_[s].state = SlotState::refused;
     slots_[s].reason = reason;
-  }
+  });
+  running_ &= ~slots;
   out_.refused |= slots;
   ended_ |= slots;
   if ((slots & pipe_.slots) == 0) return;
@@ -336,9 +339,9 @@ GridSchedulerOutputs GridSchedulerModel::step(const GridSchedulerInputs& in) {
   // The state before the edge, as far as later stages need it.
   const Pick picked = pick_;
   const Pipeline pipe_before = pipe_;
-  const uint8_t preempt_before = preempt_;
-  const auto stop = static_cast<uint8_t>(preempt_ & ~pipe_.slots);
-  const uint8_t stopped_before = stopped();
+  const uint32_t preempt_before = preempt_;
+  const uint32_t stop = preempt_ & ~pipe_.slots;
+  const uint32_t stopped_before = stopped();
   SlotStates states{};
   if (in.reg.write) {
     for (unsigned s = 0; s < kGridSlots; ++s) states[s] = slots_[s].state;

@@ -26,7 +26,7 @@ class GridSchedulerModel final : public GridScheduler {
       if ((closed_ >> s & 1) == 0 || slots_[s].state != SlotState::running ||
           slots_[s].gate.batch == 0)
         continue;
-      state.closed |= static_cast<uint8_t>(1u << s);
+      state.closed |= 1u << s;
       state.gate[s] = slots_[s].gate.gate;
       state.undispatched[s] = slots_[s].undispatched;
     }
@@ -55,14 +55,14 @@ class GridSchedulerModel final : public GridScheduler {
     uint32_t position = 0;    // Next id is first + position.
     uint32_t undispatched = 0;
     uint16_t resident = 0;
-    uint8_t older = 0;   // Slots launched before it.
+    uint32_t older = 0;  // Slots launched before it.
     Units candidates{};  // One bit a unit that may have room.
   };
   enum class PipeState : uint8_t { idle, check, empty, wait, now, place };
   struct Pipeline {
     PipeState state = PipeState::idle;
-    uint8_t slots = 0;  // Its slots,
-    uint8_t todo = 0;   // and those that this pass has not entered.
+    uint32_t slots = 0;  // Its slots,
+    uint32_t todo = 0;   // and those that this pass has not entered.
     uint8_t slot = 0;
     uint32_t left = 0;  // Work-groups of `slot` left in this pass.
     bool retry = false;
@@ -95,38 +95,40 @@ class GridSchedulerModel final : public GridScheduler {
   }
   bool launch_order() const { return registers_.policy.order; }
   bool two_arbiters() const { return registers_.policy.arbiters; }
-  uint8_t served() const;   // Slots of which one is picked next.
-  uint8_t stopped() const;  // Slots that end by themselves.
+  uint32_t served() const;   // Slots of which one is picked next.
+  uint32_t stopped() const;  // Slots that end by themselves.
   unsigned cus_in_use() const {
     const unsigned count = registers_.cus.count;
     return count == 0 || count > kGridMaxCus ? kGridMaxCus : count;
   }
   Units units_in_use() const;
   void pick();
-  void place(const Pick& picked, uint8_t stop, PipeState pipe_state);
-  void leave(const GridSchedulerInputs& in, unsigned placed_slot, uint8_t stop, uint8_t stopped);
+  void place(const Pick& picked, uint32_t stop, PipeState pipe_state);
+  void leave(const GridSchedulerInputs& in, unsigned placed_slot, uint32_t stop, uint32_t stopped);
   void end(unsigned slot);
   void begin_pass(PipeState state);
   void step_pipeline(const Pipeline& before, const GridSchedulerInputs& in, const Pick& before_pick,
-                     uint8_t preempt_before);
+                     uint32_t preempt_before);
   void launch(unsigned index);
-  void refuse(uint8_t slots, Reason reason);
+  void refuse(uint32_t slots, Reason reason);
   void open_gate(uint32_t gate);
   void write(uint16_t address, uint64_t data, const SlotStates& states, bool stopping);
   void write_slot(Registers::Place place, uint64_t data, SlotState state);
-  void write_pipeline(uint8_t slots, const SlotStates& states, bool stopping);
-  void free_slots(uint8_t slots);
+  void write_pipeline(uint32_t slots, const SlotStates& states, bool stopping);
+  void free_slots(uint32_t slots);
   uint64_t read(uint16_t address) const;
   Registers::SlotState slot_state(unsigned index) const;
 
   Registers registers_;
   std::array<Registers::UnitUse, kGridMaxCus> used_{};
   std::array<Slot, kGridSlots> slots_{};
-  uint8_t preempt_ = 0;  // One bit a slot:
-  uint8_t closed_ = 0;   // found its gate closed, until the next event;
-  uint8_t done_ = 0;     // ended or refused;
-  uint8_t ended_ = 0;    // of these, those of this clock.
-  uint8_t served_ = 0;   // served() of the state before the edge.
+  uint32_t running_ = 0;  // One bit a slot: its state is running;
+  uint32_t left_ = 0;     // it has work-groups that are not placed;
+  uint32_t preempt_ = 0;  // it was told to stop;
+  uint32_t closed_ = 0;   // it found its gate closed, until the next event;
+  uint32_t done_ = 0;     // it ended or was refused;
+  uint32_t ended_ = 0;    // of these, those of this clock.
+  uint32_t served_ = 0;   // served() of the state before the edge.
   Pick pick_;
   uint8_t turn_cu_ = 0;      // Unit from which the next search starts,
   uint8_t turn_tensor_ = 0;  // and that of the second arbiter.

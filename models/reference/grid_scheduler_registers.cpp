@@ -13,7 +13,7 @@ void GridSchedulerModel::write_slot(Registers::Place place, uint64_t data, SlotS
   Slot& slot = slots_[place.index];
   const auto control = Registers::SlotControl::from(data);
   if (place.name == Name::slot_control && state == SlotState::running && control.preempt) {
-    preempt_ = static_cast<uint8_t>(preempt_ | 1u << place.index);
+    preempt_ |= 1u << place.index;
     out_.preempt_valid = control.drain;
     out_.preempt_slot = static_cast<uint8_t>(place.index);
   }
@@ -31,12 +31,13 @@ void GridSchedulerModel::write_slot(Registers::Place place, uint64_t data, SlotS
   }
 }
 
-void GridSchedulerModel::write_pipeline(uint8_t slots, const SlotStates& states, bool stopping) {
-  uint8_t free = 0;
+void GridSchedulerModel::write_pipeline(uint32_t slots, const SlotStates& states, bool stopping) {
+  uint32_t free = 0;
   for (unsigned s = 0; s < kGridSlots; ++s) {
     if ((slots >> s & 1) == 0 || states[s] != SlotState::free) continue;
-    free = static_cast<uint8_t>(free | 1u << s);
+    free |= 1u << s;
     slots_[s].state = SlotState::running;
+    running_ |= 1u << s;
   }
   if (pipe_.state != PipeState::idle || stopping || free != slots) {
     refuse(free, Reason::busy);
@@ -48,7 +49,7 @@ void GridSchedulerModel::write_pipeline(uint8_t slots, const SlotStates& states,
   }
 }
 
-void GridSchedulerModel::free_slots(uint8_t slots) {
+void GridSchedulerModel::free_slots(uint32_t slots) {
   for (unsigned s = 0; s < kGridSlots; ++s) {
     if ((slots >> s & 1) == 0) continue;
     slots_[s].state = SlotState::free;
@@ -56,8 +57,8 @@ void GridSchedulerModel::free_slots(uint8_t slots) {
     slots_[s].skip = {};
     slots_[s].gate = {};
   }
-  preempt_ = static_cast<uint8_t>(preempt_ & ~slots);
-  done_ = static_cast<uint8_t>(done_ & ~slots);
+  preempt_ &= ~slots;
+  done_ &= ~slots;
 }
 
 void GridSchedulerModel::write(uint16_t address, uint64_t data, const SlotStates& states,
@@ -71,7 +72,7 @@ void GridSchedulerModel::write(uint16_t address, uint64_t data, const SlotStates
       // REQUIRES: a trial of a pipeline and the candidates of a slot rest on both.
       assert(std::count(states.begin(), states.end(), SlotState::running) == 0);
       break;
-    case Name::done: free_slots(static_cast<uint8_t>(done_ & data)); break;
+    case Name::done: free_slots(static_cast<uint32_t>(done_ & data)); break;
     case Name::counter_clear: counters_ = {}; break;
     case Name::pipeline:
       write_pipeline(Registers::Pipeline::from(data).slots, states, stopping);
@@ -102,12 +103,7 @@ uint64_t GridSchedulerModel::read(uint16_t address) const {
   const Registers::Place place = Registers::find(address);
   Registers::Hardware hardware = counters_;
   hardware.done.slots = done_;
-  for (unsigned s = 0; s < kGridSlots; ++s) {
-    const bool running = slots_[s].state == SlotState::running;
-    const bool undispatched = running && slots_[s].undispatched != 0;
-    hardware.status.running |= static_cast<uint8_t>(running << s);
-    hardware.status.undispatched |= static_cast<uint8_t>(undispatched << s);
-  }
+  hardware.status = {.running = running_, .undispatched = running_ & left_};
   hardware.pipeline.slots = pipe_.slots;
   if (returned_in_ != returned_out_) {
     const Returned& oldest = returned_[returned_out_ % kGridReturnedEntries];

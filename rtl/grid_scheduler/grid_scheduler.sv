@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid scheduler: places the work-groups of up to eight kernels on the compute units. Contract and
+// Grid scheduler: places the work-groups of up to 32 kernels on the compute units. Contract and
 // rules: README.md.
 //
 // This file has the pins, decodes commands and connects the parts: registers (regs), slots as they
@@ -8,8 +8,8 @@
 module grid_scheduler #(
   // Compute units built, 1..160: 36 flip-flops of use, Slots + 2 bits and 36 bits of RAM each.
   parameter int unsigned MaxCus = 160,
-  // Kernel slots, a power of two, 2..8: about 430 flip-flops each.
-  parameter int unsigned Slots = 8,
+  // Kernel slots, a power of two, 2..32: about 450 flip-flops each, and one for each pair.
+  parameter int unsigned Slots = 32,
   parameter int unsigned IdWidth = 32,         // Of ids, counts and positions; four adders a slot.
   parameter int unsigned ResourceWidth = 10,   // Of registers and LDS, in KiB.
   parameter int unsigned CountWidth = 8,       // Of wavefronts and work-groups of a unit.
@@ -65,7 +65,7 @@ module grid_scheduler #(
   if (MaxCus < 1 || MaxCus > 160) begin : gen_bad_cus
     $error("grid_scheduler: MaxCus must be 1..160");
   end
-  if (Slots > 8 || IdWidth > 32 || ResourceWidth > 10 || CountWidth > 8 ||
+  if (Slots > 32 || IdWidth > 32 || ResourceWidth > 10 || CountWidth > 8 ||
       Gates > 65536) begin : gen_bad_width
     $error("grid_scheduler: a parameter is wider than its register field");
   end
@@ -102,8 +102,7 @@ module grid_scheduler #(
 
   // Slots.
   logic [Slots-1:0]       running, done, preempt, undispatched, work, stopped, tensor;
-  logic [Slots*2-1:0]     priorities;
-  logic [Slots*Slots-1:0] older;
+  logic [Slots-1:0]       priority_high, priority_low;
   logic [Slots-1:0]       freed, finished, refused, preempts, members;
   logic                   busy;             // A pipeline cannot start.
   logic                   launches, stops;  // What a write does to its slot.
@@ -142,19 +141,19 @@ module grid_scheduler #(
   logic [47:0]          dispatched_q, finished_q, drained_q;
 
   // ---------------------------------------------------------------------------------- registers
-  always_comb read_slot = SlotWidth'(read_address[8:6]);
+  always_comb read_slot = SlotWidth'(read_address[10:6]);
   always_comb begin : reads
-    read_done.slots = 8'(done);
-    read_status.running = 8'(running);
-    read_status.undispatched = 8'(undispatched);
-    read_pipeline.slots = 8'(pipe);
+    read_done.slots = 32'(done);
+    read_status.running = 32'(running);
+    read_status.undispatched = 32'(undispatched);
+    read_pipeline.slots = 32'(pipe);
     read_returned = '0;
     read_gate = '0;
     if (read_pending) begin
       read_returned.lost = returned_lost;
       read_returned.valid = returned_valid;
       if (returned_valid) begin
-        read_returned.slot = 3'(returned_slot);
+        read_returned.slot = 5'(returned_slot);
         read_returned.id = 32'(returned_id);
       end
       if (read_batch != '0) begin
@@ -183,7 +182,7 @@ module grid_scheduler #(
   // Commands: launches, preemption (T1), pipelines (P1), slots that are freed.
   logic writes_free;  // A write is for a slot that is free.
   always_comb begin : commands
-    write_slot = SlotWidth'(reg_addr_i[8:6]);
+    write_slot = SlotWidth'(reg_addr_i[10:6]);
     writes_free = 1'b0;
     launches = 1'b0;
     stops = 1'b0;
@@ -218,8 +217,9 @@ module grid_scheduler #(
     .clk_i, .rst_i, .capacity_i(capacity),
     .write_i(writes_free), .write_slot_i(write_slot), .needs_we_i(needs_we),
     .range_we_i(range_we), .order_we_i(order_we), .skip_we_i(skip_we), .gate_we_i(gate_we),
-    .wdata_i(reg_wdata_i), .free_i(freed), .tensor_o(tensor), .priorities_o(priorities),
-    .pick_slot_i(pick_slot), .pick_registers_o(pick_registers), .pick_lds_o(pick_lds),
+    .wdata_i(reg_wdata_i), .free_i(freed), .tensor_o(tensor),
+    .priority_high_o(priority_high), .priority_low_o(priority_low), .pick_slot_i(pick_slot),
+    .pick_registers_o(pick_registers), .pick_lds_o(pick_lds),
     .pick_wavefronts_o(pick_wavefronts), .pick_first_o(pick_first), .pick_count_o(pick_count),
     .pick_gated_o(pick_gated), .pick_batch_o(pick_batch),
     .leave_slot_i(done_slot_i), .leave_registers_o(leave_registers), .leave_lds_o(leave_lds),
@@ -251,8 +251,9 @@ module grid_scheduler #(
 
   // ------------------------------------------------------------------------------------ stages
   grid_scheduler_pick #(.MaxCus(MaxCus), .Slots(Slots)) u_pick (
-    .clk_i, .rst_i, .work_i(work), .tensor_i(tensor), .priorities_i(priorities), .older_i(older),
-    .launch_order_i(policy.order), .two_arbiters_i(policy.arbiters),
+    .clk_i, .rst_i, .work_i(work), .tensor_i(tensor),
+    .priority_high_i(priority_high), .priority_low_i(priority_low), .launch_i(launched),
+    .launch_slot_i(check_slot), .launch_order_i(policy.order), .two_arbiters_i(policy.arbiters),
     .pipe_any_i(pipe != '0), .pipe_priority_i(pipe_priority), .trial_i(trial),
     .trial_two_i(trial_two), .trial_more_i(trial_more), .trial_begin_i(pipe_begin),
     .log_busy_i(placing), .log_valid_i(log_valid), .log_cu_i(log_cu), .pipe_slot_i(pipe_slot),
@@ -297,7 +298,7 @@ module grid_scheduler #(
     .done_valid_i, .drained_valid_i, .leave_slot_i(done_slot_i), .first_wg_done_o, .kernel_done_o,
     .done_slot_o, .finished_o(finished), .pipe_i(pipe), .unchecked_i(unchecked),
     .running_o(running), .done_o(done), .preempt_o(preempt), .undispatched_o(undispatched),
-    .work_o(work), .stopped_o(stopped), .older_o(older),
+    .work_o(work), .stopped_o(stopped),
     .check_slot_i(check_slot), .check_gate_o(check_gate), .check_phase_o(check_phase),
     .next_slot_i(pipe_next), .next_undispatched_o(pipe_undispatched),
     .read_i(read_pending), .read_slot_i(read_slot), .read_state_o(read_state),
@@ -310,7 +311,7 @@ module grid_scheduler #(
     .clk_i, .rst_i, .hold_i(reg_we_i), .start_i(busy ? '0 : members),
     .two_arbiters_i(policy.arbiters), .idle_o(pipe_idle),
     .settled_o(pipe_settled), .slots_o(pipe), .unchecked_o(unchecked), .priority_o(pipe_priority),
-    .check_o(pipe_check), .next_o(pipe_next), .next_priority_i(priorities[pipe_next*2+:2]),
+    .check_o(pipe_check), .next_o(pipe_next), .next_priority_i({priority_high[pipe_next], priority_low[pipe_next]}),
     .next_undispatched_i(pipe_undispatched), .launched_i(launched),
     .left_i((LogWidth+1)'(check_left)), .total_o(pipe_total), .begin_o(pipe_begin),
     .enter_o(pipe_enter), .trial_o(trial), .trial_empty_o(trial_empty), .trial_two_o(trial_two),
@@ -337,7 +338,7 @@ module grid_scheduler #(
   // ------------------------------------------------------------------------------------ outputs
   always_comb begin : outputs
     drained_ready_o = !returned_full;
-    irq_o = (8'(done) & irq_enable.slots) != '0;
+    irq_o = (32'(done) & irq_enable.slots) != '0;
     // G9.
     idle_o = !pick_valid && !read_pending && !dispatch_valid_o && !first_wg_done_o &&
              !kernel_done_o && !preempt_valid_o && refused_o == '0 && !served && stopped == '0 &&

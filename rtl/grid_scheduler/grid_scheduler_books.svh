@@ -264,8 +264,8 @@
     end
 
     // Launches.
-    slot_write = reg_we_i && reg_addr_i[15:9] == 7'd1 && {1'b0, reg_addr_i[8:6]} < 4'(Slots);
-    slot = SlotWidth'(reg_addr_i[8:6]);
+    slot_write = reg_we_i && reg_addr_i[15:11] == 5'd1 && {1'b0, reg_addr_i[10:6]} < 6'(Slots);
+    slot = SlotWidth'(reg_addr_i[10:6]);
     offset = reg_addr_i[5:0];
     launch = slot_write && offset == 6'h18 && reg_wdata_i[0] && !running[slot] && !over[slot];
     in_pipe = !reg_we_i && todo != '0;
@@ -547,7 +547,7 @@
   logic [SlotWidth-1:0] read_slot;
   logic [7:0]           read_unit;
   always_comb begin
-    read_slot = SlotWidth'(w_address[8:6]);
+    read_slot = SlotWidth'(w_address[10:6]);
     read_unit = 8'((w_address - UseBase) >> 3);
     read_mask = '0;
     read_value = '0;
@@ -558,8 +558,8 @@
         read_mask = '1;
         read_value = {16'(k_work_groups), 16'(k_wavefronts), 16'(k_lds), 16'(k_registers)};
       end
-    end else if (w_address[15:9] == 7'd1 && w_address[5:0] == 6'h20 && read_slot == h &&
-                 {1'b0, w_address[8:6]} < 4'(Slots)) begin
+    end else if (w_address[15:11] == 5'd1 && w_address[5:0] == 6'h20 && read_slot == h &&
+                 {1'b0, w_address[10:6]} < 6'(Slots)) begin
       read_kind = 2'd2;
       read_mask = 64'h0000_0000_ffff_0006;  // Resident, preempted, done or refused.
       read_value[2] = preempted_q[h];

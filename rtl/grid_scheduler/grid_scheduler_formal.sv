@@ -93,11 +93,11 @@ module grid_scheduler_formal #(
     if (clock_q == 8'd0) write = {1'b1, grid_scheduler_regs_pkg::CapacityOffset, reg_wdata_i};
     if (clock_q == 8'd1) write = {1'b1, grid_scheduler_regs_pkg::CusOffset, reg_wdata_i};
     for (int unsigned s = 0; s < Slots; s++) begin
-      if (clock_q == 8'(2 + 3*s)) write = {1'b1, 16'(32'h200 + s*32'h40), reg_wdata_i};  // Needs.
+      if (clock_q == 8'(2 + 3*s)) write = {1'b1, 16'(32'h800 + s*32'h40), reg_wdata_i};  // Needs.
       if (clock_q == 8'(3 + 3*s)) begin
-        write = {1'b1, 16'(32'h208 + s*32'h40), s == 0 && Slots == 2 ? 32'd2 : 32'd1, 32'(s)};  // Count, first.
+        write = {1'b1, 16'(32'h808 + s*32'h40), s == 0 && Slots == 2 ? 32'd2 : 32'd1, 32'(s)};  // Count, first.
       end
-      if (clock_q == 8'(4 + 3*s)) write = {1'b1, 16'(32'h210 + s*32'h40), 32'd0, 32'(Slots + 1)};  // Start, grid.
+      if (clock_q == 8'(4 + 3*s)) write = {1'b1, 16'(32'h810 + s*32'h40), 32'd0, 32'(Slots + 1)};  // Start, grid.
     end
     if (clock_q == 8'(Launch)) write = {1'b1, grid_scheduler_regs_pkg::PipelineOffset, 64'(2**Slots - 1)};
   end
@@ -127,11 +127,14 @@ module grid_scheduler_formal #(
   (* inside = "u_grid_scheduler.u_slots.resumes_q" *) logic [Slots-1:0] resumes_q;
   (* inside = "u_grid_scheduler.u_progress.started_q" *) logic [Slots-1:0] started_q;
   (* inside = "u_grid_scheduler.u_progress.first_done_q" *) logic [Slots-1:0] first_done_q;
-  (* inside = "u_grid_scheduler.u_progress.older_q" *) logic [Slots*Slots-1:0] older_q;
+  (* inside = "u_grid_scheduler.u_progress.left_q" *) logic [Slots-1:0] left_q;
   (* inside = "u_grid_scheduler.u_regs.cus_o" *) logic [7:0] cus_q;
   (* inside = "u_grid_scheduler.u_regs.policy_o" *) logic [1:0] policy_q;
   (* inside = "u_grid_scheduler.u_regs.capacity_o" *) logic [35:0] capacity_q;
-  (* inside = "u_grid_scheduler.u_slots.priorities_q" *) logic [Slots*2-1:0] priorities;
+  (* inside = "u_grid_scheduler.u_slots.priority_high_q" *) logic [Slots-1:0] priority_high_q;
+  (* inside = "u_grid_scheduler.u_slots.priority_low_q" *) logic [Slots-1:0] priority_low_q;
+  (* inside = "u_grid_scheduler.u_pick.any_q" *) logic [Slots-1:0] any_q;
+  (* inside = "u_grid_scheduler.u_pick.trial_any_q" *) logic trial_any_q;
   (* inside = "u_grid_scheduler.u_gates.gates_q[0]" *) logic [31:0] gates_q;
   (* inside = "u_grid_scheduler.u_pick.valid_q" *) logic pick_valid_q;
   (* inside = "u_grid_scheduler.u_pick.trial_q" *) logic pick_trial_q;
@@ -215,6 +218,7 @@ module grid_scheduler_formal #(
   logic [Slots*ResourceWidth-1:0] needs_registers, needs_lds;
   logic [Slots*CountWidth-1:0]    needs_wavefronts;
   logic [Slots-1:0]               resident, open;
+  logic [Slots*Slots-1:0]         older_q;
   logic [Slots*ResidentWidth-1:0] book_resident;
   logic [(Slots+1)*MaxCus-1:0]    candidates;  // The trial's come last.
   logic [Slots:0]                 beyond;      // Units that are not built.
@@ -251,10 +255,12 @@ module grid_scheduler_formal #(
     (* inside = "u_props.position_q[]" *) logic [IdWidth-1:0] book_position_q;
     (* inside = "u_props.left_q[]" *) logic [IdWidth-1:0] book_left_q;
     (* inside = "u_props.resident_q[]" *) logic [ResidentWidth-1:0] book_resident_q;
+    (* inside = "u_grid_scheduler.u_pick.older_q[]" *) logic [Slots-1:0] older_row;
     always_comb begin
+      older_q[s*Slots+:Slots] = older_row;
       on[s] = dispatch_valid_o && dispatch_slot_o == SlotWidth'(s);
       mine[s] = pick_valid_q && pick_slot_q == SlotWidth'(s);
-      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priorities[s*2+:2], first_q, count_q,
+      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priority_high_q[s], priority_low_q[s], first_q, count_q,
           grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q,
           started_q[s]} ==
           {book_registers, book_lds, book_wavefronts, book_priority, book_first, book_count, book_grid,
@@ -275,11 +281,17 @@ module grid_scheduler_formal #(
       open[s] = gates_q[gate_q[GateBits-1:0]];
     end
   end
-  for (genvar s = 0; s <= Slots; s++) begin : gen_candidates
-    (* inside = "u_grid_scheduler.u_pick.candidates_q[]" *) logic [31:0] candidates_q;
-    always_comb begin
-      candidates[s*MaxCus+:MaxCus] = candidates_q[MaxCus-1:0];
-      beyond[s] = candidates_q[31:MaxCus] != '0;
+  (* inside = "u_grid_scheduler.u_pick.candidates_q[0]" *) logic [Slots*32-1:0] candidates_q;
+  (* inside = "u_grid_scheduler.u_pick.trial_candidates_q[0]" *) logic [31:0] trial_candidates_q;
+  logic [Slots:0] some_candidate;
+  always_comb begin
+    candidates[Slots*MaxCus+:MaxCus] = trial_candidates_q[MaxCus-1:0];
+    beyond[Slots] = trial_candidates_q[31:MaxCus] != '0;
+    some_candidate[Slots] = trial_candidates_q != '0;
+    for (int unsigned s = 0; s < Slots; s++) begin
+      candidates[s*MaxCus+:MaxCus] = candidates_q[s*32+:MaxCus];
+      beyond[s] = candidates_q[s*32+MaxCus+:32-MaxCus] != '0;
+      some_candidate[s] = candidates_q[s*32+:32] != '0;
     end
   end
 
@@ -645,6 +657,7 @@ module grid_scheduler_formal #(
          turn_of_pick == (pick_cu_q == 8'(MaxCus - 1) ? '0 : pick_cu_q + 8'd1)));
     a_g4_lemma_next: assert (goes_on == '1);
     a_g8_lemma_full: assert (full == '1);
+    a_g8_lemma_rows: assert ({trial_any_q, any_q} == some_candidate && left_q == some);
     a_e1_lemma_gate: assert (in_gates == '1);
     a_e1_lemma_closed: assert ((closed_q & running_q & ~pipe_check_q & (~gated_q | open)) == '0);
 

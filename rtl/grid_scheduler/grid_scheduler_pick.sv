@@ -4,7 +4,7 @@
 // It owns the candidates: a unit is one until it was found full, and again after an end there.
 module grid_scheduler_pick #(
   parameter int unsigned MaxCus = 160,
-  parameter int unsigned Slots = 8,
+  parameter int unsigned Slots = 32,
   localparam int unsigned CuWidth = MaxCus < 2 ? 1 : $clog2(MaxCus),
   localparam int unsigned SlotWidth = $clog2(Slots)
 ) (
@@ -14,8 +14,10 @@ module grid_scheduler_pick #(
   // Slots: who has work that may go, and who goes before whom.
   input  logic [Slots-1:0]       work_i,
   input  logic [Slots-1:0]       tensor_i,
-  input  logic [Slots*2-1:0]     priorities_i,
-  input  logic [Slots*Slots-1:0] older_i,       // Row s: those launched before slot s.
+  input  logic [Slots-1:0]       priority_high_i,
+  input  logic [Slots-1:0]       priority_low_i,
+  input  logic                   launch_i,
+  input  logic [SlotWidth-1:0]   launch_slot_i,
   input  logic                   launch_order_i,
   input  logic                   two_arbiters_i,
 
@@ -50,9 +52,15 @@ module grid_scheduler_pick #(
 
   localparam int unsigned Words = (MaxCus + 31) / 32;  // Candidate bits in words of 32.
   localparam int unsigned LastWord = Words - 1;
-  localparam int unsigned TrialBase = Slots * Words;   // The trial's own candidates come last.
+  localparam int unsigned RowWidth = $clog2(Slots * 32);
 
-  (* mem2reg *) logic [31:0] candidates_q [(Slots+1)*Words];
+  // Of 32 units: row after row, the candidate bits of a slot, so that an end sets one bit of each
+  // row at once.
+  (* mem2reg *) logic [Slots*32-1:0] candidates_q [Words];
+  (* mem2reg *) logic [31:0]         trial_candidates_q [Words];
+  logic [Slots-1:0]     any_q;  // Rows with a candidate,
+  logic                 trial_any_q;
+  (* mem2reg *) logic [Slots-1:0]    older_q [Slots];  // Those launched before each slot.
   logic                 valid_q, trial_q;
   logic [SlotWidth-1:0] slot_q, turn_slot_q;
   logic                 turn_class_q;  // Class that goes first, with two arbiters.
@@ -64,47 +72,40 @@ module grid_scheduler_pick #(
   logic                 any_served;
   logic [SlotWidth-1:0] served_slot;
   always_comb begin : serve
-    logic             candidate;
-    logic [Slots-1:0] ahead, preferred;
-    logic [3:0]       present;  // Priorities of those who want.
-    candidate = 1'b0;
-    ahead = '0;
+    logic [Slots-1:0] at_least_1, at_least_3, same_class, no_lower, preferred;  // Priorities.
+    at_least_1 = priority_high_i | priority_low_i;
+    at_least_3 = priority_high_i & priority_low_i;
+    same_class = '1;
+    no_lower = '1;
     preferred = '0;
-    present = '0;
     served = '0;
-    wants = work_i;
-    if (work_i != '0) begin
-      for (int unsigned s = 0; s < Slots; s++) begin
-        candidate = 1'b0;
-        for (int unsigned w = 0; w < Words; w++) begin
-          if (candidates_q[s*Words+w] != '0) candidate = 1'b1;
-        end
-        if (!candidate) wants[s] = 1'b0;
-      end
+    wants = work_i & any_q;
+    if (wants != '0) begin
       // S2.
       if (launch_order_i) begin
         for (int unsigned s = 0; s < Slots; s++) begin
-          ahead = older_i[s*Slots+:Slots] & work_i;
-          for (int unsigned t = 0; t < Slots; t++) begin
-            if (priorities_i[t*2+:2] < priorities_i[s*2+:2]) ahead[t] = 1'b0;
-            if (two_arbiters_i && tensor_i[t] != tensor_i[s]) ahead[t] = 1'b0;
+          if (wants[s]) begin
+            if (two_arbiters_i) same_class = tensor_i ^ {Slots{!tensor_i[s]}};
+            no_lower = priority_high_i[s] ? (priority_low_i[s] ? at_least_3 : priority_high_i)
+                                          : (priority_low_i[s] ? at_least_1 : '1);
+            if ((older_q[s] & work_i & no_lower & same_class) != '0) wants[s] = 1'b0;
           end
-          if (ahead != '0) wants[s] = 1'b0;
         end
       end
       // P3.
       if (pipe_any_i) begin
-        for (int unsigned s = 0; s < Slots; s++) begin
-          if (priorities_i[s*2+:2] < pipe_priority_i) wants[s] = 1'b0;
-        end
+        case (pipe_priority_i)
+          2'd0: ;
+          2'd1: wants = wants & at_least_1;
+          2'd2: wants = wants & priority_high_i;
+          default: wants = wants & at_least_3;
+        endcase
       end
-    end
-    if (wants != '0) begin
       // G7.
-      for (int unsigned s = 0; s < Slots; s++) if (wants[s]) present[priorities_i[s*2+:2]] = 1'b1;
-      for (int unsigned s = 0; s < Slots; s++) begin
-        served[s] = wants[s] && (present >> priorities_i[s*2+:2]) == 4'd1;
-      end
+      if ((wants & at_least_3) != '0) served = wants & at_least_3;
+      else if ((wants & priority_high_i) != '0) served = wants & priority_high_i;
+      else if ((wants & at_least_1) != '0) served = wants & at_least_1;
+      else served = wants;
       // S1.
       preferred = served & (tensor_i ^ {Slots{!turn_class_q}});
       if (two_arbiters_i && preferred != '0) served = preferred;
@@ -119,41 +120,30 @@ module grid_scheduler_pick #(
   logic [SlotWidth-1:0] slot;
   logic [7:0]           cu, next_turn;
   always_comb begin : find
-    logic [2:0]  word;
-    logic [5:0]  base;
-    logic [7:0]  turn;
-    logic [31:0] bits;
-    found_o = 1'b0;
-    if (trial_i && trial_more_i) begin
-      for (int unsigned w = 0; w < Words; w++) begin
-        if (candidates_q[TrialBase+w] != '0) found_o = 1'b1;
-      end
-    end else if (!trial_i) begin
-      found_o = any_served && !log_busy_i;
-    end
+    logic [2:0]          word;
+    logic [RowWidth-1:0] row;
+    logic [7:0]          turn;
+    logic [31:0]         bits;
+    found_o = trial_i ? trial_more_i && trial_any_q : any_served && !log_busy_i;
     slot = trial_i ? pipe_slot_i : served_slot;
     second = 1'b0;
     word = '0;
-    base = '0;
+    row = RowWidth'(slot) << 5;
     turn = '0;
     bits = '0;
     cu = '0;
     next_turn = '0;
     if (found_o) begin
       second = (trial_i ? trial_two_i : two_arbiters_i) && tensor_i[slot];
-      if (trial_i) begin
-        base = 6'(TrialBase);
-        turn = second ? trial_tensor_q : trial_cu_q;
-      end else begin
-        base = 6'(slot * Words);
-        turn = second ? turn_tensor_q : turn_cu_q;
-      end
+      if (trial_i) turn = second ? trial_tensor_q : trial_cu_q;
+      else turn = second ? turn_tensor_q : turn_cu_q;
       word = turn[7:5];
-      bits = candidates_q[base + {3'b0, word}] & (32'hffff_ffff << turn[4:0]);
+      bits = (trial_i ? trial_candidates_q[word] : candidates_q[word][row+:32]) &
+             (32'hffff_ffff << turn[4:0]);
       for (int unsigned i = 0; i < Words; i++) begin
         if (bits == '0) begin
           word = word == 3'(LastWord) ? 3'd0 : word + 3'd1;
-          bits = candidates_q[base + {3'b0, word}];
+          bits = trial_i ? trial_candidates_q[word] : candidates_q[word][row+:32];
         end
       end
       cu = {word, 5'($countones((bits & (~bits + 32'd1)) - 32'd1))};
@@ -214,25 +204,66 @@ module grid_scheduler_pick #(
     end
   end
 
-  always_comb leave_cu = 8'(leave_cu_i);
-  always_ff @(posedge clk_i) begin : candidates
+  // Whether the bit that is cleared is the last one of its row.
+  logic last;
+  always_comb begin : empties
+    logic [31:0] bits;
+    last = 1'b1;
+    bits = '0;
     if (full_i) begin
-      candidates_q[(trial_q ? 6'(TrialBase) : 6'(slot_q * Words)) +
-                   {3'b0, cu_q[7:5]}][cu_q[4:0]] <= 1'b0;
+      for (int unsigned w = 0; w < Words; w++) begin
+        bits = trial_q ? trial_candidates_q[w] : candidates_q[w][{slot_q, 5'b0}+:32];
+        if (cu_q[7:5] == 3'(w)) bits[cu_q[4:0]] = 1'b0;
+        if (bits != '0) last = 1'b0;
+      end
+    end
+  end
+
+  logic [31:0] left;  // The unit that a work-group leaves, in its word.
+  always_comb begin
+    leave_cu = 8'(leave_cu_i);
+    left = 32'd1 << leave_cu[4:0];
+  end
+  always_ff @(posedge clk_i) begin : candidates
+    if (full_i && trial_q) begin
+      trial_candidates_q[cu_q[7:5]][cu_q[4:0]] <= 1'b0;
+      trial_any_q <= !last;
+    end else if (full_i) begin
+      any_q[slot_q] <= !last;
     end
     if (leave_valid_i) begin
-      for (int unsigned s = 0; s < Slots; s++) begin
-        candidates_q[6'(s*Words) + {3'b0, leave_cu[7:5]}][leave_cu[4:0]] <= 1'b1;
-      end
+      candidates_q[leave_cu[7:5]] <= candidates_q[leave_cu[7:5]] | {Slots{left}};
+      any_q <= '1;
     end
-    if (fill_valid_i) begin
+    if (full_i && !trial_q && !(leave_valid_i && leave_cu == cu_q)) begin
+      candidates_q[cu_q[7:5]][{slot_q, cu_q[4:0]}] <= 1'b0;
+    end
+    if (fill_valid_i && fill_trial_i) begin
+      for (int unsigned w = 0; w < Words; w++) trial_candidates_q[w] <= all_units[w*32+:32];
+      trial_any_q <= 1'b1;
+    end else if (fill_valid_i) begin
       for (int unsigned w = 0; w < Words; w++) begin
-        candidates_q[(fill_trial_i ? 6'(TrialBase) : 6'(fill_slot_i * Words)) + 6'(w)] <=
-            all_units[w*32+:32];
+        candidates_q[w][{fill_slot_i, 5'b0}+:32] <= all_units[w*32+:32];
       end
+      any_q[fill_slot_i] <= 1'b1;
     end
     if (rst_i) begin
-      for (int unsigned w = 0; w < (Slots + 1) * Words; w++) candidates_q[w] <= '0;
+      for (int unsigned w = 0; w < Words; w++) begin
+        candidates_q[w] <= '0;
+        trial_candidates_q[w] <= '0;
+      end
+      any_q <= '0;
+      trial_any_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : ages
+    if (launch_i) begin
+      for (int unsigned s = 0; s < Slots; s++) older_q[s][launch_slot_i] <= 1'b0;
+      older_q[launch_slot_i] <= ~(Slots'(1) << launch_slot_i);
+    end
+    if (rst_i) begin
+      for (int unsigned s = 0; s < Slots; s++) older_q[s] <= '0;
     end
   end
 

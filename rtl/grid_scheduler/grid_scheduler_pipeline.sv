@@ -5,7 +5,7 @@
 // use the arbiters of its launch, so that what fitted the empty units fits them again.
 module grid_scheduler_pipeline #(
   parameter int unsigned MaxCus = 160,
-  parameter int unsigned Slots = 8,
+  parameter int unsigned Slots = 32,
   parameter int unsigned IdWidth = 32,
   parameter int unsigned Entries = 512,  // Work-groups of one pipeline, a power of two.
   localparam int unsigned CuWidth = MaxCus < 2 ? 1 : $clog2(MaxCus),
@@ -72,12 +72,12 @@ module grid_scheduler_pipeline #(
   logic [LogWidth:0]    total_q, log_index_q;
   logic [CuWidth-1:0]   log_q [Entries];  // Units in the order of the trial.
 
-  logic [Slots-1:0] next;  // The lowest slot to be checked or entered.
+  logic [Slots-1:0] next, below;  // The lowest slot to be checked or entered; those below it.
   always_comb begin : lowest
     next = check_q != '0 ? check_q : todo_q;
     next = next & (~next + Slots'(1));
-    next_o = '0;
-    for (int unsigned s = 0; s < Slots; s++) if (next[s]) next_o = SlotWidth'(s);
+    below = next - Slots'(1);
+    next_o = next == '0 ? '0 : SlotWidth'($countones(below));
   end
 
   always_comb begin

@@ -2,7 +2,7 @@
 // What becomes of the kernel slots of the grid scheduler: launched or refused (G2), its work-groups
 // placed in order (G3) and gone again (G6), stopped (T1).
 module grid_scheduler_progress #(
-  parameter int unsigned Slots = 8,
+  parameter int unsigned Slots = 32,
   parameter int unsigned IdWidth = 32,
   parameter int unsigned ResidentWidth = 16,  // Of work-groups on all units.
   localparam int unsigned SlotWidth = $clog2(Slots),
@@ -57,7 +57,6 @@ module grid_scheduler_progress #(
   output logic [Slots-1:0]                     undispatched_o,  // Has work-groups left.
   output logic [Slots-1:0]                     work_o,          // Has one that may go.
   output logic [Slots-1:0]                     stopped_o,       // Ends by itself.
-  output logic [Slots*Slots-1:0]               older_o,
 
   // Of the slot that is checked, of the next one of a pipeline, and of registers, while read_i.
   input  logic [SlotWidth-1:0]                 check_slot_i,
@@ -75,8 +74,8 @@ module grid_scheduler_progress #(
   // One bit a slot: neither running nor done is free; refused is done with a reason.
   logic [Slots-1:0]       running_q, done_q, preempt_q, started_q, first_done_q;
   logic [Slots-1:0]       closed_q;  // Met a closed gate; until the next event.
-  logic [Slots*3-1:0]     reasons_q;
-  logic [Slots*Slots-1:0] older_q;   // Row s: those launched before slot s.
+  logic [Slots-1:0]       left_q;    // Work-groups are left: undispatched_q is not 0.
+  (* mem2reg *) logic [Slots-1:0]         reasons_q [3];  // Bit by bit.
   (* mem2reg *) logic [IdWidth-1:0]       position_q [Slots];  // The next id is first + position.
   (* mem2reg *) logic [IdWidth-1:0]       undispatched_q [Slots];
   (* mem2reg *) logic [ResidentWidth-1:0] resident_q [Slots];
@@ -89,14 +88,8 @@ module grid_scheduler_progress #(
     running_o = running_q;
     done_o = done_q;
     preempt_o = preempt_q;
-    older_o = older_q;
     stop = preempt_q & ~pipe_i;
-    undispatched_o = running_q;
-    if (running_q != '0) begin
-      for (int unsigned s = 0; s < Slots; s++) begin
-        if (undispatched_q[s] == '0) undispatched_o[s] = 1'b0;
-      end
-    end
+    undispatched_o = running_q & left_q;
     stopped_o = stop & running_q;
     if (stopped_o != '0) begin
       for (int unsigned s = 0; s < Slots; s++) if (resident_q[s] != '0) stopped_o[s] = 1'b0;
@@ -168,25 +161,20 @@ module grid_scheduler_progress #(
 
   always_ff @(posedge clk_i) begin : launched
     if (launch_i || refused_i != '0) begin
-      for (int unsigned s = 0; s < Slots; s++) begin
-        if (refused_i[s]) reasons_q[s*3+:3] <= reason_i;
-        if (launch_i && launch_slot_i == SlotWidth'(s)) begin
-          reasons_q[s*3+:3] <= grid_scheduler_regs_pkg::SlotStateReasonNone;
-          older_q[s*Slots+:Slots] <= ~(Slots'(1) << launch_slot_i);
-        end else if (launch_i) begin
-          older_q[s*Slots+:Slots] <= older_q[s*Slots+:Slots] & ~(Slots'(1) << launch_slot_i);
-        end
+      for (int unsigned b = 0; b < 3; b++) begin
+        reasons_q[b] <= (reasons_q[b] & ~(refused_i | (Slots'(launch_i) << launch_slot_i))) |
+                        (refused_i & {Slots{reason_i[b]}});
       end
     end
     if (rst_i) begin
-      reasons_q <= '0;
-      older_q <= '0;
+      for (int unsigned b = 0; b < 3; b++) reasons_q[b] <= '0;
     end
   end
 
   always_ff @(posedge clk_i) begin : counts
     if (place_i) begin
       undispatched_q[pick_slot_i] <= undispatched_q[pick_slot_i] - IdWidth'(1);
+      if (undispatched_q[pick_slot_i] == IdWidth'(1)) left_q[pick_slot_i] <= 1'b0;
       resident_q[pick_slot_i] <= resident_q[pick_slot_i] + ResidentWidth'(1);
     end
     if (leave) begin
@@ -195,9 +183,11 @@ module grid_scheduler_progress #(
     end
     if (launch_i) begin
       undispatched_q[launch_slot_i] <= launch_left_i;
+      left_q[launch_slot_i] <= 1'b1;  // skip < count (G2).
       resident_q[launch_slot_i] <= '0;
     end
     if (rst_i) begin
+      left_q <= '0;
       for (int unsigned s = 0; s < Slots; s++) begin
         undispatched_q[s] <= '0;
         resident_q[s] <= '0;
@@ -233,6 +223,8 @@ module grid_scheduler_progress #(
   end
 
   always_comb begin : read
+    logic [2:0] reason;
+    reason = '0;
     read_gate_o = '0;
     read_phase_o = '0;
     read_state_o = '0;
@@ -241,14 +233,15 @@ module grid_scheduler_progress #(
       read_phase_o = 16'(phase_q[read_slot_i]);
       read_state_o.preempted = preempt_q[read_slot_i];
       read_state_o.pipeline = pipe_i[read_slot_i];
-      if (done_q[read_slot_i]) read_state_o.reason = reasons_q[read_slot_i*3+:3];
+      reason = {reasons_q[2][read_slot_i], reasons_q[1][read_slot_i], reasons_q[0][read_slot_i]};
+      if (done_q[read_slot_i]) read_state_o.reason = reason;
       read_state_o.closed = closed_q[read_slot_i];
       read_state_o.resident = 16'(resident_q[read_slot_i]);
       read_state_o.undispatched = 32'(undispatched_q[read_slot_i]);
       if (running_q[read_slot_i]) begin
         read_state_o.state = grid_scheduler_regs_pkg::SlotStateStateRunning;
       end else if (done_q[read_slot_i]) begin
-        read_state_o.state = reasons_q[read_slot_i*3+:3] == '0
+        read_state_o.state = reason == '0
                                  ? grid_scheduler_regs_pkg::SlotStateStateDone
                                  : grid_scheduler_regs_pkg::SlotStateStateRefused;
       end

@@ -4,7 +4,7 @@
 // They speak of the books of grid_scheduler_books.svh.
 module grid_scheduler_props #(
   parameter int unsigned MaxCus = 160,
-  parameter int unsigned Slots = 8,
+  parameter int unsigned Slots = 32,
   parameter int unsigned IdWidth = 32,
   parameter int unsigned ResourceWidth = 10,
   parameter int unsigned CountWidth = 8,

@@ -7,7 +7,7 @@ module grid_scheduler_regs #(
   // Built of capacity.wavefronts, capacity.work_groups; at most the default.
   parameter int unsigned CountWidth = 8,
   // Built of irq_enable.slots, slot_needs, slot_range, slot_order, slot_control, slot_state, slot_skip, slot_gate; at most the default.
-  parameter int unsigned Slots = 8,
+  parameter int unsigned Slots = 32,
   // Built of unit_use; at most the default.
   parameter int unsigned MaxCus = 160
 ) (
@@ -79,28 +79,28 @@ module grid_scheduler_regs #(
         grid_scheduler_regs_pkg::ReturnedTakeOffset: returned_take_we_o = 1'b1;
         default: ;
       endcase
-      if ((reg_addr_i & 16'hfe3f) == grid_scheduler_regs_pkg::SlotNeedsOffset &&
-          32'(reg_addr_i[8:6]) < Slots) begin
+      if ((reg_addr_i & 16'hf83f) == grid_scheduler_regs_pkg::SlotNeedsOffset &&
+          32'(reg_addr_i[10:6]) < Slots) begin
         slot_needs_we_o = 1'b1;
       end
-      if ((reg_addr_i & 16'hfe3f) == grid_scheduler_regs_pkg::SlotRangeOffset &&
-          32'(reg_addr_i[8:6]) < Slots) begin
+      if ((reg_addr_i & 16'hf83f) == grid_scheduler_regs_pkg::SlotRangeOffset &&
+          32'(reg_addr_i[10:6]) < Slots) begin
         slot_range_we_o = 1'b1;
       end
-      if ((reg_addr_i & 16'hfe3f) == grid_scheduler_regs_pkg::SlotOrderOffset &&
-          32'(reg_addr_i[8:6]) < Slots) begin
+      if ((reg_addr_i & 16'hf83f) == grid_scheduler_regs_pkg::SlotOrderOffset &&
+          32'(reg_addr_i[10:6]) < Slots) begin
         slot_order_we_o = 1'b1;
       end
-      if ((reg_addr_i & 16'hfe3f) == grid_scheduler_regs_pkg::SlotControlOffset &&
-          32'(reg_addr_i[8:6]) < Slots) begin
+      if ((reg_addr_i & 16'hf83f) == grid_scheduler_regs_pkg::SlotControlOffset &&
+          32'(reg_addr_i[10:6]) < Slots) begin
         slot_control_we_o = 1'b1;
       end
-      if ((reg_addr_i & 16'hfe3f) == grid_scheduler_regs_pkg::SlotSkipOffset &&
-          32'(reg_addr_i[8:6]) < Slots) begin
+      if ((reg_addr_i & 16'hf83f) == grid_scheduler_regs_pkg::SlotSkipOffset &&
+          32'(reg_addr_i[10:6]) < Slots) begin
         slot_skip_we_o = 1'b1;
       end
-      if ((reg_addr_i & 16'hfe3f) == grid_scheduler_regs_pkg::SlotGateOffset &&
-          32'(reg_addr_i[8:6]) < Slots) begin
+      if ((reg_addr_i & 16'hf83f) == grid_scheduler_regs_pkg::SlotGateOffset &&
+          32'(reg_addr_i[10:6]) < Slots) begin
         slot_gate_we_o = 1'b1;
       end
     end
@@ -116,10 +116,10 @@ module grid_scheduler_regs #(
           reg_rdata_o <= {8'b0, capacity_o.work_groups, 8'b0, capacity_o.wavefronts, 6'b0,
                           capacity_o.lds_kib, 6'b0, capacity_o.registers_kib};
         end
-        grid_scheduler_regs_pkg::DoneOffset: reg_rdata_o <= {56'b0, done_i.slots};
-        grid_scheduler_regs_pkg::IrqEnableOffset: reg_rdata_o <= {56'b0, irq_enable_o.slots};
+        grid_scheduler_regs_pkg::DoneOffset: reg_rdata_o <= {32'b0, done_i.slots};
+        grid_scheduler_regs_pkg::IrqEnableOffset: reg_rdata_o <= {32'b0, irq_enable_o.slots};
         grid_scheduler_regs_pkg::StatusOffset: begin
-          reg_rdata_o <= {48'b0, status_i.undispatched, status_i.running};
+          reg_rdata_o <= {status_i.undispatched, status_i.running};
         end
         grid_scheduler_regs_pkg::DispatchedOffset: reg_rdata_o <= dispatched_i;
         grid_scheduler_regs_pkg::FinishedOffset: reg_rdata_o <= finished_i;
@@ -127,38 +127,38 @@ module grid_scheduler_regs #(
         grid_scheduler_regs_pkg::PolicyOffset: begin
           reg_rdata_o <= {62'b0, policy_o.arbiters, policy_o.order};
         end
-        grid_scheduler_regs_pkg::PipelineOffset: reg_rdata_o <= {56'b0, pipeline_i.slots};
+        grid_scheduler_regs_pkg::PipelineOffset: reg_rdata_o <= {32'b0, pipeline_i.slots};
         grid_scheduler_regs_pkg::ReturnedOffset: begin
-          reg_rdata_o <= {returned_i.valid, returned_i.lost, 27'b0, returned_i.slot, returned_i.id};
+          reg_rdata_o <= {returned_i.valid, returned_i.lost, 25'b0, returned_i.slot, returned_i.id};
         end
         default: reg_rdata_o <= '0;
       endcase
-      if ((address_o & 16'hfe3f) == grid_scheduler_regs_pkg::SlotNeedsOffset &&
-          32'(address_o[8:6]) < Slots) begin
+      if ((address_o & 16'hf83f) == grid_scheduler_regs_pkg::SlotNeedsOffset &&
+          32'(address_o[10:6]) < Slots) begin
         reg_rdata_o <= {6'b0, slot_needs_i.priority_, 7'b0, slot_needs_i.type_, 8'b0,
                         slot_needs_i.wavefronts, 6'b0, slot_needs_i.lds_kib, 6'b0,
                         slot_needs_i.registers_kib};
       end
-      if ((address_o & 16'hfe3f) == grid_scheduler_regs_pkg::SlotRangeOffset &&
-          32'(address_o[8:6]) < Slots) begin
+      if ((address_o & 16'hf83f) == grid_scheduler_regs_pkg::SlotRangeOffset &&
+          32'(address_o[10:6]) < Slots) begin
         reg_rdata_o <= {slot_range_i.count, slot_range_i.first};
       end
-      if ((address_o & 16'hfe3f) == grid_scheduler_regs_pkg::SlotOrderOffset &&
-          32'(address_o[8:6]) < Slots) begin
+      if ((address_o & 16'hf83f) == grid_scheduler_regs_pkg::SlotOrderOffset &&
+          32'(address_o[10:6]) < Slots) begin
         reg_rdata_o <= {slot_order_i.start, slot_order_i.grid};
       end
-      if ((address_o & 16'hfe3f) == grid_scheduler_regs_pkg::SlotStateOffset &&
-          32'(address_o[8:6]) < Slots) begin
+      if ((address_o & 16'hf83f) == grid_scheduler_regs_pkg::SlotStateOffset &&
+          32'(address_o[10:6]) < Slots) begin
         reg_rdata_o <= {slot_state_i.undispatched, slot_state_i.resident, 8'b0, slot_state_i.closed,
                         slot_state_i.reason, slot_state_i.pipeline, slot_state_i.preempted,
                         slot_state_i.state};
       end
-      if ((address_o & 16'hfe3f) == grid_scheduler_regs_pkg::SlotSkipOffset &&
-          32'(address_o[8:6]) < Slots) begin
+      if ((address_o & 16'hf83f) == grid_scheduler_regs_pkg::SlotSkipOffset &&
+          32'(address_o[10:6]) < Slots) begin
         reg_rdata_o <= {32'b0, slot_skip_i.skip};
       end
-      if ((address_o & 16'hfe3f) == grid_scheduler_regs_pkg::SlotGateOffset &&
-          32'(address_o[8:6]) < Slots) begin
+      if ((address_o & 16'hf83f) == grid_scheduler_regs_pkg::SlotGateOffset &&
+          32'(address_o[10:6]) < Slots) begin
         reg_rdata_o <= {16'b0, slot_gate_i.phase, slot_gate_i.gate, slot_gate_i.batch};
       end
       if ((address_o & 16'hf807) == grid_scheduler_regs_pkg::UnitUseOffset &&
@@ -179,7 +179,7 @@ module grid_scheduler_regs #(
           capacity_o.work_groups <= 8'(reg_wdata_i[48+:CountWidth]);
         end
         grid_scheduler_regs_pkg::IrqEnableOffset: begin
-          irq_enable_o.slots <= 8'(reg_wdata_i[0+:Slots]);
+          irq_enable_o.slots <= 32'(reg_wdata_i[0+:Slots]);
         end
         grid_scheduler_regs_pkg::PolicyOffset: begin
           policy_o.order <= reg_wdata_i[0];

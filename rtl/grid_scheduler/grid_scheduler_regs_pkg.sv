@@ -35,30 +35,30 @@ package grid_scheduler_regs_pkg;
   localparam logic [15:0] DoneOffset = 16'h10;
   localparam logic [63:0] DoneReset = 64'h0;
   localparam int unsigned DoneSlotsLsb = 0;  // One bit a slot.
-  localparam int unsigned DoneSlotsWidth = 8;
+  localparam int unsigned DoneSlotsWidth = 32;
   typedef struct packed {
-    logic [7:0] slots;
+    logic [31:0] slots;
   } done_t;
 
   // The interrupt is high while (done and irq_enable) is not zero. (read, write)
   localparam logic [15:0] IrqEnableOffset = 16'h18;
   localparam logic [63:0] IrqEnableReset = 64'h0;
   localparam int unsigned IrqEnableSlotsLsb = 0;  // One bit a slot.
-  localparam int unsigned IrqEnableSlotsWidth = 8;
+  localparam int unsigned IrqEnableSlotsWidth = 32;
   typedef struct packed {
-    logic [7:0] slots;
+    logic [31:0] slots;
   } irq_enable_t;
 
   // All slots at a glance. (read only)
   localparam logic [15:0] StatusOffset = 16'h20;
   localparam logic [63:0] StatusReset = 64'h0;
   localparam int unsigned StatusRunningLsb = 0;  // One bit a slot that runs.
-  localparam int unsigned StatusRunningWidth = 8;
-  localparam int unsigned StatusUndispatchedLsb = 8;  // One bit a slot with work-groups not yet placed.
-  localparam int unsigned StatusUndispatchedWidth = 8;
+  localparam int unsigned StatusRunningWidth = 32;
+  localparam int unsigned StatusUndispatchedLsb = 32;  // One bit a slot with work-groups not yet placed.
+  localparam int unsigned StatusUndispatchedWidth = 32;
   typedef struct packed {
-    logic [7:0] undispatched;
-    logic [7:0] running;
+    logic [31:0] undispatched;
+    logic [31:0] running;
   } status_t;
 
   // Work-groups placed since reset or counter_clear (48 bits). (read only)
@@ -97,9 +97,9 @@ package grid_scheduler_regs_pkg;
   localparam logic [15:0] PipelineOffset = 16'h50;
   localparam logic [63:0] PipelineReset = 64'h0;
   localparam int unsigned PipelineSlotsLsb = 0;  // One bit a slot.
-  localparam int unsigned PipelineSlotsWidth = 8;
+  localparam int unsigned PipelineSlotsWidth = 32;
   typedef struct packed {
-    logic [7:0] slots;
+    logic [31:0] slots;
   } pipeline_t;
 
   // Opens a gate, as the event input does. (write only, reads 0)
@@ -121,7 +121,7 @@ package grid_scheduler_regs_pkg;
   localparam int unsigned ReturnedIdLsb = 0;  // Its id.
   localparam int unsigned ReturnedIdWidth = 32;
   localparam int unsigned ReturnedSlotLsb = 32;  // Its kernel slot.
-  localparam int unsigned ReturnedSlotWidth = 3;
+  localparam int unsigned ReturnedSlotWidth = 5;
   localparam int unsigned ReturnedLostLsb = 62;  // One was reported while the queue was full; until reset.
   localparam int unsigned ReturnedLostWidth = 1;
   localparam int unsigned ReturnedValidLsb = 63;  // There is one.
@@ -129,7 +129,7 @@ package grid_scheduler_regs_pkg;
   typedef struct packed {
     logic valid;
     logic lost;
-    logic [2:0] slot;
+    logic [4:0] slot;
     logic [31:0] id;
   } returned_t;
 
@@ -138,8 +138,8 @@ package grid_scheduler_regs_pkg;
   localparam logic [63:0] ReturnedTakeReset = 64'h0;
 
   // What one work-group needs and how the slot is served; ignored unless the slot is free. (read, write)
-  localparam logic [15:0] SlotNeedsOffset = 16'h200;
-  localparam int unsigned SlotNeedsCount = 8;
+  localparam logic [15:0] SlotNeedsOffset = 16'h800;
+  localparam int unsigned SlotNeedsCount = 32;
   localparam int unsigned SlotNeedsStride = 64;
   localparam int unsigned SlotNeedsIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotNeedsReset = 64'h0;
@@ -164,8 +164,8 @@ package grid_scheduler_regs_pkg;
   } slot_needs_t;
 
   // Block range, the ids that this launch places; ignored unless the slot is free. (read, write)
-  localparam logic [15:0] SlotRangeOffset = 16'h208;
-  localparam int unsigned SlotRangeCount = 8;
+  localparam logic [15:0] SlotRangeOffset = 16'h808;
+  localparam int unsigned SlotRangeCount = 32;
   localparam int unsigned SlotRangeStride = 64;
   localparam int unsigned SlotRangeIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotRangeReset = 64'h0;
@@ -179,8 +179,8 @@ package grid_scheduler_regs_pkg;
   } slot_range_t;
 
   // Grid and staggered order; ignored unless the slot is free. (read, write)
-  localparam logic [15:0] SlotOrderOffset = 16'h210;
-  localparam int unsigned SlotOrderCount = 8;
+  localparam logic [15:0] SlotOrderOffset = 16'h810;
+  localparam int unsigned SlotOrderCount = 32;
   localparam int unsigned SlotOrderStride = 64;
   localparam int unsigned SlotOrderIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotOrderReset = 64'h0;
@@ -194,8 +194,8 @@ package grid_scheduler_regs_pkg;
   } slot_order_t;
 
   // Commands. (write only, reads 0)
-  localparam logic [15:0] SlotControlOffset = 16'h218;
-  localparam int unsigned SlotControlCount = 8;
+  localparam logic [15:0] SlotControlOffset = 16'h818;
+  localparam int unsigned SlotControlCount = 32;
   localparam int unsigned SlotControlStride = 64;
   localparam int unsigned SlotControlIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotControlReset = 64'h0;
@@ -212,8 +212,8 @@ package grid_scheduler_regs_pkg;
   } slot_control_t;
 
   // State of the slot. (read only)
-  localparam logic [15:0] SlotStateOffset = 16'h220;
-  localparam int unsigned SlotStateCount = 8;
+  localparam logic [15:0] SlotStateOffset = 16'h820;
+  localparam int unsigned SlotStateCount = 32;
   localparam int unsigned SlotStateStride = 64;
   localparam int unsigned SlotStateIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotStateReset = 64'h0;
@@ -253,8 +253,8 @@ package grid_scheduler_regs_pkg;
   } slot_state_t;
 
   // Resumption; ignored unless the slot is free, 0 again when the slot is freed. (read, write)
-  localparam logic [15:0] SlotSkipOffset = 16'h228;
-  localparam int unsigned SlotSkipCount = 8;
+  localparam logic [15:0] SlotSkipOffset = 16'h828;
+  localparam int unsigned SlotSkipCount = 32;
   localparam int unsigned SlotSkipStride = 64;
   localparam int unsigned SlotSkipIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotSkipReset = 64'h0;
@@ -265,8 +265,8 @@ package grid_scheduler_regs_pkg;
   } slot_skip_t;
 
   // Gates: work-group first + p waits until gate p / batch is open; ignored unless the slot is free, 0 again when it is freed. (read, write)
-  localparam logic [15:0] SlotGateOffset = 16'h230;
-  localparam int unsigned SlotGateCount = 8;
+  localparam logic [15:0] SlotGateOffset = 16'h830;
+  localparam int unsigned SlotGateCount = 32;
   localparam int unsigned SlotGateStride = 64;
   localparam int unsigned SlotGateIndexLsb = 6;  // Of the index in the address.
   localparam logic [63:0] SlotGateReset = 64'h0;
@@ -283,7 +283,7 @@ package grid_scheduler_regs_pkg;
   } slot_gate_t;
 
   // What of a compute unit is taken; layout of `capacity`. (read only)
-  localparam logic [15:0] UnitUseOffset = 16'h800;
+  localparam logic [15:0] UnitUseOffset = 16'h1000;
   localparam int unsigned UnitUseCount = 160;
   localparam int unsigned UnitUseStride = 8;
   localparam int unsigned UnitUseIndexLsb = 3;  // Of the index in the address.

@@ -3,7 +3,7 @@
 // A slot is written only while it is free; gate and phase move on with the work-groups
 // (grid_scheduler_progress.sv).
 module grid_scheduler_slots #(
-  parameter int unsigned Slots = 8,
+  parameter int unsigned Slots = 32,
   parameter int unsigned IdWidth = 32,
   parameter int unsigned ResourceWidth = 10,
   parameter int unsigned CountWidth = 8,
@@ -29,7 +29,8 @@ module grid_scheduler_slots #(
   input  logic [Slots-1:0]                       free_i,  // These are freed: no skip, no gates.
 
   output logic [Slots-1:0]                       tensor_o,
-  output logic [Slots*2-1:0]                     priorities_o,
+  output logic [Slots-1:0]                       priority_high_o,  // Bits 1 and
+  output logic [Slots-1:0]                       priority_low_o,   // 0 of each.
 
   // Of the slot at the place stage.
   input  logic [SlotWidth-1:0]                   pick_slot_i,
@@ -79,9 +80,8 @@ module grid_scheduler_slots #(
   (* mem2reg *) logic [IdWidth-1:0]       start_q [Slots];
   (* mem2reg *) logic [IdWidth-1:0]       skip_q [Slots];
   (* mem2reg *) logic [BatchWidth-1:0]    batch_q [Slots];
-  logic [Slots*2-1:0] priorities_q;
-  logic [Slots-1:0]   tensor_q;
-  logic [Slots-1:0]   resumes_q, gated_q;  // Skip and batch count.
+  logic [Slots-1:0] priority_high_q, priority_low_q, tensor_q;
+  logic [Slots-1:0] resumes_q, gated_q;  // Skip and batch count.
 
   always_ff @(posedge clk_i) begin : written
     if (write_i) begin
@@ -93,12 +93,9 @@ module grid_scheduler_slots #(
         wavefronts_q[write_slot_i] <=
             wdata_i[grid_scheduler_regs_pkg::SlotNeedsWavefrontsLsb+:CountWidth];
         tensor_q[write_slot_i] <= wdata_i[grid_scheduler_regs_pkg::SlotNeedsTypeLsb];
-        for (int unsigned s = 0; s < Slots; s++) begin
-          if (write_slot_i == SlotWidth'(s)) begin
-            priorities_q[s*2+:2] <=
-                wdata_i[grid_scheduler_regs_pkg::SlotNeedsPriorityLsb+:2];
-          end
-        end
+        priority_low_q[write_slot_i] <= wdata_i[grid_scheduler_regs_pkg::SlotNeedsPriorityLsb];
+        priority_high_q[write_slot_i] <=
+            wdata_i[grid_scheduler_regs_pkg::SlotNeedsPriorityLsb+1];
       end
       if (range_we_i) begin
         first_q[write_slot_i] <= wdata_i[grid_scheduler_regs_pkg::SlotRangeFirstLsb+:IdWidth];
@@ -134,7 +131,8 @@ module grid_scheduler_slots #(
         skip_q[s] <= '0;
         batch_q[s] <= '0;
       end
-      priorities_q <= '0;
+      priority_high_q <= '0;
+      priority_low_q <= '0;
       tensor_q <= '0;
       resumes_q <= '0;
       gated_q <= '0;
@@ -143,7 +141,8 @@ module grid_scheduler_slots #(
 
   always_comb begin
     tensor_o = tensor_q;
-    priorities_o = priorities_q;
+    priority_high_o = priority_high_q;
+    priority_low_o = priority_low_q;
     pick_registers_o = registers_q[pick_slot_i];
     pick_lds_o = lds_q[pick_slot_i];
     pick_wavefronts_o = wavefronts_q[pick_slot_i];
@@ -206,7 +205,7 @@ module grid_scheduler_slots #(
       read_needs_o.lds_kib = 10'(lds_q[read_slot_i]);
       read_needs_o.wavefronts = 8'(wavefronts_q[read_slot_i]);
       read_needs_o.type_ = tensor_q[read_slot_i];
-      read_needs_o.priority_ = priorities_q[read_slot_i*2+:2];
+      read_needs_o.priority_ = {priority_high_q[read_slot_i], priority_low_q[read_slot_i]};
       read_range_o.first = 32'(first_q[read_slot_i]);
       read_range_o.count = 32'(count_q[read_slot_i]);
       read_order_o.grid = 32'(grid_q[read_slot_i]);

@@ -96,6 +96,39 @@ TEST_CASE(
   CHECK(g.state(1) == GRID_SCHEDULER_SLOT_STATE_STATE_FREE);
 }
 
+TEST_CASE("as many kernels run at a time as there are slots, alone or as one pipeline") {
+  for (const bool pipeline : {false, true}) {
+    Gpu g;
+    g.write(GRID_SCHEDULER_IRQ_ENABLE_OFFSET, uint64_t{1} << (kGridSlots - 1));
+    for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+      Kernel k = kernel({1 + slot, 1, 1}, 3);
+      k.first = 100 * slot;
+      k.grid = k.first + 3;
+      k.needs.priority = slot % 4;
+      if (pipeline)
+        g.fill(slot, k);
+      else
+        g.launch(slot, k);
+    }
+    if (pipeline) g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 0xffffffff);
+    g.steps(800);
+    REQUIRE(g.placed.size() == 3 * kGridSlots);
+    for (const WorkGroup& wg : g.placed) CHECK(wg.id / 100 == wg.slot);
+    CHECK(g.read(GRID_SCHEDULER_STATUS_OFFSET) == 0xffffffff);
+    while (!g.resident.empty()) {
+      CHECK_FALSE(g.out.irq);
+      g.end(0);
+      g.step();
+    }
+    CHECK(g.out.irq);
+    CHECK(g.dones.size() == kGridSlots);
+    CHECK(g.read(GRID_SCHEDULER_DONE_OFFSET) == 0xffffffff);
+    g.write(GRID_SCHEDULER_DONE_OFFSET, 0xffffffff);
+    CHECK_FALSE(g.out.irq);
+    CHECK(g.state(kGridSlots - 1) == GRID_SCHEDULER_SLOT_STATE_STATE_FREE);
+  }
+}
+
 TEST_CASE("one kernel begins and another one ends in one clock") {
   for (unsigned clocks = 0; clocks < 4; ++clocks) {
     Gpu g;

@@ -205,8 +205,8 @@ class Traffic {
       default: release(); return;
     }
     const auto address = static_cast<uint16_t>(rng_.chance(1, 2)   ? rng_.below(16) * 8
-                                               : rng_.chance(1, 4) ? 0x800 + rng_.below(162) * 8
-                                                                   : 0x200 + rng_.below(66) * 8);
+                                               : rng_.chance(1, 4) ? 0x1000 + rng_.below(162) * 8
+                                                                   : 0x800 + rng_.below(258) * 8);
     g_.in.reg = {false, true, address, 0};
     g_.step();
   }

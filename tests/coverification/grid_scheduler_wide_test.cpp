@@ -127,7 +127,7 @@ class WideGpu {
       case 3:
         program(slot);
         write(GRID_SCHEDULER_PIPELINE_OFFSET,
-              1u << slot | (rng_.chance(1, 3) ? rng_.below(256) : 0));
+              uint64_t{1} << slot | (rng_.chance(1, 3) ? rng_.next() & 0xffffffff : 0));
         return;
       case 4:
       case 5: write(at(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, slot), 2 | rng_.below(2) << 2); return;
@@ -146,8 +146,8 @@ class WideGpu {
       case 11: write(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0); return;
       default: break;
     }
-    const uint64_t where[] = {rng_.below(16) * 8, 0x200 + rng_.below(64) * 8,
-                              0x800 + rng_.below(160) * 8, rng_.below(1 << 13) * 8};
+    const uint64_t where[] = {rng_.below(16) * 8, 0x800 + rng_.below(256) * 8,
+                              0x1000 + rng_.below(160) * 8, rng_.below(1 << 13) * 8};
     in_.reg = {false, true, static_cast<uint16_t>(where[rng_.below(std::size(where))]), 0};
     step();
   }

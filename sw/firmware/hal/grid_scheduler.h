@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define GRID_SLOTS 8
+#define GRID_SLOTS 32
 
 typedef struct grid_scheduler {
   uint64_t base;

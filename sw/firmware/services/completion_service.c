@@ -25,14 +25,13 @@ static void kernels_done(shared_t* shared) {
   gpu_l2_write_back(&shared->gpu);
   while (gpu_l2_busy(&shared->gpu)) clint_sleep(COMPLETION_HART, L2_POLL_NS, ENABLED);
   uint32_t refused = 0;
-  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
-    if ((slots & 1u << slot) != 0 && grid_scheduler_refused(&shared->scheduler, slot))
-      refused |= 1u << slot;
+  for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
+    if ((rest & 1u) != 0 && grid_scheduler_refused(&shared->scheduler, slot)) refused |= 1u << slot;
   }
   // Released before it is announced: hart 0 may launch in the slot as soon as the counts agree.
   grid_scheduler_release(&shared->scheduler, slots);
-  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
-    if ((slots & 1u << slot) == 0) continue;
+  for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
+    if ((rest & 1u) == 0) continue;
     const job_t job = shared->slot_jobs[slot];
     shared->slots_ended[slot] = shared->slots_ended[slot] + 1;
     complete(shared, &job, (refused & 1u << slot) != 0 ? STRETTO_ERROR_RESOURCES : STRETTO_OK);

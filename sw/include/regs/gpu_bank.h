@@ -9,17 +9,6 @@ namespace stretto {
 
 inline constexpr RegisterInfo kGpuRegisters[] = {
     // name, offset, count, stride, bytes, access, reset, writable bits
-    {"context_entry", 0x0, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
-    {"context_kernarg", 0x8, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
-    {"context_kernarg_bytes", 0x10, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffff},
-    {"context_code_base", 0x18, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
-    {"context_code_bytes", 0x20, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
-    {"context_registers_bytes", 0x28, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
-    {"context_lds_bytes", 0x30, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
-    {"context_private_bytes", 0x38, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
-    {"context_wavefronts", 0x40, 8, 128, 8, RegisterAccess::kReadWrite, 0x1, 0xff},
-    {"context_grid", 0x48, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
-    {"context_flags", 0x50, 8, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xff03f1},
     {"l2_command", 0x400, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x1},
     {"l2_status", 0x408, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"l2_pin_base", 0x440, 4, 16, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
@@ -43,10 +32,17 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"count_l2_misses", 0x620, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_events", 0x628, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_stray_events", 0x630, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
-};
-inline constexpr RegisterValue kGpuContextFlagsTypeValues[] = {
-    {"simt", 0},
-    {"tensor", 1},
+    {"context_entry", 0x1000, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_kernarg", 0x1008, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_kernarg_bytes", 0x1010, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffff},
+    {"context_code_base", 0x1018, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_code_bytes", 0x1020, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_registers_bytes", 0x1028, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_lds_bytes", 0x1030, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_private_bytes", 0x1038, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_wavefronts", 0x1040, 32, 128, 8, RegisterAccess::kReadWrite, 0x1, 0xff},
+    {"context_grid", 0x1048, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_flags", 0x1050, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xff03f1},
 };
 inline constexpr RegisterValue kGpuFaultKindKindValues[] = {
     {"none", 0},
@@ -62,6 +58,10 @@ inline constexpr RegisterValue kGpuFaultKindKindValues[] = {
     {"bus_error", 10},
     {"kernel_too_large", 11},
     {"bad_context", 12},
+};
+inline constexpr RegisterValue kGpuContextFlagsTypeValues[] = {
+    {"simt", 0},
+    {"tensor", 1},
 };
 
 }  // namespace stretto

@@ -6,106 +6,6 @@
 
 // gpu: GPU front end, at STRETTO_GPU_BASE.
 
-// Kernel slot i: address of the first instruction. Contexts are sampled when the slot's launch bit is written (grid_scheduler.yaml): program the context first. (read, write)
-#define GPU_CONTEXT_ENTRY_OFFSET 0x0
-#define GPU_CONTEXT_ENTRY_COUNT 8
-#define GPU_CONTEXT_ENTRY_STRIDE 0x80
-#define GPU_CONTEXT_ENTRY_OFFSET_AT(i) (0x0 + (i) * 0x80)
-#define GPU_CONTEXT_ENTRY_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU.
-#define GPU_CONTEXT_ENTRY_ADDRESS_MASK 0xffffffffffff
-
-// Kernel slot i, address of the kernel arguments; loads from them are not timed and need no range entry. (read, write)
-#define GPU_CONTEXT_KERNARG_OFFSET 0x8
-#define GPU_CONTEXT_KERNARG_COUNT 8
-#define GPU_CONTEXT_KERNARG_STRIDE 0x80
-#define GPU_CONTEXT_KERNARG_OFFSET_AT(i) (0x8 + (i) * 0x80)
-#define GPU_CONTEXT_KERNARG_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU.
-#define GPU_CONTEXT_KERNARG_ADDRESS_MASK 0xffffffffffff
-
-// Kernel slot i, size of the kernel arguments. (read, write)
-#define GPU_CONTEXT_KERNARG_BYTES_OFFSET 0x10
-#define GPU_CONTEXT_KERNARG_BYTES_COUNT 8
-#define GPU_CONTEXT_KERNARG_BYTES_STRIDE 0x80
-#define GPU_CONTEXT_KERNARG_BYTES_OFFSET_AT(i) (0x10 + (i) * 0x80)
-#define GPU_CONTEXT_KERNARG_BYTES_BYTES_SHIFT 0  // 0..65535.
-#define GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK 0xffff
-
-// Kernel slot i, first byte of the loaded code object; fetches and loads of constants inside it need no range entry. (read, write)
-#define GPU_CONTEXT_CODE_BASE_OFFSET 0x18
-#define GPU_CONTEXT_CODE_BASE_COUNT 8
-#define GPU_CONTEXT_CODE_BASE_STRIDE 0x80
-#define GPU_CONTEXT_CODE_BASE_OFFSET_AT(i) (0x18 + (i) * 0x80)
-#define GPU_CONTEXT_CODE_BASE_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU.
-#define GPU_CONTEXT_CODE_BASE_ADDRESS_MASK 0xffffffffffff
-
-// Kernel slot i, bytes of the loaded code object. (read, write)
-#define GPU_CONTEXT_CODE_BYTES_OFFSET 0x20
-#define GPU_CONTEXT_CODE_BYTES_COUNT 8
-#define GPU_CONTEXT_CODE_BYTES_STRIDE 0x80
-#define GPU_CONTEXT_CODE_BYTES_OFFSET_AT(i) (0x20 + (i) * 0x80)
-#define GPU_CONTEXT_CODE_BYTES_BYTES_SHIFT 0  // At least 4.
-#define GPU_CONTEXT_CODE_BYTES_BYTES_MASK 0xffffffff
-
-// Kernel slot i, register file bytes of one work-group (code object descriptor). (read, write)
-#define GPU_CONTEXT_REGISTERS_BYTES_OFFSET 0x28
-#define GPU_CONTEXT_REGISTERS_BYTES_COUNT 8
-#define GPU_CONTEXT_REGISTERS_BYTES_STRIDE 0x80
-#define GPU_CONTEXT_REGISTERS_BYTES_OFFSET_AT(i) (0x28 + (i) * 0x80)
-#define GPU_CONTEXT_REGISTERS_BYTES_BYTES_SHIFT 0  // More than registers_per_cu is refused at launch (fault kind kernel_too_large).
-#define GPU_CONTEXT_REGISTERS_BYTES_BYTES_MASK 0xffffffff
-
-// Kernel slot i, LDS bytes of one work-group. (read, write)
-#define GPU_CONTEXT_LDS_BYTES_OFFSET 0x30
-#define GPU_CONTEXT_LDS_BYTES_COUNT 8
-#define GPU_CONTEXT_LDS_BYTES_STRIDE 0x80
-#define GPU_CONTEXT_LDS_BYTES_OFFSET_AT(i) (0x30 + (i) * 0x80)
-#define GPU_CONTEXT_LDS_BYTES_BYTES_SHIFT 0  // More than lds_per_cu is refused at launch.
-#define GPU_CONTEXT_LDS_BYTES_BYTES_MASK 0xffffffff
-
-// Kernel slot i, private memory (stack) of one wavefront; x2 starts at its end. (read, write)
-#define GPU_CONTEXT_PRIVATE_BYTES_OFFSET 0x38
-#define GPU_CONTEXT_PRIVATE_BYTES_COUNT 8
-#define GPU_CONTEXT_PRIVATE_BYTES_STRIDE 0x80
-#define GPU_CONTEXT_PRIVATE_BYTES_OFFSET_AT(i) (0x38 + (i) * 0x80)
-#define GPU_CONTEXT_PRIVATE_BYTES_BYTES_SHIFT 0  // Power of two, 256..65536; 0 = none.
-#define GPU_CONTEXT_PRIVATE_BYTES_BYTES_MASK 0xffffffff
-
-// Kernel slot i, wavefronts of one work-group. (read, write)
-#define GPU_CONTEXT_WAVEFRONTS_OFFSET 0x40
-#define GPU_CONTEXT_WAVEFRONTS_COUNT 8
-#define GPU_CONTEXT_WAVEFRONTS_STRIDE 0x80
-#define GPU_CONTEXT_WAVEFRONTS_OFFSET_AT(i) (0x40 + (i) * 0x80)
-#define GPU_CONTEXT_WAVEFRONTS_RESET 0x1
-#define GPU_CONTEXT_WAVEFRONTS_COUNT_SHIFT 0  // 1..8.
-#define GPU_CONTEXT_WAVEFRONTS_COUNT_MASK 0xff
-
-// Kernel slot i, work-groups of the whole grid, as the kernel sees it (TILE_CSR_GRID). (read, write)
-#define GPU_CONTEXT_GRID_OFFSET 0x48
-#define GPU_CONTEXT_GRID_COUNT 8
-#define GPU_CONTEXT_GRID_STRIDE 0x80
-#define GPU_CONTEXT_GRID_OFFSET_AT(i) (0x48 + (i) * 0x80)
-#define GPU_CONTEXT_GRID_WORKGROUPS_SHIFT 0  // 1..65536.
-#define GPU_CONTEXT_GRID_WORKGROUPS_MASK 0xffffffff
-
-// Kernel slot i, properties of all its work-groups. (read, write)
-#define GPU_CONTEXT_FLAGS_OFFSET 0x50
-#define GPU_CONTEXT_FLAGS_COUNT 8
-#define GPU_CONTEXT_FLAGS_STRIDE 0x80
-#define GPU_CONTEXT_FLAGS_OFFSET_AT(i) (0x50 + (i) * 0x80)
-#define GPU_CONTEXT_FLAGS_UPDATE_SHIFT 0  // The update bit of the dispatch packet. Tags tile stores into range entries (T3-NMC-03).
-#define GPU_CONTEXT_FLAGS_UPDATE_MASK 0x1
-#define GPU_CONTEXT_FLAGS_ACCOUNT_SHIFT 4  // The account of its memory accesses (machine_types.h).
-#define GPU_CONTEXT_FLAGS_ACCOUNT_MASK 0xf0
-#define GPU_CONTEXT_FLAGS_TYPE_SHIFT 8  // Kernel type.
-#define GPU_CONTEXT_FLAGS_TYPE_MASK 0x100
-#define GPU_CONTEXT_FLAGS_TYPE_SIMT 0
-#define GPU_CONTEXT_FLAGS_TYPE_TENSOR 1
-#define GPU_CONTEXT_FLAGS_TYPE_MAX 1
-#define GPU_CONTEXT_FLAGS_COMMUNICATION_SHIFT 9  // Its memory traffic belongs to the communication stream of the MCA (collective kernels).
-#define GPU_CONTEXT_FLAGS_COMMUNICATION_MASK 0x200
-#define GPU_CONTEXT_FLAGS_SPLIT_SHIFT 16  // Work-groups of an output tile, 0 meaning 1 (split-K, T3-SPLITK-02). What work-group w writes carries the id of tile w / split.
-#define GPU_CONTEXT_FLAGS_SPLIT_MASK 0xff0000
-
 // Starts an operation of the whole L2; ignored while l2_status.busy. (write only, reads 0)
 #define GPU_L2_COMMAND_OFFSET 0x400
 #define GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_SHIFT 0  // Kernel boundary. Writes every dirty sector back, on the account of who dirtied it, and forgets all lines that are not pinned.
@@ -162,7 +62,7 @@
 #define GPU_FAULT_KIND_CAUSE_SHIFT 8  // RISC-V exception cause where there is one.
 #define GPU_FAULT_KIND_CAUSE_MASK 0xff00
 #define GPU_FAULT_KIND_SLOT_SHIFT 16  // Kernel slot.
-#define GPU_FAULT_KIND_SLOT_MASK 0x70000
+#define GPU_FAULT_KIND_SLOT_MASK 0x1f0000
 #define GPU_FAULT_KIND_CU_SHIFT 24  // Compute unit.
 #define GPU_FAULT_KIND_CU_MASK 0xff000000
 #define GPU_FAULT_KIND_WF_ID_SHIFT 32  // Wavefront in the work-group.
@@ -222,5 +122,105 @@
 
 // Of them, those for an id without a gate, or for a gate that had all of its events. (read only)
 #define GPU_COUNT_STRAY_EVENTS_OFFSET 0x630
+
+// Kernel slot i: address of the first instruction. Contexts are sampled when the slot's launch bit is written (grid_scheduler.yaml): program the context first. (read, write)
+#define GPU_CONTEXT_ENTRY_OFFSET 0x1000
+#define GPU_CONTEXT_ENTRY_COUNT 32
+#define GPU_CONTEXT_ENTRY_STRIDE 0x80
+#define GPU_CONTEXT_ENTRY_OFFSET_AT(i) (0x1000 + (i) * 0x80)
+#define GPU_CONTEXT_ENTRY_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU.
+#define GPU_CONTEXT_ENTRY_ADDRESS_MASK 0xffffffffffff
+
+// Kernel slot i, address of the kernel arguments; loads from them are not timed and need no range entry. (read, write)
+#define GPU_CONTEXT_KERNARG_OFFSET 0x1008
+#define GPU_CONTEXT_KERNARG_COUNT 32
+#define GPU_CONTEXT_KERNARG_STRIDE 0x80
+#define GPU_CONTEXT_KERNARG_OFFSET_AT(i) (0x1008 + (i) * 0x80)
+#define GPU_CONTEXT_KERNARG_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU.
+#define GPU_CONTEXT_KERNARG_ADDRESS_MASK 0xffffffffffff
+
+// Kernel slot i, size of the kernel arguments. (read, write)
+#define GPU_CONTEXT_KERNARG_BYTES_OFFSET 0x1010
+#define GPU_CONTEXT_KERNARG_BYTES_COUNT 32
+#define GPU_CONTEXT_KERNARG_BYTES_STRIDE 0x80
+#define GPU_CONTEXT_KERNARG_BYTES_OFFSET_AT(i) (0x1010 + (i) * 0x80)
+#define GPU_CONTEXT_KERNARG_BYTES_BYTES_SHIFT 0  // 0..65535.
+#define GPU_CONTEXT_KERNARG_BYTES_BYTES_MASK 0xffff
+
+// Kernel slot i, first byte of the loaded code object; fetches and loads of constants inside it need no range entry. (read, write)
+#define GPU_CONTEXT_CODE_BASE_OFFSET 0x1018
+#define GPU_CONTEXT_CODE_BASE_COUNT 32
+#define GPU_CONTEXT_CODE_BASE_STRIDE 0x80
+#define GPU_CONTEXT_CODE_BASE_OFFSET_AT(i) (0x1018 + (i) * 0x80)
+#define GPU_CONTEXT_CODE_BASE_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU.
+#define GPU_CONTEXT_CODE_BASE_ADDRESS_MASK 0xffffffffffff
+
+// Kernel slot i, bytes of the loaded code object. (read, write)
+#define GPU_CONTEXT_CODE_BYTES_OFFSET 0x1020
+#define GPU_CONTEXT_CODE_BYTES_COUNT 32
+#define GPU_CONTEXT_CODE_BYTES_STRIDE 0x80
+#define GPU_CONTEXT_CODE_BYTES_OFFSET_AT(i) (0x1020 + (i) * 0x80)
+#define GPU_CONTEXT_CODE_BYTES_BYTES_SHIFT 0  // At least 4.
+#define GPU_CONTEXT_CODE_BYTES_BYTES_MASK 0xffffffff
+
+// Kernel slot i, register file bytes of one work-group (code object descriptor). (read, write)
+#define GPU_CONTEXT_REGISTERS_BYTES_OFFSET 0x1028
+#define GPU_CONTEXT_REGISTERS_BYTES_COUNT 32
+#define GPU_CONTEXT_REGISTERS_BYTES_STRIDE 0x80
+#define GPU_CONTEXT_REGISTERS_BYTES_OFFSET_AT(i) (0x1028 + (i) * 0x80)
+#define GPU_CONTEXT_REGISTERS_BYTES_BYTES_SHIFT 0  // More than registers_per_cu is refused at launch (fault kind kernel_too_large).
+#define GPU_CONTEXT_REGISTERS_BYTES_BYTES_MASK 0xffffffff
+
+// Kernel slot i, LDS bytes of one work-group. (read, write)
+#define GPU_CONTEXT_LDS_BYTES_OFFSET 0x1030
+#define GPU_CONTEXT_LDS_BYTES_COUNT 32
+#define GPU_CONTEXT_LDS_BYTES_STRIDE 0x80
+#define GPU_CONTEXT_LDS_BYTES_OFFSET_AT(i) (0x1030 + (i) * 0x80)
+#define GPU_CONTEXT_LDS_BYTES_BYTES_SHIFT 0  // More than lds_per_cu is refused at launch.
+#define GPU_CONTEXT_LDS_BYTES_BYTES_MASK 0xffffffff
+
+// Kernel slot i, private memory (stack) of one wavefront; x2 starts at its end. (read, write)
+#define GPU_CONTEXT_PRIVATE_BYTES_OFFSET 0x1038
+#define GPU_CONTEXT_PRIVATE_BYTES_COUNT 32
+#define GPU_CONTEXT_PRIVATE_BYTES_STRIDE 0x80
+#define GPU_CONTEXT_PRIVATE_BYTES_OFFSET_AT(i) (0x1038 + (i) * 0x80)
+#define GPU_CONTEXT_PRIVATE_BYTES_BYTES_SHIFT 0  // Power of two, 256..65536; 0 = none.
+#define GPU_CONTEXT_PRIVATE_BYTES_BYTES_MASK 0xffffffff
+
+// Kernel slot i, wavefronts of one work-group. (read, write)
+#define GPU_CONTEXT_WAVEFRONTS_OFFSET 0x1040
+#define GPU_CONTEXT_WAVEFRONTS_COUNT 32
+#define GPU_CONTEXT_WAVEFRONTS_STRIDE 0x80
+#define GPU_CONTEXT_WAVEFRONTS_OFFSET_AT(i) (0x1040 + (i) * 0x80)
+#define GPU_CONTEXT_WAVEFRONTS_RESET 0x1
+#define GPU_CONTEXT_WAVEFRONTS_COUNT_SHIFT 0  // 1..8.
+#define GPU_CONTEXT_WAVEFRONTS_COUNT_MASK 0xff
+
+// Kernel slot i, work-groups of the whole grid, as the kernel sees it (TILE_CSR_GRID). (read, write)
+#define GPU_CONTEXT_GRID_OFFSET 0x1048
+#define GPU_CONTEXT_GRID_COUNT 32
+#define GPU_CONTEXT_GRID_STRIDE 0x80
+#define GPU_CONTEXT_GRID_OFFSET_AT(i) (0x1048 + (i) * 0x80)
+#define GPU_CONTEXT_GRID_WORKGROUPS_SHIFT 0  // 1..65536.
+#define GPU_CONTEXT_GRID_WORKGROUPS_MASK 0xffffffff
+
+// Kernel slot i, properties of all its work-groups. (read, write)
+#define GPU_CONTEXT_FLAGS_OFFSET 0x1050
+#define GPU_CONTEXT_FLAGS_COUNT 32
+#define GPU_CONTEXT_FLAGS_STRIDE 0x80
+#define GPU_CONTEXT_FLAGS_OFFSET_AT(i) (0x1050 + (i) * 0x80)
+#define GPU_CONTEXT_FLAGS_UPDATE_SHIFT 0  // The update bit of the dispatch packet. Tags tile stores into range entries (T3-NMC-03).
+#define GPU_CONTEXT_FLAGS_UPDATE_MASK 0x1
+#define GPU_CONTEXT_FLAGS_ACCOUNT_SHIFT 4  // The account of its memory accesses (machine_types.h).
+#define GPU_CONTEXT_FLAGS_ACCOUNT_MASK 0xf0
+#define GPU_CONTEXT_FLAGS_TYPE_SHIFT 8  // Kernel type.
+#define GPU_CONTEXT_FLAGS_TYPE_MASK 0x100
+#define GPU_CONTEXT_FLAGS_TYPE_SIMT 0
+#define GPU_CONTEXT_FLAGS_TYPE_TENSOR 1
+#define GPU_CONTEXT_FLAGS_TYPE_MAX 1
+#define GPU_CONTEXT_FLAGS_COMMUNICATION_SHIFT 9  // Its memory traffic belongs to the communication stream of the MCA (collective kernels).
+#define GPU_CONTEXT_FLAGS_COMMUNICATION_MASK 0x200
+#define GPU_CONTEXT_FLAGS_SPLIT_SHIFT 16  // Work-groups of an output tile, 0 meaning 1 (split-K, T3-SPLITK-02). What work-group w writes carries the id of tile w / split.
+#define GPU_CONTEXT_FLAGS_SPLIT_MASK 0xff0000
 
 #endif  // STRETTO_SW_INCLUDE_REGS_GPU_REGS_H_

@@ -51,10 +51,10 @@ struct GridSchedulerRegisters {
   };
 
   struct Done {
-    uint8_t slots = 0;
+    uint32_t slots = 0;
     static constexpr Done from(uint64_t data) {
       return {
-          static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_DONE_SLOTS)),
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_DONE_SLOTS)),
       };
     }
     constexpr uint64_t bits() const {
@@ -63,10 +63,10 @@ struct GridSchedulerRegisters {
   };
 
   struct IrqEnable {
-    uint8_t slots = 0;
+    uint32_t slots = 0;
     static constexpr IrqEnable from(uint64_t data) {
       return {
-          static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_IRQ_ENABLE_SLOTS)),
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_IRQ_ENABLE_SLOTS)),
       };
     }
     constexpr uint64_t bits() const {
@@ -75,8 +75,8 @@ struct GridSchedulerRegisters {
   };
 
   struct Status {
-    uint8_t running = 0;
-    uint8_t undispatched = 0;
+    uint32_t running = 0;
+    uint32_t undispatched = 0;
     constexpr uint64_t bits() const {
       return STRETTO_FIELD(GRID_SCHEDULER_STATUS_RUNNING, running) |
              STRETTO_FIELD(GRID_SCHEDULER_STATUS_UNDISPATCHED, undispatched);
@@ -99,10 +99,10 @@ struct GridSchedulerRegisters {
   };
 
   struct Pipeline {
-    uint8_t slots = 0;
+    uint32_t slots = 0;
     static constexpr Pipeline from(uint64_t data) {
       return {
-          static_cast<uint8_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_PIPELINE_SLOTS)),
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, GRID_SCHEDULER_PIPELINE_SLOTS)),
       };
     }
     constexpr uint64_t bits() const {

@@ -4,7 +4,7 @@
 #ifndef STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_REGS_H_
 #define STRETTO_SW_INCLUDE_REGS_GRID_SCHEDULER_REGS_H_
 
-// grid_scheduler: Places the work-groups of up to eight kernels on the compute units.
+// grid_scheduler: Places the work-groups of up to 32 kernels on the compute units.
 
 // Compute units in use; change it and capacity only while no slot runs. (read, write)
 #define GRID_SCHEDULER_CUS_OFFSET 0x0
@@ -27,19 +27,19 @@
 // Slots whose kernel ended or was refused; clearing a bit frees the slot. (read, write 1 to clear)
 #define GRID_SCHEDULER_DONE_OFFSET 0x10
 #define GRID_SCHEDULER_DONE_SLOTS_SHIFT 0  // One bit a slot.
-#define GRID_SCHEDULER_DONE_SLOTS_MASK 0xff
+#define GRID_SCHEDULER_DONE_SLOTS_MASK 0xffffffff
 
 // The interrupt is high while (done and irq_enable) is not zero. (read, write)
 #define GRID_SCHEDULER_IRQ_ENABLE_OFFSET 0x18
 #define GRID_SCHEDULER_IRQ_ENABLE_SLOTS_SHIFT 0  // One bit a slot.
-#define GRID_SCHEDULER_IRQ_ENABLE_SLOTS_MASK 0xff
+#define GRID_SCHEDULER_IRQ_ENABLE_SLOTS_MASK 0xffffffff
 
 // All slots at a glance. (read only)
 #define GRID_SCHEDULER_STATUS_OFFSET 0x20
 #define GRID_SCHEDULER_STATUS_RUNNING_SHIFT 0  // One bit a slot that runs.
-#define GRID_SCHEDULER_STATUS_RUNNING_MASK 0xff
-#define GRID_SCHEDULER_STATUS_UNDISPATCHED_SHIFT 8  // One bit a slot with work-groups not yet placed.
-#define GRID_SCHEDULER_STATUS_UNDISPATCHED_MASK 0xff00
+#define GRID_SCHEDULER_STATUS_RUNNING_MASK 0xffffffff
+#define GRID_SCHEDULER_STATUS_UNDISPATCHED_SHIFT 32  // One bit a slot with work-groups not yet placed.
+#define GRID_SCHEDULER_STATUS_UNDISPATCHED_MASK 0xffffffff00000000
 
 // Work-groups placed since reset or counter_clear (48 bits). (read only)
 #define GRID_SCHEDULER_DISPATCHED_OFFSET 0x28
@@ -69,7 +69,7 @@
 // A write launches these slots as one spatial pipeline, all or nothing; it reads which slots wait for that. (read, write)
 #define GRID_SCHEDULER_PIPELINE_OFFSET 0x50
 #define GRID_SCHEDULER_PIPELINE_SLOTS_SHIFT 0  // One bit a slot.
-#define GRID_SCHEDULER_PIPELINE_SLOTS_MASK 0xff
+#define GRID_SCHEDULER_PIPELINE_SLOTS_MASK 0xffffffff
 
 // Opens a gate, as the event input does. (write only, reads 0)
 #define GRID_SCHEDULER_GATE_SET_OFFSET 0x58
@@ -84,7 +84,7 @@
 #define GRID_SCHEDULER_RETURNED_ID_SHIFT 0  // Its id.
 #define GRID_SCHEDULER_RETURNED_ID_MASK 0xffffffff
 #define GRID_SCHEDULER_RETURNED_SLOT_SHIFT 32  // Its kernel slot.
-#define GRID_SCHEDULER_RETURNED_SLOT_MASK 0x700000000
+#define GRID_SCHEDULER_RETURNED_SLOT_MASK 0x1f00000000
 #define GRID_SCHEDULER_RETURNED_LOST_SHIFT 62  // One was reported while the queue was full; until reset.
 #define GRID_SCHEDULER_RETURNED_LOST_MASK 0x4000000000000000
 #define GRID_SCHEDULER_RETURNED_VALID_SHIFT 63  // There is one.
@@ -94,10 +94,10 @@
 #define GRID_SCHEDULER_RETURNED_TAKE_OFFSET 0x70
 
 // What one work-group needs and how the slot is served; ignored unless the slot is free. (read, write)
-#define GRID_SCHEDULER_SLOT_NEEDS_OFFSET 0x200
-#define GRID_SCHEDULER_SLOT_NEEDS_COUNT 8
+#define GRID_SCHEDULER_SLOT_NEEDS_OFFSET 0x800
+#define GRID_SCHEDULER_SLOT_NEEDS_COUNT 32
 #define GRID_SCHEDULER_SLOT_NEEDS_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_NEEDS_OFFSET_AT(i) (0x200 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_NEEDS_OFFSET_AT(i) (0x800 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB_SHIFT 0  // Register file in KiB, rounded up.
 #define GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB_MASK 0x3ff
 #define GRID_SCHEDULER_SLOT_NEEDS_LDS_KIB_SHIFT 16  // Local data share in KiB, rounded up.
@@ -113,30 +113,30 @@
 #define GRID_SCHEDULER_SLOT_NEEDS_PRIORITY_MASK 0x300000000000000
 
 // Block range, the ids that this launch places; ignored unless the slot is free. (read, write)
-#define GRID_SCHEDULER_SLOT_RANGE_OFFSET 0x208
-#define GRID_SCHEDULER_SLOT_RANGE_COUNT 8
+#define GRID_SCHEDULER_SLOT_RANGE_OFFSET 0x808
+#define GRID_SCHEDULER_SLOT_RANGE_COUNT 32
 #define GRID_SCHEDULER_SLOT_RANGE_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_RANGE_OFFSET_AT(i) (0x208 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_RANGE_OFFSET_AT(i) (0x808 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_RANGE_FIRST_SHIFT 0  // First id.
 #define GRID_SCHEDULER_SLOT_RANGE_FIRST_MASK 0xffffffff
 #define GRID_SCHEDULER_SLOT_RANGE_COUNT_SHIFT 32  // Number of ids, at least 1.
 #define GRID_SCHEDULER_SLOT_RANGE_COUNT_MASK 0xffffffff00000000
 
 // Grid and staggered order; ignored unless the slot is free. (read, write)
-#define GRID_SCHEDULER_SLOT_ORDER_OFFSET 0x210
-#define GRID_SCHEDULER_SLOT_ORDER_COUNT 8
+#define GRID_SCHEDULER_SLOT_ORDER_OFFSET 0x810
+#define GRID_SCHEDULER_SLOT_ORDER_COUNT 32
 #define GRID_SCHEDULER_SLOT_ORDER_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_ORDER_OFFSET_AT(i) (0x210 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_ORDER_OFFSET_AT(i) (0x810 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_ORDER_GRID_SHIFT 0  // Work-groups of the whole grid; first + count may not exceed it.
 #define GRID_SCHEDULER_SLOT_ORDER_GRID_MASK 0xffffffff
 #define GRID_SCHEDULER_SLOT_ORDER_START_SHIFT 32  // Ids leave in the order first + (start + i) mod count; less than count.
 #define GRID_SCHEDULER_SLOT_ORDER_START_MASK 0xffffffff00000000
 
 // Commands. (write only, reads 0)
-#define GRID_SCHEDULER_SLOT_CONTROL_OFFSET 0x218
-#define GRID_SCHEDULER_SLOT_CONTROL_COUNT 8
+#define GRID_SCHEDULER_SLOT_CONTROL_OFFSET 0x818
+#define GRID_SCHEDULER_SLOT_CONTROL_COUNT 32
 #define GRID_SCHEDULER_SLOT_CONTROL_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(i) (0x218 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_CONTROL_OFFSET_AT(i) (0x818 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_SHIFT 0  // 1 starts a free slot; otherwise ignored.
 #define GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK 0x1
 #define GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_SHIFT 1  // 1 stops placing in a running slot; it is done when its work-groups have left.
@@ -145,10 +145,10 @@
 #define GRID_SCHEDULER_SLOT_CONTROL_DRAIN_MASK 0x4
 
 // State of the slot. (read only)
-#define GRID_SCHEDULER_SLOT_STATE_OFFSET 0x220
-#define GRID_SCHEDULER_SLOT_STATE_COUNT 8
+#define GRID_SCHEDULER_SLOT_STATE_OFFSET 0x820
+#define GRID_SCHEDULER_SLOT_STATE_COUNT 32
 #define GRID_SCHEDULER_SLOT_STATE_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(i) (0x220 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(i) (0x820 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_STATE_STATE_SHIFT 0  // State; `reason` says why a launch was refused.
 #define GRID_SCHEDULER_SLOT_STATE_STATE_MASK 0x3
 #define GRID_SCHEDULER_SLOT_STATE_STATE_FREE 0
@@ -178,18 +178,18 @@
 #define GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED_MASK 0xffffffff00000000
 
 // Resumption; ignored unless the slot is free, 0 again when the slot is freed. (read, write)
-#define GRID_SCHEDULER_SLOT_SKIP_OFFSET 0x228
-#define GRID_SCHEDULER_SLOT_SKIP_COUNT 8
+#define GRID_SCHEDULER_SLOT_SKIP_OFFSET 0x828
+#define GRID_SCHEDULER_SLOT_SKIP_COUNT 32
 #define GRID_SCHEDULER_SLOT_SKIP_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_SKIP_OFFSET_AT(i) (0x228 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_SKIP_OFFSET_AT(i) (0x828 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_SKIP_SKIP_SHIFT 0  // Work-groups at the begin of the order that were placed already; less than count.
 #define GRID_SCHEDULER_SLOT_SKIP_SKIP_MASK 0xffffffff
 
 // Gates: work-group first + p waits until gate p / batch is open; ignored unless the slot is free, 0 again when it is freed. (read, write)
-#define GRID_SCHEDULER_SLOT_GATE_OFFSET 0x230
-#define GRID_SCHEDULER_SLOT_GATE_COUNT 8
+#define GRID_SCHEDULER_SLOT_GATE_OFFSET 0x830
+#define GRID_SCHEDULER_SLOT_GATE_COUNT 32
 #define GRID_SCHEDULER_SLOT_GATE_STRIDE 0x40
-#define GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(i) (0x230 + (i) * 0x40)
+#define GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(i) (0x830 + (i) * 0x40)
 #define GRID_SCHEDULER_SLOT_GATE_BATCH_SHIFT 0  // Work-groups of one gate; 0 = not gated.
 #define GRID_SCHEDULER_SLOT_GATE_BATCH_MASK 0xffff
 #define GRID_SCHEDULER_SLOT_GATE_GATE_SHIFT 16  // Quotient of the first position, (start + skip) mod count, by batch.
@@ -198,10 +198,10 @@
 #define GRID_SCHEDULER_SLOT_GATE_PHASE_MASK 0xffff00000000
 
 // What of a compute unit is taken; layout of `capacity`. (read only)
-#define GRID_SCHEDULER_UNIT_USE_OFFSET 0x800
+#define GRID_SCHEDULER_UNIT_USE_OFFSET 0x1000
 #define GRID_SCHEDULER_UNIT_USE_COUNT 160
 #define GRID_SCHEDULER_UNIT_USE_STRIDE 0x8
-#define GRID_SCHEDULER_UNIT_USE_OFFSET_AT(i) (0x800 + (i) * 0x8)
+#define GRID_SCHEDULER_UNIT_USE_OFFSET_AT(i) (0x1000 + (i) * 0x8)
 #define GRID_SCHEDULER_UNIT_USE_REGISTERS_KIB_SHIFT 0  // Register file in KiB.
 #define GRID_SCHEDULER_UNIT_USE_REGISTERS_KIB_MASK 0x3ff
 #define GRID_SCHEDULER_UNIT_USE_LDS_KIB_SHIFT 16  // Local data share in KiB.

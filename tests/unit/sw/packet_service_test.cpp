@@ -159,15 +159,15 @@ TEST_CASE("dispatches that cannot run are refused, each with its status") {
   CHECK(f.device.count(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_CONTROL_OFFSET) == 0);
 }
 
-TEST_CASE("a ninth kernel waits for a slot") {
+TEST_CASE("a kernel more than there are slots waits for one") {
   Firmware f;
   f.put_descriptor();
-  for (unsigned i = 0; i < 9; ++i) f.put(i, dispatch(15));
-  f.ring(8);
-  CHECK(f.packets.next[0] == 8);
-  f.kernel_ends(3);
+  for (unsigned i = 0; i < 33; ++i) f.put(i, dispatch(15));
+  f.ring(32);
+  CHECK(f.packets.next[0] == 32);
+  f.kernel_ends(31);
   packet_service_run(&f.packets);
-  CHECK(f.packets.next[0] == 9);
+  CHECK(f.packets.next[0] == 33);
 }
 
 TEST_CASE("a launch that the scheduler refuses is told as lack of resources") {

@@ -35,7 +35,7 @@ TEST_CASE("a dispatch context with impossible fields is refused without a write"
   gpu_context_t context = {};
   context.wavefronts = 8;
   context.grid = 1;
-  CHECK(gpu_set_context(&gpu, 8, &context) == STRETTO_ERROR_ARGUMENT);
+  CHECK(gpu_set_context(&gpu, 32, &context) == STRETTO_ERROR_ARGUMENT);
   context.wavefronts = 9;
   CHECK(gpu_set_context(&gpu, 0, &context) == STRETTO_ERROR_ARGUMENT);
   context.wavefronts = 8;

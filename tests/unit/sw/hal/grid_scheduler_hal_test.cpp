@@ -65,7 +65,7 @@ TEST_CASE("a launch outside of its grid is refused without a write") {
   job = small_job(0);
   job.launch.start = 8;
   CHECK(grid_control_launch(&scheduler, &job) == STRETTO_ERROR_ARGUMENT);
-  job = small_job(8);
+  job = small_job(32);
   CHECK(grid_control_launch(&scheduler, &job) == STRETTO_ERROR_ARGUMENT);
   job = small_job(0);
   job.skip = 8;
@@ -142,8 +142,8 @@ TEST_CASE("preemption is one write, and the report says what was placed") {
   CHECK(report.preempted);
   CHECK(report.resident == 5);
   CHECK(report.undispatched == 77);
-  CHECK(grid_control_preempt(&scheduler, 8, false) == STRETTO_ERROR_ARGUMENT);
-  CHECK(grid_control_report(&scheduler, 8, &report) == STRETTO_ERROR_ARGUMENT);
+  CHECK(grid_control_preempt(&scheduler, 32, false) == STRETTO_ERROR_ARGUMENT);
+  CHECK(grid_control_report(&scheduler, 32, &report) == STRETTO_ERROR_ARGUMENT);
 }
 
 TEST_CASE("returned work-groups are taken one by one") {
@@ -188,7 +188,7 @@ TEST_CASE("the scheduler learns what a unit has, rounded down") {
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_CUS_OFFSET, 80);
   mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_CAPACITY_OFFSET,
                     0x0020004000600100);
-  mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_IRQ_ENABLE_OFFSET, 0xFF);
+  mmio.expect_write(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_IRQ_ENABLE_OFFSET, 0xFFFFFFFF);
   grid_scheduler_t scheduler;
   const unit_limits_t limits = {80, 256 * 1024 + 1023, 96 * 1024, 64, 32};
   CHECK(grid_scheduler_init(&scheduler, &limits) == STRETTO_OK);
