@@ -37,9 +37,9 @@ class Traffic {
   void run(uint64_t clocks) {
     while (g_.clocks() < clocks) {
       disturb();
-      if (rng_.chance(1, 1500)) quiet_ = true;
+      if (rng_.chance(1, 1000)) quiet_ = true;
       if (quiet_) configure();
-      if (rng_.chance(1, 300)) end_chance_ = rng_.below(17);
+      if (rng_.chance(1, 300)) end_chance_ = quiet_ ? 16 : rng_.below(17);
       if (resets_ && rng_.chance(1, 4000)) reset();
       if (rng_.chance(1, 6)) {
         act();
@@ -95,12 +95,21 @@ class Traffic {
 
   // Mostly one that a kernel waits for, or will.
   uint16_t some_gate() {
-    const auto s = static_cast<unsigned>(rng_.below(kGridSlots));
+    const unsigned s = some_slot();
     const Kernel& k = g_.kernels[s];
     if (rng_.chance(1, 50)) return static_cast<uint16_t>(rng_.below(65536));
     if (slots_[s].use == Use::free || k.batch == 0 || k.count == 0 || rng_.chance(1, 4))
       return static_cast<uint16_t>(rng_.below(12));
     return static_cast<uint16_t>((k.start + slots_[s].next + rng_.below(3)) % k.count / k.batch);
+  }
+
+  unsigned some_slot() {
+    return (first_slot_ + static_cast<unsigned>(rng_.below(slots_in_use_))) % kGridSlots;
+  }
+  // Few slots are launched often and have pipelines that fit; all of them meet in one clock.
+  void choose_slots() {
+    slots_in_use_ = rng_.chance(1, 3) ? kGridSlots : 8;
+    first_slot_ = static_cast<unsigned>(rng_.below(kGridSlots));
   }
 
   // Every write and read is in a clock of its own, with disturbances.
@@ -112,15 +121,17 @@ class Traffic {
   void configure() {
     if (!all_free()) return;
     quiet_ = false;
+    choose_slots();
     ++written_[static_cast<size_t>(Name::cus)];
     ++written_[static_cast<size_t>(Name::capacity)];
     g_.configure(static_cast<unsigned>(rng_.chance(1, 4)   ? rng_.between(1, 160)
-                                       : rng_.chance(1, 3) ? 160
+                                       : rng_.chance(1, 2) ? 160
                                                            : rng_.between(1, 6)),
                  static_cast<unsigned>(rng_.between(60, 1023)),
                  static_cast<unsigned>(rng_.between(60, 1023)),
                  static_cast<unsigned>(rng_.between(16, 255)),
                  static_cast<unsigned>(rng_.between(1, 63)));
+    if (rng_.chance(1, 3)) launch_pipeline();  // It fits if it ever does.
   }
 
   void reset() {
@@ -148,7 +159,7 @@ class Traffic {
     k.start = static_cast<unsigned>(rng_.below(k.count));
     if (rng_.chance(1, 4)) k.skip = static_cast<unsigned>(rng_.below(k.count));
     if (rng_.chance(1, 5)) k.batch = static_cast<unsigned>(rng_.between(1, 4));
-    if (k.batch != 0 && rng_.chance(1, 8)) {
+    if (k.batch != 0 && rng_.chance(1, 4)) {
       k.batch = 1;
       k.count = static_cast<unsigned>(rng_.between(600, kGridGates));
       k.grid = k.first + k.count;
@@ -167,7 +178,7 @@ class Traffic {
   }
 
   void act() {
-    const auto slot = static_cast<unsigned>(rng_.below(kGridSlots));
+    const unsigned slot = some_slot();
     switch (quiet_ ? rng_.between(4, 8) : rng_.below(9)) {
       case 0:
       case 1:
@@ -181,7 +192,9 @@ class Traffic {
       case 3: launch_pipeline(); return;
       case 4:
         if (slots_[slot].use == Use::free || slots_[slot].over || slots_[slot].preempted ||
-            !rng_.chance(1, quiet_ || (waits(slot) && rng_.chance(1, 2)) ? 3 : 12)) {
+            !rng_.chance(1, quiet_                             ? 1
+                            : waits(slot) && rng_.chance(1, 2) ? 3
+                                                               : 12)) {
           break;
         }
         slots_[slot].preempted = true;
@@ -272,15 +285,16 @@ class Traffic {
 
   void launch_pipeline() {
     unsigned slots = 0;
-    for (unsigned s = 0; s < kGridSlots; ++s) {
+    for (unsigned i = 0; i < slots_in_use_; ++i) {
+      const unsigned s = (first_slot_ + i) % kGridSlots;
       if (slots_[s].use == Use::free && rng_.chance(1, 2)) slots |= 1u << s;
     }
     if (slots == 0) return;
     const bool busy = pipeline_ != 0;
     // Now and then as many work-groups as a pipeline may have, or one more.
     const unsigned room = g_.cus * std::min(g_.capacity.wavefronts, g_.capacity_work_groups);
-    const bool full = room >= kGridPipelineEntries && rng_.chance(1, 2);
-    const unsigned all = kGridPipelineEntries + rng_.chance(1, 4);
+    const bool full = room >= kGridPipelineEntries && rng_.chance(3, 4);
+    const unsigned all = kGridPipelineEntries + rng_.chance(1, 8);
     unsigned rest = all;
     for (unsigned s = 0; s < kGridSlots; ++s) {
       if ((slots >> s & 1) == 0) continue;
@@ -300,6 +314,7 @@ class Traffic {
       pipeline_full_ = full && all == kGridPipelineEntries;
     }
     pipeline_begun_ = false;
+    if (rng_.chance(1, 3)) end_chance_ = 0;  // It waits until the block sleeps.
     write(GRID_SCHEDULER_PIPELINE_OFFSET, slots);
   }
 
@@ -439,6 +454,7 @@ class Traffic {
   bool pipeline_full_ = false;  // Of as many work-groups as one may have.
   unsigned policy_ = 0;
   uint64_t end_chance_ = 4;
+  unsigned slots_in_use_ = 8, first_slot_ = 0;
   bool quiet_ = false;  // No launches until all slots are free: then other units.
 
   std::array<std::vector<uint16_t>, kRegisters> addresses_;  // Of each register,
