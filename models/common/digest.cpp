@@ -2,6 +2,8 @@
 // See component.h: Digest. libcrypto does the hashing.
 #include <openssl/evp.h>
 
+#include <new>
+
 #include "models/common/component.h"
 
 namespace stretto {
@@ -20,11 +22,16 @@ std::string finish(EVP_MD_CTX* context) {
   return text;
 }
 
+EVP_MD_CTX* begin() {
+  EVP_MD_CTX* const context = EVP_MD_CTX_new();
+  if (context == nullptr || EVP_DigestInit_ex(context, EVP_sha256(), nullptr) != 1)
+    throw std::bad_alloc();
+  return context;
+}
+
 }  // namespace
 
-Digest::Digest() : context_(EVP_MD_CTX_new()) {
-  EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), EVP_sha256(), nullptr);
-}
+Digest::Digest() : context_(begin()) {}
 
 Digest::~Digest() { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_)); }
 
@@ -52,8 +59,7 @@ std::string Digest::hex() {
 }
 
 std::string sha256_hex(const void* data, size_t count) {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-  EVP_DigestInit_ex(context, EVP_sha256(), nullptr);
+  EVP_MD_CTX* const context = begin();
   EVP_DigestUpdate(context, data, count);
   std::string text = finish(context);
   EVP_MD_CTX_free(context);

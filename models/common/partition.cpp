@@ -32,14 +32,14 @@ std::string in_nanoseconds(Time time) { return std::to_string(time / kNanosecond
 class WindowPool {
  public:
   WindowPool(unsigned threads, size_t partitions) : threads_(threads), claimed_(partitions) {
-    for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this, i] { work(i); });
+    try {
+      for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this, i] { work(i); });
+    } catch (...) {
+      leave();  // The host gives no more threads.
+      throw;
+    }
   }
-  ~WindowPool() {
-    leaving_ = true;
-    epoch_.fetch_add(1, std::memory_order_release);
-    epoch_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-  }
+  ~WindowPool() { leave(); }
 
   void run(const std::vector<Partition*>& partitions, Time end) {
     backwards_ = !backwards_;
@@ -64,6 +64,12 @@ class WindowPool {
   }
 
  private:
+  void leave() {
+    leaving_ = true;
+    epoch_.fetch_add(1, std::memory_order_release);
+    epoch_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
   static constexpr int kSpins = 2'000;  // Some microseconds: less than a wake-up costs.
 
   template <class Condition, class Block>

@@ -7,18 +7,24 @@
 
 #include <cassert>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 namespace stretto {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr const char* kPrevious = ".previous";
 constexpr const char* kResult = "stats.json";
+constexpr const char* kTemporary = ".tmp.";  // Then the process that writes.
 
+// As errno has it.
 [[noreturn]] void fail(const std::string& file) {
   const std::string text =
       file + ": cannot be written (" + std::strerror(errno) + "); choose another --out";
@@ -26,16 +32,52 @@ constexpr const char* kResult = "stats.json";
   throw UserError(text);
 }
 
+bool write_all(int descriptor, const std::string& contents) {
+  for (size_t done = 0; done < contents.size();) {
+    const ssize_t count = write(descriptor, contents.data() + done, contents.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+// Tried with a file that has no name, so that no kill leaves one.
+bool can_write_in(const std::string& folder) {
+  const int probe = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (probe < 0 && (errno == EOPNOTSUPP || errno == EISDIR))  // The file system has no such files.
+    return access(folder.c_str(), W_OK | X_OK) == 0;
+  if (probe < 0) return false;
+  const bool written = write_all(probe, std::string(4096, ' '));
+  const int reason = errno;
+  close(probe);
+  errno = reason;
+  return written;
+}
+
+void remove_abandoned(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    const size_t at = name.rfind(kTemporary);
+    if (at == std::string::npos) continue;
+    const char* const number = name.c_str() + at + std::strlen(kTemporary);
+    char* end = nullptr;
+    const int process = static_cast<int>(std::strtol(number, &end, 10));
+    if (*end == '\0' && process > 0 && kill(process, 0) != 0 && errno == ESRCH)
+      unlink(entry.path().c_str());
+  }
+}
+
 }  // namespace
 
 void prepare_folder(const std::string& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  fs::create_directories(folder, error);
   if (error)
     throw UserError(folder + ": cannot be made (" + error.message() + "); choose another --out");
-  const std::string probe = folder + "/.probe." + std::to_string(getpid());
-  write_atomically(probe, std::string(4096, ' '));
-  std::filesystem::remove(probe, error);
+  remove_abandoned(folder);
+  if (!can_write_in(folder)) fail(folder);
 }
 
 OutputFolder::OutputFolder(const std::string& folder) {
@@ -53,7 +95,6 @@ OutputFolder::~OutputFolder() {
 }
 
 std::string result_suffix(const std::string& folder) {
-  namespace fs = std::filesystem;
   const fs::path file = fs::path(folder) / kResult;
   return fs::exists(file) || !fs::exists(file.string() + kPrevious) ? "" : kPrevious;
 }
@@ -63,7 +104,7 @@ EarlierFiles::EarlierFiles(std::string folder, std::vector<std::string> names)
   assert(names_.front() == kResult);
   if (!result_suffix(folder_).empty()) {
     restore();  // The last run was killed before it had results,
-  } else if (std::filesystem::exists(folder_ + "/" + kResult + kPrevious)) {
+  } else if (fs::exists(folder_ + "/" + kResult + kPrevious)) {
     discard();  // or when it had;
     discarded_ = false;
   } else {
@@ -82,7 +123,7 @@ EarlierFiles::~EarlierFiles() {
 void EarlierFiles::restore() const {
   for (const std::string& name : names_) {
     const std::string file = folder_ + "/" + name;
-    if (!std::filesystem::exists(file + kPrevious)) unlink(file.c_str());
+    if (!fs::exists(file + kPrevious)) unlink(file.c_str());
   }
   bring_back();
 }
@@ -101,28 +142,21 @@ void EarlierFiles::discard() {
 }
 
 void write_atomically(const std::string& file, const std::string& contents) {
-  const std::string temporary = file + ".tmp." + std::to_string(getpid());
+  const std::string temporary = file + kTemporary + std::to_string(getpid());
   const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) fail(file);
-  size_t done = 0;
-  while (done < contents.size()) {
-    const ssize_t count = write(descriptor, contents.data() + done, contents.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      const int reason = errno;
-      close(descriptor);
-      unlink(temporary.c_str());
-      errno = reason;
-      fail(file);
-    }
-    done += static_cast<size_t>(count);
-  }
-  if (close(descriptor) != 0 || rename(temporary.c_str(), file.c_str()) != 0) {
-    const int reason = errno;
-    unlink(temporary.c_str());
-    errno = reason;
-    fail(file);
-  }
+  bool done = write_all(descriptor, contents);
+  int reason = errno;
+  const auto then = [&](bool succeeded) {
+    if (done && !succeeded) reason = errno;
+    done = done && succeeded;
+  };
+  then(close(descriptor) == 0);
+  then(done && rename(temporary.c_str(), file.c_str()) == 0);
+  if (done) return;
+  unlink(temporary.c_str());
+  errno = reason;
+  fail(file);
 }
 
 }  // namespace stretto

@@ -11,7 +11,7 @@
 namespace stretto {
 
 // Makes `folder` and tries a write in it; UserError (one line) if that fails, so that a run does
-// not end with results it cannot keep.
+// not end with results it cannot keep. Removes what killed processes have begun to write there.
 void prepare_folder(const std::string& folder);
 
 // A prepared folder that belongs to this process until the object goes: results of two runs must

@@ -9,6 +9,8 @@ namespace stretto {
 
 // "stretto: TEXT" and the end of line in one write, so that no other thread's line gets between.
 void say(const std::string& text);
+// What std::bad_alloc means to the user. Allocates nothing.
+void say_out_of_memory();
 
 }  // namespace stretto
 

@@ -1,17 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executable `stretto`. SystemC brings main(); this is where it hands over.
+#include <cxxabi.h>
 #include <sys/resource.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <new>
+#include <typeinfo>
 
 #include <systemc>
 
 #include "platform/base/exit_status.h"
+#include "platform/base/say.h"
+#include "platform/base/stop_request.h"
 #include "platform/cli/cli.h"
 
 namespace {
+
+std::terminate_handler usual_end = nullptr;
+
+// What no handler catches: libraries make their objects before main(), and handlers need memory
+// themselves.
+[[noreturn]] void end_by_exception() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  if (type != nullptr && *type == typeid(std::bad_alloc)) {
+    stretto::say_out_of_memory();
+    stretto::end_process(stretto::kExitUsage);
+  }
+  usual_end();
+  std::abort();
+}
+
+// Called before all constructors, those of shared libraries too.
+__attribute__((section(".preinit_array"), used)) void (*watch_end)() = [] {
+  usual_end = std::set_terminate(end_by_exception);
+};
 
 // SystemC prints its banner before sc_main.
 const int kBannerIsOff = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);

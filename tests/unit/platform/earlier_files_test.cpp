@@ -3,6 +3,7 @@
 // states are those between any two of its steps, made by hand in the order that atomic_file.h gives.
 #include <catch2/catch.hpp>
 
+#include <sys/wait.h>
 #include <unistd.h>
 #include <filesystem>
 #include <fstream>
@@ -57,6 +58,20 @@ void comes_back(const Files& found, const Files& expected) {
 }
 
 }  // namespace
+
+TEST_CASE("what a killed process has begun to write goes, what goes on stays") {
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  REQUIRE(waitpid(dead, nullptr, 0) == dead);
+  const std::string alive = "stats.json.tmp." + std::to_string(getppid());
+  Files found{{"stats.json", "old"}, {alive, ""}, {"my.tmp.notes", ""}};
+  const Files expected = found;
+  for (const char* name : {"stats.json.tmp.", "waves.tmp.", ".probe.1.tmp."})
+    found[name + std::to_string(dead)] = "begun";
+  const Folder folder(found);
+  stretto::prepare_folder(folder.path);
+  CHECK(folder.files() == expected);
+}
 
 TEST_CASE("a run that was killed while files were set aside, or came back, loses none") {
   std::set<std::string> aside;
