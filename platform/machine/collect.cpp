@@ -72,62 +72,66 @@ const char* statistic_of(Moment::Event event) {
 }
 
 // Of [0, end), what lies in none of the spans.
-Time time_outside(std::vector<std::pair<Time, Time>> spans, Time end) {
+std::vector<TimeSpan> outside_of(std::vector<TimeSpan> spans, Time end) {
   std::sort(spans.begin(), spans.end());
-  Time outside = 0, at = 0;
+  std::vector<TimeSpan> outside;
+  Time at = 0;
   for (const auto& [from, to] : spans) {
-    if (from > at) outside += std::min(from, end) - std::min(at, end);
+    if (at < std::min(from, end)) outside.emplace_back(at, std::min(from, end));
     at = std::max(at, to);
   }
-  return end > at ? outside + end - at : outside;
+  if (at < end) outside.emplace_back(at, end);
+  return outside;
+}
+
+Time sum_of(const std::vector<TimeSpan>& spans) {
+  Time sum = 0;
+  for (const auto& [from, to] : spans) sum += to - from;
+  return sum;
 }
 
 // The phases that the job defines, over all GPUs, before them `setup`: what comes before the first
-// phase that does not prepare, without those that do; behind them `write_back`: what lies in none,
+// phase that does not prepare (if one has come), without those that do; behind them `write_back`: what lies in none,
 // between the end of the last kernel of an account and its last DRAM access. Of a run that was cut
 // short, what has not ended (as far as can be seen) has no time.
 void collect_phases(const Lookup& find, const StatisticSink& names,
                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
                     Results& results) {
   const bool cut = results.status != RunStatus::complete;
-  std::vector<std::pair<Time, Time>> spans, preparations;
+  std::vector<TimeSpan> spans, preparations;
   Time work_begins = kNever;
   for (const PhaseRule& rule : phases) {
-    PhaseTime phase{rule.name, kNever, 0, 0};
+    Time begin = kNever, end = 0;
     for (const Moment& moment : rule.begin)
-      phase.begin = std::min(
-          phase.begin, find.earliest(statistic_of(moment.event) + names.account(moment.account)));
+      begin = std::min(begin,
+                       find.earliest(statistic_of(moment.event) + names.account(moment.account)));
     for (const Moment& moment : rule.end)
-      phase.end = std::max(
-          phase.end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
-    if (phase.begin >= phase.end) {
-      phase.known = !cut;
-      if (cut && phase.begin != kNever && !rule.prepares)
-        work_begins = std::min(work_begins, phase.begin);
-      phase.begin = phase.end = 0;
+      end = std::max(end, find.highest(statistic_of(moment.event) + names.account(moment.account)));
+    PhaseTime phase{rule.name, {}, 0};
+    if (begin < end) {
+      phase.spans.emplace_back(begin, end);
+      spans.emplace_back(begin, end);
+      if (rule.prepares) preparations.emplace_back(begin, end);
     } else {
-      spans.emplace_back(phase.begin, phase.end);
-      if (rule.prepares) preparations.push_back(spans.back());
-      if (!rule.prepares) work_begins = std::min(work_begins, phase.begin);
+      phase.known = !cut;
     }
-    phase.time = phase.end - phase.begin;
+    if (!rule.prepares && (begin < end || cut)) work_begins = std::min(work_begins, begin);
+    phase.time = sum_of(phase.spans);
     results.phases.push_back(phase);
   }
-  PhaseTime setup{"setup", 0, 0, 0};
   if (work_begins != kNever) {
-    setup.end = work_begins;
-    setup.time = time_outside(preparations, work_begins);
+    const std::vector<TimeSpan> setup = outside_of(preparations, work_begins);
+    results.phases.insert(results.phases.begin(), {"setup", setup, sum_of(setup)});
     spans.emplace_back(0, work_begins);
   }
-  results.phases.insert(results.phases.begin(), setup);
-  const Time outside = time_outside(spans, results.total);
+  const Time outside = sum_of(outside_of(spans, results.total));
   for (const Account& account : accounts) {
     const Time end = find.highest(statistic_of(Moment::last_end) + names.account(account.number));
     const Time access =
         find.highest(statistic_of(Moment::last_access) + names.account(account.number));
     if (end != 0 && end < access) spans.emplace_back(end, access);
   }
-  results.no_phase = time_outside(spans, results.total);
+  results.no_phase = sum_of(outside_of(spans, results.total));
   results.write_back = outside - results.no_phase;
 }
 

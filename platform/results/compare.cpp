@@ -55,7 +55,8 @@ class Table {
 // A result and what is known of its machine.
 struct Compared {
   ResultFile result;
-  std::map<std::string, std::string> parameters;  // Of machine.yaml; empty if it is not there.
+  bool has_machine = true;                        // machine.yaml is there.
+  std::map<std::string, std::string> parameters;  // Of it.
   bool comparable = true;                         // Its times may be divided.
 };
 
@@ -72,7 +73,7 @@ void flatten(const YAML::Node& node, const std::string& prefix,
 }
 
 Compared load(const std::string& folder) {
-  Compared one{ResultFile(folder), {}, true};
+  Compared one{ResultFile(folder), true, {}, true};
   const std::string& suffix = one.result.suffix;
   if (!suffix.empty())
     say(folder +
@@ -80,7 +81,8 @@ Compared load(const std::string& folder) {
         "before it (*" +
         suffix + ")");
   const std::string machine = folder + "/machine.yaml" + suffix;
-  if (std::filesystem::exists(machine)) flatten(load_yaml(machine), "", one.parameters);
+  one.has_machine = std::filesystem::exists(machine);
+  if (one.has_machine) flatten(load_yaml(machine), "", one.parameters);
   return one;
 }
 
@@ -92,17 +94,33 @@ std::string rtl_of(const ResultFile& result, const std::string& block) {
   return one->at("sources").text() + " " + one->at("sha256").text().substr(0, 12);
 }
 
+// "rtl", or "mca=model, else rtl".
+std::string impl_of(const ResultFile& result) {
+  std::map<std::string, std::vector<std::string>> blocks;  // By what they ran as.
+  for (const auto& [block, impl] : result.root().at("impl").texts()) blocks[impl].push_back(block);
+  std::string most, text;
+  for (const auto& [impl, names] : blocks) {
+    if (most.empty() || names.size() > blocks[most].size()) most = impl;
+  }
+  for (const auto& [impl, names] : blocks) {
+    for (const std::string& block : names)
+      if (impl != most) text += fmt::format("{}={}, ", block, impl);
+  }
+  return text.empty() ? most : text + "else " + most;
+}
+
 // In what `b` differs from `a` beside the mode, as "machine (t3, t3-paper), ...".
 std::string differences(const Compared& a, const Compared& b) {
   constexpr size_t kShown = 6;
   std::vector<std::string> all;
   const auto add = [&](const std::string& what, const std::string& left, const std::string& right) {
-    if (left != right)
-      all.push_back(fmt::format("{} ({}, {})", what, left.substr(0, 12), right.substr(0, 12)));
+    if (left != right) all.push_back(fmt::format("{} ({}, {})", what, left, right));
   };
   add("machine", a.result.machine, b.result.machine);
   add("data", a.result.data, b.result.data);
-  add("firmware_sha256", a.result.firmware_sha256, b.result.firmware_sha256);
+  add("firmware_sha256", a.result.firmware_sha256.substr(0, 12),
+      b.result.firmware_sha256.substr(0, 12));
+  add("impl", impl_of(a.result), impl_of(b.result));
   add("seed", std::to_string(a.result.seed), std::to_string(b.result.seed));
   add("gpus", std::to_string(a.result.gpus), std::to_string(b.result.gpus));
   for (const std::string& block : block_names()) {
@@ -144,6 +162,11 @@ std::string judge(std::vector<Compared>& all) {
   const Compared& first = all[0];
   std::string lines;
   for (Compared& one : all) {
+    if (!one.has_machine)
+      lines += fmt::format(
+          "stretto: {0}: parameters are not compared: {0}/machine.yaml is missing; was the run "
+          "killed while it wrote its results?\n",
+          one.result.folder);
     std::string why = one.result.why_unusable();
     if (why.empty()) {
       if (const std::string other = other_work(first.result, one.result); !other.empty())
@@ -315,6 +338,7 @@ Comparison compare_results(const std::vector<std::string>& folders) {
   rows.add("workload", [](const ResultFile& r) { return r.workload; });
   rows.add("machine", [](const ResultFile& r) { return r.machine; });
   rows.add("mode", [](const ResultFile& r) { return r.mode; });
+  rows.add("impl", impl_of);
   rows.add("data", [](const ResultFile& r) { return r.data; });
   rows.add("status", [](const ResultFile& r) { return r.status; });
   rows.add_gap();

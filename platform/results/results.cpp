@@ -101,10 +101,10 @@ json::array jobs_json(const Results& results) {
                      {"kind", one.kind},
                      {"mode", one.mode},
                      {"gpus", json::array(one.gpus.begin(), one.gpus.end())},
-                     {"time_ns", one.time / kNanosecond},
                      {"shape", object_of(one.shape)},
                      {"parameters", object_of(one.parameters)},
                      {"check", check_json(one.check)}};
+    if (one.time) job["time_ns"] = *one.time / kNanosecond;
     if (!one.details.empty()) job["job"] = one.details;
     jobs.push_back(std::move(job));
   }
@@ -281,7 +281,8 @@ std::string summary(const Results& results) {
   }
   if (!unknown.empty()) out << "\n  not ended   " << unknown << ": the time is not known";
   if (!without.empty())
-    out << "\n  absent      " << without << ": no kernel or transfer was counted as this";
+    out << "\n  none        " << without
+        << ": nothing ran under this name; what a kernel does on the way is part of its own phase";
   out << "\n  DRAM MB   ";
   for (const auto& [key, value] : results.dram_bytes) {
     if (value == 0) continue;

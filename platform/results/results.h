@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,11 +21,13 @@
 
 namespace stretto {
 
-// A phase of the run, as the job defines it. One that did not come has begin = end = 0.
+using TimeSpan = std::pair<Time, Time>;
+
+// A phase of the run, as the job defines it. One that did not come has no spans.
 struct PhaseTime {
   std::string name;
-  Time begin = 0, end = 0;
-  Time time = 0;
+  std::vector<TimeSpan> spans;  // In rising order, apart from each other.
+  Time time = 0;                // Their sum.
   bool known = true;  // False: the run was cut short before its end; results do not have its time.
 };
 
@@ -34,7 +37,7 @@ struct JobResults {
   std::string kind;
   std::string mode;
   std::vector<uint32_t> gpus;
-  Time time = 0;  // From the begin of the run to the end of its last program.
+  std::optional<Time> time;  // From the begin of the run to the end of its last program.
   std::map<std::string, uint64_t> shape;
   std::map<std::string, std::string> parameters;
   boost::json::object details;

@@ -43,19 +43,23 @@ void measure_host(const Monitor& monitor, Results& results) {
   results.peak_rss_mib = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// Two workload files never share a folder: a shipped one has its name, a file its path with the
-// suffix.
+namespace fs = std::filesystem;
+
+// Two files never share a folder: what ships has its name, a file its path with the suffix.
+fs::path folder_of(const fs::path& name) {
+  if (name.extension() != ".yaml" && name.extension() != ".so") return name;
+  constexpr const char* kOutside = "outside";  // Of the working directory: with its whole path.
+  const fs::path whole = fs::absolute(name).lexically_normal();
+  const fs::path inside = whole.lexically_relative(fs::current_path());
+  return *inside.begin() == ".." || *inside.begin() == kOutside ? kOutside / whole.relative_path()
+                                                                : inside;
+}
+
 std::string default_out_folder(const RunOptions& options) {
-  namespace fs = std::filesystem;
   if (!options.out.empty() || options.workload.empty()) return options.out;
-  fs::path name = options.workload;
-  if (name.extension() == ".yaml" || name.extension() == ".so") {
-    constexpr const char* kOutside = "outside";  // Of the working directory: with its whole path.
-    const fs::path whole = fs::absolute(name).lexically_normal();
-    name = whole.lexically_relative(fs::current_path());
-    if (*name.begin() == ".." || *name.begin() == kOutside) name = kOutside / whole.relative_path();
-  }
-  return ("results" / name / options.mode).string();
+  std::string mode = options.mode;
+  if (!options.machine.empty()) mode.append("@").append(folder_of(options.machine));
+  return ("results" / folder_of(options.workload) / mode).string();
 }
 
 // What is to be drawn, read and checked.
@@ -111,8 +115,10 @@ std::string write_all(const std::string& out, const Results& results, const Mach
   const std::string part = out + kTimeline + kPart;
   try {
     for (const PhaseTime& phase : results.phases) {
-      if (timeline != nullptr && phase.begin < phase.end)
-        timeline->page(0).span("phases/" + phase.name, phase.name, phase.begin, phase.end);
+      for (const auto& [begin, end] : phase.spans) {
+        if (timeline != nullptr)
+          timeline->page(0).span("phases/" + phase.name, phase.name, begin, end);
+      }
     }
     if (timeline != nullptr) {
       timeline->close();

@@ -56,7 +56,7 @@ _stretto() {
     case $word in -*) break ;; *) first=$word && break ;; esac
   done
   case $previous in
-    --machine | --machines) words=$(_stretto_names "$executable" machines) ;;
+    --machine | --machines) COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current")); words=$(_stretto_names "$executable" machines) ;;
     --mode | --modes) words=$(_stretto_names "$executable" modes ${first:+"$first"}) ;;
     --set) compopt -o nospace 2>/dev/null; words=$(_stretto_names "$executable" parameters | sed 's/$/=/') ;;
     --impl) compopt -o nospace 2>/dev/null; words="all= $(_stretto_names "$executable" blocks | sed 's/$/=/')" ;;
@@ -77,8 +77,8 @@ _stretto() {
         # A machine, workload or result may be a file or folder.
         case $command in
           run | show)
-            COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current") $(compgen -f -X '!*.so' -- "$current")
-              $(compgen -d -- "$current")) ;;
+            COMPREPLY=($(compgen -f -X '!*.yaml' -- "$current") $(compgen -d -- "$current"))
+            [ "$command" = show ] || COMPREPLY+=($(compgen -f -X '!*.so' -- "$current")) ;;
           report | compare) COMPREPLY=($(compgen -d -- "$current")) ;;
         esac
       fi

@@ -6,8 +6,8 @@
 
 Rules: spans of one thread do not overlap; an arrow leaves a span, and arrives at one that begins no
 earlier; samples of a counter come in order; every process and thread has a name. With --stats: the
-integral of the DRAM counters equals the bytes of the run, to a part in a thousand (of a timeline of the
-whole run: without --timeline-window). --expect: some
+integral of the DRAM counters equals the bytes of the run, to a part in a thousand, and the spans of a phase
+its time (of a timeline of the whole run: without --timeline-window). --expect: some
 thread, counter or span has this in its name. Exit status 1 and a line a violation.
 """
 import argparse
@@ -91,6 +91,17 @@ def check_bytes(timeline, stats):
             yield f"the counters of DRAM {direction}s add up to {drawn:.0f} bytes, the run moved {expected}"
 
 
+def check_phases(timeline, stats):
+    drawn, spans_of = collections.Counter(), collections.Counter()
+    for (pid, _), spans in timeline.spans.items():
+        for begin, end, name in spans if timeline.processes.get(pid) == "phases" else ():
+            drawn[name] += end - begin
+            spans_of[name] += 1
+    for name in drawn:
+        if abs(drawn[name] - stats["time_ns"][name]) > spans_of[name]:  # Each is cut to nanoseconds.
+            yield f"phase {name} is drawn with {drawn[name]} ns, time_ns has {stats['time_ns'][name]}"
+
+
 def draw(timeline, out, begin, end):
     """An SVG of the lanes that have a span in [begin, end) us, arrows included."""
     lanes = [place for place in sorted(timeline.spans, key=timeline.name_of)
@@ -139,7 +150,7 @@ def main():
     if not timeline.spans:
         errors.append("no spans")
     if options.stats:
-        errors += check_bytes(timeline, load(options.stats))
+        errors += [*check_bytes(timeline, load(options.stats)), *check_phases(timeline, load(options.stats))]
     names = set(timeline.names())
     errors += [f"nothing is named '{text}'" for text in options.expect if not any(text in name for name in names)]
     if options.svg:

@@ -43,6 +43,12 @@ offers "show v100" v100-pcie a100-nvswitch
 offers "show " t3
 offers "show " t3/small README.md
 offers "run t3/small --data " real
+cd "$(mktemp -d)" && touch own.yaml own.so own.txt
+offers "show " own.yaml own.so
+offers "show o" own.yaml own.txt
+offers "run " own.so own.txt
+offers "run t3/small --machine o" own.yaml own.so
+rm -r "$PWD" && cd /
 offers "run t3/small --data = s" stamp real
 offers "run t3/small --impl mca=" mca=lockstep
 offers "run t3/small --impl mca = l" lockstep rtl

@@ -100,6 +100,16 @@ TEST_CASE("workload files of one name have a folder each") {
   CHECK(files_in(results) == std::vector<std::string>{"outside", "same.yaml"});
 }
 
+TEST_CASE("results on another machine have a folder of their own") {
+  const Scratch scratch;
+  scratch.file("mine.yaml", "extends: t3\ngpu: {cus: 40}\n");
+  const std::string inside = "cd " + scratch.path + "; ";
+  for (const char* machine : {"", "--machine t3-2x-cu", "--machine mine.yaml"})
+    REQUIRE(run_stretto(kShort + machine, inside).status == 0);
+  CHECK(files_in(scratch.path + "/results/t3/small") ==
+        std::vector<std::string>{"gemm", "gemm@mine.yaml", "gemm@t3-2x-cu"});
+}
+
 TEST_CASE("a machine file that a workload names lies beside the workload") {
   const Scratch scratch;
   scratch.file("base.yaml", "extends: t3\ngpus: 3\n");

@@ -61,6 +61,33 @@ TEST_CASE("a difference beside the mode is said, and the ratio is shown") {
   CHECK(has(all.complaints, "seed (0, 2)"));
 }
 
+TEST_CASE("names are whole, and runs with other implementations of blocks are told apart") {
+  const ResultFolder scratch;
+  const auto with = [](const std::string& machine, const std::string& mca) {
+    return [=](Results& r) {
+      r.machine = machine;
+      r.impl = {{"mca", mca}, {"request_ring", "rtl"}, {"tracker", "rtl"}};
+    };
+  };
+  const Comparison all =
+      compare_results({scratch.result("a", with("folder/machine-one.yaml", "rtl")),
+                       scratch.result("b", with("folder/machine-two.yaml", "model"))});
+  CHECK(has(all.complaints, "machine (folder/machine-one.yaml, folder/machine-two.yaml)"));
+  CHECK(has(all.complaints, "impl (rtl, mca=model, else rtl)"));
+  CHECK(has(all.text, "impl"));
+  CHECK(has(all.text, "mca=model, else rtl\n"));
+}
+
+TEST_CASE("a result whose machine.yaml is missing is compared, and it is said without what") {
+  const ResultFolder scratch;
+  const std::string whole = scratch.result("whole"), half = scratch.result("half");
+  CHECK(compare_results({whole, half}).complaints.empty());
+  std::filesystem::remove(half + "/machine.yaml");
+  const std::string said = half + ": parameters are not compared: " + half + "/machine.yaml";
+  CHECK(has(compare_results({whole, half}).complaints, said));
+  CHECK(has(compare_results({half, whole}).complaints, said));
+}
+
 TEST_CASE("figures and table of the job are printed") {
   const ResultFolder scratch;
   const Comparison report = compare_results({scratch.result("a", [](Results& r) {
