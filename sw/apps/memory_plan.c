@@ -2,6 +2,9 @@
 // See memory_plan.h.
 #include "sw/apps/memory_plan.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "sw/apps/ranks.h"
 
 memory_plan_t memory_plan(const stretto_client_options_t* client, uint64_t alignment) {
@@ -13,6 +16,11 @@ memory_plan_t memory_plan(const stretto_client_options_t* client, uint64_t align
 
 uint64_t memory_plan_add(memory_plan_t* plan, const char* name, uint64_t bytes,
                          uint32_t allocation) {
+  if (plan->ranges == MEMORY_PLAN_RANGES) {
+    fprintf(stderr, "memory plan: no room for '%s', there are %d ranges\n", name,
+            MEMORY_PLAN_RANGES);
+    abort();
+  }
   const uint64_t base = stretto_place(&plan->end, bytes, plan->alignment);
   plan->range[plan->ranges++] = (memory_range_t){name, base, bytes, allocation, 0};
   return stretto_gpu_address(plan->gpu, base);

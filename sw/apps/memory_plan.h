@@ -31,7 +31,8 @@ typedef struct memory_plan {
 
 // The plan of a client that has allocated nothing.
 memory_plan_t memory_plan(const stretto_client_options_t* client, uint64_t alignment);
-// Return the address of the new range.
+// Return the address of the new range. REQUIRES: it is none above MEMORY_PLAN_RANGES; else the
+// process ends.
 uint64_t memory_plan_add(memory_plan_t* plan, const char* name, uint64_t bytes,
                          uint32_t allocation);
 uint64_t memory_plan_add_input(memory_plan_t* plan, const char* name, uint64_t bytes,

@@ -2,6 +2,12 @@
 // Question: does the law on who may write fire on every byte that nobody was given, and on no
 // other? State space: ranges apart, side by side and overlapping, over pages; contents of time 0
 // that are not zero.
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <csignal>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 #include "platform/jobs/memory_plan.h"
@@ -50,6 +56,33 @@ TEST_CASE("what was there at time 0 may stay, and be written again as it was") {
   byte = 0x05;
   memory.write(0x1004, &byte, 1);
   CHECK(strays(plan, memory) == 1);
+}
+
+TEST_CASE("a program that has more ranges than its plan takes ends at once, and says so") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    std::signal(SIGABRT, SIG_DFL);  // Not that of the test program.
+    const stretto_client_options_t client{};
+    memory_plan_t plan = memory_plan(&client, 4096);  // It has the client's own.
+    for (unsigned i = 1; i <= MEMORY_PLAN_RANGES; ++i) {
+      if (i == MEMORY_PLAN_RANGES) (void)!::write(STDERR_FILENO, "full;", 5);
+      memory_plan_add(&plan, "one more", 64, 0);
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  std::string said(256, '\0');
+  said.resize(static_cast<size_t>(std::max<ssize_t>(read(ends[0], said.data(), said.size()), 0)));
+  close(ends[0]);
+  INFO(said);
+  CHECK(WIFSIGNALED(status));
+  CHECK(said.find("full;") == 0);
+  CHECK(said.find("'one more'") != std::string::npos);
 }
 
 TEST_CASE("the first byte outside is reported with the range that it lies in or behind") {
