@@ -224,6 +224,26 @@ TEST_CASE("the tables of all collectives and engines are printed, and resumed fr
   }
 }
 
+TEST_CASE("the unit of transfer shrinks with the number of GPUs", "[GD-USE-02]") {
+  const uint64_t bytes = 65536;  // Split among the peers; a slot holds any part.
+  for (const uint64_t gpus : {2, 4, 8}) {
+    const RunResult root = run_correctly(
+        "collectives/all_to_all --mode gdma --machine a100-nvswitch --set software.channels=1 "
+        "--set "
+        "collective.place=out --set collective.warm_up=0 --set collective.iterations=1 --set "
+        "collective.min_bytes=65536 --set collective.max_bytes=65536 --set gpus=" +
+        std::to_string(gpus));
+    uint64_t transfers = 0, moved = 0;
+    for (uint64_t gpu = 0; gpu < gpus; ++gpu) {
+      const std::string ring = "statistics.gpu" + std::to_string(gpu) + ".request_ring.";
+      transfers += root.number(ring + "transfers");
+      moved += root.number(ring + "bytes");
+    }
+    CHECK(transfers == gpus * (gpus - 1));
+    CHECK(moved == transfers * bytes / gpus);
+  }
+}
+
 TEST_CASE("at its time limit a reproduction keeps what is there and says how to go on") {
   const Scratch scratch;
   const Finished finished =

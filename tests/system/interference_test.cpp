@@ -43,6 +43,27 @@ TEST_CASE("a kernel and an all-gather beside each other") {
   CHECK(l2_alone[1] == Approx(l2_alone[0]).epsilon(0.02));
 }
 
+TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO-04]") {
+  // A kernel with few work-groups leaves room, one that waits for units of its own takes it.
+  const auto slowdown = [](const char* work_groups) {
+    const Scratch scratch;
+    const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) +
+                                          " --set interference.work_groups=" + work_groups +
+                                          " --out " + scratch.path + "/r");
+    INFO(finished.output);
+    REQUIRE(finished.status == 0);
+    const auto root = stats(scratch.path + "/r");
+    const auto of = [&](const char* key) { return root.at("job").at(key).to_number<double>(); };
+    return std::pair(of("kernel_slowdown"), of("gather_slowdown"));
+  };
+  const auto [kernel_of_few, gather_of_few] = slowdown("40");
+  const auto [kernel_of_many, gather_of_many] = slowdown("640");
+  CHECK(kernel_of_few > 1.02);
+  CHECK(kernel_of_few > kernel_of_many + 0.02);
+  CHECK(gather_of_many > gather_of_few + 0.2);
+  CHECK(gather_of_few > 1.05);
+}
+
 TEST_CASE("what cannot be run side by side is said before") {
   const Scratch scratch;
   const std::string file = scratch.file("w.yaml", kWorkload);
