@@ -92,7 +92,8 @@ bool ParameterSet::is_group(const std::string& path) const {
 }
 
 void ParameterSet::assign(const std::string& path, const std::string& value,
-                          const std::string& where, const std::string& origin) {
+                          const std::string& where, const std::string& origin,
+                          const std::vector<std::string>& also) {
   for (Parameter& parameter : all_) {
     if (parameter.path != path) continue;
     if (!parameter.set(value)) {
@@ -105,7 +106,7 @@ void ParameterSet::assign(const std::string& path, const std::string& value,
   if (is_group(path))
     throw UserError(where + ": " + path + " is a group of parameters, not one; give " + path +
                     ".NAME");
-  std::vector<std::string> names;
+  std::vector<std::string> names = also;
   for (const Parameter& parameter : all_) names.push_back(parameter.path);
   const std::string near = nearest_names(path, names);
   throw UserError(where + ": unknown parameter '" + path + "'" +

@@ -114,9 +114,9 @@ class ParameterSet {
   }
 
   // Sets `path`; throws UserError naming `where` ("t3.yaml:12" or "--set"), the key, and the
-  // nearest known keys or the allowed range.
+  // nearest known keys or the allowed range. `also`: keys that may have been meant beside its own.
   void assign(const std::string& path, const std::string& value, const std::string& where,
-              const std::string& origin);
+              const std::string& origin, const std::vector<std::string>& also = {});
 
   const std::vector<Parameter>& all() const { return all_; }
   const Parameter* find(const std::string& path) const;

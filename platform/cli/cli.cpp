@@ -124,8 +124,8 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
     ("data",        text(options.data, "stamp|real"),
                     "provenance stamps or FP16 numbers")
     ("out",         text(options.out, "DIR"),
-                    "where stats.json, stats.csv, machine.yaml go; default: results/WORKLOAD/MODE "
-                    "below the working directory")
+                    "where stats.json, stats.csv, machine.yaml go; default: "
+                    "results/WORKLOAD/MODE[@MACHINE, if given] below the working directory")
     ("dry-run",     po::bool_switch(&options.dry_run),
                     "simulate nothing; print the workload, the machine as it resolves and its peaks")
     ("timeline",    po::bool_switch(&options.timeline),
@@ -339,7 +339,7 @@ int command_show(const Arguments& arguments, const Arguments&) {
   machine.load(name);
   for (const std::string& set : sets) machine.set(set);
   machine.check();
-  std::cout << resolved_text(machine);
+  std::cout << machine_file(machine);
   return kExitSuccess;
 }
 
@@ -446,7 +446,7 @@ int run_cli(int argc, char* argv[]) {
                     error.what()));
     return kExitUsage;
   } catch (const std::bad_alloc&) {
-    say("out of host memory, or more than ulimit -v allows");
+    say_out_of_memory();
     return kExitUsage;
   } catch (const std::exception& error) {
     const std::string text = error.what();

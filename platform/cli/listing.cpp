@@ -60,22 +60,22 @@ void list_blocks() {
       "compared each cycle)\n");
 }
 
-void print_parameters(const ParameterSet& set, const std::string& prefix) {
+void print_parameters(const ParameterSet& set) {
   for (const Parameter& one : set.all()) {
-    fmt::print("{:<34} {:<8} default {:<12} {}{}\n{:<34} {}\n", prefix + one.path, one.type,
-               one.fallback, one.range.empty() ? "" : "allowed ", one.range, "", one.sentence);
+    fmt::print("{:<34} {:<8} default {:<12} {}{}\n{:<34} {}\n", one.path, one.type, one.fallback,
+               one.range.empty() ? "" : "allowed ", one.range, "", one.sentence);
   }
 }
 
 // Of machines, then of each kind of workload.
 void list_parameters() {
   const Machine machine;
-  print_parameters(machine.parameters(), "");
+  print_parameters(machine.parameters());
   for (const auto& kind : workload_kinds()) {
     ParameterSet set;
-    kind->describe(set);
+    set.group(kind->info().name, *kind);
     fmt::print("\n");
-    print_parameters(set, kind->info().name + ".");
+    print_parameters(set);
   }
 }
 
@@ -116,11 +116,7 @@ std::vector<std::string> parameter_names(const std::string&) {
   std::vector<std::string> names;
   const Machine machine;
   for (const Parameter& one : machine.parameters().all()) names.push_back(one.path);
-  for (const auto& kind : workload_kinds()) {
-    ParameterSet set;
-    kind->describe(set);
-    for (const Parameter& one : set.all()) names.push_back(kind->info().name + "." + one.path);
-  }
+  for (const std::string& key : keys_of_kinds()) names.push_back(key);
   return names;
 }
 
@@ -135,10 +131,9 @@ std::vector<std::string> value_names(const std::string& path) {
     return names;
   };
   for (const auto& kind : workload_kinds()) {
-    const std::string prefix = kind->info().name + ".";
     ParameterSet set;
-    kind->describe(set);
-    if (path.starts_with(prefix)) return values(set.find(path.substr(prefix.size())));
+    set.group(kind->info().name, *kind);
+    if (const Parameter* one = set.find(path); one != nullptr) return values(one);
   }
   return values(Machine().parameters().find(path));
 }

@@ -25,13 +25,13 @@ void Machine::load_file(const std::string& file, int depth) {
   assign_tree(parameters_, file, node, "machine " + name_, {"extends", "description"});
 }
 
-void Machine::set(const std::string& assignment) {
+void Machine::set(const std::string& assignment, const std::vector<std::string>& also) {
   const size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw UserError("--set " + assignment + ": must be path.to.key=value");
   }
   parameters_.assign(assignment.substr(0, equals), assignment.substr(equals + 1),
-                     "--set " + assignment, "--set");
+                     "--set " + assignment, "--set", also);
 }
 
 void Machine::check() const { check_machine(spec_); }
@@ -39,7 +39,7 @@ void Machine::check() const { check_machine(spec_); }
 std::string Machine::resolved() const {
   std::string text =
       "# Every parameter of this run, with who set it. A machine file as it stands.\n";
-  text += "description: \"resolved from machine " + name_ + "\"\n";
+  text += "description: " + yaml_quoted("resolved from machine " + name_) + "\n";
   std::vector<std::string> open;
   for (const Parameter& parameter : parameters_.all()) {
     std::vector<std::string> parts;
@@ -54,7 +54,7 @@ std::string Machine::resolved() const {
     for (size_t i = same; i < parts.size(); ++i) text += std::string(2 * i, ' ') + parts[i] + ":\n";
     open = parts;
     std::string value = parameter.get();
-    if (parameter.type == "text") value = "\"" + value + "\"";
+    if (parameter.type == "text") value = yaml_quoted(value);
     text += std::string(2 * parts.size(), ' ') + parameter.path.substr(begin) + ": " + value;
     text += "  # " + parameter.origin + "\n";
   }

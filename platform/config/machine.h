@@ -24,8 +24,8 @@ class Machine {
 
   // `name_or_file`: the name of a shipped machine, or a path that ends in .yaml.
   void load(const std::string& name_or_file);
-  // One "path=value" of the command line.
-  void set(const std::string& assignment);
+  // One "path=value" of the command line; `also`: keys that may have been meant.
+  void set(const std::string& assignment, const std::vector<std::string>& also = {});
   // The whole tree after all assignments: relations between parameters. Throws UserError.
   void check() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/config/yaml_file.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
@@ -119,6 +120,19 @@ std::string yaml_text(const std::string& file, const YAML::Node& node, const std
   return node.Scalar();
 }
 
+std::string yaml_quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\x{:02x}", c);
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
 uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key,
                      uint64_t low, uint64_t high) {
   uint64_t value = 0;
@@ -169,9 +183,10 @@ void assign_branch(ParameterSet& set, const std::string& file, const YAML::Node&
 }  // namespace
 
 void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
-                 const std::string& origin, const std::vector<std::string>& skip) {
+                 const std::string& origin, const std::vector<std::string>& skip,
+                 const std::string& group) {
   std::map<std::string, std::string> places;
-  assign_branch(set, file, node, "", origin, skip, places);
+  assign_branch(set, file, node, group, origin, skip, places);
 }
 
 }  // namespace stretto

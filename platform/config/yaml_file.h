@@ -21,9 +21,14 @@ uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std:
 std::string yaml_text(const std::string& file, const YAML::Node& node, const std::string& key);
 bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key);
 
-// Assigns every scalar below the map `node` to the parameter of its path, each at most once.
+// A text in double quotes that YAML reads back as it is.
+std::string yaml_quoted(const std::string& text);
+
+// Assigns every scalar below the map `node` to the parameter of its path, each at most once;
+// `group` is what the paths begin with.
 void assign_tree(ParameterSet& set, const std::string& file, const YAML::Node& node,
-                 const std::string& origin, const std::vector<std::string>& skip = {});
+                 const std::string& origin, const std::vector<std::string>& skip = {},
+                 const std::string& group = "");
 
 }  // namespace stretto
 

@@ -2,6 +2,9 @@
 #include "platform/jobs/job.h"
 #include "platform/base/installation.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -82,6 +85,27 @@ void throw_status(stretto_status_t status, const std::string& message) {
     case STRETTO_ERROR_KERNEL: throw UserError(message);
     default: throw CheckError(message);
   }
+}
+
+void check_memory(const JobRequest& request, uint64_t needed, const std::string& largest,
+                  uint64_t largest_bytes, const std::string& keys) {
+  const uint64_t has = request.share.memory_end - request.share.memory_begin;
+  if (needed <= has) return;
+  throw UserError(fmt::format(
+      "{}: does not fit: it needs {} bytes of each GPU's memory, the most for {}: {}; it has {}, "
+      "software.memory_gib is {}{}; make {} smaller or software.memory_gib larger",
+      request.subject(), needed, largest, largest_bytes, has, request.spec.software.memory_gib,
+      has > uint64_t{request.spec.software.memory_gib} << 29 ? "" : " and shared with other jobs",
+      keys));
+}
+
+void check_memory(const JobRequest& request, const memory_plan_t& program, uint64_t more,
+                  const std::string& keys) {
+  const memory_range_t* const largest =
+      std::max_element(program.range, program.range + program.ranges,
+                       [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  check_memory(request, program.end - request.share.memory_begin + more,
+               fmt::format("'{}'", largest->name), largest->bytes, keys);
 }
 
 void check_kernels(const std::string& name, std::initializer_list<std::string> kernels) {

@@ -90,13 +90,13 @@ class Job {
   const MemoryPlan& layout(uint32_t rank) const { return layouts_[rank]; }
   // Laws of its own on the GPU of simulated rank `rank`.
   virtual void audit(uint32_t rank, AuditSink& sink) const { (void)rank, (void)sink; }
-  // When the last program of a rank ended.
-  Time ended() const { return ended_; }
+  // When the last program of a rank ended; none if one goes on.
+  std::optional<Time> ended() const { return running_ == 0 ? std::optional(ended_) : std::nullopt; }
   // Name and SHA-256 of each kernel file that is loaded.
   virtual std::vector<std::pair<std::string, std::string>> kernel_sha256() const = 0;
 
   // How many payload bytes have left over links between GPUs so far; given before programs are
-  // added.
+  // added, but not to a job that shares GPUs: links do not tell whose bytes they carry.
   virtual void set_meter(std::function<uint64_t()> link_bytes) { (void)link_bytes; }
   // How much of the work is done, 0 .. 1, where the end is known; `retired`: work-groups of the
   // job's simulated GPUs so far. For people only.
@@ -116,8 +116,10 @@ class Job {
   uint32_t simulated_ranks() const { return static_cast<uint32_t>(memories_.size()); }
   // A host program; the job has ended when all of them have.
   void add_program(Host& host, const std::string& name, HostCore::Program program) {
+    ++running_;
     add_thread(host, name, [this, program](HostCore& core) {
       program(core);
+      --running_;
       ended_ = std::max(ended_, core.now());
     });
   }
@@ -126,7 +128,13 @@ class Job {
   }
   // A thread beside them.
   void add_thread(Host& host, const std::string& name, HostCore::Program program) {
-    host.add_program(request_.share.prefix + name, std::move(program));
+    host.add_program(request_.share.prefix + name, [this, program](HostCore& core) {
+      try {
+        program(core);
+      } catch (const UserError& error) {
+        throw UserError(request_.subject() + ": " + error.what());
+      }
+    });
   }
 
   const JobRequest& request_;
@@ -136,6 +144,7 @@ class Job {
 
  private:
   Time ended_ = 0;
+  unsigned running_ = 0;  // Programs of ranks.
 };
 
 // What the driver needs, from a core of the host model.
@@ -163,6 +172,14 @@ Mode mode_named(const std::string& name, int modes, const char* (*name_of)(Mode)
     if (name == name_of(static_cast<Mode>(mode))) return static_cast<Mode>(mode);
   throw UserError("mode '" + name + "' has no host program");
 }
+
+// Throws UserError if the job has not this many bytes on each of its GPUs. The largest part of them
+// is named, and the keys that make them fewer: "sub_layer.m, n or k".
+void check_memory(const JobRequest& request, uint64_t needed, const std::string& largest,
+                  uint64_t largest_bytes, const std::string& keys);
+// Likewise of what a program allocates, with `more` bytes behind it.
+void check_memory(const JobRequest& request, const memory_plan_t& program, uint64_t more,
+                  const std::string& keys);
 
 // Throws UserError if the driver would not load one of these kernels of a file.
 void check_kernels(const std::string& name, std::initializer_list<std::string> kernels);

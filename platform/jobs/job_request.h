@@ -3,6 +3,7 @@
 #ifndef STRETTO_PLATFORM_JOBS_JOB_REQUEST_H_
 #define STRETTO_PLATFORM_JOBS_JOB_REQUEST_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -42,6 +43,11 @@ struct JobRequest {
   JobShare share;
   std::string place;  // File and line, of one of several.
 
+  bool has_common_gpu(const JobRequest& other) const {
+    const std::vector<uint32_t>& a = share.gpus;
+    const std::vector<uint32_t>& b = other.share.gpus;
+    return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
+  }
   uint32_t ranks() const { return static_cast<uint32_t>(share.gpus.size()); }
   // Its name in results: one of several has a number, as they may be equal.
   std::string name() const {

@@ -25,11 +25,6 @@ std::vector<uint32_t> all_gpus(const MachineSpec& spec) {
   return gpus;
 }
 
-bool have_common_gpu(const JobRequest& a, const JobRequest& b) {
-  return std::find_first_of(a.share.gpus.begin(), a.share.gpus.end(), b.share.gpus.begin(),
-                            b.share.gpus.end()) != a.share.gpus.end();
-}
-
 // Jobs that share GPUs, also by way of others, divide queues and memory evenly. So a job has the
 // same on all of its GPUs, and one that shares none has all.
 void divide(std::vector<JobRequest>& jobs) {
@@ -37,7 +32,7 @@ void divide(std::vector<JobRequest>& jobs) {
   std::iota(group.begin(), group.end(), 0);
   for (size_t a = 0; a < jobs.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
-      if (have_common_gpu(jobs[a], jobs[b]))
+      if (jobs[a].has_common_gpu(jobs[b]))
         std::replace(group.begin(), group.end(), size_t{group[a]}, size_t{group[b]});
     }
   }
@@ -68,7 +63,7 @@ void check_claims(const std::vector<JobRequest>& jobs) {
   for (const JobRequest& a : jobs) {
     const std::vector<std::string> claims = a.kind->claims(a);
     for (const JobRequest& b : jobs) {
-      if (&a == &b || !have_common_gpu(a, b)) continue;
+      if (&a == &b || !a.has_common_gpu(b)) continue;
       for (const std::string& claim : claims) {
         const std::vector<std::string> others = b.kind->claims(b);
         if (claim != kWholeGpu && std::find(others.begin(), others.end(), claim) == others.end())
@@ -162,6 +157,7 @@ void prepare_firmware(const RunOptions& options, Machine& machine) {
   if (!options.machine.empty()) machine.load(options.machine);
   // A bare-metal program runs on one GPU unless the machine or --set says otherwise.
   if (options.machine.empty()) machine.set("gpus=1");
+  if (!options.data.empty()) throw UserError("--data needs a WORKLOAD");
 }
 
 void prepare_workload(RunOptions& options, Machine& machine, const Workload& workload) {
@@ -173,6 +169,19 @@ void prepare_workload(RunOptions& options, Machine& machine, const Workload& wor
   machine.load(options.machine.empty() ? workload.machine : options.machine);
   workload.configure(machine);
   if (options.data.empty()) options.data = workload.data;
+}
+
+// What of --set is no key of the workload's kind. One may have been meant.
+void set_machine(Machine& machine, const std::string& set, const Workload& workload) {
+  std::vector<std::string> own;
+  for (const std::string& key : keys_of_kinds()) {
+    if (workload.owns(key)) own.push_back(key);
+    if (set.rfind(key + "=", 0) != 0) continue;
+    throw UserError("--set " + set + ": " + key + " is a key of workloads of kind " +
+                    key.substr(0, key.find('.')) + ", which " +
+                    (workload.name.empty() ? "this run" : "workload " + workload.name) + " is not");
+  }
+  machine.set(set, own);
 }
 
 }  // namespace
@@ -187,7 +196,7 @@ RunRequest prepare_request(RunOptions& options, Machine& machine) {
     prepare_firmware(options, machine);
   }
   for (const std::string& set : options.sets) {
-    if (!request.workload.owns(set)) machine.set(set);
+    if (!request.workload.owns(set)) set_machine(machine, set, request.workload);
   }
   machine.check();
   if (!request.has_workload) return request;
@@ -200,6 +209,12 @@ RunRequest prepare_request(RunOptions& options, Machine& machine) {
     add_job(request, job.workload, job.mode, given_data.empty() ? job.workload.data : given_data,
             job.gpus, job.place);
   }
+  if (!given_data.empty() &&
+      std::none_of(request.jobs.begin(), request.jobs.end(),
+                   [](const JobRequest& job) { return !job.kind->info().data.empty(); }))
+    throw UserError("--data " + given_data + ": does nothing: workload " + workload.name +
+                    " has data of its own; kinds that can choose: " +
+                    names_of([](const KindInfo& kind) { return kind.data.size() > 1; }));
   divide(request.jobs);
   check_claims(request.jobs);
   for (const JobRequest& job : request.jobs) check_job(job);

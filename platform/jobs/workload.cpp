@@ -57,32 +57,42 @@ bool Workload::owns(const std::string& set) const {
          });
 }
 
+std::vector<std::string> keys_of_kinds() {
+  std::vector<std::string> keys;
+  for (const auto& kind : workload_kinds()) {
+    ParameterSet set;
+    set.group(kind->info().name, *kind);
+    for (const Parameter& one : set.all()) keys.push_back(one.path);
+  }
+  return keys;
+}
+
 namespace {
 
-std::map<std::string, std::string> values_of(const ParameterSet& set) {
+// By key, without the name of the kind.
+std::map<std::string, std::string> values_of(const WorkloadKind& kind, const ParameterSet& set) {
   std::map<std::string, std::string> values;
-  for (const Parameter& one : set.all()) values[one.path] = one.get();
+  for (const Parameter& one : set.all())
+    values[one.path.substr(kind.info().name.size() + 1)] = one.get();
   return values;
 }
 
-// path=value, and where they stand.
-struct KeySets {
-  std::vector<std::string> sets;
-  std::string origin;
+// path=value, and where it stands.
+struct KeySet {
+  std::string set;
+  std::string place;
 };
 
-// Changes keys of the kind by those of `given` that the workload owns.
-void apply_sets(const Workload& workload, ParameterSet& set, const KeySets& given) {
-  for (const std::string& one : given.sets) {
-    const size_t equal = one.find('=');
-    if (!workload.owns(one) || equal == std::string::npos) continue;
-    const size_t begin = workload.kind->info().name.size() + 1;
-    set.assign(one.substr(begin, equal - begin), one.substr(equal + 1), given.origin, given.origin);
-  }
+// Changes a key of the kind if the workload owns it.
+void apply_set(const Workload& workload, ParameterSet& set, const KeySet& given) {
+  if (!workload.owns(given.set)) return;
+  const size_t equal = given.set.find('=');
+  if (equal == std::string::npos) throw UserError(given.place + ": must be path.to.key=value");
+  set.assign(given.set.substr(0, equal), given.set.substr(equal + 1), given.place, "");
 }
 
 // `stretto run FILE.so`.
-Workload program_workload(const std::string& file, const std::vector<KeySets>& given) {
+Workload program_workload(const std::string& file, const std::vector<KeySet>& given) {
   const auto kinds = workload_kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),
                                   [](const auto& one) { return one->info().name == "program"; });
@@ -92,11 +102,17 @@ Workload program_workload(const std::string& file, const std::vector<KeySets>& g
   workload.kind = kind;
   for (const auto& [mode, sentence] : kind->info().modes) workload.modes.push_back(mode);
   ParameterSet set;
-  kind->describe(set);
-  set.assign("file", file, "", "");
-  for (const KeySets& one : given) apply_sets(workload, set, one);
-  workload.parameters = values_of(set);
+  set.group(kind->info().name, *kind);
+  set.assign(kind->info().name + ".file", file, "", "");
+  for (const KeySet& one : given) apply_set(workload, set, one);
+  workload.parameters = values_of(*kind, set);
   return workload;
+}
+
+void check_data(const WorkloadKind& kind, const std::string& place) {
+  if (kind.info().data.empty())
+    throw UserError(place + ": data does nothing: kind " + kind.info().name +
+                    " has data of its own");
 }
 
 std::vector<uint32_t> gpus_of(const std::string& file, const YAML::Node& list) {
@@ -115,10 +131,10 @@ std::vector<uint32_t> gpus_of(const std::string& file, const YAML::Node& list) {
   return gpus;
 }
 
-// Keys of its kind as `path=value`, for load_workload().
-std::vector<std::string> sets_of(const std::string& file, const YAML::Node& map,
-                                 const std::string& kind) {
-  std::vector<std::string> sets;
+// Keys of the kind of a job.
+std::vector<KeySet> sets_of(const std::string& file, const YAML::Node& map,
+                            const std::string& kind) {
+  std::vector<KeySet> sets;
   if (!map.IsMap()) throw UserError(where(file, map) + ": set must be a map of keys of its kind");
   const Machine machine;
   for (const auto& item : map) {
@@ -127,15 +143,16 @@ std::vector<std::string> sets_of(const std::string& file, const YAML::Node& map,
       throw UserError(where(file, item.first) + ": " + key +
                       " is a parameter of the machine, which all jobs share; put it in the file's "
                       "own set, beside jobs");
-    sets.push_back(kind + "." + key + "=" + yaml_text(file, item.second, "set"));
+    sets.push_back({kind + "." + key + "=" + yaml_text(file, item.second, kind + "." + key),
+                    where(file, item.first)});
   }
   return sets;
 }
 
-Workload load(const std::string& name_or_file, const std::vector<KeySets>& given);
+Workload load(const std::string& name_or_file, const std::vector<KeySet>& given);
 
 WorkloadJob job_of(const std::string& file, const YAML::Node& node,
-                   const std::vector<KeySets>& given) {
+                   const std::vector<KeySet>& given) {
   static const std::vector<std::string> keys{"workload", "mode", "gpus", "data", "set"};
   if (!node.IsMap()) throw UserError(where(file, node) + ": a job is a map with the key workload");
   for (const auto& item : node) {
@@ -152,9 +169,10 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
   if (!name.ends_with(".so") && load_yaml(find_shipped("workloads", name))["jobs"])
     throw UserError(where(file, node["workload"]) + ": " + name + " has jobs itself");
   job.workload = load(name, {});
-  std::vector<KeySets> all = given;
+  std::vector<KeySet> all;
   if (const YAML::Node set = node["set"]; set)
-    all.insert(all.begin(), {sets_of(file, set, job.workload.kind->info().name), where(file, set)});
+    all = sets_of(file, set, job.workload.kind->info().name);
+  all.insert(all.end(), given.begin(), given.end());
   job.workload = load(name, all);
   job.mode = node["mode"] ? yaml_text(file, node["mode"], "mode") : job.workload.modes.front();
   if (!job.workload.has_mode(job.mode)) {
@@ -162,6 +180,7 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
                     "; it has " + job.workload.mode_list());
   }
   if (node["data"]) {
+    check_data(*job.workload.kind, where(file, node["data"]));
     ParameterSet set;
     set.choice<std::string>("data", job.workload.data, {{"stamp", "stamp"}, {"real", "real"}}, "");
     set.assign("data", yaml_text(file, node["data"], "data"), where(file, node["data"]), "");
@@ -171,7 +190,7 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
 }
 
 std::vector<WorkloadJob> jobs_of(const std::string& file, const YAML::Node& key,
-                                 const YAML::Node& list, const std::vector<KeySets>& given) {
+                                 const YAML::Node& list, const std::vector<KeySet>& given) {
   if (!list.IsSequence() || list.size() < 2 || list.size() > STRETTO_MAX_JOBS)
     throw UserError(where(file, key) + ": jobs must be a list of 2 to " +
                     std::to_string(STRETTO_MAX_JOBS) + " jobs");
@@ -180,7 +199,7 @@ std::vector<WorkloadJob> jobs_of(const std::string& file, const YAML::Node& key,
   return jobs;
 }
 
-Workload load(const std::string& name_or_file, const std::vector<KeySets>& given) {
+Workload load(const std::string& name_or_file, const std::vector<KeySet>& given) {
   if (name_or_file.ends_with(".so")) return program_workload(name_or_file, given);
   Workload workload;
   workload.name = name_or_file;
@@ -221,18 +240,18 @@ Workload load(const std::string& name_or_file, const std::vector<KeySets>& given
       if (!item.second.IsMap())
         throw UserError(where(file, item.first) + ": " + key + " must be a map");
       ParameterSet set;
-      kind->describe(set);
-      assign_tree(set, file, item.second, "");
+      set.group(key, *kind);
+      assign_tree(set, file, item.second, "", {}, key);
       workload.kind = kind;
-      std::string error = kind->first_error(), origin = where(file, item.second);
-      for (const KeySets& one : given) {
+      std::string error = kind->first_error(), place = where(file, item.second);
+      for (const KeySet& one : given) {
         const std::string before = error;
-        apply_sets(workload, set, one);
+        apply_set(workload, set, one);
         error = kind->first_error();
-        if (error != before) origin = one.origin;
+        if (error != before) place = one.place;
       }
-      if (!error.empty()) throw UserError(origin + ": " + key + " " + error);
-      workload.parameters = values_of(set);
+      if (!error.empty()) throw UserError(place + ": " + key + " " + error);
+      workload.parameters = values_of(*kind, set);
     } else {
       const std::string near = nearest_names(key, keys);
       throw UserError(where(file, item.first) + ": unknown key '" + key + "'" +
@@ -240,8 +259,8 @@ Workload load(const std::string& name_or_file, const std::vector<KeySets>& given
     }
   }
   if (!workload.jobs.empty()) {
-    if (workload.kind != nullptr || !modes.IsNull())
-      throw UserError(file + ": beside jobs there is no other work, and modes are theirs");
+    if (workload.kind != nullptr || !modes.IsNull() || node["data"])
+      throw UserError(file + ": beside jobs there is no other work, modes and data are theirs");
     workload.modes = {"shared"};
     return workload;
   }
@@ -249,13 +268,16 @@ Workload load(const std::string& name_or_file, const std::vector<KeySets>& given
   if (!modes.IsDefined() || modes.IsNull()) throw UserError(file + ": modes is missing");
   workload.modes = modes_of(file, modes_key, modes, *workload.kind);
   if (workload.modes.empty()) throw UserError(file + ": modes is missing");
+  if (node["data"]) check_data(*workload.kind, where(file, node["data"]));
   return workload;
 }
 
 }  // namespace
 
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {
-  return load(name_or_file, {{sets, "--set"}});
+  std::vector<KeySet> given;
+  for (const std::string& one : sets) given.push_back({one, "--set " + one});
+  return load(name_or_file, given);
 }
 
 }  // namespace stretto

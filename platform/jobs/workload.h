@@ -48,6 +48,8 @@ struct WorkloadJob {
 // `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so.
 // Of `sets`, path=value, those that the workload owns change keys of its kind. Throws UserError.
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets = {});
+// Of all kinds: "collective.op".
+std::vector<std::string> keys_of_kinds();
 
 }  // namespace stretto
 

@@ -64,6 +64,9 @@ class WorkloadKind {
   virtual std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const = 0;
 };
 
+// Its keys below its name: "sub_layer.m", through ParameterSet::group().
+inline void describe(WorkloadKind& kind, ParameterSet& set) { kind.describe(set); }
+
 // All kinds there are, with default values.
 std::vector<std::shared_ptr<WorkloadKind>> workload_kinds();
 

@@ -126,7 +126,7 @@ class System::State {
     }
     results.firmware_sha256 = firmware_->sha256();
     Time ended = 0;
-    for (const auto& job : jobs_) ended = std::max(ended, job->ended());
+    for (const auto& job : jobs_) ended = std::max(ended, job->ended().value_or(0));
     results.total = !jobs_.empty() && results.status == RunStatus::complete
                         ? ended
                         : sc_core::sc_time_stamp().value();
@@ -219,8 +219,11 @@ class System::State {
                               request.share.gpus, job.ended(), request.kind->shape(),
                               request.parameters, job.details(),
                               i < checks_.size() ? checks_[i] : CheckReport{}});
-      results.table += label(job) + "ended at " + std::to_string(job.ended() / kNanosecond) +
-                       " ns\n" + job.table();
+      const std::optional<Time> ended = job.ended();
+      results.table += label(job) +
+                       (ended ? "ended at " + std::to_string(*ended / kNanosecond) + " ns\n"
+                              : "has not ended\n") +
+                       job.table();
     }
   }
 
@@ -285,6 +288,10 @@ class System::State {
                           std::to_string(request.share.accounts) + " that each of " +
                           std::to_string(request_.jobs.size()) + " jobs has");
       }
+      if (std::any_of(request_.jobs.begin(), request_.jobs.end(), [&](const JobRequest& other) {
+            return &other != &request && request.has_common_gpu(other);
+          }))
+        continue;
       jobs_.back()->set_meter([this, &request] {
         uint64_t bytes = 0;
         for (const uint32_t gpu : request.share.gpus)

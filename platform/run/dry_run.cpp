@@ -6,25 +6,16 @@
 #include <sstream>
 
 #include "platform/config/peaks.h"
+#include "platform/config/yaml_file.h"
 
 namespace stretto {
 
 namespace {
 
-// A text as YAML: in double quotes, which escape as JSON does.
-std::string yaml_quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
-}
-
-std::string indented(const std::string& text) {
+std::string indented(const std::string& text, const std::string& by) {
   std::string out;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) out += "  " + line + "\n";
+  for (std::string line; std::getline(stream, line);) out += by + line + "\n";
   return out;
 }
 
@@ -66,12 +57,14 @@ std::string workload_text(const RunRequest& request) {
 
 }  // namespace
 
-std::string resolved_text(const Machine& machine) {
-  return "machine:\n" + indented(machine.resolved()) + peaks_yaml(peaks_of(machine.spec()));
+std::string machine_file(const Machine& machine) {
+  return machine.resolved() + indented(peaks_yaml(peaks_of(machine.spec())), "# ");
 }
 
 std::string resolved_text(const RunRequest& request) {
-  return (request.has_workload ? workload_text(request) : "") + resolved_text(request.machine);
+  const Machine& machine = request.machine;
+  return (request.has_workload ? workload_text(request) : "") + "machine:\n" +
+         indented(machine.resolved(), "  ") + peaks_yaml(peaks_of(machine.spec()));
 }
 
 }  // namespace stretto

@@ -10,9 +10,9 @@
 
 namespace stretto {
 
-// YAML: every parameter of the machine with who set it, and the peaks that follow.
-std::string resolved_text(const Machine& machine);
-// The same and the workload, its mode, parameters, blocks and files.
+// Every parameter of the machine with who set it, and the peaks that follow as comments.
+std::string machine_file(const Machine& machine);
+// YAML: the same and the workload, its mode, parameters, blocks and files.
 std::string resolved_text(const RunRequest& request);
 
 }  // namespace stretto

@@ -123,7 +123,7 @@ TEST_CASE("a full disk is one line and exit 2") {
   const Finished run = run_stretto(kShort + "--out " + small, "ulimit -f 1; trap '' XFSZ; exec");
   INFO(run.output);
   CHECK(run.status == 2);
-  CHECK(run.says(small));
+  CHECK(run.says(small + ": cannot be written"));
   CHECK_FALSE(std::filesystem::exists(small + "/stats.json"));
 }
 
@@ -203,6 +203,13 @@ TEST_CASE("limits of the shell that are too low are one line") {
   bad(kShort, {"ulimit -v"}, "ulimit -v 300000; exec");
   for (const char* few : {"200000", "250000", "400000"})
     bad("run t3/small", {"ulimit -v"}, std::string("ulimit -v ") + few + "; exec");
+  // There is not even the memory for the objects of libraries, or for libraries.
+  for (const char* few : {"18500", "19000", "20000", "21000"}) {
+    const Finished run = run_stretto("run t3/small", std::string("ulimit -v ") + few + "; exec");
+    INFO(few << ": " << run.output);
+    CHECK((run.status == 2 || (run.status == 127 && run.says("loading shared libraries"))));
+    CHECK(run.lines() == 1);
+  }
 }
 
 TEST_CASE("the address space of a run is that of its memory and few threads") {
@@ -226,7 +233,7 @@ TEST_CASE("a fault of a kernel names address, wavefront and function") {
     CHECK(run.says(part));
 }
 
-TEST_CASE("a deadlock for wavefronts that store other rows names them") {
+TEST_CASE("a deadlock for wavefronts that store other rows names them", "[T3-TRK-13]") {
   const Scratch scratch;
   const std::string set = " --impl all=model --set software.gemm=gemm_other_rows --out ";
   CHECK(run_stretto("run t3/small --mode sequential" + set + scratch.path + "/s").status == 0);
@@ -313,7 +320,16 @@ TEST_CASE("a workload that is too large names the limit") {
     return "run " + scratch.file("big.yaml", "modes: [t3]\nsub_layer: {m: " + m + ", n: " + n +
                                                  ", k: " + k + "}\n");
   };
-  bad(workload("8192", "8192", "1048576"), {"needs 33 GiB", "software.memory_gib is 32"});
+  // A and B: 8192 x 1048576 x 2 bytes each.
+  bad(workload("8192", "8192", "1048576"),
+      {"big.yaml", "the most for 'A': 17179869184", "software.memory_gib is 32",
+       "make sub_layer.m, n or k smaller"});
+  const std::string small = " --set software.memory_gib=1 --set ";
+  bad("run collectives/all_reduce --set collective.max_bytes=2147483648" + small + "gpus=2",
+      {"collective.max_bytes smaller"});
+  bad("run gpu-driven/interference" + small + "interference.gather_bytes=4294967296",
+      {"the gathered array: 4294967296", "interference.gather_bytes smaller"});
+  bad("run graph/bert-large-3" + small + "gpus=2", {"the most for 'arena'", "graph.plan"});
   bad(workload("65536", "32768", "64"), {"512 x 256 output tiles", "65536"});
   bad(workload("128", "1048576", "64"), {"1 x 8192 output tiles", "Tracker", "16777216"});
 }
@@ -426,8 +442,12 @@ TEST_CASE("a dry run and a shown machine print YAML, and nothing is simulated") 
   const Finished shown = run_stretto("show t3 --set gpu.cus=40");
   INFO(shown.output);
   CHECK(shown.status == 0);
-  CHECK(shown.says("    cus: 40  # --set\n"));
-  CHECK(shown.says("  tensor_fp16_tflop_s: 57.344 "));  // 2 x 40 x 512 x 1.4 GHz.
+  CHECK(shown.says("  cus: 40  # --set\n"));
+  CHECK(shown.says("#   tensor_fp16_tflop_s: 57.344 "));  // 2 x 40 x 512 x 1.4 GHz.
+  const std::string mine = scratch.file("mine.yaml", shown.output);
+  const Finished again = run_stretto("run t3/small --dry-run --machine " + mine);
+  CHECK(again.status == 0);
+  CHECK(again.says("  tensor_fp16_tflop_s: 57.344 "));
   bad("show", {"show needs a machine"});
   bad("show t4", {"t4", "t3"});
   bad("run t3/small --dry-run --set hbm.channels=3", {"hbm.channels"});
@@ -442,6 +462,20 @@ TEST_CASE("a dry run refuses what the run would refuse") {
   bad(dry + "--timeline-window 5us..2us", {"--timeline-window", "must end after it begins"});
   bad(dry + "--firmware " + scratch.path + "/none.elf", {"none.elf"});
   bad(dry + "--set software.ring=/bin/true", {"/bin/true: kernel ELF: not for RISC-V"});
+}
+
+TEST_CASE("data that nothing asks for are refused") {
+  const Scratch scratch;
+  bad("run collectives/all_reduce --data real", {"--data real", "does nothing", "sub_layer"});
+  bad("run " + scratch.file("d.yaml", "modes: [mmio]\ncollective: {op: all_reduce}\ndata: real\n"),
+      {"d.yaml:3: data does nothing", "kind collective"});
+  bad("run --firmware x.elf --data real", {"--data needs a WORKLOAD"});
+}
+
+TEST_CASE("a key of a kind that the workload is not of is named as such") {
+  bad("run t3/small --set collective.op=broadcast",
+      {"collective.op is a key of workloads of kind collective, which workload t3/small is not"});
+  bad("run collectives/all_reduce --set colective.op=broadcast", {"nearest: collective.op"});
 }
 
 TEST_CASE("a window without begin and end is refused") {
@@ -464,7 +498,7 @@ TEST_CASE("what a run does not do is named and not shown as zero") {
   const Finished run = run_stretto(kShort + "--out " + scratch.path + "/r");
   INFO(run.output);
   CHECK_FALSE(run.says("0.000000"));
-  CHECK(run.says("  absent      init, rs, ag: no kernel or transfer was counted as this\n"));
+  CHECK(run.says("  none        init, rs, ag: nothing ran under this name"));
 }
 
 TEST_CASE("SIGINT in mid-run leaves complete results") {

@@ -32,8 +32,9 @@ RunResult run(const std::string& workload, const std::string& rest) {
 std::vector<Row> rows(const RunResult& root) {
   std::vector<Row> all;
   for (const auto& row : root.at("job.messages").as_array()) {
+    const auto* latency = row.as_object().if_contains("latency_us");
     all.push_back({row.at("bytes").to_number<uint64_t>(), row.at("rate_gb_s").to_number<double>(),
-                   row.at("latency_us").to_number<double>()});
+                   latency == nullptr ? 0 : latency->to_number<double>()});
   }
   return all;
 }
@@ -73,6 +74,24 @@ TEST_CASE("a rate ends when the receiver has everything") {
   // PCIe 3.0 x16, 15.75 GB/s, TLPs of 128 bytes and 24 bytes of headers; a message more takes 1 us.
   for (const Row& row : all) CHECK(row.rate < 15.754 * 128 / 152);
   CHECK(all.back().rate > 0.85 * 15.754 * 128 / 152);
+}
+
+TEST_CASE("nothing but data and the flags that were asked for goes to a receiver", "[GD-DMA-05]") {
+  const auto root =
+      run("min_bytes: 4096, max_bytes: 4096, messages: 16, total_bytes: 65536, rounds: 2",
+          "--mode "
+          "g-drv-d");
+  // 16 messages of the rate, 2 round trips of the latency, each with a flag of 8 bytes at its end.
+  CHECK(root.number("link_bytes") == (16 + 2 * 2) * 4096 + 2 * 2 * 8);
+}
+
+TEST_CASE("a latency that was not measured is absent, not zero") {
+  const auto all =
+      run("min_bytes: 4096, max_bytes: 8192, factor: 2, messages: 4, rounds: 1, "
+          "latency_bytes: 4096",
+          "--mode g-drv-d");
+  CHECK(all.at("job.messages").at(0).at("latency_us").to_number<double>() > 0);
+  CHECK_FALSE(all.at("job.messages").at(1).as_object().contains("latency_us"));
 }
 
 TEST_CASE("the parts of a CPU-controlled transfer and the transfer itself make its latency",

@@ -37,6 +37,11 @@ const boost::json::value& job(const boost::json::value& root, size_t index) {
   return root.at("jobs").as_array().at(index);
 }
 
+// The largest size of a collective.
+const boost::json::value& wire_of(const boost::json::value& details) {
+  return details.at("sizes").as_array().back().at("out_of_place");
+}
+
 std::string digest(const boost::json::value& root) {
   return std::string(root.at("digest").as_string());
 }
@@ -78,6 +83,9 @@ TEST_CASE("two workloads on the same GPUs compute what they compute alone") {
   expect_work_of(shared, 0, graph);
   expect_work_of(shared, 1, reduce);
   CHECK(total_ns(shared) < total_ns(graph) + total_ns(reduce));
+  // Bytes on links are those of both.
+  CHECK(number(wire_of(reduce.at("job")), "wire_bytes") > 0);
+  CHECK_FALSE(wire_of(job(shared, 1).at("job")).as_object().contains("wire_bytes"));
 }
 
 TEST_CASE(
@@ -94,6 +102,8 @@ TEST_CASE(
   // Only switch and host are common; no port and no link of them is.
   CHECK(number(job(shared, 0), "time_ns") == total_ns(reduce));
   CHECK(number(job(shared, 1), "time_ns") == total_ns(layer));
+  CHECK(number(wire_of(job(shared, 0).at("job")), "wire_bytes") ==
+        number(wire_of(reduce.at("job")), "wire_bytes"));
   CHECK(digest(run("sharing/halves")) == digest(shared));
 }
 
@@ -144,7 +154,11 @@ TEST_CASE("what cannot share a machine is refused in one line") {
   bad(graph + "  - {workload: t3/small, gpus: [2]}\n", "the machine has GPUs 0 to 1");
   bad(graph + "  - {workload: t3/small, gpu: 1}\n", "unknown key 'gpu'");
   bad(graph + "  - {mode: t3}\n", "needs workload");
-  bad(graph + "  - {workload: t3/small, set: {x: 1}}\n", "w.yaml:5: unknown parameter 'x'");
+  bad(graph + "  - {workload: t3/small, set: {x: 1}}\n",
+      "w.yaml:5: unknown parameter 'sub_layer.x'");
+  bad(graph + "  - {workload: collectives/all_reduce, data: real}\n",
+      "w.yaml:5: data does nothing");
+  bad(graph + graph + "data: real\n", "modes and data are theirs");
   bad(graph + "  - {workload: sharing/one-gpu}\n", "has jobs itself");
   bad(graph + "  - {workload: " + scratch().path + "/w.yaml}\n", "has jobs itself");
   bad(graph + "  - {workload: t3/small, set: {gpu.cus: 4}}\n",
@@ -159,5 +173,9 @@ TEST_CASE("what cannot share a machine is refused in one line") {
       "software.mca_policy: programs of kind graph", "gpus: 2, software.mca_policy: round_robin");
   bad("  - {workload: graph/mlp, gpus: [0, 2]}\n  - {workload: graph/mlp, gpus: [1, 3]}\n",
       "have no link", "gpus: 4");
+  // A job has its own part of the memory: 1 GiB less 1 MiB of the system, halved to whole MiB.
+  bad(graph + "  - {workload: t3/small, set: {m: 32768, n: 8192, k: 64}}\n",
+      "w.yaml:5: job 1, workload t3/small, mode sequential: does not fit",
+      "gpus: 2, software.memory_gib: 1");
   bad(graph + "  - {workload: t3/small, mode: gemm}\n", "cannot be mirrored", "sim.mirror: true");
 }

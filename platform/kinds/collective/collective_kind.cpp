@@ -125,7 +125,7 @@ class CollectiveJob final : public Job {
   std::vector<std::vector<timed_collective_result_t>> results_;
   std::vector<const HostRuntime*> runtimes_;
   ncclUniqueId id_{};
-  std::function<uint64_t()> meter_ = [] { return 0; };
+  std::function<uint64_t()> meter_;  // None: GPUs are shared.
 };
 
 // Buffers
@@ -247,7 +247,10 @@ void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
   p.memory_bytes = arena_bytes_;
   p.turns = turns_[rank].data();
   p.turn_count = static_cast<uint32_t>(turns_[rank].size());
-  p.link_bytes = [](void* job) { return static_cast<CollectiveJob*>(job)->meter_(); };
+  p.link_bytes = [](void* job) -> uint64_t {
+    const auto& meter = static_cast<CollectiveJob*>(job)->meter_;
+    return meter ? meter() : 0;
+  };
   p.context = this;
   run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
     return timed_collective_rank(&p, ops, &id_, results_[rank].data(), error);
@@ -388,7 +391,11 @@ double CollectiveJob::average_bus_bandwidth() const {
   return count == 0 ? 0 : sum / count;
 }
 
-std::string CollectiveJob::table() const { return collective_table(details()); }
+std::string CollectiveJob::table() const {
+  return collective_table(details()) +
+         (meter_ ? ""
+                 : "# Links do not tell whose bytes they carry: link MB is that of all jobs.\n");
+}
 
 boost::json::object CollectiveJob::details() const {
   const OpName& op = named(kind_.op);
@@ -403,22 +410,25 @@ boost::json::object CollectiveJob::details() const {
       const double algbw = static_cast<double>(row.bytes) / calls->microseconds / 1000;
       boost::json::object cell{{"time_us", calls->microseconds},
                                {"algbw_gb_s", algbw},
-                               {"busbw_gb_s", algbw * bus_factor()},
-                               {"wire_bytes", calls->wire_bytes}};
+                               {"busbw_gb_s", algbw * bus_factor()}};
+      if (meter_) cell["wire_bytes"] = calls->wire_bytes;
       if (!verdicts_.empty()) cell["wrong"] = verdicts_[i].wrong[place];
       one[places[place]] = std::move(cell);
     }
     rows.push_back(std::move(one));
   }
-  return {{"collective", op.name},
-          {"engine", mode_},
-          {"ranks", ranks_},
-          {"algorithm", options_.links == STRETTO_LINKS_RING ? "ring" : "direct"},
-          {"type", type_name(kind_.type)},
-          {"redop", op.reduces ? reduction_name(kind_.reduction) : "none"},
-          {"root", op.rooted ? static_cast<int>(kind_.root) : -1},
-          {"average_busbw_gb_s", average_bus_bandwidth()},
-          {"sizes", std::move(rows)}};
+  boost::json::object object{
+      {"collective", op.name},
+      {"engine", mode_},
+      {"ranks", ranks_},
+      {"algorithm", options_.links == STRETTO_LINKS_RING ? "ring" : "direct"},
+      {"type", type_name(kind_.type)},
+      {"redop", op.reduces ? reduction_name(kind_.reduction) : "none"},
+      {"root", op.rooted ? static_cast<int>(kind_.root) : -1},
+      {"sizes", std::move(rows)}};
+  if (const double average = average_bus_bandwidth(); average > 0)
+    object["average_busbw_gb_s"] = average;
+  return object;
 }
 
 }  // namespace
@@ -512,22 +522,22 @@ std::map<std::string, uint64_t> CollectiveKind::shape() const {
 
 void CollectiveKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  const std::string who = "workload " + request.workload + ": ";
   if (root >= request.ranks())
-    throw UserError(who + "root " + std::to_string(root) + " of " +
+    throw UserError(request.subject() + ": root " + std::to_string(root) + " of " +
                     std::to_string(request.ranks()) + " GPUs");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
   check_kernels(spec.software.collective, {"collective", "send_receive"});
   (void)runtime_options(request, request.mode, named(op).all_pairs, kernels);
   // A source, a target and the calls in place; FIFOs and kernels beside them.
-  uint64_t needed = uint64_t{1} << 30;
+  uint64_t needed = uint64_t{1} << 30, largest = 0, size = 0;
   for (const uint64_t count : calls(request.ranks())) {
     const uint64_t bytes = size_of(count, request.ranks());
-    needed += bytes * (2 + (bytes < once_from_bytes ? warm_up + iterations : 1));
+    const uint64_t all = bytes * (2 + (bytes < once_from_bytes ? warm_up + iterations : 1));
+    if (all > largest) largest = all, size = bytes;
+    needed += all;
   }
-  if (needed > request.share.memory_end)
-    throw UserError(who + "does not fit: software.memory_gib is " +
-                    std::to_string(spec.software.memory_gib));
+  check_memory(request, needed, "the buffers of " + std::to_string(size) + " bytes", largest,
+               counts.empty() ? "collective.max_bytes" : "collective.counts");
 }
 
 std::vector<std::string> CollectiveKind::claims(const JobRequest& request) const {

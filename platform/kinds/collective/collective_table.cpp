@@ -13,17 +13,21 @@ namespace json = boost::json;
 
 namespace {
 
-// Times and rates of one place; `wrong` is absent from a run that was cut short.
+// Times and rates of one place; `wrong` is absent from a run that was cut short, `wire_bytes` where
+// jobs share GPUs.
 std::string cell(const json::object& size, const char* place) {
   const json::value* value = size.if_contains(place);
   if (value == nullptr) return fmt::format("  {0:>9} {0:>7} {0:>7} {0:>12} {0:>6}", "-");
   const json::object& one = value->as_object();
   const json::value* wrong = one.if_contains("wrong");
-  return fmt::format("  {:9.2f} {:7.2f} {:7.2f} {:12} {:>6}", one.at("time_us").to_number<double>(),
+  const json::value* wire = one.if_contains("wire_bytes");
+  const auto count = [](const json::value* value) {
+    return value == nullptr ? "-" : std::to_string(value->to_number<uint64_t>());
+  };
+  return fmt::format("  {:9.2f} {:7.2f} {:7.2f} {:>12} {:>6}",
+                     one.at("time_us").to_number<double>(),
                      one.at("algbw_gb_s").to_number<double>(),
-                     one.at("busbw_gb_s").to_number<double>(),
-                     one.at("wire_bytes").to_number<uint64_t>(),
-                     wrong == nullptr ? "-" : std::to_string(wrong->to_number<uint64_t>()));
+                     one.at("busbw_gb_s").to_number<double>(), count(wire), count(wrong));
 }
 
 constexpr const char* kPlaces[2] = {"out_of_place", "in_place"};
@@ -71,8 +75,9 @@ std::string collective_table(const json::object& details) {
   if (const std::optional<uint64_t> wrong = wrong_of(details); wrong)
     text += "# Out of bounds values : " + std::to_string(*wrong) +
             (*wrong == 0 ? " OK" : " FAILED") + "\n";
-  return text + fmt::format("# Avg bus bandwidth    : {:.4f}\n",
-                            details.at("average_busbw_gb_s").to_number<double>());
+  if (const json::value* average = details.if_contains("average_busbw_gb_s"))
+    text += fmt::format("# Avg bus bandwidth    : {:.4f}\n", average->to_number<double>());
+  return text;
 }
 
 }  // namespace stretto

@@ -43,7 +43,6 @@ gathered_gemm_parameters_t parameters_of(const GatheredGemmKind& kind, const Job
 
 void check_fits(const GatheredGemmKind& kind, const JobRequest& request) {
   const std::string who = request.subject() + ": does not fit: it ";
-  const MachineSpec& spec = request.spec;
   gathered_gemm_parameters_t p = parameters_of(kind, request, 0);
   const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m;
   const uint64_t tiles_n = (uint64_t{p.n} + 127) / 128;
@@ -63,17 +62,11 @@ void check_fits(const GatheredGemmKind& kind, const JobRequest& request) {
                     std::to_string(input_tiles) +
                     " input tiles of 16 x 256, ids go up to 65536; make m, n or k smaller");
   }
-  const uint64_t allowed = p.client.memory_end;
   p.client.memory_end = UINT64_MAX;
   gathered_gemm_plan_t plan;
   const stretto_status_t status = gathered_gemm_plan(&p, &plan);
   if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
-  const uint64_t needed = plan.memory.end + kModuleBytes;
-  if (needed > allowed) {
-    throw UserError(who + "needs " + std::to_string((needed >> 30) + 1) +
-                    " GiB of each GPU's memory, software.memory_gib is " +
-                    std::to_string(spec.software.memory_gib));
-  }
+  check_memory(request, plan.memory, kModuleBytes, "gathered_gemm.m, n or k");
 }
 
 class GatheredGemm final : public Job {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kinds/graph/graph_kind.h"
 
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -211,7 +212,11 @@ class GraphJob final : public Job {
       begin = std::max(begin, i == 0 ? one.begin_ns : one.end_ns[i - 1]);
       end = std::max(end, one.end_ns[i]);
     }
-    return end > begin ? end - begin : 0;
+    return is_over(i) && end > begin ? end - begin : 0;
+  }
+  bool is_over(uint32_t iteration) const {
+    return std::all_of(results_.begin(), results_.end(),
+                       [&](const graph_result_t& one) { return one.end_ns[iteration] != 0; });
   }
 
   // Of the last iteration: from its begin to the last operator that is no update, the slowest rank.
@@ -332,16 +337,15 @@ std::string GraphJob::table() const {
   std::string text = line;
   for (uint32_t i = 0; i < kind_.iterations; ++i) {
     const double us = static_cast<double>(iteration_ns(i)) / 1000;
-    std::snprintf(line, sizeof line, "  %9u  %11.3f  %14.3f\n", i, us,
-                  us > 0 ? 1000 * plan_.gflop / us : 0.0);
-    text += line;
+    text += fmt::format("  {:9}  {}  {}\n", i, figure(us, 11),
+                        figure(us > 0 ? 1000 * plan_.gflop / us : 0, 14));
   }
   return text;
 }
 
 json::object GraphJob::details() const {
   json::array times;
-  for (uint32_t i = 0; i < kind_.iterations; ++i) times.push_back(iteration_ns(i));
+  for (uint32_t i = 0; i < kind_.iterations && is_over(i); ++i) times.push_back(iteration_ns(i));
   json::object object{{"graph", plan_.name},
                       {"operators", plan_.launches.size()},
                       {"gflop", plan_.gflop},
@@ -349,7 +353,8 @@ json::object GraphJob::details() const {
                       {"compute", parameters_[0].compute},
                       {"comm_groups", parameters_[0].comm_groups},
                       {"iteration_ns", std::move(times)}};
-  object["compute_ns"] = compute_ns();
+  const bool is_whole = is_over(kind_.iterations - 1);  // Else the run was cut short.
+  if (is_whole) object["compute_ns"] = compute_ns();
   json::array buckets;
   for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i) {
     const uint64_t ns = bucket_ns(i);
@@ -357,9 +362,12 @@ json::object GraphJob::details() const {
     const double bus = static_cast<double>(plan_.buckets[i].bytes) * 2 *
                        (static_cast<double>(memories_.size()) - 1) /
                        static_cast<double>(memories_.size());
-    buckets.push_back(json::object{{"bytes", plan_.buckets[i].bytes},
-                                   {"ns", ns},
-                                   {"busbw_gb_s", ns == 0 ? 0.0 : bus / static_cast<double>(ns)}});
+    json::object bucket{{"bytes", plan_.buckets[i].bytes}};
+    if (is_whole && ns != 0) {
+      bucket["ns"] = ns;
+      bucket["busbw_gb_s"] = bus / static_cast<double>(ns);
+    }
+    buckets.push_back(std::move(bucket));
   }
   object["buckets"] = std::move(buckets);
   if (parameters_[0].mode == GRAPH_LOOP_S) {
@@ -418,11 +426,9 @@ void GraphKind::check(const JobRequest& request) const {
                     std::to_string(spec.gpu.cus));
   }
   graph_plan_t place;
-  if (graph_plan(&p, &place) != STRETTO_OK) {
-    throw UserError(
-        who + ": needs " + std::to_string((loaded.arena_bytes + 2 * loaded.gradient_bytes) >> 20) +
-        " MiB of each GPU, software.memory_gib is " + std::to_string(spec.software.memory_gib));
-  }
+  (void)graph_plan(&p, &place);
+  check_memory(request, place.memory, GRAPH_MODULE_BYTES + kSecondClientBytes,
+               "the tensors of graph.plan");
   if (spec.gpu.tile_values && loaded.gflop * request.ranks() * iterations > kMaxReferenceGflop) {
     throw UserError(who + ": " + std::to_string(static_cast<uint64_t>(loaded.gflop)) +
                     " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "

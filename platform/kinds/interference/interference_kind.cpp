@@ -247,6 +247,9 @@ void InterferenceKind::check(const JobRequest& request) const {
   if (l2_bytes > spec.l2.bytes)
     throw UserError(request.subject() + ": l2_bytes (" + std::to_string(l2_bytes) +
                     ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
+  const uint64_t block = gather_bytes / request.ranks();
+  check_memory(request, gather_bytes + block + l2_bytes + kModuleBytes, "the gathered array",
+               gather_bytes, "interference.gather_bytes");
   check_kernels("load", {kernel_of(request.mode)});
 }
 

@@ -84,6 +84,7 @@ class PointToPoint final : public Job {
       : Job(request, std::move(memories)),
         elf_(kernel_file("send")),
         shared_(p2p_shared_create(), p2p_shared_destroy) {
+    if (shared_ == nullptr) throw std::bad_alloc();
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       parameters_[rank] = parameters_of(kind, request, rank);
       parameters_[rank].send_elf = elf_.data();
@@ -266,10 +267,9 @@ json::object PointToPoint::details() const {
   json::array rows;
   for (uint32_t i = 0; i < p.sizes; ++i) {
     if (rate_gb_s(i) == 0 && latency_us(i) == 0) continue;  // The run was cut short.
-    json::object row{{"bytes", p.bytes[i]},
-                     {"messages", p.messages[i]},
-                     {"rate_gb_s", rate_gb_s(i)},
-                     {"latency_us", latency_us(i)}};
+    json::object row{{"bytes", p.bytes[i]}, {"messages", p.messages[i]}};
+    if (rate_gb_s(i) > 0) row["rate_gb_s"] = rate_gb_s(i);
+    if (latency_us(i) > 0) row["latency_us"] = latency_us(i);
     if (p.engine == P2P_C_DRV) {
       json::object parts;
       for (unsigned part = 0; part < P2P_PARTS; ++part) parts[kParts[part]] = part_us(i, part);
@@ -334,10 +334,9 @@ void PointToPointKind::check(const JobRequest& request) const {
   const std::string who = request.subject();
   p2p_parameters_t p = parameters_of(*this, request, 0);
   p2p_plan_t plan;
-  if (p2p_plan(&p, &plan) != STRETTO_OK) {
-    throw UserError(who + ": two buffers of " + std::to_string(p.buffer_bytes) +
-                    " bytes do not fit into software.memory_gib");
-  }
+  (void)p2p_plan(&p, &plan);
+  check_memory(request, plan.memory, P2P_MODULE_BYTES + kSecondClientBytes,
+               "point_to_point.max_bytes or total_bytes");
   if (p.engine == P2P_G_DRV_H && spec.card.count < kRanks)
     throw UserError(who + ": the machine has no card for each of 2 GPUs (card.count is " +
                     std::to_string(spec.card.count) + "; machine v100-pcie-fpga has them)");

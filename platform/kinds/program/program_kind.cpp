@@ -111,7 +111,9 @@ std::vector<std::string> ProgramJob::waiting_on() const {
 }
 
 boost::json::object ProgramJob::details() const {
-  return {{"program", kind_.file}, {"returned", returned_}, {"status", status_}};
+  boost::json::object object{{"program", kind_.file}, {"returned", returned_}};
+  if (returned_) object["status"] = status_;
+  return object;
 }
 
 }  // namespace

@@ -125,18 +125,11 @@ void check_fits(const SubLayerKind& kind, const JobRequest& request) {
   check_split(request, p);
   const std::string who = request.subject() + ": does not fit: it ";
   check_grid(p, who);
-  const uint64_t allowed = p.client.memory_end;
   p.client.memory_end = UINT64_MAX;
   ring_gemm_plan_t plan;
   const stretto_status_t status = ring_gemm_plan(&p, &plan);
   if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
-  const uint64_t needed = plan.memory.end + kModuleBytes;
-  if (needed > allowed) {
-    constexpr uint64_t kGiB = uint64_t{1} << 30;
-    throw UserError(who + "needs " + std::to_string((needed + kGiB - 1) / kGiB) +
-                    " GiB of each GPU's memory, software.memory_gib is " +
-                    std::to_string(allowed / kGiB));
-  }
+  check_memory(request, plan.memory, kModuleBytes, "sub_layer.m, n or k");
   if (request.spec.sim.mirror) check_mirror(kind, request, plan);
 }
 

@@ -211,8 +211,9 @@ class GpuDriven {
     for (const ResultValue& value : result->root().at("job").at("messages").items()) {
       MessageRow row;
       row.bytes = value.at("bytes").whole();
-      row.rate = value.at("rate_gb_s").number();
-      row.latency = value.at("latency_us").number();
+      // Neither is there if it was not measured.
+      if (const auto rate = value.find("rate_gb_s")) row.rate = rate->number();
+      if (const auto latency = value.find("latency_us")) row.latency = latency->number();
       if (const auto parts = value.find("parts_us")) {
         for (const auto& [name, us] : parts->members()) row.parts[name] = us.number();
       }

@@ -12,6 +12,7 @@
 #include "platform/config/machine.h"
 #include "platform/jobs/workload.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
+#include "platform/run/dry_run.h"
 
 namespace stretto {
 namespace {
@@ -139,23 +140,50 @@ TEST_CASE("an unknown machine or workload lists near names") {
 }
 
 TEST_CASE("what --set spoils is not laid to the workload's file") {
-  CHECK_THROWS_WITH(load_workload("collectives/all_reduce", {"collective.counts=1,,2"}),
-                    Catch::StartsWith("--set: collective has counts '1,,2'"));
+  CHECK_THROWS_WITH(
+      load_workload("collectives/all_reduce", {"collective.counts=1,,2"}),
+      Catch::StartsWith("--set collective.counts=1,,2: collective has counts '1,,2'"));
+}
+
+// Of loading a workload that may not load.
+std::string complaint_about(const std::string& workload, const std::vector<std::string>& sets) {
+  try {
+    load_workload(workload, sets);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("a key of a workload's kind is named in full, and so are those that may be meant") {
+  CHECK(contains(complaint_about("t3/small", {"sub_layer.m=1e3"}),
+                 "--set sub_layer.m=1e3: sub_layer.m = '1e3' is not allowed"));
+  CHECK(contains(complaint_about("collectives/all_reduce", {"collective.maxbytes=3"}),
+                 "unknown parameter 'collective.maxbytes'; nearest: collective.max_bytes"));
+  CHECK(contains(complaint_about("t3/small", {"sub_layer.m"}), "must be path.to.key=value"));
+  const std::string file = file_with("modes: [t3]\nsub_layer:\n  n: 1\n  m: 1e3\n  k: 1\n");
+  CHECK(contains(complaint_about(file, {}), ".yaml:4: sub_layer.m = '1e3' is not allowed"));
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("relations between parameters are checked") {
   CHECK(contains(complaint("hbm: {write_high_atoms: 8, write_low_atoms: 8}\n"), "must be below"));
 }
 
-TEST_CASE("the resolved configuration is a machine file with the same values") {
-  Machine first;
-  first.load("t3-paper");
-  first.set("hbm.dram_queue_atoms=48");
-  const std::string file = file_with(first.resolved());
-  Machine second;
-  second.load(file);
-  for (const Parameter& one : first.parameters().all()) {
-    CHECK(one.get() == second.parameters().find(one.path)->get());
+TEST_CASE("what is shown of a machine is a machine file with the same values") {
+  for (const std::string& name : shipped("machines")) {
+    Machine first;
+    first.load(name);
+    first.set("hbm.dram_queue_atoms=48");
+    first.set("cp.uart=a\"b\\c\td");
+    const std::string file = file_with(machine_file(first));
+    Machine second;
+    second.load(file);
+    for (const Parameter& one : first.parameters().all()) {
+      INFO(name << " " << one.path);
+      CHECK(one.get() == second.parameters().find(one.path)->get());
+    }
+    std::filesystem::remove(file);
   }
 }
 
