@@ -52,9 +52,17 @@ HostCore::HostCore(sc_core::sc_module_name name, Host& host, size_t index, Progr
 
 void HostCore::main() {
   try {
+    if (processor_->runs == nullptr) {
+      processor_->runs = this;
+    } else {
+      processor_->ready.push_back(this);
+      wait(scheduled_);
+    }
+    scheduled_at_ = now();
     program_(*this);
     trace(nullptr, now());
     done_ = true;
+    host_.leave(*this);
     host_.program_ended();
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // SystemC's own way to end a thread.
@@ -79,7 +87,29 @@ void HostCore::code_loaded(uint64_t base, const void* elf, uint64_t bytes) {
 }
 
 void HostCore::pass(Time time) {
+  give_way();
   if (time > 0) wait(delay_of(time));
+}
+
+void HostCore::block() {
+  host_.leave(*this);
+  wait(scheduled_);
+  scheduled_at_ = systemc_now();
+  processor_->preempts = false;  // Who got ready meanwhile waits for its turn.
+}
+
+bool HostCore::give_way() {
+  Processor& core = *processor_;
+  if (core.ready.empty()) return false;
+  const bool over = systemc_now() - scheduled_at_ >= host_.spec_.slice_ns * kNanosecond;
+  if (!core.preempts && !over) return false;
+  core.ready.push_back(this);
+  ready_ = true;
+  const Time begin = systemc_now();
+  block();
+  ready_ = false;
+  trace("waits for its core", begin);
+  return true;
 }
 
 void HostCore::charge_ns(uint64_t nanoseconds) {
@@ -121,13 +151,25 @@ uint64_t HostCore::wait_word(uint64_t address, Condition condition, uint64_t val
   const Time start = systemc_now();
   pass(poll);
   uint64_t word = load(address);
+  Time first = start;  // Of polls one after the other.
   while (condition == Condition::not_equal ? word == value : word < value) {
-    waits_for_ = address;
-    waits_since_ = start;
-    wait(changed_);
-    waits_for_ = 0;
-    const Time since = systemc_now() - start;
-    pass((since + poll - 1) / poll * poll - since);
+    if (give_way()) {
+      first = systemc_now();
+      wait(delay_of(poll));
+    } else {
+      waits_for_ = address;
+      waits_since_ = start;
+      if (processor_->ready.empty()) {
+        wait(changed_);
+      } else {
+        const Time slice = host_.spec_.slice_ns * kNanosecond;
+        wait(delay_of(slice - (systemc_now() - scheduled_at_)), changed_);
+      }
+      waits_for_ = 0;
+      const Time since = systemc_now() - first;
+      const Time next = (since + poll - 1) / poll * poll - since;
+      if (next > 0) wait(delay_of(next));
+    }
     word = load(address);
   }
   trace("waits for the machine", start);
@@ -188,7 +230,7 @@ void HostCore::lock(uint64_t mutex) {
   which.waiting.push_back(this);
   mutex_ = mutex;
   mutex_wait_ = "waits for mutex ";
-  wait(handed_);
+  block();
   mutex_wait_ = nullptr;
 }
 
@@ -199,6 +241,7 @@ void HostCore::unlock(uint64_t mutex) {
     throw CheckError(std::string(basename()) + " unlocks mutex " + std::to_string(mutex) +
                      ", which it does not hold");
   host_.hand_on(which);
+  give_way();
 }
 
 void HostCore::sleep(uint64_t mutex) {
@@ -211,7 +254,7 @@ void HostCore::sleep(uint64_t mutex) {
   host_.hand_on(which);
   mutex_ = mutex;
   mutex_wait_ = "waits for a notification on mutex ";
-  wait(handed_);
+  block();
   mutex_wait_ = nullptr;
 }
 
@@ -232,11 +275,36 @@ void Host::hand_on(Mutex& mutex) {
   mutex.owner = mutex.waiting.front();
   mutex.waiting.pop_front();
   ++handed_on_;
-  mutex.owner->handed_.notify(delay_of(spec_.wake_ns * kNanosecond));
+  make_ready(*mutex.owner);
+}
+
+void Host::make_ready(HostCore& thread) {
+  Processor& core = *thread.processor_;
+  if (core.runs == nullptr) {
+    core.runs = &thread;
+    thread.scheduled_.notify(delay_of(spec_.wake_ns * kNanosecond));
+    return;
+  }
+  core.ready.push_back(&thread);
+  core.preempts = true;
+  if (core.runs->waits_for_ != 0) core.runs->changed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Host::leave(HostCore& thread) {
+  Processor& core = *thread.processor_;
+  assert(core.runs == &thread);
+  core.runs = nullptr;
+  core.preempts = false;
+  if (core.ready.empty()) return;
+  core.runs = core.ready.front();
+  core.ready.pop_front();
+  ++switches_;
+  core.runs->scheduled_.notify(delay_of(spec_.switch_ns * kNanosecond));
 }
 
 std::string HostCore::waiting_on() const {
   if (done_) return "";
+  if (ready_) return std::string(basename()) + " waits for its core";
   if (mutex_wait_ != nullptr)
     return std::string(basename()) + " " + mutex_wait_ + std::to_string(mutex_);
   if (waits_for_ != 0) {
@@ -278,14 +346,21 @@ Host::Host(sc_core::sc_module_name name, const HostSpec& spec, const RouterSpec&
 
 Host::~Host() = default;
 
-void Host::add_program(const std::string& name, HostCore::Program program) {
-  if (cores_.size() == spec_.cores) {
+void Host::add_program(const std::string& name, HostCore::Program program,
+                       const std::string& beside) {
+  const auto other = std::find_if(cores_.begin(), cores_.end(),
+                                  [&](const auto& core) { return core->basename() == beside; });
+  if (other == cores_.end() && processors_.size() == spec_.cores) {
     throw UserError("host.cores (" + std::to_string(spec_.cores) +
                     ") is less than the host programs of this run");
   }
+  assert((beside.empty() || other != cores_.end()) && "names an earlier program");
+  if (other == cores_.end()) processors_.push_back(std::make_unique<Processor>());
+  Processor* const core = other == cores_.end() ? processors_.back().get() : (*other)->processor_;
   ++running_;
   cores_.push_back(
       std::make_unique<HostCore>(name.c_str(), *this, cores_.size(), std::move(program)));
+  cores_.back()->processor_ = core;
 }
 
 std::string Host::digest_hex() {
@@ -436,6 +511,7 @@ void Host::report(StatisticSink& sink) const {
            "Time in which host programs waited for PCIe to take a write.");
   sink.add("mutexes_handed_on", handed_on_, "count",
            "Mutexes that went to a thread that slept for them.");
+  sink.add("switches", switches_, "count", "Cores that went from one thread to another.");
   for (size_t i = 0; i < links_.size(); ++i) {
     const Link& link = *links_[i];
     const std::string prefix = "pcie" + std::to_string(i) + ".";

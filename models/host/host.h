@@ -49,25 +49,44 @@ struct HostSpec {
   uint32_t store_ns = 5;
   uint32_t lock_ns = 25;
   uint32_t wake_ns = 5'000;
+  uint32_t switch_ns = 3'800;
+  uint32_t slice_ns = 3'000'000;
   uint32_t root_complex_ns = 0;
 };
 
 inline void describe(HostSpec& spec, ParameterSet& set) {
-  set.number("cores", spec.cores, 1, 1024, "Cores; each host program has one of its own.");
+  set.number(
+      "cores", spec.cores, 1, 1024,
+      "Cores; each host program has one of its own, but where a job says that two share one.");
   set.number("poll_ns", spec.poll_ns, 1, 1'000'000,
              "One poll of a word of host memory that a device has written.");
   set.number("write_ns", spec.write_ns, 0, 1'000'000,
              "CPU time of a posted write, for each 64 B begun.");
   set.number("store_ns", spec.store_ns, 0, 1'000'000, "CPU time of a store to host memory.");
   set.number("lock_ns", spec.lock_ns, 0, 1'000'000, "CPU time of locking or unlocking a mutex.");
-  set.number("wake_ns", spec.wake_ns, 0, 1'000'000'000,
-             "From handing a mutex to a thread that sleeps for it until the thread runs.");
+  set.number(
+      "wake_ns", spec.wake_ns, 0, 1'000'000'000,
+      "From handing a mutex to a thread that sleeps for it until the thread runs, if its core "
+      "is idle.");
+  set.number("switch_ns", spec.switch_ns, 0, 1'000'000'000,
+             "From one thread of a core to the next one (Li, Ding, Shen, ExpCS'07: 3.8 us).");
+  set.number("slice_ns", spec.slice_ns, 1, 1'000'000'000,
+             "So long a thread keeps its core from others that are ready (Linux CFS, 8 CPUs or "
+             "more: sched_min_granularity, 3 ms).");
   set.number(
       "root_complex_ns", spec.root_complex_ns, 0, 100'000,
       "Root complex, each way, on top of pcie.latency_ns; 0 where that is from processor to GPU.");
 }
 
 class Host;
+class HostCore;
+
+// A core, which one thread has at a time.
+struct Processor {
+  HostCore* runs = nullptr;
+  std::deque<HostCore*> ready;  // In order.
+  bool preempts = false;        // Who is ready takes the core from the one that runs.
+};
 
 // What a host program sees. Addresses have 48 bits; host memory is node 0xFF.
 class HostCore final : public sc_core::sc_module {
@@ -93,8 +112,8 @@ class HostCore final : public sc_core::sc_module {
   Time now() const;
 
   // Mutexes, named by numbers. A thread that finds one taken sleeps; unlocking hands it to the one
-  // that has waited longest, which runs wake_ns later. Unlocking what one does not hold:
-  // CheckError.
+  // that has waited longest. That one runs wake_ns later if its core is idle, else it takes the
+  // core from the thread there, which costs switch_ns. Unlocking what one does not hold: CheckError.
   void lock(uint64_t mutex);
   void unlock(uint64_t mutex);
   // Condition variable of the mutex, which the caller holds: sleeps until another thread notifies,
@@ -112,6 +131,8 @@ class HostCore final : public sc_core::sc_module {
   // A span of the timeline from `begin` to now, and what the program computed before it.
   void trace(const char* what, Time begin);
   void pass(Time time);  // wait() of SystemC, counted.
+  void block();          // Without the core, until somebody makes it ready.
+  bool give_way();       // To the next thread of the core, if it is that one's turn.
   std::string waiting_on() const;
 
   Host& host_;
@@ -123,8 +144,11 @@ class HostCore final : public sc_core::sc_module {
   uint64_t waits_for_ = 0;     // Address of the word; 0 = does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
-  sc_core::sc_event handed_;          // The mutex it waits for.
-  const char* mutex_wait_ = nullptr;  // What it does with it, for waiting_on().
+  Processor* processor_ = nullptr;
+  sc_core::sc_event scheduled_;  // It has the core.
+  Time scheduled_at_ = 0;
+  bool ready_ = false;                // For the core, which another one has.
+  const char* mutex_wait_ = nullptr;  // What it does with a mutex, for waiting_on().
   uint64_t mutex_ = 0;
   bool done_ = false;
   Time traced_at_ = 0;     // The timeline is drawn up to here.
@@ -149,8 +173,10 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   // Where host programs draw; null: nowhere.
   void set_trace(TraceSink* trace) { trace_ = trace; }
 
-  // Before the run. Programs start at time 0. Throws UserError if there is no core left.
-  void add_program(const std::string& name, HostCore::Program program);
+  // Before the run. Programs start at time 0, each on a core of its own or on that of program
+  // `beside`. Throws UserError if there is no core left.
+  void add_program(const std::string& name, HostCore::Program program,
+                   const std::string& beside = "");
 
   MemoryImage& memory() { return memory_; }
   // Of what each program wrote and of what came in; call once. Programs that act at one time act
@@ -200,6 +226,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     std::deque<HostCore*> sleeping;  // For a notification, in order.
   };
   void hand_on(Mutex& mutex);
+  // A thread gets ready for its core; leaves it.
+  void make_ready(HostCore& thread);
+  void leave(HostCore& thread);
   void due();
   void arbitrate();
   // When the link could take a piece of so many bytes; kNever: not before credit comes.
@@ -221,9 +250,11 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   std::array<uint8_t, 256> routes_;  // By node: its link.
   uint64_t nodes_ = 0;               // GPUs that have a route.
   std::vector<std::unique_ptr<HostCore>> cores_;
+  std::vector<std::unique_ptr<Processor>> processors_;
   std::vector<Packet> arriving_;  // Heap, earliest first.
   std::map<uint64_t, Mutex> mutexes_;
   uint64_t handed_on_ = 0;
+  uint64_t switches_ = 0;
   sc_core::sc_event arrival_;
   sc_core::sc_event arbitration_;
   CodeWatcher on_code_;

@@ -87,6 +87,8 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
   set.number("outstanding_events", spec.outstanding_events, 0, 4096,
              "Events that the polling thread serves; 0 = four streams a GPU (TensorFlow: compute, "
              "to and from the host, between GPUs).");
+  set.flag("callback_beside_polling", spec.callback_beside_polling,
+           "A framework's callback thread runs on the core of its polling thread (GD-CDRV-03).");
 }
 
 void describe(MachineSpec& spec, ParameterSet& set) {

@@ -64,6 +64,7 @@ struct SoftwareSpec {
   uint32_t event_query_ns = 3000;
   uint32_t event_poll_delay_ns = 10'000;
   uint32_t outstanding_events = 0;
+  bool callback_beside_polling = false;
 };
 
 // Deliberate faults of the machine as a whole; those of a component are beside its parameters.

@@ -126,15 +126,18 @@ class Job {
   void add_rank(Host& host, uint32_t rank, HostCore::Program program) {
     add_program(host, "rank" + std::to_string(rank), std::move(program));
   }
-  // A thread beside them.
-  void add_thread(Host& host, const std::string& name, HostCore::Program program) {
-    host.add_program(request_.share.prefix + name, [this, program](HostCore& core) {
+  // A thread beside them, on a core of its own or on that of thread `beside`.
+  void add_thread(Host& host, const std::string& name, HostCore::Program program,
+                  const std::string& beside = "") {
+    const std::string& prefix = request_.share.prefix;
+    const auto run = [this, program](HostCore& core) {
       try {
         program(core);
       } catch (const UserError& error) {
         throw UserError(request_.subject() + ": " + error.what());
       }
-    });
+    };
+    host.add_program(prefix + name, run, beside.empty() ? "" : prefix + beside);
   }
 
   const JobRequest& request_;

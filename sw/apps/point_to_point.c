@@ -51,6 +51,10 @@ uint64_t p2p_host_word(const p2p_parameters_t* p, uint32_t index) {
   return job_host_memory(&p->job) + 8ull * index;
 }
 
+uint64_t p2p_event(const p2p_parameters_t* p, uint64_t message) {
+  return p2p_host_word(p, P2P_WORD_EVENTS + (uint32_t)((message - 1) * 7 % p->outstanding_events));
+}
+
 uint64_t p2p_mutex(const p2p_parameters_t* p) { return 1 + (uint64_t)p->job.number; }
 
 static uint64_t host_ring(const p2p_parameters_t* p) {
@@ -266,7 +270,7 @@ static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
   TRY(g->api->signal(g->client, g->copies, p2p_host_word(g->p, P2P_WORD_WAITED), number));
   TRY(g->api->copy(g->client, g->copies, at_peer(g, g->destination), g->source, p->bytes[size],
                    P2P_ACCOUNT_PUT));
-  TRY(g->api->signal(g->client, g->copies, p2p_host_word(g->p, P2P_WORD_COPIED), number));
+  TRY(g->api->signal(g->client, g->copies, p2p_event(p, number), number));
   TRY(p2p_launch_stamp(g->client, g->stream, &g->stamp, producer));
   TRY(g->api->signal(g->client, g->stream, semaphore(g, 0), 0));
   TRY(g->api->signal(g->client, g->stream, p2p_host_word(g->p, P2P_WORD_TRIGGERED), number));
@@ -288,6 +292,9 @@ static stretto_status_t driven_message(p2p_rank_t* g, uint32_t size) {
 }
 
 static stretto_status_t driven_latency(p2p_rank_t* g, uint32_t size) {
+  const uint64_t ready = p2p_host_word(g->p, P2P_WORD_READY);
+  if (g->ops->wait(g->ops->context, ready, STRETTO_WAIT_AT_LEAST, 1) == RANKS_FAILED)
+    return STRETTO_ERROR_STATE;
   for (uint32_t i = 0; g->p->rank == 0 && i < g->p->rounds; ++i) TRY(driven_message(g, size));
   return meet(g);
 }
@@ -396,8 +403,9 @@ static void stop_threads(p2p_rank_t* g) {
     g->shared->stop = 1;
     ops->notify(ops->context, p2p_mutex(g->p));
     ops->unlock(ops->context, p2p_mutex(g->p));
-    for (uint32_t i = 0; i < 3; ++i)
-      ops->store(ops->context, p2p_host_word(g->p, P2P_WORD_TRIGGERED + i), RANKS_FAILED);
+    ops->store(ops->context, p2p_host_word(g->p, P2P_WORD_TRIGGERED), RANKS_FAILED);
+    ops->store(ops->context, p2p_host_word(g->p, P2P_WORD_WAITED), RANKS_FAILED);
+    ops->store(ops->context, p2p_event(g->p, g->shared->messages), RANKS_FAILED);
   }
   if (g->p->engine == P2P_G_DRV_H && g->card.ops != NULL) stretto_card_stop_waiting(&g->card);
   if (g->p->engine == P2P_G_DRV_S)

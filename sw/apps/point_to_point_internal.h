@@ -23,10 +23,12 @@
 #define P2P_WORD_STOP 2u       // One a rank: its engine may end.
 #define P2P_WORD_TRIGGERED 8u  // c-drv: number of the message whose event was triggered,
 #define P2P_WORD_WAITED 9u     // ... whose communication stream goes on,
-#define P2P_WORD_COPIED 10u    // ... whose data are there,
-#define P2P_WORD_CONSUMED 11u  // ... whose dependent kernel has run.
+#define P2P_WORD_CONSUMED 10u  // ... whose dependent kernel has run.
+#define P2P_WORD_READY 11u     // The callback thread waits for messages.
 #define P2P_WORD_CARD 12u      // Two a rank: what its card reports.
 #define P2P_WORD_STAMPS 16u    // P2P_MAX_STAMPS a client.
+#define P2P_WORD_EVENTS \
+  4096u  // c-drv: one an event, the number of the message whose data are there.
 
 // One message of c-drv, by the clock of the machine.
 typedef struct p2p_times {
@@ -42,7 +44,7 @@ struct p2p_shared {
   stretto_ring_export_t exported[2];
   send_engine_setup_t engine[2];
   uint64_t arrived_ns;  // At rank 1, the last message of the current rate.
-  uint64_t messages;  // c-drv: number of the current one.
+  uint64_t messages;    // c-drv: number of the current one.
   p2p_times_t times;
   uint64_t found;  // Under the mutex: message whose event the polling thread found.
   int stop;        // Under the mutex.
@@ -67,6 +69,8 @@ typedef struct p2p_rank {
 
 ranks_t p2p_ranks(const p2p_parameters_t* parameters, const stretto_host_ops_t* ops);
 uint64_t p2p_host_word(const p2p_parameters_t* parameters, uint32_t index);
+// The event of a message; each next one takes another place among the outstanding ones.
+uint64_t p2p_event(const p2p_parameters_t* parameters, uint64_t message);
 // The number of the mutex of all threads.
 uint64_t p2p_mutex(const p2p_parameters_t* parameters);
 stretto_status_t p2p_launch_stamp(stretto_client_t* client, stretto_stream_t* stream,

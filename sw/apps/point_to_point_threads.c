@@ -21,19 +21,17 @@ stretto_status_t p2p_send_engine(const p2p_parameters_t* parameters, p2p_shared_
 // A framework's threads (GD-CDRV-01..05)
 
 // One round asks for every outstanding event with the mutex held; then those that were found are
-// handed to the callback thread. The message's event takes another place in each round of asking.
+// handed to the callback thread. Events of the other streams stay open all the time.
 void p2p_polling_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
                         const stretto_host_ops_t* ops) {
   uint64_t seen = 0;
   for (;;) {
     ops->lock(ops->context, p2p_mutex(p));
     if (shared->stop) break;
-    const uint64_t place = seen * 7 % p->outstanding_events;
     int found = 0;
-    for (uint64_t event = 0; event < p->outstanding_events; ++event) {
+    for (uint32_t event = 0; event < p->outstanding_events; ++event) {
       ops->charge_cpu_ns(ops->context, p->event_query_ns);
-      if (event == place && send_engine_load(ops, p2p_host_word(p, P2P_WORD_COPIED)) == seen + 1)
-        found = 1;
+      found |= send_engine_load(ops, p2p_host_word(p, P2P_WORD_EVENTS + event)) == seen + 1;
     }
     if (found) {
       shared->found = ++seen;
@@ -73,6 +71,8 @@ void p2p_callback_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
   if (status == STRETTO_OK) status = client->api->module_kernel(client, module, "stamp", &kernel);
   uint64_t done = 0;
   ops->lock(ops->context, p2p_mutex(p));
+  ops->store(ops->context, p2p_host_word(p, P2P_WORD_READY),
+             status == STRETTO_OK ? 1 : RANKS_FAILED);
   while (status == STRETTO_OK) {
     while (shared->found == done && !shared->stop) ops->sleep(ops->context, p2p_mutex(p));
     if (shared->stop) break;
@@ -91,11 +91,10 @@ void p2p_observer_thread(const p2p_parameters_t* p, p2p_shared_t* shared,
   uint64_t* const times[3] = {&shared->times.triggered, &shared->times.waited,
                               &shared->times.copied};
   for (uint64_t number = 1;; ++number) {
+    const uint64_t words[3] = {p2p_host_word(p, P2P_WORD_TRIGGERED),
+                               p2p_host_word(p, P2P_WORD_WAITED), p2p_event(p, number)};
     for (uint32_t i = 0; i < 3; ++i) {
-      if (ops->wait(ops->context, p2p_host_word(p, P2P_WORD_TRIGGERED + i), STRETTO_WAIT_AT_LEAST,
-                    number) == RANKS_FAILED) {
-        return;
-      }
+      if (ops->wait(ops->context, words[i], STRETTO_WAIT_AT_LEAST, number) == RANKS_FAILED) return;
       *times[i] = ops->now_ns(ops->context);
     }
   }

@@ -124,7 +124,8 @@ class PointToPoint final : public Job {
     }
     if (parameters_[0].engine != P2P_C_DRV) return;
     add_thread(host, "polling", p2p_polling_thread, parameters_[0]);
-    add_thread(host, "callback", p2p_callback_thread, second_client(parameters_[1]));
+    add_thread(host, "callback", p2p_callback_thread, second_client(parameters_[1]),
+               spec_.software.callback_beside_polling ? "polling" : "");
     add_thread(host, "observer", p2p_observer_thread, parameters_[0]);
   }
 
@@ -148,11 +149,13 @@ class PointToPoint final : public Job {
 
  private:
   using Thread = void (*)(const p2p_parameters_t*, p2p_shared_t*, const stretto_host_ops_t*);
-  void add_thread(Host& host, const char* name, Thread thread, const p2p_parameters_t& p) {
-    Job::add_thread(host, name, [this, thread, p](HostCore& core) {
+  void add_thread(Host& host, const char* name, Thread thread, const p2p_parameters_t& p,
+                  const char* beside = "") {
+    const auto run = [this, thread, p](HostCore& core) {
       const stretto_host_ops_t ops = host_ops(core);
       thread(&p, shared_.get(), &ops);
-    });
+    };
+    Job::add_thread(host, name, run, beside);
   }
   void add_card_watch(Host& host, uint32_t rank) {
     Job::add_thread(host, "card_watch" + std::to_string(rank), [this, rank](HostCore& core) {

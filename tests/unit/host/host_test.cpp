@@ -348,6 +348,61 @@ TEST_CASE("a mutex goes to the thread that waited longest, wake_ns after it is l
                                                   {'b', 2'630 * kNanosecond}});
 }
 
+TEST_CASE("a mutex goes to a thread of the same core after a switch and not after a wake-up",
+          "[GD-CDRV-03]") {
+  HostSpec spec;
+  spec.lock_ns = 10;
+  spec.wake_ns = 50'000;
+  spec.switch_ns = 2'000;
+  Bench bench(1, pcie_defaults(), false, spec);
+  std::vector<std::pair<char, Time>> got;
+  bench.host->add_program("a", [&](HostCore& core) {
+    core.lock(7);
+    core.charge_ns(500);
+    core.sleep(7);  // 520: b may run.
+    got.emplace_back('a', core.now());
+    core.unlock(7);
+  });
+  bench.host->add_program(
+      "b",
+      [&](HostCore& core) {
+        core.lock(7);  // 520 + 2000 + 10: a sleeps and has let go.
+        got.emplace_back('b', core.now());
+        core.charge_ns(100);
+        core.notify(7);  // 2640: a waits for the mutex.
+        core.unlock(7);  // 2650: a takes the core.
+        got.emplace_back('c', core.now());
+      },
+      "a");
+  bench.run();
+  // a: 2650 + 2000, lets go at 4660 and ends; b: 2000 later.
+  CHECK(got == std::vector<std::pair<char, Time>>{{'b', 2'530 * kNanosecond},
+                                                  {'a', 4'650 * kNanosecond},
+                                                  {'c', 6'660 * kNanosecond}});
+}
+
+TEST_CASE("a thread that polls for another one of its core ends its slice first") {
+  HostSpec spec;
+  spec.switch_ns = 2'000;
+  spec.slice_ns = 100'000;
+  Bench bench(1, pcie_defaults(), false, spec);
+  Time seen = 0;
+  bench.host->add_program("poller", [&](HostCore& core) {
+    core.wait_word(kHostBase + 40, HostCore::Condition::at_least, 1);
+    seen = core.now();
+  });
+  bench.host->add_program(
+      "worker",
+      [&](HostCore& core) {
+        core.charge_ns(5'000);
+        core.store(kHostBase + 40, 1);
+      },
+      "poller");
+  bench.run();
+  // 100 us of polling, a switch, 5 us and 5 ns of work, a switch, a poll.
+  CHECK(seen == 109'105 * kNanosecond);
+}
+
 TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mutex is free") {
   HostSpec spec;
   spec.lock_ns = 10;
