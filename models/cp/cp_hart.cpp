@@ -309,6 +309,8 @@ void CpHart::pump() {
     extension.account = STRETTO_ACCOUNT_CP;
     extension.row_bytes = transaction.bytes;
     extension.cookie = uint64_t{id_} << 32 | index;
+    // Rings, code objects and words of the system are written by the host, past the L2.
+    extension.allocation = AllocationClass::uncached;
     if (*shared_.ranges != nullptr) {
       const RangeEntry* entry = (*shared_.ranges)->find(transaction.address, transaction.bytes);
       if (entry != nullptr) extension.allocation = entry->allocation;

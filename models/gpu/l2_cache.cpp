@@ -129,13 +129,22 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
         break;
       }
       case Operation::locked_read:
-        locks_.push_back((address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
-        done = serve_read(request, port, payload, extension, arrival);
+      case Operation::unlocking_write: {
+        const bool reads = extension.operation == Operation::locked_read;
+        const uint64_t line = (address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
+        StrettoExtension access = extension;
+        access.operation = reads ? Operation::read : Operation::write;
+        if (reads) locks_.push_back(line);
+        if (extension.allocation != AllocationClass::cached) {
+          done = serve_bypass(request, port, payload, access, arrival);  // Unlocked when answered.
+        } else if (reads) {
+          done = serve_read(request, port, payload, access, arrival);
+        } else {
+          done = serve_write(port, payload, access, arrival);
+          unlock(line);
+        }
         break;
-      case Operation::unlocking_write:
-        done = serve_write(port, payload, extension, arrival);
-        unlock((address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
-        break;
+      }
       case Operation::fill: break;
     }
   }
@@ -149,7 +158,9 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
   }
   if (after.copies) copy_bytes(payload, extension, false);
   free_requests_.push_back(request);
-  return after.done;
+  done = after.done;
+  unlock_bypassed(payload);
+  return done;
 }
 
 uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
@@ -398,6 +409,14 @@ bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload,
     }
   }
   return false;
+}
+
+// A write past the tags is performed when the memory has answered: until then its line is locked.
+void L2Cache::unlock_bypassed(tlm::tlm_generic_payload& payload) {
+  const StrettoExtension& extension = *extension_of(payload);
+  if (extension.operation == Operation::unlocking_write &&
+      extension.allocation != AllocationClass::cached)
+    unlock((payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
 }
 
 // Frees the line and serves, in their order, the requests that no other lock holds back.

@@ -165,6 +165,7 @@ class L2Cache final : public sc_core::sc_module, public Component {
   void apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
   bool blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const;
   void unlock(uint64_t line);
+  void unlock_bypassed(tlm::tlm_generic_payload& payload);
 
   struct Lookup {
     uint32_t set;

@@ -270,6 +270,7 @@ void L2Cache::complete(uint32_t index) {
   } else {
     cp->nb_transport_bw(payload, phase, delay);
   }
+  unlock_bypassed(payload);
   payload.release();
 }
 

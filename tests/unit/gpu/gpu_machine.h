@@ -321,7 +321,8 @@ struct GpuMachineModule : sc_core::sc_module {
 
   // A request of the command processor; done when `cp_done` counts it.
   PooledPayload& cp_request(tlm::tlm_command command, Operation operation, uint64_t address,
-                            uint8_t* data, unsigned bytes) {
+                            uint8_t* data, unsigned bytes,
+                            AllocationClass allocation = AllocationClass::cached) {
     PooledPayload& payload = cp_pool.acquire();
     payload.set_command(command);
     payload.set_address(address);
@@ -329,7 +330,7 @@ struct GpuMachineModule : sc_core::sc_module {
     payload.set_data_length(bytes);
     payload.extension.operation = operation;
     payload.extension.engine = Engine::hart;
-    payload.extension.allocation = AllocationClass::cached;
+    payload.extension.allocation = allocation;
     payload.extension.account = STRETTO_ACCOUNT_CP;
     payload.extension.tags_only = false;
     payload.extension.rows = 1;

@@ -418,6 +418,32 @@ TEST_CASE("accesses to a locked line wait for the unlocking write") {
   for (PooledPayload* payload : {&lock, &late, &free, &unlock}) payload->release();
 }
 
+TEST_CASE("a locked access to uncached memory passes the tags and unlocks when it is in memory") {
+  Bench bench;
+  constexpr uint64_t kWord = kNode + 0x5000;
+  bench.set_value<uint64_t>(kWord, 5);
+  uint64_t mine = 0, other = 0;
+  std::vector<PooledPayload*> sent;
+  const auto request = [&](tlm::tlm_command command, Operation operation, uint64_t& data) {
+    sent.push_back(&bench.cp_request(command, operation, kWord, reinterpret_cast<uint8_t*>(&data),
+                                     8, AllocationClass::uncached));
+  };
+  request(tlm::TLM_READ_COMMAND, Operation::locked_read, mine);
+  bench.run();
+  REQUIRE(mine == 5);
+  request(tlm::TLM_READ_COMMAND, Operation::read, other);
+  bench.run();
+  REQUIRE(bench.cp_done.size() == 1);
+  mine = 6;
+  request(tlm::TLM_WRITE_COMMAND, Operation::unlocking_write, mine);
+  bench.run();
+  REQUIRE(bench.cp_done == std::vector<tlm::tlm_generic_payload*>{sent[0], sent[2], sent[1]});
+  REQUIRE(other == 6);
+  REQUIRE(bench.hits() + bench.misses() == 0);
+  REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 0);
+  for (PooledPayload* payload : sent) payload->release();
+}
+
 TEST_CASE("pinned lines stay until they are unpinned") {
   Bench bench;
   bench.write(GPU_L2_PIN_BASE_OFFSET_AT(0), kNode + 0x100000);
