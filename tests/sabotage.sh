@@ -42,6 +42,7 @@ field() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1]+"/stats.json
 
 sabotage 0 "nothing (control)" 0 'complete' --mode t3-mca
 sabotage a "firmware that programs no Tracker" 1 'region . .*: 0 of [0-9]+ wavefront tiles triggered' --mode t3 --firmware "$build/sw/firmware/main_no_tracker.elf"
+sabotage k "firmware that never writes the L2 back" 1 'coherence: gpu[0-9]+: sector .* is dirty there, written by' --mode sequential --firmware "$build/sw/firmware/main_no_write_back.elf"
 sabotage b "GEMM that skips one K step" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_skip_step
 sabotage c "GEMM that swaps two tiles" 1 'wrong data: rank' --mode t3 --set software.gemm=gemm_swap_tiles
 sabotage e "one update dropped" 1 'written updates' --mode t3 --set hbm.fault.drop_update=100

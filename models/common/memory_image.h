@@ -3,8 +3,8 @@
 //
 // The L2 keeps real tags but no bytes of its own: bytes of cached allocations move to and from this
 // image when the L2 serves the access; bytes of uncached and streaming ones when the DRAM column
-// command issues. (Simplification: a peer that reads a dirty cached line would see it early; no
-// shipped software shares cached lines across GPUs.)
+// command issues. (Simplification: who reads a dirty cached line past the L2 would see it early; the
+// L2's coherence law ends such a run.)
 //
 // Initial contents (what is there at time 0, like an ELF):
 //  - literal bytes: load();

@@ -42,6 +42,11 @@ GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec,
 void GpuFrontEnd::connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2) {
   units_ = std::move(units);
   l2_ = l2;
+  if (l2_ == nullptr) return;
+  l2_->on_written_back([this] {
+    registers_[GPU_L2_DONE_OFFSET] |= GPU_L2_DONE_PENDING_MASK;
+    update_l2_line();
+  });
 }
 
 // ---- The scheduler's clock
@@ -316,6 +321,12 @@ void GpuFrontEnd::fault(const GpuFault& fault) {
   if (on_fault_) on_fault_(fault);
 }
 
+void GpuFrontEnd::update_l2_line() {
+  if (interrupts_ != nullptr)
+    interrupts_->set(STRETTO_IRQ_L2,
+                     (registers_[GPU_L2_DONE_OFFSET] & GPU_L2_DONE_PENDING_MASK) != 0);
+}
+
 void GpuFrontEnd::update_fault_line() {
   if (interrupts_ != nullptr) {
     interrupts_->set(STRETTO_IRQ_FAULT,
@@ -367,11 +378,12 @@ void GpuFrontEnd::describe_registers() {
   });
   registers_.on_write(GPU_L2_COMMAND_OFFSET, [this](const RegisterBank::Write& write) {
     write.held = 0;
-    if (l2_ != nullptr && (write.bits & GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK) != 0 &&
-        !l2_->write_back_busy()) {
-      l2_->write_back_invalidate();
-    }
+    if (l2_ == nullptr) return;
+    if ((write.bits & GPU_L2_COMMAND_WRITE_BACK_MASK) != 0 && !l2_->write_back_busy())
+      l2_->write_back();
+    if ((write.bits & GPU_L2_COMMAND_INVALIDATE_MASK) != 0) l2_->invalidate();
   });
+  registers_.on_write(GPU_L2_DONE_OFFSET, [this](const RegisterBank::Write&) { update_l2_line(); });
   registers_.on_write(GPU_EVENT_MAP_OFFSET, [this](const RegisterBank::Write& write) {
     event_gates_.map(static_cast<uint32_t>(STRETTO_FIELD_GET(write.held, GPU_EVENT_MAP_PER_GATE)),
                      static_cast<uint32_t>(STRETTO_FIELD_GET(write.held, GPU_EVENT_MAP_IDS)));

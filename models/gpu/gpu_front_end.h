@@ -130,6 +130,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void dispatch(const Dispatch& dispatch);
   void begin(const Dispatch& dispatch);
   void launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail);
+  void update_l2_line();
   void update_fault_line();
 
   const GpuSpec spec_;

@@ -30,7 +30,8 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
       bank_free_(spec.banks, 0),
       ports_(cus + 1),
-      boundary_(mapping.channels()) {
+      boundary_(mapping.channels()),
+      writers_(size_t{tags_.set_count()} * L2Tags::kMaxWays) {
   for (unsigned i = 0; i < cus; ++i)
     cu[i].register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(i));
   cp.register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(cus));
@@ -177,7 +178,11 @@ uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
       const char* const set = reinterpret_cast<const char*>(&tags_.set(place.set));
       __builtin_prefetch(set, 1);
       __builtin_prefetch(set + 64, 1);
-      lookups_.push_back({place.set, place.bank, L2Tags::tag_of(line), sectors, line, mask});
+      const bool starts = 2 * line <= first, ends = 2 * line + 1 >= last;
+      lookups_.push_back(
+          {place.set, place.bank, L2Tags::tag_of(line), sectors, line, mask,
+           static_cast<uint8_t>(starts ? begin & 127 : 0),
+           static_cast<uint8_t>(ends ? (begin + extension.row_bytes - 1) & 127 : 127)});
       sectors += mask == 3 ? 2 : 1;
     }
   }
@@ -264,6 +269,7 @@ void L2Cache::add_waiter(uint32_t& list, uint32_t request) {
 void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                         const StrettoExtension& extension, uint64_t cycle) {
   const unsigned account = extension.account;
+  if (!changed_.empty()) check_changed(lookup, extension);
   const bool no_fill = free_fills_.empty() && fills_.size() >= kNoFill;
   if (way < 0 && !no_fill) way = allocate(lookup.set, lookup.tag, lookup.line, cycle);
   if (way < 0) {
@@ -317,6 +323,7 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
   const int way = tags_.victim(set);
   if (way < 0) return way;
   if (set.tag[way] != L2Tags::kNoTag) {
+    if (!changed_.empty()) changed_.erase(tags_.line_of(set_index, static_cast<unsigned>(way)));
     ++counters_.evictions;
     const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
     if (dirty != 0) {
@@ -359,6 +366,7 @@ Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
                       clock_.edge(bank));
       continue;
     }
+    note_writer(lookup, static_cast<unsigned>(way), extension);
     set.state[way] = static_cast<uint8_t>(set.state[way] | lookup.mask << L2Tags::kValidShift |
                                           lookup.mask << L2Tags::kDirtyShift);
     L2Tags::set_account(set, static_cast<unsigned>(way), extension.account);

@@ -12,6 +12,7 @@
 //   another node's address   to the `remote` socket, one payload, two-dimensional
 //   this node, beyond its memory   to the `device` socket, as it came
 // Bytes: the cache has tags only (memory_image.h); cached bytes move when the L2 serves the access.
+// What hardware would give instead of these bytes is guarded by the coherence law (l2_coherence.cpp).
 //
 // Invariants
 //  1 A sector is fetched once however many requests wait for it (pending-sector merging).
@@ -20,6 +21,8 @@
 //    run-ahead).
 //  4 A response is sent when the last sector has arrived; a request that hits completes in the call
 //    (TLM_COMPLETED).
+//  5 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
+//    here that somebody has changed behind it. A breach ends the run and names both.
 //
 // Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle, one
 // queue a bank) -> response_cycles. A miss leaves when the bank has looked, and pays
@@ -34,9 +37,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <unordered_map>
 #include <vector>
 
 #include "models/common/clock_domain.h"
+#include "models/common/coherence_observer.h"
 #include "models/common/component.h"
 #include "models/common/memory_image.h"
 #include "models/common/payload_pool.h"
@@ -59,11 +65,14 @@ struct L2Counters {
   uint64_t lock_waits = 0;
   uint64_t requests = 0;
   uint64_t responses = 0;
+  uint64_t boundaries = 0;      // Write-backs of all that is dirty.
+  uint64_t invalidations = 0;   // Of all that is clean.
+  uint64_t passed_by = 0;       // Lines in accesses that passed the L2 by.
   uint64_t fills_sent = 0;      // Sectors.
   uint64_t fills_received = 0;  // Sectors.
 };
 
-class L2Cache final : public sc_core::sc_module, public Component {
+class L2Cache final : public sc_core::sc_module, public Component, public CoherenceObserver {
  public:
   using Target = tlm_utils::simple_target_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
   using Initiator =
@@ -78,11 +87,16 @@ class L2Cache final : public sc_core::sc_module, public Component {
   L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping,
           unsigned cus, ClockDomain clock, PartitionServices& services, MemoryImage& memory);
 
-  // Kernel boundary: writes back everything dirty and forgets what is not pinned. REQUIRES:
-  // !write_back_busy().
-  void write_back_invalidate();
+  // Release at system scope: writes back everything dirty; lines stay. REQUIRES: !write_back_busy().
+  void write_back();
   bool write_back_busy() const { return boundary_active_; }
   uint32_t write_backs_completed() const { return boundaries_completed_; }
+  // Called when a write-back is complete, perhaps inside write_back().
+  void on_written_back(std::function<void()> f) { on_written_back_ = std::move(f); }
+  // Acquire at system scope: forgets what is neither dirty nor pinned nor on its way.
+  void invalidate();
+  // `by` passes the L2 by to [offset, offset + bytes) of this GPU's memory.
+  void passes(const StrettoExtension& by, uint64_t offset, uint64_t bytes) override;
   // Lines inside [base, base + bytes) are not replaced; 0 bytes frees range `index`.
   void pin(unsigned index, uint64_t base, uint64_t bytes);
 
@@ -133,6 +147,13 @@ class L2Cache final : public sc_core::sc_module, public Component {
     uint8_t dirty;
     uint8_t account;
   };
+  // Who wrote a way of the cache last, or changed a line behind it.
+  struct Agent {
+    uint64_t bytes[2] = {};  // That are dirty (valid where the sector is), or were changed.
+    uint32_t wg_id = 0;
+    uint16_t unit = 0;
+    Engine engine = Engine::test;
+  };
   struct PinRange {
     uint64_t base = 0;
     uint64_t bytes = 0;
@@ -174,6 +195,8 @@ class L2Cache final : public sc_core::sc_module, public Component {
     uint32_t sector;  // Number in the request, for the port's time.
     uint64_t line;
     uint8_t mask;
+    uint8_t first;  // Bytes of the line, first to last.
+    uint8_t last;
   };
   // Collects the lines of a tile in lookups_; returns its sectors.
   uint32_t gather(uint64_t offset, const StrettoExtension& extension);
@@ -200,6 +223,11 @@ class L2Cache final : public sc_core::sc_module, public Component {
   bool send_boundary_line(uint32_t channel);
   void check_boundary();
   bool pinned(uint64_t line) const;
+  void check_changed(const Lookup& lookup, const StrettoExtension& by);
+  // Before the sectors are marked dirty.
+  void note_writer(const Lookup& lookup, unsigned way, const StrettoExtension& by);
+  [[noreturn]] void incoherent(const char* what, uint64_t line, unsigned sector, const Agent& by,
+                               const char* and_what, const Agent& other) const;
   uint32_t take_request(int port, tlm::tlm_generic_payload& payload);
 
   const L2Spec spec_;
@@ -246,6 +274,9 @@ class L2Cache final : public sc_core::sc_module, public Component {
   bool boundary_active_ = false;
   uint64_t boundary_lines_ = 0;  // Not yet answered.
   uint32_t boundaries_completed_ = 0;
+  std::function<void()> on_written_back_;
+  std::vector<Agent> writers_;                   // By set and way.
+  std::unordered_map<uint64_t, Agent> changed_;  // Lines here with sectors changed behind them.
   uint64_t write_backs_in_flight_ = 0;
   uint64_t outstanding_ = 0;
   L2Counters counters_;

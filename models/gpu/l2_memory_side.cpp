@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory side of L2Cache: fills, pieces of uncached accesses, write-backs, kernel boundaries,
-// responses.
+// The memory side of L2Cache: fills, pieces of uncached accesses, write-backs, responses.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -94,6 +93,9 @@ Time L2Cache::serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payloa
   const uint64_t bytes = uint64_t{extension.rows} * extension.row_bytes;
   free = begin + (bytes + rate - 1) / rate;
   counters_.bypass_bytes += bytes;
+  for (uint32_t row = 0; row < extension.rows; ++row)
+    passes(extension, (payload.get_address() & STRETTO_OFFSET_MASK) + row * extension.pitch,
+           extension.row_bytes);
   send_pieces(request, payload, extension, begin + spec_.request_cycles, rate);
   return kNever;
 }
@@ -274,33 +276,6 @@ void L2Cache::complete(uint32_t index) {
   payload.release();
 }
 
-void L2Cache::write_back_invalidate() {
-  assert(!boundary_active_);
-  boundary_active_ = true;
-  for (uint32_t index = 0; index < tags_.set_count(); ++index) {
-    L2Tags::Set& set = tags_.set(index);
-    for (unsigned way = 0; way < tags_.ways(); ++way) {
-      if (set.tag[way] == L2Tags::kNoTag || (set.state[way] & L2Tags::kPending) != 0) continue;
-      const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
-      if (dirty != 0) {
-        const uint64_t line = tags_.line_of(index, way);
-        boundary_[tags_.channel_of(line << L2Tags::kLineBits)].push_back(
-            {line, dirty, L2Tags::account(set, way)});
-        ++boundary_lines_;
-      }
-      set.state[way] &= static_cast<uint8_t>(~L2Tags::kDirty);
-      if ((set.state[way] & L2Tags::kPinned) != 0) continue;
-      set.tag[way] = L2Tags::kNoTag;
-      set.state[way] = 0;
-    }
-  }
-  for (uint32_t to = 0; to < boundary_.size(); ++to) {
-    for (uint32_t i = 0; i < spec_.write_backs_in_flight && send_boundary_line(to); ++i) continue;
-  }
-  send_all();
-  check_boundary();
-}
-
 bool L2Cache::send_boundary_line(uint32_t to) {
   if (boundary_[to].empty()) return false;
   const BoundaryLine entry = boundary_[to].front();
@@ -314,6 +289,7 @@ void L2Cache::check_boundary() {
   if (!boundary_active_ || boundary_lines_ != 0 || write_backs_in_flight_ != 0) return;
   boundary_active_ = false;
   ++boundaries_completed_;
+  if (on_written_back_) on_written_back_();
 }
 
 void L2Cache::pin(unsigned index, uint64_t base, uint64_t bytes) {
@@ -371,6 +347,12 @@ void L2Cache::report(StatisticSink& sink) const {
   sink.add("l2.atomics", counters_.atomics, "count", "Device-scope atomics.");
   sink.add("l2.lock_waits", counters_.lock_waits, "count",
            "Accesses that waited for a locked line.");
+  sink.add("l2.boundaries", counters_.boundaries, "count",
+           "Write-backs of all that was dirty (releases at system scope).");
+  sink.add("l2.invalidations", counters_.invalidations, "count",
+           "Times that all that was clean was forgotten (acquires at system scope).");
+  sink.add("l2.passed_by", counters_.passed_by, "count",
+           "Lines in accesses that passed the L2 by; the coherence law looked at each.");
   sink.add("l2.requests", counters_.requests, "count", "Requests of compute units and harts.");
 }
 

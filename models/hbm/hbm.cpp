@@ -129,6 +129,9 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
     arm(clock_.cycle_at(arrival) + 1);
     return tlm::TLM_UPDATED;
   }
+  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+  if (source >= channels_.size() && coherence_ != nullptr)
+    coherence_->passes(*extension, offset, payload.get_data_length());
   request.data = payload.get_data_ptr();
   request.enabled = payload.get_byte_enable_ptr() != nullptr;
   request.bytes_left = payload.get_data_length();
@@ -141,7 +144,7 @@ tlm::tlm_sync_enum Hbm::begin_request(uint16_t source, tlm::tlm_generic_payload&
   request.stream = extension->stream;
   request.element = extension->element;
   request.account = extension->account;
-  stage(index, arrival, payload.get_address() & STRETTO_OFFSET_MASK, request.bytes_left);
+  stage(index, arrival, offset, request.bytes_left);
   return tlm::TLM_UPDATED;
 }
 

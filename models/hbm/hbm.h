@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "models/common/clock_domain.h"
+#include "models/common/coherence_observer.h"
 #include "models/common/component.h"
 #include "models/common/interrupt_line.h"
 #include "models/common/memory_image.h"
@@ -81,6 +82,8 @@ class Hbm final : public sc_core::sc_module,
   void set_triggers(TriggerSink& sink) { triggers_ = &sink; }
   void set_events(TriggerSink& sink) { events_ = &sink; }  // Triggers marked as events.
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
+  // Of what comes in by `peer`. May be left out.
+  void set_coherence(CoherenceObserver& observer) { coherence_ = &observer; }
 
   // Draws the end of the counters in the timeline, if on. Call once, after the run.
   void trace_end();
@@ -152,6 +155,7 @@ class Hbm final : public sc_core::sc_module,
   TriggerSink* triggers_ = nullptr;
   TriggerSink* events_ = nullptr;
   InterruptLine* interrupts_ = nullptr;
+  CoherenceObserver* coherence_ = nullptr;
   std::unique_ptr<HbmChecker> checker_;
   std::unique_ptr<CommandObserver> pair_;  // Checker and trace.
   std::vector<std::unique_ptr<HbmChannel>> channels_;

@@ -113,6 +113,7 @@ void GpuNode::bind() {
   cp.set_ranges(gpu.ranges);
   gpu.front_end.set_interrupts(cp);
   hbm.set_interrupts(cp);
+  hbm.set_coherence(l2);
   dma.set_interrupts(cp);
   request_ring.set_interrupts(cp);
   hbm.set_triggers(dma);

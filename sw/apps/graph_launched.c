@@ -95,7 +95,9 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
   return p->ranks > 1 ? set_up_communicator(g, id, error) : STRETTO_OK;
 }
 
-static stretto_status_t launch_op(launched_t* g, uint32_t iteration, uint32_t op, char* error) {
+// At device scope if the next operator reads what it wrote, and nobody else yet.
+static stretto_status_t launch_op(launched_t* g, uint32_t iteration, uint32_t op, int device_scope,
+                                  char* error) {
   const graph_parameters_t* p = g->p;
   const loop_arguments_t arguments = {.arena = g->arena,
                                       .gradients = g->arena + p->arena_bytes,
@@ -110,6 +112,7 @@ static stretto_status_t launch_op(launched_t* g, uint32_t iteration, uint32_t op
                                    .argument_bytes = sizeof arguments,
                                    .work_groups = p->tiles[op],
                                    .account = GRAPH_ACCOUNT_COMPUTE,
+                                   .device_scope = device_scope,
                                    .after_all_earlier = 1};
   TRY_OPS(g->client->api->launch(g->client, g->stream, &launch));
   return STRETTO_OK;
@@ -154,7 +157,10 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
       if (p->bucket[i].first_use == op)
         TRY_OPS(g->client->api->stream_wait(g->client, g->stream, semaphore(g, iteration, i, 1),
                                             p->stream_wait_poll_ns));
-    TRY(launch_op(g, iteration, op, error));
+    int gradients = 0;
+    for (uint32_t i = 0; i < buckets; ++i)
+      gradients |= (p->mode == GRAPH_LAUNCHED_AFTER ? last : p->bucket[i].last_op) == op;
+    TRY(launch_op(g, iteration, op, !gradients, error));
     for (uint32_t i = 0; i < buckets; ++i)
       if ((p->mode == GRAPH_LAUNCHED_AFTER ? last : p->bucket[i].last_op) == op)
         TRY(reduce(g, iteration, i, error));

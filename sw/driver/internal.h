@@ -11,6 +11,9 @@ struct stretto_stream {
   uint64_t read;           // Packets known to be taken by the firmware.
   uint64_t checked;        // Packets whose completion was seen.
   stretto_status_t error;  // First error since the last synchronize.
+  uint64_t acquired;       // Host writes that the last acquire at system scope has made seen.
+  int unreleased;          // Kernels have left dirty data in the L2.
+  int behind_kernel;       // The last packet is a kernel.
 };
 
 typedef struct module_symbol {

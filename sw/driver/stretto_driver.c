@@ -74,8 +74,8 @@ static void check_oldest(stretto_client_t* client, stretto_stream_t* stream) {
 }
 
 // Sets the completion signal of the packet and submits it.
-static stretto_status_t submit(stretto_client_t* client, stretto_stream_t* stream,
-                               stretto_packet_t* packet) {
+static stretto_status_t put(stretto_client_t* client, stretto_stream_t* stream,
+                            stretto_packet_t* packet) {
   const stretto_host_ops_t* ops = &client->ops;
   const uint32_t gpu = client->options.gpu;
   const uint64_t index = stream->written;
@@ -99,6 +99,29 @@ static stretto_status_t submit(stretto_client_t* client, stretto_stream_t* strea
              sizeof index);
   stream->written = index + 1;
   return STRETTO_OK;
+}
+
+// Complete when all before it is, and what that left in the L2 has left it.
+static stretto_status_t put_barrier(stretto_client_t* client, stretto_stream_t* stream) {
+  const uint32_t release = stream->unreleased ? STRETTO_SCOPE_SYSTEM : 0u;
+  stretto_packet_t packet = {0};
+  packet.barrier.header = (uint16_t)(STRETTO_PACKET_BARRIER_AND | STRETTO_PACKET_BARRIER |
+                                     STRETTO_PACKET_SCOPES(0u, release));
+  stream->unreleased = stream->behind_kernel = 0;
+  return put(client, stream, &packet);
+}
+
+// A packet other than a kernel reads or tells what kernels wrote: first all of it leaves the L2.
+static stretto_status_t release_earlier(stretto_client_t* client, stretto_stream_t* stream) {
+  return stream->unreleased ? put_barrier(client, stream) : STRETTO_OK;
+}
+
+static stretto_status_t submit(stretto_client_t* client, stretto_stream_t* stream,
+                               stretto_packet_t* packet) {
+  const stretto_status_t status = release_earlier(client, stream);
+  if (status != STRETTO_OK) return status;
+  stream->behind_kernel = 0;
+  return put(client, stream, packet);
 }
 
 static stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags) {
@@ -191,6 +214,7 @@ static stretto_status_t do_copy_to_device(stretto_client_t* client, uint64_t add
     return driver_fail(client, STRETTO_ERROR_UNMAPPED, "copy_to_device: 0x%llx is not allocated",
                        (unsigned long long)address);
   }
+  ++client->host_writes;
   for (uint64_t done = 0; done < bytes; done += COPY_BYTES) {
     const uint64_t piece = bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES;
     client->ops.write(client->ops.context, address + done, (const uint8_t*)data + done, piece);
@@ -217,6 +241,8 @@ static stretto_status_t do_stream_create(stretto_client_t* client, stretto_strea
 
 static stretto_status_t do_stream_synchronize(stretto_client_t* client, stretto_stream_t* stream) {
   call(client);
+  const stretto_status_t released = release_earlier(client, stream);
+  if (released != STRETTO_OK) return released;
   while (stream->checked != stream->written && stream->error == STRETTO_OK) {
     check_oldest(client, stream);
   }
@@ -229,9 +255,7 @@ static stretto_status_t do_event_record(stretto_client_t* client, stretto_stream
                                         stretto_event_t* event) {
   call(client);
   *event = (stretto_event_t){.stream = stream, .packet = stream->written};
-  stretto_packet_t packet = {0};
-  packet.barrier.header = STRETTO_PACKET_BARRIER_AND | STRETTO_PACKET_BARRIER;
-  return submit(client, stream, &packet);
+  return put_barrier(client, stream);
 }
 
 static stretto_status_t do_event_synchronize(stretto_client_t* client,
@@ -344,6 +368,19 @@ static stretto_status_t check_resources(stretto_client_t* client,
   return STRETTO_OK;
 }
 
+// A kernel behind a kernel acquires at device scope if it may: nobody else has written since. All
+// others acquire at system scope: host, DMA engine or peers may have written what the L2 holds.
+static uint32_t scopes_of(const stretto_client_t* client, stretto_stream_t* stream,
+                          const stretto_launch_t* launch) {
+  const int device = launch->device_scope;
+  const int alone = device && stream->behind_kernel && stream->acquired == client->host_writes;
+  stream->acquired = client->host_writes;
+  stream->behind_kernel = 1;
+  stream->unreleased = device || (stream->unreleased && !launch->after_all_earlier);
+  return STRETTO_PACKET_SCOPES(alone ? STRETTO_SCOPE_DEVICE : STRETTO_SCOPE_SYSTEM,
+                               device ? STRETTO_SCOPE_DEVICE : STRETTO_SCOPE_SYSTEM);
+}
+
 static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_launch_t* launch) {
   call(client);
@@ -383,8 +420,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
   client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
   stretto_packet_t packet = {0};
   packet.dispatch = (stretto_dispatch_packet_t){
-      .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | STRETTO_PACKET_ACQUIRE_SYSTEM |
-                           STRETTO_PACKET_RELEASE_SYSTEM |
+      .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | scopes_of(client, stream, launch) |
                            (launch->after_all_earlier ? STRETTO_PACKET_BARRIER : 0)),
       .setup = 1,
       .workgroup_size_x = (uint16_t)d->wavefronts,
@@ -400,7 +436,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
       .kernarg_address = arguments,
       .order = STRETTO_ORDER(launch->first, launch->count, launch->stagger, launch->batch),
   };
-  return submit(client, stream, &packet);
+  return put(client, stream, &packet);
 }
 
 // Fills, maps and configuration
@@ -449,7 +485,8 @@ static stretto_status_t do_stream_wait(stretto_client_t* client, stretto_stream_
       .dep_signal = {address},
       .poll_ns = poll_ns,
   };
-  return submit(client, stream, &packet);
+  stream->behind_kernel = 0;  // What it waits for may be somebody else's data.
+  return put(client, stream, &packet);
 }
 
 static stretto_status_t do_remote_map(stretto_client_t* client, stretto_stream_t* stream,

@@ -113,6 +113,8 @@ typedef struct stretto_launch {
   uint32_t account;   // Its account, see machine_types.h.
   int update;         // The update bit (T3-NMC-03).
   int communication;  // The kernel's traffic belongs to the communication stream.
+  int device_scope;   // Read by kernels of this stream next: its output stays in the L2 until the
+                      // driver releases it for something else (MEMORY_MODEL.md).
   int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
                           // complete.
 } stretto_launch_t;
@@ -246,6 +248,7 @@ struct stretto_client {
   uint32_t argument_used;
   stretto_stream_t* stream[STRETTO_QUEUE_COUNT];
   stretto_module_t* modules;            // List, for destruction.
+  uint64_t host_writes;                 // copy_to_device calls so far.
   stretto_ring_export_t* ring_buffers;  // By id; null until the first is registered.
   char error[200];
 };

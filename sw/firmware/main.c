@@ -58,7 +58,8 @@ static fw_result_t start_queues(void) { return packet_service_init(&packets, &sh
 // From here on the devices may interrupt.
 static fw_result_t start_interrupts(void) {
   static const unsigned kCompletionLines[] = {STRETTO_IRQ_GRID_SCHEDULER, STRETTO_IRQ_DMA,
-                                              STRETTO_IRQ_DMA_ERROR, STRETTO_IRQ_FAULT};
+                                              STRETTO_IRQ_DMA_ERROR, STRETTO_IRQ_FAULT,
+                                              STRETTO_IRQ_L2};
   fw_result_t result = intc_enable(QUEUE_HART, STRETTO_IRQ_DOORBELL);
   for (unsigned i = 0;
        i < sizeof kCompletionLines / sizeof kCompletionLines[0] && result == STRETTO_OK; ++i) {

@@ -3,7 +3,9 @@
 // the numbers that double precision gives, on any number of GPUs and with either engine, and is
 // what does not fit said before? Through the executable.
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +19,59 @@ uint64_t statistic(const RunResult& root, const std::string& path) {
   return root.number("statistics." + path);
 }
 
+// The times between two kernels that followed each other, ns, of a launched chain of four operators
+// on rows x 1024 elements. Kernels of one stream: a thread of the timeline for each slot.
+std::vector<uint64_t> gaps(unsigned rows) {
+  const Scratch scratch;
+  const std::string shape = "{shape: [" + std::to_string(rows) + ", 1024]";
+  const std::string graph = scratch.file(
+      "g.yaml", "name: chain\ntensors:\n  a: " + shape + ", kind: input}\n  b: " + shape +
+                    "}\n  c: " + shape + "}\n  d: " + shape + "}\n  e: " + shape +
+                    "}\nops:\n  - {op: Gelu, in: [a], out: b}\n" +
+                    "  - {op: Gelu, in: [b], out: c}\n" + "  - {op: Gelu, in: [c], out: d}\n" +
+                    "  - {op: Gelu, in: [d], out: e}\n");
+  const Finished compiled = run_command("python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " +
+                                        graph + " -o " + scratch.path + "/chain");
+  INFO(compiled.output);
+  REQUIRE(compiled.status == 0);
+  const std::string workload = scratch.file(
+      "w.yaml", "machine: t3\nset: {gpus: 1, \"gpu.tile_values\": false}\nmodes: [launched]\n" +
+                    std::string("graph: {plan: ") + scratch.path + "/chain, iterations: 2}\n");
+  const Finished run =
+      run_stretto("run " + workload + " --impl all=model --timeline --out " + scratch.path + "/r");
+  INFO(run.output);
+  REQUIRE(run.status == 0);
+  std::ifstream stream(scratch.path + "/r/timeline.json");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  const boost::json::value timeline = boost::json::parse(text.str());
+  std::vector<std::pair<uint64_t, uint64_t>> kernels;
+  for (const auto& event : timeline.as_array()) {
+    if (event.at("ph").as_string() != "X") continue;
+    if (event.at("name").as_string().find("graph_op slot ") == std::string::npos) continue;
+    const double begin = event.at("ts").to_number<double>() * 1000;
+    kernels.emplace_back(begin, begin + event.at("dur").to_number<double>() * 1000);
+  }
+  std::sort(kernels.begin(), kernels.end());
+  std::vector<uint64_t> found;
+  for (size_t i = 1; i < kernels.size(); ++i)
+    found.push_back(kernels[i].first - kernels[i - 1].second);
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("the gap of two dependent kernels is that of an empty L2, whatever is dirty") {
+  // 64 KB, 2 MB and 12 MB of output an operator; the L2 holds 16 MB.
+  for (const unsigned rows : {32u, 1024u, 6144u}) {
+    const std::vector<uint64_t> all = gaps(rows);
+    CHECK(all.size() == 2 * 4 - 1);
+    for (const uint64_t gap : all) {
+      INFO(rows << " rows");
+      CHECK(gap <= 2200);
+    }
+  }
+}
 
 TEST_CASE("a graph gives the numbers of double precision whatever runs it", "[GD-LOOP-02]") {
   for (const char* graph : {"graph/mlp", "graph/bert-small"}) {

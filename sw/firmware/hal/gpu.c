@@ -64,11 +64,17 @@ fw_result_t gpu_set_event_map(const gpu_t* gpu, uint32_t per_gate, uint32_t ids)
 }
 
 void gpu_l2_write_back(const gpu_t* gpu) {
-  mmio_write64(gpu->base + GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  mmio_write64(gpu->base + GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
 }
 
-bool gpu_l2_busy(const gpu_t* gpu) {
-  return (mmio_read64(gpu->base + GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) != 0;
+void gpu_l2_invalidate(const gpu_t* gpu) {
+  mmio_write64(gpu->base + GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_INVALIDATE_MASK);
+}
+
+bool gpu_l2_take_done(const gpu_t* gpu) {
+  if ((mmio_read64(gpu->base + GPU_L2_DONE_OFFSET) & GPU_L2_DONE_PENDING_MASK) == 0) return false;
+  mmio_write64(gpu->base + GPU_L2_DONE_OFFSET, GPU_L2_DONE_PENDING_MASK);
+  return true;
 }
 
 bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault) {

@@ -52,9 +52,12 @@ FW_MUST_CHECK fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot,
 // Events of ids 0 .. ids - 1 count for gate id / per_gate (T3-AGC-02); ids 0: no events are
 // expected. STRETTO_ERROR_ARGUMENT: more gates than there are, or a field out of range.
 FW_MUST_CHECK fw_result_t gpu_set_event_map(const gpu_t* gpu, uint32_t per_gate, uint32_t ids);
-// Kernel boundary: starts writing back and forgetting the L2; ask gpu_l2_busy until it is done.
+// Release at system scope: starts writing back all that is dirty in the L2. One at a time; its end
+// raises STRETTO_IRQ_L2, which gpu_l2_take_done acknowledges (false: nothing has ended).
 void gpu_l2_write_back(const gpu_t* gpu);
-bool gpu_l2_busy(const gpu_t* gpu);
+bool gpu_l2_take_done(const gpu_t* gpu);
+// Acquire at system scope: the L2 forgets, at once, all that is clean.
+void gpu_l2_invalidate(const gpu_t* gpu);
 // Reads and acknowledges the fault report. Returns whether there was one.
 bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault);
 const char* gpu_fault_name(uint32_t kind);

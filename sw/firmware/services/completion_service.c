@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves completion interrupts on hart 1: kernels that ended (then the L2 is written back before
-// anybody is told), fills and copies, regions of the collective, and the errors that end a run.
+// Serves completion interrupts on hart 1: kernels that ended, write-backs of the L2 for those that
+// are released at system scope, fills and copies, regions of the collective, and the errors that end
+// a run. No job waits for another's write-back but those that are released too: what ends while the
+// L2 writes back is written back next, all at once.
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
 #include "sw/firmware/services/shared.h"
-
-#define L2_POLL_NS 500
-#define ENABLED (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)
 
 void complete_signal(uint64_t signal, fw_result_t status) {
   fence_release();
@@ -19,11 +18,27 @@ static void complete(shared_t* shared, const job_t* job, fw_result_t status) {
   shared->completed[job->queue] = shared->completed[job->queue] + 1;
 }
 
+static void complete_slot(shared_t* shared, uint32_t slot, fw_result_t status) {
+  const job_t job = shared->slot_jobs[slot];
+  shared->slots_ended[slot] = shared->slots_ended[slot] + 1;
+  complete(shared, &job, status);
+}
+
+// For all that waits now, unless the L2 is at it: then what waits is next.
+static void start_write_back(shared_t* shared) {
+  const write_back_t wanted = {shared->slots_to_release, shared->releases_started};
+  if (shared->writes_back ||
+      (wanted.slots == 0 && wanted.releases == shared->written_back.releases))
+    return;
+  shared->slots_to_release = 0;
+  shared->written_back = wanted;
+  shared->writes_back = true;
+  gpu_l2_write_back(&shared->gpu);
+}
+
 static void kernels_done(shared_t* shared) {
   const uint32_t slots = grid_scheduler_done(&shared->scheduler);
   if (slots == 0) return;
-  gpu_l2_write_back(&shared->gpu);
-  while (gpu_l2_busy(&shared->gpu)) clint_sleep(COMPLETION_HART, L2_POLL_NS, ENABLED);
   uint32_t refused = 0;
   for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
     if ((rest & 1u) != 0 && grid_scheduler_refused(&shared->scheduler, slot)) refused |= 1u << slot;
@@ -31,10 +46,31 @@ static void kernels_done(shared_t* shared) {
   // Released before it is announced: hart 0 may launch in the slot as soon as the counts agree.
   grid_scheduler_release(&shared->scheduler, slots);
   for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
+    const uint32_t bit = 1u << slot;
     if ((rest & 1u) == 0) continue;
-    const job_t job = shared->slot_jobs[slot];
-    shared->slots_ended[slot] = shared->slots_ended[slot] + 1;
-    complete(shared, &job, (refused & 1u << slot) != 0 ? STRETTO_ERROR_RESOURCES : STRETTO_OK);
+    if ((refused & bit) != 0) {
+      complete_slot(shared, slot, STRETTO_ERROR_RESOURCES);
+    } else if (shared->slot_jobs[slot].release) {
+      shared->slots_to_release |= bit;
+    } else {
+      complete_slot(shared, slot, STRETTO_OK);
+    }
+  }
+  start_write_back(shared);
+}
+
+static void written_back(shared_t* shared) {
+  if (!gpu_l2_take_done(&shared->gpu)) return;
+  const write_back_t done = shared->written_back;
+  shared->writes_back = false;
+  start_write_back(shared);
+  for (uint32_t rest = done.slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
+    if ((rest & 1u) != 0) complete_slot(shared, slot, STRETTO_OK);
+  }
+  while (shared->releases_ended < done.releases) {
+    const job_t job = shared->releases[shared->releases_ended % RELEASES];
+    shared->releases_ended = shared->releases_ended + 1;
+    complete(shared, &job, STRETTO_OK);
   }
 }
 
@@ -66,6 +102,7 @@ void completion_service_irq(shared_t* shared, unsigned line) {
   uint64_t info = 0;
   switch (line) {
     case STRETTO_IRQ_GRID_SCHEDULER: kernels_done(shared); break;
+    case STRETTO_IRQ_L2: written_back(shared); break;
     case STRETTO_IRQ_DMA: dma_done(shared); break;
     case STRETTO_IRQ_DMA_ERROR: {
       const uint32_t errors = dma_take_errors(&shared->dma, &info);
@@ -82,6 +119,9 @@ void completion_service_irq(shared_t* shared, unsigned line) {
   }
 }
 
-// Hart 0 started something that may be complete already: a wait without open regions, a fill that
-// was faster than its entry in the ring.
-void completion_service_poke(shared_t* shared) { dma_done(shared); }
+// Hart 0 started something: a release, or what may be complete already, a wait without open regions
+// or a fill that was faster than its entry in the ring.
+void completion_service_poke(shared_t* shared) {
+  dma_done(shared);
+  start_write_back(shared);
+}

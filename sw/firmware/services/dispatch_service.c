@@ -102,6 +102,8 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   ++shared->started[job.queue];
   shared->slots_started[slot] = shared->slots_started[slot] + 1;
   fence_release();
+  if (STRETTO_PACKET_ACQUIRE(packet->header) == STRETTO_SCOPE_SYSTEM)
+    gpu_l2_invalidate(&shared->gpu);
   const grid_job_t work = {.slot = slot,
                            .launch = {.registers_bytes = d.registers_bytes,
                                       .lds_bytes = lds,

@@ -2,6 +2,9 @@
 // Packets: see packet_service.h. A packet ends in one of three ways: done (its signal is written
 // here), started (hart 1 writes its signal), or held (looked at again after the next completion or
 // doorbell).
+//
+// FIRMWARE_NO_WRITE_BACK builds an image that never writes the L2 back, for the test that such a run
+// is found out.
 #include "sw/firmware/services/packet_service.h"
 
 #include <stddef.h>
@@ -152,9 +155,20 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
   }
 }
 
+// A barrier that is released at system scope: hart 1 completes it after a write-back of the L2.
+static outcome_t release(shared_t* shared, job_t job) {
+  if (shared->releases_started - shared->releases_ended == RELEASES) return OUTCOME_HELD;
+  shared->releases[shared->releases_started % RELEASES] = job;
+  ++shared->started[job.queue];
+  fence_release();
+  shared->releases_started = shared->releases_started + 1;
+  return OUTCOME_STARTED;
+}
+
 // Held until every dependent signal is 0; looked at on every occasion, or only every poll_ns.
-static outcome_t handle_barrier(packet_service_t* service, unsigned queue,
-                                const stretto_barrier_packet_t* packet, fw_result_t* result) {
+static outcome_t handle_barrier(packet_service_t* service, const stretto_barrier_packet_t* packet,
+                                job_t job, fw_result_t* result) {
+  const unsigned queue = job.queue;
   service->look_at[queue] = 0;
   for (unsigned i = 0; i < DEP_SIGNALS; ++i) {
     const uint64_t signal = packet->dep_signal[i];
@@ -168,7 +182,7 @@ static outcome_t handle_barrier(packet_service_t* service, unsigned queue,
     return OUTCOME_HELD;
   }
   *result = STRETTO_OK;
-  return OUTCOME_DONE;
+  return job.release ? release(service->shared, job) : OUTCOME_DONE;
 }
 
 static outcome_t handle(packet_service_t* service, const stretto_packet_t* packet, job_t job,
@@ -180,7 +194,7 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
       return background(result);
     case STRETTO_PACKET_BARRIER_AND:
       *what = "barrier_and";
-      return handle_barrier(service, job.queue, &packet->barrier, result);
+      return handle_barrier(service, &packet->barrier, job, result);
     case STRETTO_PACKET_VENDOR: return handle_vendor(service, &packet->vendor, job, what, result);
     default:
       // A doorbell for a slot whose header was never written, or an unknown type.
@@ -188,6 +202,15 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
       *result = STRETTO_ERROR_PACKET;
       return OUTCOME_DONE;
   }
+}
+
+static bool releases(const stretto_packet_t* packet) {
+#ifdef FIRMWARE_NO_WRITE_BACK
+  (void)packet;
+  return false;
+#else
+  return STRETTO_PACKET_RELEASE(packet->header) == STRETTO_SCOPE_SYSTEM;
+#endif
 }
 
 // Takes the next packet of a queue. Returns whether it did.
@@ -200,7 +223,8 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   if ((packet.header & STRETTO_PACKET_BARRIER) != 0 &&
       shared->started[queue] != shared->completed[queue])
     return false;
-  const job_t job = {.queue = queue, .signal = packet.vendor.completion_signal};
+  const job_t job = {
+      .queue = queue, .signal = packet.vendor.completion_signal, .release = releases(&packet)};
   const char* what = "packet";
   fw_result_t result = STRETTO_OK;
   const outcome_t outcome = handle(service, &packet, job, &what, &result);
@@ -215,7 +239,7 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   if (outcome == OUTCOME_DONE) {
     if (result != STRETTO_OK) report_refused(queue, index, what, result);
     complete_signal(job.signal, result);
-  } else if ((packet.header & TYPE_MASK) == STRETTO_PACKET_VENDOR) {
+  } else if ((packet.header & TYPE_MASK) != STRETTO_PACKET_KERNEL_DISPATCH) {
     clint_poke(COMPLETION_HART);  // It may have been complete before hart 1 could know of it.
   }
   return true;

@@ -24,12 +24,21 @@ extern "C" {
 typedef struct job {
   uint32_t queue;
   uint64_t signal;  // 0 = nobody.
+  bool release;     // At system scope: complete when the L2 holds nothing dirty of before its end.
 } job_t;
 
 typedef struct transfer_job {
   job_t job;
   uint64_t id;  // Of the DMA descriptor.
 } transfer_job_t;
+
+#define RELEASES 16u  // Barrier packets whose write-back is to come.
+
+// Jobs that wait for a write-back of the L2: kernel slots, and releases before number `releases`.
+typedef struct write_back {
+  uint32_t slots;
+  uint64_t releases;
+} write_back_t;
 
 typedef struct shared {
   uint64_t started[STRETTO_QUEUE_COUNT];             // Background packets started; hart 0.
@@ -47,6 +56,12 @@ typedef struct shared {
   volatile uint64_t waits_started;      // Collective waits; hart 0. One at a time.
   volatile uint64_t waits_ended;        // Hart 1.
   job_t wait_job;                       // Hart 0.
+  job_t releases[RELEASES];             // Of barrier packets, ring; hart 0.
+  volatile uint64_t releases_started;   // Hart 0.
+  volatile uint64_t releases_ended;     // Hart 1.
+  uint32_t slots_to_release;            // Kernels that ended since `written_back` began; hart 1.
+  bool writes_back;                     // The L2 is writing back for `written_back`; hart 1.
+  write_back_t written_back;            // Hart 1.
   gpu_t gpu;                            // Handles; constant after boot.
   grid_scheduler_t scheduler;
   dma_t dma;

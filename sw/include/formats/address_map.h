@@ -50,6 +50,7 @@
 #define STRETTO_IRQ_FAULT 5      // range-table or wavefront fault (gpu.yaml: fault report)
 #define STRETTO_IRQ_MCA_DRAIN 6  // all channels reported drain_done
 #define STRETTO_IRQ_REQUEST_RING 7  // an enabled error, or work for the software engine
+#define STRETTO_IRQ_L2 8            // a write-back of the L2 is complete (gpu.yaml: l2_done)
 #define STRETTO_IRQ_COUNT 16
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_ADDRESS_MAP_H_

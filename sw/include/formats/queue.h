@@ -14,10 +14,10 @@
 //
 // Completion signal: the address of a 64-bit word in host memory (0 = none), set to 1 by the driver
 // before it submits. The firmware writes 0 for success or a negative stretto_status_t. Complete
-// means, for a dispatch: the kernel has ended and what it left dirty in the L2 is written back; a
-// fill: the bytes are in memory; a map or configuration: the registers are programmed; a collective
-// wait: every DMA-mapped tile has left over the link and every tracked local tile has received all
-// its updates.
+// means, for a dispatch: the kernel has ended and, released at system scope, left nothing dirty in
+// the L2 (a barrier: nor has all before it); a fill: the bytes are in memory; a map or
+// configuration: the registers are programmed; a collective wait: every DMA-mapped tile has left
+// over the link and every tracked local tile has received all its updates.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_QUEUE_H_
 #define STRETTO_SW_INCLUDE_FORMATS_QUEUE_H_
 
@@ -29,15 +29,13 @@
 #define STRETTO_STATIC_ASSERT _Static_assert
 #endif
 
-// Places. The first MiB of every GPU's memory belongs to the system: rings first, the rest to the
-// firmware.
+// Places. The first MiB of every GPU's memory is the system's: rings, then the firmware's.
 #define STRETTO_SYSTEM_BYTES 0x100000
 #define STRETTO_QUEUE_COUNT 15
 #define STRETTO_WAKE_DOORBELL 15  // Of no queue: makes the firmware look at held packets again.
 #define STRETTO_QUEUE_PACKETS 64
 #define STRETTO_QUEUE_OFFSET(queue) (0x10000 + (queue)*0x1000)
-// Host memory: one window of 64 KiB a GPU: read indices of its queues, the driver's signals (256 a
-// queue), and words with which the host threads of several GPUs meet.
+// Host memory, 64 KiB a GPU: read indices, signals (256 a queue), words of the host's threads.
 #define STRETTO_HOST_WINDOW_BYTES 0x10000
 #define STRETTO_READ_INDEX_OFFSET(gpu, queue) ((gpu)*STRETTO_HOST_WINDOW_BYTES + (queue)*8)
 #define STRETTO_SIGNAL_OFFSET(gpu, index) ((gpu)*STRETTO_HOST_WINDOW_BYTES + 0x1000 + (index)*8)
@@ -53,15 +51,17 @@
   (STRETTO_HOST_APPLICATION_OFFSET + (job) * (uint64_t)STRETTO_HOST_JOB_BYTES)
 #define STRETTO_HOST_JOB_WORDS 2
 
-// Header, 16 bits: type [7:0], barrier [8], acquire scope [10:9], release scope [12:11]
-// (HSA 1.2, 2.9).
+// Header (HSA 1.2, 2.9): type [7:0], barrier [8], acquire scope [10:9], release scope [12:11].
 #define STRETTO_PACKET_VENDOR 0
 #define STRETTO_PACKET_INVALID 1
 #define STRETTO_PACKET_KERNEL_DISPATCH 2
 #define STRETTO_PACKET_BARRIER_AND 3
 #define STRETTO_PACKET_BARRIER (1u << 8)
-#define STRETTO_PACKET_ACQUIRE_SYSTEM (2u << 9)
-#define STRETTO_PACKET_RELEASE_SYSTEM (2u << 11)
+#define STRETTO_SCOPE_DEVICE 1u  // Of this GPU: the L2 is left alone.
+#define STRETTO_SCOPE_SYSTEM 2u  // MEMORY_MODEL.md.
+#define STRETTO_PACKET_SCOPES(acquire, release) ((acquire) << 9 | (release) << 11)
+#define STRETTO_PACKET_ACQUIRE(header) ((header) >> 9 & 3u)
+#define STRETTO_PACKET_RELEASE(header) ((header) >> 11 & 3u)
 
 typedef enum stretto_status {
   STRETTO_OK = 0,

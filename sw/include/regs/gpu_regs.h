@@ -6,17 +6,24 @@
 
 // gpu: GPU front end, at STRETTO_GPU_BASE.
 
-// Starts an operation of the whole L2; ignored while l2_status.busy. (write only, reads 0)
+// Operations of the whole L2, for kernel boundaries. Both bits write back first. (write only, reads 0)
 #define GPU_L2_COMMAND_OFFSET 0x400
-#define GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_SHIFT 0  // Kernel boundary. Writes every dirty sector back, on the account of who dirtied it, and forgets all lines that are not pinned.
-#define GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK 0x1
+#define GPU_L2_COMMAND_WRITE_BACK_SHIFT 0  // Release at system scope. Writes every dirty sector back, on the account of who dirtied it; lines stay. Ignored while l2_status.busy.
+#define GPU_L2_COMMAND_WRITE_BACK_MASK 0x1
+#define GPU_L2_COMMAND_INVALIDATE_SHIFT 1  // Acquire at system scope. Forgets, at once, every sector that is neither dirty nor pinned nor on its way.
+#define GPU_L2_COMMAND_INVALIDATE_MASK 0x2
 
-// State of l2_command. (read only)
+// State of the write-back of l2_command. (read only)
 #define GPU_L2_STATUS_OFFSET 0x408
-#define GPU_L2_STATUS_BUSY_SHIFT 0  // The operation is running; its last write-back has not been answered.
+#define GPU_L2_STATUS_BUSY_SHIFT 0  // It is running; its last sector has not been answered.
 #define GPU_L2_STATUS_BUSY_MASK 0x1
-#define GPU_L2_STATUS_COMPLETED_SHIFT 32  // Operations completed since reset.
+#define GPU_L2_STATUS_COMPLETED_SHIFT 32  // Write-backs completed since reset.
 #define GPU_L2_STATUS_COMPLETED_MASK 0xffffffff00000000
+
+// Line STRETTO_IRQ_L2 is high while pending is set. (read, write 1 to clear)
+#define GPU_L2_DONE_OFFSET 0x410
+#define GPU_L2_DONE_PENDING_SHIFT 0  // A write-back of l2_command is complete.
+#define GPU_L2_DONE_PENDING_MASK 0x1
 
 // Pinned range i, first byte. Its lines are not chosen as victims once they are in the cache. (read, write)
 #define GPU_L2_PIN_BASE_OFFSET 0x440

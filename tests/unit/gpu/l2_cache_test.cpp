@@ -7,6 +7,7 @@
 #include <list>
 #include <set>
 
+#include "models/common/error.h"
 #include "tests/support/seeded_rng.h"
 #include "tests/unit/gpu/program.h"
 
@@ -65,6 +66,20 @@ class ReferenceCache {
   std::map<unsigned, std::list<Line>> sets_;
 };
 
+// Release and acquire at system scope.
+constexpr uint64_t kBoundary = GPU_L2_COMMAND_WRITE_BACK_MASK | GPU_L2_COMMAND_INVALIDATE_MASK;
+
+// What a breach of the coherence law says; empty if there is none.
+template <class Access>
+std::string breach(Access access) {
+  try {
+    access();
+  } catch (const CheckError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 struct Bench : GpuMachine {
   using GpuMachine::GpuMachine;
   uint8_t line[64] = {};
@@ -77,6 +92,14 @@ struct Bench : GpuMachine {
     run();
     REQUIRE(cp_done.size() == 1);
     payload.release();
+  }
+  // An access of the DMA engine.
+  void pass(Operation operation, uint64_t offset, uint64_t bytes) {
+    StrettoExtension by;
+    by.engine = Engine::dma;
+    by.unit = 3;
+    by.operation = operation;
+    gpu.l2.passes(by, offset, bytes);
   }
   uint64_t hits() { return gpu.l2.total(gpu.l2.counters().hits); }
   uint64_t misses() { return gpu.l2.total(gpu.l2.counters().misses); }
@@ -208,7 +231,7 @@ TEST_CASE("a kernel boundary writes back on the account of who dirtied and forge
   bench.access(kNode + 0x108000, true);
   REQUIRE(bench.memory.written_bytes == 0);
   REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) == 0);
-  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, kBoundary);
   REQUIRE((bench.read(GPU_L2_STATUS_OFFSET) & GPU_L2_STATUS_BUSY_MASK) != 0);
   bench.run();
   REQUIRE(bench.read(GPU_L2_STATUS_OFFSET) == uint64_t{1} << 32);
@@ -217,9 +240,88 @@ TEST_CASE("a kernel boundary writes back on the account of who dirtied and forge
   const uint64_t misses = bench.misses();
   bench.access(kNode + 0x100000, false);
   REQUIRE(bench.misses() == misses + 1);
-  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, kBoundary);
   bench.run();
   REQUIRE(bench.memory.written_bytes == 9 * 64);  // Nothing was dirty any more.
+}
+
+TEST_CASE("a release keeps the lines and interrupts at its end, an acquire keeps what is dirty") {
+  Bench bench;
+  bench.access(kNode + 0x100000, true);
+  bench.access(kNode + 0x200000, false);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
+  REQUIRE_FALSE(bench.lines.level[STRETTO_IRQ_L2]);
+  bench.run();
+  REQUIRE(bench.lines.level[STRETTO_IRQ_L2]);
+  bench.write(GPU_L2_DONE_OFFSET, GPU_L2_DONE_PENDING_MASK);
+  REQUIRE_FALSE(bench.lines.level[STRETTO_IRQ_L2]);
+  REQUIRE(bench.memory.written_bytes == 64);
+  bench.access(kNode + 0x100000, false);
+  bench.access(kNode + 0x200000, false);
+  REQUIRE(bench.hits() == 2);
+  bench.access(kNode + 0x100000, true);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_INVALIDATE_MASK);
+  REQUIRE(bench.memory.written_bytes == 64);
+  bench.access(kNode + 0x100000, false);
+  REQUIRE(bench.hits() == 3);
+  bench.access(kNode + 0x200000, false);
+  REQUIRE(bench.hits() == 3);
+  // Nothing dirty: the release is complete at once.
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
+  bench.run();
+  bench.write(GPU_L2_DONE_OFFSET, GPU_L2_DONE_PENDING_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
+  REQUIRE(bench.lines.level[STRETTO_IRQ_L2]);
+}
+
+TEST_CASE("who passes the L2 by where a sector is dirty is named with who dirtied it") {
+  Bench bench;
+  for (const Operation operation : {Operation::read, Operation::update, Operation::write}) {
+    bench.access(kNode + 0x100040, true);
+    CHECK(breach([&] { bench.pass(operation, 0x100000, 64); }).empty());
+    const std::string says = breach([&] { bench.pass(operation, 0x0FFF00, 0x200); });
+    CHECK_THAT(says, Catch::Contains("gpu0: sector 0x10000100040 ") &&
+                         Catch::Contains("by the DMA engine, queue 3") &&
+                         Catch::Contains("written by hart 0"));
+    bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
+    bench.run();
+    CHECK(breach([&] { bench.pass(operation, 0x0FFF00, 0x200); }).empty());
+  }
+}
+
+TEST_CASE("a hit on a sector that was changed behind the L2 is named with who changed it") {
+  Bench bench;
+  bench.access(kNode + 0x100000, false);
+  bench.access(kNode + 0x100040, false);
+  bench.pass(Operation::write, 0x100040, 8);
+  CHECK(breach([&] { bench.access(kNode + 0x100000, false); }).empty());
+  const auto reads = [&] {
+    PooledPayload& payload =
+        bench.cp_request(tlm::TLM_READ_COMMAND, Operation::read, kNode + 0x100040, bench.line, 64);
+    bench.run();
+    payload.release();
+  };
+  CHECK_THAT(breach(reads), Catch::Contains("sector 0x10000100040") &&
+                                Catch::Contains("changed behind it by the DMA engine, queue 3"));
+}
+
+TEST_CASE("after an acquire, a write or an eviction of its own a changed sector is read again") {
+  L2Spec spec;
+  spec.bytes = 1 << 20;
+  Bench bench(GpuMachine::small(), spec);
+  bench.access(kNode + 0x100000, false);
+  bench.pass(Operation::fill, 0x100000, 64);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_INVALIDATE_MASK);
+  CHECK(breach([&] { bench.access(kNode + 0x100000, false); }).empty());
+  CHECK(bench.misses() == 2);
+  bench.pass(Operation::fill, 0x100000, 64);
+  bench.access(kNode + 0x100000, true);
+  CHECK(breach([&] { bench.access(kNode + 0x100000, false); }).empty());
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
+  bench.run();
+  bench.pass(Operation::update, 0x100000, 64);
+  for (uint64_t i = 1; i < 20'000; ++i) bench.access(kNode + 0x100000 + i * 128, false);
+  CHECK(breach([&] { bench.access(kNode + 0x100000, false); }).empty());
 }
 
 TEST_CASE("a boundary of many lines keeps to the limit in flight and ends") {
@@ -228,7 +330,7 @@ TEST_CASE("a boundary of many lines keeps to the limit in flight and ends") {
   Bench bench(GpuMachine::small(), spec);
   for (uint64_t i = 0; i < 1000; ++i) bench.access(kNode + i * 128, true);
   const Time begin = bench.queue.now();
-  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, kBoundary);
   const Time end = bench.run();
   REQUIRE(bench.memory.written_bytes == 64'000);
   REQUIRE(end - begin >= 1000 / 32 / 2 * 300 * kNanosecond);
@@ -378,7 +480,7 @@ TEST_CASE("an atomic returns the old value and leaves the line dirty") {
   payload.release();
   REQUIRE(operand == 40);
   REQUIRE(bench.value_at<uint64_t>(kNode + 0x5000) == 42);
-  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, kBoundary);
   bench.run();
   REQUIRE(bench.memory.written_bytes == 64);
 }
@@ -450,13 +552,13 @@ TEST_CASE("pinned lines stay until they are unpinned") {
   bench.write(GPU_L2_PIN_BYTES_OFFSET_AT(0), 128);
   bench.access(kNode + 0x100000, false);
   for (uint64_t i = 0; i < 3000; ++i) bench.access(kNode + 0x100000 + (i + 1) * 8192 * 32, false);
-  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, kBoundary);
   bench.run();
   const uint64_t hits = bench.hits();
   bench.access(kNode + 0x100000, false);
   REQUIRE(bench.hits() == hits + 1);
   bench.write(GPU_L2_PIN_BYTES_OFFSET_AT(0), 0);
-  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_INVALIDATE_MASK);
+  bench.write(GPU_L2_COMMAND_OFFSET, kBoundary);
   bench.run();
   bench.access(kNode + 0x100000, false);
   REQUIRE(bench.hits() == hits + 1);

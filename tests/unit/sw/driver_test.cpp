@@ -229,6 +229,48 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   CHECK(c.host.read64(d.kernarg_address + 8) == 22);
 }
 
+TEST_CASE("a kernel behind a kernel stays at device scope until something else needs its output") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {11, 22};
+  const auto launch = [&](int device_scope) {
+    stretto_launch_t what{};
+    what.kernel = &k;
+    what.arguments = arguments;
+    what.argument_bytes = 16;
+    what.work_groups = 1;
+    what.device_scope = device_scope;
+    what.after_all_earlier = 1;
+    REQUIRE(c.api->launch(c.client, c.stream, &what) == STRETTO_OK);
+    const unsigned header = c.host.packets.back().header;
+    return std::pair{STRETTO_PACKET_ACQUIRE(header), STRETTO_PACKET_RELEASE(header)};
+  };
+  const auto kDevice = STRETTO_SCOPE_DEVICE, kSystem = STRETTO_SCOPE_SYSTEM;
+  CHECK(launch(0) == std::pair{kSystem, kSystem});
+  CHECK(launch(1) == std::pair{kDevice, kDevice});
+  CHECK(launch(1) == std::pair{kDevice, kDevice});
+  // The host writes: the next kernel must see it.
+  uint64_t memory = 0;
+  REQUIRE(c.api->allocate(c.client, c.stream, 4096, 4096, STRETTO_ALLOCATION_CACHED, &memory) ==
+          STRETTO_OK);
+  // The map is no kernel: a barrier releases what the kernels before it left.
+  const stretto_packet_t& barrier = c.host.packets.at(c.host.packets.size() - 2);
+  CHECK((barrier.header & 0xFF) == STRETTO_PACKET_BARRIER_AND);
+  CHECK((barrier.header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK(STRETTO_PACKET_RELEASE(barrier.header) == kSystem);
+  CHECK(launch(1) == std::pair{kSystem, kDevice});
+  REQUIRE(c.api->copy_to_device(c.client, memory, arguments, 16) == STRETTO_OK);
+  CHECK(launch(1) == std::pair{kSystem, kDevice});
+  CHECK(launch(1) == std::pair{kDevice, kDevice});
+  // Who waits is told of memory, once.
+  const size_t before = c.host.packets.size();
+  REQUIRE(c.api->stream_synchronize(c.client, c.stream) == STRETTO_OK);
+  REQUIRE(c.host.packets.size() == before + 1);
+  CHECK(STRETTO_PACKET_RELEASE(c.host.packets.back().header) == kSystem);
+  REQUIRE(c.api->stream_synchronize(c.client, c.stream) == STRETTO_OK);
+  CHECK(c.host.packets.size() == before + 1);
+}
+
 TEST_CASE("an account that a machine does not have is refused") {
   Client c;
   const uint64_t own = stretto_gpu_address(0, 0x200000);

@@ -71,6 +71,11 @@ struct Firmware {
     completion_service_irq(&shared, STRETTO_IRQ_GRID_SCHEDULER);
   }
 
+  void written_back() {
+    device.word[STRETTO_GPU_BASE + GPU_L2_DONE_OFFSET] = GPU_L2_DONE_PENDING_MASK;
+    completion_service_irq(&shared, STRETTO_IRQ_L2);
+  }
+
   void put_descriptor(uint32_t registers_bytes = 112 * 1024) {
     stretto_kernel_descriptor_t d{};
     d.magic = STRETTO_KERNEL_MAGIC;
@@ -102,6 +107,11 @@ inline stretto_packet_t dispatch(uint32_t work_groups, bool barrier = false) {
   packet.dispatch.grid_size_y = packet.dispatch.grid_size_z = 1;
   packet.dispatch.kernel_object = kDescriptor;
   packet.dispatch.kernarg_address = kOwn + 0x400000;
+  return packet;
+}
+
+inline stretto_packet_t with_scopes(stretto_packet_t packet, unsigned acquire, unsigned release) {
+  packet.header = static_cast<uint16_t>(packet.header | STRETTO_PACKET_SCOPES(acquire, release));
   return packet;
 }
 

@@ -10,6 +10,7 @@ using namespace stretto::test;
 
 namespace {
 
+constexpr uint64_t kL2Command = STRETTO_GPU_BASE + GPU_L2_COMMAND_OFFSET;
 constexpr uint8_t kFillAccount = 11, kCopyAccount = 12;
 
 stretto_packet_t vendor(stretto_operation_t operation, uint32_t flags = 0) {
@@ -92,24 +93,67 @@ TEST_CASE("a barrier bit holds a packet until earlier background work is complet
 }
 
 TEST_CASE(
-    "a kernel is complete only after its L2 write-back, and its slot is free before it is "
-    "announced") {
+    "a kernel that is released at system scope is complete after its write-back, its slot free "
+    "before it is announced") {
   Firmware f;
   f.put_descriptor();
-  f.put(0, dispatch(15));
+  f.put(0, with_scopes(dispatch(15), STRETTO_SCOPE_SYSTEM, STRETTO_SCOPE_SYSTEM));
   f.ring(0);
-  int polls = 3;
-  f.device.on_read[STRETTO_GPU_BASE + GPU_L2_STATUS_OFFSET] = [&] { return polls-- > 0 ? 1u : 0u; };
+  CHECK(f.device.position(kL2Command) <
+        f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_CONTROL_OFFSET));
+  CHECK(f.device.at(kL2Command) == GPU_L2_COMMAND_INVALIDATE_MASK);
   f.device.writes.clear();
   f.kernel_ends(0);
-  CHECK(polls == -1);
-  const size_t write_back = f.device.position(STRETTO_GPU_BASE + GPU_L2_COMMAND_OFFSET);
-  const size_t release =
-      f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET);
-  const size_t told = f.device.position(f.signal(0));
-  CHECK(write_back < release);
-  CHECK(release < told);
+  CHECK(f.device.at(kL2Command) == GPU_L2_COMMAND_WRITE_BACK_MASK);
+  CHECK(f.status_of(0) == STRETTO_SIGNAL_PENDING);
+  CHECK(f.shared.slots_started[0] != f.shared.slots_ended[0]);
+  f.written_back();
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET) <
+        f.device.position(f.signal(0)));
   CHECK(f.shared.slots_started[0] == f.shared.slots_ended[0]);
+}
+
+TEST_CASE("a kernel at device scope leaves the L2 alone, and ends while another is written back") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, with_scopes(dispatch(15), STRETTO_SCOPE_DEVICE, STRETTO_SCOPE_SYSTEM));
+  f.put(1, with_scopes(dispatch(15), STRETTO_SCOPE_DEVICE, STRETTO_SCOPE_DEVICE));
+  f.put(2, with_scopes(dispatch(15), STRETTO_SCOPE_DEVICE, STRETTO_SCOPE_SYSTEM));
+  f.ring(2);
+  f.kernel_ends(0);
+  f.device.writes.clear();
+  f.kernel_ends(1);
+  CHECK(f.status_of(1) == STRETTO_OK);
+  CHECK(f.status_of(0) == STRETTO_SIGNAL_PENDING);
+  f.kernel_ends(2);
+  CHECK(f.device.count(kL2Command) == 0);  // One write-back at a time.
+  f.written_back();
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.status_of(2) == STRETTO_SIGNAL_PENDING);
+  CHECK(f.device.count(kL2Command) == 1);
+  f.written_back();
+  CHECK(f.status_of(2) == STRETTO_OK);
+}
+
+TEST_CASE("a barrier that is released at system scope is complete after a write-back") {
+  Firmware f;
+  f.put_descriptor();
+  stretto_packet_t barrier{};
+  barrier.barrier.header = STRETTO_PACKET_BARRIER_AND | STRETTO_PACKET_BARRIER;
+  f.put(0, with_scopes(dispatch(15), STRETTO_SCOPE_DEVICE, STRETTO_SCOPE_DEVICE));
+  f.put(1, with_scopes(barrier, 0, STRETTO_SCOPE_SYSTEM));
+  f.ring(1);
+  CHECK(f.packets.next[0] == 1);
+  f.device.writes.clear();
+  f.kernel_ends(0);
+  packet_service_run(&f.packets);
+  completion_service_poke(&f.shared);
+  CHECK(f.device.count(kL2Command) == 1);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.status_of(1) == STRETTO_SIGNAL_PENDING);
+  f.written_back();
+  CHECK(f.status_of(1) == STRETTO_OK);
 }
 
 TEST_CASE("a dispatch programs its context before the launch, with the staggered order") {
@@ -132,7 +176,7 @@ TEST_CASE("a dispatch programs its context before the launch, with the staggered
 
 TEST_CASE("dispatches that cannot run are refused, each with its status") {
   Firmware f;
-  const job_t job = {0, 0};
+  const job_t job{};
   const auto status = [&](auto change) {
     stretto_packet_t packet = dispatch(15);
     change(packet.dispatch);

@@ -195,7 +195,7 @@ TEST_CASE("what three work-groups a tile write carries the id of the tile", "[T3
   Firmware f;
   configure(f, 45);
   f.put_descriptor();
-  const job_t job = {0, 0};
+  const job_t job{};
   stretto_packet_t packet = dispatch(45);
   REQUIRE(dispatch_service_start(&f.shared, &packet.dispatch, job) == STRETTO_OK);
   CHECK((f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET) & GPU_CONTEXT_FLAGS_SPLIT_MASK) ==
