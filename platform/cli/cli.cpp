@@ -376,7 +376,7 @@ struct Command {
 // clang-format off
 constexpr Command kCommands[] = {
     {"run",       "[WORKLOAD] [options]", "simulate one workload, or boot firmware",                  command_run},
-    {"show",      "MACHINE|WORKLOAD",     "print a machine as it resolves, and its peaks",            command_show},
+    {"show",      "MACHINE|WORKLOAD",     "print a machine as a file of all its keys, and its peaks", command_show},
     {"reproduce", "NAME [options]",       "a table of published results: published, measured, verdict", command_reproduce},
     {"list",      "TOPIC",                "what ships, what can be set",                              command_list},
     {"report",    "DIR",                  "print the results in DIR",                                 command_report},

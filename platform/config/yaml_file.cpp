@@ -133,23 +133,6 @@ std::string yaml_quoted(const std::string& text) {
   return out + "\"";
 }
 
-uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key,
-                     uint64_t low, uint64_t high) {
-  uint64_t value = 0;
-  ParameterSet set;
-  set.number(key, value, low, high, "");
-  set.assign(key, yaml_text(file, node, key), where(file, node), "");
-  return value;
-}
-
-bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key) {
-  bool value = false;
-  ParameterSet set;
-  set.flag(key, value, "");
-  set.assign(key, yaml_text(file, node, key), where(file, node), "");
-  return value;
-}
-
 namespace {
 
 // `places`: where each parameter of the tree was set. "cus" below "gpu" and "gpu.cus" are one.

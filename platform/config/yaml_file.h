@@ -16,10 +16,7 @@ YAML::Node load_yaml(const std::string& file);
 // "machines/t3.yaml:12".
 std::string where(const std::string& file, const YAML::Node& node);
 // A scalar of the wanted kind, or UserError.
-uint64_t yaml_number(const std::string& file, const YAML::Node& node, const std::string& key,
-                     uint64_t low, uint64_t high);
 std::string yaml_text(const std::string& file, const YAML::Node& node, const std::string& key);
-bool yaml_flag(const std::string& file, const YAML::Node& node, const std::string& key);
 
 // A text in double quotes that YAML reads back as it is.
 std::string yaml_quoted(const std::string& text);

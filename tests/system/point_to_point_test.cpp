@@ -81,8 +81,9 @@ TEST_CASE("nothing but data and the flags that were asked for goes to a receiver
       run("min_bytes: 4096, max_bytes: 4096, messages: 16, total_bytes: 65536, rounds: 2",
           "--mode "
           "g-drv-d");
-  // 16 messages of the rate, 2 round trips of the latency, each with a flag of 8 bytes at its end.
-  CHECK(root.number("link_bytes") == (16 + 2 * 2) * 4096 + 2 * 2 * 8);
+  // 16 messages of the rate, 2 round trips of the latency; a flag of 8 bytes tells the end of the
+  // rate, and that of each trip.
+  CHECK(root.number("link_bytes") == (16 + 2 * 2) * 4096 + (1 + 2 * 2) * 8);
 }
 
 TEST_CASE("a latency that was not measured is absent, not zero") {

@@ -14,5 +14,6 @@ void gemm_128x128(void) {
   __builtin_unreachable();
 }
 
-STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 65536, .private_bytes = 256,
-               .wavefronts = 8, .kernarg_bytes = sizeof(stretto_gemm_arguments_t));
+STRETTO_KERNEL(gemm_128x128, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 65536,
+               .private_bytes = 256, .wavefronts = 8,
+               .kernarg_bytes = sizeof(stretto_gemm_arguments_t));
