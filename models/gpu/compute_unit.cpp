@@ -13,8 +13,7 @@ namespace {
 
 constexpr uint32_t kDigestDispatch = 0x4701;
 constexpr uint32_t kDigestRetire = 0x4702;
-constexpr uint64_t kRetireTag =
-    0x100;  // Event tags below are wavefronts, from here on work-group slots.
+constexpr uint64_t kTickTag = 0xFFFF;  // Other event tags are work-group slots that retire.
 
 }  // namespace
 
@@ -30,11 +29,16 @@ ComputeUnit::ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint
       parts_(parts),
       node_((uint64_t{services.gpu} + 1) << STRETTO_NODE_SHIFT),
       track_("gpu" + std::to_string(services.gpu) + "/cu" + std::to_string(index)),
-      groups_(spec.workgroup_slots),
-      port_free_(spec.issue_ports, 0) {
+      groups_(spec.workgroup_slots) {
   l2.register_nb_transport_bw(this, &ComputeUnit::backward);
-  for (uint32_t i = 0; i < spec.wavefront_slots; ++i)
-    wavefronts_.push_back(std::make_unique<Wavefront>(*parts.code));
+  const unsigned positions = (spec.wavefront_slots + spec.issue_ports - 1) / spec.issue_ports;
+  ports_.reserve(spec.issue_ports);
+  for (unsigned i = 0; i < spec.issue_ports; ++i) ports_.push_back({i, positions, *this});
+  for (uint32_t i = 0; i < spec.wavefront_slots; ++i) {
+    Wavefront& wavefront = *wavefronts_.emplace_back(std::make_unique<Wavefront>(*parts.code));
+    wavefront.slot = static_cast<uint8_t>(i);
+    wavefront.port.set_trace(port_of(wavefront).trace(position_of(wavefront)));
+  }
 }
 
 WorkGroupResources ComputeUnit::resources() const {
@@ -62,7 +66,7 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
                                   [](const Group& group) { return !group.active; });
   Group& group = *place;
   group.active = true;
-  group.begun = false;
+  group.begin = now + spec_.start_cycles;
   group.slot = slot;
   group.wg_id = wg_id;
   group.tile_id = wg_id / context.split;
@@ -93,7 +97,8 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     wavefront.hart.reset(context.entry);
     wavefront.hart.set_reg(2, wavefront.port.private_top());
     wavefront.at = 0;
-    wake(wavefront, now + spec_.start_cycles);
+    retired(wavefront, 0);
+    wake(wavefront, group.begin);
   }
   if (services_.digest != nullptr) {
     services_.digest->event(services_.queue->now(), kDigestDispatch, uint64_t{index_} << 8 | slot,
@@ -103,7 +108,7 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
 
 void ComputeUnit::preempt(uint8_t slot) {
   for (Group& group : groups_) {
-    if (!group.active || group.begun || group.slot != slot) continue;
+    if (!group.active || now_cycle() >= group.begin || group.slot != slot) continue;
     ++counters_.drained;
     leave(group);
     parts_.listener->drained(index_, group.slot, group.wg_id);
@@ -117,8 +122,13 @@ void ComputeUnit::leave(Group& group) {
   used_.lds_bytes -= context.lds_bytes;
   used_.wavefronts -= context.wavefronts;
   used_.workgroups -= 1;
-  for (unsigned id = 0; id < group.wavefronts; ++id)
-    wavefronts_[group.members[id]]->state = Wavefront::State::free;
+  for (unsigned id = 0; id < group.wavefronts; ++id) {
+    Wavefront& wavefront = *wavefronts_[group.members[id]];
+    IssuePort& port = port_of(wavefront);
+    port.advance(now_cycle());
+    if (port.holds(position_of(wavefront))) port.leave(position_of(wavefront));
+    wavefront.state = Wavefront::State::free;
+  }
   group.active = false;
   if (--resident_ != 0) return;
   idle_since_ = now_cycle();
@@ -142,60 +152,71 @@ void ComputeUnit::retire(Group& group) {
   parts_.listener->done(index_, group.slot, group.wg_id);
 }
 
-// The wavefront goes on at `at`, or now if that is past.
 void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
   wavefront.state = Wavefront::State::ready;
   wavefront.at = std::max(wavefront.at, at);
-  if (wavefront.scheduled) return;
-  wavefront.scheduled = true;
-  const uint64_t tag = groups_[wavefront.group].members[wavefront.id];
-  services_.queue->schedule(std::max(clock_.edge(wavefront.at), services_.queue->now()), *this,
-                            tag);
+  IssuePort& port = port_of(wavefront);
+  port.advance(now_cycle());
+  port.enter(position_of(wavefront), wavefront.at);
+  schedule_tick();
 }
 
 void ComputeUnit::on_event(uint64_t tag) {
-  if (tag >= kRetireTag) {
-    retire(groups_[tag - kRetireTag]);
-    return;
-  }
-  Wavefront& wavefront = *wavefronts_[tag];
-  wavefront.scheduled = false;
-  if (wavefront.state == Wavefront::State::ready) run(wavefront);
-}
-
-void ComputeUnit::run(Wavefront& wavefront) {
-  const Cycle limit = now_cycle() + spec_.run_ahead_cycles;
-  Cycle& port = port_free_[groups_[wavefront.group].members[wavefront.id] % port_free_.size()];
-  Group& group = groups_[wavefront.group];
-  for (;;) {
-    wavefront.at = std::max(wavefront.at, port);
-    if (wavefront.at > limit) {
-      wake(wavefront, wavefront.at);
-      return;
-    }
-    group.begun = true;
-    const uint64_t instructions = wavefront.hart.instret();
-    const uint64_t cycles = wavefront.hart.cycles();
-    wavefront.port.set_clock(wavefront.hart, wavefront.at - cycles);
-    const riscv::StopReason reason = wavefront.hart.run(kBudget);
-    const uint64_t issued = wavefront.hart.instret() - instructions;
-    counters_.instructions += issued;
-    port = wavefront.at + issued;
-    wavefront.at += wavefront.hart.cycles() - cycles;
-    if (wavefront.at > limit && reason != riscv::StopReason::kFault)
-      continue;  // What comes next is not for now.
-    if (after_run(wavefront, reason) == Step::stop) return;
+  if (tag != kTickTag) {
+    retire(groups_[tag]);
+  } else if (now_cycle() == next_tick_) {
+    next_tick_ = kUnknown;
+    tick();
   }
 }
 
-ComputeUnit::Step ComputeUnit::after_run(Wavefront& wavefront, riscv::StopReason reason) {
-  switch (reason) {
-    case riscv::StopReason::kBudget:
-    case riscv::StopReason::kYield: return Step::go_on;
-    case riscv::StopReason::kCustom: return tile_instruction(wavefront, wavefront.hart.custom());
-    case riscv::StopReason::kPending: return scalar_access(wavefront);
-    default: break;
+// Ports in order: what shares a clock does not depend on when events were scheduled.
+void ComputeUnit::tick() {
+  const Cycle now = now_cycle();
+  ticking_ = true;
+  for (unsigned i = 0; i < ports_.size(); ++i) {
+    IssuePort& port = ports_[i];
+    port.advance(now);
+    while (const std::optional<unsigned> position = port.turn(now))
+      issue(port, *wavefronts_[*position * spec_.issue_ports + i], now);
   }
+  ticking_ = false;
+  schedule_tick();
+}
+
+void ComputeUnit::schedule_tick() {
+  if (ticking_) return;
+  Cycle next = kUnknown;
+  for (IssuePort& port : ports_) next = std::min(next, port.next());
+  if (next >= next_tick_) return;
+  next_tick_ = next;
+  services_.queue->schedule(std::max(clock_.edge(next), services_.queue->now()), *this, kTickTag);
+}
+
+void ComputeUnit::issue(IssuePort& port, Wavefront& wavefront, Cycle now) {
+  const unsigned position = position_of(wavefront);
+  port.leave(position);
+  port.trace(position).clear();
+  wavefront.at = now;
+  const Step step = perform(wavefront);
+  if (step != Step::stop) port.take(position);
+  if (step == Step::go_on) port.enter(position, wavefront.at);
+}
+
+// Runs the hart ahead to its next instruction that others see.
+bool ComputeUnit::extend(unsigned port, unsigned position) {
+  Wavefront& wavefront = *wavefronts_[position * spec_.issue_ports + port];
+  if (wavefront.stop != riscv::StopReason::kBudget) return false;
+  wavefront.stop = wavefront.hart.run(spec_.step_instructions);
+  if (wavefront.stop == riscv::StopReason::kYield) wavefront.stop = riscv::StopReason::kBudget;
+  ports_[port].trace(position).close();
+  return wavefront.stop == riscv::StopReason::kBudget;
+}
+
+ComputeUnit::Step ComputeUnit::perform(Wavefront& wavefront) {
+  if (wavefront.stop == riscv::StopReason::kCustom)
+    return tile_instruction(wavefront, wavefront.hart.custom());
+  if (wavefront.stop == riscv::StopReason::kPending) return scalar_access(wavefront);
   const riscv::Fault& fault_of_hart = wavefront.hart.fault();
   FaultKind kind = FaultKind::illegal_instruction;
   if (fault_of_hart.cause == riscv::Cause::kFetchAccess ||
@@ -209,14 +230,26 @@ ComputeUnit::Step ComputeUnit::after_run(Wavefront& wavefront, riscv::StopReason
                riscv::cause_name(fault_of_hart.cause));
 }
 
-// The tile instruction at which the wavefront stands has issued.
+// The tile instruction at which the wavefront stands has issued; it takes so many slots.
 ComputeUnit::Step ComputeUnit::finish(Wavefront& wavefront, uint64_t slots) {
   wavefront.hart.retire_custom();
-  Cycle& port = port_free_[groups_[wavefront.group].members[wavefront.id] % port_free_.size()];
-  port = std::max(port, wavefront.at) + slots;
-  wavefront.at += wavefront.hart.code().cost().custom + slots - 1;
-  counters_.instructions += slots;
+  retired(wavefront, slots - 1);
+  wavefront.at += wavefront.hart.code().cost().custom;
   return Step::go_on;
+}
+
+// The hart goes on; `slots` are to be issued before its next instruction.
+void ComputeUnit::retired(Wavefront& wavefront, uint64_t slots) {
+  wavefront.stop = riscv::StopReason::kBudget;
+  IssueTrace& trace = port_of(wavefront).trace(position_of(wavefront));
+  trace.clear();
+  trace.add_slots(static_cast<uint32_t>(slots));
+}
+
+uint64_t ComputeUnit::instructions() const {
+  uint64_t sum = 0;
+  for (const IssuePort& port : ports_) sum += port.issued();
+  return sum;
 }
 
 // Issue slots of a tile load or store.
@@ -231,7 +264,7 @@ ComputeUnit::Step ComputeUnit::barrier(Wavefront& wavefront, Group& group) {
   wavefront.state = Wavefront::State::barrier;
   ++group.at_barrier;
   group.barrier = std::max(group.barrier, wavefront.at);
-  return release_barrier(group, &wavefront) ? Step::go_on : Step::stop;
+  return release_barrier(group, &wavefront) ? Step::go_on : Step::wait;
 }
 
 // Lets everyone go if all live wavefronts are there; `current` is being run and needs no event.
@@ -265,11 +298,11 @@ ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
       if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
     }
     const Time at = std::max(clock_.edge(group.ended), services_.queue->now());
-    services_.queue->schedule(at, *this, kRetireTag + wavefront.group);
+    services_.queue->schedule(at, *this, wavefront.group);
   } else {
     release_barrier(group, nullptr);
   }
-  return Step::stop;
+  return Step::wait;
 }
 
 ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint64_t address,
@@ -288,7 +321,7 @@ ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint6
   report.at = services_.queue->now();
   report.detail = std::move(detail);
   parts_.faults->fault(report);
-  return Step::stop;
+  return Step::wait;
 }
 
 void ComputeUnit::report(StatisticSink& sink) const {
@@ -313,13 +346,12 @@ void ComputeUnit::report(StatisticSink& sink) const {
   pipe("tensor", counters_.tensor, tensor_free_);
   pipe("simt", counters_.simt, simt_free_);
   const uint64_t present = counters_.resident_cycles + (resident ? now - resident_since_ : 0);
-  unit("issue", counters_.instructions,
-       present * spec_.issue_ports - std::min(present * spec_.issue_ports, counters_.instructions),
+  const uint64_t issued = instructions();
+  unit("issue", issued, present * spec_.issue_ports - std::min(present * spec_.issue_ports, issued),
        idle * spec_.issue_ports,
        "Port clocks in which an instruction issued, or one of those a tile load or store stands "
        "for.");
-  sink.add(prefix + "instructions", counters_.instructions, "count",
-           "Issue slots taken by all wavefronts.");
+  sink.add(prefix + "instructions", issued, "count", "Issue slots taken by all wavefronts.");
   sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count",
            "Multiply-adds of the tensor pipe.");
   sink.add(prefix + "tile_loads", counters_.tile_loads, "count", "tile.load executed.");
@@ -351,8 +383,8 @@ void ComputeUnit::audit(AuditSink& sink) const {
   const uint64_t present = counters_.resident_cycles + (resident_ != 0 ? now - resident_since_ : 0);
   sink.at_most("no pipe above its peak", counters_.multiply_adds,
                counters_.tensor.busy * spec_.tensor_fma_per_cycle);
-  sink.at_most("no pipe above its peak", counters_.instructions,
-               (present + spec_.run_ahead_cycles) * spec_.issue_ports);
+  for (const IssuePort& port : ports_)
+    sink.at_most("no issue port above a slot a clock", port.issued(), present);
 }
 
 std::vector<std::string> ComputeUnit::waiting_on() const {

@@ -5,14 +5,14 @@
 //
 // Invariants
 //  1 A wavefront runs ahead only over registers, private memory and arguments; at every tile
-//    operation, barrier, fence, AMO and scalar access to global memory it stops, and what it does
-//    there is timed (models/README.md, Execution).
-//  2 It is never more than run_ahead_cycles ahead of the partition's time; requests carry the
-//    difference as delay.
+//    operation, barrier, fence, AMO, read of the clock and scalar access to global memory it stops.
+//    What it does there happens at the partition's time, when the port gives it the slot
+//    (models/README.md, Execution).
+//  2 How many instructions are simulated at a time changes nothing (issue_port.h).
 //  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its
 //    tiles in conflict (read after write, write after read, write after write).
 //  4 Each pipe does one thing at a time, in issue order; a port issues one instruction a clock, and
-//    wavefront slot s uses port s mod issue_ports. A tile load or store takes a port as long as the
+//    wavefront slot s uses port s mod issue_ports. A tile load or store takes as many slots as the
 //    memory instructions it stands for.
 //  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
 //    grid scheduler counts).
@@ -32,6 +32,7 @@
 #include "models/common/component.h"
 #include "models/gpu/dispatch.h"
 #include "models/gpu/gpu_spec.h"
+#include "models/gpu/issue_port.h"
 #include "models/gpu/range_table.h"
 #include "models/gpu/tile_state.h"
 #include "models/gpu/wavefront.h"
@@ -49,7 +50,6 @@ struct PipeCounters {
 struct ComputeUnitCounters {
   PipeCounters tensor;
   PipeCounters simt;
-  uint64_t instructions = 0;
   uint64_t multiply_adds = 0;
   uint64_t tile_loads = 0;
   uint64_t tile_stores = 0;
@@ -72,6 +72,7 @@ class ComputeUnit final : public sc_core::sc_module,
                           public Component,
                           public WorkGroupExecutor,
                           private EventHandler,
+                          private IssueSource,
                           private MemoryWatcher {
  public:
   tlm_utils::simple_initiator_socket<ComputeUnit, 32, StrettoProtocol> l2;
@@ -93,6 +94,7 @@ class ComputeUnit final : public sc_core::sc_module,
   WorkGroupResources resources() const override;
 
   const ComputeUnitCounters& counters() const { return counters_; }
+  uint64_t instructions() const;  // Issue slots taken.
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
   std::vector<std::string> waiting_on() const override;
@@ -110,7 +112,7 @@ class ComputeUnit final : public sc_core::sc_module,
   };
   struct Group {
     bool active = false;
-    bool begun = false;  // An instruction has issued.
+    Cycle begin = 0;  // When its first instruction can issue.
     uint8_t slot = 0;
     uint32_t wg_id = 0;
     uint32_t tile_id = 0;  // What its accesses carry: wg_id / split.
@@ -126,19 +128,29 @@ class ComputeUnit final : public sc_core::sc_module,
     uint64_t lds_bytes = 0;
     std::vector<Slot> slots;  // 8 per wavefront, then 16 of LDS, then 8 accumulators.
   };
-  enum class Step : uint8_t { go_on, stop };
-  static constexpr uint64_t kBudget =
-      4096;  // Instructions of one run before other wavefronts get their turn.
+  // Of an instruction that others see, at its turn: it has issued and the wavefront goes on at
+  // wavefront.at; it has issued and the wavefront waits; it cannot issue yet and takes no slot.
+  enum class Step : uint8_t { go_on, wait, stop };
 
   void on_event(uint64_t tag) override;
+  bool extend(unsigned port, unsigned position) override;
   void on_memory_change(uint64_t address, uint64_t cookie) override;
   tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                               sc_core::sc_time& delay);
 
   Cycle now_cycle() const { return clock_.cycle_from(services_.queue->now()); }
+  // The wavefront goes on at `at`, or now if that is past.
   void wake(Wavefront& wavefront, Cycle at);
-  void run(Wavefront& wavefront);
-  Step after_run(Wavefront& wavefront, riscv::StopReason reason);
+  IssuePort& port_of(const Wavefront& wavefront) {
+    return ports_[wavefront.slot % spec_.issue_ports];
+  }
+  unsigned position_of(const Wavefront& wavefront) const {
+    return wavefront.slot / spec_.issue_ports;
+  }
+  void tick();
+  void schedule_tick();
+  void issue(IssuePort& port, Wavefront& wavefront, Cycle now);
+  Step perform(Wavefront& wavefront);
 
   // Tile instructions (compute_unit_tiles.cpp). Each leaves the hart at the instruction when it
   // must wait.
@@ -155,12 +167,12 @@ class ComputeUnit final : public sc_core::sc_module,
   bool release_barrier(Group& group, Wavefront* current);
   Step end(Wavefront& wavefront, Group& group);
   Step finish(Wavefront& wavefront, uint64_t slots = 1);
+  void retired(Wavefront& wavefront, uint64_t slots);
   uint64_t memory_instructions(uint64_t bytes) const;
 
   // Scoreboard.
   Slot& slot_of(Group& group, const Wavefront& wavefront, unsigned name);
-  // Moves the wavefront's time on; stops it if that is too far ahead (the instruction is tried
-  // again).
+  // Stops the wavefront until then, if that is not past (the instruction is tried again).
   bool advance(Wavefront& wavefront, Cycle until, Step& step);
   bool readable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step);
   bool writable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step);
@@ -205,7 +217,9 @@ class ComputeUnit final : public sc_core::sc_module,
 
   std::vector<std::unique_ptr<Wavefront>> wavefronts_;
   std::vector<Group> groups_;
-  std::vector<Cycle> port_free_;  // First free clock of each issue port.
+  std::vector<IssuePort> ports_;
+  Cycle next_tick_ = kUnknown;  // When ports are looked at next.
+  bool ticking_ = false;
   Cycle tensor_free_ = 0;
   Cycle simt_free_ = 0;
   PayloadPool pool_;

@@ -245,6 +245,10 @@ tlm::tlm_sync_enum ComputeUnit::backward(tlm::tlm_generic_payload& payload, tlm:
 ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
   const riscv::PendingAccess& access = wavefront.hart.pending();
   if (access.kind == riscv::PendingAccess::Kind::kFence) return fence(wavefront);
+  if (access.kind == riscv::PendingAccess::Kind::kCsr) {
+    wavefront.word = wavefront.at;
+    return access_done(wavefront, wavefront.at, false);
+  }
   const bool load = access.kind == riscv::PendingAccess::Kind::kLoad;
   const bool amo = access.kind == riscv::PendingAccess::Kind::kAmo;
   wavefront.word = load ? 0 : wavefront.port.store_value();
@@ -273,7 +277,7 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
   payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], kAccess);
   wavefront.state = Wavefront::State::access;
   const Cycle done = send(wavefront, payload);
-  if (done == kUnknown) return Step::stop;
+  if (done == kUnknown) return Step::wait;
   const bool failed = payload.is_response_error();
   payload.release();
   return access_done(wavefront, done, failed);
@@ -289,9 +293,10 @@ ComputeUnit::Step ComputeUnit::access_done(Wavefront& wavefront, Cycle at, bool 
     case riscv::PendingAccess::Kind::kLoad: wavefront.hart.complete_load(wavefront.word); break;
     case riscv::PendingAccess::Kind::kStore: wavefront.hart.complete_store(); break;
     case riscv::PendingAccess::Kind::kAmo: wavefront.hart.complete_amo(wavefront.word); break;
+    case riscv::PendingAccess::Kind::kCsr: wavefront.hart.complete_csr(wavefront.word); break;
     default: wavefront.hart.complete_fence(); break;
   }
-  ++counters_.instructions;
+  retired(wavefront, 0);
   wavefront.at = std::max(wavefront.at, at) + (wavefront.hart.cycles() - cycles);
   wavefront.state = Wavefront::State::ready;
   return Step::go_on;
@@ -343,7 +348,7 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
   payload.extension.cookie = cookie(index, kConfirm);
   wavefront.state = Wavefront::State::confirm;
   const Cycle done = send(wavefront, payload);
-  if (done == kUnknown) return Step::stop;
+  if (done == kUnknown) return Step::wait;
   const bool failed = payload.is_response_error();
   payload.release();
   return confirm_done(wavefront, done, failed);

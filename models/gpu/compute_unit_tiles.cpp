@@ -27,8 +27,6 @@ ComputeUnit::Slot& ComputeUnit::slot_of(Group& group, const Wavefront& wavefront
 
 bool ComputeUnit::advance(Wavefront& wavefront, Cycle until, Step& step) {
   if (until <= wavefront.at) return true;
-  wavefront.at = until;
-  if (until <= now_cycle() + spec_.run_ahead_cycles) return true;
   wake(wavefront, until);
   step = Step::stop;
   return false;

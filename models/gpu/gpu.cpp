@@ -43,7 +43,11 @@ uint64_t Gpu::sum(uint64_t ComputeUnitCounters::*counter) const {
   return total;
 }
 
-uint64_t Gpu::instructions() const { return sum(&ComputeUnitCounters::instructions); }
+uint64_t Gpu::instructions() const {
+  uint64_t sum = 0;
+  for (const auto& unit : units) sum += unit->instructions();
+  return sum;
+}
 
 void Gpu::report(StatisticSink& sink) const {
   front_end.report(sink);

@@ -29,7 +29,7 @@ struct GpuSpec {
   uint32_t tensor_efficiency_denominator = 5;
   uint32_t simt_lanes = 64;
   uint32_t start_cycles = 32;
-  uint32_t run_ahead_cycles = 32;
+  uint32_t step_instructions = 4096;
   uint32_t poll_interval_ns = 500;
   StageMode stage_mode = StageMode::free;
   uint32_t stamp_limit = 256;
@@ -72,9 +72,8 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "Elements a clock of the SIMT pipe (one FP32 each, or two FP16).");
   set.number("start_cycles", spec.start_cycles, 0, 10000,
              "Clocks from dispatch to the first instruction of a work-group.");
-  set.number("run_ahead_cycles", spec.run_ahead_cycles, 0, 1000,
-             "How far a wavefront may run ahead of the machine's time: more saves events, less "
-             "keeps requests in order.");
+  set.number("step_instructions", spec.step_instructions, 1, 1u << 20,
+             "Instructions of a wavefront that are simulated at a time; changes host time only.");
   set.number("poll_interval_ns", spec.poll_interval_ns, 10, 100000,
              "What a wait_until is charged: one poll per interval.");
   set.choice<StageMode>("stage_mode", spec.stage_mode,

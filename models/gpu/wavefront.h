@@ -17,6 +17,7 @@
 #include "models/common/memory_image.h"
 #include "models/common/payload_pool.h"
 #include "models/gpu/dispatch.h"
+#include "models/gpu/issue_port.h"
 #include "models/riscv/hart.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/tile.h"
@@ -25,10 +26,6 @@ namespace stretto {
 
 inline constexpr uint64_t kPrivateBase =
     0x40000000;  // In node 0; every wavefront sees its own memory there.
-
-// A point in the GPU's clock; unknown while memory has not answered.
-using Cycle = uint64_t;
-inline constexpr Cycle kUnknown = ~uint64_t{0};
 
 class WavefrontPort {
  public:
@@ -96,6 +93,7 @@ class WavefrontPort {
   }
 
   bool csr_read(uint32_t csr, uint64_t& value);
+  bool csr_waits(uint32_t csr) const { return csr == TILE_CSR_CYCLE; }
   bool csr_write(uint32_t csr, uint64_t value) {
     if (csr != TILE_CSR_SCRATCH0 && csr != TILE_CSR_SCRATCH1) return false;
     scratch_[csr - TILE_CSR_SCRATCH0] = value;
@@ -105,11 +103,13 @@ class WavefrontPort {
   // The operand of the store or AMO that the hart stopped for.
   uint64_t store_value() const { return value_; }
   uint64_t private_top() const { return kPrivateBase + private_.size(); }
-  // The hart's own count of cycles plus `offset` is the GPU's clock.
-  void set_clock(const riscv::Hart<WavefrontPort>& hart, uint64_t offset) {
-    hart_ = &hart;
-    clock_offset_ = offset;
+  // Where the hart notes when it can issue.
+  void set_trace(IssueTrace& trace) { trace_ = &trace; }
+  void enter_block(const riscv::Block& block) { trace_->enter_block(block); }
+  void leave_block(const riscv::Block& block, const riscv::Op* first) {
+    trace_->leave_block(block, first);
   }
+  void stall(uint32_t clocks) { trace_->add_stall(clocks); }
 
  private:
   static bool inside(uint64_t address, uint64_t bytes, uint64_t base, uint64_t size) {
@@ -119,8 +119,7 @@ class WavefrontPort {
   MemoryImage* memory_ = nullptr;
   const DispatchContext* context_ = nullptr;
   uint64_t value_ = 0;
-  const riscv::Hart<WavefrontPort>* hart_ = nullptr;
-  uint64_t clock_offset_ = 0;
+  IssueTrace* trace_ = nullptr;
   uint32_t wg_id_ = 0;
   uint8_t wf_id_ = 0;
   uint8_t gpu_ = 0;
@@ -136,7 +135,6 @@ inline bool WavefrontPort::csr_read(uint32_t csr, uint64_t& value) {
     case TILE_CSR_GPU_ID: value = gpu_; return true;
     case TILE_CSR_GRID: value = context_->grid; return true;
     case TILE_CSR_WAVEFRONTS: value = context_->wavefronts; return true;
-    case TILE_CSR_CYCLE: value = hart_->cycles() + clock_offset_; return true;
     case TILE_CSR_SCRATCH0:
     case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
     default: return false;
@@ -149,7 +147,7 @@ struct Wavefront {
 
   enum class State : uint8_t {
     free,
-    ready,   // Goes on at `at`.
+    ready,   // Issues, or will from `at` on.
     tile,    // Names a tile that memory has not finished.
     count,   // tile.wait, or the list of operations is full.
     stores,  // fence, locked store, end: earlier operations.
@@ -178,14 +176,16 @@ struct Wavefront {
   WavefrontPort port;
   riscv::Hart<WavefrontPort> hart;
   State state = State::free;
-  bool scheduled = false;  // An event for it is in the queue.
-  uint8_t group = 0;       // Work-group slot of the unit.
-  uint8_t id = 0;          // In the work-group.
-  Cycle at = 0;            // Its local time.
-  uint8_t waits_for = 0;   // Tile name, in state `tile`.
-  bool waiting = false;    // A wait_until has begun.
-  uint32_t until = 0;      // In states count and stores: operations below this number must be done.
-  uint32_t first = 0;      // Operations first..last-1 are in the ring.
+  riscv::StopReason stop =
+      riscv::StopReason::kBudget;  // Why the hart stands; kBudget: it does not.
+  uint8_t slot = 0;                // Of the unit.
+  uint8_t group = 0;               // Work-group slot of the unit.
+  uint8_t id = 0;                  // In the work-group.
+  Cycle at = 0;                    // When it issued last, or what it waits for is there.
+  uint8_t waits_for = 0;           // Tile name, in state `tile`.
+  bool waiting = false;            // A wait_until has begun.
+  uint32_t until = 0;  // In states count and stores: operations below this number must be done.
+  uint32_t first = 0;  // Operations first..last-1 are in the ring.
   uint32_t last = 0;
   std::array<Operation, kMaxOperations> ring;
   uint64_t word = 0;     // Data of a scalar access.

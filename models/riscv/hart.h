@@ -28,6 +28,10 @@
 //   bool csr_write(uint32_t csr, uint64_t value)
 //       CSRs unknown to the hart; hart.cycles() is exact inside; false: illegal
 //   void fetch_timing(uint64_t pc, uint32_t bytes, uint64_t& extra_cycles)   if kFetchTiming
+//   bool csr_waits(uint32_t csr)   optional; true: reading it stops run() with kPending, kind kCsr
+//   void enter_block(const Block&), leave_block(const Block&, const Op* first), stall(uint32_t)
+//       optional, all three: a block begins; of the block that began last, what is from `first` on
+//       does not retire; clocks that a taken branch adds. Together: when each instruction can issue.
 //   void on_trap(Cause cause, uint64_t value, uint64_t pc)   optional; sees every exception
 #ifndef STRETTO_MODELS_RISCV_HART_H_
 #define STRETTO_MODELS_RISCV_HART_H_
@@ -68,6 +72,7 @@ class Hart {
   void complete_store();
   void complete_amo(uint64_t old_value_or_sc_result);
   void complete_fence();
+  void complete_csr(uint64_t value);
   // Fail it: access fault at its address. Returns kYield if a trap was taken, else kFault.
   StopReason fail_access();
 
@@ -211,6 +216,14 @@ void Hart<Port>::complete_amo(uint64_t old_value_or_sc_result) {
 template <class Port>
 void Hart<Port>::complete_fence() {
   assert(state_ == State::kAccess && pending_.kind == PendingAccess::Kind::kFence);
+  retire(pending_.length_bytes, pending_.cost_cycles);
+  pending_ = {};
+}
+
+template <class Port>
+void Hart<Port>::complete_csr(uint64_t value) {
+  assert(state_ == State::kAccess && pending_.kind == PendingAccess::Kind::kCsr);
+  x_[pending_.rd] = value;
   retire(pending_.length_bytes, pending_.cost_cycles);
   pending_ = {};
 }

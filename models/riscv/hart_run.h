@@ -77,6 +77,7 @@ StopReason Hart<Port>::run_loop(uint64_t max_steps) {
   };
   static_assert(sizeof(kHandlers) / sizeof(kHandlers[0]) == static_cast<size_t>(OpId::kCount));
 
+  constexpr bool kTraced = requires(Port & p, const Block& entered) { p.enter_block(entered); };
   Port& port = *port_;
   CodeCache& code = *code_;
   uint64_t* const x = x_;
@@ -113,6 +114,7 @@ StopReason Hart<Port>::run_loop(uint64_t max_steps) {
       port.fetch_timing(block->pc, block->length_bytes, extra_cycles);                 \
       cycles += extra_cycles;                                                          \
     }                                                                                  \
+    if constexpr (kTraced) port.enter_block(*block);                                   \
     op = block->ops;                                                                   \
     DISPATCH();                                                                        \
   } while (false)
@@ -129,6 +131,7 @@ StopReason Hart<Port>::run_loop(uint64_t max_steps) {
   do {                                                                                 \
     remaining += block->instruction_count - static_cast<uint64_t>((first)-block->ops); \
     cycles -= block->cycles - (first)->cycles_before;                                  \
+    if constexpr (kTraced) port.leave_block(*block, first);                            \
   } while (false)
 #define PC_OF(which) (block->pc + 2 * static_cast<uint64_t>((which)->pc_parcels))
 #define RAISE(which, value) \
@@ -364,6 +367,12 @@ op_FenceI : {
 }
 
 op_CsrRead : {
+  if constexpr (requires { port.csr_waits(0u); }) {
+    if (port.csr_waits(csr_number(op->imm))) {
+      set_pending(PendingAccess::Kind::kCsr, *op, 0);
+      goto stop_pending;
+    }
+  }
   const uint64_t index = static_cast<uint64_t>(op - block->ops);
   const uint64_t retired = instret_ + (counted - remaining) - (block->instruction_count - index);
   if (!access_csr(*op, retired, cycles - (block->cycles - op->cycles_before))) goto op_IllegalCsr;
@@ -392,6 +401,7 @@ op_EndBlock:
       if ((op->imm & 2) != 0) RAISE(Cause::kFetchMisaligned, UIMM); \
     }                                                               \
     cycles += taken_cycles;                                         \
+    if constexpr (kTraced) port.stall(taken_cycles);                \
     FOLLOW(block->taken, UIMM);                                     \
   }                                                                 \
   FOLLOW(block->fall_through, block->pc + block->length_bytes);

@@ -484,14 +484,14 @@ TEST_CASE("a tile load takes the issue slots of the memory instructions it stand
   spec.memory_instruction_bytes = 512;
   GpuMachine machine(spec);
   machine.map(kIn, 0x100000);
-  const auto& counters = machine.gpu.units[0]->counters();
+  const ComputeUnit& unit = *machine.gpu.units[0];
   // A loop after the load: what it waits for is the port alone.
   const auto run = [&](uint32_t rows, uint64_t& slots) {
     Program p;
     p.load_at(0, kIn, shape(rows, 96, 256)).constant(5, 3000).addi(5, 5, -1).bnez(5, -1).end();
-    const uint64_t before = counters.instructions;
+    const uint64_t before = unit.instructions();
     const Time begin = machine.queue.now(), end = p.run(machine);
-    slots = counters.instructions - before;
+    slots = unit.instructions() - before;
     return end - begin;
   };
   uint64_t warm = 0, one = 0, two = 0, many = 0;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// See issue_port.h.
+#include "models/gpu/issue_port.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <utility>
+
+namespace stretto {
+
+// IssueTrace
+
+void IssueTrace::push(uint32_t slots, uint32_t stall) {
+  if (!stretches_.empty() && stretches_.back().slots == slots && stretches_.back().stall == stall) {
+    ++stretches_.back().times;
+  } else {
+    stretches_.push_back({slots, stall, 1});
+  }
+}
+
+void IssueTrace::add_stall(uint32_t clocks) {
+  if (clocks == 0) return;
+  if (open_ == 0 && !stretches_.empty()) {  // One more behind the same instruction.
+    const Stretch last = stretches_.back();
+    if (--stretches_.back().times == 0) stretches_.pop_back();
+    push(last.slots, last.stall + clocks);
+  } else {
+    push(std::exchange(open_, 0), clocks);
+  }
+}
+
+void IssueTrace::close() {
+  if (open_ != 0) push(std::exchange(open_, 0), 0);
+}
+
+void IssueTrace::add(const riscv::Block& block, uint32_t count) {
+  if (block.cycles == block.instruction_count) {  // A clock each.
+    open_ += count;
+    return;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t end =
+        i + 1 < block.instruction_count ? block.ops[i + 1].cycles_before : block.cycles;
+    ++open_;
+    add_stall(static_cast<uint32_t>(end - block.ops[i].cycles_before) - 1);
+  }
+}
+
+void IssueTrace::leave_block(const riscv::Block& block, const riscv::Op* first) {
+  stretches_.resize(mark_.size);
+  if (mark_.size != 0) stretches_.back() = mark_.back;
+  open_ = mark_.open;
+  add(block, static_cast<uint32_t>(first - block.ops));
+}
+
+// IssuePort
+
+IssuePort::IssuePort(unsigned index, unsigned positions, IssueSource& source)
+    : index_(index), source_(source), traces_(positions) {
+  assert(positions <= 64);
+  state_.members.resize(positions);
+}
+
+void IssuePort::enter(unsigned position, Cycle ready) {
+  assert(!holds(position));
+  looked_ahead_ = false;
+  const uint64_t bit = uint64_t{1} << position;
+  state_.present |= bit;
+  state_.at_end &= ~bit;
+  state_.members[position] = {};
+  state_.members[position].ready = ready;
+  traces_[position].close();
+  next_stretch(state_, position);
+  find_active(state_);
+}
+
+void IssuePort::leave(unsigned position) {
+  looked_ahead_ = false;
+  const uint64_t bit = uint64_t{1} << position;
+  state_.present &= ~bit;
+  state_.at_end &= ~bit;
+  find_active(state_);
+}
+
+std::optional<unsigned> IssuePort::turn(Cycle now) const {
+  if (state_.clock != now || state_.active == 0) return std::nullopt;
+  const unsigned who = first_behind(state_.active, state_.last);
+  if ((state_.at_end >> who & 1) == 0) return std::nullopt;
+  return who;
+}
+
+void IssuePort::take(unsigned position) {
+  looked_ahead_ = false;
+  state_.last = position;
+  ++state_.clock;
+  ++state_.issued;
+  find_active(state_);
+}
+
+void IssuePort::advance(Cycle until) {
+  if (state_.clock >= until) return;
+  if (looked_ahead_ && ahead_.clock <= until) std::swap(state_, ahead_);
+  looked_ahead_ = false;
+  run(state_, until, ~0u);
+  assert(state_.clock == until);
+  for (size_t i = 0; i < traces_.size(); ++i) {
+    Member& member = state_.members[i];
+    if ((state_.present >> i & 1) == 0 || member.stretch < kDropFrom) continue;
+    traces_[i].drop(member.stretch);
+    member.stretch = 0;
+  }
+}
+
+Cycle IssuePort::next() {
+  if (state_.present == 0) return kUnknown;
+  if (!looked_ahead_) {
+    ahead_ = state_;
+    const Cycle begin = state_.active != 0 ? state_.clock : std::max(state_.clock, state_.soon);
+    run(ahead_, begin + kHorizon, kSteps);
+    looked_ahead_ = true;
+  }
+  return ahead_.clock;
+}
+
+unsigned IssuePort::first_behind(uint64_t positions, unsigned last) const {
+  const uint64_t behind = last >= 63 ? 0 : positions & (~uint64_t{0} << (last + 1));
+  return static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : positions));
+}
+
+void IssuePort::find_active(State& state) const {
+  state.active = 0;
+  state.soon = kUnknown;
+  for (uint64_t left = state.present; left != 0; left &= left - 1) {
+    const auto position = static_cast<unsigned>(std::countr_zero(left));
+    const Cycle ready = state.members[position].ready;
+    if (ready <= state.clock) {
+      state.active |= uint64_t{1} << position;
+    } else {
+      state.soon = std::min(state.soon, ready);
+    }
+  }
+}
+
+void IssuePort::next_stretch(State& state, unsigned position) {
+  Member& member = state.members[position];
+  const IssueTrace& trace = traces_[position];
+  for (bool more = true;;) {
+    if (member.stretch < trace.size() && member.begun == trace[member.stretch].times &&
+        member.stretch + 1 < trace.size()) {
+      ++member.stretch;
+      member.begun = 0;
+    }
+    if (member.stretch < trace.size() && member.begun < trace[member.stretch].times) {
+      ++member.begun;
+      member.left = trace[member.stretch].slots;
+      member.stall = trace[member.stretch].stall;
+      return;
+    }
+    if (!more) break;
+    more = source_.extend(index_, position);
+  }
+  state.at_end |= uint64_t{1} << position;
+}
+
+// Its last slot was the clock before `state.clock`.
+void IssuePort::end_stretch(State& state, unsigned position) {
+  Member& member = state.members[position];
+  member.ready = state.clock + member.stall;
+  const bool stalls = member.stall != 0;
+  next_stretch(state, position);
+  if (!stalls) return;
+  state.active &= ~(uint64_t{1} << position);
+  state.soon = std::min(state.soon, member.ready);
+}
+
+void IssuePort::run(State& state, Cycle until, unsigned steps) {
+  for (; state.clock < until && steps != 0; --steps) {
+    if (state.clock >= state.soon) find_active(state);
+    if (state.active == 0) {
+      state.clock = std::min(state.soon, until);
+      continue;
+    }
+    const unsigned who = first_behind(state.active, state.last);
+    if ((state.at_end >> who & 1) != 0) return;
+    const unsigned ready = static_cast<unsigned>(std::popcount(state.active));
+    const Cycle span = std::min(state.soon, until) - state.clock;
+    Member& member = state.members[who];
+    uint32_t rounds = 0;
+    if (ready == 1) {
+      const IssueTrace::Stretch& stretch = traces_[who][member.stretch];
+      const uint64_t period = uint64_t{stretch.slots} + stretch.stall;
+      if (state.present == state.active && member.left == stretch.slots) {  // All by itself.
+        const uint64_t times = std::min(stretch.times - member.begun, span / period);
+        member.begun += times;
+        state.clock += times * period;
+        state.issued += times * stretch.slots;
+        if (times != 0) {
+          state.last = who;
+          continue;
+        }
+      }
+      rounds = static_cast<uint32_t>(std::min<Cycle>(member.left, span));
+    } else if ((state.at_end & state.active) == 0) {
+      rounds = ~0u;
+      for (uint64_t left = state.active; left != 0; left &= left - 1)
+        rounds = std::min(rounds, state.members[static_cast<size_t>(std::countr_zero(left))].left);
+      rounds = static_cast<uint32_t>(std::min<Cycle>(rounds - 1, span / ready));
+    }
+    if (ready == 1 || rounds == 0) {
+      const uint32_t slots = std::max(rounds, 1u);
+      state.last = who;
+      state.clock += slots;
+      state.issued += slots;
+      member.left -= slots;
+      if (member.left == 0) end_stretch(state, who);
+      continue;
+    }
+    for (uint64_t left = state.active; left != 0; left &= left - 1)
+      state.members[static_cast<size_t>(std::countr_zero(left))].left -= rounds;
+    state.clock += uint64_t{rounds} * ready;
+    state.issued += uint64_t{rounds} * ready;
+    // The last of a round is the one before who begins it.
+    const uint64_t before = state.active & ((uint64_t{1} << who) - 1);
+    state.last = static_cast<unsigned>(63 - std::countl_zero(before != 0 ? before : state.active));
+  }
+  if (state.clock >= state.soon) find_active(state);
+}
+
+}  // namespace stretto

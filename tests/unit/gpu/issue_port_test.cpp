@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does an issue port's closed form decide what a loop over clocks decides: in each clock
+// the first ready wavefront behind the one that issued last? State space: traces (slots, stalls) x
+// arrivals x how much of a trace is known at a time. The loop over clocks below is written from
+// issue_port.h's first paragraph and shares nothing with the port.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "models/gpu/issue_port.h"
+#include "tests/support/seeded_rng.h"
+
+using namespace stretto;
+using namespace stretto::test;
+
+namespace {
+
+constexpr unsigned kPositions = 16;
+
+// One instruction: not ready for `stall` clocks behind the next one.
+using Instructions = std::vector<uint32_t>;
+
+struct Arrival {
+  Cycle at;
+  unsigned position;
+  Instructions before;  // Then comes one that others see.
+};
+
+// Who issues what others see, and when.
+using Turns = std::vector<std::pair<Cycle, unsigned>>;
+
+Turns clock_by_clock(std::vector<Arrival> arrivals) {
+  struct State {
+    std::deque<uint32_t> stalls;
+    Cycle ready;
+  };
+  std::map<unsigned, State> present;
+  Turns turns;
+  unsigned last = 0;
+  for (Cycle now = 0; !arrivals.empty() || !present.empty(); ++now) {
+    for (auto it = arrivals.begin(); it != arrivals.end();) {
+      if (it->at == now && present.count(it->position) == 0) {
+        present[it->position] = {{it->before.begin(), it->before.end()}, now};
+        it = arrivals.erase(it);
+      } else {
+        ++it;
+      }
+    }
+    for (unsigned i = 1; i <= kPositions; ++i) {
+      const unsigned who = (last + i) % kPositions;
+      const auto found = present.find(who);
+      if (found == present.end() || found->second.ready > now) continue;
+      last = who;
+      if (found->second.stalls.empty()) {
+        turns.push_back({now, who});
+        present.erase(found);
+      } else {
+        found->second.ready = now + 1 + found->second.stalls.front();
+        found->second.stalls.pop_front();
+      }
+      break;
+    }
+  }
+  return turns;
+}
+
+// The same through the port, `step` instructions of a trace at a time.
+class Driven final : private IssueSource {
+ public:
+  Driven(std::vector<Arrival> arrivals, size_t step)
+      : arrivals_(std::move(arrivals)), step_(step), port_(0, kPositions, *this) {}
+
+  Turns run() {
+    std::stable_sort(arrivals_.begin(), arrivals_.end(),
+                     [](const Arrival& a, const Arrival& b) { return a.at < b.at; });
+    Turns turns;
+    size_t next = 0;
+    for (;;) {
+      const Cycle look = port_.next();
+      const Cycle come = next < arrivals_.size() ? arrivals_[next].at : kUnknown;
+      const Cycle now = std::min(look, come);
+      if (now == kUnknown) break;
+      port_.advance(now);
+      for (; next < arrivals_.size() && arrivals_[next].at == now; ++next) {
+        const Arrival& arrival = arrivals_[next];
+        left_[arrival.position] = {arrival.before.begin(), arrival.before.end()};
+        port_.trace(arrival.position).clear();
+        port_.enter(arrival.position, now);
+      }
+      while (const auto who = port_.turn(now)) {
+        port_.leave(*who);
+        port_.take(*who);
+        turns.push_back({now, *who});
+      }
+    }
+    return turns;
+  }
+
+ private:
+  bool extend(unsigned, unsigned position) override {
+    std::deque<uint32_t>& left = left_[position];
+    if (left.empty()) return false;
+    for (size_t i = 0; i < step_ && !left.empty(); ++i) {
+      port_.trace(position).add_slots(1);
+      port_.trace(position).add_stall(left.front());
+      left.pop_front();
+    }
+    port_.trace(position).close();
+    return !left.empty();
+  }
+
+  std::vector<Arrival> arrivals_;
+  const size_t step_;
+  std::map<unsigned, std::deque<uint32_t>> left_;
+  IssuePort port_;
+};
+
+Instructions loop(size_t rounds, size_t slots, uint32_t stall) {
+  Instructions all;
+  for (size_t i = 0; i < rounds; ++i) {
+    all.insert(all.end(), slots - 1, 0);
+    all.push_back(stall);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("random traces issue as clock by clock, however much is known at a time") {
+  Rng rng(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Arrival> arrivals;
+    const unsigned wavefronts = 1 + static_cast<unsigned>(rng.below(kPositions));
+    for (unsigned position = 0; position < wavefronts; ++position) {
+      Instructions before;
+      const uint64_t blocks = rng.below(20);
+      for (uint64_t i = 0; i < blocks; ++i) {
+        const Instructions more =
+            loop(1 + rng.below(30), 1 + rng.below(20), static_cast<uint32_t>(rng.below(6)));
+        before.insert(before.end(), more.begin(), more.end());
+      }
+      arrivals.push_back({rng.below(3000), position, before});
+    }
+    const Turns expected = clock_by_clock(arrivals);
+    REQUIRE(expected.size() == wavefronts);
+    for (const size_t step : {1u, 7u, 64u, 4096u}) {
+      INFO("round " << round << ", step " << step);
+      REQUIRE(Driven(arrivals, step).run() == expected);
+    }
+  }
+}
+
+TEST_CASE("two equal wavefronts end a slot apart") {
+  const std::vector<Arrival> arrivals{{100, 3, loop(1000, 17, 2)}, {100, 9, loop(1000, 17, 2)}};
+  const Turns turns = Driven(arrivals, 4096).run();
+  REQUIRE(turns.size() == 2);
+  REQUIRE(turns[1].first == turns[0].first + 1);
+  // A round is 34 slots and a clock in which both stall.
+  REQUIRE(turns[1].first == 100 + 35'000 + 1);
+}
+
+TEST_CASE("k ready wavefronts have the k-th part each, one that is alone all of it") {
+  for (const unsigned k : {1u, 2u, 3u, 8u, 16u}) {
+    std::vector<Arrival> arrivals;
+    for (unsigned i = 0; i < k; ++i) arrivals.push_back({0, i, Instructions(10'000, 0)});
+    const Turns turns = Driven(arrivals, 100).run();
+    for (const auto& [at, who] : turns) {
+      REQUIRE(at >= 10'000 * k);
+      REQUIRE(at < 10'000 * k + k);
+    }
+  }
+}
+
+TEST_CASE("a long run delays who comes by no more than its share") {
+  // Ten instructions beside one that would go on for 100,000.
+  const Turns turns =
+      Driven({{0, 0, Instructions(100'000, 0)}, {5000, 1, Instructions(10, 0)}}, 4096).run();
+  REQUIRE(turns[0].second == 1);
+  REQUIRE(turns[0].first <= 5000 + 2 * 11);
+}
