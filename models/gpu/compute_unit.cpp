@@ -75,14 +75,15 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   group.at_barrier = 0;
   group.barrier = group.ended = 0;
   group.started = services_.queue->now();
-  group.register_bytes = group.lds_bytes = 0;
+  group.register_bytes = group.lds_bytes = group.multiply_adds = 0;
+  group.operations = 0;
   group.slots.resize(std::max<size_t>(group.slots.size(), 8 * context.wavefronts + 24));
   for (Slot& tile :
        group.slots) {  // Buffers are kept: the next work-group is usually of the same kernel.
     tile.tile.clear();
     tile.accumulator.zero(0, 0);
     tile.written = tile.read = 0;
-    tile.stores = tile.bytes = 0;
+    tile.stores = tile.reads = tile.bytes = 0;
   }
   unsigned index = 0;
   for (unsigned id = 0; id < context.wavefronts; ++id) {
@@ -133,8 +134,8 @@ void ComputeUnit::leave(Group& group) {
   if (--resident_ != 0) return;
   idle_since_ = now_cycle();
   counters_.resident_cycles += idle_since_ - resident_since_;
-  counters_.tensor.waiting += idle_since_ - std::max(tensor_free_, resident_since_);
-  counters_.simt.waiting += idle_since_ - std::max(simt_free_, resident_since_);
+  for (unsigned i = 0; i < kPipes; ++i)
+    counters_of(i).waiting += idle_since_ - std::max(pipes_[i].free, resident_since_);
 }
 
 void ComputeUnit::retire(Group& group) {
@@ -174,9 +175,10 @@ void ComputeUnit::on_event(uint64_t tag) {
 void ComputeUnit::tick() {
   const Cycle now = now_cycle();
   ticking_ = true;
+  for (IssuePort& port : ports_) port.advance(now);
+  for (unsigned i = 0; i < kPipes; ++i) look_at(i, now);
   for (unsigned i = 0; i < ports_.size(); ++i) {
     IssuePort& port = ports_[i];
-    port.advance(now);
     while (const std::optional<unsigned> position = port.turn(now))
       issue(port, *wavefronts_[*position * spec_.issue_ports + i], now);
   }
@@ -188,6 +190,7 @@ void ComputeUnit::schedule_tick() {
   if (ticking_) return;
   Cycle next = kUnknown;
   for (IssuePort& port : ports_) next = std::min(next, port.next());
+  for (const Pipe& pipe : pipes_) next = std::min(next, pipe.look);
   if (next >= next_tick_) return;
   next_tick_ = next;
   services_.queue->schedule(std::max(clock_.edge(next), services_.queue->now()), *this, kTickTag);
@@ -253,10 +256,13 @@ uint64_t ComputeUnit::instructions() const {
 }
 
 // Issue slots of a tile load or store.
-uint64_t ComputeUnit::memory_instructions(uint64_t bytes) const {
-  return spec_.memory_instruction_bytes == 0
-             ? 1
-             : (bytes + spec_.memory_instruction_bytes - 1) / spec_.memory_instruction_bytes;
+uint64_t ComputeUnit::memory_instructions(uint64_t bytes, bool to_lds) const {
+  uint64_t slots = 1;
+  if (spec_.memory_instruction_bytes != 0)
+    slots = (bytes + spec_.memory_instruction_bytes - 1) / spec_.memory_instruction_bytes;
+  if (to_lds && spec_.lds_instruction_bytes != 0)
+    slots += (bytes + spec_.lds_instruction_bytes - 1) / spec_.lds_instruction_bytes;
+  return slots;
 }
 
 ComputeUnit::Step ComputeUnit::barrier(Wavefront& wavefront, Group& group) {
@@ -293,16 +299,21 @@ ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   group.ended = std::max(group.ended, wavefront.at);
   --group.live;
   if (group.live == 0) {
-    for (const Slot& slot :
-         group.slots) {  // What nobody waited for still ends before the work-group does.
-      if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
-    }
-    const Time at = std::max(clock_.edge(group.ended), services_.queue->now());
-    services_.queue->schedule(at, *this, wavefront.group);
+    retire_when_done(group);
   } else {
     release_barrier(group, nullptr);
   }
   return Step::wait;
+}
+
+// What nobody waited for still ends before the work-group does.
+void ComputeUnit::retire_when_done(Group& group) {
+  if (group.live != 0 || group.operations != 0) return;
+  for (const Slot& slot : group.slots) {
+    if (slot.written != kUnknown) group.ended = std::max({group.ended, slot.written, slot.read});
+  }
+  const Time at = std::max(clock_.edge(group.ended), services_.queue->now());
+  services_.queue->schedule(at, *this, static_cast<uint64_t>(&group - groups_.data()));
 }
 
 ComputeUnit::Step ComputeUnit::fault(Wavefront& wavefront, FaultKind kind, uint64_t address,
@@ -337,20 +348,22 @@ void ComputeUnit::report(StatisticSink& sink) const {
              "Clocks in which a work-group was there and the part had nothing to do.");
     sink.add(path + ".idle_cycles", free, "cycles", "Clocks in which no work-group was there.");
   };
-  const auto pipe = [&](const char* name, const PipeCounters& counters, Cycle free) {
-    const Cycle since = std::max(free, resident_since_);
-    unit(name, counters.busy, counters.waiting + (resident && now > since ? now - since : 0), idle,
+  const auto report_pipe = [&](const char* name, const PipeCounters& counters, const Pipe& pipe) {
+    const bool works = !pipe.queue.empty();
+    const Cycle since = works ? now : std::max(pipe.free, resident_since_);
+    unit(name, counters.busy + (works ? now - pipe.begin : 0),
+         counters.waiting + (resident && now > since ? now - since : 0), idle,
          "Clocks in which the pipe worked.");
     sink.add(prefix + name + ".operations", counters.operations, "count", "Operations done.");
   };
-  pipe("tensor", counters_.tensor, tensor_free_);
-  pipe("simt", counters_.simt, simt_free_);
+  report_pipe("tensor", counters_.tensor, pipes_[kTensor]);
+  report_pipe("simt", counters_.simt, pipes_[kSimt]);
   const uint64_t present = counters_.resident_cycles + (resident ? now - resident_since_ : 0);
   const uint64_t issued = instructions();
-  unit("issue", issued, present * spec_.issue_ports - std::min(present * spec_.issue_ports, issued),
-       idle * spec_.issue_ports,
-       "Port clocks in which an instruction issued, or one of those a tile load or store stands "
-       "for.");
+  unit(
+      "issue", issued, present * spec_.issue_ports - std::min(present * spec_.issue_ports, issued),
+      idle * spec_.issue_ports,
+      "Port clocks in which an instruction issued, or one of those a tile instruction stands for.");
   sink.add(prefix + "instructions", issued, "count", "Issue slots taken by all wavefronts.");
   sink.add(prefix + "multiply_adds", counters_.multiply_adds, "count",
            "Multiply-adds of the tensor pipe.");

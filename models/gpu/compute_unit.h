@@ -12,8 +12,10 @@
 //  3 An instruction issues only when no earlier asynchronous operation of the work-group uses its
 //    tiles in conflict (read after write, write after read, write after write).
 //  4 Each pipe does one thing at a time, in issue order; a port issues one instruction a clock, and
-//    wavefront slot s uses port s mod issue_ports. A tile load or store takes as many slots as the
-//    memory instructions it stands for.
+//    wavefront slot s uses port s mod issue_ports. A tile instruction takes the slots of the native
+//    ones that it stands for: loads and stores those of their wavefront, products and SIMT
+//    operations those of their work-group, on all ports, while the pipe works. A pipe whose slots
+//    come late ends late.
 //  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
 //    grid scheduler counts).
 #ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
@@ -24,6 +26,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,9 +107,10 @@ class ComputeUnit final : public sc_core::sc_module,
   struct Slot {
     Tile tile;
     Accumulator accumulator;       // Of names 24..31 only.
-    Cycle written = 0;             // When its last write is done; kUnknown: a load is in flight.
+    Cycle written = 0;             // When its last write is done; kUnknown: it is under way.
     Cycle read = 0;                // When its last read is done.
-    uint32_t stores = 0;           // Stores in flight that read it.
+    uint32_t stores = 0;           // Stores in flight that read it,
+    uint32_t reads = 0;            // and operations of pipes.
     std::vector<uint8_t> staging;  // Bytes of a store of another shape than the tile's.
     uint32_t bytes = 0;            // Charged against the work-group's share.
   };
@@ -126,8 +130,25 @@ class ComputeUnit final : public sc_core::sc_module,
     Time started = 0;
     uint64_t register_bytes = 0;  // Of tiles and accumulators.
     uint64_t lds_bytes = 0;
+    uint32_t operations = 0;  // Of pipes, under way.
+    uint64_t multiply_adds = 0;
     std::vector<Slot> slots;  // 8 per wavefront, then 16 of LDS, then 8 accumulators.
   };
+  struct PipeOperation {
+    uint8_t wavefront;  // Slot of the unit.
+    uint8_t result;     // Tile names.
+    std::array<uint8_t, 2> sources;
+    unsigned source_count;
+    uint64_t clocks;
+    uint64_t slots;
+  };
+  struct Pipe {
+    std::deque<PipeOperation> queue;  // The first one is under way,
+    Cycle begin = 0;                  // since then;
+    Cycle look = kUnknown;            // when it may have ended.
+    Cycle free = 0;                   // End of the last one.
+  };
+  enum : unsigned { kTensor, kSimt, kPipes };
   // Of an instruction that others see, at its turn: it has issued and the wavefront goes on at
   // wavefront.at; it has issued and the wavefront waits; it cannot issue yet and takes no slot.
   enum class Step : uint8_t { go_on, wait, stop };
@@ -168,7 +189,7 @@ class ComputeUnit final : public sc_core::sc_module,
   Step end(Wavefront& wavefront, Group& group);
   Step finish(Wavefront& wavefront, uint64_t slots = 1);
   void retired(Wavefront& wavefront, uint64_t slots);
-  uint64_t memory_instructions(uint64_t bytes) const;
+  uint64_t memory_instructions(uint64_t bytes, bool to_lds) const;
 
   // Scoreboard.
   Slot& slot_of(Group& group, const Wavefront& wavefront, unsigned name);
@@ -180,7 +201,19 @@ class ComputeUnit final : public sc_core::sc_module,
   // Waits until the operations below `number` are done (of those, only the stores).
   bool operations_done(Wavefront& wavefront, uint32_t number, bool stores_only, Step& step);
   bool ring_has_room(Wavefront& wavefront, Step& step);
-  Cycle occupy(Cycle& pipe_free, PipeCounters& counters, Cycle from, uint64_t cycles);
+  // Pipes.
+  Step use(unsigned pipe, Wavefront& wavefront, Group& group, const PipeOperation& operation);
+  void begin_operation(unsigned pipe, Cycle at);
+  void look_at(unsigned pipe, Cycle now);
+  void end_operation(unsigned pipe, Cycle at);
+  void tile_done(Group& group, const Wavefront& owner, unsigned name, Cycle at);
+  void retire_when_done(Group& group);
+  PipeCounters& counters_of(unsigned pipe) {
+    return pipe == kTensor ? counters_.tensor : counters_.simt;
+  }
+  uint64_t product_slots(const Group& group, uint64_t m, uint64_t n, uint64_t k,
+                         unsigned bytes) const;
+  uint64_t simt_slots(uint64_t instructions) const;
 
   // Memory requests (compute_unit_memory.cpp).
   Step issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address,
@@ -220,8 +253,7 @@ class ComputeUnit final : public sc_core::sc_module,
   std::vector<IssuePort> ports_;
   Cycle next_tick_ = kUnknown;  // When ports are looked at next.
   bool ticking_ = false;
-  Cycle tensor_free_ = 0;
-  Cycle simt_free_ = 0;
+  std::array<Pipe, kPipes> pipes_;
   PayloadPool pool_;
   unsigned resident_ = 0;
   Cycle resident_since_ = 0;

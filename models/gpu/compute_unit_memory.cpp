@@ -176,7 +176,8 @@ ComputeUnit::Step ComputeUnit::issue_tile(Wavefront& wavefront, Group& group, un
     row += rows;
   }
   if (--operation.requests == 0) operation_done(wavefront, number);
-  return finish(wavefront, memory_instructions(shape.bytes()));
+  const bool to_lds = !store && name >= TILE_FIRST_LDS;
+  return finish(wavefront, memory_instructions(shape.bytes(), to_lds));
 }
 
 void ComputeUnit::request_done(Wavefront& wavefront, uint32_t number, Cycle at) {
@@ -199,12 +200,7 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
     } else {
       slot.written = operation.done;
     }
-    const bool shared = operation.tile >= TILE_FIRST_LDS;
-    for (unsigned id = 0; id < group.wavefronts; ++id) {
-      Wavefront& other = *wavefronts_[group.members[id]];
-      if (other.state != Wavefront::State::tile || other.waits_for != operation.tile) continue;
-      if (shared || &other == &wavefront) wake(other, operation.done);
-    }
+    tile_done(group, wavefront, operation.tile, operation.done);
   }
   if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores)
     return;

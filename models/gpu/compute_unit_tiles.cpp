@@ -43,7 +43,7 @@ bool ComputeUnit::readable(Wavefront& wavefront, const Slot& slot, unsigned name
 }
 
 bool ComputeUnit::writable(Wavefront& wavefront, const Slot& slot, unsigned name, Step& step) {
-  if (slot.written == kUnknown || slot.stores != 0) {
+  if (slot.written == kUnknown || slot.stores != 0 || slot.reads != 0) {
     wavefront.state = Wavefront::State::tile;
     wavefront.waits_for = static_cast<uint8_t>(name);
     step = Step::stop;
@@ -92,14 +92,103 @@ bool ComputeUnit::ring_has_room(Wavefront& wavefront, Step& step) {
   return operations_done(wavefront, wavefront.first + 1, false, step);
 }
 
-// Puts an operation of `cycles` into a pipe; returns its end.
-Cycle ComputeUnit::occupy(Cycle& pipe_free, PipeCounters& counters, Cycle from, uint64_t cycles) {
-  const Cycle begin = std::max(pipe_free, from);
-  counters.waiting += begin - std::max(pipe_free, resident_since_);
-  pipe_free = begin + cycles;
-  counters.busy += cycles;
-  ++counters.operations;
-  return pipe_free;
+// Puts an operation behind those of its pipe.
+ComputeUnit::Step ComputeUnit::use(unsigned pipe, Wavefront& wavefront, Group& group,
+                                   const PipeOperation& operation) {
+  ++group.operations;
+  slot_of(group, wavefront, operation.result).written = kUnknown;
+  for (unsigned i = 0; i < operation.source_count; ++i)
+    ++slot_of(group, wavefront, operation.sources[i]).reads;
+  std::deque<PipeOperation>& queue = pipes_[pipe].queue;
+  queue.push_back(operation);
+  if (queue.size() == 1) begin_operation(pipe, wavefront.at);
+  return finish(wavefront);
+}
+
+// Its slots go to the ports evenly, at the turns of the work-group's wavefronts.
+void ComputeUnit::begin_operation(unsigned index, Cycle at) {
+  Pipe& pipe = pipes_[index];
+  const PipeOperation& operation = pipe.queue.front();
+  const Group& group = groups_[wavefronts_[operation.wavefront]->group];
+  counters_of(index).waiting += at - std::max(pipe.free, resident_since_);
+  pipe.begin = at;
+  pipe.look = at + operation.clocks;
+  if (operation.slots == 0) return;
+  for (unsigned i = 0; i < ports_.size(); ++i) {
+    uint64_t positions = 0;
+    for (unsigned id = 0; id < group.wavefronts; ++id) {
+      const unsigned slot = group.members[id];
+      if (slot % ports_.size() == i) positions |= uint64_t{1} << slot / ports_.size();
+    }
+    if (positions == 0) positions = uint64_t{1} << operation.wavefront / ports_.size();
+    const uint64_t share =
+        operation.slots * (i + 1) / ports_.size() - operation.slots * i / ports_.size();
+    ports_[i].advance(at);
+    ports_[i].start(index, at, operation.clocks, share, positions);
+  }
+}
+
+// Ends the operation under way if its time is over and all of its slots have been issued.
+void ComputeUnit::look_at(unsigned index, Cycle now) {
+  while (pipes_[index].look <= now) {
+    uint64_t missing = 0;
+    for (const IssuePort& port : ports_) missing = std::max(missing, port.missing(index));
+    if (missing != 0) {
+      pipes_[index].look = now + missing;
+      return;
+    }
+    end_operation(index, now);
+  }
+}
+
+void ComputeUnit::end_operation(unsigned index, Cycle at) {
+  Pipe& pipe = pipes_[index];
+  const PipeOperation operation = pipe.queue.front();
+  pipe.queue.pop_front();
+  pipe.free = at;
+  pipe.look = kUnknown;
+  counters_of(index).busy += at - pipe.begin;
+  ++counters_of(index).operations;
+  const Wavefront& owner = *wavefronts_[operation.wavefront];
+  Group& group = groups_[owner.group];
+  slot_of(group, owner, operation.result).written = at;
+  for (unsigned i = 0; i < operation.source_count; ++i) {
+    Slot& source = slot_of(group, owner, operation.sources[i]);
+    --source.reads;
+    source.read = std::max(source.read, at);
+  }
+  if (!pipe.queue.empty()) begin_operation(index, at);
+  --group.operations;
+  retire_when_done(group);
+  tile_done(group, owner, operation.result, at);
+  for (unsigned i = 0; i < operation.source_count; ++i)
+    tile_done(group, owner, operation.sources[i], at);
+}
+
+// Wakes who waits for the tile; it looks again.
+void ComputeUnit::tile_done(Group& group, const Wavefront& owner, unsigned name, Cycle at) {
+  for (unsigned id = 0; id < group.wavefronts; ++id) {
+    Wavefront& other = *wavefronts_[group.members[id]];
+    if (other.state != Wavefront::State::tile || other.waits_for != name) continue;
+    if (name >= TILE_FIRST_LDS || &other == &owner) wake(other, at);
+  }
+}
+
+// Native instructions of a product: matrix instructions, operands from LDS (wavefronts with a tile
+// of kWavefrontTile squared, each fetches its rows and columns), and what goes around them.
+uint64_t ComputeUnit::product_slots(const Group& group, uint64_t m, uint64_t n, uint64_t k,
+                                    unsigned bytes) const {
+  constexpr uint64_t kWavefrontTile = 64;
+  uint64_t slots = uint64_t{spec_.product_overhead_slots} * group.wavefronts;
+  if (spec_.product_instruction_fma != 0)
+    slots += divide_up(m * n * k, spec_.product_instruction_fma);
+  if (spec_.operand_instruction_bytes != 0)
+    slots += divide_up(m * n * 2 * k * bytes, kWavefrontTile * spec_.operand_instruction_bytes);
+  return slots;
+}
+
+uint64_t ComputeUnit::simt_slots(uint64_t lanes) const {
+  return spec_.simt_instruction_lanes == 0 ? 0 : divide_up(lanes, spec_.simt_instruction_lanes);
 }
 
 ComputeUnit::Step ComputeUnit::tile_instruction(Wavefront& wavefront, const riscv::CustomOp& op) {
@@ -212,11 +301,13 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
                                         const riscv::CustomOp& op) {
   const unsigned code = op.funct7 >> 2;
   if (!is_accumulator(op.rd) || is_accumulator(op.rs1) || is_accumulator(op.rs2) ||
-      code > static_cast<unsigned>(ElementType::fp32)) {
+      (code > static_cast<unsigned>(ElementType::fp32) &&
+       (code != TILE_TF32 || spec_.tensor_tf32_passes == 0))) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.mma: no such tile or element");
   }
-  const ElementType element = static_cast<ElementType>(code);
+  const bool tf32 = code == TILE_TF32;
+  const ElementType element = tf32 ? ElementType::fp32 : static_cast<ElementType>(code);
   Slot& sum = slot_of(group, wavefront, op.rd);
   Slot& a = slot_of(group, wavefront, op.rs1);
   Slot& b = slot_of(group, wavefront, op.rs2);
@@ -233,20 +324,29 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
                                                              : op.rd) +
                      " never written");
   }
-  const uint32_t k = sum.accumulator.multiply(a.tile, (op.funct7 & 1) != 0, b.tile,
-                                              (op.funct7 & 2) != 0, element, spec_.tile_values);
-  const uint64_t work = uint64_t{sum.accumulator.m()} * sum.accumulator.n() * ((k + 15) / 16 * 16);
-  // FP32 operands take two passes of the FP16 array.
-  const uint64_t passes = element == ElementType::fp32 ? 2 : 1;
-  const uint64_t cycles =
+  const uint32_t k = sum.accumulator.multiply(
+      a.tile, (op.funct7 & 1) != 0, b.tile, (op.funct7 & 2) != 0, element, spec_.tile_values, tf32);
+  const uint64_t m = sum.accumulator.m(), n = sum.accumulator.n(), work_k = (k + 15) / 16 * 16;
+  const uint64_t work = m * n * work_k;
+  PipeOperation operation = {.wavefront = wavefront.slot,
+                             .result = op.rd,
+                             .sources = {op.rs1, op.rs2},
+                             .source_count = 2,
+                             .clocks = 0,
+                             .slots = 0};
+  if (element == ElementType::fp32 && !tf32) {  // The SIMT lanes' work, no tensor core's.
+    operation.clocks = divide_up(work, spec_.simt_lanes);
+    operation.slots = simt_slots(work);
+    return use(kSimt, wavefront, group, operation);
+  }
+  const uint64_t passes = tf32 ? spec_.tensor_tf32_passes : 1;
+  operation.clocks =
       divide_up(work * passes * spec_.tensor_efficiency_denominator,
                 uint64_t{spec_.tensor_fma_per_cycle} * spec_.tensor_efficiency_numerator);
+  operation.slots = product_slots(group, m, n, work_k * passes, 2);
   counters_.multiply_adds += work;
-  const Cycle end = occupy(tensor_free_, counters_.tensor, wavefront.at, cycles);
-  sum.written = end;
-  a.read = std::max(a.read, end);
-  b.read = std::max(b.read, end);
-  return finish(wavefront);
+  group.multiply_adds += work;
+  return use(kTensor, wavefront, group, operation);
 }
 
 ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group,
@@ -273,15 +373,19 @@ ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group,
                  "tile.simt: tile " + std::to_string(op.rd) + " does not fit");
   }
   const uint64_t elements = first.tile.shape.bytes() / element_bytes(first.tile.element);
-  const uint64_t a_clock =
-      uint64_t{spec_.simt_lanes} * (element_bytes(first.tile.element) < 4 ? 2 : 1);
+  const bool packed = element_bytes(first.tile.element) < 4;
+  const unsigned a_lane = first.tile.element == ElementType::fp16 ? spec_.simt_fp16_per_lane
+                          : packed                                ? 2
+                                                                  : 1;
   simt_operation(op.funct7, first.tile, second.tile, result.tile, spec_.tile_values);
-  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at,
-                           divide_up(elements * simt_issues(op.funct7), a_clock));
-  result.written = end;
-  first.read = std::max(first.read, end);
-  second.read = std::max(second.read, end);
-  return finish(wavefront);
+  const uint64_t work = elements * simt_issues(op.funct7);
+  return use(kSimt, wavefront, group,
+             {.wavefront = wavefront.slot,
+              .result = op.rd,
+              .sources = {op.rs1, op.rs2},
+              .source_count = alone ? 1u : 2u,
+              .clocks = divide_up(work, uint64_t{spec_.simt_lanes} * a_lane),
+              .slots = simt_slots(divide_up(work, packed ? 2 : 1))});
 }
 
 ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
@@ -321,11 +425,14 @@ ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
   result.tile.data.resize(shape.bytes());
   sum.accumulator.epilogue(first_row, rows, first_column, columns, element, services_.gpu,
                            spec_.stamp_limit, group.context->split > 1, result.tile.data.data());
-  const Cycle end = occupy(simt_free_, counters_.simt, wavefront.at,
-                           divide_up(uint64_t{rows} * columns, spec_.simt_lanes));
-  result.written = end;
-  sum.read = std::max(sum.read, end);
-  return finish(wavefront);
+  const uint64_t elements = uint64_t{rows} * columns;
+  return use(kSimt, wavefront, group,
+             {.wavefront = wavefront.slot,
+              .result = op.rd,
+              .sources = {op.rs1},
+              .source_count = 1,
+              .clocks = divide_up(elements, spec_.simt_lanes),
+              .slots = simt_slots(elements)});
 }
 
 ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
@@ -345,9 +452,13 @@ ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
                          " exceeds the work-group's registers");
       }
       sum.accumulator.zero(m, n);
-      wavefront.at = occupy(simt_free_, counters_.simt, wavefront.at, 1) - 1;
-      sum.written = wavefront.at + 1;
-      return finish(wavefront);
+      return use(kSimt, wavefront, group,
+                 {.wavefront = wavefront.slot,
+                  .result = op.rd,
+                  .sources = {},
+                  .source_count = 0,
+                  .clocks = 1,
+                  .slots = 0});
     }
     case TILE_CONTROL_WAIT: {
       const uint32_t outstanding = wavefront.last - wavefront.first;

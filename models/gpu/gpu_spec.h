@@ -23,11 +23,18 @@ struct GpuSpec {
   uint32_t wavefront_slots = 64;
   uint32_t workgroup_slots = 32;
   uint32_t issue_ports = 4;
-  uint32_t memory_instruction_bytes = 0;
+  uint32_t memory_instruction_bytes = 512;
+  uint32_t lds_instruction_bytes = 512;
+  uint32_t product_instruction_fma = 256;
+  uint32_t operand_instruction_bytes = 256;
+  uint32_t product_overhead_slots = 25;
+  uint32_t simt_instruction_lanes = 32;
   uint32_t tensor_fma_per_cycle = 512;
   uint32_t tensor_efficiency_numerator = 4;
   uint32_t tensor_efficiency_denominator = 5;
+  uint32_t tensor_tf32_passes = 0;
   uint32_t simt_lanes = 64;
+  uint32_t simt_fp16_per_lane = 2;
   uint32_t start_cycles = 32;
   uint32_t step_instructions = 4096;
   uint32_t poll_interval_ns = 500;
@@ -53,7 +60,7 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
   set.number("lds_bytes", spec.lds_bytes, 1024, 1u << 20, "LDS of a compute unit.");
   set.number("wavefront_slots", spec.wavefront_slots, 8, 64,
              "Wavefronts resident on a compute unit.");
-  set.number("workgroup_slots", spec.workgroup_slots, 1, 32,
+  set.number("workgroup_slots", spec.workgroup_slots, 1, 40,
              "Work-groups resident on a compute unit.");
   set.number("issue_ports", spec.issue_ports, 1, 16,
              "Instructions a compute unit issues a clock, one a scheduler.");
@@ -61,6 +68,21 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "What one memory instruction of a wavefront moves (lanes x bytes each): a tile load "
              "or store takes that many issue "
              "slots (GD-MMIO-03); 0 = one, a unit beside the schedulers splits it.");
+  set.number("lds_instruction_bytes", spec.lds_instruction_bytes, 0, 65536,
+             "What one instruction of a wavefront puts from its registers into LDS: a tile load to "
+             "LDS takes that many issue slots more; 0 = loads go there by themselves.");
+  set.number("product_instruction_fma", spec.product_instruction_fma, 0, 1u << 20,
+             "Multiply-adds of one native matrix instruction of a wavefront; a product takes the "
+             "issue slots of those that it stands for while its pipe works; 0 = none.");
+  set.number("operand_instruction_bytes", spec.operand_instruction_bytes, 0, 65536,
+             "New operand bytes that one native load from LDS brings to a wavefront with a tile of "
+             "64 x 64; issue slots of a product, too; 0 = none.");
+  set.number("product_overhead_slots", spec.product_overhead_slots, 0, 10000,
+             "Addresses, barriers and branches of a product, in issue slots of each wavefront of "
+             "its work-group.");
+  set.number("simt_instruction_lanes", spec.simt_instruction_lanes, 0, 1024,
+             "Lanes of one native SIMT instruction, two FP16 each: a SIMT operation takes the "
+             "issue slots of those that it stands for while its pipe works; 0 = none.");
   set.number("tensor_fma_per_cycle", spec.tensor_fma_per_cycle, 1, 65536,
              "FP16 multiply-adds a clock of a compute unit.");
   set.number("tensor_efficiency_numerator", spec.tensor_efficiency_numerator, 1, 1000,
@@ -68,8 +90,12 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "take the rest.");
   set.number("tensor_efficiency_denominator", spec.tensor_efficiency_denominator, 1, 1000,
              "Divisor of that share.");
+  set.number("tensor_tf32_passes", spec.tensor_tf32_passes, 0, 16,
+             "Passes of the FP16 array that a TF32 product takes; 0 = no such products.");
   set.number("simt_lanes", spec.simt_lanes, 1, 4096,
-             "Elements a clock of the SIMT pipe (one FP32 each, or two FP16).");
+             "FP32 elements a clock of the SIMT pipe; also the multiply-adds of FP32 products.");
+  set.number("simt_fp16_per_lane", spec.simt_fp16_per_lane, 1, 8,
+             "FP16 elements a clock of a SIMT lane; two of other elements below four bytes.");
   set.number("start_cycles", spec.start_cycles, 0, 10000,
              "Clocks from dispatch to the first instruction of a work-group.");
   set.number("step_instructions", spec.step_instructions, 1, 1u << 20,

@@ -85,14 +85,23 @@ void IssuePort::leave(unsigned position) {
 
 std::optional<unsigned> IssuePort::turn(Cycle now) const {
   if (state_.clock != now || state_.active == 0) return std::nullopt;
-  const unsigned who = first_behind(state_.active, state_.last);
-  if ((state_.at_end >> who & 1) == 0) return std::nullopt;
-  return who;
+  const std::optional<Turn> turn = turn_of(state_);
+  if (turn->whose != kOwn || (state_.at_end >> turn->position & 1) == 0) return std::nullopt;
+  return turn->position;
+}
+
+void IssuePort::start(unsigned pipe, Cycle begin, Cycle clocks, uint64_t slots,
+                      uint64_t positions) {
+  assert(missing(pipe) == 0);
+  looked_ahead_ = false;
+  // One slot a clock is all that there is.
+  state_.pipes[pipe] = {begin, std::max<Cycle>({clocks, slots, 1}), slots, 0, positions};
 }
 
 void IssuePort::take(unsigned position) {
   looked_ahead_ = false;
   state_.last = position;
+  state_.whose = kOwn;
   ++state_.clock;
   ++state_.issued;
   find_active(state_);
@@ -123,12 +132,76 @@ Cycle IssuePort::next() {
   return ahead_.clock;
 }
 
-unsigned IssuePort::first_behind(uint64_t positions, unsigned last) const {
+unsigned IssuePort::first_behind(uint64_t positions, unsigned last) {
   const uint64_t behind = last >= 63 ? 0 : positions & (~uint64_t{0} << (last + 1));
   return static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : positions));
 }
 
-void IssuePort::find_active(State& state) const {
+// Slot j is ready at begin + floor(j clocks / slots).
+uint64_t IssuePort::PipeSlots::planned(Cycle until) const {
+  if (until <= begin) return 0;
+  return std::min(slots, ((until - begin) * slots + clocks - 1) / clocks);
+}
+
+uint64_t IssuePort::unfinished(const State& state) {
+  uint64_t pipes = 0;
+  for (unsigned i = 0; i < kPipes; ++i) {
+    if (state.pipes[i].issued < state.pipes[i].slots) pipes |= uint64_t{1} << i;
+  }
+  return pipes;
+}
+
+// Whose turn clock `state.clock` is.
+std::optional<IssuePort::Turn> IssuePort::turn_of(const State& state) {
+  std::array<uint64_t, kPipes + 1> ready{};
+  uint64_t all = ready[kOwn] = state.active;
+  for (unsigned i = 0; i < kPipes; ++i) {
+    const PipeSlots& pipe = state.pipes[i];
+    if (pipe.issued < pipe.slots && pipe.ready() <= state.clock) all |= ready[i] = pipe.positions;
+  }
+  if (all == 0) return std::nullopt;
+  for (unsigned whose = state.whose + 1; whose <= kOwn; ++whose) {
+    if ((ready[whose] >> state.last & 1) != 0) return Turn{state.last, whose};
+  }
+  const unsigned position = first_behind(all, state.last);
+  unsigned whose = 0;
+  while ((ready[whose] >> position & 1) == 0) ++whose;
+  return Turn{position, whose};
+}
+
+void IssuePort::run_pipes(State& state, Cycle until) {
+  const uint64_t pipes = unfinished(state);
+  if ((pipes & (pipes - 1)) != 0) {  // Two of them: clock by clock.
+    const std::optional<Turn> turn = turn_of(state);
+    ++state.clock;
+    if (!turn.has_value()) return;
+    ++state.pipes[turn->whose].issued;
+    ++state.issued;
+    state.last = turn->position;
+    state.whose = turn->whose;
+    return;
+  }
+  if (pipes != 0) {
+    const auto whose = static_cast<unsigned>(std::countr_zero(pipes));
+    PipeSlots& pipe = state.pipes[whose];
+    // What is late follows clock by clock.
+    const uint64_t issued = std::min(pipe.issued + (until - state.clock), pipe.planned(until));
+    if (const uint64_t count = issued - pipe.issued; count != 0) {
+      state.issued += count;
+      pipe.issued = issued;
+      // One position a slot, in turn.
+      if (state.whose >= whose || (pipe.positions >> state.last & 1) == 0)
+        state.last = first_behind(pipe.positions, state.last);
+      state.whose = whose;
+      const auto round = static_cast<unsigned>(std::popcount(pipe.positions));
+      for (uint64_t left = (count - 1) % round; left != 0; --left)
+        state.last = first_behind(pipe.positions, state.last);
+    }
+  }
+  state.clock = until;
+}
+
+void IssuePort::find_active(State& state) {
   state.active = 0;
   state.soon = kUnknown;
   for (uint64_t left = state.present; left != 0; left &= left - 1) {
@@ -174,15 +247,38 @@ void IssuePort::end_stretch(State& state, unsigned position) {
   state.soon = std::min(state.soon, member.ready);
 }
 
+void IssuePort::issue(State& state, unsigned who, uint32_t slots) {
+  Member& member = state.members[who];
+  state.last = who;
+  state.whose = kOwn;
+  state.clock += slots;
+  state.issued += slots;
+  member.left -= slots;
+  if (member.left == 0) end_stretch(state, who);
+}
+
 void IssuePort::run(State& state, Cycle until, unsigned steps) {
   for (; state.clock < until && steps != 0; --steps) {
     if (state.clock >= state.soon) find_active(state);
     if (state.active == 0) {
-      state.clock = std::min(state.soon, until);
+      run_pipes(state, std::min(state.soon, until));
       continue;
     }
-    const unsigned who = first_behind(state.active, state.last);
+    const Turn turn = *turn_of(state);
+    const unsigned who = turn.position;
+    if (turn.whose != kOwn) {
+      ++state.pipes[turn.whose].issued;
+      ++state.issued;
+      ++state.clock;
+      state.last = who;
+      state.whose = turn.whose;
+      continue;
+    }
     if ((state.at_end >> who & 1) != 0) return;
+    if (unfinished(state) != 0) {
+      issue(state, who, 1);
+      continue;
+    }
     const unsigned ready = static_cast<unsigned>(std::popcount(state.active));
     const Cycle span = std::min(state.soon, until) - state.clock;
     Member& member = state.members[who];
@@ -197,6 +293,7 @@ void IssuePort::run(State& state, Cycle until, unsigned steps) {
         state.issued += times * stretch.slots;
         if (times != 0) {
           state.last = who;
+          state.whose = kOwn;
           continue;
         }
       }
@@ -208,12 +305,7 @@ void IssuePort::run(State& state, Cycle until, unsigned steps) {
       rounds = static_cast<uint32_t>(std::min<Cycle>(rounds - 1, span / ready));
     }
     if (ready == 1 || rounds == 0) {
-      const uint32_t slots = std::max(rounds, 1u);
-      state.last = who;
-      state.clock += slots;
-      state.issued += slots;
-      member.left -= slots;
-      if (member.left == 0) end_stretch(state, who);
+      issue(state, who, std::max(rounds, 1u));
       continue;
     }
     for (uint64_t left = state.active; left != 0; left &= left - 1)
@@ -222,6 +314,7 @@ void IssuePort::run(State& state, Cycle until, unsigned steps) {
     state.issued += uint64_t{rounds} * ready;
     // The last of a round is the one before who begins it.
     const uint64_t before = state.active & ((uint64_t{1} << who) - 1);
+    state.whose = kOwn;
     state.last = static_cast<unsigned>(63 - std::countl_zero(before != 0 ? before : state.active));
   }
   if (state.clock >= state.soon) find_active(state);

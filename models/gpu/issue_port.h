@@ -12,6 +12,10 @@
 // others see (a tile instruction, an access to memory): that one's slot is given at its own time, by
 // turn().
 //
+// A pipe that works takes slots, too: those of the native instructions that its operation stands
+// for, evenly over the operation's time. All wavefronts of the work-group would issue them, so each
+// of their positions has a turn in a round for the pipe and one for the wavefront itself.
+//
 // Invariants
 //  1 Clocks before `clock()` are decided and do not change; who enters is ready from there on.
 //  2 Nothing depends on how much of a trace is known: it is extended whenever the port comes to its
@@ -19,6 +23,7 @@
 #ifndef STRETTO_MODELS_GPU_ISSUE_PORT_H_
 #define STRETTO_MODELS_GPU_ISSUE_PORT_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -103,11 +108,23 @@ class IssuePort {
   std::optional<unsigned> turn(Cycle now) const;
   // It issues: the slot is used. It may have left.
   void take(unsigned position);
+  // From `begin` on a pipe's operation takes `slots` over `clocks`, at the turns of these positions.
+  // REQUIRES: advance(begin); the pipe's operation before has all its slots.
+  void start(unsigned pipe, Cycle begin, Cycle clocks, uint64_t slots, uint64_t positions);
+  // Slots that it has not had.
+  uint64_t missing(unsigned pipe) const {
+    return state_.pipes[pipe].slots - state_.pipes[pipe].issued;
+  }
   // When turn() should be asked next, if nobody enters or leaves; kUnknown: not at all.
   Cycle next();
 
   Cycle clock() const { return state_.clock; }
   uint64_t issued() const { return state_.issued; }
+  // Forgets who issued last: an empty unit begins as a new one.
+  void forget() {
+    state_.last = 0;
+    state_.whose = kOwn;
+  }
 
  private:
   struct Member {
@@ -117,9 +134,28 @@ class IssuePort {
     size_t stretch = 0;  // In the trace,
     uint64_t begun = 0;  // and how often it has begun.
   };
+  struct PipeSlots {
+    Cycle begin = 0;
+    Cycle clocks = 1;
+    uint64_t slots = 0;
+    uint64_t issued = 0;
+    uint64_t positions = 0;
+    Cycle ready() const { return begin + issued * clocks / slots; }
+    // What could have been issued before `until`.
+    uint64_t planned(Cycle until) const;
+  };
+  static constexpr unsigned kPipes = 2;
+  static constexpr unsigned kOwn =
+      kPipes;  // Turn of the wavefront in a position, behind those of pipes.
+  struct Turn {
+    unsigned position;
+    unsigned whose;  // A pipe's, or kOwn.
+  };
   struct State {
-    Cycle clock = 0;  // First one that is not decided.
-    unsigned last = 0;
+    Cycle clock = 0;    // First one that is not decided.
+    unsigned last = 0;  // Who issued last, and at whose turn.
+    unsigned whose = kOwn;
+    std::array<PipeSlots, kPipes> pipes;
     uint64_t present = 0;  // By position: has entered,
     uint64_t active = 0;   // is ready,
     uint64_t at_end = 0;   // stands at the end of its trace.
@@ -130,15 +166,21 @@ class IssuePort {
   // How far next() looks: bounds what a wavefront runs ahead, and the work that one that enters
   // makes void.
   static constexpr Cycle kHorizon = 4096;
-  static constexpr unsigned kSteps = 64;
+  static constexpr unsigned kSteps = 256;
   static constexpr size_t kDropFrom = 1024;
 
   // Until a clock, until somebody's turn() comes, or for so many steps.
   void run(State& state, Cycle until, unsigned steps);
-  unsigned first_behind(uint64_t positions, unsigned last) const;
-  void find_active(State& state) const;
+  static unsigned first_behind(uint64_t positions, unsigned last);
+  static std::optional<Turn> turn_of(const State& state);
+  static uint64_t unfinished(const State& state);
+  // Clocks in which no wavefront is ready.
+  void run_pipes(State& state, Cycle until);
+  static void find_active(State& state);
   void next_stretch(State& state, unsigned position);
   void end_stretch(State& state, unsigned position);
+  // Slots in successive clocks.
+  void issue(State& state, unsigned who, uint32_t slots);
 
   const unsigned index_;
   IssueSource& source_;

@@ -31,15 +31,22 @@ uint16_t load16(const uint8_t* from, uint64_t index) {
   return value;
 }
 
+// To 10 bits behind the point, ties away from zero (PTX cvt.rna.tf32.f32).
+uint32_t round_to_tf32(uint32_t bits) {
+  return (bits & 0x7F800000u) == 0x7F800000u ? bits : (bits + 0x1000u) & ~0x1FFFu;
+}
+
 // Row `row` of the tile as floats, in out[0..columns).
-void row_to_float(const Tile& tile, ElementType element, uint32_t row, float* out) {
+void row_to_float(const Tile& tile, ElementType element, uint32_t row, float* out,
+                  bool tf32 = false) {
   const uint32_t columns = tile.shape.row_bytes / element_bytes(element);
   const uint8_t* const from = tile.data.data() + uint64_t{row} * tile.shape.row_bytes;
   for (uint32_t i = 0; i < columns; ++i) {
     switch (element) {
       case ElementType::fp16: out[i] = fp32_from_fp16(load16(from, i)); break;
       case ElementType::bf16: out[i] = fp32_from_bf16(load16(from, i)); break;
-      default: out[i] = std::bit_cast<float>(load32(from, i)); break;
+      default:
+        out[i] = std::bit_cast<float>(tf32 ? round_to_tf32(load32(from, i)) : load32(from, i));
     }
   }
 }
@@ -97,7 +104,7 @@ void Accumulator::zero(uint32_t m, uint32_t n) {
 }
 
 uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
-                               ElementType element, bool values) {
+                               ElementType element, bool values, bool tf32) {
   const auto extent = [element](const Tile& tile, bool k_in_rows) {
     return k_in_rows ? tile.shape.rows
                      : tile.shape.row_bytes /
@@ -113,7 +120,7 @@ uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool 
   if (content_ == Content::empty) content_ = operands;
   if (content_ != operands) content_ = Content::poison;
   if (content_ == Content::stamp) multiply_stamps(a, a_is_km, b, b_is_nk);
-  if (content_ == Content::values && values) multiply_values(a, a_is_km, b, b_is_nk, element);
+  if (content_ == Content::values && values) multiply_values(a, a_is_km, b, b_is_nk, element, tf32);
   return k;
 }
 
@@ -169,7 +176,7 @@ bool Accumulator::cover(uint32_t begin, uint32_t end) {
 }
 
 void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
-                                  ElementType element) {
+                                  ElementType element, bool tf32) {
   const uint32_t a_columns = a.shape.row_bytes / element_bytes(element);
   const uint32_t b_columns = b.shape.row_bytes / element_bytes(element);
   const uint32_t m = std::min(m_, a_is_km ? a_columns : a.shape.rows);
@@ -180,7 +187,7 @@ void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bo
   std::vector<float> fa(uint64_t{m} * k), fb(uint64_t{k} * n),
       row(std::max({a_columns, b_columns, 1u}));
   for (uint32_t r = 0; r < a.shape.rows; ++r) {
-    row_to_float(a, element, r, row.data());
+    row_to_float(a, element, r, row.data(), tf32);
     if (!a_is_km) {
       if (r < m) std::copy_n(row.begin(), k, fa.begin() + static_cast<long>(uint64_t{r} * k));
     } else if (r < k) {
@@ -188,7 +195,7 @@ void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bo
     }
   }
   for (uint32_t r = 0; r < b.shape.rows; ++r) {
-    row_to_float(b, element, r, row.data());
+    row_to_float(b, element, r, row.data(), tf32);
     if (!b_is_nk) {
       if (r < k) std::copy_n(row.begin(), n, fb.begin() + static_cast<long>(uint64_t{r} * n));
     } else if (r < n) {

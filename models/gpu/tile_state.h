@@ -73,9 +73,10 @@ class Accumulator {
   void clear() { *this = {}; }
   void zero(uint32_t m, uint32_t n);
   // this += A * B. Returns the K extent that was multiplied (for time). `values` = false: numbers
-  // are left as zeros. REQUIRES: both operands were loaded.
+  // are left as zeros. `tf32`: FP32 operands are rounded to 10 bits behind the point. REQUIRES: both
+  // operands were loaded.
   uint32_t multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk, ElementType element,
-                    bool values = true);
+                    bool values = true, bool tf32 = false);
   // The block as elements of `element`, dense, into `out` (rows * columns * element bytes).
   // `parts`: an accumulator that covered one interval of K, not all of it, gives its share of the
   // stamps (split-K).
@@ -91,7 +92,7 @@ class Accumulator {
   };
   void multiply_stamps(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk);
   void multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
-                       ElementType element);
+                       ElementType element, bool tf32);
   bool cover(uint32_t begin, uint32_t end);
   void share_of_stamps(uint32_t row, uint32_t first_column, uint32_t columns, ElementType element,
                        uint32_t gpu, uint32_t stamp_limit, uint8_t* out) const;

@@ -73,6 +73,9 @@
 #define TILE_SIMT_GELU 12
 #define TILE_SIMT_GELU_GRAD 13
 
+// Element of tile.mma only: FP32 operands, multiplied as TF32.
+#define TILE_TF32 5
+
 #define TILE_EQ 0
 #define TILE_NE 1
 #define TILE_GEU 2
