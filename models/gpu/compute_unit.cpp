@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
+#include <utility>
 
 namespace stretto {
 namespace {
@@ -73,7 +74,7 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   group.context = &context;
   group.wavefronts = group.live = context.wavefronts;
   group.at_barrier = 0;
-  group.barrier = group.ended = 0;
+  group.barrier = group.ended = group.votes = 0;
   group.started = services_.queue->now();
   group.register_bytes = group.lds_bytes = group.multiply_adds = 0;
   group.operations = 0;
@@ -96,6 +97,8 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     wavefront.waiting = false;
     wavefront.port.start(*parts_.memory, context, wg_id, wavefront.id, services_.gpu);
     wavefront.hart.reset(context.entry);
+    for (unsigned reg = 1; kUndefined != 0 && reg < 32; ++reg)
+      wavefront.hart.set_reg(reg, kUndefined * 0x0101010101010101);
     wavefront.hart.set_reg(2, wavefront.port.private_top());
     wavefront.at = 0;
     retired(wavefront, 0);
@@ -131,7 +134,9 @@ void ComputeUnit::leave(Group& group) {
     wavefront.state = Wavefront::State::free;
   }
   group.active = false;
+  schedule_tick();
   if (--resident_ != 0) return;
+  for (IssuePort& port : ports_) port.forget();
   idle_since_ = now_cycle();
   counters_.resident_cycles += idle_since_ - resident_since_;
   for (unsigned i = 0; i < kPipes; ++i)
@@ -140,6 +145,9 @@ void ComputeUnit::leave(Group& group) {
 
 void ComputeUnit::retire(Group& group) {
   ++counters_.retired;
+  if (group.multiply_adds >
+      (now_cycle() - clock_.cycle_at(group.started)) * spec_.tensor_fma_per_cycle)
+    ++counters_.above_peak;
   ++services_.progress;
   leave(group);
   if (services_.digest != nullptr) {
@@ -165,7 +173,7 @@ void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
 void ComputeUnit::on_event(uint64_t tag) {
   if (tag != kTickTag) {
     retire(groups_[tag]);
-  } else if (now_cycle() == next_tick_) {
+  } else if (now_cycle() >= next_tick_) {
     next_tick_ = kUnknown;
     tick();
   }
@@ -277,13 +285,19 @@ ComputeUnit::Step ComputeUnit::barrier(Wavefront& wavefront, Group& group) {
 bool ComputeUnit::release_barrier(Group& group, Wavefront* current) {
   if (group.at_barrier == 0 || group.at_barrier != group.live) return false;
   const Cycle at = group.barrier;
+  const uint64_t votes = std::exchange(group.votes, 0);
   group.at_barrier = 0;
   group.barrier = 0;
   for (unsigned id = 0; id < group.wavefronts; ++id) {
     Wavefront& member = *wavefronts_[group.members[id]];
     if (member.state != Wavefront::State::barrier) continue;
-    member.at = at;
-    finish(member);
+    member.at = at + member.hart.code().cost().custom;
+    if (member.hart.custom().funct7 == TILE_CONTROL_VOTE) {
+      member.hart.retire_custom(votes);
+    } else {
+      member.hart.retire_custom();
+    }
+    retired(member, 0);
     if (&member == current) {
       member.state = Wavefront::State::ready;
     } else {
@@ -296,6 +310,10 @@ bool ComputeUnit::release_barrier(Group& group, Wavefront* current) {
 ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   finish(wavefront);
   wavefront.state = Wavefront::State::ended;
+  for (unsigned name = 0; name < TILE_FIRST_LDS; ++name) {  // Its registers are free.
+    Slot& slot = slot_of(group, wavefront, name);
+    group.register_bytes -= std::exchange(slot.bytes, 0);
+  }
   group.ended = std::max(group.ended, wavefront.at);
   --group.live;
   if (group.live == 0) {
@@ -396,6 +414,7 @@ void ComputeUnit::audit(AuditSink& sink) const {
   const uint64_t present = counters_.resident_cycles + (resident_ != 0 ? now - resident_since_ : 0);
   sink.at_most("no pipe above its peak", counters_.multiply_adds,
                counters_.tensor.busy * spec_.tensor_fma_per_cycle);
+  sink.equal("work-groups above the tensor peak over their time = 0", counters_.above_peak, 0);
   for (const IssuePort& port : ports_)
     sink.at_most("no issue port above a slot a clock", port.issued(), present);
 }

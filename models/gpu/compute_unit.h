@@ -69,6 +69,7 @@ struct ComputeUnitCounters {
   uint64_t started = 0;
   uint64_t retired = 0;
   uint64_t drained = 0;
+  uint64_t above_peak = 0;  // Work-groups of more multiply-adds than fit into their time.
 };
 
 class ComputeUnit final : public sc_core::sc_module,
@@ -125,7 +126,8 @@ class ComputeUnit final : public sc_core::sc_module,
     unsigned wavefronts = 0;
     unsigned live = 0;
     unsigned at_barrier = 0;
-    Cycle barrier = 0;  // Latest arrival.
+    Cycle barrier = 0;   // Latest arrival.
+    uint64_t votes = 0;  // OR of those at the barrier.
     Cycle ended = 0;
     Time started = 0;
     uint64_t register_bytes = 0;  // Of tiles and accumulators.
@@ -141,6 +143,7 @@ class ComputeUnit final : public sc_core::sc_module,
     unsigned source_count;
     uint64_t clocks;
     uint64_t slots;
+    uint64_t multiply_adds = 0;  // Of the tensor cores.
   };
   struct Pipe {
     std::deque<PipeOperation> queue;  // The first one is under way,
@@ -183,6 +186,7 @@ class ComputeUnit final : public sc_core::sc_module,
   Step tile_epilogue(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
   Step tile_control(Wavefront& wavefront, Group& group, const riscv::CustomOp& op);
   Step tile_wait_until(Wavefront& wavefront, const riscv::CustomOp& op);
+  Step tile_release(Wavefront& wavefront, Group& group);
   Step tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op);
   Step barrier(Wavefront& wavefront, Group& group);
   bool release_barrier(Group& group, Wavefront* current);

@@ -148,9 +148,11 @@ void ComputeUnit::end_operation(unsigned index, Cycle at) {
   pipe.free = at;
   pipe.look = kUnknown;
   counters_of(index).busy += at - pipe.begin;
+  counters_.multiply_adds += operation.multiply_adds;
   ++counters_of(index).operations;
   const Wavefront& owner = *wavefronts_[operation.wavefront];
   Group& group = groups_[owner.group];
+  group.multiply_adds += operation.multiply_adds;
   slot_of(group, owner, operation.result).written = at;
   for (unsigned i = 0; i < operation.source_count; ++i) {
     Slot& source = slot_of(group, owner, operation.sources[i]);
@@ -169,8 +171,9 @@ void ComputeUnit::end_operation(unsigned index, Cycle at) {
 void ComputeUnit::tile_done(Group& group, const Wavefront& owner, unsigned name, Cycle at) {
   for (unsigned id = 0; id < group.wavefronts; ++id) {
     Wavefront& other = *wavefronts_[group.members[id]];
-    if (other.state != Wavefront::State::tile || other.waits_for != name) continue;
-    if (name >= TILE_FIRST_LDS || &other == &owner) wake(other, at);
+    const bool any = other.waits_for == Wavefront::kAnyTile;
+    if (other.state != Wavefront::State::tile || !(any || other.waits_for == name)) continue;
+    if (any || name >= TILE_FIRST_LDS || &other == &owner) wake(other, at);
   }
 }
 
@@ -340,12 +343,11 @@ ComputeUnit::Step ComputeUnit::tile_mma(Wavefront& wavefront, Group& group,
     return use(kSimt, wavefront, group, operation);
   }
   const uint64_t passes = tf32 ? spec_.tensor_tf32_passes : 1;
-  operation.clocks =
-      divide_up(work * passes * spec_.tensor_efficiency_denominator,
-                uint64_t{spec_.tensor_fma_per_cycle} * spec_.tensor_efficiency_numerator);
+  operation.clocks = divide_up(work * passes * spec_.tensor_efficiency_denominator,
+                               uint64_t{spec_.tensor_fma_per_cycle} *
+                                   spec_.tensor_efficiency_numerator * spec_.fault_product_speed);
   operation.slots = product_slots(group, m, n, work_k * passes, 2);
-  counters_.multiply_adds += work;
-  group.multiply_adds += work;
+  operation.multiply_adds = work;
   return use(kTensor, wavefront, group, operation);
 }
 
@@ -435,6 +437,28 @@ ComputeUnit::Step ComputeUnit::tile_epilogue(Wavefront& wavefront, Group& group,
               .slots = simt_slots(elements)});
 }
 
+// All tiles of the work-group become such as were never written, and their share is free.
+ComputeUnit::Step ComputeUnit::tile_release(Wavefront& wavefront, Group& group) {
+  Step step = Step::go_on;
+  Cycle done = wavefront.at;
+  for (const Slot& slot : group.slots) {
+    if (slot.written == kUnknown || slot.stores != 0 || slot.reads != 0) {
+      wavefront.state = Wavefront::State::tile;
+      wavefront.waits_for = Wavefront::kAnyTile;
+      return Step::stop;
+    }
+    done = std::max({done, slot.written, slot.read});
+  }
+  if (!advance(wavefront, done, step)) return step;
+  for (Slot& slot : group.slots) {
+    slot.tile.clear();
+    slot.accumulator.zero(0, 0);
+    slot.bytes = 0;
+  }
+  group.register_bytes = group.lds_bytes = 0;
+  return finish(wavefront);
+}
+
 ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
                                             const riscv::CustomOp& op) {
   Step step = Step::go_on;
@@ -466,7 +490,14 @@ ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
         return step;
       return finish(wavefront);
     }
+    case TILE_CONTROL_VOTE: group.votes |= op.rs1_value; return barrier(wavefront, group);
     case TILE_CONTROL_BARRIER: return barrier(wavefront, group);
+    case TILE_CONTROL_RELEASE: return tile_release(wavefront, group);
+    case TILE_CONTROL_FENCE:
+      if (op.rs2 > TILE_SCOPE_SYSTEM) break;
+      if (op.rs2 >= TILE_SCOPE_DEVICE && !operations_done(wavefront, wavefront.last, true, step))
+        return step;
+      return finish(wavefront);
     case TILE_CONTROL_END:
       if (!operations_done(wavefront, wavefront.last, false, step)) return step;
       return end(wavefront, group);

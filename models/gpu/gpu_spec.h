@@ -41,6 +41,7 @@ struct GpuSpec {
   StageMode stage_mode = StageMode::free;
   uint32_t stamp_limit = 256;
   bool tile_values = true;
+  uint32_t fault_product_speed = 1;
 
   // The first thing wrong, in words; empty if nothing is.
   std::string check() const {
@@ -108,6 +109,8 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
   set.flag("tile_values", spec.tile_values,
            "Work out what tensor and SIMT operations on numbers yield; false = zeros, where only "
            "time matters.");
+  set.number("fault.product_speed", spec.fault_product_speed, 1, 1000,
+             "Fault injection: products take so many times less than they may.");
   set.number("stamp_limit", spec.stamp_limit, 1, 2048,
              "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
 }

@@ -3,7 +3,8 @@
 // what it waits for. Passive state; the compute unit steps it.
 //
 // What a wavefront sees of memory through scalar loads and stores:
-//   private window  kPrivateBase.. in node 0: its own stack, zero at the start; free
+//   private window  kPrivateBase.. in node 0: its own stack; free. What it holds at the start is
+//                   undefined, as are the registers but x2: zero, or kUndefined bytes in Debug
 //   kernel arguments and the code object (constants): loads only; free
 //   everything else  a timed 8-byte request that the range table must know; the wavefront stops until it is answered
 #ifndef STRETTO_MODELS_GPU_WAVEFRONT_H_
@@ -27,6 +28,12 @@ namespace stretto {
 inline constexpr uint64_t kPrivateBase =
     0x40000000;  // In node 0; every wavefront sees its own memory there.
 
+#ifdef NDEBUG
+inline constexpr uint8_t kUndefined = 0;
+#else
+inline constexpr uint8_t kUndefined = 0xA5;
+#endif
+
 class WavefrontPort {
  public:
   static constexpr bool kMachineMode = false;
@@ -43,7 +50,7 @@ class WavefrontPort {
     wf_id_ = wf_id;
     gpu_ = gpu;
     scratch_ = {};
-    private_.assign(context.private_bytes, 0);
+    private_.assign(context.private_bytes, kUndefined);
   }
 
   bool fetch(uint64_t address, uint16_t& parcel) {
@@ -168,6 +175,7 @@ struct Wavefront {
     uint64_t data = 0;  // Of a locked store.
   };
   static constexpr uint8_t kNoTile = 0xFF;
+  static constexpr uint8_t kAnyTile = 0xFE;
 
   Wavefront(riscv::CodeCache& code) : hart(port, code) {}
   Wavefront(const Wavefront&) = delete;
@@ -182,7 +190,7 @@ struct Wavefront {
   uint8_t group = 0;               // Work-group slot of the unit.
   uint8_t id = 0;                  // In the work-group.
   Cycle at = 0;                    // When it issued last, or what it waits for is there.
-  uint8_t waits_for = 0;           // Tile name, in state `tile`.
+  uint8_t waits_for = 0;           // Tile name or kAnyTile, in state `tile`.
   bool waiting = false;            // A wait_until has begun.
   uint32_t until = 0;  // In states count and stores: operations below this number must be done.
   uint32_t first = 0;  // Operations first..last-1 are in the ring.

@@ -22,15 +22,26 @@
 //  tile.simt   t, t1, t2           3  operation         t <- t1 op t2                 SIMT    1      elements / SIMT rate *    yes
 //  tile.epilogue r, a, x2          4  [2:0] element     r <- rows of a, converted     SIMT    1      elements / SIMT rate      yes
 //     x2: first row [15:0], rows [31:16], first column [47:32], columns [63:48]
-//  tile.zero   a, x1               5  0                 a <- 0; x1: m [15:0] n [31:16] SIMT   1      1                         no
+//  tile.zero   a, x1               5  0                 a <- 0; x1: m [15:0] n [31:16] SIMT   1      1                         yes
 //  tile.wait   imm                 5  1                 until <= imm (rs2 field) of this wavefront's loads and stores are
 //                                                       outstanding, in issue order   -       1      -                         blocks
 //  tile.barrier                    5  2                 all wavefronts of the group   -       1      -                         blocks
-//  tile.end                        5  3                 end of program (waits for its stores)        -                         blocks
+//  tile.end                        5  3                 end of program (waits for its stores, frees its register tiles)   blocks
+//  tile.vote   x, x1               5  4                 a barrier; x <- OR of x1 of all   -       1      -                         blocks
+//  tile.release                    5  5                 until no tile of the group is in use; they become never written,
+//                                                       their share of registers and LDS is free         -                     blocks
+//  tile.fence  imm                 5  6                 scope imm (rs2 field): device, system: until the earlier stores of
+//                                                       this wavefront are performed                     -                     blocks
 //  tile.wait_until x1, x2          6  condition         until mem64[x1] cond x2 (uncached, sleeps on a watch)                  blocks
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
 //
 // * Times 2 (rows), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD).
+// Issue: a tile instruction takes the slots of the native ones that it stands for (gpu_spec.h): loads
+// and stores those of their wavefront, products and SIMT operations those of all wavefronts of the
+// work-group, while the pipe works. Products of FP32 are the SIMT pipe's; element TILE_TF32 of
+// tile.mma multiplies FP32 tiles with 10 bits behind the point, on machines that have it.
+// tile.locked_store is ordered behind stores; it locks nothing (ComP-Net's is another instruction).
+// At the start all registers but x2, and private memory, are undefined.
 // Rules: an instruction that names a tile in use by an earlier asynchronous one of the same
 // work-group stalls until that one is done (scoreboard, per tile). tile.load defines the tile's
 // shape; bytes beyond it read as zero. tile.mma uses k = the K extent of both operands, rounded up
@@ -54,6 +65,14 @@
 #define TILE_CONTROL_WAIT 1
 #define TILE_CONTROL_BARRIER 2
 #define TILE_CONTROL_END 3
+#define TILE_CONTROL_VOTE 4
+#define TILE_CONTROL_RELEASE 5
+#define TILE_CONTROL_FENCE 6
+
+#define TILE_SCOPE_WAVEFRONT 0
+#define TILE_SCOPE_WORK_GROUP 1
+#define TILE_SCOPE_DEVICE 2
+#define TILE_SCOPE_SYSTEM 3
 
 #define TILE_SIMT_ADD 0
 #define TILE_SIMT_COPY 1  // t <- t1
@@ -153,6 +172,18 @@ static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pi
   __asm__ volatile(".insn r 0x0B, 5, 1, x0, x0, x%[n]" : : [n] "i"(count) : "memory")
 #define tile_barrier() __asm__ volatile(".insn r 0x0B, 5, 2, x0, x0, x0" : : : "memory")
 #define tile_end() __asm__ volatile(".insn r 0x0B, 5, 3, x0, x0, x0" : : : "memory")
+// The OR of `value` over the wavefronts of the work-group that have not ended; a barrier.
+static inline uint64_t tile_vote(uint64_t value) {
+  uint64_t all;
+  __asm__ volatile(".insn r 0x0B, 5, 4, %[rd], %[v], x0"
+                   : [rd] "=r"(all)
+                   : [v] "r"(value)
+                   : "memory");
+  return all;
+}
+#define tile_release() __asm__ volatile(".insn r 0x0B, 5, 5, x0, x0, x0" : : : "memory")
+#define tile_fence(scope) \
+  __asm__ volatile(".insn r 0x0B, 5, 6, x0, x0, x%[n]" : : [n] "i"(scope) : "memory")
 #define tile_wait_until(address, condition, value)                        \
   __asm__ volatile(".insn r 0x0B, 6, %[c], x0, %[a], %[v]"                \
                    :                                                      \

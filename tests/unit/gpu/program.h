@@ -78,6 +78,9 @@ class Program {
   }
   Program& wait(unsigned count) { return custom(5, TILE_CONTROL_WAIT, 0, 0, count); }
   Program& barrier() { return custom(5, TILE_CONTROL_BARRIER, 0, 0, 0); }
+  Program& vote(unsigned rd, unsigned rs1) { return custom(5, TILE_CONTROL_VOTE, rd, rs1, 0); }
+  Program& release() { return custom(5, TILE_CONTROL_RELEASE, 0, 0, 0); }
+  Program& tile_fence(unsigned scope) { return custom(5, TILE_CONTROL_FENCE, 0, 0, scope); }
   Program& end() { return custom(5, TILE_CONTROL_END, 0, 0, 0); }
   Program& wait_until(unsigned address, unsigned condition, unsigned value) {
     return custom(6, condition, 0, address, value);
