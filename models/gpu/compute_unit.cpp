@@ -183,7 +183,11 @@ void ComputeUnit::on_event(uint64_t tag) {
 void ComputeUnit::tick() {
   const Cycle now = now_cycle();
   ticking_ = true;
-  for (IssuePort& port : ports_) port.advance(now);
+  // A port of which nothing happens now keeps what it has looked ahead.
+  const bool pipe = std::min(pipes_[kTensor].look, pipes_[kSimt].look) <= now;
+  for (IssuePort& port : ports_) {
+    if (pipe || port.next() <= now) port.advance(now);
+  }
   for (unsigned i = 0; i < kPipes; ++i) look_at(i, now);
   for (unsigned i = 0; i < ports_.size(); ++i) {
     IssuePort& port = ports_[i];

@@ -210,7 +210,7 @@ class ComputeUnit final : public sc_core::sc_module,
   void begin_operation(unsigned pipe, Cycle at);
   void look_at(unsigned pipe, Cycle now);
   void end_operation(unsigned pipe, Cycle at);
-  void tile_done(Group& group, const Wavefront& owner, unsigned name, Cycle at);
+  void tiles_done(Group& group, const Wavefront& owner, uint32_t names, Cycle at);
   void retire_when_done(Group& group);
   PipeCounters& counters_of(unsigned pipe) {
     return pipe == kTensor ? counters_.tensor : counters_.simt;

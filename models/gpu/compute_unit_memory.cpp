@@ -200,7 +200,7 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
     } else {
       slot.written = operation.done;
     }
-    tile_done(group, wavefront, operation.tile, operation.done);
+    tiles_done(group, wavefront, 1u << operation.tile, operation.done);
   }
   if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores)
     return;

@@ -162,18 +162,19 @@ void ComputeUnit::end_operation(unsigned index, Cycle at) {
   if (!pipe.queue.empty()) begin_operation(index, at);
   --group.operations;
   retire_when_done(group);
-  tile_done(group, owner, operation.result, at);
-  for (unsigned i = 0; i < operation.source_count; ++i)
-    tile_done(group, owner, operation.sources[i], at);
+  uint32_t names = 1u << operation.result;
+  for (unsigned i = 0; i < operation.source_count; ++i) names |= 1u << operation.sources[i];
+  tiles_done(group, owner, names, at);
 }
 
-// Wakes who waits for the tile; it looks again.
-void ComputeUnit::tile_done(Group& group, const Wavefront& owner, unsigned name, Cycle at) {
+// Wakes who waits for one of the tiles; it looks again.
+void ComputeUnit::tiles_done(Group& group, const Wavefront& owner, uint32_t names, Cycle at) {
   for (unsigned id = 0; id < group.wavefronts; ++id) {
     Wavefront& other = *wavefronts_[group.members[id]];
-    const bool any = other.waits_for == Wavefront::kAnyTile;
-    if (other.state != Wavefront::State::tile || !(any || other.waits_for == name)) continue;
-    if (any || name >= TILE_FIRST_LDS || &other == &owner) wake(other, at);
+    if (other.state != Wavefront::State::tile) continue;
+    const uint32_t seen = &other == &owner ? names : names & ~0u << TILE_FIRST_LDS;
+    if (other.waits_for == Wavefront::kAnyTile || (seen >> other.waits_for & 1) != 0)
+      wake(other, at);
   }
 }
 

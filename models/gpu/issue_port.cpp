@@ -60,6 +60,7 @@ IssuePort::IssuePort(unsigned index, unsigned positions, IssueSource& source)
     : index_(index), source_(source), traces_(positions) {
   assert(positions <= 64);
   state_.members.resize(positions);
+  ahead_.members.resize(positions);
 }
 
 void IssuePort::enter(unsigned position, Cycle ready) {
@@ -85,17 +86,22 @@ void IssuePort::leave(unsigned position) {
 
 std::optional<unsigned> IssuePort::turn(Cycle now) const {
   if (state_.clock != now || state_.active == 0) return std::nullopt;
-  const std::optional<Turn> turn = turn_of(state_);
-  if (turn->whose != kOwn || (state_.at_end >> turn->position & 1) == 0) return std::nullopt;
-  return turn->position;
+  const Turn turn = turn_of(state_);
+  if (turn.whose != kOwn || (state_.at_end >> turn.position & 1) == 0) return std::nullopt;
+  return turn.position;
 }
 
 void IssuePort::start(unsigned pipe, Cycle begin, Cycle clocks, uint64_t slots,
                       uint64_t positions) {
   assert(missing(pipe) == 0);
   looked_ahead_ = false;
-  // One slot a clock is all that there is.
-  state_.pipes[pipe] = {begin, std::max<Cycle>({clocks, slots, 1}), slots, 0, positions};
+  clocks = std::max<Cycle>({clocks, slots, 1});  // One slot a clock is all that there is.
+  PipeSlots& its = state_.pipes[pipe];
+  its = {begin, clocks, slots, 0, positions};
+  if (slots == 0) return;
+  its.whole = clocks / slots;
+  its.part = clocks % slots;
+  its.ready = begin;
 }
 
 void IssuePort::take(unsigned position) {
@@ -113,9 +119,10 @@ void IssuePort::advance(Cycle until) {
   looked_ahead_ = false;
   run(state_, until, ~0u);
   assert(state_.clock == until);
-  for (size_t i = 0; i < traces_.size(); ++i) {
+  for (uint64_t left = state_.present; left != 0; left &= left - 1) {
+    const auto i = static_cast<size_t>(std::countr_zero(left));
     Member& member = state_.members[i];
-    if ((state_.present >> i & 1) == 0 || member.stretch < kDropFrom) continue;
+    if (member.stretch < kDropFrom) continue;
     traces_[i].drop(member.stretch);
     member.stretch = 0;
   }
@@ -124,20 +131,44 @@ void IssuePort::advance(Cycle until) {
 Cycle IssuePort::next() {
   if (state_.present == 0) return kUnknown;
   if (!looked_ahead_) {
-    ahead_ = state_;
+    if (turn(state_.clock).has_value()) return state_.clock;
     const Cycle begin = state_.active != 0 ? state_.clock : std::max(state_.clock, state_.soon);
+    if (state_.active == 0 && state_.present == state_.at_end) return begin;  // Or a pipe's then.
+    static_cast<Head&>(ahead_) = state_;
+    for (uint64_t left = state_.present; left != 0; left &= left - 1) {
+      const auto i = static_cast<size_t>(std::countr_zero(left));
+      ahead_.members[i] = state_.members[i];
+    }
     run(ahead_, begin + kHorizon, kSteps);
     looked_ahead_ = true;
   }
   return ahead_.clock;
 }
 
-unsigned IssuePort::first_behind(uint64_t positions, unsigned last) {
+inline unsigned IssuePort::first_behind(uint64_t positions, unsigned last) {
   const uint64_t behind = last >= 63 ? 0 : positions & (~uint64_t{0} << (last + 1));
   return static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : positions));
 }
 
-// Slot j is ready at begin + floor(j clocks / slots).
+// Without a division.
+inline void IssuePort::PipeSlots::take_one() {
+  if (++issued == slots) {
+    ready = kUnknown;
+    return;
+  }
+  ready += whole;
+  rest += part;
+  if (rest < slots) return;
+  rest -= slots;
+  ++ready;
+}
+
+void IssuePort::PipeSlots::take(uint64_t count) {
+  issued += count;
+  ready = issued == slots ? kUnknown : begin + issued * clocks / slots;
+  if (slots != 0) rest = issued * clocks % slots;
+}
+
 uint64_t IssuePort::PipeSlots::planned(Cycle until) const {
   if (until <= begin) return 0;
   return std::min(slots, ((until - begin) * slots + clocks - 1) / clocks);
@@ -146,39 +177,39 @@ uint64_t IssuePort::PipeSlots::planned(Cycle until) const {
 uint64_t IssuePort::unfinished(const State& state) {
   uint64_t pipes = 0;
   for (unsigned i = 0; i < kPipes; ++i) {
-    if (state.pipes[i].issued < state.pipes[i].slots) pipes |= uint64_t{1} << i;
+    if (state.pipes[i].ready != kUnknown) pipes |= uint64_t{1} << i;
   }
   return pipes;
 }
 
-// Whose turn clock `state.clock` is.
-std::optional<IssuePort::Turn> IssuePort::turn_of(const State& state) {
-  std::array<uint64_t, kPipes + 1> ready{};
-  uint64_t all = ready[kOwn] = state.active;
-  for (unsigned i = 0; i < kPipes; ++i) {
-    const PipeSlots& pipe = state.pipes[i];
-    if (pipe.issued < pipe.slots && pipe.ready() <= state.clock) all |= ready[i] = pipe.positions;
-  }
-  if (all == 0) return std::nullopt;
-  for (unsigned whose = state.whose + 1; whose <= kOwn; ++whose) {
-    if ((ready[whose] >> state.last & 1) != 0) return Turn{state.last, whose};
+// Whose turn clock `state.clock` is. It decides most clocks beside a pipe: kept short.
+inline IssuePort::Turn IssuePort::turn_of(const State& state) {
+  static_assert(kPipes == 2);
+  const auto ready = [&](const PipeSlots& pipe) {
+    return pipe.ready <= state.clock ? pipe.positions : 0;
+  };
+  const uint64_t first = ready(state.pipes[0]), second = ready(state.pipes[1]);
+  const uint64_t all = state.active | first | second;
+  if (all == 0) return {0, kNobody};
+  if ((all >> state.last & 1) != 0 && state.whose != kOwn) {
+    if (state.whose == 0 && (second >> state.last & 1) != 0) return {state.last, 1};
+    if ((state.active >> state.last & 1) != 0) return {state.last, kOwn};
   }
   const unsigned position = first_behind(all, state.last);
-  unsigned whose = 0;
-  while ((ready[whose] >> position & 1) == 0) ++whose;
-  return Turn{position, whose};
+  if ((first >> position & 1) != 0) return {position, 0};
+  return {position, (second >> position & 1) != 0 ? 1 : kOwn};
 }
 
 void IssuePort::run_pipes(State& state, Cycle until) {
   const uint64_t pipes = unfinished(state);
   if ((pipes & (pipes - 1)) != 0) {  // Two of them: clock by clock.
-    const std::optional<Turn> turn = turn_of(state);
+    const Turn turn = turn_of(state);
     ++state.clock;
-    if (!turn.has_value()) return;
-    ++state.pipes[turn->whose].issued;
+    if (turn.whose == kNobody) return;
+    state.pipes[turn.whose].take_one();
     ++state.issued;
-    state.last = turn->position;
-    state.whose = turn->whose;
+    state.last = turn.position;
+    state.whose = turn.whose;
     return;
   }
   if (pipes != 0) {
@@ -188,7 +219,7 @@ void IssuePort::run_pipes(State& state, Cycle until) {
     const uint64_t issued = std::min(pipe.issued + (until - state.clock), pipe.planned(until));
     if (const uint64_t count = issued - pipe.issued; count != 0) {
       state.issued += count;
-      pipe.issued = issued;
+      pipe.take(count);
       // One position a slot, in turn.
       if (state.whose >= whose || (pipe.positions >> state.last & 1) == 0)
         state.last = first_behind(pipe.positions, state.last);
@@ -257,6 +288,37 @@ void IssuePort::issue(State& state, unsigned who, uint32_t slots) {
   if (member.left == 0) end_stretch(state, who);
 }
 
+// One wavefront is ready and one pipe works whose slots are two clocks apart or more. Behind a slot of
+// the wavefront comes the pipe's, if one is ready; so the pipe is on time and the wavefront has the
+// other clocks. False: it is not so simple.
+bool IssuePort::beside_pipe(State& state, unsigned who, Cycle until) {
+  const uint64_t pipes = unfinished(state);
+  if ((pipes & (pipes - 1)) != 0 || (state.active & (state.active - 1)) != 0) return false;
+  const auto whose = static_cast<unsigned>(std::countr_zero(pipes));
+  PipeSlots& pipe = state.pipes[whose];
+  if (pipe.whole < 2 || pipe.ready < state.clock || state.last != who || state.whose != kOwn)
+    return false;
+  const uint32_t left = state.members[who].left;
+  const uint64_t before = pipe.issued;
+  Cycle end = state.clock + left;  // Least solution of: end - clock = left + slots of the pipe.
+  for (Cycle next = end; end < until; end = next) {
+    next = state.clock + left + pipe.planned(end) - before;
+    if (next == end) break;
+  }
+  end = std::min({end, until, state.soon});
+  const uint64_t count = pipe.planned(end) - before;
+  const bool last_is_pipe = pipe.planned(end - 1) - before != count;
+  if (count != 0) pipe.take(count);
+  state.issued += count;
+  state.clock += count;
+  issue(state, who, static_cast<uint32_t>(end - state.clock));
+  if (last_is_pipe) {
+    state.last = first_behind(pipe.positions, who);
+    state.whose = whose;
+  }
+  return true;
+}
+
 void IssuePort::run(State& state, Cycle until, unsigned steps) {
   for (; state.clock < until && steps != 0; --steps) {
     if (state.clock >= state.soon) find_active(state);
@@ -264,10 +326,10 @@ void IssuePort::run(State& state, Cycle until, unsigned steps) {
       run_pipes(state, std::min(state.soon, until));
       continue;
     }
-    const Turn turn = *turn_of(state);
+    const Turn turn = turn_of(state);
     const unsigned who = turn.position;
     if (turn.whose != kOwn) {
-      ++state.pipes[turn.whose].issued;
+      state.pipes[turn.whose].take_one();
       ++state.issued;
       ++state.clock;
       state.last = who;
@@ -276,7 +338,7 @@ void IssuePort::run(State& state, Cycle until, unsigned steps) {
     }
     if ((state.at_end >> who & 1) != 0) return;
     if (unfinished(state) != 0) {
-      issue(state, who, 1);
+      if (!beside_pipe(state, who, until)) issue(state, who, 1);
       continue;
     }
     const unsigned ready = static_cast<unsigned>(std::popcount(state.active));

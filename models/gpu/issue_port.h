@@ -140,18 +140,24 @@ class IssuePort {
     uint64_t slots = 0;
     uint64_t issued = 0;
     uint64_t positions = 0;
-    Cycle ready() const { return begin + issued * clocks / slots; }
+    Cycle whole = 0;         // floor(clocks / slots),
+    uint64_t part = 0;       // and its remainder.
+    Cycle ready = kUnknown;  // Of the next slot: begin + floor(issued clocks / slots),
+    uint64_t rest = 0;       // and its remainder; kUnknown: it has had all.
+    void take_one();
+    void take(uint64_t count);
     // What could have been issued before `until`.
     uint64_t planned(Cycle until) const;
   };
   static constexpr unsigned kPipes = 2;
   static constexpr unsigned kOwn =
       kPipes;  // Turn of the wavefront in a position, behind those of pipes.
+  static constexpr unsigned kNobody = kOwn + 1;
   struct Turn {
     unsigned position;
-    unsigned whose;  // A pipe's, or kOwn.
+    unsigned whose;  // A pipe's, kOwn or kNobody.
   };
-  struct State {
+  struct Head {
     Cycle clock = 0;    // First one that is not decided.
     unsigned last = 0;  // Who issued last, and at whose turn.
     unsigned whose = kOwn;
@@ -161,7 +167,9 @@ class IssuePort {
     uint64_t at_end = 0;   // stands at the end of its trace.
     Cycle soon = 0;        // When the next one gets ready; kUnknown: nobody.
     uint64_t issued = 0;
-    std::vector<Member> members;
+  };
+  struct State : Head {
+    std::vector<Member> members;  // Of no meaning unless present.
   };
   // How far next() looks: bounds what a wavefront runs ahead, and the work that one that enters
   // makes void.
@@ -172,10 +180,12 @@ class IssuePort {
   // Until a clock, until somebody's turn() comes, or for so many steps.
   void run(State& state, Cycle until, unsigned steps);
   static unsigned first_behind(uint64_t positions, unsigned last);
-  static std::optional<Turn> turn_of(const State& state);
+  static Turn turn_of(const State& state);
   static uint64_t unfinished(const State& state);
   // Clocks in which no wavefront is ready.
   void run_pipes(State& state, Cycle until);
+  // So many clocks at once; false: none.
+  bool beside_pipe(State& state, unsigned who, Cycle until);
   static void find_active(State& state);
   void next_stretch(State& state, unsigned position);
   void end_stretch(State& state, unsigned position);
