@@ -260,8 +260,8 @@ module grid_scheduler_formal #(
       older_q[s*Slots+:Slots] = older_row;
       on[s] = dispatch_valid_o && dispatch_slot_o == SlotWidth'(s);
       mine[s] = pick_valid_q && pick_slot_q == SlotWidth'(s);
-      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priority_high_q[s], priority_low_q[s], first_q, count_q,
-          grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q,
+      same[s] = {needs_registers_q, needs_lds_q, needs_wavefronts_q, priority_high_q[s], priority_low_q[s], first_q,
+          count_q, grid_q, start_q, skip_q, batch_q, gate_q, phase_q, position_q, undispatched_q, resident_q,
           started_q[s]} ==
           {book_registers, book_lds, book_wavefronts, book_priority, book_first, book_count, book_grid,
               book_start, book_skip, book_batch, book_gate, book_phase, book_position, book_count_left,
