@@ -30,7 +30,8 @@ struct CUstream_st {
   struct CUstream_st* next;
   struct device* device;
   stretto_stream_t* stream;
-  int destroyed;  // May be given out again.
+  int destroyed;      // May be given out again.
+  uint32_t priority;  // Of the driver.
 };
 
 typedef struct device {

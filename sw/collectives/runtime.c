@@ -136,7 +136,7 @@ unsigned long long stretto_time(void) {
 
 // Devices
 
-static cudaError_t create_stream(device_t* device, struct CUstream_st** stream) {
+static cudaError_t find_stream(device_t* device, struct CUstream_st** stream) {
   for (struct CUstream_st* s = device->streams; s != NULL; s = s->next) {
     if (!s->destroyed) continue;
     s->destroyed = 0;
@@ -159,6 +159,17 @@ static cudaError_t create_stream(device_t* device, struct CUstream_st** stream) 
   return cudaSuccess;
 }
 
+static cudaError_t create_stream(device_t* device, uint32_t priority, struct CUstream_st** stream) {
+  const cudaError_t found = find_stream(device, stream);
+  if (found != cudaSuccess || (*stream)->priority == priority) return found;
+  (*stream)->priority = priority;
+  const stretto_status_t status =
+      device->client->api->stream_priority(device->client, (*stream)->stream, priority);
+  if (status == STRETTO_OK) return cudaSuccess;
+  runtime_status(device->runtime, device, status);
+  return cudaErrorLaunchFailure;
+}
+
 device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number) {
   if (number >= runtime->options.devices) {
     runtime_fail(runtime, ncclInvalidArgument, "device %u: there are %u", number,
@@ -173,7 +184,7 @@ device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number) {
   stretto_client_options_t options = runtime->options.client;
   options.gpu = runtime->options.device_gpu[number];
   device->client = stretto_client_create(&options, &runtime->options.ops);
-  if (device->client == NULL || create_stream(device, &device->default_stream) != cudaSuccess) {
+  if (device->client == NULL || create_stream(device, 0, &device->default_stream) != cudaSuccess) {
     runtime_fail(runtime, ncclSystemError, "device %u: no driver client", number);
     destroy_device(device);
     return NULL;
@@ -555,7 +566,22 @@ cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   device_t* device = current_device();
   if (device == NULL || stream == NULL) return keep(cudaErrorInvalidValue);
-  return keep(create_stream(device, stream));
+  return keep(create_stream(device, 0, stream));
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  device_t* device = current_device();
+  if (device == NULL || stream == NULL || flags > cudaStreamNonBlocking)
+    return keep(cudaErrorInvalidValue);
+  const int greatest = 1 - (int)STRETTO_PRIORITIES;
+  const int within = priority < greatest ? greatest : priority > 0 ? 0 : priority;
+  return keep(create_stream(device, (uint32_t)-within, stream));
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != NULL) *least = 0;
+  if (greatest != NULL) *greatest = 1 - (int)STRETTO_PRIORITIES;
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {

@@ -381,8 +381,9 @@ static uint32_t scopes_of(const stretto_client_t* client, stretto_stream_t* stre
                                device ? STRETTO_SCOPE_DEVICE : STRETTO_SCOPE_SYSTEM);
 }
 
-static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
-                                  const stretto_launch_t* launch) {
+// Checks a launch, writes its arguments and fills its packet.
+static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* stream,
+                                 const stretto_launch_t* launch, stretto_packet_t* packet) {
   call(client);
   charge(client, client->options.costs.launch_ns);
   const stretto_kernel_descriptor_t* d = &launch->kernel->descriptor;
@@ -418,8 +419,7 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
   status = argument_place(client, launch->argument_bytes, &arguments);
   if (status != STRETTO_OK) return status;
   client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
-  stretto_packet_t packet = {0};
-  packet.dispatch = (stretto_dispatch_packet_t){
+  packet->dispatch = (stretto_dispatch_packet_t){
       .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | scopes_of(client, stream, launch) |
                            (launch->after_all_earlier ? STRETTO_PACKET_BARRIER : 0)),
       .setup = 1,
@@ -436,7 +436,83 @@ static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* st
       .kernarg_address = arguments,
       .order = STRETTO_ORDER(launch->first, launch->count, launch->stagger, launch->batch),
   };
-  return put(client, stream, &packet);
+  return STRETTO_OK;
+}
+
+static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
+                                  const stretto_launch_t* launch) {
+  stretto_packet_t packet;
+  const stretto_status_t status = dispatch(client, stream, launch, &packet);
+  return status == STRETTO_OK ? put(client, stream, &packet) : status;
+}
+
+static stretto_status_t do_launch_pipeline(stretto_client_t* client, stretto_stream_t* stream,
+                                           const stretto_launch_t* members, uint32_t count) {
+  if (count == 0 || count > STRETTO_PIPELINE_MEMBERS) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "pipeline: %u kernels (1..%u)", count,
+                       STRETTO_PIPELINE_MEMBERS);
+  }
+  stretto_packet_t packets[STRETTO_PIPELINE_MEMBERS];
+  for (uint32_t i = 0; i < count; ++i) {
+    if (members[i].batch != 0) {
+      return driver_fail(client, STRETTO_ERROR_ARGUMENT, "pipeline: kernel %u waits for gates", i);
+    }
+    const stretto_status_t status = dispatch(client, stream, &members[i], &packets[i]);
+    if (status == STRETTO_OK) continue;
+    stream->behind_kernel = 0;  // Those before it have acquired nothing.
+    return status;
+  }
+  stretto_packet_t packet = vendor(STRETTO_OP_PIPELINE, 0);
+  packet.vendor.header |= members[0].after_all_earlier ? STRETTO_PACKET_BARRIER : 0;
+  packet.vendor.pipeline = (stretto_pipeline_t){.members = count};
+  stretto_status_t status = put(client, stream, &packet);
+  for (uint32_t i = 0; i < count && status == STRETTO_OK; ++i)
+    status = put(client, stream, &packets[i]);
+  return status;
+}
+
+// Who is served first
+
+static stretto_status_t do_stream_priority(stretto_client_t* client, stretto_stream_t* stream,
+                                           uint32_t priority) {
+  call(client);
+  if (priority >= STRETTO_PRIORITIES) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "stream_priority: %u (0..%u)", priority,
+                       STRETTO_PRIORITIES - 1);
+  }
+  stretto_packet_t packet = vendor(STRETTO_OP_PRIORITY, 0);
+  packet.vendor.priority = (stretto_priority_t){.priority = priority};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t preemption(stretto_client_t* client, stretto_stream_t* stream,
+                                   stretto_operation_t operation, const stretto_stream_t* other) {
+  call(client);
+  if (other == stream) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "preempt, resume: of another stream than the one that says so");
+  }
+  stretto_packet_t packet = vendor(operation, 0);
+  packet.vendor.preempt = (stretto_preempt_t){.queue = other->queue};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_preempt(stretto_client_t* client, stretto_stream_t* stream,
+                                   const stretto_stream_t* other) {
+  return preemption(client, stream, STRETTO_OP_PREEMPT, other);
+}
+
+static stretto_status_t do_resume(stretto_client_t* client, stretto_stream_t* stream,
+                                  const stretto_stream_t* other) {
+  return preemption(client, stream, STRETTO_OP_RESUME, other);
+}
+
+static stretto_status_t do_scheduler_policy(stretto_client_t* client, stretto_stream_t* stream,
+                                            const stretto_scheduler_policy_t* policy) {
+  call(client);
+  stretto_packet_t packet = vendor(STRETTO_OP_SCHEDULER_POLICY, 0);
+  packet.vendor.policy = *policy;
+  return submit(client, stream, &packet);
 }
 
 // Fills, maps and configuration
@@ -712,6 +788,11 @@ static const stretto_api_t kApi = {
     .last_error = do_last_error,
     .release = do_release,
     .map = do_map,
+    .stream_priority = do_stream_priority,
+    .preempt = do_preempt,
+    .resume = do_resume,
+    .launch_pipeline = do_launch_pipeline,
+    .scheduler_policy = do_scheduler_policy,
 };
 
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

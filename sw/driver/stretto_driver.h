@@ -236,6 +236,23 @@ typedef struct stretto_api {
   // Maps memory of this client in which nothing is mapped.
   stretto_status_t (*map)(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
                           uint64_t bytes, uint32_t allocation);
+  // From here on packets of the stream are taken, and work-groups of its kernels placed, before
+  // those of streams of lower priority. 0, as at its creation, to STRETTO_PRIORITIES - 1.
+  stretto_status_t (*stream_priority)(stretto_client_t* client, stretto_stream_t* stream,
+                                      uint32_t priority);
+  // Stops the kernels of `other`, a stream of this GPU, between work-groups and takes nothing of it.
+  // Complete in `stream` when those work-groups that had begun have ended. `resume`: they go on.
+  stretto_status_t (*preempt)(stretto_client_t* client, stretto_stream_t* stream,
+                              const stretto_stream_t* other);
+  stretto_status_t (*resume)(stretto_client_t* client, stretto_stream_t* stream,
+                             const stretto_stream_t* other);
+  // Launches kernels that are on the GPU at the same time: their work-groups are placed all or
+  // nothing. Without `batch`; `after_all_earlier` of the first counts for all.
+  stretto_status_t (*launch_pipeline)(stretto_client_t* client, stretto_stream_t* stream,
+                                      const stretto_launch_t* members, uint32_t count);
+  // How kernels of one priority are served on this GPU, from now on.
+  stretto_status_t (*scheduler_policy)(stretto_client_t* client, stretto_stream_t* stream,
+                                       const stretto_scheduler_policy_t* policy);
 } stretto_api_t;
 
 struct stretto_client {

@@ -76,6 +76,11 @@ fw_result_t grid_control_launch_pipeline(const grid_scheduler_t* scheduler, cons
   return STRETTO_OK;
 }
 
+bool grid_control_pipeline_waits(const grid_scheduler_t* scheduler) {
+  return STRETTO_FIELD_GET(mmio_read64(scheduler->base + GRID_SCHEDULER_PIPELINE_OFFSET),
+                           GRID_SCHEDULER_PIPELINE_SLOTS) != 0;
+}
+
 void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters) {
   mmio_write64(scheduler->base + GRID_SCHEDULER_POLICY_OFFSET,
                STRETTO_FIELD(GRID_SCHEDULER_POLICY_ORDER, in_order) |

@@ -39,6 +39,8 @@ FW_MUST_CHECK fw_result_t grid_control_launch(const grid_scheduler_t* scheduler,
 // another pipeline waits, all are refused.
 FW_MUST_CHECK fw_result_t grid_control_launch_pipeline(const grid_scheduler_t* scheduler,
                                                        const grid_job_t* jobs, uint32_t members);
+// Whether a pipeline is not all placed yet; another one would be refused (P2).
+bool grid_control_pipeline_waits(const grid_scheduler_t* scheduler);
 // The stock scheduler is in_order with one arbiter; Kitsune's in_order with two.
 void grid_control_set_policy(const grid_scheduler_t* scheduler, bool in_order, bool two_arbiters);
 // Nothing more of the slot is placed; it is done when its work-groups have left. `drain`: those

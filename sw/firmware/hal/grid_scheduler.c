@@ -40,12 +40,6 @@ uint32_t grid_scheduler_done(const grid_scheduler_t* scheduler) {
                                      GRID_SCHEDULER_DONE_SLOTS);
 }
 
-bool grid_scheduler_refused(const grid_scheduler_t* scheduler, uint32_t slot) {
-  const uint64_t state = mmio_read64(scheduler->base + GRID_SCHEDULER_SLOT_STATE_OFFSET_AT(slot));
-  return STRETTO_FIELD_GET(state, GRID_SCHEDULER_SLOT_STATE_STATE) ==
-         GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED;
-}
-
 void grid_scheduler_release(const grid_scheduler_t* scheduler, uint32_t slots) {
   mmio_write64(scheduler->base + GRID_SCHEDULER_DONE_OFFSET,
                STRETTO_FIELD(GRID_SCHEDULER_DONE_SLOTS, slots));

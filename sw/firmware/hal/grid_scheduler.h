@@ -42,7 +42,6 @@ FW_MUST_CHECK fw_result_t grid_scheduler_init(grid_scheduler_t* scheduler,
                                               const unit_limits_t* limits);
 // One bit a slot whose kernel has ended or was refused.
 uint32_t grid_scheduler_done(const grid_scheduler_t* scheduler);
-bool grid_scheduler_refused(const grid_scheduler_t* scheduler, uint32_t slot);
 // Frees the slots.
 void grid_scheduler_release(const grid_scheduler_t* scheduler, uint32_t slots);
 

@@ -7,6 +7,7 @@
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
 #include "sw/firmware/services/shared.h"
+#include "sw/include/regs/grid_scheduler_regs.h"  // Generated.
 
 void complete_signal(uint64_t signal, fw_result_t status) {
   fence_release();
@@ -36,19 +37,44 @@ static void start_write_back(shared_t* shared) {
   gpu_l2_write_back(&shared->gpu);
 }
 
+// A preemption is complete when each of its kernels has ended or stopped since.
+static void finish_stop(shared_t* shared) {
+  if (shared->stops_started == shared->stops_ended) return;
+  for (uint32_t rest = shared->stop_slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
+    if ((rest & 1u) != 0 &&
+        shared->slots_ended[slot] + shared->slots_stopped[slot] == shared->stop_seen[slot])
+      return;
+  }
+  const job_t job = shared->stop_job;
+  shared->stops_ended = shared->stops_ended + 1;
+  complete(shared, &job, STRETTO_OK);
+}
+
 static void kernels_done(shared_t* shared) {
   const uint32_t slots = grid_scheduler_done(&shared->scheduler);
   if (slots == 0) return;
   uint32_t refused = 0;
+  uint32_t stopped = 0;
   for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
-    if ((rest & 1u) != 0 && grid_scheduler_refused(&shared->scheduler, slot)) refused |= 1u << slot;
+    if ((rest & 1u) == 0) continue;
+    grid_report_t report;
+    if (grid_control_report(&shared->scheduler, slot, &report) != STRETTO_OK) continue;
+    if (report.state == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED) {
+      refused |= 1u << slot;
+    } else if (report.preempted && report.undispatched != 0) {
+      stopped |= 1u << slot;
+      shared->slot_undispatched[slot] = report.undispatched;
+    }
   }
   // Released before it is announced: hart 0 may launch in the slot as soon as the counts agree.
   grid_scheduler_release(&shared->scheduler, slots);
   for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
     const uint32_t bit = 1u << slot;
     if ((rest & 1u) == 0) continue;
-    if ((refused & bit) != 0) {
+    if ((stopped & bit) != 0) {
+      fence_release();
+      shared->slots_stopped[slot] = shared->slots_stopped[slot] + 1;
+    } else if ((refused & bit) != 0) {
       complete_slot(shared, slot, STRETTO_ERROR_RESOURCES);
     } else if (shared->slot_jobs[slot].release) {
       shared->slots_to_release |= bit;
@@ -57,6 +83,7 @@ static void kernels_done(shared_t* shared) {
     }
   }
   start_write_back(shared);
+  finish_stop(shared);
 }
 
 static void written_back(shared_t* shared) {
@@ -72,6 +99,7 @@ static void written_back(shared_t* shared) {
     shared->releases_ended = shared->releases_ended + 1;
     complete(shared, &job, STRETTO_OK);
   }
+  finish_stop(shared);
 }
 
 static void finish_wait(shared_t* shared) {
@@ -119,9 +147,10 @@ void completion_service_irq(shared_t* shared, unsigned line) {
   }
 }
 
-// Hart 0 started something: a release, or what may be complete already, a wait without open regions
-// or a fill that was faster than its entry in the ring.
+// Hart 0 started something: a release, or what may be complete already, a wait without open regions,
+// a fill that was faster than its entry in the ring, a preemption of nothing.
 void completion_service_poke(shared_t* shared) {
   dma_done(shared);
   start_write_back(shared);
+  finish_stop(shared);
 }

@@ -13,6 +13,8 @@
 
 #define MAX_WORK_GROUPS 65536u
 
+STRETTO_STATIC_ASSERT(STRETTO_PIPELINE_MEMBERS == GRID_SLOTS, "as many as there are slots");
+
 static void read_descriptor(uint64_t address, stretto_kernel_descriptor_t* descriptor) {
   uint64_t words[sizeof *descriptor / 8];
   for (unsigned i = 0; i < sizeof words / sizeof words[0]; ++i)
@@ -30,9 +32,19 @@ static fw_result_t check_descriptor(const stretto_kernel_descriptor_t* d, unsign
   return STRETTO_OK;
 }
 
-fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_packet_t* packet,
-                                   job_t job) {
-  if (shared == NULL || packet == NULL) return STRETTO_ERROR_ARGUMENT;
+// A free slot that is none of `taken`, or GRID_SLOTS.
+static uint32_t free_slot(const shared_t* shared, uint32_t taken) {
+  uint32_t slot = 0;
+  while (slot < GRID_SLOTS &&
+         ((taken & 1u << slot) != 0 || shared->slots_started[slot] != shared->slots_ended[slot]))
+    ++slot;
+  return slot;
+}
+
+// Checks a dispatch and programs the context of a free slot that is none of `taken`; says what the
+// scheduler is to launch there.
+static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet_t* packet,
+                           uint32_t queue, uint32_t taken, grid_job_t* work) {
   if (packet->setup != 1 || packet->workgroup_size_y != 1 || packet->workgroup_size_z != 1 ||
       packet->grid_size_y != 1 || packet->grid_size_z != 1) {
     return STRETTO_ERROR_ARGUMENT;
@@ -75,8 +87,7 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
     return STRETTO_ERROR_RESOURCES;
   }
 
-  uint32_t slot = 0;
-  while (slot < GRID_SLOTS && shared->slots_started[slot] != shared->slots_ended[slot]) ++slot;
+  const uint32_t slot = free_slot(shared, taken);
   if (slot == GRID_SLOTS) return STRETTO_ERROR_TABLE_FULL;
   const gpu_context_t context = {
       .entry = d.entry,
@@ -95,25 +106,64 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
       .update = update,
       .communication = (packet->flags & STRETTO_DISPATCH_COMMUNICATION) != 0,
   };
-  fw_result_t result = gpu_set_context(&shared->gpu, slot, &context);
-  if (result != STRETTO_OK) return result;
-  // The job is published before the launch: the kernel may end before this hart runs again.
+  *work = (grid_job_t){.slot = slot,
+                       .launch = {.registers_bytes = d.registers_bytes,
+                                  .lds_bytes = lds,
+                                  .wavefronts = d.wavefronts,
+                                  .type = d.type,
+                                  .grid = grid,
+                                  .first = first,
+                                  .count = count,
+                                  .start = start},
+                       .priority = shared->priority[queue],
+                       .batch = batch};
+  return gpu_set_context(&shared->gpu, slot, &context);
+}
+
+// The job is published before the launch: the kernel may end before this hart runs again.
+static void publish(shared_t* shared, const grid_job_t* work, uint32_t pipeline, job_t job) {
+  const uint32_t slot = work->slot;
+  shared->slot_work[slot] = *work;
+  shared->slot_pipeline[slot] = pipeline;
   shared->slot_jobs[slot] = job;
   ++shared->started[job.queue];
   shared->slots_started[slot] = shared->slots_started[slot] + 1;
-  fence_release();
+}
+
+static void acquire(const shared_t* shared, const stretto_dispatch_packet_t* packet) {
   if (STRETTO_PACKET_ACQUIRE(packet->header) == STRETTO_SCOPE_SYSTEM)
     gpu_l2_invalidate(&shared->gpu);
-  const grid_job_t work = {.slot = slot,
-                           .launch = {.registers_bytes = d.registers_bytes,
-                                      .lds_bytes = lds,
-                                      .wavefronts = d.wavefronts,
-                                      .type = d.type,
-                                      .grid = grid,
-                                      .first = first,
-                                      .count = count,
-                                      .start = start},
-                           .batch = batch};
+}
+
+fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_packet_t* packet,
+                                   job_t job) {
+  if (shared == NULL || packet == NULL) return STRETTO_ERROR_ARGUMENT;
+  grid_job_t work;
+  const fw_result_t result = prepare(shared, packet, job.queue, 0, &work);
+  if (result != STRETTO_OK) return result;
+  publish(shared, &work, 0, job);
+  fence_release();
+  acquire(shared, packet);
   // Cannot fail: every field was checked above.
   return grid_control_launch(&shared->scheduler, &work);
+}
+
+fw_result_t dispatch_service_start_pipeline(shared_t* shared, const stretto_packet_t* packets,
+                                            const job_t* jobs, uint32_t members) {
+  if (shared == NULL || packets == NULL || jobs == NULL || members == 0 || members > GRID_SLOTS)
+    return STRETTO_ERROR_ARGUMENT;
+  grid_job_t work[GRID_SLOTS];
+  uint32_t slots = 0;
+  for (uint32_t i = 0; i < members; ++i) {
+    const fw_result_t result =
+        prepare(shared, &packets[i].dispatch, jobs[i].queue, slots, &work[i]);
+    if (result != STRETTO_OK) return result;
+    if (work[i].batch != 0) return STRETTO_ERROR_ARGUMENT;
+    slots |= 1u << work[i].slot;
+  }
+  if (grid_control_pipeline_waits(&shared->scheduler)) return STRETTO_ERROR_TABLE_FULL;
+  for (uint32_t i = 0; i < members; ++i) publish(shared, &work[i], slots, jobs[i]);
+  fence_release();
+  for (uint32_t i = 0; i < members; ++i) acquire(shared, &packets[i].dispatch);
+  return grid_control_launch_pipeline(&shared->scheduler, work, members);
 }

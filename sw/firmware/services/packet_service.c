@@ -13,6 +13,7 @@
 #include "sw/firmware/services/memory_range.h"
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
+#include "sw/firmware/services/schedule_service.h"
 #include "sw/firmware/services/transfer_service.h"
 
 #define TYPE_MASK 0xFFu
@@ -24,6 +25,7 @@ fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
                                 trigger_service_t* trigger) {
   if (service == NULL || shared == NULL || trigger == NULL) return STRETTO_ERROR_ARGUMENT;
   *service = (packet_service_t){.shared = shared, .trigger = trigger};
+  shared->queues_of[0] = (1u << STRETTO_QUEUE_COUNT) - 1;
   return mca_init(&service->mca);
 }
 
@@ -33,7 +35,9 @@ void packet_service_doorbell(packet_service_t* service) {
     if ((rung & 1u << queue) == 0) continue;
     const uint64_t limit = doorbell_value(queue) + 1;
     // Rings may overtake each other's values, never go back.
-    if (limit > service->limit[queue]) service->limit[queue] = limit;
+    if (limit <= service->limit[queue]) continue;
+    service->limit[queue] = limit;
+    service->rung |= 1u << queue;
   }
 }
 
@@ -81,6 +85,48 @@ static fw_result_t send_signal(const shared_t* shared, const stretto_signal_t* s
                  0);
   }
   return STRETTO_OK;
+}
+
+static bool releases(const stretto_packet_t* packet) {
+#ifdef FIRMWARE_NO_WRITE_BACK
+  (void)packet;
+  return false;
+#else
+  return STRETTO_PACKET_RELEASE(packet->header) == STRETTO_SCOPE_SYSTEM;
+#endif
+}
+
+static job_t job_of(const stretto_packet_t* packet, unsigned queue) {
+  return (job_t){
+      .queue = queue, .signal = packet->vendor.completion_signal, .release = releases(packet)};
+}
+
+// The members are taken with the packet that announces them, all at once.
+static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeline_t* pipeline,
+                                 unsigned queue, fw_result_t* result) {
+  stretto_packet_t packets[STRETTO_PIPELINE_MEMBERS];
+  job_t jobs[STRETTO_PIPELINE_MEMBERS];
+  const uint64_t first = service->next[queue] + 1;
+  const uint32_t members = pipeline->members;
+  *result = STRETTO_ERROR_ARGUMENT;
+  if (members == 0 || members > STRETTO_PIPELINE_MEMBERS) return OUTCOME_DONE;
+  if (service->limit[queue] < first + members) return OUTCOME_HELD;  // They are not all there.
+  *result = STRETTO_OK;
+  for (uint32_t i = 0; i < members; ++i) {
+    read_packet(slot_address(service, queue, first + i), &packets[i]);
+    jobs[i] = job_of(&packets[i], queue);
+    if ((packets[i].header & TYPE_MASK) != STRETTO_PACKET_KERNEL_DISPATCH)
+      *result = STRETTO_ERROR_PACKET;
+  }
+  if (*result == STRETTO_OK)
+    *result = dispatch_service_start_pipeline(service->shared, packets, jobs, members);
+  if (*result == STRETTO_ERROR_TABLE_FULL) return OUTCOME_HELD;
+  service->next[queue] += members;
+  for (uint32_t i = 0; i < members; ++i) {
+    mmio_write64(slot_address(service, queue, first + i), STRETTO_PACKET_INVALID);
+    if (*result != STRETTO_OK) complete_signal(jobs[i].signal, *result);
+  }
+  return OUTCOME_DONE;
 }
 
 static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet,
@@ -148,6 +194,25 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *what = "gates";
       *result = trigger_service_gates(service->trigger, &packet->gates);
       return OUTCOME_DONE;
+    case STRETTO_OP_PRIORITY:
+      *what = "priority";
+      *result = schedule_service_priority(service->shared, job.queue, &packet->priority);
+      return OUTCOME_DONE;
+    case STRETTO_OP_PREEMPT:
+      *what = "preempt";
+      *result = schedule_service_preempt(service->shared, &packet->preempt, job);
+      return background(result);
+    case STRETTO_OP_RESUME:
+      *what = "resume";
+      *result = schedule_service_resume(service->shared, &packet->preempt);
+      return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
+    case STRETTO_OP_PIPELINE:
+      *what = "pipeline";
+      return handle_pipeline(service, &packet->pipeline, job.queue, result);
+    case STRETTO_OP_SCHEDULER_POLICY:
+      *what = "scheduler_policy";
+      *result = schedule_service_policy(service->shared, &packet->policy);
+      return OUTCOME_DONE;
     default:
       *what = "vendor";
       *result = STRETTO_ERROR_PACKET;
@@ -204,15 +269,6 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
   }
 }
 
-static bool releases(const stretto_packet_t* packet) {
-#ifdef FIRMWARE_NO_WRITE_BACK
-  (void)packet;
-  return false;
-#else
-  return STRETTO_PACKET_RELEASE(packet->header) == STRETTO_SCOPE_SYSTEM;
-#endif
-}
-
 // Takes the next packet of a queue. Returns whether it did.
 static bool take_packet(packet_service_t* service, unsigned queue) {
   shared_t* shared = service->shared;
@@ -223,8 +279,7 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   if ((packet.header & STRETTO_PACKET_BARRIER) != 0 &&
       shared->started[queue] != shared->completed[queue])
     return false;
-  const job_t job = {
-      .queue = queue, .signal = packet.vendor.completion_signal, .release = releases(&packet)};
+  const job_t job = job_of(&packet, queue);
   const char* what = "packet";
   fw_result_t result = STRETTO_OK;
   const outcome_t outcome = handle(service, &packet, job, &what, &result);
@@ -232,10 +287,10 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   // The slot first, then the index that lets the driver use it again.
   mmio_write64(address, STRETTO_PACKET_INVALID);
   fence_release();
-  service->next[queue] = index + 1;
+  ++service->next[queue];
   mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
                    STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
-               index + 1);
+               service->next[queue]);
   if (outcome == OUTCOME_DONE) {
     if (result != STRETTO_OK) report_refused(queue, index, what, result);
     complete_signal(job.signal, result);
@@ -245,15 +300,35 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   return true;
 }
 
+// Takes a packet of the first of these queues that has one to take now.
+static bool take_of(packet_service_t* service, uint32_t queues, unsigned level) {
+  for (unsigned queue = 0; queues != 0; queues >>= 1, ++queue) {
+    if ((queues & 1u) == 0) continue;
+    if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) continue;
+    if (!take_packet(service, queue)) continue;
+    if (service->next[queue] == service->limit[queue]) service->rung &= ~(1u << queue);
+    service->behind[level] = ~1u << queue;
+    return true;
+  }
+  return false;
+}
+
+// Of the highest queue that has one; queues of one priority in turn.
+static bool take_next(packet_service_t* service) {
+  const shared_t* shared = service->shared;
+  const uint32_t queues = service->rung & ~shared->queues_stopped;
+  for (unsigned level = shared->highest_priority + 1; queues != 0 && level-- != 0;) {
+    const uint32_t equal = queues & shared->queues_of[level];
+    const uint32_t behind = equal & service->behind[level];
+    if (take_of(service, behind, level) || take_of(service, equal & ~behind, level)) return true;
+  }
+  return false;
+}
+
+// Where queues differ, what was rung meanwhile is looked at between any two packets.
 void packet_service_run(packet_service_t* service) {
-  bool progress = true;
-  while (progress) {
-    progress = false;
-    for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
-      if (service->next[queue] == service->limit[queue]) continue;
-      if (service->look_at[queue] != 0 && service->look_at[queue] > clint_now()) continue;
-      if (take_packet(service, queue)) progress = true;
-    }
+  while (take_next(service)) {
+    if (service->shared->highest_priority != 0) packet_service_doorbell(service);
   }
 }
 

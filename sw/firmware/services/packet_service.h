@@ -16,8 +16,10 @@ typedef struct packet_service {
   shared_t* shared;
   trigger_service_t* trigger;
   mca_t mca;
-  uint64_t next[STRETTO_QUEUE_COUNT];     // First packet not yet taken.
-  uint64_t limit[STRETTO_QUEUE_COUNT];    // Packets below this were announced by the doorbell.
+  uint64_t next[STRETTO_QUEUE_COUNT];   // First packet not yet taken.
+  uint64_t limit[STRETTO_QUEUE_COUNT];  // Packets below this were announced by the doorbell.
+  uint32_t rung;  // Queues with packets announced and not taken, one bit each.
+  uint32_t behind[STRETTO_PRIORITIES];  // Queues behind the one of a priority that was served last.
   uint64_t look_at[STRETTO_QUEUE_COUNT];  // When a barrier that polls looks again; 0 = none does.
 } packet_service_t;
 

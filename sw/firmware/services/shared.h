@@ -10,7 +10,7 @@
 
 #include "sw/firmware/hal/dma.h"
 #include "sw/firmware/hal/gpu.h"
-#include "sw/firmware/hal/grid_scheduler.h"
+#include "sw/firmware/hal/grid_control.h"
 #include "sw/firmware/hal/mmio.h"
 
 #ifdef __cplusplus
@@ -44,9 +44,23 @@ typedef struct shared {
   uint64_t started[STRETTO_QUEUE_COUNT];             // Background packets started; hart 0.
   volatile uint64_t completed[STRETTO_QUEUE_COUNT];  // ... and completed; hart 1.
   volatile uint32_t slots_started[GRID_SLOTS];       // Kernels launched in a slot; hart 0.
-  volatile uint32_t slots_ended[GRID_SLOTS];  // ... and ended: the slot is free if equal; hart 1.
-  job_t slot_jobs[GRID_SLOTS];                // Hart 0.
-  uint32_t output_tiles;                      // Of the configured output, 0 = none; hart 0.
+  volatile uint32_t slots_ended[GRID_SLOTS];    // ... and ended: the slot is free if equal; hart 1.
+  job_t slot_jobs[GRID_SLOTS];                  // Hart 0.
+  grid_job_t slot_work[GRID_SLOTS];             // What was launched; hart 0.
+  uint32_t slot_pipeline[GRID_SLOTS];           // Slots launched together, 0 = by itself; hart 0.
+  volatile uint32_t slots_stopped[GRID_SLOTS];  // Preempted with work-groups left; hart 1.
+  volatile uint32_t slots_resumed[GRID_SLOTS];  // ... and launched again; hart 0.
+  uint32_t slot_undispatched[GRID_SLOTS];       // Work-groups left of a stopped one; hart 1.
+  uint32_t priority[STRETTO_QUEUE_COUNT];       // Hart 0.
+  uint32_t queues_of[STRETTO_PRIORITIES];       // Those of a priority, one bit each; hart 0.
+  uint32_t highest_priority;                    // That a queue has had; hart 0.
+  uint32_t queues_stopped;                      // One bit a queue; hart 0.
+  uint32_t stop_slots;                          // Kernels that a preemption waits for,
+  uint32_t stop_seen[GRID_SLOTS];               // ends and stops of each before it; hart 0.
+  job_t stop_job;                               // Hart 0. One at a time.
+  volatile uint32_t stops_started;              // Hart 0.
+  volatile uint32_t stops_ended;                // Hart 1.
+  uint32_t output_tiles;                        // Of the configured output, 0 = none; hart 0.
   uint32_t split;  // Work-groups of the producer that add to each of its tiles; hart 0.
   transfer_job_t transfers[DMA_QUEUE_DESCRIPTORS];  // Fills and copies, ring; hart 0.
   volatile uint64_t transfers_started;              // Hart 0.

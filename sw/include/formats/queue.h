@@ -147,6 +147,11 @@ typedef enum stretto_operation {
   STRETTO_OP_SIGNAL = 14,       // Tells another GPU that everything before it is complete.
   STRETTO_OP_GATES = 15,        // What opens the gates that work-groups wait for.
   STRETTO_OP_UNMAP = 16,        // Forgets the allocation or remote range that begins at map.base.
+  STRETTO_OP_PRIORITY = 17,     // Of the queue that it is in.
+  STRETTO_OP_PREEMPT = 18,      // Stops the kernels of another queue between work-groups.
+  STRETTO_OP_RESUME = 19,       // Lets them go on.
+  STRETTO_OP_PIPELINE = 20,     // The dispatches behind it are one pipeline.
+  STRETTO_OP_SCHEDULER_POLICY = 21,  // How the GPU serves kernels of one priority.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -245,6 +250,41 @@ typedef struct stretto_gates {
   uint64_t reserved[4];
 } stretto_gates_t;
 
+// PRIORITY: between any two packets the highest queue that has one is served, queues of one priority
+// in turn; work-groups of its kernels are placed first (G7 of the grid scheduler). All begin with 0.
+#define STRETTO_PRIORITIES 4u
+typedef struct stretto_priority {
+  uint32_t priority;  // Below STRETTO_PRIORITIES.
+  uint32_t reserved0;
+  uint64_t reserved[5];
+} stretto_priority_t;
+
+// PREEMPT: no packet of `queue` is taken and no work-group of its kernels placed until it is resumed.
+// Complete when none of its work-groups is on a unit; those that had begun ran to their end. Its
+// fills, copies and waits go on. RESUME: its kernels place what was left, in their order.
+typedef struct stretto_preempt {
+  uint32_t queue;  // Not the one that the packet is in.
+  uint32_t reserved0;
+  uint64_t reserved[5];
+} stretto_preempt_t;
+
+// PIPELINE: the next `members` packets of the queue are dispatches without gates, and their
+// work-groups are placed all or nothing. It is complete when they are launched, each of them when it
+// has ended. If one is refused, all are.
+#define STRETTO_PIPELINE_MEMBERS 32u
+typedef struct stretto_pipeline {
+  uint32_t members;  // 1 .. STRETTO_PIPELINE_MEMBERS.
+  uint32_t reserved0;
+  uint64_t reserved[5];
+} stretto_pipeline_t;
+
+// SCHEDULER_POLICY (rtl/grid_scheduler/README.md, S1 and S2). At boot both are 0: in turn, one.
+typedef struct stretto_scheduler_policy {
+  uint32_t in_order;      // 1: a kernel waits for all of those launched before it.
+  uint32_t two_arbiters;  // 1: SIMT and TENSOR kernels walk the units independently.
+  uint64_t reserved[5];
+} stretto_scheduler_policy_t;
+
 typedef struct stretto_spill_table {
   uint64_t base;   // Multiple of 64, in this GPU.
   uint64_t bytes;  // At least 64 per output tile.
@@ -309,6 +349,10 @@ typedef struct stretto_vendor_packet {
     stretto_ring_connection_t connection;
     stretto_ring_buffer_t buffer;
     stretto_gates_t gates;
+    stretto_priority_t priority;
+    stretto_preempt_t preempt;
+    stretto_pipeline_t pipeline;
+    stretto_scheduler_policy_t policy;
     uint64_t words[6];
   };
   uint64_t completion_signal;
@@ -331,6 +375,10 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_map_t) == 48 && sizeof(stretto_output_confi
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table_t) == 48 &&
                           sizeof(stretto_mca_config_t) == 48 && sizeof(stretto_gates_t) == 48,
+                      "payload has 48 bytes");
+STRETTO_STATIC_ASSERT(sizeof(stretto_priority_t) == 48 && sizeof(stretto_preempt_t) == 48 &&
+                          sizeof(stretto_pipeline_t) == 48 &&
+                          sizeof(stretto_scheduler_policy_t) == 48,
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_copy_t) == 48 && sizeof(stretto_signal_t) == 48,
                       "payload has 48 bytes");

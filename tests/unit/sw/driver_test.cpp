@@ -271,6 +271,63 @@ TEST_CASE("a kernel behind a kernel stays at device scope until something else n
   CHECK(c.host.packets.size() == before + 1);
 }
 
+TEST_CASE("a pipeline is a packet that announces its kernels, and they follow") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {11, 22};
+  std::vector<stretto_launch_t> members(STRETTO_PIPELINE_MEMBERS + 1);
+  for (stretto_launch_t& member : members) {
+    member.kernel = &k;
+    member.arguments = arguments;
+    member.argument_bytes = 16;
+    member.work_groups = 3;
+    member.account = 9;
+  }
+  const auto launch = [&](uint32_t count) {
+    return c.api->launch_pipeline(c.client, c.stream, members.data(), count);
+  };
+  CHECK(launch(0) == STRETTO_ERROR_ARGUMENT);
+  CHECK(launch(STRETTO_PIPELINE_MEMBERS + 1) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->last_error(c.client) == std::string("pipeline: 33 kernels (1..32)"));
+  members[1].batch = 1;
+  CHECK(launch(2) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->last_error(c.client) == std::string("pipeline: kernel 1 waits for gates"));
+  CHECK(c.host.packets.empty());
+  members[1].batch = 0;
+  members[0].after_all_earlier = 1;
+  REQUIRE(launch(STRETTO_PIPELINE_MEMBERS) == STRETTO_OK);
+  REQUIRE(c.host.packets.size() == 1 + STRETTO_PIPELINE_MEMBERS);
+  CHECK(c.host.packets[0].vendor.operation == STRETTO_OP_PIPELINE);
+  CHECK(c.host.packets[0].vendor.pipeline.members == STRETTO_PIPELINE_MEMBERS);
+  CHECK((c.host.packets[0].header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK((c.host.packets[1].header & 0xFF) == STRETTO_PACKET_KERNEL_DISPATCH);
+  CHECK(c.host.packets[STRETTO_PIPELINE_MEMBERS].dispatch.grid_size_x == 3 * 8);
+}
+
+TEST_CASE("priorities, preemption and policy are a packet each, of the stream that says so") {
+  Client c;
+  stretto_stream_t* other = nullptr;
+  REQUIRE(c.api->stream_create(c.client, &other) == STRETTO_OK);
+  CHECK(c.api->stream_priority(c.client, c.stream, 4) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->last_error(c.client) == std::string("stream_priority: 4 (0..3)"));
+  CHECK(c.api->preempt(c.client, other, other) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->resume(c.client, other, other) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.host.packets.empty());
+  const stretto_scheduler_policy_t policy = {1, 0, {}};
+  REQUIRE(c.api->stream_priority(c.client, c.stream, 3) == STRETTO_OK);
+  REQUIRE(c.api->preempt(c.client, c.stream, other) == STRETTO_OK);
+  REQUIRE(c.api->resume(c.client, c.stream, other) == STRETTO_OK);
+  REQUIRE(c.api->scheduler_policy(c.client, c.stream, &policy) == STRETTO_OK);
+  CHECK(c.host.packets.at(0).vendor.operation == STRETTO_OP_PRIORITY);
+  CHECK(c.host.packets[0].vendor.priority.priority == 3);
+  CHECK(c.host.packets.at(1).vendor.operation == STRETTO_OP_PREEMPT);
+  CHECK(c.host.packets[1].vendor.preempt.queue == 3);  // The client's are 2 and 3.
+  CHECK(c.host.packets.at(2).vendor.operation == STRETTO_OP_RESUME);
+  CHECK(c.host.packets[2].vendor.preempt.queue == 3);
+  CHECK(c.host.packets.at(3).vendor.operation == STRETTO_OP_SCHEDULER_POLICY);
+  CHECK(c.host.packets[3].vendor.policy.in_order == 1);
+}
+
 TEST_CASE("an account that a machine does not have is refused") {
   Client c;
   const uint64_t own = stretto_gpu_address(0, 0x200000);

@@ -51,16 +51,22 @@ struct Firmware {
     return kHost + STRETTO_SIGNAL_OFFSET(uint64_t{kGpu}, index);
   }
 
-  // Puts a packet into queue 0; its signal is signal(index).
-  void put(uint64_t index, stretto_packet_t packet) {
-    packet.vendor.completion_signal = signal(static_cast<unsigned>(index));
-    const uint64_t slot = kOwn + STRETTO_QUEUE_OFFSET(0) + index % STRETTO_QUEUE_PACKETS * 64;
+  // Puts a packet into a queue; its signal is signal(index), of another queue signal(100 * queue +
+  // index).
+  void put(uint64_t index, stretto_packet_t packet, unsigned queue = 0) {
+    packet.vendor.completion_signal = signal(static_cast<unsigned>(100 * queue + index));
+    const uint64_t slot =
+        kOwn + STRETTO_QUEUE_OFFSET(uint64_t{queue}) + index % STRETTO_QUEUE_PACKETS * 64;
     for (unsigned i = 0; i < 8; ++i) device.word[slot + 8 * i] = packet.words[i];
     device.word[packet.vendor.completion_signal] = STRETTO_SIGNAL_PENDING;
   }
-  void ring(uint64_t index) {
-    device.word[STRETTO_DOORBELL_BASE + DOORBELL_PENDING_OFFSET] = 1;
-    device.word[STRETTO_DOORBELL_BASE + DOORBELL_VALUE_OFFSET] = index;
+  // The doorbell of a queue rings, and nobody has looked yet.
+  void rings(uint64_t index, unsigned queue) {
+    device.word[STRETTO_DOORBELL_BASE + DOORBELL_PENDING_OFFSET] |= 1u << queue;
+    device.word[STRETTO_DOORBELL_BASE + DOORBELL_VALUE_OFFSET_AT(queue)] = index;
+  }
+  void ring(uint64_t index, unsigned queue = 0) {
+    rings(index, queue);
     packet_service_doorbell(&packets);
     packet_service_run(&packets);
   }

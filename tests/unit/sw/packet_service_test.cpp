@@ -390,6 +390,247 @@ TEST_CASE("a barrier-and packet waits until its dependent signals are 0") {
   CHECK(f.status_of(1) == STRETTO_ERROR_UNMAPPED);
 }
 
+// Who is served first
+
+namespace {
+
+stretto_packet_t priority(uint32_t level) {
+  stretto_packet_t packet = vendor(STRETTO_OP_PRIORITY);
+  packet.vendor.priority.priority = level;
+  return packet;
+}
+
+stretto_packet_t stops(stretto_operation_t operation, uint32_t queue) {
+  stretto_packet_t packet = vendor(operation);
+  packet.vendor.preempt.queue = queue;
+  return packet;
+}
+
+stretto_packet_t pipeline(uint32_t members) {
+  stretto_packet_t packet = vendor(STRETTO_OP_PIPELINE);
+  packet.vendor.pipeline.members = members;
+  return packet;
+}
+
+constexpr uint64_t slot_register(uint64_t offset, unsigned slot) {
+  return STRETTO_GRID_SCHEDULER_BASE + offset + slot * 0x40;
+}
+
+// What slot_state says of a kernel that left the units with `undispatched` work-groups not placed.
+void stopped(Firmware& f, unsigned slot, uint64_t undispatched) {
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_STATE_OFFSET, slot)] =
+      GRID_SCHEDULER_SLOT_STATE_STATE_DONE | GRID_SCHEDULER_SLOT_STATE_PREEMPTED_MASK |
+      undispatched << GRID_SCHEDULER_SLOT_STATE_UNDISPATCHED_SHIFT;
+  f.kernel_ends(slot);
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_STATE_OFFSET, slot)] = 0;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a high queue that is rung between two packets of a low one is served before the second") {
+  Firmware f;
+  f.put(0, priority(2), 5);
+  f.ring(0, 5);
+  std::vector<unsigned> order;
+  for (const unsigned signal : {0u, 1u, 2u, 501u, 502u}) {
+    f.device.on_write[f.signal(signal)] = [&, signal](uint64_t) {
+      order.push_back(signal);
+      if (signal == 0) f.rings(2, 5);  // While the first is handled.
+    };
+  }
+  stretto_packet_t nothing{};
+  nothing.barrier.header = STRETTO_PACKET_BARRIER_AND;
+  for (unsigned i = 0; i < 3; ++i) f.put(i, nothing);
+  for (unsigned i = 1; i < 3; ++i) f.put(i, nothing, 5);
+  f.ring(2);
+  CHECK(order == std::vector<unsigned>{0, 501, 502, 1, 2});
+}
+
+TEST_CASE("queues of one priority are served in turn, and their kernels are placed by it") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, priority(3), 1);
+  f.put(0, priority(4), 2);
+  f.ring(0, 1);
+  f.ring(0, 2);
+  CHECK(f.status_of(200) == STRETTO_ERROR_ARGUMENT);
+  f.put(1, dispatch(15), 1);
+  f.put(1, dispatch(15), 2);
+  f.ring(1, 1);
+  f.ring(1, 2);
+  const auto of_slot = [&](unsigned slot) {
+    return STRETTO_FIELD_GET(f.device.at(slot_register(GRID_SCHEDULER_SLOT_NEEDS_OFFSET, slot)),
+                             GRID_SCHEDULER_SLOT_NEEDS_PRIORITY);
+  };
+  CHECK(of_slot(0) == 3);
+  CHECK(of_slot(1) == 0);
+  std::vector<unsigned> order;
+  stretto_packet_t nothing{};
+  nothing.barrier.header = STRETTO_PACKET_BARRIER_AND;
+  for (const unsigned queue : {2u, 3u}) {
+    const unsigned first = queue == 2 ? 2 : 0;
+    for (unsigned i = first; i < first + 2; ++i) {
+      f.put(i, nothing, queue);
+      f.device.on_write[f.signal(100 * queue + i)] = [&, queue](uint64_t) {
+        order.push_back(queue);
+      };
+    }
+    f.rings(first + 1, queue);
+  }
+  packet_service_doorbell(&f.packets);
+  packet_service_run(&f.packets);
+  CHECK(order == std::vector<unsigned>{3, 2, 3, 2});  // Queue 2 was the last one before.
+}
+
+TEST_CASE("a preempted queue stops between work-groups, and resumes behind what was placed") {
+  Firmware f;
+  f.put_descriptor();
+  stretto_packet_t kernel = dispatch(15);
+  kernel.dispatch.order = STRETTO_ORDER(0, 0, 6, 0);
+  f.put(0, kernel, 3);
+  f.put(1, dispatch(15), 4);
+  f.ring(0, 3);
+  f.ring(1, 4);
+  f.put(0, stops(STRETTO_OP_PREEMPT, 3));
+  f.ring(0);
+  const uint64_t control = slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0);
+  CHECK(f.device.at(control) == GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK);
+  CHECK(f.status_of(0) == STRETTO_SIGNAL_PENDING);
+  f.put(1, dispatch(15), 3);
+  f.ring(1, 3);
+  CHECK(f.packets.next[3] == 1);  // Nothing more of it is taken,
+  stopped(f, 0, 9);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.status_of(300) == STRETTO_SIGNAL_PENDING);  // and it is not complete.
+  f.put(1, stops(STRETTO_OP_RESUME, 3));
+  f.ring(1);
+  CHECK(f.status_of(1) == STRETTO_OK);
+  CHECK(f.device.at(control) == GRID_SCHEDULER_SLOT_CONTROL_LAUNCH_MASK);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_SKIP_OFFSET, 0)) == 6);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_ORDER_OFFSET, 0)) ==
+        (15 | uint64_t{6} << 32));
+  CHECK(f.packets.next[3] == 2);
+  f.kernel_ends(0);
+  CHECK(f.status_of(300) == STRETTO_OK);
+}
+
+TEST_CASE("a kernel that ends while it is preempted has ended") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, dispatch(15), 3);
+  f.ring(0, 3);
+  f.put(0, stops(STRETTO_OP_PREEMPT, 3));
+  f.ring(0);
+  stopped(f, 0, 0);
+  CHECK(f.status_of(300) == STRETTO_OK);
+  CHECK(f.status_of(0) == STRETTO_OK);
+}
+
+TEST_CASE("a preemption waits for the one before it, and is refused where there is nothing to do") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, dispatch(15), 3);
+  f.ring(0, 3);
+  f.put(0, stops(STRETTO_OP_PREEMPT, 3));
+  f.put(1, stops(STRETTO_OP_PREEMPT, 4));
+  f.ring(1);
+  CHECK(f.packets.next[0] == 1);
+  stopped(f, 0, 1);
+  packet_service_run(&f.packets);
+  completion_service_poke(&f.shared);
+  CHECK(f.status_of(1) == STRETTO_OK);  // Of no kernel: complete at once.
+  f.put(2, stops(STRETTO_OP_PREEMPT, 3));
+  f.put(3, stops(STRETTO_OP_PREEMPT, 0));
+  f.put(4, stops(STRETTO_OP_PREEMPT, STRETTO_QUEUE_COUNT));
+  f.put(5, stops(STRETTO_OP_RESUME, 5));
+  f.ring(5);
+  CHECK(f.status_of(2) == STRETTO_ERROR_STATE);
+  CHECK(f.status_of(3) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.status_of(4) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.status_of(5) == STRETTO_ERROR_STATE);
+}
+
+TEST_CASE("a pipeline is taken when all its members are there, and launched with one write") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, pipeline(2));
+  for (unsigned i = 1; i < 4; ++i) f.put(i, dispatch(15));
+  f.ring(1);
+  CHECK(f.packets.next[0] == 0);
+  f.ring(3);
+  CHECK(f.packets.next[0] == 4);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET) == 3);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0)) == 0);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 2)) == 1);
+  CHECK((f.device.at(kOwn + STRETTO_QUEUE_OFFSET(0) + 2 * 64) & 0xFFFF) == STRETTO_PACKET_INVALID);
+  CHECK(f.device.at(kHost + STRETTO_READ_INDEX_OFFSET(uint64_t{kGpu}, 0)) == 4);
+  f.kernel_ends(1);
+  CHECK(f.status_of(2) == STRETTO_OK);
+  CHECK(f.status_of(1) == STRETTO_SIGNAL_PENDING);
+  // Another one waits until the first is placed.
+  f.put(4, pipeline(1));
+  f.put(5, dispatch(15));
+  f.ring(5);
+  CHECK(f.packets.next[0] == 4);
+  f.device.word[STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET] = 0;
+  f.kernel_ends(0);
+  packet_service_run(&f.packets);
+  CHECK(f.packets.next[0] == 6);
+}
+
+TEST_CASE("a pipeline with a member that cannot run is refused as a whole") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, pipeline(2));
+  f.put(1, dispatch(15));
+  stretto_packet_t gated = dispatch(15);
+  gated.dispatch.order = STRETTO_ORDER(0, 0, 0, 1);
+  f.put(2, gated);
+  f.put(3, pipeline(1));
+  f.put(4, fill(4096));
+  f.put(5, pipeline(0));
+  f.put(6, pipeline(STRETTO_PIPELINE_MEMBERS + 1));
+  f.ring(6);
+  for (unsigned i = 0; i < 3; ++i) CHECK(f.status_of(i) == STRETTO_ERROR_ARGUMENT);
+  for (unsigned i = 3; i < 5; ++i) CHECK(f.status_of(i) == STRETTO_ERROR_PACKET);
+  for (unsigned i = 5; i < 7; ++i) CHECK(f.status_of(i) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.device.count(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET) == 0);
+  f.put(7, dispatch(15));
+  f.ring(7);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0)) == 1);
+}
+
+TEST_CASE("a pipeline that was stopped before it was placed is launched as one again") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, pipeline(2), 3);
+  for (unsigned i = 1; i < 3; ++i) f.put(i, dispatch(15), 3);
+  f.ring(2, 3);
+  f.put(0, stops(STRETTO_OP_PREEMPT, 3));
+  f.put(1, stops(STRETTO_OP_RESUME, 3));
+  f.ring(1);
+  CHECK(f.packets.next[0] == 1);  // It resumes what has stopped.
+  stopped(f, 0, 15);
+  stopped(f, 1, 15);
+  f.device.word[STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET] = 0;
+  packet_service_run(&f.packets);
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET) == 3);
+}
+
+TEST_CASE("a packet sets the policy of the scheduler") {
+  Firmware f;
+  stretto_packet_t packet = vendor(STRETTO_OP_SCHEDULER_POLICY);
+  packet.vendor.policy.in_order = packet.vendor.policy.two_arbiters = 1;
+  f.put(0, packet);
+  packet.vendor.policy.in_order = 2;
+  f.put(1, packet);
+  f.ring(1);
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_POLICY_OFFSET) == 3);
+  CHECK(f.status_of(1) == STRETTO_ERROR_ARGUMENT);
+}
+
 // What ends a run
 
 TEST_CASE("a wavefront fault is printed with its place and ends the run") {

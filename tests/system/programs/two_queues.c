@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two queues of one GPU: a kernel that fills it, and work that shall not wait for it. Each
+// work-group of every kernel counts once, whatever was stopped in between.
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw/collectives/runtime.h"
+#include "tests/system/programs/two_queues_arguments.h"
+
+#define BACKGROUND 200u
+#define URGENT 8u
+#define MUST(condition)                                        \
+  do {                                                         \
+    if (!(condition)) {                                        \
+      printf("line %d: " #condition " is not so\n", __LINE__); \
+      exit(1);                                                 \
+    }                                                          \
+  } while (0)
+
+typedef struct queue {
+  cudaStream_t cuda;
+  stretto_stream_t* stream;
+} queue_t;
+
+static stretto_client_t* client;
+static stretto_kernel_t kernel;
+
+static queue_t create(int priority) {
+  queue_t queue;
+  MUST(cudaStreamCreateWithPriority(&queue.cuda, 0, priority) == cudaSuccess);
+  queue.stream = stretto_runtime_stream(queue.cuda, &client);
+  return queue;
+}
+
+static void load(const char* path) {
+  static char elf[1 << 20];
+  FILE* file = fopen(path, "rb");
+  MUST(file != NULL);
+  const size_t bytes = fread(elf, 1, sizeof elf, file);
+  fclose(file);
+  stretto_module_t* module;
+  MUST(client->api->module_load(client, elf, bytes, &module) == STRETTO_OK);
+  MUST(client->api->module_kernel(client, module, "count", &kernel) == STRETTO_OK);
+}
+
+static uint64_t words(uint32_t count) {
+  void* memory = NULL;
+  MUST(cudaMalloc(&memory, 8 * count) == cudaSuccess);
+  MUST(cudaMemset(memory, 0, 8 * count) == cudaSuccess);
+  return (uint64_t)memory;
+}
+
+static stretto_launch_t of(const count_arguments_t* arguments, uint32_t work_groups) {
+  return (stretto_launch_t){.kernel = &kernel,
+                            .arguments = arguments,
+                            .argument_bytes = sizeof *arguments,
+                            .work_groups = work_groups,
+                            .account = STRETTO_ACCOUNT_JOB,
+                            .after_all_earlier = 1};
+}
+
+static void launch(const queue_t* queue, uint64_t counts, uint32_t work_groups, uint64_t rounds) {
+  const count_arguments_t arguments = {.counts = counts, .rounds = rounds};
+  const stretto_launch_t one = of(&arguments, work_groups);
+  MUST(client->api->launch(client, queue->stream, &one) == STRETTO_OK);
+}
+
+static unsigned long long wait_for(const queue_t* queue) {
+  MUST(cudaStreamSynchronize(queue->cuda) == cudaSuccess);
+  return stretto_time();
+}
+
+static void expect(uint64_t counts, uint32_t work_groups, uint64_t times) {
+  uint64_t* host = calloc(work_groups, 8);
+  MUST(cudaMemcpy(host, (void*)counts, 8ul * work_groups, cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (uint32_t i = 0; i < work_groups; ++i) {
+    if (host[i] == times * WAVEFRONTS) continue;
+    printf("work-group %u counted %llu\n", i, (unsigned long long)host[i]);
+    exit(1);
+  }
+  free(host);
+}
+
+// Time of the urgent kernel beside the one that fills the GPU.
+static unsigned long long urgent_time(const queue_t* background, const queue_t* urgent) {
+  const uint64_t first = words(BACKGROUND), second = words(URGENT);
+  launch(background, first, BACKGROUND, 20000);
+  const unsigned long long begin = stretto_time();
+  launch(urgent, second, URGENT, 20000);
+  const unsigned long long took = wait_for(urgent) - begin;
+  wait_for(background);
+  expect(first, BACKGROUND, 1);
+  expect(second, URGENT, 1);
+  return took;
+}
+
+static void preempted(const queue_t* background, const queue_t* urgent) {
+  const stretto_api_t* api = client->api;
+  const uint64_t first = words(BACKGROUND), second = words(URGENT), behind = words(URGENT);
+  launch(urgent, second, URGENT, 20000);
+  unsigned long long begin = stretto_time();
+  const unsigned long long alone = wait_for(urgent) - begin;
+  begin = stretto_time();
+  launch(background, first, BACKGROUND, 20000);
+  launch(background, behind, URGENT, 100);
+  MUST(api->preempt(client, urgent->stream, background->stream) == STRETTO_OK);
+  const unsigned long long stopped = wait_for(urgent);
+  launch(urgent, second, URGENT, 20000);
+  const unsigned long long beside = wait_for(urgent) - stopped;
+  // Long enough for all that was left.
+  launch(urgent, second, URGENT, 400000);
+  const unsigned long long later = wait_for(urgent);
+  MUST(api->resume(client, urgent->stream, background->stream) == STRETTO_OK);
+  wait_for(urgent);
+  const unsigned long long end = wait_for(background);
+  expect(first, BACKGROUND, 1);
+  expect(second, URGENT, 3);
+  expect(behind, URGENT, 1);
+  printf("stopped after %llu ns, urgent %llu ns alone and %llu ns beside, went on for %llu ns\n",
+         stopped - begin, alone, beside, end - later);
+  MUST(beside < alone + alone / 10);
+  MUST(end - later > 2 * (stopped - begin));
+  // What is not possible is said.
+  MUST(api->resume(client, urgent->stream, background->stream) == STRETTO_OK);
+  MUST(cudaStreamSynchronize(urgent->cuda) != cudaSuccess);
+  MUST(api->preempt(client, urgent->stream, urgent->stream) == STRETTO_ERROR_ARGUMENT);
+}
+
+// Two pipelines of two kernels that wait for each other, each as large as the GPU, which is full. A
+// part of each would fit, and would never end.
+static void pipelines(const queue_t* background, const queue_t* queues) {
+  const uint64_t first = words(BACKGROUND);
+  const uint64_t counts[2] = {words(2 * URGENT), words(2 * URGENT)};
+  const uint64_t meeting[2] = {words(1), words(1)};
+  // No work-group ends before both pipelines have come.
+  launch(background, first, BACKGROUND, 60000);
+  for (unsigned i = 0; i < 2; ++i) {
+    count_arguments_t arguments[2];
+    stretto_launch_t members[2];
+    for (unsigned k = 0; k < 2; ++k) {
+      arguments[k] = (count_arguments_t){.counts = counts[i] + 8 * URGENT * k,
+                                         .rounds = 100,
+                                         .meeting = meeting[i],
+                                         .all = 2 * URGENT * WAVEFRONTS};
+      members[k] = of(&arguments[k], URGENT);
+      members[k].after_all_earlier = 0;
+    }
+    MUST(client->api->launch_pipeline(client, queues[i].stream, members, 2) == STRETTO_OK);
+  }
+  const unsigned long long placed = wait_for(&queues[0]), also_placed = wait_for(&queues[1]);
+  const unsigned long long end = wait_for(background);
+  MUST(placed < end && also_placed < end);
+  expect(first, BACKGROUND, 1);
+  for (unsigned i = 0; i < 2; ++i) expect(counts[i], 2 * URGENT, 1);
+}
+
+int main(int argc, char** argv) {
+  MUST(argc == 3);
+  const queue_t background = create(0), urgent = create(-3), equal = create(0);
+  load(argv[1]);
+  if (strcmp(argv[2], "priority") == 0) {
+    // As GPUs do: a kernel waits for the work-groups of those before it.
+    const stretto_scheduler_policy_t policy = {.in_order = 1, .two_arbiters = 1};
+    MUST(client->api->scheduler_policy(client, urgent.stream, &policy) == STRETTO_OK);
+    wait_for(&urgent);
+    const unsigned long long first = urgent_time(&background, &urgent);
+    const unsigned long long in_turn = urgent_time(&background, &equal);
+    printf("urgent: %llu ns, in turn: %llu ns\n", first, in_turn);
+    MUST(2 * first < in_turn);
+  } else if (strcmp(argv[2], "preempt") == 0) {
+    preempted(&background, &urgent);
+  } else if (strcmp(argv[2], "pipeline") == 0) {
+    const queue_t queues[2] = {urgent, create(-3)};
+    pipelines(&background, queues);
+  } else {
+    return 2;
+  }
+  printf("each work-group counted once\n");
+  return 0;
+}
