@@ -27,7 +27,10 @@ struct DispatchContext {
   uint32_t lds_bytes = 0;
   uint32_t private_bytes = 0;
   uint32_t wavefronts = 1;
-  uint32_t grid = 0;
+  uint32_t grid = 0;  // Work-groups: grid_x * grid_y * grid_z.
+  uint32_t grid_x = 0;
+  uint32_t grid_y = 1;
+  uint32_t grid_z = 1;
   uint32_t split = 1;          // Work-groups of an output tile.
   bool update = false;         // The update bit of the dispatch packet.
   bool communication = false;  // MCA stream of its traffic.

@@ -156,7 +156,12 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
   context.lds_bytes = static_cast<uint32_t>(raw(GPU_CONTEXT_LDS_BYTES_OFFSET));
   context.private_bytes = static_cast<uint32_t>(raw(GPU_CONTEXT_PRIVATE_BYTES_OFFSET));
   context.wavefronts = static_cast<uint32_t>(raw(GPU_CONTEXT_WAVEFRONTS_OFFSET));
-  context.grid = static_cast<uint32_t>(raw(GPU_CONTEXT_GRID_OFFSET));
+  const uint64_t grid = raw(GPU_CONTEXT_GRID_OFFSET);
+  context.grid = static_cast<uint32_t>(STRETTO_FIELD_GET(grid, GPU_CONTEXT_GRID_WORKGROUPS));
+  context.grid_y = std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(grid, GPU_CONTEXT_GRID_Y)));
+  context.grid_z = std::max(1u, static_cast<uint32_t>(STRETTO_FIELD_GET(grid, GPU_CONTEXT_GRID_Z)));
+  const uint64_t plane = uint64_t{context.grid_y} * context.grid_z;
+  context.grid_x = static_cast<uint32_t>(context.grid / plane);
   const uint64_t flags = raw(GPU_CONTEXT_FLAGS_OFFSET);
   context.update = (flags & GPU_CONTEXT_FLAGS_UPDATE_MASK) != 0;
   context.communication = (flags & GPU_CONTEXT_FLAGS_COMMUNICATION_MASK) != 0;
@@ -166,7 +171,8 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
 
   if (context.wavefronts == 0 || context.wavefronts > 8 ||
       (context.private_bytes != 0 && !std::has_single_bit(context.private_bytes)) ||
-      context.private_bytes > 65536 || context.entry < context.code_base ||
+      context.private_bytes > 65536 || context.grid_x * plane != context.grid ||
+      context.entry < context.code_base ||
       context.entry - context.code_base + 4 > context.code_bytes || context.entry % 4 != 0) {
     launch_fault(slot, FaultKind::bad_context, context.entry,
                  "launch with a dispatch context that cannot run");

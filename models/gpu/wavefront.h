@@ -142,6 +142,12 @@ inline bool WavefrontPort::csr_read(uint32_t csr, uint64_t& value) {
     case TILE_CSR_GPU_ID: value = gpu_; return true;
     case TILE_CSR_GRID: value = context_->grid; return true;
     case TILE_CSR_WAVEFRONTS: value = context_->wavefronts; return true;
+    case TILE_CSR_WG_X: value = wg_id_ % context_->grid_x; return true;
+    case TILE_CSR_WG_Y: value = wg_id_ / context_->grid_x % context_->grid_y; return true;
+    case TILE_CSR_WG_Z: value = wg_id_ / context_->grid_x / context_->grid_y; return true;
+    case TILE_CSR_GRID_X: value = context_->grid_x; return true;
+    case TILE_CSR_GRID_Y: value = context_->grid_y; return true;
+    case TILE_CSR_GRID_Z: value = context_->grid_z; return true;
     case TILE_CSR_SCRATCH0:
     case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
     default: return false;

@@ -387,23 +387,36 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
   call(client);
   charge(client, client->options.costs.launch_ns);
   const stretto_kernel_descriptor_t* d = &launch->kernel->descriptor;
-  if (launch->work_groups == 0 || launch->work_groups > 65536) {
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u work-groups (1..65536)",
-                       launch->work_groups);
+  const uint32_t y = launch->grid_y != 0 ? launch->grid_y : 1;
+  const uint32_t z = launch->grid_z != 0 ? launch->grid_z : 1;
+  const uint32_t most = launch->update ? 65536u : STRETTO_MAX_GRID;  // 16-bit ids of output tiles.
+  const uint32_t row = launch->work_groups;
+  if (row == 0 || row > UINT32_MAX / d->wavefronts || (y | z) > STRETTO_MAX_GRID_YZ ||
+      (uint64_t)y * z > most / row) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "launch: %u x %u x %u work-groups; 1..%u in all, y and z at most %u", row, y,
+                       z, most, STRETTO_MAX_GRID_YZ);
   }
+  const uint32_t grid = row * y * z;
   if (launch->argument_bytes != d->kernarg_bytes) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT,
                        "launch: %u bytes of arguments, the kernel has %u", launch->argument_bytes,
                        d->kernarg_bytes);
   }
-  if ((uint64_t)launch->first + launch->count > launch->work_groups) {
+  if ((uint64_t)launch->first + launch->count > grid) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: block range %u + %u of %u",
-                       launch->first, launch->count, launch->work_groups);
+                       launch->first, launch->count, grid);
   }
-  const uint32_t count = launch->count != 0 ? launch->count : launch->work_groups - launch->first;
+  const uint32_t count = launch->count != 0 ? launch->count : grid - launch->first;
   if (launch->stagger >= count) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: stagger %u of %u work-groups",
                        launch->stagger, count);
+  }
+  const int range = launch->first > 0xFFFF || launch->count > 0x1FFFF;
+  if (launch->stagger > 0xFFFF || (range && (launch->stagger | launch->batch) != 0)) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT,
+                       "launch: stagger %u, %u a gate: not with ids above 65535", launch->stagger,
+                       launch->batch);
   }
   if (account_of(client, launch->account) >= STRETTO_ACCOUNTS)
     return bad_account(client, "launch", launch->account);
@@ -422,19 +435,21 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
   packet->dispatch = (stretto_dispatch_packet_t){
       .header = (uint16_t)(STRETTO_PACKET_KERNEL_DISPATCH | scopes_of(client, stream, launch) |
                            (launch->after_all_earlier ? STRETTO_PACKET_BARRIER : 0)),
-      .setup = 1,
+      .setup = (uint16_t)(1 + ((y | z) > 1) + (z > 1)),
       .workgroup_size_x = (uint16_t)d->wavefronts,
       .workgroup_size_y = 1,
       .workgroup_size_z = 1,
       .flags = (uint16_t)((launch->update ? STRETTO_DISPATCH_UPDATE : 0) |
                           (launch->communication ? STRETTO_DISPATCH_COMMUNICATION : 0) |
+                          (range ? STRETTO_DISPATCH_RANGE : 0) |
                           account_of(client, launch->account) << STRETTO_DISPATCH_ACCOUNT_SHIFT),
-      .grid_size_x = launch->work_groups * d->wavefronts,
-      .grid_size_y = 1,
-      .grid_size_z = 1,
+      .grid_size_x = row * d->wavefronts,
+      .grid_size_y = y,
+      .grid_size_z = z,
       .kernel_object = launch->kernel->object,
       .kernarg_address = arguments,
-      .order = STRETTO_ORDER(launch->first, launch->count, launch->stagger, launch->batch),
+      .order = range ? STRETTO_RANGE(launch->first, launch->count)
+                     : STRETTO_ORDER(launch->first, launch->count, launch->stagger, launch->batch),
   };
   return STRETTO_OK;
 }

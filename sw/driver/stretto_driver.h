@@ -105,8 +105,9 @@ typedef struct stretto_launch {
   const stretto_kernel_t* kernel;
   const void* arguments;
   uint32_t argument_bytes;
-  uint32_t work_groups;
-  uint32_t first;  // Block range: ids first .. first + count - 1; count 0 = all.
+  uint32_t work_groups;     // Of a row of the grid,
+  uint32_t grid_y, grid_z;  // and its rows and planes, 0 = 1; STRETTO_MAX_GRID in all.
+  uint32_t first;           // Block range: ids first .. first + count - 1; count 0 = all.
   uint32_t count;
   uint32_t stagger;   // Position in the range at which the order of ids starts.
   uint32_t batch;     // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.

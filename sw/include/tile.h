@@ -110,7 +110,13 @@
 #define TILE_CSR_GPU_ID 0xCC3
 #define TILE_CSR_GRID 0xCC4        // Work-groups of the grid.
 #define TILE_CSR_WAVEFRONTS 0xCC5  // Wavefronts of a work-group.
-#define TILE_CSR_CYCLE 0xC00       // Standard `cycle`: GPU clocks.
+#define TILE_CSR_WG_X 0xCC6        // Of the linear id: id = x + GRID_X (y + GRID_Y z).
+#define TILE_CSR_WG_Y 0xCC7
+#define TILE_CSR_WG_Z 0xCC8
+#define TILE_CSR_GRID_X 0xCC9
+#define TILE_CSR_GRID_Y 0xCCA
+#define TILE_CSR_GRID_Z 0xCCB
+#define TILE_CSR_CYCLE 0xC00  // Standard `cycle`: GPU clocks.
 #define TILE_CSR_SCRATCH0 0x800
 #define TILE_CSR_SCRATCH1 0x801
 

@@ -27,7 +27,8 @@ fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits) {
 
 fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t* context) {
   if (gpu == NULL || context == NULL || slot >= GRID_SLOTS) return STRETTO_ERROR_ARGUMENT;
-  if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0)
+  if (context->wavefronts == 0 || context->wavefronts > 8 || context->grid == 0 ||
+      (context->grid_y | context->grid_z) > STRETTO_MAX_GRID_YZ)
     return STRETTO_ERROR_ARGUMENT;
   // The account in its place is above 8 bits if it has more than four, as a split of more than 255
   // is.
@@ -44,7 +45,10 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   mmio_write64(gpu->base + GPU_CONTEXT_LDS_BYTES_OFFSET_AT(slot), context->lds_bytes);
   mmio_write64(gpu->base + GPU_CONTEXT_PRIVATE_BYTES_OFFSET_AT(slot), context->private_bytes);
   mmio_write64(gpu->base + GPU_CONTEXT_WAVEFRONTS_OFFSET_AT(slot), context->wavefronts);
-  mmio_write64(gpu->base + GPU_CONTEXT_GRID_OFFSET_AT(slot), context->grid);
+  mmio_write64(gpu->base + GPU_CONTEXT_GRID_OFFSET_AT(slot),
+               STRETTO_FIELD(GPU_CONTEXT_GRID_WORKGROUPS, context->grid) |
+                   STRETTO_FIELD(GPU_CONTEXT_GRID_Y, context->grid_y) |
+                   STRETTO_FIELD(GPU_CONTEXT_GRID_Z, context->grid_z));
   mmio_write64(gpu->base + GPU_CONTEXT_FLAGS_OFFSET_AT(slot),
                STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, context->update) | account |
                    STRETTO_FIELD(GPU_CONTEXT_FLAGS_TYPE, context->type) |

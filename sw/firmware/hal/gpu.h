@@ -26,10 +26,11 @@ typedef struct gpu_context {
   uint32_t lds_bytes;
   uint32_t private_bytes;
   uint32_t wavefronts;
-  uint32_t grid;
-  uint32_t account;  // Account.
-  uint32_t type;     // STRETTO_KERNEL_*.
-  uint32_t split;    // Work-groups of an output tile, 1..255; 0 = 1.
+  uint32_t grid;            // Work-groups of the grid,
+  uint32_t grid_y, grid_z;  // its rows and planes, 0 = 1.
+  uint32_t account;         // Account.
+  uint32_t type;            // STRETTO_KERNEL_*.
+  uint32_t split;           // Work-groups of an output tile, 1..255; 0 = 1.
   bool update;
   bool communication;
 } gpu_context_t;

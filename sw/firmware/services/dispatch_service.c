@@ -11,7 +11,7 @@
 #include "sw/firmware/services/memory_range.h"
 #include "sw/include/formats/code_object.h"
 
-#define MAX_WORK_GROUPS 65536u
+#define MAX_UPDATING_WORK_GROUPS 65536u  // Output tiles have 16-bit ids.
 
 STRETTO_STATIC_ASSERT(STRETTO_PIPELINE_MEMBERS == GRID_SLOTS, "as many as there are slots");
 
@@ -45,8 +45,10 @@ static uint32_t free_slot(const shared_t* shared, uint32_t taken) {
 // scheduler is to launch there.
 static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet_t* packet,
                            uint32_t queue, uint32_t taken, grid_job_t* work) {
-  if (packet->setup != 1 || packet->workgroup_size_y != 1 || packet->workgroup_size_z != 1 ||
-      packet->grid_size_y != 1 || packet->grid_size_z != 1) {
+  const uint32_t y = packet->grid_size_y, z = packet->grid_size_z;
+  if (packet->setup == 0 || packet->setup > 3 || packet->workgroup_size_y != 1 ||
+      packet->workgroup_size_z != 1 || (packet->setup < 2 && y != 1) ||
+      (packet->setup < 3 && z != 1) || (y | z) > STRETTO_MAX_GRID_YZ) {
     return STRETTO_ERROR_ARGUMENT;
   }
   if (!in_gpu_memory(packet->kernel_object, sizeof(stretto_kernel_descriptor_t), shared->gpu_id) ||
@@ -59,18 +61,22 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
   if (valid != STRETTO_OK) return valid;
   if (packet->workgroup_size_x != d.wavefronts || packet->grid_size_x % d.wavefronts != 0)
     return STRETTO_ERROR_ARGUMENT;
-  const uint32_t grid = packet->grid_size_x / d.wavefronts;
-  if (grid == 0 || grid > MAX_WORK_GROUPS) return STRETTO_ERROR_ARGUMENT;
-  const uint32_t first = STRETTO_ORDER_FIRST(packet->order);
-  const uint32_t count =
-      STRETTO_ORDER_COUNT(packet->order) != 0 ? STRETTO_ORDER_COUNT(packet->order) : grid;
-  const uint32_t start = STRETTO_ORDER_STAGGER(packet->order);
-  if (first + count > grid || start >= count) return STRETTO_ERROR_ARGUMENT;
-  const uint32_t batch = STRETTO_ORDER_BATCH(packet->order);
+  const bool update = (packet->flags & STRETTO_DISPATCH_UPDATE) != 0;
+  const uint64_t rows = (uint64_t)y * z, row = packet->grid_size_x / d.wavefronts;
+  const uint32_t most = update ? MAX_UPDATING_WORK_GROUPS : STRETTO_MAX_GRID;
+  if (row == 0 || rows == 0 || row > most || rows > most || row * rows > most)
+    return STRETTO_ERROR_ARGUMENT;
+  const uint32_t grid = (uint32_t)(row * rows);
+  const bool range = (packet->flags & STRETTO_DISPATCH_RANGE) != 0;
+  const uint32_t first = range ? (uint32_t)packet->order : STRETTO_ORDER_FIRST(packet->order);
+  uint32_t count = range ? (uint32_t)(packet->order >> 32) : STRETTO_ORDER_COUNT(packet->order);
+  if (count == 0) count = grid;
+  const uint32_t start = range ? 0 : STRETTO_ORDER_STAGGER(packet->order);
+  if ((uint64_t)first + count > grid || start >= count) return STRETTO_ERROR_ARGUMENT;
+  const uint32_t batch = range ? 0 : STRETTO_ORDER_BATCH(packet->order);
   if (batch != 0 && (count - 1) / batch >= STRETTO_GATES) return STRETTO_ERROR_ARGUMENT;
   // A kernel that writes the configured output has as many work-groups a tile as its thresholds
   // count.
-  const bool update = (packet->flags & STRETTO_DISPATCH_UPDATE) != 0;
   const uint32_t split = update && shared->output_tiles != 0 ? shared->split : 1;
   if (split > 1 && grid != shared->output_tiles * split) return STRETTO_ERROR_ARGUMENT;
   if (d.kernarg_bytes != 0 &&
@@ -100,6 +106,8 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
       .private_bytes = private_bytes,
       .wavefronts = d.wavefronts,
       .grid = grid,
+      .grid_y = y,
+      .grid_z = z,
       .account = (packet->flags & STRETTO_DISPATCH_ACCOUNT_MASK) >> STRETTO_DISPATCH_ACCOUNT_SHIFT,
       .type = d.type,
       .split = split,

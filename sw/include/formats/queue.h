@@ -79,8 +79,8 @@ typedef enum stretto_status {
 } stretto_status_t;
 
 // HSA kernel dispatch packet. A work-item is a wavefront: workgroup_size_x is the wavefronts of a
-// work-group and grid_size_x the wavefronts of the grid; grids have one dimension (setup = 1, y = z
-// = 1).
+// work-group, grid_size_x the wavefronts of a row of the grid; work-groups have one dimension
+// (workgroup_size_y = z = 1), grids up to three (setup). Ids count along x first, then y, then z.
 typedef struct stretto_dispatch_packet {
   uint16_t header;
   uint16_t setup;
@@ -114,7 +114,12 @@ typedef struct stretto_dispatch_packet {
 #define STRETTO_ORDER_STAGGER(order) ((uint32_t)(((order) >> 33) & 0xFFFF))
 #define STRETTO_ORDER_BATCH(order) ((uint32_t)(((order) >> 49) & 0x7FFF))
 #define STRETTO_ORDER_MAX_BATCH 0x7FFFu
-#define STRETTO_GATES 1024u  // That a GPU has.
+// With this flag `order` is first | count << 32, without stagger and gates: for ids above 65,535.
+#define STRETTO_DISPATCH_RANGE (1u << 9)
+#define STRETTO_RANGE(first, count) ((uint64_t)(first) | ((uint64_t)(count) << 32))
+#define STRETTO_MAX_GRID 0x7FFFFFFFu  // Work-groups; those of a kernel with updates: 65,536.
+#define STRETTO_MAX_GRID_YZ 0xFFFFu   // Each of y and z.
+#define STRETTO_GATES 1024u           // That a GPU has.
 
 // HSA barrier-and packet. A dependent signal is a 64-bit word in the GPU's own memory and must
 // become 0. poll_ns = 0: whoever writes it rings a doorbell of this GPU afterwards (SIGNAL rings

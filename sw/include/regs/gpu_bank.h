@@ -42,7 +42,7 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"context_lds_bytes", 0x1030, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"context_private_bytes", 0x1038, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"context_wavefronts", 0x1040, 32, 128, 8, RegisterAccess::kReadWrite, 0x1, 0xff},
-    {"context_grid", 0x1048, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
+    {"context_grid", 0x1048, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"context_flags", 0x1050, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xff03f1},
 };
 inline constexpr RegisterValue kGpuFaultKindKindValues[] = {

@@ -203,13 +203,17 @@
 #define GPU_CONTEXT_WAVEFRONTS_COUNT_SHIFT 0  // 1..8.
 #define GPU_CONTEXT_WAVEFRONTS_COUNT_MASK 0xff
 
-// Kernel slot i, work-groups of the whole grid, as the kernel sees it (TILE_CSR_GRID). (read, write)
+// Kernel slot i, the whole grid, as the kernel sees it (TILE_CSR_GRID, TILE_CSR_GRID_X, ...). (read, write)
 #define GPU_CONTEXT_GRID_OFFSET 0x1048
 #define GPU_CONTEXT_GRID_COUNT 32
 #define GPU_CONTEXT_GRID_STRIDE 0x80
 #define GPU_CONTEXT_GRID_OFFSET_AT(i) (0x1048 + (i) * 0x80)
-#define GPU_CONTEXT_GRID_WORKGROUPS_SHIFT 0  // 1..65536.
+#define GPU_CONTEXT_GRID_WORKGROUPS_SHIFT 0  // All of them, at least 1; x y z.
 #define GPU_CONTEXT_GRID_WORKGROUPS_MASK 0xffffffff
+#define GPU_CONTEXT_GRID_Y_SHIFT 32  // Rows, 0 meaning 1.
+#define GPU_CONTEXT_GRID_Y_MASK 0xffff00000000
+#define GPU_CONTEXT_GRID_Z_SHIFT 48  // Planes, 0 meaning 1.
+#define GPU_CONTEXT_GRID_Z_MASK 0xffff000000000000
 
 // Kernel slot i, properties of all its work-groups. (read, write)
 #define GPU_CONTEXT_FLAGS_OFFSET 0x1050

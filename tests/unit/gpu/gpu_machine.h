@@ -154,6 +154,7 @@ struct Launch {
   uint32_t private_bytes = 1024;
   uint32_t wavefronts = 1;
   uint32_t workgroups = 1;
+  uint32_t grid_y = 0, grid_z = 0;
   uint32_t start = 0;
   bool update = false;
   bool communication = false;
@@ -278,7 +279,10 @@ struct GpuMachineModule : sc_core::sc_module {
     write(GPU_CONTEXT_LDS_BYTES_OFFSET + at, what.lds_bytes);
     write(GPU_CONTEXT_PRIVATE_BYTES_OFFSET + at, what.private_bytes);
     write(GPU_CONTEXT_WAVEFRONTS_OFFSET + at, what.wavefronts);
-    write(GPU_CONTEXT_GRID_OFFSET + at, what.workgroups);
+    write(GPU_CONTEXT_GRID_OFFSET + at,
+          STRETTO_FIELD(GPU_CONTEXT_GRID_WORKGROUPS, what.workgroups) |
+              STRETTO_FIELD(GPU_CONTEXT_GRID_Y, what.grid_y) |
+              STRETTO_FIELD(GPU_CONTEXT_GRID_Z, what.grid_z));
     write(GPU_CONTEXT_FLAGS_OFFSET + at,
           STRETTO_FIELD(GPU_CONTEXT_FLAGS_UPDATE, what.update) |
               STRETTO_FIELD(GPU_CONTEXT_FLAGS_COMMUNICATION, what.communication) |

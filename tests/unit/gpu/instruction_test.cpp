@@ -697,3 +697,55 @@ TEST_CASE("a fence of device scope waits for the stores before it, one of a work
   REQUIRE(clocks(TILE_SCOPE_WORK_GROUP) < 10);
   bench.require_quiet();
 }
+
+TEST_CASE("a work-group knows its place in a grid of three dimensions") {
+  Bench bench;
+  Program p;
+  // Word id of each quantity's array: x + 16 y + 256 z, and the same of the grid's extents.
+  p.csr(5, TILE_CSR_WG_X).csr(6, TILE_CSR_WG_Y).csr(7, TILE_CSR_WG_Z);
+  p.slli(6, 6, 4).slli(7, 7, 8).add(5, 5, 6).add(5, 5, 7);
+  p.csr(6, TILE_CSR_GRID_X).csr(7, TILE_CSR_GRID_Y).csr(8, TILE_CSR_GRID_Z);
+  p.slli(6, 6, 12).slli(7, 7, 16).slli(8, 8, 20).add(5, 5, 6).add(5, 5, 7).add(5, 5, 8);
+  p.csr(6, TILE_CSR_GRID).slli(6, 6, 24).add(5, 5, 6);
+  p.constant(10, kOut).csr(7, TILE_CSR_WG_ID).slli(7, 7, 3).add(10, 10, 7).sd(5, 10).end();
+  Launch launch = p.launch();
+  launch.workgroups = 5 * 3 * 2;
+  launch.grid_y = 3;
+  launch.grid_z = 2;
+  p.run(bench, launch);
+  bench.require_quiet();
+  uint64_t id = 0;
+  for (uint64_t z = 0; z < 2; ++z) {
+    for (uint64_t y = 0; y < 3; ++y) {
+      for (uint64_t x = 0; x < 5; ++x, ++id) {
+        const uint64_t grid = 5u << 12 | 3u << 16 | 2u << 20 | 30u << 24;
+        REQUIRE(bench.value_at<uint64_t>(kOut + 8 * id) == (grid | z << 8 | y << 4 | x));
+      }
+    }
+  }
+}
+
+TEST_CASE("a grid that is no product of its rows and planes does not run") {
+  Bench bench;
+  Program p;
+  Launch launch = p.end().launch();
+  launch.workgroups = 29;
+  launch.grid_y = 3;
+  launch.grid_z = 2;
+  p.run(bench, launch);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::bad_context);
+}
+
+TEST_CASE("a grid may have more than 65,536 work-groups") {
+  Bench bench;
+  Program p;
+  p.constant(5, 1).constant(10, kOut).csr(6, TILE_CSR_WG_ID).addi(7, 0, 1).slli(7, 7, 16);
+  // Those above count themselves.
+  p.sub(6, 6, 7).sltz(6, 6).bnez(6, 2).amoadd(0, 5, 10).end();
+  Launch launch = p.launch();
+  launch.registers_bytes = launch.lds_bytes = launch.private_bytes = 0;
+  launch.workgroups = 65'536 + 300;
+  p.run(bench, launch);
+  bench.require_quiet();
+  REQUIRE(bench.value_at<uint64_t>(kOut) == 300);
+}

@@ -38,6 +38,10 @@ class Program {
   Program& add(unsigned rd, unsigned rs1, unsigned rs2) {
     return word(rs2 << 20 | rs1 << 15 | rd << 7 | 0x33);
   }
+  Program& sub(unsigned rd, unsigned rs1, unsigned rs2) {
+    return word(0x20u << 25 | rs2 << 20 | rs1 << 15 | rd << 7 | 0x33);
+  }
+  Program& sltz(unsigned rd, unsigned rs1) { return word(rs1 << 15 | 2 << 12 | rd << 7 | 0x33); }
   Program& addi(unsigned rd, unsigned rs1, int value) {
     return word((uint32_t(value) & 0xFFF) << 20 | rs1 << 15 | rd << 7 | 0x13);
   }

@@ -229,6 +229,42 @@ TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {
   CHECK(c.host.read64(d.kernarg_address + 8) == 22);
 }
 
+TEST_CASE("a launch of three dimensions, or of ids above 65,535, says so in its packet") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {11, 22};
+  stretto_launch_t launch{};
+  launch.kernel = &k;
+  launch.arguments = arguments;
+  launch.argument_bytes = 16;
+  launch.work_groups = 1000;
+  launch.grid_y = 300;
+  launch.grid_z = 2;
+  launch.first = 500'000;
+  launch.count = 70'000;
+  REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  const stretto_dispatch_packet_t& d = c.host.packets.at(0).dispatch;
+  CHECK(d.setup == 3);
+  CHECK(d.grid_size_x == 1000 * 8);
+  CHECK(d.grid_size_y == 300);
+  CHECK(d.grid_size_z == 2);
+  CHECK((d.flags & STRETTO_DISPATCH_RANGE) != 0);
+  CHECK(d.order == STRETTO_RANGE(500'000u, 70'000u));
+  launch.batch = 1;
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_ERROR_ARGUMENT);
+  launch.batch = 0;
+  launch.count = 100'001;
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_ERROR_ARGUMENT);
+  launch.first = launch.count = 0;
+  launch.grid_z = 3580;  // 1000 x 300 x 3580 fit, but with updates only 65,536.
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  launch.update = 1;
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_ERROR_ARGUMENT);
+  launch.update = 0;
+  launch.grid_z = 65'536;
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("a kernel behind a kernel stays at device scope until something else needs its output") {
   Client c;
   const stretto_kernel_t k = kernel();
@@ -383,7 +419,8 @@ TEST_CASE("launches out of range are refused before anything is written") {
     return c.api->launch(c.client, c.stream, &launch);
   };
   CHECK(status([](auto& l) { l.work_groups = 0; }) == STRETTO_ERROR_ARGUMENT);
-  CHECK(status([](auto& l) { l.work_groups = 65537; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.work_groups = 65537, l.update = 1; }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& l) { l.work_groups = 1u << 28, l.grid_y = 8; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& l) { l.argument_bytes = 8; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& l) { l.first = 5, l.count = 6; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& l) { l.stagger = 10; }) == STRETTO_ERROR_ARGUMENT);

@@ -174,6 +174,24 @@ TEST_CASE("a dispatch programs its context before the launch, with the staggered
         (15 | uint64_t{6} << 32));
 }
 
+TEST_CASE("a grid of three dimensions, and a range of ids above 65,535") {
+  Firmware f;
+  f.put_descriptor();
+  stretto_packet_t packet = dispatch(1000);
+  packet.dispatch.setup = 3;
+  packet.dispatch.grid_size_y = 300;
+  packet.dispatch.grid_size_z = 2;
+  packet.dispatch.flags = STRETTO_DISPATCH_RANGE;
+  packet.dispatch.order = STRETTO_RANGE(500'000u, 70'000u);
+  f.put(0, packet);
+  f.ring(0);
+  CHECK(f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_GRID_OFFSET) ==
+        (uint64_t{2} << 48 | uint64_t{300} << 32 | 600'000));
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_RANGE_OFFSET) ==
+        (uint64_t{70'000} << 32 | 500'000));
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_SLOT_ORDER_OFFSET) == 600'000);
+}
+
 TEST_CASE("dispatches that cannot run are refused, each with its status") {
   Firmware f;
   const job_t job{};
@@ -185,7 +203,33 @@ TEST_CASE("dispatches that cannot run are refused, each with its status") {
   CHECK(status([](auto&) {}) == STRETTO_ERROR_KERNEL);  // no descriptor there
   f.put_descriptor();
   CHECK(status([](auto& d) { d.kernel_object = kPeer; }) == STRETTO_ERROR_KERNEL);
-  CHECK(status([](auto& d) { d.setup = 2; }) == STRETTO_ERROR_ARGUMENT);
+  for (const uint16_t setup : {0, 4})
+    CHECK(status([&](auto& d) { d.setup = setup; }) == STRETTO_ERROR_ARGUMENT);
+  // A dimension that `setup` does not name; none; more than the register holds.
+  CHECK(status([](auto& d) {
+          d.setup = 2;
+          d.grid_size_z = 2;
+        }) == STRETTO_ERROR_ARGUMENT);
+  for (const uint32_t y : {0u, 65'536u}) {
+    CHECK(status([&](auto& d) {
+            d.setup = 3;
+            d.grid_size_y = y;
+          }) == STRETTO_ERROR_ARGUMENT);
+  }
+  // Output tiles have 16-bit ids; without updates a grid is larger, to 2^31 - 1.
+  CHECK(status([](auto& d) {
+          d.setup = 2;
+          d.grid_size_y = 4370;
+        }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& d) {
+          d.flags = 0;
+          d.setup = 3;
+          d.grid_size_y = d.grid_size_z = 12'000;
+        }) == STRETTO_ERROR_ARGUMENT);
+  CHECK(status([](auto& d) {
+          d.flags = STRETTO_DISPATCH_RANGE;
+          d.order = STRETTO_RANGE(4'294'967'290u, 10u);
+        }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& d) { d.grid_size_y = 2; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& d) { d.workgroup_size_x = 4; }) == STRETTO_ERROR_ARGUMENT);
   CHECK(status([](auto& d) { d.grid_size_x = 0; }) == STRETTO_ERROR_ARGUMENT);

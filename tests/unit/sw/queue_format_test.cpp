@@ -47,6 +47,12 @@ TEST_CASE("the order word gives back what was put in") {
   CHECK(STRETTO_ORDER_STAGGER(STRETTO_ORDER(0, 65536u, 0, 1u)) == 0);
 }
 
+TEST_CASE("a range has all bits of both numbers") {
+  CHECK(STRETTO_RANGE(STRETTO_MAX_GRID - 1, 1u) == (uint64_t{1} << 32 | 0x7FFFFFFE));
+  CHECK((STRETTO_DISPATCH_RANGE & (STRETTO_DISPATCH_UPDATE | STRETTO_DISPATCH_ACCOUNT_MASK |
+                                   STRETTO_DISPATCH_COMMUNICATION)) == 0);
+}
+
 TEST_CASE("rings, read indices, signals and words of all GPUs lie apart") {
   CHECK(STRETTO_QUEUE_OFFSET(STRETTO_QUEUE_COUNT) <= STRETTO_SYSTEM_BYTES);
   CHECK(STRETTO_QUEUE_OFFSET(1) - STRETTO_QUEUE_OFFSET(0) ==

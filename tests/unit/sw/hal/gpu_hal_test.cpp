@@ -44,4 +44,7 @@ TEST_CASE("a dispatch context with impossible fields is refused without a write"
   context.account = 1;
   context.grid = 0;
   CHECK(gpu_set_context(&gpu, 0, &context) == STRETTO_ERROR_ARGUMENT);
+  context.grid = 65536;
+  context.grid_y = 65536;
+  CHECK(gpu_set_context(&gpu, 0, &context) == STRETTO_ERROR_ARGUMENT);
 }
