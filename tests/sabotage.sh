@@ -49,7 +49,7 @@ sabotage e "one update dropped" 1 'written updates' --mode t3 --set hbm.fault.dr
 sabotage f "one update doubled" 1 'written updates' --mode t3 --set hbm.fault.double_update=100
 sabotage g "one link credit lost" 1 'credit' --mode t3 --set link.fault.lose_credit=3
 sabotage h "same-atom ordering disabled" 1 'wrong data: rank|same-atom|order' --mode t3 --set hbm.same_atom_order=false
-sabotage k "products faster than the tensor cores" 1 'pipe above its peak|above the tensor peak' --set gpu.fault.product_speed=2
+sabotage l "products faster than the tensor cores" 1 'pipe above its peak|above the tensor peak' --set gpu.fault.product_speed=2
 sabotage i "one DRAM timing rule off" 1 'tRCD|timing' --mode t3 --set hbm.fault.timing_rule=tRCDRD
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.

@@ -158,7 +158,7 @@ void ComputeUnit::retire(Group& group) {
     services_.trace->span(track_, "wg " + std::to_string(group.wg_id), group.started,
                           services_.queue->now(), {.code = group.context->entry});
   }
-  parts_.listener->done(index_, group.slot, group.wg_id);
+  parts_.listener->done(index_, group.slot, group.wg_id, group.multiply_adds);
 }
 
 void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {

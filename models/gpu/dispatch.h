@@ -48,7 +48,8 @@ struct WorkGroupResources {
 class WorkGroupListener {
  public:
   virtual ~WorkGroupListener() = default;
-  virtual void done(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
+  // `multiply_adds`: what it did on the tensor pipe.
+  virtual void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) = 0;
   virtual void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "sw/include/formats/address_map.h"
 #include "sw/include/regs/field.h"
@@ -86,6 +87,10 @@ void GpuFrontEnd::watch_kernels(const GridSchedulerOutputs& out, const LeftUnit&
   if (out.kernel_done) {
     if (kernel.resident != 0) ++early_ends_;
     if (kernel.has_ended && !kernel.has_first) ++wrong_firsts_;
+    const Time ns = (services_.queue->now() - started_at_[out.done_slot]) / kNanosecond + 1;
+    const uint64_t most =
+        ns * spec_.clock_mhz / 1000 * spec_.cus * uint64_t{spec_.tensor_fma_per_cycle};
+    if (std::exchange(kernel.multiply_adds, 0) > most) ++above_peak_;
   }
   if (out.dispatch_valid) ++kernels_[out.dispatch_slot].resident;
 }
@@ -275,8 +280,9 @@ void GpuFrontEnd::left_unit() {
   scheduler_.arm();
 }
 
-void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id) {
+void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) {
   ++retired_;
+  kernels_[slot].multiply_adds += multiply_adds;
   active_[contexts_[slot].account].last_end = services_.queue->now();
   reports_.push_back({cu, slot, false, wg_id});
   left_unit();
@@ -435,6 +441,7 @@ void GpuFrontEnd::audit(AuditSink& sink) const {
              retired_ + drained_ + stage_running_ + held_.size());
   sink.equal("kernels done while work-groups of them run = 0", early_ends_, 0);
   sink.equal("launches whose first end is not signalled once = 0", wrong_firsts_, 0);
+  sink.equal("kernels above the tensor peak of all units over their time = 0", above_peak_, 0);
   sink.equal("GPU faults = 0", fault_count_, 0);
   sink.equal("scheduling events that no gate waits for = 0", event_gates_.stray(), 0);
 }

@@ -80,7 +80,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
     instruction_count_ = std::move(count);
   }
 
-  void done(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
+  void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) override;
   void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
   void fault(const GpuFault& fault) override;
   // A scheduling event of the Tracker; a gate that it opens takes one clock of the scheduler.
@@ -154,13 +154,15 @@ class GpuFrontEnd final : public sc_core::sc_module,
 
   // What the scheduler's outputs must agree with, whoever wrote it.
   struct Kernel {
-    uint64_t resident = 0;   // Work-groups dispatched that have not left their units.
-    bool has_ended = false;  // A work-group of this launch has ended,
-    bool has_first = false;  // and first_wg_done has said so.
+    uint64_t resident = 0;       // Work-groups dispatched that have not left their units.
+    bool has_ended = false;      // A work-group of this launch has ended,
+    bool has_first = false;      // and first_wg_done has said so.
+    uint64_t multiply_adds = 0;  // Of work-groups that have ended.
   };
   std::array<Kernel, kGridSlots> kernels_{};
   uint64_t early_ends_ = 0;    // kernel_done with work-groups resident.
   uint64_t wrong_firsts_ = 0;  // first_wg_done missing at kernel_done, too early or twice.
+  uint64_t above_peak_ = 0;    // Kernels of more multiply-adds than all units can do in their time.
 
   std::deque<Report> reports_;  // done and drained, in their order; one enters a clock.
   EventGates event_gates_;

@@ -749,3 +749,23 @@ TEST_CASE("a grid may have more than 65,536 work-groups") {
   bench.require_quiet();
   REQUIRE(bench.value_at<uint64_t>(kOut) == 300);
 }
+
+TEST_CASE("products faster than the tensor cores break the laws of unit, work-group and kernel") {
+  GpuSpec spec;
+  spec.cus = 1;
+  spec.product_instruction_fma = spec.operand_instruction_bytes = spec.product_overhead_slots = 0;
+  spec.fault_product_speed = 3;
+  GpuMachine machine(spec);
+  machine.map(kIn, 0x100000);
+  Program p;
+  p.constant(5, 128 | 128 << 16).zero(24, 5).load_at(8, kIn, shape(128, 64, 64)).wait(0);
+  for (int i = 0; i < 40; ++i) p.mma(24, 8, 8, false, true);
+  p.end().run(machine);
+  AuditSink sink;
+  machine.gpu.audit(sink);
+  std::string laws;
+  for (const AuditResult& result : sink.all()) laws += result.holds ? "" : result.law + "; ";
+  CHECK_THAT(laws, Catch::Contains("no pipe above its peak"));
+  CHECK_THAT(laws, Catch::Contains("work-groups above the tensor peak over their time = 0"));
+  CHECK_THAT(laws, Catch::Contains("kernels above the tensor peak of all units over their time"));
+}
