@@ -15,6 +15,7 @@ namespace stretto {
 L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping,
                  unsigned cus, ClockDomain clock, PartitionServices& services, MemoryImage& memory)
     : sc_core::sc_module(name),
+      EventHandler(*services.queue),
       cu("cu", cus),
       cp("cp"),
       channel("channel", mapping.channels()),
@@ -28,8 +29,8 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       node_((uint64_t{services.gpu} + 1) << STRETTO_NODE_SHIFT),
       response_time_(clock.edge(spec.response_cycles)),
       sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
-      bank_free_(spec.banks, 0),
-      ports_(cus + 1),
+      banks_(spec.banks),
+      ports_(2 * (cus + 1)),
       boundary_(mapping.channels()),
       writers_(size_t{tags_.set_count()} * L2Tags::kMaxWays) {
   for (unsigned i = 0; i < cus; ++i)
@@ -51,6 +52,7 @@ uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
   const uint32_t index = free_requests_.back();
   free_requests_.pop_back();
   requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port), false};
+  ++outstanding_;
   return index;
 }
 
@@ -65,52 +67,104 @@ tlm::tlm_sync_enum L2Cache::forward(int port, tlm::tlm_generic_payload& payload,
     return tlm::TLM_COMPLETED;
   }
   ++counters_.requests;
-  const Time now = services_.queue->now();
-  const Time arrival = now + time_of(delay);
   payload.acquire();
-  if (!locks_.empty() && blocked_by_lock(payload, *extension)) {
-    ++counters_.lock_waits;
-    deferred_.push_back({port, &payload});
-    phase = tlm::END_REQ;
-    return tlm::TLM_UPDATED;
-  }
-  const Time done = serve(port, payload, *extension, arrival);
-  if (done == kNever) {
-    phase = tlm::END_REQ;
-    return tlm::TLM_UPDATED;
-  }
-  ++counters_.responses;
-  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
-    payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  payload.release();
-  delay = delay_of(done - now);
-  return tlm::TLM_COMPLETED;
+  enqueue(port, payload, clock_.cycle_from(services_.queue->now() + time_of(delay)));
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
 }
 
-Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoExtension& extension,
-                    Time arrival) {
-  Port& port = ports_[port_index];
+bool L2Cache::is_store(const StrettoExtension& extension) {
+  switch (extension.operation) {
+    case Operation::read:
+    case Operation::atomic:
+    case Operation::locked_read: return false;
+    default: return true;
+  }
+}
+
+void L2Cache::enqueue(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival) {
+  const uint32_t index = static_cast<uint32_t>(2 * unit) + is_store(*extension_of(payload));
+  std::deque<Arrival>& waits = ports_[index].waits;
+  auto place = waits.end();
+  while (place != waits.begin() && std::prev(place)->clock > arrival) --place;
+  waits.insert(place, {&payload, arrival});
+  set_due(index);
+  schedule_due();
+}
+
+// When the first request of the port will be at the banks; by then whatever arrives before it is
+// known.
+void L2Cache::set_due(uint32_t index) {
+  Port& port = ports_[index];
+  const uint64_t due = port.waits.empty()
+                           ? kNotDue
+                           : std::max(port.waits.front().clock, port.free) + spec_.request_cycles;
+  if (due == port.due) return;
+  port.due = due;
+  if (due != kNotDue) due_.push({due, index});
+}
+
+void L2Cache::schedule_due() {
+  if (due_.empty() || due_.top().first >= scheduled_) return;
+  scheduled_ = due_.top().first;
+  services_.queue->schedule(clock_.edge(scheduled_), *this);
+}
+
+void L2Cache::on_event(uint64_t) {
+  const uint64_t clock = clock_.cycle_from(services_.queue->now());
+  if (clock == scheduled_) scheduled_ = kNotDue;
+  banks_.set_now(clock);
+  while (!due_.empty() && due_.top().first <= clock) {
+    const auto [due, index] = due_.top();
+    due_.pop();
+    Port& port = ports_[index];
+    if (port.due != due) continue;
+    set_due(index);
+    if (port.due != due) continue;  // An atomic has used the port meanwhile.
+    const Arrival arrival = port.waits.front();
+    port.waits.pop_front();
+    port.due = kNotDue;
+    serve(static_cast<int>(index / 2), *arrival.payload, arrival.clock);
+    set_due(index);
+  }
+  schedule_due();
+}
+
+uint64_t L2Cache::pass(Port& port, uint64_t arrival, uint64_t clocks) const {
+  const uint64_t begin = std::max(arrival, port.free);
+  port.free = begin + clocks;
+  return begin + spec_.request_cycles;
+}
+
+void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival) {
+  StrettoExtension& extension = *extension_of(payload);
+  if (!locks_.empty() && blocked_by_lock(payload, extension)) {
+    ++counters_.lock_waits;
+    deferred_.push_back({unit, &payload});
+    return;
+  }
+  Port& loads = ports_[2 * unit];
+  Port& stores = ports_[2 * unit + 1];
   const uint64_t address = payload.get_address();
   if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
-  const uint32_t request = take_request(port_index, payload);
-  Time done = kNever;
+  const bool cached = extension.allocation == AllocationClass::cached;
+  const uint32_t request = take_request(unit, payload);
+  Time done = 0;
   if (address - node_ >= STRETTO_GPU_MEMORY_LIMIT) {  // Another node, or a device of this one.
-    done = serve_remote(request, port, payload, extension, arrival);
+    done = serve_remote(request, stores, payload, extension, arrival);
   } else {
     switch (extension.operation) {
       case Operation::read:
-        done = extension.allocation == AllocationClass::cached
-                   ? serve_read(request, port, payload, extension, arrival)
-                   : serve_bypass(request, port, payload, extension, arrival);
+        done = cached ? serve_read(request, loads, payload, extension, arrival)
+                      : serve_bypass(request, loads, payload, extension, arrival);
         break;
       case Operation::write:
       case Operation::locked_store:
-        done = extension.allocation == AllocationClass::cached
-                   ? serve_write(port, payload, extension, arrival)
-                   : serve_bypass(request, port, payload, extension, arrival);
+        done = cached ? serve_write(stores, payload, extension, arrival)
+                      : serve_bypass(request, stores, payload, extension, arrival);
         break;
       case Operation::update:
-        done = serve_bypass(request, port, payload, extension, arrival);
+        done = serve_bypass(request, stores, payload, extension, arrival);
         break;
       case Operation::atomic: {
         ++counters_.atomics;
@@ -118,14 +172,14 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
         access.tags_only = true;
         access.operation = Operation::read;
         apply_atomic(payload, extension);
-        if (extension.allocation == AllocationClass::cached) {
-          done = serve_read(request, port, payload, access, arrival);
+        if (cached) {
+          done = serve_read(request, loads, payload, access, arrival);
           access.operation = Operation::write;
-          serve_write(port, payload, access, arrival);
+          serve_write(stores, payload, access, arrival);
         } else {
-          serve_bypass(request, port, payload, access, arrival);
+          serve_bypass(request, loads, payload, access, arrival);
           access.operation = Operation::write;
-          done = serve_bypass(request, port, payload, access, arrival);
+          done = serve_bypass(request, stores, payload, access, arrival);
         }
         break;
       }
@@ -136,12 +190,12 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
         StrettoExtension access = extension;
         access.operation = reads ? Operation::read : Operation::write;
         if (reads) locks_.push_back(line);
-        if (extension.allocation != AllocationClass::cached) {
-          done = serve_bypass(request, port, payload, access, arrival);  // Unlocked when answered.
+        if (!cached) {  // Unlocked when answered.
+          done = serve_bypass(request, reads ? loads : stores, payload, access, arrival);
         } else if (reads) {
-          done = serve_read(request, port, payload, access, arrival);
+          done = serve_read(request, loads, payload, access, arrival);
         } else {
-          done = serve_write(port, payload, access, arrival);
+          done = serve_write(stores, payload, access, arrival);
           unlock(line);
         }
         break;
@@ -149,19 +203,9 @@ Time L2Cache::serve(int port_index, tlm::tlm_generic_payload& payload, StrettoEx
       case Operation::fill: break;
     }
   }
-  Request& waiting = requests_[request];
-  if (done != kNever) waiting.done = std::max(waiting.done, done);
+  requests_[request].done = std::max(requests_[request].done, done);
   send_all();  // May answer at once, and so finish sectors of this request.
-  Request& after = requests_[request];
-  if (--after.remaining != 0) {
-    ++outstanding_;
-    return kNever;
-  }
-  if (after.copies) copy_bytes(payload, extension, false);
-  free_requests_.push_back(request);
-  done = after.done;
-  unlock_bypassed(payload);
-  return done;
+  if (--requests_[request].remaining == 0) complete(request);
 }
 
 uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
@@ -190,22 +234,21 @@ uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
 }
 
 Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
-                         const StrettoExtension& extension, Time arrival) {
+                         const StrettoExtension& extension, uint64_t arrival) {
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   const uint32_t sectors = gather(offset, extension);
-  const uint64_t begin = std::max(clock_.cycle_from(arrival), port.load_free);
   const uint64_t per_sector = std::max(1u, L2Tags::kSectorBytes / spec_.cu_load_bytes_per_cycle);
-  port.load_free = begin + sectors * per_sector;
-  const uint64_t at_bank = begin + spec_.request_cycles;
+  const uint64_t at_bank = pass(port, arrival, sectors * per_sector);
+  counters_.tag_bytes += sectors * L2Tags::kSectorBytes;
   uint64_t ready = at_bank;
   uint64_t hits = 0;
   for (const Lookup& lookup : lookups_) {
     L2Tags::Set& set = tags_.set(lookup.set);
     const int way = L2Tags::find(set, lookup.tag);
-    uint64_t& bank = bank_free_[lookup.bank];
     const unsigned count = lookup.mask == 3 ? 2 : 1;
-    bank = std::max(bank, at_bank + lookup.sector * per_sector) + count * sector_cycles_;
-    ready = std::max(ready, bank);
+    const uint64_t looked =
+        banks_.take(lookup.bank, at_bank + lookup.sector * per_sector, count * sector_cycles_);
+    ready = std::max(ready, looked);
     if (way >= 0) {
       L2Tags::touch(set, static_cast<unsigned>(way));
       const unsigned state = set.state[way];
@@ -217,7 +260,7 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
         continue;
       }
     }
-    read_slow(lookup, set, way, request, extension, bank);
+    read_slow(lookup, set, way, request, extension, looked);
   }
   flush_fill();
   counters_.hits[extension.account] += hits;
@@ -339,31 +382,30 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
 }
 
 Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
-                          const StrettoExtension& extension, Time arrival) {
+                          const StrettoExtension& extension, uint64_t arrival) {
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   const uint32_t sectors = gather(offset, extension);
-  const uint64_t begin = std::max(clock_.cycle_from(arrival), port.store_free);
   const uint64_t per_sector = std::max(1u, L2Tags::kSectorBytes / spec_.cu_store_bytes_per_cycle);
-  port.store_free = begin + sectors * per_sector;
-  const uint64_t at_bank = begin + spec_.request_cycles;
+  const uint64_t at_bank = pass(port, arrival, sectors * per_sector);
+  counters_.tag_bytes += sectors * L2Tags::kSectorBytes;
   uint64_t ready = at_bank;
   for (const Lookup& lookup : lookups_) {
     L2Tags::Set& set = tags_.set(lookup.set);
     int way = L2Tags::find(set, lookup.tag);
-    uint64_t& bank = bank_free_[lookup.bank];
-    bank = std::max(bank, at_bank + lookup.sector * per_sector) +
-           (lookup.mask == 3 ? 2 : 1) * sector_cycles_;
-    ready = std::max(ready, bank);
+    const unsigned count = lookup.mask == 3 ? 2 : 1;
+    const uint64_t looked =
+        banks_.take(lookup.bank, at_bank + lookup.sector * per_sector, count * sector_cycles_);
+    ready = std::max(ready, looked);
     if (way >= 0) {
       L2Tags::touch(set, static_cast<unsigned>(way));
     } else {
-      way = allocate(lookup.set, lookup.tag, lookup.line, bank);
+      way = allocate(lookup.set, lookup.tag, lookup.line, looked);
     }
-    counters_.written[extension.account] += lookup.mask == 3 ? 2 : 1;
+    counters_.written[extension.account] += count;
     if (way < 0) {  // Written around the cache.
-      counters_.unallocated += lookup.mask == 3 ? 2 : 1;
+      counters_.unallocated += count;
       send_write_back(lookup.line, lookup.mask, extension.account, Kind::write_back,
-                      clock_.edge(bank));
+                      clock_.edge(looked));
       continue;
     }
     note_writer(lookup, static_cast<unsigned>(way), extension);
@@ -427,27 +469,15 @@ void L2Cache::unlock_bypassed(tlm::tlm_generic_payload& payload) {
     unlock((payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
 }
 
-// Frees the line and serves, in their order, the requests that no other lock holds back.
+// Frees the line; requests that waited for it come back to their ports, in their order.
 void L2Cache::unlock(uint64_t line) {
   const auto held = std::find(locks_.begin(), locks_.end(), line);
   assert(held != locks_.end());
   locks_.erase(held);
-  std::deque<Deferred> waiting;
+  std::vector<Deferred> waiting;
   waiting.swap(deferred_);
-  const Time now = services_.queue->now();
-  for (const Deferred& entry : waiting) {
-    StrettoExtension& extension = *extension_of(*entry.payload);
-    if (!locks_.empty() && blocked_by_lock(*entry.payload, extension)) {
-      deferred_.push_back(entry);
-      continue;
-    }
-    const Time done = serve(entry.port, *entry.payload, extension, now);
-    if (done == kNever) continue;
-    ++outstanding_;
-    const uint32_t request = take_request(entry.port, *entry.payload);
-    requests_[request].done = done;
-    complete(request);
-  }
+  const uint64_t clock = clock_.cycle_from(services_.queue->now());
+  for (const Deferred& entry : waiting) enqueue(entry.unit, *entry.payload, clock);
 }
 
 }  // namespace stretto

@@ -17,16 +17,17 @@
 // Invariants
 //  1 A sector is fetched once however many requests wait for it (pending-sector merging).
 //  2 A dirty sector is written back exactly once, on the account that wrote the line last.
-//  3 Requests are served in the order of the calls; delays only shift times (see README:
-//    run-ahead).
-//  4 A response is sent when the last sector has arrived; a request that hits completes in the call
-//    (TLM_COMPLETED).
-//  5 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
+//  3 Requests are served in the order in which they leave their port (at equal times in that of the
+//    ports), whatever the order of the calls: a port takes what has arrived first, and tags are
+//    looked up when the request is at the banks.
+//  4 A bank serves in order of arrival (bank_calendar.h).
+//  5 A response is sent when the last sector has arrived.
+//  6 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
 //    here that somebody has changed behind it. A breach ends the run and names both.
 //
-// Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle, one
-// queue a bank) -> response_cycles. A miss leaves when the bank has looked, and pays
-// response_cycles after the last byte arrived.
+// Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle) ->
+// response_cycles. A miss leaves when the bank has looked, and pays response_cycles after the last
+// byte arrived.
 #ifndef STRETTO_MODELS_GPU_L2_CACHE_H_
 #define STRETTO_MODELS_GPU_L2_CACHE_H_
 
@@ -38,6 +39,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <queue>
 #include <unordered_map>
 #include <vector>
 
@@ -46,6 +48,7 @@
 #include "models/common/component.h"
 #include "models/common/memory_image.h"
 #include "models/common/payload_pool.h"
+#include "models/gpu/bank_calendar.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/gpu/l2_tags.h"
 
@@ -65,6 +68,7 @@ struct L2Counters {
   uint64_t lock_waits = 0;
   uint64_t requests = 0;
   uint64_t responses = 0;
+  uint64_t tag_bytes = 0;       // Sectors that requests of cached memory touched.
   uint64_t boundaries = 0;      // Write-backs of all that is dirty.
   uint64_t invalidations = 0;   // Of all that is clean.
   uint64_t passed_by = 0;       // Lines in accesses that passed the L2 by.
@@ -72,7 +76,10 @@ struct L2Counters {
   uint64_t fills_received = 0;  // Sectors.
 };
 
-class L2Cache final : public sc_core::sc_module, public Component, public CoherenceObserver {
+class L2Cache final : public sc_core::sc_module,
+                      public Component,
+                      public CoherenceObserver,
+                      private EventHandler {
  public:
   using Target = tlm_utils::simple_target_socket_tagged_optional<L2Cache, 32, StrettoProtocol>;
   using Initiator =
@@ -110,6 +117,7 @@ class L2Cache final : public sc_core::sc_module, public Component, public Cohere
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kDevice = kNone - 1;
   static constexpr uint16_t kNoFill = 0xFFFF;
+  static constexpr uint64_t kNotDue = ~uint64_t{0};
   static constexpr unsigned kMaxPayloadBytes = 256;
 
   // A request that waits for memory.
@@ -133,9 +141,16 @@ class L2Cache final : public sc_core::sc_module, public Component, public Cohere
     uint32_t next;  // The group before, which is full.
     uint32_t request[14];
   };
+  struct Arrival {
+    tlm::tlm_generic_payload* payload;
+    uint64_t clock;
+  };
+  // What a port has not yet sent, loads or stores, by arrival; at equal clocks in order of the
+  // calls.
   struct Port {
-    uint64_t load_free = 0;  // First free clock of the load port.
-    uint64_t store_free = 0;
+    uint64_t free = 0;       // First free clock.
+    uint64_t due = kNotDue;  // When its first request is at the banks, as due_ has it.
+    std::deque<Arrival> waits;
   };
   struct Outgoing {
     PooledPayload* payload;
@@ -169,18 +184,25 @@ class L2Cache final : public sc_core::sc_module, public Component, public Cohere
   tlm::tlm_sync_enum backward(int channel, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                               sc_core::sc_time& delay);
 
-  // Stages of a request, in the order it lives. Each returns when the request is complete, or
-  // kNever.
-  Time serve(int port, tlm::tlm_generic_payload& payload, StrettoExtension& extension,
-             Time arrival);
+  void on_event(uint64_t tag) override;
+
+  // Stages of a request, in the order it lives: it waits for its port, is served when it is at the
+  // banks, and completes. The stages of serving return when all that is in the cache is there.
+  void enqueue(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival);
+  void set_due(uint32_t port);
+  void schedule_due();
+  void serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival);
   Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
-                  const StrettoExtension& extension, Time arrival);
+                  const StrettoExtension& extension, uint64_t arrival);
   Time serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                   Time arrival);
+                   uint64_t arrival);
   Time serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
-                    const StrettoExtension& extension, Time arrival);
+                    const StrettoExtension& extension, uint64_t arrival);
   Time serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
-                    const StrettoExtension& extension, Time arrival);
+                    const StrettoExtension& extension, uint64_t arrival);
+  // Takes `bytes` through the port; returns the clock in which the first of them are at the banks.
+  uint64_t pass(Port& port, uint64_t arrival, uint64_t clocks) const;
+  static bool is_store(const StrettoExtension& extension);
   void copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
                   bool to_memory);
   void apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
@@ -240,8 +262,15 @@ class L2Cache final : public sc_core::sc_module, public Component, public Cohere
   const uint32_t sector_cycles_;  // Of a bank.
 
   PayloadPool pool_;
-  std::vector<uint64_t> bank_free_;  // First free clock of each bank.
-  std::vector<Port> ports_;          // Compute units, then the command processor.
+  BankCalendar banks_;
+  // Two a compute unit (loads, stores), then the command processor's.
+  std::vector<Port> ports_;
+  // (Clock, port) at which the first request of a port is at the banks; an entry that does not
+  // agree with its port's `due` is void.
+  std::priority_queue<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint64_t, uint32_t>>,
+                      std::greater<>>
+      due_;
+  uint64_t scheduled_ = kNotDue;  // The earliest clock for which an event is on its way.
   std::vector<Request> requests_;
   std::vector<uint32_t> free_requests_;
   std::vector<Fill, HugeAllocator<Fill>> fills_;
@@ -263,10 +292,10 @@ class L2Cache final : public sc_core::sc_module, public Component, public Cohere
 
   std::vector<uint64_t> locks_;  // Lines.
   struct Deferred {
-    int port;
+    int unit;
     tlm::tlm_generic_payload* payload;
   };
-  std::deque<Deferred> deferred_;
+  std::vector<Deferred> deferred_;
   std::array<PinRange, 4> pins_{};
   bool any_pin_ = false;
 

@@ -85,19 +85,16 @@ void L2Cache::send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kin
 }
 
 Time L2Cache::serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
-                           const StrettoExtension& extension, Time arrival) {
+                           const StrettoExtension& extension, uint64_t arrival) {
   const bool reads = extension.operation == Operation::read;
-  uint64_t& free = reads ? port.load_free : port.store_free;
   const uint32_t rate = reads ? spec_.cu_load_bytes_per_cycle : spec_.cu_store_bytes_per_cycle;
-  const uint64_t begin = std::max(clock_.cycle_from(arrival), free);
   const uint64_t bytes = uint64_t{extension.rows} * extension.row_bytes;
-  free = begin + (bytes + rate - 1) / rate;
   counters_.bypass_bytes += bytes;
   for (uint32_t row = 0; row < extension.rows; ++row)
     passes(extension, (payload.get_address() & STRETTO_OFFSET_MASK) + row * extension.pitch,
            extension.row_bytes);
-  send_pieces(request, payload, extension, begin + spec_.request_cycles, rate);
-  return kNever;
+  send_pieces(request, payload, extension, pass(port, arrival, (bytes + rate - 1) / rate), rate);
+  return 0;
 }
 
 // One payload for each contiguous piece inside a 256 B block; data stays in the requester's buffer.
@@ -129,11 +126,10 @@ void L2Cache::send_pieces(uint32_t request, tlm::tlm_generic_payload& payload,
 }
 
 Time L2Cache::serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
-                           const StrettoExtension& extension, Time arrival) {
+                           const StrettoExtension& extension, uint64_t arrival) {
   const uint64_t bytes = uint64_t{extension.rows} * extension.row_bytes;
-  const uint64_t begin = std::max(clock_.cycle_from(arrival), port.store_free);
-  port.store_free =
-      begin + (bytes + spec_.cu_store_bytes_per_cycle - 1) / spec_.cu_store_bytes_per_cycle;
+  const uint32_t rate = spec_.cu_store_bytes_per_cycle;
+  pass(port, arrival, (bytes + rate - 1) / rate);
   PooledPayload& out = pool_.acquire();
   out.set_command(payload.get_command());
   out.set_address(payload.get_address());
@@ -147,9 +143,8 @@ Time L2Cache::serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payloa
   const bool own = payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT == node_;
   if (!own) counters_.remote_bytes += bytes;
   ++requests_[request].remaining;
-  outbox_.push_back(
-      {&out, clock_.edge(port.store_free + spec_.request_cycles), own ? kDevice : kNone});
-  return kNever;
+  outbox_.push_back({&out, clock_.edge(port.free + spec_.request_cycles), own ? kDevice : kNone});
+  return 0;
 }
 
 // REQUIRES: the cache is consistent; a target may answer inside the call.
@@ -354,6 +349,9 @@ void L2Cache::report(StatisticSink& sink) const {
   sink.add("l2.passed_by", counters_.passed_by, "count",
            "Lines in accesses that passed the L2 by; the coherence law looked at each.");
   sink.add("l2.requests", counters_.requests, "count", "Requests of compute units and harts.");
+  uint64_t busy = 0;
+  for (uint32_t bank = 0; bank < banks_.banks(); ++bank) busy += banks_.busy(bank);
+  sink.add("l2.bank_busy", busy, "cycles", "Clocks in which a bank moved bytes, of all banks.");
 }
 
 void L2Cache::audit(AuditSink& sink) const {
@@ -361,6 +359,15 @@ void L2Cache::audit(AuditSink& sink) const {
   sink.equal("L2 sectors fetched = sectors arrived", counters_.fills_sent,
              counters_.fills_received);
   sink.equal("L2 misses = sectors fetched", total(counters_.misses), counters_.fills_sent);
+  uint64_t busy = 0, busiest = 0;
+  for (uint32_t bank = 0; bank < banks_.banks(); ++bank) {
+    busy += banks_.busy(bank);
+    busiest = std::max(busiest, banks_.busy(bank));
+  }
+  sink.at_most("no L2 bank is busy longer than time has passed", busiest,
+               clock_.cycle_from(services_.queue->now()));
+  sink.equal("L2 bytes served by banks = bytes asked for",
+             busy / sector_cycles_ * L2Tags::kSectorBytes, counters_.tag_bytes);
   sink.at_most("L2 write-backs <= sectors written", total(counters_.write_backs),
                total(counters_.written));
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do ports and banks of the L2 serve in the order of arrival, whatever the order of the
+// calls and the size of the pieces? The calendar of a bank against a search clock by clock; L2s
+// alone whose ports call in different orders; throughput of equal bytes in pieces of 256 B to 8 KB.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+
+#include "models/gpu/bank_calendar.h"
+#include "tests/support/seeded_rng.h"
+#include "tests/unit/gpu/gpu_machine.h"
+
+using namespace stretto;
+using namespace stretto::test;
+
+namespace {
+
+// An L2 with nothing but initiators and a memory.
+class L2Bench final : public sc_core::sc_module {
+ public:
+  static constexpr unsigned kChannels = 32;
+  struct Wanted {
+    unsigned port;
+    uint64_t clock;  // Of arrival.
+    bool store;
+    uint64_t address;
+    uint32_t bytes;
+  };
+
+  L2Bench(sc_core::sc_module_name name, const L2Spec& spec, unsigned ports)
+      : sc_module(name),
+        unit("unit", ports),
+        mapping_(kChannels, 256, 2048, true),
+        memory_("memory", kChannels, 300 * kNanosecond, queue, image_),
+        l2("l2", spec, mapping_, ports, clock_, with_queue(), image_),
+        cp_("cp"),
+        device_("device") {
+    for (unsigned i = 0; i < ports; ++i) {
+      unit[i].bind(l2.cu[i]);
+      unit[i].register_nb_transport_bw(this, &L2Bench::answer, static_cast<int>(i));
+    }
+    for (unsigned i = 0; i < kChannels; ++i) l2.channel[i].bind(memory_.channel[i]);
+    l2.remote.bind(memory_.fabric);
+    cp_.bind(l2.cp);
+  }
+
+  // Calls at once; the request arrives at its clock.
+  void call(const Wanted& wanted, uint64_t id) {
+    PooledPayload& payload = pool_.acquire();
+    payload.set_command(wanted.store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    payload.set_address(kNode + wanted.address);
+    payload.set_data_ptr(nullptr);
+    payload.set_data_length(wanted.bytes);
+    payload.extension = StrettoExtension{};
+    payload.extension.operation = wanted.store ? Operation::write : Operation::read;
+    payload.extension.allocation = AllocationClass::cached;
+    payload.extension.tags_only = true;
+    payload.extension.rows = 1;
+    payload.extension.cookie = id;
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = delay_of(clock_.edge(wanted.clock) - queue.now());
+    if (unit[wanted.port]->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED)
+      done(payload, time_of(delay));
+  }
+  uint64_t clock() const { return clock_.cycle_from(queue.now()); }
+  // Runs until nothing is scheduled.
+  void run() {
+    while (!queue.empty()) queue.run_until(queue.next_time() + 1);
+  }
+  // Until the clock has come.
+  void run_to(uint64_t clock) { queue.run_until(clock_.edge(clock)); }
+  // So that what follows hits.
+  void warm(uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at += 4096) call({0, clock(), true, at, 4096}, ~uint64_t{0});
+    run();
+    ended.clear();
+  }
+
+  sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<L2Bench, 32, StrettoProtocol>> unit;
+  EventQueue queue;
+  std::map<uint64_t, uint64_t> ended;  // Clock of the answer by id.
+  std::function<void(unsigned port, uint64_t clock)> on_answer;
+
+ private:
+  tlm::tlm_sync_enum answer(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                            sc_core::sc_time& delay) {
+    done(static_cast<PooledPayload&>(payload), time_of(delay));
+    if (on_answer)
+      on_answer(static_cast<unsigned>(port), clock_.cycle_from(queue.now() + time_of(delay)));
+    return tlm::TLM_COMPLETED;
+  }
+  void done(PooledPayload& payload, Time delay) {
+    ended[payload.extension.cookie] = clock_.cycle_from(queue.now() + delay);
+    payload.release();
+  }
+  PartitionServices& with_queue() {
+    services_.queue = &queue;
+    return services_;
+  }
+
+  const ClockDomain clock_{1400};
+  PartitionServices services_;
+  MemoryImage image_;
+  HbmAddressMapping mapping_;
+  FixedMemory memory_;
+  PayloadPool pool_;
+
+ public:
+  L2Cache l2;
+
+ private:
+  tlm_utils::simple_initiator_socket<L2Bench, 32, StrettoProtocol> cp_;
+  tlm_utils::simple_initiator_socket_optional<L2Bench, 32, StrettoProtocol> device_;
+};
+
+// Every port keeps 32 KiB under way in pieces of `piece` bytes until `each` bytes a port have
+// moved; `stores` of two are stores. Returns bytes a clock.
+double throughput(L2Bench& bench, unsigned ports, uint32_t piece, unsigned stores) {
+  constexpr uint64_t kEach = 256 * 1024, kFootprint = 1024 * 1024;
+  std::vector<uint64_t> asked(ports, 0);
+  uint64_t id = 0;
+  Rng rng(7);
+  const auto next = [&](unsigned port, uint64_t clock) {
+    if (asked[port] == kEach) return;
+    asked[port] += piece;
+    const uint64_t address = rng.below(kFootprint / piece) * piece;
+    const bool store = stores == 2 || (stores == 1 && rng.chance(1, 2));
+    bench.call({port, clock, store, address, piece}, id++);
+  };
+  const uint64_t begin = bench.clock() + 1000;
+  bench.on_answer = next;
+  for (unsigned port = 0; port < ports; ++port) {
+    for (uint32_t under_way = 0; under_way < 32768; under_way += piece) next(port, begin);
+  }
+  bench.run();
+  bench.on_answer = nullptr;
+  uint64_t end = begin;
+  for (const auto& [number, clock] : bench.ended) end = std::max(end, clock);
+  return static_cast<double>(ports * kEach) / static_cast<double>(end - begin);
+}
+
+}  // namespace
+
+TEST_CASE("a bank gives each request the first free clocks from its arrival on") {
+  // Beyond the 1024 clocks of its first storage; against a set of all taken clocks.
+  Rng rng(11);
+  BankCalendar calendar(2);
+  std::array<std::set<uint64_t>, 2> taken;
+  uint64_t now = 0;
+  for (unsigned i = 0; i < 20'000; ++i) {
+    if (rng.chance(1, 3)) now += rng.below(i % 1000 < 500 ? 10 : 200);
+    calendar.set_now(now);
+    const unsigned bank = static_cast<unsigned>(rng.below(2));
+    const uint64_t at = now + rng.below(rng.chance(1, 20) ? 5000 : 300);
+    const uint32_t count = static_cast<uint32_t>(1 + rng.below(8));
+    uint64_t clock = at;
+    for (uint32_t left = count; left > 0; ++clock) left -= taken[bank].insert(clock).second;
+    REQUIRE(calendar.take(bank, at, count) == clock);
+  }
+  for (unsigned bank = 0; bank < 2; ++bank) REQUIRE(calendar.busy(bank) == taken[bank].size());
+}
+
+TEST_CASE("a load that arrives before the bytes of an earlier store is served before them") {
+  L2Bench bench("bench", L2Spec{}, 2);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  bench.warm(65536);
+  const uint64_t begin = bench.clock() + 1000;
+  // 8 KiB pass the store port in 256 clocks; its last line is at its bank 252 clocks after the first.
+  bench.call({0, begin, true, 0, 8192}, 0);
+  bench.call({1, begin + 20, false, 8192 - 128, 128}, 1);
+  bench.run();
+  REQUIRE(bench.ended[0] == begin + 105 + 252 + 4 + 105);
+  REQUIRE(bench.ended[1] == begin + 20 + 105 + 4 + 105);
+}
+
+TEST_CASE("a port takes first what arrives first") {
+  L2Bench bench("bench", L2Spec{}, 1);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  bench.warm(65536);
+  const uint64_t begin = bench.clock() + 1000;
+  bench.call({0, begin + 5, false, 0, 4096}, 0);  // 64 clocks of the load port.
+  bench.call({0, begin, false, 8192, 64}, 1);
+  bench.run();
+  REQUIRE(bench.ended[1] == begin + 105 + 2 + 105);
+  REQUIRE(bench.ended[0] == begin + 5 + 105 + 62 + 4 + 105);
+}
+
+TEST_CASE("the order of the calls changes no time, hit or miss") {
+  L2Spec spec;
+  spec.bytes = 256 * 1024;  // So that it evicts.
+  constexpr unsigned kPorts = 6;
+  L2Bench rising("rising", spec, kPorts), falling("falling", spec, kPorts);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  Rng rng(3);
+  uint64_t id = 0;
+  for (uint64_t step = 1; step < 2000; ++step) {
+    const uint64_t clock = step * 20;
+    // What units call within 32 clocks of run-ahead; at equal clocks of one port in order.
+    std::vector<std::pair<L2Bench::Wanted, uint64_t>> calls;
+    for (unsigned port = 0; port < kPorts; ++port) {
+      if (rng.chance(1, 2)) continue;
+      const uint32_t bytes = uint32_t{64} << rng.below(8);
+      calls.push_back({{port, clock + rng.below(32), rng.chance(1, 3),
+                        rng.below((512 * 1024) / bytes) * bytes, bytes},
+                       id++});
+    }
+    for (L2Bench* bench : {&rising, &falling}) bench->run_to(clock);
+    for (const auto& [wanted, number] : calls) rising.call(wanted, number);
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call)
+      falling.call(call->first, call->second);
+  }
+  rising.run();
+  falling.run();
+  REQUIRE(rising.ended.size() == id);
+  REQUIRE(rising.ended == falling.ended);
+  REQUIRE(rising.l2.counters().hits == falling.l2.counters().hits);
+  REQUIRE(rising.l2.counters().misses == falling.l2.counters().misses);
+  REQUIRE(rising.l2.total(rising.l2.counters().write_backs) > 0);
+  REQUIRE(rising.l2.counters().write_backs == falling.l2.counters().write_backs);
+}
+
+TEST_CASE("equal bytes move equally fast in any pieces, and mixed at no less than 85 percent") {
+  constexpr unsigned kPorts = 80;
+  L2Bench bench("bench", L2Spec{}, kPorts);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  bench.warm(1024 * 1024);
+  const double peak = 64 * 32;  // Banks, bytes a clock.
+  double least = peak, most = 0;
+  for (const unsigned stores : {0u, 1u, 2u}) {
+    for (const uint32_t piece : {256u, 1024u, 4096u, 8192u}) {
+      const double rate = throughput(bench, kPorts, piece, stores);
+      CAPTURE(stores, piece, rate / peak);
+      REQUIRE(rate <= peak);
+      REQUIRE(rate >= 0.85 * peak);
+      least = std::min(least, rate);
+      most = std::max(most, rate);
+    }
+  }
+  REQUIRE(most <= 1.1 * least);
+  AuditSink sink;
+  bench.l2.audit(sink);
+  for (const AuditResult& result : sink.all()) REQUIRE(result.holds);
+}
