@@ -122,6 +122,7 @@ struct L2Spec {
   uint32_t bank_bytes_per_cycle = 32;
   uint32_t request_cycles = 105;
   uint32_t response_cycles = 105;
+  uint32_t memory_cycles = 0;
   uint32_t cu_load_bytes_per_cycle = 64;
   uint32_t cu_store_bytes_per_cycle = 32;
   uint32_t write_backs_in_flight = 64;
@@ -146,6 +147,9 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
              "Clocks from a compute unit to a bank's answer, going in.");
   set.number("response_cycles", spec.response_cycles, 1, 10000,
              "Clocks on the way back; together 150 ns at 1.4 GHz.");
+  set.number("memory_cycles", spec.memory_cycles, 0, 10000,
+             "Clocks from a bank to the memory's controller and back, of misses and of accesses "
+             "that pass the cache.");
   set.number("cu_load_bytes_per_cycle", spec.cu_load_bytes_per_cycle, 16, 256,
              "Load port of a compute unit.");
   set.number("cu_store_bytes_per_cycle", spec.cu_store_bytes_per_cycle, 16, 256,

@@ -28,6 +28,8 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       tags_(spec, mapping),
       node_((uint64_t{services.gpu} + 1) << STRETTO_NODE_SHIFT),
       response_time_(clock.edge(spec.response_cycles)),
+      to_memory_time_(clock.edge(spec.memory_cycles / 2)),
+      from_memory_time_(clock.edge(spec.memory_cycles - spec.memory_cycles / 2)),
       sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
       banks_(spec.banks),
       ports_(2 * (cus + 1)),

@@ -27,7 +27,7 @@
 //
 // Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle) ->
 // response_cycles. A miss leaves when the bank has looked, and pays response_cycles after the last
-// byte arrived.
+// byte arrived; between bank and memory it takes half of memory_cycles each way.
 #ifndef STRETTO_MODELS_GPU_L2_CACHE_H_
 #define STRETTO_MODELS_GPU_L2_CACHE_H_
 
@@ -257,8 +257,10 @@ class L2Cache final : public sc_core::sc_module,
   PartitionServices& services_;
   MemoryImage& memory_;
   L2Tags tags_;
-  const uint64_t node_;           // This GPU's node, in place in an address.
-  const Time response_time_;      // response_cycles as a duration.
+  const uint64_t node_;        // This GPU's node, in place in an address.
+  const Time response_time_;   // response_cycles as a duration.
+  const Time to_memory_time_;  // The two halves of memory_cycles.
+  const Time from_memory_time_;
   const uint32_t sector_cycles_;  // Of a bank.
 
   PayloadPool pool_;

@@ -156,7 +156,8 @@ void L2Cache::send_all() {
     const Time now = services_.queue->now();
     for (const Outgoing& out : batch) {
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
-      sc_core::sc_time delay = delay_of(out.at - now);
+      const bool memory = out.channel < channel.size();
+      sc_core::sc_time delay = delay_of(out.at + (memory ? to_memory_time_ : 0) - now);
       const tlm::tlm_sync_enum answer =
           out.channel == kNone ? remote->nb_transport_fw(*out.payload, phase, delay)
           : out.channel == kDevice
@@ -164,17 +165,19 @@ void L2Cache::send_all() {
               : channel[out.channel]->nb_transport_fw(*out.payload, phase, delay);
       if (answer == tlm::TLM_COMPLETED ||
           (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
-        response(*out.payload, now + time_of(delay));
+        response(*out.payload, now + time_of(delay) + (memory ? from_memory_time_ : 0));
       }
     }
     sending_ = std::move(batch);
   }
 }
 
-tlm::tlm_sync_enum L2Cache::backward(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) {
+tlm::tlm_sync_enum L2Cache::backward(int from, tlm::tlm_generic_payload& payload,
+                                     tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  response(static_cast<PooledPayload&>(payload), services_.queue->now() + time_of(delay));
+  const bool memory = static_cast<size_t>(from) < channel.size();
+  response(static_cast<PooledPayload&>(payload),
+           services_.queue->now() + time_of(delay) + (memory ? from_memory_time_ : 0));
   send_all();
   return tlm::TLM_COMPLETED;
 }
