@@ -4,6 +4,7 @@
 #include "platform/kinds/gathered_gemm/gathered_gemm_kind.h"
 #include "platform/kinds/graph/graph_kind.h"
 #include "platform/kinds/interference/interference_kind.h"
+#include "platform/kinds/l2_probe/l2_probe_kind.h"
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
@@ -14,7 +15,7 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
   return {std::make_shared<SubLayerKind>(),     std::make_shared<GatheredGemmKind>(),
           std::make_shared<PointToPointKind>(), std::make_shared<CollectiveKind>(),
           std::make_shared<ProgramKind>(),      std::make_shared<GraphKind>(),
-          std::make_shared<InterferenceKind>()};
+          std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>()};
 }
 
 }  // namespace stretto
