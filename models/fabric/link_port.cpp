@@ -225,7 +225,7 @@ void LinkPort::issue(uint64_t number) {
     return_credit(packet.data.size());
     return;
   }
-  incoming.rows_left = incoming.packet.rows;
+  incoming.rows_left = incoming.rows_outside = incoming.packet.rows;
   // The memory never answers inside the call, so `incoming` stays where it is.
   for (uint32_t row = 0; row < incoming.packet.rows; ++row)
     owner_.write_row(index_, number, incoming.packet, row);
@@ -235,6 +235,12 @@ void LinkPort::count_written(const Packet& packet, uint64_t bytes) {
   counters_.bytes_written += bytes;
   if (packet.operation == Operation::update) counters_.updates_written += bytes;
   services_.progress += bytes;
+}
+
+void LinkPort::row_admitted(uint64_t number) {
+  Incoming& incoming = incoming_[number - first_incoming_];
+  assert(incoming.issued && incoming.rows_outside > 0);
+  if (--incoming.rows_outside == 0) return_credit(incoming);
 }
 
 void LinkPort::row_written(uint64_t number, bool ok, Time at) {
@@ -268,7 +274,7 @@ void LinkPort::written(uint64_t number) {
                           services_.queue->now(),
                           {incoming.packet.flow, TraceDetail::Arrow::arrives, 0});
   }
-  return_credit(incoming.packet.data.size());
+  return_credit(incoming);  // Where the memory has not said before that it took the packet in.
   advance();
 }
 
@@ -306,6 +312,12 @@ void LinkPort::answer_read(uint64_t index) {
   if (++counters_.completions_sent == spec_.link.fault_lose_completion) return;
   requests_.push_back({std::move(answer), kNobody});
   take();
+}
+
+void LinkPort::return_credit(Incoming& incoming) {
+  if (incoming.credit_returned) return;
+  incoming.credit_returned = true;
+  return_credit(incoming.packet.data.size());
 }
 
 void LinkPort::return_credit(uint64_t bytes) {

@@ -4,9 +4,10 @@
 // Out: requests wait in the order of their arrival; one is taken (a write is answered) when its
 // bytes fit into the send buffer; packets leave one after the other at the link's bandwidth, each
 // only when the receiver has credit for all of it. In: a packet is written to memory as one payload
-// a row, its credits return when the last row is written. Reads: a request waits for tags (others
-// pass it), carries no data and needs no credit; at most read_tags of a port wait for their data.
-// The other end reads its memory a payload a row and sends the data back, in order with its writes.
+// a row, its credits return when the memory has taken the last row in. Reads: a request waits for
+// tags (others pass it), carries no data and needs no credit; at most read_tags of a port wait for
+// their data. The other end reads its memory a payload a row and sends the data back, in order with
+// its writes.
 //
 // Invariants
 //  1 Bytes sent without their credits returned never exceed credit_bytes.
@@ -85,6 +86,8 @@ class LinkPort final : public PacketSink, private EventHandler {
   // credit_bytes.
   void request(Packet&& packet, uint32_t request);
   void receive(Packet&& packet) override;
+  // The memory has taken a row in; its place in the receive buffer is free.
+  void row_admitted(uint64_t incoming);
   // The memory has answered for a row; it is written, or read, at `at` >= now().
   void row_written(uint64_t incoming, bool ok, Time at);
 
@@ -111,8 +114,10 @@ class LinkPort final : public PacketSink, private EventHandler {
   struct Incoming {
     Packet packet;
     uint32_t rows_left = 0;
+    uint32_t rows_outside = 0;  // Not admitted by the memory.
     bool issued = false;
     bool written = false;
+    bool credit_returned = false;
     Time last = 0;  // When the last of the answered rows is written.
   };
   void on_event(uint64_t tag) override;
@@ -126,6 +131,7 @@ class LinkPort final : public PacketSink, private EventHandler {
   void serve(Packet&& packet);
   void answer_read(uint64_t index);
   void count_written(const Packet& packet, uint64_t bytes);
+  void return_credit(Incoming& incoming);
   void return_credit(uint64_t bytes);
   std::string name() const;
   static std::string trace_name(const Packet& packet);

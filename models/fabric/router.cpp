@@ -186,6 +186,10 @@ void Router::access_row(unsigned port, uint64_t incoming, const Packet& packet, 
   memory->nb_transport_fw(payload, phase, delay);
 }
 
+void Router::on_admitted(uint64_t cookie) {
+  ports_[cookie >> kPortBits]->row_admitted(cookie & ((uint64_t{1} << kPortBits) - 1));
+}
+
 tlm::tlm_sync_enum Router::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                            sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;

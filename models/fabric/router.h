@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/admission_sink.h"
 #include "models/common/component.h"
 #include "models/common/partition.h"
 #include "models/common/payload_pool.h"
@@ -39,6 +40,7 @@ namespace stretto {
 
 class Router final : public sc_core::sc_module,
                      public Component,
+                     public AdmissionSink,
                      private EventHandler,
                      private LinkPortOwner {
  public:
@@ -56,6 +58,10 @@ class Router final : public sc_core::sc_module,
   // For a mirrored_ring: what a packet that leaves through port 0 becomes for a receiver one GPU
   // further (chunk_mirror.h).
   void set_mirror(MirrorMap map) { mirror_ = std::move(map); }
+
+  // From the memory behind socket `memory`, if it says so. Without, a row is admitted when it is
+  // written.
+  void on_admitted(uint64_t cookie) override;
 
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;

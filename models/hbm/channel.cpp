@@ -108,6 +108,8 @@ void HbmChannel::admit(uint64_t cycle, unsigned stream) {
     HbmSegment& segment = staged.front(core_.segments);
     take_atom(cycle, segment, static_cast<Stream>(stream));
     if (segment.bytes != 0) continue;
+    if (segment.reports && --core_.requests[segment.request].outside == 0)
+      core_.admitted.push_back(segment.request);
     staged.pop(core_.segments);
     if (staged.empty()) return;
     const HbmSegment& coming = staged.front(core_.segments);

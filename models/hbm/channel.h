@@ -48,6 +48,7 @@ struct HbmCore {
   HbmRequestPool requests;
   SegmentPool segments;
   std::vector<uint32_t> completed;  // Requests whose last atom ended in this tick; emptied by Hbm.
+  std::vector<uint32_t> admitted;   // Requests of which an AdmissionSink hears, likewise.
   uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
   std::array<uint64_t, STRETTO_ACCOUNTS>
       first_cycle{};  // Of the first access on an account, plus one; 0 = none yet.

@@ -87,6 +87,7 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
   for (unsigned i = 0; i < peers; ++i) {
     peer[i].register_nb_transport_fw(this, &Hbm::on_peer, static_cast<int>(spec.channels + i));
   }
+  admissions_.assign(peers, nullptr);
   describe_registers();
   mca_regs.register_b_transport(this, &Hbm::on_mca_register);
   tracker_regs.register_b_transport(this, &Hbm::on_tracker_register);
@@ -185,7 +186,11 @@ tlm::tlm_response_status Hbm::check(const tlm::tlm_generic_payload& payload,
 
 // Cuts the request at interleave blocks and gives each part to its channel.
 void Hbm::stage(uint32_t index, Time arrival, uint64_t address, uint64_t bytes) {
-  const HbmRequest& request = core_.requests[index];
+  HbmRequest& request = core_.requests[index];
+  const bool reports = request.source >= channels_.size() && request.source != kSpillSource &&
+                       request.operation != Operation::read &&
+                       admissions_[request.source - channels_.size()] != nullptr;
+  request.outside = 0;
   const uint64_t order = uint64_t{request.source} << 48 | (sequence_++ & 0xFFFF'FFFF'FFFF);
   const uint64_t cycle = clock_.cycle_at(arrival) + 1;
   uint32_t at = 0;
@@ -201,6 +206,8 @@ void Hbm::stage(uint32_t index, Time arrival, uint64_t address, uint64_t bytes) 
     segment.bytes = static_cast<uint16_t>(part);
     segment.command = command_of(request.operation);
     segment.tracked = request.tracked;
+    segment.reports = reports;
+    request.outside = static_cast<uint16_t>(request.outside + (reports ? 1 : 0));
     if (cycle < next_[to]) next_[to] = cycle;
     address += part;
     at += static_cast<uint32_t>(part);
@@ -277,8 +284,14 @@ uint8_t Hbm::take_pulses(uint64_t cycle) {
   return pulses;
 }
 
-// Responses and drains of this edge.
+// Admissions, responses and drains of this edge.
 void Hbm::after_ticks(uint64_t cycle) {
+  for (const uint32_t index : core_.admitted) {
+    const HbmRequest& request = core_.requests[index];
+    admissions_[request.source - channels_.size()]->on_admitted(
+        extension_of(*request.payload)->cookie);
+  }
+  core_.admitted.clear();
   for (size_t i = 0; i < core_.completed.size(); ++i) complete(core_.completed[i]);
   core_.completed.clear();
   if (core_.drain_pulses != 0) {

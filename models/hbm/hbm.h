@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/admission_sink.h"
 #include "models/common/clock_domain.h"
 #include "models/common/coherence_observer.h"
 #include "models/common/component.h"
@@ -82,6 +83,8 @@ class Hbm final : public sc_core::sc_module,
   void set_triggers(TriggerSink& sink) { triggers_ = &sink; }
   void set_events(TriggerSink& sink) { events_ = &sink; }  // Triggers marked as events.
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
+  // Of writes through this peer socket, of at most 65,536 interleave blocks each.
+  void set_admissions(unsigned peer_index, AdmissionSink& sink) { admissions_[peer_index] = &sink; }
   // Of what comes in by `peer`. May be left out.
   void set_coherence(CoherenceObserver& observer) { coherence_ = &observer; }
 
@@ -155,6 +158,7 @@ class Hbm final : public sc_core::sc_module,
   TriggerSink* triggers_ = nullptr;
   TriggerSink* events_ = nullptr;
   InterruptLine* interrupts_ = nullptr;
+  std::vector<AdmissionSink*> admissions_;  // By peer; may be null.
   CoherenceObserver* coherence_ = nullptr;
   std::unique_ptr<HbmChecker> checker_;
   std::unique_ptr<CommandObserver> pair_;  // Checker and trace.

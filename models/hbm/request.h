@@ -26,6 +26,8 @@ struct alignas(64) HbmRequest {
   uint32_t wg_id = 0;
   uint32_t spill_index = 0;
   uint16_t source = 0;  // Socket, or kSpillSource.
+  // Segments that no channel has admitted yet, of a write of which an AdmissionSink hears.
+  uint16_t outside = 0;
   uint8_t wf_id = 0;
   bool tracked = false;
   bool tags_only = false;

@@ -27,7 +27,8 @@ struct alignas(64) HbmSegment {
   uint16_t bytes = 0;
   DramCommand command = DramCommand::read;
   bool tracked = false;
-  uint32_t before = 0;  // Neighbours in the queue, or SegmentPool::kNone.
+  bool reports = false;  // Its request counts it in `outside`.
+  uint32_t before = 0;   // Neighbours in the queue, or SegmentPool::kNone.
   uint32_t after = 0;
 };
 

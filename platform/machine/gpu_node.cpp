@@ -118,6 +118,7 @@ void GpuNode::bind() {
   request_ring.set_interrupts(cp);
   hbm.set_triggers(dma);
   hbm.set_events(gpu.front_end);
+  hbm.set_admissions(kLinks, router);
   gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
                                    [this](Time at) { hbm.first_wg_done(at); },
                                    [this](Time at) { hbm.kernel_end(at); }});

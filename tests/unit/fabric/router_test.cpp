@@ -115,6 +115,24 @@ TEST_CASE("too little credit stretches a transfer to one window a round trip") {
   bench.check_audit();
 }
 
+TEST_CASE("credits return when the memory has taken a packet in, not when it is written") {
+  LinkSpec link;
+  link.credit_bytes = 65'536;
+  Bench bench(2, link);
+  bench.gpu[1]->memory.admissions = &bench.gpu[1]->router;
+  std::vector<uint8_t> data = pattern(65'536);
+  Gpu& sender = *bench.gpu[0];
+  for (unsigned i = 0; i < 3; ++i)
+    sender.first.send(sender.first.make(Operation::write, address_in(1, i * 65'536), data));
+  bench.run();
+  // As above without the memory's time in a round.
+  const Time serialise = uint64_t{65'536} * 1'000'000'000 / 75'000;
+  const Time memory = 65'536 * kPicosecond + 100 * kNanosecond;
+  const Time round = serialise + 2 * 500 * kNanosecond;
+  CHECK(bench.gpu[1]->memory.log.back().at == 2 * round + serialise + 500 * kNanosecond + memory);
+  bench.check_audit();
+}
+
 TEST_CASE("requests are answered when the send buffer takes them") {
   LinkSpec link;
   link.egress_bytes = 15'000;

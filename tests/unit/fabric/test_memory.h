@@ -12,6 +12,7 @@
 #include <deque>
 #include <vector>
 
+#include "models/common/admission_sink.h"
 #include "models/common/memory_image.h"
 #include "models/common/payload_pool.h"
 #include "models/fabric/serialiser.h"
@@ -45,6 +46,7 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
 
   MemoryImage image;
   std::vector<Seen> log;
+  AdmissionSink* admissions = nullptr;  // Hears of each write at its arrival.
   uint64_t refuse_from = ~uint64_t{0};  // Offsets from here on do not exist.
 
  private:
@@ -57,6 +59,8 @@ class TestMemory final : public sc_core::sc_module, private EventHandler {
     if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
     const Time at = std::max(queue_.now() + time_of(delay), bus_.free_at());
     pending_.push_back({&payload, from});
+    if (admissions != nullptr && payload.is_write())
+      admissions->on_admitted(extension_of(payload)->cookie);
     queue_.schedule(bus_.send(at, payload.get_data_length()) + latency_, *this);
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;

@@ -195,3 +195,30 @@ TEST_CASE("an idle channel refreshes every tREFI and a late request finds its ro
   CHECK(bench.log.cycles_of(DramCommand::refresh).size() == 256);
   CHECK(bench.done_cycle(late) == 1'000'050 + kFront - 1 + 1 + 14 + 14 + 2);
 }
+
+TEST_CASE("a link hears of a write when its last atom is admitted, before the data are written") {
+  struct Admissions final : AdmissionSink {
+    explicit Admissions(HbmFixture& fixture) : bench(fixture) {}
+    void on_admitted(uint64_t cookie) override {
+      seen.emplace_back(cookie, bench.hbm->clock().cycle_at(bench.queue.now()));
+    }
+    HbmFixture& bench;
+    std::vector<std::pair<uint64_t, uint64_t>> seen;
+  };
+  HbmFixture bench(one_channel("t3"));
+  Admissions admissions(bench);
+  bench.hbm->set_admissions(0, admissions);
+  // 80 atoms, two a cycle from cycle 1 on, until 64 are in the queue; then as it is emptied.
+  const size_t few = bench.write(0, std::vector<uint8_t>(1024), 0, Stream::communication);
+  const size_t many = bench.write(8192, std::vector<uint8_t>(4096), 0, Stream::communication);
+  bench.send(Operation::write, 65536, std::vector<uint8_t>(64), 0, Stream::communication, {}, 1);
+  bench.read(16384, 64, 0, Stream::communication);
+  bench.run();
+  REQUIRE(admissions.seen.size() == 2);  // Not of the other socket's, not of the read.
+  REQUIRE(admissions.seen[0] == std::pair<uint64_t, uint64_t>(few, 8));
+  REQUIRE(admissions.seen[1].first == many);
+  REQUIRE(admissions.seen[1].second >= 40);
+  REQUIRE(admissions.seen[1].second < bench.done_cycle(many));
+  REQUIRE(bench.done_cycle(few) > 8);
+  REQUIRE(bench.violations().empty());
+}
