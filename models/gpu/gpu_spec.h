@@ -115,9 +115,16 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
 }
 
+enum class L2Replacement : uint8_t {
+  lru,     // True least recently used.
+  plru,    // Tree of bits that point away from what was used.
+  random,  // Any way, drawn from a fixed sequence.
+};
+
 struct L2Spec {
   uint32_t bytes = 16 * 1024 * 1024;
   uint32_t ways = 16;
+  L2Replacement replacement = L2Replacement::lru;
   uint32_t banks = 64;
   uint32_t bank_bytes_per_cycle = 32;
   uint32_t request_cycles = 105;
@@ -140,6 +147,11 @@ struct L2Spec {
 inline void describe(L2Spec& spec, ParameterSet& set) {
   set.number("bytes", spec.bytes, 64 * 1024, 1u << 30, "Size of the L2.");
   set.number("ways", spec.ways, 1, 16, "Associativity.");
+  set.choice<L2Replacement>("replacement", spec.replacement,
+                            {{"lru", L2Replacement::lru},
+                             {"plru", L2Replacement::plru},
+                             {"random", L2Replacement::random}},
+                            "Which line of a full set gives way.");
   set.number("banks", spec.banks, 1, 1024, "Banks, a multiple of the HBM channels.");
   set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 128,
              "What a bank moves a clock; 32 = 44.8 B/ns.");

@@ -252,7 +252,7 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
         banks_.take(lookup.bank, at_bank + lookup.sector * per_sector, count * sector_cycles_);
     ready = std::max(ready, looked);
     if (way >= 0) {
-      L2Tags::touch(set, static_cast<unsigned>(way));
+      tags_.touch(set, static_cast<unsigned>(way));
       const unsigned state = set.state[way];
       // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones
       // four above).
@@ -379,7 +379,7 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
   }
   set.tag[way] = tag;
   set.state[way] = any_pin_ && pinned(line) ? L2Tags::kPinned : 0;
-  L2Tags::touch(set, static_cast<unsigned>(way));
+  tags_.touch(set, static_cast<unsigned>(way));
   return way;
 }
 
@@ -399,7 +399,7 @@ Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
         banks_.take(lookup.bank, at_bank + lookup.sector * per_sector, count * sector_cycles_);
     ready = std::max(ready, looked);
     if (way >= 0) {
-      L2Tags::touch(set, static_cast<unsigned>(way));
+      tags_.touch(set, static_cast<unsigned>(way));
     } else {
       way = allocate(lookup.set, lookup.tag, lookup.line, looked);
     }

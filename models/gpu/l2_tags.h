@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tags of the L2: set-associative, 128 B lines of two 64 B sectors, true LRU, write-back state,
-// kernel account.
+// The tags of the L2: set-associative, 128 B lines of two 64 B sectors, replacement, write-back
+// state, kernel account.
 //
 // Invariants
 //  1 Everything a lookup needs of a set lies in two host cache lines: 16 tags in the first, order
 //    and state in the second.
-//  2 `order` is a permutation of the ways, four bits each, most recently used lowest.
+//  2 Under lru `order` is a permutation of the ways, four bits each, most recently used lowest.
+//    Under plru bit n is that of node n of a tree over 16 ways (root 1): set = the victim is to the
+//    right. Under random it is not used.
 //  3 A way with a pending sector or a pinned line is never a victim; an invalid way is taken before
 //    any valid one.
 //
@@ -59,6 +61,7 @@ class L2Tags {
   L2Tags(const L2Spec& spec, const HbmAddressMapping& mapping)
       : mapping_(mapping),
         ways_(spec.ways),
+        replacement_(spec.replacement),
         banks_per_channel_bits_(std::countr_zero(spec.banks / mapping.channels())),
         set_bits_(
             std::countr_zero(spec.bytes / (uint32_t{1} << kLineBits) / spec.ways / spec.banks)),
@@ -72,7 +75,7 @@ class L2Tags {
       for (uint8_t& state : set.state) state = 0;
       for (uint16_t& fill : set.fill) fill = 0;
       set.account = 0;
-      set.order = 0xFEDCBA9876543210;
+      set.order = replacement_ == L2Replacement::lru ? 0xFEDCBA9876543210 : 0;
     }
   }
 
@@ -123,7 +126,11 @@ class L2Tags {
   }
 
   // Makes the way the most recently used one.
-  static void touch(Set& set, unsigned way) {
+  void touch(Set& set, unsigned way) const {
+    if (replacement_ != L2Replacement::lru) {
+      if (replacement_ == L2Replacement::plru) touch_tree(set, way);
+      return;
+    }
     const uint64_t order = set.order;
     if ((order & 15) == way) return;
     constexpr uint64_t kOnes = 0x1111111111111111;
@@ -138,9 +145,18 @@ class L2Tags {
   }
 
   // The way to replace, or -1 if all are pending or pinned.
-  int victim(const Set& set) const {
+  int victim(const Set& set) {
     const int invalid = find(set, kNoTag);
     if (invalid >= 0 && static_cast<unsigned>(invalid) < ways_) return invalid;
+    if (replacement_ != L2Replacement::lru) {
+      // The first from there on that may go.
+      const unsigned first = replacement_ == L2Replacement::plru ? tree_victim(set) : draw();
+      for (unsigned i = 0; i < ways_; ++i) {
+        const unsigned way = (first + i) % ways_;
+        if ((set.state[way] & (kPending | kPinned)) == 0) return static_cast<int>(way);
+      }
+      return -1;
+    }
     for (int at = static_cast<int>(4 * (ways_ - 1)); at >= 0; at -= 4) {
       const unsigned way = set.order >> at & 15;
       if ((set.state[way] & (kPending | kPinned)) == 0) return static_cast<int>(way);
@@ -157,8 +173,37 @@ class L2Tags {
   }
 
  private:
+  static constexpr unsigned kLevels = 4;  // Of the tree.
+
+  static void touch_tree(Set& set, unsigned way) {
+    unsigned node = 1;
+    for (unsigned level = kLevels; level-- > 0;) {
+      const unsigned right = way >> level & 1;
+      set.order = (set.order & ~(uint64_t{1} << node)) | uint64_t{right ^ 1} << node;
+      node = 2 * node + right;
+    }
+  }
+  unsigned tree_victim(const Set& set) const {
+    unsigned node = 1, way = 0;
+    for (unsigned level = kLevels; level-- > 0;) {
+      // To the right only where a way is.
+      const unsigned right = (way | 1u << level) < ways_ ? set.order >> node & 1 : 0;
+      way |= right << level;
+      node = 2 * node + right;
+    }
+    return way;
+  }
+  unsigned draw() {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    return static_cast<unsigned>((random_ >> 32) % ways_);
+  }
+
   HbmAddressMapping mapping_;
   unsigned ways_;
+  L2Replacement replacement_;
+  uint64_t random_ = 0x9E3779B97F4A7C15;
   unsigned banks_per_channel_bits_;
   unsigned set_bits_;
   unsigned block_lines_bits_;

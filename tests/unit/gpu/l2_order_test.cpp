@@ -242,3 +242,55 @@ TEST_CASE("equal bytes move equally fast in any pieces, and mixed at no less tha
   bench.l2.audit(sink);
   for (const AuditResult& result : sink.all()) REQUIRE(result.holds);
 }
+
+// A full set of 16 or 12 ways, used in their order.
+static L2Tags::Set full_set(const L2Tags& tags) {
+  L2Tags::Set set{};
+  for (unsigned way = 0; way < L2Tags::kMaxWays; ++way) {
+    set.tag[way] = way < tags.ways() ? way : L2Tags::kNoTag;
+    if (way < tags.ways()) tags.touch(set, way);
+  }
+  return set;
+}
+
+static L2Tags tags_of(L2Replacement replacement, uint32_t ways) {
+  L2Spec spec;
+  spec.replacement = replacement;
+  spec.ways = ways;
+  spec.bytes = 128 * ways * spec.banks * 16;
+  return L2Tags(spec, HbmAddressMapping(32, 256, 2048, true));
+}
+
+TEST_CASE("tree pseudo-LRU takes the way to which all bits point") {
+  // By hand: root, halves, quarters, pairs point away from what was used.
+  L2Tags tags = tags_of(L2Replacement::plru, 16);
+  L2Tags::Set set = full_set(tags);
+  for (const int expected : {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15}) {
+    REQUIRE(tags.victim(set) == expected);
+    tags.touch(set, static_cast<unsigned>(expected));
+  }
+  set.state[0] = L2Tags::kPinned;
+  REQUIRE(tags.victim(set) == 1);
+  // Of 12 ways the right quarter of the right half is empty.
+  L2Tags twelve = tags_of(L2Replacement::plru, 12);
+  L2Tags::Set part = full_set(twelve);
+  for (const int expected : {0, 8, 4, 10, 2, 9, 6, 11}) {
+    REQUIRE(twelve.victim(part) == expected);
+    twelve.touch(part, static_cast<unsigned>(expected));
+  }
+}
+
+TEST_CASE("random replacement takes every way about equally often, and none that is pinned") {
+  L2Tags tags = tags_of(L2Replacement::random, 10);
+  L2Tags::Set set = full_set(tags);
+  std::array<unsigned, 16> taken{};
+  for (unsigned i = 0; i < 10'000; ++i) ++taken[static_cast<unsigned>(tags.victim(set))];
+  for (unsigned way = 0; way < 10; ++way) {
+    CHECK(taken[way] > 850);
+    CHECK(taken[way] < 1150);
+  }
+  for (unsigned way = 0; way < 9; ++way) set.state[way] = L2Tags::kPinned;
+  REQUIRE(tags.victim(set) == 9);
+  set.state[9] = L2Tags::kPending;
+  REQUIRE(tags.victim(set) == -1);
+}
