@@ -61,7 +61,8 @@ class BankCalendar {
     return words_[index * row_words_ + (word & (row_words_ - 1))];
   }
 
-  uint64_t search(uint32_t index, uint64_t at, uint32_t count) {
+  // Apart from take(), so that what is frequent is short.
+  [[gnu::noinline]] uint64_t search(uint32_t index, uint64_t at, uint32_t count) {
     Bank& bank = banks_[index];
     if (at >= bank.full_from && at < bank.full_to) at = bank.full_to;
     const uint64_t from = at;
@@ -93,7 +94,7 @@ class BankCalendar {
     return at;
   }
 
-  void forget(uint32_t index) {
+  [[gnu::noinline]] void forget(uint32_t index) {
     Bank& bank = banks_[index];
     const uint64_t present = now_ >> 6;
     const uint64_t stale = std::min<uint64_t>(present - bank.first_word, row_words_);

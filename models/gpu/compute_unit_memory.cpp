@@ -31,8 +31,8 @@ AtomicOp atomic_of(riscv::AmoOp op) {
   }
 }
 
-bool holds(unsigned condition, uint64_t value, uint64_t wanted) {
-  switch (condition) {
+bool holds(unsigned funct7, uint64_t value, uint64_t wanted) {
+  switch (funct7 & 3) {
     case TILE_EQ: return value == wanted;
     case TILE_NE: return value != wanted;
     case TILE_GEU: return value >= wanted;
@@ -313,10 +313,11 @@ uint64_t ComputeUnit::peek(uint64_t address) const {
   return value;
 }
 
-// Asleep until the word holds, then one uncached read in the machine's time confirms it.
+// Asleep until the word holds, then one read in the machine's time confirms it: past the L2, where
+// other nodes write, or at device scope through it.
 ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv::CustomOp& op) {
   const uint64_t address = op.rs1_value;
-  if (op.funct7 > TILE_LTU) {
+  if (op.funct7 > (TILE_LTU | TILE_WAIT_DEVICE)) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2,
                  "tile.wait_until: no such condition");
   }
@@ -339,7 +340,10 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
     parts_.memory->watch(address & STRETTO_OFFSET_MASK, *this, index);
     return Step::stop;
   }
-  payload.extension.allocation = AllocationClass::uncached;
+  if ((op.funct7 & TILE_WAIT_DEVICE) == 0) {
+    payload.extension.allocation = AllocationClass::uncached;
+    payload.extension.scope = Scope::system;
+  }
   payload.extension.account = STRETTO_ACCOUNT_SYNC;
   payload.extension.cookie = cookie(index, kConfirm);
   wavefront.state = Wavefront::State::confirm;

@@ -32,7 +32,8 @@
 //                                                       their share of registers and LDS is free         -                     blocks
 //  tile.fence  imm                 5  6                 scope imm (rs2 field): device, system: until the earlier stores of
 //                                                       this wavefront are performed                     -                     blocks
-//  tile.wait_until x1, x2          6  condition         until mem64[x1] cond x2 (uncached, sleeps on a watch)                  blocks
+//  tile.wait_until x1, x2          6  [1:0] condition   until mem64[x1] cond x2 (sleeps on a watch); polls past the            blocks
+//                                     [2] device scope  L2, or, at device scope, as the range is cached
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
 //
 // * Times 2 (rows), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD).
@@ -99,6 +100,7 @@
 #define TILE_NE 1
 #define TILE_GEU 2
 #define TILE_LTU 3
+#define TILE_WAIT_DEVICE 4  // With a condition: only this GPU's kernels and harts write the word.
 
 #define TILE_FIRST_REGISTER 0
 #define TILE_FIRST_LDS 8

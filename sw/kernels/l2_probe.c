@@ -47,7 +47,7 @@ void l2_stream(void) {
   tile_barrier();
   if (me % wavefronts == 0) {
     __atomic_fetch_add(words, wavefronts, __ATOMIC_RELAXED);
-    tile_wait_until(words, TILE_GEU, all);
+    tile_wait_until(words, TILE_GEU | TILE_WAIT_DEVICE, all);
   }
   tile_barrier();
   uint64_t x = (me + 1) * 0x9E3779B97F4A7C15u;

@@ -451,6 +451,23 @@ TEST_CASE("wait_until that already holds costs one poll") {
   REQUIRE(bench.unit().charged_polls == 1);
 }
 
+TEST_CASE("wait_until at device scope polls through the L2, at system scope past it") {
+  Bench bench;
+  const uint64_t word = kNode + 0x700000;
+  bench.map(word, 4096);
+  bench.set_value<uint64_t>(word, 5);
+  // The first poll at device scope fetches the sector, the second finds it.
+  Program p;
+  p.constant(10, word).addi(5, 0, 5);
+  for (unsigned i = 0; i < 2; ++i) p.wait_until(10, TILE_GEU | TILE_WAIT_DEVICE, 5);
+  p.wait_until(10, TILE_EQ | TILE_WAIT_DEVICE, 5).wait_until(10, TILE_GEU, 5).end().run(bench);
+  bench.require_quiet();
+  const L2Counters& l2 = bench.gpu.l2.counters();
+  REQUIRE(l2.misses[STRETTO_ACCOUNT_SYNC] == 1);
+  REQUIRE(l2.hits[STRETTO_ACCOUNT_SYNC] == 2);
+  REQUIRE(l2.bypass_bytes == 8);
+}
+
 TEST_CASE("wavefronts of one port share its issue slots") {
   // Four work-groups on one unit of four ports run a loop of two instructions.
   const auto time_of_loop = [](GpuMachine& machine, unsigned wavefronts) {
