@@ -138,20 +138,21 @@ class ElfImage::Reader {
       image_.segments_.push_back(std::move(segment));
     }
     if (image_.segments_.empty()) fail("no loadable segment");
-    check_overlap();
+    check_overlap(&Segment::address, "");
+    check_overlap(&Segment::load_address, " at their load addresses");
   }
 
-  void check_overlap() const {
+  void check_overlap(uint64_t Segment::*where, const char* which) const {
     std::vector<const Segment*> order;
     for (const Segment& segment : image_.segments_) order.push_back(&segment);
     std::sort(order.begin(), order.end(),
-              [](const Segment* a, const Segment* b) { return a->address < b->address; });
+              [&](const Segment* a, const Segment* b) { return a->*where < b->*where; });
     for (size_t i = 1; i < order.size(); ++i) {
-      const Segment& before = *order[i - 1];
-      const Segment& after = *order[i];
-      if (before.address + before.memory_bytes > after.address) {
-        fail("overlapping segments: [" + hex(before.address) + ", " +
-             hex(before.address + before.memory_bytes) + ") and " + hex(after.address));
+      const uint64_t begin = order[i - 1]->*where, end = begin + order[i - 1]->memory_bytes;
+      const uint64_t next = order[i]->*where;
+      if (end > next) {
+        fail(std::string("overlapping segments") + which + ": [" + hex(begin) + ", " + hex(end) +
+             ") and " + hex(next));
       }
     }
   }

@@ -352,7 +352,8 @@ void Host::add_program(const std::string& name, HostCore::Program program,
                                   [&](const auto& core) { return core->basename() == beside; });
   if (other == cores_.end() && processors_.size() == spec_.cores) {
     throw UserError("host.cores (" + std::to_string(spec_.cores) +
-                    ") is less than the host programs of this run");
+                    ") is less than the host programs of this run, at least " +
+                    std::to_string(processors_.size() + 1));
   }
   assert((beside.empty() || other != cores_.end()) && "names an earlier program");
   if (other == cores_.end()) processors_.push_back(std::make_unique<Processor>());

@@ -440,6 +440,11 @@ int run_cli(int argc, char* argv[]) {
     say(error.path1().string() + ": " + error.code().message());
     return kExitUsage;
   } catch (const std::system_error& error) {
+    if (error.code() == std::errc::no_space_on_device || error.code() == std::errc::broken_pipe ||
+        error.code() == std::errc::bad_file_descriptor || error.code() == std::errc::io_error) {
+      say("standard output cannot be written (" + error.code().message() + ")");
+      return kExitUsage;
+    }
     say(
         fmt::format("the system gives no more threads or memory ({}); raise its limits: ulimit -v, "
                     "ulimit -u",

@@ -20,8 +20,13 @@ std::vector<std::string> modes_of(const std::string& file, const YAML::Node& key
   for (const auto& mode : list) {
     const std::string name = yaml_text(file, mode, "modes");
     const auto& all = kind.info().modes;
-    if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; }))
-      throw UserError(where(file, mode) + ": unknown mode '" + name + "'");
+    if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; })) {
+      std::string allowed;
+      for (const auto& one : all) allowed += (allowed.empty() ? "" : ", ") + one.first;
+      throw UserError(where(file, mode) + ": unknown mode '" + name + "'; allowed: " + allowed);
+    }
+    if (std::find(modes.begin(), modes.end(), name) != modes.end())
+      throw UserError(where(file, mode) + ": mode '" + name + "' is there twice");
     modes.push_back(name);
   }
   return modes;

@@ -108,6 +108,33 @@ TEST_CASE(
       {"sim.mirror"});
 }
 
+TEST_CASE("a program that is cut off or for another processor is refused before it is loaded") {
+  const Scratch scratch;
+  const std::string whole = scratch.path + "/whole.so", half = scratch.path + "/half.so";
+  const std::string source = scratch.file("p.c", "int main(void) { return 0; }");
+  const Finished built = run_command("cc -shared -fPIC -o " + whole + " " + source);
+  REQUIRE(built.status == 0);
+  for (const char* bytes : {"70", "1000", "5000", "12288"}) {
+    REQUIRE(run_command("head -c " + std::string(bytes) + " " + whole + " > " + half).status == 0);
+    bad("run " + half, {"half.so: truncated"});
+  }
+  const std::string other = scratch.path + "/gemm.so";
+  std::filesystem::copy_file(STRETTO_BUILD_DIR "/sw/kernels/gemm.elf", other);
+  bad("run " + other, {"gemm.so: is for another processor"});
+  std::filesystem::create_directory(scratch.path + "/dir.so");
+  bad("run " + scratch.path + "/dir.so", {"dir.so: is a directory"});
+}
+
+TEST_CASE("parameters that take away what a mode computes with are refused by name") {
+  bad("run t3/small --mode t3 --set hbm.near_bank_alu=false", {"hbm.near_bank_alu=false"});
+  bad("run collectives/all_reduce --mode t3 --set hbm.near_bank_alu=false",
+      {"hbm.near_bank_alu=false"});
+  bad("run t3/small --mode sequential --set gpu.tile_values=false", {"gpu.tile_values=false"});
+  bad("run t3/small --mode t3 --data real --set gpu.tile_values=false", {"gpu.tile_values=false"});
+  bad("run t3/small --mode t3 --set software.split_k=3", {"software.gemm=gemm_split"});
+  bad("run t3/small --mode t3 --set host.cores=1", {"host.cores (1)", "at least 2"});
+}
+
 TEST_CASE("an output folder that cannot be written ends the run before it begins") {
   bad(kShort + "--out /proc/nothing", {"/proc/nothing"});
   const Scratch scratch;

@@ -525,6 +525,8 @@ void CollectiveKind::check(const JobRequest& request) const {
   if (root >= request.ranks())
     throw UserError(request.subject() + ": root " + std::to_string(root) + " of " +
                     std::to_string(request.ranks()) + " GPUs");
+  if (request.mode == "t3" && !spec.hbm.near_bank_alu)
+    throw UserError("hbm.near_bank_alu=false: in mode t3 memory adds");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
   check_kernels(spec.software.collective, {"collective", "send_receive"});
   (void)runtime_options(request, request.mode, named(op).all_pairs, kernels);

@@ -2,11 +2,14 @@
 #include "platform/kinds/program/program_kind.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
 #include "models/common/error.h"
+#include "models/common/read_file.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/kinds/program/program_guard.h"
 
@@ -41,6 +44,40 @@ class ProgramJob final : public Job {
   bool returned_ = false;
   int status_ = 0;
 };
+
+// dlopen() maps what the headers promise: a file that ends before would end the simulator.
+void check_library(const std::string& file) {
+  if (std::filesystem::is_directory(file))
+    throw UserError(file + ": is a directory, not a program");
+  if (!std::filesystem::is_regular_file(file)) throw UserError(file + ": no such file");
+  const std::string bytes = read_file(file);
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(file + ": " + why +
+                    "; a program is a shared object of this machine (cc -shared -fPIC)");
+  };
+  Elf64_Ehdr header{}, own{};
+  const std::string self = read_file("/proc/self/exe");
+  std::memcpy(&own, self.data(), sizeof own);
+  if (bytes.size() < sizeof header || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
+    refuse("is no ELF file");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.e_ident[EI_CLASS] != own.e_ident[EI_CLASS] || header.e_machine != own.e_machine ||
+      header.e_type != ET_DYN) {
+    refuse("is for another processor or no shared object");
+  }
+  const auto inside = [&](uint64_t begin, uint64_t size) {
+    return begin <= bytes.size() && size <= bytes.size() - begin;
+  };
+  bool whole = header.e_phentsize == sizeof(Elf64_Phdr) &&
+               inside(header.e_phoff, uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
+  for (unsigned i = 0; whole && i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, bytes.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    whole = segment.p_type == PT_NULL || inside(segment.p_offset, segment.p_filesz);
+  }
+  if (!whole)
+    refuse("truncated: its segments end beyond its " + std::to_string(bytes.size()) + " bytes");
+}
 
 ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories)
     : Job(request, std::move(memories)),
@@ -81,12 +118,13 @@ void ProgramJob::run(HostCore& core) {
     layouts_[rank].add("runtime", begin, runtime.memory_end(rank) - begin);
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();
+  const std::string who = request_.share.prefix + kind_.file;
   if (status_ == 0 && open_groups != 0)
-    throw CheckError(kind_.file +
+    throw CheckError(who +
                      ": main() returned inside a group: ncclGroupEnd is missing, its calls were "
                      "not carried out");
   if (status_ != 0) {
-    throw CheckError(kind_.file + ": main() returned " + std::to_string(status_) +
+    throw CheckError(who + ": main() returned " + std::to_string(status_) +
                      (said.empty() ? "" : "; the last call that failed: " + said));
   }
 }
@@ -138,7 +176,7 @@ const KindInfo& ProgramKind::info() const {
 }
 
 void ProgramKind::check(const JobRequest& request) const {
-  if (!std::filesystem::is_regular_file(file)) throw UserError(file + ": no such file");
+  check_library(file);
   (void)runtime_options(request, request.mode, true, kernel_file(request.spec.software.collective));
 }
 

@@ -111,6 +111,8 @@ void check_split(const JobRequest& request, const ring_gemm_parameters_t& p) {
   if (request.data == DataMode::real)
     throw UserError(split + "needs --data stamp: rounding depends on the order of additions");
   if (request.spec.sim.mirror) throw UserError(split + "cannot be mirrored");
+  if (request.spec.software.gemm == "gemm")
+    throw UserError(split + "needs a kernel that splits K: software.gemm=gemm_split");
   const uint32_t steps = (p.k + 31) / 32, counted = p.tile_m == 256 ? 7 : 15;
   if (p.split_k > steps || p.split_k > counted) {
     throw UserError(split + "is more than " +
@@ -131,6 +133,20 @@ void check_fits(const SubLayerKind& kind, const JobRequest& request) {
   if (status != STRETTO_OK) throw UserError(who + "fails: " + stretto_status_text(status));
   check_memory(request, plan.memory, kModuleBytes, "sub_layer.m, n or k");
   if (request.spec.sim.mirror) check_mirror(kind, request, plan);
+}
+
+// Parameters that take away what the mode computes with.
+void check_machine(const JobRequest& request) {
+  const MachineSpec& spec = request.spec;
+  const std::string& mode = request.mode;
+  if (!spec.hbm.near_bank_alu && (mode == "t3" || mode == "t3-mca" || mode == "rs-nmc"))
+    throw UserError("hbm.near_bank_alu=false: in mode " + mode + " memory adds");
+  if (!spec.gpu.tile_values &&
+      (request.data == DataMode::real || mode == "sequential" || mode == "rs")) {
+    throw UserError(
+        "gpu.tile_values=false: nothing could be checked, since additions yield zeros; without "
+        "values run a mode in which memory adds, with --data stamp");
+  }
 }
 
 void check_kernels(const SubLayerKind& kind, const JobRequest& request) {
@@ -196,6 +212,7 @@ std::map<std::string, uint64_t> SubLayerKind::shape() const {
 }
 
 void SubLayerKind::check(const JobRequest& request) const {
+  check_machine(request);
   check_fits(*this, request);
   check_kernels(*this, request);
 }

@@ -204,6 +204,8 @@ TEST_CASE("damaged or unsupported contents are refused with the reason") {
   expect_refused([](ElfFile& f) { f.segments[0].p_type = f.segments[1].p_type = PT_NOTE; },
                  "no loadable segment");
   expect_refused([](ElfFile& f) { f.segments[1].p_vaddr = 0x1018; }, "overlapping segments");
+  expect_refused([](ElfFile& f) { f.segments[1].p_paddr = f.segments[0].p_paddr + 8; },
+                 "overlapping segments at their load addresses");
   expect_refused([](ElfFile& f) { f.segments[1].p_memsz = 16; }, "larger in the file");
   // Also where nothing would be loaded.
   expect_refused([](ElfFile& f) { f.segments[1].p_memsz = 0; }, "segment 1 at 0x2000 is larger");
