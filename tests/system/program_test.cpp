@@ -215,7 +215,7 @@ TEST_CASE("what is no program is refused in one line") {
     CHECK(finished.says(why));
   };
   refused(scratch.path + "/none.so", "none.so: no such file");
-  refused(scratch.file("text.so", "no ELF"), "cannot load the program");
+  refused(scratch.file("text.so", "no ELF"), "text.so: is no ELF file");
   scratch.file("empty.c", "int other(void) { return 0; }\n");
   REQUIRE(
       run_command("cc -shared -fPIC -o " + scratch.path + "/empty.so " + scratch.path + "/empty.c")

@@ -55,5 +55,5 @@ TEST_CASE("what split-K cannot do is refused in one line") {
   refused("t3/small-split-k --data real", "needs --data stamp");
   refused("t3/small-split-k --set software.split_k=8", "more than 7, the K steps of 32");
   refused("t3/small --mode sequential --set software.split_k=2", "needs mode t3 or t3-mca");
-  refused("t3/small-split-k --set software.gemm=gemm", "the kernel has 56");
+  refused("t3/small-split-k --set software.gemm=gemm", "needs a kernel that splits K");
 }
