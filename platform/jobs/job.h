@@ -135,6 +135,9 @@ class Job {
         program(core);
       } catch (const UserError& error) {
         throw UserError(request_.subject() + ": " + error.what());
+      } catch (const CheckError& error) {
+        if (request_.share.prefix.empty()) throw;
+        throw CheckError(request_.subject() + ": " + error.what());  // One of several.
       }
     };
     host.add_program(prefix + name, run, beside.empty() ? "" : prefix + beside);

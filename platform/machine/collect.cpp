@@ -91,9 +91,9 @@ Time sum_of(const std::vector<TimeSpan>& spans) {
 }
 
 // The phases that the job defines, over all GPUs, before them `setup`: what comes before the first
-// phase that does not prepare (if one has come), without those that do; behind them `write_back`: what lies in none,
-// between the end of the last kernel of an account and its last DRAM access. Of a run that was cut
-// short, what has not ended (as far as can be seen) has no time.
+// phase that does not prepare (if one has come), without those that do; behind them `write_back`:
+// what lies in none, between the end of the last kernel of an account and its last DRAM access. Of a
+// run that was cut short, what has not ended (as far as can be seen) has no time.
 void collect_phases(const Lookup& find, const StatisticSink& names,
                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
                     Results& results) {

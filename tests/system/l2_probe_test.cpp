@@ -59,3 +59,17 @@ TEST_CASE("an idle hit and an idle miss take what they take on a V100 and on an 
   CHECK(number(a100, "hit_clocks") == Approx(205.6).epsilon(0.05));
   CHECK(number(a100, "miss_clocks") == Approx(531).epsilon(0.05));
 }
+
+TEST_CASE("what a probe that was cut short has not measured is absent") {
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "run machine/l2 --impl all=model --set gpus=1 --set l2_probe.unit_bytes=67108864 "
+      "--time-limit 1 --out " +
+      scratch.path);
+  INFO(finished.output);
+  REQUIRE(finished.status == 124);
+  CHECK(finished.says("         hit           -           -"));
+  const auto root = stats(scratch.path);
+  CHECK(root.at("job").at("lines").as_array().size() < 18);
+  CHECK_FALSE(root.at("job").as_object().contains("hit_clocks"));
+}

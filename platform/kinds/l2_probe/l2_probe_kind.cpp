@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 
 #include "models/common/error.h"
+#include "platform/config/peaks.h"
 #include "platform/jobs/operands.h"
 #include "sw/apps/l2_probe.h"
 #include "sw/kernels/l2_probe.h"
@@ -132,27 +133,29 @@ class L2Probe final : public Job {
     std::string text = fmt::format("  {:>10}  {:>6}  {:>12}  {:>10}  {:>10}\n", "bytes", "piece",
                                    "mix", "GB/s", "% of peak");
     for (const Line& line : lines_)
-      text += fmt::format("  {:10}  {:6}  {:>12}  {:10.1f}  {:10.1f}\n", bytes_of(line),
-                          line.piece_bytes, kMixes[line.stores], gb_s(line),
-                          100 * gb_s(line) / peak_gb_s());
+      text += fmt::format("  {:10}  {:6}  {:>12}  {}  {}\n", bytes_of(line), line.piece_bytes,
+                          kMixes[line.stores], figure(gb_s(line), 10),
+                          figure(100 * gb_s(line) / peak_gb_s_, 10));
     text += fmt::format("  {:>10}  {:>10}  {:>10}\n", "latency", "ns", "clocks");
     for (const Chase& chase : chases_)
-      text += fmt::format("  {:>10}  {:10.1f}  {:10.1f}\n", chase.what, ns(clocks(chase)),
-                          clocks(chase));
+      text += fmt::format("  {:>10}  {}  {}\n", chase.what, figure(ns(clocks(chase)), 10),
+                          figure(clocks(chase), 10));
     return text;
   }
 
   json::object details() const override {
     json::array lines;
     for (const Line& line : lines_) {
+      if (gb_s(line) == 0) continue;  // The run was cut short.
       lines.push_back(json::object{{"bytes", bytes_of(line)},
                                    {"piece_bytes", line.piece_bytes},
                                    {"mix", kMixes[line.stores]},
                                    {"gb_s", gb_s(line)},
-                                   {"share_of_peak", gb_s(line) / peak_gb_s()}});
+                                   {"share_of_peak", gb_s(line) / peak_gb_s_}});
     }
-    json::object details{{"peak_gb_s", peak_gb_s()}, {"lines", std::move(lines)}};
+    json::object details{{"peak_gb_s", peak_gb_s_}, {"lines", std::move(lines)}};
     for (const Chase& chase : chases_) {
+      if (clocks(chase) == 0) continue;
       details[fmt::format("{}_clocks", chase.what)] = clocks(chase);
       details[fmt::format("{}_ns", chase.what)] = ns(clocks(chase));
     }
@@ -195,25 +198,24 @@ class L2Probe final : public Job {
            line.piece_bytes;
   }
   double ns(double clocks) const { return clocks * 1000 / spec_.gpu.clock_mhz; }
-  double peak_gb_s() const {
-    return 1e-3 * spec_.l2.banks * spec_.l2.bank_bytes_per_cycle * spec_.gpu.clock_mhz;
-  }
-  // From the first wavefront's begin to the last one's end.
+  // From the first wavefront's begin to the last one's end; 0 = not measured.
   double gb_s(const Line& line) const {
     uint64_t begin = UINT64_MAX, end = 0;
     for (uint64_t i = 0; i < uint64_t{line.work_groups} * L2_PROBE_WAVEFRONTS; ++i) {
+      const uint64_t ended = word(line.arguments.words, 2 + 2 * i);
+      if (ended == 0) return 0;
       begin = std::min(begin, word(line.arguments.words, 1 + 2 * i));
-      end = std::max(end, word(line.arguments.words, 2 + 2 * i));
+      end = std::max(end, ended);
     }
-    if (end <= begin) return 0;
     return static_cast<double>(bytes_of(line)) / ns(static_cast<double>(end - begin));
   }
-  double clocks(const Chase& chase) const {
+  double clocks(const Chase& chase) const {  // Likewise.
     return static_cast<double>(word(chase.arguments.words, 1) - word(chase.arguments.words, 0)) /
            chase.arguments.loads;
   }
 
   const L2ProbeKind& kind_;
+  const double peak_gb_s_ = peaks_of(spec_).l2_gb_s;
   const std::vector<uint8_t> elf_;
   l2_probe_parameters_t p_{};
   std::vector<Line> lines_;

@@ -118,13 +118,12 @@ void ProgramJob::run(HostCore& core) {
     layouts_[rank].add("runtime", begin, runtime.memory_end(rank) - begin);
   const std::string said = runtime.last_error();
   const int open_groups = runtime.group_depth();
-  const std::string who = request_.share.prefix + kind_.file;
   if (status_ == 0 && open_groups != 0)
-    throw CheckError(who +
+    throw CheckError(kind_.file +
                      ": main() returned inside a group: ncclGroupEnd is missing, its calls were "
                      "not carried out");
   if (status_ != 0) {
-    throw CheckError(who + ": main() returned " + std::to_string(status_) +
+    throw CheckError(kind_.file + ": main() returned " + std::to_string(status_) +
                      (said.empty() ? "" : "; the last call that failed: " + said));
   }
 }
