@@ -241,7 +241,8 @@ void Conductor::post(Packet&& packet) {
 void Conductor::finish(int status) {
   finishing_ = true;
   status_ = status;
-  drain_end_ = systemc_now() + spec_.drain_limit_us * kMicrosecond;
+  asked_at_ = systemc_now();
+  drain_end_ = asked_at_ + spec_.drain_limit_us * kMicrosecond;
   wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -385,7 +386,8 @@ void Conductor::settle() {
   Time last = 0;
   for (const Partition* partition : partitions_)
     last = std::max(last, partition->queue_.last_event());
-  const Time end = earliest() == kNever ? std::min(last + lookahead_, drain_end_) : drain_end_;
+  const Time quiet = std::max(last + lookahead_, asked_at_);
+  const Time end = earliest() == kNever ? std::min(quiet, drain_end_) : drain_end_;
   for (Partition* partition : partitions_) partition->run_window(end);
 }
 

@@ -13,7 +13,7 @@
 //    inbox has source id 0); packets of one time in the order (source node, sequence).
 //  2 Results depend neither on the window (<= lookahead), nor on the threads, nor on the order of
 //    construction. So a run that ends well ends at a time that no window decides: its last event
-//    plus one lookahead, or the end of (b) or of the drain.
+//    plus one lookahead or (a) if that is later, or the end of (b) or of the drain.
 //  3 An exception of a partition ends the run after the window in which it was thrown; of several
 //    the earliest in simulated time counts, then the one of the lowest node. It leaves run() as
 //    itself.
@@ -76,6 +76,7 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   ~Partition() override;
 
   EventQueue& queue() { return queue_; }
+  const EventQueue& queue() const { return queue_; }
   PartitionServices& services() { return services_; }
   Digest& digest() { return digest_; }
   uint8_t node() const { return node_; }
@@ -212,6 +213,7 @@ class Conductor final : public sc_core::sc_module {
   bool stopped_ = false;
   bool finishing_ = false;
   Time drain_end_ = kNever;
+  Time asked_at_ = 0;  // When the host finished.
   int status_ = 0;
   uint64_t windows_ = 0;
   uint64_t last_progress_ = 0;

@@ -118,6 +118,7 @@ class CpHart {
   void on_answer(unsigned slot);
   void finish_access(Time at);
   void complete();
+  uint64_t uncounted(bool asleep) const;
   // Runs `act` and books the cycles that the hart took in it as busy.
   template <class Act>
   void busy(Act act) {

@@ -184,9 +184,13 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
     statistics.name_account(account.number, account.name);
   }
   std::vector<const Router*> routers;
+  for (const Node* node : nodes)
+    results.horizon = std::max(results.horizon, node->partition.queue().now());
   for (const Node* node : nodes) {
     node->partition.report(statistics);
     node->audit(audit);
+    audit.equal("statistics end at the horizon of the run", node->partition.queue().now(),
+                results.horizon);
     if (node->to_links() != nullptr) routers.push_back(node->to_links());
   }
   audit_links(routers, audit);

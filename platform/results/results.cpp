@@ -185,6 +185,7 @@ std::string to_json(const Results& results) {
   json::object time;
   for (const auto& [name, value] : results.times()) time[name] = value / kNanosecond;
   root["time_ns"] = std::move(time);
+  root["horizon_ns"] = results.horizon / kNanosecond;
   root["dram_bytes"] = object_of(results.dram_bytes);
   root["link_bytes"] = results.link_bytes;
   root["cp"] =
@@ -224,6 +225,8 @@ std::string to_csv(const Results& results) {
     text += "time_ns." + name + "," + std::to_string(value / kNanosecond) + ",ns," +
             sentence(name) + "\n";
   }
+  text += "horizon_ns," + std::to_string(results.horizon / kNanosecond) +
+          ",ns,Time that the statistics cover\n";
   for (const auto& [key, value] : results.dram_bytes) {
     text += "dram_bytes." + key + "," + std::to_string(value) + ",bytes,DRAM traffic of all GPUs\n";
   }

@@ -65,6 +65,7 @@ struct Results {
   std::map<std::string, std::string> kernel_sha256;
   std::string firmware_sha256;
   Time total = 0;
+  Time horizon = 0;  // Begin of the run to the time that statistics cover: the machine is quiet.
   std::vector<PhaseTime> phases;  // Of the job; they may overlap.
   Time write_back = 0;  // Of `total`, what passed in none of them while ended kernels' data left.
   Time no_phase = 0;    // The rest.

@@ -4,7 +4,10 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -133,6 +136,41 @@ TEST_CASE("what passes in no phase is what the phases leave of the total") {
   }
   CHECK(covered > longest);
   CHECK(covered < all);  // GEMM and reduce-scatter overlap.
+}
+
+TEST_CASE(
+    "clocks of every part add up to the time that the statistics cover, which holds the run") {
+  // Table 1 of T3: units at 1.4 GHz, memory at 1 GHz; harts have 1.5 GHz, a choice of ours.
+  const std::map<std::string, double> clocks{
+      {"tensor.", 1.4}, {"simt.", 1.4}, {"channel", 1.0}, {"hart", 1.5}};
+  const Scratch scratch;
+  for (const char* arguments : {"t3/small --mode t3", "t3/small --mode sequential"}) {
+    INFO(arguments);
+    const auto root = run(std::string(arguments) + " --impl all=model", scratch.path + "/r");
+    const double horizon = root.at("horizon_ns").to_number<double>();
+    CHECK(horizon + 1 > root.at("time_ns").at("total").to_number<double>());
+    std::map<std::string, uint64_t> sums;
+    for (const auto& one : root.at("statistics").as_object()) {
+      const std::string path = one.key();
+      for (const char* part : {"busy_cycles", "waiting_cycles", "idle_cycles", "wfi_cycles"}) {
+        if (path.ends_with(part))
+          sums[path.substr(0, path.size() - std::strlen(part))] +=
+              one.value().to_number<uint64_t>();
+      }
+    }
+    std::map<std::string, unsigned> parts;
+    for (const auto& [path, sum] : sums) {
+      for (const auto& [part, ghz] : clocks) {
+        if (path.find(part) == std::string::npos) continue;
+        ++parts[part];
+        INFO(path);
+        CHECK(std::abs(double(sum) - horizon * ghz) <= 2 * ghz + 1);
+      }
+    }
+    // Four GPUs of 80 units, 32 channels and two harts.
+    CHECK(parts == std::map<std::string, unsigned>{
+                       {"tensor.", 320}, {"simt.", 320}, {"channel", 128}, {"hart", 8}});
+  }
 }
 
 TEST_CASE("what a kernel sends by a request ring is on the account of the kernel") {
