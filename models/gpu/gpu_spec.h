@@ -27,7 +27,7 @@ struct GpuSpec {
   uint32_t lds_instruction_bytes = 512;
   uint32_t product_instruction_fma = 256;
   uint32_t operand_instruction_bytes = 256;
-  uint32_t product_overhead_slots = 25;
+  uint32_t product_overhead_slots = 20;
   uint32_t simt_instruction_lanes = 32;
   uint32_t tensor_fma_per_cycle = 512;
   uint32_t tensor_efficiency_numerator = 4;
