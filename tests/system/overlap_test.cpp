@@ -33,10 +33,20 @@ Times times_of(const RunResult& run, unsigned gpu) {
           run.number(at + ".hbm.first_access.rs"), run.number(at + ".hbm.last_access.rs")};
 }
 
-// From the first work-group to the last update, over the first `gpus` GPUs, in ns.
-uint64_t fused_ns(const RunResult& run, unsigned gpus = kGpus) {
-  uint64_t begin = UINT64_MAX, end = 0;
+// From the first work-group of a GPU to the last update, mean of the first `gpus` GPUs, in ns.
+double mean_fused_ns(const RunResult& run, unsigned gpus) {
+  uint64_t sum = 0;
   for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    const Times times = times_of(run, gpu);
+    sum += std::max(times.gemm_end, times.rs_end) - times.gemm_begin;
+  }
+  return double(sum) / gpus / 1e6;
+}
+
+// The same over all of them: from the first to the last.
+uint64_t fused_ns(const RunResult& run) {
+  uint64_t begin = UINT64_MAX, end = 0;
+  for (unsigned gpu = 0; gpu < kGpus; ++gpu) {
     const Times times = times_of(run, gpu);
     begin = std::min(begin, times.gemm_begin);
     end = std::max({end, times.gemm_end, times.rs_end});
@@ -97,7 +107,7 @@ TEST_CASE("arbiters that know of the kernel choose limits, drain at its end and 
   CHECK(longer(arbitrated) < longer(fused) / 2);
 }
 
-TEST_CASE("a mirrored GPU stands for all: its bytes exactly, its time within a twentieth",
+TEST_CASE("a mirrored GPU stands for each: its bytes exactly, its time within a twentieth",
           "[T3-SIM-01]") {
   for (const char* mode : {"t3", "t3-mca"}) {
     INFO(mode);
@@ -109,7 +119,8 @@ TEST_CASE("a mirrored GPU stands for all: its bytes exactly, its time within a t
       CHECK(one.number(bytes) * kGpus == all.number(bytes));
     }
     CHECK(one.number("tracker.triggers") * kGpus == all.number("tracker.triggers"));
-    CHECK(double(fused_ns(one, 1)) == Approx(fused_ns(all)).epsilon(0.05));
+    // One GPU of a ring may be later than the mean (platform/README.md).
+    CHECK(mean_fused_ns(one, 1) == Approx(mean_fused_ns(all, kGpus)).epsilon(0.05));
   }
 }
 
