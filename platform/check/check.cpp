@@ -154,24 +154,33 @@ class Checker {
            column % task_.tile_n;
   }
 
+  // Calls f(column, count) for the parts of a row that lie in one tile.
+  template <class F>
+  void for_each_tile_of_row(F f) const {
+    for (uint32_t column = 0; column < task_.n; column += task_.tile_n)
+      f(column, std::min(task_.tile_n, task_.n - column));
+  }
+
   void add_up_chunks() {
     chunk_sum_.assign(uint64_t{tiles_ / task_.ranks + 1} * task_.tile_m * task_.tile_n, 0);
     std::vector<uint32_t> values(task_.n);
     for (uint32_t row = 0; row < task_.m; ++row) {
       std::fill(values.begin(), values.end(), 0);
       task_.add_stamps(0, row, values.data());
-      for (uint32_t column = 0; column < task_.n; ++column) {
+      for_each_tile_of_row([&](uint32_t column, uint32_t count) {
         // An isolated all-gather passes the own chunk on and adds nothing.
-        if (task_.output == CheckOutput::gathered && chunk_at(row, column) != 0) continue;
-        chunk_sum_[place_in_chunk(row, column)] += values[column];
-      }
+        if (task_.output == CheckOutput::gathered && chunk_at(row, column) != 0) return;
+        uint32_t* const sums = &chunk_sum_[place_in_chunk(row, column)];
+        for (uint32_t i = 0; i < count; ++i) sums[i] += values[column + i];
+      });
     }
   }
 
   void mirrored_row(uint32_t row) {
     sum_.resize(task_.n);
-    for (uint32_t column = 0; column < task_.n; ++column)
-      sum_[column] = chunk_sum_[place_in_chunk(row, column)];
+    for_each_tile_of_row([&](uint32_t column, uint32_t count) {
+      std::copy_n(&chunk_sum_[place_in_chunk(row, column)], count, &sum_[column]);
+    });
     compare_row(row, [&](uint32_t) { return whole_numbers(sum_); });
   }
 
