@@ -136,11 +136,11 @@ struct L2Spec {
 
   std::string check() const {
     const uint64_t line_ways = uint64_t{128} * ways * banks;
-    if (bytes % line_ways != 0) return "l2.bytes is not a multiple of 128 * l2.ways * l2.banks";
     const uint64_t sets = bytes / line_ways;
-    if ((sets & (sets - 1)) != 0)
-      return "l2.bytes / (128 * l2.ways * l2.banks) is not a power of two";
-    return "";
+    if (bytes % line_ways == 0 && (sets & (sets - 1)) == 0) return "";
+    return "l2.bytes = " + std::to_string(bytes) +
+           " makes no power of two of sets a bank with l2.ways = " + std::to_string(ways) +
+           " and l2.banks = " + std::to_string(banks) + ": it is 128 * l2.ways * l2.banks * sets";
   }
 };
 

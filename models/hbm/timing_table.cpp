@@ -90,14 +90,17 @@ TimingSet timing_set(const std::string& name, const std::string& fault_rule) {
     TimingSet set = set_of(sheet);
     if (fault_rule.empty()) return set;
     bool found = false;
+    std::string rules;  // A name stands for several pairs of commands.
     for (TimingRule& rule : set.rules) {
+      if ((rules + ", ").find(std::string(rule.name) + ", ") == std::string::npos)
+        rules.append(rules.empty() ? "" : ", ").append(rule.name);
       if (fault_rule != rule.name) continue;
       --rule.cycles;
       found = true;
     }
     if (found) return set;
     throw UserError("hbm.fault.timing_rule: the set '" + name + "' has no rule '" + fault_rule +
-                    "'");
+                    "'; it has " + rules);
   }
   throw UserError("hbm.timing: unknown timing set '" + name + "'; allowed: " + names);
 }

@@ -61,10 +61,13 @@ std::vector<std::string> shipped(const std::string& kind) {
   return names;
 }
 
-std::string find_shipped(const std::string& kind, const std::string& name_or_file) {
+std::string find_shipped(const std::string& kind, const std::string& name_or_file,
+                         const std::string& place) {
   const std::string one = kind.substr(0, kind.size() - 1);
+  const std::string at = place.empty() ? "" : place + ": ";
   if (name_or_file.size() > 5 && name_or_file.substr(name_or_file.size() - 5) == ".yaml") {
-    if (!fs::exists(name_or_file)) throw UserError(name_or_file + ": no such " + one + " file");
+    if (!fs::exists(name_or_file))
+      throw UserError(at + name_or_file + ": no such " + one + " file");
     return name_or_file;
   }
   const std::vector<std::string> names = shipped(kind);
@@ -72,12 +75,13 @@ std::string find_shipped(const std::string& kind, const std::string& name_or_fil
     return (fs::path(share_folder()) / kind / (name_or_file + ".yaml")).string();
   }
   const std::string wanted = "; must be a shipped " + one + " or a file that ends in .yaml";
-  if (fs::is_directory(name_or_file)) throw UserError(name_or_file + ": is a directory" + wanted);
+  if (fs::is_directory(name_or_file))
+    throw UserError(at + name_or_file + ": is a directory" + wanted);
   if (fs::exists(name_or_file))
-    throw UserError(name_or_file + ": its name does not end in .yaml" + wanted);
+    throw UserError(at + name_or_file + ": its name does not end in .yaml" + wanted);
   const std::string near = nearest_names(name_or_file, names, 5);
   throw UserError(
-      "unknown " + one + " '" + name_or_file + "'" +
+      at + "unknown " + one + " '" + name_or_file + "'" +
       (near.empty() ? "; 'stretto list " + kind + "' shows all" : "; nearest: " + near));
 }
 

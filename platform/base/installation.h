@@ -24,8 +24,10 @@ std::string firmware_file(const std::string& given);
 
 // Names of the *.yaml below share_folder()/`kind`, sorted, without suffix: "t3/small".
 std::vector<std::string> shipped(const std::string& kind);
-// The file of `name_or_file`; throws UserError that lists near names.
-std::string find_shipped(const std::string& kind, const std::string& name_or_file);
+// The file of `name_or_file`; throws UserError that lists near names and begins with `place`, the
+// line that names it.
+std::string find_shipped(const std::string& kind, const std::string& name_or_file,
+                         const std::string& place = "");
 // A file that `file` names: beside it if it is there, else as it stands.
 std::string beside(const std::string& file, const std::string& name);
 

@@ -18,7 +18,9 @@ void Machine::load_file(const std::string& file, int depth) {
   const YAML::Node node = load_yaml(file);
   if (const YAML::Node base = node["extends"]; base) {
     if (depth == 8) throw UserError(where(file, base) + ": extends goes in a circle");
-    load_file(find_shipped("machines", beside(file, yaml_text(file, base, "extends"))), depth + 1);
+    load_file(
+        find_shipped("machines", beside(file, yaml_text(file, base, "extends")), where(file, base)),
+        depth + 1);
   }
   if (const YAML::Node text = node["description"]; text)
     description_ = yaml_text(file, text, "description");

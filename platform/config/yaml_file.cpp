@@ -146,6 +146,8 @@ void assign_branch(ParameterSet& set, const std::string& file, const YAML::Node&
     const std::string path = prefix.empty() ? key : prefix + "." + key;
     const std::string place = where(file, item.first);
     if (item.second.IsMap()) {
+      if (set.find(path) != nullptr)
+        throw UserError(place + ": " + path + " is one parameter: write '" + path + ": VALUE'");
       if (!set.is_group(path)) set.assign(path, "", place, origin);  // Throws: unknown.
       assign_branch(set, file, item.second, path, origin, skip, places);
     } else if (set.is_group(path)) {

@@ -227,6 +227,7 @@ Workload load(const std::string& name_or_file, const std::vector<KeySet>& given)
       workload.description = yaml_text(file, item.second, key);
     } else if (key == "machine") {
       workload.machine = beside(file, yaml_text(file, item.second, key));
+      find_shipped("machines", workload.machine, where(file, item.second));
     } else if (key == "data") {
       ParameterSet set;
       set.choice<std::string>("data", workload.data, {{"stamp", "stamp"}, {"real", "real"}}, "");

@@ -51,9 +51,19 @@ TEST_CASE("a wrong key in a machine file is named with file and line") {
   bad(kShort + "--machine " + file, {"mine.yaml:3", "gpu.cu", "gpu.cus"});
 }
 
+TEST_CASE("a machine that a file names and nobody has is named with file and line") {
+  const Scratch scratch;
+  bad("run " + scratch.file("w.yaml", "modes: [t3]\nmachine: t4\nsub_layer: {m: 1, n: 1, k: 1}\n"),
+      {"w.yaml:2", "unknown machine 't4'", "t3"});
+  bad(kShort + "--machine " + scratch.file("m.yaml", "gpus: 4\nextends: m\n"),
+      {"m.yaml:2", "unknown machine 'm'"});
+}
+
 TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are named") {
   bad("run t3/smal", {"t3/smal", "t3/small"});
   bad("run t3/small --machine t4", {"t4", "t3"});
+  bad(kShort + "--set hbm.fault.timing_rule=tXY", {"no rule 'tXY'", "tCCD_L, ", "tRCDRD, "});
+  bad(kShort + "--set l2.banks=3", {"l2.bytes = 16777216", "l2.ways = 16", "l2.banks = 3"});
   bad("run t3/small --mode fast", {"fast", "sequential"});
   bad("run t3/small --impl nic=rtl", {"nic"});
   bad("run t3/small --impl mca=fpga", {"rtl|model|lockstep"});
@@ -311,6 +321,8 @@ TEST_CASE("a group, a missing size and a directory are called what they are") {
         {"g.yaml:2", "gpu is a group"});
   }
   bad(kShort + "--set gpu=4", {"gpu is a group", "gpu.NAME"});
+  bad(kShort + "--machine " + scratch.file("p.yaml", "extends: t3\ngpus: {a: 1}\n"),
+      {"p.yaml:2", "gpus is one parameter", "gpus: VALUE"});
   bad("run " + scratch.file("w.yaml", "modes: [t3]\nsub_layer: {m: 1, n: 1}\n"),
       {"w.yaml:2", "sub_layer needs k"});
   bad("run " + scratch.file("w.yaml", "modes: [t3]\n"),
