@@ -400,6 +400,18 @@ void GpuFrontEnd::describe_registers() {
     event_gates_.map(static_cast<uint32_t>(STRETTO_FIELD_GET(write.held, GPU_EVENT_MAP_PER_GATE)),
                      static_cast<uint32_t>(STRETTO_FIELD_GET(write.held, GPU_EVENT_MAP_IDS)));
   });
+  reads(GPU_L2_SIZE_OFFSET, [this]() -> uint64_t {
+    if (l2_ == nullptr) return 0;
+    const L2Spec& spec = l2_->spec();
+    return STRETTO_FIELD(GPU_L2_SIZE_BYTES, spec.bytes) |
+           STRETTO_FIELD(GPU_L2_SIZE_WAYS, spec.ways) |
+           STRETTO_FIELD(GPU_L2_SIZE_PERSIST_WAYS, spec.persist_ways());
+  });
+  registers_.on_write(GPU_L2_PERSIST_OFFSET, [this](const RegisterBank::Write& write) {
+    if (l2_ != nullptr)
+      l2_->set_persist_ways(
+          static_cast<unsigned>(STRETTO_FIELD_GET(write.held, GPU_L2_PERSIST_WAYS)));
+  });
   const auto pin = [this](const RegisterBank::Write& write) {
     if (l2_ == nullptr) return;
     l2_->pin(write.index, registers_[GPU_L2_PIN_BASE_OFFSET_AT(write.index)],

@@ -3,6 +3,7 @@
 #ifndef STRETTO_MODELS_GPU_GPU_SPEC_H_
 #define STRETTO_MODELS_GPU_GPU_SPEC_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -125,6 +126,7 @@ struct L2Spec {
   uint32_t bytes = 16 * 1024 * 1024;
   uint32_t ways = 16;
   L2Replacement replacement = L2Replacement::lru;
+  uint32_t persist_percent = 75;
   uint32_t banks = 64;
   uint32_t bank_bytes_per_cycle = 32;
   uint32_t request_cycles = 105;
@@ -133,6 +135,9 @@ struct L2Spec {
   uint32_t cu_load_bytes_per_cycle = 64;
   uint32_t cu_store_bytes_per_cycle = 32;
   uint32_t write_backs_in_flight = 64;
+
+  // Ways of each set that pinned ranges may have; never all.
+  uint32_t persist_ways() const { return std::min(ways * persist_percent / 100, ways - 1); }
 
   std::string check() const {
     const uint64_t line_ways = uint64_t{128} * ways * banks;
@@ -152,6 +157,9 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
                              {"plru", L2Replacement::plru},
                              {"random", L2Replacement::random}},
                             "Which line of a full set gives way.");
+  set.number("persist_percent", spec.persist_percent, 0, 100,
+             "Share of the ways that pinned ranges may be given, rounded down; never all. 75 on an "
+             "A100 (persistingL2CacheMaxSize).");
   set.number("banks", spec.banks, 1, 1024, "Banks, a multiple of the HBM channels.");
   set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 128,
              "What a bank moves a clock; 32 = 44.8 B/ns.");

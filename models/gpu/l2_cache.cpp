@@ -378,7 +378,12 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
     }
   }
   set.tag[way] = tag;
-  set.state[way] = any_pin_ && pinned(line) ? L2Tags::kPinned : 0;
+  set.state[way] = 0;
+  if (any_pin_ && in_pinned_range(line)) {
+    const bool pins = may_pin(set);
+    ++(pins ? counters_.pinned : counters_.unpinned);
+    if (pins) set.state[way] = L2Tags::kPinned;
+  }
   tags_.touch(set, static_cast<unsigned>(way));
   return way;
 }

@@ -22,7 +22,9 @@
 //    looked up when the request is at the banks.
 //  4 A bank serves in order of arrival (bank_calendar.h).
 //  5 A response is sent when the last sector has arrived.
-//  6 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
+//  6 A set holds at most persist_ways_ pinned lines, fewer than it has ways: pins take no fill its
+//    last way. A line of a pinned range that comes beyond that is an ordinary one.
+//  7 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
 //    here that somebody has changed behind it. A breach ends the run and names both.
 //
 // Timing, in GPU clocks: port of the unit -> request_cycles -> bank (bank_bytes_per_cycle) ->
@@ -62,6 +64,8 @@ struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> write_backs{};  // Dirty sectors written to memory.
   uint64_t evictions = 0;                                // Valid lines replaced.
   uint64_t unallocated = 0;  // Sectors that found every way pending or pinned.
+  uint64_t pinned = 0;       // Lines of pinned ranges that came in and were pinned,
+  uint64_t unpinned = 0;     // and those beyond the share of their set.
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
   uint64_t atomics = 0;
@@ -104,9 +108,12 @@ class L2Cache final : public sc_core::sc_module,
   void invalidate();
   // `by` passes the L2 by to [offset, offset + bytes) of this GPU's memory.
   void passes(const StrettoExtension& by, uint64_t offset, uint64_t bytes) override;
-  // Lines inside [base, base + bytes) are not replaced; 0 bytes frees range `index`.
+  // Lines inside [base, base + bytes) are not replaced, up to set_persist_ways() in each set; 0
+  // bytes frees range `index`.
   void pin(unsigned index, uint64_t base, uint64_t bytes);
+  void set_persist_ways(unsigned ways);
 
+  const L2Spec& spec() const { return spec_; }
   const L2Counters& counters() const { return counters_; }
   uint64_t total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const;
   void report(StatisticSink& sink) const override;
@@ -244,7 +251,9 @@ class L2Cache final : public sc_core::sc_module,
   void complete(uint32_t request);
   bool send_boundary_line(uint32_t channel);
   void check_boundary();
-  bool pinned(uint64_t line) const;
+  bool in_pinned_range(uint64_t line) const;
+  bool may_pin(const L2Tags::Set& set) const;
+  void pin_again();
   void check_changed(const Lookup& lookup, const StrettoExtension& by);
   // Before the sectors are marked dirty.
   void note_writer(const Lookup& lookup, unsigned way, const StrettoExtension& by);
@@ -300,6 +309,7 @@ class L2Cache final : public sc_core::sc_module,
   std::vector<Deferred> deferred_;
   std::array<PinRange, 4> pins_{};
   bool any_pin_ = false;
+  unsigned persist_ways_ = 0;
 
   std::vector<std::deque<BoundaryLine>> boundary_;  // By channel, in set order.
   bool boundary_active_ = false;

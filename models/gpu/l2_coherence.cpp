@@ -77,7 +77,11 @@ void L2Cache::invalidate() {
       if (state == 0) set.tag[way] = L2Tags::kNoTag;
     }
   }
-  std::erase_if(changed_, [this](const auto& entry) { return !pinned(entry.first); });
+  std::erase_if(changed_, [this](const auto& entry) {
+    const L2Tags::Set& set = tags_.set(tags_.place_of(entry.first).set);
+    const int way = L2Tags::find(set, L2Tags::tag_of(entry.first));
+    return way < 0 || (set.state[way] & L2Tags::kPinned) == 0;
+  });
 }
 
 void L2Cache::passes(const StrettoExtension& by, uint64_t offset, uint64_t bytes) {

@@ -294,17 +294,34 @@ void L2Cache::pin(unsigned index, uint64_t base, uint64_t bytes) {
   pins_[index] = {base & STRETTO_OFFSET_MASK, bytes};
   any_pin_ = std::any_of(pins_.begin(), pins_.end(),
                          [](const PinRange& range) { return range.bytes != 0; });
+  pin_again();
+}
+
+void L2Cache::set_persist_ways(unsigned ways) {
+  persist_ways_ = std::min(ways, spec_.persist_ways());
+  pin_again();
+}
+
+// Which lines that are here are pinned: of each set the first of the pinned ranges.
+void L2Cache::pin_again() {
   for (uint32_t i = 0; i < tags_.set_count(); ++i) {
     L2Tags::Set& set = tags_.set(i);
-    for (unsigned way = 0; way < tags_.ways(); ++way) {
-      if (set.tag[way] == L2Tags::kNoTag) continue;
-      const uint8_t rest = set.state[way] & static_cast<uint8_t>(~L2Tags::kPinned);
-      set.state[way] = rest | (any_pin_ && pinned(tags_.line_of(i, way)) ? L2Tags::kPinned : 0);
+    for (uint8_t& state : set.state) state &= static_cast<uint8_t>(~L2Tags::kPinned);
+    if (!any_pin_) continue;
+    for (unsigned way = 0; way < tags_.ways() && may_pin(set); ++way) {
+      if (set.tag[way] != L2Tags::kNoTag && in_pinned_range(tags_.line_of(i, way)))
+        set.state[way] |= L2Tags::kPinned;
     }
   }
 }
 
-bool L2Cache::pinned(uint64_t line) const {
+bool L2Cache::may_pin(const L2Tags::Set& set) const {
+  const auto pinned = std::count_if(std::begin(set.state), std::end(set.state),
+                                    [](uint8_t state) { return (state & L2Tags::kPinned) != 0; });
+  return static_cast<unsigned>(pinned) < persist_ways_;
+}
+
+bool L2Cache::in_pinned_range(uint64_t line) const {
   const uint64_t address = line << L2Tags::kLineBits;
   return std::any_of(pins_.begin(), pins_.end(), [&](const PinRange& range) {
     return range.bytes != 0 && address >= range.base && address < range.base + range.bytes;
@@ -338,6 +355,11 @@ void L2Cache::report(StatisticSink& sink) const {
   sink.add("l2.evictions", counters_.evictions, "count", "Valid lines replaced.");
   sink.add("l2.unallocated", counters_.unallocated, "count",
            "Sectors that found every way pending or pinned.");
+  if (counters_.pinned + counters_.unpinned != 0) {
+    sink.add("l2.pinned", counters_.pinned, "count", "Lines that came in and were pinned.");
+    sink.add("l2.unpinned", counters_.unpinned, "count",
+             "Lines of pinned ranges that came in beyond the share of their set.");
+  }
   sink.add("l2.bypass_bytes", counters_.bypass_bytes, "bytes",
            "Uncached and streaming accesses of compute units.");
   sink.add("l2.remote_bytes", counters_.remote_bytes, "bytes",

@@ -12,6 +12,8 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"l2_command", 0x400, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0x3},
     {"l2_status", 0x408, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"l2_done", 0x410, 1, 8, 8, RegisterAccess::kWriteOneToClear, 0x0, 0x1},
+    {"l2_size", 0x418, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"l2_persist", 0x420, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xff},
     {"l2_pin_base", 0x440, 4, 16, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
     {"l2_pin_bytes", 0x448, 4, 16, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
     {"fault_status", 0x480, 1, 8, 8, RegisterAccess::kWriteOneToClear, 0x0, 0x3},

@@ -25,7 +25,21 @@
 #define GPU_L2_DONE_PENDING_SHIFT 0  // A write-back of l2_command is complete.
 #define GPU_L2_DONE_PENDING_MASK 0x1
 
-// Pinned range i, first byte. Its lines are not chosen as victims once they are in the cache. (read, write)
+// What the L2 is. Reset value from the machine file. (read only)
+#define GPU_L2_SIZE_OFFSET 0x418
+#define GPU_L2_SIZE_BYTES_SHIFT 0  // Size.
+#define GPU_L2_SIZE_BYTES_MASK 0xffffffff
+#define GPU_L2_SIZE_WAYS_SHIFT 32  // Lines of a set.
+#define GPU_L2_SIZE_WAYS_MASK 0xff00000000
+#define GPU_L2_SIZE_PERSIST_WAYS_SHIFT 40  // Ways of each set that pinned ranges may have at most; fewer than ways.
+#define GPU_L2_SIZE_PERSIST_WAYS_MASK 0xff0000000000
+
+// Share of the L2 that pinned ranges have. A line of a pinned range that comes into a set with so many pinned lines is an ordinary line. Changing it chooses anew. (read, write)
+#define GPU_L2_PERSIST_OFFSET 0x420
+#define GPU_L2_PERSIST_WAYS_SHIFT 0  // Of each set; 0 pins nothing; what is above l2_size.persist_ways counts as that.
+#define GPU_L2_PERSIST_WAYS_MASK 0xff
+
+// Pinned range i, first byte. Up to the share of l2_persist its lines are not chosen as victims once they are in the cache. (read, write)
 #define GPU_L2_PIN_BASE_OFFSET 0x440
 #define GPU_L2_PIN_BASE_COUNT 4
 #define GPU_L2_PIN_BASE_STRIDE 0x10

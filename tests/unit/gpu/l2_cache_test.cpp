@@ -548,6 +548,7 @@ TEST_CASE("a locked access to uncached memory passes the tags and unlocks when i
 
 TEST_CASE("pinned lines stay until they are unpinned") {
   Bench bench;
+  bench.write(GPU_L2_PERSIST_OFFSET, 1);
   bench.write(GPU_L2_PIN_BASE_OFFSET_AT(0), kNode + 0x100000);
   bench.write(GPU_L2_PIN_BYTES_OFFSET_AT(0), 128);
   bench.access(kNode + 0x100000, false);
@@ -562,6 +563,57 @@ TEST_CASE("pinned lines stay until they are unpinned") {
   bench.run();
   bench.access(kNode + 0x100000, false);
   REQUIRE(bench.hits() == hits + 1);
+}
+
+// 1 MiB of 16 ways: 512 sets, 64 KiB a way. A range of `bytes` is pinned and read, so much else is
+// read that an ordinary line would be gone; returns the sectors of the range that are still there.
+uint64_t survivors(Bench& bench, unsigned ways, uint64_t bytes) {
+  bench.write(GPU_L2_PERSIST_OFFSET, ways);
+  bench.write(GPU_L2_PIN_BASE_OFFSET_AT(1), kNode + 0x100000);
+  bench.write(GPU_L2_PIN_BYTES_OFFSET_AT(1), bytes);
+  const auto read = [&](uint64_t from, uint64_t count) {
+    for (uint64_t i = 0; i < count; i += 128) bench.access(kNode + from + i, false);
+  };
+  read(0x100000, bytes);
+  read(0x800000, 4 << 20);
+  const uint64_t hits = bench.hits();
+  read(0x100000, bytes);
+  REQUIRE(bench.gpu.l2.counters().unallocated == 0);
+  return bench.hits() - hits;
+}
+
+L2Spec of_one_mib() {
+  L2Spec spec;
+  spec.bytes = 1 << 20;
+  return spec;
+}
+
+TEST_CASE("pinned lines survive a stream up to the limit, and no further") {
+  Bench bench(GpuMachine::small(), of_one_mib());
+  REQUIRE(bench.read(GPU_L2_SIZE_OFFSET) == (uint64_t{12} << 40 | uint64_t{16} << 32 | 1u << 20));
+  CHECK(survivors(bench, 4, 256 * 1024) == 2048);  // All of it: 4 ways of 64 KiB.
+  CHECK(survivors(bench, 4, 512 * 1024) == 2048);  // Half of it.
+  CHECK(survivors(bench, 2, 512 * 1024) == 1024);
+  CHECK(survivors(bench, 0, 512 * 1024) == 0);
+}
+
+TEST_CASE("a set keeps ways for others whatever share is asked for") {
+  Bench bench(GpuMachine::small(), of_one_mib());
+  CHECK(survivors(bench, 255, 2 << 20) == 12 * 512);  // 75 % of the ways.
+  L2Spec all = of_one_mib();
+  all.persist_percent = 100;
+  CHECK(all.persist_ways() == 15);
+  all.ways = 1;
+  CHECK(all.persist_ways() == 0);
+}
+
+TEST_CASE("an acquire forgets a line that found no room among the pinned ones") {
+  Bench bench(GpuMachine::small(), of_one_mib());
+  survivors(bench, 2, 512 * 1024);
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_INVALIDATE_MASK);
+  const uint64_t hits = bench.hits();
+  for (uint64_t i = 0; i < 512 * 1024; i += 128) bench.access(kNode + 0x100000 + i, false);
+  CHECK(bench.hits() - hits == 1024);
 }
 
 TEST_CASE("a set full of pending lines fetches past the tags") {
