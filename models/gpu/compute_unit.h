@@ -60,6 +60,7 @@ struct ComputeUnitCounters {
   uint64_t store_bytes = 0;
   uint64_t scalar_accesses = 0;
   uint64_t atomics = 0;
+  uint64_t reductions = 0;  // tile.red.
   uint64_t barriers = 0;
   uint64_t waits = 0;          // wait_until executed.
   uint64_t charged_polls = 0;  // Polls that they stand for.
@@ -188,6 +189,11 @@ class ComputeUnit final : public sc_core::sc_module,
   Step tile_wait_until(Wavefront& wavefront, const riscv::CustomOp& op);
   Step tile_release(Wavefront& wavefront, Group& group);
   Step tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op);
+  Step tile_red(Wavefront& wavefront, const riscv::CustomOp& op);
+  // When the stores before operation `number` are done; kUnknown: not all are answered.
+  Cycle stores_done(Wavefront& wavefront, uint32_t number) const;
+  Step send_reduction(Wavefront& wavefront, uint32_t number, Cycle at);
+  void send_held(Wavefront& wavefront);
   Step barrier(Wavefront& wavefront, Group& group);
   bool release_barrier(Group& group, Wavefront* current);
   Step end(Wavefront& wavefront, Group& group);
@@ -229,7 +235,8 @@ class ComputeUnit final : public sc_core::sc_module,
   bool apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store,
                    PooledPayload& payload);
   // Sends it at the wavefront's time; returns when it is done, or kUnknown.
-  Cycle send(Wavefront& wavefront, PooledPayload& payload);
+  Cycle send(Wavefront& wavefront, PooledPayload& payload) { return send(wavefront.at, payload); }
+  Cycle send(Cycle not_before, PooledPayload& payload);
   void request_done(Wavefront& wavefront, uint32_t number, Cycle at);
   void operation_done(Wavefront& wavefront, uint32_t number);
   Step scalar_access(Wavefront& wavefront);

@@ -99,9 +99,9 @@ bool ComputeUnit::apply_entry(Wavefront& wavefront, const RangeEntry* entry, uin
   return true;
 }
 
-Cycle ComputeUnit::send(Wavefront& wavefront, PooledPayload& payload) {
+Cycle ComputeUnit::send(Cycle not_before, PooledPayload& payload) {
   const Time now = services_.queue->now();
-  const Time at = std::max(clock_.edge(wavefront.at), now);
+  const Time at = std::max(clock_.edge(not_before), now);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = delay_of(at - now);
   const tlm::tlm_sync_enum answer = l2->nb_transport_fw(payload, phase, delay);
@@ -202,6 +202,7 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
     }
     tiles_done(group, wavefront, 1u << operation.tile, operation.done);
   }
+  if (operation.store && wavefront.held != 0) send_held(wavefront);
   if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores)
     return;
   Cycle at = wavefront.at;
@@ -383,8 +384,9 @@ ComputeUnit::Step ComputeUnit::confirm_done(Wavefront& wavefront, Cycle at, bool
 
 // Ordered behind the wavefront's own stores: it issues when all of them are performed.
 ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op) {
+  if (op.funct7 == TILE_RED) return tile_red(wavefront, op);
   const uint64_t address = op.rs1_value;
-  if (op.funct7 != 0)
+  if (op.funct7 != TILE_LOCKED_STORE)
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.locked_store");
   if (address % 8 != 0)
     return fault(wavefront, FaultKind::misaligned, address, 6, "tile.locked_store");
@@ -416,6 +418,84 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
     request_done(wavefront, number, done);
   }
   return finish(wavefront);
+}
+
+Cycle ComputeUnit::stores_done(Wavefront& wavefront, uint32_t number) const {
+  Cycle done = 0;
+  for (uint32_t i = wavefront.first; i != number; ++i) {
+    const Wavefront::Operation& earlier = wavefront.operation(i);
+    if (earlier.store && !earlier.reduction) done = std::max(done, earlier.done);
+  }
+  return done;
+}
+
+// Asynchronous and behind the wavefront's own stores: until they are performed the reduction waits
+// here, and the wavefront goes on.
+ComputeUnit::Step ComputeUnit::tile_red(Wavefront& wavefront, const riscv::CustomOp& op) {
+  const uint64_t address = op.rs1_value;
+  if (address % 8 != 0) return fault(wavefront, FaultKind::misaligned, address, 6, "tile.red");
+  Step step = Step::go_on;
+  if (!ring_has_room(wavefront, step)) return step;
+  const uint32_t number = wavefront.last++;
+  ++counters_.reductions;
+  Wavefront::Operation& operation = wavefront.operation(number);
+  operation = {};
+  operation.tile = Wavefront::kNoTile;
+  operation.store = operation.reduction = true;
+  operation.requests = 1;
+  operation.data = op.rs2_value;
+  operation.target = address;
+  const Cycle stores = stores_done(wavefront, number);
+  if (stores != kUnknown) {
+    step = send_reduction(wavefront, number, std::max(wavefront.at, stores));
+    return step == Step::stop ? step : finish(wavefront);
+  }
+  operation.held = true;
+  operation.latest = wavefront.at;
+  ++wavefront.held;
+  return finish(wavefront);
+}
+
+ComputeUnit::Step ComputeUnit::send_reduction(Wavefront& wavefront, uint32_t number, Cycle at) {
+  Wavefront::Operation& operation = wavefront.operation(number);
+  const uint64_t address = operation.target;
+  PooledPayload& payload = make_request(wavefront, tlm::TLM_WRITE_COMMAND, address,
+                                        reinterpret_cast<uint8_t*>(&operation.data), 8);
+  const RangeEntry* const entry = parts_.ranges->find(address, 8);
+  if (!apply_entry(wavefront, entry, address, true, payload)) return Step::stop;
+  if (entry->kind == RangeKind::remote) {
+    payload.release();
+    fault(wavefront, FaultKind::remote_load, address, 0, "atomics on peers are not supported");
+    return Step::stop;
+  }
+  payload.extension.operation = Operation::atomic;
+  payload.extension.atomic_op = AtomicOp::add;
+  payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], number);
+  const Cycle done = send(at, payload);
+  if (done == kUnknown) return Step::go_on;
+  const bool failed = payload.is_response_error();
+  payload.release();
+  if (failed) {
+    fault(wavefront, FaultKind::bus_error, address, 0, "the memory refused a reduction");
+    return Step::stop;
+  }
+  request_done(wavefront, number, done);
+  return Step::go_on;
+}
+
+// A store is performed: what waited for it goes, in its order.
+void ComputeUnit::send_held(Wavefront& wavefront) {
+  for (uint32_t i = wavefront.first; i != wavefront.last && wavefront.held != 0; ++i) {
+    Wavefront::Operation& operation = wavefront.operation(i);
+    if (!operation.held) continue;
+    const Cycle stores = stores_done(wavefront, i);
+    if (stores == kUnknown) return;
+    operation.held = false;
+    --wavefront.held;
+    const Cycle at = std::max(operation.latest, stores);
+    operation.latest = 0;
+    if (send_reduction(wavefront, i, at) == Step::stop) return;
+  }
 }
 
 }  // namespace stretto

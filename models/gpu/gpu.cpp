@@ -61,12 +61,18 @@ void Gpu::report(StatisticSink& sink) const {
            "Bytes of tile stores.");
   sink.add("gpu.charged_polls", sum(&ComputeUnitCounters::charged_polls), "count",
            "Polls that wait_until stands for.");
+  const uint64_t reductions = sum(&ComputeUnitCounters::reductions);
+  if (reductions != 0) sink.add("gpu.reductions", reductions, "count", "tile.red executed.");
   for (const auto& unit : units) unit->report(sink);
 }
 
 void Gpu::audit(AuditSink& sink) const {
   front_end.audit(sink);
   l2.audit(sink);
+  // Harts have no atomics here: theirs are locked reads and unlocking writes.
+  sink.equal("atomics and reductions of compute units = atomics of the L2",
+             sum(&ComputeUnitCounters::atomics) + sum(&ComputeUnitCounters::reductions),
+             l2.counters().atomics);
   for (const auto& unit : units) unit->audit(sink);
 }
 

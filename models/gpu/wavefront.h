@@ -176,9 +176,12 @@ struct Wavefront {
     Cycle done = kUnknown;
     Cycle latest = 0;       // Of the requests answered so far.
     uint32_t requests = 0;  // Not yet answered.
-    uint8_t tile = 0;       // Name; kNoTile for a locked store.
+    uint8_t tile = 0;       // Name; kNoTile for a locked store and a reduction.
     bool store = false;
-    uint64_t data = 0;  // Of a locked store.
+    bool reduction = false;  // A store too: fences and locked stores wait for it.
+    bool held = false;  // A reduction that waits for earlier stores; then latest = when it issued.
+    uint64_t data = 0;  // Of a locked store or a reduction.
+    uint64_t target = 0;  // Address of a reduction that waits.
   };
   static constexpr uint8_t kNoTile = 0xFF;
   static constexpr uint8_t kAnyTile = 0xFE;
@@ -201,6 +204,7 @@ struct Wavefront {
   uint32_t until = 0;  // In states count and stores: operations below this number must be done.
   uint32_t first = 0;  // Operations first..last-1 are in the ring.
   uint32_t last = 0;
+  uint32_t held = 0;  // Reductions that wait for earlier stores.
   std::array<Operation, kMaxOperations> ring;
   uint64_t word = 0;     // Data of a scalar access.
   Cycle wait_since = 0;  // Of wait_until.

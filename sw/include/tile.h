@@ -35,6 +35,8 @@
 //  tile.wait_until x1, x2          6  [1:0] condition   until mem64[x1] cond x2 (sleeps on a watch); polls past the            blocks
 //                                     [2] device scope  L2, or, at device scope, as the range is cached
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
+//  tile.red    x1, x2          7  1                     mem64[x1] += x2 at the L2, after all earlier stores of this
+//                                                       wavefront are performed; nothing waits     -       1      an AMO's    yes
 //
 // * Times 2 (rows), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD).
 // Issue: a tile instruction takes the slots of the native ones that it stands for (gpu_spec.h): loads
@@ -42,6 +44,8 @@
 // work-group, while the pipe works. Products of FP32 are the SIMT pipe's; element TILE_TF32 of
 // tile.mma multiplies FP32 tiles with 10 bits behind the point, on machines that have it.
 // tile.locked_store is ordered behind stores; it locks nothing (ComP-Net's is another instruction).
+// tile.red is ordered behind tile and locked stores, not behind other reductions. It counts for
+// tile.wait and waits in the memory unit: the wavefront goes on.
 // At the start all registers but x2, and private memory, are undefined.
 // Rules: an instruction that names a tile in use by an earlier asynchronous one of the same
 // work-group stalls until that one is done (scoreboard, per tile). tile.load defines the tile's
@@ -60,7 +64,10 @@
 #define TILE_EPILOGUE_F3 4
 #define TILE_CONTROL_F3 5
 #define TILE_WAIT_UNTIL_F3 6
-#define TILE_LOCKED_STORE_F3 7
+#define TILE_LOCKED_STORE_F3 7  // And tile.red.
+
+#define TILE_LOCKED_STORE 0
+#define TILE_RED 1
 
 #define TILE_CONTROL_ZERO 0
 #define TILE_CONTROL_WAIT 1
@@ -201,6 +208,12 @@ static inline uint64_t tile_vote(uint64_t value) {
   __asm__ volatile(".insn r 0x0B, 7, 0, x0, %[a], %[v]" \
                    :                                    \
                    : [a] "r"(address), [v] "r"(value)   \
+                   : "memory")
+
+#define tile_red(address, value)                        \
+  __asm__ volatile(".insn r 0x0B, 7, 1, x0, %[a], %[v]" \
+                   :                                     \
+                   : [a] "r"(address), [v] "r"(value)    \
                    : "memory")
 
 #endif  // __riscv

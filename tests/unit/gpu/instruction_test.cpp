@@ -413,6 +413,83 @@ TEST_CASE("a locked store is performed after the stores before it") {
   REQUIRE(flag >= last_data + 300 * kNanosecond);
 }
 
+// kOut + 0x8000 is added to twice, behind a store of 4 rows and at once; the clock is read around.
+Program reductions(bool waits) {
+  Program p;
+  p.load_at(0, kIn, shape(4, 64, 64)).wait(0).store_at(0, kOut, shape(4, 64, 4096));
+  p.constant(12, kOut + 0x8000).addi(5, 0, 9).csr(8, TILE_CSR_CYCLE).red(12, 5).red(12, 5);
+  if (waits) p.wait(0);
+  p.csr(9, TILE_CSR_CYCLE).constant(10, kOut + 256).sd(8, 10).addi(10, 10, 8).sd(9, 10).end();
+  return p;
+}
+
+TEST_CASE("a reduction is performed after the stores before it, and the wavefront goes on") {
+  Bench bench;
+  bench.memory.record = true;
+  bench.set_value<uint64_t>(kOut + 0x8000, 100);
+  reductions(false).run(bench);
+  bench.require_quiet();
+  REQUIRE(bench.value_at<uint64_t>(kOut + 0x8000) == 118);
+  REQUIRE(bench.value_at<uint64_t>(kOut + 264) - bench.value_at<uint64_t>(kOut + 256) < 10);
+  Time last_data = 0, first_sum = 0;
+  for (const FixedMemory::Access& access : bench.memory.accesses) {
+    if (access.command != tlm::TLM_WRITE_COMMAND || access.address == kOut + 256 ||
+        access.address == kOut + 264)
+      continue;
+    if (access.address == kOut + 0x8000) {
+      if (first_sum == 0) first_sum = access.at;
+      REQUIRE(access.extension.account == kKernelAccount);
+    } else {
+      last_data = std::max(last_data, access.at);
+    }
+  }
+  REQUIRE(first_sum >= last_data + 300 * kNanosecond);
+  REQUIRE(bench.gpu.sum(&ComputeUnitCounters::reductions) == 2);
+  REQUIRE(bench.gpu.l2.counters().atomics == 2);
+}
+
+TEST_CASE("tile.wait covers reductions") {
+  Bench bench;
+  reductions(true).run(bench);
+  bench.require_quiet();
+  REQUIRE(bench.value_at<uint64_t>(kOut + 264) - bench.value_at<uint64_t>(kOut + 256) > 600);
+}
+
+TEST_CASE("reductions of many work-groups add up, also where the range is cached") {
+  Bench bench;
+  bench.map(kNode + 0x200000, 0x1000, AllocationClass::cached);
+  Program p;
+  p.constant(10, kNode + 0x200000).addi(5, 0, 3).red(10, 5).red(10, 5).end();
+  Launch launch = p.launch();
+  launch.workgroups = 20;
+  p.run(bench, launch);
+  bench.require_quiet();
+  REQUIRE(bench.value_at<uint64_t>(kNode + 0x200000) == 120);
+  REQUIRE(bench.gpu.l2.counters().atomics == 40);
+}
+
+TEST_CASE("a reduction beside a word is a fault") {
+  Bench bench;
+  Program p;
+  p.constant(10, kOut + 4).red(10, 5).end().run(bench);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::misaligned);
+}
+
+TEST_CASE("a reduction of a peer's memory is a fault") {
+  Bench bench;
+  RangeEntry entry;
+  entry.base = kNode + 0x400000;
+  entry.rows = 1;
+  entry.row_bytes = 0x1000;
+  entry.kind = RangeKind::remote;
+  entry.peer_base = 2 * kNode + 0x400000;
+  bench.map(entry);
+  Program p;
+  p.constant(10, kNode + 0x400000).red(10, 5).end().run(bench);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::remote_load);
+  REQUIRE(bench.memory.remote.empty());
+}
+
 TEST_CASE("wait_until sleeps until memory changes and is charged its polls") {
   Bench bench;
   Program p;
