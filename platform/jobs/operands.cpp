@@ -36,6 +36,8 @@ stretto_client_options_t client_options(const JobRequest& request, uint32_t rank
   client.unit_registers_bytes = request.spec.gpu.registers_bytes;
   client.unit_lds_bytes = request.spec.gpu.lds_bytes;
   client.unit_wavefronts = request.spec.gpu.wavefront_slots;
+  client.l2_way_bytes = request.spec.l2.bytes / request.spec.l2.ways;
+  client.l2_persist_bytes = client.l2_way_bytes * request.spec.l2.persist_ways();
   return client;
 }
 

@@ -530,6 +530,48 @@ static stretto_status_t do_scheduler_policy(stretto_client_t* client, stretto_st
   return submit(client, stream, &packet);
 }
 
+// L2 persistence
+
+static stretto_status_t persist(stretto_client_t* client, stretto_stream_t* stream,
+                                stretto_l2_persist_action_t action, uint64_t base, uint64_t bytes) {
+  stretto_packet_t packet = vendor(STRETTO_OP_L2_PERSIST, 0);
+  packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.persist = (stretto_l2_persist_t){.base = base, .bytes = bytes, .action = action};
+  return submit(client, stream, &packet);
+}
+
+static stretto_status_t do_set_persisting_l2_cache_size(stretto_client_t* client,
+                                                        stretto_stream_t* stream, uint64_t bytes) {
+  call(client);
+  const uint64_t way = client->options.l2_way_bytes, most = client->options.l2_persist_bytes;
+  if (way != 0 && bytes != 0 && (bytes < way || bytes > most)) {
+    return driver_fail(
+        client, STRETTO_ERROR_ARGUMENT, "persisting L2 cache size: %llu bytes; 0, or %llu to %llu",
+        (unsigned long long)bytes, (unsigned long long)way, (unsigned long long)most);
+  }
+  return persist(client, stream, STRETTO_L2_LIMIT, 0, bytes);
+}
+
+static stretto_status_t do_access_policy_window(stretto_client_t* client, stretto_stream_t* stream,
+                                                uint64_t base, uint64_t bytes, int persisting) {
+  call(client);
+  if ((base | bytes) % STRETTO_L2_LINE_BYTES != 0 || bytes == 0 || bytes > UINT32_MAX ||
+      !in_client_memory(client, base, bytes)) {
+    return driver_fail(
+        client, STRETTO_ERROR_ARGUMENT,
+        "access policy window: 0x%llx, %llu bytes: multiples of %u, allocated, below "
+        "4 GiB",
+        (unsigned long long)base, (unsigned long long)bytes, STRETTO_L2_LINE_BYTES);
+  }
+  return persist(client, stream, persisting ? STRETTO_L2_PIN : STRETTO_L2_UNPIN, base, bytes);
+}
+
+static stretto_status_t do_reset_persisting_l2_cache(stretto_client_t* client,
+                                                     stretto_stream_t* stream) {
+  call(client);
+  return persist(client, stream, STRETTO_L2_RESET, 0, 0);
+}
+
 // Fills, maps and configuration
 
 static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stream,
@@ -808,6 +850,9 @@ static const stretto_api_t kApi = {
     .resume = do_resume,
     .launch_pipeline = do_launch_pipeline,
     .scheduler_policy = do_scheduler_policy,
+    .set_persisting_l2_cache_size = do_set_persisting_l2_cache_size,
+    .access_policy_window = do_access_policy_window,
+    .reset_persisting_l2_cache = do_reset_persisting_l2_cache,
 };
 
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

@@ -85,6 +85,9 @@ typedef struct stretto_client_options {
   uint32_t unit_registers_bytes;
   uint32_t unit_lds_bytes;
   uint32_t unit_wavefronts;
+  // What of the L2 pinned ranges may have: from a way up to so many bytes. Likewise.
+  uint64_t l2_way_bytes;
+  uint64_t l2_persist_bytes;
 } stretto_client_options_t;
 
 typedef struct stretto_client stretto_client_t;
@@ -254,6 +257,17 @@ typedef struct stretto_api {
   // How kernels of one priority are served on this GPU, from now on.
   stretto_status_t (*scheduler_policy)(stretto_client_t* client, stretto_stream_t* stream,
                                        const stretto_scheduler_policy_t* policy);
+  // L2 persistence, when everything before it in the stream is complete. CUDA's
+  // cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize): what pinned ranges have of the L2, in whole
+  // ways; 0 at first.
+  stretto_status_t (*set_persisting_l2_cache_size)(stretto_client_t* client,
+                                                   stretto_stream_t* stream, uint64_t bytes);
+  // CUDA's access policy window: lines of the range stay in the L2 (`persisting`), as many as the
+  // limit allows, or no longer. Multiples of 128; at most STRETTO_L2_PINNED_RANGES of a GPU.
+  stretto_status_t (*access_policy_window)(stretto_client_t* client, stretto_stream_t* stream,
+                                           uint64_t base, uint64_t bytes, int persisting);
+  // cudaCtxResetPersistingL2Cache: no range of the GPU stays any longer.
+  stretto_status_t (*reset_persisting_l2_cache)(stretto_client_t* client, stretto_stream_t* stream);
 } stretto_api_t;
 
 struct stretto_client {

@@ -9,6 +9,8 @@
 STRETTO_STATIC_ASSERT(GPU_CONTEXT_FLAGS_ACCOUNT_MASK == 0xF0, "below 256 where it is checked");
 STRETTO_STATIC_ASSERT(GRID_SLOTS == GPU_CONTEXT_ENTRY_COUNT, "one context a kernel slot");
 
+STRETTO_STATIC_ASSERT(STRETTO_L2_PINNED_RANGES == GPU_L2_PIN_BASE_COUNT, "as many as are built");
+
 fw_result_t gpu_init(gpu_t* gpu) {
   if (gpu == NULL) return STRETTO_ERROR_ARGUMENT;
   gpu->base = STRETTO_GPU_BASE;
@@ -79,6 +81,34 @@ bool gpu_l2_take_done(const gpu_t* gpu) {
   if ((mmio_read64(gpu->base + GPU_L2_DONE_OFFSET) & GPU_L2_DONE_PENDING_MASK) == 0) return false;
   mmio_write64(gpu->base + GPU_L2_DONE_OFFSET, GPU_L2_DONE_PENDING_MASK);
   return true;
+}
+
+gpu_l2_size_t gpu_l2_size(const gpu_t* gpu) {
+  const uint64_t size = mmio_read64(gpu->base + GPU_L2_SIZE_OFFSET);
+  return (gpu_l2_size_t){
+      .bytes = (uint32_t)STRETTO_FIELD_GET(size, GPU_L2_SIZE_BYTES),
+      .ways = (uint32_t)STRETTO_FIELD_GET(size, GPU_L2_SIZE_WAYS),
+      .persist_ways = (uint32_t)STRETTO_FIELD_GET(size, GPU_L2_SIZE_PERSIST_WAYS)};
+}
+
+void gpu_l2_set_persist_ways(const gpu_t* gpu, uint32_t ways) {
+  mmio_write64(gpu->base + GPU_L2_PERSIST_OFFSET, STRETTO_FIELD(GPU_L2_PERSIST_WAYS, ways));
+}
+
+// A range of no bytes stands between the old one and the new one.
+void gpu_l2_pin(const gpu_t* gpu, uint32_t index, uint64_t base, uint64_t bytes) {
+  mmio_write64(gpu->base + GPU_L2_PIN_BYTES_OFFSET_AT(index), 0);
+  if (bytes == 0) return;
+  mmio_write64(gpu->base + GPU_L2_PIN_BASE_OFFSET_AT(index), base);
+  mmio_write64(gpu->base + GPU_L2_PIN_BYTES_OFFSET_AT(index), bytes);
+}
+
+uint64_t gpu_l2_pin_base(const gpu_t* gpu, uint32_t index) {
+  return mmio_read64(gpu->base + GPU_L2_PIN_BASE_OFFSET_AT(index));
+}
+
+uint64_t gpu_l2_pin_bytes(const gpu_t* gpu, uint32_t index) {
+  return mmio_read64(gpu->base + GPU_L2_PIN_BYTES_OFFSET_AT(index));
 }
 
 bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault) {

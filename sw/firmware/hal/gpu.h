@@ -35,6 +35,12 @@ typedef struct gpu_context {
   bool communication;
 } gpu_context_t;
 
+typedef struct gpu_l2_size {
+  uint32_t bytes;
+  uint32_t ways;
+  uint32_t persist_ways;  // That pinned ranges may have at most.
+} gpu_l2_size_t;
+
 typedef struct gpu_fault {
   uint32_t kind;
   uint32_t slot;
@@ -59,6 +65,13 @@ void gpu_l2_write_back(const gpu_t* gpu);
 bool gpu_l2_take_done(const gpu_t* gpu);
 // Acquire at system scope: the L2 forgets, at once, all that is clean.
 void gpu_l2_invalidate(const gpu_t* gpu);
+// What pinned ranges have of the L2: `ways` of each set. Range `index` is [base, base + bytes), 0
+// bytes: none.
+gpu_l2_size_t gpu_l2_size(const gpu_t* gpu);
+void gpu_l2_set_persist_ways(const gpu_t* gpu, uint32_t ways);
+void gpu_l2_pin(const gpu_t* gpu, uint32_t index, uint64_t base, uint64_t bytes);
+uint64_t gpu_l2_pin_base(const gpu_t* gpu, uint32_t index);
+uint64_t gpu_l2_pin_bytes(const gpu_t* gpu, uint32_t index);
 // Reads and acknowledges the fault report. Returns whether there was one.
 bool gpu_take_fault(const gpu_t* gpu, gpu_fault_t* fault);
 const char* gpu_fault_name(uint32_t kind);

@@ -11,6 +11,7 @@
 
 #include "sw/firmware/services/dispatch_service.h"
 #include "sw/firmware/services/memory_range.h"
+#include "sw/firmware/services/persist_service.h"
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
 #include "sw/firmware/services/schedule_service.h"
@@ -212,6 +213,10 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
     case STRETTO_OP_SCHEDULER_POLICY:
       *what = "scheduler_policy";
       *result = schedule_service_policy(service->shared, &packet->policy);
+      return OUTCOME_DONE;
+    case STRETTO_OP_L2_PERSIST:
+      *what = "l2_persist";
+      *result = persist_service(service->shared, &packet->persist);
       return OUTCOME_DONE;
     default:
       *what = "vendor";

@@ -50,6 +50,14 @@ void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_
   uart_text("\n");
 }
 
+void report_l2_limit(uint64_t wanted, uint64_t least, uint64_t most) {
+  begin();
+  uart_decimal(wanted);
+  labelled(" bytes of the L2 for pinned ranges: ", least);
+  labelled(" to ", most);
+  uart_text(" are possible\n");
+}
+
 void report_fault(const gpu_fault_t* fault) {
   begin();
   uart_text("wavefront fault: ");

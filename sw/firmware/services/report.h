@@ -24,6 +24,8 @@ void report_init(unsigned gpu);
 const char* report_status_name(fw_result_t status);
 // "firmware: gpu 3: queue 0 packet 12 (dma_map): refused: overlaps an earlier map"
 void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_t status);
+// "firmware: gpu 0: 41943040 bytes of the L2 for pinned ranges: 4194304 to 29360128 are possible"
+void report_l2_limit(uint64_t wanted, uint64_t least, uint64_t most);
 void report_fault(const gpu_fault_t* fault);
 void report_dma_error(uint32_t errors, uint64_t info);
 // Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5:

@@ -157,6 +157,7 @@ typedef enum stretto_operation {
   STRETTO_OP_RESUME = 19,       // Lets them go on.
   STRETTO_OP_PIPELINE = 20,     // The dispatches behind it are one pipeline.
   STRETTO_OP_SCHEDULER_POLICY = 21,  // How the GPU serves kernels of one priority.
+  STRETTO_OP_L2_PERSIST = 22,        // What stays in the L2.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -290,6 +291,26 @@ typedef struct stretto_scheduler_policy {
   uint64_t reserved[5];
 } stretto_scheduler_policy_t;
 
+// L2_PERSIST, after CUDA's L2 persistence. LIMIT sets aside `bytes` of the L2, rounded down to whole
+// ways; at boot nothing. Lines of pinned ranges stay in the L2 while each set has no more of them
+// than that; what comes beyond is an ordinary line. RESET unpins all ranges.
+typedef enum stretto_l2_persist_action {
+  STRETTO_L2_LIMIT = 0,
+  STRETTO_L2_PIN = 1,
+  STRETTO_L2_UNPIN = 2,
+  STRETTO_L2_RESET = 3,
+} stretto_l2_persist_action_t;
+#define STRETTO_L2_PINNED_RANGES 4u
+#define STRETTO_L2_LINE_BYTES 128u
+typedef struct stretto_l2_persist {
+  uint64_t base;    // PIN: multiple of 128, in this GPU. UNPIN: as it was pinned.
+  uint64_t bytes;   // PIN: multiple of 128, below 4 GiB. LIMIT: 0, or from a way up to the share of
+                    // the L2 that the machine allows.
+  uint32_t action;  // stretto_l2_persist_action_t.
+  uint32_t reserved0;
+  uint64_t reserved[3];
+} stretto_l2_persist_t;
+
 typedef struct stretto_spill_table {
   uint64_t base;   // Multiple of 64, in this GPU.
   uint64_t bytes;  // At least 64 per output tile.
@@ -358,6 +379,7 @@ typedef struct stretto_vendor_packet {
     stretto_preempt_t preempt;
     stretto_pipeline_t pipeline;
     stretto_scheduler_policy_t policy;
+    stretto_l2_persist_t persist;
     uint64_t words[6];
   };
   uint64_t completion_signal;
@@ -383,7 +405,8 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_priority_t) == 48 && sizeof(stretto_preempt_t) == 48 &&
                           sizeof(stretto_pipeline_t) == 48 &&
-                          sizeof(stretto_scheduler_policy_t) == 48,
+                          sizeof(stretto_scheduler_policy_t) == 48 &&
+                          sizeof(stretto_l2_persist_t) == 48,
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_copy_t) == 48 && sizeof(stretto_signal_t) == 48,
                       "payload has 48 bytes");

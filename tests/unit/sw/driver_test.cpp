@@ -150,6 +150,40 @@ TEST_CASE("a launch names the resource of which a compute unit has too little") 
   CHECK(refusal([](auto& d) { d.wavefronts = 9; }) == begin + "9 wavefronts, it has 8");
 }
 
+TEST_CASE(
+    "the limit of pinned ranges is held against the L2 of the machine, windows against memory") {
+  stretto_client_options_t l2 = options();
+  l2.l2_way_bytes = 1 << 20;
+  l2.l2_persist_bytes = 12 << 20;
+  Client c(l2);
+  CHECK(c.api->set_persisting_l2_cache_size(c.client, c.stream, (12 << 20) + 1) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(std::string(c.api->last_error(c.client)) ==
+        "persisting L2 cache size: 12582913 bytes; 0, or 1048576 to 12582912");
+  uint64_t memory = 0;
+  REQUIRE(c.api->allocate(c.client, c.stream, 4096, 4096, STRETTO_ALLOCATION_CACHED, &memory) ==
+          STRETTO_OK);
+  for (const auto& [base, bytes] : {std::pair(memory + 64, 128), std::pair(memory, 100),
+                                    std::pair(memory, 8192), std::pair(memory, 0)}) {
+    CHECK(c.api->access_policy_window(c.client, c.stream, base, bytes, 1) ==
+          STRETTO_ERROR_ARGUMENT);
+  }
+  c.host.packets.clear();
+  REQUIRE(c.api->set_persisting_l2_cache_size(c.client, c.stream, 3 << 20) == STRETTO_OK);
+  REQUIRE(c.api->access_policy_window(c.client, c.stream, memory, 4096, 1) == STRETTO_OK);
+  REQUIRE(c.api->access_policy_window(c.client, c.stream, memory, 4096, 0) == STRETTO_OK);
+  REQUIRE(c.api->reset_persisting_l2_cache(c.client, c.stream) == STRETTO_OK);
+  REQUIRE(c.host.packets.size() == 4);
+  for (unsigned i = 0; i < 4; ++i) {
+    const stretto_vendor_packet_t& packet = c.host.packets[i].vendor;
+    CHECK(packet.operation == STRETTO_OP_L2_PERSIST);
+    CHECK(packet.persist.action == i);  // Limit, pin, unpin, reset.
+    CHECK((packet.header & STRETTO_PACKET_BARRIER) != 0);
+  }
+  CHECK(c.host.packets[0].vendor.persist.bytes == 3 << 20);
+  CHECK(c.host.packets[1].vendor.persist.base == memory);
+}
+
 TEST_CASE("memory is given out in ascending order, aligned, and mapped with its class") {
   Client c;
   uint64_t first = 0, second = 0;

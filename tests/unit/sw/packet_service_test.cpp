@@ -663,6 +663,76 @@ TEST_CASE("a pipeline that was stopped before it was placed is launched as one a
   CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET) == 3);
 }
 
+stretto_packet_t persists(uint32_t action, uint64_t base, uint64_t bytes) {
+  stretto_packet_t packet = vendor(STRETTO_OP_L2_PERSIST);
+  packet.vendor.persist = {base, bytes, action, 0, {}};
+  return packet;
+}
+
+constexpr uint64_t pin_bytes(unsigned range) {
+  return STRETTO_GPU_BASE + GPU_L2_PIN_BYTES_OFFSET_AT(range);
+}
+
+TEST_CASE(
+    "a limit of the L2 becomes ways, and one that it cannot keep is refused with what it can") {
+  Firmware f;
+  // 40 MiB in 10 ways, of which 7 may be pinned.
+  f.device.word[STRETTO_GPU_BASE + GPU_L2_SIZE_OFFSET] =
+      40u << 20 | uint64_t{10} << 32 | uint64_t{7} << 40;
+  const uint64_t share = STRETTO_GPU_BASE + GPU_L2_PERSIST_OFFSET;
+  const uint64_t limits[] = {28u << 20, (12u << 20) - 1, 0, (28u << 20) + 1, (4u << 20) - 1};
+  for (unsigned i = 0; i < 5; ++i) f.put(i, persists(STRETTO_L2_LIMIT, 0, limits[i]));
+  for (const auto& [index, ways] : {std::pair(0u, 7u), std::pair(1u, 2u), std::pair(2u, 0u)}) {
+    f.ring(index);
+    CHECK(f.status_of(index) == STRETTO_OK);
+    CHECK(f.device.at(share) == ways);
+  }
+  f.device.writes.clear();
+  f.ring(4);
+  CHECK(f.status_of(3) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.status_of(4) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.device.count(share) == 0);
+  CHECK_THAT(f.device.console,
+             Catch::Contains("29360129 bytes of the L2 for pinned ranges: 4194304 to 29360128 are "
+                             "possible\n") &&
+                 Catch::Contains("packet 3 (l2_persist): refused: a field is out of range\n"));
+}
+
+TEST_CASE("ranges are pinned, unpinned and forgotten, and what cannot be is refused") {
+  Firmware f;
+  const auto at = [](unsigned i) { return kOwn + 0x800000 + 0x10000 * i; };
+  for (unsigned i = 0; i < 4; ++i) f.put(i, persists(STRETTO_L2_PIN, at(i), 0x10000));
+  f.put(4, persists(STRETTO_L2_PIN, at(4), 0x10000));
+  f.put(5, persists(STRETTO_L2_UNPIN, at(1), 0));
+  f.ring(5);
+  for (unsigned i = 0; i < 4; ++i) {
+    CHECK(f.status_of(i) == STRETTO_OK);
+    CHECK(f.device.at(STRETTO_GPU_BASE + GPU_L2_PIN_BASE_OFFSET_AT(i)) == at(i));
+    CHECK(f.device.at(pin_bytes(i)) == (i == 1 ? 0 : 0x10000));
+  }
+  CHECK(f.status_of(4) == STRETTO_ERROR_TABLE_FULL);
+  CHECK(f.status_of(5) == STRETTO_OK);
+  const stretto_packet_t refused[] = {persists(STRETTO_L2_PIN, at(0) + 0xFF80, 0x100),
+                                      persists(STRETTO_L2_PIN, at(4) + 64, 128),
+                                      persists(STRETTO_L2_PIN, at(4), 64),
+                                      persists(STRETTO_L2_PIN, at(4), 0),
+                                      persists(STRETTO_L2_PIN, kPeer, 128),
+                                      persists(STRETTO_L2_UNPIN, at(1), 0),
+                                      persists(4, 0, 0)};
+  const int64_t why[] = {STRETTO_ERROR_OVERLAP,  STRETTO_ERROR_ARGUMENT, STRETTO_ERROR_ARGUMENT,
+                         STRETTO_ERROR_ARGUMENT, STRETTO_ERROR_UNMAPPED, STRETTO_ERROR_UNMAPPED,
+                         STRETTO_ERROR_ARGUMENT};
+  for (unsigned i = 0; i < 7; ++i) f.put(6 + i, refused[i]);
+  f.ring(12);
+  for (unsigned i = 0; i < 7; ++i) CHECK(f.status_of(6 + i) == why[i]);
+  f.put(13, persists(STRETTO_L2_PIN, at(4), 0x80));
+  f.put(14, persists(STRETTO_L2_RESET, 0, 0));
+  f.ring(13);
+  CHECK(f.device.at(pin_bytes(1)) == 0x80);
+  f.ring(14);
+  for (unsigned i = 0; i < 4; ++i) CHECK(f.device.at(pin_bytes(i)) == 0);
+}
+
 TEST_CASE("a packet sets the policy of the scheduler") {
   Firmware f;
   stretto_packet_t packet = vendor(STRETTO_OP_SCHEDULER_POLICY);
