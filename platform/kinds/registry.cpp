@@ -8,6 +8,7 @@
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
+#include "platform/kinds/tile_queue/tile_queue_kind.h"
 
 namespace stretto {
 
@@ -15,7 +16,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
   return {std::make_shared<SubLayerKind>(),     std::make_shared<GatheredGemmKind>(),
           std::make_shared<PointToPointKind>(), std::make_shared<CollectiveKind>(),
           std::make_shared<ProgramKind>(),      std::make_shared<GraphKind>(),
-          std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>()};
+          std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
+          std::make_shared<TileQueueKind>()};
 }
 
 }  // namespace stretto
