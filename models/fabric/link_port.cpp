@@ -35,7 +35,7 @@ LinkPort::LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner,
       services_(services),
       track_("gpu" + std::to_string(services.gpu) + "/port" + std::to_string(index)),
       out_(out),
-      wire_(spec.link.bandwidth_mb_s),
+      wire_(spec.link),
       credits_(spec.link.credit_bytes) {}
 
 std::string LinkPort::trace_name(const Packet& packet) {
@@ -104,13 +104,10 @@ void LinkPort::transmit() {
     stalled_since_ = kNever;
   }
   credits_ -= bytes;
-  const uint64_t on_wire = wire_bytes(spec_.link, packet);
-  const Time begin = std::max(now, wire_.free_at());
-  const Time left = wire_.send(begin, on_wire);
+  const auto [begin, left] = wire_.send(now, packet);
   ++counters_.packets_sent;
   counters_.reads_sent += packet.is_read_request();
   counters_.bytes_sent += bytes;
-  counters_.wire_bytes += on_wire;
   if (packet.address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST) counters_.host_bytes_sent += bytes;
   services_.progress += bytes;
   if (services_.digest != nullptr)
@@ -159,6 +156,7 @@ void LinkPort::receive(Packet&& packet) {
   const uint64_t bytes = packet.data.size();
   assert(bytes == uint64_t{packet.rows} * packet.row_bytes || packet.is_read_request() ||
          packet.failed);
+  wire_.received(services_.queue->now(), packet);
   ++counters_.packets_received;
   counters_.bytes_received += bytes;
   if (packet.origin == STRETTO_NODE_HOST) counters_.host_bytes_received += bytes;
@@ -339,7 +337,6 @@ void LinkPort::report(StatisticSink& sink) const {
   add("peer", spec_.peer_node, "count", "Node at the other end.");
   add("packets_sent", counters_.packets_sent, "count", "Packets that left.");
   add("bytes_sent", counters_.bytes_sent, "bytes", "Payload that left.");
-  add("wire_bytes", counters_.wire_bytes, "bytes", "Payload and headers that left.");
   add("packets_received", counters_.packets_received, "count", "Packets that arrived.");
   add("bytes_received", counters_.bytes_received, "bytes", "Payload that arrived.");
   add("bytes_written", counters_.bytes_written, "bytes", "Payload that arrived and was written.");
@@ -351,7 +348,7 @@ void LinkPort::report(StatisticSink& sink) const {
   add("read_bytes", counters_.read_bytes, "bytes", "Data that reads brought.");
   add("tags_high_water", counters_.tags_high_water, "count",
       "Most read requests without their data.");
-  add("busy", wire_.busy(), "fs", "Time in which the wire carried something.");
+  wire_.report(sink, name() + ".");
   add("credit_stall", counters_.credit_stall, "fs",
       "Time in which a packet waited for credit alone.");
   add("requests_high_water", counters_.requests_high_water, "count",
@@ -365,7 +362,7 @@ void LinkPort::audit(AuditSink& sink) const {
              counters_.updates_written);
   sink.equal("reads sent = answered", counters_.reads_sent, counters_.reads_answered);
   sink.equal("reads received = answered", counters_.reads_received, counters_.completions_sent);
-  sink.at_most("no link above its peak", counters_.wire_bytes, wire_.peak_bytes(wire_.free_at()));
+  wire_.audit(sink);
   sink.at_most("link busy + idle = total", wire_.busy(),
                std::max(services_.queue->now(), wire_.free_at()));
 }

@@ -27,7 +27,7 @@
 
 #include "models/common/component.h"
 #include "models/common/packet.h"
-#include "models/fabric/serialiser.h"
+#include "models/fabric/link_wire.h"
 #include "models/fabric/topology.h"
 
 namespace stretto {
@@ -59,7 +59,6 @@ class LinkPort final : public PacketSink, private EventHandler {
   struct Counters {
     uint64_t packets_sent = 0;
     uint64_t bytes_sent = 0;       // Payload.
-    uint64_t wire_bytes = 0;       // With headers.
     uint64_t host_bytes_sent = 0;  // Of bytes_sent, those for the host.
     uint64_t packets_received = 0;
     uint64_t bytes_received = 0;
@@ -94,7 +93,7 @@ class LinkPort final : public PacketSink, private EventHandler {
   const PortSpec& spec() const { return spec_; }
   const Counters& counters() const { return counters_; }
   uint64_t credits() const { return credits_; }
-  Time busy() const { return wire_.busy(); }
+  const LinkWire& wire() const { return wire_; }
   void report(StatisticSink& sink) const;
   void audit(AuditSink& sink) const;
   std::vector<std::string> waiting_on() const;
@@ -142,7 +141,7 @@ class LinkPort final : public PacketSink, private EventHandler {
   PartitionServices& services_;
   const std::string track_;  // Of the timeline.
   PacketPort& out_;
-  Serialiser wire_;
+  LinkWire wire_;
   std::deque<Packet> reads_;  // Without tags yet.
   uint64_t tags_used_ = 0;
   std::deque<Request> requests_;   // Not taken yet.

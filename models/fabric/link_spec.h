@@ -23,11 +23,22 @@ struct LinkSpec {
   uint32_t completion_header_bytes = 0;
   uint32_t max_read_request_bytes = 0;
   uint32_t read_tags = 64;
+  uint32_t dllp_bytes = 0;
+  uint32_t dllp_interval_bytes = 468;
   uint64_t fault_lose_credit = 0;
   uint64_t fault_lose_completion = 0;
+  uint64_t fault_lose_dllp = 0;
 };
 
-inline LinkSpec pcie_defaults() { return {16'000, 600, 65'536, 16'384, 24, 0, 20, 512, 64, 0, 0}; }
+inline LinkSpec pcie_defaults() {
+  return {.bandwidth_mb_s = 16'000,
+          .latency_ns = 600,
+          .credit_bytes = 65'536,
+          .egress_bytes = 16'384,
+          .header_bytes = 24,
+          .completion_header_bytes = 20,
+          .max_read_request_bytes = 512};
+}
 
 inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("bandwidth_mb_s", spec.bandwidth_mb_s, 1, 10'000'000,
@@ -52,11 +63,21 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
              "Read requests that wait for their data at one port; less than bandwidth x round trip "
              "costs bandwidth.");
   set.number(
+      "dllp_bytes", spec.dllp_bytes, 0, 64,
+      "An Ack, or a flow-control update, on the wire against the packets that it answers; 0 = "
+      "they are free.");
+  set.number(
+      "dllp_interval_bytes", spec.dllp_interval_bytes, 1, 1'000'000,
+      "Bytes of packets, headers included, that one Ack and one flow-control update answer.");
+  set.number(
       "fault.lose_credit", spec.fault_lose_credit, 0, ~uint64_t{0},
       "Fault injection: the credit return of this number (from 1) of each port is lost; 0 = none.");
   set.number("fault.lose_completion", spec.fault_lose_completion, 0, ~uint64_t{0},
              "Fault injection: the answer to a read of this number (from 1) of each port is lost; "
              "0 = none.");
+  set.number("fault.lose_dllp", spec.fault_lose_dllp, 0, ~uint64_t{0},
+             "Fault injection: a wire's answer to the packet of this number (from 1) is lost; 0 = "
+             "none.");
 }
 
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).

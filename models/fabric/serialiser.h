@@ -33,6 +33,11 @@ class Serialiser {
   // What `bytes` take on an idle wire.
   Time duration(uint64_t bytes) const { return bytes * kFemtosecondsAtOneMb / mb_per_s_; }
   Time busy() const { return busy_; }
+  // Whole bytes that pass in `time`.
+  uint64_t fit(Time time) const {
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(time) * mb_per_s_ /
+                                 kFemtosecondsAtOneMb);
+  }
   // The most that can have left in `time`.
   uint64_t peak_bytes(Time time) const {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(time) + 1) * mb_per_s_ /

@@ -23,7 +23,7 @@ Switch::Port::Port(Switch& of, const PortSpec& port, uint8_t number, size_t port
       spec(port),
       index(number),
       queues(ports),
-      wire(port.link.bandwidth_mb_s),
+      wire(port.link),
       credits(port.link.credit_bytes) {}
 
 Switch::Switch(sc_core::sc_module_name name, const SwitchSpec& spec, const RouterSpec& wiring,
@@ -53,6 +53,7 @@ void Switch::receive(uint8_t index, Packet&& packet) {
     return;
   }
   const uint64_t bytes = packet.data.size();
+  in.wire.received(services_.queue->now(), packet, services_.queue->now());
   ++in.counters.packets_in;
   in.counters.bytes_in += bytes;
   in.buffered += bytes;
@@ -109,17 +110,14 @@ void Switch::transmit(Port& in, Port& out) {
   }
   const LinkSpec& link = out.spec.link;
   const uint64_t bytes = packet.data.size();
-  const uint64_t on_wire = wire_bytes(link, packet);
   out.credits -= bytes;
   out.next = static_cast<uint8_t>((in.index + 1u) % ports_.size());
   out.busy = true;
   out.from = in.index;
   out.sending = bytes;
-  const Time begin = std::max(now, out.wire.free_at());
-  const Time end = out.wire.send(begin, on_wire);
+  const auto [begin, end] = out.wire.send(now, packet);
   ++out.counters.packets_out;
   out.counters.bytes_out += bytes;
-  out.counters.wire_bytes += on_wire;
   services_.progress += bytes;
   if (services_.digest != nullptr)
     services_.digest->event(end, kEventSent, packet.address, bytes << 8 | out.index);
@@ -171,8 +169,7 @@ void Switch::report(StatisticSink& sink) const {
     add("bytes_in", counters.bytes_in, "bytes", "Payload that came in.");
     add("packets_out", counters.packets_out, "count", "Packets that left.");
     add("bytes_out", counters.bytes_out, "bytes", "Payload that left.");
-    add("wire_bytes", counters.wire_bytes, "bytes", "Payload and headers that left.");
-    add("busy", port->wire.busy(), "fs", "Time in which the outgoing wire carried something.");
+    port->wire.report(sink, "port" + std::to_string(port->index) + ".");
     add("credit_stall", counters.credit_stall, "fs",
         "Time in which the packet whose turn it was waited for credit.");
     add("buffered_high_water", counters.buffered_high_water, "bytes",
@@ -192,8 +189,7 @@ void Switch::audit(AuditSink& sink) const {
     sink.equal("credits all home", port->credits, port->spec.link.credit_bytes);
     sink.at_most("switch input within its buffer", port->counters.buffered_high_water,
                  port->spec.link.credit_bytes);
-    sink.at_most("no link above its peak", port->counters.wire_bytes,
-                 port->wire.peak_bytes(port->wire.free_at()));
+    port->wire.audit(sink);
   }
   sink.equal("switch packets in = out", all.packets_in, all.packets_out);
   sink.equal("switch bytes in = out", all.bytes_in, all.bytes_out);

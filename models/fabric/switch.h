@@ -32,7 +32,7 @@
 #include "models/common/component.h"
 #include "models/common/partition.h"
 #include "models/common/spec.h"
-#include "models/fabric/serialiser.h"
+#include "models/fabric/link_wire.h"
 #include "models/fabric/topology.h"
 
 namespace stretto {
@@ -58,7 +58,6 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
     uint64_t bytes_in = 0;  // Payload.
     uint64_t packets_out = 0;
     uint64_t bytes_out = 0;
-    uint64_t wire_bytes = 0;  // Out, with headers.
     uint64_t credit_returns = 0;
     uint64_t buffered_high_water = 0;  // Of the input.
     Time credit_stall = 0;             // The output's turn was a packet without credit.
@@ -75,6 +74,7 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
   size_t ports() const { return ports_.size(); }
   const PortSpec& port(size_t index) const { return ports_[index]->spec; }
   const Counters& counters(size_t index) const { return ports_[index]->counters; }
+  const LinkWire& wire(size_t index) const { return ports_[index]->wire; }
 
  private:
   static constexpr uint8_t kNoPort = 0xFF;
@@ -94,7 +94,7 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
     std::vector<std::deque<Waiting>> queues;  // By output.
     uint64_t buffered = 0;
     // Out.
-    Serialiser wire;
+    LinkWire wire;
     uint64_t credits;
     bool busy = false;
     uint8_t from = 0;  // Input and size of the packet on the wire.

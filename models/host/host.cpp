@@ -397,16 +397,14 @@ void Host::send(Link& link, HostCore& core, Packet&& packet) {
   const LinkSpec& pcie = link.port.link;
   const Time latency = (pcie.latency_ns + spec_.root_complex_ns) * kNanosecond;
   const uint64_t bytes = packet.data.size();
-  const uint64_t on_wire = wire_bytes(pcie, packet);
-  const Time begin = std::max(systemc_now(), link.wire.free_at());
+  const auto [begin, end] = link.wire.send(systemc_now(), packet);
   packet.destination = link.port.peer_node;
   packet.link = link.port.peer_port;
-  packet.arrival = packet.tail = link.wire.send(begin, on_wire) + latency;
+  packet.arrival = packet.tail = end + latency;
   if (link.port.to_switch()) packet.arrival = begin + latency;
   link.credits -= bytes;
   ++link.packets_sent;
   link.bytes_sent += bytes;
-  link.wire_bytes += on_wire;
   progress_ += bytes;
   core.digest_.event(packet.tail, kEventWrite, packet.address, bytes);
   conductor_.post(std::move(packet));
@@ -474,6 +472,7 @@ void Host::receive(Packet&& packet) {
     return;
   }
   const uint64_t bytes = packet.data.size();
+  link.wire.received(packet.arrival, packet);
   ++link.packets_received;
   link.bytes_received += bytes;
   progress_ += bytes;
@@ -521,16 +520,14 @@ void Host::report(StatisticSink& sink) const {
     sink.add(prefix + "packets_received", link.packets_received, "count",
              "Packets from the device.");
     sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the device.");
-    sink.add(prefix + "busy", link.wire.busy(), "fs",
-             "Time in which the wire to the device carried something.");
+    link.wire.report(sink, prefix);
   }
 }
 
 void Host::audit(AuditSink& sink) const {
   for (const auto& link : links_) {
     sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
-    sink.at_most("no link above its peak", link->wire_bytes,
-                 link->wire.peak_bytes(link->wire.free_at()));
+    link->wire.audit(sink);
   }
 }
 

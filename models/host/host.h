@@ -35,8 +35,8 @@
 #include "models/common/memory_image.h"
 #include "models/common/partition.h"
 #include "models/common/spec.h"
+#include "models/fabric/link_wire.h"
 #include "models/fabric/router.h"
-#include "models/fabric/serialiser.h"
 #include "models/fabric/switch.h"
 #include "models/fabric/topology.h"
 
@@ -199,9 +199,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   friend class HostCore;
   struct Link {
     explicit Link(const PortSpec& spec)
-        : port(spec), wire(spec.link.bandwidth_mb_s), credits(spec.link.credit_bytes) {}
+        : port(spec), wire(spec.link), credits(spec.link.credit_bytes) {}
     const PortSpec port;
-    Serialiser wire;
+    LinkWire wire;
     uint64_t credits;
     sc_core::sc_event credit_came;
     // Only where the link is shared: writes that wait for the root complex, in the order in which
@@ -215,7 +215,6 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     std::deque<Write> writes;
     uint64_t packets_sent = 0;
     uint64_t bytes_sent = 0;
-    uint64_t wire_bytes = 0;
     uint64_t packets_received = 0;
     uint64_t bytes_received = 0;
     uint64_t credit_returns = 0;

@@ -212,8 +212,8 @@ static inline uint64_t tile_vote(uint64_t value) {
 
 #define tile_red(address, value)                        \
   __asm__ volatile(".insn r 0x0B, 7, 1, x0, %[a], %[v]" \
-                   :                                     \
-                   : [a] "r"(address), [v] "r"(value)    \
+                   :                                    \
+                   : [a] "r"(address), [v] "r"(value)   \
                    : "memory")
 
 #endif  // __riscv

@@ -91,9 +91,65 @@ TEST_CASE("ten megabytes last as long as the bandwidth says, to the femtosecond"
   const Time expected =
       bytes * 1'000'000'000 / 75'000 + 500 * kNanosecond + 8'192 * kPicosecond + 100 * kNanosecond;
   CHECK(bench.gpu[1]->memory.log.back().at == expected);
-  CHECK(sender.router.port(0).busy() == bytes * 1'000'000'000 / 75'000);
+  CHECK(sender.router.port(0).wire().busy() == bytes * 1'000'000'000 / 75'000);
   CHECK(sender.router.port(0).counters().credit_stall == 0);
   bench.check_audit();
+}
+
+// PCIe 3.0 x16 with a round rate: packets of 128 + 24 B at 16 B a nanosecond, an Ack and a
+// flow-control update of 8 B each for 3 x (128 + 28) B.
+LinkSpec pcie_with_dllps() {
+  LinkSpec link = pcie_defaults();
+  link.credit_bytes = 1 << 20;
+  link.max_payload_bytes = 128;
+  link.dllp_bytes = 8;
+  link.dllp_interval_bytes = 468;
+  return link;
+}
+constexpr unsigned kBursts = 1'000;
+constexpr uint64_t kBurst = 4'096, kBurstOnWire = 32 * 152;
+
+// GPUs 0 .. senders - 1 of two send a thousand bursts each over the one link between them.
+void expect_share(unsigned senders) {
+  Bench bench(2, pcie_with_dllps(), false);
+  std::vector<uint8_t> data = pattern(kBurst);
+  for (unsigned from = 0; from < senders; ++from) {
+    Requester& requester = bench.gpu[from]->first;
+    for (unsigned i = 0; i < kBursts; ++i)
+      requester.send(requester.make(Operation::write, address_in(1 - from, i * kBurst), data));
+  }
+  bench.run();
+  const LinkWire& wire = bench.gpu[0]->router.port(0).wire();
+  const LinkWire& other = bench.gpu[1]->router.port(0).wire();
+  const uint64_t packets = kBursts * kBurstOnWire;
+  // Not answered when the last burst left: what was on its way, a latency and two bursts.
+  const uint64_t most = packets / 468 * 16;
+  const uint64_t least = most - (600 * 16 + 2 * kBurstOnWire) / 468 * 16 - 16;
+  CHECK(wire.dllp_bytes() <= (senders == 2 ? most : 0));
+  CHECK(wire.dllp_bytes() >= (senders == 2 ? least : 0));
+  CHECK(other.dllp_bytes() <= most);
+  CHECK(other.dllp_bytes() >= least);
+  CHECK(wire.bytes() == packets + wire.dllp_bytes());
+  // The wire was never idle: 468 of 484 bytes are packets if both send.
+  CHECK(bench.gpu[1]->memory.log.back().at == wire.bytes() * 1'000'000'000 / 16'000 +
+                                                  600 * kNanosecond + kBurst * kPicosecond +
+                                                  100 * kNanosecond);
+  bench.check_audit();
+}
+
+TEST_CASE("answers to packets cost traffic the other way their share") { expect_share(2); }
+TEST_CASE("traffic one way loses nothing to the answers") { expect_share(1); }
+
+TEST_CASE("an answer to packets that is lost breaks the law of answers") {
+  LinkSpec link = pcie_with_dllps();
+  link.fault_lose_dllp = 3;
+  Bench bench(2, link, false);
+  std::vector<uint8_t> data = pattern(kBurst);
+  for (unsigned i = 0; i < 5; ++i)
+    bench.gpu[0]->first.send(
+        bench.gpu[0]->first.make(Operation::write, address_in(1, i * kBurst), data));
+  bench.run();
+  bench.check_audit(1);
 }
 
 TEST_CASE("too little credit stretches a transfer to one window a round trip") {
@@ -284,8 +340,8 @@ TEST_CASE(
   Gpu& reader = *bench.gpu[0];
   reader.first.send(reader.first.make(Operation::read, address_in(1, 0), data));
   bench.run();
-  CHECK(reader.router.port(0).counters().wire_bytes == 8 * 24);
-  CHECK(bench.gpu[1]->router.port(1).counters().wire_bytes == 32 * (128 + 20));
+  CHECK(reader.router.port(0).wire().bytes() == 8 * 24);
+  CHECK(bench.gpu[1]->router.port(1).wire().bytes() == 32 * (128 + 20));
   // 12 ns of requests at 16 B/ns, 296 ns of data.
   const Time memory = 4'096 * kPicosecond + 100 * kNanosecond;
   CHECK(reader.first.answered == std::vector<Time>{(12 + 300 + 296 + 300) * kNanosecond + memory});

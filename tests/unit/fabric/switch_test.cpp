@@ -97,7 +97,7 @@ TEST_CASE(
   REQUIRE(bench.seen(1).size() == 1);
   CHECK(bench.seen(1)[0].at ==
         304 * kNanosecond + 9'500 * kPicosecond + kPath + memory_time(4'096));
-  CHECK(bench.crossbar->counters(1).wire_bytes == 32 * 152);
+  CHECK(bench.crossbar->wire(1).bytes() == 32 * 152);
   std::vector<uint8_t> there(4'096);
   bench.gpu[1]->memory.image.read(0x1000, there.data(), there.size());
   CHECK(there == data);
@@ -111,7 +111,7 @@ TEST_CASE("one byte less than a link packet more saves a header") {
   bench.write(0, 1, 0, data);
   bench.write(0, 1, 0x1000, more);
   bench.run();
-  CHECK(bench.gpu[0]->router.port(0).counters().wire_bytes == 256 + 2 * 24 + 264 + 3 * 24);
+  CHECK(bench.gpu[0]->router.port(0).wire().bytes() == 256 + 2 * 24 + 264 + 3 * 24);
 }
 
 TEST_CASE("each row of a tile has its own headers") {
@@ -124,7 +124,7 @@ TEST_CASE("each row of a tile has its own headers") {
   payload.extension.pitch = 1024;
   requester.send(payload);
   bench.run();
-  CHECK(bench.gpu[0]->router.port(0).counters().wire_bytes == 4 * (160 + 2 * 24));
+  CHECK(bench.gpu[0]->router.port(0).wire().bytes() == 4 * (160 + 2 * 24));
   CHECK(bench.seen(1).size() == 4);
 }
 
