@@ -44,6 +44,10 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
       "slot_bytes", spec.slot_bytes, 64, 1u << 20,
       "Bytes of a slot: what is sent and reduced as one; small ones begin sooner, large ones "
       "cost fewer flags.");
+  set.number(
+      "copy_registers_bytes", spec.copy_registers_bytes, 0, 1u << 20,
+      "Registers that a work-group of copy kernels (engine mmio) holds at least; 0 = what the "
+      "kernel says.");
   set.choice<uint32_t>("tile_m", spec.tile_m, {{"128", 128}, {"256", 256}},
                        "Rows of an output tile; columns are 128.");
   set.number(

@@ -54,6 +54,7 @@ struct SoftwareSpec {
   uint32_t channels = 8;
   uint32_t fifo_slots = 8;
   uint32_t slot_bytes = 32'768;
+  uint32_t copy_registers_bytes = 0;
   uint32_t memory_gib = 32;
   uint32_t call_ns = 200;
   uint32_t packet_ns = 100;

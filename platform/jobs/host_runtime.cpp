@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/jobs/host_runtime.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <thread>
@@ -82,6 +84,13 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
   options.channels = software.channels;
   options.slots = software.fifo_slots;
   options.slot_bytes = software.slot_bytes;
+  options.copy_registers_bytes = software.copy_registers_bytes;
+  if (options.engine == STRETTO_ENGINE_MMIO &&
+      software.copy_registers_bytes > spec.gpu.registers_bytes)
+    throw UserError(
+        fmt::format("software.copy_registers_bytes ({}) does not fit into "
+                    "gpu.registers_bytes ({})",
+                    software.copy_registers_bytes, spec.gpu.registers_bytes));
   options.accounts = {kInit.number, kReduce.number, kMove.number};
   options.kernels = kernels.data();
   options.kernel_bytes = kernels.size();

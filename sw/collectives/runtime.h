@@ -38,6 +38,8 @@ typedef struct stretto_runtime_options {
   uint32_t channels;  // At most so many; gdma: at most 16 links a GPU.
   uint32_t slots;
   uint32_t slot_bytes;
+  // What a work-group of a copy kernel (mmio) holds at least; 0 = what its descriptor says.
+  uint32_t copy_registers_bytes;
   stretto_runtime_accounts_t accounts;
   const void* kernels;  // collective.elf.
   size_t kernel_bytes;
