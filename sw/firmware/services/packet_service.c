@@ -20,6 +20,8 @@
 #define TYPE_MASK 0xFFu
 #define DEP_SIGNALS 5
 
+static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
+
 typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
 
 fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
@@ -274,24 +276,37 @@ static outcome_t handle(packet_service_t* service, const stretto_packet_t* packe
   }
 }
 
+// The packet has been read: its slot is nobody's.
+static void give_up(uint64_t address) {
+  mmio_write64(address, STRETTO_PACKET_INVALID);
+  fence_release();
+}
+
 // Takes the next packet of a queue. Returns whether it did.
 static bool take_packet(packet_service_t* service, unsigned queue) {
   shared_t* shared = service->shared;
   const uint64_t index = service->next[queue];
   const uint64_t address = slot_address(service, queue, index);
-  stretto_packet_t packet;
-  read_packet(address, &packet);
-  if ((packet.header & STRETTO_PACKET_BARRIER) != 0 &&
-      shared->started[queue] != shared->completed[queue])
+  stretto_packet_t* const packet = &next_packet[queue];
+  const bool is_read = (service->read & 1u << queue) != 0;
+  if (!is_read) read_packet(address, packet);
+  if ((packet->header & STRETTO_PACKET_BARRIER) != 0 &&
+      shared->started[queue] != shared->completed[queue]) {
+    if (!is_read) {
+      service->read |= 1u << queue;
+      give_up(address);  // While it waits, not when others wait for it.
+    }
     return false;
-  const job_t job = job_of(&packet, queue);
+  }
+  if (is_read) fence_acquire();  // What it names may have been written since.
+  const job_t job = job_of(packet, queue);
   const char* what = "packet";
   fw_result_t result = STRETTO_OK;
-  const outcome_t outcome = handle(service, &packet, job, &what, &result);
+  const outcome_t outcome = handle(service, packet, job, &what, &result);
   if (outcome == OUTCOME_HELD) return false;
   // The slot first, then the index that lets the driver use it again.
-  mmio_write64(address, STRETTO_PACKET_INVALID);
-  fence_release();
+  if (!is_read) give_up(address);
+  service->read &= ~(1u << queue);
   ++service->next[queue];
   mmio_write64(((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) +
                    STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
@@ -299,7 +314,7 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
   if (outcome == OUTCOME_DONE) {
     if (result != STRETTO_OK) report_refused(queue, index, what, result);
     complete_signal(job.signal, result);
-  } else if ((packet.header & TYPE_MASK) != STRETTO_PACKET_KERNEL_DISPATCH) {
+  } else if ((packet->header & TYPE_MASK) != STRETTO_PACKET_KERNEL_DISPATCH) {
     clint_poke(COMPLETION_HART);  // It may have been complete before hart 1 could know of it.
   }
   return true;

@@ -20,6 +20,7 @@ typedef struct packet_service {
   uint64_t limit[STRETTO_QUEUE_COUNT];  // Packets below this were announced by the doorbell.
   uint32_t rung;  // Queues with packets announced and not taken, one bit each.
   uint32_t behind[STRETTO_PRIORITIES];  // Queues behind the one of a priority that was served last.
+  uint32_t read;  // Queues whose next packet was read and waits for those before it, likewise.
   uint64_t look_at[STRETTO_QUEUE_COUNT];  // When a barrier that polls looks again; 0 = none does.
 } packet_service_t;
 
