@@ -5,6 +5,7 @@
 #include "platform/kinds/graph/graph_kind.h"
 #include "platform/kinds/interference/interference_kind.h"
 #include "platform/kinds/l2_probe/l2_probe_kind.h"
+#include "platform/kinds/launch_probe/launch_probe_kind.h"
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
@@ -17,7 +18,7 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<PointToPointKind>(), std::make_shared<CollectiveKind>(),
           std::make_shared<ProgramKind>(),      std::make_shared<GraphKind>(),
           std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
-          std::make_shared<TileQueueKind>()};
+          std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>()};
 }
 
 }  // namespace stretto

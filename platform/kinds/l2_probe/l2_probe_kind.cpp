@@ -11,7 +11,7 @@
 #include "models/common/error.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/operands.h"
-#include "sw/apps/l2_probe.h"
+#include "sw/apps/kernel_list.h"
 #include "sw/kernels/l2_probe.h"
 
 namespace stretto {
@@ -58,17 +58,18 @@ class L2Probe final : public Job {
     for (Line& line : lines_) {
       line.arguments.base = moved;
       line.arguments.words += words;
-      launches_.push_back(
-          {"l2_stream", &line.arguments, sizeof line.arguments, line.work_groups, kStream.number});
+      launches_.push_back({"l2_stream", &line.arguments, sizeof line.arguments, line.work_groups,
+                           kStream.number, 0, 0});
     }
     for (Chase& chase : chases_) {
       chase.arguments.base =
           memory_plan_add_input(&p_.memory, chase.what, chase.links * L2_PROBE_LINE_BYTES, cached);
       chase.arguments.words += words;
-      launches_.push_back({"l2_chase", &chase.arguments, sizeof chase.arguments, 1, kChase.number});
+      launches_.push_back(
+          {"l2_chase", &chase.arguments, sizeof chase.arguments, 1, kChase.number, 0, 0});
     }
-    layouts_[0].add(p_.memory, L2_PROBE_MODULE_BYTES);
-    p_.launches = launches_.data();
+    layouts_[0].add(p_.memory, KERNEL_LIST_MODULE_BYTES);
+    p_.entries = launches_.data();
     p_.count = static_cast<uint32_t>(launches_.size());
     p_.elf = elf_.data();
     p_.elf_bytes = elf_.size();
@@ -96,7 +97,7 @@ class L2Probe final : public Job {
   void add_programs(Host& host) override {
     add_rank(host, 0, [this](HostCore& core) {
       run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
-        return l2_probe_run(&p_, ops, error);
+        return kernel_list_run(&p_, ops, error);
       });
     });
   }
@@ -217,10 +218,10 @@ class L2Probe final : public Job {
   const L2ProbeKind& kind_;
   const double peak_gb_s_ = peaks_of(spec_).l2_gb_s;
   const std::vector<uint8_t> elf_;
-  l2_probe_parameters_t p_{};
+  kernel_list_parameters_t p_{};
   std::vector<Line> lines_;
   std::vector<Chase> chases_;
-  std::vector<l2_probe_launch_t> launches_;
+  std::vector<kernel_list_entry_t> launches_;
   uint64_t word_count_ = 0;
 };
 
