@@ -15,59 +15,119 @@ static uint64_t now_ns(const stretto_host_ops_t* ops) { return ops->now_ns(ops->
 
 #define TRY_DRIVER(call) TRY(app_driver(client, p->rank, call, error))
 
-stretto_status_t interference_rank(const interference_parameters_t* p,
-                                   const stretto_host_ops_t* ops, ncclUniqueId* id,
-                                   interference_result_t* result, char* error) {
-  ranks_t ranks = {
-      .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks};
-  void* block = NULL;
-  TRY(app_memory(&p->job, p->rank, p->block_bytes * (p->ranks + 1), p->source, &block, error));
-  void* const gathered = (void*)((uintptr_t)block + p->block_bytes);
-  cudaStream_t kernels = NULL, gathers = NULL;
-  TRY_CALL(cudaStreamCreate(&kernels));
-  TRY_CALL(cudaStreamCreate(&gathers));
-  ncclComm_t comm = NULL;
-  TRY(app_communicator(&ranks, id, &comm, error));
-  stretto_client_t* client = NULL;
-  stretto_stream_t* stream = stretto_runtime_stream(kernels, &client);
-  stretto_module_t* module = NULL;
+#define PROBE_FACTOR 4u  // From the kernel's shortest run to the other one.
+
+typedef struct interference {
+  const interference_parameters_t* p;
+  const stretto_host_ops_t* ops;
+  interference_result_t* result;
+  ranks_t ranks;
+  void *block, *gathered;
+  cudaStream_t kernels, gathers;
+  ncclComm_t comm;
+  stretto_client_t* client;
+  stretto_stream_t* stream;
   stretto_kernel_t kernel;
+  uint64_t loaded;
+  uint64_t kernels_ended;
+} interference_t;
+
+static stretto_status_t set_up(interference_t* g, ncclUniqueId* id, char* error) {
+  const interference_parameters_t* p = g->p;
+  TRY(app_memory(&p->job, p->rank, p->block_bytes * (p->ranks + 1), p->source, &g->block, error));
+  g->gathered = (void*)((uintptr_t)g->block + p->block_bytes);
+  TRY_CALL(cudaStreamCreate(&g->kernels));
+  TRY_CALL(cudaStreamCreate(&g->gathers));
+  TRY(app_communicator(&g->ranks, id, &g->comm, error));
+  g->stream = stretto_runtime_stream(g->kernels, &g->client);
+  stretto_client_t* const client = g->client;
+  stretto_module_t* module = NULL;
   TRY_DRIVER(client->api->module_load(client, p->load_elf, p->load_elf_bytes, &module));
-  TRY_DRIVER(client->api->module_kernel(client, module, p->kernel, &kernel));
+  TRY_DRIVER(client->api->module_kernel(client, module, p->kernel, &g->kernel));
   // Cached, whatever the engine needs for what it moves.
-  uint64_t loaded = 0;
-  TRY_DRIVER(client->api->allocate(client, stream, p->load_bytes, 4096, STRETTO_ALLOCATION_CACHED,
-                                   &loaded));
-  result->loaded = loaded & STRETTO_OFFSET_MASK;
-  const stretto_load_arguments_t arguments = {loaded, p->load_bytes, p->rounds};
-  const stretto_launch_t launch = {.kernel = &kernel,
+  TRY_DRIVER(client->api->allocate(client, g->stream, p->load_bytes, 4096,
+                                   STRETTO_ALLOCATION_CACHED, &g->loaded));
+  g->result->loaded = g->loaded & STRETTO_OFFSET_MASK;
+  return STRETTO_OK;
+}
+
+// The kernel for so many rounds, an all-gather of so many bytes a rank; 0: none. The kernel first:
+// it finds the GPU empty, the all-gather finds it full.
+static stretto_status_t run_beside(interference_t* g, uint32_t rounds, uint64_t bytes,
+                                   uint64_t* begin, uint64_t* gather_end, uint64_t* end,
+                                   char* error) {
+  const interference_parameters_t* p = g->p;
+  stretto_client_t* const client = g->client;
+  const stretto_load_arguments_t arguments = {g->loaded, p->load_bytes, rounds};
+  const stretto_launch_t launch = {.kernel = &g->kernel,
                                    .arguments = &arguments,
                                    .argument_bytes = sizeof arguments,
                                    .work_groups = p->work_groups,
                                    .account = INTERFERENCE_ACCOUNT_LOAD};
-  uint64_t kernels_ended = 0;
-  for (unsigned turn = 0; turn < INTERFERENCE_TURNS; ++turn) {
-    ranks_barrier(&ranks);
-    result->begin_ns[turn] = now_ns(ops);
-    // The kernel first: it finds the GPU empty, the all-gather finds it full.
-    if (turn != INTERFERENCE_GATHER) TRY_DRIVER(client->api->launch(client, stream, &launch));
-    if (turn != INTERFERENCE_KERNEL)
-      TRY_COMM(ncclAllGather(block, gathered, p->block_bytes, ncclInt8, comm, gathers));
-    if (turn != INTERFERENCE_GATHER)
-      TRY_DRIVER(client->api->signal(client, stream, end_word(p), ++kernels_ended));
-    TRY_CALL(cudaStreamSynchronize(gathers));
-    if (turn != INTERFERENCE_KERNEL) result->gather_end_ns[turn] = now_ns(ops);
-    TRY_CALL(cudaStreamSynchronize(kernels));
-  }
-  return stretto_runtime_outcome(ncclCommDestroy(comm), error);
+  ranks_barrier(&g->ranks);
+  *begin = now_ns(g->ops);
+  if (rounds != 0) TRY_DRIVER(client->api->launch(client, g->stream, &launch));
+  if (bytes != 0)
+    TRY_COMM(ncclAllGather(g->block, g->gathered, bytes, ncclInt8, g->comm, g->gathers));
+  if (rounds != 0)
+    TRY_DRIVER(client->api->signal(client, g->stream, end_word(p), ++g->kernels_ended));
+  TRY_CALL(cudaStreamSynchronize(g->gathers));
+  *gather_end = bytes != 0 ? now_ns(g->ops) : 0;
+  TRY_CALL(cudaStreamSynchronize(g->kernels));
+  *end = now_ns(g->ops);
+  return STRETTO_OK;
+}
+
+static stretto_status_t run_line(interference_t* g, uint32_t i, uint64_t least_ns, uint64_t more_ns,
+                                 char* error) {
+  const interference_parameters_t* p = g->p;
+  interference_result_t* r = g->result;
+  const uint64_t bytes = p->line[i].block_bytes;
+  uint64_t end = 0;
+#define TURN(turn, rounds, bytes) \
+  TRY(run_beside(g, rounds, bytes, &r->begin_ns[i][turn], &r->gather_end_ns[i][turn], &end, error))
+  TURN(INTERFERENCE_GATHER, 0, bytes);
+  const uint64_t wanted = (end - r->begin_ns[i][INTERFERENCE_GATHER]) * p->line[i].percent / 100;
+  const double round_ns = (double)(more_ns - least_ns) / ((PROBE_FACTOR - 1) * p->rounds);
+  const double more = ((double)wanted - (double)least_ns) / round_ns + p->rounds + 0.5;
+  r->rounds[i] = more < 1 ? 1 : (uint32_t)more;
+  ranks_barrier(&g->ranks);
+  const uint32_t rounds = p->first->rounds[i];
+  TURN(INTERFERENCE_KERNEL, rounds, 0);
+  TURN(INTERFERENCE_BOTH, rounds, bytes);
+#undef TURN
+  return STRETTO_OK;
+}
+
+static stretto_status_t run(interference_t* g, char* error) {
+  const interference_parameters_t* p = g->p;
+  uint64_t begin = 0, end = 0, unused = 0;
+  TRY(run_beside(g, p->rounds, p->line[0].block_bytes, &begin, &unused, &end, error));
+  TRY(run_beside(g, p->rounds, 0, &begin, &unused, &end, error));
+  const uint64_t least_ns = end - begin;
+  TRY(run_beside(g, PROBE_FACTOR * p->rounds, 0, &begin, &unused, &end, error));
+  const uint64_t more_ns = end - begin > least_ns ? end - begin : least_ns + 1;
+  for (uint32_t i = 0; i < p->lines; ++i) TRY(run_line(g, i, least_ns, more_ns, error));
+  return stretto_runtime_outcome(ncclCommDestroy(g->comm), error);
+}
+
+stretto_status_t interference_rank(const interference_parameters_t* p,
+                                   const stretto_host_ops_t* ops, ncclUniqueId* id,
+                                   interference_result_t* result, char* error) {
+  interference_t g = {
+      .p = p,
+      .ops = ops,
+      .result = result,
+      .ranks = {
+          .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks}};
+  TRY(set_up(&g, id, error));
+  return run(&g, error);
 }
 
 void interference_watch(const interference_parameters_t* p, const stretto_host_ops_t* ops,
                         interference_result_t* result) {
-  uint64_t number = 0;
-  for (unsigned turn = 0; turn < INTERFERENCE_TURNS; ++turn) {
-    if (turn == INTERFERENCE_GATHER) continue;
-    ops->wait(ops->context, end_word(p), STRETTO_WAIT_AT_LEAST, ++number);
-    result->kernel_end_ns[turn] = now_ns(ops);
+  for (uint64_t number = 0; number < INTERFERENCE_FIRST_KERNELS + 2 * p->lines; ++number) {
+    ops->wait(ops->context, end_word(p), STRETTO_WAIT_AT_LEAST, number + 1);
+    result->kernel_end_ns[number] = now_ns(ops);
   }
 }

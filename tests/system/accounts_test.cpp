@@ -61,7 +61,7 @@ std::set<std::string> with_machine_times(std::set<std::string> phases) {
 const std::string kInterference =
     "gpu-driven/interference --impl all=model --mode l2-mmio --set "
     "interference.gather_bytes=262144 "
-    "--set interference.l2_rounds=2 --set gpus=4";
+    "--set interference.max_kernel_percent=50 --set gpus=4";
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // Question: do a kernel and an all-gather that run beside each other both end with the right data,
 // and does what they cost each other show? Through the executable.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -14,54 +15,79 @@ namespace {
 
 constexpr const char* kWorkload =
     "machine: v100-pcie\nset: {gpus: 2}\nmodes: [l2-mmio, l2-gdma, issue-mmio, issue-gdma]\n"
-    "interference: {gather_bytes: 1048576, l2_rounds: 10, issue_rounds: 700}\n";
+    "interference: {gather_bytes: 1048576}\n";
+
+struct Line {
+  boost::json::object values;
+  double operator()(const char* key) const { return values.at(key).to_number<double>(); }
+};
+
+std::vector<Line> run_lines(const std::string& rest) {
+  const Scratch scratch;
+  const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) + " " + rest +
+                                        " --out " + scratch.path + "/r");
+  INFO(rest << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  const auto root = stats(scratch.path + "/r");
+  CHECK(root.at("check").at("elements").to_number<uint64_t>() == 2 * 1048576 / 8);
+  std::vector<Line> lines;
+  for (const auto& line : root.at("job").at("lines").as_array())
+    lines.push_back({line.as_object()});
+  return lines;
+}
 
 }  // namespace
 
 TEST_CASE("a kernel and an all-gather beside each other") {
   std::vector<double> l2_alone;
   for (const char* mode : {"l2-mmio", "l2-gdma", "issue-mmio"}) {
-    const Scratch scratch;
-    const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) + " --mode " +
-                                          mode + " --out " + scratch.path + "/r");
-    INFO(mode << "\n" << finished.output);
-    REQUIRE(finished.status == 0);
-    const auto root = stats(scratch.path + "/r");
-    CHECK(root.at("check").at("elements").to_number<uint64_t>() == 2 * 1048576 / 8);
-    const auto& job = root.at("job").as_object();
+    INFO(mode);
+    const std::vector<Line> lines = run_lines(std::string("--mode ") + mode);
+    REQUIRE(lines.size() == 1);
+    const Line& us = lines[0];
+    // Equal lengths, each alone; a round of the kernel that reads takes 8 us.
+    CHECK(std::abs(us("kernel_alone_us") - us("gather_alone_us")) < 5);
     // Nobody is faster for company; a kernel never takes longer than both one after the other.
-    const auto us = [&](const char* key) { return job.at(key).to_number<double>(); };
     CHECK(us("kernel_both_us") > 0.98 * us("kernel_alone_us"));
     CHECK(us("gather_both_us") > 0.98 * us("gather_alone_us"));
     CHECK(us("kernel_both_us") < 1.05 * (us("kernel_alone_us") + us("gather_alone_us")));
     // The wire: half of the array comes from the other GPU, at 15.75 GB/s at most.
     CHECK(us("gather_alone_us") > 1048576 / 2 / 15.75e3);
-    if (mode[0] == 'l') l2_alone.push_back(us("kernel_alone_us"));
+    // Lost of the time in which both ran.
+    const double together = std::min(us("kernel_both_us"), us("gather_both_us"));
+    CHECK(us("kernel_lost_percent") ==
+          Approx(100 * (us("kernel_both_us") - us("kernel_alone_us")) / together));
+    if (mode[0] == 'l') l2_alone.push_back(us("kernel_alone_us") / us("kernel_rounds"));
   }
   // The kernel's reads are cached whatever the engine.
   REQUIRE(l2_alone.size() == 2);
-  CHECK(l2_alone[1] == Approx(l2_alone[0]).epsilon(0.02));
+  CHECK(l2_alone[1] == Approx(l2_alone[0]).epsilon(0.05));
+}
+
+TEST_CASE("both sides lose, whatever the lengths, and the all-gather at most half of its rate",
+          "[GD-MMIO-03]") {
+  const std::vector<Line> lines = run_lines(
+      "--mode issue-mmio --set interference.min_gather_bytes=262144 "
+      "--set interference.min_kernel_percent=50 --set interference.max_kernel_percent=200");
+  REQUIRE(lines.size() == 2 * 3);
+  for (const Line& line : lines) {
+    INFO(boost::json::serialize(line.values));
+    const double wanted = line("gather_alone_us") * line("kernel_percent") / 100;
+    CHECK((line("kernel_rounds") == 1 || std::abs(line("kernel_alone_us") - wanted) < 2));
+    CHECK(line("kernel_slowdown") > 1);
+    CHECK(line("gather_slowdown") > 1);
+    CHECK(line("gather_slowdown") <= 2.0);
+  }
 }
 
 TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO-04]") {
   // A kernel with few work-groups leaves room, one that waits for units of its own takes it.
-  const auto slowdown = [](const char* work_groups) {
-    const Scratch scratch;
-    const Finished finished = run_stretto("run " + scratch.file("w.yaml", kWorkload) +
-                                          " --set interference.work_groups=" + work_groups +
-                                          " --out " + scratch.path + "/r");
-    INFO(finished.output);
-    REQUIRE(finished.status == 0);
-    const auto root = stats(scratch.path + "/r");
-    const auto of = [&](const char* key) { return root.at("job").at(key).to_number<double>(); };
-    return std::pair(of("kernel_slowdown"), of("gather_slowdown"));
-  };
-  const auto [kernel_of_few, gather_of_few] = slowdown("40");
-  const auto [kernel_of_many, gather_of_many] = slowdown("640");
-  CHECK(kernel_of_few > 1.02);
-  CHECK(kernel_of_few > kernel_of_many + 0.02);
-  CHECK(gather_of_many > gather_of_few + 0.2);
-  CHECK(gather_of_few > 1.05);
+  const Line few = run_lines("--set interference.work_groups=40").at(0);
+  const Line many = run_lines("--set interference.work_groups=640").at(0);
+  CHECK(few("kernel_slowdown") > 1.02);
+  CHECK(few("kernel_slowdown") > many("kernel_slowdown") + 0.02);
+  CHECK(many("gather_slowdown") > few("gather_slowdown"));
+  CHECK(few("gather_slowdown") > 1.05);
 }
 
 TEST_CASE("what cannot be run side by side is said before") {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kinds/interference/interference_kind.h"
 
-#include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <boost/json.hpp>
 
 #include "models/common/error.h"
 #include "platform/jobs/contents.h"
@@ -26,6 +26,22 @@ const Account kInit{INTERFERENCE_ACCOUNT_INIT, "init"}, kLoad{INTERFERENCE_ACCOU
 std::string kernel_of(const std::string& mode) { return "load_" + mode.substr(0, mode.find('-')); }
 std::string engine_of(const std::string& mode) { return mode.substr(mode.find('-') + 1); }
 
+// Of short runs: some 50 us on shipped machines.
+constexpr uint32_t kL2Rounds = 8, kIssueRounds = 1000;
+
+std::vector<interference_line_t> lines_of(const InterferenceKind& kind, uint32_t ranks) {
+  std::vector<interference_line_t> lines;
+  uint64_t least = kind.min_gather_bytes == 0 ? kind.gather_bytes : kind.min_gather_bytes;
+  least = std::min(least, kind.gather_bytes);
+  for (uint64_t bytes = kind.gather_bytes; bytes >= least; bytes /= 4) {
+    for (uint32_t percent = kind.max_kernel_percent; percent >= kind.min_kernel_percent;
+         percent /= 2)
+      lines.push_back({bytes / ranks, percent});
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
+}
+
 stretto_runtime_options_t options_of(const JobRequest& request,
                                      const std::vector<uint8_t>& kernels) {
   stretto_runtime_options_t options =
@@ -44,6 +60,7 @@ class Interference final : public Job {
         collective_elf_(kernel_file(spec_.software.collective)),
         load_elf_(kernel_file("load")),
         block_(kind_.gather_bytes / ranks_),
+        lines_(lines_of(kind_, ranks_)),
         options_(options_of(request, collective_elf_)),
         source_(stretto_runtime_first_address(&options_)),
         kernel_(kernel_of(mode_)),
@@ -114,53 +131,76 @@ class Interference final : public Job {
   }
 
   std::string table() const override {
-    std::string kernel = "  kernel " + kernel_of(mode_);
-    std::string gather = "  all-gather";
-    kernel.resize(22, ' ');
-    gather.resize(22, ' ');
-    const auto row = [](double alone, double both) {
-      return figure(alone, 12) + figure(both, 14) + figure(ratio(both, alone), 14) + "\n";
-    };
-    return "                        alone us       both us      slowdown\n" + kernel +
-           row(kernel_us(INTERFERENCE_KERNEL), kernel_us(INTERFERENCE_BOTH)) + gather +
-           row(gather_us(INTERFERENCE_GATHER), gather_us(INTERFERENCE_BOTH));
+    std::string text = fmt::format("  {:>11}  {:>8}  {:>43}  {:>43}\n  {:>11}  {:>8}", "all-gather",
+                                   "", kernel_of(mode_), "all-gather", "bytes", "rounds");
+    for (int side = 0; side < 2; ++side)
+      text +=
+          fmt::format("  {:>10} {:>10} {:>10} {:>10}", "alone us", "both us", "slowdown", "% lost");
+    for (uint32_t i = 0; i < lines_.size(); ++i) {
+      text += fmt::format("\n  {:11}  {:8}", lines_[i].block_bytes * ranks_, results_[0].rounds[i]);
+      for (const Side& side : {kernel_of_line(i), gather_of_line(i)})
+        text += "  " + figure(side.alone, 10) + " " + figure(side.both, 10) + " " +
+                figure(side.slowdown(), 10) + " " + figure(100 * side.lost, 10);
+    }
+    return text + "\n";
   }
 
   json::object details() const override {
-    json::object object{
-        {"gather_bytes", block_ * ranks_},
-        {"kernel_alone_us", kernel_us(INTERFERENCE_KERNEL)},
-        {"kernel_both_us", kernel_us(INTERFERENCE_BOTH)},
-        {"gather_alone_us", gather_us(INTERFERENCE_GATHER)},
-        {"gather_both_us", gather_us(INTERFERENCE_BOTH)},
-        {"kernel_slowdown", ratio(kernel_us(INTERFERENCE_BOTH), kernel_us(INTERFERENCE_KERNEL))},
-        {"gather_slowdown", ratio(gather_us(INTERFERENCE_BOTH), gather_us(INTERFERENCE_GATHER))}};
-    for (auto it = object.begin(); it != object.end();) {  // Of a run that was cut short.
-      it = it->value().is_double() && it->value().as_double() == 0 ? object.erase(it) : it + 1;
+    json::array lines;
+    for (uint32_t i = 0; i < lines_.size(); ++i) {
+      const Side kernel = kernel_of_line(i), gather = gather_of_line(i);
+      if (kernel.both == 0 || gather.both == 0) break;  // The run was cut short.
+      json::object line{{"gather_bytes", lines_[i].block_bytes * ranks_},
+                        {"kernel_percent", lines_[i].percent},
+                        {"kernel_rounds", results_[0].rounds[i]}};
+      for (const auto& [name, side] : {std::pair("kernel", kernel), std::pair("gather", gather)}) {
+        line[fmt::format("{}_alone_us", name)] = side.alone;
+        line[fmt::format("{}_both_us", name)] = side.both;
+        line[fmt::format("{}_slowdown", name)] = side.slowdown();
+        line[fmt::format("{}_lost_percent", name)] = 100 * side.lost;
+      }
+      lines.push_back(std::move(line));
     }
-    return object;
+    return {{"lines", std::move(lines)}};
   }
 
  private:
-  static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
-  static double us(uint64_t begin, uint64_t end) {
-    return end > begin ? static_cast<double>(end - begin) / 1000 : 0;
-  }
-  // Over all ranks, from the first begin to the last end.
-  double turn_us(interference_turn_t turn,
-                 const uint64_t (interference_result_t::*ends)[INTERFERENCE_TURNS]) const {
+  struct Side {
+    double alone = 0, both = 0;  // us.
+    double lost = 0;             // Of the time in which both ran.
+    double slowdown() const { return alone > 0 ? both / alone : 0; }
+  };
+
+  // Over all ranks, from the first begin of a turn to the last of its ends, by rank.
+  template <class End>
+  double turn_us(uint32_t line, interference_turn_t turn, End end_of) const {
     uint64_t begin = UINT64_MAX, end = 0;
     for (const interference_result_t& one : results_) {
-      begin = std::min(begin, one.begin_ns[turn]);
-      end = std::max(end, (one.*ends)[turn]);
+      begin = std::min(begin, one.begin_ns[line][turn]);
+      end = std::max(end, end_of(one));
     }
-    return us(begin, end);
+    return end > begin ? static_cast<double>(end - begin) / 1000 : 0;
   }
-  double kernel_us(interference_turn_t turn) const {
-    return turn_us(turn, &interference_result_t::kernel_end_ns);
+  double kernel_us(uint32_t line, interference_turn_t turn) const {
+    return turn_us(line, turn, [&](const interference_result_t& one) {
+      return one.kernel_end_ns[INTERFERENCE_KERNEL_OF(line, turn)];
+    });
   }
-  double gather_us(interference_turn_t turn) const {
-    return turn_us(turn, &interference_result_t::gather_end_ns);
+  double gather_us(uint32_t line, interference_turn_t turn) const {
+    return turn_us(line, turn,
+                   [&](const interference_result_t& one) { return one.gather_end_ns[line][turn]; });
+  }
+  Side side(double alone, double both, double other) const {
+    const double together = std::min(both, other);
+    return {alone, both, together > 0 ? (both - alone) / together : 0};
+  }
+  Side kernel_of_line(uint32_t i) const {
+    return side(kernel_us(i, INTERFERENCE_KERNEL), kernel_us(i, INTERFERENCE_BOTH),
+                gather_us(i, INTERFERENCE_BOTH));
+  }
+  Side gather_of_line(uint32_t i) const {
+    return side(gather_us(i, INTERFERENCE_GATHER), gather_us(i, INTERFERENCE_BOTH),
+                kernel_us(i, INTERFERENCE_BOTH));
   }
 
   uint64_t content(uint32_t rank, uint64_t offset) const {
@@ -176,7 +216,10 @@ class Interference final : public Job {
     p.block_bytes = block_;
     p.kernel = kernel_.c_str();
     p.work_groups = kind_.work_groups != 0 ? kind_.work_groups : 2 * spec_.gpu.cus;
-    p.rounds = kernel_ == "load_l2" ? kind_.l2_rounds : kind_.issue_rounds;
+    p.rounds = kernel_ == "load_l2" ? kL2Rounds : kIssueRounds;
+    p.line = lines_.data();
+    p.lines = static_cast<uint32_t>(lines_.size());
+    p.first = &results_[0];
     p.load_bytes = static_cast<uint32_t>(kind_.l2_bytes);
     p.load_elf = load_elf_.data();
     p.load_elf_bytes = load_elf_.size();
@@ -188,6 +231,7 @@ class Interference final : public Job {
   const uint32_t ranks_;
   const std::vector<uint8_t> collective_elf_, load_elf_;
   const uint64_t block_;
+  const std::vector<interference_line_t> lines_;  // The longest all-gather last.
   const stretto_runtime_options_t options_;
   const uint64_t source_;  // The rank's block; the gathered array is behind it.
   const std::string kernel_;
@@ -199,24 +243,34 @@ class Interference final : public Job {
 
 void InterferenceKind::describe(ParameterSet& set) {
   set.number("gather_bytes", gather_bytes, 4096, uint64_t{1} << 32,
-             "Gathered array; a multiple of 4 KiB a GPU.");
+             "Gathered array, at most; a multiple of 4 KiB a GPU.");
+  set.number("min_gather_bytes", min_gather_bytes, 0, uint64_t{1} << 32,
+             "At least, in steps of a quarter of gather_bytes; 0 = gather_bytes.");
+  set.number("max_kernel_percent", max_kernel_percent, 1, 10'000,
+             "Length of the kernel alone at most, in percent of the all-gather's alone.");
+  set.number("min_kernel_percent", min_kernel_percent, 1, 10'000,
+             "At least, in steps of a half of max_kernel_percent.");
   set.number("l2_bytes", l2_bytes, 16384, 1u << 30,
              "What load_l2 reads again and again, a multiple of 16 KiB.");
   set.number("work_groups", work_groups, 0, 65535,
              "Work-groups of the kernel; 0 = two a compute unit.");
-  set.number("l2_rounds", l2_rounds, 1, 1u << 30, "Rounds of load_l2, of 16 KiB a wavefront.");
-  set.number("issue_rounds", issue_rounds, 1, 1u << 30,
-             "Rounds of load_issue, of 16 additions a wavefront.");
 }
 
 std::string InterferenceKind::first_error() const {
-  return l2_bytes % 16384 != 0 ? "needs l2_bytes that is a multiple of 16384" : "";
+  if (l2_bytes % 16384 != 0) return "needs l2_bytes that is a multiple of 16384";
+  if (min_kernel_percent > max_kernel_percent)
+    return "needs min_kernel_percent up to max_kernel_percent";
+  return lines_of(*this, 1).size() > INTERFERENCE_MAX_LINES
+             ? fmt::format("needs fewer than {} pairs of lengths", INTERFERENCE_MAX_LINES + 1)
+             : "";
 }
 
 const KindInfo& InterferenceKind::info() const {
   static const KindInfo info{
       .name = "interference",
-      .sentence = "A kernel that loads one resource beside an all-gather: each alone, then both.",
+      .sentence =
+          "A kernel that loads one resource beside an all-gather, by their lengths: each alone, "
+          "both.",
       .modes = {{"l2-mmio", "a kernel that reads the L2, beside an all-gather by copy kernels"},
                 {"l2-gdma", "... beside an all-gather by GPU-initiated DMA"},
                 {"issue-mmio",
@@ -232,18 +286,24 @@ std::string InterferenceKind::work(const std::string& mode) const {
 
 std::map<std::string, uint64_t> InterferenceKind::shape() const {
   return {{"gather_bytes", gather_bytes},
+          {"min_gather_bytes", min_gather_bytes},
+          {"min_kernel_percent", min_kernel_percent},
+          {"max_kernel_percent", max_kernel_percent},
           {"l2_bytes", l2_bytes},
-          {"work_groups", work_groups},
-          {"l2_rounds", l2_rounds},
-          {"issue_rounds", issue_rounds}};
+          {"work_groups", work_groups}};
 }
 
 void InterferenceKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
-  if (gather_bytes % (4096 * uint64_t{request.ranks()}) != 0)
-    throw UserError(request.subject() +
-                    ": gather_bytes must be a multiple of 4096 bytes for each of " +
-                    std::to_string(request.ranks()) + " GPUs");
+  const std::vector<interference_line_t> lines = lines_of(*this, request.ranks());
+  const auto is_whole = [&](const interference_line_t& line) {
+    return line.block_bytes % 4096 == 0 && line.block_bytes != 0;
+  };
+  if (gather_bytes % request.ranks() != 0 || !std::all_of(lines.begin(), lines.end(), is_whole))
+    throw UserError(
+        request.subject() +
+        ": gather_bytes, and its quarters, must be a multiple of 4096 bytes for each of " +
+        std::to_string(request.ranks()) + " GPUs");
   if (l2_bytes > spec.l2.bytes)
     throw UserError(request.subject() + ": l2_bytes (" + std::to_string(l2_bytes) +
                     ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
