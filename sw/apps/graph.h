@@ -49,6 +49,7 @@ typedef struct graph_parameters {
   uint32_t rank;
   uint32_t ranks;
   uint32_t iterations;
+  int baseline;          // launched: the first iteration reduces as launched-after does.
   uint32_t compute;      // Work-groups that compute.
   uint32_t comm_groups;  // ... that reduce gradients; 0 with one rank.
   uint32_t ops;
@@ -85,6 +86,7 @@ typedef struct graph_plan {
 typedef struct graph_result {
   uint64_t begin_ns;                        // Launch, by the host's clock.
   uint64_t end_ns[LOOP_MAX_ITERATIONS];     // End of each iteration.
+  uint64_t alone_ns[LOOP_MAX_OPS];          // launched: of the first one, ends of operators.
   uint64_t op_ns[LOOP_MAX_OPS];             // Of the last one: end of each operator,
   uint64_t bucket_ns[LOOP_MAX_BUCKETS][2];  // begin and end of each bucket's reduction.
 } graph_result_t;

@@ -149,6 +149,7 @@ static stretto_status_t reduce(launched_t* g, uint32_t iteration, uint32_t i, ch
 static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* error) {
   const graph_parameters_t* p = g->p;
   const uint32_t buckets = p->ranks > 1 ? p->buckets : 0;
+  const int after = p->mode == GRAPH_LAUNCHED_AFTER || (p->baseline && iteration == 0);
   uint32_t last = 0;  // After it no gradient is made any more.
   for (uint32_t i = 0; i < buckets; ++i)
     if (p->bucket[i].last_op > last) last = p->bucket[i].last_op;
@@ -158,12 +159,10 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
         TRY_OPS(g->client->api->stream_wait(g->client, g->stream, semaphore(g, iteration, i, 1),
                                             p->stream_wait_poll_ns));
     int gradients = 0;
-    for (uint32_t i = 0; i < buckets; ++i)
-      gradients |= (p->mode == GRAPH_LAUNCHED_AFTER ? last : p->bucket[i].last_op) == op;
+    for (uint32_t i = 0; i < buckets; ++i) gradients |= (after ? last : p->bucket[i].last_op) == op;
     TRY(launch_op(g, iteration, op, !gradients, error));
     for (uint32_t i = 0; i < buckets; ++i)
-      if ((p->mode == GRAPH_LAUNCHED_AFTER ? last : p->bucket[i].last_op) == op)
-        TRY(reduce(g, iteration, i, error));
+      if ((after ? last : p->bucket[i].last_op) == op) TRY(reduce(g, iteration, i, error));
   }
   return STRETTO_OK;
 }
@@ -178,7 +177,10 @@ static stretto_status_t read_stamps(launched_t* g, graph_result_t* result, char*
 #define NS(stamp) (send_engine_load(g->ops, host + ((stamp)-g->words)) * 1000 / p->clock_mhz)
   const uint32_t last = p->iterations - 1;
   for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = NS(op_stamp(g, i, p->ops - 1));
-  for (uint32_t op = 0; op < p->ops; ++op) result->op_ns[op] = NS(op_stamp(g, last, op));
+  for (uint32_t op = 0; op < p->ops; ++op) {
+    result->alone_ns[op] = NS(op_stamp(g, 0, op));
+    result->op_ns[op] = NS(op_stamp(g, last, op));
+  }
   for (uint32_t i = 0; p->ranks > 1 && i < p->buckets; ++i) {
     for (int end = 0; end < 2; ++end) result->bucket_ns[i][end] = NS(bucket_stamp(g, last, i, end));
   }

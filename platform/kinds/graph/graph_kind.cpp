@@ -15,6 +15,7 @@
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
 #include "platform/kinds/graph/graph_reference.h"
+#include "platform/kinds/graph/overlap_loss.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -57,6 +58,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.rank = rank;
   p.ranks = request.ranks();
   p.iterations = kind.iterations;
+  p.baseline = kind.baseline;
   p.comm_groups = p.ranks > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
   p.compute =
       kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
@@ -233,6 +235,31 @@ class GraphJob final : public Job {
     }
     return most;
   }
+  // Of rank 0, launched: ends of the operators that are no updates, from the iteration's begin on.
+  std::vector<double> ends_of(const uint64_t (&ends)[LOOP_MAX_OPS], uint64_t begin) const {
+    std::vector<double> us;
+    size_t count = plan_.launches.size();
+    while (count > 0 && plan_.launches[count - 1] == "Update") --count;
+    for (size_t op = 0; op < count; ++op)
+      us.push_back(static_cast<double>(ends[op] - begin) / 1000);
+    return us;
+  }
+  uint64_t last_begin_ns() const {
+    return kind_.iterations == 1 ? results_[0].begin_ns : results_[0].end_ns[kind_.iterations - 2];
+  }
+  std::pair<double, double> window(size_t bucket) const {
+    const auto& ns = results_[0].bucket_ns[bucket];
+    return {static_cast<double>(ns[0] - last_begin_ns()) / 1000,
+            static_cast<double>(ns[1] - last_begin_ns()) / 1000};
+  }
+  // By operators, inside reductions.
+  double lost_percent() const {
+    std::vector<std::pair<double, double>> windows;
+    for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i)
+      windows.push_back(window(i));
+    return 100 * overlap_loss(ends_of(results_[0].op_ns, last_begin_ns()),
+                              ends_of(results_[0].alone_ns, results_[0].begin_ns), windows);
+  }
   // From the first rank's begin to the last one's end.
   uint64_t bucket_ns(size_t bucket) const {
     uint64_t begin = UINT64_MAX, end = 0;
@@ -340,6 +367,8 @@ std::string GraphJob::table() const {
     text += fmt::format("  {:9}  {}  {}\n", i, figure(us, 11),
                         figure(us > 0 ? 1000 * plan_.gflop / us : 0, 14));
   }
+  if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
+    text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
 }
 
@@ -354,6 +383,7 @@ json::object GraphJob::details() const {
                       {"comm_groups", parameters_[0].comm_groups},
                       {"iteration_ns", std::move(times)}};
   const bool is_whole = is_over(kind_.iterations - 1);  // Else the run was cut short.
+  const bool is_timed = is_whole && is_launched(parameters_[0].mode);
   if (is_whole) object["compute_ns"] = compute_ns();
   json::array buckets;
   for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i) {
@@ -366,10 +396,18 @@ json::object GraphJob::details() const {
     if (is_whole && ns != 0) {
       bucket["ns"] = ns;
       bucket["busbw_gb_s"] = bus / static_cast<double>(ns);
+      if (is_timed) {
+        bucket["begin_us"] = window(i).first;
+        bucket["end_us"] = window(i).second;
+      }
     }
     buckets.push_back(std::move(bucket));
   }
   object["buckets"] = std::move(buckets);
+  if (is_timed) {
+    object["op_end_us"] = json::value_from(ends_of(results_[0].op_ns, last_begin_ns()));
+    if (kind_.baseline) object["lost_percent"] = lost_percent();
+  }
   if (parameters_[0].mode == GRAPH_LOOP_S) {
     uint64_t sends = 0, copies = 0;
     for (const send_engine_counts_t& one : engines_) sends += one.sends, copies += one.copies;
@@ -386,13 +424,19 @@ void GraphKind::describe(ParameterSet& set) {
            "What compile.py has written: a shipped graph, or a file with a slash in its name, "
            "without suffix.");
   set.number("iterations", iterations, 1, LOOP_MAX_ITERATIONS, "Times that the graph runs.");
+  set.flag("baseline", baseline,
+           "launched: the first of at least two iterations reduces after back-propagation, to tell "
+           "what operators lose beside reductions.");
   set.number("compute", compute, 0, 4096,
              "Work-groups that compute; 0 = one a compute unit, less comm_groups.");
   set.number("comm_groups", comm_groups, 1, LOOP_MAX_COMM_GROUPS,
              "Work-groups that reduce gradients.");
 }
 
-std::string GraphKind::first_error() const { return plan.empty() ? "needs plan" : ""; }
+std::string GraphKind::first_error() const {
+  if (plan.empty()) return "needs plan";
+  return baseline && iterations < 2 ? "needs iterations of at least 2 for baseline" : "";
+}
 
 const KindInfo& GraphKind::info() const {
   static const KindInfo info{

@@ -25,6 +25,7 @@ class GraphKind final : public WorkloadKind {
 
   std::string plan;  // A shipped graph, or a file with a slash in its name, without .json or .elf.
   uint32_t iterations = 2;
+  bool baseline = false;     // The first one reduces after back-propagation.
   uint32_t compute = 0;      // Work-groups that compute; 0 = what the compute units hold.
   uint32_t comm_groups = 2;  // ... that reduce gradients.
 };

@@ -25,14 +25,16 @@ const std::vector<std::string> kPcieModes{"memcpy",  "c-drv",   "c-async",
                                           "g-drv-s", "g-drv-d", "g-drv-h"};
 const std::vector<std::string> kNvlinkModes{"memcpy", "c-drv"};  // Fig 1.
 const std::vector<std::string> kInterferenceModes{"l2-mmio", "l2-gdma", "issue-mmio", "issue-gdma"};
-// With 16 MiB to gather the kernels last about as long as the all-gather, each alone: neither runs
-// on by itself.
-const std::vector<std::string> kInterferenceSets{"interference.l2_rounds=185",
-                                                 "interference.issue_rounds=27000"};
-// With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit, as much
-// work in all.
-const std::vector<std::string> kFullSets{"interference.issue_rounds=6750",
-                                         "interference.work_groups=640"};
+// 16 MiB to gather, and a kernel as long as that, each alone: neither runs on by itself.
+const std::vector<std::string> kInterferenceSets{"interference.min_gather_bytes=0",
+                                                 "interference.min_kernel_percent=100",
+                                                 "interference.max_kernel_percent=100"};
+// With all wavefront slots taken: eight work-groups of eight wavefronts a compute unit.
+const std::vector<std::string> kFullSets = [] {
+  std::vector<std::string> sets = kInterferenceSets;
+  sets.push_back("interference.work_groups=640");
+  return sets;
+}();
 // G-Drv-S, PT-TRT and Megatron-LM: a bucket is reduced as soon as it is full, or all of them after
 // back-propagation.
 constexpr const char* kAfterMode = "launched-after";
@@ -171,9 +173,9 @@ class GpuDriven {
   void load_interference(const std::string& mode) {
     const ResultFile* result = campaign_.result(interference_folder(mode));
     if (result == nullptr) return;
-    const ResultValue job = result->root().at("job");
-    results_.interference[mode] = {job.at("kernel_slowdown").number(),
-                                   job.at("gather_slowdown").number()};
+    for (const ResultValue& line : result->root().at("job").at("lines").items())
+      results_.interference[mode] = {line.at("kernel_slowdown").number(),
+                                     line.at("gather_slowdown").number()};
   }
 
   void load_bert() {
@@ -202,6 +204,14 @@ class GpuDriven {
     step.compute_us = job.at("compute_ns").number() / 1000;
     for (const ResultValue& bucket : job.at("buckets").items())
       step.buckets.push_back({bucket.at("ns").number() / 1000, bucket.at("busbw_gb_s").number()});
+    if (const auto ends = job.find("op_end_us")) {
+      for (const ResultValue& us : ends->items()) step.op_end_us.push_back(us.number());
+      size_t i = 0;
+      for (const ResultValue& bucket : job.at("buckets").items()) {
+        step.buckets[i].begin_us = bucket.at("begin_us").number();
+        step.buckets[i++].end_us = bucket.at("end_us").number();
+      }
+    }
     results_.bert[platform][mode][gpus][layers] = std::move(step);
   }
 

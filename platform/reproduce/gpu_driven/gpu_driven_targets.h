@@ -33,10 +33,12 @@ struct TrainingStep {
   double compute_us = 0;  // To the last operator of back-propagation.
   struct Bucket {
     double us = 0;
-    double bus_gb_s = 0;  // As nccl-tests has it: what each link must carry.
+    double bus_gb_s = 0;              // As nccl-tests has it: what each link must carry.
+    double begin_us = 0, end_us = 0;  // launched: in the step.
   };
   std::vector<Bucket>
       buckets;  // In the order of reduction, the last one when nothing is left to compute.
+  std::vector<double> op_end_us;  // launched: of operators but updates, in the step.
 };
 
 constexpr unsigned kBertLayers = 24;     // BERT-Large,
