@@ -21,6 +21,7 @@ HbmChannel::HbmChannel(unsigned index, HbmCore& core, const TimingSet& set,
                        CommandObserver* observer)
     : core_(core),
       index_(index),
+      input_depth_(core.spec.input_queue_depth()),
       burst_cycles_(set.burst_cycles),
       read_latency_(set.read_latency),
       write_latency_(set.write_latency),
@@ -87,7 +88,7 @@ uint64_t HbmChannel::next(uint64_t cycle) const {
   if (mca_wake_ == 0 || join_.valid || (untold_[0] | untold_[1]) != 0) return cycle + 1;
   uint64_t at = std::min(scheduler_.next(cycle), std::max(mca_wake_, cycle + 1));
   for (unsigned stream = 0; stream < 2; ++stream) {
-    if (staged_[stream].empty() || queues_[stream].size() >= core_.spec.input_queue_atoms) continue;
+    if (staged_[stream].empty() || queues_[stream].size() >= input_depth_) continue;
     at = std::min(at, std::max(staged_[stream].front_cycle(), cycle + 1));
   }
   return at;
@@ -103,8 +104,7 @@ void HbmChannel::admit(uint64_t cycle, unsigned stream) {
   SegmentQueue& staged = staged_[stream];
   for (unsigned i = 0; i < kAdmissions; ++i) {
     if (staged.empty() || staged.front_cycle() > cycle) return;
-    if (queues_[stream].size() >= core_.spec.input_queue_atoms || untold_[stream] >= kMcaMaxPush)
-      return;
+    if (queues_[stream].size() >= input_depth_ || untold_[stream] >= kMcaMaxPush) return;
     HbmSegment& segment = staged.front(core_.segments);
     take_atom(cycle, segment, static_cast<Stream>(stream));
     if (segment.bytes != 0) continue;
@@ -232,6 +232,10 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
     prefetch_lines(payload, sizeof(PooledPayload));
   }
   if (!queue.empty()) __builtin_prefetch(&atoms_[queue.front()], 1);
+  if (core_.queue_sink != nullptr) [[unlikely]] {
+    if (core_.requests[atom.request].source < core_.spec.channels)
+      core_.queue_sink->on_place_free(atom.address);
+  }
   if (atom.elders != 0) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
   scheduler_.push(cycle, id, atom.bank, atom.row, atom.command, atom.elders == 0);

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "models/common/queue_sink.h"
 #include "models/hbm/data_path.h"
 #include "models/hbm/dram_scheduler.h"
 #include "models/hbm/request.h"
@@ -47,6 +48,7 @@ struct HbmCore {
   TrackerPort tracker_port;
   HbmRequestPool requests;
   SegmentPool segments;
+  QueueSink* queue_sink = nullptr;  // Hears of atoms that came by `channel`, if somebody does.
   std::vector<uint32_t> completed;  // Requests whose last atom ended in this tick; emptied by Hbm.
   std::vector<uint32_t> admitted;   // Requests of which an AdmissionSink hears, likewise.
   uint32_t drain_pulses = 0;        // Channels (bits) whose MCA pulsed drain_done in this tick.
@@ -177,6 +179,7 @@ class HbmChannel {
 
   HbmCore& core_;
   const unsigned index_;
+  const unsigned input_depth_;
   const unsigned burst_cycles_;
   const unsigned read_latency_;
   const unsigned write_latency_;

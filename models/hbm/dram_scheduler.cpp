@@ -16,9 +16,9 @@ DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const Timing
     : timing_(table),
       observer_(observer),
       channel_(channel),
-      depth_(spec.dram_queue_atoms),
+      depth_(spec.dram_queue_depth()),
       watermark_(spec.write_policy == WritePolicy::watermark),
-      write_high_(std::min(spec.write_high_atoms, spec.dram_queue_atoms)),
+      write_high_(std::min(spec.write_high_atoms, spec.dram_queue_depth())),
       write_low_(std::min(spec.write_low_atoms, write_high_ - 1)),
       refresh_interval_(spec.refresh ? set.refresh_interval : 0) {
   if (refresh_interval_ == 0) return;

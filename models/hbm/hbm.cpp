@@ -80,9 +80,9 @@ Hbm::Hbm(sc_core::sc_module_name name, const HbmSpec& spec, unsigned peers,
                                                      std::move(parts.mca[i]), observer));
     channel[i].register_nb_transport_fw(this, &Hbm::on_channel, static_cast<int>(i));
     // The depth of the DRAM queue is wired to the MCA: its register starts with it.
-    if (spec.dram_queue_atoms == MCA_DRAM_QUEUE_DEPTH_RESET) continue;
-    channels_[i]->step_registers(0,
-                                 {true, false, MCA_DRAM_QUEUE_DEPTH_OFFSET, spec.dram_queue_atoms});
+    const uint32_t depth = spec.dram_queue_depth();
+    if (depth == MCA_DRAM_QUEUE_DEPTH_RESET) continue;
+    channels_[i]->step_registers(0, {true, false, MCA_DRAM_QUEUE_DEPTH_OFFSET, depth});
   }
   for (unsigned i = 0; i < peers; ++i) {
     peer[i].register_nb_transport_fw(this, &Hbm::on_peer, static_cast<int>(spec.channels + i));

@@ -85,6 +85,8 @@ class Hbm final : public sc_core::sc_module,
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
   // Of writes through this peer socket, of at most 65,536 interleave blocks each.
   void set_admissions(unsigned peer_index, AdmissionSink& sink) { admissions_[peer_index] = &sink; }
+  // Of what comes in by `channel`; null: nobody.
+  void set_queue_sink(QueueSink* sink) { core_.queue_sink = sink; }
   // Of what comes in by `peer`. May be left out.
   void set_coherence(CoherenceObserver& observer) { coherence_ = &observer; }
 

@@ -3,6 +3,7 @@
 #ifndef STRETTO_MODELS_HBM_HBM_SPEC_H_
 #define STRETTO_MODELS_HBM_HBM_SPEC_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -21,6 +22,7 @@ struct HbmSpec {
   uint32_t row_bytes = 2048;
   uint32_t input_queue_atoms = 64;
   uint32_t dram_queue_atoms = 64;
+  uint32_t queue_unit_bytes = 64;
   WritePolicy write_policy = WritePolicy::mixed;
   uint32_t write_high_atoms = 32;
   uint32_t write_low_atoms = 8;
@@ -34,6 +36,13 @@ struct HbmSpec {
   uint64_t fault_double_update = 0;
   std::string fault_timing_rule;
 
+  // Entries of the two queues, an atom each.
+  uint32_t input_queue_depth() const {
+    return std::max(1u, input_queue_atoms * queue_unit_bytes / 64);
+  }
+  uint32_t dram_queue_depth() const {
+    return std::max(4u, dram_queue_atoms * queue_unit_bytes / 64);
+  }
   HbmAddressMapping mapping() const {
     return {channels, interleave_bytes, row_bytes, interleave_hash};
   }
@@ -58,6 +67,10 @@ inline void describe(HbmSpec& spec, ParameterSet& set) {
              "before it.");
   set.number("dram_queue_atoms", spec.dram_queue_atoms, 4, 64,
              "Depth of the FR-FCFS queue; deeper finds more row hits and delays more.");
+  // 64 entries of 32 B: SM7_QV100/gpgpusim.config of Accel-Sim, -gpgpu_frfcfs_dram_sched_queue_size 64
+  // and -gpgpu_dram_partition_queues 64:64:64:64, whose entries are sectors of 32 B.
+  set.choice<uint32_t>("queue_unit_bytes", spec.queue_unit_bytes, {{"32", 32}, {"64", 64}},
+                       "What counts as an atom in the depths of both queues; 32 halves them.");
   set.choice(
       "write_policy", spec.write_policy,
       {{"mixed", WritePolicy::mixed}, {"watermark", WritePolicy::watermark}},

@@ -9,6 +9,7 @@
 // one edge later, issued one edge later.
 #include <catch2/catch.hpp>
 
+#include "sw/include/regs/mca_regs.h"
 #include "tests/unit/hbm/hbm_fixture.h"
 
 using namespace stretto;
@@ -221,4 +222,48 @@ TEST_CASE("a link hears of a write when its last atom is admitted, before the da
   REQUIRE(admissions.seen[1].second < bench.done_cycle(many));
   REQUIRE(bench.done_cycle(few) > 8);
   REQUIRE(bench.violations().empty());
+}
+
+TEST_CASE("the L2 hears of each of its atoms when the arbiter takes it, and of no other") {
+  struct Places final : QueueSink {
+    explicit Places(HbmFixture& fixture) : bench(fixture) {}
+    void on_place_free(uint64_t offset) override {
+      seen.emplace_back(offset, bench.hbm->clock().cycle_at(bench.queue.now()));
+    }
+    HbmFixture& bench;
+    std::vector<std::pair<uint64_t, uint64_t>> seen;
+  };
+  HbmFixture bench(one_channel("t3"));
+  Places places(bench);
+  bench.hbm->set_queue_sink(&places);
+  bench.read(0, 256,
+             0);  // Two atoms are pushed at cycle 1, two at 2; from 2 on one is granted each.
+  bench.write(8192, std::vector<uint8_t>(64), 0, Stream::communication);
+  bench.run();
+  REQUIRE(places.seen.size() == 4);
+  for (uint64_t i = 0; i < 4; ++i) {
+    CHECK(places.seen[i].first == 64 * i);
+    CHECK(places.seen[i].second >= 2 + i);
+    CHECK(places.seen[i].second <= 2 + i + 1);  // The other stream has a turn.
+  }
+  REQUIRE(bench.violations().empty());
+}
+
+TEST_CASE("queues of 64 units of 32 bytes hold 32 atoms") {
+  for (const uint32_t unit : {64u, 32u}) {
+    HbmSpec spec = one_channel("t3");
+    spec.queue_unit_bytes = unit;
+    CHECK(spec.input_queue_depth() == unit);
+    CHECK(spec.dram_queue_depth() == unit);
+  }
+  HbmSpec spec = one_channel("t3");
+  spec.queue_unit_bytes = 32;
+  HbmFixture bench(spec);
+  for (uint64_t block = 0; block < 64; ++block) bench.read(256 * block, 256, 0);
+  bench.run();
+  CHECK(bench.read_register(true, MCA_DRAM_QUEUE_DEPTH_OFFSET) == 32);
+  const ChannelCounters counters = bench.hbm->channel_state(0).counters(bench.hbm->cycle());
+  CHECK(counters.dram_high_water == 32);
+  CHECK(counters.compute_high_water == 32);
+  CHECK(bench.violations().empty());
 }
