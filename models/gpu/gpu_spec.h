@@ -135,10 +135,16 @@ struct L2Spec {
   uint32_t cu_load_bytes_per_cycle = 64;
   uint32_t cu_store_bytes_per_cycle = 32;
   uint32_t write_backs_in_flight = 64;
+  // Limits of a slice; 0 = none. Accel-Sim's SM7_QV100/gpgpusim.config: -gpgpu_cache:dl2 ...,A:192:4,
+  // -gpgpu_dram_partition_queues 64:64:64:64, both in sectors of 32 B: 96, 4 and 32 here.
+  uint32_t miss_entries = 0;
+  uint32_t merges = 0;
+  uint32_t memory_queue_sectors = 0;
 
   // Ways of each set that pinned ranges may have; never all.
   uint32_t persist_ways() const { return std::min(ways * persist_percent / 100, ways - 1); }
 
+  bool limited() const { return (miss_entries | merges | memory_queue_sectors) != 0; }
   std::string check() const {
     const uint64_t line_ways = uint64_t{128} * ways * banks;
     const uint64_t sets = bytes / line_ways;
@@ -176,6 +182,15 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
              "Store port of a compute unit.");
   set.number("write_backs_in_flight", spec.write_backs_in_flight, 1, 4096,
              "Write-backs a channel has outstanding during a kernel boundary.");
+  set.number("miss_entries", spec.miss_entries, 0, 65535,
+             "Sectors (64 B) that a slice, which is a bank, waits for from memory; an access that "
+             "finds no entry stops its slice and all behind it; 0 = no limit.");
+  set.number("merges", spec.merges, 0, 65535,
+             "Requests that wait for one sector on its way, the first among them; one more stops "
+             "its slice; 0 = no limit.");
+  set.number("memory_queue_sectors", spec.memory_queue_sectors, 0, 65535,
+             "Sectors of a slice on their way to the memory's arbiter or in its queue; a slice "
+             "with so many stops, hits too; 0 = no limit.");
 }
 
 }  // namespace stretto

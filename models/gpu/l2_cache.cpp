@@ -8,6 +8,8 @@
 #include <iterator>
 
 #include "models/gpu/atomic_op.h"
+#include "models/gpu/l2_lines.h"
+#include "models/gpu/l2_slices.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -44,6 +46,13 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
   remote.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()));
   device.register_nb_transport_bw(this, &L2Cache::backward,
                                   static_cast<int>(mapping.channels()) + 1);
+  if (spec.limited()) slices_ = std::make_unique<L2Slices>(*this);
+}
+
+L2Cache::~L2Cache() = default;
+
+QueueSink* L2Cache::queue_sink() const {
+  return spec_.memory_queue_sectors == 0 ? nullptr : slices_.get();
 }
 
 uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
@@ -162,7 +171,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         break;
       case Operation::write:
       case Operation::locked_store:
-        done = cached ? serve_write(stores, payload, extension, arrival)
+        done = cached ? serve_write(request, stores, payload, extension, arrival)
                       : serve_bypass(request, stores, payload, extension, arrival);
         break;
       case Operation::update:
@@ -177,7 +186,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         if (cached) {
           done = serve_read(request, loads, payload, access, arrival);
           access.operation = Operation::write;
-          serve_write(stores, payload, access, arrival);
+          serve_write(request, stores, payload, access, arrival);
         } else {
           serve_bypass(request, loads, payload, access, arrival);
           access.operation = Operation::write;
@@ -197,7 +206,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         } else if (reads) {
           done = serve_read(request, loads, payload, access, arrival);
         } else {
-          done = serve_write(stores, payload, access, arrival);
+          done = serve_write(request, stores, payload, access, arrival);
           unlock(line);
         }
         break;
@@ -242,30 +251,17 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
   const uint64_t per_sector = std::max(1u, L2Tags::kSectorBytes / spec_.cu_load_bytes_per_cycle);
   const uint64_t at_bank = pass(port, arrival, sectors * per_sector);
   counters_.tag_bytes += sectors * L2Tags::kSectorBytes;
-  uint64_t ready = at_bank;
-  uint64_t hits = 0;
-  for (const Lookup& lookup : lookups_) {
-    L2Tags::Set& set = tags_.set(lookup.set);
-    const int way = L2Tags::find(set, lookup.tag);
-    const unsigned count = lookup.mask == 3 ? 2 : 1;
-    const uint64_t looked =
-        banks_.take(lookup.bank, at_bank + lookup.sector * per_sector, count * sector_cycles_);
-    ready = std::max(ready, looked);
-    if (way >= 0) {
-      tags_.touch(set, static_cast<unsigned>(way));
-      const unsigned state = set.state[way];
-      // Every wanted sector valid and none pending (the valid bits are the lowest, the pending ones
-      // four above).
-      if (((state >> L2Tags::kValidShift) & ~(state >> L2Tags::kPendingShift) & lookup.mask) ==
-          lookup.mask) {
-        hits += count;
-        continue;
-      }
+  uint64_t ready = at_bank, hits = 0;
+  if (slices_ != nullptr) {
+    slices_->look_up(request, false, at_bank, per_sector);
+  } else {
+    for (const Lookup& lookup : lookups_) {
+      const uint64_t at = at_bank + lookup.sector * per_sector;
+      ready = std::max(ready, read_line(lookup, request, extension, at, hits));
     }
-    read_slow(lookup, set, way, request, extension, looked);
+    flush_fill();
+    counters_.hits[extension.account] += hits;
   }
-  flush_fill();
-  counters_.hits[extension.account] += hits;
   // What memory has not yet written when it lets a reader know must not be read now, but where the
   // fill is in its order.
   if (!extension.tags_only && payload.get_data_ptr() != nullptr) {
@@ -287,7 +283,7 @@ void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
     PooledPayload& fetch =
         make_payload(tlm::TLM_READ_COMMAND, address, nullptr, L2Tags::kSectorBytes, extension);
     fetch.extension.tags_only = true;
-    fetch.extension.cookie = cookie(Kind::child, request);
+    fetch.extension.cookie = cookie(Kind::past, request);
     ++requests_[request].remaining;
     ++counters_.fills_sent;
     outbox_.push_back({&fetch, clock_.edge(cycle), tags_.channel_of(address)});
@@ -388,7 +384,7 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
   return way;
 }
 
-Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
+Time L2Cache::serve_write(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
                           const StrettoExtension& extension, uint64_t arrival) {
   const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
   const uint32_t sectors = gather(offset, extension);
@@ -396,29 +392,11 @@ Time L2Cache::serve_write(Port& port, tlm::tlm_generic_payload& payload,
   const uint64_t at_bank = pass(port, arrival, sectors * per_sector);
   counters_.tag_bytes += sectors * L2Tags::kSectorBytes;
   uint64_t ready = at_bank;
-  for (const Lookup& lookup : lookups_) {
-    L2Tags::Set& set = tags_.set(lookup.set);
-    int way = L2Tags::find(set, lookup.tag);
-    const unsigned count = lookup.mask == 3 ? 2 : 1;
-    const uint64_t looked =
-        banks_.take(lookup.bank, at_bank + lookup.sector * per_sector, count * sector_cycles_);
-    ready = std::max(ready, looked);
-    if (way >= 0) {
-      tags_.touch(set, static_cast<unsigned>(way));
-    } else {
-      way = allocate(lookup.set, lookup.tag, lookup.line, looked);
-    }
-    counters_.written[extension.account] += count;
-    if (way < 0) {  // Written around the cache.
-      counters_.unallocated += count;
-      send_write_back(lookup.line, lookup.mask, extension.account, Kind::write_back,
-                      clock_.edge(looked));
-      continue;
-    }
-    note_writer(lookup, static_cast<unsigned>(way), extension);
-    set.state[way] = static_cast<uint8_t>(set.state[way] | lookup.mask << L2Tags::kValidShift |
-                                          lookup.mask << L2Tags::kDirtyShift);
-    L2Tags::set_account(set, static_cast<unsigned>(way), extension.account);
+  if (slices_ != nullptr) {
+    slices_->look_up(request, true, at_bank, per_sector);
+  } else {
+    for (const Lookup& lookup : lookups_)
+      ready = std::max(ready, write_line(lookup, extension, at_bank + lookup.sector * per_sector));
   }
   if (!extension.tags_only && payload.get_data_ptr() != nullptr)
     copy_bytes(payload, extension, true);

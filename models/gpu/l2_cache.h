@@ -19,7 +19,8 @@
 //  2 A dirty sector is written back exactly once, on the account that wrote the line last.
 //  3 Requests are served in the order in which they leave their port (at equal times in that of the
 //    ports), whatever the order of the calls: a port takes what has arrived first, and tags are
-//    looked up when the request is at the banks.
+//    looked up when the request is at the banks. Slices with limits (l2_slices.h) look up each line
+//    when it is at its bank, and may stop there.
 //  4 A bank serves in order of arrival (bank_calendar.h).
 //  5 A response is sent when the last sector has arrived.
 //  6 A set holds at most persist_ways_ pinned lines, fewer than it has ways: pins take no fill its
@@ -41,6 +42,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <unordered_map>
 #include <vector>
@@ -55,6 +57,9 @@
 #include "models/gpu/l2_tags.h"
 
 namespace stretto {
+
+class L2Slices;
+class QueueSink;
 
 struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> hits{};         // Sectors.
@@ -97,6 +102,7 @@ class L2Cache final : public sc_core::sc_module,
 
   L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddressMapping& mapping,
           unsigned cus, ClockDomain clock, PartitionServices& services, MemoryImage& memory);
+  ~L2Cache() override;
 
   // Release at system scope: writes back everything dirty; lines stay. REQUIRES: !write_back_busy().
   void write_back();
@@ -112,6 +118,8 @@ class L2Cache final : public sc_core::sc_module,
   // bytes frees range `index`.
   void pin(unsigned index, uint64_t base, uint64_t bytes);
   void set_persist_ways(unsigned ways);
+  // Is to hear of the queues behind `channel`; null where nothing depends on them.
+  QueueSink* queue_sink() const;
 
   const L2Spec& spec() const { return spec_; }
   const L2Counters& counters() const { return counters_; }
@@ -121,6 +129,8 @@ class L2Cache final : public sc_core::sc_module,
   std::vector<std::string> waiting_on() const override;
 
  private:
+  friend class L2Slices;  // Serves lines and pieces in its slices' order.
+
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kDevice = kNone - 1;
   static constexpr uint16_t kNoFill = 0xFFFF;
@@ -181,7 +191,7 @@ class L2Cache final : public sc_core::sc_module,
     uint64_t bytes = 0;
   };
   // What a payload's cookie says about it.
-  enum class Kind : uint8_t { fill, child, write_back, boundary };
+  enum class Kind : uint8_t { fill, past, child, write_back, boundary };
   static uint64_t cookie(Kind kind, uint64_t value) {
     return static_cast<uint64_t>(kind) << 56 | value;
   }
@@ -201,8 +211,8 @@ class L2Cache final : public sc_core::sc_module,
   void serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival);
   Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
                   const StrettoExtension& extension, uint64_t arrival);
-  Time serve_write(Port& port, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
-                   uint64_t arrival);
+  Time serve_write(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
+                   const StrettoExtension& extension, uint64_t arrival);
   Time serve_bypass(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
                     const StrettoExtension& extension, uint64_t arrival);
   Time serve_remote(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
@@ -230,6 +240,11 @@ class L2Cache final : public sc_core::sc_module,
   // Collects the lines of a tile in lookups_; returns its sectors.
   uint32_t gather(uint64_t offset, const StrettoExtension& extension);
   void add_waiter(uint32_t& list, uint32_t request);
+  // A line at its bank at clock `at`; they return the clock in which the bank has moved it. `hits`
+  // counts sectors of lines that are there.
+  uint64_t read_line(const Lookup& lookup, uint32_t request, const StrettoExtension& extension,
+                     uint64_t at, uint64_t& hits);
+  uint64_t write_line(const Lookup& lookup, const StrettoExtension& extension, uint64_t at);
   void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                  const StrettoExtension& extension, uint64_t cycle);
   // Makes room; returns the way, or -1. Sends the victim's dirty sectors away.
@@ -321,6 +336,7 @@ class L2Cache final : public sc_core::sc_module,
   uint64_t write_backs_in_flight_ = 0;
   uint64_t outstanding_ = 0;
   L2Counters counters_;
+  std::unique_ptr<L2Slices> slices_;  // Null: slices have no limits.
 };
 
 }  // namespace stretto

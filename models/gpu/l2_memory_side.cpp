@@ -5,7 +5,7 @@
 #include <cassert>
 #include <string>
 
-#include "models/gpu/l2_cache.h"
+#include "models/gpu/l2_slices.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -105,18 +105,23 @@ void L2Cache::send_pieces(uint32_t request, tlm::tlm_generic_payload& payload,
   unsigned char* data = extension.tags_only ? nullptr : payload.get_data_ptr();
   const tlm::tlm_command command =
       extension.operation == Operation::read ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND;
+  // A line is one slice's.
+  const uint32_t limit = slices_ != nullptr ? 1u << L2Tags::kLineBits : kMaxPayloadBytes;
   uint64_t moved = 0;
   for (uint32_t row = 0; row < extension.rows; ++row) {
     uint64_t at = offset + row * extension.pitch;
     for (uint32_t left = extension.row_bytes; left > 0;) {
-      const uint32_t part =
-          std::min(left, kMaxPayloadBytes - static_cast<uint32_t>(at & (kMaxPayloadBytes - 1)));
+      const uint32_t part = std::min(left, limit - static_cast<uint32_t>(at & (limit - 1)));
       PooledPayload& piece = make_payload(command, at, data, part, extension);
       if (extension.operation == Operation::update) piece.extension.operation = Operation::update;
       piece.extension.cookie = cookie(Kind::child, request);
       ++requests_[request].remaining;
-      outbox_.push_back(
-          {&piece, clock_.edge(cycle + moved / bytes_per_cycle), tags_.channel_of(at)});
+      const uint64_t clock = cycle + moved / bytes_per_cycle;
+      if (slices_ != nullptr) {
+        slices_->pass(piece, clock);
+      } else {
+        outbox_.push_back({&piece, clock_.edge(clock), tags_.channel_of(at)});
+      }
       if (data != nullptr) data += part;
       moved += part;
       at += part;
@@ -157,6 +162,7 @@ void L2Cache::send_all() {
     for (const Outgoing& out : batch) {
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       const bool memory = out.channel < channel.size();
+      if (memory && slices_ != nullptr) slices_->sent(*out.payload);
       sc_core::sc_time delay = delay_of(out.at + (memory ? to_memory_time_ : 0) - now);
       const tlm::tlm_sync_enum answer =
           out.channel == kNone ? remote->nb_transport_fw(*out.payload, phase, delay)
@@ -187,10 +193,9 @@ void L2Cache::response(PooledPayload& payload, Time at) {
   const uint64_t value = what & ((uint64_t{1} << 56) - 1);
   const bool failed = payload.is_response_error();
   const tlm::tlm_response_status status = payload.get_response_status();
-  const bool counted_fill =
-      payload.extension.tags_only && payload.extension.operation == Operation::read;
   const unsigned sectors = payload.get_data_length() >> L2Tags::kSectorBits;
   const uint64_t line = (payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
+  if (slices_ != nullptr) slices_->answered(payload, at);
   payload.release();
   switch (static_cast<Kind>(what >> 56)) {
     case Kind::fill: {
@@ -202,8 +207,8 @@ void L2Cache::response(PooledPayload& payload, Time at) {
         sectors_arrived(static_cast<uint16_t>(value >> 16), static_cast<uint8_t>(run >> 2), at);
       break;
     }
+    case Kind::past: counters_.fills_received += sectors; [[fallthrough]];
     case Kind::child: {
-      if (counted_fill) counters_.fills_received += sectors;
       const uint32_t request = static_cast<uint32_t>(value);
       if (failed) requests_[request].payload->set_response_status(status);
       arrived(request, at);
@@ -377,6 +382,7 @@ void L2Cache::report(StatisticSink& sink) const {
   uint64_t busy = 0;
   for (uint32_t bank = 0; bank < banks_.banks(); ++bank) busy += banks_.busy(bank);
   sink.add("l2.bank_busy", busy, "cycles", "Clocks in which a bank moved bytes, of all banks.");
+  if (slices_ != nullptr) slices_->report(sink);
 }
 
 void L2Cache::audit(AuditSink& sink) const {
@@ -395,6 +401,7 @@ void L2Cache::audit(AuditSink& sink) const {
              busy / sector_cycles_ * L2Tags::kSectorBytes, counters_.tag_bytes);
   sink.at_most("L2 write-backs <= sectors written", total(counters_.write_backs),
                total(counters_.written));
+  if (slices_ != nullptr) slices_->audit(sink);
 }
 
 std::vector<std::string> L2Cache::waiting_on() const {
@@ -404,6 +411,7 @@ std::vector<std::string> L2Cache::waiting_on() const {
         "L2: " + std::to_string(outstanding_) + " requests wait for memory or the fabric (" +
         std::to_string(counters_.fills_sent - counters_.fills_received) + " sectors to come)");
   }
+  if (slices_ != nullptr) slices_->waiting_on(lines);
   if (!deferred_.empty()) {
     lines.push_back("L2: " + std::to_string(deferred_.size()) + " requests wait for a locked line");
   }

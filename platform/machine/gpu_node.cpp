@@ -114,6 +114,7 @@ void GpuNode::bind() {
   gpu.front_end.set_interrupts(cp);
   hbm.set_interrupts(cp);
   hbm.set_coherence(l2);
+  hbm.set_queue_sink(l2.queue_sink());
   dma.set_interrupts(cp);
   request_ring.set_interrupts(cp);
   hbm.set_triggers(dma);

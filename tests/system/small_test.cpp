@@ -32,6 +32,15 @@ TEST_CASE("small, rs", "[T3-BASE-05]") { expect_correct_run("t3/small", "rs", kE
 TEST_CASE("small, rs-nmc") { expect_correct_run("t3/small", "rs-nmc", kElements); }
 TEST_CASE("small, ag") { expect_correct_run("t3/small", "ag", 4 * kElements); }
 
+// Where waiting could close a circle first: a miss at a time, none merged, a sector to memory.
+TEST_CASE("small, with an entry, a merge and a place a slice, blocks and models in lockstep") {
+  const std::string tiny =
+      " --impl all=lockstep --set l2.miss_entries=1 --set l2.merges=1 "
+      "--set l2.memory_queue_sectors=1";
+  for (const char* mode : {"sequential", "t3-mca"})
+    expect_correct_run("t3/small" + tiny, mode, 4 * kElements);
+}
+
 TEST_CASE("every policy of the arbiters can be chosen, and a mode is its policy", "[T3-MCA-08]") {
   const auto digest = [](const std::string& more) {
     return run_correctly("t3/small --impl all=model " + more).text("digest");

@@ -31,6 +31,11 @@ void expect_equal_results(const std::string& run) {
 TEST_CASE("a GEMM with its collective, whatever the step") {
   expect_equal_results("t3/small --mode t3-mca");
 }
+TEST_CASE("L2 slices that stop, whatever the step") {
+  expect_equal_results(
+      "t3/small --mode t3-mca --set l2.miss_entries=2 --set l2.merges=2 "
+      "--set l2.memory_queue_sectors=2");
+}
 TEST_CASE("kernels of a network, whatever the step") { expect_equal_results("graph/mlp"); }
 TEST_CASE("copies by loads and stores, whatever the step") {
   expect_equal_results(

@@ -17,6 +17,7 @@
 
 #include "models/common/arithmetic.h"
 #include "models/common/elf_image.h"
+#include "models/common/queue_sink.h"
 #include "models/gpu/atomic_op.h"
 #include "models/gpu/gpu.h"
 #include "models/reference/grid_scheduler_model.h"
@@ -64,8 +65,12 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
   uint64_t read_bytes = 0, written_bytes = 0, updated_bytes = 0, requests = 0;
   std::array<uint64_t, STRETTO_ACCOUNTS> written_by{};
   bool errors = false;  // Answer everything with an error.
+  // Hears of each atom that it has left its queue `in_queue` after it came; if set.
+  QueueSink* queue_sink = nullptr;
+  Time in_queue = 0;
 
  private:
+  static constexpr uint64_t kLeavesQueue = uint64_t{1} << 63;  // Event: the atom at this offset.
   tlm::tlm_sync_enum forward(int port, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay) {
     const StrettoExtension& extension = *extension_of(payload);
@@ -112,11 +117,21 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     const size_t slot = free_.back();
     free_.pop_back();
     waiting_[slot] = {port, &payload};
-    queue_.schedule(queue_.now() + time_of(delay) + latency_, *this, slot);
+    const Time arrival = queue_.now() + time_of(delay);
+    if (queue_sink != nullptr && port >= 0 && !errors) {
+      const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+      for (uint64_t at = offset & ~uint64_t{63}; at < offset + bytes; at += 64)
+        queue_.schedule(arrival + in_queue, *this, kLeavesQueue | at);
+    }
+    queue_.schedule(arrival + latency_, *this, slot);
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
   }
   void on_event(uint64_t slot) override {
+    if ((slot & kLeavesQueue) != 0) {
+      queue_sink->on_place_free(slot & ~kLeavesQueue);
+      return;
+    }
     const auto [port, payload] = waiting_[slot];
     free_.push_back(slot);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;

@@ -95,6 +95,25 @@ TEST_CASE("t3-2x-cu is t3 with twice the units and nothing else", "[T3-2XCU-01]"
   }
 }
 
+TEST_CASE("no shipped machine but t3-slices limits its slices, and t3-slices nothing else of t3") {
+  for (const std::string& name : shipped("machines")) {
+    Machine machine;
+    machine.load(name);
+    INFO(name);
+    CHECK(machine.spec().l2.limited() == (name == "t3-slices"));
+    CHECK(machine.spec().hbm.queue_unit_bytes == 64);
+  }
+  Machine base, slices;
+  base.load("t3");
+  slices.load("t3-slices");
+  for (const char* set : {"l2.miss_entries=96", "l2.merges=4", "l2.memory_queue_sectors=32"})
+    base.set(set);
+  for (const auto& one : base.parameters().all()) {
+    INFO(one.path);
+    CHECK(slices.parameters().find(one.path)->get() == one.get());
+  }
+}
+
 TEST_CASE("the command line beats the workload, which beats the machine, which beats the default") {
   Machine machine;
   CHECK(machine.spec().gpus == 8);
