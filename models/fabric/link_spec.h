@@ -48,6 +48,8 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
              "how far GPUs run apart.");
   set.number("credit_bytes", spec.credit_bytes, 65'536, 1u << 30,
              "Receive buffer; less than bandwidth x (2 x latency + memory time) costs bandwidth.");
+  // What a port holds between crossbar and wire. Unsourced: nobody publishes it. It is what presses
+  // back on stores to peers; 2^30 = nothing does (T3-SIM-02, -03).
   set.number("egress_bytes", spec.egress_bytes, 1, 1u << 30,
              "Send buffer; a request is answered when it fits, or when it is the only one.");
   set.number("header_bytes", spec.header_bytes, 0, 4'096,

@@ -130,6 +130,12 @@ TEST_CASE("the calibrated machine has its limit on every channel and overlaps, t
   expect_overlap(paper);
   CHECK(paper.number("mca.channels_at_limit_5") == kGpus * kChannels);
   CHECK(paper.number("mca.drains") == kGpus * kChannels);
+  // T3-SIM-02, T3-SIM-03: nothing on the way out presses back.
+  for (unsigned gpu = 0; gpu < kGpus; ++gpu) {
+    const std::string port = "statistics.gpu" + std::to_string(gpu) + ".router.port0.";
+    CHECK(paper.number(port + "credit_stall") == 0);
+    CHECK(paper.number(port + "requests_high_water") == 1);
+  }
   // Stages that wait for each other are the contention that the bundle is for.
   CHECK(paper.number("time_ns.gemm") > run("--mode t3-mca").number("time_ns.gemm") * 11 / 10);
 }
