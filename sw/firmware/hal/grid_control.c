@@ -42,7 +42,7 @@ static void program(const grid_scheduler_t* scheduler, const grid_job_t* job) {
                  STRETTO_FIELD(GRID_SCHEDULER_SLOT_SKIP_SKIP, job->skip));
   }
   if (job->batch != 0) {
-    const uint64_t position = ((uint64_t)launch->start + job->skip) % launch->count;
+    const uint64_t position = ((uint64_t)launch->start + job->skip) % launch->count + job->gated;
     mmio_write64(scheduler->base + GRID_SCHEDULER_SLOT_GATE_OFFSET_AT(slot),
                  STRETTO_FIELD(GRID_SCHEDULER_SLOT_GATE_BATCH, job->batch) |
                      STRETTO_FIELD(GRID_SCHEDULER_SLOT_GATE_GATE, position / job->batch) |

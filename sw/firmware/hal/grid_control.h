@@ -12,11 +12,12 @@ extern "C" {
 #endif
 
 typedef struct grid_job {
-  uint32_t slot;
+  uint8_t slot;
+  uint8_t priority;  // 0..3, higher is served first.
+  uint32_t batch;    // Work-groups of one gate; 0: not gated.
+  uint32_t gated;    // Position of the first id among the gates: 0 but for a part of a kernel.
+  uint32_t skip;     // Work-groups at the begin of the order that an earlier launch placed.
   grid_launch_t launch;
-  uint32_t skip;      // Work-groups at the begin of the order that an earlier launch placed.
-  uint32_t priority;  // 0..3, higher is served first.
-  uint32_t batch;     // Work-groups of one gate; 0: not gated.
 } grid_job_t;
 
 // What a slot says about itself. Of a preempted one, the first count - undispatched ids of its

@@ -18,6 +18,7 @@
 // What every call that can fail returns: STRETTO_OK or a negative status.
 typedef stretto_status_t fw_result_t;
 #define FW_MUST_CHECK __attribute__((warn_unused_result))
+#define FW_NOINIT __attribute__((section(".noinit")))  // Not cleared at boot.
 
 #define FW_MIE_SOFTWARE (1u << 3)
 #define FW_MIE_TIMER (1u << 7)

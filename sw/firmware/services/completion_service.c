@@ -50,6 +50,32 @@ static void finish_stop(shared_t* shared) {
   complete(shared, &job, STRETTO_OK);
 }
 
+returned_t returned_ring[RETURNED] FW_NOINIT;
+
+// Takes the work-groups that came back undone. False: hart 0 has to make room first.
+static bool take_returned(shared_t* shared) {
+  uint32_t slot, id;
+  while (shared->returned_taken - shared->returned_used != RETURNED) {
+    if (!grid_control_take_returned(&shared->scheduler, &slot, &id)) return true;
+    returned_ring[shared->returned_taken % RETURNED] = (returned_t){.slot = slot, .id = id};
+    shared->slots_with_returned |= 1u << slot;
+    fence_release();
+    shared->returned_taken = shared->returned_taken + 1;
+  }
+  clint_poke(QUEUE_HART);
+  return false;
+}
+
+// Those that can be released now: of a pipeline all, with the last of them (one boundary).
+static uint32_t released_with(shared_t* shared, uint32_t slot) {
+  const uint32_t pipeline = shared->slot_pipeline[slot];
+  if (pipeline == 0) return 1u << slot;
+  shared->pipeline_ended |= 1u << slot;
+  if ((pipeline & ~shared->pipeline_ended) != 0) return 0;
+  shared->pipeline_ended &= ~pipeline;
+  return pipeline;
+}
+
 static void kernels_done(shared_t* shared) {
   const uint32_t slots = grid_scheduler_done(&shared->scheduler);
   if (slots == 0) return;
@@ -61,11 +87,16 @@ static void kernels_done(shared_t* shared) {
     if (grid_control_report(&shared->scheduler, slot, &report) != STRETTO_OK) continue;
     if (report.state == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED) {
       refused |= 1u << slot;
-    } else if (report.preempted && report.undispatched != 0) {
+      continue;
+    }
+    if (report.preempted && !take_returned(shared)) return;  // The lines stay high.
+    const uint32_t unfinished = shared->slots_with_returned | shared->slots_with_more;
+    if ((report.preempted && report.undispatched != 0) || (unfinished & 1u << slot) != 0) {
       stopped |= 1u << slot;
       shared->slot_undispatched[slot] = report.undispatched;
     }
   }
+  shared->slots_with_returned &= ~slots;
   // Released before it is announced: hart 0 may launch in the slot as soon as the counts agree.
   grid_scheduler_release(&shared->scheduler, slots);
   for (uint32_t rest = slots, slot = 0; rest != 0; rest >>= 1, ++slot) {
@@ -77,7 +108,7 @@ static void kernels_done(shared_t* shared) {
     } else if ((refused & bit) != 0) {
       complete_slot(shared, slot, STRETTO_ERROR_RESOURCES);
     } else if (shared->slot_jobs[slot].release) {
-      shared->slots_to_release |= bit;
+      shared->slots_to_release |= released_with(shared, slot);
     } else {
       complete_slot(shared, slot, STRETTO_OK);
     }

@@ -61,6 +61,9 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
   if (valid != STRETTO_OK) return valid;
   if (packet->workgroup_size_x != d.wavefronts || packet->grid_size_x % d.wavefronts != 0)
     return STRETTO_ERROR_ARGUMENT;
+  const uint32_t type = STRETTO_DISPATCH_TYPE_OF(packet->flags);
+  if (type > STRETTO_KERNEL_TENSOR + 1) return STRETTO_ERROR_ARGUMENT;
+  if (type != 0) d.type = type - 1;
   const bool update = (packet->flags & STRETTO_DISPATCH_UPDATE) != 0;
   const uint64_t rows = (uint64_t)y * z, row = packet->grid_size_x / d.wavefronts;
   const uint32_t most = update ? MAX_UPDATING_WORK_GROUPS : STRETTO_MAX_GRID;
@@ -133,14 +136,14 @@ static void publish(shared_t* shared, const grid_job_t* work, uint32_t pipeline,
   const uint32_t slot = work->slot;
   shared->slot_work[slot] = *work;
   shared->slot_pipeline[slot] = pipeline;
+  shared->slot_end[slot] = 0;
   shared->slot_jobs[slot] = job;
   ++shared->started[job.queue];
   shared->slots_started[slot] = shared->slots_started[slot] + 1;
 }
 
-static void acquire(const shared_t* shared, const stretto_dispatch_packet_t* packet) {
-  if (STRETTO_PACKET_ACQUIRE(packet->header) == STRETTO_SCOPE_SYSTEM)
-    gpu_l2_invalidate(&shared->gpu);
+static bool acquires(const stretto_dispatch_packet_t* packet) {
+  return STRETTO_PACKET_ACQUIRE(packet->header) == STRETTO_SCOPE_SYSTEM;
 }
 
 fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_packet_t* packet,
@@ -151,7 +154,7 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   if (result != STRETTO_OK) return result;
   publish(shared, &work, 0, job);
   fence_release();
-  acquire(shared, packet);
+  if (acquires(packet)) gpu_l2_invalidate(&shared->gpu);
   // Cannot fail: every field was checked above.
   return grid_control_launch(&shared->scheduler, &work);
 }
@@ -162,7 +165,10 @@ fw_result_t dispatch_service_start_pipeline(shared_t* shared, const stretto_pack
     return STRETTO_ERROR_ARGUMENT;
   grid_job_t work[GRID_SLOTS];
   uint32_t slots = 0;
+  bool acquire = false, release = false;
   for (uint32_t i = 0; i < members; ++i) {
+    acquire = acquire || acquires(&packets[i].dispatch);
+    release = release || jobs[i].release;
     const fw_result_t result =
         prepare(shared, &packets[i].dispatch, jobs[i].queue, slots, &work[i]);
     if (result != STRETTO_OK) return result;
@@ -170,8 +176,12 @@ fw_result_t dispatch_service_start_pipeline(shared_t* shared, const stretto_pack
     slots |= 1u << work[i].slot;
   }
   if (grid_control_pipeline_waits(&shared->scheduler)) return STRETTO_ERROR_TABLE_FULL;
-  for (uint32_t i = 0; i < members; ++i) publish(shared, &work[i], slots, jobs[i]);
+  for (uint32_t i = 0; i < members; ++i) {
+    job_t job = jobs[i];
+    job.release = release;
+    publish(shared, &work[i], slots, job);
+  }
   fence_release();
-  for (uint32_t i = 0; i < members; ++i) acquire(shared, &packets[i].dispatch);
+  if (acquire) gpu_l2_invalidate(&shared->gpu);
   return grid_control_launch_pipeline(&shared->scheduler, work, members);
 }

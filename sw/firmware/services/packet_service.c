@@ -19,6 +19,7 @@
 
 #define TYPE_MASK 0xFFu
 #define DEP_SIGNALS 5
+#define PIPELINE_LOOK_NS 1000
 
 static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
 
@@ -123,7 +124,12 @@ static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeli
   }
   if (*result == STRETTO_OK)
     *result = dispatch_service_start_pipeline(service->shared, packets, jobs, members);
-  if (*result == STRETTO_ERROR_TABLE_FULL) return OUTCOME_HELD;
+  if (*result == STRETTO_ERROR_TABLE_FULL) {
+    // Nobody says when the one before it is placed.
+    if (grid_control_pipeline_waits(&service->shared->scheduler))
+      service->pipeline_look = clint_now() + PIPELINE_LOOK_NS;
+    return OUTCOME_HELD;
+  }
   service->next[queue] += members;
   for (uint32_t i = 0; i < members; ++i) {
     mmio_write64(slot_address(service, queue, first + i), STRETTO_PACKET_INVALID);
@@ -347,13 +353,15 @@ static bool take_next(packet_service_t* service) {
 
 // Where queues differ, what was rung meanwhile is looked at between any two packets.
 void packet_service_run(packet_service_t* service) {
+  service->pipeline_look = 0;
+  if (service->shared->drains) schedule_service_run(service->shared);
   while (take_next(service)) {
     if (service->shared->highest_priority != 0) packet_service_doorbell(service);
   }
 }
 
 uint64_t packet_service_alarm(const packet_service_t* service) {
-  uint64_t first = CLINT_NEVER;
+  uint64_t first = service->pipeline_look != 0 ? service->pipeline_look : CLINT_NEVER;
   for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
     const uint64_t at = service->look_at[queue];
     if (at != 0 && at < first) first = at;

@@ -22,6 +22,7 @@ typedef struct packet_service {
   uint32_t behind[STRETTO_PRIORITIES];  // Queues behind the one of a priority that was served last.
   uint32_t read;  // Queues whose next packet was read and waits for those before it, likewise.
   uint64_t look_at[STRETTO_QUEUE_COUNT];  // When a barrier that polls looks again; 0 = none does.
+  uint64_t pipeline_look;  // When a pipeline behind another one is looked at again; 0 = none waits.
 } packet_service_t;
 
 FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Priorities and preemption: see schedule_service.h. A stopped kernel keeps its slot, context and
-// job; it goes on as a launch that skips what was placed (T2 of rtl/grid_scheduler/README.md).
+// job; it goes on as a launch that skips what was placed (T2 of rtl/grid_scheduler/README.md). What
+// a drain has brought back is mostly what was placed last, and then skipped less; other ids are
+// launched first, a run of neighbours at a time in the same slot (T3).
 #include "sw/firmware/services/schedule_service.h"
 
 #include <stddef.h>
+#include <string.h>
+
+#include "sw/firmware/services/report.h"
+
+// What a kernel has left, by position in its order: all from `tail` on, and of [first, end) those
+// whose bit (position % LEFT_BITS) is set. Set up with the first drain.
+#define LEFT_BITS 512u
+typedef struct left {
+  uint32_t tail;
+  uint32_t first, end;
+  uint64_t bits[LEFT_BITS / 64];
+} left_t;
+static left_t slot_left[GRID_SLOTS] FW_NOINIT;
 
 fw_result_t schedule_service_priority(shared_t* shared, uint32_t queue,
                                       const stretto_priority_t* priority) {
@@ -28,7 +43,7 @@ fw_result_t schedule_service_policy(const shared_t* shared,
 fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* preempt,
                                      job_t job) {
   if (shared == NULL || preempt == NULL || preempt->queue >= STRETTO_QUEUE_COUNT ||
-      preempt->queue == job.queue)
+      preempt->queue == job.queue || preempt->drain > 1)
     return STRETTO_ERROR_ARGUMENT;
   if ((shared->queues_stopped & 1u << preempt->queue) != 0) return STRETTO_ERROR_STATE;
   if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
@@ -51,7 +66,13 @@ fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* 
   shared->stops_started = shared->stops_started + 1;
   fw_result_t result = STRETTO_OK;
   for (uint32_t slot = 0; slot < GRID_SLOTS && result == STRETTO_OK; ++slot) {
-    if ((slots & 1u << slot) != 0) result = grid_control_preempt(&shared->scheduler, slot, false);
+    if ((slots & 1u << slot) == 0) continue;
+    const bool drain = preempt->drain != 0 && shared->slot_pipeline[slot] == 0;
+    if (drain && !shared->drains) {
+      memset(slot_left, 0, sizeof slot_left);
+      shared->drains = true;
+    }
+    result = grid_control_preempt(&shared->scheduler, slot, drain);
   }
   return result;
 }
@@ -62,6 +83,80 @@ static bool is_stopped(const shared_t* shared, uint32_t slot, uint32_t queue) {
          shared->slot_jobs[slot].queue == queue;
 }
 
+static uint64_t* word_of(left_t* left, uint32_t position) {
+  return &left->bits[position % LEFT_BITS / 64];
+}
+
+static bool is_left(left_t* left, uint32_t position) {
+  return (*word_of(left, position) >> position % 64 & 1) != 0;
+}
+
+static void set_left(left_t* left, uint32_t position) {
+  if (left->first == left->end) left->first = left->end = position;
+  if (position < left->first) left->first = position;
+  if (position >= left->end) left->end = position + 1;
+  FW_ASSERT(left->end - left->first <= LEFT_BITS);
+  *word_of(left, position) |= 1ull << position % 64;
+}
+
+// The highest one that is left apart from the tail joins it, if it is its neighbour.
+static bool join_tail(left_t* left) {
+  while (left->end != left->first && !is_left(left, left->end - 1)) --left->end;
+  while (left->end != left->first && !is_left(left, left->first)) ++left->first;
+  if (left->end == left->first || left->end != left->tail) return false;
+  --left->tail;
+  --left->end;
+  *word_of(left, left->end) &= ~(1ull << left->end % 64);
+  return true;
+}
+
+// Notes what hart 1 has taken.
+static void note_returned(shared_t* shared) {
+  while (shared->returned_used != shared->returned_taken) {
+    const returned_t returned = returned_ring[shared->returned_used % RETURNED];
+    const grid_launch_t* launch = &shared->slot_work[returned.slot].launch;
+    const uint64_t behind = (uint64_t)(returned.id - launch->first) + launch->count - launch->start;
+    set_left(&slot_left[returned.slot], (uint32_t)(behind % launch->count));
+    shared->returned_used = shared->returned_used + 1;
+  }
+}
+
+// The next launch of a stopped kernel: a run of ids that came back, or all that was never placed.
+static grid_job_t next_of(shared_t* shared, uint32_t slot) {
+  grid_job_t job = shared->slot_work[slot];
+  const uint32_t count = job.launch.count;
+  left_t* left = &slot_left[slot];
+  const uint32_t end = shared->slot_end[slot], undispatched = shared->slot_undispatched[slot];
+  shared->slots_with_more &= ~(1u << slot);
+  shared->slot_end[slot] = 0;
+  if (!shared->drains) {
+    job.skip = count - undispatched;
+    return job;
+  }
+  if (end == 0) left->tail = count - undispatched;
+  for (uint32_t position = end - undispatched; end != 0 && position < end; ++position)
+    set_left(left, position);
+  while (join_tail(left)) continue;
+  if (left->first == left->end) {
+    job.skip = left->tail;
+    return job;
+  }
+  const uint32_t from = left->first;
+  const uint32_t id = (uint32_t)(((uint64_t)job.launch.start + from) % count);
+  uint32_t run = 0;
+  for (; left->first != left->end && is_left(left, left->first) && id + run < count; ++run) {
+    *word_of(left, left->first) &= ~(1ull << left->first % 64);
+    ++left->first;
+  }
+  shared->slot_end[slot] = from + run;
+  if (left->first != left->end || left->tail != count) shared->slots_with_more |= 1u << slot;
+  job.launch.first += id;
+  job.launch.count = run;
+  job.launch.start = 0;
+  job.gated = id;
+  return job;
+}
+
 // Of a pipeline all members have stopped, before one was placed, or none has.
 static fw_result_t relaunch(const shared_t* shared, uint32_t slots) {
   grid_job_t jobs[GRID_SLOTS];
@@ -70,6 +165,29 @@ static fw_result_t relaunch(const shared_t* shared, uint32_t slots) {
     if ((slots & 1u << slot) != 0) jobs[members++] = shared->slot_work[slot];
   }
   return grid_control_launch_pipeline(&shared->scheduler, jobs, members);
+}
+
+// Launches what is left of stopped kernels, or the next part of it, of all queues that are not
+// stopped.
+static fw_result_t go_on(shared_t* shared) {
+  fw_result_t result = STRETTO_OK;
+  note_returned(shared);
+  for (uint32_t slot = 0; slot < GRID_SLOTS && result == STRETTO_OK; ++slot) {
+    if (shared->slots_stopped[slot] == shared->slots_resumed[slot] ||
+        (shared->queues_stopped & 1u << shared->slot_jobs[slot].queue) != 0)
+      continue;
+    const uint32_t pipeline = shared->slot_pipeline[slot];
+    grid_job_t job = {0};
+    if (pipeline == 0) job = next_of(shared, slot);
+    shared->slots_resumed[slot] = shared->slots_stopped[slot];
+    fence_release();
+    if (pipeline == 0) {
+      result = grid_control_launch(&shared->scheduler, &job);
+    } else if (pipeline >> slot == 1) {  // Its last member.
+      result = relaunch(shared, pipeline);
+    }
+  }
+  return result;
 }
 
 fw_result_t schedule_service_resume(shared_t* shared, const stretto_preempt_t* preempt) {
@@ -84,19 +202,7 @@ fw_result_t schedule_service_resume(shared_t* shared, const stretto_preempt_t* p
       return STRETTO_ERROR_TABLE_FULL;
   }
   shared->queues_stopped &= ~bit;
-  fw_result_t result = STRETTO_OK;
-  for (uint32_t slot = 0; slot < GRID_SLOTS && result == STRETTO_OK; ++slot) {
-    if (!is_stopped(shared, slot, preempt->queue)) continue;
-    const uint32_t pipeline = shared->slot_pipeline[slot];
-    grid_job_t* work = &shared->slot_work[slot];
-    work->skip = work->launch.count - shared->slot_undispatched[slot];
-    shared->slots_resumed[slot] = shared->slots_stopped[slot];
-    fence_release();
-    if (pipeline == 0) {
-      result = grid_control_launch(&shared->scheduler, work);
-    } else if (pipeline >> slot == 1) {  // Its last member.
-      result = relaunch(shared, pipeline);
-    }
-  }
-  return result;
+  return go_on(shared);
 }
+
+void schedule_service_run(shared_t* shared) { FW_ASSERT(go_on(shared) == STRETTO_OK); }

@@ -24,6 +24,8 @@ FW_MUST_CHECK fw_result_t schedule_service_preempt(shared_t* shared,
 // not stopped.
 FW_MUST_CHECK fw_result_t schedule_service_resume(shared_t* shared,
                                                   const stretto_preempt_t* preempt);
+// Whenever hart 1 has news: takes what came back, and launches the next part of resumed kernels.
+void schedule_service_run(shared_t* shared);
 
 #ifdef __cplusplus
 }

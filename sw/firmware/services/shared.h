@@ -40,6 +40,14 @@ typedef struct write_back {
   uint64_t releases;
 } write_back_t;
 
+// A work-group that left its unit undone.
+typedef struct returned {
+  uint32_t slot;
+  uint32_t id;
+} returned_t;
+#define RETURNED 64u
+extern returned_t returned_ring[RETURNED];  // Hart 1.
+
 typedef struct shared {
   uint64_t started[STRETTO_QUEUE_COUNT];             // Background packets started; hart 0.
   volatile uint64_t completed[STRETTO_QUEUE_COUNT];  // ... and completed; hart 1.
@@ -50,11 +58,18 @@ typedef struct shared {
   uint32_t slot_pipeline[GRID_SLOTS];           // Slots launched together, 0 = by itself; hart 0.
   volatile uint32_t slots_stopped[GRID_SLOTS];  // Preempted with work-groups left; hart 1.
   volatile uint32_t slots_resumed[GRID_SLOTS];  // ... and launched again; hart 0.
-  uint32_t slot_undispatched[GRID_SLOTS];       // Work-groups left of a stopped one; hart 1.
+  uint32_t slot_undispatched[GRID_SLOTS];       // Not placed of what was launched; hart 1.
+  uint32_t slot_end[GRID_SLOTS];                // Position behind a part, 0 = no part; hart 0.
+  uint32_t slots_with_more;                     // A part runs, and others follow; hart 0.
+  volatile uint32_t returned_taken;             // Of the ring of what came back; hart 1.
+  volatile uint32_t returned_used;              // Hart 0.
+  uint32_t slots_with_returned;                 // Since they were launched; hart 1.
+  uint32_t pipeline_ended;                      // Members of pipelines that go on; hart 1.
   uint32_t priority[STRETTO_QUEUE_COUNT];       // Hart 0.
   uint32_t queues_of[STRETTO_PRIORITIES];       // Those of a priority, one bit each; hart 0.
   uint32_t highest_priority;                    // That a queue has had; hart 0.
   uint32_t queues_stopped;                      // One bit a queue; hart 0.
+  bool drains;                                  // A preemption has drained; hart 0.
   uint32_t stop_slots;                          // Kernels that a preemption waits for,
   uint32_t stop_seen[GRID_SLOTS];               // ends and stops of each before it; hart 0.
   job_t stop_job;                               // Hart 0. One at a time.

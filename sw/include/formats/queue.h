@@ -116,6 +116,10 @@ typedef struct stretto_dispatch_packet {
 #define STRETTO_ORDER_MAX_BATCH 0x7FFFu
 // With this flag `order` is first | count << 32, without stagger and gates: for ids above 65,535.
 #define STRETTO_DISPATCH_RANGE (1u << 9)
+// Type of the kernel for the scheduler's arbiters (KT-SCHED-03): 0 = as its descriptor says, else
+// STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT or _TENSOR).
+#define STRETTO_DISPATCH_TYPE(type) (((type) + 1u) << 10)
+#define STRETTO_DISPATCH_TYPE_OF(flags) ((flags) >> 10 & 3u)
 #define STRETTO_RANGE(first, count) ((uint64_t)(first) | ((uint64_t)(count) << 32))
 #define STRETTO_MAX_GRID 0x7FFFFFFFu  // Work-groups; those of a kernel with updates: 65,536.
 #define STRETTO_MAX_GRID_YZ 0xFFFFu   // Each of y and z.
@@ -267,16 +271,21 @@ typedef struct stretto_priority {
 
 // PREEMPT: no packet of `queue` is taken and no work-group of its kernels placed until it is resumed.
 // Complete when none of its work-groups is on a unit; those that had begun ran to their end. Its
-// fills, copies and waits go on. RESUME: its kernels place what was left, in their order.
+// fills, copies and waits go on. RESUME: its kernels place what was left, in their order, first what
+// had come back.
 typedef struct stretto_preempt {
   uint32_t queue;  // Not the one that the packet is in.
-  uint32_t reserved0;
+  uint32_t
+      drain;  // PREEMPT, 1: work-groups that have issued nothing leave their units at once. Not
+              // those of a pipeline: others of it may wait for them.
   uint64_t reserved[5];
 } stretto_preempt_t;
 
 // PIPELINE: the next `members` packets of the queue are dispatches without gates, and their
 // work-groups are placed all or nothing. It is complete when they are launched, each of them when it
-// has ended. If one is refused, all are.
+// has ended. If one is refused, all are. It has one boundary at either end: if a member acquires at
+// system scope, all do, before the first begins; if one is released at system scope, all are, when
+// the last has ended.
 #define STRETTO_PIPELINE_MEMBERS 32u
 typedef struct stretto_pipeline {
   uint32_t members;  // 1 .. STRETTO_PIPELINE_MEMBERS.

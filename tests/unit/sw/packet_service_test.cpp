@@ -559,6 +559,168 @@ TEST_CASE("a preempted queue stops between work-groups, and resumes behind what 
   CHECK(f.status_of(300) == STRETTO_OK);
 }
 
+// A stopped kernel's work-groups that came back undone, as the queue of the scheduler shows them.
+struct ReturnedQueue {
+  ReturnedQueue(Firmware& f, unsigned slot, std::vector<uint64_t> ids) : left(std::move(ids)) {
+    const uint64_t base = STRETTO_GRID_SCHEDULER_BASE;
+    f.device.on_read[base + GRID_SCHEDULER_RETURNED_OFFSET] = [this, slot]() -> uint64_t {
+      if (left.empty()) return 0;
+      return GRID_SCHEDULER_RETURNED_VALID_MASK |
+             uint64_t{slot} << GRID_SCHEDULER_RETURNED_SLOT_SHIFT | left.front();
+    };
+    f.device.on_write[base + GRID_SCHEDULER_RETURNED_TAKE_OFFSET] = [this](uint64_t) {
+      left.erase(left.begin());
+    };
+  }
+  std::vector<uint64_t> left;
+};
+
+// Ids first, first + 1, ... of the launch that runs in slot 0, and how many it skips.
+struct Launched {
+  uint64_t first, count, start, skip;
+  bool operator==(const Launched&) const = default;
+};
+Launched launched(Firmware& f) {
+  const uint64_t range = f.device.at(slot_register(GRID_SCHEDULER_SLOT_RANGE_OFFSET, 0));
+  return {STRETTO_FIELD_GET(range, GRID_SCHEDULER_SLOT_RANGE_FIRST),
+          STRETTO_FIELD_GET(range, GRID_SCHEDULER_SLOT_RANGE_COUNT),
+          STRETTO_FIELD_GET(f.device.at(slot_register(GRID_SCHEDULER_SLOT_ORDER_OFFSET, 0)),
+                            GRID_SCHEDULER_SLOT_ORDER_START),
+          f.device.at(slot_register(GRID_SCHEDULER_SLOT_SKIP_OFFSET, 0))};
+}
+
+stretto_packet_t drains(uint32_t queue) {
+  stretto_packet_t packet = stops(STRETTO_OP_PREEMPT, queue);
+  packet.vendor.preempt.drain = 1;
+  return packet;
+}
+
+// A kernel of 15 work-groups in queue 3, whose order begins with id 6, is drained when `placed` were
+// placed, and resumed; `ids` have come back.
+void drain(Firmware& f, uint64_t placed, const std::vector<uint64_t>& ids, uint32_t batch = 0) {
+  f.put_descriptor();
+  stretto_packet_t kernel = dispatch(15);
+  kernel.dispatch.order = STRETTO_ORDER(0, 0, 6, batch);
+  f.put(0, kernel, 3);
+  f.ring(0, 3);
+  f.put(0, drains(3));
+  f.ring(0);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0)) ==
+        (GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK | GRID_SCHEDULER_SLOT_CONTROL_DRAIN_MASK));
+  const ReturnedQueue returned(f, 0, ids);
+  stopped(f, 0, 15 - placed);
+  f.device.on_read.clear();
+  CHECK(returned.left.empty());
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.status_of(300) == STRETTO_SIGNAL_PENDING);
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_SKIP_OFFSET, 0)] = 0;  // As the scheduler does.
+  f.put(1, stops(STRETTO_OP_RESUME, 3));
+  f.ring(1);
+  CHECK(f.status_of(1) == STRETTO_OK);
+}
+
+// The launch ends, and hart 0 hears of it; returns what runs next.
+Launched next(Firmware& f) {
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_SKIP_OFFSET, 0)] = 0;
+  f.kernel_ends(0);
+  packet_service_run(&f.packets);
+  return launched(f);
+}
+
+TEST_CASE("what a drain brings back and was placed last is skipped no longer") {
+  Firmware f;
+  drain(f, 6, {11, 10});  // The fifth and the sixth.
+  CHECK(launched(f) == Launched{0, 15, 6, 4});
+  f.kernel_ends(0);
+  CHECK(f.status_of(300) == STRETTO_OK);
+}
+
+TEST_CASE("what a drain brings back out of order is launched first, in runs of neighbours") {
+  Firmware f;
+  drain(f, 12, {8, 7, 14, 0, 1});  // Positions 1 and 2; 8, 9 and 10, where ids start over.
+  CHECK(launched(f) == Launched{7, 2, 0, 0});
+  CHECK(next(f) == Launched{14, 1, 0, 0});
+  CHECK(next(f) == Launched{0, 2, 0, 0});
+  CHECK(f.status_of(300) == STRETTO_SIGNAL_PENDING);
+  CHECK(next(f) == Launched{0, 15, 6, 12});
+  CHECK(f.status_of(300) == STRETTO_SIGNAL_PENDING);
+  f.kernel_ends(0);
+  CHECK(f.status_of(300) == STRETTO_OK);
+}
+
+TEST_CASE("a kernel of which all is placed is complete with the last that came back") {
+  Firmware f;
+  drain(f, 15, {9});
+  CHECK(launched(f) == Launched{9, 1, 0, 0});
+  f.kernel_ends(0);
+  CHECK(f.status_of(300) == STRETTO_OK);
+}
+
+TEST_CASE("what came back waits for the gates it would have waited for") {
+  Firmware f;
+  drain(f, 12, {7}, 4);
+  CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_GATE_OFFSET, 0)) ==
+        (4 | uint64_t{1} << GRID_SCHEDULER_SLOT_GATE_GATE_SHIFT |
+         uint64_t{3} << GRID_SCHEDULER_SLOT_GATE_PHASE_SHIFT));
+}
+
+TEST_CASE("a run that is stopped again goes on where it was") {
+  Firmware f;
+  drain(f, 12, {7, 8, 9});
+  CHECK(launched(f) == Launched{7, 3, 0, 0});
+  f.put(2, drains(3));
+  f.ring(2);
+  const ReturnedQueue returned(f, 0, {7});
+  stopped(f, 0, 1);  // 9 was not placed.
+  f.device.on_read.clear();
+  f.put(3, stops(STRETTO_OP_RESUME, 3));
+  f.ring(3);
+  CHECK(launched(f) == Launched{7, 1, 0, 0});
+  CHECK(next(f) == Launched{9, 1, 0, 0});
+  CHECK(next(f) == Launched{0, 15, 6, 12});
+}
+
+TEST_CASE("more may come back than the harts have room for at a time") {
+  Firmware f;
+  f.put_descriptor();
+  stretto_packet_t kernel = dispatch(300);
+  kernel.dispatch.flags = kKernelAccount << STRETTO_DISPATCH_ACCOUNT_SHIFT;
+  f.put(0, kernel, 3);
+  f.ring(0, 3);
+  f.put(0, drains(3));
+  f.ring(0);
+  std::vector<uint64_t> ids;
+  for (uint64_t id = 100; id < 300; ++id) ids.push_back(id);
+  ReturnedQueue returned(f, 0, ids);
+  f.device.word[slot_register(GRID_SCHEDULER_SLOT_STATE_OFFSET, 0)] =
+      GRID_SCHEDULER_SLOT_STATE_STATE_DONE | GRID_SCHEDULER_SLOT_STATE_PREEMPTED_MASK;
+  f.kernel_ends(0);
+  CHECK(returned.left.size() == 200 - RETURNED);
+  CHECK(f.device.at(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_DONE_OFFSET) == 1);
+  for (unsigned i = 0; i < 4; ++i) {
+    packet_service_run(&f.packets);
+    completion_service_irq(&f.shared, STRETTO_IRQ_GRID_SCHEDULER);
+  }
+  CHECK(returned.left.empty());
+  CHECK(f.status_of(0) == STRETTO_OK);
+  f.put(1, stops(STRETTO_OP_RESUME, 3));
+  f.ring(1);
+  CHECK(launched(f) == Launched{0, 300, 0, 100});
+}
+
+TEST_CASE("members of a pipeline are not drained: others of it may wait for them") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, pipeline(2), 3);
+  for (unsigned i = 1; i < 3; ++i) f.put(i, dispatch(15), 3);
+  f.ring(2, 3);
+  f.put(0, drains(3));
+  f.ring(0);
+  for (unsigned slot = 0; slot < 2; ++slot)
+    CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, slot)) ==
+          GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK);
+}
+
 TEST_CASE("a kernel that ends while it is preempted has ended") {
   Firmware f;
   f.put_descriptor();
@@ -622,6 +784,67 @@ TEST_CASE("a pipeline is taken when all its members are there, and launched with
   f.kernel_ends(0);
   packet_service_run(&f.packets);
   CHECK(f.packets.next[0] == 6);
+}
+
+TEST_CASE("a pipeline behind one that waits is looked at again by the clock") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, pipeline(1));
+  f.put(1, dispatch(15));
+  f.put(2, pipeline(1));
+  f.put(3, dispatch(15));
+  f.device.word[STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET] = 5000;
+  f.ring(3);
+  CHECK(f.packets.next[0] == 2);
+  CHECK(packet_service_alarm(&f.packets) == 6000);
+  f.device.word[STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET] = 0;
+  packet_service_run(&f.packets);
+  CHECK(f.packets.next[0] == 4);
+  CHECK(packet_service_alarm(&f.packets) == CLINT_NEVER);
+}
+
+TEST_CASE("a pipeline acquires once, and is released once, when its last member has ended") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, pipeline(3));
+  f.put(1, with_scopes(dispatch(15), STRETTO_SCOPE_SYSTEM, STRETTO_SCOPE_DEVICE));
+  f.put(2, with_scopes(dispatch(15), STRETTO_SCOPE_DEVICE, STRETTO_SCOPE_SYSTEM));
+  f.put(3, with_scopes(dispatch(15), STRETTO_SCOPE_SYSTEM, STRETTO_SCOPE_SYSTEM));
+  f.ring(3);
+  CHECK(f.device.count(kL2Command) == 1);
+  CHECK(f.device.position(kL2Command) <
+        f.device.position(STRETTO_GRID_SCHEDULER_BASE + GRID_SCHEDULER_PIPELINE_OFFSET));
+  f.device.writes.clear();
+  f.kernel_ends(1);
+  f.kernel_ends(0);
+  CHECK(f.device.count(kL2Command) == 0);
+  f.kernel_ends(2);
+  CHECK(f.device.count(kL2Command) == 1);
+  for (unsigned i = 1; i < 4; ++i) CHECK(f.status_of(i) == STRETTO_SIGNAL_PENDING);
+  f.written_back();
+  for (unsigned i = 1; i < 4; ++i) CHECK(f.status_of(i) == STRETTO_OK);
+}
+
+TEST_CASE("the packet says of which type a kernel is, or leaves it to the code object") {
+  Firmware f;
+  f.put_descriptor();  // TENSOR.
+  const auto type = [&](unsigned slot) {
+    const uint64_t flags = f.device.at(STRETTO_GPU_BASE + GPU_CONTEXT_FLAGS_OFFSET_AT(slot));
+    const uint64_t needs = f.device.at(slot_register(GRID_SCHEDULER_SLOT_NEEDS_OFFSET, slot));
+    CHECK(STRETTO_FIELD_GET(flags, GPU_CONTEXT_FLAGS_TYPE) ==
+          STRETTO_FIELD_GET(needs, GRID_SCHEDULER_SLOT_NEEDS_TYPE));
+    return STRETTO_FIELD_GET(needs, GRID_SCHEDULER_SLOT_NEEDS_TYPE);
+  };
+  stretto_packet_t packet = dispatch(15);
+  f.put(0, packet);
+  packet.dispatch.flags |= STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT);
+  f.put(1, packet);
+  packet.dispatch.flags |= 3 << 10;
+  f.put(2, packet);
+  f.ring(2);
+  CHECK(type(0) == STRETTO_KERNEL_TENSOR);
+  CHECK(type(1) == STRETTO_KERNEL_SIMT);
+  CHECK(f.status_of(2) == STRETTO_ERROR_ARGUMENT);
 }
 
 TEST_CASE("a pipeline with a member that cannot run is refused as a whole") {
