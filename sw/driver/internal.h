@@ -14,7 +14,13 @@ struct stretto_stream {
   uint64_t acquired;       // Host writes that the last acquire at system scope has made seen.
   int unreleased;          // Kernels have left dirty data in the L2.
   int behind_kernel;       // The last packet is a kernel.
+  int preempted;           // By this client, and not resumed.
 };
+
+typedef struct argument_owner {
+  stretto_stream_t* stream;  // Null: nobody's yet.
+  uint64_t packet;           // With which its kernel has ended.
+} argument_owner_t;
 
 typedef struct module_symbol {
   char* name;  // Without ".kd".

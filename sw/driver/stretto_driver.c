@@ -10,6 +10,7 @@
 #include "sw/driver/internal.h"
 
 #define ARGUMENT_ALIGNMENT 128u
+#define ARGUMENT_UNITS (STRETTO_ARGUMENT_BUFFER_BYTES / ARGUMENT_ALIGNMENT)
 #define COPY_BYTES 4096u  // Of one posted write.
 #define MODULE_ALIGNMENT 4096u
 
@@ -317,22 +318,52 @@ static stretto_status_t do_module_kernel(stretto_client_t* client, const stretto
                      name);
 }
 
-// A place for arguments that no running kernel reads: the buffer starts over only when all streams
-// are quiet.
-static stretto_status_t argument_place(stretto_client_t* client, uint32_t bytes,
-                                       uint64_t* address) {
-  const uint32_t rounded = (bytes + ARGUMENT_ALIGNMENT - 1) & ~(ARGUMENT_ALIGNMENT - 1);
-  if (rounded > STRETTO_ARGUMENT_BUFFER_BYTES)
-    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
-  if (client->argument_used + rounded > STRETTO_ARGUMENT_BUFFER_BYTES) {
-    for (uint32_t i = 0; i < client->streams; ++i) {
-      while (client->stream[i]->checked != client->stream[i]->written)
-        check_oldest(client, client->stream[i]);
+// Whether the packet is complete. Waits for it, but not for one of a stream that this client has
+// preempted: who would resume it?
+static int complete(stretto_client_t* client, stretto_stream_t* stream, uint64_t packet) {
+  while (stream->checked <= packet && stream->checked != stream->written) {
+    uint64_t word = STRETTO_SIGNAL_PENDING;
+    if (stream->preempted) {
+      client->ops.read(client->ops.context, signal_address(client, stream, stream->checked), &word,
+                       sizeof word);
+      if (word == STRETTO_SIGNAL_PENDING) return 0;
     }
-    client->argument_used = 0;
+    check_oldest(client, stream);
   }
-  *address = client->argument_buffer + client->argument_used;
-  client->argument_used += rounded;
+  return 1;
+}
+
+// A place for arguments that no running kernel reads, of a launch that is complete with packet
+// `last`: the next one in the ring whose kernels have ended.
+static stretto_status_t argument_place(stretto_client_t* client, stretto_stream_t* stream,
+                                       uint64_t last, uint32_t bytes, uint64_t* address) {
+  const uint32_t units = (bytes + ARGUMENT_ALIGNMENT - 1) / ARGUMENT_ALIGNMENT;
+  if (units > ARGUMENT_UNITS)
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: %u bytes of arguments", bytes);
+  uint32_t begin = client->argument_next;
+  uint32_t passed = 0;
+  for (uint32_t found = 0; found != units;) {
+    if (begin + units > ARGUMENT_UNITS) {
+      passed += ARGUMENT_UNITS - begin;
+      begin = found = 0;
+    }
+    if (passed > ARGUMENT_UNITS)
+      return driver_fail(
+          client, STRETTO_ERROR_TABLE_FULL,
+          "launch: no room for arguments: all of it is of streams that are preempted");
+    argument_owner_t* owner = &client->argument[begin + found];
+    if (owner->stream == NULL || complete(client, owner->stream, owner->packet)) {
+      ++found;
+      continue;
+    }
+    passed += found + 1;
+    begin += found + 1;
+    found = 0;
+  }
+  for (uint32_t i = 0; i < units; ++i)
+    client->argument[begin + i] = (argument_owner_t){.stream = stream, .packet = last};
+  *address = client->argument_buffer + begin * ARGUMENT_ALIGNMENT;
+  client->argument_next = begin + units;
   return STRETTO_OK;
 }
 
@@ -381,8 +412,8 @@ static uint32_t scopes_of(const stretto_client_t* client, stretto_stream_t* stre
                                device ? STRETTO_SCOPE_DEVICE : STRETTO_SCOPE_SYSTEM);
 }
 
-// Checks a launch, writes its arguments and fills its packet.
-static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* stream,
+// Checks a launch, writes its arguments and fills its packet; all is complete with packet `last`.
+static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* stream, uint64_t last,
                                  const stretto_launch_t* launch, stretto_packet_t* packet) {
   call(client);
   charge(client, client->options.costs.launch_ns);
@@ -398,6 +429,10 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
                        z, most, STRETTO_MAX_GRID_YZ);
   }
   const uint32_t grid = row * y * z;
+  if (launch->type != 0 && launch->type != STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT) &&
+      launch->type != STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_TENSOR)) {
+    return driver_fail(client, STRETTO_ERROR_ARGUMENT, "launch: type %#x", launch->type);
+  }
   if (launch->argument_bytes != d->kernarg_bytes) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT,
                        "launch: %u bytes of arguments, the kernel has %u", launch->argument_bytes,
@@ -429,7 +464,7 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
   uint64_t arguments = 0;
   stretto_status_t status = check_resources(client, d);
   if (status != STRETTO_OK) return status;
-  status = argument_place(client, launch->argument_bytes, &arguments);
+  status = argument_place(client, stream, last, launch->argument_bytes, &arguments);
   if (status != STRETTO_OK) return status;
   client->ops.write(client->ops.context, arguments, launch->arguments, launch->argument_bytes);
   packet->dispatch = (stretto_dispatch_packet_t){
@@ -441,7 +476,7 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
       .workgroup_size_z = 1,
       .flags = (uint16_t)((launch->update ? STRETTO_DISPATCH_UPDATE : 0) |
                           (launch->communication ? STRETTO_DISPATCH_COMMUNICATION : 0) |
-                          (range ? STRETTO_DISPATCH_RANGE : 0) |
+                          (range ? STRETTO_DISPATCH_RANGE : 0) | launch->type |
                           account_of(client, launch->account) << STRETTO_DISPATCH_ACCOUNT_SHIFT),
       .grid_size_x = row * d->wavefronts,
       .grid_size_y = y,
@@ -457,7 +492,7 @@ static stretto_status_t dispatch(stretto_client_t* client, stretto_stream_t* str
 static stretto_status_t do_launch(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_launch_t* launch) {
   stretto_packet_t packet;
-  const stretto_status_t status = dispatch(client, stream, launch, &packet);
+  const stretto_status_t status = dispatch(client, stream, stream->written, launch, &packet);
   return status == STRETTO_OK ? put(client, stream, &packet) : status;
 }
 
@@ -472,7 +507,8 @@ static stretto_status_t do_launch_pipeline(stretto_client_t* client, stretto_str
     if (members[i].batch != 0) {
       return driver_fail(client, STRETTO_ERROR_ARGUMENT, "pipeline: kernel %u waits for gates", i);
     }
-    const stretto_status_t status = dispatch(client, stream, &members[i], &packets[i]);
+    const stretto_status_t status =
+        dispatch(client, stream, stream->written + count, &members[i], &packets[i]);
     if (status == STRETTO_OK) continue;
     stream->behind_kernel = 0;  // Those before it have acquired nothing.
     return status;
@@ -501,25 +537,30 @@ static stretto_status_t do_stream_priority(stretto_client_t* client, stretto_str
 }
 
 static stretto_status_t preemption(stretto_client_t* client, stretto_stream_t* stream,
-                                   stretto_operation_t operation, const stretto_stream_t* other) {
+                                   stretto_operation_t operation, const stretto_stream_t* other,
+                                   int drain) {
   call(client);
   if (other == stream) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT,
                        "preempt, resume: of another stream than the one that says so");
   }
   stretto_packet_t packet = vendor(operation, 0);
-  packet.vendor.preempt = (stretto_preempt_t){.queue = other->queue};
-  return submit(client, stream, &packet);
+  packet.vendor.preempt = (stretto_preempt_t){.queue = other->queue, .drain = drain != 0};
+  const stretto_status_t status = submit(client, stream, &packet);
+  for (uint32_t i = 0; i < client->streams && status == STRETTO_OK; ++i) {
+    if (client->stream[i] == other) client->stream[i]->preempted = operation == STRETTO_OP_PREEMPT;
+  }
+  return status;
 }
 
 static stretto_status_t do_preempt(stretto_client_t* client, stretto_stream_t* stream,
-                                   const stretto_stream_t* other) {
-  return preemption(client, stream, STRETTO_OP_PREEMPT, other);
+                                   const stretto_stream_t* other, int drain) {
+  return preemption(client, stream, STRETTO_OP_PREEMPT, other, drain);
 }
 
 static stretto_status_t do_resume(stretto_client_t* client, stretto_stream_t* stream,
                                   const stretto_stream_t* other) {
-  return preemption(client, stream, STRETTO_OP_RESUME, other);
+  return preemption(client, stream, STRETTO_OP_RESUME, other, 0);
 }
 
 static stretto_status_t do_scheduler_policy(stretto_client_t* client, stretto_stream_t* stream,
@@ -868,12 +909,15 @@ stretto_client_t* stretto_client_create(const stretto_client_options_t* options,
   }
   stretto_client_t* client = calloc(1, sizeof *client);
   if (client == NULL) return NULL;
+  client->argument = calloc(ARGUMENT_UNITS, sizeof *client->argument);
   client->api = &kApi;
   client->ops = *ops;
   client->options = *options;
   client->memory_next = options->memory_begin;
-  if (take_memory(client, STRETTO_ARGUMENT_BUFFER_BYTES, MODULE_ALIGNMENT,
+  if (client->argument == NULL ||
+      take_memory(client, STRETTO_ARGUMENT_BUFFER_BYTES, MODULE_ALIGNMENT,
                   &client->argument_buffer) != STRETTO_OK) {
+    free(client->argument);
     free(client);
     return NULL;
   }
@@ -891,5 +935,6 @@ void stretto_client_destroy(stretto_client_t* client) {
   }
   for (uint32_t i = 0; i < client->streams; ++i) free(client->stream[i]);
   free(client->ring_buffers);
+  free(client->argument);
   free(client);
 }

@@ -119,6 +119,8 @@ typedef struct stretto_launch {
   int communication;  // The kernel's traffic belongs to the communication stream.
   int device_scope;   // Read by kernels of this stream next: its output stays in the L2 until the
                       // driver releases it for something else (MEMORY_MODEL.md).
+  uint32_t type;      // For the scheduler: 0 = as the kernel's code object says, else
+                      // STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT or _TENSOR).
   int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
                           // complete.
 } stretto_launch_t;
@@ -245,9 +247,11 @@ typedef struct stretto_api {
   stretto_status_t (*stream_priority)(stretto_client_t* client, stretto_stream_t* stream,
                                       uint32_t priority);
   // Stops the kernels of `other`, a stream of this GPU, between work-groups and takes nothing of it.
-  // Complete in `stream` when those work-groups that had begun have ended. `resume`: they go on.
+  // Complete in `stream` when those work-groups that had begun have ended. `drain`: those that are on
+  // a unit and have issued nothing leave it at once. `resume`: they go on. Until then launches do not
+  // wait for kernels of `other`.
   stretto_status_t (*preempt)(stretto_client_t* client, stretto_stream_t* stream,
-                              const stretto_stream_t* other);
+                              const stretto_stream_t* other, int drain);
   stretto_status_t (*resume)(stretto_client_t* client, stretto_stream_t* stream,
                              const stretto_stream_t* other);
   // Launches kernels that are on the GPU at the same time: their work-groups are placed all or
@@ -276,8 +280,9 @@ struct stretto_client {
   stretto_client_options_t options;
   uint64_t memory_next;
   uint32_t streams;          // Created.
-  uint64_t argument_buffer;  // Ring of kernel arguments, device memory.
-  uint32_t argument_used;
+  uint64_t argument_buffer;  // Ring of kernel arguments, device memory,
+  uint32_t argument_next;    // where the next ones go, and whose they are, 128 bytes each.
+  struct argument_owner* argument;
   stretto_stream_t* stream[STRETTO_QUEUE_COUNT];
   stretto_module_t* modules;            // List, for destruction.
   uint64_t host_writes;                 // copy_to_device calls so far.

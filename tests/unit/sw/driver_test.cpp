@@ -18,7 +18,7 @@ constexpr uint64_t kBegin = STRETTO_SYSTEM_BYTES;
 constexpr uint32_t kFillAccount = 11, kCopyAccount = 12;
 
 stretto_client_options_t options() {
-  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}, 0, 0, 0, 0};
+  return {0, 2, 2, kBegin, kBegin + (1 << 20), {100, 10, 1, 1000, 500}, 0, 0, 0, 0, 0, 0};
 }
 
 struct Client {
@@ -380,22 +380,104 @@ TEST_CASE("priorities, preemption and policy are a packet each, of the stream th
   REQUIRE(c.api->stream_create(c.client, &other) == STRETTO_OK);
   CHECK(c.api->stream_priority(c.client, c.stream, 4) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.api->last_error(c.client) == std::string("stream_priority: 4 (0..3)"));
-  CHECK(c.api->preempt(c.client, other, other) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->preempt(c.client, other, other, 0) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.api->resume(c.client, other, other) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.host.packets.empty());
   const stretto_scheduler_policy_t policy = {1, 0, {}};
   REQUIRE(c.api->stream_priority(c.client, c.stream, 3) == STRETTO_OK);
-  REQUIRE(c.api->preempt(c.client, c.stream, other) == STRETTO_OK);
+  REQUIRE(c.api->preempt(c.client, c.stream, other, 1) == STRETTO_OK);
   REQUIRE(c.api->resume(c.client, c.stream, other) == STRETTO_OK);
   REQUIRE(c.api->scheduler_policy(c.client, c.stream, &policy) == STRETTO_OK);
   CHECK(c.host.packets.at(0).vendor.operation == STRETTO_OP_PRIORITY);
   CHECK(c.host.packets[0].vendor.priority.priority == 3);
   CHECK(c.host.packets.at(1).vendor.operation == STRETTO_OP_PREEMPT);
   CHECK(c.host.packets[1].vendor.preempt.queue == 3);  // The client's are 2 and 3.
+  CHECK(c.host.packets[1].vendor.preempt.drain == 1);
   CHECK(c.host.packets.at(2).vendor.operation == STRETTO_OP_RESUME);
   CHECK(c.host.packets[2].vendor.preempt.queue == 3);
   CHECK(c.host.packets.at(3).vendor.operation == STRETTO_OP_SCHEDULER_POLICY);
   CHECK(c.host.packets[3].vendor.policy.in_order == 1);
+}
+
+// A client with a kernel that has run on each of two streams, the second of which never ends.
+struct Preempted : Client {
+  Preempted() {
+    REQUIRE(api->stream_create(client, &other) == STRETTO_OK);
+    host.status = [](const stretto_packet_t& p) {
+      const bool mine = p.dispatch.completion_signal <
+                        FakeGpuHost::host(STRETTO_SIGNAL_OFFSET(0, 3 * STRETTO_SIGNALS_PER_QUEUE));
+      return mine ? int64_t{0} : int64_t{STRETTO_SIGNAL_PENDING};
+    };
+  }
+  stretto_status_t launch(stretto_stream_t* to) {
+    const uint64_t arguments[2] = {};
+    const stretto_kernel_t k = kernel();
+    stretto_launch_t one{};
+    one.kernel = &k;
+    one.arguments = arguments;
+    one.argument_bytes = 16;
+    one.work_groups = 1;
+    return api->launch(client, to, &one);
+  }
+  // Of the arguments of the last launch.
+  uint64_t place() const {
+    return (host.packets.back().dispatch.kernarg_address - client->argument_buffer) / 128;
+  }
+  stretto_stream_t* other = nullptr;
+};
+
+TEST_CASE("arguments go where a kernel has ended, past those of a stream that is preempted") {
+  Preempted c;
+  REQUIRE(c.launch(c.stream) == STRETTO_OK);
+  REQUIRE(c.launch(c.other) == STRETTO_OK);
+  REQUIRE(c.api->preempt(c.client, c.stream, c.other, 0) == STRETTO_OK);
+  for (unsigned i = 2; i < 512; ++i) REQUIRE(c.launch(c.stream) == STRETTO_OK);
+  CHECK(c.place() == 511);
+  REQUIRE(c.launch(c.stream) == STRETTO_OK);
+  CHECK(c.place() == 0);
+  REQUIRE(c.launch(c.stream) == STRETTO_OK);
+  CHECK(c.place() == 2);  // 1 is the other's.
+  REQUIRE(c.api->resume(c.client, c.stream, c.other) == STRETTO_OK);
+}
+
+TEST_CASE("a launch is refused if all arguments are those of preempted streams") {
+  Preempted c;
+  c.host.status = [](const stretto_packet_t& p) {
+    return (p.header & 0xFF) == STRETTO_PACKET_KERNEL_DISPATCH ? int64_t{STRETTO_SIGNAL_PENDING}
+                                                               : int64_t{0};
+  };
+  const stretto_kernel_t k = [] {
+    stretto_kernel_t large = kernel();
+    large.descriptor.kernarg_bytes = 32768;
+    return large;
+  }();
+  std::vector<uint8_t> arguments(32768);
+  stretto_launch_t one{};
+  one.kernel = &k;
+  one.arguments = arguments.data();
+  one.argument_bytes = 32768;
+  one.work_groups = 1;
+  for (unsigned i = 0; i < 2; ++i) REQUIRE(c.api->launch(c.client, c.other, &one) == STRETTO_OK);
+  REQUIRE(c.api->preempt(c.client, c.stream, c.other, 0) == STRETTO_OK);
+  CHECK(c.api->launch(c.client, c.stream, &one) == STRETTO_ERROR_TABLE_FULL);
+  CHECK(std::string(c.api->last_error(c.client)) ==
+        "launch: no room for arguments: all of it is of streams that are preempted");
+}
+
+TEST_CASE("a launch says of which type its kernel is") {
+  Client c;
+  const stretto_kernel_t k = kernel();
+  const uint64_t arguments[2] = {};
+  stretto_launch_t launch{};
+  launch.kernel = &k;
+  launch.arguments = arguments;
+  launch.argument_bytes = 16;
+  launch.work_groups = 1;
+  launch.type = STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_TENSOR);
+  REQUIRE(c.api->launch(c.client, c.stream, &launch) == STRETTO_OK);
+  CHECK(STRETTO_DISPATCH_TYPE_OF(c.host.packets[0].dispatch.flags) == 2);
+  launch.type = 3;
+  CHECK(c.api->launch(c.client, c.stream, &launch) == STRETTO_ERROR_ARGUMENT);
 }
 
 TEST_CASE("an account that a machine does not have is refused") {

@@ -33,6 +33,7 @@ struct FakeGpuHost {
     all.context = this;
     all.write = &write;
     all.wait = &wait;
+    all.read = &read;
     all.store = &store;
     all.charge_cpu_ns = &charge;
     all.now_ns = &now;
@@ -82,6 +83,9 @@ struct FakeGpuHost {
     const bool met = condition == STRETTO_WAIT_NOT_EQUAL ? word != value : word >= value;
     if (!met) throw std::runtime_error("the driver would wait for ever");
     return word;
+  }
+  static void read(void* context, uint64_t address, void* data, uint64_t count) {
+    std::memcpy(data, &self(context).words[address], count);
   }
   static void store(void* context, uint64_t address, uint64_t value) {
     self(context).words[address] = value;
