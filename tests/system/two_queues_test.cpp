@@ -10,7 +10,7 @@ using namespace stretto::test;
 
 namespace {
 
-void right(const std::string& what) {
+boost::json::object right(const std::string& what) {
   const Scratch scratch;
   const std::string programs = STRETTO_SOURCE_DIR "/tests/system/programs/";
   const std::string object = scratch.path + "/two_queues.so", elf = scratch.path + "/count.elf";
@@ -34,6 +34,11 @@ void right(const std::string& what) {
   const boost::json::value root = stats(scratch.path + "/r");
   CHECK(root.at("status").as_string() == "complete");
   CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root.at("statistics").as_object();
+}
+
+uint64_t number(const boost::json::object& statistics, const char* path) {
+  return statistics.at(path).to_number<uint64_t>();
 }
 
 }  // namespace
@@ -49,4 +54,14 @@ TEST_CASE("a preempted queue leaves the GPU to others and goes on, each work-gro
 TEST_CASE(
     "pipelines are placed one after another, each as one, beside a kernel that fills the GPU") {
   right("pipeline");
+}
+
+TEST_CASE("work-groups that have not begun leave their units with a drain, and run once") {
+  const auto statistics = right("drain");
+  const uint64_t dispatched = number(statistics, "gpu0.compute.front_end.dispatched");
+  CHECK(dispatched > number(statistics, "gpu0.compute.front_end.retired"));
+}
+
+TEST_CASE("a pipeline is one kernel boundary: written back once, when its last member has ended") {
+  CHECK(number(right("boundary"), "gpu0.compute.l2.boundaries") == 1);
 }

@@ -11,6 +11,7 @@
 
 #define BACKGROUND 200u
 #define URGENT 8u
+#define MANY 4000u
 #define MUST(condition)                                        \
   do {                                                         \
     if (!(condition)) {                                        \
@@ -105,7 +106,7 @@ static void preempted(const queue_t* background, const queue_t* urgent) {
   begin = stretto_time();
   launch(background, first, BACKGROUND, 20000);
   launch(background, behind, URGENT, 100);
-  MUST(api->preempt(client, urgent->stream, background->stream) == STRETTO_OK);
+  MUST(api->preempt(client, urgent->stream, background->stream, 0) == STRETTO_OK);
   const unsigned long long stopped = wait_for(urgent);
   launch(urgent, second, URGENT, 20000);
   const unsigned long long beside = wait_for(urgent) - stopped;
@@ -125,7 +126,38 @@ static void preempted(const queue_t* background, const queue_t* urgent) {
   // What is not possible is said.
   MUST(api->resume(client, urgent->stream, background->stream) == STRETTO_OK);
   MUST(cudaStreamSynchronize(urgent->cuda) != cudaSuccess);
-  MUST(api->preempt(client, urgent->stream, urgent->stream) == STRETTO_ERROR_ARGUMENT);
+  MUST(api->preempt(client, urgent->stream, urgent->stream, 0) == STRETTO_ERROR_ARGUMENT);
+}
+
+// A kernel of many short work-groups is stopped again and again with a drain, which finds some that
+// have not begun.
+static void drained(const queue_t* background, const queue_t* urgent) {
+  const stretto_api_t* api = client->api;
+  const uint64_t counts = words(MANY);
+  launch(background, counts, MANY, 50);
+  for (unsigned i = 0; i < 12; ++i) {
+    MUST(api->preempt(client, urgent->stream, background->stream, 1) == STRETTO_OK);
+    MUST(api->resume(client, urgent->stream, background->stream) == STRETTO_OK);
+    wait_for(urgent);
+  }
+  wait_for(background);
+  expect(counts, MANY, 1);
+}
+
+// Members of a pipeline that end one after the other, longest last: all that they have counted is in
+// memory when they are complete.
+static void boundary(const queue_t* queue) {
+  const uint64_t counts = words(4 * URGENT);
+  count_arguments_t arguments[4];
+  stretto_launch_t members[4];
+  for (unsigned k = 0; k < 4; ++k) {
+    arguments[k] =
+        (count_arguments_t){.counts = counts + 8 * URGENT * k, .rounds = 10000 + 20000 * k};
+    members[k] = of(&arguments[k], URGENT / 2);
+  }
+  MUST(client->api->launch_pipeline(client, queue->stream, members, 4) == STRETTO_OK);
+  wait_for(queue);
+  for (unsigned k = 0; k < 4; ++k) expect(counts + 8 * URGENT * k, URGENT / 2, 1);
 }
 
 // Two pipelines of two kernels that wait for each other, each as large as the GPU, which is full. A
@@ -171,6 +203,10 @@ int main(int argc, char** argv) {
     MUST(2 * first < in_turn);
   } else if (strcmp(argv[2], "preempt") == 0) {
     preempted(&background, &urgent);
+  } else if (strcmp(argv[2], "drain") == 0) {
+    drained(&background, &urgent);
+  } else if (strcmp(argv[2], "boundary") == 0) {
+    boundary(&urgent);
   } else if (strcmp(argv[2], "pipeline") == 0) {
     const queue_t queues[2] = {urgent, create(-3)};
     pipelines(&background, queues);
