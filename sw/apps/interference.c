@@ -51,11 +51,15 @@ static stretto_status_t set_up(interference_t* g, ncclUniqueId* id, char* error)
   return STRETTO_OK;
 }
 
+// When the kernel was launched, when the all-gather was asked for, their ends and that of both.
+typedef struct turn_times {
+  uint64_t kernel_begin, gather_begin, gather_end, end;
+} turn_times_t;
+
 // The kernel for so many rounds, an all-gather of so many bytes a rank; 0: none. The kernel first:
 // it finds the GPU empty, the all-gather finds it full.
 static stretto_status_t run_beside(interference_t* g, uint32_t rounds, uint64_t bytes,
-                                   uint64_t* begin, uint64_t* gather_end, uint64_t* end,
-                                   char* error) {
+                                   turn_times_t* times, char* error) {
   const interference_parameters_t* p = g->p;
   stretto_client_t* const client = g->client;
   const stretto_load_arguments_t arguments = {g->loaded, p->load_bytes, rounds};
@@ -65,16 +69,27 @@ static stretto_status_t run_beside(interference_t* g, uint32_t rounds, uint64_t 
                                    .work_groups = p->work_groups,
                                    .account = INTERFERENCE_ACCOUNT_LOAD};
   ranks_barrier(&g->ranks);
-  *begin = now_ns(g->ops);
+  times->kernel_begin = now_ns(g->ops);
   if (rounds != 0) TRY_DRIVER(client->api->launch(client, g->stream, &launch));
+  times->gather_begin = now_ns(g->ops);
   if (bytes != 0)
     TRY_COMM(ncclAllGather(g->block, g->gathered, bytes, ncclInt8, g->comm, g->gathers));
   if (rounds != 0)
     TRY_DRIVER(client->api->signal(client, g->stream, end_word(p), ++g->kernels_ended));
   TRY_CALL(cudaStreamSynchronize(g->gathers));
-  *gather_end = bytes != 0 ? now_ns(g->ops) : 0;
+  times->gather_end = now_ns(g->ops);
   TRY_CALL(cudaStreamSynchronize(g->kernels));
-  *end = now_ns(g->ops);
+  times->end = now_ns(g->ops);
+  return STRETTO_OK;
+}
+
+static stretto_status_t run_turn(interference_t* g, uint32_t i, interference_turn_t turn,
+                                 uint32_t rounds, uint64_t bytes, char* error) {
+  turn_times_t times = {0};
+  TRY(run_beside(g, rounds, bytes, &times, error));
+  g->result->kernel_begin_ns[i][turn] = times.kernel_begin;
+  g->result->gather_begin_ns[i][turn] = times.gather_begin;
+  g->result->gather_end_ns[i][turn] = times.gather_end;
   return STRETTO_OK;
 }
 
@@ -83,30 +98,27 @@ static stretto_status_t run_line(interference_t* g, uint32_t i, uint64_t least_n
   const interference_parameters_t* p = g->p;
   interference_result_t* r = g->result;
   const uint64_t bytes = p->line[i].block_bytes;
-  uint64_t end = 0;
-#define TURN(turn, rounds, bytes) \
-  TRY(run_beside(g, rounds, bytes, &r->begin_ns[i][turn], &r->gather_end_ns[i][turn], &end, error))
-  TURN(INTERFERENCE_GATHER, 0, bytes);
-  const uint64_t wanted = (end - r->begin_ns[i][INTERFERENCE_GATHER]) * p->line[i].percent / 100;
+  TRY(run_turn(g, i, INTERFERENCE_GATHER, 0, bytes, error));
+  const uint64_t alone =
+      r->gather_end_ns[i][INTERFERENCE_GATHER] - r->gather_begin_ns[i][INTERFERENCE_GATHER];
   const double round_ns = (double)(more_ns - least_ns) / ((PROBE_FACTOR - 1) * p->rounds);
-  const double more = ((double)wanted - (double)least_ns) / round_ns + p->rounds + 0.5;
-  r->rounds[i] = more < 1 ? 1 : (uint32_t)more;
+  const double beyond = (double)(alone * p->line[i].percent / 100) - (double)least_ns;
+  const double rounds = beyond / round_ns + p->rounds + 0.5;
+  r->rounds[i] = rounds < 1 ? 1 : (uint32_t)rounds;
   ranks_barrier(&g->ranks);
-  const uint32_t rounds = p->first->rounds[i];
-  TURN(INTERFERENCE_KERNEL, rounds, 0);
-  TURN(INTERFERENCE_BOTH, rounds, bytes);
-#undef TURN
-  return STRETTO_OK;
+  TRY(run_turn(g, i, INTERFERENCE_KERNEL, p->first->rounds[i], 0, error));
+  return run_turn(g, i, INTERFERENCE_BOTH, p->first->rounds[i], bytes, error);
 }
 
 static stretto_status_t run(interference_t* g, char* error) {
   const interference_parameters_t* p = g->p;
-  uint64_t begin = 0, end = 0, unused = 0;
-  TRY(run_beside(g, p->rounds, p->line[0].block_bytes, &begin, &unused, &end, error));
-  TRY(run_beside(g, p->rounds, 0, &begin, &unused, &end, error));
-  const uint64_t least_ns = end - begin;
-  TRY(run_beside(g, PROBE_FACTOR * p->rounds, 0, &begin, &unused, &end, error));
-  const uint64_t more_ns = end - begin > least_ns ? end - begin : least_ns + 1;
+  turn_times_t times = {0};
+  TRY(run_beside(g, p->rounds, p->line[0].block_bytes, &times, error));
+  TRY(run_beside(g, p->rounds, 0, &times, error));
+  const uint64_t least_ns = times.end - times.kernel_begin;
+  TRY(run_beside(g, PROBE_FACTOR * p->rounds, 0, &times, error));
+  const uint64_t ns = times.end - times.kernel_begin;
+  const uint64_t more_ns = ns > least_ns ? ns : least_ns + 1;
   for (uint32_t i = 0; i < p->lines; ++i) TRY(run_line(g, i, least_ns, more_ns, error));
   return stretto_runtime_outcome(ncclCommDestroy(g->comm), error);
 }

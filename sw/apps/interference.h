@@ -60,7 +60,9 @@ typedef struct interference_parameters {
 struct interference_result {
   uint64_t loaded;  // Offset of what the kernel reads.
   uint32_t rounds[INTERFERENCE_MAX_LINES];
-  uint64_t begin_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
+  // Each begins when it is asked for: the kernel's launch is no loss of the all-gather.
+  uint64_t kernel_begin_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
+  uint64_t gather_begin_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
   uint64_t gather_end_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
   // By interference_watch().
   uint64_t kernel_end_ns[INTERFERENCE_FIRST_KERNELS + 2 * INTERFERENCE_MAX_LINES];

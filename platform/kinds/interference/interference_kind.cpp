@@ -171,24 +171,27 @@ class Interference final : public Job {
     double slowdown() const { return alone > 0 ? both / alone : 0; }
   };
 
-  // Over all ranks, from the first begin of a turn to the last of its ends, by rank.
-  template <class End>
-  double turn_us(uint32_t line, interference_turn_t turn, End end_of) const {
+  // Over all ranks, from the first begin to the last end.
+  template <class Times>
+  double us(Times times_of) const {
     uint64_t begin = UINT64_MAX, end = 0;
     for (const interference_result_t& one : results_) {
-      begin = std::min(begin, one.begin_ns[line][turn]);
-      end = std::max(end, end_of(one));
+      const auto [from, to] = times_of(one);
+      begin = std::min(begin, from);
+      end = std::max(end, to);
     }
     return end > begin ? static_cast<double>(end - begin) / 1000 : 0;
   }
   double kernel_us(uint32_t line, interference_turn_t turn) const {
-    return turn_us(line, turn, [&](const interference_result_t& one) {
-      return one.kernel_end_ns[INTERFERENCE_KERNEL_OF(line, turn)];
+    return us([&](const interference_result_t& one) {
+      return std::pair(one.kernel_begin_ns[line][turn],
+                       one.kernel_end_ns[INTERFERENCE_KERNEL_OF(line, turn)]);
     });
   }
   double gather_us(uint32_t line, interference_turn_t turn) const {
-    return turn_us(line, turn,
-                   [&](const interference_result_t& one) { return one.gather_end_ns[line][turn]; });
+    return us([&](const interference_result_t& one) {
+      return std::pair(one.gather_begin_ns[line][turn], one.gather_end_ns[line][turn]);
+    });
   }
   Side side(double alone, double both, double other) const {
     const double together = std::min(both, other);
