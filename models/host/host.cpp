@@ -282,7 +282,9 @@ void Host::make_ready(HostCore& thread) {
   Processor& core = *thread.processor_;
   if (core.runs == nullptr) {
     core.runs = &thread;
-    thread.scheduled_.notify(delay_of(spec_.wake_ns * kNanosecond));
+    const bool idles = systemc_now() - core.idle_since >= spec_.idle_after_ns * kNanosecond;
+    const uint64_t wake_ns = uint64_t{spec_.wake_ns} + (idles ? spec_.idle_exit_ns : 0);
+    thread.scheduled_.notify(delay_of(wake_ns * kNanosecond));
     return;
   }
   core.ready.push_back(&thread);
@@ -295,6 +297,7 @@ void Host::leave(HostCore& thread) {
   assert(core.runs == &thread);
   core.runs = nullptr;
   core.preempts = false;
+  core.idle_since = systemc_now();
   if (core.ready.empty()) return;
   core.runs = core.ready.front();
   core.ready.pop_front();

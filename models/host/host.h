@@ -49,6 +49,8 @@ struct HostSpec {
   uint32_t store_ns = 5;
   uint32_t lock_ns = 25;
   uint32_t wake_ns = 5'000;
+  uint32_t idle_exit_ns = 0;
+  uint32_t idle_after_ns = 600'000;
   uint32_t switch_ns = 3'800;
   uint32_t slice_ns = 3'000'000;
   uint32_t root_complex_ns = 0;
@@ -68,6 +70,13 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
       "wake_ns", spec.wake_ns, 0, 1'000'000'000,
       "From handing a mutex to a thread that sleeps for it until the thread runs, if its core "
       "is idle.");
+  set.number("idle_exit_ns", spec.idle_exit_ns, 0, 1'000'000'000,
+             "On top of wake_ns, the way out of the state in which a core idles (Linux intel_idle, "
+             "Skylake-SP: C1 2, C1E 10, C6 133 us); 0 = none, or wake_ns has it.");
+  set.number(
+      "idle_after_ns", spec.idle_after_ns, 0, 1'000'000'000,
+      "So long a core has had nothing to run before it is in that state (target residency: C1 "
+      "2, C1E 20, C6 600 us).");
   set.number("switch_ns", spec.switch_ns, 0, 1'000'000'000,
              "From one thread of a core to the next one (Li, Ding, Shen, ExpCS'07: 3.8 us).");
   set.number("slice_ns", spec.slice_ns, 1, 1'000'000'000,
@@ -86,6 +95,7 @@ struct Processor {
   HostCore* runs = nullptr;
   std::deque<HostCore*> ready;  // In order.
   bool preempts = false;        // Who is ready takes the core from the one that runs.
+  Time idle_since = 0;
 };
 
 // What a host program sees. Addresses have 48 bits; host memory is node 0xFF.

@@ -403,8 +403,9 @@ TEST_CASE("a thread that polls for another one of its core ends its slice first"
   CHECK(seen == 109'105 * kNanosecond);
 }
 
-TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mutex is free") {
-  HostSpec spec;
+// When a thread runs that slept from 20 to 540 ns.
+Time woken(const HostSpec& costs) {
+  HostSpec spec = costs;
   spec.lock_ns = 10;
   spec.wake_ns = 1'000;
   Bench bench(1, pcie_defaults(), false, spec);
@@ -424,7 +425,25 @@ TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mute
     core.unlock(1);  // 540.
   });
   bench.run();
-  CHECK(woke == 1'540 * kNanosecond);
+  return woke;
+}
+
+TEST_CASE("a thread that sleeps on a mutex runs when it is notified and the mutex is free") {
+  CHECK(woken({}) == 1'540 * kNanosecond);
+}
+
+TEST_CASE("a core that has idled for long needs its way out of that state on top") {
+  HostSpec spec;
+  spec.idle_exit_ns = 2'000;
+  spec.idle_after_ns = 500;
+  CHECK(woken(spec) == 3'540 * kNanosecond);
+}
+
+TEST_CASE("a core that has idled for less is awake at once") {
+  HostSpec spec;
+  spec.idle_exit_ns = 2'000;
+  spec.idle_after_ns = 550;
+  CHECK(woken(spec) == 1'540 * kNanosecond);
 }
 
 TEST_CASE("letting go of a mutex that one does not hold fails the run, waiting for ever is named") {
