@@ -104,6 +104,27 @@ TEST_CASE("a graph runs many times with one launch and no word of the host in be
   CHECK(few.number("link_bytes") >= 2 * 2 * units * 8192);
 }
 
+TEST_CASE("what operators lose is measured inside reductions", "[GD-MMIO-03]") {
+  // Each operator of the first iteration is as long as of the last, but for those beside reductions.
+  const auto run = run_correctly(
+      "graph/bert-small --mode launched --machine v100-pcie --set gpus=2 --set "
+      "graph.baseline=true");
+  const double lost = run.real("job.lost_percent");
+  CHECK(lost > 0);
+  CHECK(lost < 50);
+  double before = 0;
+  for (const auto& end : run.at("job.op_end_us").as_array()) {
+    CHECK(end.to_number<double>() > before);
+    before = end.to_number<double>();
+  }
+  for (const auto& bucket : run.at("job.buckets").as_array()) {
+    const double begin = bucket.at("begin_us").to_number<double>();
+    CHECK(begin > 0);
+    CHECK(bucket.at("end_us").to_number<double>() > begin);
+    CHECK(begin < before);  // An operator is left that runs beside it.
+  }
+}
+
 TEST_CASE("without values a graph takes the same time") {
   const auto with = run_correctly("graph/mlp"),
              without = run_correctly("graph/mlp --set gpu.tile_values=false");
@@ -127,6 +148,7 @@ TEST_CASE("what does not fit a graph is said before the run") {
   bad(workload("plan: " + scratch.file("x.json", "{}").substr(0, scratch.path.size() + 2)),
       "the plan has no 'name'");
   bad("graph/bert-large-1 --set gpu.tile_values=true", "GFLOP");
+  bad("graph/mlp --set graph.baseline=true --set graph.iterations=1", "iterations of at least 2");
   bad("graph/mlp --set gpu.cus=2 --set gpus=2", "resident at once");
   bad("graph/bert-large-2 --set software.memory_gib=1", "software.memory_gib");
   bad("graph/mlp --set sim.mirror=true", "sim.mirror");
