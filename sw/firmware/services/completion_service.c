@@ -179,8 +179,10 @@ void completion_service_irq(shared_t* shared, unsigned line) {
 }
 
 // Hart 0 started something: a release, or what may be complete already, a wait without open regions,
-// a fill that was faster than its entry in the ring, a preemption of nothing.
+// a fill that was faster than its entry in the ring, a preemption of nothing. What a drain brings
+// back is taken as it comes: the scheduler has room for some of it only.
 void completion_service_poke(shared_t* shared) {
+  if (shared->drains) (void)take_returned(shared);
   dma_done(shared);
   start_write_back(shared);
   finish_stop(shared);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sw/firmware/hal/intc.h"
 #include "sw/firmware/services/report.h"
 
 // What a kernel has left, by position in its order: all from `tail` on, and of [first, end) those
@@ -205,4 +206,8 @@ fw_result_t schedule_service_resume(shared_t* shared, const stretto_preempt_t* p
   return go_on(shared);
 }
 
-void schedule_service_run(shared_t* shared) { FW_ASSERT(go_on(shared) == STRETTO_OK); }
+void schedule_service_run(shared_t* shared) {
+  const uint32_t used = shared->returned_used;
+  FW_ASSERT(go_on(shared) == STRETTO_OK);
+  if (used != shared->returned_used) clint_poke(COMPLETION_HART);  // It may have waited for room.
+}

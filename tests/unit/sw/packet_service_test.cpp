@@ -708,6 +708,26 @@ TEST_CASE("more may come back than the harts have room for at a time") {
   CHECK(launched(f) == Launched{0, 300, 0, 100});
 }
 
+TEST_CASE("what a drain brings back is taken before the kernel has left the units") {
+  Firmware f;
+  f.put_descriptor();
+  f.put(0, dispatch(15), 3);
+  f.ring(0, 3);
+  f.put(0, drains(3));
+  f.ring(0);
+  std::vector<uint64_t> ids(RETURNED + 1, 0);
+  for (uint64_t i = 0; i < ids.size(); ++i) ids[i] = i % 15;
+  ReturnedQueue returned(f, 0, ids);
+  completion_service_poke(&f.shared);
+  CHECK(returned.left.size() == 1);
+  const uint64_t hart_1 = STRETTO_CLINT_BASE + CLINT_MSIP_OFFSET_AT(COMPLETION_HART);
+  f.device.word[hart_1] = 0;
+  packet_service_run(&f.packets);
+  CHECK(f.device.at(hart_1) == 1);  // There is room now.
+  completion_service_poke(&f.shared);
+  CHECK(returned.left.empty());
+}
+
 TEST_CASE("members of a pipeline are not drained: others of it may wait for them") {
   Firmware f;
   f.put_descriptor();
