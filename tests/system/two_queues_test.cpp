@@ -65,3 +65,5 @@ TEST_CASE("work-groups that have not begun leave their units with a drain, and r
 TEST_CASE("a pipeline is one kernel boundary: written back once, when its last member has ended") {
   CHECK(number(right("boundary"), "gpu0.compute.l2.boundaries") == 1);
 }
+
+TEST_CASE("launches go on past the arguments of a kernel that is stopped") { right("arguments"); }

@@ -12,6 +12,7 @@
 #define BACKGROUND 200u
 #define URGENT 8u
 #define MANY 4000u
+#define PLACES (STRETTO_ARGUMENT_BUFFER_BYTES / 128u)
 #define MUST(condition)                                        \
   do {                                                         \
     if (!(condition)) {                                        \
@@ -144,6 +145,21 @@ static void drained(const queue_t* background, const queue_t* urgent) {
   expect(counts, MANY, 1);
 }
 
+// More launches than there are places for arguments, beside a kernel that is stopped and resumed
+// behind them by the same thread.
+static void arguments_beside(const queue_t* background, const queue_t* urgent) {
+  const stretto_api_t* api = client->api;
+  const uint64_t first = words(BACKGROUND), second = words(1);
+  launch(background, first, BACKGROUND, 20000);
+  MUST(api->preempt(client, urgent->stream, background->stream, 0) == STRETTO_OK);
+  for (unsigned i = 0; i < PLACES + 8; ++i) launch(urgent, second, 1, 1);
+  MUST(api->resume(client, urgent->stream, background->stream) == STRETTO_OK);
+  wait_for(urgent);
+  wait_for(background);
+  expect(first, BACKGROUND, 1);
+  expect(second, 1, PLACES + 8);
+}
+
 // Members of a pipeline that end one after the other, longest last: all that they have counted is in
 // memory when they are complete.
 static void boundary(const queue_t* queue) {
@@ -205,6 +221,8 @@ int main(int argc, char** argv) {
     preempted(&background, &urgent);
   } else if (strcmp(argv[2], "drain") == 0) {
     drained(&background, &urgent);
+  } else if (strcmp(argv[2], "arguments") == 0) {
+    arguments_beside(&background, &urgent);
   } else if (strcmp(argv[2], "boundary") == 0) {
     boundary(&urgent);
   } else if (strcmp(argv[2], "pipeline") == 0) {
