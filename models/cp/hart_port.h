@@ -17,7 +17,7 @@
 #include <cstring>
 #include <functional>
 
-#include "models/cp/l1_cache.h"
+#include "models/common/l1_cache.h"
 #include "models/riscv/hart.h"
 #include "models/riscv/reservation_set.h"
 #include "sw/include/formats/address_map.h"

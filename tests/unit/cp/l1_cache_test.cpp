@@ -2,7 +2,7 @@
 // Question: does the L1 replace like LRU and keep track of dirty bytes? State space: hit, miss in a
 // set with and without a free slot, order of use; dirty masks. Reference: a list of lines by last
 // use, kept per set.
-#include "models/cp/l1_cache.h"
+#include "models/common/l1_cache.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,8 +9,8 @@
 //  3 Only the dirty bytes of a line ever go back to memory, so neighbours in a line (false sharing)
 //    survive.
 // Lines are addressed by address >> kLineShift.
-#ifndef STRETTO_MODELS_CP_L1_CACHE_H_
-#define STRETTO_MODELS_CP_L1_CACHE_H_
+#ifndef STRETTO_MODELS_COMMON_L1_CACHE_H_
+#define STRETTO_MODELS_COMMON_L1_CACHE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -79,4 +79,4 @@ class L1Cache {
 
 }  // namespace stretto
 
-#endif  // STRETTO_MODELS_CP_L1_CACHE_H_
+#endif  // STRETTO_MODELS_COMMON_L1_CACHE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replacement and bookkeeping of the non-coherent L1.
-#include "models/cp/l1_cache.h"
+#include "models/common/l1_cache.h"
 
 #include <algorithm>
 #include <bit>
