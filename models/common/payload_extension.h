@@ -41,18 +41,25 @@ enum class Operation : uint8_t {
   unlocking_write,  // Second half.
   locked_store,     // Store that is ordered behind all earlier ones of its requester.
   fill,             // Writes the 8-byte pattern in data_ptr over data_length bytes.
+  fence,            // At the L2, of shared ranges: see `acquire` and `release`.
 };
 
 enum class AtomicOp : uint8_t { swap, add, and_, or_, xor_, min, max, minu, maxu };
 
 // How the allocation behind the address is cached.
+// shared: as cached, with bytes in the caches.
 enum class AllocationClass : uint8_t {
   cached,
   streaming,
-  uncached
+  uncached,
+  shared
 };  // streaming: reads and writes pass the L2.
+inline bool in_l2(AllocationClass allocation) {
+  return allocation == AllocationClass::cached || allocation == AllocationClass::shared;
+}
 
-enum class Scope : uint8_t { work_group, device, system };
+// In the order of TILE_SCOPE_* (tile.h).
+enum class Scope : uint8_t { wavefront, work_group, device, system };
 
 struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   tlm::tlm_extension_base* clone() const override { return new StrettoExtension(*this); }
@@ -75,6 +82,8 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   ElementType element = ElementType::fp16;
   AllocationClass allocation = AllocationClass::cached;
   AtomicOp atomic_op = AtomicOp::add;
+  bool acquire = false;                     // Of a fence.
+  bool release = false;                     // Of a fence.
   uint8_t account = STRETTO_ACCOUNT_OTHER;  // On whose account DRAM bytes are booked.
   bool tags_only =
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).

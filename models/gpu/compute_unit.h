@@ -16,7 +16,9 @@
 //    ones that it stands for: loads and stores those of their wavefront, products and SIMT
 //    operations those of their work-group, on all ports, while the pipe works. A pipe whose slots
 //    come late ends late.
-//  5 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
+//  5 A line of the scalar cache is as the L2 had it after the unit's last acquire and its last write
+//    of that line, or later.
+//  6 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
 //    grid scheduler counts).
 #ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 #define STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
@@ -36,6 +38,7 @@
 #include "models/gpu/dispatch.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/gpu/issue_port.h"
+#include "models/gpu/l2_shared.h"
 #include "models/gpu/range_table.h"
 #include "models/gpu/tile_state.h"
 #include "models/gpu/wavefront.h"
@@ -60,7 +63,10 @@ struct ComputeUnitCounters {
   uint64_t store_bytes = 0;
   uint64_t scalar_accesses = 0;
   uint64_t atomics = 0;
-  uint64_t reductions = 0;  // tile.red.
+  uint64_t reductions = 0;   // tile.red.
+  uint64_t scalar_hits = 0;  // Of loads of shared ranges in the scalar cache.
+  uint64_t scalar_misses = 0;
+  uint64_t scalar_drops = 0;  // Times that it was emptied.
   uint64_t barriers = 0;
   uint64_t waits = 0;          // wait_until executed.
   uint64_t charged_polls = 0;  // Polls that they stand for.
@@ -85,6 +91,7 @@ class ComputeUnit final : public sc_core::sc_module,
   struct Parts {
     MemoryImage* memory;
     const RangeTable* ranges;
+    L2Shared* shared;        // What the L2 sees of shared ranges.
     riscv::CodeCache* code;  // Shared by all units of a GPU.
     WorkGroupListener* listener;
     FaultSink* faults;
@@ -95,6 +102,7 @@ class ComputeUnit final : public sc_core::sc_module,
 
   void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) override;
   void preempt(uint8_t slot) override;
+  void begin_kernel() override;
   bool finished() const override { return resident_ == 0; }
   WorkGroupResources resources() const override;
 
@@ -240,10 +248,25 @@ class ComputeUnit final : public sc_core::sc_module,
   void request_done(Wavefront& wavefront, uint32_t number, Cycle at);
   void operation_done(Wavefront& wavefront, uint32_t number);
   Step scalar_access(Wavefront& wavefront);
-  Step fence(Wavefront& wavefront);
+  Step send_scalar(Wavefront& wavefront);
   Step access_done(Wavefront& wavefront, Cycle at, bool failed);
   Step confirm_done(Wavefront& wavefront, Cycle at, bool failed);
-  uint64_t peek(uint64_t address) const;
+  uint64_t peek(uint64_t address, bool at_l2) const;
+  bool waits_at_l2(const riscv::CustomOp& op) const;
+  void watch(uint64_t offset, bool at_l2, uint64_t index);
+
+  // Scopes (compute_unit_scopes.cpp).
+  Step fence(Wavefront& wavefront);
+  Step tile_fence(Wavefront& wavefront, Scope scope);
+  Step order(Wavefront& wavefront, Ordering ordering);
+  Step send_fence(Wavefront& wavefront);
+  Step ordered(Wavefront& wavefront, Cycle at);
+  Step amo(Wavefront& wavefront);
+  Step amo_done(Wavefront& wavefront, Cycle at);
+  void forget_scalars();
+  bool hits_scalar(Wavefront& wavefront, uint64_t address, unsigned bytes);
+  void take_scalar_line(Wavefront& wavefront);
+  void drop_scalars(const tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
 
   Step fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause,
              std::string detail);
@@ -266,6 +289,7 @@ class ComputeUnit final : public sc_core::sc_module,
   bool ticking_ = false;
   std::array<Pipe, kPipes> pipes_;
   PayloadPool pool_;
+  std::unique_ptr<L1Cache> scalars_;  // Made when it is used first.
   unsigned resident_ = 0;
   Cycle resident_since_ = 0;
   Cycle idle_since_ = 0;

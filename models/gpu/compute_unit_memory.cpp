@@ -14,6 +14,7 @@ namespace {
 // Low half of a payload's cookie: the number of a tile operation, or one of these.
 constexpr uint64_t kAccess = 0xFFFFFFFF;
 constexpr uint64_t kConfirm = 0xFFFFFFFE;
+constexpr uint64_t kFence = 0xFFFFFFFD;
 
 uint64_t cookie(uint64_t wavefront, uint64_t what) { return wavefront << 32 | what; }
 
@@ -224,9 +225,21 @@ tlm::tlm_sync_enum ComputeUnit::backward(tlm::tlm_generic_payload& payload, tlm:
   const Cycle at = clock_.cycle_from(services_.queue->now() + time_of(delay));
   const bool failed = payload.is_response_error();
   const uint64_t address = payload.get_address();
+  const Operation operation = pooled.extension.operation;
+  const bool is_line = payload.get_data_ptr() == wavefront.line.data();
+  if (pooled.extension.allocation == AllocationClass::shared && operation != Operation::read)
+    drop_scalars(payload, pooled.extension);
   payload.release();
   if ((what & 0xFFFFFFFF) == kAccess) {
-    access_done(wavefront, at, failed);
+    if (operation == Operation::atomic && !failed) {
+      amo_done(wavefront, at);
+    } else {
+      if (is_line && !failed) take_scalar_line(wavefront);
+      access_done(wavefront, at, failed);
+    }
+    if (wavefront.state == Wavefront::State::ready) wake(wavefront, wavefront.at);
+  } else if ((what & 0xFFFFFFFF) == kFence) {
+    ordered(wavefront, at);
     if (wavefront.state == Wavefront::State::ready) wake(wavefront, wavefront.at);
   } else if ((what & 0xFFFFFFFF) == kConfirm) {
     confirm_done(wavefront, at, failed);
@@ -246,6 +259,12 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
     wavefront.word = wavefront.at;
     return access_done(wavefront, wavefront.at, false);
   }
+  if (access.kind == riscv::PendingAccess::Kind::kAmo) return amo(wavefront);
+  return send_scalar(wavefront);
+}
+
+ComputeUnit::Step ComputeUnit::send_scalar(Wavefront& wavefront) {
+  const riscv::PendingAccess& access = wavefront.hart.pending();
   const bool load = access.kind == riscv::PendingAccess::Kind::kLoad;
   const bool amo = access.kind == riscv::PendingAccess::Kind::kAmo;
   wavefront.word = load ? 0 : wavefront.port.store_value();
@@ -259,6 +278,18 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
     return fault(wavefront, FaultKind::unmapped_load, access.addr, 0,
                  "it belongs to a stamp matrix, which has no bytes");
   }
+  if (load && entry->allocation == AllocationClass::shared) {
+    if (hits_scalar(wavefront, access.addr, access.size_bytes)) {
+      payload.release();
+      ++counters_.scalar_accesses;
+      return access_done(wavefront, wavefront.at + spec_.scalar_cache_hit_cycles, false);
+    }
+    payload.set_address(access.addr & ~uint64_t{L1Cache::kLineBytes - 1});
+    payload.set_data_ptr(wavefront.line.data());
+    payload.set_data_length(L1Cache::kLineBytes);
+    payload.set_streaming_width(L1Cache::kLineBytes);
+    payload.extension.row_bytes = L1Cache::kLineBytes;
+  }
   if (amo) {
     if (entry->kind == RangeKind::remote) {
       payload.release();
@@ -267,6 +298,7 @@ ComputeUnit::Step ComputeUnit::scalar_access(Wavefront& wavefront) {
     }
     payload.extension.operation = Operation::atomic;
     payload.extension.atomic_op = atomic_of(access.amo_op);
+    payload.extension.scope = wavefront.port.scope();
     ++counters_.atomics;
   } else {
     ++counters_.scalar_accesses;
@@ -299,15 +331,25 @@ ComputeUnit::Step ComputeUnit::access_done(Wavefront& wavefront, Cycle at, bool 
   return Step::go_on;
 }
 
-// Orders everything before it: all tile operations of the wavefront are done (scalar accesses
-// already are).
-ComputeUnit::Step ComputeUnit::fence(Wavefront& wavefront) {
-  Step step = Step::go_on;
-  if (!operations_done(wavefront, wavefront.last, false, step)) return step;
-  return access_done(wavefront, wavefront.at, false);
+// Asks the L2 for what wavefront.ordering says. To the L2, a fence has no address.
+ComputeUnit::Step ComputeUnit::send_fence(Wavefront& wavefront) {
+  PooledPayload& payload = make_request(wavefront, tlm::TLM_WRITE_COMMAND, node_, nullptr, 8);
+  payload.extension.operation = Operation::fence;
+  payload.extension.tags_only = true;
+  payload.extension.scope = Scope::system;
+  payload.extension.acquire = wavefront.ordering.acquire;
+  payload.extension.release = wavefront.ordering.release;
+  payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], kFence);
+  wavefront.state = Wavefront::State::access;
+  const Cycle done = send(wavefront, payload);
+  if (done == kUnknown) return Step::wait;
+  payload.release();
+  return ordered(wavefront, done);
 }
 
-uint64_t ComputeUnit::peek(uint64_t address) const {
+// What a poll would see now.
+uint64_t ComputeUnit::peek(uint64_t address, bool at_l2) const {
+  if (at_l2) return parts_.shared->word(address & STRETTO_OFFSET_MASK);
   uint64_t value = 0;
   parts_.memory->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value),
                       sizeof value);
@@ -335,10 +377,14 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
                                         reinterpret_cast<uint8_t*>(&wavefront.word), 8);
   if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, false, payload))
     return Step::stop;
-  if (!holds(op.funct7, peek(address), op.rs2_value)) {
+  // A poll brings a shared word into the L2, which has it from then on.
+  const bool at_l2 = waits_at_l2(op);
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  if (!holds(op.funct7, peek(address, at_l2), op.rs2_value) &&
+      (!at_l2 || parts_.shared->holds_word(offset))) {
     payload.release();
     wavefront.state = Wavefront::State::watch;
-    parts_.memory->watch(address & STRETTO_OFFSET_MASK, *this, index);
+    watch(offset, at_l2, index);
     return Step::stop;
   }
   if ((op.funct7 & TILE_WAIT_DEVICE) == 0) {
@@ -359,10 +405,27 @@ void ComputeUnit::on_memory_change(uint64_t address, uint64_t index) {
   Wavefront& wavefront = *wavefronts_[index];
   if (wavefront.state != Wavefront::State::watch) return;
   const riscv::CustomOp op = wavefront.hart.custom();
-  if (holds(op.funct7, peek(op.rs1_value), op.rs2_value)) {
+  const bool at_l2 = waits_at_l2(op);
+  if (holds(op.funct7, peek(op.rs1_value, at_l2), op.rs2_value) ||
+      (at_l2 && !parts_.shared->holds_word(address))) {
     wake(wavefront, now_cycle());
   } else {
-    parts_.memory->watch(address, *this, index);
+    watch(address, at_l2, index);
+  }
+}
+
+// A wait of device scope on a shared word polls the bytes of the L2, all others memory's image.
+bool ComputeUnit::waits_at_l2(const riscv::CustomOp& op) const {
+  if ((op.funct7 & TILE_WAIT_DEVICE) == 0 || !parts_.ranges->has_shared()) return false;
+  const RangeEntry* const entry = parts_.ranges->find(op.rs1_value, 8);
+  return entry != nullptr && entry->allocation == AllocationClass::shared;
+}
+
+void ComputeUnit::watch(uint64_t offset, bool at_l2, uint64_t index) {
+  if (at_l2) {
+    parts_.shared->watch(offset, *this, index);
+  } else {
+    parts_.memory->watch(offset, *this, index);
   }
 }
 

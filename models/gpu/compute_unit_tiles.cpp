@@ -496,9 +496,7 @@ ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
     case TILE_CONTROL_RELEASE: return tile_release(wavefront, group);
     case TILE_CONTROL_FENCE:
       if (op.rs2 > TILE_SCOPE_SYSTEM) break;
-      if (op.rs2 >= TILE_SCOPE_DEVICE && !operations_done(wavefront, wavefront.last, true, step))
-        return step;
-      return finish(wavefront);
+      return tile_fence(wavefront, static_cast<Scope>(op.rs2));
     case TILE_CONTROL_END:
       if (!operations_done(wavefront, wavefront.last, false, step)) return step;
       return end(wavefront, group);

@@ -58,6 +58,8 @@ class WorkGroupExecutor {
   virtual ~WorkGroupExecutor() = default;
   // REQUIRES: the work-group fits into resources(). `context` outlives the work-group.
   virtual void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) = 0;
+  // A kernel begins: what the unit has cached of shared ranges is forgotten.
+  virtual void begin_kernel() {}
   // Work-groups of the slot that have not issued an instruction leave (drained); the others run to
   // their end.
   virtual void preempt(uint8_t slot) = 0;

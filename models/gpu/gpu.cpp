@@ -27,7 +27,7 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spe
       front_end("front_end", spec, services, std::move(scheduler), code_) {
   std::vector<WorkGroupExecutor*> executors;
   for (uint32_t i = 0; i < spec.cus; ++i) {
-    const ComputeUnit::Parts parts{&memory, &ranges, &code_, &front_end, &front_end};
+    const ComputeUnit::Parts parts{&memory, &ranges, &l2.shared(), &code_, &front_end, &front_end};
     units.push_back(std::make_unique<ComputeUnit>(("cu" + std::to_string(i)).c_str(), spec,
                                                   static_cast<uint16_t>(i), services, parts));
     connect(units.back()->l2, l2.cu[i], *services.queue);
@@ -63,6 +63,14 @@ void Gpu::report(StatisticSink& sink) const {
            "Polls that wait_until stands for.");
   const uint64_t reductions = sum(&ComputeUnitCounters::reductions);
   if (reductions != 0) sink.add("gpu.reductions", reductions, "count", "tile.red executed.");
+  if (sum(&ComputeUnitCounters::scalar_misses) != 0) {
+    sink.add("gpu.scalar_hits", sum(&ComputeUnitCounters::scalar_hits), "count",
+             "Scalar loads of shared ranges that hit in the units' caches.");
+    sink.add("gpu.scalar_misses", sum(&ComputeUnitCounters::scalar_misses), "count",
+             "Those that fetched a line from the L2.");
+    sink.add("gpu.scalar_drops", sum(&ComputeUnitCounters::scalar_drops), "count",
+             "Times that such a cache was emptied: acquires and begins of kernels.");
+  }
   for (const auto& unit : units) unit->report(sink);
 }
 

@@ -102,6 +102,7 @@ void GpuFrontEnd::take(const GridSchedulerOutputs& out, const LeftUnit& left) {
   // protect (T3 4.5).
   if (out.kernel_start) {
     started_[out.start_slot] = true;
+    for (WorkGroupExecutor* unit : units_) unit->begin_kernel();
     started_at_[out.start_slot] = now;
     if (!contexts_[out.start_slot].communication && events_.kernel_start) events_.kernel_start(now);
   }

@@ -4,9 +4,11 @@
 #define STRETTO_MODELS_GPU_GPU_SPEC_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 
+#include "models/common/payload_extension.h"
 #include "models/common/spec.h"
 
 namespace stretto {
@@ -39,16 +41,23 @@ struct GpuSpec {
   uint32_t start_cycles = 32;
   uint32_t step_instructions = 4096;
   uint32_t poll_interval_ns = 500;
+  uint32_t scalar_cache_kib = 16;
+  uint32_t scalar_cache_ways = 16;
+  uint32_t scalar_cache_hit_cycles = 12;
   StageMode stage_mode = StageMode::free;
   uint32_t stamp_limit = 256;
   bool tile_values = true;
   uint32_t fault_product_speed = 1;
+  Scope fault_fence_scope = Scope::system;
 
   // The first thing wrong, in words; empty if nothing is.
   std::string check() const {
     if (tensor_efficiency_numerator > tensor_efficiency_denominator)
       return "gpu.tensor_efficiency is above 1";
     if (wavefront_slots < 8) return "gpu.wavefront_slots holds no work-group of 8 wavefronts";
+    if (!std::has_single_bit(scalar_cache_kib * 16 / scalar_cache_ways) ||
+        scalar_cache_kib * 16 % scalar_cache_ways != 0)
+      return "gpu.scalar_cache_kib / (64 B * gpu.scalar_cache_ways) is not a power of two";
     return "";
   }
 };
@@ -104,6 +113,12 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
              "Instructions of a wavefront that are simulated at a time; changes host time only.");
   set.number("poll_interval_ns", spec.poll_interval_ns, 10, 100000,
              "What a wait_until is charged: one poll per interval.");
+  set.number("scalar_cache_kib", spec.scalar_cache_kib, 1, 1024,
+             "Cache of a compute unit for scalar loads of shared ranges, lines of 64 B; ComP-Net "
+             "Table 1 (vector cache of a GCN3 unit).");
+  set.number("scalar_cache_ways", spec.scalar_cache_ways, 1, 64, "Its associativity.");
+  set.number("scalar_cache_hit_cycles", spec.scalar_cache_hit_cycles, 1, 1000,
+             "Clocks of a load that hits in it.");
   set.choice<StageMode>("stage_mode", spec.stage_mode,
                         {{"free", StageMode::free}, {"synchronous", StageMode::synchronous}},
                         "Whether work-groups drift freely or a stage starts as one.");
@@ -112,6 +127,13 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
            "time matters.");
   set.number("fault.product_speed", spec.fault_product_speed, 1, 1000,
              "Fault injection: products take so many times less than they may.");
+  set.choice<Scope>("fault.fence_scope", spec.fault_fence_scope,
+                    {{"wavefront", Scope::wavefront},
+                     {"work_group", Scope::work_group},
+                     {"device", Scope::device},
+                     {"system", Scope::system}},
+                    "Fault injection: fences, .aq and .rl of wavefronts reach no cache beyond this "
+                    "scope.");
   set.number("stamp_limit", spec.stamp_limit, 1, 2048,
              "Largest stamp value: 2048 / ranks, so that FP16 sums are exact.");
 }

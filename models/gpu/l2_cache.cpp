@@ -35,6 +35,7 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
       banks_(spec.banks),
       ports_(2 * (cus + 1)),
+      shared_(memory),
       boundary_(mapping.channels()),
       writers_(size_t{tags_.set_count()} * L2Tags::kMaxWays) {
   for (unsigned i = 0; i < cus; ++i)
@@ -149,6 +150,8 @@ uint64_t L2Cache::pass(Port& port, uint64_t arrival, uint64_t clocks) const {
 
 void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival) {
   StrettoExtension& extension = *extension_of(payload);
+  if (extension.operation == Operation::fence)
+    return serve_fence(unit, payload, extension, arrival);
   if (!locks_.empty() && blocked_by_lock(payload, extension)) {
     ++counters_.lock_waits;
     deferred_.push_back({unit, &payload});
@@ -158,7 +161,11 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
   Port& stores = ports_[2 * unit + 1];
   const uint64_t address = payload.get_address();
   if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
-  const bool cached = extension.allocation == AllocationClass::cached;
+  const bool shared = extension.allocation == AllocationClass::shared;
+  const bool at_memory =
+      shared && extension.operation == Operation::atomic && extension.scope == Scope::system;
+  if (at_memory && !line_is_in_memory(unit, payload)) return;
+  const bool cached = in_l2(extension.allocation) && !at_memory;
   const uint32_t request = take_request(unit, payload);
   Time done = 0;
   if (address - node_ >= STRETTO_GPU_MEMORY_LIMIT) {  // Another node, or a device of this one.
@@ -182,7 +189,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         StrettoExtension access = extension;
         access.tags_only = true;
         access.operation = Operation::read;
-        apply_atomic(payload, extension);
+        if (!shared || at_memory) apply_atomic(payload, extension);
         if (cached) {
           done = serve_read(request, loads, payload, access, arrival);
           access.operation = Operation::write;
@@ -211,7 +218,8 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         }
         break;
       }
-      case Operation::fill: break;
+      case Operation::fill:
+      case Operation::fence: break;
     }
   }
   requests_[request].done = std::max(requests_[request].done, done);
@@ -265,6 +273,9 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
   // What memory has not yet written when it lets a reader know must not be read now, but where the
   // fill is in its order.
   if (!extension.tags_only && payload.get_data_ptr() != nullptr) {
+    if (extension.allocation == AllocationClass::shared && slices_ == nullptr) {
+      for (const Lookup& lookup : lookups_) open_shared_line(lookup);
+    }
     requests_[request].copies = requests_[request].remaining > 1;
     if (!requests_[request].copies) copy_bytes(payload, extension, false);
   }
@@ -366,12 +377,15 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
   if (set.tag[way] != L2Tags::kNoTag) {
     if (!changed_.empty()) changed_.erase(tags_.line_of(set_index, static_cast<unsigned>(way)));
     ++counters_.evictions;
-    const uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
+    uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
+    if (!shared_.empty())
+      dirty |= take_from_boundary(tags_.line_of(set_index, static_cast<unsigned>(way)));
     if (dirty != 0) {
       send_write_back(tags_.line_of(set_index, static_cast<unsigned>(way)), dirty,
                       L2Tags::account(set, static_cast<unsigned>(way)), Kind::write_back,
                       clock_.edge(cycle));
     }
+    if (!shared_.empty()) shared_.drop(tags_.line_of(set_index, static_cast<unsigned>(way)));
   }
   set.tag[way] = tag;
   set.state[way] = 0;
@@ -392,13 +406,17 @@ Time L2Cache::serve_write(uint32_t request, Port& port, tlm::tlm_generic_payload
   const uint64_t at_bank = pass(port, arrival, sectors * per_sector);
   counters_.tag_bytes += sectors * L2Tags::kSectorBytes;
   uint64_t ready = at_bank;
+  const bool shared = has_bytes(extension, payload);
   if (slices_ != nullptr) {
     slices_->look_up(request, true, at_bank, per_sector);
   } else {
-    for (const Lookup& lookup : lookups_)
-      ready = std::max(ready, write_line(lookup, extension, at_bank + lookup.sector * per_sector));
+    for (const Lookup& lookup : lookups_) {
+      const uint64_t at = at_bank + lookup.sector * per_sector;
+      ready = std::max(ready, shared ? write_shared_line(lookup, payload, extension, at)
+                                     : write_line(lookup, extension, at));
+    }
   }
-  if (!extension.tags_only && payload.get_data_ptr() != nullptr)
+  if (!shared && !extension.tags_only && payload.get_data_ptr() != nullptr)
     copy_bytes(payload, extension, true);
   return clock_.edge(ready + spec_.response_cycles);
 }
@@ -411,6 +429,8 @@ void L2Cache::copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtensi
     const uint64_t at = offset + row * extension.pitch;
     if (to_memory) {
       memory_.write(at, data, extension.row_bytes);
+    } else if (extension.allocation == AllocationClass::shared) {
+      shared_.read(at, data, extension.row_bytes);
     } else {
       memory_.read(at, data, extension.row_bytes);
     }
@@ -449,8 +469,7 @@ bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload,
 // A write past the tags is performed when the memory has answered: until then its line is locked.
 void L2Cache::unlock_bypassed(tlm::tlm_generic_payload& payload) {
   const StrettoExtension& extension = *extension_of(payload);
-  if (extension.operation == Operation::unlocking_write &&
-      extension.allocation != AllocationClass::cached)
+  if (extension.operation == Operation::unlocking_write && !in_l2(extension.allocation))
     unlock((payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
 }
 

@@ -6,13 +6,17 @@
 // What it does with an access, by operation and allocation class of the extension:
 //   read, cached      64 B sectors; hit, merge with a pending fill, or fill
 //   write, cached     write-back, write-allocate without fetch; a sector written in part counts as written
+//   read/write, shared   as cached, with bytes of the cache's own (l2_shared.h)
 //   read/write, uncached or streaming; update        past the tags, one payload a contiguous piece
-//   atomic            read-modify-write here (device scope); an uncached one costs a DRAM read and write
+//   atomic            read-modify-write here (device scope); an uncached one, and one of system scope
+//                     in a shared range, costs a DRAM read and write
+//   fence             release: writes the dirty bytes of shared lines back; acquire: forgets the others
 //   locked_read       locks the line until the unlocking_write of it; accesses to a locked line wait
 //   another node's address   to the `remote` socket, one payload, two-dimensional
 //   this node, beyond its memory   to the `device` socket, as it came
-// Bytes: the cache has tags only (memory_image.h); cached bytes move when the L2 serves the access.
-// What hardware would give instead of these bytes is guarded by the coherence law (l2_coherence.cpp).
+// Bytes: but for shared ranges the cache has tags only (memory_image.h); cached bytes move when the
+// L2 serves the access. What hardware would give instead of these bytes is guarded by the coherence
+// law (l2_coherence.cpp).
 //
 // Invariants
 //  1 A sector is fetched once however many requests wait for it (pending-sector merging).
@@ -54,6 +58,7 @@
 #include "models/common/payload_pool.h"
 #include "models/gpu/bank_calendar.h"
 #include "models/gpu/gpu_spec.h"
+#include "models/gpu/l2_shared.h"
 #include "models/gpu/l2_tags.h"
 
 namespace stretto {
@@ -74,6 +79,7 @@ struct L2Counters {
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
   uint64_t atomics = 0;
+  uint64_t fences = 0;
   uint64_t lock_waits = 0;
   uint64_t requests = 0;
   uint64_t responses = 0;
@@ -122,6 +128,8 @@ class L2Cache final : public sc_core::sc_module,
   QueueSink* queue_sink() const;
 
   const L2Spec& spec() const { return spec_; }
+  // What an access at the L2 sees of shared ranges.
+  L2Shared& shared() { return shared_; }
   const L2Counters& counters() const { return counters_; }
   uint64_t total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const;
   void report(StatisticSink& sink) const override;
@@ -272,6 +280,21 @@ class L2Cache final : public sc_core::sc_module,
   void check_changed(const Lookup& lookup, const StrettoExtension& by);
   // Before the sectors are marked dirty.
   void note_writer(const Lookup& lookup, unsigned way, const StrettoExtension& by);
+  // Shared ranges (l2_shared.cpp).
+  void serve_fence(int unit, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
+                   uint64_t arrival);
+  bool line_is_in_memory(int unit, tlm::tlm_generic_payload& payload);
+  void complete_shared(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
+  static bool has_bytes(const StrettoExtension& extension, const tlm::tlm_generic_payload& payload);
+  uint64_t write_shared_line(const Lookup& lookup, const tlm::tlm_generic_payload& payload,
+                             const StrettoExtension& extension, uint64_t at);
+  void open_shared_line(const Lookup& lookup);
+  uint8_t take_from_boundary(uint64_t line);
+  void release_line(uint64_t line, uint64_t cycle);
+  void forget_line(uint64_t line);
+  void forget_shared();
+  uint64_t carry(PooledPayload& payload, uint64_t line, uint8_t sectors);
+  void landed(uint32_t index, Time at);
   [[noreturn]] void incoherent(const char* what, uint64_t line, unsigned sector, const Agent& by,
                                const char* and_what, const Agent& other) const;
   uint32_t take_request(int port, tlm::tlm_generic_payload& payload);
@@ -322,6 +345,8 @@ class L2Cache final : public sc_core::sc_module,
     tlm::tlm_generic_payload* payload;
   };
   std::vector<Deferred> deferred_;
+  L2Shared shared_;
+  std::vector<Deferred> behind_write_back_;  // Atomics at memory, until the L2's bytes are there.
   std::array<PinRange, 4> pins_{};
   bool any_pin_ = false;
   unsigned persist_ways_ = 0;

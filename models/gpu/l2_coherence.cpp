@@ -71,12 +71,14 @@ void L2Cache::invalidate() {
     for (unsigned way = 0; way < tags_.ways(); ++way) {
       uint8_t& state = set.state[way];
       if (set.tag[way] == L2Tags::kNoTag || (state & L2Tags::kPinned) != 0) continue;
+      if (!shared_.empty() && shared_.holds(tags_.line_of(index, way))) continue;
       const unsigned dirty = state >> L2Tags::kDirtyShift & 3;
       state = static_cast<uint8_t>((state & (L2Tags::kDirty | L2Tags::kPending)) |
                                    dirty << L2Tags::kValidShift);
       if (state == 0) set.tag[way] = L2Tags::kNoTag;
     }
   }
+  if (!shared_.empty()) forget_shared();
   std::erase_if(changed_, [this](const auto& entry) {
     const L2Tags::Set& set = tags_.set(tags_.place_of(entry.first).set);
     const int way = L2Tags::find(set, L2Tags::tag_of(entry.first));
@@ -94,7 +96,7 @@ void L2Cache::passes(const StrettoExtension& by, uint64_t offset, uint64_t bytes
     const uint32_t index = tags_.place_of(line).set;
     L2Tags::Set& set = tags_.set(index);
     const int found = L2Tags::find(set, L2Tags::tag_of(line));
-    if (found < 0) continue;
+    if (found < 0 || (!shared_.empty() && shared_.holds(line))) continue;
     uint8_t& state = set.state[found];
     const Agent& writer = writers_[index * L2Tags::kMaxWays + static_cast<unsigned>(found)];
     const unsigned first = line == from ? offset & 127 : 0, last = line == to ? end & 127 : 127;

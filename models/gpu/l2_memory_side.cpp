@@ -78,7 +78,7 @@ void L2Cache::send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kin
   PooledPayload& payload = make_payload(tlm::TLM_WRITE_COMMAND, address, nullptr,
                                         count << L2Tags::kSectorBits, extension);
   const uint32_t to = tags_.channel_of(address);
-  payload.extension.cookie = cookie(kind, to);
+  payload.extension.cookie = cookie(kind, to | (shared_.empty() ? 0 : carry(payload, line, dirty)));
   counters_.write_backs[account] += count;
   if (kind == Kind::write_back) ++write_backs_in_flight_;
   outbox_.push_back({&payload, at, to});
@@ -216,10 +216,12 @@ void L2Cache::response(PooledPayload& payload, Time at) {
     }
     case Kind::write_back:
       --write_backs_in_flight_;
+      if (value >> 32 != 0) landed(static_cast<uint32_t>(value >> 32) - 1, at);
       if (boundary_active_) check_boundary();
       break;
     case Kind::boundary:
       --boundary_lines_;
+      if (value >> 32 != 0) landed(static_cast<uint32_t>(value >> 32) - 1, at);
       if (!send_boundary_line(static_cast<uint32_t>(value))) check_boundary();
       break;
   }
@@ -232,6 +234,7 @@ void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at) {
   set.state[fill.way] = static_cast<uint8_t>((state & ~(mask << L2Tags::kPendingShift)) |
                                              mask << L2Tags::kValidShift);
   fill.pending &= static_cast<uint8_t>(~mask);
+  if (!shared_.empty()) shared_.fetched(tags_.line_of(fill.set, fill.way), mask);
   uint32_t first[2] = {kNone, kNone};
   uint32_t others[2] = {kNone, kNone};
   for (unsigned sector = 0; sector < 2; ++sector) {
@@ -264,7 +267,10 @@ void L2Cache::complete(uint32_t index) {
   --outstanding_;
   ++counters_.responses;
   tlm::tlm_generic_payload& payload = *request.payload;
-  if (request.copies) copy_bytes(payload, *extension_of(payload), false);
+  const StrettoExtension& extension = *extension_of(payload);
+  if (request.copies) copy_bytes(payload, extension, false);
+  if (extension.allocation == AllocationClass::shared) complete_shared(payload, extension);
+  if (extension.operation == Operation::fence && extension.acquire) forget_shared();
   if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
@@ -370,6 +376,10 @@ void L2Cache::report(StatisticSink& sink) const {
   sink.add("l2.remote_bytes", counters_.remote_bytes, "bytes",
            "Stores and updates sent to other nodes.");
   sink.add("l2.atomics", counters_.atomics, "count", "Device-scope atomics.");
+  if (counters_.fences != 0) {
+    sink.add("l2.fences", counters_.fences, "count",
+             "Fences of system scope: write-backs of shared lines, and forgetting them.");
+  }
   sink.add("l2.lock_waits", counters_.lock_waits, "count",
            "Accesses that waited for a locked line.");
   sink.add("l2.boundaries", counters_.boundaries, "count",

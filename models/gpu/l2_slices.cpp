@@ -121,7 +121,9 @@ L2Slices::Stop L2Slices::serve(Slice& slice, Access& access, uint64_t clock) {
     L2Cache::Lookup part = access.lookup;
     uint64_t looked = 0;
     if (access.store) {
-      looked = l2_.write_line(part, extension, clock);
+      looked = L2Cache::has_bytes(extension, *request.payload)
+                   ? l2_.write_shared_line(part, *request.payload, extension, clock)
+                   : l2_.write_line(part, extension, clock);
     } else {
       Stop stop = missing(slice, part);
       if (stop != Stop::none && part.mask == 3) {  // One of the two sectors.
@@ -132,6 +134,7 @@ L2Slices::Stop L2Slices::serve(Slice& slice, Access& access, uint64_t clock) {
       looked = l2_.read_line(part, access.request, extension, clock,
                              l2_.counters_.hits[extension.account]);
       l2_.flush_fill();
+      if (extension.allocation == AllocationClass::shared) l2_.open_shared_line(part);
     }
     request.done = std::max(request.done, l2_.clock_.edge(looked + spec_.response_cycles));
     access.lookup.mask &= static_cast<uint8_t>(~part.mask);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sw/include/formats/address_map.h"
+#include "sw/include/formats/queue.h"
 #include "sw/include/regs/field.h"
 #include "sw/include/regs/range_table_bank.h"
 #include "sw/include/regs/range_table_regs.h"
@@ -118,7 +119,13 @@ void RangeTable::commit(unsigned index) {
   const bool span_ok =
       shape_ok && (base & STRETTO_OFFSET_MASK) + (rows - 1) * (rows == 1 ? 0 : pitch) + row_bytes <=
                       STRETTO_OFFSET_MASK + 1;
-  if (!span_ok || kind > 2 || allocation > 2) {
+  constexpr uint64_t kOperations =
+      RANGE_TABLE_ENTRY_FLAGS_UPDATE_MASK | RANGE_TABLE_ENTRY_FLAGS_TRACKED_MASK;
+  const uint64_t lines = base | row_bytes | (rows == 1 ? 0 : pitch);
+  const bool shared_ok = allocation != RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_SHARED ||
+                         (kind == RANGE_TABLE_ENTRY_FLAGS_KIND_LOCAL &&
+                          (flags & kOperations) == 0 && lines % STRETTO_SHARED_ALIGNMENT == 0);
+  if (!span_ok || kind > 2 || !shared_ok) {
     invalidate(index);
     status = (status & RANGE_TABLE_STATUS_OVERLAP_MASK) | RANGE_TABLE_STATUS_BAD_ENTRY_MASK |
              STRETTO_FIELD(RANGE_TABLE_STATUS_INDEX, index);
@@ -154,11 +161,13 @@ void RangeTable::invalidate(unsigned index) {
 void RangeTable::rebuild() {
   highest_ = 0;
   count_ = 0;
+  has_shared_ = false;
   recent_.fill(0);
   for (unsigned index = 0; index < kEntries; ++index) {
     if (entries_[index].rows == 0) continue;
     highest_ = index + 1;
     ++count_;
+    has_shared_ |= entries_[index].allocation == AllocationClass::shared;
   }
   for (unsigned index = 0; index < highest_; ++index) {
     shadowed_[index] = false;

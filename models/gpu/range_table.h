@@ -6,7 +6,9 @@
 //  1 An entry takes effect when its flags are written with valid set, and not before; a bad one is
 //    refused (status).
 //  2 Where several entries hold an access, the one with the highest index answers.
-//  3 find() has no effect that the machine could see; it remembers its last answers to be fast.
+//  3 An entry of class shared is local, neither update nor tracked, and made of whole lines of the
+//    L2.
+//  4 find() has no effect that the machine could see; it remembers its last answers to be fast.
 #ifndef STRETTO_MODELS_GPU_RANGE_TABLE_H_
 #define STRETTO_MODELS_GPU_RANGE_TABLE_H_
 
@@ -35,6 +37,7 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
                               uint64_t row_bytes) const;
   const RangeEntry& entry(unsigned index) const { return entries_[index]; }
   unsigned count() const { return count_; }
+  bool has_shared() const { return has_shared_; }  // An entry of class shared is valid.
 
   // Register access without a transaction; offsets of range_table_regs.h.
   uint64_t read_register(uint32_t offset) const { return registers_.read(offset); }
@@ -59,6 +62,7 @@ class RangeTable final : public sc_core::sc_module, public RangeLookup {
   std::array<bool, kEntries> shadowed_{};
   unsigned highest_ = 0;  // One above the highest valid entry.
   unsigned count_ = 0;
+  bool has_shared_ = false;
   mutable std::array<uint16_t, 4> recent_{};
   mutable unsigned next_recent_ = 0;
 };

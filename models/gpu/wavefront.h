@@ -15,6 +15,7 @@
 #include <cstring>
 #include <vector>
 
+#include "models/common/l1_cache.h"
 #include "models/common/memory_image.h"
 #include "models/common/payload_pool.h"
 #include "models/gpu/dispatch.h"
@@ -50,6 +51,7 @@ class WavefrontPort {
     wf_id_ = wf_id;
     gpu_ = gpu;
     scratch_ = {};
+    scope_ = TILE_SCOPE_DEVICE;
     private_.assign(context.private_bytes, kUndefined);
   }
 
@@ -92,16 +94,22 @@ class WavefrontPort {
       return riscv::MemStatus::kFault;
     }
     value_ = request.operand;
+    amo_ = request;
     return riscv::MemStatus::kPending;
   }
 
-  riscv::MemStatus fence(const riscv::FenceRequest&, uint64_t&) {
+  riscv::MemStatus fence(const riscv::FenceRequest& request, uint64_t&) {
+    fence_ = request;
     return riscv::MemStatus::kPending;
   }
 
   bool csr_read(uint32_t csr, uint64_t& value);
   bool csr_waits(uint32_t csr) const { return csr == TILE_CSR_CYCLE; }
   bool csr_write(uint32_t csr, uint64_t value) {
+    if (csr == TILE_CSR_SCOPE && value <= TILE_SCOPE_SYSTEM) {
+      scope_ = static_cast<uint8_t>(value);
+      return true;
+    }
     if (csr != TILE_CSR_SCRATCH0 && csr != TILE_CSR_SCRATCH1) return false;
     scratch_[csr - TILE_CSR_SCRATCH0] = value;
     return true;
@@ -109,6 +117,9 @@ class WavefrontPort {
 
   // The operand of the store or AMO that the hart stopped for.
   uint64_t store_value() const { return value_; }
+  const riscv::AmoRequest& amo_request() const { return amo_; }
+  const riscv::FenceRequest& fence_request() const { return fence_; }
+  Scope scope() const { return static_cast<Scope>(scope_); }  // Of AMOs and fences.
   uint64_t private_top() const { return kPrivateBase + private_.size(); }
   // Where the hart notes when it can issue.
   void set_trace(IssueTrace& trace) { trace_ = &trace; }
@@ -126,6 +137,9 @@ class WavefrontPort {
   MemoryImage* memory_ = nullptr;
   const DispatchContext* context_ = nullptr;
   uint64_t value_ = 0;
+  riscv::AmoRequest amo_{};
+  riscv::FenceRequest fence_{};
+  uint8_t scope_ = TILE_SCOPE_DEVICE;
   IssueTrace* trace_ = nullptr;
   uint32_t wg_id_ = 0;
   uint8_t wf_id_ = 0;
@@ -150,9 +164,16 @@ inline bool WavefrontPort::csr_read(uint32_t csr, uint64_t& value) {
     case TILE_CSR_GRID_Z: value = context_->grid_z; return true;
     case TILE_CSR_SCRATCH0:
     case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
+    case TILE_CSR_SCOPE: value = scope_; return true;
     default: return false;
   }
 }
+
+// What a fence, or an AMO by its .aq and .rl, does to caches.
+struct Ordering {
+  Scope scope = Scope::wavefront;
+  bool acquire = false, release = false;
+};
 
 struct Wavefront {
   static constexpr unsigned kMaxOperations =
@@ -206,8 +227,10 @@ struct Wavefront {
   uint32_t last = 0;
   uint32_t held = 0;  // Reductions that wait for earlier stores.
   std::array<Operation, kMaxOperations> ring;
-  uint64_t word = 0;     // Data of a scalar access.
-  Cycle wait_since = 0;  // Of wait_until.
+  uint64_t word = 0;                                // Data of a scalar access.
+  std::array<uint8_t, L1Cache::kLineBytes> line{};  // Of a load that missed the scalar cache.
+  Ordering ordering{};                              // Of the fence or AMO under way.
+  Cycle wait_since = 0;                             // Of wait_until.
 
   Operation& operation(uint32_t number) { return ring[number % kMaxOperations]; }
 };

@@ -175,8 +175,12 @@ static stretto_status_t do_allocate(stretto_client_t* client, stretto_stream_t* 
                                     uint64_t bytes, uint64_t alignment, uint32_t allocation,
                                     uint64_t* address) {
   call(client);
-  if (allocation > STRETTO_ALLOCATION_UNCACHED) {
+  if (allocation > STRETTO_ALLOCATION_SHARED) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "allocate: class %u", allocation);
+  }
+  if (allocation == STRETTO_ALLOCATION_SHARED) {  // Whole lines of the L2.
+    if (alignment < STRETTO_SHARED_ALIGNMENT) alignment = STRETTO_SHARED_ALIGNMENT;
+    bytes = (bytes + STRETTO_SHARED_ALIGNMENT - 1) & ~(uint64_t)(STRETTO_SHARED_ALIGNMENT - 1);
   }
   const stretto_status_t status = take_memory(client, bytes, alignment, address);
   return status == STRETTO_OK ? map_memory(client, stream, *address, bytes, allocation) : status;
@@ -198,7 +202,9 @@ static stretto_status_t do_release(stretto_client_t* client, stretto_stream_t* s
 static stretto_status_t do_map(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
                                uint64_t bytes, uint32_t allocation) {
   call(client);
-  if (bytes == 0 || allocation > STRETTO_ALLOCATION_UNCACHED ||
+  const int whole_lines = (address | bytes) % STRETTO_SHARED_ALIGNMENT == 0;
+  if (bytes == 0 || allocation > STRETTO_ALLOCATION_SHARED ||
+      (allocation == STRETTO_ALLOCATION_SHARED && !whole_lines) ||
       !in_client_memory(client, address, bytes)) {
     return driver_fail(client, STRETTO_ERROR_ARGUMENT, "map: 0x%llx, %llu bytes, class %u",
                        (unsigned long long)address, (unsigned long long)bytes, allocation);

@@ -146,7 +146,8 @@ typedef struct stretto_tile_map {
 
 typedef struct stretto_api {
   // Device memory of class STRETTO_ALLOCATION_*, aligned (power of two, at least 64); mapped
-  // through `stream`. STRETTO_ERROR_TABLE_FULL: no memory left.
+  // through `stream`. Class SHARED comes in whole lines of 128 bytes. STRETTO_ERROR_TABLE_FULL: no
+  // memory left.
   stretto_status_t (*allocate)(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes,
                                uint64_t alignment, uint32_t allocation, uint64_t* address);
   stretto_status_t (*stream_create)(stretto_client_t* client, stretto_stream_t** stream);

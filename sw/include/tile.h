@@ -30,8 +30,9 @@
 //  tile.vote   x, x1               5  4                 a barrier; x <- OR of x1 of all   -       1      -                         blocks
 //  tile.release                    5  5                 until no tile of the group is in use; they become never written,
 //                                                       their share of registers and LDS is free         -                     blocks
-//  tile.fence  imm                 5  6                 scope imm (rs2 field): device, system: until the earlier stores of
-//                                                       this wavefront are performed                     -                     blocks
+//  tile.fence  imm                 5  6                 release and acquire of scope imm (rs2 field, MEMORY_MODEL.md),
+//                                                       behind this wavefront's earlier stores; at wavefront
+//                                                       scope nothing                                    -                     blocks
 //  tile.wait_until x1, x2          6  [1:0] condition   until mem64[x1] cond x2 (sleeps on a watch); polls past the            blocks
 //                                     [2] device scope  L2, or, at device scope, as the range is cached
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
@@ -53,7 +54,8 @@
 // to 16 for time; m, n are those of tile.zero. Traps (reported as wavefront faults): unmapped
 // address, row_bytes 0 or > 8192, rows 0 or > 1024, a tile larger than the work-group's share of
 // registers or LDS, mma on a tile never loaded, unknown encoding. Ids and arguments come from CSRs
-// only. CSRs 0x800 and 0x801 are reserved for tools that rewrite kernels.
+// only. CSRs 0x800 and 0x801 are reserved for tools that rewrite kernels. RISC-V names no scopes:
+// its fences and atomics have that of CSR 0x802.
 #ifndef STRETTO_SW_INCLUDE_TILE_H_
 #define STRETTO_SW_INCLUDE_TILE_H_
 
@@ -107,7 +109,8 @@
 #define TILE_NE 1
 #define TILE_GEU 2
 #define TILE_LTU 3
-#define TILE_WAIT_DEVICE 4  // With a condition: only this GPU's kernels and harts write the word.
+// With a condition: only this GPU's kernels and harts write the word. A wait acquires nothing.
+#define TILE_WAIT_DEVICE 4
 
 #define TILE_FIRST_REGISTER 0
 #define TILE_FIRST_LDS 8
@@ -128,6 +131,7 @@
 #define TILE_CSR_CYCLE 0xC00  // Standard `cycle`: GPU clocks.
 #define TILE_CSR_SCRATCH0 0x800
 #define TILE_CSR_SCRATCH1 0x801
+#define TILE_CSR_SCOPE 0x802  // TILE_SCOPE_* of AMOs, .aq, .rl and fence; device at the start.
 
 #ifdef __riscv
 #include <stdint.h>
@@ -144,6 +148,9 @@
     __asm__ volatile("csrr %0, " TILE_STR(csr) : "=r"(tile_value_)); \
     tile_value_;                                                     \
   })
+// Of this wavefront's AMOs and RISC-V fences from here on.
+#define tile_set_scope(scope) \
+  __asm__ volatile("csrw " TILE_STR(TILE_CSR_SCOPE) ", %0" : : "r"((uint64_t)(scope)) : "memory")
 
 static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pitch) {
   return (uint64_t)rows | ((uint64_t)row_bytes << 16) | ((uint64_t)pitch << 32);

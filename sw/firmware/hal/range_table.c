@@ -14,8 +14,11 @@ STRETTO_STATIC_ASSERT(STRETTO_ALLOCATION_CACHED == RANGE_TABLE_ENTRY_FLAGS_ALLOC
                           STRETTO_ALLOCATION_STREAMING ==
                               RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_STREAMING &&
                           STRETTO_ALLOCATION_UNCACHED ==
-                              RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_UNCACHED,
+                              RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_UNCACHED &&
+                          STRETTO_ALLOCATION_SHARED == RANGE_TABLE_ENTRY_FLAGS_ALLOCATION_SHARED,
                       "packets carry register values");
+
+#define FIELD_MAX 3u  // Of kind and allocation.
 
 static void clear(const range_table_t* table, uint32_t index) {
   mmio_write64(table->base + RANGE_TABLE_CLEAR_OFFSET,
@@ -38,8 +41,8 @@ fw_result_t range_table_add(range_table_t* table, const range_t* range) {
       (range->rows > 1 && range->pitch < range->row_bytes)) {
     return STRETTO_ERROR_ARGUMENT;
   }
-  if (range->kind > RANGE_DMA || range->allocation > STRETTO_ALLOCATION_UNCACHED)
-    return STRETTO_ERROR_ARGUMENT;
+  // What does not fit its field; the table refuses what no entry may be.
+  if (range->kind > FIELD_MAX || range->allocation > FIELD_MAX) return STRETTO_ERROR_ARGUMENT;
   if (table->used == RANGE_TABLE_ENTRY_BASE_COUNT) return STRETTO_ERROR_TABLE_FULL;
   const uint32_t index = table->used;
   mmio_write64(table->base + RANGE_TABLE_ENTRY_BASE_OFFSET_AT(index), range->base);

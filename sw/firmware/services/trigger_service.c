@@ -318,7 +318,7 @@ fw_result_t trigger_service_map_send_window(trigger_service_t* service) {
 
 fw_result_t trigger_service_map(trigger_service_t* service, stretto_operation_t operation,
                                 uint32_t flags, const stretto_map_t* map) {
-  if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_UNCACHED)
+  if (service == NULL || map == NULL || map->allocation > STRETTO_ALLOCATION_SHARED)
     return STRETTO_ERROR_ARGUMENT;
   if ((flags & ~(STRETTO_MAP_TILES | STRETTO_MAP_UPDATE | STRETTO_MAP_TRACKED | STRETTO_MAP_EVENT |
                  STRETTO_MAP_READY)) != 0)

@@ -212,6 +212,8 @@ typedef struct stretto_map {
 #define STRETTO_ALLOCATION_CACHED 0
 #define STRETTO_ALLOCATION_STREAMING 1
 #define STRETTO_ALLOCATION_UNCACHED 2
+#define STRETTO_ALLOCATION_SHARED 3    // Cached, with bytes in the caches (MEMORY_MODEL.md).
+#define STRETTO_SHARED_ALIGNMENT 128u  // Of base, rows and pitch of a shared range.
 
 // Flags of maps.
 //   TILES     the map names tiles of the configured output, not bytes

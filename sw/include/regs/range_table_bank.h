@@ -28,6 +28,7 @@ inline constexpr RegisterValue kRangeTableEntryFlagsAllocationValues[] = {
     {"cached", 0},
     {"streaming", 1},
     {"uncached", 2},
+    {"shared", 3},
 };
 
 }  // namespace stretto

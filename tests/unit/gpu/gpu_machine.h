@@ -68,6 +68,7 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
   // Hears of each atom that it has left its queue `in_queue` after it came; if set.
   QueueSink* queue_sink = nullptr;
   Time in_queue = 0;
+  bool late = false;  // Bytes of writes move when they are answered.
 
  private:
   static constexpr uint64_t kLeavesQueue = uint64_t{1} << 63;  // Event: the atom at this offset.
@@ -97,15 +98,8 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
       } else {
         written_bytes += bytes;
         written_by[extension.account] += bytes;
-        if (extension.operation == Operation::update) {
-          updated_bytes += bytes;
-          std::vector<uint8_t> sum(bytes);
-          image_.read(offset, sum.data(), bytes);
-          add_elements(extension.element, sum.data(), payload.get_data_ptr(), bytes);
-          image_.write(offset, sum.data(), bytes);
-        } else if (!extension.tags_only) {
-          image_.write(offset, payload.get_data_ptr(), bytes);
-        }
+        if (extension.operation == Operation::update) updated_bytes += bytes;
+        if (!late) perform(payload);
       }
       if (record) accesses.push_back(std::move(access));
     }
@@ -127,6 +121,21 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
   }
+  void perform(tlm::tlm_generic_payload& payload) {
+    const StrettoExtension& extension = *extension_of(payload);
+    const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
+    const unsigned bytes = payload.get_data_length();
+    if (extension.operation == Operation::update) {
+      std::vector<uint8_t> sum(bytes);
+      image_.read(offset, sum.data(), bytes);
+      add_elements(extension.element, sum.data(), payload.get_data_ptr(), bytes);
+      image_.write(offset, sum.data(), bytes);
+    } else if (!extension.tags_only && payload.get_byte_enable_ptr() != nullptr) {
+      image_.write_masked(offset, payload.get_data_ptr(), payload.get_byte_enable_ptr(), bytes);
+    } else if (!extension.tags_only) {
+      image_.write(offset, payload.get_data_ptr(), bytes);
+    }
+  }
   void on_event(uint64_t slot) override {
     if ((slot & kLeavesQueue) != 0) {
       queue_sink->on_place_free(slot & ~kLeavesQueue);
@@ -134,6 +143,7 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     }
     const auto [port, payload] = waiting_[slot];
     free_.push_back(slot);
+    if (late && port >= 0 && payload->is_write()) perform(*payload);
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     (port < 0 ? fabric : channel[static_cast<size_t>(port)])

@@ -34,7 +34,9 @@ class Program {
     return word(uint32_t(offset) << 20 | rs1 << 15 | 3 << 12 | rd << 7 | 0x03);
   }
   Program& lw(unsigned rd, unsigned rs1) { return word(rs1 << 15 | 2 << 12 | rd << 7 | 0x03); }
-  Program& sd(unsigned rs2, unsigned rs1) { return word(rs2 << 20 | rs1 << 15 | 3 << 12 | 0x23); }
+  Program& sd(unsigned rs2, unsigned rs1, unsigned offset = 0) {
+    return word(offset >> 5 << 25 | rs2 << 20 | rs1 << 15 | 3 << 12 | (offset & 31) << 7 | 0x23);
+  }
   Program& add(unsigned rd, unsigned rs1, unsigned rs2) {
     return word(rs2 << 20 | rs1 << 15 | rd << 7 | 0x33);
   }

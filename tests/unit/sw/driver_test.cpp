@@ -200,6 +200,23 @@ TEST_CASE("memory is given out in ascending order, aligned, and mapped with its 
   CHECK(c.host.packets[0].vendor.map.allocation == STRETTO_ALLOCATION_UNCACHED);
 }
 
+TEST_CASE("shared memory comes and is mapped in whole lines") {
+  Client c;
+  uint64_t before = 0, shared = 0;
+  REQUIRE(c.api->allocate(c.client, c.stream, 64, 64, STRETTO_ALLOCATION_CACHED, &before) ==
+          STRETTO_OK);
+  REQUIRE(c.api->allocate(c.client, c.stream, 130, 64, STRETTO_ALLOCATION_SHARED, &shared) ==
+          STRETTO_OK);
+  CHECK(shared % 128 == 0);
+  CHECK(c.host.packets[1].vendor.map.row_bytes == 256);
+  CHECK(c.host.packets[1].vendor.map.allocation == STRETTO_ALLOCATION_SHARED);
+  CHECK(c.api->map(c.client, c.stream, shared, 128, STRETTO_ALLOCATION_SHARED) == STRETTO_OK);
+  CHECK(c.api->map(c.client, c.stream, shared, 64, STRETTO_ALLOCATION_SHARED) ==
+        STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->allocate(c.client, c.stream, 64, 64, STRETTO_ALLOCATION_SHARED + 1, &before) ==
+        STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("an allocation is released and mapped again, nothing else") {
   Client c;
   uint64_t address = 0;
@@ -226,7 +243,7 @@ TEST_CASE("what cannot be allocated or copied is refused with a reason") {
              Catch::Contains("1048576 bytes wanted, 983040 left"));
   CHECK(c.api->allocate(c.client, c.stream, 0, 64, 0, &address) == STRETTO_ERROR_ARGUMENT);
   CHECK(c.api->allocate(c.client, c.stream, 64, 96, 0, &address) == STRETTO_ERROR_ARGUMENT);
-  CHECK(c.api->allocate(c.client, c.stream, 64, 64, 3, &address) == STRETTO_ERROR_ARGUMENT);
+  CHECK(c.api->allocate(c.client, c.stream, 64, 64, 4, &address) == STRETTO_ERROR_ARGUMENT);
   const uint64_t word = 0;
   CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(0, 0), &word, 8) ==
         STRETTO_ERROR_UNMAPPED);

@@ -234,7 +234,7 @@ TEST_CASE("maps that cannot be are refused, each with its status") {
   map.peer_base = kOwn + kOutput;  // this GPU is not its own peer
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_UNMAPPED);
   map = tiles(0, 3);
-  map.allocation = 3;
+  map.allocation = 4;
   CHECK(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_ERROR_ARGUMENT);
   map = tiles(0, 3);
   REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP, flags, &map) == STRETTO_OK);

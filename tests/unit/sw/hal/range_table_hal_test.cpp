@@ -45,6 +45,26 @@ TEST_CASE("a range that overlaps another is taken out again and reported") {
   CHECK(table.used == 0);
 }
 
+TEST_CASE("what the table refuses is an argument that is wrong") {
+  MockMmio mmio;
+  const uint64_t base = STRETTO_RANGE_TABLE_BASE;
+  range_table_t table = {base, 0};
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_BASE_OFFSET, 0x10000001000);
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_PITCH_OFFSET, 0);
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 64);
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_ROWS_OFFSET, 1);
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_PEER_BASE_OFFSET, 0);
+  mmio.expect_write(base + RANGE_TABLE_ENTRY_FLAGS_OFFSET, 1 | 3 << 5);
+  mmio.expect_read(base + RANGE_TABLE_STATUS_OFFSET, RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
+  mmio.expect_write(base + RANGE_TABLE_STATUS_OFFSET, RANGE_TABLE_STATUS_BAD_ENTRY_MASK);
+  mmio.expect_write(base + RANGE_TABLE_CLEAR_OFFSET, RANGE_TABLE_CLEAR_ONE_MASK);
+  // A shared range of half a line.
+  const range_t range = {0x10000001000, 64,    0, 1, RANGE_LOCAL, STRETTO_ALLOCATION_SHARED,
+                         false,         false, 0};
+  CHECK(range_table_add(&table, &range) == STRETTO_ERROR_ARGUMENT);
+  CHECK(table.used == 0);
+}
+
 TEST_CASE(
     "the last entry takes the place of one that is removed, and none is written for the last") {
   MockMmio mmio;
@@ -89,7 +109,7 @@ TEST_CASE(
   range.pitch = 63;
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_ARGUMENT);
   range = good;
-  range.kind = 3;
+  range.kind = 4;
   CHECK(range_table_add(&table, &range) == STRETTO_ERROR_ARGUMENT);
   table.used = RANGE_TABLE_ENTRY_BASE_COUNT;
   CHECK(range_table_add(&table, &good) == STRETTO_ERROR_TABLE_FULL);
