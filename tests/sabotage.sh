@@ -84,5 +84,9 @@ test_fails() {
 }
 test_fails j "DMA that waits for whole chunks" 'rs_begin - times.gemm_begin' \
   overlap_test "the reduce-scatter hides*" --firmware "$build/sw/firmware/main_whole_chunks.elf"
+test_fails m "fences that reach no other unit" 'cu_to_cu\(kDevice\) == kNew' \
+  litmus_shared_test "*CU to CU: fences of device scope" --set gpu.fault.fence_scope=work_group
+test_fails n "fences that reach no memory" 'cu_to_dma\(.*kSystem.*\) == kNew' \
+  litmus_shared_test "*CU to DMA: a fence of system scope" --set gpu.fault.fence_scope=device
 [ "$failed" -eq 0 ] && echo "every sabotage was noticed"
 exit "$failed"

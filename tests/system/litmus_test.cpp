@@ -5,170 +5,46 @@
 // flag before its data. Then the forbidden outcome must show: old data, or a breach of the
 // coherence law that names both agents. Machine t3 with 8 compute units, the shipped firmware, the
 // driver.
-#include <catch2/catch.hpp>
-
-#include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "models/common/elf_image.h"
-#include "models/common/read_file.h"
-#include "models/host/host.h"
-#include "platform/config/machine.h"
-#include "platform/jobs/job.h"
-#include "platform/machine/gpu_node.h"
-#include "sw/apps/ranks.h"
-#include "sw/driver/stretto_driver.h"
+#include "tests/support/litmus.h"
 #include "tests/system/programs/litmus_arguments.h"
 
 namespace stretto {
 namespace {
 
-constexpr uint64_t kOld = 0x1111'2222'3333'4444, kNew = 0x5555'6666'7777'8888;
+using test::kNew;
+using test::kOld;
 constexpr uint32_t kNoAcquire = 3u << 9, kNoRelease = 3u << 11;  // Of a packet's header, queue.h.
 
-using Write = void (*)(void*, uint64_t, const void*, uint64_t);
-Write g_write;
-uint32_t g_spoil;
-
-// The host's write; headers of packets, which alone have four bytes, lose their spoiled bits.
-void write_spoiled(void* context, uint64_t address, const void* data, uint64_t bytes) {
-  uint32_t header = 0;
-  if (bytes != sizeof header) return g_write(context, address, data, bytes);
-  std::memcpy(&header, data, sizeof header);
-  header &= ~g_spoil;
-  g_write(context, address, &header, sizeof header);
-}
-
-class Litmus {
+class Litmus : public test::LitmusMachine {
  public:
   using Program = std::function<stretto_status_t(Litmus&)>;
 
-  Litmus(uint32_t spoil, Program program)
-      : spec_(one_gpu()),
-        program_(std::move(program)),
-        conductor_("conductor", ConductorSpec{}, spec_.link.latency_ns * kNanosecond) {
-    g_spoil = spoil;
-    const std::map<std::string, Impl> impls{{"grid_scheduler", Impl::model},
-                                            {"mca", Impl::model},
-                                            {"request_ring", Impl::model},
-                                            {"tracker", Impl::model}};
-    gpu_ = std::make_unique<GpuNode>("gpu0", spec_, 0, impls, conductor_, nullptr, nullptr);
-    gpu_->cp.load(
-        std::make_shared<ElfImage>(ElfImage::load(STRETTO_BUILD_DIR "/sw/firmware/main.elf")));
-    gpu_->cp.on_end([this](uint64_t tohost) { gpu_->partition.finish(static_cast<int>(tohost)); });
-    gpu_->cp.start();
-    const std::vector<uint8_t> ports{static_cast<uint8_t>(gpu_->router.ports() - 1)};
-    host_ = std::make_unique<Host>("host", spec_.host, spec_.pcie, ports, conductor_);
-    conductor_.attach_host(*host_);
-    host_->add_program("program", [this](HostCore& core) { run(core); });
-    conductor_.run();
-    AuditSink sink;
-    gpu_->partition.audit(sink);
-    for (const AuditResult& one : sink.all()) {
-      INFO(one.where << ": " << one.law);
-      CHECK(one.holds);
-    }
-    INFO(refusal_);
-    CHECK(status_ == STRETTO_OK);
+  Litmus(uint32_t spoil, const Program& program) : LitmusMachine("litmus", spoil) {
+    run([&]() -> stretto_status_t {
+      TRY(allocate(STRETTO_ALLOCATION_CACHED, &data));
+      for (uint64_t* const one : {&flag, &out, &fresh})
+        TRY(allocate(STRETTO_ALLOCATION_UNCACHED, one));
+      TRY(write(data, kOld));
+      TRY(write(fresh, kNew));
+      TRY(synchronize());
+      return program(*this);
+    });
   }
 
-  uint64_t word(uint64_t address) const {
-    uint64_t value = 0;
-    gpu_->memory.read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&value), 8);
-    return value;
-  }
   // What the reader has seen.
   uint64_t seen() const { return word(out); }
 
   // In the program.
   stretto_status_t launch(stretto_stream_t* stream, std::vector<uint32_t> does,
                           uint64_t flag_value = 1, bool device_scope = false) {
-    litmus_arguments_t arguments{data, flag, out, kNew, flag_value, {does.front(), does.back()}};
-    stretto_launch_t launch{};
-    launch.kernel = &kernel_;
-    launch.arguments = &arguments;
-    launch.argument_bytes = sizeof arguments;
-    launch.work_groups = static_cast<uint32_t>(does.size());
-    launch.after_all_earlier = 1;
-    launch.device_scope = device_scope;
-    return api->launch(client, stream, &launch);
+    const litmus_arguments_t arguments{data, flag,       out,
+                                       kNew, flag_value, {does.front(), does.back()}};
+    return LitmusMachine::launch(stream, arguments, does.size(), device_scope);
   }
-  stretto_status_t copy(uint64_t to, uint64_t from) {
-    return api->copy(client, a, to, from, 8, STRETTO_ACCOUNT_OTHER);
-  }
-  stretto_status_t synchronize() { return api->stream_synchronize(client, a); }
+  stretto_status_t copy(uint64_t to, uint64_t from) { return LitmusMachine::copy(a, to, from); }
 
-  HostCore* core = nullptr;
-  stretto_client_t* client = nullptr;
-  const stretto_api_t* api = nullptr;
-  stretto_stream_t *a = nullptr, *b = nullptr;
   uint64_t data = 0;                      // Cached; holds kOld.
   uint64_t flag = 0, out = 0, fresh = 0;  // Uncached; fresh holds kNew.
-  static uint64_t host_word() { return host_base() + 0x20000; }
-
- private:
-  static uint64_t host_base() { return uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT; }
-  static MachineSpec one_gpu() {
-    Machine machine;
-    machine.load("t3");
-    machine.set("gpus=1");
-    machine.set("gpu.cus=8");
-    machine.check();
-    return machine.spec();
-  }
-
-  void run(HostCore& on) {
-    core = &on;
-    stretto_host_ops_t ops = host_ops(on);
-    g_write = ops.write;
-    ops.write = write_spoiled;
-    stretto_client_options_t options{};
-    options.queue_count = 2;
-    options.memory_begin = STRETTO_SYSTEM_BYTES;
-    options.memory_end = uint64_t{1} << 30;
-    options.costs = {200, 100, 100, 0, 0};
-    client = stretto_client_create(&options, &ops);
-    api = client->api;
-    status_ = program();
-    if (status_ != STRETTO_OK) refusal_ = api->last_error(client);
-    stretto_client_destroy(client);
-  }
-
-  stretto_status_t program() {
-    TRY(api->stream_create(client, &a));
-    TRY(api->stream_create(client, &b));
-    TRY(api->allocate(client, a, 4096, 4096, STRETTO_ALLOCATION_CACHED, &data));
-    for (uint64_t* const one : {&flag, &out, &fresh})
-      TRY(api->allocate(client, a, 4096, 4096, STRETTO_ALLOCATION_UNCACHED, one));
-    TRY(api->copy_to_device(client, data, &kOld, 8));
-    TRY(api->copy_to_device(client, fresh, &kNew, 8));
-    stretto_module_t* module = nullptr;
-    const std::vector<uint8_t> elf = kernel_file();
-    TRY(api->module_load(client, elf.data(), elf.size(), &module));
-    TRY(api->module_kernel(client, module, "litmus", &kernel_));
-    TRY(synchronize());
-    TRY(program_(*this));
-    TRY(api->stream_synchronize(client, b));
-    return synchronize();
-  }
-
-  static std::vector<uint8_t> kernel_file() {
-    const std::string bytes = read_file(STRETTO_BUILD_DIR "/sw/kernels/litmus.elf");
-    return {bytes.begin(), bytes.end()};
-  }
-
-  const MachineSpec spec_;
-  const Program program_;
-  Conductor conductor_;
-  std::unique_ptr<GpuNode> gpu_;
-  std::unique_ptr<Host> host_;
-  stretto_kernel_t kernel_{};
-  stretto_status_t status_ = STRETTO_ERROR_STATE;
-  std::string refusal_;
 };
 
 void breach(uint32_t spoil, const Litmus::Program& program, const std::vector<std::string>& says) {
@@ -266,7 +142,7 @@ TEST_CASE("host to CU, spoiled: packets without acquire") {
 stretto_status_t kernel_to_host(Litmus& l, uint32_t write) {
   const uint64_t out = l.out;
   l.data = Litmus::host_word();
-  l.flag = Litmus::host_word() + 4096;
+  l.flag = Litmus::host_word(1);
   l.core->store(l.data, kOld);
   TRY(l.api->remote_map(l.client, l.a, l.data, 8192, l.data, 0));
   TRY(l.launch(l.a, {write}));
