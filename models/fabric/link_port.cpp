@@ -35,7 +35,7 @@ LinkPort::LinkPort(const PortSpec& spec, unsigned index, LinkPortOwner& owner,
       services_(services),
       track_("gpu" + std::to_string(services.gpu) + "/port" + std::to_string(index)),
       out_(out),
-      wire_(spec.link),
+      wire_(spec.link, LinkWire::CompletionCredits::infinite),
       credits_(spec.link.credit_bytes) {}
 
 std::string LinkPort::trace_name(const Packet& packet) {

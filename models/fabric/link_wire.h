@@ -2,9 +2,14 @@
 // The wire of one direction of a link, at its sender: packets with their headers, and between them
 // the DLLPs that answer what came the other way.
 //
+// What answers B bytes of packets: an Ack for each dllp_interval_bytes of them, and a flow-control
+// update for each of those whose buffers have credits. Completions have none at an end of the link
+// that advertises infinite ones, as endpoints and root complexes must, and switches must not (PCIe,
+// 2.6.1).
+//
 // DLLPs take the wire when it is free. Those that found it busy go with the next packet, which ends
 // so much later: in hardware they go between the link's own packets of a burst. So traffic one way
-// loses nothing, and a wire whose other direction brings B bytes of packets gives
+// loses nothing, and a wire whose other direction brings B bytes of writes and requests gives
 // B / dllp_interval_bytes * 2 * dllp_bytes of its own.
 #ifndef STRETTO_MODELS_FABRIC_LINK_WIRE_H_
 #define STRETTO_MODELS_FABRIC_LINK_WIRE_H_
@@ -21,7 +26,9 @@ namespace stretto {
 
 class LinkWire {
  public:
-  explicit LinkWire(const LinkSpec& spec) : spec_(spec), wire_(spec.bandwidth_mb_s) {}
+  enum class CompletionCredits { infinite, counted };
+  LinkWire(const LinkSpec& spec, CompletionCredits completions)
+      : spec_(spec), wire_(spec.bandwidth_mb_s), completions_(completions) {}
 
   struct Passage {
     Time begin, end;  // First and last byte.
@@ -43,9 +50,10 @@ class LinkWire {
   void received(Time now, const Packet& packet, Time head) {
     if (spec_.dllp_bytes == 0) return;
     take_over(now);
-    unanswered_ += wire_bytes(spec_, packet);
-    const uint64_t dllps = 2 * spec_.dllp_bytes * (unanswered_ / spec_.dllp_interval_bytes);
-    unanswered_ %= spec_.dllp_interval_bytes;
+    const uint64_t bytes = wire_bytes(spec_, packet);
+    const bool credits = !packet.completion || completions_ == CompletionCredits::counted;
+    const uint64_t dllps =
+        answers(not_acknowledged_, bytes) + answers(not_freed_, credits ? bytes : 0);
     owed_ += dllps;
     if (++received_ == spec_.fault_lose_dllp) return;
     if (fresh_ == 0) fresh_head_ = head;
@@ -79,6 +87,13 @@ class LinkWire {
   }
 
  private:
+  // DLLPs, in bytes, that `bytes` more make due.
+  uint64_t answers(uint64_t& open, uint64_t bytes) const {
+    open += bytes;
+    const uint64_t due = open / spec_.dllp_interval_bytes;
+    open %= spec_.dllp_interval_bytes;
+    return due * spec_.dllp_bytes;
+  }
   Time send(Time begin, uint64_t packets, uint64_t dllps) {
     bytes_ += packets + dllps;
     dllps_ += dllps;
@@ -104,8 +119,10 @@ class LinkWire {
 
   const LinkSpec spec_;
   Serialiser wire_;
-  uint64_t unanswered_ = 0;  // Bytes of packets, less than dllp_interval_bytes.
-  uint64_t due_ = 0;         // Bytes of DLLPs that have not left,
+  const CompletionCredits completions_;
+  uint64_t not_acknowledged_ = 0;  // Bytes of packets, less than dllp_interval_bytes.
+  uint64_t not_freed_ = 0;         // The same of those with credits.
+  uint64_t due_ = 0;               // Bytes of DLLPs that have not left,
   Time due_since_ = 0;
   uint64_t fresh_ = 0;  // ... and of what came at fresh_at_ and later.
   Time fresh_head_ = 0;

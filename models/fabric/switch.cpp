@@ -23,7 +23,7 @@ Switch::Port::Port(Switch& of, const PortSpec& port, uint8_t number, size_t port
       spec(port),
       index(number),
       queues(ports),
-      wire(port.link),
+      wire(port.link, LinkWire::CompletionCredits::counted),
       credits(port.link.credit_bytes) {}
 
 Switch::Switch(sc_core::sc_module_name name, const SwitchSpec& spec, const RouterSpec& wiring,

@@ -209,7 +209,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   friend class HostCore;
   struct Link {
     explicit Link(const PortSpec& spec)
-        : port(spec), wire(spec.link), credits(spec.link.credit_bytes) {}
+        : port(spec),
+          wire(spec.link, LinkWire::CompletionCredits::infinite),
+          credits(spec.link.credit_bytes) {}
     const PortSpec port;
     LinkWire wire;
     uint64_t credits;
