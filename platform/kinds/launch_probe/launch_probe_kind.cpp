@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <boost/json.hpp>
+#include <optional>
 
 #include "models/common/error.h"
 #include "platform/jobs/contents.h"
@@ -36,9 +37,9 @@ struct Line {
   size_t first;  // Launch.
 };
 
+// us; nothing where a run was cut short.
 struct Times {
-  double mean = 0;  // us.
-  double most = 0;
+  std::optional<double> mean, most;
 };
 
 class LaunchProbe final : public Job {
@@ -48,8 +49,8 @@ class LaunchProbe final : public Job {
     for (uint32_t i = 0; i < kind.launches; ++i) add_tiny(true, i + 1 < kind.launches);
     for (const bool device : {true, false}) {
       add_line(0, device);
-      for (uint32_t bytes = kind.dirty_bytes; bytes <= kind.max_dirty_bytes; bytes *= 8)
-        add_line(bytes, device);
+      for (uint64_t bytes = kind.dirty_bytes; bytes <= kind.max_dirty_bytes; bytes *= 8)
+        add_line(static_cast<uint32_t>(bytes), device);
     }
     place();
   }
@@ -98,32 +99,37 @@ class LaunchProbe final : public Job {
     const Times gap = gaps_of_row(), launch = launches_of_row(), kernel = kernels_of_row();
     std::string text = fmt::format(
         "  {} dependent launches, {} B moved by each{:15}mean us      most us\n"
-        "  {:50}{:12.3f} {:12.3f}\n  {:50}{:12.3f} {:12.3f}\n  {:50}{:12.3f} {:12.3f}\n",
-        kind_.launches, 2 * moved_bytes(), "", "launch to launch", launch.mean, launch.most,
-        "gap, end to begin", gap.mean, gap.most, "kernel, begin to end", kernel.mean, kernel.most);
+        "  {:50}{:>12} {:>12}\n  {:50}{:>12} {:>12}\n  {:50}{:>12} {:>12}\n",
+        kind_.launches, 2 * moved_bytes(), "", "launch to launch", us(launch.mean), us(launch.most),
+        "gap, end to begin", us(gap.mean), us(gap.most), "kernel, begin to end", us(kernel.mean),
+        us(kernel.most));
     text += fmt::format("  {:>12}  {:>12}  {:>10}\n", "dirty bytes", "released to", "gap us");
     for (const Line& line : lines_) {
       const Times of_line = gaps(line);
-      text += fmt::format("  {:12}  {:>12}{:24}{:12.3f} {:12.3f}\n", line.dirty_bytes,
-                          line.device_scope ? "device" : "system", "", of_line.mean, of_line.most);
+      text += fmt::format("  {:12}  {:>12}{:24}{:>12} {:>12}\n", line.dirty_bytes,
+                          line.device_scope ? "device" : "system", "", us(of_line.mean),
+                          us(of_line.most));
     }
     return text;
   }
 
   json::object details() const override {
-    const auto object = [](const Times& times) {
-      return json::object{{"mean", times.mean}, {"most", times.most}};
+    const auto add = [](json::object& to, const char* key, const Times& times) {
+      if (times.mean) to[key] = json::object{{"mean", *times.mean}, {"most", *times.most}};
     };
     json::array lines;
     for (const Line& line : lines_) {
-      lines.push_back(json::object{{"dirty_bytes", line.dirty_bytes},
-                                   {"scope", line.device_scope ? "device" : "system"},
-                                   {"gap_us", object(gaps(line))}});
+      json::object one{{"dirty_bytes", line.dirty_bytes},
+                       {"scope", line.device_scope ? "device" : "system"}};
+      add(one, "gap_us", gaps(line));
+      lines.push_back(std::move(one));
     }
-    return {{"launch_us", object(launches_of_row())},
-            {"gap_us", object(gaps_of_row())},
-            {"kernel_us", object(kernels_of_row())},
-            {"lines", std::move(lines)}};
+    json::object all;
+    add(all, "launch_us", launches_of_row());
+    add(all, "gap_us", gaps_of_row());
+    add(all, "kernel_us", kernels_of_row());
+    all["lines"] = std::move(lines);
+    return all;
   }
 
  private:
@@ -191,18 +197,21 @@ class LaunchProbe final : public Job {
     return last;
   }
 
-  // Of so many values, in clocks; a run that was cut short has none.
+  static std::string us(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3f}", *value) : "-";
+  }
+  // Of so many spans, in clocks. The words of what has not run are 0: no end, no begin.
   template <class Value>
   Times times(uint32_t count, Value value) const {
-    Times all;
+    double sum = 0, most = 0;
     for (uint32_t i = 0; i < count; ++i) {
       const auto [from, to] = value(i);
-      if (to < from) return {};
+      if (from == 0 || to == 0 || to < from) return {};
       const double us = static_cast<double>(to - from) / spec_.gpu.clock_mhz;
-      all.mean += us / count;
-      all.most = std::max(all.most, us);
+      sum += us;
+      most = std::max(most, us);
     }
-    return all;
+    return {sum / count, most};
   }
   Times gaps_of_row() const {
     return times(kind_.launches - 1, [&](uint32_t i) { return std::pair(end(i), begin(i + 1)); });
