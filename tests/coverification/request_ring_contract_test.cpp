@@ -153,7 +153,7 @@ TEST_CASE("the scoreboard notices a request ring that breaks a rule") {
        [](const In&, Out& o) { o.write_data += o.write_kind == kReplica ? 1 : 0; }},
       {"R8", "always idle", {}, [](const In&, Out& o) { o.idle = true; }},
       {"R9: the line", "no interrupts", {}, [](const In&, Out& o) { o.irq = false; }},
-      {"R9: error is not what happened",
+      {"R9: ",  // Or a counter that is read first.
        "nothing sets error",
        {},
        [](const In&, Out& o) { o.reg_rdata &= ~uint64_t{7}; }},
