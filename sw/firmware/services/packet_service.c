@@ -364,7 +364,8 @@ uint64_t packet_service_alarm(const packet_service_t* service) {
   uint64_t first = service->pipeline_look != 0 ? service->pipeline_look : CLINT_NEVER;
   for (unsigned queue = 0; queue < STRETTO_QUEUE_COUNT; ++queue) {
     const uint64_t at = service->look_at[queue];
-    if (at != 0 && at < first) first = at;
+    // A stopped queue is looked at when it goes on.
+    if (at != 0 && at < first && (service->shared->queues_stopped & 1u << queue) == 0) first = at;
   }
   return first;
 }

@@ -6,18 +6,18 @@
 #include "sw/firmware/services/schedule_service.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/services/report.h"
 
 // What a kernel has left, by position in its order: all from `tail` on, and of [first, end) those
-// whose bit (position % LEFT_BITS) is set. Set up with the first drain.
-#define LEFT_BITS 512u
+// whose bit is set. Room for more than the work-groups that a GPU holds, 160 units of 40. Only the
+// words of [first, end) are valid; the first drain sets up the rest.
+#define LEFT_WORDS 128u
 typedef struct left {
   uint32_t tail;
   uint32_t first, end;
-  uint64_t bits[LEFT_BITS / 64];
+  uint64_t bits[LEFT_WORDS];
 } left_t;
 static left_t slot_left[GRID_SLOTS] FW_NOINIT;
 
@@ -70,7 +70,7 @@ fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* 
     if ((slots & 1u << slot) == 0) continue;
     const bool drain = preempt->drain != 0 && shared->slot_pipeline[slot] == 0;
     if (drain && !shared->drains) {
-      memset(slot_left, 0, sizeof slot_left);
+      for (uint32_t of = 0; of < GRID_SLOTS; ++of) slot_left[of].first = slot_left[of].end = 0;
       shared->drains = true;
     }
     result = grid_control_preempt(&shared->scheduler, slot, drain);
@@ -85,7 +85,7 @@ static bool is_stopped(const shared_t* shared, uint32_t slot, uint32_t queue) {
 }
 
 static uint64_t* word_of(left_t* left, uint32_t position) {
-  return &left->bits[position % LEFT_BITS / 64];
+  return &left->bits[position / 64 % LEFT_WORDS];
 }
 
 static bool is_left(left_t* left, uint32_t position) {
@@ -93,10 +93,16 @@ static bool is_left(left_t* left, uint32_t position) {
 }
 
 static void set_left(left_t* left, uint32_t position) {
-  if (left->first == left->end) left->first = left->end = position;
+  if (left->first == left->end) {
+    left->first = left->end = position;
+    *word_of(left, position) = 0;
+  }
+  uint32_t low = left->first / 64, high = (left->end - (left->end != left->first)) / 64;
+  while (position / 64 < low) left->bits[--low % LEFT_WORDS] = 0;
+  while (position / 64 > high) left->bits[++high % LEFT_WORDS] = 0;
+  FW_ASSERT(high - low < LEFT_WORDS);
   if (position < left->first) left->first = position;
   if (position >= left->end) left->end = position + 1;
-  FW_ASSERT(left->end - left->first <= LEFT_BITS);
   *word_of(left, position) |= 1ull << position % 64;
 }
 
