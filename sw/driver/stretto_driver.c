@@ -74,6 +74,27 @@ static void check_oldest(stretto_client_t* client, stretto_stream_t* stream) {
   ++stream->checked;
 }
 
+// Waits until the queue has room for so many packets; refused if that takes a resume.
+static stretto_status_t queue_room(stretto_client_t* client, stretto_stream_t* stream,
+                                   uint32_t packets) {
+  const stretto_host_ops_t* ops = &client->ops;
+  const uint64_t needed = stream->written + packets;
+  if (needed - stream->read <= STRETTO_QUEUE_PACKETS) return STRETTO_OK;
+  const uint64_t address =
+      host_address(STRETTO_READ_INDEX_OFFSET((uint64_t)client->options.gpu, stream->queue));
+  const uint64_t wanted = needed - STRETTO_QUEUE_PACKETS;
+  if (stream->preempted) {
+    ops->read(ops->context, address, &stream->read, sizeof stream->read);
+    if (stream->read < wanted)
+      return driver_fail(client, STRETTO_ERROR_TABLE_FULL,
+                         "queue %u: its %u packets wait, and its stream is preempted",
+                         stream->queue, STRETTO_QUEUE_PACKETS);
+  } else {
+    stream->read = ops->wait(ops->context, address, STRETTO_WAIT_AT_LEAST, wanted);
+  }
+  return STRETTO_OK;
+}
+
 // Sets the completion signal of the packet and submits it.
 static stretto_status_t put(stretto_client_t* client, stretto_stream_t* stream,
                             stretto_packet_t* packet) {
@@ -81,11 +102,8 @@ static stretto_status_t put(stretto_client_t* client, stretto_stream_t* stream,
   const uint32_t gpu = client->options.gpu;
   const uint64_t index = stream->written;
   while (index - stream->checked >= STRETTO_SIGNALS_PER_QUEUE) check_oldest(client, stream);
-  if (index - stream->read >= STRETTO_QUEUE_PACKETS) {
-    stream->read = ops->wait(ops->context,
-                             host_address(STRETTO_READ_INDEX_OFFSET((uint64_t)gpu, stream->queue)),
-                             STRETTO_WAIT_AT_LEAST, index - STRETTO_QUEUE_PACKETS + 1);
-  }
+  const stretto_status_t status = queue_room(client, stream, 1);
+  if (status != STRETTO_OK) return status;
   const uint64_t signal = signal_address(client, stream, index);
   ops->store(ops->context, signal, STRETTO_SIGNAL_PENDING);
   packet->vendor.completion_signal = signal;
@@ -356,9 +374,10 @@ static stretto_status_t argument_place(stretto_client_t* client, stretto_stream_
     if (passed > ARGUMENT_UNITS)
       return driver_fail(
           client, STRETTO_ERROR_TABLE_FULL,
-          "launch: no room for arguments: all of it is of streams that are preempted");
+          "launch: no room for arguments: all of it is of this pipeline or of preempted streams");
     argument_owner_t* owner = &client->argument[begin + found];
-    if (owner->stream == NULL || complete(client, owner->stream, owner->packet)) {
+    const int pending = owner->stream != NULL && owner->packet >= owner->stream->written;
+    if (owner->stream == NULL || (!pending && complete(client, owner->stream, owner->packet))) {
       ++found;
       continue;
     }
@@ -509,14 +528,20 @@ static stretto_status_t do_launch_pipeline(stretto_client_t* client, stretto_str
                        STRETTO_PIPELINE_MEMBERS);
   }
   stretto_packet_t packets[STRETTO_PIPELINE_MEMBERS];
+  const stretto_status_t room = queue_room(client, stream, count + 1);
+  if (room != STRETTO_OK) return room;
+  const uint64_t last = stream->written + count;
   for (uint32_t i = 0; i < count; ++i) {
     if (members[i].batch != 0) {
       return driver_fail(client, STRETTO_ERROR_ARGUMENT, "pipeline: kernel %u waits for gates", i);
     }
-    const stretto_status_t status =
-        dispatch(client, stream, stream->written + count, &members[i], &packets[i]);
+    const stretto_status_t status = dispatch(client, stream, last, &members[i], &packets[i]);
     if (status == STRETTO_OK) continue;
     stream->behind_kernel = 0;  // Those before it have acquired nothing.
+    for (uint32_t unit = 0; unit < ARGUMENT_UNITS; ++unit) {
+      argument_owner_t* owner = &client->argument[unit];
+      if (owner->stream == stream && owner->packet == last) owner->stream = NULL;
+    }
     return status;
   }
   stretto_packet_t packet = vendor(STRETTO_OP_PIPELINE, 0);

@@ -417,6 +417,28 @@ TEST_CASE("priorities, preemption and policy are a packet each, of the stream th
 }
 
 // A client with a kernel that has run on each of two streams, the second of which never ends.
+TEST_CASE("a pipeline whose arguments exceed their room together is refused as a whole") {
+  Client c;
+  stretto_kernel_t k = kernel();
+  k.descriptor.kernarg_bytes = 16384;
+  const std::vector<uint8_t> arguments(16384);
+  std::vector<stretto_launch_t> members(5);
+  for (stretto_launch_t& member : members) {
+    member.kernel = &k;
+    member.arguments = arguments.data();
+    member.argument_bytes = 16384;
+    member.work_groups = 1;
+  }
+  // 64 KiB are four of them, again and again.
+  for (unsigned i = 0; i < 2; ++i) {
+    CHECK(c.api->launch_pipeline(c.client, c.stream, members.data(), 5) ==
+          STRETTO_ERROR_TABLE_FULL);
+    CHECK(c.host.packets.empty());
+  }
+  CHECK(c.api->launch_pipeline(c.client, c.stream, members.data(), 4) == STRETTO_OK);
+  CHECK(c.host.packets.size() == 5);
+}
+
 struct Preempted : Client {
   Preempted() {
     REQUIRE(api->stream_create(client, &other) == STRETTO_OK);
@@ -457,6 +479,16 @@ TEST_CASE("arguments go where a kernel has ended, past those of a stream that is
   REQUIRE(c.api->resume(c.client, c.stream, c.other) == STRETTO_OK);
 }
 
+TEST_CASE("a launch is refused if the queue of its preempted stream is full") {
+  Preempted c;
+  REQUIRE(c.api->preempt(c.client, c.stream, c.other, 0) == STRETTO_OK);
+  c.host.completes = false;  // Nobody takes what waits.
+  for (unsigned i = 0; i < STRETTO_QUEUE_PACKETS; ++i) REQUIRE(c.launch(c.other) == STRETTO_OK);
+  CHECK(c.launch(c.other) == STRETTO_ERROR_TABLE_FULL);
+  CHECK(std::string(c.api->last_error(c.client))
+            .find("64 packets wait, and its stream is preempted") != std::string::npos);
+}
+
 TEST_CASE("a launch is refused if all arguments are those of preempted streams") {
   Preempted c;
   c.host.status = [](const stretto_packet_t& p) {
@@ -478,7 +510,7 @@ TEST_CASE("a launch is refused if all arguments are those of preempted streams")
   REQUIRE(c.api->preempt(c.client, c.stream, c.other, 0) == STRETTO_OK);
   CHECK(c.api->launch(c.client, c.stream, &one) == STRETTO_ERROR_TABLE_FULL);
   CHECK(std::string(c.api->last_error(c.client)) ==
-        "launch: no room for arguments: all of it is of streams that are preempted");
+        "launch: no room for arguments: all of it is of this pipeline or of preempted streams");
 }
 
 TEST_CASE("a launch says of which type its kernel is") {
