@@ -68,12 +68,13 @@ void expect_lengths(const Line& line) {
   INFO(boost::json::serialize(line.values));
   const double wanted = line("gather_alone_us") * line("kernel_percent") / 100;
   CHECK((line("kernel_rounds") == 1 || std::abs(line("kernel_alone_us") - wanted) < 2));
-  CHECK(line("kernel_slowdown") > 1);
+  // Ends are seen by the host, to some 0.3 us.
+  CHECK(line("kernel_slowdown") > 0.97);
   CHECK(line("gather_slowdown") > 0.97);
   CHECK(line("gather_slowdown") <= 2.0);
 }
 
-TEST_CASE("a kernel that issues loses to an all-gather of any length, which keeps half of its rate",
+TEST_CASE("an all-gather of any length keeps half of its rate beside a kernel that issues",
           "[GD-MMIO-03]") {
   const std::vector<Line> lines = run_lines(
       "--mode issue-mmio --set interference.min_gather_bytes=262144 "
@@ -84,6 +85,16 @@ TEST_CASE("a kernel that issues loses to an all-gather of any length, which keep
 
 // A load or store of a warp moves 512 B, so copying issues in 1 % of the clocks and has next to
 // nothing to lose. With 16 B it issues 32 times as often.
+TEST_CASE("a kernel that ends before its all-gather has begun loses nothing to it") {
+  // One work-group, a round: 26 us. The host takes some 20 us to start an all-gather.
+  const Line line = run_lines(
+                        "--set interference.work_groups=1 --set interference.l2_bytes=16384 "
+                        "--set interference.min_kernel_percent=25 "
+                        "--set interference.max_kernel_percent=25")
+                        .at(0);
+  CHECK(line("kernel_both_us") == Approx(line("kernel_alone_us")).epsilon(0.03));
+}
+
 TEST_CASE("both sides lose where both issue", "[GD-MMIO-03]") {
   const Line line = run_lines("--mode issue-mmio --set gpu.memory_instruction_bytes=16").at(0);
   expect_lengths(line);
