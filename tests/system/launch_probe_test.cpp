@@ -54,3 +54,22 @@ TEST_CASE("a tiny kernel follows another on an A100 as on silicon, whatever is d
 TEST_CASE("gaps of dependent kernels on a V100 do not depend on what is dirty") {
   expect_gaps(probe("v100-pcie"));
 }
+
+TEST_CASE("what a probe that was cut short has not measured is absent, of 4 GiB too") {
+  // Eight times 512 MiB are beyond 32 bits.
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "run machine/launch --impl all=model --machine t3 --set l2.bytes=536870912 --set "
+      "launch_probe.dirty_bytes=536870912 --set launch_probe.max_dirty_bytes=536870912 --set "
+      "launch_probe.launches=100000 --time-limit 1 --out " +
+      scratch.path);
+  INFO(finished.output);
+  REQUIRE(finished.status == 124);
+  const auto root = stats(scratch.path);
+  const boost::json::object& job = root.at("job").as_object();
+  for (const char* key : {"launch_us", "gap_us", "kernel_us"}) CHECK_FALSE(job.contains(key));
+  REQUIRE(job.at("lines").as_array().size() == 4);
+  for (const auto& line : job.at("lines").as_array())
+    CHECK_FALSE(line.as_object().contains("gap_us"));
+  CHECK_FALSE(finished.says("0.000 "));
+}

@@ -559,6 +559,29 @@ TEST_CASE("a preempted queue stops between work-groups, and resumes behind what 
   CHECK(f.status_of(300) == STRETTO_OK);
 }
 
+TEST_CASE("a barrier that polls in a stopped queue is looked at when the queue goes on") {
+  Firmware f;
+  const uint64_t now = STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET, word = kOwn + 0x600000;
+  f.device.word[now] = 1000;
+  f.device.word[word] = 1;
+  stretto_packet_t packet{};
+  packet.barrier.header = STRETTO_PACKET_BARRIER_AND;
+  packet.barrier.dep_signal[0] = word;
+  packet.barrier.poll_ns = 500;
+  f.put(0, packet, 3);
+  f.ring(0, 3);
+  CHECK(packet_service_alarm(&f.packets) == 1500);
+  f.put(0, stops(STRETTO_OP_PREEMPT, 3));
+  f.ring(0);
+  completion_service_poke(&f.shared);  // Of no kernel.
+  f.device.word[now] = 2000;
+  CHECK(packet_service_alarm(&f.packets) == CLINT_NEVER);
+  f.device.word[word] = 0;
+  f.put(1, stops(STRETTO_OP_RESUME, 3));
+  f.ring(1);
+  CHECK(f.status_of(300) == STRETTO_OK);
+}
+
 // A stopped kernel's work-groups that came back undone, as the queue of the scheduler shows them.
 struct ReturnedQueue {
   ReturnedQueue(Firmware& f, unsigned slot, std::vector<uint64_t> ids) : left(std::move(ids)) {
@@ -595,11 +618,12 @@ stretto_packet_t drains(uint32_t queue) {
   return packet;
 }
 
-// A kernel of 15 work-groups in queue 3, whose order begins with id 6, is drained when `placed` were
-// placed, and resumed; `ids` have come back.
-void drain(Firmware& f, uint64_t placed, const std::vector<uint64_t>& ids, uint32_t batch = 0) {
+// A kernel of so many work-groups in queue 3, whose order begins with id 6, is drained when `placed`
+// were placed, and resumed; `ids` have come back.
+void drain(Firmware& f, uint64_t placed, const std::vector<uint64_t>& ids, uint32_t batch = 0,
+           uint32_t work_groups = 15) {
   f.put_descriptor();
-  stretto_packet_t kernel = dispatch(15);
+  stretto_packet_t kernel = dispatch(work_groups);
   kernel.dispatch.order = STRETTO_ORDER(0, 0, 6, batch);
   f.put(0, kernel, 3);
   f.ring(0, 3);
@@ -608,7 +632,7 @@ void drain(Firmware& f, uint64_t placed, const std::vector<uint64_t>& ids, uint3
   CHECK(f.device.at(slot_register(GRID_SCHEDULER_SLOT_CONTROL_OFFSET, 0)) ==
         (GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK | GRID_SCHEDULER_SLOT_CONTROL_DRAIN_MASK));
   const ReturnedQueue returned(f, 0, ids);
-  stopped(f, 0, 15 - placed);
+  stopped(f, 0, work_groups - placed);
   f.device.on_read.clear();
   CHECK(returned.left.empty());
   CHECK(f.status_of(0) == STRETTO_OK);
@@ -646,6 +670,24 @@ TEST_CASE("what a drain brings back out of order is launched first, in runs of n
   CHECK(f.status_of(300) == STRETTO_SIGNAL_PENDING);
   f.kernel_ends(0);
   CHECK(f.status_of(300) == STRETTO_OK);
+}
+
+TEST_CASE("what a drain brings back may lie as far apart as a GPU holds work-groups") {
+  // 160 units of 40; in any order.
+  for (const std::vector<uint64_t>& ids : {std::vector<uint64_t>{7, 6404, 3000}, {6404, 3000, 7}}) {
+    {
+      Firmware reset;  // Before it has launched what came back: those bits are still in memory.
+      drain(reset, 7000, {7, 8, 100, 3001, 6403, 6405}, 0, 8000);
+    }
+    Firmware f;
+    drain(f, 7000, ids, 0, 8000);
+    CHECK(launched(f) == Launched{7, 1, 0, 0});
+    CHECK(next(f) == Launched{3000, 1, 0, 0});
+    CHECK(next(f) == Launched{6404, 1, 0, 0});
+    CHECK(next(f) == Launched{0, 8000, 6, 7000});
+    f.kernel_ends(0);
+    CHECK(f.status_of(300) == STRETTO_OK);
+  }
 }
 
 TEST_CASE("a kernel of which all is placed is complete with the last that came back") {
