@@ -58,6 +58,15 @@ PhaseRule kernels_of(const Account& account);
 // From the first work-group or DRAM access to the last.
 PhaseRule work_of(const Account& account);
 
+// What a GPU has done since the begin of the run.
+struct GpuActivity {
+  uint64_t multiply_adds = 0;  // Of tensor pipes.
+  uint64_t simt_cycles = 0;    // In which SIMT pipes worked, of all units.
+  uint64_t l2_bytes = 0;       // Of tiles between units and L2.
+  uint64_t dram_read_bytes = 0;
+  uint64_t dram_written_bytes = 0;
+};
+
 class Job {
  public:
   Job(const JobRequest& request, Memories memories)
@@ -98,6 +107,12 @@ class Job {
   // How many payload bytes have left over links between GPUs so far; given before programs are
   // added, but not to a job that shares GPUs: links do not tell whose bytes they carry.
   virtual void set_meter(std::function<uint64_t()> link_bytes) { (void)link_bytes; }
+  // Whether the job wants on_kernel(), which is called when the first work-group of a kernel starts and when its last
+  // one has ended on a GPU that no other job has.
+  virtual bool watches_kernels() const { return false; }
+  virtual void on_kernel(bool ended, Time at, const GpuActivity& so_far) {
+    (void)ended, (void)at, (void)so_far;
+  }
   // How much of the work is done, 0 .. 1, where the end is known; `retired`: work-groups of the
   // job's simulated GPUs so far. For people only.
   virtual std::optional<double> done_share(uint64_t retired) const {

@@ -120,9 +120,15 @@ void GpuNode::bind() {
   hbm.set_triggers(dma);
   hbm.set_events(gpu.front_end);
   hbm.set_admissions(kLinks, router);
-  gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
+  gpu.front_end.set_kernel_events({[this](Time at) {
+                                     hbm.kernel_start(at);
+                                     on_kernel(false, at);
+                                   },
                                    [this](Time at) { hbm.first_wg_done(at); },
-                                   [this](Time at) { hbm.kernel_end(at); }});
+                                   [this](Time at) {
+                                     hbm.kernel_end(at);
+                                     on_kernel(true, at);
+                                   }});
 }
 
 void GpuNode::audit(AuditSink& sink) const {

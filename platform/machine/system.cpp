@@ -298,10 +298,29 @@ class System::State {
           if (gpu < gpus_.size()) bytes += gpus_[gpu]->router.bytes_sent();
         return bytes;
       });
+      if (jobs_.back()->watches_kernels()) watch_kernels(*jobs_.back(), request.share.gpus);
     }
     for (const auto& job : jobs_) job->place_contents();
     if (spec_.sim.mirror) gpus_[0]->router.set_mirror(jobs_[0]->mirror().value());
     for (const auto& job : jobs_) job->add_programs(*host_);
+  }
+
+  void watch_kernels(Job& job, const std::vector<uint32_t>& of_job) {
+    for (const uint32_t index : of_job) {
+      GpuNode& node = *gpus_[index];
+      node.watch_kernels([&job, &node](bool ended, Time at) {
+        GpuActivity so_far;
+        so_far.multiply_adds = node.gpu.sum(&ComputeUnitCounters::multiply_adds);
+        for (const auto& unit : node.gpu.units) so_far.simt_cycles += unit->counters().simt.busy;
+        so_far.l2_bytes = node.gpu.sum(&ComputeUnitCounters::load_bytes) +
+                          node.gpu.sum(&ComputeUnitCounters::store_bytes);
+        for (const auto& [read, written] : node.hbm.totals().bytes) {
+          so_far.dram_read_bytes += read;
+          so_far.dram_written_bytes += written;
+        }
+        job.on_kernel(ended, at, so_far);
+      });
+    }
   }
 
   const RunRequest request_;
