@@ -8,6 +8,7 @@
 #include "platform/kinds/launch_probe/launch_probe_kind.h"
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
+#include "platform/kinds/roofline/roofline_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
 #include "platform/kinds/tile_queue/tile_queue_kind.h"
 
@@ -18,7 +19,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<PointToPointKind>(), std::make_shared<CollectiveKind>(),
           std::make_shared<ProgramKind>(),      std::make_shared<GraphKind>(),
           std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
-          std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>()};
+          std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
+          std::make_shared<RooflineKind>()};
 }
 
 }  // namespace stretto

@@ -19,6 +19,9 @@ enum {
   LAUNCH_PROBE_ACCOUNT_MOVE = STRETTO_ACCOUNT_JOB,
   LAUNCH_PROBE_ACCOUNT_DIRTY,
 };
+enum {
+  ROOFLINE_ACCOUNT_OPERATOR = STRETTO_ACCOUNT_JOB,
+};
 
 #define KERNEL_LIST_WORDS 1u                 // The first range that it allocates; zero at first.
 #define KERNEL_LIST_MODULE_BYTES (8u << 20)  // Behind all ranges: where kernels are loaded.

@@ -22,9 +22,9 @@ typedef struct ops_machine {
   uint32_t lds_bytes;
   uint32_t wavefronts;
   uint32_t work_groups;
-  uint32_t
-      stages;  // LDS buffers at most. 2 where loads pass through registers on their way to LDS, as what is under
-               // way would take those of the accumulator.
+  // LDS buffers at most: 2 where loads pass through registers on their way to LDS, as what is under way would take
+  // those of the accumulator.
+  uint32_t stages;
   double l2_capacity;
   double fp16_products;  // Multiply-adds a clock,
   double tf32_products;  // 0 = none,

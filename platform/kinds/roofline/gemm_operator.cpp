@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm: C = activation(A B + bias), see sw/kernels/ops/gemm.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "platform/kinds/roofline/operators.h"
+
+namespace stretto {
+
+namespace {
+
+constexpr uint64_t kAlign = 4096;  // Of operands.
+
+uint64_t up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+
+double gelu(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+// The operand of a TF32 product: 10 bits behind the point.
+double rounded(ops_element_t element, double x) {
+  if (element != OPS_TF32 || x == 0) return x;
+  const double unit = std::ldexp(1.0, std::ilogb(x) - 10);
+  return std::round(x / unit) * unit;
+}
+
+class Gemm final : public Operator {
+ public:
+  Gemm(Fields fields, const MachineSpec& spec) : Operator("gemm", shape_of(fields.text())) {
+    element = static_cast<ops_element_t>(fields.word({"fp16", "bf16", "tf32", "fp32"}));
+    const size_t layout = fields.word({"nn", "tn", "nt", "tt"});
+    const std::vector<uint32_t> tile = fields.numbers("tile", 4),
+                                split = fields.numbers("split", 1),
+                                batch = fields.numbers("batch", 1), mnk = fields.numbers("", 3);
+    if (mnk.empty()) fields.refuse("needs M x N x K, as gemm:4096x4096x4096");
+    activation_ = static_cast<uint32_t>(fields.word({"", "relu", "gelu"}));
+    has_bias_ = fields.word({"", "bias"}) != 0;
+    fields.end();
+    s_ = {element,
+          mnk[0],
+          mnk[1],
+          mnk[2],
+          batch.empty() ? 1 : batch[0],
+          (layout & 1 ? GEMM_A_KM : 0) | (layout & 2 ? GEMM_B_NK : 0)};
+    ops_gemm_choice_t wanted{};
+    if (!tile.empty()) {
+      wanted.tile_m = tile[0];
+      wanted.tile_n = tile[1];
+      wanted.step = tile[2];
+      wanted.stages = tile[3];
+    }
+    if (!split.empty()) wanted.split = split[0];
+    const ops_machine_t machine = library_machine(spec);
+    if (ops_gemm_choose(&machine, &s_, &wanted, &choice_) == 0)
+      fields.refuse("the library has no such kernel for this machine");
+    const uint64_t bytes = ops_element_bytes(element);
+    row_bytes_a_ = bytes * (s_.layout & GEMM_A_KM ? s_.m : s_.k);
+    row_bytes_b_ = bytes * (s_.layout & GEMM_B_NK ? s_.k : s_.n);
+    row_bytes_c_ = bytes * s_.n;
+    a_bytes_ = row_bytes_a_ * (s_.layout & GEMM_A_KM ? s_.k : s_.m);
+    b_bytes_ = row_bytes_b_ * (s_.layout & GEMM_B_NK ? s_.n : s_.k);
+    b_at_ = up(a_bytes_ * s_.batch, kAlign);
+    bias_at_ = up(b_at_ + b_bytes_ * s_.batch, kAlign);
+  }
+
+  uint64_t input_elements() const override {
+    return (bias_at_ + up(row_bytes_c_, kAlign)) / ops_element_bytes(element);
+  }
+  uint64_t output_bytes() const override { return row_bytes_c_ * s_.m * s_.batch; }
+  uint64_t scratch_bytes() const override { return choice_.partial_bytes; }
+  double products() const override { return 1.0 * s_.m * s_.n * s_.k * s_.batch; }
+  double reference_work() const override { return products(); }
+  uint64_t least_read_bytes() const override { return (a_bytes_ + b_bytes_) * s_.batch; }
+
+  std::string how() const override {
+    std::string text =
+        fmt::format("{}x{}x{}x{}", choice_.tile_m, choice_.tile_n, choice_.step, choice_.stages);
+    if (choice_.split > 1) text += fmt::format(" split {}", choice_.split);
+    return text;
+  }
+
+  std::vector<Launch> launches(const Places& places) const override {
+    ops_gemm_arguments_t g;
+    ops_gemm_fill(&s_, &choice_, &g);
+    g.a = places.input[element];
+    g.b = g.a + b_at_;
+    g.c = places.output;
+    g.bias = has_bias_ ? g.a + bias_at_ : 0;
+    g.partials = places.scratch;
+    g.a_stride = a_bytes_;
+    g.b_stride = b_bytes_;
+    g.c_stride = row_bytes_c_ * s_.m;
+    g.lda = static_cast<uint32_t>(row_bytes_a_);
+    g.ldb = static_cast<uint32_t>(row_bytes_b_);
+    g.ldc = static_cast<uint32_t>(row_bytes_c_);
+    g.activation = activation_;
+    std::vector<uint8_t> bytes(sizeof g);
+    std::memcpy(bytes.data(), &g, sizeof g);
+    std::vector<Launch> all{{choice_.kernel, bytes, choice_.work_groups}};
+    if (choice_.split > 1) all.push_back({choice_.reduce, bytes, choice_.reduce_work_groups});
+    return all;
+  }
+
+  void check(const Places& places, uint64_t seed, Comparison& comparison) const override {
+    const uint64_t bytes = ops_element_bytes(element);
+    const uint64_t lda = row_bytes_a_ / bytes, ldb = row_bytes_b_ / bytes;
+    const double eps = unit_roundoff(element);
+    std::vector<double> a(s_.k), sum(s_.n), size(s_.n);
+    std::vector<double> b(uint64_t{s_.k} * s_.n);
+    for (uint32_t batch = 0; batch < s_.batch; ++batch) {
+      const uint64_t first_a = batch * a_bytes_ / bytes,
+                     first_b = (b_at_ + batch * b_bytes_) / bytes;
+      for (uint32_t k = 0; k < s_.k; ++k) {
+        for (uint32_t j = 0; j < s_.n; ++j)
+          b[uint64_t{k} * s_.n + j] =
+              operand(seed, first_b + (s_.layout & GEMM_B_NK ? j * ldb + k : k * ldb + j));
+      }
+      for (uint32_t i = 0; i < s_.m; ++i) {
+        std::fill(sum.begin(), sum.end(), 0);
+        std::fill(size.begin(), size.end(), 0);
+        for (uint32_t k = 0; k < s_.k; ++k) {
+          const double x =
+              operand(seed, first_a + (s_.layout & GEMM_A_KM ? k * lda + i : i * lda + k));
+          const double* const row = b.data() + uint64_t{k} * s_.n;
+          for (uint32_t j = 0; j < s_.n; ++j) {
+            sum[j] += x * row[j];
+            size[j] += std::abs(x * row[j]);
+          }
+        }
+        for (uint32_t j = 0; j < s_.n; ++j) {
+          // FP32 sums of K products and of parts, then a rounding of the sum and of each step behind it.
+          double error = (s_.k + choice_.split + 2) * 0x1p-24 * size[j] + eps * std::abs(sum[j]);
+          double wanted = sum[j];
+          if (has_bias_) {
+            wanted += input_value(element, seed, bias_at_ / bytes + j);
+            error += eps * std::abs(wanted);
+          }
+          if (activation_ == OPS_GEMM_RELU) wanted = std::max(wanted, 0.0);
+          if (activation_ == OPS_GEMM_GELU) {
+            wanted = gelu(wanted);
+            error = 1.13 * error + eps * std::abs(wanted) + 0x1p-22;  // Its slope is at most 1.13.
+          }
+          if (element == OPS_FP16) error += 0x1p-25;  // Denormals.
+          comparison.expect(element,
+                            places.output + (uint64_t{batch} * s_.m + i) * row_bytes_c_ + j * bytes,
+                            wanted, error, uint64_t{batch} * s_.m + i, j);
+        }
+      }
+    }
+  }
+
+ private:
+  static std::string shape_of(const std::string& text) { return text.substr(text.find(':') + 1); }
+  double operand(uint64_t seed, uint64_t index) const {
+    return rounded(element, input_value(element, seed, index));
+  }
+
+  ops_gemm_shape_t s_;
+  ops_gemm_choice_t choice_;
+  uint32_t activation_ = 0;
+  bool has_bias_ = false;
+  uint64_t row_bytes_a_, row_bytes_b_, row_bytes_c_;
+  uint64_t a_bytes_, b_bytes_;  // Of one matrix.
+  uint64_t b_at_, bias_at_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> make_gemm(Fields fields, const MachineSpec& spec) {
+  return std::make_unique<Gemm>(std::move(fields), spec);
+}
+
+}  // namespace stretto

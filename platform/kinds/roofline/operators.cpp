@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/roofline/operators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/join.hpp>
+#include <boost/algorithm/string/split.hpp>
+#include <boost/algorithm/string/trim.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "models/common/arithmetic.h"
+#include "models/common/error.h"
+#include "platform/config/peaks.h"
+#include "platform/jobs/contents.h"
+#include "sw/include/formats/address_map.h"
+
+namespace stretto {
+
+const char* const kOperatorsText =
+    "Operators with commas between, each NAME:SHAPE with options: gemm:MxNxK, fp16|bf16|tf32|fp32, "
+    "nn|tn|nt|tt (t: stored transposed), batch=B, bias, relu|gelu, tile=MxNxKxBUFFERS, split=S.";
+
+namespace {
+
+std::vector<std::string> parts_of(const std::string& text, const char* separators) {
+  std::vector<std::string> parts;
+  boost::split(parts, text, boost::is_any_of(separators));
+  for (std::string& part : parts) boost::trim(part);
+  return parts;
+}
+
+}  // namespace
+
+// Magnitudes in [2^-6, 1), either sign, all fraction bits: no sum overflows.
+uint32_t input_bits(ops_element_t element, uint64_t seed, uint64_t index) {
+  const uint64_t x = content_word(seed, element == OPS_TF32 ? OPS_FP32 : element, index);
+  const auto below_one = static_cast<uint32_t>(1 + (x >> 32) % 6);  // Exponent -1 .. -6.
+  const auto sign = static_cast<uint32_t>(x >> 63);
+  const auto fraction = static_cast<uint32_t>(x);
+  if (element == OPS_FP16) return sign << 15 | (15 - below_one) << 10 | (fraction & 0x3FF);
+  if (element == OPS_BF16) return sign << 15 | (127 - below_one) << 7 | (fraction & 0x7F);
+  return sign << 31 | (127 - below_one) << 23 | (fraction & 0x7FFFFF);
+}
+
+double value_of(ops_element_t element, uint32_t bits) {
+  if (element == OPS_FP16) return fp32_from_fp16(static_cast<uint16_t>(bits));
+  if (element == OPS_BF16) return fp32_from_bf16(static_cast<uint16_t>(bits));
+  return std::bit_cast<float>(bits);
+}
+
+double input_value(ops_element_t element, uint64_t seed, uint64_t index) {
+  return value_of(element, input_bits(element, seed, index));
+}
+
+double unit_roundoff(ops_element_t element) {
+  return element == OPS_FP16 ? 0x1p-11 : element == OPS_BF16 ? 0x1p-8 : 0x1p-24;
+}
+
+void Comparison::expect(ops_element_t element, uint64_t address, double wanted, double error,
+                        uint64_t row, uint64_t column) {
+  uint32_t bits = 0;
+  memory_.read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&bits),
+               ops_element_bytes(element));
+  const double got = value_of(element, bits);
+  ++report_.elements;
+  if (std::abs(got - wanted) <= error) return;
+  if (report_.mismatches++ == 0)
+    report_.first = fmt::format("{}: element ({}, {}) is {}, should be {} +- {:.2g}", subject_, row,
+                                column, got, wanted, error);
+}
+
+std::vector<uint32_t> Fields::numbers(const std::string& key, size_t count) {
+  for (auto field = fields_.begin(); field != fields_.end(); ++field) {
+    if (!key.empty() && field->rfind(key + "=", 0) != 0) continue;
+    if (key.empty() && !std::isdigit(static_cast<unsigned char>(field->front()))) continue;
+    std::vector<uint32_t> values;
+    for (const std::string& part : parts_of(field->substr(key.empty() ? 0 : key.size() + 1), "x")) {
+      uint32_t value = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+      if (error != std::errc() || end != part.data() + part.size() || value == 0)
+        refuse(fmt::format("'{}' is no size", *field));
+      values.push_back(value);
+    }
+    if (values.size() != count)
+      refuse(fmt::format("'{}' needs {} numbers with x between", *field, count));
+    fields_.erase(field);
+    return values;
+  }
+  return {};
+}
+
+size_t Fields::word(const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto field = std::find(fields_.begin(), fields_.end(), words[i]);
+    if (field == fields_.end()) continue;
+    fields_.erase(field);
+    return i;
+  }
+  return 0;
+}
+
+void Fields::refuse(const std::string& why) const {
+  throw UserError(fmt::format("roofline.operators: '{}': {}", text_, why));
+}
+
+void Fields::end() const {
+  if (!fields_.empty()) refuse(fmt::format("'{}' is unknown or comes twice", fields_.front()));
+}
+
+ops_machine_t library_machine(const MachineSpec& spec) {
+  const GpuSpec& gpu = spec.gpu;
+  const double sustained = peaks_of(spec).tensor_sustained_share * gpu.tensor_fma_per_cycle;
+  const double ghz = gpu.clock_mhz / 1e3;
+  ops_machine_t machine{};
+  machine.units = gpu.cus;
+  machine.registers_bytes = gpu.registers_bytes;
+  machine.lds_bytes = gpu.lds_bytes;
+  machine.wavefronts = gpu.wavefront_slots;
+  machine.work_groups = gpu.workgroup_slots;
+  machine.stages = gpu.lds_instruction_bytes == 0 ? OPS_GEMM_MAX_STAGES : 2;
+  machine.l2_capacity = spec.l2.bytes;
+  machine.fp16_products = sustained;
+  machine.tf32_products = gpu.tensor_tf32_passes == 0 ? 0 : sustained / gpu.tensor_tf32_passes;
+  machine.fp32_products = gpu.simt_lanes;
+  machine.load_bytes = spec.l2.cu_load_bytes_per_cycle;
+  machine.store_bytes = spec.l2.cu_store_bytes_per_cycle;
+  machine.l2_bytes = peaks_of(spec).l2_gb_s / ghz;
+  machine.dram_bytes = peaks_of(spec).hbm_gb_s / ghz;
+  // Idle, with some 100 ns of DRAM.
+  machine.miss_clocks =
+      spec.l2.request_cycles + spec.l2.response_cycles + spec.l2.memory_cycles + 100 * ghz;
+  machine.launch_clocks =
+      2200 * ghz;  // SI-LAUNCH-01: 2.7 us from launch to launch, a short kernel in it.
+  return machine;
+}
+
+std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
+                                                       const MachineSpec& spec) {
+  static const std::map<std::string, std::unique_ptr<Operator> (*)(Fields, const MachineSpec&)>
+      kMakers{{"gemm", make_gemm}};
+  std::vector<std::unique_ptr<Operator>> operators;
+  for (const std::string& text : parts_of(list, ",\n")) {
+    if (text.empty()) continue;
+    std::vector<std::string> fields = parts_of(text, ":");
+    const auto maker = kMakers.find(fields.front());
+    if (maker == kMakers.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, make] : kMakers) names.push_back(name);
+      throw UserError(
+          fmt::format("roofline.operators: '{}': there is {}", text, boost::join(names, ", ")));
+    }
+    fields.erase(fields.begin());
+    std::erase(fields, "");
+    operators.push_back(maker->second(Fields(text, std::move(fields)), spec));
+  }
+  if (operators.empty()) throw UserError("roofline.operators: names no operator");
+  return operators;
+}
+
+}  // namespace stretto

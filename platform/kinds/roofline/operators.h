@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of the kernel library as roofline runs them: what their text asks for, the kernels that they launch, what
+// they must at least do, and whether what they leave is right.
+#ifndef STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_
+#define STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/common/memory_image.h"
+#include "platform/check/check.h"
+#include "platform/config/machine_spec.h"
+#include "sw/kernels/ops/gemm_plan.h"
+
+namespace stretto {
+
+// Where things lie. Operators share inputs, of which there is one array an element, and scratch memory; every one has
+// its own output.
+struct Places {
+  uint64_t input[OPS_ELEMENTS] = {};  // Address; TF32 and FP32 have the same.
+  uint64_t scratch = 0;
+  uint64_t output = 0;
+};
+
+struct Launch {
+  std::string kernel;
+  std::vector<uint8_t> arguments;
+  uint32_t work_groups = 0;
+};
+
+// Element `index` of an input array.
+double input_value(ops_element_t element, uint64_t seed, uint64_t index);
+// How it lies in memory.
+uint32_t input_bits(ops_element_t element, uint64_t seed, uint64_t index);
+double value_of(ops_element_t element, uint32_t bits);
+// Relative error of one rounding.
+double unit_roundoff(ops_element_t element);
+
+// Compares elements with what they should be, a bound of the error for each.
+class Comparison {
+ public:
+  Comparison(MemoryImage& memory, CheckReport& report, std::string subject)
+      : memory_(memory), report_(report), subject_(std::move(subject)) {}
+  void expect(ops_element_t element, uint64_t address, double wanted, double error, uint64_t row,
+              uint64_t column);
+
+ private:
+  MemoryImage& memory_;
+  CheckReport& report_;
+  std::string subject_;
+};
+
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  const std::string& name() const { return name_; }    // "gemm".
+  const std::string& shape() const { return shape_; }  // The rest of its text.
+  ops_element_t element = OPS_FP16;
+
+  virtual uint64_t input_elements() const = 0;
+  virtual uint64_t output_bytes() const = 0;
+  virtual uint64_t scratch_bytes() const { return 0; }
+  // One after the other.
+  virtual std::vector<Launch> launches(const Places& places) const = 0;
+  virtual std::string how() const = 0;  // What was chosen: tile, split.
+
+  virtual double products() const { return 0; }  // Multiply-adds that the result needs.
+  virtual uint64_t least_read_bytes() const = 0;
+  virtual uint64_t least_written_bytes() const { return output_bytes(); }
+  // Work of the reference, in multiply-adds.
+  virtual double reference_work() const = 0;
+  virtual void check(const Places& places, uint64_t seed, Comparison& comparison) const = 0;
+
+ protected:
+  Operator(std::string name, std::string shape)
+      : name_(std::move(name)), shape_(std::move(shape)) {}
+
+ private:
+  std::string name_, shape_;
+};
+
+// The fields of an operator's text behind its name, as they are taken one by one.
+class Fields {
+ public:
+  Fields(std::string text, std::vector<std::string> fields)
+      : text_(std::move(text)), fields_(std::move(fields)) {}
+  const std::string& text() const { return text_; }
+  // Whole numbers with x between them, `count` of them; "KEY=" before it unless empty. Without such a field, empty.
+  std::vector<uint32_t> numbers(const std::string& key, size_t count);
+  // The first of `words` that is there; else 0.
+  size_t word(const std::vector<std::string>& words);
+  [[noreturn]] void refuse(const std::string& why) const;
+  void end() const;  // Throws UserError if something is left.
+
+ private:
+  std::string text_;
+  std::vector<std::string> fields_;
+};
+
+// Of a list with commas. Throws UserError with `where` before the message.
+std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
+                                                       const MachineSpec& spec);
+std::unique_ptr<Operator> make_gemm(Fields fields, const MachineSpec& spec);
+// What operators there are and what their fields mean, for people.
+extern const char* const kOperatorsText;
+
+// The machine as the kernel library sees it.
+ops_machine_t library_machine(const MachineSpec& spec);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do the kernels of the library compute what they should, whatever the shape, and does the workload that
+// measures them tell the truth about their shares of a machine? Results are compared with sums in double precision
+// (platform/kinds/roofline). Through the executable.
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+Finished run(const std::string& operators, const std::string& more, const std::string& out = "") {
+  return run_stretto("run kernels/roofline --impl all=model --set roofline.operators=" + operators +
+                     " " + more + (out.empty() ? "" : " --out " + out));
+}
+
+// Every element of `operators` is right on the machine.
+void expect_right(const std::string& machine, const std::string& operators) {
+  const Scratch scratch;
+  const Finished finished =
+      run(operators, "--set gpu.tile_values=true --set roofline.warm=0 --machine " + machine,
+          scratch.path + "/r");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  const auto root = stats(scratch.path + "/r");
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  CHECK(root.at("check").at("elements").to_number<uint64_t>() > 1000);
+}
+
+boost::json::array measure(const std::string& operators, const std::string& more) {
+  const Scratch scratch;
+  const Finished finished = run(operators, more, scratch.path + "/r");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  return stats(scratch.path + "/r").at("job").at("operators").as_array();
+}
+
+double number(const boost::json::value& line, const char* key) {
+  return line.at(key).to_number<double>();
+}
+
+}  // namespace
+
+TEST_CASE("every tile, K step and number of buffers of the GEMM family multiplies right") {
+  std::string operators;
+  const auto add = [&](const std::string& tile) {
+    operators += "gemm:300x270x200:tile=" + tile + ",";
+  };
+  for (const std::string tile : {"256x128", "128x256", "128x128", "128x64", "64x64"})
+    for (const std::string step : {"x32", "x64"})
+      for (const std::string buffers : {"x2", "x3"}) add(tile + step + buffers);
+  for (const std::string tile : {"256x128x32", "128x256x32", "128x128x64", "128x64x64", "64x64x32"})
+    add(tile + "x4");
+  expect_right("a100-nvswitch", operators);
+}
+
+TEST_CASE(
+    "GEMMs are right for every element and layout, batched, at ragged sizes, with every epilogue") {
+  std::string operators;
+  for (const std::string element : {"fp16", "bf16", "tf32", "fp32"})
+    for (const std::string layout : {"nn", "tn", "nt", "tt"})
+      operators += "gemm:131x77x99:batch=2:bias:" + element + ":" + layout + ",";
+  expect_right("a100-nvswitch",
+               operators +
+                   "gemm:129x200x33:relu,gemm:129x200x33:bias:gelu,gemm:63x65x17:bf16:bias:relu,"
+                   "gemm:1x1x1,gemm:1x300x7:tf32:gelu,gemm:257x1x1025:fp32:nt:relu");
+}
+
+TEST_CASE("parts of K add up to the product, with bias and activation applied once") {
+  expect_right(
+      "v100-pcie",
+      "gemm:70x300x1000:split=2,gemm:70x300x1000:split=5:bias:gelu,gemm:33x65x999:split=13:bf16:"
+      "relu,"
+      "gemm:40x600x700:split=3:fp32:bias,gemm:65x66x2100:tt:split=17:batch=3,gemm:64x64x4000:nt");
+}
+
+TEST_CASE(
+    "a machine without TF32 products refuses them, and texts that name no operator are refused in "
+    "a line") {
+  const auto bad = [](const std::string& operators, const std::string& says,
+                      const std::string& machine) {
+    const Finished finished = run(operators, "--machine " + machine);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.says("roofline.operators"));
+    CHECK(finished.says(says));
+    CHECK(finished.lines() == 1);
+  };
+  bad("gemm:64x64x64:tf32", "no such kernel", "v100-pcie");
+  bad("gemm:64x64x64:tile=256x128x64x4", "no such kernel", "a100-nvswitch");
+  bad("gemm:64x64", "3 numbers", "t3");
+  bad("gemm:64x64x64:nan", "'nan' is unknown", "t3");
+  bad("gemm:64x64x0", "no size", "t3");
+  bad("gem:64x64x64", "there is gemm", "t3");
+  const Finished large = run("gemm:8192x8192x8192", "--set gpu.tile_values=true");
+  CHECK(large.status == 2);
+  CHECK(large.says("gpu.tile_values=false"));
+}
+
+TEST_CASE(
+    "large GEMMs reach what an A100's library reaches, and read operands hardly more than once") {
+  // SI-GEMM-04 (silicon.yaml): 223.7 TFLOP/s at 2048 x 2048 x 2048 of cuBLAS, launch included, 312 at most.
+  const auto lines = measure("gemm:2048x2048x2048,gemm:16384x256x256", "--set roofline.warm=0");
+  CHECK(number(lines[0], "tflop_s") > 0.8 * 223.7);
+  CHECK(number(lines[0], "tflop_s") < 1.1 * 223.7);
+  for (const auto& line : lines)
+    CHECK(number(line, "dram_read_bytes") < 1.1 * number(line, "least_read_bytes"));
+}
+
+TEST_CASE("a kernel that is faster than its machine breaks a law") {
+  const Finished finished = run(
+      "gemm:2048x1280x2048:tile=256x128x64x2",
+      "--machine v100-pcie --set gpu.fault.product_speed=40 --set l2.cu_load_bytes_per_cycle=256");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("operator's share of tensor pipes <= peak"));
+}
