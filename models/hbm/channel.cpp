@@ -37,8 +37,12 @@ void HbmChannel::tick(uint64_t cycle, unsigned pulses) {
   const uint32_t id = scheduler_.tick(cycle);
   const bool popped = id != DramScheduler::kNone;
   if (popped) end_atom(cycle, id);
-  if (const uint32_t coming = scheduler_.likely_next(); coming != DramScheduler::kNone) {
-    __builtin_prefetch(&core_.requests[atoms_[coming].request], 1);
+  if (const uint32_t coming = scheduler_.likely_next();
+      coming != coming_ && coming != DramScheduler::kNone) {
+    const Atom& atom = atoms_[coming];
+    __builtin_prefetch(&core_.requests[atom.request], 1);
+    core_.data.prefetch(atom.address, atom.command != DramCommand::read);
+    coming_ = coming;
   }
   if (!staged_[0].empty() && staged_[0].front_cycle() <= cycle) admit(cycle, 0);
   if (!staged_[1].empty() && staged_[1].front_cycle() <= cycle) admit(cycle, 1);
@@ -228,9 +232,6 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   queue.pop();
   Atom& atom = atoms_[id];
   atom.where = Where::dram;
-  if (const void* const payload = core_.requests[atom.request].payload; payload != nullptr) {
-    prefetch_lines(payload, sizeof(PooledPayload));
-  }
   if (!queue.empty()) __builtin_prefetch(&atoms_[queue.front()], 1);
   if (core_.queue_sink != nullptr) [[unlikely]] {
     if (core_.requests[atom.request].source < core_.spec.channels)
@@ -299,7 +300,10 @@ void HbmChannel::end_atom(uint64_t cycle, uint32_t id) {
   request.done_cycle = std::max(request.done_cycle,
                                 cycle + (reads ? read_latency_ : write_latency_) + burst_cycles_);
   request.bytes_left -= atom.bytes;
-  if (request.bytes_left == 0) core_.completed.push_back(request_index);
+  if (request.bytes_left == 0) {
+    core_.completed.push_back(request_index);
+    if (request.payload != nullptr) prefetch_lines(request.payload, sizeof(PooledPayload));
+  }
   unlink(cycle, id);
   --live_;
   free_atoms_.push_back(id);

@@ -193,6 +193,7 @@ class HbmChannel {
   std::vector<uint32_t> free_atoms_;
   std::array<uint32_t, kBuckets> buckets_;  // Youngest atom of each bucket, or kNone.
   uint32_t live_ = 0;
+  uint32_t coming_ = kNone;       // Whose request and bytes were last fetched ahead.
   uint64_t mca_wake_ = kNoCycle;  // The MCA needs its clocks from this cycle on.
   unsigned told_parked_ = 0;      // dram_parked of its last clock.
   TrackerUpdate join_;            // Successive updates of one (wg, wf).

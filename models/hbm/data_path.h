@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "models/common/memory_image.h"
+#include "models/common/prefetch.h"
 #include "models/hbm/request.h"
 
 namespace stretto {
@@ -22,20 +23,28 @@ class DataPath {
 
   // `bytes` bytes at `address`, which lie in one atom; `at` is their offset in the request.
   void access(HbmRequest& request, uint64_t address, uint32_t at, uint32_t bytes);
+  // Brings into the host's cache what access() will read or write, if it is known where that lies.
+  void prefetch(uint64_t address, bool for_write) const {
+    const uint64_t tag = tag_of(address, for_write);
+    if (tags_[tag % kLines] == tag)
+      prefetch_line(pages_[tag % kLines] + (address & (MemoryImage::kPageBytes - 1)));
+  }
   uint64_t updates_applied() const { return updates_applied_; }
 
  private:
   // Pages never move (memory_image.h), so pointers to them are kept: the image has one last page
   // for all channels.
   static constexpr unsigned kLines = 1024;
+  static uint64_t tag_of(uint64_t address, bool for_write) {
+    return address >> MemoryImage::kPageBits << 1 | (for_write ? 1 : 0);
+  }
   uint8_t* bytes_at(uint64_t address, bool for_write) {
-    const uint64_t page = address >> MemoryImage::kPageBits;
-    const uint64_t tag = page << 1 | (for_write ? 1 : 0);
-    const unsigned line = static_cast<unsigned>((page << 1 | (for_write ? 1 : 0)) % kLines);
+    const uint64_t tag = tag_of(address, for_write);
+    const unsigned line = tag % kLines;
     if (tags_[line] != tag) {
       tags_[line] = tag;
       pages_[line] =
-          image_.span(page << MemoryImage::kPageBits, MemoryImage::kPageBytes, for_write);
+          image_.span(address & ~(MemoryImage::kPageBytes - 1), MemoryImage::kPageBytes, for_write);
     }
     return pages_[line] + (address & (MemoryImage::kPageBytes - 1));
   }
