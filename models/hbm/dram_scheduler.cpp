@@ -33,11 +33,8 @@ void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t ro
   const unsigned position = size_++;
   if (position == 0) front_since_ = cycle;
   const uint64_t here = bit(position);
-  id_[position] = id;
-  wanted_row_[position] = row;
-  bank_[position] = static_cast<uint8_t>(bank);
+  queue_[position] = {row, id, bank};
   masks_[bank] |= here;
-  masks_[kGroups + bank / kHbmBanksPerGroup] |= here;
   if (command == DramCommand::read) masks_[kRead] |= here;
   if (command == DramCommand::update) masks_[kUpdate] |= here;
   if (command != DramCommand::read) ++writes_;
@@ -56,14 +53,14 @@ void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t ro
 
 void DramScheduler::make_eligible(uint64_t cycle, uint32_t id) {
   for (unsigned position = 0; position < size_; ++position) {
-    if (id_[position] != id) continue;
+    if (queue_[position].id != id) continue;
     masks_[kEligible] |= bit(position);
     if (watermark_) {
       choose_direction(cycle);
     } else {
       masks_[kActive] |= bit(position);
     }
-    update_bank(bank_at(position));
+    update_bank(queue_[position].bank);
     column_next_ = std::min(column_next_, cycle + 1);
     return;
   }
@@ -90,18 +87,18 @@ void DramScheduler::choose_direction(uint64_t cycle) {
 }
 
 void DramScheduler::update_bank(unsigned bank) {
+  using enum DramCommand;
   const uint64_t waiting = masks_[bank] & masks_[kActive];
-  const uint32_t here = 1u << bank;
-  want_activate_ &= ~here;
-  want_precharge_ &= ~here;
-  if (waiting == 0) return;
-  if ((open_ & here) == 0) {
-    want_activate_ |= here;
-    row_next_ = std::min(row_next_, timing_.ready(DramCommand::activate, bank));
-  } else if ((waiting & masks_[kHit]) == 0) {
-    want_precharge_ |= here;
-    row_next_ = std::min(row_next_, timing_.ready(DramCommand::precharge, bank));
-  }
+  const uint64_t hits = waiting & masks_[kHit];
+  const bool open = (open_ >> bank & 1) != 0;
+  const bool activates = waiting != 0 && !open;
+  const bool precharges = waiting != 0 && open && hits == 0;
+  want(activate, bank, activates);
+  want(precharge, bank, precharges);
+  want(read, bank, (hits & masks_[kRead]) != 0);
+  want(write, bank, (hits & ~masks_[kRead]) != 0);
+  if (activates || precharges)
+    row_next_ = std::min(row_next_, timing_.ready(activates ? activate : precharge, bank));
 }
 
 void DramScheduler::update_all_banks() {
@@ -119,117 +116,42 @@ uint32_t DramScheduler::tick(uint64_t cycle) {
 
 uint32_t DramScheduler::issue_column(uint64_t cycle) {
   using enum DramCommand;
-  const uint64_t hits = masks_[kHit] & masks_[kActive];
-  uint64_t reads = cycle >= timing_.channel_ready(read) ? hits & masks_[kRead] : 0;
-  uint64_t writes = cycle >= timing_.channel_ready(write) ? hits & ~masks_[kRead] : 0;
-  for (unsigned group = 0; group < kHbmGroups; ++group) {
-    const uint64_t members = group_mask(group);
-    if (cycle < timing_.group_ready(read, group)) reads &= ~members;
-    if (cycle < timing_.group_ready(write, group)) writes &= ~members;
-  }
-  for (uint32_t left = settling_; left != 0; left &= left - 1) {
-    const unsigned bank = std::countr_zero(left);
-    const bool read_waits = cycle < timing_.bank_ready(read, bank);
-    const bool write_waits = cycle < timing_.bank_ready(write, bank);
-    if (read_waits) reads &= ~masks_[bank];
-    if (write_waits) writes &= ~masks_[bank];
-    if (!read_waits && !write_waits) settling_ &= ~(1u << bank);
-  }
+  const uint32_t read_banks = wanted(read) & timing_.banks_ready(read, cycle);
+  const uint32_t write_banks = wanted(write) & timing_.banks_ready(write, cycle);
   uint32_t issued = kNone;
-  if (const uint64_t ready = reads | writes; ready != 0) {
+  if ((read_banks | write_banks) != 0) {
+    const uint64_t hits = masks_[kHit] & masks_[kActive];
+    const uint64_t ready = (of_banks(read_banks) & hits & masks_[kRead]) |
+                           (of_banks(write_banks) & hits & ~masks_[kRead]);
     const unsigned position = std::countr_zero(ready);
     const uint64_t here = bit(position);
-    const unsigned bank = bank_at(position);
+    const unsigned bank = queue_[position].bank;
     last_command_ = (masks_[kRead] & here) != 0     ? read
                     : (masks_[kUpdate] & here) != 0 ? update
                                                     : write;
     command(cycle, last_command_, bank, open_row_[bank]);
     counters_.last_column = cycle;
-    issued = id_[position];
+    issued = queue_[position].id;
     if (last_command_ != read) --writes_;
     remove(position);
     if (position == 0) front_since_ = cycle;
     if (watermark_) choose_direction(cycle);
     update_bank(bank);
   }
-  find_next_column();
+  column_next_ = std::min(earliest(read), earliest(write));
   return issued;
 }
 
-void DramScheduler::find_next_column() {
-  using enum DramCommand;
-  const uint64_t hits = masks_[kHit] & masks_[kActive];
-  column_next_ = kNoCycle;
-  if (hits == 0) return;
-  uint64_t settled = hits;
-  for (uint32_t left = settling_; left != 0; left &= left - 1) {
-    const unsigned bank = std::countr_zero(left);
-    const uint64_t here = hits & masks_[bank];
-    settled &= ~here;
-    if ((here & masks_[kRead]) != 0)
-      column_next_ = std::min(column_next_, timing_.ready(read, bank));
-    if ((here & ~masks_[kRead]) != 0)
-      column_next_ = std::min(column_next_, timing_.ready(write, bank));
-  }
-  uint64_t read_next = kNoCycle;
-  uint64_t write_next = kNoCycle;
-  for (unsigned group = 0; group < kHbmGroups; ++group) {
-    const uint64_t members = settled & group_mask(group);
-    if ((members & masks_[kRead]) != 0)
-      read_next = std::min(read_next, timing_.group_ready(read, group));
-    if ((members & ~masks_[kRead]) != 0)
-      write_next = std::min(write_next, timing_.group_ready(write, group));
-  }
-  if (read_next != kNoCycle)
-    column_next_ = std::min(column_next_, std::max(read_next, timing_.channel_ready(read)));
-  if (write_next != kNoCycle) {
-    column_next_ = std::min(column_next_, std::max(write_next, timing_.channel_ready(write)));
-  }
-}
-
-// One pass finds the oldest atom whose row command may go now, and when the others may at the
-// earliest, by bank alone: the channel's share of an activation's time is added at the end, the
-// group's is left out (row_next_ is a lower bound).
+// The oldest atom whose row command may go now.
 void DramScheduler::issue_row(uint64_t cycle) {
   using enum DramCommand;
-  const uint64_t active = masks_[kActive];
-  unsigned best = 64;
-  uint32_t of_best = 0;
-  uint64_t precharge_next = kNoCycle;
-  for (uint32_t left = want_precharge_; left != 0; left &= left - 1) {
-    const unsigned bank = std::countr_zero(left);
-    const uint64_t ready = timing_.bank_ready(precharge, bank);
-    if (ready > cycle) {
-      precharge_next = std::min(precharge_next, ready);
-      continue;
-    }
-    const unsigned oldest = std::countr_zero(masks_[bank] & active);
-    if (best < 64) precharge_next = cycle + 1;  // One of two must wait.
-    if (oldest >= best) continue;
-    best = oldest;
-    of_best = bank;
+  const uint32_t banks = (wanted(precharge) & timing_.banks_ready(precharge, cycle)) |
+                         (wanted(activate) & timing_.banks_ready(activate, cycle));
+  if (banks != 0) {
+    const Queued& oldest = queue_[std::countr_zero(of_banks(banks) & masks_[kActive])];
+    open_or_close(cycle, oldest.bank, oldest.row);
   }
-  uint64_t activate_next = kNoCycle;
-  const bool activate_ready = timing_.channel_ready(activate) <= cycle;
-  for (uint32_t left = want_activate_; left != 0; left &= left - 1) {
-    const unsigned bank = std::countr_zero(left);
-    const uint64_t ready = timing_.bank_ready(activate, bank);
-    activate_next = std::min(activate_next, ready);
-    if (!activate_ready || ready > cycle ||
-        timing_.group_ready(activate, bank / kHbmBanksPerGroup) > cycle) {
-      continue;
-    }
-    const unsigned oldest = std::countr_zero(masks_[bank] & active);
-    if (oldest >= best) continue;
-    if (best < 64 && (open_ >> of_best & 1) != 0) precharge_next = cycle + 1;
-    best = oldest;
-    of_best = bank;
-  }
-  row_next_ = precharge_next;
-  if (best < 64) open_or_close(cycle, of_best, wanted_row_[best]);
-  if (activate_next != kNoCycle) {
-    row_next_ = std::min(row_next_, std::max(activate_next, timing_.channel_ready(activate)));
-  }
+  row_next_ = std::min(earliest(precharge), earliest(activate));
 }
 
 // Closes the open row of `bank`, or opens `row` in it.
@@ -245,12 +167,11 @@ void DramScheduler::open_or_close(uint64_t cycle, unsigned bank, uint32_t row) {
     command(cycle, activate, bank, row);
     open_ |= here;
     open_row_[bank] = row;
-    settling_ |= here;
     ++((closed_by_atom_ & here) != 0 ? counters_.row_conflicts : counters_.row_misses);
     closed_by_atom_ &= ~here;
     for (uint64_t left = masks_[bank]; left != 0; left &= left - 1) {
       const unsigned position = std::countr_zero(left);
-      if (wanted_row_[position] == row) masks_[kHit] |= bit(position);
+      if (queue_[position].row == row) masks_[kHit] |= bit(position);
     }
     const uint64_t hits = masks_[bank] & masks_[kHit] & masks_[kActive];
     if ((hits & masks_[kRead]) != 0) {
@@ -267,10 +188,7 @@ void DramScheduler::remove(unsigned position) {
   const uint64_t below = bit(position) - 1;
   for (uint64_t& mask : masks_) mask = (mask & below) | (mask >> 1 & ~below);
   --size_;
-  std::copy(id_.begin() + position + 1, id_.begin() + size_ + 1, id_.begin() + position);
-  std::copy(wanted_row_.begin() + position + 1, wanted_row_.begin() + size_ + 1,
-            wanted_row_.begin() + position);
-  std::copy(bank_.begin() + position + 1, bank_.begin() + size_ + 1, bank_.begin() + position);
+  std::copy(queue_.begin() + position + 1, queue_.begin() + size_ + 1, queue_.begin() + position);
 }
 
 void DramScheduler::refresh_action(uint64_t cycle) {
@@ -288,9 +206,9 @@ void DramScheduler::refresh_action(uint64_t cycle) {
         const unsigned bank = std::countr_zero(left);
         command(cycle, precharge, bank, open_row_[bank]);
       }
-      open_ = closed_by_atom_ = settling_ = 0;
+      open_ = closed_by_atom_ = 0;
       masks_[kHit] = 0;
-      refresh_next_ = std::max(cycle, timing_.channel_ready(refresh));
+      refresh_next_ = std::max(cycle, timing_.ready(refresh, 0));
       refresh_phase_ = RefreshPhase::refresh;
       break;
     case RefreshPhase::refresh:

@@ -29,8 +29,6 @@
 
 namespace stretto {
 
-inline constexpr uint64_t kNoCycle = ~uint64_t{0};
-
 // Sees every command; a checker or a trace. Precharge-all before a refresh shows as one precharge a
 // bank.
 class CommandObserver {
@@ -58,15 +56,16 @@ class DramScheduler {
                 const TimingTable& table, CommandObserver* observer);
 
   unsigned size() const { return size_; }
-  uint32_t id_at(unsigned position) const { return id_[position]; }  // REQUIRES: position < size().
+  // REQUIRES: position < size().
+  uint32_t id_at(unsigned position) const { return queue_[position].id; }
   bool full() const { return size_ == depth_; }
   // Atoms of the direction that is not served now; 0 under `mixed`.
   unsigned parked() const {
     return watermark_ ? static_cast<unsigned>(std::popcount(masks_[kEligible] & ~masks_[kActive]))
                       : 0;
   }
-  // REQUIRES: !full(); `command` is read, write or update. An atom that is not eligible waits for
-  // make_eligible().
+  // REQUIRES: !full(); `command` is read, write or update; id < 2^28. An atom that is not eligible
+  // waits for make_eligible().
   void push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row, DramCommand command,
             bool eligible);
   void make_eligible(uint64_t cycle, uint32_t id);
@@ -84,12 +83,12 @@ class DramScheduler {
   // The atom that is likely to be issued next, or kNone; for prefetching.
   uint32_t likely_next() const {
     const uint64_t hits = masks_[kHit] & masks_[kActive];
-    return hits == 0 ? kNone : id_[std::countr_zero(hits)];
+    return hits == 0 ? kNone : queue_[std::countr_zero(hits)].id;
   }
   // What tick() reads first.
   void prefetch() const {
     for (unsigned i = 0; i < kMasks; i += 8) __builtin_prefetch(&masks_[i], 1);
-    __builtin_prefetch(&size_, 1);
+    __builtin_prefetch(&queue_, 1);
     __builtin_prefetch(&open_, 1);
     __builtin_prefetch(&refresh_next_, 1);
     timing_.prefetch();
@@ -101,20 +100,33 @@ class DramScheduler {
 
  private:
   enum class RefreshPhase : uint8_t { waiting, precharge, refresh };
-  // Rows of masks_; the first are "queued for bank b", then "queued for bank group g".
+  // Rows of masks_; the first are "queued for bank b".
   enum Mask : unsigned {
-    kGroups = kHbmBanks,
-    kRead = kGroups + kHbmGroups,
+    kRead = kHbmBanks,
     kUpdate,
     kHit,
     kEligible,
     kActive,
-    kUnused,  // An even number is shifted by whole vectors.
-    kMasks
+    kMasks = kActive + 4  // Whole vectors.
+  };
+  struct Queued {
+    uint32_t row;
+    uint32_t id : 28;
+    uint32_t bank : 4;
   };
 
-  uint64_t group_mask(unsigned group) const { return masks_[kGroups + group]; }
-  unsigned bank_at(unsigned position) const { return bank_[position]; }
+  uint32_t& wanted(DramCommand command) { return wanted_[static_cast<unsigned>(command)]; }
+  void want(DramCommand command, unsigned bank, bool wants) {
+    wanted(command) = (wanted(command) & ~(1u << bank)) | uint32_t{wants} << bank;
+  }
+  uint64_t earliest(DramCommand command) { return timing_.earliest(command, wanted(command)); }
+  // The positions (bits) of atoms for `banks` (bits).
+  uint64_t of_banks(uint32_t banks) const {
+    uint64_t positions = 0;
+    for (unsigned bank = 0; bank < kHbmBanks; ++bank)
+      positions |= masks_[bank] & -uint64_t{banks >> bank & 1};
+    return positions;
+  }
   uint32_t issue_column(uint64_t cycle);
   void issue_row(uint64_t cycle);
   void open_or_close(uint64_t cycle, unsigned bank, uint32_t row);
@@ -123,7 +135,6 @@ class DramScheduler {
   void update_all_banks();
   void choose_direction(uint64_t cycle);
   void refresh_action(uint64_t cycle);
-  void find_next_column();
   void command(uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
     timing_.issue(command, bank, cycle);
     ++counters_.commands[static_cast<unsigned>(command)];
@@ -141,16 +152,14 @@ class DramScheduler {
 
   unsigned size_ = 0;
   std::array<uint64_t, kMasks> masks_{};
-  std::array<uint32_t, 64> id_{};
-  std::array<uint32_t, 64> wanted_row_{};
-  std::array<uint8_t, 64> bank_{};
+  std::array<Queued, 64> queue_{};
 
   std::array<uint32_t, kHbmBanks> open_row_{};
-  uint32_t open_ = 0;                // Bit b: a row of bank b is open.
-  uint32_t closed_by_atom_ = 0;      // Bit b: closed to make room for another row.
-  uint32_t want_activate_ = 0;       // Closed banks with active atoms.
-  uint32_t want_precharge_ = 0;      // Open banks with active atoms, none of which hits.
-  uint32_t settling_ = 0;            // Banks activated so lately that tRCD may still bind.
+  uint32_t open_ = 0;            // Bit b: a row of bank b is open.
+  uint32_t closed_by_atom_ = 0;  // Bit b: closed to make room for another row.
+  // Banks (bits) with active atoms, by the command that such an atom waits for: `activate` of closed
+  // ones, `precharge` of open ones where none hits, `read` and `write` (or update) of the hits.
+  std::array<uint32_t, 4> wanted_{};
   uint64_t column_next_ = kNoCycle;  // No column command is possible before (lower bound).
   uint64_t row_next_ = kNoCycle;
   unsigned writes_ = 0;

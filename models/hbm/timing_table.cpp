@@ -107,19 +107,18 @@ TimingSet timing_set(const std::string& name, const std::string& fault_rule) {
 
 TimingTable::TimingTable(const TimingSet& set) {
   for (const TimingRule& rule : set.rules) {
-    const unsigned level_base = rule.level == TimingLevel::bank    ? 0
-                                : rule.level == TimingLevel::group ? TimingSlots::kGroup
-                                                                   : TimingSlots::kChannel;
-    const unsigned shift = rule.level == TimingLevel::bank    ? 0
-                           : rule.level == TimingLevel::group ? 2
-                                                              : 4;
     if (rule.window > 1) {
       windows_.push_back({rule.preceding, rule.following, rule.cycles, rule.window});
       continue;
     }
-    steps_[static_cast<unsigned>(rule.preceding)].push_back(
-        {static_cast<uint16_t>(TimingSlots::base(rule.following) + level_base),
-         static_cast<uint16_t>(shift), rule.cycles});
+    const bool covered =
+        std::any_of(set.rules.begin(), set.rules.end(), [&](const TimingRule& wide) {
+          return wide.window == 1 && wide.level > rule.level && wide.preceding == rule.preceding &&
+                 wide.following == rule.following && wide.cycles >= rule.cycles;
+        });
+    if (covered || rule.following == DramCommand::update) continue;
+    steps_[static_cast<unsigned>(rule.level)][static_cast<unsigned>(rule.preceding)].push_back(
+        {static_cast<unsigned>(rule.following), rule.cycles});
   }
 }
 
@@ -137,9 +136,20 @@ void TimingState::issue_windows(DramCommand command, uint64_t cycle) {
     history.last[history.next] = cycle + 1;
     history.next = history.next + 1 == history.last.size() ? 0 : history.next + 1;
     const uint64_t oldest = history.last[history.next];
-    uint64_t& ready = ready_[Slots::base(window.following) + Slots::kChannel];
-    if (oldest != 0 && oldest - 1 + window.cycles > ready) ready = oldest - 1 + window.cycles;
+    if (oldest == 0 || oldest - 1 + window.cycles <= epoch_) continue;
+    raise<kHbmBanks>(&ready_[static_cast<unsigned>(window.following)][0],
+                     static_cast<uint32_t>(oldest - 1 + window.cycles - epoch_));
   }
+}
+
+// What was ready before `cycle` is ready at it.
+void TimingState::begin_epoch(uint64_t cycle) {
+  const uint64_t passed = cycle - epoch_;
+  for (Row& row : ready_) {
+    for (uint32_t& ready : row)
+      ready = static_cast<uint32_t>(ready - std::min<uint64_t>(ready, passed));
+  }
+  epoch_ = cycle;
 }
 
 }  // namespace stretto

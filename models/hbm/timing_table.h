@@ -9,6 +9,7 @@
 #ifndef STRETTO_MODELS_HBM_TIMING_TABLE_H_
 #define STRETTO_MODELS_HBM_TIMING_TABLE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -21,6 +22,7 @@ inline constexpr unsigned kHbmBanks = 16;
 inline constexpr unsigned kHbmGroups = 4;
 inline constexpr unsigned kHbmBanksPerGroup = kHbmBanks / kHbmGroups;
 inline constexpr uint32_t kAtomBytes = 64;
+inline constexpr uint64_t kNoCycle = ~uint64_t{0};
 
 // `update` is the op-and-store of the near-bank ALU (T3-NMC-01). `refresh` is all-bank and wants
 // all banks precharged.
@@ -54,24 +56,13 @@ struct TimingSet {
 // (fault injection). Throws UserError for an unknown set or rule.
 TimingSet timing_set(const std::string& name, const std::string& fault_rule = "");
 
-// Per following command the earliest cycles are kept in slots: 16 banks, 4 groups, the channel.
-struct TimingSlots {
-  static constexpr unsigned kGroup = kHbmBanks;
-  static constexpr unsigned kChannel = kGroup + kHbmGroups;
-  static constexpr unsigned kSlots = kChannel + 1;
-  static constexpr unsigned base(DramCommand command) {
-    return static_cast<unsigned>(command) * kSlots;
-  }
-};
-
 // A set in the form in which commands walk it; shared by all channels.
 class TimingTable {
  public:
   explicit TimingTable(const TimingSet& set);
 
   struct Step {
-    uint16_t base;   // Slot of the following command at the rule's level.
-    uint16_t shift;  // Bank number to index at that level.
+    unsigned following;  // A DramCommand.
     uint32_t cycles;
   };
   struct Window {
@@ -80,64 +71,87 @@ class TimingTable {
     uint32_t cycles;
     uint32_t count;
   };
-  const std::vector<Step>& steps(DramCommand command) const {
-    return steps_[static_cast<unsigned>(command)];
+  // What a command delays in its bank, its group, the channel. No step of a narrow level that one
+  // of a wider level covers, and none to `update`, which waits for what a write waits for.
+  const std::vector<Step>& steps(TimingLevel level, DramCommand preceding) const {
+    return steps_[static_cast<unsigned>(level)][static_cast<unsigned>(preceding)];
   }
   const std::vector<Window>& windows() const { return windows_; }
 
  private:
-  std::array<std::vector<Step>, kDramCommands> steps_;
+  std::array<std::array<std::vector<Step>, kDramCommands>, 3> steps_;
   std::vector<Window> windows_;
 };
 
 // The earliest legal cycles of one channel's commands, kept by walking the table at each command.
+// Per following command they fill one line of the host's cache: 16 banks, in each the latest that
+// bank, group and channel ask for. Loops over them have no branches, so compilers use vectors.
 class TimingState {
  public:
   // `table` outlives this.
   explicit TimingState(const TimingTable& table);
 
-  uint64_t channel_ready(DramCommand command) const {
-    return ready_[Slots::base(command) + Slots::kChannel];
+  // The first cycle at which `command` may go to `bank`, which refresh ignores.
+  uint64_t ready(DramCommand command, unsigned bank) const { return epoch_ + row(command)[bank]; }
+  // The banks (bits) to which `command` may go at `cycle`.
+  uint32_t banks_ready(DramCommand command, uint64_t cycle) const {
+    const Row& ready = row(command);
+    const uint32_t now = static_cast<uint32_t>(std::min<uint64_t>(cycle - epoch_, kNever));
+    uint32_t banks = 0;
+    for (unsigned bank = 0; bank < kHbmBanks; ++bank) banks |= uint32_t{ready[bank] <= now} << bank;
+    return banks;
   }
-  uint64_t group_ready(DramCommand command, unsigned group) const {
-    return ready_[Slots::base(command) + Slots::kGroup + group];
+  // The first cycle at which `command` may go to one of `banks` (bits); kNoCycle without banks.
+  uint64_t earliest(DramCommand command, uint32_t banks) const {
+    const Row& ready = row(command);
+    uint32_t at = kNever;
+    for (unsigned bank = 0; bank < kHbmBanks; ++bank)
+      at = std::min(at, ready[bank] | ((banks >> bank & 1) - 1));
+    return at == kNever ? kNoCycle : epoch_ + at;
   }
-  void prefetch() const {  // Groups and channel of reads and writes.
-    __builtin_prefetch(&ready_[Slots::base(DramCommand::read) + Slots::kGroup], 1);
-    __builtin_prefetch(&ready_[Slots::base(DramCommand::write) + Slots::kGroup], 1);
-  }
-  uint64_t bank_ready(DramCommand command, unsigned bank) const {
-    return ready_[Slots::base(command) + bank];
-  }
-  // All levels together.
-  uint64_t ready(DramCommand command, unsigned bank) const {
-    const uint64_t* of = &ready_[Slots::base(command)];
-    uint64_t at = of[bank];
-    if (of[Slots::kGroup + bank / kHbmBanksPerGroup] > at) {
-      at = of[Slots::kGroup + bank / kHbmBanksPerGroup];
-    }
-    if (of[Slots::kChannel] > at) at = of[Slots::kChannel];
-    return at;
+  void prefetch() const {
+    for (unsigned command = 0; command < static_cast<unsigned>(DramCommand::update); ++command)
+      __builtin_prefetch(&ready_[command], 1);
   }
   // `bank` is ignored by refresh.
   void issue(DramCommand command, unsigned bank, uint64_t cycle) {
-    for (const TimingTable::Step& step : table_.steps(command)) {
-      uint64_t& ready = ready_[step.base + (bank >> step.shift)];
-      if (cycle + step.cycles > ready) ready = cycle + step.cycles;
+    if (cycle - epoch_ >= kEpoch) [[unlikely]]
+      begin_epoch(cycle);
+    const uint32_t now = static_cast<uint32_t>(cycle - epoch_);
+    for (const TimingTable::Step& step : table_.steps(TimingLevel::bank, command))
+      raise<1>(&ready_[step.following][bank], now + step.cycles);
+    for (const TimingTable::Step& step : table_.steps(TimingLevel::group, command)) {
+      raise<kHbmBanksPerGroup>(&ready_[step.following][bank & ~(kHbmBanksPerGroup - 1)],
+                               now + step.cycles);
     }
+    for (const TimingTable::Step& step : table_.steps(TimingLevel::channel, command))
+      raise<kHbmBanks>(&ready_[step.following][0], now + step.cycles);
     if (!history_.empty()) issue_windows(command, cycle);
   }
 
  private:
-  using Slots = TimingSlots;
-  struct History {               // Of a window rule's preceding command.
-    uint32_t next;               // Oldest entry of `last`.
-    std::vector<uint64_t> last;  // Cycle + 1 of the last `count` commands; 0 = none.
+  using Row = std::array<uint32_t, kHbmBanks>;  // Cycles after epoch_.
+  struct History {                              // Of a window rule's preceding command.
+    uint32_t next;                              // Oldest entry of `last`.
+    std::vector<uint64_t> last;                 // Cycle + 1 of the last `count` commands; 0 = none.
   };
-  void issue_windows(DramCommand command, uint64_t cycle);
+  static constexpr uint32_t kNever = ~uint32_t{0};
+  static constexpr uint64_t kEpoch = uint64_t{1} << 31;
 
+  const Row& row(DramCommand command) const {
+    return ready_[static_cast<unsigned>(command == DramCommand::update ? DramCommand::write
+                                                                       : command)];
+  }
+  template <unsigned kCount>
+  static void raise(uint32_t* ready, uint32_t to) {
+    for (unsigned i = 0; i < kCount; ++i) ready[i] = std::max(ready[i], to);
+  }
+  void issue_windows(DramCommand command, uint64_t cycle);
+  void begin_epoch(uint64_t cycle);
+
+  alignas(64) std::array<Row, kDramCommands> ready_{};
+  uint64_t epoch_ = 0;
   const TimingTable& table_;
-  std::array<uint64_t, kDramCommands * Slots::kSlots> ready_{};
   std::vector<History> history_;  // One a window rule.
 };
 
