@@ -2,6 +2,7 @@
 // See checker.h.
 #include "models/hbm/checker.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -84,6 +85,14 @@ bool is_column(DramCommand command) {
   return command == read || command == write || command == update;
 }
 
+// Beside the way that every command takes.
+[[noreturn, gnu::cold, gnu::noinline]] void fail(const char* rule, unsigned channel, uint64_t cycle,
+                                                 DramCommand command, unsigned bank, uint32_t row) {
+  throw CheckError("hbm channel " + std::to_string(channel) + ": " + name_of(command) +
+                   " to bank " + std::to_string(bank) + " row " + std::to_string(row) +
+                   " at cycle " + std::to_string(cycle) + " breaks " + rule);
+}
+
 }  // namespace
 
 HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) {
@@ -97,18 +106,13 @@ HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) 
   // JESD235 lets a refresh wait for at most eight intervals; ours waits for open rows only: tRAS +
   // tRP + a column access.
   if (refresh) longest_refresh_gap_ = 3900 + 100;
-  for (unsigned i = 0; i < rules_.size(); ++i) {
-    const Rule& rule = rules_[i];
-    const unsigned base = rule.scope == Scope::bank    ? 0
-                          : rule.scope == Scope::group ? kHbmBanks
-                                                       : kHbmBanks + kHbmGroups;
-    const unsigned shift = rule.scope == Scope::bank ? 0 : rule.scope == Scope::group ? 2 : 4;
-    limits_[static_cast<unsigned>(rule.after)].push_back(
-        {static_cast<uint16_t>(rule.before), static_cast<uint16_t>(base),
-         static_cast<uint16_t>(shift), static_cast<uint16_t>(i), rule.cycles});
+  for (const Rule& rule : rules_) {
+    int64_t& limit = limits_[static_cast<unsigned>(rule.after)][static_cast<unsigned>(rule.scope)]
+                         .of[static_cast<unsigned>(rule.before)];
+    limit = std::max<int64_t>(limit, rule.cycles);
   }
   State fresh;
-  for (auto& of : fresh.of) of.last.fill(kLongAgo);
+  for (Line& line : fresh.last) line.of.fill(kLongAgo);
   fresh.activates.fill(kLongAgo);
   fresh.open_row.fill(-1);
   states_.assign(channels, fresh);
@@ -139,14 +143,24 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
     }
   }
   if (longest_refresh_gap_ != 0) {
-    const int64_t last = state.of[kScopes - 1].last[static_cast<unsigned>(refresh)];
+    const int64_t last = state.last[kScopes - 1].of[static_cast<unsigned>(refresh)];
     if (cycle - (last == kLongAgo ? 0 : last) > static_cast<int64_t>(longest_refresh_gap_))
       return "tREFI";
   }
-  for (const Limit& limit : limits_[static_cast<unsigned>(command)]) {
-    if (cycle - state.of[limit.scope_base + (bank >> limit.shift)].last[limit.before] <
-        limit.cycles) {
-      return rules_[limit.rule].name;
+  const std::array<unsigned, 3> scopes = scopes_of(bank);
+  int64_t spare = 0;  // Negative: a rule is broken.
+  for (unsigned scope = 0; scope < 3; ++scope) {
+    const Line& last = state.last[scopes[scope]];
+    const Line& limit = limits_[static_cast<unsigned>(command)][scope];
+    for (unsigned i = 0; i < last.of.size(); ++i) spare |= cycle - last.of[i] - limit.of[i];
+  }
+  if (spare >= 0) [[likely]]
+    return nullptr;
+  for (const Rule& rule : rules_) {
+    if (rule.after == command && cycle - state.last[scopes[static_cast<unsigned>(rule.scope)]]
+                                             .of[static_cast<unsigned>(rule.before)] <
+                                     static_cast<int64_t>(rule.cycles)) {
+      return rule.name;
     }
   }
   return nullptr;
@@ -154,21 +168,16 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
 
 void HbmChecker::on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
                             uint32_t row) {
-  if (const char* rule = broken_rule(channel, cycle, command, bank, row); rule != nullptr) {
-    throw CheckError("hbm channel " + std::to_string(channel) + ": " + name_of(command) +
-                     " to bank " + std::to_string(bank) + " row " + std::to_string(row) +
-                     " at cycle " + std::to_string(cycle) + " breaks " + rule);
-  }
+  if (const char* rule = broken_rule(channel, cycle, command, bank, row); rule != nullptr)
+    fail(rule, channel, cycle, command, bank, row);
   record(states_[channel], static_cast<int64_t>(cycle), command, bank, row);
   ++commands_;
 }
 
 void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsigned bank,
                         uint32_t row) {
-  for (const unsigned scope :
-       {bank, kHbmBanks + bank / kHbmBanksPerGroup, kHbmBanks + kHbmGroups}) {
-    state.of[scope].last[static_cast<unsigned>(command)] = cycle;
-  }
+  for (const unsigned scope : scopes_of(bank))
+    state.last[scope].of[static_cast<unsigned>(command)] = cycle;
   if (is_column(command)) {
     state.last_column = cycle;
     return;

@@ -45,13 +45,17 @@ class HbmChecker final : public CommandObserver {
  private:
   static constexpr int64_t kLongAgo = -1'000'000;
   static constexpr unsigned kScopes = kHbmBanks + kHbmGroups + 1;
+  struct alignas(64) Line {  // By command; the last two are not used.
+    std::array<int64_t, 8> of;
+  };
+  // The indices in State::last of a bank, its group, the channel; in the order of Scope.
+  static std::array<unsigned, 3> scopes_of(unsigned bank) {
+    return {bank, kHbmBanks + bank / kHbmBanksPerGroup, kHbmBanks + kHbmGroups};
+  }
   struct State {
     // When each command was last issued to each of 16 banks, 4 groups, the channel. A command looks
     // at three lines.
-    struct alignas(64) Scoped {
-      std::array<int64_t, kDramCommands> last;
-    };
-    std::array<Scoped, kScopes> of;
+    std::array<Line, kScopes> last;
     std::array<int64_t, 4> activates;  // Ring of the last four.
     unsigned next_activate = 0;
     std::array<int64_t, kHbmBanks> open_row;  // -1: closed.
@@ -62,14 +66,8 @@ class HbmChecker final : public CommandObserver {
   void record(State& state, int64_t cycle, DramCommand command, unsigned bank, uint32_t row);
 
   std::vector<Rule> rules_;
-  struct Limit {  // A rule as looked up: of the command `after`.
-    uint16_t before;
-    uint16_t scope_base;
-    uint16_t shift;
-    uint16_t rule;
-    int64_t cycles;
-  };
-  std::array<std::vector<Limit>, kDramCommands> limits_;
+  // Cycles of the rules: [after][scope].of[before].
+  std::array<std::array<Line, 3>, kDramCommands> limits_{};
   unsigned four_activates_ = 0;
   unsigned longest_refresh_gap_ = 0;  // 0: not checked.
   std::vector<State> states_;
