@@ -3,7 +3,7 @@
 #
 #   bin/stretto, bin/stretto-kernel      the simulator; builds a kernel outside of the source tree
 #   share/stretto/                       machines/, workloads/, targets/, this README, the completion of bash
-#   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf
+#   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf (but those that are wrong on purpose), graphs/
 #   lib/libstretto_*.a, lib/cmake/       models and find_package(stretto): stretto::hbm, stretto::gpu, ...
 #   include/stretto/                     headers, rooted as in the source tree: "models/common/component.h"
 set(models common reference riscv cp gpu hbm dma fabric card host)
@@ -29,7 +29,10 @@ install(FILES platform/cmake/stretto-config.cmake DESTINATION lib/cmake/stretto)
 
 if(STRETTO_SW)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/firmware ${CMAKE_BINARY_DIR}/sw/kernels DESTINATION lib/stretto/sw
-          FILES_MATCHING PATTERN *.elf)
+          FILES_MATCHING PATTERN *.elf
+          REGEX "/(collective_beyond|tile_queue_no_wait|gemm_(skip_step|other_rows|wild_store|swap_tiles))\\.elf$" EXCLUDE)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/graphs DESTINATION lib/stretto/sw
+          FILES_MATCHING PATTERN *.elf PATTERN *.json)
   list(JOIN STRETTO_KERNEL_FLAGS " " STRETTO_KERNEL_FLAGS_TEXT)
   string(REPLACE "-I${PROJECT_SOURCE_DIR}" "" STRETTO_KERNEL_FLAGS_TEXT "${STRETTO_KERNEL_FLAGS_TEXT}")
   list(JOIN STRETTO_KERNEL_LINK_FLAGS " " STRETTO_KERNEL_LINK_FLAGS_TEXT)

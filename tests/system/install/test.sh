@@ -25,6 +25,8 @@ if grep -rlI "$build" "$prefix" --include='*.cmake' --include=stretto-kernel; th
 "$prefix/bin/stretto" run t3/small --mode sequential --impl all=model --out run >log || fail "$(tail -n 3 log)"
 [ "$("$prefix/bin/stretto" --version)" = "$("$build/stretto" --version)" ] || fail "the installed one has another commit"
 "$prefix/bin/stretto" list machines | grep -q a100-nvswitch || fail "machines are missing"
+"$prefix/bin/stretto" run graph/mlp --impl all=model --out graph >log || fail "$(tail -n 3 log)"
+if ls "$prefix"/lib/stretto/sw/kernels/{gemm_skip_step,collective_beyond}.elf 2>/dev/null; then fail "a wrong kernel"; fi
 
 cp "$root/sw/kernels/gemm.c" own.c
 "$prefix/bin/stretto-kernel" -o own.elf -e gemm_128x128 own.c || fail "a kernel does not build"
