@@ -3,13 +3,7 @@
 #include "sw/apps/interference.h"
 
 #include "sw/apps/over_nccl.h"
-#include "sw/include/formats/machine_types.h"
 #include "sw/kernels/kernel_arguments.h"
-
-// Where the kernels of a rank count their ends.
-static uint64_t end_word(const interference_parameters_t* p) {
-  return job_host_memory(&p->job) + 8ull * p->rank;
-}
 
 static uint64_t now_ns(const stretto_host_ops_t* ops) { return ops->now_ns(ops->context); }
 
@@ -29,7 +23,7 @@ typedef struct interference {
   stretto_stream_t* stream;
   stretto_kernel_t kernel;
   uint64_t loaded;
-  uint64_t kernels_ended;
+  uint64_t clocks;  // Of the next kernel.
 } interference_t;
 
 static stretto_status_t set_up(interference_t* g, ncclUniqueId* id, char* error) {
@@ -45,8 +39,11 @@ static stretto_status_t set_up(interference_t* g, ncclUniqueId* id, char* error)
   TRY_DRIVER(client->api->module_load(client, p->load_elf, p->load_elf_bytes, &module));
   TRY_DRIVER(client->api->module_kernel(client, module, p->kernel, &g->kernel));
   // Cached, whatever the engine needs for what it moves.
-  TRY_DRIVER(client->api->allocate(client, g->stream, p->load_bytes, 4096,
-                                   STRETTO_ALLOCATION_CACHED, &g->loaded));
+  const uint64_t kernels = INTERFERENCE_FIRST_KERNELS + 2 * p->lines;
+  TRY_DRIVER(client->api->allocate(
+      client, g->stream, p->load_bytes + kernels * INTERFERENCE_CLOCKS_BYTES(p->work_groups), 4096,
+      STRETTO_ALLOCATION_CACHED, &g->loaded));
+  g->clocks = g->loaded + p->load_bytes;
   g->result->loaded = g->loaded & STRETTO_OFFSET_MASK;
   return STRETTO_OK;
 }
@@ -62,7 +59,7 @@ static stretto_status_t run_beside(interference_t* g, uint32_t rounds, uint64_t 
                                    turn_times_t* times, char* error) {
   const interference_parameters_t* p = g->p;
   stretto_client_t* const client = g->client;
-  const stretto_load_arguments_t arguments = {g->loaded, p->load_bytes, rounds};
+  const stretto_load_arguments_t arguments = {g->loaded, p->load_bytes, rounds, g->clocks};
   const stretto_launch_t launch = {.kernel = &g->kernel,
                                    .arguments = &arguments,
                                    .argument_bytes = sizeof arguments,
@@ -72,8 +69,7 @@ static stretto_status_t run_beside(interference_t* g, uint32_t rounds, uint64_t 
   times->kernel_begin = now_ns(g->ops);
   if (rounds != 0) {
     TRY_DRIVER(client->api->launch(client, g->stream, &launch));
-    // Before the host works for the all-gather: a short kernel ends sooner than that.
-    TRY_DRIVER(client->api->signal(client, g->stream, end_word(p), ++g->kernels_ended));
+    g->clocks += INTERFERENCE_CLOCKS_BYTES(p->work_groups);
   }
   times->gather_begin = now_ns(g->ops);
   if (bytes != 0)
@@ -89,23 +85,20 @@ static stretto_status_t run_turn(interference_t* g, uint32_t i, interference_tur
                                  uint32_t rounds, uint64_t bytes, char* error) {
   turn_times_t times = {0};
   TRY(run_beside(g, rounds, bytes, &times, error));
-  g->result->kernel_begin_ns[i][turn] = times.kernel_begin;
   g->result->gather_begin_ns[i][turn] = times.gather_begin;
   g->result->gather_end_ns[i][turn] = times.gather_end;
   return STRETTO_OK;
 }
 
-static stretto_status_t run_line(interference_t* g, uint32_t i, uint64_t least_ns, uint64_t more_ns,
-                                 char* error) {
+// A round takes `round_ns`.
+static stretto_status_t run_line(interference_t* g, uint32_t i, double round_ns, char* error) {
   const interference_parameters_t* p = g->p;
   interference_result_t* r = g->result;
   const uint64_t bytes = p->line[i].block_bytes;
   TRY(run_turn(g, i, INTERFERENCE_GATHER, 0, bytes, error));
   const uint64_t alone =
       r->gather_end_ns[i][INTERFERENCE_GATHER] - r->gather_begin_ns[i][INTERFERENCE_GATHER];
-  const double round_ns = (double)(more_ns - least_ns) / ((PROBE_FACTOR - 1) * p->rounds);
-  const double beyond = (double)(alone * p->line[i].percent / 100) - (double)least_ns;
-  const double rounds = beyond / round_ns + p->rounds + 0.5;
+  const double rounds = (double)(alone * p->line[i].percent / 100) / round_ns + 0.5;
   r->rounds[i] = rounds < 1 ? 1 : (uint32_t)rounds;
   ranks_barrier(&g->ranks);
   TRY(run_turn(g, i, INTERFERENCE_KERNEL, p->first->rounds[i], 0, error));
@@ -120,8 +113,9 @@ static stretto_status_t run(interference_t* g, char* error) {
   const uint64_t least_ns = times.end - times.kernel_begin;
   TRY(run_beside(g, PROBE_FACTOR * p->rounds, 0, &times, error));
   const uint64_t ns = times.end - times.kernel_begin;
-  const uint64_t more_ns = ns > least_ns ? ns : least_ns + 1;
-  for (uint32_t i = 0; i < p->lines; ++i) TRY(run_line(g, i, least_ns, more_ns, error));
+  const double more_ns = ns > least_ns ? (double)(ns - least_ns) : 1;
+  const double round_ns = more_ns / ((PROBE_FACTOR - 1) * p->rounds);
+  for (uint32_t i = 0; i < p->lines; ++i) TRY(run_line(g, i, round_ns, error));
   return stretto_runtime_outcome(ncclCommDestroy(g->comm), error);
 }
 
@@ -136,12 +130,4 @@ stretto_status_t interference_rank(const interference_parameters_t* p,
           .ops = ops, .job = p->job, .rank = p->rank, .ranks = p->ranks, .host_ranks = p->ranks}};
   TRY(set_up(&g, id, error));
   return run(&g, error);
-}
-
-void interference_watch(const interference_parameters_t* p, const stretto_host_ops_t* ops,
-                        interference_result_t* result) {
-  for (uint64_t number = 0; number < INTERFERENCE_FIRST_KERNELS + 2 * p->lines; ++number) {
-    ops->wait(ops->context, end_word(p), STRETTO_WAIT_AT_LEAST, number + 1);
-    result->kernel_end_ns[number] = now_ns(ops);
-  }
 }

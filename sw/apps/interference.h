@@ -28,6 +28,8 @@ typedef enum interference_turn {
 } interference_turn_t;
 
 #define INTERFERENCE_MAX_LINES 32u
+// Clocks of the begin and the end of each work-group.
+#define INTERFERENCE_CLOCKS_BYTES(work_groups) (16ull * (work_groups))
 #define INTERFERENCE_FIRST_KERNELS 3u  // Before those of lines.
 // The number of the kernel of a turn.
 #define INTERFERENCE_KERNEL_OF(line, turn) \
@@ -58,23 +60,17 @@ typedef struct interference_parameters {
 } interference_parameters_t;
 
 struct interference_result {
-  uint64_t loaded;  // Offset of what the kernel reads.
+  uint64_t loaded;  // Offset of what the kernel reads; behind it the clocks of each kernel.
   uint32_t rounds[INTERFERENCE_MAX_LINES];
-  // Each begins when it is asked for: the kernel's launch is no loss of the all-gather.
-  uint64_t kernel_begin_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
+  // It begins when it is asked for: the kernel's launch is no loss of the all-gather.
   uint64_t gather_begin_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
   uint64_t gather_end_ns[INTERFERENCE_MAX_LINES][INTERFERENCE_TURNS];
-  // By interference_watch().
-  uint64_t kernel_end_ns[INTERFERENCE_FIRST_KERNELS + 2 * INTERFERENCE_MAX_LINES];
 };
 
 // The rank's thread, with a runtime of its own; `id` is that of all ranks. `error` has 256 bytes.
 stretto_status_t interference_rank(const interference_parameters_t* parameters,
                                    const stretto_host_ops_t* ops, ncclUniqueId* id,
                                    interference_result_t* result, char* error);
-// Ends of kernels, whichever ends first: a thread of its own looks for them.
-void interference_watch(const interference_parameters_t* parameters, const stretto_host_ops_t* ops,
-                        interference_result_t* result);
 
 #ifdef __cplusplus
 }

@@ -100,6 +100,7 @@ typedef struct stretto_load_arguments {
   uint64_t base;
   uint32_t bytes;    // A multiple of 16 KiB.
   uint32_t repeats;  // load_l2: rounds of four tiles of 4 KiB; load_issue: of 16 additions.
+  uint64_t clocks;   // Of each work-group, those of its begin and its end.
 } stretto_load_arguments_t;
 
 // send_requests: work-group w of G stores requests w, w + G, ... and then waits for words w, w + G,

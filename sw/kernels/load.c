@@ -7,9 +7,23 @@
 
 #define TILE_BYTES 4096u
 
+// Wavefront 0 notes when the last wavefront is done.
+KERNEL_INLINE _Noreturn void end(const stretto_load_arguments_t* g, uint64_t begin) {
+  tile_wait(0);
+  tile_barrier();
+  if (tile_csr(TILE_CSR_WF_ID) == 0) {
+    uint64_t* const clocks = (uint64_t*)(uintptr_t)g->clocks + 2 * tile_csr(TILE_CSR_WG_ID);
+    clocks[0] = begin;
+    clocks[1] = tile_csr(TILE_CSR_CYCLE);
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
 // Every wavefront reads all of [base, base + bytes) `repeats` times, from a place of its own on;
 // four loads are under way.
 void load_l2(void) {
+  const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const stretto_load_arguments_t* g =
       (const stretto_load_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   const uint32_t tiles = g->bytes / TILE_BYTES;
@@ -26,12 +40,12 @@ void load_l2(void) {
     at += 4;
     if (at >= tiles) at = 0;
   }
-  tile_end();
-  __builtin_unreachable();
+  end(g, begin);
 }
 
 // Rounds of sixteen dependent-free additions.
 void load_issue(void) {
+  const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const stretto_load_arguments_t* g =
       (const stretto_load_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   uint64_t a = 1, b = 2, c = 3, d = 4;
@@ -43,8 +57,7 @@ void load_issue(void) {
         "addi %0, %0, 1\n addi %1, %1, 1\n addi %2, %2, 1\n addi %3, %3, 1\n"
         : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
   }
-  tile_end();
-  __builtin_unreachable();
+  end(g, begin);
 }
 
 STRETTO_KERNEL(load_l2, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 8 * 4 * TILE_BYTES + 16384,

@@ -56,7 +56,7 @@ TEST_CASE("a kernel and an all-gather beside each other") {
     // Lost of the time in which both ran.
     const double together = std::min(us("kernel_both_us"), us("gather_both_us"));
     CHECK(us("kernel_lost_percent") ==
-          Approx(100 * (us("kernel_both_us") - us("kernel_alone_us")) / together));
+          Approx(100 * (us("kernel_both_us") - us("kernel_alone_us")) / together).margin(0.001));
     if (mode[0] == 'l') l2_alone.push_back(us("kernel_alone_us") / us("kernel_rounds"));
   }
   // The kernel's reads are cached whatever the engine.
@@ -68,8 +68,7 @@ void expect_lengths(const Line& line) {
   INFO(boost::json::serialize(line.values));
   const double wanted = line("gather_alone_us") * line("kernel_percent") / 100;
   CHECK((line("kernel_rounds") == 1 || std::abs(line("kernel_alone_us") - wanted) < 2));
-  // Ends are seen by the host, to some 0.3 us.
-  CHECK(line("kernel_slowdown") > 0.97);
+  CHECK(line("kernel_slowdown") > 0.999);
   CHECK(line("gather_slowdown") > 0.97);
   CHECK(line("gather_slowdown") <= 2.0);
 }
@@ -86,13 +85,13 @@ TEST_CASE("an all-gather of any length keeps half of its rate beside a kernel th
 // A load or store of a warp moves 512 B, so copying issues in 1 % of the clocks and has next to
 // nothing to lose. With 16 B it issues 32 times as often.
 TEST_CASE("a kernel that ends before its all-gather has begun loses nothing to it") {
-  // One work-group, a round: 26 us. The host takes some 20 us to start an all-gather.
+  // One work-group, a round. The host takes some 20 us to start an all-gather.
   const Line line = run_lines(
                         "--set interference.work_groups=1 --set interference.l2_bytes=16384 "
                         "--set interference.min_kernel_percent=25 "
                         "--set interference.max_kernel_percent=25")
                         .at(0);
-  CHECK(line("kernel_both_us") == Approx(line("kernel_alone_us")).epsilon(0.03));
+  CHECK(line("kernel_both_us") == Approx(line("kernel_alone_us")).epsilon(0.001));
 }
 
 TEST_CASE("both sides lose where both issue", "[GD-MMIO-03]") {
@@ -103,13 +102,12 @@ TEST_CASE("both sides lose where both issue", "[GD-MMIO-03]") {
 }
 
 TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO-04]") {
-  // A kernel with few work-groups leaves room, one that waits for units of its own takes it.
-  const Line few = run_lines("--set interference.work_groups=40").at(0);
-  const Line many = run_lines("--set interference.work_groups=640").at(0);
-  CHECK(few("kernel_slowdown") > 1.02);
-  CHECK(few("kernel_slowdown") > many("kernel_slowdown") + 0.02);
-  CHECK(many("gather_slowdown") > few("gather_slowdown"));
-  CHECK(few("gather_slowdown") > 1.05);
+  // With every place for a work-group taken, copies and kernel share units.
+  const Line one = run_lines("--set interference.work_groups=80").at(0);
+  const Line full = run_lines("--set interference.work_groups=640").at(0);
+  CHECK(full("kernel_slowdown") > one("kernel_slowdown") + 0.01);
+  CHECK(one("gather_slowdown") > full("gather_slowdown") + 0.03);
+  CHECK(full("gather_slowdown") > 1.05);
 }
 
 TEST_CASE("what cannot be run side by side is said before") {
@@ -117,6 +115,7 @@ TEST_CASE("what cannot be run side by side is said before") {
   const std::string file = scratch.file("w.yaml", kWorkload);
   for (const auto& [rest, says] :
        {std::pair("--set gpus=1", "needs 2 GPUs"), std::pair("--set gpus=3", "multiple of 4096"),
+        std::pair("--set interference.min_gather_bytes=2097152", "min_gather_bytes up to"),
         std::pair("--set sim.mirror=true", "sim.mirror")}) {
     const Finished finished = run_stretto("run " + file + " " + rest);
     INFO(finished.output);

@@ -31,8 +31,7 @@ constexpr uint32_t kL2Rounds = 8, kIssueRounds = 1000;
 
 std::vector<interference_line_t> lines_of(const InterferenceKind& kind, uint32_t ranks) {
   std::vector<interference_line_t> lines;
-  uint64_t least = kind.min_gather_bytes == 0 ? kind.gather_bytes : kind.min_gather_bytes;
-  least = std::min(least, kind.gather_bytes);
+  const uint64_t least = kind.min_gather_bytes == 0 ? kind.gather_bytes : kind.min_gather_bytes;
   for (uint64_t bytes = kind.gather_bytes; bytes >= least; bytes /= 4) {
     for (uint32_t percent = kind.max_kernel_percent; percent >= kind.min_kernel_percent;
          percent /= 2)
@@ -40,6 +39,13 @@ std::vector<interference_line_t> lines_of(const InterferenceKind& kind, uint32_t
   }
   std::reverse(lines.begin(), lines.end());
   return lines;
+}
+
+uint32_t work_groups_of(const InterferenceKind& kind, const MachineSpec& spec) {
+  return kind.work_groups != 0 ? kind.work_groups : 2 * spec.gpu.cus;
+}
+uint64_t clocks_bytes_of(uint64_t lines, uint32_t work_groups) {
+  return (INTERFERENCE_FIRST_KERNELS + 2 * lines) * INTERFERENCE_CLOCKS_BYTES(work_groups);
 }
 
 stretto_runtime_options_t options_of(const JobRequest& request,
@@ -61,6 +67,8 @@ class Interference final : public Job {
         load_elf_(kernel_file("load")),
         block_(kind_.gather_bytes / ranks_),
         lines_(lines_of(kind_, ranks_)),
+        work_groups_(work_groups_of(kind_, spec_)),
+        clocks_bytes_(clocks_bytes_of(lines_.size(), work_groups_)),
         options_(options_of(request, collective_elf_)),
         source_(stretto_runtime_first_address(&options_)),
         kernel_(kernel_of(mode_)),
@@ -91,15 +99,11 @@ class Interference final : public Job {
           return interference_rank(&p, ops, &id_, &results_[rank], error);
         });
         const uint64_t gathered = source_ + block_, loaded = results_[rank].loaded,
-                       loaded_end = loaded + kind_.l2_bytes;
+                       clocks = loaded + kind_.l2_bytes, clocks_end = clocks + clocks_bytes_;
         layouts_[rank].add("gathered and runtime", gathered, loaded - gathered);
         layouts_[rank].add("loaded", loaded, kind_.l2_bytes, true);
-        layouts_[rank].add("runtime", loaded_end, runtime.memory_end(rank) - loaded_end);
-      });
-      add_thread(host, "watch" + std::to_string(rank), [this, rank](HostCore& core) {
-        const interference_parameters_t p = parameters(rank);
-        const stretto_host_ops_t ops = host_ops(core);
-        interference_watch(&p, &ops, &results_[rank]);
+        layouts_[rank].add("clocks", clocks, clocks_bytes_);
+        layouts_[rank].add("runtime", clocks_end, runtime.memory_end(rank) - clocks_end);
       });
     }
   }
@@ -171,27 +175,34 @@ class Interference final : public Job {
     double slowdown() const { return alone > 0 ? both / alone : 0; }
   };
 
-  // Over all ranks, from the first begin to the last end.
-  template <class Times>
-  double us(Times times_of) const {
+  // From the first begin to the last end; 0: one is missing.
+  struct Span {
     uint64_t begin = UINT64_MAX, end = 0;
-    for (const interference_result_t& one : results_) {
-      const auto [from, to] = times_of(one);
+    bool whole = true;
+    void add(uint64_t from, uint64_t to) {
       begin = std::min(begin, from);
       end = std::max(end, to);
+      whole = whole && from != 0 && to >= from;
     }
-    return end > begin ? static_cast<double>(end - begin) / 1000 : 0;
-  }
+    double length() const { return whole ? static_cast<double>(end - begin) : 0; }
+  };
+  // By the clocks that its work-groups note, of all ranks.
   double kernel_us(uint32_t line, interference_turn_t turn) const {
-    return us([&](const interference_result_t& one) {
-      return std::pair(one.kernel_begin_ns[line][turn],
-                       one.kernel_end_ns[INTERFERENCE_KERNEL_OF(line, turn)]);
-    });
+    Span clocks;
+    std::vector<uint64_t> words(2 * uint64_t{work_groups_});
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      const uint64_t bytes = 8 * words.size(), at = results_[rank].loaded + kind_.l2_bytes +
+                                                    INTERFERENCE_KERNEL_OF(line, turn) * bytes;
+      memories_[rank]->read(at, reinterpret_cast<uint8_t*>(words.data()), bytes);
+      for (size_t i = 0; i < words.size(); i += 2) clocks.add(words[i], words[i + 1]);
+    }
+    return clocks.length() / spec_.gpu.clock_mhz;
   }
   double gather_us(uint32_t line, interference_turn_t turn) const {
-    return us([&](const interference_result_t& one) {
-      return std::pair(one.gather_begin_ns[line][turn], one.gather_end_ns[line][turn]);
-    });
+    Span ns;
+    for (const interference_result_t& one : results_)
+      ns.add(one.gather_begin_ns[line][turn], one.gather_end_ns[line][turn]);
+    return ns.length() / 1000;
   }
   Side side(double alone, double both, double other) const {
     const double together = std::min(both, other);
@@ -218,7 +229,7 @@ class Interference final : public Job {
     p.source = source_;
     p.block_bytes = block_;
     p.kernel = kernel_.c_str();
-    p.work_groups = kind_.work_groups != 0 ? kind_.work_groups : 2 * spec_.gpu.cus;
+    p.work_groups = work_groups_;
     p.rounds = kernel_ == "load_l2" ? kL2Rounds : kIssueRounds;
     p.line = lines_.data();
     p.lines = static_cast<uint32_t>(lines_.size());
@@ -235,6 +246,8 @@ class Interference final : public Job {
   const std::vector<uint8_t> collective_elf_, load_elf_;
   const uint64_t block_;
   const std::vector<interference_line_t> lines_;  // The longest all-gather last.
+  const uint32_t work_groups_;
+  const uint64_t clocks_bytes_;  // Of all kernels of a rank.
   const stretto_runtime_options_t options_;
   const uint64_t source_;  // The rank's block; the gathered array is behind it.
   const std::string kernel_;
@@ -261,6 +274,7 @@ void InterferenceKind::describe(ParameterSet& set) {
 
 std::string InterferenceKind::first_error() const {
   if (l2_bytes % 16384 != 0) return "needs l2_bytes that is a multiple of 16384";
+  if (min_gather_bytes > gather_bytes) return "needs min_gather_bytes up to gather_bytes";
   if (min_kernel_percent > max_kernel_percent)
     return "needs min_kernel_percent up to max_kernel_percent";
   return lines_of(*this, 1).size() > INTERFERENCE_MAX_LINES
@@ -311,8 +325,9 @@ void InterferenceKind::check(const JobRequest& request) const {
     throw UserError(request.subject() + ": l2_bytes (" + std::to_string(l2_bytes) +
                     ") does not fit into l2.bytes (" + std::to_string(spec.l2.bytes) + ")");
   const uint64_t block = gather_bytes / request.ranks();
-  check_memory(request, gather_bytes + block + l2_bytes + kModuleBytes, "the gathered array",
-               gather_bytes, "interference.gather_bytes");
+  const uint64_t clocks = clocks_bytes_of(lines.size(), work_groups_of(*this, spec));
+  check_memory(request, gather_bytes + block + l2_bytes + clocks + kModuleBytes,
+               "the gathered array", gather_bytes, "interference.gather_bytes");
   check_kernels("load", {kernel_of(request.mode)});
 }
 
