@@ -75,6 +75,19 @@ TEST_CASE("parts of K add up to the product, with bias and activation applied on
       "gemm:40x600x700:split=3:fp32:bias,gemm:65x66x2100:tt:split=17:batch=3,gemm:64x64x4000:nt");
 }
 
+TEST_CASE("vector operators are right for every element, ragged, in rows short and long") {
+  std::string operators;
+  for (const std::string element : {"fp16", "bf16", "fp32"}) {
+    for (const std::string name : {"copy", "gelu", "add", "mul", "triad"})
+      operators += name + ":70001:" + element + "," + name + ":3:" + element + ",";
+    for (const std::string name : {"softmax", "layer_norm", "gemv"})
+      operators += name + ":300x16:" + element + "," + name + ":37x501:" + element + "," + name +
+                   ":7x2048:" + element + ",";
+    operators += "concat:100x300x900:" + element + ",concat:33x1x5000:" + element + ",";
+  }
+  expect_right("a100-nvswitch", operators + "softmax:5x4096,layer_norm:5x3999,gemv:1x1");
+}
+
 TEST_CASE(
     "a machine without TF32 products refuses them, and texts that name no operator are refused in "
     "a line") {
@@ -93,6 +106,9 @@ TEST_CASE(
   bad("gemm:64x64x64:nan", "'nan' is unknown", "t3");
   bad("gemm:64x64x0", "no size", "t3");
   bad("gem:64x64x64", "there is gemm", "t3");
+  bad("softmax:4x4097", "at most 4096 columns", "t3");
+  bad("add:4:tf32", "'tf32' is unknown", "t3");
+  bad("layer_norm:64", "2 numbers", "t3");
   const Finished large = run("gemm:8192x8192x8192", "--set gpu.tile_values=true");
   CHECK(large.status == 2);
   CHECK(large.says("gpu.tile_values=false"));
@@ -106,6 +122,15 @@ TEST_CASE(
   CHECK(number(lines[0], "tflop_s") < 1.1 * 223.7);
   for (const auto& line : lines)
     CHECK(number(line, "dram_read_bytes") < 1.1 * number(line, "least_read_bytes"));
+}
+
+TEST_CASE("vector operators stream what they must and nothing else") {
+  const auto lines = measure("triad:4194304,softmax:8192x1024,concat:8192x300x700",
+                             "--machine v100-pcie --set roofline.warm=0");
+  for (const auto& line : lines) {
+    CHECK(number(line, "dram_read_bytes") < 1.02 * number(line, "least_read_bytes"));
+    CHECK(number(line, "share_of_hbm") > 0.7);
+  }
 }
 
 TEST_CASE("a kernel that is faster than its machine breaks a law") {

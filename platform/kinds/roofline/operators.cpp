@@ -12,7 +12,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include "models/common/arithmetic.h"
 #include "models/common/error.h"
@@ -24,7 +23,9 @@ namespace stretto {
 
 const char* const kOperatorsText =
     "Operators with commas between, each NAME:SHAPE with options: gemm:MxNxK, fp16|bf16|tf32|fp32, "
-    "nn|tn|nt|tt (t: stored transposed), batch=B, bias, relu|gelu, tile=MxNxKxBUFFERS, split=S.";
+    "nn|tn|nt|tt (t: stored transposed), batch=B, bias, relu|gelu, tile=MxNxKxBUFFERS, split=S; "
+    "copy|gelu|add|mul|triad:ELEMENTS, softmax|layer_norm|gemv:ROWSxCOLUMNS, "
+    "concat:ROWSxCOLUMNSxCOLUMNS, each fp16|bf16|fp32.";
 
 namespace {
 
@@ -142,22 +143,18 @@ ops_machine_t library_machine(const MachineSpec& spec) {
 
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
                                                        const MachineSpec& spec) {
-  static const std::map<std::string, std::unique_ptr<Operator> (*)(Fields, const MachineSpec&)>
-      kMakers{{"gemm", make_gemm}};
   std::vector<std::unique_ptr<Operator>> operators;
   for (const std::string& text : parts_of(list, ",\n")) {
     if (text.empty()) continue;
-    std::vector<std::string> fields = parts_of(text, ":");
-    const auto maker = kMakers.find(fields.front());
-    if (maker == kMakers.end()) {
-      std::vector<std::string> names;
-      for (const auto& [name, make] : kMakers) names.push_back(name);
-      throw UserError(
-          fmt::format("roofline.operators: '{}': there is {}", text, boost::join(names, ", ")));
-    }
-    fields.erase(fields.begin());
-    std::erase(fields, "");
-    operators.push_back(maker->second(Fields(text, std::move(fields)), spec));
+    std::vector<std::string> parts = parts_of(text, ":");
+    const std::string name = parts.front();
+    parts.erase(parts.begin());
+    std::erase(parts, "");
+    const Fields fields(text, std::move(parts));
+    operators.push_back(name == "gemm" ? make_gemm(fields, spec) : make_vector(name, fields, spec));
+    if (operators.back() == nullptr)
+      throw UserError(fmt::format("roofline.operators: '{}': there is gemm, {}", text,
+                                  boost::join(vector_names(), ", ")));
   }
   if (operators.empty()) throw UserError("roofline.operators: names no operator");
   return operators;

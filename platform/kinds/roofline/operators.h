@@ -22,6 +22,7 @@ namespace stretto {
 struct Places {
   uint64_t input[OPS_ELEMENTS] = {};  // Address; TF32 and FP32 have the same.
   uint64_t scratch = 0;
+  uint64_t constants = 0;  // Of the operator.
   uint64_t output = 0;
 };
 
@@ -63,6 +64,8 @@ class Operator {
   virtual uint64_t input_elements() const = 0;
   virtual uint64_t output_bytes() const = 0;
   virtual uint64_t scratch_bytes() const { return 0; }
+  // Further input, not random.
+  virtual std::vector<uint8_t> constants() const { return {}; }
   // One after the other.
   virtual std::vector<Launch> launches(const Places& places) const = 0;
   virtual std::string how() const = 0;  // What was chosen: tile, split.
@@ -104,6 +107,10 @@ class Fields {
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
                                                        const MachineSpec& spec);
 std::unique_ptr<Operator> make_gemm(Fields fields, const MachineSpec& spec);
+// Null: there is no vector operator of that name.
+std::unique_ptr<Operator> make_vector(const std::string& name, const Fields& fields,
+                                      const MachineSpec& spec);
+std::vector<std::string> vector_names();
 // What operators there are and what their fields mean, for people.
 extern const char* const kOperatorsText;
 

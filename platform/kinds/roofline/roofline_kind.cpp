@@ -60,6 +60,9 @@ class Roofline final : public Job {
       places_.back().output = outputs;
       outputs += (one->output_bytes() + 4095) & ~uint64_t{4095};
       scratch = std::max(scratch, one->scratch_bytes());
+      places_.back().constants = constants_.size();
+      for (const uint8_t byte : one->constants()) constants_.push_back(byte);
+      constants_.resize((constants_.size() + 4095) / 4096 * 4096);
       const ops_element_t element = one->element == OPS_TF32 ? OPS_FP32 : one->element;
       inputs[element] =
           std::max(inputs[element], one->input_elements() * ops_element_bytes(element));
@@ -72,12 +75,16 @@ class Roofline final : public Job {
       inputs_.push_back({element, all.input[element], inputs[element]});
     }
     all.input[OPS_TF32] = all.input[OPS_FP32];
+    if (!constants_.empty())
+      all.constants = memory_plan_add_input(&p_.memory, "constants", constants_.size(), cached);
+    constants_at_ = all.constants;
     if (scratch != 0) all.scratch = memory_plan_add(&p_.memory, "scratch", scratch, cached);
     all.output = memory_plan_add(&p_.memory, "outputs", outputs, cached);
     for (size_t i = 0; i < operators_.size(); ++i) {
-      const uint64_t output = all.output + places_[i].output;
+      const uint64_t output = all.output + places_[i].output, constants = places_[i].constants;
       places_[i] = all;
       places_[i].output = output;
+      places_[i].constants += constants;
       launches_.push_back(operators_[i]->launches(places_[i]));
     }
     for (const auto& launches : launches_) {
@@ -108,6 +115,13 @@ class Roofline final : public Job {
   std::vector<PhaseRule> phases() const override { return {kernels_of(kOperator)}; }
 
   void place_contents() override {
+    if (!constants_.empty()) {
+      memories_[0]->add_generator(offset_of(constants_at_), constants_.size(),
+                                  [this](uint64_t at, uint8_t* out, uint64_t count) {
+                                    std::memcpy(out, &constants_[at - offset_of(constants_at_)],
+                                                count);
+                                  });
+    }
     if (!spec_.gpu.tile_values) return;
     for (const auto& [element, address, bytes] : inputs_) {
       const uint64_t size = ops_element_bytes(element), base = offset_of(address);
@@ -275,6 +289,8 @@ class Roofline final : public Job {
   const std::vector<uint8_t> elf_;
   kernel_list_parameters_t p_{};
   std::vector<Input> inputs_;
+  std::vector<uint8_t> constants_;  // Of all operators.
+  uint64_t constants_at_ = 0;
   std::vector<Places> places_;
   std::vector<std::vector<Launch>> launches_;  // Of one turn of each operator.
   std::vector<kernel_list_entry_t> entries_;
