@@ -35,6 +35,8 @@ bool CommandTable::decode(const RegionWords& words, Region& region) {
       static_cast<uint32_t>(STRETTO_FIELD_GET(words.wavefronts, DMA_REGION_WAVEFRONTS_COUNT));
   region.wavefront_rows =
       static_cast<uint32_t>(STRETTO_FIELD_GET(words.wavefronts, DMA_REGION_WAVEFRONTS_ROWS));
+  region.order_code =
+      static_cast<uint32_t>(STRETTO_FIELD_GET(words.wavefronts, DMA_REGION_WAVEFRONTS_ORDER));
   region.id_base =
       static_cast<uint32_t>(STRETTO_FIELD_GET(words.wavefronts, DMA_REGION_WAVEFRONTS_ID_BASE));
   region.operation = STRETTO_FIELD_GET(words.control, DMA_REGION_CONTROL_OPERATION) != 0
@@ -58,6 +60,8 @@ bool CommandTable::allowed(const Region& region) const {
   const uint64_t bytes = element_bytes(region.element);
   const uint64_t tiles_m = (uint64_t{region.m} + region.tile_m - 1) / region.tile_m;
   if (region.tiles_n != (uint64_t{region.n} + region.tile_n - 1) / region.tile_n) return false;
+  if (!tile_order_fits(region.order_code, static_cast<uint32_t>(tiles_m), region.tiles_n))
+    return false;
   if (region.wg_count == 0 || uint64_t{region.first_wg} + region.wg_count > kIds) return false;
   if (region.first_wg < region.id_base) return false;
   if (uint64_t{region.first_wg} - region.id_base + region.wg_count > tiles_m * region.tiles_n)
@@ -83,6 +87,9 @@ bool CommandTable::arm(unsigned index, const RegionWords& words) {
   disarm(index);
   Region region;
   if (!decode(words, region) || !allowed(region)) return false;
+  const uint32_t tiles_m =
+      static_cast<uint32_t>((uint64_t{region.m} + region.tile_m - 1) / region.tile_m);
+  region.order = tile_order(region.order_code, tiles_m, region.tiles_n);
   const uint32_t tiles = region.wg_count * region.wavefronts;
   region.seen.assign(tiles, false);
   if (region.block_tiles > 1)
@@ -109,7 +116,8 @@ void CommandTable::disarm(unsigned index) {
 
 // Rows of the wavefront's part of the tile that lie inside the output.
 uint32_t CommandTable::rows_of(const Region& region, uint32_t wg_id, uint32_t wf_id) {
-  const uint64_t tile_row = uint64_t{(wg_id - region.id_base) / region.tiles_n} * region.tile_m;
+  const tile_place_t place = tile_order_place(&region.order, wg_id - region.id_base);
+  const uint64_t tile_row = uint64_t{place.row} * region.tile_m;
   const uint32_t inside =
       static_cast<uint32_t>(std::min<uint64_t>(region.tile_m, region.m - tile_row));
   const uint32_t first = wf_id * region.wavefront_rows;
@@ -117,10 +125,9 @@ uint32_t CommandTable::rows_of(const Region& region, uint32_t wg_id, uint32_t wf
 }
 
 TileTransfer CommandTable::transfer_of(const Region& region, uint32_t wg_id, uint32_t wf_id) {
-  const uint32_t tile = wg_id - region.id_base;
-  const uint64_t row =
-      uint64_t{tile / region.tiles_n} * region.tile_m + wf_id * region.wavefront_rows;
-  const uint64_t column = uint64_t{tile % region.tiles_n} * region.tile_n;
+  const tile_place_t place = tile_order_place(&region.order, wg_id - region.id_base);
+  const uint64_t row = uint64_t{place.row} * region.tile_m + wf_id * region.wavefront_rows;
+  const uint64_t column = uint64_t{place.column} * region.tile_n;
   const uint32_t bytes = element_bytes(region.element);
   const uint64_t offset = row * region.pitch + column * bytes;
   TileTransfer transfer;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "models/common/payload_extension.h"
+#include "sw/include/tile_order.h"
 
 namespace stretto {
 
@@ -63,6 +64,8 @@ class CommandTable {
     uint32_t first_wg = 0, wg_count = 0, id_base = 0;
     uint64_t base = 0, peer = 0, pitch = 0;
     uint32_t m = 0, n = 0, tile_m = 0, tile_n = 0, tiles_n = 0;
+    uint32_t order_code = 0;
+    tile_order_t order{};
     uint32_t wavefronts = 0, wavefront_rows = 0, block_tiles = 1;
     uint32_t triggered = 0, sent = 0, total = 0;
     std::vector<bool> seen;            // By tile number.

@@ -17,8 +17,7 @@ struct Span {
 
 class ChunkMirror {
  public:
-  explicit ChunkMirror(const MirrorPlan& plan)
-      : plan_(plan), tiles_n_((plan.n + plan.tile_n - 1) / plan.tile_n) {
+  explicit ChunkMirror(const MirrorPlan& plan) : plan_(plan) {
     assert(plan.chunk_first.size() >= 2 &&
            std::adjacent_find(plan.chunk_first.begin(), plan.chunk_first.end()) ==
                plan.chunk_first.end());
@@ -36,8 +35,8 @@ class ChunkMirror {
     }
     const uint64_t row = (offset - *array) / plan_.pitch;
     const uint64_t column = (offset - *array) % plan_.pitch / plan_.element_bytes;
-    const uint32_t tile =
-        static_cast<uint32_t>(row / plan_.tile_m * tiles_n_ + column / plan_.tile_n);
+    const uint32_t tile = tile_order_id(&plan_.order, static_cast<uint32_t>(row / plan_.tile_m),
+                                        static_cast<uint32_t>(column / plan_.tile_n));
     Span rows{static_cast<uint32_t>(row % plan_.tile_m), 0};
     Span columns{static_cast<uint32_t>(column % plan_.tile_n), 0};
     rows.end = rows.begin + packet.rows;
@@ -57,11 +56,12 @@ class ChunkMirror {
   }
 
  private:
+  tile_place_t place_of(uint32_t tile) const { return tile_order_place(&plan_.order, tile); }
   uint32_t rows_of(uint32_t tile) const {
-    return std::min(plan_.tile_m, plan_.m - tile / tiles_n_ * plan_.tile_m);
+    return std::min(plan_.tile_m, plan_.m - place_of(tile).row * plan_.tile_m);
   }
   uint32_t columns_of(uint32_t tile) const {
-    return std::min(plan_.tile_n, plan_.n - tile % tiles_n_ * plan_.tile_n);
+    return std::min(plan_.tile_n, plan_.n - place_of(tile).column * plan_.tile_n);
   }
   // The span in a tile of another length: one that reaches the end of the old tile reaches the end
   // of the new one.
@@ -76,12 +76,13 @@ class ChunkMirror {
     const Span columns = fit(old_columns, columns_of(old_tile), columns_of(tile));
     const uint32_t row_bytes = (columns.end - columns.begin) * plan_.element_bytes;
     if (rows.begin == rows.end || row_bytes == 0) return;
+    const tile_place_t place = place_of(tile);
     const uint32_t step = plan_.tile_m / plan_.wavefronts;
     // One packet a wavefront: a Tracker id has one.
     for (uint32_t begin = rows.begin; begin < rows.end;) {
       const uint32_t end = std::min(rows.end, (begin / step + 1) * step);
-      const uint64_t row = uint64_t{tile / tiles_n_} * plan_.tile_m + begin;
-      const uint64_t column = uint64_t{tile % tiles_n_} * plan_.tile_n + columns.begin;
+      const uint64_t row = uint64_t{place.row} * plan_.tile_m + begin;
+      const uint64_t column = uint64_t{place.column} * plan_.tile_n + columns.begin;
       Packet packet;
       packet.operation = from.operation;
       packet.element = from.element;
@@ -105,7 +106,6 @@ class ChunkMirror {
   }
 
   const MirrorPlan plan_;
-  const uint32_t tiles_n_;
   uint64_t array_bytes_;
 };
 

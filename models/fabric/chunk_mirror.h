@@ -9,7 +9,7 @@
 // the last tile of a chunk stands for the tiles that the next chunk has more (or vanishes): every
 // element of the next chunk arrives exactly once if every element of the chunk left exactly once.
 // Values are those of the wrong chunk (zero where stretched): times and byte counts are right,
-// contents are not. Packets outside of the arrays, such as flags, which are numbered by step, stay
+// contents are not, but for what is neither cut nor stretched on its way. Packets outside of the arrays, such as flags, which are numbered by step, stay
 // as they are.
 #ifndef STRETTO_MODELS_FABRIC_CHUNK_MIRROR_H_
 #define STRETTO_MODELS_FABRIC_CHUNK_MIRROR_H_
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/common/packet.h"
+#include "sw/include/tile_order.h"
 
 namespace stretto {
 
@@ -31,6 +32,7 @@ struct MirrorPlan {
   uint64_t pitch = 0;  // Bytes between rows.
   uint32_t tile_m = 0, tile_n = 0;
   uint32_t wavefronts = 8;  // Of a work-group; each covers tile_m / wavefronts rows.
+  tile_order_t order{};     // Of the tiles.
   std::vector<uint32_t>
       chunk_first;  // First tile of each chunk, and the number of tiles: ranks + 1 values.
 };

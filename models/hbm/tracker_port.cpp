@@ -72,11 +72,13 @@ void TrackerPort::note_write(const RegisterPort& reg) {
 }
 
 uint32_t TrackerPort::threshold_of(uint32_t wg_id, uint32_t wf_id) const {
-  const uint32_t total = registers_.tiles.total, columns = registers_.columns.tiles_n;
-  if (!registers_.control.enable || wg_id >= total || columns == 0) return 0;
+  const uint32_t total = registers_.tiles.total, along = registers_.strips.along;
+  const uint32_t width = registers_.strips.width, across = (1u << width) - 1;
+  if (!registers_.control.enable || wg_id >= total || along == 0) return 0;
   if ((wg_id + total - registers_.untracked.first) % total < registers_.untracked.count) return 0;
-  const unsigned row =
-      (wg_id % columns == columns - 1 ? 1 : 0) + (wg_id >= registers_.tiles.first_bottom ? 2 : 0);
+  const bool end = (wg_id >> width) % along == along - 1;
+  const bool far = wg_id >= registers_.tiles.last_strip && (wg_id & across) == across;
+  const unsigned row = far * 2 + end;
   return registers_.threshold[row * 2 + wf_id / 4].bits() >> wf_id % 4 * 16 & 0xffff;
 }
 

@@ -41,7 +41,7 @@ inline constexpr unsigned kTrackerWfBits = 3;
 
 struct TrackerUpdate {
   bool valid = false;
-  uint16_t wg_id = 0;    // Linear output-tile index.
+  uint16_t wg_id = 0;    // Output tile, in the order of the kernel.
   uint8_t wf_id = 0;     // 0..7.
   uint16_t count = 0;    // Half-words written, 1..4096.
   uint64_t address = 0;  // Lowest address of the joined updates, 48 bits.

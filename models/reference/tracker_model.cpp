@@ -198,11 +198,13 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
       issue.valid = true;
     } else if (queue_.size() != 0 && waiting_.size() + (s1_.valid && !s1_.refill) < kWaiting) {
       issue.update = queue_.front();
-      const auto column = static_cast<uint16_t>(issue.update.wg_id -
-                                                registers_.columns.tiles_n * issue.update.quotient);
-      const bool right = column == static_cast<uint16_t>(registers_.columns.tiles_n - 1);
-      const bool bottom = issue.update.wg_id >= registers_.tiles.first_bottom;
-      issue.update.tile_class = static_cast<uint8_t>(bottom * 2 + right);
+      const auto& strips = registers_.strips;
+      const uint32_t wg = issue.update.wg_id, across = (1u << strips.width) - 1;
+      const auto along =
+          static_cast<uint16_t>((wg >> strips.width) - strips.along * issue.update.strip);
+      const bool end = along == static_cast<uint16_t>(strips.along - 1);
+      const bool far = wg >= registers_.tiles.last_strip && (wg & across) == across;
+      issue.update.tile_class = static_cast<uint8_t>(far * 2 + end);
       issue.valid = true;
     }
     if (s1_.valid && row_of(s1_.update.wg_id) == row_of(issue.update.wg_id)) issue.valid = false;
@@ -257,7 +259,8 @@ void TrackerBankModel::step(const TrackerUpdate* update, const Response* respons
         registers_.untracked.first;
     if (registers_.control.enable && wg < registers_.tiles.total &&
         (distance & 0x1ffff) >= registers_.untracked.count) {
-      input_.quotient = static_cast<uint16_t>(uint64_t{wg} * registers_.columns.reciprocal >> 24);
+      input_.strip = static_cast<uint16_t>(
+          uint64_t{wg >> registers_.strips.width} * registers_.strips.reciprocal >> 24);
       queue_.push(input_);
     } else {
       ++counters_.ignored;

@@ -111,7 +111,7 @@ class TrackerBankModel {
     uint8_t wf_id = 0;
     uint8_t tile_class = 0;
     uint16_t count = 0;
-    uint16_t quotient = 0;
+    uint16_t strip = 0;
     uint64_t address = 0;
   };
   struct Entry {

@@ -70,7 +70,7 @@ void bench_tracker(Impl impl) {
     in.reg = {};
   };
   write(TRACKER_TILES_OFFSET, 2048 | uint64_t{2016} << 32);
-  write(TRACKER_COLUMNS_OFFSET, 32 | uint64_t{1u << 19} << 32);
+  write(TRACKER_STRIPS_OFFSET, 32 | uint64_t{1u << 19} << 32);
   for (unsigned i = 0; i < 8; ++i) {
     write(static_cast<uint16_t>(TRACKER_THRESHOLD_OFFSET_AT(i)), 0x1000100010001000);
   }

@@ -37,10 +37,7 @@ class Checker {
         got_(task.n) {
     for (uint32_t value = 0; value < whole_.size(); ++value)
       whole_[value] = bits_of(static_cast<float>(value));
-    for (uint32_t chunk = 0, tile = 0; chunk < task.ranks; ++chunk) {
-      for (; tile < chunk_first_tile(tiles_, task.ranks, chunk + 1); ++tile)
-        chunk_of_tile_.push_back(chunk);
-    }
+    number_tiles();
   }
 
   CheckReport run() {
@@ -61,9 +58,39 @@ class Checker {
   }
 
  private:
-  uint32_t chunk_at(uint32_t row, uint32_t column) const {
-    return chunk_of_tile_[row / task_.tile_m * tiles_n_ + column / task_.tile_n];
+  struct Tile {
+    uint32_t chunk = 0;
+    uint32_t index = 0;  // In the chunk.
+  };
+
+  // Walks the tiles in the order in which chunks take them.
+  void number_tiles() {
+    const uint32_t across = task_.strips_down ? tiles_n_ : tiles_ / tiles_n_;
+    const uint32_t along = tiles_ / across, width = 1u << task_.strip_log2;
+    assert(across % width == 0);
+    tile_.resize(tiles_);
+    clipped_.assign(tiles_, {0, task_.ranks});
+    uint32_t id = 0, chunk = 0;
+    for (uint32_t strip = 0; strip < across; strip += width) {
+      for (uint32_t step = 0; step < along; ++step) {
+        for (uint32_t i = strip; i < strip + width; ++i, ++id) {
+          while (id >= chunk_first_tile(tiles_, task_.ranks, chunk + 1)) ++chunk;
+          const uint32_t row = task_.strips_down ? step : i, column = task_.strips_down ? i : step;
+          const uint32_t index = id - chunk_first_tile(tiles_, task_.ranks, chunk);
+          tile_[row * tiles_n_ + column] = {chunk, index};
+          if (column + 1 < tiles_n_ || whole_columns() == task_.tile_n) continue;
+          Clipped& clipped = clipped_[index];
+          clipped.first_position = std::max(clipped.first_position, position_of(chunk) + 1);
+          clipped.end_chunk = std::min(clipped.end_chunk, chunk);
+        }
+      }
+    }
   }
+
+  const Tile& tile_at(uint32_t row, uint32_t column) const {
+    return tile_[row / task_.tile_m * tiles_n_ + column / task_.tile_n];
+  }
+  uint32_t chunk_at(uint32_t row, uint32_t column) const { return tile_at(row, column).chunk; }
 
   // Compares what must be in `row` on every simulated rank; expected(rank) gives the FP16
   // bits of the row.
@@ -145,12 +172,23 @@ class Checker {
     compare_row(row, [&](uint32_t) { return want_.data(); });
   }
 
-  // Mirrored machines. Place of an element in its chunk: tile of the chunk, then row and column of
-  // the tile.
+  // Mirrored machines. What leaves rank 0 comes back to it as the next chunk: sums go from chunk 1
+  // to 2, ... to 0, the gathered chunk 0 to 1, 2, ... A tile that is clipped on the right lets
+  // through only what it has, so beyond that the sums begin anew behind the last such chunk, and
+  // nothing is gathered from the first on.
+  struct Clipped {            // By index in the chunk; of columns from whole_columns() on.
+    uint32_t first_position;  // From which on chunks are in the sum.
+    uint32_t end_chunk;       // From which on nothing arrives.
+  };
+
+  // Columns of a tile that all chunks have.
+  uint32_t whole_columns() const { return task_.n - (tiles_n_ - 1) * task_.tile_n; }
+  uint32_t position_of(uint32_t chunk) const { return (chunk + task_.ranks - 1) % task_.ranks; }
+
+  // Place of an element in its chunk: tile of the chunk, then row and column of the tile.
   uint64_t place_in_chunk(uint32_t row, uint32_t column) const {
-    const uint32_t tile = row / task_.tile_m * tiles_n_ + column / task_.tile_n;
-    const uint32_t first = chunk_first_tile(tiles_, task_.ranks, chunk_of_tile_[tile]);
-    return (uint64_t{tile - first} * task_.tile_m + row % task_.tile_m) * task_.tile_n +
+    return (uint64_t{tile_at(row, column).index} * task_.tile_m + row % task_.tile_m) *
+               task_.tile_n +
            column % task_.tile_n;
   }
 
@@ -170,6 +208,9 @@ class Checker {
       for_each_tile_of_row([&](uint32_t column, uint32_t count) {
         // An isolated all-gather passes the own chunk on and adds nothing.
         if (task_.output == CheckOutput::gathered && chunk_at(row, column) != 0) return;
+        const Tile& tile = tile_at(row, column);
+        if (position_of(tile.chunk) < clipped_[tile.index].first_position)
+          count = std::min(count, whole_columns());
         uint32_t* const sums = &chunk_sum_[place_in_chunk(row, column)];
         for (uint32_t i = 0; i < count; ++i) sums[i] += values[column + i];
       });
@@ -179,7 +220,12 @@ class Checker {
   void mirrored_row(uint32_t row) {
     sum_.resize(task_.n);
     for_each_tile_of_row([&](uint32_t column, uint32_t count) {
-      std::copy_n(&chunk_sum_[place_in_chunk(row, column)], count, &sum_[column]);
+      const Tile& tile = tile_at(row, column);
+      const uint32_t there = tile.chunk == 0 || tile.chunk < clipped_[tile.index].end_chunk
+                                 ? count
+                                 : std::min(count, whole_columns());
+      std::copy_n(&chunk_sum_[place_in_chunk(row, column)], there, &sum_[column]);
+      std::fill_n(&sum_[column + there], count - there, 0);
     });
     compare_row(row, [&](uint32_t) { return whole_numbers(sum_); });
   }
@@ -259,7 +305,8 @@ class Checker {
   const CheckTask& task_;
   uint32_t tiles_n_;
   uint32_t tiles_;
-  std::vector<uint32_t> chunk_of_tile_;
+  std::vector<Tile> tile_;  // By row and column.
+  std::vector<Clipped> clipped_;
   std::vector<uint16_t> got_;
   std::array<uint16_t, 2049> whole_;  // 0..2048 as FP16.
   std::vector<uint32_t> sum_;

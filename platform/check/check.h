@@ -45,6 +45,9 @@ struct CheckTask {
   uint32_t ranks = 0;
   uint32_t m = 0, n = 0, k = 0;
   uint32_t tile_m = 128, tile_n = 128;
+  // In which order chunks take tiles: strips of 2 ^ log2 tiles across, along the rows or down.
+  uint32_t strip_log2 = 0;
+  bool strips_down = false;
   DataMode data = DataMode::stamp;
   CheckOutput output = CheckOutput::product;
   // FP16 bits of [row, column .. column + count) of a rank's output array.
@@ -60,14 +63,14 @@ struct CheckTask {
   // else empty.
   std::function<uint16_t(uint32_t rank, uint32_t row, uint32_t column)> given;
   // Ranks that were simulated. A mirrored machine simulates rank 0, which receives its own sums:
-  // each chunk holds the sum of the elements at that place in all chunks of rank 0 (equal chunks of
-  // whole tiles; stamp data).
+  // each chunk holds the sum of the elements at that place in all chunks of rank 0 (equal chunks;
+  // stamp data). What goes through a tile that is clipped there ends (chunk_mirror.h).
   uint32_t simulated_ranks = 0;
   bool mirrored = false;
 };
 
-// First tile of chunk `chunk` in row-major tile order; chunks are contiguous and differ by at most
-// one tile (T3-U09).
+// First tile of chunk `chunk`, in the order of tiles; chunks are contiguous and differ by at most one
+// tile (T3-U09).
 uint32_t chunk_first_tile(uint32_t tiles, uint32_t ranks, uint32_t chunk);
 
 CheckReport check_output(const CheckTask& task);

@@ -70,7 +70,7 @@ module tracker #(
   // Registers.
   tracker_regs_pkg::control_t control, used;  // As written; with the ways that are used.
   tracker_regs_pkg::tiles_t tiles;
-  tracker_regs_pkg::columns_t columns;
+  tracker_regs_pkg::strips_t strips;
   tracker_regs_pkg::untracked_t untracked;
   tracker_regs_pkg::event_t event_range;
   tracker_regs_pkg::status_t status;
@@ -129,7 +129,7 @@ module tracker #(
       .counter_clear_i  (rst_i || counter_clear_q),
       .control_i        (used),
       .tiles_i          (tiles),
-      .columns_i        (columns),
+      .strips_i         (strips),
       .untracked_i      (untracked),
       .thresholds_i     (thresholds),
       .bank_i           (2'(b)),
@@ -196,7 +196,7 @@ module tracker #(
     .clk_i, .rst_i, .reg_we_i, .reg_re_i, .reg_addr_i, .reg_wdata_i, .reg_rdata_o,
     .read_pending_o(read_pending), .address_o(read_address), .control_o(control),
     .clear_we_o(clear), .counter_clear_we_o(counter_clear), .status_i(status), .tiles_o(tiles),
-    .columns_o(columns), .untracked_o(untracked), .event_o(event_range), .threshold_o(thresholds),
+    .strips_o(strips), .untracked_o(untracked), .event_o(event_range), .threshold_o(thresholds),
     .updates_i(64'(counter_sum)), .half_words_i(64'(counter_sum)), .ignored_i(64'(counter_sum)),
     .triggers_i(64'(counter_sum)), .spills_i(64'(counter_sum)), .spill_reads_i(64'(counter_sum)),
     .refills_i(64'(counter_sum)), .max_live_i(64'(max_live_q))

@@ -38,7 +38,7 @@ module tracker_bank #(
   input  logic                            counter_clear_i,
   input  tracker_regs_pkg::control_t      control_i,        // Ways: 1..Ways.
   input  tracker_regs_pkg::tiles_t        tiles_i,
-  input  tracker_regs_pkg::columns_t      columns_i,
+  input  tracker_regs_pkg::strips_t       strips_i,
   input  tracker_regs_pkg::untracked_t    untracked_i,
   input  logic [511:0]                    thresholds_i,     // 16 bits at (class x 8 + wf) x 16.
   input  logic [1:0]                      bank_i,           // wg_id[1:0] of all ids that come here.
@@ -155,7 +155,7 @@ module tracker_bank #(
   logic [WfWidth-1:0] input_wf_q;
   logic [UpdateWidth-1:0]  input_count_q;
   logic [AddressWidth-1:0] input_address_q;
-  // {wg, wf, count, wg_id / tiles_n}
+  // {wg, wf, count, strip}
   logic [KeyWidth+UpdateWidth+IdWidth-1:0] queue_q [QueueDepth];
   logic [AddressWidth-1:0] queue_address_q [QueueDepth];
   logic [QueueWidth-1:0] queue_head_q;
@@ -258,7 +258,8 @@ module tracker_bank #(
     logic [CounterWidth-2:0] issue_count;
     logic [AddressWidth-1:0] issue_address, address;
     logic [15:0]         threshold;
-    logic [IdWidth-1:0]  column, quotient;
+    logic [IdWidth-1:0]  wg_id, along, strip;
+    logic                across_last;
     logic                issue_found, hit, evict, read, blocked, conflict_read, conflict_victim,
         retry_all, matched;
     logic                counted, ignored_s1, ignored_input, allocated, triggered, released_s1,
@@ -474,10 +475,12 @@ module tracker_bank #(
           issue_count = (CounterWidth-1)'(issue_short);
           issue_address = waiting_address_q[waiting_head_q];
         end else begin
-          {issue_wg, issue_wf, issue_short, quotient} = queue_q[queue_head_q];
-          column = {issue_wg, bank_i} - IdWidth'(columns_i.tiles_n[IdWidth-1:0] * quotient);
-          issue_class = {16'({issue_wg, bank_i}) >= tiles_i.first_bottom,
-              column == columns_i.tiles_n[IdWidth-1:0] - IdWidth'(1)};
+          {issue_wg, issue_wf, issue_short, strip} = queue_q[queue_head_q];
+          wg_id = {issue_wg, bank_i};
+          along = (wg_id >> strips_i.width) - IdWidth'(strips_i.along[IdWidth-1:0] * strip);
+          across_last = (~wg_id[2:0] & ~(3'b111 << strips_i.width)) == '0;
+          issue_class = {16'(wg_id) >= tiles_i.last_strip && across_last,
+              along == strips_i.along[IdWidth-1:0] - IdWidth'(1)};
           issue_count = (CounterWidth-1)'(issue_short);
           issue_address = queue_address_q[queue_head_q];
         end
@@ -549,7 +552,7 @@ module tracker_bank #(
         retry_q <= retry_q - (WaitingWidth+1)'(1);
       end
 
-      // Input: forget what is not tracked (T9); the quotient wg_id / tiles_n for the column.
+      // Input: forget what is not tracked (T9); the strip of the id.
       ignored_input = 1'b0;
       if (input_valid_q) begin
         distance = 17'({input_wg_q, bank_i}) - {1'b0, untracked_i.first};
@@ -559,9 +562,10 @@ module tracker_bank #(
         ignored_input = !control_i.enable || 17'({input_wg_q, bank_i}) >= tiles_i.total ||
                         distance < untracked_i.count;
         if (!ignored_input) begin
-          quotient = IdWidth'((41'({input_wg_q, bank_i}) * {16'b0, columns_i.reciprocal}) >> 24);
+          wg_id = {input_wg_q, bank_i};
+          strip = IdWidth'(((41'(wg_id) >> strips_i.width) * {16'b0, strips_i.reciprocal}) >> 24);
           queue_q[queue_head_q + queue_size_q[QueueWidth-1:0]] <= {input_wg_q, input_wf_q,
-              input_count_q, quotient};
+              input_count_q, strip};
           queue_address_q[queue_head_q + queue_size_q[QueueWidth-1:0]] <= input_address_q;
         end
       end

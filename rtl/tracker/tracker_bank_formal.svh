@@ -247,7 +247,7 @@
     logic [WgWidth-1:0]  its_wg;
     logic [WfWidth-1:0]  its_wf;
     logic [UpdateWidth-1:0] its_count;
-    logic [IdWidth-1:0]  its_quotient, its_column;
+    logic [IdWidth-1:0]  its_strip, its_tile, its_along;
     logic [1:0]          its_class;
     logic                triggered, s2_here;
     present = '0;
@@ -274,10 +274,12 @@
     end
     for (int unsigned j = 0; j < QueueDepth; j++) begin
       at_queue = queue_head_q + QueueWidth'(j);
-      {its_wg, its_wf, its_count, its_quotient} = queue_q[at_queue];
-      its_column = {its_wg, bank_i} - IdWidth'(columns_i.tiles_n[IdWidth-1:0] * its_quotient);
-      its_class = {16'({its_wg, bank_i}) >= tiles_i.first_bottom,
-          its_column == columns_i.tiles_n[IdWidth-1:0] - IdWidth'(1)};
+      {its_wg, its_wf, its_count, its_strip} = queue_q[at_queue];
+      its_tile = {its_wg, bank_i};
+      its_along = (its_tile >> strips_i.width) - IdWidth'(strips_i.along[IdWidth-1:0] * its_strip);
+      its_class = {16'(its_tile) >= tiles_i.last_strip &&
+              (~its_tile[2:0] & ~(3'b111 << strips_i.width)) == '0,
+          its_along == strips_i.along[IdWidth-1:0] - IdWidth'(1)};
       if (j < 32'(queue_size_q) && {its_wg, its_wf} == formal_key_i) begin
         present[1+j] = 1'b1;
         sum = sum + (CounterWidth+4)'(its_count);

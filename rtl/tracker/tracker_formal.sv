@@ -15,7 +15,7 @@ module tracker_formal #(
   parameter int unsigned WaitingDepth = 2,
   parameter int unsigned Entries = 2,
   parameter int unsigned TriggerDepth = 2,
-  parameter int unsigned TilesN = 3,
+  parameter int unsigned Along = 3,
   // An update every so many clocks, 1 to the rows in turn or 2 to any, of tiles that have room.
   parameter int unsigned Stream = 0,
   parameter bit Hold = 1'b0  // A second bank, which may stop while the first is idle.
@@ -42,13 +42,14 @@ module tracker_formal #(
   // programs
   (* anyconst *) logic [1:0]         bank_i;
   (* anyconst *) logic [IdWidth:0]   any_total, any_untracked_count;
-  (* anyconst *) logic [IdWidth-1:0] any_first_bottom, any_untracked_first;
+  (* anyconst *) logic [IdWidth-1:0] any_last_strip, any_untracked_first;
   (* anyconst *) logic [3:0]         any_ways;
   (* anyconst *) logic               any_enable;
+  (* anyconst *) logic [1:0]         any_width;
   (* anyconst *) logic [Classes*CounterWidth-1:0] any_threshold;
   tracker_regs_pkg::control_t control_i;
   tracker_regs_pkg::tiles_t tiles_i;
-  tracker_regs_pkg::columns_t columns_i;
+  tracker_regs_pkg::strips_t strips_i;
   tracker_regs_pkg::untracked_t untracked_i;
   logic [511:0] thresholds_i;
   logic thresholds_fit;
@@ -57,9 +58,10 @@ module tracker_formal #(
     control_i.enable = any_enable;
     control_i.ways = any_ways;
     tiles_i.total = 17'(any_total);
-    tiles_i.first_bottom = 16'(any_first_bottom);
-    columns_i.tiles_n = 16'(TilesN);
-    columns_i.reciprocal = 25'((2 ** 24 + TilesN - 1) / TilesN);
+    tiles_i.last_strip = 16'(any_last_strip);
+    strips_i.along = 16'(Along);
+    strips_i.width = any_width;
+    strips_i.reciprocal = 25'((2 ** 24 + Along - 1) / Along);
     untracked_i.first = 16'(any_untracked_first);
     untracked_i.count = 17'(any_untracked_count);
     thresholds_fit = 1'b1;
@@ -84,7 +86,10 @@ module tracker_formal #(
   logic                    formal_tracked_i, formal_accepted_i;
   always_comb begin
     f_id = {formal_key_i[KeyWidth-1:WfWidth], bank_i};
-    formal_class_i = {f_id >= any_first_bottom, f_id % IdWidth'(TilesN) == IdWidth'(TilesN - 1)};
+    // Across: the number of the tile in its step; a step has 2 ** width tiles.
+    formal_class_i = {f_id >= any_last_strip &&
+            ((f_id + IdWidth'(1)) & IdWidth'((16'd1 << any_width) - 16'd1)) == '0,
+        (f_id >> any_width) % IdWidth'(Along) == IdWidth'(Along - 1)};
     formal_threshold_i =
         any_threshold[{formal_class_i, formal_key_i[WfWidth-1:0]}*CounterWidth+:CounterWidth];
     f_offset = f_id >= any_untracked_first ? {1'b0, f_id} - {1'b0, any_untracked_first}

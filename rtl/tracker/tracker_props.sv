@@ -307,10 +307,11 @@ module tracker_props #(
   // What was programmed.
   logic         enable_q, clear_q, programs;
   logic [16:0]  total_q, untracked_count_q;
-  logic [15:0]  first_bottom_q, tiles_n_q, untracked_first_q;
+  logic [15:0]  last_strip_q, along_q, untracked_first_q;
+  logic [1:0]   width_q;
   logic [511:0] threshold_q;
   assign programs = reg_we_i && (reg_addr_i == tracker_regs_pkg::ControlOffset ||
-      reg_addr_i == tracker_regs_pkg::TilesOffset || reg_addr_i == tracker_regs_pkg::ColumnsOffset ||
+      reg_addr_i == tracker_regs_pkg::TilesOffset || reg_addr_i == tracker_regs_pkg::StripsOffset ||
       reg_addr_i == tracker_regs_pkg::UntrackedOffset ||
       reg_addr_i[15:6] == tracker_regs_pkg::ThresholdOffset[15:6]);
   always_ff @(posedge clk_i) begin
@@ -323,10 +324,12 @@ module tracker_props #(
           enable_q <= reg_wdata_i[tracker_regs_pkg::ControlEnableLsb];
         tracker_regs_pkg::TilesOffset: begin
           total_q <= reg_wdata_i[tracker_regs_pkg::TilesTotalLsb+:17];
-          first_bottom_q <= reg_wdata_i[tracker_regs_pkg::TilesFirstBottomLsb+:16];
+          last_strip_q <= reg_wdata_i[tracker_regs_pkg::TilesLastStripLsb+:16];
         end
-        tracker_regs_pkg::ColumnsOffset:
-          tiles_n_q <= reg_wdata_i[tracker_regs_pkg::ColumnsTilesNLsb+:16];
+        tracker_regs_pkg::StripsOffset: begin
+          along_q <= reg_wdata_i[tracker_regs_pkg::StripsAlongLsb+:16];
+          width_q <= reg_wdata_i[tracker_regs_pkg::StripsWidthLsb+:2];
+        end
         tracker_regs_pkg::UntrackedOffset: begin
           untracked_first_q <= reg_wdata_i[tracker_regs_pkg::UntrackedFirstLsb+:16];
           untracked_count_q <= reg_wdata_i[tracker_regs_pkg::UntrackedCountLsb+:17];
@@ -338,8 +341,9 @@ module tracker_props #(
       clear_q <= 1'b0;
       enable_q <= 1'b0;
       total_q <= '0;
-      first_bottom_q <= '0;
-      tiles_n_q <= '0;
+      last_strip_q <= '0;
+      along_q <= '0;
+      width_q <= '0;
       untracked_first_q <= '0;
       untracked_count_q <= '0;
       threshold_q <= '0;
@@ -349,7 +353,7 @@ module tracker_props #(
   for (genvar b = 0; b < 4; b++) begin : gen_bank
     logic                      known_q, left_q, taken, follows;
     logic [IdWidth+WfWidth-1:0] first_q, offered, followed;
-    logic [15:0]               id;
+    logic [15:0]               id, across;
     logic [16:0]               offset;
     logic [1:0]                tile_class;
     logic [CounterWidth-1:0]   threshold;
@@ -358,8 +362,9 @@ module tracker_props #(
     assign followed = known_q ? first_q : offered;
     assign follows = !left_q && (known_q || taken);
     assign id = 16'(followed[WfWidth+:IdWidth]);
-    assign tile_class = {id >= first_bottom_q,
-                         tiles_n_q != '0 && id % tiles_n_q == tiles_n_q - 16'd1};
+    assign across = 16'd1 << width_q;
+    assign tile_class = {id >= last_strip_q && id % across == across - 16'd1,
+                         along_q != '0 && (id >> width_q) % along_q == along_q - 16'd1};
     assign threshold = threshold_q[{tile_class, followed[WfWidth-1:0], 4'b0}+:CounterWidth];
     assign offset = {1'b0, id} - {1'b0, untracked_first_q} +
         (id < untracked_first_q ? total_q : '0);

@@ -17,7 +17,7 @@ module tracker_regs (
   output logic counter_clear_we_o,
   input  tracker_regs_pkg::status_t status_i,
   output tracker_regs_pkg::tiles_t tiles_o,
-  output tracker_regs_pkg::columns_t columns_o,
+  output tracker_regs_pkg::strips_t strips_o,
   output tracker_regs_pkg::untracked_t untracked_o,
   output tracker_regs_pkg::event_t event_o,
   output logic [511:0] threshold_o,
@@ -56,10 +56,10 @@ module tracker_regs (
           reg_rdata_o <= {12'b0, status_i.live, 17'b0, status_i.outstanding, 7'b0, status_i.busy};
         end
         tracker_regs_pkg::TilesOffset: begin
-          reg_rdata_o <= {16'b0, tiles_o.first_bottom, 15'b0, tiles_o.total};
+          reg_rdata_o <= {16'b0, tiles_o.last_strip, 15'b0, tiles_o.total};
         end
-        tracker_regs_pkg::ColumnsOffset: begin
-          reg_rdata_o <= {7'b0, columns_o.reciprocal, 16'b0, columns_o.tiles_n};
+        tracker_regs_pkg::StripsOffset: begin
+          reg_rdata_o <= {7'b0, strips_o.reciprocal, 14'b0, strips_o.width, strips_o.along};
         end
         tracker_regs_pkg::UntrackedOffset: begin
           reg_rdata_o <= {15'b0, untracked_o.count, 16'b0, untracked_o.first};
@@ -87,11 +87,12 @@ module tracker_regs (
         end
         tracker_regs_pkg::TilesOffset: begin
           tiles_o.total <= reg_wdata_i[16:0];
-          tiles_o.first_bottom <= reg_wdata_i[47:32];
+          tiles_o.last_strip <= reg_wdata_i[47:32];
         end
-        tracker_regs_pkg::ColumnsOffset: begin
-          columns_o.tiles_n <= reg_wdata_i[15:0];
-          columns_o.reciprocal <= reg_wdata_i[56:32];
+        tracker_regs_pkg::StripsOffset: begin
+          strips_o.along <= reg_wdata_i[15:0];
+          strips_o.width <= reg_wdata_i[17:16];
+          strips_o.reciprocal <= reg_wdata_i[56:32];
         end
         tracker_regs_pkg::UntrackedOffset: begin
           untracked_o.first <= reg_wdata_i[15:0];
@@ -111,7 +112,7 @@ module tracker_regs (
       control_o.enable <= 1'd0;
       control_o.ways <= 4'd8;
       tiles_o <= '0;
-      columns_o <= '0;
+      strips_o <= '0;
       untracked_o <= '0;
       event_o <= '0;
       threshold_o <= '0;

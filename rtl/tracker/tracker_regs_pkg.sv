@@ -39,29 +39,32 @@ package tracker_regs_pkg;
     logic busy;
   } status_t;
 
-  // Shape of the output in tiles; work-group id = row x tiles_n + column. (read, write)
+  // Tiles of the output; ids run through strips of tiles, one after the other (sw/include/tile_order.h). (read, write)
   localparam logic [15:0] TilesOffset = 16'h20;
   localparam logic [63:0] TilesReset = 64'h0;
   localparam int unsigned TilesTotalLsb = 0;  // Number of tiles, 1..65536; updates of ids from here on are forgotten.
   localparam int unsigned TilesTotalWidth = 17;
-  localparam int unsigned TilesFirstBottomLsb = 32;  // Id of the first tile of the bottom row, (tiles_m - 1) x tiles_n.
-  localparam int unsigned TilesFirstBottomWidth = 16;
+  localparam int unsigned TilesLastStripLsb = 32;  // Id of the first tile of the last strip.
+  localparam int unsigned TilesLastStripWidth = 16;
   typedef struct packed {
-    logic [15:0] first_bottom;
+    logic [15:0] last_strip;
     logic [16:0] total;
   } tiles_t;
 
-  // Tile columns; lets the Tracker find the column of an id without a divider. (read, write)
-  localparam logic [15:0] ColumnsOffset = 16'h28;
-  localparam logic [63:0] ColumnsReset = 64'h0;
-  localparam int unsigned ColumnsTilesNLsb = 0;  // Tiles in a row; the column is exact while (tiles_n - 1) x (tiles.total - 1) < 2^24, so always for tiles_n <= 256.
-  localparam int unsigned ColumnsTilesNWidth = 16;
-  localparam int unsigned ColumnsReciprocalLsb = 32;  // ceil(2^24 / tiles_n), 25 bits.
-  localparam int unsigned ColumnsReciprocalWidth = 25;
+  // Shape of the strips; lets the Tracker find the place of an id in its strip without a divider. (read, write)
+  localparam logic [15:0] StripsOffset = 16'h28;
+  localparam logic [63:0] StripsReset = 64'h0;
+  localparam int unsigned StripsAlongLsb = 0;  // Tiles along a strip; the place is exact while (along - 1) x ((tiles.total >> width) - 1) < 2^24, so always for along <= 256.
+  localparam int unsigned StripsAlongWidth = 16;
+  localparam int unsigned StripsWidthLsb = 16;  // log2 of the tiles across a strip; 0 and strips along the rows are row-major order.
+  localparam int unsigned StripsWidthWidth = 2;
+  localparam int unsigned StripsReciprocalLsb = 32;  // ceil(2^24 / along), 25 bits.
+  localparam int unsigned StripsReciprocalWidth = 25;
   typedef struct packed {
     logic [24:0] reciprocal;
-    logic [15:0] tiles_n;
-  } columns_t;
+    logic [1:0] width;
+    logic [15:0] along;
+  } strips_t;
 
   // Ids that are not tracked, the remote chunk (T3-TRK-11); the interval wraps from tiles.total to 0. (read, write)
   localparam logic [15:0] UntrackedOffset = 16'h30;
@@ -87,7 +90,7 @@ package tracker_regs_pkg;
     logic [15:0] first;
   } event_t;
 
-  // Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 right, 2 bottom, 3 corner. (read, write)
+  // Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 end of a strip, 2 far edge of the last strip, 3 both. (read, write)
   localparam logic [15:0] ThresholdOffset = 16'h40;
   localparam int unsigned ThresholdCount = 8;
   localparam int unsigned ThresholdStride = 8;

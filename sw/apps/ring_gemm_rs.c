@@ -80,6 +80,10 @@ stretto_status_t ring_gemm_plan(const ring_gemm_parameters_t* p, ring_gemm_plan_
   plan->tiles_n = divide_up(p->n, TILE_N);
   if ((uint64_t)plan->tiles_m * plan->tiles_n * split_of(p) > 65536) return STRETTO_ERROR_ARGUMENT;
   plan->tiles = plan->tiles_m * plan->tiles_n;
+  plan->order_code = p->tile_order == RING_GEMM_STRIPS
+                         ? tile_order_strips(p->m, p->n, plan->tiles_m, plan->tiles_n)
+                         : TILE_ORDER_ROWS;
+  plan->order = tile_order(plan->order_code, plan->tiles_m, plan->tiles_n);
   plan->c_bytes = ((uint64_t)p->m * plan->ldc + 7) & ~7ull;
   plan->flag_bytes = (uint64_t)p->ranks * p->collective_groups * 8;
   plan->spill_bytes = (uint64_t)plan->tiles * SPILL_BYTES_OF_TILE;
@@ -156,6 +160,7 @@ static stretto_status_t map_chunks(program_t* g) {
                                           .element = STRETTO_FP16,
                                           .account = RING_GEMM_ACCOUNT_RS,
                                           .tracker_ways = (uint8_t)p->tracker_ways,
+                                          .tile_order = (uint8_t)plan->order_code,
                                           .work_groups = plan->tiles * split_of(p)};
   TRY(g->api->spill_table(g->client, g->stream, plan->spill, plan->spill_bytes));
   TRY(g->api->configure_output(g->client, g->stream, &output));
@@ -256,7 +261,8 @@ static stretto_status_t launch_gemm(program_t* g) {
                .m = p->m,
                .n = p->n,
                .k = p->k,
-               .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0),
+               .layout = (p->a_k_contiguous ? 0 : GEMM_A_KM) | (p->b_k_contiguous ? GEMM_B_NK : 0) |
+                         plan->order_code << GEMM_ORDER_SHIFT,
                .ldc = plan->ldc,
                .tiles_n = plan->tiles_n,
                .c = plan->c},
@@ -290,12 +296,13 @@ static stretto_status_t launch_ring(program_t* g, const stretto_kernel_t* kernel
       .m = p->m,
       .n = p->n,
       .pitch = plan->ldc,
-      .tiles_n = plan->tiles_n,
+      .along = plan->order.along,
       .tiles = plan->tiles,
       .tile_m = (uint16_t)p->tile_m,
       .tile_n = TILE_N,
       .rank = p->rank,
-      .ranks = p->ranks};
+      .ranks = p->ranks,
+      .order = plan->order_code};
   const stretto_launch_t launch = {.kernel = kernel,
                                    .arguments = &arguments,
                                    .argument_bytes = sizeof arguments,

@@ -4,8 +4,8 @@
 // same program in a host thread of its own.
 //
 // Ring (T3 Fig 11, U10): rank r sends to r - 1 and receives from r + 1. Chunk c is tiles c T / N ..
-// (c + 1) T / N - 1 of the output and belongs to rank c. Rank r computes chunk r + 1 first and its
-// own last.
+// (c + 1) T / N - 1 of the output, in the order in which the GEMM takes them (tile_order.h), and
+// belongs to rank c. Rank r computes chunk r + 1 first and its own last.
 //
 // clang-format off
 //   mode         kernels and maps                                                        memory of C
@@ -27,6 +27,7 @@
 #include "sw/apps/arbiter.h"
 #include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
+#include "sw/include/tile_order.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,11 @@ typedef enum ring_gemm_mode {
   RING_GEMM_AG,
   RING_GEMM_MODES,
 } ring_gemm_mode_t;
+
+typedef enum ring_gemm_tile_order {
+  RING_GEMM_ROWS,
+  RING_GEMM_STRIPS,
+} ring_gemm_tile_order_t;
 
 // Accounts (machine_types.h).
 enum {
@@ -62,8 +68,9 @@ typedef struct ring_gemm_parameters {
   uint32_t k;           // Of one rank.
   int a_k_contiguous;   // A is stored m x k, else k x m.
   int b_k_contiguous;   // B is stored n x k, else k x n.
-  uint32_t tile_m;      // 128 or 256.
-  uint32_t split_k;     // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
+  ring_gemm_tile_order_t tile_order;
+  uint32_t tile_m;   // 128 or 256.
+  uint32_t split_k;  // Fused modes, gemm_split.elf: work-groups that add to a tile; 0 = 1.
   uint32_t collective_groups;    // Work-groups of a collective kernel: what the GPU holds at once.
   uint32_t block_tiles;          // Wavefront tiles of a DMA block; 0 = 1.
   uint32_t tracker_ways;         // 0 = all.
@@ -92,6 +99,8 @@ typedef struct ring_gemm_plan {
   uint32_t tiles_m;
   uint32_t tiles_n;
   uint32_t tiles;
+  uint32_t order_code;
+  tile_order_t order;
   memory_plan_t memory;
 } ring_gemm_plan_t;
 

@@ -10,8 +10,11 @@
 //
 // GEMM_SPLIT_K builds gemm_split.elf: several work-groups a tile, each with a part of K
 // (kernel_arguments.h). GEMM_SKIP_STEP, GEMM_SWAP_TILES and GEMM_WILD_STORE build deliberately wrong
-// kernels for the tests of the checkers; GEMM_OTHER_ROWS one whose result is right, and which no Tracker can follow.
+// kernels for the tests of the checkers; GEMM_OTHER_ROWS one whose result is right, and which no Tracker can follow,
+// GEMM_OTHER_ORDER one that takes the tiles in row-major order, whatever it is asked for.
 #include "sw/kernels/gemm.h"
+
+#include "sw/include/tile_order.h"
 
 #ifdef GEMM_SPLIT_K
 typedef stretto_gemm_split_arguments_t arguments_t;
@@ -51,24 +54,30 @@ KERNEL_INLINE _Noreturn void gemm(const uint32_t tile_m) {
   const uint32_t first_k = 0;
   const uint32_t end_k = arguments->k;
 #endif
-  const uint32_t tiles_n = arguments->tiles_n;
   const uint32_t m = arguments->m;
   const uint32_t n = arguments->n;
+#ifdef GEMM_OTHER_ORDER
+  const uint32_t code = TILE_ORDER_ROWS;
+#else
+  const uint32_t code = arguments->layout >> GEMM_ORDER_SHIFT;
+#endif
+  const tile_order_t order = tile_order(code, (m + tile_m - 1) / tile_m, arguments->tiles_n);
+  const tile_place_t place = tile_order_place(&order, tile);
   if (wavefront == 0) {
     tile_zero(ACCUMULATOR, (uint64_t)tile_m | ((uint64_t)GEMM_TILE_N << 16));
 #ifdef GEMM_SWAP_TILES
-    const uint32_t product = tile < 2 ? tile ^ 1 : tile;
+    const tile_place_t product = tile_order_place(&order, tile < 2 ? tile ^ 1 : tile);
 #else
-    const uint32_t product = tile;
+    const tile_place_t product = place;
 #endif
-    const uint32_t row = product / tiles_n * tile_m;
-    const uint32_t column = product % tiles_n * GEMM_TILE_N;
+    const uint32_t row = product.row * tile_m;
+    const uint32_t column = product.column * GEMM_TILE_N;
     multiply_part(arguments, row, column, min_u32(tile_m, m - row),
                   min_u32(GEMM_TILE_N, n - column), first_k, end_k);
   }
   const uint32_t rows_each = tile_m / GEMM_WAVEFRONTS;
-  const uint32_t row = tile / tiles_n * tile_m + SLICE_OF(wavefront) * rows_each;
-  const uint32_t column = tile % tiles_n * GEMM_TILE_N;
+  const uint32_t row = place.row * tile_m + SLICE_OF(wavefront) * rows_each;
+  const uint32_t column = place.column * GEMM_TILE_N;
   const uint32_t ldc = arguments->ldc;
 #ifdef GEMM_WILD_STORE
   const uint64_t address = 0xdead00;

@@ -11,7 +11,7 @@
 #endif
 
 // C[m, n] = sum over k of A[m, k] B[k, n], FP16 with FP32 accumulation. Work-group t computes
-// output tile t, N fastest.
+// output tile t of the order (tile_order.h).
 typedef struct stretto_gemm_arguments {
   uint64_t a;
   uint64_t b;
@@ -20,7 +20,7 @@ typedef struct stretto_gemm_arguments {
   uint32_t m;
   uint32_t n;
   uint32_t k;
-  uint32_t layout;   // GEMM_A_KM, GEMM_B_NK.
+  uint32_t layout;   // GEMM_A_KM, GEMM_B_NK, order << GEMM_ORDER_SHIFT.
   uint32_t ldc;      // Bytes between rows of C.
   uint32_t tiles_n;  // ceil(n / columns of a tile).
   uint64_t c;
@@ -40,11 +40,12 @@ typedef struct stretto_gemm_split_arguments {
 
 #define GEMM_A_KM 1u
 #define GEMM_B_NK 2u
+#define GEMM_ORDER_SHIFT 8u
 #define GEMM_TILE_N 128u
 #define GEMM_WAVEFRONTS 8u
 
-// The three ring kernels. An output of m x n FP16 elements is cut into tiles (N fastest) and the
-// tiles into `ranks` chunks: chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank
+// The three ring kernels. An output of m x n FP16 elements is cut into tiles and the tiles, in the
+// order `order`, into `ranks` chunks: chunk c = tiles c * tiles / ranks .. (c + 1) * tiles / ranks - 1. Rank
 // r sends to r - 1 and receives from r + 1.
 typedef struct stretto_ring_arguments {
   uint64_t output;      // Own array.
@@ -56,12 +57,14 @@ typedef struct stretto_ring_arguments {
   uint32_t m;
   uint32_t n;
   uint32_t pitch;  // Bytes between rows of all arrays.
-  uint32_t tiles_n;
+  uint32_t along;  // Tiles along a strip of the order.
   uint32_t tiles;
   uint16_t tile_m;  // A multiple of 8.
   uint16_t tile_n;
   uint32_t rank;
   uint32_t ranks;
+  uint32_t order;  // Of tiles (tile_order.h).
+  uint32_t reserved;
 } stretto_ring_arguments_t;
 
 // Where a kernel sends (send.h).
@@ -118,14 +121,14 @@ static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_a
               "read by kernels");
 static_assert(sizeof(stretto_gemm_arguments_t) == 56 &&
                   sizeof(stretto_gemm_split_arguments_t) == 72 &&
-                  sizeof(stretto_ring_arguments_t) == 80,
+                  sizeof(stretto_ring_arguments_t) == 88,
               "read by kernels");
 #else
 _Static_assert(sizeof(stretto_send_arguments_t) == 56 && sizeof(stretto_message_arguments_t) == 80,
                "read by kernels");
 _Static_assert(sizeof(stretto_gemm_arguments_t) == 56 &&
                    sizeof(stretto_gemm_split_arguments_t) == 72 &&
-                   sizeof(stretto_ring_arguments_t) == 80,
+                   sizeof(stretto_ring_arguments_t) == 88,
                "read by kernels");
 #endif
 

@@ -4,7 +4,7 @@
 // work-groups as the compute units hold.
 //
 // Rank r sends to r - 1 and receives from r + 1, N ranks, chunks of output tiles
-// (kernel_arguments.h). A chunk may begin in the middle of a tile row, so it is taken as a run of
+// (kernel_arguments.h). A chunk may begin anywhere in a strip of tiles, so it is taken as a run of
 // units: 1/8 tile (tile_m / 8 rows x tile_n columns), clipped at the edges. Every work-group owns
 // the same share of units of a chunk on all ranks, so one flag a (step, work-group) orders a share
 // behind its data: the sender's locked store comes after its earlier stores.
@@ -23,6 +23,7 @@
 // handed back. Flags are written in step order: word (step - 1) * work-groups + id; a step's flag
 // has reached flag_value or more. Loads bypass the L2 (streaming). Four units are in flight: loads
 // run three ahead of the addition and the store.
+#include "sw/include/tile_order.h"
 #include "sw/kernels/kernel.h"
 #include "sw/kernels/kernel_arguments.h"
 
@@ -44,9 +45,10 @@ typedef struct run {
 
 KERNEL_INLINE place_t place_of(const stretto_ring_arguments_t* g, uint32_t unit) {
   const uint32_t rows_each = g->tile_m / UNITS_OF_TILE;
-  const uint32_t tile = unit / UNITS_OF_TILE;
-  const uint32_t row = tile / g->tiles_n * g->tile_m + unit % UNITS_OF_TILE * rows_each;
-  const uint32_t column = tile % g->tiles_n * g->tile_n;
+  const tile_order_t order = {g->along, g->order & TILE_ORDER_WIDTH, g->order & TILE_ORDER_DOWN};
+  const tile_place_t tile = tile_order_place(&order, unit / UNITS_OF_TILE);
+  const uint32_t row = tile.row * g->tile_m + unit % UNITS_OF_TILE * rows_each;
+  const uint32_t column = tile.column * g->tile_n;
   place_t place = {0, 0};
   if (row >= g->m) return place;
   place.offset = (uint64_t)row * g->pitch + (uint64_t)column * ELEMENT_BYTES;

@@ -26,6 +26,7 @@ namespace {
 struct Shape {
   unsigned tiles_m = 1;
   unsigned tiles_n = 1;
+  unsigned width = 0;                         // log2 of the tile rows of a strip.
   unsigned threshold[4] = {100, 60, 50, 30};  // interior, right, bottom, corner
   unsigned empty_from_wf[4] = {8, 8, 8,
                                8};  // Wavefronts from here on have no part in a tile of the class.
@@ -33,8 +34,12 @@ struct Shape {
   unsigned untracked_count = 0;
 
   unsigned total() const { return tiles_m * tiles_n; }
+  unsigned column(unsigned wg) const { return (wg >> width) % tiles_n; }
+  unsigned row(unsigned wg) const {
+    return wg / (tiles_n << width) * (1u << width) + wg % (1u << width);
+  }
   unsigned tile_class(unsigned wg) const {
-    return (wg / tiles_n == tiles_m - 1) * 2 + (wg % tiles_n == tiles_n - 1);
+    return (row(wg) == tiles_m - 1) * 2 + (column(wg) == tiles_n - 1);
   }
   unsigned threshold_of(unsigned wg, unsigned wf) const {
     return wf < empty_from_wf[tile_class(wg)] ? threshold[tile_class(wg)] : 0;
@@ -113,9 +118,9 @@ class Bench {
     return out.reg_rdata;
   }
   void program(const Shape& s, unsigned ways) {
-    write(TRACKER_TILES_OFFSET, s.total() | uint64_t{(s.tiles_m - 1) * s.tiles_n} << 32);
-    write(TRACKER_COLUMNS_OFFSET,
-          s.tiles_n | uint64_t{((1u << 24) + s.tiles_n - 1) / s.tiles_n} << 32);
+    write(TRACKER_TILES_OFFSET, s.total() | uint64_t{s.total() - (s.tiles_n << s.width)} << 32);
+    write(TRACKER_STRIPS_OFFSET, s.tiles_n | uint64_t{s.width} << 16 |
+                                     uint64_t{((1u << 24) + s.tiles_n - 1) / s.tiles_n} << 32);
     write(TRACKER_UNTRACKED_OFFSET, s.untracked_first | uint64_t{s.untracked_count} << 32);
     for (unsigned c = 0; c < 4; ++c) {
       for (unsigned half = 0; half < 2; ++half) {
@@ -294,6 +299,33 @@ TEST_CASE("the four classes of tile have their own thresholds", "[T3-TRK-06]") {
     b.update(wg, 0, 1, 0);
     b.settle();
     CHECK(b.triggers.size() == 1);
+  }
+}
+
+TEST_CASE("in strips the four classes are those of the tile's row and column", "[T3-TRK-06]") {
+  for (const unsigned width : {1u, 2u, 3u}) {
+    Bench b;
+    Shape s;
+    s.tiles_m = 16;
+    s.tiles_n = 5;
+    s.width = width;
+    b.program(s, 8);
+    unsigned counts[4] = {};
+    for (unsigned wg = 0; wg < s.total(); ++wg) {
+      const unsigned threshold = s.threshold_of(wg, 0);
+      ++counts[s.tile_class(wg)];
+      b.triggers.clear();
+      b.update(wg, 0, threshold - 1, 0);
+      b.settle();
+      REQUIRE(b.triggers.empty());
+      b.update(wg, 0, 1, 0);
+      b.settle();
+      REQUIRE(b.triggers.size() == 1);
+    }
+    CHECK(counts[0] == 15 * 4);
+    CHECK(counts[1] == 15);
+    CHECK(counts[2] == 4);
+    CHECK(counts[3] == 1);
   }
 }
 
@@ -581,6 +613,7 @@ TEST_CASE("Tracker RTL and model agree under random traffic, resets and register
                                              : std::pair(65536u, 1u);
       s.tiles_m = m;
       s.tiles_n = n;
+      s.width = static_cast<unsigned>(rng.below(m % 8 == 0 ? 4 : 3));
       tags = s.total() / 256 + 3;
       first_tag = tags > 15 ? static_cast<unsigned>(rng.below(tags)) : 0;
       tags = std::min(tags, 12u);

@@ -83,6 +83,33 @@ TEST_CASE("ragged real data, sequential") {
   expect_correct_run("t3/ragged-c", "sequential", 5 * 641 * 257);
 }
 
+// 8 x 3 and 3 x 8 tiles over five GPUs, so that chunks begin anywhere in a strip of 8.
+TEST_CASE("ragged real data in strips of eight, and in rows", "[T3-U20]") {
+  for (const char* order : {"strips", "rows"}) {
+    for (const char* shape : {" --set sub_layer.m=987 --set sub_layer.n=300",
+                              " --set sub_layer.m=300 --set sub_layer.n=987"}) {
+      const std::string set = std::string(shape) + " --set sub_layer.tile_order=" + order;
+      for (const char* mode : {"t3-mca", "sequential"})
+        expect_correct_run("t3/ragged-c" + set, mode, 5 * 987 * 300);
+    }
+  }
+}
+
+TEST_CASE("a kernel that takes its tiles in another order than their maps is found out") {
+  const Scratch scratch;
+  const std::string run =
+      "run t3/ragged-c --impl all=model --set software.gemm=gemm_other_order "
+      "--out " +
+      scratch.path + "/r";
+  const Finished sequential = run_stretto(run + " --mode sequential");  // Every tile is computed.
+  INFO(sequential.output);
+  CHECK(sequential.status == 0);
+  const Finished fused = run_stretto(run + " --mode t3");
+  INFO(fused.output);
+  CHECK(fused.status == 1);
+  CHECK(fused.says("repeated trigger"));  // Of the id whose stores went elsewhere.
+}
+
 TEST_CASE("small, on GPUs behind one PCIe switch") {
   expect_correct_run("t3/small --machine v100-pcie", "t3-mca", 4 * kElements);
 }
@@ -137,11 +164,19 @@ TEST_CASE("the window changes no statistic, threads change no byte of the timeli
 
 TEST_CASE("modes move exactly the bytes of the closed forms",
           "[T3-BASE-04][T3-BASE-06][T3-BASE-07][T3-FUSE-02][T3-FUSE-03][T3-NMC-06]") {
-  const auto sequential = run_correctly("t3/aligned --mode sequential");
-  const auto t3 = run_correctly("t3/aligned --mode t3");
+  // 3 x 5 tiles in both orders, and 4 x 3, a strip of four rows.
+  struct Case {
+    const char* set;
+    uint64_t array;
+  };
+  const auto [set, kArray] =
+      GENERATE(Case{"", 330 * 544 * 2}, Case{" --set sub_layer.tile_order=rows", 330 * 544 * 2},
+               Case{" --set sub_layer.m=500 --set sub_layer.n=320", 500 * 320 * 2});
+  INFO(set);
+  const auto sequential = run_correctly(std::string("t3/aligned --mode sequential") + set);
+  const auto t3 = run_correctly(std::string("t3/aligned --mode t3") + set);
   // Sums over four ranks, N = 4: each chunk takes every part once a round, so chunk sizes add up to
   // the array.
-  constexpr uint64_t kArray = 330 * 544 * 2;
   CHECK(sequential.number("dram_bytes.rs_read") == 7 * kArray);  // 2N - 1.
   CHECK(t3.number("dram_bytes.rs_read") == 2 * kArray);          // N - 2.
   CHECK(sequential.number("dram_bytes.gemm_write") + sequential.number("dram_bytes.rs_write") ==

@@ -49,6 +49,7 @@ ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest&
   p.a_k_contiguous = kind.a_k_contiguous;
   p.b_k_contiguous = kind.b_k_contiguous;
   p.tile_m = software.tile_m;
+  p.tile_order = kind.tile_order;
   p.split_k = software.split_k;
   p.collective_groups = software.collective_groups != 0 ? software.collective_groups : spec.gpu.cus;
   p.block_tiles = software.block_tiles;
@@ -61,15 +62,13 @@ ring_gemm_parameters_t parameters_of(const SubLayerKind& kind, const JobRequest&
   return p;
 }
 
-// One GPU can stand for all only if all do the same: equal chunks with clipped tiles at the same
-// places.
+// One GPU can stand for all only if all do the same: equal chunks of whole tile rows. Where only
+// some chunks have tiles that are clipped on the right, packets are cut or stretched (chunk_mirror.h).
 void check_mirror(const SubLayerKind& kind, const JobRequest& request,
                   const ring_gemm_plan_t& plan) {
   const MachineSpec& spec = request.spec;
   if (request.data == DataMode::real) throw UserError("sim.mirror needs --data stamp");
-  const bool clipped = kind.n % 128 != 0;
-  if (plan.tiles % spec.gpus != 0 || kind.m % spec.software.tile_m != 0 ||
-      (clipped && plan.tiles / spec.gpus % plan.tiles_n != 0)) {
+  if (plan.tiles % spec.gpus != 0 || kind.m % spec.software.tile_m != 0) {
     throw UserError("sim.mirror: workload " + request.workload + " does not give equal chunks to " +
                     std::to_string(spec.gpus) + " GPUs; simulate all of them");
   }
@@ -77,8 +76,8 @@ void check_mirror(const SubLayerKind& kind, const JobRequest& request,
 
 std::string times(uint64_t a, uint64_t b) { return std::to_string(a) + " x " + std::to_string(b); }
 
-// What the formats can hold: ids of work-groups have 16 bits, the Tracker finds the column of a
-// tile by a reciprocal of 24 (tracker.yaml).
+// What the formats can hold: ids of work-groups have 16 bits, the Tracker finds the strip of a tile
+// by a reciprocal of 24 (tracker.yaml).
 void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
   constexpr uint64_t kMaxTiles = 65536, kMaxProduct = uint64_t{1} << 24;
   const uint64_t tiles_m = (uint64_t{p.m} + p.tile_m - 1) / p.tile_m,
@@ -95,10 +94,18 @@ void check_grid(const ring_gemm_parameters_t& p, const std::string& who) {
                     std::to_string(kMaxTiles) +
                     " that a kernel may have; make software.split_k smaller");
   }
-  if (tracked && (tiles_n - 1) * (tiles_m * tiles_n - 1) >= kMaxProduct) {
-    throw UserError(has + "which the Tracker cannot tell apart: (columns - 1) x (tiles - 1) is " +
-                    std::to_string((tiles_n - 1) * (tiles_m * tiles_n - 1)) +
-                    " and must be below 2^24 = 16777216, always so for n <= 32768; make n smaller");
+  const uint32_t code = p.tile_order == RING_GEMM_STRIPS
+                            ? tile_order_strips(p.m, p.n, static_cast<uint32_t>(tiles_m),
+                                                static_cast<uint32_t>(tiles_n))
+                            : TILE_ORDER_ROWS;
+  const tile_order_t order =
+      tile_order(code, static_cast<uint32_t>(tiles_m), static_cast<uint32_t>(tiles_n));
+  const uint64_t steps = tiles_m * tiles_n >> order.width;
+  if (tracked && (order.along - 1) * (steps - 1) >= kMaxProduct) {
+    throw UserError(has + "which the Tracker cannot tell apart: (" + std::to_string(order.along) +
+                    " tiles along a strip - 1) x (" + std::to_string(steps) +
+                    " steps - 1) must be below 2^24 = 16777216, always so with " +
+                    "sub_layer.tile_order=strips");
   }
 }
 
@@ -172,6 +179,9 @@ void SubLayerKind::describe(ParameterSet& set) {
   set.number("k", k, 1, 1u << 20, "Reduction dimension of one GPU.");
   set.flag("a_k_contiguous", a_k_contiguous, "A is stored M x K, else K x M.");
   set.flag("b_k_contiguous", b_k_contiguous, "B is stored N x K, else K x N.");
+  set.choice("tile_order", tile_order, {{"rows", RING_GEMM_ROWS}, {"strips", RING_GEMM_STRIPS}},
+             "Order in which work-groups take output tiles: row-major, or strips of up to 8 tiles "
+             "along the shorter side, as CUTLASS's Identity8 (T3-U20).");
 }
 
 std::string SubLayerKind::first_error() const {
@@ -287,6 +297,7 @@ std::optional<MirrorMap> SubLayer::mirror() const {
   mirror.pitch = plan.ldc;
   mirror.tile_m = spec_.software.tile_m;
   mirror.tile_n = 128;
+  mirror.order = plan.order;
   for (uint32_t chunk = 0; chunk <= ranks_; ++chunk)
     mirror.chunk_first.push_back(ring_gemm_chunk_first(&plan, ranks_, chunk));
   return make_chunk_mirror(mirror);
@@ -365,7 +376,7 @@ uint16_t SubLayer::output_value(uint32_t rank, uint32_t row, uint32_t column) co
 
 uint32_t SubLayer::chunk_at(uint32_t row, uint32_t column) const {
   const ring_gemm_plan_t& plan = plans_[0];
-  const uint64_t tile = uint64_t{row / spec_.software.tile_m} * plan.tiles_n + column / 128;
+  const uint64_t tile = tile_order_id(&plan.order, row / spec_.software.tile_m, column / 128);
   // The chunk whose first tile is the last at or before this one.
   uint32_t chunk = static_cast<uint32_t>(tile * ranks_ / plan.tiles);
   while (chunk + 1 < ranks_ && ring_gemm_chunk_first(&plan, ranks_, chunk + 1) <= tile) ++chunk;
@@ -397,6 +408,8 @@ CheckReport SubLayer::check() const {
   task.n = kind_.n;
   task.k = kind_.k;
   task.tile_m = spec_.software.tile_m;
+  task.strip_log2 = plans_[0].order.width;
+  task.strips_down = plans_[0].order.down != 0;
   task.data = request_.data;
   task.output = output_of(parameters_[0].mode);
   task.read = [this](uint32_t rank, uint32_t row, uint32_t column, uint32_t count, uint16_t* bits) {

@@ -32,6 +32,7 @@ class SubLayerKind final : public WorkloadKind {
   uint32_t k = 0;              // Of one GPU: the reduction dimension is cut TP ways.
   bool a_k_contiguous = true;  // A stored M x K; else K x M.
   bool b_k_contiguous = true;  // B stored N x K ("transposed"); else K x N.
+  ring_gemm_tile_order_t tile_order = RING_GEMM_STRIPS;
 };
 
 class SubLayer final : public Job {

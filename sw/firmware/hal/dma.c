@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "sw/include/regs/dma_regs.h"  // Generated.
+#include "sw/include/tile_order.h"
 
 STRETTO_STATIC_ASSERT(DMA_REGIONS == DMA_REGION_BASE_COUNT, "as many as the engine has");
 
@@ -65,7 +66,8 @@ fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t*
       region->tile_m % region->wavefronts != 0) {
     return STRETTO_ERROR_ARGUMENT;
   }
-  if (region->m == 0 || region->n == 0 || region->tiles_n == 0 || region->block_tiles > 65535)
+  if (region->m == 0 || region->n == 0 || region->tiles_n == 0 || region->block_tiles > 65535 ||
+      region->order >= TILE_ORDER_CODES)
     return STRETTO_ERROR_ARGUMENT;
   mmio_write64(dma->base + DMA_REGION_RANGE_OFFSET_AT(index),
                STRETTO_FIELD(DMA_REGION_RANGE_FIRST_WG, region->first_tile) |
@@ -82,6 +84,7 @@ fw_result_t dma_set_region(const dma_t* dma, uint32_t index, const dma_region_t*
                    STRETTO_FIELD(DMA_REGION_TILE_TILES_N, region->tiles_n));
   mmio_write64(dma->base + DMA_REGION_WAVEFRONTS_OFFSET_AT(index),
                STRETTO_FIELD(DMA_REGION_WAVEFRONTS_COUNT, region->wavefronts) |
+                   STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ORDER, region->order) |
                    STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ROWS, region->tile_m / region->wavefronts));
   // Control last: it makes the region valid.
   mmio_write64(

@@ -28,6 +28,7 @@ typedef struct dma_region {
   uint32_t tile_m;
   uint32_t tile_n;
   uint32_t tiles_n;
+  uint32_t order;  // Of tiles, tile_order.h.
   uint32_t wavefronts;
   uint32_t first_tile;  // Tiles first_tile .. first_tile + tile_count - 1.
   uint32_t tile_count;

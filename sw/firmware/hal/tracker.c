@@ -6,6 +6,7 @@
 
 #include "sw/include/regs/hbm_regs.h"      // Generated.
 #include "sw/include/regs/tracker_regs.h"  // Generated.
+#include "sw/include/tile_order.h"
 
 #define MAX_TILES 65536u
 #define MAX_THRESHOLD 32768u
@@ -55,29 +56,37 @@ fw_result_t tracker_configure(const tracker_t* tracker, const tracker_output_t* 
   if (output->element_bytes != 2 && output->element_bytes != 4) return STRETTO_ERROR_ARGUMENT;
   const uint64_t tiles_m = ((uint64_t)output->m + output->tile_m - 1) / output->tile_m;
   const uint64_t tiles_n = ((uint64_t)output->n + output->tile_n - 1) / output->tile_n;
-  if (tiles_n > TRACKER_COLUMNS_TILES_N_MASK || tiles_m * tiles_n > MAX_TILES)
+  const uint64_t tiles = tiles_m * tiles_n;
+  if (tiles > MAX_TILES || !tile_order_fits(output->order, (uint32_t)tiles_m, (uint32_t)tiles_n))
     return STRETTO_ERROR_ARGUMENT;
-  // Beyond this the Tracker's multiplication by the reciprocal no longer finds the column of every
+  const tile_order_t order = tile_order(output->order, (uint32_t)tiles_m, (uint32_t)tiles_n);
+  if (order.along > TRACKER_STRIPS_ALONG_MASK) return STRETTO_ERROR_ARGUMENT;
+  // Beyond this the Tracker's multiplication by the reciprocal no longer finds the strip of every
   // id.
-  if ((tiles_n - 1) * (tiles_m * tiles_n - 1) >= RECIPROCAL_ONE) return STRETTO_ERROR_ARGUMENT;
+  if ((uint64_t)(order.along - 1) * ((tiles >> order.width) - 1) >= RECIPROCAL_ONE)
+    return STRETTO_ERROR_ARGUMENT;
   const uint32_t rows_each = output->tile_m / output->wavefronts;
   const uint64_t per_column = (uint64_t)output->updates * (output->element_bytes / 2);
   if ((uint64_t)rows_each * min_u32(output->tile_n, output->n) * per_column > MAX_THRESHOLD)
     return STRETTO_ERROR_ARGUMENT;
 
-  mmio_write64(tracker->base + TRACKER_TILES_OFFSET,
-               STRETTO_FIELD(TRACKER_TILES_TOTAL, tiles_m * tiles_n) |
-                   STRETTO_FIELD(TRACKER_TILES_FIRST_BOTTOM, (tiles_m - 1) * tiles_n));
   mmio_write64(
-      tracker->base + TRACKER_COLUMNS_OFFSET,
-      STRETTO_FIELD(TRACKER_COLUMNS_TILES_N, tiles_n) |
-          STRETTO_FIELD(TRACKER_COLUMNS_RECIPROCAL, (RECIPROCAL_ONE + tiles_n - 1) / tiles_n));
+      tracker->base + TRACKER_TILES_OFFSET,
+      STRETTO_FIELD(TRACKER_TILES_TOTAL, tiles) |
+          STRETTO_FIELD(TRACKER_TILES_LAST_STRIP, tiles - ((uint64_t)order.along << order.width)));
+  mmio_write64(tracker->base + TRACKER_STRIPS_OFFSET,
+               STRETTO_FIELD(TRACKER_STRIPS_ALONG, order.along) |
+                   STRETTO_FIELD(TRACKER_STRIPS_WIDTH, order.width) |
+                   STRETTO_FIELD(TRACKER_STRIPS_RECIPROCAL,
+                                 (RECIPROCAL_ONE + order.along - 1) / order.along));
   mmio_write64(tracker->base + TRACKER_UNTRACKED_OFFSET, 0);
   const uint32_t last_rows = output->m - (uint32_t)(tiles_m - 1) * output->tile_m;
   const uint32_t last_columns = output->n - (uint32_t)(tiles_n - 1) * output->tile_n;
   for (uint32_t tile_class = 0; tile_class < 4; ++tile_class) {
-    const uint32_t columns = (tile_class & 1) != 0 ? last_columns : output->tile_n;
-    const uint32_t tile_rows = (tile_class & 2) != 0 ? last_rows : output->tile_m;
+    // Strips end at the right edge of the output, or at its bottom if they lie along its columns.
+    const uint32_t right = order.down ? 2 : 1;
+    const uint32_t columns = (tile_class & right) != 0 ? last_columns : output->tile_n;
+    const uint32_t tile_rows = (tile_class & (right ^ 3)) != 0 ? last_rows : output->tile_m;
     for (uint32_t half = 0; half < 2; ++half) {
       uint64_t value = 0;
       for (uint32_t i = 0; i < 4; ++i) {

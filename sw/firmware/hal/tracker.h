@@ -18,7 +18,7 @@ typedef struct tracker {
   uint64_t spill_base;  // Bank with the place of the overflow table.
 } tracker_t;
 
-// Shape of the tracked output; work-group id = linear tile index, columns fastest.
+// Shape of the tracked output; work-group id = tile in the order `order` (tile_order.h).
 typedef struct tracker_output {
   uint32_t m;
   uint32_t n;
@@ -29,6 +29,7 @@ typedef struct tracker_output {
   uint32_t updates;        // Expected per element.
   uint32_t element_bytes;  // 2 or 4.
   uint32_t ways;           // In use; 0 = all.
+  uint32_t order;
 } tracker_output_t;
 
 FW_MUST_CHECK fw_result_t tracker_init(tracker_t* tracker);

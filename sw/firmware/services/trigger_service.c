@@ -64,6 +64,8 @@ fw_result_t trigger_service_output(trigger_service_t* service,
   if (!in_gpu_memory(output->base, size, service->shared->gpu_id)) return STRETTO_ERROR_UNMAPPED;
   const uint64_t tiles_m = ((uint64_t)output->m + output->tile_m - 1) / output->tile_m;
   const uint64_t tiles_n = ((uint64_t)output->n + output->tile_n - 1) / output->tile_n;
+  if (!tile_order_fits(output->tile_order, (uint32_t)tiles_m, (uint32_t)tiles_n))
+    return STRETTO_ERROR_ARGUMENT;
   if (service->spill.bytes < tiles_m * tiles_n * SPILL_BYTES_OF_TILE) return STRETTO_ERROR_UNMAPPED;
   // Split-K: so many work-groups add to each tile; the incoming updates stay as they are.
   uint32_t updates = output->updates;
@@ -84,7 +86,8 @@ fw_result_t trigger_service_output(trigger_service_t* service,
                                     .wavefronts = output->wavefronts,
                                     .updates = updates,
                                     .element_bytes = bytes,
-                                    .ways = output->tracker_ways};
+                                    .ways = output->tracker_ways,
+                                    .order = output->tile_order};
   result = tracker_configure(&service->tracker, &tracked);
   if (result != STRETTO_OK) return result;
   // Armed with its thresholds: peers may send updates as soon as their own maps are complete.
@@ -92,6 +95,7 @@ fw_result_t trigger_service_output(trigger_service_t* service,
   if (result != STRETTO_OK) return result;
 #endif
   service->output = *output;
+  service->order = tile_order(output->tile_order, (uint32_t)tiles_m, (uint32_t)tiles_n);
   service->tiles_n = (uint32_t)tiles_n;
   service->tiles = (uint32_t)(tiles_m * tiles_n);
   service->shared->output_tiles = service->tiles;
@@ -99,18 +103,16 @@ fw_result_t trigger_service_output(trigger_service_t* service,
   return STRETTO_OK;
 }
 
-// Adds the rectangle of tile rows and columns [row, row_end) x [column, column_end).
 static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t peer_base,
-                             uint32_t row, uint32_t row_end, uint32_t column, uint32_t column_end) {
-  if (row == row_end || column == column_end) return STRETTO_OK;
+                             const tile_rectangle_t* tiles) {
   const stretto_output_config_t* o = &service->output;
   const uint32_t bytes = element_bytes(o);
-  const uint32_t first_row = row * o->tile_m;
-  const uint32_t first_column = column * o->tile_n;
+  const uint32_t first_row = tiles->row * o->tile_m;
+  const uint32_t first_column = tiles->column * o->tile_n;
   const uint64_t offset = (uint64_t)first_row * o->pitch + (uint64_t)first_column * bytes;
   range.base = o->base + offset;
-  range.rows = min_u32(row_end * o->tile_m, o->m) - first_row;
-  range.row_bytes = (uint64_t)(min_u32(column_end * o->tile_n, o->n) - first_column) * bytes;
+  range.rows = min_u32(tiles->row_end * o->tile_m, o->m) - first_row;
+  range.row_bytes = (uint64_t)(min_u32(tiles->column_end * o->tile_n, o->n) - first_column) * bytes;
   range.pitch = o->pitch;
   range.peer_base = range.kind == RANGE_LOCAL ? 0 : peer_base + offset;
   return range_table_add(&service->ranges, &range);
@@ -118,22 +120,12 @@ static fw_result_t add_tiles(trigger_service_t* service, range_t range, uint64_t
 
 static fw_result_t add_run(trigger_service_t* service, const range_t* range,
                            const stretto_map_t* map) {
-  const uint32_t tiles_n = service->tiles_n;
-  const uint32_t end = map->first_tile + map->tile_count;
-  const uint32_t row = map->first_tile / tiles_n;
-  const uint32_t column = map->first_tile % tiles_n;
-  const uint32_t last_row = end / tiles_n;
-  const uint32_t last_column = end % tiles_n;
-  if (row == last_row)
-    return add_tiles(service, *range, map->peer_base, row, row + 1, column, last_column);
-  const uint32_t full_row = column == 0 ? row : row + 1;
+  tile_rectangle_t tiles[TILE_ORDER_RECTANGLES];
+  const uint32_t count =
+      tile_order_rectangles(&service->order, map->first_tile, map->tile_count, tiles);
   fw_result_t result = STRETTO_OK;
-  if (column != 0)
-    result = add_tiles(service, *range, map->peer_base, row, row + 1, column, tiles_n);
-  if (result == STRETTO_OK)
-    result = add_tiles(service, *range, map->peer_base, full_row, last_row, 0, tiles_n);
-  if (result == STRETTO_OK)
-    result = add_tiles(service, *range, map->peer_base, last_row, last_row + 1, 0, last_column);
+  for (uint32_t i = 0; i < count && result == STRETTO_OK; ++i)
+    result = add_tiles(service, *range, map->peer_base, &tiles[i]);
   return result;
 }
 
@@ -150,6 +142,7 @@ static fw_result_t add_region(trigger_service_t* service, uint32_t flags, const 
                                .tile_m = o->tile_m,
                                .tile_n = o->tile_n,
                                .tiles_n = service->tiles_n,
+                               .order = o->tile_order,
                                .wavefronts = o->wavefronts,
                                .first_tile = map->first_tile,
                                .tile_count = map->tile_count,

@@ -3,15 +3,15 @@
 // maps of allocations. Runs on hart 0, called once a map packet; never touches tile data.
 //
 // Order of a collective: spill table (once), output configuration, then one map for each chunk of
-// output tiles, then the GEMM. Tiles are linear, columns fastest; a chunk is a run of tiles and
-// becomes at most three rectangles of the range table: the rest of its first tile row, full rows,
-// the beginning of its last.
+// output tiles, then the GEMM. Tiles are in the kernel's order; a chunk is a run of tiles and becomes
+// at most TILE_ORDER_RECTANGLES of the range table.
 #ifndef STRETTO_SW_FIRMWARE_SERVICES_TRIGGER_SERVICE_H_
 #define STRETTO_SW_FIRMWARE_SERVICES_TRIGGER_SERVICE_H_
 
 #include "sw/firmware/hal/range_table.h"
 #include "sw/firmware/hal/tracker.h"
 #include "sw/firmware/services/shared.h"
+#include "sw/include/tile_order.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,6 +30,7 @@ typedef struct trigger_service {
   range_table_t ranges;
   stretto_spill_table_t spill;
   stretto_output_config_t output;
+  tile_order_t order;
   uint32_t tiles_n;
   uint32_t tiles;        // 0: no output configured.
   uint32_t allocations;  // Entries of the range table that are not tiles; they come first.

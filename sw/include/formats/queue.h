@@ -241,7 +241,8 @@ typedef struct stretto_output_config {
   uint8_t element;       // ElementType of machine_types.h.
   uint8_t account;       // Account of what the DMA sends.
   uint8_t tracker_ways;  // Ways in use, 0 = all.
-  uint8_t reserved0[3];
+  uint8_t tile_order;    // Of ids, tile_order.h; 0 = row-major.
+  uint8_t reserved0[2];
   uint32_t
       work_groups;  // Of the kernel that writes it; 0 = one a tile. More is split-K of degree s =
                     // work_groups / tiles: work-group w adds to tile w / s, each tile gets s local

@@ -136,7 +136,7 @@
 #define DMA_REGION_RANGE_COUNT 128
 #define DMA_REGION_RANGE_STRIDE 0x80
 #define DMA_REGION_RANGE_OFFSET_AT(i) (0x4000 + (i) * 0x80)
-#define DMA_REGION_RANGE_FIRST_WG_SHIFT 0  // First work-group id (linear output-tile index).
+#define DMA_REGION_RANGE_FIRST_WG_SHIFT 0  // First work-group id.
 #define DMA_REGION_RANGE_FIRST_WG_MASK 0xffffffff
 #define DMA_REGION_RANGE_WG_COUNT_SHIFT 32  // Work-groups, 1..65536.
 #define DMA_REGION_RANGE_WG_COUNT_MASK 0xffffffff00000000
@@ -175,7 +175,7 @@
 #define DMA_REGION_SIZE_N_SHIFT 32  // Columns (elements), at least 1.
 #define DMA_REGION_SIZE_N_MASK 0xffffffff00000000
 
-// Tile t (= wg id - id_base) is tile row t / tiles_n, tile column t % tiles_n; the last ones are clipped at m and n. (read, write)
+// Tile t (= wg id - id_base) has its row and column by region_wavefronts.order; the last ones are clipped at m and n. (read, write)
 #define DMA_REGION_TILE_OFFSET 0x4028
 #define DMA_REGION_TILE_COUNT 128
 #define DMA_REGION_TILE_STRIDE 0x80
@@ -194,6 +194,8 @@
 #define DMA_REGION_WAVEFRONTS_OFFSET_AT(i) (0x4030 + (i) * 0x80)
 #define DMA_REGION_WAVEFRONTS_COUNT_SHIFT 0  // Wavefronts of a work-group, 1..8.
 #define DMA_REGION_WAVEFRONTS_COUNT_MASK 0xf
+#define DMA_REGION_WAVEFRONTS_ORDER_SHIFT 4  // Order of tiles (sw/include/tile_order.h); 0 = row-major, t / tiles_n and t % tiles_n.
+#define DMA_REGION_WAVEFRONTS_ORDER_MASK 0x70
 #define DMA_REGION_WAVEFRONTS_ROWS_SHIFT 16  // Rows of a wavefront tile; rows * tile_n * element bytes is at most 65536.
 #define DMA_REGION_WAVEFRONTS_ROWS_MASK 0xffff0000
 #define DMA_REGION_WAVEFRONTS_ID_BASE_SHIFT 32  // Work-group id of tile 0.

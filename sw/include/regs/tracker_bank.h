@@ -14,7 +14,7 @@ inline constexpr RegisterInfo kTrackerRegisters[] = {
     {"counter_clear", 0x10, 1, 8, 8, RegisterAccess::kWriteOnly, 0x0, 0xffffffffffffffff},
     {"status", 0x18, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"tiles", 0x20, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffff0001ffff},
-    {"columns", 0x28, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffffff0000ffff},
+    {"strips", 0x28, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffffff0003ffff},
     {"untracked", 0x30, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffff0000ffff},
     {"event", 0x38, 1, 8, 8, RegisterAccess::kReadWrite, 0x0, 0x1ffff0000ffff},
     {"threshold", 0x40, 8, 8, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},

@@ -11,7 +11,7 @@
 namespace stretto {
 
 struct TrackerRegisters {
-  enum class Name : uint8_t { control, clear, counter_clear, status, tiles, columns, untracked, event, threshold, updates, half_words, ignored, triggers, spills, spill_reads, refills, max_live, none };
+  enum class Name : uint8_t { control, clear, counter_clear, status, tiles, strips, untracked, event, threshold, updates, half_words, ignored, triggers, spills, spill_reads, refills, max_live, none };
   struct Place {
     Name name = Name::none;
     unsigned index = 0;  // In an array.
@@ -45,31 +45,34 @@ struct TrackerRegisters {
 
   struct Tiles {
     uint32_t total = 0;
-    uint16_t first_bottom = 0;
+    uint16_t last_strip = 0;
     static constexpr Tiles from(uint64_t data) {
       return {
           static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_TOTAL)),
-          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_FIRST_BOTTOM)),
+          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_TILES_LAST_STRIP)),
       };
     }
     constexpr uint64_t bits() const {
       return STRETTO_FIELD(TRACKER_TILES_TOTAL, total) |
-             STRETTO_FIELD(TRACKER_TILES_FIRST_BOTTOM, first_bottom);
+             STRETTO_FIELD(TRACKER_TILES_LAST_STRIP, last_strip);
     }
   };
 
-  struct Columns {
-    uint16_t tiles_n = 0;
+  struct Strips {
+    uint16_t along = 0;
+    uint8_t width = 0;
     uint32_t reciprocal = 0;
-    static constexpr Columns from(uint64_t data) {
+    static constexpr Strips from(uint64_t data) {
       return {
-          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_TILES_N)),
-          static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_COLUMNS_RECIPROCAL)),
+          static_cast<uint16_t>(STRETTO_FIELD_GET(data, TRACKER_STRIPS_ALONG)),
+          static_cast<uint8_t>(STRETTO_FIELD_GET(data, TRACKER_STRIPS_WIDTH)),
+          static_cast<uint32_t>(STRETTO_FIELD_GET(data, TRACKER_STRIPS_RECIPROCAL)),
       };
     }
     constexpr uint64_t bits() const {
-      return STRETTO_FIELD(TRACKER_COLUMNS_TILES_N, tiles_n) |
-             STRETTO_FIELD(TRACKER_COLUMNS_RECIPROCAL, reciprocal);
+      return STRETTO_FIELD(TRACKER_STRIPS_ALONG, along) |
+             STRETTO_FIELD(TRACKER_STRIPS_WIDTH, width) |
+             STRETTO_FIELD(TRACKER_STRIPS_RECIPROCAL, reciprocal);
     }
   };
 
@@ -127,7 +130,7 @@ struct TrackerRegisters {
   // Stored here.
   Control control;
   Tiles tiles;
-  Columns columns;
+  Strips strips;
   Untracked untracked;
   Event event;
   Threshold threshold[TRACKER_THRESHOLD_COUNT]{};
@@ -152,7 +155,7 @@ struct TrackerRegisters {
       case TRACKER_COUNTER_CLEAR_OFFSET: return {Name::counter_clear, 0};
       case TRACKER_STATUS_OFFSET: return {Name::status, 0};
       case TRACKER_TILES_OFFSET: return {Name::tiles, 0};
-      case TRACKER_COLUMNS_OFFSET: return {Name::columns, 0};
+      case TRACKER_STRIPS_OFFSET: return {Name::strips, 0};
       case TRACKER_UNTRACKED_OFFSET: return {Name::untracked, 0};
       case TRACKER_EVENT_OFFSET: return {Name::event, 0};
       case TRACKER_UPDATES_OFFSET: return {Name::updates, 0};
@@ -177,7 +180,7 @@ struct TrackerRegisters {
     switch (place.name) {
       case Name::control: control = Control::from(data); break;
       case Name::tiles: tiles = Tiles::from(data); break;
-      case Name::columns: columns = Columns::from(data); break;
+      case Name::strips: strips = Strips::from(data); break;
       case Name::untracked: untracked = Untracked::from(data); break;
       case Name::event: event = Event::from(data); break;
       case Name::threshold: threshold[place.index] = Threshold::from(data); break;
@@ -190,7 +193,7 @@ struct TrackerRegisters {
       case Name::control: return control.bits();
       case Name::status: return hardware.status.bits();
       case Name::tiles: return tiles.bits();
-      case Name::columns: return columns.bits();
+      case Name::strips: return strips.bits();
       case Name::untracked: return untracked.bits();
       case Name::event: return event.bits();
       case Name::threshold: return threshold[place.index].bits();

@@ -29,19 +29,21 @@
 #define TRACKER_STATUS_LIVE_SHIFT 32  // Tiles with a slot or a spilled entry.
 #define TRACKER_STATUS_LIVE_MASK 0xfffff00000000
 
-// Shape of the output in tiles; work-group id = row x tiles_n + column. (read, write)
+// Tiles of the output; ids run through strips of tiles, one after the other (sw/include/tile_order.h). (read, write)
 #define TRACKER_TILES_OFFSET 0x20
 #define TRACKER_TILES_TOTAL_SHIFT 0  // Number of tiles, 1..65536; updates of ids from here on are forgotten.
 #define TRACKER_TILES_TOTAL_MASK 0x1ffff
-#define TRACKER_TILES_FIRST_BOTTOM_SHIFT 32  // Id of the first tile of the bottom row, (tiles_m - 1) x tiles_n.
-#define TRACKER_TILES_FIRST_BOTTOM_MASK 0xffff00000000
+#define TRACKER_TILES_LAST_STRIP_SHIFT 32  // Id of the first tile of the last strip.
+#define TRACKER_TILES_LAST_STRIP_MASK 0xffff00000000
 
-// Tile columns; lets the Tracker find the column of an id without a divider. (read, write)
-#define TRACKER_COLUMNS_OFFSET 0x28
-#define TRACKER_COLUMNS_TILES_N_SHIFT 0  // Tiles in a row; the column is exact while (tiles_n - 1) x (tiles.total - 1) < 2^24, so always for tiles_n <= 256.
-#define TRACKER_COLUMNS_TILES_N_MASK 0xffff
-#define TRACKER_COLUMNS_RECIPROCAL_SHIFT 32  // ceil(2^24 / tiles_n), 25 bits.
-#define TRACKER_COLUMNS_RECIPROCAL_MASK 0x1ffffff00000000
+// Shape of the strips; lets the Tracker find the place of an id in its strip without a divider. (read, write)
+#define TRACKER_STRIPS_OFFSET 0x28
+#define TRACKER_STRIPS_ALONG_SHIFT 0  // Tiles along a strip; the place is exact while (along - 1) x ((tiles.total >> width) - 1) < 2^24, so always for along <= 256.
+#define TRACKER_STRIPS_ALONG_MASK 0xffff
+#define TRACKER_STRIPS_WIDTH_SHIFT 16  // log2 of the tiles across a strip; 0 and strips along the rows are row-major order.
+#define TRACKER_STRIPS_WIDTH_MASK 0x30000
+#define TRACKER_STRIPS_RECIPROCAL_SHIFT 32  // ceil(2^24 / along), 25 bits.
+#define TRACKER_STRIPS_RECIPROCAL_MASK 0x1ffffff00000000
 
 // Ids that are not tracked, the remote chunk (T3-TRK-11); the interval wraps from tiles.total to 0. (read, write)
 #define TRACKER_UNTRACKED_OFFSET 0x30
@@ -57,7 +59,7 @@
 #define TRACKER_EVENT_COUNT_SHIFT 32  // Number of ids; 0 = every trigger is for the DMA.
 #define TRACKER_EVENT_COUNT_MASK 0x1ffff00000000
 
-// Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 right, 2 bottom, 3 corner. (read, write)
+// Half-words written that complete a wavefront tile; register class x 2 + wavefront / 4, class 0 interior, 1 end of a strip, 2 far edge of the last strip, 3 both. (read, write)
 #define TRACKER_THRESHOLD_OFFSET 0x40
 #define TRACKER_THRESHOLD_COUNT 8
 #define TRACKER_THRESHOLD_STRIDE 0x8

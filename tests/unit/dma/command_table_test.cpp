@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/dma/region_words.h"
@@ -19,11 +20,21 @@ using test::kHere;
 using test::kThere;
 using test::RegionNumbers;
 
+// Row and column of a tile: strips of 2 ^ order[1:0] tiles, down the columns if order[2].
+std::pair<uint64_t, uint64_t> place_of(const RegionNumbers& numbers, uint64_t tile) {
+  const uint64_t width = 1 << (numbers.order & 3);
+  const bool down = (numbers.order & 4) != 0;
+  const uint64_t along = down ? (numbers.m + numbers.tile_m - 1) / numbers.tile_m : numbers.tiles_n;
+  const uint64_t across = tile / (width * along) * width + tile % width;
+  const uint64_t step = tile / width % along;
+  return down ? std::pair(step, across) : std::pair(across, step);
+}
+
 // Triggers everything; wavefronts without rows must be unknown to the table. Returns all transfers.
 std::vector<TileTransfer> trigger_all(CommandTable& table, const RegionNumbers& numbers) {
   std::vector<TileTransfer> all;
   for (uint64_t wg = numbers.first_wg; wg < numbers.first_wg + numbers.wg_count; ++wg) {
-    const uint64_t first_row = (wg - numbers.id_base) / numbers.tiles_n * numbers.tile_m;
+    const uint64_t first_row = place_of(numbers, wg - numbers.id_base).first * numbers.tile_m;
     for (uint64_t wf = 0; wf < numbers.wavefronts; ++wf) {
       unsigned region;
       uint64_t start;
@@ -56,11 +67,16 @@ void check_covers_once(const RegionNumbers& numbers) {
     }
   }
   CHECK(sane);
+  const uint64_t tiles_m = (numbers.m + numbers.tile_m - 1) / numbers.tile_m;
+  std::vector<uint64_t> ids(tiles_m * numbers.tiles_n);
+  for (uint64_t tile = 0; tile < ids.size(); ++tile) {
+    const auto [row, column] = place_of(numbers, tile);
+    ids[row * numbers.tiles_n + column] = numbers.id_base + tile;
+  }
   int wrong = 0;
   for (uint64_t row = 0; row < numbers.m; ++row) {
     for (uint64_t column = 0; column < numbers.n; ++column) {
-      const uint64_t wg =
-          numbers.id_base + row / numbers.tile_m * numbers.tiles_n + column / numbers.tile_n;
+      const uint64_t wg = ids[row / numbers.tile_m * numbers.tiles_n + column / numbers.tile_n];
       const bool mapped = wg >= numbers.first_wg && wg < numbers.first_wg + numbers.wg_count;
       wrong += painted[row * numbers.n + column] != (mapped ? 1 : 0);
     }
@@ -87,6 +103,28 @@ TEST_CASE("an output with 33.25 tile columns and padded rows is covered exactly 
   numbers.wg_count = 68;
   numbers.id_base = 10;
   check_covers_once(numbers);
+}
+
+TEST_CASE("parts of an output in strips are covered exactly once", "[T3-U20]") {
+  RegionNumbers numbers;
+  numbers.m = 1000;
+  numbers.n = 600;
+  numbers.pitch = 1200;
+  numbers.tiles_n = 5;
+  numbers.first_wg = 3;
+  numbers.wg_count = 29;
+  for (const uint64_t order : {1, 2, 3, 4}) {
+    numbers.order = order;
+    check_covers_once(numbers);
+  }
+  numbers.n = 768;
+  numbers.pitch = 1536;
+  numbers.tiles_n = 6;
+  numbers.order = 1 | 4;
+  check_covers_once(numbers);
+  numbers.order = 2 | 4;  // 6 columns are no strips of 4.
+  CommandTable table(1);
+  CHECK_FALSE(table.arm(0, numbers.words()));
 }
 
 TEST_CASE("FP32 tiles of 8 wavefronts are covered exactly once") {

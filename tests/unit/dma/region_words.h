@@ -20,7 +20,7 @@ struct RegionNumbers {
   uint64_t first_wg = 0, wg_count = 6;
   uint64_t base = kHere + 0x10000, peer = kThere + 0x20000, pitch = 400;
   uint64_t m = 300, n = 200, tile_m = 128, tile_n = 128, tiles_n = 2;
-  uint64_t wavefronts = 4, rows = 32, id_base = 0;
+  uint64_t wavefronts = 4, rows = 32, id_base = 0, order = 0;
   bool update = true, tracked = true, ready = false;
   uint64_t element = 0, account = 13, block_tiles = 0;
 
@@ -36,6 +36,7 @@ struct RegionNumbers {
              STRETTO_FIELD(DMA_REGION_TILE_TILE_N, tile_n) |
              STRETTO_FIELD(DMA_REGION_TILE_TILES_N, tiles_n);
     w.wavefronts = STRETTO_FIELD(DMA_REGION_WAVEFRONTS_COUNT, wavefronts) |
+                   STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ORDER, order) |
                    STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ROWS, rows) |
                    STRETTO_FIELD(DMA_REGION_WAVEFRONTS_ID_BASE, id_base);
     w.control = DMA_REGION_CONTROL_VALID_MASK |

@@ -10,13 +10,15 @@
 #include <algorithm>
 #include <vector>
 
+#include "sw/include/tile_order.h"
+
 namespace stretto {
 namespace {
 
 constexpr uint64_t kBase = 0x100000;
 constexpr uint64_t kPeer = uint64_t{8} << 40;
 
-MirrorPlan plan_of(uint32_t m, uint32_t n, uint32_t chunks) {
+MirrorPlan plan_of(uint32_t m, uint32_t n, uint32_t chunks, uint32_t order = TILE_ORDER_ROWS) {
   MirrorPlan plan;
   plan.arrays = {kBase};
   plan.m = m;
@@ -24,6 +26,7 @@ MirrorPlan plan_of(uint32_t m, uint32_t n, uint32_t chunks) {
   plan.pitch = n * 2;
   plan.tile_m = plan.tile_n = 128;
   const uint32_t tiles = (m + 127) / 128 * ((n + 127) / 128);
+  plan.order = tile_order(order, (m + 127) / 128, (n + 127) / 128);
   for (uint32_t chunk = 0; chunk <= chunks; ++chunk)
     plan.chunk_first.push_back(chunk * tiles / chunks);
   return plan;
@@ -35,6 +38,11 @@ void check_exactly_once(const MirrorPlan& plan, uint32_t piece_rows) {
   std::vector<int> arrived(uint64_t{plan.m} * plan.n, 0);
   const uint32_t tiles_n = (plan.n + plan.tile_n - 1) / plan.tile_n;
   int wrong_ids = 0;
+  // Of strips along the rows, by row and column.
+  const auto id_of = [&](uint64_t row, uint64_t column) {
+    const uint64_t width = 1 << plan.order.width;
+    return (row / width * tiles_n + column) * width + row % width;
+  };
   for (uint32_t tile = 0; tile < plan.chunk_first.back(); ++tile) {
     const uint32_t top = tile / tiles_n * plan.tile_m;
     const uint32_t left = tile % tiles_n * plan.tile_n;
@@ -59,7 +67,7 @@ void check_exactly_once(const MirrorPlan& plan, uint32_t piece_rows) {
           const uint64_t y = offset / plan.pitch;
           const uint64_t x = offset % plan.pitch / 2;
           REQUIRE(x + each.row_bytes / 2 <= plan.n);
-          wrong_ids += each.wg_id != y / plan.tile_m * tiles_n + x / plan.tile_n;
+          wrong_ids += each.wg_id != id_of(y / plan.tile_m, x / plan.tile_n);
           wrong_ids += each.wf_id != y % plan.tile_m / (plan.tile_m / plan.wavefronts);
           for (uint64_t i = 0; i < each.row_bytes / 2; ++i) ++arrived[y * plan.n + x + i];
         }
@@ -82,6 +90,12 @@ TEST_CASE("every element of an output with ragged rows arrives once") {
 TEST_CASE("every element of a ragged output in unequal chunks arrives once") {
   check_exactly_once(plan_of(1000, 840, 5), 16);
   check_exactly_once(plan_of(1000, 840, 7), 4);
+}
+
+TEST_CASE("every element of an output in strips arrives once") {
+  check_exactly_once(plan_of(1000, 840, 5, 3), 16);
+  check_exactly_once(plan_of(1024, 4256, 16, 3), 16);  // Chunks of 17 of 34 columns.
+  check_exactly_once(plan_of(512, 840, 7, 1), 4);
 }
 
 TEST_CASE("a tile becomes the tile at its place in the next chunk, the last chunk's the first's") {

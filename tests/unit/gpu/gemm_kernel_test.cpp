@@ -140,6 +140,10 @@ TEST_CASE("ragged, backward layout") { require_stamps(200, 330, 90, 0); }
 TEST_CASE("ragged, A transposed") { require_stamps(130, 140, 70, GEMM_A_KM | GEMM_B_NK); }
 TEST_CASE("ragged, both transposed") { require_stamps(130, 140, 70, GEMM_A_KM); }
 TEST_CASE("tiles of 256 x 128") { require_stamps(500, 300, 96, GEMM_B_NK, "gemm_256x128"); }
+TEST_CASE("strips along the rows") {
+  require_stamps(500, 300, 96, GEMM_B_NK | 2 << GEMM_ORDER_SHIFT);
+}
+TEST_CASE("strips down the columns") { require_stamps(300, 500, 96, 5 << GEMM_ORDER_SHIFT); }
 TEST_CASE("real products, forward layout") { require_products(150, 140, 75, GEMM_B_NK); }
 TEST_CASE("real products, both transposed") { require_products(140, 150, 75, GEMM_A_KM); }
 

@@ -80,7 +80,7 @@ TEST_CASE("a request allocates nothing once storage has grown") {
   bench.write_register(false, 0x1000 + SPILL_BASE_OFFSET, 0x4000'0000);
   bench.write_register(false, 0x1000 + SPILL_BYTES_OFFSET, 1024 * 64);
   bench.write_register(false, TRACKER_TILES_OFFSET, 1024 | uint64_t{1008} << 32);
-  bench.write_register(false, TRACKER_COLUMNS_OFFSET, 16 | uint64_t{1 << 20} << 32);
+  bench.write_register(false, TRACKER_STRIPS_OFFSET, 16 | uint64_t{1 << 20} << 32);
   for (unsigned i = 0; i < 8; ++i) {
     bench.write_register(false, TRACKER_THRESHOLD_OFFSET + 8 * i, 0x0400'0400'0400'0400);
   }

@@ -31,7 +31,7 @@ void program_tracker(HbmFixture& bench, unsigned ways, uint64_t threshold) {
   bench.write_register(false, kFrontEnd + SPILL_BASE_OFFSET, kSpillTable);
   bench.write_register(false, kFrontEnd + SPILL_BYTES_OFFSET, 1024 * 64);
   bench.write_register(false, TRACKER_TILES_OFFSET, 1024 | uint64_t{1008} << 32);
-  bench.write_register(false, TRACKER_COLUMNS_OFFSET, 16 | ((uint64_t{1} << 24) / 16) << 32);
+  bench.write_register(false, TRACKER_STRIPS_OFFSET, 16 | ((uint64_t{1} << 24) / 16) << 32);
   for (unsigned i = 0; i < 8; ++i) {
     bench.write_register(false, TRACKER_THRESHOLD_OFFSET + 8 * i,
                          threshold * 0x0001'0001'0001'0001);

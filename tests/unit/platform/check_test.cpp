@@ -53,7 +53,10 @@ struct Bench {
   }
   uint32_t owner(uint32_t row, uint32_t c) {
     const uint32_t tiles_n = (task.n + 7) / 8, tiles = tiles_n * ((task.m + 15) / 16);
-    const uint32_t tile = row / 16 * tiles_n + c / 8;
+    const uint32_t width = 1u << task.strip_log2;
+    const uint32_t tile =
+        task.strips_down ? (c / 8 / width * ((task.m + 15) / 16) + row / 16) * width + c / 8 % width
+                         : (row / 16 / width * tiles_n + c / 8) * width + row / 16 % width;
     uint32_t chunk = 0;
     while (tile >= chunk_first_tile(tiles, task.ranks, chunk + 1)) ++chunk;
     return chunk;
@@ -135,6 +138,41 @@ TEST_CASE("real sums pass in ring order only, and their error bound is measured"
   CHECK(report.max_error <= 1);
   bench.fill_reduced(2);  // The same numbers added in another order.
   CHECK(check_output(bench.task).mismatches > 0);
+}
+
+TEST_CASE("chunks of strips have the order of the ring that their owner gives them") {
+  for (const bool down : {false, true}) {
+    Bench bench(DataMode::real, CheckOutput::sum, 3, 60, 30, 133);  // 4 x 4 tiles.
+    bench.task.strip_log2 = 1;
+    bench.task.strips_down = down;
+    bench.fill_reduced();
+    CHECK(check_output(bench.task).passed());
+    bench.task.strip_log2 = 0;
+    bench.task.strips_down = false;
+    CHECK(check_output(bench.task).mismatches > 0);
+  }
+}
+
+TEST_CASE("a mirrored sum begins anew behind the last chunk that is clipped there") {
+  // 2 x 4 tiles in one strip of two rows, the last column 3 of 8 wide: chunks of a column each, so
+  // chunk 3 is clipped. Chunk 1's sum goes to 2, 3, 0; what is gathered goes from 0 to 1, 2, 3.
+  Bench bench(DataMode::stamp, CheckOutput::sum, 4, 32, 27, 8);
+  bench.task.strip_log2 = 1;
+  bench.task.simulated_ranks = 1;
+  bench.task.mirrored = true;
+  const auto stamp = [](uint32_t row, uint32_t c) { return stamp_value(7, 0, row, c, 512); };
+  for (uint32_t row = 0; row < 32; ++row) {
+    for (uint32_t c = 0; c < 27; ++c) {
+      const uint32_t x = c % 8;
+      uint32_t sum = stamp(row, x);
+      if (x < 3) sum += stamp(row, x + 8) + stamp(row, x + 16) + stamp(row, x + 24);
+      bench.memory[0][row * 27 + c] = fp16_from_whole(sum);
+    }
+  }
+  CHECK(check_output(bench.task).passed());
+  CHECK(check_output(bench.task).elements == 32 * 27);
+  bench.memory[0][9] = 0;
+  CHECK(check_output(bench.task).mismatches == 1);
 }
 
 TEST_CASE("a mirrored rank holds in each chunk the sum over its own chunks") {

@@ -4,6 +4,7 @@
 // maps: the paper's example of four GPUs.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
@@ -221,6 +222,33 @@ TEST_CASE("the fused GEMM starts with the chunk it sends first and carries the u
   CHECK(STRETTO_ORDER_STAGGER(kernels[0].dispatch.order) == ring_gemm_chunk_first(&plan, 4, 3));
   CHECK((kernels[0].dispatch.flags & STRETTO_DISPATCH_UPDATE) != 0);
   CHECK((kernels[1].dispatch.flags & STRETTO_DISPATCH_UPDATE) == 0);
+}
+
+TEST_CASE("kernels and firmware get the order of the tiles", "[T3-U20]") {
+  FakeGpuHost fused, sequential;
+  ring_gemm_parameters_t p = parameters(RING_GEMM_T3);
+  p.m = 700;  // 6 x 3 tiles: strips of 2 rows.
+  p.tile_order = RING_GEMM_STRIPS;
+  CHECK(plan_of(p).order_code == 1);
+  const std::vector<stretto_packet_t> packets = packets_of(p, fused);
+  const auto is_output = [](const stretto_packet_t& packet) {
+    return packet.vendor.operation == STRETTO_OP_OUTPUT_CONFIG;
+  };
+  const auto output = std::find_if(packets.begin(), packets.end(), is_output);
+  REQUIRE(output != packets.end());
+  CHECK(output->vendor.output.tile_order == 1);
+  const stretto_packet_t gemm = dispatches(packets).at(0);
+  CHECK(static_cast<uint32_t>(
+            fused.read64(gemm.dispatch.kernarg_address + offsetof(stretto_gemm_arguments_t, k)) >>
+            32) == (GEMM_B_NK | 1 << GEMM_ORDER_SHIFT));
+  p.mode = RING_GEMM_SEQUENTIAL;
+  const stretto_packet_t ring = dispatches(packets_of(p, sequential)).at(1);
+  CHECK(static_cast<uint32_t>(sequential.read64(ring.dispatch.kernarg_address +
+                                                offsetof(stretto_ring_arguments_t, order))) == 1);
+  p.m = 100;  // 1 x 3 tiles: down the columns, one across.
+  CHECK(plan_of(p).order_code == TILE_ORDER_DOWN);
+  p.tile_order = RING_GEMM_ROWS;
+  CHECK(plan_of(p).order_code == TILE_ORDER_ROWS);
 }
 
 TEST_CASE("the GEMM has equal arguments in sequential and fused mode", "[T3-CFG-05]") {

@@ -40,6 +40,38 @@ TEST_CASE("a chunk that begins and ends inside tile rows becomes three rectangle
   CHECK(f.trigger.ranges.used == 3);
 }
 
+TEST_CASE("a chunk of an output in strips becomes the rectangles of its tiles",
+          "[T3-U09][T3-U20]") {
+  Firmware f;
+  configure(f);
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  stretto_output_config_t o = output();
+  o.m = 500;  // 4 x 3 tiles; two strips of 2 rows.
+  o.tile_order = 1;
+  REQUIRE(trigger_service_output(&f.trigger, &o) == STRETTO_OK);
+  // Tiles 3 .. 7: (1, 1); column 2 of the first strip; column 0 of the second.
+  const stretto_map_t map = tiles(3, 5);
+  REQUIRE(trigger_service_map(&f.trigger, STRETTO_OP_DMA_MAP,
+                              STRETTO_MAP_TILES | STRETTO_MAP_UPDATE, &map) == STRETTO_OK);
+  const auto field = [&](uint64_t offset, unsigned i) { return range_field(f.device, offset, i); };
+  CHECK(f.trigger.ranges.used == 3);
+  CHECK(field(RANGE_TABLE_ENTRY_BASE_OFFSET, 0) == kOwn + kOutput + 128 * kPitch + 256);
+  CHECK(field(RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 0) == 256);
+  CHECK(field(RANGE_TABLE_ENTRY_ROWS_OFFSET, 0) == 128);
+  CHECK(field(RANGE_TABLE_ENTRY_BASE_OFFSET, 1) == kOwn + kOutput + 512);
+  CHECK(field(RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 1) == 88);
+  CHECK(field(RANGE_TABLE_ENTRY_ROWS_OFFSET, 1) == 256);
+  CHECK(field(RANGE_TABLE_ENTRY_BASE_OFFSET, 2) == kOwn + kOutput + 256 * kPitch);
+  CHECK(field(RANGE_TABLE_ENTRY_ROW_BYTES_OFFSET, 2) == 256);
+  CHECK(field(RANGE_TABLE_ENTRY_ROWS_OFFSET, 2) == 244);  // 500 - 256.
+  CHECK(f.device.at(STRETTO_DMA_BASE + DMA_REGION_RANGE_OFFSET) == (3 | uint64_t{5} << 32));
+  CHECK((f.device.at(STRETTO_DMA_BASE + DMA_REGION_WAVEFRONTS_OFFSET) >> 4 & 7) == 1);
+  CHECK((f.device.at(STRETTO_TRACKER_BASE + TRACKER_STRIPS_OFFSET) & 0x3ffff) == (3 | 1 << 16));
+  o.tile_order = 2 | 4;  // 3 columns are no strips of 4.
+  REQUIRE(trigger_service_reset(&f.trigger, false) == STRETTO_OK);
+  CHECK(trigger_service_output(&f.trigger, &o) == STRETTO_ERROR_ARGUMENT);
+}
+
 TEST_CASE("the DMA region of a chunk is armed before its stores can find a range",
           "[T3-DMA-01][T3-DMA-07][T3-CFG-04]") {
   Firmware f;

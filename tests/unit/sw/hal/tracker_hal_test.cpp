@@ -9,7 +9,7 @@
 
 namespace {
 
-tracker_output_t tnlg_output() { return {8192, 4256, 128, 128, 8, 2, 2, 0}; }
+tracker_output_t tnlg_output() { return {8192, 4256, 128, 128, 8, 2, 2, 0, 0}; }
 
 tracker_t fresh_tracker() {
   tracker_t t;
@@ -25,7 +25,7 @@ TEST_CASE("the Tracker gets shape and thresholds of every tile class in half-wor
   const tracker_t t = fresh_tracker();
   // 64 x 34 tiles (4256 = 33 * 128 + 32). ceil(2^24 / 34) = 493448.
   mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 2176 | uint64_t{63 * 34} << 32);
-  mmio.expect_write(t.base + TRACKER_COLUMNS_OFFSET, 34 | uint64_t{493448} << 32);
+  mmio.expect_write(t.base + TRACKER_STRIPS_OFFSET, 34 | uint64_t{493448} << 32);
   mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
   // 16 rows x 128 columns x 2 updates = 4096; right column 16 x 32 x 2 = 1024. 8192 = 64 * 128:
   // bottom tiles are whole.
@@ -43,7 +43,7 @@ TEST_CASE("wavefronts without rows in the bottom tiles have threshold 0") {
   // 300 x 200: 3 x 2 tiles; bottom tiles have 44 rows: wavefronts 0, 1 have 16, wavefront 2 has 12;
   // right tiles 72 columns.
   mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 6 | uint64_t{4} << 32);
-  mmio.expect_write(t.base + TRACKER_COLUMNS_OFFSET, 2 | uint64_t{1 << 23} << 32);
+  mmio.expect_write(t.base + TRACKER_STRIPS_OFFSET, 2 | uint64_t{1 << 23} << 32);
   mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
   const uint64_t expected[8] = {
       0x1000100010001000,
@@ -57,8 +57,40 @@ TEST_CASE("wavefronts without rows in the bottom tiles have threshold 0") {
   };
   for (unsigned i = 0; i < 8; ++i)
     mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i), expected[i]);
-  const tracker_output_t output = {300, 200, 128, 128, 8, 2, 2, 0};
+  const tracker_output_t output = {300, 200, 128, 128, 8, 2, 2, 0, 0};
   CHECK(tracker_configure(&t, &output) == STRETTO_OK);
+}
+
+TEST_CASE("strips give the Tracker their shape, and those down the columns exchange the edges",
+          "[T3-U20]") {
+  const tracker_t t = fresh_tracker();
+  tracker_output_t output = tnlg_output();
+  {
+    MockMmio mmio;
+    // Eight strips of 8 rows x 34 columns: the last begins at 7 * 272.
+    mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 2176 | uint64_t{1904} << 32);
+    mmio.expect_write(t.base + TRACKER_STRIPS_OFFSET, 34 | 3 << 16 | uint64_t{493448} << 32);
+    mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
+    for (unsigned i = 0; i < 8; ++i)
+      mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i),
+                        (i / 2) % 2 == 0 ? 0x1000100010001000 : 0x0400040004000400);
+    output.order = 3;
+    CHECK(tracker_configure(&t, &output) == STRETTO_OK);
+  }
+  MockMmio mmio;
+  // 17 strips of 2 columns x 64 rows; ceil(2^24 / 64) = 2^18. Their far edge is the right one.
+  mmio.expect_write(t.base + TRACKER_TILES_OFFSET, 2176 | uint64_t{2048} << 32);
+  mmio.expect_write(t.base + TRACKER_STRIPS_OFFSET, 64 | 1 << 16 | uint64_t{1 << 18} << 32);
+  mmio.expect_write(t.base + TRACKER_UNTRACKED_OFFSET, 0);
+  for (unsigned i = 0; i < 8; ++i)
+    mmio.expect_write(t.base + TRACKER_THRESHOLD_OFFSET_AT(i),
+                      i < 4 ? 0x1000100010001000 : 0x0400040004000400);
+  output.order = 1 | 4;
+  CHECK(tracker_configure(&t, &output) == STRETTO_OK);
+  output.order = 2 | 4;  // 34 columns are no strips of 4.
+  CHECK(tracker_configure(&t, &output) == STRETTO_ERROR_ARGUMENT);
+  output.order = 8;
+  CHECK(tracker_configure(&t, &output) == STRETTO_ERROR_ARGUMENT);
 }
 
 TEST_CASE("the Tracker refuses outputs it cannot count, without a write") {
