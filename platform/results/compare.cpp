@@ -109,7 +109,7 @@ std::string impl_of(const ResultFile& result) {
   return text.empty() ? most : text + "else " + most;
 }
 
-// In what `b` differs from `a` beside the mode, as "machine (t3, t3-paper), ...".
+// In what `b` differs from `a` beside the mode, as "machine (t3, t3-method), ...".
 std::string differences(const Compared& a, const Compared& b) {
   constexpr size_t kShown = 6;
   std::vector<std::string> all;

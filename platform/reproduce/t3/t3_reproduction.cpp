@@ -66,7 +66,7 @@ void add_options(po::options_description& own) {
                  "all GPUs of every case instead of one mirrored GPU")
     ("cases",    po::value<std::string>()->value_name("A,B"),
                  "only cases whose names begin with A, B ...: tnlg,mega-op")
-    ("machines", po::value<std::string>()->value_name("A,B")->default_value("t3,t3-paper"),
+    ("machines", po::value<std::string>()->value_name("A,B")->default_value("t3,t3-method"),
                  "side by side")
     ("modes",    po::value<std::string>()->value_name("A,B"),
                  "only these modes");
@@ -135,7 +135,7 @@ class T3Reproduction {
  private:
   // What can be judged without building a machine.
   void check_options() const {
-    if (machines_.empty()) throw UserError("--machines: give at least one, as in t3,t3-paper");
+    if (machines_.empty()) throw UserError("--machines: give at least one, as in t3,t3-method");
     const std::string all = fmt::format("{}", fmt::join(modes(), ", "));
     const std::vector<std::string> wanted = split(own_.modes, ',');
     if (wanted.empty() && !own_.modes.empty())

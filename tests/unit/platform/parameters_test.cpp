@@ -95,22 +95,26 @@ TEST_CASE("t3-2x-cu is t3 with twice the units and nothing else", "[T3-2XCU-01]"
   }
 }
 
-TEST_CASE("no shipped machine but t3-slices limits its slices, and t3-slices nothing else of t3") {
+TEST_CASE(
+    "t3-method is t3 with the values of the paper's method, and no other machine limits slices") {
   for (const std::string& name : shipped("machines")) {
     Machine machine;
     machine.load(name);
     INFO(name);
-    CHECK(machine.spec().l2.limited() == (name == "t3-slices"));
-    CHECK(machine.spec().hbm.queue_unit_bytes == 64);
+    CHECK(machine.spec().l2.limited() == (name == "t3-method"));
+    CHECK(machine.spec().hbm.queue_unit_bytes == (name == "t3-method" ? 32 : 64));
   }
-  Machine base, slices;
+  Machine base, method;
   base.load("t3");
-  slices.load("t3-slices");
-  for (const char* set : {"l2.miss_entries=96", "l2.merges=4", "l2.memory_queue_sectors=32"})
+  method.load("t3-method");
+  for (const char* set :
+       {"l2.miss_entries=96", "l2.merges=4", "l2.memory_queue_sectors=32",
+        "hbm.queue_unit_bytes=32", "link.egress_bytes=1073741824", "link.credit_bytes=1073741824",
+        "dma.read_pacing=unthrottled", "software.tile_m=256"})
     base.set(set);
   for (const auto& one : base.parameters().all()) {
     INFO(one.path);
-    CHECK(slices.parameters().find(one.path)->get() == one.get());
+    CHECK(method.parameters().find(one.path)->get() == one.get());
   }
 }
 
