@@ -27,6 +27,11 @@ const Rule kT3[] = {
     {"tRP", Scope::bank, precharge, activate, 14},
     {"tRP", Scope::channel, precharge, refresh, 14},
     {"tRFC", Scope::channel, refresh, activate, 350},
+    {"tRP", Scope::bank, precharge, refresh_bank, 14},
+    {"tRRD", Scope::channel, activate, refresh_bank, 4},
+    {"tRFCSB", Scope::bank, refresh_bank, activate, 160},
+    {"tRREFD", Scope::channel, refresh_bank, activate, 8},
+    {"tRREFD", Scope::channel, refresh_bank, refresh_bank, 8},
     {"tRTP", Scope::bank, read, precharge, 5},   // 1 + RTPL 4
     {"tWR", Scope::bank, write, precharge, 16},  // 1 + WL 2 + 1 + WR 12
     {"tWR", Scope::bank, update, precharge, 16},
@@ -59,6 +64,11 @@ const Rule kHbm2[] = {
     {"tRP", Scope::bank, precharge, activate, 14},
     {"tRP", Scope::channel, precharge, refresh, 14},
     {"tRFC", Scope::channel, refresh, activate, 350},
+    {"tRP", Scope::bank, precharge, refresh_bank, 14},
+    {"tRRD", Scope::channel, activate, refresh_bank, 4},
+    {"tRFCSB", Scope::bank, refresh_bank, activate, 160},
+    {"tRREFD", Scope::channel, refresh_bank, activate, 8},
+    {"tRREFD", Scope::channel, refresh_bank, refresh_bank, 8},
     {"tRTP", Scope::bank, read, precharge, 5},
     {"tWR", Scope::bank, write, precharge, 23},  // WL 5 + 2 + WR 16
     {"tWR", Scope::bank, update, precharge, 23},
@@ -95,7 +105,7 @@ bool is_column(DramCommand command) {
 
 }  // namespace
 
-HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) {
+HbmChecker::HbmChecker(const std::string& set, unsigned channels, Refresh refresh) {
   if (set == "t3") {
     rules_.assign(std::begin(kT3), std::end(kT3));
   } else {
@@ -104,8 +114,13 @@ HbmChecker::HbmChecker(const std::string& set, unsigned channels, bool refresh) 
     four_activates_ = 15;
   }
   // JESD235 lets a refresh wait for at most eight intervals; ours waits for open rows only: tRAS +
-  // tRP + a column access.
-  if (refresh) longest_refresh_gap_ = 3900 + 100;
+  // tRP + a column access. 16 banks in turn.
+  if (refresh == Refresh::all_bank) longest_refresh_gap_ = 3900 + 100;
+  if (refresh == Refresh::single_bank) {
+    longest_refresh_gap_ = 3900 / 16 + 100;
+    longest_bank_gap_ = 3900 + 100;
+    refresh_command_ = refresh_bank;
+  }
   for (const Rule& rule : rules_) {
     int64_t& limit = limits_[static_cast<unsigned>(rule.after)][static_cast<unsigned>(rule.scope)]
                          .of[static_cast<unsigned>(rule.before)];
@@ -137,15 +152,20 @@ const char* HbmChecker::broken_rule(unsigned channel, uint64_t at, DramCommand c
         if (open >= 0) return "REF with an open row";
       }
     }
+    if (command == refresh_bank && state.open_row[bank] >= 0) return "REFSB with an open row";
     if (command == activate && four_activates_ != 0 &&
         cycle - state.activates[state.next_activate] < static_cast<int64_t>(four_activates_)) {
       return "tFAW";
     }
   }
   if (longest_refresh_gap_ != 0) {
-    const int64_t last = state.last[kScopes - 1].of[static_cast<unsigned>(refresh)];
-    if (cycle - (last == kLongAgo ? 0 : last) > static_cast<int64_t>(longest_refresh_gap_))
-      return "tREFI";
+    const auto is_late = [&](unsigned scope, unsigned gap) {
+      const int64_t last = state.last[scope].of[static_cast<unsigned>(refresh_command_)];
+      return cycle - (last == kLongAgo ? 0 : last) > static_cast<int64_t>(gap);
+    };
+    if (is_late(kScopes - 1, longest_refresh_gap_)) return "tREFI";
+    if (command == activate && longest_bank_gap_ != 0 && is_late(bank, longest_bank_gap_))
+      return "tREFI of a bank";
   }
   const std::array<unsigned, 3> scopes = scopes_of(bank);
   int64_t spare = 0;  // Negative: a rule is broken.

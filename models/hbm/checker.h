@@ -4,8 +4,8 @@
 //
 // It remembers when each command was last issued (per bank, bank group and channel), where
 // timing_table.* computes when the next may be. It also checks what is not timing: rows open and
-// closed, one column and one row command a cycle (a precharge-all counts as one), refresh not
-// forgotten.
+// closed, one column and one row command a cycle (a precharge-all counts as one), refresh of no
+// bank forgotten.
 #ifndef STRETTO_MODELS_HBM_CHECKER_H_
 #define STRETTO_MODELS_HBM_CHECKER_H_
 
@@ -20,8 +20,8 @@ namespace stretto {
 
 class HbmChecker final : public CommandObserver {
  public:
-  // `set` is t3 or hbm2_generic. With `refresh`, a channel must refresh in time.
-  HbmChecker(const std::string& set, unsigned channels, bool refresh);
+  // `set` is t3 or hbm2_generic. A channel must refresh in time, as `refresh` says.
+  HbmChecker(const std::string& set, unsigned channels, Refresh refresh);
 
   // Throws CheckError that names channel, command, cycle and rule.
   void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
@@ -45,7 +45,7 @@ class HbmChecker final : public CommandObserver {
  private:
   static constexpr int64_t kLongAgo = -1'000'000;
   static constexpr unsigned kScopes = kHbmBanks + kHbmGroups + 1;
-  struct alignas(64) Line {  // By command; the last two are not used.
+  struct alignas(64) Line {  // By command; the last one is not used.
     std::array<int64_t, 8> of;
   };
   // The indices in State::last of a bank, its group, the channel; in the order of Scope.
@@ -69,7 +69,9 @@ class HbmChecker final : public CommandObserver {
   // Cycles of the rules: [after][scope].of[before].
   std::array<std::array<Line, 3>, kDramCommands> limits_{};
   unsigned four_activates_ = 0;
-  unsigned longest_refresh_gap_ = 0;  // 0: not checked.
+  // From one refresh of a channel to the next, of a bank; 0: not checked.
+  unsigned longest_refresh_gap_ = 0, longest_bank_gap_ = 0;
+  DramCommand refresh_command_ = DramCommand::refresh;
   std::vector<State> states_;
   uint64_t commands_ = 0;
 };

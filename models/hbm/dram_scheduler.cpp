@@ -20,7 +20,10 @@ DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const Timing
       watermark_(spec.write_policy == WritePolicy::watermark),
       write_high_(std::min(spec.write_high_atoms, spec.dram_queue_depth())),
       write_low_(std::min(spec.write_low_atoms, write_high_ - 1)),
-      refresh_interval_(spec.refresh ? set.refresh_interval : 0) {
+      single_bank_(spec.refresh == Refresh::single_bank),
+      refresh_interval_(spec.refresh == Refresh::none ? 0
+                        : single_bank_                ? set.refresh_interval / kHbmBanks
+                                                      : set.refresh_interval) {
   if (refresh_interval_ == 0) return;
   // Channels refresh in turn, so that never all of them stand still.
   refresh_due_ = refresh_interval_ * (channel + 1) / spec.channels;
@@ -88,7 +91,7 @@ void DramScheduler::choose_direction(uint64_t cycle) {
 
 void DramScheduler::update_bank(unsigned bank) {
   using enum DramCommand;
-  const uint64_t waiting = masks_[bank] & masks_[kActive];
+  const uint64_t waiting = (blocked_banks_ >> bank & 1) != 0 ? 0 : masks_[bank] & masks_[kActive];
   const uint64_t hits = waiting & masks_[kHit];
   const bool open = (open_ >> bank & 1) != 0;
   const bool activates = waiting != 0 && !open;
@@ -110,7 +113,7 @@ uint32_t DramScheduler::tick(uint64_t cycle) {
   if (blocked_ || size_ == 0) return kNone;
   if (watermark_) choose_direction(cycle);
   const uint32_t issued = cycle >= column_next_ ? issue_column(cycle) : kNone;
-  if (cycle >= row_next_) issue_row(cycle);
+  if (cycle >= row_next_ && cycle != row_bus_) issue_row(cycle);
   return issued;
 }
 
@@ -191,40 +194,64 @@ void DramScheduler::remove(unsigned position) {
   std::copy(queue_.begin() + position + 1, queue_.begin() + size_ + 1, queue_.begin() + position);
 }
 
+void DramScheduler::close_for_refresh(uint64_t cycle, uint32_t banks) {
+  for (uint32_t left = banks & open_; left != 0; left &= left - 1) {
+    const unsigned bank = std::countr_zero(left);
+    command(cycle, DramCommand::precharge, bank, open_row_[bank]);
+    row_bus_ = cycle;
+    masks_[kHit] &= ~masks_[bank];
+  }
+  open_ &= ~banks;
+  closed_by_atom_ &= ~banks;
+}
+
 void DramScheduler::refresh_action(uint64_t cycle) {
   using enum DramCommand;
+  const uint32_t banks = single_bank_ ? 1u << refresh_bank_ : (1u << kHbmBanks) - 1;
   switch (refresh_phase_) {
     case RefreshPhase::waiting:
-      blocked_ = true;
-      for (uint32_t left = open_; left != 0; left &= left - 1) {
+      if (single_bank_) {
+        blocked_banks_ = banks;
+        update_bank(refresh_bank_);
+      } else {
+        blocked_ = true;
+      }
+      for (uint32_t left = open_ & banks; left != 0; left &= left - 1) {
         refresh_next_ = std::max(refresh_next_, timing_.ready(precharge, std::countr_zero(left)));
       }
       refresh_phase_ = RefreshPhase::precharge;
       break;
     case RefreshPhase::precharge:
-      for (uint32_t left = open_; left != 0; left &= left - 1) {
-        const unsigned bank = std::countr_zero(left);
-        command(cycle, precharge, bank, open_row_[bank]);
-      }
-      open_ = closed_by_atom_ = 0;
-      masks_[kHit] = 0;
-      refresh_next_ = std::max(cycle, timing_.ready(refresh, 0));
+      close_for_refresh(cycle, banks);
+      refresh_next_ = std::max(cycle, timing_.ready(refresh_command(), refresh_bank_));
       refresh_phase_ = RefreshPhase::refresh;
       break;
     case RefreshPhase::refresh:
-      command(cycle, refresh, 0, 0);
-      blocked_ = false;
+      // Other banks were activated meanwhile.
+      if (const uint64_t ready = timing_.ready(refresh_command(), refresh_bank_); ready > cycle) {
+        refresh_next_ = ready;
+        break;
+      }
+      command(cycle, refresh_command(), refresh_bank_, 0);
+      row_bus_ = cycle;
       refresh_due_ += refresh_interval_;
-      refresh_next_ = refresh_due_;
+      refresh_next_ = std::max(refresh_due_, cycle + 1);
       refresh_phase_ = RefreshPhase::waiting;
-      column_next_ = row_next_ = kNoCycle;
-      update_all_banks();
+      if (single_bank_) {
+        blocked_banks_ = 0;
+        update_bank(refresh_bank_);
+        refresh_bank_ = (refresh_bank_ + 1) % kHbmBanks;
+      } else {
+        blocked_ = false;
+        column_next_ = row_next_ = kNoCycle;
+        update_all_banks();
+      }
       break;
   }
 }
 
 uint64_t DramScheduler::refreshes(uint64_t cycle) const {
-  const uint64_t issued = counters_.commands[static_cast<unsigned>(DramCommand::refresh)];
+  const uint64_t issued = counters_.commands[static_cast<unsigned>(refresh_command())];
   if (size_ != 0 || refresh_interval_ == 0 || cycle < refresh_due_) return issued;
   return issued + (cycle - refresh_due_) / refresh_interval_ + 1;
 }

@@ -5,8 +5,8 @@
 // Each cycle at most one column command (the oldest atom whose row is open and whose timing allows
 // it) and one row command (for the oldest atom that needs one; a row is closed only when no atom in
 // the queue wants it). Direction, under `watermark`: see choose_direction(). At a refresh's due
-// time no further command starts; banks are precharged together as soon as they may be, then
-// refreshed.
+// time no further command starts (single_bank: in its bank, they take turns); banks are precharged
+// together as soon as they may be, then refreshed.
 //
 // Atoms sit in age order at bit positions 0 (oldest) .. size - 1 of 64-bit masks, so that "the
 // oldest that ..." is a count of trailing zeros. Removal shifts the masks down.
@@ -94,6 +94,10 @@ class DramScheduler {
     timing_.prefetch();
   }
   const Counters& counters() const { return counters_; }
+  // Of one bank or of all.
+  DramCommand refresh_command() const {
+    return single_bank_ ? DramCommand::refresh_bank : DramCommand::refresh;
+  }
   // Refreshes until `cycle`, those of a channel asleep included.
   uint64_t refreshes(uint64_t cycle) const;
   DramCommand last_command() const { return last_command_; }
@@ -135,6 +139,7 @@ class DramScheduler {
   void update_all_banks();
   void choose_direction(uint64_t cycle);
   void refresh_action(uint64_t cycle);
+  void close_for_refresh(uint64_t cycle, uint32_t banks);
   void command(uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
     timing_.issue(command, bank, cycle);
     ++counters_.commands[static_cast<unsigned>(command)];
@@ -148,7 +153,8 @@ class DramScheduler {
   const bool watermark_;
   const unsigned write_high_;
   const unsigned write_low_;
-  const uint64_t refresh_interval_;  // 0: off.
+  const bool single_bank_;
+  const uint64_t refresh_interval_;  // From one refresh command to the next; 0: off.
 
   unsigned size_ = 0;
   std::array<uint64_t, kMasks> masks_{};
@@ -167,7 +173,11 @@ class DramScheduler {
   uint64_t front_since_ = 0;  // Cycle at which the oldest atom became the oldest.
 
   RefreshPhase refresh_phase_ = RefreshPhase::waiting;
-  bool blocked_ = false;  // From a refresh's due time until it is issued.
+  // From a refresh's due time until it is issued: all banks, or those of the bits.
+  bool blocked_ = false;
+  uint32_t blocked_banks_ = 0;
+  unsigned refresh_bank_ = 0;    // Whose turn it is.
+  uint64_t row_bus_ = kNoCycle;  // Cycle of the last row command for a refresh.
   uint64_t refresh_due_ = kNoCycle;
   uint64_t refresh_next_ = kNoCycle;
   DramCommand last_command_ = DramCommand::read;

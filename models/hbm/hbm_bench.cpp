@@ -322,7 +322,7 @@ int run_bench(int argc, char* argv[]) {
       "trace", po::value(&options.trace),
       "file of accesses instead of generated ones: [TIME_NS] R|W|U ADDRESS [BYTES]")(
       "commands", po::value(&options.commands), "file for the trace of DRAM commands")(
-      "no-refresh", po::bool_switch(&no_refresh), "as --refresh false")(
+      "no-refresh", po::bool_switch(&no_refresh), "as --refresh none")(
       "no-check", po::bool_switch(&no_check), "as --check false");
   const auto option = [](std::string path) {
     std::replace_if(
@@ -353,7 +353,7 @@ int run_bench(int argc, char* argv[]) {
   }
   if (options.spec.write_low_atoms >= options.spec.write_high_atoms)
     throw UserError("--write-low-atoms must be less than --write-high-atoms");
-  if (no_refresh) options.spec.refresh = false;
+  if (no_refresh) options.spec.refresh = Refresh::none;
   if (no_check) options.spec.check = false;
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   Bench bench("bench", options);

@@ -186,7 +186,7 @@ void Hbm::report(StatisticSink& sink) const {
     sink.add(name + "dram_occupancy_sum", counters.dram_occupancy_sum, "count",
              "DRAM queue occupancy seen by entering atoms, summed.");
     for (unsigned command = 0; command < kDramCommands; ++command) {
-      total_commands[command] += static_cast<DramCommand>(command) == DramCommand::refresh
+      total_commands[command] += static_cast<DramCommand>(command) == scheduler.refresh_command()
                                      ? scheduler.refreshes(cycle())
                                      : dram.commands[command];
     }
@@ -200,6 +200,7 @@ void Hbm::report(StatisticSink& sink) const {
   sink.add("events.near_memory", total_commands[4] * columns, "count",
            "Column op-and-stores of near-bank ALUs.");
   sink.add("events.refresh", total_commands[5], "count", "All-bank refreshes.");
+  sink.add("events.refresh_bank", total_commands[6], "count", "Refreshes of one bank.");
 }
 
 // Sums over the channels; none if the arbiters do not show their state.

@@ -13,6 +13,7 @@
 namespace stretto {
 
 enum class WritePolicy : uint8_t { mixed, watermark };
+enum class Refresh : uint8_t { none, all_bank, single_bank };
 
 struct HbmSpec {
   uint32_t clock_mhz = 1000;
@@ -27,7 +28,7 @@ struct HbmSpec {
   uint32_t write_high_atoms = 32;
   uint32_t write_low_atoms = 8;
   std::string timing = "t3";
-  bool refresh = true;
+  Refresh refresh = Refresh::all_bank;
   bool near_bank_alu = true;
   bool same_atom_order = true;
   bool check = true;
@@ -81,7 +82,14 @@ inline void describe(HbmSpec& spec, ParameterSet& set) {
              "watermark: a batch ends at this many.");
   set.choice<std::string>("timing", spec.timing, {{"t3", "t3"}, {"hbm2_generic", "hbm2_generic"}},
                           "Name of the timing set (models/hbm/timing_table.cpp).");
-  set.flag("refresh", spec.refresh, "All-bank refresh at the set's tREFI and tRFC.");
+  // JESD235C has both commands.
+  set.choice("refresh", spec.refresh,
+             {{"none", Refresh::none},
+              {"all_bank", Refresh::all_bank},
+              {"single_bank", Refresh::single_bank}},
+             "all_bank: a channel stands still for tRFC each tREFI; single_bank: one bank of 16 at "
+             "a time, "
+             "for tRFCSB.");
   set.flag("near_bank_alu", spec.near_bank_alu,
            "Op-and-store beside the banks; without it updates are refused.");
   set.flag("same_atom_order", spec.same_atom_order,

@@ -13,7 +13,7 @@ struct DataSheet {
   unsigned columns_per_atom, column_cycles;  // Column commands of 64 B; data bus clocks of one.
   unsigned rl, wl, rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, faw;  // faw 0: the set has none.
   unsigned ccd_s, ccd_l, ccd_after_update;
-  unsigned wtr_s, wtr_l, rtp, wr, rtw, rfc, refi;
+  unsigned wtr_s, wtr_l, rtp, wr, rtw, rfc, refi, rfc_bank, rrefd;
 };
 
 // clang-format off
@@ -21,11 +21,11 @@ constexpr DataSheet kSheets[] = {
     // t3.yaml accel_sim_volta timing_1GHz: CCD 1 CCDL 2 RCD 14 RAS 33 RP 14 RC 47 CL 14 WL 2 CDLR 3
     // WR 12 RRD 4 RTPL 4, bus of 16 B, burst 2. CCDWL 4: T3 Table 1. RTW = CL + BL/2 + 2 - WL, the
     // rule of the simulator that the set is from; it has no refresh: tREFI and tRFC are those of
-    // HBM2 below (8 Gb die, JESD235).
-    {"t3",           2, 1, 14, 2, 14, 14, 14, 33, 47, 4, 4,  0, 1, 2, 4, 3, 3, 4, 12, 15, 350, 3900},
+    // HBM2 below (8 Gb die, JESD235), tRFCSB and tRREFD likewise: Ramulator 2 (HBM2_2Gbps, JESD235C).
+    {"t3",           2, 1, 14, 2, 14, 14, 14, 33, 47, 4, 4,  0, 1, 2, 4, 3, 3, 4, 12, 15, 350, 3900, 160, 8},
     // FACTS "common HBM2 set" (tCK 1 ns, BL 4 on 16 B): one column command is 64 B.
     // CCDWL = 2 x CCDL (T3-NMC-05).
-    {"hbm2_generic", 1, 2, 14, 5, 14, 12, 14, 34, 48, 4, 4, 15, 2, 4, 8, 6, 8, 5, 16, 13, 350, 3900},
+    {"hbm2_generic", 1, 2, 14, 5, 14, 12, 14, 34, 48, 4, 4, 15, 2, 4, 8, 6, 8, 5, 16, 13, 350, 3900, 160, 8},
 };
 // clang-format on
 
@@ -50,6 +50,12 @@ TimingSet set_of(const DataSheet& s) {
       {"tRP", channel, precharge, refresh, s.rp},
       {"tRFC", channel, refresh, activate, s.rfc},
       {"tRFC", channel, refresh, refresh, s.rfc},
+      {"tRP", bank, precharge, refresh_bank, s.rp},
+      {"tRRD_L", group, activate, refresh_bank, s.rrd_l},
+      {"tRRD_S", channel, activate, refresh_bank, s.rrd_s},
+      {"tRFCSB", bank, refresh_bank, activate, s.rfc_bank},
+      {"tRREFD", channel, refresh_bank, activate, s.rrefd},
+      {"tRREFD", channel, refresh_bank, refresh_bank, s.rrefd},
       {"tRTP", bank, read, precharge, second + s.rtp},
       {"tRTW", channel, read, write, second + s.rtw},
       {"tRTW", channel, read, update, second + s.rtw},
@@ -76,7 +82,7 @@ TimingSet set_of(const DataSheet& s) {
 }  // namespace
 
 const char* name_of(DramCommand command) {
-  constexpr const char* kNames[kDramCommands] = {"ACT", "PRE", "RD", "WR", "UPD", "REF"};
+  constexpr const char* kNames[kDramCommands] = {"ACT", "PRE", "RD", "WR", "UPD", "REF", "REFSB"};
   return kNames[static_cast<unsigned>(command)];
 }
 

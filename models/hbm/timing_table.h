@@ -25,9 +25,17 @@ inline constexpr uint32_t kAtomBytes = 64;
 inline constexpr uint64_t kNoCycle = ~uint64_t{0};
 
 // `update` is the op-and-store of the near-bank ALU (T3-NMC-01). `refresh` is all-bank and wants
-// all banks precharged.
-enum class DramCommand : uint8_t { activate, precharge, read, write, update, refresh };
-inline constexpr unsigned kDramCommands = 6;
+// all banks precharged, `refresh_bank` (REFSB) only its own.
+enum class DramCommand : uint8_t {
+  activate,
+  precharge,
+  read,
+  write,
+  update,
+  refresh,
+  refresh_bank
+};
+inline constexpr unsigned kDramCommands = 7;
 const char* name_of(DramCommand command);
 
 enum class TimingLevel : uint8_t { bank, group, channel };  // What the two commands have in common.

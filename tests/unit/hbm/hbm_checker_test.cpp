@@ -24,23 +24,25 @@ namespace {
 
 constexpr uint64_t kFar = 400;  // Cycles after which no rule binds any more.
 
+bool is_refresh(DramCommand command) {
+  return command == DramCommand::refresh || command == DramCommand::refresh_bank;
+}
+
 // A channel prepared so that only `rule` can bind between its two commands, which are at `first`
 // and later.
 class RuleProbe {
  public:
   RuleProbe(const std::string& set, const HbmChecker::Rule& rule)
-      : checker_(set, 1, false), rule_(rule) {
+      : checker_(set, 1, Refresh::none), rule_(rule) {
     const unsigned same_group = 1, other_group = 4;
     first_bank_ = 0;
     second_bank_ = rule.scope == HbmChecker::Scope::bank    ? 0u
                    : rule.scope == HbmChecker::Scope::group ? same_group
                                                             : other_group;
     // Rows that the two commands need open. Activations long before, one every kFar cycles.
-    const bool first_wants_open =
-        rule.before != DramCommand::activate && rule.before != DramCommand::refresh;
+    const bool first_wants_open = rule.before != DramCommand::activate && !is_refresh(rule.before);
     if (first_wants_open) open(first_bank_);
-    const bool second_wants_open =
-        rule.after != DramCommand::activate && rule.after != DramCommand::refresh;
+    const bool second_wants_open = rule.after != DramCommand::activate && !is_refresh(rule.after);
     if (second_wants_open && second_bank_ != first_bank_) open(second_bank_);
     issue(rule.before, first_bank_, 0);
     first_ = now_;
@@ -79,7 +81,7 @@ class RuleProbe {
 };
 
 void check_rules(const std::string& set) {
-  const HbmChecker table(set, 1, false);
+  const HbmChecker table(set, 1, Refresh::none);
   std::map<std::string, unsigned> shown;
   for (const HbmChecker::Rule& rule : table.rules()) {
     RuleProbe probe(set, rule);
@@ -116,7 +118,7 @@ TEST_CASE("every rule of the HBM2 set is legal at its cycle and refused one earl
 }
 
 TEST_CASE("a fifth activation waits for tFAW") {
-  HbmChecker checker("hbm2_generic", 1, false);
+  HbmChecker checker("hbm2_generic", 1, Refresh::none);
   // tRRD 4 spaces them by 4, 4, 4; the fifth may come 15 after the first but for tRRD (16): shift
   // the first by hand.
   for (const uint64_t at : {100, 104, 108, 112})
@@ -127,7 +129,7 @@ TEST_CASE("a fifth activation waits for tFAW") {
 }
 
 TEST_CASE("rows must be open for columns and closed for activations and refresh") {
-  HbmChecker checker("t3", 1, false);
+  HbmChecker checker("t3", 1, Refresh::none);
   CHECK(checker.broken_rule(0, 10, DramCommand::read, 0, 0) != nullptr);
   CHECK(checker.broken_rule(0, 10, DramCommand::precharge, 0, 0) != nullptr);
   checker.on_command(0, 10, DramCommand::activate, 0, 7);
@@ -140,7 +142,7 @@ TEST_CASE("rows must be open for columns and closed for activations and refresh"
 }
 
 TEST_CASE("two columns or two rows in one cycle are refused") {
-  HbmChecker checker("t3", 1, false);
+  HbmChecker checker("t3", 1, Refresh::none);
   checker.on_command(0, 10, DramCommand::activate, 0, 0);
   CHECK(std::string(checker.broken_rule(0, 10, DramCommand::activate, 4, 0)) ==
         "two row commands in one cycle");
@@ -151,7 +153,7 @@ TEST_CASE("two columns or two rows in one cycle are refused") {
 }
 
 TEST_CASE("a forgotten refresh is found") {
-  HbmChecker checker("t3", 1, true);
+  HbmChecker checker("t3", 1, Refresh::all_bank);
   CHECK(checker.broken_rule(0, 3900, DramCommand::activate, 0, 0) == nullptr);
   CHECK(std::string(checker.broken_rule(0, 4001, DramCommand::activate, 0, 0)) == "tREFI");
 }
@@ -192,8 +194,37 @@ std::string drive(HbmSpec spec, uint64_t commands, uint64_t salt) {
 
 }  // namespace
 
+TEST_CASE("a forgotten refresh of a bank is found") {
+  HbmChecker checker("hbm2_generic", 1, Refresh::single_bank);
+  CHECK(std::string(checker.broken_rule(0, 344, DramCommand::activate, 0, 0)) == "tREFI");
+  // All banks but bank 15, again and again.
+  for (unsigned i = 0; i < 17; ++i)
+    checker.on_command(0, 243 * (i + 1), DramCommand::refresh_bank, i % 15, 0);
+  CHECK(checker.broken_rule(0, 4140, DramCommand::activate, 0, 0) == nullptr);
+  CHECK(std::string(checker.broken_rule(0, 4140, DramCommand::activate, 15, 0)) ==
+        "tREFI of a bank");
+}
+
+TEST_CASE("a bank that refreshes is not activated, others are after tRREFD") {
+  HbmChecker checker("hbm2_generic", 1, Refresh::single_bank);
+  checker.on_command(0, 100, DramCommand::refresh_bank, 3, 0);
+  CHECK(std::string(checker.broken_rule(0, 259, DramCommand::activate, 3, 0)) == "tRFCSB");
+  CHECK(checker.broken_rule(0, 260, DramCommand::activate, 3, 0) == nullptr);
+  CHECK(std::string(checker.broken_rule(0, 107, DramCommand::activate, 9, 0)) == "tRREFD");
+  CHECK(checker.broken_rule(0, 108, DramCommand::activate, 9, 0) == nullptr);
+  checker.on_command(0, 108, DramCommand::activate, 9, 0);
+  CHECK(std::string(checker.broken_rule(0, 150, DramCommand::refresh_bank, 9, 0)) ==
+        "REFSB with an open row");
+}
+
 TEST_CASE("a million random commands break no rule in the t3 set") {
   CHECK(drive(HbmSpec{}, 1'000'000, 1) == "");
+}
+TEST_CASE("a million random commands break no rule where banks refresh in turn") {
+  HbmSpec spec;
+  spec.timing = "hbm2_generic";
+  spec.refresh = Refresh::single_bank;
+  CHECK(drive(spec, 1'000'000, 7) == "");
 }
 TEST_CASE("a million random commands break no rule in the HBM2 set under write watermarks") {
   HbmSpec spec;
@@ -210,6 +241,7 @@ TEST_CASE("each timing rule made one cycle short is found by name") {
       HbmSpec spec;
       spec.timing = set;
       spec.fault_timing_rule = name;
+      if (name == "tRFCSB" || name == "tRREFD") spec.refresh = Refresh::single_bank;
       const std::string message = drive(spec, 1'000'000, 3);
       INFO(set << " " << name << ": " << message);
       // A short rule never binds where others are as long for its pairs: tRC = tRAS + tRP, tRRD_L =

@@ -23,7 +23,7 @@ HbmSpec one_channel(const std::string& timing) {
   HbmSpec spec;
   spec.channels = 1;
   spec.timing = timing;
-  spec.refresh = false;
+  spec.refresh = Refresh::none;
   return spec;
 }
 
@@ -154,7 +154,7 @@ namespace {
 
 void check_stream(const std::string& timing, Operation operation) {
   HbmSpec spec = one_channel(timing);
-  spec.refresh = true;
+  spec.refresh = Refresh::all_bank;
   HbmFixture bench(spec);
   // 2 MiB back to back: 16384 requests of 128 B, all waiting from the start.
   for (uint64_t i = 0; i < 16384; ++i) {
@@ -187,7 +187,7 @@ TEST_CASE("sequential updates use at least 95 % of what refresh leaves in the t3
 
 TEST_CASE("an idle channel refreshes every tREFI and a late request finds its rows closed") {
   HbmSpec spec = one_channel("t3");
-  spec.refresh = true;
+  spec.refresh = Refresh::all_bank;
   HbmFixture bench(spec);
   bench.read(0, 64, 10 * kCycle);
   const size_t late = bench.read(0, 64, 1'000'050 * kCycle);
@@ -195,6 +195,25 @@ TEST_CASE("an idle channel refreshes every tREFI and a late request finds its ro
   // Due at 3900, 7800 ...: 1,000,050 lies 1,650 past the 256th.
   CHECK(bench.log.cycles_of(DramCommand::refresh).size() == 256);
   CHECK(bench.done_cycle(late) == 1'000'050 + kFront - 1 + 1 + 14 + 14 + 2);
+}
+
+TEST_CASE("banks refresh in turn, each every tREFI, and a stream hardly notices") {
+  HbmSpec spec = one_channel("hbm2_generic");
+  spec.refresh = Refresh::single_bank;
+  HbmFixture bench(spec);
+  for (uint64_t i = 0; i < 16384; ++i)
+    bench.send(Operation::read, i * 128, std::vector<uint8_t>(128), 10 * kCycle);
+  bench.run();
+  const uint64_t cycles = bench.log.all.back().cycle;
+  const std::vector<uint64_t> refreshes = bench.log.cycles_of(DramCommand::refresh_bank);
+  // 3900 / 16 rounded down: 243. tRAS, tRP and a column access may hold up one.
+  CHECK(refreshes.size() == Approx(double(cycles) / 243).margin(2));
+  for (size_t i = 1; i < refreshes.size(); ++i)
+    CHECK(std::abs(double(refreshes[i] - refreshes[i - 1]) - 243) < 100);
+  CHECK(bench.log.cycles_of(DramCommand::refresh).empty());
+  // All-bank refresh leaves 3550 of 3900.
+  CHECK(32768 * 2.0 / double(cycles) > 0.97);
+  CHECK(bench.violations().empty());
 }
 
 TEST_CASE("a link hears of a write when its last atom is admitted, before the data are written") {

@@ -142,7 +142,8 @@ TEST_CASE("a wrong type, a value out of range and an unknown choice name what is
   CHECK(contains(complaint("gpus: 99\n"), "gpus = '99' is not allowed; allowed: integer 1..32"));
   CHECK(contains(complaint("gpus: -1\n"), "gpus = '-1'"));
   CHECK(contains(complaint("topology: star\n"), "allowed: choice ring|fully_connected"));
-  CHECK(contains(complaint("hbm: {refresh: 1}\n"), "allowed: flag true or false"));
+  CHECK(contains(complaint("hbm: {check: 1}\n"), "allowed: flag true or false"));
+  CHECK(contains(complaint("hbm: {refresh: true}\n"), "none|all_bank|single_bank"));
   CHECK(contains(complaint("hbm: 3\n"), "hbm is a group: its parameters go below it"));
 }
 
