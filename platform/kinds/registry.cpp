@@ -9,6 +9,7 @@
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/roofline/roofline_kind.h"
+#include "platform/kinds/stream_probe/stream_probe_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
 #include "platform/kinds/tile_queue/tile_queue_kind.h"
 
@@ -20,7 +21,7 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<ProgramKind>(),      std::make_shared<GraphKind>(),
           std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
           std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
-          std::make_shared<RooflineKind>()};
+          std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>()};
 }
 
 }  // namespace stretto

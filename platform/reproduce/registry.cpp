@@ -8,12 +8,14 @@ namespace stretto {
 Reproduction t3_reproduction();
 Reproduction gpu_driven_reproduction();
 Reproduction collectives_reproduction();
+Reproduction silicon_reproduction();
 
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> all{
       t3_reproduction(),
       gpu_driven_reproduction(),
       collectives_reproduction(),
+      silicon_reproduction(),
   };
   return all;
 }

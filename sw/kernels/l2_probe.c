@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that measure the L2: throughput of equal bytes in pieces of any size, and the latency of
-// one load at a time. See l2_probe.h.
+// Kernels that measure the L2: throughput of equal bytes in pieces of any size, the latency of one
+// load at a time, and the rate of atomics. See l2_probe.h.
 #include "sw/kernels/l2_probe.h"
 
 #include "sw/kernels/kernel.h"
@@ -109,6 +109,20 @@ void l2_chase(void) {
   __builtin_unreachable();
 }
 
+void l2_atomics(void) {
+  const stretto_l2_atomics_arguments_t* g =
+      (const stretto_l2_atomics_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+  uint64_t* const words = (uint64_t*)(uintptr_t)g->words;
+  const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
+  for (uint32_t left = g->count; left > 0; --left) tile_red(g->target, 1ull);
+  tile_wait(0);
+  const uint64_t end = tile_csr(TILE_CSR_CYCLE);
+  words[0] = begin;
+  words[1] = end;
+  tile_end();
+  __builtin_unreachable();
+}
+
 STRETTO_KERNEL(l2_stream, .type = STRETTO_KERNEL_SIMT,
                .registers_bytes = L2_PROBE_WAVEFRONTS * L2_PROBE_TILE_BYTES + 16384,
                .private_bytes = 256, .wavefronts = L2_PROBE_WAVEFRONTS,
@@ -116,3 +130,6 @@ STRETTO_KERNEL(l2_stream, .type = STRETTO_KERNEL_SIMT,
 STRETTO_KERNEL(l2_chase, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 16384,
                .private_bytes = 256, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_l2_chase_arguments_t));
+STRETTO_KERNEL(l2_atomics, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 16384,
+               .private_bytes = 256, .wavefronts = 1,
+               .kernarg_bytes = sizeof(stretto_l2_atomics_arguments_t));

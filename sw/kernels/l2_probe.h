@@ -32,4 +32,12 @@ typedef struct stretto_l2_chase_arguments {
   uint32_t loads;
 } stretto_l2_chase_arguments_t;
 
+// l2_atomics: one wavefront adds `count` times to the word `target`, which nobody else touches, and
+// waits for none of them.
+typedef struct stretto_l2_atomics_arguments {
+  uint64_t target;
+  uint64_t words;  // Clocks of begin and end: of the last one performed.
+  uint32_t count;
+} stretto_l2_atomics_arguments_t;
+
 #endif  // STRETTO_SW_KERNELS_L2_PROBE_H_

@@ -255,6 +255,21 @@ TEST_CASE("at its time limit a reproduction keeps what is there and says how to 
   CHECK(finished.says("# sendrecv dma: no result"));
 }
 
+// A launch of 100 us hides a call of either size; a single call that shows it takes 1.3 times as
+// long.
+TEST_CASE(
+    "all sizes are timed alike: those from 1 MiB on do not show the launch that others hide") {
+  const boost::json::value sizes =
+      run("all_reduce", "mmio",
+          {"gpus=2", "collective.min_bytes=524288", "collective.max_bytes=1048576",
+           "collective.place=out", "software.launch_ns=100000"})
+          .at("sizes");
+  const auto us = [&](size_t i) {
+    return sizes.at(i).at("out_of_place").at("time_us").to_number<double>();
+  };
+  CHECK(us(1) / us(0) < 1.1);
+}
+
 TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   const auto refused = [](const std::string& arguments, const std::string& why) {
     const Finished finished = run_stretto("run collectives/all_reduce " + arguments);

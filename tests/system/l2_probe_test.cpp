@@ -58,6 +58,7 @@ TEST_CASE("an idle hit and an idle miss take what they take on a V100 and on an 
   const auto a100 = probe("a100-nvswitch", few);
   CHECK(number(a100, "hit_clocks") == Approx(205.6).epsilon(0.05));
   CHECK(number(a100, "miss_clocks") == Approx(531).epsilon(0.05));
+  CHECK(number(a100, "atomics_per_us") > 0);
 }
 
 TEST_CASE("what a probe that was cut short has not measured is absent") {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kAlignment = 4096;  // Of buffers.
 constexpr uint64_t kGuard = 4096;      // Between them; must stay zero.
+constexpr uint64_t kLarge = 1 << 20;   // Sizes from which on large_factor counts.
 constexpr uint64_t kBlock = 65536;     // Elements that are compared at a time.
 
 struct OpName {
@@ -157,13 +158,7 @@ void CollectiveJob::add_row(uint64_t count) {
                             ranks_,
                             count,
                             request_.seed * 1009 + rows_.size()};
-  const bool once = bytes >= kind_.once_from_bytes;
-  rows_.push_back({CollectiveData(task),
-                   bytes,
-                   count,
-                   once ? 0 : kind_.warm_up,
-                   once ? 1 : kind_.iterations,
-                   {}});
+  rows_.push_back({CollectiveData(task), bytes, count, kind_.warm_up, kind_.iterations, {}});
   Row& row = rows_.back();
   const bool in_place = kind_.place != CollectivePlace::out;
   row.buffers = {add_buffer(BufferRole::source), add_buffer(BufferRole::target)};
@@ -461,10 +456,8 @@ void CollectiveKind::describe(ParameterSet& set) {
       "Out of place, in place, or both.");
   set.number("warm_up", warm_up, 0, 1000, "Calls before those that are timed.");
   set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
-  set.number("once_from_bytes", once_from_bytes, 0, uint64_t{1} << 36,
-             "From this size on one call is timed, without warming up.");
   set.number("large_factor", large_factor, 0, 1024,
-             "From once_from_bytes on, from a size to the next; 0 = factor.");
+             "From 1 MiB on, from a size to the next; 0 = factor.");
 }
 
 std::string CollectiveKind::first_error() const {
@@ -492,7 +485,7 @@ std::vector<uint64_t> CollectiveKind::calls(uint32_t ranks) const {
   for (std::string one; std::getline(list, one, ',');) all.push_back(std::stoull(one));
   if (!all.empty()) return all;
   for (uint64_t bytes = min_bytes;;) {
-    const uint32_t times = bytes >= once_from_bytes && large_factor != 0 ? large_factor : factor;
+    const uint32_t times = bytes >= kLarge && large_factor != 0 ? large_factor : factor;
     all.push_back(bytes / size_of(1, ranks));
     if (bytes == 0 || bytes > max_bytes / times) return all;
     bytes *= times;
@@ -534,7 +527,7 @@ void CollectiveKind::check(const JobRequest& request) const {
   uint64_t needed = uint64_t{1} << 30, largest = 0, size = 0;
   for (const uint64_t count : calls(request.ranks())) {
     const uint64_t bytes = size_of(count, request.ranks());
-    const uint64_t all = bytes * (2 + (bytes < once_from_bytes ? warm_up + iterations : 1));
+    const uint64_t all = bytes * (2 + warm_up + iterations);
     if (all > largest) largest = all, size = bytes;
     needed += all;
   }

@@ -48,7 +48,6 @@ class CollectiveKind final : public WorkloadKind {
   CollectivePlace place = CollectivePlace::both;
   uint32_t warm_up = 1;
   uint32_t iterations = 4;
-  uint64_t once_from_bytes = uint64_t{1} << 20;
   uint32_t large_factor = 0;
 };
 

@@ -20,8 +20,10 @@ namespace json = boost::json;
 
 namespace {
 
-const Account kStream{L2_PROBE_ACCOUNT_STREAM, "stream"}, kChase{L2_PROBE_ACCOUNT_CHASE, "chase"};
+const Account kStream{L2_PROBE_ACCOUNT_STREAM, "stream"}, kChase{L2_PROBE_ACCOUNT_CHASE, "chase"},
+    kAtomics{L2_PROBE_ACCOUNT_ATOMICS, "atomics"};
 constexpr std::array<const char*, 3> kMixes{"read", "half", "write"};
+constexpr uint64_t kAtomicWords = 48;  // Begin, end, and in a line of its own what is added to.
 constexpr uint32_t kUnitTileBytes = L2_PROBE_WAVEFRONTS * L2_PROBE_TILE_BYTES;
 
 // A line of the table.
@@ -50,6 +52,9 @@ class L2Probe final : public Job {
     }
     add_chase("hit", kind.hit_bytes, true);
     add_chase("miss", kind.miss_bytes, false);
+    atomics_.words = 8 * word_count_;
+    atomics_.count = kind.loads;
+    word_count_ += kAtomicWords;
     p_.client = client_options(request, 0);
     p_.memory = memory_plan(&p_.client, 65536);
     const uint32_t cached = STRETTO_ALLOCATION_CACHED;
@@ -68,6 +73,9 @@ class L2Probe final : public Job {
       launches_.push_back(
           {"l2_chase", &chase.arguments, sizeof chase.arguments, 1, kChase.number, 0, 0});
     }
+    atomics_.words += words;
+    atomics_.target = (atomics_.words + 8 * 16 + 127) / 128 * 128;
+    launches_.push_back({"l2_atomics", &atomics_, sizeof atomics_, 1, kAtomics.number, 0, 0});
     layouts_[0].add(p_.memory, KERNEL_LIST_MODULE_BYTES);
     p_.entries = launches_.data();
     p_.count = static_cast<uint32_t>(launches_.size());
@@ -75,9 +83,9 @@ class L2Probe final : public Job {
     p_.elf_bytes = elf_.size();
   }
 
-  std::vector<Account> accounts() const override { return {kStream, kChase}; }
+  std::vector<Account> accounts() const override { return {kStream, kChase, kAtomics}; }
   std::vector<PhaseRule> phases() const override {
-    return {kernels_of(kStream), kernels_of(kChase)};
+    return {kernels_of(kStream), kernels_of(kChase), kernels_of(kAtomics)};
   }
 
   // The links of the chains that kernels follow.
@@ -97,7 +105,7 @@ class L2Probe final : public Job {
   void add_programs(Host& host) override {
     add_rank(host, 0, [this](HostCore& core) {
       run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
-        return kernel_list_run(&p_, ops, error);
+        return kernel_list_run(&p_, ops, nullptr, error);
       });
     });
   }
@@ -123,6 +131,7 @@ class L2Probe final : public Job {
       expect(word(chase.arguments.words, 2) == chase.arguments.base + link * L2_PROBE_LINE_BYTES,
              fmt::format("the chain that should {} led elsewhere", chase.what));
     }
+    expect(word(atomics_.target, 0) == kind_.loads, "atomics that were performed");
     return report;
   }
 
@@ -141,6 +150,7 @@ class L2Probe final : public Job {
     for (const Chase& chase : chases_)
       text += fmt::format("  {:>10}  {}  {}\n", chase.what, figure(ns(clocks(chase)), 10),
                           figure(clocks(chase), 10));
+    text += fmt::format("  {:>10}  {}\n", "atomics/us", figure(atomics_per_us(), 10));
     return text;
   }
 
@@ -160,6 +170,7 @@ class L2Probe final : public Job {
       details[fmt::format("{}_clocks", chase.what)] = clocks(chase);
       details[fmt::format("{}_ns", chase.what)] = ns(clocks(chase));
     }
+    if (atomics_per_us() > 0) details["atomics_per_us"] = atomics_per_us();
     return details;
   }
 
@@ -215,12 +226,18 @@ class L2Probe final : public Job {
            chase.arguments.loads;
   }
 
+  double atomics_per_us() const {  // Likewise.
+    const uint64_t clocks = word(atomics_.words, 1) - word(atomics_.words, 0);
+    return clocks == 0 ? 0 : 1000 * kind_.loads / ns(static_cast<double>(clocks));
+  }
+
   const L2ProbeKind& kind_;
   const double peak_gb_s_ = peaks_of(spec_).l2_gb_s;
   const std::vector<uint8_t> elf_;
   kernel_list_parameters_t p_{};
   std::vector<Line> lines_;
   std::vector<Chase> chases_;
+  stretto_l2_atomics_arguments_t atomics_{};
   std::vector<kernel_list_entry_t> launches_;
   uint64_t word_count_ = 0;
 };
@@ -237,7 +254,7 @@ void L2ProbeKind::describe(ParameterSet& set) {
   set.number("footprint_bytes", footprint_bytes, 64 * 1024, 1u << 30,
              "Among which it moves them, a power of two.");
   set.number("loads", loads, L2_PROBE_CHASE_BATCH, 1u << 20,
-             "Loads of a chain that are timed, a multiple of 8.");
+             "Loads of a chain that are timed, a multiple of 8, and atomics.");
   set.number("hit_bytes", hit_bytes, 4096, 1u << 30,
              "Footprint of the chain that hits, a power of two.");
   set.number("miss_bytes", miss_bytes, 4096, uint64_t{1} << 32,
@@ -260,7 +277,7 @@ std::string L2ProbeKind::first_error() const {
 const KindInfo& L2ProbeKind::info() const {
   static const KindInfo info{
       .name = "l2_probe",
-      .sentence = "What the L2 of one GPU does: throughput by size of pieces, latency.",
+      .sentence = "What the L2 of one GPU does: throughput by size of pieces, latency, atomics.",
       .modes = {{"probe", "equal bytes in pieces of many sizes, and one load at a time"}}};
   return info;
 }
@@ -286,7 +303,7 @@ void L2ProbeKind::check(const JobRequest& request) const {
   if (spec.gpu.registers_bytes < 2 * (kUnitTileBytes + 16384))
     throw UserError(fmt::format("{}: needs gpu.registers_bytes of at least {}", request.subject(),
                                 2 * (kUnitTileBytes + 16384)));
-  check_kernels("l2_probe", {"l2_stream", "l2_chase"});
+  check_kernels("l2_probe", {"l2_stream", "l2_chase", "l2_atomics"});
 }
 
 std::vector<std::string> L2ProbeKind::kernel_files(const JobRequest&) const {

@@ -66,7 +66,7 @@ class LaunchProbe final : public Job {
   void add_programs(Host& host) override {
     add_rank(host, 0, [this](HostCore& core) {
       run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
-        return kernel_list_run(&p_, ops, error);
+        return kernel_list_run(&p_, ops, nullptr, error);
       });
     });
   }

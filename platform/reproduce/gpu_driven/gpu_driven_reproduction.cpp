@@ -167,7 +167,8 @@ class GpuDriven {
 
   void add_all_reduce(const std::string& platform) {
     add(all_reduce_folder(platform), "collectives/all_reduce", machine_of(platform), "mmio",
-        {"collective.min_bytes=33554432", "collective.max_bytes=33554432", "collective.place=in"});
+        {"collective.min_bytes=33554432", "collective.max_bytes=33554432", "collective.place=in",
+         "collective.warm_up=0", "collective.iterations=1"});
   }
 
   void load_interference(const std::string& mode) {
