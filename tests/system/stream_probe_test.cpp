@@ -32,6 +32,14 @@ TEST_CASE("a scaled array streams at some 809 GB/s on a V100, with few threads f
   CHECK(few < 0.5 * many);
 }
 
+TEST_CASE("a stream of writes is no faster than the memory that takes them") {
+  // 898 GB/s, and 512 KiB (l2.memory_queue_sectors) are on their way when the last store is done.
+  // The L2 is full of the stream before. Silicon: 897 (SI-MEM-14).
+  const double written = gb_s("--machine v100-pcie --mode write --set stream_probe.bytes=16777216");
+  CHECK(written < 898.0 * 16777216 / (16777216 - 524288));
+  CHECK(written > 0.85 * 898);
+}
+
 TEST_CASE("each operation writes what it should, and reading writes nothing") {
   for (const char* mode : {"read", "write", "copy", "scale", "add", "triad", "dma"})
     CHECK(gb_s(std::string("--set stream_probe.bytes=1048576 --mode ") + mode) > 0);
