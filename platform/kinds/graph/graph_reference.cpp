@@ -174,8 +174,10 @@ void GraphReference::rows(uint32_t rank, const json::object& op) {
   const auto known = index_.find(op.at("output").as_string().c_str());
   const uint64_t columns =
       known->second < plan_.tensors.size() ? plan_.tensors[known->second].columns : second.size();
-  const double scale = attribute(op, "scale", 1), epsilon = attribute(op, "epsilon", 1e-5);
-  const double rate = attribute(op, "rate", 0.001);
+  // Constants lie in memory as FP16.
+  const double scale = rounded(attribute(op, "scale", 1));
+  const double epsilon = rounded(attribute(op, "epsilon", 1e-5));
+  const double rate = rounded(attribute(op, "rate", 0.001));
   for (uint64_t begin = 0; begin < first.size(); begin += columns) {
     const double* const x = first.data() + begin;
     const auto other = [&](uint64_t i) {
@@ -208,7 +210,9 @@ void GraphReference::rows(uint32_t rank, const json::object& op) {
       if (kind == "LayerNorm") y = (x[i] - m.mean) * m.scale * second[i] + third[i];
       if (kind == "LayerNormGrad")
         y = (second[i] * third[begin + i] - mean - (x[i] - m.mean) * m.scale * dot) * m.scale;
-      if (kind == "Update") y = x[i] - rate * other(i);
+      // Rounded twice, as there: where a step is about half a unit of the weight's last place, another rounding of it
+      // makes the weight go another way in every iteration.
+      if (kind == "Update") y = x[i] - rounded(rate * other(i));
       out[begin + i] = rounded(y);
     }
   }
