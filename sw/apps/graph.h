@@ -64,7 +64,8 @@ typedef struct graph_parameters {
   // launched: tensors, then gradients lie at the begin of the runtime's memory; `client` is that of
   // the operators alone.
   uint64_t launched_arena;
-  const uint32_t* tiles;         // Of each operator: its work-groups.
+  const uint32_t* tiles;         // Of each operator: its work-groups,
+  const char* const* kernels;    // and its kernel.
   const graph_bucket_t* bucket;  // In the order of reduction.
   uint64_t stream_wait_poll_ns;
   const void* stamp_elf;  // send.elf.

@@ -18,7 +18,7 @@ typedef struct launched {
   // Operators.
   stretto_client_t* client;
   stretto_stream_t* stream;
-  stretto_kernel_t graph_op;
+  stretto_module_t* module;
   // Gradients.
   ncclComm_t comm;
   cudaStream_t comm_stream;
@@ -83,14 +83,12 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
   void* block = NULL;
-  stretto_module_t* module = NULL;
   TRY(app_memory(&p->job, p->rank, p->arena_bytes + p->gradient_bytes, p->launched_arena, &block,
                  error));
   g->arena = (uint64_t)(uintptr_t)block;
   TRY_OPS(api->stream_create(g->client, &g->stream));
   TRY(set_up_words(g, error));
-  TRY_OPS(api->module_load(g->client, p->elf, p->elf_bytes, &module));
-  TRY_OPS(api->module_kernel(g->client, module, "graph_op", &g->graph_op));
+  TRY_OPS(api->module_load(g->client, p->elf, p->elf_bytes, &g->module));
   TRY_OPS(api->stream_synchronize(g->client, g->stream));
   return p->ranks > 1 ? set_up_communicator(g, id, error) : STRETTO_OK;
 }
@@ -107,7 +105,9 @@ static stretto_status_t launch_op(launched_t* g, uint32_t iteration, uint32_t op
                                       .ranks = p->ranks,
                                       .rank = p->rank,
                                       .op = op};
-  const stretto_launch_t launch = {.kernel = &g->graph_op,
+  stretto_kernel_t kernel;
+  TRY_OPS(g->client->api->module_kernel(g->client, g->module, p->kernels[op], &kernel));
+  const stretto_launch_t launch = {.kernel = &kernel,
                                    .arguments = &arguments,
                                    .argument_bytes = sizeof arguments,
                                    .work_groups = p->tiles[op],

@@ -114,6 +114,20 @@ KERNEL_INLINE void loop_done(const loop_t* l, uint32_t op) {
 
 // Products
 
+// Rows of the accumulator, the tile's first at `c`, by way of tile t; half of a wavefront's rows are 2 KiB.
+KERNEL_INLINE void loop_store(const loop_matmul_t* op, const int t, uint64_t c, uint64_t bias,
+                              uint32_t first, uint32_t rows, uint32_t columns) {
+  const uint32_t bytes = columns * ELEMENT_BYTES;
+  tile_epilogue(t, ACCUMULATOR, (uint64_t)first | (uint64_t)rows << 16 | (uint64_t)columns << 48,
+                STRETTO_FP16);
+  if (bias != 0) {
+    tile_load(TILE_R(2), bias, tile_shape(rows, bytes, 0), STRETTO_FP16, 0);
+    tile_simt(TILE_SIMT_ADD, t, t, TILE_R(2));
+  }
+  tile_store(t, c + (uint64_t)first * op->c.pitch, tile_shape(rows, bytes, op->c.pitch),
+             STRETTO_FP16);
+}
+
 static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const loop_matmul_t* op,
                                                           uint32_t tile) {
   const uint32_t each = op->tiles_m * op->tiles_n;
@@ -138,17 +152,13 @@ static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const
   const uint32_t rows_each = LOOP_TILE / GEMM_WAVEFRONTS;
   const uint32_t mine = l->wavefront * rows_each;
   if (mine < rows) {
-    const uint32_t count = min_u32(rows_each, rows - mine);
     const uint64_t c = loop_address(l, op->c.place) + outer * op->c.outer + inner * op->c.inner +
-                       (uint64_t)(row + mine) * op->c.pitch + column * ELEMENT_BYTES;
-    tile_epilogue(TILE_R(0), ACCUMULATOR,
-                  (uint64_t)mine | (uint64_t)count << 16 | (uint64_t)columns << 48, STRETTO_FP16);
-    if (op->bias != LOOP_NONE) {
-      tile_load(TILE_R(1), loop_address(l, op->bias) + column * ELEMENT_BYTES,
-                tile_shape(count, columns * ELEMENT_BYTES, 0), STRETTO_FP16, 0);
-      tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(1));
-    }
-    tile_store(TILE_R(0), c, tile_shape(count, columns * ELEMENT_BYTES, op->c.pitch), STRETTO_FP16);
+                       (uint64_t)row * op->c.pitch + column * ELEMENT_BYTES;
+    const uint64_t bias =
+        op->bias == LOOP_NONE ? 0 : loop_address(l, op->bias) + column * ELEMENT_BYTES;
+    const uint32_t end = min_u32(mine + rows_each, rows), half = min_u32(mine + rows_each / 2, end);
+    loop_store(op, TILE_R(0), c, bias, mine, half - mine, columns);
+    if (half < end) loop_store(op, TILE_R(1), c, bias, half, end - half, columns);
   }
   tile_barrier();  // The accumulator is free.
 }
@@ -423,9 +433,11 @@ KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
   if (l->first == 0 && l->wavefront == 0) loop_stamp(l, l->iteration);
 }
 
-// End of an operator that is a kernel of its own.
+// End of an operator that is a kernel of its own: every work-group notes its end, the last one's stays.
 KERNEL_INLINE void loop_op_end(const loop_t* l) {
-  if (l->first == 0 && l->wavefront == 0) loop_stamp(l, 0);
+  tile_wait(0);
+  tile_barrier();
+  if (l->wavefront == 0) loop_stamp(l, 0);
 }
 
 // The tiles of one operator; different operators begin at different work-groups.
@@ -434,12 +446,16 @@ KERNEL_INLINE void loop_op_end(const loop_t* l) {
        tile_ += (l)->a->compute)                                                          \
   call(l, op, tile_)
 
-// The accumulator, and for each wavefront two tiles of 4 KiB, six of 2 KiB at most.
+// Registers. Products: the accumulator, and for each wavefront three tiles of 2 KiB and scalar registers; rows: four
+// tiles of 2 KiB (LOOP_ROW_BYTES) and those. A loop kernel has all of that, and one work-group a unit.
+#define LOOP_PRODUCT_REGISTERS ((64 + 8 * 8) * 1024)
+#define LOOP_ROWS_REGISTERS (8 * 10 * 1024)
 #define LOOP_REGISTERS ((64 + 8 * 16) * 1024)
-#define LOOP_KERNEL(name)                                                                      \
-  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = LOOP_REGISTERS,       \
-                 .lds_bytes = 32 * 1024, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS, \
-                 .tile_m = LOOP_TILE, .tile_n = GEMM_TILE_N,                                   \
+#define LOOP_LDS (32 * 1024)
+#define LOOP_KERNEL(name, registers, lds)                                                \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = registers,      \
+                 .lds_bytes = lds, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS, \
+                 .tile_m = LOOP_TILE, .tile_n = GEMM_TILE_N,                             \
                  .kernarg_bytes = sizeof(loop_arguments_t))
 
 #endif  // STRETTO_SW_COMPILER_LOOP_H_

@@ -12,6 +12,7 @@
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
+#include "platform/config/peaks.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
 #include "platform/kinds/graph/graph_reference.h"
@@ -71,6 +72,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.client = client_options(request, rank);
   p.client.memory_end -= kSecondClientBytes;
   p.tiles = plan.tiles.data();
+  p.kernels = plan.kernels.data();
   p.bucket = plan.buckets.data();
   p.stream_wait_poll_ns = spec.software.stream_wait_poll_ns;
   return p;
@@ -132,6 +134,16 @@ class GraphJob final : public Job {
             });
       }
     }
+  }
+
+  // An iteration that ends before its products can have been worked out ended elsewhere.
+  void audit(uint32_t rank, AuditSink& sink) const override {
+    if (rank != 0) return;
+    const double peak = peaks_of(spec_).tensor_fp16_tflop_s;  // MFLOP a us.
+    for (uint32_t i = 0; i < kind_.iterations && is_over(i); ++i)
+      sink.at_most("kFLOP of an iteration <= tensor peak x its time",
+                   static_cast<uint64_t>(plan_.gflop * 1e6),
+                   static_cast<uint64_t>(peak * static_cast<double>(iteration_ns(i))));
   }
 
   void add_programs(Host& host) override {
@@ -478,7 +490,7 @@ void GraphKind::check(const JobRequest& request) const {
                     " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "
                     "then only time matters");
   }
-  check_kernels(stem_of(*this) + ".elf", {"loop"});
+  check_kernels(stem_of(*this) + ".elf", {"loop", "graph_product", "graph_rows"});
 }
 
 std::vector<std::string> GraphKind::claims(const JobRequest& request) const {

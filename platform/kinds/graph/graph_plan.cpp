@@ -212,6 +212,7 @@ void read_launches(const Entry& root, GraphPlan& plan) {
   for (const Entry& one : launches) {
     const uint32_t op = static_cast<uint32_t>(plan.launches.size());
     plan.launches.push_back(one["kind"].one_of(operator_names()));
+    plan.kernels.push_back(plan.launches.back() == "MatMul" ? "graph_product" : "graph_rows");
     plan.tiles.push_back(static_cast<uint32_t>(one["tiles"].number(1, kMostRows)));
     for (const Entry& bucket : one["after_buckets"].list()) {
       if (buckets.empty()) bucket.fail("names a bucket, and there is none");

@@ -37,6 +37,7 @@ struct GraphPlan {
   // Of each operator that is run; what was fused into another is not.
   std::vector<std::string> launches;  // Kind.
   std::vector<uint32_t> tiles;
+  std::vector<const char*> kernels;
   std::vector<graph_bucket_t> buckets;
   double gflop = 0;  // Of all products.
 };
