@@ -87,6 +87,13 @@ TEST_CASE("a graph gives the numbers of double precision whatever runs it", "[GD
   }
 }
 
+TEST_CASE(
+    "a hundred iterations give the numbers of double precision, weights that hardly move "
+    "included") {
+  const auto root = run_correctly("graph/mlp --set gpus=1 --set graph.iterations=100");
+  CHECK(root.real("check.max_error") < 0.5);
+}
+
 TEST_CASE("a graph runs many times with one launch and no word of the host in between",
           "[GD-LOOP-01][GD-LOOP-03]") {
   const auto few = run_correctly("graph/mlp --set gpus=2"),
