@@ -49,7 +49,14 @@ void L2Slices::grow() {
   clocks_ = std::move(wider);
 }
 
+// What waited for a lock is served long after it has arrived.
+uint64_t L2Slices::not_past(uint64_t clock) const {
+  const Time now = l2_.services_.queue->now();
+  return l2_.clock_.edge(clock) >= now ? clock : l2_.clock_.cycle_from(now);
+}
+
 void L2Slices::look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t per_sector) {
+  at_bank = not_past(at_bank);
   for (const L2Cache::Lookup& lookup : l2_.lookups_)
     at(at_bank + lookup.sector * per_sector).accesses.push_back({lookup, nullptr, request, store});
   l2_.requests_[request].remaining += static_cast<uint32_t>(l2_.lookups_.size());
@@ -58,7 +65,7 @@ void L2Slices::look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t 
 void L2Slices::pass(PooledPayload& piece, uint64_t clock) {
   L2Cache::Lookup lookup{};
   lookup.bank = slice_of(piece.get_address());
-  at(clock).accesses.push_back({lookup, &piece, 0, false});
+  at(not_past(clock)).accesses.push_back({lookup, &piece, 0, false});
 }
 
 void L2Slices::on_event(uint64_t clock) {

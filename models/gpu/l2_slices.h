@@ -80,6 +80,7 @@ class L2Slices final : public QueueSink, private EventHandler {
 
   void on_event(uint64_t clock) override;
   Clock& at(uint64_t clock);
+  uint64_t not_past(uint64_t clock) const;
   void grow();
   void give_back(uint64_t offset, uint32_t entries, uint32_t places, Time when);
   void retry(Slice& slice, uint64_t clock);

@@ -72,7 +72,7 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});
   bad("list", {"needs a topic", "machines, workloads, modes, reproductions, blocks or parameters"});
-  bad("reproduce t5", {"t5", "t3, gpu-driven or collectives"});
+  bad("reproduce t5", {"t5", "t3, gpu-driven, collectives or silicon"});
   bad("reproduce gpu-driven --cases tnlg", {"--cases", "only of reproduce t3"});
   bad("reproduce collectives --figure 4", {"--figure", "collectives has none"});
   bad("reproduce t3 --machines ,", {"--machines", "at least one"});
@@ -241,8 +241,9 @@ TEST_CASE("limits of the shell that are too low are one line") {
   for (const char* few : {"200000", "250000", "400000"})
     bad("run t3/small", {"ulimit -v"}, std::string("ulimit -v ") + few + "; exec");
   // There is not even the memory for the objects of libraries, or for libraries.
-  for (const char* few : {"18500", "19000", "20000", "21000"}) {
-    const Finished run = run_stretto("run t3/small", std::string("ulimit -v ") + few + "; exec");
+  for (unsigned kib = 18000; kib <= 22000; kib += 250) {
+    const std::string few = std::to_string(kib);
+    const Finished run = run_stretto("run t3/small", "ulimit -v " + few + "; exec");
     INFO(few << ": " << run.output);
     CHECK((run.status == 2 || (run.status == 127 && run.says("loading shared libraries"))));
     CHECK(run.lines() == 1);
