@@ -163,7 +163,9 @@ void L2Cache::send_all() {
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       const bool memory = out.channel < channel.size();
       if (memory && slices_ != nullptr) slices_->sent(*out.payload);
-      sc_core::sc_time delay = delay_of(out.at + (memory ? to_memory_time_ : 0) - now);
+      // What waited for a lock, and an atomic's write, leave when they are served.
+      const Time at = std::max(out.at, now);
+      sc_core::sc_time delay = delay_of(at + (memory ? to_memory_time_ : 0) - now);
       const tlm::tlm_sync_enum answer =
           out.channel == kNone ? remote->nb_transport_fw(*out.payload, phase, delay)
           : out.channel == kDevice
