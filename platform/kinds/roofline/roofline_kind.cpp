@@ -302,8 +302,8 @@ class Roofline final : public Job {
 void RooflineKind::describe(ParameterSet& set) {
   set.text("operators", operators, kOperatorsText);
   set.number("warm", warm, 0, 100,
-             "Launches of an operator before the one that is measured: they leave its data in the "
-             "L2, as a benchmark's loop does.");
+             "Launches of an operator before the one that is measured. That one acquires at system "
+             "scope, so the L2 forgets what they have read.");
 }
 
 const KindInfo& RooflineKind::info() const {

@@ -77,6 +77,8 @@ class FixedMemory final : public sc_core::sc_module, private EventHandler {
     const StrettoExtension& extension = *extension_of(payload);
     ++requests;
     const unsigned bytes = payload.get_data_length();
+    if (time_of(delay) > 1'000'000'000 * kNanosecond)  // Negative.
+      throw std::runtime_error("a request of the L2 reaches memory before it is sent");
     Access access{queue_.now() + time_of(delay),
                   payload.get_command(),
                   payload.get_address(),
