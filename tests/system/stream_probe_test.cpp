@@ -40,6 +40,15 @@ TEST_CASE("a stream of writes is no faster than the memory that takes them") {
   CHECK(written > 0.85 * 898);
 }
 
+TEST_CASE("a stream that is faster than memory, L2 and queues can be breaks a law") {
+  const Finished finished = run_stretto(
+      "run machine/stream --impl all=model --machine v100-pcie --mode write --set "
+      "stream_probe.bytes=33554432 --set l2.memory_queue_sectors=0");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("bytes of a stream <= peak of HBM"));
+}
+
 TEST_CASE("each operation writes what it should, and reading writes nothing") {
   for (const char* mode : {"read", "write", "copy", "scale", "add", "triad", "dma"})
     CHECK(gb_s(std::string("--set stream_probe.bytes=1048576 --mode ") + mode) > 0);

@@ -119,6 +119,15 @@ class StreamProbe final : public Job {
   void audit(uint32_t rank, AuditSink& sink) const override {
     if (kind_.target == StreamTarget::peer && is_dma_ && rank == 0)
       audit_rate(request_.spec, gb_s() / ranks_, sink);
+    if (kind_.target != StreamTarget::local || gb_s() == 0) return;
+    // What an L2 had before, what it keeps, and what is on its way when the last store has left.
+    const L2Spec& l2 = spec_.l2;
+    const uint64_t held = 2 * l2.bytes + 64ull * l2.memory_queue_sectors * l2.banks;
+    const Operation& operation = kOperations[operation_];
+    const uint64_t runs = is_dma_ ? kind_.copies : 1;
+    sink.at_most("bytes of a stream <= peak of HBM x its time + what L2 and its queues hold",
+                 runs * (operation.inputs + operation.outputs) * kind_.bytes,
+                 static_cast<uint64_t>(peaks_of(spec_).hbm_gb_s * us() * 1e3) + held);
   }
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
