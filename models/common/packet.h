@@ -32,6 +32,7 @@ struct Packet {
   uint32_t tag = 0;     // Of a read, the requester's own.
   ElementType element = ElementType::fp16;
   uint8_t account = STRETTO_ACCOUNT_OTHER;
+  bool stored = false;  // By a compute unit.
   bool tracked = false;
   uint8_t wf_id = 0;
   uint32_t wg_id = 0;

@@ -23,11 +23,13 @@ struct LinkSpec {
   uint32_t completion_header_bytes = 0;
   uint32_t max_read_request_bytes = 0;
   uint32_t read_tags = 64;
+  uint32_t store_payload_bytes = 0;
+  uint32_t response_bytes = 0;
   uint32_t dllp_bytes = 0;
   uint32_t dllp_interval_bytes = 468;
   uint64_t fault_lose_credit = 0;
   uint64_t fault_lose_completion = 0;
-  uint64_t fault_lose_dllp = 0;
+  uint64_t fault_lose_answer = 0;
 };
 
 inline LinkSpec pcie_defaults() {
@@ -57,6 +59,11 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("max_payload_bytes", spec.max_payload_bytes, 0, 65'536,
              "Longer data go in several packets, each with its header; a switch forwards when it "
              "has the first. 0 = any length.");
+  set.number("store_payload_bytes", spec.store_payload_bytes, 0, 65'536,
+             "Likewise for what compute units store, where that is less: what an instruction's "
+             "accesses are merged to; 0 = as other data.");
+  set.number("response_bytes", spec.response_bytes, 0, 256,
+             "Answer to each packet of a write, on the wire against it; 0 = writes are posted.");
   set.number("completion_header_bytes", spec.completion_header_bytes, 0, 4'096,
              "Added to each packet of read data on the wire: header, framing, CRC.");
   set.number("max_read_request_bytes", spec.max_read_request_bytes, 0, 65'536,
@@ -77,7 +84,7 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
   set.number("fault.lose_completion", spec.fault_lose_completion, 0, ~uint64_t{0},
              "Fault injection: the answer to a read of this number (from 1) of each port is lost; "
              "0 = none.");
-  set.number("fault.lose_dllp", spec.fault_lose_dllp, 0, ~uint64_t{0},
+  set.number("fault.lose_answer", spec.fault_lose_answer, 0, ~uint64_t{0},
              "Fault injection: a wire's answer to the packet of this number (from 1) is lost; 0 = "
              "none.");
 }
@@ -85,9 +92,9 @@ inline void describe(LinkSpec& spec, ParameterSet& set) {
 // A packet carries at most this many bytes (one row of a tile, or a whole wavefront tile).
 inline constexpr uint32_t kMaxPacketBytes = 65'536;
 
-// The link's own packets of at most `limit` bytes (0 = any) for the data of a packet: a row lies at
-// an address of its own.
-inline uint64_t link_packets(uint64_t limit, const Packet& packet) {
+// Pieces of at most `limit` bytes (0 = any) of the data of a packet: a row lies at an address of its
+// own.
+inline uint64_t runs_of(uint64_t limit, const Packet& packet) {
   if (limit == 0) return 1;
   const bool dense = packet.rows == 1 || packet.pitch == packet.row_bytes;
   const uint64_t runs = dense ? 1 : packet.rows;
@@ -97,23 +104,35 @@ inline uint64_t link_packets(uint64_t limit, const Packet& packet) {
 
 // The requests, and so the tags, of a read.
 inline uint64_t read_requests(const LinkSpec& spec, const Packet& packet) {
-  return link_packets(spec.max_read_request_bytes, packet);
+  return runs_of(spec.max_read_request_bytes, packet);
+}
+
+// What one of the link's own packets brings at most; 0 = any.
+inline uint64_t payload_limit(const LinkSpec& spec, const Packet& packet) {
+  if (!packet.stored || spec.store_payload_bytes == 0) return spec.max_payload_bytes;
+  if (spec.max_payload_bytes == 0) return spec.store_payload_bytes;
+  return std::min(spec.store_payload_bytes, spec.max_payload_bytes);
+}
+
+// The link's own packets for the data of a packet.
+inline uint64_t link_packets(const LinkSpec& spec, const Packet& packet) {
+  return runs_of(payload_limit(spec, packet), packet);
 }
 
 // What the packet takes on the wire, headers included.
 inline uint64_t wire_bytes(const LinkSpec& spec, const Packet& packet) {
   if (packet.is_read_request()) return spec.header_bytes * read_requests(spec, packet);
   const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
-  return packet.data.size() +
-         header * (packet.failed ? 1 : link_packets(spec.max_payload_bytes, packet));
+  return packet.data.size() + header * (packet.failed ? 1 : link_packets(spec, packet));
 }
 
 // What the first of the link's own packets takes of it.
 inline uint64_t first_wire_bytes(const LinkSpec& spec, const Packet& packet) {
   if (packet.is_read_request()) return spec.header_bytes;
-  if (spec.max_payload_bytes == 0) return wire_bytes(spec, packet);
+  const uint64_t limit = payload_limit(spec, packet);
+  if (limit == 0) return wire_bytes(spec, packet);
   const uint64_t header = packet.completion ? spec.completion_header_bytes : spec.header_bytes;
-  return header + std::min<uint64_t>(packet.data.size(), spec.max_payload_bytes);
+  return header + std::min<uint64_t>(packet.data.size(), limit);
 }
 
 }  // namespace stretto

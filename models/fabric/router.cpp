@@ -86,6 +86,7 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
   packet.tag = static_cast<uint32_t>(&request - requests_.data());
   packet.element = extension->element;
   packet.account = extension->account;
+  packet.stored = extension->engine == Engine::wavefront;
   packet.tracked = extension->tracked;
   packet.wg_id = extension->wg_id;
   packet.wf_id = extension->wf_id;

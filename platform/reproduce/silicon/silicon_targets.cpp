@@ -103,7 +103,6 @@ double gemm_by_columns(const Jobs& jobs, const std::string& key) {
 double gemm_square(const Jobs& jobs, const std::string& key) {
   return tflop_s(*jobs[0], fmt::format("{0}x{0}x{0}", key));
 }
-double gemm(const Jobs& jobs, const std::string& key) { return tflop_s(*jobs[0], key); }
 constexpr const char* kLargeGemm = "8192x8192x8192";
 constexpr const char* kSlowGemm = "4096x4096x4096";  // Of elements that take longer.
 double gemm_large(const Jobs& jobs, const std::string& key) {
@@ -264,14 +263,16 @@ const std::vector<Rule>& rules() {
 
       {"SI-GEMM-01", "1760x128x1760|2048x64x2048|2560x128x2560|4096x16x4096|4096x64x4096|4096x128x4096|7680x128x2560|3072x128x1024|1024x700x512", judged, kSmallGemm, "gemm-v100", gemm_by_columns, "small or skinny"},
       {"SI-GEMM-01", "", judged, kGemm, "gemm-v100", gemm_by_columns},
+      {"SI-GEMM-03", "FP16 tensor WMMA loop", input, 0, "", nullptr, "gpu.tensor_efficiency_numerator, _denominator"},
       {"SI-GEMM-03", "", not_run, 0, "", nullptr, kNoLoop},
       {"SI-GEMM-04", "256..1024", judged, kSmallGemm, "gemm-a100/square", gemm_square, "small"},
       {"SI-GEMM-04", "", judged, kGemm, "gemm-a100/square", gemm_square},
       {"SI-GEMM-07", "", judged, kGemm, "gemm-a100/large", gemm_large, "8192^3; TF32 and FP32 4096^3"},
       {"SI-GEMM-08", "fp64_tc", not_modelled, 0, "", nullptr, "no FP64 products"},
       {"SI-GEMM-08", "", judged, kGemm, "gemm-a100/large", gemm_large, "8192^3; TF32 and FP32 4096^3; its shapes are not said"},
+      {"SI-GEMM-09", "fp16|tf32", input, 0, "", nullptr, "gpu.tensor_efficiency_numerator, _denominator; gpu.tensor_tf32_passes"},
       {"SI-GEMM-09", "", not_run, 0, "", nullptr, kNoLoop},
-      {"SI-GEMM-10", "", judged, kSmallGemm, "gemm-a100/small", gemm, "small"},
+      {"SI-GEMM-10", "", not_modelled, 0, "", nullptr, kFramework},
       {"SI-GEMM-11", "", judged, kGemm, "gemm-a100/batched", gemm_batched},
 
       {"SI-LAUNCH-01", "stream, best column", judged, kLaunch, "launch-a100", [](const Jobs& j, const std::string&) { return field(j[0]->at("launch_us").as_object(), "mean"); }, "blocks of 256 threads"},
@@ -284,8 +285,7 @@ const std::vector<Rule>& rules() {
       {"SI-LAUNCH-07", "", input, 0, "", nullptr, "software.launch_ns"},
       {"SI-LAUNCH-08", "", not_modelled, 0, "", nullptr, kNoSuchMachine},
 
-      {"SI-P2P-01", "uni write", judged, kPlateau, "p2p-v100/dma", gb_s, "measured between root ports, here one switch"},
-      {"SI-P2P-01", "bidirectional sum", judged, kPlateau, "p2p-v100/dma-both", gb_s, "measured between root ports, here one switch"},
+      {"SI-P2P-01", "uni write|bidirectional sum", not_modelled, 0, "", nullptr, "between two root ports (note of the entry); the switch of v100-pcie is one"},
       {"SI-P2P-01", "", not_modelled, 0, "", nullptr, "copies through host memory"},
       {"SI-P2P-03", "uni min|uni max", judged, kPlateau, "p2p-a100/dma", gb_s},
       {"SI-P2P-03", "bidi GPUs 4-7", judged, kPlateau, "p2p-a100/dma-both", gb_s},
@@ -486,22 +486,19 @@ void add_memory(std::vector<CampaignRun>& all) {
 
 void add_peers(std::vector<CampaignRun>& all) {
   // What a byte costs to simulate is more, the smaller the packets: 8 MiB on PCIe.
-  const auto add = [&](const char* folder, const char* machine, const char* mode,
-                       const char* target, unsigned gpus, bool both) {
-    const bool is_pcie = machine == kV100 || target == std::string("host");
+  const auto add = [&](const char* folder, const char* mode, const std::string& target,
+                       unsigned gpus, bool both) {
     all.push_back(
-        run_of(folder, "machine/stream", machine, mode,
+        run_of(folder, "machine/stream", kA100, mode,
                {fmt::format("gpus={}", gpus), fmt::format("stream_probe.target={}", target),
                 fmt::format("stream_probe.both={}", both), "stream_probe.piece_bytes=512",
-                fmt::format("stream_probe.bytes={}", is_pcie ? 8 << 20 : 610 << 16)}));
+                fmt::format("stream_probe.bytes={}", target == "host" ? 8 << 20 : 610 << 16)}));
   };
-  add("p2p-v100/dma", kV100, "dma", "peer", 2, false);
-  add("p2p-v100/dma-both", kV100, "dma", "peer", 2, true);
-  add("p2p-a100/dma", kA100, "dma", "peer", 2, false);
-  add("p2p-a100/dma-both", kA100, "dma", "peer", 2, true);
-  add("p2p-a100/copy", kA100, "copy", "peer", 2, false);
-  add("p2p-a100/copy-both", kA100, "copy", "peer", 2, true);
-  add("host-a100/dma", kA100, "dma", "host", 1, false);
+  add("p2p-a100/dma", "dma", "peer", 2, false);
+  add("p2p-a100/dma-both", "dma", "peer", 2, true);
+  add("p2p-a100/copy", "copy", "peer", 2, false);
+  add("p2p-a100/copy-both", "copy", "peer", 2, true);
+  add("host-a100/dma", "dma", "host", 1, false);
 }
 
 void add_operators(std::vector<CampaignRun>& all) {
@@ -526,8 +523,6 @@ void add_operators(std::vector<CampaignRun>& all) {
   add_list("layer-a100", kA100, fmt::format("{}", fmt::join(layer, ",")));
   add("gemm-v100", kV100, skinny);
   add("gemm-a100/square", kA100, square);
-  add("gemm-a100/small", kA100,
-      {"1024x1024x1024", "1024x1280x1024", "1024x1536x1024", "1024x1792x1024"});
 }
 
 void add_others(std::vector<CampaignRun>& all) {
