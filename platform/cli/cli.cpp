@@ -351,10 +351,9 @@ int print_results(const Arguments& arguments, const std::string& headline, bool 
   po::variables_map values;
   if (parse_or_help(arguments, headline, visible, positional, "folder", -1, values))
     return kExitSuccess;
-  if (folders.empty() || (!many && folders.size() != 1)) {
-    throw UserError(many ? "compare needs at least one result folder"
-                         : "report needs one result folder");
-  }
+  if (many && folders.size() < 2)
+    throw UserError("compare needs two result folders or more; 'stretto report DIR' shows one");
+  if (!many && folders.size() != 1) throw UserError("report needs one result folder");
   return compare(folders);
 }
 

@@ -69,8 +69,8 @@ TEST_CASE("results that a killed run has set aside are shown, and come back") {
                       "timeout -s KILL 3")
               .status == 137);
   CHECK_FALSE(std::filesystem::exists(out + "/stats.json"));
-  for (const char* command : {"report ", "compare "}) {
-    const Finished shown = run_stretto(command + out);
+  for (const std::string& command : {"report " + out, "compare " + out + " " + out}) {
+    const Finished shown = run_stretto(command);
     INFO(shown.output);
     CHECK(shown.status == 0);
     CHECK(shown.says("a later run has no results"));

@@ -3,7 +3,11 @@
 // system's compiler as users do: right data with every engine, in C and C++; and what goes wrong in
 // one is said in words, with nothing moved: ranks that do not agree, a buffer that is too short, a
 // rank that never calls, a file that is none.
+#include <elf.h>
+
 #include <catch2/catch.hpp>
+
+#include <fstream>
 
 #include "tests/system/process.h"
 
@@ -221,4 +225,34 @@ TEST_CASE("what is no program is refused in one line") {
       run_command("cc -shared -fPIC -o " + scratch.path + "/empty.so " + scratch.path + "/empty.c")
           .status == 0);
   refused(scratch.path + "/empty.so", "has no main()");
+}
+
+// What the headers promise is there, and the table of what the loader needs is not.
+TEST_CASE("a program with a damaged table is refused in one line") {
+  const Scratch scratch;
+  const std::string object = compile(scratch, "devices.c");
+  std::fstream file(object, std::ios::in | std::ios::out | std::ios::binary);
+  Elf64_Ehdr header{};
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  Elf64_Phdr segment{};
+  for (unsigned i = 0; segment.p_type != PT_DYNAMIC; ++i) {
+    REQUIRE(i < header.e_phnum);
+    file.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof segment));
+    file.read(reinterpret_cast<char*>(&segment), sizeof segment);
+  }
+  Elf64_Dyn entry{};
+  for (unsigned i = 0; entry.d_tag != DT_STRTAB; ++i) {
+    REQUIRE(i < segment.p_filesz / sizeof entry);
+    file.seekg(static_cast<std::streamoff>(segment.p_offset + i * sizeof entry));
+    file.read(reinterpret_cast<char*>(&entry), sizeof entry);
+  }
+  entry.d_un.d_ptr = 0x4141'4141'4141;
+  file.seekp(-static_cast<std::streamoff>(sizeof entry), std::ios::cur);
+  file.write(reinterpret_cast<const char*>(&entry), sizeof entry);
+  file.close();
+  const Finished finished = run_stretto("run " + object);
+  INFO(finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.lines() == 1);
+  CHECK(finished.says("devices.c.so: damaged: the loader fails on it"));
 }

@@ -3,7 +3,11 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -77,6 +81,31 @@ void check_library(const std::string& file) {
   }
   if (!whole)
     refuse("truncated: its segments end beyond its " + std::to_string(bytes.size()) + " bytes");
+}
+
+// The loader believes what lies behind the headers, and damaged tables end its process: so a child loads the file first.
+// REQUIRES: this process has one thread.
+void check_loads(const std::string& file) {
+  const std::string path = std::filesystem::absolute(file).string();
+  const pid_t child = fork();
+  if (child < 0) return;  // No room for another process: then it is not known.
+  if (child == 0) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE})
+      std::signal(signal, SIG_DFL);
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    alarm(10);  // Seconds; a table that is a circle.
+    dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  throw UserError(
+      file + ": damaged: the loader fails on it" +
+      (WIFSIGNALED(status) ? std::string(" (") + strsignal(WTERMSIG(status)) + ")" : "") +
+      "; a program is a shared object of this machine (cc -shared -fPIC)");
 }
 
 ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories)
@@ -176,6 +205,7 @@ const KindInfo& ProgramKind::info() const {
 
 void ProgramKind::check(const JobRequest& request) const {
   check_library(file);
+  check_loads(file);
   (void)runtime_options(request, request.mode, true, kernel_file(request.spec.software.collective));
 }
 
