@@ -185,8 +185,13 @@ void GridSchedulerModel::end(unsigned slot) {
 
 void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_slot, uint32_t stop,
                                uint32_t stopped) {
+  // T1: a stopped slot ends when no other slot is reported.
+  const auto end_stopped = [&] {
+    if (stopped != 0 && ended_ == 0 && !out_.first_wg_done)
+      end(static_cast<unsigned>(std::countr_zero(stopped)));
+  };
   if (!in.done_valid && !in.drained_valid) {
-    if (stopped != 0) end(static_cast<unsigned>(std::countr_zero(stopped)));
+    end_stopped();
     return;
   }
   Slot& from = slots_[in.done_slot];
@@ -214,6 +219,7 @@ void GridSchedulerModel::leave(const GridSchedulerInputs& in, unsigned placed_sl
       returned_[returned_in_++ % kGridReturnedEntries] = {in.done_slot, in.drained_wg_id};
     }
   }
+  end_stopped();
   pipe_.retry = true;
 }
 

@@ -107,27 +107,29 @@ module grid_scheduler_progress #(
   end
 
   // G6: nothing is left to place, or to be placed, and the last one goes.
-  // T3: a stopped slot without work-groups on units ends by itself.
-  logic                 leave;
+  // T1: a stopped slot without work-groups on units ends by itself, when no other slot is reported.
+  logic                 leave, first_done;
   logic [SlotWidth-1:0] end_slot;
   always_comb begin : retire
     leave = done_valid_i || drained_valid_i;
+    first_done = done_valid_i && !first_done_q[leave_slot_i];
     finished_o = '0;
     end_slot = leave_slot_i;
     if (leave) begin
       finished_o[leave_slot_i] = !(place_i && pick_slot_i == leave_slot_i) &&
           resident_q[leave_slot_i] == ResidentWidth'(1) &&
           (undispatched_q[leave_slot_i] == '0 || stop[leave_slot_i]);
-    end else if (stopped_o != '0) begin
+    end
+    if (finished_o == '0 && !first_done && stopped_o != '0) begin
       end_slot = '0;
       finished_o = stopped_o & (~stopped_o + Slots'(1));  // The lowest of them.
       for (int unsigned s = 0; s < Slots; s++) if (finished_o[s]) end_slot = SlotWidth'(s);
     end
   end
   always_ff @(posedge clk_i) begin : ends
-    first_wg_done_o <= done_valid_i && !first_done_q[leave_slot_i];
+    first_wg_done_o <= first_done;
     kernel_done_o <= finished_o != '0;
-    if (finished_o != '0 || (done_valid_i && !first_done_q[leave_slot_i])) done_slot_o <= end_slot;
+    if (finished_o != '0 || first_done) done_slot_o <= end_slot;
     if (rst_i) begin
       first_wg_done_o <= 1'b0;
       kernel_done_o <= 1'b0;

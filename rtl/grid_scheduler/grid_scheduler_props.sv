@@ -155,8 +155,9 @@ module grid_scheduler_props #(
     // On an empty machine nothing waits.
     a_p2_waits: assert (!idle_o || waits == '0 || any_use);
 
-    // P3: a waiting pipeline holds back lower priorities.
-    a_p3_holds: assert (!(dispatch_valid_o && steady && waits != '0) ||
+    // P3: a waiting pipeline holds back lower priorities, until it is stopped (T1): its slots end one after the
+    // other, which takes longer than three clocks where more slots have been stopped.
+    a_p3_holds: assert (!(dispatch_valid_o && steady && waits != '0 && (waits & preempted_q) == '0) ||
         priority_q[dispatch_slot_o] >= waits_priority);
 
     // T1: a preempted slot places nothing, unless its pipeline is being placed,

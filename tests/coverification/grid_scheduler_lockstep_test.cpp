@@ -564,6 +564,49 @@ TEST_CASE("a stopped member stops the pipeline that waits") {
   CHECK(g.placed.size() == 1);
 }
 
+TEST_CASE("a stopped kernel is over while work-groups of others leave in each clock") {
+  Gpu g;
+  g.launch(0, kernel({}, 200));
+  Kernel gated;
+  gated.batch = 1;
+  g.launch(1, gated);
+  g.steps(100);
+  g.end(0);  // The first one is a report of its own.
+  g.step();
+  g.end(0);
+  g.preempt(1);
+  for (unsigned i = 0; i < 3; ++i) {
+    g.end(0);
+    g.step();
+  }
+  CHECK(g.dones == std::vector<unsigned>{1});
+}
+
+// Seven kernels of one work-group end in seven clocks, in which five kernels and the pipeline are stopped. So their
+// reports come one after the other in the clocks behind.
+TEST_CASE("a pipeline that was stopped holds back nobody, even if its end is reported later") {
+  Gpu g;
+  g.configure(1, 256, 96, 16, 32);
+  for (unsigned slot = 10; slot < 17; ++slot) g.launch(slot, kernel({}, 1));
+  Kernel gated;
+  gated.batch = 1;
+  for (unsigned slot = 1; slot < 6; ++slot) g.launch(slot, gated);
+  g.steps(20);
+  g.fill(20, kernel({1, 1, 8, 0, 1}, 2));
+  g.write(GRID_SCHEDULER_PIPELINE_OFFSET, 1 << 20);
+  g.steps(30);
+  g.launch(0, kernel({}, 3));
+  g.steps(30);
+  CHECK(g.placed.size() == 7);
+  for (const unsigned slot : {20u, 1u, 2u, 3u, 4u, 5u}) {
+    g.end(0);
+    g.preempt(slot);
+  }
+  g.steps(20);
+  CHECK(g.placed.size() == 10);
+  CHECK(std::vector(g.dones.end() - 6, g.dones.end()) == std::vector<unsigned>{1, 2, 3, 4, 5, 20});
+}
+
 TEST_CASE("a gated work-group waits for its own gate, in the slot's order") {
   Gpu g;
   Kernel k;
