@@ -95,6 +95,10 @@ void GpuFrontEnd::watch_kernels(const GridSchedulerOutputs& out, const LeftUnit&
   if (out.dispatch_valid) ++kernels_[out.dispatch_slot].resident;
 }
 
+void GpuFrontEnd::tell_watches(bool ended, unsigned slot, Time now) const {
+  for (const KernelWatch& watch : kernel_watches_) watch(ended, contexts_[slot].account, now);
+}
+
 void GpuFrontEnd::take(const GridSchedulerOutputs& out, const LeftUnit& left) {
   watch_kernels(out, left);
   const Time now = services_.queue->now();
@@ -105,12 +109,14 @@ void GpuFrontEnd::take(const GridSchedulerOutputs& out, const LeftUnit& left) {
     for (WorkGroupExecutor* unit : units_) unit->begin_kernel();
     started_at_[out.start_slot] = now;
     if (!contexts_[out.start_slot].communication && events_.kernel_start) events_.kernel_start(now);
+    tell_watches(false, out.start_slot, now);
   }
   const bool of_compute = !contexts_[out.done_slot].communication;
   if (out.first_wg_done && of_compute && events_.first_wg_done) events_.first_wg_done(now);
   if (out.kernel_done) {
     // A kernel that was stopped before its first dispatch has never begun for the memory.
     if (started_[out.done_slot] && of_compute && events_.kernel_end) events_.kernel_end(now);
+    if (started_[out.done_slot]) tell_watches(true, out.done_slot, now);
     if (started_[out.done_slot] && services_.trace != nullptr) {
       services_.trace->span("gpu" + std::to_string(services_.gpu) + "/kernels",
                             "slot " + std::to_string(out.done_slot), started_at_[out.done_slot],

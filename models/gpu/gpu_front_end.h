@@ -75,6 +75,9 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2);
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
   void set_kernel_events(KernelEvents events) { events_ = std::move(events); }
+  // Called when the first work-group of a kernel starts and when its last one has ended. Any number of them.
+  using KernelWatch = std::function<void(bool ended, uint8_t account, Time at)>;
+  void on_kernel(KernelWatch watch) { kernel_watches_.push_back(std::move(watch)); }
   // What count_instructions reads.
   void set_instruction_count(std::function<uint64_t()> count) {
     instruction_count_ = std::move(count);
@@ -117,6 +120,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   LeftUnit give(GridSchedulerInputs& in) override;
   void take(const GridSchedulerOutputs& outputs, const LeftUnit& left) override;
   void watch_kernels(const GridSchedulerOutputs& outputs, const LeftUnit& left);
+  void tell_watches(bool ended, unsigned slot, Time now) const;
   // The scheduler has room for the id of a drained work-group.
   bool report_may_go() const {
     return !reports_.empty() && (scheduler_.outputs().drained_ready || !reports_.front().drained);
@@ -141,6 +145,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   L2Cache* l2_ = nullptr;
   InterruptLine* interrupts_ = nullptr;
   KernelEvents events_;
+  std::vector<KernelWatch> kernel_watches_;
   std::function<uint64_t()> instruction_count_;
   std::function<void(const GpuFault&)> on_fault_;
 

@@ -67,6 +67,15 @@ struct GpuActivity {
   uint64_t dram_written_bytes = 0;
 };
 
+// The first work-group of a kernel of the job starts, or its last one has ended.
+struct KernelMoment {
+  uint32_t rank = 0;
+  uint8_t account = 0;  // As the job numbers them.
+  bool ended = false;
+  Time at = 0;
+  GpuActivity so_far;  // Of the GPU, for whatever job.
+};
+
 class Job {
  public:
   Job(const JobRequest& request, Memories memories)
@@ -107,12 +116,9 @@ class Job {
   // How many payload bytes have left over links between GPUs so far; given before programs are
   // added, but not to a job that shares GPUs: links do not tell whose bytes they carry.
   virtual void set_meter(std::function<uint64_t()> link_bytes) { (void)link_bytes; }
-  // Whether the job wants on_kernel(), which is called when the first work-group of a kernel starts and when its last
-  // one has ended on a GPU that no other job has.
+  // Whether the job wants on_kernel(). It may be called for several ranks at the same time.
   virtual bool watches_kernels() const { return false; }
-  virtual void on_kernel(bool ended, Time at, const GpuActivity& so_far) {
-    (void)ended, (void)at, (void)so_far;
-  }
+  virtual void on_kernel(const KernelMoment& moment) { (void)moment; }
   // How much of the work is done, 0 .. 1, where the end is known; `retired`: work-groups of the
   // job's simulated GPUs so far. For people only.
   virtual std::optional<double> done_share(uint64_t retired) const {

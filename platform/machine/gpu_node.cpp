@@ -120,15 +120,9 @@ void GpuNode::bind() {
   hbm.set_triggers(dma);
   hbm.set_events(gpu.front_end);
   hbm.set_admissions(kLinks, router);
-  gpu.front_end.set_kernel_events({[this](Time at) {
-                                     hbm.kernel_start(at);
-                                     on_kernel(false, at);
-                                   },
+  gpu.front_end.set_kernel_events({[this](Time at) { hbm.kernel_start(at); },
                                    [this](Time at) { hbm.first_wg_done(at); },
-                                   [this](Time at) {
-                                     hbm.kernel_end(at);
-                                     on_kernel(true, at);
-                                   }});
+                                   [this](Time at) { hbm.kernel_end(at); }});
 }
 
 void GpuNode::audit(AuditSink& sink) const {

@@ -39,10 +39,6 @@ class GpuNode final : public Node {
   void audit(AuditSink& sink) const override;
   const Router* to_links() const override { return &router; }
   std::string digest() override;
-  // Before the run: whom begins and ends of kernels are told, beside the memory.
-  void watch_kernels(std::function<void(bool ended, Time at)> watch) {
-    kernel_watch_ = std::move(watch);
-  }
 
   MemoryImage memory;
   Gpu gpu;
@@ -56,12 +52,7 @@ class GpuNode final : public Node {
   void bind();
   void enlist();
 
-  void on_kernel(bool ended, Time at) {
-    if (kernel_watch_) kernel_watch_(ended, at);
-  }
-
   DoorbellBridge doorbell_;
-  std::function<void(bool, Time)> kernel_watch_;
 };
 
 }  // namespace stretto

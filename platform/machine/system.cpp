@@ -282,6 +282,7 @@ class System::State {
       for (const uint32_t gpu : request.share.gpus)
         if (gpu < gpus_.size()) memories.push_back(&gpus_[gpu]->memory);
       jobs_.push_back(request.kind->make_job(request, std::move(memories)));
+      if (jobs_.back()->watches_kernels()) watch_kernels(*jobs_.back());
       for (const Account& one : jobs_.back()->accounts()) {
         if (one.number >= STRETTO_ACCOUNT_JOB + request.share.accounts)
           throw UserError(request.subject() + ": account " + one.name + " is one more than the " +
@@ -298,28 +299,36 @@ class System::State {
           if (gpu < gpus_.size()) bytes += gpus_[gpu]->router.bytes_sent();
         return bytes;
       });
-      if (jobs_.back()->watches_kernels()) watch_kernels(*jobs_.back(), request.share.gpus);
     }
     for (const auto& job : jobs_) job->place_contents();
     if (spec_.sim.mirror) gpus_[0]->router.set_mirror(jobs_[0]->mirror().value());
     for (const auto& job : jobs_) job->add_programs(*host_);
   }
 
-  void watch_kernels(Job& job, const std::vector<uint32_t>& of_job) {
-    for (const uint32_t index : of_job) {
-      GpuNode& node = *gpus_[index];
-      node.watch_kernels([&job, &node](bool ended, Time at) {
-        GpuActivity so_far;
-        so_far.multiply_adds = node.gpu.sum(&ComputeUnitCounters::multiply_adds);
-        for (const auto& unit : node.gpu.units) so_far.simt_cycles += unit->counters().simt.busy;
-        so_far.l2_bytes = node.gpu.sum(&ComputeUnitCounters::load_bytes) +
-                          node.gpu.sum(&ComputeUnitCounters::store_bytes);
-        for (const auto& [read, written] : node.hbm.totals().bytes) {
-          so_far.dram_read_bytes += read;
-          so_far.dram_written_bytes += written;
-        }
-        job.on_kernel(ended, at, so_far);
-      });
+  void watch_kernels(Job& job) {
+    const JobShare& share = job.request().share;
+    for (uint32_t rank = 0; rank < share.gpus.size(); ++rank) {
+      if (share.gpus[rank] >= gpus_.size()) continue;
+      GpuNode& node = *gpus_[share.gpus[rank]];
+      node.gpu.front_end.on_kernel(
+          [&job, &node, &share, rank](bool ended, uint8_t account, Time at) {
+            const int of_job = account - static_cast<int>(share.account_base);
+            if (of_job < STRETTO_ACCOUNT_JOB ||
+                of_job >= static_cast<int>(STRETTO_ACCOUNT_JOB + share.accounts))
+              return;
+            KernelMoment moment{rank, static_cast<uint8_t>(of_job), ended, at, {}};
+            GpuActivity& so_far = moment.so_far;
+            so_far.multiply_adds = node.gpu.sum(&ComputeUnitCounters::multiply_adds);
+            for (const auto& unit : node.gpu.units)
+              so_far.simt_cycles += unit->counters().simt.busy;
+            so_far.l2_bytes = node.gpu.sum(&ComputeUnitCounters::load_bytes) +
+                              node.gpu.sum(&ComputeUnitCounters::store_bytes);
+            for (const auto& [read, written] : node.hbm.totals().bytes) {
+              so_far.dram_read_bytes += read;
+              so_far.dram_written_bytes += written;
+            }
+            job.on_kernel(moment);
+          });
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "platform/config/library_machine.h"
 #include "platform/kinds/roofline/operators.h"
 
 namespace stretto {

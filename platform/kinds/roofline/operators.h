@@ -114,9 +114,6 @@ std::vector<std::string> vector_names();
 // What operators there are and what their fields mean, for people.
 extern const char* const kOperatorsText;
 
-// The machine as the kernel library sees it.
-ops_machine_t library_machine(const MachineSpec& spec);
-
 }  // namespace stretto
 
 #endif  // STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_

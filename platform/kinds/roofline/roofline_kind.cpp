@@ -146,11 +146,11 @@ class Roofline final : public Job {
   }
 
   bool watches_kernels() const override { return true; }
-  void on_kernel(bool ended, Time at, const GpuActivity& so_far) override {
-    if (!ended) kernels_.push_back({at, 0, so_far, {}});
-    if (ended) {
-      kernels_.back().end = at;
-      kernels_.back().after = so_far;
+  void on_kernel(const KernelMoment& moment) override {
+    if (!moment.ended) kernels_.push_back({moment.at, 0, moment.so_far, {}});
+    if (moment.ended) {
+      kernels_.back().end = moment.at;
+      kernels_.back().after = moment.so_far;
     }
   }
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "models/common/arithmetic.h"
+#include "platform/config/library_machine.h"
 #include "platform/kinds/roofline/operators.h"
 #include "sw/kernels/ops/vector_plan.h"
 
