@@ -145,6 +145,11 @@ KERNEL_INLINE uint64_t operand_shape(uint32_t lines, uint32_t k, uint32_t pitch,
   return k_outer ? tile_shape(k, lines * bytes, pitch) : tile_shape(lines, k * bytes, pitch);
 }
 
+KERNEL_INLINE uint64_t matrix_of(uint64_t first, uint64_t outer_stride, uint64_t stride,
+                                 uint32_t outer, uint32_t inner) {
+  return first + outer * outer_stride + inner * stride;
+}
+
 // Rows and columns of a tile of C, K elements a step, bytes that a wavefront stores at a time.
 typedef struct config {
   uint32_t m, n, step, piece;
@@ -161,6 +166,7 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
   const uint32_t tiles = g->tiles_m * g->tiles_n;
   const uint32_t matrix = id / tiles;  // Of all parts.
   const uint32_t part = matrix / g->batch, batch = matrix % g->batch;
+  const uint32_t outer = batch / g->inner, inner = batch % g->inner;
   const tile_t tile = ordered(id % tiles, g);
   const uint32_t row = tile.row * config->m, column = tile.column * config->n;
   const uint32_t rows = min_u32(config->m, g->m - row);
@@ -172,16 +178,17 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
     const uint32_t first = (uint32_t)((uint64_t)steps * part / g->split);
     const uint32_t end = (uint32_t)((uint64_t)steps * (part + 1) / g->split);
     const uint32_t last_k = min_u32(step, g->k - (end - 1) * step);
-    operands_t o = {
-        .a = g->a + batch * g->a_stride + (uint64_t)row * (a_km ? element_bytes : g->lda),
-        .b = g->b + batch * g->b_stride + (uint64_t)column * (b_kn ? element_bytes : g->ldb),
-        .a_shape = operand_shape(rows, step, g->lda, a_km, element_bytes),
-        .b_shape = operand_shape(columns, step, g->ldb, b_kn, element_bytes),
-        .a_last = operand_shape(rows, last_k, g->lda, a_km, element_bytes),
-        .b_last = operand_shape(columns, last_k, g->ldb, b_kn, element_bytes),
-        .a_move = (uint64_t)step * (a_km ? g->lda : element_bytes),
-        .b_move = (uint64_t)step * (b_kn ? g->ldb : element_bytes),
-        .loads_left = end - first};
+    operands_t o = {.a = matrix_of(g->a, g->a_outer, g->a_stride, outer, inner) +
+                         (uint64_t)row * (a_km ? element_bytes : g->lda),
+                    .b = matrix_of(g->b, g->b_outer, g->b_stride, outer, inner) +
+                         (uint64_t)column * (b_kn ? element_bytes : g->ldb),
+                    .a_shape = operand_shape(rows, step, g->lda, a_km, element_bytes),
+                    .b_shape = operand_shape(columns, step, g->ldb, b_kn, element_bytes),
+                    .a_last = operand_shape(rows, last_k, g->lda, a_km, element_bytes),
+                    .b_last = operand_shape(columns, last_k, g->ldb, b_kn, element_bytes),
+                    .a_move = (uint64_t)step * (a_km ? g->lda : element_bytes),
+                    .b_move = (uint64_t)step * (b_kn ? g->ldb : element_bytes),
+                    .loads_left = end - first};
     o.a += first * o.a_move;
     o.b += first * o.b_move;
     tile_zero(ACCUMULATOR, (uint64_t)config->m | (uint64_t)config->n << 16);
@@ -195,7 +202,7 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
   tile_barrier();
   if (mine < rows) {
     const uint32_t out_bytes = g->split > 1 ? 4 : element_bytes;
-    output_t o = {.address = g->c + batch * g->c_stride,
+    output_t o = {.address = matrix_of(g->c, g->c_outer, g->c_stride, outer, inner),
                   .pitch = g->ldc,
                   .columns = columns,
                   .first = mine,
@@ -297,9 +304,8 @@ KERNEL_INLINE _Noreturn void reduce(const int element) {
   }
   activate(TILE_R(2), TILE_R(4), g->activation, size, element);
   const uint32_t batch = line / g->m, row = line % g->m;
-  tile_store(TILE_R(2),
-             g->c + batch * g->c_stride + (uint64_t)row * g->ldc + column * element_bytes, shape,
-             element);
+  const uint64_t c = matrix_of(g->c, g->c_outer, g->c_stride, batch / g->inner, batch % g->inner);
+  tile_store(TILE_R(2), c + (uint64_t)row * g->ldc + column * element_bytes, shape, element);
   tile_end();
   __builtin_unreachable();
 }

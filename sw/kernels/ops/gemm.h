@@ -50,6 +50,9 @@ typedef struct ops_gemm_arguments {
   uint64_t a_stride;  // Bytes from one matrix of the batch to the next; 0 = all use the same.
   uint64_t b_stride;
   uint64_t c_stride;
+  uint64_t a_outer;  // Likewise, every `inner` matrices: heads of several sequences.
+  uint64_t b_outer;
+  uint64_t c_outer;
   uint32_t lda;  // Bytes between rows as stored, see stretto_gemm_arguments_t.
   uint32_t ldb;
   uint32_t ldc;
@@ -66,12 +69,14 @@ typedef struct ops_gemm_arguments {
   uint32_t reduce_columns;  // Elements of C that a work-group of gemm_reduce_* makes,
   uint32_t reduce_parts;    // of so many parts at a time.
   uint32_t strip;           // Tiles of a strip of their order.
+  uint32_t inner;           // Of the batch; a divisor of it.
+  uint32_t reserved;
 } ops_gemm_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(ops_gemm_arguments_t) == 128, "read by kernels");
+static_assert(sizeof(ops_gemm_arguments_t) == 160, "read by kernels");
 #else
-_Static_assert(sizeof(ops_gemm_arguments_t) == 128, "read by kernels");
+_Static_assert(sizeof(ops_gemm_arguments_t) == 160, "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_KERNELS_OPS_GEMM_H_

@@ -115,6 +115,7 @@ void ops_gemm_fill(const ops_gemm_shape_t* shape, const ops_gemm_choice_t* choic
                                       .n = shape->n,
                                       .k = shape->k,
                                       .batch = shape->batch,
+                                      .inner = shape->batch,
                                       .layout = shape->layout,
                                       .tiles_m = divide_up(shape->m, choice->tile_m),
                                       .tiles_n = divide_up(shape->n, choice->tile_n),

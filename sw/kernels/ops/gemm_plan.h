@@ -66,7 +66,8 @@ int ops_gemm_choose(const ops_machine_t* machine, const ops_gemm_shape_t* shape,
                     const ops_gemm_choice_t* wanted, ops_gemm_choice_t* choice);
 // The tile, step and buffers of the choice, from tile_m to split; the fields that follow from them.
 void ops_gemm_derive(const ops_gemm_shape_t* shape, ops_gemm_choice_t* choice);
-// The shape and choice as arguments; addresses, strides of the batch, pitches, bias and activation are the caller's.
+// The shape and choice as arguments; addresses, strides of the batch (`inner`: all of it), pitches, bias and activation
+// are the caller's.
 void ops_gemm_fill(const ops_gemm_shape_t* shape, const ops_gemm_choice_t* choice,
                    ops_gemm_arguments_t* arguments);
 
