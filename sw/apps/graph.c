@@ -51,6 +51,8 @@ stretto_status_t graph_plan(const graph_parameters_t* p, graph_plan_t* plan) {
     plan->gradients = memory_plan_add(memory, "gradients", p->gradient_bytes, uncached);
     plan->receive = memory_plan_add(memory, "received", p->gradient_bytes, uncached);
   }
+  if (p->partial_bytes != 0)
+    memory_plan_add(memory, "partial sums", p->partial_bytes, STRETTO_ALLOCATION_CACHED);
   plan->words = memory_plan_add(memory, "words", ALL_WORD_BYTES, uncached);
   return memory->end + GRAPH_MODULE_BYTES <= p->client.memory_end ? STRETTO_OK
                                                                   : STRETTO_ERROR_TABLE_FULL;

@@ -4,17 +4,17 @@
 //   mode       operators                                  gradients
 //   loop       one launch of the loop kernel              its own work-groups, by send requests to the ring
 //   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
-//   launched   a kernel launch an operator, in a stream   ncclAllReduce on another stream, as soon as a bucket is full
+//   launched   kernels of the library, in a stream        ncclAllReduce on another stream, as soon as a bucket is full
 //   launched-after  likewise                              likewise, when back-propagation has ended
 //
 // A bucket is used by an operator when it is reduced.
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
+#include "sw/apps/graph_operators.h"
 #include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
-#include "sw/compiler/loop_arguments.h"
 #include "sw/include/nccl.h"
 
 #ifdef __cplusplus
@@ -61,13 +61,16 @@ typedef struct graph_parameters {
   stretto_client_options_t client;
   const void* elf;
   size_t elf_bytes;
-  // launched: tensors, then gradients lie at the begin of the runtime's memory; `client` is that of
-  // the operators alone.
+  // launched: tensors, gradients, partial sums lie at the begin of the runtime's memory; `client` is that of the
+  // operators alone.
   uint64_t launched_arena;
-  const uint32_t* tiles;         // Of each operator: its work-groups,
-  const char* const* kernels;    // and its kernel.
+  uint64_t partial_bytes;
+  const graph_operator_t* operators;
+  ops_machine_t machine;
   const graph_bucket_t* bucket;  // In the order of reduction.
   uint64_t stream_wait_poll_ns;
+  const void* library_elf;  // ops.elf.
+  size_t library_elf_bytes;
   const void* stamp_elf;  // send.elf.
   size_t stamp_elf_bytes;
 } graph_parameters_t;
@@ -84,6 +87,7 @@ typedef struct graph_plan {
   memory_plan_t memory;
 } graph_plan_t;
 
+// launched: ends of operators and iterations are for who watches kernels.
 typedef struct graph_result {
   uint64_t begin_ns;                        // Launch, by the host's clock.
   uint64_t end_ns[LOOP_MAX_ITERATIONS];     // End of each iteration.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The baseline beside loop kernels, see graph.h: a kernel launch for every operator, in one stream,
-// and ncclAllReduce of gradients in another, bound by semaphores.
+// The baseline beside loop kernels, see graph.h: kernels of the library for every operator, in one stream, and
+// ncclAllReduce of gradients in another, bound by semaphores.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,45 +18,38 @@ typedef struct launched {
   // Operators.
   stretto_client_t* client;
   stretto_stream_t* stream;
-  stretto_module_t* module;
+  stretto_module_t* module;   // graph_rows,
+  stretto_module_t* library;  // ops.elf.
   // Gradients.
   ncclComm_t comm;
   cudaStream_t comm_stream;
   stretto_client_t* comm_client;
   stretto_stream_t* comm_driver_stream;
   stretto_kernel_t stamp;
-  uint64_t arena, words;
+  graph_memory_t memory;
+  uint64_t words;
 } launched_t;
 
 #define TRY_OPS(call) TRY(app_driver(g->client, g->p->rank, call, error))
 #define TRY_GRADIENTS(call) TRY(app_driver(g->comm_client, g->p->rank, call, error))
 
-// Words: a stamp an operator and iteration, then two a bucket and iteration, of begin and end; then
-// semaphores likewise.
-static uint64_t bucket_words(const graph_parameters_t* p) {
+// Words: stamps, two a bucket and iteration, of begin and end; then semaphores likewise.
+static uint64_t stamp_words(const graph_parameters_t* p) {
   return 2ull * p->iterations * p->buckets;
 }
 
-static uint64_t stamp_words(const graph_parameters_t* p) {
-  return (uint64_t)p->iterations * p->ops + bucket_words(p);
-}
-
-static uint64_t op_stamp(const launched_t* g, uint32_t iteration, uint32_t op) {
-  return g->words + 8 * ((uint64_t)iteration * g->p->ops + op);
-}
-
 static uint64_t bucket_stamp(const launched_t* g, uint32_t iteration, uint32_t bucket, int end) {
-  return op_stamp(g, g->p->iterations, 0) +
-         8 * (2 * ((uint64_t)iteration * g->p->buckets + bucket) + (uint64_t)end);
+  return g->words + 8 * (2 * ((uint64_t)iteration * g->p->buckets + bucket) + (uint64_t)end);
 }
 
 static uint64_t semaphore(const launched_t* g, uint32_t iteration, uint32_t bucket, int end) {
-  return bucket_stamp(g, iteration, bucket, end) + 8 * bucket_words(g->p);
+  return bucket_stamp(g, iteration, bucket, end) + 8 * stamp_words(g->p);
 }
 
 // Stamps are 0, semaphores 1: not yet.
 static stretto_status_t set_up_words(launched_t* g, char* error) {
-  const uint64_t stamps = stamp_words(g->p), all = stamps + bucket_words(g->p);
+  const uint64_t stamps = stamp_words(g->p), all = 2 * stamps;
+  if (all == 0) return STRETTO_OK;
   TRY_OPS(g->client->api->allocate(g->client, g->stream, all < 8 ? 64 : 8 * all, 4096,
                                    STRETTO_ALLOCATION_UNCACHED, &g->words));
   uint64_t* const words = calloc(all, 8);
@@ -83,38 +76,38 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
   void* block = NULL;
-  TRY(app_memory(&p->job, p->rank, p->arena_bytes + p->gradient_bytes, p->launched_arena, &block,
-                 error));
-  g->arena = (uint64_t)(uintptr_t)block;
+  TRY(app_memory(&p->job, p->rank, p->arena_bytes + p->gradient_bytes + p->partial_bytes,
+                 p->launched_arena, &block, error));
+  const uint64_t arena = (uint64_t)(uintptr_t)block, gradients = arena + p->arena_bytes;
+  g->memory = (graph_memory_t){arena, gradients, gradients + p->gradient_bytes};
   TRY_OPS(api->stream_create(g->client, &g->stream));
   TRY(set_up_words(g, error));
   TRY_OPS(api->module_load(g->client, p->elf, p->elf_bytes, &g->module));
+  TRY_OPS(api->module_load(g->client, p->library_elf, p->library_elf_bytes, &g->library));
   TRY_OPS(api->stream_synchronize(g->client, g->stream));
   return p->ranks > 1 ? set_up_communicator(g, id, error) : STRETTO_OK;
 }
 
 // At device scope if the next operator reads what it wrote, and nobody else yet.
-static stretto_status_t launch_op(launched_t* g, uint32_t iteration, uint32_t op, int device_scope,
-                                  char* error) {
+static stretto_status_t launch_op(launched_t* g, uint32_t op, int device_scope, char* error) {
   const graph_parameters_t* p = g->p;
-  const loop_arguments_t arguments = {.arena = g->arena,
-                                      .gradients = g->arena + p->arena_bytes,
-                                      .stamps = op_stamp(g, iteration, op),
-                                      .iterations = 1,
-                                      .compute = p->tiles[op],
-                                      .ranks = p->ranks,
-                                      .rank = p->rank,
-                                      .op = op};
-  stretto_kernel_t kernel;
-  TRY_OPS(g->client->api->module_kernel(g->client, g->module, p->kernels[op], &kernel));
-  const stretto_launch_t launch = {.kernel = &kernel,
-                                   .arguments = &arguments,
-                                   .argument_bytes = sizeof arguments,
-                                   .work_groups = p->tiles[op],
-                                   .account = GRAPH_ACCOUNT_COMPUTE,
-                                   .device_scope = device_scope,
-                                   .after_all_earlier = 1};
-  TRY_OPS(g->client->api->launch(g->client, g->stream, &launch));
+  const stretto_api_t* api = g->client->api;
+  graph_launch_t launches[GRAPH_MAX_LAUNCHES];
+  const uint32_t count = graph_launches(&p->machine, p->operators, op, &g->memory, launches);
+  for (uint32_t i = 0; i < count; ++i) {
+    const graph_launch_t* one = &launches[i];
+    stretto_kernel_t kernel;
+    TRY_OPS(api->module_kernel(g->client, one->of_library ? g->library : g->module, one->kernel,
+                               &kernel));
+    const stretto_launch_t launch = {.kernel = &kernel,
+                                     .arguments = &one->arguments,
+                                     .argument_bytes = one->argument_bytes,
+                                     .work_groups = one->work_groups,
+                                     .account = GRAPH_ACCOUNT_COMPUTE,
+                                     .device_scope = device_scope || i + 1 < count,
+                                     .after_all_earlier = 1};
+    TRY_OPS(api->launch(g->client, g->stream, &launch));
+  }
   return STRETTO_OK;
 }
 
@@ -134,7 +127,7 @@ static stretto_status_t reduce(launched_t* g, uint32_t iteration, uint32_t i, ch
   const graph_bucket_t* bucket = &g->p->bucket[i];
   const stretto_api_t* api = g->comm_client->api;
   const uint64_t full = semaphore(g, iteration, i, 0), reduced = semaphore(g, iteration, i, 1);
-  void* const gradients = (void*)(uintptr_t)(g->arena + g->p->arena_bytes + bucket->offset);
+  void* const gradients = (void*)(uintptr_t)(g->memory.gradients + bucket->offset);
   TRY_OPS(g->client->api->signal(g->client, g->stream, full, 0));
   TRY_GRADIENTS(
       api->stream_wait(g->comm_client, g->comm_driver_stream, full, g->p->stream_wait_poll_ns));
@@ -160,31 +153,27 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
                                             p->stream_wait_poll_ns));
     int gradients = 0;
     for (uint32_t i = 0; i < buckets; ++i) gradients |= (after ? last : p->bucket[i].last_op) == op;
-    TRY(launch_op(g, iteration, op, !gradients, error));
+    TRY(launch_op(g, op, !gradients, error));
     for (uint32_t i = 0; i < buckets; ++i)
       if ((after ? last : p->bucket[i].last_op) == op) TRY(reduce(g, iteration, i, error));
   }
   return STRETTO_OK;
 }
 
-// What kernels noted, by way of host memory.
+// What stamps noted, by way of host memory.
 static stretto_status_t read_stamps(launched_t* g, graph_result_t* result, char* error) {
   const graph_parameters_t* p = g->p;
+  if (p->ranks == 1 || p->buckets == 0) return STRETTO_OK;
   const uint64_t host = job_host_memory(&p->job) + STAMPS_AT_HOST + p->rank * STAMPS_OF_RANK;
   TRY_OPS(g->client->api->copy(g->client, g->stream, host, g->words, 8 * stamp_words(p),
                                STRETTO_ACCOUNT_OTHER));
   TRY_OPS(g->client->api->stream_synchronize(g->client, g->stream));
-#define NS(stamp) (send_engine_load(g->ops, host + ((stamp)-g->words)) * 1000 / p->clock_mhz)
-  const uint32_t last = p->iterations - 1;
-  for (uint32_t i = 0; i < p->iterations; ++i) result->end_ns[i] = NS(op_stamp(g, i, p->ops - 1));
-  for (uint32_t op = 0; op < p->ops; ++op) {
-    result->alone_ns[op] = NS(op_stamp(g, 0, op));
-    result->op_ns[op] = NS(op_stamp(g, last, op));
+  for (uint32_t i = 0; i < p->buckets; ++i) {
+    for (int end = 0; end < 2; ++end) {
+      const uint64_t stamp = bucket_stamp(g, p->iterations - 1, i, end) - g->words;
+      result->bucket_ns[i][end] = send_engine_load(g->ops, host + stamp) * 1000 / p->clock_mhz;
+    }
   }
-  for (uint32_t i = 0; p->ranks > 1 && i < p->buckets; ++i) {
-    for (int end = 0; end < 2; ++end) result->bucket_ns[i][end] = NS(bucket_stamp(g, last, i, end));
-  }
-#undef NS
   return STRETTO_OK;
 }
 

@@ -40,6 +40,7 @@ typedef struct loop_matmul {
   uint64_t bias;  // Row that is added, or LOOP_NONE.
   uint32_t m, n, k;
   uint32_t layout;  // GEMM_A_KM, GEMM_B_NK.
+  uint32_t gelu;    // Of the sum.
   uint32_t inner;   // Matrices of a batch's inner dimension.
   uint32_t tiles_m, tiles_n, tiles;
 } loop_matmul_t;
@@ -124,6 +125,7 @@ KERNEL_INLINE void loop_store(const loop_matmul_t* op, const int t, uint64_t c, 
     tile_load(TILE_R(2), bias, tile_shape(rows, bytes, 0), STRETTO_FP16, 0);
     tile_simt(TILE_SIMT_ADD, t, t, TILE_R(2));
   }
+  if (op->gelu) tile_simt(TILE_SIMT_GELU, t, t, t);
   tile_store(t, c + (uint64_t)first * op->c.pitch, tile_shape(rows, bytes, op->c.pitch),
              STRETTO_FP16);
 }
@@ -433,22 +435,14 @@ KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
   if (l->first == 0 && l->wavefront == 0) loop_stamp(l, l->iteration);
 }
 
-// End of an operator that is a kernel of its own: every work-group notes its end, the last one's stays.
-KERNEL_INLINE void loop_op_end(const loop_t* l) {
-  tile_wait(0);
-  tile_barrier();
-  if (l->wavefront == 0) loop_stamp(l, 0);
-}
-
 // The tiles of one operator; different operators begin at different work-groups.
 #define LOOP_TILES(l, call, op, rotation)                                                 \
   for (uint32_t tile_ = ((l)->first + (rotation)) % (l)->a->compute; tile_ < (op)->tiles; \
        tile_ += (l)->a->compute)                                                          \
   call(l, op, tile_)
 
-// Registers. Products: the accumulator, and for each wavefront three tiles of 2 KiB and scalar registers; rows: four
-// tiles of 2 KiB (LOOP_ROW_BYTES) and those. A loop kernel has all of that, and one work-group a unit.
-#define LOOP_PRODUCT_REGISTERS ((64 + 8 * 8) * 1024)
+// Registers. Rows: for each wavefront four tiles of 2 KiB (LOOP_ROW_BYTES) and scalar registers. A loop kernel has the
+// accumulator and four tiles more, and one work-group a unit.
 #define LOOP_ROWS_REGISTERS (8 * 10 * 1024)
 #define LOOP_REGISTERS ((64 + 8 * 16) * 1024)
 #define LOOP_LDS (32 * 1024)

@@ -12,8 +12,7 @@ typedef struct loop_arguments {
   uint64_t gradients;  // Gradients, uncached: other GPUs and the DMA engine reach the memory only.
   uint64_t receive;    // As large as the gradients: what the left neighbour sends to be added.
   uint64_t words;      // LOOP_WORD_BYTES, zero at launch.
-  uint64_t
-      stamps;  // LOOP_STAMP_BYTES: cycles, see below; graph_*: one word, the end of the operator.
+  uint64_t stamps;     // LOOP_STAMP_BYTES: cycles, see below.
   stretto_send_ring_t ring;
   uint64_t sc;  // Arrays of send and receive flags.
   uint64_t rc;
@@ -22,7 +21,7 @@ typedef struct loop_arguments {
   uint32_t comm_groups;
   uint32_t ranks;
   uint32_t rank;
-  uint32_t op;  // graph_*: the operator; work-group = tile.
+  uint32_t op;  // graph_rows: the operator; work-group = tile.
 } loop_arguments_t;
 
 #define LOOP_MAX_OPS 4096u     // Words of operators ...

@@ -304,14 +304,16 @@ TEST_CASE("a graph plan with a bad value is refused with its place and what is a
   };
   refused("arena_bytes", "many", {"p.json: arena_bytes must be a whole number"});
   refused("tensors 0 rows", -1, {"p.json: tensors[0].rows must be a whole number 1..16777216"});
-  refused("tensors 0 offset", 100000000, {"tensors[0] ('x') does not lie in its space of 524288"});
+  refused("tensors 0 offset", 100000000, {"tensors[0] ('x') does not lie in its space of 458752"});
   refused("ops 0 matmul m", 1000000, {"ops[0].inputs[0] is smaller than the left side"});
   refused("ops 0 matmul k", 0, {"ops[0].matmul.k must be"});
   refused("ops 0 inputs 0", "none", {"'none', which is no tensor and no output"});
   refused("ops 1 kind", "Pow", {"ops[1].kind is 'Pow'; allowed: MatMul"});
   refused("launches 0 tiles", 0, {"launches[0].tiles must be"});
+  refused("launches 0 inputs 2", "none", {"launches[0].inputs[2] is 'none', which is no tensor"});
+  refused("launches 1 matmul n", 100000, {"launches[1].inputs[1] is smaller than the right side"});
   refused("launches 1 after_buckets", {7}, {"launches[1].after_buckets[0] must be", "0..0"});
-  refused("buckets 0 ops", {99}, {"buckets[0].ops[0] must be a whole number 0..5"});
+  refused("buckets 0 ops", {99}, {"buckets[0].ops[0] must be a whole number 0..4"});
   refused("buckets 0 bytes", 1000000000, {"buckets[0] does not lie in the 65536 bytes"});
 }
 

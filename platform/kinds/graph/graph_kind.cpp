@@ -12,6 +12,7 @@
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
+#include "platform/config/library_machine.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
@@ -51,8 +52,8 @@ bool is_launched(graph_mode_t mode) {
   return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER;
 }
 
-graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& request,
-                                 const GraphPlan& plan, uint32_t rank) {
+graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& request, GraphPlan& plan,
+                                 uint32_t rank) {
   const MachineSpec& spec = request.spec;
   graph_parameters_t p{};
   p.mode = mode_of(request.mode);
@@ -71,9 +72,13 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.job = host_job(request);
   p.client = client_options(request, rank);
   p.client.memory_end -= kSecondClientBytes;
-  p.tiles = plan.tiles.data();
-  p.kernels = plan.kernels.data();
   p.bucket = plan.buckets.data();
+  p.operators = plan.operators.data();
+  p.machine = library_machine(spec);
+  if (is_launched(p.mode) &&
+      graph_choose(&p.machine, plan.operators.data(), p.ops, &p.partial_bytes) == 0)
+    throw UserError(request.subject() +
+                    ": the library has no kernel of a product for this machine");
   p.stream_wait_poll_ns = spec.software.stream_wait_poll_ns;
   return p;
 }
@@ -94,10 +99,12 @@ class GraphJob final : public Job {
         elf_(kernel_file(stem_of(kind_) + ".elf")),
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
-        engines_(memories_.size()) {
+        engines_(memories_.size()),
+        progress_(memories_.size()) {
     if (is_launched(mode_of(request.mode))) {
       collective_elf_ = kernel_file(request.spec.software.collective);
       stamp_elf_ = kernel_file("send");
+      library_elf_ = kernel_file("ops");
     }
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       graph_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, plan_, rank));
@@ -108,11 +115,36 @@ class GraphJob final : public Job {
       if (!is_launched(p.mode)) layouts_[rank].add(place_.memory, GRAPH_MODULE_BYTES);
       layouts_[rank].add("second client", p.client.memory_end, kSecondClientBytes);
     }
+    for (uint32_t op = 0; op < plan_.operators.size() && !library_elf_.empty(); ++op) {
+      graph_launch_t launches[GRAPH_MAX_LAUNCHES];
+      const graph_memory_t nowhere{};
+      const uint32_t count =
+          graph_launches(&parameters_[0].machine, plan_.operators.data(), op, &nowhere, launches);
+      kernels_of_.emplace_back();
+      for (uint32_t i = 0; i < count; ++i) kernels_of_.back().emplace_back(launches[i].kernel);
+    }
   }
 
   std::vector<Account> accounts() const override { return {kCompute, kComm, kInit}; }
   std::vector<PhaseRule> phases() const override {
     return {preparation_of(kInit), kernels_of(kCompute), work_of(kComm)};
+  }
+
+  bool watches_kernels() const override { return is_launched(parameters_[0].mode); }
+  // Operators of a rank run one after the other.
+  void on_kernel(const KernelMoment& moment) override {
+    if (!moment.ended || moment.account != kCompute.number) return;
+    const size_t ops = plan_.operators.size();
+    const uint64_t ns = moment.at / kNanosecond;
+    graph_result_t& result = results_[moment.rank];
+    Progress& at = progress_[moment.rank];
+    if (++at.kernels < kernels_of_[at.op].size()) return;
+    if (at.iteration == 0) result.alone_ns[at.op] = ns;
+    if (at.iteration + 1 == kind_.iterations) result.op_ns[at.op] = ns;
+    at.kernels = 0;
+    if (++at.op < ops) return;
+    result.end_ns[at.iteration++] = ns;
+    at.op = 0;
   }
 
   void place_contents() override {
@@ -165,7 +197,11 @@ class GraphJob final : public Job {
   CheckReport check() const override;
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
-    return {{plan_.name, sha256_hex(elf_.data(), elf_.size())}};
+    std::vector<std::pair<std::string, std::string>> all{
+        {plan_.name, sha256_hex(elf_.data(), elf_.size())}};
+    if (!library_elf_.empty())
+      all.emplace_back("ops", sha256_hex(library_elf_.data(), library_elf_.size()));
+    return all;
   }
   std::string table() const override;
   json::object details() const override;
@@ -190,6 +226,8 @@ class GraphJob final : public Job {
     p.launched_arena = stretto_runtime_first_address(&options);
     p.stamp_elf = stamp_elf_.data();
     p.stamp_elf_bytes = stamp_elf_.size();
+    p.library_elf = library_elf_.data();
+    p.library_elf_bytes = library_elf_.size();
     run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
       return graph_launched_rank(&p, ops, &id_, &results_[rank], error);
     });
@@ -283,13 +321,19 @@ class GraphJob final : public Job {
   }
 
   const GraphKind& kind_;
-  const GraphPlan plan_;
+  GraphPlan plan_;
   const std::vector<uint8_t> elf_;
   std::unique_ptr<graph_shared_t> shared_;
   std::vector<graph_parameters_t> parameters_;
   std::vector<graph_result_t> results_;
   std::vector<send_engine_counts_t> engines_;
-  std::vector<uint8_t> collective_elf_, stamp_elf_;  // launched.
+  // launched.
+  struct Progress {
+    uint32_t iteration = 0, op = 0, kernels = 0;
+  };
+  std::vector<uint8_t> collective_elf_, stamp_elf_, library_elf_;
+  std::vector<std::vector<std::string>> kernels_of_;  // By operator,
+  std::vector<Progress> progress_;                    // by rank.
   ncclUniqueId id_{};
   graph_plan_t place_ = {};
 };
@@ -416,6 +460,14 @@ json::object GraphJob::details() const {
     buckets.push_back(std::move(bucket));
   }
   object["buckets"] = std::move(buckets);
+  if (!kernels_of_.empty()) {
+    json::array operators;
+    for (size_t op = 0; op < kernels_of_.size(); ++op)
+      operators.push_back({{"kind", plan_.launches[op]},
+                           {"output", plan_.outputs[op]},
+                           {"kernels", json::value_from(kernels_of_[op])}});
+    object["launches"] = std::move(operators);
+  }
   if (is_timed) {
     object["op_end_us"] = json::value_from(ends_of(results_[0].op_ns, last_begin_ns()));
     if (kind_.baseline) object["lost_percent"] = lost_percent();
@@ -454,14 +506,13 @@ const KindInfo& GraphKind::info() const {
   static const KindInfo info{
       .name = "graph",
       .sentence = "An operator graph, compiled by sw/compiler, on every GPU (data-parallel).",
-      .modes = {{"loop",
-                 "one loop kernel a GPU, gradients by send requests to the ring on the die"},
-                {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
-                {"launched",
-                 "a kernel launch an operator, gradients by ncclAllReduce of copy kernels in "
-                 "another stream"},
-                {"launched-after",
-                 "likewise, but no all-reduce before the end of back-propagation"}},
+      .modes =
+          {{"loop", "one loop kernel a GPU, gradients by send requests to the ring on the die"},
+           {"loop-s", "one loop kernel a GPU, gradients by send requests to a CPU thread"},
+           {"launched",
+            "kernels of the library an operator, gradients by ncclAllReduce of copy kernels in "
+            "another stream"},
+           {"launched-after", "likewise, but no all-reduce before the end of back-propagation"}},
   };
   return info;
 }
@@ -473,7 +524,7 @@ std::map<std::string, uint64_t> GraphKind::shape() const {
 void GraphKind::check(const JobRequest& request) const {
   const MachineSpec& spec = request.spec;
   const std::string who = request.subject();
-  const GraphPlan loaded = load_graph_plan(stem_of(*this) + ".json");
+  GraphPlan loaded = load_graph_plan(stem_of(*this) + ".json");
   graph_parameters_t p = parameters_of(*this, request, loaded, 0);
   if (p.compute == 0 || p.compute + p.comm_groups > spec.gpu.cus) {
     throw UserError(who + ": " + std::to_string(std::max(1u, p.compute)) + " + " +
@@ -490,7 +541,7 @@ void GraphKind::check(const JobRequest& request) const {
                     " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "
                     "then only time matters");
   }
-  check_kernels(stem_of(*this) + ".elf", {"loop", "graph_product", "graph_rows"});
+  check_kernels(stem_of(*this) + ".elf", {"loop", "graph_rows"});
 }
 
 std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
@@ -499,8 +550,8 @@ std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
 }
 
 std::vector<std::string> GraphKind::kernel_files(const JobRequest& request) const {
-  return {stem_of(*this) + ".elf", stem_of(*this) + ".json", kernel_path("send"),
-          kernel_path(request.spec.software.collective)};
+  return {stem_of(*this) + ".elf", stem_of(*this) + ".json", kernel_path("ops"),
+          kernel_path("send"), kernel_path(request.spec.software.collective)};
 }
 
 std::unique_ptr<Job> GraphKind::make_job(const JobRequest& request, Memories memories) const {

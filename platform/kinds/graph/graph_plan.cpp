@@ -37,6 +37,10 @@ class Entry {
     if (found == nullptr) fail(std::string("has no '") + key + "'");
     return {file_, *found, path_.empty() ? key : path_ + "." + key};
   }
+  bool has(const char* key) const {
+    const json::object* object = value_.if_object();
+    return object != nullptr && object->contains(key);
+  }
   std::vector<Entry> list(size_t fewest = 0, size_t most = ~size_t{0}) const {
     const json::array* array = value_.if_array();
     if (array == nullptr) fail("must be a list");
@@ -83,6 +87,18 @@ const std::map<std::string, size_t> kRowOperators{
     {"Add", 2},     {"Sub", 2},         {"Mul", 2},       {"Gelu", 1},          {"GeluGrad", 2},
     {"Softmax", 1}, {"SoftmaxGrad", 2}, {"LayerNorm", 3}, {"LayerNormGrad", 3}, {"Update", 2}};
 
+// Kernels of the library that do an operator as it is: without a row for all rows, without a scale.
+const std::map<std::string, const char*> kVectorKernels{{"Add", "map_add"},
+                                                        {"Mul", "map_mul"},
+                                                        {"Gelu", "map_gelu"},
+                                                        {"Softmax", "softmax"},
+                                                        {"LayerNorm", "layer_norm"}};
+
+double attribute(const Entry& op, const char* name, double otherwise) {
+  const Entry all = op["attributes"];
+  return all.has(name) ? all[name].real() : otherwise;
+}
+
 std::vector<std::string> operator_names() {
   std::vector<std::string> names{"MatMul", "AllReduce"};
   for (const auto& [name, inputs] : kRowOperators) names.push_back(name);
@@ -99,9 +115,8 @@ class Operators {
 
   void check(const Entry& op) {
     const std::string kind = op["kind"].one_of(operator_names());
-    for (const char* name : {"scale", "epsilon", "rate", "transpose_a", "transpose_b"}) {
-      if (has(op["attributes"], name)) (void)op["attributes"][name].real();
-    }
+    for (const char* name : {"scale", "epsilon", "rate", "transpose_a", "transpose_b", "gelu"})
+      (void)attribute(op, name, 0);
     if (kind == "AllReduce") {
       (void)size_of(op["output"]);
     } else if (kind == "MatMul") {
@@ -112,14 +127,6 @@ class Operators {
   }
 
  private:
-  static bool has(const Entry& entry, const char* key) {
-    try {
-      (void)entry[key];
-      return true;
-    } catch (const UserError&) {
-      return false;
-    }
-  }
   uint64_t size_of(const Entry& name) const {
     const auto found = elements_.find(name.text());
     if (found == elements_.end())
@@ -140,11 +147,8 @@ class Operators {
     const auto side = [&](const char* key) { return shape[key].number(1, kMostRows); };
     const uint64_t m = side("m"), n = side("n"), k = side("k");
     const uint64_t outer = side("outer"), inner = side("inner");
-    const auto inputs = op["inputs"].list(2, 2);
+    const auto inputs = op["inputs"].list(2, 3);
     const auto pitches = shape["pitch"].list(3, 3), strides = shape["strides"].list(3, 3);
-    const auto transposed = [&](const char* key) {
-      return has(op["attributes"], key) && op["attributes"][key].real() != 0;
-    };
     // One behind the last element of operand `i`, of `rows` x `columns`.
     const auto end = [&](size_t i, uint64_t rows, uint64_t columns) {
       const auto steps = strides[i].list(2, 2);
@@ -154,11 +158,13 @@ class Operators {
       return (outer - 1) * elements(steps[0]) + (inner - 1) * elements(steps[1]) +
              (rows - 1) * elements(pitches[i]) + columns;
     };
-    const bool ta = transposed("transpose_a"), tb = transposed("transpose_b");
+    const bool ta = attribute(op, "transpose_a", 0) != 0, tb = attribute(op, "transpose_b", 0) != 0;
     if (end(0, ta ? k : m, ta ? m : k) > size_of(inputs[0]))
       inputs[0].fail("is smaller than the left side of the product");
     if (end(1, tb ? n : k, tb ? k : n) > size_of(inputs[1]))
       inputs[1].fail("is smaller than the right side of the product");
+    if (inputs.size() == 3 && n > size_of(inputs[2]))
+      inputs[2].fail("is smaller than a row of the product");
     put(op["output"], end(2, m, n));
   }
 
@@ -205,15 +211,68 @@ void read_tensors(const Entry& root, GraphPlan& plan) {
   }
 }
 
+// REQUIRES: Operators has checked it.
+graph_operator_t operator_of(const Entry& one, const GraphPlan& plan) {
+  const auto tensor = [&](const Entry& name) -> const GraphTensor& {
+    for (const GraphTensor& tensor : plan.tensors)
+      if (tensor.name == name.text()) return tensor;
+    name.fail("is '" + name.text() + "', which is no tensor");
+  };
+  graph_operator_t op{};
+  std::vector<Entry> inputs = one["inputs"].list(1, 3);
+  const size_t count = inputs.size();
+  for (const Entry& name : one["constants"].list(0, 1)) inputs.push_back(name);
+  const auto place = [&](const Entry& name) {
+    const GraphTensor& of = tensor(name);
+    return of.offset + (of.in_gradients ? plan.arena_bytes : 0);
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) op.in[i].place = place(inputs[i]);
+  op.out.place = place(one["output"]);
+  const std::string kind = one["kind"].text();
+  if (kind == "MatMul") {
+    const Entry shape = one["matmul"];
+    const auto side = [&](const char* key) {
+      return static_cast<uint32_t>(shape[key].number(1, kMostRows));
+    };
+    op.inner = side("inner");
+    op.gemm = {OPS_FP16, side("m"), side("n"), side("k"), side("outer") * op.inner, 0};
+    if (attribute(one, "transpose_a", 0) != 0) op.gemm.layout |= GEMM_A_KM;
+    if (attribute(one, "transpose_b", 0) != 0) op.gemm.layout |= GEMM_B_NK;
+    op.has_bias = count == 3;
+    op.activation = attribute(one, "gelu", 0) != 0 ? OPS_GEMM_GELU : OPS_GEMM_NO_ACTIVATION;
+    graph_operand_t* const operands[] = {&op.in[0], &op.in[1], &op.out};
+    for (size_t i = 0; i < 3; ++i) {
+      const auto strides = shape["strides"].list(3, 3)[i].list(2, 2);
+      operands[i]->outer = strides[0].number(0, kMostBytes);
+      operands[i]->inner = strides[1].number(0, kMostBytes);
+      operands[i]->pitch =
+          static_cast<uint32_t>(shape["pitch"].list(3, 3)[i].number(0, ~uint32_t{0}));
+    }
+    return op;
+  }
+  const GraphTensor& out = tensor(one["output"]);
+  op.rows = static_cast<uint32_t>(out.rows);
+  op.columns = static_cast<uint32_t>(out.columns);
+  op.in[3] = op.in[inputs.size() - 1];
+  const auto vector = kVectorKernels.find(kind);
+  const bool is_broadcast = kind == "Add" && tensor(inputs[1]).elements() != out.elements();
+  if (vector != kVectorKernels.end() && !is_broadcast && attribute(one, "scale", 1) == 1)
+    op.vector = vector->second;
+  return op;
+}
+
 void read_launches(const Entry& root, GraphPlan& plan) {
   const auto buckets = root["buckets"].list(0, LOOP_MAX_BUCKETS);
   const auto launches = root["launches"].list(1, LOOP_MAX_OPS);
   plan.buckets.assign(buckets.size(), {0, 0, 0, LOOP_MAX_OPS});
+  Operators operators(plan);
   for (const Entry& one : launches) {
     const uint32_t op = static_cast<uint32_t>(plan.launches.size());
-    plan.launches.push_back(one["kind"].one_of(operator_names()));
-    plan.kernels.push_back(plan.launches.back() == "MatMul" ? "graph_product" : "graph_rows");
-    plan.tiles.push_back(static_cast<uint32_t>(one["tiles"].number(1, kMostRows)));
+    operators.check(one);
+    plan.launches.push_back(one["kind"].text());
+    plan.outputs.push_back(one["output"].text());
+    plan.operators.push_back(operator_of(one, plan));
+    plan.operators.back().tiles = static_cast<uint32_t>(one["tiles"].number(1, kMostRows));
     for (const Entry& bucket : one["after_buckets"].list()) {
       if (buckets.empty()) bucket.fail("names a bucket, and there is none");
       uint32_t& first = plan.buckets[bucket.number(0, buckets.size() - 1)].first_use;

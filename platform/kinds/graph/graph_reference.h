@@ -35,9 +35,9 @@ struct GraphPlan {
   std::vector<GraphTensor> tensors;
   boost::json::array ops;
   // Of each operator that is run; what was fused into another is not.
-  std::vector<std::string> launches;  // Kind.
-  std::vector<uint32_t> tiles;
-  std::vector<const char*> kernels;
+  std::vector<std::string> launches;        // Kind,
+  std::vector<std::string> outputs;         // what it makes,
+  std::vector<graph_operator_t> operators;  // and what else a launch needs.
   std::vector<graph_bucket_t> buckets;
   double gflop = 0;  // Of all products.
 };
