@@ -371,15 +371,17 @@ ComputeUnit::Step ComputeUnit::tile_simt(Wavefront& wavefront, Group& group,
   if (first.tile.shape.rows == 0 || second.tile.shape.rows == 0) {
     return fault(wavefront, FaultKind::empty_tile, 0, 0, "tile.simt with a tile never written");
   }
-  if (!resize(group, op.rd, result, first.tile.shape.bytes())) {
+  if (!resize(group, op.rd, result, simt_result_shape(op.funct7, first.tile).bytes())) {
     return fault(wavefront, FaultKind::no_room, 0, 0,
                  "tile.simt: tile " + std::to_string(op.rd) + " does not fit");
   }
-  const uint64_t elements = first.tile.shape.bytes() / element_bytes(first.tile.element);
-  const bool packed = element_bytes(first.tile.element) < 4;
-  const unsigned a_lane = first.tile.element == ElementType::fp16 ? spec_.simt_fp16_per_lane
-                          : packed                                ? 2
-                                                                  : 1;
+  const uint64_t elements = op.funct7 == TILE_SIMT_FIRST
+                                ? first.tile.shape.rows
+                                : first.tile.shape.bytes() / element_bytes(first.tile.element);
+  const bool packed = element_bytes(first.tile.element) < 4 && !simt_converts(op.funct7);
+  const unsigned a_lane = !packed                                   ? 1
+                          : first.tile.element == ElementType::fp16 ? spec_.simt_fp16_per_lane
+                                                                    : 2;
   simt_operation(op.funct7, first.tile, second.tile, result.tile, spec_.tile_values);
   const uint64_t work = elements * simt_issues(op.funct7);
   return use(kSimt, wavefront, group,

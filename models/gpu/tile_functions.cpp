@@ -43,6 +43,7 @@ float function(unsigned operation, float a, float b) {
     case TILE_SIMT_RSQRT: return 1.0f / std::sqrt(a);
     case TILE_SIMT_RECIP: return 1.0f / a;
     case TILE_SIMT_GELU: return tile_gelu(a);
+    case TILE_SIMT_RELU_GRAD: return a > 0 ? b : 0.0f;
     default: return b * tile_gelu_derivative(a);  // TILE_SIMT_GELU_GRAD
   }
 }
@@ -100,18 +101,41 @@ float tile_gelu_derivative(float x) {
          0.5f * x * (1.0f - t * t) * kGeluScale * (1.0f + 3.0f * kGeluCube * x * x);
 }
 
-bool simt_exists(unsigned operation) { return operation <= TILE_SIMT_GELU_GRAD; }
+bool simt_exists(unsigned operation) { return operation <= TILE_SIMT_FIRST; }
 
 bool simt_is_unary(unsigned operation) {
   return operation == TILE_SIMT_COPY ||
-         (operation >= TILE_SIMT_ROW_SUM && operation <= TILE_SIMT_GELU);
+         (operation >= TILE_SIMT_ROW_SUM && operation <= TILE_SIMT_GELU) ||
+         simt_converts(operation) || operation == TILE_SIMT_FIRST;
+}
+
+bool simt_converts(unsigned operation) {
+  return operation >= TILE_SIMT_FP32 && operation <= TILE_SIMT_BF16;
+}
+
+ElementType simt_result_element(unsigned operation, const Tile& first) {
+  switch (operation) {
+    case TILE_SIMT_FP32: return ElementType::fp32;
+    case TILE_SIMT_FP16: return ElementType::fp16;
+    case TILE_SIMT_BF16: return ElementType::bf16;
+    default: return first.element;
+  }
+}
+
+TileShape simt_result_shape(unsigned operation, const Tile& first) {
+  TileShape shape = first.shape;
+  const uint32_t bytes = element_bytes(simt_result_element(operation, first));
+  if (operation == TILE_SIMT_FIRST) shape.row_bytes = bytes;
+  if (simt_converts(operation)) shape.row_bytes = first.columns() * bytes;
+  return shape;
 }
 
 unsigned simt_issues(unsigned operation) {
   switch (operation) {
     case TILE_SIMT_ROW_SUM:
     case TILE_SIMT_ROW_MEAN:
-    case TILE_SIMT_ROW_MAX: return 2;
+    case TILE_SIMT_ROW_MAX:
+    case TILE_SIMT_RELU_GRAD: return 2;
     case TILE_SIMT_EXP:
     case TILE_SIMT_RSQRT:
     case TILE_SIMT_RECIP: return 4;
@@ -121,8 +145,37 @@ unsigned simt_issues(unsigned operation) {
   }
 }
 
+namespace {
+
+float load_element(const Tile& tile, uint64_t i) {
+  uint32_t bits = 0;
+  const unsigned size = element_bytes(tile.element);
+  std::memcpy(&bits, tile.data.data() + size * i, size);
+  if (tile.element == ElementType::fp16) return fp32_from_fp16(static_cast<uint16_t>(bits));
+  if (tile.element == ElementType::bf16) return fp32_from_bf16(static_cast<uint16_t>(bits));
+  return std::bit_cast<float>(bits);
+}
+
+void store_element(ElementType element, uint8_t* out, uint64_t i, float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) bits = kFp32NaN;
+  if (element == ElementType::fp16) bits = fp16_from_fp32(value);
+  if (element == ElementType::bf16) bits = bf16_from_fp32(value);
+  const unsigned size = element_bytes(element);
+  std::memcpy(out + size * i, &bits, size);
+}
+
+}  // namespace
+
 void simt_function(unsigned operation, const Tile& first, const Tile& second, uint8_t* out) {
   const uint32_t rows = first.shape.rows, columns = first.columns();
+  if (simt_converts(operation) || operation == TILE_SIMT_FIRST) {
+    const uint32_t kept = operation == TILE_SIMT_FIRST ? 1 : columns;
+    for (uint64_t i = 0; i < uint64_t{rows} * kept; ++i)
+      store_element(simt_result_element(operation, first), out, i,
+                    load_element(first, i / kept * columns + i % kept));
+    return;
+  }
   const bool unary = simt_is_unary(operation);
   const uint8_t* const from[2] = {first.data.data(), unary ? nullptr : second.data.data()};
   const auto load16 = [&](int which, uint64_t i) {

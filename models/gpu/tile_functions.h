@@ -22,9 +22,13 @@ float tile_gelu_derivative(float x);
 // twice.
 bool simt_exists(unsigned operation);
 bool simt_is_unary(unsigned operation);
+bool simt_converts(unsigned operation);
 unsigned simt_issues(unsigned operation);
+// What the result of an operation on `first` is.
+ElementType simt_result_element(unsigned operation, const Tile& first);
+TileShape simt_result_shape(unsigned operation, const Tile& first);
 
-// The operations from TILE_SIMT_SUB on. `out` has the size of `first` and may not overlap the
+// The operations from TILE_SIMT_SUB on. `out` has the size of the result and may not overlap the
 // operands. The element is a floating-point one.
 void simt_function(unsigned operation, const Tile& first, const Tile& second, uint8_t* out);
 

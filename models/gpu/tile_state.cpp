@@ -353,51 +353,70 @@ void combine(unsigned operation, ElementType element, const uint8_t* a, const ui
   }
 }
 
+// A column, or one element, in the shape of `like`; empty if `tile` is neither.
+Tile broadcast(const Tile& tile, const Tile& like) {
+  const uint32_t size = element_bytes(like.element);
+  Tile wide;
+  if (tile.stamped || like.stamped || tile.element != like.element ||
+      tile.shape.row_bytes != size ||
+      (tile.shape.rows != like.shape.rows && tile.shape.rows != 1) ||
+      (tile.shape.rows == like.shape.rows && like.shape.row_bytes == size))
+    return wide;
+  wide.shape = like.shape;
+  wide.element = like.element;
+  wide.data.resize(like.shape.bytes());
+  for (uint64_t i = 0; i < wide.data.size(); ++i)
+    wide.data[i] =
+        tile.data[(tile.shape.rows == 1 ? 0 : i / like.shape.row_bytes * size) + i % size];
+  return wide;
+}
+
 }  // namespace
 
 void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result,
                     bool values) {
   // The result may be one of the operands, so it is built beside them.
-  const TileShape shape = first.shape;
-  const ElementType element = first.element;
+  const TileShape shape = simt_result_shape(operation, first);
+  const ElementType element = first.element, result_element = simt_result_element(operation, first);
   const bool alone = simt_is_unary(operation);
   const bool function = operation >= TILE_SIMT_SUB;
+  const Tile wide = !alone && values ? broadcast(second, first) : Tile{};
+  const Tile& other = wide.shape.rows != 0 ? wide : second;
   const bool defined =
       !(function && (element == ElementType::int32 || element == ElementType::byte)) &&
       !first.stamped &&
-      (alone || (!second.stamped && second.shape.rows == shape.rows &&
-                 second.shape.row_bytes == shape.row_bytes));
+      (alone || (!other.stamped && other.shape.rows == first.shape.rows &&
+                 other.shape.row_bytes == first.shape.row_bytes));
   if (operation == TILE_SIMT_COPY && first.stamped) {
     if (&result != &first) result = first;
     return;
   }
   if (!values && !first.stamped) {
     result.shape = shape;
-    result.element = element;
+    result.element = result_element;
     result.stamped = false;
     result.data.assign(shape.bytes(), 0);
     return;
   }
   std::vector<uint8_t> out(shape.bytes());
   if (!defined) {
-    fill_with_nan(element, out.data(), out.size());
+    fill_with_nan(result_element, out.data(), out.size());
   } else if (function) {
-    simt_function(operation, first, second, out.data());
+    simt_function(operation, first, other, out.data());
   } else if (alone) {
     out = first.data;
   } else if (operation == TILE_SIMT_ADD) {
     out = first.data;
     if (element == ElementType::byte) {
-      for (size_t i = 0; i < out.size(); ++i)
-        out[i] = static_cast<uint8_t>(out[i] + second.data[i]);
+      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(out[i] + other.data[i]);
     } else {
-      add_elements(element, out.data(), second.data.data(), out.size());
+      add_elements(element, out.data(), other.data.data(), out.size());
     }
   } else {
-    combine(operation, element, first.data.data(), second.data.data(), out.data(), out.size());
+    combine(operation, element, first.data.data(), other.data.data(), out.data(), out.size());
   }
   result.shape = shape;
-  result.element = element;
+  result.element = result_element;
   result.stamped = false;
   result.data = std::move(out);
 }

@@ -110,7 +110,7 @@ class Accumulator {
 };
 
 // t <- t1 op t2, element by element; operations of tile.h. Values must have the same shape, or the
-// result is all NaN. `values` = false: zeros.
+// second operand one column or one element; else the result is all NaN. `values` = false: zeros.
 void simt_operation(unsigned operation, const Tile& first, const Tile& second, Tile& result,
                     bool values = true);
 // Fills `bytes` with the NaN pattern of the element (all ones for integers).

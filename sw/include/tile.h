@@ -39,7 +39,7 @@
 //  tile.red    x1, x2          7  1                     mem64[x1] += x2 at the L2, after all earlier stores of this
 //                                                       wavefront are performed; nothing waits     -       1      an AMO's    yes
 //
-// * Times 2 (rows), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD).
+// * Times 2 (rows, RELU_GRAD), 4 (EXP, RSQRT, RECIP), 12 (GELU), 20 (GELU_GRAD); conversions at the rate of FP32.
 // Issue: a tile instruction takes the slots of the native ones that it stands for (gpu_spec.h): loads
 // and stores those of their wavefront, products and SIMT operations those of all wavefronts of the
 // work-group, while the pipe works. Products of FP32 are the SIMT pipe's; element TILE_TF32 of
@@ -101,6 +101,14 @@
 #define TILE_SIMT_RECIP 11
 #define TILE_SIMT_GELU 12
 #define TILE_SIMT_GELU_GRAD 13
+// t <- t1 in another element, rounded once; the rate is that of FP32.
+#define TILE_SIMT_FP32 14
+#define TILE_SIMT_FP16 15
+#define TILE_SIMT_BF16 16
+#define TILE_SIMT_RELU_GRAD 17  // t <- t1 > 0 ? t2 : 0
+#define TILE_SIMT_FIRST 18      // t <- the first element of each row of t1, a tile of one column.
+// t2 of an operation with two operands may have one column: its element stands for all of a row. It may have one
+// element alone: that stands for all.
 
 // Element of tile.mma only: FP32 operands, multiplied as TF32.
 #define TILE_TF32 5

@@ -357,6 +357,45 @@ TEST_CASE("rows are reduced, each to its own value, and operands subtracted") {
   CHECK(row(0) == std::vector<float>{0.5f, 2.0f, 0.25f});
 }
 
+TEST_CASE(
+    "elements are converted, rounded once, and a second operand of one column stands for rows") {
+  const Tile a = values({1.0f, -2.0f, 3.0f, 4.0f, 5.0f, -60.0f}, 2, 3);
+  Tile wide, column, result;
+  const auto floats = [](const Tile& tile) {
+    std::vector<float> out(tile.data.size() / 4);
+    std::memcpy(out.data(), tile.data.data(), tile.data.size());
+    return out;
+  };
+  simt_operation(TILE_SIMT_FP32, a, a, wide);
+  CHECK(wide.element == ElementType::fp32);
+  CHECK(wide.shape.row_bytes == 12);
+  CHECK(floats(wide) == std::vector<float>{1.0f, -2.0f, 3.0f, 4.0f, 5.0f, -60.0f});
+  simt_operation(TILE_SIMT_FIRST, wide, wide, column);
+  CHECK(column.shape.row_bytes == 4);
+  CHECK(floats(column) == std::vector<float>{1.0f, 4.0f});
+  simt_operation(TILE_SIMT_SUB, wide, column, result);
+  CHECK(floats(result) == std::vector<float>{0.0f, -3.0f, 2.0f, 0.0f, 1.0f, -64.0f});
+  Tile one = column;
+  one.shape.rows = 1;
+  one.data.resize(4);
+  simt_operation(TILE_SIMT_ADD, wide, one, result);
+  CHECK(floats(result) == std::vector<float>{2.0f, -1.0f, 4.0f, 5.0f, 6.0f, -59.0f});
+  simt_operation(TILE_SIMT_RELU_GRAD, wide, wide, result);
+  CHECK(floats(result) == std::vector<float>{1.0f, 0.0f, 3.0f, 4.0f, 5.0f, 0.0f});
+  // 1 + 2^-11 lies between two FP16 numbers, 2049 likewise: the even one.
+  wide.data.resize(8);
+  wide.shape = {1, 8, 0};
+  const float between[2] = {1.0f + 0x1p-11f, 2049.0f};
+  std::memcpy(wide.data.data(), between, 8);
+  simt_operation(TILE_SIMT_FP16, wide, wide, result);
+  CHECK(result.element == ElementType::fp16);
+  simt_operation(TILE_SIMT_FP32, result, result, wide);
+  CHECK(floats(wide) == std::vector<float>{1.0f, 2048.0f});
+  simt_operation(TILE_SIMT_BF16, wide, wide, wide);
+  CHECK(wide.shape.row_bytes == 4);
+  CHECK(wide.element == ElementType::bf16);
+}
+
 TEST_CASE("functions of whole numbers yield all ones") {
   Tile a = values({1.0f, 2.0f}, 1, 2), result;
   a.element = ElementType::int32;
