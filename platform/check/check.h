@@ -29,6 +29,7 @@ struct CheckReport {
   std::string first;       // First mismatch: "rank 2 row 5 column 17: got 3, expected 4".
   double max_error = 0;    // Largest |partial - float64| / bound; real data only.
   double error_bound = 0;  // 1 when max_error was measured, else 0.
+  std::string limit;       // What was not compared, for people; empty: all that the mode promises.
   bool passed() const { return mismatches == 0 && max_error <= 1; }
 };
 

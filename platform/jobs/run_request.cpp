@@ -168,7 +168,9 @@ void prepare_workload(RunOptions& options, Machine& machine, const Workload& wor
   }
   machine.load(options.machine.empty() ? workload.machine : options.machine);
   workload.configure(machine);
-  if (options.data.empty()) options.data = workload.data;
+  // Not stamps: what the kind places itself.
+  const bool own = workload.kind != nullptr && workload.kind->info().data.empty();
+  if (options.data.empty()) options.data = own ? "own" : workload.data;
 }
 
 // What of --set is no key of the workload's kind. One may have been meant.

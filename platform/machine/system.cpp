@@ -103,6 +103,7 @@ class System::State {
       const CheckReport& one = checks_.emplace_back(job->check());
       if (one.elements == 0) throw CheckError(label(*job) + "no element was checked");
       if (all.first.empty() && !one.first.empty()) all.first = label(*job) + one.first;
+      if (all.limit.empty() && !one.limit.empty()) all.limit = label(*job) + one.limit;
       all.elements += one.elements;
       all.mismatches += one.mismatches;
       all.max_error = std::max(all.max_error, one.max_error);

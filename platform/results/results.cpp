@@ -297,15 +297,22 @@ std::string summary(const Results& results) {
   std::snprintf(text, sizeof text, "\n  link MB     %.3f\n",
                 static_cast<double>(results.link_bytes) / 1e6);
   out << text;
-  out << "  check       " << results.check.elements << " elements, " << results.check.mismatches
-      << " mismatches";
+  if (results.status != RunStatus::complete && results.check.elements == 0)
+    out << "  check       not made: the run did not end";
+  else
+    out << "  check       " << results.check.elements << " elements, " << results.check.mismatches
+        << " mismatches";
+  if (!results.check.limit.empty()) out << "; " << results.check.limit;
   if (!results.check.first.empty()) out << "; first: " << results.check.first;
   if (results.check.error_bound > 0) {
     std::snprintf(text, sizeof text, "; largest error %.4g of its bound", results.check.max_error);
     out << text;
   }
-  out << "\n  audit       " << results.audit.size() << " checks of laws, " << results.violations()
-      << " violations\n";
+  if (results.audit.empty())
+    out << "\n  audit       not made: the run did not end\n";
+  else
+    out << "\n  audit       " << results.audit.size() << " checks of laws, " << results.violations()
+        << " violations\n";
   unsigned shown = 0;
   for (const AuditResult& one : results.audit) {
     if (one.holds || shown++ == 8) continue;

@@ -20,6 +20,7 @@ static stretto_status_t start(const kernel_list_entry_t* one, stretto_client_t* 
                                    .work_groups = one->work_groups,
                                    .account = one->account,
                                    .device_scope = one->device_scope,
+                                   .system_acquire = one->cold,
                                    .after_all_earlier = 1};
   return api->launch(client, stream, &launch);
 }

@@ -24,6 +24,7 @@ enum {
 };
 enum {
   ROOFLINE_ACCOUNT_OPERATOR = STRETTO_ACCOUNT_JOB,
+  ROOFLINE_ACCOUNT_WARM_UP,
 };
 enum {
   STREAM_PROBE_ACCOUNT_WARM_UP = STRETTO_ACCOUNT_JOB,
@@ -45,6 +46,7 @@ typedef struct kernel_list_entry {
   uint32_t account;
   int device_scope;  // The next one reads what it wrote.
   int queued;        // The next one is launched at once, and starts when this one has ended.
+  int cold;          // The L2 forgets what it has read before.
 } kernel_list_entry_t;
 
 typedef struct kernel_list_parameters {

@@ -429,7 +429,8 @@ static stretto_status_t check_resources(stretto_client_t* client,
 static uint32_t scopes_of(const stretto_client_t* client, stretto_stream_t* stream,
                           const stretto_launch_t* launch) {
   const int device = launch->device_scope;
-  const int alone = device && stream->behind_kernel && stream->acquired == client->host_writes;
+  const int alone = device && !launch->system_acquire && stream->behind_kernel &&
+                    stream->acquired == client->host_writes;
   stream->acquired = client->host_writes;
   stream->behind_kernel = 1;
   stream->unreleased = device || (stream->unreleased && !launch->after_all_earlier);

@@ -119,6 +119,7 @@ typedef struct stretto_launch {
   int communication;  // The kernel's traffic belongs to the communication stream.
   int device_scope;   // Read by kernels of this stream next: its output stays in the L2 until the
                       // driver releases it for something else (MEMORY_MODEL.md).
+  int system_acquire; // Even so the L2 forgets what it has read before.
   uint32_t type;      // For the scheduler: 0 = as the kernel's code object says, else
                       // STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT or _TENSOR).
   int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
