@@ -39,7 +39,9 @@ class Gemm final : public Operator {
     if (mnk.empty()) fields.refuse("needs M x N x K, as gemm:4096x4096x4096");
     activation_ = static_cast<uint32_t>(fields.word({"", "relu", "gelu"}));
     has_bias_ = fields.word({"", "bias"}) != 0;
-    fields.end();
+    fields.end(
+        "fp16, bf16, tf32, fp32, nn, tn, nt, tt, batch=B, bias, relu, gelu, tile=MxNxKxBUFFERS, "
+        "split=S");
     s_ = {element,
           mnk[0],
           mnk[1],

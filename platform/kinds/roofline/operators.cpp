@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <boost/algorithm/string/classification.hpp>
 #include <boost/algorithm/string/join.hpp>
@@ -23,8 +24,11 @@ namespace stretto {
 const char* const kOperatorsText =
     "Operators with commas between, each NAME:SHAPE with options: gemm:MxNxK, fp16|bf16|tf32|fp32, "
     "nn|tn|nt|tt (t: stored transposed), batch=B, bias, relu|gelu, tile=MxNxKxBUFFERS, split=S; "
-    "copy|gelu|add|mul|triad:ELEMENTS, softmax|layer_norm|gemv:ROWSxCOLUMNS, "
-    "concat:ROWSxCOLUMNSxCOLUMNS, each fp16|bf16|fp32.";
+    "copy|gelu|relu|add|mul|gelu_grad|relu_grad|triad:ELEMENTS, "
+    "softmax|layer_norm|gemv|softmax_grad|layer_norm_grad|sum_rows|sum_columns:ROWSxCOLUMNS, "
+    "concat:ROWSxCOLUMNSxCOLUMNS, each fp16|bf16|fp32; "
+    "gather:ROWSxCOLUMNSxTABLE_ROWS, embedding_bag:BAGSxCOLUMNSxTABLE_ROWSxMEAN_ROWS_OF_A_BAG, "
+    "scatter_add:SOURCE_ROWSxCOLUMNSxROWS, likewise and uniform|zipf: how often a row is named.";
 
 namespace {
 
@@ -109,8 +113,13 @@ void Fields::refuse(const std::string& why) const {
   throw UserError(fmt::format("roofline.operators: '{}': {}", text_, why));
 }
 
-void Fields::end() const {
-  if (!fields_.empty()) refuse(fmt::format("'{}' is unknown or comes twice", fields_.front()));
+void Fields::end(const std::string& allowed) const {
+  if (!fields_.empty())
+    refuse(fmt::format("'{}' is unknown or comes twice; allowed: {}", fields_.front(), allowed));
+}
+
+ops_element_t Fields::element() {
+  return std::array{OPS_FP16, OPS_BF16, OPS_FP32}[word({"fp16", "bf16", "fp32"})];
 }
 
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
@@ -123,10 +132,16 @@ std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
     parts.erase(parts.begin());
     std::erase(parts, "");
     const Fields fields(text, std::move(parts));
-    operators.push_back(name == "gemm" ? make_gemm(fields, spec) : make_vector(name, fields, spec));
-    if (operators.back() == nullptr)
-      throw UserError(fmt::format("roofline.operators: '{}': there is gemm, {}", text,
-                                  boost::join(vector_names(), ", ")));
+    std::unique_ptr<Operator> one =
+        name == "gemm" ? make_gemm(fields, spec) : make_vector(name, fields, spec);
+    if (one == nullptr) one = make_rows(name, fields, spec);
+    if (one == nullptr) one = make_index(name, fields, spec);
+    if (one == nullptr)
+      throw UserError(fmt::format("roofline.operators: '{}': there is gemm, {}, {}, {}", text,
+                                  boost::join(vector_names(), ", "),
+                                  boost::join(rows_names(), ", "),
+                                  boost::join(index_names(), ", ")));
+    operators.push_back(std::move(one));
   }
   if (operators.empty()) throw UserError("roofline.operators: names no operator");
   return operators;

@@ -96,7 +96,8 @@ class Fields {
   // The first of `words` that is there; else 0.
   size_t word(const std::vector<std::string>& words);
   [[noreturn]] void refuse(const std::string& why) const;
-  void end() const;  // Throws UserError if something is left.
+  void end(const std::string& allowed) const;  // Throws UserError if something is left.
+  ops_element_t element();                     // fp16, bf16 or fp32.
 
  private:
   std::string text_;
@@ -111,6 +112,22 @@ std::unique_ptr<Operator> make_gemm(Fields fields, const MachineSpec& spec);
 std::unique_ptr<Operator> make_vector(const std::string& name, const Fields& fields,
                                       const MachineSpec& spec);
 std::vector<std::string> vector_names();
+std::unique_ptr<Operator> make_rows(const std::string& name, const Fields& fields,
+                                    const MachineSpec& spec);
+std::vector<std::string> rows_names();
+std::unique_ptr<Operator> make_index(const std::string& name, Fields fields,
+                                     const MachineSpec& spec);
+std::vector<std::string> index_names();
+// Where an operand begins that lies behind `bytes` of others.
+inline uint64_t operand_end(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+template <class Arguments>
+std::vector<uint8_t> argument_bytes(const Arguments& arguments) {
+  const auto* const first = reinterpret_cast<const uint8_t*>(&arguments);
+  return {first, first + sizeof arguments};
+}
+constexpr float kLayerNormEpsilon = 0x1p-17F;  // Exact in every element.
+// The words of rows.h.
+std::vector<uint8_t> rows_constants(uint32_t columns);
 // What operators there are and what their fields mean, for people.
 extern const char* const kOperatorsText;
 

@@ -12,13 +12,11 @@
 #include "models/common/arithmetic.h"
 #include "platform/config/library_machine.h"
 #include "platform/kinds/roofline/operators.h"
-#include "sw/kernels/ops/vector_plan.h"
+#include "sw/kernels/ops/rows_plan.h"
 
 namespace stretto {
 
 namespace {
-
-constexpr float kEpsilon = 0x1p-17F;  // Of layer_norm; exact in every element.
 
 enum class Form { map, rows, gemv, concat };
 
@@ -32,7 +30,7 @@ class Vector final : public Operator {
  public:
   Vector(const std::string& name, const VectorKind& kind, Fields fields, const MachineSpec& spec)
       : Operator(name, fields.text().substr(fields.text().find(':') + 1)), kind_(kind) {
-    element = std::array{OPS_FP16, OPS_BF16, OPS_FP32}[fields.word({"fp16", "bf16", "fp32"})];
+    element = fields.element();
     bytes_ = ops_element_bytes(element);
     const size_t sizes = kind.form == Form::map ? 1 : kind.form == Form::concat ? 3 : 2;
     const std::vector<uint32_t> shape = fields.numbers("", sizes);
@@ -41,7 +39,7 @@ class Vector final : public Operator {
           "needs {}", kind.form == Form::map      ? "a number of elements, as add:1048576"
                       : kind.form == Form::concat ? "rows x columns x columns of the other"
                                                   : "rows x columns, as softmax:4096x1024"));
-    fields.end();
+    fields.end("fp16, bf16, fp32");
     rows_ = kind.form == Form::map ? 1 : shape[0];
     columns_ = kind.form == Form::map ? shape[0] : shape[1];
     other_columns_ = kind.form == Form::concat ? shape[2] : 0;
@@ -52,8 +50,13 @@ class Vector final : public Operator {
       arguments_.other_bytes = other_columns_ * bytes_;
     }
     const ops_machine_t machine = library_machine(spec);
-    if (ops_vector_plan(&machine, kind.kernel, element, &arguments_, &launch_) == 0)
+    if (ops_vector_plan(&machine, kind.kernel, element, &arguments_, &launch_) != 0) return;
+    if (kind.form == Form::gemv)
       fields.refuse(fmt::format("rows have at most {} columns", OPS_VECTOR_LONG_PIECE / bytes_));
+    is_shared_ = true;
+    row_arguments_.rows = rows_;
+    row_arguments_.row_bytes = arguments_.row_bytes;
+    ops_rows_plan(&machine, kind.kernel, element, &row_arguments_, &launch_, nullptr, nullptr);
   }
 
   uint64_t input_elements() const override { return at(kind_.inputs) / bytes_; }
@@ -69,25 +72,32 @@ class Vector final : public Operator {
     return bytes;
   }
   std::string how() const override {
+    if (is_shared_) return fmt::format("{} x {}", launch_.work_groups, launch_.kernel);
     return fmt::format("{} work-groups, pieces of {} B", launch_.work_groups, launch_.piece);
   }
 
   std::vector<Launch> launches(const Places& places) const override {
+    if (is_shared_) {
+      ops_rows_arguments_t rows = row_arguments_;
+      for (uint32_t i = 0; i < kind_.inputs; ++i) rows.in[i] = places.input[element] + at(i);
+      rows.constants = places.constants;
+      rows.out = places.output;
+      return {{launch_.kernel, argument_bytes(rows), launch_.work_groups}};
+    }
     ops_vector_arguments_t g = arguments_;
     for (uint32_t i = 0; i < std::min(kind_.inputs, 3u); ++i)
       g.in[i] = places.input[element] + at(i);
     g.constant = places.constants;
     g.out = places.output;
-    std::vector<uint8_t> bytes(sizeof g);
-    std::memcpy(bytes.data(), &g, sizeof g);
-    return {{launch_.kernel, bytes, launch_.work_groups}};
+    return {{launch_.kernel, argument_bytes(g), launch_.work_groups}};
   }
 
   std::vector<uint8_t> constants() const override {
+    if (is_shared_) return rows_constants(columns_);
     if (std::string(kind_.kernel) != "layer_norm") return {};
-    const uint32_t bits = element == OPS_FP16   ? fp16_from_fp32(kEpsilon)
-                          : element == OPS_BF16 ? bf16_from_fp32(kEpsilon)
-                                                : std::bit_cast<uint32_t>(kEpsilon);
+    const uint32_t bits = element == OPS_FP16   ? fp16_from_fp32(kLayerNormEpsilon)
+                          : element == OPS_BF16 ? bf16_from_fp32(kLayerNormEpsilon)
+                                                : std::bit_cast<uint32_t>(kLayerNormEpsilon);
     std::vector<uint8_t> row(columns_ * bytes_);
     for (size_t i = 0; i < row.size(); ++i) row[i] = static_cast<uint8_t>(bits >> i % bytes_ * 8);
     return row;
@@ -114,9 +124,15 @@ class Vector final : public Operator {
                        c = kind_.inputs > 2 ? in(2, i) : 0;
           if (name == "map_copy")
             comparison.expect(element, places.output + i * bytes_, a, 0, 0, i);
-          if (name == "map_gelu")
-            expect(i, 0.5 * a * (1 + std::tanh(std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a))),
-                   0x1p-22, 0, i);
+          const double t = std::tanh(std::sqrt(2 / M_PI) * (a + 0.044715 * a * a * a));
+          if (name == "map_gelu") expect(i, 0.5 * a * (1 + t), 0x1p-22, 0, i);
+          if (name == "map_relu") expect(i, std::max(a, 0.0), 0, 0, i);
+          if (name == "map_relu_grad") expect(i, a > 0 ? b : 0, 0, 0, i);
+          if (name == "map_gelu_grad")
+            expect(i,
+                   b * (0.5 * (1 + t) +
+                        0.5 * a * (1 - t * t) * std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * a * a)),
+                   0x1p-20, 0, i);
           if (name == "map_add") expect(i, a + b, 0, 0, i);
           if (name == "map_mul") expect(i, a * b, 0, 0, i);
           if (name == "map_triad") expect(i, a + b * c, eps * std::abs(b * c) + smallest, 0, i);
@@ -166,7 +182,7 @@ class Vector final : public Operator {
       variance += (value - mean) * (value - mean) / n;
       spread += std::abs(value) / n;
     }
-    const double scale = 1 / std::sqrt(variance + kEpsilon);
+    const double scale = 1 / std::sqrt(variance + kLayerNormEpsilon);
     // Of the mean, of a difference, and of the scale: squares, their mean, the epsilon, the root, each once.
     const double mean_error = eps * std::abs(mean) + sums * spread;
     for (uint64_t i = 0; i < columns_; ++i) {
@@ -186,7 +202,7 @@ class Vector final : public Operator {
   // Where an input begins.
   uint64_t at(uint32_t input) const {
     uint64_t place = 0;
-    for (uint32_t i = 0; i < input; ++i) place += (input_bytes(i) + 4095) / 4096 * 4096;
+    for (uint32_t i = 0; i < input; ++i) place += operand_end(input_bytes(i));
     return place;
   }
 
@@ -195,10 +211,15 @@ class Vector final : public Operator {
   uint32_t rows_, columns_, other_columns_;
   ops_vector_arguments_t arguments_{};
   ops_vector_launch_t launch_{};
+  bool is_shared_ = false;  // A row by several wavefronts: rows.h.
+  ops_rows_arguments_t row_arguments_{};
 };
 
 const std::map<std::string, VectorKind> kKinds{{"copy", {"map_copy", Form::map, 1}},
                                                {"gelu", {"map_gelu", Form::map, 1}},
+                                               {"relu", {"map_relu", Form::map, 1}},
+                                               {"gelu_grad", {"map_gelu_grad", Form::map, 2}},
+                                               {"relu_grad", {"map_relu_grad", Form::map, 2}},
                                                {"add", {"map_add", Form::map, 2}},
                                                {"mul", {"map_mul", Form::map, 2}},
                                                {"triad", {"map_triad", Form::map, 3}},

@@ -3,86 +3,24 @@
 // in place, and stored. The tile that is loaded anew is the one whose store was issued a step before.
 #include "sw/kernels/ops/vector.h"
 
-#include "sw/kernels/kernel.h"
+#include "sw/kernels/ops/walk.h"
 
 KERNEL_INLINE const ops_vector_arguments_t* arguments(void) {
   return (const ops_vector_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
 }
 
-// Number of this wavefront among all, and how many there are.
-KERNEL_INLINE uint32_t wavefront(void) {
-  return (uint32_t)(tile_csr(TILE_CSR_WG_ID) * tile_csr(TILE_CSR_WAVEFRONTS) +
-                    tile_csr(TILE_CSR_WF_ID));
-}
-KERNEL_INLINE uint32_t wavefronts(void) {
-  return (uint32_t)(tile_csr(TILE_CSR_GRID) * tile_csr(TILE_CSR_WAVEFRONTS));
-}
-
-// Steps of a walk over pieces whose loads run ahead of the work, as many as there are tiles to load into. LOAD(s) and
-// WORK(s) have `return` where there is nothing left.
-#define WALK_8(LOAD, WORK) \
-  LOAD(0);                 \
-  LOAD(1);                 \
-  LOAD(2);                 \
-  LOAD(3);                 \
-  LOAD(4);                 \
-  LOAD(5);                 \
-  LOAD(6);                 \
-  for (;;) {               \
-    LOAD(7);               \
-    WORK(0);               \
-    LOAD(0);               \
-    WORK(1);               \
-    LOAD(1);               \
-    WORK(2);               \
-    LOAD(2);               \
-    WORK(3);               \
-    LOAD(3);               \
-    WORK(4);               \
-    LOAD(4);               \
-    WORK(5);               \
-    LOAD(5);               \
-    WORK(6);               \
-    LOAD(6);               \
-    WORK(7);               \
-  }
-#define WALK_4(LOAD, WORK) \
-  LOAD(0);                 \
-  LOAD(1);                 \
-  LOAD(2);                 \
-  for (;;) {               \
-    LOAD(3);               \
-    WORK(0);               \
-    LOAD(0);               \
-    WORK(1);               \
-    LOAD(1);               \
-    WORK(2);               \
-    LOAD(2);               \
-    WORK(3);               \
-  }
-#define WALK_3(LOAD, WORK) \
-  LOAD(0);                 \
-  LOAD(1);                 \
-  for (;;) {               \
-    LOAD(2);               \
-    WORK(0);               \
-    LOAD(0);               \
-    WORK(1);               \
-    LOAD(1);               \
-    WORK(2);               \
-  }
-#define WALK_2(LOAD, WORK) \
-  LOAD(0);                 \
-  for (;;) {               \
-    LOAD(1);               \
-    WORK(0);               \
-    LOAD(0);               \
-    WORK(1);               \
-  }
-
 // Element by element
 
-typedef enum map_kind { MAP_COPY, MAP_GELU, MAP_ADD, MAP_MUL, MAP_TRIAD } map_kind_t;
+typedef enum map_kind {
+  MAP_COPY,
+  MAP_GELU,
+  MAP_RELU,
+  MAP_ADD,
+  MAP_MUL,
+  MAP_GELU_GRAD,
+  MAP_RELU_GRAD,
+  MAP_TRIAD
+} map_kind_t;
 
 typedef struct map {
   uint64_t in[3];
@@ -111,6 +49,11 @@ KERNEL_INLINE void map_load(map_t* m, const int t, const int inputs, const int e
 KERNEL_INLINE int map_work(map_t* m, const int t, const map_kind_t kind, const int element) {
   if (m->done >= m->bytes) return 0;
   if (kind == MAP_GELU) tile_simt(TILE_SIMT_GELU, TILE_R(t), TILE_R(t), TILE_R(t));
+  if (kind == MAP_RELU) tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R(t));
+  if (kind == MAP_GELU_GRAD)
+    tile_simt(TILE_SIMT_GELU_GRAD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
+  if (kind == MAP_RELU_GRAD)
+    tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
   if (kind == MAP_ADD) tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
   if (kind == MAP_MUL) tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R((t + 1) % 8));
   if (kind == MAP_TRIAD) {
@@ -131,14 +74,14 @@ KERNEL_INLINE void map(const map_kind_t kind, const int element) {
              .loaded = first,
              .done = first,
              .step = (uint64_t)wavefronts() * OPS_VECTOR_PIECE};
-  if (kind == MAP_COPY || kind == MAP_GELU) {
+  if (kind < MAP_ADD) {
 #define LOAD(s) map_load(&m, s, 1, element)
 #define WORK(s) \
   if (!map_work(&m, s, kind, element)) return
     WALK_8(LOAD, WORK)
 #undef LOAD
 #undef WORK
-  } else if (kind == MAP_ADD || kind == MAP_MUL) {
+  } else if (kind < MAP_TRIAD) {
 #define LOAD(s) map_load(&m, 2 * (s), 2, element)
 #define WORK(s) \
   if (!map_work(&m, 2 * (s), kind, element)) return
@@ -307,30 +250,37 @@ KERNEL_INLINE void concat(const int element) {
 #undef WORK
 }
 
-#define KERNEL(name, piece, call)                                                      \
-  void name(void) {                                                                    \
-    call;                                                                              \
-    tile_end();                                                                        \
-    __builtin_unreachable();                                                           \
-  }                                                                                    \
-  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_SIMT,                                    \
-                 .registers_bytes = OPS_VECTOR_REGISTERS(piece), .private_bytes = 512, \
-                 .wavefronts = OPS_VECTOR_WAVEFRONTS(piece),                           \
+#define KERNEL(name, piece, tiles, call)                                                      \
+  void name(void) {                                                                           \
+    call;                                                                                     \
+    tile_end();                                                                               \
+    __builtin_unreachable();                                                                  \
+  }                                                                                           \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_SIMT,                                           \
+                 .registers_bytes = OPS_VECTOR_REGISTERS(piece, tiles), .private_bytes = 512, \
+                 .wavefronts = OPS_VECTOR_WAVEFRONTS(piece),                                  \
                  .kernarg_bytes = sizeof(ops_vector_arguments_t))
 
-#define OF_ELEMENT(name, element)                                                          \
-  KERNEL(map_copy_##name, OPS_VECTOR_PIECE, map(MAP_COPY, element));                       \
-  KERNEL(map_gelu_##name, OPS_VECTOR_PIECE, map(MAP_GELU, element));                       \
-  KERNEL(map_add_##name, OPS_VECTOR_PIECE, map(MAP_ADD, element));                         \
-  KERNEL(map_mul_##name, OPS_VECTOR_PIECE, map(MAP_MUL, element));                         \
-  KERNEL(map_triad_##name, OPS_VECTOR_PIECE, map(MAP_TRIAD, element));                     \
-  KERNEL(concat_##name, OPS_VECTOR_PIECE, concat(element));                                \
-  KERNEL(softmax_##name##_2048, OPS_VECTOR_PIECE, rows(ROWS_SOFTMAX, element));            \
-  KERNEL(softmax_##name##_8192, OPS_VECTOR_LONG_PIECE, rows(ROWS_SOFTMAX, element));       \
-  KERNEL(layer_norm_##name##_2048, OPS_VECTOR_PIECE, rows(ROWS_LAYER_NORM, element));      \
-  KERNEL(layer_norm_##name##_8192, OPS_VECTOR_LONG_PIECE, rows(ROWS_LAYER_NORM, element)); \
-  KERNEL(gemv_##name##_2048, OPS_VECTOR_PIECE, rows(ROWS_GEMV, element));                  \
-  KERNEL(gemv_##name##_8192, OPS_VECTOR_LONG_PIECE, rows(ROWS_GEMV, element))
+#define OF_ELEMENT(name, element)                                                                \
+  KERNEL(map_copy_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_COPY, element));           \
+  KERNEL(map_gelu_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_GELU, element));           \
+  KERNEL(map_relu_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_RELU, element));           \
+  KERNEL(map_gelu_grad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_GELU_GRAD, element)); \
+  KERNEL(map_relu_grad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_RELU_GRAD, element)); \
+  KERNEL(map_add_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_ADD, element));             \
+  KERNEL(map_mul_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_MUL, element));             \
+  KERNEL(map_triad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_TRIAD, element));         \
+  KERNEL(concat_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, concat(element));                    \
+  KERNEL(softmax_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_SOFTMAX_TILES,                      \
+         rows(ROWS_SOFTMAX, element));                                                           \
+  KERNEL(softmax_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_SOFTMAX_TILES,                 \
+         rows(ROWS_SOFTMAX, element));                                                           \
+  KERNEL(layer_norm_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_LAYER_NORM_TILES,                \
+         rows(ROWS_LAYER_NORM, element));                                                        \
+  KERNEL(layer_norm_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_LAYER_NORM_TILES,           \
+         rows(ROWS_LAYER_NORM, element));                                                        \
+  KERNEL(gemv_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_GEMV_TILES, rows(ROWS_GEMV, element)); \
+  KERNEL(gemv_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_GEMV_TILES, rows(ROWS_GEMV, element))
 OF_ELEMENT(fp16, STRETTO_FP16);
 OF_ELEMENT(bf16, STRETTO_BF16);
 OF_ELEMENT(fp32, STRETTO_FP32);

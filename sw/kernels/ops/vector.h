@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector operators of the kernel library: what kernels there are, and their arguments as they lie in memory. C and C++.
 //
-// map_NAME_ELEMENT: arrays of equal length, element by element: copy a; add a + b; mul a b; triad a + b c; gelu a.
+// map_NAME_ELEMENT: arrays of equal length, element by element: copy a; add a + b; mul a b; triad a + b c; gelu a;
+// relu a; gelu_grad, relu_grad: b times the function's slope at a.
 // softmax_, layer_norm_, gemv_ELEMENT_P: rows of at most P bytes; P is a piece, what a wavefront takes at a time.
 // concat_ELEMENT: rows of two matrices behind each other.
 // Every wavefront takes pieces in turn, its first the one of its number; loads of several pieces are under way.
@@ -17,8 +18,13 @@
 #define OPS_VECTOR_PIECE 2048u
 #define OPS_VECTOR_LONG_PIECE 8192u  // A row of a tile has no more bytes (tile.h).
 #define OPS_VECTOR_WAVEFRONTS(piece) ((piece) == OPS_VECTOR_PIECE ? 4u : 2u)
-// Eight tiles and 2 KiB of scalar registers a wavefront.
-#define OPS_VECTOR_REGISTERS(piece) (OPS_VECTOR_WAVEFRONTS(piece) * (8u * (piece) + 2048u))
+// Tiles that a wavefront uses, and 2 KiB of scalar registers.
+#define OPS_VECTOR_REGISTERS(piece, tiles) \
+  (OPS_VECTOR_WAVEFRONTS(piece) * ((tiles) * (piece) + 2048u))
+#define OPS_VECTOR_TILES 8u  // Element by element, concat.
+#define OPS_VECTOR_SOFTMAX_TILES 4u
+#define OPS_VECTOR_LAYER_NORM_TILES 7u
+#define OPS_VECTOR_GEMV_TILES 4u
 
 typedef struct ops_vector_arguments {
   uint64_t

@@ -17,6 +17,10 @@ static uint64_t pieces_of(uint32_t rows, uint32_t row_bytes) {
 int ops_vector_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
                     ops_vector_arguments_t* arguments, ops_vector_launch_t* launch) {
   uint64_t pieces = 0;
+  const uint32_t tiles = strcmp(name, "softmax") == 0      ? OPS_VECTOR_SOFTMAX_TILES
+                         : strcmp(name, "layer_norm") == 0 ? OPS_VECTOR_LAYER_NORM_TILES
+                         : strcmp(name, "gemv") == 0       ? OPS_VECTOR_GEMV_TILES
+                                                           : OPS_VECTOR_TILES;
   launch->piece = OPS_VECTOR_PIECE;
   if (strncmp(name, "map_", 4) == 0) {
     pieces = divide_up(arguments->bytes, OPS_VECTOR_PIECE);
@@ -39,7 +43,7 @@ int ops_vector_plan(const ops_machine_t* machine, const char* name, ops_element_
     snprintf(launch->kernel, sizeof launch->kernel, "%s_%s", name, ops_element_name(element));
   const uint32_t wavefronts = OPS_VECTOR_WAVEFRONTS(launch->piece);
   const uint64_t resident =
-      least(least(machine->registers_bytes / OPS_VECTOR_REGISTERS(launch->piece),
+      least(least(machine->registers_bytes / OPS_VECTOR_REGISTERS(launch->piece, tiles),
                   machine->wavefronts / wavefronts),
             machine->work_groups);
   launch->work_groups = (uint32_t)least(machine->units * resident, divide_up(pieces, wavefronts));

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows by index: what kernels there are, and their arguments as they lie in memory. C and C++.
+//
+// gather_P: out[i] = table[indices[i]], in pieces of at most P bytes of a row, whatever the element.
+// bag_ELEMENT_C: sums of rows of a table, in pieces of at most C columns, in FP32 and in the order of the list:
+// out[row] = base[row] + sum of table[indices[j]], j of the segment. A long list is cut into segments that leave FP32
+// parts; bag_parts_ELEMENT_C adds the parts of a row in their order in a second launch. Embedding-bag: a list a bag,
+// no base. Scatter-add: a list a row of the result, the rows of the source that have its index, in ascending order,
+// sorted by the host; so no two wavefronts write a row, and every sum has one order.
+#ifndef STRETTO_SW_KERNELS_OPS_INDEX_H_
+#define STRETTO_SW_KERNELS_OPS_INDEX_H_
+
+#ifdef __cplusplus
+#include <cstdint>
+#else
+#include <stdint.h>
+#endif
+
+#define OPS_INDEX_WAVEFRONTS 4u
+#define OPS_GATHER_PIECE 256u
+#define OPS_GATHER_LONG_PIECE 2048u
+#define OPS_BAG_COLUMNS 256u
+#define OPS_BAG_LONG_COLUMNS 1024u
+// Of a wavefront: eight pieces; four rows of the table's element, FP32 of one, the sum, what is stored, a quarter of an
+// accumulator; 2 KiB of scalar registers.
+#define OPS_GATHER_REGISTERS(piece) (OPS_INDEX_WAVEFRONTS * (8u * (piece) + 2048u))
+#define OPS_BAG_REGISTERS(columns, bytes) \
+  (OPS_INDEX_WAVEFRONTS * ((4u * (bytes) + 13u) * (columns) + 2048u))
+#define OPS_BAG_SEGMENT 64u  // Indices at most, for a list that is cut.
+
+typedef struct ops_index_segment {
+  uint32_t first, count;  // Of `indices`; without them, of rows of the table.
+  uint32_t row;           // Of `out`, or of `parts`.
+  uint32_t is_part;       // FP32, without base.
+} ops_index_segment_t;
+
+typedef struct ops_index_arguments {
+  uint64_t table;
+  uint64_t base;  // 0: none.
+  uint64_t out;
+  uint64_t parts;
+  uint64_t
+      indices;  // 32 bits each, an even number of them, at a multiple of 8 B; bag: 0 = first, first + 1, ...
+  uint64_t segments;
+  uint32_t count;      // Of results of gather, of segments.
+  uint32_t row_bytes;  // gather.
+  uint32_t columns;    // bag.
+  uint32_t zero;
+} ops_index_arguments_t;
+
+#ifdef __cplusplus
+static_assert(sizeof(ops_index_arguments_t) == 64, "read by kernels");
+static_assert(sizeof(ops_index_segment_t) == 16, "read by kernels");
+#else
+_Static_assert(sizeof(ops_index_arguments_t) == 64, "read by kernels");
+_Static_assert(sizeof(ops_index_segment_t) == 16, "read by kernels");
+#endif
+
+#endif  // STRETTO_SW_KERNELS_OPS_INDEX_H_
