@@ -112,16 +112,16 @@ typedef struct stretto_launch {
   uint32_t grid_y, grid_z;  // and its rows and planes, 0 = 1; STRETTO_MAX_GRID in all.
   uint32_t first;           // Block range: ids first .. first + count - 1; count 0 = all.
   uint32_t count;
-  uint32_t stagger;   // Position in the range at which the order of ids starts.
-  uint32_t batch;     // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.
-  uint32_t account;   // Its account, see machine_types.h.
-  int update;         // The update bit (T3-NMC-03).
-  int communication;  // The kernel's traffic belongs to the communication stream.
-  int device_scope;   // Read by kernels of this stream next: its output stays in the L2 until the
-                      // driver releases it for something else (MEMORY_MODEL.md).
-  int system_acquire; // Even so the L2 forgets what it has read before.
-  uint32_t type;      // For the scheduler: 0 = as the kernel's code object says, else
-                      // STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT or _TENSOR).
+  uint32_t stagger;    // Position in the range at which the order of ids starts.
+  uint32_t batch;      // Work-groups of a gate: first + p waits for gate p / batch; 0 = for none.
+  uint32_t account;    // Its account, see machine_types.h.
+  int update;          // The update bit (T3-NMC-03).
+  int communication;   // The kernel's traffic belongs to the communication stream.
+  int device_scope;    // Read by kernels of this stream next: its output stays in the L2 until the
+                       // driver releases it for something else (MEMORY_MODEL.md).
+  int system_acquire;  // Even so the L2 forgets what it has read before.
+  uint32_t type;       // For the scheduler: 0 = as the kernel's code object says, else
+                       // STRETTO_DISPATCH_TYPE(STRETTO_KERNEL_SIMT or _TENSOR).
   int after_all_earlier;  // Barrier bit: starts when everything before it in the stream is
                           // complete.
 } stretto_launch_t;

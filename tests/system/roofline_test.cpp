@@ -120,6 +120,12 @@ TEST_CASE("sums over rows and over columns are right for every element, in one p
   expect_right("t3", operators);
 }
 
+TEST_CASE("attention is right for blocks that are not full, of queries, of keys and of a head") {
+  expect_right("a100-nvswitch",
+               "attention:3x100x333x64,attention:1x17x64x128,attention:2x70x129x40,"
+               "attention:1x64x1x128,attention:5x1x300x96");
+}
+
 TEST_CASE("rows by index are right, whether lists are empty, short or cut, names even or skewed") {
   std::string operators;
   for (const std::string element : {"fp16", "bf16", "fp32"}) {

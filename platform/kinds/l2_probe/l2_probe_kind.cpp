@@ -64,18 +64,18 @@ class L2Probe final : public Job {
       line.arguments.base = moved;
       line.arguments.words += words;
       launches_.push_back({"l2_stream", &line.arguments, sizeof line.arguments, line.work_groups,
-                           kStream.number, 0, 0});
+                           kStream.number, 0, 0, 0});
     }
     for (Chase& chase : chases_) {
       chase.arguments.base =
           memory_plan_add_input(&p_.memory, chase.what, chase.links * L2_PROBE_LINE_BYTES, cached);
       chase.arguments.words += words;
       launches_.push_back(
-          {"l2_chase", &chase.arguments, sizeof chase.arguments, 1, kChase.number, 0, 0});
+          {"l2_chase", &chase.arguments, sizeof chase.arguments, 1, kChase.number, 0, 0, 0});
     }
     atomics_.words += words;
     atomics_.target = (atomics_.words + 8 * 16 + 127) / 128 * 128;
-    launches_.push_back({"l2_atomics", &atomics_, sizeof atomics_, 1, kAtomics.number, 0, 0});
+    launches_.push_back({"l2_atomics", &atomics_, sizeof atomics_, 1, kAtomics.number, 0, 0, 0});
     layouts_[0].add(p_.memory, KERNEL_LIST_MODULE_BYTES);
     p_.entries = launches_.data();
     p_.count = static_cast<uint32_t>(launches_.size());

@@ -163,7 +163,7 @@ class LaunchProbe final : public Job {
       entries_.push_back({launch.dirties ? "launch_dirty" : "launch_move", &launch.arguments,
                           sizeof launch.arguments, launch.work_groups,
                           launch.dirties ? kDirty.number : kMove.number, launch.device_scope,
-                          launch.queued});
+                          launch.queued, 0});
     }
     layouts_[0].add(p_.memory, KERNEL_LIST_MODULE_BYTES);
     p_.entries = entries_.data();

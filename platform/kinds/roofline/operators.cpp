@@ -24,6 +24,7 @@ namespace stretto {
 const char* const kOperatorsText =
     "Operators with commas between, each NAME:SHAPE with options: gemm:MxNxK, fp16|bf16|tf32|fp32, "
     "nn|tn|nt|tt (t: stored transposed), batch=B, bias, relu|gelu, tile=MxNxKxBUFFERS, split=S; "
+    "attention:HEADSxQUERIESxKEYSxD (fp16); "
     "copy|gelu|relu|add|mul|gelu_grad|relu_grad|triad:ELEMENTS, "
     "softmax|layer_norm|gemv|softmax_grad|layer_norm_grad|sum_rows|sum_columns:ROWSxCOLUMNS, "
     "concat:ROWSxCOLUMNSxCOLUMNS, each fp16|bf16|fp32; "
@@ -132,13 +133,14 @@ std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
     parts.erase(parts.begin());
     std::erase(parts, "");
     const Fields fields(text, std::move(parts));
-    std::unique_ptr<Operator> one =
-        name == "gemm" ? make_gemm(fields, spec) : make_vector(name, fields, spec);
+    std::unique_ptr<Operator> one = name == "gemm"        ? make_gemm(fields, spec)
+                                    : name == "attention" ? make_attention(fields)
+                                                          : make_vector(name, fields, spec);
     if (one == nullptr) one = make_rows(name, fields, spec);
     if (one == nullptr) one = make_index(name, fields, spec);
     if (one == nullptr)
-      throw UserError(fmt::format("roofline.operators: '{}': there is gemm, {}, {}, {}", text,
-                                  boost::join(vector_names(), ", "),
+      throw UserError(fmt::format("roofline.operators: '{}': there is gemm, attention, {}, {}, {}",
+                                  text, boost::join(vector_names(), ", "),
                                   boost::join(rows_names(), ", "),
                                   boost::join(index_names(), ", ")));
     operators.push_back(std::move(one));

@@ -107,6 +107,7 @@ class Fields {
 // Of a list with commas. Throws UserError with `where` before the message.
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
                                                        const MachineSpec& spec);
+std::unique_ptr<Operator> make_attention(const Fields& fields);
 std::unique_ptr<Operator> make_gemm(Fields fields, const MachineSpec& spec);
 // Null: there is no vector operator of that name.
 std::unique_ptr<Operator> make_vector(const std::string& name, const Fields& fields,

@@ -60,6 +60,19 @@ KERNEL_INLINE void load_word(const team_t* team, const int t, uint32_t word) {
   tile_load(R(t), team->g->constants + 4 * word, tile_shape(1, 4, 0), STRETTO_FP32, 0);
 }
 
+// 1 / columns and epsilon, in LDS for all wavefronts of the work-group.
+#define ONE_BY_COLUMNS TILE_L(8)
+#define EPSILON TILE_L(9)
+
+KERNEL_INLINE void load_constants(const team_t* team) {
+  if (tile_csr(TILE_CSR_WF_ID) == 0) {
+    const uint64_t one = tile_shape(1, 4, 0), words = team->g->constants;
+    tile_load(ONE_BY_COLUMNS, words + 4 * OPS_ROWS_ONE_BY_COLUMNS, one, STRETTO_FP32, 0);
+    tile_load(EPSILON, words + 4 * OPS_ROWS_EPSILON, one, STRETTO_FP32, 0);
+  }
+  tile_barrier();
+}
+
 // Piece `i` of the wavefront's part of a row.
 KERNEL_INLINE uint64_t piece_shape(const team_t* team, uint32_t i, uint32_t rows) {
   return tile_shape(rows, min_u32(OPS_ROWS_PIECE, team->bytes - i * OPS_ROWS_PIECE),
@@ -136,11 +149,10 @@ KERNEL_INLINE void softmax(const int wide, const int element) {
 
 // Layer norm: 4 is in between, 5 the scale, 6 the mean; 3 and 7 gamma and beta of the piece that is stored next.
 
-KERNEL_INLINE void mean_of_squares(const team_t* team, const int t, const int spare) {
-  load_word(team, spare, OPS_ROWS_ONE_BY_COLUMNS);
-  SIMT(MUL, t, t, spare);
-  load_word(team, spare, OPS_ROWS_EPSILON);
-  SIMT(ADD, t, t, spare);
+// Of a sum of squares.
+KERNEL_INLINE void scale_of(const int t) {
+  tile_simt(TILE_SIMT_MUL, R(t), R(t), ONE_BY_COLUMNS);
+  tile_simt(TILE_SIMT_ADD, R(t), R(t), EPSILON);
   SIMT(RSQRT, t, t, t);
 }
 
@@ -167,6 +179,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
   const team_t team = team_of(wide);
   const ops_rows_arguments_t* const g = team.g;
   const uint32_t last = (team.bytes - 1) / OPS_ROWS_PIECE;
+  load_constants(&team);
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
 #define LOAD(i) \
   tile_load(R(i), piece_at(&team, g->in[0], row, i), piece_shape(&team, i, 1), element, 0)
@@ -181,8 +194,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
     EACH_OF_3(SUM);
 #undef SUM
     combine(wide, TILE_SIMT_ADD, 6);
-    load_word(&team, 7, OPS_ROWS_ONE_BY_COLUMNS);
-    SIMT(MUL, 6, 6, 7);
+    tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
 #define SQUARES(i)                       \
   {                                      \
     widen(4, i, element);                \
@@ -194,7 +206,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
     EACH_OF_3(SQUARES);
 #undef SQUARES
     combine(wide, TILE_SIMT_ADD, 5);
-    mean_of_squares(&team, 5, 7);
+    scale_of(5);
     load_vectors(&team, 0, element);
 #define STORE(i) normalise(&team, row, i, last, i, element)
     EACH_OF_3(STORE);
@@ -340,17 +352,16 @@ KERNEL_INLINE void long_layer_norm_results(const team_t* team, uint32_t row, con
 // The variance is the mean square of the differences less the square of their mean.
 KERNEL_INLINE void long_layer_norm(const int element) {
   const team_t team = team_of(8);
+  load_constants(&team);
   for (uint32_t row = team.row; row < team.g->rows; row += team.step) {
     long_layer_norm_sums(&team, row, element);
     combine(8, TILE_SIMT_ADD, 5);
     combine(8, TILE_SIMT_ADD, 6);
-    load_word(&team, 7, OPS_ROWS_ONE_BY_COLUMNS);
-    SIMT(MUL, 5, 5, 7);
-    SIMT(MUL, 6, 6, 7);
+    tile_simt(TILE_SIMT_MUL, R(5), R(5), ONE_BY_COLUMNS);
+    tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
     SIMT(MUL, 7, 6, 6);
     SIMT(SUB, 5, 5, 7);
-    load_word(&team, 7, OPS_ROWS_EPSILON);
-    SIMT(ADD, 5, 5, 7);
+    tile_simt(TILE_SIMT_ADD, R(5), R(5), EPSILON);
     SIMT(RSQRT, 5, 5, 5);
     SIMT(ADD, 6, 6, 3);
     long_layer_norm_results(&team, row, element);
@@ -440,31 +451,31 @@ KERNEL_INLINE void long_softmax_grad(const int element) {
 // Gradient of layer norm. With x^ the normalised row and g = dy gamma: scale (g - mean g - x^ mean(g x^)). As the mean
 // of x^ is 0, g less its mean does for the second mean, too. Sums over rows: of dy x^ in 4, of dy in 5.
 
-KERNEL_INLINE void mean(const int wide, const team_t* team, const int t, const int spare) {
+KERNEL_INLINE void mean(const int wide, const int t) {
   combine(wide, TILE_SIMT_ADD, t);
-  load_word(team, spare, OPS_ROWS_ONE_BY_COLUMNS);
-  SIMT(MUL, t, t, spare);
+  tile_simt(TILE_SIMT_MUL, R(t), R(t), ONE_BY_COLUMNS);
 }
 
 KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
   const team_t team = team_of(wide);
   const ops_rows_arguments_t* const g = team.g;
   const uint64_t shape = piece_shape(&team, 0, 1);
+  load_constants(&team);
   if (team.row >= g->rows) return;
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
     tile_load(R(0), piece_at(&team, g->in[0], row, 0), shape, element, 0);
     tile_load(R(1), piece_at(&team, g->in[1], row, 0), shape, element, 0);
+    tile_load(R(7), piece_at(&team, g->in[2], 0, 0), shape, element, 0);
     widen(2, 0, element);
     SIMT(COPY, 3, 2, 2);
     row_column(TILE_SIMT_ROW_SUM, 6, 3);
-    mean(wide, &team, 6, 7);
+    mean(wide, 6);
     SIMT(SUB, 2, 2, 6);
     SIMT(MUL, 3, 2, 2);
     row_column(TILE_SIMT_ROW_SUM, 6, 3);
     combine(wide, TILE_SIMT_ADD, 6);
-    mean_of_squares(&team, 6, 7);
+    scale_of(6);
     SIMT(MUL, 2, 2, 6);  // x^
-    tile_load(R(7), piece_at(&team, g->in[2], 0, 0), shape, element, 0);
     widen(3, 1, element);
     SIMT(MUL, 0, 3, 2);
     if (row == team.row) {
@@ -478,11 +489,11 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
     SIMT(MUL, 3, 3, 0);  // g
     SIMT(COPY, 0, 3, 3);
     row_column(TILE_SIMT_ROW_SUM, 7, 0);
-    mean(wide, &team, 7, 0);
+    mean(wide, 7);
     SIMT(SUB, 3, 3, 7);
     SIMT(MUL, 0, 3, 2);
     row_column(TILE_SIMT_ROW_SUM, 7, 0);
-    mean(wide, &team, 7, 0);
+    mean(wide, 7);
     SIMT(MUL, 2, 2, 7);
     SIMT(SUB, 3, 3, 2);
     SIMT(MUL, 3, 3, 6);
