@@ -49,6 +49,17 @@ TEST_CASE("a refused run leaves the results of an earlier one as they are") {
   }
 }
 
+TEST_CASE("a run that did not end does not say that what it did not check is right") {
+  const Scratch scratch;
+  const Finished finished =
+      run_stretto("run t3/small --time-limit 0.01 --out " + scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 124);
+  CHECK(finished.says("check       not made: the run did not end"));
+  CHECK(finished.says("audit       not made: the run did not end"));
+  CHECK(!finished.says("mismatches"));
+}
+
 TEST_CASE("files of an earlier run do not stay beside those of a later one") {
   const Scratch scratch;
   const std::string out = scratch.path + "/r";
