@@ -51,6 +51,9 @@ sabotage g "one link credit lost" 1 'credit' --mode t3 --set link.fault.lose_cre
 sabotage h "same-atom ordering disabled" 1 'wrong data: rank|same-atom|order' --mode t3 --set hbm.same_atom_order=false
 sabotage l "products faster than the tensor cores" 1 'pipe above its peak|above the tensor peak' --set gpu.fault.product_speed=2
 sabotage i "one DRAM timing rule off" 1 'tRCD|timing' --mode t3 --set hbm.fault.timing_rule=tRCDRD
+workload=collectives/all_gather
+sabotage o "lines whose flag is always the same" 1 'FAILED.*rank|wrong data: rank|got bits' --mode mmio --set gpus=2 --set software.protocol=ll --set software.fifo_slots=4 --set collective.counts=100000 --set software.collective="$build/sw/kernels/collective_one_flag.elf"
+workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.
 sabotage d0 "nothing, two channels (control)" 0 'complete' --mode t3-mca --set hbm.channels=2

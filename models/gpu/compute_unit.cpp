@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See compute_unit.h. This file: work-groups, stepping of wavefronts, barriers and ends,
 // statistics. compute_unit_tiles.cpp: the tile instructions and the scoreboard.
-// compute_unit_memory.cpp: requests to the L2.
+// compute_unit_memory.cpp: requests to the L2. compute_unit_lines.cpp: lines with flags.
 #include "models/gpu/compute_unit.h"
 
 #include <algorithm>
@@ -400,7 +400,7 @@ void ComputeUnit::report(StatisticSink& sink) const {
            "tile.barrier executed, by wavefront.");
   sink.add(prefix + "waits", counters_.waits, "count", "tile.wait_until executed.");
   sink.add(prefix + "charged_polls", counters_.charged_polls, "count",
-           "Polls that the waits stand for.");
+           "Polls that the waits and loads of lines stand for.");
   sink.add(prefix + "workgroups", counters_.retired, "count", "Work-groups ended.");
 }
 
@@ -433,13 +433,23 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
       uint32_t requests = 0;
       for (uint32_t i = wavefront.first; i != wavefront.last; ++i)
         requests += wavefront.ring[i % Wavefront::kMaxOperations].requests;
+      std::string polled;
+      for (uint32_t i = wavefront.first; i != wavefront.last; ++i) {
+        const Wavefront::Operation& one = wavefront.ring[i % Wavefront::kMaxOperations];
+        if (!one.lines || one.done != kUnknown || !polled.empty()) continue;
+        char text[80];
+        std::snprintf(text, sizeof text, ", lines at 0x%llx with flag 0x%llx",
+                      static_cast<unsigned long long>(one.target + one.found * TILE_LINE_BYTES),
+                      static_cast<unsigned long long>(one.data));
+        polled = text;
+      }
       switch (wavefront.state) {
         case Wavefront::State::tile:
-          what = "waits for tile " + std::to_string(wavefront.waits_for);
+          what = "waits for tile " + std::to_string(wavefront.waits_for) + polled;
           break;
         case Wavefront::State::count:
         case Wavefront::State::stores:
-          what = "waits for " + std::to_string(requests) + " tile requests";
+          what = "waits for " + std::to_string(requests) + " tile requests" + polled;
           break;
         case Wavefront::State::barrier:
           what = "waits at a barrier (" + std::to_string(group.at_barrier) + " of " +

@@ -69,7 +69,7 @@ struct ComputeUnitCounters {
   uint64_t scalar_drops = 0;  // Times that it was emptied.
   uint64_t barriers = 0;
   uint64_t waits = 0;          // wait_until executed.
-  uint64_t charged_polls = 0;  // Polls that they stand for.
+  uint64_t charged_polls = 0;  // Polls that they and loads of lines stand for.
   uint64_t wait_cycles = 0;
   uint64_t resident_cycles = 0;  // Clocks with at least one work-group; counted when it ends.
   uint64_t idle_cycles = 0;      // Clocks without; counted when one starts.
@@ -237,6 +237,15 @@ class ComputeUnit final : public sc_core::sc_module,
   Step issue_tile(Wavefront& wavefront, Group& group, unsigned name, uint64_t address,
                   const TileShape& shape, ElementType element, bool store, bool streaming,
                   uint8_t* data);
+  // Lines (compute_unit_lines.cpp).
+  Step load_lines(Wavefront& wavefront, Group& group, const riscv::CustomOp& op,
+                  ElementType element);
+  Step store_lines(Wavefront& wavefront, Group& group, const riscv::CustomOp& op,
+                   ElementType element);
+  bool are_lines(Wavefront& wavefront, const riscv::CustomOp& op, Step& step);
+  void poll_lines(Wavefront& wavefront, uint32_t number, Cycle at);
+  // The tile's bytes from the lines that have come; false: a line lost its flag meanwhile.
+  bool take_lines(Wavefront& wavefront, uint32_t number);
   PooledPayload& make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address,
                               uint8_t* data, uint32_t bytes);
   // Where the access goes by its range entry; false: fault.

@@ -190,6 +190,7 @@ void ComputeUnit::request_done(Wavefront& wavefront, uint32_t number, Cycle at) 
 // All requests of an operation are answered: frees its tile and wakes who waits for it.
 void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
   Wavefront::Operation& operation = wavefront.operation(number);
+  if (operation.lines && !take_lines(wavefront, number)) return;
   operation.done = operation.latest;
   Group& group = groups_[wavefront.group];
   if (operation.tile != Wavefront::kNoTile) {
@@ -402,7 +403,9 @@ ComputeUnit::Step ComputeUnit::tile_wait_until(Wavefront& wavefront, const riscv
 }
 
 void ComputeUnit::on_memory_change(uint64_t address, uint64_t index) {
-  Wavefront& wavefront = *wavefronts_[index];
+  Wavefront& wavefront = *wavefronts_[index & 0xFFFFFFFF];
+  if (index >> 32 != 0)  // A load of lines.
+    return poll_lines(wavefront, static_cast<uint32_t>((index >> 32) - 1), now_cycle());
   if (wavefront.state != Wavefront::State::watch) return;
   const riscv::CustomOp op = wavefront.hart.custom();
   const bool at_l2 = waits_at_l2(op);

@@ -215,11 +215,14 @@ ComputeUnit::Step ComputeUnit::tile_instruction(Wavefront& wavefront, const risc
 
 ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group,
                                          const riscv::CustomOp& op) {
-  const unsigned code = op.funct7 >> 1;
-  if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte)) {
+  const bool lines = (op.funct7 >> 1 & TILE_LINES) != 0;
+  const unsigned code = op.funct7 >> 1 & ~unsigned{TILE_LINES};
+  if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte) ||
+      (lines && (op.funct7 & 1) != 0)) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.load: no such tile or element");
   }
+  if (lines) return load_lines(wavefront, group, op, static_cast<ElementType>(code));
   const TileShape shape = TileShape::decode(op.rs2_value);
   const ElementType element = static_cast<ElementType>(code);
   if (shape.rows == 0 || shape.rows > kMaxRows || shape.row_bytes == 0 ||
@@ -257,12 +260,14 @@ ComputeUnit::Step ComputeUnit::tile_load(Wavefront& wavefront, Group& group,
 
 ComputeUnit::Step ComputeUnit::tile_store(Wavefront& wavefront, Group& group,
                                           const riscv::CustomOp& op) {
-  const unsigned code = op.funct7 >> 1;
+  const unsigned code = op.funct7 >> 1 & ~unsigned{TILE_LINES};
   if (is_accumulator(op.rd) || code > static_cast<unsigned>(ElementType::byte) ||
       (op.funct7 & 1) != 0) {
     return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                  "tile.store: no such tile or element");
   }
+  if ((op.funct7 >> 1 & TILE_LINES) != 0)
+    return store_lines(wavefront, group, op, static_cast<ElementType>(code));
   const TileShape shape = TileShape::decode(op.rs2_value);
   const ElementType element = static_cast<ElementType>(code);
   if (shape.rows == 0 || shape.rows > kMaxRows || shape.row_bytes == 0 ||

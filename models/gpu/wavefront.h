@@ -52,6 +52,7 @@ class WavefrontPort {
     gpu_ = gpu;
     scratch_ = {};
     scope_ = TILE_SCOPE_DEVICE;
+    flag_ = 0;
     private_.assign(context.private_bytes, kUndefined);
   }
 
@@ -110,6 +111,10 @@ class WavefrontPort {
       scope_ = static_cast<uint8_t>(value);
       return true;
     }
+    if (csr == TILE_CSR_FLAG) {
+      flag_ = value;
+      return true;
+    }
     if (csr != TILE_CSR_SCRATCH0 && csr != TILE_CSR_SCRATCH1) return false;
     scratch_[csr - TILE_CSR_SCRATCH0] = value;
     return true;
@@ -120,6 +125,7 @@ class WavefrontPort {
   const riscv::AmoRequest& amo_request() const { return amo_; }
   const riscv::FenceRequest& fence_request() const { return fence_; }
   Scope scope() const { return static_cast<Scope>(scope_); }  // Of AMOs and fences.
+  uint64_t flag() const { return flag_; }                     // Of lines.
   uint64_t private_top() const { return kPrivateBase + private_.size(); }
   // Where the hart notes when it can issue.
   void set_trace(IssueTrace& trace) { trace_ = &trace; }
@@ -140,6 +146,7 @@ class WavefrontPort {
   riscv::AmoRequest amo_{};
   riscv::FenceRequest fence_{};
   uint8_t scope_ = TILE_SCOPE_DEVICE;
+  uint64_t flag_ = 0;
   IssueTrace* trace_ = nullptr;
   uint32_t wg_id_ = 0;
   uint8_t wf_id_ = 0;
@@ -165,6 +172,7 @@ inline bool WavefrontPort::csr_read(uint32_t csr, uint64_t& value) {
     case TILE_CSR_SCRATCH0:
     case TILE_CSR_SCRATCH1: value = scratch_[csr - TILE_CSR_SCRATCH0]; return true;
     case TILE_CSR_SCOPE: value = scope_; return true;
+    case TILE_CSR_FLAG: value = flag_; return true;
     default: return false;
   }
 }
@@ -200,9 +208,12 @@ struct Wavefront {
     uint8_t tile = 0;       // Name; kNoTile for a locked store and a reduction.
     bool store = false;
     bool reduction = false;  // A store too: fences and locked stores wait for it.
-    bool held = false;  // A reduction that waits for earlier stores; then latest = when it issued.
-    uint64_t data = 0;  // Of a locked store or a reduction.
-    uint64_t target = 0;  // Address of a reduction that waits.
+    bool held = false;   // A reduction that waits for earlier stores; then latest = when it issued.
+    bool lines = false;  // A load of lines: polls until all have the flag.
+    uint32_t found = 0;  // Lines that do, from the first on.
+    Cycle since = 0;     // When it issued.
+    uint64_t data = 0;   // Of a locked store or a reduction; flag of lines.
+    uint64_t target = 0;  // Address of a reduction that waits, or of lines.
   };
   static constexpr uint8_t kNoTile = 0xFF;
   static constexpr uint8_t kAnyTile = 0xFE;

@@ -36,6 +36,13 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
        {"direct", CollectiveAlgorithm::direct}},
       "Of collectives: around a ring, or straight between all pairs; auto: a ring, but direct "
       "for all-to-all where links allow it.");
+  set.choice(
+      "protocol", spec.protocol,
+      {{"auto", CollectiveProtocol::automatic},
+       {"simple", CollectiveProtocol::simple},
+       {"ll", CollectiveProtocol::ll}},
+      "Of copy kernels (engine mmio): data and a word behind them, or ll, a flag in every 64 "
+      "bytes; auto: ll as long as it saves more a hop than its flags take of the link.");
   set.number("channels", spec.channels, 1, 32,
              "Work-groups of a collective, each with links of its own (GD-U11).");
   set.number("fifo_slots", spec.fifo_slots, 4, 64,

@@ -24,6 +24,7 @@ namespace stretto {
 enum class Topology : uint8_t { ring, fully_connected, switched, pcie_switch };
 
 enum class CollectiveAlgorithm : uint8_t { automatic, ring, direct };
+enum class CollectiveProtocol : uint8_t { automatic, simple, ll };
 
 struct SimSpec {
   ConductorSpec conductor;
@@ -51,6 +52,7 @@ struct SoftwareSpec {
   uint32_t mca_starve_limit = 1000;
   std::string collective = "collective";
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
+  CollectiveProtocol protocol = CollectiveProtocol::automatic;
   uint32_t channels = 8;
   uint32_t fifo_slots = 8;
   uint32_t slot_bytes = 32'768;

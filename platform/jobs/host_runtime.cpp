@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include "platform/base/stop_request.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/workload_kind.h"
+#include "sw/include/tile.h"
 
 namespace stretto {
 
@@ -55,6 +57,23 @@ void abandon_host_program() {
   for (;;) sc_core::wait(never());
 }
 
+// What a link carries a hop by protocol ll at most. A hop of simple waits for the answer of the data
+// store before its flag leaves, and for a poll of the flag before it loads; ll spends 8 bytes of 64.
+uint32_t lines_bytes(const MachineSpec& spec) {
+  switch (spec.software.protocol) {
+    case CollectiveProtocol::simple: return 0;
+    case CollectiveProtocol::ll: return std::numeric_limits<uint32_t>::max();
+    default: break;
+  }
+  const uint64_t round_trip = spec.l2.request_cycles + spec.l2.response_cycles;
+  const uint64_t saved_cycles = 2 * round_trip + spec.l2.memory_cycles;
+  const uint64_t mb_s = spec.has_gpu_links() ? spec.link.bandwidth_mb_s : spec.pcie.bandwidth_mb_s;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(saved_cycles * mb_s / spec.gpu.clock_mhz * TILE_LINE_DATA /
+                             (TILE_LINE_BYTES - TILE_LINE_DATA),
+                         std::numeric_limits<uint32_t>::max()));
+}
+
 stretto_runtime_options_t runtime_options(const JobRequest& request, const std::string& engine,
                                           bool all_pairs, const std::vector<uint8_t>& kernels) {
   const MachineSpec& spec = request.spec;
@@ -81,6 +100,10 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
         "has links between neighbours");
   options.neighbours = ring;
   options.links = direct ? STRETTO_LINKS_DIRECT : STRETTO_LINKS_RING;
+  if (options.engine == STRETTO_ENGINE_MMIO)
+    options.lines_bytes = lines_bytes(spec);
+  else if (software.protocol == CollectiveProtocol::ll)
+    throw UserError("software.protocol=ll needs engine mmio; this is " + engine);
   options.channels = software.channels;
   options.slots = software.fifo_slots;
   options.slot_bytes = software.slot_bytes;

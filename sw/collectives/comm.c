@@ -59,6 +59,7 @@ static ncclResult_t choose(ncclComm_t c) {
   comm->channels = (uint16_t)options->channels;
   comm->slots = (uint16_t)options->slots;
   comm->slot_bytes = options->slot_bytes;
+  comm->lines_bytes = comm->engine == STRETTO_ENGINE_MMIO ? options->lines_bytes : 0;
   if (comm->engine != STRETTO_ENGINE_GDMA) return ncclSuccess;
   while (comm->channels > 1 && links_out(comm) > STRETTO_SEND_CONNECTIONS) --comm->channels;
   if (links_out(comm) > STRETTO_SEND_CONNECTIONS)
@@ -101,19 +102,24 @@ static stretto_status_t load_kernels(device_t* device) {
   const stretto_runtime_options_t* options = &device->runtime->options;
   const stretto_api_t* api = device->client->api;
   stretto_module_t* module = NULL;
-  if (device->collective.object != 0) return STRETTO_OK;
+  if (device->combine.object != 0) return STRETTO_OK;
+  const struct {
+    const char* name;
+    stretto_kernel_t* kernel;
+    int is_copy;  // An engine's, which holds what copy kernels hold.
+  } kernels[] = {{"collective", &device->collective[STRETTO_PROTOCOL_SIMPLE], 1},
+                 {"send_receive", &device->send_receive[STRETTO_PROTOCOL_SIMPLE], 1},
+                 {"collective_ll", &device->collective[STRETTO_PROTOCOL_LL], 1},
+                 {"send_receive_ll", &device->send_receive[STRETTO_PROTOCOL_LL], 1},
+                 {"combine", &device->combine, 0},
+                 {"contribute", &device->contribute, 0}};
   stretto_status_t status =
       api->module_load(device->client, options->kernels, options->kernel_bytes, &module);
-  if (status == STRETTO_OK)
-    status = api->module_kernel(device->client, module, "collective", &device->collective);
-  if (status == STRETTO_OK)
-    status = api->module_kernel(device->client, module, "send_receive", &device->send_receive);
-  if (status == STRETTO_OK)
-    status = api->module_kernel(device->client, module, "combine", &device->combine);
-  if (status == STRETTO_OK)
-    status = api->module_kernel(device->client, module, "contribute", &device->contribute);
-  if (status == STRETTO_OK) status = widen(device, &device->collective);
-  if (status == STRETTO_OK) status = widen(device, &device->send_receive);
+  for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && status == STRETTO_OK; ++i) {
+    if (options->lines_bytes == 0 && strstr(kernels[i].name, "_ll") != NULL) continue;
+    status = api->module_kernel(device->client, module, kernels[i].name, kernels[i].kernel);
+    if (status == STRETTO_OK && kernels[i].is_copy) status = widen(device, kernels[i].kernel);
+  }
   return status;
 }
 
@@ -160,6 +166,26 @@ uint64_t comm_scale(const struct ncclComm* c, uint32_t element) {
   return c->comm.block + stretto_comm_scale_at(&c->comm) + index * STRETTO_COMM_SCALE_BYTES;
 }
 
+static int is_linked(const stretto_comm_t* comm, uint32_t peer) {
+  const uint32_t distance = (peer + comm->ranks - comm->rank) % comm->ranks;
+  if (distance == 0) return 0;
+  return comm->links != STRETTO_LINKS_RING || distance == 1 || distance == comm->ranks - 1u;
+}
+
+// No line of a FIFO has a flag that is waited for.
+static stretto_status_t clear_lines(device_t* device, stretto_stream_t* stream,
+                                    const stretto_comm_t* comm) {
+  const uint64_t bytes = comm->channels * stretto_comm_lines_fifo_bytes(comm);
+  stretto_status_t status = STRETTO_OK;
+  for (uint32_t peer = 0; peer < comm->ranks && bytes != 0 && status == STRETTO_OK; ++peer) {
+    if (!is_linked(comm, peer)) continue;
+    status = device->client->api->fill(device->client, stream,
+                                       comm->block + stretto_comm_lines_at(comm) + peer * bytes,
+                                       bytes, 0, device->runtime->options.accounts.init);
+  }
+  return status;
+}
+
 static stretto_status_t set_up(ncclComm_t c) {
   device_t* device = c->device;
   const stretto_api_t* api = device->client->api;
@@ -170,13 +196,14 @@ static stretto_status_t set_up(ncclComm_t c) {
   if (status == STRETTO_OK)
     status = api->allocate(device->client, stream, stretto_comm_block_bytes(comm), BLOCK_ALIGNMENT,
                            STRETTO_ALLOCATION_UNCACHED, &comm->block);
-  // Words and flags; what is in the FIFOs does not matter.
+  // Words and flags; what is in the FIFOs of whole slots does not matter.
   if (status == STRETTO_OK)
     status = stretto_comm_has_links(comm)
                  ? api->fill(device->client, stream, comm->block, stretto_comm_fifo_at(comm), 0,
                              device->runtime->options.accounts.init)
                  : arm_words(device, stream, comm);
   if (status == STRETTO_OK) status = fill_scales(device, stream, comm);
+  if (status == STRETTO_OK) status = clear_lines(device, stream, comm);
   if (status == STRETTO_OK) status = api->stream_synchronize(device->client, stream);
   comm->window = stretto_gpu_address(device->client->options.gpu, STRETTO_SEND_APERTURE);
   comm->ticket = device->ring;
@@ -286,12 +313,6 @@ static stretto_status_t map_peer(ncclComm_t c, uint32_t peer) {
   const uint64_t there = stretto_gpu_address(comm->gpu[peer], comm->block & STRETTO_OFFSET_MASK);
   return device->client->api->remote_map(device->client, device->default_stream->stream, there,
                                          stretto_comm_block_bytes(comm), there, 0);
-}
-
-static int is_linked(const stretto_comm_t* comm, uint32_t peer) {
-  const uint32_t distance = (peer + comm->ranks - comm->rank) % comm->ranks;
-  if (distance == 0) return 0;
-  return comm->links != STRETTO_LINKS_RING || distance == 1 || distance == comm->ranks - 1u;
 }
 
 // Ids and connections of the request ring, equal on all ranks.

@@ -165,14 +165,20 @@ static uint32_t channels_for(const stretto_comm_t* comm, uint64_t block_bytes) {
   return most < comm->channels ? (uint32_t)most : comm->channels;
 }
 
+// Work-groups of transfers with so many pairs of peers, the longest of so many bytes.
+static uint32_t groups_for(const stretto_comm_t* comm, uint32_t pairs, uint64_t bytes) {
+  const uint64_t all = (uint64_t)pairs * channels_for(comm, bytes);
+  return all < comm->channels ? (uint32_t)all : comm->channels;
+}
+
 static ncclResult_t launch(const operation_t* o, const stretto_kernel_t* kernel,
-                           const void* arguments, uint32_t bytes, uint64_t block,
+                           const void* arguments, uint32_t bytes, uint32_t work_groups,
                            uint32_t account) {
   device_t* device = o->comm->device;
   const stretto_launch_t launch = {.kernel = kernel,
                                    .arguments = arguments,
                                    .argument_bytes = bytes,
-                                   .work_groups = channels_for(&o->comm->comm, block),
+                                   .work_groups = work_groups,
                                    .account = account,
                                    .communication = 1,
                                    .after_all_earlier = 1};
@@ -180,27 +186,64 @@ static ncclResult_t launch(const operation_t* o, const stretto_kernel_t* kernel,
                         device->client->api->launch(device->client, o->stream->stream, &launch));
 }
 
+// Protocol of what puts so many bytes on a link in `hops` that follow each other. All ranks know
+// both, so they agree.
+static uint32_t protocol_for(const stretto_comm_t* comm, uint64_t link_bytes, uint32_t hops) {
+  return comm->ranks > 1 && link_bytes <= (uint64_t)comm->lines_bytes * hops
+             ? STRETTO_PROTOCOL_LL
+             : STRETTO_PROTOCOL_SIMPLE;
+}
+
+static uint32_t protocol_of_collective(const stretto_collective_arguments_t* a) {
+  const stretto_comm_t* comm = &a->comm;
+  const uint64_t bytes = a->count * a->element_bytes;
+  const uint32_t others = comm->ranks - 1u;
+  const int ring = comm->links == STRETTO_LINKS_RING;
+  if (comm->lines_bytes == 0) return STRETTO_PROTOCOL_SIMPLE;
+  switch (a->op) {
+    case STRETTO_ALL_REDUCE:  // A rank's block a hop; direct: to all others, in two hops.
+      return protocol_for(comm, 2 * others * (bytes / comm->ranks), ring ? 2 * others : 2);
+    case STRETTO_BROADCAST:
+    case STRETTO_REDUCE:
+      return protocol_for(comm, ring ? bytes : others * bytes, ring ? others : 1);
+    case STRETTO_ALL_TO_ALL:  // A ring: blocks for k ranks ahead go k hops.
+      return protocol_for(comm, ring ? others * comm->ranks / 2 * bytes : others * bytes,
+                          ring ? others : 1);
+    default: return protocol_for(comm, others * bytes, ring ? others : 1);
+  }
+}
+
 static ncclResult_t launch_collective(const operation_t* o) {
   stretto_collective_arguments_t arguments = o->arguments;
   arguments.comm = o->comm->comm;
   arguments.number = o->number;
+  const stretto_comm_t* comm = &arguments.comm;
   uint64_t block = arguments.count * arguments.element_bytes;
   // As collective.c rounds it.
   if (arguments.op == STRETTO_ALL_REDUCE)
-    block = block / arguments.comm.ranks + stretto_collective_alignment(arguments.direct_shift);
-  return launch(o, &o->comm->device->collective, &arguments, sizeof arguments, block,
+    block = block / comm->ranks + stretto_collective_alignment(arguments.direct_shift);
+  uint32_t groups = channels_for(comm, block);
+  // Pairs of peers side by side.
+  if (arguments.op == STRETTO_ALL_TO_ALL && comm->links == STRETTO_LINKS_DIRECT && comm->ranks > 1)
+    groups = groups_for(comm, comm->ranks / 2u, block);
+  return launch(o, &o->comm->device->collective[protocol_of_collective(&arguments)], &arguments,
+                sizeof arguments, groups,
                 op_reduces(arguments.op) ? o->comm->runtime->options.accounts.reduce
                                          : o->comm->runtime->options.accounts.move);
 }
 
-// The transfers of a group on one communicator and stream become one kernel, as far as each has a
-// direction and peer of its own.
-static ncclResult_t launch_transfers(operation_t* first) {
-  stretto_send_receive_arguments_t arguments = {.comm = first->comm->comm};
+// The transfers of a group on one communicator and stream that have this protocol become one
+// kernel, as far as each has a direction and peer of its own.
+static ncclResult_t launch_transfers_of(operation_t* first, uint32_t protocol) {
+  const stretto_comm_t* comm = &first->comm->comm;
+  stretto_send_receive_arguments_t arguments = {.comm = *comm};
   uint64_t most = 0;
+  uint32_t pairs = 0;
+  uint8_t is_counted[STRETTO_COMM_MAX_RANKS] = {0};  // Pairs of peers, by distance.
   for (operation_t* o = first; o != NULL; o = o->next) {
     if ((o->kind != OPERATION_SEND && o->kind != OPERATION_RECEIVE) || o->done) continue;
     if (o->comm != first->comm || o->stream != first->stream) continue;
+    if (protocol_for(comm, o->bytes, 1) != protocol) continue;
     stretto_transfer_t* with = &arguments.with[o->peer];
     uint64_t* bytes = o->kind == OPERATION_SEND ? &with->source_bytes : &with->target_bytes;
     if (*bytes != 0) continue;
@@ -208,10 +251,19 @@ static ncclResult_t launch_transfers(operation_t* first) {
     *(o->kind == OPERATION_SEND ? &with->source : &with->target) = o->arguments.source;
     if (o->bytes > most) most = o->bytes;
     o->done = 1;
+    const uint32_t ahead = (o->peer + comm->ranks - comm->rank) % comm->ranks;
+    const uint32_t distance = 2 * ahead > comm->ranks ? comm->ranks - ahead : ahead;
+    if (o->bytes != 0 && !is_counted[distance]) is_counted[distance] = 1, ++pairs;
   }
   if (most == 0) return ncclSuccess;
-  return launch(first, &first->comm->device->send_receive, &arguments, sizeof arguments, most,
-                first->comm->runtime->options.accounts.move);
+  return launch(first, &first->comm->device->send_receive[protocol], &arguments, sizeof arguments,
+                groups_for(comm, pairs, most), first->comm->runtime->options.accounts.move);
+}
+
+// Every rank has those of ll first: kernels that wait for each other start in the same order.
+static ncclResult_t launch_transfers(operation_t* first) {
+  TRY_NCCL(launch_transfers_of(first, STRETTO_PROTOCOL_LL));
+  return launch_transfers_of(first, STRETTO_PROTOCOL_SIMPLE);
 }
 
 // Operations of one communicator follow each other whatever their streams are.

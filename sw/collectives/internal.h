@@ -42,8 +42,8 @@ typedef struct device {
   struct CUstream_st* default_stream;
   memory_block_t* blocks;
   memory_use_t* uses;
-  stretto_kernel_t collective;
-  stretto_kernel_t send_receive;
+  stretto_kernel_t collective[2];  // By protocol, STRETTO_PROTOCOL_*.
+  stretto_kernel_t send_receive[2];
   stretto_kernel_t combine;
   stretto_kernel_t contribute;
   uint32_t next_id;  // Buffer ids and connections of the request ring that are free.

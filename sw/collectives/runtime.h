@@ -38,6 +38,8 @@ typedef struct stretto_runtime_options {
   uint32_t channels;  // At most so many; gdma: at most 16 links a GPU.
   uint32_t slots;
   uint32_t slot_bytes;
+  // mmio: what a link carries a hop by protocol ll at most, in bytes; 0 = nothing.
+  uint32_t lines_bytes;
   // What a work-group of a copy kernel (mmio) holds at least; 0 = what its descriptor says.
   uint32_t copy_registers_bytes;
   stretto_runtime_accounts_t accounts;

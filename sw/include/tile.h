@@ -15,7 +15,9 @@
 //  instruction                     f3 f7                operands                      pipe    issue  cycles                    asynchronous
 //  tile.load   t, x1, x2           0  [0] streaming     t <- memory x1, shape x2      memory  1      memory                    yes
 //                                     [3:1] element
+//                                     [4] lines
 //  tile.store  t, x1, x2           1  [3:1] element     t -> memory x1, shape x2      memory  1      row bytes / store port    yes
+//                                     [4] lines
 //  tile.mma    a, ta, tb           2  [0] A is K x M    a += A * B                    tensor  1      m*n*k / FMA rate          yes
 //                                     [1] B is N x K
 //                                     [4:2] element
@@ -44,6 +46,10 @@
 // and stores those of their wavefront, products and SIMT operations those of all wavefronts of the
 // work-group, while the pipe works. Products of FP32 are the SIMT pipe's; element TILE_TF32 of
 // tile.mma multiplies FP32 tiles with 10 bits behind the point, on machines that have it.
+// Lines: a row of at most 7168 bytes lies in memory as lines of 64, from x1 on (a multiple of 64):
+// 56 of the row, then a flag, which is CSR 0x803 when the instruction issues. A store writes both.
+// A load is done when every line has the flag; it polls, past the L2 where the range is uncached,
+// and nothing else waits. Why no fence is needed: MEMORY_MODEL.md.
 // tile.locked_store is ordered behind stores; it locks nothing (ComP-Net's is another instruction).
 // tile.red is ordered behind tile and locked stores, not behind other reductions. It counts for
 // tile.wait and waits in the memory unit: the wavefront goes on.
@@ -67,6 +73,11 @@
 #define TILE_CONTROL_F3 5
 #define TILE_WAIT_UNTIL_F3 6
 #define TILE_LOCKED_STORE_F3 7  // And tile.red.
+
+#define TILE_LINES 8  // Of tile.load and tile.store, beside the element.
+#define TILE_LINE_BYTES 64
+#define TILE_LINE_DATA 56
+#define TILE_LINES_MAX 7168  // Bytes of such a row.
 
 #define TILE_LOCKED_STORE 0
 #define TILE_RED 1
@@ -140,6 +151,7 @@
 #define TILE_CSR_SCRATCH0 0x800
 #define TILE_CSR_SCRATCH1 0x801
 #define TILE_CSR_SCOPE 0x802  // TILE_SCOPE_* of AMOs, .aq, .rl and fence; device at the start.
+#define TILE_CSR_FLAG 0x803   // Of lines; 0 at the start.
 
 #ifdef __riscv
 #include <stdint.h>
@@ -159,6 +171,10 @@
 // Of this wavefront's AMOs and RISC-V fences from here on.
 #define tile_set_scope(scope) \
   __asm__ volatile("csrw " TILE_STR(TILE_CSR_SCOPE) ", %0" : : "r"((uint64_t)(scope)) : "memory")
+
+// Of lines that this wavefront loads and stores from here on.
+#define tile_set_flag(flag) \
+  __asm__ volatile("csrw " TILE_STR(TILE_CSR_FLAG) ", %0" : : "r"((uint64_t)(flag)) : "memory")
 
 static inline uint64_t tile_shape(uint32_t rows, uint32_t row_bytes, uint32_t pitch) {
   return (uint64_t)rows | ((uint64_t)row_bytes << 16) | ((uint64_t)pitch << 32);

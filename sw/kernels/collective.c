@@ -23,6 +23,16 @@
 // number of slots of each link. An empty piece is no slot.
 #include "sw/kernels/stretto_comm.h"
 
+// This file makes the kernels of one protocol; collective_ll.c those of the other.
+#if STRETTO_LINES
+#define COLLECTIVE collective_ll
+#define SEND_RECEIVE send_receive_ll
+#else
+#define COLLECTIVE collective
+#define SEND_RECEIVE send_receive
+#endif
+#define PROTOCOL_KERNEL(name, ...) STRETTO_KERNEL(name, __VA_ARGS__)
+
 typedef struct run {
   const stretto_collective_arguments_t* a;
   stretto_sender_t* to;
@@ -56,8 +66,10 @@ static void cut(run_t* run, uint64_t bytes, uint64_t total) {
   const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
   run->share = align_up((bytes + channels - 1) / channels, run->align);
   run->begin = run->share * tile_csr(TILE_CSR_WG_ID);
-  run->piece = stretto_comm_fifo_bytes(comm) / 2;
-  if (run->a->op == STRETTO_ALL_TO_ALL) run->piece = align_up(run->piece / 2, 64);
+  run->piece = stretto_fifo_data(comm) / 2;
+  if (run->a->op == STRETTO_ALL_TO_ALL)
+    run->piece =
+        STRETTO_LINES ? (comm->slots + 2u) / 4 * STRETTO_LINES_DATA : align_up(run->piece / 2, 64);
 }
 
 // The piece at `at` of this channel's share of block `index`: offset in the buffer and bytes.
@@ -81,6 +93,80 @@ static span_t span_of(const run_t* run, uint32_t index, uint64_t at) {
 #define RECEIVE 2u
 #define REDUCE 4u  // What came is combined with `source`,
 #define FINAL 8u   // for the last time: an average is divided.
+
+#if STRETTO_LINES
+
+#ifdef COLLECTIVE_ONE_FLAG  // Deliberately wrong: old lines have the flag, too.
+#define FLAG_OF(slot) 1u
+#else
+#define FLAG_OF(slot) ((slot) + 1u)
+#endif
+
+// What is under way of a step.
+typedef struct line_step {
+  const run_t* run;
+  stretto_movement_t m;  // Of all its bytes; `to` = 0: none.
+  unsigned how;
+  uint32_t slot;  // Next one to be loaded.
+} line_step_t;
+
+KERNEL_INLINE uint64_t line_shape(const line_step_t* s, uint64_t at) {
+  return tile_shape(1, (uint32_t)min_u64(STRETTO_LINES_DATA, s->m.bytes - at), 0);
+}
+
+KERNEL_INLINE void line_load(line_step_t* s, uint64_t at, const int own, const int other) {
+  if (at >= s->m.bytes) return;
+  const uint64_t shape = line_shape(s, at);
+  const unsigned what = s->how & (RECEIVE | REDUCE);
+  if (what != RECEIVE) STRETTO_LOAD_AS(own, s->m.from + at, shape, s->m.element);
+  if ((what & RECEIVE) == 0) return;
+  const stretto_receiver_t* from = s->run->from;
+  tile_set_flag(FLAG_OF(s->slot));
+  const uint64_t slot = stretto_slot_at(from->comm, from->fifo, s->slot++);
+  if ((what & REDUCE) != 0)
+    STRETTO_LOAD_LIKE(other, slot, shape, s->m.element, TILE_LINES);
+  else
+    tile_load(own, slot, shape, STRETTO_BYTE | TILE_LINES, 0);
+}
+
+// Returns whether there is more. To the peer first: it waits.
+KERNEL_INLINE int line_store(line_step_t* s, uint64_t at, const int own, const int other) {
+  const uint64_t shape = line_shape(s, at);
+  if ((s->how & REDUCE) != 0) stretto_move_combine(&s->m, shape, own, other);
+  if ((s->how & SEND) != 0) {
+    const uint64_t slot = stretto_sender_slot(s->run->to);
+    tile_set_flag(FLAG_OF(s->run->to->sent));
+    tile_store(own, slot, shape, STRETTO_BYTE | TILE_LINES);
+    stretto_put(s->run->to, STRETTO_LINES_DATA);
+  }
+  if (s->m.to != 0) tile_store(own, s->m.to + at, shape, STRETTO_BYTE);
+  if ((s->how & RECEIVE) != 0) stretto_release(s->run->from);
+  return at + STRETTO_LINES_DATA < s->m.bytes;
+}
+
+// Moves `bytes` slot by slot, a tile each: from `source` and/or what comes, to `target` (0 = none)
+// and/or the peer. The next tile is loaded meanwhile.
+static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint64_t source,
+                                           uint64_t target, uint64_t bytes) {
+  line_step_t s = {.run = run, .how = how};
+  if (bytes == 0) return;
+  s.m.from = source;
+  s.m.to = target;
+  s.m.bytes = (uint32_t)bytes + COLLECTIVE_BEYOND;
+  s.m.element = (how & REDUCE) != 0 ? run->a->element : STRETTO_BYTE;
+  s.m.reduction = run->a->reduction;
+  s.m.scale = (how & FINAL) != 0 ? run->a->scale : 0;
+  if ((how & RECEIVE) != 0) s.slot = run->from->received;
+  line_load(&s, 0, TILE_R(0), TILE_R(1));
+  for (uint64_t at = 0;; at += 2 * STRETTO_LINES_DATA) {
+    line_load(&s, at + STRETTO_LINES_DATA, TILE_R(2), TILE_R(3));
+    if (!line_store(&s, at, TILE_R(0), TILE_R(1))) return;
+    line_load(&s, at + 2 * STRETTO_LINES_DATA, TILE_R(0), TILE_R(1));
+    if (!line_store(&s, at + STRETTO_LINES_DATA, TILE_R(2), TILE_R(3))) return;
+  }
+}
+
+#else
 
 // Moves `bytes` slot by slot: from `source` and/or what comes, to `target` (0 = none) and/or the
 // peer.
@@ -110,6 +196,8 @@ static __attribute__((noinline)) void step(const run_t* run, unsigned how, uint6
     if ((how & RECEIVE) != 0) stretto_release(run->from);
   }
 }
+
+#endif
 
 // From target to target
 
@@ -334,19 +422,6 @@ static void direct_all_gather(run_t* run, peers_t* peers, uint64_t at, uint64_t 
   }
 }
 
-static void direct_all_to_all(run_t* run, peers_t* peers, uint64_t at) {
-  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
-    const span_t span = span_of(run, ahead(run, p), at);
-    direct_send(run, peers, p, in(run, span), span.bytes);
-  }
-  const span_t own = span_of(run, run->a->comm.rank, at);
-  if (in(run, own) != out(run, own)) step(run, 0, in(run, own), out(run, own), own.bytes);
-  for (uint32_t p = 1; p < run->a->comm.ranks; ++p) {
-    const span_t span = span_of(run, behind(run, p), at);
-    direct_receive(run, peers, p, out(run, span), span.bytes);
-  }
-}
-
 // The block is the whole buffer.
 static void direct_rooted(run_t* run, peers_t* peers, uint64_t at) {
   const uint32_t n = run->a->comm.ranks, r = run->a->comm.rank, root = run->a->root;
@@ -378,12 +453,11 @@ static void direct_piece(run_t* run, peers_t* peers, uint64_t at) {
     case STRETTO_ALL_GATHER:
       direct_all_gather(run, peers, at, run->a->source + run->begin + at);
       break;
-    case STRETTO_ALL_TO_ALL: direct_all_to_all(run, peers, at); break;
     default: direct_rooted(run, peers, at); break;
   }
 }
 
-static void direct(run_t* run) {
+static __attribute__((noinline)) void direct(run_t* run) {
   const stretto_comm_t* comm = &run->a->comm;
   const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
   peers_t peers;
@@ -413,12 +487,156 @@ static void cut_collective(run_t* run) {
   }
 }
 
-void collective(void) {
+// Point to point: transfers with all peers at the same time. A pair are two peers as far away, ahead
+// and behind: one wavefront drives both directions of both, since what arrives may lie where the
+// other half of the pair is sent from. Pairs and channels are divided among the work-groups; ranks
+// need not agree on that, but on the channels of a transfer.
+
+typedef struct end {  // Of the transfers with one peer, in one channel.
+  const stretto_transfer_t* with;
+  stretto_sender_t to;
+  stretto_receiver_t from;
+  uint32_t channel;
+} end_t;
+
+typedef struct exchange {
+  const stretto_comm_t* comm;
+  const stretto_transfer_t* with;  // By rank.
+  uint64_t most;                   // Bytes of the longest share.
+  uint64_t channels;               // Of the transfer with most of them.
+  uint32_t pairs;                  // That move anything.
+  uint32_t count;                  // Ends of this work-group; the two of a pair follow each other.
+  end_t ends[STRETTO_COMM_MAX_RANKS];
+} exchange_t;
+
+KERNEL_INLINE uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+KERNEL_INLINE uint64_t channels_of(const stretto_comm_t* comm, uint64_t bytes) {
+  return min_u64(comm->channels, bytes / SHARE_BYTES + 1);
+}
+KERNEL_INLINE uint64_t share_bytes(const stretto_comm_t* comm, uint64_t bytes) {
+  const uint64_t channels = channels_of(comm, bytes);
+  return align_up((bytes + channels - 1) / channels, stretto_collective_alignment(0));
+}
+
+// The piece at `at` of a channel's share of a transfer.
+static span_t part_of(const stretto_comm_t* comm, uint32_t channel, uint64_t bytes, uint64_t at) {
+  const uint64_t share = share_bytes(comm, bytes);
+  const uint64_t begin = share * channel + at;
+  const uint64_t end =
+      min_u64(bytes, begin + min_u64(stretto_fifo_data(comm) / 2, at < share ? share - at : 0));
+  const span_t span = {begin, begin < end ? end - begin : 0};
+  return span;
+}
+
+// Peers of a pair: `distance` ahead, and behind.
+KERNEL_INLINE uint32_t peer_of(const stretto_comm_t* comm, uint32_t distance, uint32_t behind_it) {
+  return wrap(comm->rank + (behind_it != 0 ? comm->ranks - distance : distance), comm->ranks);
+}
+
+static uint64_t bytes_of_pair(const exchange_t* x, uint32_t distance) {
+  const stretto_transfer_t* a = &x->with[peer_of(x->comm, distance, 0)];
+  const stretto_transfer_t* b = &x->with[peer_of(x->comm, distance, 1)];
+  return max_u64(max_u64(a->source_bytes, a->target_bytes),
+                 max_u64(b->source_bytes, b->target_bytes));
+}
+
+static void open_end(exchange_t* x, uint32_t peer, uint32_t channel) {
+  end_t* const end = &x->ends[x->count];
+  const stretto_transfer_t* with = &x->with[peer];
+  const int sends = part_of(x->comm, channel, with->source_bytes, 0).bytes != 0;
+  const int receives = part_of(x->comm, channel, with->target_bytes, 0).bytes != 0;
+  if (!sends && !receives) return;
+  ++x->count;
+  end->with = with;
+  end->channel = channel;
+  if (sends) stretto_sender_open(&end->to, x->comm, peer, channel);
+  if (receives) stretto_receiver_open(&end->from, x->comm, peer, channel);
+}
+
+static void exchange_open(exchange_t* x) {
+  const uint32_t group = (uint32_t)tile_csr(TILE_CSR_WG_ID), n = x->comm->ranks;
+  const uint32_t groups = (uint32_t)tile_csr(TILE_CSR_GRID);
+  for (uint32_t d = 1; 2 * d <= n; ++d) {
+    const uint64_t bytes = bytes_of_pair(x, d);
+    if (bytes != 0) ++x->pairs;
+    x->most = max_u64(x->most, share_bytes(x->comm, bytes));
+    x->channels = max_u64(x->channels, channels_of(x->comm, bytes));
+  }
+  const uint64_t own = share_bytes(x->comm, x->with[x->comm->rank].source_bytes);
+  x->most = max_u64(x->most, own);
+  uint32_t pair = 0;
+  for (uint32_t d = 1; 2 * d <= n; ++d) {
+    if (bytes_of_pair(x, d) == 0) continue;
+    for (uint32_t channel = 0; channel < x->channels; ++channel) {
+      if ((pair + x->pairs * channel) % groups != group) continue;
+      open_end(x, peer_of(x->comm, d, 0), channel);
+      if (2 * d != n) open_end(x, peer_of(x->comm, d, 1), channel);
+    }
+    ++pair;
+  }
+}
+
+static void exchange_piece(exchange_t* x, run_t* run, uint64_t at) {
+  const uint32_t group = (uint32_t)tile_csr(TILE_CSR_WG_ID);
+  for (uint32_t i = 0; i < x->count; ++i) {
+    end_t* const end = &x->ends[i];
+    const span_t span = part_of(x->comm, end->channel, end->with->source_bytes, at);
+    run->to = &end->to;
+    if (span.bytes != 0) step(run, SEND, end->with->source + span.offset, 0, span.bytes);
+  }
+  const stretto_transfer_t* own = &x->with[x->comm->rank];
+  for (uint32_t channel = group; channel < channels_of(x->comm, own->source_bytes);
+       channel += (uint32_t)tile_csr(TILE_CSR_GRID)) {
+    const span_t span = part_of(x->comm, channel, own->source_bytes, at);
+    if (span.bytes != 0 && own->source != own->target)
+      step(run, 0, own->source + span.offset, own->target + span.offset, span.bytes);
+  }
+  for (uint32_t i = 0; i < x->count; ++i) {
+    end_t* const end = &x->ends[i];
+    const span_t span = part_of(x->comm, end->channel, end->with->target_bytes, at);
+    run->from = &end->from;
+    if (span.bytes != 0) step(run, RECEIVE, 0, end->with->target + span.offset, span.bytes);
+  }
+}
+
+static __attribute__((noinline)) void exchange(run_t* run, const stretto_transfer_t* with) {
+  exchange_t x;
+  x.comm = &run->a->comm;
+  x.with = with;
+  x.most = x.channels = x.pairs = x.count = 0;
+  exchange_open(&x);
+  const uint64_t piece = stretto_fifo_data(x.comm) / 2;
+  for (uint64_t at = 0; at < x.most; at += piece) exchange_piece(&x, run, at);
+  for (uint32_t i = 0; i < x.count; ++i) {
+    end_t* const end = &x.ends[i];
+    if (part_of(x.comm, end->channel, end->with->source_bytes, 0).bytes != 0)
+      stretto_sender_close(&end->to);
+    if (part_of(x.comm, end->channel, end->with->target_bytes, 0).bytes != 0)
+      stretto_receiver_close(&end->from);
+  }
+}
+
+// Between all pairs: a transfer with each rank.
+static __attribute__((noinline)) void direct_all_to_all(run_t* run) {
+  const stretto_collective_arguments_t* a = run->a;
+  const uint64_t bytes = a->count * a->element_bytes;
+  stretto_transfer_t with[STRETTO_COMM_MAX_RANKS];
+  for (uint32_t rank = 0; rank < a->comm.ranks; ++rank) {
+    with[rank].source = a->source + rank * bytes;
+    with[rank].target = a->target + rank * bytes;
+    with[rank].source_bytes = with[rank].target_bytes = bytes;
+  }
+  exchange(run, with);
+}
+
+void COLLECTIVE(void) {
   const stretto_collective_arguments_t* a =
       (const stretto_collective_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   run_t run = {.a = a};
   cut_collective(&run);
-  if (run.begin < run.block) {
+  if (a->op == STRETTO_ALL_TO_ALL && a->comm.ranks > 1 && a->comm.links == STRETTO_LINKS_DIRECT) {
+    direct_all_to_all(&run);
+  } else if (run.begin < run.block) {
     if (a->comm.ranks == 1) {
       run.piece = run.share;
       const span_t all = span_of(&run, 0, 0);
@@ -433,81 +651,17 @@ void collective(void) {
   __builtin_unreachable();
 }
 
-// Point to point: transfers with all peers side by side, a piece each in turn.
-
-typedef struct exchange {
-  const stretto_send_receive_arguments_t* a;
-  peers_t peers;  // By rank.
-  uint64_t most;  // Bytes of the longest share.
-} exchange_t;
-
-KERNEL_INLINE uint64_t share_bytes(const stretto_comm_t* comm, uint64_t bytes) {
-  const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
-  return align_up((bytes + channels - 1) / channels, stretto_collective_alignment(0));
-}
-KERNEL_INLINE uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-// The piece at `at` of this channel's share of a transfer.
-static span_t part_of(const stretto_comm_t* comm, uint64_t bytes, uint64_t at) {
-  const uint64_t share = share_bytes(comm, bytes);
-  const uint64_t begin = share * tile_csr(TILE_CSR_WG_ID) + at;
-  const uint64_t end = min_u64(
-      bytes, begin + min_u64(stretto_comm_fifo_bytes(comm) / 2, at < share ? share - at : 0));
-  const span_t span = {begin, begin < end ? end - begin : 0};
-  return span;
-}
-
-static void exchange_piece(exchange_t* x, run_t* run, uint64_t at) {
-  const stretto_comm_t* comm = &x->a->comm;
-  for (uint32_t p = 0; p < comm->ranks; ++p) {
-    const uint32_t peer = wrap(comm->rank + p, comm->ranks);
-    const stretto_transfer_t* t = &x->a->with[peer];
-    const span_t span = part_of(comm, t->source_bytes, at);
-    run->to = &x->peers.to[peer];
-    if (span.bytes != 0)
-      step(run, p == 0 ? 0 : SEND, t->source + span.offset, p == 0 ? t->target + span.offset : 0,
-           span.bytes);
-  }
-  for (uint32_t p = 1; p < comm->ranks; ++p) {
-    const uint32_t peer = wrap(comm->rank + comm->ranks - p, comm->ranks);
-    const stretto_transfer_t* t = &x->a->with[peer];
-    const span_t span = part_of(comm, t->target_bytes, at);
-    run->from = &x->peers.from[peer];
-    if (span.bytes != 0) step(run, RECEIVE, 0, t->target + span.offset, span.bytes);
-  }
-}
-
-static void exchange_open(exchange_t* x) {
-  const stretto_comm_t* comm = &x->a->comm;
-  const uint32_t channel = (uint32_t)tile_csr(TILE_CSR_WG_ID);
-  for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
-    const stretto_transfer_t* t = &x->a->with[peer];
-    x->most = max_u64(
-        x->most, max_u64(share_bytes(comm, t->source_bytes), share_bytes(comm, t->target_bytes)));
-    if (peer == comm->rank) continue;
-    if (t->source_bytes != 0) stretto_sender_open(&x->peers.to[peer], comm, peer, channel);
-    if (t->target_bytes != 0) stretto_receiver_open(&x->peers.from[peer], comm, peer, channel);
-  }
-}
-
-void send_receive(void) {
-  exchange_t x;
-  x.a = (const stretto_send_receive_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
-  x.most = 0;
-  const stretto_comm_t* comm = &x.a->comm;
+void SEND_RECEIVE(void) {
+  const stretto_send_receive_arguments_t* a =
+      (const stretto_send_receive_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
   // step() looks at the communicator only, when nothing is reduced.
-  run_t run = {.a = (const stretto_collective_arguments_t*)(uintptr_t)x.a};
-  exchange_open(&x);
-  const uint64_t piece = stretto_comm_fifo_bytes(comm) / 2;
-  for (uint64_t at = 0; at < x.most; at += piece) exchange_piece(&x, &run, at);
-  for (uint32_t peer = 0; peer < comm->ranks; ++peer) {
-    if (peer == comm->rank) continue;
-    if (x.a->with[peer].source_bytes != 0) stretto_sender_close(&x.peers.to[peer]);
-    if (x.a->with[peer].target_bytes != 0) stretto_receiver_close(&x.peers.from[peer]);
-  }
+  run_t run = {.a = (const stretto_collective_arguments_t*)(uintptr_t)a};
+  exchange(&run, a->with);
   tile_end();
   __builtin_unreachable();
 }
+
+#if !STRETTO_LINES
 
 // What engines dma and t3 leave to compute units (sw/collectives/steps.c, tracked.c).
 
@@ -567,18 +721,22 @@ void contribute(void) {
   __builtin_unreachable();
 }
 
+#endif  // !STRETTO_LINES
+
 // Eight tiles and 4 KiB of scalar registers. A link takes 112 bytes of private memory.
 #define COLLECTIVE_REGISTERS (8 * STRETTO_MOVE_BYTES + 4096)
 
-STRETTO_KERNEL(collective, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
-               .private_bytes = 16384, .wavefronts = 1,
-               .kernarg_bytes = sizeof(stretto_collective_arguments_t));
-STRETTO_KERNEL(send_receive, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
-               .private_bytes = 16384, .wavefronts = 1,
-               .kernarg_bytes = sizeof(stretto_send_receive_arguments_t));
+PROTOCOL_KERNEL(COLLECTIVE, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
+                .private_bytes = 16384, .wavefronts = 1,
+                .kernarg_bytes = sizeof(stretto_collective_arguments_t));
+PROTOCOL_KERNEL(SEND_RECEIVE, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
+                .private_bytes = 16384, .wavefronts = 1,
+                .kernarg_bytes = sizeof(stretto_send_receive_arguments_t));
+#if !STRETTO_LINES
 STRETTO_KERNEL(combine, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
                .private_bytes = 4096, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_combine_arguments_t));
 STRETTO_KERNEL(contribute, .type = STRETTO_KERNEL_SIMT, .registers_bytes = COLLECTIVE_REGISTERS,
                .private_bytes = 1024, .wavefronts = 1,
                .kernarg_bytes = sizeof(stretto_contribute_arguments_t));
+#endif

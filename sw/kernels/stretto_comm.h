@@ -11,6 +11,9 @@
 //     stretto_put(&s, bytes);                          stretto_release(&r);
 //   stretto_sender_close(&s);                     stretto_receiver_close(&r);
 //
+// With STRETTO_LINES 1 slots are those of protocol ll (engine mmio): stretto_receiver_slot waits for
+// nothing, since a load of lines waits for its flags; who stores lines sets their flag.
+//
 // One wavefront owns a link (peer, channel) at a time. A slot may be released when what was loaded
 // from it has been stored (the flag leaves behind the stores). A sender may be `slots` slots ahead
 // of its receiver, then stretto_sender_slot waits.
@@ -19,6 +22,10 @@
 
 #include "sw/include/formats/collective.h"
 #include "sw/kernels/kernel.h"
+
+#ifndef STRETTO_LINES
+#define STRETTO_LINES 0
+#endif
 
 typedef struct stretto_sender {
   const stretto_comm_t* comm;
@@ -52,18 +59,34 @@ KERNEL_INLINE void stretto_store_word(uint64_t address, uint32_t value) {
   *(volatile uint32_t*)(uintptr_t)address = value;
 }
 
+// Bytes of data that a slot, and the FIFO of a link, holds.
+KERNEL_INLINE uint32_t stretto_slot_data(const stretto_comm_t* comm) {
+  return STRETTO_LINES ? STRETTO_LINES_DATA : comm->slot_bytes;
+}
+KERNEL_INLINE uint64_t stretto_fifo_data(const stretto_comm_t* comm) {
+  return STRETTO_LINES ? (uint64_t)comm->slots * STRETTO_LINES_DATA : stretto_comm_fifo_bytes(comm);
+}
+// Where slot number `slot` of a FIFO lies.
+KERNEL_INLINE uint64_t stretto_slot_at(const stretto_comm_t* comm, uint64_t fifo, uint32_t slot) {
+  return fifo +
+         (uint64_t)(slot % comm->slots) * (STRETTO_LINES ? STRETTO_LINES_SLOT : comm->slot_bytes);
+}
+
 static __attribute__((noinline, unused)) void stretto_sender_open(stretto_sender_t* s,
                                                                   const stretto_comm_t* comm,
                                                                   uint32_t peer, uint32_t channel) {
   const uint64_t link = stretto_comm_link(comm, peer, channel);
   const uint64_t here = stretto_comm_link(comm, comm->rank, channel);  // Of this rank at the peer.
   const uint64_t there = stretto_peer_block(comm, peer);
-  const uint64_t words = comm->block + link * STRETTO_LINK_BYTES;
+  const uint64_t words =
+      comm->block + link * STRETTO_LINK_BYTES + (STRETTO_LINES ? STRETTO_LINK_LINES : 0);
   s->comm = comm;
   s->words = words;
   s->credit_at = words + STRETTO_LINK_CREDIT;
   s->arrived = there + here * STRETTO_LINK_BYTES + STRETTO_LINK_ARRIVED;
-  if (comm->engine == STRETTO_ENGINE_MMIO) {
+  if (STRETTO_LINES) {
+    s->fifo = there + stretto_comm_lines_at(comm) + here * stretto_comm_lines_fifo_bytes(comm);
+  } else if (comm->engine == STRETTO_ENGINE_MMIO) {
     s->fifo = there + stretto_comm_fifo_at(comm) + here * stretto_comm_fifo_bytes(comm);
   } else {
     s->fifo = comm->block + stretto_comm_staging_at(comm) + link * stretto_comm_fifo_bytes(comm);
@@ -83,26 +106,33 @@ static __attribute__((noinline, unused)) void stretto_receiver_open(stretto_rece
                                                                     uint32_t channel) {
   const uint64_t link = stretto_comm_link(comm, peer, channel);
   const uint64_t there = stretto_comm_link(comm, comm->rank, channel);
-  const uint64_t words = comm->block + link * STRETTO_LINK_BYTES;
+  const uint64_t lines = STRETTO_LINES ? STRETTO_LINK_LINES : 0;
+  const uint64_t words = comm->block + link * STRETTO_LINK_BYTES + lines;
   r->comm = comm;
   r->words = words;
   r->arrived = comm->engine == STRETTO_ENGINE_MMIO
                    ? words + STRETTO_LINK_ARRIVED
                    : comm->block + stretto_comm_flags_at(comm) +
                          8 * stretto_comm_buffer_id(comm, peer, comm->rank, channel);
-  r->fifo = comm->block + stretto_comm_fifo_at(comm) + link * stretto_comm_fifo_bytes(comm);
-  r->credit = stretto_peer_block(comm, peer) + there * STRETTO_LINK_BYTES + STRETTO_LINK_CREDIT;
+  r->fifo =
+      STRETTO_LINES
+          ? comm->block + stretto_comm_lines_at(comm) + link * stretto_comm_lines_fifo_bytes(comm)
+          : comm->block + stretto_comm_fifo_at(comm) + link * stretto_comm_fifo_bytes(comm);
+  r->credit =
+      stretto_peer_block(comm, peer) + there * STRETTO_LINK_BYTES + lines + STRETTO_LINK_CREDIT;
   r->received = stretto_load_word(words + STRETTO_LINK_RECEIVED);
 }
 
 // Where the next slot's data go; waits until the receiver has emptied it.
 static __attribute__((noinline, unused)) uint64_t stretto_sender_slot(stretto_sender_t* s) {
   const uint32_t slots = s->comm->slots;
+  // With ll the waits that are left count, and credit has mostly come.
+  if (STRETTO_LINES && s->sent - s->credit >= slots) s->credit = stretto_load_word(s->credit_at);
   if (s->sent - s->credit >= slots) {
     tile_wait_until(s->credit_at, TILE_GEU, (uint64_t)(s->sent - slots + 1));
     s->credit = stretto_load_word(s->credit_at);
   }
-  return s->fifo + (uint64_t)(s->sent % slots) * s->comm->slot_bytes;
+  return stretto_slot_at(s->comm, s->fifo, s->sent);
 }
 
 // Takes a place in the request ring (send_request.h) and stores the request, behind this
@@ -136,6 +166,7 @@ static __attribute__((noinline, unused)) void stretto_put(stretto_sender_t* s, u
   const stretto_comm_t* comm = s->comm;
   const uint32_t slot = s->sent % comm->slots;
   ++s->sent;
+  if (STRETTO_LINES) return;
   if (comm->engine == STRETTO_ENGINE_MMIO) {
     tile_locked_store(s->arrived, (uint64_t)s->sent);
     return;
@@ -148,8 +179,8 @@ static __attribute__((noinline, unused)) void stretto_put(stretto_sender_t* s, u
 
 // Waits for the next slot; returns where it lies.
 KERNEL_INLINE uint64_t stretto_receiver_slot(stretto_receiver_t* r) {
-  tile_wait_until(r->arrived, TILE_GEU, (uint64_t)r->received + 1);
-  return r->fifo + (uint64_t)(r->received % r->comm->slots) * r->comm->slot_bytes;
+  if (!STRETTO_LINES) tile_wait_until(r->arrived, TILE_GEU, (uint64_t)r->received + 1);
+  return stretto_slot_at(r->comm, r->fifo, r->received);
 }
 
 // Gives the slot of the last stretto_receiver_slot back to the sender.
@@ -183,20 +214,21 @@ typedef struct stretto_movement {
   uint8_t reduction;
 } stretto_movement_t;
 
-// The element of a tile is a field of the instruction.
-#define STRETTO_LOAD_AS(t, address, shape, which)     \
-  do {                                                \
-    if ((which) == STRETTO_FP16)                      \
-      tile_load(t, address, shape, STRETTO_FP16, 0);  \
-    else if ((which) == STRETTO_BF16)                 \
-      tile_load(t, address, shape, STRETTO_BF16, 0);  \
-    else if ((which) == STRETTO_FP32)                 \
-      tile_load(t, address, shape, STRETTO_FP32, 0);  \
-    else if ((which) == STRETTO_INT32)                \
-      tile_load(t, address, shape, STRETTO_INT32, 0); \
-    else                                              \
-      tile_load(t, address, shape, STRETTO_BYTE, 0);  \
+// The element of a tile is a field of the instruction, and so is `lines`: TILE_LINES or 0.
+#define STRETTO_LOAD_LIKE(t, address, shape, which, lines)      \
+  do {                                                          \
+    if ((which) == STRETTO_FP16)                                \
+      tile_load(t, address, shape, STRETTO_FP16 | (lines), 0);  \
+    else if ((which) == STRETTO_BF16)                           \
+      tile_load(t, address, shape, STRETTO_BF16 | (lines), 0);  \
+    else if ((which) == STRETTO_FP32)                           \
+      tile_load(t, address, shape, STRETTO_FP32 | (lines), 0);  \
+    else if ((which) == STRETTO_INT32)                          \
+      tile_load(t, address, shape, STRETTO_INT32 | (lines), 0); \
+    else                                                        \
+      tile_load(t, address, shape, STRETTO_BYTE | (lines), 0);  \
   } while (0)
+#define STRETTO_LOAD_AS(t, address, shape, which) STRETTO_LOAD_LIKE(t, address, shape, which, 0)
 
 KERNEL_INLINE void stretto_move_load(const stretto_movement_t* m, uint32_t at, const int own,
                                      const int other) {
@@ -206,24 +238,28 @@ KERNEL_INLINE void stretto_move_load(const stretto_movement_t* m, uint32_t at, c
   if (m->with != 0) STRETTO_LOAD_AS(other, m->with + at, shape, m->element);
 }
 
+// own <- (own op other) * scale.
+KERNEL_INLINE void stretto_move_combine(const stretto_movement_t* m, uint64_t shape, const int own,
+                                        const int other) {
+  if (m->reduction == STRETTO_REDUCTION_SUM)
+    tile_simt(TILE_SIMT_ADD, own, own, other);
+  else if (m->reduction == STRETTO_REDUCTION_PROD)
+    tile_simt(TILE_SIMT_MUL, own, own, other);
+  else if (m->reduction == STRETTO_REDUCTION_MAX)
+    tile_simt(TILE_SIMT_MAX, own, own, other);
+  else
+    tile_simt(TILE_SIMT_MIN, own, own, other);
+  if (m->scale != 0) {
+    STRETTO_LOAD_AS(other, m->scale, shape, m->element);
+    tile_simt(TILE_SIMT_MUL, own, own, other);
+  }
+}
+
 // Returns whether there is more.
 KERNEL_INLINE int stretto_move_store(const stretto_movement_t* m, uint32_t at, const int own,
                                      const int other) {
   const uint64_t shape = tile_shape(1, min_u32(STRETTO_MOVE_BYTES, m->bytes - at), 0);
-  if (m->with != 0) {
-    if (m->reduction == STRETTO_REDUCTION_SUM)
-      tile_simt(TILE_SIMT_ADD, own, own, other);
-    else if (m->reduction == STRETTO_REDUCTION_PROD)
-      tile_simt(TILE_SIMT_MUL, own, own, other);
-    else if (m->reduction == STRETTO_REDUCTION_MAX)
-      tile_simt(TILE_SIMT_MAX, own, own, other);
-    else
-      tile_simt(TILE_SIMT_MIN, own, own, other);
-    if (m->scale != 0) {
-      STRETTO_LOAD_AS(other, m->scale, shape, m->element);
-      tile_simt(TILE_SIMT_MUL, own, own, other);
-    }
-  }
+  if (m->with != 0) stretto_move_combine(m, shape, own, other);
   // Stored as bytes: any length will do.
   if (m->to != 0) tile_store(own, m->to + at, shape, STRETTO_BYTE);
   if (m->also != 0) tile_store(own, m->also + at, shape, STRETTO_BYTE);

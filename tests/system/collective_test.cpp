@@ -205,6 +205,85 @@ TEST_CASE("a kernel that moves bytes too many is found by check and audit") {
   CHECK(scatter.says("bytes written outside of what was given"));
 }
 
+// Counts around a line (14 floats), a slot of lines (1792) and ranks; several rounds of the FIFOs.
+TEST_CASE("both protocols give the right bytes at ragged counts, in place and out of place") {
+  for (const char* protocol : {"ll", "simple"}) {
+    const std::string set = std::string("software.protocol=") + protocol;
+    for (const char* op :
+         {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
+      run(op, "mmio",
+          {"gpus=4", "gpu.cus=8", set, "software.fifo_slots=4", "software.channels=2",
+           "collective.counts=0,1,3,13,15,1791,1793,20011", "collective.iterations=2"});
+    }
+  }
+}
+
+TEST_CASE("lines of every type and reduction") {
+  for (const char* type : {"half", "bfloat16", "float", "int32"}) {
+    for (const char* reduction : {"sum", "prod", "max", "min"}) {
+      run("all_reduce", "mmio",
+          {"gpus=3", "gpu.cus=8", "software.protocol=ll", "collective.counts=1,4099",
+           std::string("collective.type=") + type, std::string("collective.redop=") + reduction,
+           "collective.iterations=1"});
+    }
+  }
+}
+
+TEST_CASE("lines go straight to their rank where links allow it") {
+  for (const char* op :
+       {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "sendrecv"}) {
+    for (const char* channels : {"software.channels=1", "software.channels=8"}) {
+      run(op, "mmio",
+          {"gpus=5", "gpu.cus=8", "topology=fully_connected", "software.algorithm=direct",
+           "software.protocol=ll", "software.fifo_slots=4", channels,
+           "collective.counts=0,1,4,6,40011", "collective.iterations=1"});
+    }
+  }
+}
+
+// 56 of 64 bytes are data; beside them one credit of 8 B a slot of 7168.
+TEST_CASE("wire bytes of lines are 8/7 of the ring's") {
+  const uint64_t count = 7 << 15, bytes = 4 * count;
+  const boost::json::value job = run("all_reduce", "mmio",
+                                     {"gpus=4", "gpu.cus=8", "software.protocol=ll",
+                                      "collective.counts=" + std::to_string(count)});
+  const uint64_t wire =
+      job.at("sizes").at(0).at("out_of_place").at("wire_bytes").to_number<uint64_t>();
+  CHECK(wire >= 6 * bytes / 7 * 8);
+  CHECK(wire <= 6 * bytes / 7 * 8 * 102 / 100);
+}
+
+TEST_CASE("small messages are faster by lines, large ones by slots, and auto takes the faster") {
+  const auto times = [](const char* protocol) {
+    const boost::json::value sizes =
+        run("all_gather", "mmio",
+            {"gpus=4", std::string("software.protocol=") + protocol, "collective.place=out",
+             "collective.counts=64,4194304", "collective.iterations=1"})
+            .at("sizes");
+    std::vector<double> us;
+    for (const boost::json::value& size : sizes.as_array())
+      us.push_back(size.at("out_of_place").at("time_us").to_number<double>());
+    return us;
+  };
+  const std::vector<double> lines = times("ll"), slots = times("simple"), both = times("auto");
+  CHECK(lines[0] < slots[0]);
+  CHECK(lines[1] > slots[1]);
+  CHECK(both[0] < slots[0]);
+  CHECK(both[1] < lines[1]);
+}
+
+TEST_CASE("lines whose flag never changes are read before they have come, and the check says so") {
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "run collectives/all_gather --mode mmio --set gpus=2 --set gpu.cus=8 "
+      "--set software.protocol=ll --set software.fifo_slots=4 --set collective.counts=100000 "
+      "--set software.collective=" STRETTO_BUILD_DIR "/sw/kernels/collective_one_flag.elf --out " +
+      scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("got bits"));
+}
+
 TEST_CASE("the tables of all collectives and engines are printed, and resumed from what is there") {
   const Scratch scratch;
   const std::string command =
@@ -285,6 +364,7 @@ TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   refused("--set collective.op=gather", "gather");
   refused("--set collective.root=9", "root 9 of 8 GPUs");
   refused("--set software.algorithm=direct", "links between neighbours");
+  refused("--mode gdma --set software.protocol=ll", "software.protocol=ll");
   refused("--set software.fifo_slots=5", "fifo_slots must be even");
   refused("--set collective.max_bytes=0x100000000 --set software.memory_gib=4", "does not fit");
   refused("--set sim.mirror=true", "sim.mirror");

@@ -522,7 +522,8 @@ void CollectiveKind::check(const JobRequest& request) const {
     throw UserError("hbm.near_bank_alu=false: in mode t3 memory adds");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);
   check_kernels(spec.software.collective, {"collective", "send_receive"});
-  (void)runtime_options(request, request.mode, named(op).all_pairs, kernels);
+  if (runtime_options(request, request.mode, named(op).all_pairs, kernels).lines_bytes != 0)
+    check_kernels(spec.software.collective, {"collective_ll", "send_receive_ll"});
   // A source, a target and the calls in place; FIFOs and kernels beside them.
   uint64_t needed = uint64_t{1} << 30, largest = 0, size = 0;
   for (const uint64_t count : calls(request.ranks())) {

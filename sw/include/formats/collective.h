@@ -10,6 +10,11 @@
 //   flags    receive flags of the request ring (engine gdma)
 //   fifo     of link (peer, channel): `slots` slots of `slot_bytes`, written by the peer
 //   staging  likewise, for what leaves by DMA (engine gdma)
+//   lines    of link (peer, channel): `slots` slots of STRETTO_LINES_SLOT, written by the peer
+//
+// Protocols of engine mmio. simple: the bytes of a slot, then a word that says so. ll: lines with
+// the slot's number + 1 as flag in each (sw/include/tile.h); no word follows. Each has slots,
+// numbers and credit of its own.
 //
 // Slot number n (from 0) of a link lies in slot n % slots. Words written by a peer only grow.
 #ifndef STRETTO_SW_INCLUDE_FORMATS_COLLECTIVE_H_
@@ -34,6 +39,10 @@
 #define STRETTO_ENGINE_DMA 2   // No slots: the host has the DMA engine copy whole blocks by steps.
 #define STRETTO_ENGINE_T3 3    // Likewise; the Tracker lets the DMA engine send the updates.
 
+// Of engine mmio, see above.
+#define STRETTO_PROTOCOL_SIMPLE 0
+#define STRETTO_PROTOCOL_LL 1
+
 // Words of a link.
 #define STRETTO_LINK_BYTES 64
 #define STRETTO_LINK_ARRIVED 0    // mmio: slots that the peer has filled; written by the peer.
@@ -41,10 +50,15 @@
 #define STRETTO_LINK_SENT 16      // Between launches: slots sent and
 #define STRETTO_LINK_RECEIVED 20  // received, 32 bits each.
 #define STRETTO_LINK_READY 24  // Number of the last launch that the peer has begun; written by it.
+#define STRETTO_LINK_LINES 32  // From here on credit, sent and received of protocol ll, likewise.
 
 // Which ranks have links.
 #define STRETTO_LINKS_RING 0    // To rank + 1 slots leave, from rank - 1 they come.
 #define STRETTO_LINKS_DIRECT 1  // Between all pairs.
+
+// Of protocol ll: bytes that a slot takes in memory, and of data.
+#define STRETTO_LINES_SLOT 8192u
+#define STRETTO_LINES_DATA 7168u
 
 typedef struct stretto_comm {
   uint64_t block;   // Of this rank.
@@ -62,7 +76,9 @@ typedef struct stretto_comm {
   uint8_t staging_id;        // gdma: lowest buffer id of staging areas, one a link.
   uint8_t first_connection;  // gdma: of the request ring.
   uint8_t direct_id;         // gdma: lowest buffer id for targets, 0 = there are none.
-  uint8_t reserved[6];
+  uint8_t reserved[2];
+  // mmio: a link carries up to so many bytes a hop by protocol ll; 0: no room for it.
+  uint32_t lines_bytes;
   uint8_t gpu[STRETTO_COMM_MAX_RANKS];  // Of each rank.
 } stretto_comm_t;
 
@@ -102,8 +118,16 @@ static inline uint64_t stretto_comm_scale_at(const stretto_comm_t* comm) {
   return stretto_comm_has_links(comm) ? stretto_comm_staging_at(comm) + staging
                                       : STRETTO_COMM_STEP_BYTES;
 }
-static inline uint64_t stretto_comm_block_bytes(const stretto_comm_t* comm) {
+// The slots of protocol ll of one link.
+static inline uint64_t stretto_comm_lines_fifo_bytes(const stretto_comm_t* comm) {
+  return comm->lines_bytes == 0 ? 0 : (uint64_t)comm->slots * STRETTO_LINES_SLOT;
+}
+static inline uint64_t stretto_comm_lines_at(const stretto_comm_t* comm) {
   return stretto_comm_scale_at(comm) + 3 * STRETTO_COMM_SCALE_BYTES;
+}
+static inline uint64_t stretto_comm_block_bytes(const stretto_comm_t* comm) {
+  return stretto_comm_lines_at(comm) +
+         (uint64_t)comm->ranks * comm->channels * stretto_comm_lines_fifo_bytes(comm);
 }
 
 // Engine gdma. A FIFO has the same id at the rank that fills it (buffer) and at the rank that

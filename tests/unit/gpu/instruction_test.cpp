@@ -520,6 +520,83 @@ TEST_CASE("wait_until sleeps until memory changes and is charged its polls") {
   REQUIRE(bench.unit().charged_polls == 41);  // 20.4 us at 500 ns, and the last one.
 }
 
+TEST_CASE("a store of lines puts a flag behind every 56 bytes, and zeros behind the last ones") {
+  Bench bench;
+  Program p;
+  p.constant(7, 0x1122334455667788).set_csr(TILE_CSR_FLAG, 7);
+  p.load_at(0, kIn, shape(1, 100, 0)).constant(10, kOut).store_lines(0, 10, 11).end().run(bench);
+  bench.require_quiet();
+  for (unsigned i = 0; i < 112; ++i) {
+    CHECK(bench.value_at<uint8_t>(kOut + i / 56 * 64 + i % 56) ==
+          (i < 100 ? bench.value_at<uint8_t>(kIn + i) : 0));
+  }
+  REQUIRE(bench.value_at<uint64_t>(kOut + 56) == 0x1122334455667788);
+  REQUIRE(bench.value_at<uint64_t>(kOut + 120) == 0x1122334455667788);
+  REQUIRE(bench.value_at<uint64_t>(kOut + 128) == 0);
+}
+
+// The wavefront stores another word meanwhile; flags of the second line come last.
+TEST_CASE("a load of lines waits for the flag of each, and the wavefront does not") {
+  Bench bench;
+  bench.set_value<uint64_t>(kOut, 1);
+  bench.set_value<uint64_t>(kOut + 56, 7);
+  bench.set_value<uint64_t>(kOut + 64, 2);
+  bench.set_value<uint64_t>(kOut + 120, 6);  // Of the time before.
+  Program p;
+  p.addi(7, 0, 7).set_csr(TILE_CSR_FLAG, 7).constant(10, kOut).constant(11, shape(1, 64, 0));
+  p.load_lines(1, 10, 11).constant(12, kOut + 0x8000).sd(7, 12);
+  p.constant(10, kOut + 0x4000).store(1, 10, 11, ElementType::byte).end();
+  p.put_into(bench);
+  bench.launch(p.launch());
+  bench.run();
+  REQUIRE(bench.value_at<uint64_t>(kOut + 0x8000) == 7);
+  REQUIRE(bench.gpu.waiting_on().back().find("tile 1, lines at 0x10000200040 with flag 0x7") !=
+          std::string::npos);
+  bench.queue.run_until(10 * kMicrosecond);
+  bench.set_value<uint64_t>(kOut + 64, 3);
+  bench.run();
+  REQUIRE(bench.value_at<uint64_t>(kOut + 0x4000) == 0);
+  bench.queue.run_until(20 * kMicrosecond);
+  bench.set_value<uint64_t>(kOut + 120, 7);
+  const Time end = bench.run();
+  bench.clear_done();
+  bench.run();
+  bench.require_quiet();
+  REQUIRE(bench.value_at<uint64_t>(kOut + 0x4000) == 1);
+  REQUIRE(bench.value_at<uint64_t>(kOut + 0x4000 + 56) == 3);
+  REQUIRE(end >= 20'450 * kNanosecond);       // A read brings them; the store follows.
+  REQUIRE(bench.unit().charged_polls >= 38);  // Some 20 us at 500 ns.
+}
+
+TEST_CASE("lines that are misaligned are a fault") {
+  Bench bench;
+  Program p;
+  p.constant(10, kOut + 8).constant(11, shape(1, 56, 0)).load_lines(1, 10, 11).end().run(bench);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::misaligned);
+}
+
+TEST_CASE("lines of several rows are a fault") {
+  Bench bench;
+  Program p;
+  p.constant(10, kOut).constant(11, shape(2, 56, 64)).load_lines(1, 10, 11).end().run(bench);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::bad_shape);
+}
+
+TEST_CASE("lines of a tile that was never written are a fault") {
+  Bench bench;
+  Program p;
+  p.constant(10, kOut).constant(11, shape(1, 56, 0)).store_lines(1, 10, 11).end().run(bench);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::empty_tile);
+}
+
+TEST_CASE("lines that no range has are a fault") {
+  Bench bench;
+  Program p;
+  p.constant(10, kNode + 0x700000).constant(11, shape(1, 56, 0)).load_lines(1, 10, 11).end();
+  p.run(bench);
+  REQUIRE(bench.gpu.front_end.faults().at(0).kind == FaultKind::unmapped_load);
+}
+
 TEST_CASE("wait_until that already holds costs one poll") {
   Bench bench;
   Program p;

@@ -25,6 +25,9 @@ class Program {
   Program& csr(unsigned rd, unsigned number) {
     return word(number << 20 | 2 << 12 | rd << 7 | 0x73);
   }
+  Program& set_csr(unsigned number, unsigned rs1) {
+    return word(number << 20 | rs1 << 15 | 1 << 12 | 0x73);
+  }
   Program& constant(unsigned rd, uint64_t value) {
     constants.push_back(value);
     return word(static_cast<uint32_t>((constants.size() - 1) * 8) << 20 | 31 << 15 | 3 << 12 |
@@ -66,6 +69,14 @@ class Program {
   Program& store(unsigned t, unsigned address, unsigned shape_register,
                  ElementType element = ElementType::fp16) {
     return custom(1, static_cast<unsigned>(element) << 1, t, address, shape_register);
+  }
+  Program& load_lines(unsigned t, unsigned address, unsigned shape_register) {
+    return custom(0, (static_cast<unsigned>(ElementType::byte) | TILE_LINES) << 1, t, address,
+                  shape_register);
+  }
+  Program& store_lines(unsigned t, unsigned address, unsigned shape_register) {
+    return custom(1, (static_cast<unsigned>(ElementType::byte) | TILE_LINES) << 1, t, address,
+                  shape_register);
   }
   Program& mma(unsigned a, unsigned ta, unsigned tb, bool a_km, bool b_nk,
                ElementType element = ElementType::fp16) {
