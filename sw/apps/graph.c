@@ -3,6 +3,7 @@
 #include "sw/apps/graph.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sw/apps/ranks.h"
 #include "sw/include/formats/machine_types.h"
@@ -162,13 +163,21 @@ static stretto_status_t launch(program_t* g) {
       .comm_groups = p->comm_groups,
       .ranks = p->ranks,
       .rank = p->rank};
+  // Behind them the choice of each product.
+  loop_arguments_t* const all = malloc(sizeof arguments + p->ops * sizeof(loop_choice_t));
+  if (all == NULL) return STRETTO_ERROR_TABLE_FULL;
+  *all = arguments;
+  const uint32_t choices = graph_loop_choices(p->operators, p->ops, (loop_choice_t*)(all + 1));
+  const uint32_t bytes = (uint32_t)(sizeof arguments + choices * sizeof(loop_choice_t));
   const stretto_launch_t what = {.kernel = &g->loop,
-                                 .arguments = &arguments,
-                                 .argument_bytes = sizeof arguments,
+                                 .arguments = all,
+                                 .argument_bytes = bytes,
                                  .work_groups = p->comm_groups + p->compute,
                                  .account = GRAPH_ACCOUNT_COMPUTE,
                                  .after_all_earlier = 1};
-  return g->api->launch(g->client, g->stream, &what);
+  const stretto_status_t status = g->api->launch(g->client, g->stream, &what);
+  free(all);
+  return status;
 }
 
 static uint64_t stamp_ns(const program_t* g, uint32_t word) {

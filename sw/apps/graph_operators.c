@@ -7,16 +7,42 @@
 #define ELEMENT_BYTES 2u
 
 int graph_choose(const ops_machine_t* machine, graph_operator_t* operators, uint32_t count,
-                 uint64_t* partial_bytes) {
-  const ops_gemm_choice_t any = {0};
+                 uint32_t parts, uint64_t* partial_bytes) {
+  const ops_gemm_choice_t wanted = {.split = parts};
   *partial_bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     graph_operator_t* op = &operators[i];
     if (op->gemm.m == 0) continue;
-    if (!ops_gemm_choose(machine, &op->gemm, &any, &op->choice)) return 0;
+    if (!ops_gemm_choose(machine, &op->gemm, &wanted, &op->choice)) return 0;
     if (op->choice.partial_bytes > *partial_bytes) *partial_bytes = op->choice.partial_bytes;
   }
   return 1;
+}
+
+ops_machine_t graph_loop_machine(const ops_machine_t* machine, uint32_t compute) {
+  ops_machine_t loop = *machine;
+  loop.units = compute;
+  loop.work_groups = 1;
+  loop.wavefronts = GEMM_WAVEFRONTS;
+  loop.lds_bytes = LOOP_LDS_BYTES;
+  return loop;
+}
+
+uint32_t graph_loop_choices(const graph_operator_t* operators, uint32_t count,
+                            loop_choice_t* choices) {
+  uint32_t products = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ops_gemm_choice_t* by = &operators[i].choice;
+    if (operators[i].gemm.m == 0) continue;
+    ops_gemm_arguments_t g;
+    ops_gemm_fill(&operators[i].gemm, by, &g);
+    choices[products++] = (loop_choice_t){.tile_m = (uint16_t)by->tile_m,
+                                          .tile_n = (uint16_t)by->tile_n,
+                                          .strip = (uint16_t)g.strip,
+                                          .step = (uint8_t)by->step,
+                                          .stages = (uint8_t)by->stages};
+  }
+  return products;
 }
 
 static uint32_t launch_product(const graph_operator_t* op, const graph_memory_t* memory,

@@ -55,10 +55,15 @@ typedef struct graph_memory {
   uint64_t partials;
 } graph_memory_t;
 
-// The kernel of each product, and the bytes of partial sums that one of them needs at most. 0: the machine runs none for
-// one of them.
+// The kernel of each product, in so many parts of K or, if that is 0, the best number; and the bytes of partial sums that
+// one of them needs at most. 0: the machine runs none for one of them.
 int graph_choose(const ops_machine_t* machine, graph_operator_t* operators, uint32_t count,
-                 uint64_t* partial_bytes);
+                 uint32_t parts, uint64_t* partial_bytes);
+// A loop kernel of so many work-groups as a machine for graph_choose(): one work-group a unit.
+ops_machine_t graph_loop_machine(const ops_machine_t* machine, uint32_t compute);
+// What such a kernel has behind its arguments; returns how many.
+uint32_t graph_loop_choices(const graph_operator_t* operators, uint32_t count,
+                            loop_choice_t* choices);
 // The launches of operator `index`, one after the other; returns how many.
 uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* operators,
                         uint32_t index, const graph_memory_t* memory, graph_launch_t* launches);

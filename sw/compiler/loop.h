@@ -11,19 +11,20 @@
 #define STRETTO_SW_COMPILER_LOOP_H_
 
 #include "sw/compiler/loop_arguments.h"
-#include "sw/kernels/gemm.h"
+#include "sw/kernels/ops/gemm_loop.h"
 #include "sw/kernels/send.h"
 
 #define LOOP_NONE UINT64_MAX
 #define LOOP_GRADIENTS ((uint64_t)1 << 56)  // Space of a place: gradients instead of the arena.
-#define LOOP_TILE 128u
+#define ELEMENT_BYTES 2u
 // What a wavefront takes of a row operator at a time, unless a row is longer.
 #define LOOP_ROW_BYTES 2048u
 
 typedef struct loop {
   const loop_arguments_t* a;
   uint32_t wavefront;
-  uint32_t first;  // First tile of an operator, before rotation.
+  uint32_t first;     // First tile of an operator, before rotation.
+  uint32_t rotation;  // Tiles of operators before: another work-group begins.
   uint32_t iteration;
 } loop_t;
 
@@ -41,8 +42,9 @@ typedef struct loop_matmul {
   uint32_t m, n, k;
   uint32_t layout;  // GEMM_A_KM, GEMM_B_NK.
   uint32_t gelu;    // Of the sum.
-  uint32_t inner;   // Matrices of a batch's inner dimension.
-  uint32_t tiles_m, tiles_n, tiles;
+  uint32_t batch;   // Matrices,
+  uint32_t inner;   // in the inner dimension.
+  uint32_t choice;  // Behind the arguments.
 } loop_matmul_t;
 
 typedef enum loop_row_kind {
@@ -115,7 +117,36 @@ KERNEL_INLINE void loop_done(const loop_t* l, uint32_t op) {
 
 // Products
 
-// Rows of the accumulator, the tile's first at `c`, by way of tile t; half of a wavefront's rows are 2 KiB.
+typedef struct loop_product {
+  const loop_matmul_t* op;
+  const loop_choice_t* by;
+  uint32_t tiles_m, tiles_n, tiles;
+} loop_product_t;
+
+KERNEL_INLINE loop_product_t loop_product(const loop_t* l, const loop_matmul_t* op) {
+  const loop_choice_t* by = (const loop_choice_t*)(l->a + 1) + op->choice;
+  loop_product_t p = {.op = op,
+                      .by = by,
+                      .tiles_m = (op->m + by->tile_m - 1) / by->tile_m,
+                      .tiles_n = (op->n + by->tile_n - 1) / by->tile_n};
+  p.tiles = op->batch * p.tiles_m * p.tiles_n;
+  return p;
+}
+
+#define LOOP_K_LOOP(stages)                                                                       \
+  static __attribute__((noinline, unused)) void loop_k_##stages(operands_t* o, uint32_t layout) { \
+    switch (layout) {                                                                             \
+      case 0: k_loop(o, stages, 0, 0, STRETTO_FP16, STRETTO_FP16); return;                        \
+      case GEMM_A_KM: k_loop(o, stages, 1, 0, STRETTO_FP16, STRETTO_FP16); return;                \
+      case GEMM_B_NK: k_loop(o, stages, 0, 1, STRETTO_FP16, STRETTO_FP16); return;                \
+      default: k_loop(o, stages, 1, 1, STRETTO_FP16, STRETTO_FP16); return;                       \
+    }                                                                                             \
+  }
+LOOP_K_LOOP(2)
+LOOP_K_LOOP(3)
+LOOP_K_LOOP(4)
+
+// Rows of the accumulator, the tile's first at `c`, by way of tile t.
 KERNEL_INLINE void loop_store(const loop_matmul_t* op, const int t, uint64_t c, uint64_t bias,
                               uint32_t first, uint32_t rows, uint32_t columns) {
   const uint32_t bytes = columns * ELEMENT_BYTES;
@@ -130,37 +161,45 @@ KERNEL_INLINE void loop_store(const loop_matmul_t* op, const int t, uint64_t c, 
              STRETTO_FP16);
 }
 
-static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const loop_matmul_t* op,
-                                                          uint32_t tile) {
-  const uint32_t each = op->tiles_m * op->tiles_n;
-  const uint32_t batch = tile / each;
-  const uint32_t outer = batch / op->inner, inner = batch % op->inner;
-  const uint32_t row = tile % each / op->tiles_n * LOOP_TILE;
-  const uint32_t column = tile % each % op->tiles_n * LOOP_TILE;
-  const uint32_t rows = min_u32(LOOP_TILE, op->m - row);
-  const uint32_t columns = min_u32(LOOP_TILE, op->n - column);
+static __attribute__((noinline, unused)) void loop_matmul(const loop_t* l, const loop_product_t* p,
+                                                          uint32_t id) {
+  const loop_matmul_t* const op = p->op;
+  const uint32_t tile_m = p->by->tile_m, tile_n = p->by->tile_n, step = p->by->step;
+  const uint32_t each = p->tiles_m * p->tiles_n;
+  const uint32_t outer = id / each / op->inner, inner = id / each % op->inner;
+  const tile_t tile = ordered(id % each, p->tiles_m, p->tiles_n, p->by->strip);
+  const uint32_t row = tile.row * tile_m, column = tile.column * tile_n;
+  const uint32_t rows = min_u32(tile_m, op->m - row), columns = min_u32(tile_n, op->n - column);
   if (l->wavefront == 0) {
-    const stretto_gemm_arguments_t g = {
-        .a = loop_address(l, op->a.place) + outer * op->a.outer + inner * op->a.inner,
-        .b = loop_address(l, op->b.place) + outer * op->b.outer + inner * op->b.inner,
-        .lda = op->a.pitch,
-        .ldb = op->b.pitch,
-        .k = op->k,
-        .layout = op->layout};
-    tile_zero(ACCUMULATOR, (uint64_t)rows | (uint64_t)columns << 16);
-    multiply(&g, row, column, rows, columns);
+    const int a_km = (op->layout & GEMM_A_KM) != 0, b_kn = (op->layout & GEMM_B_NK) == 0;
+    operands_t o = operands_of(
+        matrix_of(loop_address(l, op->a.place), op->a.outer, op->a.inner, outer, inner) +
+            line_offset(row, op->a.pitch, a_km, ELEMENT_BYTES),
+        matrix_of(loop_address(l, op->b.place), op->b.outer, op->b.inner, outer, inner) +
+            line_offset(column, op->b.pitch, b_kn, ELEMENT_BYTES),
+        op->a.pitch, op->b.pitch, op->layout, rows, columns, op->k, step, 0,
+        (op->k + step - 1) / step, ELEMENT_BYTES);
+    tile_zero(ACCUMULATOR, (uint64_t)tile_m | (uint64_t)tile_n << 16);
+    if (p->by->stages == 2) loop_k_2(&o, op->layout);
+    if (p->by->stages == 3) loop_k_3(&o, op->layout);
+    if (p->by->stages == 4) loop_k_4(&o, op->layout);
   }
   tile_barrier();
-  const uint32_t rows_each = LOOP_TILE / GEMM_WAVEFRONTS;
+  const uint32_t rows_each = tile_m / GEMM_WAVEFRONTS;
   const uint32_t mine = l->wavefront * rows_each;
   if (mine < rows) {
-    const uint64_t c = loop_address(l, op->c.place) + outer * op->c.outer + inner * op->c.inner +
-                       (uint64_t)row * op->c.pitch + column * ELEMENT_BYTES;
+    const uint64_t c =
+        matrix_of(loop_address(l, op->c.place), op->c.outer, op->c.inner, outer, inner) +
+        (uint64_t)row * op->c.pitch + column * ELEMENT_BYTES;
     const uint64_t bias =
         op->bias == LOOP_NONE ? 0 : loop_address(l, op->bias) + column * ELEMENT_BYTES;
-    const uint32_t end = min_u32(mine + rows_each, rows), half = min_u32(mine + rows_each / 2, end);
-    loop_store(op, TILE_R(0), c, bias, mine, half - mine, columns);
-    if (half < end) loop_store(op, TILE_R(1), c, bias, half, end - half, columns);
+    const uint32_t piece = LOOP_ROW_BYTES / (tile_n * ELEMENT_BYTES);
+    const uint32_t end = min_u32(mine + rows_each, rows);
+    for (uint32_t at = mine; at < end; at += 2 * piece) {
+      loop_store(op, TILE_R(0), c, bias, at, min_u32(piece, end - at), columns);
+      if (at + piece < end)
+        loop_store(op, TILE_R(1), c, bias, at + piece, min_u32(piece, end - at - piece), columns);
+    }
   }
   tile_barrier();  // The accumulator is free.
 }
@@ -436,20 +475,28 @@ KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
 }
 
 // The tiles of one operator; different operators begin at different work-groups.
-#define LOOP_TILES(l, call, op, rotation)                                                 \
-  for (uint32_t tile_ = ((l)->first + (rotation)) % (l)->a->compute; tile_ < (op)->tiles; \
-       tile_ += (l)->a->compute)                                                          \
-  call(l, op, tile_)
+#define LOOP_TILES(l, call, op)                                                              \
+  for (uint32_t tile_ = ((l)->first + (l)->rotation) % (l)->a->compute; tile_ < (op)->tiles; \
+       tile_ += (l)->a->compute)                                                             \
+    call(l, op, tile_);                                                                      \
+  (l)->rotation += (op)->tiles
+
+// Buffers of another product have other sizes, and their share is free first.
+#define LOOP_PRODUCT(l, op)                              \
+  do {                                                   \
+    const loop_product_t product_ = loop_product(l, op); \
+    if ((l)->wavefront == 0) tile_release();             \
+    tile_barrier();                                      \
+    LOOP_TILES(l, loop_matmul, &product_);               \
+  } while (0)
 
 // Registers. Rows: for each wavefront four tiles of 2 KiB (LOOP_ROW_BYTES) and scalar registers. A loop kernel has the
-// accumulator and four tiles more, and one work-group a unit.
+// largest accumulator beside them, and one work-group a unit; buffers of LOOP_LDS_BYTES.
 #define LOOP_ROWS_REGISTERS (8 * 10 * 1024)
-#define LOOP_REGISTERS ((64 + 8 * 16) * 1024)
-#define LOOP_LDS (32 * 1024)
-#define LOOP_KERNEL(name, registers, lds)                                                \
+#define LOOP_REGISTERS (LOOP_ACCUMULATOR_BYTES + LOOP_ROWS_REGISTERS)
+#define LOOP_KERNEL(name, registers, lds, products)                                      \
   STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = registers,      \
                  .lds_bytes = lds, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS, \
-                 .tile_m = LOOP_TILE, .tile_n = GEMM_TILE_N,                             \
-                 .kernarg_bytes = sizeof(loop_arguments_t))
+                 .kernarg_bytes = sizeof(loop_arguments_t) + (products) * sizeof(loop_choice_t))
 
 #endif  // STRETTO_SW_COMPILER_LOOP_H_

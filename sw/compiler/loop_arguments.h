@@ -24,6 +24,18 @@ typedef struct loop_arguments {
   uint32_t op;  // graph_rows: the operator; work-group = tile.
 } loop_arguments_t;
 
+// How a loop kernel multiplies: behind its arguments, one for each product in the order of operators.
+typedef struct loop_choice {
+  uint16_t tile_m;
+  uint16_t tile_n;
+  uint16_t strip;  // Tiles of a strip of their order.
+  uint8_t step;    // Elements of K.
+  uint8_t stages;  // LDS buffers.
+} loop_choice_t;
+// What such a choice may take: buffers, accumulator.
+#define LOOP_LDS_BYTES 65536u
+#define LOOP_ACCUMULATOR_BYTES 131072u
+
 #define LOOP_MAX_OPS 4096u     // Words of operators ...
 #define LOOP_MAX_BUCKETS 512u  // ... and behind them of buckets.
 #define LOOP_WORD_BYTES ((LOOP_MAX_OPS + LOOP_MAX_BUCKETS) * 8u)
@@ -47,9 +59,9 @@ typedef struct loop_arguments {
 #define LOOP_UNIT (1u << LOOP_UNIT_SHIFT)
 
 #ifdef __cplusplus
-static_assert(sizeof(loop_arguments_t) == 112, "read by kernels");
+static_assert(sizeof(loop_arguments_t) == 112 && sizeof(loop_choice_t) == 8, "read by kernels");
 #else
-_Static_assert(sizeof(loop_arguments_t) == 112, "read by kernels");
+_Static_assert(sizeof(loop_arguments_t) == 112 && sizeof(loop_choice_t) == 8, "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_COMPILER_LOOP_ARGUMENTS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The K loop of tiled products on the tensor pipe: what gemm.c and loop kernels share.
+// The K loop of tiled products on the tensor pipe: of gemm.c and what multiplies like it.
 // Work-group-owned tiles l0/l1 hold A, l2/l3 B, two buffers, so that the loads of a step fly while
 // the step before is multiplied; the scoreboard orders loads behind the multiplication that still
 // reads their buffer.

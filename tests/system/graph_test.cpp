@@ -32,10 +32,10 @@ std::string compiled(const Scratch& scratch, const std::string& tensors, const s
   return scratch.path + "/g";
 }
 
-// A workload of it that is launched, twice.
+// A workload of it that runs twice, launched unless another mode is asked for.
 std::string launched(const Scratch& scratch, const std::string& plan) {
-  return scratch.file(
-      "w.yaml", "machine: t3\nmodes: [launched]\ngraph: {plan: " + plan + ", iterations: 2}\n");
+  return scratch.file("w.yaml", "machine: t3\nmodes: [launched, loop]\ngraph: {plan: " + plan +
+                                    ", iterations: 2}\n");
 }
 
 // The kernel that roofline calls 256x128x64x3.
@@ -195,7 +195,24 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("launched products of any shape, layout and batch give the numbers of double precision") {
+TEST_CASE("a linear layer in a loop kernel reaches what its one work-group a unit permits") {
+  // A long K: 60 % of 312 TFLOP/s (data sheet), with 240 tiles of 128 x 128 on 108 units, three in turn.
+  const Scratch scratch;
+  const std::string plan = compiled(scratch,
+                                    "x: {shape: [3840, 4096], kind: input}\n"
+                                    "  w: {shape: [4096, 1024], kind: weight}\n"
+                                    "  y: {shape: [3840, 1024]}",
+                                    "{op: MatMul, in: [x, w], out: y}");
+  const auto run = run_correctly(launched(scratch, plan) +
+                                 " --mode loop --impl all=model --set gpus=1 --set "
+                                 "gpu.tile_values=false --machine a100-nvswitch");
+  const double us = run.at("job.iteration_ns").as_array()[1].to_number<double>() / 1000;
+  const double tflop_s = 2.0 * 3840 * 1024 * 4096 / us / 1e6;
+  CHECK(tflop_s > 0.6 * 312);
+  CHECK(tflop_s < 312);
+}
+
+TEST_CASE("products of any shape, layout and batch give the numbers of double precision") {
   // No extent is a multiple of a tile or of a K step; a long K that is cut into parts, with bias and GELU behind their
   // sum; heads of several sequences, which lie apart in two strides.
   const Scratch scratch;
@@ -218,8 +235,10 @@ TEST_CASE("launched products of any shape, layout and batch give the numbers of 
       "  - {op: MatMul, in: [t, q], out: d, transpose_a: 1, heads_b: 3, heads_out: 3, sequences: "
       "2}");
   for (const char* machine : {"a100-nvswitch", "t3"}) {
-    const auto run = run_correctly(launched(scratch, plan) +
-                                   " --impl all=model --set gpus=1 --machine " + machine);
+    const std::string one =
+        launched(scratch, plan) + " --impl all=model --set gpus=1 --machine " + machine;
+    CHECK(run_correctly(one + " --mode loop").real("check.max_error") > 0);
+    const auto run = run_correctly(one + " --mode launched");
     CHECK(run.real("check.max_error") > 0);
     const auto& lines = run.at("job.launches").as_array();
     REQUIRE(lines.size() == 7);  // Bias and GELU are the product's.

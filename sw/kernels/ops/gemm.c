@@ -7,59 +7,12 @@
 // masks its loads.
 #include "sw/kernels/ops/gemm.h"
 
-#include "sw/kernels/kernel.h"
+#include "sw/kernels/ops/gemm_loop.h"
 
-#define ACCUMULATOR TILE_A(0)
 #define ZEROS TILE_A(1)
 #define NO_INLINE static __attribute__((noinline))
 
-typedef struct operands {
-  uint64_t a, b;
-  uint64_t a_shape, b_shape;
-  uint64_t a_last, b_last;  // Shapes of the last step.
-  uint64_t a_move, b_move;
-  uint32_t loads_left;  // Steps whose loads are not yet issued.
-} operands_t;
-
 // K loop
-
-KERNEL_INLINE void load_step(operands_t* o, const int buffer, const int element) {
-  if (--o->loads_left == 0) {
-    o->a_shape = o->a_last;
-    o->b_shape = o->b_last;
-  }
-  tile_load(TILE_L(buffer), o->a, o->a_shape, element, 0);
-  tile_load(TILE_L(8 + buffer), o->b, o->b_shape, element, 0);
-  o->a += o->a_move;
-  o->b += o->b_move;
-}
-
-// A product is issued before the loads that wait for the end of the one before it, so that the pipe never waits for
-// the issue of loads. REQUIRES: at least one step.
-KERNEL_INLINE void k_loop(operands_t* o, const int stages, const int a_km, const int b_nk,
-                          const int element, const int product) {
-  uint32_t left = o->loads_left;
-  load_step(o, 0, element);
-  if (o->loads_left != 0) load_step(o, 1, element);
-  if (stages > 2 && o->loads_left != 0) load_step(o, 2, element);
-  if (stages > 3 && o->loads_left != 0) load_step(o, 3, element);
-  tile_mma(ACCUMULATOR, TILE_L(0), TILE_L(8), a_km, b_nk, product);
-#define STEP(buffer, before)                                                        \
-  if (--left == 0) return;                                                          \
-  tile_mma(ACCUMULATOR, TILE_L(buffer), TILE_L(8 + (buffer)), a_km, b_nk, product); \
-  if (o->loads_left != 0) load_step(o, before, element)
-  for (;;) {
-    STEP(1, 0);
-    if (stages > 2) {
-      STEP(2, 1);
-    }
-    if (stages > 3) {
-      STEP(3, 2);
-    }
-    STEP(0, stages - 1);
-  }
-#undef STEP
-}
 
 #define K_LOOP(name, stages, element, product)                              \
   NO_INLINE void k_loop_##name##_##stages(operands_t* o, uint32_t layout) { \
@@ -121,35 +74,6 @@ KERNEL_INLINE void store_rows(const output_t* o, const int element) {
   }
 }
 
-// Tiles
-
-typedef struct tile {
-  uint32_t row, column;
-} tile_t;
-
-// Strips of so many tiles along the shorter way, a strip across before it goes on along (CUTLASS
-// Identity8): what is resident shares its operands.
-KERNEL_INLINE tile_t ordered(uint32_t id, const ops_gemm_arguments_t* g) {
-  const int rows = g->tiles_m <= g->tiles_n;
-  const uint32_t across = rows ? g->tiles_m : g->tiles_n, along = rows ? g->tiles_n : g->tiles_m;
-  const uint32_t first = id / (g->strip * along) * g->strip;
-  const uint32_t width = min_u32(g->strip, across - first);
-  const uint32_t rest = id - first * along;
-  const uint32_t x = first + rest % width, y = rest / width;
-  const tile_t t = {rows ? x : y, rows ? y : x};
-  return t;
-}
-
-KERNEL_INLINE uint64_t operand_shape(uint32_t lines, uint32_t k, uint32_t pitch, int k_outer,
-                                     uint32_t bytes) {
-  return k_outer ? tile_shape(k, lines * bytes, pitch) : tile_shape(lines, k * bytes, pitch);
-}
-
-KERNEL_INLINE uint64_t matrix_of(uint64_t first, uint64_t outer_stride, uint64_t stride,
-                                 uint32_t outer, uint32_t inner) {
-  return first + outer * outer_stride + inner * stride;
-}
-
 // Rows and columns of a tile of C, K elements a step, bytes that a wavefront stores at a time.
 typedef struct config {
   uint32_t m, n, step, piece;
@@ -167,30 +91,20 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
   const uint32_t matrix = id / tiles;  // Of all parts.
   const uint32_t part = matrix / g->batch, batch = matrix % g->batch;
   const uint32_t outer = batch / g->inner, inner = batch % g->inner;
-  const tile_t tile = ordered(id % tiles, g);
+  const tile_t tile = ordered(id % tiles, g->tiles_m, g->tiles_n, g->strip);
   const uint32_t row = tile.row * config->m, column = tile.column * config->n;
   const uint32_t rows = min_u32(config->m, g->m - row);
   const uint32_t columns = min_u32(config->n, g->n - column);
   if (wavefront == 0) {
     const int a_km = (g->layout & GEMM_A_KM) != 0, b_kn = (g->layout & GEMM_B_NK) == 0;
-    const uint32_t step = config->step;
-    const uint32_t steps = (g->k + step - 1) / step;
-    const uint32_t first = (uint32_t)((uint64_t)steps * part / g->split);
-    const uint32_t end = (uint32_t)((uint64_t)steps * (part + 1) / g->split);
-    const uint32_t last_k = min_u32(step, g->k - (end - 1) * step);
-    operands_t o = {.a = matrix_of(g->a, g->a_outer, g->a_stride, outer, inner) +
-                         (uint64_t)row * (a_km ? element_bytes : g->lda),
-                    .b = matrix_of(g->b, g->b_outer, g->b_stride, outer, inner) +
-                         (uint64_t)column * (b_kn ? element_bytes : g->ldb),
-                    .a_shape = operand_shape(rows, step, g->lda, a_km, element_bytes),
-                    .b_shape = operand_shape(columns, step, g->ldb, b_kn, element_bytes),
-                    .a_last = operand_shape(rows, last_k, g->lda, a_km, element_bytes),
-                    .b_last = operand_shape(columns, last_k, g->ldb, b_kn, element_bytes),
-                    .a_move = (uint64_t)step * (a_km ? g->lda : element_bytes),
-                    .b_move = (uint64_t)step * (b_kn ? g->ldb : element_bytes),
-                    .loads_left = end - first};
-    o.a += first * o.a_move;
-    o.b += first * o.b_move;
+    const uint32_t steps = (g->k + config->step - 1) / config->step;
+    operands_t o = operands_of(matrix_of(g->a, g->a_outer, g->a_stride, outer, inner) +
+                                   line_offset(row, g->lda, a_km, element_bytes),
+                               matrix_of(g->b, g->b_outer, g->b_stride, outer, inner) +
+                                   line_offset(column, g->ldb, b_kn, element_bytes),
+                               g->lda, g->ldb, g->layout, rows, columns, g->k, config->step,
+                               (uint32_t)((uint64_t)steps * part / g->split),
+                               (uint32_t)((uint64_t)steps * (part + 1) / g->split), element_bytes);
     tile_zero(ACCUMULATOR, (uint64_t)config->m | (uint64_t)config->n << 16);
     run(&o, g->layout);
   }
