@@ -177,6 +177,9 @@ TEST_CASE(
   bad("gemm:64x64x64:nan", "'nan' is unknown", "t3");
   bad("gemm:64x64x0", "no size", "t3");
   bad("gem:64x64x64", "there is gemm", "t3");
+  bad("concat:1x2147483648x2147483649", "at most 2147483647 columns, of both together", "t3");
+  bad("softmax:1x2147483648", "at most 2147483647 columns", "t3");
+  bad("gather:4x2147483648x4", "at most 2147483647 columns", "t3");
   bad("gemv:4x4097", "at most 4096 columns", "t3");
   bad("layer_norm_grad:4x8193", "at most 8192 columns", "t3");
   bad("gather:4x4", "3 numbers", "t3");

@@ -115,6 +115,7 @@ ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memor
       options_(runtime_options(request, request.mode, true, kernels_)) {
   // dlopen() searches its own places for a name without a slash.
   const std::string path = std::filesystem::absolute(kind_.file).string();
+  check_loads(kind_.file);  // Again: what is loaded by now decides what the loader finds.
   library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) throw UserError(std::string("cannot load the program: ") + dlerror());
   main_ = reinterpret_cast<int (*)(int, char**)>(dlsym(library_, "main"));

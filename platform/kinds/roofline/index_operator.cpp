@@ -60,6 +60,9 @@ class Index : public Operator {
     shape_ = fields.numbers("", sizes);
     if (shape_.empty()) fields.refuse(fmt::format("needs {}", needs));
     bytes_ = ops_element_bytes(element);
+    if (row_bytes() > std::numeric_limits<uint32_t>::max())
+      fields.refuse(fmt::format("rows have at most {} columns",
+                                std::numeric_limits<uint32_t>::max() / bytes_));
   }
   void draw_indices(const Fields& fields, uint64_t count) {
     fields.end("fp16, bf16, fp32, uniform, zipf");
@@ -68,7 +71,7 @@ class Index : public Operator {
     indices_ = draw(static_cast<uint32_t>(count), shape_[2], is_zipf_);
     distinct_ = std::set<uint32_t>(indices_.begin(), indices_.end()).size();
   }
-  uint64_t row_bytes() const { return shape_[1] * bytes_; }
+  uint64_t row_bytes() const { return uint64_t{shape_[1]} * bytes_; }
   double table(uint64_t seed, uint64_t row, uint64_t column) const {
     return input_value(element, seed, row * shape_[1] + column);
   }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "models/common/arithmetic.h"
@@ -43,6 +44,11 @@ class Vector final : public Operator {
     rows_ = kind.form == Form::map ? 1 : shape[0];
     columns_ = kind.form == Form::map ? shape[0] : shape[1];
     other_columns_ = kind.form == Form::concat ? shape[2] : 0;
+    if (kind.form != Form::map &&
+        (uint64_t{columns_} + other_columns_) * bytes_ > std::numeric_limits<uint32_t>::max())
+      fields.refuse(fmt::format("rows have at most {} columns{}",
+                                std::numeric_limits<uint32_t>::max() / bytes_,
+                                kind.form == Form::concat ? ", of both together" : ""));
     arguments_.bytes = uint64_t{columns_} * bytes_;
     if (kind.form != Form::map) {
       arguments_.rows = rows_;
