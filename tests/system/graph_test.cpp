@@ -47,7 +47,7 @@ std::string name_of(const std::string& how) {
 }
 
 // The times between two kernels that followed each other, ns, of a launched chain of four operators
-// on rows x 1024 elements, bound by the SIMT pipe: behind streams, what waits for memory must go first. Kernels of one stream: a thread of the timeline for each slot.
+// on rows x 1024 elements, bound by the SIMT pipe. Kernels of one stream: a thread of the timeline for each slot.
 std::vector<uint64_t> gaps(unsigned rows) {
   const Scratch scratch;
   const std::string shape = ": {shape: [" + std::to_string(rows) + ", 1024]";
@@ -190,8 +190,8 @@ TEST_CASE(
     const double tflop_s = 2.0 * 3840 * 4096 * 1024 / product / 1e6;
     CHECK(tflop_s > 0.6 * peak);
     CHECK(tflop_s < peak);
-    // Both read and write 31.5 MB, at no less than half of 1555 and 900 GB/s.
-    CHECK(map < 4 + 2 * 63 / (peak > 200 ? 1.555 : 0.9));
+    // Both read and write 31.5 MB, at no less than two thirds of 1555 and 900 GB/s.
+    CHECK(map < 4 + 1.5 * 63 / (peak > 200 ? 1.555 : 0.9));
   }
 }
 
