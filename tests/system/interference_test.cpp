@@ -112,7 +112,7 @@ TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO
 }
 
 // Of one that reads the L2 it loses a lot, and less where its copies share units with it.
-TEST_CASE("an all-gather loses most beside units that do nothing but read the L2", "[GD-MMIO-02]") {
+TEST_CASE("an all-gather loses most beside units that do nothing but read the L2", "[GD-MMIO-04]") {
   const Line one = run_lines("--set interference.work_groups=80").at(0);
   const Line full = run_lines("--set interference.work_groups=640").at(0);
   CHECK(one("gather_slowdown") > full("gather_slowdown") + 0.03);
