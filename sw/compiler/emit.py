@@ -25,6 +25,8 @@ class Plan:
     """Places of tensors, buckets of gradients, and which operator waits for which."""
 
     def __init__(self, graph):
+        for op in graph.ops:
+            refuse(graph, op)
         self.graph = graph
         self.places = {}   # Name -> (space, offset).
         self.sizes = {"arena": 0, "gradients": 0}
@@ -116,6 +118,22 @@ class Plan:
         if op.kind == "MatMul":
             one["matmul"] = graphs.matmul_shape(self.graph, op)
         return one
+
+
+def refuse(graph, op):
+    """Raises GraphError where a loop kernel has no code for an operator."""
+    where = f"{op.kind} -> {op.output}"
+    if op.kind not in (*ROW_KINDS, "MatMul", "AllReduce"):
+        raise graphs.GraphError(f"{where}: a loop kernel has no such operator"
+                                f"{graphs.near(op.kind, [*ROW_KINDS, 'MatMul', 'AllReduce'])}")
+    x, out = graph.tensors[op.inputs[0]], graph.tensors[op.output]
+    if op.kind in graphs.BROADCAST and graphs.is_broadcast(x, graph.tensors[op.inputs[1]]):
+        y = graph.tensors[op.inputs[1]]
+        if op.kind != "Add" or y.elements != x.columns:
+            raise graphs.GraphError(f"{where}: {y.name} is {list(y.shape)}, {x.name} is {list(x.shape)}; "
+                                    "a loop kernel repeats the row of an Add alone")
+    if op.kind.startswith(("Softmax", "LayerNorm")) and out.columns > 1024:
+        raise graphs.GraphError(f"{where}: rows of {out.columns} elements, at most 1024 fit into a tile")
 
 
 def fuse(graph):

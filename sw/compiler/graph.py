@@ -2,8 +2,8 @@
 """Operator graphs: tensors of FP16, operators in the order in which they run, and the errors of both.
 
 A tensor has a shape (rows ..., columns), row-major. Kinds: input, weight (both have contents before the
-first iteration), constant (one value), value (an operator writes it), gradient (likewise; reduced over all
-ranks if an AllReduce takes it).
+first iteration), index (whole numbers of 32 bits, an input), constant (one value), value (an operator writes it),
+gradient (likewise; reduced over all ranks if an AllReduce takes it).
 """
 
 import dataclasses
@@ -15,20 +15,41 @@ class GraphError(Exception):
     """What is wrong with a graph, in one line."""
 
 
-KINDS = ("input", "weight", "constant", "value", "gradient")
+KINDS = ("input", "weight", "index", "constant", "value", "gradient")
+GIVEN = ("input", "weight", "index", "constant")  # Have contents before the first operator.
 # Name -> (inputs, attributes).
 OPERATORS = {
     "MatMul": ((2, 3), ("transpose_a", "transpose_b", "heads_a", "heads_b", "heads_out", "sequences")),
-    "Add": ((2, 2), ()), "Sub": ((2, 2), ()), "Mul": ((2, 2), ()),
+    # Element by element. The second operand may be broadcast: a row, a column, a scalar, a mask for a batch.
+    "Add": ((2, 2), ()), "Sub": ((2, 2), ()), "Mul": ((2, 2), ()), "Div": ((2, 2), ()),
     "Gelu": ((1, 1), ()), "GeluGrad": ((2, 2), ()),
+    "Relu": ((1, 1), ()), "ReluGrad": ((2, 2), ()),            # of y (or x), dy
+    "Sigmoid": ((1, 1), ()), "SigmoidGrad": ((2, 2), ()),      # of y, dy
+    "Tanh": ((1, 1), ()), "TanhGrad": ((2, 2), ()),            # of y, dy
+    "Silu": ((1, 1), ()), "SiluGrad": ((2, 2), ()),            # of x, dy
+    "Neg": ((1, 1), ()), "Sqrt": ((1, 1), ("epsilon",)), "Pow": ((1, 1), ("exponent",)),
+    # Rotary embedding of rows of `heads` heads: x, cosines, sines (rows, columns / heads); inverse: its gradient.
+    "Rope": ((3, 3), ("heads", "inverse")),
+    # Rows.
     "Softmax": ((1, 1), ("scale",)), "SoftmaxGrad": ((2, 2), ("scale",)),
     "LayerNorm": ((3, 3), ("epsilon",)), "LayerNormGrad": ((3, 3), ("epsilon",)),
+    "LayerNormGammaGrad": ((2, 2), ("epsilon",)),              # of x, dy: a row; beta's is ReduceSum
+    # Sums and means over one axis, which then has extent 1 or is left out. Expand: its gradient.
+    "ReduceSum": ((1, 1), ("axis",)), "ReduceMean": ((1, 1), ("axis",)), "Expand": ((1, 1), ("axis", "scale")),
+    # What moves data. Pad puts zeros before and after. ScatterAdd adds to zeros.
+    "Concat": ((1, 64), ("axis",)), "Slice": ((1, 1), ("axis", "start", "stop")),
+    "Pad": ((1, 1), ("axis", "before", "after")),
+    "Gather": ((2, 2), ("axis",)), "ScatterAdd": ((2, 2), ("axis",)),
+    # The same bytes seen otherwise: no kernel.
+    "Reshape": ((1, 1), ()), "Transpose": ((1, 1), ("perm",)),
     "Update": ((2, 2), ("rate",)),
     "AllReduce": ((1, 1), ()),
 }
 
 
-REALS = ("scale", "epsilon", "rate")
+REALS = ("scale", "epsilon", "rate", "exponent")
+FLAGS = ("transpose_a", "transpose_b", "inverse")
+BROADCAST = ("Add", "Sub", "Mul", "Div")
 
 
 @dataclasses.dataclass
@@ -55,7 +76,7 @@ class Tensor:
 
     @property
     def bytes(self):
-        return 2 * self.elements
+        return (4 if self.kind == "index" else 2) * self.elements
 
 
 @dataclasses.dataclass
@@ -111,7 +132,7 @@ class Graph:
 
     def check(self):
         """Raises GraphError unless every operator has what it needs, written before it is read."""
-        written = {t.name for t in self.tensors.values() if t.kind in ("input", "weight", "constant")}
+        written = {t.name for t in self.tensors.values() if t.kind in GIVEN}
         for place, op in enumerate(self.ops):
             where = f"operator {place} ({op.kind} -> {op.output})"
             if op.kind not in OPERATORS:
@@ -123,14 +144,11 @@ class Graph:
             for name, value in list(op.attributes.items()):
                 if name not in allowed:
                     raise GraphError(f"{where}: unknown attribute {name!r}{near(name, allowed or ['(none)'])}")
+                wanted = attribute_error(name, value)
+                if wanted:
+                    raise GraphError(f"{where}: {name} {value!r} is not allowed; allowed: {wanted}")
                 if name in REALS:
-                    good = number(value) is not None
                     op.attributes[name] = number(value)
-                else:
-                    good = isinstance(value, int) and 0 <= value <= (1 if name.startswith("transpose") else 1 << 20)
-                if not good:
-                    raise GraphError(f"{where}: {name} {value!r} is not allowed; allowed: " + (
-                        "a number" if name in REALS else "0 or 1" if name.startswith("transpose") else "a whole number"))
             for name in [*op.inputs, op.output]:
                 if name not in self.tensors:
                     raise GraphError(f"{where}: no tensor {name!r}{near(name, self.tensors)}")
@@ -151,8 +169,17 @@ class Graph:
     def _check_shapes(self, where, op):
         inputs = [self.tensors[name] for name in op.inputs]
         out = self.tensors[op.output]
+        indexed = op.kind in ("Gather", "ScatterAdd")
+        for place, one in enumerate(inputs):
+            if (one.kind == "index") != (indexed and place == 1):
+                raise GraphError(f"{where}: {one.name} is " + (
+                    "a tensor of indices, must be of numbers" if one.kind == "index" else
+                    f"a tensor of numbers ({one.kind}), must be of indices"))
         if op.kind == "MatMul":
             matmul_shape(self, op)
+            return
+        if op.kind in SHAPES:
+            SHAPES[op.kind](where, op, inputs, out)
             return
         if op.kind in ("LayerNorm", "LayerNormGrad"):
             rows = [inputs[1]] if op.kind == "LayerNormGrad" else inputs[1:]
@@ -161,13 +188,134 @@ class Graph:
                     raise GraphError(f"{where}: {row.name} has {row.elements} elements, a row of "
                                      f"{inputs[0].name} has {inputs[0].columns}")
             inputs = [inputs[0], inputs[2]] if op.kind == "LayerNormGrad" else inputs[:1]
-        if op.kind == "Add" and inputs[1].elements == inputs[0].columns:
-            inputs = inputs[:1]  # A row for all rows.
+        if op.kind in BROADCAST and is_broadcast(inputs[0], inputs[1]):
+            inputs = inputs[:1]
         for one in inputs:
             if one.elements != out.elements or one.columns != out.columns:
                 raise GraphError(f"{where}: {one.name} is {list(one.shape)}, {out.name} is {list(out.shape)}")
-        if op.kind.startswith(("Softmax", "LayerNorm")) and out.columns > 1024:
-            raise GraphError(f"{where}: rows of {out.columns} elements, at most 1024 fit into a tile")
+
+
+def attribute_error(name, value):
+    """What an attribute may be, if this value is not allowed."""
+    if name in REALS:
+        return None if number(value) is not None else "a number"
+    if name == "perm":
+        good = isinstance(value, list) and all(isinstance(one, int) for one in value)
+        return None if good and sorted(value) == list(range(len(value))) else "each dimension's number once"
+    if name in FLAGS:
+        return None if isinstance(value, int) and 0 <= value <= 1 else "0 or 1"
+    # The end of a slice and what is padded are as long as a tensor.
+    most = 1 << 40 if name in ("start", "stop", "before", "after") else 1 << 20
+    return None if isinstance(value, int) and 0 <= value <= most else "a whole number"
+
+
+def is_broadcast(x, y):
+    """Whether y, smaller than x, is repeated along x: a row, a column, a scalar, or a mask for each of a batch."""
+    if y.elements == x.elements:
+        return False
+    shape = (1,) * (len(x.shape) - len(y.shape)) + tuple(y.shape)
+    if len(shape) > len(x.shape):
+        return y.elements == x.columns  # A row, whatever its dimensions.
+    return all(b in (1, a) for a, b in zip(x.shape, shape)) or y.elements == x.columns
+
+
+def the_axis(where, op, x):
+    axis = op.get("axis")
+    if axis >= len(x.shape):
+        raise GraphError(f"{where}: axis {axis}, {x.name} has {len(x.shape)} dimensions")
+    return axis
+
+
+def expect(where, out, *allowed):
+    if tuple(out.shape) not in [tuple(one) for one in allowed]:
+        raise GraphError(f"{where}: {out.name} is {list(out.shape)}, must be " +
+                         " or ".join(str(list(one)) for one in allowed))
+
+
+def with_extent(shape, axis, extent):
+    return (*shape[:axis], extent, *shape[axis + 1:])
+
+
+def rope_shape(where, op, inputs, out):
+    x, heads = inputs[0], op.get("heads", 1)
+    expect(where, out, x.shape)
+    if not heads or x.columns % heads or (x.columns // heads) % 2:
+        raise GraphError(f"{where}: {x.columns} columns cannot be cut into {heads} heads of an even length")
+    for one in inputs[1:]:
+        expect(where, one, (x.rows, x.columns // heads))
+
+
+def reduce_shape(where, op, inputs, out):
+    whole, part = (out, inputs[0]) if op.kind == "Expand" else (inputs[0], out)
+    axis = the_axis(where, op, whole)
+    kept = with_extent(whole.shape, axis, 1)
+    left = whole.shape[:axis] + whole.shape[axis + 1:]
+    expect(where, part, kept, left or (1,))
+
+
+def gamma_grad_shape(where, op, inputs, out):
+    expect(where, inputs[1], inputs[0].shape)
+    if out.elements != inputs[0].columns:
+        raise GraphError(f"{where}: {out.name} has {out.elements} elements, a row of {inputs[0].name} has "
+                         f"{inputs[0].columns}")
+
+
+def concat_shape(where, op, inputs, out):
+    axis = the_axis(where, op, inputs[0])
+    for one in inputs[1:]:
+        if len(one.shape) != len(inputs[0].shape) or \
+                with_extent(one.shape, axis, 0) != with_extent(inputs[0].shape, axis, 0):
+            raise GraphError(f"{where}: {one.name} is {list(one.shape)}, {inputs[0].name} is "
+                             f"{list(inputs[0].shape)}: they may differ in dimension {axis} only")
+    expect(where, out, with_extent(inputs[0].shape, axis, sum(one.shape[axis] for one in inputs)))
+
+
+def slice_shape(where, op, inputs, out):
+    axis = the_axis(where, op, inputs[0])
+    start, stop = op.get("start"), op.get("stop")
+    if not start < stop <= inputs[0].shape[axis]:
+        raise GraphError(f"{where}: {start} to {stop} is no part of dimension {axis} of {inputs[0].name}, "
+                         f"{list(inputs[0].shape)}")
+    expect(where, out, with_extent(inputs[0].shape, axis, stop - start))
+
+
+def pad_shape(where, op, inputs, out):
+    axis = the_axis(where, op, inputs[0])
+    expect(where, out, with_extent(inputs[0].shape, axis, op.get("before") + inputs[0].shape[axis] + op.get("after")))
+
+
+def gather_shape(where, op, inputs, out):
+    axis = the_axis(where, op, inputs[0])
+    expect(where, out, with_extent(inputs[0].shape, axis, inputs[1].elements))
+
+
+def scatter_shape(where, op, inputs, out):
+    axis = the_axis(where, op, inputs[0])
+    if inputs[0].shape[axis] != inputs[1].elements:
+        raise GraphError(f"{where}: {inputs[1].name} has {inputs[1].elements} indices, dimension {axis} of "
+                         f"{inputs[0].name} is {inputs[0].shape[axis]}")
+    if len(out.shape) != len(inputs[0].shape) or \
+            with_extent(out.shape, axis, 0) != with_extent(inputs[0].shape, axis, 0):
+        raise GraphError(f"{where}: {out.name} is {list(out.shape)}, must be {list(inputs[0].shape)} but for "
+                         f"dimension {axis}")
+
+
+def reshape_shape(where, op, inputs, out):
+    if inputs[0].elements != out.elements:
+        raise GraphError(f"{where}: {inputs[0].name} is {list(inputs[0].shape)}, {out.name} is {list(out.shape)}: "
+                         "not as many elements")
+
+
+def transpose_shape(where, op, inputs, out):
+    perm = op.get("perm", [])
+    if len(perm) != len(inputs[0].shape):
+        raise GraphError(f"{where}: perm {perm} for the {len(inputs[0].shape)} dimensions of {inputs[0].name}")
+    expect(where, out, [inputs[0].shape[one] for one in perm])
+
+
+SHAPES = {"Rope": rope_shape, "ReduceSum": reduce_shape, "ReduceMean": reduce_shape, "Expand": reduce_shape,
+          "LayerNormGammaGrad": gamma_grad_shape, "Concat": concat_shape, "Slice": slice_shape, "Pad": pad_shape,
+          "Gather": gather_shape, "ScatterAdd": scatter_shape, "Reshape": reshape_shape, "Transpose": transpose_shape}
 
 
 def view(tensor, heads, sequences):
@@ -199,16 +347,20 @@ def matmul_shape(graph, op):
         va = (1, 1, a.rows, a.columns, 0, 0, a.columns * 2)
         vc = (1, 1, out.rows, out.columns, 0, 0, out.columns * 2)
         batch = [1, 1, 1]
-    if len(set(batch)) != 1:
+    # Heads of queries share a head of keys and values: outer counts those, inner the queries' of each.
+    group = batch[0] // batch[1] if op.get("heads_b") and batch[0] == batch[2] and batch[0] % batch[1] == 0 else 1
+    if len(set(batch)) != 1 and (group == 1 or sequences != 1):
         raise GraphError(f"{where}: batches of {batch[0]}, {batch[1]} and {batch[2]} matrices")
     m, k = (va[3], va[2]) if op.get("transpose_a") else (va[2], va[3])
     kb, n = (vb[3], vb[2]) if op.get("transpose_b") else (vb[2], vb[3])
     if k != kb or (vc[2], vc[3]) != (m, n):
         raise GraphError(f"{where}: {m} x {k} by {kb} x {n} gives no {vc[2]} x {vc[3]}")
     heads = next((v for v in (va, vb, vc) if v[0] > 1), va)
-    outer, inner = heads[0], heads[1]
+    outer, inner = (batch[1], group) if group > 1 else (heads[0], heads[1])
 
     def strides(v):
+        if group > 1:
+            return (v[5], 0) if v is vb else (v[5] * group, v[5])
         # A stacked tensor has all matrices of the batch in its inner dimension.
         return (v[4], v[5]) if v[0] == outer else (v[5] * inner, v[5])
     if len(op.inputs) == 3 and graph.tensors[op.inputs[2]].elements != n:
