@@ -41,7 +41,7 @@ def run(graph, given):
 
 
 def sigmoid(x):
-    return 1 / (1 + numpy.exp(-x))
+    return 0.5 * (1 + numpy.tanh(0.5 * x))
 
 
 def gelu(x):
@@ -176,6 +176,7 @@ OPERATORS = {
     "LayerNorm": lambda op, x, gamma, beta, shape: normal(op, x)[0] * gamma.reshape(-1) + beta.reshape(-1),
     "LayerNormGrad": layer_norm_grad,
     "LayerNormGammaGrad": lambda op, x, dy, shape: (normal(op, x)[0] * dy).reshape(-1, x.shape[-1]).sum(0),
+    "LayerNormBetaGrad": lambda op, dy, shape: dy.reshape(-1, dy.shape[-1]).sum(0),
     "ReduceSum": lambda op, x, shape: x.sum(op.get("axis")), "ReduceMean": lambda op, x, shape: x.mean(op.get("axis")),
     "Expand": expand, "Concat": lambda op, *inputs, shape: numpy.concatenate(inputs, op.get("axis")),
     "Slice": cut, "Pad": pad, "Gather": lambda op, x, index, shape: numpy.take(x, index.ravel(), op.get("axis")),

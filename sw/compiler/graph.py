@@ -33,7 +33,8 @@ OPERATORS = {
     # Rows.
     "Softmax": ((1, 1), ("scale",)), "SoftmaxGrad": ((2, 2), ("scale",)),
     "LayerNorm": ((3, 3), ("epsilon",)), "LayerNormGrad": ((3, 3), ("epsilon",)),
-    "LayerNormGammaGrad": ((2, 2), ("epsilon",)),              # of x, dy: a row; beta's is ReduceSum
+    # By-products of the kernel of LayerNormGrad, rows: of x, dy; of dy.
+    "LayerNormGammaGrad": ((2, 2), ("epsilon",)), "LayerNormBetaGrad": ((1, 1), ()),
     # Sums and means over one axis, which then has extent 1 or is left out. Expand: its gradient.
     "ReduceSum": ((1, 1), ("axis",)), "ReduceMean": ((1, 1), ("axis",)), "Expand": ((1, 1), ("axis", "scale")),
     # What moves data. Pad puts zeros before and after. ScatterAdd adds to zeros.
@@ -109,6 +110,7 @@ class Graph:
         self.name = name
         self.tensors = {}
         self.ops = []
+        self.forward_ops = None  # How many are the forward pass, where there is a backward pass.
 
     def tensor(self, name, shape, kind="value", value=0.0):
         if name in self.tensors:
@@ -253,8 +255,8 @@ def reduce_shape(where, op, inputs, out):
     expect(where, part, kept, left or (1,))
 
 
-def gamma_grad_shape(where, op, inputs, out):
-    expect(where, inputs[1], inputs[0].shape)
+def row_grad_shape(where, op, inputs, out):
+    expect(where, inputs[-1], inputs[0].shape)
     if out.elements != inputs[0].columns:
         raise GraphError(f"{where}: {out.name} has {out.elements} elements, a row of {inputs[0].name} has "
                          f"{inputs[0].columns}")
@@ -314,8 +316,9 @@ def transpose_shape(where, op, inputs, out):
 
 
 SHAPES = {"Rope": rope_shape, "ReduceSum": reduce_shape, "ReduceMean": reduce_shape, "Expand": reduce_shape,
-          "LayerNormGammaGrad": gamma_grad_shape, "Concat": concat_shape, "Slice": slice_shape, "Pad": pad_shape,
-          "Gather": gather_shape, "ScatterAdd": scatter_shape, "Reshape": reshape_shape, "Transpose": transpose_shape}
+          "LayerNormGammaGrad": row_grad_shape, "LayerNormBetaGrad": row_grad_shape, "Concat": concat_shape,
+          "Slice": slice_shape, "Pad": pad_shape, "Gather": gather_shape, "ScatterAdd": scatter_shape,
+          "Reshape": reshape_shape, "Transpose": transpose_shape}
 
 
 def view(tensor, heads, sequences):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads graphs: the YAML form, a subset of ONNX, and the builder of BERT."""
+"""Reads graphs: the YAML form, a subset of ONNX, and the builders of BERT and of applications (apps/)."""
 
 import sys
 
+import apps
 import graph as graphs
 
 
@@ -10,11 +11,16 @@ def load(what):
     if what.startswith("bert:"):
         import bert
         return bert.build(what[len("bert:"):])
+    name, colon, text = what.partition(":")
+    if colon and name in apps.NAMES:
+        from apps import builder
+        return from_model(builder.build(name, text), builder.import_onnx())
     if what.endswith((".yaml", ".yml")):
         return from_yaml(what)
     if what.endswith(".onnx"):
         return from_onnx(what)
-    raise graphs.GraphError("must end in .yaml or .onnx, or begin with bert:")
+    raise graphs.GraphError("must end in .yaml or .onnx, or begin with bert:, " +
+                            ", ".join(one + ":" for one in apps.NAMES))
 
 
 def from_yaml(file):
@@ -188,7 +194,7 @@ class Reader:
             tensor.kind, tensor.value = ("constant", number) if number is not None else ("index", 0.0)
             return
         if node.op_type == "Expand" and self.graph.tensors[self.source(node.input[0])].kind != "index":
-            self.fail(node, "only indices may be expanded; Add, Sub, Mul and Div repeat their second operand themselves")
+            self.fail(node, "only indices may be expanded; Add, Sub, Mul and Div repeat their second operand")
         self.renamed[node.output[0]] = node.input[0]
 
     def add_gemm(self, node, inputs, given):
@@ -327,7 +333,8 @@ class Reader:
                             f"{self.graph.tensors[updates].shape[axis]} indices, expanded if need be")
         zeros = self.graph.tensors[data].kind == "constant" and self.graph.tensors[data].value == 0
         name = node.output[0] if zeros else node.output[0] + ".sum"
-        self.graph.op("ScatterAdd", [updates, indices], name, None if zeros else self.graph.tensors[data].shape, axis=axis)
+        shape = None if zeros else self.graph.tensors[data].shape
+        self.graph.op("ScatterAdd", [updates, indices], name, shape, axis=axis)
         if not zeros:
             self.graph.op("Add", [name, data], node.output[0])
 
@@ -367,4 +374,5 @@ def from_onnx(file):
 
 
 def from_model(model, onnx):
+    import onnx.numpy_helper
     return Reader(model, onnx).read()
