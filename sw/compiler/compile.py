@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles an operator graph into one loop kernel (GD-LOOP-01, -02).
+"""Compiles an operator graph into one loop kernel (GD-LOOP-01, -02), or plans how its operators run together.
 
   compile.py GRAPH -o NAME        writes NAME.c, NAME.json (plan) and, with GCC and lld, NAME.elf
   compile.py GRAPH -o NAME --source-only      no NAME.elf
   compile.py GRAPH --list         what is in the graph
+  compile.py GRAPH --mode bsp|vertical|kitsune [--machine M] [-o NAME] [--report]
+                                  writes NAME.json (groups, stages, queues, places) and NAME.N.lp of each pipeline
 
-GRAPH is a .yaml file, an .onnx model, or bert:layers=L,... (sw/compiler/bert.py). Exit status 2: something is
-wrong with the graph; one line says what. README.md explains the forms.
+GRAPH is a .yaml file, an .onnx model, bert:layers=L,... (sw/compiler/bert.py), or an application of sw/compiler/apps:
+nerf:rows=N, dlrm:, mgn:, graphcast:, llama:. Exit status 2: something is wrong; one line says what. README.md and
+PIPELINES.md explain the forms.
 """
 
 import argparse
@@ -17,12 +20,17 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import autodiff  # noqa: E402
 import emit  # noqa: E402
 import graph as graphs  # noqa: E402
 import load  # noqa: E402
+import machine as machines  # noqa: E402
+import modes  # noqa: E402
+import report  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ("-march=rv64ima -misa-spec=2.2 -mabi=lp64 -mcmodel=medany -fPIE -ffreestanding "
@@ -61,16 +69,57 @@ def show(graph, plan):
         print(f"  {op.kind:14} {emit.tiles(graph, op):7} tiles  {', '.join(op.inputs)} -> {op.output}")
 
 
+def queue_depth(text):
+    name, equals, value = text.rpartition("=")
+    if not equals or not value.isdigit() or not 1 <= int(value) <= 1024:
+        raise graphs.GraphError(f"--queue {text}: must be NAME=1..1024")
+    return name, int(value)
+
+
+def plan_mode(options, graph):
+    """Everything for --mode."""
+    if not 1 <= options.depth <= 1024:
+        raise graphs.GraphError(f"--depth {options.depth}: must be 1..1024")
+    machine = machines.load(options.machine)
+    with tempfile.TemporaryDirectory() as scratch:
+        stem = options.output or pathlib.Path(scratch) / "plan"
+        os.makedirs(stem.parent, exist_ok=True)
+        plan = modes.Planner(graph, options.mode, machine, stem, options.profile, options.depth,
+                             dict(queue_depth(one) for one in options.queue),
+                             [one.split(",") for one in options.group], options.exclude).plan()
+    if options.output:
+        pathlib.Path(f"{options.output}.json").write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
+    if options.report:
+        report.show(plan)
+    if not options.output and not options.report:
+        raise graphs.GraphError("-o NAME or --report is missing")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graph", metavar="GRAPH")
     parser.add_argument("-o", "--output", metavar="NAME", type=pathlib.Path)
     parser.add_argument("--source-only", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--mode", metavar="bsp|vertical|kitsune")
+    parser.add_argument("--training", action="store_true", help="forward, then backward (autodiff.py)")
+    parser.add_argument("--machine", metavar="NAME", default="a100-nvswitch")
+    parser.add_argument("--report", action="store_true", help="prints groups, stages, queues, coverage and DRAM bytes")
+    parser.add_argument("--profile", metavar="FILE", help="measured times of operators, instead of estimates")
+    parser.add_argument("--group", metavar="A,B,..", action="append", default=[], help="operators by their results")
+    parser.add_argument("--exclude", metavar="A", action="append", default=[], help="runs on its own")
+    parser.add_argument("--depth", metavar="N", type=int, default=2, help="tiles that a queue holds")
+    parser.add_argument("--queue", metavar="NAME=N", action="append", default=[], help="tiles that this queue holds")
     options = parser.parse_args()
     try:
         graph = load.load(options.graph)
         graph.check()
+        if options.training:
+            graph = autodiff.backward(graph)
+            graph.check()
+        if options.mode is not None:
+            return plan_mode(options, graph)
         plan = emit.Plan(graph)
         if len(plan.ops) > 4096 or len(plan.buckets) > 512:
             raise graphs.GraphError(f"{len(plan.ops)} operators (at most 4096), {len(plan.buckets)} buckets (at most 512)")

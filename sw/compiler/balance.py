@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many work-groups each stage gets: the integer linear program of Kitsune, 5.3 (Algorithm 2).
+
+  maximise    thr                                                    tiles a millisecond
+  such that   thr <= r_i s_i t_i         r_i = a_i / units           each stage
+              thr * DRAM bytes of a tile <= DRAM peak,  thr * L2 bytes of a tile <= L2 peak
+              lowest_i <= a_i <= highest_i,  sum of a_i over SIMT stages <= units, likewise TENSOR
+
+t_i is the stage's bulk-synchronous throughput and s_i = 1 / u_i, u_i the larger share that it uses of the SIMT and the
+tensor pipe: from a profile, or estimated from the machine's rates. Sums are bounds (KT-U06): a class without stages has
+none. glpsol solves the file NAME.lp, which stays beside the plan. Its answer is checked against all of Algorithm 2, and
+the file for all its constraints. Work-groups that are left over then go to the slowest stages.
+"""
+
+import dataclasses
+import math
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import graph as graphs
+
+PER_MS = 1000.0
+TOLERANCE = 1e-6
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    """A stage as the program sees it."""
+    name: str
+    kind: str       # SIMT or TENSOR.
+    t: float        # Tiles a millisecond, bulk-synchronous, all units.
+    u: float        # Share of the SIMT or the tensor pipe, the larger.
+    lowest: int     # Work-groups.
+    highest: int
+
+    def rate(self, a, units):
+        return a / units / self.u * self.t
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    name: str
+    loads: tuple
+    units: int
+    dram_bytes: float   # Of a tile,
+    l2_bytes: float
+    dram_peak: float    # and a millisecond.
+    l2_peak: float
+
+
+def of(pipeline, machine, profile=None):
+    """The program of a pipeline; `profile` maps results of operators to microseconds and shares."""
+    loads = []
+    for stage in pipeline.stages:
+        t, u = measured(pipeline, stage, profile) or estimated(pipeline, stage, machine)
+        lowest = stage.parts if stage.role == "fan-in" else 1  # Partial sums stay in registers.
+        highest = max(lowest, min(machine.units, pipeline.tiles * stage.parts))
+        loads.append(Load(stage.name, stage.kind, t * PER_MS, u, lowest, highest))
+    for kind in ("SIMT", "TENSOR"):
+        least = sum(load.lowest for load in loads if load.kind == kind)
+        if least > machine.units:
+            raise graphs.GraphError(f"the pipeline of {pipeline.name}: its {kind} stages need {least} work-groups at "
+                                    f"least, {machine.units} can be there at once")
+    return Program(pipeline.name, tuple(loads), machine.units, pipeline.dram_bytes / pipeline.tiles,
+                   pipeline.l2_bytes / pipeline.tiles, machine.dram_rate * PER_MS, machine.l2_rate * PER_MS)
+
+
+def operator_times(flow, number, machine):
+    """Estimate of an operator alone: microseconds, and of them those of the tensor and the SIMT pipe with its ports."""
+    reads = sum(flow.bytes_of(number, name) for name in dict.fromkeys(flow.inputs[number]))
+    writes = flow.tensor(flow.ops[number].output).bytes
+    tensor = flow.flops(number) / machine.tensor_flops
+    simt = max(flow.simt(number) / machine.simt_flops, reads / machine.load_bytes, writes / machine.store_bytes)
+    return max(tensor, simt, (reads + writes) / machine.dram_rate), tensor, simt
+
+
+def estimated(pipeline, stage, machine):
+    """t in tiles a microsecond and u, by the machine's rates."""
+    whole = tensor = simt = 0.0
+    for number in stage.operators:
+        if stage.role == "final":  # Adds as many partial sums as there can be.
+            elements = pipeline.flow.tensor(pipeline.flow.ops[number].output).elements
+            times = [max(elements / machine.simt_flops, 4 * elements / machine.load_bytes)] * 3
+            times[1] = 0.0
+        else:
+            times = operator_times(pipeline.flow, number, machine)
+        whole, tensor, simt = whole + times[0], tensor + times[1], simt + times[2]
+    return pipeline.tiles / whole, max(tensor, simt) / whole
+
+
+def measured(pipeline, stage, profile):
+    names = [pipeline.flow.ops[number].output for number in stage.operators]
+    if not profile or stage.role == "final" or any(name not in profile for name in names):
+        return None
+    whole = sum(profile[name]["us"] for name in names)
+    share = max(sum(profile[name]["us"] * profile[name][pipe] for name in names) for pipe in ("tensor", "simt"))
+    return pipeline.tiles / whole, max(share / whole, TOLERANCE)
+
+
+def text(program):
+    """The program as a CPLEX LP file."""
+    loads = program.loads
+    lines = [f"\\ Kitsune, Algorithm 2: {program.name}; thr in tiles a millisecond"]
+    lines += [f"\\ a{at}: {load.name} ({load.kind}), t {load.t:.6g}, u {load.u:.6g}" for at, load in enumerate(loads)]
+    lines += ["Maximize", " obj: thr", "Subject To"]
+    lines += [f" stage_{at}: thr - {load.rate(1, program.units):.12g} a{at} <= 0" for at, load in enumerate(loads)]
+    lines += [f" dram: {program.dram_bytes:.12g} thr <= {program.dram_peak:.12g}",
+              f" l2: {program.l2_bytes:.12g} thr <= {program.l2_peak:.12g}"]
+    for kind in ("SIMT", "TENSOR"):
+        these = [f"a{at}" for at, load in enumerate(loads) if load.kind == kind]
+        if these:
+            lines.append(f" {kind.lower()}: {' + '.join(these)} <= {program.units}")
+    lines += ["Bounds", " thr >= 0"]
+    lines += [f" {load.lowest} <= a{at} <= {load.highest}" for at, load in enumerate(loads)]
+    return "\n".join([*lines, "Generals", " " + " ".join(f"a{at}" for at in range(len(loads))), "End", ""])
+
+
+def glpsol(path):
+    """thr and a_i of an LP file, by glpsol."""
+    if shutil.which("glpsol") is None:
+        raise graphs.GraphError("glpsol is not installed (Debian: glpk-utils): see platform/scripts/install.sh")
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        done = subprocess.run(["glpsol", "--lp", str(path), "--tmlim", "60", "-w", str(out)], capture_output=True,
+                              text=True, check=False)
+        lines = [line.split() for line in out.read_text(encoding="utf-8").splitlines()] if out.exists() else []
+    # "s mip ROWS COLUMNS STATUS OBJECTIVE", "j COLUMN VALUE"; columns in the order in which the file names them.
+    if done.returncode != 0 or not any(line[:2] == ["s", "mip"] and line[4] == "o" for line in lines):
+        raise graphs.GraphError(f"{path}: glpsol finds no optimum")
+    names = list(dict.fromkeys(re.findall(r"\b(thr|a\d+)\b", re.sub(r"\\.*", "", path.read_text(encoding="utf-8")))))
+    values = {names[int(line[1]) - 1]: float(line[2]) for line in lines if line[0] == "j"}
+    return values.pop("thr"), {int(name[1:]): round(value) for name, value in values.items()}
+
+
+def violations(program, thr, a):
+    """Constraints of Algorithm 2 that an answer breaks."""
+    most = thr * (1 - TOLERANCE)
+    found = [f"stage {load.name}" for load, count in zip(program.loads, a) if most > load.rate(count, program.units)]
+    found += [f"work-groups of {load.name}" for load, count in zip(program.loads, a)
+              if not load.lowest <= count <= load.highest]
+    if most * program.dram_bytes > program.dram_peak:
+        found.append("DRAM")
+    if most * program.l2_bytes > program.l2_peak:
+        found.append("L2")
+    found += [f"{kind} work-groups" for kind in ("SIMT", "TENSOR")
+              if sum(count for load, count in zip(program.loads, a) if load.kind == kind) > program.units]
+    return found
+
+
+def missing(program, lp):
+    """Constraints of Algorithm 2 that an LP file does not have, whether or not they bind."""
+    return [line.split(":")[0].strip() for line in text(program).splitlines()
+            if re.match(r" \w+: .*<=", line) and line not in lp.splitlines()]
+
+
+def solve(program, path, solver=glpsol):
+    """Writes the LP file, solves it, checks the answer: tiles a millisecond and work-groups of each stage."""
+    path = pathlib.Path(path)
+    path.write_text(text(program), encoding="utf-8")
+    return answer(program, path, solver)
+
+
+def answer(program, path, solver=glpsol):
+    lacks = missing(program, pathlib.Path(path).read_text(encoding="utf-8"))
+    if lacks:
+        raise graphs.GraphError(f"{path}: constraint {', '.join(lacks)} is missing")
+    thr, found = solver(path)
+    a = [found.get(at, load.lowest) for at, load in enumerate(program.loads)]
+    broken = violations(program, thr, a)
+    if broken:
+        raise graphs.GraphError(f"{path}: the solver's answer breaks Algorithm 2: {', '.join(broken)}")
+    return thr, spread(program, a)
+
+
+def spread(program, a):
+    """From the fewest work-groups that give the throughput of `a`: those left over, one by one, to the slowest stage
+    of their class. None gets more than twice the fewest: it would only hold more entries of its queues."""
+    thr = bound(program, a)[0] * (1 - TOLERANCE)
+    least = [max(load.lowest, math.ceil(thr / load.rate(1, program.units))) for load in program.loads]
+    a = list(least)
+    for kind in ("SIMT", "TENSOR"):
+        these = [at for at, load in enumerate(program.loads) if load.kind == kind]
+        while sum(a[at] for at in these) < program.units:
+            room = [at for at in these if a[at] < min(program.loads[at].highest, 2 * least[at])]
+            if not room:
+                break
+            slowest = min(room, key=lambda at: (program.loads[at].rate(a[at], program.units), at))
+            a[slowest] += 1
+    return a
+
+
+def bound(program, a):
+    """What Algorithm 2 allows these work-groups: tiles a millisecond, and by which constraint."""
+    limits = [(load.rate(count, program.units), f"stage {load.name}") for load, count in zip(program.loads, a)]
+    limits += [(program.dram_peak / program.dram_bytes, "DRAM"), (program.l2_peak / program.l2_bytes, "L2")]
+    return min(limits)

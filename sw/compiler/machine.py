@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rates of a machine of platform/machines, from its parameters: what plans and estimates need.
+
+Keys that a file leaves out have the platform's defaults (`stretto list parameters`); those used here are repeated
+below, and a test compares them.
+"""
+
+import dataclasses
+import pathlib
+
+import yaml
+
+import graph as graphs
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "platform/machines"
+DEFAULTS = {
+    "gpu.cus": 80, "gpu.clock_mhz": 1400, "gpu.lds_bytes": 131072, "gpu.tensor_fma_per_cycle": 512,
+    "gpu.tensor_efficiency_numerator": 4, "gpu.tensor_efficiency_denominator": 5, "gpu.simt_lanes": 64,
+    "gpu.simt_fp16_per_lane": 2, "l2.bytes": 16777216, "l2.persist_percent": 75, "l2.banks": 64,
+    "l2.bank_bytes_per_cycle": 32, "l2.cu_load_bytes_per_cycle": 64, "l2.cu_store_bytes_per_cycle": 32,
+    "hbm.clock_mhz": 1000, "hbm.channels": 32}
+HBM_BYTES_PER_CYCLE = 32  # Of a channel: 128 bits, both edges.
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Rates are in numbers or bytes a microsecond."""
+    name: str
+    units: int
+    lds_bytes: int
+    l2_bytes: int
+    pinned_bytes: int      # Of the L2, at most.
+    tensor_flops: float    # With the pipe's sustained share.
+    simt_flops: float      # FP16.
+    load_bytes: float      # Ports of all units.
+    store_bytes: float
+    l2_rate: float
+    dram_rate: float
+
+
+def load(name, folder=FOLDER):
+    """A shipped machine, or a file."""
+    values = dict(DEFAULTS)
+    read(name, pathlib.Path(folder), values, 0)
+    cycles = values["gpu.cus"] * values["gpu.clock_mhz"]  # Of all units in a microsecond.
+    efficiency = values["gpu.tensor_efficiency_numerator"] / values["gpu.tensor_efficiency_denominator"]
+    return Machine(
+        name=name, units=values["gpu.cus"], lds_bytes=values["gpu.lds_bytes"], l2_bytes=values["l2.bytes"],
+        pinned_bytes=values["l2.bytes"] * values["l2.persist_percent"] // 100,
+        tensor_flops=2 * cycles * values["gpu.tensor_fma_per_cycle"] * efficiency,
+        simt_flops=cycles * values["gpu.simt_lanes"] * values["gpu.simt_fp16_per_lane"],
+        load_bytes=cycles * values["l2.cu_load_bytes_per_cycle"],
+        store_bytes=cycles * values["l2.cu_store_bytes_per_cycle"],
+        l2_rate=values["l2.banks"] * values["l2.bank_bytes_per_cycle"] * values["gpu.clock_mhz"],
+        dram_rate=values["hbm.channels"] * HBM_BYTES_PER_CYCLE * values["hbm.clock_mhz"])
+
+
+def read(name, folder, values, depth):
+    path = pathlib.Path(name) if name.endswith(".yaml") else folder / f"{name}.yaml"
+    if not path.is_file():
+        names = sorted(one.stem for one in folder.glob("*.yaml"))
+        raise graphs.GraphError(f"--machine {name}: no such machine{graphs.near(name, names)}")
+    if depth == 8:
+        raise graphs.GraphError(f"--machine {name}: extends goes in a circle")
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise graphs.GraphError(f"{path}: " + " ".join(str(error).split())) from error
+    if "extends" in data:
+        base = data["extends"]
+        beside = path.parent / base
+        read(str(beside) if base.endswith(".yaml") else base, folder, values, depth + 1)
+    for key in values:
+        room, _, leaf = key.partition(".")
+        if leaf in (data.get(room) or {}):
+            values[key] = int(data[room][leaf])

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans of a graph for `--mode bsp|vertical|kitsune`: steps, what each moves, and what it all comes to.
+
+bsp: an operator a kernel. vertical: groups are kernels whose tiles stay in LDS, in the forward pass. kitsune: groups
+are spatial pipelines. What is in no group runs as in bsp.
+"""
+
+import json
+import pathlib
+
+import alloc
+import balance
+import flow as flows
+import graph as graphs
+import patterns
+import pipeline as pipelines
+import vertical
+
+MODES = ("bsp", "vertical", "kitsune")
+
+
+def read_profile(file, flow, machine):
+    """Result of an operator -> microseconds and shares of the pipes, of this graph on this machine."""
+    try:
+        data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise graphs.GraphError(f"--profile {file}: is no JSON: {error}") from error
+    for key, mine in (("graph", flow.hash()), ("machine", machine.name)):
+        if not isinstance(data, dict) or data.get(key) != mine:
+            found = data.get(key) if isinstance(data, dict) else None
+            raise graphs.GraphError(f"--profile {file}: is of {key} {found!r}, this is {mine!r}")
+    for name, one in data.get("operators", {}).items():
+        if set(one) != {"us", "tensor", "simt"} or None in map(graphs.number, one.values()) or one["us"] <= 0:
+            raise graphs.GraphError(f"--profile {file}: operator {name} must have us above 0, tensor and simt")
+    return data.get("operators", {})
+
+
+class Planner:
+    def __init__(self, graph, mode, machine, stem=None, profile=None, depth=pipelines.DEPTH, depths=None, forced=(),
+                 exclude=()):
+        if mode not in MODES:
+            raise graphs.GraphError(f"--mode {mode}{graphs.near(mode, MODES)}")
+        self.flow, self.mode, self.machine = flows.Flow(graph), mode, machine
+        self.stem, self.depth, self.depths = stem, depth, dict(depths or {})
+        self.profile = read_profile(profile, self.flow, machine) if profile else None
+        for name in exclude:
+            if name not in self.flow.made:
+                raise graphs.GraphError(f"--exclude {name}: no operator makes it{graphs.near(name, self.flow.made)}")
+        self.groups, self.left_out = [], []
+        if mode != "bsp":
+            check = self.error_of_fusion if mode == "vertical" else self.error_of_pipeline
+            self.groups = [patterns.forced(self.flow, names, check) for names in forced]
+            alone = set(exclude) | {self.flow.ops[n].output for group in self.groups for n in group.members}
+            library = patterns.FUSIONS if mode == "vertical" else patterns.PIPELINES
+            more, self.left_out = patterns.select(self.flow, library, check, alone)
+            self.groups += more
+        self.steps = patterns.order(self.flow, self.groups)
+
+    def error_of_fusion(self, members):
+        return vertical.error(self.flow, members, self.machine)
+
+    def error_of_pipeline(self, members):
+        return pipelines.stream_error(self.flow, members, self.machine)
+
+    def plan(self):
+        """All of it, as data for JSON."""
+        flow, steps, carried = self.flow, [], set()
+        for place, step in enumerate(self.steps):
+            if isinstance(step, int):
+                steps.append({"kind": "kernel", "operators": [flow.ops[step].output], "dram_bytes": flow.traffic(step)})
+                continue
+            one = {"pattern": step.pattern, "name": flow.ops[step.members[0]].output,
+                   "operators": [flow.ops[number].output for number in step.members],
+                   "bsp_dram_bytes": sum(flow.traffic(number) for number in step.members)}
+            if self.mode == "vertical":
+                rows = flow.rows(one["name"])
+                one.update(kind="fused", dram_bytes=vertical.dram_bytes(flow, step.members),
+                           tile_rows=vertical.TILE_ROWS, tiles=-(-rows // vertical.TILE_ROWS))
+                kept = set(one["operators"])
+            else:
+                made, thr = self.pipeline(step, place)
+                one.update(kind="pipeline", dram_bytes=made.dram_bytes, **made.describe())
+                one.update(thr)
+                kept = {queue.tensor for queue in made.queues} | set(one["operators"])
+            inside = set(step.members)
+            carried |= {name for name in kept if name not in flow.results and
+                        all(number in inside for number in flow.readers.get(name, []))}
+            steps.append(one)
+        for name in self.depths:
+            raise graphs.GraphError(f"--queue {name}: no such queue" + graphs.near(name, [
+                queue["name"] for step in steps for queue in step.get("queues", [])] or ["(none)"]))
+        return self.whole(steps, carried)
+
+    def pipeline(self, group, place):
+        """The pipeline with the largest tiles whose queues can be pinned; fewer column parts before smaller ones."""
+        path = pathlib.Path(f"{self.stem}.{place}.lp")
+        for tile_rows, most_parts in [(rows, parts) for rows in pipelines.TILE_ROWS for parts in (None, 1)]:
+            made = pipelines.Pipeline(self.flow, group, self.machine, tile_rows, self.depth, most_parts)
+            mine = [name for name in self.depths if made.has_queue(name)]
+            for name in mine:
+                made.set_depth(name, self.depths[name])
+            made.run()
+            thr, ctas = balance.solve(balance.of(made, self.machine, self.profile), path)
+            made.finish(ctas)
+            if made.queue_bytes <= self.machine.pinned_bytes:
+                break
+        else:
+            raise graphs.GraphError(f"the pipeline of {made.name}: its queues take {made.queue_bytes} bytes, "
+                                    f"{self.machine.pinned_bytes} of the L2 may be pinned")
+        for name in mine:
+            del self.depths[name]
+        program = balance.of(made, self.machine, self.profile)
+        thr, limit = balance.bound(program, ctas)
+        alone = sum((self.profile or {}).get(self.flow.ops[number].output, {}).get("us") or
+                    balance.operator_times(self.flow, number, self.machine)[0] for number in group.members)
+        return made, {"lp": path.name, "predicted": {
+            "tiles_a_ms": thr, "us": made.tiles / thr * balance.PER_MS, "limit": limit, "bsp_us": alone,
+            "source": "profile" if self.profile else "estimate"}}
+
+    def whole(self, steps, carried):
+        flow = self.flow
+        numbers = [[step] if isinstance(step, int) else step.members for step in self.steps]
+        places, total, forever = alloc.places(flow, numbers, carried)
+        tensors = [{"name": one.name, "kind": one.kind, "shape": list(one.shape), "bytes": one.bytes,
+                    **({"offset": places[one.name][0]} if one.name in places else {}),
+                    **({"same_bytes_as": flow.renamed[one.name]} if one.name in flow.renamed else {})}
+                   for one in flow.graph.tensors.values()]
+        operators = []
+        for number, op in enumerate(flow.ops):
+            one = {"kind": op.kind, "class": flow.letters[number], "inputs": op.inputs, "output": op.output,
+                   "attributes": op.attributes, "dram_bytes": flow.traffic(number),
+                   "pass": "forward" if number < flow.split else "backward"}
+            if op.kind == "MatMul":
+                one["matmul"] = graphs.matmul_shape(flow.graph, op)
+            operators.append(one)
+        every = range(len(flow.ops))
+        bsp, bytes_here = sum(flow.traffic(number) for number in every), sum(step["dram_bytes"] for step in steps)
+        count, grouped = flow.counted(every), sum(flow.counted(group.members) for group in self.groups)
+        return {"graph": flow.graph.name, "hash": flow.hash(), "mode": self.mode, "machine": self.machine.name,
+                "summary": {"operators": count, "grouped": grouped, "coverage_percent": 100 * grouped / count,
+                            "bsp_dram_bytes": bsp, "dram_bytes": bytes_here,
+                            "traffic_cut_percent": 100 * (1 - bytes_here / bsp),
+                            "arena_bytes": total, "arena_bytes_without_reuse": forever},
+                "tensors": tensors, "operators": operators, "steps": steps, "left_out": self.left_out}

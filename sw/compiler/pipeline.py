@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a group of operators to the stages and queues of a spatial pipeline (Kitsune, 5.2, Algorithm 1).
+
+Rows stream in tiles. A stage is an operator with those that its epilogue can take; a sum over rows is split into fan-in
+(partial sums of the tiles that a work-group gets) and final (a tree over the partial sums). Every result that another
+stage reads has one queue, to which all its readers subscribe. What others read is written to memory as well.
+
+Liveness is shown by running the schedule. A work-group takes the next tile's inputs before it gives back this one's
+where a queue has more than one entry, so edges that meet again need entries for the tiles under way beside them.
+"""
+
+import dataclasses
+
+import graph as graphs
+
+PAYLOAD_BYTES = 256 << 10     # KT-Q-07: at most,
+BLOCK_BYTES = 64 << 10        # and what a tile that is larger is cut into.
+WORDS_BYTES = 256             # TILE_QUEUE_WORDS_BYTES: full and free, a line each.
+TILE_ROWS = (128, 64, 32, 16)  # The largest whose queues can be pinned.
+COLUMNS = 128                 # Of a product that a work-group makes at least.
+ACCUMULATOR_BYTES = 128 << 10  # Of a work-group: half of the registers of a unit.
+TREE = 4                      # KT-U14: partial sums that a node of a tree adds.
+DEPTH = 2                     # KT-U07.
+STAGING_BYTES = 32 << 10      # LDS beside weights that stay.
+
+
+@dataclasses.dataclass
+class Stage:
+    name: str
+    kind: str                 # TENSOR or SIMT.
+    role: str                 # map, fan-in, final.
+    operators: list
+    parts: int = 1            # Column parts of the result, work-groups of their own.
+    sums: list = dataclasses.field(default_factory=list)     # Operators whose partial sums it makes.
+    ctas: int = 1
+    reads: list = dataclasses.field(default_factory=list)    # Tensors from memory.
+    writes: list = dataclasses.field(default_factory=list)   # To memory.
+    weight_bytes: int = 0
+    weights_stay: bool = False
+    tree: list = dataclasses.field(default_factory=list)     # Nodes of each level.
+
+
+@dataclasses.dataclass
+class Queue:
+    name: str
+    tensor: str
+    producer: int             # Stages.
+    consumers: list
+    payload_bytes: int
+    blocks: int = 1           # Entries a tile: column parts of the producer, each in payloads that are allowed.
+    parts: int = 1            # Of them, those of different work-groups.
+    slack: int = 0            # Tiles beside those of `depth`, where ways meet again.
+    reads: int = 1            # Of an entry: one for each column part of its consumers.
+    readers: int = 1          # Work-groups that give an entry back.
+    depth: int = DEPTH        # Tiles, or where a tile has several blocks and nothing meets again, blocks.
+    is_partial: bool = False  # Sums, once, after all tiles.
+    entries: int = 0
+
+    @property
+    def bytes(self):
+        return self.entries * (self.payload_bytes + WORDS_BYTES)
+
+
+def stream_error(flow, members, machine):
+    """Why rows of these operators cannot stream through a pipeline, or None."""
+    inside = set(members)
+    rows = None
+    for number in members:
+        op, letter = flow.ops[number], flow.letters[number]
+        where = f"{op.kind} -> {op.output}"
+        if letter not in "LWEDNMprRC":
+            return f"{where}: no stage: it indexes all data, or a matrix must be whole"
+        if letter == "W" and 4 * flow.tensor(op.output).elements > machine.units * ACCUMULATOR_BYTES:
+            return f"{where}: partial sums of {list(flow.tensor(op.output).shape)} do not stay on chip"
+        made = op.output if letter not in "RWp" else op.inputs[-1]
+        rows = rows or flow.rows(made)
+        if flow.rows(made) != rows:
+            return f"{where}: {made} has {flow.rows(made)} rows, others {rows}"
+        for place, (name, base) in enumerate(zip(op.inputs, flow.inputs[number])):
+            producer = flow.made.get(base)
+            if producer not in inside:
+                continue
+            if flow.letters[producer] in "RWp":
+                return f"{where}: {base} is a sum over all rows"
+            if flow.rows(name) != flow.rows(base):
+                return f"{where}: {name} has {flow.rows(name)} rows, the same bytes as {base} {flow.rows(base)}"
+            if letter == "L" and place > 0:
+                return f"{where}: {name} is made in the group, must be there as a whole"
+        if letter == "C" and op.get("axis") != len(flow.tensor(op.inputs[0]).shape) - 1:
+            return f"{where}: axis {op.get('axis')} is not columns"
+    return None
+
+
+class Pipeline:
+    """Stages and queues of a group for tiles of `tile_rows` rows."""
+
+    def __init__(self, flow, group, machine, tile_rows=TILE_ROWS[0], depth=DEPTH, most_parts=None):
+        self.flow, self.group, self.machine, self.depth, self.most_parts = flow, group, machine, depth, most_parts
+        members = group.members
+        self.inside = set(members)
+        first = members[0]
+        streamed = flow.ops[first]
+        self.rows = flow.rows(streamed.output if flow.letters[first] not in "RWp" else streamed.inputs[-1])
+        self.tile_rows = min(tile_rows, self.rows)
+        self.tiles = -(-self.rows // self.tile_rows)
+        self.stages, self.queues = [], []
+        self.stage_of = {}
+        self._stages()
+        self._memory()
+        self._queues()
+        self._depths()
+        for stage in self.stages:  # Until there is a balance: as many as can be there.
+            stage.ctas = machine.units
+
+    # Algorithm 1.
+
+    def _stages(self):
+        for number in self.group.members:
+            letter, op = self.flow.letters[number], self.flow.ops[number]
+            into = self._epilogue_of(number)
+            if into is not None:
+                self.stages[into].operators.append(number)
+                self.stage_of[number] = into
+            elif letter in "RW":
+                self._add(Stage(op.output + ".fan-in", "TENSOR" if letter == "W" else "SIMT", "fan-in", [number],
+                                sums=[number]), number)
+                self._final(number)
+            elif letter == "p":
+                beside = next(other for other in self.group.members if self.flow.letters[other] == "M" and
+                              self.flow.ops[other].inputs[-1] == op.inputs[-1])
+                self.stages[self.stage_of[beside]].sums.append(number)
+                self.stages[self.stage_of[beside]].operators.append(number)
+                self.stage_of[number] = self.stage_of[beside]
+                self._final(number)
+            else:
+                self._add(Stage(op.output, "TENSOR" if letter == "L" else "SIMT", "map", [number]), number)
+        for stage in self.stages:
+            stage.parts = self._parts(stage)
+
+    def _add(self, stage, number):
+        self.stage_of[number] = len(self.stages)
+        self.stages.append(stage)
+
+    def _final(self, number):
+        self.stages.append(Stage(self.flow.ops[number].output + ".final", "SIMT", "final", [number]))
+
+    def _epilogue_of(self, number):
+        """The stage whose epilogue takes an operator: element by element, of one result that nobody else reads here.
+        Where rows are whole (SIMT), sums of rows, too."""
+        if self.flow.letters[number] not in "EDr":
+            return None
+        producers = {self.flow.made.get(name) for name in self.flow.inputs[number]} & self.inside
+        if len(producers) != 1:
+            return None
+        producer = producers.pop()
+        stage = self.stages[self.stage_of[producer]]
+        readers = {one for one in self.flow.readers[self.flow.ops[producer].output] if one in self.inside}
+        alone = readers == {number} and stage.role == "map" and stage.operators[-1] == producer
+        if self.flow.letters[number] == "r" and stage.kind == "TENSOR":
+            return None
+        return self.stage_of[producer] if alone else None
+
+    def _parts(self, stage):
+        """Column parts, so that few tiles still occupy the machine and partial sums stay in registers."""
+        tensor = self.flow.tensor(self.flow.ops[stage.operators[0]].output)
+        if stage.role == "fan-in":
+            return -(-4 * tensor.elements // ACCUMULATOR_BYTES) if stage.kind == "TENSOR" else 1
+        if stage.role == "final" or stage.kind == "SIMT":
+            return 1
+        products = sum(one.kind == "TENSOR" for one in self.stages)
+        wanted = -(-self.machine.units // (self.tiles * products))
+        return max(1, min(-(-tensor.columns // COLUMNS), wanted, self.most_parts or wanted))
+
+    def _memory(self):
+        """What each stage reads from memory and writes to it."""
+        flow = self.flow
+        for place, stage in enumerate(self.stages):
+            if stage.role == "final":
+                stage.writes = [flow.ops[stage.operators[0]].output]
+                continue
+            for number in stage.operators:
+                op = flow.ops[number]
+                for name in flow.inputs[number]:
+                    if flow.made.get(name) not in self.inside and name not in stage.reads and \
+                            flow.letters[number] != "p":
+                        stage.reads.append(name)
+                        if flow.letters[number] == "L" and name == flow.inputs[number][1]:
+                            stage.weight_bytes = flow.tensor(name).bytes
+                if number in stage.sums:
+                    continue
+                outside = [one for one in flow.readers.get(op.output, []) if one not in self.inside]
+                if outside or op.output in flow.results:
+                    stage.writes.append(op.output)
+            share = stage.weight_bytes // stage.parts
+            stage.weights_stay = 0 < share <= self.machine.lds_bytes - STAGING_BYTES
+
+    def _queues(self):
+        flow = self.flow
+        for place, stage in enumerate(self.stages):
+            for number in stage.operators if stage.role != "final" else []:
+                if number in stage.sums:
+                    final = next(at for at, other in enumerate(self.stages)
+                                 if other.role == "final" and other.operators == [number])
+                    elements = flow.tensor(flow.ops[number].output).elements
+                    blocks = -(-4 * elements // stage.parts // ACCUMULATOR_BYTES) or 1
+                    name = flow.ops[number].output
+                    payload = -(-4 * elements // (stage.parts * blocks))
+                    self.queues.append(Queue(name + ".partial", name, place, [final], payload, blocks, depth=1,
+                                             is_partial=True))
+                    continue
+                name = flow.ops[number].output
+                consumers = sorted({self.stage_of[one] for one in flow.readers.get(name, []) if one in self.inside} -
+                                   {place})
+                if consumers:
+                    tensor = flow.tensor(name)
+                    columns = -(-tensor.columns // stage.parts)
+                    whole = 2 * self.tile_rows * columns
+                    each = 1 if whole <= PAYLOAD_BYTES else -(-whole // BLOCK_BYTES)
+                    reads = sum(self.stages[one].parts for one in consumers)
+                    self.queues.append(Queue(name, name, place, consumers, 2 * self.tile_rows * -(-columns // each),
+                                             stage.parts * each, stage.parts, reads=reads,
+                                             readers=reads, depth=self.depth))
+
+    def _depths(self):
+        """Entries for the tiles that are under way on the longer way where ways meet again."""
+        count = len(self.stages)
+        before = [{queue.producer for queue in self.queues if place in queue.consumers} for place in range(count)]
+        level, above = [0] * count, [set() for _ in range(count)]
+        for place in range(count):  # Stages are in topological order: a consumer comes later.
+            for one in before[place]:
+                level[place] = max(level[place], level[one] + 1)
+                above[place] |= above[one] | {one}
+        for queue in self.queues:
+            for consumer in queue.consumers if not queue.is_partial else []:
+                others = [one for one in before[consumer] if one != queue.producer]
+                mine = above[queue.producer] | {queue.producer}
+                if any(mine & (above[one] | {one}) for one in others):
+                    queue.slack = max(queue.slack, level[consumer] - level[queue.producer] - 1)
+            queue.depth += queue.slack
+
+    def set_depth(self, name, depth):
+        for queue in self.queues:
+            if queue.name == name:
+                queue.depth = depth
+                return
+        raise graphs.GraphError(f"--queue {name}: no such queue{graphs.near(name, [one.name for one in self.queues])}")
+
+    def has_queue(self, name):
+        return any(queue.name == name for queue in self.queues)
+
+    # After the balance.
+
+    def finish(self, ctas):
+        """Takes the work-groups of each stage: entries of queues, trees of partial sums."""
+        for stage, count in zip(self.stages, ctas):
+            stage.ctas = count
+        for queue in self.queues:
+            producer = self.stages[queue.producer]
+            if queue.is_partial:
+                replicas = max(1, producer.ctas // producer.parts)
+                queue.entries = replicas * producer.parts * queue.blocks
+                final, nodes = self.stages[queue.consumers[0]], replicas
+                final.tree = []
+                while nodes > 1:
+                    nodes = -(-nodes // TREE)
+                    final.tree.append(nodes)
+                continue
+            queue.readers = sum(min(self.stages[one].parts, self.stages[one].ctas) for one in queue.consumers)
+            at_once = max(self.tiles_at_once(self.stages[one]) for one in (queue.producer, *queue.consumers))
+            whole = queue.blocks * min(self.tiles, queue.depth * at_once)
+            queue.entries = whole if queue.slack else min(whole, queue.parts * queue.depth * at_once)
+
+    @staticmethod
+    def tiles_at_once(stage):
+        """Part p of tile t is of one work-group, of few stages of one for several parts."""
+        return max(1, stage.ctas // stage.parts)
+
+    @property
+    def queue_bytes(self):
+        return sum(queue.bytes for queue in self.queues)
+
+    def weight_passes(self, stage):
+        """How often weights come from memory: once, or with each wave of tiles if neither LDS nor L2 hold them."""
+        if stage.weights_stay or stage.weight_bytes <= self.machine.l2_bytes // 2:
+            return 1
+        return -(-self.tiles // self.tiles_at_once(stage))
+
+    def stage_dram(self, stage):
+        flow = self.flow
+        total = sum(flow.tensor(name).bytes for name in stage.writes)
+        for name in stage.reads:
+            size = max(flow.bytes_of(number, name) for number in stage.operators if name in flow.inputs[number])
+            is_weight = stage.weight_bytes and name == flow.inputs[stage.operators[0]][1]
+            total += size * (self.weight_passes(stage) if is_weight else 1)
+        return total
+
+    @property
+    def dram_bytes(self):
+        """Closed form: what comes from outside, once for each stage that reads it, and what leaves."""
+        return sum(self.stage_dram(stage) for stage in self.stages)
+
+    def tensor_queue_bytes(self, queue):
+        """Written, and read by each reader."""
+        size = queue.entries * queue.payload_bytes if queue.is_partial else \
+            self.tiles * queue.blocks * queue.payload_bytes
+        return size, size * (1 if queue.is_partial else queue.reads)
+
+    @property
+    def l2_bytes(self):
+        through = sum(sum(self.tensor_queue_bytes(queue)) for queue in self.queues)
+        again = sum(stage.weight_bytes * (self.tiles - 1) for stage in self.stages if not stage.weights_stay)
+        return through + again + self.dram_bytes
+
+    # Liveness.
+
+    def run(self):
+        """Runs the schedule for as many tiles as show it; raises GraphError with the cycle of queues if it stops."""
+        tiles = min(self.tiles, len(self.stages) + max([queue.depth for queue in self.queues], default=0) + 2)
+        made = [0] * len(self.queues)
+        taken = [{consumer: 0 for consumer in queue.consumers} for queue in self.queues]
+        inputs = [[at for at, queue in enumerate(self.queues) if place in queue.consumers]
+                  for place in range(len(self.stages))]
+        outputs = [[at for at, queue in enumerate(self.queues) if queue.producer == place]
+                   for place in range(len(self.stages))]
+        tile = [0] * len(self.stages)
+        ends = [1 if stage.role == "final" else tiles for stage in self.stages]
+
+        def waits(place):
+            """Queues and stages that a stage waits for with its next tile."""
+            found = []
+            for at in inputs[place]:
+                queue = self.queues[at]
+                ahead = 1 if queue.depth > 1 and tile[place] + 1 < ends[place] else 0
+                if made[at] < tile[place] + 1 + ahead:
+                    found.append((at, queue.producer))
+            for at in outputs[place]:
+                queue = self.queues[at]
+                if queue.is_partial:
+                    continue
+                slowest = min(taken[at], key=taken[at].get)
+                if tile[place] - taken[at][slowest] >= queue.depth:
+                    found.append((at, slowest))
+            return found
+        moved = True
+        while moved:
+            moved = False
+            for place in range(len(self.stages)):
+                while tile[place] < ends[place] and not waits(place):
+                    for at in inputs[place]:
+                        taken[at][place] += 1
+                    tile[place] += 1
+                    for at in outputs[place]:
+                        made[at] += int(not self.queues[at].is_partial or tile[place] == ends[place])
+                    moved = True
+        stuck = [place for place in range(len(self.stages)) if tile[place] < ends[place]]
+        if stuck:
+            raise graphs.GraphError(f"the pipeline of {self.name} cannot move: " + self._cycle(stuck[0], waits))
+
+    def _cycle(self, place, waits):
+        path = []
+        while place not in [one for one, _ in path]:
+            at, other = waits(place)[0]
+            path.append((place, at))
+            place = other
+        path = path[[one for one, _ in path].index(place):]
+        return "queues " + ", ".join(
+            f"{self.queues[at].name} (depth {self.queues[at].depth}: {self.stages[one].name} waits for "
+            f"{'entries' if self.queues[at].producer == one else 'tiles'})" for one, at in path)
+
+    @property
+    def name(self):
+        return self.flow.ops[self.group.members[0]].output
+
+    def describe(self):
+        flow = self.flow
+
+        def edges(stage, place):
+            found = [{"queue": queue.name} for queue in self.queues if place in queue.consumers]
+            return found + [{"tensor": name} for name in stage.reads]
+        stages = []
+        for place, stage in enumerate(self.stages):
+            one = {"name": stage.name, "class": stage.kind, "role": stage.role,
+                   "operators": [flow.ops[number].output for number in stage.operators],
+                   "kinds": [flow.ops[number].kind for number in stage.operators],
+                   "ctas": stage.ctas, "column_parts": stage.parts, "inputs": edges(stage, place),
+                   "queues_out": [queue.name for queue in self.queues if queue.producer == place],
+                   "memory_out": stage.writes, "weight_bytes": stage.weight_bytes,
+                   "weights_in_lds": stage.weights_stay, "dram_bytes": self.stage_dram(stage)}
+            if stage.role == "final":
+                one["tree"] = {"fan_in": TREE, "nodes": stage.tree}
+            stages.append(one)
+        queues = [{"name": queue.name, "tensor": queue.tensor, "producer": self.stages[queue.producer].name,
+                   "consumers": [self.stages[one].name for one in queue.consumers], "readers": queue.readers, "reads": queue.reads,
+                   "columns": flow.tensor(queue.tensor).columns, "payload_bytes": queue.payload_bytes,
+                   "blocks_a_tile": queue.blocks, "depth_tiles": queue.depth, "entries": queue.entries,
+                   "slack_tiles": queue.slack, "partial_sums": queue.is_partial} for queue in self.queues]
+        return {"rows": self.rows, "tile_rows": self.tile_rows, "tiles": self.tiles, "stages": stages,
+                "queues": queues, "queue_bytes": self.queue_bytes, "l2_bytes": self.l2_bytes}
