@@ -64,10 +64,11 @@ class Planner:
 
     def plan(self):
         """All of it, as data for JSON."""
-        flow, steps, carried = self.flow, [], set()
+        flow, steps, numbers, carried = self.flow, [], [], set()
         for place, step in enumerate(self.steps):
             if isinstance(step, int):
-                steps.append({"kind": "kernel", "operators": [flow.ops[step].output], "dram_bytes": flow.traffic(step)})
+                steps.append(self.kernel(step))
+                numbers.append([step])
                 continue
             one = {"pattern": step.pattern, "name": flow.ops[step.members[0]].output,
                    "operators": [flow.ops[number].output for number in step.members],
@@ -78,18 +79,34 @@ class Planner:
                            tile_rows=vertical.TILE_ROWS, tiles=-(-rows // vertical.TILE_ROWS))
                 kept = set(one["operators"])
             else:
-                made, thr = self.pipeline(step, place)
-                one.update(kind="pipeline", dram_bytes=made.dram_bytes, **made.describe())
-                one.update(thr)
+                made, balanced = self.pipeline(step, place)
+                if self.is_slower(step, balanced["predicted"]):
+                    steps += [self.kernel(number) for number in step.members]
+                    numbers += [[number] for number in step.members]
+                    continue
+                one.update(kind="pipeline", dram_bytes=made.dram_bytes, **made.describe(), **balanced)
                 kept = {queue.tensor for queue in made.queues} | set(one["operators"])
             inside = set(step.members)
             carried |= {name for name in kept if name not in flow.results and
                         all(number in inside for number in flow.readers.get(name, []))}
             steps.append(one)
+            numbers.append(step.members)
         for name in self.depths:
             raise graphs.GraphError(f"--queue {name}: no such queue" + graphs.near(name, [
                 queue["name"] for step in steps for queue in step.get("queues", [])] or ["(none)"]))
-        return self.whole(steps, carried)
+        return self.whole(steps, numbers, carried)
+
+    def kernel(self, number):
+        return {"kind": "kernel", "operators": [self.flow.ops[number].output], "dram_bytes": self.flow.traffic(number)}
+
+    def is_slower(self, group, predicted):
+        """Bulk-synchronous friendly by measured times (KT-SEL-03): left out, unless the user forced it."""
+        if not self.profile or group.pattern == "forced" or predicted["us"] <= predicted["bsp_us"]:
+            return False
+        self.groups.remove(group)
+        self.left_out.append(f"group of {patterns.names(self.flow, group.members)}: {predicted['us']:.1f} us as a "
+                             f"pipeline, {predicted['bsp_us']:.1f} us alone")
+        return True
 
     def pipeline(self, group, place):
         """The pipeline with the largest tiles whose queues can be pinned; fewer column parts before smaller ones."""
@@ -99,7 +116,7 @@ class Planner:
             mine = [name for name in self.depths if made.has_queue(name)]
             for name in mine:
                 made.set_depth(name, self.depths[name])
-            made.run()
+            made.check_moves()
             thr, ctas = balance.solve(balance.of(made, self.machine, self.profile), path)
             made.finish(ctas)
             if made.queue_bytes <= self.machine.pinned_bytes:
@@ -117,9 +134,8 @@ class Planner:
             "tiles_a_ms": thr, "us": made.tiles / thr * balance.PER_MS, "limit": limit, "bsp_us": alone,
             "source": "profile" if self.profile else "estimate"}}
 
-    def whole(self, steps, carried):
+    def whole(self, steps, numbers, carried):
         flow = self.flow
-        numbers = [[step] if isinstance(step, int) else step.members for step in self.steps]
         places, total, forever = alloc.places(flow, numbers, carried)
         tensors = [{"name": one.name, "kind": one.kind, "shape": list(one.shape), "bytes": one.bytes,
                     **({"offset": places[one.name][0]} if one.name in places else {}),

@@ -5,13 +5,15 @@ Rows stream in tiles. A stage is an operator with those that its epilogue can ta
 (partial sums of the tiles that a work-group gets) and final (a tree over the partial sums). Every result that another
 stage reads has one queue, to which all its readers subscribe. What others read is written to memory as well.
 
-Liveness is shown by running the schedule. A work-group takes the next tile's inputs before it gives back this one's
-where a queue has more than one entry, so edges that meet again need entries for the tiles under way beside them.
+Liveness is shown by running the schedule (schedule.py). A work-group takes the next tile's inputs before it gives back
+this one's where a queue holds more than one tile, so edges that meet again need entries for the tiles under way beside
+them.
 """
 
 import dataclasses
 
 import graph as graphs
+import schedule
 
 PAYLOAD_BYTES = 256 << 10     # KT-Q-07: at most,
 BLOCK_BYTES = 64 << 10        # and what a tile that is larger is cut into.
@@ -54,6 +56,9 @@ class Queue:
     readers: int = 1          # Work-groups that give an entry back.
     depth: int = DEPTH        # Tiles, or where a tile has several blocks and nothing meets again, blocks.
     is_partial: bool = False  # Sums, once, after all tiles.
+    capacity: int = DEPTH     # Tiles that all its entries hold.
+    is_grown: bool = False
+    tile_entries: int = 1     # Of a tile: block b of tile t is in number b mod tile_entries of tile t mod capacity.
     entries: int = 0
 
     @property
@@ -105,6 +110,7 @@ class Pipeline:
         self.tiles = -(-self.rows // self.tile_rows)
         self.stages, self.queues = [], []
         self.stage_of = {}
+        self.fixed = set()  # Queues whose depth the user gave.
         self._stages()
         self._memory()
         self._queues()
@@ -242,6 +248,7 @@ class Pipeline:
         for queue in self.queues:
             if queue.name == name:
                 queue.depth = depth
+                self.fixed.add(name)
                 return
         raise graphs.GraphError(f"--queue {name}: no such queue{graphs.near(name, [one.name for one in self.queues])}")
 
@@ -254,11 +261,13 @@ class Pipeline:
         """Takes the work-groups of each stage: entries of queues, trees of partial sums."""
         for stage, count in zip(self.stages, ctas):
             stage.ctas = count
+        self.settle()
         for queue in self.queues:
             producer = self.stages[queue.producer]
             if queue.is_partial:
                 replicas = max(1, producer.ctas // producer.parts)
-                queue.entries = replicas * producer.parts * queue.blocks
+                queue.tile_entries = producer.parts * queue.blocks
+                queue.entries = replicas * queue.tile_entries
                 final, nodes = self.stages[queue.consumers[0]], replicas
                 final.tree = []
                 while nodes > 1:
@@ -266,9 +275,9 @@ class Pipeline:
                     final.tree.append(nodes)
                 continue
             queue.readers = sum(min(self.stages[one].parts, self.stages[one].ctas) for one in queue.consumers)
-            at_once = max(self.tiles_at_once(self.stages[one]) for one in (queue.producer, *queue.consumers))
-            whole = queue.blocks * min(self.tiles, queue.depth * at_once)
-            queue.entries = whole if queue.slack else min(whole, queue.parts * queue.depth * at_once)
+            # Blocks of a tile pass one by one, unless the whole tile waits for others.
+            queue.tile_entries = queue.blocks if queue.slack or queue.is_grown else queue.parts
+            queue.entries = queue.tile_entries * queue.capacity
 
     @staticmethod
     def tiles_at_once(stage):
@@ -313,59 +322,45 @@ class Pipeline:
 
     # Liveness.
 
-    def run(self):
-        """Runs the schedule for as many tiles as show it; raises GraphError with the cycle of queues if it stops."""
-        tiles = min(self.tiles, len(self.stages) + max([queue.depth for queue in self.queues], default=0) + 2)
-        made = [0] * len(self.queues)
-        taken = [{consumer: 0 for consumer in queue.consumers} for queue in self.queues]
-        inputs = [[at for at, queue in enumerate(self.queues) if place in queue.consumers]
-                  for place in range(len(self.stages))]
-        outputs = [[at for at, queue in enumerate(self.queues) if queue.producer == place]
-                   for place in range(len(self.stages))]
-        tile = [0] * len(self.stages)
-        ends = [1 if stage.role == "final" else tiles for stage in self.stages]
+    def run(self, lanes=None):
+        """Runs the schedule, for as many tiles as show it: None, or the cycle of waits that stops it."""
+        lanes = lanes or [1] * len(self.stages)
+        most = max([queue.capacity for queue in self.queues], default=0)
+        edges = [schedule.Edge(queue.producer, queue.consumers, queue.capacity, queue.depth > 1, queue.is_partial)
+                 for queue in self.queues]
+        return schedule.Schedule(edges, lanes, min(self.tiles, most + sum(lanes) + 2 * max(lanes))).run()
 
-        def waits(place):
-            """Queues and stages that a stage waits for with its next tile."""
-            found = []
-            for at in inputs[place]:
-                queue = self.queues[at]
-                ahead = 1 if queue.depth > 1 and tile[place] + 1 < ends[place] else 0
-                if made[at] < tile[place] + 1 + ahead:
-                    found.append((at, queue.producer))
-            for at in outputs[place]:
-                queue = self.queues[at]
-                if queue.is_partial:
-                    continue
-                slowest = min(taken[at], key=taken[at].get)
-                if tile[place] - taken[at][slowest] >= queue.depth:
-                    found.append((at, slowest))
-            return found
-        moved = True
-        while moved:
-            moved = False
-            for place in range(len(self.stages)):
-                while tile[place] < ends[place] and not waits(place):
-                    for at in inputs[place]:
-                        taken[at][place] += 1
-                    tile[place] += 1
-                    for at in outputs[place]:
-                        made[at] += int(not self.queues[at].is_partial or tile[place] == ends[place])
-                    moved = True
-        stuck = [place for place in range(len(self.stages)) if tile[place] < ends[place]]
-        if stuck:
-            raise graphs.GraphError(f"the pipeline of {self.name} cannot move: " + self._cycle(stuck[0], waits))
+    def check_moves(self):
+        """Raises GraphError with the cycle of queues if the pipeline stops."""
+        for queue in self.queues:
+            queue.capacity = queue.depth
+        cycle = self.run()
+        if cycle:
+            raise self.stopped(cycle)
 
-    def _cycle(self, place, waits):
-        path = []
-        while place not in [one for one, _ in path]:
-            at, other = waits(place)[0]
-            path.append((place, at))
-            place = other
-        path = path[[one for one, _ in path].index(place):]
-        return "queues " + ", ".join(
-            f"{self.queues[at].name} (depth {self.queues[at].depth}: {self.stages[one].name} waits for "
-            f"{'entries' if self.queues[at].producer == one else 'tiles'})" for one, at in path)
+    def stopped(self, cycle):
+        return graphs.GraphError(f"the pipeline of {self.name} cannot move: queues " + ", ".join(
+            f"{self.queues[wait.edge].name} (depth {self.queues[wait.edge].depth}: {self.stages[wait.stage].name} "
+            f"waits for {'entries' if wait.is_full else 'tiles'})" for wait in cycle))
+
+    def settle(self):
+        """Entries for the tiles that all work-groups have under way: more, until the schedule moves."""
+        lanes = [1 if stage.role == "final" else self.tiles_at_once(stage) for stage in self.stages]
+        for queue in self.queues:
+            at_once = max(lanes[one] for one in (queue.producer, *queue.consumers))
+            queue.capacity = min(self.tiles, queue.depth * at_once)
+        while True:
+            cycle = self.run(lanes)
+            if not cycle:
+                return
+            full = {wait.edge for wait in cycle if wait.is_full}
+            grow = [self.queues[at] for at in sorted(full) if self.queues[at].capacity < self.tiles and
+                    self.queues[at].name not in self.fixed]
+            if not grow:
+                raise self.stopped(cycle)
+            for queue in grow:
+                queue.capacity = min(self.tiles, queue.capacity + max(lanes))
+                queue.is_grown = True
 
     @property
     def name(self):
@@ -390,9 +385,11 @@ class Pipeline:
                 one["tree"] = {"fan_in": TREE, "nodes": stage.tree}
             stages.append(one)
         queues = [{"name": queue.name, "tensor": queue.tensor, "producer": self.stages[queue.producer].name,
-                   "consumers": [self.stages[one].name for one in queue.consumers], "readers": queue.readers, "reads": queue.reads,
-                   "columns": flow.tensor(queue.tensor).columns, "payload_bytes": queue.payload_bytes,
-                   "blocks_a_tile": queue.blocks, "depth_tiles": queue.depth, "entries": queue.entries,
-                   "slack_tiles": queue.slack, "partial_sums": queue.is_partial} for queue in self.queues]
+                   "consumers": [self.stages[one].name for one in queue.consumers],
+                   "readers": queue.readers, "reads": queue.reads, "columns": flow.tensor(queue.tensor).columns,
+                   "payload_bytes": queue.payload_bytes,
+                   "blocks_a_tile": queue.blocks, "depth_tiles": queue.depth, "capacity_tiles": queue.capacity,
+                   "entries_a_tile": queue.tile_entries, "entries": queue.entries, "slack_tiles": queue.slack,
+                   "partial_sums": queue.is_partial} for queue in self.queues]
         return {"rows": self.rows, "tile_rows": self.tile_rows, "tiles": self.tiles, "stages": stages,
                 "queues": queues, "queue_bytes": self.queue_bytes, "l2_bytes": self.l2_bytes}

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,7 @@ sys.path.insert(0, str(COMPILER))
 try:
     import numpy
     import evaluate
-    import onnx  # noqa: F401
+    import onnx
 except ImportError:
     numpy = None
 import alloc  # noqa: E402
@@ -39,6 +40,7 @@ import modes  # noqa: E402
 import patterns  # noqa: E402
 import pipeline as pipelines  # noqa: E402
 import report  # noqa: E402
+import schedule  # noqa: E402
 import vertical  # noqa: E402
 
 A100 = machines.load("a100-nvswitch")
@@ -484,9 +486,9 @@ class Pipelines(Scratch):
         queue = next(one for one in step["queues"] if one["name"] == "d.q.w.partial")
         self.assertEqual(queue["entries"] * queue["payload_bytes"], replicas * 4 * 256 * 256)
 
-    def long_way(self, length):
+    def long_way(self, length, rows=1024):
         """x -> p -> norms ... -> m, and p -> m."""
-        net = Net()
+        net = Net(rows=rows)
         p = net.linear("x", "p", 256)
         y = p
         for place in range(length):
@@ -499,10 +501,10 @@ class Pipelines(Scratch):
             made = self.pipeline(self.long_way(length))
             queue = next(one for one in made.queues if one.name == "p")
             self.assertEqual((queue.depth, queue.slack), (2 + length, length))
-            made.run()
+            made.check_moves()
             made.set_depth("p", queue.depth - 1)
             with self.assertRaises(graphs.GraphError):
-                made.run()
+                made.check_moves()
             self.assertEqual({one.depth for one in made.queues if one.name != "p"}, {2})
 
     def test_ways_that_fork_into_two_results_are_deep_enough(self):
@@ -512,11 +514,38 @@ class Pipelines(Scratch):
         b = net.norm(net.norm(net.norm(p, "b0"), "b1"), "b2")
         net.map("Mul", "m", a, b)
         made = self.pipeline(net)
-        made.run()
+        made.check_moves()
         self.assertEqual({one.name: one.slack for one in made.queues}, {"p": 0, "a": 2, "b0": 0, "b1": 0, "b2": 0})
         made.set_depth("a", 1)
         with self.assertRaisesRegex(graphs.GraphError, r"queues .*a \(depth 1: a waits for entries\)"):
-            made.run()
+            made.check_moves()
+
+    def test_queues_grow_until_all_work_groups_move(self):
+        made = self.pipeline(self.long_way(3, 131072))
+        made.check_moves()
+        # 57 work-groups on the longer way: each waits for its next tile, so 57 and more are under way beside it.
+        made.finish([2, 2, 57, 57, 2])
+        queue = next(one for one in made.queues if one.name == "p")
+        self.assertGreater(queue.capacity, 57)
+        self.assertTrue(queue.is_grown)
+        self.assertEqual(queue.entries, queue.capacity)
+        few = self.pipeline(self.long_way(3))
+        few.finish([2, 2, 2, 2, 2])
+        self.assertEqual(next(one for one in few.queues if one.name == "p").capacity, 8)  # 2 and the slack, 1024 / 128.
+        fixed = self.pipeline(self.long_way(3, 131072))
+        fixed.set_depth("p", 5)
+        with self.assertRaisesRegex(graphs.GraphError, "p \\(depth 5: p waits for entries\\)"):
+            fixed.finish([2, 2, 57, 57, 2])
+
+    def test_a_schedule_moves_exactly_as_its_capacity_allows(self):
+        # Lanes of the longer way w: a lane needs its next tile, w lanes away, so w + 1 tiles must fit beside it; the
+        # last stage prefetches one more.
+        for lanes in (1, 2, 5, 9):
+            def stopped(capacity, lanes=lanes):
+                edges = [schedule.Edge(0, [1, 2], capacity, True), schedule.Edge(1, [2], 2 * lanes, True)]
+                return schedule.Schedule(edges, [1, lanes, 1], 100).run()
+            self.assertIsNone(stopped(lanes + 2))
+            self.assertIsNotNone(stopped(lanes + 1))
 
     def test_random_pipelines_move_at_the_depths_that_are_chosen(self):
         pick = random.Random(3)
@@ -529,7 +558,7 @@ class Pipelines(Scratch):
                             net.map("Mul", f"t{place}", one, other))
             flow = net.flow()
             for piece in patterns.connected(flow, list(range(len(flow.ops)))):
-                pipelines.Pipeline(flow, patterns.Group("test", piece), A100).run()
+                pipelines.Pipeline(flow, patterns.Group("test", piece), A100).check_moves()
 
     def test_bytes_of_memory_are_what_comes_from_outside_and_leaves(self):
         plan = self.plan(load.load("nerf:"))
@@ -699,6 +728,20 @@ class Balance(Scratch):
         self.assertLess(ctas[0]["p3"], 2 * ctas[0]["p2"])
         self.assertEqual(after["steps"][0]["predicted"]["source"], "profile")
 
+    def test_what_a_profile_shows_to_be_slower_as_a_pipeline_is_left_out(self):
+        net = Net(rows=12800)
+        net.mlp("x", "l", [256, 256])
+        flow, file = flows.Flow(net.graph), self.path / "profile.json"
+        # Both products use the tensor pipe all the time: side by side each has half of the units.
+        for use, kinds in [(1.0, ["kernel"] * 3), (0.3, ["pipeline"])]:
+            operators = {name: {"us": us, "tensor": use, "simt": 0.1}
+                         for name, us in (("l0", 50.0), ("l0.a", 0.1), ("l1", 10.0))}
+            file.write_text(json.dumps({"graph": flow.hash(), "machine": A100.name, "operators": operators}))
+            plan = self.plan(net.graph, profile=file)
+            self.assertEqual([step["kind"] for step in plan["steps"]], kinds)
+            self.assertEqual(plan["summary"]["grouped"], 0 if use == 1.0 else 3)
+        self.assertEqual(self.plan(net.graph, forced=[["l0", "l0.a", "l1"]])["steps"][0]["pattern"], "forced")
+
     # covers: KT-LB-07
     def test_the_model_has_no_latency(self):
         times = [self.plan(load.load("mgn:"), depth=depth)["steps"][0]["predicted"]["us"] for depth in (2, 3)]
@@ -756,6 +799,17 @@ class Memory(Scratch):
         self.assertEqual(machines.load("t3-2x-cu").units, 160)
 
 
+    def test_defaults_are_the_platforms(self):
+        stretto = pathlib.Path(os.environ.get("STRETTO_BUILD_DIR", ROOT / "build")) / "stretto"
+        if not stretto.is_file():
+            self.skipTest(f"{stretto} is not built")
+        listed = subprocess.run([stretto, "list", "parameters"], capture_output=True, text=True, check=True).stdout
+        defaults = dict(re.findall(r"^(\S+) +integer +default (\d+)", listed, re.M))
+        defaults.update(re.findall(r"^(\S+) +choice +default (\d+)", listed, re.M))
+        for key, value in machines.DEFAULTS.items():
+            self.assertEqual(defaults.get(key), str(value), key)
+
+
 class BadInput(Scratch):
     def refused(self, *arguments, words, **given):
         done = compile_py(*arguments, **given)
@@ -795,6 +849,17 @@ class BadInput(Scratch):
     def test_a_missing_solver(self):
         self.refused("nerf:", "--mode", "kitsune", "--report", env={**os.environ, "PATH": "/nowhere"},
                      words=("glpsol is not installed", "glpk-utils"))
+
+    @unittest.skipIf(numpy is None, "python3-onnx is not installed")
+    def test_models_that_cannot_be_read(self):
+        from onnx import TensorProto, helper
+        for kind, rows, words in [("Relu", "batch", ("tensor x", "not static")),
+                                  ("Selu", 4, ("node y (Selu)", "not supported", "nearest: Silu"))]:
+            graph = helper.make_graph([helper.make_node(kind, ["x"], ["y"], name="y")], "net", [
+                helper.make_tensor_value_info("x", TensorProto.FLOAT16, [rows, 8])], [
+                helper.make_tensor_value_info("y", TensorProto.FLOAT16, [rows, 8])])
+            onnx.save(helper.make_model(graph), str(self.path / "net.onnx"))
+            self.refused(self.path / "net.onnx", "--mode", "kitsune", "--report", words=("net.onnx", *words))
 
     def test_what_training_cannot_take(self):
         self.refused("bert:layers=1", "--training", "--mode", "bsp", "--report", words=("belongs to training already",))
