@@ -82,7 +82,7 @@ class Reader:
         self.epsilons = {}  # Sums with a scalar that only a square root reads.
 
     def where(self, node):
-        return f"node {node.name or node.output[0]} ({node.op_type})"
+        return f"node {node.name or ', '.join(node.output)} ({node.op_type})"
 
     def fail(self, node, text):
         raise graphs.GraphError(f"{self.where(node)}: {text}")
@@ -143,7 +143,10 @@ class Reader:
             kind = "value" if one.name not in inputs else "input" if numbers[one.name] else "index"
             graph.tensor(one.name, shape or [1], kind)
         for node in self.model.graph.node:
-            self.add(node)
+            try:
+                self.add(node)
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                self.fail(node, f"an attribute or an operand is missing or is of the wrong kind ({error})")
         used = {name for op in graph.ops for name in [*op.inputs, op.output]}
         graph.tensors = {name: one for name, one in graph.tensors.items() if name in used or one.kind == "input"}
         return graph
@@ -160,7 +163,7 @@ class Reader:
         kind = ONNX.get(node.op_type)
         if kind is None:
             self.fail(node, f"not supported{graphs.near(node.op_type, ONNX)}")
-        for name in node.output:
+        for name in filter(None, node.output):
             if name not in self.graph.tensors:
                 self.fail(node, f"the shape of {name} is not known")
         given = {one.name: self.onnx.helper.get_attribute_value(one) for one in node.attribute}

@@ -64,13 +64,18 @@ def read(name, folder, values, depth):
         raise graphs.GraphError(f"--machine {name}: extends goes in a circle")
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise graphs.GraphError(f"{path}: " + " ".join(str(error).split())) from error
+    if not isinstance(data, dict):
+        raise graphs.GraphError(f"{path}: must be a map of a machine's parameters")
     if "extends" in data:
-        base = data["extends"]
+        base = str(data["extends"])
         beside = path.parent / base
         read(str(beside) if base.endswith(".yaml") else base, folder, values, depth + 1)
     for key in values:
         room, _, leaf = key.partition(".")
-        if leaf in (data.get(room) or {}):
-            values[key] = int(data[room][leaf])
+        given = data.get(room)
+        if isinstance(given, dict) and leaf in given:
+            if not isinstance(given[leaf], int) or given[leaf] < 1:
+                raise graphs.GraphError(f"{path}: {key} {given[leaf]!r} must be a whole number from 1 on")
+            values[key] = given[leaf]

@@ -5,6 +5,7 @@ bsp: an operator a kernel. vertical: groups are kernels whose tiles stay in LDS,
 are spatial pipelines. What is in no group runs as in bsp.
 """
 
+import dataclasses
 import json
 import pathlib
 
@@ -17,6 +18,7 @@ import pipeline as pipelines
 import vertical
 
 MODES = ("bsp", "vertical", "kitsune")
+L2_PEAKS = (4.5, 6.6)  # TB/s: three times DRAM, and 61 GB/s a unit (KT-D6).
 
 
 def read_profile(file, flow, machine):
@@ -25,14 +27,16 @@ def read_profile(file, flow, machine):
         data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
     except (ValueError, UnicodeDecodeError) as error:
         raise graphs.GraphError(f"--profile {file}: is no JSON: {error}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("operators"), dict):
+        raise graphs.GraphError(f"--profile {file}: must have graph, machine and a map of operators")
     for key, mine in (("graph", flow.hash()), ("machine", machine.name)):
-        if not isinstance(data, dict) or data.get(key) != mine:
-            found = data.get(key) if isinstance(data, dict) else None
-            raise graphs.GraphError(f"--profile {file}: is of {key} {found!r}, this is {mine!r}")
-    for name, one in data.get("operators", {}).items():
-        if set(one) != {"us", "tensor", "simt"} or None in map(graphs.number, one.values()) or one["us"] <= 0:
+        if data.get(key) != mine:
+            raise graphs.GraphError(f"--profile {file}: is of {key} {data.get(key)!r}, this is {mine!r}")
+    for name, one in data["operators"].items():
+        numbers = [graphs.number(one.get(key)) if isinstance(one, dict) else None for key in ("us", "tensor", "simt")]
+        if None in numbers or numbers[0] <= 0 or min(numbers) < 0:
             raise graphs.GraphError(f"--profile {file}: operator {name} must have us above 0, tensor and simt")
-    return data.get("operators", {})
+    return data["operators"]
 
 
 class Planner:
@@ -41,6 +45,8 @@ class Planner:
         if mode not in MODES:
             raise graphs.GraphError(f"--mode {mode}{graphs.near(mode, MODES)}")
         self.flow, self.mode, self.machine = flows.Flow(graph), mode, machine
+        if not self.flow.ops:
+            raise graphs.GraphError("has no operators")
         self.stem, self.depth, self.depths = stem, depth, dict(depths or {})
         self.profile = read_profile(profile, self.flow, machine) if profile else None
         for name in exclude:
@@ -132,7 +138,8 @@ class Planner:
                     balance.operator_times(self.flow, number, self.machine)[0] for number in group.members)
         return made, {"lp": path.name, "predicted": {
             "tiles_a_ms": thr, "us": made.tiles / thr * balance.PER_MS, "limit": limit, "bsp_us": alone,
-            "source": "profile" if self.profile else "estimate"}}
+            "us_by_l2_tb_s": {str(peak): made.tiles / balance.bound(dataclasses.replace(
+                program, l2_peak=1e9 * peak), ctas)[0] * balance.PER_MS for peak in L2_PEAKS}, "source": "profile" if self.profile else "estimate"}}
 
     def whole(self, steps, numbers, carried):
         flow = self.flow

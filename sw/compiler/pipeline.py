@@ -162,8 +162,9 @@ class Pipeline:
         stage = self.stages[self.stage_of[producer]]
         readers = {one for one in self.flow.readers[self.flow.ops[producer].output] if one in self.inside}
         alone = readers == {number} and stage.role == "map" and stage.operators[-1] == producer
-        if self.flow.letters[number] == "r" and stage.kind == "TENSOR":
-            return None
+        if stage.kind == "TENSOR":  # Its tile is all that the epilogue of a product has.
+            columns = [self.flow.tensor(self.flow.ops[one].output).columns for one in (producer, number)]
+            alone = alone and self.flow.letters[number] != "r" and columns[0] == columns[1]
         return self.stage_of[producer] if alone else None
 
     def _parts(self, stage):
@@ -180,7 +181,7 @@ class Pipeline:
     def _memory(self):
         """What each stage reads from memory and writes to it."""
         flow = self.flow
-        for place, stage in enumerate(self.stages):
+        for stage in self.stages:
             if stage.role == "final":
                 stage.writes = [flow.ops[stage.operators[0]].output]
                 continue
@@ -261,6 +262,7 @@ class Pipeline:
         """Takes the work-groups of each stage: entries of queues, trees of partial sums."""
         for stage, count in zip(self.stages, ctas):
             stage.ctas = count
+            stage.weights_stay = stage.weights_stay and count >= stage.parts  # Not those of several parts.
         self.settle()
         for queue in self.queues:
             producer = self.stages[queue.producer]

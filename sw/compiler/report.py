@@ -54,7 +54,8 @@ def show(plan):
         if step["kind"] == "pipeline":
             p = step["predicted"]
             print(f"  {step['tiles']} tiles of {step['tile_rows']} rows, queues {mib(step['queue_bytes'])}; {p['us']:.1f} us "
-                  f"bound by {p['limit']}, alone {p['bsp_us']:.1f} us ({p['source']}); {step['lp']}")
+                  f"bound by {p['limit']}, alone {p['bsp_us']:.1f} us ({p['source']}); " +
+                  "".join(f"with {peak} TB/s of L2 {us:.1f} us; " for peak, us in p["us_by_l2_tb_s"].items()) + step["lp"])
     for reason in plan["left_out"]:
         print(f"left out: {reason}")
     print(f"operators {s['operators']}, in groups {s['grouped']} ({s['coverage_percent']:.1f} %); "

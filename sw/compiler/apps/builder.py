@@ -14,6 +14,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import graph as graphs  # noqa: E402
 
 
+MOST = 1 << 30  # Of a parameter.
+MOST_NODES = 8192
+
+
 def import_onnx():
     try:
         import onnx
@@ -53,6 +57,8 @@ class Model:
         return name
 
     def node(self, kind, inputs, output, shape, domain="", number_kind="FLOAT16", **attributes):
+        if len(self.nodes) == MOST_NODES:
+            raise graphs.GraphError(f"{self.name} has more than {MOST_NODES} operators")
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
         return self._tensor(output, shape, number_kind)
 
@@ -124,12 +130,14 @@ class Model:
 
 
 def parameters(text, defaults):
-    """KEY=NUMBER,... over the defaults."""
+    """KEY=NUMBER,... over the defaults; 0 only where it is the default."""
     found = dict(defaults)
     for item in filter(None, text.split(",")):
         key, _, value = item.partition("=")
         if key not in found or not value.isdigit():
             raise graphs.GraphError(f"{item!r} must be KEY=NUMBER{graphs.near(key, found)}")
+        if not min(1, defaults[key]) <= int(value) <= MOST:
+            raise graphs.GraphError(f"{item!r} must be {min(1, defaults[key])} to {MOST}")
         found[key] = int(value)
     return found
 

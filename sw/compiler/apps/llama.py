@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import graph as graphs  # noqa: E402
 from apps import builder  # noqa: E402
 
 DEFAULTS = {"tokens": 2048, "cached": 0, "layers": 1, "hidden": 4096, "heads": 32, "kv_heads": 8, "between": 14336}
@@ -45,6 +46,8 @@ def attention(m, n, x, p):
 
 
 def build(p):
+    if p["hidden"] % p["heads"] or p["heads"] % p["kv_heads"]:
+        raise graphs.GraphError(f"heads {p['heads']} must divide hidden {p['hidden']}, kv_heads {p['kv_heads']} heads")
     m = builder.Model(f"llama-tokens{p['tokens']}-cached{p['cached']}")
     rows, head = p["tokens"], p["hidden"] // p["heads"]
     x = m.input("x", [rows, p["hidden"]])

@@ -158,7 +158,9 @@ class Applications(unittest.TestCase):
                 self.assertEqual(flows.Flow(load.load(file)).hash(), flows.Flow(load.load(name + ":")).hash())
 
     def test_wrong_parameters_are_named(self):
-        for text, words in [("nerf:row=3", ("'row=3'", "nearest: rows")), ("dlrm:batch=x", ("'batch=x'",))]:
+        for text, words in [("nerf:row=3", ("'row=3'", "nearest: rows")), ("dlrm:batch=x", ("'batch=x'",)),
+                            ("llama:heads=0", ("'heads=0' must be 1 to",)), ("llama:heads=3", ("heads 3 must",)),
+                            ("llama:layers=9999", ("more than 8192 operators",))]:
             done = compile_py(text, "--mode", "bsp", "--report")
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             for word in words:
@@ -459,6 +461,11 @@ class Pipelines(Scratch):
         made = self.pipeline(net)
         self.assertEqual([stage.name for stage in made.stages], ["p", "a", "n"])
         self.assertEqual([(queue.name, queue.consumers) for queue in made.queues], [("p", [1, 2])])
+
+    def test_an_epilogue_has_the_columns_of_its_product(self):
+        net = Net()
+        net.map("Mul", "m", "x", net.linear("x", "weight", 1))
+        self.assertEqual([stage.name for stage in self.pipeline(net).stages], ["weight", "m"])
 
     def test_an_epilogue_waits_for_no_other_queue(self):
         net = Net()
@@ -782,6 +789,34 @@ class Memory(Scratch):
                     self.assertTrue(at + flow.tensor(one).bytes <= to or to + flow.tensor(other).bytes <= at,
                                     (one, other))
 
+    def test_nobody_reads_what_another_has_overwritten(self):
+        """Walks the steps of a plan with its places alone: every read finds its own tensor, in a group, too."""
+        for text in ("nerf:", "mgn:", "dlrm:", "llama:"):
+            for mode in modes.MODES:
+                plan = self.plan(autodiff.backward(load.load(text)), mode)
+                tensors = {one["name"]: one for one in plan["tensors"]}
+                operators = {one["output"]: one for one in plan["operators"]}
+                memory = {}  # First byte -> (end, tensor).
+
+                def write(name, memory=memory, tensors=tensors):
+                    begin, end = tensors[name]["offset"], tensors[name]["offset"] + tensors[name]["bytes"]
+                    for at in [at for at, (last, _) in memory.items() if at < end and begin < last]:
+                        del memory[at]
+                    memory[begin] = (end, name)
+                for one in plan["tensors"]:
+                    if one["kind"] in graphs.GIVEN:
+                        write(one["name"])
+                for step in plan["steps"]:
+                    reads = {tensors[name].get("same_bytes_as", name) for made in step["operators"]
+                             for name in operators[made]["inputs"]} - set(step["operators"])
+                    for name in [name for name in step["operators"] if "offset" in tensors[name]]:
+                        write(name)
+                    for name in reads:  # Still there when the step's results are written.
+                        self.assertEqual(memory[tensors[name]["offset"]][1], name, (text, mode, step["operators"]))
+                for name in tensors:
+                    if tensors[name]["kind"] == "gradient":
+                        self.assertEqual(memory[tensors[name]["offset"]][1], name)
+
     def test_a_value_lives_until_its_last_reader(self):
         net = Net(rows=64)
         for place, x in enumerate(["x", "t0", "t1", "t2", "t3"]):
@@ -821,8 +856,10 @@ class BadInput(Scratch):
         good = ("--mode", "kitsune", "--report")
         wrong = self.path / "profile.json"
         wrong.write_text(json.dumps({"graph": "other", "machine": "a100-nvswitch", "operators": {}}))
-        text = self.path / "text.json"
+        text, empty, machine = self.path / "text.json", self.path / "empty.json", self.path / "machine.yaml"
         text.write_text("no json")
+        empty.write_text("{}")
+        machine.write_text("gpu: {cus: many}")
         for arguments, words in [
                 (("nerf:", "--mode", "kitsun", "--report"), ("--mode kitsun", "nearest: kitsune")),
                 (("nerf:", "--mode", "bsp"), ("-o NAME or --report is missing",)),
@@ -837,7 +874,10 @@ class BadInput(Scratch):
                 (("nerf:", *good, "--exclude", "p0.b"), ("--exclude p0.b", "nearest")),
                 (("nerf:", *good, "--profile", wrong), ("is of graph 'other'",)),
                 (("nerf:", *good, "--profile", text), ("is no JSON",)),
-                (("nerf:", *good, "--profile", self.path / "none.json"), ("none.json",))]:
+                (("nerf:", *good, "--profile", empty), ("a map of operators",)),
+                (("nerf:", *good, "--profile", self.path / "none.json"), ("none.json",)),
+                (("nerf:", *good, "--machine", text), ("no such machine",)),
+                (("nerf:", *good, "--machine", machine), ("gpu.cus 'many'", "whole number"))]:
             with self.subTest(arguments=arguments):
                 self.refused(*arguments, words=words)
 
