@@ -43,8 +43,17 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
        {"ll", CollectiveProtocol::ll}},
       "Of copy kernels (engine mmio): data and a word behind them, or ll, a flag in every 64 "
       "bytes; auto: ll as long as it saves more a hop than its flags take of the link.");
+  set.number(
+      "ll_bytes", spec.ll_bytes, 0, UINT32_MAX,
+      "protocol=auto: what a link carries a hop by ll at most; 0 = as long as ll saves time.");
   set.number("channels", spec.channels, 1, 32,
              "Work-groups of a collective, each with links of its own (GD-U11).");
+  set.number(
+      "channel_bytes", spec.channel_bytes, 0, 1u << 30,
+      "Bytes of a rank's block that a channel of a collective has at least, as NCCL counts them; "
+      "0 = another channel from each 8 KiB on.");
+  set.number("channel_ns", spec.channel_ns, 0, 1'000'000,
+             "CPU time of a channel of a collective that is launched, on top of the launch.");
   set.number("fifo_slots", spec.fifo_slots, 4, 64,
              "Slots of a link's FIFO: how far a sender runs ahead of its receiver.");
   set.number(

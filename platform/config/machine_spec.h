@@ -53,7 +53,10 @@ struct SoftwareSpec {
   std::string collective = "collective";
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   CollectiveProtocol protocol = CollectiveProtocol::automatic;
+  uint32_t ll_bytes = 0;
   uint32_t channels = 8;
+  uint32_t channel_bytes = 0;
+  uint32_t channel_ns = 0;
   uint32_t fifo_slots = 8;
   uint32_t slot_bytes = 32'768;
   uint32_t copy_registers_bytes = 0;

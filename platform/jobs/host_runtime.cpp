@@ -65,6 +65,7 @@ uint32_t lines_bytes(const MachineSpec& spec) {
     case CollectiveProtocol::ll: return std::numeric_limits<uint32_t>::max();
     default: break;
   }
+  if (spec.software.ll_bytes != 0) return spec.software.ll_bytes;
   const uint64_t round_trip = spec.l2.request_cycles + spec.l2.response_cycles;
   const uint64_t saved_cycles = 2 * round_trip + spec.l2.memory_cycles;
   const uint64_t mb_s = spec.has_gpu_links() ? spec.link.bandwidth_mb_s : spec.pcie.bandwidth_mb_s;
@@ -105,6 +106,8 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
   else if (software.protocol == CollectiveProtocol::ll)
     throw UserError("software.protocol=ll needs engine mmio; this is " + engine);
   options.channels = software.channels;
+  options.channel_bytes = software.channel_bytes;
+  options.channel_ns = software.channel_ns;
   options.slots = software.fifo_slots;
   options.slot_bytes = software.slot_bytes;
   options.copy_registers_bytes = software.copy_registers_bytes;

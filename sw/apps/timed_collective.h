@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host program of one rank: a collective over a list of turns, each some calls to warm up and some
-// that are timed together, as nccl-tests does it. All ranks begin and end a turn together.
+// Host program of one thread of nccl-tests: a collective over a list of turns, each some calls to warm
+// up and some that are timed together. A thread has one rank or several that follow each other; it
+// asks for a call of all of them in a group. All threads begin and end a turn together.
 #ifndef STRETTO_SW_APPS_TIMED_COLLECTIVE_H_
 #define STRETTO_SW_APPS_TIMED_COLLECTIVE_H_
 
@@ -25,7 +26,7 @@ typedef struct timed_collective_turn {
 typedef struct timed_collective_result {
   int done;
   uint64_t begin_ns, end_ns;  // Of the timed calls.
-  uint64_t wire_bytes;        // Over all links, of rank 0.
+  uint64_t wire_bytes;        // Over all links, of thread 0.
 } timed_collective_result_t;
 
 typedef struct timed_collective_parameters {
@@ -33,23 +34,25 @@ typedef struct timed_collective_parameters {
   ncclDataType_t type;
   ncclRedOp_t reduction;
   int root;
-  uint32_t rank;
   uint32_t ranks;
+  uint32_t thread;     // Has ranks thread x of_thread and so on;
+  uint32_t of_thread;  // so many of all.
+  int blocking;        // Waits for each call.
   host_job_t job;
   uint64_t memory;  // Offset of what holds all buffers, the program's only allocation.
   uint64_t memory_bytes;
-  const timed_collective_turn_t* turns;
+  const timed_collective_turn_t* const* turns;  // By rank of the thread.
   uint32_t turn_count;
   // For tools: bytes that have left over links so far.
   uint64_t (*link_bytes)(void* context);
   void* context;
 } timed_collective_parameters_t;
 
-// The rank's thread, with a runtime of its own; `id` is that of all ranks, `results` of each turn.
-// `error` has 256 bytes.
-stretto_status_t timed_collective_rank(const timed_collective_parameters_t* parameters,
-                                       const stretto_host_ops_t* ops, ncclUniqueId* id,
-                                       timed_collective_result_t* results, char* error);
+// A thread, with a runtime of its own; `id` is that of all ranks, `results` of each turn. `error` has
+// 256 bytes.
+stretto_status_t timed_collective_thread(const timed_collective_parameters_t* parameters,
+                                         const stretto_host_ops_t* ops, ncclUniqueId* id,
+                                         timed_collective_result_t* results, char* error);
 
 #ifdef __cplusplus
 }

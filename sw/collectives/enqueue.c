@@ -23,7 +23,8 @@
 #define BUFFER_AT 320u
 #define TRANSFER_SHIFT 40
 #define TRANSFER_MASK ((1ull << TRANSFER_SHIFT) - 1)
-#define SHARE_BYTES 8192u  // collective.c: a channel takes part from so many bytes of a block on.
+#define SHARE_BYTES \
+  8192u  // A channel takes part from so many bytes on; of transfers as in collective.c.
 
 static uint64_t said_word(const struct ncclComm* comm, uint32_t rank, uint64_t number,
                           uint32_t index) {
@@ -80,6 +81,15 @@ static uint64_t said(const operation_t* o, uint32_t rank, uint32_t index) {
                    0);
 }
 
+// The same call of another rank of this program, or null: what it says need not pass host memory.
+static const operation_t* call_beside(const operation_t* o, uint32_t rank) {
+  for (const operation_t* one = o->comm->runtime->first; one != NULL; one = one->next)
+    if (one->kind == OPERATION_COLLECTIVE && one->comm->words == o->comm->words &&
+        one->comm->comm.rank == rank && one->number == o->number)
+      return one;
+  return NULL;
+}
+
 static ncclResult_t compare_collective(operation_t* o) {
   ncclComm_t comm = o->comm;
   const stretto_host_ops_t* ops = &comm->runtime->options.ops;
@@ -90,13 +100,20 @@ static ncclResult_t compare_collective(operation_t* o) {
   summary_text(operation_summary(o), o->arguments.count, own, sizeof own);
   for (uint32_t rank = 0; rank < comm->comm.ranks; ++rank) {
     if (rank == comm->comm.rank) continue;
-    runtime_at(comm->runtime, "rank %u, collective %llu, %s: waits for rank %u to call",
-               comm->comm.rank, (unsigned long long)o->number, own, rank);
-    ops->wait(ops->context, said_word(comm, rank, o->number, 0), STRETTO_WAIT_AT_LEAST, o->number);
-    const uint64_t what = said(o, rank, 1);
-    const uint64_t count = said(o, rank, 2);
-    if (direct || driven) o->targets[rank] = said(o, rank, 3);
-    if (driven) o->stages[rank] = said(o, rank, 4);
+    const operation_t* beside = call_beside(o, rank);
+    if (beside == NULL) {
+      runtime_at(comm->runtime, "rank %u, collective %llu, %s: waits for rank %u to call",
+                 comm->comm.rank, (unsigned long long)o->number, own, rank);
+      ops->wait(ops->context, said_word(comm, rank, o->number, 0), STRETTO_WAIT_AT_LEAST,
+                o->number);
+    }
+    const uint64_t what = beside != NULL ? operation_summary(beside) : said(o, rank, 1);
+    const uint64_t count = beside != NULL ? beside->arguments.count : said(o, rank, 2);
+    if (direct || driven)
+      o->targets[rank] = beside == NULL ? said(o, rank, 3)
+                         : driven       ? steps_landing(beside)
+                                        : beside->arguments.target;
+    if (driven) o->stages[rank] = beside != NULL ? beside->comm->stage : said(o, rank, 4);
     if (what == operation_summary(o) && count == o->arguments.count) continue;
     summary_text(what, count, other, sizeof other);
     return runtime_fail(comm->runtime, ncclInvalidUsage,
@@ -160,9 +177,19 @@ static ncclResult_t compare_transfer(operation_t* o) {
   return ncclSuccess;
 }
 
-static uint32_t channels_for(const stretto_comm_t* comm, uint64_t block_bytes) {
-  const uint64_t most = block_bytes / SHARE_BYTES + 1;
+static uint32_t channels_for(const stretto_comm_t* comm, uint64_t bytes) {
+  const uint64_t most = bytes / SHARE_BYTES + 1;
   return most < comm->channels ? (uint32_t)most : comm->channels;
+}
+
+// Of a collective whose ranks have blocks of so many bytes; the kernel takes as many as there are.
+static uint32_t channels_of_collective(const operation_t* o, uint64_t block_bytes) {
+  const stretto_comm_t* comm = &o->comm->comm;
+  const uint32_t least = o->comm->runtime->options.channel_bytes;
+  const int chain = o->arguments.op == STRETTO_BROADCAST || o->arguments.op == STRETTO_REDUCE;
+  if (least == 0) return channels_for(comm, block_bytes);
+  const uint64_t most = (chain ? block_bytes / comm->ranks : block_bytes) / least;
+  return most == 0 ? 1 : most < comm->channels ? (uint32_t)most : comm->channels;
 }
 
 // Work-groups of transfers with so many pairs of peers, the longest of so many bytes.
@@ -175,6 +202,9 @@ static ncclResult_t launch(const operation_t* o, const stretto_kernel_t* kernel,
                            const void* arguments, uint32_t bytes, uint32_t work_groups,
                            uint32_t account) {
   device_t* device = o->comm->device;
+  const stretto_runtime_options_t* options = &o->comm->runtime->options;
+  if (options->channel_ns != 0)
+    options->ops.charge_cpu_ns(options->ops.context, (uint64_t)options->channel_ns * work_groups);
   const stretto_launch_t launch = {.kernel = kernel,
                                    .arguments = arguments,
                                    .argument_bytes = bytes,
@@ -220,9 +250,10 @@ static ncclResult_t launch_collective(const operation_t* o) {
   const stretto_comm_t* comm = &arguments.comm;
   uint64_t block = arguments.count * arguments.element_bytes;
   // As collective.c rounds it.
+  const uint64_t align = stretto_collective_alignment(arguments.direct_shift);
   if (arguments.op == STRETTO_ALL_REDUCE)
-    block = block / comm->ranks + stretto_collective_alignment(arguments.direct_shift);
-  uint32_t groups = channels_for(comm, block);
+    block = ((block + comm->ranks - 1) / comm->ranks + align - 1) / align * align;
+  uint32_t groups = channels_of_collective(o, block);
   // Pairs of peers side by side.
   if (arguments.op == STRETTO_ALL_TO_ALL && comm->links == STRETTO_LINKS_DIRECT && comm->ranks > 1)
     groups = groups_for(comm, comm->ranks / 2u, block);

@@ -36,6 +36,9 @@ typedef struct stretto_runtime_options {
   uint8_t engine;     // STRETTO_ENGINE_*.
   uint8_t links;      // STRETTO_LINKS_*: the algorithm.
   uint32_t channels;  // At most so many; gdma: at most 16 links a GPU.
+  // Bytes of a rank's block that a channel of a collective has at least; 0: 8 KiB bring another one.
+  uint32_t channel_bytes;
+  uint32_t channel_ns;  // CPU time of a channel that is launched.
   uint32_t slots;
   uint32_t slot_bytes;
   // mmio: what a link carries a hop by protocol ll at most, in bytes; 0 = nothing.

@@ -49,7 +49,7 @@ typedef struct run {
 #define COLLECTIVE_BEYOND 0u  // Bytes that are moved too many: for tests of the checks.
 #endif
 
-#define SHARE_BYTES 8192u  // A channel takes part from so many bytes of a block on.
+#define SHARE_BYTES 8192u  // Of a transfer: a channel takes part from so many bytes on.
 
 KERNEL_INLINE uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 KERNEL_INLINE uint64_t align_up(uint64_t a, uint64_t b) { return (a + b - 1) / b * b; }
@@ -58,12 +58,12 @@ KERNEL_INLINE uint32_t wrap(uint32_t rank, uint32_t ranks) {
   return rank;
 }
 
-// Shares of a block among the channels: as few channels as have SHARE_BYTES each.
+// Shares of a block among the channels that were launched.
 static void cut(run_t* run, uint64_t bytes, uint64_t total) {
   const stretto_comm_t* comm = &run->a->comm;
   run->block = bytes;
   run->total = total;
-  const uint64_t channels = min_u64(comm->channels, bytes / SHARE_BYTES + 1);
+  const uint64_t channels = tile_csr(TILE_CSR_GRID);
   run->share = align_up((bytes + channels - 1) / channels, run->align);
   run->begin = run->share * tile_csr(TILE_CSR_WG_ID);
   run->piece = stretto_fifo_data(comm) / 2;

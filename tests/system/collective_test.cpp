@@ -349,6 +349,43 @@ TEST_CASE(
   CHECK(us(1) / us(0) < 1.1);
 }
 
+TEST_CASE("a thread asks for several GPUs in a group with every engine") {
+  for (const char* per_thread : {"collective.gpus_per_thread=2", "collective.gpus_per_thread=4"}) {
+    for (const char* engine : {"mmio", "gdma", "dma", "t3"})
+      run("all_reduce", engine,
+          {"gpus=4", "gpu.cus=8", per_thread, "collective.counts=0,1,10007",
+           "collective.iterations=2"});
+    for (const char* op : {"all_gather", "all_to_all", "broadcast", "sendrecv"})
+      run(op, "mmio", {"gpus=4", "gpu.cus=8", per_thread, "collective.counts=1,10007"});
+  }
+}
+
+// 16 KiB are 4 KiB a rank, a channel; 128 KiB are eight. A thread takes 20 us a launch and 5 a
+// channel, one GPU after the other; the GPUs take less. Beside it the driver's call, packet and
+// writes: 0.5 us. A rank each: a quarter. Who waits for each call adds what the GPUs take.
+TEST_CASE("one thread launches for its GPUs one after the other and pays for each channel") {
+  const auto times = [](unsigned per_thread, bool blocking) {
+    const boost::json::value sizes =
+        run("all_reduce", "mmio",
+            {"gpus=4", "collective.place=out", "collective.counts=4096,32768",
+             "collective.iterations=20", "software.launch_ns=20000", "software.channel_ns=5000",
+             "software.channel_bytes=4096",
+             "collective.gpus_per_thread=" + std::to_string(per_thread),
+             std::string("collective.blocking=") + (blocking ? "true" : "false")})
+            .at("sizes");
+    std::vector<double> us;
+    for (const boost::json::value& size : sizes.as_array())
+      us.push_back(size.at("out_of_place").at("time_us").to_number<double>());
+    return us;
+  };
+  const std::vector<double> all = times(4, false), each = times(1, false), wait = times(4, true);
+  CHECK(all[0] == Approx(4 * 25.5).epsilon(0.03));
+  CHECK(all[1] == Approx(4 * 60.5).epsilon(0.03));
+  CHECK(each[0] == Approx(25.5).epsilon(0.15));
+  CHECK(each[1] == Approx(60.5).epsilon(0.15));
+  for (const size_t i : {0, 1}) CHECK(wait[i] > all[i] + 5);
+}
+
 TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   const auto refused = [](const std::string& arguments, const std::string& why) {
     const Finished finished = run_stretto("run collectives/all_reduce " + arguments);
@@ -363,6 +400,7 @@ TEST_CASE("what a workload or the machine cannot do is refused in one line") {
   refused("--set collective.size=1", "unknown");
   refused("--set collective.op=gather", "gather");
   refused("--set collective.root=9", "root 9 of 8 GPUs");
+  refused("--set collective.gpus_per_thread=3", "gpus_per_thread 3 of 8 GPUs");
   refused("--set software.algorithm=direct", "links between neighbours");
   refused("--mode gdma --set software.protocol=ll", "software.protocol=ll");
   refused("--set software.fifo_slots=5", "fifo_slots must be even");

@@ -98,7 +98,7 @@ class CollectiveJob final : public Job {
  private:
   void add_row(uint64_t count);
   unsigned add_buffer(BufferRole role);
-  void run_rank(HostCore& core, uint32_t rank);
+  void run_thread(HostCore& core, uint32_t thread);
   timed_collective_turn_t turn_of(const Row& row, unsigned place, uint32_t rank) const;
   // None: not done.
   std::optional<Measurement> measured(const Row& row, unsigned place) const;
@@ -120,9 +120,9 @@ class CollectiveJob final : public Job {
   struct Verdict {
     uint64_t wrong[2] = {};
   };
-  mutable std::vector<Verdict> verdicts_;  // By row; written by check().
-  // By rank.
-  std::vector<std::vector<timed_collective_turn_t>> turns_;
+  mutable std::vector<Verdict> verdicts_;                    // By row; written by check().
+  std::vector<std::vector<timed_collective_turn_t>> turns_;  // By rank.
+  // By thread.
   std::vector<std::vector<timed_collective_result_t>> results_;
   std::vector<const HostRuntime*> runtimes_;
   ncclUniqueId id_{};
@@ -140,8 +140,8 @@ CollectiveJob::CollectiveJob(const CollectiveKind& kind, const JobRequest& reque
       kernels_(kernel_file(spec_.software.collective)),
       options_(runtime_options(request, mode_, named(kind_.op).all_pairs, kernels_)),
       turns_(ranks_),
-      results_(ranks_),
-      runtimes_(ranks_) {
+      results_(ranks_ / kind_.gpus_per_thread),
+      runtimes_(results_.size()) {
   arena_ = stretto_runtime_first_address(&options_);
   arena_bytes_ = align(arena_, kAlignment) - arena_ + kGuard;
   for (const uint64_t count : kind_.calls(ranks_)) add_row(count);
@@ -167,10 +167,9 @@ void CollectiveJob::add_row(uint64_t count) {
   for (unsigned place = 0; place < 2; ++place) {
     if (kind_.place == (place == 0 ? CollectivePlace::in : CollectivePlace::out)) continue;
     row.turn[place] = turns_[0].size();
-    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    for (uint32_t rank = 0; rank < ranks_; ++rank)
       turns_[rank].push_back(turn_of(row, place, rank));
-      results_[rank].emplace_back();
-    }
+    for (auto& of_thread : results_) of_thread.emplace_back();
   }
 }
 
@@ -222,46 +221,52 @@ void CollectiveJob::place_contents() {
 // Programs
 
 void CollectiveJob::add_programs(Host& host) {
-  for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    add_rank(host, rank, [this, rank](HostCore& core) { run_rank(core, rank); });
-  }
+  for (uint32_t thread = 0; thread < results_.size(); ++thread)
+    add_rank(host, thread * kind_.gpus_per_thread,
+             [this, thread](HostCore& core) { run_thread(core, thread); });
 }
 
-void CollectiveJob::run_rank(HostCore& core, uint32_t rank) {
+void CollectiveJob::run_thread(HostCore& core, uint32_t thread) {
   HostRuntime runtime(core, options_);
-  runtimes_[rank] = &runtime;
+  runtimes_[thread] = &runtime;
+  const uint32_t first = thread * kind_.gpus_per_thread, end = first + kind_.gpus_per_thread;
+  std::vector<const timed_collective_turn_t*> turns;
+  for (uint32_t rank = first; rank < end; ++rank) turns.push_back(turns_[rank].data());
   timed_collective_parameters_t p{};
   p.op = kind_.op;
   p.type = kind_.type;
   p.reduction = kind_.reduction;
   p.root = static_cast<int>(kind_.root);
-  p.rank = rank;
   p.ranks = ranks_;
+  p.thread = thread;
+  p.of_thread = kind_.gpus_per_thread;
+  p.blocking = kind_.blocking;
   p.job = host_job(request_);
   p.memory = arena_;
   p.memory_bytes = arena_bytes_;
-  p.turns = turns_[rank].data();
-  p.turn_count = static_cast<uint32_t>(turns_[rank].size());
+  p.turns = turns.data();
+  p.turn_count = static_cast<uint32_t>(turns_[first].size());
   p.link_bytes = [](void* job) -> uint64_t {
     const auto& meter = static_cast<CollectiveJob*>(job)->meter_;
     return meter ? meter() : 0;
   };
   p.context = this;
   run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
-    return timed_collective_rank(&p, ops, &id_, results_[rank].data(), error);
+    return timed_collective_thread(&p, ops, &id_, results_[thread].data(), error);
   });
-  runtimes_[rank] = nullptr;
-  layouts_[rank].add("runtime", arena_ + arena_bytes_,
-                     runtime.memory_end(rank) - arena_ - arena_bytes_);
+  runtimes_[thread] = nullptr;
+  for (uint32_t rank = first; rank < end; ++rank)
+    layouts_[rank].add("runtime", arena_ + arena_bytes_,
+                       runtime.memory_end(rank) - arena_ - arena_bytes_);
 }
 
 std::optional<CollectiveJob::Measurement> CollectiveJob::measured(const Row& row,
                                                                   unsigned place) const {
   if (!row.turn[place] || results_[0][*row.turn[place]].done == 0) return std::nullopt;
   uint64_t begin = 0, end = 0;
-  for (const auto& of_rank : results_) {
-    begin = std::max(begin, of_rank[*row.turn[place]].begin_ns);
-    end = std::max(end, of_rank[*row.turn[place]].end_ns);
+  for (const auto& of_thread : results_) {
+    begin = std::max(begin, of_thread[*row.turn[place]].begin_ns);
+    end = std::max(end, of_thread[*row.turn[place]].end_ns);
   }
   return Measurement{static_cast<double>(end - begin) / 1000 / row.iterations,
                      results_[0][*row.turn[place]].wire_bytes / row.iterations};
@@ -416,6 +421,7 @@ boost::json::object CollectiveJob::details() const {
       {"collective", op.name},
       {"engine", mode_},
       {"ranks", ranks_},
+      {"gpus_per_thread", kind_.gpus_per_thread},
       {"algorithm", options_.links == STRETTO_LINKS_RING ? "ring" : "direct"},
       {"type", type_name(kind_.type)},
       {"redop", op.reduces ? reduction_name(kind_.reduction) : "none"},
@@ -458,6 +464,10 @@ void CollectiveKind::describe(ParameterSet& set) {
   set.number("iterations", iterations, 1, 1000, "Calls that are timed.");
   set.number("large_factor", large_factor, 0, 1024,
              "From 1 MiB on, from a size to the next; 0 = factor.");
+  set.number(
+      "gpus_per_thread", gpus_per_thread, 1, 64,
+      "GPUs that one thread of the host asks for, in a group (-g of nccl-tests); divides them.");
+  set.flag("blocking", blocking, "The host waits for each call (-z of nccl-tests).");
 }
 
 std::string CollectiveKind::first_error() const {
@@ -518,6 +528,10 @@ void CollectiveKind::check(const JobRequest& request) const {
   if (root >= request.ranks())
     throw UserError(request.subject() + ": root " + std::to_string(root) + " of " +
                     std::to_string(request.ranks()) + " GPUs");
+  if (request.ranks() % gpus_per_thread != 0)
+    throw UserError(request.subject() + ": collective.gpus_per_thread " +
+                    std::to_string(gpus_per_thread) + " of " + std::to_string(request.ranks()) +
+                    " GPUs; allowed are numbers that divide them");
   if (request.mode == "t3" && !spec.hbm.near_bank_alu)
     throw UserError("hbm.near_bank_alu=false: in mode t3 memory adds");
   const std::vector<uint8_t> kernels = kernel_file(spec.software.collective);

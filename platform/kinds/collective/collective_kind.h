@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind collective: one collective over a range of sizes, out of place and in place, as
-// nccl-tests does it; the mode is the engine that moves the data. The host program of a rank is
+// nccl-tests does it; the mode is the engine that moves the data. The host program of a thread is
 // sw/apps/timed_collective.c. Prints the table of nccl-tests.
 //
 // Every size has buffers of its own, so that all of them can be compared with the reference after
@@ -49,6 +49,8 @@ class CollectiveKind final : public WorkloadKind {
   uint32_t warm_up = 1;
   uint32_t iterations = 4;
   uint32_t large_factor = 0;
+  uint32_t gpus_per_thread = 1;
+  bool blocking = false;
 };
 
 // The table of nccl-tests, of what details() gives.

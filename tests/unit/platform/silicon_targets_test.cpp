@@ -103,17 +103,24 @@ TEST_CASE("what sets a parameter is shown and not judged") {
   CHECK(*input.measured == 999);
 }
 
-TEST_CASE("sizes of a collective are judged as the file's head says, small ones are not") {
-  // SI-NCCL-01: 74.78 us at 1 MiB, 25 %; 226 us at 16 MiB, 15 %.
+TEST_CASE(
+    "sizes of a collective are judged as the file's head says, those of a launch alone are not") {
+  // SI-NCCL-01: 60.32 us at 512 KiB, 30 %; 74.78 us at 1 MiB, 25 %; 226 us at 16 MiB, 15 %.
   const boost::json::object sizes = boost::json::parse(R"({"sizes": [
+      {"size_bytes": 65536, "out_of_place": {"time_us": 50.0, "busbw_gb_s": 2.0}},
+      {"size_bytes": 524288, "out_of_place": {"time_us": 78.0, "busbw_gb_s": 11.0}},
       {"size_bytes": 1048576, "out_of_place": {"time_us": 92.0, "busbw_gb_s": 20.0}},
       {"size_bytes": 16777216, "out_of_place": {"time_us": 270.0, "busbw_gb_s": 109.0}}]})")
                                         .as_object();
-  const SiliconJobs jobs{{"all-reduce", sizes}};
+  const SiliconJobs jobs{{"one-thread/all_reduce", sizes}, {"all-reduce", sizes}};
   CHECK(row("SI-NCCL-01", "1048576", jobs).verdict == "within");
   CHECK(row("SI-NCCL-01", "16777216", jobs).verdict == "outside");
-  CHECK(row("SI-NCCL-01", "2097152", jobs).verdict == "not judged: needs all of all-reduce");
-  CHECK(row("SI-NCCL-01", "1024", jobs).verdict == "not run");
+  CHECK(row("SI-NCCL-01", "524288", jobs).verdict == "within");
+  CHECK(row("SI-NCCL-01", "2097152", jobs).verdict ==
+        "not judged: needs all of one-thread/all_reduce");
+  CHECK(row("SI-NCCL-01", "65536", jobs).verdict == "input");
+  CHECK(row("SI-NCCL-01", "65536", jobs).measured == 50.0);
+  CHECK(row("SI-NCCL-01", "1024", jobs).verdict == "input");
   CHECK(row("SI-NCCL-01", "1073741824", jobs).verdict == "not run");
 }
 
