@@ -6,12 +6,14 @@
 //   loop-s     likewise                                   likewise, to a CPU thread (send_engine.h)
 //   launched   kernels of the library, in a stream        ncclAllReduce on another stream, as soon as a bucket is full
 //   launched-after  likewise                              likewise, when back-propagation has ended
+//   kitsune    likewise, but groups as spatial pipelines  as launched
 //
 // A bucket is used by an operator when it is reduced.
 #ifndef STRETTO_SW_APPS_GRAPH_H_
 #define STRETTO_SW_APPS_GRAPH_H_
 
 #include "sw/apps/graph_operators.h"
+#include "sw/apps/graph_stages.h"
 #include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 #include "sw/apps/send_engine.h"
@@ -26,6 +28,7 @@ typedef enum graph_mode {
   GRAPH_LOOP_S,
   GRAPH_LAUNCHED,
   GRAPH_LAUNCHED_AFTER,
+  GRAPH_KITSUNE,
   GRAPH_MODES
 } graph_mode_t;
 
@@ -71,6 +74,12 @@ typedef struct graph_parameters {
   uint64_t stream_wait_poll_ns;
   const void* library_elf;  // ops.elf.
   size_t library_elf_bytes;
+  // kitsune: in the order of their operators.
+  const graph_group_t* group;
+  uint32_t groups;
+  graph_queues_t queues;
+  const void* stages_elf;
+  size_t stages_elf_bytes;
   const void* stamp_elf;  // send.elf.
   size_t stamp_elf_bytes;
 } graph_parameters_t;
@@ -94,6 +103,7 @@ typedef struct graph_result {
   uint64_t alone_ns[LOOP_MAX_OPS];          // launched: of the first one, ends of operators.
   uint64_t op_ns[LOOP_MAX_OPS];             // Of the last one: end of each operator,
   uint64_t bucket_ns[LOOP_MAX_BUCKETS][2];  // begin and end of each bucket's reduction.
+  uint64_t stage_words;  // kitsune: address of the words and clocks of all stages.
 } graph_result_t;
 
 // What the threads of a run share.

@@ -19,7 +19,9 @@ typedef struct launched {
   stretto_client_t* client;
   stretto_stream_t* stream;
   stretto_module_t* module;   // graph_rows,
-  stretto_module_t* library;  // ops.elf.
+  stretto_module_t* library;  // ops.elf,
+  stretto_module_t* stages;   // stages.elf.
+  graph_stage_memory_t stage_memory;
   // Gradients.
   ncclComm_t comm;
   cudaStream_t comm_stream;
@@ -72,6 +74,23 @@ static stretto_status_t set_up_communicator(launched_t* g, ncclUniqueId* id, cha
   return STRETTO_OK;
 }
 
+// Queues in pinned lines of the L2, as many as may be set aside; words count from 0 on.
+static stretto_status_t set_up_queues(launched_t* g, char* error) {
+  const graph_parameters_t* p = g->p;
+  const stretto_api_t* api = g->client->api;
+  const uint64_t all = p->queues.payload_bytes + p->queues.word_bytes;
+  TRY_OPS(api->allocate(g->client, g->stream, all, 4096, STRETTO_ALLOCATION_CACHED,
+                        &g->stage_memory.payloads));
+  g->stage_memory.words = g->stage_memory.payloads + p->queues.payload_bytes;
+  TRY_OPS(api->module_load(g->client, p->stages_elf, p->stages_elf_bytes, &g->stages));
+  TRY_OPS(api->fill(g->client, g->stream, g->stage_memory.words, p->queues.word_bytes, 0,
+                    GRAPH_ACCOUNT_INIT));
+  if (p->client.l2_persist_bytes == 0) return STRETTO_OK;
+  TRY_OPS(api->set_persisting_l2_cache_size(g->client, g->stream, p->client.l2_persist_bytes));
+  TRY_OPS(api->access_policy_window(g->client, g->stream, g->stage_memory.payloads, all, 1));
+  return STRETTO_OK;
+}
+
 static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
@@ -80,10 +99,12 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
                  p->launched_arena, &block, error));
   const uint64_t arena = (uint64_t)(uintptr_t)block, gradients = arena + p->arena_bytes;
   g->memory = (graph_memory_t){arena, gradients, gradients + p->gradient_bytes};
+  g->stage_memory.arena = arena;
   TRY_OPS(api->stream_create(g->client, &g->stream));
   TRY(set_up_words(g, error));
   TRY_OPS(api->module_load(g->client, p->elf, p->elf_bytes, &g->module));
   TRY_OPS(api->module_load(g->client, p->library_elf, p->library_elf_bytes, &g->library));
+  if (p->groups != 0) TRY(set_up_queues(g, error));
   TRY_OPS(api->stream_synchronize(g->client, g->stream));
   return p->ranks > 1 ? set_up_communicator(g, id, error) : STRETTO_OK;
 }
@@ -146,16 +167,30 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
   uint32_t last = 0;  // After it no gradient is made any more.
   for (uint32_t i = 0; i < buckets; ++i)
     if (p->bucket[i].last_op > last) last = p->bucket[i].last_op;
-  for (uint32_t op = 0; op < p->ops; ++op) {
+  uint32_t group = 0;
+  for (uint32_t op = 0, next; op < p->ops; op = next) {
+    const graph_group_t* pipeline =
+        group < p->groups && p->group[group].first_op == op ? &p->group[group++] : NULL;
+    next = op + (pipeline != NULL ? pipeline->ops : 1);
     for (uint32_t i = 0; i < buckets; ++i)
-      if (p->bucket[i].first_use == op)
+      if (op <= p->bucket[i].first_use && p->bucket[i].first_use < next)
         TRY_OPS(g->client->api->stream_wait(g->client, g->stream, semaphore(g, iteration, i, 1),
                                             p->stream_wait_poll_ns));
+    const uint32_t end = next - 1;  // What is complete then.
     int gradients = 0;
-    for (uint32_t i = 0; i < buckets; ++i) gradients |= (after ? last : p->bucket[i].last_op) == op;
-    TRY(launch_op(g, op, !gradients, error));
-    for (uint32_t i = 0; i < buckets; ++i)
-      if ((after ? last : p->bucket[i].last_op) == op) TRY(reduce(g, iteration, i, error));
+    for (uint32_t i = 0; i < buckets; ++i) {
+      const uint32_t at = after ? last : p->bucket[i].last_op;
+      gradients |= op <= at && at <= end;
+    }
+    if (pipeline != NULL)
+      TRY_OPS(graph_stages_launch(g->client, g->stream, g->stages, pipeline, &g->stage_memory,
+                                  iteration, GRAPH_ACCOUNT_COMPUTE, !gradients));
+    else
+      TRY(launch_op(g, op, !gradients, error));
+    for (uint32_t i = 0; i < buckets; ++i) {
+      const uint32_t at = after ? last : p->bucket[i].last_op;
+      if (op <= at && at <= end) TRY(reduce(g, iteration, i, error));
+    }
   }
   return STRETTO_OK;
 }
@@ -185,6 +220,7 @@ static stretto_status_t run(launched_t* g, ncclUniqueId* id, graph_result_t* res
   TRY_OPS(g->client->api->stream_synchronize(g->client, g->stream));
   if (g->p->ranks > 1) TRY_CALL(cudaStreamSynchronize(g->comm_stream));
   TRY(read_stamps(g, result, error));
+  result->stage_words = g->stage_memory.words;
   return g->p->ranks > 1 ? stretto_runtime_outcome(ncclCommDestroy(g->comm), error) : STRETTO_OK;
 }
 

@@ -2,6 +2,7 @@
 """From a graph to the C source of its loop kernel and the plan of its memory."""
 
 import graph as graphs
+import stages
 
 ALIGN = 4096
 UNIT = 8192            # LOOP_UNIT: gradients begin at whole units.
@@ -108,7 +109,8 @@ class Plan:
             ops.append(one)
         return {"name": self.graph.name, "arena_bytes": self.sizes["arena"], "gradient_bytes": self.sizes["gradients"],
                 "tensors": tensors, "ops": ops, "buckets": self.buckets,
-                "launches": [self._launch(i, op) for i, op in enumerate(self.ops)]}
+                "launches": [self._launch(i, op) for i, op in enumerate(self.ops)],
+                "groups": stages.describe(self, stages.forced(self))}
 
     def _launch(self, i, op):
         """An operator as a kernel of its own: all that choosing one and its arguments needs."""

@@ -111,6 +111,7 @@ class Graph:
         self.tensors = {}
         self.ops = []
         self.forward_ops = None  # How many are the forward pass, where there is a backward pass.
+        self.pipelines = []  # Groups that the graph itself names: stages, depth, tile_rows (stages.py).
 
     def tensor(self, name, shape, kind="value", value=0.0):
         if name in self.tensors:

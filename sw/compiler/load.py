@@ -23,6 +23,9 @@ def load(what):
                             ", ".join(one + ":" for one in apps.NAMES))
 
 
+KEYS = ("name", "tensors", "ops", "pipelines")
+
+
 def from_yaml(file):
     import yaml
     try:
@@ -33,8 +36,8 @@ def from_yaml(file):
     if not isinstance(data, dict):
         raise graphs.GraphError("must be a map with name, tensors and ops")
     for key in data:
-        if key not in ("name", "tensors", "ops"):
-            raise graphs.GraphError(f"unknown key {key!r}{graphs.near(str(key), ['name', 'tensors', 'ops'])}")
+        if key not in KEYS:
+            raise graphs.GraphError(f"unknown key {key!r}{graphs.near(str(key), KEYS)}")
     graph = graphs.Graph(str(data.get("name", "graph")))
     for name, about in (data.get("tensors") or {}).items():
         if not isinstance(about, dict) or "shape" not in about:
@@ -50,7 +53,26 @@ def from_yaml(file):
         graph.op(about["op"], about["in"], about["out"], **rest)
     if not graph.ops:
         raise graphs.GraphError("has no ops")
+    for place, about in enumerate(data.get("pipelines") or []):
+        graph.pipelines.append(pipeline(place, about))
     return graph
+
+
+def pipeline(place, about):
+    """Checks an entry of `pipelines`: work-groups of stages by what they make, depth of queues, rows of a tile."""
+    where = f"pipeline {place}"
+
+    def count(name, value, most):
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            raise graphs.GraphError(f"{where}: {name} {value!r} must be a whole number, 1 to {most}")
+        return value
+    if not isinstance(about, dict) or not isinstance(about.get("stages"), dict) or not about["stages"]:
+        raise graphs.GraphError(f"{where}: needs stages, a map of outputs to work-groups")
+    for key in about:
+        if key not in ("stages", "depth", "tile_rows"):
+            raise graphs.GraphError(f"{where}: unknown key {key!r}{graphs.near(str(key), ['stages', 'depth', 'tile_rows'])}")
+    return {"stages": {name: count(name, value, 65536) for name, value in about["stages"].items()},
+            "depth": count("depth", about.get("depth", 2), 64), "tile_rows": count("tile_rows", about.get("tile_rows", 128), 128)}
 
 
 # Operators of ONNX that are one of ours, operand by operand. add_node knows the attributes of others.

@@ -8,10 +8,15 @@
 //     tile_queue_wr_release(&end)              tile_queue_rd_release(&end)
 //
 // Entry e = i % depth of round r = i / depth: a producer waits until free[e] >= readers * r and adds 1
-// to full[e]; a consumer waits until full[e] >= r + 1 and adds 1 to free[e]. So every entry has one
+// to full[e]; a consumer waits until full[e] >= writers * (r + 1) and adds 1 to
+// free[e]. So every entry has one
 // writer, and sequence numbers never run back. All wavefronts of a work-group call; only wavefront 0
 // waits and adds, the others meet it at a barrier. A release waits for the wavefront's own loads and
 // stores, then the reduction is performed at the L2 while the work-group goes on.
+// A stage of several work-groups, of which each takes some of the payloads, names them by number
+// (tile_queue_wait_*, tile_queue_add_*): one wavefront calls for all, and what it says must be so by
+// then. Or `writers` wavefronts write a payload: each adds 1 to `full` behind its own stores, and
+// nobody waits for the others. All readers of an entry add 1, whichever work-group of theirs read it.
 // REQUIRES: memory of class cached, pinned if it shall stay in the L2 (L2_PERSIST in formats/queue.h);
 // words zero at first; all ends on one GPU at the same time (one launch that fits, or a pipeline).
 #ifndef STRETTO_SW_INCLUDE_TILE_QUEUE_H_
@@ -28,12 +33,37 @@ typedef struct tile_queue {
   uint64_t payload_bytes;
   uint32_t depth;
   uint32_t readers;
+  uint32_t writers;  // That add 1 to `full` for a payload.
+  uint32_t reserved;
 } tile_queue_t;
 
 #ifdef __riscv
 #include "sw/include/tile.h"
 
-// One end of a queue in a work-group.
+static inline __attribute__((always_inline)) uint64_t tile_queue_words_of(const tile_queue_t* queue,
+                                                                          uint64_t payload) {
+  return queue->words + payload % queue->depth * TILE_QUEUE_WORDS_BYTES;
+}
+static inline __attribute__((always_inline)) void tile_queue_wait_free(const tile_queue_t* queue,
+                                                                       uint64_t payload) {
+  tile_wait_until(tile_queue_words_of(queue, payload) + TILE_QUEUE_LINE_BYTES,
+                  TILE_GEU | TILE_WAIT_DEVICE, payload / queue->depth * queue->readers);
+}
+static inline __attribute__((always_inline)) void tile_queue_wait_full(const tile_queue_t* queue,
+                                                                       uint64_t payload) {
+  tile_wait_until(tile_queue_words_of(queue, payload), TILE_GEU | TILE_WAIT_DEVICE,
+                  (payload / queue->depth + 1) * queue->writers);
+}
+static inline __attribute__((always_inline)) void tile_queue_add_full(const tile_queue_t* queue,
+                                                                      uint64_t payload) {
+  tile_red(tile_queue_words_of(queue, payload), 1ull);
+}
+static inline __attribute__((always_inline)) void tile_queue_add_free(const tile_queue_t* queue,
+                                                                      uint64_t payload) {
+  tile_red(tile_queue_words_of(queue, payload) + TILE_QUEUE_LINE_BYTES, 1ull);
+}
+
+// One end of a queue in a work-group that takes all payloads.
 typedef struct tile_queue_end {
   tile_queue_t queue;
   uint64_t round;
@@ -80,7 +110,7 @@ static inline __attribute__((always_inline)) void tile_queue_wr_release(tile_que
 // Until the entry is full; likewise.
 static inline __attribute__((always_inline)) uint64_t tile_queue_rd_acquire(
     const tile_queue_end_t* end) {
-  return tile_queue_acquire(end, tile_queue_word(end), end->round + 1);
+  return tile_queue_acquire(end, tile_queue_word(end), (end->round + 1) * end->queue.writers);
 }
 static inline __attribute__((always_inline)) void tile_queue_rd_release(tile_queue_end_t* end) {
   tile_queue_release(end, tile_queue_word(end) + TILE_QUEUE_LINE_BYTES);

@@ -40,7 +40,8 @@ std::string payload(unsigned bytes) {
 }  // namespace
 
 // KT-R12, KT-R13: 2 TB/s of 54 queues at 128 to 256 KB, 37 GB/s each.
-TEST_CASE("54 queues move 1.7 to 2.4 TB/s, and one alone as much as each of them") {
+TEST_CASE("54 queues move 1.7 to 2.4 TB/s, and one alone as much as each of them",
+          "[KT-Q-04][KT-Q-05][KT-Q-07]") {
   const auto line = queues(payload(131072));
   CHECK(number(line, "all_gb_s") >= 1700);
   CHECK(number(line, "all_gb_s") <= 2400);
@@ -50,7 +51,8 @@ TEST_CASE("54 queues move 1.7 to 2.4 TB/s, and one alone as much as each of them
 
 // KT-R14: beyond 256 KB entries exceed the L2 and go through the memory, 1555 GB/s of a product. What
 // is pinned stays: 7 of 10 ways for two thirds of 54 MiB.
-TEST_CASE("queues larger than the L2 are as slow as the memory, but for what is pinned") {
+TEST_CASE("queues larger than the L2 are as slow as the memory, but for what is pinned",
+          "[KT-Q-01][KT-Q-08]") {
   const std::string larger = payload(524288) + " --set tile_queue.payloads=12";
   const auto pinned = queues(larger), loose = queues(larger + " --set tile_queue.pinned=false");
   CHECK(number(pinned, "all_gb_s") < 1555);

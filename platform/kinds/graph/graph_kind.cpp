@@ -28,7 +28,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank.
+constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank, or of
+                                                            // launches without queues.
 // Results are right to this part of the magnitude of their tensor. Every tensor is rounded to FP16
 // when it is written (2^-11), row operators round some ten times within, and a training step of one
 // layer is some forty operators deep; what they add up to was seen to stay below 2^-7.
@@ -48,8 +49,12 @@ graph_mode_t mode_of(const std::string& name) {
   return mode_named(name, GRAPH_MODES, graph_mode_name);
 }
 
-bool is_launched(graph_mode_t mode) {
-  return mode == GRAPH_LAUNCHED || mode == GRAPH_LAUNCHED_AFTER;
+bool is_launched(graph_mode_t mode) { return mode >= GRAPH_LAUNCHED; }
+
+uint64_t second_client_bytes(const graph_queues_t& queues) {
+  constexpr uint64_t kStep = uint64_t{1} << 20;
+  return kSecondClientBytes +
+         (queues.payload_bytes + queues.word_bytes + kStep - 1) / kStep * kStep;
 }
 
 graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& request, GraphPlan& plan,
@@ -71,7 +76,12 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   p.clock_mhz = spec.gpu.clock_mhz;
   p.job = host_job(request);
   p.client = client_options(request, rank);
-  p.client.memory_end -= kSecondClientBytes;
+  if (p.mode == GRAPH_KITSUNE) {
+    p.group = plan.groups.data();
+    p.groups = static_cast<uint32_t>(plan.groups.size());
+    p.queues = plan.queues;
+  }
+  p.client.memory_end -= std::min(p.client.memory_end, second_client_bytes(p.queues));
   p.bucket = plan.buckets.data();
   p.operators = plan.operators.data();
   p.machine = library_machine(spec);
@@ -89,7 +99,33 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
 void take_second_client(graph_parameters_t& p, uint32_t queue) {
   p.client.first_queue += queue;
   p.client.memory_begin = p.client.memory_end;
-  p.client.memory_end += kSecondClientBytes;
+  p.client.memory_end += second_client_bytes(p.queues);
+}
+
+// A pipeline is resident at once or not at all. Of each resource alone, the stages so far against what all units hold;
+// how work-groups of several stages share a unit is the scheduler's business.
+void check_residency(const std::string& who, const GraphPlan& plan, const GpuSpec& gpu) {
+  for (size_t i = 0; i < plan.groups.size(); ++i) {
+    uint64_t registers = 0, lds = 0, wavefronts = 0;
+    for (size_t s = 0; s < plan.stages[i].size(); ++s) {
+      const graph_stage_t& stage = plan.stages[i][s];
+      const graph_stage_needs_t needs = graph_stage_needs(&stage, gpu.lds_bytes);
+      const auto check = [&](const char* what, uint32_t each, uint32_t unit, uint64_t& sum) {
+        sum += uint64_t{each} * stage.work_groups;
+        const uint64_t room = each == 0 ? ~uint64_t{0} : uint64_t{unit / each} * gpu.cus;
+        if (stage.work_groups <= room && sum <= uint64_t{unit} * gpu.cus) return;
+        throw UserError(fmt::format(
+            "{}: the pipeline of {} can never be resident: {} work-groups of stage {} need {} of "
+            "{} "
+            "each, {} in all with the stages before; {} units have {} each, room for {}",
+            who, plan.outputs[plan.groups[i].first_op], stage.work_groups, plan.stage_names[i][s],
+            each, what, sum, gpu.cus, unit, room));
+      };
+      check("registers_bytes", needs.registers_bytes, gpu.registers_bytes, registers);
+      check("lds_bytes", needs.lds_bytes, gpu.lds_bytes, lds);
+      check("wavefronts", needs.wavefronts, gpu.wavefront_slots, wavefronts);
+    }
+  }
 }
 
 class GraphJob final : public Job {
@@ -107,6 +143,7 @@ class GraphJob final : public Job {
       collective_elf_ = kernel_file(request.spec.software.collective);
       stamp_elf_ = kernel_file("send");
       library_elf_ = kernel_file("ops");
+      stages_elf_ = kernel_file("stages");
     }
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       graph_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, plan_, rank));
@@ -115,9 +152,19 @@ class GraphJob final : public Job {
       [[maybe_unused]] const stretto_status_t status = graph_plan(&p, &place_);
       assert(status == STRETTO_OK && "checked");
       if (!is_launched(p.mode)) layouts_[rank].add(place_.memory, GRAPH_MODULE_BYTES);
-      layouts_[rank].add("second client", p.client.memory_end, kSecondClientBytes);
+      layouts_[rank].add("second client", p.client.memory_end, second_client_bytes(p.queues));
     }
-    for (uint32_t op = 0; op < plan_.operators.size() && !library_elf_.empty(); ++op) {
+    const graph_parameters_t& first = parameters_[0];
+    for (uint32_t op = 0, group = 0; op < plan_.operators.size() && !library_elf_.empty(); ++op) {
+      if (group < first.groups && op >= first.group[group].first_op) {
+        const graph_group_t& of = first.group[group];
+        kernels_of_.emplace_back();
+        if (op + 1 < of.first_op + of.ops) continue;  // Ends with its group.
+        for (uint32_t i = 0; i < of.stages; ++i)
+          kernels_of_.back().emplace_back(graph_stage_kernel(&of.stage[i], spec_.gpu.lds_bytes));
+        ++group;
+        continue;
+      }
       graph_launch_t launches[GRAPH_MAX_LAUNCHES];
       const graph_memory_t nowhere{};
       const uint32_t count =
@@ -140,11 +187,15 @@ class GraphJob final : public Job {
     const uint64_t ns = moment.at / kNanosecond;
     graph_result_t& result = results_[moment.rank];
     Progress& at = progress_[moment.rank];
-    if (++at.kernels < kernels_of_[at.op].size()) return;
-    if (at.iteration == 0) result.alone_ns[at.op] = ns;
-    if (at.iteration + 1 == kind_.iterations) result.op_ns[at.op] = ns;
+    uint32_t last = at.op;  // Operators of a group end with its last kernel.
+    while (kernels_of_[last].empty()) ++last;
+    if (++at.kernels < kernels_of_[last].size()) return;
+    for (; at.op <= last; ++at.op) {
+      if (at.iteration == 0) result.alone_ns[at.op] = ns;
+      if (at.iteration + 1 == kind_.iterations) result.op_ns[at.op] = ns;
+    }
     at.kernels = 0;
-    if (++at.op < ops) return;
+    if (at.op < ops) return;
     result.end_ns[at.iteration++] = ns;
     at.op = 0;
   }
@@ -209,6 +260,8 @@ class GraphJob final : public Job {
   json::object details() const override;
 
  private:
+  json::array pipelines() const;
+  std::string pipeline_table() const;
   void add_engine(Host& host, uint32_t rank) {
     add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
       graph_parameters_t p = parameters_[rank];
@@ -230,6 +283,8 @@ class GraphJob final : public Job {
     p.stamp_elf_bytes = stamp_elf_.size();
     p.library_elf = library_elf_.data();
     p.library_elf_bytes = library_elf_.size();
+    p.stages_elf = stages_elf_.data();
+    p.stages_elf_bytes = stages_elf_.size();
     run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
       return graph_launched_rank(&p, ops, &id_, &results_[rank], error);
     });
@@ -255,7 +310,13 @@ class GraphJob final : public Job {
   }
   // Words count what the work-groups have told each other.
   void check_words(CheckReport& report) const;
+  void check_queues(CheckReport& report) const;
   void check_tensors(CheckReport& report) const;
+  // Of all that operators have left in memory.
+  std::string results_sha256() const;
+  bool is_left(const GraphTensor& tensor) const {
+    return parameters_[0].groups == 0 || !plan_.inside.contains(tensor.name);
+  }
   void wrong(CheckReport& report, const std::string& text) const {
     if (report.mismatches++ == 0) report.first = text;
   }
@@ -333,7 +394,7 @@ class GraphJob final : public Job {
   struct Progress {
     uint32_t iteration = 0, op = 0, kernels = 0;
   };
-  std::vector<uint8_t> collective_elf_, stamp_elf_, library_elf_;
+  std::vector<uint8_t> collective_elf_, stamp_elf_, library_elf_, stages_elf_;
   std::vector<std::vector<std::string>> kernels_of_;  // By operator,
   std::vector<Progress> progress_;                    // by rank.
   ncclUniqueId id_{};
@@ -343,6 +404,7 @@ class GraphJob final : public Job {
 CheckReport GraphJob::check() const {
   CheckReport report;
   check_words(report);
+  check_queues(report);
   if (spec_.gpu.tile_values) check_tensors(report);
   return report;
 }
@@ -354,7 +416,9 @@ void GraphJob::check_words(CheckReport& report) const {
     for (uint64_t op = 0; op < plan_.launches.size(); ++op) {
       ++report.elements;
       const uint64_t before = op == 0 ? results_[rank].begin_ns : results_[rank].op_ns[op - 1];
-      if (results_[rank].op_ns[op] <= before)
+      const bool is_with_it = op > 0 && kernels_of_[op - 1].empty();  // In one group.
+      const uint64_t end = results_[rank].op_ns[op];
+      if (is_with_it ? end != before : end <= before)
         wrong(report, "rank " + std::to_string(rank) + " operator " + std::to_string(op) +
                           " did not end after the one before");
     }
@@ -380,6 +444,42 @@ void GraphJob::check_words(CheckReport& report) const {
   }
 }
 
+// Every payload was written once and read by every reader.
+void GraphJob::check_queues(CheckReport& report) const {
+  for (uint32_t rank = 0; parameters_[0].groups != 0 && rank < memories_.size(); ++rank) {
+    for (const GraphQueue& queue : plan_.queue) {
+      const uint64_t payloads = uint64_t{plan_.groups[queue.group].tiles} * kind_.iterations;
+      const uint64_t words = offset_of(results_[rank].stage_words) + queue.edge.words;
+      uint64_t counts[2] = {};  // Filled, freed.
+      for (uint64_t word = 0; word < 2 * uint64_t{queue.edge.entries}; ++word) {
+        uint64_t value = 0;
+        memories_[rank]->read(words + word * TILE_QUEUE_LINE_BYTES,
+                              reinterpret_cast<uint8_t*>(&value), 8);
+        counts[word % 2] += value;
+      }
+      ++report.elements;
+      if (counts[0] != payloads * queue.edge.writers || counts[1] != payloads * queue.edge.readers)
+        wrong(report,
+              fmt::format("rank {} queue {}: {} payloads of {} readers were filled {} times "
+                          "and freed {} times",
+                          rank, queue.name, payloads, queue.edge.readers, counts[0], counts[1]));
+    }
+  }
+}
+
+std::string GraphJob::results_sha256() const {
+  std::vector<uint8_t> all;
+  for (const Memories::value_type& memory : memories_) {
+    for (const GraphTensor& tensor : plan_.tensors) {
+      if (!is_left(tensor) || tensor.kind == "input" || tensor.kind == "constant") continue;
+      const size_t at = all.size();
+      all.resize(at + 2 * tensor.elements());
+      memory->read(base_of(tensor), all.data() + at, 2 * tensor.elements());
+    }
+  }
+  return sha256_hex(all.data(), all.size());
+}
+
 void GraphJob::check_tensors(CheckReport& report) const {
   const uint32_t ranks = static_cast<uint32_t>(memories_.size());
   GraphReference reference(plan_, ranks, request_.seed);
@@ -388,6 +488,7 @@ void GraphJob::check_tensors(CheckReport& report) const {
   for (uint32_t rank = 0; rank < ranks; ++rank) {
     for (size_t i = 0; i < plan_.tensors.size(); ++i) {
       const GraphTensor& tensor = plan_.tensors[i];
+      if (!is_left(tensor)) continue;
       const std::vector<double>& expected = reference.tensor(rank, i);
       std::vector<uint16_t> got(tensor.elements());
       memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(got.data()),
@@ -412,6 +513,56 @@ void GraphJob::check_tensors(CheckReport& report) const {
   }
 }
 
+// What the work-groups of rank 0's stages noted in the last iteration, their means.
+json::array GraphJob::pipelines() const {
+  json::array groups;
+  const graph_parameters_t& p = parameters_[0];
+  const uint64_t words_at = offset_of(results_[0].stage_words);
+  const auto us = [&](uint64_t clocks) {
+    return static_cast<double>(clocks) / spec_.gpu.clock_mhz;
+  };
+  for (size_t i = 0; i < p.groups; ++i) {
+    json::array stages;
+    const graph_group_t& group = plan_.groups[i];
+    for (uint32_t s = 0; s < group.stages; ++s) {
+      const uint32_t count = std::min(group.stage[s].work_groups, group.tiles);
+      std::vector<uint64_t> words(STAGE_CLOCKS * count);
+      memories_[0]->read(words_at + group.stage[s].arguments.clocks,
+                         reinterpret_cast<uint8_t*>(words.data()), 8 * words.size());
+      uint64_t waited_in = 0, waited_out = 0, all = 0;
+      for (uint32_t w = 0; w < count; ++w) {
+        const uint64_t* const at = &words[STAGE_CLOCKS * w];
+        all += at[1] - at[0];
+        waited_in += at[2];
+        waited_out += at[3];
+      }
+      stages.push_back({{"name", plan_.stage_names[i][s]},
+                        {"kernel", graph_stage_kernel(&group.stage[s], spec_.gpu.lds_bytes)},
+                        {"work_groups", group.stage[s].work_groups},
+                        {"us", us(all) / count},
+                        {"waits_for_input_us", us(waited_in) / count},
+                        {"waits_for_room_us", us(waited_out) / count}});
+    }
+    groups.push_back(
+        {{"first", group.first_op}, {"operators", group.ops}, {"stages", std::move(stages)}});
+  }
+  return groups;
+}
+
+std::string GraphJob::pipeline_table() const {
+  std::string text = fmt::format("  {:<24} {:>11} {:>10} {:>17} {:>16}\n", "stage", "work-groups",
+                                 "us", "waits for input", "waits for room");
+  for (const json::value& group : pipelines()) {
+    for (const json::value& stage : group.at("stages").as_array())
+      text += fmt::format("  {:<24} {:>11} {} {} {}\n", stage.at("name").as_string().c_str(),
+                          stage.at("work_groups").to_number<uint64_t>(),
+                          figure(stage.at("us").as_double(), 10),
+                          figure(stage.at("waits_for_input_us").as_double(), 17),
+                          figure(stage.at("waits_for_room_us").as_double(), 16));
+  }
+  return text;
+}
+
 std::string GraphJob::table() const {
   char line[160];
   std::snprintf(line, sizeof line,
@@ -425,6 +576,7 @@ std::string GraphJob::table() const {
     text += fmt::format("  {:9}  {}  {}\n", i, figure(us, 11),
                         figure(us > 0 ? 1000 * plan_.gflop / us : 0, 14));
   }
+  if (parameters_[0].groups != 0 && is_over(kind_.iterations - 1)) text += pipeline_table();
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
@@ -443,6 +595,7 @@ json::object GraphJob::details() const {
   const bool is_whole = is_over(kind_.iterations - 1);  // Else the run was cut short.
   const bool is_timed = is_whole && is_launched(parameters_[0].mode);
   if (is_whole) object["compute_ns"] = compute_ns();
+  if (is_whole && spec_.gpu.tile_values) object["results_sha256"] = results_sha256();
   json::array buckets;
   for (size_t i = 0; memories_.size() > 1 && i < plan_.buckets.size(); ++i) {
     const uint64_t ns = bucket_ns(i);
@@ -472,6 +625,7 @@ json::object GraphJob::details() const {
   }
   if (is_timed) {
     object["op_end_us"] = json::value_from(ends_of(results_[0].op_ns, last_begin_ns()));
+    if (parameters_[0].groups != 0) object["pipelines"] = pipelines();
     if (kind_.baseline) object["lost_percent"] = lost_percent();
   }
   if (parameters_[0].mode == GRAPH_LOOP_S) {
@@ -514,7 +668,8 @@ const KindInfo& GraphKind::info() const {
            {"launched",
             "kernels of the library an operator, gradients by ncclAllReduce of copy kernels in "
             "another stream"},
-           {"launched-after", "likewise, but no all-reduce before the end of back-propagation"}},
+           {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
+           {"kitsune", "likewise launched, groups of operators as spatial pipelines"}},
   };
   return info;
 }
@@ -536,13 +691,14 @@ void GraphKind::check(const JobRequest& request) const {
   }
   graph_plan_t place;
   (void)graph_plan(&p, &place);
-  check_memory(request, place.memory, GRAPH_MODULE_BYTES + kSecondClientBytes,
+  check_memory(request, place.memory, GRAPH_MODULE_BYTES + second_client_bytes(p.queues),
                "the tensors of graph.plan");
   if (spec.gpu.tile_values && loaded.gflop * request.ranks() * iterations > kMaxReferenceGflop) {
     throw UserError(who + ": " + std::to_string(static_cast<uint64_t>(loaded.gflop)) +
                     " GFLOP an iteration are too many to be worked out; set gpu.tile_values=false, "
                     "then only time matters");
   }
+  if (p.groups != 0) check_residency(who, loaded, spec.gpu);
   check_kernels(stem_of(*this) + ".elf", {"loop", "graph_rows"});
 }
 
@@ -552,8 +708,9 @@ std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
 }
 
 std::vector<std::string> GraphKind::kernel_files(const JobRequest& request) const {
-  return {stem_of(*this) + ".elf", stem_of(*this) + ".json", kernel_path("ops"),
-          kernel_path("send"), kernel_path(request.spec.software.collective)};
+  return {stem_of(*this) + ".elf", stem_of(*this) + ".json",
+          kernel_path("ops"),      kernel_path("stages"),
+          kernel_path("send"),     kernel_path(request.spec.software.collective)};
 }
 
 std::unique_ptr<Job> GraphKind::make_job(const JobRequest& request, Memories memories) const {

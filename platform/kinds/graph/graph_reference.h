@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct GraphTensor {
   uint64_t elements() const { return rows * columns; }
 };
 
+// Of a pipeline; what goes through it is named after the tensor that it stands for.
+struct GraphQueue {
+  std::string name;
+  size_t group;
+  stage_edge_t edge;
+};
+
 struct GraphPlan {
   std::string name;
   uint64_t arena_bytes = 0;
@@ -39,6 +47,13 @@ struct GraphPlan {
   std::vector<std::string> outputs;         // what it makes,
   std::vector<graph_operator_t> operators;  // and what else a launch needs.
   std::vector<graph_bucket_t> buckets;
+  // kitsune: operators that are one pipeline, in ascending order; `stage` points into stages.
+  std::vector<graph_group_t> groups;
+  std::vector<std::vector<graph_stage_t>> stages;
+  std::vector<std::vector<std::string>> stage_names;
+  std::vector<GraphQueue> queue;
+  std::set<std::string> inside;  // Outputs that no stage writes to memory.
+  graph_queues_t queues{};
   double gflop = 0;  // Of all products.
 };
 

@@ -168,6 +168,7 @@ class TileQueue final : public Job {
     line.arguments.queue.payload_bytes = bytes;
     line.arguments.queue.depth = kind_.depth;
     line.arguments.queue.readers = 1;
+    line.arguments.queue.writers = 1;
     line.arguments.payloads = kind_.payloads_of(bytes);
     line.arguments.piece_bytes = std::min(bytes / TILE_QUEUE_WAVEFRONTS, TILE_QUEUE_PIECE_BYTES);
     line.payloads_bytes = uint64_t{pairs} * kind_.depth * bytes;

@@ -30,17 +30,18 @@ KERNEL_INLINE void load_step(operands_t* o, const int buffer, const int element)
 
 // A product is issued before the loads that wait for the end of the one before it, so that the pipe never waits for
 // the issue of loads. REQUIRES: at least one step.
-KERNEL_INLINE void k_loop(operands_t* o, const int stages, const int a_km, const int b_nk,
-                          const int element, const int product) {
+KERNEL_INLINE void k_loop_into(const int accumulator, operands_t* o, const int stages,
+                               const int a_km, const int b_nk, const int element,
+                               const int product) {
   uint32_t left = o->loads_left;
   load_step(o, 0, element);
   if (o->loads_left != 0) load_step(o, 1, element);
   if (stages > 2 && o->loads_left != 0) load_step(o, 2, element);
   if (stages > 3 && o->loads_left != 0) load_step(o, 3, element);
-  tile_mma(ACCUMULATOR, TILE_L(0), TILE_L(8), a_km, b_nk, product);
+  tile_mma(accumulator, TILE_L(0), TILE_L(8), a_km, b_nk, product);
 #define STEP(buffer, before)                                                        \
   if (--left == 0) return;                                                          \
-  tile_mma(ACCUMULATOR, TILE_L(buffer), TILE_L(8 + (buffer)), a_km, b_nk, product); \
+  tile_mma(accumulator, TILE_L(buffer), TILE_L(8 + (buffer)), a_km, b_nk, product); \
   if (o->loads_left != 0) load_step(o, before, element)
   for (;;) {
     STEP(1, 0);
@@ -53,6 +54,10 @@ KERNEL_INLINE void k_loop(operands_t* o, const int stages, const int a_km, const
     STEP(0, stages - 1);
   }
 #undef STEP
+}
+KERNEL_INLINE void k_loop(operands_t* o, const int stages, const int a_km, const int b_nk,
+                          const int element, const int product) {
+  k_loop_into(ACCUMULATOR, o, stages, a_km, b_nk, element, product);
 }
 
 KERNEL_INLINE uint64_t operand_shape(uint32_t lines, uint32_t k, uint32_t pitch, int k_outer,

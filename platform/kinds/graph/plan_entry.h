@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a plan of sw/compiler: every value with its place in the file, which errors name.
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_PLAN_ENTRY_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_PLAN_ENTRY_H_
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/common/error.h"
+
+namespace stretto {
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+constexpr uint64_t kMostRows = uint64_t{1} << 24;
+
+// A value of the file and where it stands: "launches[3].tiles".
+class PlanEntry {
+ public:
+  PlanEntry(const std::string& file, const boost::json::value& value, std::string path)
+      : file_(file), value_(value), path_(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw UserError(file_ + ": " + (path_.empty() ? "the plan" : path_) + " " + what);
+  }
+  PlanEntry operator[](const char* key) const {
+    const boost::json::object* object = value_.if_object();
+    if (object == nullptr) fail("must be an object");
+    const boost::json::value* found = object->if_contains(key);
+    if (found == nullptr) fail(std::string("has no '") + key + "'");
+    return {file_, *found, path_.empty() ? key : path_ + "." + key};
+  }
+  bool has(const char* key) const {
+    const boost::json::object* object = value_.if_object();
+    return object != nullptr && object->contains(key);
+  }
+  std::vector<PlanEntry> list(size_t fewest = 0, size_t most = ~size_t{0}) const {
+    const boost::json::array* array = value_.if_array();
+    if (array == nullptr) fail("must be a list");
+    if (array->size() < fewest || array->size() > most)
+      fail("must have " + std::to_string(fewest) + ".." + std::to_string(most) + " entries");
+    std::vector<PlanEntry> entries;
+    for (size_t i = 0; i < array->size(); ++i)
+      entries.push_back({file_, (*array)[i], path_ + "[" + std::to_string(i) + "]"});
+    return entries;
+  }
+  uint64_t number(uint64_t low, uint64_t high) const {
+    const bool fits = value_.is_uint64() || (value_.is_int64() && value_.get_int64() >= 0);
+    const uint64_t number = fits ? value_.to_number<uint64_t>() : 0;
+    if (!fits || number < low || number > high)
+      fail("must be a whole number " + std::to_string(low) + ".." + std::to_string(high));
+    return number;
+  }
+  double real() const {
+    if (!value_.is_number()) fail("must be a number");
+    return value_.to_number<double>();
+  }
+  std::string text() const {
+    if (!value_.is_string()) fail("must be a text");
+    return value_.get_string().c_str();
+  }
+  std::string one_of(const std::vector<std::string>& names) const {
+    const std::string name = text();
+    std::string all;
+    for (const std::string& one : names) {
+      if (one == name) return name;
+      all += (all.empty() ? "" : ", ") + one;
+    }
+    fail("is '" + name + "'; allowed: " + all);
+  }
+
+ private:
+  const std::string& file_;
+  const boost::json::value& value_;
+  const std::string path_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_PLAN_ENTRY_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// See graph_stages.h.
+#include "sw/apps/graph_stages.h"
+
+static void resolve(stage_edge_t* edge, const graph_stage_memory_t* memory) {
+  if (edge->entries == 0) {
+    edge->base += memory->arena;
+    return;
+  }
+  edge->base += memory->payloads;
+  edge->words += memory->words;
+}
+
+static int is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
+  const stage_arguments_t* g = &stage->arguments;
+  return g->k <= STAGE_RESIDENT_STEPS * STAGE_STEP && g->n <= 2 * STAGE_BLOCK &&
+         STAGE_RESIDENT_LDS <= lds_bytes;
+}
+
+const char* graph_stage_kernel(const graph_stage_t* stage, uint32_t lds_bytes) {
+  if (!stage->is_tensor) return stage->kernel;
+  return is_resident(stage, lds_bytes) ? "stage_linear_resident" : "stage_linear_stream";
+}
+
+graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_bytes) {
+  if (!stage->is_tensor) return (graph_stage_needs_t){STAGE_MAP_REGISTERS, 0, STAGE_MAP_WAVEFRONTS};
+  const uint32_t lds = is_resident(stage, lds_bytes) ? STAGE_RESIDENT_LDS : STAGE_STREAM_LDS;
+  return (graph_stage_needs_t){STAGE_LINEAR_REGISTERS, lds, STAGE_STORING + 1};
+}
+
+stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t stage,
+                                        const graph_stage_memory_t* memory, uint32_t iteration) {
+  stage_arguments_t g = group->stage[stage].arguments;
+  for (int i = 0; i < 3; ++i) resolve(&g.in[i], memory);
+  resolve(&g.out, memory);
+  g.clocks += memory->words;
+  g.first += (uint64_t)iteration * group->tiles;
+  if (g.copy_pitch != 0) g.copy += memory->arena;
+  if (g.k != 0) g.weights += memory->arena;
+  if (g.has_bias) g.bias += memory->arena;
+  return g;
+}
+
+stretto_status_t graph_stages_launch(stretto_client_t* client, stretto_stream_t* stream,
+                                     const stretto_module_t* module, const graph_group_t* group,
+                                     const graph_stage_memory_t* memory, uint32_t iteration,
+                                     uint32_t account, int device_scope) {
+  stretto_kernel_t kernels[GRAPH_MAX_STAGES];
+  stage_arguments_t arguments[GRAPH_MAX_STAGES];
+  stretto_launch_t launches[GRAPH_MAX_STAGES];
+  for (uint32_t i = 0; i < group->stages; ++i) {
+    const graph_stage_t* stage = &group->stage[i];
+    const stretto_status_t status = client->api->module_kernel(
+        client, module, graph_stage_kernel(stage, client->options.unit_lds_bytes), &kernels[i]);
+    if (status != STRETTO_OK) return status;
+    arguments[i] = graph_stage_arguments(group, i, memory, iteration);
+    launches[i] = (stretto_launch_t){
+        .kernel = &kernels[i],
+        .arguments = &arguments[i],
+        .argument_bytes = sizeof arguments[i],
+        .work_groups = stage->work_groups,
+        .account = account,
+        .device_scope = device_scope,
+        .type =
+            STRETTO_DISPATCH_TYPE(stage->is_tensor ? STRETTO_KERNEL_TENSOR : STRETTO_KERNEL_SIMT),
+        .after_all_earlier = 1};
+  }
+  return client->api->launch_pipeline(client, stream, launches, group->stages);
+}

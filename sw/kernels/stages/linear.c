@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear stages, see stages.h. Items are blocks of 128 columns of tiles. Wavefront 0 multiplies: it waits for a tile,
+// loads and multiplies an item into one accumulator and meets the others, who convert and store the item before from
+// the other one. So the tensor pipe waits for nobody as long as tiles come and there is room, for which wavefront 1
+// waits. Each that stores says so behind its own stores.
+#include "sw/kernels/ops/gemm_loop.h"
+#include "sw/kernels/stages/stage.h"
+
+#define NO_INLINE static __attribute__((noinline))
+#define WEIGHTS 4  // LDS tiles from here on, STAGE_RESIDENT_STEPS a block.
+
+// With weights in LDS. REQUIRES: at least one step.
+KERNEL_INLINE void resident_item(operands_t* o, const int accumulator, const int block,
+                                 const int b_nk) {
+  const int w = WEIGHTS + (int)STAGE_RESIDENT_STEPS * block;
+  uint32_t left = o->loads_left;
+#define LOAD(buffer)                                            \
+  if (--o->loads_left == 0) o->a_shape = o->a_last;             \
+  tile_load(TILE_L(buffer), o->a, o->a_shape, STRETTO_FP16, 0); \
+  o->a += o->a_move
+  LOAD(0);
+  if (o->loads_left != 0) {
+    LOAD(1);
+  }
+#define STEP(s, buffer)                                                                  \
+  tile_mma(TILE_A(accumulator), TILE_L(buffer), TILE_L(w + (s)), 0, b_nk, STRETTO_FP16); \
+  if (--left == 0) return;                                                               \
+  if (o->loads_left != 0) {                                                              \
+    LOAD(buffer);                                                                        \
+  }
+  STEP(0, 0)
+  STEP(1, 1)
+  STEP(2, 0)
+  STEP(3, 1)
+#undef STEP
+#undef LOAD
+}
+
+KERNEL_INLINE void load_weights(const stage_arguments_t* g, const int b_nk) {
+  const uint32_t steps = (g->k + STAGE_STEP - 1) / STAGE_STEP;
+#define LOAD(block, s)                                                                          \
+  if ((s) < steps && (block)*STAGE_BLOCK < g->n) {                                              \
+    const uint32_t k = min_u32(STAGE_STEP, g->k - (s)*STAGE_STEP);                              \
+    const uint32_t n = min_u32(STAGE_BLOCK, g->n - (block)*STAGE_BLOCK);                        \
+    tile_load(TILE_L(WEIGHTS + STAGE_RESIDENT_STEPS * (block) + (s)),                           \
+              g->weights + line_offset((block)*STAGE_BLOCK, g->ldb, !b_nk, 2) +                 \
+                  line_offset((s)*STAGE_STEP, g->ldb, b_nk, 2),                                 \
+              b_nk ? tile_shape(n, k * 2, g->ldb) : tile_shape(k, n * 2, g->ldb), STRETTO_FP16, \
+              0);                                                                               \
+  }
+#define LOAD_BLOCK(block) LOAD(block, 0) LOAD(block, 1) LOAD(block, 2) LOAD(block, 3)
+  LOAD_BLOCK(0)
+  LOAD_BLOCK(1)
+#undef LOAD_BLOCK
+#undef LOAD
+}
+
+typedef struct item {
+  uint32_t tile, block;
+} item_t;
+
+// A's tile comes in packed rows of the edge's pitch.
+KERNEL_INLINE operands_t item_operands(const stage_arguments_t* g, item_t at) {
+  const uint32_t steps = (g->k + STAGE_STEP - 1) / STAGE_STEP;
+  const uint32_t columns = min_u32(STAGE_BLOCK, g->n - at.block * STAGE_BLOCK);
+  return operands_of(
+      edge_place(g, &g->in[0], at.tile),
+      g->weights + line_offset(at.block * STAGE_BLOCK, g->ldb, (g->layout & GEMM_B_NK) == 0, 2),
+      g->in[0].pitch, g->ldb, g->layout, tile_rows_of(g, at.tile), columns, g->k, STAGE_STEP, 0,
+      steps, 2);
+}
+
+#define ITEM(resident, accumulator, block, b_nk)                                             \
+  NO_INLINE void item_##resident##_##accumulator##_##block##_##b_nk(operands_t* o) {         \
+    tile_zero(TILE_A(accumulator), (uint64_t)STAGE_TILE_ROWS | (uint64_t)STAGE_BLOCK << 16); \
+    if (resident)                                                                            \
+      resident_item(o, accumulator, block, b_nk);                                            \
+    else                                                                                     \
+      k_loop_into(TILE_A(accumulator), o, STAGE_STREAM_BUFFERS, 0, b_nk, STRETTO_FP16,       \
+                  STRETTO_FP16);                                                             \
+  }
+#define ITEMS(b_nk)   \
+  ITEM(0, 0, 0, b_nk) \
+  ITEM(0, 1, 0, b_nk) \
+  ITEM(1, 0, 0, b_nk) \
+  ITEM(1, 0, 1, b_nk) \
+  ITEM(1, 1, 0, b_nk) \
+  ITEM(1, 1, 1, b_nk)
+ITEMS(0)
+ITEMS(1)
+
+KERNEL_INLINE void multiply(const stage_arguments_t* g, item_t at, const int accumulator,
+                            const int resident) {
+  operands_t o = item_operands(g, at);
+  const int b_nk = (g->layout & GEMM_B_NK) != 0;
+#define CALL(block)                                               \
+  do {                                                            \
+    if (accumulator == 0)                                         \
+      b_nk ? item_1_0_##block##_1(&o) : item_1_0_##block##_0(&o); \
+    else                                                          \
+      b_nk ? item_1_1_##block##_1(&o) : item_1_1_##block##_0(&o); \
+  } while (0)
+  if (!resident) {
+    if (accumulator == 0)
+      b_nk ? item_0_0_0_1(&o) : item_0_0_0_0(&o);
+    else
+      b_nk ? item_0_1_0_1(&o) : item_0_1_0_0(&o);
+  } else if (at.block == 0) {
+    CALL(0);
+  } else {
+    CALL(1);
+  }
+#undef CALL
+}
+
+typedef struct walk {
+  const stage_arguments_t* g;
+  uint32_t tiles, blocks, step;
+  item_t at;
+} walk_t;
+
+// Returns whether there is an item; the first one is there without.
+KERNEL_INLINE int walk_next(walk_t* w) {
+  if (++w->at.block == w->blocks) {
+    w->at.block = 0;
+    w->at.tile += w->step;
+  }
+  return w->at.tile < w->tiles;
+}
+
+KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wavefront,
+                              const int accumulator) {
+  const uint32_t all = tile_rows_of(g, at.tile), each = STAGE_TILE_ROWS / STAGE_STORING;
+  const uint32_t mine = (wavefront - 1) * each, first = at.block * STAGE_BLOCK;
+  if (mine >= all) return;
+  const uint32_t rows = min_u32(each, all - mine), columns = min_u32(STAGE_BLOCK, g->n - first);
+  const uint32_t piece = STAGE_PIECE / (STAGE_BLOCK * 2), bytes = columns * 2;
+  const uint64_t to = edge_place(g, &g->out, at.tile) + (uint64_t)mine * g->out.pitch + first * 2;
+  const uint64_t copy =
+      g->copy + ((uint64_t)at.tile * g->tile_rows + mine) * g->copy_pitch + first * 2;
+#define PIECE(t, row)                                                                              \
+  if ((row) < rows) {                                                                              \
+    const uint32_t count = min_u32(piece, rows - (row));                                           \
+    tile_epilogue(TILE_R(t), TILE_A(accumulator),                                                  \
+                  (mine + (row)) | (uint64_t)count << 16 | (uint64_t)columns << 48, STRETTO_FP16); \
+    if (g->has_bias) {                                                                             \
+      tile_load(TILE_R(2), g->bias + first * 2, tile_shape(count, bytes, 0), STRETTO_FP16, 0);     \
+      tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R(2));                                   \
+    }                                                                                              \
+    if (g->activation == STAGE_RELU)                                                               \
+      tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R(t));                             \
+    if (g->activation == STAGE_GELU) tile_simt(TILE_SIMT_GELU, TILE_R(t), TILE_R(t), TILE_R(t));   \
+    tile_store(TILE_R(t), to + (uint64_t)(row)*g->out.pitch,                                       \
+               tile_shape(count, bytes, g->out.pitch), STRETTO_FP16);                              \
+    if (g->copy_pitch != 0)                                                                        \
+      tile_store(TILE_R(t), copy + (uint64_t)(row)*g->copy_pitch,                                  \
+                 tile_shape(count, bytes, g->copy_pitch), STRETTO_FP16);                           \
+  }
+  for (uint32_t row = 0; row < rows; row += 2 * piece) {
+    PIECE(0, row)
+    PIECE(1, row + piece)
+  }
+#undef PIECE
+}
+
+KERNEL_INLINE _Noreturn void linear(const int resident) {
+  const stage_arguments_t* const g = arguments();
+  const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
+  const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID);
+  walk_t w = {.g = g,
+              .tiles = tiles_of(g),
+              .blocks = (g->n + STAGE_BLOCK - 1) / STAGE_BLOCK,
+              .step = (uint32_t)tile_csr(TILE_CSR_GRID),
+              .at = {.tile = (uint32_t)tile_csr(TILE_CSR_WG_ID)}};
+  uint64_t waited = 0;
+  if (wavefront == 0) {
+    if (resident && w.at.tile < w.tiles)
+      (g->layout & GEMM_B_NK) ? load_weights(g, 1) : load_weights(g, 0);
+    if (w.at.tile < w.tiles) {
+#define MULTIPLY(accumulator)                                          \
+  if (w.at.block == 0) edge_wait(g, &g->in[0], w.at.tile, 1, &waited); \
+  multiply(g, w.at, accumulator, resident);                            \
+  if (w.at.block + 1 == w.blocks) {                                    \
+    tile_wait(0);                                                      \
+    edge_add(g, &g->in[0], w.at.tile, 0);                              \
+  }                                                                    \
+  tile_barrier();                                                      \
+  if (!walk_next(&w)) break
+      for (;;) {
+        MULTIPLY(0);
+        MULTIPLY(1);
+      }
+#undef MULTIPLY
+    }
+    tile_barrier();
+    stage_end(g, 1, begin, waited, 0);
+  }
+  if (w.at.tile < w.tiles) {
+#define STORE(accumulator)                                                             \
+  if (wavefront == 1 && w.at.block == 0) edge_wait(g, &g->out, w.at.tile, 0, &waited); \
+  tile_barrier();                                                                      \
+  store_item(g, w.at, wavefront, accumulator);                                         \
+  if (w.at.block + 1 == w.blocks) edge_add(g, &g->out, w.at.tile, 1);                  \
+  if (!walk_next(&w)) break
+    for (;;) {
+      STORE(0);
+      STORE(1);
+    }
+#undef STORE
+  }
+  tile_wait(0);
+  tile_barrier();
+  stage_end(g, wavefront == 1 ? 2 : 0, begin, 0, waited);
+}
+
+#define KERNEL(name, resident, lds)                                           \
+  void stage_linear_##name(void) { linear(resident); }                        \
+  STRETTO_KERNEL(stage_linear_##name, .type = STRETTO_KERNEL_TENSOR,          \
+                 .registers_bytes = STAGE_LINEAR_REGISTERS, .lds_bytes = lds, \
+                 .private_bytes = 1024, .wavefronts = STAGE_STORING + 1,      \
+                 .tile_m = STAGE_TILE_ROWS, .tile_n = STAGE_BLOCK,            \
+                 .kernarg_bytes = sizeof(stage_arguments_t))
+KERNEL(resident, 1, STAGE_RESIDENT_LDS);
+KERNEL(stream, 0, STAGE_STREAM_LDS);

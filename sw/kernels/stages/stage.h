@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stage kernels share: edges, tiles, clocks.
+#ifndef STRETTO_SW_KERNELS_STAGES_STAGE_H_
+#define STRETTO_SW_KERNELS_STAGES_STAGE_H_
+
+#include "sw/include/tile_queue.h"
+#include "sw/kernels/kernel.h"
+#include "sw/kernels/stages/stages.h"
+
+KERNEL_INLINE const stage_arguments_t* arguments(void) {
+  return (const stage_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+}
+
+KERNEL_INLINE tile_queue_t queue_of(const stage_edge_t* edge) {
+  const tile_queue_t queue = {.payloads = edge->base,
+                              .words = edge->words,
+                              .payload_bytes = edge->entry_bytes,
+                              .depth = edge->entries,
+                              .readers = edge->readers,
+                              .writers = edge->writers};
+  return queue;
+}
+
+KERNEL_INLINE uint32_t tiles_of(const stage_arguments_t* g) {
+  return (g->rows + g->tile_rows - 1) / g->tile_rows;
+}
+KERNEL_INLINE uint32_t tile_rows_of(const stage_arguments_t* g, uint32_t tile) {
+  return min_u32(g->tile_rows, g->rows - tile * g->tile_rows);
+}
+
+// First row of a tile on an edge.
+KERNEL_INLINE uint64_t edge_place(const stage_arguments_t* g, const stage_edge_t* edge,
+                                  uint32_t tile) {
+#ifdef STAGE_SWAP_TILES
+  if (edge->words != 0 && edge == &g->out && tile < 2 && tiles_of(g) > 2) tile ^= 1;
+#endif
+  if (edge->words == 0) return edge->base + (uint64_t)tile * g->tile_rows * edge->pitch;
+  return edge->base + (g->first + tile) % edge->entries * (uint64_t)edge->entry_bytes;
+}
+
+// A wavefront: until a tile has come, until there is room for it; that it was read, that it is there. What it costs
+// is added to `clocks`.
+KERNEL_INLINE void edge_wait(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t tile,
+                             const int full, uint64_t* clocks) {
+  if (edge->words == 0) return;
+#ifdef STAGE_WRONG_ROUND  // This and what follows: for tests that such a run is found out.
+  if (full && tile > 0) --tile;
+#endif
+  const tile_queue_t queue = queue_of(edge);
+  const uint64_t before = tile_csr(TILE_CSR_CYCLE);
+  if (full)
+    tile_queue_wait_full(&queue, g->first + tile);
+  else
+    tile_queue_wait_free(&queue, g->first + tile);
+  *clocks += tile_csr(TILE_CSR_CYCLE) - before;
+}
+KERNEL_INLINE void edge_add(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t tile,
+                            const int full) {
+  if (edge->words == 0) return;
+  const tile_queue_t queue = queue_of(edge);
+#ifdef STAGE_DOUBLE_RELEASE
+  if (full && tile == 1) tile_queue_add_full(&queue, g->first + tile);
+#endif
+  if (full)
+    tile_queue_add_full(&queue, g->first + tile);
+  else
+    tile_queue_add_free(&queue, g->first + tile);
+}
+
+KERNEL_INLINE _Noreturn void stage_end(const stage_arguments_t* g, const uint32_t note,
+                                       uint64_t begin, uint64_t waited_in, uint64_t waited_out) {
+  uint64_t* const clocks =
+      (uint64_t*)(uintptr_t)(g->clocks + 8 * STAGE_CLOCKS * tile_csr(TILE_CSR_WG_ID));
+  if (note & 1) {
+    clocks[0] = begin;
+    clocks[2] = waited_in;
+  }
+  if (note & 2) {
+    clocks[1] = tile_csr(TILE_CSR_CYCLE);
+    clocks[3] = waited_out;
+  }
+  tile_end();
+  __builtin_unreachable();
+}
+
+#endif  // STRETTO_SW_KERNELS_STAGES_STAGE_H_

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages of a spatial pipeline (Kitsune, 4): kernels that stay on their units and pass tiles of rows to each other
+// through queues in the L2 (sw/include/tile_queue.h). What they are told, as it lies in memory. C and C++.
+//
+// A pipeline goes through `rows` rows in tiles of `tile_rows`. Work-group w of a stage with `work_groups` of them makes
+// tiles w, w + work_groups, ... An edge is a tensor in memory or a queue; tile t is payload first + t of all queues of
+// the pipeline, so a queue's entry has one writer and each reading stage one reader of it, whatever their numbers.
+#ifndef STRETTO_SW_KERNELS_STAGES_STAGES_H_
+#define STRETTO_SW_KERNELS_STAGES_STAGES_H_
+
+#ifdef __cplusplus
+#include <cstdint>
+#else
+#include <stdint.h>
+#endif
+
+#include "sw/kernels/kernel_arguments.h"
+
+#define STAGE_TILE_ROWS 128u  // At most.
+
+// Rows of FP16. A queue: `entries` of entry_bytes, each with `readers`.
+typedef struct stage_edge {
+  uint64_t base;   // First row; of a queue the first entry,
+  uint64_t words;  // and its words; 0 = memory.
+  uint32_t pitch;  // Bytes between rows.
+  uint32_t entries;
+  uint32_t entry_bytes;
+  uint16_t readers;
+  uint16_t writers;  // Wavefronts of the stage that writes it, see tile_queue.h.
+} stage_edge_t;
+
+// Clocks of a work-group: begin, end, waited for inputs, waited for room.
+#define STAGE_CLOCKS 4u
+
+typedef enum stage_activation { STAGE_NO_ACTIVATION, STAGE_RELU, STAGE_GELU } stage_activation_t;
+
+typedef struct stage_arguments {
+  stage_edge_t in[3];
+  stage_edge_t out;
+  uint64_t copy;    // The output goes to memory, too; copy_pitch 0 = it does not.
+  uint64_t clocks;  // Of work-group 0.
+  uint64_t first;   // Payload of tile 0.
+  uint32_t copy_pitch;
+  uint32_t rows;
+  uint32_t tile_rows;
+  uint32_t columns[3];  // Of the inputs. stage_map_*.
+  // stage_linear_*: out = activation(in[0] weights + bias), weights k x n or, with GEMM_B_NK, n x k.
+  uint64_t weights;
+  uint64_t bias;  // n elements.
+  uint32_t ldb;   // Bytes.
+  uint32_t layout;
+  uint32_t k;
+  uint32_t n;
+  uint32_t activation;
+  uint32_t has_bias;
+} stage_arguments_t;
+
+// stage_linear_*: blocks of STAGE_BLOCK columns, two accumulators; wavefront 0 multiplies one while the others store
+// the other. With weights in LDS (resident) at most STAGE_RESIDENT_STEPS steps of K and two blocks.
+#define STAGE_BLOCK 128u
+#define STAGE_STEP 64u
+#define STAGE_RESIDENT_STEPS 4u
+#define STAGE_STORING 4u  // Wavefronts.
+#define STAGE_PIECE 2048u
+#define STAGE_A_BYTES (STAGE_TILE_ROWS * STAGE_STEP * 2u)
+#define STAGE_B_BYTES (STAGE_BLOCK * STAGE_STEP * 2u)
+#define STAGE_STREAM_BUFFERS 3u
+#define STAGE_RESIDENT_LDS (2u * STAGE_A_BYTES + 2u * STAGE_RESIDENT_STEPS * STAGE_B_BYTES)
+#define STAGE_STREAM_LDS (STAGE_STREAM_BUFFERS * (STAGE_A_BYTES + STAGE_B_BYTES))
+#define STAGE_LINEAR_REGISTERS \
+  (2u * 4u * STAGE_TILE_ROWS * STAGE_BLOCK + (STAGE_STORING + 1u) * (3u * STAGE_PIECE + 2048u))
+
+// stage_map_*: rows of at most STAGE_PIECE bytes.
+#define STAGE_MAP_WAVEFRONTS 4u
+#define STAGE_MAP_REGISTERS (STAGE_MAP_WAVEFRONTS * (8u * STAGE_PIECE + 2048u))
+
+#endif  // STRETTO_SW_KERNELS_STAGES_STAGES_H_

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do operators of a graph that run as a spatial pipeline (Kitsune, 4) leave what double precision gives, the
+// same bits whatever does not count, keep what is between them in the L2, and is a stage that breaks the rules of its
+// queues found out? Through the executable.
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kShipped = STRETTO_SOURCE_DIR "/sw/compiler/graphs/pipeline.yaml";
+
+// The shipped graph with other pipelines, compiled; a workload of it.
+std::string workload(const Scratch& scratch, const std::string& pipelines) {
+  std::ifstream stream(kShipped);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  std::string graph = text.str();
+  graph.resize(graph.find("pipelines:"));
+  const std::string file = scratch.file("g.yaml", graph + "pipelines:\n  - " + pipelines + "\n");
+  const Finished finished = run_command("python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " +
+                                        file + " -o " + scratch.path + "/g");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  return scratch.file("w.yaml",
+                      "machine: a100-nvswitch\nset: {gpus: 1}\nmodes: [kitsune, launched]\n"
+                      "graph: {plan: " +
+                          scratch.path + "/g, iterations: 2}\n");
+}
+
+boost::json::value run(const std::string& workload, const std::string& options) {
+  const Scratch scratch;
+  const Finished finished = run_stretto("run " + workload + " --mode kitsune " + options +
+                                        " --out " + scratch.path + "/r");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  const auto root = stats(scratch.path + "/r");
+  CHECK(root.at("check").at("elements").to_number<uint64_t>() > 100000);
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root;
+}
+
+std::string bits(const boost::json::value& root) {
+  return root.at("job").at("results_sha256").as_string().c_str();
+}
+
+Finished with_stages(const std::string& elf) {
+  const Scratch scratch;
+  const std::string sw = scratch.path + "/sw";
+  REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw + "/kernels && cp " +
+                      elf + ".elf stages.elf")
+              .status == 0);
+  return run_stretto("run graph/pipeline --impl all=model --out " + scratch.path + "/r",
+                     "env STRETTO_SW=" + sw + " timeout 100");
+}
+
+}  // namespace
+
+TEST_CASE("a pipeline is right, and its stages wait for tiles and room",
+          "[KT-MODEL-01][KT-MODEL-03][KT-MODEL-04]") {
+  const auto root = run("graph/pipeline", "--impl all=rtl");
+  const auto& stages = root.at("job").at("pipelines").as_array().at(0).at("stages").as_array();
+  REQUIRE(stages.size() == 5);
+  CHECK(stages.at(0).at("waits_for_input_us").to_number<double>() == 0);  // It reads memory.
+  CHECK(stages.at(4).at("waits_for_input_us").to_number<double>() > 0);
+  // Two work-groups of the first fill 4 entries before the one that follows has freed them.
+  CHECK(stages.at(0).at("waits_for_room_us").to_number<double>() > 0);
+}
+
+TEST_CASE("a pipeline leaves the same bits by RTL, by model and in lockstep") {
+  const auto model = run("graph/pipeline", "--impl all=model");
+  for (const char* kind : {"rtl", "lockstep"}) {
+    const auto other = run("graph/pipeline", std::string("--impl all=") + kind);
+    CHECK(bits(other) == bits(model));
+    CHECK(other.at("digest") == model.at("digest"));
+  }
+}
+
+TEST_CASE("work-groups, depth of queues and rows of a tile change no bit of a pipeline's results",
+          "[KT-Q-02][KT-Q-03]") {
+  std::string expected;
+  for (const char* pipelines :
+       {"{stages: {a0: 2, h1: 1, s: 3, y: 2, z: 1}}",
+        "{stages: {a0: 1, h1: 1, s: 1, y: 1, z: 1}, depth: 1}",
+        "{stages: {a0: 6, h1: 6, s: 6, y: 6, z: 6}, depth: 4}",
+        "{stages: {a0: 3, h1: 5, s: 2, y: 4, z: 7}, depth: 2, tile_rows: 48}"}) {
+    const Scratch scratch;
+    const std::string found = bits(run(workload(scratch, pipelines), "--impl all=model"));
+    if (expected.empty()) expected = found;
+    INFO(pipelines);
+    CHECK(found == expected);
+  }
+}
+
+// The five tensors in between, 700 x 256 (3), 300 and 70 elements of FP16, never leave the L2: what the kernels read is
+// x and weights. An iteration moves 2 x 5.4 MB of DRAM otherwise.
+TEST_CASE("what is between stages is not read from memory", "[KT-MODEL-02]") {
+  const auto root = run("graph/pipeline", "--impl all=model");
+  const double weights = 2.0 * (200 * 256 + 256 + 256 * 256 + 256 + 256 * 300 + 300 * 70);
+  const double read = root.at("dram_bytes").at("compute_read").to_number<double>();
+  CHECK(read < 1.05 * (2.0 * 700 * 200 + weights));
+}
+
+TEST_CASE("stages that break the rules of queues are found out, each by what it did") {
+  const Finished early = with_stages("stages_wrong_round");
+  INFO(early.output);
+  CHECK(early.status == 1);
+  CHECK(early.says("wrong data"));
+  const Finished twice = with_stages("stages_double_release");
+  INFO(twice.output);
+  CHECK(twice.status == 1);
+  CHECK(twice.says("queue a0: 12 payloads"));
+  const Finished swapped = with_stages("stages_swap_tiles");
+  INFO(swapped.output);
+  CHECK(swapped.status == 1);
+  CHECK(swapped.says("wrong data"));
+}
+
+TEST_CASE("a plan whose pipelines are wrong is refused with the entry") {
+  const Scratch scratch;
+  const std::string file = workload(scratch, "{stages: {a0: 2, h1: 1}}");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    return run_command("cp " + scratch.path + "/g.elf " + scratch.path + "/h.elf && sed 's/" +
+                       from + "/" + to + "/' " + scratch.path + "/g.json > " + scratch.path +
+                       "/h.json && sed 's#/g,#/h,#' " + file + " > " + scratch.path +
+                       "/v.yaml && " + STRETTO_BUILD_DIR "/stretto run " + scratch.path +
+                       "/v.yaml --mode kitsune --out " + scratch.path + "/r");
+  };
+  const Finished readers = changed("\"readers\": 1", "\"readers\": 2");
+  CHECK(readers.status == 2);
+  CHECK(readers.says("groups[0].queues[0] is read by 1 stages and has readers 2"));
+  const Finished kernel = changed("\"kernel\": \"linear\"", "\"kernel\": \"map_softmax\"");
+  CHECK(kernel.status == 2);
+  CHECK(kernel.says("groups[0].stages[0].kernel is 'map_softmax'; allowed: linear"));
+  const Finished first = changed("\"first\": 0", "\"first\": 5");
+  CHECK(first.status == 2);
+  CHECK(first.says("groups[0].first must be a whole number 0..4"));
+  CHECK(first.lines() == 1);
+}
+
+// 109 work-groups of a stage that keeps its weights in LDS do not fit 108 units.
+TEST_CASE("a pipeline that can never be resident at once is refused, not waited for",
+          "[KT-SCHED-02]") {
+  const Scratch scratch;
+  const std::string graph =
+      scratch.file("g.yaml",
+                   "name: g\ntensors:\n  x: {shape: [14000, 64], kind: input}\n  w: {shape: [64, "
+                   "64], kind: weight}\n"
+                   "  y: {shape: [14000, 64]}\nops:\n  - {op: MatMul, in: [x, w], out: y}\n"
+                   "pipelines:\n  - {stages: {y: 109}}\n");
+  REQUIRE(run_command("python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " + graph + " -o " +
+                      scratch.path + "/g")
+              .status == 0);
+  const std::string file = scratch.file(
+      "w.yaml", "machine: a100-nvswitch\nset: {gpus: 1}\nmodes: [kitsune]\ngraph: {plan: " +
+                    scratch.path + "/g, iterations: 1}\n");
+  const Finished finished =
+      run_stretto("run " + file + " --impl all=model --out " + scratch.path + "/r", "timeout 100");
+  INFO(finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.lines() == 1);
+  CHECK(
+      finished.says("the pipeline of y can never be resident: 109 work-groups of stage y need "
+                    "172032 of registers_bytes each"));
+  CHECK(finished.says("108 units have 262144 each, room for 108"));
+}
