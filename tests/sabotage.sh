@@ -50,6 +50,7 @@ sabotage f "one update doubled" 1 'written updates' --mode t3 --set hbm.fault.do
 sabotage g "one link credit lost" 1 'credit' --mode t3 --set link.fault.lose_credit=3
 sabotage h "same-atom ordering disabled" 1 'wrong data: rank|same-atom|order' --mode t3 --set hbm.same_atom_order=false
 sabotage l "products faster than the tensor cores" 1 'pipe above its peak|above the tensor peak' --set gpu.fault.product_speed=2
+sabotage p "copies of the other half of the L2 that nobody drops" 1 'copies that their home does not have' --set l2.partitions=2 --set l2.partition_link_cycles=100 --set l2.fault.keep_copies=true
 sabotage i "one DRAM timing rule off" 1 'tRCD|timing' --mode t3 --set hbm.fault.timing_rule=tRCDRD
 workload=collectives/all_gather
 sabotage o "lines whose flag is always the same" 1 'FAILED.*rank|wrong data: rank|got bits' --mode mmio --set gpus=2 --set software.protocol=ll --set software.fifo_slots=4 --set collective.counts=100000 --set software.collective="$build/sw/kernels/collective_one_flag.elf"

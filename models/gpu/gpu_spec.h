@@ -162,12 +162,19 @@ struct L2Spec {
   uint32_t miss_entries = 0;
   uint32_t merges = 0;
   uint32_t memory_queue_sectors = 0;
+  uint32_t partitions = 1;
+  uint32_t partition_link_cycles = 0;
+  uint32_t partition_link_bytes_per_cycle = 0;
+  bool fault_keep_copies = false;
 
   // Ways of each set that pinned ranges may have; never all.
   uint32_t persist_ways() const { return std::min(ways * persist_percent / 100, ways - 1); }
 
   bool limited() const { return (miss_entries | merges | memory_queue_sectors) != 0; }
   std::string check() const {
+    if (partitions > 1 && partition_link_cycles < 2)
+      return "l2.partitions = " + std::to_string(partitions) +
+             " needs l2.partition_link_cycles of at least 2";
     const uint64_t line_ways = uint64_t{128} * ways * banks;
     const uint64_t sets = bytes / line_ways;
     if (bytes % line_ways == 0 && (sets & (sets - 1)) == 0) return "";
@@ -213,6 +220,18 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
   set.number("memory_queue_sectors", spec.memory_queue_sectors, 0, 65535,
              "Sectors of a slice on their way to the memory's arbiter or in its queue; a slice "
              "with so many stops, hits too; 0 = no limit.");
+  set.number(
+      "partitions", spec.partitions, 1, 2,
+      "Halves of the L2, each with half of the channels, the banks and the compute units: a "
+      "line has its home in one of them, and the other keeps a copy of what its units read.");
+  set.number("partition_link_cycles", spec.partition_link_cycles, 0, 10000,
+             "Clocks from one partition to the other and back.");
+  set.number("partition_link_bytes_per_cycle", spec.partition_link_bytes_per_cycle, 0, 128,
+             "What each bank's lane between the partitions carries a clock and direction; 0 = no "
+             "limit.");
+  set.flag("fault.keep_copies", spec.fault_keep_copies,
+           "Fault injection: copies in the other partition stay when their line is written or "
+           "leaves its home.");
 }
 
 }  // namespace stretto

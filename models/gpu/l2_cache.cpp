@@ -9,6 +9,7 @@
 
 #include "models/gpu/atomic_op.h"
 #include "models/gpu/l2_lines.h"
+#include "models/gpu/l2_partitions.h"
 #include "models/gpu/l2_slices.h"
 #include "sw/include/formats/address_map.h"
 
@@ -47,7 +48,8 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
   remote.register_nb_transport_bw(this, &L2Cache::backward, static_cast<int>(mapping.channels()));
   device.register_nb_transport_bw(this, &L2Cache::backward,
                                   static_cast<int>(mapping.channels()) + 1);
-  if (spec.limited()) slices_ = std::make_unique<L2Slices>(*this);
+  if (spec.limited() || spec.partitions > 1) slices_ = std::make_unique<L2Slices>(*this);
+  if (spec.partitions > 1) partitions_ = std::make_unique<L2Partitions>(*this, cus);
 }
 
 L2Cache::~L2Cache() = default;
@@ -63,7 +65,7 @@ uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
   }
   const uint32_t index = free_requests_.back();
   free_requests_.pop_back();
-  requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port), false};
+  requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port), false, false};
   ++outstanding_;
   return index;
 }
@@ -136,7 +138,8 @@ void L2Cache::on_event(uint64_t) {
     const Arrival arrival = port.waits.front();
     port.waits.pop_front();
     port.due = kNotDue;
-    serve(static_cast<int>(index / 2), *arrival.payload, arrival.clock);
+    if (partitions_ == nullptr || !partitions_->takes(index, *arrival.payload, arrival.clock))
+      serve(static_cast<int>(index / 2), *arrival.payload, arrival.clock);
     set_due(index);
   }
   schedule_due();
@@ -148,7 +151,7 @@ uint64_t L2Cache::pass(Port& port, uint64_t arrival, uint64_t clocks) const {
   return begin + spec_.request_cycles;
 }
 
-void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival) {
+void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival, bool crossed) {
   StrettoExtension& extension = *extension_of(payload);
   if (extension.operation == Operation::fence)
     return serve_fence(unit, payload, extension, arrival);
@@ -157,8 +160,8 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
     deferred_.push_back({unit, &payload});
     return;
   }
-  Port& loads = ports_[2 * unit];
-  Port& stores = ports_[2 * unit + 1];
+  Port& loads = crossed ? partitions_->past_ports(0) : ports_[2 * unit];
+  Port& stores = crossed ? partitions_->past_ports(1) : ports_[2 * unit + 1];
   const uint64_t address = payload.get_address();
   if (extension.rows == 1) extension.row_bytes = payload.get_data_length();
   const bool shared = extension.allocation == AllocationClass::shared;
@@ -167,6 +170,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
   if (at_memory && !line_is_in_memory(unit, payload)) return;
   const bool cached = in_l2(extension.allocation) && !at_memory;
   const uint32_t request = take_request(unit, payload);
+  requests_[request].crossed = crossed;
   Time done = 0;
   if (address - node_ >= STRETTO_GPU_MEMORY_LIMIT) {  // Another node, or a device of this one.
     done = serve_remote(request, stores, payload, extension, arrival);
@@ -285,6 +289,7 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
 // Sectors for which no way or no fill record is free: they are fetched past the tags.
 void L2Cache::fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
                          const StrettoExtension& extension, uint64_t cycle) {
+  if (lookup.copy) return partitions_->fetch(lookup, mask, kNoFill, request, extension, cycle);
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((mask >> sector & 1) == 0) continue;
     ++counters_.misses[extension.account];
@@ -321,9 +326,9 @@ void L2Cache::add_waiter(uint32_t& list, uint32_t request) {
 void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                         const StrettoExtension& extension, uint64_t cycle) {
   const unsigned account = extension.account;
-  if (!changed_.empty()) check_changed(lookup, extension);
+  if (!changed_.empty() && !lookup.copy) check_changed(lookup, extension);
   const bool no_fill = free_fills_.empty() && fills_.size() >= kNoFill;
-  if (way < 0 && !no_fill) way = allocate(lookup.set, lookup.tag, lookup.line, cycle);
+  if (way < 0 && !no_fill) way = allocate(lookup, cycle);
   if (way < 0) {
     fetch_past(lookup, lookup.mask, request, extension, cycle);
     return;
@@ -346,12 +351,16 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       }
       fill = free_fills_.back();
       free_fills_.pop_back();
-      fills_[fill] = {lookup.set, {kNone, kNone}, {kNone, kNone}, static_cast<uint8_t>(way), 0};
+      fills_[fill] = {lookup.set, {kNone, kNone}, {kNone, kNone}, static_cast<uint8_t>(way), 0, 0};
       set.fill[way] = fill;
     }
     fills_[fill].pending |= static_cast<uint8_t>(missing);
     set.state[way] = static_cast<uint8_t>(state | missing << L2Tags::kPendingShift);
-    add_fill(lookup.line, static_cast<uint8_t>(missing), fill, extension, cycle);
+    if (lookup.copy) {
+      partitions_->fetch(lookup, missing, fill, request, extension, cycle);
+    } else {
+      add_fill(lookup.line, static_cast<uint8_t>(missing), fill, extension, cycle);
+    }
   }
   for (unsigned sector = 0; sector < 2; ++sector) {
     const unsigned bit = 1u << sector;
@@ -360,7 +369,12 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       ++counters_.hits[account];
       continue;
     }
-    ++((missing & bit) != 0 ? counters_.misses : counters_.merges)[account];
+    // What a copy lacks is counted at its home.
+    if ((missing & bit) == 0) {
+      ++counters_.merges[account];
+    } else if (!lookup.copy) {
+      ++counters_.misses[account];
+    }
     ++requests_[request].remaining;
     if (fills_[fill].first[sector] == kNone) {
       fills_[fill].first[sector] = request;
@@ -370,11 +384,15 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
   }
 }
 
-int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t cycle) {
+int L2Cache::allocate(const Lookup& lookup, uint64_t cycle) {
+  const uint32_t set_index = lookup.set;
   L2Tags::Set& set = tags_.set(set_index);
   const int way = tags_.victim(set);
   if (way < 0) return way;
-  if (set.tag[way] != L2Tags::kNoTag) {
+  if (set.tag[way] != L2Tags::kNoTag && (set.state[way] & L2Tags::kCopy) == 0) {
+    if (partitions_ != nullptr) {
+      partitions_->drop_copy(tags_.line_of(set_index, static_cast<unsigned>(way)), 3);
+    }
     if (!changed_.empty()) changed_.erase(tags_.line_of(set_index, static_cast<unsigned>(way)));
     ++counters_.evictions;
     uint8_t dirty = set.state[way] >> L2Tags::kDirtyShift & 3;
@@ -387,9 +405,9 @@ int L2Cache::allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t 
     }
     if (!shared_.empty()) shared_.drop(tags_.line_of(set_index, static_cast<unsigned>(way)));
   }
-  set.tag[way] = tag;
-  set.state[way] = 0;
-  if (any_pin_ && in_pinned_range(line)) {
+  set.tag[way] = lookup.tag;
+  set.state[way] = lookup.copy ? L2Tags::kCopy : 0;
+  if (any_pin_ && !lookup.copy && in_pinned_range(lookup.line)) {
     const bool pins = may_pin(set);
     ++(pins ? counters_.pinned : counters_.unpinned);
     if (pins) set.state[way] = L2Tags::kPinned;

@@ -63,6 +63,7 @@
 
 namespace stretto {
 
+class L2Partitions;
 class L2Slices;
 class QueueSink;
 
@@ -137,7 +138,8 @@ class L2Cache final : public sc_core::sc_module,
   std::vector<std::string> waiting_on() const override;
 
  private:
-  friend class L2Slices;  // Serves lines and pieces in its slices' order.
+  friend class L2Slices;      // Serves lines and pieces in its slices' order.
+  friend class L2Partitions;  // Takes accesses from one half to the other.
 
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kDevice = kNone - 1;
@@ -151,7 +153,8 @@ class L2Cache final : public sc_core::sc_module,
     Time done;           // Latest arrival so far.
     uint32_t remaining;  // Sectors and payloads to come, plus one while it is being served.
     uint16_t port;
-    bool copies;  // A load of cached memory whose bytes are taken when the last sector has come.
+    bool copies;   // A load of cached memory whose bytes are taken when the last sector has come.
+    bool crossed;  // Has come over the link between the partitions, and its answer goes back there.
   };
   // A line with sectors on their way: who waits for each of them, further ones in groups.
   struct alignas(32) Fill {
@@ -160,6 +163,7 @@ class L2Cache final : public sc_core::sc_module,
     uint32_t others[2];  // Newest group of waiters_.
     uint8_t way;
     uint8_t pending;
+    uint8_t dropped;  // Of a copy: written at home since, so not to be kept.
   };
   struct alignas(64) Waiters {
     uint32_t count;
@@ -199,7 +203,7 @@ class L2Cache final : public sc_core::sc_module,
     uint64_t bytes = 0;
   };
   // What a payload's cookie says about it.
-  enum class Kind : uint8_t { fill, past, child, write_back, boundary };
+  enum class Kind : uint8_t { fill, past, child, write_back, boundary, copy, copy_past };
   static uint64_t cookie(Kind kind, uint64_t value) {
     return static_cast<uint64_t>(kind) << 56 | value;
   }
@@ -216,7 +220,8 @@ class L2Cache final : public sc_core::sc_module,
   void enqueue(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival);
   void set_due(uint32_t port);
   void schedule_due();
-  void serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival);
+  // What has crossed is at the banks, whenever it has arrived; its ports have had it before.
+  void serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arrival, bool crossed = false);
   Time serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
                   const StrettoExtension& extension, uint64_t arrival);
   Time serve_write(uint32_t request, Port& port, tlm::tlm_generic_payload& payload,
@@ -244,6 +249,7 @@ class L2Cache final : public sc_core::sc_module,
     uint8_t mask;
     uint8_t first;  // Bytes of the line, first to last.
     uint8_t last;
+    bool copy = false;  // Place and bank are not those of its home.
   };
   // Collects the lines of a tile in lookups_; returns its sectors.
   uint32_t gather(uint64_t offset, const StrettoExtension& extension);
@@ -256,7 +262,7 @@ class L2Cache final : public sc_core::sc_module,
   void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                  const StrettoExtension& extension, uint64_t cycle);
   // Makes room; returns the way, or -1. Sends the victim's dirty sectors away.
-  int allocate(uint32_t set_index, uint32_t tag, uint64_t line, uint64_t cycle);
+  int allocate(const Lookup& lookup, uint64_t cycle);
   void fetch_past(const Lookup& lookup, unsigned mask, uint32_t request,
                   const StrettoExtension& extension, uint64_t cycle);
   void send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kind kind, Time at);
@@ -269,7 +275,8 @@ class L2Cache final : public sc_core::sc_module,
                               unsigned bytes, const StrettoExtension& from);
   void send_all();
   void response(PooledPayload& payload, Time at);
-  void sectors_arrived(uint16_t fill, uint8_t mask, Time at);
+  // Those of `keep` are valid from now on.
+  void sectors_arrived(uint16_t fill, uint8_t mask, Time at, uint8_t keep = 3);
   void arrived(uint32_t request, Time at);
   void complete(uint32_t request);
   bool send_boundary_line(uint32_t channel);
@@ -361,7 +368,8 @@ class L2Cache final : public sc_core::sc_module,
   uint64_t write_backs_in_flight_ = 0;
   uint64_t outstanding_ = 0;
   L2Counters counters_;
-  std::unique_ptr<L2Slices> slices_;  // Null: slices have no limits.
+  std::unique_ptr<L2Slices> slices_;  // Null: slices have no limits, and there is one partition.
+  std::unique_ptr<L2Partitions> partitions_;  // Null: there is one.
 };
 
 }  // namespace stretto

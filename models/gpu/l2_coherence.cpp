@@ -10,7 +10,7 @@
 #include <string>
 
 #include "models/common/error.h"
-#include "models/gpu/l2_cache.h"
+#include "models/gpu/l2_partitions.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -71,6 +71,10 @@ void L2Cache::invalidate() {
     for (unsigned way = 0; way < tags_.ways(); ++way) {
       uint8_t& state = set.state[way];
       if (set.tag[way] == L2Tags::kNoTag || (state & L2Tags::kPinned) != 0) continue;
+      if ((state & L2Tags::kCopy) != 0) {
+        partitions_->drop(set, way, 3);
+        continue;
+      }
       if (!shared_.empty() && shared_.holds(tags_.line_of(index, way))) continue;
       const unsigned dirty = state >> L2Tags::kDirtyShift & 3;
       state = static_cast<uint8_t>((state & (L2Tags::kDirty | L2Tags::kPending)) |
@@ -114,6 +118,7 @@ void L2Cache::passes(const StrettoExtension& by, uint64_t offset, uint64_t bytes
       change.engine = by.engine;
       change.bytes[sector] |= wanted;
       state &= static_cast<uint8_t>(~(1u << sector << L2Tags::kValidShift));
+      if (partitions_ != nullptr) partitions_->drop_copy(line, 1u << sector);
     }
   }
 }

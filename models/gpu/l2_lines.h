@@ -42,7 +42,7 @@ namespace stretto {
   if (way >= 0) {
     tags_.touch(set, static_cast<unsigned>(way));
   } else {
-    way = allocate(lookup.set, lookup.tag, lookup.line, looked);
+    way = allocate(lookup, looked);
   }
   counters_.written[extension.account] += count;
   if (way < 0) {  // Written around the cache.

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <string>
 
+#include "models/gpu/l2_partitions.h"
 #include "models/gpu/l2_slices.h"
 #include "sw/include/formats/address_map.h"
 
@@ -116,7 +117,10 @@ void L2Cache::send_pieces(uint32_t request, tlm::tlm_generic_payload& payload,
       if (extension.operation == Operation::update) piece.extension.operation = Operation::update;
       piece.extension.cookie = cookie(Kind::child, request);
       ++requests_[request].remaining;
-      const uint64_t clock = cycle + moved / bytes_per_cycle;
+      uint64_t clock = cycle + moved / bytes_per_cycle;
+      if (partitions_ != nullptr)
+        clock =
+            partitions_->piece_at_home(request, at, command == tlm::TLM_WRITE_COMMAND, part, clock);
       if (slices_ != nullptr) {
         slices_->pass(piece, clock);
       } else {
@@ -195,7 +199,9 @@ void L2Cache::response(PooledPayload& payload, Time at) {
   const uint64_t value = what & ((uint64_t{1} << 56) - 1);
   const bool failed = payload.is_response_error();
   const tlm::tlm_response_status status = payload.get_response_status();
-  const unsigned sectors = payload.get_data_length() >> L2Tags::kSectorBits;
+  const unsigned bytes = payload.get_data_length(), sectors = bytes >> L2Tags::kSectorBits;
+  const bool stores = payload.is_write();
+  const bool of_memory = payload.get_address() - node_ < STRETTO_GPU_MEMORY_LIMIT;
   const uint64_t line = (payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
   if (slices_ != nullptr) slices_->answered(payload, at);
   payload.release();
@@ -213,6 +219,8 @@ void L2Cache::response(PooledPayload& payload, Time at) {
     case Kind::child: {
       const uint32_t request = static_cast<uint32_t>(value);
       if (failed) requests_[request].payload->set_response_status(status);
+      if (partitions_ != nullptr && of_memory)
+        at = partitions_->piece_is_back(request, line << L2Tags::kLineBits, stores, bytes, at);
       arrived(request, at);
       break;
     }
@@ -226,15 +234,17 @@ void L2Cache::response(PooledPayload& payload, Time at) {
       if (value >> 32 != 0) landed(static_cast<uint32_t>(value >> 32) - 1, at);
       if (!send_boundary_line(static_cast<uint32_t>(value))) check_boundary();
       break;
+    case Kind::copy:
+    case Kind::copy_past: break;  // Never sent to memory.
   }
 }
 
-void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at) {
+void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at, uint8_t keep) {
   Fill& fill = fills_[fill_index];
   L2Tags::Set& set = tags_.set(fill.set);
   const uint8_t state = set.state[fill.way];
   set.state[fill.way] = static_cast<uint8_t>((state & ~(mask << L2Tags::kPendingShift)) |
-                                             mask << L2Tags::kValidShift);
+                                             (mask & keep) << L2Tags::kValidShift);
   fill.pending &= static_cast<uint8_t>(~mask);
   if (!shared_.empty()) shared_.fetched(tags_.line_of(fill.set, fill.way), mask);
   uint32_t first[2] = {kNone, kNone};
@@ -267,6 +277,8 @@ void L2Cache::complete(uint32_t index) {
   const Request request = requests_[index];
   free_requests_.push_back(index);
   --outstanding_;
+  if (request.port == L2Partitions::kPort)
+    return partitions_->served(static_cast<PooledPayload&>(*request.payload), request.done);
   ++counters_.responses;
   tlm::tlm_generic_payload& payload = *request.payload;
   const StrettoExtension& extension = *extension_of(payload);
@@ -277,7 +289,8 @@ void L2Cache::complete(uint32_t index) {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   const Time now = services_.queue->now();
-  sc_core::sc_time delay = delay_of(std::max(request.done, now) - now);
+  const Time back = request.crossed ? partitions_->back_time() : 0;
+  sc_core::sc_time delay = delay_of(std::max(request.done + back, now) - now);
   if (request.port < cu.size()) {
     cu[request.port]->nb_transport_bw(payload, phase, delay);
   } else {
@@ -322,7 +335,8 @@ void L2Cache::pin_again() {
     for (uint8_t& state : set.state) state &= static_cast<uint8_t>(~L2Tags::kPinned);
     if (!any_pin_) continue;
     for (unsigned way = 0; way < tags_.ways() && may_pin(set); ++way) {
-      if (set.tag[way] != L2Tags::kNoTag && in_pinned_range(tags_.line_of(i, way)))
+      if (set.tag[way] != L2Tags::kNoTag && (set.state[way] & L2Tags::kCopy) == 0 &&
+          in_pinned_range(tags_.line_of(i, way)))
         set.state[way] |= L2Tags::kPinned;
     }
   }
@@ -395,6 +409,7 @@ void L2Cache::report(StatisticSink& sink) const {
   for (uint32_t bank = 0; bank < banks_.banks(); ++bank) busy += banks_.busy(bank);
   sink.add("l2.bank_busy", busy, "cycles", "Clocks in which a bank moved bytes, of all banks.");
   if (slices_ != nullptr) slices_->report(sink);
+  if (partitions_ != nullptr) partitions_->report(sink);
 }
 
 void L2Cache::audit(AuditSink& sink) const {
@@ -414,6 +429,7 @@ void L2Cache::audit(AuditSink& sink) const {
   sink.at_most("L2 write-backs <= sectors written", total(counters_.write_backs),
                total(counters_.written));
   if (slices_ != nullptr) slices_->audit(sink);
+  if (partitions_ != nullptr) partitions_->audit(sink);
 }
 
 std::vector<std::string> L2Cache::waiting_on() const {

@@ -9,6 +9,7 @@
 
 #include "models/gpu/atomic_op.h"
 #include "models/gpu/l2_lines.h"
+#include "models/gpu/l2_partitions.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -216,6 +217,7 @@ void L2Cache::release_line(uint64_t line, uint64_t cycle) {
 
 // What is dirty or on its way stays; the tag of a pinned line, too.
 void L2Cache::forget_line(uint64_t line) {
+  if (partitions_ != nullptr) partitions_->drop_copy(line, 3);
   L2Tags::Set& set = tags_.set(tags_.place_of(line).set);
   const int way = L2Tags::find(set, L2Tags::tag_of(line));
   if (way < 0) return shared_.drop(line);
@@ -249,7 +251,9 @@ void L2Cache::serve_fence(int unit, tlm::tlm_generic_payload& payload,
     }
     requests_[request].remaining += shared_.wait(request);
   }
-  requests_[request].done = clock_.edge(cycle + spec_.response_cycles);
+  // It has been in both partitions.
+  requests_[request].done = clock_.edge(cycle + spec_.response_cycles +
+                                        (partitions_ != nullptr ? spec_.partition_link_cycles : 0));
   send_all();
   if (--requests_[request].remaining == 0) complete(request);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/gpu/l2_lines.h"
+#include "models/gpu/l2_partitions.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -57,9 +58,18 @@ uint64_t L2Slices::not_past(uint64_t clock) const {
 
 void L2Slices::look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t per_sector) {
   at_bank = not_past(at_bank);
-  for (const L2Cache::Lookup& lookup : l2_.lookups_)
-    at(at_bank + lookup.sector * per_sector).accesses.push_back({lookup, nullptr, request, store});
+  for (L2Cache::Lookup& lookup : l2_.lookups_) {
+    uint64_t clock = at_bank + lookup.sector * per_sector;
+    bool far = false;
+    if (l2_.partitions_ != nullptr)
+      clock = l2_.partitions_->route(lookup, request, store, clock, far);
+    at(clock).accesses.push_back({lookup, nullptr, request, store, far});
+  }
   l2_.requests_[request].remaining += static_cast<uint32_t>(l2_.lookups_.size());
+}
+
+void L2Slices::look_up_one(const L2Cache::Lookup& lookup, uint32_t request, uint64_t clock) {
+  at(clock).accesses.push_back({lookup, nullptr, request, false});
 }
 
 void L2Slices::pass(PooledPayload& piece, uint64_t clock) {
@@ -122,15 +132,16 @@ L2Slices::Stop L2Slices::serve(Slice& slice, Access& access, uint64_t clock) {
     most_places_ = std::max(most_places_, slice.places);
     return Stop::none;
   }
-  L2Cache::Request& request = l2_.requests_[access.request];
-  const StrettoExtension& extension = *extension_of(*request.payload);
+  tlm::tlm_generic_payload& payload = *l2_.requests_[access.request].payload;
+  const StrettoExtension& extension = *extension_of(payload);
   while (access.lookup.mask != 0) {
     L2Cache::Lookup part = access.lookup;
     uint64_t looked = 0;
     if (access.store) {
-      looked = L2Cache::has_bytes(extension, *request.payload)
-                   ? l2_.write_shared_line(part, *request.payload, extension, clock)
+      looked = L2Cache::has_bytes(extension, payload)
+                   ? l2_.write_shared_line(part, payload, extension, clock)
                    : l2_.write_line(part, extension, clock);
+      if (l2_.partitions_ != nullptr) l2_.partitions_->drop_copy(part.line, part.mask);
     } else {
       Stop stop = missing(slice, part);
       if (stop != Stop::none && part.mask == 3) {  // One of the two sectors.
@@ -141,14 +152,16 @@ L2Slices::Stop L2Slices::serve(Slice& slice, Access& access, uint64_t clock) {
       looked = l2_.read_line(part, access.request, extension, clock,
                              l2_.counters_.hits[extension.account]);
       l2_.flush_fill();
-      if (extension.allocation == AllocationClass::shared) l2_.open_shared_line(part);
+      if (extension.allocation == AllocationClass::shared && !part.copy) l2_.open_shared_line(part);
     }
-    request.done = std::max(request.done, l2_.clock_.edge(looked + spec_.response_cycles));
+    L2Cache::Request& request = l2_.requests_[access.request];
+    request.done = std::max(request.done, l2_.clock_.edge(looked + spec_.response_cycles) +
+                                              (access.far ? l2_.partitions_->back_time() : 0));
     access.lookup.mask &= static_cast<uint8_t>(~part.mask);
     l2_.send_all();
     most_places_ = std::max(most_places_, slice.places);
   }
-  if (--request.remaining == 0) l2_.complete(access.request);
+  if (--l2_.requests_[access.request].remaining == 0) l2_.complete(access.request);
   return Stop::none;
 }
 
@@ -158,6 +171,7 @@ L2Slices::Stop L2Slices::missing(const Slice& slice, const L2Cache::Lookup& look
   const int way = L2Tags::find(set, lookup.tag);
   const unsigned state = way < 0 ? 0 : set.state[way];
   const unsigned pending = state >> L2Tags::kPendingShift & 3;
+  if (lookup.copy) return Stop::none;  // Only the home waits for memory.
   const unsigned fetched = lookup.mask & ~(state >> L2Tags::kValidShift) & ~pending & 3;
   if (spec_.miss_entries != 0 && fetched != 0 &&
       slice.entries + static_cast<uint32_t>(std::popcount(fetched)) > spec_.miss_entries) {

@@ -37,6 +37,8 @@ class L2Slices final : public QueueSink, private EventHandler {
   // The lines in lookups_ are parts of `request`; the first sector is at its bank at clock
   // `at_bank`.
   void look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t per_sector);
+  // Likewise one line that the other partition asks for.
+  void look_up_one(const L2Cache::Lookup& lookup, uint32_t request, uint64_t clock);
   // A piece, inside a line, that goes to memory past the tags.
   void pass(PooledPayload& piece, uint64_t clock);
 
@@ -58,6 +60,7 @@ class L2Slices final : public QueueSink, private EventHandler {
     PooledPayload* piece;  // Null: a line.
     uint32_t request;
     bool store;
+    bool far = false;  // Answered over the link between the partitions.
   };
   struct Slice {
     std::deque<Access> waits;  // Behind what stopped it, which is the first.

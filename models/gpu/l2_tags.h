@@ -11,6 +11,10 @@
 //  3 A way with a pending sector or a pinned line is never a victim; an invalid way is taken before
 //    any valid one.
 //
+// Of two partitions the upper half of the channels, banks and sets is the second. A copy of a line
+// lies in the other half, in the set at the same place, with kCopy in its state: never dirty or
+// pinned. A set and a tag name one line, since even and odd lines of a block have one home.
+//
 // The set of a line: bank = channel * banks per channel + low bits of the line's index inside its
 // channel, set = the bits above, folded, so that power-of-two pitches spread. (T3-U19; the paper
 // gives only size, ways unstated.)
@@ -41,7 +45,7 @@ class L2Tags {
   static constexpr unsigned kMaxWays = 16;
   // Bits of a way's state; the sector masks are two bits wide.
   static constexpr unsigned kValidShift = 0, kDirtyShift = 2, kPendingShift = 4;
-  static constexpr uint8_t kDirty = 0x0C, kPending = 0x30, kPinned = 0x40;
+  static constexpr uint8_t kDirty = 0x0C, kPending = 0x30, kPinned = 0x40, kCopy = 0x80;
   static constexpr uint32_t kNoTag = 0xFFFFFFFF;
 
   struct alignas(64) Set {
@@ -67,6 +71,8 @@ class L2Tags {
             std::countr_zero(spec.bytes / (uint32_t{1} << kLineBits) / spec.ways / spec.banks)),
         block_lines_bits_(std::countr_zero(mapping.block_bytes()) - kLineBits),
         channel_bits_(std::countr_zero(mapping.channels())),
+        partition_banks_(spec.partitions == 1 ? 0 : spec.banks / 2),
+        partition_sets_(partition_banks_ << set_bits_),
         sets_(uint64_t{spec.banks} << set_bits_) {
     assert(spec.check().empty() && spec.banks % mapping.channels() == 0);
     assert(std::has_single_bit(spec.banks / mapping.channels()));
@@ -98,7 +104,12 @@ class L2Tags {
   // The line that (set, way) holds. REQUIRES: it holds one.
   uint64_t line_of(uint32_t set_index, unsigned way) const {
     const uint64_t even = uint64_t{sets_[set_index].tag[way]} << 1;
-    return place_of(even).set == set_index ? even : even | 1;
+    return ((place_of(even).set ^ set_index) & ~partition_sets_) == 0 ? even : even | 1;
+  }
+  // Of two partitions: in which one a bank is, and where the other keeps a line with this home.
+  unsigned partition_of(uint32_t bank) const { return (bank & partition_banks_) != 0 ? 1 : 0; }
+  Place other_side(Place home) const {
+    return {home.set ^ partition_sets_, home.bank ^ partition_banks_};
   }
 
   Set& set(uint32_t index) { return sets_[index]; }
@@ -208,6 +219,8 @@ class L2Tags {
   unsigned set_bits_;
   unsigned block_lines_bits_;
   unsigned channel_bits_;
+  uint32_t partition_banks_;  // Of two partitions, half of the banks and sets; else 0.
+  uint32_t partition_sets_;
   std::vector<Set, HugeAllocator<Set>> sets_;
 };
 

@@ -158,6 +158,10 @@ void check_machine(const MachineSpec& spec) {
                     ") must be a multiple of hbm.channels (" + std::to_string(spec.hbm.channels) +
                     ")");
   }
+  if (spec.l2.partitions > 1 && (spec.hbm.channels < 2 || spec.hbm.mapping().block_bytes() < 256)) {
+    throw UserError("l2.partitions (" + std::to_string(spec.l2.partitions) +
+                    ") needs two hbm.channels at least, and hbm.interleave_bytes of at least 256");
+  }
   if (spec.software.fifo_slots % 2 != 0 || spec.software.slot_bytes % 64 != 0)
     throw UserError("software.fifo_slots must be even and software.slot_bytes a multiple of 64");
   if (spec.software.mca_threshold != 0 && !spec.software.mca_fixed_threshold) {

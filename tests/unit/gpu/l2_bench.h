@@ -21,6 +21,7 @@ class L2Bench final : public sc_core::sc_module {
     uint64_t address;
     uint32_t bytes;
     AllocationClass allocation = AllocationClass::cached;
+    uint64_t* adds = nullptr;  // An atomic of 8 bytes: what is added, then what was there.
   };
 
   // `in_queue`: how long an atom waits for the memory's arbiter.
@@ -56,6 +57,12 @@ class L2Bench final : public sc_core::sc_module {
     payload.extension.tags_only = true;
     payload.extension.rows = 1;
     payload.extension.cookie = id;
+    if (wanted.adds != nullptr) {
+      payload.set_data_ptr(reinterpret_cast<unsigned char*>(wanted.adds));
+      payload.extension.operation = Operation::atomic;
+      payload.extension.atomic_op = AtomicOp::add;
+      payload.extension.tags_only = false;
+    }
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = delay_of(clock_.edge(wanted.clock) - queue.now());
     if (unit[wanted.port]->nb_transport_fw(payload, phase, delay) == tlm::TLM_COMPLETED)

@@ -212,6 +212,42 @@ TEST_CASE("the order of the calls changes no time with limits, either") {
   compare(rising, falling, 60);
 }
 
+TEST_CASE("two partitions, too, whatever the order of the calls, and lanes of any width") {
+  L2Spec halves = tiny();
+  halves.miss_entries = 4;
+  halves.merges = 2;
+  halves.memory_queue_sectors = 8;
+  halves.partitions = 2;
+  halves.partition_link_cycles = 100;
+  L2Spec narrow = halves;
+  narrow.partition_link_bytes_per_cycle = 2;
+  L2Bench rising("rising", halves, 6), falling("falling", halves, 6);
+  L2Bench narrow_rising("narrow_rising", narrow, 6), narrow_falling("narrow_falling", narrow, 6);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const auto compare = [](L2Bench& a, L2Bench& b) {
+    CHECK(storm(a, false, 60) == storm(b, true, 60));
+    CHECK(a.l2.counters().hits == b.l2.counters().hits);
+    CHECK(a.l2.counters().misses == b.l2.counters().misses);
+    require_laws(a);
+    require_laws(b);
+  };
+  compare(rising, falling);
+  compare(narrow_rising, narrow_falling);
+}
+
+TEST_CASE("partitions that all wait for an entry, a merge and a place end, too") {
+  L2Spec spec = tiny();
+  spec.partitions = 2;
+  spec.partition_link_cycles = 100;
+  L2Bench bench("bench", spec, 6, 50 * kNanosecond);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  storm(bench, false, 1);
+  bench.l2.write_back();
+  bench.l2.invalidate();
+  bench.run();
+  require_laws(bench);
+}
+
 TEST_CASE("an entry, no merge and a place are enough to end, however much comes at once") {
   L2Bench bench("bench", tiny(), 6, 50 * kNanosecond);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
