@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <boost/json.hpp>
+#include <numeric>
 
 #include "models/common/error.h"
 #include "platform/config/peaks.h"
@@ -36,12 +37,17 @@ struct Line {
 
 struct Chase {
   const char* what;
-  uint64_t links;  // A power of two.
+  uint64_t links;
   stretto_l2_chase_arguments_t arguments;
 };
 
-// The place after `link` in a chain of `links`: all are met before one comes again.
-uint64_t next_link(uint64_t link, uint64_t links) { return (link * 1664525 + 1013904223) % links; }
+// The place after `link` in a chain of `links`: all are met before one comes again (Hull and Dobell:
+// factor - 1 has all primes of `links`, and 4; the step has none of them).
+constexpr uint64_t kChainStep = 1013904223;
+uint64_t next_link(uint64_t link, uint64_t links) {
+  const uint64_t odd = links >> std::countr_zero(links);
+  return (link * ((1 + 1664524 * odd) % links) + kChainStep) % links;
+}
 
 class L2Probe final : public Job {
  public:
@@ -256,17 +262,19 @@ void L2ProbeKind::describe(ParameterSet& set) {
   set.number("loads", loads, L2_PROBE_CHASE_BATCH, 1u << 20,
              "Loads of a chain that are timed, a multiple of 8, and atomics.");
   set.number("hit_bytes", hit_bytes, 4096, 1u << 30,
-             "Footprint of the chain that hits, a power of two.");
+             "Footprint of the chain that hits, whole lines of 128 B.");
   set.number("miss_bytes", miss_bytes, 4096, uint64_t{1} << 32,
              "Footprint of the chain that misses, of which nothing is read twice; a power of two.");
 }
 
 std::string L2ProbeKind::first_error() const {
-  for (const uint64_t value :
-       {uint64_t{min_piece_bytes}, uint64_t{max_piece_bytes}, uint64_t{unit_bytes},
-        uint64_t{footprint_bytes}, uint64_t{hit_bytes}, miss_bytes}) {
-    if (!std::has_single_bit(value)) return "needs powers of two for all bytes";
+  for (const uint64_t value : {uint64_t{min_piece_bytes}, uint64_t{max_piece_bytes},
+                               uint64_t{unit_bytes}, uint64_t{footprint_bytes}, miss_bytes}) {
+    if (!std::has_single_bit(value)) return "needs powers of two for all bytes but hit_bytes";
   }
+  if (hit_bytes % L2_PROBE_LINE_BYTES != 0 ||
+      std::gcd(uint64_t{hit_bytes} / L2_PROBE_LINE_BYTES, kChainStep) != 1)
+    return fmt::format("needs hit_bytes of 128 times a number without a factor of {}", kChainStep);
   if (min_piece_bytes > max_piece_bytes) return "needs min_piece_bytes up to max_piece_bytes";
   if (loads % L2_PROBE_CHASE_BATCH != 0) return "needs loads that is a multiple of 8";
   if (loads > miss_bytes / L2_PROBE_LINE_BYTES)

@@ -124,6 +124,23 @@ TEST_CASE(
   CHECK(row("SI-NCCL-01", "1073741824", jobs).verdict == "not run");
 }
 
+TEST_CASE("twelve layers of BERT take twelve times the nine kernels of one") {
+  // 8 x 128 tokens, hidden 768, 12 heads; adding and layer norm come twice.
+  boost::json::array kernels;
+  double us = 1;
+  for (const auto& [name, shape] :
+       {std::pair("gemm", "1024x2304x768:bias"), std::pair("attention", "96x128x128x64"),
+        std::pair("gemm", "1024x768x768:bias"), std::pair("gemm", "1024x3072x768:bias:gelu"),
+        std::pair("gemm", "1024x768x3072:bias"), std::pair("add", "786432"),
+        std::pair("layer_norm", "1024x768")}) {
+    kernels.push_back({{"operator", name}, {"shape", shape}, {"turn_us", us}});
+    us *= 2;
+  }
+  const SiliconRow layer = row("SI-OP-01", "b8 s128", {{"bert-a100", {{"operators", kernels}}}});
+  CHECK(*layer.measured == Approx(12 * (31 + 2 * 32 + 2 * 64) / 1000.0));
+  CHECK(layer.tolerance_percent == 30);
+}
+
 TEST_CASE("errors are those of judged values, by area, with median and 90 percent") {
   // SI-MEM-02 at 205.6, SI-MEM-05 at 210, SI-ATOM-06 at 146 ns.
   SiliconJobs jobs = hit(226.16);  // 10 % and 7.695 %.
