@@ -21,14 +21,15 @@ static stretto_status_t run(const tile_queue_parameters_t* p, stretto_client_t* 
   TRY(fill(p, client, stream, TILE_QUEUE_WORDS, 0));
   TRY(fill(p, client, stream, TILE_QUEUE_DIFFERENCES, ~0ull));
   stretto_module_t* module = NULL;
-  stretto_kernel_t kernel;
+  stretto_kernel_t kernel, free;
   TRY(api->module_load(client, p->elf, p->elf_bytes, &module));
   TRY(api->module_kernel(client, module, "tile_queue_pairs", &kernel));
+  TRY(api->module_kernel(client, module, "tile_queue_pairs_free", &free));
   TRY(api->set_persisting_l2_cache_size(client, stream, p->limit));
   for (uint32_t i = 0; i < p->count; ++i) {
     const tile_queue_line_t* line = &p->lines[i];
     const tile_queue_t* queue = &line->arguments.queue;
-    const stretto_launch_t launch = {.kernel = &kernel,
+    const stretto_launch_t launch = {.kernel = line->is_free ? &free : &kernel,
                                      .arguments = &line->arguments,
                                      .argument_bytes = sizeof line->arguments,
                                      .work_groups = 2 * line->pairs,

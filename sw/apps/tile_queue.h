@@ -22,6 +22,7 @@ enum { TILE_QUEUE_ACCOUNT = STRETTO_ACCOUNT_JOB };
 typedef struct tile_queue_line {
   stretto_tile_queue_arguments_t arguments;
   uint32_t pairs;
+  int is_free;              // By tile_queue_pairs_free.
   uint64_t payloads_bytes;  // Of all its queues: what is pinned, and the words.
   uint64_t words_bytes;
 } tile_queue_line_t;

@@ -14,7 +14,8 @@
 // tile_queue_pairs: work-groups 2 q and 2 q + 1 are the producer and the consumer of queue q. The
 // producer's wavefront w stores its share of payload i as pieces of FP32 that alternate between
 // pattern 0 + i and pattern 1 + i. The consumer subtracts what they must be, and leaves the least and
-// the greatest of all differences. All begin when all have come.
+// the greatest of all differences. All begin when all have come. tile_queue_pairs_free: likewise, but
+// without atomics, so what is read is nothing.
 typedef struct stretto_tile_queue_arguments {
   tile_queue_t queue;    // Number 0. The others follow it, payloads and words each without gaps.
   uint64_t patterns;     // Of queue q, wavefront w: two pieces at number 2 (8 q + w).

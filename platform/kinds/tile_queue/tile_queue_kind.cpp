@@ -41,8 +41,9 @@ class TileQueue final : public Job {
     const uint64_t ends = 2 * uint64_t{kind.pairs};
     const uint64_t wavefronts = uint64_t{kind.pairs} * TILE_QUEUE_WAVEFRONTS;
     for (uint32_t bytes = kind.min_bytes; bytes <= kind.max_bytes; bytes *= 2) {
-      add_line(bytes, kind.pairs);
-      add_line(bytes, 1);
+      add_line(bytes, kind.pairs, false);
+      add_line(bytes, 1, false);
+      if (kind.cost) add_line(bytes, kind.pairs, true);
     }
     p_.client = client_options(request, 0);
     p_.limit = kind.pinned ? p_.client.l2_persist_bytes : 0;
@@ -101,6 +102,7 @@ class TileQueue final : public Job {
       if (!holds && report.mismatches++ == 0) report.first = what;
     };
     for (const tile_queue_line_t& line : lines_) {
+      if (line.is_free) continue;
       const stretto_tile_queue_arguments_t& g = line.arguments;
       const std::string name =
           fmt::format("{} queues of {} bytes", line.pairs, g.queue.payload_bytes);
@@ -129,17 +131,21 @@ class TileQueue final : public Job {
   }
 
   std::string table() const override {
-    std::string text = fmt::format("  {:>10}  {:>8}  {:>10}  {:>10}  {:>21}  {:>10}\n", "", "",
+    std::string text = fmt::format("  {:>10}  {:>8}  {:>10}  {:>10}  {:>21}  {:>10}", "", "",
                                    "all pairs", "one alone", "one of all", "off alone");
-    text += fmt::format("  {:>10}  {:>8}  {:>10}  {:>10}  {:>10} {:>10}  {:>10}\n", "payload",
+    text += kind_.cost ? fmt::format("  {:>12}  {:>8}\n", "no atomics", "cost") : "\n";
+    text += fmt::format("  {:>10}  {:>8}  {:>10}  {:>10}  {:>10} {:>10}  {:>10}", "payload",
                         "payloads", "TB/s", "GB/s", "GB/s, min", "max", "%");
-    for (size_t i = 0; i < lines_.size(); i += 2) {
+    text += kind_.cost ? fmt::format("  {:>12}  {:>8}\n", "TB/s", "%") : "\n";
+    for (size_t i = 0; i < lines_.size(); i += step()) {
       const stretto_tile_queue_arguments_t& g = lines_[i].arguments;
       text += fmt::format("  {:10}  {:8}", g.queue.payload_bytes, g.payloads);
       const std::optional<Rates> all = rates(lines_[i]), one = rates(lines_[i + 1]);
       if (all && one)
         text += fmt::format("  {:10.3f}  {:10.2f}  {:10.2f} {:10.2f}  {:10.1f}", all->all / 1000,
                             one->all, all->least, all->most, 100 * off(*all, *one));
+      if (const std::optional<Rates> free = free_of(i); all && free)
+        text += fmt::format("  {:12.3f}  {:8.1f}", free->all / 1000, 100 * cost(*all, *free));
       text += "\n";
     }
     return text;
@@ -147,24 +153,30 @@ class TileQueue final : public Job {
 
   json::object details() const override {
     json::array lines;
-    for (size_t i = 0; i < lines_.size(); i += 2) {
+    for (size_t i = 0; i < lines_.size(); i += step()) {
       const std::optional<Rates> all = rates(lines_[i]), one = rates(lines_[i + 1]);
       if (!all || !one) continue;  // The run was cut short.
-      lines.push_back(json::object{{"payload_bytes", lines_[i].arguments.queue.payload_bytes},
-                                   {"payloads", lines_[i].arguments.payloads},
-                                   {"all_gb_s", all->all},
-                                   {"one_gb_s", one->all},
-                                   {"least_gb_s", all->least},
-                                   {"most_gb_s", all->most},
-                                   {"off_one", off(*all, *one)}});
+      json::object line{{"payload_bytes", lines_[i].arguments.queue.payload_bytes},
+                        {"payloads", lines_[i].arguments.payloads},
+                        {"all_gb_s", all->all},
+                        {"one_gb_s", one->all},
+                        {"least_gb_s", all->least},
+                        {"most_gb_s", all->most},
+                        {"off_one", off(*all, *one)}};
+      if (const std::optional<Rates> free = free_of(i)) {
+        line["without_atomics_gb_s"] = free->all;
+        line["cost"] = cost(*all, *free);
+      }
+      lines.push_back(std::move(line));
     }
     return {{"pairs", kind_.pairs}, {"depth", kind_.depth}, {"lines", std::move(lines)}};
   }
 
  private:
-  void add_line(uint32_t bytes, uint32_t pairs) {
+  void add_line(uint32_t bytes, uint32_t pairs, bool is_free) {
     tile_queue_line_t line{};
     line.pairs = pairs;
+    line.is_free = is_free;
     line.arguments.queue.payload_bytes = bytes;
     line.arguments.queue.depth = kind_.depth;
     line.arguments.queue.readers = 1;
@@ -212,6 +224,12 @@ class TileQueue final : public Job {
     rates.all = gb_s(bytes * line.pairs, last - first);
     return rates;
   }
+  size_t step() const { return kind_.cost ? 3 : 2; }
+  std::optional<Rates> free_of(size_t line) const {
+    return kind_.cost ? rates(lines_[line + 2]) : std::nullopt;
+  }
+  // What atomics cost, as a part of the time without.
+  static double cost(const Rates& all, const Rates& free) { return free.all / all.all - 1; }
   // How far a pair among all is off one that is alone, at most.
   static double off(const Rates& all, const Rates& one) {
     return std::max(one.all - all.least, all.most - one.all) / one.all;
@@ -220,7 +238,8 @@ class TileQueue final : public Job {
   const TileQueueKind& kind_;
   const std::vector<uint8_t> elf_;
   tile_queue_parameters_t p_{};
-  std::vector<tile_queue_line_t> lines_;  // Of each payload all pairs, then one.
+  std::vector<tile_queue_line_t>
+      lines_;  // Of each payload all pairs, one, perhaps all without queues.
   uint64_t words_of_line_ = 0, clocks_of_line_ = 0, differences_of_line_ = 0;
   uint64_t patterns_ = 0, constants_ = 0;
 };
@@ -243,6 +262,10 @@ void TileQueueKind::describe(ParameterSet& set) {
              "and in bytes, where that is 12 payloads.");
   set.flag("pinned", pinned,
            "Queues are pinned into all of the L2 that can be set aside (l2.persist_percent).");
+  set.flag(
+      "cost", cost,
+      "All pairs move the same without atomics, too: with the barriers and waits for their own "
+      "loads and stores, but no waiting for each other.");
 }
 
 std::string TileQueueKind::first_error() const {
@@ -280,7 +303,7 @@ void TileQueueKind::check(const JobRequest& request) const {
   if (!spec.gpu.tile_values) refuse("needs gpu.tile_values: consumers compare what they read");
   if (pinned && spec.l2.persist_ways() == 0)
     refuse("l2.persist_percent leaves nothing for pinned lines; set tile_queue.pinned=false");
-  check_kernels("tile_queue", {"tile_queue_pairs"});
+  check_kernels("tile_queue", {"tile_queue_pairs", "tile_queue_pairs_free"});
 }
 
 std::vector<std::string> TileQueueKind::kernel_files(const JobRequest&) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workloads of kind tile_queue: producers and consumers on units of their own, in pairs, over queues
 // in pinned lines of the L2 (sw/include/tile_queue.h). Payloads of many sizes; all pairs at a time,
-// and one alone. The consumers check every element.
+// and one alone. The consumers check every element. `cost`: all pairs without queues, too.
 #ifndef STRETTO_PLATFORM_KINDS_TILE_QUEUE_TILE_QUEUE_KIND_H_
 #define STRETTO_PLATFORM_KINDS_TILE_QUEUE_TILE_QUEUE_KIND_H_
 
@@ -33,6 +33,7 @@ class TileQueueKind final : public WorkloadKind {
   uint32_t payloads = 128;
   uint32_t queue_bytes = 8 << 20;
   bool pinned = true;
+  bool cost = false;
 };
 
 }  // namespace stretto
