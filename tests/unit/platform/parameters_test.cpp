@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
@@ -92,6 +93,27 @@ TEST_CASE("t3-2x-cu is t3 with twice the units and nothing else", "[T3-2XCU-01]"
   for (const auto& one : base.parameters().all()) {
     INFO(one.path);
     CHECK(twice.parameters().find(one.path)->get() == one.get());
+  }
+}
+
+TEST_CASE("a100-2x is a100 with twice what is on the chip, and the memory as it is",
+          "[KT-EVAL-04]") {
+  Machine base, twice;
+  base.load("a100");
+  twice.load("a100-2x");
+  const std::set<std::string> doubled{"gpu.tensor_fma_per_cycle",
+                                      "gpu.simt_lanes",
+                                      "gpu.issue_ports",
+                                      "l2.bank_bytes_per_cycle",
+                                      "l2.cu_load_bytes_per_cycle",
+                                      "l2.cu_store_bytes_per_cycle"};
+  for (const auto& one : base.parameters().all()) {
+    INFO(one.path);
+    const std::string other = twice.parameters().find(one.path)->get();
+    if (doubled.contains(one.path))
+      CHECK(std::stoull(other) == 2 * std::stoull(one.get()));
+    else
+      CHECK(other == one.get());
   }
 }
 
