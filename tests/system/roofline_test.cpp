@@ -67,6 +67,19 @@ TEST_CASE(
                    "gemm:1x1x1,gemm:1x300x7:tf32:gelu,gemm:257x1x1025:fp32:nt:relu");
 }
 
+TEST_CASE(
+    "a product is added to a matrix that was there, in every element and layout, by parts too") {
+  std::string operators;
+  for (const std::string element : {"fp16", "bf16", "tf32", "fp32"})
+    operators += "gemm:131x77x99:batch=2:add:" + element +
+                 ",gemm:70x300x1000:split=5:add:tt:" + element + ",";
+  expect_right("a100-nvswitch",
+               operators +
+                   "gemm:300x270x200:add:tile=256x128x64x3,gemm:257x1x40:add:bias:relu,"
+                   "gemm:129x200x33:add:bias:gelu,gemm:65x66x2100:split=17:batch=3:add:relu,"
+                   "gemm:256x256x8192:tn:add");
+}
+
 TEST_CASE("parts of K add up to the product, with bias and activation applied once") {
   expect_right(
       "v100-pcie",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm: C = activation(A B + bias), see sw/kernels/ops/gemm.h.
+// gemm: C = activation(A B + bias + D), see sw/kernels/ops/gemm.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,8 +39,10 @@ class Gemm final : public Operator {
     if (mnk.empty()) fields.refuse("needs M x N x K, as gemm:4096x4096x4096");
     activation_ = static_cast<uint32_t>(fields.word({"", "relu", "gelu"}));
     has_bias_ = fields.word({"", "bias"}) != 0;
+    has_addend_ = fields.word({"", "add"}) != 0;
     fields.end(
-        "fp16, bf16, tf32, fp32, nn, tn, nt, tt, batch=B, bias, relu, gelu, tile=MxNxKxBUFFERS, "
+        "fp16, bf16, tf32, fp32, nn, tn, nt, tt, batch=B, bias, add, relu, gelu, "
+        "tile=MxNxKxBUFFERS, "
         "split=S");
     s_ = {element,
           mnk[0],
@@ -67,16 +69,19 @@ class Gemm final : public Operator {
     b_bytes_ = row_bytes_b_ * (s_.layout & GEMM_B_NK ? s_.n : s_.k);
     b_at_ = up(a_bytes_ * s_.batch, kAlign);
     bias_at_ = up(b_at_ + b_bytes_ * s_.batch, kAlign);
+    addend_at_ = bias_at_ + up(row_bytes_c_, kAlign);
   }
 
   uint64_t input_elements() const override {
-    return (bias_at_ + up(row_bytes_c_, kAlign)) / ops_element_bytes(element);
+    return (addend_at_ + (has_addend_ ? output_bytes() : 0)) / ops_element_bytes(element);
   }
   uint64_t output_bytes() const override { return row_bytes_c_ * s_.m * s_.batch; }
   uint64_t scratch_bytes() const override { return choice_.partial_bytes; }
   double products() const override { return 1.0 * s_.m * s_.n * s_.k * s_.batch; }
   double reference_work() const override { return products(); }
-  uint64_t least_read_bytes() const override { return (a_bytes_ + b_bytes_) * s_.batch; }
+  uint64_t least_read_bytes() const override {
+    return (a_bytes_ + b_bytes_) * s_.batch + (has_addend_ ? output_bytes() : 0);
+  }
 
   std::string how() const override {
     std::string text =
@@ -92,6 +97,7 @@ class Gemm final : public Operator {
     g.b = g.a + b_at_;
     g.c = places.output;
     g.bias = has_bias_ ? g.a + bias_at_ : 0;
+    g.addend = has_addend_ ? g.a + addend_at_ : 0;
     g.partials = places.scratch;
     g.a_stride = a_bytes_;
     g.b_stride = b_bytes_;
@@ -141,6 +147,11 @@ class Gemm final : public Operator {
             wanted += input_value(element, seed, bias_at_ / bytes + j);
             error += eps * std::abs(wanted);
           }
+          if (has_addend_) {
+            const uint64_t at = (uint64_t{batch} * s_.m + i) * s_.n + j;
+            wanted += input_value(element, seed, addend_at_ / bytes + at);
+            error += eps * std::abs(wanted);
+          }
           if (activation_ == OPS_GEMM_RELU) wanted = std::max(wanted, 0.0);
           if (activation_ == OPS_GEMM_GELU) {
             wanted = gelu(wanted);
@@ -165,9 +176,10 @@ class Gemm final : public Operator {
   ops_gemm_choice_t choice_;
   uint32_t activation_ = 0;
   bool has_bias_ = false;
+  bool has_addend_ = false;
   uint64_t row_bytes_a_, row_bytes_b_, row_bytes_c_;
   uint64_t a_bytes_, b_bytes_;  // Of one matrix.
-  uint64_t b_at_, bias_at_;
+  uint64_t b_at_, bias_at_, addend_at_;
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ KERNEL_INLINE void activate(const int tile, const int zero, uint32_t activation,
 typedef struct output {
   uint64_t address;  // Of the wavefront's first row.
   uint64_t bias;
+  uint64_t addend;  // As `address`.
   uint32_t pitch;
   uint32_t columns;
   uint32_t first;  // Row of the accumulator.
@@ -56,12 +57,16 @@ KERNEL_INLINE void store_piece(const output_t* o, uint32_t at, const int tile, c
   const uint32_t bytes = o->columns * (element == STRETTO_FP32 ? 4 : 2);
   const uint32_t rows = min_u32(o->piece_rows, o->rows - at);
   const uint64_t size = (uint64_t)rows << 16 | (uint64_t)o->columns << 48;
+  if (o->addend != 0)
+    tile_load(TILE_R(3), o->addend + (uint64_t)at * o->pitch, tile_shape(rows, bytes, o->pitch),
+              element, 0);
   tile_epilogue(tile, ACCUMULATOR, (o->first + at) | size, element);
   if (o->bias != 0) {
     if (at == 0 || rows != o->piece_rows)
       tile_load(TILE_R(2), o->bias, tile_shape(rows, bytes, 0), element, 0);
     tile_simt(TILE_SIMT_ADD, tile, tile, TILE_R(2));
   }
+  if (o->addend != 0) tile_simt(TILE_SIMT_ADD, tile, tile, TILE_R(3));
   activate(tile, TILE_R(3), o->activation, size, element);
   tile_store(tile, o->address + (uint64_t)at * o->pitch, tile_shape(rows, bytes, o->pitch),
              element);
@@ -127,10 +132,13 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
       o.address = g->partials + (uint64_t)matrix * g->m * g->partial_pitch;
       o.pitch = g->partial_pitch;
       o.activation = OPS_GEMM_NO_ACTIVATION;
-    } else if (g->bias != 0) {
-      o.bias = g->bias + column * element_bytes;
+    } else {
+      if (g->bias != 0) o.bias = g->bias + column * element_bytes;
+      if (g->addend != 0) o.addend = g->addend - g->c + o.address;
     }
-    o.address += (uint64_t)(row + mine) * o.pitch + column * out_bytes;
+    const uint64_t inside = (uint64_t)(row + mine) * o.pitch + column * out_bytes;
+    o.address += inside;
+    if (o.addend != 0) o.addend += inside;
     if (g->split > 1)
       store_rows(&o, STRETTO_FP32);
     else
@@ -216,10 +224,15 @@ KERNEL_INLINE _Noreturn void reduce(const int element) {
     tile_load(TILE_R(4), g->bias + column * element_bytes, shape, element, 0);
     tile_simt(TILE_SIMT_ADD, TILE_R(2), TILE_R(2), TILE_R(4));
   }
-  activate(TILE_R(2), TILE_R(4), g->activation, size, element);
   const uint32_t batch = line / g->m, row = line % g->m;
-  const uint64_t c = matrix_of(g->c, g->c_outer, g->c_stride, batch / g->inner, batch % g->inner);
-  tile_store(TILE_R(2), c + (uint64_t)row * g->ldc + column * element_bytes, shape, element);
+  const uint64_t to = matrix_of(g->c, g->c_outer, g->c_stride, batch / g->inner, batch % g->inner) +
+                      (uint64_t)row * g->ldc + column * element_bytes;
+  if (g->addend != 0) {
+    tile_load(TILE_R(4), g->addend - g->c + to, shape, element, 0);
+    tile_simt(TILE_SIMT_ADD, TILE_R(2), TILE_R(2), TILE_R(4));
+  }
+  activate(TILE_R(2), TILE_R(4), g->activation, size, element);
+  tile_store(TILE_R(2), to, shape, element);
   tile_end();
   __builtin_unreachable();
 }

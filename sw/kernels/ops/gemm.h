@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GEMM family of the kernel library: C = activation(A B + bias), batched, any layout, split-K. What kernels
+// The GEMM family of the kernel library: C = activation(A B + bias + D), batched, any layout, split-K. What kernels
 // there are, and their arguments as they lie in memory. C and C++.
 //
 // Kernel gemm_ELEMENT_MxN_kK_sS computes tiles of M x N, K elements of K at a time, with S LDS buffers. Elements are
@@ -40,12 +40,13 @@
 enum { OPS_GEMM_NO_ACTIVATION, OPS_GEMM_RELU, OPS_GEMM_GELU };
 
 // `split` above 1: every part of K stores its product in FP32 to `partials`, and gemm_reduce_* adds them: a
-// work-group of one wavefront for each `reduce_columns` elements of a row of C. Bias and activation are then its own.
+// work-group of one wavefront for each `reduce_columns` elements of a row of C. Bias, D and activation are then its own.
 typedef struct ops_gemm_arguments {
   uint64_t a;
   uint64_t b;
   uint64_t c;
   uint64_t bias;      // n elements as C has them; 0 = none.
+  uint64_t addend;    // D: as C lies, and may be C; 0 = none.
   uint64_t partials;  // split x batch x m rows of partial_pitch bytes.
   uint64_t a_stride;  // Bytes from one matrix of the batch to the next; 0 = all use the same.
   uint64_t b_stride;
@@ -74,9 +75,9 @@ typedef struct ops_gemm_arguments {
 } ops_gemm_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(ops_gemm_arguments_t) == 160, "read by kernels");
+static_assert(sizeof(ops_gemm_arguments_t) == 168, "read by kernels");
 #else
-_Static_assert(sizeof(ops_gemm_arguments_t) == 160, "read by kernels");
+_Static_assert(sizeof(ops_gemm_arguments_t) == 168, "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_KERNELS_OPS_GEMM_H_
