@@ -62,7 +62,7 @@ typedef struct graph_parameters {
   uint32_t clock_mhz;
   host_job_t job;
   stretto_client_options_t client;
-  const void* elf;
+  const void* elf;  // Not launched: the loop kernel's.
   size_t elf_bytes;
   // launched: tensors, gradients, partial sums lie at the begin of the runtime's memory; `client` is that of the
   // operators alone.
@@ -72,8 +72,8 @@ typedef struct graph_parameters {
   ops_machine_t machine;
   const graph_bucket_t* bucket;  // In the order of reduction.
   uint64_t stream_wait_poll_ns;
-  const void* library_elf;  // ops.elf.
-  size_t library_elf_bytes;
+  const void* library[GRAPH_LIBRARIES];  // ELFs; null: not launched.
+  size_t library_bytes[GRAPH_LIBRARIES];
   // kitsune: in the order of their operators.
   const graph_group_t* group;
   uint32_t groups;

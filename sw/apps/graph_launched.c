@@ -18,9 +18,8 @@ typedef struct launched {
   // Operators.
   stretto_client_t* client;
   stretto_stream_t* stream;
-  stretto_module_t* module;   // graph_rows,
-  stretto_module_t* library;  // ops.elf,
-  stretto_module_t* stages;   // stages.elf.
+  stretto_module_t* library[GRAPH_LIBRARIES];
+  stretto_module_t* stages;  // stages.elf.
   graph_stage_memory_t stage_memory;
   // Gradients.
   ncclComm_t comm;
@@ -102,8 +101,9 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
   g->stage_memory.arena = arena;
   TRY_OPS(api->stream_create(g->client, &g->stream));
   TRY(set_up_words(g, error));
-  TRY_OPS(api->module_load(g->client, p->elf, p->elf_bytes, &g->module));
-  TRY_OPS(api->module_load(g->client, p->library_elf, p->library_elf_bytes, &g->library));
+  for (uint32_t i = 0; i < GRAPH_LIBRARIES; ++i)
+    if (p->library[i] != NULL)
+      TRY_OPS(api->module_load(g->client, p->library[i], p->library_bytes[i], &g->library[i]));
   if (p->groups != 0) TRY(set_up_queues(g, error));
   TRY_OPS(api->stream_synchronize(g->client, g->stream));
   return p->ranks > 1 ? set_up_communicator(g, id, error) : STRETTO_OK;
@@ -114,12 +114,11 @@ static stretto_status_t launch_op(launched_t* g, uint32_t op, int device_scope, 
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
   graph_launch_t launches[GRAPH_MAX_LAUNCHES];
-  const uint32_t count = graph_launches(&p->machine, p->operators, op, &g->memory, launches);
+  const uint32_t count = graph_launches(&p->machine, &p->operators[op], &g->memory, launches);
   for (uint32_t i = 0; i < count; ++i) {
     const graph_launch_t* one = &launches[i];
     stretto_kernel_t kernel;
-    TRY_OPS(api->module_kernel(g->client, one->of_library ? g->library : g->module, one->kernel,
-                               &kernel));
+    TRY_OPS(api->module_kernel(g->client, g->library[one->library], one->kernel, &kernel));
     const stretto_launch_t launch = {.kernel = &kernel,
                                      .arguments = &one->arguments,
                                      .argument_bytes = one->argument_bytes,

@@ -1,15 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of a graph as kernels of their own: products and what else it has as the kernel library does them
-// (sw/kernels/ops), the others by graph_rows of the graph's own ELF.
+// Operators of a graph as kernels of their own: those of the kernel library (sw/kernels/ops), for every operator.
 #ifndef STRETTO_SW_APPS_GRAPH_OPERATORS_H_
 #define STRETTO_SW_APPS_GRAPH_OPERATORS_H_
 
 #include "sw/compiler/loop_arguments.h"
-#include "sw/kernels/ops/vector_plan.h"
+#include "sw/kernels/ops/elementwise_plan.h"
+#include "sw/kernels/ops/index_plan.h"
+#include "sw/kernels/ops/rows_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef enum graph_form {
+  GRAPH_PRODUCT,
+  GRAPH_MAP,     // Element by element, of vector.h.
+  GRAPH_EACH,    // Of elementwise.h.
+  GRAPH_ROPE,    // Of elementwise.h: x, cosines, sines.
+  GRAPH_COPIES,  // Likewise: parts of operands.
+  GRAPH_ROWS,
+  GRAPH_NORM_SUMS,  // Gradient of layer norm for gamma.
+  GRAPH_SUM_ROWS,
+  GRAPH_SUM_COLUMNS,
+  GRAPH_GATHER,
+  GRAPH_SCATTER
+} graph_form_t;
+
+// Parts of the library, an ELF each.
+typedef enum graph_library {
+  GRAPH_GEMM_KERNELS,
+  GRAPH_VECTOR_KERNELS,
+  GRAPH_EACH_KERNELS,
+  GRAPH_ROWS_KERNELS,
+  GRAPH_REDUCE_KERNELS,
+  GRAPH_INDEX_KERNELS,
+  GRAPH_LIBRARIES
+} graph_library_t;
 
 // Matrices of an operand; places are bytes from the begin of the arena, gradients lie behind it.
 typedef struct graph_operand {
@@ -19,32 +45,54 @@ typedef struct graph_operand {
   uint32_t pitch;
 } graph_operand_t;
 
-// Of a product: a, b, c. Of others: inputs, then a row of its constant.
+// Rows that are copied, or zeros if there is nothing to copy them from.
+typedef struct graph_copy {
+  uint64_t from, to;  // Places.
+  int is_fill;
+  uint32_t rows, row_bytes, in_pitch, out_pitch;
+} graph_copy_t;
+
 typedef struct graph_operator {
-  const char* vector;     // Kernel of the library (vector_plan.h) if there is one.
-  uint32_t tiles;         // Work-groups of graph_rows.
-  ops_gemm_shape_t gemm;  // m = 0: no product.
+  graph_form_t form;
+  const char* kernel;  // Of the library, without element; of products, choice.kernel.
+  graph_operand_t in[3];
+  graph_operand_t out;
+  uint64_t words;  // Place of OPS_ROWS_WORDS words.
+  int has_factor;  // One of them is other than 1.
+  // Of products.
+  ops_gemm_shape_t gemm;
   uint32_t inner;
   uint32_t activation;
   int has_bias;
-  graph_operand_t in[4];
-  graph_operand_t out;
+  ops_gemm_choice_t choice;  // graph_choose().
+  // Of others: of the first operand, and how the second is repeated (elementwise.h).
   uint32_t rows;
   uint32_t columns;
-  ops_gemm_choice_t choice;  // graph_choose().
+  uint32_t second;
+  uint32_t period;
+  const graph_copy_t* copies;
+  uint32_t copy_count;
+  // GRAPH_GATHER: `rows` results; in[1] are indices. GRAPH_SCATTER: place of sorted rows, of segments of both launches,
+  // and how many of those (index_plan.h).
+  uint64_t list, first, second_list;
+  uint32_t first_count, second_count;
 } graph_operator_t;
 
-#define GRAPH_MAX_LAUNCHES 2u  // Of an operator.
+#define GRAPH_MAX_COPIES 64u
+#define GRAPH_MAX_LAUNCHES GRAPH_MAX_COPIES  // Of an operator.
 
 typedef struct graph_launch {
   char kernel[40];
-  int of_library;
+  graph_library_t library;
   uint32_t work_groups;
   uint32_t argument_bytes;
   union {
     ops_gemm_arguments_t gemm;
     ops_vector_arguments_t vector;
-    loop_arguments_t rows;
+    ops_elementwise_arguments_t each;
+    ops_rows_arguments_t rows;
+    ops_sum_arguments_t sum;
+    ops_index_arguments_t index;
   } arguments;
 } graph_launch_t;
 
@@ -55,8 +103,10 @@ typedef struct graph_memory {
   uint64_t partials;
 } graph_memory_t;
 
+// Name of the ELF.
+const char* graph_library(graph_library_t library);
 // The kernel of each product, in so many parts of K or, if that is 0, the best number; and the bytes of partial sums that
-// one of them needs at most. 0: the machine runs none for one of them.
+// one operator needs at most. 0: the machine runs none for one of them.
 int graph_choose(const ops_machine_t* machine, graph_operator_t* operators, uint32_t count,
                  uint32_t parts, uint64_t* partial_bytes);
 // A loop kernel of so many work-groups as a machine for graph_choose(): one work-group a unit.
@@ -64,9 +114,9 @@ ops_machine_t graph_loop_machine(const ops_machine_t* machine, uint32_t compute)
 // What such a kernel has behind its arguments; returns how many.
 uint32_t graph_loop_choices(const graph_operator_t* operators, uint32_t count,
                             loop_choice_t* choices);
-// The launches of operator `index`, one after the other; returns how many.
-uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* operators,
-                        uint32_t index, const graph_memory_t* memory, graph_launch_t* launches);
+// The launches of an operator, one after the other; returns how many.
+uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op,
+                        const graph_memory_t* memory, graph_launch_t* launches);
 
 #ifdef __cplusplus
 }

@@ -66,7 +66,8 @@ def show(graph, plan):
             flops += 2 * shape["m"] * shape["n"] * shape["k"] * shape["outer"] * shape["inner"]
     print(f"  products {flops / 1e9:.3f} GFLOP an iteration")
     for op in plan.ops:
-        print(f"  {op.kind:14} {emit.tiles(graph, op):7} tiles  {', '.join(op.inputs)} -> {op.output}")
+        count = 0 if plan.refusal else emit.tiles(graph, op)
+        print(f"  {op.kind:14} {count:7} tiles  {', '.join(op.inputs)} -> {op.output}")
 
 
 def queue_depth(text):
@@ -131,9 +132,14 @@ def main():
             return 0
         name = str(options.output)
         os.makedirs(options.output.parent, exist_ok=True)
-        source = pathlib.Path(name + ".c")
-        source.write_text(emit.source(plan), encoding="utf-8")
-        pathlib.Path(name + ".json").write_text(json.dumps(plan.describe(), indent=1) + "\n", encoding="utf-8")
+        source, text = pathlib.Path(name + ".c"), json.dumps(plan.describe(), indent=1) + "\n"
+        pathlib.Path(name + ".json").write_text(text, encoding="utf-8")
+        if plan.refusal is not None:
+            for suffix in (".c", ".elf"):  # Of an earlier graph.
+                pathlib.Path(name + suffix).unlink(missing_ok=True)
+            print(f"{plan.refusal}; no loop kernel is made, --mode launched runs the graph")
+            return 0
+        source.write_text(emit.source(plan, text), encoding="utf-8")
         if not options.source_only:
             link(source, pathlib.Path(name + ".elf"))
         return 0

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a graph to the C source of its loop kernel and the plan of its memory."""
 
+import hashlib
+import struct
+
 import graph as graphs
 import stages
 
@@ -11,6 +14,12 @@ ROW_BYTES = 2048       # LOOP_ROW_BYTES.
 TILE = 128
 WAVEFRONTS = 8
 CONSTANT_COLUMNS = 1024
+LOOP_COLUMNS = 1024    # Of a row that a loop kernel takes whole,
+LOOP_BIAS_COLUMNS = 2048  # and that it adds to others.
+NORM_ROWS = 128        # Of a tile of layer norm, which has columns beside its pieces.
+# OPS_ROWS_*: words of a row operator, FP32.
+WORDS = ("1 / columns", "epsilon", "lowest", "zero", "factor")
+LOWEST = -struct.unpack("f", b"\xff\xff\x7f\x7f")[0]
 
 ROW_KINDS = {"Add": "LOOP_ADD", "Sub": "LOOP_SUB", "Mul": "LOOP_MUL", "Gelu": "LOOP_GELU",
              "GeluGrad": "LOOP_GELU_GRAD", "Softmax": "LOOP_SOFTMAX", "SoftmaxGrad": "LOOP_SOFTMAX_GRAD",
@@ -26,13 +35,15 @@ class Plan:
     """Places of tensors, buckets of gradients, and which operator waits for which."""
 
     def __init__(self, graph):
-        for op in graph.ops:
-            refuse(graph, op)
         self.graph = graph
         self.places = {}   # Name -> (space, offset).
         self.sizes = {"arena": 0, "gradients": 0}
         self.constants = {}
-        self.ops = [op for op in fuse(graph) if op.kind != "AllReduce"]
+        self.words = {}
+        self.ops = [op for op in fuse(graph) if op.kind != "AllReduce" and not is_view(graph, op)]
+        self.refusal = next(filter(None, (refusal(graph, op) for op in self.ops)), None)
+        # Results that are the bytes of another tensor, and what they are of.
+        self.views = {op.output: op.inputs[0] for op in graph.ops if is_view(graph, op)}
         reduced = {op.output for op in graph.ops if op.kind == "AllReduce"}
         producers = {}
         self.waits, self.bucket_waits = [], []
@@ -41,15 +52,18 @@ class Plan:
         made = {op.output for op in self.ops}
         for tensor in graph.tensors.values():
             # A product that only its bias sees has no place.
-            if tensor.kind != "gradient" and (tensor.kind != "value" or tensor.name in made):
+            if tensor.kind != "gradient" and tensor.name not in self.views and \
+                    (tensor.kind != "value" or tensor.name in made):
                 self._place(tensor.name, tensor.bytes, "arena", ALIGN)
         for name in order:
             self._place(name, graph.tensors[name].bytes, "gradients", UNIT)
+        for name in self.views:
+            self.places[name] = self.places[self.root(name)]
         self.buckets = self._buckets([name for name in order if name in reduced])
         bucket_of = {name: i for i, bucket in enumerate(self.buckets) for name in bucket["tensors"]}
         readers = {}
         for i, op in enumerate(self.ops):
-            wanted = {producers[name] for name in op.inputs if name in producers}
+            wanted = {producers[name] for name in map(self.root, op.inputs) if name in producers}
             if op.kind == "Update":  # In place: nobody reads the old values any more.
                 wanted |= set(readers.get(op.output, ()))
             buckets = set()
@@ -58,14 +72,27 @@ class Plan:
             self.waits.append(sorted(wanted))
             self.bucket_waits.append(sorted(buckets))
             producers[op.output] = i
-            for name in op.inputs:
+            for name in map(self.root, op.inputs):
                 readers.setdefault(name, []).append(i)
         for bucket in self.buckets:
             bucket["ops"] = sorted(producers[name] for name in bucket["tensors"])
         for op in self.ops:
             for name, value in extra_constants(op):
                 self._constant(name, value)
+        for op in self.ops:
+            name, values = words(graph, op)
+            if values and name not in self.places:
+                self._place(name, 4 * len(values), "arena", 64)
+                self.words[name] = values
+        self.lists = {f"lists {op.output}": op for op in self.ops if op.kind == "ScatterAdd"}
+        for name, op in self.lists.items():
+            self._place(name, 2 * list_elements(graph, op), "arena", 64)
         self.sizes = {space: up(size, 1 << 16) for space, size in self.sizes.items()}
+
+    def root(self, name):
+        while name in self.views:
+            name = self.views[name]
+        return name
 
     def _place(self, name, size, space, align):
         at = up(self.sizes[space], align)
@@ -95,47 +122,157 @@ class Plan:
 
     def describe(self):
         """The plan as data: what places contents and checks results needs."""
-        tensors = [{"name": t.name, "kind": t.kind, "rows": t.rows, "columns": t.columns,
-                    "space": self.places[t.name][0], "offset": self.places[t.name][1], "value": t.value}
+        extents = index_extents(self.graph)
+        # Whole numbers of 32 bits are two elements each.
+        tensors = [{"name": t.name, "kind": t.kind, "rows": t.rows, "columns": t.columns * (t.kind == "index" and 2 or 1),
+                    "extent": extents.get(t.name, 1), "space": self.places[t.name][0], "offset": self.places[t.name][1], "value": t.value}
                    for t in self.graph.tensors.values() if t.name in self.places]
         tensors += [{"name": name, "kind": "constant", "rows": 1, "columns": CONSTANT_COLUMNS, "space": "arena",
                      "offset": self.places[name][1], "value": value} for name, value in self.constants.items()]
+        tensors += [{"name": name, "kind": "words", "rows": 1, "columns": 2 * len(values), "space": "arena",
+                     "offset": self.places[name][1], "values": values} for name, values in self.words.items()]
+        tensors += [{"name": name, "kind": "lists", "rows": 1, "columns": list_elements(self.graph, op), "space": "arena",
+                     "offset": self.places[name][1], "of": op.inputs[1], "value": 0} for name, op in self.lists.items()]
         ops = []
         for op in self.graph.ops:
             one = {"kind": op.kind, "inputs": op.inputs, "output": op.output,
                    "attributes": {k: v for k, v in op.attributes.items()}}
+            if is_view(self.graph, op):
+                one["kind"] = "View"
+            ops.append({**one, **repeated(self.graph, op), **moved(self.graph, op)})
             if op.kind == "MatMul":
-                one["matmul"] = graphs.matmul_shape(self.graph, op)
-            ops.append(one)
+                ops[-1]["matmul"] = graphs.matmul_shape(self.graph, op)
         return {"name": self.graph.name, "arena_bytes": self.sizes["arena"], "gradient_bytes": self.sizes["gradients"],
-                "tensors": tensors, "ops": ops, "buckets": self.buckets,
+                "no_loop": self.refusal or "", "tensors": tensors, "ops": ops, "buckets": self.buckets,
                 "launches": [self._launch(i, op) for i, op in enumerate(self.ops)],
                 "groups": stages.describe(self, stages.forced(self))}
 
     def _launch(self, i, op):
         """An operator as a kernel of its own: all that choosing one and its arguments needs."""
-        one = {"kind": op.kind, "inputs": op.inputs, "constants": [name for name, _ in extra_constants(op)],
-               "output": op.output, "attributes": op.attributes, "tiles": tiles(self.graph, op),
-               "after": self.waits[i], "after_buckets": self.bucket_waits[i]}
+        name, values = words(self.graph, op)
+        one = {"kind": op.kind, "inputs": op.inputs, "words": [name] if values else [], "output": op.output,
+               "attributes": op.attributes, "after": self.waits[i], "after_buckets": self.bucket_waits[i]}
+        one.update({**repeated(self.graph, op), **moved(self.graph, op)})
+        if op.kind == "ScatterAdd":
+            one["lists"] = f"lists {op.output}"
         if op.kind == "MatMul":
             one["matmul"] = graphs.matmul_shape(self.graph, op)
         return one
 
 
-def refuse(graph, op):
-    """Raises GraphError where a loop kernel has no code for an operator."""
+def refusal(graph, op):
+    """Why a loop kernel cannot have an operator, or None."""
     where = f"{op.kind} -> {op.output}"
     if op.kind not in (*ROW_KINDS, "MatMul", "AllReduce"):
-        raise graphs.GraphError(f"{where}: a loop kernel has no such operator"
-                                f"{graphs.near(op.kind, [*ROW_KINDS, 'MatMul', 'AllReduce'])}")
+        return f"{where}: a loop kernel has no such operator{graphs.near(op.kind, [*ROW_KINDS, 'MatMul', 'AllReduce'])}"
     x, out = graph.tensors[op.inputs[0]], graph.tensors[op.output]
     if op.kind in graphs.BROADCAST and graphs.is_broadcast(x, graph.tensors[op.inputs[1]]):
         y = graph.tensors[op.inputs[1]]
         if op.kind != "Add" or y.elements != x.columns:
-            raise graphs.GraphError(f"{where}: {y.name} is {list(y.shape)}, {x.name} is {list(x.shape)}; "
-                                    "a loop kernel repeats the row of an Add alone")
-    if op.kind.startswith(("Softmax", "LayerNorm")) and out.columns > 1024:
-        raise graphs.GraphError(f"{where}: rows of {out.columns} elements, at most 1024 fit into a tile")
+            return (f"{where}: {y.name} is {list(y.shape)}, {x.name} is {list(x.shape)}; "
+                    "a loop kernel repeats the row of an Add alone")
+    most = LOOP_COLUMNS if op.kind.startswith(("Softmax", "LayerNorm")) else LOOP_BIAS_COLUMNS
+    if (most == LOOP_COLUMNS or (op.kind == "Add" and is_bias(graph, op))) and out.columns > most:
+        return f"{where}: rows of {out.columns} elements, at most {most} fit into a tile of a loop kernel"
+    return None
+
+
+def repeated(graph, op):
+    """How the second operand of an operator element by element is repeated; rows: as often as need be."""
+    if op.kind not in graphs.BROADCAST or not is_bias(graph, op):
+        return {}
+    x, y = graph.tensors[op.inputs[0]], graph.tensors[op.inputs[1]]
+    shape = (1,) * (len(x.shape) - len(y.shape)) + tuple(y.shape)
+    first = next((i for i, extent in enumerate(shape) if extent > 1), len(shape))
+    if y.elements == 1:
+        return {"second": "one"}
+    if len(shape) == len(x.shape) and shape[-1] == 1 and y.elements == x.rows:
+        return {"second": "column"}
+    if y.elements == x.columns and (len(shape) > len(x.shape) or shape[-1] == x.columns):
+        return {"second": "row"}
+    if shape[first:] == tuple(x.shape[first:]):
+        return {"second": "rows"}
+    raise graphs.GraphError(f"{op.kind} -> {op.output}: {y.name} is {list(y.shape)}, {x.name} is {list(x.shape)}; "
+                            "only leading dimensions, or the last one, may be repeated")
+
+
+def is_view(graph, op):
+    """Whether the result is the bytes of the input: the order of dimensions of extent 1 does not matter."""
+    if op.kind == "Transpose":
+        order = [axis for axis in op.get("perm") if graph.tensors[op.inputs[0]].shape[axis] > 1]
+        return order == sorted(order)
+    return op.kind == "Reshape"
+
+
+def index_extents(graph):
+    """Of each tensor of indices, how many rows they may name."""
+    extents = {}
+    for op in graph.ops:
+        if op.kind in ("Gather", "ScatterAdd"):
+            whole = graph.tensors[op.inputs[0] if op.kind == "Gather" else op.output]
+            extent = whole.shape[op.get("axis")]
+            extents[op.inputs[1]] = min(extent, extents.get(op.inputs[1], extent))
+    return extents
+
+
+def list_elements(graph, op):
+    """Of what a ScatterAdd adds where: indices of 4 bytes, segments of 16 (index_plan.h) of both launches."""
+    count, rows = graph.tensors[op.inputs[1]].elements, graph.tensors[op.output].shape[op.get("axis")]
+    return 2 * (count + 1) + 8 * (rows + count // 32 + 1 + count // 64 + 1)
+
+
+def cut(shape, axis):
+    """What is before an axis, the axis, what is behind it."""
+    before = after = 1
+    for extent in shape[:axis]:
+        before *= extent
+    for extent in shape[axis + 1:]:
+        after *= extent
+    return [before, shape[axis], after]
+
+
+def copy(graph, op, part, start, is_in=False, fill=None):
+    """Rows of one tensor to or from a part of the axis of another. `fill`: of so many elements, zeros."""
+    whole = graph.tensors[op.inputs[0] if is_in else op.output]
+    before, extent, after = cut(whole.shape, op.get("axis"))
+    length = fill or graph.tensors[part].shape[op.get("axis")]
+    pitch, row = 2 * extent * after, 2 * length * after
+    one = {"from": "" if fill else whole.name if is_in else part, "from_offset": 2 * start * after if is_in else 0,
+           "to_offset": 0 if is_in else 2 * start * after, "rows": before, "row_bytes": row,
+           "in_pitch": pitch if is_in else row, "out_pitch": row if is_in else pitch}
+    return one
+
+
+def moved(graph, op):
+    """Of operators along an axis: how it cuts the larger tensor; and the copies that an operator is."""
+    out = graph.tensors[op.output]
+    if op.kind in ("ReduceSum", "ReduceMean", "Gather"):
+        return {"axis": cut(graph.tensors[op.inputs[0]].shape, op.get("axis"))}
+    if op.kind in ("Expand", "ScatterAdd"):
+        return {"axis": cut(out.shape, op.get("axis"))}
+    if op.kind == "Rope":
+        heads = op.get("heads", 1)
+        return {"axis": [out.rows, heads, out.columns // heads]}
+    if op.kind == "Concat":
+        copies, start = [], 0
+        for name in op.inputs:
+            copies.append(copy(graph, op, name, start))
+            start += graph.tensors[name].shape[op.get("axis")]
+        return {"copies": copies}
+    if op.kind == "Slice":
+        return {"copies": [copy(graph, op, op.output, op.get("start"), is_in=True)]}
+    if op.kind == "Pad":
+        before, after = op.get("before"), op.get("after")
+        middle = graph.tensors[op.inputs[0]].shape[op.get("axis")]
+        copies = [copy(graph, op, op.inputs[0], before)]
+        copies += [copy(graph, op, None, start, fill=count) for start, count in ((0, before), (before + middle, after))
+                   if count]
+        return {"copies": copies}
+    return {}
+
+
+def is_bias(graph, op):
+    return graph.tensors[op.inputs[1]].elements != graph.tensors[op.output].elements
 
 
 def fuse(graph):
@@ -166,19 +303,35 @@ def fuse(graph):
 
 
 def extra_constants(op):
+    """Rows of FP16 that a loop kernel multiplies by."""
     if op.kind.startswith("Softmax"):
         return [(f"scale {op.get('scale', 1.0)}", op.get("scale", 1.0))]
-    if op.kind.startswith("LayerNorm"):
-        return [(f"epsilon {op.get('epsilon', 1e-5)}", op.get("epsilon", 1e-5))]
     if op.kind == "Update":
         return [(f"rate {op.get('rate', 0.001)}", op.get("rate", 0.001))]
     return []
 
 
+def words(graph, op):
+    """Name and WORDS of an operator that has some, as FP32."""
+    columns, epsilon, factor = graph.tensors[op.output].columns, op.get("epsilon", 1e-5), 1.0
+    if op.kind.startswith("Softmax"):
+        factor = op.get("scale", 1.0)
+    elif op.kind == "Update":
+        columns, factor = 1, op.get("rate", 0.001)
+    elif op.kind in ("ReduceMean", "Expand", "Sqrt"):
+        extent = cut(graph.tensors[op.inputs[0]].shape, op.get("axis"))[1] if op.kind == "ReduceMean" else 1
+        columns, factor = 1, {"ReduceMean": 1 / extent, "Expand": op.get("scale", 1.0),
+                              "Sqrt": op.get("epsilon")}[op.kind]
+    elif not op.kind.startswith("LayerNorm"):
+        return None, []
+    values = [struct.unpack("f", struct.pack("f", value))[0] for value in (1 / columns, epsilon, LOWEST, 0.0, factor)]
+    return "words " + " ".join(f"{value!r}" for value in (columns, epsilon, factor)), values
+
+
 def rows_shape(graph, op):
     """rows, columns, last_columns, rows_each of a row operator."""
     out = graph.tensors[op.output]
-    bias = op.kind == "Add" and graph.tensors[op.inputs[1]].elements != out.elements
+    bias = op.kind == "Add" and is_bias(graph, op)
     rows, columns = out.rows, out.columns
     last = columns
     if op.kind in ELEMENTWISE and not bias:
@@ -186,6 +339,8 @@ def rows_shape(graph, op):
         rows = -(-out.elements // columns)
         last = out.elements - (rows - 1) * columns
     each = 1 if last != columns else max(1, ROW_BYTES // (2 * columns))
+    if op.kind.startswith("LayerNorm"):
+        each = min(each, NORM_ROWS)
     return rows, columns, last, each
 
 
@@ -215,21 +370,23 @@ def rows_text(plan, op, index):
     rows, columns, last, each = rows_shape(plan.graph, op)
     names = list(op.inputs)
     kind = ROW_KINDS[op.kind]
-    if op.kind == "Add" and plan.graph.tensors[names[1]].elements != plan.graph.tensors[op.output].elements:
+    if op.kind == "Add" and is_bias(plan.graph, op):
         kind = "LOOP_BIAS"
-    names += [name for name, _ in extra_constants(op)]
-    places = ", ".join(plan.place(name) for name in names)
+    places = [plan.place(name) for name in (*names, *(name for name, _ in extra_constants(op)))]
+    if op.kind.startswith("LayerNorm"):
+        places.append(f"{plan.place(words(plan.graph, op)[0])} + {4 * WORDS.index('epsilon')}")
     return [f"static const loop_rows_t op_{index} = {{",
-            f"    .kind = {kind}, .in = {{{places}}}, .out = {plan.place(op.output)},",
+            f"    .kind = {kind}, .in = {{{', '.join(places)}}}, .out = {plan.place(op.output)},",
             f"    .rows = {rows}, .columns = {columns}, .last_columns = {last}, .rows_each = {each}, "
             f".tiles = {tiles(plan.graph, op)}}};"]
 
 
-def source(plan):
-    """C source with the kernels `loop` (everything, many iterations) and `graph_rows` (one operator on rows)."""
+def source(plan, text):
+    """C source of the kernel `loop`: everything, many iterations. It names its plan, whose text is `text`."""
     out = ["// SPDX-License-Identifier: Apache-2.0",
            f"// Generated by sw/compiler/compile.py from graph {plan.graph.name}.",
-           '#include "sw/compiler/loop.h"', ""]
+           '#include "sw/compiler/loop.h"', "",
+           f'LOOP_PLAN("{hashlib.sha256(text.encode()).hexdigest()}");', ""]
     products = 0
     for i, op in enumerate(plan.ops):
         out.append(f"// {op.kind}: {', '.join(op.inputs)} -> {op.output}")
@@ -256,10 +413,5 @@ def source(plan):
         out.append(f"    LOOP_PRODUCT(&l, &op_{i});" if op.kind == "MatMul" else f"    LOOP_TILES(&l, loop_rows, &op_{i});")
         out.append(f"    loop_done(&l, {i});")
     out += [f"    loop_turn(&l, {len(plan.ops) - 1});", "  }", "  tile_end();", "  __builtin_unreachable();", "}"]
-    out += ["", "void graph_rows(void) {", "  loop_t l = loop_begin();",
-            "  const uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID);", "  switch (l.a->op) {"]
-    out += [f"    case {i}: loop_rows(&l, &op_{i}, tile); break;" for i, op in enumerate(plan.ops) if op.kind != "MatMul"]
-    out += ["    default: (void)tile; break;", "  }", "  tile_end();", "  __builtin_unreachable();", "}",
-            "", f"LOOP_KERNEL(loop, LOOP_REGISTERS, LOOP_LDS_BYTES, {products});",
-            "LOOP_KERNEL(graph_rows, LOOP_ROWS_REGISTERS, 0, 0);", ""]
+    out += ["", f"LOOP_KERNEL({products});", ""]
     return "\n".join(out)

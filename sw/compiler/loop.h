@@ -56,8 +56,8 @@ typedef enum loop_row_kind {
   LOOP_BIAS,             // x, row
   LOOP_SOFTMAX,          // x, row of scales
   LOOP_SOFTMAX_GRAD,     // p, dp, row of scales
-  LOOP_LAYER_NORM,       // x, gamma, beta, row of epsilons
-  LOOP_LAYER_NORM_GRAD,  // x, gamma, dy, row of epsilons
+  LOOP_LAYER_NORM,       // x, gamma, beta, epsilon (FP32)
+  LOOP_LAYER_NORM_GRAD,  // x, gamma, dy, epsilon
   LOOP_UPDATE,           // weight, gradient, row of rates
 } loop_row_kind_t;
 
@@ -221,18 +221,28 @@ KERNEL_INLINE void loop_row_broadcast(const loop_t* l, const loop_rows_t* op, co
   tile_load(t, loop_address(l, op->in[in]), p->broadcast, STRETTO_FP16, 0);
 }
 
-// r0 <- (x - mean) / deviation, r1 <- 1 / deviation. `epsilon` names the operand.
-KERNEL_INLINE void loop_normalise(const loop_t* l, const loop_rows_t* op, uint32_t epsilon,
+// t <- FP32 of `in`, repeated if it is a row.
+#define LOOP_ROW_FP32(t, load, in) \
+  load(l, op, TILE_R(t), in, p);   \
+  tile_simt(TILE_SIMT_FP32, TILE_R(t), TILE_R(t), TILE_R(t))
+// t <- means of the rows of `from`, a column; `from` is spoiled.
+#define LOOP_ROW_MEAN(t, from)                                             \
+  tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(from), TILE_R(from), TILE_R(from)); \
+  tile_simt(TILE_SIMT_FIRST, TILE_R(t), TILE_R(from), TILE_R(from))
+
+// r1 <- (x - mean) / deviation, r5 <- 1 / deviation, a column, all FP32: squares of FP16 overflow from 256 on.
+KERNEL_INLINE void loop_normalise(const loop_t* l, const loop_rows_t* op,
                                   const loop_row_place_t* p) {
-  loop_row_load(l, op, TILE_R(0), 0, p);
-  loop_row_broadcast(l, op, TILE_R(2), epsilon, p);
-  tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(1), TILE_R(0), TILE_R(0));
-  tile_simt(TILE_SIMT_SUB, TILE_R(0), TILE_R(0), TILE_R(1));
-  tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(0), TILE_R(0));
-  tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(1), TILE_R(1), TILE_R(1));
-  tile_simt(TILE_SIMT_ADD, TILE_R(1), TILE_R(1), TILE_R(2));
-  tile_simt(TILE_SIMT_RSQRT, TILE_R(1), TILE_R(1), TILE_R(1));
-  tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(1));
+  LOOP_ROW_FP32(1, loop_row_load, 0);
+  tile_load(TILE_R(6), loop_address(l, op->in[3]), tile_shape(1, 4, 0), STRETTO_FP32, 0);
+  tile_simt(TILE_SIMT_COPY, TILE_R(2), TILE_R(1), TILE_R(1));
+  LOOP_ROW_MEAN(4, 2);
+  tile_simt(TILE_SIMT_SUB, TILE_R(1), TILE_R(1), TILE_R(4));
+  tile_simt(TILE_SIMT_MUL, TILE_R(2), TILE_R(1), TILE_R(1));
+  LOOP_ROW_MEAN(5, 2);
+  tile_simt(TILE_SIMT_ADD, TILE_R(5), TILE_R(5), TILE_R(6));
+  tile_simt(TILE_SIMT_RSQRT, TILE_R(5), TILE_R(5), TILE_R(5));
+  tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(1), TILE_R(5));
 }
 
 // Leaves the result in r0.
@@ -282,25 +292,28 @@ KERNEL_INLINE void loop_row_compute(const loop_t* l, const loop_rows_t* op,
       tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(3));
       break;
     case LOOP_LAYER_NORM:
-      loop_row_broadcast(l, op, TILE_R(3), 1, p);
-      loop_normalise(l, op, 3, p);
-      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(3));
-      loop_row_broadcast(l, op, TILE_R(2), 2, p);
-      tile_simt(TILE_SIMT_ADD, TILE_R(0), TILE_R(0), TILE_R(2));
+      loop_normalise(l, op, p);
+      LOOP_ROW_FP32(2, loop_row_broadcast, 1);
+      tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(1), TILE_R(2));
+      LOOP_ROW_FP32(2, loop_row_broadcast, 2);
+      tile_simt(TILE_SIMT_ADD, TILE_R(1), TILE_R(1), TILE_R(2));
+      tile_simt(TILE_SIMT_FP16, TILE_R(0), TILE_R(1), TILE_R(1));
       break;
     case LOOP_LAYER_NORM_GRAD:
       // With h = x normalised and g = gamma dy: (g - mean(g) - h mean(g h)) / deviation.
-      loop_row_broadcast(l, op, TILE_R(3), 1, p);
-      loop_normalise(l, op, 3, p);
-      loop_row_load(l, op, TILE_R(2), 2, p);
-      tile_simt(TILE_SIMT_MUL, TILE_R(2), TILE_R(2), TILE_R(3));
-      tile_simt(TILE_SIMT_MUL, TILE_R(3), TILE_R(2), TILE_R(0));
-      tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(3), TILE_R(3), TILE_R(3));
-      tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(0), TILE_R(3));
-      tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(3), TILE_R(2), TILE_R(2));
-      tile_simt(TILE_SIMT_SUB, TILE_R(2), TILE_R(2), TILE_R(3));
-      tile_simt(TILE_SIMT_SUB, TILE_R(2), TILE_R(2), TILE_R(0));
+      loop_normalise(l, op, p);
+      LOOP_ROW_FP32(2, loop_row_load, 2);
+      LOOP_ROW_FP32(0, loop_row_broadcast, 1);
+      tile_simt(TILE_SIMT_MUL, TILE_R(2), TILE_R(2), TILE_R(0));
       tile_simt(TILE_SIMT_MUL, TILE_R(0), TILE_R(2), TILE_R(1));
+      LOOP_ROW_MEAN(6, 0);
+      tile_simt(TILE_SIMT_MUL, TILE_R(1), TILE_R(1), TILE_R(6));
+      tile_simt(TILE_SIMT_COPY, TILE_R(0), TILE_R(2), TILE_R(2));
+      LOOP_ROW_MEAN(4, 0);
+      tile_simt(TILE_SIMT_SUB, TILE_R(2), TILE_R(2), TILE_R(4));
+      tile_simt(TILE_SIMT_SUB, TILE_R(2), TILE_R(2), TILE_R(1));
+      tile_simt(TILE_SIMT_MUL, TILE_R(2), TILE_R(2), TILE_R(5));
+      tile_simt(TILE_SIMT_FP16, TILE_R(0), TILE_R(2), TILE_R(2));
       break;
     case LOOP_UPDATE:
       loop_row_load(l, op, TILE_R(0), 0, p);
@@ -490,13 +503,16 @@ KERNEL_INLINE void loop_turn(const loop_t* l, uint32_t last_op) {
     LOOP_TILES(l, loop_matmul, &product_);               \
   } while (0)
 
-// Registers. Rows: for each wavefront four tiles of 2 KiB (LOOP_ROW_BYTES) and scalar registers. A loop kernel has the
-// largest accumulator beside them, and one work-group a unit; buffers of LOOP_LDS_BYTES.
-#define LOOP_ROWS_REGISTERS (8 * 10 * 1024)
-#define LOOP_REGISTERS (LOOP_ACCUMULATOR_BYTES + LOOP_ROWS_REGISTERS)
-#define LOOP_KERNEL(name, registers, lds, products)                                      \
-  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = registers,      \
-                 .lds_bytes = lds, .private_bytes = 1024, .wavefronts = GEMM_WAVEFRONTS, \
+// The plan that the places are of.
+#define LOOP_PLAN(sha256) const char loop_plan[] __attribute__((used)) = LOOP_PLAN_MARK sha256
+
+// Registers: the largest accumulator and, for each wavefront, three tiles of FP32 (of LOOP_ROW_BYTES of FP16), columns
+// beside them and scalar registers. One work-group a unit, with buffers of LOOP_LDS_BYTES.
+#define LOOP_REGISTERS (LOOP_ACCUMULATOR_BYTES + 8 * 16 * 1024)
+#define LOOP_KERNEL(products)                                                            \
+  STRETTO_KERNEL(loop, .type = STRETTO_KERNEL_TENSOR, .registers_bytes = LOOP_REGISTERS, \
+                 .lds_bytes = LOOP_LDS_BYTES, .private_bytes = 1024,                     \
+                 .wavefronts = GEMM_WAVEFRONTS,                                          \
                  .kernarg_bytes = sizeof(loop_arguments_t) + (products) * sizeof(loop_choice_t))
 
 #endif  // STRETTO_SW_COMPILER_LOOP_H_

@@ -21,7 +21,6 @@ typedef struct loop_arguments {
   uint32_t comm_groups;
   uint32_t ranks;
   uint32_t rank;
-  uint32_t op;  // graph_rows: the operator; work-group = tile.
 } loop_arguments_t;
 
 // How a loop kernel multiplies: behind its arguments, one for each product in the order of operators.
@@ -32,6 +31,8 @@ typedef struct loop_choice {
   uint8_t step;    // Elements of K.
   uint8_t stages;  // LDS buffers.
 } loop_choice_t;
+// What a loop kernel's ELF has once: the SHA-256 of its plan's text in hexadecimal digits follows.
+#define LOOP_PLAN_MARK "stretto plan "
 // What such a choice may take: buffers, accumulator.
 #define LOOP_LDS_BYTES 65536u
 #define LOOP_ACCUMULATOR_BYTES 131072u

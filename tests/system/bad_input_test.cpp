@@ -309,7 +309,7 @@ TEST_CASE("a graph plan with a bad value is refused with its place and what is a
   refused("ops 0 matmul k", 0, {"ops[0].matmul.k must be"});
   refused("ops 0 inputs 0", "none", {"'none', which is no tensor and no output"});
   refused("ops 1 kind", "Pow", {"ops[1].kind is 'Pow'; allowed: MatMul"});
-  refused("launches 0 tiles", 0, {"launches[0].tiles must be"});
+  refused("launches 2 words", {"x"}, {"launches[2].words[0] is 'x', which has no words"});
   refused("launches 0 inputs 2", "none", {"launches[0].inputs[2] is 'none', which is no tensor"});
   refused("launches 1 matmul n", 100000, {"launches[1].inputs[1] is smaller than the right side"});
   refused("launches 1 after_buckets", {7}, {"launches[1].after_buckets[0] must be", "0..0"});

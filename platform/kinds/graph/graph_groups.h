@@ -3,7 +3,7 @@
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_GROUPS_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_GROUPS_H_
 
-#include "platform/kinds/graph/graph_reference.h"
+#include "platform/kinds/graph/graph_plan.h"
 #include "platform/kinds/graph/plan_entry.h"
 
 namespace stretto {

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -16,7 +17,7 @@
 #include "platform/config/peaks.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
-#include "platform/kinds/graph/graph_reference.h"
+#include "platform/kinds/graph/graph_check.h"
 #include "platform/kinds/graph/overlap_loss.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
@@ -30,10 +31,6 @@ namespace {
 
 constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank, or of
                                                             // launches without queues.
-// Results are right to this part of the magnitude of their tensor. Every tensor is rounded to FP16
-// when it is written (2^-11), row operators round some ten times within, and a training step of one
-// layer is some forty operators deep; what they add up to was seen to stay below 2^-7.
-constexpr double kTolerance = 1.0 / 64;
 constexpr double kMaxReferenceGflop = 4;
 constexpr uint32_t kLaunchQueue = 10;  // Of a job that has all.
 
@@ -134,17 +131,22 @@ class GraphJob final : public Job {
       : Job(request, std::move(memories)),
         kind_(kind),
         plan_(load_graph_plan(stem_of(kind_) + ".json")),
-        elf_(kernel_file(stem_of(kind_) + ".elf")),
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
         engines_(memories_.size()),
         progress_(memories_.size()) {
     if (is_launched(mode_of(request.mode))) {
-      collective_elf_ = kernel_file(request.spec.software.collective);
-      stamp_elf_ = kernel_file("send");
-      library_elf_ = kernel_file("ops");
-      stages_elf_ = kernel_file("stages");
+      if (memories_.size() > 1) {
+        collective_elf_ = kernel_file(request.spec.software.collective);
+        stamp_elf_ = kernel_file("send");
+      }
+      if (mode_of(request.mode) == GRAPH_KITSUNE) stages_elf_ = kernel_file("stages");
+    } else {
+      elf_ = kernel_file(stem_of(kind_) + ".elf");
     }
+    make_lists(plan_, [&](const GraphTensor& tensor, uint64_t i) {
+      return graph_index(request.seed, tensor, &tensor - plan_.tensors.data(), i);
+    });
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       graph_parameters_t& p = parameters_.emplace_back(parameters_of(kind, request, plan_, rank));
       p.elf = elf_.data();
@@ -155,7 +157,8 @@ class GraphJob final : public Job {
       layouts_[rank].add("second client", p.client.memory_end, second_client_bytes(p.queues));
     }
     const graph_parameters_t& first = parameters_[0];
-    for (uint32_t op = 0, group = 0; op < plan_.operators.size() && !library_elf_.empty(); ++op) {
+    for (uint32_t op = 0, group = 0; op < plan_.operators.size(); ++op) {
+      if (!is_launched(first.mode)) break;
       if (group < first.groups && op >= first.group[group].first_op) {
         const graph_group_t& of = first.group[group];
         kernels_of_.emplace_back();
@@ -168,9 +171,13 @@ class GraphJob final : public Job {
       graph_launch_t launches[GRAPH_MAX_LAUNCHES];
       const graph_memory_t nowhere{};
       const uint32_t count =
-          graph_launches(&parameters_[0].machine, plan_.operators.data(), op, &nowhere, launches);
+          graph_launches(&first.machine, &plan_.operators[op], &nowhere, launches);
       kernels_of_.emplace_back();
-      for (uint32_t i = 0; i < count; ++i) kernels_of_.back().emplace_back(launches[i].kernel);
+      for (uint32_t i = 0; i < count; ++i) {
+        kernels_of_.back().emplace_back(launches[i].kernel);
+        std::vector<uint8_t>& elf = library_[launches[i].library];
+        if (elf.empty()) elf = kernel_file(graph_library(launches[i].library));
+      }
     }
   }
 
@@ -207,7 +214,8 @@ class GraphJob final : public Job {
       for (size_t i = 0; i < plan_.tensors.size(); ++i) {
         const GraphTensor& tensor = plan_.tensors[i];
         if (tensor.kind == "value" || tensor.kind == "gradient") continue;
-        if (!values && tensor.kind != "constant") continue;  // Zeros cost nothing.
+        const bool is_number = tensor.kind == "input" || tensor.kind == "weight";
+        if (!values && is_number) continue;  // Zeros cost nothing.
         const uint64_t base = base_of(tensor), bytes = 2 * tensor.elements();
         memories_[rank]->add_generator(
             base, bytes, [=, this](uint64_t address, uint8_t* out, uint64_t count) {
@@ -250,10 +258,14 @@ class GraphJob final : public Job {
   CheckReport check() const override;
 
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
-    std::vector<std::pair<std::string, std::string>> all{
-        {plan_.name, sha256_hex(elf_.data(), elf_.size())}};
-    if (!library_elf_.empty())
-      all.emplace_back("ops", sha256_hex(library_elf_.data(), library_elf_.size()));
+    std::vector<std::pair<std::string, std::string>> all;
+    if (!elf_.empty()) all.emplace_back(plan_.name, sha256_hex(elf_.data(), elf_.size()));
+    for (size_t form = 0; form < library_.size(); ++form) {
+      const std::vector<uint8_t>& elf = library_[form];
+      if (!elf.empty())
+        all.emplace_back(graph_library(static_cast<graph_library_t>(form)),
+                         sha256_hex(elf.data(), elf.size()));
+    }
     return all;
   }
   std::string table() const override;
@@ -281,8 +293,10 @@ class GraphJob final : public Job {
     p.launched_arena = stretto_runtime_first_address(&options);
     p.stamp_elf = stamp_elf_.data();
     p.stamp_elf_bytes = stamp_elf_.size();
-    p.library_elf = library_elf_.data();
-    p.library_elf_bytes = library_elf_.size();
+    for (size_t form = 0; form < library_.size(); ++form) {
+      p.library[form] = library_[form].empty() ? nullptr : library_[form].data();
+      p.library_bytes[form] = library_[form].size();
+    }
     p.stages_elf = stages_elf_.data();
     p.stages_elf_bytes = stages_elf_.size();
     run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
@@ -385,7 +399,7 @@ class GraphJob final : public Job {
 
   const GraphKind& kind_;
   GraphPlan plan_;
-  const std::vector<uint8_t> elf_;
+  std::vector<uint8_t> elf_;  // Not launched.
   std::unique_ptr<graph_shared_t> shared_;
   std::vector<graph_parameters_t> parameters_;
   std::vector<graph_result_t> results_;
@@ -394,7 +408,8 @@ class GraphJob final : public Job {
   struct Progress {
     uint32_t iteration = 0, op = 0, kernels = 0;
   };
-  std::vector<uint8_t> collective_elf_, stamp_elf_, library_elf_, stages_elf_;
+  std::vector<uint8_t> collective_elf_, stamp_elf_, stages_elf_;
+  std::array<std::vector<uint8_t>, GRAPH_LIBRARIES> library_;
   std::vector<std::vector<std::string>> kernels_of_;  // By operator,
   std::vector<Progress> progress_;                    // by rank.
   ncclUniqueId id_{};
@@ -481,36 +496,22 @@ std::string GraphJob::results_sha256() const {
 }
 
 void GraphJob::check_tensors(CheckReport& report) const {
-  const uint32_t ranks = static_cast<uint32_t>(memories_.size());
-  GraphReference reference(plan_, ranks, request_.seed);
-  reference.run(kind_.iterations);
-  report.error_bound = 1;
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-      const GraphTensor& tensor = plan_.tensors[i];
-      if (!is_left(tensor)) continue;
-      const std::vector<double>& expected = reference.tensor(rank, i);
-      std::vector<uint16_t> got(tensor.elements());
-      memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(got.data()),
-                            2 * got.size());
-      const double bound = std::max(reference.magnitude(rank, i) * kTolerance, 0x1p-14);
-      for (uint64_t e = 0; e < got.size() && e < expected.size(); ++e) {
-        ++report.elements;
-        const double error = std::abs(number_from_fp16(got[e]) - expected[e]);
-        if (!(error <= bound)) {
-          char text[200];
-          std::snprintf(text, sizeof text,
-                        "rank %u tensor %s row %llu column %llu: got %.6g, expected %.6g", rank,
-                        tensor.name.c_str(), static_cast<unsigned long long>(e / tensor.columns),
-                        static_cast<unsigned long long>(e % tensor.columns),
-                        number_from_fp16(got[e]), expected[e]);
-          wrong(report, text);
-        } else {
-          report.max_error = std::max(report.max_error, error / bound);
-        }
-      }
-    }
-  }
+  check_graph(
+      plan_,
+      {.ranks = static_cast<uint32_t>(memories_.size()),
+       .iterations = kind_.iterations,
+       .seed = request_.seed,
+       .is_left = [this](size_t index) { return is_left(plan_.tensors[index]); },
+       .kernels = is_launched(parameters_[0].mode) ? GraphKernels::library : GraphKernels::loop,
+       .read =
+           [this](uint32_t rank, size_t index) {
+             const GraphTensor& tensor = plan_.tensors[index];
+             std::vector<uint16_t> elements(tensor.elements());
+             memories_[rank]->read(base_of(tensor), reinterpret_cast<uint8_t*>(elements.data()),
+                                   2 * elements.size());
+             return elements;
+           }},
+      report);
 }
 
 // What the work-groups of rank 0's stages noted in the last iteration, their means.
@@ -699,7 +700,17 @@ void GraphKind::check(const JobRequest& request) const {
                     "then only time matters");
   }
   if (p.groups != 0) check_residency(who, loaded, spec.gpu);
-  check_kernels(stem_of(*this) + ".elf", {"loop", "graph_rows"});
+  if (is_launched(p.mode)) return;
+  if (!loaded.no_loop.empty())
+    throw UserError(fmt::format("{}: {}.json has no loop kernel: {}; --mode launched runs it", who,
+                                stem_of(*this), loaded.no_loop));
+  check_kernels(stem_of(*this) + ".elf", {"loop"});
+  const std::vector<uint8_t> elf = kernel_file(stem_of(*this) + ".elf");
+  const std::string mark = LOOP_PLAN_MARK + loaded.sha256;
+  if (std::search(elf.begin(), elf.end(), mark.begin(), mark.end()) == elf.end())
+    throw UserError(fmt::format(
+        "{}: {}.elf is of another plan than {}.json beside it; let compile.py make both again", who,
+        stem_of(*this), stem_of(*this)));
 }
 
 std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
@@ -708,9 +719,17 @@ std::vector<std::string> GraphKind::claims(const JobRequest& request) const {
 }
 
 std::vector<std::string> GraphKind::kernel_files(const JobRequest& request) const {
-  return {stem_of(*this) + ".elf", stem_of(*this) + ".json",
-          kernel_path("ops"),      kernel_path("stages"),
-          kernel_path("send"),     kernel_path(request.spec.software.collective)};
+  std::vector<std::string> files{stem_of(*this) + ".json"};
+  if (!is_launched(mode_of(request.mode))) {
+    files.push_back(stem_of(*this) + ".elf");
+    return files;
+  }
+  for (int form = 0; form < GRAPH_LIBRARIES; ++form)
+    files.push_back(kernel_path(graph_library(static_cast<graph_library_t>(form))));
+  files.push_back(kernel_path("stages"));
+  files.push_back(kernel_path("send"));
+  files.push_back(kernel_path(request.spec.software.collective));
+  return files;
 }
 
 std::unique_ptr<Job> GraphKind::make_job(const JobRequest& request, Memories memories) const {

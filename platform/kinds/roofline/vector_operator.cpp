@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
 
-#include "models/common/arithmetic.h"
 #include "platform/config/library_machine.h"
 #include "platform/kinds/roofline/operators.h"
 #include "sw/kernels/ops/rows_plan.h"
@@ -56,13 +54,13 @@ class Vector final : public Operator {
       arguments_.other_bytes = other_columns_ * bytes_;
     }
     const ops_machine_t machine = library_machine(spec);
-    if (ops_vector_plan(&machine, kind.kernel, element, &arguments_, &launch_) != 0) return;
-    if (kind.form == Form::gemv)
+    if (kind.form == Form::rows) {
+      row_arguments_.rows = rows_;
+      row_arguments_.row_bytes = arguments_.row_bytes;
+      ops_rows_plan(&machine, kind.kernel, element, &row_arguments_, &launch_, nullptr, nullptr);
+    } else if (ops_vector_plan(&machine, kind.kernel, element, &arguments_, &launch_) == 0) {
       fields.refuse(fmt::format("rows have at most {} columns", OPS_VECTOR_LONG_PIECE / bytes_));
-    is_shared_ = true;
-    row_arguments_.rows = rows_;
-    row_arguments_.row_bytes = arguments_.row_bytes;
-    ops_rows_plan(&machine, kind.kernel, element, &row_arguments_, &launch_, nullptr, nullptr);
+    }
   }
 
   uint64_t input_elements() const override { return at(kind_.inputs) / bytes_; }
@@ -78,12 +76,13 @@ class Vector final : public Operator {
     return bytes;
   }
   std::string how() const override {
-    if (is_shared_) return fmt::format("{} x {}", launch_.work_groups, launch_.kernel);
+    if (kind_.form == Form::rows)
+      return fmt::format("{} x {}", launch_.work_groups, launch_.kernel);
     return fmt::format("{} work-groups, pieces of {} B", launch_.work_groups, launch_.piece);
   }
 
   std::vector<Launch> launches(const Places& places) const override {
-    if (is_shared_) {
+    if (kind_.form == Form::rows) {
       ops_rows_arguments_t rows = row_arguments_;
       for (uint32_t i = 0; i < kind_.inputs; ++i) rows.in[i] = places.input[element] + at(i);
       rows.constants = places.constants;
@@ -93,20 +92,12 @@ class Vector final : public Operator {
     ops_vector_arguments_t g = arguments_;
     for (uint32_t i = 0; i < std::min(kind_.inputs, 3u); ++i)
       g.in[i] = places.input[element] + at(i);
-    g.constant = places.constants;
     g.out = places.output;
     return {{launch_.kernel, argument_bytes(g), launch_.work_groups}};
   }
 
   std::vector<uint8_t> constants() const override {
-    if (is_shared_) return rows_constants(columns_);
-    if (std::string(kind_.kernel) != "layer_norm") return {};
-    const uint32_t bits = element == OPS_FP16   ? fp16_from_fp32(kLayerNormEpsilon)
-                          : element == OPS_BF16 ? bf16_from_fp32(kLayerNormEpsilon)
-                                                : std::bit_cast<uint32_t>(kLayerNormEpsilon);
-    std::vector<uint8_t> row(columns_ * bytes_);
-    for (size_t i = 0; i < row.size(); ++i) row[i] = static_cast<uint8_t>(bits >> i % bytes_ * 8);
-    return row;
+    return kind_.form == Form::rows ? rows_constants(columns_) : std::vector<uint8_t>{};
   }
 
   void check(const Places& places, uint64_t seed, Comparison& comparison) const override {
@@ -217,7 +208,6 @@ class Vector final : public Operator {
   uint32_t rows_, columns_, other_columns_;
   ops_vector_arguments_t arguments_{};
   ops_vector_launch_t launch_{};
-  bool is_shared_ = false;  // A row by several wavefronts: rows.h.
   ops_rows_arguments_t row_arguments_{};
 };
 

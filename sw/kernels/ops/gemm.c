@@ -167,9 +167,11 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
   STAGES(name, element, product, 4)
 
 ELEMENT(gemm_fp16, STRETTO_FP16, STRETTO_FP16)
+#ifndef OPS_FP16_ALONE
 ELEMENT(gemm_bf16, STRETTO_BF16, STRETTO_BF16)
 ELEMENT(gemm_tf32, STRETTO_FP32, TILE_TF32)
 ELEMENT(gemm_fp32, STRETTO_FP32, STRETTO_FP32)
+#endif
 
 // K steps of OPS_GEMM_MIN_STEP_BYTES and OPS_GEMM_MAX_STEP_BYTES.
 #define BUFFERS(name, M, N, wavefronts, piece, K, bytes) \
@@ -182,11 +184,15 @@ ELEMENT(gemm_fp32, STRETTO_FP32, STRETTO_FP32)
 #define LONG(name, M, N, wavefronts, piece)     \
   BUFFERS(name, M, N, wavefronts, piece, 16, 4) \
   BUFFERS(name, M, N, wavefronts, piece, 32, 4)
+#ifdef OPS_FP16_ALONE
+#define TILE(M, N, wavefronts, piece) SHORT(gemm_fp16, M, N, wavefronts, piece)
+#else
 #define TILE(M, N, wavefronts, piece)       \
   SHORT(gemm_fp16, M, N, wavefronts, piece) \
   SHORT(gemm_bf16, M, N, wavefronts, piece) \
   LONG(gemm_tf32, M, N, wavefronts, piece)  \
   LONG(gemm_fp32, M, N, wavefronts, piece)
+#endif
 OPS_GEMM_TILES(TILE)
 
 // Sums of parts: a product with a row of ones, on the SIMT pipe, in FP32 and in the order of the parts.
@@ -243,5 +249,7 @@ KERNEL_INLINE _Noreturn void reduce(const int element) {
                  .registers_bytes = OPS_GEMM_REDUCE_REGISTERS, .private_bytes = 256, \
                  .wavefronts = 1, .kernarg_bytes = sizeof(ops_gemm_arguments_t))
 REDUCE(fp16, STRETTO_FP16);
+#ifndef OPS_FP16_ALONE
 REDUCE(bf16, STRETTO_BF16);
 REDUCE(fp32, STRETTO_FP32);
+#endif

@@ -197,5 +197,7 @@ KERNEL(gather_2048, OPS_GATHER_REGISTERS(2048), gather(2048));
   BAG(bag_parts_##name, STRETTO_FP32, element, 256); \
   BAG(bag_parts_##name, STRETTO_FP32, element, 1024)
 OF_ELEMENT(fp16, STRETTO_FP16);
+#ifndef OPS_FP16_ALONE
 OF_ELEMENT(bf16, STRETTO_BF16);
 OF_ELEMENT(fp32, STRETTO_FP32);
+#endif

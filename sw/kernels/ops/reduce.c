@@ -111,7 +111,7 @@ KERNEL_INLINE void sum_parts(const int element) {
   const uint32_t column = (uint32_t)tile_csr(TILE_CSR_WG_ID) * OPS_SUM_PARTS_COLUMNS;
   const uint32_t columns = min_u32(OPS_SUM_PARTS_COLUMNS, g->columns - column);
   const uint32_t element_bytes = element == STRETTO_FP32 ? 4 : 2;
-  const uint32_t pitch = g->columns * 4;
+  const uint32_t pitch = (g->pitch != 0 ? g->pitch : g->columns) * 4;
   const uint64_t from = g->parts + column * 4;
   ONES(7, 0, OPS_SUM_PARTS_EACH);
   tile_zero(TILE_A(0), 1 | (uint64_t)columns << 16);
@@ -128,7 +128,14 @@ KERNEL_INLINE void sum_parts(const int element) {
     tile_mma(TILE_A(0), R(7), R(0), 0, 0, STRETTO_FP32);
     if (two) tile_mma(TILE_A(0), R(7), R(1), 0, 0, STRETTO_FP32);
   }
-  tile_epilogue(R(2), TILE_A(0), (uint64_t)1 << 16 | (uint64_t)columns << 48, element);
+  if (g->factor != 0) {
+    tile_load(R(3), g->factor, tile_shape(1, 4, 0), STRETTO_FP32, 0);
+    tile_epilogue(R(2), TILE_A(0), (uint64_t)1 << 16 | (uint64_t)columns << 48, STRETTO_FP32);
+    tile_simt(TILE_SIMT_MUL, R(2), R(2), R(3));
+    narrow(2, 2, element);
+  } else {
+    tile_epilogue(R(2), TILE_A(0), (uint64_t)1 << 16 | (uint64_t)columns << 48, element);
+  }
   tile_store(R(2), g->out + (uint64_t)column * element_bytes,
              tile_shape(1, columns * element_bytes, 0), element);
 }
@@ -159,6 +166,7 @@ KERNEL_INLINE int columns_work(columns_t* c, const int t, const int element) {
   const uint32_t rows = min_u32(g->rows_each, g->rows - row);
   widen(4, t, element);
   row_column(TILE_SIMT_ROW_SUM, 5, 4);
+  if (g->factor != 0) tile_simt(TILE_SIMT_MUL, R(5), R(5), R(6));
   // With several pieces of a row there is one row of a piece, so that sums lie as pieces are counted.
   const uint64_t first = g->chunks > 1 ? c->done : row;
 #define STORE(kind, bytes) \
@@ -184,6 +192,7 @@ KERNEL_INLINE void sum_columns(uint32_t piece, const int element) {
                  .done = wavefront(),
                  .step = wavefronts(),
                  .pieces = (g->rows + g->rows_each - 1) / g->rows_each * g->chunks};
+  if (g->factor != 0) tile_load(R(6), g->factor, tile_shape(1, 4, 0), STRETTO_FP32, 0);
 #define LOAD(s) columns_load(&c, s, piece, element)
 #define WORK(s) \
   if (!columns_work(&c, s, element)) return
@@ -213,5 +222,10 @@ KERNEL_INLINE void sum_columns(uint32_t piece, const int element) {
   SUM_COLUMNS(name, element, 2048);                                                        \
   SUM_COLUMNS(name, element, 8192)
 OF_ELEMENT(fp16, STRETTO_FP16);
+#ifdef OPS_FP16_ALONE
+SUM_COLUMNS(fp32, STRETTO_FP32, 2048);  // Of the sums of a row's pieces.
+SUM_COLUMNS(fp32, STRETTO_FP32, 8192);
+#else
 OF_ELEMENT(bf16, STRETTO_BF16);
 OF_ELEMENT(fp32, STRETTO_FP32);
+#endif

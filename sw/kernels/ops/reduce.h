@@ -33,6 +33,8 @@ typedef struct ops_sum_arguments {
   uint64_t in;
   uint64_t out;
   uint64_t parts;  // sum_rows: FP32, a row of `columns` each.
+  uint64_t
+      factor;  // sum_columns, sum_parts: address of a word by which sums are multiplied, FP32, or 0.
   uint32_t rows;
   uint32_t row_bytes;
   uint32_t rows_each;  // Of a piece.
@@ -40,13 +42,13 @@ typedef struct ops_sum_arguments {
   uint32_t part_count;
   uint32_t columns;      // sum_parts.
   uint32_t out_element;  // sum_columns, sum_parts: STRETTO_FP16, STRETTO_BF16 or STRETTO_FP32.
-  uint32_t zero;
+  uint32_t pitch;        // sum_parts: columns of a part, if they are more; or 0.
 } ops_sum_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(ops_sum_arguments_t) == 56, "read by kernels");
+static_assert(sizeof(ops_sum_arguments_t) == 64, "read by kernels");
 #else
-_Static_assert(sizeof(ops_sum_arguments_t) == 56, "read by kernels");
+_Static_assert(sizeof(ops_sum_arguments_t) == 64, "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_KERNELS_OPS_REDUCE_H_

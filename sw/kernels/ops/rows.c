@@ -63,6 +63,8 @@ KERNEL_INLINE void load_word(const team_t* team, const int t, uint32_t word) {
 // 1 / columns and epsilon, in LDS for all wavefronts of the work-group.
 #define ONE_BY_COLUMNS TILE_L(8)
 #define EPSILON TILE_L(9)
+// Of softmax.
+#define SCALE TILE_L(8)
 
 KERNEL_INLINE void load_constants(const team_t* team) {
   if (tile_csr(TILE_CSR_WF_ID) == 0) {
@@ -71,6 +73,14 @@ KERNEL_INLINE void load_constants(const team_t* team) {
     tile_load(EPSILON, words + 4 * OPS_ROWS_EPSILON, one, STRETTO_FP32, 0);
   }
   tile_barrier();
+}
+// Returns whether there is a scale.
+KERNEL_INLINE int load_scale(const team_t* team) {
+  const uint64_t scale = team->g->in[2];
+  if (scale == 0) return 0;
+  if (tile_csr(TILE_CSR_WF_ID) == 0) tile_load(SCALE, scale, tile_shape(1, 4, 0), STRETTO_FP32, 0);
+  tile_barrier();
+  return 1;
 }
 
 // Piece `i` of the wavefront's part of a row.
@@ -104,43 +114,60 @@ KERNEL_INLINE uint64_t piece_at(const team_t* team, uint64_t matrix, uint32_t ro
 
 // Softmax: 4 is in between, 5 the sum, 6 the maximum.
 
+// t <- FP32 of `from`, times the scale if there is one.
+KERNEL_INLINE void widen_scaled(const int t, const int from, const int element, int is_scaled) {
+  widen(t, from, element);
+  if (is_scaled) tile_simt(TILE_SIMT_MUL, R(t), R(t), SCALE);
+}
+// 7 <- the largest of each row of `from`, FP32; 4 and t are in between.
+KERNEL_INLINE void row_most(const int t, const int from, const int element, int is_scaled) {
+  if (is_scaled) {
+    widen_scaled(4, from, element, 1);
+    row_column(TILE_SIMT_ROW_MAX, 7, 4);
+    return;
+  }
+  SIMT(ROW_MAX, t, from, from);
+  SIMT(FIRST, 7, t, t);
+  widen(7, 7, element);
+}
+
 KERNEL_INLINE void softmax(const int wide, const int element) {
   const team_t team = team_of(wide);
   const ops_rows_arguments_t* const g = team.g;
+  const int is_scaled = load_scale(&team);
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
+    const uint32_t rows = min_u32(g->rows_each, g->rows - row);
 #define LOAD(i) \
-  tile_load(R(i), piece_at(&team, g->in[0], row, i), piece_shape(&team, i, 1), element, 0)
+  tile_load(R(i), piece_at(&team, g->in[0], row, i), piece_shape(&team, i, rows), element, 0)
     EACH_OF_4(LOAD);
 #undef LOAD
-#define MOST(i)                     \
-  {                                 \
-    SIMT(ROW_MAX, 5, i, i);         \
-    SIMT(FIRST, 7, 5, 5);           \
-    GATHER(i, TILE_SIMT_MAX, 6, 7); \
+#define MOST(i)                         \
+  {                                     \
+    row_most(5, i, element, is_scaled); \
+    GATHER(i, TILE_SIMT_MAX, 6, 7);     \
   }
     EACH_OF_4(MOST);
 #undef MOST
-    widen(6, 6, element);
     combine(wide, TILE_SIMT_MAX, 6);
-#define POWER(i)                         \
-  {                                      \
-    widen(4, i, element);                \
-    SIMT(SUB, 4, 4, 6);                  \
-    SIMT(EXP, 4, 4, 4);                  \
-    narrow(i, 4, element);               \
-    row_column(TILE_SIMT_ROW_SUM, 7, 4); \
-    GATHER(i, TILE_SIMT_ADD, 5, 7);      \
+#define POWER(i)                            \
+  {                                         \
+    widen_scaled(4, i, element, is_scaled); \
+    SIMT(SUB, 4, 4, 6);                     \
+    SIMT(EXP, 4, 4, 4);                     \
+    narrow(i, 4, element);                  \
+    row_column(TILE_SIMT_ROW_SUM, 7, 4);    \
+    GATHER(i, TILE_SIMT_ADD, 5, 7);         \
   }
     EACH_OF_4(POWER);
 #undef POWER
     combine(wide, TILE_SIMT_ADD, 5);
     SIMT(RECIP, 5, 5, 5);
-#define STORE(i)                                                                          \
-  {                                                                                       \
-    widen(4, i, element);                                                                 \
-    SIMT(MUL, 4, 4, 5);                                                                   \
-    narrow(i, 4, element);                                                                \
-    tile_store(R(i), piece_at(&team, g->out, row, i), piece_shape(&team, i, 1), element); \
+#define STORE(i)                                                                             \
+  {                                                                                          \
+    widen(4, i, element);                                                                    \
+    SIMT(MUL, 4, 4, 5);                                                                      \
+    narrow(i, 4, element);                                                                   \
+    tile_store(R(i), piece_at(&team, g->out, row, i), piece_shape(&team, i, rows), element); \
   }
     EACH_OF_4(STORE);
 #undef STORE
@@ -163,16 +190,44 @@ KERNEL_INLINE void load_vectors(const team_t* team, uint32_t i, const int elemen
 }
 
 // x in `t`: (x - mean) scale gamma + beta. `last`: of a row's pieces.
-KERNEL_INLINE void normalise(const team_t* team, uint32_t row, uint32_t i, uint32_t last,
-                             const int t, const int element) {
+KERNEL_INLINE void normalise(const team_t* team, uint32_t row, uint32_t rows, uint32_t i,
+                             uint32_t last, const int t, const int element) {
   widen(4, t, element);
   SIMT(SUB, 4, 4, 6);
   SIMT(MUL, 4, 4, 5);
   narrow(t, 4, element);
   SIMT(MUL, t, t, 3);
   SIMT(ADD, t, t, 7);
-  tile_store(R(t), piece_at(team, team->g->out, row, i), piece_shape(team, i, 1), element);
+  tile_store(R(t), piece_at(team, team->g->out, row, i), piece_shape(team, i, rows), element);
   if (i < last) load_vectors(team, i + 1, element);
+}
+
+// Rows that a piece holds: 0. Gamma and beta stay where they are.
+KERNEL_INLINE void short_layer_norm(const int wide, const int element) {
+  const team_t team = team_of(wide);
+  const ops_rows_arguments_t* const g = team.g;
+  uint32_t loaded = 0;  // Rows that the tiles of gamma and beta have.
+  load_constants(&team);
+  for (uint32_t row = team.row; row < g->rows; row += team.step) {
+    const uint32_t rows = min_u32(g->rows_each, g->rows - row);
+    const uint64_t shape = piece_shape(&team, 0, rows);
+    tile_load(R(0), piece_at(&team, g->in[0], row, 0), shape, element, 0);
+    if (rows != loaded) {
+      const uint64_t vector = tile_shape(rows, team.bytes, 0);
+      tile_load(R(3), g->in[1], vector, element, 0);
+      tile_load(R(7), g->in[2], vector, element, 0);
+      loaded = rows;
+    }
+    widen(4, 0, element);
+    row_column(TILE_SIMT_ROW_SUM, 6, 4);
+    tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
+    widen(4, 0, element);
+    SIMT(SUB, 4, 4, 6);
+    SIMT(MUL, 4, 4, 4);
+    row_column(TILE_SIMT_ROW_SUM, 5, 4);
+    scale_of(5);
+    normalise(&team, row, rows, 0, 0, 0, element);
+  }
 }
 
 KERNEL_INLINE void layer_norm(const int wide, const int element) {
@@ -208,7 +263,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
     combine(wide, TILE_SIMT_ADD, 5);
     scale_of(5);
     load_vectors(&team, 0, element);
-#define STORE(i) normalise(&team, row, i, last, i, element)
+#define STORE(i) normalise(&team, row, 1, i, last, i, element)
     EACH_OF_3(STORE);
 #undef STORE
   }
@@ -252,44 +307,44 @@ KERNEL_INLINE void stream_store(stream_t* s, const int t, const int element) {
   if (stream.done == stream.pieces) return
 
 // 5: sum of the exponentials, 6: maximum so far, by which they are divided.
-KERNEL_INLINE void long_softmax_sums(const team_t* team, uint32_t row, const int element) {
+KERNEL_INLINE void long_softmax_sums(const team_t* team, uint32_t row, const int element,
+                                     int is_scaled) {
   stream_t stream = stream_of(team, row);
   load_word(team, 5, OPS_ROWS_ZERO);
   load_word(team, 6, OPS_ROWS_LOWEST);
-#define WORK(s)                          \
-  {                                      \
-    LEFT();                              \
-    SIMT(ROW_MAX, 4, s, s);              \
-    SIMT(FIRST, 7, 4, 4);                \
-    widen(7, 7, element);                \
-    SIMT(MAX, 7, 7, 6);                  \
-    SIMT(SUB, 6, 6, 7);                  \
-    SIMT(EXP, 6, 6, 6);                  \
-    SIMT(MUL, 5, 5, 6);                  \
-    SIMT(COPY, 6, 7, 7);                 \
-    widen(4, s, element);                \
-    SIMT(SUB, 4, 4, 6);                  \
-    SIMT(EXP, 4, 4, 4);                  \
-    row_column(TILE_SIMT_ROW_SUM, 7, 4); \
-    SIMT(ADD, 5, 5, 7);                  \
-    ++stream.done;                       \
+#define WORK(s)                             \
+  {                                         \
+    LEFT();                                 \
+    row_most(4, s, element, is_scaled);     \
+    SIMT(MAX, 7, 7, 6);                     \
+    SIMT(SUB, 6, 6, 7);                     \
+    SIMT(EXP, 6, 6, 6);                     \
+    SIMT(MUL, 5, 5, 6);                     \
+    SIMT(COPY, 6, 7, 7);                    \
+    widen_scaled(4, s, element, is_scaled); \
+    SIMT(SUB, 4, 4, 6);                     \
+    SIMT(EXP, 4, 4, 4);                     \
+    row_column(TILE_SIMT_ROW_SUM, 7, 4);    \
+    SIMT(ADD, 5, 5, 7);                     \
+    ++stream.done;                          \
   }
   WALK_3(LOAD, WORK)
 #undef WORK
 }
 
-KERNEL_INLINE void long_softmax_results(const team_t* team, uint32_t row, const int element) {
+KERNEL_INLINE void long_softmax_results(const team_t* team, uint32_t row, const int element,
+                                        int is_scaled) {
   stream_t stream = stream_of(team, row);
-#define WORK(s)                        \
-  {                                    \
-    LEFT();                            \
-    widen(4, s, element);              \
-    SIMT(SUB, 4, 4, 6);                \
-    SIMT(EXP, 4, 4, 4);                \
-    SIMT(MUL, 4, 4, 5);                \
-    narrow(s, 4, element);             \
-    stream_store(&stream, s, element); \
-    ++stream.done;                     \
+#define WORK(s)                             \
+  {                                         \
+    LEFT();                                 \
+    widen_scaled(4, s, element, is_scaled); \
+    SIMT(SUB, 4, 4, 6);                     \
+    SIMT(EXP, 4, 4, 4);                     \
+    SIMT(MUL, 4, 4, 5);                     \
+    narrow(s, 4, element);                  \
+    stream_store(&stream, s, element);      \
+    ++stream.done;                          \
   }
   WALK_3(LOAD, WORK)
 #undef WORK
@@ -297,8 +352,9 @@ KERNEL_INLINE void long_softmax_results(const team_t* team, uint32_t row, const 
 
 KERNEL_INLINE void long_softmax(const int element) {
   const team_t team = team_of(8);
+  const int is_scaled = load_scale(&team);
   for (uint32_t row = team.row; row < team.g->rows; row += team.step) {
-    long_softmax_sums(&team, row, element);
+    long_softmax_sums(&team, row, element, is_scaled);
     SIMT(COPY, 7, 6, 6);
     combine(8, TILE_SIMT_MAX, 7);
     SIMT(SUB, 6, 6, 7);
@@ -307,7 +363,7 @@ KERNEL_INLINE void long_softmax(const int element) {
     SIMT(COPY, 6, 7, 7);
     combine(8, TILE_SIMT_ADD, 5);
     SIMT(RECIP, 5, 5, 5);
-    long_softmax_results(&team, row, element);
+    long_softmax_results(&team, row, element, is_scaled);
   }
 }
 
@@ -339,45 +395,51 @@ KERNEL_INLINE void long_layer_norm_sums(const team_t* team, uint32_t row, const 
 KERNEL_INLINE void long_layer_norm_results(const team_t* team, uint32_t row, const int element) {
   stream_t stream = stream_of(team, row);
   load_vectors(team, 0, element);
-#define WORK(s)                                                       \
-  {                                                                   \
-    LEFT();                                                           \
-    normalise(team, row, stream.done, stream.pieces - 1, s, element); \
-    ++stream.done;                                                    \
+#define WORK(s)                                                          \
+  {                                                                      \
+    LEFT();                                                              \
+    normalise(team, row, 1, stream.done, stream.pieces - 1, s, element); \
+    ++stream.done;                                                       \
   }
   WALK_3(LOAD, WORK)
 #undef WORK
 }
 
-// The variance is the mean square of the differences less the square of their mean.
+// 5 <- scale, 6 <- mean. The variance is the mean square of the differences less the square of their mean.
+KERNEL_INLINE void long_layer_norm_moments(const team_t* team, uint32_t row, const int element) {
+  long_layer_norm_sums(team, row, element);
+  combine(8, TILE_SIMT_ADD, 5);
+  combine(8, TILE_SIMT_ADD, 6);
+  tile_simt(TILE_SIMT_MUL, R(5), R(5), ONE_BY_COLUMNS);
+  tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
+  SIMT(MUL, 7, 6, 6);
+  SIMT(SUB, 5, 5, 7);
+  tile_simt(TILE_SIMT_ADD, R(5), R(5), EPSILON);
+  SIMT(RSQRT, 5, 5, 5);
+  SIMT(ADD, 6, 6, 3);
+}
+
 KERNEL_INLINE void long_layer_norm(const int element) {
   const team_t team = team_of(8);
   load_constants(&team);
   for (uint32_t row = team.row; row < team.g->rows; row += team.step) {
-    long_layer_norm_sums(&team, row, element);
-    combine(8, TILE_SIMT_ADD, 5);
-    combine(8, TILE_SIMT_ADD, 6);
-    tile_simt(TILE_SIMT_MUL, R(5), R(5), ONE_BY_COLUMNS);
-    tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
-    SIMT(MUL, 7, 6, 6);
-    SIMT(SUB, 5, 5, 7);
-    tile_simt(TILE_SIMT_ADD, R(5), R(5), EPSILON);
-    SIMT(RSQRT, 5, 5, 5);
-    SIMT(ADD, 6, 6, 3);
+    long_layer_norm_moments(&team, row, element);
     long_layer_norm_results(&team, row, element);
   }
 }
 
-// Gradient of softmax: y (dy - sum of y dy). The sum is in 6; 4 and 5 are in between.
+// Gradient of softmax: y (dy - sum of y dy) scale. The sum is in 6; 4 and 5 are in between.
 
 KERNEL_INLINE void softmax_grad_sum(const int y, const int dy, const int t, const int element) {
   SIMT(MUL, t, y, dy);
   widen(4, t, element);
   row_column(TILE_SIMT_ROW_SUM, 7, 4);
 }
-KERNEL_INLINE void softmax_grad_result(const int y, const int dy, const int element) {
+KERNEL_INLINE void softmax_grad_result(const int y, const int dy, const int element,
+                                       int is_scaled) {
   widen(4, dy, element);
   SIMT(SUB, 4, 4, 6);
+  if (is_scaled) tile_simt(TILE_SIMT_MUL, R(4), R(4), SCALE);
   narrow(dy, 4, element);
   SIMT(MUL, y, y, dy);
 }
@@ -385,6 +447,7 @@ KERNEL_INLINE void softmax_grad_result(const int y, const int dy, const int elem
 KERNEL_INLINE void softmax_grad(const int wide, const int element) {
   const team_t team = team_of(wide);
   const ops_rows_arguments_t* const g = team.g;
+  const int is_scaled = load_scale(&team);
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
     const uint32_t rows = min_u32(g->rows_each, g->rows - row);
 #define LOAD_BOTH(i)                                                             \
@@ -404,7 +467,7 @@ KERNEL_INLINE void softmax_grad(const int wide, const int element) {
     combine(wide, TILE_SIMT_ADD, 6);
 #define STORE(i)                                                                             \
   {                                                                                          \
-    softmax_grad_result(i, 2 + (i), element);                                                \
+    softmax_grad_result(i, 2 + (i), element, is_scaled);                                     \
     tile_store(R(i), piece_at(&team, g->out, row, i), piece_shape(&team, i, rows), element); \
   }
     EACH_OF_2(STORE);
@@ -426,14 +489,15 @@ KERNEL_INLINE void long_softmax_grad_sum(const team_t* team, uint32_t row, const
 #undef WORK
 }
 
-KERNEL_INLINE void long_softmax_grad_results(const team_t* team, uint32_t row, const int element) {
+KERNEL_INLINE void long_softmax_grad_results(const team_t* team, uint32_t row, const int element,
+                                             int is_scaled) {
   stream_t stream = stream_of(team, row);
-#define WORK(s)                                         \
-  {                                                     \
-    LEFT();                                             \
-    softmax_grad_result(2 * (s), 2 * (s) + 1, element); \
-    stream_store(&stream, 2 * (s), element);            \
-    ++stream.done;                                      \
+#define WORK(s)                                                    \
+  {                                                                \
+    LEFT();                                                        \
+    softmax_grad_result(2 * (s), 2 * (s) + 1, element, is_scaled); \
+    stream_store(&stream, 2 * (s), element);                       \
+    ++stream.done;                                                 \
   }
   WALK_2(LOAD_TWO, WORK)
 #undef WORK
@@ -441,10 +505,11 @@ KERNEL_INLINE void long_softmax_grad_results(const team_t* team, uint32_t row, c
 
 KERNEL_INLINE void long_softmax_grad(const int element) {
   const team_t team = team_of(8);
+  const int is_scaled = load_scale(&team);
   for (uint32_t row = team.row; row < team.g->rows; row += team.step) {
     long_softmax_grad_sum(&team, row, element);
     combine(8, TILE_SIMT_ADD, 6);
-    long_softmax_grad_results(&team, row, element);
+    long_softmax_grad_results(&team, row, element, is_scaled);
   }
 }
 
@@ -456,16 +521,23 @@ KERNEL_INLINE void mean(const int wide, const int t) {
   tile_simt(TILE_SIMT_MUL, R(t), R(t), ONE_BY_COLUMNS);
 }
 
+// Rows of gamma that a tile has.
+KERNEL_INLINE uint64_t gamma_shape(const team_t* team, uint32_t rows) {
+  return tile_shape(rows, min_u32(OPS_ROWS_PIECE, team->bytes), 0);
+}
+
 KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
   const team_t team = team_of(wide);
   const ops_rows_arguments_t* const g = team.g;
-  const uint64_t shape = piece_shape(&team, 0, 1);
+  const int has_sums = g->parts != 0;
   load_constants(&team);
   if (team.row >= g->rows) return;
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
+    const uint32_t rows = min_u32(g->rows_each, g->rows - row);
+    const uint64_t shape = piece_shape(&team, 0, rows);
     tile_load(R(0), piece_at(&team, g->in[0], row, 0), shape, element, 0);
     tile_load(R(1), piece_at(&team, g->in[1], row, 0), shape, element, 0);
-    tile_load(R(7), piece_at(&team, g->in[2], 0, 0), shape, element, 0);
+    tile_load(R(7), piece_at(&team, g->in[2], 0, 0), gamma_shape(&team, rows), element, 0);
     widen(2, 0, element);
     SIMT(COPY, 3, 2, 2);
     row_column(TILE_SIMT_ROW_SUM, 6, 3);
@@ -477,11 +549,11 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
     scale_of(6);
     SIMT(MUL, 2, 2, 6);  // x^
     widen(3, 1, element);
-    SIMT(MUL, 0, 3, 2);
-    if (row == team.row) {
+    if (has_sums) SIMT(MUL, 0, 3, 2);
+    if (has_sums && row == team.row) {
       SIMT(COPY, 4, 0, 0);
       SIMT(COPY, 5, 3, 3);
-    } else {
+    } else if (has_sums) {
       SIMT(ADD, 4, 4, 0);
       SIMT(ADD, 5, 5, 3);
     }
@@ -498,13 +570,70 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
     SIMT(SUB, 3, 3, 2);
     SIMT(MUL, 3, 3, 6);
     narrow(1, 3, element);
-    tile_store(R(1), piece_at(&team, g->out, row, 0), shape, element);
+    if (g->out != 0) tile_store(R(1), piece_at(&team, g->out, row, 0), shape, element);
   }
+  if (!has_sums) return;
   const uint32_t wider = element == STRETTO_FP32 ? 1 : 2;  // FP32 to the element.
   const uint32_t row_bytes = g->row_bytes * wider, bytes = team.bytes * wider;
   const uint64_t to = g->parts + (uint64_t)team.row * 2 * row_bytes + team.at * wider;
   tile_store(R(4), to, tile_shape(1, bytes, 0), STRETTO_FP32);
   tile_store(R(5), to + row_bytes, tile_shape(1, bytes, 0), STRETTO_FP32);
+}
+
+// Rows of any length, read three times; no sums over rows. Scale and mean are in LDS, so that 5 and 6 are free for the
+// sums of g and of g x^.
+#define ROW_SCALE TILE_L(10)
+#define ROW_MEAN TILE_L(11)
+
+// 3 <- g, 4 <- x^ of piece i.
+KERNEL_INLINE void long_layer_norm_grad_piece(const team_t* team, uint32_t row, uint32_t i,
+                                              const int element) {
+  const ops_rows_arguments_t* const g = team->g;
+  const uint64_t shape = piece_shape(team, i, 1);
+  tile_load(R(0), piece_at(team, g->in[0], row, i), shape, element, 0);
+  tile_load(R(1), piece_at(team, g->in[1], row, i), shape, element, 0);
+  tile_load(R(2), piece_at(team, g->in[2], 0, i), shape, element, 0);
+  widen(3, 1, element);
+  widen(4, 2, element);
+  SIMT(MUL, 3, 3, 4);
+  widen(4, 0, element);
+  tile_simt(TILE_SIMT_SUB, R(4), R(4), ROW_MEAN);
+  tile_simt(TILE_SIMT_MUL, R(4), R(4), ROW_SCALE);
+}
+
+KERNEL_INLINE void long_layer_norm_grad(const int element) {
+  const team_t team = team_of(8);
+  const uint32_t pieces = (team.bytes + OPS_ROWS_PIECE - 1) / OPS_ROWS_PIECE;
+  load_constants(&team);
+  for (uint32_t row = team.row; row < team.g->rows; row += team.step) {
+    long_layer_norm_moments(&team, row, element);
+    if (tile_csr(TILE_CSR_WF_ID) == 0) {
+      tile_simt(TILE_SIMT_COPY, ROW_SCALE, R(5), R(5));
+      tile_simt(TILE_SIMT_COPY, ROW_MEAN, R(6), R(6));
+    }
+    tile_barrier();
+    load_word(&team, 5, OPS_ROWS_ZERO);
+    load_word(&team, 6, OPS_ROWS_ZERO);
+    for (uint32_t i = 0; i < pieces; ++i) {
+      long_layer_norm_grad_piece(&team, row, i, element);
+      SIMT(MUL, 4, 4, 3);
+      row_column(TILE_SIMT_ROW_SUM, 7, 3);
+      SIMT(ADD, 5, 5, 7);
+      row_column(TILE_SIMT_ROW_SUM, 7, 4);
+      SIMT(ADD, 6, 6, 7);
+    }
+    mean(8, 5);
+    mean(8, 6);
+    for (uint32_t i = 0; i < pieces; ++i) {
+      long_layer_norm_grad_piece(&team, row, i, element);
+      SIMT(SUB, 3, 3, 5);
+      SIMT(MUL, 4, 4, 6);
+      SIMT(SUB, 3, 3, 4);
+      tile_simt(TILE_SIMT_MUL, R(3), R(3), ROW_SCALE);
+      narrow(1, 3, element);
+      tile_store(R(1), piece_at(&team, team.g->out, row, i), piece_shape(&team, i, 1), element);
+    }
+  }
 }
 
 #define KERNEL(name, wavefronts_, registers, call)                                          \
@@ -521,9 +650,11 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
 #define ROWS_KERNEL(name, element, wide, wavefronts, call) \
   KERNEL(name##_w##wide, wavefronts, OPS_ROWS_REGISTERS, call(wide, element))
 #define OF_ELEMENT(name, element)                                                        \
+  ROWS_KERNEL(softmax_##name, element, 1, 4, softmax);                                   \
   ROWS_KERNEL(softmax_##name, element, 4, 4, softmax);                                   \
   ROWS_KERNEL(softmax_##name, element, 8, 8, softmax);                                   \
   KERNEL(softmax_##name##_long, 8, OPS_ROWS_REGISTERS, long_softmax(element));           \
+  ROWS_KERNEL(layer_norm_##name, element, 1, 4, short_layer_norm);                       \
   ROWS_KERNEL(layer_norm_##name, element, 4, 4, layer_norm);                             \
   ROWS_KERNEL(layer_norm_##name, element, 8, 8, layer_norm);                             \
   KERNEL(layer_norm_##name##_long, 8, OPS_ROWS_REGISTERS, long_layer_norm(element));     \
@@ -536,7 +667,11 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
   KERNEL(layer_norm_grad_##name##_w4, 4, OPS_ROWS_LAYER_NORM_GRAD_REGISTERS,             \
          layer_norm_grad(4, element));                                                   \
   KERNEL(layer_norm_grad_##name##_w8, 8, OPS_ROWS_LAYER_NORM_GRAD_REGISTERS,             \
-         layer_norm_grad(8, element))
+         layer_norm_grad(8, element));                                                   \
+  KERNEL(layer_norm_grad_##name##_long, 8, OPS_ROWS_LAYER_NORM_GRAD_REGISTERS,           \
+         long_layer_norm_grad(element))
 OF_ELEMENT(fp16, STRETTO_FP16);
+#ifndef OPS_FP16_ALONE
 OF_ELEMENT(bf16, STRETTO_BF16);
 OF_ELEMENT(fp32, STRETTO_FP32);
+#endif

@@ -6,9 +6,9 @@
 // wavefronts meet in LDS. Teams of 4 and 8 are work-groups, of teams of 1 there are 4 in one.
 // NAME_ELEMENT_long: rows of any length, by teams of 8. A row is read twice: for its sums, and for its results.
 //
-// softmax, layer_norm: w4, w8, long; softmax_grad: w1, w4, w8, long, from y and dy; layer_norm_grad: w1, w4, w8, from x
-// and dy, with the sums over rows for gamma and beta: each team leaves its part of them in FP32, sum_parts (reduce.h)
-// adds the parts. All arithmetic but the products with gamma and beta is FP32.
+// softmax, layer_norm, softmax_grad (from y and dy), layer_norm_grad (from x and dy): w1, w4, w8, long. The last one has
+// sums over rows for gamma and beta if `parts` is not 0, but not for long rows: each team leaves its part of them in
+// FP32, sum_parts (reduce.h) adds the parts. All arithmetic but the products with gamma and beta is FP32.
 #ifndef STRETTO_SW_KERNELS_OPS_ROWS_H_
 #define STRETTO_SW_KERNELS_OPS_ROWS_H_
 
@@ -29,13 +29,22 @@
 #define OPS_ROWS_LAYER_NORM_GRAD_REGISTERS 26624u
 #define OPS_ROWS_LDS 64u  // Of a work-group.
 
-// FP32 words at `constants`.
-enum { OPS_ROWS_ONE_BY_COLUMNS, OPS_ROWS_EPSILON, OPS_ROWS_LOWEST, OPS_ROWS_ZERO, OPS_ROWS_WORDS };
+// FP32 words at `constants`; the factor is not read there.
+enum {
+  OPS_ROWS_ONE_BY_COLUMNS,
+  OPS_ROWS_EPSILON,
+  OPS_ROWS_LOWEST,
+  OPS_ROWS_ZERO,
+  OPS_ROWS_FACTOR,
+  OPS_ROWS_WORDS
+};
 
 typedef struct ops_rows_arguments {
-  uint64_t in[3];  // x; layer_norm: gamma, beta. Gradients: y or x, dy; layer_norm_grad: gamma.
-  uint64_t out;
-  uint64_t parts;      // layer_norm_grad: of each team, sums for gamma, then for beta, FP32.
+  // x; layer_norm: gamma, beta. Gradients: y or x, dy; layer_norm_grad: gamma. softmax, softmax_grad: the third is the
+  // address of a word by which x or the result is multiplied, FP32, or 0.
+  uint64_t in[3];
+  uint64_t out;    // layer_norm_grad: 0: sums alone.
+  uint64_t parts;  // layer_norm_grad: of each team, sums for gamma, then for beta, FP32; 0: none.
   uint64_t constants;  // OPS_ROWS_WORDS words: 1 / columns, epsilon, the lowest finite number, 0.
   uint32_t rows;
   uint32_t row_bytes;

@@ -10,6 +10,9 @@
 static uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+// Columns of FP32 lie beside a piece of short rows: one of so many rows has 1 KiB.
+#define MOST_SHORT_ROWS 256u
+
 // Rows of a tile, of which it has at most 1024.
 static uint32_t rows_of(uint32_t piece, uint32_t row_bytes) {
   return row_bytes >= piece ? 1 : (uint32_t)least(1024, piece / row_bytes);
@@ -44,15 +47,18 @@ int ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t 
                           : is_grad                         ? OPS_ROWS_SOFTMAX_GRAD_PIECES
                           : strcmp(name, "layer_norm") == 0 ? OPS_ROWS_LAYER_NORM_PIECES
                                                             : OPS_ROWS_SOFTMAX_PIECES;
-  uint32_t wide = is_grad ? 1 : 4;
+  // One wavefront alone holds several pieces of gradients only.
+  uint32_t wide = is_grad || a->row_bytes <= OPS_ROWS_PIECE ? 1 : 4;
   while (wide <= OPS_ROWS_MAX_TEAM && a->row_bytes > wide * pieces * OPS_ROWS_PIECE)
     wide = wide == 1 ? 4 : 2 * wide;
   const int is_long = wide > OPS_ROWS_MAX_TEAM;
-  if (is_long && is_layer_norm_grad) return 0;
+  if (is_long && sums != NULL && is_layer_norm_grad) return 0;
   if (is_long) wide = OPS_ROWS_MAX_TEAM;
   // Parts begin at sectors of the L2.
   a->share = wide == 1 ? a->row_bytes : (uint32_t)divide_up(a->row_bytes, wide * 64) * 64;
-  a->rows_each = wide == 1 && !is_layer_norm_grad ? rows_of(OPS_ROWS_PIECE, a->row_bytes) : 1;
+  a->rows_each = wide != 1 || (sums != NULL && is_layer_norm_grad)
+                     ? 1
+                     : (uint32_t)least(MOST_SHORT_ROWS, rows_of(OPS_ROWS_PIECE, a->row_bytes));
   char team[8];
   snprintf(team, sizeof team, is_long ? "long" : "w%u", wide);
   snprintf(launch->kernel, sizeof launch->kernel, "%s_%s_%s", name, ops_element_name(element),
@@ -64,7 +70,7 @@ int ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t 
   const uint64_t teams = divide_up(a->rows, a->rows_each);
   launch->work_groups = (uint32_t)least(ops_resident(machine, registers, OPS_ROWS_LDS, wavefronts),
                                         wide == 1 ? divide_up(teams, wavefronts) : teams);
-  if (!is_layer_norm_grad) return 1;
+  if (!is_layer_norm_grad || sums == NULL) return 1;
   memset(sum_arguments, 0, sizeof *sum_arguments);
   sum_arguments->columns = 2 * (a->row_bytes / ops_element_bytes(element));
   sum_arguments->part_count =

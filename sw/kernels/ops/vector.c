@@ -98,7 +98,7 @@ KERNEL_INLINE void map(const map_kind_t kind, const int element) {
   }
 }
 
-// Rows
+// Matrix times vector
 
 typedef struct rows {
   const ops_vector_arguments_t* g;
@@ -121,64 +121,29 @@ KERNEL_INLINE void rows_load(rows_t* r, const int t, const int element) {
   r->loaded += r->step;
 }
 
-KERNEL_INLINE void rows_broadcast(const rows_t* r, const int t, uint64_t vector, uint32_t rows,
-                                  const int element) {
-  tile_load(TILE_R(t), vector, tile_shape(rows, r->g->row_bytes, 0), element, 0);
-}
-
-typedef enum rows_kind { ROWS_SOFTMAX, ROWS_LAYER_NORM, ROWS_GEMV } rows_kind_t;
-
-// Tiles 0 to 2 hold pieces, 3 is in between; 4 gamma or the vector, 5 beta, 6 epsilons.
-KERNEL_INLINE int rows_work(rows_t* r, const int t, const rows_kind_t kind, const int element) {
+// Tiles 0 to 2 hold pieces, 4 the vector.
+KERNEL_INLINE int gemv_work(rows_t* r, const int t, const int element) {
   const ops_vector_arguments_t* const g = r->g;
   const uint32_t row = r->done;
   if (row >= g->rows) return 0;
-  const uint32_t rows = rows_at(r, row);
-  if (kind != ROWS_SOFTMAX && rows != r->broadcast) {
-    r->broadcast = rows;
-    rows_broadcast(r, 4, g->in[1], rows, element);
-    if (kind == ROWS_LAYER_NORM) {
-      rows_broadcast(r, 5, g->in[2], rows, element);
-      rows_broadcast(r, 6, g->constant, rows, element);
-    }
-  }
+  const uint32_t rows = rows_at(r, row), bytes = element == STRETTO_FP32 ? 4 : 2;
+  if (rows != r->broadcast)
+    tile_load(TILE_R(4), g->in[1], tile_shape(rows, g->row_bytes, 0), element, 0);
+  r->broadcast = rows;
   r->done += r->step;
-  if (kind == ROWS_GEMV) {
-    tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R(4));
-    tile_simt(TILE_SIMT_ROW_SUM, TILE_R(t), TILE_R(t), TILE_R(t));
-    const uint32_t bytes = element == STRETTO_FP32 ? 4 : 2;
-    tile_store(TILE_R(t), g->out + (uint64_t)row * bytes, tile_shape(rows, bytes, bytes), element);
-    return 1;
-  }
-  if (kind == ROWS_SOFTMAX) {
-    tile_simt(TILE_SIMT_ROW_MAX, TILE_R(3), TILE_R(t), TILE_R(t));
-    tile_simt(TILE_SIMT_SUB, TILE_R(t), TILE_R(t), TILE_R(3));
-    tile_simt(TILE_SIMT_EXP, TILE_R(t), TILE_R(t), TILE_R(t));
-    tile_simt(TILE_SIMT_ROW_SUM, TILE_R(3), TILE_R(t), TILE_R(t));
-    tile_simt(TILE_SIMT_RECIP, TILE_R(3), TILE_R(3), TILE_R(3));
-    tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R(3));
-  } else {
-    tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(3), TILE_R(t), TILE_R(t));
-    tile_simt(TILE_SIMT_SUB, TILE_R(t), TILE_R(t), TILE_R(3));
-    tile_simt(TILE_SIMT_MUL, TILE_R(3), TILE_R(t), TILE_R(t));
-    tile_simt(TILE_SIMT_ROW_MEAN, TILE_R(3), TILE_R(3), TILE_R(3));
-    tile_simt(TILE_SIMT_ADD, TILE_R(3), TILE_R(3), TILE_R(6));
-    tile_simt(TILE_SIMT_RSQRT, TILE_R(3), TILE_R(3), TILE_R(3));
-    tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R(3));
-    tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R(4));
-    tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R(5));
-  }
-  tile_store(TILE_R(t), g->out + (uint64_t)row * g->row_bytes, rows_shape(r, row), element);
+  tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), TILE_R(4));
+  tile_simt(TILE_SIMT_ROW_SUM, TILE_R(t), TILE_R(t), TILE_R(t));
+  tile_store(TILE_R(t), g->out + (uint64_t)row * bytes, tile_shape(rows, bytes, bytes), element);
   return 1;
 }
 
-KERNEL_INLINE void rows(const rows_kind_t kind, const int element) {
+KERNEL_INLINE void gemv(const int element) {
   const ops_vector_arguments_t* const g = arguments();
   const uint32_t first = wavefront() * g->rows_each;
   rows_t r = {.g = g, .loaded = first, .done = first, .step = wavefronts() * g->rows_each};
 #define LOAD(s) rows_load(&r, s, element)
 #define WORK(s) \
-  if (!rows_work(&r, s, kind, element)) return
+  if (!gemv_work(&r, s, element)) return
   WALK_3(LOAD, WORK)
 #undef LOAD
 #undef WORK
@@ -271,16 +236,10 @@ KERNEL_INLINE void concat(const int element) {
   KERNEL(map_mul_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_MUL, element));             \
   KERNEL(map_triad_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, map(MAP_TRIAD, element));         \
   KERNEL(concat_##name, OPS_VECTOR_PIECE, OPS_VECTOR_TILES, concat(element));                    \
-  KERNEL(softmax_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_SOFTMAX_TILES,                      \
-         rows(ROWS_SOFTMAX, element));                                                           \
-  KERNEL(softmax_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_SOFTMAX_TILES,                 \
-         rows(ROWS_SOFTMAX, element));                                                           \
-  KERNEL(layer_norm_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_LAYER_NORM_TILES,                \
-         rows(ROWS_LAYER_NORM, element));                                                        \
-  KERNEL(layer_norm_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_LAYER_NORM_TILES,           \
-         rows(ROWS_LAYER_NORM, element));                                                        \
-  KERNEL(gemv_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_GEMV_TILES, rows(ROWS_GEMV, element)); \
-  KERNEL(gemv_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_GEMV_TILES, rows(ROWS_GEMV, element))
+  KERNEL(gemv_##name##_2048, OPS_VECTOR_PIECE, OPS_VECTOR_GEMV_TILES, gemv(element));            \
+  KERNEL(gemv_##name##_8192, OPS_VECTOR_LONG_PIECE, OPS_VECTOR_GEMV_TILES, gemv(element))
 OF_ELEMENT(fp16, STRETTO_FP16);
+#ifndef OPS_FP16_ALONE
 OF_ELEMENT(bf16, STRETTO_BF16);
 OF_ELEMENT(fp32, STRETTO_FP32);
+#endif

@@ -3,7 +3,7 @@
 //
 // map_NAME_ELEMENT: arrays of equal length, element by element: copy a; add a + b; mul a b; triad a + b c; gelu a;
 // relu a; gelu_grad, relu_grad: b times the function's slope at a.
-// softmax_, layer_norm_, gemv_ELEMENT_P: rows of at most P bytes; P is a piece, what a wavefront takes at a time.
+// gemv_ELEMENT_P: matrix times vector, rows of at most P bytes; P is a piece, what a wavefront takes at a time.
 // concat_ELEMENT: rows of two matrices behind each other.
 // Every wavefront takes pieces in turn, its first the one of its number; loads of several pieces are under way.
 #ifndef STRETTO_SW_KERNELS_OPS_VECTOR_H_
@@ -22,16 +22,12 @@
 #define OPS_VECTOR_REGISTERS(piece, tiles) \
   (OPS_VECTOR_WAVEFRONTS(piece) * ((tiles) * (piece) + 2048u))
 #define OPS_VECTOR_TILES 8u  // Element by element, concat.
-#define OPS_VECTOR_SOFTMAX_TILES 4u
-#define OPS_VECTOR_LAYER_NORM_TILES 7u
 #define OPS_VECTOR_GEMV_TILES 4u
 
 typedef struct ops_vector_arguments {
-  uint64_t
-      in[3];  // Rows: matrix, then layer_norm: gamma, beta; gemv: vector; concat: the other matrix.
+  uint64_t in[3];  // gemv: matrix, vector; concat: both matrices.
   uint64_t out;
   uint64_t bytes;        // map: of each array.
-  uint64_t constant;     // layer_norm: a row of epsilons.
   uint32_t rows;         // Else.
   uint32_t row_bytes;    // Of in[0].
   uint32_t rows_each;    // Of a piece.
@@ -39,9 +35,9 @@ typedef struct ops_vector_arguments {
 } ops_vector_arguments_t;
 
 #ifdef __cplusplus
-static_assert(sizeof(ops_vector_arguments_t) == 64, "read by kernels");
+static_assert(sizeof(ops_vector_arguments_t) == 56, "read by kernels");
 #else
-_Static_assert(sizeof(ops_vector_arguments_t) == 64, "read by kernels");
+_Static_assert(sizeof(ops_vector_arguments_t) == 56, "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_KERNELS_OPS_VECTOR_H_

@@ -17,10 +17,7 @@ static uint64_t pieces_of(uint32_t rows, uint32_t row_bytes) {
 int ops_vector_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
                     ops_vector_arguments_t* arguments, ops_vector_launch_t* launch) {
   uint64_t pieces = 0;
-  const uint32_t tiles = strcmp(name, "softmax") == 0      ? OPS_VECTOR_SOFTMAX_TILES
-                         : strcmp(name, "layer_norm") == 0 ? OPS_VECTOR_LAYER_NORM_TILES
-                         : strcmp(name, "gemv") == 0       ? OPS_VECTOR_GEMV_TILES
-                                                           : OPS_VECTOR_TILES;
+  const uint32_t tiles = strcmp(name, "gemv") == 0 ? OPS_VECTOR_GEMV_TILES : OPS_VECTOR_TILES;
   launch->piece = OPS_VECTOR_PIECE;
   if (strncmp(name, "map_", 4) == 0) {
     pieces = divide_up(arguments->bytes, OPS_VECTOR_PIECE);

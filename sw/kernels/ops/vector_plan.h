@@ -16,8 +16,8 @@ typedef struct ops_vector_launch {
   uint32_t piece;
 } ops_vector_launch_t;
 
-// `name`: map_copy, map_gelu, map_add, map_mul, map_triad, softmax, layer_norm, gemv, concat; of FP16, BF16 or FP32.
-// Sets rows_each. 0: rows of softmax, layer_norm and gemv have more than OPS_VECTOR_LONG_PIECE bytes.
+// `name`: map_copy, map_gelu, map_add, map_mul, map_triad, gemv, concat ...; of FP16, BF16 or FP32. Sets rows_each. 0:
+// rows of gemv have more than OPS_VECTOR_LONG_PIECE bytes.
 int ops_vector_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
                     ops_vector_arguments_t* arguments, ops_vector_launch_t* launch);
 

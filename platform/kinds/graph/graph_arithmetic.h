@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of a graph in double precision, and how far the machine's results may be from them: bounds that follow from
+// the roundings of its kernels, element by element. Shares no code with the machine's arithmetic.
+//
+// u = 2^-11 is half an ulp of FP16, f = 2^-24 of FP32. Each of the n additions of a sum is off by f times what has been
+// added up, at most twice the largest sum of first terms, in however many runs of terms it is added.
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_ARITHMETIC_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_ARITHMETIC_H_
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/kinds/graph/graph_plan.h"
+
+namespace stretto {
+
+// FP16 bits <-> number, by Eigen.
+double number_from_fp16(uint16_t bits);
+uint16_t fp16_of_number(double value);
+// Half an ulp of FP16 at a number of this magnitude.
+double half_ulp(double magnitude);
+
+// What input and weight tensors hold before the first iteration: small random numbers, inputs another for each rank;
+// indices the same for all.
+uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, uint32_t rank,
+                       uint64_t element);
+
+uint32_t graph_index(uint64_t seed, const GraphTensor& tensor, size_t index, uint64_t i);
+
+struct Numbers {
+  std::vector<double> value;
+  std::vector<double> error;  // Of each; empty: none.
+  double error_of(uint64_t i) const { return error.empty() ? 0 : error[i]; }
+};
+
+// Which kernels: those of a loop kernel have FP16 between their steps where those of the library have FP32.
+enum class GraphKernels : uint8_t { loop, library };
+
+// The result of an operator of `plan.ops`, not an AllReduce, before it is rounded to FP16, and its bound with that
+// rounding. `columns`: of the result's rows.
+Numbers work_out(const boost::json::object& op, const std::vector<const Numbers*>& inputs,
+                 uint64_t columns, GraphKernels kernels);
+
+// By which an Update multiplies, as it lies in memory.
+double update_rate(const boost::json::object& op);
+
+void round_to_fp16(std::vector<double>& values);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_ARITHMETIC_H_

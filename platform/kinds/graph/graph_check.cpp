@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/graph/graph_check.h"
+
+#include <fmt/format.h>
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr double kOverflow = 65520;  // From here on FP16 has infinity.
+
+std::string text_of(const json::value& value) { return value.as_string().c_str(); }
+
+std::vector<double> contents(const GraphPlan& plan, size_t index, uint32_t rank, uint64_t seed) {
+  if (plan.tensors[index].kind == "index") {
+    std::vector<double> indices(plan.tensors[index].elements() / 2);
+    for (uint64_t i = 0; i < indices.size(); ++i)
+      indices[i] = graph_index(seed, plan.tensors[index], index, i);
+    return indices;
+  }
+  std::vector<double> values(plan.tensors[index].elements());
+  for (uint64_t e = 0; e < values.size(); ++e)
+    values[e] = number_from_fp16(graph_content(seed, plan.tensors[index], index, rank, e));
+  return values;
+}
+
+using State = std::map<std::string, Numbers>;  // Tensors of one rank.
+
+class Checker {
+ public:
+  Checker(const GraphPlan& plan, const GraphRun& run, CheckReport& report)
+      : plan_(plan), run_(run), report_(report), states_(run.ranks), memory_(run.ranks) {
+    for (size_t i = 0; i < plan.tensors.size(); ++i) index_[plan.tensors[i].name] = i;
+    for (const json::value& value : plan.ops) {
+      const json::object& op = value.as_object();
+      const std::string kind = text_of(op.at("kind")), output = text_of(op.at("output"));
+      if (kind == "AllReduce") reduced_.insert(output);
+      if (kind == "Update") updates_[output] = &op;
+    }
+  }
+
+  void check() {
+    for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
+      for (size_t i = 0; i < plan_.tensors.size(); ++i) read(rank, i);
+    }
+    if (!updates_.empty() && run_.iterations > 1) run_whole();
+    for (uint32_t rank = 0; rank < run_.ranks; ++rank) begin(rank);
+    for (const json::value& value : plan_.ops) {
+      const json::object& op = value.as_object();
+      const std::string kind = text_of(op.at("kind"));
+      if (kind == "AllReduce") {
+        reduce(op);
+        continue;
+      }
+      for (uint32_t rank = 0; rank < run_.ranks; ++rank)
+        kind == "Update" && run_.iterations > 1 ? compare_update(rank, op) : compare(rank, op);
+    }
+  }
+
+ private:
+  Numbers evaluate(const State& state, const json::object& op) const {
+    std::vector<const Numbers*> inputs;
+    for (const json::value& name : op.at("inputs").as_array())
+      inputs.push_back(&state.at(text_of(name)));
+    const auto known = index_.find(text_of(op.at("output")));
+    // A value without a place has gone into the next operator: the sum of a product, with or without its row.
+    const uint64_t columns =
+        known != index_.end() ? plan_.tensors[known->second].columns : inputs.back()->value.size();
+    return work_out(op, inputs, columns, run_.kernels);
+  }
+
+  // What is not written by an operator must be there to the bit.
+  void read(uint32_t rank, size_t index) {
+    const GraphTensor& tensor = plan_.tensors[index];
+    const bool is_written =
+        tensor.kind == "value" || tensor.kind == "gradient" || updates_.contains(tensor.name);
+    if (!run_.is_left(index)) return;
+    const std::vector<uint16_t> elements = run_.read(rank, index);
+    for (uint64_t e = 0; e < elements.size(); ++e) {
+      memory_[rank][tensor.name].push_back(number_from_fp16(elements[e]));
+      if (is_written) continue;
+      ++report_.elements;
+      const uint16_t expected = graph_content(run_.seed, tensor, index, rank, e);
+      if (elements[e] != expected)
+        mismatch(rank, tensor, e,
+                 fmt::format("got {:#06x}, expected {:#06x}", elements[e], expected));
+    }
+  }
+
+  // What the last iteration has found.
+  void begin(uint32_t rank) {
+    for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+      const GraphTensor& tensor = plan_.tensors[i];
+      if (tensor.kind == "value" || tensor.kind == "gradient") continue;
+      Numbers& numbers = states_[rank][tensor.name];
+      const auto update = updates_.find(tensor.name);
+      if (update == updates_.end() || run_.iterations == 1) {
+        numbers.value = contents(plan_, i, rank, run_.seed);
+      } else {
+        numbers = before_update(rank, tensor.name, *update->second);
+      }
+    }
+  }
+
+  // The step is known to the bit: a product of two FP16 numbers, rounded once. The weight was rounded behind it.
+  Numbers before_update(uint32_t rank, const std::string& weight, const json::object& op) const {
+    Numbers before{memory_[rank].at(weight), {}};
+    std::vector<double> step = memory_[rank].at(text_of(op.at("inputs").at(1)));
+    const double rate = update_rate(op);
+    for (double& value : step) value *= rate;
+    round_to_fp16(step);
+    for (uint64_t i = 0; i < step.size(); ++i) {
+      before.error.push_back(half_ulp(std::abs(before.value[i])));
+      before.value[i] += step[i];
+    }
+    return before;
+  }
+
+  void compare(uint32_t rank, const json::object& op) {
+    const std::string output = text_of(op.at("output"));
+    Numbers out = evaluate(states_[rank], op);
+    const auto known = index_.find(output);
+    const bool is_last = reduced_.count(output) == 0 || text_of(op.at("kind")) == "Update";
+    if (known != index_.end() && is_last && run_.is_left(known->second)) {
+      expect(rank, known->second, out);
+      out = {memory_[rank].at(output), {}};
+    }
+    states_[rank][output] = std::move(out);
+  }
+
+  // FP16 sums over the ranks, in whatever order.
+  void reduce(const json::object& op) {
+    const std::string name = text_of(op.at("output"));
+    Numbers sum = states_[0].at(name);
+    std::vector<double> size(sum.value.size());
+    for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
+      const Numbers& one = states_[rank].at(name);
+      for (uint64_t i = 0; i < size.size(); ++i) {
+        size[i] += std::abs(one.value[i]) + one.error_of(i);
+        if (rank == 0) continue;
+        sum.value[i] += one.value[i];
+        sum.error[i] += one.error_of(i);
+      }
+    }
+    for (uint64_t i = 0; i < size.size(); ++i) sum.error[i] += (run_.ranks - 1) * half_ulp(size[i]);
+    for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
+      expect(rank, index_.at(name), sum);
+      states_[rank][name] = {memory_[rank].at(name), {}};
+    }
+  }
+
+  // A run from the beginning, every tensor rounded.
+  void run_whole() {
+    whole_.resize(run_.ranks);
+    for (uint32_t rank = 0; rank < run_.ranks; ++rank)
+      for (size_t i = 0; i < plan_.tensors.size(); ++i)
+        whole_[rank][plan_.tensors[i].name].value = contents(plan_, i, rank, run_.seed);
+    for (uint32_t iteration = 0; iteration < run_.iterations; ++iteration) {
+      note_magnitudes();
+      for (const json::value& value : plan_.ops) {
+        const json::object& op = value.as_object();
+        const std::string output = text_of(op.at("output"));
+        std::vector<double> sum;
+        for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
+          Numbers& out = whole_[rank][output];
+          if (text_of(op.at("kind")) != "AllReduce") {
+            out.value = evaluate(whole_[rank], op).value;
+            round_to_fp16(out.value);
+          } else {
+            sum.resize(out.value.size());
+            for (uint64_t i = 0; i < sum.size(); ++i) sum[i] += out.value[i];
+          }
+        }
+        round_to_fp16(sum);
+        for (uint32_t rank = 0; !sum.empty() && rank < run_.ranks; ++rank)
+          whole_[rank][output].value = sum;
+      }
+    }
+  }
+
+  // Of a weight, over the iterations of the whole run.
+  void note_magnitudes() {
+    for (const auto& [weight, op] : updates_) {
+      for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
+        const std::vector<double>& value = whole_[rank].at(weight).value;
+        std::vector<double>& most = magnitude_[{rank, weight}];
+        most.resize(value.size());
+        for (size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], std::abs(value[i]));
+      }
+    }
+  }
+
+  void compare_update(uint32_t rank, const json::object& op) {
+    const std::string weight = text_of(op.at("output")), gradient = text_of(op.at("inputs").at(1));
+    const std::vector<double>&seen = memory_[rank].at(gradient),
+          &expected = whole_[rank].at(gradient).value;
+    double differ = 0, largest = 0;
+    for (uint64_t i = 0; i < seen.size(); ++i) {
+      differ = std::max(differ, std::abs(seen[i] - expected[i]));
+      largest = std::max(largest, std::abs(expected[i]));
+    }
+    const double rate = std::abs(update_rate(op));
+    Numbers out = whole_[rank].at(weight);
+    const std::vector<double>& magnitude = magnitude_.at({rank, weight});
+    for (uint64_t i = 0; i < out.value.size(); ++i) {
+      // Both runs round the step and the weight.
+      const double each = rate * differ + 2 * half_ulp(rate * largest) +
+                          2 * half_ulp(std::max(magnitude[i], std::abs(out.value[i])));
+      out.error.push_back(run_.iterations * each);
+    }
+    expect(rank, index_.at(weight), out);
+    states_[rank][weight] = {memory_[rank].at(weight), {}};
+  }
+
+  void expect(uint32_t rank, size_t index, const Numbers& expected) {
+    const GraphTensor& tensor = plan_.tensors[index];
+    const std::vector<double>& got = memory_[rank].at(tensor.name);
+    for (uint64_t e = 0; e < std::min(got.size(), expected.value.size()); ++e) {
+      ++report_.elements;
+      const double value = expected.value[e], bound = expected.error_of(e);
+      const double error = std::abs(got[e] - value);
+      const bool is_overflow = std::isinf(got[e]) && std::isfinite(value) &&
+                               std::signbit(got[e]) == std::signbit(value) &&
+                               std::abs(value) + bound >= kOverflow;
+      if (got[e] == value || is_overflow || (std::isnan(got[e]) && std::isnan(value))) continue;
+      if (!(error <= bound)) {
+        mismatch(rank, tensor, e,
+                 fmt::format("got {:.6g}, expected {:.6g} within {:.2g}", got[e], value, bound));
+      } else {
+        report_.max_error = std::max(report_.max_error, error / bound);
+      }
+    }
+  }
+
+  void mismatch(uint32_t rank, const GraphTensor& tensor, uint64_t e, const std::string& what) {
+    if (report_.mismatches++ == 0)
+      report_.first = fmt::format("rank {} tensor {} row {} column {}: {}", rank, tensor.name,
+                                  e / tensor.columns, e % tensor.columns, what);
+  }
+
+  const GraphPlan& plan_;
+  const GraphRun& run_;
+  CheckReport& report_;
+  std::map<std::string, size_t> index_;
+  std::set<std::string> reduced_;
+  std::map<std::string, const json::object*> updates_;
+  std::vector<State> states_, whole_;
+  std::map<std::pair<uint32_t, std::string>, std::vector<double>> magnitude_;
+  std::vector<std::map<std::string, std::vector<double>>> memory_;
+};
+
+}  // namespace
+
+void check_graph(const GraphPlan& plan, const GraphRun& run, CheckReport& report) {
+  report.error_bound = 1;
+  Checker(plan, run, report).check();
+}
+
+}  // namespace stretto

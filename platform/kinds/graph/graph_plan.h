@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan that sw/compiler writes beside a loop kernel: tensors, operators, launches, buckets.
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_PLAN_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_PLAN_H_
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sw/apps/graph.h"
+
+namespace stretto {
+
+struct GraphTensor {
+  std::string name;
+  std::string kind;  // input, weight, index, constant, words, lists, value, gradient.
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+  bool in_gradients = false;  // Space: gradients, else the arena.
+  uint64_t offset = 0;
+  double value = 0;            // Of a constant.
+  std::vector<double> words;   // FP32, two elements each.
+  uint64_t extent = 1;         // Of indices, whole numbers of two elements each: they are below it.
+  std::vector<uint16_t> data;  // Of lists, that follow from indices: make_lists().
+  uint64_t elements() const { return rows * columns; }
+};
+
+// Of a pipeline; what goes through it is named after the tensor that it stands for.
+struct GraphQueue {
+  std::string name;
+  size_t group;
+  stage_edge_t edge;
+};
+
+struct GraphPlan {
+  std::string name;
+  std::string sha256;   // Of the file.
+  std::string no_loop;  // Why no loop kernel can have an operator; empty: it can.
+  uint64_t arena_bytes = 0;
+  uint64_t gradient_bytes = 0;
+  std::vector<GraphTensor> tensors;
+  boost::json::object root;  // As it was read, and of it
+  boost::json::array ops;    // all operators.
+  // Of each operator that is run; what was fused into another is not.
+  std::vector<std::string> launches;              // Kind,
+  std::vector<std::string> outputs;               // what it makes,
+  std::vector<graph_operator_t> operators;        // and what else a launch needs,
+  std::vector<std::vector<graph_copy_t>> copies;  // copies of operators included.
+  std::vector<graph_bucket_t> buckets;
+  // kitsune: operators that are one pipeline, in ascending order; `stage` points into stages.
+  std::vector<graph_group_t> groups;
+  std::vector<std::vector<graph_stage_t>> stages;
+  std::vector<std::vector<std::string>> stage_names;
+  std::vector<GraphQueue> queue;
+  std::set<std::string> inside;  // Outputs that no stage writes to memory.
+  graph_queues_t queues{};
+  double gflop = 0;  // Of all products.
+};
+
+// Where each ScatterAdd adds what, from the contents of its indices, in lists and operators. Indices are those of all
+// ranks: `content` gives index `i` of a tensor.
+void make_lists(GraphPlan& plan,
+                const std::function<uint32_t(const GraphTensor& tensor, uint64_t i)>& content);
+
+// Throws UserError naming `file`.
+GraphPlan load_graph_plan(const std::string& file);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_PLAN_H_
