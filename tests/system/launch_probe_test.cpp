@@ -30,16 +30,20 @@ void expect_gaps(const boost::json::object& job) {
   CHECK(mean(job.at("gap_us")) <= 2.2);
   CHECK(mean(job.at("launch_us")) ==
         Approx(mean(job.at("gap_us")) + mean(job.at("kernel_us"))).epsilon(0.01));
-  double released = 0;  // At system scope: more, the more is dirty.
+  // At system scope: more, the more is dirty, but for what the way of a packet's lines over the link
+  // between an L2's partitions takes more or less.
+  double released = 0, first = 0;
   for (const auto& line : job.at("lines").as_array()) {
     INFO(boost::json::serialize(line));
     if (line.at("scope").as_string() == "device") {
       CHECK(mean(line.at("gap_us")) <= 2.2);
     } else {
-      CHECK(mean(line.at("gap_us")) > released);
+      CHECK(mean(line.at("gap_us")) > 0.95 * released);
       released = mean(line.at("gap_us"));
+      if (first == 0) first = released;
     }
   }
+  CHECK(released > 1.05 * first);
   CHECK(job.at("lines").as_array().size() == 6);
 }
 
