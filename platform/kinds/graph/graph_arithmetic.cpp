@@ -59,7 +59,8 @@ struct Element {
   double value, error;
 };
 
-Numbers multiply(const json::object& op, const std::vector<const Numbers*>& inputs) {
+Numbers multiply(const json::object& op, const std::vector<const Numbers*>& inputs,
+                 OperandErrors errors) {
   const json::object& shape = op.at("matmul").as_object();
   const uint64_t m = whole(shape.at("m")), n = whole(shape.at("n")), k = whole(shape.at("k"));
   const uint64_t outer = whole(shape.at("outer")), inner = whole(shape.at("inner"));
@@ -81,8 +82,10 @@ Numbers multiply(const json::object& op, const std::vector<const Numbers*>& inpu
       most = std::max(most, std::abs(sum));
       if (is_exact) continue;
       const double ea = a.error_of(at_a), eb = b.error_of(at_b);
-      error += std::abs(a.value[at_a]) * eb + std::abs(b.value[at_b]) * ea + ea * eb;
+      const double term = std::abs(a.value[at_a]) * eb + std::abs(b.value[at_b]) * ea + ea * eb;
+      error += errors == OperandErrors::worst ? term : term * term;
     }
+    if (errors == OperandErrors::independent) error = std::sqrt(error);
     return Element{sum, error + sum_error(static_cast<double>(k), most + error)};
   };
   for (uint64_t matrix = 0; matrix < outer * inner; ++matrix) {
@@ -649,7 +652,7 @@ uint16_t graph_content(uint64_t seed, const GraphTensor& tensor, size_t index, u
 }
 
 Numbers work_out(const json::object& op, const std::vector<const Numbers*>& inputs,
-                 uint64_t columns, GraphKernels kernels) {
+                 uint64_t columns, GraphKernels kernels, OperandErrors errors) {
   const std::string kind = op.at("kind").as_string().c_str();
   const auto all = functions(op);
   const auto function = all.find(kind);
@@ -658,7 +661,7 @@ Numbers work_out(const json::object& op, const std::vector<const Numbers*>& inpu
   if (work_out_moving(kind, op, inputs, columns, kernels, out, is_exact)) {
     if (is_exact) return out;
   } else {
-    out = kind == "MatMul"        ? multiply(op, inputs)
+    out = kind == "MatMul"        ? multiply(op, inputs, errors)
           : function != all.end() ? each(function->second, op, inputs, columns)
                                   : rows(kind, op, inputs, columns, kernels);
   }

@@ -39,10 +39,15 @@ struct Numbers {
 // Which kernels: those of a loop kernel have FP16 between their steps where those of the library have FP32.
 enum class GraphKernels : uint8_t { loop, library };
 
+// What errors of operands come to in the sum of a product: all at their bound and of one sign, or independent of each
+// other, so that they add up in quadrature.
+enum class OperandErrors : uint8_t { worst, independent };
+
 // The result of an operator of `plan.ops`, not an AllReduce, before it is rounded to FP16, and its bound with that
 // rounding. `columns`: of the result's rows.
 Numbers work_out(const boost::json::object& op, const std::vector<const Numbers*>& inputs,
-                 uint64_t columns, GraphKernels kernels);
+                 uint64_t columns, GraphKernels kernels,
+                 OperandErrors errors = OperandErrors::worst);
 
 // By which an Update multiplies, as it lies in memory.
 double update_rate(const boost::json::object& op);

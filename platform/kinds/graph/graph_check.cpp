@@ -16,6 +16,9 @@ namespace json = boost::json;
 namespace {
 
 constexpr double kOverflow = 65520;  // From here on FP16 has infinity.
+// Within a pipeline several products follow each other, and a bound that takes all errors at their worst grows to many
+// times the values. Results are then held to so many times what independent errors come to.
+constexpr double kSpread = 8;
 
 std::string text_of(const json::value& value) { return value.as_string().c_str(); }
 
@@ -37,8 +40,16 @@ using State = std::map<std::string, Numbers>;  // Tensors of one rank.
 class Checker {
  public:
   Checker(const GraphPlan& plan, const GraphRun& run, CheckReport& report)
-      : plan_(plan), run_(run), report_(report), states_(run.ranks), memory_(run.ranks) {
-    for (size_t i = 0; i < plan.tensors.size(); ++i) index_[plan.tensors[i].name] = i;
+      : plan_(plan),
+        run_(run),
+        report_(report),
+        states_(run.ranks),
+        spread_(run.ranks),
+        memory_(run.ranks) {
+    for (size_t i = 0; i < plan.tensors.size(); ++i) {
+      index_[plan.tensors[i].name] = i;
+      has_pipelines_ = has_pipelines_ || !run.is_left(i);
+    }
     for (const json::value& value : plan.ops) {
       const json::object& op = value.as_object();
       const std::string kind = text_of(op.at("kind")), output = text_of(op.at("output"));
@@ -53,6 +64,7 @@ class Checker {
     }
     if (!updates_.empty() && run_.iterations > 1) run_whole();
     for (uint32_t rank = 0; rank < run_.ranks; ++rank) begin(rank);
+    if (has_pipelines_) spread_ = states_;
     for (const json::value& value : plan_.ops) {
       const json::object& op = value.as_object();
       const std::string kind = text_of(op.at("kind"));
@@ -66,7 +78,8 @@ class Checker {
   }
 
  private:
-  Numbers evaluate(const State& state, const json::object& op) const {
+  Numbers evaluate(const State& state, const json::object& op,
+                   OperandErrors errors = OperandErrors::worst) const {
     std::vector<const Numbers*> inputs;
     for (const json::value& name : op.at("inputs").as_array())
       inputs.push_back(&state.at(text_of(name)));
@@ -74,7 +87,7 @@ class Checker {
     // A value without a place has gone into the next operator: the sum of a product, with or without its row.
     const uint64_t columns =
         known != index_.end() ? plan_.tensors[known->second].columns : inputs.back()->value.size();
-    return work_out(op, inputs, columns, run_.kernels);
+    return work_out(op, inputs, columns, run_.kernels, errors);
   }
 
   // What is not written by an operator must be there to the bit.
@@ -126,13 +139,19 @@ class Checker {
 
   void compare(uint32_t rank, const json::object& op) {
     const std::string output = text_of(op.at("output"));
-    Numbers out = evaluate(states_[rank], op);
+    Numbers out = evaluate(states_[rank], op), spread;
+    if (has_pipelines_) {
+      spread = evaluate(spread_[rank], op, OperandErrors::independent);
+      for (uint64_t i = 0; i < out.error.size(); ++i)
+        out.error[i] = std::min(out.error[i], kSpread * spread.error[i]);
+    }
     const auto known = index_.find(output);
     const bool is_last = reduced_.count(output) == 0 || text_of(op.at("kind")) == "Update";
     if (known != index_.end() && is_last && run_.is_left(known->second)) {
       expect(rank, known->second, out);
-      out = {memory_[rank].at(output), {}};
+      out = spread = {memory_[rank].at(output), {}};
     }
+    if (has_pipelines_) spread_[rank][output] = std::move(spread);
     states_[rank][output] = std::move(out);
   }
 
@@ -154,6 +173,7 @@ class Checker {
     for (uint32_t rank = 0; rank < run_.ranks; ++rank) {
       expect(rank, index_.at(name), sum);
       states_[rank][name] = {memory_[rank].at(name), {}};
+      if (has_pipelines_) spread_[rank][name] = states_[rank][name];
     }
   }
 
@@ -252,7 +272,8 @@ class Checker {
   std::map<std::string, size_t> index_;
   std::set<std::string> reduced_;
   std::map<std::string, const json::object*> updates_;
-  std::vector<State> states_, whole_;
+  bool has_pipelines_ = false;
+  std::vector<State> states_, spread_, whole_;
   std::map<std::pair<uint32_t, std::string>, std::vector<double>> magnitude_;
   std::vector<std::map<std::string, std::vector<double>>> memory_;
 };
