@@ -70,14 +70,15 @@ KERNEL_INLINE operands_t item_operands(const stage_arguments_t* g, item_t at) {
       steps, 2);
 }
 
-#define ITEM(resident, accumulator, block, b_nk)                                             \
-  NO_INLINE void item_##resident##_##accumulator##_##block##_##b_nk(operands_t* o) {         \
-    tile_zero(TILE_A(accumulator), (uint64_t)STAGE_TILE_ROWS | (uint64_t)STAGE_BLOCK << 16); \
-    if (resident)                                                                            \
-      resident_item(o, accumulator, block, b_nk);                                            \
-    else                                                                                     \
-      k_loop_into(TILE_A(accumulator), o, STAGE_STREAM_BUFFERS, 0, b_nk, STRETTO_FP16,       \
-                  STRETTO_FP16);                                                             \
+#define ITEM(resident, accumulator, block, b_nk)                                       \
+  NO_INLINE void item_##resident##_##accumulator##_##block##_##b_nk(operands_t* o,     \
+                                                                    uint64_t size) {   \
+    tile_zero(TILE_A(accumulator), size);                                              \
+    if (resident)                                                                      \
+      resident_item(o, accumulator, block, b_nk);                                      \
+    else                                                                               \
+      k_loop_into(TILE_A(accumulator), o, STAGE_STREAM_BUFFERS, 0, b_nk, STRETTO_FP16, \
+                  STRETTO_FP16);                                                       \
   }
 #define ITEMS(b_nk)   \
   ITEM(0, 0, 0, b_nk) \
@@ -92,19 +93,22 @@ ITEMS(1)
 KERNEL_INLINE void multiply(const stage_arguments_t* g, item_t at, const int accumulator,
                             const int resident) {
   operands_t o = item_operands(g, at);
+  // A product of few columns takes the pipe for no more than 16 of them at a time.
+  const uint32_t columns = min_u32(STAGE_BLOCK, g->n - at.block * STAGE_BLOCK);
+  const uint64_t size = (uint64_t)STAGE_TILE_ROWS | (uint64_t)((columns + 15) / 16 * 16) << 16;
   const int b_nk = (g->layout & GEMM_B_NK) != 0;
-#define CALL(block)                                               \
-  do {                                                            \
-    if (accumulator == 0)                                         \
-      b_nk ? item_1_0_##block##_1(&o) : item_1_0_##block##_0(&o); \
-    else                                                          \
-      b_nk ? item_1_1_##block##_1(&o) : item_1_1_##block##_0(&o); \
+#define CALL(block)                                                           \
+  do {                                                                        \
+    if (accumulator == 0)                                                     \
+      b_nk ? item_1_0_##block##_1(&o, size) : item_1_0_##block##_0(&o, size); \
+    else                                                                      \
+      b_nk ? item_1_1_##block##_1(&o, size) : item_1_1_##block##_0(&o, size); \
   } while (0)
   if (!resident) {
     if (accumulator == 0)
-      b_nk ? item_0_0_0_1(&o) : item_0_0_0_0(&o);
+      b_nk ? item_0_0_0_1(&o, size) : item_0_0_0_0(&o, size);
     else
-      b_nk ? item_0_1_0_1(&o) : item_0_1_0_0(&o);
+      b_nk ? item_0_1_0_1(&o, size) : item_0_1_0_0(&o, size);
   } else if (at.block == 0) {
     CALL(0);
   } else {
@@ -128,8 +132,17 @@ KERNEL_INLINE int walk_next(walk_t* w) {
   return w->at.tile < w->tiles;
 }
 
+// The bias of block 0 and 1 of two, or of the only one, stays in tiles 2 and 3; `held`: how many rows it has there.
+KERNEL_INLINE void load_bias(const stage_arguments_t* g, const int t, uint32_t first,
+                             uint32_t bytes, uint32_t rows, uint32_t blocks, uint32_t* held) {
+  if (*held == rows && blocks <= 2) return;
+  tile_load(TILE_R(2 + t), g->bias + first * 2, tile_shape(rows, bytes, 0), STRETTO_FP16, 0);
+  *held = rows;
+}
+
+// REQUIRES: `accumulator` is the block's number where there are two.
 KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wavefront,
-                              const int accumulator) {
+                              uint32_t blocks, const int accumulator, uint32_t* held) {
   const uint32_t all = tile_rows_of(g, at.tile), each = STAGE_TILE_ROWS / STAGE_STORING;
   const uint32_t mine = (wavefront - 1) * each, first = at.block * STAGE_BLOCK;
   if (mine >= all) return;
@@ -144,8 +157,8 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wa
     tile_epilogue(TILE_R(t), TILE_A(accumulator),                                                  \
                   (mine + (row)) | (uint64_t)count << 16 | (uint64_t)columns << 48, STRETTO_FP16); \
     if (g->has_bias) {                                                                             \
-      tile_load(TILE_R(2), g->bias + first * 2, tile_shape(count, bytes, 0), STRETTO_FP16, 0);     \
-      tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R(2));                                   \
+      load_bias(g, accumulator, first, bytes, count, blocks, held);                                \
+      tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R(2 + (accumulator)));                   \
     }                                                                                              \
     if (g->activation == STAGE_RELU)                                                               \
       tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R(t));                             \
@@ -195,11 +208,12 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
     tile_barrier();
     stage_end(g, 1, begin, waited, 0);
   }
+  uint32_t held[2] = {0, 0};
   if (w.at.tile < w.tiles) {
 #define STORE(accumulator)                                                             \
   if (wavefront == 1 && w.at.block == 0) edge_wait(g, &g->out, w.at.tile, 0, &waited); \
   tile_barrier();                                                                      \
-  store_item(g, w.at, wavefront, accumulator);                                         \
+  store_item(g, w.at, wavefront, w.blocks, accumulator, &held[accumulator]);           \
   if (w.at.block + 1 == w.blocks) edge_add(g, &g->out, w.at.tile, 1);                  \
   if (!walk_next(&w)) break
     for (;;) {
