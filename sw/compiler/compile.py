@@ -6,7 +6,8 @@
   compile.py GRAPH -o NAME --source-only      no NAME.elf
   compile.py GRAPH --list         what is in the graph
   compile.py GRAPH --mode bsp|vertical|kitsune [--machine M] [-o NAME] [--report]
-                                  writes NAME.json (groups, stages, queues, places) and NAME.N.lp of each pipeline
+                                  writes NAME.json (groups, stages, queues, places), NAME.N.lp of each pipeline and
+                                  NAME.graph.json, which `stretto run` takes (graph: {plan: ./NAME.graph})
 
 GRAPH is a .yaml file, an .onnx model, bert:layers=L,... (sw/compiler/bert.py), or an application of sw/compiler/apps:
 nerf:rows=N, dlrm:, mgn:, graphcast:, llama:. Exit status 2: something is wrong; one line says what. README.md and
@@ -31,6 +32,7 @@ import load  # noqa: E402
 import machine as machines  # noqa: E402
 import modes  # noqa: E402
 import report  # noqa: E402
+import stages  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ("-march=rv64ima -misa-spec=2.2 -mabi=lp64 -mcmodel=medany -fPIE -ffreestanding "
@@ -77,6 +79,16 @@ def queue_depth(text):
     return name, int(value)
 
 
+def runnable(graph, plan, output):
+    """NAME.graph.json, which `stretto run` takes: the operators in the order of the plan, none fused, and the pipelines
+    that there are stages for; the others' operators run as kernels of their own."""
+    made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
+    made.groups, alone = stages.planned(made, plan["steps"])
+    pathlib.Path(f"{output}.graph.json").write_text(json.dumps(made.describe(), indent=1) + "\n", encoding="utf-8")
+    for name, why in alone.items():
+        print(f"pipeline {name} is planned and cannot be run: {why}")
+
+
 def plan_mode(options, graph):
     """Everything for --mode."""
     if not 1 <= options.depth <= 1024:
@@ -90,6 +102,7 @@ def plan_mode(options, graph):
                              [one.split(",") for one in options.group], options.exclude).plan()
     if options.output:
         pathlib.Path(f"{options.output}.json").write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
+        runnable(graph, plan, options.output)
     if options.report:
         report.show(plan)
     if not options.output and not options.report:

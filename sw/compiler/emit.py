@@ -34,13 +34,16 @@ def up(value, step):
 class Plan:
     """Places of tensors, buckets of gradients, and which operator waits for which."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, fused=True):
+        """`fused`: bias and activation are put into the product that they follow."""
+        self.groups = None  # Those that the graph names, or stages.Group.
         self.graph = graph
         self.places = {}   # Name -> (space, offset).
         self.sizes = {"arena": 0, "gradients": 0}
         self.constants = {}
         self.words = {}
-        self.ops = [op for op in fuse(graph) if op.kind != "AllReduce" and not is_view(graph, op)]
+        self.ops = [op for op in (fuse(graph) if fused else graph.ops)
+                    if op.kind != "AllReduce" and not is_view(graph, op)]
         self.refusal = next(filter(None, (refusal(graph, op) for op in self.ops)), None)
         # Results that are the bytes of another tensor, and what they are of.
         self.views = {op.output: op.inputs[0] for op in graph.ops if is_view(graph, op)}
@@ -145,7 +148,7 @@ class Plan:
         return {"name": self.graph.name, "arena_bytes": self.sizes["arena"], "gradient_bytes": self.sizes["gradients"],
                 "no_loop": self.refusal or "", "tensors": tensors, "ops": ops, "buckets": self.buckets,
                 "launches": [self._launch(i, op) for i, op in enumerate(self.ops)],
-                "groups": stages.describe(self, stages.forced(self))}
+                "groups": stages.describe(self, stages.forced(self) if self.groups is None else self.groups)}
 
     def _launch(self, i, op):
         """An operator as a kernel of its own: all that choosing one and its arguments needs."""

@@ -1,28 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of a plan as spatial pipelines: the stages and queues that `stretto run --mode kitsune` launches.
 
-A group is a run of operators of the plan (emit.Plan.ops: bias and activation are in their products). Each is a stage
-of sw/kernels/stages. What only operators of the group read goes through a queue; weights and what comes from outside
-are read from memory. An output that others read, too, is written to memory as well (KT-U16).
+A group is a run of operators of the plan (emit.Plan.ops). A stage of sw/kernels/stages is an operator, or a product
+with the activation that only reads it. What only operators of the group read goes through a queue; weights and what
+comes from outside are read from memory. An output that others read, too, is written to memory as well (KT-U16).
 """
 
+import copy
 import dataclasses
 
 import graph as graphs
 
 ROWS = 128          # STAGE_TILE_ROWS.
 ROW_BYTES = 2048    # STAGE_PIECE.
+SMALL_QUEUE = 1 << 20
 MAPS = {"Relu": "relu", "Gelu": "gelu", "Add": "add", "Mul": "mul", "Sub": "sub", "ReluGrad": "relu_grad",
         "GeluGrad": "gelu_grad", "Concat": "concat"}
+ACTIVATIONS = {"Relu": "relu", "Gelu": "gelu"}
 
 
 @dataclasses.dataclass
 class Group:
-    """Operators first .. first + len(work_groups) - 1 of the plan, work-groups of each."""
+    """Operators from `first` on; how many each stage has, its work-groups."""
     first: int
-    work_groups: list
+    stages: list
     tile_rows: int = ROWS
     depth: int = 2  # Entries of a queue for each work-group that writes it.
+    entries: dict = dataclasses.field(default_factory=dict)  # Or so many, by tensor.
+
+
+def ordered(graph, steps):
+    """The graph with its operators in the order of a plan's steps (modes.py): those of a pipeline beside each other.
+    What costs nothing, as views, follows what it is made of."""
+    at = {name: place for place, step in enumerate(steps) for name in step["operators"]}
+    last, keyed = 0, []
+    for op in graph.ops:
+        last = at.get(op.output, last)
+        keyed.append((last, op))
+    result = copy.copy(graph)
+    result.ops = [op for _, op in sorted(keyed, key=lambda one: one[0])]
+    return result
+
+
+def planned(plan, steps):
+    """The groups of a plan of modes.py whose pipelines can be run, and why others cannot, by their first result. `plan`
+    has the same operators, none fused."""
+    order = {op.output: i for i, op in enumerate(plan.ops)}
+    groups, alone = [], {}
+    for step in steps:
+        if step["kind"] != "pipeline":
+            continue
+        try:
+            groups.append(_planned(plan, step, order))
+            _Pipeline(plan, groups[-1]).describe()
+        except graphs.GraphError as error:
+            alone[step["name"]] = str(error)
+            if groups and groups[-1].first == min(order[name] for name in step["operators"]):
+                groups.pop()
+    return groups, alone
+
+
+def _planned(plan, step, order):
+    at = sorted(order[name] for name in step["operators"])
+    if at != list(range(at[0], at[0] + len(at))):
+        raise graphs.GraphError("its operators do not follow each other")
+    stages = []
+    for stage in step["stages"]:
+        names = stage["operators"]
+        if stage["role"] != "map":
+            raise graphs.GraphError(f"stage {stage['name']}: no kernel of stages sums over rows")
+        if [order[name] for name in names] != list(range(order[names[0]], order[names[0]] + len(names))):
+            raise graphs.GraphError(f"stage {stage['name']}: its operators do not follow each other")
+        # A work-group makes all columns of its tiles, so it stands for as many as the plan has column parts.
+        stages.append((order[names[0]], (len(names), max(1, stage["ctas"] // stage["column_parts"]))))
+    under_way = 2 * sum(work_groups for _, (_, work_groups) in stages)
+    return Group(at[0], [one for _, one in sorted(stages)], step["tile_rows"],
+                 entries={queue["tensor"]: _entries(queue, under_way) for queue in step["queues"]})
+
+
+def _entries(queue, under_way):
+    """Those of the plan are enough to move. A queue of small payloads gets one for every tile that may be under way: beside
+    a longer way that meets it again, its writer need not stop."""
+    entries = max(1, queue["entries"] // queue["blocks_a_tile"])
+    return max(entries, under_way) if under_way * queue["payload_bytes"] <= SMALL_QUEUE else entries
 
 
 def forced(plan):
@@ -40,10 +100,11 @@ def forced(plan):
             if behind != before + 1:
                 raise graphs.GraphError(f"pipeline {place} is not contiguous: {plan.ops[before + 1].output} is between "
                                         f"{plan.ops[before].output} and {plan.ops[behind].output}, and not of it")
-        groups.append(Group(at[0], [names[plan.ops[i].output] for i in at], about["tile_rows"], about["depth"]))
+        groups.append(Group(at[0], [(1, names[plan.ops[i].output]) for i in at], about["tile_rows"],
+                            about["depth"]))
     groups.sort(key=lambda group: group.first)
     for one, other in zip(groups, groups[1:]):
-        if one.first + len(one.work_groups) > other.first:
+        if one.first + sum(count for count, _ in one.stages) > other.first:
             raise graphs.GraphError(f"{plan.ops[other.first].output} is in two pipelines")
     return groups
 
@@ -57,34 +118,45 @@ class _Pipeline:
     def __init__(self, plan, group):
         self.plan, self.group = plan, group
         self.graph = plan.graph
-        self.ops = plan.ops[group.first:group.first + len(group.work_groups)]
-        self.where = f"operators {group.first} to {group.first + len(self.ops) - 1}"
+        self.stages, at = [], group.first
+        for count, work_groups in group.stages:
+            self.stages.append((plan.ops[at:at + count], work_groups))
+            at += count
+        self.ops = plan.ops[group.first:at]
+        self.where = f"operators {group.first} to {at - 1}"
         self.rows = self.graph.tensors[self.ops[0].output].rows
         self.tiles = -(-self.rows // group.tile_rows)
         self.queues, self.queue_of = [], {}
 
     def describe(self):
-        inside = {op.output for op in self.ops}
-        read_outside = {name for op in self.plan.ops if op not in self.ops for name in op.inputs}
-        final = {t.name for t in self.graph.tensors.values()} - {n for op in self.plan.ops for n in op.inputs}
-        stages = []
-        for op, work_groups in zip(self.ops, self.group.work_groups):
-            out = self.graph.tensors[op.output]
+        inside = {ops[-1].output for ops, _ in self.stages}
+        mine = {id(op) for op in self.ops}
+        outside = {name for op in self.plan.ops if id(op) not in mine for name in op.inputs}
+        final = set(self.graph.tensors) - {name for op in self.plan.ops for name in op.inputs}
+        for ops, work_groups in self.stages:
+            name = ops[-1].output
+            out = self.graph.tensors[name]
             if out.rows != self.rows:
-                raise graphs.GraphError(f"{self.where}: {op.output} has {out.rows} rows, others {self.rows}")
-            readers = sum(name == op.output for other in self.ops for name in self._operands(other))
+                raise graphs.GraphError(f"{self.where}: {name} has {out.rows} rows, others {self.rows}")
+            readers = sum(name == read for other, _ in self.stages for read in self._operands(other[0]))
             if readers:
-                self.queue_of[op.output] = len(self.queues)
-                self.queues.append({"tensor": op.output, "columns": out.columns, "readers": readers,
-                                    "entries": min(self.tiles, self.group.depth * work_groups)})
-        for op, work_groups in zip(self.ops, self.group.work_groups):
-            stage = {"name": op.output, "work_groups": min(work_groups, self.tiles),
-                     "inputs": [self._edge(name, inside) for name in self._operands(op)],
-                     **(self._linear(op) if op.kind == "MatMul" else self._map(op))}
-            stage["output"] = self._edge(op.output, inside)
-            if "queue" in stage["output"] and (op.output in read_outside or op.output in final or
-                                               self.graph.tensors[op.output].kind == "gradient"):
-                stage["copy"] = op.output
+                self.queue_of[name] = len(self.queues)
+                entries = self.group.entries.get(name, self.group.depth * work_groups)
+                self.queues.append({"tensor": name, "columns": out.columns, "readers": readers,
+                                    "entries": min(self.tiles, entries)})
+        stages = []
+        for ops, work_groups in self.stages:
+            name = ops[-1].output
+            stage = {"name": name, "work_groups": min(work_groups, self.tiles),
+                     "inputs": [self._edge(read, inside) for read in self._operands(ops[0])],
+                     **(self._linear(ops) if ops[0].kind == "MatMul" else self._map(ops))}
+            stage["output"] = self._edge(name, inside)
+            if "queue" in stage["output"] and (name in outside or name in final or
+                                               self.graph.tensors[name].kind == "gradient"):
+                stage["copy"] = name
+            for op in ops[:-1]:
+                if op.output in outside or op.output in final:
+                    raise graphs.GraphError(f"{self.where}: others read {op.output}, which stays in a stage")
             stages.append(stage)
         return {"first": self.group.first, "ops": len(self.ops), "rows": self.rows,
                 "tile_rows": self.group.tile_rows, "queues": self.queues, "stages": stages}
@@ -95,21 +167,28 @@ class _Pipeline:
     def _edge(self, name, inside):
         return {"queue": self.queue_of[name]} if name in inside and name in self.queue_of else {"tensor": name}
 
-    def _linear(self, op):
+    def _linear(self, ops):
+        op = ops[0]
         shape = graphs.matmul_shape(self.graph, op)
         weights = self.graph.tensors[op.inputs[1]]
         if shape["outer"] * shape["inner"] != 1 or op.get("transpose_a") or weights.name in self.queue_of:
             raise graphs.GraphError(f"{self.where}: the product {op.output} is no stage: its left side must be rows "
                                     "of tiles, its right side weights")
-        stage = {"kernel": "linear", "weights": weights.name,
-                 "transpose_b": op.get("transpose_b"),
-                 "activation": "gelu" if op.get("gelu") else "relu" if op.get("relu") else "none"}
+        activation = "gelu" if op.get("gelu") else "relu" if op.get("relu") else "none"
+        if len(ops) > 1:
+            if len(ops) > 2 or activation != "none" or ops[1].kind not in ACTIVATIONS or ops[1].inputs != [op.output]:
+                raise graphs.GraphError(f"{self.where}: {ops[1].kind} -> {ops[1].output} is no epilogue of a stage"
+                                        f"{graphs.near(ops[1].kind, ACTIVATIONS)}")
+            activation = ACTIVATIONS[ops[1].kind]
+        stage = {"kernel": "linear", "weights": weights.name, "transpose_b": op.get("transpose_b"),
+                 "activation": activation}
         if len(op.inputs) == 3:
             stage["bias"] = op.inputs[2]
         return stage
 
-    def _map(self, op):
-        if op.kind not in MAPS or op.attributes.get("scale", 1) != 1:
+    def _map(self, ops):
+        op = ops[0]
+        if len(ops) > 1 or op.kind not in MAPS or op.attributes.get("scale", 1) != 1 or len(op.inputs) > 2:
             raise graphs.GraphError(f"{self.where}: {op.kind} -> {op.output} is no stage{graphs.near(op.kind, MAPS)}")
         for name in [*op.inputs, op.output]:
             tensor = self.graph.tensors[name]
@@ -118,4 +197,11 @@ class _Pipeline:
             if name != op.output and tensor.columns * 2 > ROW_BYTES:
                 raise graphs.GraphError(f"{self.where}: {name} has rows of {tensor.columns} elements, at most "
                                         f"{ROW_BYTES // 2} fit a stage")
+        wide = [self.graph.tensors[name].columns for name in op.inputs]
+        out = self.graph.tensors[op.output]
+        if op.kind == "Concat" and (op.get("axis") % len(out.shape) != len(out.shape) - 1 or sum(wide) != out.columns):
+            raise graphs.GraphError(f"{self.where}: {op.output} puts two tensors one behind the other, a stage beside")
+        if op.kind != "Concat" and set(wide) != {out.columns}:
+            raise graphs.GraphError(f"{self.where}: {op.output} has operands of {wide} columns, a stage's are as wide "
+                                    "as its result")
         return {"kernel": "map_" + MAPS[op.kind]}

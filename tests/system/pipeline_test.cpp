@@ -107,6 +107,38 @@ TEST_CASE("what is between stages is not read from memory", "[KT-MODEL-02]") {
   CHECK(read < 1.05 * (2.0 * 700 * 200 + weights));
 }
 
+// 24 operators (Table 2): one pipeline of 15 stages, or 24 kernels. Python needs the ONNX package to write the graph.
+TEST_CASE("NeRF as the compiler plans it is right, as kernels and as one pipeline",
+          "[KT-BSP-01][KT-EVAL-01]") {
+  const Scratch scratch;
+  const Finished compiled = run_command("/usr/bin/python3 " STRETTO_SOURCE_DIR
+                                        "/sw/compiler/compile.py nerf:rows=300 --mode kitsune "
+                                        "--machine a100 -o " +
+                                        scratch.path + "/nerf");
+  INFO(compiled.output);
+  REQUIRE(compiled.status == 0);
+  const std::string file = scratch.file(
+      "w.yaml", "machine: a100\nmodes: [kitsune, launched]\ngraph: {plan: " + scratch.path +
+                    "/nerf.graph, iterations: 2}\n");
+  const auto pipeline = run(file, "--impl all=rtl");
+  const auto& groups = pipeline.at("job").at("pipelines").as_array();
+  REQUIRE(groups.size() == 1);
+  CHECK(groups.at(0).at("operators").to_number<uint64_t>() == 24);
+  CHECK(groups.at(0).at("stages").as_array().size() == 15);
+  const Finished kernels =
+      run_stretto("run " + file + " --mode launched --impl all=model --out " + scratch.path + "/r");
+  INFO(kernels.output);
+  REQUIRE(kernels.status == 0);
+  const auto launched = stats(scratch.path + "/r");
+  CHECK(launched.at("job").at("launches").as_array().size() == 24);
+  CHECK(launched.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  // What one operator leaves for the next goes through memory: 300 rows of some 3,000 elements.
+  const auto written = [](const auto& root) {
+    return root.at("dram_bytes").at("compute_write").template to_number<double>();
+  };
+  CHECK(written(launched) > 2 * 300 * 2560);
+}
+
 TEST_CASE("stages that break the rules of queues are found out, each by what it did") {
   const Finished early = with_stages("stages_wrong_round");
   INFO(early.output);

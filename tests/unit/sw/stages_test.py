@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "sw/compiler"))
 import emit  # noqa: E402
 import graph as graphs  # noqa: E402
 import load  # noqa: E402
+import stages  # noqa: E402
 
 PIPELINE = (ROOT / "sw/compiler/graphs/pipeline.yaml").read_text(encoding="utf-8")
 NAMED = PIPELINE[PIPELINE.index("pipelines:"):]
@@ -57,6 +58,48 @@ class Stages(unittest.TestCase):
     def test_entries_are_no_more_than_tiles(self):
         group, = described(with_pipelines("{stages: {a0: 100, h1: 1}}"))  # 700 rows are 6 tiles of 128.
         self.assertEqual((group["queues"][0]["entries"], group["stages"][0]["work_groups"]), (6, 6))
+
+
+class Planned(unittest.TestCase):
+    """Pipelines of modes.py as stages that run. NeRF's 24 operators: 11 products, 9 of them with a ReLU, 3
+    concatenations (apps/nerf.py)."""
+
+    def setUp(self):
+        try:
+            import onnx  # noqa: F401
+        except ImportError:
+            self.skipTest("no python3-onnx")
+        import machine
+        import modes
+        with tempfile.TemporaryDirectory() as folder:
+            self.graph = load.load("nerf:rows=131072")
+            self.plan = modes.Planner(self.graph, "kitsune", machine.load("a100-nvswitch"),
+                                      pathlib.Path(folder) / "plan").plan()
+        self.made = emit.Plan(stages.ordered(self.graph, self.plan["steps"]), fused=False)
+
+    def test_nerf_is_one_pipeline(self):
+        groups, alone = stages.planned(self.made, self.plan["steps"])
+        self.assertEqual(alone, {})
+        group, = stages.describe(self.made, groups)
+        self.assertEqual((group["first"], group["ops"], group["rows"]), (0, 24, 131072))
+        kernels = [stage["kernel"] for stage in group["stages"]]
+        self.assertEqual((len(kernels), kernels.count("linear"), kernels.count("map_concat")), (15, 12, 3))
+        self.assertEqual(sum(stage.get("activation") == "relu" for stage in group["stages"]), 9)
+        planned = {queue["tensor"]: queue["entries"] for queue in self.plan["steps"][0]["queues"]}
+        made = {queue["tensor"]: queue["entries"] for queue in group["queues"]}
+        under_way = 2 * sum(stage["work_groups"] for stage in group["stages"])
+        for name in ("density", "colour"):  # 256 and 768 bytes a tile: as many as may be under way.
+            self.assertEqual(made.pop(name), under_way)
+            del planned[name]
+        self.assertEqual(made, planned)
+        self.assertEqual([stage["name"] for stage in group["stages"] if stage["output"] == {"tensor": "result"}], ["result"])
+
+    def test_what_no_stage_does_is_said(self):
+        step = self.plan["steps"][0]
+        step["stages"][3]["role"] = "fan-in"
+        groups, alone = stages.planned(self.made, self.plan["steps"])
+        self.assertEqual(groups, [])
+        self.assertIn("stage p3", alone["p0"])
 
 
 class Refused(unittest.TestCase):
