@@ -308,7 +308,8 @@ TEST_CASE("a graph plan with a bad value is refused with its place and what is a
   refused("ops 0 matmul m", 1000000, {"ops[0].inputs[0] is smaller than the left side"});
   refused("ops 0 matmul k", 0, {"ops[0].matmul.k must be"});
   refused("ops 0 inputs 0", "none", {"'none', which is no tensor and no output"});
-  refused("ops 1 kind", "Pow", {"ops[1].kind is 'Pow'; allowed: MatMul"});
+  refused("ops 1 kind", "Erf", {"ops[1].kind is 'Erf'; allowed: MatMul"});
+  refused("ops 1 kind", "Pow", {"ops[1].inputs must have 1..1 entries"});
   refused("launches 2 words", {"x"}, {"launches[2].words[0] is 'x', which has no words"});
   refused("launches 0 inputs 2", "none", {"launches[0].inputs[2] is 'none', which is no tensor"});
   refused("launches 1 matmul n", 100000, {"launches[1].inputs[1] is smaller than the right side"});
