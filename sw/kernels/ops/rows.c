@@ -131,10 +131,69 @@ KERNEL_INLINE void row_most(const int t, const int from, const int element, int 
   widen(7, 7, element);
 }
 
+// Parts of rows that are one piece: a walk over rows whose loads run ahead of the work, in tiles 0 to 2 (layer norm: 0 and 1).
+typedef struct walk {
+  const team_t* team;
+  uint32_t loaded, done;  // Rows.
+  uint32_t vectors;       // Rows that the tiles of gamma and beta have.
+  int is_scaled;
+} walk_t;
+
+KERNEL_INLINE uint32_t walk_rows(const walk_t* w, uint32_t row) {
+  return min_u32(w->team->g->rows_each, w->team->g->rows - row);
+}
+KERNEL_INLINE void walk_load(walk_t* w, const int t, const int element) {
+  const ops_rows_arguments_t* const g = w->team->g;
+  if (w->loaded >= g->rows) return;
+  tile_load(R(t), piece_at(w->team, g->in[0], w->loaded, 0),
+            piece_shape(w->team, 0, walk_rows(w, w->loaded)), element, 0);
+  w->loaded += w->team->step;
+}
+KERNEL_INLINE void walk_store(walk_t* w, const int t, const int element) {
+  tile_store(R(t), piece_at(w->team, w->team->g->out, w->done, 0),
+             piece_shape(w->team, 0, walk_rows(w, w->done)), element);
+  w->done += w->team->step;
+}
+
+// Returns whether there was a row.
+KERNEL_INLINE int short_softmax_row(walk_t* w, const int t, const int wide, const int element) {
+  if (w->done >= w->team->g->rows) return 0;
+  row_most(5, t, element, w->is_scaled);
+  SIMT(COPY, 6, 7, 7);
+  combine(wide, TILE_SIMT_MAX, 6);
+  widen_scaled(4, t, element, w->is_scaled);
+  SIMT(SUB, 4, 4, 6);
+  SIMT(EXP, 4, 4, 4);
+  narrow(t, 4, element);
+  row_column(TILE_SIMT_ROW_SUM, 5, 4);
+  combine(wide, TILE_SIMT_ADD, 5);
+  SIMT(RECIP, 5, 5, 5);
+  widen(4, t, element);
+  SIMT(MUL, 4, 4, 5);
+  narrow(t, 4, element);
+  walk_store(w, t, element);
+  return 1;
+}
+
+KERNEL_INLINE void short_softmax(const team_t* team, int is_scaled, const int wide,
+                                 const int element) {
+  walk_t w = {team, team->row, team->row, 0, is_scaled};
+#define LOAD(s) walk_load(&w, s, element)
+#define WORK(s) \
+  if (!short_softmax_row(&w, s, wide, element)) return
+  WALK_3(LOAD, WORK)
+#undef LOAD
+#undef WORK
+}
+
 KERNEL_INLINE void softmax(const int wide, const int element) {
   const team_t team = team_of(wide);
   const ops_rows_arguments_t* const g = team.g;
   const int is_scaled = load_scale(&team);
+  if (wide == 1 || g->share <= OPS_ROWS_PIECE) {
+    short_softmax(&team, is_scaled, wide, element);
+    return;
+  }
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
     const uint32_t rows = min_u32(g->rows_each, g->rows - row);
 #define LOAD(i) \
@@ -190,44 +249,57 @@ KERNEL_INLINE void load_vectors(const team_t* team, uint32_t i, const int elemen
 }
 
 // x in `t`: (x - mean) scale gamma + beta. `last`: of a row's pieces.
-KERNEL_INLINE void normalise(const team_t* team, uint32_t row, uint32_t rows, uint32_t i,
-                             uint32_t last, const int t, const int element) {
+KERNEL_INLINE void normalise(const team_t* team, uint32_t row, uint32_t i, uint32_t last,
+                             const int t, const int element) {
   widen(4, t, element);
   SIMT(SUB, 4, 4, 6);
   SIMT(MUL, 4, 4, 5);
   narrow(t, 4, element);
   SIMT(MUL, t, t, 3);
   SIMT(ADD, t, t, 7);
-  tile_store(R(t), piece_at(team, team->g->out, row, i), piece_shape(team, i, rows), element);
+  tile_store(R(t), piece_at(team, team->g->out, row, i), piece_shape(team, i, 1), element);
   if (i < last) load_vectors(team, i + 1, element);
 }
 
-// Rows that a piece holds: 0. Gamma and beta stay where they are.
-KERNEL_INLINE void short_layer_norm(const int wide, const int element) {
-  const team_t team = team_of(wide);
-  const ops_rows_arguments_t* const g = team.g;
-  uint32_t loaded = 0;  // Rows that the tiles of gamma and beta have.
-  load_constants(&team);
-  for (uint32_t row = team.row; row < g->rows; row += team.step) {
-    const uint32_t rows = min_u32(g->rows_each, g->rows - row);
-    const uint64_t shape = piece_shape(&team, 0, rows);
-    tile_load(R(0), piece_at(&team, g->in[0], row, 0), shape, element, 0);
-    if (rows != loaded) {
-      const uint64_t vector = tile_shape(rows, team.bytes, 0);
-      tile_load(R(3), g->in[1], vector, element, 0);
-      tile_load(R(7), g->in[2], vector, element, 0);
-      loaded = rows;
-    }
-    widen(4, 0, element);
-    row_column(TILE_SIMT_ROW_SUM, 6, 4);
-    tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
-    widen(4, 0, element);
-    SIMT(SUB, 4, 4, 6);
-    SIMT(MUL, 4, 4, 4);
-    row_column(TILE_SIMT_ROW_SUM, 5, 4);
-    scale_of(5);
-    normalise(&team, row, rows, 0, 0, 0, element);
+// Gamma and beta stay where they are.
+KERNEL_INLINE int short_layer_norm_row(walk_t* w, const int t, const int wide, const int element) {
+  const ops_rows_arguments_t* const g = w->team->g;
+  if (w->done >= g->rows) return 0;
+  const uint32_t rows = walk_rows(w, w->done);
+  if (rows != w->vectors) {
+    const uint64_t vector = tile_shape(rows, w->team->bytes, 0);
+    tile_load(R(3), g->in[1] + w->team->at, vector, element, 0);
+    tile_load(R(7), g->in[2] + w->team->at, vector, element, 0);
+    w->vectors = rows;
   }
+  widen(4, t, element);
+  row_column(TILE_SIMT_ROW_SUM, 6, 4);
+  combine(wide, TILE_SIMT_ADD, 6);
+  tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
+  widen(4, t, element);
+  SIMT(SUB, 4, 4, 6);
+  SIMT(MUL, 4, 4, 4);
+  row_column(TILE_SIMT_ROW_SUM, 5, 4);
+  combine(wide, TILE_SIMT_ADD, 5);
+  scale_of(5);
+  widen(4, t, element);
+  SIMT(SUB, 4, 4, 6);
+  SIMT(MUL, 4, 4, 5);
+  narrow(t, 4, element);
+  SIMT(MUL, t, t, 3);
+  SIMT(ADD, t, t, 7);
+  walk_store(w, t, element);
+  return 1;
+}
+
+KERNEL_INLINE void short_layer_norm(const team_t* team, const int wide, const int element) {
+  walk_t w = {team, team->row, team->row, 0, 0};
+#define LOAD(s) walk_load(&w, s, element)
+#define WORK(s) \
+  if (!short_layer_norm_row(&w, s, wide, element)) return
+  WALK_2(LOAD, WORK)
+#undef LOAD
+#undef WORK
 }
 
 KERNEL_INLINE void layer_norm(const int wide, const int element) {
@@ -235,6 +307,10 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
   const ops_rows_arguments_t* const g = team.g;
   const uint32_t last = (team.bytes - 1) / OPS_ROWS_PIECE;
   load_constants(&team);
+  if (wide == 1 || g->share <= OPS_ROWS_PIECE) {
+    short_layer_norm(&team, wide, element);
+    return;
+  }
   for (uint32_t row = team.row; row < g->rows; row += team.step) {
 #define LOAD(i) \
   tile_load(R(i), piece_at(&team, g->in[0], row, i), piece_shape(&team, i, 1), element, 0)
@@ -263,7 +339,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
     combine(wide, TILE_SIMT_ADD, 5);
     scale_of(5);
     load_vectors(&team, 0, element);
-#define STORE(i) normalise(&team, row, 1, i, last, i, element)
+#define STORE(i) normalise(&team, row, i, last, i, element)
     EACH_OF_3(STORE);
 #undef STORE
   }
@@ -395,11 +471,11 @@ KERNEL_INLINE void long_layer_norm_sums(const team_t* team, uint32_t row, const 
 KERNEL_INLINE void long_layer_norm_results(const team_t* team, uint32_t row, const int element) {
   stream_t stream = stream_of(team, row);
   load_vectors(team, 0, element);
-#define WORK(s)                                                          \
-  {                                                                      \
-    LEFT();                                                              \
-    normalise(team, row, 1, stream.done, stream.pieces - 1, s, element); \
-    ++stream.done;                                                       \
+#define WORK(s)                                                       \
+  {                                                                   \
+    LEFT();                                                           \
+    normalise(team, row, stream.done, stream.pieces - 1, s, element); \
+    ++stream.done;                                                    \
   }
   WALK_3(LOAD, WORK)
 #undef WORK
@@ -654,7 +730,7 @@ KERNEL_INLINE void long_layer_norm_grad(const int element) {
   ROWS_KERNEL(softmax_##name, element, 4, 4, softmax);                                   \
   ROWS_KERNEL(softmax_##name, element, 8, 8, softmax);                                   \
   KERNEL(softmax_##name##_long, 8, OPS_ROWS_REGISTERS, long_softmax(element));           \
-  ROWS_KERNEL(layer_norm_##name, element, 1, 4, short_layer_norm);                       \
+  ROWS_KERNEL(layer_norm_##name, element, 1, 4, layer_norm);                             \
   ROWS_KERNEL(layer_norm_##name, element, 4, 4, layer_norm);                             \
   ROWS_KERNEL(layer_norm_##name, element, 8, 8, layer_norm);                             \
   KERNEL(layer_norm_##name##_long, 8, OPS_ROWS_REGISTERS, long_layer_norm(element));     \
