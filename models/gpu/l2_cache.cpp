@@ -194,14 +194,15 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         access.tags_only = true;
         access.operation = Operation::read;
         if (!shared || at_memory) apply_atomic(payload, extension);
+        const uint64_t begin = std::max(arrival, loads.free);  // It may have waited behind loads.
         if (cached) {
-          done = serve_read(request, loads, payload, access, arrival);
+          done = serve_read(request, loads, payload, access, begin);
           access.operation = Operation::write;
-          serve_write(request, stores, payload, access, arrival);
+          serve_write(request, stores, payload, access, begin);
         } else {
-          serve_bypass(request, loads, payload, access, arrival);
+          serve_bypass(request, loads, payload, access, begin);
           access.operation = Operation::write;
-          done = serve_bypass(request, stores, payload, access, arrival);
+          done = serve_bypass(request, stores, payload, access, begin);
         }
         break;
       }

@@ -195,3 +195,21 @@ TEST_CASE("random replacement takes every way about equally often, and none that
   set.state[9] = L2Tags::kPending;
   REQUIRE(tags.victim(set) == -1);
 }
+
+// Eight loads of 8 KiB keep the load port busy for 1,024 clocks; the store port is free. Served at its arrival, the
+// atomic's write took a clock of a bank that had passed, and the calendar grew until memory was full.
+TEST_CASE("an atomic that waits behind loads at its port writes when it has got through") {
+  L2Spec spec;
+  spec.request_cycles = 0;
+  L2Bench bench("bench", spec, 1);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  bench.warm(65536);
+  const uint64_t begin = bench.clock() + 1000;
+  uint64_t adds = 1;
+  for (unsigned i = 0; i < 8; ++i) bench.call({0, begin, false, i * 8192ull, 8192}, i);
+  bench.call({0, begin + 1, false, 0, 8, AllocationClass::cached, &adds}, 8);
+  bench.run();
+  REQUIRE(bench.ended.size() == 9);
+  CHECK(bench.ended[8] >= begin + 8 * 8192 / spec.cu_load_bytes_per_cycle);
+  CHECK(bench.l2.counters().atomics == 1);
+}
