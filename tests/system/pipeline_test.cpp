@@ -206,6 +206,6 @@ TEST_CASE("a pipeline that can never be resident at once is refused, not waited 
   CHECK(finished.lines() == 1);
   CHECK(
       finished.says("the pipeline of y can never be resident: 109 work-groups of stage y need "
-                    "172032 of registers_bytes each"));
+                    "182272 of registers_bytes each"));
   CHECK(finished.says("108 units have 262144 each, room for 108"));
 }
