@@ -21,6 +21,7 @@ typedef struct loop_arguments {
   uint32_t comm_groups;
   uint32_t ranks;
   uint32_t rank;
+  uint32_t reserved;
 } loop_arguments_t;
 
 // How a loop kernel multiplies: behind its arguments, one for each product in the order of operators.

@@ -111,12 +111,14 @@ TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO
   CHECK(beside("gather_slowdown") > 1.005);
 }
 
-// Of one that reads the L2 it loses a lot, and less where its copies share units with it.
-TEST_CASE("an all-gather loses most beside units that do nothing but read the L2", "[GD-MMIO-04]") {
+// Of one that reads the L2 it loses a lot, on units of its own (1.376) and where its copies share units with it (1.381;
+// 1.28 while a call took all channels of the machine).
+TEST_CASE("an all-gather loses beside units that read the L2, wherever its copies run",
+          "[GD-MMIO-04]") {
   const Line one = run_lines("--set interference.work_groups=80").at(0);
   const Line full = run_lines("--set interference.work_groups=640").at(0);
-  CHECK(one("gather_slowdown") > full("gather_slowdown") + 0.03);
-  CHECK(full("gather_slowdown") > 1.05);
+  CHECK(one("gather_slowdown") > 1.2);
+  CHECK(full("gather_slowdown") > 1.2);
 }
 
 TEST_CASE("what cannot be run side by side is said before") {
