@@ -111,14 +111,21 @@ TEST_CASE("where the kernel suffers less the all-gather suffers more", "[GD-MMIO
   CHECK(beside("gather_slowdown") > 1.005);
 }
 
-// Of one that reads the L2 it loses a lot, on units of its own (1.376) and where its copies share units with it (1.381;
-// 1.28 while a call took all channels of the machine).
-TEST_CASE("an all-gather loses beside units that read the L2, wherever its copies run",
-          "[GD-MMIO-04]") {
-  const Line one = run_lines("--set interference.work_groups=80").at(0);
-  const Line full = run_lines("--set interference.work_groups=640").at(0);
-  CHECK(one("gather_slowdown") > 1.2);
-  CHECK(full("gather_slowdown") > 1.2);
+// Of one that reads the L2 it loses a lot, and less where its copies share units with it. How much depends on which
+// round of the kernel they meet, by 1.27 to 1.37 of 640 work-groups: host programs that launch later by up to 2 us.
+TEST_CASE("an all-gather loses most beside units that do nothing but read the L2", "[GD-MMIO-04]") {
+  const auto slowdown = [](const char* work_groups) {
+    double sum = 0;
+    for (const char* launch_ns : {"19200", "20200", "21200"})
+      sum += run_lines(std::string("--mode l2-mmio --impl all=model --set "
+                                   "interference.work_groups=") +
+                       work_groups + " --set software.launch_ns=" + launch_ns)
+                 .at(0)("gather_slowdown");
+    return sum / 3;
+  };
+  const double one = slowdown("80"), full = slowdown("640");
+  CHECK(one > full + 0.03);
+  CHECK(full > 1.05);
 }
 
 TEST_CASE("what cannot be run side by side is said before") {

@@ -50,6 +50,10 @@ TEST_CASE("54 queues move 1.7 to 2.4 TB/s, and one alone as much as each of them
   CHECK(number(line, "most_gb_s") <= 1.41 * 32);  // The store port of a unit.
 }
 
+TEST_CASE("one queue moves within 5 % of each of 54 where an L2 has one partition") {
+  CHECK(number(queues(payload(131072) + " --set l2.partitions=1"), "off_one") <= 0.05);
+}
+
 // KT-R14: beyond 256 KB entries exceed the L2 and go through the memory, 1555 GB/s of a product. What
 // is pinned stays: 7 of 10 ways for two thirds of 54 MiB.
 TEST_CASE("queues larger than the L2 are as slow as the memory, but for what is pinned",
