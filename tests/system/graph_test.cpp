@@ -86,7 +86,8 @@ std::vector<uint64_t> gaps(unsigned rows) {
 
 }  // namespace
 
-TEST_CASE("the gap of two dependent kernels is that of an empty L2, whatever is dirty") {
+TEST_CASE("the gap of two dependent kernels is that of an empty L2, whatever is dirty",
+          "[KT-BSP-01]") {
   // 64 KB, 2 MB and 12 MB of output an operator; the L2 holds 16 MB.
   for (const unsigned rows : {32u, 1024u, 6144u}) {
     const std::vector<uint64_t> all = gaps(rows);

@@ -116,7 +116,7 @@ TEST_CASE("what is between stages is not read from memory", "[KT-MODEL-02]") {
 
 // 24 operators (Table 2): one pipeline of 15 stages, or 24 kernels. Python needs the ONNX package to write the graph.
 TEST_CASE("NeRF as the compiler plans it is right, as kernels and as one pipeline",
-          "[KT-BSP-01][KT-EVAL-01]") {
+          "[KT-EVAL-01]") {
   const Scratch scratch;
   const Finished compiled = run_command("/usr/bin/python3 " STRETTO_SOURCE_DIR
                                         "/sw/compiler/compile.py nerf:rows=300 --mode kitsune "
