@@ -2,12 +2,14 @@
 #include "platform/machine/system.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
 #include "models/common/elf_image.h"
 #include "models/common/error.h"
 #include "platform/base/installation.h"
+#include "platform/config/peaks.h"
 #include "platform/jobs/job.h"
 #include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
@@ -42,8 +44,12 @@ class System::State {
                                                 card, request.options.impl, conductor_);
     }
     if (spec_.has_switch()) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
+    conductor_.on_window([this, timeline] {
+      if (timeline != nullptr) timeline->flush();
+      read_use(false);
+    });
+    use_.resize(count, UseWindows(peak_use()));
     if (timeline != nullptr) {
-      conductor_.on_window([timeline] { timeline->flush(); });
       timeline->set_kernel_names(
           [this](unsigned gpu, uint64_t code) { return kernel_at(gpu, code); });
     }
@@ -138,6 +144,7 @@ class System::State {
     if (switch_ != nullptr) nodes.push_back(switch_.get());
     collect_machine(nodes, switch_ == nullptr ? nullptr : &switch_->crossbar, host_.get(),
                     accounts_of_jobs(), phases_of_jobs(), results);
+    collect_use(results);
     for (const auto& gpu : gpus_) results.cp_instructions += gpu->cp.instructions();
     if (jobs_.empty() || results.status != RunStatus::complete) return;
     AuditSink audit;
@@ -153,6 +160,47 @@ class System::State {
     ConductorSpec spec = spec_.sim.conductor;
     if (!request_.has_workload) spec.progress_limit_us = 0;
     return spec;
+  }
+
+  // What a GPU has at most in a window.
+  std::array<double, kUsedParts> peak_use() const {
+    const double us = static_cast<double>(UseWindows::kWindow) / kMicrosecond;
+    const double unit_clocks = us * spec_.gpu.clock_mhz * spec_.gpu.cus;
+    return {unit_clocks, unit_clocks, unit_clocks * spec_.gpu.issue_ports,
+            1e3 * us * peaks_of(spec_).hbm_gb_s};
+  }
+
+  void read_use(bool is_last) {
+    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      GpuNode& node = *gpus_[gpu];
+      const Time now = node.partition.queue().now();
+      if (!is_last && !use_[gpu].is_due(now)) continue;
+      UseCounts counts{};
+      for (const auto& unit : node.gpu.units) {
+        counts[kUsedTensor] += unit->counters().tensor.busy;
+        counts[kUsedSimt] += unit->counters().simt.busy;
+        counts[kUsedIssue] += unit->instructions();
+      }
+      for (const auto& [read, written] : node.hbm.totals().bytes)
+        counts[kUsedDram] += read + written;
+      use_[gpu].read(now, counts);
+    }
+  }
+
+  // From the begin of the first phase that does not prepare to the end of the last one.
+  void collect_use(Results& results) {
+    read_use(true);
+    Time begin = kNever, end = 0;
+    for (const PhaseRule& rule : phases_of_jobs()) {
+      for (const PhaseTime& phase : results.phases) {
+        if (rule.prepares || phase.name != rule.name) continue;
+        for (const auto& [from, to] : phase.spans) {
+          begin = std::min(begin, from);
+          end = std::max(end, to);
+        }
+      }
+    }
+    for (const UseWindows& of_gpu : use_) results.use.add(of_gpu.of(begin, end));
   }
 
   void load_firmware() {
@@ -345,6 +393,7 @@ class System::State {
   std::unique_ptr<Host> host_;
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<CheckReport> checks_;  // By job; of check().
+  std::vector<UseWindows> use_;      // By simulated GPU.
 };
 
 System::System(const RunRequest& request, Timeline* timeline, Waves* waves)

@@ -94,6 +94,19 @@ json::object check_json(const CheckReport& check) {
           {"error_bound", check.error_bound}};
 }
 
+// Shares of the time that was looked at.
+json::object use_json(const UseOfSpan& use) {
+  const double all = static_cast<double>(use.time());
+  const auto share = [&](Time time) { return static_cast<double>(time) / all; };
+  return {{"time_ns", use.time() / kNanosecond},
+          {"sm", use.sm},
+          {"dram", use.dram},
+          {"both_low", share(use.both_low)},
+          {"only_sm_low", share(use.only_sm_low)},
+          {"only_dram_low", share(use.only_dram_low)},
+          {"neither_low", share(use.neither_low)}};
+}
+
 json::array jobs_json(const Results& results) {
   json::array jobs;
   for (const JobResults& one : results.jobs) {
@@ -188,6 +201,7 @@ std::string to_json(const Results& results) {
   root["horizon_ns"] = results.horizon / kNanosecond;
   root["dram_bytes"] = object_of(results.dram_bytes);
   root["link_bytes"] = results.link_bytes;
+  if (results.use.time() != 0) root["utilisation"] = use_json(results.use);
   root["cp"] =
       json::object{{"instructions", results.cp_instructions}, {"cycles", results.cp_cycles}};
   root["tracker"] = object_of(results.tracker);

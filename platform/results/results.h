@@ -18,6 +18,7 @@
 #include "platform/adapters/rtl_sources.h"
 #include "platform/check/check.h"
 #include "platform/config/options.h"
+#include "platform/results/use_windows.h"
 
 namespace stretto {
 
@@ -71,6 +72,8 @@ struct Results {
   Time no_phase = 0;    // The rest.
   // By account and direction, "sync_read", summed over all GPUs; those of the job first.
   std::vector<std::pair<std::string, uint64_t>> dram_bytes;
+
+  UseOfSpan use;  // Of all simulated GPUs, while phases last that do not prepare.
 
   // All times that are known in the order of results: total, the phases, write_back, no_phase.
   std::vector<std::pair<std::string, Time>> times() const;

@@ -26,7 +26,9 @@ struct Folder {
 
 TEST_CASE("README explains every key of stats.json") {
   const std::string readme = read_file("README.md");
-  const boost::json::value root = boost::json::parse(to_json(Results{}));
+  Results results;
+  results.use.both_low = kNanosecond;
+  const boost::json::value root = boost::json::parse(to_json(results));
   for (const auto& item : root.as_object()) {
     INFO(item.key());
     CHECK(readme.find('`' + std::string(item.key()) + '`') != std::string::npos);

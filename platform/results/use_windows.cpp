@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/results/use_windows.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace stretto {
+
+void UseOfSpan::add(const UseOfSpan& other) {
+  const double mine = static_cast<double>(time()), its = static_cast<double>(other.time());
+  if (its == 0) return;
+  sm = (sm * mine + other.sm * its) / (mine + its);
+  dram = (dram * mine + other.dram * its) / (mine + its);
+  both_low += other.both_low;
+  only_sm_low += other.only_sm_low;
+  only_dram_low += other.only_dram_low;
+  neither_low += other.neither_low;
+}
+
+void UseWindows::read(Time at, const UseCounts& so_far) {
+  if (at <= read_at_) return;
+  UseCounts given{};
+  UseCounts all{};
+  for (size_t part = 0; part < kUsedParts; ++part) {
+    assert(so_far[part] >= read_[part]);
+    all[part] = so_far[part] - read_[part];
+  }
+  windows_.resize((at + kWindow - 1) / kWindow);
+  for (Time begin = read_at_; begin < at;) {
+    const Time window = begin / kWindow, end = std::min(at, (window + 1) * kWindow);
+    const double share = static_cast<double>(end - read_at_) / static_cast<double>(at - read_at_);
+    for (size_t part = 0; part < kUsedParts; ++part) {
+      const uint64_t until =
+          end == at ? all[part] : static_cast<uint64_t>(share * static_cast<double>(all[part]));
+      windows_[window][part] += until - given[part];
+      given[part] = until;
+    }
+    begin = end;
+  }
+  read_at_ = at;
+  read_ = so_far;
+}
+
+UseOfSpan UseWindows::of(Time begin, Time end) const {
+  UseOfSpan use;
+  end = std::min(end, read_at_);
+  while (begin < end) {
+    const Time window = begin / kWindow, until = std::min(end, (window + 1) * kWindow);
+    const Time time = until - begin;
+    // A window that the span cuts is used within the span alone.
+    const auto share = [&](UsedPart part) {
+      return static_cast<double>(windows_[window][part]) * static_cast<double>(kWindow) /
+             (peak_[part] * static_cast<double>(time));
+    };
+    const double sm = std::max({share(kUsedTensor), share(kUsedSimt), share(kUsedIssue)});
+    const double dram = share(kUsedDram);
+    const bool is_sm_low = sm < kLowUse, is_dram_low = dram < kLowUse;
+    UseOfSpan one;
+    one.sm = sm;
+    one.dram = dram;
+    (is_sm_low && is_dram_low ? one.both_low
+     : is_sm_low              ? one.only_sm_low
+     : is_dram_low            ? one.only_dram_low
+                              : one.neither_low) = time;
+    use.add(one);
+    begin = until;
+  }
+  return use;
+}
+
+}  // namespace stretto

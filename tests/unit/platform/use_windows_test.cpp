@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a GPU is in use, by windows of 10 us. Expected classes are those of Kitsune, 3: low is
+// below 33 % of the peak. Peaks here: a part is fully used with 1,000 in a window.
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include "platform/results/use_windows.h"
+
+namespace stretto {
+namespace {
+
+constexpr Time kWindow = UseWindows::kWindow;
+
+UseWindows windows() { return UseWindows({1000, 1000, 1000, 1000}); }
+UseCounts counts(uint64_t tensor, uint64_t simt, uint64_t issue, uint64_t dram) {
+  return {tensor, simt, issue, dram};
+}
+
+TEST_CASE("a window is low in what uses less than a third of its peak", "[KT-EVAL-03]") {
+  UseWindows use = windows();
+  use.read(1 * kWindow, counts(329, 100, 200, 329));  // Both low,
+  use.read(2 * kWindow, counts(329, 431, 200, 329));  // DRAM alone: the SIMT pipes are used,
+  use.read(3 * kWindow, counts(329, 431, 200, 660));  // the units alone,
+  use.read(4 * kWindow, counts(329, 431, 531, 991));  // neither: issue is used.
+  const UseOfSpan all = use.of(0, 4 * kWindow);
+  CHECK(all.both_low == kWindow);
+  CHECK(all.only_dram_low == kWindow);
+  CHECK(all.only_sm_low == kWindow);
+  CHECK(all.neither_low == kWindow);
+  CHECK(all.sm == Approx((0.329 + 0.331 + 0 + 0.331) / 4));
+  CHECK(all.dram == Approx(0.991 / 4));
+  CHECK(use.of(kWindow, 2 * kWindow).only_dram_low == kWindow);
+}
+
+TEST_CASE("classes add up to the time of any span, windows to what was counted", "[KT-EVAL-03]") {
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 50; ++round) {
+    UseWindows use = windows();
+    UseCounts so_far{};
+    Time at = 0;
+    for (unsigned i = 0; i < 30; ++i) {
+      at += 1 + random() % (3 * kWindow);
+      for (uint64_t& count : so_far) count += random() % 2000;
+      use.read(at, so_far);
+    }
+    UseCounts sum{};
+    for (const UseCounts& window : use.windows())
+      for (size_t part = 0; part < kUsedParts; ++part) sum[part] += window[part];
+    CHECK(sum == so_far);
+    const Time begin = random() % at, end = begin + random() % (at - begin + 1);
+    CHECK(use.of(begin, end).time() == end - begin);
+    CHECK(use.of(begin, 2 * at).time() == at - begin);  // As far as it was read.
+    UseOfSpan twice = use.of(0, begin);
+    twice.add(use.of(begin, end));
+    CHECK(twice.time() == end);
+  }
+}
+
+TEST_CASE("what is counted lies evenly in the time since the reading before") {
+  UseWindows use = windows();
+  use.read(kWindow / 2, counts(0, 0, 0, 0));
+  use.read(2 * kWindow + kWindow / 2, counts(0, 0, 0, 2000));
+  REQUIRE(use.windows().size() == 3);
+  CHECK(use.windows()[0][kUsedDram] == 500);
+  CHECK(use.windows()[1][kUsedDram] == 1000);
+  CHECK(use.windows()[2][kUsedDram] == 500);
+  CHECK_FALSE(use.is_due(2 * kWindow + kWindow / 2 + UseWindows::kStep - 1));
+  CHECK(use.is_due(2 * kWindow + kWindow / 2 + UseWindows::kStep));
+}
+
+TEST_CASE("a window that a span cuts is used within the span") {
+  UseWindows use = windows();
+  use.read(kWindow, counts(0, 0, 0, 300));
+  CHECK(use.of(0, kWindow).both_low == kWindow);
+  CHECK(use.of(kWindow / 2, kWindow).only_sm_low == kWindow / 2);  // 300 of 500.
+}
+
+}  // namespace
+}  // namespace stretto
