@@ -28,9 +28,18 @@ std::string body(const Plot& plot) {
       gnuplot_text(plot.title), gnuplot_text(plot.x), gnuplot_text(plot.y));
   if (plot.log_x) text += "set logscale x 2\nset format x \"2^{%L}\"\n";
   text += plot.log_y ? "set logscale y 10\n" : "set yrange [0:]\n";
+  if (!plot.bars.empty())
+    text += fmt::format(
+        "set style data histograms\nset style histogram {}\nset style fill solid border -1\n"
+        "set boxwidth 0.8\nset xtics rotate by -45\n",
+        plot.is_stacked ? "rowstacked" : "clustered");
   for (size_t i = 0; i < plot.lines.size(); ++i) {
     text += fmt::format("$line{} << EOD\n", i);
-    for (const auto& [x, y] : plot.lines[i].points) text += fmt::format("{:.9g} {:.9g}\n", x, y);
+    for (const auto& [x, y] : plot.lines[i].points) {
+      const std::string at = plot.bars.empty() ? fmt::format("{:.9g}", x)
+                                               : gnuplot_text(plot.bars.at(static_cast<size_t>(x)));
+      text += fmt::format("{} {:.9g}\n", at, y);
+    }
     text += "EOD\n";
   }
   return text;
@@ -40,7 +49,9 @@ std::string drawing(const Plot& plot) {
   std::string text = "plot ";
   for (size_t i = 0; i < plot.lines.size(); ++i) {
     text += (i == 0 ? "" : ", ") + std::string("$line") + std::to_string(i) +
-            " with linespoints title " + gnuplot_text(plot.lines[i].title);
+            (plot.bars.empty() ? "" : " using 2:xtic(1)") +
+            (plot.bars.empty() ? " with linespoints" : "") + " title " +
+            gnuplot_text(plot.lines[i].title);
   }
   return text + "\n";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of results: lines over x, drawn by gnuplot into SVG and PNG.
+// Pictures of results: lines over x, or bars of named things, drawn by gnuplot into SVG and PNG.
 #ifndef STRETTO_PLATFORM_CAMPAIGN_PLOT_H_
 #define STRETTO_PLATFORM_CAMPAIGN_PLOT_H_
 
@@ -21,6 +21,8 @@ struct Plot {
   bool log_x = false;  // Base 2.
   bool log_y = false;
   std::vector<PlotLine> lines;
+  std::vector<std::string> bars = {};  // Names instead of x: a line has a bar at each; none: lines.
+  bool is_stacked = false;
 };
 
 // Writes STEM.svg and STEM.png, and STEM.gp from which gnuplot makes them. Says on standard error,

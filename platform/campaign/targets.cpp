@@ -39,28 +39,42 @@ std::vector<Target> load_targets(const std::string& name) {
     double value = 0;
     if (item["value"].IsScalar() && YAML::convert<double>::decode(item["value"], value))
       target.value = value;
+    if (item["value"].IsSequence()) target.range = item["value"].as<std::vector<double>>();
+    if (item["value"].IsMap()) target.row = item["value"].as<std::map<std::string, double>>();
     targets.push_back(std::move(target));
   }
   return targets;
 }
 
-std::string verdict(const Target& target, const Measured& measured) {
-  if (!measured.needs.empty()) return "not judged: needs " + measured.needs;
-  if (!measured.value) return "not measured";
-  if (measured.input) return "input";
-  if (target.kind == "trend" || target.kind == "bound") return measured.holds ? "met" : "missed";
+namespace {
+
+// Reductions and gaps: percentage points for headlines; gains: a share of the gain.
+bool is_inside(const Target& target, double value, double wanted) {
   const bool headline = target.kind == "headline";
-  if (!target.value) return "missed";
-  const double value = *measured.value, wanted = *target.value;
-  // Reductions and gaps: percentage points for headlines; gains: a share of the gain.
-  bool inside = false;
-  if (target.unit == "percentage_points" || (target.unit == "percent" && headline)) {
-    inside = std::abs(value - wanted) <= 5;
-  } else {
-    const double zero = target.unit == "x" ? 1 : 0;
-    inside = std::abs((value - zero) / (wanted - zero) - 1) <= (headline ? 0.15 : 0.25);
+  if (target.unit == "percentage_points" || (target.unit == "percent" && headline))
+    return std::abs(value - wanted) <= 5;
+  const double zero = target.unit == "x" ? 1 : 0;
+  return std::abs((value - zero) / (wanted - zero) - 1) <= (headline ? 0.15 : 0.25);
+}
+
+}  // namespace
+
+std::string verdict(const Target& target, const Measured& measured) {
+  if (!measured.not_run.empty()) return "not run: " + measured.not_run;
+  if (!measured.needs.empty()) return "not judged: needs " + measured.needs;
+  if (!measured.not_judged.empty()) return "not judged: " + measured.not_judged;
+  if (!measured.value && measured.range.empty()) return "not measured";
+  if (measured.input) return "input";
+  bool holds = measured.holds;
+  const bool is_banded = target.kind == "headline" || target.kind == "per-figure";
+  if (is_banded && target.value)
+    holds = measured.value && is_inside(target, *measured.value, *target.value);
+  if (is_banded && !target.range.empty()) {
+    holds = measured.range.size() == target.range.size();
+    for (size_t i = 0; holds && i < target.range.size(); ++i)
+      holds = is_inside(target, measured.range[i], target.range[i]);
   }
-  return inside ? "met" : "missed";
+  return holds ? "met" : "missed";
 }
 
 bool in_figure(const Target& target, const std::string& figure) {
@@ -101,6 +115,7 @@ struct Cell {
   Measured measured;
   std::string verdict;
   std::string value() const {
+    if (!measured.range.empty()) return fmt::format("{:.3g}", fmt::join(measured.range, ".."));
     return measured.value ? fmt::format("{:.3f}", *measured.value) : "-";
   }
   std::string ratio(const Target& target) const {
@@ -122,6 +137,7 @@ struct Count {
 };
 
 std::string published(const Target& target) {
+  if (!target.range.empty()) return fmt::format("{:g}", fmt::join(target.range, ".."));
   return target.value ? fmt::format("{:g}", *target.value) : target.kind == "trend" ? "trend" : "-";
 }
 
@@ -131,13 +147,17 @@ json::object json_row(const Target& target) {
           {"metric", target.metric},
           {"unit", target.unit},
           {"statement", target.statement},
-          {"published", target.value ? json::value(*target.value) : json::value()}};
+          {"published", !target.range.empty() ? json::value_from(target.range)
+                        : target.value        ? json::value(*target.value)
+                                              : json::value()}};
 }
 
 json::object json_cell(const Cell& cell) {
   return {{"verdict", cell.verdict},
           {"note", cell.measured.note},
-          {"measured", cell.measured.value ? json::value(*cell.measured.value) : json::value()}};
+          {"measured", !cell.measured.range.empty() ? json::value_from(cell.measured.range)
+                       : cell.measured.value        ? json::value(*cell.measured.value)
+                                                    : json::value()}};
 }
 
 }  // namespace
@@ -171,6 +191,8 @@ void write_targets(const TargetTable& table) {
                          csv_text(cell.measured.note));
       if (!cell.measured.needs.empty())
         notes += fmt::format("        {}: needs {}\n", column, cell.measured.needs);
+      for (const std::string& why : {cell.measured.not_run, cell.measured.not_judged})
+        if (!why.empty()) notes += fmt::format("        {}: {}\n", column, cell.verdict);
       if (!cell.measured.note.empty())
         notes += fmt::format("        {}: {}\n", column, cell.measured.note);
       row[column] = json_cell(cell);

@@ -6,6 +6,7 @@
 #define STRETTO_PLATFORM_CAMPAIGN_TARGETS_H_
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,15 +21,20 @@ struct Target {
   std::string metric;
   std::optional<double> value;
   std::string unit;
-  std::string kind;  // headline, per-figure, bound, trend.
+  std::string kind;                        // headline, per-figure, bound, trend.
+  std::vector<double> range = {};          // Where the value is several: a range, or one a case,
+  std::map<std::string, double> row = {};  // or figures with names.
 };
 
 struct Measured {
   std::optional<double> value = std::nullopt;
-  bool holds = false;  // Trends and bounds: what the statement says.
+  bool holds = false;  // Trends, bounds and rows: what the statement says.
   std::string note = "";
   bool input = false;      // The published value is a parameter of the machine: shown, not judged.
   std::string needs = "";  // Simulations without a result; not empty: not judged.
+  std::vector<double> range = {};  // Instead of value, where several are published.
+  std::string not_judged = "";     // Why, although everything has run.
+  std::string not_run = "";        // Why no simulation shows it.
 };
 
 // Thrown while a target is measured: simulations that it needs have no result. what() names the
@@ -39,8 +45,8 @@ struct MissingSimulations : std::runtime_error {
 
 // Of tests/reproduction/targets/NAME.yaml.
 std::vector<Target> load_targets(const std::string& name);
-// "met", "missed", "input", "not measured" or "not judged: needs X", by the bands of
-// targets/README.md.
+// "met", "missed", "input", "not measured", "not run: why", "not judged: why" or "not judged: needs
+// X", by the bands of targets/README.md.
 std::string verdict(const Target& target, const Measured& measured);
 // Whether a target belongs to `figure`: an id, or a number as in "Fig 4" of its section; empty =
 // all do.

@@ -9,13 +9,12 @@ Reproduction t3_reproduction();
 Reproduction gpu_driven_reproduction();
 Reproduction collectives_reproduction();
 Reproduction silicon_reproduction();
+Reproduction kitsune_reproduction();
 
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> all{
-      t3_reproduction(),
-      gpu_driven_reproduction(),
-      collectives_reproduction(),
-      silicon_reproduction(),
+      t3_reproduction(),      gpu_driven_reproduction(), collectives_reproduction(),
+      silicon_reproduction(), kitsune_reproduction(),
   };
   return all;
 }

@@ -16,8 +16,8 @@ using test::kernel;
 using test::Needs;
 using test::WorkGroup;
 
-TEST_CASE(
-    "work-groups go round the units and leave in staggered order without changing their ids") {
+TEST_CASE("work-groups go round the units and leave in staggered order without changing their ids",
+          "[KT-BSP-04]") {
   Gpu g;
   g.configure(4, 256, 96, 64, 32);
   Kernel k;
@@ -49,7 +49,7 @@ TEST_CASE("one work-group is placed a clock, the first two clocks after the laun
   CHECK(g.placed.size() == 80);
 }
 
-TEST_CASE("each of the four resources limits a unit") {
+TEST_CASE("each of the four resources limits a unit", "[KT-SCHED-05]") {
   struct Row {
     Needs needs;
     unsigned fit;
@@ -222,7 +222,8 @@ TEST_CASE("a drained work-group frees its unit and is not counted as finished") 
   CHECK(g.first_dones.empty());
 }
 
-TEST_CASE("in order of launch a kernel waits until all of the one before is placed") {
+TEST_CASE("in order of launch a kernel waits until all of the one before is placed",
+          "[KT-BSP-02]") {
   Gpu g;
   g.configure(2, 256, 96, 64, 32);
   g.write(GRID_SCHEDULER_POLICY_OFFSET, GRID_SCHEDULER_POLICY_ORDER_LAUNCH);
@@ -238,7 +239,7 @@ TEST_CASE("in order of launch a kernel waits until all of the one before is plac
   CHECK(g.placed[2].slot == 3);
 }
 
-TEST_CASE("two arbiters pair the classes on units, one arbiter does not") {
+TEST_CASE("two arbiters pair the classes on units, one arbiter does not", "[KT-SCHED-04]") {
   for (const bool two : {false, true}) {
     Gpu g;
     g.configure(4, 256, 96, 64, 32);
@@ -279,7 +280,7 @@ TEST_CASE("two arbiters each walk the units on their own and take turns") {
   }
 }
 
-TEST_CASE("a pipeline is placed as one, after waiting until all of it fits") {
+TEST_CASE("a pipeline is placed as one, after waiting until all of it fits", "[KT-SCHED-01]") {
   Gpu g;
   g.configure(2, 256, 96, 16, 32);
   Kernel filler = kernel({1, 1, 8}, 1);

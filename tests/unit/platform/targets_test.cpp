@@ -57,6 +57,17 @@ TEST_CASE("published statements keep their quotation marks in table.csv") {
   CHECK(csv.find("\"It is \"\"fast\"\", they say.\"") != std::string::npos);
 }
 
+TEST_CASE("published ranges are judged end by end, and reasons not to judge are the verdict") {
+  Target range{"A-3", "1", "from to", "speedup_range", std::nullopt, "x", "headline"};
+  range.range = {1.5, 3};
+  CHECK(verdict(range, {.range = {1.45, 3.2}}) == "met");     // Gains of 0.45 and 2.2.
+  CHECK(verdict(range, {.range = {1.45, 3.4}}) == "missed");  // 2.4 of 2 is above 15 %.
+  CHECK(verdict(range, {.range = {1.5}}) == "missed");
+  CHECK(verdict(range, {}) == "not measured");
+  CHECK(verdict(range, {.range = {1.5, 3}, .not_judged = "so"}) == "not judged: so");
+  CHECK(verdict(range, {.range = {1.5, 3}, .not_run = "refused"}) == "not run: refused");
+}
+
 TEST_CASE("names of missing simulations are counted") {
   CHECK(MissingSimulations({"a"}).what() == std::string("a"));
   CHECK(MissingSimulations({"a", "b", "c"}).what() == std::string("a and 2 more"));

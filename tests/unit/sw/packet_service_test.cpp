@@ -887,7 +887,8 @@ TEST_CASE("a pipeline acquires once, and is released once, when its last member 
   for (unsigned i = 1; i < 4; ++i) CHECK(f.status_of(i) == STRETTO_OK);
 }
 
-TEST_CASE("the packet says of which type a kernel is, or leaves it to the code object") {
+TEST_CASE("the packet says of which type a kernel is, or leaves it to the code object",
+          "[KT-SCHED-03]") {
   Firmware f;
   f.put_descriptor();  // TENSOR.
   const auto type = [&](unsigned slot) {
