@@ -73,10 +73,14 @@ static stretto_status_t set_up_communicator(launched_t* g, ncclUniqueId* id, cha
   return STRETTO_OK;
 }
 
-// Queues in pinned lines of the L2, as many as may be set aside; words count from 0 on.
+// The scheduler pairs SIMT and TENSOR stages on units (KT-SCHED-04): with one arbiter two SIMT stages may meet on a unit
+// that a TENSOR stage then does not fit. Queues in pinned lines of the L2, as many as may be set aside; words count from
+// 0 on.
 static stretto_status_t set_up_queues(launched_t* g, char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
+  const stretto_scheduler_policy_t policy = {.in_order = 1, .two_arbiters = 1};
+  TRY_OPS(api->scheduler_policy(g->client, g->stream, &policy));
   const uint64_t all = p->queues.payload_bytes + p->queues.word_bytes;
   TRY_OPS(api->allocate(g->client, g->stream, all, 4096, STRETTO_ALLOCATION_CACHED,
                         &g->stage_memory.payloads));

@@ -212,3 +212,24 @@ TEST_CASE("a pipeline that can never be resident at once is refused, not waited 
                     "182272 of registers_bytes each"));
   CHECK(finished.says("108 units have 262144 each, room for 108"));
 }
+
+// 108 TENSOR work-groups, one for each unit, and 80 of SIMT, of which a unit has room for one beside. With one arbiter
+// b's would lie where a's are, and y's nowhere.
+TEST_CASE("stages of both types share units, each type placed by its own arbiter",
+          "[KT-SCHED-04]") {
+  const Scratch scratch;
+  const std::string graph = scratch.file(
+      "g.yaml",
+      "name: g\ntensors:\n  x: {shape: [900, 64], kind: input}\n  w: {shape: [64, 64], kind: "
+      "weight}\n  h: {shape: [900, 64]}\n  a: {shape: [900, 64]}\n  k: {shape: [900, 64]}\n  b: "
+      "{shape: [900, 64]}\n  y: {shape: [900, 64]}\nops:\n  - {op: MatMul, in: [x, w], out: h}\n"
+      "  - {op: Add, in: [h, x], out: a}\n  - {op: MatMul, in: [a, w], out: k}\n"
+      "  - {op: Add, in: [k, x], out: b}\n  - {op: MatMul, in: [b, w], out: y}\n"
+      "pipelines:\n  - {stages: {h: 20, a: 40, k: 49, b: 40, y: 39}, tile_rows: 16}\n");
+  REQUIRE(run_command("python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " + graph + " -o " +
+                      scratch.path + "/g")
+              .status == 0);
+  (void)run(scratch.file("w.yaml", "machine: a100\nmodes: [kitsune]\ngraph: {plan: " +
+                                       scratch.path + "/g, iterations: 1}\n"),
+            "--impl all=model");
+}
