@@ -5,6 +5,8 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <boost/json.hpp>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -47,19 +49,13 @@ namespace fs = std::filesystem;
 
 // Two files never share a folder: what ships has its name, a file its path with the suffix.
 fs::path folder_of(const fs::path& name) {
-  if (name.extension() != ".yaml" && name.extension() != ".so") return name;
+  const std::string suffix = name.extension();
+  if (suffix != ".yaml" && suffix != ".so" && suffix != ".onnx") return name;
   constexpr const char* kOutside = "outside";  // Of the working directory: with its whole path.
   const fs::path whole = fs::absolute(name).lexically_normal();
   const fs::path inside = whole.lexically_relative(fs::current_path());
   return *inside.begin() == ".." || *inside.begin() == kOutside ? kOutside / whole.relative_path()
                                                                 : inside;
-}
-
-std::string default_out_folder(const RunOptions& options) {
-  if (!options.out.empty() || options.workload.empty()) return options.out;
-  std::string mode = options.mode;
-  if (!options.machine.empty()) mode.append("@").append(folder_of(options.machine));
-  return ("results" / folder_of(options.workload) / mode).string();
 }
 
 // What is to be drawn, read and checked.
@@ -97,11 +93,29 @@ void check_programs(const RunRequest& request) {
 }
 
 // What a run leaves in its folder.
-const std::vector<std::string> kFiles{"stats.json",    "stats.csv",          "machine.yaml",
-                                      "timeline.json", "timeline.json.part", "waves.fst",
-                                      "waves.fst.hier"};
+const std::vector<std::string> kFiles{"stats.json",   "stats.csv",     "machine.yaml",
+                                      "profile.json", "timeline.json", "timeline.json.part",
+                                      "waves.fst",    "waves.fst.hier"};
+constexpr const char* kProfile = "/profile.json";
 constexpr const char* kTimeline = "/timeline.json";
 constexpr const char* kPart = ".part";  // Of the timeline's name until the run has ended.
+
+// What the compiler reads of a run (compile.py --profile): what the job has measured, on which machine; of parameters
+// those that are not its file's and can change a time.
+void write_profile(const std::string& out, const Results& results, const Machine& machine) {
+  const boost::json::value* const measured = results.job.if_contains("profile");
+  if (measured == nullptr || results.exit_code() != kExitSuccess) return;
+  boost::json::object profile = measured->as_object();
+  profile["machine"] = machine.name();
+  boost::json::array set;
+  for (const Parameter& one : machine.parameters().all()) {
+    const bool is_of_file = one.origin == "default" || one.origin == "machine " + machine.name();
+    if (is_of_file || one.path.starts_with("sim.") || one.path == "gpu.tile_values") continue;
+    set.emplace_back(one.path + "=" + one.get());
+  }
+  profile["set"] = std::move(set);
+  write_atomically(out + kProfile, boost::json::serialize(profile) + "\n");
+}
 
 // Empty, or why something could not be kept. What is small and tells most comes before what is
 // large and asked for on top.
@@ -146,6 +160,7 @@ std::string write_all(const std::string& out, const Results& results, const Mach
   };
   try {
     write();
+    write_profile(out, results, machine);
   } catch (const UserError& error) {
     note(error.what());
   }
@@ -172,6 +187,13 @@ class HeldSignals {
 };
 
 }  // namespace
+
+std::string default_out_folder(const RunOptions& options) {
+  if (!options.out.empty() || options.workload.empty()) return options.out;
+  std::string mode = options.mode;
+  if (!options.machine.empty()) mode.append("@").append(folder_of(options.machine));
+  return ("results" / folder_of(options.workload) / mode).string();
+}
 
 int run(const RunOptions& given) {
   RunOptions options = given;

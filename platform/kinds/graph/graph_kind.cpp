@@ -19,6 +19,7 @@
 #include "platform/jobs/operands.h"
 #include "platform/kinds/graph/graph_check.h"
 #include "platform/kinds/graph/overlap_loss.h"
+#include "platform/kinds/graph/stage_clocks.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -42,7 +43,10 @@ std::string stem_of(const GraphKind& kind) {
   return is_file ? kind.plan : software_folder() + "/graphs/" + kind.plan;
 }
 
+constexpr const char* kBulkSynchronous = "bsp";
+
 graph_mode_t mode_of(const std::string& name) {
+  if (name == kBulkSynchronous) return GRAPH_LAUNCHED;
   return mode_named(name, GRAPH_MODES, graph_mode_name);
 }
 
@@ -134,7 +138,8 @@ class GraphJob final : public Job {
         shared_(std::make_unique<graph_shared_t>()),
         results_(memories_.size()),
         engines_(memories_.size()),
-        progress_(memories_.size()) {
+        progress_(memories_.size()),
+        activity_(plan_.operators.size() + 1) {
     if (is_launched(mode_of(request.mode))) {
       if (memories_.size() > 1) {
         collective_elf_ = kernel_file(request.spec.software.collective);
@@ -198,12 +203,15 @@ class GraphJob final : public Job {
     while (kernels_of_[last].empty()) ++last;
     if (++at.kernels < kernels_of_[last].size()) return;
     for (; at.op <= last; ++at.op) {
+      if (moment.rank == 0 && at.iteration + 1 == kind_.iterations)
+        activity_[at.op + 1] = moment.so_far;
       if (at.iteration == 0) result.alone_ns[at.op] = ns;
       if (at.iteration + 1 == kind_.iterations) result.op_ns[at.op] = ns;
     }
     at.kernels = 0;
     if (at.op < ops) return;
     result.end_ns[at.iteration++] = ns;
+    if (moment.rank == 0 && at.iteration + 1 == kind_.iterations) activity_[0] = moment.so_far;
     at.op = 0;
   }
 
@@ -272,8 +280,20 @@ class GraphJob final : public Job {
   json::object details() const override;
 
  private:
+  std::vector<StageClocks> stage_clocks(const graph_group_t& group) const;
   json::array pipelines() const;
   std::string pipeline_table() const;
+  json::array operators() const;
+  std::string operator_table() const;
+  // What the compiler reads in its second pass, without the machine; of plans that it can be of.
+  json::object profile() const;
+  bool is_planned() const { return plan_.root.contains("hash"); }
+  bool is_alone(size_t op) const {  // In no pipeline.
+    return std::none_of(plan_.groups.begin(), plan_.groups.begin() + parameters_[0].groups,
+                        [op](const graph_group_t& group) {
+                          return group.first_op <= op && op < group.first_op + group.ops;
+                        });
+  }
   void add_engine(Host& host, uint32_t rank) {
     add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
       graph_parameters_t p = parameters_[rank];
@@ -412,6 +432,8 @@ class GraphJob final : public Job {
   std::array<std::vector<uint8_t>, GRAPH_LIBRARIES> library_;
   std::vector<std::vector<std::string>> kernels_of_;  // By operator,
   std::vector<Progress> progress_;                    // by rank.
+  std::vector<GpuActivity>
+      activity_;  // Of rank 0 until the last iteration's begin, its operators' ends.
   ncclUniqueId id_{};
   graph_plan_t place_ = {};
 };
@@ -514,54 +536,162 @@ void GraphJob::check_tensors(CheckReport& report) const {
       report);
 }
 
-// What the work-groups of rank 0's stages noted in the last iteration, their means.
+// Of rank 0's stages in the last iteration.
+std::vector<StageClocks> GraphJob::stage_clocks(const graph_group_t& group) const {
+  const uint64_t words_at = offset_of(results_[0].stage_words);
+  std::vector<StageClocks> stages;
+  for (uint32_t s = 0; s < group.stages; ++s) {
+    const stage_arguments_t& arguments = group.stage[s].arguments;
+    StageClocks& stage = stages.emplace_back();
+    stage.tiles = group.tiles;
+    for (const stage_edge_t& in : arguments.in) stage.queues_in += in.entries != 0 ? 1 : 0;
+    stage.queues_out = arguments.out.entries != 0 ? 1 : 0;
+    stage.clocks.resize(STAGE_CLOCKS * std::min(group.stage[s].work_groups, group.tiles));
+    memories_[0]->read(words_at + arguments.clocks, reinterpret_cast<uint8_t*>(stage.clocks.data()),
+                       8 * stage.clocks.size());
+  }
+  return stages;
+}
+
+// What their work-groups noted, means; and how fast tiles went through, as it was and as it was predicted.
 json::array GraphJob::pipelines() const {
   json::array groups;
-  const graph_parameters_t& p = parameters_[0];
-  const uint64_t words_at = offset_of(results_[0].stage_words);
-  const auto us = [&](uint64_t clocks) {
-    return static_cast<double>(clocks) / spec_.gpu.clock_mhz;
-  };
-  for (size_t i = 0; i < p.groups; ++i) {
+  const std::vector<double> ends = ends_of(results_[0].op_ns, last_begin_ns());
+  for (size_t i = 0; i < parameters_[0].groups; ++i) {
     json::array stages;
     const graph_group_t& group = plan_.groups[i];
+    const json::object& about = plan_.root.at("groups").at(i).as_object();
+    const std::vector<StageClocks> clocks = stage_clocks(group);
+    const double ready = ready_clocks(clocks);
     for (uint32_t s = 0; s < group.stages; ++s) {
-      const uint32_t count = std::min(group.stage[s].work_groups, group.tiles);
-      std::vector<uint64_t> words(STAGE_CLOCKS * count);
-      memories_[0]->read(words_at + group.stage[s].arguments.clocks,
-                         reinterpret_cast<uint8_t*>(words.data()), 8 * words.size());
-      uint64_t waited_in = 0, waited_out = 0, all = 0;
-      for (uint32_t w = 0; w < count; ++w) {
-        const uint64_t* const at = &words[STAGE_CLOCKS * w];
-        all += at[1] - at[0];
-        waited_in += at[2];
-        waited_out += at[3];
-      }
+      const auto us = [&](double all) {
+        return all / spec_.gpu.clock_mhz / static_cast<double>(clocks[s].work_groups());
+      };
+      const auto sum = [&](uint32_t clock) { return static_cast<double>(clocks[s].sum(clock)); };
       stages.push_back({{"name", plan_.stage_names[i][s]},
                         {"kernel", graph_stage_kernel(&group.stage[s], spec_.gpu.lds_bytes)},
                         {"work_groups", group.stage[s].work_groups},
-                        {"us", us(all) / count},
-                        {"waits_for_input_us", us(waited_in) / count},
-                        {"waits_for_room_us", us(waited_out) / count}});
+                        {"us", us(static_cast<double>(clocks[s].whole()))},
+                        {"waits_for_input_us", us(sum(2))},
+                        {"waits_for_room_us", us(sum(3))},
+                        {"tile_us", clocks[s].tile(ready) / spec_.gpu.clock_mhz}});
     }
-    groups.push_back(
-        {{"first", group.first_op}, {"operators", group.ops}, {"stages", std::move(stages)}});
+    const uint32_t last = group.first_op + group.ops - 1;
+    json::object one{{"first", group.first_op}, {"operators", group.ops}};
+    if (last < ends.size()) {
+      const double us = ends[last] - (group.first_op == 0 ? 0 : ends[group.first_op - 1]);
+      one["tiles"] = group.tiles;
+      one["us"] = us;
+      one["tiles_a_ms"] = 1000 * group.tiles / us;
+      if (const json::value* predicted = about.if_contains("predicted")) {
+        one["predicted"] = *predicted;
+        one["simulated_of_predicted"] =
+            1000 * group.tiles / us / predicted->at("tiles_a_ms").to_number<double>();
+      }
+    }
+    one["stages"] = std::move(stages);
+    groups.push_back(std::move(one));
   }
   return groups;
 }
 
 std::string GraphJob::pipeline_table() const {
-  std::string text = fmt::format("  {:<24} {:>11} {:>10} {:>17} {:>16}\n", "stage", "work-groups",
-                                 "us", "waits for input", "waits for room");
+  std::string text =
+      fmt::format("  {:<24} {:>11} {:>10} {:>17} {:>16} {:>10}\n", "stage", "work-groups", "us",
+                  "waits for input", "waits for room", "us a tile");
   for (const json::value& group : pipelines()) {
     for (const json::value& stage : group.at("stages").as_array())
-      text += fmt::format("  {:<24} {:>11} {} {} {}\n", stage.at("name").as_string().c_str(),
+      text += fmt::format("  {:<24} {:>11} {} {} {} {}\n", stage.at("name").as_string().c_str(),
                           stage.at("work_groups").to_number<uint64_t>(),
                           figure(stage.at("us").as_double(), 10),
                           figure(stage.at("waits_for_input_us").as_double(), 17),
-                          figure(stage.at("waits_for_room_us").as_double(), 16));
+                          figure(stage.at("waits_for_room_us").as_double(), 16),
+                          figure(stage.at("tile_us").as_double(), 10));
+    const json::object& one = group.as_object();
+    if (!one.contains("simulated_of_predicted")) continue;
+    const json::value& predicted = one.at("predicted");
+    text += fmt::format(
+        "  {} tiles a ms simulated, {} predicted ({}, bound by {}): {:.2f}; {} us\n",
+        figure(one.at("tiles_a_ms").as_double(), 0),
+        figure(predicted.at("tiles_a_ms").to_number<double>(), 0),
+        predicted.at("source").as_string().c_str(), predicted.at("limit").as_string().c_str(),
+        one.at("simulated_of_predicted").as_double(), figure(one.at("us").as_double(), 0));
   }
   return text;
+}
+
+// Of rank 0 in the last iteration, those that are kernels of their own: from the end of the one before to its end, and
+// how much of each peak it used then. Shares of units' loads and stores are of what their ports carry.
+json::array GraphJob::operators() const {
+  json::array all;
+  const std::vector<double> ends = ends_of(results_[0].op_ns, last_begin_ns());
+  const Peaks peaks = peaks_of(spec_);
+  const double units = spec_.gpu.cus, clocks_a_us = spec_.gpu.clock_mhz;
+  const double port =
+      units * clocks_a_us * (spec_.l2.cu_load_bytes_per_cycle + spec_.l2.cu_store_bytes_per_cycle);
+  for (size_t op = 0; op < ends.size(); ++op) {
+    if (!is_alone(op)) continue;
+    const double us = ends[op] - (op == 0 ? 0 : ends[op - 1]);
+    const GpuActivity &before = activity_[op], &after = activity_[op + 1];
+    const auto share = [&](uint64_t GpuActivity::*what, double peak) {
+      return static_cast<double>(after.*what - before.*what) / (peak * us);
+    };
+    all.push_back(
+        {{"output", plan_.outputs[op]},
+         {"kind", plan_.launches[op]},
+         {"us", us},
+         {"tensor", 2 * share(&GpuActivity::multiply_adds, 1e6 * peaks.tensor_fp16_tflop_s)},
+         {"simt", share(&GpuActivity::simt_cycles, units * clocks_a_us)},
+         {"ports", share(&GpuActivity::l2_bytes, port)},
+         {"dram", share(&GpuActivity::dram_read_bytes, 1e3 * peaks.hbm_gb_s) +
+                      share(&GpuActivity::dram_written_bytes, 1e3 * peaks.hbm_gb_s)}});
+  }
+  return all;
+}
+
+std::string GraphJob::operator_table() const {
+  const json::array all = operators();
+  if (all.empty()) return "";
+  std::string text = fmt::format("  {:<24} {:<14} {:>10} {:>8} {:>6} {:>7} {:>6}\n", "operator",
+                                 "kind", "us", "tensor%", "SIMT%", "ports%", "HBM%");
+  for (const json::value& one : all) {
+    const auto percent = [&](const char* key) { return 100 * one.at(key).as_double(); };
+    text += fmt::format("  {:<24} {:<14} {} {:8.1f} {:6.1f} {:7.1f} {:6.1f}\n",
+                        one.at("output").as_string().c_str(), one.at("kind").as_string().c_str(),
+                        figure(one.at("us").as_double(), 10), percent("tensor"), percent("simt"),
+                        percent("ports"), percent("dram"));
+  }
+  return text;
+}
+
+json::object GraphJob::profile() const {
+  json::object profile{{"graph", plan_.root.at("hash")}};
+  json::object by_result;
+  json::array stages;
+  if (parameters_[0].mode != GRAPH_KITSUNE) {
+    for (const json::value& one : operators()) {
+      const double simt = std::max(one.at("simt").as_double(), one.at("ports").as_double());
+      by_result[one.at("output").as_string()] =
+          json::object{{"us", one.at("us")}, {"tensor", one.at("tensor")}, {"simt", simt}};
+    }
+  }
+  const json::array groups = pipelines();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const json::value& about = plan_.root.at("groups").at(i);
+    const json::array& measured = groups[i].at("stages").as_array();
+    for (size_t s = 0; s < measured.size(); ++s) {
+      const json::value* const members =
+          about.at("stages").at(s).as_object().if_contains("operators");
+      if (members == nullptr) continue;
+      stages.push_back({{"operators", *members},
+                        {"tile_rows", about.at("tile_rows")},
+                        {"work_groups", measured[s].at("work_groups")},
+                        {"tile_us", measured[s].at("tile_us")}});
+    }
+  }
+  profile["operators"] = std::move(by_result);
+  profile["stages"] = std::move(stages);
+  return profile;
 }
 
 std::string GraphJob::table() const {
@@ -577,7 +707,9 @@ std::string GraphJob::table() const {
     text += fmt::format("  {:9}  {}  {}\n", i, figure(us, 11),
                         figure(us > 0 ? 1000 * plan_.gflop / us : 0, 14));
   }
-  if (parameters_[0].groups != 0 && is_over(kind_.iterations - 1)) text += pipeline_table();
+  const bool is_timed = is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1);
+  if (is_planned() && is_timed) text += operator_table();
+  if (parameters_[0].groups != 0 && is_timed) text += pipeline_table();
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
@@ -627,6 +759,8 @@ json::object GraphJob::details() const {
   if (is_timed) {
     object["op_end_us"] = json::value_from(ends_of(results_[0].op_ns, last_begin_ns()));
     if (parameters_[0].groups != 0) object["pipelines"] = pipelines();
+    if (is_planned()) object["operators_alone"] = operators();
+    if (is_planned()) object["profile"] = profile();
     if (kind_.baseline) object["lost_percent"] = lost_percent();
   }
   if (parameters_[0].mode == GRAPH_LOOP_S) {
@@ -669,6 +803,7 @@ const KindInfo& GraphKind::info() const {
            {"launched",
             "kernels of the library an operator, gradients by ncclAllReduce of copy kernels in "
             "another stream"},
+           {kBulkSynchronous, "launched, as pipelines are compared with it"},
            {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
            {"kitsune", "likewise launched, groups of operators as spatial pipelines"}},
   };

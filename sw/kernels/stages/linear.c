@@ -176,6 +176,23 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wa
 #undef PIECE
 }
 
+KERNEL_INLINE void meet(uint64_t* clocks) {
+  const uint64_t before = tile_csr(TILE_CSR_CYCLE);
+  tile_barrier();
+  *clocks += tile_csr(TILE_CSR_CYCLE) - before;
+}
+
+// From tile to tile, where products of the one before may still be under way.
+typedef struct pace {
+  uint64_t last, shortest;
+} pace_t;
+
+KERNEL_INLINE void pace_tile(pace_t* pace) {
+  const uint64_t now = tile_csr(TILE_CSR_CYCLE), took = now - pace->last;
+  if (pace->last != 0 && (pace->shortest == 0 || took < pace->shortest)) pace->shortest = took;
+  pace->last = now;
+}
+
 KERNEL_INLINE _Noreturn void linear(const int resident) {
   const stage_arguments_t* const g = arguments();
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
@@ -185,8 +202,9 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
               .blocks = (g->n + STAGE_BLOCK - 1) / STAGE_BLOCK,
               .step = (uint32_t)tile_csr(TILE_CSR_GRID),
               .at = {.tile = (uint32_t)tile_csr(TILE_CSR_WG_ID)}};
-  uint64_t waited = 0;
+  uint64_t waited = 0, met = 0;
   if (wavefront == 0) {
+    pace_t pace = {0, 0};
     if (resident && w.at.tile < w.tiles)
       (g->layout & GEMM_B_NK) ? load_weights(g, 1) : load_weights(g, 0);
     if (w.at.tile < w.tiles) {
@@ -196,8 +214,9 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
   if (w.at.block + 1 == w.blocks) {                                    \
     tile_wait(0);                                                      \
     edge_add(g, &g->in[0], w.at.tile, 0);                              \
+    pace_tile(&pace);                                                  \
   }                                                                    \
-  tile_barrier();                                                      \
+  meet(&met);                                                          \
   if (!walk_next(&w)) break
       for (;;) {
         MULTIPLY(0);
@@ -205,14 +224,16 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
       }
 #undef MULTIPLY
     }
-    tile_barrier();
+    meet(&met);
+    stage_note(g, STAGE_MET_MULTIPLYING, met);
+    stage_note(g, STAGE_SHORTEST, pace.shortest);
     stage_end(g, 1, begin, waited, 0);
   }
   uint32_t held[2] = {0, 0};
   if (w.at.tile < w.tiles) {
 #define STORE(accumulator)                                                             \
   if (wavefront == 1 && w.at.block == 0) edge_wait(g, &g->out, w.at.tile, 0, &waited); \
-  tile_barrier();                                                                      \
+  meet(&met);                                                                          \
   store_item(g, w.at, wavefront, w.blocks, accumulator, &held[accumulator]);           \
   if (w.at.block + 1 == w.blocks) edge_add(g, &g->out, w.at.tile, 1);                  \
   if (!walk_next(&w)) break
@@ -224,6 +245,7 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
   }
   tile_wait(0);
   tile_barrier();
+  if (wavefront == 1) stage_note(g, STAGE_MET_STORING, met);
   stage_end(g, wavefront == 1 ? 2 : 0, begin, 0, waited);
 }
 

@@ -67,6 +67,10 @@ KERNEL_INLINE void edge_add(const stage_arguments_t* g, const stage_edge_t* edge
     tile_queue_add_free(&queue, g->first + tile);
 }
 
+KERNEL_INLINE void stage_note(const stage_arguments_t* g, const uint32_t clock, uint64_t value) {
+  ((uint64_t*)(uintptr_t)(g->clocks + 8 * STAGE_CLOCKS * tile_csr(TILE_CSR_WG_ID)))[clock] = value;
+}
+
 KERNEL_INLINE _Noreturn void stage_end(const stage_arguments_t* g, const uint32_t note,
                                        uint64_t begin, uint64_t waited_in, uint64_t waited_out) {
   uint64_t* const clocks =

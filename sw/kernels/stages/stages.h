@@ -29,8 +29,12 @@ typedef struct stage_edge {
   uint16_t writers;  // Wavefronts of the stage that writes it, see tile_queue.h.
 } stage_edge_t;
 
-// Clocks of a work-group: begin, end, waited for inputs, waited for room.
-#define STAGE_CLOCKS 4u
+// Clocks of a work-group: begin, end, waited for inputs, waited for room. Linear stages have two sides that meet: what
+// the one that multiplies and those that store waited for each other, and the shortest time from tile to tile.
+#define STAGE_CLOCKS 8u
+#define STAGE_MET_MULTIPLYING 4u
+#define STAGE_MET_STORING 5u
+#define STAGE_SHORTEST 6u
 
 typedef enum stage_activation { STAGE_NO_ACTIVATION, STAGE_RELU, STAGE_GELU } stage_activation_t;
 
