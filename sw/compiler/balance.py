@@ -7,7 +7,9 @@
               lowest_i <= a_i <= highest_i,  sum of a_i over SIMT stages <= units, likewise TENSOR
 
 t_i is the stage's bulk-synchronous throughput and s_i = 1 / u_i, u_i the larger share that it uses of the SIMT and the
-tensor pipe: from a profile, or estimated from the machine's rates. Sums are bounds (KT-U06): a class without stages has
+tensor pipe: from a profile, or estimated from the machine's rates. A stage that ran in a pipeline is measured with what
+it has on chip and with its latencies: what a tile takes with one work-group, its waiting for others left out, is
+r_i s_i t_i for one, with s_i = 1. Sums are bounds (KT-U06): a class without stages has
 none. glpsol solves the file NAME.lp, which stays beside the plan. Its answer is checked against all of Algorithm 2, and
 the file for all its constraints. Work-groups that are left over then go to the slowest stages.
 """
@@ -52,10 +54,11 @@ class Program:
 
 
 def of(pipeline, machine, profile=None):
-    """The program of a pipeline; `profile` maps results of operators to microseconds and shares."""
+    """The program of a pipeline."""
     loads = []
     for stage in pipeline.stages:
-        t, u = measured(pipeline, stage, profile) or estimated(pipeline, stage, machine)
+        t, u = ran(pipeline, stage, machine, profile) or measured(pipeline, stage, profile) or \
+            estimated(pipeline, stage, machine)
         lowest = stage.parts if stage.role == "fan-in" else 1  # Partial sums stay in registers.
         highest = max(lowest, min(machine.units, pipeline.tiles * stage.parts))
         loads.append(Load(stage.name, stage.kind, t * PER_MS, u, lowest, highest))
@@ -91,12 +94,23 @@ def estimated(pipeline, stage, machine):
     return pipeline.tiles / whole, max(tensor, simt) / whole
 
 
+def results(pipeline, stage):
+    return tuple(pipeline.flow.ops[number].output for number in stage.operators)
+
+
+def ran(pipeline, stage, machine, profile):
+    """Of a stage that made such tiles in a pipeline: all columns of them, so a column part counts for its share."""
+    us = profile.tiles.get((results(pipeline, stage), pipeline.tile_rows)) if profile else None
+    return us and (machine.units / (stage.parts * us), 1.0)
+
+
 def measured(pipeline, stage, profile):
-    names = [pipeline.flow.ops[number].output for number in stage.operators]
-    if not profile or stage.role == "final" or any(name not in profile for name in names):
+    known = profile.operators if profile else {}
+    names = results(pipeline, stage)
+    if stage.role == "final" or any(name not in known for name in names):
         return None
-    whole = sum(profile[name]["us"] for name in names)
-    share = max(sum(profile[name]["us"] * profile[name][pipe] for name in names) for pipe in ("tensor", "simt"))
+    whole = sum(known[name]["us"] for name in names)
+    share = max(sum(known[name]["us"] * known[name][pipe] for name in names) for pipe in ("tensor", "simt"))
     return pipeline.tiles / whole, max(share / whole, TOLERANCE)
 
 

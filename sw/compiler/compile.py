@@ -84,7 +84,16 @@ def runnable(graph, plan, output):
     that there are stages for; the others' operators run as kernels of their own."""
     made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
     made.groups, alone = stages.planned(made, plan["steps"])
-    pathlib.Path(f"{output}.graph.json").write_text(json.dumps(made.describe(), indent=1) + "\n", encoding="utf-8")
+    about = {**made.describe(), "hash": plan["hash"]}
+    steps = {name: step for step in plan["steps"] if step["kind"] == "pipeline" for name in step["operators"]}
+    for one in about["groups"]:
+        step = steps[made.ops[one["first"]].output]
+        one["predicted"] = {key: step["predicted"][key] for key in ("tiles_a_ms", "limit", "source")}
+        planned = {stage["operators"][-1]: stage["operators"] for stage in step["stages"] if stage["role"] == "map"}
+        for stage in one["stages"]:
+            if stage["name"] in planned:
+                stage["operators"] = planned[stage["name"]]
+    pathlib.Path(f"{output}.graph.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     for name, why in alone.items():
         print(f"pipeline {name} is planned and cannot be run: {why}")
 
@@ -93,7 +102,7 @@ def plan_mode(options, graph):
     """Everything for --mode."""
     if not 1 <= options.depth <= 1024:
         raise graphs.GraphError(f"--depth {options.depth}: must be 1..1024")
-    machine = machines.load(options.machine)
+    machine = machines.load(options.machine, sets=options.set)
     with tempfile.TemporaryDirectory() as scratch:
         stem = options.output or pathlib.Path(scratch) / "plan"
         os.makedirs(stem.parent, exist_ok=True)
@@ -120,7 +129,9 @@ def main():
     parser.add_argument("--training", action="store_true", help="forward, then backward (autodiff.py)")
     parser.add_argument("--machine", metavar="NAME", default="a100-nvswitch")
     parser.add_argument("--report", action="store_true", help="prints groups, stages, queues, coverage and DRAM bytes")
-    parser.add_argument("--profile", metavar="FILE", help="measured times of operators, instead of estimates")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the machine")
+    parser.add_argument("--profile", metavar="FILE", action="append", default=[],
+                        help="what a run has measured, beside estimates; may be repeated")
     parser.add_argument("--group", metavar="A,B,..", action="append", default=[], help="operators by their results")
     parser.add_argument("--exclude", metavar="A", action="append", default=[], help="runs on its own")
     parser.add_argument("--depth", metavar="N", type=int, default=2, help="tiles that a queue holds")

@@ -6,13 +6,16 @@ below, and a test compares them.
 """
 
 import dataclasses
+import os
 import pathlib
 
 import yaml
 
 import graph as graphs
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "platform/machines"
+# That of the platform that calls, else the source tree's.
+FOLDER = pathlib.Path(os.environ.get("STRETTO_SHARE") or pathlib.Path(__file__).resolve().parents[2] / "platform") / \
+    "machines"
 DEFAULTS = {
     "gpu.cus": 80, "gpu.clock_mhz": 1400, "gpu.lds_bytes": 131072, "gpu.tensor_fma_per_cycle": 512,
     "gpu.tensor_efficiency_numerator": 4, "gpu.tensor_efficiency_denominator": 5, "gpu.simt_lanes": 64,
@@ -36,12 +39,19 @@ class Machine:
     store_bytes: float
     l2_rate: float
     dram_rate: float
+    sets: tuple = ()       # path=value beyond its file.
 
 
-def load(name, folder=FOLDER):
-    """A shipped machine, or a file."""
+def load(name, folder=FOLDER, sets=()):
+    """A shipped machine, or a file, with parameters set beyond it: path=value."""
     values = dict(DEFAULTS)
     read(name, pathlib.Path(folder), values, 0)
+    given = dict(split(one) for one in sets)
+    for key in values:
+        if key in given:
+            if not isinstance(given[key], int) or given[key] < 1:
+                raise graphs.GraphError(f"--set {key}={given[key]}: must be a whole number from 1 on")
+            values[key] = given[key]
     cycles = values["gpu.cus"] * values["gpu.clock_mhz"]  # Of all units in a microsecond.
     efficiency = values["gpu.tensor_efficiency_numerator"] / values["gpu.tensor_efficiency_denominator"]
     return Machine(
@@ -52,7 +62,19 @@ def load(name, folder=FOLDER):
         load_bytes=cycles * values["l2.cu_load_bytes_per_cycle"],
         store_bytes=cycles * values["l2.cu_store_bytes_per_cycle"],
         l2_rate=values["l2.banks"] * values["l2.bank_bytes_per_cycle"] * values["gpu.clock_mhz"],
-        dram_rate=values["hbm.channels"] * HBM_BYTES_PER_CYCLE * values["hbm.clock_mhz"])
+        dram_rate=values["hbm.channels"] * HBM_BYTES_PER_CYCLE * values["hbm.clock_mhz"],
+        sets=tuple(sorted(f"{key}={value}" for key, value in given.items()
+                          if not key.startswith("sim.") and key != "gpu.tile_values")))
+
+
+def split(text):
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise graphs.GraphError(f"--set {text}: must be path.to.key=value")
+    try:
+        return key, int(value, 0)
+    except ValueError:
+        return key, value
 
 
 def read(name, folder, values, depth):

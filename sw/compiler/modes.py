@@ -6,7 +6,6 @@ are spatial pipelines. What is in no group runs as in bsp.
 """
 
 import dataclasses
-import json
 import pathlib
 
 import alloc
@@ -15,32 +14,15 @@ import flow as flows
 import graph as graphs
 import patterns
 import pipeline as pipelines
+import profiles
 import vertical
 
 MODES = ("bsp", "vertical", "kitsune")
 L2_PEAKS = (4.5, 6.6)  # TB/s: three times DRAM, and 61 GB/s a unit (KT-D6).
 
 
-def read_profile(file, flow, machine):
-    """Result of an operator -> microseconds and shares of the pipes, of this graph on this machine."""
-    try:
-        data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise graphs.GraphError(f"--profile {file}: is no JSON: {error}") from error
-    if not isinstance(data, dict) or not isinstance(data.get("operators"), dict):
-        raise graphs.GraphError(f"--profile {file}: must have graph, machine and a map of operators")
-    for key, mine in (("graph", flow.hash()), ("machine", machine.name)):
-        if data.get(key) != mine:
-            raise graphs.GraphError(f"--profile {file}: is of {key} {data.get(key)!r}, this is {mine!r}")
-    for name, one in data["operators"].items():
-        numbers = [graphs.number(one.get(key)) if isinstance(one, dict) else None for key in ("us", "tensor", "simt")]
-        if None in numbers or numbers[0] <= 0 or min(numbers) < 0:
-            raise graphs.GraphError(f"--profile {file}: operator {name} must have us above 0, tensor and simt")
-    return data["operators"]
-
-
 class Planner:
-    def __init__(self, graph, mode, machine, stem=None, profile=None, depth=pipelines.DEPTH, depths=None, forced=(),
+    def __init__(self, graph, mode, machine, stem=None, profile=(), depth=pipelines.DEPTH, depths=None, forced=(),
                  exclude=()):
         if mode not in MODES:
             raise graphs.GraphError(f"--mode {mode}{graphs.near(mode, MODES)}")
@@ -48,7 +30,7 @@ class Planner:
         if not self.flow.ops:
             raise graphs.GraphError("has no operators")
         self.stem, self.depth, self.depths = stem, depth, dict(depths or {})
-        self.profile = read_profile(profile, self.flow, machine) if profile else None
+        self.profile = profiles.read(profile, self.flow, machine) if profile else None
         for name in exclude:
             if name not in self.flow.made:
                 raise graphs.GraphError(f"--exclude {name}: no operator makes it{graphs.near(name, self.flow.made)}")
@@ -107,7 +89,9 @@ class Planner:
 
     def is_slower(self, group, predicted):
         """Bulk-synchronous friendly by measured times (KT-SEL-03): left out, unless the user forced it."""
-        if not self.profile or group.pattern == "forced" or predicted["us"] <= predicted["bsp_us"]:
+        known = self.profile.operators if self.profile else {}
+        if any(self.flow.ops[number].output not in known for number in group.members) or \
+                group.pattern == "forced" or predicted["us"] <= predicted["bsp_us"]:
             return False
         self.groups.remove(group)
         self.left_out.append(f"group of {patterns.names(self.flow, group.members)}: {predicted['us']:.1f} us as a "
@@ -134,7 +118,8 @@ class Planner:
             del self.depths[name]
         program = balance.of(made, self.machine, self.profile)
         thr, limit = balance.bound(program, ctas)
-        alone = sum((self.profile or {}).get(self.flow.ops[number].output, {}).get("us") or
+        known = self.profile.operators if self.profile else {}
+        alone = sum(known.get(self.flow.ops[number].output, {}).get("us") or
                     balance.operator_times(self.flow, number, self.machine)[0] for number in group.members)
         return made, {"lp": path.name, "predicted": {
             "tiles_a_ms": thr, "us": made.tiles / thr * balance.PER_MS, "limit": limit, "bsp_us": alone,

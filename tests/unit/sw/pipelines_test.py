@@ -39,6 +39,7 @@ import machine as machines  # noqa: E402
 import modes  # noqa: E402
 import patterns  # noqa: E402
 import pipeline as pipelines  # noqa: E402
+import profiles  # noqa: E402
 import report  # noqa: E402
 import schedule  # noqa: E402
 import vertical  # noqa: E402
@@ -695,12 +696,60 @@ class Balance(Scratch):
         made = self.pipeline(net)
         profile = {"l0": {"us": 30.0, "tensor": 0.4, "simt": 0.1}, "l0.a": {"us": 10.0, "tensor": 0.0, "simt": 0.2},
                    "l1": {"us": 20.0, "tensor": 0.25, "simt": 0.3}}
-        program = balance.of(made, A100, profile)
+        program = balance.of(made, A100, profiles.Profile(profile))
         # l0 with its epilogue: 100 tiles in 40 us, of them 12 us of the tensor pipe, 5 of the SIMT pipe.
         self.assertAlmostEqual(program.loads[0].t, 2500)
         self.assertAlmostEqual(program.loads[0].u, 0.3)
         self.assertAlmostEqual(program.loads[1].u, 0.3)  # The larger of both.
         self.assertAlmostEqual(program.loads[1].rate(27, 108), 27 / 108 / 0.3 * 5000)
+
+    def test_what_a_tile_takes_with_one_work_group_bounds_its_stage(self):
+        net = Net(rows=12800)
+        net.mlp("x", "l", [256, 256])
+        made = self.pipeline(net)
+        tiles = {(("l0", "l0.a"), 128): 25.0, (("l1",), 64): 400.0}
+        loads = balance.of(made, A100, profiles.Profile({}, tiles)).loads
+        # 10 work-groups, 25 us a tile: 400 tiles a ms. l1 was measured with other tiles.
+        self.assertAlmostEqual(loads[0].rate(10, 108), 400)
+        self.assertEqual(loads[1], balance.of(made, A100).loads[1])
+        # What ran is measured better than what was a kernel of its own.
+        operators = {name: {"us": 1.0, "tensor": 1.0, "simt": 1.0} for name in ("l0", "l0.a", "l1")}
+        self.assertEqual(balance.of(made, A100, profiles.Profile(operators, tiles)).loads[0], loads[0])
+        # Where a tile is made in two column parts, each by a work-group, 10 of them make 200.
+        made.stages[0].parts = 2
+        self.assertAlmostEqual(balance.of(made, A100, profiles.Profile({}, tiles)).loads[0].rate(10, 108), 200)
+
+    def write_profile(self, name, graph, operators=(), stages=(), **other):
+        file = self.path / name
+        file.write_text(json.dumps({"graph": flows.Flow(graph).hash(), "machine": A100.name, "set": [],
+                                    "operators": dict(operators), "stages": list(stages), **other}))
+        return file
+
+    # covers: KT-LB-06
+    def test_the_second_pass_gives_a_slow_stage_more_work_groups(self):
+        graph = load.load("nerf:rows=131072")
+        first = self.plan(graph)["steps"][0]
+        ctas = {one["name"]: one["ctas"] for one in first["stages"]}
+        self.assertEqual(ctas["colour"], 1)  # 128 columns to 3: next to nothing, but for latency.
+        slow = self.write_profile("p.json", graph, stages=[
+            {"operators": ["colour"], "tile_rows": 128, "work_groups": 1, "tile_us": 1.1}])
+        second = self.plan(graph, profile=[slow])["steps"][0]
+        after = {one["name"]: one["ctas"] for one in second["stages"]}
+        self.assertGreaterEqual(after["colour"] / 1.1e-3, second["predicted"]["tiles_a_ms"])
+        self.assertGreater(after["colour"], 1)
+        self.assertEqual(second["predicted"]["source"], "profile")
+
+    def test_profiles_are_one_in_any_order_and_the_plan_is_the_same_every_time(self):
+        graph = load.load("nerf:rows=131072")
+        stages = [{"operators": [name], "tile_rows": 128, "work_groups": 1, "tile_us": us}
+                  for name, us in (("colour", 1.1), ("density", 2.0), ("feature", 9.0))]
+        one = self.write_profile("one.json", graph, [("p1", {"us": 90.0, "tensor": 0.5, "simt": 0.1})], stages[:1])
+        other = self.write_profile("other.json", graph, stages=stages[1:])
+        again = self.write_profile("again.json", graph, stages=stages[2:])
+        plans = [json.dumps(self.plan(graph, profile=files)) for files in ([one, other], [other, one], [one, other])]
+        self.assertEqual(len(set(plans)), 1)
+        with self.assertRaisesRegex(graphs.GraphError, "again.json: stage feature is in .*other.json, too"):
+            self.plan(graph, profile=[other, again])
 
     # covers: KT-LB-04
     def test_each_class_has_all_units_to_itself_and_an_absent_one_no_constraint(self):
@@ -729,7 +778,7 @@ class Balance(Scratch):
         operators["p3"]["us"] = 100.0
         file = self.path / "profile.json"
         file.write_text(json.dumps({"graph": flow.hash(), "machine": A100.name, "operators": operators}))
-        before, after = self.plan(graph), self.plan(graph, profile=file)
+        before, after = self.plan(graph), self.plan(graph, profile=[file])
         ctas = [{one["name"]: one["ctas"] for one in plan["steps"][0]["stages"]} for plan in (before, after)]
         self.assertGreater(ctas[1]["p3"], 2 * ctas[1]["p2"])
         self.assertLess(ctas[0]["p3"], 2 * ctas[0]["p2"])
@@ -744,7 +793,7 @@ class Balance(Scratch):
             operators = {name: {"us": us, "tensor": use, "simt": 0.1}
                          for name, us in (("l0", 50.0), ("l0.a", 0.1), ("l1", 10.0))}
             file.write_text(json.dumps({"graph": flow.hash(), "machine": A100.name, "operators": operators}))
-            plan = self.plan(net.graph, profile=file)
+            plan = self.plan(net.graph, profile=[file])
             self.assertEqual([step["kind"] for step in plan["steps"]], kinds)
             self.assertEqual(plan["summary"]["grouped"], 0 if use == 1.0 else 3)
         self.assertEqual(self.plan(net.graph, forced=[["l0", "l0.a", "l1"]])["steps"][0]["pattern"], "forced")
@@ -857,6 +906,11 @@ class BadInput(Scratch):
         wrong = self.path / "profile.json"
         wrong.write_text(json.dumps({"graph": "other", "machine": "a100-nvswitch", "operators": {}}))
         text, empty, machine = self.path / "text.json", self.path / "empty.json", self.path / "machine.yaml"
+        own = {"graph": flows.Flow(load.load("nerf:")).hash(), "machine": "a100-nvswitch", "operators": {}}
+        stage, narrow, right = self.path / "stage.json", self.path / "narrow.json", self.path / "right.json"
+        stage.write_text(json.dumps({**own, "stages": [{"operators": ["p0"], "tile_us": 0}]}))
+        narrow.write_text(json.dumps({**own, "set": ["gpu.cus=54"]}))
+        right.write_text(json.dumps(own))
         text.write_text("no json")
         empty.write_text("{}")
         machine.write_text("gpu: {cus: many}")
@@ -876,6 +930,10 @@ class BadInput(Scratch):
                 (("nerf:", *good, "--profile", text), ("is no JSON",)),
                 (("nerf:", *good, "--profile", empty), ("a map of operators",)),
                 (("nerf:", *good, "--profile", self.path / "none.json"), ("none.json",)),
+                (("nerf:", *good, "--profile", stage), ("a stage must have operators",)),
+                (("nerf:", *good, "--profile", narrow), ("is of set ['gpu.cus=54'], this is []",)),
+                (("nerf:", *good, "--set", "gpu.cus=54", "--profile", right), ("is of set [], this is",)),
+                (("nerf:", *good, "--set", "gpu.cus=many"), ("--set gpu.cus=many", "whole number")),
                 (("nerf:", *good, "--machine", text), ("no such machine",)),
                 (("nerf:", *good, "--machine", machine), ("gpu.cus 'many'", "whole number"))]:
             with self.subTest(arguments=arguments):
