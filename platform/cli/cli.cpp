@@ -24,6 +24,7 @@
 #include "platform/reproduce/reproduction.h"
 #include "platform/results/compare.h"
 #include "platform/run/dry_run.h"
+#include "platform/run/plan_graph.h"
 #include "platform/run/run.h"
 
 namespace po = boost::program_options;
@@ -102,6 +103,7 @@ po::typed_value<std::vector<std::string>>* texts(std::vector<std::string>& field
 
 int command_run(const Arguments& arguments, const Arguments& command_line) {
   RunOptions options;
+  PlanOptions plan;
   options.command_line = command_line;
   std::vector<std::string> impl;
   std::string seed, time_limit, waves_limit;
@@ -126,6 +128,10 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
     ("out",         text(options.out, "DIR"),
                     "where stats.json, stats.csv, machine.yaml go; default: "
                     "results/WORKLOAD/MODE[@MACHINE, if given] below the working directory")
+    ("profile",     texts(plan.profiles, "FILE"),
+                    "of a graph: what an earlier run has measured (DIR/profile.json), for its plan; may be repeated")
+    ("training",    po::bool_switch(&plan.training),
+                    "of a graph: forward and backward")
     ("dry-run",     po::bool_switch(&options.dry_run),
                     "simulate nothing; print the workload, the machine as it resolves and its peaks")
     ("timeline",    po::bool_switch(&options.timeline),
@@ -149,8 +155,11 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   if (parse_or_help(
           arguments,
           "run [WORKLOAD] [options]\n\n"
-          "WORKLOAD: one of 'stretto list workloads', a file.yaml, or a program over nccl.h as "
-          "./FILE.so",
+          "WORKLOAD: one of 'stretto list workloads', a file.yaml, a program over nccl.h as "
+          "./FILE.so,\nor a graph: FILE.onnx, or an application with its parameters as "
+          "nerf:rows=1024 (nerf:, dlrm:, mgn:,\ngraphcast:, llama:, bert:). A graph has the modes "
+          "bsp and "
+          "kitsune (vertical is planned, not run)",
           visible, positional, "workload", 1, values))
     return kExitSuccess;
   for (const std::string& text : impl) set_impl(text, options.impl);
@@ -165,6 +174,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");
   }
+  const PlannedGraph planned(options, plan);
   return run(options);
 }
 

@@ -2,7 +2,7 @@
 # cmake --install build --prefix DIR: a tree that may be moved.
 #
 #   bin/stretto, bin/stretto-kernel      the simulator; builds a kernel outside of the source tree
-#   share/stretto/                       machines/, workloads/, targets/, this README, the completion of bash
+#   share/stretto/                       machines/, workloads/, targets/, compiler/, this README, the completion of bash
 #   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf (but those that are wrong on purpose), graphs/
 #   lib/libstretto_*.a, lib/cmake/       models and find_package(stretto): stretto::hbm, stretto::gpu, ...
 #   include/stretto/                     headers, rooted as in the source tree: "models/common/component.h"
@@ -17,6 +17,7 @@ set_target_properties(stretto_options PROPERTIES EXPORT_NAME options)
 install(TARGETS stretto RUNTIME DESTINATION bin)
 install(DIRECTORY platform/machines platform/workloads tests/reproduction/targets
         DESTINATION share/stretto FILES_MATCHING PATTERN *.yaml)
+install(DIRECTORY sw/compiler DESTINATION share/stretto FILES_MATCHING PATTERN *.py)
 install(FILES ${CMAKE_BINARY_DIR}/commit README.md LICENSE platform/scripts/stretto-completion.bash
         DESTINATION share/stretto)
 install(PROGRAMS tests/support/timeline_check.py DESTINATION share/stretto)

@@ -96,21 +96,38 @@ void apply_set(const Workload& workload, ParameterSet& set, const KeySet& given)
   set.assign(given.set.substr(0, equal), given.set.substr(equal + 1), given.place, "");
 }
 
-// `stretto run FILE.so`.
-Workload program_workload(const std::string& file, const std::vector<KeySet>& given) {
+// A workload without a file, of a kind and with what is given.
+Workload bare_workload(const std::string& name, const std::string& kind_name,
+                       const std::vector<KeySet>& given) {
   const auto kinds = workload_kinds();
   const auto found = std::find_if(kinds.begin(), kinds.end(),
-                                  [](const auto& one) { return one->info().name == "program"; });
+                                  [&](const auto& one) { return one->info().name == kind_name; });
   const std::shared_ptr<WorkloadKind>& kind = *found;
   Workload workload;
-  workload.name = file;
+  workload.name = name;
   workload.kind = kind;
   for (const auto& [mode, sentence] : kind->info().modes) workload.modes.push_back(mode);
   ParameterSet set;
-  set.group(kind->info().name, *kind);
-  set.assign(kind->info().name + ".file", file, "", "");
+  set.group(kind_name, *kind);
   for (const KeySet& one : given) apply_set(workload, set, one);
   workload.parameters = values_of(*kind, set);
+  return workload;
+}
+
+// `stretto run FILE.so`.
+Workload program_workload(const std::string& file, const std::vector<KeySet>& given) {
+  std::vector<KeySet> all{{"program.file=" + file, ""}};
+  all.insert(all.end(), given.begin(), given.end());
+  return bare_workload(file, "program", all);
+}
+
+// `stretto run FILE.onnx`, `stretto run nerf:`.
+Workload graph_workload(const std::string& name, const std::vector<KeySet>& given) {
+  Workload workload = bare_workload(name, "graph", given);
+  if (const std::string error = workload.kind->first_error(); !error.empty())
+    throw UserError(name + ": graph " + error);
+  workload.machine = kGraphMachine;
+  workload.modes = {"kitsune", "bsp"};
   return workload;
 }
 
@@ -171,6 +188,8 @@ WorkloadJob job_of(const std::string& file, const YAML::Node& node,
   job.place = where(file, node);
   const std::string name = yaml_text(file, node["workload"], "workload");
   // Before it is loaded: it may be the file that names it.
+  if (is_graph_name(name))
+    throw UserError(where(file, node["workload"]) + ": " + name + ": a graph runs alone");
   if (!name.ends_with(".so") && load_yaml(find_shipped("workloads", name))["jobs"])
     throw UserError(where(file, node["workload"]) + ": " + name + " has jobs itself");
   job.workload = load(name, {});
@@ -206,6 +225,7 @@ std::vector<WorkloadJob> jobs_of(const std::string& file, const YAML::Node& key,
 
 Workload load(const std::string& name_or_file, const std::vector<KeySet>& given) {
   if (name_or_file.ends_with(".so")) return program_workload(name_or_file, given);
+  if (is_graph_name(name_or_file)) return graph_workload(name_or_file, given);
   Workload workload;
   workload.name = name_or_file;
   workload.file = find_shipped("workloads", name_or_file);
@@ -279,6 +299,13 @@ Workload load(const std::string& name_or_file, const std::vector<KeySet>& given)
 }
 
 }  // namespace
+
+bool is_graph_name(const std::string& name) {
+  const size_t colon = name.find(':');
+  const bool is_application =
+      colon != std::string::npos && name.rfind('/', colon) == std::string::npos;
+  return name.ends_with(".onnx") || (is_application && !name.ends_with(".yaml"));
+}
 
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets) {
   std::vector<KeySet> given;

@@ -20,7 +20,7 @@ struct WorkloadJob;
 struct Workload {
   std::string name;
   std::string description;
-  std::string file;  // Empty: `stretto run PROGRAM.so`.
+  std::string file;  // Empty: a program or a graph.
   std::string machine = "t3";
   std::vector<std::string> modes;
   std::string data = "stamp";
@@ -45,9 +45,13 @@ struct WorkloadJob {
   std::string place;           // File and line.
 };
 
-// `name_or_file` of a shipped workload, a path that ends in .yaml, or a program that ends in .so.
+// `name_or_file` of a shipped workload, a path that ends in .yaml, a program that ends in .so, or a graph.
 // Of `sets`, path=value, those that the workload owns change keys of its kind. Throws UserError.
 Workload load_workload(const std::string& name_or_file, const std::vector<std::string>& sets = {});
+// Whether a name is that of an operator graph which the compiler makes a plan of: a file.onnx, or an application with its
+// parameters, "nerf:rows=1024". As workload it needs the key graph.plan.
+bool is_graph_name(const std::string& name);
+inline constexpr const char* kGraphMachine = "a100";  // Theirs by default.
 // Of all kinds: "collective.op".
 std::vector<std::string> keys_of_kinds();
 

@@ -3,9 +3,14 @@
 #ifndef STRETTO_PLATFORM_RUN_RUN_H_
 #define STRETTO_PLATFORM_RUN_RUN_H_
 
+#include <string>
+
 #include "platform/config/options.h"
 
 namespace stretto {
+
+// Where the results of a run go. REQUIRES: its mode is known. Empty: nowhere.
+std::string default_out_folder(const RunOptions& options);
 
 // Exit status. Throws UserError for bad input.
 int run(const RunOptions& options);

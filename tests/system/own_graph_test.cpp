@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does `stretto run` take a user's own graph, an ONNX file or an application by its name, plan it, run it as
+// kernels and as pipelines with results that double precision confirms, say what each operator and stage took, plan
+// better by that, and refuse with one line what cannot be? Through the executable.
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+// y = relu(x w0 + b0) w1, written by the ONNX package; `first` and `rows` as Python has them.
+std::string net(const Scratch& scratch, const std::string& first = "Relu",
+                const std::string& rows = "700") {
+  const std::string script = scratch.file("net.py", R"(
+import onnx, sys
+from onnx import TensorProto, helper
+half = TensorProto.FLOAT16
+shapes = {"w0": [200, 256], "b0": [256], "w1": [256, 70]}
+weights = [helper.make_tensor(name, half, shape, bytes(2 * shape[0] * (shape + [1])[1]), raw=True)
+           for name, shape in shapes.items()]
+nodes = [helper.make_node("Gemm", ["x", "w0", "b0"], ["h"]), helper.make_node(FIRST, ["h"], ["a"]),
+         helper.make_node("MatMul", ["a", "w1"], ["y"])]
+graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", half, [ROWS, 200])],
+                          [helper.make_tensor_value_info("y", half, [ROWS, 70])], weights)
+onnx.save(helper.make_model(graph), sys.argv[1])
+)");
+  const std::string file = scratch.path + "/net.onnx";
+  const Finished made = run_command("sed -i 's/FIRST/\"" + first + "\"/; s/ROWS/" + rows + "/g' " +
+                                    script + " && /usr/bin/python3 " + script + " " + file);
+  INFO(made.output);
+  REQUIRE(made.status == 0);
+  return file;
+}
+
+boost::json::value run(const std::string& graph, const std::string& options,
+                       const std::string& out) {
+  const Finished finished =
+      run_stretto("run " + graph + " --impl all=model " + options + " --out " + out);
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  const auto root = stats(out);
+  CHECK(root.at("check").at("elements").to_number<uint64_t>() > 10000);
+  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+  return root;
+}
+
+void refused(const std::string& arguments, const std::string& word,
+             const std::string& before = "") {
+  const Scratch scratch;
+  const Finished finished =
+      run_stretto("run " + arguments + " --out " + scratch.path + "/r", before);
+  INFO(arguments << ": " << finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.lines() == 1);
+  CHECK(finished.says(word));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a user's own graph runs as kernels, and each operator's time and use of the machine is said") {
+  const Scratch scratch;
+  const auto root = run(net(scratch), "--mode bsp", scratch.path + "/bsp");
+  CHECK(root.at("machine") == "a100");
+  CHECK(root.at("mode") == "bsp");
+  const auto& operators = root.at("job").at("operators_alone").as_array();
+  REQUIRE(operators.size() == 3);
+  double sum = 0;
+  for (const auto& one : operators) sum += one.at("us").to_number<double>();
+  const double iteration =
+      root.at("job").at("iteration_ns").as_array().at(1).to_number<double>() / 1000;
+  CHECK(sum == Approx(iteration).epsilon(1e-4));
+  // 2 x 700 x 200 x 256 operations in the last iteration, of 108 units x 1024 multiply-adds x 1.4 GHz.
+  const auto& product = operators.at(0);
+  CHECK(product.at("tensor").to_number<double>() * product.at("us").to_number<double>() >=
+        0.999 * 700 * 200 * 256 / (108 * 1024 * 1400.0));
+  CHECK(product.at("tensor").to_number<double>() < 1);
+  CHECK(operators.at(1).at("tensor").to_number<double>() == 0);
+  CHECK(operators.at(1).at("simt").to_number<double>() > 0);
+}
+
+TEST_CASE(
+    "a user's own graph runs as a pipeline, with what was predicted beside what was simulated",
+    "[KT-LB-06]") {
+  const Scratch scratch;
+  const std::string graph = net(scratch), first = scratch.path + "/first",
+                    second = scratch.path + "/second";
+  const auto pipeline_of = [](const boost::json::value& root) {
+    return root.at("job").at("pipelines").as_array().at(0);
+  };
+  const auto before = pipeline_of(run(graph, "", first));
+  CHECK(before.at("tiles").to_number<uint64_t>() == 6);
+  CHECK(before.at("predicted").at("source") == "estimate");
+  const double us = before.at("us").to_number<double>();
+  CHECK(before.at("tiles_a_ms").to_number<double>() == Approx(6000 / us).epsilon(1e-4));
+  for (const auto& stage : before.at("stages").as_array()) {
+    // The work-groups' time for a tile lies between what the tensor pipe needs and what they took.
+    CHECK(stage.at("tile_us").to_number<double>() > 0);
+    CHECK(stage.at("tile_us").to_number<double>() * 6 <=
+          stage.at("us").to_number<double>() * stage.at("work_groups").to_number<double>() + 1e-3);
+  }
+  // The second pass takes it, and no estimate stands above what was measured.
+  const auto after = pipeline_of(run(graph, "--profile " + first + "/profile.json", second));
+  CHECK(after.at("predicted").at("source") == "profile");
+  CHECK(after.at("predicted").at("tiles_a_ms").to_number<double>() <
+        before.at("predicted").at("tiles_a_ms").to_number<double>());
+  CHECK(after.at("simulated_of_predicted").to_number<double>() >
+        before.at("simulated_of_predicted").to_number<double>());
+}
+
+TEST_CASE("an application runs by its name and parameters, and files of a dry run go away") {
+  const Scratch scratch;
+  const Finished finished = run_stretto("run nerf:rows=130 --dry-run --out " + scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+  CHECK(finished.says("name: \"nerf:rows=130\""));
+  CHECK(!std::filesystem::exists(scratch.path + "/r"));
+  (void)run("nerf:rows=130", "", scratch.path + "/r");
+}
+
+TEST_CASE("what cannot be planned or run is refused with one line") {
+  const Scratch scratch;
+  const std::string graph = net(scratch), first = scratch.path + "/first";
+  refused(graph + " --mode vertical", "planned, not run");
+  refused(graph + " --mode loop", "--mode loop: a graph has bsp, vertical, kitsune");
+  refused(graph, "glpsol is not installed", "env PATH=/nowhere");
+  refused(scratch.path + "/none.onnx", "none.onnx: no such file");
+  refused("nerf:row=3", "nearest: rows");
+  refused(graph + " --set graph.plan=./x", "what the compiler makes");
+  refused("graph/mlp --training", "are of graphs");
+  (void)run(graph, "", first);
+  const std::string profile = " --profile " + first + "/profile.json";
+  refused("nerf:rows=300" + profile, "is of graph");
+  refused(graph + profile + " --machine a100-nvswitch --set gpus=1", "is of machine");
+  refused(graph + profile + " --set l2.memory_cycles=100", "is of set");
+  const Scratch other;
+  refused(net(other, "Selu"), "not supported; nearest: Silu");
+  refused(net(other, "Relu", "\\\"batch\\\""), "not static");
+}
