@@ -17,6 +17,8 @@ ops_machine_t library_machine(const MachineSpec& spec) {
   machine.work_groups = gpu.workgroup_slots;
   machine.stages = gpu.lds_instruction_bytes == 0 ? OPS_GEMM_MAX_STAGES : 2;
   machine.l2_capacity = spec.l2.bytes;
+  machine.l2_operands =
+      static_cast<double>(spec.l2.bytes) / spec.l2.partitions;  // Each has a copy.
   machine.fp16_products = sustained;
   machine.tf32_products = gpu.tensor_tf32_passes == 0 ? 0 : sustained / gpu.tensor_tf32_passes;
   machine.fp32_products = gpu.simt_lanes;

@@ -64,10 +64,11 @@ typedef struct graph_parameters {
   stretto_client_options_t client;
   const void* elf;  // Not launched: the loop kernel's.
   size_t elf_bytes;
-  // launched: tensors, gradients, partial sums lie at the begin of the runtime's memory; `client` is that of the
+  // launched: tensors, gradients, partial sums, flags lie at the begin of the runtime's memory; `client` is that of the
   // operators alone.
   uint64_t launched_arena;
   uint64_t partial_bytes;
+  uint64_t flag_bytes;  // Behind them, see graph_memory_t.
   const graph_operator_t* operators;
   ops_machine_t machine;
   const graph_bucket_t* bucket;  // In the order of reduction.

@@ -98,13 +98,17 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
   void* block = NULL;
-  TRY(app_memory(&p->job, p->rank, p->arena_bytes + p->gradient_bytes + p->partial_bytes,
+  TRY(app_memory(&p->job, p->rank,
+                 p->arena_bytes + p->gradient_bytes + p->partial_bytes + p->flag_bytes,
                  p->launched_arena, &block, error));
   const uint64_t arena = (uint64_t)(uintptr_t)block, gradients = arena + p->arena_bytes;
-  g->memory = (graph_memory_t){arena, gradients, gradients + p->gradient_bytes};
+  const uint64_t partials = gradients + p->gradient_bytes;
+  g->memory = (graph_memory_t){arena, gradients, partials, partials + p->partial_bytes};
   g->stage_memory.arena = arena;
   TRY_OPS(api->stream_create(g->client, &g->stream));
   TRY(set_up_words(g, error));
+  if (p->flag_bytes != 0)
+    TRY_OPS(api->fill(g->client, g->stream, g->memory.flags, p->flag_bytes, 0, GRAPH_ACCOUNT_INIT));
   for (uint32_t i = 0; i < GRAPH_LIBRARIES; ++i)
     if (p->library[i] != NULL)
       TRY_OPS(api->module_load(g->client, p->library[i], p->library_bytes[i], &g->library[i]));

@@ -8,8 +8,9 @@
 #define ELEMENT_BYTES 2u
 
 const char* graph_library(graph_library_t library) {
-  static const char* const names[] = {"ops_gemm_fp16", "ops_vector_fp16", "ops_elementwise_fp16",
-                                      "ops_rows_fp16", "ops_reduce_fp16", "ops_index_fp16"};
+  static const char* const names[] = {
+      "ops_gemm_fp16", "ops_gemm_stream_fp16", "ops_vector_fp16", "ops_elementwise_fp16",
+      "ops_rows_fp16", "ops_reduce_fp16",      "ops_index_fp16"};
   return names[library];
 }
 
@@ -60,15 +61,17 @@ static uint64_t part_bytes(const ops_machine_t* machine, const graph_operator_t*
 }
 
 int graph_choose(const ops_machine_t* machine, graph_operator_t* operators, uint32_t count,
-                 uint32_t parts, uint64_t* partial_bytes) {
+                 uint32_t parts, uint64_t* partial_bytes, uint64_t* flag_bytes) {
   const ops_gemm_choice_t wanted = {.split = parts};
-  *partial_bytes = 0;
+  *partial_bytes = *flag_bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
     graph_operator_t* op = &operators[i];
     if (has_product(op) && !ops_gemm_choose(machine, &op->gemm, &wanted, &op->choice)) return 0;
     const uint64_t bytes = part_bytes(machine, op);
     if (bytes > *partial_bytes) *partial_bytes = bytes;
+    if (op->choice.flag_bytes > *flag_bytes) *flag_bytes = op->choice.flag_bytes;
   }
+  if (*flag_bytes != 0) *partial_bytes = (*partial_bytes + 4095) & ~4095ull;  // Flags lie behind.
   return 1;
 }
 
@@ -108,6 +111,7 @@ static uint32_t launch_product(const graph_operator_t* op, const graph_memory_t*
   g.c = memory->arena + c->place;
   if (op->has_bias) g.bias = memory->arena + op->in[2].place;
   g.partials = memory->partials;
+  g.flags = memory->flags;
   g.inner = op->inner;
   g.a_stride = a->inner;
   g.b_stride = b->inner;
@@ -122,11 +126,11 @@ static uint32_t launch_product(const graph_operator_t* op, const graph_memory_t*
   const ops_gemm_choice_t* choice = &op->choice;
   const uint32_t count = choice->split > 1 ? 2 : 1;
   for (uint32_t i = 0; i < count; ++i) {
-    launches[i] =
-        (graph_launch_t){.library = GRAPH_GEMM_KERNELS,
-                         .work_groups = i == 0 ? choice->work_groups : choice->reduce_work_groups,
-                         .argument_bytes = sizeof g,
-                         .arguments.gemm = g};
+    launches[i] = (graph_launch_t){
+        .library = choice->streams == 0 ? GRAPH_GEMM_KERNELS : GRAPH_STREAM_KERNELS,
+        .work_groups = i == 0 ? choice->work_groups : choice->reduce_work_groups,
+        .argument_bytes = choice->argument_bytes,
+        .arguments.gemm = g};
     snprintf(launches[i].kernel, sizeof launches[i].kernel, "%s",
              i == 0 ? choice->kernel : choice->reduce);
   }

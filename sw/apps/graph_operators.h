@@ -29,6 +29,7 @@ typedef enum graph_form {
 // Parts of the library, an ELF each.
 typedef enum graph_library {
   GRAPH_GEMM_KERNELS,
+  GRAPH_STREAM_KERNELS,  // GEMMs whose work-groups share tiles.
   GRAPH_VECTOR_KERNELS,
   GRAPH_EACH_KERNELS,
   GRAPH_ROWS_KERNELS,
@@ -101,14 +102,15 @@ typedef struct graph_memory {
   uint64_t arena;
   uint64_t gradients;
   uint64_t partials;
+  uint64_t flags;  // Zero at first; operators leave them so.
 } graph_memory_t;
 
 // Name of the ELF.
 const char* graph_library(graph_library_t library);
-// The kernel of each product, in so many parts of K or, if that is 0, the best number; and the bytes of partial sums that
-// one operator needs at most. 0: the machine runs none for one of them.
+// The kernel of each product, in so many parts of K or, if that is 0, the best number; and the bytes of partial sums
+// and of flags that one operator needs at most. 0: the machine runs none for one of them.
 int graph_choose(const ops_machine_t* machine, graph_operator_t* operators, uint32_t count,
-                 uint32_t parts, uint64_t* partial_bytes);
+                 uint32_t parts, uint64_t* partial_bytes, uint64_t* flag_bytes);
 // A loop kernel of so many work-groups as a machine for graph_choose(): one work-group a unit.
 ops_machine_t graph_loop_machine(const ops_machine_t* machine, uint32_t compute);
 // What such a kernel has behind its arguments; returns how many.

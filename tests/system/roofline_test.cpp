@@ -88,6 +88,65 @@ TEST_CASE("parts of K add up to the product, with bias and activation applied on
       "gemm:40x600x700:split=3:fp32:bias,gemm:65x66x2100:tt:split=17:batch=3,gemm:64x64x4000:nt");
 }
 
+// Shares shorter than a tile (parts in the middle of K), longer than one, of all tiles and of some.
+TEST_CASE(
+    "work-groups that share tiles add up to the product, whatever the element and the shares") {
+  std::string operators;
+  for (const std::string element : {"fp16", "bf16", "tf32", "fp32"})
+    for (const std::string layout : {"nn", "tn", "nt", "tt"})
+      operators += "gemm:131x77x999:batch=2:bias:streams=7:" + element + ":" + layout +
+                   ",gemm:70x300x1000:streams=13:add:gelu:" + element + ":" + layout + ",";
+  for (const std::string tile :
+       {"256x128x64x3", "128x256x32x2", "128x128x64x4", "128x64x32x3", "64x64x64x2"})
+    operators += "gemm:300x270x2001:relu:streams=5:tile=" + tile +
+                 ",gemm:257x513x777:bias:add:relu:streams=2:tile=" + tile + ",";
+  expect_right(
+      "a100-nvswitch",
+      operators +
+          "gemm:64x64x3999:streams=40:tile=64x64x32x2,gemm:1x1x1:streams=1,"
+          "gemm:1000x1000x128:streams=11:tile=64x64x32x2,gemm:65x1x2100:streams=17:batch=3,"
+          // Flags that the first one leaves would let the second one go on too early.
+          "gemm:256x128x4096:streams=2:tile=256x128x64x2,"
+          "gemm:256x128x4099:streams=2:tile=256x128x64x2");
+}
+
+TEST_CASE("shares need not be resident together: one work-group after the other does") {
+  const Scratch scratch;
+  const Finished finished =
+      run("gemm:512x300x999:streams=5:tile=256x128x32x2,gemm:128x128x999:streams=5",
+          "--machine t3 --set gpu.cus=1 --set gpu.tile_values=true --set roofline.warm=0",
+          scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+}
+
+// 119 tiles on 108 units.
+TEST_CASE("tiles that do not fill their last turn are shared, and done sooner than by other ways") {
+  const auto lines = measure(
+      "gemm:1792x2176x4096,gemm:1792x2176x4096:split=1,gemm:1792x2176x4096:split=2,"
+      "gemm:1792x2176x4096:split=3",
+      "--machine a100-nvswitch");
+  CHECK(std::string(lines[0].at("how").as_string()).find("streams 108") != std::string::npos);
+  for (size_t i = 1; i < lines.size(); ++i) CHECK(number(lines[0], "us") < number(lines[i], "us"));
+}
+
+TEST_CASE("a work-group that does not wait for others' sums is found out") {
+  const Scratch scratch;
+  const std::string sw = scratch.path + "/sw";
+  REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw +
+                      "/kernels && cp ops_stream_no_wait.elf ops.elf")
+              .status == 0);
+  const Finished finished = run_stretto(
+      "run kernels/roofline --impl all=model --machine a100-nvswitch --set gpu.tile_values=true "
+      "--set roofline.warm=0 --set "
+      "roofline.operators=gemm:128x128x4099:streams=5:tile=128x128x64x4 --out " +
+          scratch.path + "/r",
+      "env STRETTO_SW=" + sw + " timeout 100");
+  INFO(finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says("should be"));
+}
+
 TEST_CASE("vector operators are right for every element, ragged, in rows short and long") {
   std::string operators;
   for (const std::string element : {"fp16", "bf16", "fp32"}) {
@@ -184,8 +243,21 @@ TEST_CASE(
     CHECK(finished.says(says));
     CHECK(finished.lines() == 1);
   };
-  bad("gemm:64x64x64:tf32", "no such kernel", "v100-pcie");
-  bad("gemm:64x64x64:tile=256x128x64x4", "no such kernel", "a100-nvswitch");
+  bad("gemm:64x64x64:tf32", "no products of tf32; it has fp16, bf16, fp32", "v100-pcie");
+  bad("gemm:64x64x64:tile=256x128x64x4", "needs 212 KiB of registers and 192 of LDS",
+      "a100-nvswitch");
+  bad("gemm:64x64x64:tile=100x100x64x2",
+      "no tile 100x100; allowed: 256x128, 128x256, 128x128, 128x64, 64x64", "t3");
+  bad("gemm:64x64x64:tile=64x64x33x2", "no K step of 33 fp16; allowed: 32, 64", "t3");
+  bad("gemm:64x64x64:fp32:tile=64x64x64x2", "no K step of 64 fp32; allowed: 16, 32", "t3");
+  bad("gemm:64x64x64:tile=64x64x64x9", "9 buffers; allowed on this machine: 2", "v100-pcie");
+  bad("gemm:64x64x64:tile=64x64x64x5", "5 buffers; allowed on this machine: 2 to 4",
+      "a100-nvswitch");
+  bad("gemm:64x64x64:tile=64x64x64x1", "1 buffers; allowed", "t3");
+  bad("gemm:64x64x64:split=3", "split=3; allowed: 1 to 2", "t3");
+  bad("gemm:64x64x6400:split=65", "split=65; allowed: 1 to 64", "t3");
+  bad("gemm:64x64x64:streams=3", "streams=3; allowed: 1 to 2", "t3");
+  bad("gemm:64x64x64:streams=2:split=2", "exclude each other", "t3");
   bad("gemm:64x64", "3 numbers", "t3");
   bad("gemm:64x64x64:nan", "'nan' is unknown", "t3");
   bad("gemm:64x64x0", "no size", "t3");

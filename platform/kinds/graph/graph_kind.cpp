@@ -89,7 +89,8 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
   const bool launched = is_launched(p.mode);
   const ops_machine_t machine =
       launched ? p.machine : graph_loop_machine(&p.machine, std::max(1u, p.compute));
-  if (graph_choose(&machine, plan.operators.data(), p.ops, launched ? 0 : 1, &p.partial_bytes) == 0)
+  if (graph_choose(&machine, plan.operators.data(), p.ops, launched ? 0 : 1, &p.partial_bytes,
+                   &p.flag_bytes) == 0)
     throw UserError(request.subject() +
                     ": the library has no kernel of a product for this machine");
   p.stream_wait_poll_ns = spec.software.stream_wait_poll_ns;

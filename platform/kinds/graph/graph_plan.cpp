@@ -362,7 +362,7 @@ graph_operator_t operator_of(const Entry& one, const GraphPlan& plan) {
       return static_cast<uint32_t>(shape[key].number(1, kMostRows));
     };
     op.inner = side("inner");
-    op.gemm = {OPS_FP16, side("m"), side("n"), side("k"), side("outer") * op.inner, 0};
+    op.gemm = {OPS_FP16, side("m"), side("n"), side("k"), side("outer") * op.inner, 0, 0};
     if (attribute(one, "transpose_a", 0) != 0) op.gemm.layout |= GEMM_A_KM;
     if (attribute(one, "transpose_b", 0) != 0) op.gemm.layout |= GEMM_B_NK;
     op.has_bias = count == 3;

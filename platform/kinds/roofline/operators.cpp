@@ -24,7 +24,7 @@ namespace stretto {
 const char* const kOperatorsText =
     "Operators with commas between, each NAME:SHAPE with options: gemm:MxNxK, fp16|bf16|tf32|fp32, "
     "nn|tn|nt|tt (t: stored transposed), batch=B, bias, add, relu|gelu, tile=MxNxKxBUFFERS, "
-    "split=S; "
+    "split=S or streams=G; "
     "attention:HEADSxQUERIESxKEYSxD (fp16); "
     "copy|gelu|relu|add|mul|gelu_grad|relu_grad|triad:ELEMENTS, "
     "softmax|layer_norm|gemv|softmax_grad|layer_norm_grad|sum_rows|sum_columns:ROWSxCOLUMNS, "

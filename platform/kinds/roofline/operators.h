@@ -22,6 +22,7 @@ namespace stretto {
 struct Places {
   uint64_t input[OPS_ELEMENTS] = {};  // Address; TF32 and FP32 have the same.
   uint64_t scratch = 0;
+  uint64_t flags = 0;      // Zero at first; operators leave them so.
   uint64_t constants = 0;  // Of the operator.
   uint64_t output = 0;
 };
@@ -64,6 +65,7 @@ class Operator {
   virtual uint64_t input_elements() const = 0;
   virtual uint64_t output_bytes() const = 0;
   virtual uint64_t scratch_bytes() const { return 0; }
+  virtual uint64_t flag_bytes() const { return 0; }
   // Further input, not random.
   virtual std::vector<uint8_t> constants() const { return {}; }
   // One after the other.

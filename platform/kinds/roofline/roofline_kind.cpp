@@ -54,7 +54,10 @@ class Roofline final : public Job {
     p_.client = client_options(request, 0);
     p_.memory = memory_plan(&p_.client, 65536);
     const uint32_t cached = STRETTO_ALLOCATION_CACHED;
-    memory_plan_add(&p_.memory, "words", 64, cached);  // The host program's; nobody reads them.
+    uint64_t flags = 64;  // The host program wants some.
+    for (const auto& one : operators_) flags = std::max(flags, one->flag_bytes());
+    Places all;
+    all.flags = memory_plan_add(&p_.memory, "words", flags, cached);
     uint64_t scratch = 0, outputs = 0, inputs[OPS_ELEMENTS] = {};
     for (const auto& one : operators_) {
       places_.push_back({});
@@ -68,7 +71,6 @@ class Roofline final : public Job {
       inputs[element] =
           std::max(inputs[element], one->input_elements() * ops_element_bytes(element));
     }
-    Places all;
     for (const ops_element_t element : {OPS_FP16, OPS_BF16, OPS_FP32}) {
       if (inputs[element] == 0) continue;
       all.input[element] =

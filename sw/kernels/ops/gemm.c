@@ -5,86 +5,7 @@
 //
 // An edge tile is multiplied as a full tile (what lies beyond an operand reads as zero), like a tensor kernel that
 // masks its loads.
-#include "sw/kernels/ops/gemm.h"
-
-#include "sw/kernels/ops/gemm_loop.h"
-
-#define ZEROS TILE_A(1)
-#define NO_INLINE static __attribute__((noinline))
-
-// K loop
-
-#define K_LOOP(name, stages, element, product)                              \
-  NO_INLINE void k_loop_##name##_##stages(operands_t* o, uint32_t layout) { \
-    switch (layout) {                                                       \
-      case 0: k_loop(o, stages, 0, 0, element, product); return;            \
-      case GEMM_A_KM: k_loop(o, stages, 1, 0, element, product); return;    \
-      case GEMM_B_NK: k_loop(o, stages, 0, 1, element, product); return;    \
-      default: k_loop(o, stages, 1, 1, element, product); return;           \
-    }                                                                       \
-  }
-
-KERNEL_INLINE const ops_gemm_arguments_t* arguments(void) {
-  return (const ops_gemm_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
-}
-
-// Epilogue
-
-// In place. Zeros come from an accumulator that nothing was added to.
-KERNEL_INLINE void activate(const int tile, const int zero, uint32_t activation, uint64_t block,
-                            const int element) {
-  if (activation == OPS_GEMM_RELU) {
-    tile_epilogue(zero, ZEROS, block, element);
-    tile_simt(TILE_SIMT_MAX, tile, tile, zero);
-  }
-  if (activation == OPS_GEMM_GELU) tile_simt(TILE_SIMT_GELU, tile, tile, tile);
-}
-
-typedef struct output {
-  uint64_t address;  // Of the wavefront's first row.
-  uint64_t bias;
-  uint64_t addend;  // As `address`.
-  uint32_t pitch;
-  uint32_t columns;
-  uint32_t first;  // Row of the accumulator.
-  uint32_t rows;
-  uint32_t piece_rows;
-  uint32_t activation;
-} output_t;
-
-// Rows at .. of the wavefront's, by way of `tile`.
-KERNEL_INLINE void store_piece(const output_t* o, uint32_t at, const int tile, const int element) {
-  const uint32_t bytes = o->columns * (element == STRETTO_FP32 ? 4 : 2);
-  const uint32_t rows = min_u32(o->piece_rows, o->rows - at);
-  const uint64_t size = (uint64_t)rows << 16 | (uint64_t)o->columns << 48;
-  if (o->addend != 0)
-    tile_load(TILE_R(3), o->addend + (uint64_t)at * o->pitch, tile_shape(rows, bytes, o->pitch),
-              element, 0);
-  tile_epilogue(tile, ACCUMULATOR, (o->first + at) | size, element);
-  if (o->bias != 0) {
-    if (at == 0 || rows != o->piece_rows)
-      tile_load(TILE_R(2), o->bias, tile_shape(rows, bytes, 0), element, 0);
-    tile_simt(TILE_SIMT_ADD, tile, tile, TILE_R(2));
-  }
-  if (o->addend != 0) tile_simt(TILE_SIMT_ADD, tile, tile, TILE_R(3));
-  activate(tile, TILE_R(3), o->activation, size, element);
-  tile_store(tile, o->address + (uint64_t)at * o->pitch, tile_shape(rows, bytes, o->pitch),
-             element);
-}
-
-KERNEL_INLINE void store_rows(const output_t* o, const int element) {
-  for (uint32_t at = 0; at < o->rows; at += 2 * o->piece_rows) {
-    store_piece(o, at, TILE_R(0), element);
-    if (at + o->piece_rows < o->rows) store_piece(o, at + o->piece_rows, TILE_R(1), element);
-  }
-}
-
-// Rows and columns of a tile of C, K elements a step, bytes that a wavefront stores at a time.
-typedef struct config {
-  uint32_t m, n, step, piece;
-} config_t;
-
-typedef void (*k_loop_t)(operands_t*, uint32_t);
+#include "sw/kernels/ops/gemm_tile.h"
 
 KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const int element) {
   const ops_gemm_arguments_t* const g = arguments();
@@ -95,20 +16,10 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
   const uint32_t tiles = g->tiles_m * g->tiles_n;
   const uint32_t matrix = id / tiles;  // Of all parts.
   const uint32_t part = matrix / g->batch, batch = matrix % g->batch;
-  const uint32_t outer = batch / g->inner, inner = batch % g->inner;
-  const tile_t tile = ordered(id % tiles, g->tiles_m, g->tiles_n, g->strip);
-  const uint32_t row = tile.row * config->m, column = tile.column * config->n;
-  const uint32_t rows = min_u32(config->m, g->m - row);
-  const uint32_t columns = min_u32(config->n, g->n - column);
+  const place_t place = place_of(g, config, batch, id % tiles);
   if (wavefront == 0) {
-    const int a_km = (g->layout & GEMM_A_KM) != 0, b_kn = (g->layout & GEMM_B_NK) == 0;
     const uint32_t steps = (g->k + config->step - 1) / config->step;
-    operands_t o = operands_of(matrix_of(g->a, g->a_outer, g->a_stride, outer, inner) +
-                                   line_offset(row, g->lda, a_km, element_bytes),
-                               matrix_of(g->b, g->b_outer, g->b_stride, outer, inner) +
-                                   line_offset(column, g->ldb, b_kn, element_bytes),
-                               g->lda, g->ldb, g->layout, rows, columns, g->k, config->step,
-                               (uint32_t)((uint64_t)steps * part / g->split),
+    operands_t o = OPERANDS_AT(g, config, place, (uint32_t)((uint64_t)steps * part / g->split),
                                (uint32_t)((uint64_t)steps * (part + 1) / g->split), element_bytes);
     tile_zero(ACCUMULATOR, (uint64_t)config->m | (uint64_t)config->n << 16);
     run(&o, g->layout);
@@ -119,13 +30,13 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
     tile_zero(ZEROS,
               (uint64_t)(config->piece / (config->n * element_bytes)) | (uint64_t)config->n << 16);
   tile_barrier();
-  if (mine < rows) {
+  if (mine < place.rows) {
     const uint32_t out_bytes = g->split > 1 ? 4 : element_bytes;
-    output_t o = {.address = matrix_of(g->c, g->c_outer, g->c_stride, outer, inner),
+    output_t o = {.address = matrix_of(g->c, g->c_outer, g->c_stride, place.outer, place.inner),
                   .pitch = g->ldc,
-                  .columns = columns,
+                  .columns = place.columns,
                   .first = mine,
-                  .rows = min_u32(rows_each, rows - mine),
+                  .rows = min_u32(rows_each, place.rows - mine),
                   .piece_rows = config->piece / (config->n * out_bytes),
                   .activation = g->activation};
     if (g->split > 1) {
@@ -133,10 +44,10 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
       o.pitch = g->partial_pitch;
       o.activation = OPS_GEMM_NO_ACTIVATION;
     } else {
-      if (g->bias != 0) o.bias = g->bias + column * element_bytes;
+      if (g->bias != 0) o.bias = g->bias + place.column * element_bytes;
       if (g->addend != 0) o.addend = g->addend - g->c + o.address;
     }
-    const uint64_t inside = (uint64_t)(row + mine) * o.pitch + column * out_bytes;
+    const uint64_t inside = (uint64_t)(place.row + mine) * o.pitch + place.column * out_bytes;
     o.address += inside;
     if (o.addend != 0) o.addend += inside;
     if (g->split > 1)
@@ -148,51 +59,8 @@ KERNEL_INLINE _Noreturn void gemm(const config_t* config, k_loop_t run, const in
   __builtin_unreachable();
 }
 
-#define KERNEL(name, M, N, wavefronts_, piece_, K, S, bytes)                               \
-  void name##_##M##x##N##_k##K##_s##S(void) { run_##name##_s##S(M, N, K, piece_); }        \
-  STRETTO_KERNEL(name##_##M##x##N##_k##K##_s##S, .type = STRETTO_KERNEL_TENSOR,            \
-                 .registers_bytes = OPS_GEMM_REGISTERS(M, N, wavefronts_, piece_),         \
-                 .lds_bytes = OPS_GEMM_LDS(M, N, (K) * (bytes), S), .private_bytes = 1024, \
-                 .wavefronts = wavefronts_, .tile_m = M, .tile_n = N,                      \
-                 .kernarg_bytes = sizeof(ops_gemm_arguments_t));
-#define STAGES(name, element, product, S)                                                          \
-  K_LOOP(name, S, element, product)                                                                \
-  NO_INLINE _Noreturn void run_##name##_s##S(uint32_t m, uint32_t n, uint32_t k, uint32_t piece) { \
-    const config_t config = {m, n, k, piece};                                                      \
-    gemm(&config, k_loop_##name##_##S, element);                                                   \
-  }
-#define ELEMENT(name, element, product) \
-  STAGES(name, element, product, 2)     \
-  STAGES(name, element, product, 3)     \
-  STAGES(name, element, product, 4)
-
-ELEMENT(gemm_fp16, STRETTO_FP16, STRETTO_FP16)
-#ifndef OPS_FP16_ALONE
-ELEMENT(gemm_bf16, STRETTO_BF16, STRETTO_BF16)
-ELEMENT(gemm_tf32, STRETTO_FP32, TILE_TF32)
-ELEMENT(gemm_fp32, STRETTO_FP32, STRETTO_FP32)
-#endif
-
-// K steps of OPS_GEMM_MIN_STEP_BYTES and OPS_GEMM_MAX_STEP_BYTES.
-#define BUFFERS(name, M, N, wavefronts, piece, K, bytes) \
-  KERNEL(name, M, N, wavefronts, piece, K, 2, bytes)     \
-  KERNEL(name, M, N, wavefronts, piece, K, 3, bytes)     \
-  KERNEL(name, M, N, wavefronts, piece, K, 4, bytes)
-#define SHORT(name, M, N, wavefronts, piece)    \
-  BUFFERS(name, M, N, wavefronts, piece, 32, 2) \
-  BUFFERS(name, M, N, wavefronts, piece, 64, 2)
-#define LONG(name, M, N, wavefronts, piece)     \
-  BUFFERS(name, M, N, wavefronts, piece, 16, 4) \
-  BUFFERS(name, M, N, wavefronts, piece, 32, 4)
-#ifdef OPS_FP16_ALONE
-#define TILE(M, N, wavefronts, piece) SHORT(gemm_fp16, M, N, wavefronts, piece)
-#else
-#define TILE(M, N, wavefronts, piece)       \
-  SHORT(gemm_fp16, M, N, wavefronts, piece) \
-  SHORT(gemm_bf16, M, N, wavefronts, piece) \
-  LONG(gemm_tf32, M, N, wavefronts, piece)  \
-  LONG(gemm_fp32, M, N, wavefronts, piece)
-#endif
+GEMM_ELEMENTS(gemm)
+#define TILE(...) GEMM_TILE(, OPS_GEMM_ARGUMENT_BYTES, __VA_ARGS__)
 OPS_GEMM_TILES(TILE)
 
 // Sums of parts: a product with a row of ones, on the SIMT pipe, in FP32 and in the order of the parts.
@@ -247,7 +115,7 @@ KERNEL_INLINE _Noreturn void reduce(const int element) {
   void gemm_reduce_##name(void) { reduce(element); }                                 \
   STRETTO_KERNEL(gemm_reduce_##name, .type = STRETTO_KERNEL_SIMT,                    \
                  .registers_bytes = OPS_GEMM_REDUCE_REGISTERS, .private_bytes = 256, \
-                 .wavefronts = 1, .kernarg_bytes = sizeof(ops_gemm_arguments_t))
+                 .wavefronts = 1, .kernarg_bytes = OPS_GEMM_ARGUMENT_BYTES)
 REDUCE(fp16, STRETTO_FP16);
 #ifndef OPS_FP16_ALONE
 REDUCE(bf16, STRETTO_BF16);

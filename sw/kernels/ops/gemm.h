@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GEMM family of the kernel library: C = activation(A B + bias + D), batched, any layout, split-K. What kernels
-// there are, and their arguments as they lie in memory. C and C++.
+// The GEMM family of the kernel library: C = activation(A B + bias + D), batched, any layout, split-K, stream-K. What
+// kernels there are, and their arguments as they lie in memory. C and C++.
 //
 // Kernel gemm_ELEMENT_MxN_kK_sS computes tiles of M x N, K elements of K at a time, with S LDS buffers. Elements are
 // fp16, bf16, tf32 (FP32 in memory) and fp32 (on the SIMT pipe). Work-group id = (part of K, matrix of the batch,
 // tile in the order of strips), the last one fastest.
+//
+// gemm_ELEMENT_MxN_kK_sS_stream shares the first `stream_tiles` tiles, of all matrices in their order, among `streams`
+// work-groups. Their K steps, one tile behind the other, are cut into `streams` shares that differ by a step at most;
+// work-group 0 has the last share, work-group streams - 1 the first. Other work-groups have a whole tile each.
 #ifndef STRETTO_SW_KERNELS_OPS_GEMM_H_
 #define STRETTO_SW_KERNELS_OPS_GEMM_H_
 
@@ -36,6 +40,8 @@
 #define OPS_GEMM_REDUCE_BYTES 8192u
 #define OPS_GEMM_REDUCE_REGISTERS (2u * OPS_GEMM_REDUCE_BYTES + 12288u + 2048u)
 #define OPS_GEMM_LDS(m, n, step_bytes, stages) (((m) + (n)) * (step_bytes) * (stages))
+// Of each share: a word a wavefront.
+#define OPS_GEMM_FLAG_BYTES 64u
 
 enum { OPS_GEMM_NO_ACTIVATION, OPS_GEMM_RELU, OPS_GEMM_GELU };
 
@@ -72,12 +78,18 @@ typedef struct ops_gemm_arguments {
   uint32_t strip;           // Tiles of a strip of their order.
   uint32_t inner;           // Of the batch; a divisor of it.
   uint32_t reserved;
+  // Of stream kernels alone; to them `partials` are a tile in FP32 for each share.
+  uint64_t flags;  // OPS_GEMM_FLAG_BYTES for each share: 0 before a launch, and again behind it.
+  uint32_t streams;
+  uint32_t stream_tiles;
 } ops_gemm_arguments_t;
 
+#define OPS_GEMM_ARGUMENT_BYTES 168u  // Of the others.
+
 #ifdef __cplusplus
-static_assert(sizeof(ops_gemm_arguments_t) == 168, "read by kernels");
+static_assert(sizeof(ops_gemm_arguments_t) == OPS_GEMM_ARGUMENT_BYTES + 16, "read by kernels");
 #else
-_Static_assert(sizeof(ops_gemm_arguments_t) == 168, "read by kernels");
+_Static_assert(sizeof(ops_gemm_arguments_t) == OPS_GEMM_ARGUMENT_BYTES + 16, "read by kernels");
 #endif
 
 #endif  // STRETTO_SW_KERNELS_OPS_GEMM_H_
