@@ -119,6 +119,12 @@ KERNEL_INLINE void widen_scaled(const int t, const int from, const int element, 
   widen(t, from, element);
   if (is_scaled) tile_simt(TILE_SIMT_MUL, R(t), R(t), SCALE);
 }
+// 4 <- the exponential of `from` less the maximum, FP32.
+KERNEL_INLINE void power_of(const int from, const int element, int is_scaled) {
+  widen_scaled(4, from, element, is_scaled);
+  SIMT(SUB, 4, 4, 6);
+  SIMT(EXP, 4, 4, 4);
+}
 // 7 <- the largest of each row of `from`, FP32; 4 and t are in between.
 KERNEL_INLINE void row_most(const int t, const int from, const int element, int is_scaled) {
   if (is_scaled) {
@@ -161,9 +167,7 @@ KERNEL_INLINE int short_softmax_row(walk_t* w, const int t, const int wide, cons
   row_most(5, t, element, w->is_scaled);
   SIMT(COPY, 6, 7, 7);
   combine(wide, TILE_SIMT_MAX, 6);
-  widen_scaled(4, t, element, w->is_scaled);
-  SIMT(SUB, 4, 4, 6);
-  SIMT(EXP, 4, 4, 4);
+  power_of(t, element, w->is_scaled);
   narrow(t, 4, element);
   row_column(TILE_SIMT_ROW_SUM, 5, 4);
   combine(wide, TILE_SIMT_ADD, 5);
@@ -208,14 +212,12 @@ KERNEL_INLINE void softmax(const int wide, const int element) {
     EACH_OF_4(MOST);
 #undef MOST
     combine(wide, TILE_SIMT_MAX, 6);
-#define POWER(i)                            \
-  {                                         \
-    widen_scaled(4, i, element, is_scaled); \
-    SIMT(SUB, 4, 4, 6);                     \
-    SIMT(EXP, 4, 4, 4);                     \
-    narrow(i, 4, element);                  \
-    row_column(TILE_SIMT_ROW_SUM, 7, 4);    \
-    GATHER(i, TILE_SIMT_ADD, 5, 7);         \
+#define POWER(i)                         \
+  {                                      \
+    power_of(i, element, is_scaled);     \
+    narrow(i, 4, element);               \
+    row_column(TILE_SIMT_ROW_SUM, 7, 4); \
+    GATHER(i, TILE_SIMT_ADD, 5, 7);      \
   }
     EACH_OF_4(POWER);
 #undef POWER
@@ -235,9 +237,13 @@ KERNEL_INLINE void softmax(const int wide, const int element) {
 
 // Layer norm: 4 is in between, 5 the scale, 6 the mean; 3 and 7 gamma and beta of the piece that is stored next.
 
-// Of a sum of squares.
-KERNEL_INLINE void scale_of(const int t) {
+// Of the sums of all wavefronts.
+KERNEL_INLINE void mean(const int wide, const int t) {
+  combine(wide, TILE_SIMT_ADD, t);
   tile_simt(TILE_SIMT_MUL, R(t), R(t), ONE_BY_COLUMNS);
+}
+// Of a variance.
+KERNEL_INLINE void scale_of(const int t) {
   tile_simt(TILE_SIMT_ADD, R(t), R(t), EPSILON);
   SIMT(RSQRT, t, t, t);
 }
@@ -274,13 +280,12 @@ KERNEL_INLINE int short_layer_norm_row(walk_t* w, const int t, const int wide, c
   }
   widen(4, t, element);
   row_column(TILE_SIMT_ROW_SUM, 6, 4);
-  combine(wide, TILE_SIMT_ADD, 6);
-  tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
+  mean(wide, 6);
   widen(4, t, element);
   SIMT(SUB, 4, 4, 6);
   SIMT(MUL, 4, 4, 4);
   row_column(TILE_SIMT_ROW_SUM, 5, 4);
-  combine(wide, TILE_SIMT_ADD, 5);
+  mean(wide, 5);
   scale_of(5);
   widen(4, t, element);
   SIMT(SUB, 4, 4, 6);
@@ -324,8 +329,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
   }
     EACH_OF_3(SUM);
 #undef SUM
-    combine(wide, TILE_SIMT_ADD, 6);
-    tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
+    mean(wide, 6);
 #define SQUARES(i)                       \
   {                                      \
     widen(4, i, element);                \
@@ -336,7 +340,7 @@ KERNEL_INLINE void layer_norm(const int wide, const int element) {
   }
     EACH_OF_3(SQUARES);
 #undef SQUARES
-    combine(wide, TILE_SIMT_ADD, 5);
+    mean(wide, 5);
     scale_of(5);
     load_vectors(&team, 0, element);
 #define STORE(i) normalise(&team, row, i, last, i, element)
@@ -388,21 +392,19 @@ KERNEL_INLINE void long_softmax_sums(const team_t* team, uint32_t row, const int
   stream_t stream = stream_of(team, row);
   load_word(team, 5, OPS_ROWS_ZERO);
   load_word(team, 6, OPS_ROWS_LOWEST);
-#define WORK(s)                             \
-  {                                         \
-    LEFT();                                 \
-    row_most(4, s, element, is_scaled);     \
-    SIMT(MAX, 7, 7, 6);                     \
-    SIMT(SUB, 6, 6, 7);                     \
-    SIMT(EXP, 6, 6, 6);                     \
-    SIMT(MUL, 5, 5, 6);                     \
-    SIMT(COPY, 6, 7, 7);                    \
-    widen_scaled(4, s, element, is_scaled); \
-    SIMT(SUB, 4, 4, 6);                     \
-    SIMT(EXP, 4, 4, 4);                     \
-    row_column(TILE_SIMT_ROW_SUM, 7, 4);    \
-    SIMT(ADD, 5, 5, 7);                     \
-    ++stream.done;                          \
+#define WORK(s)                          \
+  {                                      \
+    LEFT();                              \
+    row_most(4, s, element, is_scaled);  \
+    SIMT(MAX, 7, 7, 6);                  \
+    SIMT(SUB, 6, 6, 7);                  \
+    SIMT(EXP, 6, 6, 6);                  \
+    SIMT(MUL, 5, 5, 6);                  \
+    SIMT(COPY, 6, 7, 7);                 \
+    power_of(s, element, is_scaled);     \
+    row_column(TILE_SIMT_ROW_SUM, 7, 4); \
+    SIMT(ADD, 5, 5, 7);                  \
+    ++stream.done;                       \
   }
   WALK_3(LOAD, WORK)
 #undef WORK
@@ -411,16 +413,14 @@ KERNEL_INLINE void long_softmax_sums(const team_t* team, uint32_t row, const int
 KERNEL_INLINE void long_softmax_results(const team_t* team, uint32_t row, const int element,
                                         int is_scaled) {
   stream_t stream = stream_of(team, row);
-#define WORK(s)                             \
-  {                                         \
-    LEFT();                                 \
-    widen_scaled(4, s, element, is_scaled); \
-    SIMT(SUB, 4, 4, 6);                     \
-    SIMT(EXP, 4, 4, 4);                     \
-    SIMT(MUL, 4, 4, 5);                     \
-    narrow(s, 4, element);                  \
-    stream_store(&stream, s, element);      \
-    ++stream.done;                          \
+#define WORK(s)                        \
+  {                                    \
+    LEFT();                            \
+    power_of(s, element, is_scaled);   \
+    SIMT(MUL, 4, 4, 5);                \
+    narrow(s, 4, element);             \
+    stream_store(&stream, s, element); \
+    ++stream.done;                     \
   }
   WALK_3(LOAD, WORK)
 #undef WORK
@@ -490,8 +490,7 @@ KERNEL_INLINE void long_layer_norm_moments(const team_t* team, uint32_t row, con
   tile_simt(TILE_SIMT_MUL, R(6), R(6), ONE_BY_COLUMNS);
   SIMT(MUL, 7, 6, 6);
   SIMT(SUB, 5, 5, 7);
-  tile_simt(TILE_SIMT_ADD, R(5), R(5), EPSILON);
-  SIMT(RSQRT, 5, 5, 5);
+  scale_of(5);
   SIMT(ADD, 6, 6, 3);
 }
 
@@ -592,11 +591,6 @@ KERNEL_INLINE void long_softmax_grad(const int element) {
 // Gradient of layer norm. With x^ the normalised row and g = dy gamma: scale (g - mean g - x^ mean(g x^)). As the mean
 // of x^ is 0, g less its mean does for the second mean, too. Sums over rows: of dy x^ in 4, of dy in 5.
 
-KERNEL_INLINE void mean(const int wide, const int t) {
-  combine(wide, TILE_SIMT_ADD, t);
-  tile_simt(TILE_SIMT_MUL, R(t), R(t), ONE_BY_COLUMNS);
-}
-
 // Rows of gamma that a tile has.
 KERNEL_INLINE uint64_t gamma_shape(const team_t* team, uint32_t rows) {
   return tile_shape(rows, min_u32(OPS_ROWS_PIECE, team->bytes), 0);
@@ -621,7 +615,7 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
     SIMT(SUB, 2, 2, 6);
     SIMT(MUL, 3, 2, 2);
     row_column(TILE_SIMT_ROW_SUM, 6, 3);
-    combine(wide, TILE_SIMT_ADD, 6);
+    mean(wide, 6);
     scale_of(6);
     SIMT(MUL, 2, 2, 6);  // x^
     widen(3, 1, element);
