@@ -37,7 +37,7 @@ static ops_sum_launch_t plan_norm_sums(const ops_machine_t* machine, const graph
   ops_sum_launch_t launch = {0};
   *g = (ops_rows_arguments_t){.rows = op->rows, .row_bytes = op->columns * ELEMENT_BYTES};
   ops_vector_launch_t first;
-  (void)ops_rows_plan(machine, "layer_norm_grad", OPS_FP16, g, &first, sum, &launch);
+  ops_rows_plan(machine, "layer_norm_grad", OPS_FP16, g, &first, sum, &launch);
   launch.first = first;
   // Those for gamma alone.
   sum->pitch = sum->columns;
@@ -209,7 +209,7 @@ static graph_launch_t launch_rows(const ops_machine_t* machine, const graph_oper
   if (strncmp(op->kernel, "softmax", 7) == 0)
     g.in[2] = op->has_factor ? words + 4 * OPS_ROWS_FACTOR : 0;
   ops_vector_launch_t choice;
-  (void)ops_rows_plan(machine, op->kernel, OPS_FP16, &g, &choice, NULL, NULL);
+  ops_rows_plan(machine, op->kernel, OPS_FP16, &g, &choice, NULL, NULL);
   graph_launch_t launch = launch_of(GRAPH_ROWS_KERNELS, &choice, sizeof g);
   launch.arguments.rows = g;
   return launch;

@@ -302,9 +302,6 @@ void read_moving(const Entry& one, const std::string& kind, const GraphTensor& i
   if (kind == "LayerNormGammaGrad") {
     op.form = GRAPH_NORM_SUMS;
     shape(extent, after);
-    if (2 * after > uint64_t{OPS_ROWS_MAX_TEAM} * OPS_ROWS_LAYER_NORM_GRAD_PIECES * OPS_ROWS_PIECE)
-      one.fail("has rows of " + std::to_string(after) +
-               " elements; the kernel library takes at most 8192");
   } else if (kind.starts_with("Reduce") || kind == "LayerNormBetaGrad") {
     op.form = after == 1 ? GRAPH_SUM_COLUMNS : GRAPH_SUM_ROWS;
     after == 1 ? shape(before, extent) : shape(extent, after);

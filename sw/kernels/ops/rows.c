@@ -650,8 +650,8 @@ KERNEL_INLINE void layer_norm_grad(const int wide, const int element) {
   tile_store(R(5), to + row_bytes, tile_shape(1, bytes, 0), STRETTO_FP32);
 }
 
-// Rows of any length, read three times; no sums over rows. Scale and mean are in LDS, so that 5 and 6 are free for the
-// sums of g and of g x^.
+// Rows of any length, read three times. Scale and mean are in LDS, so that 5 and 6 are free for the sums of g and of
+// g x^. Parts of sums over rows stay in memory: registers hold no such row in FP32.
 #define ROW_SCALE TILE_L(10)
 #define ROW_MEAN TILE_L(11)
 
@@ -671,6 +671,29 @@ KERNEL_INLINE void long_layer_norm_grad_piece(const team_t* team, uint32_t row, 
   tile_simt(TILE_SIMT_MUL, R(4), R(4), ROW_SCALE);
 }
 
+// The part at `to` grows by `from`, FP32; or begins with it. 0 is in between.
+KERNEL_INLINE void add_to_part(uint64_t to, uint64_t shape, int is_first, const int from) {
+  if (!is_first) {
+    tile_load(R(0), to, shape, STRETTO_FP32, 0);
+    SIMT(ADD, from, from, 0);
+  }
+  tile_store(R(from), to, shape, STRETTO_FP32);
+}
+
+// dy of piece i is in 1, x^ in 4; 0 and 2 are in between.
+KERNEL_INLINE void add_to_parts(const team_t* team, uint32_t i, int is_first, const int element) {
+  const uint32_t wider = element == STRETTO_FP32 ? 1 : 2;  // FP32 to the element.
+  const uint32_t row_bytes = team->g->row_bytes * wider, at = i * OPS_ROWS_PIECE;
+  const uint64_t to =
+      team->g->parts + (uint64_t)team->row * 2 * row_bytes + (uint64_t)(team->at + at) * wider;
+  const uint64_t shape = tile_shape(1, min_u32(OPS_ROWS_PIECE, team->bytes - at) * wider, 0);
+  widen(2, 1, element);
+  add_to_part(to + row_bytes, shape, is_first, 2);
+  widen(2, 1, element);
+  SIMT(MUL, 2, 2, 4);
+  add_to_part(to, shape, is_first, 2);
+}
+
 KERNEL_INLINE void long_layer_norm_grad(const int element) {
   const team_t team = team_of(8);
   const uint32_t pieces = (team.bytes + OPS_ROWS_PIECE - 1) / OPS_ROWS_PIECE;
@@ -684,14 +707,17 @@ KERNEL_INLINE void long_layer_norm_grad(const int element) {
     tile_barrier();
     load_word(&team, 5, OPS_ROWS_ZERO);
     load_word(&team, 6, OPS_ROWS_ZERO);
+    if (team.g->parts != 0) tile_wait(0);  // For those of the row before.
     for (uint32_t i = 0; i < pieces; ++i) {
       long_layer_norm_grad_piece(&team, row, i, element);
+      if (team.g->parts != 0) add_to_parts(&team, i, row == team.row, element);
       SIMT(MUL, 4, 4, 3);
       row_column(TILE_SIMT_ROW_SUM, 7, 3);
       SIMT(ADD, 5, 5, 7);
       row_column(TILE_SIMT_ROW_SUM, 7, 4);
       SIMT(ADD, 6, 6, 7);
     }
+    if (team.g->out == 0) continue;
     mean(8, 5);
     mean(8, 6);
     for (uint32_t i = 0; i < pieces; ++i) {

@@ -7,8 +7,7 @@
 // NAME_ELEMENT_long: rows of any length, by teams of 8. A row is read twice: for its sums, and for its results.
 //
 // softmax, layer_norm, softmax_grad (from y and dy), layer_norm_grad (from x and dy): w1, w4, w8, long. The last one has
-// sums over rows for gamma and beta if `parts` is not 0, but not for long rows: each team leaves its part of them in
-// FP32, sum_parts (reduce.h) adds the parts. All arithmetic but the products with gamma and beta is FP32.
+// sums over rows for gamma and beta if `parts` is not 0: each team leaves its part of them in FP32, sum_parts (reduce.h) adds the parts. All arithmetic but the products with gamma and beta is FP32.
 #ifndef STRETTO_SW_KERNELS_OPS_ROWS_H_
 #define STRETTO_SW_KERNELS_OPS_ROWS_H_
 

@@ -38,9 +38,9 @@ static void sum_parts(ops_element_t element, ops_sum_arguments_t* a, ops_sum_lau
   launch->part_bytes = (uint64_t)a->part_count * a->columns * 4;
 }
 
-int ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
-                  ops_rows_arguments_t* a, ops_vector_launch_t* launch,
-                  ops_sum_arguments_t* sum_arguments, ops_sum_launch_t* sums) {
+void ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
+                   ops_rows_arguments_t* a, ops_vector_launch_t* launch,
+                   ops_sum_arguments_t* sum_arguments, ops_sum_launch_t* sums) {
   const int is_layer_norm_grad = strcmp(name, "layer_norm_grad") == 0;
   const int is_grad = is_layer_norm_grad || strcmp(name, "softmax_grad") == 0;
   const uint32_t pieces = is_layer_norm_grad                ? OPS_ROWS_LAYER_NORM_GRAD_PIECES
@@ -52,7 +52,6 @@ int ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t 
   while (wide <= OPS_ROWS_MAX_TEAM && a->row_bytes > wide * pieces * OPS_ROWS_PIECE)
     wide = wide == 1 ? 4 : 2 * wide;
   const int is_long = wide > OPS_ROWS_MAX_TEAM;
-  if (is_long && sums != NULL && is_layer_norm_grad) return 0;
   if (is_long) wide = OPS_ROWS_MAX_TEAM;
   // Parts begin at sectors of the L2.
   a->share = wide == 1 ? a->row_bytes : (uint32_t)divide_up(a->row_bytes, wide * 64) * 64;
@@ -70,14 +69,13 @@ int ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t 
   const uint64_t teams = divide_up(a->rows, a->rows_each);
   launch->work_groups = (uint32_t)least(ops_resident(machine, registers, OPS_ROWS_LDS, wavefronts),
                                         wide == 1 ? divide_up(teams, wavefronts) : teams);
-  if (!is_layer_norm_grad || sums == NULL) return 1;
+  if (!is_layer_norm_grad || sums == NULL) return;
   memset(sum_arguments, 0, sizeof *sum_arguments);
   sum_arguments->columns = 2 * (a->row_bytes / ops_element_bytes(element));
   sum_arguments->part_count =
       (uint32_t)least(a->rows, launch->work_groups * (wide == 1 ? wavefronts : 1));
   memset(sums, 0, sizeof *sums);
   sum_parts(element, sum_arguments, sums);
-  return 1;
 }
 
 void ops_sum_rows_plan(const ops_machine_t* machine, ops_element_t element, ops_sum_arguments_t* a,

@@ -19,10 +19,10 @@ typedef struct ops_sum_launch {
 
 // `name`: softmax, layer_norm, softmax_grad, layer_norm_grad; of FP16, BF16 or FP32. Sets share and rows_each from rows
 // and row_bytes. Sums over rows of layer_norm_grad are `sums`: ops_sum_rows_plan's second launch, of twice the columns.
-// Both null: no sums. 0: rows are too long for such sums.
-int ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
-                  ops_rows_arguments_t* arguments, ops_vector_launch_t* launch,
-                  ops_sum_arguments_t* sum_arguments, ops_sum_launch_t* sums);
+// Both null: no sums.
+void ops_rows_plan(const ops_machine_t* machine, const char* name, ops_element_t element,
+                   ops_rows_arguments_t* arguments, ops_vector_launch_t* launch,
+                   ops_sum_arguments_t* sum_arguments, ops_sum_launch_t* sums);
 
 // Sums over rows: sets rows_each, chunks, part_count, columns, out_element from rows and row_bytes.
 void ops_sum_rows_plan(const ops_machine_t* machine, ops_element_t element,
