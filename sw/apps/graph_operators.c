@@ -257,7 +257,9 @@ static uint32_t launch_gather(const ops_machine_t* machine, const graph_operator
                                    .indices = memory->arena + op->in[1].place,
                                    .out = memory->arena + op->out.place,
                                    .count = op->rows,
-                                   .row_bytes = op->columns * ELEMENT_BYTES};
+                                   .row_bytes = op->columns * ELEMENT_BYTES,
+                                   .columns = op->period,
+                                   .pitch = op->in[0].pitch};
   ops_vector_launch_t choice;
   ops_gather_plan(machine, &g, &choice);
   launches[0] = launch_of(GRAPH_INDEX_KERNELS, &choice, sizeof g);

@@ -73,7 +73,7 @@ typedef struct graph_operator {
   uint32_t period;
   const graph_copy_t* copies;
   uint32_t copy_count;
-  // GRAPH_GATHER: `rows` results; in[1] are indices. GRAPH_SCATTER: place of sorted rows, of segments of both launches,
+  // GRAPH_GATHER: `rows` results; in[1] are indices; of columns, in[0] has `period` rows and a pitch. GRAPH_SCATTER: place of sorted rows, of segments of both launches,
   // and how many of those (index_plan.h).
   uint64_t list, first, second_list;
   uint32_t first_count, second_count;

@@ -511,13 +511,15 @@ Numbers rope(const json::object& op, const Numbers& x, const Numbers& cosines,
 
 // Rows by index, and sums of rows that have the same.
 Numbers gather(const json::object& op, const Numbers& x, const Numbers& index) {
-  const uint64_t after = axis_of(op, 2);
+  const uint64_t before = axis_of(op, 0), extent = axis_of(op, 1), after = axis_of(op, 2);
   Numbers out;
-  for (const double row : index.value) {
-    for (uint64_t i = 0; i < after; ++i) {
-      const uint64_t from = static_cast<uint64_t>(row) * after + i;
-      out.value.push_back(x.value[from]);
-      out.error.push_back(x.error_of(from));
+  for (uint64_t matrix = 0; matrix < before; ++matrix) {
+    for (const double row : index.value) {
+      for (uint64_t i = 0; i < after; ++i) {
+        const uint64_t from = (matrix * extent + static_cast<uint64_t>(row)) * after + i;
+        out.value.push_back(x.value[from]);
+        out.error.push_back(x.error_of(from));
+      }
     }
   }
   return out;

@@ -322,10 +322,16 @@ void read_moving(const Entry& one, const std::string& kind, const GraphTensor& i
     op.form = GRAPH_COPIES;
   } else {
     op.form = kind == "Gather" ? GRAPH_GATHER : GRAPH_SCATTER;
-    if (before != 1)
+    if (before != 1 && (kind != "Gather" || 2 * after > OPS_GATHER_COLUMNS_PIECE))
       one.fail(
-          "takes rows along an axis behind others; the kernel library takes them along the first "
-          "one");
+          "takes rows along an axis behind others; the kernel library takes columns of at most " +
+          std::to_string(OPS_GATHER_COLUMNS_PIECE) + " bytes, and adds rows along the first axis");
+    if (before != 1) {
+      shape(out.elements() / before / after, after);
+      op.period = narrow(one, before);
+      op.in[0].pitch = narrow(one, 2 * extent * after);
+      return;
+    }
     shape((kind == "Gather" ? out : in).elements() / after, after);
   }
 }

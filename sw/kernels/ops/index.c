@@ -90,6 +90,58 @@ KERNEL_INLINE void gather(uint32_t piece) {
 #undef WORK
 }
 
+// Gather of columns: an item is an index and a piece of rows; wavefronts take blocks of eight in turn.
+
+typedef struct columns {
+  const ops_index_arguments_t* g;
+  list_t list;
+  uint32_t loaded, stored, step, items;
+  uint32_t piece;  // Rows.
+} columns_t;
+
+KERNEL_INLINE uint64_t columns_shape(const columns_t* w, uint32_t row, uint32_t pitch) {
+  return tile_shape(min_u32(w->piece, w->g->columns - row), w->g->row_bytes, pitch);
+}
+KERNEL_INLINE void columns_load(columns_t* w, const int t) {
+  const ops_index_arguments_t* const g = w->g;
+  if (w->loaded >= w->items) return;
+  const uint32_t row = w->loaded / g->count * w->piece;
+  const uint32_t at = w->loaded % g->count;
+  if (w->loaded % BLOCK == 0 || at == 0) w->list.is_read = 0;
+  w->list.at = at;
+  tile_load(R(t),
+            g->table + (uint64_t)row * g->pitch + (uint64_t)next_index(&w->list) * g->row_bytes,
+            columns_shape(w, row, g->pitch), STRETTO_BYTE, 0);
+  w->loaded = behind(w->loaded, w->step);
+}
+KERNEL_INLINE int columns_store(columns_t* w, const int t) {
+  const ops_index_arguments_t* const g = w->g;
+  if (w->stored >= w->items) return 0;
+  const uint32_t row = w->stored / g->count * w->piece, pitch = g->count * g->row_bytes;
+  tile_store(R(t), g->out + (uint64_t)row * pitch + (uint64_t)(w->stored % g->count) * g->row_bytes,
+             columns_shape(w, row, pitch), STRETTO_BYTE);
+  w->stored = behind(w->stored, w->step);
+  return 1;
+}
+
+KERNEL_INLINE void take_columns(void) {
+  const ops_index_arguments_t* const g = arguments();
+  const uint32_t first = wavefront() * BLOCK;
+  columns_t w = {.g = g,
+                 .list = {.indices = g->indices},
+                 .loaded = first,
+                 .stored = first,
+                 .step = (wavefronts() - 1) * BLOCK,
+                 .piece = min_u32(OPS_GATHER_COLUMNS_PIECE / g->row_bytes, 512)};
+  w.items = (g->columns + w.piece - 1) / w.piece * g->count;
+#define LOAD(s) columns_load(&w, s)
+#define WORK(s) \
+  if (!columns_store(&w, s)) return
+  WALK_8(LOAD, WORK)
+#undef LOAD
+#undef WORK
+}
+
 // Bags: wavefronts take segments in turn. Tiles 0 to 3 hold rows, 4 one in FP32, 5 the sum, 6 what is stored.
 
 typedef struct bag {
@@ -188,6 +240,7 @@ KERNEL_INLINE void bag(uint32_t columns, const int from, const int element) {
 
 KERNEL(gather_256, OPS_GATHER_REGISTERS(256), gather(256));
 KERNEL(gather_2048, OPS_GATHER_REGISTERS(2048), gather(2048));
+KERNEL(gather_columns, OPS_GATHER_REGISTERS(OPS_GATHER_COLUMNS_PIECE), take_columns());
 #define BAG(name, from, element, columns)                                              \
   KERNEL(name##_##columns, OPS_BAG_REGISTERS(columns, (from) == STRETTO_FP32 ? 4 : 2), \
          bag(columns, from, element))

@@ -2,6 +2,7 @@
 // Rows by index: what kernels there are, and their arguments as they lie in memory. C and C++.
 //
 // gather_P: out[i] = table[indices[i]], in pieces of at most P bytes of a row, whatever the element.
+// gather_columns: out[row][i] = table[row][indices[i]], elements of row_bytes, in pieces of as many rows as fit.
 // bag_ELEMENT_C: sums of rows of a table, in pieces of at most C columns, in FP32 and in the order of the list:
 // out[row] = base[row] + sum of table[indices[j]], j of the segment. A long list is cut into segments that leave FP32
 // parts; bag_parts_ELEMENT_C adds the parts of a row in their order in a second launch. Embedding-bag: a list a bag,
@@ -19,6 +20,7 @@
 #define OPS_INDEX_WAVEFRONTS 4u
 #define OPS_GATHER_PIECE 256u
 #define OPS_GATHER_LONG_PIECE 2048u
+#define OPS_GATHER_COLUMNS_PIECE 1024u
 #define OPS_BAG_COLUMNS 256u
 #define OPS_BAG_LONG_COLUMNS 1024u
 // Of a wavefront: eight pieces; four rows of the table's element, FP32 of one, the sum, what is stored, a quarter of an
@@ -44,8 +46,8 @@ typedef struct ops_index_arguments {
   uint64_t segments;
   uint32_t count;      // Of results of gather, of segments.
   uint32_t row_bytes;  // gather.
-  uint32_t columns;    // bag.
-  uint32_t zero;
+  uint32_t columns;    // bag; gather_columns: rows of the table.
+  uint32_t pitch;      // gather_columns: bytes from a row of the table to the next.
 } ops_index_arguments_t;
 
 #ifdef __cplusplus

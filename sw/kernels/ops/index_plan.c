@@ -16,6 +16,14 @@ static uint32_t groups(const ops_machine_t* machine, uint32_t registers, uint64_
 void ops_gather_plan(const ops_machine_t* machine, const ops_index_arguments_t* a,
                      ops_vector_launch_t* launch) {
   memset(launch, 0, sizeof *launch);
+  if (a->pitch != 0) {
+    const uint64_t rows = OPS_GATHER_COLUMNS_PIECE / a->row_bytes;
+    launch->piece = OPS_GATHER_COLUMNS_PIECE;
+    snprintf(launch->kernel, sizeof launch->kernel, "gather_columns");
+    launch->work_groups = groups(machine, OPS_GATHER_REGISTERS(launch->piece),
+                                 ((a->columns + rows - 1) / rows * a->count + 7) / 8);
+    return;
+  }
   launch->piece = a->row_bytes > OPS_GATHER_PIECE ? OPS_GATHER_LONG_PIECE : OPS_GATHER_PIECE;
   snprintf(launch->kernel, sizeof launch->kernel, "gather_%u", launch->piece);
   launch->work_groups =
