@@ -2,32 +2,10 @@
 // Operators element by element, see elementwise.h. Loads run two pieces ahead, or one of two operands.
 #include "sw/kernels/ops/elementwise.h"
 
-#include "sw/kernels/ops/walk.h"
+#include "sw/kernels/ops/functions.h"
 
 #define R TILE_R
 #define SIMT(operation, t, a, b) tile_simt(TILE_SIMT_##operation, R(t), R(a), R(b))
-
-typedef enum each_kind {
-  EACH_NEG,
-  EACH_RELU,
-  EACH_SIGMOID,
-  EACH_TANH,
-  EACH_SILU,
-  EACH_SQRT,
-  EACH_SCALE,
-  EACH_COPY,
-  EACH_FILL,    // No operand,
-  EACH_EXPAND,  // the second one alone.
-  EACH_ADD,     // From here on two operands.
-  EACH_SUB,
-  EACH_MUL,
-  EACH_DIV,
-  EACH_RELU_GRAD,
-  EACH_SIGMOID_GRAD,
-  EACH_TANH_GRAD,
-  EACH_SILU_GRAD,
-  EACH_UPDATE
-} each_kind_t;
 
 // Numbers in LDS for all wavefronts of the work-group, FP32.
 #define ONE TILE_L(0)
@@ -130,75 +108,8 @@ KERNEL_INLINE void zeros(const int t, const place_t* p) {
 #undef OF
 }
 
-#define SIGN(t) tile_simt(TILE_SIMT_MUL, R(t), R(t), MINUS_ONE)
-#define ADD_ONE(t) tile_simt(TILE_SIMT_ADD, R(t), R(t), ONE)
-
-// t <- 1 / (1 + e^-t).
-KERNEL_INLINE void sigmoid(const int t) {
-  SIGN(t);
-  SIMT(EXP, t, t, t);
-  ADD_ONE(t);
-  SIMT(RECIP, t, t, t);
-}
-
-// 4 <- the function of t and, if it has two operands, of t + 1; 5 and 6 are in between.
-KERNEL_INLINE void function(const each_kind_t kind, const int t) {
-  widen(4, t, STRETTO_FP16);
-  switch (kind) {
-    case EACH_NEG: SIGN(4); break;
-    case EACH_SIGMOID: sigmoid(4); break;
-    case EACH_TANH:  // 2 / (1 + e^-2x) - 1
-      SIMT(ADD, 4, 4, 4);
-      sigmoid(4);
-      SIMT(ADD, 4, 4, 4);
-      tile_simt(TILE_SIMT_ADD, R(4), R(4), MINUS_ONE);
-      break;
-    case EACH_SILU:
-      SIMT(COPY, 5, 4, 4);
-      sigmoid(4);
-      SIMT(MUL, 4, 4, 5);
-      break;
-    case EACH_SQRT:
-      tile_simt(TILE_SIMT_ADD, R(4), R(4), FACTOR);
-      SIMT(RSQRT, 4, 4, 4);
-      SIMT(RECIP, 4, 4, 4);
-      break;
-    case EACH_SCALE: tile_simt(TILE_SIMT_MUL, R(4), R(4), FACTOR); break;
-    case EACH_DIV:
-      widen(5, t + 1, STRETTO_FP16);
-      SIMT(RECIP, 5, 5, 5);
-      SIMT(MUL, 4, 4, 5);
-      break;
-    case EACH_SIGMOID_GRAD:  // y (1 - y) dy
-      SIMT(COPY, 5, 4, 4);
-      SIGN(5);
-      ADD_ONE(5);
-      SIMT(MUL, 4, 4, 5);
-      widen(5, t + 1, STRETTO_FP16);
-      SIMT(MUL, 4, 4, 5);
-      break;
-    case EACH_TANH_GRAD:  // (1 - y^2) dy
-      SIMT(MUL, 4, 4, 4);
-      SIGN(4);
-      ADD_ONE(4);
-      widen(5, t + 1, STRETTO_FP16);
-      SIMT(MUL, 4, 4, 5);
-      break;
-    case EACH_SILU_GRAD:  // s (1 + x (1 - s)) dy
-      SIMT(COPY, 6, 4, 4);
-      sigmoid(4);
-      SIMT(COPY, 5, 4, 4);
-      SIGN(5);
-      ADD_ONE(5);
-      SIMT(MUL, 5, 5, 6);
-      ADD_ONE(5);
-      SIMT(MUL, 4, 4, 5);
-      widen(5, t + 1, STRETTO_FP16);
-      SIMT(MUL, 4, 4, 5);
-      break;
-    default: break;
-  }
-  narrow(t, 4, STRETTO_FP16);
+KERNEL_INLINE void each_function(const each_kind_t kind, const int t) {
+  function(kind, t, 6, ONE, MINUS_ONE, FACTOR);
 }
 
 // Returns whether there was a piece.
@@ -219,13 +130,13 @@ KERNEL_INLINE int each_work(each_t* e, const int t, const each_kind_t kind) {
         zeros(6, &p);
         SIMT(ADD, t, 6, t);
       }
-      if (g->factor != 0) function(EACH_SCALE, t);
+      if (g->factor != 0) each_function(EACH_SCALE, t);
       break;
     case EACH_UPDATE:
       tile_simt(TILE_SIMT_MUL, R(t + 1), R(t + 1), FACTOR);
       SIMT(SUB, t, t, t + 1);
       break;
-    default: function(kind, t); break;
+    default: each_function(kind, t); break;
   }
   store_piece(g, t, &p);
   e->done += e->step;
