@@ -2,6 +2,8 @@
 // See graph_stages.h.
 #include "sw/apps/graph_stages.h"
 
+#include <string.h>
+
 static void resolve(stage_edge_t* edge, const graph_stage_memory_t* memory) {
   if (edge->entries == 0) {
     edge->base += memory->arena;
@@ -11,6 +13,10 @@ static void resolve(stage_edge_t* edge, const graph_stage_memory_t* memory) {
   edge->words += memory->words;
 }
 
+static int is_linear(const graph_stage_t* stage) {
+  return strcmp(stage->kernel, "stage_linear") == 0;
+}
+
 static int is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
   const stage_arguments_t* g = &stage->arguments;
   return g->k <= STAGE_RESIDENT_STEPS * STAGE_STEP && g->n <= 2 * STAGE_BLOCK &&
@@ -18,12 +24,14 @@ static int is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
 }
 
 const char* graph_stage_kernel(const graph_stage_t* stage, uint32_t lds_bytes) {
-  if (!stage->is_tensor) return stage->kernel;
+  if (!is_linear(stage)) return stage->kernel;
   return is_resident(stage, lds_bytes) ? "stage_linear_resident" : "stage_linear_stream";
 }
 
 graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_bytes) {
   if (!stage->is_tensor) return (graph_stage_needs_t){STAGE_MAP_REGISTERS, 0, STAGE_MAP_WAVEFRONTS};
+  if (!is_linear(stage))
+    return (graph_stage_needs_t){STAGE_FAN_IN_REGISTERS, STAGE_FAN_IN_LDS, STAGE_FAN_IN_WAVEFRONTS};
   const uint32_t lds = is_resident(stage, lds_bytes) ? STAGE_RESIDENT_LDS : STAGE_STREAM_LDS;
   return (graph_stage_needs_t){STAGE_LINEAR_REGISTERS, lds, STAGE_STORING + 1};
 }
@@ -36,8 +44,9 @@ stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t sta
   g.clocks += memory->words;
   g.first += (uint64_t)iteration * group->tiles;
   if (g.copy_pitch != 0) g.copy += memory->arena;
-  if (g.k != 0) g.weights += memory->arena;
-  if (g.has_bias) g.bias += memory->arena;
+  if (is_linear(&group->stage[stage]) || g.has_norm) g.weights += memory->arena;
+  if (g.has_bias || g.has_norm) g.bias += memory->arena;
+  if (g.has_norm) g.epsilon += memory->arena;
   return g;
 }
 

@@ -31,7 +31,7 @@ typedef struct graph_group {
   const graph_stage_t* stage;
 } graph_group_t;
 
-// All groups' queues: payloads, then words and clocks.
+// All groups' queues: payloads, then words and clocks. One group runs at a time: payloads of all begin at the same place.
 typedef struct graph_queues {
   uint64_t payload_bytes;
   uint64_t word_bytes;

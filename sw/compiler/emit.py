@@ -150,6 +150,9 @@ class Plan:
                 "launches": [self._launch(i, op) for i, op in enumerate(self.ops)],
                 "groups": stages.describe(self, stages.forced(self) if self.groups is None else self.groups)}
 
+    def words_of(self, op):
+        return words(self.graph, op)[0]
+
     def _launch(self, i, op):
         """An operator as a kernel of its own: all that choosing one and its arguments needs."""
         name, values = words(self.graph, op)

@@ -8,8 +8,7 @@
 //     tile_queue_wr_release(&end)              tile_queue_rd_release(&end)
 //
 // Entry e = i % depth of round r = i / depth: a producer waits until free[e] >= readers * r and adds 1
-// to full[e]; a consumer waits until full[e] >= writers * (r + 1) and adds 1 to
-// free[e]. So every entry has one
+// to full[e]; a consumer waits until full[e] >= writers * (r + 1) and adds 1 to free[e]. So every entry has one
 // writer, and sequence numbers never run back. All wavefronts of a work-group call; only wavefront 0
 // waits and adds, the others meet it at a barrier. A release waits for the wavefront's own loads and
 // stores, then the reduction is performed at the L2 while the work-group goes on.

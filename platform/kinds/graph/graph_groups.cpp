@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kinds/graph/graph_groups.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -11,15 +14,34 @@ namespace {
 
 constexpr uint32_t kElementBytes = 2;
 constexpr uint64_t kMostEntries = 65536;
+constexpr uint64_t kMostParts = 4096;
+constexpr uint64_t kMostReaders = 16384;
 
-// Kernels of stages.elf, without stage_, and how many inputs they have.
-const std::map<std::string, size_t> kStages{
-    {"linear", 1},  {"map_copy", 1}, {"map_relu", 1},      {"map_gelu", 1},      {"map_add", 2},
-    {"map_mul", 2}, {"map_sub", 2},  {"map_relu_grad", 2}, {"map_gelu_grad", 2}, {"map_concat", 2}};
+enum class Form { linear, map, concat, norm, product_sums, row_sums, tree };
+struct StageKind {
+  size_t inputs;
+  Form form;
+};
+// Kernels of stages.elf, without stage_.
+const std::map<std::string, StageKind> kStages{
+    {"linear", {1, Form::linear}},        {"map_copy", {1, Form::map}},
+    {"map_relu", {1, Form::map}},         {"map_gelu", {1, Form::map}},
+    {"map_neg", {1, Form::map}},          {"map_sigmoid", {1, Form::map}},
+    {"map_tanh", {1, Form::map}},         {"map_silu", {1, Form::map}},
+    {"map_add", {2, Form::map}},          {"map_mul", {2, Form::map}},
+    {"map_sub", {2, Form::map}},          {"map_div", {2, Form::map}},
+    {"map_relu_grad", {2, Form::map}},    {"map_gelu_grad", {2, Form::map}},
+    {"map_sigmoid_grad", {2, Form::map}}, {"map_tanh_grad", {2, Form::map}},
+    {"map_silu_grad", {2, Form::map}},    {"map_concat", {2, Form::concat}},
+    {"map_layer_norm", {1, Form::norm}},  {"fan_in_product", {2, Form::product_sums}},
+    {"fan_in_sum", {1, Form::row_sums}},  {"final", {1, Form::tree}}};
+const std::vector<std::string> kActivations{"none", "relu", "gelu", "sigmoid", "tanh", "silu"};
+
+bool is_sum(Form form) { return form == Form::product_sums || form == Form::row_sums; }
 
 std::vector<std::string> stage_names() {
   std::vector<std::string> names;
-  for (const auto& [name, inputs] : kStages) names.push_back(name);
+  for (const auto& [name, kind] : kStages) names.push_back(name);
   return names;
 }
 
@@ -27,6 +49,7 @@ uint64_t rounded(uint64_t bytes, uint64_t step) { return (bytes + step - 1) / st
 
 struct Queue {
   uint32_t columns;
+  uint32_t sums;  // Rows of FP32 in an entry; 0: it has tiles.
   stage_edge_t edge;
   uint32_t writers = 0, readers = 0;
 };
@@ -46,7 +69,11 @@ class Group {
     for (const PlanEntry& one : entry_["stages"].list(1, GRAPH_MAX_STAGES)) {
       if (!one["output"].has("queue") || queues_.empty()) continue;
       const uint64_t queue = one["output"]["queue"].number(0, queues_.size() - 1);
-      queues_[queue].edge.writers = one["kernel"].text() == "linear" ? STAGE_STORING : 1;
+      const Form form = kStages.at(one["kernel"].one_of(stage_names())).form;
+      queues_[queue].edge.writers = static_cast<uint16_t>(
+          form == Form::linear ? STAGE_STORING
+          : is_sum(form)       ? STAGE_MAP_WAVEFRONTS * one["parts"].number(1, kMostParts)
+                               : 1);
       plan_.queue[plan_.queue.size() - queues_.size() + queue].edge.writers =
           queues_[queue].edge.writers;
     }
@@ -67,6 +94,7 @@ class Group {
         queues[i].fail("is read by " + std::to_string(queue.readers) + " stages and has readers " +
                        std::to_string(queue.edge.readers));
     }
+    plan_.queues.payload_bytes = std::max(plan_.queues.payload_bytes, payload_bytes_);
     group_.stages = static_cast<uint32_t>(stages.size());
     plan_.groups.push_back(group_);
   }
@@ -79,17 +107,22 @@ class Group {
   void read_queue(const PlanEntry& one) {
     Queue queue{};
     queue.columns = static_cast<uint32_t>(one["columns"].number(1, kMostRows));
-    queue.edge.pitch = queue.columns * kElementBytes;
+    queue.sums = one.has("sums") ? static_cast<uint32_t>(one["sums"].number(1, kMostRows)) : 0;
+    queue.edge.pitch = queue.columns * (queue.sums != 0 ? 2 : 1) * kElementBytes;
     queue.edge.entries = static_cast<uint32_t>(one["entries"].number(1, kMostEntries));
-    queue.edge.readers = static_cast<uint16_t>(one["readers"].number(1, GRAPH_MAX_STAGES));
-    queue.edge.entry_bytes = static_cast<uint32_t>(
-        rounded(uint64_t{tile_rows_} * queue.edge.pitch, TILE_QUEUE_LINE_BYTES));
-    queue.edge.base = plan_.queues.payload_bytes;
+    queue.edge.readers = static_cast<uint16_t>(one["readers"].number(1, kMostReaders));
+    const uint64_t entry_bytes =
+        rounded(uint64_t{queue.sums != 0 ? queue.sums : tile_rows_} * queue.edge.pitch,
+                TILE_QUEUE_LINE_BYTES);
+    if (entry_bytes > UINT32_MAX) one.fail("has entries of more than 4 GiB");
+    queue.edge.entry_bytes = static_cast<uint32_t>(entry_bytes);
+    queue.edge.base = payload_bytes_;
     queue.edge.words = plan_.queues.word_bytes;
-    plan_.queues.payload_bytes += uint64_t{queue.edge.entries} * queue.edge.entry_bytes;
+    payload_bytes_ += queue.edge.entries * entry_bytes;
     plan_.queues.word_bytes += uint64_t{queue.edge.entries} * TILE_QUEUE_WORDS_BYTES;
     queues_.push_back(queue);
-    plan_.queue.push_back({one["tensor"].text(), plan_.groups.size(), queue.edge});
+    plan_.queue.push_back(
+        {one["tensor"].text(), queue.sums != 0 ? queue.edge.entries : group_.tiles, queue.edge});
   }
 
   const GraphTensor& tensor(const PlanEntry& name) const {
@@ -111,11 +144,25 @@ class Group {
     edge.pitch = columns * kElementBytes;
     return edge;
   }
-  stage_edge_t edge(const PlanEntry& one, bool is_read, uint32_t& columns) {
-    if (!one.has("queue")) return memory(one["tensor"], columns);
+  Queue& queue_of(const PlanEntry& one, bool has_sums) {
     if (queues_.empty()) one["queue"].fail("names a queue, and there is none");
     Queue& queue = queues_[one["queue"].number(0, queues_.size() - 1)];
-    ++(is_read ? queue.readers : queue.writers);
+    if ((queue.sums != 0) != has_sums)
+      one["queue"].fail(has_sums ? "has no sums" : "has sums, and the stage takes tiles");
+    return queue;
+  }
+  // `readers`: so many of each entry.
+  stage_edge_t input(const PlanEntry& one, uint32_t readers, uint32_t& columns) {
+    if (!one.has("queue")) return memory(one["tensor"], columns);
+    Queue& queue = queue_of(one, false);
+    queue.readers += readers;
+    columns = queue.columns;
+    return queue.edge;
+  }
+  stage_edge_t output(const PlanEntry& one, uint32_t& columns) {
+    if (!one.has("queue")) return memory(one["tensor"], columns);
+    Queue& queue = queue_of(one, false);
+    ++queue.writers;
     columns = queue.columns;
     return queue.edge;
   }
@@ -123,16 +170,31 @@ class Group {
   graph_stage_t stage(const PlanEntry& one) {
     graph_stage_t stage{};
     const std::string kernel = one["kernel"].one_of(stage_names());
+    const auto [count, form] = kStages.at(kernel);
     std::snprintf(stage.kernel, sizeof stage.kernel, "stage_%s", kernel.c_str());
-    stage.is_tensor = kernel == "linear" ? 1 : 0;
-    stage.work_groups = static_cast<uint32_t>(one["work_groups"].number(1, 65536));
+    stage.is_tensor = form == Form::linear || form == Form::product_sums ? 1 : 0;
+    stage.work_groups = static_cast<uint32_t>(one["work_groups"].number(1, kMostReaders));
     stage_arguments_t& g = stage.arguments;
     g.rows = rows_;
     g.tile_rows = tile_rows_;
-    const auto inputs = one["inputs"].list(kStages.at(kernel), kStages.at(kernel));
-    for (size_t i = 0; i < inputs.size(); ++i) g.in[i] = edge(inputs[i], true, g.columns[i]);
+    g.parts = is_sum(form) ? static_cast<uint32_t>(one["parts"].number(1, kMostParts)) : 1;
+    const auto inputs = one["inputs"].list(count, count);
+    if (form == Form::tree)
+      tree(one, inputs[0], stage);
+    else
+      for (size_t i = 0; i < inputs.size(); ++i) g.in[i] = input(inputs[i], g.parts, g.columns[i]);
+    if (is_sum(form)) sums(one, form, stage);
+    if (form != Form::tree && !is_sum(form)) tiles(one, form, g);
+    g.clocks = plan_.queues.word_bytes;
+    plan_.queues.word_bytes +=
+        rounded(uint64_t{stage.work_groups} * STAGE_CLOCKS * 8, TILE_QUEUE_LINE_BYTES);
+    return stage;
+  }
+
+  // A stage that makes a tile of each.
+  void tiles(const PlanEntry& one, Form form, stage_arguments_t& g) {
     uint32_t columns = 0, copied = 0;
-    g.out = edge(one["output"], false, columns);
+    g.out = output(one["output"], columns);
     for (const PlanEntry& to : {one["output"], one})
       if (const char* key = to.has("tensor") ? "tensor" : "copy"; to.has(key))
         written_.insert(to[key].text());
@@ -142,14 +204,50 @@ class Group {
       g.copy_pitch = copy.pitch;
       if (copied != columns) one["copy"].fail("is not as wide as the output");
     }
-    g.clocks = plan_.queues.word_bytes;
-    plan_.queues.word_bytes +=
-        rounded(uint64_t{stage.work_groups} * STAGE_CLOCKS * 8, TILE_QUEUE_LINE_BYTES);
-    if (stage.is_tensor != 0)
+    if (form == Form::linear)
       linear(one, columns, g);
     else
-      map(one, kernel, columns, g);
-    return stage;
+      map(one, form, columns, g);
+    if (form == Form::norm) norm(one, g);
+  }
+
+  // A stage of fan-in: sums of all rows.
+  void sums(const PlanEntry& one, Form form, graph_stage_t& stage) {
+    stage_arguments_t& g = stage.arguments;
+    const bool is_product = form == Form::product_sums;
+    const uint32_t parts = is_product ? STAGE_PRODUCT_PARTS(g.columns[0], g.columns[1])
+                                      : STAGE_SUM_PARTS(g.columns[0]);
+    const uint32_t columns = g.columns[is_product ? 1 : 0];
+    const uint32_t rows = is_product ? g.columns[0] : STAGE_MAP_WAVEFRONTS;
+    if (g.parts != parts) one["parts"].fail("must be " + std::to_string(parts));
+    Queue& queue = queue_of(one["output"], true);
+    ++queue.writers;
+    if (queue.columns != columns || queue.sums != rows ||
+        stage.work_groups != parts * queue.edge.entries)
+      one["output"].fail(fmt::format(
+          "must have {} rows of {} sums, and an entry for each of {} work-groups by {} parts", rows,
+          columns, stage.work_groups, parts));
+    g.out = queue.edge;
+  }
+
+  // The stage that adds the sums of one of those.
+  void tree(const PlanEntry& one, const PlanEntry& from, graph_stage_t& stage) {
+    stage_arguments_t& g = stage.arguments;
+    Queue& queue = queue_of(from, true);
+    queue.readers += stage.work_groups;
+    const GraphTensor& out = tensor(one["output"]["tensor"]);
+    g.in[0] = queue.edge;
+    g.out.base = place(out);
+    if (out.elements() > UINT32_MAX / 4) one["output"].fail("is too large");
+    g.elements = static_cast<uint32_t>(out.elements());
+    const uint64_t in_entry = uint64_t{queue.sums} * queue.columns;
+    if (in_entry != g.elements &&
+        (queue.sums != STAGE_MAP_WAVEFRONTS || queue.columns != g.elements))
+      one["output"].fail("has other elements than there are sums");
+    g.sections = static_cast<uint32_t>(in_entry / g.elements);
+    if (uint64_t{g.sections} * queue.edge.entries > STAGE_MOST_SUMS)
+      one.fail("adds more than " + std::to_string(STAGE_MOST_SUMS) + " sums");
+    written_.insert(out.name);
   }
 
   void linear(const PlanEntry& one, uint32_t columns, stage_arguments_t& g) const {
@@ -171,28 +269,39 @@ class Group {
       g.bias = place(bias);
       g.has_bias = 1;
     }
-    const std::string activation = one["activation"].one_of({"none", "relu", "gelu"});
-    g.activation = activation == "relu"   ? STAGE_RELU
-                   : activation == "gelu" ? STAGE_GELU
-                                          : STAGE_NO_ACTIVATION;
+    g.activation = static_cast<uint32_t>(std::find(kActivations.begin(), kActivations.end(),
+                                                   one["activation"].one_of(kActivations)) -
+                                         kActivations.begin());
   }
 
-  static void map(const PlanEntry& one, const std::string& kernel, uint32_t columns,
-                  const stage_arguments_t& g) {
-    const bool is_concat = kernel == "map_concat", has_two = kStages.at(kernel) == 2;
-    if (columns != (is_concat ? g.columns[0] + g.columns[1] : g.columns[0]) ||
-        (has_two && !is_concat && g.columns[1] != g.columns[0]))
+  static void map(const PlanEntry& one, Form form, uint32_t columns, const stage_arguments_t& g) {
+    const bool has_two = g.columns[1] != 0;
+    if (columns != (form == Form::concat ? g.columns[0] + g.columns[1] : g.columns[0]) ||
+        (has_two && form != Form::concat && g.columns[1] != g.columns[0]))
       one.fail("has operands of other widths");
-    for (const uint32_t wide : g.columns)
-      if (wide * kElementBytes > STAGE_PIECE)
-        one.fail("has rows of " + std::to_string(wide) + " elements, at most " +
-                 std::to_string(STAGE_PIECE / kElementBytes) + " fit a stage");
+  }
+
+  void norm(const PlanEntry& one, stage_arguments_t& g) const {
+    const uint32_t columns = g.columns[0];
+    if (columns * kElementBytes > STAGE_PIECE)
+      one.fail("has rows of " + std::to_string(columns) + " elements, at most " +
+               std::to_string(STAGE_PIECE / kElementBytes) + " fit a stage");
+    for (const char* key : {"gamma", "beta"})
+      if (tensor(one[key]).elements() != columns)
+        one[key].fail("has not an element for each column");
+    const GraphTensor& words = tensor(one["words"]);
+    if (words.kind != "words") one["words"].fail("is '" + words.name + "', which has no words");
+    g.weights = place(tensor(one["gamma"]));
+    g.bias = place(tensor(one["beta"]));
+    g.epsilon = place(words) + OPS_ROWS_EPSILON * sizeof(float);
+    g.has_norm = 1;
   }
 
   const PlanEntry& entry_;
   GraphPlan& plan_;
   graph_group_t group_{};
   uint32_t rows_ = 0, tile_rows_ = 0;
+  uint64_t payload_bytes_ = 0;
   std::vector<Queue> queues_;
   std::set<std::string> written_;  // In memory.
 };

@@ -486,7 +486,7 @@ void GraphJob::check_words(CheckReport& report) const {
 void GraphJob::check_queues(CheckReport& report) const {
   for (uint32_t rank = 0; parameters_[0].groups != 0 && rank < memories_.size(); ++rank) {
     for (const GraphQueue& queue : plan_.queue) {
-      const uint64_t payloads = uint64_t{plan_.groups[queue.group].tiles} * kind_.iterations;
+      const uint64_t payloads = queue.payloads * kind_.iterations;
       const uint64_t words = offset_of(results_[rank].stage_words) + queue.edge.words;
       uint64_t counts[2] = {};  // Filled, freed.
       for (uint64_t word = 0; word < 2 * uint64_t{queue.edge.entries}; ++word) {

@@ -93,9 +93,10 @@ ITEMS(1)
 KERNEL_INLINE void multiply(const stage_arguments_t* g, item_t at, const int accumulator,
                             const int resident) {
   operands_t o = item_operands(g, at);
-  // A product of few columns takes the pipe for no more than 16 of them at a time.
+  // A product of few rows or columns takes the pipe for no more than 16 of them at a time.
   const uint32_t columns = min_u32(STAGE_BLOCK, g->n - at.block * STAGE_BLOCK);
-  const uint64_t size = (uint64_t)STAGE_TILE_ROWS | (uint64_t)((columns + 15) / 16 * 16) << 16;
+  const uint64_t size =
+      (uint64_t)((g->tile_rows + 15) / 16 * 16) | (uint64_t)((columns + 15) / 16 * 16) << 16;
   const int b_nk = (g->layout & GEMM_B_NK) != 0;
 #define CALL(block)                                                           \
   do {                                                                        \
@@ -140,14 +141,23 @@ KERNEL_INLINE void load_bias(const stage_arguments_t* g, const int t, uint32_t f
   *held = rows;
 }
 
+KERNEL_INLINE void activate(uint32_t activation, const int t) {
+  if (activation == STAGE_SIGMOID) function(EACH_SIGMOID, t, t, ONE, MINUS_ONE, 0);
+  if (activation == STAGE_TANH) function(EACH_TANH, t, t, ONE, MINUS_ONE, 0);
+  if (activation == STAGE_SILU) function(EACH_SILU, t, t, ONE, MINUS_ONE, 0);
+}
+
 // REQUIRES: `accumulator` is the block's number where there are two.
 KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wavefront,
                               uint32_t blocks, const int accumulator, uint32_t* held) {
-  const uint32_t all = tile_rows_of(g, at.tile), each = STAGE_TILE_ROWS / STAGE_STORING;
+  const uint32_t all = tile_rows_of(g, at.tile);
+  const uint32_t each = (g->tile_rows + STAGE_STORING - 1) / STAGE_STORING;
   const uint32_t mine = (wavefront - 1) * each, first = at.block * STAGE_BLOCK;
   if (mine >= all) return;
   const uint32_t rows = min_u32(each, all - mine), columns = min_u32(STAGE_BLOCK, g->n - first);
-  const uint32_t piece = STAGE_PIECE / (STAGE_BLOCK * 2), bytes = columns * 2;
+  // In FP32 a piece takes twice the room.
+  const uint32_t piece = STAGE_PIECE / (STAGE_BLOCK * (g->activation < STAGE_SIGMOID ? 2 : 4));
+  const uint32_t bytes = columns * 2;
   const uint64_t to = edge_place(g, &g->out, at.tile) + (uint64_t)mine * g->out.pitch + first * 2;
   const uint64_t copy =
       g->copy + ((uint64_t)at.tile * g->tile_rows + mine) * g->copy_pitch + first * 2;
@@ -163,6 +173,7 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wa
     if (g->activation == STAGE_RELU)                                                               \
       tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R(t));                             \
     if (g->activation == STAGE_GELU) tile_simt(TILE_SIMT_GELU, TILE_R(t), TILE_R(t), TILE_R(t));   \
+    if (g->activation >= STAGE_SIGMOID) activate(g->activation, t);                                \
     tile_store(TILE_R(t), to + (uint64_t)(row)*g->out.pitch,                                       \
                tile_shape(count, bytes, g->out.pitch), STRETTO_FP16);                              \
     if (g->copy_pitch != 0)                                                                        \
@@ -229,6 +240,7 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
     stage_note(g, STAGE_SHORTEST, pace.shortest);
     stage_end(g, 1, begin, waited, 0);
   }
+  if (g->activation >= STAGE_SIGMOID) put_numbers(2);
   uint32_t held[2] = {0, 0};
   if (w.at.tile < w.tiles) {
 #define STORE(accumulator)                                                             \

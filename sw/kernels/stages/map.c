@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages on the SIMT pipe, see stages.h: element by element, and two matrices beside each other. A wavefront has a share
-// of a tile's rows and takes pieces of them whose loads run ahead, as the library's vector kernels do.
-#include "sw/kernels/ops/walk.h"
+// Stages on the SIMT pipe, see stages.h: element by element, two matrices beside each other, norms of rows. A wavefront
+// has a share of a tile's rows and takes pieces of them whose loads run ahead, as the library's vector kernels do.
 #include "sw/kernels/stages/stage.h"
 
 typedef enum map_kind {
   MAP_COPY,
   MAP_RELU,
   MAP_GELU,
-  MAP_ADD,
+  MAP_FUNCTION,
+  MAP_NORM,
+  MAP_ADD,  // From here on two operands.
   MAP_MUL,
   MAP_SUB,
   MAP_RELU_GRAD,
   MAP_GELU_GRAD,
+  MAP_FUNCTION_OF_TWO,
   MAP_CONCAT
 } map_kind_t;
 
@@ -44,7 +46,17 @@ KERNEL_INLINE void share_load(share_t* s, const int t, const int inputs) {
   s->loaded += s->piece;
 }
 
-KERNEL_INLINE int share_work(share_t* s, const int t, const map_kind_t kind) {
+KERNEL_INLINE void share_store(share_t* s, const int t) {
+  const uint32_t rows = share_rows(s, s->done);
+  tile_store(TILE_R(t), s->to + (uint64_t)s->done * s->to_pitch,
+             tile_shape(rows, s->bytes, s->to_pitch), STRETTO_FP16);
+  if (s->copy_pitch != 0)
+    tile_store(TILE_R(t), s->copy + (uint64_t)s->done * s->copy_pitch,
+               tile_shape(rows, s->bytes, s->copy_pitch), STRETTO_FP16);
+  s->done += s->piece;
+}
+
+KERNEL_INLINE int share_work(share_t* s, const int t, const map_kind_t kind, const each_kind_t of) {
   if (s->done >= s->rows) return 0;
   const int other = (t + 1) % 8;
 #define SIMT(operation, with) tile_simt(operation, TILE_R(t), TILE_R(t), TILE_R(with))
@@ -56,86 +68,148 @@ KERNEL_INLINE int share_work(share_t* s, const int t, const map_kind_t kind) {
   if (kind == MAP_RELU_GRAD) SIMT(TILE_SIMT_RELU_GRAD, other);
   if (kind == MAP_GELU_GRAD) SIMT(TILE_SIMT_GELU_GRAD, other);
 #undef SIMT
-  const uint32_t rows = share_rows(s, s->done);
-  tile_store(TILE_R(t), s->to + (uint64_t)s->done * s->to_pitch,
-             tile_shape(rows, s->bytes, s->to_pitch), STRETTO_FP16);
-  if (s->copy_pitch != 0)
-    tile_store(TILE_R(t), s->copy + (uint64_t)s->done * s->copy_pitch,
-               tile_shape(rows, s->bytes, s->copy_pitch), STRETTO_FP16);
-  s->done += s->piece;
+  if (kind == MAP_FUNCTION || kind == MAP_FUNCTION_OF_TWO) function(of, t, t, ONE, MINUS_ONE, 0);
+  share_store(s, t);
   return 1;
 }
 
 static __attribute__((noinline)) void walk_copy(share_t* s) {
 #define LOAD(t) share_load(s, t, 1)
 #define WORK(t) \
-  if (!share_work(s, t, MAP_COPY)) return
+  if (!share_work(s, t, MAP_COPY, EACH_COPY)) return
   WALK_8(LOAD, WORK)
 #undef LOAD
 #undef WORK
 }
 
-KERNEL_INLINE void walk_share(share_t* s, const map_kind_t kind) {
-  if (kind < MAP_ADD) {
+// Functions leave the tiles from 4 on to what is in between.
+KERNEL_INLINE void walk_share(share_t* s, const map_kind_t kind, const each_kind_t of) {
 #define LOAD(t) share_load(s, t, 1)
 #define WORK(t) \
-  if (!share_work(s, t, kind)) return
-    WALK_8(LOAD, WORK)
-#undef LOAD
-#undef WORK
-  } else {
-#define LOAD(t) share_load(s, 2 * (t), 2)
-#define WORK(t) \
-  if (!share_work(s, 2 * (t), kind)) return
+  if (!share_work(s, t, kind, of)) return
+#define LOAD_TWO(t) share_load(s, 2 * (t), 2)
+#define WORK_TWO(t) \
+  if (!share_work(s, 2 * (t), kind, of)) return
+  if (kind == MAP_FUNCTION) {
     WALK_4(LOAD, WORK)
+  } else if (kind < MAP_ADD) {
+    WALK_8(LOAD, WORK)
+  } else if (kind == MAP_FUNCTION_OF_TWO) {
+    WALK_2(LOAD_TWO, WORK_TWO)
+  } else {
+    WALK_4(LOAD_TWO, WORK_TWO)
+  }
 #undef LOAD
 #undef WORK
-  }
+#undef LOAD_TWO
+#undef WORK_TWO
 }
 
-// Rows mine .. of a tile, of input `input` (and the next one); they go behind `before` bytes of a row.
-KERNEL_INLINE share_t share_of(const stage_arguments_t* g, uint32_t tile, uint32_t mine,
-                               uint32_t rows, const int input, const int inputs, uint32_t before) {
-  const uint32_t bytes = g->columns[input] * 2;
-  share_t s = {.to = edge_place(g, &g->out, tile) + (uint64_t)mine * g->out.pitch + before,
-               .to_pitch = g->out.pitch,
-               .copy_pitch = g->copy_pitch,
-               .bytes = bytes,
-               .rows = rows,
-               .piece = STAGE_PIECE / bytes};
+// Layer norm of rows that are whole in a piece, as the library has it (ops/rows.c). Tiles 0 and 1 hold pieces, 2 epsilon,
+// 3 and 7 gamma and beta in as many rows as `vectors` says, 4 and 5 a piece in FP32, 6 the mean, then the scale.
+KERNEL_INLINE int norm_work(const stage_arguments_t* g, share_t* s, const int t,
+                            uint32_t* vectors) {
+  if (s->done >= s->rows) return 0;
+  const uint32_t rows = share_rows(s, s->done);
+  if (rows != *vectors) {
+    tile_load(TILE_R(3), g->weights, tile_shape(rows, s->bytes, 0), STRETTO_FP16, 0);
+    tile_load(TILE_R(7), g->bias, tile_shape(rows, s->bytes, 0), STRETTO_FP16, 0);
+    *vectors = rows;
+  }
+#define SIMT(operation, t, a, b) tile_simt(TILE_SIMT_##operation, TILE_R(t), TILE_R(a), TILE_R(b))
+  widen(4, t, STRETTO_FP16);
+  SIMT(ROW_MEAN, 5, 4, 4);
+  SIMT(FIRST, 6, 5, 5);
+  SIMT(SUB, 4, 4, 6);
+  SIMT(MUL, 5, 4, 4);
+  row_column(TILE_SIMT_ROW_MEAN, 6, 5);
+  SIMT(ADD, 6, 6, 2);
+  SIMT(RSQRT, 6, 6, 6);
+  SIMT(MUL, 4, 4, 6);
+  narrow(t, 4, STRETTO_FP16);
+  SIMT(MUL, t, t, 3);
+  SIMT(ADD, t, t, 7);
+#undef SIMT
+  share_store(s, t);
+  return 1;
+}
+
+KERNEL_INLINE void walk_norm(const stage_arguments_t* g, share_t* s, uint32_t* vectors) {
+#define LOAD(t) share_load(s, t, 1)
+#define WORK(t) \
+  if (!norm_work(g, s, t, vectors)) return
+  WALK_2(LOAD, WORK)
+#undef LOAD
+#undef WORK
+}
+
+// What a wavefront has of a tile: rows mine ..
+typedef struct rows {
+  uint32_t tile, mine, count;
+} rows_t;
+
+// Of input `input` (and the next one): bytes at .. of each row; they go `before` bytes further on.
+KERNEL_INLINE share_t share_of(const stage_arguments_t* g, rows_t rows, const int input,
+                               const int inputs, uint32_t at, uint32_t piece, uint32_t before) {
+  const uint32_t bytes = min_u32(piece, g->columns[input] * 2 - at);
+  share_t s = {
+      .to = edge_place(g, &g->out, rows.tile) + (uint64_t)rows.mine * g->out.pitch + before + at,
+      .to_pitch = g->out.pitch,
+      .copy_pitch = g->copy_pitch,
+      .bytes = bytes,
+      .rows = rows.count,
+      .piece = piece / bytes};
   for (int i = 0; i < inputs; ++i) {
     s.pitch[i] = g->in[input + i].pitch;
-    s.from[i] = edge_place(g, &g->in[input + i], tile) + (uint64_t)mine * s.pitch[i];
+    s.from[i] = edge_place(g, &g->in[input + i], rows.tile) + (uint64_t)rows.mine * s.pitch[i] + at;
   }
   if (g->copy_pitch != 0)
-    s.copy = g->copy + ((uint64_t)tile * g->tile_rows + mine) * g->copy_pitch + before;
+    s.copy =
+        g->copy + ((uint64_t)rows.tile * g->tile_rows + rows.mine) * g->copy_pitch + before + at;
   return s;
 }
 
+KERNEL_INLINE void concat_input(const stage_arguments_t* g, rows_t rows, const int input,
+                                uint32_t before) {
+  for (uint32_t at = 0; at < g->columns[input] * 2; at += STAGE_PIECE) {
+    share_t s = share_of(g, rows, input, 1, at, STAGE_PIECE, before);
+    walk_copy(&s);
+  }
+}
+
 KERNEL_INLINE void map_tile(const stage_arguments_t* g, uint32_t tile, uint32_t wavefront,
-                            const map_kind_t kind) {
+                            const map_kind_t kind, const each_kind_t of, uint32_t* vectors) {
   const uint32_t all = tile_rows_of(g, tile);
   const uint32_t each = (g->tile_rows + STAGE_MAP_WAVEFRONTS - 1) / STAGE_MAP_WAVEFRONTS;
   const uint32_t mine = wavefront * each;
   if (mine >= all) return;
-  const uint32_t rows = min_u32(each, all - mine);
+  const rows_t rows = {tile, mine, min_u32(each, all - mine)};
   if (kind == MAP_CONCAT) {
-    share_t s = share_of(g, tile, mine, rows, 0, 1, 0);
-    walk_copy(&s);
-    s = share_of(g, tile, mine, rows, 1, 1, g->columns[0] * 2);
-    walk_copy(&s);
+    concat_input(g, rows, 0, 0);
+    concat_input(g, rows, 1, g->columns[0] * 2);
+  } else if (kind == MAP_NORM) {
+    share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
+    walk_norm(g, &s, vectors);
   } else {
-    share_t s = share_of(g, tile, mine, rows, 0, kind < MAP_ADD ? 1 : 2, 0);
-    walk_share(&s, kind);
+    // Beside pieces of functions there are others in FP32.
+    const uint32_t piece =
+        kind == MAP_FUNCTION || kind == MAP_FUNCTION_OF_TWO ? STAGE_PIECE / 2 : STAGE_PIECE;
+    for (uint32_t at = 0; at < g->columns[0] * 2; at += piece) {
+      share_t s = share_of(g, rows, 0, kind < MAP_ADD ? 1 : 2, at, piece, 0);
+      walk_share(&s, kind, of);
+    }
   }
 }
 
-KERNEL_INLINE _Noreturn void map(const map_kind_t kind) {
+KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
   const stage_arguments_t* const g = arguments();
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID), tiles = tiles_of(g);
   const int inputs = kind < MAP_ADD ? 1 : 2;
   uint64_t waited_in = 0, waited_out = 0;
+  uint32_t vectors = 0;
+  if (kind == MAP_FUNCTION || kind == MAP_FUNCTION_OF_TWO) put_numbers(0);
+  if (kind == MAP_NORM) tile_load(TILE_R(2), g->epsilon, tile_shape(1, 4, 0), STRETTO_FP32, 0);
   for (uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID); tile < tiles;
        tile += (uint32_t)tile_csr(TILE_CSR_GRID)) {
     if (wavefront == 0) {
@@ -144,7 +218,7 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind) {
       edge_wait(g, &g->out, tile, 0, &waited_out);
     }
     tile_barrier();
-    map_tile(g, tile, wavefront, kind);
+    map_tile(g, tile, wavefront, kind, of, &vectors);
     tile_wait(0);
     tile_barrier();
     if (wavefront != 0) continue;
@@ -156,17 +230,26 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind) {
   stage_end(g, wavefront == 0 ? 3 : 0, begin, waited_in, waited_out);
 }
 
-#define KERNEL(name, kind)                                                     \
-  void stage_map_##name(void) { map(kind); }                                   \
+#define KERNEL(name, kind, of)                                                 \
+  void stage_map_##name(void) { map(kind, of); }                               \
   STRETTO_KERNEL(stage_map_##name, .type = STRETTO_KERNEL_SIMT,                \
                  .registers_bytes = STAGE_MAP_REGISTERS, .private_bytes = 512, \
                  .wavefronts = STAGE_MAP_WAVEFRONTS, .kernarg_bytes = sizeof(stage_arguments_t))
-KERNEL(copy, MAP_COPY);
-KERNEL(relu, MAP_RELU);
-KERNEL(gelu, MAP_GELU);
-KERNEL(add, MAP_ADD);
-KERNEL(mul, MAP_MUL);
-KERNEL(sub, MAP_SUB);
-KERNEL(relu_grad, MAP_RELU_GRAD);
-KERNEL(gelu_grad, MAP_GELU_GRAD);
-KERNEL(concat, MAP_CONCAT);
+KERNEL(copy, MAP_COPY, EACH_COPY);
+KERNEL(relu, MAP_RELU, EACH_COPY);
+KERNEL(gelu, MAP_GELU, EACH_COPY);
+KERNEL(neg, MAP_FUNCTION, EACH_NEG);
+KERNEL(sigmoid, MAP_FUNCTION, EACH_SIGMOID);
+KERNEL(tanh, MAP_FUNCTION, EACH_TANH);
+KERNEL(silu, MAP_FUNCTION, EACH_SILU);
+KERNEL(layer_norm, MAP_NORM, EACH_COPY);
+KERNEL(add, MAP_ADD, EACH_COPY);
+KERNEL(mul, MAP_MUL, EACH_COPY);
+KERNEL(sub, MAP_SUB, EACH_COPY);
+KERNEL(relu_grad, MAP_RELU_GRAD, EACH_COPY);
+KERNEL(gelu_grad, MAP_GELU_GRAD, EACH_COPY);
+KERNEL(div, MAP_FUNCTION_OF_TWO, EACH_DIV);
+KERNEL(sigmoid_grad, MAP_FUNCTION_OF_TWO, EACH_SIGMOID_GRAD);
+KERNEL(tanh_grad, MAP_FUNCTION_OF_TWO, EACH_TANH_GRAD);
+KERNEL(silu_grad, MAP_FUNCTION_OF_TWO, EACH_SILU_GRAD);
+KERNEL(concat, MAP_CONCAT, EACH_COPY);

@@ -4,7 +4,7 @@
 #define STRETTO_SW_KERNELS_STAGES_STAGE_H_
 
 #include "sw/include/tile_queue.h"
-#include "sw/kernels/kernel.h"
+#include "sw/kernels/ops/functions.h"
 #include "sw/kernels/stages/stages.h"
 
 KERNEL_INLINE const stage_arguments_t* arguments(void) {
@@ -26,6 +26,17 @@ KERNEL_INLINE uint32_t tiles_of(const stage_arguments_t* g) {
 }
 KERNEL_INLINE uint32_t tile_rows_of(const stage_arguments_t* g, uint32_t tile) {
   return min_u32(g->tile_rows, g->rows - tile * g->tile_rows);
+}
+
+// R(6) <- 1, R(7) <- -1, of an accumulator that nothing is added to; 5 is in between.
+#define ONE TILE_R(6)
+#define MINUS_ONE TILE_R(7)
+KERNEL_INLINE void put_numbers(const int accumulator) {
+  tile_zero(TILE_A(accumulator), 1 | (uint64_t)1 << 16);
+  tile_epilogue(TILE_R(5), TILE_A(accumulator), (uint64_t)1 << 16 | (uint64_t)1 << 48,
+                STRETTO_FP32);
+  tile_simt(TILE_SIMT_EXP, ONE, TILE_R(5), TILE_R(5));
+  tile_simt(TILE_SIMT_SUB, MINUS_ONE, TILE_R(5), ONE);
 }
 
 // First row of a tile on an edge.
@@ -69,6 +80,15 @@ KERNEL_INLINE void edge_add(const stage_arguments_t* g, const stage_edge_t* edge
 
 KERNEL_INLINE void stage_note(const stage_arguments_t* g, const uint32_t clock, uint64_t value) {
   ((uint64_t*)(uintptr_t)(g->clocks + 8 * STAGE_CLOCKS * tile_csr(TILE_CSR_WG_ID)))[clock] = value;
+}
+
+// Of a queue of sums: the payload that replica `replica` leaves in this run of the pipeline, and its place.
+KERNEL_INLINE uint64_t sums_payload(const stage_arguments_t* g, const stage_edge_t* edge,
+                                    uint32_t replica) {
+  return g->first / tiles_of(g) * edge->entries + replica;
+}
+KERNEL_INLINE uint64_t sums_place(const stage_edge_t* edge, uint32_t replica) {
+  return edge->base + (uint64_t)replica * edge->entry_bytes;
 }
 
 KERNEL_INLINE _Noreturn void stage_end(const stage_arguments_t* g, const uint32_t note,

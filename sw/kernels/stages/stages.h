@@ -18,7 +18,8 @@
 
 #define STAGE_TILE_ROWS 128u  // At most.
 
-// Rows of FP16. A queue: `entries` of entry_bytes, each with `readers`.
+// Rows of FP16. A queue: `entries` of entry_bytes, each with `readers`. Of sums, FP32, there is one entry for each replica
+// of the stage that makes them, and one payload in it each time that the pipeline runs.
 typedef struct stage_edge {
   uint64_t base;   // First row; of a queue the first entry,
   uint64_t words;  // and its words; 0 = memory.
@@ -36,7 +37,14 @@ typedef struct stage_edge {
 #define STAGE_MET_STORING 5u
 #define STAGE_SHORTEST 6u
 
-typedef enum stage_activation { STAGE_NO_ACTIVATION, STAGE_RELU, STAGE_GELU } stage_activation_t;
+typedef enum stage_activation {
+  STAGE_NO_ACTIVATION,
+  STAGE_RELU,
+  STAGE_GELU,
+  STAGE_SIGMOID,  // From here on worked out in FP32.
+  STAGE_TANH,
+  STAGE_SILU
+} stage_activation_t;
 
 typedef struct stage_arguments {
   stage_edge_t in[3];
@@ -47,16 +55,24 @@ typedef struct stage_arguments {
   uint32_t copy_pitch;
   uint32_t rows;
   uint32_t tile_rows;
-  uint32_t columns[3];  // Of the inputs. stage_map_*.
+  uint32_t columns[3];  // Of the inputs. Not of stage_linear_*.
   // stage_linear_*: out = activation(in[0] weights + bias), weights k x n or, with GEMM_B_NK, n x k.
+  // stage_map_layer_norm: gamma, beta, and a word, FP32.
   uint64_t weights;
   uint64_t bias;  // n elements.
-  uint32_t ldb;   // Bytes.
+  uint64_t epsilon;
+  uint32_t ldb;  // Bytes.
   uint32_t layout;
   uint32_t k;
   uint32_t n;
   uint32_t activation;
   uint32_t has_bias;
+  uint32_t has_norm;
+  // stage_fan_in_*: column parts of the result. Work-group w has part w % parts of replica w / parts.
+  uint32_t parts;
+  // stage_final: rows of sums in an entry of in[0]; elements of the result.
+  uint32_t sections;
+  uint32_t elements;
 } stage_arguments_t;
 
 // stage_linear_*: blocks of STAGE_BLOCK columns, two accumulators; wavefront 0 multiplies one while the others store
@@ -74,8 +90,27 @@ typedef struct stage_arguments {
 #define STAGE_LINEAR_REGISTERS \
   (2u * 4u * STAGE_TILE_ROWS * STAGE_BLOCK + (STAGE_STORING + 1u) * (4u * STAGE_PIECE + 2048u))
 
-// stage_map_*: rows of at most STAGE_PIECE bytes.
+// stage_map_*, and what else runs on the SIMT pipe. Rows of stage_map_layer_norm have at most STAGE_PIECE bytes.
 #define STAGE_MAP_WAVEFRONTS 4u
-#define STAGE_MAP_REGISTERS (STAGE_MAP_WAVEFRONTS * (8u * STAGE_PIECE + 2048u))
+#define STAGE_MAP_REGISTERS (STAGE_MAP_WAVEFRONTS * (8u * STAGE_PIECE + 256u + 2048u))
+
+// Sums over all rows. stage_fan_in_*: a work-group of a replica sums tiles replica, + replicas, ..., in that order, and
+// leaves its sums once in the entry of its replica. stage_final adds those of all replicas in a tree of STAGE_TREE ways.
+// stage_fan_in_product: in[0]^T in[1], columns[0] x columns[1]; a part is one or two blocks of 128 x 128, side by side,
+// or, of 128 columns or fewer, one below the other.
+// stage_fan_in_sum: in[0]; a part is STAGE_SUM_COLUMNS columns; each wavefront leaves a row of them.
+#define STAGE_TREE 4u
+#define STAGE_MOST_SUMS 1024u  // That stage_final adds.
+#define STAGE_SUM_COLUMNS 512u
+#define STAGE_FAN_IN_WAVEFRONTS 4u
+#define STAGE_FAN_IN_LDS (2u * 3u * STAGE_B_BYTES)
+#define STAGE_FAN_IN_REGISTERS \
+  (2u * 4u * STAGE_BLOCK * STAGE_BLOCK + STAGE_FAN_IN_WAVEFRONTS * (2u * STAGE_PIECE + 2048u))
+// Of results of so many rows and columns; of sums.
+#define STAGE_BLOCKS(extent) (((extent) + STAGE_BLOCK - 1u) / STAGE_BLOCK)
+#define STAGE_PRODUCT_PARTS(m, n)                   \
+  ((n) <= STAGE_BLOCK ? (STAGE_BLOCKS(m) + 1u) / 2u \
+                      : STAGE_BLOCKS(m) * ((STAGE_BLOCKS(n) + 1u) / 2u))
+#define STAGE_SUM_PARTS(n) (((n) + STAGE_SUM_COLUMNS - 1u) / STAGE_SUM_COLUMNS)
 
 #endif  // STRETTO_SW_KERNELS_STAGES_STAGES_H_

@@ -60,6 +60,46 @@ class Stages(unittest.TestCase):
         self.assertEqual((group["queues"][0]["entries"], group["stages"][0]["work_groups"]), (6, 6))
 
 
+class Sums(unittest.TestCase):
+    """w = x^T e, 300 x 600: 3 by 5 blocks of 128 x 128, two of them beside each other a part. b: sums of 600 columns, 512
+    and 88. u = x^T v, 300 x 70: 3 blocks, two below each other a part."""
+    GRAPH = """name: g
+tensors:
+  x: {shape: [700, 300], kind: input}
+  d: {shape: [700, 600], kind: input}
+  v: {shape: [700, 70], kind: input}
+  e: {shape: [700, 600]}
+  w: {shape: [300, 600]}
+  b: {shape: [600]}
+  u: {shape: [300, 70]}
+ops:
+  - {op: Relu, in: [d], out: e}
+  - {op: MatMul, in: [x, e], out: w, transpose_a: 1}
+  - {op: ReduceSum, in: [e], out: b, axis: 0}
+  - {op: MatMul, in: [x, v], out: u, transpose_a: 1}
+"""
+
+    # covers: KT-PIPE-01
+    def test_fan_in_and_final(self):
+        group, = described(self.GRAPH + "pipelines:\n  - {stages: {e: 2, w: 20, b: 9, u: 1}}\n")
+        self.assertEqual([(s["name"], s["kernel"], s["work_groups"], s.get("parts")) for s in group["stages"]], [
+            ("e", "map_relu", 2, None), ("w.fan-in", "fan_in_product", 18, 9), ("w.final", "final", 32, None),
+            ("b.fan-in", "fan_in_sum", 8, 2), ("b.final", "final", 1, None),
+            ("u.fan-in", "fan_in_product", 2, 2), ("u.final", "final", 11, None)])
+        # A tile of e is read by 9 and 2 work-groups. Sums: an entry a replica, which each of the final stage's frees.
+        self.assertEqual([(q["tensor"], q.get("sums"), q["columns"], q["readers"], q["entries"]) for q in group["queues"]],
+                         [("e", None, 600, 11, 4), ("w.partial", 300, 600, 32, 2), ("b.partial", 4, 600, 1, 4),
+                          ("u.partial", 300, 70, 11, 1)])
+        self.assertEqual(group["stages"][1]["inputs"], [{"tensor": "x"}, {"queue": 0}])
+        self.assertEqual(group["stages"][2]["output"], {"tensor": "w"})
+
+    def test_a_sum_is_not_read_before_it_is_whole(self):
+        with self.assertRaisesRegex(graphs.GraphError, "w is a sum over all rows, and read in the pipeline"):
+            described(self.GRAPH.replace("[300, 70]", "[300, 300]").replace("{op: MatMul, in: [x, v], out: u, transpose_a: 1}",
+                      "{op: MatMul, in: [w, w], out: u, transpose_b: 1}") +
+                      "pipelines:\n  - {stages: {e: 2, w: 20, b: 9, u: 1}}\n")
+
+
 class Planned(unittest.TestCase):
     """Pipelines of modes.py as stages that run. NeRF's 24 operators: 11 products, 9 of them with a ReLU, 3
     concatenations (apps/nerf.py)."""
@@ -95,11 +135,10 @@ class Planned(unittest.TestCase):
         self.assertEqual([stage["name"] for stage in group["stages"] if stage["output"] == {"tensor": "result"}], ["result"])
 
     def test_what_no_stage_does_is_said(self):
-        step = self.plan["steps"][0]
-        step["stages"][3]["role"] = "fan-in"
+        next(op for op in self.made.ops if op.output == "p3.a").kind = "Sqrt"
         groups, alone = stages.planned(self.made, self.plan["steps"])
         self.assertEqual(groups, [])
-        self.assertIn("stage p3", alone["p0"])
+        self.assertIn("Sqrt -> p3.a is no epilogue of a stage", alone["p0"])
 
 
 class Refused(unittest.TestCase):
@@ -137,9 +176,8 @@ class Refused(unittest.TestCase):
         self.refused(text, "b0", "700")
 
     def test_other_rows(self):
-        text = PIPELINE.replace("z:  {shape: [700, 70]}", "z:  {shape: [70, 700]}").replace(
-            "{op: MatMul, in: [y, w3], out: z}", "{op: MatMul, in: [w3, y], out: z, transpose_a: 1, transpose_b: 1}")
-        self.refused(text, "z", "70")
+        text = PIPELINE.replace("z:  {shape: [700, 70]}", "z:  {shape: [300, 9]}\n  v: {shape: [70, 9], kind: weight}")
+        self.refused(text.replace("{op: MatMul, in: [y, w3], out: z}", "{op: MatMul, in: [w3, v], out: z}"), "z", "300")
 
 
 if __name__ == "__main__":
