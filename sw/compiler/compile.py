@@ -84,6 +84,8 @@ def runnable(graph, plan, output):
     that there are stages for; the others' operators run as kernels of their own."""
     made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
     made.groups, alone = stages.planned(made, plan["steps"])
+    if not made.groups:
+        made.no_pipelines = next((f"pipeline {name}: {why}" for name, why in alone.items()), "")
     about = {**made.describe(), "hash": plan["hash"]}
     steps = {name: step for step in plan["steps"] if step["kind"] == "pipeline" for name in step["operators"]}
     for one in about["groups"]:

@@ -37,6 +37,7 @@ class Plan:
     def __init__(self, graph, fused=True):
         """`fused`: bias and activation are put into the product that they follow."""
         self.groups = None  # Those that the graph names, or stages.Group.
+        self.no_pipelines = ""  # Why none of those that are planned can be run.
         self.graph = graph
         self.places = {}   # Name -> (space, offset).
         self.sizes = {"arena": 0, "gradients": 0}
@@ -148,7 +149,8 @@ class Plan:
         return {"name": self.graph.name, "arena_bytes": self.sizes["arena"], "gradient_bytes": self.sizes["gradients"],
                 "no_loop": self.refusal or "", "tensors": tensors, "ops": ops, "buckets": self.buckets,
                 "launches": [self._launch(i, op) for i, op in enumerate(self.ops)],
-                "groups": stages.describe(self, stages.forced(self) if self.groups is None else self.groups)}
+                "groups": stages.describe(self, stages.forced(self) if self.groups is None else self.groups),
+                **({"no_pipelines": self.no_pipelines} if self.no_pipelines else {})}
 
     def words_of(self, op):
         return words(self.graph, op)[0]

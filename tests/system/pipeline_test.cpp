@@ -305,6 +305,38 @@ TEST_CASE("sums over all rows are right, and the same bits whatever does not spl
             "--impl all=model");
 }
 
+TEST_CASE("kitsune without a pipeline that can be run is refused with why") {
+  const Scratch scratch;
+  const auto refused = [&](const std::string& attributes) {
+    const std::string graph = scratch.file("g.yaml", R"(name: g
+tensors:
+  x: {shape: [128, 64], kind: input}
+  w: {shape: [64, 64], kind: weight}
+  p: {shape: [128, 64]}
+  a: {shape: [128, 64]}
+  s: {shape: [128, 64]}
+ops:
+  - {op: MatMul, in: [x, w], out: p}
+  - {op: Silu, in: [p], out: a}
+  - {op: Add, in: [a, x], out: s}
+)");
+    REQUIRE(run_command(kCompile + graph + attributes + " -o " + scratch.path + "/g").status == 0);
+    const std::string file = scratch.file(
+        "w.yaml", "machine: a100\nmodes: [kitsune, launched]\ngraph: {plan: " + scratch.path +
+                      (attributes.empty() ? "/g}\n" : "/g.graph}\n"));
+    const Finished finished =
+        run_stretto("run " + file + " --mode kitsune --out " + scratch.path + "/r");
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says("has no pipeline that can be run"));
+    CHECK(finished.says("--mode launched runs it"));
+    return finished;
+  };
+  CHECK(refused("").says("none is planned"));
+  CHECK(refused(" --mode kitsune --group p,a,s").says("Add -> s is no epilogue of a stage"));
+}
+
 TEST_CASE("stages that break the rules of queues are found out, each by what it did") {
   const Finished early = with_stages("stages_wrong_round");
   INFO(early.output);

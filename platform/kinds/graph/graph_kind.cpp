@@ -836,6 +836,10 @@ void GraphKind::check(const JobRequest& request) const {
                     "then only time matters");
   }
   if (p.groups != 0) check_residency(who, loaded, spec.gpu);
+  if (p.mode == GRAPH_KITSUNE && p.groups == 0)
+    throw UserError(fmt::format(
+        "{}: {}.json has no pipeline that can be run: {}; --mode launched runs it", who,
+        stem_of(*this), loaded.no_pipelines.empty() ? "none is planned" : loaded.no_pipelines));
   if (is_launched(p.mode)) return;
   if (!loaded.no_loop.empty())
     throw UserError(fmt::format("{}: {}.json has no loop kernel: {}; --mode launched runs it", who,

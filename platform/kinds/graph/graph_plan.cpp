@@ -563,6 +563,7 @@ GraphPlan load_graph_plan(const std::string& file) {
   read_tensors(root, plan);
   read_launches(root, plan);
   if (root.has("groups")) read_groups(root["groups"], plan);
+  plan.no_pipelines = root.has("no_pipelines") ? root["no_pipelines"].text() : "";
   Operators operators(plan);
   for (const Entry& op : root["ops"].list(1)) {
     operators.check(op);

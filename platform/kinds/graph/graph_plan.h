@@ -51,6 +51,7 @@ struct GraphPlan {
   std::vector<graph_operator_t> operators;        // and what else a launch needs,
   std::vector<std::vector<graph_copy_t>> copies;  // copies of operators included.
   std::vector<graph_bucket_t> buckets;
+  std::string no_pipelines;  // Why none can be run; empty: none is planned.
   // kitsune: operators that are one pipeline, in ascending order; `stage` points into stages.
   std::vector<graph_group_t> groups;
   std::vector<std::vector<graph_stage_t>> stages;
