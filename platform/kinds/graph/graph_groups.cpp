@@ -73,7 +73,7 @@ class Group {
       queues_[queue].edge.writers = static_cast<uint16_t>(
           form == Form::linear ? STAGE_STORING
           : is_sum(form)       ? STAGE_MAP_WAVEFRONTS * one["parts"].number(1, kMostParts)
-                               : 1);
+                               : STAGE_MAP_WAVEFRONTS);
       plan_.queue[plan_.queue.size() - queues_.size() + queue].edge.writers =
           queues_[queue].edge.writers;
     }

@@ -187,12 +187,6 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wa
 #undef PIECE
 }
 
-KERNEL_INLINE void meet(uint64_t* clocks) {
-  const uint64_t before = tile_csr(TILE_CSR_CYCLE);
-  tile_barrier();
-  *clocks += tile_csr(TILE_CSR_CYCLE) - before;
-}
-
 // From tile to tile, where products of the one before may still be under way.
 typedef struct pace {
   uint64_t last, shortest;

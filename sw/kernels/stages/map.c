@@ -73,10 +73,15 @@ KERNEL_INLINE int share_work(share_t* s, const int t, const map_kind_t kind, con
   return 1;
 }
 
-static __attribute__((noinline)) void walk_copy(share_t* s) {
-#define LOAD(t) share_load(s, t, 1)
+// All of one, then all of the other; either may have no rows.
+static __attribute__((noinline)) void walk_copy(share_t* s, share_t* other) {
+#define LOAD(t)            \
+  if (s->loaded < s->rows) \
+    share_load(s, t, 1);   \
+  else                     \
+    share_load(other, t, 1)
 #define WORK(t) \
-  if (!share_work(s, t, MAP_COPY, EACH_COPY)) return
+  if (!share_work(s, t, MAP_COPY, EACH_COPY) && !share_work(other, t, MAP_COPY, EACH_COPY)) return
   WALK_8(LOAD, WORK)
 #undef LOAD
 #undef WORK
@@ -169,11 +174,13 @@ KERNEL_INLINE share_t share_of(const stage_arguments_t* g, rows_t rows, const in
   return s;
 }
 
-KERNEL_INLINE void concat_input(const stage_arguments_t* g, rows_t rows, const int input,
-                                uint32_t before) {
-  for (uint32_t at = 0; at < g->columns[input] * 2; at += STAGE_PIECE) {
-    share_t s = share_of(g, rows, input, 1, at, STAGE_PIECE, before);
-    walk_copy(&s);
+KERNEL_INLINE void concat_rows(const stage_arguments_t* g, rows_t rows) {
+  const uint32_t bytes = g->columns[0] * 2, other_bytes = g->columns[1] * 2;
+  for (uint32_t at = 0; at < bytes || at < other_bytes; at += STAGE_PIECE) {
+    share_t s = {0}, other = {0};
+    if (at < bytes) s = share_of(g, rows, 0, 1, at, STAGE_PIECE, 0);
+    if (at < other_bytes) other = share_of(g, rows, 1, 1, at, STAGE_PIECE, bytes);
+    walk_copy(&s, &other);
   }
 }
 
@@ -185,8 +192,7 @@ KERNEL_INLINE void map_tile(const stage_arguments_t* g, uint32_t tile, uint32_t 
   if (mine >= all) return;
   const rows_t rows = {tile, mine, min_u32(each, all - mine)};
   if (kind == MAP_CONCAT) {
-    concat_input(g, rows, 0, 0);
-    concat_input(g, rows, 1, g->columns[0] * 2);
+    concat_rows(g, rows);
   } else if (kind == MAP_NORM) {
     share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
     walk_norm(g, &s, vectors);
@@ -206,7 +212,7 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID), tiles = tiles_of(g);
   const int inputs = kind < MAP_ADD ? 1 : 2;
-  uint64_t waited_in = 0, waited_out = 0;
+  uint64_t waited_in = 0, waited_out = 0, met = 0;
   uint32_t vectors = 0;
   if (kind == MAP_FUNCTION || kind == MAP_FUNCTION_OF_TWO) put_numbers(0);
   if (kind == MAP_NORM) tile_load(TILE_R(2), g->epsilon, tile_shape(1, 4, 0), STRETTO_FP32, 0);
@@ -215,19 +221,22 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
     if (wavefront == 0) {
       edge_wait(g, &g->in[0], tile, 1, &waited_in);
       if (inputs > 1) edge_wait(g, &g->in[1], tile, 1, &waited_in);
-      edge_wait(g, &g->out, tile, 0, &waited_out);
     }
-    tile_barrier();
+    if (wavefront == 1) edge_wait(g, &g->out, tile, 0, &waited_out);
+    meet(&met);
     map_tile(g, tile, wavefront, kind, of, &vectors);
-    tile_wait(0);
+    // Its stores have been issued, so what they are made of has been read.
+    edge_add(g, &g->out, tile, 1);
     tile_barrier();
     if (wavefront != 0) continue;
-    edge_add(g, &g->out, tile, 1);
     edge_add(g, &g->in[0], tile, 0);
     if (inputs > 1) edge_add(g, &g->in[1], tile, 0);
   }
   tile_wait(0);
-  stage_end(g, wavefront == 0 ? 3 : 0, begin, waited_in, waited_out);
+  tile_barrier();
+  if (wavefront == 0) stage_note(g, STAGE_MET_MULTIPLYING, met);
+  if (wavefront == 1) stage_note(g, STAGE_MET_STORING, met);
+  stage_end(g, wavefront < 2 ? 1 + wavefront : 0, begin, waited_in, waited_out);
 }
 
 #define KERNEL(name, kind, of)                                                 \

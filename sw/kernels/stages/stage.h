@@ -78,6 +78,13 @@ KERNEL_INLINE void edge_add(const stage_arguments_t* g, const stage_edge_t* edge
     tile_queue_add_free(&queue, g->first + tile);
 }
 
+// A barrier; what it costs is added to `clocks`.
+KERNEL_INLINE void meet(uint64_t* clocks) {
+  const uint64_t before = tile_csr(TILE_CSR_CYCLE);
+  tile_barrier();
+  *clocks += tile_csr(TILE_CSR_CYCLE) - before;
+}
+
 KERNEL_INLINE void stage_note(const stage_arguments_t* g, const uint32_t clock, uint64_t value) {
   ((uint64_t*)(uintptr_t)(g->clocks + 8 * STAGE_CLOCKS * tile_csr(TILE_CSR_WG_ID)))[clock] = value;
 }

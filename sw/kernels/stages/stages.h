@@ -30,8 +30,9 @@ typedef struct stage_edge {
   uint16_t writers;  // Wavefronts of the stage that writes it, see tile_queue.h.
 } stage_edge_t;
 
-// Clocks of a work-group: begin, end, waited for inputs, waited for room. Linear stages have two sides that meet: what
-// the one that multiplies and those that store waited for each other, and the shortest time from tile to tile.
+// Clocks of a work-group: begin, end, waited for inputs, waited for room. Stages of tiles have two sides that meet, one
+// that waits for inputs (linear: and multiplies), one that waits for room (and stores): what they waited for each other.
+// Of linear stages, the shortest time from tile to tile.
 #define STAGE_CLOCKS 8u
 #define STAGE_MET_MULTIPLYING 4u
 #define STAGE_MET_STORING 5u

@@ -319,13 +319,12 @@ void stage_final(void) {
   const stage_edge_t* const in = &g->in[0];
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const uint32_t piece = STAGE_PIECE / 4;  // Elements.
-  uint64_t waited = 0;
+  const uint32_t me = (uint32_t)tile_csr(TILE_CSR_WF_ID);
   const tile_queue_t queue = queue_of(in);
-  if (tile_csr(TILE_CSR_WF_ID) == 0) {
-    for (uint32_t i = 0; i < in->entries; ++i) tile_queue_wait_full(&queue, sums_payload(g, in, i));
-    waited = tile_csr(TILE_CSR_CYCLE) - begin;
-  }
+  for (uint32_t i = me; i < in->entries; i += STAGE_MAP_WAVEFRONTS)
+    tile_queue_wait_full(&queue, sums_payload(g, in, i));
   tile_barrier();
+  const uint64_t waited = tile_csr(TILE_CSR_CYCLE) - begin;
 #ifdef STAGE_SKIP_SUM  // For the test that such a run is found out.
   const uint32_t left_out = 1;
 #else
@@ -345,10 +344,10 @@ void stage_final(void) {
   }
   tile_wait(0);
   tile_barrier();
-  if (tile_csr(TILE_CSR_WF_ID) == 0)
-    for (uint32_t i = 0; i < in->entries; ++i) tile_queue_add_free(&queue, sums_payload(g, in, i));
+  for (uint32_t i = me; i < in->entries; i += STAGE_MAP_WAVEFRONTS)
+    tile_queue_add_free(&queue, sums_payload(g, in, i));
   tile_wait(0);
-  stage_end(g, tile_csr(TILE_CSR_WF_ID) == 0 ? 3 : 0, begin, waited, 0);
+  stage_end(g, me == 0 ? 3 : 0, begin, waited, 0);
 }
 
 #define KERNEL(name)                                                                        \
