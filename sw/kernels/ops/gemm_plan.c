@@ -196,6 +196,7 @@ typedef struct candidates {
   const ops_machine_t* machine;
   const ops_gemm_shape_t* shape;
   const ops_gemm_choice_t* wanted;
+  int may_share;
   visitor_t visit;
   void* context;
 } candidates_t;
@@ -267,7 +268,7 @@ static void for_each(const candidates_t* c) {
                                        .resident = resident(c->machine, tile, step, stages)};
         if (one.resident == 0) continue;
         if (wanted->streams == 0) for_each_split(c, tile, one);
-        if (wanted->split == 0) for_each_stream(c, tile, one);
+        if (wanted->split == 0 && c->may_share) for_each_stream(c, tile, one);
       }
     }
   }
@@ -312,17 +313,25 @@ static void keep_thriftiest(void* context, const ops_gemm_choice_t* one) {
   *search->best = *one;
 }
 
-int ops_gemm_choose(const ops_machine_t* machine, const ops_gemm_shape_t* shape,
-                    const ops_gemm_choice_t* wanted, ops_gemm_choice_t* choice) {
+static void choose(const ops_machine_t* machine, const ops_gemm_shape_t* shape,
+                   const ops_gemm_choice_t* wanted, int may_share, ops_gemm_choice_t* choice) {
   *choice = (ops_gemm_choice_t){0};
-  if (ops_products(machine, shape->element) == 0) return 0;
   search_t search = {.shape = shape, .best = choice};
-  candidates_t candidates = {machine, shape, wanted, keep_fastest, &search};
+  candidates_t candidates = {machine, shape, wanted, may_share, keep_fastest, &search};
   for_each(&candidates);
-  if (choice->clocks == 0) return 0;
+  if (choice->clocks == 0) return;
   search.limit = choice->clocks * EQUAL;
   search.bytes = moved(shape, choice);
   candidates.visit = keep_thriftiest;
   for_each(&candidates);
-  return 1;
+}
+
+int ops_gemm_choose(const ops_machine_t* machine, const ops_gemm_shape_t* shape,
+                    const ops_gemm_choice_t* wanted, ops_gemm_choice_t* choice) {
+  *choice = (ops_gemm_choice_t){0};
+  if (ops_products(machine, shape->element) == 0) return 0;
+  choose(machine, shape, wanted, 1, choice);
+  // What shares nothing is chosen among its like: a machine without such kernels takes the same.
+  if (choice->clocks != 0 && choice->streams == 0) choose(machine, shape, wanted, 0, choice);
+  return choice->clocks != 0;
 }
