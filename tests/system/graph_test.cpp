@@ -216,6 +216,22 @@ TEST_CASE("a linear layer in a loop kernel reaches what its one work-group a uni
   CHECK(tflop_s < 312);
 }
 
+TEST_CASE("products whose tiles are shared give the numbers of double precision, twice") {
+  // 16 and 8 tiles of 128 x 64, or twice as many of 64 x 64, on 6 units.
+  const Scratch scratch;
+  const std::string plan =
+      compiled(scratch,
+               "x: {shape: [256, 1024], kind: input}\n  w: {shape: [1024, 512], kind: weight}\n"
+               "  b: {shape: [512], kind: weight}\n  v: {shape: [512, 256], kind: weight}\n"
+               "  p: {shape: [256, 512]}\n  h: {shape: [256, 512]}\n  a: {shape: [256, 512]}\n"
+               "  y: {shape: [256, 256]}",
+               "{op: MatMul, in: [x, w], out: p}\n  - {op: Add, in: [p, b], out: h}\n"
+               "  - {op: Gelu, in: [h], out: a}\n  - {op: MatMul, in: [a, v], out: y}");
+  const auto run =
+      run_correctly(launched(scratch, plan) + " --impl all=model --set gpus=1 --set gpu.cus=6");
+  CHECK(run.has("kernel_sha256.ops_gemm_stream_fp16"));
+}
+
 TEST_CASE("products of any shape, layout and batch give the numbers of double precision") {
   // No extent is a multiple of a tile or of a K step; a long K that is cut into parts, with bias and GELU behind their
   // sum; heads of several sequences, which lie apart in two strides.
