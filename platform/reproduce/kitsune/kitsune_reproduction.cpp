@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <set>
@@ -47,13 +48,14 @@ struct PlanStep {
   std::string mode;
   std::string machine;
   bool is_trained = false;
+  std::string profile = "";  // What a run of an earlier plan has measured; none: estimates.
 };
 
 class KitsuneCampaign {
  public:
   KitsuneCampaign(const ReproduceOptions& options, const std::string& apps)
       : options_(options),
-        campaign_(options),
+        campaign_(options_),
         targets_(targets_of_figure("kitsune", kitsune_ids(), options.figure, kFigures)) {
     for (const Target& target : targets_)
       for (const KitsuneSource source : kitsune_sources(target.id)) needed_.insert(source);
@@ -72,10 +74,11 @@ class KitsuneCampaign {
 
   int run() {
     campaign_.lock();
-    int status = make_plans();
+    int status = make_plans(plan_steps());
     if (status != kExitSuccess) return status;
     add_simulations();
-    status = campaign_.simulate();
+    status = simulate();
+    if (status == kExitSuccess && add_second_pass(status)) status = simulate();
     load();
     write_targets({.name = options_.name,
                    .columns = {"stretto"},
@@ -95,6 +98,19 @@ class KitsuneCampaign {
   }
 
  private:
+  // For what comes next.
+  void limit_time() {
+    using std::chrono::duration_cast, std::chrono::seconds;
+    const auto spent = duration_cast<seconds>(std::chrono::steady_clock::now() - begin_).count();
+    if (limit_s_ != 0)
+      options_.time_limit_s =
+          static_cast<unsigned>(std::max<long>(1, static_cast<long>(limit_s_) - spent));
+  }
+  int simulate() {
+    limit_time();
+    return campaign_.simulate();
+  }
+
   bool needs(KitsuneSource source) const { return needed_.count(source) != 0; }
   bool needs_plans(bool is_trained) const {
     return is_trained ? needs(KitsuneSource::training_plans) || needs_runs(true)
@@ -173,17 +189,25 @@ class KitsuneCampaign {
       for (const fs::path& file : files) all += read_file(file.string());
       sources_ = sha256_hex(all.data(), all.size());
     }
-    return fmt::format("graph {}\nmode {}\nmachine {}\ntraining {}\nsources sha256 {}\n",
-                       step.graph, step.mode, step.machine, step.is_trained, sources_);
+    const std::string profile = step.profile.empty() ? "" : read_file(step.profile);
+    return fmt::format(
+        "graph {}\nmode {}\nmachine {}\ntraining {}\nset {}\nsources sha256 {}\nprofile sha256 "
+        "{}\n",
+        step.graph, step.mode, step.machine, step.is_trained, fmt::join(options_.sets, " "),
+        sources_, sha256_hex(profile.data(), profile.size()));
   }
-  static fs::path compiler_folder() { return fs::path(STRETTO_SOURCE_DIR) / "sw/compiler"; }
+  static fs::path compiler_folder() {
+    const fs::path installed = fs::path(share_folder()) / "compiler";
+    return fs::exists(installed / "compile.py") ? installed
+                                                : fs::path(STRETTO_SOURCE_DIR) / "sw/compiler";
+  }
 
-  int make_plans() {
-    const std::vector<PlanStep> steps = plan_steps();
+  int make_plans(const std::vector<PlanStep>& steps) {
     if (!options_.table_only) {
       if (!fs::is_regular_file(compiler_folder() / "compile.py"))
-        throw UserError(fmt::format("{}: no such file; plans are made in the source tree",
+        throw UserError(fmt::format("{}: no such file; it makes the plans",
                                     (compiler_folder() / "compile.py").string()));
+      setenv("STRETTO_SHARE", share_folder().c_str(), 1);  // Where the compiler finds machines.
       if (const int status = compile(steps); status != kExitSuccess) return status;
     }
     for (const PlanStep& step : steps) take_plan(step);
@@ -207,6 +231,9 @@ class KitsuneCampaign {
                      step.machine, "-o",
                      stem};
       if (step.is_trained) job.command.emplace_back("--training");
+      if (!step.profile.empty()) job.command.insert(job.command.end(), {"--profile", step.profile});
+      for (const std::string& set : options_.sets)
+        job.command.insert(job.command.end(), {"--set", set});
       job.log_file = stem + ".log";
       jobs.push_back(std::move(job));
       of_job.push_back(&step);
@@ -214,6 +241,7 @@ class KitsuneCampaign {
     if (jobs.empty()) return kExitSuccess;
     fmt::print(stderr, "reproduce {}: {} of {} plans to make\n", options_.name, jobs.size(),
                steps.size());
+    limit_time();
     const int signal = run_jobs(jobs, options_.jobs, options_.time_limit_s, [](const auto&) {});
     // What the compiler refuses is a result, too.
     for (size_t i = 0; i < jobs.size(); ++i) {
@@ -222,7 +250,7 @@ class KitsuneCampaign {
     }
     if (signal == SIGALRM) {
       fmt::print(stderr, "reproduce {}: time limit of {} s; this goes on from here: {}\n",
-                 options_.name, options_.time_limit_s, options_.command_line);
+                 options_.name, limit_s_, options_.command_line);
       return kExitTimeLimit;
     }
     if (signal != 0)
@@ -273,6 +301,28 @@ class KitsuneCampaign {
       for (const unsigned rows : kSweepRows) add_run(sweep_name(rows), kBsp, kKitsuneMachine);
     for (const KitsuneApp& app : apps_)
       if (needs_twice(app.is_trained)) add_app(app.name, kTwiceMachine);
+  }
+
+  // Balances pipelines that have run once more, by what their stages took: the paper's two-pass
+  // compiler (KT-LB-06). Whether there is something to simulate.
+  bool add_second_pass(int& status) {
+    std::vector<PlanStep> steps;
+    for (const KitsuneApp& app : apps_) {
+      for (const char* machine : {kKitsuneMachine, kTwiceMachine}) {
+        const std::string folder = run_folder(app.name, kKitsune, machine);
+        const std::string profile = path(folder) + "/profile.json";
+        if (campaign_.result(folder) == nullptr || !fs::exists(profile)) continue;
+        steps.push_back({plan_name(app.name, kBalanced, machine), app.graph, kKitsune, machine,
+                         app.is_trained, profile});
+      }
+    }
+    status = make_plans(steps);
+    if (status != kExitSuccess) return false;
+    for (const KitsuneApp& app : apps_)
+      for (const char* machine : {kKitsuneMachine, kTwiceMachine})
+        if (results_.plans.count(plan_name(app.name, kBalanced, machine)) != 0)
+          add_run(app.name, kBalanced, machine);
+    return !steps.empty();
   }
 
   void add_app(const std::string& app, const std::string& machine) {
@@ -332,7 +382,7 @@ class KitsuneCampaign {
     for (const KitsuneApp& app : apps_) names.emplace_back(app.name);
     for (const unsigned rows : kSweepRows) names.push_back(sweep_name(rows));
     for (const std::string& name : names)
-      for (const char* mode : {kBsp, kKitsune})
+      for (const char* mode : {kBsp, kKitsune, kBalanced})
         for (const char* machine : {kKitsuneMachine, kTwiceMachine}) {
           const std::string folder = run_folder(name, mode, machine);
           if (const ResultFile* result = campaign_.result(folder))
@@ -432,7 +482,7 @@ class KitsuneCampaign {
         if (app.is_trained != is_trained) continue;
         for (size_t m = 0; m < 2; ++m) {
           const std::string machine = m == 0 ? kKitsuneMachine : kTwiceMachine;
-          for (const char* mode : {kBsp, kKitsune})
+          for (const char* mode : {kBsp, kKitsune, kBalanced})
             add_application(csv, app.name, machine, mode, m == 0 ? &use : nullptr);
           add_speedup(speed, app.name, machine, m);
         }
@@ -459,9 +509,14 @@ class KitsuneCampaign {
     const KitsuneRun& one = run->second;
     std::string speedup, partly, roofline;
     try {
-      const Speedup gained = app_speedup(results_, app, machine);
-      if (mode == kKitsune) speedup = fmt::format("{:.4g}", gained.x), partly = gained.partly;
-      roofline = fmt::format("{:.1f}", gained.roofline_percent);
+      const KitsuneRun& bsp = run_of(results_, app, kBsp, machine);
+      const KitsunePeaks& peaks = results_.peaks.at(machine);
+      roofline = fmt::format(
+          "{:.1f}",
+          100 * roofline_us(plan_of(results_, app, kBsp), peaks.hbm_gb_s, peaks.tensor_tflop_s) /
+              bsp.us);
+      if (mode != kBsp) speedup = fmt::format("{:.4g}", bsp.us / one.us);
+      if (mode != kBsp) partly = plan_of(results_, app, kKitsune).not_run();
     } catch (const std::runtime_error&) {  // One of both has not run.
     }
     csv += fmt::format(
@@ -555,7 +610,9 @@ class KitsuneCampaign {
     written_ += ", " + name;
   }
 
-  const ReproduceOptions& options_;
+  ReproduceOptions options_;  // Its time limit is what is left.
+  const unsigned limit_s_ = options_.time_limit_s;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Campaign campaign_;
   const std::vector<Target> targets_;
   std::set<KitsuneSource> needed_;
@@ -582,6 +639,7 @@ Reproduction kitsune_reproduction() {
   return {.name = "kitsune",
           .sentence = "Kitsune (arXiv 2502.18403): queues, plans, applications as pipelines",
           .figures = kFigures,
+          .time_limit_s = 3600,
           .add_options = add_options,
           .run = run};
 }

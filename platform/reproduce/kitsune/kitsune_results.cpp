@@ -155,6 +155,10 @@ const KitsunePlan& plan_of(const KitsuneResults& r, const std::string& app,
 const KitsuneRun& run_of(const KitsuneResults& r, const std::string& app, const std::string& mode,
                          const std::string& machine) {
   const std::string folder = run_folder(app, mode, machine);
+  if (mode == kKitsune)
+    if (const auto balanced = r.runs.find(run_folder(app, kBalanced, machine));
+        balanced != r.runs.end())
+      return balanced->second;
   if (const auto found = r.runs.find(folder); found != r.runs.end()) return found->second;
   if (const auto why = r.refused.find(folder); why != r.refused.end())
     throw NotRun(fmt::format("{}: {}", app, why->second));

@@ -31,6 +31,8 @@ inline constexpr const char* kTwiceMachine = "a100-2x";
 inline constexpr const char* kBsp = "bsp";
 inline constexpr const char* kVertical = "vertical";
 inline constexpr const char* kKitsune = "kitsune";
+// Of simulations and plans: pipelines balanced by a profile of the first run.
+inline constexpr const char* kBalanced = "balanced";
 
 // A group of operators that a plan fuses, or runs as a pipeline.
 struct PlannedGroup {
@@ -117,7 +119,8 @@ inline constexpr unsigned kWidths[] = {128, 256, 768};
 struct NotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// Throw NotRun or MissingSimulations where there is none.
+// Throw NotRun or MissingSimulations where there is none. A run of kKitsune is the balanced one, if
+// it is there.
 const KitsunePlan& plan_of(const KitsuneResults& r, const std::string& app,
                            const std::string& mode);
 const KitsuneRun& run_of(const KitsuneResults& r, const std::string& app, const std::string& mode,

@@ -103,6 +103,14 @@ TEST_CASE("what the platform refuses is not run, and what runs in part is not ju
   CHECK(shown.note.find("nerf 2") != std::string::npos);  // What it is so far.
 }
 
+TEST_CASE("pipelines that were balanced by a profile count instead of the first ones") {
+  KitsuneResults r = nerf();
+  r.runs[run_folder("nerf", kBalanced, kKitsuneMachine)] = run({3, 3, 8}, 20);
+  CHECK(app_speedup(r, "nerf", kKitsuneMachine).x == Approx(20.0 / 8));
+  CHECK(group_speedups(r, "nerf", kKitsuneMachine).at(0).x == Approx(15.0 / 3));
+  CHECK(run_of(r, "nerf", kBsp).us == Approx(20));
+}
+
 TEST_CASE("bytes of Table 2 are simulated ones where both have run whole, else the plan's") {
   KitsuneResults r = nerf();
   CHECK(*measure_kitsune(target("KT-R34"), r).value == Approx(80));
