@@ -457,7 +457,8 @@ TEST_CASE(
 TEST_CASE("an operator that the kernel library has not is refused by its name") {
   const Scratch scratch;
   const std::tuple<const char*, const char*, const char*> bad[] = {
-      {"{op: Pow, in: [x], out: y, exponent: 3}", "[4, 6, 8]", "exponent of 3"},
+      {"{op: Pow, in: [x], out: y, exponent: 3}", "[4, 6, 8]",
+       "launches[0] (Pow -> y) has an exponent of 3"},
       {"{op: Transpose, in: [x], out: y, perm: [1, 0, 2]}", "[6, 4, 8]", "'Transpose'; allowed:"},
       {"{op: ReduceSum, in: [x], out: y, axis: 1}", "[4, 8]", "the first or the last one"},
       {"{op: Gather, in: [x, i], out: y, axis: 1}", "[4, 3, 8]", "along the first one"}};

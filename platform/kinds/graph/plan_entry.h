@@ -22,8 +22,12 @@ class PlanEntry {
   PlanEntry(const std::string& file, const boost::json::value& value, std::string path)
       : file_(file), value_(value), path_(std::move(path)) {}
 
+  // An operator by its name, too: people know the graph, not the plan.
   [[noreturn]] void fail(const std::string& what) const {
-    throw UserError(file_ + ": " + (path_.empty() ? "the plan" : path_) + " " + what);
+    std::string named;
+    if (has("kind") && has("output") && (*this)["output"].value_.is_string())
+      named = " (" + (*this)["kind"].text() + " -> " + (*this)["output"].text() + ")";
+    throw UserError(file_ + ": " + (path_.empty() ? "the plan" : path_) + named + " " + what);
   }
   PlanEntry operator[](const char* key) const {
     const boost::json::object* object = value_.if_object();
