@@ -99,9 +99,12 @@ def results(pipeline, stage):
 
 
 def ran(pipeline, stage, machine, profile):
-    """Of a stage that made such tiles in a pipeline: all columns of them, so a column part counts for its share."""
-    us = profile.tiles.get((results(pipeline, stage), pipeline.tile_rows)) if profile else None
-    return us and (machine.units / (stage.parts * us), 1.0)
+    """Of a stage that made such tiles in a pipeline. It makes all columns there, so a column part counts for its share;
+    of sums, whose parts are of different work-groups, the time is that of all."""
+    if not profile or stage.role == "final":
+        return None
+    us = profile.tiles.get((results(pipeline, stage), pipeline.tile_rows))
+    return us and (machine.units / ((1 if stage.role == "fan-in" else stage.parts) * us), 1.0)
 
 
 def measured(pipeline, stage, profile):

@@ -91,7 +91,8 @@ def runnable(graph, plan, output):
     for one in about["groups"]:
         step = steps[made.ops[one["first"]].output]
         one["predicted"] = {key: step["predicted"][key] for key in ("tiles_a_ms", "limit", "source")}
-        planned = {stage["operators"][-1]: stage["operators"] for stage in step["stages"] if stage["role"] == "map"}
+        planned = {stage["operators"][-1] if stage["role"] == "map" else stage["name"]: stage["operators"]
+                   for stage in step["stages"] if stage["role"] != "final"}
         for stage in one["stages"]:
             if stage["name"] in planned:
                 stage["operators"] = planned[stage["name"]]

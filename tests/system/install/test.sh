@@ -26,6 +26,8 @@ if grep -rlI "$build" "$prefix" --include='*.cmake' --include=stretto-kernel; th
 [ "$("$prefix/bin/stretto" --version)" = "$("$build/stretto" --version)" ] || fail "the installed one has another commit"
 "$prefix/bin/stretto" list machines | grep -q a100-nvswitch || fail "machines are missing"
 "$prefix/bin/stretto" run graph/mlp --impl all=model --out graph >log || fail "$(tail -n 3 log)"
+[ -f "$prefix/share/stretto/compiler/compile.py" ] || fail "the compiler is missing"
+"$prefix/bin/stretto" run nerf:rows=130 --impl all=model --out nerf >log || fail "$(tail -n 3 log)"
 if ls "$prefix"/lib/stretto/sw/kernels/{gemm_skip_step,collective_beyond}.elf 2>/dev/null; then fail "a wrong kernel"; fi
 
 cp "$root/sw/kernels/gemm.c" own.c

@@ -719,6 +719,19 @@ class Balance(Scratch):
         made.stages[0].parts = 2
         self.assertAlmostEqual(balance.of(made, A100, profiles.Profile({}, tiles)).loads[0].rate(10, 108), 200)
 
+    def test_of_a_sum_the_time_is_that_of_all_parts_and_its_final_stage_is_no_tile(self):
+        net = Net(rows=131072)
+        net.map("Relu", "b", net.linear(net.map("Relu", "a", net.linear("x", "p", 256)), "q", 256))
+        flow = flows.Flow(autodiff.backward(net.graph))
+        members = [flow.made[name] for name in ("d.q", "d.a", "d.q.w", "d.q.b")]
+        made = pipelines.Pipeline(flow, patterns.Group("test", members), A100)
+        loads = {one.name: one for one in balance.of(made, A100, profiles.Profile(
+            {}, {(("d.q.w",), 128): 20.0})).loads}
+        self.assertEqual(next(one.parts for one in made.stages if one.name == "d.q.w.fan-in"), 2)
+        self.assertAlmostEqual(loads["d.q.w.fan-in"].rate(10, 108), 500)
+        plain = {one.name: one for one in balance.of(made, A100).loads}
+        self.assertEqual(loads["d.q.w.final"], plain["d.q.w.final"])
+
     def write_profile(self, name, graph, operators=(), stages=(), **other):
         file = self.path / name
         file.write_text(json.dumps({"graph": flows.Flow(graph).hash(), "machine": A100.name, "set": [],
