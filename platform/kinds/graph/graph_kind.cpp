@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "models/common/error.h"
 #include "platform/base/installation.h"
@@ -545,9 +546,14 @@ std::vector<StageClocks> GraphJob::stage_clocks(const graph_group_t& group) cons
     const stage_arguments_t& arguments = group.stage[s].arguments;
     StageClocks& stage = stages.emplace_back();
     stage.tiles = group.tiles;
-    for (const stage_edge_t& in : arguments.in) stage.queues_in += in.entries != 0 ? 1 : 0;
-    stage.queues_out = arguments.out.entries != 0 ? 1 : 0;
-    stage.clocks.resize(STAGE_CLOCKS * std::min(group.stage[s].work_groups, group.tiles));
+    // Sums go on once, not with each tile.
+    const std::string_view kernel = group.stage[s].kernel;
+    if (kernel != "stage_final")
+      for (const stage_edge_t& in : arguments.in) stage.queues_in += in.entries != 0 ? 1 : 0;
+    stage.queues_out = arguments.out.entries != 0 && !kernel.starts_with("stage_fan_in") ? 1 : 0;
+    stage.parts = arguments.parts;
+    stage.clocks.resize(STAGE_CLOCKS *
+                        std::min(group.stage[s].work_groups, group.tiles * stage.parts));
     memories_[0]->read(words_at + arguments.clocks, reinterpret_cast<uint8_t*>(stage.clocks.data()),
                        8 * stage.clocks.size());
   }
@@ -838,8 +844,9 @@ void GraphKind::check(const JobRequest& request) const {
   if (p.groups != 0) check_residency(who, loaded, spec.gpu);
   if (p.mode == GRAPH_KITSUNE && p.groups == 0)
     throw UserError(fmt::format(
-        "{}: {}.json has no pipeline that can be run: {}; --mode launched runs it", who,
-        stem_of(*this), loaded.no_pipelines.empty() ? "none is planned" : loaded.no_pipelines));
+        "{}: {}.json has no pipeline that can be run: {}; --mode launched runs it, as bsp does",
+        who, stem_of(*this),
+        loaded.no_pipelines.empty() ? "none is planned" : loaded.no_pipelines));
   if (is_launched(p.mode)) return;
   if (!loaded.no_loop.empty())
     throw UserError(fmt::format("{}: {}.json has no loop kernel: {}; --mode launched runs it", who,

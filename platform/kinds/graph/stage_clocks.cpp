@@ -14,8 +14,8 @@ namespace {
 enum Clock : uint32_t { kBegin, kEnd, kWaitedIn, kWaitedOut };
 
 uint64_t tiles_of(const StageClocks& stage, uint64_t work_group) {
-  const uint64_t count = stage.work_groups();
-  return stage.tiles / count + (work_group < stage.tiles % count ? 1 : 0);
+  const uint64_t count = stage.work_groups() / stage.parts, first = work_group / stage.parts;
+  return stage.tiles / count + (first < stage.tiles % count ? 1 : 0);
 }
 
 }  // namespace

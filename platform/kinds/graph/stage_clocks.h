@@ -13,6 +13,7 @@ struct StageClocks {
   uint32_t tiles = 0;            // Of the pipeline.
   uint32_t queues_in = 0;        // That a work-group waits for with each tile,
   uint32_t queues_out = 0;       // and for room in.
+  uint32_t parts = 1;            // Work-groups that take the same tile, each for some columns.
   std::vector<uint64_t> clocks;  // STAGE_CLOCKS of each work-group.
 
   uint64_t work_groups() const;
@@ -21,7 +22,7 @@ struct StageClocks {
   uint64_t whole() const;
   // Clocks a wait took at least, on average over a work-group's tiles: infinity without queues.
   double shortest_wait() const;
-  // Clocks of a tile with one work-group, without the time that it waited for others. A wait that others do not
+  // Clocks of a tile with one work-group, of all parts, without the time that it waited for others. A wait that others do not
   // prolong is the stage's own: `ready` clocks. Of two sides the longer one counts; the tensor pipe works on while they
   // wait, so a tile takes no less than the shortest that came.
   double tile(double ready) const;

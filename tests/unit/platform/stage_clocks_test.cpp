@@ -18,7 +18,7 @@ std::vector<uint64_t> noted(uint64_t begin, uint64_t end, uint64_t in, uint64_t 
 }  // namespace
 
 TEST_CASE("a stage that does one thing after the other has all of its waiting left out") {
-  const StageClocks stage{10, 1, 1, noted(100, 1100, 300, 200)};
+  const StageClocks stage{10, 1, 1, 1, noted(100, 1100, 300, 200)};
   CHECK(stage.work_groups() == 1);
   CHECK(stage.whole() == 1000);
   CHECK(stage.sum(2) == 300);
@@ -31,29 +31,41 @@ TEST_CASE("of two sides that meet the one that takes longer counts") {
   std::vector<uint64_t> clocks = noted(0, 1000, 100, 300, 400, 250);
   const std::vector<uint64_t> other = noted(0, 1000, 300, 100, 400, 500);
   clocks.insert(clocks.end(), other.begin(), other.end());
-  const StageClocks stage{5, 1, 1, clocks};  // Three tiles and two.
+  const StageClocks stage{5, 1, 1, 1, clocks};  // Three tiles and two.
   CHECK(stage.tile(20) == Approx((500 + 3 * 20 + 400 + 2 * 20) / 5.0));
 }
 
 TEST_CASE("a tile takes no less than the shortest that came after another") {
-  const StageClocks hidden{4, 1, 1, noted(0, 1000, 100, 300, 500, 450, 150)};
+  const StageClocks hidden{4, 1, 1, 1, noted(0, 1000, 100, 300, 500, 450, 150)};
   CHECK(hidden.tile(10) == Approx(150));  // Its sides say 110.
-  const StageClocks seen{4, 1, 1, noted(0, 1000, 100, 300, 100, 450, 150)};
+  const StageClocks seen{4, 1, 1, 1, noted(0, 1000, 100, 300, 100, 450, 150)};
   CHECK(seen.tile(10) == Approx(210));
 }
 
+TEST_CASE("of a stage whose parts are of different work-groups a tile takes the time of all") {
+  // Two replicas of two parts, three tiles: two of the first, one of the second.
+  std::vector<uint64_t> clocks;
+  for (const uint64_t end : {500, 600, 250, 250}) {
+    const std::vector<uint64_t> one = noted(0, end, 100, 0);
+    clocks.insert(clocks.end(), one.begin(), one.end());
+  }
+  const StageClocks stage{3, 1, 0, 2, clocks};
+  CHECK(stage.tile(10) == Approx((400 + 500 + 150 + 150 + 10 * (2 + 2 + 1 + 1)) / 3.0));
+  CHECK(stage.shortest_wait() == Approx(50));
+}
+
 TEST_CASE("an edge in memory costs no wait, and waiting longer than its time none either") {
-  const StageClocks first{4, 0, 1, noted(0, 400, 0, 200)};
+  const StageClocks first{4, 0, 1, 1, noted(0, 400, 0, 200)};
   CHECK(first.tile(10) == Approx(60));
   CHECK(first.shortest_wait() == Approx(50));
-  const StageClocks never{4, 1, 0, noted(0, 400, 500, 0)};
+  const StageClocks never{4, 1, 0, 1, noted(0, 400, 500, 0)};
   CHECK(never.tile(10) == Approx(10));
 }
 
 TEST_CASE("a wait for what is there is the shortest of all stages") {
-  const StageClocks slow{10, 2, 1, noted(0, 9000, 8000, 500)},
-      quick{10, 1, 0, noted(0, 900, 350, 0)};
+  const StageClocks slow{10, 2, 1, 1, noted(0, 9000, 8000, 500)},
+      quick{10, 1, 0, 1, noted(0, 900, 350, 0)};
   CHECK(ready_clocks({slow, quick}) == Approx(35));
   CHECK(ready_clocks({slow}) == Approx(50));
-  CHECK(ready_clocks({StageClocks{10, 0, 0, noted(0, 900, 0, 0)}}) == 0);
+  CHECK(ready_clocks({StageClocks{10, 0, 0, 1, noted(0, 900, 0, 0)}}) == 0);
 }
