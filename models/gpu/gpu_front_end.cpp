@@ -42,6 +42,7 @@ GpuFrontEnd::GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec,
 
 void GpuFrontEnd::connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2) {
   units_ = std::move(units);
+  pairs_.of_unit.resize(units_.size());
   l2_ = l2;
   if (l2_ == nullptr) return;
   l2_->on_written_back([this] {
@@ -191,6 +192,7 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
     return false;
   }
   ++launches_;
+  pairs_.slots &= ~(1u << slot);
   code_.flush();  // A launch may follow a load over old code.
   contexts_[slot] = context;
   running_[slot] = true;
@@ -238,6 +240,7 @@ bool GpuFrontEnd::sample_pipeline(uint64_t slots) {
   for (unsigned slot = 0; !good && slot < kGridSlots; ++slot) {
     if ((sampled >> slot & 1) != 0) running_[slot] = false;
   }
+  if (good) pairs_.slots |= static_cast<uint32_t>(slots);
   return good;
 }
 
@@ -266,7 +269,24 @@ void GpuFrontEnd::begin(const Dispatch& dispatch) {
   if (stage_running_++ == 0) stage_begin_ = now;
   Active& active = active_[contexts_[dispatch.slot].account];
   active.first_dispatch = std::min(active.first_dispatch, now);
+  note_pair(dispatch.cu, dispatch.slot, 1);
   units_.at(dispatch.cu)->start(dispatch.slot, dispatch.wg_id, contexts_[dispatch.slot]);
+}
+
+void GpuFrontEnd::note_pair(uint16_t cu, uint8_t slot, int change) {
+  if ((pairs_.slots >> slot & 1) == 0) return;
+  const Time now = services_.queue->now();
+  if (pairs_.groups != 0) pairs_.time += now - pairs_.since;
+  pairs_.unit_time += pairs_.units * (now - pairs_.since);
+  pairs_.since = now;
+  pairs_.groups += static_cast<uint32_t>(change);
+  std::array<uint16_t, 2>& held = pairs_.of_unit.at(cu);
+  const bool was_paired = held[0] != 0 && held[1] != 0;
+  held[STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_TYPE)] +=
+      static_cast<uint16_t>(change);
+  const bool is_paired = held[0] != 0 && held[1] != 0;
+  pairs_.units += static_cast<uint64_t>(is_paired) - static_cast<uint64_t>(was_paired);
+  pairs_.most_units = std::max(pairs_.most_units, pairs_.units);
 }
 
 // A work-group has left its unit, done or drained; with the last of a stage the next one may begin.
@@ -291,12 +311,14 @@ void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
   ++retired_;
   kernels_[slot].multiply_adds += multiply_adds;
   active_[contexts_[slot].account].last_end = services_.queue->now();
+  note_pair(cu, slot, -1);
   reports_.push_back({cu, slot, false, wg_id});
   left_unit();
 }
 
 void GpuFrontEnd::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
   ++drained_;
+  note_pair(cu, slot, -1);
   reports_.push_back({cu, slot, true, wg_id});
   left_unit();
 }
@@ -451,6 +473,14 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
              "First work-group of these kernels began.");
     sink.add("front_end.last_end." + name, active_[account].last_end, "fs",
              "Last work-group of these kernels ended.");
+  }
+  if (pairs_.time != 0) {
+    sink.add("front_end.pipeline_time", pairs_.time, "fs",
+             "With work-groups of pipelines in units.");
+    sink.add("front_end.paired_units", pairs_.most_units, "count",
+             "Units that held SIMT and TENSOR work-groups of pipelines at a time, at most.");
+    sink.add("front_end.paired_time", pairs_.unit_time, "fs",
+             "For which units held both, of all units.");
   }
   sink.add("front_end.faults", fault_count_, "count", "Faults of wavefronts and launches.");
 }

@@ -127,6 +127,8 @@ class GpuFrontEnd final : public sc_core::sc_module,
   }
   void hand_back(unsigned slot);
   void left_unit();
+  // A work-group of a pipeline has come to a unit, or has left it.
+  void note_pair(uint16_t cu, uint8_t slot, int change);
   void describe_registers();
   // False: refused, a fault is reported and the launch must not reach the scheduler.
   bool sample_context(unsigned slot);
@@ -185,6 +187,19 @@ class GpuFrontEnd final : public sc_core::sc_module,
     Time last_end = 0;
   };
   std::array<Active, STRETTO_ACCOUNTS> active_{};  // By the account of the kernel.
+
+  // Work-groups of pipelines: SIMT and TENSOR ones of each unit, and what they make together.
+  struct Pairs {
+    std::vector<std::array<uint16_t, 2>> of_unit;
+    uint32_t slots = 0;  // Kernels that are members of pipelines.
+    uint32_t groups = 0;
+    uint64_t units = 0;       // That hold both types, now
+    uint64_t most_units = 0;  // and at most.
+    Time since = 0;           // The last change.
+    Time time = 0;            // With work-groups of pipelines,
+    Time unit_time = 0;       // and that of units with both types, of all units.
+  };
+  Pairs pairs_;
 
   std::vector<GpuFault> faults_;
   GpuFault current_fault_;

@@ -76,6 +76,17 @@ static uint32_t released_with(shared_t* shared, uint32_t slot) {
   return pipeline;
 }
 
+// A slot beside those that are refused; of a pipeline the first says why. Apart, so that other ends
+// cost no more.
+static __attribute__((noinline, cold)) uint32_t refuse(const shared_t* shared, uint32_t slot,
+                                                       uint32_t refused, uint32_t reason) {
+  const uint32_t pipeline = shared->slot_pipeline[slot];
+  uint32_t members = 0;
+  for (uint32_t rest = pipeline; rest != 0; rest &= rest - 1) ++members;
+  if (members != 0 && (pipeline & refused) == 0) report_pipeline_refused(members, slot, reason);
+  return refused | 1u << slot;
+}
+
 static void kernels_done(shared_t* shared) {
   const uint32_t slots = grid_scheduler_done(&shared->scheduler);
   if (slots == 0) return;
@@ -86,7 +97,7 @@ static void kernels_done(shared_t* shared) {
     grid_report_t report;
     if (grid_control_report(&shared->scheduler, slot, &report) != STRETTO_OK) continue;
     if (report.state == GRID_SCHEDULER_SLOT_STATE_STATE_REFUSED) {
-      refused |= 1u << slot;
+      refused = refuse(shared, slot, refused, report.reason);
       continue;
     }
     if (report.preempted && !take_returned(shared)) return;  // The lines stay high.

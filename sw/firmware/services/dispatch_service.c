@@ -9,6 +9,7 @@
 
 #include "sw/firmware/hal/grid_control.h"
 #include "sw/firmware/services/memory_range.h"
+#include "sw/firmware/services/report.h"
 #include "sw/include/formats/code_object.h"
 
 #define MAX_UPDATING_WORK_GROUPS 65536u  // Output tiles have 16-bit ids.
@@ -159,6 +160,37 @@ fw_result_t dispatch_service_start(shared_t* shared, const stretto_dispatch_pack
   return grid_control_launch(&shared->scheduler, &work);
 }
 
+// Of each resource alone, the members so far against what all units have. How work-groups share
+// units is the scheduler's business, which may refuse what passes here.
+static fw_result_t check_room(const shared_t* shared, const grid_job_t* work, uint32_t members) {
+  const uint64_t cus = shared->limits.cus;
+  for (uint32_t resource = 0; resource < 3; ++resource) {
+    const char* const names[] = {"bytes of registers", "bytes of LDS", "wavefronts"};
+    const uint32_t has[] = {shared->limits.registers_bytes, shared->limits.lds_bytes,
+                            shared->limits.wavefronts};
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < members; ++i) {
+      const grid_launch_t* launch = &work[i].launch;
+      const uint32_t needs[] = {launch->registers_bytes, launch->lds_bytes, launch->wavefronts};
+      const uint32_t each = needs[resource], groups = launch->count;
+      all += (uint64_t)each * groups;
+      if (all <= has[resource] * cus &&
+          (groups <= cus || each == 0 || groups <= has[resource] / each * cus))
+        continue;
+      const pipeline_room_t room = {.member = i,
+                                    .work_groups = groups,
+                                    .resource = names[resource],
+                                    .each = each,
+                                    .all = all,
+                                    .cus = (uint32_t)cus,
+                                    .unit = has[resource]};
+      reason_pipeline_room(&room);
+      return STRETTO_ERROR_RESOURCES;
+    }
+  }
+  return STRETTO_OK;
+}
+
 fw_result_t dispatch_service_start_pipeline(shared_t* shared, const stretto_packet_t* packets,
                                             const job_t* jobs, uint32_t members) {
   if (shared == NULL || packets == NULL || jobs == NULL || members == 0 || members > GRID_SLOTS)
@@ -175,6 +207,8 @@ fw_result_t dispatch_service_start_pipeline(shared_t* shared, const stretto_pack
     if (work[i].batch != 0) return STRETTO_ERROR_ARGUMENT;
     slots |= 1u << work[i].slot;
   }
+  const fw_result_t fits = check_room(shared, work, members);
+  if (fits != STRETTO_OK) return fits;
   if (grid_control_pipeline_waits(&shared->scheduler)) return STRETTO_ERROR_TABLE_FULL;
   for (uint32_t i = 0; i < members; ++i) {
     job_t job = jobs[i];

@@ -17,8 +17,9 @@ extern "C" {
 FW_MUST_CHECK fw_result_t dispatch_service_start(shared_t* shared,
                                                  const stretto_dispatch_packet_t* packet,
                                                  job_t job);
-// All of them as one pipeline, or none; STRETTO_ERROR_TABLE_FULL while another one waits. Each is
-// completed as the job of the same index.
+// All of them as one pipeline, or none; STRETTO_ERROR_TABLE_FULL while another one waits,
+// STRETTO_ERROR_RESOURCES if it can never be resident at once (with a console line that says of which
+// member what). Each is completed as the job of the same index.
 FW_MUST_CHECK fw_result_t dispatch_service_start_pipeline(shared_t* shared,
                                                           const stretto_packet_t* packets,
                                                           const job_t* jobs, uint32_t members);

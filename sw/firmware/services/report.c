@@ -39,6 +39,35 @@ const char* report_status_name(fw_result_t status) {
   return "unknown status";
 }
 
+// Why a packet is refused, if its status does not say it all.
+static enum { REASON_STATUS, REASON_L2_LIMIT, REASON_ROOM } reason;
+static uint64_t l2_wanted FW_NOINIT, l2_least FW_NOINIT, l2_most FW_NOINIT;
+static pipeline_room_t pipeline_room FW_NOINIT;
+
+void reason_l2_limit(uint64_t wanted, uint64_t least, uint64_t most) {
+  l2_wanted = wanted;
+  l2_least = least;
+  l2_most = most;
+  reason = REASON_L2_LIMIT;
+}
+
+void reason_pipeline_room(const pipeline_room_t* room) {
+  pipeline_room = *room;
+  reason = REASON_ROOM;
+}
+
+static void tell_room(const pipeline_room_t* room) {
+  uart_decimal(room->work_groups);
+  labelled(" work-groups of member ", room->member);
+  labelled(" need ", room->each);
+  uart_text(" ");
+  uart_text(room->resource);
+  labelled(" each, ", room->all);
+  labelled(" in all with the members before; ", room->cus);
+  labelled(" units have ", room->unit);
+  labelled(" each, room for ", room->unit / room->each * (uint64_t)room->cus);
+}
+
 void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_t status) {
   begin();
   labelled("queue ", queue);
@@ -46,16 +75,30 @@ void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_
   uart_text(" (");
   uart_text(what);
   uart_text("): refused: ");
-  uart_text(report_status_name(status));
+  if (reason == REASON_ROOM) {
+    tell_room(&pipeline_room);
+  } else if (reason == REASON_L2_LIMIT) {
+    uart_decimal(l2_wanted);
+    labelled(" bytes of the L2 for pinned ranges: ", l2_least);
+    labelled(" to ", l2_most);
+    uart_text(" are possible");
+  } else {
+    uart_text(report_status_name(status));
+  }
+  reason = REASON_STATUS;
   uart_text("\n");
 }
 
-void report_l2_limit(uint64_t wanted, uint64_t least, uint64_t most) {
+void report_pipeline_refused(uint32_t members, uint32_t slot, uint32_t cause) {
+  static const char* const names[] = {
+      "no reason",          "needs above the capacity", "range or start",   "gates",
+      "another is waiting", "too many work-groups",     "never co-resident"};
   begin();
-  uart_decimal(wanted);
-  labelled(" bytes of the L2 for pinned ranges: ", least);
-  labelled(" to ", most);
-  uart_text(" are possible\n");
+  labelled("pipeline of ", members);
+  labelled(" kernels from slot ", slot);
+  uart_text(" on: refused by the scheduler: ");
+  uart_text(names[cause < sizeof names / sizeof names[0] ? cause : 0]);
+  uart_text("\n");
 }
 
 void report_fault(const gpu_fault_t* fault) {

@@ -22,10 +22,25 @@ typedef enum fail_code {
 
 void report_init(unsigned gpu);
 const char* report_status_name(fw_result_t status);
-// "firmware: gpu 3: queue 0 packet 12 (dma_map): refused: overlaps an earlier map"
+// "firmware: gpu 3: queue 0 packet 12 (dma_map): refused: overlaps an earlier map"; instead of the
+// status what reason_* has said of this packet.
 void report_refused(unsigned queue, uint64_t index, const char* what, fw_result_t status);
-// "firmware: gpu 0: 41943040 bytes of the L2 for pinned ranges: 4194304 to 29360128 are possible"
-void report_l2_limit(uint64_t wanted, uint64_t least, uint64_t most);
+// "41943040 bytes of the L2 for pinned ranges: 4194304 to 29360128 are possible"
+void reason_l2_limit(uint64_t wanted, uint64_t least, uint64_t most);
+// "109 work-groups of member 2 need 182272 bytes of registers each, 19867648 in all with the members
+// before; 108 units have 262144 each, room for 108"
+typedef struct pipeline_room {
+  uint32_t member;
+  uint32_t work_groups;
+  const char* resource;
+  uint32_t each;
+  uint64_t all;
+  uint32_t cus;
+  uint32_t unit;
+} pipeline_room_t;
+void reason_pipeline_room(const pipeline_room_t* room);
+// "firmware: gpu 0: pipeline of 3 kernels from slot 4 on: refused by the scheduler: never co-resident"
+void report_pipeline_refused(uint32_t members, uint32_t slot, uint32_t cause);
 void report_fault(const gpu_fault_t* fault);
 void report_dma_error(uint32_t errors, uint64_t info);
 // Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5:

@@ -27,7 +27,7 @@ typedef struct queue {
 } queue_t;
 
 static stretto_client_t* client;
-static stretto_kernel_t kernel;
+static stretto_kernel_t kernel, more, most;  // By the registers of a work-group.
 
 static queue_t create(int priority) {
   queue_t queue;
@@ -45,6 +45,8 @@ static void load(const char* path) {
   stretto_module_t* module;
   MUST(client->api->module_load(client, elf, bytes, &module) == STRETTO_OK);
   MUST(client->api->module_kernel(client, module, "count", &kernel) == STRETTO_OK);
+  MUST(client->api->module_kernel(client, module, "count_more", &more) == STRETTO_OK);
+  MUST(client->api->module_kernel(client, module, "count_most", &most) == STRETTO_OK);
 }
 
 static uint64_t words(uint32_t count) {
@@ -204,6 +206,78 @@ static void pipelines(const queue_t* background, const queue_t* queues) {
   for (unsigned i = 0; i < 2; ++i) expect(counts[i], 2 * URGENT, 1);
 }
 
+// A pipeline of four kernels, types alternate and are in their packets alone; of each type there is a
+// work-group for every unit. Work-groups stay until all have come.
+static void pair(const queue_t* queue, uint32_t units, uint32_t in_order, uint32_t arbiters) {
+  const stretto_scheduler_policy_t policy = {.in_order = in_order, .two_arbiters = arbiters == 2};
+  MUST(client->api->scheduler_policy(client, queue->stream, &policy) == STRETTO_OK);
+  const uint64_t counts = words(2 * units), meeting = words(1);
+  count_arguments_t arguments[4];
+  stretto_launch_t members[4];
+  for (unsigned k = 0; k < 4; ++k) {
+    arguments[k] = (count_arguments_t){.counts = counts + 4ul * units * k,
+                                       .rounds = 1000,
+                                       .meeting = meeting,
+                                       .all = 2ul * units * WAVEFRONTS};
+    members[k] = of(&arguments[k], units / 2);
+    members[k].type =
+        STRETTO_DISPATCH_TYPE(k % 2 == 0 ? STRETTO_KERNEL_SIMT : STRETTO_KERNEL_TENSOR);
+  }
+  MUST(client->api->launch_pipeline(client, queue->stream, members, 4) == STRETTO_OK);
+  wait_for(queue);
+  expect(counts, 2 * units, 1);
+}
+
+// Pipelines of two kernels that can never be resident at once; one that can runs behind them.
+static void refused(const queue_t* queue) {
+  const struct {
+    const stretto_kernel_t* kernel[2];
+    uint32_t work_groups[2];
+  } cases[] = {
+      {{&kernel, &kernel}, {4, 17}}, {{&kernel, &kernel}, {8, 9}}, {{&most, &more}, {5, 7}}};
+  const uint64_t counts = words(2 * URGENT);
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    const count_arguments_t arguments = {.counts = counts, .rounds = 1};
+    stretto_launch_t members[2];
+    for (unsigned k = 0; k < 2; ++k) {
+      members[k] = of(&arguments, cases[i].work_groups[k]);
+      members[k].kernel = cases[i].kernel[k];
+    }
+    MUST(client->api->launch_pipeline(client, queue->stream, members, 2) == STRETTO_OK);
+    unsigned errors = 0;  // Packets of which each says so.
+    while (client->api->stream_synchronize(client, queue->stream) == STRETTO_ERROR_RESOURCES)
+      ++errors;
+    MUST(errors >= 2);
+    expect(counts, URGENT, 0);
+  }
+  const stretto_launch_t too_many[STRETTO_PIPELINE_MEMBERS + 1] = {0};
+  MUST(client->api->launch_pipeline(client, queue->stream, too_many,
+                                    STRETTO_PIPELINE_MEMBERS + 1) == STRETTO_ERROR_ARGUMENT);
+  printf("%s\n", client->api->last_error(client));
+  const uint64_t limit = client->options.l2_persist_bytes;
+  MUST(client->api->set_persisting_l2_cache_size(client, queue->stream, limit + 1) ==
+       STRETTO_ERROR_ARGUMENT);
+  printf("%s\n", client->api->last_error(client));
+  pair(queue, URGENT, 0, 2);
+}
+
+// One of three kernels of a pipeline counts where nothing is, while the others wait for it; or all run
+// for long.
+static void ended(const queue_t* queue, uint64_t wild, uint64_t rounds) {
+  const uint64_t counts = words(4), meeting = words(1);
+  count_arguments_t arguments[3];
+  stretto_launch_t members[3];
+  for (unsigned k = 0; k < 3; ++k) {
+    arguments[k] = (count_arguments_t){.counts = k == 1 && wild ? wild : counts + 8 * k,
+                                       .rounds = rounds,
+                                       .meeting = k == 1 ? 0 : meeting,
+                                       .all = (wild ? 3 : 2) * WAVEFRONTS};
+    members[k] = of(&arguments[k], 1);
+  }
+  MUST(client->api->launch_pipeline(client, queue->stream, members, 3) == STRETTO_OK);
+  wait_for(queue);
+}
+
 int main(int argc, char** argv) {
   MUST(argc == 3);
   const queue_t background = create(0), urgent = create(-3), equal = create(0);
@@ -225,6 +299,14 @@ int main(int argc, char** argv) {
     arguments_beside(&background, &urgent);
   } else if (strcmp(argv[2], "boundary") == 0) {
     boundary(&urgent);
+  } else if (strncmp(argv[2], "pair", 4) == 0) {
+    pair(&urgent, (uint32_t)atoi(argv[2] + 6), argv[2][4] == 'o', (uint32_t)(argv[2][5] - '0'));
+  } else if (strcmp(argv[2], "refused") == 0) {
+    refused(&urgent);
+  } else if (strcmp(argv[2], "wild") == 0) {
+    ended(&urgent, stretto_gpu_address(0, 0xFFFFFFF000), 100);
+  } else if (strcmp(argv[2], "long") == 0) {
+    ended(&urgent, 0, 1ul << 40);
   } else if (strcmp(argv[2], "pipeline") == 0) {
     const queue_t queues[2] = {urgent, create(-3)};
     pipelines(&background, queues);

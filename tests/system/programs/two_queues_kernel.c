@@ -20,5 +20,12 @@ void count(void) {
   __builtin_unreachable();
 }
 
-STRETTO_KERNEL(count, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 131072, .private_bytes = 256,
-               .wavefronts = WAVEFRONTS, .kernarg_bytes = sizeof(count_arguments_t));
+#define KERNEL(name, registers)                                                     \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_SIMT, .registers_bytes = (registers), \
+                 .private_bytes = 256, .wavefronts = WAVEFRONTS,                    \
+                 .kernarg_bytes = sizeof(count_arguments_t))
+KERNEL(count, 131072);
+void count_more(void) { count(); }
+KERNEL(count_more, 133120);
+void count_most(void) { count(); }
+KERNEL(count_most, 163840);
