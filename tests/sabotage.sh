@@ -54,6 +54,25 @@ sabotage p "copies of the other half of the L2 that nobody drops" 1 'copies that
 sabotage i "one DRAM timing rule off" 1 'tRCD|timing' --mode t3 --set hbm.fault.timing_rule=tRCDRD
 workload=collectives/all_gather
 sabotage o "lines whose flag is always the same" 1 'FAILED.*rank|wrong data: rank|got bits' --mode mmio --set gpus=2 --set software.protocol=ll --set software.fifo_slots=4 --set collective.counts=100000 --set software.collective="$build/sw/kernels/collective_one_flag.elf"
+# Queues between units: a kernel that breaks one of their rules (sw/include/tile_queue.h).
+workload=machine/queue
+mkdir "$scratch/sw"
+cp -rL "$build"/sw/{firmware,kernels,graphs} "$scratch/sw/" 2>/dev/null
+queue() {
+  local letter=$1 what=$2 rule=$3 pattern=$4
+  cp "$build/sw/kernels/tile_queue$rule.elf" "$scratch/sw/kernels/tile_queue.elf"
+  STRETTO_SW=$scratch/sw sabotage "$letter" "$what" $([ -z "$rule" ] && echo 0 || echo 1) "$pattern" \
+    --set gpus=1 --set tile_queue.min_bytes=8192 --set tile_queue.max_bytes=8192 --impl all=model
+}
+race='race: gpu0: queue data at 0x[0-9a-f]*, entry [0-9]* of queue [0-9]* of 54 of 8192 bytes,'
+queue q0 "nothing, queues (control)" "" complete
+queue q "consumers that do not wait" _breaks_acquires "$race read by compute unit .* of compute unit"
+queue r "releases before the barrier" _breaks_barrier "$race read by compute unit .* of compute unit"
+queue s "releases before the stores are performed" _breaks_stores "$race read by compute unit .* of compute unit"
+queue t "payloads that are released twice" _breaks_releases_once "$race read by compute unit .* of compute unit"
+queue u "consumers that wait for the round before" _breaks_round "$race read by compute unit .* of compute unit"
+queue v "producers that count a reader too few" _breaks_readers "$race written by compute unit .* of compute unit"
+sabotage w "queues that nobody pins" 1 'queue 0 of 54 of 8192 bytes: 0 bytes were stored to pinned lines' --set gpus=1 --set tile_queue.min_bytes=8192 --set tile_queue.max_bytes=8192 --impl all=model --firmware "$build/sw/firmware/main_no_pin.elf"
 workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.

@@ -134,6 +134,8 @@ void ComputeUnit::leave(Group& group) {
     wavefront.state = Wavefront::State::free;
   }
   group.active = false;
+  if (parts_.races->watches())
+    parts_.races->ended(index_, static_cast<uint8_t>(&group - groups_.data()));
   schedule_tick();
   if (--resident_ != 0) return;
   for (IssuePort& port : ports_) port.forget();
@@ -292,6 +294,14 @@ bool ComputeUnit::release_barrier(Group& group, Wavefront* current) {
   const uint64_t votes = std::exchange(group.votes, 0);
   group.at_barrier = 0;
   group.barrier = 0;
+  if (parts_.races->watches()) {
+    std::array<Cycle, RaceLaw::kWavefronts> since{};
+    for (unsigned id = 0; id < group.wavefronts; ++id) {
+      const Wavefront& member = *wavefronts_[group.members[id]];
+      if (member.state == Wavefront::State::barrier) since[id] = member.at;
+    }
+    parts_.races->barrier(index_, static_cast<uint8_t>(&group - groups_.data()), since);
+  }
   for (unsigned id = 0; id < group.wavefronts; ++id) {
     Wavefront& member = *wavefronts_[group.members[id]];
     if (member.state != Wavefront::State::barrier) continue;

@@ -39,6 +39,7 @@
 #include "models/gpu/gpu_spec.h"
 #include "models/gpu/issue_port.h"
 #include "models/gpu/l2_shared.h"
+#include "models/gpu/race_law.h"
 #include "models/gpu/range_table.h"
 #include "models/gpu/tile_state.h"
 #include "models/gpu/wavefront.h"
@@ -92,6 +93,7 @@ class ComputeUnit final : public sc_core::sc_module,
     MemoryImage* memory;
     const RangeTable* ranges;
     L2Shared* shared;        // What the L2 sees of shared ranges.
+    RaceLaw* races;          // Of pinned ranges.
     riscv::CodeCache* code;  // Shared by all units of a GPU.
     WorkGroupListener* listener;
     FaultSink* faults;
@@ -280,6 +282,7 @@ class ComputeUnit final : public sc_core::sc_module,
   Step fault(Wavefront& wavefront, FaultKind kind, uint64_t address, uint8_t cause,
              std::string detail);
   void leave(Group& group);
+  RaceLaw::Wavefront racer(const PooledPayload& payload) const;
   void retire(Group& group);
   bool own(uint64_t address) const { return (address & ~uint64_t{STRETTO_OFFSET_MASK}) == node_; }
 

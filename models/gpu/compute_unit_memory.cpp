@@ -100,14 +100,24 @@ bool ComputeUnit::apply_entry(Wavefront& wavefront, const RangeEntry* entry, uin
   return true;
 }
 
+RaceLaw::Wavefront ComputeUnit::racer(const PooledPayload& payload) const {
+  const Wavefront& wavefront = *wavefronts_[payload.extension.cookie >> 32];
+  const Group& group = groups_[wavefront.group];
+  return {index_, wavefront.group, wavefront.id, group.slot, group.wg_id};
+}
+
 Cycle ComputeUnit::send(Cycle not_before, PooledPayload& payload) {
   const Time now = services_.queue->now();
   const Time at = std::max(clock_.edge(not_before), now);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = delay_of(at - now);
+  const bool may_race = parts_.races->watches();
+  if (may_race) parts_.races->sent(racer(payload), payload, clock_.cycle_from(at));
   const tlm::tlm_sync_enum answer = l2->nb_transport_fw(payload, phase, delay);
   if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
-    return clock_.cycle_from(now + time_of(delay));
+    const Cycle done = clock_.cycle_from(now + time_of(delay));
+    if (may_race) parts_.races->answered(racer(payload), payload, done);
+    return done;
   }
   return kUnknown;
 }
@@ -228,6 +238,7 @@ tlm::tlm_sync_enum ComputeUnit::backward(tlm::tlm_generic_payload& payload, tlm:
   const uint64_t address = payload.get_address();
   const Operation operation = pooled.extension.operation;
   const bool is_line = payload.get_data_ptr() == wavefront.line.data();
+  if (parts_.races->watches()) parts_.races->answered(racer(pooled), payload, at);
   if (pooled.extension.allocation == AllocationClass::shared && operation != Operation::read)
     drop_scalars(payload, pooled.extension);
   payload.release();

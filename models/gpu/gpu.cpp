@@ -23,17 +23,20 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuSpec& spec, const L2Spec& l2_spe
     : sc_core::sc_module(name),
       code_(wavefront_isa()),
       ranges("range_table"),
+      races(services.gpu),
       l2("l2", l2_spec, mapping, spec.cus, ClockDomain(spec.clock_mhz), services, memory),
       front_end("front_end", spec, services, std::move(scheduler), code_) {
   std::vector<WorkGroupExecutor*> executors;
   for (uint32_t i = 0; i < spec.cus; ++i) {
-    const ComputeUnit::Parts parts{&memory, &ranges, &l2.shared(), &code_, &front_end, &front_end};
+    const ComputeUnit::Parts parts{&memory, &ranges,    &l2.shared(), &races,
+                                   &code_,  &front_end, &front_end};
     units.push_back(std::make_unique<ComputeUnit>(("cu" + std::to_string(i)).c_str(), spec,
                                                   static_cast<uint16_t>(i), services, parts));
     connect(units.back()->l2, l2.cu[i], *services.queue);
     executors.push_back(units.back().get());
   }
   front_end.connect(std::move(executors), &l2);
+  l2.set_race_law(races);
   front_end.set_instruction_count([this] { return instructions(); });
 }
 
@@ -52,6 +55,7 @@ uint64_t Gpu::instructions() const {
 void Gpu::report(StatisticSink& sink) const {
   front_end.report(sink);
   l2.report(sink);
+  races.report(sink);
   sink.add("gpu.instructions", instructions(), "count", "Instructions of all wavefronts.");
   sink.add("gpu.multiply_adds", sum(&ComputeUnitCounters::multiply_adds), "count",
            "Multiply-adds of all tensor pipes.");

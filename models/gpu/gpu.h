@@ -22,6 +22,7 @@ class Gpu final : public sc_core::sc_module, public Component {
 
  public:
   RangeTable ranges;
+  RaceLaw races;
   L2Cache l2;
   GpuFrontEnd front_end;
   std::vector<std::unique_ptr<ComputeUnit>> units;

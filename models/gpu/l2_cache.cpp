@@ -400,6 +400,8 @@ int L2Cache::allocate(const Lookup& lookup, uint64_t cycle) {
     if (!shared_.empty())
       dirty |= take_from_boundary(tags_.line_of(set_index, static_cast<unsigned>(way)));
     if (dirty != 0) {
+      if (any_pin_ && in_pinned_range(tags_.line_of(set_index, static_cast<unsigned>(way))))
+        counters_.pinned_evictions += dirty == 3 ? 2 : 1;
       send_write_back(tags_.line_of(set_index, static_cast<unsigned>(way)), dirty,
                       L2Tags::account(set, static_cast<unsigned>(way)), Kind::write_back,
                       clock_.edge(cycle));

@@ -66,6 +66,7 @@ namespace stretto {
 class L2Partitions;
 class L2Slices;
 class QueueSink;
+class RaceLaw;
 
 struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> hits{};         // Sectors.
@@ -74,9 +75,10 @@ struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> written{};      // Sectors written into the cache.
   std::array<uint64_t, STRETTO_ACCOUNTS> write_backs{};  // Dirty sectors written to memory.
   uint64_t evictions = 0;                                // Valid lines replaced.
-  uint64_t unallocated = 0;  // Sectors that found every way pending or pinned.
-  uint64_t pinned = 0;       // Lines of pinned ranges that came in and were pinned,
-  uint64_t unpinned = 0;     // and those beyond the share of their set.
+  uint64_t unallocated = 0;       // Sectors that found every way pending or pinned.
+  uint64_t pinned = 0;            // Lines of pinned ranges that came in and were pinned,
+  uint64_t unpinned = 0;          // and those beyond the share of their set.
+  uint64_t pinned_evictions = 0;  // Dirty sectors of pinned ranges that had to make room.
   uint64_t bypass_bytes = 0;
   uint64_t remote_bytes = 0;
   uint64_t atomics = 0;
@@ -125,6 +127,8 @@ class L2Cache final : public sc_core::sc_module,
   // bytes frees range `index`.
   void pin(unsigned index, uint64_t base, uint64_t bytes);
   void set_persist_ways(unsigned ways);
+  // Hears of pinned ranges.
+  void set_race_law(RaceLaw& law) { race_law_ = &law; }
   // Is to hear of the queues behind `channel`; null where nothing depends on them.
   QueueSink* queue_sink() const;
 
@@ -357,6 +361,7 @@ class L2Cache final : public sc_core::sc_module,
   std::array<PinRange, 4> pins_{};
   bool any_pin_ = false;
   unsigned persist_ways_ = 0;
+  RaceLaw* race_law_ = nullptr;
 
   std::vector<std::deque<BoundaryLine>> boundary_;  // By channel, in set order.
   bool boundary_active_ = false;

@@ -47,6 +47,7 @@ namespace stretto {
   counters_.written[extension.account] += count;
   if (way < 0) {  // Written around the cache.
     counters_.unallocated += count;
+    if (any_pin_ && in_pinned_range(lookup.line)) counters_.pinned_evictions += count;
     send_write_back(lookup.line, lookup.mask, extension.account, Kind::write_back,
                     clock_.edge(looked));
     return looked;

@@ -7,6 +7,7 @@
 
 #include "models/gpu/l2_partitions.h"
 #include "models/gpu/l2_slices.h"
+#include "models/gpu/race_law.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -321,6 +322,11 @@ void L2Cache::pin(unsigned index, uint64_t base, uint64_t bytes) {
   any_pin_ = std::any_of(pins_.begin(), pins_.end(),
                          [](const PinRange& range) { return range.bytes != 0; });
   pin_again();
+  if (race_law_ == nullptr) return;
+  std::vector<RaceLaw::Range> ranges;
+  for (const PinRange& range : pins_)
+    if (range.bytes != 0) ranges.push_back({range.base, range.bytes});
+  race_law_->watch(ranges);
 }
 
 void L2Cache::set_persist_ways(unsigned ways) {
@@ -386,6 +392,8 @@ void L2Cache::report(StatisticSink& sink) const {
     sink.add("l2.pinned", counters_.pinned, "count", "Lines that came in and were pinned.");
     sink.add("l2.unpinned", counters_.unpinned, "count",
              "Lines of pinned ranges that came in beyond the share of their set.");
+    sink.add("l2.pinned_evictions", counters_.pinned_evictions, "count",
+             "Dirty sectors of pinned ranges that were written back to make room.");
   }
   sink.add("l2.bypass_bytes", counters_.bypass_bytes, "bytes",
            "Uncached and streaming accesses of compute units.");

@@ -31,7 +31,7 @@ install(FILES platform/cmake/stretto-config.cmake DESTINATION lib/cmake/stretto)
 if(STRETTO_SW)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/firmware ${CMAKE_BINARY_DIR}/sw/kernels DESTINATION lib/stretto/sw
           FILES_MATCHING PATTERN *.elf
-          REGEX "/(collective_beyond|tile_queue_no_wait|ops_stream_no_wait|gemm_(skip_step|other_order|other_rows|wild_store|swap_tiles))\\.elf$" EXCLUDE)
+          REGEX "/(collective_beyond|tile_queue_breaks_[a-z_]*|stages_[a-z_0-9]*|ops_stream_no_wait|gemm_(skip_step|other_order|other_rows|wild_store|swap_tiles))\\.elf$" EXCLUDE)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/graphs DESTINATION lib/stretto/sw
           FILES_MATCHING PATTERN *.elf PATTERN *.json)
   list(JOIN STRETTO_KERNEL_FLAGS " " STRETTO_KERNEL_FLAGS_TEXT)

@@ -11,6 +11,7 @@
 #include "platform/base/installation.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/job.h"
+#include "platform/jobs/queue_owner.h"
 #include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
@@ -332,6 +333,8 @@ class System::State {
         if (gpu < gpus_.size()) memories.push_back(&gpus_[gpu]->memory);
       jobs_.push_back(request.kind->make_job(request, std::move(memories)));
       if (jobs_.back()->watches_kernels()) watch_kernels(*jobs_.back());
+      if (auto* const owner = dynamic_cast<QueueOwner*>(jobs_.back().get()))
+        watch_queues(*owner, request.share.gpus);
       for (const Account& one : jobs_.back()->accounts()) {
         if (one.number >= STRETTO_ACCOUNT_JOB + request.share.accounts)
           throw UserError(request.subject() + ": account " + one.name + " is one more than the " +
@@ -352,6 +355,22 @@ class System::State {
     for (const auto& job : jobs_) job->place_contents();
     if (spec_.sim.mirror) gpus_[0]->router.set_mirror(jobs_[0]->mirror().value());
     for (const auto& job : jobs_) job->add_programs(*host_);
+  }
+
+  void watch_queues(QueueOwner& owner, const std::vector<uint32_t>& gpus) {
+    for (uint32_t rank = 0; rank < gpus.size() && gpus[rank] < gpus_.size(); ++rank)
+      gpus_[gpus[rank]]->gpu.races.set_names(
+          [&owner, rank](uint64_t offset) { return owner.queue_at(rank, offset); });
+    owner.set_queue_meter({.traffic =
+                               [this, &gpus](uint32_t rank, uint64_t offset, uint64_t bytes) {
+                                 const RaceLaw::Traffic all =
+                                     gpus_[gpus[rank]]->gpu.races.traffic(offset, bytes);
+                                 return QueueTraffic{all.written, all.read};
+                               },
+                           .evictions =
+                               [this, &gpus](uint32_t rank) {
+                                 return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
+                               }});
   }
 
   void watch_kernels(Job& job) {

@@ -221,13 +221,13 @@ static stretto_status_t read_stamps(launched_t* g, graph_result_t* result, char*
 
 static stretto_status_t run(launched_t* g, ncclUniqueId* id, graph_result_t* result, char* error) {
   TRY(set_up(g, id, error));
+  result->stage_words = g->stage_memory.words;
   ranks_barrier(&g->ranks);
   result->begin_ns = g->ops->now_ns(g->ops->context);
   for (uint32_t i = 0; i < g->p->iterations; ++i) TRY(run_iteration(g, i, error));
   TRY_OPS(g->client->api->stream_synchronize(g->client, g->stream));
   if (g->p->ranks > 1) TRY_CALL(cudaStreamSynchronize(g->comm_stream));
   TRY(read_stamps(g, result, error));
-  result->stage_words = g->stage_memory.words;
   return g->p->ranks > 1 ? stretto_runtime_outcome(ncclCommDestroy(g->comm), error) : STRETTO_OK;
 }
 

@@ -26,6 +26,17 @@
 #define TILE_QUEUE_LINE_BYTES 128u                           // Words have a line of their own.
 #define TILE_QUEUE_WORDS_BYTES (2u * TILE_QUEUE_LINE_BYTES)  // Of an entry: full, then free.
 
+// Rules of which a kernel breaks one, so that tests see the run end with its name (tests/sabotage.sh).
+#define TILE_QUEUE_ACQUIRES 1u       // Who acquires waits.
+#define TILE_QUEUE_BARRIER 2u        // A release comes behind a barrier,
+#define TILE_QUEUE_STORES 3u         // and behind loads and stores.
+#define TILE_QUEUE_RELEASES_ONCE 4u  // A payload is released once,
+#define TILE_QUEUE_ROUND 5u          // acquired in its own round,
+#define TILE_QUEUE_READERS 6u        // and overwritten when all readers have released it.
+#ifndef TILE_QUEUE_BREAKS
+#define TILE_QUEUE_BREAKS 0u
+#endif
+
 typedef struct tile_queue {
   uint64_t payloads;  // Entry e at payloads + e * payload_bytes,
   uint64_t words;     // its words at words + e * TILE_QUEUE_WORDS_BYTES.
@@ -79,9 +90,7 @@ static inline __attribute__((always_inline)) uint64_t tile_queue_word(const tile
 
 static inline __attribute__((always_inline)) uint64_t tile_queue_acquire(
     const tile_queue_end_t* end, uint64_t word, uint64_t wanted) {
-#ifdef TILE_QUEUE_NO_WAIT  // For the test that such a run is found out.
-  wanted = 0;
-#endif
+  if (TILE_QUEUE_BREAKS == TILE_QUEUE_ACQUIRES) wanted = 0;
   if (tile_csr(TILE_CSR_WF_ID) == 0) tile_wait_until(word, TILE_GEU | TILE_WAIT_DEVICE, wanted);
   tile_barrier();
   return end->queue.payloads + end->entry * end->queue.payload_bytes;
@@ -89,9 +98,11 @@ static inline __attribute__((always_inline)) uint64_t tile_queue_acquire(
 
 static inline __attribute__((always_inline)) void tile_queue_release(tile_queue_end_t* end,
                                                                      uint64_t word) {
-  tile_wait(0);
-  tile_barrier();
+  if (TILE_QUEUE_BREAKS != TILE_QUEUE_STORES) tile_wait(0);
+  if (TILE_QUEUE_BREAKS != TILE_QUEUE_BARRIER) tile_barrier();
   if (tile_csr(TILE_CSR_WF_ID) == 0) tile_red(word, 1ull);
+  if (TILE_QUEUE_BREAKS == TILE_QUEUE_RELEASES_ONCE && tile_csr(TILE_CSR_WF_ID) == 0)
+    tile_red(word, 1ull);
   if (++end->entry != end->queue.depth) return;
   end->entry = 0;
   ++end->round;
@@ -100,8 +111,9 @@ static inline __attribute__((always_inline)) void tile_queue_release(tile_queue_
 // Until the entry is free; returns the address of its payload.
 static inline __attribute__((always_inline)) uint64_t tile_queue_wr_acquire(
     const tile_queue_end_t* end) {
-  return tile_queue_acquire(end, tile_queue_word(end) + TILE_QUEUE_LINE_BYTES,
-                            end->round * end->queue.readers);
+  return tile_queue_acquire(
+      end, tile_queue_word(end) + TILE_QUEUE_LINE_BYTES,
+      end->round * (end->queue.readers - (TILE_QUEUE_BREAKS == TILE_QUEUE_READERS)));
 }
 static inline __attribute__((always_inline)) void tile_queue_wr_release(tile_queue_end_t* end) {
   tile_queue_release(end, tile_queue_word(end));
@@ -109,7 +121,9 @@ static inline __attribute__((always_inline)) void tile_queue_wr_release(tile_que
 // Until the entry is full; likewise.
 static inline __attribute__((always_inline)) uint64_t tile_queue_rd_acquire(
     const tile_queue_end_t* end) {
-  return tile_queue_acquire(end, tile_queue_word(end), (end->round + 1) * end->queue.writers);
+  return tile_queue_acquire(
+      end, tile_queue_word(end),
+      (end->round + (TILE_QUEUE_BREAKS != TILE_QUEUE_ROUND)) * end->queue.writers);
 }
 static inline __attribute__((always_inline)) void tile_queue_rd_release(tile_queue_end_t* end) {
   tile_queue_release(end, tile_queue_word(end) + TILE_QUEUE_LINE_BYTES);

@@ -105,15 +105,16 @@ std::string bits(const boost::json::value& root) {
   return root.at("job").at("results_sha256").as_string().c_str();
 }
 
-Finished with_stages(const std::string& elf, const std::string& workload = "graph/pipeline") {
+Finished with_stages(const std::string& elf, const std::string& options = "",
+                     const std::string& workload = "graph/pipeline") {
   const Scratch scratch;
   const std::string sw = scratch.path + "/sw";
   REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw + "/kernels && cp " +
                       elf + ".elf stages.elf")
               .status == 0);
-  return run_stretto(
-      "run " + workload + " --mode kitsune --impl all=model --out " + scratch.path + "/r",
-      "env STRETTO_SW=" + sw + " timeout 100");
+  return run_stretto("run " + workload + " --mode kitsune --impl all=model " + options + " --out " +
+                         scratch.path + "/r",
+                     "env STRETTO_SW=" + sw + " timeout 100");
 }
 
 }  // namespace
@@ -337,25 +338,56 @@ ops:
   CHECK(refused(" --mode kitsune --group p,a,s").says("Add -> s is no epilogue of a stage"));
 }
 
+// Nothing is pinned, so that nobody watches for races: by what they leave.
 TEST_CASE("stages that break the rules of queues are found out, each by what it did") {
-  const Finished early = with_stages("stages_wrong_round");
+  const std::string unpinned = "--set l2.persist_percent=0";
+  const Finished early = with_stages("stages_wrong_round", unpinned);
   INFO(early.output);
   CHECK(early.status == 1);
   CHECK(early.says("wrong data"));
-  const Finished twice = with_stages("stages_double_release");
+  const Finished twice = with_stages("stages_double_release", unpinned);
   INFO(twice.output);
   CHECK(twice.status == 1);
   CHECK(twice.says("queue a0: 12 payloads"));
-  const Finished swapped = with_stages("stages_swap_tiles");
+  const Finished swapped = with_stages("stages_swap_tiles", unpinned);
   INFO(swapped.output);
   CHECK(swapped.status == 1);
   CHECK(swapped.says("wrong data"));
   const Scratch scratch;
-  const Finished skipped = with_stages(
-      "stages_skip_sum", compiled(scratch, kSums + "{stages: {e: 2, w: 18, b: 6, u: 4}}\n"));
+  const Finished skipped =
+      with_stages("stages_skip_sum", unpinned,
+                  compiled(scratch, kSums + "{stages: {e: 2, w: 18, b: 6, u: 4}}\n"));
   INFO(skipped.output);
   CHECK(skipped.status == 1);
   CHECK(skipped.says("tensor w"));
+}
+
+TEST_CASE("stages that race are named with line and queue, with values and without") {
+  for (const char* const elf : {"stages_wrong_round", "stages_double_release", "stages_swap_tiles"})
+    for (const char* const values : {"true", "false"}) {
+      const Finished finished = with_stages(elf, std::string("--set gpu.tile_values=") + values);
+      INFO(finished.output);
+      CHECK(finished.status == 1);
+      CHECK(finished.says("race: gpu0: queue data at 0x"));
+      CHECK(finished.says(", entry "));
+      CHECK(finished.says(" before the store of compute unit "));
+    }
+}
+
+TEST_CASE(
+    "a pipeline that reads more of memory than its plan, or nothing from pinned lines, fails") {
+  const Finished again = with_stages("stages_past_l2");
+  INFO(again.output);
+  CHECK(again.status == 1);
+  CHECK(again.says("the pipeline of a0 has read "));
+  const Scratch scratch;
+  const Finished loose =
+      run_stretto("run graph/pipeline --impl all=model --firmware " STRETTO_BUILD_DIR
+                  "/sw/firmware/main_no_pin.elf --out " +
+                  scratch.path + "/r");
+  INFO(loose.output);
+  CHECK(loose.status == 1);
+  CHECK(loose.says("queue a0: 0 bytes were stored to pinned lines and 0 loaded from there"));
 }
 
 TEST_CASE("a plan whose pipelines are wrong is refused with the entry") {

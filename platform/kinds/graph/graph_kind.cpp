@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string_view>
 
 #include "models/common/error.h"
@@ -18,6 +19,7 @@
 #include "platform/config/peaks.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/queue_owner.h"
 #include "platform/kinds/graph/graph_check.h"
 #include "platform/kinds/graph/overlap_loss.h"
 #include "platform/kinds/graph/stage_clocks.h"
@@ -131,7 +133,7 @@ void check_residency(const std::string& who, const GraphPlan& plan, const GpuSpe
   }
 }
 
-class GraphJob final : public Job {
+class GraphJob final : public Job, public QueueOwner {
  public:
   GraphJob(const GraphKind& kind, const JobRequest& request, Memories memories)
       : Job(request, std::move(memories)),
@@ -194,8 +196,35 @@ class GraphJob final : public Job {
   }
 
   bool watches_kernels() const override { return is_launched(parameters_[0].mode); }
+
+  // The group whose stage fills it.
+  size_t group_of(const GraphQueue& queue) const {
+    return static_cast<size_t>(
+        std::find_if(plan_.stages.begin(), plan_.stages.end(),
+                     [&](const std::vector<graph_stage_t>& stages) {
+                       return std::any_of(
+                           stages.begin(), stages.end(), [&](const graph_stage_t& s) {
+                             const stage_edge_t& out = s.arguments.out;
+                             return out.entries != 0 && out.words == queue.edge.words;
+                           });
+                     }) -
+        plan_.stages.begin());
+  }
+  // Groups run one after the other, in the same memory.
+  std::string queue_at(uint32_t rank, uint64_t offset) const override {
+    for (const GraphQueue& queue : plan_.queue) {
+      const graph_group_t& group = plan_.groups[group_of(queue)];
+      const uint64_t payload = offset - payloads_of(rank, queue);
+      if (progress_[rank].op >= group.first_op && progress_[rank].op < group.first_op + group.ops &&
+          payload < queue.edge.entries * uint64_t{queue.edge.entry_bytes})
+        return fmt::format("queue {}, entry {}", queue.name, payload / queue.edge.entry_bytes);
+    }
+    return "";
+  }
+
   // Operators of a rank run one after the other.
   void on_kernel(const KernelMoment& moment) override {
+    if (moment.account == kCompute.number && moment.rank == 0) note_group(moment);
     if (!moment.ended || moment.account != kCompute.number) return;
     const size_t ops = plan_.operators.size();
     const uint64_t ns = moment.at / kNanosecond;
@@ -347,6 +376,16 @@ class GraphJob final : public Job {
   // Words count what the work-groups have told each other.
   void check_words(CheckReport& report) const;
   void check_queues(CheckReport& report) const;
+  void check_traffic(CheckReport& report) const;
+  void check_reads(CheckReport& report) const;
+  bool queues_fit() const {
+    const graph_parameters_t& p = parameters_[0];
+    return stay(p.client, {p.queues.payload_bytes + p.queues.word_bytes});
+  }
+  uint64_t payloads_of(uint32_t rank, const GraphQueue& queue) const {
+    return offset_of(results_[rank].stage_words) - plan_.queues.payload_bytes + queue.edge.base;
+  }
+  void note_group(const KernelMoment& moment);
   void check_tensors(CheckReport& report) const;
   // Of all that operators have left in memory.
   std::string results_sha256() const;
@@ -436,6 +475,13 @@ class GraphJob final : public Job {
   std::vector<Progress> progress_;                    // by rank.
   std::vector<GpuActivity>
       activity_;  // Of rank 0 until the last iteration's begin, its operators' ends.
+  // At a group's begin and end: DRAM bytes read so far, and what has passed through its queues.
+  struct Passed {
+    bool has_begun = false;
+    std::array<uint64_t, 2> reads{};
+    std::array<std::vector<QueueTraffic>, 2> queues;
+  };
+  std::vector<Passed> passed_;  // By group.
   ncclUniqueId id_{};
   graph_plan_t place_ = {};
 };
@@ -444,6 +490,8 @@ CheckReport GraphJob::check() const {
   CheckReport report;
   check_words(report);
   check_queues(report);
+  check_traffic(report);
+  check_reads(report);
   if (spec_.gpu.tile_values) check_tensors(report);
   return report;
 }
@@ -503,6 +551,103 @@ void GraphJob::check_queues(CheckReport& report) const {
                           "and freed {} times",
                           rank, queue.name, payloads, queue.edge.readers, counts[0], counts[1]));
     }
+  }
+}
+
+// Of the first iteration of rank 0. Kernels of a group come in any order of its stages; progress_ is that before this
+// moment.
+void GraphJob::note_group(const KernelMoment& moment) {
+  const Progress& at = progress_[moment.rank];
+  passed_.resize(plan_.groups.size());
+  for (size_t i = 0; i < parameters_[0].groups && at.iteration == 0; ++i) {
+    const graph_group_t& group = plan_.groups[i];
+    Passed& passed = passed_[i];
+    if (at.op < group.first_op || at.op >= group.first_op + group.ops ||
+        (!moment.ended && passed.has_begun))
+      continue;
+    const bool ends = std::exchange(passed.has_begun, true);
+    passed.reads[ends] = moment.so_far.dram_read_bytes;
+    passed.queues[ends].clear();
+    for (const GraphQueue& queue : plan_.queue) {
+      if (group_of(queue) != i) continue;
+      passed.queues[ends].push_back(meter().traffic(
+          0, payloads_of(0, queue), queue.edge.entries * uint64_t{queue.edge.entry_bytes}));
+    }
+  }
+}
+
+// Each payload is stored once, and loaded whole by every reading stage, by some more than once; nothing of what fits
+// has left the L2.
+void GraphJob::check_traffic(CheckReport& report) const {
+  const graph_parameters_t& p = parameters_[0];
+  if (p.groups == 0 || p.client.l2_persist_bytes == 0) return;
+  std::vector<size_t> next(plan_.groups.size());
+  for (const GraphQueue& queue : plan_.queue) {
+    const Passed& passed = passed_[group_of(queue)];
+    const size_t at = next[group_of(queue)]++;
+    if (at >= passed.queues[1].size()) continue;
+    const uint64_t written = passed.queues[1][at].written - passed.queues[0][at].written;
+    const uint64_t read = passed.queues[1][at].read - passed.queues[0][at].read;
+    uint64_t readers = 0;
+    bool has_sums = false;
+    for (const graph_stage_t& stage : plan_.stages[group_of(queue)]) {
+      for (const stage_edge_t& in : stage.arguments.in)
+        readers += in.entries != 0 && in.words == queue.edge.words ? 1 : 0;
+      has_sums |= stage.arguments.out.entries != 0 &&
+                  stage.arguments.out.words == queue.edge.words &&
+                  std::string_view(stage.kernel).starts_with("stage_fan_in");
+    }
+    const uint64_t rows = plan_.stages[group_of(queue)][0].arguments.rows;
+    const uint64_t most =
+        has_sums ? queue.payloads * queue.edge.entry_bytes : rows * queue.edge.pitch;
+    const uint64_t least =
+        has_sums ? queue.payloads * (queue.edge.entry_bytes - TILE_QUEUE_LINE_BYTES) : most;
+    ++report.elements;
+    if (written > most || written < least || written == 0 || read % written != 0 ||
+        read < written * readers)
+      wrong(report, fmt::format("queue {}: {} bytes were stored to pinned lines and {} loaded from "
+                                "there by {} stages, of {}",
+                                queue.name, written, read, readers, most));
+  }
+  ++report.elements;
+  if (const uint64_t sectors = meter().evictions(0); queues_fit() && sectors != 0)
+    wrong(report, fmt::format("queues fit the L2's share of pinned lines, and {} of their sectors "
+                              "were written back to make room",
+                              sectors));
+}
+
+// DRAM bytes that a group reads in the first iteration: what its stages take from memory, each once. An operand of
+// several stages or parts comes at least once, one that an operator before has touched may be in the L2.
+void GraphJob::check_reads(CheckReport& report) const {
+  for (size_t i = 0; i < parameters_[0].groups && memories_.size() == 1 && queues_fit(); ++i) {
+    const graph_group_t& group = plan_.groups[i];
+    std::map<uint64_t, uint64_t> operands;  // By place: bytes.
+    uint64_t most = 0, weights = 0;
+    const auto add = [&](uint64_t place, uint64_t elements, uint64_t times) {
+      operands[place] = 2 * elements;
+      most += 2 * elements * times;
+    };
+    for (uint32_t s = 0; s < group.stages; ++s) {
+      const stage_arguments_t& g = group.stage[s].arguments;
+      for (int in = 0; in < 3; ++in)
+        if (g.columns[in] != 0 && g.in[in].entries == 0)
+          add(g.in[in].base, uint64_t{g.rows} * g.columns[in], std::max(1u, g.parts));
+      if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
+      if (g.has_bias != 0) add(g.bias, g.n, 1);
+      if (g.has_norm != 0) add(g.weights, g.columns[0], 1);
+      if (g.has_norm != 0) add(g.bias, g.columns[0], 1);
+      weights += 2 * uint64_t{g.k} * g.n;
+    }
+    if (weights > spec_.l2.bytes / 2) continue;  // They come again with each wave of tiles.
+    uint64_t least = 0;
+    for (const auto& [place, bytes] : operands) least += group.first_op == 0 ? bytes : 0;
+    const uint64_t found = passed_[i].reads[1] - passed_[i].reads[0];
+    ++report.elements;
+    if (static_cast<double>(found) > 1.02 * static_cast<double>(most) + 4096 ||
+        static_cast<double>(found) < 0.98 * static_cast<double>(least))
+      wrong(report,
+            fmt::format("the pipeline of {} has read {} bytes of DRAM, {} to {} by its plan",
+                        plan_.outputs[group.first_op], found, least, most));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/queue_owner.h"
 #include "sw/apps/tile_queue.h"
 
 namespace stretto {
@@ -34,7 +35,7 @@ struct Rates {
   double least, most;  // Of a pair, from its producer's begin to its consumer's end.
 };
 
-class TileQueue final : public Job {
+class TileQueue final : public Job, public QueueOwner {
  public:
   TileQueue(const TileQueueKind& kind, const JobRequest& request, Memories memories)
       : Job(request, std::move(memories)), kind_(kind), elf_(kernel_file("tile_queue")) {
@@ -76,6 +77,37 @@ class TileQueue final : public Job {
     p_.elf_bytes = elf_.size();
   }
 
+  std::string queue_at(uint32_t, uint64_t offset) const override {
+    for (const tile_queue_line_t& line : lines_) {
+      const tile_queue_t& queue = line.arguments.queue;
+      const auto name = [&](const char* what, uint64_t entry) {
+        return fmt::format("{} {} of queue {} of {} of {} bytes", what, entry % kind_.depth,
+                           entry / kind_.depth, line.pairs, queue.payload_bytes);
+      };
+      if (&line == &lines_[at_line_] && offset - offset_of(queue.payloads) < line.payloads_bytes)
+        return name("entry", (offset - offset_of(queue.payloads)) / queue.payload_bytes);
+      if (offset - offset_of(queue.words) < line.words_bytes)
+        return name("words of entry", (offset - offset_of(queue.words)) / TILE_QUEUE_WORDS_BYTES);
+    }
+    return "";
+  }
+
+  // Lines of the table run one after the other; the ranges of each are pinned until it has ended.
+  bool watches_kernels() const override { return true; }
+  void on_kernel(const KernelMoment& moment) override {
+    if (!moment.ended || moment.account != kQueue.number) return;
+    const tile_queue_line_t& line = lines_[at_line_++];
+    const tile_queue_t& queue = line.arguments.queue;
+    const uint64_t queue_bytes = queue.depth * queue.payload_bytes;
+    for (uint64_t i = 0; kind_.pinned && i < line.pairs; ++i)
+      traffic_.push_back(
+          meter().traffic(0, offset_of(queue.payloads) + i * queue_bytes, queue_bytes));
+    const uint64_t all = meter().evictions(0);
+    if (stay(p_.client, {line.payloads_bytes, line.words_bytes}))
+      evictions_ += all - all_evictions_;
+    all_evictions_ = all;
+  }
+
   std::vector<Account> accounts() const override { return {kQueue}; }
   std::vector<PhaseRule> phases() const override { return {kernels_of(kQueue)}; }
 
@@ -101,6 +133,21 @@ class TileQueue final : public Job {
       ++report.elements;
       if (!holds && report.mismatches++ == 0) report.first = what;
     };
+    auto traffic = traffic_.begin();
+    for (const tile_queue_line_t& line : lines_) {
+      const uint64_t bytes = line.arguments.payloads * line.arguments.queue.payload_bytes;
+      for (uint64_t i = 0; traffic != traffic_.end() && i < line.pairs; ++i, ++traffic)
+        expect(
+            traffic->written == bytes && traffic->read == bytes,
+            fmt::format("queue {} of {} of {} bytes: {} bytes were stored to pinned lines and {} "
+                        "loaded from there, of {}",
+                        i, line.pairs, line.arguments.queue.payload_bytes, traffic->written,
+                        traffic->read, bytes));
+    }
+    expect(evictions_ == 0,
+           fmt::format("queues that fit the L2's share of pinned lines had {} sectors written back "
+                       "to make room",
+                       evictions_));
     for (const tile_queue_line_t& line : lines_) {
       if (line.is_free) continue;
       const stretto_tile_queue_arguments_t& g = line.arguments;
@@ -242,6 +289,9 @@ class TileQueue final : public Job {
       lines_;  // Of each payload all pairs, one, perhaps all without queues.
   uint64_t words_of_line_ = 0, clocks_of_line_ = 0, differences_of_line_ = 0;
   uint64_t patterns_ = 0, constants_ = 0;
+  size_t at_line_ = 0;                          // That runs.
+  std::vector<QueueTraffic> traffic_;           // Of each queue of each line, if they are pinned.
+  uint64_t evictions_ = 0, all_evictions_ = 0;  // Of lines whose queues fit.
 };
 
 }  // namespace

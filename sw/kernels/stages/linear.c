@@ -7,6 +7,11 @@
 #include "sw/kernels/stages/stage.h"
 
 #define NO_INLINE static __attribute__((noinline))
+#ifdef STAGE_PAST_L2  // For the test that such a run is found out.
+#define PAST_L2 1
+#else
+#define PAST_L2 0
+#endif
 #define WEIGHTS 4  // LDS tiles from here on, STAGE_RESIDENT_STEPS a block.
 
 // With weights in LDS. REQUIRES: at least one step.
@@ -46,7 +51,7 @@ KERNEL_INLINE void load_weights(const stage_arguments_t* g, const int b_nk) {
               g->weights + line_offset((block)*STAGE_BLOCK, g->ldb, !b_nk, 2) +                 \
                   line_offset((s)*STAGE_STEP, g->ldb, b_nk, 2),                                 \
               b_nk ? tile_shape(n, k * 2, g->ldb) : tile_shape(k, n * 2, g->ldb), STRETTO_FP16, \
-              0);                                                                               \
+              PAST_L2);                                                                         \
   }
 #define LOAD_BLOCK(block) LOAD(block, 0) LOAD(block, 1) LOAD(block, 2) LOAD(block, 3)
   LOAD_BLOCK(0)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose kernels pass data through queues in pinned lines of the L2. It names them for the race
+// law (models/gpu/race_law.h), and is given what has passed through them.
+#ifndef STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
+#define STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "sw/driver/stretto_driver.h"
+
+namespace stretto {
+
+// Of a range of pinned memory, since it is pinned: bytes that wavefronts stored and loaded.
+struct QueueTraffic {
+  uint64_t written = 0;
+  uint64_t read = 0;
+};
+
+class QueueOwner {
+ public:
+  struct Meter {
+    std::function<QueueTraffic(uint32_t rank, uint64_t offset, uint64_t bytes)> traffic;
+    // Dirty sectors of pinned ranges that had to make room, so far.
+    std::function<uint64_t(uint32_t rank)> evictions;
+  };
+
+  virtual ~QueueOwner() = default;
+  // "queue 3, entry 1"; "" where there is none.
+  virtual std::string queue_at(uint32_t rank, uint64_t offset) const = 0;
+  // Before programs are added.
+  void set_queue_meter(Meter meter) { meter_ = std::move(meter); }
+
+ protected:
+  const Meter& meter() const { return meter_; }
+  // Whether all lines of pinned ranges of so many bytes have a way of their set for certain: a range
+  // has at most one line more in a set than it has full and begun ways.
+  static bool stay(const stretto_client_options_t& client, std::initializer_list<uint64_t> ranges) {
+    const uint64_t way = client.l2_way_bytes;
+    uint64_t ways = 0;
+    for (const uint64_t bytes : ranges) ways += way == 0 ? 0 : (bytes + way - 1) / way + 1;
+    return way != 0 && ways <= client.l2_persist_bytes / way;
+  }
+
+ private:
+  Meter meter_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_JOBS_QUEUE_OWNER_H_
