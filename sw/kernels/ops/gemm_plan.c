@@ -223,10 +223,12 @@ static void for_each_split(const candidates_t* c, const tile_row_t* tile, ops_ge
 static void for_each_share(const candidates_t* c, const tile_row_t* tile, ops_gemm_choice_t one,
                            uint64_t steps) {
   const uint32_t tiles = tiles_of(c->shape, &one);
+  const uint64_t least = c->wanted->streams != 0 ? 1 : MIN_PART_STEPS;
   for (one.stream_tiles = tiles % one.streams; one.stream_tiles <= tiles;
        one.stream_tiles += one.streams) {
     if (one.stream_tiles >= 2 * one.streams) return;
-    if (one.stream_tiles != 0 && one.stream_tiles * steps / one.streams >= 1) visit(c, tile, &one);
+    if (one.stream_tiles != 0 && one.stream_tiles * steps / one.streams >= least)
+      visit(c, tile, &one);
   }
 }
 
