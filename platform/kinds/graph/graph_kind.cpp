@@ -36,6 +36,7 @@ namespace {
 constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank, or of
                                                             // launches without queues.
 constexpr double kMaxReferenceGflop = 4;
+constexpr uint64_t kSectorBytes = 64;  // Of the L2.
 constexpr uint32_t kLaunchQueue = 10;  // Of a job that has all.
 
 const Account kInit{GRAPH_ACCOUNT_INIT, "init"}, kCompute{GRAPH_ACCOUNT_COMPUTE, "compute"},
@@ -639,6 +640,8 @@ void GraphJob::check_reads(CheckReport& report) const {
       weights += 2 * uint64_t{g.k} * g.n;
     }
     if (weights > spec_.l2.bytes / 2) continue;  // They come again with each wave of tiles.
+    for (const GraphQueue& queue : plan_.queue)  // Words were zeroed in memory; a sector each.
+      most += group_of(queue) == i ? 2 * uint64_t{queue.edge.entries} * kSectorBytes : 0;
     uint64_t least = 0;
     for (const auto& [place, bytes] : operands) least += group.first_op == 0 ? bytes : 0;
     const uint64_t found = passed_[i].reads[1] - passed_[i].reads[0];
