@@ -461,13 +461,14 @@ TEST_CASE("an operator that the kernel library has not is refused by its name") 
        "launches[0] (Pow -> y) has an exponent of 3"},
       {"{op: Transpose, in: [x], out: y, perm: [1, 0, 2]}", "[6, 4, 8]", "'Transpose'; allowed:"},
       {"{op: ReduceSum, in: [x], out: y, axis: 1}", "[4, 8]", "the first or the last one"},
-      {"{op: Gather, in: [x, i], out: y, axis: 1}", "[4, 3, 8]", "along the first one"}};
+      {"{op: ScatterAdd, in: [x, i], out: y, axis: 1}", "[4, 9, 8]",
+       "adds rows along the first axis"}};
   for (const auto& [op, shape, says] : bad) {
     INFO(op);
     const std::string plan = compiled(
         scratch,
         std::string(
-            "x: {shape: [4, 6, 8], kind: input}\n  i: {shape: [3], kind: index}\n  y: {shape: ") +
+            "x: {shape: [4, 6, 8], kind: input}\n  i: {shape: [6], kind: index}\n  y: {shape: ") +
             shape + "}",
         op);
     const Finished refused = run_stretto("run " + launched(scratch, plan));
