@@ -175,6 +175,9 @@ struct L2Spec {
     if (partitions > 1 && partition_link_cycles < 2)
       return "l2.partitions = " + std::to_string(partitions) +
              " needs l2.partition_link_cycles of at least 2";
+    if (!std::has_single_bit(bank_bytes_per_cycle))
+      return "l2.bank_bytes_per_cycle = " + std::to_string(bank_bytes_per_cycle) +
+             " is no power of two: a bank serves 64 B in whole clocks";
     const uint64_t line_ways = uint64_t{128} * ways * banks;
     const uint64_t sets = bytes / line_ways;
     if (bytes % line_ways == 0 && (sets & (sets - 1)) == 0) return "";
@@ -196,8 +199,8 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
              "Share of the ways that pinned ranges may be given, rounded down; never all. 75 on an "
              "A100 (persistingL2CacheMaxSize).");
   set.number("banks", spec.banks, 1, 1024, "Banks, a multiple of the HBM channels.");
-  set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 128,
-             "What a bank moves a clock; 32 = 44.8 B/ns.");
+  set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 64,
+             "What a bank moves a clock, a power of two: 64 B in whole clocks; 32 = 44.8 B/ns.");
   set.number("request_cycles", spec.request_cycles, 1, 10000,
              "Clocks from a compute unit to a bank's answer, going in.");
   set.number("response_cycles", spec.response_cycles, 1, 10000,

@@ -104,7 +104,7 @@ TEST_CASE("a100-2x is a100 with twice what is on the chip, and the memory as it 
   const std::set<std::string> doubled{"gpu.tensor_fma_per_cycle",
                                       "gpu.simt_lanes",
                                       "gpu.issue_ports",
-                                      "l2.bank_bytes_per_cycle",
+                                      "l2.banks",
                                       "l2.cu_load_bytes_per_cycle",
                                       "l2.cu_store_bytes_per_cycle"};
   for (const auto& one : base.parameters().all()) {
@@ -114,6 +114,20 @@ TEST_CASE("a100-2x is a100 with twice what is on the chip, and the memory as it 
       CHECK(std::stoull(other) == 2 * std::stoull(one.get()));
     else
       CHECK(other == one.get());
+  }
+}
+
+// 48 would have counted as 64, 128 too, and the peak that is printed would have been another one.
+TEST_CASE("what a bank of the L2 moves a clock divides its sector") {
+  for (const char* bytes : {"48", "128"}) {
+    Machine machine;
+    machine.load("a100");
+    CHECK_THROWS_WITH(
+        [&] {
+          machine.set(std::string("l2.bank_bytes_per_cycle=") + bytes);
+          machine.check();
+        }(),
+        Catch::Contains("l2.bank_bytes_per_cycle"));
   }
 }
 
