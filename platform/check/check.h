@@ -31,6 +31,9 @@ struct CheckReport {
   double error_bound = 0;  // 1 when max_error was measured, else 0.
   std::string limit;       // What was not compared, for people; empty: all that the mode promises.
   bool passed() const { return mismatches == 0 && max_error <= 1; }
+  void wrong(const std::string& what) {
+    if (mismatches++ == 0) first = what;
+  }
 };
 
 // What a rank's output must hold.

@@ -121,8 +121,8 @@ class Group {
     payload_bytes_ += queue.edge.entries * entry_bytes;
     plan_.queues.word_bytes += uint64_t{queue.edge.entries} * TILE_QUEUE_WORDS_BYTES;
     queues_.push_back(queue);
-    plan_.queue.push_back(
-        {one["tensor"].text(), queue.sums != 0 ? queue.edge.entries : group_.tiles, queue.edge});
+    plan_.queue.push_back({one["tensor"].text(), plan_.groups.size(),
+                           queue.sums != 0 ? queue.edge.entries : group_.tiles, queue.edge});
   }
 
   const GraphTensor& tensor(const PlanEntry& name) const {

@@ -14,15 +14,15 @@
 #include <string_view>
 
 #include "models/common/error.h"
-#include "platform/base/installation.h"
-#include "platform/config/library_machine.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/jobs/operands.h"
 #include "platform/jobs/queue_owner.h"
 #include "platform/kinds/graph/graph_check.h"
+#include "platform/kinds/graph/graph_parameters.h"
+#include "platform/kinds/graph/graph_report.h"
+#include "platform/kinds/graph/graph_traffic.h"
 #include "platform/kinds/graph/overlap_loss.h"
-#include "platform/kinds/graph/stage_clocks.h"
 #include "sw/apps/graph.h"
 #include "sw/include/formats/address_map.h"
 #include "sw/include/formats/queue.h"
@@ -33,106 +33,11 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;  // Of the engine beside a rank, or of
-                                                            // launches without queues.
 constexpr double kMaxReferenceGflop = 4;
-constexpr uint64_t kSectorBytes = 64;  // Of the L2.
 constexpr uint32_t kLaunchQueue = 10;  // Of a job that has all.
 
 const Account kInit{GRAPH_ACCOUNT_INIT, "init"}, kCompute{GRAPH_ACCOUNT_COMPUTE, "compute"},
     kComm{GRAPH_ACCOUNT_COMM, "comm"};
-
-std::string stem_of(const GraphKind& kind) {
-  const bool is_file = kind.plan.find('/') != std::string::npos;
-  return is_file ? kind.plan : software_folder() + "/graphs/" + kind.plan;
-}
-
-constexpr const char* kBulkSynchronous = "bsp";
-
-graph_mode_t mode_of(const std::string& name) {
-  if (name == kBulkSynchronous) return GRAPH_LAUNCHED;
-  return mode_named(name, GRAPH_MODES, graph_mode_name);
-}
-
-bool is_launched(graph_mode_t mode) { return mode >= GRAPH_LAUNCHED; }
-
-uint64_t second_client_bytes(const graph_queues_t& queues) {
-  constexpr uint64_t kStep = uint64_t{1} << 20;
-  return kSecondClientBytes +
-         (queues.payload_bytes + queues.word_bytes + kStep - 1) / kStep * kStep;
-}
-
-graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& request, GraphPlan& plan,
-                                 uint32_t rank) {
-  const MachineSpec& spec = request.spec;
-  graph_parameters_t p{};
-  p.mode = mode_of(request.mode);
-  p.rank = rank;
-  p.ranks = request.ranks();
-  p.iterations = kind.iterations;
-  p.baseline = kind.baseline;
-  p.comm_groups = p.ranks > 1 && !plan.buckets.empty() ? kind.comm_groups : 0;
-  p.compute =
-      kind.compute != 0 ? kind.compute : spec.gpu.cus - std::min(spec.gpu.cus, p.comm_groups);
-  p.ops = static_cast<uint32_t>(plan.launches.size());
-  p.buckets = static_cast<uint32_t>(plan.buckets.size());
-  p.arena_bytes = plan.arena_bytes;
-  p.gradient_bytes = plan.gradient_bytes;
-  p.clock_mhz = spec.gpu.clock_mhz;
-  p.job = host_job(request);
-  p.client = client_options(request, rank);
-  if (p.mode == GRAPH_KITSUNE) {
-    p.group = plan.groups.data();
-    p.groups = static_cast<uint32_t>(plan.groups.size());
-    p.queues = plan.queues;
-  }
-  p.client.memory_end -= std::min(p.client.memory_end, second_client_bytes(p.queues));
-  p.bucket = plan.buckets.data();
-  p.operators = plan.operators.data();
-  p.machine = library_machine(spec);
-  const bool launched = is_launched(p.mode);
-  const ops_machine_t machine =
-      launched ? p.machine : graph_loop_machine(&p.machine, std::max(1u, p.compute));
-  if (graph_choose(&machine, plan.operators.data(), p.ops, launched ? 0 : 1, &p.partial_bytes,
-                   &p.flag_bytes) == 0)
-    throw UserError(request.subject() +
-                    ": the library has no kernel of a product for this machine");
-  p.stream_wait_poll_ns = spec.software.stream_wait_poll_ns;
-  return p;
-}
-
-// The second client of a rank: behind the memory of the first, on queues from `queue` on.
-void take_second_client(graph_parameters_t& p, uint32_t queue) {
-  p.client.first_queue += queue;
-  p.client.memory_begin = p.client.memory_end;
-  p.client.memory_end += second_client_bytes(p.queues);
-}
-
-// A pipeline is resident at once or not at all. Of each resource alone, the stages so far against what all units hold;
-// how work-groups of several stages share a unit is the scheduler's business.
-void check_residency(const std::string& who, const GraphPlan& plan, const GpuSpec& gpu) {
-  for (size_t i = 0; i < plan.groups.size(); ++i) {
-    uint64_t registers = 0, lds = 0, wavefronts = 0;
-    for (size_t s = 0; s < plan.stages[i].size(); ++s) {
-      const graph_stage_t& stage = plan.stages[i][s];
-      const graph_stage_needs_t needs = graph_stage_needs(&stage, gpu.lds_bytes);
-      const auto check = [&](const char* what, uint32_t each, uint32_t unit, uint64_t& sum) {
-        sum += uint64_t{each} * stage.work_groups;
-        const uint64_t room = each == 0 ? ~uint64_t{0} : uint64_t{unit / each} * gpu.cus;
-        if (stage.work_groups <= room && sum <= uint64_t{unit} * gpu.cus) return;
-        throw UserError(fmt::format(
-            "{}: the pipeline of {} can never be resident: {} work-groups of stage {} need {} of "
-            "{} "
-            "each, {} in all with the stages before; {} units have {} each, room for {}",
-            who, plan.outputs[plan.groups[i].first_op], stage.work_groups, plan.stage_names[i][s],
-            each, what, sum, gpu.cus, unit, room));
-      };
-      check("registers_bytes", needs.registers_bytes, gpu.registers_bytes, registers);
-      check("lds_bytes", needs.lds_bytes, gpu.lds_bytes, lds);
-      check("wavefronts", needs.wavefronts, gpu.wavefront_slots, wavefronts);
-    }
-  }
-}
 
 class GraphJob final : public Job, public QueueOwner {
  public:
@@ -144,7 +49,8 @@ class GraphJob final : public Job, public QueueOwner {
         results_(memories_.size()),
         engines_(memories_.size()),
         progress_(memories_.size()),
-        activity_(plan_.operators.size() + 1) {
+        activity_(plan_.operators.size() + 1),
+        traffic_(plan_) {
     if (is_launched(mode_of(request.mode))) {
       if (memories_.size() > 1) {
         collective_elf_ = kernel_file(request.spec.software.collective);
@@ -198,23 +104,10 @@ class GraphJob final : public Job, public QueueOwner {
 
   bool watches_kernels() const override { return is_launched(parameters_[0].mode); }
 
-  // The group whose stage fills it.
-  size_t group_of(const GraphQueue& queue) const {
-    return static_cast<size_t>(
-        std::find_if(plan_.stages.begin(), plan_.stages.end(),
-                     [&](const std::vector<graph_stage_t>& stages) {
-                       return std::any_of(
-                           stages.begin(), stages.end(), [&](const graph_stage_t& s) {
-                             const stage_edge_t& out = s.arguments.out;
-                             return out.entries != 0 && out.words == queue.edge.words;
-                           });
-                     }) -
-        plan_.stages.begin());
-  }
   // Groups run one after the other, in the same memory.
   std::string queue_at(uint32_t rank, uint64_t offset) const override {
     for (const GraphQueue& queue : plan_.queue) {
-      const graph_group_t& group = plan_.groups[group_of(queue)];
+      const graph_group_t& group = plan_.groups[queue.group];
       const uint64_t payload = offset - payloads_of(rank, queue);
       if (progress_[rank].op >= group.first_op && progress_[rank].op < group.first_op + group.ops &&
           payload < queue.edge.entries * uint64_t{queue.edge.entry_bytes})
@@ -225,7 +118,7 @@ class GraphJob final : public Job, public QueueOwner {
 
   // Operators of a rank run one after the other.
   void on_kernel(const KernelMoment& moment) override {
-    if (moment.account == kCompute.number && moment.rank == 0) note_group(moment);
+    if (moment.account == kCompute.number) note_traffic(moment);
     if (!moment.ended || moment.account != kCompute.number) return;
     const size_t ops = plan_.operators.size();
     const uint64_t ns = moment.at / kNanosecond;
@@ -312,19 +205,19 @@ class GraphJob final : public Job, public QueueOwner {
   json::object details() const override;
 
  private:
-  std::vector<StageClocks> stage_clocks(const graph_group_t& group) const;
-  json::array pipelines() const;
-  std::string pipeline_table() const;
-  json::array operators() const;
-  std::string operator_table() const;
-  // What the compiler reads in its second pass, without the machine; of plans that it can be of.
-  json::object profile() const;
   bool is_planned() const { return plan_.root.contains("hash"); }
-  bool is_alone(size_t op) const {  // In no pipeline.
-    return std::none_of(plan_.groups.begin(), plan_.groups.begin() + parameters_[0].groups,
-                        [op](const graph_group_t& group) {
-                          return group.first_op <= op && op < group.first_op + group.ops;
-                        });
+  GraphReport report() const {
+    return GraphReport({.plan = plan_,
+                        .spec = spec_,
+                        .groups = parameters_[0].groups,
+                        .ends = ends_of(results_[0].op_ns, last_begin_ns()),
+                        .activity = activity_,
+                        .clocks = [this](const stage_arguments_t& stage, size_t count) {
+                          std::vector<uint64_t> clocks(count);
+                          memories_[0]->read(offset_of(results_[0].stage_words) + stage.clocks,
+                                             reinterpret_cast<uint8_t*>(clocks.data()), 8 * count);
+                          return clocks;
+                        }});
   }
   void add_engine(Host& host, uint32_t rank) {
     add_thread(host, "engine" + std::to_string(rank), [this, rank](HostCore& core) {
@@ -378,7 +271,6 @@ class GraphJob final : public Job, public QueueOwner {
   void check_words(CheckReport& report) const;
   void check_queues(CheckReport& report) const;
   void check_traffic(CheckReport& report) const;
-  void check_reads(CheckReport& report) const;
   bool queues_fit() const {
     const graph_parameters_t& p = parameters_[0];
     return stay(p.client, {p.queues.payload_bytes + p.queues.word_bytes});
@@ -386,15 +278,20 @@ class GraphJob final : public Job, public QueueOwner {
   uint64_t payloads_of(uint32_t rank, const GraphQueue& queue) const {
     return offset_of(results_[rank].stage_words) - plan_.queues.payload_bytes + queue.edge.base;
   }
-  void note_group(const KernelMoment& moment);
+  // progress_ is that before this moment.
+  void note_traffic(const KernelMoment& moment) {
+    const Progress& at = progress_[moment.rank];
+    if (moment.rank != 0 || at.iteration != 0 || parameters_[0].groups == 0) return;
+    traffic_.note(at.op, moment.ended, moment.so_far.dram_read_bytes, [&](const GraphQueue& queue) {
+      return meter().traffic(0, payloads_of(0, queue),
+                             queue.edge.entries * uint64_t{queue.edge.entry_bytes});
+    });
+  }
   void check_tensors(CheckReport& report) const;
   // Of all that operators have left in memory.
   std::string results_sha256() const;
   bool is_left(const GraphTensor& tensor) const {
     return parameters_[0].groups == 0 || !plan_.inside.contains(tensor.name);
-  }
-  void wrong(CheckReport& report, const std::string& text) const {
-    if (report.mismatches++ == 0) report.first = text;
   }
   // Time of iteration i, over all ranks.
   uint64_t iteration_ns(uint32_t i) const {
@@ -476,13 +373,7 @@ class GraphJob final : public Job, public QueueOwner {
   std::vector<Progress> progress_;                    // by rank.
   std::vector<GpuActivity>
       activity_;  // Of rank 0 until the last iteration's begin, its operators' ends.
-  // At a group's begin and end: DRAM bytes read so far, and what has passed through its queues.
-  struct Passed {
-    bool has_begun = false;
-    std::array<uint64_t, 2> reads{};
-    std::array<std::vector<QueueTraffic>, 2> queues;
-  };
-  std::vector<Passed> passed_;  // By group.
+  GraphTraffic traffic_;
   ncclUniqueId id_{};
   graph_plan_t place_ = {};
 };
@@ -492,7 +383,6 @@ CheckReport GraphJob::check() const {
   check_words(report);
   check_queues(report);
   check_traffic(report);
-  check_reads(report);
   if (spec_.gpu.tile_values) check_tensors(report);
   return report;
 }
@@ -507,8 +397,8 @@ void GraphJob::check_words(CheckReport& report) const {
       const bool is_with_it = op > 0 && kernels_of_[op - 1].empty();  // In one group.
       const uint64_t end = results_[rank].op_ns[op];
       if (is_with_it ? end != before : end <= before)
-        wrong(report, "rank " + std::to_string(rank) + " operator " + std::to_string(op) +
-                          " did not end after the one before");
+        report.wrong("rank " + std::to_string(rank) + " operator " + std::to_string(op) +
+                     " did not end after the one before");
     }
   }
   for (uint32_t rank = 0; !is_launched(p.mode) && rank < memories_.size(); ++rank) {
@@ -521,9 +411,9 @@ void GraphJob::check_words(CheckReport& report) const {
     const auto expect = [&](const char* what, uint64_t index, uint64_t at, uint64_t expected) {
       ++report.elements;
       if (word(at) == expected) return;
-      wrong(report, "rank " + std::to_string(rank) + " " + what + " " + std::to_string(index) +
-                        ": ended " + std::to_string(word(at)) + " times, expected " +
-                        std::to_string(expected));
+      report.wrong("rank " + std::to_string(rank) + " " + what + " " + std::to_string(index) +
+                   ": ended " + std::to_string(word(at)) + " times, expected " +
+                   std::to_string(expected));
     };
     for (uint64_t op = 0; op < plan_.launches.size(); ++op)
       expect("operator", op, op, uint64_t{p.compute} * p.iterations);
@@ -547,111 +437,27 @@ void GraphJob::check_queues(CheckReport& report) const {
       }
       ++report.elements;
       if (counts[0] != payloads * queue.edge.writers || counts[1] != payloads * queue.edge.readers)
-        wrong(report,
-              fmt::format("rank {} queue {}: {} payloads of {} readers were filled {} times "
-                          "and freed {} times",
-                          rank, queue.name, payloads, queue.edge.readers, counts[0], counts[1]));
+        report.wrong(
+            fmt::format("rank {} queue {}: {} payloads of {} readers were filled {} times "
+                        "and freed {} times",
+                        rank, queue.name, payloads, queue.edge.readers, counts[0], counts[1]));
     }
   }
 }
 
-// Of the first iteration of rank 0. Kernels of a group come in any order of its stages; progress_ is that before this
-// moment.
-void GraphJob::note_group(const KernelMoment& moment) {
-  const Progress& at = progress_[moment.rank];
-  passed_.resize(plan_.groups.size());
-  for (size_t i = 0; i < parameters_[0].groups && at.iteration == 0; ++i) {
-    const graph_group_t& group = plan_.groups[i];
-    Passed& passed = passed_[i];
-    if (at.op < group.first_op || at.op >= group.first_op + group.ops ||
-        (!moment.ended && passed.has_begun))
-      continue;
-    const bool ends = std::exchange(passed.has_begun, true);
-    passed.reads[ends] = moment.so_far.dram_read_bytes;
-    passed.queues[ends].clear();
-    for (const GraphQueue& queue : plan_.queue) {
-      if (group_of(queue) != i) continue;
-      passed.queues[ends].push_back(meter().traffic(
-          0, payloads_of(0, queue), queue.edge.entries * uint64_t{queue.edge.entry_bytes}));
-    }
-  }
-}
-
-// Each payload is stored once, and loaded whole by every reading stage, by some more than once; nothing of what fits
-// has left the L2.
+// Of rank 0. Nothing of what fits has left the L2.
 void GraphJob::check_traffic(CheckReport& report) const {
   const graph_parameters_t& p = parameters_[0];
-  if (p.groups == 0 || p.client.l2_persist_bytes == 0) return;
-  std::vector<size_t> next(plan_.groups.size());
-  for (const GraphQueue& queue : plan_.queue) {
-    const Passed& passed = passed_[group_of(queue)];
-    const size_t at = next[group_of(queue)]++;
-    if (at >= passed.queues[1].size()) continue;
-    const uint64_t written = passed.queues[1][at].written - passed.queues[0][at].written;
-    const uint64_t read = passed.queues[1][at].read - passed.queues[0][at].read;
-    uint64_t readers = 0;
-    bool has_sums = false;
-    for (const graph_stage_t& stage : plan_.stages[group_of(queue)]) {
-      for (const stage_edge_t& in : stage.arguments.in)
-        readers += in.entries != 0 && in.words == queue.edge.words ? 1 : 0;
-      has_sums |= stage.arguments.out.entries != 0 &&
-                  stage.arguments.out.words == queue.edge.words &&
-                  std::string_view(stage.kernel).starts_with("stage_fan_in");
-    }
-    const uint64_t rows = plan_.stages[group_of(queue)][0].arguments.rows;
-    const uint64_t most =
-        has_sums ? queue.payloads * queue.edge.entry_bytes : rows * queue.edge.pitch;
-    const uint64_t least =
-        has_sums ? queue.payloads * (queue.edge.entry_bytes - TILE_QUEUE_LINE_BYTES) : most;
-    ++report.elements;
-    if (written > most || written < least || written == 0 || read % written != 0 ||
-        read < written * readers)
-      wrong(report, fmt::format("queue {}: {} bytes were stored to pinned lines and {} loaded from "
-                                "there by {} stages, of {}",
-                                queue.name, written, read, readers, most));
-  }
+  if (p.groups == 0) return;
+  if (p.client.l2_persist_bytes != 0) traffic_.check_queues(report);
+  if (!queues_fit()) return;
+  if (memories_.size() == 1) traffic_.check_reads(spec_.l2.bytes, report);
   ++report.elements;
-  if (const uint64_t sectors = meter().evictions(0); queues_fit() && sectors != 0)
-    wrong(report, fmt::format("queues fit the L2's share of pinned lines, and {} of their sectors "
-                              "were written back to make room",
-                              sectors));
-}
-
-// DRAM bytes that a group reads in the first iteration: what its stages take from memory, each once. An operand of
-// several stages or parts comes at least once, one that an operator before has touched may be in the L2.
-void GraphJob::check_reads(CheckReport& report) const {
-  for (size_t i = 0; i < parameters_[0].groups && memories_.size() == 1 && queues_fit(); ++i) {
-    const graph_group_t& group = plan_.groups[i];
-    std::map<uint64_t, uint64_t> operands;  // By place: bytes.
-    uint64_t most = 0, weights = 0;
-    const auto add = [&](uint64_t place, uint64_t elements, uint64_t times) {
-      operands[place] = 2 * elements;
-      most += 2 * elements * times;
-    };
-    for (uint32_t s = 0; s < group.stages; ++s) {
-      const stage_arguments_t& g = group.stage[s].arguments;
-      for (int in = 0; in < 3; ++in)
-        if (g.columns[in] != 0 && g.in[in].entries == 0)
-          add(g.in[in].base, uint64_t{g.rows} * g.columns[in], std::max(1u, g.parts));
-      if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
-      if (g.has_bias != 0) add(g.bias, g.n, 1);
-      if (g.has_norm != 0) add(g.weights, g.columns[0], 1);
-      if (g.has_norm != 0) add(g.bias, g.columns[0], 1);
-      weights += 2 * uint64_t{g.k} * g.n;
-    }
-    if (weights > spec_.l2.bytes / 2) continue;  // They come again with each wave of tiles.
-    for (const GraphQueue& queue : plan_.queue)  // Words were zeroed in memory; a sector each.
-      most += group_of(queue) == i ? 2 * uint64_t{queue.edge.entries} * kSectorBytes : 0;
-    uint64_t least = 0;
-    for (const auto& [place, bytes] : operands) least += group.first_op == 0 ? bytes : 0;
-    const uint64_t found = passed_[i].reads[1] - passed_[i].reads[0];
-    ++report.elements;
-    if (static_cast<double>(found) > 1.02 * static_cast<double>(most) + 4096 ||
-        static_cast<double>(found) < 0.98 * static_cast<double>(least))
-      wrong(report,
-            fmt::format("the pipeline of {} has read {} bytes of DRAM, {} to {} by its plan",
-                        plan_.outputs[group.first_op], found, least, most));
-  }
+  if (const uint64_t sectors = meter().evictions(0); sectors != 0)
+    report.wrong(
+        fmt::format("queues fit the L2's share of pinned lines, and {} of their sectors "
+                    "were written back to make room",
+                    sectors));
 }
 
 std::string GraphJob::results_sha256() const {
@@ -686,169 +492,6 @@ void GraphJob::check_tensors(CheckReport& report) const {
       report);
 }
 
-// Of rank 0's stages in the last iteration.
-std::vector<StageClocks> GraphJob::stage_clocks(const graph_group_t& group) const {
-  const uint64_t words_at = offset_of(results_[0].stage_words);
-  std::vector<StageClocks> stages;
-  for (uint32_t s = 0; s < group.stages; ++s) {
-    const stage_arguments_t& arguments = group.stage[s].arguments;
-    StageClocks& stage = stages.emplace_back();
-    stage.tiles = group.tiles;
-    // Sums go on once, not with each tile.
-    const std::string_view kernel = group.stage[s].kernel;
-    if (kernel != "stage_final")
-      for (const stage_edge_t& in : arguments.in) stage.queues_in += in.entries != 0 ? 1 : 0;
-    stage.queues_out = arguments.out.entries != 0 && !kernel.starts_with("stage_fan_in") ? 1 : 0;
-    stage.parts = arguments.parts;
-    stage.clocks.resize(STAGE_CLOCKS *
-                        std::min(group.stage[s].work_groups, group.tiles * stage.parts));
-    memories_[0]->read(words_at + arguments.clocks, reinterpret_cast<uint8_t*>(stage.clocks.data()),
-                       8 * stage.clocks.size());
-  }
-  return stages;
-}
-
-// What their work-groups noted, means; and how fast tiles went through, as it was and as it was predicted.
-json::array GraphJob::pipelines() const {
-  json::array groups;
-  const std::vector<double> ends = ends_of(results_[0].op_ns, last_begin_ns());
-  for (size_t i = 0; i < parameters_[0].groups; ++i) {
-    json::array stages;
-    const graph_group_t& group = plan_.groups[i];
-    const json::object& about = plan_.root.at("groups").at(i).as_object();
-    const std::vector<StageClocks> clocks = stage_clocks(group);
-    const double ready = ready_clocks(clocks);
-    for (uint32_t s = 0; s < group.stages; ++s) {
-      const auto us = [&](double all) {
-        return all / spec_.gpu.clock_mhz / static_cast<double>(clocks[s].work_groups());
-      };
-      const auto sum = [&](uint32_t clock) { return static_cast<double>(clocks[s].sum(clock)); };
-      stages.push_back({{"name", plan_.stage_names[i][s]},
-                        {"kernel", graph_stage_kernel(&group.stage[s], spec_.gpu.lds_bytes)},
-                        {"work_groups", group.stage[s].work_groups},
-                        {"us", us(static_cast<double>(clocks[s].whole()))},
-                        {"waits_for_input_us", us(sum(2))},
-                        {"waits_for_room_us", us(sum(3))},
-                        {"tile_us", clocks[s].tile(ready) / spec_.gpu.clock_mhz}});
-    }
-    const uint32_t last = group.first_op + group.ops - 1;
-    json::object one{{"first", group.first_op}, {"operators", group.ops}};
-    if (last < ends.size()) {
-      const double us = ends[last] - (group.first_op == 0 ? 0 : ends[group.first_op - 1]);
-      one["tiles"] = group.tiles;
-      one["us"] = us;
-      one["tiles_a_ms"] = 1000 * group.tiles / us;
-      if (const json::value* predicted = about.if_contains("predicted")) {
-        one["predicted"] = *predicted;
-        one["simulated_of_predicted"] =
-            1000 * group.tiles / us / predicted->at("tiles_a_ms").to_number<double>();
-      }
-    }
-    one["stages"] = std::move(stages);
-    groups.push_back(std::move(one));
-  }
-  return groups;
-}
-
-std::string GraphJob::pipeline_table() const {
-  std::string text =
-      fmt::format("  {:<24} {:>11} {:>10} {:>17} {:>16} {:>10}\n", "stage", "work-groups", "us",
-                  "waits for input", "waits for room", "us a tile");
-  for (const json::value& group : pipelines()) {
-    for (const json::value& stage : group.at("stages").as_array())
-      text += fmt::format("  {:<24} {:>11} {} {} {} {}\n", stage.at("name").as_string().c_str(),
-                          stage.at("work_groups").to_number<uint64_t>(),
-                          figure(stage.at("us").as_double(), 10),
-                          figure(stage.at("waits_for_input_us").as_double(), 17),
-                          figure(stage.at("waits_for_room_us").as_double(), 16),
-                          figure(stage.at("tile_us").as_double(), 10));
-    const json::object& one = group.as_object();
-    if (!one.contains("simulated_of_predicted")) continue;
-    const json::value& predicted = one.at("predicted");
-    text += fmt::format(
-        "  {} tiles a ms simulated, {} predicted ({}, bound by {}): {:.2f}; {} us\n",
-        figure(one.at("tiles_a_ms").as_double(), 0),
-        figure(predicted.at("tiles_a_ms").to_number<double>(), 0),
-        predicted.at("source").as_string().c_str(), predicted.at("limit").as_string().c_str(),
-        one.at("simulated_of_predicted").as_double(), figure(one.at("us").as_double(), 0));
-  }
-  return text;
-}
-
-// Of rank 0 in the last iteration, those that are kernels of their own: from the end of the one before to its end, and
-// how much of each peak it used then. Shares of units' loads and stores are of what their ports carry.
-json::array GraphJob::operators() const {
-  json::array all;
-  const std::vector<double> ends = ends_of(results_[0].op_ns, last_begin_ns());
-  const Peaks peaks = peaks_of(spec_);
-  const double units = spec_.gpu.cus, clocks_a_us = spec_.gpu.clock_mhz;
-  const double port =
-      units * clocks_a_us * (spec_.l2.cu_load_bytes_per_cycle + spec_.l2.cu_store_bytes_per_cycle);
-  for (size_t op = 0; op < ends.size(); ++op) {
-    if (!is_alone(op)) continue;
-    const double us = ends[op] - (op == 0 ? 0 : ends[op - 1]);
-    const GpuActivity &before = activity_[op], &after = activity_[op + 1];
-    const auto share = [&](uint64_t GpuActivity::*what, double peak) {
-      return static_cast<double>(after.*what - before.*what) / (peak * us);
-    };
-    all.push_back(
-        {{"output", plan_.outputs[op]},
-         {"kind", plan_.launches[op]},
-         {"us", us},
-         {"tensor", 2 * share(&GpuActivity::multiply_adds, 1e6 * peaks.tensor_fp16_tflop_s)},
-         {"simt", share(&GpuActivity::simt_cycles, units * clocks_a_us)},
-         {"ports", share(&GpuActivity::l2_bytes, port)},
-         {"dram", share(&GpuActivity::dram_read_bytes, 1e3 * peaks.hbm_gb_s) +
-                      share(&GpuActivity::dram_written_bytes, 1e3 * peaks.hbm_gb_s)}});
-  }
-  return all;
-}
-
-std::string GraphJob::operator_table() const {
-  const json::array all = operators();
-  if (all.empty()) return "";
-  std::string text = fmt::format("  {:<24} {:<14} {:>10} {:>8} {:>6} {:>7} {:>6}\n", "operator",
-                                 "kind", "us", "tensor%", "SIMT%", "ports%", "HBM%");
-  for (const json::value& one : all) {
-    const auto percent = [&](const char* key) { return 100 * one.at(key).as_double(); };
-    text += fmt::format("  {:<24} {:<14} {} {:8.1f} {:6.1f} {:7.1f} {:6.1f}\n",
-                        one.at("output").as_string().c_str(), one.at("kind").as_string().c_str(),
-                        figure(one.at("us").as_double(), 10), percent("tensor"), percent("simt"),
-                        percent("ports"), percent("dram"));
-  }
-  return text;
-}
-
-json::object GraphJob::profile() const {
-  json::object profile{{"graph", plan_.root.at("hash")}};
-  json::object by_result;
-  json::array stages;
-  if (parameters_[0].mode != GRAPH_KITSUNE) {
-    for (const json::value& one : operators()) {
-      const double simt = std::max(one.at("simt").as_double(), one.at("ports").as_double());
-      by_result[one.at("output").as_string()] =
-          json::object{{"us", one.at("us")}, {"tensor", one.at("tensor")}, {"simt", simt}};
-    }
-  }
-  const json::array groups = pipelines();
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const json::value& about = plan_.root.at("groups").at(i);
-    const json::array& measured = groups[i].at("stages").as_array();
-    for (size_t s = 0; s < measured.size(); ++s) {
-      const json::value* const members =
-          about.at("stages").at(s).as_object().if_contains("operators");
-      if (members == nullptr) continue;
-      stages.push_back({{"operators", *members},
-                        {"tile_rows", about.at("tile_rows")},
-                        {"work_groups", measured[s].at("work_groups")},
-                        {"tile_us", measured[s].at("tile_us")}});
-    }
-  }
-  profile["operators"] = std::move(by_result);
-  profile["stages"] = std::move(stages);
-  return profile;
-}
-
 std::string GraphJob::table() const {
   char line[160];
   std::snprintf(line, sizeof line,
@@ -863,8 +506,8 @@ std::string GraphJob::table() const {
                         figure(us > 0 ? 1000 * plan_.gflop / us : 0, 14));
   }
   const bool is_timed = is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1);
-  if (is_planned() && is_timed) text += operator_table();
-  if (parameters_[0].groups != 0 && is_timed) text += pipeline_table();
+  if (is_planned() && is_timed) text += report().operator_table();
+  if (parameters_[0].groups != 0 && is_timed) text += report().pipeline_table();
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
@@ -913,9 +556,9 @@ json::object GraphJob::details() const {
   }
   if (is_timed) {
     object["op_end_us"] = json::value_from(ends_of(results_[0].op_ns, last_begin_ns()));
-    if (parameters_[0].groups != 0) object["pipelines"] = pipelines();
-    if (is_planned()) object["operators_alone"] = operators();
-    if (is_planned()) object["profile"] = profile();
+    if (parameters_[0].groups != 0) object["pipelines"] = report().pipelines();
+    if (is_planned()) object["operators_alone"] = report().operators();
+    if (is_planned()) object["profile"] = report().profile();
     if (kind_.baseline) object["lost_percent"] = lost_percent();
   }
   if (parameters_[0].mode == GRAPH_LOOP_S) {

@@ -32,6 +32,7 @@ struct GraphTensor {
 // Of a pipeline; what goes through it is named after the tensor that it stands for.
 struct GraphQueue {
   std::string name;
+  size_t group;       // Of the plan.
   uint64_t payloads;  // Each time that the pipeline runs.
   stage_edge_t edge;
 };

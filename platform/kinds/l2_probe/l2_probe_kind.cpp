@@ -120,7 +120,7 @@ class L2Probe final : public Job {
     CheckReport report;
     const auto expect = [&](bool holds, const std::string& what) {
       ++report.elements;
-      if (!holds && report.mismatches++ == 0) report.first = what;
+      if (!holds) report.wrong(what);
     };
     for (const Line& line : lines_) {
       const uint64_t wavefronts = uint64_t{line.work_groups} * L2_PROBE_WAVEFRONTS;

@@ -75,8 +75,7 @@ class LaunchProbe final : public Job {
     CheckReport report;
     const auto expect = [&](bool holds, size_t launch, const char* what) {
       ++report.elements;
-      if (!holds && report.mismatches++ == 0)
-        report.first = fmt::format("launch {}: {}", launch, what);
+      if (!holds) report.wrong(fmt::format("launch {}: {}", launch, what));
     };
     for (size_t i = 0; i < launches_.size(); ++i) {
       for (uint32_t group = 0; group < launches_[i].work_groups; ++group)

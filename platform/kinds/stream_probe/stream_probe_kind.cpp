@@ -96,7 +96,7 @@ class StreamProbe final : public Job {
     CheckReport report;
     const auto expect = [&](bool holds, const std::string& what) {
       ++report.elements;
-      if (!holds && report.mismatches++ == 0) report.first = what;
+      if (!holds) report.wrong(what);
     };
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       expect(gb_s() > 0, fmt::format("rank {} has not ended", rank));

@@ -131,7 +131,7 @@ class TileQueue final : public Job, public QueueOwner {
     CheckReport report;
     const auto expect = [&](bool holds, const std::string& what) {
       ++report.elements;
-      if (!holds && report.mismatches++ == 0) report.first = what;
+      if (!holds) report.wrong(what);
     };
     auto traffic = traffic_.begin();
     for (const tile_queue_line_t& line : lines_) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/graph/graph_traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "sw/include/tile_queue.h"
+
+namespace stretto {
+
+namespace {
+
+constexpr uint64_t kElementBytes = 2;
+constexpr uint64_t kSectorBytes = 64;  // Of the L2.
+constexpr double kTolerance = 0.02;
+constexpr uint64_t kArguments = 4096;  // Bytes of descriptors and kernels' own reads.
+
+bool is_of(const stage_edge_t& edge, const GraphQueue& queue) {
+  return edge.entries != 0 && edge.words == queue.edge.words;
+}
+
+uint64_t weights_of(const graph_group_t& group) {
+  uint64_t bytes = 0;
+  for (uint32_t s = 0; s < group.stages; ++s)
+    bytes += kElementBytes * group.stage[s].arguments.k * uint64_t{group.stage[s].arguments.n};
+  return bytes;
+}
+
+}  // namespace
+
+void GraphTraffic::note(uint32_t op, bool has_ended, uint64_t dram_reads, const OfQueue& traffic) {
+  for (size_t i = 0; i < plan_.groups.size(); ++i) {
+    const graph_group_t& group = plan_.groups[i];
+    Passed& passed = passed_[i];
+    if (op < group.first_op || op >= group.first_op + group.ops || (!has_ended && passed.has_begun))
+      continue;
+    const bool ends = std::exchange(passed.has_begun, true);
+    passed.reads[ends] = dram_reads;
+    passed.queues[ends].clear();
+    for (const GraphQueue& queue : plan_.queue)
+      if (queue.group == i) passed.queues[ends].push_back(traffic(queue));
+  }
+}
+
+GraphTraffic::Range GraphTraffic::written_of(const GraphQueue& queue) const {
+  const std::vector<graph_stage_t>& stages = plan_.stages[queue.group];
+  const bool has_sums = std::any_of(stages.begin(), stages.end(), [&](const graph_stage_t& stage) {
+    return is_of(stage.arguments.out, queue) &&
+           std::string_view(stage.kernel).starts_with("stage_fan_in");
+  });
+  if (!has_sums) {
+    const uint64_t all = uint64_t{stages[0].arguments.rows} * queue.edge.pitch;
+    return {all, all};
+  }
+  return {queue.payloads * (queue.edge.entry_bytes - TILE_QUEUE_LINE_BYTES),
+          queue.payloads * queue.edge.entry_bytes};
+}
+
+uint64_t GraphTraffic::readers_of(const GraphQueue& queue) const {
+  uint64_t readers = 0;
+  for (const graph_stage_t& stage : plan_.stages[queue.group])
+    for (const stage_edge_t& in : stage.arguments.in) readers += is_of(in, queue) ? 1 : 0;
+  return readers;
+}
+
+void GraphTraffic::check_queues(CheckReport& report) const {
+  std::vector<size_t> next(plan_.groups.size());
+  for (const GraphQueue& queue : plan_.queue) {
+    const Passed& passed = passed_[queue.group];
+    const size_t at = next[queue.group]++;
+    if (at >= passed.queues[1].size()) continue;
+    const uint64_t written = passed.queues[1][at].written - passed.queues[0][at].written;
+    const uint64_t read = passed.queues[1][at].read - passed.queues[0][at].read;
+    const Range range = written_of(queue);
+    const uint64_t readers = readers_of(queue);
+    ++report.elements;
+    if (written > range.most || written < range.least || written == 0 || read % written != 0 ||
+        read < written * readers)
+      report.wrong(
+          fmt::format("queue {}: {} bytes were stored to pinned lines and {} loaded from "
+                      "there by {} stages, of {}",
+                      queue.name, written, read, readers, range.most));
+  }
+}
+
+GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
+  const graph_group_t& of = plan_.groups[group];
+  std::map<uint64_t, uint64_t> operands;  // By place: bytes.
+  Range range{};
+  const auto add = [&](uint64_t place, uint64_t elements, uint64_t times) {
+    operands[place] = kElementBytes * elements;
+    range.most += kElementBytes * elements * times;
+  };
+  for (uint32_t s = 0; s < of.stages; ++s) {
+    const stage_arguments_t& g = of.stage[s].arguments;
+    for (int in = 0; in < 3; ++in)
+      if (g.columns[in] != 0 && g.in[in].entries == 0)
+        add(g.in[in].base, uint64_t{g.rows} * g.columns[in], std::max(1u, g.parts));
+    if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
+    if (g.has_bias != 0) add(g.bias, g.n, 1);
+    if (g.has_norm != 0) add(g.weights, g.columns[0], 1);
+    if (g.has_norm != 0) add(g.bias, g.columns[0], 1);
+  }
+  for (const GraphQueue& queue : plan_.queue)  // Words were zeroed in memory; a sector each.
+    range.most += queue.group == group ? 2 * uint64_t{queue.edge.entries} * kSectorBytes : 0;
+  for (const auto& [place, bytes] : operands) range.least += of.first_op == 0 ? bytes : 0;
+  return range;
+}
+
+void GraphTraffic::check_reads(uint64_t l2_bytes, CheckReport& report) const {
+  for (size_t i = 0; i < plan_.groups.size(); ++i) {
+    const graph_group_t& group = plan_.groups[i];
+    if (weights_of(group) > l2_bytes / 2) continue;  // They come again with each wave of tiles.
+    const Range range = reads_of(i);
+    const uint64_t found = passed_[i].reads[1] - passed_[i].reads[0];
+    ++report.elements;
+    if (static_cast<double>(found) >
+            (1 + kTolerance) * static_cast<double>(range.most) + kArguments ||
+        static_cast<double>(found) < (1 - kTolerance) * static_cast<double>(range.least))
+      report.wrong(fmt::format("the pipeline of {} has read {} bytes of DRAM, {} to {} by its plan",
+                               plan_.outputs[group.first_op], found, range.least, range.most));
+  }
+}
+
+}  // namespace stretto

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What passes through the queues of a plan's pipelines and comes from memory for them, against the plan: of the first
+// time that each pipeline of rank 0 runs.
+#ifndef STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_TRAFFIC_H_
+#define STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_TRAFFIC_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "platform/check/check.h"
+#include "platform/jobs/queue_owner.h"
+#include "platform/kinds/graph/graph_plan.h"
+
+namespace stretto {
+
+class GraphTraffic {
+ public:
+  // So far, of a queue of the plan.
+  using OfQueue = std::function<QueueTraffic(const GraphQueue& queue)>;
+
+  explicit GraphTraffic(const GraphPlan& plan) : plan_(plan), passed_(plan.groups.size()) {}
+
+  // The first kernel begins, or one has ended, while no operator from `op` on is over. Kernels of a group come in any
+  // order of its stages.
+  void note(uint32_t op, bool has_ended, uint64_t dram_reads, const OfQueue& traffic);
+
+  // Each payload is stored once, and loaded whole by every reading stage, by some more than once.
+  void check_queues(CheckReport& report) const;
+  // DRAM bytes that a pipeline reads: what its stages take from memory, each once. An operand of several stages or
+  // parts comes at least once, one that an operator before has touched may be in the L2, of so many bytes.
+  // REQUIRES: queues fit the L2's share of pinned lines.
+  void check_reads(uint64_t l2_bytes, CheckReport& report) const;
+
+ private:
+  // At its begin and end: DRAM bytes read so far, and what has passed through its queues.
+  struct Passed {
+    bool has_begun = false;
+    std::array<uint64_t, 2> reads{};
+    std::array<std::vector<QueueTraffic>, 2> queues;
+  };
+  struct Range {
+    uint64_t least, most;
+  };
+  Range written_of(const GraphQueue& queue) const;
+  uint64_t readers_of(const GraphQueue& queue) const;  // Stages.
+  Range reads_of(size_t group) const;
+
+  const GraphPlan& plan_;
+  std::vector<Passed> passed_;  // By group.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_GRAPH_GRAPH_TRAFFIC_H_
