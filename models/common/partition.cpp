@@ -198,10 +198,24 @@ void Partition::Inbox::on_event(uint64_t) {
 void Partition::run_window(Time end) noexcept {
   ++services_.windows;
   try {
-    queue_.run_until(end);
+    run_until(end);
   } catch (...) {
     error_ = std::current_exception();
   }
+}
+
+void Partition::run_until(Time end) {
+  for (; next_each_ <= end; next_each_ += each_) {
+    queue_.run_until(next_each_);
+    on_each_(next_each_);
+  }
+  queue_.run_until(end);
+}
+
+void Partition::on_each(Time period, std::function<void(Time at)> call) {
+  assert(period > 0 && on_each_ == nullptr);
+  each_ = next_each_ = period;
+  on_each_ = std::move(call);
 }
 
 // Conductor

@@ -92,6 +92,9 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   // Fills in source, sequence and, at the first hop, origin. REQUIRES: packet.arrival >=
   // queue().now() + lookahead.
   void send(Packet&& packet) override;
+  // Calls `call(t)` for each multiple t of `period` > 0 that time comes to: after all that is before t, before anything at
+  // t. So what it reads depends on no window. One of them a partition.
+  void on_each(Time period, std::function<void(Time at)> call);
   // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the
   // partition.
   void finish(int status);
@@ -113,6 +116,7 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   };
   void accept(Packet&& packet);  // Called between windows.
   void run_window(Time end) noexcept;
+  void run_until(Time end);
 
   Conductor& conductor_;
   const uint8_t node_;
@@ -126,6 +130,8 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   std::array<uint64_t, 256> sequence_{};  // Next of each destination.
   std::array<PacketSink*, 256> sinks_{};
   std::vector<Member> members_;
+  std::function<void(Time at)> on_each_;
+  Time each_ = 0, next_each_ = kNever;
   std::exception_ptr error_;
   bool finished_ = false;
   Time finished_at_ = 0;

@@ -45,11 +45,13 @@ class System::State {
                                                 card, request.options.impl, conductor_);
     }
     if (spec_.has_switch()) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
-    conductor_.on_window([this, timeline] {
+    conductor_.on_window([timeline] {
       if (timeline != nullptr) timeline->flush();
-      read_use(false);
     });
     use_.resize(count, UseWindows(peak_use()));
+    for (unsigned gpu = 0; gpu < count; ++gpu)
+      gpus_[gpu]->partition.on_each(UseWindows::kWindow,
+                                    [this, gpu](Time at) { read_use(gpu, at); });
     if (timeline != nullptr) {
       timeline->set_kernel_names(
           [this](unsigned gpu, uint64_t code) { return kernel_at(gpu, code); });
@@ -171,26 +173,22 @@ class System::State {
             1e3 * us * peaks_of(spec_).hbm_gb_s};
   }
 
-  void read_use(bool is_last) {
-    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-      GpuNode& node = *gpus_[gpu];
-      const Time now = node.partition.queue().now();
-      if (!is_last && !use_[gpu].is_due(now)) continue;
-      UseCounts counts{};
-      for (const auto& unit : node.gpu.units) {
-        counts[kUsedTensor] += unit->counters().tensor.busy;
-        counts[kUsedSimt] += unit->counters().simt.busy;
-        counts[kUsedIssue] += unit->instructions();
-      }
-      for (const auto& [read, written] : node.hbm.totals().bytes)
-        counts[kUsedDram] += read + written;
-      use_[gpu].read(now, counts);
+  void read_use(size_t gpu, Time at) {
+    const GpuNode& node = *gpus_[gpu];
+    UseCounts counts{};
+    for (const auto& unit : node.gpu.units) {
+      counts[kUsedTensor] += unit->counters().tensor.busy;
+      counts[kUsedSimt] += unit->counters().simt.busy;
+      counts[kUsedIssue] += unit->instructions();
     }
+    for (const auto& [read, written] : node.hbm.totals().bytes) counts[kUsedDram] += read + written;
+    use_[gpu].read(at, counts);
   }
 
   // From the begin of the first phase that does not prepare to the end of the last one.
   void collect_use(Results& results) {
-    read_use(true);
+    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu)
+      read_use(gpu, gpus_[gpu]->partition.queue().now());
     Time begin = kNever, end = 0;
     for (const PhaseRule& rule : phases_of_jobs()) {
       for (const PhaseTime& phase : results.phases) {

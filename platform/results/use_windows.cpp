@@ -19,23 +19,10 @@ void UseOfSpan::add(const UseOfSpan& other) {
 
 void UseWindows::read(Time at, const UseCounts& so_far) {
   if (at <= read_at_) return;
-  UseCounts given{};
-  UseCounts all{};
+  windows_.resize((at + kWindow - 1) / kWindow);
   for (size_t part = 0; part < kUsedParts; ++part) {
     assert(so_far[part] >= read_[part]);
-    all[part] = so_far[part] - read_[part];
-  }
-  windows_.resize((at + kWindow - 1) / kWindow);
-  for (Time begin = read_at_; begin < at;) {
-    const Time window = begin / kWindow, end = std::min(at, (window + 1) * kWindow);
-    const double share = static_cast<double>(end - read_at_) / static_cast<double>(at - read_at_);
-    for (size_t part = 0; part < kUsedParts; ++part) {
-      const uint64_t until =
-          end == at ? all[part] : static_cast<uint64_t>(share * static_cast<double>(all[part]));
-      windows_[window][part] += until - given[part];
-      given[part] = until;
-    }
-    begin = end;
+    windows_.back()[part] += so_far[part] - read_[part];
   }
   read_at_ = at;
   read_ = so_far;

@@ -3,7 +3,7 @@
 // below a third of their peaks (Kitsune, 3, Fig 3: KT-EVAL-03).
 //
 // Invariants
-//  1 What a reading adds lies in the windows since the reading before, spread evenly.
+//  1 What a reading adds lies in the window before it: whoever reads, reads at the end of each window.
 //  2 The classes of a span add up to its time.
 #ifndef STRETTO_PLATFORM_RESULTS_USE_WINDOWS_H_
 #define STRETTO_PLATFORM_RESULTS_USE_WINDOWS_H_
@@ -39,13 +39,12 @@ struct UseOfSpan {
 class UseWindows {
  public:
   static constexpr Time kWindow = 10 * kMicrosecond;
-  static constexpr Time kStep = 2 * kMicrosecond;  // Between two readings, at least.
 
   // `peak`: what a window has at most, of each part.
   explicit UseWindows(const std::array<double, kUsedParts>& peak) : peak_(peak) {}
 
-  bool is_due(Time at) const { return at >= read_at_ + kStep; }
-  // What has been counted from time 0 to `at`. REQUIRES: neither falls.
+  // What has been counted from time 0 to `at`. REQUIRES: neither falls; nothing was counted between the last reading and
+  // the begin of the window that `at` ends or is in.
   void read(Time at, const UseCounts& so_far);
   // Of [begin, end), as far as it was read.
   UseOfSpan of(Time begin, Time end) const;

@@ -142,7 +142,7 @@ TEST_CASE("the same digest from RTL, models and lockstep, with every way to run 
   CHECK(digest("--impl all=model --seed 2") != rtl);
 }
 
-TEST_CASE("the window changes no statistic, threads change no byte of the timeline") {
+TEST_CASE("the window changes no statistic and no use, threads change no byte of the timeline") {
   const Scratch scratch;
   const auto outcome = [&](const std::string& more) {
     REQUIRE(run_stretto("run t3/small --mode t3-mca --impl all=model --timeline --out " +
@@ -151,7 +151,8 @@ TEST_CASE("the window changes no statistic, threads change no byte of the timeli
     std::ifstream stream(scratch.path + "/r/timeline.json");
     std::ostringstream timeline;
     timeline << stream.rdbuf();
-    return std::pair(stats(scratch.path + "/r").at("statistics"), timeline.str());
+    const auto all = stats(scratch.path + "/r");
+    return std::pair(std::pair(all.at("statistics"), all.at("utilisation")), timeline.str());
   };
   const auto one = outcome("--set sim.threads=1");
   CHECK(outcome("--set sim.window_ns=1").first == one.first);

@@ -131,6 +131,34 @@ TEST_CASE("results do not depend on the window") {
   }
 }
 
+// What has been counted at 730 ns and its multiples: no window decides it.
+TEST_CASE("what is read at equal steps of time is read between the events around them") {
+  const auto readings = [](uint32_t window_ns) {
+    Run run;
+    run.spec.window_ns = window_ns;
+    return in_child([&] {
+      Bench bench(run);
+      std::string text;
+      Time read_at = 0;
+      Partition& partition = *bench.partitions[0];
+      partition.on_each(730 * kNanosecond, [&](Time at) {
+        if (at != read_at + 730 * kNanosecond || partition.queue().now() != at ||
+            partition.queue().next_time() < at)
+          text += "late ";
+        read_at = at;
+        text += std::to_string(partition.queue().executed()) + " ";
+      });
+      bench.conductor->run();
+      const size_t first = 500;  // The last readings depend on when the run ends.
+      return text.size() < first ? std::string("few") : text.substr(0, first);
+    });
+  };
+  const std::string whole = readings(0);
+  REQUIRE(whole.size() == 500);
+  CHECK(whole.find("late") == std::string::npos);
+  for (const uint32_t window_ns : {1u, 77u, 250u, 499u}) CHECK(readings(window_ns) == whole);
+}
+
 TEST_CASE("results do not depend on the number of threads") {
   Run run;
   run.spec.threads = 1;
