@@ -46,6 +46,11 @@ static ops_sum_launch_t plan_norm_sums(const ops_machine_t* machine, const graph
   return launch;
 }
 
+// Lists of more than OPS_BAG_SEGMENT rows are cut.
+static uint64_t scatter_parts_pitch(const graph_operator_t* op) {
+  return (uint64_t)(op->rows / (OPS_BAG_SEGMENT / 2) + 1) * op->columns * 4;
+}
+
 static uint64_t part_bytes(const ops_machine_t* machine, const graph_operator_t* op) {
   ops_sum_arguments_t g, second;
   ops_rows_arguments_t rows;
@@ -54,8 +59,7 @@ static uint64_t part_bytes(const ops_machine_t* machine, const graph_operator_t*
     case GRAPH_SUM_ROWS:
     case GRAPH_SUM_COLUMNS: return plan_sum(machine, op, &g, &second).part_bytes;
     case GRAPH_NORM_SUMS: return plan_norm_sums(machine, op, &rows, &g).part_bytes;
-    // Lists of more than OPS_BAG_SEGMENT rows are cut.
-    case GRAPH_SCATTER: return (uint64_t)(op->rows / (OPS_BAG_SEGMENT / 2) + 1) * op->columns * 4;
+    case GRAPH_SCATTER: return scatter_parts_pitch(op) * op->period;
     default: return 0;
   }
 }
@@ -275,13 +279,18 @@ static uint32_t launch_scatter(const ops_machine_t* machine, const graph_operato
                              .out = memory->arena + op->out.place,
                              .parts = memory->partials,
                              .count = op->first_count,
-                             .columns = op->columns};
+                             .columns = op->columns,
+                             .pitch = op->in[0].pitch,
+                             .slices = op->period,
+                             .out_pitch = op->out.pitch,
+                             .parts_pitch = (uint32_t)scatter_parts_pitch(op)};
   ops_vector_launch_t choice;
   ops_bag_plan(machine, OPS_FP16, 0, &g, &choice);
   launches[0] = launch_of(GRAPH_INDEX_KERNELS, &choice, sizeof g);
   launches[0].arguments.index = g;
   if (op->second_count == 0) return 1;
   g.table = g.parts;
+  g.pitch = g.parts_pitch;
   g.indices = 0;
   g.segments = memory->arena + op->second_list;
   g.count = op->second_count;

@@ -73,8 +73,9 @@ typedef struct graph_operator {
   uint32_t period;
   const graph_copy_t* copies;
   uint32_t copy_count;
-  // GRAPH_GATHER: `rows` results; in[1] are indices; of columns, in[0] has `period` rows and a pitch. GRAPH_SCATTER: place of sorted rows, of segments of both launches,
-  // and how many of those (index_plan.h).
+  // GRAPH_GATHER: `rows` results; in[1] are indices; of columns, in[0] has `period` rows and a pitch. GRAPH_SCATTER:
+  // `rows` indices, `period` slices, each with the pitches; place of sorted rows, of segments of both launches, and how
+  // many of those (index_plan.h).
   uint64_t list, first, second_list;
   uint32_t first_count, second_count;
 } graph_operator_t;

@@ -526,23 +526,26 @@ Numbers gather(const json::object& op, const Numbers& x, const Numbers& index) {
 }
 
 Numbers scatter_add(const json::object& op, const Numbers& x, const Numbers& index) {
-  const uint64_t rows = axis_of(op, 1), after = axis_of(op, 2);
+  const uint64_t before = axis_of(op, 0), rows = axis_of(op, 1), after = axis_of(op, 2);
+  const uint64_t sources = index.value.size();
   Numbers out;
-  out.value.resize(rows * after);
-  out.error.resize(rows * after);
-  std::vector<double> size(rows * after), count(rows);
-  for (uint64_t row = 0; row < index.value.size(); ++row) {
-    const uint64_t to = static_cast<uint64_t>(index.value[row]);
-    count[to] += 1;
+  out.value.resize(before * rows * after);
+  out.error.resize(before * rows * after);
+  std::vector<double> size(before * rows * after), count(rows);
+  for (const double row : index.value) count[static_cast<uint64_t>(row)] += 1;
+  for (uint64_t at = 0; at < before * sources; ++at) {
+    const uint64_t row = at / sources * rows + static_cast<uint64_t>(index.value[at % sources]);
     for (uint64_t i = 0; i < after; ++i) {
-      const double value = x.value[row * after + i], error = x.error_of(row * after + i);
-      out.value[to * after + i] += value;
-      out.error[to * after + i] += error;
-      size[to * after + i] += std::abs(value) + error;
+      const double value = x.value[at * after + i], error = x.error_of(at * after + i);
+      out.value[row * after + i] += value;
+      out.error[row * after + i] += error;
+      size[row * after + i] += std::abs(value) + error;
     }
   }
-  for (uint64_t i = 0; i < size.size(); ++i)
-    if (count[i / after] > 1) out.error[i] += kF * (count[i / after] + kParts) * size[i];
+  for (uint64_t i = 0; i < size.size(); ++i) {
+    const double terms = count[i / after % rows];
+    if (terms > 1) out.error[i] += kF * (terms + kParts) * size[i];
+  }
   return out;
 }
 

@@ -322,17 +322,26 @@ void read_moving(const Entry& one, const std::string& kind, const GraphTensor& i
     op.form = GRAPH_COPIES;
   } else {
     op.form = kind == "Gather" ? GRAPH_GATHER : GRAPH_SCATTER;
-    if (before != 1 && (kind != "Gather" || 2 * after > OPS_GATHER_COLUMNS_PIECE))
+    if (kind == "ScatterAdd") {
+      const uint64_t rows = in.elements() / before / after;
+      shape(rows, after);
+      op.period = narrow(one, before);
+      op.in[0].pitch = before == 1 ? 0 : narrow(one, 2 * rows * after);
+      op.out.pitch = before == 1 ? 0 : narrow(one, 2 * extent * after);
+      if (before != 1) (void)narrow(one, 8 * (rows + 1) * after);  // Parts of sums.
+      return;
+    }
+    if (before != 1 && 2 * after > OPS_GATHER_COLUMNS_PIECE)
       one.fail(
           "takes rows along an axis behind others; the kernel library takes columns of at most " +
-          std::to_string(OPS_GATHER_COLUMNS_PIECE) + " bytes, and adds rows along the first axis");
+          std::to_string(OPS_GATHER_COLUMNS_PIECE) + " bytes");
     if (before != 1) {
       shape(out.elements() / before / after, after);
       op.period = narrow(one, before);
       op.in[0].pitch = narrow(one, 2 * extent * after);
       return;
     }
-    shape((kind == "Gather" ? out : in).elements() / after, after);
+    shape(out.elements() / after, after);
   }
 }
 
@@ -460,10 +469,15 @@ void read_copies(const Entry& one, GraphPlan& plan) {
   plan.operators.back().copy_count = static_cast<uint32_t>(plan.copies.back().size());
 }
 
+// Of a slice of what rows are added to.
+uint64_t scatter_rows(const graph_operator_t& op, const GraphTensor& out) {
+  return out.elements() / op.columns / op.period;
+}
+
 void read_lists(const Entry& one, GraphPlan& plan) {
   const GraphTensor& lists = tensor_of(one["lists"], plan);
   graph_operator_t& op = plan.operators.back();
-  const uint64_t count = op.rows, rows = tensor_of(one["output"], plan).elements() / op.columns;
+  const uint64_t count = op.rows, rows = scatter_rows(op, tensor_of(one["output"], plan));
   // As emit.py has it: sorted rows, segments of the first launch, of the second.
   const uint64_t sorted = (count + 1) / 2 * 8, first = 16 * (rows + count / 32 + 1);
   if (lists.kind != "lists" || 2 * lists.elements() < sorted + first + 16 * (count / 64 + 1))
@@ -523,7 +537,7 @@ void make_lists(GraphPlan& plan,
     const GraphTensor& index = named(one.at("inputs").at(1).as_string().c_str());
     GraphTensor& lists = named(one.at("lists").as_string().c_str());
     const uint32_t rows =
-        static_cast<uint32_t>(named(one.at("output").as_string().c_str()).elements() / op.columns);
+        static_cast<uint32_t>(scatter_rows(op, named(one.at("output").as_string().c_str())));
     std::vector<uint32_t> offsets(rows + 1), sorted(op.rows);
     std::vector<std::vector<uint32_t>> of(rows);
     for (uint32_t row = 0; row < op.rows; ++row) of[content(index, row)].push_back(row);

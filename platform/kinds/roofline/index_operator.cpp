@@ -154,6 +154,7 @@ class Bag final : public Index {
     parts_ = cut.parts;
     const ops_machine_t machine = library_machine(spec);
     arguments_.columns = shape_[1];
+    arguments_.slices = 1;
     arguments_.count = cut.first;
     ops_bag_plan(&machine, element, 0, &arguments_, &launch_);
     ops_index_arguments_t second = arguments_;

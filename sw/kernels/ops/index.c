@@ -132,7 +132,7 @@ KERNEL_INLINE void take_columns(void) {
                  .loaded = first,
                  .stored = first,
                  .step = (wavefronts() - 1) * BLOCK,
-                 .piece = min_u32(OPS_GATHER_COLUMNS_PIECE / g->row_bytes, 512)};
+                 .piece = ops_gather_rows(g->row_bytes)};
   w.items = (g->columns + w.piece - 1) / w.piece * g->count;
 #define LOAD(s) columns_load(&w, s)
 #define WORK(s) \
@@ -147,24 +147,28 @@ KERNEL_INLINE void take_columns(void) {
 typedef struct bag {
   const ops_index_arguments_t* g;
   list_t list;
-  uint32_t at, columns;  // Piece of the rows.
+  uint32_t at, columns;    // Piece of the rows,
+  uint32_t slice, slices;  // in so many slices.
   int summed;
 } bag_t;
 
 KERNEL_INLINE uint32_t bytes_of(const int element) { return element == STRETTO_FP32 ? 4 : 2; }
 
-// Row `row` of a matrix, from the piece's first column on.
-KERNEL_INLINE uint64_t bag_at(const bag_t* b, uint64_t matrix, uint32_t row, const int element) {
-  return matrix + ((uint64_t)row * b->g->columns + b->at) * bytes_of(element);
+// Row `row` of matrices of that pitch, from the piece's first column on.
+KERNEL_INLINE uint64_t bag_at(const bag_t* b, uint64_t matrix, uint32_t pitch, uint32_t row,
+                              const int element) {
+  return matrix + (uint64_t)b->slice * pitch +
+         ((uint64_t)row * b->g->columns + b->at) * bytes_of(element);
 }
-KERNEL_INLINE uint64_t bag_shape(const bag_t* b, const int element) {
-  return tile_shape(1, b->columns * bytes_of(element), 0);
+KERNEL_INLINE uint64_t bag_shape(const bag_t* b, uint32_t pitch, const int element) {
+  return tile_shape(b->slices, b->columns * bytes_of(element), pitch);
 }
 
 KERNEL_INLINE void bag_load(bag_t* b, const int t, const int element) {
   if (b->list.at == b->list.end) return;
   const uint32_t row = next_index(&b->list);
-  tile_load(R(t), bag_at(b, b->g->table, row, element), bag_shape(b, element), element, 0);
+  tile_load(R(t), bag_at(b, b->g->table, b->g->pitch, row, element),
+            bag_shape(b, b->g->pitch, element), element, 0);
 }
 
 KERNEL_INLINE void bag_add(bag_t* b, const int t, const int element) {
@@ -177,26 +181,26 @@ KERNEL_INLINE void bag_add(bag_t* b, const int t, const int element) {
   tile_simt(TILE_SIMT_ADD, R(5), R(5), R(4));
 }
 
-KERNEL_INLINE void bag_piece(const ops_index_arguments_t* g, uint64_t list, uint64_t place,
-                             uint32_t at, uint32_t columns, const int from, const int element) {
+KERNEL_INLINE void bag_piece(bag_t b, uint64_t list, uint64_t place, const int from,
+                             const int element) {
+  const ops_index_arguments_t* const g = b.g;
   const uint32_t first = (uint32_t)list, count = (uint32_t)(list >> 32), row = (uint32_t)place;
   const int is_part = place >> 32 != 0;
-  bag_t b = {.g = g,
-             .list = {.indices = g->indices, .at = first, .end = first + count},
-             .at = at,
-             .columns = min_u32(columns, g->columns - at)};
+  b.list = (list_t){.indices = g->indices, .at = first, .end = first + count};
   bag_load(&b, 0, from);
   bag_load(&b, 1, from);
   bag_load(&b, 2, from);
   bag_load(&b, 3, from);
   if (g->base != 0 && !is_part) {
-    tile_load(R(6), bag_at(&b, g->base, row, element), bag_shape(&b, element), element, 0);
+    tile_load(R(6), bag_at(&b, g->base, g->out_pitch, row, element),
+              bag_shape(&b, g->out_pitch, element), element, 0);
     widen(5, 6, element);
     b.summed = 1;
   }
   if (count == 0 && !b.summed) {  // Zeros of an accumulator that nothing is added to.
-    tile_zero(TILE_A(0), 1 | (uint64_t)b.columns << 16);
-    tile_epilogue(R(5), TILE_A(0), (uint64_t)1 << 16 | (uint64_t)b.columns << 48, STRETTO_FP32);
+    tile_zero(TILE_A(0), b.slices | (uint64_t)b.columns << 16);
+    tile_epilogue(R(5), TILE_A(0), (uint64_t)b.slices << 16 | (uint64_t)b.columns << 48,
+                  STRETTO_FP32);
   }
 #define STEP(t)           \
   if (left-- == 0) break; \
@@ -210,21 +214,31 @@ KERNEL_INLINE void bag_piece(const ops_index_arguments_t* g, uint64_t list, uint
   }
 #undef STEP
   if (is_part) {
-    tile_store(R(5), bag_at(&b, g->parts, row, STRETTO_FP32), bag_shape(&b, STRETTO_FP32),
-               STRETTO_FP32);
+    tile_store(R(5), bag_at(&b, g->parts, g->parts_pitch, row, STRETTO_FP32),
+               bag_shape(&b, g->parts_pitch, STRETTO_FP32), STRETTO_FP32);
     return;
   }
   narrow(6, 5, element);
-  tile_store(R(6), bag_at(&b, g->out, row, element), bag_shape(&b, element), element);
+  tile_store(R(6), bag_at(&b, g->out, g->out_pitch, row, element),
+             bag_shape(&b, g->out_pitch, element), element);
 }
 
 KERNEL_INLINE void bag(uint32_t columns, const int from, const int element) {
   const ops_index_arguments_t* const g = arguments();
-  for (uint32_t i = wavefront(); i < g->count; i += wavefronts()) {
+  const uint32_t together = g->slices == 1 ? 1 : ops_bag_slices(g, columns);
+  uint32_t i = wavefront();
+  for (uint32_t slice = 0;; i += wavefronts()) {
+    for (; i >= g->count; i -= g->count) slice += together;
+    if (slice >= g->slices) return;
     const uint64_t segment = g->segments + (uint64_t)i * sizeof(ops_index_segment_t);
     const uint64_t list = read_two(segment), place = read_two(segment + 8);
     for (uint32_t at = 0; at < g->columns; at += columns)
-      bag_piece(g, list, place, at, columns, from, element);
+      bag_piece((bag_t){.g = g,
+                        .at = at,
+                        .columns = min_u32(columns, g->columns - at),
+                        .slice = slice,
+                        .slices = min_u32(together, g->slices - slice)},
+                list, place, from, element);
   }
 }
 

@@ -17,7 +17,7 @@ void ops_gather_plan(const ops_machine_t* machine, const ops_index_arguments_t* 
                      ops_vector_launch_t* launch) {
   memset(launch, 0, sizeof *launch);
   if (a->pitch != 0) {
-    const uint64_t rows = OPS_GATHER_COLUMNS_PIECE / a->row_bytes;
+    const uint64_t rows = ops_gather_rows(a->row_bytes);
     launch->piece = OPS_GATHER_COLUMNS_PIECE;
     snprintf(launch->kernel, sizeof launch->kernel, "gather_columns");
     launch->work_groups = groups(machine, OPS_GATHER_REGISTERS(launch->piece),
@@ -33,12 +33,15 @@ void ops_gather_plan(const ops_machine_t* machine, const ops_index_arguments_t* 
 void ops_bag_plan(const ops_machine_t* machine, ops_element_t element, int parts,
                   const ops_index_arguments_t* a, ops_vector_launch_t* launch) {
   memset(launch, 0, sizeof *launch);
-  const uint32_t columns = a->columns > OPS_BAG_COLUMNS ? OPS_BAG_LONG_COLUMNS : OPS_BAG_COLUMNS;
+  const uint32_t columns =
+      (uint64_t)a->columns * a->slices > OPS_BAG_COLUMNS ? OPS_BAG_LONG_COLUMNS : OPS_BAG_COLUMNS;
+  const uint32_t together = ops_bag_slices(a, columns);
   launch->piece = columns * ops_element_bytes(element);
   snprintf(launch->kernel, sizeof launch->kernel, "bag_%s%s_%u", parts ? "parts_" : "",
            ops_element_name(element), columns);
   launch->work_groups =
-      groups(machine, OPS_BAG_REGISTERS(columns, parts ? 4 : ops_element_bytes(element)), a->count);
+      groups(machine, OPS_BAG_REGISTERS(columns, parts ? 4 : ops_element_bytes(element)),
+             (uint64_t)a->count * ((a->slices + together - 1) / together));
 }
 
 ops_bag_cut_t ops_bag_cut(const uint32_t* offsets, uint32_t rows, ops_index_segment_t* first,
