@@ -19,7 +19,7 @@ static int is_linear(const graph_stage_t* stage) {
 
 static int is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
   const stage_arguments_t* g = &stage->arguments;
-  return g->k <= STAGE_RESIDENT_STEPS * STAGE_STEP && g->n <= 2 * STAGE_BLOCK &&
+  return STAGE_IS_RESIDENT(g->k, STAGE_PART_BLOCKS(g->n, g->parts)) &&
          STAGE_RESIDENT_LDS <= lds_bytes;
 }
 

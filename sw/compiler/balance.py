@@ -35,8 +35,9 @@ class Load:
     kind: str       # SIMT or TENSOR.
     t: float        # Tiles a millisecond, bulk-synchronous, all units.
     u: float        # Share of the SIMT or the tensor pipe, the larger.
-    lowest: int     # Work-groups.
+    lowest: int     # Work-groups,
     highest: int
+    step: int = 1   # in multiples of column parts.
 
     def rate(self, a, units):
         return a / units / self.u * self.t
@@ -59,9 +60,9 @@ def of(pipeline, machine, profile=None):
     for stage in pipeline.stages:
         t, u = ran(pipeline, stage, machine, profile) or measured(pipeline, stage, profile) or \
             estimated(pipeline, stage, machine)
-        lowest = stage.parts if stage.role == "fan-in" else 1  # Partial sums stay in registers.
-        highest = max(lowest, min(machine.units, pipeline.tiles * stage.parts))
-        loads.append(Load(stage.name, stage.kind, t * PER_MS, u, lowest, highest))
+        step = stage.parts  # Each is of a work-group of its own.
+        highest = max(step, min(machine.units // step, pipeline.tiles) * step)
+        loads.append(Load(stage.name, stage.kind, t * PER_MS, u, step, highest, step))
     for kind in ("SIMT", "TENSOR"):
         least = sum(load.lowest for load in loads if load.kind == kind)
         if least > machine.units:
@@ -99,12 +100,11 @@ def results(pipeline, stage):
 
 
 def ran(pipeline, stage, machine, profile):
-    """Of a stage that made such tiles in a pipeline. It makes all columns there, so a column part counts for its share;
-    of sums, whose parts are of different work-groups, the time is that of all."""
+    """Of a stage that made such tiles in a pipeline. The time is that of all column parts."""
     if not profile or stage.role == "final":
         return None
     us = profile.tiles.get((results(pipeline, stage), pipeline.tile_rows))
-    return us and (machine.units / ((1 if stage.role == "fan-in" else stage.parts) * us), 1.0)
+    return us and (machine.units / us, 1.0)
 
 
 def measured(pipeline, stage, profile):
@@ -130,9 +130,11 @@ def text(program):
         these = [f"a{at}" for at, load in enumerate(loads) if load.kind == kind]
         if these:
             lines.append(f" {kind.lower()}: {' + '.join(these)} <= {program.units}")
+    lines += [f" parts_{at}: a{at} - {load.step} g{at} = 0" for at, load in enumerate(loads) if load.step > 1]
     lines += ["Bounds", " thr >= 0"]
     lines += [f" {load.lowest} <= a{at} <= {load.highest}" for at, load in enumerate(loads)]
-    return "\n".join([*lines, "Generals", " " + " ".join(f"a{at}" for at in range(len(loads))), "End", ""])
+    whole = [f"a{at}" for at in range(len(loads))] + [f"g{at}" for at, load in enumerate(loads) if load.step > 1]
+    return "\n".join([*lines, "Generals", " " + " ".join(whole), "End", ""])
 
 
 def glpsol(path):
@@ -147,9 +149,9 @@ def glpsol(path):
     # "s mip ROWS COLUMNS STATUS OBJECTIVE", "j COLUMN VALUE"; columns in the order in which the file names them.
     if done.returncode != 0 or not any(line[:2] == ["s", "mip"] and line[4] == "o" for line in lines):
         raise graphs.GraphError(f"{path}: glpsol finds no optimum")
-    names = list(dict.fromkeys(re.findall(r"\b(thr|a\d+)\b", re.sub(r"\\.*", "", path.read_text(encoding="utf-8")))))
+    names = list(dict.fromkeys(re.findall(r"\b(thr|[ag]\d+)\b", re.sub(r"\\.*", "", path.read_text(encoding="utf-8")))))
     values = {names[int(line[1]) - 1]: float(line[2]) for line in lines if line[0] == "j"}
-    return values.pop("thr"), {int(name[1:]): round(value) for name, value in values.items()}
+    return values["thr"], {int(name[1:]): round(value) for name, value in values.items() if name[0] == "a"}
 
 
 def violations(program, thr, a):
@@ -157,7 +159,7 @@ def violations(program, thr, a):
     most = thr * (1 - TOLERANCE)
     found = [f"stage {load.name}" for load, count in zip(program.loads, a) if most > load.rate(count, program.units)]
     found += [f"work-groups of {load.name}" for load, count in zip(program.loads, a)
-              if not load.lowest <= count <= load.highest]
+              if not load.lowest <= count <= load.highest or count % load.step]
     if most * program.dram_bytes > program.dram_peak:
         found.append("DRAM")
     if most * program.l2_bytes > program.l2_peak:
@@ -170,7 +172,7 @@ def violations(program, thr, a):
 def missing(program, lp):
     """Constraints of Algorithm 2 that an LP file does not have, whether or not they bind."""
     return [line.split(":")[0].strip() for line in text(program).splitlines()
-            if re.match(r" \w+: .*<=", line) and line not in lp.splitlines()]
+            if re.match(r" \w+: .*<?=", line) and line not in lp.splitlines()]
 
 
 def solve(program, path, solver=glpsol):
@@ -196,16 +198,19 @@ def spread(program, a):
     """From the fewest work-groups that give the throughput of `a`: those left over, one by one, to the slowest stage
     of their class. None gets more than twice the fewest: it would only hold more entries of its queues."""
     thr = bound(program, a)[0] * (1 - TOLERANCE)
-    least = [max(load.lowest, math.ceil(thr / load.rate(1, program.units))) for load in program.loads]
+    least = [max(load.lowest, math.ceil(thr / load.rate(load.step, program.units)) * load.step)
+             for load in program.loads]
     a = list(least)
     for kind in ("SIMT", "TENSOR"):
         these = [at for at, load in enumerate(program.loads) if load.kind == kind]
-        while sum(a[at] for at in these) < program.units:
-            room = [at for at in these if a[at] < min(program.loads[at].highest, 2 * least[at])]
+        while True:
+            left = program.units - sum(a[at] for at in these)
+            room = [at for at in these if program.loads[at].step <= left and
+                    a[at] < min(program.loads[at].highest, 2 * least[at])]
             if not room:
                 break
             slowest = min(room, key=lambda at: (program.loads[at].rate(a[at], program.units), at))
-            a[slowest] += 1
+            a[slowest] += program.loads[slowest].step
     return a
 
 

@@ -99,10 +99,10 @@ class Planner:
         return True
 
     def pipeline(self, group, place):
-        """The pipeline with the largest tiles whose queues can be pinned; fewer column parts before smaller ones."""
+        """The pipeline with the largest tiles whose queues can be pinned; more column parts before smaller ones."""
         path = pathlib.Path(f"{self.stem}.{place}.lp")
-        for tile_rows, most_parts in [(rows, parts) for rows in pipelines.TILE_ROWS for parts in (None, 1)]:
-            made = pipelines.Pipeline(self.flow, group, self.machine, tile_rows, self.depth, most_parts)
+        for tile_rows, is_narrow in [(rows, narrow) for rows in pipelines.TILE_ROWS for narrow in (False, True)]:
+            made = pipelines.Pipeline(self.flow, group, self.machine, tile_rows, self.depth, is_narrow)
             mine = [name for name in self.depths if made.has_queue(name)]
             for name in mine:
                 made.set_depth(name, self.depths[name])

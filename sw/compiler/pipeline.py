@@ -23,7 +23,11 @@ COLUMNS = 128                 # Of a product that a work-group makes at least.
 ACCUMULATOR_BYTES = 128 << 10  # Of a work-group: half of the registers of a unit.
 TREE = 4                      # KT-U14: partial sums that a node of a tree adds.
 DEPTH = 2                     # KT-U07.
-STAGING_BYTES = 32 << 10      # LDS beside weights that stay.
+TURNS = 8                     # Tiles that a work-group has: the last turn, of part of them, is an eighth of the time.
+STEP = 64                     # STAGE_STEP: of K.
+RESIDENT_STEPS = 8            # Of K, one behind the other, of all blocks of COLUMNS: weights that stay in LDS,
+RESIDENT_BLOCKS = 2           # of so many blocks at most.
+RESIDENT_BYTES = 160 << 10    # STAGE_RESIDENT_LDS.
 
 
 @dataclasses.dataclass
@@ -99,8 +103,8 @@ def stream_error(flow, members, machine):
 class Pipeline:
     """Stages and queues of a group for tiles of `tile_rows` rows."""
 
-    def __init__(self, flow, group, machine, tile_rows=TILE_ROWS[0], depth=DEPTH, most_parts=None):
-        self.flow, self.group, self.machine, self.depth, self.most_parts = flow, group, machine, depth, most_parts
+    def __init__(self, flow, group, machine, tile_rows=TILE_ROWS[0], depth=DEPTH, is_narrow=False):
+        self.flow, self.group, self.machine, self.depth, self.is_narrow = flow, group, machine, depth, is_narrow
         members = group.members
         self.inside = set(members)
         first = members[0]
@@ -168,15 +172,26 @@ class Pipeline:
         return self.stage_of[producer] if alone else None
 
     def _parts(self, stage):
-        """Column parts, so that few tiles still occupy the machine and partial sums stay in registers."""
+        """Column parts, so that work-groups of few tiles have TURNS of them, and partial sums stay in registers. Narrow:
+        as many as there can be, so that fewer tiles are under way. Work-groups come in multiples of them, so that half of
+        what a product has on average is the most."""
         tensor = self.flow.tensor(self.flow.ops[stage.operators[0]].output)
         if stage.role == "fan-in":
             return -(-4 * tensor.elements // ACCUMULATOR_BYTES) if stage.kind == "TENSOR" else 1
         if stage.role == "final" or stage.kind == "SIMT":
             return 1
         products = sum(one.kind == "TENSOR" for one in self.stages)
-        wanted = -(-self.machine.units // (self.tiles * products))
-        return max(1, min(-(-tensor.columns // COLUMNS), wanted, self.most_parts or wanted))
+        blocks = -(-tensor.columns // COLUMNS)
+        turns = -(-TURNS * self.machine.units // (self.tiles * products))
+        most = max(1, self.machine.units // (2 * products))
+        parts = min(blocks, most if self.is_narrow else min(turns, most))
+        return -(-blocks // (blocks // parts))  # None is empty.
+
+    def _stay(self, stage, blocks):
+        """Whether weights of so many blocks of columns stay in the LDS of a work-group (STAGE_IS_RESIDENT)."""
+        steps = -(-self.flow.tensor(self.flow.inputs[stage.operators[0]][0]).columns // STEP)
+        return blocks <= RESIDENT_BLOCKS and blocks * steps <= RESIDENT_STEPS and \
+            RESIDENT_BYTES <= self.machine.lds_bytes
 
     def _memory(self):
         """What each stage reads from memory and writes to it."""
@@ -198,8 +213,9 @@ class Pipeline:
                 outside = [one for one in flow.readers.get(op.output, []) if one not in self.inside]
                 if outside or op.output in flow.results:
                     stage.writes.append(op.output)
-            share = stage.weight_bytes // stage.parts
-            stage.weights_stay = 0 < share <= self.machine.lds_bytes - STAGING_BYTES
+            if stage.weight_bytes:
+                blocks = -(-flow.tensor(flow.ops[stage.operators[0]].output).columns // COLUMNS)
+                stage.weights_stay = self._stay(stage, -(-blocks // stage.parts))
 
     def _queues(self):
         flow = self.flow
@@ -262,7 +278,6 @@ class Pipeline:
         """Takes the work-groups of each stage: entries of queues, trees of partial sums."""
         for stage, count in zip(self.stages, ctas):
             stage.ctas = count
-            stage.weights_stay = stage.weights_stay and count >= stage.parts  # Not those of several parts.
         self.settle()
         for queue in self.queues:
             producer = self.stages[queue.producer]
@@ -276,14 +291,14 @@ class Pipeline:
                     nodes = -(-nodes // TREE)
                     final.tree.append(nodes)
                 continue
-            queue.readers = sum(min(self.stages[one].parts, self.stages[one].ctas) for one in queue.consumers)
+            queue.readers = sum(self.stages[one].parts for one in queue.consumers)
             # Blocks of a tile pass one by one, unless the whole tile waits for others.
             queue.tile_entries = queue.blocks if queue.slack or queue.is_grown else queue.parts
             queue.entries = queue.tile_entries * queue.capacity
 
     @staticmethod
     def tiles_at_once(stage):
-        """Part p of tile t is of one work-group, of few stages of one for several parts."""
+        """Part p of tile t is of one work-group."""
         return max(1, stage.ctas // stage.parts)
 
     @property

@@ -30,7 +30,7 @@ ACTIVATIONS = {"Relu": "relu", "Gelu": "gelu", "Sigmoid": "sigmoid", "Tanh": "ta
 
 @dataclasses.dataclass
 class Group:
-    """Operators from `first` on; how many each stage has, its work-groups."""
+    """Operators from `first` on; how many each stage has, its work-groups, column parts of a product's tile."""
     first: int
     stages: list
     tile_rows: int = ROWS
@@ -80,11 +80,8 @@ def _planned(plan, step, order):
             continue
         if [order[name] for name in names] != list(range(order[names[0]], order[names[0]] + len(names))):
             raise graphs.GraphError(f"stage {stage['name']}: its operators do not follow each other")
-        # A work-group makes all columns of its tiles, so it stands for as many as the plan has column parts. Sums stay in
-        # registers: their parts are of different work-groups.
-        parts = 1 if stage["role"] == "fan-in" else stage["column_parts"]
-        stages.append((order[names[0]], (len(names), max(1, stage["ctas"] // parts))))
-    under_way = 2 * sum(work_groups for _, (_, work_groups) in stages)
+        stages.append((order[names[0]], (len(names), stage["ctas"], stage["column_parts"])))
+    under_way = 2 * sum(work_groups // parts for _, (_, work_groups, parts) in stages)
     return Group(at[0], [one for _, one in sorted(stages)], step["tile_rows"],
                  entries={queue["tensor"]: _entries(queue, under_way) for queue in step["queues"]
                           if not queue["partial_sums"]})
@@ -112,11 +109,11 @@ def forced(plan):
             if behind != before + 1:
                 raise graphs.GraphError(f"pipeline {place} is not contiguous: {plan.ops[before + 1].output} is between "
                                         f"{plan.ops[before].output} and {plan.ops[behind].output}, and not of it")
-        groups.append(Group(at[0], [(1, names[plan.ops[i].output]) for i in at], about["tile_rows"],
+        groups.append(Group(at[0], [(1, names[plan.ops[i].output], 1) for i in at], about["tile_rows"],
                             about["depth"]))
     groups.sort(key=lambda group: group.first)
     for one, other in zip(groups, groups[1:]):
-        if one.first + sum(count for count, _ in one.stages) > other.first:
+        if one.first + sum(count for count, _, _ in one.stages) > other.first:
             raise graphs.GraphError(f"{plan.ops[other.first].output} is in two pipelines")
     return groups
 
@@ -135,9 +132,10 @@ class _Pipeline:
     def __init__(self, plan, group):
         self.plan, self.group = plan, group
         self.graph = plan.graph
-        self.stages, at = [], group.first
-        for count, work_groups in group.stages:
+        self.stages, self.column_parts, at = [], {}, group.first
+        for count, work_groups, parts in group.stages:
             self.stages.append((plan.ops[at:at + count], work_groups))
+            self.column_parts[plan.ops[at].output] = parts
             at += count
         self.ops = plan.ops[group.first:at]
         self.where = f"operators {group.first} to {at - 1}"
@@ -167,7 +165,7 @@ class _Pipeline:
                 raise graphs.GraphError(f"{self.where}: {name} has {out.rows} rows, others {self.rows}")
             if readers:
                 self.queue_of[name] = len(self.queues)
-                entries = self.group.entries.get(name, self.group.depth * work_groups)
+                entries = self.group.entries.get(name, self.group.depth * work_groups // self._parts(ops[0]))
                 self.queues.append({"tensor": name, "columns": out.columns, "readers": readers,
                                     "entries": min(self.tiles, entries)})
         stages = []
@@ -177,8 +175,9 @@ class _Pipeline:
             if is_sum(ops[0]):
                 stages += self._sum(ops, inputs, work_groups)
                 continue
-            stage = {"name": name, "work_groups": min(work_groups, self.tiles), "inputs": inputs,
-                     **(self._linear(ops) if ops[0].kind == "MatMul" else self._map(ops))}
+            parts = self._parts(ops[0])
+            stage = {"name": name, "work_groups": min(max(1, work_groups // parts), self.tiles) * parts, "inputs": inputs,
+                     **({"parts": parts, **self._linear(ops)} if ops[0].kind == "MatMul" else self._map(ops))}
             stage["output"] = self._edge(name, inside)
             if "queue" in stage["output"] and (name in outside or name in final or
                                                self.graph.tensors[name].kind == "gradient"):
@@ -197,9 +196,9 @@ class _Pipeline:
         return op.inputs[:1] if op.kind in ("MatMul", "LayerNorm", "ReduceSum") else op.inputs
 
     def _parts(self, op):
-        """Work-groups that read a tile of a sum over all rows, each for its part of the columns."""
+        """Work-groups that read a tile, each for its part of the result's columns."""
         if not is_sum(op):
-            return 1
+            return self.column_parts[op.output] if op.kind == "MatMul" else 1
         wide = [self.graph.tensors[name].columns for name in self._operands(op)]
         if op.kind == "ReduceSum":
             return -(-wide[0] // SUM_COLUMNS)

@@ -38,6 +38,7 @@ const std::map<std::string, StageKind> kStages{
 const std::vector<std::string> kActivations{"none", "relu", "gelu", "sigmoid", "tanh", "silu"};
 
 bool is_sum(Form form) { return form == Form::product_sums || form == Form::row_sums; }
+bool has_parts(Form form) { return is_sum(form) || form == Form::linear; }
 
 std::vector<std::string> stage_names() {
   std::vector<std::string> names;
@@ -70,10 +71,9 @@ class Group {
       if (!one["output"].has("queue") || queues_.empty()) continue;
       const uint64_t queue = one["output"]["queue"].number(0, queues_.size() - 1);
       const Form form = kStages.at(one["kernel"].one_of(stage_names())).form;
-      queues_[queue].edge.writers = static_cast<uint16_t>(
-          form == Form::linear ? STAGE_STORING
-          : is_sum(form)       ? STAGE_MAP_WAVEFRONTS * one["parts"].number(1, kMostParts)
-                               : STAGE_MAP_WAVEFRONTS);
+      queues_[queue].edge.writers =
+          static_cast<uint16_t>((form == Form::linear ? STAGE_STORING : STAGE_MAP_WAVEFRONTS) *
+                                (has_parts(form) ? one["parts"].number(1, kMostParts) : 1));
       plan_.queue[plan_.queue.size() - queues_.size() + queue].edge.writers =
           queues_[queue].edge.writers;
     }
@@ -177,7 +177,10 @@ class Group {
     stage_arguments_t& g = stage.arguments;
     g.rows = rows_;
     g.tile_rows = tile_rows_;
-    g.parts = is_sum(form) ? static_cast<uint32_t>(one["parts"].number(1, kMostParts)) : 1;
+    g.parts = has_parts(form) ? static_cast<uint32_t>(one["parts"].number(1, kMostParts)) : 1;
+    if (stage.work_groups % g.parts != 0)
+      one["work_groups"].fail("are " + std::to_string(stage.work_groups) +
+                              ", must be a multiple of " + std::to_string(g.parts) + " parts");
     const auto inputs = one["inputs"].list(count, count);
     if (form == Form::tree)
       tree(one, inputs[0], stage);
@@ -260,6 +263,8 @@ class Group {
       one["weights"].fail("is " + std::to_string(weights.rows) + " x " +
                           std::to_string(weights.columns) + ", must be " + std::to_string(rows) +
                           " x " + std::to_string(across));
+    if (STAGE_BLOCKS(g.n) <= (g.parts - 1) * STAGE_PART_BLOCKS(g.n, g.parts))
+      one["parts"].fail("leaves a part of " + std::to_string(g.n) + " columns none");
     g.weights = place(weights);
     g.ldb = static_cast<uint32_t>(weights.columns) * kElementBytes;
     g.layout = is_transposed ? GEMM_B_NK : 0;

@@ -51,6 +51,7 @@ json::array GraphReport::stages_of(size_t group) const {
     stages.push_back({{"name", t_.plan.stage_names[group][s]},
                       {"kernel", graph_stage_kernel(&of.stage[s], t_.spec.gpu.lds_bytes)},
                       {"work_groups", of.stage[s].work_groups},
+                      {"parts", of.stage[s].arguments.parts},
                       {"us", us(clocks[s].whole())},
                       {"waits_for_input_us", us(clocks[s].sum(2))},
                       {"waits_for_room_us", us(clocks[s].sum(3))},
@@ -73,6 +74,10 @@ json::array GraphReport::pipelines() const {
     json::object one{{"first", group.first_op}, {"operators", group.ops}};
     if (const double us = us_of(group); us > 0) {
       const double tiles_a_ms = 1000 * group.tiles / us;
+      const GpuActivity& before = t_.activity[group.first_op];
+      const GpuActivity& after = t_.activity[group.first_op + group.ops];
+      one["dram_read_bytes"] = after.dram_read_bytes - before.dram_read_bytes;
+      one["dram_written_bytes"] = after.dram_written_bytes - before.dram_written_bytes;
       one["tiles"] = group.tiles;
       one["us"] = us;
       one["tiles_a_ms"] = tiles_a_ms;
@@ -110,7 +115,9 @@ json::array GraphReport::operators() const {
          {"simt", share(&GpuActivity::simt_cycles, units * clocks_a_us)},
          {"ports", share(&GpuActivity::l2_bytes, port)},
          {"dram", share(&GpuActivity::dram_read_bytes, 1e3 * peaks.hbm_gb_s) +
-                      share(&GpuActivity::dram_written_bytes, 1e3 * peaks.hbm_gb_s)}});
+                      share(&GpuActivity::dram_written_bytes, 1e3 * peaks.hbm_gb_s)},
+         {"dram_read_bytes", after.dram_read_bytes - before.dram_read_bytes},
+         {"dram_written_bytes", after.dram_written_bytes - before.dram_written_bytes}});
   }
   return all;
 }

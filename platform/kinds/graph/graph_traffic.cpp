@@ -99,7 +99,7 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
     const stage_arguments_t& g = of.stage[s].arguments;
     for (int in = 0; in < 3; ++in)
       if (g.columns[in] != 0 && g.in[in].entries == 0)
-        add(g.in[in].base, uint64_t{g.rows} * g.columns[in], std::max(1u, g.parts));
+        add(g.in[in].base, uint64_t{g.rows} * g.columns[in], g.k != 0 ? 1 : std::max(1u, g.parts));
     if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
     if (g.has_bias != 0) add(g.bias, g.n, 1);
     if (g.has_norm != 0) add(g.weights, g.columns[0], 1);

@@ -12,7 +12,7 @@
 #else
 #define PAST_L2 0
 #endif
-#define WEIGHTS 4  // LDS tiles from here on, STAGE_RESIDENT_STEPS a block.
+#define WEIGHTS 4  // LDS tiles from here on, STAGE_RESIDENT_STEPS a block if there are two.
 
 // With weights in LDS. REQUIRES: at least one step.
 KERNEL_INLINE void resident_item(operands_t* o, const int accumulator, const int block,
@@ -37,26 +37,48 @@ KERNEL_INLINE void resident_item(operands_t* o, const int accumulator, const int
   STEP(1, 1)
   STEP(2, 0)
   STEP(3, 1)
+  if (block == 0) {
+    STEP(4, 0)
+    STEP(5, 1)
+    STEP(6, 0)
+    STEP(7, 1)
+  }
 #undef STEP
 #undef LOAD
 }
 
-KERNEL_INLINE void load_weights(const stage_arguments_t* g, const int b_nk) {
+// What a work-group has of the columns.
+typedef struct part {
+  uint32_t first, columns;
+} part_t;
+
+KERNEL_INLINE part_t part_of(const stage_arguments_t* g) {
+  const uint32_t each = STAGE_PART_BLOCKS(g->n, g->parts) * STAGE_BLOCK;
+  const uint32_t first = (uint32_t)tile_csr(TILE_CSR_WG_ID) % g->parts * each;
+  return (part_t){first, min_u32(each, g->n - first)};
+}
+KERNEL_INLINE uint32_t block_columns(part_t p, uint32_t block) {
+  return min_u32(STAGE_BLOCK, p.columns - block * STAGE_BLOCK);
+}
+
+KERNEL_INLINE void load_weights(const stage_arguments_t* g, part_t p, const int b_nk) {
   const uint32_t steps = (g->k + STAGE_STEP - 1) / STAGE_STEP;
 #define LOAD(block, s)                                                                          \
-  if ((s) < steps && (block)*STAGE_BLOCK < g->n) {                                              \
+  if ((s) < steps && (block)*STAGE_BLOCK < p.columns) {                                         \
     const uint32_t k = min_u32(STAGE_STEP, g->k - (s)*STAGE_STEP);                              \
-    const uint32_t n = min_u32(STAGE_BLOCK, g->n - (block)*STAGE_BLOCK);                        \
+    const uint32_t n = block_columns(p, block);                                                 \
     tile_load(TILE_L(WEIGHTS + STAGE_RESIDENT_STEPS * (block) + (s)),                           \
-              g->weights + line_offset((block)*STAGE_BLOCK, g->ldb, !b_nk, 2) +                 \
+              g->weights + line_offset(p.first + (block)*STAGE_BLOCK, g->ldb, !b_nk, 2) +       \
                   line_offset((s)*STAGE_STEP, g->ldb, b_nk, 2),                                 \
               b_nk ? tile_shape(n, k * 2, g->ldb) : tile_shape(k, n * 2, g->ldb), STRETTO_FP16, \
               PAST_L2);                                                                         \
   }
-#define LOAD_BLOCK(block) LOAD(block, 0) LOAD(block, 1) LOAD(block, 2) LOAD(block, 3)
-  LOAD_BLOCK(0)
-  LOAD_BLOCK(1)
-#undef LOAD_BLOCK
+#define LOAD_4(block, s) \
+  LOAD(block, s) LOAD(block, (s) + 1) LOAD(block, (s) + 2) LOAD(block, (s) + 3)
+  LOAD_4(0, 0)
+  LOAD_4(0, 4)
+  LOAD_4(1, 0)
+#undef LOAD_4
 #undef LOAD
 }
 
@@ -65,14 +87,13 @@ typedef struct item {
 } item_t;
 
 // A's tile comes in packed rows of the edge's pitch.
-KERNEL_INLINE operands_t item_operands(const stage_arguments_t* g, item_t at) {
+KERNEL_INLINE operands_t item_operands(const stage_arguments_t* g, part_t p, item_t at) {
   const uint32_t steps = (g->k + STAGE_STEP - 1) / STAGE_STEP;
-  const uint32_t columns = min_u32(STAGE_BLOCK, g->n - at.block * STAGE_BLOCK);
-  return operands_of(
-      edge_place(g, &g->in[0], at.tile),
-      g->weights + line_offset(at.block * STAGE_BLOCK, g->ldb, (g->layout & GEMM_B_NK) == 0, 2),
-      g->in[0].pitch, g->ldb, g->layout, tile_rows_of(g, at.tile), columns, g->k, STAGE_STEP, 0,
-      steps, 2);
+  return operands_of(edge_place(g, &g->in[0], at.tile),
+                     g->weights + line_offset(p.first + at.block * STAGE_BLOCK, g->ldb,
+                                              (g->layout & GEMM_B_NK) == 0, 2),
+                     g->in[0].pitch, g->ldb, g->layout, tile_rows_of(g, at.tile),
+                     block_columns(p, at.block), g->k, STAGE_STEP, 0, steps, 2);
 }
 
 #define ITEM(resident, accumulator, block, b_nk)                                       \
@@ -95,11 +116,11 @@ KERNEL_INLINE operands_t item_operands(const stage_arguments_t* g, item_t at) {
 ITEMS(0)
 ITEMS(1)
 
-KERNEL_INLINE void multiply(const stage_arguments_t* g, item_t at, const int accumulator,
+KERNEL_INLINE void multiply(const stage_arguments_t* g, part_t p, item_t at, const int accumulator,
                             const int resident) {
-  operands_t o = item_operands(g, at);
+  operands_t o = item_operands(g, p, at);
   // A product of few rows or columns takes the pipe for no more than 16 of them at a time.
-  const uint32_t columns = min_u32(STAGE_BLOCK, g->n - at.block * STAGE_BLOCK);
+  const uint32_t columns = block_columns(p, at.block);
   const uint64_t size =
       (uint64_t)((g->tile_rows + 15) / 16 * 16) | (uint64_t)((columns + 15) / 16 * 16) << 16;
   const int b_nk = (g->layout & GEMM_B_NK) != 0;
@@ -125,6 +146,7 @@ KERNEL_INLINE void multiply(const stage_arguments_t* g, item_t at, const int acc
 
 typedef struct walk {
   const stage_arguments_t* g;
+  part_t part;
   uint32_t tiles, blocks, step;
   item_t at;
 } walk_t;
@@ -153,13 +175,13 @@ KERNEL_INLINE void activate(uint32_t activation, const int t) {
 }
 
 // REQUIRES: `accumulator` is the block's number where there are two.
-KERNEL_INLINE void store_item(const stage_arguments_t* g, item_t at, uint32_t wavefront,
+KERNEL_INLINE void store_item(const stage_arguments_t* g, part_t p, item_t at, uint32_t wavefront,
                               uint32_t blocks, const int accumulator, uint32_t* held) {
   const uint32_t all = tile_rows_of(g, at.tile);
   const uint32_t each = (g->tile_rows + STAGE_STORING - 1) / STAGE_STORING;
-  const uint32_t mine = (wavefront - 1) * each, first = at.block * STAGE_BLOCK;
+  const uint32_t mine = (wavefront - 1) * each, first = p.first + at.block * STAGE_BLOCK;
   if (mine >= all) return;
-  const uint32_t rows = min_u32(each, all - mine), columns = min_u32(STAGE_BLOCK, g->n - first);
+  const uint32_t rows = min_u32(each, all - mine), columns = block_columns(p, at.block);
   // In FP32 a piece takes twice the room.
   const uint32_t piece = STAGE_PIECE / (STAGE_BLOCK * (g->activation < STAGE_SIGMOID ? 2 : 4));
   const uint32_t bytes = columns * 2;
@@ -208,19 +230,20 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID);
   walk_t w = {.g = g,
+              .part = part_of(g),
               .tiles = tiles_of(g),
-              .blocks = (g->n + STAGE_BLOCK - 1) / STAGE_BLOCK,
-              .step = (uint32_t)tile_csr(TILE_CSR_GRID),
-              .at = {.tile = (uint32_t)tile_csr(TILE_CSR_WG_ID)}};
+              .step = (uint32_t)tile_csr(TILE_CSR_GRID) / g->parts,
+              .at = {.tile = (uint32_t)tile_csr(TILE_CSR_WG_ID) / g->parts}};
+  w.blocks = STAGE_BLOCKS(w.part.columns);
   uint64_t waited = 0, met = 0;
   if (wavefront == 0) {
     pace_t pace = {0, 0};
     if (resident && w.at.tile < w.tiles)
-      (g->layout & GEMM_B_NK) ? load_weights(g, 1) : load_weights(g, 0);
+      (g->layout & GEMM_B_NK) ? load_weights(g, w.part, 1) : load_weights(g, w.part, 0);
     if (w.at.tile < w.tiles) {
 #define MULTIPLY(accumulator)                                          \
   if (w.at.block == 0) edge_wait(g, &g->in[0], w.at.tile, 1, &waited); \
-  multiply(g, w.at, accumulator, resident);                            \
+  multiply(g, w.part, w.at, accumulator, resident);                    \
   if (w.at.block + 1 == w.blocks) {                                    \
     tile_wait(0);                                                      \
     edge_add(g, &g->in[0], w.at.tile, 0);                              \
@@ -245,7 +268,7 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
 #define STORE(accumulator)                                                             \
   if (wavefront == 1 && w.at.block == 0) edge_wait(g, &g->out, w.at.tile, 0, &waited); \
   meet(&met);                                                                          \
-  store_item(g, w.at, wavefront, w.blocks, accumulator, &held[accumulator]);           \
+  store_item(g, w.part, w.at, wavefront, w.blocks, accumulator, &held[accumulator]);   \
   if (w.at.block + 1 == w.blocks) edge_add(g, &g->out, w.at.tile, 1);                  \
   if (!walk_next(&w)) break
     for (;;) {

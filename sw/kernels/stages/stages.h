@@ -69,7 +69,8 @@ typedef struct stage_arguments {
   uint32_t activation;
   uint32_t has_bias;
   uint32_t has_norm;
-  // stage_fan_in_*: column parts of the result. Work-group w has part w % parts of replica w / parts.
+  // Column parts of the result. stage_linear_*: work-group w makes part w % parts of tiles w / parts,
+  // + work-groups / parts, ...; stage_fan_in_*: it has part w % parts of replica w / parts. Of others 1.
   uint32_t parts;
   // stage_final: rows of sums in an entry of in[0]; elements of the result.
   uint32_t sections;
@@ -77,7 +78,8 @@ typedef struct stage_arguments {
 } stage_arguments_t;
 
 // stage_linear_*: blocks of STAGE_BLOCK columns, two accumulators; wavefront 0 multiplies one while the others store
-// the other. With weights in LDS (resident) at most STAGE_RESIDENT_STEPS steps of K and two blocks.
+// the other. A part is whole blocks, none has none. With weights in LDS (resident) a part has one block and at most
+// twice STAGE_RESIDENT_STEPS steps of K, or two and at most so many.
 #define STAGE_BLOCK 128u
 #define STAGE_STEP 64u
 #define STAGE_RESIDENT_STEPS 4u
@@ -107,8 +109,12 @@ typedef struct stage_arguments {
 #define STAGE_FAN_IN_LDS (2u * 3u * STAGE_B_BYTES)
 #define STAGE_FAN_IN_REGISTERS \
   (2u * 4u * STAGE_BLOCK * STAGE_BLOCK + STAGE_FAN_IN_WAVEFRONTS * (2u * STAGE_PIECE + 2048u))
-// Of results of so many rows and columns; of sums.
 #define STAGE_BLOCKS(extent) (((extent) + STAGE_BLOCK - 1u) / STAGE_BLOCK)
+// stage_linear_*: of a part.
+#define STAGE_PART_BLOCKS(n, parts) ((STAGE_BLOCKS(n) + (parts)-1u) / (parts))
+#define STAGE_IS_RESIDENT(k, blocks) \
+  ((k) <= 2u * STAGE_RESIDENT_STEPS * STAGE_STEP / (blocks) && (blocks) <= 2u)
+// Of results of so many rows and columns; of sums.
 #define STAGE_PRODUCT_PARTS(m, n)                   \
   ((n) <= STAGE_BLOCK ? (STAGE_BLOCKS(m) + 1u) / 2u \
                       : STAGE_BLOCKS(m) * ((STAGE_BLOCKS(n) + 1u) / 2u))

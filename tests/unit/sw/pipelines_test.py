@@ -7,6 +7,7 @@ contiguity; schedules at the depth that just moves and one below; the balance ag
 second solver; bytes against sums worked out here. What is wrong ends with one line that names it.
 """
 
+import dataclasses
 import itertools
 import json
 import os
@@ -587,6 +588,20 @@ class Pipelines(Scratch):
         alone = self.plan(net.graph)["steps"][0]
         self.assertEqual(plan["steps"][0]["dram_bytes"] - alone["dram_bytes"], 2 * 4096 * 256)
 
+    def test_column_parts_keep_weights_in_lds_and_tiles_large(self):
+        """A work-group's LDS has 8 steps of 64 of K by 128 columns of weights: 479 of K is 8 steps, 1024 are 16."""
+        net = Net(rows=32768, columns=479)
+        net.mlp("x", "l", [1024, 1024, 512, 256, 64])
+        self.assertEqual([one.parts for one in self.pipeline(net).stages if one.kind == "TENSOR"], [1] * 5)
+        # Tiles of 1024 columns and 128 rows: 108 work-groups have too many under way unless they share them.
+        step, = self.plan(net.graph)["steps"]
+        self.assertEqual(step["tile_rows"], 128)
+        found = {one["name"]: (one["column_parts"], one["weights_in_lds"]) for one in step["stages"]}
+        self.assertEqual([found[f"l{at}"] for at in range(5)],
+                         [(8, True), (8, False), (4, False), (2, True), (1, True)])
+        for one in step["stages"]:
+            self.assertEqual(one["ctas"] % one["column_parts"], 0)
+
     def test_payloads_and_pinned_bytes_keep_their_limits(self):
         for text in APPS:
             for training in (False, True):
@@ -625,7 +640,7 @@ class Pipelines(Scratch):
 
 def brute_force(program):
     """The best throughput over all work-groups."""
-    ranges = [range(load.lowest, load.highest + 1) for load in program.loads]
+    ranges = [range(load.lowest, load.highest + 1, load.step) for load in program.loads]
     best = 0.0
     for a in itertools.product(*ranges):
         sums = [sum(count for load, count in zip(program.loads, a) if load.kind == kind) for kind in ("SIMT", "TENSOR")]
@@ -659,6 +674,20 @@ class Balance(Scratch):
             thr, a = self.solve(program)
             self.assertAlmostEqual(thr / brute_force(program), 1, places=5)
             self.assertGreaterEqual(balance.bound(program, a)[0], thr * (1 - 1e-5))
+
+    def test_work_groups_come_in_multiples_of_column_parts(self):
+        pick = random.Random(7)
+        for _ in range(30):
+            program = self.program(pick, pick.randint(1, 4), units=12)
+            steps = [pick.randint(1, 3) for _ in program.loads]
+            loads = tuple(dataclasses.replace(load, lowest=step, highest=load.highest * step, step=step)
+                          for load, step in zip(program.loads, steps))
+            program = dataclasses.replace(program, loads=loads)
+            thr, a = self.solve(program)
+            self.assertEqual([count % step for count, step in zip(a, steps)], [0] * len(a))
+            self.assertAlmostEqual(thr / brute_force(program), 1, places=5)
+            lines = balance.text(program).replace(" parts_", " \\ parts_")
+            self.assertEqual(balance.missing(program, lines), [f"parts_{at}" for at, step in enumerate(steps) if step > 1])
 
     # covers: KT-LB-02
     def test_memory_and_l2_bound_the_throughput(self):
@@ -715,9 +744,11 @@ class Balance(Scratch):
         # What ran is measured better than what was a kernel of its own.
         operators = {name: {"us": 1.0, "tensor": 1.0, "simt": 1.0} for name in ("l0", "l0.a", "l1")}
         self.assertEqual(balance.of(made, A100, profiles.Profile(operators, tiles)).loads[0], loads[0])
-        # Where a tile is made in two column parts, each by a work-group, 10 of them make 200.
+        # Where a tile is made in two column parts, each by a work-group, it is the time of both.
         made.stages[0].parts = 2
-        self.assertAlmostEqual(balance.of(made, A100, profiles.Profile({}, tiles)).loads[0].rate(10, 108), 200)
+        load = balance.of(made, A100, profiles.Profile({}, tiles)).loads[0]
+        self.assertAlmostEqual(load.rate(10, 108), 400)
+        self.assertEqual((load.lowest, load.highest, load.step), (2, 108, 2))
 
     def test_of_a_sum_the_time_is_that_of_all_parts_and_its_final_stage_is_no_tile(self):
         net = Net(rows=131072)

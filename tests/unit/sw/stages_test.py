@@ -125,9 +125,9 @@ class Planned(unittest.TestCase):
         kernels = [stage["kernel"] for stage in group["stages"]]
         self.assertEqual((len(kernels), kernels.count("linear"), kernels.count("map_concat")), (15, 12, 3))
         self.assertEqual(sum(stage.get("activation") == "relu" for stage in group["stages"]), 9)
-        planned = {queue["tensor"]: queue["entries"] for queue in self.plan["steps"][0]["queues"]}
+        planned = {queue["tensor"]: queue["entries"] // queue["blocks_a_tile"] for queue in self.plan["steps"][0]["queues"]}
         made = {queue["tensor"]: queue["entries"] for queue in group["queues"]}
-        under_way = 2 * sum(stage["work_groups"] for stage in group["stages"])
+        under_way = 2 * sum(stage["work_groups"] // stage.get("parts", 1) for stage in group["stages"])
         for name in ("density", "colour"):  # 256 and 768 bytes a tile: as many as may be under way.
             self.assertEqual(made.pop(name), under_way)
             del planned[name]
