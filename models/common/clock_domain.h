@@ -25,25 +25,30 @@ class ClockDomain {
 
   Time edge(uint64_t cycle) const {
     if (denominator_ == 1) return cycle * numerator_;
-    return static_cast<Time>(static_cast<unsigned __int128>(cycle) * numerator_ / denominator_);
+    return quotient(static_cast<unsigned __int128>(cycle) * numerator_, denominator_);
   }
-  // Index of the last edge at or before `t`.
+  // Index of the last edge at or before `t`: the largest k with k * numerator_ < (t + 1) *
+  // denominator_.
   uint64_t cycle_at(Time t) const {
     if (denominator_ == 1) return t / numerator_;
-    uint64_t cycle =
-        static_cast<uint64_t>(static_cast<unsigned __int128>(t) * denominator_ / numerator_);
-    while (edge(cycle + 1) <= t) ++cycle;
-    return cycle;
+    return quotient((static_cast<unsigned __int128>(t) + 1) * denominator_ - 1, numerator_);
   }
-  // Index of the first edge at or after `t`.
+  // Index of the first edge at or after `t`: the smallest k with k * numerator_ >= t * denominator_.
   uint64_t cycle_from(Time t) const {
-    const uint64_t cycle = cycle_at(t);
-    return edge(cycle) == t ? cycle : cycle + 1;
+    return quotient(static_cast<unsigned __int128>(t) * denominator_ + (numerator_ - 1),
+                    numerator_);
   }
   Time edge_at_or_after(Time t) const { return edge(cycle_from(t)); }
   Time edge_after(Time t) const { return edge(cycle_at(t) + 1); }
 
  private:
+  // Two minutes of machine time fit 64 bits, which the host divides at once.
+  static uint64_t quotient(unsigned __int128 value, uint64_t divisor) {
+    if (value >> 64 == 0) [[likely]]
+      return static_cast<uint64_t>(value) / divisor;
+    return static_cast<uint64_t>(value / divisor);
+  }
+
   uint64_t numerator_;
   uint64_t denominator_;
 };

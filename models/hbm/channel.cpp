@@ -144,6 +144,7 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   atom.stream = stream;
   atom.elders = 0;
   atom.younger_waits = false;
+  atom.sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels;
   segment.address += atom.bytes;
   segment.at += atom.bytes;
   segment.bytes = static_cast<uint16_t>(segment.bytes - atom.bytes);
@@ -233,10 +234,7 @@ void HbmChannel::grant(uint64_t cycle, Stream stream) {
   Atom& atom = atoms_[id];
   atom.where = Where::dram;
   if (!queue.empty()) __builtin_prefetch(&atoms_[queue.front()], 1);
-  if (core_.queue_sink != nullptr) [[unlikely]] {
-    if (core_.requests[atom.request].source < core_.spec.channels)
-      core_.queue_sink->on_place_free(atom.address);
-  }
+  if (atom.sunk) core_.queue_sink->on_place_free(atom.address);
   if (atom.elders != 0) ++counters_.ordered_atoms;
   counters_.dram_occupancy_sum += scheduler_.size();
   scheduler_.push(cycle, id, atom.bank, atom.row, atom.command, atom.elders == 0);

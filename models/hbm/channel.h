@@ -144,7 +144,8 @@ class HbmChannel {
     DramCommand command;
     Where where;
     Stream stream;
-    bool younger_waits;  // A younger atom may be waiting for this one.
+    bool younger_waits : 1;  // A younger atom may be waiting for this one.
+    bool sunk : 1;           // HbmCore::queue_sink hears of it.
   };
 
   uint32_t& bucket_of(uint64_t address) {
