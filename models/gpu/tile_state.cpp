@@ -51,16 +51,16 @@ void row_to_float(const Tile& tile, ElementType element, uint32_t row, float* ou
   }
 }
 
+// A loop each, without branches, so that they become vector code.
 void convert_row(const float* from, uint32_t count, ElementType element, uint8_t* out) {
-  for (uint32_t i = 0; i < count; ++i) {
-    switch (element) {
-      case ElementType::fp16: store_element(out, i, fp16_from_fp32(from[i])); break;
-      case ElementType::bf16: store_element(out, i, bf16_from_fp32(from[i])); break;
-      default: {
-        const uint32_t bits = std::bit_cast<uint32_t>(from[i]);
-        store_element(out, i, (bits & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : bits);
-        break;
-      }
+  if (element == ElementType::fp16) {
+    for (uint32_t i = 0; i < count; ++i) store_element(out, i, fp16_from_fp32(from[i]));
+  } else if (element == ElementType::bf16) {
+    for (uint32_t i = 0; i < count; ++i) store_element(out, i, bf16_from_fp32(from[i]));
+  } else {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t bits = std::bit_cast<uint32_t>(from[i]);
+      store_element(out, i, (bits & 0x7FFFFFFFu) > 0x7F800000u ? kFp32NaN : bits);
     }
   }
 }
@@ -114,8 +114,7 @@ uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool 
   const Content operands = a.stamped != b.stamped ? Content::poison
                            : a.stamped            ? Content::stamp
                                                   : Content::values;
-  if (content_ == Content::empty && operands == Content::values)
-    values_.assign(uint64_t{m_} * n_, 0.0f);
+  if (content_ == Content::empty && operands == Content::values) zero_ = true;
   if (content_ == Content::empty && operands == Content::stamp) a_ = b_ = nullptr;
   if (content_ == Content::empty) content_ = operands;
   if (content_ != operands) content_ = Content::poison;
@@ -177,6 +176,8 @@ bool Accumulator::cover(uint32_t begin, uint32_t end) {
 
 void Accumulator::multiply_values(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
                                   ElementType element, bool tf32) {
+  if (zero_) values_.assign(uint64_t{m_} * n_, 0.0f);
+  zero_ = false;
   const uint32_t a_columns = a.shape.row_bytes / element_bytes(element);
   const uint32_t b_columns = b.shape.row_bytes / element_bytes(element);
   const uint32_t m = std::min(m_, a_is_km ? a_columns : a.shape.rows);
@@ -242,6 +243,11 @@ void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_col
     fill_with_nan(element, out, rows * row_bytes);
     return;
   }
+  // Zero is all bits zero in every type.
+  if (content_ == Content::empty || (content_ == Content::values && zero_)) {
+    std::memset(out, 0, rows * row_bytes);
+    return;
+  }
   std::vector<float> line(columns);
   for (uint32_t i = 0; i < rows; ++i, out += row_bytes) {
     const uint32_t r = first_row + i;
@@ -273,7 +279,7 @@ void Accumulator::epilogue(uint32_t first_row, uint32_t rows, uint32_t first_col
       continue;
     }
     for (uint32_t j = 0; j < columns; ++j) {
-      const bool there = content_ == Content::values && r < m_ && first_column + j < n_;
+      const bool there = r < m_ && first_column + j < n_;
       line[j] = there ? values_[uint64_t{r} * n_ + first_column + j] : 0.0f;
     }
     convert_row(line.data(), columns, element, out);

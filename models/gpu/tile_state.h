@@ -99,6 +99,7 @@ class Accumulator {
 
   Content content_ = Content::empty;
   uint32_t m_ = 0, n_ = 0;
+  bool zero_ = true;           // Of values: nothing has been added, and values_ is of no meaning.
   std::vector<float> values_;  // m x n, row-major.
   // Stamps.
   uint32_t row_ = 0, column_ = 0;  // Of the output element that (0, 0) stands for.

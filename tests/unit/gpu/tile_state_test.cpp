@@ -271,6 +271,25 @@ TEST_CASE("real products match float64 within the error of FP32 accumulation") {
   }
 }
 
+TEST_CASE("products without values are zeros to which later ones add") {
+  Accumulator sum;
+  sum.zero(1, 2);
+  sum.multiply(values({3.0f}, 1, 1), false, values({5.0f, 7.0f}, 1, 2), false, ElementType::fp16,
+               true);
+  for (const bool values_too : {false, true}) {
+    sum.zero(1, 2);
+    sum.multiply(values({3.0f}, 1, 1), false, values({5.0f, 7.0f}, 1, 2), false, ElementType::fp16,
+                 false);
+    if (values_too)
+      sum.multiply(values({2.0f}, 1, 1), false, values({1.0f, 4.0f}, 1, 2), false,
+                   ElementType::fp16, true);
+    float out[2] = {-1, -1};
+    sum.epilogue(0, 1, 0, 2, ElementType::fp32, 0, 1, false, reinterpret_cast<uint8_t*>(out));
+    CHECK(out[0] == (values_too ? 2.0f : 0.0f));
+    CHECK(out[1] == (values_too ? 8.0f : 0.0f));
+  }
+}
+
 TEST_CASE("the epilogue rounds to nearest even") {
   Accumulator sum;
   sum.zero(1, 2);
