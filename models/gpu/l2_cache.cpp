@@ -38,7 +38,8 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       ports_(2 * (cus + 1)),
       shared_(memory),
       boundary_(mapping.channels()),
-      writers_(size_t{tags_.set_count()} * L2Tags::kMaxWays) {
+      writers_(size_t{tags_.set_count()} * L2Tags::kMaxWays),
+      written_(writers_.size()) {
   for (unsigned i = 0; i < cus; ++i)
     cu[i].register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(i));
   cp.register_nb_transport_fw(this, &L2Cache::forward, static_cast<int>(cus));
@@ -65,7 +66,15 @@ uint32_t L2Cache::take_request(int port, tlm::tlm_generic_payload& payload) {
   }
   const uint32_t index = free_requests_.back();
   free_requests_.pop_back();
-  requests_[index] = {&payload, 0, 1, static_cast<uint16_t>(port), false, false};
+  const StrettoExtension& extension = *extension_of(payload);
+  requests_[index] = {.payload = &payload,
+                      .done = 0,
+                      .remaining = 1,
+                      .port = static_cast<uint16_t>(port),
+                      .copies = false,
+                      .crossed = false,
+                      .shared = extension.allocation == AllocationClass::shared,
+                      .account = extension.account};
   ++outstanding_;
   return index;
 }
@@ -243,12 +252,10 @@ uint32_t L2Cache::gather(uint64_t offset, const StrettoExtension& extension) {
       const uint8_t mask =
           static_cast<uint8_t>((2 * line >= first ? 1 : 0) | (2 * line + 1 <= last ? 2 : 0));
       const L2Tags::Place place = tags_.place_of(line);
-      const char* const set = reinterpret_cast<const char*>(&tags_.set(place.set));
-      __builtin_prefetch(set, 1);
-      __builtin_prefetch(set + 64, 1);
+      if (slices_ == nullptr) tags_.prefetch(place.set);
       const bool starts = 2 * line <= first, ends = 2 * line + 1 >= last;
       lookups_.push_back(
-          {place.set, place.bank, L2Tags::tag_of(line), sectors, line, mask,
+          {line, place.set, sectors, static_cast<uint16_t>(place.bank), mask,
            static_cast<uint8_t>(starts ? begin & 127 : 0),
            static_cast<uint8_t>(ends ? (begin + extension.row_bytes - 1) & 127 : 127)});
       sectors += mask == 3 ? 2 : 1;
@@ -270,7 +277,10 @@ Time L2Cache::serve_read(uint32_t request, Port& port, tlm::tlm_generic_payload&
   } else {
     for (const Lookup& lookup : lookups_) {
       const uint64_t at = at_bank + lookup.sector * per_sector;
-      ready = std::max(ready, read_line(lookup, request, extension, at, hits));
+      ready = std::max(
+          ready,
+          read_line(
+              lookup, request, [&]() -> const StrettoExtension& { return extension; }, at, hits));
     }
     flush_fill();
     counters_.hits[extension.account] += hits;
@@ -408,7 +418,7 @@ int L2Cache::allocate(const Lookup& lookup, uint64_t cycle) {
     }
     if (!shared_.empty()) shared_.drop(tags_.line_of(set_index, static_cast<unsigned>(way)));
   }
-  set.tag[way] = lookup.tag;
+  set.tag[way] = lookup.tag();
   set.state[way] = lookup.copy ? L2Tags::kCopy : 0;
   if (any_pin_ && !lookup.copy && in_pinned_range(lookup.line)) {
     const bool pins = may_pin(set);

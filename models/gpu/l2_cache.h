@@ -159,6 +159,8 @@ class L2Cache final : public sc_core::sc_module,
     uint16_t port;
     bool copies;   // A load of cached memory whose bytes are taken when the last sector has come.
     bool crossed;  // Has come over the link between the partitions, and its answer goes back there.
+    bool shared;   // Of a shared range. This and `account` spare a hit the look into its payload.
+    uint8_t account;
   };
   // A line with sectors on their way: who waits for each of them, further ones in groups.
   struct alignas(32) Fill {
@@ -195,12 +197,24 @@ class L2Cache final : public sc_core::sc_module,
     uint8_t dirty;
     uint8_t account;
   };
-  // Who wrote a way of the cache last, or changed a line behind it.
   struct Agent {
-    uint64_t bytes[2] = {};  // That are dirty (valid where the sector is), or were changed.
     uint32_t wg_id = 0;
     uint16_t unit = 0;
     Engine engine = Engine::test;
+  };
+  // Who wrote a way of the cache last. Small, since each store of a line comes here.
+  struct Writer {
+    uint32_t wg_id = 0;
+    uint16_t unit = 0;
+    Engine engine = Engine::test;
+    uint8_t parts = 0;  // Dirty sectors of which written_ says what is dirty; others are in full.
+  };
+  static_assert(sizeof(Writer) == 8);
+  using Bytes = std::array<uint64_t, 2>;  // A bit each, by sector.
+  // Who changed which bytes of a line behind the cache.
+  struct Change {
+    Agent by;
+    Bytes bytes{};
   };
   struct PinRange {
     uint64_t base = 0;
@@ -245,23 +259,25 @@ class L2Cache final : public sc_core::sc_module,
   void unlock_bypassed(tlm::tlm_generic_payload& payload);
 
   struct Lookup {
-    uint32_t set;
-    uint32_t bank;
-    uint32_t tag;
-    uint32_t sector;  // Number in the request, for the port's time.
     uint64_t line;
+    uint32_t set;
+    uint32_t sector;  // Number in the request, for the port's time.
+    uint16_t bank;
     uint8_t mask;
     uint8_t first;  // Bytes of the line, first to last.
     uint8_t last;
     bool copy = false;  // Place and bank are not those of its home.
+    uint32_t tag() const { return L2Tags::tag_of(line); }
   };
+  static_assert(sizeof(Lookup) == 24);
   // Collects the lines of a tile in lookups_; returns its sectors.
   uint32_t gather(uint64_t offset, const StrettoExtension& extension);
   void add_waiter(uint32_t& list, uint32_t request);
   // A line at its bank at clock `at`; they return the clock in which the bank has moved it. `hits`
-  // counts sectors of lines that are there.
-  uint64_t read_line(const Lookup& lookup, uint32_t request, const StrettoExtension& extension,
-                     uint64_t at, uint64_t& hits);
+  // counts sectors of lines that are there. `extension()` is called for others alone.
+  template <class Extension>
+  uint64_t read_line(const Lookup& lookup, uint32_t request, Extension extension, uint64_t at,
+                     uint64_t& hits);
   uint64_t write_line(const Lookup& lookup, const StrettoExtension& extension, uint64_t at);
   void read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_t request,
                  const StrettoExtension& extension, uint64_t cycle);
@@ -291,6 +307,12 @@ class L2Cache final : public sc_core::sc_module,
   void check_changed(const Lookup& lookup, const StrettoExtension& by);
   // Before the sectors are marked dirty.
   void note_writer(const Lookup& lookup, unsigned way, const StrettoExtension& by);
+  // Brings into the host's cache what a read or a write of a line in this set needs.
+  void prefetch_set(uint32_t set, bool store) const {
+    tags_.prefetch(set);
+    if (store)
+      prefetch_lines(&writers_[size_t{set} * L2Tags::kMaxWays], L2Tags::kMaxWays * sizeof(Writer));
+  }
   // Shared ranges (l2_shared.cpp).
   void serve_fence(int unit, tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
                    uint64_t arrival);
@@ -345,7 +367,7 @@ class L2Cache final : public sc_core::sc_module,
   struct {
     uint64_t block = ~uint64_t{0};
     uint8_t mask = 0;
-    uint16_t fill[2] = {kNoFill, kNoFill};
+    uint32_t fills = kNone;  // Of both lines, 16 bits each: one word, as the cookie takes it.
     uint64_t cycle = 0;
     const StrettoExtension* extension = nullptr;
   } building_;
@@ -368,8 +390,9 @@ class L2Cache final : public sc_core::sc_module,
   uint64_t boundary_lines_ = 0;  // Not yet answered.
   uint32_t boundaries_completed_ = 0;
   std::function<void()> on_written_back_;
-  std::vector<Agent> writers_;                   // By set and way.
-  std::unordered_map<uint64_t, Agent> changed_;  // Lines here with sectors changed behind them.
+  std::vector<Writer, HugeAllocator<Writer>> writers_;  // By set and way, as written_ is.
+  std::vector<Bytes, HugeAllocator<Bytes>> written_;
+  std::unordered_map<uint64_t, Change> changed_;  // Lines here with sectors changed behind them.
   uint64_t write_backs_in_flight_ = 0;
   uint64_t outstanding_ = 0;
   L2Counters counters_;

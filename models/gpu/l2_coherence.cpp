@@ -102,20 +102,20 @@ void L2Cache::passes(const StrettoExtension& by, uint64_t offset, uint64_t bytes
     const int found = L2Tags::find(set, L2Tags::tag_of(line));
     if (found < 0 || (!shared_.empty() && shared_.holds(line))) continue;
     uint8_t& state = set.state[found];
-    const Agent& writer = writers_[index * L2Tags::kMaxWays + static_cast<unsigned>(found)];
+    const size_t way = size_t{index} * L2Tags::kMaxWays + static_cast<unsigned>(found);
+    const Writer& writer = writers_[way];
     const unsigned first = line == from ? offset & 127 : 0, last = line == to ? end & 127 : 127;
     for (unsigned sector = 0; sector < 2; ++sector) {
       const uint64_t wanted = bytes_of(sector, first, last);
-      if ((state >> L2Tags::kDirtyShift >> sector & 1) != 0 &&
-          (wanted & writer.bytes[sector]) != 0) {
+      if ((state >> L2Tags::kDirtyShift >> sector & 1) != 0 && wanted != 0 &&
+          ((writer.parts >> sector & 1) == 0 || (wanted & written_[way][sector]) != 0)) {
         incoherent(reads ? "read past the L2 by" : "written past the L2 by", line, sector,
-                   {{}, by.wg_id, by.unit, by.engine}, "is dirty there, written by", writer);
+                   {by.wg_id, by.unit, by.engine}, "is dirty there, written by",
+                   {writer.wg_id, writer.unit, writer.engine});
       }
       if (!writes || wanted == 0 || (state >> L2Tags::kValidShift >> sector & 1) == 0) continue;
-      Agent& change = changed_[line];
-      change.wg_id = by.wg_id;
-      change.unit = by.unit;
-      change.engine = by.engine;
+      Change& change = changed_[line];
+      change.by = {by.wg_id, by.unit, by.engine};
       change.bytes[sector] |= wanted;
       state &= static_cast<uint8_t>(~(1u << sector << L2Tags::kValidShift));
       if (partitions_ != nullptr) partitions_->drop_copy(line, 1u << sector);
@@ -129,8 +129,8 @@ void L2Cache::check_changed(const Lookup& lookup, const StrettoExtension& by) {
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((changed->second.bytes[sector] & bytes_of(sector, lookup.first, lookup.last)) == 0)
       continue;
-    incoherent("read in the L2 by", lookup.line, sector, {{}, by.wg_id, by.unit, by.engine},
-               "was changed behind it by", changed->second);
+    incoherent("read in the L2 by", lookup.line, sector, {by.wg_id, by.unit, by.engine},
+               "was changed behind it by", changed->second.by);
   }
   // Bytes beside the changed ones are wanted: the sectors are fetched again.
   for (unsigned sector = 0; sector < 2; ++sector) {
@@ -139,17 +139,29 @@ void L2Cache::check_changed(const Lookup& lookup, const StrettoExtension& by) {
 }
 
 void L2Cache::note_writer(const Lookup& lookup, unsigned way, const StrettoExtension& by) {
-  Agent& writer = writers_[lookup.set * L2Tags::kMaxWays + way];
+  const size_t index = size_t{lookup.set} * L2Tags::kMaxWays + way;
+  Writer& writer = writers_[index];
+  writer.wg_id = by.wg_id;
+  writer.unit = by.unit;
+  writer.engine = by.engine;
+  if (lookup.first == 0 && lookup.last == L2Shared::kLineBytes - 1 && changed_.empty()) {
+    writer.parts = 0;
+    return;
+  }
   const unsigned dirty = tags_.set(lookup.set).state[way] >> L2Tags::kDirtyShift;
   const auto change = changed_.empty() ? changed_.end() : changed_.find(lookup.line);
   for (unsigned sector = 0; sector < 2; ++sector) {
     const uint64_t bytes = bytes_of(sector, lookup.first, lookup.last);
-    writer.bytes[sector] = ((dirty >> sector & 1) != 0 ? writer.bytes[sector] : 0) | bytes;
+    if (bytes == 0) continue;
     if (change != changed_.end()) change->second.bytes[sector] &= ~bytes;
+    const uint64_t before = (dirty >> sector & 1) == 0          ? 0
+                            : (writer.parts >> sector & 1) == 0 ? ~uint64_t{0}
+                                                                : written_[index][sector];
+    const bool part = (before | bytes) != ~uint64_t{0};
+    writer.parts =
+        static_cast<uint8_t>((writer.parts & ~(1u << sector)) | unsigned{part} << sector);
+    if (part) written_[index][sector] = before | bytes;
   }
-  writer.wg_id = by.wg_id;
-  writer.unit = by.unit;
-  writer.engine = by.engine;
 }
 
 void L2Cache::incoherent(const char* what, uint64_t line, unsigned sector, const Agent& by,

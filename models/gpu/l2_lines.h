@@ -10,11 +10,12 @@
 
 namespace stretto {
 
+template <class Extension>
 [[gnu::always_inline]] inline uint64_t L2Cache::read_line(const Lookup& lookup, uint32_t request,
-                                                          const StrettoExtension& extension,
-                                                          uint64_t at, uint64_t& hits) {
+                                                          Extension extension, uint64_t at,
+                                                          uint64_t& hits) {
   L2Tags::Set& set = tags_.set(lookup.set);
-  const int way = L2Tags::find(set, lookup.tag);
+  const int way = L2Tags::find(set, lookup.tag());
   const unsigned count = lookup.mask == 3 ? 2 : 1;
   const uint64_t looked = banks_.take(lookup.bank, at, count * sector_cycles_);
   if (way >= 0) {
@@ -28,7 +29,7 @@ namespace stretto {
       return looked;
     }
   }
-  read_slow(lookup, set, way, request, extension, looked);
+  read_slow(lookup, set, way, request, extension(), looked);
   return looked;
 }
 
@@ -36,7 +37,7 @@ namespace stretto {
                                                            const StrettoExtension& extension,
                                                            uint64_t at) {
   L2Tags::Set& set = tags_.set(lookup.set);
-  int way = L2Tags::find(set, lookup.tag);
+  int way = L2Tags::find(set, lookup.tag());
   const unsigned count = lookup.mask == 3 ? 2 : 1;
   const uint64_t looked = banks_.take(lookup.bank, at, count * sector_cycles_);
   if (way >= 0) {

@@ -38,7 +38,8 @@ void L2Cache::add_fill(uint64_t line, uint8_t mask, uint16_t fill,
     building_.extension = &extension;
   }
   building_.mask |= static_cast<uint8_t>(mask << (2 * (line & 1)));
-  building_.fill[line & 1] = fill;
+  const unsigned shift = 16 * (line & 1);
+  building_.fills = (building_.fills & ~(0xFFFFu << shift)) | uint32_t{fill} << shift;
   building_.cycle = std::max(building_.cycle, cycle);
 }
 
@@ -46,7 +47,7 @@ void L2Cache::add_fill(uint64_t line, uint8_t mask, uint16_t fill,
 void L2Cache::flush_fill() {
   unsigned mask = building_.mask;
   if (mask == 0) return;
-  const uint64_t fills = uint64_t{building_.fill[1]} << 16 | building_.fill[0];
+  const uint64_t fills = building_.fills;
   const Time at = clock_.edge(building_.cycle);
   while (mask != 0) {
     const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
@@ -65,7 +66,7 @@ void L2Cache::flush_fill() {
   }
   building_.block = ~uint64_t{0};
   building_.mask = 0;
-  building_.fill[0] = building_.fill[1] = kNoFill;
+  building_.fills = kNone;
 }
 
 void L2Cache::send_write_back(uint64_t line, uint8_t dirty, uint8_t account, Kind kind, Time at) {

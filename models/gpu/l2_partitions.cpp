@@ -137,7 +137,7 @@ uint64_t L2Partitions::route(L2Cache::Lookup& lookup, uint32_t request, bool sto
   if (store) return carry(lookup.bank, true, clock, lookup.last - lookup.first + 1u);
   const L2Tags::Place place = l2_.tags_.other_side({lookup.set, lookup.bank});
   lookup.set = place.set;
-  lookup.bank = place.bank;
+  lookup.bank = static_cast<uint16_t>(place.bank);
   lookup.copy = true;
   return clock;
 }
@@ -177,7 +177,7 @@ void L2Partitions::fetch(const L2Cache::Lookup& lookup, unsigned mask, uint16_t 
   L2Cache::Lookup home = lookup;
   const L2Tags::Place place = l2_.tags_.other_side({lookup.set, lookup.bank});
   home.set = place.set;
-  home.bank = place.bank;
+  home.bank = static_cast<uint16_t>(place.bank);
   home.mask = static_cast<uint8_t>(mask);
   home.copy = false;
   const uint64_t clock = carry(home.bank, true, cycle, 0);

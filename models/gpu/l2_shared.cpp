@@ -277,7 +277,7 @@ bool L2Cache::line_is_in_memory(int unit, tlm::tlm_generic_payload& payload) {
 // The line of a lookup that has been made takes part in the bytes, if a way has it.
 void L2Cache::open_shared_line(const Lookup& lookup) {
   const L2Tags::Set& set = tags_.set(lookup.set);
-  const int way = L2Tags::find(set, lookup.tag);
+  const int way = L2Tags::find(set, lookup.tag());
   if (way < 0) return;
   const unsigned state = set.state[way];
   shared_.open(lookup.line,
@@ -292,7 +292,7 @@ void L2Cache::complete_shared(tlm::tlm_generic_payload& payload,
   const uint64_t line = offset >> L2Tags::kLineBits;
   const unsigned bytes = payload.get_data_length(), first = offset % L2Shared::kLineBytes;
   const L2Tags::Place place = tags_.place_of(line);
-  open_shared_line({place.set, place.bank, L2Tags::tag_of(line), 0, line,
+  open_shared_line({line, place.set, 0, static_cast<uint16_t>(place.bank),
                     static_cast<uint8_t>(1u << (first / L2Tags::kSectorBytes)),
                     static_cast<uint8_t>(first), static_cast<uint8_t>(first + bytes - 1)});
   uint64_t old_value = 0, operand = 0;
@@ -326,7 +326,7 @@ uint64_t L2Cache::write_shared_line(const Lookup& lookup, const tlm::tlm_generic
   shared_.write(lookup.line, lookup.first, lookup.last,
                 payload.get_data_ptr() + row * extension.row_bytes + in_row);
   const uint64_t looked = write_line(lookup, extension, at);
-  if (L2Tags::find(tags_.set(lookup.set), lookup.tag) < 0) shared_.drop(lookup.line);
+  if (L2Tags::find(tags_.set(lookup.set), lookup.tag()) < 0) shared_.drop(lookup.line);
   return looked;
 }
 

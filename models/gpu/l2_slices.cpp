@@ -38,8 +38,7 @@ L2Slices::Clock& L2Slices::at(uint64_t clock) {
     while (clock - present_ >= clocks_.size()) grow();
   }
   Clock& entry = clocks_[clock & (clocks_.size() - 1)];
-  if (entry.frees.empty() && entry.accesses.empty())
-    l2_.services_.queue->schedule(l2_.clock_.edge(clock), *this, clock);
+  if (entry.empty()) l2_.services_.queue->schedule(l2_.clock_.edge(clock), *this, clock);
   return entry;
 }
 
@@ -56,6 +55,11 @@ uint64_t L2Slices::not_past(uint64_t clock) const {
   return l2_.clock_.edge(clock) >= now ? clock : l2_.clock_.cycle_from(now);
 }
 
+void L2Slices::add(const Access& access, uint64_t clock) {
+  accesses_.push(at(clock).accesses, access);
+  if (clock < ahead_) fetch_ahead(access);
+}
+
 void L2Slices::look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t per_sector) {
   at_bank = not_past(at_bank);
   for (L2Cache::Lookup& lookup : l2_.lookups_) {
@@ -63,48 +67,74 @@ void L2Slices::look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t 
     bool far = false;
     if (l2_.partitions_ != nullptr)
       clock = l2_.partitions_->route(lookup, request, store, clock, far);
-    at(clock).accesses.push_back({lookup, nullptr, request, store, far});
+    add({lookup, request, false, store, far}, clock);
   }
   l2_.requests_[request].remaining += static_cast<uint32_t>(l2_.lookups_.size());
 }
 
 void L2Slices::look_up_one(const L2Cache::Lookup& lookup, uint32_t request, uint64_t clock) {
-  at(clock).accesses.push_back({lookup, nullptr, request, false});
+  add({lookup, request}, clock);
 }
 
 void L2Slices::pass(PooledPayload& piece, uint64_t clock) {
+  if (free_pieces_.empty()) {
+    pieces_.push_back(nullptr);
+    free_pieces_.push_back(static_cast<uint32_t>(pieces_.size() - 1));
+  }
+  const uint32_t index = free_pieces_.back();
+  free_pieces_.pop_back();
+  pieces_[index] = &piece;
+  const uint64_t line = (piece.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
+  const L2Tags::Place place = l2_.tags_.place_of(line);
   L2Cache::Lookup lookup{};
-  lookup.bank = slice_of(piece.get_address());
-  at(not_past(clock)).accesses.push_back({lookup, &piece, 0, false});
+  lookup.line = line;
+  lookup.set = place.set;
+  lookup.bank = static_cast<uint16_t>(place.bank);
+  accesses_.push(at(not_past(clock)).accesses, {lookup, index, true});
 }
 
 void L2Slices::on_event(uint64_t clock) {
   present_ = clock;
-  std::swap(now_, clocks_[clock & (clocks_.size() - 1)]);
+  const Clock now = std::exchange(clocks_[clock & (clocks_.size() - 1)], Clock());
+  for (ahead_ = std::max(ahead_, clock + 1); ahead_ <= clock + kAheadClocks; ++ahead_) {
+    accesses_.for_each(clocks_[ahead_ & (clocks_.size() - 1)].accesses,
+                       [this](const Access& access) { fetch_ahead(access); });
+  }
+  accesses_.prefetch(clocks_[ahead_ & (clocks_.size() - 1)].accesses);
   l2_.banks_.set_now(clock);
-  for (const Free& free : now_.frees) {
-    Slice& slice = slices_[free.slice];
-    slice.entries -= free.entries;
-    slice.places -= free.places;
-    if (slice.stop == Stop::none || (slice.stop == Stop::queue) != (free.places != 0)) continue;
-    slice.stop = Stop::none;
-    touched_.push_back(free.slice);
-  }
+  frees_.empty(now.frees, [this](const Free& free) { take_back(free); });
   for (const uint32_t slice : touched_) retry(slices_[slice], clock);
-  for (Access& access : now_.accesses) {
-    Slice& slice = slices_[access.lookup.bank];
-    if (slice.stop == Stop::none) {
-      slice.stop = serve(slice, access, clock);
-      if (slice.stop == Stop::none) continue;
-      ++stops_[static_cast<unsigned>(slice.stop)];
-      slice.stopped_at = clock;
-    }
-    ++waited_;
-    slice.waits.push_back(access);
-  }
   touched_.clear();
-  now_.frees.clear();
-  now_.accesses.clear();
+  accesses_.empty(now.accesses, [&](Access& access) { come(access, clock); });
+}
+
+// Brings into the host's cache what the access will read.
+void L2Slices::fetch_ahead(const Access& access) const {
+  l2_.prefetch_set(access.lookup.set, access.store);
+  if (access.store && l2_.partitions_ != nullptr)
+    l2_.tags_.prefetch(l2_.tags_.other_side({access.lookup.set, access.lookup.bank}).set);
+}
+
+void L2Slices::take_back(const Free& free) {
+  Slice& slice = slices_[free.slice];
+  slice.entries -= free.entries;
+  slice.places -= free.places;
+  if (slice.stop == Stop::none || (slice.stop == Stop::queue) != (free.places != 0)) return;
+  slice.stop = Stop::none;
+  touched_.push_back(free.slice);
+}
+
+// The access is at its slice.
+void L2Slices::come(Access& access, uint64_t clock) {
+  Slice& slice = slices_[access.lookup.bank];
+  if (slice.stop == Stop::none) {
+    slice.stop = serve(slice, access, clock);
+    if (slice.stop == Stop::none) return;
+    ++stops_[static_cast<unsigned>(slice.stop)];
+    slice.stopped_at = clock;
+  }
+  ++waited_;
+  slice.waits.push_back(access);
 }
 
 void L2Slices::retry(Slice& slice, uint64_t clock) {
@@ -114,6 +144,7 @@ void L2Slices::retry(Slice& slice, uint64_t clock) {
     if (slice.stop != Stop::none) {
       ++stops_[static_cast<unsigned>(slice.stop)];
       slice.stopped_at = clock;
+      fetch_ahead(slice.waits.front());
       return;
     }
     slice.waits.pop_front();
@@ -124,51 +155,60 @@ void L2Slices::retry(Slice& slice, uint64_t clock) {
 L2Slices::Stop L2Slices::serve(Slice& slice, Access& access, uint64_t clock) {
   if (spec_.memory_queue_sectors != 0 && slice.places >= spec_.memory_queue_sectors)
     return Stop::queue;
-  if (access.piece != nullptr) {
-    l2_.outbox_.push_back(
-        {access.piece, l2_.clock_.edge(clock),
-         l2_.tags_.channel_of(access.piece->get_address() & STRETTO_OFFSET_MASK)});
-    l2_.send_all();
-    most_places_ = std::max(most_places_, slice.places);
+  if (access.piece) {
+    PooledPayload& piece = *pieces_[access.request];
+    free_pieces_.push_back(access.request);
+    l2_.outbox_.push_back({&piece, l2_.clock_.edge(clock),
+                           l2_.tags_.channel_of(piece.get_address() & STRETTO_OFFSET_MASK)});
+    send(slice);
     return Stop::none;
   }
-  tlm::tlm_generic_payload& payload = *l2_.requests_[access.request].payload;
-  const StrettoExtension& extension = *extension_of(payload);
+  const auto payload = [&]() -> tlm::tlm_generic_payload& {
+    return *l2_.requests_[access.request].payload;
+  };
+  const auto extension = [&]() -> const StrettoExtension& { return *extension_of(payload()); };
   while (access.lookup.mask != 0) {
     L2Cache::Lookup part = access.lookup;
     uint64_t looked = 0;
     if (access.store) {
-      looked = L2Cache::has_bytes(extension, payload)
-                   ? l2_.write_shared_line(part, payload, extension, clock)
-                   : l2_.write_line(part, extension, clock);
+      looked = L2Cache::has_bytes(extension(), payload())
+                   ? l2_.write_shared_line(part, payload(), extension(), clock)
+                   : l2_.write_line(part, extension(), clock);
       if (l2_.partitions_ != nullptr) l2_.partitions_->drop_copy(part.line, part.mask);
     } else {
-      Stop stop = missing(slice, part);
-      if (stop != Stop::none && part.mask == 3) {  // One of the two sectors.
-        part.mask = 1;
-        stop = missing(slice, part);
+      if (spec_.miss_entries != 0 || spec_.merges != 0) {
+        Stop stop = missing(slice, part);
+        if (stop != Stop::none && part.mask == 3) {  // One of the two sectors.
+          part.mask = 1;
+          stop = missing(slice, part);
+        }
+        if (stop != Stop::none) return stop;
       }
-      if (stop != Stop::none) return stop;
+      const bool opens = l2_.requests_[access.request].shared && !part.copy;
       looked = l2_.read_line(part, access.request, extension, clock,
-                             l2_.counters_.hits[extension.account]);
+                             l2_.counters_.hits[l2_.requests_[access.request].account]);
       l2_.flush_fill();
-      if (extension.allocation == AllocationClass::shared && !part.copy) l2_.open_shared_line(part);
+      if (opens) l2_.open_shared_line(part);
     }
     L2Cache::Request& request = l2_.requests_[access.request];
     request.done = std::max(request.done, l2_.clock_.edge(looked + spec_.response_cycles) +
                                               (access.far ? l2_.partitions_->back_time() : 0));
     access.lookup.mask &= static_cast<uint8_t>(~part.mask);
-    l2_.send_all();
-    most_places_ = std::max(most_places_, slice.places);
+    send(slice);
   }
   if (--l2_.requests_[access.request].remaining == 0) l2_.complete(access.request);
   return Stop::none;
 }
 
-// What the slice lacks to look this up.
+void L2Slices::send(Slice& slice) {
+  if (!l2_.outbox_.empty()) l2_.send_all();
+  most_places_ = std::max(most_places_, slice.places);
+}
+
+// What the slice lacks to look this up, where entries or merges have a limit.
 L2Slices::Stop L2Slices::missing(const Slice& slice, const L2Cache::Lookup& lookup) {
   const L2Tags::Set& set = l2_.tags_.set(lookup.set);
-  const int way = L2Tags::find(set, lookup.tag);
+  const int way = L2Tags::find(set, lookup.tag());
   const unsigned state = way < 0 ? 0 : set.state[way];
   const unsigned pending = state >> L2Tags::kPendingShift & 3;
   if (lookup.copy) return Stop::none;  // Only the home waits for memory.
@@ -218,9 +258,8 @@ void L2Slices::give_back(uint64_t offset, uint32_t entries, uint32_t places, Tim
     back_at_ = when;
     back_clock_ = l2_.clock_.cycle_at(when) + 1;
   }
-  at(back_clock_)
-      .frees.push_back(
-          {slice_of(offset), static_cast<uint16_t>(entries), static_cast<uint16_t>(places)});
+  frees_.push(at(back_clock_).frees,
+              {slice_of(offset), static_cast<uint16_t>(entries), static_cast<uint16_t>(places)});
 }
 
 void L2Slices::report(StatisticSink& sink) const {

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "models/common/queue_sink.h"
+#include "models/gpu/block_lists.h"
 #include "models/gpu/l2_cache.h"
 
 namespace stretto {
@@ -55,13 +56,14 @@ class L2Slices final : public QueueSink, private EventHandler {
   // Why a slice stops.
   enum class Stop : uint8_t { none, entries, merges, queue };
   struct Access {
-    L2Cache::Lookup
-        lookup;            // Its mask: what is still to be served. Of a piece only the bank counts.
-    PooledPayload* piece;  // Null: a line.
-    uint32_t request;
-    bool store;
+    // Its mask: what is still to be served. Of a piece bank and set count.
+    L2Cache::Lookup lookup;
+    uint32_t request;  // Of a piece its index in pieces_.
+    bool piece = false;
+    bool store = false;
     bool far = false;  // Answered over the link between the partitions.
   };
+  static_assert(sizeof(Access) == 32);
   struct Slice {
     std::deque<Access> waits;  // Behind what stopped it, which is the first.
     uint64_t stopped_at = 0;   // Clock.
@@ -75,10 +77,13 @@ class L2Slices final : public QueueSink, private EventHandler {
     uint16_t entries;
     uint16_t places;
   };
+  using Frees = BlockLists<Free, 64>;
+  using Accesses = BlockLists<Access, 256>;
   // What happens in a clock.
   struct Clock {
-    std::vector<Free> frees;  // First.
-    std::vector<Access> accesses;
+    Frees::List frees;  // First.
+    Accesses::List accesses;
+    bool empty() const { return frees.empty() && accesses.empty(); }
   };
 
   void on_event(uint64_t clock) override;
@@ -86,22 +91,32 @@ class L2Slices final : public QueueSink, private EventHandler {
   uint64_t not_past(uint64_t clock) const;
   void grow();
   void give_back(uint64_t offset, uint32_t entries, uint32_t places, Time when);
+  void take_back(const Free& free);
+  void come(Access& access, uint64_t clock);
+  void add(const Access& access, uint64_t clock);
+  void fetch_ahead(const Access& access) const;
   void retry(Slice& slice, uint64_t clock);
   Stop serve(Slice& slice, Access& access, uint64_t clock);
+  void send(Slice& slice);
   Stop missing(const Slice& slice, const L2Cache::Lookup& lookup);
   uint32_t slice_of(uint64_t offset) const;
 
   static constexpr size_t kFirstClocks = 1024;
+  static constexpr uint64_t kAheadClocks = 4;  // What comes then is fetched into the host's cache.
 
   L2Cache& l2_;
   const L2Spec& spec_;
   std::vector<Slice> slices_;
   // By clock modulo their number, which is a power of two.
   std::vector<Clock> clocks_{kFirstClocks};
+  Frees frees_;
+  Accesses accesses_;
+  std::vector<PooledPayload*> pieces_;
+  std::vector<uint32_t> free_pieces_;
+  uint64_t ahead_ = 0;             // What comes before this clock has been fetched ahead.
   uint64_t present_ = 0;           // A clock that has come: of the last event, or later.
   Time back_at_ = kNever;          // What give_back() was last asked,
   uint64_t back_clock_ = 0;        // and the clock that follows.
-  Clock now_;                      // The one that happens; storage is kept.
   std::vector<uint32_t> touched_;  // Slices that got something back in it.
   // Statistics.
   std::array<uint64_t, 4> stops_{};  // By reason.

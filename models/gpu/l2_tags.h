@@ -31,6 +31,7 @@
 #endif
 
 #include "models/common/huge_allocator.h"
+#include "models/common/prefetch.h"
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/address_mapping.h"
 #include "sw/include/formats/machine_types.h"
@@ -114,6 +115,8 @@ class L2Tags {
 
   Set& set(uint32_t index) { return sets_[index]; }
   const Set& set(uint32_t index) const { return sets_[index]; }
+  // Brings a set into the host's cache.
+  void prefetch(uint32_t index) const { prefetch_lines(&sets_[index], sizeof(Set)); }
   uint32_t set_count() const { return static_cast<uint32_t>(sets_.size()); }
   unsigned ways() const { return ways_; }
 

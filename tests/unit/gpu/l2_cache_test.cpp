@@ -289,6 +289,33 @@ TEST_CASE("who passes the L2 by where a sector is dirty is named with who dirtie
   }
 }
 
+TEST_CASE("of a sector that is dirty in part only the dirty bytes are guarded") {
+  Bench bench;
+  const auto store = [&](uint64_t offset, unsigned bytes) {
+    bench.cp_request(tlm::TLM_WRITE_COMMAND, Operation::write, kNode + offset, bench.line, bytes);
+    bench.run();
+  };
+  const auto guarded = [&](uint64_t offset) {
+    return !breach([&] { bench.pass(Operation::read, offset, 4); }).empty();
+  };
+  store(0x100048, 8);
+  store(0x100060, 8);
+  for (const uint64_t offset : {0x100040, 0x100050, 0x10005C, 0x100068, 0x10007C, 0x100000})
+    CHECK_FALSE(guarded(offset));
+  for (const uint64_t offset : {0x100048, 0x10004C, 0x100060, 0x100064}) CHECK(guarded(offset));
+  // The rest: then it is dirty in full, and stays so.
+  store(0x100040, 64);
+  store(0x100048, 8);
+  for (const uint64_t offset : {0x100040, 0x100048, 0x10007C}) CHECK(guarded(offset));
+  CHECK_FALSE(guarded(0x100000));
+  // In memory, and written in part again.
+  bench.write(GPU_L2_COMMAND_OFFSET, GPU_L2_COMMAND_WRITE_BACK_MASK);
+  bench.run();
+  store(0x100050, 8);
+  CHECK(guarded(0x100050));
+  for (const uint64_t offset : {0x100040, 0x100048, 0x100060}) CHECK_FALSE(guarded(offset));
+}
+
 TEST_CASE("a hit on a sector that was changed behind the L2 is named with who changed it") {
   Bench bench;
   bench.access(kNode + 0x100000, false);
