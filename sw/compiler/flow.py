@@ -7,10 +7,12 @@ gamma and beta) are written by the kernel of LayerNormGrad: they count neither a
 
 import hashlib
 import json
+import math
 
 import graph as graphs
 
 VIEWS = ("Reshape", "Transpose")
+SECTOR_BYTES = 64  # Of the L2: what memory is read in.
 BY_PRODUCTS = ("LayerNormGammaGrad", "LayerNormBetaGrad")
 # Classes, one letter each, for patterns:
 # L product of rows with weights, W product that sums over rows (gradient of weights), B batched product,
@@ -92,12 +94,16 @@ class Flow:
         return CLASSES[op.kind]
 
     def bytes_of(self, number, name):
-        """What an operator reads of one operand: of slices and gathers, what reaches the result."""
+        """What an operator reads of one operand: of slices what reaches the result, of gathers the sectors that have it."""
         op, size = self.ops[number], self.tensor(name).bytes
         if op.kind in BY_PRODUCTS:
             return 0
-        if op.kind == "Slice" or (op.kind == "Gather" and name == self.inputs[number][0]):
+        if op.kind == "Slice":
             return min(size, self.tensor(op.output).bytes)
+        if op.kind == "Gather" and name == self.inputs[number][0]:
+            taken = self.tensor(op.output)
+            piece = taken.bytes // taken.elements * math.prod(taken.shape[op.get("axis") + 1:])
+            return min(size, taken.bytes // piece * -(-piece // SECTOR_BYTES) * SECTOR_BYTES)
         return size
 
     def traffic(self, number):

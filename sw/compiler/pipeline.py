@@ -174,7 +174,8 @@ class Pipeline:
     def _parts(self, stage):
         """Column parts, so that work-groups of few tiles have TURNS of them, and partial sums stay in registers. Narrow:
         as many as there can be, so that fewer tiles are under way. Work-groups come in multiples of them, so that half of
-        what a product has on average is the most."""
+        what a product has on average is the most. Weights that come from memory with each wave of tiles want large waves:
+        of those as few parts as occupy the machine."""
         tensor = self.flow.tensor(self.flow.ops[stage.operators[0]].output)
         if stage.role == "fan-in":
             return -(-4 * tensor.elements // ACCUMULATOR_BYTES) if stage.kind == "TENSOR" else 1
@@ -182,9 +183,10 @@ class Pipeline:
             return 1
         products = sum(one.kind == "TENSOR" for one in self.stages)
         blocks = -(-tensor.columns // COLUMNS)
-        turns = -(-TURNS * self.machine.units // (self.tiles * products))
+        comes_again = self.flow.tensor(self.flow.inputs[stage.operators[0]][1]).bytes > self.machine.l2_bytes // 2
+        turns = -(-(1 if comes_again else TURNS) * self.machine.units // (self.tiles * products))
         most = max(1, self.machine.units // (2 * products))
-        parts = min(blocks, most if self.is_narrow else min(turns, most))
+        parts = min(blocks, most if self.is_narrow and not comes_again else min(turns, most))
         return -(-blocks // (blocks // parts))  # None is empty.
 
     def _stay(self, stage, blocks):

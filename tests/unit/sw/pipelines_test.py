@@ -569,6 +569,20 @@ class Pipelines(Scratch):
             for piece in patterns.connected(flow, list(range(len(flow.ops)))):
                 pipelines.Pipeline(flow, patterns.Group("test", piece), A100).check_moves()
 
+    def test_a_gather_reads_whole_sectors(self):
+        for shape, axis, count, read in [
+                ([1000, 128], 0, 10, 10 * 256),           # Rows of four sectors.
+                ([1000, 729], 1, 3, 1000 * 3 * 64),       # An element of each row is in a sector of its own,
+                ([1000, 729], 1, 351, 1000 * 729 * 2),    # until there are so many that all are read.
+                ([20, 500, 40], 1, 7, 20 * 7 * 128)]:     # 80 bytes are in two.
+            net = Net()
+            net.graph.tensor("t", shape, "input")
+            net.graph.tensor("i", [count], "index")
+            net.graph.op("Gather", ["t", "i"], "y", [*shape[:axis], count, *shape[axis + 1:]], axis=axis)
+            flow = net.flow()
+            self.assertEqual(flow.bytes_of(0, "t"), read)
+            self.assertEqual(flow.bytes_of(0, "i"), flow.tensor("i").bytes)
+
     def test_bytes_of_memory_are_what_comes_from_outside_and_leaves(self):
         plan = self.plan(load.load("nerf:"))
         # Columns: positions 63, read by two stages; directions 27; result 4. Weights and biases once.
@@ -602,6 +616,15 @@ class Pipelines(Scratch):
         for one in step["stages"]:
             self.assertEqual(one["ctas"] % one["column_parts"], 0)
 
+    def test_weights_beyond_the_l2_are_cut_no_finer_than_occupies_the_machine(self):
+        """They come once for each wave of tiles: 16 tiles and two products, 4 parts each for 108 units."""
+        net = Net(rows=2048, columns=4096)
+        net.mlp("x", "l", [14336, 4096])
+        flow = net.flow()
+        for is_narrow in (False, True):
+            made = pipelines.Pipeline(flow, patterns.Group("test", [0, 1, 2]), A100, is_narrow=is_narrow)
+            self.assertEqual([one.parts for one in made.stages], [4, 4])
+
     def test_payloads_and_pinned_bytes_keep_their_limits(self):
         for text in APPS:
             for training in (False, True):
@@ -625,7 +648,7 @@ class Pipelines(Scratch):
                 ("dlrm:", False, "vertical", 5, 1), ("dlrm:", False, "kitsune", 1, 1),
                 ("mgn:", False, "vertical", 8, 3), ("mgn:", False, "kitsune", 1, 4),
                 ("nerf:", True, "vertical", 2, 1), ("nerf:", True, "kitsune", 1, 6),
-                ("dlrm:", True, "vertical", 6, 1), ("dlrm:", True, "kitsune", 1, 1),
+                ("dlrm:", True, "vertical", 6, 1), ("dlrm:", True, "kitsune", 1, 2),
                 ("mgn:", True, "kitsune", 7, 3)]:
             graph = load.load(text)
             plan = self.plan(autodiff.backward(graph) if training else graph, mode)
