@@ -73,6 +73,40 @@ static stretto_status_t set_up_communicator(launched_t* g, ncclUniqueId* id, cha
   return STRETTO_OK;
 }
 
+// Ways of a set that a range takes at most: a line more than it fills.
+static uint64_t ways_of(const launched_t* g, uint64_t bytes) {
+  const uint64_t way = g->p->client.l2_way_bytes;
+  return (bytes + way - 1) / way + 1;
+}
+
+// Weights that come again with every tile, beside queues of so many bytes where that takes nothing from them: what is in
+// the other partition alone reads of a line does not keep it at home.
+static stretto_status_t pin_weights(launched_t* g, uint64_t queues, char* error) {
+  const graph_parameters_t* p = g->p;
+  if (p->client.l2_way_bytes == 0) return STRETTO_OK;
+  graph_range_t ranges[STRETTO_L2_PINNED_RANGES - 1];
+  const uint32_t count =
+      graph_streamed_weights(p->group, p->groups, p->client.unit_lds_bytes, g->memory.arena, ranges,
+                             STRETTO_L2_PINNED_RANGES - 1);
+  uint64_t ways = ways_of(g, queues);
+  cudaStream_t stream;  // The runtime allocated them.
+  stretto_client_t* client;
+  if (count == 0) return STRETTO_OK;
+  TRY_CALL(cudaStreamCreate(&stream));
+  stretto_stream_t* const of_driver = stretto_runtime_stream(stream, &client);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t bytes = ranges[i].end - ranges[i].begin;
+    if ((ways + ways_of(g, bytes)) * p->client.l2_way_bytes > p->client.l2_persist_bytes) continue;
+    ways += ways_of(g, bytes);
+    TRY(app_driver(client, p->rank,
+                   client->api->access_policy_window(client, of_driver, ranges[i].begin, bytes, 1),
+                   error));
+  }
+  TRY_CALL(cudaStreamSynchronize(stream));
+  TRY_CALL(cudaStreamDestroy(stream));
+  return STRETTO_OK;
+}
+
 // The scheduler pairs SIMT and TENSOR stages on units (KT-SCHED-04): with one arbiter two SIMT stages may meet on a unit
 // that a TENSOR stage then does not fit. Queues in pinned lines of the L2, as many as may be set aside; words count from
 // 0 on.
@@ -91,7 +125,7 @@ static stretto_status_t set_up_queues(launched_t* g, char* error) {
   if (p->client.l2_persist_bytes == 0) return STRETTO_OK;
   TRY_OPS(api->set_persisting_l2_cache_size(g->client, g->stream, p->client.l2_persist_bytes));
   TRY_OPS(api->access_policy_window(g->client, g->stream, g->stage_memory.payloads, all, 1));
-  return STRETTO_OK;
+  return pin_weights(g, all, error);
 }
 
 static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {

@@ -36,6 +36,31 @@ graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_b
   return (graph_stage_needs_t){STAGE_LINEAR_REGISTERS, lds, STAGE_STORING + 1};
 }
 
+#define CLOSE (64u << 10)  // Bytes between weights, as of biases.
+
+uint32_t graph_streamed_weights(const graph_group_t* groups, uint32_t count, uint32_t lds_bytes,
+                                uint64_t arena, graph_range_t* ranges, uint32_t most) {
+  uint32_t found = 0;
+  for (uint32_t group = 0; group < count; ++group) {
+    for (uint32_t i = 0; i < groups[group].stages; ++i) {
+      const graph_stage_t* stage = &groups[group].stage[i];
+      const stage_arguments_t* g = &stage->arguments;
+      if (!is_linear(stage) || is_resident(stage, lds_bytes)) continue;
+      const uint64_t lines = (g->layout & GEMM_B_NK) != 0 ? g->n : g->k;
+      const uint64_t at = arena + g->weights, line = STRETTO_L2_LINE_BYTES;
+      const graph_range_t one = {at / line * line, (at + lines * g->ldb + line - 1) / line * line};
+      graph_range_t* last = found == 0 ? NULL : &ranges[found - 1];
+      if (last != NULL && one.begin <= last->end + CLOSE && last->begin <= one.end + CLOSE) {
+        if (one.begin < last->begin) last->begin = one.begin;
+        if (one.end > last->end) last->end = one.end;
+      } else if (found < most) {
+        ranges[found++] = one;
+      }
+    }
+  }
+  return found;
+}
+
 stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t stage,
                                         const graph_stage_memory_t* memory, uint32_t iteration) {
   stage_arguments_t g = group->stage[stage].arguments;

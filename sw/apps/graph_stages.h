@@ -53,6 +53,14 @@ typedef struct graph_stage_needs {
   uint32_t wavefronts;
 } graph_stage_needs_t;
 graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_bytes);
+// Addresses of whole lines of the L2.
+typedef struct graph_range {
+  uint64_t begin, end;
+} graph_range_t;
+// Weights that units read again with every tile, what lies close together in one range; returns how many, at most
+// `most`: of those behind, none.
+uint32_t graph_streamed_weights(const graph_group_t* groups, uint32_t count, uint32_t lds_bytes,
+                                uint64_t arena, graph_range_t* ranges, uint32_t most);
 // The arguments of a stage in an iteration.
 stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t stage,
                                         const graph_stage_memory_t* memory, uint32_t iteration);
