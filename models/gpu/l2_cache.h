@@ -137,6 +137,8 @@ class L2Cache final : public sc_core::sc_module,
   L2Shared& shared() { return shared_; }
   const L2Counters& counters() const { return counters_; }
   uint64_t total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const;
+  // Sectors outside of pinned ranges that memory has not.
+  uint64_t dirty_sectors() const;
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
   std::vector<std::string> waiting_on() const override;

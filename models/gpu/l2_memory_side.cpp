@@ -362,6 +362,19 @@ bool L2Cache::in_pinned_range(uint64_t line) const {
   });
 }
 
+uint64_t L2Cache::dirty_sectors() const {
+  uint64_t sectors = 0;
+  for (uint32_t i = 0; i < tags_.set_count(); ++i) {
+    const L2Tags::Set& set = tags_.set(i);
+    for (unsigned way = 0; way < tags_.ways(); ++way) {
+      const unsigned dirty = set.state[way] & L2Tags::kDirty;
+      if (dirty != 0 && !(any_pin_ && in_pinned_range(tags_.line_of(i, way))))
+        sectors += static_cast<unsigned>(std::popcount(dirty));
+    }
+  }
+  return sectors;
+}
+
 uint64_t L2Cache::total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const {
   uint64_t sum = 0;
   for (const uint64_t count : accounts) sum += count;

@@ -359,16 +359,23 @@ class System::State {
     for (uint32_t rank = 0; rank < gpus.size() && gpus[rank] < gpus_.size(); ++rank)
       gpus_[gpus[rank]]->gpu.races.set_names(
           [&owner, rank](uint64_t offset) { return owner.queue_at(rank, offset); });
-    owner.set_queue_meter({.traffic =
-                               [this, &gpus](uint32_t rank, uint64_t offset, uint64_t bytes) {
-                                 const RaceLaw::Traffic all =
-                                     gpus_[gpus[rank]]->gpu.races.traffic(offset, bytes);
-                                 return QueueTraffic{all.written, all.read};
-                               },
-                           .evictions =
-                               [this, &gpus](uint32_t rank) {
-                                 return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
-                               }});
+    owner.set_queue_meter(
+        {.traffic =
+             [this, &gpus](uint32_t rank, uint64_t offset, uint64_t bytes) {
+               const RaceLaw::Traffic all = gpus_[gpus[rank]]->gpu.races.traffic(offset, bytes);
+               return QueueTraffic{all.written, all.read};
+             },
+         .evictions =
+             [this, &gpus](uint32_t rank) {
+               return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
+             },
+         .left =
+             [this, &gpus](uint32_t rank) {
+               const L2Cache& l2 = gpus_[gpus[rank]]->gpu.l2;
+               const L2Counters& so_far = l2.counters();
+               return L2Tags::kSectorBytes *
+                      (l2.total(so_far.write_backs) - so_far.pinned_evictions + l2.dirty_sectors());
+             }});
   }
 
   void watch_kernels(Job& job) {

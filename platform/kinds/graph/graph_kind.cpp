@@ -282,10 +282,15 @@ class GraphJob final : public Job, public QueueOwner {
   void note_traffic(const KernelMoment& moment) {
     const Progress& at = progress_[moment.rank];
     if (moment.rank != 0 || at.iteration != 0 || parameters_[0].groups == 0) return;
-    traffic_.note(at.op, moment.ended, moment.so_far.dram_read_bytes, [&](const GraphQueue& queue) {
-      return meter().traffic(0, payloads_of(0, queue),
-                             queue.edge.entries * uint64_t{queue.edge.entry_bytes});
-    });
+    traffic_.note(
+        at.op, moment.ended,
+        [&] {
+          return GraphTraffic::Bytes{moment.so_far.dram_read_bytes, meter().left(0)};
+        },
+        [&](const GraphQueue& queue) {
+          return meter().traffic(0, payloads_of(0, queue),
+                                 queue.edge.entries * uint64_t{queue.edge.entry_bytes});
+        });
   }
   void check_tensors(CheckReport& report) const;
   // Of all that operators have left in memory.
@@ -451,7 +456,10 @@ void GraphJob::check_traffic(CheckReport& report) const {
   if (p.groups == 0) return;
   if (p.client.l2_persist_bytes != 0) traffic_.check_queues(report);
   if (!queues_fit()) return;
-  if (memories_.size() == 1) traffic_.check_reads(spec_.l2.bytes, report);
+  if (memories_.size() == 1) {
+    traffic_.check_reads(spec_.l2.bytes, report);
+    traffic_.check_writes(report);
+  }
   ++report.elements;
   if (const uint64_t sectors = meter().evictions(0); sectors != 0)
     report.wrong(

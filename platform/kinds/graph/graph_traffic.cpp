@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -32,14 +33,15 @@ uint64_t weights_of(const graph_group_t& group) {
 
 }  // namespace
 
-void GraphTraffic::note(uint32_t op, bool has_ended, uint64_t dram_reads, const OfQueue& traffic) {
+void GraphTraffic::note(uint32_t op, bool has_ended, const std::function<Bytes()>& bytes,
+                        const OfQueue& traffic) {
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
     const graph_group_t& group = plan_.groups[i];
     Passed& passed = passed_[i];
     if (op < group.first_op || op >= group.first_op + group.ops || (!has_ended && passed.has_begun))
       continue;
     const bool ends = std::exchange(passed.has_begun, true);
-    passed.reads[ends] = dram_reads;
+    passed.bytes[ends] = bytes();
     passed.queues[ends].clear();
     for (const GraphQueue& queue : plan_.queue)
       if (queue.group == i) passed.queues[ends].push_back(traffic(queue));
@@ -116,13 +118,35 @@ void GraphTraffic::check_reads(uint64_t l2_bytes, CheckReport& report) const {
     const graph_group_t& group = plan_.groups[i];
     if (weights_of(group) > l2_bytes / 2) continue;  // They come again with each wave of tiles.
     const Range range = reads_of(i);
-    const uint64_t found = passed_[i].reads[1] - passed_[i].reads[0];
+    const uint64_t found = passed_[i].bytes[1].read - passed_[i].bytes[0].read;
     ++report.elements;
     if (static_cast<double>(found) >
             (1 + kTolerance) * static_cast<double>(range.most) + kArguments ||
         static_cast<double>(found) < (1 - kTolerance) * static_cast<double>(range.least))
       report.wrong(fmt::format("the pipeline of {} has read {} bytes of DRAM, {} to {} by its plan",
                                plan_.outputs[group.first_op], found, range.least, range.most));
+  }
+}
+
+uint64_t GraphTraffic::writes_of(size_t group) const {
+  uint64_t bytes = 0;
+  for (uint32_t s = 0; s < plan_.groups[group].stages; ++s) {
+    const stage_arguments_t& g = plan_.groups[group].stage[s].arguments;
+    bytes += uint64_t{g.rows} * g.copy_pitch;
+    if (g.out.entries == 0)
+      bytes += g.elements != 0 ? kElementBytes * g.elements : uint64_t{g.rows} * g.out.pitch;
+  }
+  return bytes;
+}
+
+void GraphTraffic::check_writes(CheckReport& report) const {
+  for (size_t i = 0; i < plan_.groups.size(); ++i) {
+    const double expected = static_cast<double>(writes_of(i));
+    const uint64_t found = passed_[i].bytes[1].left - passed_[i].bytes[0].left;
+    ++report.elements;
+    if (std::abs(static_cast<double>(found) - expected) > kTolerance * expected + kArguments)
+      report.wrong(fmt::format("the pipeline of {} has left {} bytes for DRAM, {} by its plan",
+                               plan_.outputs[plan_.groups[i].first_op], found, writes_of(i)));
   }
 }
 

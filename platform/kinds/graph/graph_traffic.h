@@ -17,14 +17,18 @@ namespace stretto {
 
 class GraphTraffic {
  public:
-  // So far, of a queue of the plan.
+  // So far: of a queue of the plan, and DRAM bytes that were read, and that stores outside of queues have left.
   using OfQueue = std::function<QueueTraffic(const GraphQueue& queue)>;
+  struct Bytes {
+    uint64_t read = 0, left = 0;
+  };
 
   explicit GraphTraffic(const GraphPlan& plan) : plan_(plan), passed_(plan.groups.size()) {}
 
   // The first kernel begins, or one has ended, while no operator from `op` on is over. Kernels of a group come in any
   // order of its stages.
-  void note(uint32_t op, bool has_ended, uint64_t dram_reads, const OfQueue& traffic);
+  void note(uint32_t op, bool has_ended, const std::function<Bytes()>& bytes,
+            const OfQueue& traffic);
 
   // Each payload is stored once, and loaded whole by every reading stage, by some more than once.
   void check_queues(CheckReport& report) const;
@@ -32,12 +36,14 @@ class GraphTraffic {
   // parts comes at least once, one that an operator before has touched may be in the L2, of so many bytes.
   // REQUIRES: queues fit the L2's share of pinned lines.
   void check_reads(uint64_t l2_bytes, CheckReport& report) const;
+  // And that it writes: results that leave, each once. What is still dirty in the L2 counts. REQUIRES: likewise.
+  void check_writes(CheckReport& report) const;
 
  private:
-  // At its begin and end: DRAM bytes read so far, and what has passed through its queues.
+  // At its begin and end.
   struct Passed {
     bool has_begun = false;
-    std::array<uint64_t, 2> reads{};
+    std::array<Bytes, 2> bytes{};
     std::array<std::vector<QueueTraffic>, 2> queues;
   };
   struct Range {
@@ -46,6 +52,7 @@ class GraphTraffic {
   Range written_of(const GraphQueue& queue) const;
   uint64_t readers_of(const GraphQueue& queue) const;  // Stages.
   Range reads_of(size_t group) const;
+  uint64_t writes_of(size_t group) const;
 
   const GraphPlan& plan_;
   std::vector<Passed> passed_;  // By group.

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the law on DRAM bytes of a pipeline hold what its stages read and leave to the plan, within 2 %, and
+// does the host find the weights that are read with every tile? A pipeline of two products, 10,000 rows: 64 columns in,
+// 256 between them, 128 out; weights of 64 x 256 and 256 x 128, so no number is from the code under test.
+#include "platform/kinds/graph/graph_traffic.h"
+
+#include <catch2/catch.hpp>
+
+#include "sw/kernels/kernel_arguments.h"
+
+using namespace stretto;
+
+namespace {
+
+constexpr uint64_t kIn = 10000 * 64 * 2, kWeights = (64 * 256 + 256 * 128) * 2;
+constexpr uint64_t kOut = 10000 * 128 * 2;
+
+stage_edge_t memory(uint64_t base, uint32_t columns) {
+  return {.base = base, .pitch = columns * 2};
+}
+stage_edge_t queue() { return {.words = 4096, .pitch = 512, .entries = 2}; }
+
+stage_arguments_t product(stage_edge_t in, uint32_t k, stage_edge_t out, uint32_t n,
+                          uint64_t weights) {
+  stage_arguments_t g{};
+  g.in[0] = in;
+  g.out = out;
+  g.rows = 10000;
+  g.columns[0] = g.k = k;
+  g.n = n;
+  g.weights = weights;
+  g.ldb = n * 2;
+  g.parts = 1;
+  return g;
+}
+
+GraphPlan plan() {
+  GraphPlan plan;
+  plan.outputs = {"h", "y"};
+  plan.stages = {
+      {{"stage_linear", 1, 1, product(memory(0, 64), 64, queue(), 256, 1 << 22)},
+       {"stage_linear", 1, 1, product(queue(), 256, memory(1 << 24, 128), 128, 1 << 23)}}};
+  plan.groups = {{0, 2, 2, 79, plan.stages[0].data()}};
+  return plan;
+}
+
+// Mismatches where it reads and leaves so many bytes.
+uint64_t wrong(const GraphPlan& plan, uint64_t read, uint64_t left) {
+  GraphTraffic traffic(plan);
+  const auto no_queue = [](const GraphQueue&) { return QueueTraffic{}; };
+  traffic.note(
+      0, false,
+      [] {
+        return GraphTraffic::Bytes{1000, 5000};
+      },
+      no_queue);
+  traffic.note(
+      1, true,
+      [&] {
+        return GraphTraffic::Bytes{1000 + read, 5000 + left};
+      },
+      no_queue);
+  CheckReport report;
+  traffic.check_reads(uint64_t{1} << 26, report);
+  traffic.check_writes(report);
+  CHECK(report.elements == 2);
+  return report.mismatches;
+}
+
+}  // namespace
+
+TEST_CASE("a pipeline reads operands and weights once and leaves its results once") {
+  const GraphPlan one = plan();
+  CHECK(wrong(one, kIn + kWeights, kOut) == 0);
+  CHECK(wrong(one, (kIn + kWeights) * 101 / 100, kOut * 101 / 100) == 0);
+  CHECK(wrong(one, (kIn + kWeights) * 103 / 100 + 4096, kOut) == 1);
+  CHECK(wrong(one, kIn + kWeights, kOut * 103 / 100 + 4096) == 1);  // Written twice, in part.
+  CHECK(wrong(one, kIn + kWeights, kOut * 97 / 100 - 4096) == 1);   // Not written.
+  CHECK(wrong(one, 0, 0) == 2);
+}
+
+TEST_CASE("what a stage writes beside its queue leaves, too") {
+  GraphPlan one = plan();
+  one.stages[0][0].arguments.copy_pitch = 512;  // 256 columns.
+  CHECK(wrong(one, kIn + kWeights, kOut) == 1);
+  CHECK(wrong(one, kIn + kWeights, kOut + 10000 * 512) == 0);
+}
+
+TEST_CASE("weights that do not stay in a unit are found in ranges of whole lines") {
+  GraphPlan one = plan();
+  graph_range_t ranges[2];
+  const auto found = [&](uint32_t lds_bytes) {
+    return graph_streamed_weights(one.groups.data(), 1, lds_bytes, 64, ranges, 2);
+  };
+  CHECK(found(STAGE_RESIDENT_LDS) == 0);  // At most 256 x 256 stay.
+  REQUIRE(found(STAGE_RESIDENT_LDS - 1) == 2);
+  CHECK(ranges[0].begin == 1 << 22);
+  CHECK(ranges[0].end == (1 << 22) + 64 * 256 * 2 + 128);  // From 64 bytes behind a line on.
+  one.stages[0][1].arguments.weights = (1 << 22) + 64 * 256 * 2 + 512;  // Behind a bias.
+  REQUIRE(found(0) == 1);
+  CHECK(ranges[0].end == (1 << 22) + kWeights + 512 + 128);
+}
