@@ -11,6 +11,7 @@ them.
 """
 
 import dataclasses
+import math
 
 import graph as graphs
 import schedule
@@ -184,7 +185,10 @@ class Pipeline:
         products = sum(one.kind == "TENSOR" for one in self.stages)
         blocks = -(-tensor.columns // COLUMNS)
         comes_again = self.flow.tensor(self.flow.inputs[stage.operators[0]][1]).bytes > self.machine.l2_bytes // 2
-        turns = -(-(1 if comes_again else TURNS) * self.machine.units // (self.tiles * products))
+        flops = self.flow.flops(stage.operators[0]) / sum(
+            self.flow.flops(one.operators[0]) for one in self.stages if one.kind == "TENSOR")
+        work_groups = self.machine.units * max(1 / products, flops)
+        turns = math.ceil((1 if comes_again else TURNS) * work_groups / self.tiles - 1e-9)
         most = max(1, self.machine.units // (2 * products))
         parts = min(blocks, most if self.is_narrow and not comes_again else min(turns, most))
         return -(-blocks // (blocks // parts))  # None is empty.
