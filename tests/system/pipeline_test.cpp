@@ -211,6 +211,14 @@ TEST_CASE("DLRM as the compiler plans it is right") {
   CHECK(found[1][0] == "stage_map_concat");
 }
 
+// Ten pipelines; gradients of gathered columns and of tables are added to rows along either axis by kernels.
+TEST_CASE("DLRM's training as the compiler plans it is right") {
+  const Scratch scratch;
+  const auto found =
+      kernels(run(planned(scratch, "dlrm:batch=130,entries=20 --training"), "--impl all=model"));
+  CHECK(found.size() == 10);
+}
+
 // 51 operators (Table 2), 41 in seven pipelines: six MLPs with a norm, and the decoder.
 TEST_CASE("MeshGraphNets as the compiler plans it is right, norms of ragged rows included") {
   const Scratch scratch;
