@@ -2,6 +2,7 @@
 # cmake --install build --prefix DIR: a tree that may be moved.
 #
 #   bin/stretto, bin/stretto-kernel      the simulator; builds a kernel outside of the source tree
+#   bin/stretto-transform                rewrites kernels
 #   share/stretto/                       machines/, workloads/, targets/, compiler/, this README, the completion of bash
 #   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf (but those that are wrong on purpose), graphs/
 #   lib/libstretto_*.a, lib/cmake/       models and find_package(stretto): stretto::hbm, stretto::gpu, ...
@@ -14,7 +15,7 @@ foreach(model ${models})
 endforeach()
 set_target_properties(stretto_options PROPERTIES EXPORT_NAME options)
 
-install(TARGETS stretto RUNTIME DESTINATION bin)
+install(TARGETS stretto stretto-transform RUNTIME DESTINATION bin)
 install(DIRECTORY platform/machines platform/workloads tests/reproduction/targets
         DESTINATION share/stretto FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY sw/compiler DESTINATION share/stretto FILES_MATCHING PATTERN *.py)
@@ -31,7 +32,7 @@ install(FILES platform/cmake/stretto-config.cmake DESTINATION lib/cmake/stretto)
 if(STRETTO_SW)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/firmware ${CMAKE_BINARY_DIR}/sw/kernels DESTINATION lib/stretto/sw
           FILES_MATCHING PATTERN *.elf
-          REGEX "/(collective_beyond|tile_queue_breaks_[a-z_]*|stages_[a-z_0-9]*|ops_stream_no_wait|gemm_(skip_step|other_order|other_rows|wild_store|swap_tiles))\\.elf$" EXCLUDE)
+          REGEX "/(collective_beyond|tile_queue_breaks_[a-z_]*|stages_[a-z_0-9]*|ops_stream_no_wait|transform_[a-z]*|gemm_(skip_step|other_order|other_rows|wild_store|swap_tiles))\\.elf$" EXCLUDE)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/sw/graphs DESTINATION lib/stretto/sw
           FILES_MATCHING PATTERN *.elf PATTERN *.json)
   list(JOIN STRETTO_KERNEL_FLAGS " " STRETTO_KERNEL_FLAGS_TEXT)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch gives to a kernel that sw/transform has rewritten: further arguments behind the
+// original ones, and of the preemptive form a control block that outlives the launch.
+#ifndef STRETTO_SW_INCLUDE_FORMATS_TRANSFORMED_KERNEL_H_
+#define STRETTO_SW_INCLUDE_FORMATS_TRANSFORMED_KERNEL_H_
+
+#ifdef __cplusplus
+#include <cstdint>
+#else
+#include <stdint.h>
+#endif
+
+// Words of the descriptor's `reserved`: the form, and where the original code begins, from the start
+// of the image. Both are 0 in a kernel that was not rewritten.
+#define STRETTO_RESERVED_FORM 0
+#define STRETTO_RESERVED_BODY 1
+
+// Forms.
+#define STRETTO_FORM_ORIGINAL 0
+#define STRETTO_FORM_SLICE 1    // A launch runs work-groups first .. first + its grid - 1.
+#define STRETTO_FORM_PREEMPT 2  // A launch's work-groups are workers that take tasks in a loop.
+
+// The last bytes of the kernel's arguments.
+typedef struct stretto_transformed_arguments {
+  uint64_t control;  // Preemptive: address of a stretto_task_control_t, mapped uncached.
+  uint64_t first;    // Sliced: the first work-group of this launch.
+  uint64_t tasks;    // Work-groups of the original grid ...
+  uint64_t grid_x;   // ... and its sizes.
+  uint64_t grid_y;
+  uint64_t grid_z;
+} stretto_transformed_arguments_t;
+
+// Zero before the first launch. Every worker looks at `preempt` before it takes a task, and leaves if
+// it is not 0. Then all that has begun is complete, and tasks from `next` on have not begun: clear
+// `preempt` alone and launch again. All is done when a launch ends with `next` >= tasks.
+typedef struct stretto_task_control {
+  uint64_t preempt;
+  uint64_t next;  // Each worker adds one; at the end at most one a worker beyond tasks.
+} stretto_task_control_t;
+
+#endif  // STRETTO_SW_INCLUDE_FORMATS_TRANSFORMED_KERNEL_H_

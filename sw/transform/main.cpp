@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// stretto-transform: the command line of transform.h.
+#include <fmt/format.h>
+
+#include <boost/program_options.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "sw/transform/transform.h"
+
+namespace po = boost::program_options;
+using namespace stretto::transform;
+
+namespace {
+
+constexpr int kUsage = 2;
+constexpr const char* kHelp =
+    "stretto-transform IN.elf --form slice|preempt [-o OUT.elf] [--kernel K] ...\n\n"
+    "Rewrites kernels so that a launch runs a slice of the grid, or workers that take tasks in a\n"
+    "loop and stop when told to. Exit status: 0, or 2 if nothing could be transformed.\n";
+
+struct Command {
+  std::string input, output;
+  Options options;
+  bool explain = false;
+};
+
+std::vector<uint8_t> read(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw Refused("is a folder");
+  std::ifstream file(path, std::ios::binary);
+  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!file) throw Refused("cannot be read");
+  return bytes;
+}
+
+void write(const std::string& path, const std::vector<uint8_t>& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) throw Refused(path + " cannot be written");
+}
+
+void explain(const Result& result) {
+  for (const Outcome& outcome : result.kernels) {
+    if (!outcome.refusal.empty()) continue;
+    fmt::print("{}:\n", outcome.kernel);
+    for (const Patch& patch : outcome.patches)
+      fmt::print("  {:6x}  {:08x} -> {:08x}  {}\n", patch.address, patch.before, patch.after,
+                 patch.what);
+  }
+  fmt::print("stubs:\n");
+  for (const Line& line : result.stubs)
+    fmt::print("  {:6x}  {:08x}  {:10}  {}\n", line.address, line.word, decode(line.word).name,
+               line.what);
+}
+
+void report(const Command& command, const Result& result) {
+  size_t transformed = 0;
+  for (const Outcome& outcome : result.kernels) {
+    transformed += outcome.refusal.empty();
+    const bool asked = command.options.kernel.empty() || command.options.kernel == outcome.kernel;
+    if (!outcome.refusal.empty() && (asked || outcome.faults)) {
+      fmt::print(
+          stderr, "{}: {} stays as it is: {}{}\n", command.input, outcome.kernel, outcome.refusal,
+          outcome.faults ? "; it may run into rewritten code, so that a launch of it faults" : "");
+    }
+    for (const std::string& warning : outcome.warnings)
+      if (outcome.refusal.empty())
+        fmt::print(stderr, "{}: {} {}\n", command.input, outcome.kernel, warning);
+  }
+  fmt::print("{} of {} kernels transformed\n", transformed, result.kernels.size());
+}
+
+Form form_of(const std::string& name) {
+  if (name == "slice") return Form::slice;
+  if (name == "preempt") return Form::preempt;
+  throw po::error("--form " + name + ": slice or preempt");
+}
+
+// Nothing: help was asked for.
+bool parse(int argc, char** argv, Command& command) {
+  po::options_description options("Options");
+  std::string form;
+  options.add_options()("help,h", "this text")(
+      "form", po::value(&form)->required(),
+      "slice: a launch begins at any work-group; preempt: workers")(
+      "output,o", po::value(&command.output), "file to write; without it only the report")(
+      "kernel", po::value(&command.options.kernel), "one kernel alone; without it all that can be")(
+      "zero-private", po::bool_switch(&command.options.zero_private),
+      "clear private memory before each task, for kernels that take it to be zero")(
+      "explain", po::bool_switch(&command.explain), "print every word that is new")(
+      "input", po::value(&command.input)->required(), "kernel ELF, also without --input");
+  po::positional_options_description place;
+  place.add("input", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(argc, argv).options(options).positional(place).run(), values);
+  if (values.count("help") != 0) {
+    std::ostringstream text;
+    text << kHelp << '\n' << options;
+    fmt::print("{}", text.str());
+    return false;
+  }
+  po::notify(values);
+  command.options.form = form_of(form);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Command command;
+  try {
+    if (!parse(argc, argv, command)) return 0;
+    const Result result = transform(read(command.input), command.options);
+    if (command.explain) explain(result);
+    report(command, result);
+    if (!command.output.empty()) write(command.output, result.elf);
+    return 0;
+  } catch (const po::error& error) {
+    fmt::print(stderr, "stretto-transform: {}; --help says more\n", error.what());
+  } catch (const Refused& refused) {
+    fmt::print(stderr, "{}: {}\n", command.input, refused.what());
+  }
+  return kUsage;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw/transform/transform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "sw/include/tile.h"
+#include "sw/transform/rewrite.h"
+
+namespace stretto::transform {
+namespace {
+
+// A word that no wavefront executes.
+constexpr uint32_t kFault = 0;
+
+struct Candidate {
+  const Kernel* kernel = nullptr;
+  std::optional<Analysis> analysis;  // Nothing: what it reaches is not known.
+  std::unique_ptr<Rewrite> rewrite;  // Of those that are transformed.
+  Outcome outcome;
+};
+
+class Transformation {
+ public:
+  Transformation(KernelElf& elf, const Options& options)
+      : elf_(elf), options_(options), out_(appendix(elf)) {}
+
+  std::vector<Candidate>& run() {
+    for (const Kernel& kernel : elf_.kernels()) candidates_.push_back(examine(kernel));
+    find_shared_ends();
+    for (Candidate& candidate : candidates_) choose(candidate);
+    if (!any_) throw Refused(why_nothing());
+    for (Candidate& candidate : candidates_) {
+      if (candidate.rewrite) write(candidate);
+    }
+    for (Candidate& candidate : candidates_) {
+      if (!candidate.rewrite) keep(candidate);
+    }
+    return candidates_;
+  }
+
+  const Assembler& stubs() const { return out_; }
+
+ private:
+  static uint64_t appendix(const KernelElf& elf) {
+    for (const Kernel& kernel : elf.kernels())
+      if (kernel.fields.reserved[STRETTO_RESERVED_FORM] != STRETTO_FORM_ORIGINAL)
+        throw Refused("is transformed already");
+    return elf.appendix();
+  }
+
+  Candidate examine(const Kernel& kernel) const {
+    Candidate candidate;
+    candidate.kernel = &kernel;
+    candidate.outcome.kernel = kernel.name;
+    try {
+      candidate.analysis = analyse(elf_, kernel);
+      candidate.outcome.refusal = candidate.analysis->refusal;
+      candidate.outcome.warnings = candidate.analysis->warnings;
+    } catch (const Refused& refused) {
+      candidate.outcome.refusal = refused.what();
+    }
+    if (!options_.kernel.empty() && kernel.name != options_.kernel)
+      candidate.outcome.refusal = "not asked for";
+    return candidate;
+  }
+
+  // Where more than one kernel of the file ends, whatever becomes of it.
+  void find_shared_ends() {
+    std::set<uint64_t> ends;
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.analysis) continue;
+      for (const auto& [address, instruction] : candidate.analysis->code)
+        if (instruction.is_control(TILE_CONTROL_END) && !ends.insert(address).second)
+          shared_ends_.insert(address);
+    }
+  }
+
+  // Takes a kernel unless it wants a shared word otherwise than those before it.
+  void choose(Candidate& candidate) {
+    if (!candidate.outcome.refusal.empty()) return;
+    try {
+      auto rewrite =
+          std::make_unique<Rewrite>(*candidate.kernel, *candidate.analysis, shared_ends_, options_);
+      for (const auto& [address, instruction] : candidate.analysis->code) {
+        const auto mine = rewrite->changes().find(address);
+        const auto theirs = changes_.find(address);
+        const bool wants = mine != rewrite->changes().end();
+        const bool is_changed = theirs != changes_.end();
+        if (wants == is_changed && (!wants || mine->second.what == theirs->second.first->what))
+          continue;
+        if (!is_changed && !reached_.contains(address)) continue;
+        throw Refused(fmt::format("shares code at {} with another kernel: transform it alone",
+                                  elf_.place(address)));
+      }
+      for (const auto& [address, change] : rewrite->changes())
+        changes_.emplace(address, std::pair(&change, &candidate));
+      for (const auto& [address, instruction] : candidate.analysis->code) reached_.insert(address);
+      candidate.rewrite = std::move(rewrite);
+      any_ = true;
+    } catch (const Refused& refused) {
+      candidate.outcome.refusal = refused.what();
+    }
+  }
+
+  std::string why_nothing() const {
+    if (options_.kernel.empty())
+      return fmt::format("no kernel can be transformed; {}: {}", candidates_.front().outcome.kernel,
+                         candidates_.front().outcome.refusal);
+    for (const Candidate& candidate : candidates_)
+      if (candidate.outcome.kernel == options_.kernel)
+        return options_.kernel + ": " + candidate.outcome.refusal;
+    std::string names;
+    for (const Candidate& candidate : candidates_)
+      if (names.size() < 200) names += (names.empty() ? "" : ", ") + candidate.outcome.kernel;
+    return fmt::format("no kernel {}; there are {}", options_.kernel, names);
+  }
+
+  void write(Candidate& candidate) {
+    Kernel kernel = *candidate.kernel;
+    if (!encode::reaches(static_cast<int64_t>(kernel.fields.entry - out_.here())))
+      throw Refused(too_far(kernel.fields.entry));
+    kernel.fields = candidate.rewrite->descriptor();
+    kernel.fields.entry = candidate.rewrite->frame_code(out_);
+    elf_.describe(kernel);
+    for (const auto& [address, change] : candidate.rewrite->changes()) {
+      if (changes_.at(address).second == &candidate) patch(candidate, address, change);
+    }
+  }
+
+  void patch(Candidate& candidate, uint64_t address, const Change& change) {
+    uint32_t word = change.word;
+    if (change.leaves) {
+      word = jump(address, candidate.rewrite->behind_task());
+    } else if (!change.stub.empty()) {
+      word = jump(address, out_.here());
+      for (const uint32_t stub : change.stub) out_.emit(stub, change.what);
+      if (!encode::reaches(static_cast<int64_t>(address + 4 - out_.here())))
+        throw Refused(too_far(address));
+      out_.jump(address + 4, "");
+    }
+    candidate.outcome.patches.push_back({address, *elf_.code(address), word, change.what});
+    elf_.patch(address, word);
+  }
+
+  uint32_t jump(uint64_t from, uint64_t to) const {
+    const int64_t distance = static_cast<int64_t>(to - from);
+    if (!encode::reaches(distance)) throw Refused(too_far(from));
+    return encode::jal(encode::kZero, distance);
+  }
+
+  std::string too_far(uint64_t address) const {
+    return fmt::format("text at {} lies farther than 1 MiB from the stubs", elf_.place(address));
+  }
+
+  // A kernel that stays must not run into code that was rewritten for others.
+  void keep(Candidate& candidate) {
+    const auto touches = [&](const auto& step) {
+      const auto change = changes_.find(step.first);
+      return change != changes_.end() && !change->second.first->is_neutral;
+    };
+    if (candidate.analysis &&
+        std::none_of(candidate.analysis->code.begin(), candidate.analysis->code.end(), touches))
+      return;
+    candidate.outcome.faults = true;
+    Kernel kernel = *candidate.kernel;
+    kernel.fields.entry = out_.here();
+    out_.emit(kFault, kernel.name + " is not to be launched: it may run into rewritten code");
+    elf_.describe(kernel);
+  }
+
+  KernelElf& elf_;
+  const Options& options_;
+  Assembler out_;
+  bool any_ = false;
+  std::vector<Candidate> candidates_;
+  std::map<uint64_t, std::pair<const Change*, const Candidate*>> changes_;
+  std::set<uint64_t> shared_ends_;
+  std::set<uint64_t> reached_;  // By kernels that are transformed.
+};
+
+}  // namespace
+
+Result transform(const std::vector<uint8_t>& file, const Options& options) {
+  KernelElf elf(file);
+  Transformation transformation(elf, options);
+  std::vector<Candidate>& candidates = transformation.run();
+  elf.append([&] {
+    std::vector<uint32_t> words;
+    for (const Line& line : transformation.stubs().lines()) words.push_back(line.word);
+    return words;
+  }());
+  Result result;
+  result.elf = elf.bytes();
+  result.stubs = transformation.stubs().lines();
+  for (Candidate& candidate : candidates) result.kernels.push_back(std::move(candidate.outcome));
+  return result;
+}
+
+}  // namespace stretto::transform

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewrites kernels of an ELF so that a launch runs a slice of the grid, or workers that take tasks
+// and can be told to stop. README.md has the table of what becomes what.
+#ifndef STRETTO_SW_TRANSFORM_TRANSFORM_H_
+#define STRETTO_SW_TRANSFORM_TRANSFORM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sw/include/formats/transformed_kernel.h"
+#include "sw/transform/assembler.h"
+#include "sw/transform/kernel_elf.h"
+
+namespace stretto::transform {
+
+enum class Form : uint8_t { slice = STRETTO_FORM_SLICE, preempt = STRETTO_FORM_PREEMPT };
+
+struct Options {
+  Form form = Form::preempt;
+  std::string kernel;         // One alone; empty: all that can be.
+  bool zero_private = false;  // Private memory is zero when a task begins.
+};
+
+struct Patch {
+  uint64_t address;
+  uint32_t before, after;
+  std::string what;
+};
+
+struct Outcome {
+  std::string kernel;
+  std::string refusal;  // Empty: it was transformed.
+  bool faults =
+      false;  // Not transformed, and it may run into rewritten code: a launch of it faults.
+  std::vector<std::string> warnings;
+  std::vector<Patch> patches;
+};
+
+struct Result {
+  std::vector<uint8_t> elf;
+  std::vector<Outcome> kernels;
+  std::vector<Line> stubs;
+};
+
+// Throws Refused if the file is unfit, the kernel is not in it, or nothing could be transformed.
+Result transform(const std::vector<uint8_t>& elf, const Options& options);
+
+}  // namespace stretto::transform
+
+#endif  // STRETTO_SW_TRANSFORM_TRANSFORM_H_

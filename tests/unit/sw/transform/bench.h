@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs original and transformed kernels on one GPU's compute side, images loaded by the driver's own
+// loader. What the server of a shared GPU would do is here the host: it launches slices, or workers
+// that it stops at random times and launches again.
+#ifndef STRETTO_TESTS_UNIT_SW_TRANSFORM_BENCH_H_
+#define STRETTO_TESTS_UNIT_SW_TRANSFORM_BENCH_H_
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "sw/transform/transform.h"
+#include "tests/support/seeded_rng.h"
+#include "tests/unit/gpu/gpu_machine.h"
+#include "tests/unit/sw/transform/subjects.h"
+
+extern "C" {
+#include "sw/driver/internal.h"
+}
+
+namespace stretto::test {
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes read_kernel_file(const std::string& name);  // build/sw/kernels/NAME.elf
+
+constexpr uint64_t kOut = kNode + 0x1000000, kRan = kNode + 0x1100000, kMarks = kNode + 0x1200000;
+constexpr uint64_t kControl = kNode + 0x1300000, kFlag = kNode + 0x1400000;
+constexpr uint64_t kOther = kNode + 0x400000;  // Of a second image.
+constexpr uint32_t kTasks = 60;
+
+struct Grid {
+  uint32_t x = 1, y = 1, z = 1;
+  uint32_t tasks() const { return x * y * z; }
+};
+
+struct Preemptions {
+  unsigned launches = 0, stopped = 0;  // Stopped: with tasks left.
+};
+
+class TransformBench {
+ public:
+  TransformBench();
+
+  // The launch of a kernel of this file, which is loaded at `base`.
+  Launch load(const Bytes& elf, const std::string& kernel, uint64_t base);
+  // The kernel's own arguments.
+  template <class T>
+  void set_arguments(const T& arguments) {
+    const auto* const from = reinterpret_cast<const uint8_t*>(&arguments);
+    arguments_.assign(from, from + sizeof arguments);
+  }
+  void set_subject_arguments(uint64_t count = 0);
+
+  void run(const Launch& launch, const Grid& grid);
+  // In slices of random sizes; returns how many.
+  unsigned run_slices(Launch launch, const Grid& grid, Rng& rng);
+  // Random workers, stopped at random times; at most one launch if `stops` is false.
+  Preemptions run_workers(Launch launch, const Grid& grid, Rng& rng, bool stops = true);
+  // Workers of one launch, until it ends.
+  void run_once(Launch launch, const Grid& grid, uint32_t workers);
+
+  stretto_task_control_t control() { return machine.value_at<stretto_task_control_t>(kControl); }
+  void set_control(stretto_task_control_t value) { machine.set_value(kControl, value); }
+  bool has_fault(FaultKind kind) const;
+  // Words of what a subject leaves; and clears it.
+  std::vector<uint64_t> take_words(uint64_t address, uint32_t count);
+  // Work-groups that did not run exactly once, by wavefronts; clears the counts.
+  unsigned take_wrong_runs(uint32_t tasks);
+
+  GpuMachine machine;
+  Time last_time = 0;          // Of run().
+  bool forgets_index = false;  // A host that clears the whole control block before it goes on.
+
+ private:
+  void put_arguments(const Launch& launch, const stretto_transformed_arguments_t* further);
+  void finish();
+
+  std::vector<uint8_t> arguments_;
+};
+
+}  // namespace stretto::test
+
+#endif  // STRETTO_TESTS_UNIT_SW_TRANSFORM_BENCH_H_

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: is a kernel or file that the transformer cannot rewrite correctly refused, with one line
+// that says why, and is every other word of a file left as it was? State space: one subject for
+// each refusal (subjects.c, far.c), damaged files, every shipped ELF (table in the README).
+#include <catch2/catch.hpp>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "sw/transform/transform.h"
+#include "tests/support/seeded_rng.h"
+#include "tests/system/process.h"
+
+using namespace stretto::transform;
+using stretto::test::Rng;
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+Bytes read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file);
+  return Bytes((std::istreambuf_iterator<char>(file)), {});
+}
+Bytes kernel_file(const std::string& name) {
+  return read_file(STRETTO_BUILD_DIR "/sw/kernels/" + name + ".elf");
+}
+
+std::string refusal_of(const Bytes& file, const std::string& kernel = "",
+                       Form form = Form::preempt) {
+  Options options;
+  options.form = form;
+  options.kernel = kernel;
+  try {
+    transform(file, options);
+    return "transformed";
+  } catch (const Refused& refused) {
+    REQUIRE(std::string(refused.what()).find('\n') == std::string::npos);
+    return refused.what();
+  }
+}
+
+template <class T>
+void put(Bytes& file, size_t offset, T value) {
+  std::memcpy(file.data() + offset, &value, sizeof value);
+}
+
+// File offset of the first program (section) header of a type.
+size_t program_header(const Bytes& file, uint32_t type) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr p;
+    const size_t at = header.e_phoff + i * sizeof p;
+    std::memcpy(&p, file.data() + at, sizeof p);
+    if (p.p_type == type) return at;
+  }
+  FAIL("no such program header");
+  return 0;
+}
+size_t section_header(const Bytes& file, uint32_t type) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr s;
+    const size_t at = header.e_shoff + i * sizeof s;
+    std::memcpy(&s, file.data() + at, sizeof s);
+    if (s.sh_type == type) return at;
+  }
+  FAIL("no such section header");
+  return 0;
+}
+
+constexpr const char* kWaits = "work-groups may wait for each other: ";
+
+}  // namespace
+
+TEST_CASE("each kernel that cannot be rewritten is refused with its reason and place") {
+  const Bytes file = kernel_file("transform_subjects");
+  const std::string loop =
+      std::string(kWaits) + "a loop reads the same memory until it changes at ";
+  const std::map<std::string, std::string> reasons = {
+      {"spins", loop + "spins+"},
+      {"spins_on_each", loop + "spins_on_each+"},
+      {"takes_lock", loop + "takes_lock+"},
+      {"spins_in_call", loop + "spins_in_call+"},
+      {"waits_until", std::string(kWaits) + "tile.wait_until at waits_until+"},
+      {"waits_for_lines", std::string(kWaits) + "lines are loaded at waits_for_lines+"},
+      {"uses_scratch", "uses CSR 0x801, which is the transformed kernel's at uses_scratch"},
+      {"calls_pointer", "indirect jump that is not understood at calls_pointer+"},
+      {"turns_stack", "sp is not only the stack at turns_stack+"},
+      {"has_float", "word 02000053 is not of RV64IMA at has_float"},
+      {"returns", "returns without a call at returns"},
+  };
+  for (const auto& [kernel, reason] : reasons) {
+    for (const Form form : {Form::slice, Form::preempt}) {
+      const std::string found = refusal_of(file, kernel, form);
+      INFO(kernel << ": " << found);
+      REQUIRE(found.rfind(kernel + ": " + reason, 0) == 0);
+    }
+  }
+}
+
+TEST_CASE("text that no jump to the stubs reaches is refused") {
+  REQUIRE(refusal_of(kernel_file("transform_far")) ==
+          "text at far_kernel lies farther than 1 MiB from the stubs");
+}
+
+TEST_CASE("a kernel that is transformed already, or is not there, is refused") {
+  Options options;
+  const Bytes once = transform(kernel_file("gemm"), options).elf;
+  REQUIRE(refusal_of(once) == "is transformed already");
+  REQUIRE(refusal_of(kernel_file("gemm"), "gemm") ==
+          "no kernel gemm; there are gemm_256x128, gemm_128x128");
+}
+
+TEST_CASE("reading the cycle is a warning") {
+  const Result result = transform(kernel_file("launch_probe"), {});
+  REQUIRE(result.kernels.at(1).warnings.at(0) ==
+          "reads the cycle at launch_move: equal to the original only up to time");
+}
+
+TEST_CASE("unfit files are refused with what they are") {
+  const Bytes good = kernel_file("gemm");
+  Bytes file = good;
+  file[EI_CLASS] = ELFCLASS32;
+  REQUIRE(refusal_of(file) == "not 64-bit: kernels are RV64IMA");
+  file = good;
+  put<uint32_t>(file, offsetof(Elf64_Ehdr, e_flags), 1);
+  REQUIRE(refusal_of(file) == "has compressed instructions: kernels are RV64IMA");
+  file = good;
+  put<uint16_t>(file, offsetof(Elf64_Ehdr, e_machine), EM_X86_64);
+  REQUIRE(refusal_of(file) == "not for RISC-V");
+  file = good;
+  put<uint16_t>(file, offsetof(Elf64_Ehdr, e_type), ET_EXEC);
+  REQUIRE(refusal_of(file) == "not position-independent: kernels are static PIE");
+  file = good;
+  put<uint16_t>(file, offsetof(Elf64_Ehdr, e_shnum), 0);
+  put<uint64_t>(file, offsetof(Elf64_Ehdr, e_shoff), 0);
+  REQUIRE(refusal_of(file) == "no sections: they name the kernels");
+  file = good;
+  put<uint32_t>(file, section_header(good, SHT_SYMTAB) + offsetof(Elf64_Shdr, sh_type),
+                SHT_PROGBITS);
+  REQUIRE(refusal_of(file) == "stripped: no symbol names a kernel (NAME.kd)");
+  file = good;
+  put<uint32_t>(file, program_header(good, PT_GNU_STACK), PT_NOTE);
+  REQUIRE(refusal_of(file) == "no room for another program header: no PT_GNU_STACK");
+  REQUIRE(refusal_of({}) == "not an ELF file");
+  REQUIRE(refusal_of({'h', 'e', 'l', 'l', 'o'}) == "not an ELF file");
+}
+
+TEST_CASE("a kernel with a compressed instruction is refused") {
+  Bytes file = kernel_file("gemm");
+  KernelElf elf(file);
+  elf.patch(elf.kernels().front().fields.entry, 0x00010001);  // c.nop twice.
+  REQUIRE(refusal_of(elf.bytes(), elf.kernels().front().name).find("compressed instruction at ") !=
+          std::string::npos);
+}
+
+TEST_CASE("every truncation is refused") {
+  const Bytes good = kernel_file("gemm");
+  for (size_t bytes = 0; bytes < good.size(); bytes += 61)
+    REQUIRE(refusal_of(Bytes(good.begin(), good.begin() + static_cast<long>(bytes))) !=
+            "transformed");
+}
+
+TEST_CASE("files with random damage are transformed or refused") {
+  const Bytes good = kernel_file("transform_subjects");
+  Rng rng(23);
+  unsigned refused = 0;
+  for (unsigned trial = 0; trial < 500; ++trial) {
+    Bytes file = good;
+    for (unsigned i = 0; i < 4; ++i)
+      file[rng.below(trial % 2 == 0 ? 1024 : file.size())] = static_cast<uint8_t>(rng.below(256));
+    refused += refusal_of(file) != "transformed";
+  }
+  REQUIRE(refused > 20);
+}
+
+TEST_CASE("nothing changes but rewritten words, descriptors and one program header") {
+  const Bytes before = kernel_file("gemm");
+  for (const Form form : {Form::slice, Form::preempt}) {
+    const Result result = transform(before, {form, "", false});
+    std::set<size_t> may_change;
+    const auto allow = [&](size_t offset, size_t bytes) {
+      for (size_t i = 0; i < bytes; ++i) may_change.insert(offset + i);
+    };
+    allow(program_header(before, PT_GNU_STACK), sizeof(Elf64_Phdr));
+    Elf64_Shdr text;
+    std::memcpy(&text, before.data() + section_header(before, SHT_PROGBITS), sizeof text);
+    REQUIRE((text.sh_flags & SHF_EXECINSTR) != 0);
+    size_t patches = 0;
+    for (const Outcome& outcome : result.kernels) {
+      for (const Patch& patch : outcome.patches) {
+        allow(text.sh_offset + patch.address - text.sh_addr, 4);
+        ++patches;
+      }
+    }
+    REQUIRE(patches == (form == Form::slice ? 2 : 6));
+    Elf64_Shdr relocations;  // The loader's; r_addend of each entry.
+    std::memcpy(&relocations, before.data() + section_header(before, SHT_RELA), sizeof relocations);
+    for (size_t at = 0; at < relocations.sh_size; at += sizeof(Elf64_Rela))
+      allow(relocations.sh_offset + at + offsetof(Elf64_Rela, r_addend), 8);
+    const KernelElf elf(before);
+    for (const Kernel& kernel : elf.kernels()) {
+      const size_t at = kernel.descriptor - 0x2000;  // gemm.elf's data segment.
+      allow(at + offsetof(stretto_kernel_descriptor_t, kernarg_bytes), 4);
+      allow(at + offsetof(stretto_kernel_descriptor_t, reserved), 8);
+    }
+    for (size_t i = 0; i < before.size(); ++i) {
+      INFO(i);
+      REQUIRE((before[i] == result.elf[i] || may_change.contains(i)));
+    }
+    REQUIRE(result.elf.size() <= before.size() + 4 * result.stubs.size() + 3);
+  }
+}
+
+TEST_CASE("the README's table says what becomes of every shipped kernel") {
+  const Bytes text = read_file("sw/transform/README.md");
+  const std::string readme(text.begin(), text.end());
+  std::vector<std::string> files;
+  for (const char* name : {"gemm", "gemm_split", "ops", "ops_gemm_fp16", "ops_gemm_stream_fp16",
+                           "ops_vector_fp16", "ops_elementwise_fp16", "ops_rows_fp16",
+                           "ops_reduce_fp16", "ops_index_fp16", "load", "l2_probe", "stream_probe",
+                           "launch_probe", "collective", "ring", "send", "tile_queue", "stages"})
+    files.push_back(std::string("sw/kernels/") + name);
+  for (const char* name : {"mlp", "bert-small", "bert-large-1", "pipeline"})
+    files.push_back(std::string("sw/graphs/") + name);
+  for (const std::string& file : files) {
+    size_t transformed = 0, waits = 0, loops = 0, all = 0;
+    const Bytes elf = read_file(STRETTO_BUILD_DIR "/" + file + ".elf");
+    try {
+      for (const Outcome& outcome : transform(elf, {}).kernels) {
+        transformed += outcome.refusal.empty();
+        waits += outcome.refusal.find("tile.wait_until") != std::string::npos;
+        loops += outcome.refusal.find("a loop reads the same memory") != std::string::npos;
+        ++all;
+        REQUIRE_FALSE(outcome.faults);
+      }
+    } catch (const Refused& refused) {
+      all = waits = KernelElf(elf).kernels().size();
+      REQUIRE(std::string(refused.what()).find("tile.wait_until") != std::string::npos);
+    }
+    REQUIRE(transformed + waits + loops == all);
+    const std::string row = fmt::format("| `{}` | {} | {} | {} |", file.substr(file.rfind('/') + 1),
+                                        transformed, waits, loops);
+    INFO(row);
+    REQUIRE(readme.find(row) != std::string::npos);
+  }
+}
+
+TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
+  using stretto::test::run_command;
+  const std::string tool = STRETTO_BUILD_DIR "/stretto-transform ";
+  const std::string kernels = STRETTO_BUILD_DIR "/sw/kernels/";
+  stretto::test::Scratch scratch;
+  for (const std::string& arguments :
+       {kernels + "ring.elf --form preempt", kernels + "gemm.elf --form other",
+        kernels + "gemm.elf", kernels + "gemm.elf --form slice --kernel none",
+        kernels + "none.elf --form slice", std::string("--form slice"),
+        kernels + "gemm.elf --form slice -o " + scratch.path + "/none/out.elf",
+        kernels + "gemm.elf --form slice --isa none", scratch.path + " --form slice"}) {
+    const auto finished = run_command(tool + arguments);
+    INFO(arguments << ": " << finished.output);
+    REQUIRE(finished.status == 2);
+    REQUIRE(finished.output.find("terminate") == std::string::npos);
+    REQUIRE(finished.lines() <= 2);
+  }
+  REQUIRE(run_command(tool + "--help").status == 0);
+  const auto done = run_command(tool + kernels + "gemm.elf --form slice --explain -o " +
+                                scratch.path + "/out.elf");
+  REQUIRE(done.status == 0);
+  REQUIRE(done.says("cc002673 -> 80002673  id: the task"));
+  REQUIRE(read_file(scratch.path + "/out.elf") ==
+          transform(kernel_file("gemm"), {Form::slice, "", false}).elf);
+}

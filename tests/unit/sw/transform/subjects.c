@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that the transformer must get right where a naive one goes wrong, and those that it must
+// refuse.
+#include "tests/unit/sw/transform/subjects.h"
+
+#include "sw/kernels/kernel.h"
+
+KERNEL_INLINE const subject_arguments_t* arguments(void) {
+  return (const subject_arguments_t*)(uintptr_t)tile_csr(TILE_CSR_KERNARG);
+}
+
+KERNEL_INLINE volatile uint64_t* word(uint64_t address, uint64_t index) {
+  return (volatile uint64_t*)(uintptr_t)(address + 8 * index);
+}
+
+KERNEL_INLINE void add(volatile uint64_t* to, uint64_t value) {
+  __asm__ volatile("amoadd.d zero, %1, (%0)" : : "r"(to), "r"(value) : "memory");
+}
+
+KERNEL_INLINE void note_run(const subject_arguments_t* a, uint64_t id, uint64_t wavefront) {
+  add(word(a->ran, id), 1ull << (16 * wavefront));
+}
+
+// Takes time that depends on `turns`.
+KERNEL_INLINE void delay(uint64_t turns) {
+  for (uint64_t i = 0; i < turns; ++i) __asm__ volatile("");
+}
+
+__attribute__((noreturn)) KERNEL_INLINE void end(void) {
+  tile_end();
+  __builtin_unreachable();
+}
+
+#define SUBJECT(name)                                                                             \
+  STRETTO_KERNEL(name, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 16384, .lds_bytes = 65536, \
+                 .private_bytes = 1024, .kernarg_bytes = sizeof(subject_arguments_t),             \
+                 .wavefronts = SUBJECT_WAVEFRONTS)
+
+// Some wavefronts return before a barrier, others between two; the rest exchange marks.
+void early_return(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  const uint64_t last = id % SUBJECT_WAVEFRONTS;
+  note_run(a, id, w);
+  if (w > last) end();
+  delay(100 + 300 * w);
+  *word(a->marks, SUBJECT_WAVEFRONTS * id + w) = id * 10 + w + 1;
+  tile_barrier();
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i <= last; ++i) sum += *word(a->marks, SUBJECT_WAVEFRONTS * id + i);
+  *word(a->out, 8 * id + w) = sum;
+  if (w == last && (id & 4) != 0) end();
+  tile_barrier();
+  *word(a->out, 8 * id + 4 + w) = sum * 3 + *word(a->out, 8 * id);
+  end();
+}
+SUBJECT(early_return);
+
+// Even work-groups fill one LDS tile, odd ones another; both together have no room.
+void tiles_by_parity(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  note_run(a, id, w);
+  if (w == 0) {
+    const uint64_t shape = tile_shape(40, 1024, 1024);
+    const uint64_t from = a->marks + 1024 * (id % 8), to = a->out + 64 * id;
+    const uint64_t part = tile_shape(1, 64, 64);
+    if ((id & 1) == 0) {
+      tile_load(TILE_L(0), from, shape, STRETTO_BYTE, 0);
+    } else {
+      tile_load(TILE_L(1), from, shape, STRETTO_BYTE, 0);
+    }
+    tile_load(TILE_R(1), from + 64 * (id & 1), part, STRETTO_BYTE, 0);
+    tile_store(TILE_R(1), to, part, STRETTO_BYTE);
+  }
+  end();
+}
+SUBJECT(tiles_by_parity);
+
+// Takes private memory to be zero, and leaves something else there.
+void private_sum(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  volatile uint64_t local[64];
+  uint64_t sum = 0;
+  note_run(a, id, w);
+  for (unsigned i = 0; i < 64; ++i) sum |= local[i];
+  for (unsigned i = 0; i < 64; ++i) local[i] = id + 1;
+  *word(a->out, 8 * id + w) = sum;
+  end();
+}
+SUBJECT(private_sum);
+
+// Ids and sizes of all dimensions.
+void places(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  note_run(a, id, w);
+  if (w == 1) {
+    *word(a->out, 8 * id) = tile_csr(TILE_CSR_WG_X);
+    *word(a->out, 8 * id + 1) = tile_csr(TILE_CSR_WG_Y);
+    *word(a->out, 8 * id + 2) = tile_csr(TILE_CSR_WG_Z);
+    *word(a->out, 8 * id + 3) = tile_csr(TILE_CSR_GRID_X);
+    *word(a->out, 8 * id + 4) = tile_csr(TILE_CSR_GRID_Y);
+    *word(a->out, 8 * id + 5) = tile_csr(TILE_CSR_GRID_Z);
+    *word(a->out, 8 * id + 6) = tile_csr(TILE_CSR_GRID);
+  }
+  end();
+}
+SUBJECT(places);
+
+// Votes and barriers of those that have not returned; all votes may be 0.
+void votes(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  note_run(a, id, w);
+  if (w == id % 5) end();
+  delay(50 * w);
+  const uint64_t all = tile_vote(id % 3 == 0 ? 0 : 1ull << w);
+  if (w == (id + 1) % 5) end();
+  tile_barrier();
+  *word(a->out, 8 * id + w) = all | tile_vote(w << 8) << 8;
+  end();
+}
+SUBJECT(votes);
+
+// What two kernels share: a barrier, the id, the grid, a switch and an end.
+__attribute__((noinline)) static uint64_t shared(const subject_arguments_t* a, uint64_t w) {
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID);
+  *word(a->marks, SUBJECT_WAVEFRONTS * id + w) = id ^ w;
+  tile_barrier();
+  const uint64_t other = *word(a->marks, SUBJECT_WAVEFRONTS * id + (w + 1) % SUBJECT_WAVEFRONTS);
+  switch (id % 7) {
+    case 0: add(word(a->out, 8 * id + w), other); return 1;
+    case 1: add(word(a->out, 8 * id + w), other * 3); return 5;
+    case 2: *word(a->out, 8 * id + w) = tile_csr(TILE_CSR_GRID); return 7;
+    case 3: *word(a->out, 8 * id + 4 + w) = w; return 11;
+    case 4: *word(a->out, 8 * id + 4) = id; return 13;
+    case 5: *word(a->out, 8 * id + 4 + w) = other; return 17;
+    default: end();
+  }
+}
+
+void calls_once(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  note_run(a, id, w);
+  const uint64_t value = shared(a, w);
+  tile_barrier();
+  *word(a->out, 8 * id + w) += value;
+  end();
+}
+SUBJECT(calls_once);
+
+void calls_twice(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  note_run(a, id, w);
+  uint64_t value = shared(a, w);
+  tile_barrier();
+  value = value * 100 + shared(a, w);
+  *word(a->out, 8 * id + w) += value;
+  end();
+}
+SUBJECT(calls_twice);
+
+// --- refused ---
+
+void spins(void) {
+  const subject_arguments_t* a = arguments();
+  while (*word(a->flag, 0) != a->count) {
+  }
+  end();
+}
+SUBJECT(spins);
+
+// A flag of its own for each of a list.
+void spins_on_each(void) {
+  const subject_arguments_t* a = arguments();
+  for (uint64_t i = 0; i < a->count; ++i) {
+    uint64_t turns = 0;
+    while (*word(a->flag, i) == 0) delay(++turns);
+  }
+  end();
+}
+SUBJECT(spins_on_each);
+
+void takes_lock(void) {
+  const subject_arguments_t* a = arguments();
+  uint64_t old;
+  do {
+    __asm__ volatile("amoswap.d %0, %2, (%1)" : "=r"(old) : "r"(a->flag), "r"(1) : "memory");
+  } while (old != 0);
+  *word(a->flag, 0) = 0;
+  end();
+}
+SUBJECT(takes_lock);
+
+__attribute__((noinline)) static uint64_t look(uint64_t flag) { return *word(flag, 0); }
+
+void spins_in_call(void) {
+  const subject_arguments_t* a = arguments();
+  while (look(a->flag) == 0) {
+  }
+  end();
+}
+SUBJECT(spins_in_call);
+
+void waits_until(void) {
+  const subject_arguments_t* a = arguments();
+  tile_wait_until(a->flag, TILE_GEU, a->count);
+  end();
+}
+SUBJECT(waits_until);
+
+void waits_for_lines(void) {
+  const subject_arguments_t* a = arguments();
+  tile_load(TILE_R(0), a->flag, tile_shape(1, 56, 64), STRETTO_BYTE | TILE_LINES, 0);
+  end();
+}
+SUBJECT(waits_for_lines);
+
+void uses_scratch(void) {
+  __asm__ volatile("csrw 0x801, zero");
+  end();
+}
+SUBJECT(uses_scratch);
+
+void calls_pointer(void) {
+  const subject_arguments_t* a = arguments();
+  ((void (*)(void))(uintptr_t)a->flag)();
+  end();
+}
+SUBJECT(calls_pointer);
+
+void turns_stack(void) {
+  __asm__ volatile("mv t0, sp\n li sp, 0\n mv sp, t0" : : : "t0", "memory");
+  end();
+}
+SUBJECT(turns_stack);
+
+void has_float(void) {
+  __asm__ volatile(".4byte 0x02000053");  // fadd.d
+  end();
+}
+SUBJECT(has_float);
+
+void returns(void) {
+  __asm__ volatile("jr ra");
+  end();
+}
+SUBJECT(returns);
+
+// --- not refused although it loops over memory: the bound is the same, the address steps ---
+
+void walks(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID), w = tile_csr(TILE_CSR_WF_ID);
+  note_run(a, id, w);
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < *word(a->flag, 0); ++i) sum += *word(a->marks, i);
+  *word(a->out, 8 * id + w) = sum + tile_csr(TILE_CSR_CYCLE) * 0;
+  end();
+}
+SUBJECT(walks);
