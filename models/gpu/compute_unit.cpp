@@ -5,6 +5,7 @@
 #include "models/gpu/compute_unit.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstdio>
 #include <utility>
@@ -157,8 +158,10 @@ void ComputeUnit::retire(Group& group) {
                             uint64_t{index_} << 8 | group.slot, group.wg_id);
   }
   if (services_.trace != nullptr) {
-    services_.trace->span(track_, "wg " + std::to_string(group.wg_id), group.started,
-                          services_.queue->now(), {.code = group.context->entry});
+    const std::string stage = stage_of(group);
+    services_.trace->span(
+        track_, (stage.empty() ? "wg " : "stage " + stage + " wg ") + std::to_string(group.wg_id),
+        group.started, services_.queue->now(), {.code = group.context->entry});
   }
   parts_.listener->done(index_, group.slot, group.wg_id, group.multiply_adds);
 }
@@ -433,6 +436,21 @@ void ComputeUnit::audit(AuditSink& sink) const {
     sink.at_most("no issue port above a slot a clock", port.issued(), present);
 }
 
+std::string ComputeUnit::stage_of(const Group& group) const {
+  return parts_.races->stage_at(group.context->kernarg & STRETTO_OFFSET_MASK);
+}
+
+std::string ComputeUnit::describe_wait(const riscv::CustomOp& op) const {
+  static constexpr std::array<const char*, 4> kConditions{"==", "!=", ">=", "<"};
+  const std::string place = parts_.races->place_at(op.rs1_value & STRETTO_OFFSET_MASK);
+  char text[128];
+  std::snprintf(text, sizeof text, "waits until memory at 0x%llx %s %llu, it is %llu",
+                static_cast<unsigned long long>(op.rs1_value), kConditions[op.funct7 & 3],
+                static_cast<unsigned long long>(op.rs2_value),
+                static_cast<unsigned long long>(peek(op.rs1_value, waits_at_l2(op))));
+  return text + (place.empty() ? "" : " (" + place + ")");
+}
+
 std::vector<std::string> ComputeUnit::waiting_on() const {
   std::vector<std::string> lines;
   for (const Group& group : groups_) {
@@ -467,13 +485,7 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
           break;
         case Wavefront::State::access: what = "waits for a scalar access"; break;
         case Wavefront::State::watch:
-        case Wavefront::State::confirm: {
-          char text[64];
-          std::snprintf(text, sizeof text, "waits until memory at 0x%llx changes",
-                        static_cast<unsigned long long>(wavefront.hart.custom().rs1_value));
-          what = text;
-          break;
-        }
+        case Wavefront::State::confirm: what = describe_wait(wavefront.hart.custom()); break;
         case Wavefront::State::faulted: what = "stopped by a fault"; break;
         case Wavefront::State::ready: {
           char text[64];
@@ -484,8 +496,10 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
         }
         default: continue;
       }
+      const std::string stage = stage_of(group);
       lines.push_back("cu" + std::to_string(index_) + " wg " + std::to_string(group.wg_id) +
-                      " wf " + std::to_string(id) + " " + what);
+                      " wf " + std::to_string(id) +
+                      (stage.empty() ? " " : " (stage " + stage + ") ") + what);
     }
   }
   return lines;

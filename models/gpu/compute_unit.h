@@ -262,6 +262,10 @@ class ComputeUnit final : public sc_core::sc_module,
   Step send_scalar(Wavefront& wavefront);
   Step access_done(Wavefront& wavefront, Cycle at, bool failed);
   Step confirm_done(Wavefront& wavefront, Cycle at, bool failed);
+  // Of a pipeline; "" if it is of none.
+  std::string stage_of(const Group& group) const;
+  // What a wait_until waits for, and what is there.
+  std::string describe_wait(const riscv::CustomOp& op) const;
   uint64_t peek(uint64_t address, bool at_l2) const;
   bool waits_at_l2(const riscv::CustomOp& op) const;
   void watch(uint64_t offset, bool at_l2, uint64_t index);

@@ -86,6 +86,8 @@ void RaceLaw::sent(const Wavefront& by, tlm::tlm_generic_payload& payload, Cycle
   const Operation operation = extension_of(payload)->operation;
   if (operation == Operation::atomic || operation == Operation::locked_store) {
     has_queues_ = has_queues_ || operation == Operation::atomic;
+    if (operation == Operation::atomic && atomics_)
+      atomics_(payload.get_address() & STRETTO_OFFSET_MASK, at);
     Group& group = group_of(by);
     VectorClock& word = words_[payload.get_address() & STRETTO_OFFSET_MASK];
     join(word, group.clock);
@@ -210,7 +212,7 @@ void RaceLaw::breach(uint64_t number, const Access& earlier, const Access& later
   std::snprintf(
       address, sizeof address, "0x%llx",
       static_cast<unsigned long long>(((uint64_t{gpu_} + 1) << STRETTO_NODE_SHIFT) + offset));
-  const std::string queue = names_ ? names_(offset) : "";
+  const std::string queue = place_at(offset);
   const char* const what = earlier.store ? "the store" : "the load";
   const std::string state = earlier.done == kUnderWay
                                 ? "was performed"

@@ -54,8 +54,17 @@ class RaceLaw {
   // These ranges are pinned from now on, whole lines. Forgets all accesses.
   void watch(const std::vector<Range>& ranges);
   bool watches() const { return !ranges_.empty(); }
-  // What lies at an offset, for the report.
-  void set_names(std::function<std::string(uint64_t)> names) { names_ = std::move(names); }
+  // What lies at an offset, and whose arguments do ("" = nobody knows), for reports.
+  struct Names {
+    std::function<std::string(uint64_t)> place, stage;
+  };
+  void set_names(Names names) { names_ = std::move(names); }
+  std::string place_at(uint64_t offset) const { return names_.place ? names_.place(offset) : ""; }
+  std::string stage_at(uint64_t offset) const { return names_.stage ? names_.stage(offset) : ""; }
+  // Is told of each atomic on a watched line, in the order of their calls.
+  void on_atomic(std::function<void(uint64_t offset, Cycle at)> listener) {
+    atomics_ = std::move(listener);
+  }
 
   // REQUIRES of all below: watches().
   // A request leaves its unit, and its answer is in the unit.
@@ -119,7 +128,8 @@ class RaceLaw {
   [[noreturn]] void breach(uint64_t number, const Access& earlier, const Access& later) const;
 
   const unsigned gpu_;
-  std::function<std::string(uint64_t)> names_;
+  Names names_;
+  std::function<void(uint64_t, Cycle)> atomics_;
   std::vector<Watched> ranges_;
   bool has_queues_ = false;
   uint64_t epoch_ = 1;  // Counts up when all work-groups that touched the lines have ended.

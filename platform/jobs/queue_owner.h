@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,15 @@ namespace stretto {
 struct QueueTraffic {
   uint64_t written = 0;
   uint64_t read = 0;
+};
+
+// A word of a queue (sw/include/tile_queue.h).
+struct QueueWord {
+  std::string queue;  // Its name.
+  uint32_t entries = 0;
+  uint32_t entry = 0;  // That it is of.
+  uint32_t adds = 0;   // That make an entry full, or free.
+  bool is_free = false;
 };
 
 class QueueOwner {
@@ -33,6 +43,13 @@ class QueueOwner {
   virtual ~QueueOwner() = default;
   // "queue 3, entry 1"; "" where there is none.
   virtual std::string queue_at(uint32_t rank, uint64_t offset) const = 0;
+  // The word there; nothing if there is none.
+  virtual std::optional<QueueWord> word_at(uint32_t rank, uint64_t offset) const = 0;
+  // The stage of a pipeline whose arguments lie there; "" if none's do.
+  virtual std::string stage_at(uint32_t rank, uint64_t offset) const {
+    (void)rank, (void)offset;
+    return "";
+  }
   // Before programs are added.
   void set_queue_meter(Meter meter) { meter_ = std::move(meter); }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "models/common/elf_image.h"
@@ -15,6 +16,7 @@
 #include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
+#include "platform/machine/queue_fill.h"
 #include "platform/machine/switch_node.h"
 #include "platform/machine/wiring.h"
 #include "sw/include/formats/address_map.h"
@@ -332,7 +334,7 @@ class System::State {
       jobs_.push_back(request.kind->make_job(request, std::move(memories)));
       if (jobs_.back()->watches_kernels()) watch_kernels(*jobs_.back());
       if (auto* const owner = dynamic_cast<QueueOwner*>(jobs_.back().get()))
-        watch_queues(*owner, request.share.gpus);
+        watch_queues(*owner, request.share.gpus, timeline);
       for (const Account& one : jobs_.back()->accounts()) {
         if (one.number >= STRETTO_ACCOUNT_JOB + request.share.accounts)
           throw UserError(request.subject() + ": account " + one.name + " is one more than the " +
@@ -355,10 +357,22 @@ class System::State {
     for (const auto& job : jobs_) job->add_programs(*host_);
   }
 
-  void watch_queues(QueueOwner& owner, const std::vector<uint32_t>& gpus) {
-    for (uint32_t rank = 0; rank < gpus.size() && gpus[rank] < gpus_.size(); ++rank)
-      gpus_[gpus[rank]]->gpu.races.set_names(
-          [&owner, rank](uint64_t offset) { return owner.queue_at(rank, offset); });
+  void watch_queues(QueueOwner& owner, const std::vector<uint32_t>& gpus, Timeline* timeline) {
+    for (uint32_t rank = 0; rank < gpus.size() && gpus[rank] < gpus_.size(); ++rank) {
+      RaceLaw& races = gpus_[gpus[rank]]->gpu.races;
+      races.set_names(
+          {.place = [&owner, rank](uint64_t offset) { return owner.queue_at(rank, offset); },
+           .stage = [&owner, rank](uint64_t offset) { return owner.stage_at(rank, offset); }});
+      if (timeline == nullptr) continue;
+      const auto fill = std::make_shared<QueueFill>(
+          "gpu" + std::to_string(gpus[rank]),
+          [&owner, rank](uint64_t offset) { return owner.word_at(rank, offset); },
+          timeline->page(gpus[rank]));
+      races.on_atomic(
+          [fill, clock = ClockDomain(spec_.gpu.clock_mhz)](uint64_t offset, RaceLaw::Cycle at) {
+            fill->add(offset, clock.edge(at));
+          });
+    }
     owner.set_queue_meter(
         {.traffic =
              [this, &gpus](uint32_t rank, uint64_t offset, uint64_t bytes) {

@@ -7,12 +7,14 @@
 Rules: spans of one thread do not overlap; an arrow leaves a span, and arrives at one that begins no
 earlier; samples of a counter come in order; every process and thread has a name. With --stats: the
 integral of the DRAM counters equals the bytes of the run, to a part in a thousand, and the spans of a phase
-its time (of a timeline of the whole run: without --timeline-window). --expect: some
-thread, counter or span has this in its name. Exit status 1 and a line a violation.
+its time (of a timeline of the whole run: without --timeline-window); a queue is filled and freed an entry at a time,
+holds no more than it has, and is empty at the end. Each stage of a pipeline has a span for each of its work-groups.
+--expect: some thread, counter or span has this in its name. Exit status 1 and a line a violation.
 """
 import argparse
 import collections
 import json
+import re
 import sys
 
 
@@ -102,6 +104,35 @@ def check_phases(timeline, stats):
             yield f"phase {name} is drawn with {drawn[name]} ns, time_ns has {stats['time_ns'][name]}"
 
 
+def check_queues(timeline):
+    for (pid, name), samples in sorted(timeline.counters.items()):
+        match = re.fullmatch(r"(queue .*), filled of (\d+)", name)
+        if not match:
+            continue
+        where, entries = f"{timeline.processes.get(pid)}: {match.group(1)}", int(match.group(2))
+        values = [0, *(value for _, value in samples)]
+        if not 0 < max(values) <= entries:
+            yield f"{where} holds {max(values)} of {entries} entries"
+        if any(abs(b - a) != 1 for a, b in zip(values, values[1:])):
+            yield f"{where} is not filled and freed an entry at a time"
+        if values[-1] != 0:
+            yield f"{where} ends with {values[-1]} entries"
+
+
+def check_stages(timeline, stats):
+    drawn = collections.defaultdict(set)
+    for spans in timeline.spans.values():
+        for _, _, name in spans:
+            match = re.search(r"\bstage (\S+) wg (\d+)$", name)
+            if match:
+                drawn[match.group(1)].add(int(match.group(2)))
+    for group in stats.get("job", {}).get("pipelines", []):
+        for stage in group["stages"]:
+            if drawn[stage["name"]] != set(range(stage["work_groups"])):
+                yield f"of stage {stage['name']} work-groups {sorted(drawn[stage['name']])} are drawn, " \
+                      f"it has {stage['work_groups']}"
+
+
 def draw(timeline, out, begin, end):
     """An SVG of the lanes that have a span in [begin, end) us, arrows included."""
     lanes = [place for place in sorted(timeline.spans, key=timeline.name_of)
@@ -150,7 +181,9 @@ def main():
     if not timeline.spans:
         errors.append("no spans")
     if options.stats:
-        errors += [*check_bytes(timeline, load(options.stats)), *check_phases(timeline, load(options.stats))]
+        stats = load(options.stats)
+        errors += [*check_bytes(timeline, stats), *check_phases(timeline, stats), *check_queues(timeline),
+                   *check_stages(timeline, stats)]
     names = set(timeline.names())
     errors += [f"nothing is named '{text}'" for text in options.expect if not any(text in name for name in names)]
     if options.svg:

@@ -24,6 +24,28 @@ sound collective collective,compute,host collectives/all_reduce --mode gdma --se
 sound graph host,kernels graph/mlp --mode launched
 sound machine-with-switch gemm_128x128 t3/small --mode sequential --machine a100-nvswitch
 
+sound pipeline queue,filled,stage graph/pipeline --mode kitsune
+sound queues queue,filled machine/queue --set gpus=1 --set tile_queue.min_bytes=8192 --set tile_queue.max_bytes=8192
+
+# A timeline changes no time, and the checker notices a queue that is not emptied and a work-group that is not drawn.
+"$build/stretto" run graph/pipeline --mode kitsune --impl all=model --out plain >log 2>&1
+python3 - pipeline plain <<'PYTHON'
+import json, sys
+drawn, plain = (json.load(open(f"{one}/stats.json")) for one in sys.argv[1:])
+for key in ("digest", "time_ns", "statistics"):
+    assert drawn[key] == plain[key], key
+events = json.load(open("pipeline/timeline.json"))
+freed = [event for event in events if event["ph"] == "C" and event["name"].startswith("queue")][-1]
+work_group = next(event for event in events if event["ph"] == "X" and event["name"].endswith("stage s wg 2"))
+work_groups = [event for event in events if event.get("name") == work_group["name"]]
+for name, left_out in (("kept", [freed]), ("undrawn", work_groups)):
+    json.dump([event for event in events if event not in left_out], open(f"{name}.json", "w"))
+PYTHON
+for wrong in "kept ends with 1 entries" "undrawn of stage s work-groups"; do
+  if python3 "$check" "${wrong%% *}.json" --stats pipeline/stats.json >log; then echo "${wrong#* } was not noticed"; exit 1; fi
+  grep -q "${wrong#* }" log
+done
+
 # The checker notices what it is there for: two spans of one thread are made to overlap.
 python3 - fused/timeline.json <<'PYTHON'
 import json, sys

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "models/common/error.h"
@@ -113,7 +114,19 @@ class GraphJob final : public Job, public QueueOwner {
           payload < queue.edge.entries * uint64_t{queue.edge.entry_bytes})
         return fmt::format("queue {}, entry {}", queue.name, payload / queue.edge.entry_bytes);
     }
-    return "";
+    const std::optional<QueueWord> word = word_at(rank, offset);
+    return !word ? ""
+                 : fmt::format("queue {}, entry {}, {}", word->queue, word->entry,
+                               word->is_free ? "free" : "full");
+  }
+  std::optional<QueueWord> word_at(uint32_t rank, uint64_t offset) const override {
+    return plan_.word_at(offset - offset_of(results_[rank].stage_words));
+  }
+  std::string stage_at(uint32_t rank, uint64_t offset) const override {
+    stage_arguments_t found{};
+    if (plan_.groups.empty() || results_[rank].stage_words == 0) return "";
+    memories_[rank]->read(offset, reinterpret_cast<uint8_t*>(&found), sizeof found);
+    return plan_.stage_at(found.clocks - results_[rank].stage_words);
   }
 
   // Operators of a rank run one after the other.

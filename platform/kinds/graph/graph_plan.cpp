@@ -561,6 +561,25 @@ void make_lists(GraphPlan& plan,
   }
 }
 
+std::optional<QueueWord> GraphPlan::word_at(uint64_t place) const {
+  for (const GraphQueue& one : queue) {
+    const uint64_t word = place - one.edge.words;
+    if (word >= one.edge.entries * uint64_t{TILE_QUEUE_WORDS_BYTES}) continue;
+    const bool is_free = word % TILE_QUEUE_WORDS_BYTES != 0;
+    return QueueWord{one.name, one.edge.entries,
+                     static_cast<uint32_t>(word / TILE_QUEUE_WORDS_BYTES),
+                     is_free ? one.edge.readers : one.edge.writers, is_free};
+  }
+  return std::nullopt;
+}
+
+std::string GraphPlan::stage_at(uint64_t place) const {
+  for (size_t i = 0; i < stages.size(); ++i)
+    for (size_t s = 0; s < stages[i].size(); ++s)
+      if (stages[i][s].arguments.clocks == place) return stage_names[i][s];
+  return "";
+}
+
 GraphPlan load_graph_plan(const std::string& file) {
   boost::system::error_code error;
   const std::string text = read_file(file);

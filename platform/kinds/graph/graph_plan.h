@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "platform/jobs/queue_owner.h"
 #include "sw/apps/graph.h"
 
 namespace stretto {
@@ -61,6 +63,10 @@ struct GraphPlan {
   std::set<std::string> inside;  // Outputs that no stage writes to memory.
   graph_queues_t queues{};
   double gflop = 0;  // Of all products.
+
+  // By places in the words of all stages: a word of a queue, and the stage whose work-groups leave their clocks there.
+  std::optional<QueueWord> word_at(uint64_t place) const;
+  std::string stage_at(uint64_t place) const;
 };
 
 // Where each ScatterAdd adds what, from the contents of its indices, in lists and operators. Indices are those of all

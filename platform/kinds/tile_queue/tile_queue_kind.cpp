@@ -92,6 +92,19 @@ class TileQueue final : public Job, public QueueOwner {
     return "";
   }
 
+  std::optional<QueueWord> word_at(uint32_t, uint64_t offset) const override {
+    for (const tile_queue_line_t& line : lines_) {
+      const uint64_t word = offset - offset_of(line.arguments.queue.words);
+      if (word >= line.words_bytes) continue;
+      return QueueWord{
+          fmt::format("{} of {} of {} bytes", word / TILE_QUEUE_WORDS_BYTES / kind_.depth,
+                      line.pairs, line.arguments.queue.payload_bytes),
+          kind_.depth, static_cast<uint32_t>(word / TILE_QUEUE_WORDS_BYTES % kind_.depth), 1,
+          word % TILE_QUEUE_WORDS_BYTES != 0};
+    }
+    return std::nullopt;
+  }
+
   // Lines of the table run one after the other; the ranges of each are pinned until it has ended.
   bool watches_kernels() const override { return true; }
   void on_kernel(const KernelMoment& moment) override {
