@@ -73,6 +73,51 @@ queue t "payloads that are released twice" _breaks_releases_once "$race read by 
 queue u "consumers that wait for the round before" _breaks_round "$race read by compute unit .* of compute unit"
 queue v "producers that count a reader too few" _breaks_readers "$race written by compute unit .* of compute unit"
 sabotage w "queues that nobody pins" 1 'queue 0 of 54 of 8192 bytes: 0 bytes were stored to pinned lines' --set gpus=1 --set tile_queue.min_bytes=8192 --set tile_queue.max_bytes=8192 --impl all=model --firmware "$build/sw/firmware/main_no_pin.elf"
+# Stages of pipelines: five in a row, of which two read the first one's queue; sums over rows.
+stages() {
+  local letter=$1 what=$2 elf=$3 pattern=$4
+  shift 4
+  cp "$build/sw/kernels/$elf.elf" "$scratch/sw/kernels/stages.elf"
+  STRETTO_SW=$scratch/sw sabotage "$letter" "$what" $([ "$elf" = stages ] && echo 0 || echo 1) "$pattern" --mode kitsune --impl all=model "$@"
+}
+race='race: gpu0: queue data at 0x[0-9a-f]*, queue a0, entry [0-9]*,'
+workload=graph/pipeline
+few="--set l2.bytes=2621440"  # 1.4 of them for queues.
+stages x0 "nothing, a pipeline in a small L2 (control)" stages complete $few
+stages x "stages that swap two tiles" stages_swap_tiles "$race read by compute unit .* before the store of compute unit"
+stages x1 "stages that swap two tiles, unseen by the race law" stages_swap_tiles 'wrong data: .*element' --set l2.persist_percent=0
+stages y "a queue of two readers that counts one too few" stages_reader_too_few "$race .* compute unit"
+sabotage z "queues that are within the pinned share and leave the L2" 1 'queues fit the L2.s share of pinned lines, and [0-9]* of their sectors were written back' --mode kitsune --impl all=model $few --firmware "$build/sw/firmware/main_one_way.elf"
+cat >"$scratch/sums.yaml" <<'END'
+name: sums
+tensors:
+  x: {shape: [700, 300], kind: input}
+  d: {shape: [700, 600], kind: input}
+  e: {shape: [700, 600]}
+  w: {shape: [300, 600]}
+ops:
+  - {op: Neg, in: [d], out: e}
+  - {op: MatMul, in: [x, e], out: w, transpose_a: 1}
+pipelines:
+  - {stages: {e: 2, w: 18}}
+END
+printf 'machine: a100-nvswitch\nset: {gpus: 1}\nmodes: [kitsune]\ngraph: {plan: %s/sums, iterations: 1}\n' "$scratch" >"$scratch/sums_run.yaml"
+/usr/bin/python3 sw/compiler/compile.py "$scratch/sums.yaml" -o "$scratch/sums" >"$scratch/compiler.log" 2>&1 || { cat "$scratch/compiler.log"; failed=1; }
+workload=$scratch/sums_run.yaml
+stages ab0 "nothing, sums over rows (control)" stages complete
+stages ab "a sum over rows that leaves out those of a replica" stages_skip_sum 'wrong data: queue w.partial: '
+stages ab1 "a sum over rows that leaves out those of a replica, by its elements" stages_skip_sum 'wrong data: .*tensor w' --set l2.persist_percent=0
+# The balance of work-groups: a solver that does not see one constraint.
+workload=nerf:rows=1000
+mkdir "$scratch/solver"
+solver() {
+  local letter=$1 constraint=$2 pattern=$3
+  printf '#!/bin/sh\nsed -i "/^ %s:/d" "$2"\nexec %s "$@"\n' "$constraint" "$(command -v glpsol)" >"$scratch/solver/glpsol"
+  chmod +x "$scratch/solver/glpsol"
+  PATH=$scratch/solver:$PATH sabotage "$letter" "constraint $constraint of the balance dropped" 1 "the solver's answer breaks Algorithm 2: .*$pattern" --impl all=model
+}
+solver ac tensor 'TENSOR work-groups'
+solver ad stage_4 'stage p4'
 workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.

@@ -34,7 +34,8 @@ std::string compiler() {
                                : std::string(STRETTO_SOURCE_DIR) + "/sw/compiler/compile.py";
 }
 
-// Runs a command with our standard output. Throws UserError with the last line that it complains by.
+// Runs a command with our standard output. Throws UserError with the last line that it complains by, CheckError if
+// what it made itself is wrong.
 void run_compiler(const std::vector<std::string>& command) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -68,7 +69,9 @@ void run_compiler(const std::vector<std::string>& command) {
   said.erase(0, said.rfind('\n') == std::string::npos ? 0 : said.rfind('\n') + 1);
   constexpr const char* kWho = "compile.py: ";
   if (said.starts_with(kWho)) said.erase(0, std::strlen(kWho));
-  throw UserError(said.empty() ? command[1] + " failed" : said);
+  if (said.empty()) said = command[1] + " failed";
+  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 1) throw CheckError(said);
+  throw UserError(said);
 }
 
 }  // namespace
@@ -113,7 +116,7 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
     if (!set.starts_with("graph.")) add("--set", set);
   try {
     run_compiler(command);
-  } catch (const UserError&) {
+  } catch (...) {
     if (!scratch_.empty()) fs::remove_all(scratch_);  // No destructor runs.
     throw;
   }

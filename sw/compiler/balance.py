@@ -185,12 +185,12 @@ def solve(program, path, solver=glpsol):
 def answer(program, path, solver=glpsol):
     lacks = missing(program, pathlib.Path(path).read_text(encoding="utf-8"))
     if lacks:
-        raise graphs.GraphError(f"{path}: constraint {', '.join(lacks)} is missing")
+        raise graphs.CheckError(f"{path}: constraint {', '.join(lacks)} is missing")
     thr, found = solver(path)
     a = [found.get(at, load.lowest) for at, load in enumerate(program.loads)]
     broken = violations(program, thr, a)
     if broken:
-        raise graphs.GraphError(f"{path}: the solver's answer breaks Algorithm 2: {', '.join(broken)}")
+        raise graphs.CheckError(f"{path}: the solver's answer breaks Algorithm 2: {', '.join(broken)}")
     return thr, spread(program, a)
 
 

@@ -170,9 +170,9 @@ def main():
         if not options.source_only:
             link(source, pathlib.Path(name + ".elf"))
         return 0
-    except (graphs.GraphError, OSError) as error:
+    except (graphs.CheckError, graphs.GraphError, OSError) as error:
         print(f"compile.py: {options.graph}: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, graphs.CheckError) else 2
 
 
 if __name__ == "__main__":

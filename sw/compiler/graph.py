@@ -11,6 +11,10 @@ import difflib
 import math
 
 
+class CheckError(Exception):
+    """What was made here, or by a solver, is wrong."""
+
+
 class GraphError(Exception):
     """What is wrong with a graph, in one line."""
 

@@ -20,6 +20,7 @@ SUM_ROWS = 4        # STAGE_MAP_WAVEFRONTS: a row of sums of each.
 MOST_SUMS = 1024    # STAGE_MOST_SUMS.
 FINAL_ELEMENTS = 2048  # That a work-group of a final stage has at least; its wavefronts take a quarter at a time.
 MOST_FINAL = 32
+MOST_STAGES = 32    # STRETTO_PIPELINE_MEMBERS.
 SMALL_QUEUE = 1 << 20
 MAPS = {"Relu": "relu", "Gelu": "gelu", "Neg": "neg", "Sigmoid": "sigmoid", "Tanh": "tanh", "Silu": "silu",
         "LayerNorm": "layer_norm", "Add": "add", "Mul": "mul", "Sub": "sub", "Div": "div", "ReluGrad": "relu_grad",
@@ -186,6 +187,8 @@ class _Pipeline:
                 if op.output in outside or op.output in final:
                     raise graphs.GraphError(f"{self.where}: others read {op.output}, which stays in a stage")
             stages.append(stage)
+        if len(stages) > MOST_STAGES:
+            raise graphs.GraphError(f"{self.where}: {len(stages)} stages, the scheduler has slots for {MOST_STAGES}")
         return {"first": self.group.first, "ops": len(self.ops), "rows": self.rows,
                 "tile_rows": self.group.tile_rows, "queues": self.queues, "stages": stages}
 

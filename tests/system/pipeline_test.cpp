@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/with_stages.h"
 #include "tests/system/process.h"
 
 using namespace stretto::test;
@@ -103,18 +104,6 @@ boost::json::value run(const std::string& workload, const std::string& options) 
 
 std::string bits(const boost::json::value& root) {
   return root.at("job").at("results_sha256").as_string().c_str();
-}
-
-Finished with_stages(const std::string& elf, const std::string& options = "",
-                     const std::string& workload = "graph/pipeline") {
-  const Scratch scratch;
-  const std::string sw = scratch.path + "/sw";
-  REQUIRE(run_command("cp -rL " STRETTO_BUILD_DIR "/sw " + sw + " && cd " + sw + "/kernels && cp " +
-                      elf + ".elf stages.elf")
-              .status == 0);
-  return run_stretto("run " + workload + " --mode kitsune --impl all=model " + options + " --out " +
-                         scratch.path + "/r",
-                     "env STRETTO_SW=" + sw + " timeout 100");
 }
 
 }  // namespace
@@ -433,33 +422,6 @@ TEST_CASE("a plan whose pipelines are wrong is refused with the entry") {
   CHECK(first.status == 2);
   CHECK(first.says("groups[0].first must be a whole number 0..4"));
   CHECK(first.lines() == 1);
-}
-
-// 109 work-groups of a stage that keeps its weights in LDS do not fit 108 units.
-TEST_CASE("a pipeline that can never be resident at once is refused, not waited for",
-          "[KT-SCHED-02]") {
-  const Scratch scratch;
-  const std::string graph =
-      scratch.file("g.yaml",
-                   "name: g\ntensors:\n  x: {shape: [14000, 64], kind: input}\n  w: {shape: [64, "
-                   "64], kind: weight}\n"
-                   "  y: {shape: [14000, 64]}\nops:\n  - {op: MatMul, in: [x, w], out: y}\n"
-                   "pipelines:\n  - {stages: {y: 109}}\n");
-  REQUIRE(run_command("python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " + graph + " -o " +
-                      scratch.path + "/g")
-              .status == 0);
-  const std::string file = scratch.file(
-      "w.yaml", "machine: a100-nvswitch\nset: {gpus: 1}\nmodes: [kitsune]\ngraph: {plan: " +
-                    scratch.path + "/g, iterations: 1}\n");
-  const Finished finished =
-      run_stretto("run " + file + " --impl all=model --out " + scratch.path + "/r", "timeout 100");
-  INFO(finished.output);
-  CHECK(finished.status == 2);
-  CHECK(finished.lines() == 1);
-  CHECK(
-      finished.says("the pipeline of y can never be resident: 109 work-groups of stage y need "
-                    "182272 of registers_bytes each"));
-  CHECK(finished.says("108 units have 262144 each, room for 108"));
 }
 
 // 108 TENSOR work-groups, one for each unit, and 80 of SIMT, of which a unit has room for one beside. With one arbiter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See persist_service.h. FIRMWARE_NO_PIN builds an image that pins nothing, for the test that such a
-// run is found out.
+// See persist_service.h. FIRMWARE_NO_PIN and FIRMWARE_ONE_WAY build images that pin nothing, and of
+// each set one line at most, for tests that such runs are found out.
 #include "sw/firmware/services/persist_service.h"
 
 #include <stddef.h>
@@ -16,7 +16,11 @@ static fw_result_t set_limit(const shared_t* shared, uint64_t bytes) {
     reason_l2_limit(bytes, way, way * l2.persist_ways);
     return STRETTO_ERROR_ARGUMENT;
   }
+#ifdef FIRMWARE_ONE_WAY
+  gpu_l2_set_persist_ways(&shared->gpu, bytes != 0);
+#else
   gpu_l2_set_persist_ways(&shared->gpu, (uint32_t)(bytes / way));
+#endif
   return STRETTO_OK;
 }
 

@@ -225,6 +225,11 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
     if (wavefront == 1) edge_wait(g, &g->out, tile, 0, &waited_out);
     meet(&met);
     map_tile(g, tile, wavefront, kind, of, &vectors);
+#ifdef STAGE_TAKES_NEXT
+    if (wavefront == 0 && tile + tile_csr(TILE_CSR_GRID) < tiles)
+      edge_wait(g, &g->in[0], tile + (uint32_t)tile_csr(TILE_CSR_GRID), 1, &waited_in);
+    tile_barrier();
+#endif
     // Its stores have been issued, so what they are made of has been read.
     edge_add(g, &g->out, tile, 1);
     tile_barrier();

@@ -16,7 +16,11 @@ KERNEL_INLINE tile_queue_t queue_of(const stage_edge_t* edge) {
                               .words = edge->words,
                               .payload_bytes = edge->entry_bytes,
                               .depth = edge->entries,
+#ifdef STAGE_READER_TOO_FEW  // This and others: for tests that such a run is found out.
+                              .readers = edge->readers - (edge->readers > 1 ? 1u : 0u),
+#else
                               .readers = edge->readers,
+#endif
                               .writers = edge->writers};
   return queue;
 }
@@ -42,6 +46,9 @@ KERNEL_INLINE void put_numbers(const int accumulator) {
 // First row of a tile on an edge.
 KERNEL_INLINE uint64_t edge_place(const stage_arguments_t* g, const stage_edge_t* edge,
                                   uint32_t tile) {
+#ifdef STAGE_WILD
+  if (edge == &g->out && tile == 3 && g->in[1].words != 0) return 0x1FFFFFFF000;
+#endif
 #ifdef STAGE_SWAP_TILES
   if (edge->words != 0 && edge == &g->out && tile < 2 && tiles_of(g) > 2) tile ^= 1;
 #endif
@@ -54,7 +61,7 @@ KERNEL_INLINE uint64_t edge_place(const stage_arguments_t* g, const stage_edge_t
 KERNEL_INLINE void edge_wait(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t tile,
                              const int full, uint64_t* clocks) {
   if (edge->words == 0) return;
-#ifdef STAGE_WRONG_ROUND  // This and what follows: for tests that such a run is found out.
+#ifdef STAGE_WRONG_ROUND
   if (full && tile > 0) --tile;
 #endif
   const tile_queue_t queue = queue_of(edge);

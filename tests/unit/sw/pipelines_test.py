@@ -880,7 +880,7 @@ class Balance(Scratch):
         self.assertEqual(len(constraints), 8)
         for at in constraints:
             path.write_text("".join(lines[:at] + lines[at + 1:]))
-            with self.assertRaisesRegex(graphs.GraphError, "constraint .* is missing"):
+            with self.assertRaisesRegex(graphs.CheckError, "constraint .* is missing"):
                 balance.answer(program, path)
 
     def test_an_answer_that_breaks_a_constraint_is_noticed(self):
@@ -889,7 +889,7 @@ class Balance(Scratch):
         thr, a = self.solve(program)
         for wrong, word in [((thr * 1.01, a), "breaks Algorithm 2"), ((thr, [200] * 4), "work-groups"),
                             ((1e9, a), "DRAM, L2")]:
-            with self.assertRaisesRegex(graphs.GraphError, word):
+            with self.assertRaisesRegex(graphs.CheckError, word):
                 balance.answer(program, path, lambda _, w=wrong: (w[0], dict(enumerate(w[1]))))
 
 
