@@ -12,7 +12,7 @@ if [ "${1:-}" = --help ]; then
 fi
 
 packages=(
-  g++ cmake ninja-build ccache pkg-config git python3 python3-yaml   # build
+  g++ cmake ninja-build ccache pkg-config git patch python3 python3-yaml   # build
   python3-onnx python3-numpy glpk-utils coinor-cbc                   # compiler of graphs, its check and solvers
   libsystemc-dev verilator catch2 zlib1g-dev                         # simulation, RTL, tests, waves
   libboost1.81-dev libboost-program-options1.81-dev libboost-json1.81-dev
