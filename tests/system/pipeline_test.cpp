@@ -288,7 +288,7 @@ TEST_CASE("functions element by element are right as stages, of long rows, too")
 }
 
 TEST_CASE("sums over all rows are right, and the same bits whatever does not split them",
-          "[KT-PIPE-03]") {
+          "[KT-PIPE-03][KT-MODEL-03]") {
   std::string expected;
   // 2 replicas of 9 parts, 3 of 2, 2 of 2. Tiles of 48 rows are summed in another order.
   for (const char* pipeline :

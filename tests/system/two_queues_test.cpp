@@ -52,6 +52,11 @@ TEST_CASE("a kernel of a high queue does not wait for those of a low one that fi
   right("priority");
 }
 
+TEST_CASE("a kernel waits until all of the one before is placed if the driver asks for it",
+          "[KT-BSP-02]") {
+  right("order");
+}
+
 TEST_CASE("a preempted queue leaves the GPU to others and goes on, each work-group once") {
   right("preempt");
 }

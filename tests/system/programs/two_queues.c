@@ -100,6 +100,20 @@ static unsigned long long urgent_time(const queue_t* background, const queue_t* 
   return took;
 }
 
+// A small kernel of another queue, of the same priority: as GPUs do it waits until all work-groups of
+// the one before are placed; in turn it does not.
+static void ordered(const queue_t* background, const queue_t* equal) {
+  unsigned long long took[2];
+  for (uint32_t in_order = 0; in_order < 2; ++in_order) {
+    const stretto_scheduler_policy_t policy = {.in_order = in_order};
+    MUST(client->api->scheduler_policy(client, equal->stream, &policy) == STRETTO_OK);
+    wait_for(equal);
+    took[in_order] = urgent_time(background, equal);
+  }
+  printf("in turn: %llu ns, in order of launch: %llu ns\n", took[0], took[1]);
+  MUST(2 * took[0] < took[1]);
+}
+
 static void preempted(const queue_t* background, const queue_t* urgent) {
   const stretto_api_t* api = client->api;
   const uint64_t first = words(BACKGROUND), second = words(URGENT), behind = words(URGENT);
@@ -291,6 +305,8 @@ int main(int argc, char** argv) {
     const unsigned long long in_turn = urgent_time(&background, &equal);
     printf("urgent: %llu ns, in turn: %llu ns\n", first, in_turn);
     MUST(2 * first < in_turn);
+  } else if (strcmp(argv[2], "order") == 0) {
+    ordered(&background, &equal);
   } else if (strcmp(argv[2], "preempt") == 0) {
     preempted(&background, &urgent);
   } else if (strcmp(argv[2], "drain") == 0) {

@@ -626,6 +626,7 @@ class Pipelines(Scratch):
             made = pipelines.Pipeline(flow, patterns.Group("test", [0, 1, 2]), A100, is_narrow=is_narrow)
             self.assertEqual([one.parts for one in made.stages], [4, 4])
 
+    # covers: KT-Q-07
     def test_payloads_and_pinned_bytes_keep_their_limits(self):
         for text in APPS:
             for training in (False, True):
