@@ -62,14 +62,14 @@ class EventQueue {
     assert(at >= now_);
     heap_.push_back({at, (uint64_t{handler.source_id()} << 48) | (sequence_++ & 0xFFFF'FFFF'FFFF),
                      &handler, tag});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    std::push_heap(heap_.begin(), heap_.end(), Later());
   }
 
   // Runs every event with time < end, then sets now() to end.
   void run_until(Time end) {
     const uint64_t before = executed_;
     while (!heap_.empty() && heap_.front().time < end) {
-      std::pop_heap(heap_.begin(), heap_.end(), later);
+      std::pop_heap(heap_.begin(), heap_.end(), Later());
       const Entry entry = heap_.back();
       heap_.pop_back();
       now_ = entry.time;
@@ -89,9 +89,11 @@ class EventQueue {
     EventHandler* handler;
     uint64_t tag;
   };
-  static bool later(const Entry& a, const Entry& b) {
-    return a.time != b.time ? a.time > b.time : a.order > b.order;
-  }
+  struct Later {  // An object, so that it is inlined.
+    bool operator()(const Entry& a, const Entry& b) const {
+      return a.time != b.time ? a.time > b.time : a.order > b.order;
+    }
+  };
 
   std::vector<Entry> heap_;
   Time now_ = 0;

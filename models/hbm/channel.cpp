@@ -133,18 +133,20 @@ void HbmChannel::take_atom(uint64_t cycle, HbmSegment& segment, Stream stream) {
   Atom& atom = atoms_[id];
   const uint32_t room = kAtomBytes - static_cast<uint32_t>(segment.address % kAtomBytes);
   const HbmAddressMapping::Place place = core_.mapping.place_of(segment.address);
-  atom.address = segment.address;
-  atom.request = segment.request;
-  prefetch_line(&core_.requests[atom.request]);
-  atom.at = segment.at;
-  atom.row = place.row;
-  atom.bank = place.bank;
-  atom.bytes = static_cast<uint8_t>(std::min<uint32_t>(segment.bytes, room));
-  atom.command = segment.command;
-  atom.stream = stream;
-  atom.elders = 0;
-  atom.younger_waits = false;
-  atom.sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels;
+  prefetch_line(&core_.requests[segment.request]);
+  atom = {.address = segment.address,
+          .at = segment.at,
+          .row = place.row,
+          .next = kNone,
+          .request = segment.request,
+          .elders = 0,
+          .bank = place.bank,
+          .bytes = static_cast<uint8_t>(std::min<uint32_t>(segment.bytes, room)),
+          .command = segment.command,
+          .where = Where::held,
+          .stream = stream,
+          .younger_waits = false,
+          .sunk = core_.queue_sink != nullptr && segment.order >> 48 < core_.spec.channels};
   segment.address += atom.bytes;
   segment.at += atom.bytes;
   segment.bytes = static_cast<uint16_t>(segment.bytes - atom.bytes);

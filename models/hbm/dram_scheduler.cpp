@@ -124,8 +124,9 @@ uint32_t DramScheduler::issue_column(uint64_t cycle) {
   uint32_t issued = kNone;
   if ((read_banks | write_banks) != 0) {
     const uint64_t hits = masks_[kHit] & masks_[kActive];
-    const uint64_t ready = (of_banks(read_banks) & hits & masks_[kRead]) |
-                           (of_banks(write_banks) & hits & ~masks_[kRead]);
+    uint64_t ready = 0;
+    if (read_banks != 0) ready = of_banks(read_banks) & hits & masks_[kRead];
+    if (write_banks != 0) ready |= of_banks(write_banks) & hits & ~masks_[kRead];
     const unsigned position = std::countr_zero(ready);
     const uint64_t here = bit(position);
     const unsigned bank = queue_[position].bank;
