@@ -24,14 +24,15 @@ class BlockLists {
     bool empty() const { return first == kNone; }
   };
 
-  void push(List& list, const Value& value) {
+  // The value at the back, to be filled in: written in place, it is written once.
+  Value& push(List& list) {
     if (list.last == kNone || blocks_[list.last].count == kValues) {
       const uint32_t block = take();
       (list.empty() ? list.first : blocks_[list.last].next) = block;
       list.last = block;
     }
     Block& block = blocks_[list.last];
-    block.values[block.count++] = value;
+    return block.values[block.count++];
   }
   // Calls f(value) for each, in their order; f may push onto other lists. The list is no more then.
   template <class Action>

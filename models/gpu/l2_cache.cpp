@@ -362,7 +362,13 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       }
       fill = free_fills_.back();
       free_fills_.pop_back();
-      fills_[fill] = {lookup.set, {kNone, kNone}, {kNone, kNone}, static_cast<uint8_t>(way), 0, 0};
+      fills_[fill] = {.set = lookup.set,
+                      .first = {kNone, kNone},
+                      .second = {kNone, kNone},
+                      .others = {kNone, kNone},
+                      .way = static_cast<uint8_t>(way),
+                      .pending = 0,
+                      .dropped = 0};
       set.fill[way] = fill;
     }
     fills_[fill].pending |= static_cast<uint8_t>(missing);
@@ -387,11 +393,14 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
       ++counters_.misses[account];
     }
     ++requests_[request].remaining;
-    if (fills_[fill].first[sector] == kNone) {
-      fills_[fill].first[sector] = request;
-      continue;
+    Fill& waited = fills_[fill];
+    if (waited.first[sector] == kNone) {
+      waited.first[sector] = request;
+    } else if (waited.second[sector] == kNone) {
+      waited.second[sector] = request;
+    } else {
+      add_waiter(waited.others[sector], request);
     }
-    add_waiter(fills_[fill].others[sector], request);
   }
 }
 

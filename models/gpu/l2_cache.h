@@ -164,10 +164,11 @@ class L2Cache final : public sc_core::sc_module,
     bool shared;   // Of a shared range. This and `account` spare a hit the look into its payload.
     uint8_t account;
   };
-  // A line with sectors on their way: who waits for each of them, further ones in groups.
+  // A line with sectors on their way: who waits for each of them, from the third on in groups.
   struct alignas(32) Fill {
     uint32_t set;
-    uint32_t first[2];   // Requests.
+    uint32_t first[2];  // Requests.
+    uint32_t second[2];
     uint32_t others[2];  // Newest group of waiters_.
     uint8_t way;
     uint8_t pending;

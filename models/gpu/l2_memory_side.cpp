@@ -250,10 +250,12 @@ void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at, uint8_
   fill.pending &= static_cast<uint8_t>(~mask);
   if (!shared_.empty()) shared_.fetched(tags_.line_of(fill.set, fill.way), mask);
   uint32_t first[2] = {kNone, kNone};
+  uint32_t second[2] = {kNone, kNone};
   uint32_t others[2] = {kNone, kNone};
   for (unsigned sector = 0; sector < 2; ++sector) {
     if ((mask >> sector & 1) == 0) continue;
     std::swap(first[sector], fill.first[sector]);
+    std::swap(second[sector], fill.second[sector]);
     std::swap(others[sector], fill.others[sector]);
   }
   if (fill.pending == 0) free_fills_.push_back(fill_index);
@@ -264,6 +266,7 @@ void L2Cache::sectors_arrived(uint16_t fill_index, uint8_t mask, Time at, uint8_
       group = waiters.next;
       for (uint32_t i = waiters.count; i-- > 0;) arrived(waiters.request[i], at);
     }
+    if (second[sector] != kNone) arrived(second[sector], at);
     if (first[sector] != kNone) arrived(first[sector], at);
   }
 }

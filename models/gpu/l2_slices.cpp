@@ -55,8 +55,14 @@ uint64_t L2Slices::not_past(uint64_t clock) const {
   return l2_.clock_.edge(clock) >= now ? clock : l2_.clock_.cycle_from(now);
 }
 
-void L2Slices::add(const Access& access, uint64_t clock) {
-  accesses_.push(at(clock).accesses, access);
+void L2Slices::add(const L2Cache::Lookup& lookup, uint32_t request, uint64_t clock, bool store,
+                   bool far) {
+  Access& access = accesses_.push(at(clock).accesses);
+  access.lookup = lookup;
+  access.request = request;
+  access.piece = false;
+  access.store = store;
+  access.far = far;
   if (clock < ahead_) fetch_ahead(access);
 }
 
@@ -67,13 +73,13 @@ void L2Slices::look_up(uint32_t request, bool store, uint64_t at_bank, uint64_t 
     bool far = false;
     if (l2_.partitions_ != nullptr)
       clock = l2_.partitions_->route(lookup, request, store, clock, far);
-    add({lookup, request, false, store, far}, clock);
+    add(lookup, request, clock, store, far);
   }
   l2_.requests_[request].remaining += static_cast<uint32_t>(l2_.lookups_.size());
 }
 
 void L2Slices::look_up_one(const L2Cache::Lookup& lookup, uint32_t request, uint64_t clock) {
-  add({lookup, request}, clock);
+  add(lookup, request, clock, false, false);
 }
 
 void L2Slices::pass(PooledPayload& piece, uint64_t clock) {
@@ -90,7 +96,7 @@ void L2Slices::pass(PooledPayload& piece, uint64_t clock) {
   lookup.line = line;
   lookup.set = place.set;
   lookup.bank = static_cast<uint16_t>(place.bank);
-  accesses_.push(at(not_past(clock)).accesses, {lookup, index, true});
+  accesses_.push(at(not_past(clock)).accesses) = {lookup, index, true};
 }
 
 void L2Slices::on_event(uint64_t clock) {
@@ -220,7 +226,8 @@ L2Slices::Stop L2Slices::missing(const Slice& slice, const L2Cache::Lookup& look
   for (unsigned sector = 0; sector < 2 && spec_.merges != 0; ++sector) {
     if ((lookup.mask & pending & 1u << sector) == 0) continue;
     const L2Cache::Fill& fill = l2_.fills_[set.fill[way]];
-    uint32_t merged = fill.first[sector] == L2Cache::kNone ? 0 : 1;
+    uint32_t merged = (fill.first[sector] == L2Cache::kNone ? 0 : 1) +
+                      (fill.second[sector] == L2Cache::kNone ? 0 : 1);
     for (uint32_t group = fill.others[sector]; group != L2Cache::kNone;
          group = l2_.waiters_[group].next)
       merged += l2_.waiters_[group].count;
@@ -258,8 +265,8 @@ void L2Slices::give_back(uint64_t offset, uint32_t entries, uint32_t places, Tim
     back_at_ = when;
     back_clock_ = l2_.clock_.cycle_at(when) + 1;
   }
-  frees_.push(at(back_clock_).frees,
-              {slice_of(offset), static_cast<uint16_t>(entries), static_cast<uint16_t>(places)});
+  frees_.push(at(back_clock_).frees) = {slice_of(offset), static_cast<uint16_t>(entries),
+                                        static_cast<uint16_t>(places)};
 }
 
 void L2Slices::report(StatisticSink& sink) const {

@@ -93,7 +93,7 @@ class L2Slices final : public QueueSink, private EventHandler {
   void give_back(uint64_t offset, uint32_t entries, uint32_t places, Time when);
   void take_back(const Free& free);
   void come(Access& access, uint64_t clock);
-  void add(const Access& access, uint64_t clock);
+  void add(const L2Cache::Lookup& lookup, uint32_t request, uint64_t clock, bool store, bool far);
   void fetch_ahead(const Access& access) const;
   void retry(Slice& slice, uint64_t clock);
   Stop serve(Slice& slice, Access& access, uint64_t clock);

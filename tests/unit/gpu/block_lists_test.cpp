@@ -20,7 +20,7 @@ TEST_CASE("lists of one pool keep their values and their order") {
   test::Rng rng(3);
   for (uint64_t value = 0; value < 100'000; ++value) {
     const unsigned at = static_cast<unsigned>(rng.below(8)), beside = (at + 1) % 8;
-    lists.push(here[at], value);
+    lists.push(here[at]) = value;
     expected[at].push_back(value);
     if (rng.below(50) != 0) continue;
     std::vector<uint64_t> seen;
@@ -31,7 +31,7 @@ TEST_CASE("lists of one pool keep their values and their order") {
     lists.empty(emptied, [&](uint64_t other) {
       seen.push_back(other);
       if (other % 16 != 0) return;
-      lists.push(here[beside], other);
+      lists.push(here[beside]) = other;
       expected[beside].push_back(other);
     });
     REQUIRE(seen == expected[at]);
@@ -48,7 +48,7 @@ TEST_CASE("blocks of an emptied list are used again") {
   Lists lists;
   for (unsigned round = 0; round < 1000; ++round) {
     Lists::List list;
-    for (uint64_t i = 0; i < 9; ++i) lists.push(list, {{i, round, 0}});
+    for (uint64_t i = 0; i < 9; ++i) lists.push(list) = {{i, round, 0}};
     uint64_t next = 0;
     lists.empty(list, [&](const Big& big) {
       REQUIRE(big.words[0] == next++);
