@@ -461,6 +461,25 @@ TEST_CASE(
   CHECK(moved.at("job.launches").as_array()[7].at("kernels").as_array().size() == 1);
 }
 
+// Rows of 729 elements, 23 sectors, of which 351 elements are taken: all of 16 units' wavefronts together have 0.6 MB of
+// them under way, of an L2 of 2.5 MB.
+TEST_CASE("a gather of columns reads every row once, and writes every row once") {
+  const Scratch scratch;
+  const std::string plan =
+      compiled(scratch,
+               "x: {shape: [4096, 729], kind: input}\n  i: {shape: [351], kind: index}\n"
+               "  y: {shape: [4096, 351]}",
+               "{op: Gather, in: [x, i], out: y, axis: 1}");
+  const auto root =
+      run_correctly(scratch.file("w.yaml",
+                                 "machine: a100\nmodes: [launched]\nset: {gpu.cus: 16, l2.bytes: "
+                                 "2621440, gpu.tile_values: false}\ngraph: {plan: " +
+                                     plan + ", iterations: 1}\n") +
+                    " --impl all=model");
+  CHECK(root.real("dram_bytes.compute_read") == Approx(4096 * 729 * 2).epsilon(0.02));
+  CHECK(root.real("dram_bytes.compute_write") == Approx(4096 * 351 * 2).epsilon(0.02));
+}
+
 TEST_CASE("an operator that the kernel library has not is refused by its name") {
   const Scratch scratch;
   const std::tuple<const char*, const char*, const char*> bad[] = {
