@@ -28,8 +28,14 @@ const char* graph_stage_kernel(const graph_stage_t* stage, uint32_t lds_bytes) {
   return is_resident(stage, lds_bytes) ? "stage_linear_resident" : "stage_linear_stream";
 }
 
+static uint32_t map_lds(const graph_stage_t* stage) {
+  if (strcmp(stage->kernel, "stage_map_layer_norm_grad") == 0) return STAGE_NORM_GRAD_LDS;
+  return strcmp(stage->kernel, "stage_map_rms_norm") == 0 ? STAGE_RMS_NORM_LDS : 0;
+}
+
 graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_bytes) {
-  if (!stage->is_tensor) return (graph_stage_needs_t){STAGE_MAP_REGISTERS, 0, STAGE_MAP_WAVEFRONTS};
+  if (!stage->is_tensor)
+    return (graph_stage_needs_t){STAGE_MAP_REGISTERS, map_lds(stage), STAGE_MAP_WAVEFRONTS};
   if (!is_linear(stage))
     return (graph_stage_needs_t){STAGE_FAN_IN_REGISTERS, STAGE_FAN_IN_LDS, STAGE_FAN_IN_WAVEFRONTS};
   const uint32_t lds = is_resident(stage, lds_bytes) ? STAGE_RESIDENT_LDS : STAGE_STREAM_LDS;
@@ -66,12 +72,19 @@ stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t sta
   stage_arguments_t g = group->stage[stage].arguments;
   for (int i = 0; i < 3; ++i) resolve(&g.in[i], memory);
   resolve(&g.out, memory);
+  for (int i = 0; i < 2; ++i)
+    if (g.sums[i].entries != 0) resolve(&g.sums[i], memory);
+  for (int i = 0; i < 2; ++i)
+    if (g.keep[i].pitch != 0) resolve(&g.keep[i], memory);
   g.clocks += memory->words;
   g.first += (uint64_t)iteration * group->tiles;
   if (g.copy_pitch != 0) g.copy += memory->arena;
   if (is_linear(&group->stage[stage]) || g.has_norm) g.weights += memory->arena;
-  if (g.has_bias || g.has_norm) g.bias += memory->arena;
-  if (g.has_norm) g.epsilon += memory->arena;
+  if (g.has_bias) g.bias += memory->arena;
+  if (g.has_norm) {
+    g.epsilon += memory->arena;
+    g.factor += memory->arena;
+  }
   return g;
 }
 

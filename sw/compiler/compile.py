@@ -79,11 +79,11 @@ def queue_depth(text):
     return name, int(value)
 
 
-def runnable(graph, plan, output):
+def runnable(graph, plan, machine, output):
     """NAME.graph.json, which `stretto run` takes: the operators in the order of the plan, none fused, and the pipelines
     that there are stages for; the others' operators run as kernels of their own."""
     made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
-    made.groups, alone = stages.planned(made, plan["steps"])
+    made.groups, alone = stages.planned(made, plan["steps"], machine.pinned_bytes)
     if not made.groups:
         made.no_pipelines = next((f"pipeline {name}: {why}" for name, why in alone.items()), "")
     about = {**made.describe(), "hash": plan["hash"]}
@@ -91,8 +91,8 @@ def runnable(graph, plan, output):
     for one in about["groups"]:
         step = steps[made.ops[one["first"]].output]
         one["predicted"] = {key: step["predicted"][key] for key in ("tiles_a_ms", "limit", "source")}
-        planned = {stage["operators"][-1] if stage["role"] == "map" else stage["name"]: stage["operators"]
-                   for stage in step["stages"] if stage["role"] != "final"}
+        one["predicted"]["tiles_a_ms"] *= -(-one["rows"] // one["tile_rows"]) / step["tiles"]
+        planned = {stages.made_by(stage): stage["operators"] for stage in step["stages"] if stage["role"] != "final"}
         for stage in one["stages"]:
             if stage["name"] in planned:
                 stage["operators"] = planned[stage["name"]]
@@ -114,7 +114,7 @@ def plan_mode(options, graph):
                              [one.split(",") for one in options.group], options.exclude).plan()
     if options.output:
         pathlib.Path(f"{options.output}.json").write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
-        runnable(graph, plan, options.output)
+        runnable(graph, plan, machine, options.output)
     if options.report:
         report.show(plan)
     if not options.output and not options.report:

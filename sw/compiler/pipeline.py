@@ -15,6 +15,7 @@ import math
 
 import graph as graphs
 import schedule
+import stage_kinds
 
 PAYLOAD_BYTES = 256 << 10     # KT-Q-07: at most,
 BLOCK_BYTES = 64 << 10        # and what a tile that is larger is cut into.
@@ -156,21 +157,23 @@ class Pipeline:
         self.stages.append(Stage(self.flow.ops[number].output + ".final", "SIMT", "final", [number]))
 
     def _epilogue_of(self, number):
-        """The stage whose epilogue takes an operator: element by element, of one result that nobody else reads here.
-        Where rows are whole (SIMT), sums of rows, too."""
-        if self.flow.letters[number] not in "EDr":
+        """The stage whose epilogue takes an operator: behind its last one, whose result nobody else reads here. Other
+        operands come from memory, are what the stage reads already, or are made by stages before it."""
+        flow = self.flow
+        if flow.letters[number] not in "EDr":
             return None
-        producers = {self.flow.made.get(name) for name in self.flow.inputs[number]} & self.inside
-        if len(producers) != 1:
-            return None
-        producer = producers.pop()
-        stage = self.stages[self.stage_of[producer]]
-        readers = {one for one in self.flow.readers[self.flow.ops[producer].output] if one in self.inside}
-        alone = readers == {number} and stage.role == "map" and stage.operators[-1] == producer
-        if stage.kind == "TENSOR":  # Its tile is all that the epilogue of a product has.
-            columns = [self.flow.tensor(self.flow.ops[one].output).columns for one in (producer, number)]
-            alone = alone and self.flow.letters[number] != "r" and columns[0] == columns[1]
-        return self.stage_of[producer] if alone else None
+        producers = [(name, flow.made[name]) for name in dict.fromkeys(flow.inputs[number])
+                     if flow.made.get(name) in self.inside]
+        for name, producer in producers:
+            place = self.stage_of[producer]
+            stage = self.stages[place]
+            reads = {one for other in stage.operators for one in flow.inputs[other]}
+            if stage.role == "map" and stage.operators[-1] == producer and \
+                    {one for one in flow.readers[name] if one in self.inside} == {number} and \
+                    all(other == name or other in reads or self.stage_of[made] < place for other, made in producers) and \
+                    stage_kinds.takes(flow.graph, [flow.ops[one] for one in stage.operators], flow.ops[number]):
+                return place
+        return None
 
     def _parts(self, stage):
         """Column parts, so that work-groups of few tiles have TURNS of them, and partial sums stay in registers. Narrow:

@@ -10,27 +10,13 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/with_stages.h"
-#include "tests/system/process.h"
+#include "tests/system/pipeline_runs.h"
 
 using namespace stretto::test;
 
 namespace {
 
 const std::string kShipped = STRETTO_SOURCE_DIR "/sw/compiler/graphs/pipeline.yaml";
-
-const std::string kCompile = "/usr/bin/python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py ";
-
-// A graph that names its pipelines, compiled; a workload of it.
-std::string compiled(const Scratch& scratch, const std::string& graph) {
-  const Finished finished =
-      run_command(kCompile + scratch.file("g.yaml", graph) + " -o " + scratch.path + "/g");
-  INFO(finished.output);
-  REQUIRE(finished.status == 0);
-  return scratch.file("w.yaml",
-                      "machine: a100-nvswitch\nset: {gpus: 1}\nmodes: [kitsune, launched]\n"
-                      "graph: {plan: " +
-                          scratch.path + "/g, iterations: 2}\n");
-}
 
 // The shipped graph with other pipelines.
 std::string workload(const Scratch& scratch, const std::string& pipelines) {
@@ -40,29 +26,6 @@ std::string workload(const Scratch& scratch, const std::string& pipelines) {
   std::string graph = text.str();
   graph.resize(graph.find("pipelines:"));
   return compiled(scratch, graph + "pipelines:\n  - " + pipelines + "\n");
-}
-
-// A graph whose pipelines the compiler plans for machine a100; all of them must be such that run. Python needs the ONNX
-// package to write the graph of an application.
-std::string planned(const Scratch& scratch, const std::string& graph) {
-  const Finished finished =
-      run_command(kCompile + graph + " --mode kitsune --machine a100 -o " + scratch.path + "/p");
-  INFO(finished.output);
-  REQUIRE(finished.status == 0);
-  CHECK(finished.output.empty());
-  return scratch.file("w.yaml", "machine: a100\nmodes: [kitsune, launched]\ngraph: {plan: " +
-                                    scratch.path + "/p.graph, iterations: 2}\n");
-}
-
-// Kernels of the stages of each pipeline.
-std::vector<std::vector<std::string>> kernels(const boost::json::value& root) {
-  std::vector<std::vector<std::string>> all;
-  for (const auto& group : root.at("job").at("pipelines").as_array()) {
-    all.emplace_back();
-    for (const auto& stage : group.at("stages").as_array())
-      all.back().emplace_back(stage.at("kernel").as_string().c_str());
-  }
-  return all;
 }
 
 // Gradients of weights and of a bias: sums over 700 ragged rows, from a queue and from memory, of parts one below the
@@ -84,27 +47,6 @@ ops:
   - {op: MatMul, in: [x, v], out: u, transpose_a: 1}
 pipelines:
   - )";
-
-boost::json::value run(const std::string& workload, const std::string& options) {
-  const Scratch scratch;
-  const Finished finished = run_stretto("run " + workload + " --mode kitsune " + options +
-                                        " --out " + scratch.path + "/r");
-  INFO(finished.output);
-  REQUIRE(finished.status == 0);
-  const auto root = stats(scratch.path + "/r");
-  CHECK(root.at("check").at("elements").to_number<uint64_t>() > 100000);
-  CHECK(root.at("check").at("mismatches").to_number<uint64_t>() == 0);
-  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
-  double shares = 0;
-  for (const char* of : {"both_low", "only_sm_low", "only_dram_low", "neither_low"})
-    shares += root.at("utilisation").at(of).to_number<double>();
-  CHECK(shares == Approx(1).epsilon(1e-5));
-  return root;
-}
-
-std::string bits(const boost::json::value& root) {
-  return root.at("job").at("results_sha256").as_string().c_str();
-}
 
 }  // namespace
 
@@ -322,7 +264,7 @@ tensors:
 ops:
   - {op: MatMul, in: [x, w], out: p}
   - {op: Silu, in: [p], out: a}
-  - {op: Add, in: [a, x], out: s}
+  - {op: Sqrt, in: [a], out: s}
 )");
     REQUIRE(run_command(kCompile + graph + attributes + " -o " + scratch.path + "/g").status == 0);
     const std::string file = scratch.file(
@@ -338,7 +280,7 @@ ops:
     return finished;
   };
   CHECK(refused("").says("none is planned"));
-  CHECK(refused(" --mode kitsune --group p,a,s").says("Add -> s is no epilogue of a stage"));
+  CHECK(refused(" --mode kitsune --group p,a,s").says("Sqrt -> s is no stage"));
 }
 
 // Nothing is pinned, so that nobody watches for races: by what they leave.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -17,24 +18,39 @@ constexpr uint64_t kMostEntries = 65536;
 constexpr uint64_t kMostParts = 4096;
 constexpr uint64_t kMostReaders = 16384;
 
-enum class Form { linear, map, concat, norm, product_sums, row_sums, tree };
+enum class Form {
+  linear,
+  map,
+  concat,
+  norm,
+  norm_grad,
+  rms_norm,
+  rope,
+  product_sums,
+  row_sums,
+  tree
+};
 struct StageKind {
   size_t inputs;
   Form form;
 };
 // Kernels of stages.elf, without stage_.
 const std::map<std::string, StageKind> kStages{
-    {"linear", {1, Form::linear}},        {"map_copy", {1, Form::map}},
-    {"map_relu", {1, Form::map}},         {"map_gelu", {1, Form::map}},
-    {"map_neg", {1, Form::map}},          {"map_sigmoid", {1, Form::map}},
-    {"map_tanh", {1, Form::map}},         {"map_silu", {1, Form::map}},
-    {"map_add", {2, Form::map}},          {"map_mul", {2, Form::map}},
-    {"map_sub", {2, Form::map}},          {"map_div", {2, Form::map}},
-    {"map_relu_grad", {2, Form::map}},    {"map_gelu_grad", {2, Form::map}},
-    {"map_sigmoid_grad", {2, Form::map}}, {"map_tanh_grad", {2, Form::map}},
-    {"map_silu_grad", {2, Form::map}},    {"map_concat", {2, Form::concat}},
-    {"map_layer_norm", {1, Form::norm}},  {"fan_in_product", {2, Form::product_sums}},
-    {"fan_in_sum", {1, Form::row_sums}},  {"final", {1, Form::tree}}};
+    {"linear", {1, Form::linear}},         {"map_copy", {1, Form::map}},
+    {"map_relu", {1, Form::map}},          {"map_gelu", {1, Form::map}},
+    {"map_neg", {1, Form::map}},           {"map_sigmoid", {1, Form::map}},
+    {"map_tanh", {1, Form::map}},          {"map_silu", {1, Form::map}},
+    {"map_add", {2, Form::map}},           {"map_mul", {2, Form::map}},
+    {"map_sub", {2, Form::map}},           {"map_div", {2, Form::map}},
+    {"map_relu_grad", {2, Form::map}},     {"map_gelu_grad", {2, Form::map}},
+    {"map_sigmoid_grad", {2, Form::map}},  {"map_tanh_grad", {2, Form::map}},
+    {"map_silu_grad", {2, Form::map}},     {"map_concat", {2, Form::concat}},
+    {"map_layer_norm", {1, Form::norm}},   {"map_layer_norm_grad", {2, Form::norm_grad}},
+    {"map_rms_norm", {1, Form::rms_norm}}, {"map_rope", {3, Form::rope}},
+    {"map_rope_back", {3, Form::rope}},    {"fan_in_product", {2, Form::product_sums}},
+    {"fan_in_sum", {1, Form::row_sums}},   {"final", {1, Form::tree}}};
+// What a norm's gradient leaves of all rows.
+constexpr std::array<const char*, 2> kNormSums{"gamma_sums", "beta_sums"};
 const std::vector<std::string> kActivations{"none", "relu", "gelu", "sigmoid", "tanh", "silu"};
 
 bool is_sum(Form form) { return form == Form::product_sums || form == Form::row_sums; }
@@ -68,14 +84,10 @@ class Group {
   void read() {
     for (const PlanEntry& one : entry_["queues"].list(0, 4 * GRAPH_MAX_STAGES)) read_queue(one);
     for (const PlanEntry& one : entry_["stages"].list(1, GRAPH_MAX_STAGES)) {
-      if (!one["output"].has("queue") || queues_.empty()) continue;
-      const uint64_t queue = one["output"]["queue"].number(0, queues_.size() - 1);
       const Form form = kStages.at(one["kernel"].one_of(stage_names())).form;
-      queues_[queue].edge.writers =
-          static_cast<uint16_t>((form == Form::linear ? STAGE_STORING : STAGE_MAP_WAVEFRONTS) *
-                                (has_parts(form) ? one["parts"].number(1, kMostParts) : 1));
-      plan_.queue[plan_.queue.size() - queues_.size() + queue].edge.writers =
-          queues_[queue].edge.writers;
+      set_writers(one["output"], writers_of(one, form));
+      for (const char* key : kNormSums)
+        if (one.has(key)) set_writers(one[key], STAGE_MAP_WAVEFRONTS);
     }
     std::vector<graph_stage_t>& stages = plan_.stages.emplace_back();
     std::vector<std::string>& names = plan_.stage_names.emplace_back();
@@ -104,6 +116,22 @@ class Group {
     return static_cast<uint32_t>(entry_[key].number(low, high));
   }
 
+  static uint64_t parts_of(const PlanEntry& one, Form form) {
+    return has_parts(form) ? one["parts"].number(1, kMostParts) : 1;
+  }
+  static uint64_t writers_of(const PlanEntry& one, Form form) {
+    return (form == Form::linear ? STAGE_STORING : STAGE_MAP_WAVEFRONTS) * parts_of(one, form);
+  }
+
+  // Wavefronts that write a payload of the queue, if it is one.
+  void set_writers(const PlanEntry& output, uint64_t writers) {
+    if (!output.has("queue") || queues_.empty()) return;
+    const uint64_t queue = output["queue"].number(0, queues_.size() - 1);
+    queues_[queue].edge.writers = static_cast<uint16_t>(writers);
+    plan_.queue[plan_.queue.size() - queues_.size() + queue].edge.writers =
+        static_cast<uint16_t>(writers);
+  }
+
   void read_queue(const PlanEntry& one) {
     Queue queue{};
     queue.columns = static_cast<uint32_t>(one["columns"].number(1, kMostRows));
@@ -122,7 +150,8 @@ class Group {
     plan_.queues.word_bytes += uint64_t{queue.edge.entries} * TILE_QUEUE_WORDS_BYTES;
     queues_.push_back(queue);
     plan_.queue.push_back({one["tensor"].text(), plan_.groups.size(),
-                           queue.sums != 0 ? queue.edge.entries : group_.tiles, queue.edge});
+                           queue.sums != 0 ? queue.edge.entries : group_.tiles, queue.edge,
+                           queue.sums != 0});
   }
 
   const GraphTensor& tensor(const PlanEntry& name) const {
@@ -177,17 +206,20 @@ class Group {
     stage_arguments_t& g = stage.arguments;
     g.rows = rows_;
     g.tile_rows = tile_rows_;
-    g.parts = has_parts(form) ? static_cast<uint32_t>(one["parts"].number(1, kMostParts)) : 1;
+    g.parts = static_cast<uint32_t>(parts_of(one, form));
     if (stage.work_groups % g.parts != 0)
       one["work_groups"].fail("are " + std::to_string(stage.work_groups) +
                               ", must be a multiple of " + std::to_string(g.parts) + " parts");
-    const auto inputs = one["inputs"].list(count, count);
+    const auto inputs = one["inputs"].list(count, count + (form == Form::linear ? 1 : 0));
     if (form == Form::tree)
       tree(one, inputs[0], stage);
     else
-      for (size_t i = 0; i < inputs.size(); ++i) g.in[i] = input(inputs[i], g.parts, g.columns[i]);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const bool is_addend = form == Form::linear && i == 1;
+        g.in[i] = input(inputs[i], g.parts * (is_addend ? STAGE_STORING : 1), g.columns[i]);
+      }
     if (is_sum(form)) sums(one, form, stage);
-    if (form != Form::tree && !is_sum(form)) tiles(one, form, g);
+    if (form != Form::tree && !is_sum(form)) tiles(one, form, stage.work_groups, g);
     g.clocks = plan_.queues.word_bytes;
     plan_.queues.word_bytes +=
         rounded(uint64_t{stage.work_groups} * STAGE_CLOCKS * 8, TILE_QUEUE_LINE_BYTES);
@@ -195,7 +227,7 @@ class Group {
   }
 
   // A stage that makes a tile of each.
-  void tiles(const PlanEntry& one, Form form, stage_arguments_t& g) {
+  void tiles(const PlanEntry& one, Form form, uint32_t work_groups, stage_arguments_t& g) {
     uint32_t columns = 0, copied = 0;
     g.out = output(one["output"], columns);
     for (const PlanEntry& to : {one["output"], one})
@@ -209,9 +241,13 @@ class Group {
     }
     if (form == Form::linear)
       linear(one, columns, g);
+    else if (form == Form::rope)
+      rope(one, columns, g);
     else
       map(one, form, columns, g);
-    if (form == Form::norm) norm(one, g);
+    if (form == Form::rms_norm) rms_norm(one, g);
+    if (form == Form::norm || form == Form::norm_grad) norm(one, form, g);
+    if (form == Form::norm_grad) norm_sums(one, work_groups, g);
   }
 
   // A stage of fan-in: sums of all rows.
@@ -253,7 +289,7 @@ class Group {
     written_.insert(out.name);
   }
 
-  void linear(const PlanEntry& one, uint32_t columns, stage_arguments_t& g) const {
+  void linear(const PlanEntry& one, uint32_t columns, stage_arguments_t& g) {
     const GraphTensor& weights = tensor(one["weights"]);
     const bool is_transposed = one["transpose_b"].number(0, 1) != 0;
     g.k = g.columns[0];
@@ -269,14 +305,34 @@ class Group {
     g.ldb = static_cast<uint32_t>(weights.columns) * kElementBytes;
     g.layout = is_transposed ? GEMM_B_NK : 0;
     if (one.has("bias")) {
-      const GraphTensor& bias = tensor(one["bias"]);
-      if (bias.elements() != g.n) one["bias"].fail("has not an element for each column");
-      g.bias = place(bias);
+      g.bias = place(vector(one["bias"], g.n));
       g.has_bias = 1;
     }
+    g.has_addend = g.columns[1] != 0 ? 1 : 0;
+    if (g.has_addend != 0 && g.columns[1] != columns)
+      one["inputs"].fail("are not as wide as the output");
+    if (one.has("keep")) g.keep[0] = kept(one["keep"], columns);
     g.activation = static_cast<uint32_t>(std::find(kActivations.begin(), kActivations.end(),
                                                    one["activation"].one_of(kActivations)) -
                                          kActivations.begin());
+  }
+
+  // A tensor in memory beside the output.
+  stage_edge_t kept(const PlanEntry& name, uint32_t columns) {
+    uint32_t found = 0;
+    const stage_edge_t edge = memory(name, found);
+    if (found != columns) name.fail("must have " + std::to_string(columns) + " columns");
+    written_.insert(name.text());
+    return edge;
+  }
+
+  void rope(const PlanEntry& one, uint32_t columns, const stage_arguments_t& g) const {
+    if (columns != g.columns[0] || g.columns[1] != g.columns[2] || columns % g.columns[1] != 0 ||
+        g.columns[1] % 2 != 0 || g.columns[1] > STAGE_ROPE_COLUMNS)
+      one.fail(
+          fmt::format("has {} columns, and cosines and sines of {} and {}: must be heads of "
+                      "as many, at most {}",
+                      columns, g.columns[1], g.columns[2], STAGE_ROPE_COLUMNS));
   }
 
   static void map(const PlanEntry& one, Form form, uint32_t columns, const stage_arguments_t& g) {
@@ -286,20 +342,53 @@ class Group {
       one.fail("has operands of other widths");
   }
 
-  void norm(const PlanEntry& one, stage_arguments_t& g) const {
+  void norm(const PlanEntry& one, Form form, stage_arguments_t& g) const {
     const uint32_t columns = g.columns[0];
-    if (columns * kElementBytes > STAGE_PIECE)
-      one.fail("has rows of " + std::to_string(columns) + " elements, at most " +
-               std::to_string(STAGE_PIECE / kElementBytes) + " fit a stage");
-    for (const char* key : {"gamma", "beta"})
-      if (tensor(one[key]).elements() != columns)
-        one[key].fail("has not an element for each column");
-    const GraphTensor& words = tensor(one["words"]);
-    if (words.kind != "words") one["words"].fail("is '" + words.name + "', which has no words");
-    g.weights = place(tensor(one["gamma"]));
-    g.bias = place(tensor(one["beta"]));
-    g.epsilon = place(words) + OPS_ROWS_EPSILON * sizeof(float);
+    const uint32_t most =
+        form == Form::norm ? STAGE_PIECE / kElementBytes : STAGE_NORM_GRAD_COLUMNS;
+    if (columns > most)
+      one.fail(fmt::format("has rows of {} elements, at most {} fit a stage", columns, most));
+    g.weights = place(vector(one["gamma"], columns));
+    g.has_bias = form == Form::norm ? 1 : 0;
+    if (g.has_bias != 0) g.bias = place(vector(one["beta"], columns));
+    g.epsilon = word(one["words"], OPS_ROWS_EPSILON);
     g.has_norm = 1;
+  }
+
+  void rms_norm(const PlanEntry& one, stage_arguments_t& g) {
+    g.weights = place(vector(one["gamma"], g.columns[0]));
+    g.factor = word(one["mean_words"], OPS_ROWS_FACTOR);
+    g.epsilon = word(one["root_words"], OPS_ROWS_FACTOR);
+    if (one.has("roots")) g.keep[0] = kept(one["roots"], 1);
+    if (one.has("quotients")) g.keep[1] = kept(one["quotients"], g.columns[0]);
+    g.has_norm = 1;
+  }
+
+  uint64_t word(const PlanEntry& name, uint32_t which) const {
+    const GraphTensor& words = tensor(name);
+    if (words.kind != "words") name.fail("is '" + words.name + "', which has no words");
+    return place(words) + which * sizeof(float);
+  }
+
+  const GraphTensor& vector(const PlanEntry& name, uint32_t columns) const {
+    const GraphTensor& of = tensor(name);
+    if (of.elements() != columns) name.fail("has not an element for each column");
+    return of;
+  }
+
+  // Of the gradient of a norm: a row of each wavefront.
+  void norm_sums(const PlanEntry& one, uint32_t work_groups, stage_arguments_t& g) {
+    for (size_t i = 0; i < kNormSums.size(); ++i) {
+      if (!one.has(kNormSums[i])) continue;
+      const PlanEntry to = one[kNormSums[i]];
+      Queue& queue = queue_of(to, true);
+      ++queue.writers;
+      if (queue.columns != g.columns[0] || queue.sums != STAGE_MAP_WAVEFRONTS ||
+          queue.edge.entries != work_groups)
+        to.fail(fmt::format("must have {} rows of {} sums, and an entry for each of {} work-groups",
+                            STAGE_MAP_WAVEFRONTS, g.columns[0], work_groups));
+      g.sums[i] = queue.edge;
+    }
   }
 
   const PlanEntry& entry_;

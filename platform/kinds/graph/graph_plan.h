@@ -37,6 +37,7 @@ struct GraphQueue {
   size_t group;       // Of the plan.
   uint64_t payloads;  // Each time that the pipeline runs.
   stage_edge_t edge;
+  bool has_sums;  // Else tiles.
 };
 
 struct GraphPlan {

@@ -49,14 +49,9 @@ void GraphTraffic::note(uint32_t op, bool has_ended, const std::function<Bytes()
 }
 
 GraphTraffic::Range GraphTraffic::written_of(const GraphQueue& queue) const {
-  const std::vector<graph_stage_t>& stages = plan_.stages[queue.group];
-  const bool has_sums = std::any_of(stages.begin(), stages.end(), [&](const graph_stage_t& stage) {
-    return is_of(stage.arguments.out, queue) &&
-           std::string_view(stage.kernel).starts_with("stage_fan_in");
-  });
-  if (!has_sums) {
-    const uint64_t all = uint64_t{stages[0].arguments.rows} * queue.edge.pitch;
-    return {all, all};
+  if (!queue.has_sums) {
+    const uint64_t rows = plan_.stages[queue.group][0].arguments.rows;
+    return {rows * queue.edge.pitch, rows * queue.edge.pitch};
   }
   return {queue.payloads * (queue.edge.entry_bytes - TILE_QUEUE_LINE_BYTES),
           queue.payloads * queue.edge.entry_bytes};
@@ -103,9 +98,8 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
       if (g.columns[in] != 0 && g.in[in].entries == 0)
         add(g.in[in].base, uint64_t{g.rows} * g.columns[in], g.k != 0 ? 1 : std::max(1u, g.parts));
     if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
-    if (g.has_bias != 0) add(g.bias, g.n, 1);
+    if (g.has_bias != 0) add(g.bias, g.has_norm != 0 ? g.columns[0] : g.n, 1);
     if (g.has_norm != 0) add(g.weights, g.columns[0], 1);
-    if (g.has_norm != 0) add(g.bias, g.columns[0], 1);
   }
   for (const GraphQueue& queue : plan_.queue)  // Words were zeroed in memory; a sector each.
     range.most += queue.group == group ? 2 * uint64_t{queue.edge.entries} * kSectorBytes : 0;

@@ -2,7 +2,7 @@
 // Linear stages, see stages.h. Items are blocks of 128 columns of tiles. Wavefront 0 multiplies: it waits for a tile,
 // loads and multiplies an item into one accumulator and meets the others, who convert and store the item before from
 // the other one. So the tensor pipe waits for nobody as long as tiles come and there is room, for which wavefront 1
-// waits. Each that stores says so behind its own stores.
+// waits, and for rows that are added. Each that stores says so behind its own stores.
 #include "sw/kernels/ops/gemm_loop.h"
 #include "sw/kernels/stages/stage.h"
 
@@ -186,21 +186,34 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, part_t p, item_t at, u
   const uint32_t piece = STAGE_PIECE / (STAGE_BLOCK * (g->activation < STAGE_SIGMOID ? 2 : 4));
   const uint32_t bytes = columns * 2;
   const uint64_t to = edge_place(g, &g->out, at.tile) + (uint64_t)mine * g->out.pitch + first * 2;
-  const uint64_t copy =
-      g->copy + ((uint64_t)at.tile * g->tile_rows + mine) * g->copy_pitch + first * 2;
+  const uint64_t row_of_all = (uint64_t)at.tile * g->tile_rows + mine;
+  const uint64_t copy = g->copy + row_of_all * g->copy_pitch + first * 2;
+  const uint64_t keep = g->keep[0].base + row_of_all * g->keep[0].pitch + first * 2;
+  const uint64_t addend =
+      edge_place(g, &g->in[1], at.tile) + (uint64_t)mine * g->in[1].pitch + first * 2;
+// Functions in FP32 need the tile before.
+#define ADDEND(t, row, count)                                         \
+  tile_load(TILE_R(4 + (t)), addend + (uint64_t)(row)*g->in[1].pitch, \
+            tile_shape(count, bytes, g->in[1].pitch), STRETTO_FP16, 0)
 #define PIECE(t, row)                                                                              \
   if ((row) < rows) {                                                                              \
     const uint32_t count = min_u32(piece, rows - (row));                                           \
+    if (g->has_addend && g->activation < STAGE_SIGMOID) ADDEND(t, row, count);                     \
     tile_epilogue(TILE_R(t), TILE_A(accumulator),                                                  \
                   (mine + (row)) | (uint64_t)count << 16 | (uint64_t)columns << 48, STRETTO_FP16); \
     if (g->has_bias) {                                                                             \
       load_bias(g, accumulator, first, bytes, count, blocks, held);                                \
       tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R(2 + (accumulator)));                   \
     }                                                                                              \
+    if (g->keep[0].pitch != 0)                                                                     \
+      tile_store(TILE_R(t), keep + (uint64_t)(row)*g->keep[0].pitch,                               \
+                 tile_shape(count, bytes, g->keep[0].pitch), STRETTO_FP16);                        \
     if (g->activation == STAGE_RELU)                                                               \
       tile_simt(TILE_SIMT_RELU_GRAD, TILE_R(t), TILE_R(t), TILE_R(t));                             \
     if (g->activation == STAGE_GELU) tile_simt(TILE_SIMT_GELU, TILE_R(t), TILE_R(t), TILE_R(t));   \
     if (g->activation >= STAGE_SIGMOID) activate(g->activation, t);                                \
+    if (g->has_addend && g->activation >= STAGE_SIGMOID) ADDEND(t, row, count);                    \
+    if (g->has_addend) tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), TILE_R(4 + (t)));            \
     tile_store(TILE_R(t), to + (uint64_t)(row)*g->out.pitch,                                       \
                tile_shape(count, bytes, g->out.pitch), STRETTO_FP16);                              \
     if (g->copy_pitch != 0)                                                                        \
@@ -212,6 +225,12 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, part_t p, item_t at, u
     PIECE(1, row + piece)
   }
 #undef PIECE
+#undef ADDEND
+}
+
+KERNEL_INLINE void wait_to_store(const stage_arguments_t* g, uint32_t tile, uint64_t* waited) {
+  edge_wait(g, &g->out, tile, 0, waited);
+  if (g->has_addend) edge_wait(g, &g->in[1], tile, 1, waited);
 }
 
 // From tile to tile, where products of the one before may still be under way.
@@ -265,11 +284,14 @@ KERNEL_INLINE _Noreturn void linear(const int resident) {
   if (g->activation >= STAGE_SIGMOID) put_numbers(2);
   uint32_t held[2] = {0, 0};
   if (w.at.tile < w.tiles) {
-#define STORE(accumulator)                                                             \
-  if (wavefront == 1 && w.at.block == 0) edge_wait(g, &g->out, w.at.tile, 0, &waited); \
-  meet(&met);                                                                          \
-  store_item(g, w.part, w.at, wavefront, w.blocks, accumulator, &held[accumulator]);   \
-  if (w.at.block + 1 == w.blocks) edge_add(g, &g->out, w.at.tile, 1);                  \
+#define STORE(accumulator)                                                           \
+  if (wavefront == 1 && w.at.block == 0) wait_to_store(g, w.at.tile, &waited);       \
+  meet(&met);                                                                        \
+  store_item(g, w.part, w.at, wavefront, w.blocks, accumulator, &held[accumulator]); \
+  if (w.at.block + 1 == w.blocks) {                                                  \
+    edge_add(g, &g->out, w.at.tile, 1);                                              \
+    if (g->has_addend) edge_add(g, &g->in[1], w.at.tile, 0);                         \
+  }                                                                                  \
   if (!walk_next(&w)) break
     for (;;) {
       STORE(0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages on the SIMT pipe, see stages.h: element by element, two matrices beside each other, norms of rows. A wavefront
 // has a share of a tile's rows and takes pieces of them whose loads run ahead, as the library's vector kernels do.
-#include "sw/kernels/stages/stage.h"
+#include "sw/kernels/stages/norms.h"
+#include "sw/kernels/stages/rope.h"
 
 typedef enum map_kind {
   MAP_COPY,
@@ -9,52 +10,18 @@ typedef enum map_kind {
   MAP_GELU,
   MAP_FUNCTION,
   MAP_NORM,
+  MAP_RMS_NORM,
   MAP_ADD,  // From here on two operands.
   MAP_MUL,
   MAP_SUB,
   MAP_RELU_GRAD,
   MAP_GELU_GRAD,
   MAP_FUNCTION_OF_TWO,
-  MAP_CONCAT
+  MAP_CONCAT,
+  MAP_NORM_GRAD,
+  MAP_ROPE,  // From here on three.
+  MAP_ROPE_BACK
 } map_kind_t;
-
-// Rows of one operand, or of two that have the same shape.
-typedef struct share {
-  uint64_t from[2];
-  uint64_t to;
-  uint64_t copy;
-  uint32_t pitch[2];
-  uint32_t to_pitch, copy_pitch;
-  uint32_t bytes;  // Of a row.
-  uint32_t rows;
-  uint32_t piece;  // Rows.
-  uint32_t loaded, done;
-} share_t;
-
-KERNEL_INLINE uint32_t share_rows(const share_t* s, uint32_t row) {
-  return min_u32(s->piece, s->rows - row);
-}
-
-KERNEL_INLINE void share_load(share_t* s, const int t, const int inputs) {
-  if (s->loaded >= s->rows) return;
-  const uint32_t rows = share_rows(s, s->loaded);
-  tile_load(TILE_R(t), s->from[0] + (uint64_t)s->loaded * s->pitch[0],
-            tile_shape(rows, s->bytes, s->pitch[0]), STRETTO_FP16, 0);
-  if (inputs > 1)
-    tile_load(TILE_R((t + 1) % 8), s->from[1] + (uint64_t)s->loaded * s->pitch[1],
-              tile_shape(rows, s->bytes, s->pitch[1]), STRETTO_FP16, 0);
-  s->loaded += s->piece;
-}
-
-KERNEL_INLINE void share_store(share_t* s, const int t) {
-  const uint32_t rows = share_rows(s, s->done);
-  tile_store(TILE_R(t), s->to + (uint64_t)s->done * s->to_pitch,
-             tile_shape(rows, s->bytes, s->to_pitch), STRETTO_FP16);
-  if (s->copy_pitch != 0)
-    tile_store(TILE_R(t), s->copy + (uint64_t)s->done * s->copy_pitch,
-               tile_shape(rows, s->bytes, s->copy_pitch), STRETTO_FP16);
-  s->done += s->piece;
-}
 
 KERNEL_INLINE int share_work(share_t* s, const int t, const map_kind_t kind, const each_kind_t of) {
   if (s->done >= s->rows) return 0;
@@ -110,70 +77,6 @@ KERNEL_INLINE void walk_share(share_t* s, const map_kind_t kind, const each_kind
 #undef WORK_TWO
 }
 
-// Layer norm of rows that are whole in a piece, as the library has it (ops/rows.c). Tiles 0 and 1 hold pieces, 2 epsilon,
-// 3 and 7 gamma and beta in as many rows as `vectors` says, 4 and 5 a piece in FP32, 6 the mean, then the scale.
-KERNEL_INLINE int norm_work(const stage_arguments_t* g, share_t* s, const int t,
-                            uint32_t* vectors) {
-  if (s->done >= s->rows) return 0;
-  const uint32_t rows = share_rows(s, s->done);
-  if (rows != *vectors) {
-    tile_load(TILE_R(3), g->weights, tile_shape(rows, s->bytes, 0), STRETTO_FP16, 0);
-    tile_load(TILE_R(7), g->bias, tile_shape(rows, s->bytes, 0), STRETTO_FP16, 0);
-    *vectors = rows;
-  }
-#define SIMT(operation, t, a, b) tile_simt(TILE_SIMT_##operation, TILE_R(t), TILE_R(a), TILE_R(b))
-  widen(4, t, STRETTO_FP16);
-  SIMT(ROW_MEAN, 5, 4, 4);
-  SIMT(FIRST, 6, 5, 5);
-  SIMT(SUB, 4, 4, 6);
-  SIMT(MUL, 5, 4, 4);
-  row_column(TILE_SIMT_ROW_MEAN, 6, 5);
-  SIMT(ADD, 6, 6, 2);
-  SIMT(RSQRT, 6, 6, 6);
-  SIMT(MUL, 4, 4, 6);
-  narrow(t, 4, STRETTO_FP16);
-  SIMT(MUL, t, t, 3);
-  SIMT(ADD, t, t, 7);
-#undef SIMT
-  share_store(s, t);
-  return 1;
-}
-
-KERNEL_INLINE void walk_norm(const stage_arguments_t* g, share_t* s, uint32_t* vectors) {
-#define LOAD(t) share_load(s, t, 1)
-#define WORK(t) \
-  if (!norm_work(g, s, t, vectors)) return
-  WALK_2(LOAD, WORK)
-#undef LOAD
-#undef WORK
-}
-
-// What a wavefront has of a tile: rows mine ..
-typedef struct rows {
-  uint32_t tile, mine, count;
-} rows_t;
-
-// Of input `input` (and the next one): bytes at .. of each row; they go `before` bytes further on.
-KERNEL_INLINE share_t share_of(const stage_arguments_t* g, rows_t rows, const int input,
-                               const int inputs, uint32_t at, uint32_t piece, uint32_t before) {
-  const uint32_t bytes = min_u32(piece, g->columns[input] * 2 - at);
-  share_t s = {
-      .to = edge_place(g, &g->out, rows.tile) + (uint64_t)rows.mine * g->out.pitch + before + at,
-      .to_pitch = g->out.pitch,
-      .copy_pitch = g->copy_pitch,
-      .bytes = bytes,
-      .rows = rows.count,
-      .piece = piece / bytes};
-  for (int i = 0; i < inputs; ++i) {
-    s.pitch[i] = g->in[input + i].pitch;
-    s.from[i] = edge_place(g, &g->in[input + i], rows.tile) + (uint64_t)rows.mine * s.pitch[i] + at;
-  }
-  if (g->copy_pitch != 0)
-    s.copy =
-        g->copy + ((uint64_t)rows.tile * g->tile_rows + rows.mine) * g->copy_pitch + before + at;
-  return s;
-}
-
 KERNEL_INLINE void concat_rows(const stage_arguments_t* g, rows_t rows) {
   const uint32_t bytes = g->columns[0] * 2, other_bytes = g->columns[1] * 2;
   for (uint32_t at = 0; at < bytes || at < other_bytes; at += STAGE_PIECE) {
@@ -185,7 +88,8 @@ KERNEL_INLINE void concat_rows(const stage_arguments_t* g, rows_t rows) {
 }
 
 KERNEL_INLINE void map_tile(const stage_arguments_t* g, uint32_t tile, uint32_t wavefront,
-                            const map_kind_t kind, const each_kind_t of, uint32_t* vectors) {
+                            const map_kind_t kind, const each_kind_t of, uint32_t* vectors,
+                            norm_sums_t* sums) {
   const uint32_t all = tile_rows_of(g, tile);
   const uint32_t each = (g->tile_rows + STAGE_MAP_WAVEFRONTS - 1) / STAGE_MAP_WAVEFRONTS;
   const uint32_t mine = wavefront * each;
@@ -196,6 +100,16 @@ KERNEL_INLINE void map_tile(const stage_arguments_t* g, uint32_t tile, uint32_t 
   } else if (kind == MAP_NORM) {
     share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
     walk_norm(g, &s, vectors);
+  } else if (kind == MAP_NORM_GRAD) {
+    share_t s = share_of(g, rows, 0, 2, 0, STAGE_PIECE, 0);
+    walk_norm_grad(g, &s, sums);
+  } else if (kind == MAP_RMS_NORM) {
+    const share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
+    rms_rows(g, &s, (uint64_t)tile * g->tile_rows + mine);
+  } else if (kind >= MAP_ROPE) {
+    const share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
+    const share_t tables = share_of(g, rows, 1, 2, 0, STAGE_PIECE, 0);
+    rope_rows(g, &s, &tables, kind == MAP_ROPE_BACK);
   } else {
     // Beside pieces of functions there are others in FP32.
     const uint32_t piece =
@@ -211,20 +125,24 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
   const stage_arguments_t* const g = arguments();
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID), tiles = tiles_of(g);
-  const int inputs = kind < MAP_ADD ? 1 : 2;
+  const int inputs = kind < MAP_ADD ? 1 : kind < MAP_ROPE ? 2 : 3;
   uint64_t waited_in = 0, waited_out = 0, met = 0;
   uint32_t vectors = 0;
+  norm_sums_t sums = {0};
   if (kind == MAP_FUNCTION || kind == MAP_FUNCTION_OF_TWO) put_numbers(0);
   if (kind == MAP_NORM) tile_load(TILE_R(2), g->epsilon, tile_shape(1, 4, 0), STRETTO_FP32, 0);
+  if (kind == MAP_NORM_GRAD) sums = norm_sums_of(g);
+  if (kind == MAP_RMS_NORM) rms_begin(g);
   for (uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID); tile < tiles;
        tile += (uint32_t)tile_csr(TILE_CSR_GRID)) {
     if (wavefront == 0) {
       edge_wait(g, &g->in[0], tile, 1, &waited_in);
       if (inputs > 1) edge_wait(g, &g->in[1], tile, 1, &waited_in);
+      if (inputs > 2) edge_wait(g, &g->in[2], tile, 1, &waited_in);
     }
     if (wavefront == 1) edge_wait(g, &g->out, tile, 0, &waited_out);
     meet(&met);
-    map_tile(g, tile, wavefront, kind, of, &vectors);
+    map_tile(g, tile, wavefront, kind, of, &vectors, &sums);
 #ifdef STAGE_TAKES_NEXT
     if (wavefront == 0 && tile + tile_csr(TILE_CSR_GRID) < tiles)
       edge_wait(g, &g->in[0], tile + (uint32_t)tile_csr(TILE_CSR_GRID), 1, &waited_in);
@@ -236,7 +154,9 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
     if (wavefront != 0) continue;
     edge_add(g, &g->in[0], tile, 0);
     if (inputs > 1) edge_add(g, &g->in[1], tile, 0);
+    if (inputs > 2) edge_add(g, &g->in[2], tile, 0);
   }
+  if (kind == MAP_NORM_GRAD) norm_grad_end(g, &sums, &waited_out);
   tile_wait(0);
   tile_barrier();
   if (wavefront == 0) stage_note(g, STAGE_MET_MULTIPLYING, met);
@@ -244,11 +164,12 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
   stage_end(g, wavefront < 2 ? 1 + wavefront : 0, begin, waited_in, waited_out);
 }
 
-#define KERNEL(name, kind, of)                                                 \
-  void stage_map_##name(void) { map(kind, of); }                               \
-  STRETTO_KERNEL(stage_map_##name, .type = STRETTO_KERNEL_SIMT,                \
-                 .registers_bytes = STAGE_MAP_REGISTERS, .private_bytes = 512, \
+#define KERNEL_OF(name, kind, of, lds)                                            \
+  void stage_map_##name(void) { map(kind, of); }                                  \
+  STRETTO_KERNEL(stage_map_##name, .type = STRETTO_KERNEL_SIMT, .lds_bytes = lds, \
+                 .registers_bytes = STAGE_MAP_REGISTERS, .private_bytes = 512,    \
                  .wavefronts = STAGE_MAP_WAVEFRONTS, .kernarg_bytes = sizeof(stage_arguments_t))
+#define KERNEL(name, kind, of) KERNEL_OF(name, kind, of, 0)
 KERNEL(copy, MAP_COPY, EACH_COPY);
 KERNEL(relu, MAP_RELU, EACH_COPY);
 KERNEL(gelu, MAP_GELU, EACH_COPY);
@@ -267,3 +188,7 @@ KERNEL(sigmoid_grad, MAP_FUNCTION_OF_TWO, EACH_SIGMOID_GRAD);
 KERNEL(tanh_grad, MAP_FUNCTION_OF_TWO, EACH_TANH_GRAD);
 KERNEL(silu_grad, MAP_FUNCTION_OF_TWO, EACH_SILU_GRAD);
 KERNEL(concat, MAP_CONCAT, EACH_COPY);
+KERNEL(rope, MAP_ROPE, EACH_COPY);
+KERNEL(rope_back, MAP_ROPE_BACK, EACH_COPY);
+KERNEL_OF(rms_norm, MAP_RMS_NORM, EACH_COPY, STAGE_RMS_NORM_LDS);
+KERNEL_OF(layer_norm_grad, MAP_NORM_GRAD, EACH_COPY, STAGE_NORM_GRAD_LDS);

@@ -43,6 +43,13 @@ KERNEL_INLINE void put_numbers(const int accumulator) {
   tile_simt(TILE_SIMT_SUB, MINUS_ONE, TILE_R(5), ONE);
 }
 
+// t <- a row of `count` ones, FP32, by way of an accumulator.
+KERNEL_INLINE void put_ones(const int t, const int accumulator, uint64_t count) {
+  tile_zero(TILE_A(accumulator), 1 | count << 16);
+  tile_epilogue(TILE_R(t), TILE_A(accumulator), (uint64_t)1 << 16 | count << 48, STRETTO_FP32);
+  tile_simt(TILE_SIMT_EXP, TILE_R(t), TILE_R(t), TILE_R(t));
+}
+
 // First row of a tile on an edge.
 KERNEL_INLINE uint64_t edge_place(const stage_arguments_t* g, const stage_edge_t* edge,
                                   uint32_t tile) {
@@ -103,6 +110,24 @@ KERNEL_INLINE uint64_t sums_payload(const stage_arguments_t* g, const stage_edge
 }
 KERNEL_INLINE uint64_t sums_place(const stage_edge_t* edge, uint32_t replica) {
   return edge->base + (uint64_t)replica * edge->entry_bytes;
+}
+
+// A work-group: until the entry of a replica is free. Then a wavefront, behind its own stores: that its sums are there.
+KERNEL_INLINE void sums_wait(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t replica,
+                             uint64_t* waited) {
+  const tile_queue_t queue = queue_of(edge);
+  if (tile_csr(TILE_CSR_WF_ID) == 0) {
+    const uint64_t before = tile_csr(TILE_CSR_CYCLE);
+    tile_queue_wait_free(&queue, sums_payload(g, edge, replica));
+    *waited += tile_csr(TILE_CSR_CYCLE) - before;
+  }
+  tile_barrier();
+}
+KERNEL_INLINE void sums_leave(const stage_arguments_t* g, const stage_edge_t* edge,
+                              uint32_t replica) {
+  const tile_queue_t queue = queue_of(edge);
+  tile_queue_add_full(&queue, sums_payload(g, edge, replica));
+  tile_wait(0);
 }
 
 KERNEL_INLINE _Noreturn void stage_end(const stage_arguments_t* g, const uint32_t note,

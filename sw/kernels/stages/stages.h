@@ -50,6 +50,11 @@ typedef enum stage_activation {
 typedef struct stage_arguments {
   stage_edge_t in[3];
   stage_edge_t out;
+  // stage_map_layer_norm_grad: queues for those of gamma and beta; words 0 = nobody wants them.
+  stage_edge_t sums[2];
+  // What else goes to memory; pitch 0 = nothing does. stage_linear_*: what the activation is of. stage_map_rms_norm: roots,
+  // rows divided by them.
+  stage_edge_t keep[2];
   uint64_t copy;    // The output goes to memory, too; copy_pitch 0 = it does not.
   uint64_t clocks;  // Of work-group 0.
   uint64_t first;   // Payload of tile 0.
@@ -57,17 +62,21 @@ typedef struct stage_arguments {
   uint32_t rows;
   uint32_t tile_rows;
   uint32_t columns[3];  // Of the inputs. Not of stage_linear_*.
-  // stage_linear_*: out = activation(in[0] weights + bias), weights k x n or, with GEMM_B_NK, n x k.
-  // stage_map_layer_norm: gamma, beta, and a word, FP32.
+  // stage_linear_*: out = activation(in[0] weights + bias) + in[1], weights k x n or, with GEMM_B_NK, n x k. in[1] has a reader
+  // in each wavefront that stores.
+  // stage_map_layer_norm: gamma, beta, and a word, FP32; its gradient: no beta.
+  // stage_map_rms_norm: gamma, and two words: epsilon, and what the sum of a row is multiplied by for its mean.
   uint64_t weights;
   uint64_t bias;  // n elements.
   uint64_t epsilon;
+  uint64_t factor;
   uint32_t ldb;  // Bytes.
   uint32_t layout;
   uint32_t k;
   uint32_t n;
   uint32_t activation;
   uint32_t has_bias;
+  uint32_t has_addend;
   uint32_t has_norm;
   // Column parts of the result. stage_linear_*: work-group w makes part w % parts of tiles w / parts,
   // + work-groups / parts, ...; stage_fan_in_*: it has part w % parts of replica w / parts. Of others 1.
@@ -96,6 +105,15 @@ typedef struct stage_arguments {
 // stage_map_*, and what else runs on the SIMT pipe. Rows of stage_map_layer_norm have at most STAGE_PIECE bytes.
 #define STAGE_MAP_WAVEFRONTS 4u
 #define STAGE_MAP_REGISTERS (STAGE_MAP_WAVEFRONTS * (8u * STAGE_PIECE + 256u + 2048u))
+
+#define STAGE_RMS_NORM_LDS 64u
+
+// stage_map_rope: of in[0], rows of heads; in[1] cosines, in[2] sines, as wide as a head, of STAGE_ROPE_COLUMNS at most.
+#define STAGE_ROPE_COLUMNS 1024u
+
+// stage_map_layer_norm_grad has tiles in FP32, a row at least in each, and sums over all rows beside them.
+#define STAGE_NORM_GRAD_COLUMNS 512u
+#define STAGE_NORM_GRAD_LDS (2u * STAGE_NORM_GRAD_COLUMNS + 64u)
 
 // Sums over all rows. stage_fan_in_*: a work-group of a replica sums tiles replica, + replicas, ..., in that order, and
 // leaves its sums once in the entry of its replica. stage_final adds those of all replicas in a tree of STAGE_TREE ways.

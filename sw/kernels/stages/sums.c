@@ -9,23 +9,6 @@ KERNEL_INLINE uint32_t replicas(const stage_arguments_t* g) {
   return (uint32_t)tile_csr(TILE_CSR_GRID) / g->parts;
 }
 
-// Until the entry of this replica is free. Of a work-group.
-KERNEL_INLINE void wait_for_entry(const stage_arguments_t* g, uint32_t replica, uint64_t* waited) {
-  const tile_queue_t queue = queue_of(&g->out);
-  if (tile_csr(TILE_CSR_WF_ID) == 0) {
-    const uint64_t before = tile_csr(TILE_CSR_CYCLE);
-    tile_queue_wait_free(&queue, sums_payload(g, &g->out, replica));
-    *waited += tile_csr(TILE_CSR_CYCLE) - before;
-  }
-  tile_barrier();
-}
-// Of a wavefront, behind its own stores.
-KERNEL_INLINE void leave_sums(const stage_arguments_t* g, uint32_t replica) {
-  const tile_queue_t queue = queue_of(&g->out);
-  tile_queue_add_full(&queue, sums_payload(g, &g->out, replica));
-  tile_wait(0);
-}
-
 // Products. Wavefront 0 loads and multiplies steps of 64 rows, all store. Buffer b: LDS tiles b and 8 + b hold columns of
 // both matrices, 4 + b those of the second block.
 
@@ -158,10 +141,10 @@ void stage_fan_in_product(void) {
       product_tile(&p, 1, tile, &waited_in);
     }
   }
-  wait_for_entry(g, replica, &waited_out);
+  sums_wait(g, &g->out, replica, &waited_out);
   store_block(&p, 0, replica);
   if (p.has_second) store_block(&p, 1, replica);
-  leave_sums(g, replica);
+  sums_leave(g, &g->out, replica);
   stage_end(g, tile_csr(TILE_CSR_WF_ID) == 0 ? 3 : 0, begin, waited_in, waited_out);
 }
 STRETTO_KERNEL(stage_fan_in_product, .type = STRETTO_KERNEL_TENSOR,
@@ -213,10 +196,8 @@ KERNEL_INLINE void sum_tile(sum_t* s) {
 
 // 6 <- the sum, by way of an accumulator of the wavefront.
 KERNEL_INLINE void sum_rows(const sum_t* s, const int accumulator) {
-  const uint64_t columns = s->bytes / 2, piece = s->piece;
-  tile_zero(TILE_A(accumulator), 1 | piece << 16);
-  tile_epilogue(R(7), TILE_A(accumulator), (uint64_t)1 << 16 | piece << 48, STRETTO_FP32);
-  tile_simt(TILE_SIMT_EXP, R(7), R(7), R(7));
+  const uint64_t columns = s->bytes / 2;
+  put_ones(7, accumulator, s->piece);
   tile_zero(TILE_A(accumulator), 1 | columns << 16);
   if (s->is_summed) tile_mma(TILE_A(accumulator), R(7), R(5), 0, 0, STRETTO_FP32);
   if (s->is_left) tile_mma(TILE_A(accumulator), R(7), R(4), 0, 0, STRETTO_FP32);
@@ -251,10 +232,10 @@ void stage_fan_in_sum(void) {
   if (me == 1) sum_rows(&s, 1);
   if (me == 2) sum_rows(&s, 2);
   if (me == 3) sum_rows(&s, 3);
-  wait_for_entry(g, replica, &waited_out);
+  sums_wait(g, &g->out, replica, &waited_out);
   tile_store(R(6), sums_place(&g->out, replica) + ((uint64_t)me * g->columns[0] + column) * 4,
              tile_shape(1, columns * 4, 0), STRETTO_FP32);
-  leave_sums(g, replica);
+  sums_leave(g, &g->out, replica);
   stage_end(g, me == 0 ? 3 : 0, begin, waited_in, waited_out);
 }
 

@@ -100,6 +100,97 @@ ops:
                       "pipelines:\n  - {stages: {e: 2, w: 20, b: 9, u: 1}}\n")
 
 
+class NormGradients(unittest.TestCase):
+    """Of 700 rows of 300 elements, by three work-groups: tiles of x's gradient, and sums that leave four rows each."""
+    GRAPH = """name: g
+tensors:
+  x: {shape: [700, 300], kind: input}
+  g: {shape: [300], kind: weight}
+  d: {shape: [700, 300], kind: input}
+  e: {shape: [700, 300]}
+  dx: {shape: [700, 300]}
+  dg: {shape: [300], kind: gradient}
+  db: {shape: [300], kind: gradient}
+ops:
+  - {op: Relu, in: [d], out: e}
+  - {op: LayerNormGrad, in: [x, g, e], out: dx}
+  - {op: LayerNormGammaGrad, in: [x, e], out: dg}
+  - {op: LayerNormBetaGrad, in: [e], out: db}
+"""
+    PIPELINES = "pipelines:\n  - {stages: {e: 2, dx: 3, dg: 1, db: 1}}\n"
+
+    # covers: KT-PIPE-01
+    def test_sums_are_of_the_stage_that_makes_tiles(self):
+        group, = described(self.GRAPH + self.PIPELINES)
+        self.assertEqual([(s["name"], s["kernel"], s["work_groups"]) for s in group["stages"]],
+                         [("e", "map_relu", 2), ("dx", "map_layer_norm_grad", 3), ("dg.final", "final", 1),
+                          ("db.final", "final", 1)])
+        stage = group["stages"][1]
+        self.assertEqual((stage["inputs"], stage["gamma"], stage["output"]),
+                         ([{"tensor": "x"}, {"queue": 0}], "g", {"tensor": "dx"}))
+        self.assertEqual((stage["gamma_sums"], stage["beta_sums"]), ({"queue": 1}, {"queue": 2}))
+        self.assertEqual([(q["tensor"], q.get("sums"), q["readers"], q["entries"]) for q in group["queues"]],
+                         [("e", None, 1, 4), ("dg.partial", 4, 1, 3), ("db.partial", 4, 1, 3)])
+
+    def test_rows_that_are_too_long(self):
+        with self.assertRaisesRegex(graphs.GraphError, "dx has rows of 600 elements, at most 512 fit a stage"):
+            described((self.GRAPH + self.PIPELINES).replace("300", "600"))
+
+    def test_a_sum_without_the_gradient_that_makes_it(self):
+        with self.assertRaisesRegex(graphs.GraphError, "LayerNormBetaGrad -> db is no stage"):
+            described(self.GRAPH + "pipelines:\n  - {stages: {db: 1}}\n")
+
+
+class Products(unittest.TestCase):
+    """What a product's stage takes behind it, as modes.py plans it. p is 700 x 300: three blocks of columns."""
+
+    def planned(self, ops, pinned_bytes=None, exclude=()):
+        import machine
+        import modes
+        text = "name: g\ntensors:\n  x: {shape: [700, 300], kind: input}\n  w: {shape: [300, 300], kind: weight}\n"
+        text += "".join(f"  {op[-1]}: {{shape: [700, 300]}}\n" for op in ops)
+        text += "ops:\n" + "".join(f"  - {{{op}}}\n" for op in ops)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "g.yaml"
+            file.write_text(text, encoding="utf-8")
+            graph = load.load(str(file))
+            graph.check()
+            plan = modes.Planner(graph, "kitsune", machine.load("a100"), pathlib.Path(folder) / "plan",
+                                 exclude=exclude).plan()
+        made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
+        groups, alone = stages.planned(made, plan["steps"], pinned_bytes)
+        self.assertEqual(alone, {})
+        return stages.describe(made, groups)[0]
+
+    RESIDUAL = ("op: Relu, in: [x], out: r", "op: MatMul, in: [r, w], out: p", "op: Silu, in: [p], out: a",
+                "op: Add, in: [r, a], out: s")
+
+    # covers: KT-PIPE-02
+    def test_a_sum_behind_a_product_is_its_epilogue(self):
+        """Parts of s, three by columns, give r back once as the left side, and four times as what is added."""
+        group = self.planned(self.RESIDUAL)
+        first, product = group["stages"]
+        self.assertEqual((first["name"], product["name"], product["kernel"]), ("r", "s", "linear"))
+        self.assertEqual((product["inputs"], product["activation"]), ([{"queue": 0}, {"queue": 0}], "silu"))
+        self.assertEqual((product["parts"], product["work_groups"] % 3), (3, 0))
+        self.assertEqual([(q["tensor"], q["readers"]) for q in group["queues"]], [("r", 3 * (1 + 4))])
+        self.assertNotIn("keep", product)
+
+    def test_what_an_activation_is_of_is_kept_for_others(self):
+        group = self.planned([*self.RESIDUAL, "op: Neg, in: [p], out: c"], exclude=["c"])
+        self.assertEqual(group["stages"][1]["keep"], "p")
+
+    def test_queues_that_cannot_be_pinned_have_fewer_and_smaller_tiles(self):
+        """r has 6 tiles of 128 x 300 elements; pinned are three, then one of two that are the fewest."""
+        tile = 2 * 128 * 300
+        group = self.planned(self.RESIDUAL, 3 * tile)
+        self.assertEqual((group["tile_rows"], group["stages"][1]["parts"]), (128, 3))
+        self.assertLessEqual(group["queues"][0]["entries"], 3)
+        group = self.planned(self.RESIDUAL, tile)
+        self.assertLess(group["tile_rows"], 128)
+        self.assertLessEqual(group["queues"][0]["entries"] * group["tile_rows"], 128)
+
+
 class Planned(unittest.TestCase):
     """Pipelines of modes.py as stages that run. NeRF's 24 operators: 11 products, 9 of them with a ReLU, 3
     concatenations (apps/nerf.py)."""
@@ -138,7 +229,7 @@ class Planned(unittest.TestCase):
         next(op for op in self.made.ops if op.output == "p3.a").kind = "Sqrt"
         groups, alone = stages.planned(self.made, self.plan["steps"])
         self.assertEqual(groups, [])
-        self.assertIn("Sqrt -> p3.a is no epilogue of a stage", alone["p0"])
+        self.assertIn("Sqrt -> p3.a is no epilogue of MatMul", alone["p0"])
 
 
 class Refused(unittest.TestCase):

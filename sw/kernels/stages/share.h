@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a wavefront of a stage on the SIMT pipe has of a tile: a share of its rows, in pieces.
+#ifndef STRETTO_SW_KERNELS_STAGES_SHARE_H_
+#define STRETTO_SW_KERNELS_STAGES_SHARE_H_
+
+#include "sw/kernels/stages/stage.h"
+
+// Rows of one operand, or of two that have the same shape.
+typedef struct share {
+  uint64_t from[2];
+  uint64_t to;
+  uint64_t copy;
+  uint32_t pitch[2];
+  uint32_t to_pitch, copy_pitch;
+  uint32_t bytes;  // Of a row.
+  uint32_t rows;
+  uint32_t piece;  // Rows.
+  uint32_t loaded, done;
+} share_t;
+
+KERNEL_INLINE uint32_t share_rows(const share_t* s, uint32_t row) {
+  return min_u32(s->piece, s->rows - row);
+}
+
+KERNEL_INLINE void share_load(share_t* s, const int t, const int inputs) {
+  if (s->loaded >= s->rows) return;
+  const uint32_t rows = share_rows(s, s->loaded);
+  tile_load(TILE_R(t), s->from[0] + (uint64_t)s->loaded * s->pitch[0],
+            tile_shape(rows, s->bytes, s->pitch[0]), STRETTO_FP16, 0);
+  if (inputs > 1)
+    tile_load(TILE_R((t + 1) % 8), s->from[1] + (uint64_t)s->loaded * s->pitch[1],
+              tile_shape(rows, s->bytes, s->pitch[1]), STRETTO_FP16, 0);
+  s->loaded += s->piece;
+}
+
+KERNEL_INLINE void share_store(share_t* s, const int t) {
+  const uint32_t rows = share_rows(s, s->done);
+  tile_store(TILE_R(t), s->to + (uint64_t)s->done * s->to_pitch,
+             tile_shape(rows, s->bytes, s->to_pitch), STRETTO_FP16);
+  if (s->copy_pitch != 0)
+    tile_store(TILE_R(t), s->copy + (uint64_t)s->done * s->copy_pitch,
+               tile_shape(rows, s->bytes, s->copy_pitch), STRETTO_FP16);
+  s->done += s->piece;
+}
+
+// What a wavefront has of a tile: rows mine ..
+typedef struct rows {
+  uint32_t tile, mine, count;
+} rows_t;
+
+// Of input `input` (and the next one): bytes at .. of each row; they go `before` bytes further on.
+KERNEL_INLINE share_t share_of(const stage_arguments_t* g, rows_t rows, const int input,
+                               const int inputs, uint32_t at, uint32_t piece, uint32_t before) {
+  const uint32_t bytes = min_u32(piece, g->columns[input] * 2 - at);
+  share_t s = {
+      .to = edge_place(g, &g->out, rows.tile) + (uint64_t)rows.mine * g->out.pitch + before + at,
+      .to_pitch = g->out.pitch,
+      .copy_pitch = g->copy_pitch,
+      .bytes = bytes,
+      .rows = rows.count,
+      .piece = piece / bytes};
+  for (int i = 0; i < inputs; ++i) {
+    s.pitch[i] = g->in[input + i].pitch;
+    s.from[i] = edge_place(g, &g->in[input + i], rows.tile) + (uint64_t)rows.mine * s.pitch[i] + at;
+  }
+  if (g->copy_pitch != 0)
+    s.copy =
+        g->copy + ((uint64_t)rows.tile * g->tile_rows + rows.mine) * g->copy_pitch + before + at;
+  return s;
+}
+
+#endif  // STRETTO_SW_KERNELS_STAGES_SHARE_H_
