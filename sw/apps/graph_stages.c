@@ -30,6 +30,7 @@ const char* graph_stage_kernel(const graph_stage_t* stage, uint32_t lds_bytes) {
 
 static uint32_t map_lds(const graph_stage_t* stage) {
   if (strcmp(stage->kernel, "stage_map_layer_norm_grad") == 0) return STAGE_NORM_GRAD_LDS;
+  if (strcmp(stage->kernel, "stage_map_expand") == 0) return STAGE_EXPAND_LDS;
   return strcmp(stage->kernel, "stage_map_rms_norm") == 0 ? STAGE_RMS_NORM_LDS : 0;
 }
 
@@ -81,10 +82,8 @@ stage_arguments_t graph_stage_arguments(const graph_group_t* group, uint32_t sta
   if (g.copy_pitch != 0) g.copy += memory->arena;
   if (is_linear(&group->stage[stage]) || g.has_norm) g.weights += memory->arena;
   if (g.has_bias) g.bias += memory->arena;
-  if (g.has_norm) {
-    g.epsilon += memory->arena;
-    g.factor += memory->arena;
-  }
+  if (g.has_norm) g.epsilon += memory->arena;
+  if (g.factor != 0) g.factor += memory->arena;
   return g;
 }
 

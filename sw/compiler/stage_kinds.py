@@ -15,7 +15,9 @@ ROPE_COLUMNS = 1024  # STAGE_ROPE_COLUMNS.
 MAPS = {"Relu": "relu", "Gelu": "gelu", "Neg": "neg", "Sigmoid": "sigmoid", "Tanh": "tanh", "Silu": "silu",
         "LayerNorm": "layer_norm", "LayerNormGrad": "layer_norm_grad", "Add": "add", "Mul": "mul", "Sub": "sub",
         "Div": "div", "ReluGrad": "relu_grad", "GeluGrad": "gelu_grad", "SigmoidGrad": "sigmoid_grad",
-        "TanhGrad": "tanh_grad", "SiluGrad": "silu_grad", "Concat": "concat", "Rope": "rope"}
+        "TanhGrad": "tanh_grad", "SiluGrad": "silu_grad", "Concat": "concat", "Rope": "rope",
+        "Expand": "expand"}
+REPEATS = ("Add", "Sub", "Mul", "Div")  # The second operand may be a row, a column, one element.
 ACTIVATIONS = {"Relu": "relu", "Gelu": "gelu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Silu": "silu"}
 RMS_NORM = ("Pow", "ReduceMean", "Sqrt", "Div", "Mul")
 
@@ -42,6 +44,18 @@ def _follows_product(graph, ops, op):
         return len(ops) == 1 and not ops[0].get("gelu") and not ops[0].get("relu")
     return (op.kind == "Add" and ops[-1].kind != "Add" and
             (op.inputs[0] == last) != (op.inputs[1] == last) and _is_same(graph, *op.inputs))
+
+
+def repeated(graph, op):
+    """How the second operand of a stage is repeated, or None."""
+    if op.kind not in REPEATS:
+        return None
+    x, y = (graph.tensors[name] for name in op.inputs)
+    if (y.rows, y.columns) == (x.rows, x.columns):
+        return None
+    if (y.rows, y.columns) == (x.rows, 1):
+        return "column"
+    return "one" if y.elements == 1 else "row" if y.elements == x.columns else None
 
 
 def _is_same(graph, one, other):

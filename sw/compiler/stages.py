@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of a plan as spatial pipelines: the stages and queues that `stretto run --mode kitsune` launches.
 
-A group is a run of operators of the plan (emit.Plan.ops); stage_kinds.py says which of them are a stage. What only operators of the group read goes through a queue; weights and what
-comes from outside are read from memory. An output that others read, too, is written to memory as well (KT-U16). A sum
-over all rows is two stages: fan-in, whose work-groups sum the tiles that they get, and final, a tree over their sums.
-The gradient of layer norm makes tiles and is the fan-in of those of gamma and beta, which come behind it.
+A group is a run of operators of the plan (emit.Plan.ops); stage_kinds.py says which of them are a stage. What only
+operators of the group read goes through a queue; weights and what comes from outside are read from memory. An output
+that others read, too, is written to memory as well (KT-U16). A sum over all rows is two stages: fan-in, whose
+work-groups sum the tiles that they get, and final, a tree over their sums. The gradient of layer norm makes tiles and
+is the fan-in of those of gamma and beta, which come behind it.
 """
 
 import copy
@@ -12,7 +13,7 @@ import dataclasses
 
 import flow
 import graph as graphs
-from stage_kinds import ACTIVATIONS, BLOCK, MAPS, NORM_COLUMNS, NORM_SUMS, ROPE_COLUMNS, ROWS, Stage, is_sum
+from stage_kinds import ACTIVATIONS, BLOCK, MAPS, NORM_COLUMNS, NORM_SUMS, ROPE_COLUMNS, ROWS, Stage, is_sum, repeated
 
 SUM_COLUMNS = 512   # STAGE_SUM_COLUMNS.
 SUM_ROWS = 4        # STAGE_MAP_WAVEFRONTS: a row of sums of each.
@@ -202,6 +203,9 @@ class _Pipeline:
         stages = []
         for stage in self.stages:
             inputs = [self._edge(name) for name in stage.operands]
+            second = repeated(self.graph, stage.first)
+            if second in ("one", "row"):
+                inputs[1]["repeated"] = second
             stages += self._sum(stage, inputs) if stage.is_sum else self._tiles(stage, inputs)
         if len(stages) > MOST_STAGES:
             raise graphs.GraphError(f"{self.where}: {len(stages)} stages, the scheduler has slots for {MOST_STAGES}")
@@ -320,15 +324,22 @@ class _Pipeline:
 
     def _map(self, stage):
         op, operands = stage.first, stage.operands
-        if op.attributes.get("scale", 1) != 1 or len(operands) > (3 if op.kind == "Rope" else 2):
+        scale = op.attributes.get("scale", 1)
+        if (scale != 1 and op.kind != "Expand") or len(operands) > (3 if op.kind == "Rope" else 2):
             raise graphs.GraphError(f"{self.where}: {op.kind} -> {op.output} is no stage{graphs.near(op.kind, MAPS)}")
-        for name in [*operands, op.output]:
+        second = repeated(self.graph, op)
+        whole = operands if second is None else operands[:1]
+        for name in [*whole, op.output]:
             tensor = self.graph.tensors[name]
             if tensor.rows != self.rows:
                 raise graphs.GraphError(f"{self.where}: {name} has {tensor.rows} rows, others {self.rows}")
-        wide = [self.graph.tensors[name].columns for name in operands]
+        wide = [self.graph.tensors[name].columns for name in whole]
         out = self.graph.tensors[op.output]
         one = {"kernel": "map_" + MAPS[op.kind]}
+        if op.kind == "Expand":
+            if wide != [1]:
+                raise graphs.GraphError(f"{self.where}: {op.output} repeats {wide[0]} columns, a stage one")
+            return {**one, "words": self.plan.words_of(op)}
         if op.kind == "Rope":
             if wide[1] != wide[2] or wide[1] * op.get("heads", 1) != out.columns or wide[1] > ROPE_COLUMNS:
                 raise graphs.GraphError(f"{self.where}: {op.output} has {op.get('heads', 1)} heads and {out.columns} columns, "

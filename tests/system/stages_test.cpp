@@ -151,6 +151,56 @@ TEST_CASE("Llama as the compiler plans it is right: rotary embedding, norm, resi
   }
 }
 
+// A row, a column from a queue and one from memory, one element; then a column as wide as 700 elements. Rows of 1,100
+// elements are two pieces, of functions three.
+TEST_CASE("second operands that are repeated are right, and columns that become matrices") {
+  const std::string graph = R"(name: g
+tensors:
+  x: {shape: [333, 1100], kind: input}
+  c: {shape: [333, 1], kind: input}
+  r: {shape: [1100], kind: weight}
+  w: {shape: [1100, 1], kind: weight}
+  k: {shape: [1], kind: constant, value: 1.5}
+  a: {shape: [333, 1100]}
+  b: {shape: [333, 1100]}
+  p: {shape: [333, 1]}
+  q: {shape: [333, 1]}
+  d: {shape: [333, 1100]}
+  e: {shape: [333, 1100]}
+  f: {shape: [333, 1100]}
+  t: {shape: [333, 1]}
+  u: {shape: [333, 700]}
+ops:
+  - {op: Mul, in: [x, r], out: a}
+  - {op: Sub, in: [a, k], out: b}
+  - {op: MatMul, in: [b, w], out: p}
+  - {op: Sigmoid, in: [p], out: q}
+  - {op: Add, in: [b, q], out: d}
+  - {op: Div, in: [d, q], out: e}
+  - {op: Mul, in: [e, c], out: f}
+  - {op: Mul, in: [q, k], out: t}
+  - {op: Expand, in: [t], out: u, axis: 1, scale: 0.25}
+)";
+  const auto found = same_bits(
+      graph, {"{stages: {a: 2, b: 2, p: 1, q: 1, d: 3, e: 2, f: 2, t: 1, u: 2}, depth: 2}",
+              "{stages: {a: 1, b: 3, p: 2, q: 2, d: 1, e: 1, f: 3, t: 2, u: 1}, depth: 3}",
+              "{stages: {a: 3, b: 1, p: 3, q: 3, d: 2, e: 3, f: 1, t: 1, u: 3}, depth: 4, "
+              "tile_rows: 48}"});
+  CHECK(found.at(8) == "stage_map_expand");
+}
+
+// Forward and backward; heads of 64 columns. Roots and quotients of norms are read by gradients.
+TEST_CASE("Llama's training as the compiler plans it is right") {
+  const Scratch scratch;
+  const auto found = kernels(
+      run(planned(scratch, "llama:tokens=150,hidden=256,heads=4,kv_heads=4,between=392 --training"),
+          "--impl all=model"));
+  size_t expanded = 0;
+  for (const auto& pipeline : found)
+    expanded += std::count(pipeline.begin(), pipeline.end(), "stage_map_expand");
+  CHECK(expanded > 0);
+}
+
 // 27 pipelines; six of them with the gradient of a norm.
 TEST_CASE("MeshGraphNets' training as the compiler plans it is right") {
   const Scratch scratch;

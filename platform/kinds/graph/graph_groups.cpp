@@ -26,6 +26,7 @@ enum class Form {
   norm_grad,
   rms_norm,
   rope,
+  expand,
   product_sums,
   row_sums,
   tree
@@ -35,20 +36,33 @@ struct StageKind {
   Form form;
 };
 // Kernels of stages.elf, without stage_.
-const std::map<std::string, StageKind> kStages{
-    {"linear", {1, Form::linear}},         {"map_copy", {1, Form::map}},
-    {"map_relu", {1, Form::map}},          {"map_gelu", {1, Form::map}},
-    {"map_neg", {1, Form::map}},           {"map_sigmoid", {1, Form::map}},
-    {"map_tanh", {1, Form::map}},          {"map_silu", {1, Form::map}},
-    {"map_add", {2, Form::map}},           {"map_mul", {2, Form::map}},
-    {"map_sub", {2, Form::map}},           {"map_div", {2, Form::map}},
-    {"map_relu_grad", {2, Form::map}},     {"map_gelu_grad", {2, Form::map}},
-    {"map_sigmoid_grad", {2, Form::map}},  {"map_tanh_grad", {2, Form::map}},
-    {"map_silu_grad", {2, Form::map}},     {"map_concat", {2, Form::concat}},
-    {"map_layer_norm", {1, Form::norm}},   {"map_layer_norm_grad", {2, Form::norm_grad}},
-    {"map_rms_norm", {1, Form::rms_norm}}, {"map_rope", {3, Form::rope}},
-    {"map_rope_back", {3, Form::rope}},    {"fan_in_product", {2, Form::product_sums}},
-    {"fan_in_sum", {1, Form::row_sums}},   {"final", {1, Form::tree}}};
+const std::map<std::string, StageKind> kStages{{"linear", {1, Form::linear}},
+                                               {"map_copy", {1, Form::map}},
+                                               {"map_relu", {1, Form::map}},
+                                               {"map_gelu", {1, Form::map}},
+                                               {"map_neg", {1, Form::map}},
+                                               {"map_sigmoid", {1, Form::map}},
+                                               {"map_tanh", {1, Form::map}},
+                                               {"map_silu", {1, Form::map}},
+                                               {"map_add", {2, Form::map}},
+                                               {"map_mul", {2, Form::map}},
+                                               {"map_sub", {2, Form::map}},
+                                               {"map_div", {2, Form::map}},
+                                               {"map_relu_grad", {2, Form::map}},
+                                               {"map_gelu_grad", {2, Form::map}},
+                                               {"map_sigmoid_grad", {2, Form::map}},
+                                               {"map_tanh_grad", {2, Form::map}},
+                                               {"map_silu_grad", {2, Form::map}},
+                                               {"map_concat", {2, Form::concat}},
+                                               {"map_layer_norm", {1, Form::norm}},
+                                               {"map_layer_norm_grad", {2, Form::norm_grad}},
+                                               {"map_rms_norm", {1, Form::rms_norm}},
+                                               {"map_rope", {3, Form::rope}},
+                                               {"map_rope_back", {3, Form::rope}},
+                                               {"map_expand", {1, Form::expand}},
+                                               {"fan_in_product", {2, Form::product_sums}},
+                                               {"fan_in_sum", {1, Form::row_sums}},
+                                               {"final", {1, Form::tree}}};
 // What a norm's gradient leaves of all rows.
 constexpr std::array<const char*, 2> kNormSums{"gamma_sums", "beta_sums"};
 const std::vector<std::string> kActivations{"none", "relu", "gelu", "sigmoid", "tanh", "silu"};
@@ -173,6 +187,16 @@ class Group {
     edge.pitch = columns * kElementBytes;
     return edge;
   }
+  // One row, or element, for all rows.
+  stage_edge_t repeated(const PlanEntry& one, uint32_t& columns) const {
+    const GraphTensor& of = tensor(one["tensor"]);
+    columns = static_cast<uint32_t>(of.elements());
+    if ((one["repeated"].one_of({"row", "one"}) == "one") != (columns == 1))
+      one.fail("has " + std::to_string(columns) + " elements");
+    stage_edge_t edge{};
+    edge.base = place(of);
+    return edge;
+  }
   Queue& queue_of(const PlanEntry& one, bool has_sums) {
     if (queues_.empty()) one["queue"].fail("names a queue, and there is none");
     Queue& queue = queues_[one["queue"].number(0, queues_.size() - 1)];
@@ -182,6 +206,7 @@ class Group {
   }
   // `readers`: so many of each entry.
   stage_edge_t input(const PlanEntry& one, uint32_t readers, uint32_t& columns) {
+    if (one.has("repeated")) return repeated(one, columns);
     if (!one.has("queue")) return memory(one["tensor"], columns);
     Queue& queue = queue_of(one, false);
     queue.readers += readers;
@@ -243,6 +268,8 @@ class Group {
       linear(one, columns, g);
     else if (form == Form::rope)
       rope(one, columns, g);
+    else if (form == Form::expand)
+      expand(one, columns, g);
     else
       map(one, form, columns, g);
     if (form == Form::rms_norm) rms_norm(one, g);
@@ -335,8 +362,20 @@ class Group {
                       columns, g.columns[1], g.columns[2], STAGE_ROPE_COLUMNS));
   }
 
-  static void map(const PlanEntry& one, Form form, uint32_t columns, const stage_arguments_t& g) {
-    const bool has_two = g.columns[1] != 0;
+  void expand(const PlanEntry& one, uint32_t columns, stage_arguments_t& g) const {
+    if (g.columns[0] != 1) one["inputs"].fail("have more than one column");
+    g.n = columns;
+    g.factor = word(one["words"], OPS_ROWS_FACTOR);
+  }
+
+  static void map(const PlanEntry& one, Form form, uint32_t columns, stage_arguments_t& g) {
+    const std::string kernel = one["kernel"].text();
+    const bool may_repeat =
+        kernel == "map_add" || kernel == "map_sub" || kernel == "map_mul" || kernel == "map_div";
+    const bool is_repeated = g.columns[1] != 0 && g.in[1].pitch == 0;
+    if (may_repeat && (is_repeated || g.columns[1] == 1))
+      g.second = !is_repeated ? STAGE_COLUMN : g.columns[1] == 1 ? STAGE_ONE : STAGE_ROW;
+    const bool has_two = g.columns[1] != 0 && g.second < STAGE_COLUMN;
     if (columns != (form == Form::concat ? g.columns[0] + g.columns[1] : g.columns[0]) ||
         (has_two && form != Form::concat && g.columns[1] != g.columns[0]))
       one.fail("has operands of other widths");

@@ -96,7 +96,8 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
     const stage_arguments_t& g = of.stage[s].arguments;
     for (int in = 0; in < 3; ++in)
       if (g.columns[in] != 0 && g.in[in].entries == 0)
-        add(g.in[in].base, uint64_t{g.rows} * g.columns[in], g.k != 0 ? 1 : std::max(1u, g.parts));
+        add(g.in[in].base, uint64_t{g.in[in].pitch != 0 ? g.rows : 1} * g.columns[in],
+            g.k != 0 ? 1 : std::max(1u, g.parts));
     if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
     if (g.has_bias != 0) add(g.bias, g.has_norm != 0 ? g.columns[0] : g.n, 1);
     if (g.has_norm != 0) add(g.weights, g.columns[0], 1);
@@ -127,6 +128,7 @@ uint64_t GraphTraffic::writes_of(size_t group) const {
   for (uint32_t s = 0; s < plan_.groups[group].stages; ++s) {
     const stage_arguments_t& g = plan_.groups[group].stage[s].arguments;
     bytes += uint64_t{g.rows} * g.copy_pitch;
+    for (const stage_edge_t& keep : g.keep) bytes += uint64_t{g.rows} * keep.pitch;
     if (g.out.entries == 0)
       bytes += g.elements != 0 ? kElementBytes * g.elements : uint64_t{g.rows} * g.out.pitch;
   }

@@ -11,6 +11,7 @@ typedef enum map_kind {
   MAP_FUNCTION,
   MAP_NORM,
   MAP_RMS_NORM,
+  MAP_EXPAND,
   MAP_ADD,  // From here on two operands.
   MAP_MUL,
   MAP_SUB,
@@ -87,6 +88,43 @@ KERNEL_INLINE void concat_rows(const stage_arguments_t* g, rows_t rows) {
   }
 }
 
+// A column times a factor, in LDS 0, added to zeros of an accumulator that all wavefronts read.
+KERNEL_INLINE uint32_t expand_columns(const stage_arguments_t* g) {
+  return min_u32(STAGE_PIECE / 4, g->n);
+}
+KERNEL_INLINE uint32_t expand_rows_each(const stage_arguments_t* g) {
+  return STAGE_PIECE / 4 / expand_columns(g);
+}
+KERNEL_INLINE void expand_begin(const stage_arguments_t* g) {
+  if (tile_csr(TILE_CSR_WF_ID) == 0) {
+    tile_load(TILE_L(0), g->factor, tile_shape(1, 4, 0), STRETTO_FP32, 0);
+    tile_zero(TILE_A(0), expand_rows_each(g) | (uint64_t)expand_columns(g) << 16);
+  }
+  tile_barrier();
+}
+KERNEL_INLINE void expand_piece(const share_t* s, uint32_t at, uint32_t rows, uint32_t columns) {
+  tile_epilogue(TILE_R(5), TILE_A(0), (uint64_t)rows << 16 | (uint64_t)columns << 48, STRETTO_FP32);
+  tile_simt(TILE_SIMT_ADD, TILE_R(5), TILE_R(5), TILE_R(4));
+  narrow(6, 5, STRETTO_FP16);
+  tile_store(TILE_R(6), s->to + (uint64_t)s->done * s->to_pitch + at,
+             tile_shape(rows, columns * 2, s->to_pitch), STRETTO_FP16);
+  if (s->copy_pitch != 0)
+    tile_store(TILE_R(6), s->copy + (uint64_t)s->done * s->copy_pitch + at,
+               tile_shape(rows, columns * 2, s->copy_pitch), STRETTO_FP16);
+}
+KERNEL_INLINE void expand_rows(const stage_arguments_t* g, share_t* s) {
+  const uint32_t columns = expand_columns(g);
+  s->piece = expand_rows_each(g);
+  for (; s->done < s->rows; s->done += s->piece) {
+    const uint32_t rows = share_rows(s, s->done);
+    share_load(s, 0, 1);
+    widen(4, 0, STRETTO_FP16);
+    tile_simt(TILE_SIMT_MUL, TILE_R(4), TILE_R(4), TILE_L(0));
+    for (uint32_t at = 0; at < g->n; at += columns)
+      expand_piece(s, at * 2, rows, min_u32(columns, g->n - at));
+  }
+}
+
 KERNEL_INLINE void map_tile(const stage_arguments_t* g, uint32_t tile, uint32_t wavefront,
                             const map_kind_t kind, const each_kind_t of, uint32_t* vectors,
                             norm_sums_t* sums) {
@@ -103,6 +141,9 @@ KERNEL_INLINE void map_tile(const stage_arguments_t* g, uint32_t tile, uint32_t 
   } else if (kind == MAP_NORM_GRAD) {
     share_t s = share_of(g, rows, 0, 2, 0, STAGE_PIECE, 0);
     walk_norm_grad(g, &s, sums);
+  } else if (kind == MAP_EXPAND) {
+    share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
+    expand_rows(g, &s);
   } else if (kind == MAP_RMS_NORM) {
     const share_t s = share_of(g, rows, 0, 1, 0, STAGE_PIECE, 0);
     rms_rows(g, &s, (uint64_t)tile * g->tile_rows + mine);
@@ -133,6 +174,7 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
   if (kind == MAP_NORM) tile_load(TILE_R(2), g->epsilon, tile_shape(1, 4, 0), STRETTO_FP32, 0);
   if (kind == MAP_NORM_GRAD) sums = norm_sums_of(g);
   if (kind == MAP_RMS_NORM) rms_begin(g);
+  if (kind == MAP_EXPAND) expand_begin(g);
   for (uint32_t tile = (uint32_t)tile_csr(TILE_CSR_WG_ID); tile < tiles;
        tile += (uint32_t)tile_csr(TILE_CSR_GRID)) {
     if (wavefront == 0) {
@@ -190,5 +232,6 @@ KERNEL(silu_grad, MAP_FUNCTION_OF_TWO, EACH_SILU_GRAD);
 KERNEL(concat, MAP_CONCAT, EACH_COPY);
 KERNEL(rope, MAP_ROPE, EACH_COPY);
 KERNEL(rope_back, MAP_ROPE_BACK, EACH_COPY);
+KERNEL_OF(expand, MAP_EXPAND, EACH_COPY, STAGE_EXPAND_LDS);
 KERNEL_OF(rms_norm, MAP_RMS_NORM, EACH_COPY, STAGE_RMS_NORM_LDS);
 KERNEL_OF(layer_norm_grad, MAP_NORM_GRAD, EACH_COPY, STAGE_NORM_GRAD_LDS);

@@ -5,12 +5,13 @@
 
 #include "sw/kernels/stages/stage.h"
 
-// Rows of one operand, or of two that have the same shape.
+// Rows of one operand, or of two, of which the second may be repeated.
 typedef struct share {
   uint64_t from[2];
   uint64_t to;
   uint64_t copy;
   uint32_t pitch[2];
+  uint32_t second;  // stage_second_t.
   uint32_t to_pitch, copy_pitch;
   uint32_t bytes;  // Of a row.
   uint32_t rows;
@@ -22,6 +23,11 @@ KERNEL_INLINE uint32_t share_rows(const share_t* s, uint32_t row) {
   return min_u32(s->piece, s->rows - row);
 }
 
+KERNEL_INLINE uint64_t second_shape(const share_t* s, uint32_t rows) {
+  if (s->second == STAGE_ONE) return tile_shape(1, 2, 0);
+  return tile_shape(rows, s->second == STAGE_COLUMN ? 2 : s->bytes, s->pitch[1]);
+}
+
 KERNEL_INLINE void share_load(share_t* s, const int t, const int inputs) {
   if (s->loaded >= s->rows) return;
   const uint32_t rows = share_rows(s, s->loaded);
@@ -29,7 +35,7 @@ KERNEL_INLINE void share_load(share_t* s, const int t, const int inputs) {
             tile_shape(rows, s->bytes, s->pitch[0]), STRETTO_FP16, 0);
   if (inputs > 1)
     tile_load(TILE_R((t + 1) % 8), s->from[1] + (uint64_t)s->loaded * s->pitch[1],
-              tile_shape(rows, s->bytes, s->pitch[1]), STRETTO_FP16, 0);
+              second_shape(s, rows), STRETTO_FP16, 0);
   s->loaded += s->piece;
 }
 
@@ -56,12 +62,14 @@ KERNEL_INLINE share_t share_of(const stage_arguments_t* g, rows_t rows, const in
       .to = edge_place(g, &g->out, rows.tile) + (uint64_t)rows.mine * g->out.pitch + before + at,
       .to_pitch = g->out.pitch,
       .copy_pitch = g->copy_pitch,
+      .second = g->second,
       .bytes = bytes,
       .rows = rows.count,
       .piece = piece / bytes};
   for (int i = 0; i < inputs; ++i) {
     s.pitch[i] = g->in[input + i].pitch;
-    s.from[i] = edge_place(g, &g->in[input + i], rows.tile) + (uint64_t)rows.mine * s.pitch[i] + at;
+    s.from[i] = edge_place(g, &g->in[input + i], rows.tile) + (uint64_t)rows.mine * s.pitch[i];
+    if (i == 0 || g->second < STAGE_COLUMN) s.from[i] += at;
   }
   if (g->copy_pitch != 0)
     s.copy =

@@ -47,6 +47,9 @@ typedef enum stage_activation {
   STAGE_SILU
 } stage_activation_t;
 
+// How in[1] of stage_map_add, _mul, _sub, _div is repeated, from memory with pitch 0, or has one column.
+typedef enum stage_second { STAGE_SAME, STAGE_ROW, STAGE_COLUMN, STAGE_ONE } stage_second_t;
+
 typedef struct stage_arguments {
   stage_edge_t in[3];
   stage_edge_t out;
@@ -61,10 +64,12 @@ typedef struct stage_arguments {
   uint32_t copy_pitch;
   uint32_t rows;
   uint32_t tile_rows;
+  uint32_t second;
   uint32_t columns[3];  // Of the inputs. Not of stage_linear_*.
   // stage_linear_*: out = activation(in[0] weights + bias) + in[1], weights k x n or, with GEMM_B_NK, n x k. in[1] has a reader
   // in each wavefront that stores.
   // stage_map_layer_norm: gamma, beta, and a word, FP32; its gradient: no beta.
+  // stage_map_expand: n columns, each that of in[0] times a word, factor.
   // stage_map_rms_norm: gamma, and two words: epsilon, and what the sum of a row is multiplied by for its mean.
   uint64_t weights;
   uint64_t bias;  // n elements.
@@ -107,6 +112,7 @@ typedef struct stage_arguments {
 #define STAGE_MAP_REGISTERS (STAGE_MAP_WAVEFRONTS * (8u * STAGE_PIECE + 256u + 2048u))
 
 #define STAGE_RMS_NORM_LDS 64u
+#define STAGE_EXPAND_LDS 64u
 
 // stage_map_rope: of in[0], rows of heads; in[1] cosines, in[2] sines, as wide as a head, of STAGE_ROPE_COLUMNS at most.
 #define STAGE_ROPE_COLUMNS 1024u

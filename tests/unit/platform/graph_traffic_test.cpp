@@ -84,6 +84,17 @@ TEST_CASE("what a stage writes beside its queue leaves, too") {
   one.stages[0][0].arguments.copy_pitch = 512;  // 256 columns.
   CHECK(wrong(one, kIn + kWeights, kOut) == 1);
   CHECK(wrong(one, kIn + kWeights, kOut + 10000 * 512) == 0);
+  one.stages[0][0].arguments.keep[1].pitch = 256;
+  CHECK(wrong(one, kIn + kWeights, kOut + 10000 * 512) == 1);
+  CHECK(wrong(one, kIn + kWeights, kOut + 10000 * 768) == 0);
+}
+
+TEST_CASE("an operand that is repeated for all rows is read once") {
+  GraphPlan one = plan();
+  one.stages[0][1].arguments.in[1] = memory(1 << 25, 0);
+  one.stages[0][1].arguments.columns[1] = 128;
+  CHECK(wrong(one, (kIn + kWeights + 256) * 101 / 100, kOut) == 0);
+  CHECK(wrong(one, kIn + kWeights + 10000 * 256, kOut) == 1);
 }
 
 TEST_CASE("weights that do not stay in a unit are found in ranges of whole lines") {

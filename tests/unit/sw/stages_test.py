@@ -141,6 +141,40 @@ ops:
             described(self.GRAPH + "pipelines:\n  - {stages: {db: 1}}\n")
 
 
+class Repeated(unittest.TestCase):
+    """700 x 300 elements with a row, a column from a queue and one element; and a column as wide."""
+    GRAPH = """name: g
+tensors:
+  x: {shape: [700, 300], kind: input}
+  c: {shape: [700, 1], kind: input}
+  r: {shape: [300], kind: weight}
+  k: {shape: [1], kind: constant, value: 2}
+  a: {shape: [700, 300]}
+  b: {shape: [700, 1]}
+  d: {shape: [700, 300]}
+  e: {shape: [700, 300]}
+ops:
+  - {op: Mul, in: [x, r], out: a}
+  - {op: Sub, in: [c, k], out: b}
+  - {op: Div, in: [a, b], out: d}
+  - {op: Expand, in: [b], out: e, axis: 1}
+"""
+
+    def test_second_operands(self):
+        group, = described(self.GRAPH + "pipelines:\n  - {stages: {a: 1, b: 1, d: 1, e: 1}}\n")
+        self.assertEqual([stage["inputs"] for stage in group["stages"]], [
+            [{"tensor": "x"}, {"tensor": "r", "repeated": "row"}], [{"tensor": "c"}, {"tensor": "k", "repeated": "one"}],
+            [{"queue": 0}, {"queue": 1}], [{"queue": 1}]])
+        self.assertEqual([(q["columns"], q["readers"]) for q in group["queues"]], [(300, 1), (1, 2)])
+        self.assertEqual(group["stages"][3]["kernel"], "map_expand")
+
+    def test_rows_that_are_repeated_in_turn(self):
+        with self.assertRaisesRegex(graphs.GraphError, "r has 7 rows, others 700"):
+            text = self.GRAPH[:self.GRAPH.index("  - {op: Sub")].replace("[300]", "[7, 300]").replace("[700, 300]",
+                                                                                                  "[100, 7, 300]")
+            described(text + "pipelines:\n  - {stages: {a: 1}}\n")
+
+
 class Products(unittest.TestCase):
     """What a product's stage takes behind it, as modes.py plans it. p is 700 x 300: three blocks of columns."""
 
@@ -261,10 +295,6 @@ class Refused(unittest.TestCase):
     def test_operator_without_stage(self):
         text = PIPELINE.replace("{op: Add, in: [h1, a0], out: s}", "{op: Softmax, in: [h1], out: s}")
         self.refused(text, "Softmax -> s", "is no stage")
-
-    def test_a_row_for_all_rows_is_no_stage(self):
-        text = PIPELINE.replace("{op: Add, in: [h1, a0], out: s}", "{op: Add, in: [h1, b0], out: s}")
-        self.refused(text, "b0", "700")
 
     def test_other_rows(self):
         text = PIPELINE.replace("z:  {shape: [700, 70]}", "z:  {shape: [300, 9]}\n  v: {shape: [70, 9], kind: weight}")
