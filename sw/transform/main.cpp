@@ -80,15 +80,23 @@ Form form_of(const std::string& name) {
   throw po::error("--form " + name + ": slice or preempt");
 }
 
+Isa isa_of(const std::string& name) {
+  if (name == "tile") return Isa::tile;
+  if (name == "stock") return Isa::stock;
+  throw po::error("--isa " + name + ": tile or stock");
+}
+
 // Nothing: help was asked for.
 bool parse(int argc, char** argv, Command& command) {
   po::options_description options("Options");
-  std::string form;
+  std::string form, isa;
   options.add_options()("help,h", "this text")(
       "form", po::value(&form)->required(),
       "slice: a launch begins at any work-group; preempt: workers")(
       "output,o", po::value(&command.output), "file to write; without it only the report")(
       "kernel", po::value(&command.options.kernel), "one kernel alone; without it all that can be")(
+      "isa", po::value(&isa)->default_value("tile"),
+      "preempt: tile, or stock: without tile.vote and tile.release")(
       "zero-private", po::bool_switch(&command.options.zero_private),
       "clear private memory before each task, for kernels that take it to be zero")(
       "explain", po::bool_switch(&command.explain), "print every word that is new")(
@@ -105,6 +113,7 @@ bool parse(int argc, char** argv, Command& command) {
   }
   po::notify(values);
   command.options.form = form_of(form);
+  command.options.isa = isa_of(isa);
   return true;
 }
 

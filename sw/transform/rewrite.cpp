@@ -16,8 +16,9 @@ namespace {
 
 using namespace encode;
 
-constexpr uint32_t kFrameBytes = 32;  // x, y, z, end of a task.
-constexpr int kEndAt = 24;
+constexpr uint32_t kFrameBytes = 48;  // x, y, z, end of a task, count of arrivals.
+constexpr int kEndAt = 24, kCountAt = 32;
+constexpr int kMailTask = 8;  // In a worker's mail: count of arrivals at barriers, task.
 constexpr uint32_t kMaxPrivate = 65536, kMinPrivate = 256;
 constexpr int kReach = 2040;  // Of an addition's immediate, a multiple of 8.
 
@@ -66,9 +67,11 @@ Rewrite::Rewrite(const Kernel& kernel, const Analysis& analysis,
   has_shared_end_ = options.form == Form::preempt &&
                     std::any_of(analysis.code.begin(), analysis.code.end(),
                                 [&](const auto& step) { return shared_ends.contains(step.first); });
-  if (has_place_ || has_shared_end_) {
+  if (is_stock() && analysis.votes) throw Refused("uses tile.vote, which the stock ISA has not");
+  has_frame_ = has_place_ || has_shared_end_ || is_stock();
+  if (has_frame_) {
     if (descriptor_.private_bytes >= kMaxPrivate)
-      throw Refused("no room in private memory for 32 bytes more");
+      throw Refused("no room in private memory for 48 bytes more");
     descriptor_.private_bytes = std::max(kMinPrivate, 2 * descriptor_.private_bytes);
   }
   descriptor_.reserved[STRETTO_RESERVED_FORM] = static_cast<uint32_t>(options.form);
@@ -87,6 +90,10 @@ void Rewrite::change(uint64_t address, const Instruction& i) {
                          false};
   } else if (i.is_control(TILE_CONTROL_END)) {
     changes_[address] = {fmt::format("end of a task of {}", kernel_.name), 0, {}, true, false};
+  } else if (i.is_control(TILE_CONTROL_BARRIER) && is_stock()) {
+    changes_[address] = {
+        fmt::format("barrier: meets those that returned, argument {}", arguments_at_), 0,
+        stock_barrier(), false, false};
   } else if (i.is_control(TILE_CONTROL_BARRIER) && !analysis_.votes) {
     changes_[address] = {"barrier: a vote for going on", vote(kZero, kSp), {}, false, true};
   } else if (i.is_control(TILE_CONTROL_BARRIER)) {
@@ -131,7 +138,7 @@ void Rewrite::load_argument(Assembler& out, unsigned rd, size_t field, const cha
 
 uint64_t Rewrite::frame_code(Assembler& out) {
   const uint64_t entry = out.here();
-  if (has_place_ || has_shared_end_)
+  if (has_frame_)
     out.emit(addi(kSp, kSp, -static_cast<int>(kFrameBytes)), "room for ids and the end of a task");
   out.emit(csrw(TILE_CSR_SCRATCH1, kSp), "the stack of each body");
   if (options_.form == Form::preempt) {
@@ -153,6 +160,11 @@ void Rewrite::take_tasks(Assembler& out) {
     out.address(kT0, behind, "where a task ends");
     out.emit(sd(kT0, kSp, kEndAt), "");
   }
+  if (is_stock()) {
+    for (const uint32_t word : mail(kT2, kT3)) out.emit(word, "the worker's mail");
+    out.emit(ld(kT1, kT2, 0), "arrivals so far");
+    out.emit(sd(kT1, kSp, kCountAt), "");
+  }
   const uint64_t loop = out.here();
   const Assembler::Label share = out.label(), taken = out.label(), leave = out.label();
   out.emit(csrr(kT0, TILE_CSR_WF_ID), "wavefront 0 takes a task");
@@ -170,13 +182,14 @@ void Rewrite::take_tasks(Assembler& out) {
   out.bind(taken);
   out.emit(addi(kT1, kT1, 1), "0: none; else task + 1");
   out.bind(share);
-  out.emit(vote(kT1, kT1), "the task, for all wavefronts");
+  share_task(out);
   out.branch(kEqual, kT1, kZero, leave, "");
   out.emit(addi(kT1, kT1, -1), "which task");
   begin_body(out);
   out.bind(leave);
   out.emit(tile_control(TILE_CONTROL_END, 0, 0, 0), "the worker ends");
   out.bind(behind);
+  behind_task_ = out.here();
   end_task(out, loop);
 }
 
@@ -216,23 +229,78 @@ void Rewrite::zero_private(Assembler& out) const {
   out.branch(kNotEqual, kT3, kT2, next, "");
 }
 
+// From wavefront 0's t1 to everyone's; its id is in t0.
+void Rewrite::share_task(Assembler& out) const {
+  if (!is_stock()) {
+    out.emit(vote(kT1, kT1), "the task, for all wavefronts");
+    return;
+  }
+  const Assembler::Label take = out.label();
+  for (const uint32_t word : mail(kT2, kT3)) out.emit(word, "the worker's mail");
+  out.branch(kNotEqual, kT0, kZero, take, "");
+  out.emit(sd(kT1, kT2, kMailTask), "the task, for all wavefronts");
+  out.bind(take);
+  out.emit(tile_control(TILE_CONTROL_BARRIER, 0, 0, 0), "");
+  out.emit(ld(kT1, kT2, kMailTask), "");
+}
+
+std::vector<uint32_t> Rewrite::mail(unsigned rd, unsigned other) const {
+  std::vector<uint32_t> words = argument(rd, offsetof(stretto_transformed_arguments_t, control));
+  words.push_back(csrr(other, TILE_CSR_WG_ID));
+  words.push_back(slli(other, other, 6));
+  words.push_back(add(rd, rd, other));
+  words.push_back(addi(rd, rd, STRETTO_WORKER_MAIL_BYTES));
+  return words;
+}
+
+// Counts an arrival, so that those that have returned see that someone has not. Both wait twice: to
+// see all arrivals of this round, and that nobody begins the next before all have seen them.
+std::vector<uint32_t> Rewrite::stock_barrier() const {
+  constexpr uint32_t kBarrier = tile_control(TILE_CONTROL_BARRIER, 0, 0, 0);
+  std::vector<uint32_t> words = {sd(kT0, kSp, -8), sd(kT1, kSp, -16), sd(kT2, kSp, -24)};
+  const std::vector<uint32_t> place = mail(kT0, kT1);
+  words.insert(words.end(), place.begin(), place.end());
+  for (const uint32_t word : {addi(kT1, kZero, 1), amoadd(kT2, kT1, kT0), kBarrier, ld(kT1, kT0, 0),
+                              csrr(kT2, TILE_CSR_SCRATCH1), sd(kT1, kT2, kCountAt), kBarrier,
+                              ld(kT0, kSp, -8), ld(kT1, kSp, -16), ld(kT2, kSp, -24)})
+    words.push_back(word);
+  return words;
+}
+
+// Until a round in which nobody arrives at a barrier.
+void Rewrite::hold_returned(Assembler& out) const {
+  const Assembler::Label hold = out.label();
+  for (const uint32_t word : mail(kT0, kT1)) out.emit(word, "the worker's mail");
+  out.emit(csrr(kT2, TILE_CSR_SCRATCH1), "");
+  out.emit(ld(kT3, kT2, kCountAt), "arrivals until now");
+  out.bind(hold);
+  out.emit(addi(kT4, kT3, 0), "");
+  out.emit(tile_control(TILE_CONTROL_BARRIER, 0, 0, 0), "meets those at barriers");
+  out.emit(ld(kT3, kT0, 0), "");
+  out.emit(tile_control(TILE_CONTROL_BARRIER, 0, 0, 0), "");
+  out.branch(kNotEqual, kT3, kT4, hold, "someone has not");
+  out.emit(sd(kT3, kT2, kCountAt), "");
+}
+
 // All returns and barriers meet here: wavefronts that returned vote 0 until all have.
-void Rewrite::end_task(Assembler& out, uint64_t loop) {
-  behind_task_ = out.here();
+void Rewrite::end_task(Assembler& out, uint64_t loop) const {
   const Assembler::Label hold = out.label(), done = out.label();
   out.emit(tile_control(TILE_CONTROL_WAIT, 0, 0, 0), "this wavefront's loads and stores");
   const uint64_t held = out.here();
   out.bind(hold);
-  out.emit(vote(kT0, kZero), "returned: 0; at a barrier: its stack");
-  if (analysis_.votes) {
+  if (is_stock()) {
+    hold_returned(out);
+  } else if (analysis_.votes) {
+    out.emit(vote(kT0, kZero), "returned: 0; at a barrier: its stack");
     out.branch(kEqual, kT0, kZero, done, "all have returned");
     out.emit(vote(kZero, kZero), "beside a vote of others");
     out.jump(held, "");
   } else {
+    out.emit(vote(kT0, kZero), "returned: 0; at a barrier: its stack");
     out.branch(kNotEqual, kT0, kZero, hold, "someone has not");
   }
   out.bind(done);
-  if (analysis_.tiles) {
+  if (analysis_.tiles && !is_stock()) {
     const Assembler::Label again = out.label();
     out.emit(csrr(kT0, TILE_CSR_WF_ID), "");
     out.branch(kNotEqual, kT0, kZero, again, "");

@@ -43,10 +43,16 @@ class Rewrite {
   void change_csr(uint64_t address, const Instruction& instruction);
   std::vector<uint32_t> argument(unsigned rd, size_t field) const;
   void load_argument(Assembler& out, unsigned rd, size_t field, const char* what) const;
+  bool is_stock() const { return options_.isa == Isa::stock && options_.form == Form::preempt; }
+  // rd <- the worker's mail; `other` is overwritten.
+  std::vector<uint32_t> mail(unsigned rd, unsigned other) const;
+  std::vector<uint32_t> stock_barrier() const;
+  void share_task(Assembler& out) const;
+  void hold_returned(Assembler& out) const;
   void take_tasks(Assembler& out);
   void begin_body(Assembler& out) const;
   void zero_private(Assembler& out) const;
-  void end_task(Assembler& out, uint64_t loop);
+  void end_task(Assembler& out, uint64_t loop) const;
 
   const Kernel& kernel_;
   const Analysis& analysis_;
@@ -56,6 +62,7 @@ class Rewrite {
   uint32_t arguments_at_;  // Of stretto_transformed_arguments_t in the arguments.
   bool has_place_;         // Uses ids of dimensions.
   bool has_shared_end_;
+  bool has_frame_;  // 48 bytes above the stack.
   uint64_t behind_task_ = 0;
   std::map<uint64_t, Change> changes_;
 };

@@ -99,6 +99,9 @@ class Transformation {
       for (const auto& [address, change] : rewrite->changes())
         changes_.emplace(address, std::pair(&change, &candidate));
       for (const auto& [address, instruction] : candidate.analysis->code) reached_.insert(address);
+      if (options_.form == Form::preempt && options_.isa == Isa::stock && candidate.analysis->tiles)
+        candidate.outcome.warnings.push_back(
+            "keeps the tiles of its tasks: a task that uses others may find no room");
       candidate.rewrite = std::move(rewrite);
       any_ = true;
     } catch (const Refused& refused) {

@@ -16,8 +16,12 @@ namespace stretto::transform {
 
 enum class Form : uint8_t { slice = STRETTO_FORM_SLICE, preempt = STRETTO_FORM_PREEMPT };
 
+// What stubs are made of. stock: without tile.vote and tile.release.
+enum class Isa : uint8_t { tile, stock };
+
 struct Options {
   Form form = Form::preempt;
+  Isa isa = Isa::tile;        // Of the preemptive form; the other needs neither.
   std::string kernel;         // One alone; empty: all that can be.
   bool zero_private = false;  // Private memory is zero when a task begins.
 };

@@ -38,4 +38,8 @@ typedef struct stretto_task_control {
   uint64_t next;  // Each worker adds one; at the end at most one a worker beyond tasks.
 } stretto_task_control_t;
 
+// Preemptive kernels of the stock instruction set: behind the control block, 64 bytes from its start,
+// lie as many bytes for each worker. Whatever they are.
+#define STRETTO_WORKER_MAIL_BYTES 64
+
 #endif  // STRETTO_SW_INCLUDE_FORMATS_TRANSFORMED_KERNEL_H_

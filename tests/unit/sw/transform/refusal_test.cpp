@@ -122,6 +122,14 @@ TEST_CASE("a kernel that is transformed already, or is not there, is refused") {
           "no kernel gemm; there are gemm_256x128, gemm_128x128");
 }
 
+TEST_CASE("a kernel with votes needs tile.vote") {
+  Options options;
+  options.isa = Isa::stock;
+  options.kernel = "votes";
+  REQUIRE_THROWS_WITH(transform(kernel_file("transform_subjects"), options),
+                      "votes: uses tile.vote, which the stock ISA has not");
+}
+
 TEST_CASE("reading the cycle is a warning") {
   const Result result = transform(kernel_file("launch_probe"), {});
   REQUIRE(result.kernels.at(1).warnings.at(0) ==
@@ -188,7 +196,7 @@ TEST_CASE("files with random damage are transformed or refused") {
 TEST_CASE("nothing changes but rewritten words, descriptors and one program header") {
   const Bytes before = kernel_file("gemm");
   for (const Form form : {Form::slice, Form::preempt}) {
-    const Result result = transform(before, {form, "", false});
+    const Result result = transform(before, {form, Isa::tile, "", false});
     std::set<size_t> may_change;
     const auto allow = [&](size_t offset, size_t bytes) {
       for (size_t i = 0; i < bytes; ++i) may_change.insert(offset + i);
@@ -280,5 +288,5 @@ TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
   REQUIRE(done.status == 0);
   REQUIRE(done.says("cc002673 -> 80002673  id: the task"));
   REQUIRE(read_file(scratch.path + "/out.elf") ==
-          transform(kernel_file("gemm"), {Form::slice, "", false}).elf);
+          transform(kernel_file("gemm"), {Form::slice, Isa::tile, "", false}).elf);
 }

@@ -12,14 +12,17 @@
 using namespace stretto;
 using namespace stretto::test;
 using transform::Form;
+using transform::Isa;
 
 namespace {
 
 constexpr uint32_t kNop = 0x00000013;
 
-transform::Result transformed(const std::string& kernel, Form form, bool zero_private = false) {
+transform::Result transformed(const std::string& kernel, Form form, bool zero_private = false,
+                              Isa isa = Isa::tile) {
   transform::Options options;
   options.form = form;
+  options.isa = isa;
   options.kernel = kernel;
   options.zero_private = zero_private;
   return transform::transform(read_kernel_file("transform_subjects"), options);
@@ -87,9 +90,10 @@ void require_equal_in_slices(const std::string& kernel, Grid grid = {kTasks, 1, 
   }
 }
 
-void require_equal_with_preemption(const std::string& kernel, Grid grid = {kTasks, 1, 1}) {
+void require_equal_with_preemption(const std::string& kernel, Grid grid = {kTasks, 1, 1},
+                                   Isa isa = Isa::tile) {
   Subject s(kernel, grid);
-  const Launch launch = s.of(transformed(kernel, Form::preempt));
+  const Launch launch = s.of(transformed(kernel, Form::preempt, false, isa));
   const Time span = s.last_time;
   Rng rng(11);
   unsigned stopped = 0;
@@ -174,12 +178,14 @@ TEST_CASE("the shipped GEMM in slices and by stopped workers equals the original
   const Time span = b.last_time;
   const std::vector<uint64_t> expected = b.take_words(kC, kSize * kSize / 4);
   REQUIRE(expected.front() != 0);
-  const Launch sliced = b.load(transform::transform(file, {Form::slice, "gemm_128x128", false}).elf,
-                               "gemm_128x128", kOther);
+  const Launch sliced =
+      b.load(transform::transform(file, {Form::slice, Isa::tile, "gemm_128x128", false}).elf,
+             "gemm_128x128", kOther);
   b.run_slices(sliced, grid, rng);
   REQUIRE(b.take_words(kC, kSize * kSize / 4) == expected);
   const Launch preemptive =
-      b.load(transform::transform(file, {Form::preempt, "", false}).elf, "gemm_128x128", kOther);
+      b.load(transform::transform(file, {Form::preempt, Isa::tile, "", false}).elf, "gemm_128x128",
+             kOther);
   unsigned stopped = 0;
   for (unsigned trial = 0; trial < 4; ++trial) {
     b.last_time = span;
@@ -236,6 +242,42 @@ TEST_CASE("before it goes on, the host clears the flag alone", "[TL-PTB-07]") {
   s.forgets_index = true;  // Tasks run again.
   s.run_workers(launch, s.grid, rng);
   REQUIRE(s.take_wrong_runs(kTasks) > 0);
+}
+
+TEST_CASE("with the stock ISA, early returns and barriers meet in memory") {
+  require_equal_with_preemption("early_return", {kTasks, 1, 1}, Isa::stock);
+}
+TEST_CASE("with the stock ISA, a kernel with calls and a switch equals the original") {
+  require_equal_with_preemption("calls_twice", {kTasks, 1, 1}, Isa::stock);
+}
+TEST_CASE("with the stock ISA, ids of three dimensions come from the task") {
+  require_equal_with_preemption("places", {4, 5, 3}, Isa::stock);
+}
+
+TEST_CASE("with the stock ISA, a barrier that does not count its arrival makes results wrong") {
+  Subject s("early_return");
+  transform::Result result = transformed("early_return", Form::preempt, false, Isa::stock);
+  sabotage(result, "someone has not", kNop);
+  s.set_control({0, 0});
+  s.run_once(s.of(result), s.grid, 5);
+  REQUIRE(s.take_wrong_runs(kTasks) + s.take_wrong_words() > 0);
+}
+
+TEST_CASE("the stock ISA costs more for each task than votes") {
+  Subject s("places", {kTasks, 1, 1});
+  Time each[2];
+  for (const Isa isa : {Isa::tile, Isa::stock}) {
+    s.set_control({0, 0});
+    s.run_once(s.of(transformed("places", Form::preempt, false, isa)), s.grid, 1);
+    s.require_right();
+    each[static_cast<unsigned>(isa)] = s.last_time / kTasks;
+  }
+  s.run(s.load(read_kernel_file("transform_subjects"), "places", kCode), {1, 1, 1});
+  const Time alone = s.last_time;
+  REQUIRE(each[0] > alone / 2);
+  REQUIRE(each[1] > each[0]);
+  WARN("a task: original launch " << alone / kNanosecond << " ns, votes " << each[0] / kNanosecond
+                                  << " ns, stock " << each[1] / kNanosecond << " ns");
 }
 
 TEST_CASE("a preemptive kernel is one launch and costs time for each task", "[TL-PTB-06]") {
