@@ -118,7 +118,10 @@ class KitsuneCampaign {
   }
   bool needs_runs(bool is_trained) const {
     return needs(is_trained ? KitsuneSource::training : KitsuneSource::inference) ||
-           needs_twice(is_trained);
+           needs_twice(is_trained) || needs_vertical(is_trained);
+  }
+  bool needs_vertical(bool is_trained) const {
+    return needs(is_trained ? KitsuneSource::training_vertical : KitsuneSource::inference_vertical);
   }
   bool needs_twice(bool is_trained) const {
     return needs(is_trained ? KitsuneSource::training_twice : KitsuneSource::inference_twice);
@@ -295,12 +298,15 @@ class KitsuneCampaign {
       for (const KitsuneApp& app : apps_) {
         if (app.is_trained != is_trained || !needs_runs(is_trained)) continue;
         add_app(app.name, kKitsuneMachine);
+        if (!is_trained && needs_vertical(false)) add_run(app.name, kVertical, kKitsuneMachine);
       }
     }
     if (needs(KitsuneSource::sweep) && has_app("dlrm"))
       for (const unsigned rows : kSweepRows) add_run(sweep_name(rows), kBsp, kKitsuneMachine);
     for (const KitsuneApp& app : apps_)
       if (needs_twice(app.is_trained)) add_app(app.name, kTwiceMachine);
+    for (const KitsuneApp& app : apps_)
+      if (app.is_trained && needs_vertical(true)) add_run(app.name, kVertical, kKitsuneMachine);
   }
 
   // Balances pipelines that have run once more, by what their stages took: the paper's two-pass
@@ -354,13 +360,15 @@ class KitsuneCampaign {
     write_atomically(workload, fmt::format("description: \"{} as {}, without numbers\"\n"
                                            "machine: {}\nset: {{gpu.tile_values: false}}\n"
                                            "graph: {{plan: \"{}.graph\", iterations: 1}}\n"
-                                           "modes: [launched, kitsune]\n",
+                                           "modes: [launched, kitsune, vertical]\n",
                                            app, mode, machine, path(plan)));
     try {
       campaign_.add({folder,
                      fmt::format("{}, {}, {}", app, mode, machine),
                      workload,
-                     mode == kBsp ? "launched" : "kitsune",
+                     mode == kBsp        ? "launched"
+                     : mode == kVertical ? "vertical"
+                                         : "kitsune",
                      "",
                      {}});
     } catch (const UserError& error) {
@@ -382,7 +390,7 @@ class KitsuneCampaign {
     for (const KitsuneApp& app : apps_) names.emplace_back(app.name);
     for (const unsigned rows : kSweepRows) names.push_back(sweep_name(rows));
     for (const std::string& name : names)
-      for (const char* mode : {kBsp, kKitsune, kBalanced})
+      for (const char* mode : {kBsp, kVertical, kKitsune, kBalanced})
         for (const char* machine : {kKitsuneMachine, kTwiceMachine}) {
           const std::string folder = run_folder(name, mode, machine);
           if (const ResultFile* result = campaign_.result(folder))
@@ -469,7 +477,7 @@ class KitsuneCampaign {
                  "x",
                  false,
                  false,
-                 {{kKitsuneMachine, {}}, {kTwiceMachine, {}}}};
+                 {{kKitsuneMachine, {}}, {kTwiceMachine, {}}, {"vertical fusion", {}}}};
       Plot use{is_trained ? "Figs 3, 13: time by use below 33 % of the peak, training"
                           : "Figs 3, 13: time by use below 33 % of the peak, inference",
                "",
@@ -482,10 +490,11 @@ class KitsuneCampaign {
         if (app.is_trained != is_trained) continue;
         for (size_t m = 0; m < 2; ++m) {
           const std::string machine = m == 0 ? kKitsuneMachine : kTwiceMachine;
-          for (const char* mode : {kBsp, kKitsune, kBalanced})
+          for (const char* mode : {kBsp, kVertical, kKitsune, kBalanced})
             add_application(csv, app.name, machine, mode, m == 0 ? &use : nullptr);
-          add_speedup(speed, app.name, machine, m);
+          add_speedup(speed, app.name, machine, kKitsune, m);
         }
+        add_speedup(speed, app.name, kKitsuneMachine, kVertical, 2);
       }
       std::erase_if(speed.lines, [](const PlotLine& line) { return line.points.empty(); });
       write_picture(is_trained ? "fig14" : "fig11", speed);
@@ -516,7 +525,8 @@ class KitsuneCampaign {
           100 * roofline_us(plan_of(results_, app, kBsp), peaks.hbm_gb_s, peaks.tensor_tflop_s) /
               bsp.us);
       if (mode != kBsp) speedup = fmt::format("{:.4g}", bsp.us / one.us);
-      if (mode != kBsp) partly = plan_of(results_, app, kKitsune).not_run();
+      if (mode != kBsp)
+        partly = plan_of(results_, app, mode == kVertical ? kVertical : kKitsune).not_run();
     } catch (const std::runtime_error&) {  // One of both has not run.
     }
     csv += fmt::format(
@@ -531,10 +541,11 @@ class KitsuneCampaign {
   }
 
   void add_speedup(Plot& plot, const std::string& app, const std::string& machine,
-                   size_t line) const {
+                   const std::string& mode, size_t line) const {
     try {
-      const Speedup gained = app_speedup(results_, app, machine);
-      const std::string name = app + (gained.partly.empty() ? "" : " (partly)");
+      const Speedup gained = app_speedup(results_, app, machine, mode);
+      const bool is_partly = mode == kKitsune && !gained.partly.empty();
+      const std::string name = app + (is_partly ? " (partly)" : "");
       auto bar = std::find(plot.bars.begin(), plot.bars.end(), name);
       if (bar == plot.bars.end()) bar = plot.bars.insert(plot.bars.end(), name);
       plot.lines[line].points.emplace_back(static_cast<double>(bar - plot.bars.begin()), gained.x);

@@ -50,13 +50,15 @@ size_t KitsunePlan::groups_run() const {
 std::string KitsunePlan::not_run() const {
   for (const PlannedGroup& one : groups)
     if (!one.not_run.empty())
-      return fmt::format("{} of {} pipelines have stages; {}: {}", groups_run(), groups.size(),
-                         one.name, one.not_run);
+      return fmt::format("{} of {} {}; {}: {}", groups_run(), groups.size(),
+                         is_vertical ? "groups are fused" : "pipelines have stages", one.name,
+                         one.not_run);
   return "";
 }
 
 KitsunePlan kitsune_plan(const json::value& plan, const std::string& printed) {
   KitsunePlan made;
+  made.is_vertical = text(plan.at("mode")) == kVertical;
   const json::value& summary = plan.at("summary");
   made.operators = number(summary.at("operators"));
   made.grouped = number(summary.at("grouped"));
@@ -82,7 +84,10 @@ KitsunePlan kitsune_plan(const json::value& plan, const std::string& printed) {
     if (const json::value* stages = step.as_object().if_contains("stages"))
       for (const json::value& stage : stages->as_array())
         group.has_fan_in = group.has_fan_in || text(stage.at("role")) == "fan-in";
-    const std::string says = fmt::format("pipeline {} is planned and cannot be run: ", group.name);
+    const std::string says =
+        made.is_vertical
+            ? fmt::format("group {} is planned and is no kernel as a whole: ", group.name)
+            : fmt::format("pipeline {} is planned and cannot be run: ", group.name);
     std::istringstream lines(printed);
     for (std::string line; std::getline(lines, line);)
       if (line.rfind(says, 0) == 0) group.not_run = line.substr(says.size());
@@ -165,8 +170,9 @@ const KitsuneRun& run_of(const KitsuneResults& r, const std::string& app, const 
   throw MissingSimulations({folder});
 }
 
-Speedup app_speedup(const KitsuneResults& r, const std::string& app, const std::string& machine) {
-  const KitsuneRun &bsp = run_of(r, app, kBsp, machine), &mine = run_of(r, app, kKitsune, machine);
+Speedup app_speedup(const KitsuneResults& r, const std::string& app, const std::string& machine,
+                    const std::string& mode) {
+  const KitsuneRun &bsp = run_of(r, app, kBsp, machine), &mine = run_of(r, app, mode, machine);
   const KitsunePlan& plan = plan_of(r, app, kBsp);
   const KitsunePeaks& peaks = r.peaks.at(machine);
   Speedup one;
@@ -174,7 +180,7 @@ Speedup app_speedup(const KitsuneResults& r, const std::string& app, const std::
   one.x = bsp.us / mine.us;
   one.roofline_percent = 100 * roofline_us(plan, peaks.hbm_gb_s, peaks.tensor_tflop_s) / bsp.us;
   one.operators = plan.list.size();
-  one.partly = plan_of(r, app, kKitsune).not_run();
+  one.partly = plan_of(r, app, mode).not_run();
   return one;
 }
 

@@ -27,7 +27,7 @@ const std::vector<KitsuneApp>& kitsune_apps();
 
 inline constexpr const char* kKitsuneMachine = "a100";
 inline constexpr const char* kTwiceMachine = "a100-2x";
-// Modes of the compiler, and of simulations: "bsp" is `launched` of a graph.
+// Modes of the compiler, and of simulations: "bsp" is `launched` of a graph. Vertical fusion runs on kKitsuneMachine.
 inline constexpr const char* kBsp = "bsp";
 inline constexpr const char* kVertical = "vertical";
 inline constexpr const char* kKitsune = "kitsune";
@@ -51,6 +51,7 @@ struct PlannedOperator {
 };
 
 struct KitsunePlan {
+  bool is_vertical = false;
   double operators = 0, grouped = 0;  // As Table 2 counts them.
   double coverage_percent = 0, cut_percent = 0;
   std::vector<PlannedOperator> list;
@@ -133,9 +134,10 @@ struct Speedup {
   double roofline_percent = 0;  // What the baseline reaches of its operators' roofline.
   size_t operators = 0;
   bool has_fan_in = false;
-  std::string partly;  // Why not all groups ran as pipelines; empty: all did.
+  std::string partly;  // Why not all groups ran as pipelines, or fused; empty: all did.
 };
-Speedup app_speedup(const KitsuneResults& r, const std::string& app, const std::string& machine);
+Speedup app_speedup(const KitsuneResults& r, const std::string& app, const std::string& machine,
+                    const std::string& mode = kKitsune);
 // Of its pipelines that ran.
 std::vector<Speedup> group_speedups(const KitsuneResults& r, const std::string& app,
                                     const std::string& machine);

@@ -8,110 +8,18 @@
 #include <functional>
 #include <map>
 
+#include "platform/reproduce/kitsune/kitsune_gathered.h"
+#include "platform/reproduce/kitsune/kitsune_vertical.h"
+
 namespace stretto {
 
 namespace {
 
-using Results = KitsuneResults;
-using Apps = std::vector<std::string>;
+using namespace kitsune;
 
 constexpr double kKib = 1024;
 constexpr double kClose = 0.25;  // Of a row of Table 2, figure by figure: as per-figure.
 constexpr double kPoints = 3;    // Beside it: what a row is off at most, for its note.
-constexpr const char* kVerticalOnlyPlanned = "vertical fusion is planned and not run";
-
-std::string joined(const std::vector<std::string>& all, const char* between = ", ") {
-  return fmt::format("{}", fmt::join(all, between));
-}
-
-Apps apps(bool is_trained) {
-  Apps all;
-  for (const KitsuneApp& app : kitsune_apps())
-    if (app.is_trained == is_trained) all.emplace_back(app.name);
-  return all;
-}
-Apps without(Apps all, const Apps& out) {
-  std::erase_if(all, [&](const std::string& one) {
-    return std::find(out.begin(), out.end(), one) != out.end();
-  });
-  return all;
-}
-Apps every_app() {
-  Apps all = apps(false);
-  for (const std::string& one : apps(true)) all.push_back(one);
-  return all;
-}
-
-double geomean(const std::vector<double>& all) {
-  double sum = 0;
-  for (const double one : all) sum += std::log(one);
-  return std::exp(sum / static_cast<double>(all.size()));
-}
-double mean(const std::vector<double>& all) {
-  double sum = 0;
-  for (const double one : all) sum += one;
-  return sum / static_cast<double>(all.size());
-}
-
-// Figures of several applications: those that there are, and why the others are not.
-class Gathered {
- public:
-  // `figure` may throw NotRun or MissingSimulations, and may say why its figure is of a part only.
-  Gathered(const Apps& of,
-           const std::function<std::vector<double>(const std::string&, std::string&)>& figure) {
-    for (const std::string& app : of) {
-      std::string partly, shown;
-      try {
-        for (const double one : figure(app, partly)) {
-          (partly.empty() ? values : parts).push_back(one);
-          shown += fmt::format("{}{:.3g}", shown.empty() ? "" : ", ", one);
-        }
-        if (!shown.empty()) notes.push_back(fmt::format("{} {}", app, shown));
-        if (!partly.empty()) not_run.push_back(fmt::format("{}: {}", app, partly));
-      } catch (const NotRun& why) {
-        not_run.emplace_back(why.what());
-      } catch (const MissingSimulations& what) {
-        needs.emplace_back(what.what());
-      }
-    }
-  }
-  // A figure of all of them, or why there is none.
-  Measured finish(Measured whole) const {
-    whole.note += (whole.note.empty() || notes.empty() ? "" : "; ") + joined(notes);
-    if (not_run.empty() && needs.empty()) return whole;
-    if (!not_run.empty())
-      whole.not_run = not_run.size() == 1
-                          ? not_run.front()
-                          : fmt::format("{}; and {} more", not_run.front(), not_run.size() - 1);
-    else
-      whole.needs = MissingSimulations(needs).what();
-    whole.value.reset();
-    whole.range.clear();
-    return whole;
-  }
-  bool is_empty() const { return values.empty(); }
-
-  std::vector<double> values, parts;
-  std::vector<std::string> notes, not_run, needs;
-};
-
-Measured range_of(const Gathered& all, std::string note = "") {
-  Measured whole{.note = std::move(note)};
-  if (!all.values.empty()) {
-    const auto [least, most] = std::minmax_element(all.values.begin(), all.values.end());
-    whole.range = {*least, *most};
-  }
-  return all.finish(std::move(whole));
-}
-Measured one_of(const Gathered& all, double (*combine)(const std::vector<double>&),
-                std::string note = "") {
-  Measured whole{.note = std::move(note)};
-  if (!all.values.empty()) whole.value = combine(all.values);
-  return all.finish(std::move(whole));
-}
-Measured trend_of(const Gathered& all, double value, bool holds, std::string note = "") {
-  return all.finish({.value = value, .holds = holds, .note = std::move(note)});
-}
 
 // The queue.
 
@@ -358,10 +266,7 @@ Measured both_modes(const Results& r, bool is_trained, Share share, bool kitsune
   Measured whole{.note = kWindows};
   if (!first.is_empty() && !second.is_empty())
     whole.range = {mean(first.values), mean(second.values)};
-  for (const auto part : {&Gathered::notes, &Gathered::not_run, &Gathered::needs})
-    for (const std::string& one : second.*part)
-      if (std::find((first.*part).begin(), (first.*part).end(), one) == (first.*part).end())
-        (first.*part).push_back(one);
+  append(first, second);
   return first.finish(std::move(whole));
 }
 
@@ -563,22 +468,6 @@ Measured reductions(const Results& r, const Target&) {
   return trend_of(all, x, x > 1, "geometric mean of pipelines with sums over rows");
 }
 
-Measured vertical_not_run(const Results&, const Target&) {
-  return {.not_run = kVerticalOnlyPlanned};
-}
-Measured vertical_nerf(const Results& r, const Target&) {
-  Measured whole{.not_run = kVerticalOnlyPlanned};
-  try {
-    whole.note = fmt::format(
-        "KT-D10: the plan's cut of NeRF, {:.1f} %, would alone be a gain of {:.2f} where memory "
-        "is what counts",
-        plan_of(r, "nerf", kVertical).cut_percent,
-        1 / (1 - plan_of(r, "nerf", kVertical).cut_percent / 100));
-  } catch (const std::runtime_error&) {  // There is no plan: nothing to add.
-  }
-  return whole;
-}
-
 struct Row {
   const char* id;
   std::set<KitsuneSource> sources;
@@ -616,7 +505,7 @@ const std::vector<Row>& recipes() {
       {"KT-R22", {inference, training, sweep}, low_of_dlrm},
       {"KT-R23", {inference, training},       [](R r, T) {
            return low_of(r, "llama-context", "llama-training"); }},
-      {"KT-R24", {},                          vertical_not_run},
+      {"KT-R24", {inference_vertical},        vertical_low},
       {"KT-R25", {inference},                 [](R r, T) {
            return both_modes(r, false, &KitsuneRun::both_low, false); }},
       {"KT-R26", {training},                  [](R r, T) {
@@ -647,10 +536,10 @@ const std::vector<Row>& recipes() {
       {"KT-R61", {training},                  backward_time},
       {"KT-R62", {training},                  less_of_backward},
       {"KT-R63", {training},                  reductions},
-      {"KT-R70", {},                          vertical_not_run},
-      {"KT-R71", {inference_plans},           vertical_nerf},
-      {"KT-R72", {},                          vertical_not_run},
-      {"KT-R73", {},                          vertical_not_run},
+      {"KT-R70", {inference_vertical},        vertical_geomean},
+      {"KT-R71", {inference_vertical},        vertical_best},
+      {"KT-R72", {inference_vertical, training_vertical}, vertical_training},
+      {"KT-R73", {inference, training, inference_vertical, training_vertical}, above_vertical},
       {"KT-R80", {},                          [](R, T) { return Measured{
            .not_judged = "effort of people; sw/kernels/stages/README.md says what changes"}; }},
       {"KT-R81", {widths},                    threshold},

@@ -22,6 +22,8 @@ enum class KitsuneSource {
   training_plans,
   inference,  // and simulations.
   training,
+  inference_vertical,  // Likewise, with fused groups.
+  training_vertical,
   inference_twice,  // On the machine with twice the compute and L2 bandwidth.
   training_twice,
 };

@@ -67,6 +67,57 @@ TEST_CASE("every result of kitsune.yaml is a row, in its order, and nothing is c
   }
 }
 
+// All six of inference, or all of training, 20 us as kernels, so many with fused groups, 8 as pipelines; low shares too.
+void add_vertical(KitsuneResults& r, bool is_trained, double us, double mgn_us) {
+  for (const KitsuneApp& app : kitsune_apps()) {
+    if (app.is_trained != is_trained) continue;
+    const std::string name = app.name;
+    const bool is_mgn = name.starts_with("mgn");
+    for (const char* mode : {kBsp, kVertical, kKitsune})
+      r.plans[plan_name(name, mode, kKitsuneMachine)] = plan();
+    r.runs[run_folder(name, kBsp, kKitsuneMachine)] = run({8, 15, 20}, 100);
+    r.runs[run_folder(name, kBsp, kKitsuneMachine)].both_low = 30;
+    r.runs[run_folder(name, kVertical, kKitsuneMachine)] = run({8, 8, is_mgn ? mgn_us : us}, 60);
+    r.runs[run_folder(name, kVertical, kKitsuneMachine)].both_low = is_mgn ? 30 : 12;
+    r.runs[run_folder(name, kKitsune, kKitsuneMachine)] = run({5, 5, 8}, 20);
+  }
+}
+
+TEST_CASE("vertical fusion is compared with kernels and with pipelines", "[KT-VF-05]") {
+  KitsuneResults r = nerf();
+  CHECK_FALSE(measure_kitsune(target("KT-R70"), r).value.has_value());
+  add_vertical(r, false, 16, 10);
+  // Five times 1.25 and 2: the sixth root of 6.1.
+  const Measured mean = measure_kitsune(target("KT-R70"), r);
+  CHECK(mean.value.value() == Approx(1.3517).epsilon(1e-3));
+  CHECK(measure_kitsune(target("KT-R71"), r).value.value() == Approx(2));
+  const Measured low = measure_kitsune(target("KT-R24"), r);
+  CHECK(low.value.value() == Approx(18));
+  CHECK(low.holds);
+  CHECK_FALSE(measure_kitsune(target("KT-R72"), r).value.has_value());
+  add_vertical(r, true, 18, 18);
+  CHECK(measure_kitsune(target("KT-R72"), r).holds);
+  // Of MeshGraphNets pipelines gain 2.5, fused groups 2.
+  const Measured above = measure_kitsune(target("KT-R73"), r);
+  CHECK(above.value.value() == Approx(1.25));
+  CHECK(above.holds);
+  r.runs[run_folder("mgn", kVertical, kKitsuneMachine)].us = 7;
+  CHECK_FALSE(measure_kitsune(target("KT-R73"), r).holds);
+  r.runs[run_folder("nerf", kVertical, kKitsuneMachine)].both_low = 31;
+  CHECK_FALSE(measure_kitsune(target("KT-R24"), r).holds);
+}
+
+TEST_CASE("groups that are no fused kernel are in the note, and keep no row from being judged") {
+  KitsuneResults r = nerf();
+  add_vertical(r, false, 16, 10);
+  KitsunePlan& partly = r.plans[plan_name("dlrm", kVertical, kKitsuneMachine)];
+  partly.is_vertical = true;
+  partly.groups.push_back({"c", {"c"}, false, "no kernel"});
+  const Measured mean = measure_kitsune(target("KT-R70"), r);
+  CHECK(mean.value.has_value());
+  CHECK(mean.note.find("dlrm: 1 of 2 groups are fused; c: no kernel") != std::string::npos);
+}
+
 TEST_CASE("a speed-up is that of the application and of its pipelines", "[KT-EVAL-02]") {
   const KitsuneResults r = nerf();
   const Speedup all = app_speedup(r, "nerf", kKitsuneMachine);
@@ -158,6 +209,7 @@ TEST_CASE("queues are judged by payloads as the paper names them") {
 
 TEST_CASE("a plan is read with what the compiler says of its pipelines") {
   const boost::json::value json = boost::json::parse(R"({
+    "mode": "kitsune",
     "summary": {"operators": 3, "grouped": 2, "coverage_percent": 66.7, "traffic_cut_percent": 40},
     "operators": [
       {"output": "a", "pass": "forward", "dram_bytes": 10,
