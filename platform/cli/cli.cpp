@@ -158,8 +158,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
           "WORKLOAD: one of 'stretto list workloads', a file.yaml, a program over nccl.h as "
           "./FILE.so,\nor a graph: FILE.onnx, or an application with its parameters as "
           "nerf:rows=1024 (nerf:, dlrm:, mgn:,\ngraphcast:, llama:, bert:). A graph has the modes "
-          "bsp and "
-          "kitsune (vertical is planned, not run)",
+          "bsp, vertical and kitsune",
           visible, positional, "workload", 1, values))
     return kExitSuccess;
   for (const std::string& text : impl) set_impl(text, options.impl);

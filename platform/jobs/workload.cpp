@@ -127,7 +127,7 @@ Workload graph_workload(const std::string& name, const std::vector<KeySet>& give
   if (const std::string error = workload.kind->first_error(); !error.empty())
     throw UserError(name + ": graph " + error);
   workload.machine = kGraphMachine;
-  workload.modes = {"kitsune", "bsp"};
+  workload.modes = {"kitsune", "bsp", "vertical"};
   return workload;
 }
 

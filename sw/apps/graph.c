@@ -38,8 +38,8 @@ typedef struct program {
 } program_t;
 
 const char* graph_mode_name(graph_mode_t mode) {
-  static const char* const names[GRAPH_MODES] = {"loop", "loop-s", "launched", "launched-after",
-                                                 "kitsune"};
+  static const char* const names[GRAPH_MODES] = {"loop",           "loop-s",  "launched",
+                                                 "launched-after", "kitsune", "vertical"};
   return mode < GRAPH_MODES ? names[mode] : NULL;
 }
 

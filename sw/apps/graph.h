@@ -7,6 +7,7 @@
 //   launched   kernels of the library, in a stream        ncclAllReduce on another stream, as soon as a bucket is full
 //   launched-after  likewise                              likewise, when back-propagation has ended
 //   kitsune    likewise, but groups as spatial pipelines  as launched
+//   vertical   likewise, but groups as one kernel each    as launched
 //
 // A bucket is used by an operator when it is reduced.
 #ifndef STRETTO_SW_APPS_GRAPH_H_
@@ -29,6 +30,7 @@ typedef enum graph_mode {
   GRAPH_LAUNCHED,
   GRAPH_LAUNCHED_AFTER,
   GRAPH_KITSUNE,
+  GRAPH_VERTICAL,
   GRAPH_MODES
 } graph_mode_t;
 
@@ -79,6 +81,9 @@ typedef struct graph_parameters {
   const graph_group_t* group;
   uint32_t groups;
   graph_queues_t queues;
+  // vertical: likewise.
+  const graph_fused_t* fused;
+  uint32_t fused_count;
   const void* stages_elf;
   size_t stages_elf_bytes;
   const void* stamp_elf;  // send.elf.

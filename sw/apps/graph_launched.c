@@ -152,11 +152,12 @@ static stretto_status_t set_up(launched_t* g, ncclUniqueId* id, char* error) {
 }
 
 // At device scope if the next operator reads what it wrote, and nobody else yet.
-static stretto_status_t launch_op(launched_t* g, uint32_t op, int device_scope, char* error) {
+static stretto_status_t launch_op(launched_t* g, const graph_operator_t* op, int device_scope,
+                                  char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
   graph_launch_t launches[GRAPH_MAX_LAUNCHES];
-  const uint32_t count = graph_launches(&p->machine, &p->operators[op], &g->memory, launches);
+  const uint32_t count = graph_launches(&p->machine, op, &g->memory, launches);
   for (uint32_t i = 0; i < count; ++i) {
     const graph_launch_t* one = &launches[i];
     stretto_kernel_t kernel;
@@ -208,11 +209,13 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
   uint32_t last = 0;  // After it no gradient is made any more.
   for (uint32_t i = 0; i < buckets; ++i)
     if (p->bucket[i].last_op > last) last = p->bucket[i].last_op;
-  uint32_t group = 0;
+  uint32_t group = 0, chain = 0;
   for (uint32_t op = 0, next; op < p->ops; op = next) {
     const graph_group_t* pipeline =
         group < p->groups && p->group[group].first_op == op ? &p->group[group++] : NULL;
-    next = op + (pipeline != NULL ? pipeline->ops : 1);
+    const graph_fused_t* fused =
+        chain < p->fused_count && p->fused[chain].first_op == op ? &p->fused[chain++] : NULL;
+    next = op + (pipeline != NULL ? pipeline->ops : fused != NULL ? fused->ops : 1);
     for (uint32_t i = 0; i < buckets; ++i)
       if (op <= p->bucket[i].first_use && p->bucket[i].first_use < next)
         TRY_OPS(g->client->api->stream_wait(g->client, g->stream, semaphore(g, iteration, i, 1),
@@ -227,7 +230,7 @@ static stretto_status_t run_iteration(launched_t* g, uint32_t iteration, char* e
       TRY_OPS(graph_stages_launch(g->client, g->stream, g->stages, pipeline, &g->stage_memory,
                                   iteration, GRAPH_ACCOUNT_COMPUTE, !gradients));
     else
-      TRY(launch_op(g, op, !gradients, error));
+      TRY(launch_op(g, fused != NULL ? &fused->op : &p->operators[op], !gradients, error));
     for (uint32_t i = 0; i < buckets; ++i) {
       const uint32_t at = after ? last : p->bucket[i].last_op;
       if (op <= at && at <= end) TRY(reduce(g, iteration, i, error));

@@ -10,7 +10,7 @@
 const char* graph_library(graph_library_t library) {
   static const char* const names[] = {
       "ops_gemm_fp16", "ops_gemm_stream_fp16", "ops_vector_fp16", "ops_elementwise_fp16",
-      "ops_rows_fp16", "ops_reduce_fp16",      "ops_index_fp16"};
+      "ops_rows_fp16", "ops_reduce_fp16",      "ops_index_fp16",  "fused"};
   return names[library];
 }
 
@@ -114,6 +114,7 @@ static uint32_t launch_product(const graph_operator_t* op, const graph_memory_t*
   g.b = memory->arena + b->place;
   g.c = memory->arena + c->place;
   if (op->has_bias) g.bias = memory->arena + op->in[2].place;
+  if (op->gemm.has_addend) g.addend = memory->arena + op->addend;
   g.partials = memory->partials;
   g.flags = memory->flags;
   g.inner = op->inner;
@@ -300,6 +301,24 @@ static uint32_t launch_scatter(const ops_machine_t* machine, const graph_operato
   return 2;
 }
 
+static uint32_t launch_chain(const ops_machine_t* machine, const graph_operator_t* op,
+                             const graph_memory_t* memory, graph_launch_t* launches) {
+  fused_arguments_t g = op->chain;
+  uint64_t* const places[] = {&g.in, &g.out, &g.keep, &g.gamma, &g.beta, &g.epsilon};
+  for (size_t i = 0; i < sizeof places / sizeof *places; ++i)
+    *places[i] = *places[i] == GRAPH_NOWHERE ? 0 : memory->arena + *places[i];
+  for (uint32_t i = 0; i < g.products; ++i) {
+    fused_product_t* const p = &g.product[i];
+    p->weights += memory->arena;
+    p->bias = p->bias == GRAPH_NOWHERE ? 0 : memory->arena + p->bias;
+  }
+  ops_vector_launch_t choice;
+  (void)fused_plan(machine, &g, &choice);
+  launches[0] = launch_of(GRAPH_FUSED_KERNELS, &choice, sizeof g);
+  launches[0].arguments.fused = g;
+  return 1;
+}
+
 uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op,
                         const graph_memory_t* memory, graph_launch_t* launches) {
   switch (op->form) {
@@ -310,6 +329,7 @@ uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op
     case GRAPH_COPIES: return launch_copies(machine, op, memory, launches);
     case GRAPH_GATHER: return launch_gather(machine, op, memory, launches);
     case GRAPH_SCATTER: return launch_scatter(machine, op, memory, launches);
+    case GRAPH_CHAIN: return launch_chain(machine, op, memory, launches);
     case GRAPH_MAP: *launches = launch_map(machine, op, memory); return 1;
     case GRAPH_ROWS: *launches = launch_rows(machine, op, memory); return 1;
     default: *launches = launch_each(machine, op, memory); return 1;

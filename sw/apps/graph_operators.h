@@ -4,6 +4,7 @@
 #define STRETTO_SW_APPS_GRAPH_OPERATORS_H_
 
 #include "sw/compiler/loop_arguments.h"
+#include "sw/kernels/fused/fused_plan.h"
 #include "sw/kernels/ops/elementwise_plan.h"
 #include "sw/kernels/ops/index_plan.h"
 #include "sw/kernels/ops/rows_plan.h"
@@ -23,7 +24,8 @@ typedef enum graph_form {
   GRAPH_SUM_ROWS,
   GRAPH_SUM_COLUMNS,
   GRAPH_GATHER,
-  GRAPH_SCATTER
+  GRAPH_SCATTER,
+  GRAPH_CHAIN  // Products, vertically fused.
 } graph_form_t;
 
 // Parts of the library, an ELF each.
@@ -35,6 +37,7 @@ typedef enum graph_library {
   GRAPH_ROWS_KERNELS,
   GRAPH_REDUCE_KERNELS,
   GRAPH_INDEX_KERNELS,
+  GRAPH_FUSED_KERNELS,
   GRAPH_LIBRARIES
 } graph_library_t;
 
@@ -65,6 +68,7 @@ typedef struct graph_operator {
   uint32_t inner;
   uint32_t activation;
   int has_bias;
+  uint64_t addend;           // Place of what is added to it, with gemm.has_addend.
   ops_gemm_choice_t choice;  // graph_choose().
   // Of others: of the first operand, and how the second is repeated (elementwise.h).
   uint32_t rows;
@@ -78,7 +82,18 @@ typedef struct graph_operator {
   // many of those (index_plan.h).
   uint64_t list, first, second_list;
   uint32_t first_count, second_count;
+  // GRAPH_CHAIN: addresses are places, GRAPH_NOWHERE is none.
+  fused_arguments_t chain;
 } graph_operator_t;
+
+#define GRAPH_NOWHERE (~0ull)
+
+// Operators first_op .. first_op + ops - 1 of a plan as one.
+typedef struct graph_fused {
+  uint32_t first_op;
+  uint32_t ops;
+  graph_operator_t op;
+} graph_fused_t;
 
 #define GRAPH_MAX_COPIES 64u
 #define GRAPH_MAX_LAUNCHES GRAPH_MAX_COPIES  // Of an operator.
@@ -95,6 +110,7 @@ typedef struct graph_launch {
     ops_rows_arguments_t rows;
     ops_sum_arguments_t sum;
     ops_index_arguments_t index;
+    fused_arguments_t fused;
   } arguments;
 } graph_launch_t;
 

@@ -27,6 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import autodiff  # noqa: E402
 import emit  # noqa: E402
+import fused  # noqa: E402
 import graph as graphs  # noqa: E402
 import load  # noqa: E402
 import machine as machines  # noqa: E402
@@ -80,13 +81,17 @@ def queue_depth(text):
 
 
 def runnable(graph, plan, machine, output):
-    """NAME.graph.json, which `stretto run` takes: the operators in the order of the plan, none fused, and the pipelines
-    that there are stages for; the others' operators run as kernels of their own."""
+    """NAME.graph.json, which `stretto run` takes: the operators in the order of the plan, none fused, the pipelines that
+    there are stages for and the groups that are fused kernels; other operators run as kernels of their own."""
     made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
     made.groups, alone = stages.planned(made, plan["steps"], machine.pinned_bytes)
     if not made.groups:
         made.no_pipelines = next((f"pipeline {name}: {why}" for name, why in alone.items()), "")
+    chains, unfused = fused.planned(made, plan["steps"], machine)
     about = {**made.describe(), "hash": plan["hash"]}
+    if plan["mode"] == "vertical":
+        about.update(fused=fused.describe(chains),
+                     not_fused=[{"name": name, "why": why} for name, why in unfused.items()])
     steps = {name: step for step in plan["steps"] if step["kind"] == "pipeline" for name in step["operators"]}
     for one in about["groups"]:
         step = steps[made.ops[one["first"]].output]
@@ -99,6 +104,8 @@ def runnable(graph, plan, machine, output):
     pathlib.Path(f"{output}.graph.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     for name, why in alone.items():
         print(f"pipeline {name} is planned and cannot be run: {why}")
+    for name, why in unfused.items():
+        print(f"group {name} is planned and is no kernel as a whole: {why}")
 
 
 def plan_mode(options, graph):

@@ -139,7 +139,6 @@ TEST_CASE("an application runs by its name and parameters, and files of a dry ru
 TEST_CASE("what cannot be planned or run is refused with one line") {
   const Scratch scratch;
   const std::string graph = net(scratch);
-  refused(graph + " --mode vertical", "planned, not run");
   refused(graph + " --mode loop", "--mode loop: a graph has bsp, vertical, kitsune");
   refused(scratch.path + "/none.onnx", "none.onnx: no such file");
   refused("nerf:row=3", "nearest: rows");

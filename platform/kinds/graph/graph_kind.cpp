@@ -20,6 +20,7 @@
 #include "platform/jobs/operands.h"
 #include "platform/jobs/queue_owner.h"
 #include "platform/kinds/graph/graph_check.h"
+#include "platform/kinds/graph/graph_fused.h"
 #include "platform/kinds/graph/graph_parameters.h"
 #include "platform/kinds/graph/graph_report.h"
 #include "platform/kinds/graph/graph_traffic.h"
@@ -74,7 +75,7 @@ class GraphJob final : public Job, public QueueOwner {
       layouts_[rank].add("second client", p.client.memory_end, second_client_bytes(p.queues));
     }
     const graph_parameters_t& first = parameters_[0];
-    for (uint32_t op = 0, group = 0; op < plan_.operators.size(); ++op) {
+    for (uint32_t op = 0, group = 0, fused = 0; op < plan_.operators.size(); ++op) {
       if (!is_launched(first.mode)) break;
       if (group < first.groups && op >= first.group[group].first_op) {
         const graph_group_t& of = first.group[group];
@@ -85,11 +86,17 @@ class GraphJob final : public Job, public QueueOwner {
         ++group;
         continue;
       }
+      kernels_of_.emplace_back();
+      const graph_operator_t* what = &plan_.operators[op];
+      if (fused < first.fused_count && op >= first.fused[fused].first_op) {
+        const graph_fused_t& of = first.fused[fused];
+        if (op + 1 < of.first_op + of.ops) continue;  // Likewise.
+        what = &of.op;
+        ++fused;
+      }
       graph_launch_t launches[GRAPH_MAX_LAUNCHES];
       const graph_memory_t nowhere{};
-      const uint32_t count =
-          graph_launches(&first.machine, &plan_.operators[op], &nowhere, launches);
-      kernels_of_.emplace_back();
+      const uint32_t count = graph_launches(&first.machine, what, &nowhere, launches);
       for (uint32_t i = 0; i < count; ++i) {
         kernels_of_.back().emplace_back(launches[i].kernel);
         std::vector<uint8_t>& elf = library_[launches[i].library];
@@ -223,6 +230,7 @@ class GraphJob final : public Job, public QueueOwner {
     return GraphReport({.plan = plan_,
                         .spec = spec_,
                         .groups = parameters_[0].groups,
+                        .fused = parameters_[0].fused_count,
                         .ends = ends_of(results_[0].op_ns, last_begin_ns()),
                         .activity = activity_,
                         .clocks = [this](const stage_arguments_t& stage, size_t count) {
@@ -294,7 +302,8 @@ class GraphJob final : public Job, public QueueOwner {
   // progress_ is that before this moment.
   void note_traffic(const KernelMoment& moment) {
     const Progress& at = progress_[moment.rank];
-    if (moment.rank != 0 || at.iteration != 0 || parameters_[0].groups == 0) return;
+    const graph_parameters_t& p = parameters_[0];
+    if (moment.rank != 0 || at.iteration != 0 || p.groups + p.fused_count == 0) return;
     traffic_.note(
         at.op, moment.ended,
         [&] {
@@ -309,7 +318,9 @@ class GraphJob final : public Job, public QueueOwner {
   // Of all that operators have left in memory.
   std::string results_sha256() const;
   bool is_left(const GraphTensor& tensor) const {
-    return parameters_[0].groups == 0 || !plan_.inside.contains(tensor.name);
+    const graph_parameters_t& p = parameters_[0];
+    return (p.groups == 0 || !plan_.inside.contains(tensor.name)) &&
+           (p.fused_count == 0 || !plan_.inside_fused.contains(tensor.name));
   }
   // Time of iteration i, over all ranks.
   uint64_t iteration_ns(uint32_t i) const {
@@ -466,6 +477,7 @@ void GraphJob::check_queues(CheckReport& report) const {
 // Of rank 0. Nothing of what fits has left the L2.
 void GraphJob::check_traffic(CheckReport& report) const {
   const graph_parameters_t& p = parameters_[0];
+  if (p.fused_count != 0 && memories_.size() == 1) traffic_.check_fused(spec_.l2.bytes, report);
   if (p.groups == 0) return;
   if (p.client.l2_persist_bytes != 0) traffic_.check_queues(report);
   if (!queues_fit()) return;
@@ -529,6 +541,7 @@ std::string GraphJob::table() const {
   const bool is_timed = is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1);
   if (is_planned() && is_timed) text += report().operator_table();
   if (parameters_[0].groups != 0 && is_timed) text += report().pipeline_table();
+  if (parameters_[0].mode == GRAPH_VERTICAL) text += fused_text(plan_);
   if (kind_.baseline && is_launched(parameters_[0].mode) && is_over(kind_.iterations - 1))
     text += fmt::format("  operators lose {:.1f} % beside reductions\n", lost_percent());
   return text;
@@ -580,6 +593,7 @@ json::object GraphJob::details() const {
     if (parameters_[0].groups != 0) object["pipelines"] = report().pipelines();
     if (is_planned()) object["operators_alone"] = report().operators();
     if (is_planned()) object["profile"] = report().profile();
+    if (parameters_[0].mode == GRAPH_VERTICAL) object["fused"] = fused_json(plan_);
     if (kind_.baseline) object["lost_percent"] = lost_percent();
   }
   if (parameters_[0].mode == GRAPH_LOOP_S) {
@@ -624,7 +638,8 @@ const KindInfo& GraphKind::info() const {
             "another stream"},
            {kBulkSynchronous, "launched, as pipelines are compared with it"},
            {"launched-after", "likewise, but no all-reduce before the end of back-propagation"},
-           {"kitsune", "likewise launched, groups of operators as spatial pipelines"}},
+           {"kitsune", "likewise launched, groups of operators as spatial pipelines"},
+           {"vertical", "likewise launched, groups of operators as one kernel each"}},
   };
   return info;
 }
@@ -659,6 +674,10 @@ void GraphKind::check(const JobRequest& request) const {
         "{}: {}.json has no pipeline that can be run: {}; --mode launched runs it, as bsp does",
         who, stem_of(*this),
         loaded.no_pipelines.empty() ? "none is planned" : loaded.no_pipelines));
+  if (p.mode == GRAPH_VERTICAL && !loaded.root.contains("fused"))
+    throw UserError(
+        fmt::format("{}: {}.json has no fused groups; compile.py --mode vertical makes them", who,
+                    stem_of(*this)));
   if (is_launched(p.mode)) return;
   if (!loaded.no_loop.empty())
     throw UserError(fmt::format("{}: {}.json has no loop kernel: {}; --mode launched runs it", who,

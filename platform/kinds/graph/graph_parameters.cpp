@@ -17,6 +17,22 @@ namespace {
 // Of the engine beside a rank, or of launches without queues.
 constexpr uint64_t kSecondClientBytes = uint64_t{4} << 20;
 
+// The kernel of a fused group, and room for its partial sums.
+void choose_fused(const std::string& who, GraphPlan& plan, size_t number, graph_parameters_t& p) {
+  graph_fused_t& fused = plan.fused[number];
+  uint64_t partial_bytes = 0, flag_bytes = 0;
+  fused_arguments_t chain = fused.op.chain;
+  ops_vector_launch_t launch;
+  const bool is_chain = fused.op.form == GRAPH_CHAIN;
+  if (is_chain ? fused_plan(&p.machine, &chain, &launch) == 0
+               : graph_choose(&p.machine, &fused.op, 1, 0, &partial_bytes, &flag_bytes) == 0)
+    throw UserError(fmt::format("{}: a unit of this machine has no room for the fused kernel of {}",
+                                who, plan.outputs[fused.first_op]));
+  p.partial_bytes = std::max(p.partial_bytes, partial_bytes);
+  p.flag_bytes = std::max(p.flag_bytes, flag_bytes);
+  if (p.flag_bytes != 0) p.partial_bytes = (p.partial_bytes + 4095) & ~uint64_t{4095};
+}
+
 }  // namespace
 
 std::string stem_of(const GraphKind& kind) {
@@ -59,6 +75,10 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
     p.groups = static_cast<uint32_t>(plan.groups.size());
     p.queues = plan.queues;
   }
+  if (p.mode == GRAPH_VERTICAL) {
+    p.fused = plan.fused.data();
+    p.fused_count = static_cast<uint32_t>(plan.fused.size());
+  }
   p.client.memory_end -= std::min(p.client.memory_end, second_client_bytes(p.queues));
   p.bucket = plan.buckets.data();
   p.operators = plan.operators.data();
@@ -70,6 +90,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
                    &p.flag_bytes) == 0)
     throw UserError(request.subject() +
                     ": the library has no kernel of a product for this machine");
+  for (uint32_t i = 0; i < p.fused_count; ++i) choose_fused(request.subject(), plan, i, p);
   p.stream_wait_poll_ns = spec.software.stream_wait_poll_ns;
   return p;
 }

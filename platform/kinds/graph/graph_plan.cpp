@@ -11,6 +11,7 @@
 #include "models/common/component.h"
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/kinds/graph/graph_fused.h"
 #include "platform/kinds/graph/graph_groups.h"
 #include "platform/kinds/graph/graph_plan.h"
 #include "sw/compiler/loop_arguments.h"
@@ -596,6 +597,7 @@ GraphPlan load_graph_plan(const std::string& file) {
   read_tensors(root, plan);
   read_launches(root, plan);
   if (root.has("groups")) read_groups(root["groups"], plan);
+  if (root.has("fused")) read_fused(root["fused"], plan);
   plan.no_pipelines = root.has("no_pipelines") ? root["no_pipelines"].text() : "";
   Operators operators(plan);
   for (const Entry& op : root["ops"].list(1)) {

@@ -63,6 +63,10 @@ struct GraphPlan {
   std::vector<GraphQueue> queue;
   std::set<std::string> inside;  // Outputs that no stage writes to memory.
   graph_queues_t queues{};
+  // vertical: operators that are one kernel, likewise, and what stays inside of them.
+  std::vector<graph_fused_t> fused;
+  std::vector<uint64_t> fused_bytes;  // Of DRAM, by the compiler's closed form.
+  std::set<std::string> inside_fused;
   double gflop = 0;  // Of all products.
 
   // By places in the words of all stages: a word of a queue, and the stage whose work-groups leave their clocks there.

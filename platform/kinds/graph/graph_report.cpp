@@ -12,12 +12,20 @@ namespace stretto {
 
 namespace json = boost::json;
 
-bool GraphReport::is_alone(size_t op) const {
+bool GraphReport::is_in_pipeline(size_t op) const {
   const auto groups = t_.plan.groups.begin();
-  return std::none_of(groups, groups + static_cast<std::ptrdiff_t>(t_.groups),
-                      [op](const graph_group_t& group) {
-                        return group.first_op <= op && op < group.first_op + group.ops;
-                      });
+  return std::any_of(groups, groups + static_cast<std::ptrdiff_t>(t_.groups),
+                     [op](const graph_group_t& group) {
+                       return group.first_op <= op && op < group.first_op + group.ops;
+                     });
+}
+
+const graph_fused_t* GraphReport::fused_of(size_t op) const {
+  for (size_t i = 0; i < t_.fused; ++i) {
+    const graph_fused_t& fused = t_.plan.fused[i];
+    if (fused.first_op <= op && op < fused.first_op + fused.ops) return &fused;
+  }
+  return nullptr;
 }
 
 std::vector<StageClocks> GraphReport::stage_clocks(const graph_group_t& group) const {
@@ -101,15 +109,18 @@ json::array GraphReport::operators() const {
   const double port = units * clocks_a_us *
                       (t_.spec.l2.cu_load_bytes_per_cycle + t_.spec.l2.cu_store_bytes_per_cycle);
   for (size_t op = 0; op < t_.ends.size(); ++op) {
-    if (!is_alone(op)) continue;
-    const double us = t_.ends[op] - (op == 0 ? 0 : t_.ends[op - 1]);
-    const GpuActivity &before = t_.activity[op], &after = t_.activity[op + 1];
+    const graph_fused_t* const fused = fused_of(op);
+    const size_t first = fused == nullptr ? op : fused->first_op;
+    if (is_in_pipeline(op) || (fused != nullptr && op + 1 != first + fused->ops)) continue;
+    const double us = t_.ends[op] - (first == 0 ? 0 : t_.ends[first - 1]);
+    const GpuActivity &before = t_.activity[first], &after = t_.activity[op + 1];
     const auto share = [&](uint64_t GpuActivity::*what, double peak) {
       return static_cast<double>(after.*what - before.*what) / (peak * us);
     };
     all.push_back(
         {{"output", t_.plan.outputs[op]},
-         {"kind", t_.plan.launches[op]},
+         {"kind", fused == nullptr ? t_.plan.launches[op] : fmt::format("{} fused", fused->ops)},
+         {"operators", op + 1 - first},
          {"us", us},
          {"tensor", 2 * share(&GpuActivity::multiply_adds, 1e6 * peaks.tensor_fp16_tflop_s)},
          {"simt", share(&GpuActivity::simt_cycles, units * clocks_a_us)},
@@ -125,6 +136,7 @@ json::array GraphReport::operators() const {
 json::object GraphReport::profile() const {
   json::object by_result;
   for (const json::value& one : t_.groups == 0 ? operators() : json::array()) {
+    if (one.at("operators").to_number<size_t>() != 1) continue;
     const double simt = std::max(one.at("simt").as_double(), one.at("ports").as_double());
     by_result[one.at("output").as_string()] =
         json::object{{"us", one.at("us")}, {"tensor", one.at("tensor")}, {"simt", simt}};

@@ -21,7 +21,8 @@ namespace stretto {
 struct GraphTimes {
   const GraphPlan& plan;
   const MachineSpec& spec;
-  size_t groups = 0;         // Of the plan, that ran as pipelines.
+  size_t groups = 0;         // Of the plan, that ran as pipelines,
+  size_t fused = 0;          // as fused kernels.
   std::vector<double> ends;  // Of operators, us from the iteration's begin on.
   // At the iteration's begin and at the operators' ends.
   const std::vector<GpuActivity>& activity;
@@ -33,8 +34,8 @@ class GraphReport {
  public:
   explicit GraphReport(GraphTimes times) : t_(std::move(times)) {}
 
-  // Operators that are kernels of their own: from the end of the one before to its end, and how much of each peak it
-  // used then. Shares of units' loads and stores are of what their ports carry.
+  // Operators that are kernels of their own, and fused groups: from the end of the one before to its end, and how much of
+  // each peak it used then. Shares of units' loads and stores are of what their ports carry.
   boost::json::array operators() const;
   // What work-groups of stages noted, means; and how fast tiles went through, as it was and as it was predicted.
   boost::json::array pipelines() const;
@@ -44,7 +45,8 @@ class GraphReport {
   std::string pipeline_table() const;
 
  private:
-  bool is_alone(size_t op) const;  // In no pipeline.
+  bool is_in_pipeline(size_t op) const;
+  const graph_fused_t* fused_of(size_t op) const;  // Null: none.
   double us_of(const graph_group_t& group) const;
   std::vector<StageClocks> stage_clocks(const graph_group_t& group) const;
   boost::json::array stages_of(size_t group) const;

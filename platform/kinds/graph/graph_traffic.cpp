@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/kinds/graph/graph_fused.h"
 #include "sw/include/tile_queue.h"
 
 namespace stretto {
@@ -31,20 +32,58 @@ uint64_t weights_of(const graph_group_t& group) {
   return bytes;
 }
 
+bool is_within(uint64_t found, uint64_t least, uint64_t most) {
+  return static_cast<double>(found) <= (1 + kTolerance) * static_cast<double>(most) + kArguments &&
+         static_cast<double>(found) >= (1 - kTolerance) * static_cast<double>(least);
+}
+
 }  // namespace
 
 void GraphTraffic::note(uint32_t op, bool has_ended, const std::function<Bytes()>& bytes,
                         const OfQueue& traffic) {
+  const auto is_in = [&](const auto& group, const Passed& passed) {
+    return op >= group.first_op && op < group.first_op + group.ops &&
+           (has_ended || !passed.has_begun);
+  };
+  for (size_t i = 0; i < plan_.fused.size(); ++i)
+    if (Passed& passed = fused_[i]; is_in(plan_.fused[i], passed))
+      passed.bytes[std::exchange(passed.has_begun, true)] = bytes();
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
     const graph_group_t& group = plan_.groups[i];
     Passed& passed = passed_[i];
-    if (op < group.first_op || op >= group.first_op + group.ops || (!has_ended && passed.has_begun))
-      continue;
+    if (!is_in(group, passed)) continue;
     const bool ends = std::exchange(passed.has_begun, true);
     passed.bytes[ends] = bytes();
     passed.queues[ends].clear();
     for (const GraphQueue& queue : plan_.queue)
       if (queue.group == i) passed.queues[ends].push_back(traffic(queue));
+  }
+}
+
+void GraphTraffic::check_fused(uint64_t l2_bytes, CheckReport& report) const {
+  for (size_t i = 0; i < plan_.fused.size(); ++i) {
+    const graph_fused_t& fused = plan_.fused[i];
+    const uint64_t reads = fused_reads(fused), writes = fused_writes(fused);
+    // Nobody has touched what the first operator reads.
+    const uint64_t least = fused.first_op == 0 ? reads : reads - std::min(reads, l2_bytes);
+    const Bytes &begin = fused_[i].bytes[0], &end = fused_[i].bytes[1];
+    const std::string& name = plan_.outputs[fused.first_op];
+    report.elements += 2;
+    if (reads + writes != plan_.fused_bytes[i])
+      report.wrong(fmt::format("the fused kernel of {} moves {} bytes of DRAM, {} by its plan",
+                               name, reads + writes, plan_.fused_bytes[i]));
+    // A product of the library may leave partial sums, too.
+    const ops_gemm_choice_t& choice = fused.op.choice;
+    const uint64_t most = writes + choice.partial_bytes + choice.flag_bytes;
+    if (!is_within(end.left - begin.left, writes, most))
+      report.wrong(fmt::format("the fused kernel of {} has left {} bytes for DRAM, {} by its plan",
+                               name, end.left - begin.left, writes));
+    if (fused_weights(fused) > l2_bytes / 2) continue;  // They come again with each wave of tiles.
+    ++report.elements;
+    if (!is_within(end.read - begin.read, least, reads))
+      report.wrong(
+          fmt::format("the fused kernel of {} has read {} bytes of DRAM, {} to {} by its plan",
+                      name, end.read - begin.read, least, reads));
   }
 }
 
@@ -115,9 +154,7 @@ void GraphTraffic::check_reads(uint64_t l2_bytes, CheckReport& report) const {
     const Range range = reads_of(i);
     const uint64_t found = passed_[i].bytes[1].read - passed_[i].bytes[0].read;
     ++report.elements;
-    if (static_cast<double>(found) >
-            (1 + kTolerance) * static_cast<double>(range.most) + kArguments ||
-        static_cast<double>(found) < (1 - kTolerance) * static_cast<double>(range.least))
+    if (!is_within(found, range.least, range.most))
       report.wrong(fmt::format("the pipeline of {} has read {} bytes of DRAM, {} to {} by its plan",
                                plan_.outputs[group.first_op], found, range.least, range.most));
   }

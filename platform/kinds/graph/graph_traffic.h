@@ -23,7 +23,8 @@ class GraphTraffic {
     uint64_t read = 0, left = 0;
   };
 
-  explicit GraphTraffic(const GraphPlan& plan) : plan_(plan), passed_(plan.groups.size()) {}
+  explicit GraphTraffic(const GraphPlan& plan)
+      : plan_(plan), passed_(plan.groups.size()), fused_(plan.fused.size()) {}
 
   // The first kernel begins, or one has ended, while no operator from `op` on is over. Kernels of a group come in any
   // order of its stages.
@@ -38,6 +39,9 @@ class GraphTraffic {
   void check_reads(uint64_t l2_bytes, CheckReport& report) const;
   // And that it writes: results that leave, each once. What is still dirty in the L2 counts. REQUIRES: likewise.
   void check_writes(CheckReport& report) const;
+  // What a fused kernel reads and writes, likewise: operands from outside, each once, but what an operator before has
+  // left in the L2; results that leave.
+  void check_fused(uint64_t l2_bytes, CheckReport& report) const;
 
  private:
   // At its begin and end.
@@ -55,7 +59,8 @@ class GraphTraffic {
   uint64_t writes_of(size_t group) const;
 
   const GraphPlan& plan_;
-  std::vector<Passed> passed_;  // By group.
+  std::vector<Passed> passed_;  // By group,
+  std::vector<Passed> fused_;   // by fused group.
 };
 
 }  // namespace stretto

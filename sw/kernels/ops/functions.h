@@ -103,4 +103,32 @@ KERNEL_INLINE void function(const each_kind_t kind, const int t, const int third
 #undef ADD_ONE
 }
 
+// one <- 1, minus_one <- -1, of an accumulator that nothing is added to; `between` is in between.
+KERNEL_INLINE void put_one_and_minus_one(const int one, const int minus_one, const int between,
+                                         const int accumulator) {
+  tile_zero(accumulator, 1 | (uint64_t)1 << 16);
+  tile_epilogue(between, accumulator, (uint64_t)1 << 16 | (uint64_t)1 << 48, STRETTO_FP32);
+  tile_simt(TILE_SIMT_EXP, one, between, between);
+  tile_simt(TILE_SIMT_SUB, minus_one, between, one);
+}
+
+// t <- layer norm of its rows, which are whole, as rows.c has it. `gamma`, `beta`: tiles of as many rows; `epsilon`: of one
+// element, FP32. 4 and 5 are in between, in FP32, and 6, a column.
+KERNEL_INLINE void norm_of_rows(const int t, const int gamma, const int beta, const int epsilon) {
+#define SIMT_(operation, t, a, b) tile_simt(TILE_SIMT_##operation, TILE_R(t), TILE_R(a), TILE_R(b))
+  widen(4, t, STRETTO_FP16);
+  SIMT_(ROW_MEAN, 5, 4, 4);
+  SIMT_(FIRST, 6, 5, 5);
+  SIMT_(SUB, 4, 4, 6);
+  SIMT_(MUL, 5, 4, 4);
+  row_column(TILE_SIMT_ROW_MEAN, 6, 5);
+  tile_simt(TILE_SIMT_ADD, TILE_R(6), TILE_R(6), epsilon);
+  SIMT_(RSQRT, 6, 6, 6);
+  SIMT_(MUL, 4, 4, 6);
+  narrow(t, 4, STRETTO_FP16);
+  tile_simt(TILE_SIMT_MUL, TILE_R(t), TILE_R(t), gamma);
+  tile_simt(TILE_SIMT_ADD, TILE_R(t), TILE_R(t), beta);
+#undef SIMT_
+}
+
 #endif  // STRETTO_SW_KERNELS_OPS_FUNCTIONS_H_

@@ -28,16 +28,21 @@ KERNEL_INLINE void load_step(operands_t* o, const int buffer, const int element)
   o->b += o->b_move;
 }
 
-// A product is issued before the loads that wait for the end of the one before it, so that the pipe never waits for
-// the issue of loads. REQUIRES: at least one step.
-KERNEL_INLINE void k_loop_into(const int accumulator, operands_t* o, const int stages,
-                               const int a_km, const int b_nk, const int element,
-                               const int product) {
-  uint32_t left = o->loads_left;
+// The first loads of a K loop; returns how many steps it has. REQUIRES: at least one.
+KERNEL_INLINE uint32_t k_loop_begin(operands_t* o, const int stages, const int element) {
+  const uint32_t steps = o->loads_left;
   load_step(o, 0, element);
   if (o->loads_left != 0) load_step(o, 1, element);
   if (stages > 2 && o->loads_left != 0) load_step(o, 2, element);
   if (stages > 3 && o->loads_left != 0) load_step(o, 3, element);
+  return steps;
+}
+
+// All of its products. A product is issued before the loads that wait for the end of the one before it, so that the pipe
+// never waits for the issue of loads.
+KERNEL_INLINE void k_loop_products(const int accumulator, operands_t* o, uint32_t left,
+                                   const int stages, const int a_km, const int b_nk,
+                                   const int element, const int product) {
   tile_mma(accumulator, TILE_L(0), TILE_L(8), a_km, b_nk, product);
 #define STEP(buffer, before)                                                        \
   if (--left == 0) return;                                                          \
@@ -54,6 +59,12 @@ KERNEL_INLINE void k_loop_into(const int accumulator, operands_t* o, const int s
     STEP(0, stages - 1);
   }
 #undef STEP
+}
+KERNEL_INLINE void k_loop_into(const int accumulator, operands_t* o, const int stages,
+                               const int a_km, const int b_nk, const int element,
+                               const int product) {
+  const uint32_t steps = k_loop_begin(o, stages, element);
+  k_loop_products(accumulator, o, steps, stages, a_km, b_nk, element, product);
 }
 KERNEL_INLINE void k_loop(operands_t* o, const int stages, const int a_km, const int b_nk,
                           const int element, const int product) {
