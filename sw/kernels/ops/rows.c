@@ -254,15 +254,20 @@ KERNEL_INLINE void load_vectors(const team_t* team, uint32_t i, const int elemen
   tile_load(R(7), piece_at(team, team->g->in[2], 0, i), shape, element, 0);
 }
 
-// x in `t`: (x - mean) scale gamma + beta. `last`: of a row's pieces.
-KERNEL_INLINE void normalise(const team_t* team, uint32_t row, uint32_t i, uint32_t last,
-                             const int t, const int element) {
+// x in `t`: (x - mean) scale gamma + beta. R(6), R(5): mean and scale; R(3), R(7): gamma and beta.
+KERNEL_INLINE void scale_and_shift(const int t, const int element) {
   widen(4, t, element);
   SIMT(SUB, 4, 4, 6);
   SIMT(MUL, 4, 4, 5);
   narrow(t, 4, element);
   SIMT(MUL, t, t, 3);
   SIMT(ADD, t, t, 7);
+}
+
+// `last`: of a row's pieces.
+KERNEL_INLINE void normalise(const team_t* team, uint32_t row, uint32_t i, uint32_t last,
+                             const int t, const int element) {
+  scale_and_shift(t, element);
   tile_store(R(t), piece_at(team, team->g->out, row, i), piece_shape(team, i, 1), element);
   if (i < last) load_vectors(team, i + 1, element);
 }
@@ -287,12 +292,7 @@ KERNEL_INLINE int short_layer_norm_row(walk_t* w, const int t, const int wide, c
   row_column(TILE_SIMT_ROW_SUM, 5, 4);
   mean(wide, 5);
   scale_of(5);
-  widen(4, t, element);
-  SIMT(SUB, 4, 4, 6);
-  SIMT(MUL, 4, 4, 5);
-  narrow(t, 4, element);
-  SIMT(MUL, t, t, 3);
-  SIMT(ADD, t, t, 7);
+  scale_and_shift(t, element);
   walk_store(w, t, element);
   return 1;
 }
