@@ -7,19 +7,13 @@
 #include <string.h>
 
 #include "sw/collectives/runtime.h"
+#include "tests/system/programs/must.h"
 #include "tests/system/programs/two_queues_arguments.h"
 
 #define BACKGROUND 200u
 #define URGENT 8u
 #define MANY 4000u
 #define PLACES (STRETTO_ARGUMENT_BUFFER_BYTES / 128u)
-#define MUST(condition)                                        \
-  do {                                                         \
-    if (!(condition)) {                                        \
-      printf("line %d: " #condition " is not so\n", __LINE__); \
-      exit(1);                                                 \
-    }                                                          \
-  } while (0)
 
 typedef struct queue {
   cudaStream_t cuda;

@@ -9,17 +9,11 @@
 #include "sw/collectives/runtime.h"
 #include "sw/include/tile_queue.h"
 #include "sw/kernels/ops/vector.h"
+#include "tests/system/programs/must.h"
 
 #define PAYLOAD 16384u
 #define PAYLOADS 12u
 #define ELEMENTS (PAYLOADS * PAYLOAD / 2)
-#define MUST(condition)                                        \
-  do {                                                         \
-    if (!(condition)) {                                        \
-      printf("line %d: " #condition " is not so\n", __LINE__); \
-      exit(1);                                                 \
-    }                                                          \
-  } while (0)
 
 static stretto_client_t* client;
 static cudaStream_t cuda;
