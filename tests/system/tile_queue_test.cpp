@@ -27,7 +27,8 @@ boost::json::object queues(const std::string& set, const std::string& machine = 
   found["dram_bytes"] = dram;
   const auto& statistics = root.at("statistics").as_object();
   found["reductions"] = statistics.at("gpu0.compute.gpu.reductions");
-  found["written"] = statistics.at("gpu0.compute.l2.pinned_written");
+  if (const auto* written = statistics.if_contains("gpu0.compute.l2.pinned_written"))
+    found["written"] = *written;  // Absent where nothing was pinned.
   double waits = 0;
   for (const auto& [name, value] : statistics)
     if (name.starts_with("gpu0.compute.cu") && name.ends_with(".waits"))
