@@ -66,6 +66,10 @@ class Flow:
         self.letters = "".join(self.letter(number) for number in range(len(self.ops)))
         self.results = {op.output for number, op in enumerate(self.ops) if not self.readers.get(op.output) or
                         self.tensor(op.output).kind == "gradient"}
+        read = {name for op in graph.ops for name in op.inputs}
+        for op in graph.ops:  # Of a result that is a view the bytes beneath it.
+            if op.kind in VIEWS and (op.output not in read or self.tensor(op.output).kind == "gradient"):
+                self.results.add(self.base(op.output))
 
     def base(self, name):
         return self.renamed.get(name, name)

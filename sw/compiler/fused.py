@@ -131,8 +131,7 @@ class _Chain:
     def _check_inside(self):
         """What is between the operators may not be read by others: it is nowhere else. But for the last product, which
         lies as its result does: it can be kept."""
-        inside = {id(op) for op in self.ops}
-        read = {name for op in self.plan.ops if id(op) not in inside for name in op.inputs}
+        read = stages.left_by(self.plan, self.ops)
         last = max(i for i, op in enumerate(self.ops) if op.kind == "MatMul")
         for i, op in enumerate(self.ops[:-1]):
             if (op.output in read and i != last) or self.graph.tensors[op.output].kind == "gradient":

@@ -174,6 +174,14 @@ def describe(plan, groups):
     return [_Pipeline(plan, group).describe() for group in groups]
 
 
+def left_by(plan, ops):
+    """What goes to memory: tensors whose bytes others than `ops` read, or nobody. A view's bytes are those beneath it."""
+    mine = {id(op) for op in ops}
+    read = {name for op in plan.graph.ops for name in op.inputs}
+    leaves = {plan.root(name) for op in plan.ops if id(op) not in mine for name in op.inputs}
+    return leaves | {plan.root(name) for name in plan.graph.tensors if name not in read}
+
+
 class _Pipeline:
     def __init__(self, plan, group):
         self.plan, self.group = plan, group
@@ -188,10 +196,7 @@ class _Pipeline:
         self.rows = self.graph.tensors[first.inputs[0] if is_sum(first) else first.output].rows
         self.tiles = -(-self.rows // group.tile_rows)
         self.queues, self.queue_of = [], {}
-        mine = {id(op) for op in self.ops}
-        # Read by others, or by nobody: what goes to memory.
-        self.leaves = {plan.root(name) for op in plan.ops if id(op) not in mine for name in op.inputs}
-        self.leaves |= set(self.graph.tensors) - {plan.root(name) for op in plan.ops for name in op.inputs}
+        self.leaves = left_by(plan, self.ops)
 
     def describe(self):
         for stage in self.stages:

@@ -57,6 +57,13 @@ def planned(text, forced=()):
 
 
 class Fused(unittest.TestCase):
+    def test_what_a_result_is_a_view_of_is_not_inside(self):
+        """Nobody reads u, whose bytes are those of a."""
+        text = GRAPH.replace("ops:\n", "  u: {shape: [600, 64]}\nops:\n", 1) + "  - {op: Reshape, in: [a], out: u}\n"
+        groups, _ = planned(text)
+        self.assertTrue(groups)
+        self.assertFalse(any("a" in group["operators"][:-1] for group in groups))
+
     def test_a_chain_with_a_norm(self):
         (group,), alone = planned(GRAPH)
         self.assertEqual(alone, {})

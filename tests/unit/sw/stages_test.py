@@ -55,6 +55,14 @@ class Stages(unittest.TestCase):
         self.assertEqual(group["stages"][0]["copy"], "a0")
         self.assertEqual(group["stages"][1]["output"], {"tensor": "h1"})
 
+    def test_what_a_result_is_a_view_of_is_written_to_memory_too(self):
+        """Nobody reads v, whose bytes are those of a0."""
+        text = with_pipelines("{stages: {a0: 2, h1: 2, s: 1, y: 1, z: 1}}").replace(
+            "ops:\n", "  v: {shape: [350, 512]}\nops:\n", 1).replace(
+            "pipelines:", "  - {op: Reshape, in: [a0], out: v}\npipelines:", 1)
+        group, = described(text)
+        self.assertEqual([stage.get("copy") for stage in group["stages"]], ["a0", None, None, None, None])
+
     def test_entries_are_no_more_than_tiles(self):
         group, = described(with_pipelines("{stages: {a0: 100, h1: 1}}"))  # 700 rows are 6 tiles of 128.
         self.assertEqual((group["queues"][0]["entries"], group["stages"][0]["work_groups"]), (6, 6))
