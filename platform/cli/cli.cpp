@@ -173,8 +173,8 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   if (!options.data.empty() && options.data != "stamp" && options.data != "real") {
     throw UserError("--data " + options.data + ": must be stamp or real");
   }
-  const PlannedGraph planned(options, plan);
-  return run(options);
+  PlannedGraph planned(options, plan);
+  return run(options, planned.take_folder());
 }
 
 // Options that every reproduction has.

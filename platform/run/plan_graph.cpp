@@ -97,6 +97,8 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
     if (mkdtemp(folder.data()) == nullptr)
       throw UserError(folder + ": cannot be made (" + std::strerror(errno) + ")");
     scratch_ = folder;
+  } else {
+    folder_ = std::make_unique<OutputFolder>(folder);
   }
   const std::string stem = folder + "/plan/plan";
   std::vector<std::string> command{

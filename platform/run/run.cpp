@@ -195,7 +195,7 @@ std::string default_out_folder(const RunOptions& options) {
   return ("results" / folder_of(options.workload) / mode).string();
 }
 
-int run(const RunOptions& given) {
+int run(const RunOptions& given, std::unique_ptr<OutputFolder> folder) {
   RunOptions options = given;
   Machine machine;
   const RunRequest request = prepare_request(options, machine);
@@ -208,10 +208,9 @@ int run(const RunOptions& given) {
   }
   if (!drawn.waves.items.empty() && !rtl_is_traced()) become_traced_build(options.command_line);
   const HeldSignals held;  // Until the monitor handles them: earlier results are set aside below.
-  std::unique_ptr<OutputFolder> folder;
   std::unique_ptr<EarlierFiles> earlier;
   if (!out.empty()) {
-    folder = std::make_unique<OutputFolder>(out);
+    if (folder == nullptr) folder = std::make_unique<OutputFolder>(out);
     earlier = std::make_unique<EarlierFiles>(out, kFiles);
   }
   std::unique_ptr<Timeline> timeline;

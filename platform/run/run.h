@@ -3,8 +3,10 @@
 #ifndef STRETTO_PLATFORM_RUN_RUN_H_
 #define STRETTO_PLATFORM_RUN_RUN_H_
 
+#include <memory>
 #include <string>
 
+#include "platform/base/atomic_file.h"
 #include "platform/config/options.h"
 
 namespace stretto {
@@ -12,8 +14,8 @@ namespace stretto {
 // Where the results of a run go. REQUIRES: its mode is known. Empty: nowhere.
 std::string default_out_folder(const RunOptions& options);
 
-// Exit status. Throws UserError for bad input.
-int run(const RunOptions& options);
+// Exit status. Throws UserError for bad input. `folder`: that of its results, if the process has it already.
+int run(const RunOptions& options, std::unique_ptr<OutputFolder> folder = nullptr);
 
 }  // namespace stretto
 

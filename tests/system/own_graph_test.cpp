@@ -2,6 +2,7 @@
 // Question: does `stretto run` take a user's own graph, an ONNX file or an application by its name, plan it, run it as
 // kernels and as pipelines with results that double precision confirms, say what each operator and stage took, plan
 // better by that, and refuse with one line what cannot be? Through the executable.
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -143,6 +144,17 @@ TEST_CASE("an application runs by its name and parameters, and files of a dry ru
   CHECK(finished.says("name: \"nerf:rows=130\""));
   CHECK(!std::filesystem::exists(scratch.path + "/r"));
   (void)run("nerf:rows=130", "", scratch.path + "/r");
+}
+
+TEST_CASE("no plan is made in a folder that another run writes into") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/r";
+  const Finished finished =
+      run_stretto("run nerf:rows=3 --out " + out, "mkdir " + out + " && flock " + out);
+  INFO(finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.says("another stretto is writing there"));
+  CHECK_FALSE(std::filesystem::exists(out + "/plan"));
 }
 
 TEST_CASE("what cannot be planned or run is refused with one line") {
