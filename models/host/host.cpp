@@ -133,6 +133,15 @@ void HostCore::store(uint64_t address, uint64_t value) {
   host_.changed(offset, 8);
 }
 
+void HostCore::store_bytes(uint64_t address, const void* data, uint64_t bytes) {
+  assert(address >> STRETTO_NODE_SHIFT == kHostNode);
+  const uint64_t offset = address & STRETTO_OFFSET_MASK;
+  ++host_.stores_;
+  charge_ns(host_.spec_.write_ns * ((bytes + kWriteUnit - 1) / kWriteUnit));
+  host_.memory_.write(offset, static_cast<const uint8_t*>(data), bytes);
+  host_.changed(offset, bytes);
+}
+
 uint64_t HostCore::load(uint64_t address) {
   assert(address >> STRETTO_NODE_SHIFT == kHostNode);
   uint64_t value = 0;
@@ -147,35 +156,54 @@ void HostCore::read(uint64_t address, void* data, uint64_t bytes) {
 }
 
 uint64_t HostCore::wait_word(uint64_t address, Condition condition, uint64_t value) {
+  const Word word{address, condition, value};
+  wait_any({&word, 1}, kNever);
+  return load(address);
+}
+
+size_t HostCore::first_met(std::span<const Word> words) {
+  const auto is_met = [this](const Word& one) {
+    const uint64_t word = load(one.address);
+    return one.condition == Condition::not_equal ? word != one.value : word >= one.value;
+  };
+  return static_cast<size_t>(std::find_if(words.begin(), words.end(), is_met) - words.begin());
+}
+
+size_t HostCore::wait_any(std::span<const Word> words, Time until) {
+  assert(!words.empty() || until != kNever);
   const Time poll = host_.spec_.poll_ns * kNanosecond;
   const Time start = systemc_now();
   pass(poll);
-  uint64_t word = load(address);
+  size_t met = first_met(words);
   Time first = start;  // Of polls one after the other.
-  while (condition == Condition::not_equal ? word == value : word < value) {
+  while (met == words.size() && systemc_now() < until) {
     if (give_way()) {
       first = systemc_now();
       wait(delay_of(poll));
     } else {
-      waits_for_ = address;
+      waits_for_ = words;
       waits_since_ = start;
-      if (processor_->ready.empty()) {
+      Time most = until == kNever ? kNever : until - systemc_now();
+      if (!processor_->ready.empty()) {
+        const Time slice = host_.spec_.slice_ns * kNanosecond;
+        most = std::min(most, slice - (systemc_now() - scheduled_at_));
+      }
+      if (most == kNever) {
         wait(changed_);
       } else {
-        const Time slice = host_.spec_.slice_ns * kNanosecond;
-        wait(delay_of(slice - (systemc_now() - scheduled_at_)), changed_);
+        wait(delay_of(most), changed_);
       }
-      waits_for_ = 0;
+      waits_for_ = {};
       const Time since = systemc_now() - first;
       const Time next = (since + poll - 1) / poll * poll - since;
       if (next > 0) wait(delay_of(next));
     }
-    word = load(address);
+    met = first_met(words);
   }
   trace("waits for the machine", start);
   host_.polls_ += (systemc_now() - start) / poll;
   host_.waited_ += systemc_now() - start;
-  return word;
+  return met;
 }
 
 void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
@@ -289,7 +317,7 @@ void Host::make_ready(HostCore& thread) {
   }
   core.ready.push_back(&thread);
   core.preempts = true;
-  if (core.runs->waits_for_ != 0) core.runs->changed_.notify(sc_core::SC_ZERO_TIME);
+  if (!core.runs->waits_for_.empty()) core.runs->changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void Host::leave(HostCore& thread) {
@@ -310,11 +338,14 @@ std::string HostCore::waiting_on() const {
   if (ready_) return std::string(basename()) + " waits for its core";
   if (mutex_wait_ != nullptr)
     return std::string(basename()) + " " + mutex_wait_ + std::to_string(mutex_);
-  if (waits_for_ != 0) {
+  if (!waits_for_.empty()) {
+    const uint64_t address = waits_for_.front().address;
     uint64_t word = 0;
-    host_.memory_.read(waits_for_ & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&word), 8);
-    return std::string(basename()) + " waits for the word at " + hex(waits_for_) + " (now " +
-           hex(word) + ") since " + std::to_string(waits_since_ / kNanosecond) + " ns";
+    host_.memory_.read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&word), 8);
+    const size_t more = waits_for_.size() - 1;
+    return std::string(basename()) + " waits for the word at " + hex(address) + " (now " +
+           hex(word) + ")" + (more == 0 ? "" : " or one of " + std::to_string(more) + " more") +
+           " since " + std::to_string(waits_since_ / kNanosecond) + " ns";
   }
   if (blocked_on_pcie_) return std::string(basename()) + " waits for credit of PCIe";
   return std::string(basename()) + " computes, since " + std::to_string(computed_ / kNanosecond) +
@@ -496,9 +527,12 @@ void Host::receive(Packet&& packet) {
 
 void Host::changed(uint64_t offset, uint64_t bytes) {
   for (const auto& core : cores_) {
-    if (core->waits_for_ == 0) continue;
-    const uint64_t word = core->waits_for_ & STRETTO_OFFSET_MASK;
-    if (word < offset + bytes && offset < word + 8) core->changed_.notify(sc_core::SC_ZERO_TIME);
+    const auto is_changed = [&](const HostCore::Word& one) {
+      const uint64_t word = one.address & STRETTO_OFFSET_MASK;
+      return word < offset + bytes && offset < word + 8;
+    };
+    if (std::any_of(core->waits_for_.begin(), core->waits_for_.end(), is_changed))
+      core->changed_.notify(sc_core::SC_ZERO_TIME);
   }
 }
 

@@ -28,6 +28,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -112,8 +113,19 @@ class HostCore final : public sc_core::sc_module {
   void write(uint64_t address, const void* data, uint64_t bytes);
   // Polls the 64-bit word of host memory until it meets the condition; returns it.
   uint64_t wait_word(uint64_t address, Condition condition, uint64_t value);
+  // Polls several words in turn until one meets its condition, and returns the number of the first
+  // that does, or their count when it is `until`. All of them are looked at in each poll. REQUIRES:
+  // words, or an end.
+  struct Word {
+    uint64_t address;
+    Condition condition;
+    uint64_t value;
+  };
+  size_t wait_any(std::span<const Word> words, Time until);
   // 64-bit words of host memory.
   void store(uint64_t address, uint64_t value);
+  // Copies bytes into host memory, at the CPU time of a write of as many.
+  void store_bytes(uint64_t address, const void* data, uint64_t bytes);
   uint64_t load(uint64_t address);
   // Copies bytes out of host memory, at the CPU time of a write of as many.
   void read(uint64_t address, void* data, uint64_t bytes);
@@ -140,6 +152,7 @@ class HostCore final : public sc_core::sc_module {
   void main();
   // A span of the timeline from `begin` to now, and what the program computed before it.
   void trace(const char* what, Time begin);
+  size_t first_met(std::span<const Word> words);
   void pass(Time time);  // wait() of SystemC, counted.
   void block();          // Without the core, until somebody makes it ready.
   bool give_way();       // To the next thread of the core, if it is that one's turn.
@@ -149,9 +162,9 @@ class HostCore final : public sc_core::sc_module {
   const size_t index_;
   const Program program_;
   Digest digest_;
-  sc_core::sc_event changed_;  // Of the word it waits for.
-  sc_core::sc_event granted_;  // Its write has left over a shared link.
-  uint64_t waits_for_ = 0;     // Address of the word; 0 = does not wait.
+  sc_core::sc_event changed_;        // Of the words it waits for.
+  sc_core::sc_event granted_;        // Its write has left over a shared link.
+  std::span<const Word> waits_for_;  // Empty: does not wait.
   Time waits_since_ = 0;
   bool blocked_on_pcie_ = false;
   Processor* processor_ = nullptr;

@@ -18,6 +18,11 @@ namespace {
 
 HostCore& core_of(void* context) { return *static_cast<HostCore*>(context); }
 
+HostCore::Condition condition_of(stretto_wait_t condition) {
+  return condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal
+                                             : HostCore::Condition::at_least;
+}
+
 }  // namespace
 
 stretto_host_ops_t host_ops(HostCore& core) {
@@ -27,12 +32,21 @@ stretto_host_ops_t host_ops(HostCore& core) {
     core_of(context).write(address, data, bytes);
   };
   ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
-    const auto how = condition == STRETTO_WAIT_NOT_EQUAL ? HostCore::Condition::not_equal
-                                                         : HostCore::Condition::at_least;
-    return core_of(context).wait_word(address, how, value);
+    return core_of(context).wait_word(address, condition_of(condition), value);
   };
   ops.store = [](void* context, uint64_t address, uint64_t value) {
     core_of(context).store(address, value);
+  };
+  ops.store_bytes = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
+    core_of(context).store_bytes(address, data, bytes);
+  };
+  ops.wait_any = [](void* context, const stretto_host_word_t* words, uint32_t count,
+                    uint64_t until_ns) {
+    std::vector<HostCore::Word> all(count);
+    for (uint32_t i = 0; i < count; ++i)
+      all[i] = {words[i].address, condition_of(words[i].condition), words[i].value};
+    const Time until = until_ns == UINT64_MAX ? kNever : until_ns * kNanosecond;
+    return static_cast<uint32_t>(core_of(context).wait_any(all, until));
   };
   ops.read = [](void* context, uint64_t address, void* data, uint64_t bytes) {
     core_of(context).read(address, data, bytes);

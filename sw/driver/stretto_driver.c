@@ -61,17 +61,33 @@ static uint64_t signal_address(const stretto_client_t* client, const stretto_str
   return host_address(STRETTO_SIGNAL_OFFSET((uint64_t)client->options.gpu, index));
 }
 
-// Waits for the oldest packet not yet seen complete.
-static void check_oldest(stretto_client_t* client, stretto_stream_t* stream) {
-  const uint64_t address = signal_address(client, stream, stream->checked);
-  const stretto_status_t status = (stretto_status_t)(int64_t)client->ops.wait(
-      client->ops.context, address, STRETTO_WAIT_NOT_EQUAL, STRETTO_SIGNAL_PENDING);
+// The oldest packet not yet seen complete has ended so.
+static void note_oldest(stretto_client_t* client, stretto_stream_t* stream,
+                        stretto_status_t status) {
   if (status != STRETTO_OK && stream->error == STRETTO_OK) {
     stream->error = status;
     driver_fail(client, status, "gpu %u queue %u packet %llu: %s", client->options.gpu,
                 stream->queue, (unsigned long long)stream->checked, stretto_status_text(status));
   }
   ++stream->checked;
+}
+
+// Waits for it.
+static void check_oldest(stretto_client_t* client, stretto_stream_t* stream) {
+  const uint64_t address = signal_address(client, stream, stream->checked);
+  note_oldest(client, stream,
+              (stretto_status_t)(int64_t)client->ops.wait(
+                  client->ops.context, address, STRETTO_WAIT_NOT_EQUAL, STRETTO_SIGNAL_PENDING));
+}
+
+// Looks whether it is complete.
+static int look_at_oldest(stretto_client_t* client, stretto_stream_t* stream) {
+  uint64_t word = STRETTO_SIGNAL_PENDING;
+  client->ops.read(client->ops.context, signal_address(client, stream, stream->checked), &word,
+                   sizeof word);
+  if (word == STRETTO_SIGNAL_PENDING) return 0;
+  note_oldest(client, stream, (stretto_status_t)(int64_t)word);
+  return 1;
 }
 
 // Waits until the queue has room for so many packets; refused if that takes a resume.
@@ -292,6 +308,34 @@ static stretto_status_t do_event_synchronize(stretto_client_t* client,
   return STRETTO_OK;
 }
 
+static stretto_status_t do_event_of_last(stretto_client_t* client, stretto_stream_t* stream,
+                                         stretto_event_t* event) {
+  if (stream->written == 0)
+    return driver_fail(client, STRETTO_ERROR_STATE, "event: nothing was submitted to queue %u",
+                       stream->queue);
+  *event = (stretto_event_t){.stream = stream, .packet = stream->written - 1};
+  return STRETTO_OK;
+}
+
+static int do_event_query(stretto_client_t* client, const stretto_event_t* event) {
+  stretto_stream_t* stream = event->stream;
+  if (event->packet >= stream->written) return 0;
+  while (stream->checked <= event->packet) {
+    if (!look_at_oldest(client, stream)) return 0;
+  }
+  return 1;
+}
+
+static stretto_host_word_t do_event_word(const stretto_client_t* client,
+                                         const stretto_event_t* event) {
+  const stretto_stream_t* stream = event->stream;
+  // Packets may complete in another order: the oldest comes first.
+  const uint64_t next = stream->checked < event->packet ? stream->checked : event->packet;
+  return (stretto_host_word_t){.address = signal_address(client, stream, next),
+                               .condition = STRETTO_WAIT_NOT_EQUAL,
+                               .value = STRETTO_SIGNAL_PENDING};
+}
+
 // Modules and launches
 
 static stretto_status_t do_module_load(stretto_client_t* client, const void* elf, size_t bytes,
@@ -346,13 +390,11 @@ static stretto_status_t do_module_kernel(stretto_client_t* client, const stretto
 // preempted: who would resume it?
 static int complete(stretto_client_t* client, stretto_stream_t* stream, uint64_t packet) {
   while (stream->checked <= packet && stream->checked != stream->written) {
-    uint64_t word = STRETTO_SIGNAL_PENDING;
-    if (stream->preempted) {
-      client->ops.read(client->ops.context, signal_address(client, stream, stream->checked), &word,
-                       sizeof word);
-      if (word == STRETTO_SIGNAL_PENDING) return 0;
+    if (!stream->preempted) {
+      check_oldest(client, stream);
+    } else if (!look_at_oldest(client, stream)) {
+      return 0;
     }
-    check_oldest(client, stream);
   }
   return 1;
 }
@@ -926,6 +968,9 @@ static const stretto_api_t kApi = {
     .set_persisting_l2_cache_size = do_set_persisting_l2_cache_size,
     .access_policy_window = do_access_policy_window,
     .reset_persisting_l2_cache = do_reset_persisting_l2_cache,
+    .event_of_last = do_event_of_last,
+    .event_query = do_event_query,
+    .event_word = do_event_word,
 };
 
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

@@ -35,6 +35,13 @@ typedef enum stretto_wait {
   STRETTO_WAIT_AT_LEAST,  // Unsigned.
 } stretto_wait_t;
 
+// A condition on a word of host memory.
+typedef struct stretto_host_word {
+  uint64_t address;
+  stretto_wait_t condition;
+  uint64_t value;
+} stretto_host_word_t;
+
 // What the driver needs from the host it runs on. Every function may block its caller in machine
 // time.
 typedef struct stretto_host_ops {
@@ -49,6 +56,13 @@ typedef struct stretto_host_ops {
   void (*read)(void* context, uint64_t address, void* data, uint64_t bytes);
   // Writes a 64-bit word of host memory.
   void (*store)(void* context, uint64_t address, uint64_t value);
+  // Copies bytes into host memory. Not used by the driver itself.
+  void (*store_bytes)(void* context, uint64_t address, const void* data, uint64_t bytes);
+  // Blocks until one of the words meets its condition, and returns the number of the first that
+  // does; or until now_ns() is `until_ns` (UINT64_MAX: never), and returns `count`. Not used by the
+  // driver itself.
+  uint32_t (*wait_any)(void* context, const stretto_host_word_t* words, uint32_t count,
+                       uint64_t until_ns);
   // The calling thread computes for so long.
   void (*charge_cpu_ns)(void* context, uint64_t nanoseconds);
   uint64_t (*now_ns)(void* context);
@@ -274,6 +288,16 @@ typedef struct stretto_api {
                                            uint64_t base, uint64_t bytes, int persisting);
   // cudaCtxResetPersistingL2Cache: no range of the GPU stays any longer.
   stretto_status_t (*reset_persisting_l2_cache)(stretto_client_t* client, stretto_stream_t* stream);
+  // An event of what was submitted last to the stream, a kernel for example; no packet, and nothing
+  // is released. STRETTO_ERROR_STATE: nothing was.
+  stretto_status_t (*event_of_last)(stretto_client_t* client, stretto_stream_t* stream,
+                                    stretto_event_t* event);
+  // Whether all up to the event is known to be complete; does not wait. What failed is told by
+  // stream_synchronize.
+  int (*event_query)(stretto_client_t* client, const stretto_event_t* event);
+  // What wait_any of the host must see before event_query may say yes. REQUIRES: the event was
+  // recorded.
+  stretto_host_word_t (*event_word)(const stretto_client_t* client, const stretto_event_t* event);
 } stretto_api_t;
 
 struct stretto_client {

@@ -222,6 +222,48 @@ TEST_CASE("at_least waits for a counter to come that far") {
   CHECK(seen == 10'100 * kNanosecond);  // Stored at 10,010 ns.
 }
 
+TEST_CASE("a wait for one of several words ends with the first that came, or at its time") {
+  Bench bench;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    core.charge_ns(5'000);
+    core.store(kHostBase + 16, 7);
+  });
+  size_t met = 9, late = 9, asleep = 9;
+  Time seen = 0, ended = 0, woken = 0;
+  bench.host->add_program("rank1", [&](HostCore& core) {
+    const HostCore::Word words[] = {{kHostBase + 8, HostCore::Condition::not_equal, 0},
+                                    {kHostBase + 16, HostCore::Condition::at_least, 7}};
+    met = core.wait_any(words, kNever);
+    seen = core.now();
+    late = core.wait_any({words, 1}, 8'050 * kNanosecond);
+    ended = core.now();
+    asleep = core.wait_any({}, 9'000 * kNanosecond);
+    woken = core.now();
+  });
+  bench.run();
+  CHECK(met == 1);
+  CHECK(seen == 5'100 * kNanosecond);  // Stored at 5,005 ns.
+  CHECK(late == 1);
+  CHECK(ended == 8'100 * kNanosecond);
+  CHECK(asleep == 0);
+  CHECK(woken == 9'000 * kNanosecond);
+}
+
+TEST_CASE("bytes that one program stores another one reads") {
+  Bench bench;
+  uint8_t read[3] = {};
+  Time stored = 0;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    const uint8_t bytes[100] = {1, 2, 3};
+    core.store_bytes(kHostBase + 64, bytes, sizeof bytes);
+    stored = core.now();
+    core.read(kHostBase + 64, read, 3);
+  });
+  bench.run();
+  CHECK(stored == 50 * kNanosecond);  // Two pieces of 64 B, 25 ns each.
+  CHECK((read[0] == 1 && read[1] == 2 && read[2] == 3));
+}
+
 TEST_CASE("without credit a program blocks until the GPU returns it") {
   LinkSpec pcie = pcie_defaults();
   pcie.credit_bytes = 4'096;

@@ -609,6 +609,30 @@ TEST_CASE("an event waits for what was before it and not for what came later") {
   CHECK(c.api->event_synchronize(c.client, &event) == STRETTO_ERROR_ARGUMENT);
 }
 
+TEST_CASE("an event of the last packet is asked for without a packet or a wait") {
+  Client c;
+  stretto_event_t event;
+  stretto_stream_t* idle = nullptr;
+  REQUIRE(c.api->stream_create(c.client, &idle) == STRETTO_OK);
+  CHECK(c.api->event_of_last(c.client, idle, &event) == STRETTO_ERROR_STATE);
+  c.host.completes = false;
+  REQUIRE(c.api->fill(c.client, c.stream, stretto_gpu_address(0, 0x200000), 64, 0, kFillAccount) ==
+          STRETTO_OK);
+  const size_t packets = c.host.packets.size();
+  REQUIRE(c.api->event_of_last(c.client, c.stream, &event) == STRETTO_OK);
+  const uint64_t waits = c.host.waits;
+  CHECK(c.api->event_query(c.client, &event) == 0);
+  const stretto_host_word_t word = c.api->event_word(c.client, &event);
+  CHECK(word.address == c.host.packets.back().vendor.completion_signal);
+  CHECK(word.condition == STRETTO_WAIT_NOT_EQUAL);
+  CHECK(word.value == STRETTO_SIGNAL_PENDING);
+  c.host.words[word.address] = static_cast<uint64_t>(int64_t{STRETTO_ERROR_FAULT});
+  CHECK(c.api->event_query(c.client, &event) == 1);
+  CHECK(c.host.packets.size() == packets);
+  CHECK(c.host.waits == waits);
+  CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_FAULT);
+}
+
 TEST_CASE("a client has the queues it was given and no more") {
   Client c;
   stretto_stream_t* another = nullptr;
