@@ -37,6 +37,12 @@ std::string targets_folder() {
              : std::string(STRETTO_SOURCE_DIR) + "/tests/reproduction/targets";
 }
 
+std::string compiler_folder() {
+  const fs::path installed = fs::path(share_folder()) / "compiler";
+  return fs::exists(installed / "compile.py") ? installed.string()
+                                              : std::string(STRETTO_SOURCE_DIR) + "/sw/compiler";
+}
+
 std::string software_folder() {
   if (const char* text = std::getenv("STRETTO_SW"); text != nullptr && *text != '\0') return text;
   const fs::path installed = fs::path(executable_folder()) / "../lib/stretto/sw";

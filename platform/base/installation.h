@@ -15,6 +15,8 @@ std::string executable_folder();
 std::string share_folder();
 // The folder of published targets (reproduce).
 std::string targets_folder();
+// The folder of the graph compiler, compile.py and apps/.
+std::string compiler_folder();
 // The folder of kernels and firmware: $STRETTO_SW, ../lib/stretto/sw of the executable (installed),
 // or the build's sw/.
 std::string software_folder();

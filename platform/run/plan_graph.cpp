@@ -28,12 +28,6 @@ std::string interpreter() {
   return access(kDebian, X_OK) == 0 ? kDebian : "python3";
 }
 
-std::string compiler() {
-  const fs::path installed = fs::path(share_folder()) / "compiler/compile.py";
-  return fs::exists(installed) ? installed.string()
-                               : std::string(STRETTO_SOURCE_DIR) + "/sw/compiler/compile.py";
-}
-
 // Runs a command with our standard output. Throws UserError with the last line that it complains by, CheckError if
 // what it made itself is wrong.
 void run_compiler(const std::vector<std::string>& command) {
@@ -101,10 +95,15 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
     folder_ = std::make_unique<OutputFolder>(folder);
   }
   const std::string stem = folder + "/plan/plan";
-  std::vector<std::string> command{
-      interpreter(), compiler(),   name,
-      "--mode",      options.mode, "-o",
-      stem,          "--machine",  options.machine.empty() ? kGraphMachine : options.machine};
+  std::vector<std::string> command{interpreter(),
+                                   compiler_folder() + "/compile.py",
+                                   name,
+                                   "--mode",
+                                   options.mode,
+                                   "-o",
+                                   stem,
+                                   "--machine",
+                                   options.machine.empty() ? kGraphMachine : options.machine};
   if (how.training) command.emplace_back("--training");
   const auto add = [&](const char* option, const std::string& value) {
     command.emplace_back(option);

@@ -183,7 +183,7 @@ class KitsuneCampaign {
     if (sources_.empty()) {
       std::vector<fs::path> files;
       for (const fs::path& folder :
-           {compiler_folder(), compiler_folder() / "apps", fs::path(share_folder()) / "machines"})
+           {compiler_folder(), compiler_folder() + "/apps", share_folder() + "/machines"})
         for (const auto& entry : fs::directory_iterator(folder))
           if (entry.path().extension() == ".py" || entry.path().extension() == ".yaml")
             files.push_back(entry.path());
@@ -199,17 +199,12 @@ class KitsuneCampaign {
         step.graph, step.mode, step.machine, step.is_trained, fmt::join(options_.sets, " "),
         sources_, sha256_hex(profile.data(), profile.size()));
   }
-  static fs::path compiler_folder() {
-    const fs::path installed = fs::path(share_folder()) / "compiler";
-    return fs::exists(installed / "compile.py") ? installed
-                                                : fs::path(STRETTO_SOURCE_DIR) / "sw/compiler";
-  }
 
   int make_plans(const std::vector<PlanStep>& steps) {
     if (!options_.table_only) {
-      if (!fs::is_regular_file(compiler_folder() / "compile.py"))
-        throw UserError(fmt::format("{}: no such file; it makes the plans",
-                                    (compiler_folder() / "compile.py").string()));
+      if (!fs::is_regular_file(compiler_folder() + "/compile.py"))
+        throw UserError(
+            fmt::format("{}: no such file; it makes the plans", compiler_folder() + "/compile.py"));
       setenv("STRETTO_SHARE", share_folder().c_str(), 1);  // Where the compiler finds machines.
       if (const int status = compile(steps); status != kExitSuccess) return status;
     }
@@ -228,7 +223,7 @@ class KitsuneCampaign {
       for (const char* suffix : {".key", ".json", ".graph.json"}) fs::remove(stem + suffix, error);
       ChildProcess job;
       job.title = step.name;
-      job.command = {kPython,      (compiler_folder() / "compile.py").string(),
+      job.command = {kPython,      compiler_folder() + "/compile.py",
                      step.graph,   "--mode",
                      step.mode,    "--machine",
                      step.machine, "-o",
