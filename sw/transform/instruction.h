@@ -71,6 +71,9 @@ constexpr uint32_t sub(unsigned rd, unsigned rs1, unsigned rs2) {
 constexpr uint32_t slli(unsigned rd, unsigned rs1, unsigned by) {
   return i_type(0x13, 1, rd, rs1, static_cast<int>(by));
 }
+constexpr uint32_t srli(unsigned rd, unsigned rs1, unsigned by) {
+  return i_type(0x13, 5, rd, rs1, static_cast<int>(by));
+}
 constexpr uint32_t divu(unsigned rd, unsigned rs1, unsigned rs2) {
   return r_type(0x33, 5, 1, rd, rs1, rs2);
 }

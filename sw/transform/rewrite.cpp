@@ -166,18 +166,21 @@ void Rewrite::take_tasks(Assembler& out) {
     out.emit(sd(kT1, kSp, kCountAt), "");
   }
   const uint64_t loop = out.here();
-  const Assembler::Label share = out.label(), taken = out.label(), leave = out.label();
+  const Assembler::Label share = out.label(), taken = out.label(), none = out.label(),
+                         leave = out.label();
   out.emit(csrr(kT0, TILE_CSR_WF_ID), "wavefront 0 takes a task");
   out.emit(addi(kT1, kZero, 0), "none");
   out.branch(kNotEqual, kT0, kZero, share, "");
   load_argument(out, kT2, offsetof(stretto_transformed_arguments_t, control), "control block");
-  out.emit(ld(kT3, kT2, offsetof(stretto_task_control_t, preempt)), "to stop?");
-  out.branch(kNotEqual, kT3, kZero, share, "before a task is taken: none is lost");
-  out.emit(addi(kT2, kT2, offsetof(stretto_task_control_t, next)), "");
   out.emit(addi(kT3, kZero, 1), "");
-  out.emit(amoadd(kT1, kT3, kT2), "next task");
+  out.emit(amoadd(kT1, kT3, kT2), "next task; above its 32 bits: to stop?");
   load_argument(out, kT3, offsetof(stretto_transformed_arguments_t, tasks), "tasks");
-  out.branch(kBelow, kT1, kT3, taken, "");
+  out.branch(kBelow, kT1, kT3, taken, "a task, and not to stop");
+  out.emit(srli(kT3, kT1, 32), "");
+  out.branch(kEqual, kT3, kZero, none, "");
+  out.emit(addi(kT3, kZero, -1), "");
+  out.emit(amoadd(kZero, kT3, kT2), "to stop: the task goes back");
+  out.bind(none);
   out.emit(addi(kT1, kZero, -1), "none is left");
   out.bind(taken);
   out.emit(addi(kT1, kT1, 1), "0: none; else task + 1");

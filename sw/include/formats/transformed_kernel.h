@@ -30,16 +30,20 @@ typedef struct stretto_transformed_arguments {
   uint64_t grid_z;
 } stretto_transformed_arguments_t;
 
-// Zero before the first launch. Every worker looks at `preempt` before it takes a task, and leaves if
-// it is not 0. Then all that has begun is complete, and tasks from `next` on have not begun: clear
-// `preempt` alone and launch again. All is done when a launch ends with `next` >= tasks.
+// Zero before the first launch. Both lie in one word, so that a worker that takes a task sees
+// in the same access whether it is to stop. To stop, write 1 to the four bytes of `preempt`: every
+// worker ends its task and leaves. A worker that has seen it gives the task that it took back, so
+// that none is lost. When the launch has ended, all that has begun is complete and tasks from `next`
+// on have not begun: clear the four bytes of `preempt` alone and launch again. Cleared before, a
+// task that is on its way back would run twice and another never. All is done when a launch ends
+// with `next` >= tasks.
 typedef struct stretto_task_control {
-  uint64_t preempt;
-  uint64_t next;  // Each worker adds one; at the end at most one a worker beyond tasks.
+  uint32_t next;  // Each worker adds one; at the end at most one a worker beyond tasks.
+  uint32_t preempt;
 } stretto_task_control_t;
 
-// Preemptive kernels of the stock instruction set: behind the control block, 64 bytes from its start,
-// lie as many bytes for each worker. Whatever they are.
+// Preemptive kernels of the stock instruction set: from 64 bytes behind the start of the control
+// block on lie as many bytes for each worker. Whatever they are.
 #define STRETTO_WORKER_MAIL_BYTES 64
 
 #endif  // STRETTO_SW_INCLUDE_FORMATS_TRANSFORMED_KERNEL_H_

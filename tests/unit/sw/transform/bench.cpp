@@ -2,6 +2,7 @@
 #include "tests/unit/sw/transform/bench.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
 
@@ -94,34 +95,47 @@ Preemptions TransformBench::run_workers(Launch launch, const Grid& grid, Rng& rn
   Preemptions result;
   set_control({0, 0});
   while (control().next < grid.tasks() && result.launches < 200) {
-    launch.workgroups = static_cast<uint32_t>(rng.between(1, 8));
-    const stretto_transformed_arguments_t further = {kControl, 0,      grid.tasks(),
-                                                     grid.x,   grid.y, grid.z};
-    put_arguments(launch, &further);
     const Time begin = machine.queue.now();
-    machine.launch(launch);
+    begin_workers(launch, grid, static_cast<uint32_t>(rng.between(1, 8)));
     ++result.launches;
     if (stops) {
       machine.queue.run_until(begin + rng.below(span));
-      machine.set_value<uint64_t>(kControl, 1);
+      raise_flag();
     }
     finish();
     result.stopped += control().next < grid.tasks();
-    set_control({0, forgets_index ? 0 : control().next});
+    set_control({forgets_index ? 0 : control().next, 0});
     if (!stops) break;
   }
   return result;
 }
 
-void TransformBench::run_once(Launch launch, const Grid& grid, uint32_t workers) {
+void TransformBench::begin_workers(Launch launch, const Grid& grid, uint32_t workers) {
   launch.workgroups = workers;
   const stretto_transformed_arguments_t further = {kControl, 0,      grid.tasks(),
                                                    grid.x,   grid.y, grid.z};
   put_arguments(launch, &further);
-  const Time begin = machine.queue.now();
   machine.launch(launch);
+}
+
+void TransformBench::raise_flag() {
+  machine.set_value<uint32_t>(kControl + offsetof(stretto_task_control_t, preempt), 1);
+}
+
+void TransformBench::run_once(Launch launch, const Grid& grid, uint32_t workers) {
+  const Time begin = machine.queue.now();
+  begin_workers(launch, grid, workers);
   finish();
   last_time -= begin;
+}
+
+Time TransformBench::stop_once(Launch launch, const Grid& grid, uint32_t workers, Time delay) {
+  const Time risen = machine.queue.now() + delay;
+  begin_workers(launch, grid, workers);
+  machine.queue.run_until(risen);
+  raise_flag();
+  finish();
+  return last_time - risen;
 }
 
 bool TransformBench::has_fault(FaultKind kind) const {

@@ -61,6 +61,8 @@ class TransformBench {
   Preemptions run_workers(Launch launch, const Grid& grid, Rng& rng, bool stops = true);
   // Workers of one launch, until it ends.
   void run_once(Launch launch, const Grid& grid, uint32_t workers);
+  // The same, and `delay` later the flag rises; returns the time from then to the end.
+  Time stop_once(Launch launch, const Grid& grid, uint32_t workers, Time delay);
 
   stretto_task_control_t control() { return machine.value_at<stretto_task_control_t>(kControl); }
   void set_control(stretto_task_control_t value) { machine.set_value(kControl, value); }
@@ -75,6 +77,8 @@ class TransformBench {
   bool forgets_index = false;  // A host that clears the whole control block before it goes on.
 
  private:
+  void begin_workers(Launch launch, const Grid& grid, uint32_t workers);
+  void raise_flag();
   void put_arguments(const Launch& launch, const stretto_transformed_arguments_t* further);
   void finish();
 

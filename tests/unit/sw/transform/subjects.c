@@ -164,6 +164,23 @@ void calls_twice(void) {
 }
 SUBJECT(calls_twice);
 
+// Its task costs what the code around it costs.
+void nothing(void) { end(); }
+SUBJECT(nothing);
+
+// Takes 1, 2, 3 or 6 times as long, by its id.
+void lasts(void) {
+  const subject_arguments_t* a = arguments();
+  const uint64_t id = tile_csr(TILE_CSR_WG_ID);
+  static const uint8_t kTimes[4] = {1, 2, 3, 6};
+  if (tile_csr(TILE_CSR_WF_ID) == 0) {
+    delay(a->count * kTimes[id % 4]);
+    add(word(a->ran, id), 0x0001000100010001);
+  }
+  end();
+}
+SUBJECT(lasts);
+
 // --- refused ---
 
 void spins(void) {

@@ -199,15 +199,25 @@ TEST_CASE("the shipped GEMM in slices and by stopped workers equals the original
 TEST_CASE("workers leave before a task when the flag is up", "[TL-PTB-03]") {
   Subject s("early_return");
   transform::Result result = transformed("early_return", Form::preempt);
-  s.set_control({1, 0});
+  s.set_control({0, 1});
   s.run_once(s.of(result), s.grid, 6);
   REQUIRE(s.control().next == 0);
   REQUIRE(s.take_wrong_runs(kTasks) == kTasks);
-  // A kernel that does not look.
-  sabotage(result, "before a task is taken: none is lost", kNop);
-  s.set_control({1, 0});
+  // A kernel that does not look: its atomic returns 32 bits.
+  sabotage(result, "next task; above its 32 bits: to stop?", 0x01C3A32F);
+  s.set_control({0, 1});
   s.run_once(s.of(result), s.grid, 6);
   REQUIRE(s.control().next == kTasks + 6);
+}
+
+TEST_CASE("a worker that keeps a task which it does not run loses it") {
+  Subject s("early_return");
+  transform::Result result = transformed("early_return", Form::preempt);
+  sabotage(result, "to stop: the task goes back", kNop);
+  Rng rng(5);
+  REQUIRE(s.run_workers(s.of(result), s.grid, rng).stopped > 0);
+  const std::vector<uint64_t> ran = s.take_words(kRan, kTasks);
+  REQUIRE(std::count(ran.begin(), ran.end(), 0) > 0);
 }
 
 TEST_CASE("a flag that rises stops each worker after the task that it has begun", "[TL-PTB-05]") {
@@ -223,8 +233,8 @@ TEST_CASE("a flag that rises stops each worker after the task that it has begun"
 TEST_CASE("the task index alone carries a kernel over its stops", "[TL-PTB-04]") {
   Subject s("early_return");
   const Launch launch = s.of(transformed("early_return", Form::preempt));
-  for (const uint64_t next : {0, 1, 17, 59, 60}) {
-    s.set_control({0, next});
+  for (const uint32_t next : {0, 1, 17, 59, 60}) {
+    s.set_control({next, 0});
     s.run_once(launch, s.grid, 5);
     const std::vector<uint64_t> ran = s.take_words(kRan, kTasks);
     for (uint64_t id = 0; id < kTasks; ++id) REQUIRE((ran[id] != 0) == (id >= next));
