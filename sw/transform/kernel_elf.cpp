@@ -43,6 +43,7 @@ class KernelElf::Reader {
   void check_header() {
     if (bytes_.size() < SELFMAG || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0)
       throw Refused("not an ELF file");
+    if (bytes_.size() > kMaxFileBytes) throw Refused("has more than 256 MiB");
     if (bytes_.size() < sizeof(Elf64_Ehdr)) throw Refused("truncated inside the ELF header");
     if (bytes_[EI_CLASS] != ELFCLASS64) throw Refused("not 64-bit: kernels are RV64IMA");
     if (bytes_[EI_DATA] != ELFDATA2LSB) throw Refused("not little-endian");

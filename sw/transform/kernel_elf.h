@@ -20,6 +20,9 @@ struct Refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Of a kernel ELF; its image has at most 64 MiB.
+constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;
+
 struct Kernel {
   std::string name;
   uint64_t descriptor = 0;             // Address.

@@ -17,6 +17,7 @@ using namespace stretto::transform;
 namespace {
 
 constexpr int kUsage = 2;
+constexpr size_t kPieceBytes = size_t{1} << 20;
 constexpr const char* kHelp =
     "stretto-transform IN.elf --form slice|preempt [-o OUT.elf] [--kernel K] ...\n\n"
     "Rewrites kernels so that a launch runs a slice of the grid, or workers that take tasks in a\n"
@@ -28,11 +29,18 @@ struct Command {
   bool explain = false;
 };
 
+// Files that never end are read up to the limit.
 std::vector<uint8_t> read(const std::string& path) {
   if (std::filesystem::is_directory(path)) throw Refused("is a folder");
   std::ifstream file(path, std::ios::binary);
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file) throw Refused("cannot be read");
+  std::vector<uint8_t> bytes;
+  while (file && bytes.size() <= kMaxFileBytes) {
+    const size_t begin = bytes.size();
+    bytes.resize(begin + kPieceBytes);
+    file.read(reinterpret_cast<char*>(bytes.data() + begin), kPieceBytes);
+    bytes.resize(begin + static_cast<size_t>(file.gcount()));
+  }
+  if (!file.eof() && bytes.size() <= kMaxFileBytes) throw Refused("cannot be read");
   return bytes;
 }
 
@@ -74,6 +82,11 @@ void report(const Command& command, const Result& result) {
   fmt::print("{} of {} kernels transformed\n", transformed, result.kernels.size());
 }
 
+void require_name(const po::variables_map& values, const char* option) {
+  if (values.count(option) != 0 && values[option].as<std::string>().empty())
+    throw po::error(std::string("--") + option + ": an empty name");
+}
+
 Form form_of(const std::string& name) {
   if (name == "slice") return Form::slice;
   if (name == "preempt") return Form::preempt;
@@ -112,6 +125,7 @@ bool parse(int argc, char** argv, Command& command) {
     return false;
   }
   po::notify(values);
+  for (const char* option : {"input", "output", "kernel"}) require_name(values, option);
   command.options.form = form_of(form);
   command.options.isa = isa_of(isa);
   return true;

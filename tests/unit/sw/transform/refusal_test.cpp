@@ -265,6 +265,54 @@ TEST_CASE("the README's table says what becomes of every shipped kernel") {
   }
 }
 
+TEST_CASE("the tool says in one line which file is unfit and why, with exit status 2") {
+  using stretto::test::run_command;
+  const std::string good = STRETTO_BUILD_DIR "/sw/kernels/gemm.elf";
+  const std::string far = STRETTO_BUILD_DIR "/sw/kernels/transform_far.elf";
+  const stretto::test::Scratch scratch;
+  const auto made = [&](const std::string& name, const std::string& command) {
+    const std::string path = scratch.path + "/" + name;
+    const auto finished = run_command(command + " " + path);
+    INFO(command << ": " << finished.output);
+    REQUIRE(finished.status == 0);
+    return path;
+  };
+  const std::string source = scratch.file("one.c", "void _start(void) {}\n");
+  const auto linked = [&](const std::string& name, const std::string& isa, const char* flags) {
+    made(name + ".o",
+         "riscv64-unknown-elf-gcc -c -fPIE -misa-spec=2.2 " + isa + " " + source + " -o");
+    return made(name, "ld.lld -pie --no-dynamic-linker " + std::string(flags) + " " + scratch.path +
+                          "/" + name + ".o -o");
+  };
+  const std::string bytes = "head -c 3000 " + good + " >";
+  Bytes sectionless = read_file(good);
+  put<uint16_t>(sectionless, offsetof(Elf64_Ehdr, e_shnum), 0);
+  put<uint64_t>(sectionless, offsetof(Elf64_Ehdr, e_shoff), 0);
+  const std::map<std::string, std::string> reasons = {
+      {made("truncated", bytes), "truncated: section headers outside the file"},
+      {linked("stripped", "-march=rv64ima -mabi=lp64", "-s"),
+       "stripped: no symbol names a kernel (NAME.kd)"},
+      {linked("rv32", "-march=rv32ima -mabi=ilp32", ""), "not 64-bit: kernels are RV64IMA"},
+      {linked("compressed", "-march=rv64imac -mabi=lp64", ""),
+       "has compressed instructions: kernels are RV64IMA"},
+      {scratch.file("sectionless", {sectionless.begin(), sectionless.end()}),
+       "no sections: they name the kernels"},
+      {far, "text at far_kernel lies farther than 1 MiB from the stubs"},
+      {"/dev/zero", "not an ELF file"},
+      {"/dev/null", "not an ELF file"},
+      {scratch.path, "is a folder"},
+  };
+  for (const auto& [file, reason] : reasons) {
+    for (const char* form : {"slice", "preempt"}) {
+      const auto finished = run_command("timeout 20 " STRETTO_BUILD_DIR "/stretto-transform " +
+                                        file + " --form " + form);
+      INFO(finished.output);
+      REQUIRE(finished.status == 2);
+      REQUIRE(finished.output == file + ": " + reason + "\n");
+    }
+  }
+}
+
 TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
   using stretto::test::run_command;
   const std::string tool = STRETTO_BUILD_DIR "/stretto-transform ";
@@ -274,6 +322,8 @@ TEST_CASE("the tool says in one line why it refuses, with exit status 2") {
        {kernels + "ring.elf --form preempt", kernels + "gemm.elf --form other",
         kernels + "gemm.elf", kernels + "gemm.elf --form slice --kernel none",
         kernels + "none.elf --form slice", std::string("--form slice"),
+        kernels + "gemm.elf --form slice --kernel ''", kernels + "gemm.elf --form slice -o ''",
+        std::string("'' --form slice"),
         kernels + "gemm.elf --form slice -o " + scratch.path + "/none/out.elf",
         kernels + "gemm.elf --form slice --isa none", scratch.path + " --form slice"}) {
     const auto finished = run_command(tool + arguments);

@@ -99,8 +99,7 @@ TEST_CASE("a stop waits for the rest of a task and the way out, on average over 
     REQUIRE(b.control().next < grid.tasks());
   }
   stops.mean_ns /= kStops;
-  WARN("from the flag to the last exit " << stops.mean_ns << " ns: rest of a task "
-                                         << stops.rest_ns << " ns, way out " << stops.way_ns
-                                         << " ns");
+  WARN("from the flag to the last exit " << stops.mean_ns << " ns: rest of a task " << stops.rest_ns
+                                         << " ns, way out " << stops.way_ns << " ns");
   REQUIRE(std::abs(stops.mean_ns / (stops.rest_ns + stops.way_ns) - 1) < 0.05);
 }
