@@ -156,5 +156,20 @@ test_fails m "fences that reach no other unit" 'cu_to_cu\(kDevice\) == kNew' \
   litmus_shared_test "*CU to CU: fences of device scope" --set gpu.fault.fence_scope=work_group
 test_fails n "fences that reach no memory" 'cu_to_dma\(.*kSystem.*\) == kNew' \
   litmus_shared_test "*CU to DMA: a fence of system scope" --set gpu.fault.fence_scope=device
+# Transformers with a fault each (tests/unit/sw/transform/mutants.txt): random kernels find it and name the seed.
+grep -o '^[a-z_]* [a-z]*\.cpp' tests/unit/sw/transform/mutants.txt | while read -r name source; do
+  log=$scratch/$name.log
+  timeout -s KILL 120 "$build/tests/transform_fuzz" --kernels 400 --transformer "$build/tests/transform_mutants/$name" >"$log" 2>&1
+  status=$?
+  line=$(grep -m 1 '^FAILED: kernel k[0-9]' "$log")
+  if [ "$status" -eq 1 ] && [ -n "$line" ]; then
+    printf 'ok    (%s) in %s of the transformer: %s\n' "$name" "$source" "${line:0:160}"
+  else
+    printf 'FAIL  (%s) in %s of the transformer: exit %d; it said:\n' "$name" "$source" "$status"
+    tail -n 6 "$log"
+    touch "$scratch/failed"
+  fi
+done
+[ -e "$scratch/failed" ] && failed=1
 [ "$failed" -eq 0 ] && echo "every sabotage was noticed"
 exit "$failed"

@@ -4,7 +4,8 @@
 //
 // Calls are jal or auipc + jalr that write ra. A return is jalr x0, 0(ra) in a function that was
 // called; that ra then holds what the call wrote is taken from the calling convention. Any other
-// jalr is a switch: it takes all targets of all jump tables whose address its function forms.
+// jalr is a switch: it goes to the targets of the jump table whose address is formed before it, or,
+// where that is not the only way to it, of all jump tables whose address its function forms.
 #ifndef STRETTO_SW_TRANSFORM_ANALYSIS_H_
 #define STRETTO_SW_TRANSFORM_ANALYSIS_H_
 

@@ -34,39 +34,41 @@ Time task_of_nothing(TransformBench& b, const Launch& launch) {
   return (at[1] - at[0]) / 40;
 }
 
-struct Stops {
-  double mean_ns = 0;  // From the stop that is asked for to the last exit.
-  double rest_ns = 0;  // E[d^2] / 2 E[d].
-  double way_ns = 0;   // Out, from the look at the flag that sees it.
-};
+// When reads of the words from `base` on reach memory while `run` runs.
+template <class Run>
+std::vector<Time> reads_of(TransformBench& b, uint64_t base, uint64_t bytes, Run&& run) {
+  b.machine.memory.accesses.clear();
+  b.machine.memory.record = true;
+  run();
+  b.machine.memory.record = false;
+  std::vector<Time> at;
+  for (const FixedMemory::Access& access : b.machine.memory.accesses)
+    if (access.command == tlm::TLM_READ_COMMAND && access.address - base < bytes)
+      at.push_back(access.at);
+  return at;
+}
 
-// Times between two looks at the flag, in a run that is not stopped, and of a way out.
-Stops expected_of_worker(TransformBench& b, const Launch& launch, const Grid& grid) {
-  const auto looks = [&](stretto_task_control_t control) {
-    b.set_control(control);
-    b.machine.memory.accesses.clear();
-    b.machine.memory.record = true;
-    b.run_once(launch, grid, 1);
-    b.machine.memory.record = false;
-    std::vector<Time> at;
-    for (const FixedMemory::Access& access : b.machine.memory.accesses)
-      if (access.command == tlm::TLM_READ_COMMAND && (access.address & ~63ull) == kControl)
-        at.push_back(access.at);
-    return at;
-  };
-  Stops stops;
-  const std::vector<Time> stopped = looks({0, 1});
-  stops.way_ns = static_cast<double>(b.machine.queue.now() - stopped.front()) / kNanosecond;
-  const std::vector<Time> at = looks({0, 0});
-  REQUIRE(at.size() == grid.tasks() + 1);
+// What is left of a period at a random moment: E[d^2] / 2 E[d].
+double rest_ns(const std::vector<Time>& at) {
   double sum = 0, squares = 0;
   for (size_t i = 1; i < at.size(); ++i) {
     const double d = static_cast<double>(at[i] - at[i - 1]) / kNanosecond;
     sum += d;
     squares += d * d;
   }
-  stops.rest_ns = squares / 2 / sum;
-  return stops;
+  return squares / 2 / sum;
+}
+
+constexpr unsigned kStops = 240;
+constexpr Grid kGrid = {40, 1, 1};  // Tasks of four lengths in turn.
+
+// Stops spread over the middle of a run, eight turns of the four lengths.
+template <class Stop>
+double mean_ns(Time span, Stop&& stop) {
+  double sum = 0;
+  for (unsigned i = 0; i < kStops; ++i)
+    sum += static_cast<double>(stop(span / 10 + span * 8 / 10 * i / kStops)) / kNanosecond;
+  return sum / kStops;
 }
 
 }  // namespace
@@ -84,22 +86,42 @@ TEST_CASE("the code around a task takes at most 0.6 us, of one access to memory"
 }
 
 TEST_CASE("a stop waits for the rest of a task and the way out, on average over when it comes") {
-  constexpr unsigned kStops = 240;
-  const Grid grid = {40, 1, 1};
   TransformBench b;
   b.set_subject_arguments(1000);
   const Launch launch = b.load(transformed("lasts"), "lasts", kOther);
-  Stops stops = expected_of_worker(b, launch, grid);
-  const Time span = b.last_time;
-  for (unsigned i = 0; i < kStops; ++i) {
+  const auto run = [&] { b.run_once(launch, kGrid, 1); };
+  b.set_control({0, 1});
+  const std::vector<Time> look = reads_of(b, kControl, 64, run);
+  const double way = static_cast<double>(b.machine.queue.now() - look.front()) / kNanosecond;
+  b.set_control({0, 0});
+  const std::vector<Time> looks = reads_of(b, kControl, 64, run);
+  REQUIRE(looks.size() == kGrid.tasks() + 1);
+  const double rest = rest_ns(looks);
+  const double mean = mean_ns(b.last_time, [&](Time delay) {
     b.set_control({0, 0});
-    // Spread over the middle of the run: eight turns of four lengths.
-    const Time delay = span / 10 + span * 8 / 10 * i / kStops;
-    stops.mean_ns += static_cast<double>(b.stop_once(launch, grid, 1, delay)) / kNanosecond;
-    REQUIRE(b.control().next < grid.tasks());
-  }
-  stops.mean_ns /= kStops;
-  WARN("from the flag to the last exit " << stops.mean_ns << " ns: rest of a task " << stops.rest_ns
-                                         << " ns, way out " << stops.way_ns << " ns");
-  REQUIRE(std::abs(stops.mean_ns / (stops.rest_ns + stops.way_ns) - 1) < 0.05);
+    const Time took = b.stop_once(launch, kGrid, 1, delay);
+    REQUIRE(b.control().next < kGrid.tasks());
+    return took;
+  });
+  WARN("from the flag to the last exit " << mean << " ns: rest of a task " << rest
+                                         << " ns, way out " << way << " ns");
+  REQUIRE(std::abs(mean / (rest + way) - 1) < 0.05);
+}
+
+TEST_CASE(
+    "the grid scheduler stops a kernel that nobody rewrote when the rest of a work-group is done") {
+  GpuSpec one = GpuMachine::small();
+  one.cus = 1;
+  TransformBench b(one);
+  b.set_subject_arguments(1000);
+  Launch launch = b.load(read_kernel_file("transform_subjects"), "lasts", kCode);
+  launch.registers_bytes = one.registers_bytes;  // One work-group on the unit.
+  const std::vector<Time> ends =
+      reads_of(b, kRan, 8 * kGrid.tasks(), [&] { b.run(launch, kGrid); });
+  REQUIRE(ends.size() == kGrid.tasks());
+  const double rest = rest_ns(ends);
+  const double mean =
+      mean_ns(b.last_time, [&](Time delay) { return b.preempt_once(launch, kGrid, delay); });
+  WARN("from the stop to the last exit " << mean << " ns: rest of a work-group " << rest << " ns");
+  REQUIRE(std::abs(mean / rest - 1) < 0.05);
 }
