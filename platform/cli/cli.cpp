@@ -106,6 +106,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
   PlanOptions plan;
   options.command_line = command_line;
   std::vector<std::string> impl;
+  std::vector<std::string> preloads;
   std::string seed, time_limit, waves_limit;
   po::options_description visible("Options");
   // clang-format off
@@ -119,6 +120,9 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
                     "firmware of the command processors")
     ("set",         texts(options.sets, "KEY=VALUE"),
                     "set a parameter; may be repeated")
+    ("preload",     texts(preloads, "LIB"),
+                    "of a program: a shared object that takes its calls before libstretto_cudart.so, as LD_PRELOAD; "
+                    "may be repeated; --set program.preload")
     ("seed",        text(seed, "N")->default_value("1"),
                     "seed of operands")
     ("impl",        texts(impl, "BLOCK|all=KIND"),
@@ -161,6 +165,7 @@ int command_run(const Arguments& arguments, const Arguments& command_line) {
           "bsp, vertical and kitsune",
           visible, positional, "workload", 1, values))
     return kExitSuccess;
+  if (!preloads.empty()) options.sets.push_back("program.preload=" + joined(preloads, " ", " "));
   for (const std::string& text : impl) set_impl(text, options.impl);
   for (const std::string& name : block_names()) options.impl.emplace(name, Impl::rtl);
   options.waves_limit_mib =

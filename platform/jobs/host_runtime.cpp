@@ -19,7 +19,7 @@ namespace stretto {
 namespace {
 
 const Account kInit{STRETTO_ACCOUNT_JOB, "init"}, kReduce{STRETTO_ACCOUNT_JOB + 1, "reduce"},
-    kMove{STRETTO_ACCOUNT_JOB + 2, "move"};
+    kMove{STRETTO_ACCOUNT_JOB + 2, "move"}, kKernels{STRETTO_ACCOUNT_JOB + 3, "kernels"};
 
 struct Owned {
   stretto_runtime_t* runtime = nullptr;
@@ -117,7 +117,9 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
         fmt::format("software.copy_registers_bytes ({}) does not fit into "
                     "gpu.registers_bytes ({})",
                     software.copy_registers_bytes, spec.gpu.registers_bytes));
-  options.accounts = {kInit.number, kReduce.number, kMove.number};
+  // One of four jobs has three accounts.
+  options.accounts = {kInit.number, kReduce.number, kMove.number,
+                      request.share.accounts > 3 ? kKernels.number : kReduce.number};
   options.kernels = kernels.data();
   options.kernel_bytes = kernels.size();
   return options;
@@ -125,8 +127,20 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
 
 std::vector<Account> runtime_accounts() { return {kReduce, kMove, kInit}; }
 
+std::vector<Account> program_accounts(const JobRequest& request) {
+  std::vector<Account> all = runtime_accounts();
+  if (request.share.accounts > 3) all.push_back(kKernels);
+  return all;
+}
+
 std::vector<PhaseRule> runtime_phases() {
   return {preparation_of(kInit), work_of(kReduce), work_of(kMove)};
+}
+
+std::vector<PhaseRule> program_phases(const JobRequest& request) {
+  std::vector<PhaseRule> all = runtime_phases();
+  if (request.share.accounts > 3) all.push_back(work_of(kKernels));
+  return all;
 }
 
 std::vector<std::string> runtime_claims(const std::string& engine) {

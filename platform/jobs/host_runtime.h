@@ -22,6 +22,9 @@ stretto_runtime_options_t runtime_options(const JobRequest& request, const std::
 // What runtime_options() counts on: init, reduce, move of stretto_runtime_accounts_t.
 std::vector<Account> runtime_accounts();
 std::vector<PhaseRule> runtime_phases();
+// Those, and what a program's own kernels do (cudaLaunchKernel); of four jobs, `reduce` has that.
+std::vector<Account> program_accounts(const JobRequest& request);
+std::vector<PhaseRule> program_phases(const JobRequest& request);
 
 // Gives up the host program that calls: it goes no further, so that a run can end while the program
 // lets no time pass. REQUIRES: a HostRuntime has been made.
@@ -43,6 +46,8 @@ class HostRuntime {
   uint64_t memory_end(uint32_t device) const {
     return stretto_runtime_memory_end(runtime_, device);
   }
+  // Lets a library that was preloaded end its part; takes machine time.
+  void end_layer() { stretto_runtime_end_layer(runtime_); }
   // Groups that are open.
   int group_depth() const { return stretto_runtime_group_depth(runtime_); }
   // Where the program stands; "" outside of communication.

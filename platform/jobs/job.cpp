@@ -126,8 +126,8 @@ void check_kernels(const std::string& name, std::initializer_list<std::string> k
   const std::vector<uint8_t> elf = kernel_file(name);
   char error[256];
   for (const std::string& kernel : kernels) {
-    if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), error, sizeof error) !=
-        STRETTO_OK)
+    if (stretto_kernel_check(elf.data(), elf.size(), kernel.c_str(), nullptr, error,
+                             sizeof error) != STRETTO_OK)
       throw UserError(kernel_path(name) + ": " + error);
   }
 }

@@ -59,6 +59,8 @@ class WorkloadKind {
   }
   // Files of the kernels that the mode loads.
   virtual std::vector<std::string> kernel_files(const JobRequest& request) const = 0;
+  // Shared objects that take calls of its host programs before libstretto_cudart.so does (run/preload.h).
+  virtual std::vector<std::string> preloads() const { return {}; }
   // REQUIRES: check() has passed. `memories` by simulated rank; they, this and the request outlive
   // the job.
   virtual std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const = 0;

@@ -27,6 +27,7 @@
 #include "platform/results/timeline.h"
 #include "platform/run/dry_run.h"
 #include "platform/run/monitor.h"
+#include "platform/run/preload.h"
 #include "platform/run/traced_build.h"
 #include "platform/waves/waves.h"
 
@@ -90,6 +91,20 @@ void check_programs(const RunRequest& request) {
       (void)ElfImage::load(file);
     }
   }
+}
+
+// The loader has one list a process.
+std::vector<std::string> preloads_of(const RunRequest& request) {
+  std::vector<std::string> libraries;
+  for (const JobRequest& job : request.jobs) {
+    const std::vector<std::string> own = job.kind->preloads();
+    if (&job == &request.jobs.front()) libraries = own;
+    if (own != libraries)
+      throw UserError(job.subject() +
+                      ": preload: all jobs of a run have the same libraries, those of " +
+                      request.jobs.front().subject());
+  }
+  return libraries;
 }
 
 // What a run leaves in its folder.
@@ -199,6 +214,7 @@ int run(const RunOptions& given, std::unique_ptr<OutputFolder> folder) {
   RunOptions options = given;
   Machine machine;
   const RunRequest request = prepare_request(options, machine);
+  preload(preloads_of(request), options.command_line);
   const std::string out = default_out_folder(options);
   const Drawn drawn = check_drawn(options, machine.spec(), out);
   if (options.dry_run) {

@@ -62,7 +62,7 @@ _stretto() {
     --impl) compopt -o nospace 2>/dev/null; words="all= $(_stretto_names "$executable" blocks | sed 's/$/=/')" ;;
     --waves) words=$(_stretto_names "$executable" blocks) ;;
     --data) words="stamp real" ;;
-    --out | --firmware) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --out | --firmware | --preload) COMPREPLY=($(compgen -f -- "$current")); return ;;
     --seed | --time-limit | --waves-limit | --jobs | --figure | --cases) return ;;
     *)
       if [ "${current:0:1}" = - ]; then

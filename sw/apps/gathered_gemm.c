@@ -77,7 +77,8 @@ static const char* gemm_kernel(const gathered_gemm_parameters_t* p) {
 
 stretto_status_t gathered_gemm_check_elf(const gathered_gemm_parameters_t* p, char* error,
                                          size_t error_bytes) {
-  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), error, error_bytes);
+  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), NULL, error,
+                              error_bytes);
 }
 
 // First tile of A of a chunk; chunk = ranks gives the number of tiles.

@@ -199,15 +199,16 @@ static int has_ring_kernel(ring_gemm_mode_t mode) { return has_rs_kernel(mode) |
 stretto_status_t ring_gemm_check_gemm_elf(const ring_gemm_parameters_t* p, char* error,
                                           size_t error_bytes) {
   if (!has_gemm(p->mode)) return STRETTO_OK;
-  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), error, error_bytes);
+  return stretto_kernel_check(p->gemm_elf, p->gemm_elf_bytes, gemm_kernel(p), NULL, error,
+                              error_bytes);
 }
 
 stretto_status_t ring_gemm_check_ring_elf(const ring_gemm_parameters_t* p, char* error,
                                           size_t error_bytes) {
   if (!has_ring_kernel(p->mode)) return STRETTO_OK;
-  TRY(stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, reduce_scatter_kernel(p), error,
+  TRY(stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, reduce_scatter_kernel(p), NULL, error,
                            error_bytes));
-  return stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, all_gather_kernel, error,
+  return stretto_kernel_check(p->ring_elf, p->ring_elf_bytes, all_gather_kernel, NULL, error,
                               error_bytes);
 }
 

@@ -32,7 +32,19 @@ struct CUstream_st {
   stretto_stream_t* stream;
   int destroyed;      // May be given out again.
   uint32_t priority;  // Of the driver.
+  int unreleased;     // A kernel has left what may be dirty in the L2.
+  int acquires;       // Its next kernel reads what others may have written.
 };
+
+#define RUNTIME_ALIGNMENT 512u  // Of cudaMalloc.
+
+// Device memory through which the host's bytes go to where a stream wants them, in slots.
+#define STAGING_BYTES (1ull << 20)
+#define STAGING_SLOTS 4u
+typedef struct staging_slot {
+  int used;
+  stretto_event_t read;  // The copy out of it is done.
+} staging_slot_t;
 
 typedef struct device {
   uint32_t number;  // As the program sees it.
@@ -42,6 +54,13 @@ typedef struct device {
   struct CUstream_st* default_stream;
   memory_block_t* blocks;
   memory_use_t* uses;
+  uint64_t staging;  // 0 = not allocated.
+  staging_slot_t slots[STAGING_SLOTS];
+  uint32_t next_slot;
+  struct arrival* arrivals;  // Copies to the host that were not delivered, the oldest first.
+  uint64_t arrivals_next;    // Where in their ring the next one goes.
+  uint64_t words;            // Of events; 0 = not allocated.
+  uint32_t words_used;
   stretto_kernel_t collective[2];  // By protocol, STRETTO_PROTOCOL_*.
   stretto_kernel_t send_receive[2];
   stretto_kernel_t combine;
@@ -111,7 +130,10 @@ struct stretto_runtime {
   uint32_t ids;     // Unique ids given out.
   int group_depth;
   ncclResult_t group_result;  // The first call of the group that failed.
+  stretto_runtime_layer_t layer;
   struct ncclComm* comms;
+  struct CUevent_st* events;
+  struct CUlib_st* libraries;
   operation_t* first;
   operation_t* last;
   stretto_status_t status;
@@ -137,6 +159,20 @@ void operations_free(stretto_runtime_t* runtime);
 // The device with its client, or null (runtime->error says why).
 device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number);
 struct CUstream_st* runtime_stream(const device_t* device, cudaStream_t stream);
+// That of the current device, likewise.
+device_t* runtime_current_device(void);
+// Keeps the error for cudaGetLastError and returns it.
+cudaError_t runtime_keep(cudaError_t error);
+// A stream of `priority` of the driver, new or one that was destroyed.
+cudaError_t runtime_create_stream(device_t* device, uint32_t priority, struct CUstream_st** stream);
+// The stream that a program means, null being the current device's default one; null: none, which
+// runtime_no_stream() says.
+struct CUstream_st* runtime_given_stream(cudaStream_t stream);
+cudaError_t runtime_no_stream(const char* call, cudaStream_t stream);
+// Whether all that was submitted to it is done; does not wait.
+int runtime_is_done(const struct CUstream_st* stream);
+// Host memory for all devices from `offset` on, `bytes` each: that of this one.
+uint64_t runtime_host_area(const device_t* device, uint64_t offset, uint64_t bytes);
 // Whether cudaMalloc has given out [address, address + bytes) of the device, in one piece.
 int runtime_has_memory(const device_t* device, uint64_t address, uint64_t bytes);
 
@@ -176,10 +212,29 @@ ncclResult_t direct_prepare(operation_t* o, const uint64_t* targets);
 // Waits for a stream; for all streams of the device.
 ncclResult_t runtime_synchronize(struct CUstream_st* stream);
 ncclResult_t runtime_quiet(device_t* device);
+cudaError_t runtime_cuda_synchronize(struct CUstream_st* stream);
 // Device memory for the library itself; released, it may be given out again. All streams of the
 // device are quiet when it is released.
 cudaError_t runtime_allocate(device_t* device, uint64_t bytes, uint64_t* address);
 cudaError_t runtime_release(device_t* device, uint64_t address);
+
+// A copy that a program asks for. Null: the host.
+typedef struct copy {
+  device_t* source;
+  device_t* target;
+  void* to;
+  const void* from;
+  uint64_t bytes;
+} copy_t;
+// Checks what `call` was given.
+cudaError_t copy_find(const char* call, void* to, const void* from, uint64_t bytes,
+                      cudaMemcpyKind kind, copy_t* copy);
+cudaError_t copy_now(const copy_t* copy);
+// Gives the program what has come to the host for it.
+void copies_deliver(device_t* device);
+void copies_free(device_t* device);
+void events_free(stretto_runtime_t* runtime);
+void libraries_free(stretto_runtime_t* runtime);
 
 // Until the stream is waited for, `by` uses this memory.
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);

@@ -18,9 +18,10 @@ extern "C" {
 
 // Accounts (machine_types.h) of what a program asks for.
 typedef struct stretto_runtime_accounts {
-  uint32_t init;    // Fills.
-  uint32_t reduce;  // Collectives that reduce, with all that their kernels do.
-  uint32_t move;    // The others, sends, and copies of the DMA engine.
+  uint32_t init;     // Fills.
+  uint32_t reduce;   // Collectives that reduce, with all that their kernels do.
+  uint32_t move;     // The others, sends, and copies of the DMA engine.
+  uint32_t kernels;  // Of cudaLaunchKernel.
 } stretto_runtime_accounts_t;
 
 typedef struct stretto_runtime_options {
@@ -48,6 +49,10 @@ typedef struct stretto_runtime_options {
   stretto_runtime_accounts_t accounts;
   const void* kernels;  // collective.elf.
   size_t kernel_bytes;
+  // Where in host memory the program reaches a server that has the devices for it, through a library
+  // that is preloaded; 0: it has them itself.
+  uint64_t server_channel;
+  int high_priority;  // What it is to the server.
 } stretto_runtime_options_t;
 
 typedef struct stretto_runtime stretto_runtime_t;
@@ -61,6 +66,54 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime);
 
 // Gives the runtime of the calling thread; set once, before any program starts.
 void stretto_runtime_set_lookup(stretto_runtime_t* (*current)(void));
+
+// For libraries that are preloaded: what they know of the calling program.
+typedef struct stretto_runtime_layer {
+  const stretto_host_ops_t* ops;
+  uint64_t server_channel;
+  int high_priority;
+  // The library's own, null at first. `end` is called when the program has ended, however that was,
+  // and may take machine time.
+  void* state;
+  void (*end)(struct stretto_runtime_layer* layer);
+  // What it counts: calls that it answered itself, messages that it sent; at the end, messages in all.
+  uint64_t answered;
+  uint64_t forwarded;
+  uint64_t messages;
+} stretto_runtime_layer_t;
+// Null outside of a host program.
+stretto_runtime_layer_t* stretto_runtime_layer(void);
+// Keeps an error of such a library as if it were a call's of this one, and returns it.
+__attribute__((format(printf, 2, 3))) cudaError_t stretto_runtime_refuse(cudaError_t error,
+                                                                         const char* format, ...);
+// What calls with the same names share with it. Each refuses with a line that begins with `call`.
+uint32_t stretto_runtime_priority(int priority);  // Of the driver, for one of a stream.
+cudaError_t stretto_runtime_check_library(const char* call, const cudaLibrary_t* library,
+                                          const void* from, unsigned jit_count,
+                                          unsigned library_count);
+cudaFuncAttributes stretto_runtime_attributes(const stretto_kernel_descriptor_t* descriptor);
+cudaError_t stretto_runtime_check_launch(const char* call, const char* kernel,
+                                         const stretto_kernel_descriptor_t* descriptor, dim3 grid,
+                                         dim3 block, void* const* arguments, size_t shared_bytes);
+// Whether a copy is from and to a device: as `kind` says, or as the addresses do, of which the caller knows
+// whether they are a device's.
+typedef struct stretto_runtime_direction {
+  int from_device;
+  int to_device;
+} stretto_runtime_direction_t;
+cudaError_t stretto_runtime_check_copy(const char* call, const void* to, int to_is_device,
+                                       const void* from, int from_is_device, uint64_t bytes,
+                                       cudaMemcpyKind kind, stretto_runtime_direction_t* direction);
+// [begin, end) of a set: words of 8 bytes from `whole` to `whole_end`, and bytes before and behind them.
+typedef struct stretto_runtime_set {
+  uint64_t begin, whole, whole_end, end;
+  uint8_t bytes[8];
+  uint64_t pattern;
+} stretto_runtime_set_t;
+stretto_runtime_set_t stretto_runtime_split_set(const void* pointer, int value, uint64_t bytes);
+
+// Ends the layer's part. In the thread of the program, before stretto_runtime_destroy().
+void stretto_runtime_end_layer(stretto_runtime_t* runtime);
 
 // The driver's stream behind one of cuda_runtime.h, and its client, for a program that uses both.
 stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t** client);

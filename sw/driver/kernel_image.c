@@ -113,6 +113,8 @@ static stretto_status_t add_kernel(const reader_t* r, uint64_t base, const char*
     return bad(r, "kernel descriptor without its magic number");
   if (!inside(descriptor.entry - base, 4, image->bytes))
     return bad(r, "kernel entry outside the image");
+  if (descriptor.wavefronts < 1 || descriptor.wavefronts > 8)
+    return bad(r, "kernel descriptor without 1 to 8 wavefronts");
   descriptor.code_base = base;
   descriptor.code_bytes = (uint32_t)image->bytes;
   memcpy(image->data + offset, &descriptor, sizeof descriptor);
@@ -181,16 +183,54 @@ stretto_status_t kernel_image_load(const void* elf, size_t bytes, uint64_t base,
 }
 
 stretto_status_t stretto_kernel_check(const void* elf, size_t bytes, const char* kernel,
-                                      char* error, size_t error_bytes) {
+                                      stretto_kernel_descriptor_t* descriptor, char* error,
+                                      size_t error_bytes) {
   kernel_image_t image;
   const stretto_status_t status = kernel_image_load(elf, bytes, 0, &image, error, error_bytes);
   if (status != STRETTO_OK) return status;
-  int found = 0;
-  for (size_t i = 0; i < image.kernels; ++i) found |= strcmp(image.kernel[i].name, kernel) == 0;
+  const module_symbol_t* found = NULL;
+  for (size_t i = 0; i < image.kernels; ++i)
+    if (kernel == NULL || strcmp(image.kernel[i].name, kernel) == 0) found = &image.kernel[i];
+  if (found != NULL && descriptor != NULL) *descriptor = found->descriptor;
+  if (found == NULL) snprintf(error, error_bytes, "kernel ELF: no kernel %s in it", kernel);
   kernel_image_free(&image);
-  if (found) return STRETTO_OK;
-  snprintf(error, error_bytes, "kernel ELF: no kernel %s in it", kernel);
-  return STRETTO_ERROR_KERNEL;
+  return found == NULL ? STRETTO_ERROR_KERNEL : STRETTO_OK;
+}
+
+void* stretto_kernel_read(const char* file, size_t* bytes) {
+  FILE* stream = fopen(file, "rb");
+  if (stream == NULL) return NULL;
+  void* contents = NULL;
+  long end = -1;
+  if (fseek(stream, 0, SEEK_END) == 0 && (end = ftell(stream)) >= 0 &&
+      fseek(stream, 0, SEEK_SET) == 0)
+    contents = malloc((size_t)end + 1);
+  *bytes = (size_t)end;
+  if (contents != NULL && fread(contents, 1, *bytes, stream) != *bytes) {
+    free(contents);
+    contents = NULL;
+  }
+  fclose(stream);
+  return contents;
+}
+
+size_t stretto_kernel_bytes(const void* elf) {
+  Elf64_Ehdr header;
+  memcpy(&header, elf, sizeof header);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+    return 0;
+  uint64_t end = sizeof header;
+  const uint64_t segments = header.e_phoff + (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
+  const uint64_t sections = header.e_shoff + (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
+  if (segments > end) end = segments;
+  if (sections > end) end = sections;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    memcpy(&section, (const uint8_t*)elf + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS && section.sh_offset + section.sh_size > end)
+      end = section.sh_offset + section.sh_size;
+  }
+  return end;
 }
 
 void kernel_image_free(kernel_image_t* image) {

@@ -724,6 +724,17 @@ static stretto_status_t do_signal(stretto_client_t* client, stretto_stream_t* st
   return submit(client, stream, &packet);
 }
 
+static stretto_status_t do_event_record_time(stretto_client_t* client, stretto_stream_t* stream,
+                                             uint64_t time, uint64_t word, stretto_event_t* event) {
+  call(client);
+  stretto_packet_t packet = vendor(STRETTO_OP_SIGNAL, 0);
+  packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.signal = (stretto_signal_t){.address = word, .time = time};
+  const stretto_status_t status = submit(client, stream, &packet);
+  *event = (stretto_event_t){.stream = stream, .packet = stream->written - 1};
+  return status;
+}
+
 static stretto_status_t do_stream_wait(stretto_client_t* client, stretto_stream_t* stream,
                                        uint64_t address, uint64_t poll_ns) {
   call(client);
@@ -971,6 +982,7 @@ static const stretto_api_t kApi = {
     .event_of_last = do_event_of_last,
     .event_query = do_event_query,
     .event_word = do_event_word,
+    .event_record_time = do_event_record_time,
 };
 
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

@@ -298,6 +298,10 @@ typedef struct stretto_api {
   // What wait_any of the host must see before event_query may say yes. REQUIRES: the event was
   // recorded.
   stretto_host_word_t (*event_word)(const stretto_client_t* client, const stretto_event_t* event);
+  // event_record that writes the command processor's clock, in nanoseconds, to word `time` of host
+  // memory, and then 0 to `word`, in this GPU's memory, for a stream_wait; 0: to none.
+  stretto_status_t (*event_record_time)(stretto_client_t* client, stretto_stream_t* stream,
+                                        uint64_t time, uint64_t word, stretto_event_t* event);
 } stretto_api_t;
 
 struct stretto_client {
@@ -319,10 +323,16 @@ struct stretto_client {
 // What a client takes from its device memory before anything else, aligned to 4096.
 #define STRETTO_ARGUMENT_BUFFER_BYTES 65536u
 
-// Whether module_load would take `elf` and find `kernel` in it; if not, `error` gets one line.
-// Needs no client.
+// Whether module_load would take `elf` and find `kernel` in it (null: any); if not, `error` gets one
+// line. `descriptor`, if not null, gets that of the kernel, not relocated. Needs no client.
 stretto_status_t stretto_kernel_check(const void* elf, size_t bytes, const char* kernel,
-                                      char* error, size_t error_bytes);
+                                      stretto_kernel_descriptor_t* descriptor, char* error,
+                                      size_t error_bytes);
+// Bytes of the whole file whose first ones these are, as its headers say; 0: no ELF of 64 bits.
+// REQUIRES: the headers lie in memory.
+size_t stretto_kernel_bytes(const void* elf);
+// The contents of a file, which the caller frees; null: it cannot be read, or there is no memory.
+void* stretto_kernel_read(const char* file, size_t* bytes);
 
 // Null if an option is out of range.
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA runtime's interface that programs over nccl.h use: devices, memory, streams.
-// Names and meaning are CUDA's; sw/collectives/README.md says what is simplified. C and C++.
+// The part of CUDA 12's runtime interface that host programs have: devices, memory, streams, events,
+// kernels of libraries. Names and meaning are CUDA's; sw/collectives/README.md says what is simplified.
+// C and C++. A call that fails returns a code and keeps one line that names the culprit:
+// stretto_error_text().
 #ifndef STRETTO_SW_INCLUDE_CUDA_RUNTIME_H_
 #define STRETTO_SW_INCLUDE_CUDA_RUNTIME_H_
 
@@ -11,53 +13,142 @@ extern "C" {
 #include <stddef.h>
 #endif
 
+#include "machine_time.h"
+
 typedef enum cudaError {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorFileNotFound = 301,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorSymbolNotFound = 500,
+  cudaErrorNotReady = 600,
+  cudaErrorLaunchOutOfResources = 701,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
 } cudaError_t;
+
+// One line for people: what the last call that failed had to say, "" if none has.
+const char* stretto_error_text(void);
+const char* cudaGetErrorString(cudaError_t error);
+const char* cudaGetErrorName(cudaError_t error);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+
+// Devices
+
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceSynchronize(void);
+
+// Streams. Null: the default stream of the current device, a stream like the others.
+
+typedef struct CUstream_st* cudaStream_t;
+
+#define cudaStreamDefault 0u
+#define cudaStreamNonBlocking 1u
+cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+// Lower numbers are served first; those outside of the range count as its ends.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+// cudaErrorNotReady: what was submitted is not done.
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+
+// Events. Their times are those of the command processor's clock when all before them was done.
+
+typedef struct CUevent_st* cudaEvent_t;
+
+#define cudaEventDefault 0u
+#define cudaEventBlockingSync 1u
+#define cudaEventDisableTiming 2u
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+// An event that was never recorded is done.
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+// Milliseconds. Both events were recorded, with times; cudaErrorNotReady: one is not done.
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+// What follows in `stream` starts when the event, as it was recorded last, is done. `flags`: 0.
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+
+// Memory
 
 typedef enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
   cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4,  // As the addresses say.
 } cudaMemcpyKind;
-
-typedef struct CUstream_st* cudaStream_t;  // Null: the default stream of the current device.
-
-cudaError_t cudaGetDeviceCount(int* count);
-cudaError_t cudaGetDevice(int* device);
-cudaError_t cudaSetDevice(int device);
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes);
 cudaError_t cudaFree(void* pointer);
+// Of the host; all host memory counts as pinned.
+cudaError_t cudaMallocHost(void** pointer, size_t bytes);
+cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
-// Waits for the stream, then copies.
+// Does not wait for the stream. What is copied to a device is read before the call returns; what is
+// copied to the host is there when a call has found the stream, or an event behind the copy, done.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 
-#define cudaStreamDefault 0u
-#define cudaStreamNonBlocking 1u
-cudaError_t cudaStreamCreate(cudaStream_t* stream);
-// Lower numbers are served first; those outside of the range count as its ends.
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
-cudaError_t cudaStreamDestroy(cudaStream_t stream);
-cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaDeviceSynchronize(void);
+// Kernels: those of an ELF that stretto-kernel has built.
 
-// Stretto's own: the time of the machine in nanoseconds, for timing calls (synchronise first).
-// Reading it takes no time. 0 outside of a host program.
-unsigned long long stretto_time(void);
+typedef struct CUlib_st* cudaLibrary_t;
+typedef struct CUkern_st* cudaKernel_t;
+typedef enum cudaJitOption { cudaJitMaxRegisters = 0 } cudaJitOption;  // None has an effect.
+typedef enum cudaLibraryOption {
+  cudaLibraryHostUniversalFunctionAndDataTable = 0
+} cudaLibraryOption;
 
-const char* cudaGetErrorString(cudaError_t error);
-cudaError_t cudaGetLastError(void);
+typedef struct dim3 {
+  unsigned x, y, z;
+#ifdef __cplusplus
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+#endif
+} dim3;
+
+typedef struct cudaFuncAttributes {
+  size_t sharedSizeBytes;  // LDS of a work-group.
+  size_t constSizeBytes;   // Arguments.
+  size_t localSizeBytes;   // Private memory of a wavefront.
+  int maxThreadsPerBlock;  // Wavefronts of a work-group.
+  int numRegs;             // Of 4 bytes, of a wavefront.
+} cudaFuncAttributes;
+
+// `code`: the whole ELF. There are no options: their numbers must be 0.
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code,
+                                cudaJitOption* jit_options, void** jit_values, unsigned jit_count,
+                                cudaLibraryOption* library_options, void** library_values,
+                                unsigned library_count);
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
+                                    cudaJitOption* jit_options, void** jit_values,
+                                    unsigned jit_count, cudaLibraryOption* library_options,
+                                    void** library_values, unsigned library_count);
+// Its kernels may be launched no longer; what runs goes on.
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
+
+// `kernel`: a cudaKernel_t. A kernel of Stretto has one argument, its structure, so arguments[0] is the
+// address of that one. A thread is a wavefront: `block` is {wavefronts of the kernel, 1, 1}. LDS is what
+// the kernel declares: shared_bytes is 0.
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes, cudaStream_t stream);
+// All work-groups are on the device at the same time. What does not fit fails when it is waited for.
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t stream);
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -66,6 +157,15 @@ cudaError_t cudaGetLastError(void);
 template <class T>
 cudaError_t cudaMalloc(T** pointer, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, size_t bytes) {
+  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes);
+}
+// The defaults that CUDA's has.
+inline cudaError_t cudaEventRecord(cudaEvent_t event) { return cudaEventRecord(event, nullptr); }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
+  return cudaStreamWaitEvent(stream, event, 0);
 }
 #endif
 

@@ -2,29 +2,19 @@
 // Programs that this project does not ship, written for nccl.h and cuda_runtime.h, compiled by the
 // system's compiler as users do: right data with every engine, in C and C++; and what goes wrong in
 // one is said in words, with nothing moved: ranks that do not agree, a buffer that is too short, a
-// rank that never calls, a file that is none.
+// rank that never calls, a file that is none. Their calls are found as on Linux: a library that is preloaded
+// comes before libstretto_cudart.so, and the simulator itself has none.
 #include <elf.h>
 
 #include <catch2/catch.hpp>
 
 #include <fstream>
 
-#include "tests/system/process.h"
+#include "tests/system/compile.h"
 
 using namespace stretto::test;
 
 namespace {
-
-std::string compile(const Scratch& scratch, const std::string& source) {
-  const std::string object = scratch.path + "/" + source + ".so";
-  const std::string compiler = source.ends_with(".c") ? "cc" : "c++ -std=c++20";
-  const Finished finished = run_command(
-      compiler + " -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR "/sw/include -o " + object +
-      " " STRETTO_SOURCE_DIR "/tests/system/programs/" + source);
-  INFO(finished.output);
-  REQUIRE(finished.status == 0);
-  return object;
-}
 
 Finished run(const Scratch& scratch, const std::string& source, const std::string& arguments,
              const std::string& prefix = "") {
@@ -200,6 +190,67 @@ TEST_CASE("freed memory gives its range back") {
 }
 TEST_CASE("a program times its calls by the machine's clock") {
   right("timing.c", "--set gpus=4 --mode gdma", "done after");
+  right("real_clock.cpp", "--set gpus=1 --set program.arguments=machine", "slept 12345 ns");
+}
+TEST_CASE("a program that reads the real clock is ended and the call is named") {
+  const std::pair<std::string, std::string> clocks[] = {{"steady", "clock_gettime"},
+                                                        {"system", "clock_gettime"},
+                                                        {"clock_gettime", "clock_gettime"},
+                                                        {"gettimeofday", "gettimeofday"},
+                                                        {"timespec_get", "timespec_get"},
+                                                        {"time", "time"},
+                                                        {"clock", "clock"}};
+  for (const auto& [clock, call] : clocks) {
+    const Scratch scratch;
+    const Finished finished =
+        run(scratch, "real_clock.cpp", "--set gpus=1 --set program.arguments=" + clock);
+    INFO(clock << "\n" << finished.output);
+    CHECK(finished.status == 1);
+    CHECK(finished.says("real_clock.cpp.so: the program read the real clock, " + call +
+                        "(); its time is that of the machine"));
+    CHECK_FALSE(finished.says("read " + clock + "\n"));
+  }
+}
+
+TEST_CASE("a library that is preloaded sees a program's calls and hands them on") {
+  const Scratch scratch;
+  const std::string library = compile(scratch, "interposer.c");
+  for (const std::string& prefix : {std::string(), "env LD_PRELOAD=" + library}) {
+    const Finished finished =
+        run(scratch, "devices.c", "--set gpus=2" + (prefix.empty() ? " --preload " + library : ""),
+            prefix);
+    INFO(prefix << "\n" << finished.output);
+    CHECK(finished.status == 0);
+    CHECK(finished.says("interposer: cudaMalloc of 20012 bytes gave 0"));
+    CHECK(finished.says("sum over 2 devices is right"));
+  }
+  const Finished alone = run(scratch, "devices.c", "--set gpus=2");
+  CHECK(alone.status == 0);
+  CHECK_FALSE(alone.says("interposer"));
+}
+TEST_CASE("the simulator exports no call of cuda_runtime.h and nccl.h") {
+  const Finished simulator = run_command("nm -D --defined-only " STRETTO_BUILD_DIR "/stretto");
+  CHECK(simulator.says(" T exit"));
+  CHECK_FALSE(simulator.says(" cuda"));
+  CHECK_FALSE(simulator.says(" nccl"));
+}
+TEST_CASE("what cannot be preloaded is refused in one line") {
+  const Scratch scratch;
+  const std::string program = compile(scratch, "devices.c");
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const Finished finished = run_stretto("run " + arguments);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(why));
+  };
+  refused(program + " --preload " + scratch.path + "/none.so", "none.so: no such file");
+  refused(program + " --preload " + scratch.file("text.so", "no ELF"),
+          "text.so: is no ELF file; a library to preload is a shared object");
+  std::filesystem::copy(program, scratch.path + "/a:b.so");
+  refused(program + " --preload " + scratch.path + "/a:b.so",
+          "a:b.so: the name of a library to preload must not hold spaces or colons");
+  refused("t3/small --preload " + program, "program.preload is a key of workloads of kind program");
 }
 TEST_CASE("engine t3 says what it can do") {
   const Scratch scratch;

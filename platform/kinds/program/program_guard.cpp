@@ -6,14 +6,19 @@
 #include <link.h>
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -29,7 +34,8 @@ namespace stretto {
 namespace {
 
 constexpr std::array<int, 5> kSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-constexpr int kExit = 1'000;         // With sigsetjmp(): the program called exit(), no signal.
+constexpr int kExit = 1'000;         // With sigsetjmp(): the program called exit(), no signal;
+constexpr int kClock = 1'001;        // read the real clock.
 constexpr intptr_t kNear = 1 << 16;  // An access so near to the stack pointer is one of the stack.
 
 #if defined(__x86_64__)
@@ -83,73 +89,100 @@ std::set<long> threads_of_process() {
   return all;
 }
 
-// Of the program that runs.
+// A program that runs.
 struct Running {
-  const char* file = nullptr;  // Null: none.
+  const char* file = nullptr;  // Null: free.
   const void* process = nullptr;
   pthread_t thread{};
-  std::set<long> own_threads;  // Of the simulator.
-  Code program;
-  Code simulator;
+  Code code;
   sigjmp_buf back;
   const void* address = nullptr;
   bool is_stack = false;
-  int status = 0;  // Of exit().
-} running;
+  int status = 0;               // Of exit().
+  const char* clock = nullptr;  // The call that read it.
+};
 
-bool in_program() {
-  return running.file != nullptr && pthread_equal(pthread_self(), running.thread) != 0 &&
-         sc_core::sc_get_current_process_handle().get_process_object() == running.process;
+// Handlers of signals look here, also when the stack of a program that was given up is gone.
+std::array<Running, 1'024> programs;  // As many as a host has cores.
+size_t running = 0;
+std::set<long> own_threads;  // Of the simulator.
+Code simulator;
+
+// What runs in the calling thread; null: the simulator itself.
+Running* current_program() {
+  const void* process = nullptr;
+  for (size_t i = 0, seen = 0; i < programs.size() && seen < running; ++i) {
+    Running& one = programs[i];
+    if (one.file == nullptr) continue;
+    ++seen;
+    if (pthread_equal(pthread_self(), one.thread) == 0) continue;
+    if (process == nullptr) process = sc_core::sc_get_current_process_handle().get_process_object();
+    if (one.process == process) return &one;
+  }
+  return nullptr;
 }
 
-// Of a thread that the program made.
-bool in_thread_of_program() {
-  return running.file != nullptr && running.own_threads.count(syscall(SYS_gettid)) == 0;
+// Of a thread that a program made.
+bool in_thread_of_program() { return running != 0 && own_threads.count(syscall(SYS_gettid)) == 0; }
+
+// Which program made a thread is known if there is one.
+const char* maker_of_thread() {
+  if (running != 1) return "one of the programs";
+  return std::find_if(programs.begin(), programs.end(),
+                      [](const Running& one) { return one.file != nullptr; })
+      ->file;
 }
 
 [[noreturn]] void stop_here(const char* what) {
   std::snprintf(stop_request.text.data(), stop_request.text.size(),
-                "%s: a thread that the program made: %s", running.file, what);
+                "%s: a thread that the program made: %s", maker_of_thread(), what);
   stop_request.stop(StopRequest::Cause::program);
   for (;;) pause();
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (in_program()) {
-    running.address = info->si_addr;
+  if (Running* const program = current_program(); program != nullptr) {
+    program->address = info->si_addr;
     const intptr_t from_stack = reinterpret_cast<intptr_t>(info->si_addr) - stack_of(context);
-    running.is_stack = signal == SIGSEGV && from_stack > -kNear && from_stack < kNear;
-    siglongjmp(running.back, signal);
+    program->is_stack = signal == SIGSEGV && from_stack > -kNear && from_stack < kNear;
+    siglongjmp(program->back, signal);
   }
   if (in_thread_of_program()) stop_here(strsignal(signal));
   std::signal(signal, SIG_DFL);  // The simulator's own: it happens again.
   if (signal == SIGABRT) raise(signal);
 }
 
-// Returns if it is not the program that exits.
+// Returns if it is not a program that exits.
 void on_exit(int status) {
-  if (in_program()) {
-    running.status = status;
-    siglongjmp(running.back, kExit);
+  if (Running* const program = current_program(); program != nullptr) {
+    program->status = status;
+    siglongjmp(program->back, kExit);
   }
   if (in_thread_of_program()) stop_here("called exit(); main() must return");
 }
 
+// Returns if it is not a program that reads a clock. `caller`: where the call returns to.
+void on_clock(const char* call, const void* caller) {
+  if (simulator.holds(caller)) return;
+  if (Running* const program = current_program(); program != nullptr) {
+    program->clock = call;
+    siglongjmp(program->back, kClock);
+  }
+}
+
 void leave_program(const void* context, bool force) {
   const void* const at = instruction_of(context);
-  if (in_program() && (running.program.holds(at) || (force && !running.simulator.holds(at))))
+  const Running* const program = current_program();
+  if (program != nullptr && (program->code.holds(at) || (force && !simulator.holds(at))))
     abandon_host_program();
 }
 
-class Guard {
+// The first program that starts installs the handlers, the last one that ends removes them.
+class Handlers {
  public:
-  Guard(const std::string& file, ProgramMain main) {
-    running.own_threads = threads_of_process();
-    running.process = sc_core::sc_get_current_process_handle().get_process_object();
-    running.thread = pthread_self();
-    running.program = code_around(reinterpret_cast<const void*>(main));
-    running.simulator = code_around(reinterpret_cast<const void*>(&leave_program));
-    running.file = file.c_str();
+  static void install() {
+    own_threads = threads_of_process();
+    simulator = code_around(reinterpret_cast<const void*>(&leave_program));
     stop_request.leave_program = leave_program;
     // A program that is out of stack has none for a handler.
     static std::array<char, 1 << 16> stack;
@@ -158,38 +191,61 @@ class Guard {
     struct sigaction action {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before()[i]);
+  }
+  static void remove() {
+    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before()[i], nullptr);
+    stop_request.leave_program = nullptr;
+  }
+
+ private:
+  static std::array<struct sigaction, kSignals.size()>& before() {
+    static std::array<struct sigaction, kSignals.size()> all{};
+    return all;
+  }
+};
+
+class Guard {
+ public:
+  Guard(const std::string& file, ProgramMain main)
+      : program(*std::find_if(programs.begin(), programs.end(),
+                              [](const Running& one) { return one.file == nullptr; })) {
+    if (running == 0) Handlers::install();
+    ++running;
+    program = Running{};
+    program.process = sc_core::sc_get_current_process_handle().get_process_object();
+    program.thread = pthread_self();
+    program.code = code_around(reinterpret_cast<const void*>(main));
+    program.file = file.c_str();
   }
   ~Guard() {
-    for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-    stop_request.leave_program = nullptr;
-    running.file = nullptr;
+    program.file = nullptr;
+    if (--running == 0) Handlers::remove();
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
- private:
-  std::array<struct sigaction, kSignals.size()> before_{};
+  Running& program;
 };
 
-std::string address_text() {
-  char text[32];
-  std::snprintf(text, sizeof text, "%p", running.address);
-  return text;
-}
-
-std::string cause_of(int end) {
-  if (running.is_stack && end == SIGSEGV) return "main() ran out of stack (8 MiB)";
+std::string cause_of(const Running& program, int end) {
+  if (program.is_stack && end == SIGSEGV) return "main() ran out of stack (8 MiB)";
   switch (end) {
     case kExit:
-      return "the program called exit(" + std::to_string(running.status) +
-             "); it must return from main()";
+      return fmt::format("the program called exit({}); it must return from main()", program.status);
+    case kClock:
+      return fmt::format(
+          "the program read the real clock, {}(); its time is that of the machine: stretto_time() "
+          "and events (machine_time.h)",
+          program.clock);
     case SIGFPE: return "main() divided by zero, or what it divided has no result (SIGFPE)";
     case SIGILL: return "main() ran into an illegal instruction (SIGILL)";
     case SIGABRT: return "main() aborted: abort() or an assertion that failed (SIGABRT)";
     default:
-      return "main() used address " + address_text() +
-             ", where the host has no memory; what cudaMalloc gives is a device's, for cudaMemcpy";
+      return fmt::format(
+          "main() used address {}, where the host has no memory; what cudaMalloc gives is a "
+          "device's, for cudaMemcpy",
+          fmt::ptr(program.address));
   }
 }
 
@@ -197,9 +253,8 @@ std::string cause_of(int end) {
 
 int guarded_call(const std::string& file, ProgramMain main, int count, char** words) {
   const Guard guard(file, main);
-  running.is_stack = false;
-  if (const int end = sigsetjmp(running.back, 1); end != 0)
-    throw CheckError(file + ": " + cause_of(end));
+  if (const int end = sigsetjmp(guard.program.back, 1); end != 0)
+    throw CheckError(file + ": " + cause_of(guard.program, end));
   try {
     return main(count, words);
   } catch (const UserError&) {
@@ -219,12 +274,21 @@ int guarded_call(const std::string& file, ProgramMain main, int count, char** wo
 
 }  // namespace stretto
 
+namespace {
+
+// The next definition of a function that this file defines, too: that of the C library.
+template <class Function>
+Function* next_of(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
 // A program's calls of these come here, and all others go on.
 extern "C" {
 void exit(int status) {
   stretto::on_exit(status);
-  const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
-  real(status);
+  next_of<void(int)>("exit")(status);
   std::abort();
 }
 void _exit(int status) {
@@ -234,8 +298,33 @@ void _exit(int status) {
 void _Exit(int status) { _exit(status); }
 void quick_exit(int status) {
   stretto::on_exit(status);
-  const auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
-  real(status);
+  next_of<void(int)>("quick_exit")(status);
   std::abort();
+}
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  stretto::on_clock("clock_gettime", __builtin_return_address(0));
+  static const auto real = next_of<int(clockid_t, timespec*)>("clock_gettime");
+  return real(clock, time);
+}
+int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
+  stretto::on_clock("gettimeofday", __builtin_return_address(0));
+  static const auto real = next_of<int(timeval*, void*)>("gettimeofday");
+  return real(time, zone);
+}
+time_t time(time_t* seconds) noexcept {
+  stretto::on_clock("time", __builtin_return_address(0));
+  static const auto real = next_of<time_t(time_t*)>("time");
+  return real(seconds);
+}
+clock_t clock() noexcept {
+  stretto::on_clock("clock", __builtin_return_address(0));
+  static const auto real = next_of<clock_t()>("clock");
+  return real();
+}
+int timespec_get(timespec* time, int base) noexcept {
+  stretto::on_clock("timespec_get", __builtin_return_address(0));
+  static const auto real = next_of<int(timespec*, int)>("timespec_get");
+  return real(time, base);
 }
 }

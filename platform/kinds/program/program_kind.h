@@ -26,10 +26,12 @@ class ProgramKind final : public WorkloadKind {
   void check(const JobRequest& request) const override;
   std::vector<std::string> claims(const JobRequest& request) const override;
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::vector<std::string> preloads() const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
 
   std::string file;
   std::string arguments;  // With spaces between them.
+  std::string preload;    // Likewise.
 };
 
 }  // namespace stretto

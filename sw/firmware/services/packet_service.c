@@ -75,7 +75,12 @@ static fw_result_t configure_mca(const packet_service_t* service, uint32_t flags
 // The word and the doorbell are two packets on one link, which keeps them in order. Other queues of
 // this GPU are looked at again after every packet taken.
 static fw_result_t send_signal(const shared_t* shared, const stretto_signal_t* signal) {
-  if (signal->address % 8 != 0) return STRETTO_ERROR_ARGUMENT;
+  if (signal->address % 8 != 0 || signal->time % 8 != 0) return STRETTO_ERROR_ARGUMENT;
+  if (signal->time != 0) {
+    if (!in_host_memory(signal->time, 8)) return STRETTO_ERROR_UNMAPPED;
+    mmio_write64(signal->time, clint_now());
+    if (signal->address == 0) return STRETTO_OK;
+  }
   const bool peer = in_peer_memory(signal->address, 8, shared->gpu_id);
   if (!peer && !in_gpu_memory(signal->address, 8, shared->gpu_id) &&
       !in_host_memory(signal->address, 8)) {

@@ -185,9 +185,11 @@ typedef struct stretto_copy {
 // A word of 8 bytes in memory of this GPU, a peer or the host. With the barrier bit it is written
 // behind all that the packets before it have sent to that GPU.
 typedef struct stretto_signal {
-  uint64_t address;  // Multiple of 8.
+  uint64_t address;  // Multiple of 8; 0, with `time`: no word.
   uint64_t value;
-  uint64_t reserved[4];
+  uint64_t time;  // Word of host memory that gets the clock of the command processor, nanoseconds,
+                  // before; 0 = none.
+  uint64_t reserved[3];
 } stretto_signal_t;
 
 // LOCAL_MAP, REMOTE_MAP and DMA_MAP. Without STRETTO_MAP_TILES a rectangle of bytes (rows = 1 for a

@@ -38,6 +38,12 @@ cmp own.elf "$prefix/lib/stretto/sw/kernels/gemm.elf" || echo "note: own.elf dif
 if "$prefix/bin/stretto-kernel" nowhere.c 2>log; then fail "a missing source was taken"; fi
 grep -q "nowhere.c: no such file" log || fail "a missing source is not named"
 
+cc -shared -fPIC -I"$prefix/include/stretto/sw/include" -o program.so "$root/tests/system/programs/devices.c"
+cc -shared -fPIC -I"$prefix/include/stretto/sw/include" -o interposer.so "$root/tests/system/programs/interposer.c"
+"$prefix/bin/stretto" run ./program.so --preload ./interposer.so --set gpus=2 --set gpu.cus=8 --impl all=model --out program >log ||
+  fail "$(tail -n 3 log)"
+grep -q "interposer: cudaMalloc" log || fail "a preloaded library sees no calls"
+
 cmake -S "$here" -B model -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || fail "$(grep -m1 -A3 Error log)"
 cmake --build model >log 2>&1 || fail "$(grep -m3 -E 'error|undefined' log)"
 model/own_model | grep '^sum 321 ' || fail "the own model computes something else"

@@ -9,7 +9,7 @@
 #define MUST(condition)                                        \
   do {                                                         \
     if (!(condition)) {                                        \
-      printf("line %d: " #condition " is not so\n", __LINE__); \
+      printf("line %d: %s is not so\n", __LINE__, #condition); \
       exit(1);                                                 \
     }                                                          \
   } while (0)

@@ -633,6 +633,22 @@ TEST_CASE("an event of the last packet is asked for without a packet or a wait")
   CHECK(c.api->stream_synchronize(c.client, c.stream) == STRETTO_ERROR_FAULT);
 }
 
+TEST_CASE("an event with a time is one packet behind all before it") {
+  Client c;
+  const uint64_t time = (uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT) + 0x7000,
+                 word = stretto_gpu_address(0, 0x200000);
+  stretto_event_t event;
+  REQUIRE(c.api->event_record_time(c.client, c.stream, time, word, &event) == STRETTO_OK);
+  REQUIRE(c.host.packets.size() == 1);
+  const stretto_vendor_packet_t& packet = c.host.packets[0].vendor;
+  CHECK(packet.operation == STRETTO_OP_SIGNAL);
+  CHECK((packet.header & STRETTO_PACKET_BARRIER) != 0);
+  CHECK(packet.signal.time == time);
+  CHECK(packet.signal.address == word);
+  CHECK(packet.signal.value == 0);
+  CHECK(c.api->event_query(c.client, &event) == 1);
+}
+
 TEST_CASE("a client has the queues it was given and no more") {
   Client c;
   stretto_stream_t* another = nullptr;

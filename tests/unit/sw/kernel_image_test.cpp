@@ -118,12 +118,17 @@ TEST_CASE("files that are no kernel say what they are not") {
 TEST_CASE("a kernel ELF can be checked without a device") {
   const std::vector<uint8_t> ring = file("ring");
   char error[128] = "";
-  CHECK(stretto_kernel_check(ring.data(), ring.size(), "ring_all_gather", error, sizeof error) ==
-        STRETTO_OK);
-  CHECK(stretto_kernel_check(ring.data(), ring.size(), "gemm_128x128", error, sizeof error) ==
-        STRETTO_ERROR_KERNEL);
+  CHECK(stretto_kernel_check(ring.data(), ring.size(), "ring_all_gather", nullptr, error,
+                             sizeof error) == STRETTO_OK);
+  CHECK(stretto_kernel_check(ring.data(), ring.size(), "gemm_128x128", nullptr, error,
+                             sizeof error) == STRETTO_ERROR_KERNEL);
   CHECK(std::string(error) == "kernel ELF: no kernel gemm_128x128 in it");
-  CHECK(stretto_kernel_check(ring.data(), 40, "ring_all_gather", error, sizeof error) ==
+  stretto_kernel_descriptor_t descriptor{};
+  CHECK(stretto_kernel_check(ring.data(), ring.size(), nullptr, &descriptor, error, sizeof error) ==
+        STRETTO_OK);
+  CHECK(descriptor.magic == STRETTO_KERNEL_MAGIC);
+  CHECK(stretto_kernel_bytes(ring.data()) == ring.size());
+  CHECK(stretto_kernel_check(ring.data(), 40, "ring_all_gather", nullptr, error, sizeof error) ==
         STRETTO_ERROR_KERNEL);
   CHECK(std::string(error) == "kernel ELF: truncated header");
 }

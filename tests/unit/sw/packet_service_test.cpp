@@ -372,6 +372,31 @@ TEST_CASE("a signal writes the word, then rings the doorbell that belongs to no 
   CHECK(f.status_of(4) == STRETTO_ERROR_UNMAPPED);
 }
 
+TEST_CASE(
+    "a signal that is asked for the time writes the clock to the host and the word if it has one") {
+  Firmware f;
+  f.device.word[STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET] = 123'456;
+  stretto_packet_t packet = vendor(STRETTO_OP_SIGNAL);
+  packet.vendor.signal.time = kHost + 0x7000;
+  f.put(0, packet);
+  packet.vendor.signal.time = kHost + 0x7008;
+  packet.vendor.signal.address = kOwn + 0x600000;
+  f.device.word[kOwn + 0x600000] = 1;
+  f.put(1, packet);
+  packet.vendor.signal.time = kHost + 0x7004;
+  f.put(2, packet);
+  packet.vendor.signal.time = kOwn + 0x600008;
+  f.put(3, packet);
+  f.ring(3);
+  CHECK(f.status_of(0) == STRETTO_OK);
+  CHECK(f.device.at(kHost + 0x7000) == 123'456);
+  CHECK(f.status_of(1) == STRETTO_OK);
+  CHECK(f.device.at(kHost + 0x7008) == 123'456);
+  CHECK(f.device.at(kOwn + 0x600000) == 0);
+  CHECK(f.status_of(2) == STRETTO_ERROR_ARGUMENT);
+  CHECK(f.status_of(3) == STRETTO_ERROR_UNMAPPED);
+}
+
 TEST_CASE("a barrier that polls looks again at its time, whatever rings in between") {
   Firmware f;
   const uint64_t now = STRETTO_CLINT_BASE + CLINT_MTIME_OFFSET, word = kOwn + 0x600000;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared objects of users, in the simulator's process: checked before the loader believes them, and loaded
+// so that two programs from one file have variables of their own.
+#ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_LIBRARY_H_
+#define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_LIBRARY_H_
+
+#include <string>
+
+#include "platform/kinds/program/program_guard.h"
+
+namespace stretto {
+
+// Throws UserError, one line that names the file, unless it is a whole shared object for this machine
+// that the loader takes. `what`: "a program", "a library to preload".
+// REQUIRES: this process has one thread.
+void check_shared_object(const std::string& file, const std::string& what);
+
+// Likewise, of a program.
+inline void check_program(const std::string& file) { check_shared_object(file, "a program"); }
+
+// A program as one host program has it. The first from a file is the file; others are copies, so their
+// variables are their own. Those of libraries that the program needs are common to all.
+class ProgramLibrary {
+ public:
+  // Throws UserError if the file cannot be loaded or has no main(). REQUIRES: it was checked.
+  explicit ProgramLibrary(const std::string& file);
+  ~ProgramLibrary();
+  ProgramLibrary(const ProgramLibrary&) = delete;
+  ProgramLibrary& operator=(const ProgramLibrary&) = delete;
+
+  ProgramMain main() const { return main_; }
+
+ private:
+  void* library_ = nullptr;
+  ProgramMain main_ = nullptr;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_LIBRARY_H_
