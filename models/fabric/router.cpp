@@ -78,7 +78,8 @@ tlm::tlm_response_status Router::make_packet(const tlm::tlm_generic_payload& pay
     ++dropped_;
     return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   }
-  if (reads && node == STRETTO_NODE_HOST) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (reads && node == STRETTO_NODE_HOST && !ports_[port]->spec().to_switch())
+    return tlm::TLM_COMMAND_ERROR_RESPONSE;
   request.port = static_cast<uint8_t>(port);
   Packet& packet = request.packet;
   packet = {};

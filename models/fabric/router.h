@@ -11,7 +11,7 @@
 // address = offset in the doorbell aperture. `csr`: registers of link.yaml.
 //
 // Errors: no route, or the own node: address error (counted in register `dropped`). Atomics, fills,
-// reads of the host's memory: command error. Too long: burst error. Byte enables: byte-enable
+// reads of the host's memory but over a switch: command error. Too long: burst error. Byte enables: byte-enable
 // error. A read of what is no memory: generic error.
 #ifndef STRETTO_MODELS_FABRIC_ROUTER_H_
 #define STRETTO_MODELS_FABRIC_ROUTER_H_

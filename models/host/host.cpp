@@ -220,14 +220,7 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
     const Time before = systemc_now();
     blocked_on_pcie_ = true;
     if (link.shared) {
-      const Host::Link::Write write{before, index_, &packet};
-      link.writes.insert(std::upper_bound(link.writes.begin(), link.writes.end(), write,
-                                          [](const auto& a, const auto& b) {
-                                            return a.since != b.since ? a.since < b.since
-                                                                      : a.program < b.program;
-                                          }),
-                         write);
-      host_.arbitration_.notify(delay_of(edge_after(before) - before));
+      host_.wait_turn(link, {before, index_, &packet, nullptr});
       wait(granted_);
     } else {
       for (Time at = host_.room_at(link, piece); at > systemc_now();
@@ -238,7 +231,7 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
           pass(at - systemc_now());
         }
       }
-      host_.send(link, *this, std::move(packet));
+      host_.send(link, digest_, std::move(packet));
     }
     blocked_on_pcie_ = false;
     host_.blocked_ += systemc_now() - before;
@@ -427,7 +420,7 @@ Time Host::room_at(const Link& link, uint64_t bytes) const {
   return std::max(systemc_now(), link.wire.free_at() - std::min(link.wire.free_at(), backlog));
 }
 
-void Host::send(Link& link, HostCore& core, Packet&& packet) {
+void Host::send(Link& link, Digest& digest, Packet&& packet) {
   const LinkSpec& pcie = link.port.link;
   const Time latency = (pcie.latency_ns + spec_.root_complex_ns) * kNanosecond;
   const uint64_t bytes = packet.data.size();
@@ -440,8 +433,37 @@ void Host::send(Link& link, HostCore& core, Packet&& packet) {
   ++link.packets_sent;
   link.bytes_sent += bytes;
   progress_ += bytes;
-  core.digest_.event(packet.tail, kEventWrite, packet.address, bytes);
+  digest.event(packet.tail, kEventWrite, packet.address, bytes);
   conductor_.post(std::move(packet));
+}
+
+// It leaves at the first edge of the root complex behind `since`, if it has room.
+void Host::wait_turn(Link& link, Link::Leaving&& leaving) {
+  const Time edge = edge_after(leaving.since);
+  const auto behind = std::upper_bound(
+      link.leaving.begin(), link.leaving.end(), leaving, [](const auto& a, const auto& b) {
+        return a.since != b.since ? a.since < b.since : a.program < b.program;
+      });
+  link.leaving.insert(behind, std::move(leaving));
+  arbitration_.notify(delay_of(edge - systemc_now()));
+}
+
+// A device reads host memory: it finds what was written before the read came in.
+void Host::serve_read(Link& link, Packet&& packet) {
+  ++link.reads_received;
+  auto answer = std::make_unique<Packet>(std::move(packet));
+  answer->data.resize(uint64_t{answer->rows} * answer->row_bytes);
+  for (uint32_t row = 0; row < answer->rows; ++row) {
+    const uint64_t offset = (answer->address + row * answer->pitch) & STRETTO_OFFSET_MASK;
+    memory_.read(offset, answer->data.data() + uint64_t{row} * answer->row_bytes,
+                 answer->row_bytes);
+  }
+  answer->completion = true;
+  answer->address =
+      uint64_t{answer->origin} << STRETTO_NODE_SHIFT | (answer->address & STRETTO_OFFSET_MASK);
+  if (link.reads_received == link.port.link.fault_lose_completion) return;
+  const Time since = systemc_now() + spec_.read_ns * kNanosecond;
+  wait_turn(link, {since, Link::kAnswer, nullptr, std::move(answer)});
 }
 
 // An edge of the root complex. What came at this very time waits for the next one: others of this
@@ -452,19 +474,27 @@ void Host::arbitrate() {
   Time again = kNever;
   for (const auto& each : links_) {
     Link& link = *each;
-    while (!link.writes.empty() && link.writes.front().since < now) {
-      const Time at = room_at(link, link.writes.front().packet->data.size());
+    while (!link.leaving.empty() && link.leaving.front().since < now) {
+      Link::Leaving& first = link.leaving.front();
+      const bool answers = first.program == Link::kAnswer;
+      Packet& packet = answers ? *first.answer : *first.packet;
+      const Time at = room_at(link, packet.data.size());
       if (at > now) {
         if (at != kNever) again = std::min(again, edge_after(at - 1));
         break;
       }
-      HostCore& core = *cores_[link.writes.front().program];
-      send(link, core, std::move(*link.writes.front().packet));
-      link.writes.pop_front();
-      core.granted_.notify(sc_core::SC_ZERO_TIME);
+      if (answers) {
+        ++link.reads_answered;
+        send(link, digest_, std::move(packet));
+      } else {
+        HostCore& core = *cores_[first.program];
+        send(link, core.digest_, std::move(packet));
+        core.granted_.notify(sc_core::SC_ZERO_TIME);
+      }
+      link.leaving.pop_front();
     }
-    if (!link.writes.empty() && link.writes.front().since == now)
-      again = std::min(again, edge_after(now));
+    if (!link.leaving.empty() && link.leaving.front().since >= now)
+      again = std::min(again, edge_after(link.leaving.front().since));
   }
   if (again != kNever) arbitration_.notify(delay_of(again - now));
 }
@@ -502,7 +532,8 @@ void Host::receive(Packet&& packet) {
   if (packet.credit_bytes != 0) {
     link.credits += packet.credit_bytes;
     link.credit_came.notify(sc_core::SC_ZERO_TIME);
-    if (link.shared) arbitration_.notify(delay_of(edge_after(packet.arrival) - packet.arrival));
+    if (link.shared || !link.leaving.empty())
+      arbitration_.notify(delay_of(edge_after(packet.arrival) - packet.arrival));
     return;
   }
   const uint64_t bytes = packet.data.size();
@@ -511,6 +542,10 @@ void Host::receive(Packet&& packet) {
   link.bytes_received += bytes;
   progress_ += bytes;
   digest_.event(packet.arrival, kEventReceived, packet.address, bytes << 8 | packet.origin);
+  if (packet.is_read_request()) {
+    serve_read(link, std::move(packet));
+    return;
+  }
   for (uint32_t row = 0; row < packet.rows; ++row) {
     const uint64_t offset = (packet.address + row * packet.pitch) & STRETTO_OFFSET_MASK;
     memory_.write(offset, packet.data.data() + uint64_t{row} * packet.row_bytes, packet.row_bytes);
@@ -557,6 +592,8 @@ void Host::report(StatisticSink& sink) const {
     sink.add(prefix + "packets_received", link.packets_received, "count",
              "Packets from the device.");
     sink.add(prefix + "bytes_received", link.bytes_received, "bytes", "Payload from the device.");
+    sink.add(prefix + "reads_received", link.reads_received, "count",
+             "Reads of host memory by the device.");
     link.wire.report(sink, prefix);
   }
 }
@@ -564,12 +601,19 @@ void Host::report(StatisticSink& sink) const {
 void Host::audit(AuditSink& sink) const {
   for (const auto& link : links_) {
     sink.equal("credits all home", link->credits, link->port.link.credit_bytes);
+    sink.equal("reads received = answered", link->reads_received, link->reads_answered);
     link->wire.audit(sink);
   }
 }
 
 std::vector<std::string> Host::waiting_on() const {
   std::vector<std::string> lines;
+  for (const auto& link : links_) {
+    if (link->reads_received != link->reads_answered)
+      lines.push_back(std::to_string(link->reads_received - link->reads_answered) +
+                      " reads of host memory by node " + std::to_string(link->port.peer_node) +
+                      " have no answer");
+  }
   for (const auto& core : cores_) {
     std::string line = core->waiting_on();
     if (!line.empty()) lines.push_back(std::move(line));

@@ -55,6 +55,7 @@ struct HostSpec {
   uint32_t switch_ns = 3'800;
   uint32_t slice_ns = 3'000'000;
   uint32_t root_complex_ns = 0;
+  uint32_t read_ns = 90;
 };
 
 inline void describe(HostSpec& spec, ParameterSet& set) {
@@ -86,6 +87,9 @@ inline void describe(HostSpec& spec, ParameterSet& set) {
   set.number(
       "root_complex_ns", spec.root_complex_ns, 0, 100'000,
       "Root complex, each way, on top of pcie.latency_ns; 0 where that is from processor to GPU.");
+  // A row miss of DDR4-2400 (tRCD 14, CL 14, burst 3 ns) and the way through mesh and controller.
+  set.number("read_ns", spec.read_ns, 0, 100'000,
+             "From a device's read of host memory being in to its data being ready to leave.");
 }
 
 class Host;
@@ -229,15 +233,19 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
     LinkWire wire;
     uint64_t credits;
     sc_core::sc_event credit_came;
-    // Only where the link is shared: writes that wait for the root complex, in the order in which
-    // it takes them.
-    struct Write {
+    // Only where the link is shared: what waits for the root complex, in the order in which it takes
+    // it: writes of programs, and data that devices have read.
+    struct Leaving {
       Time since;
-      size_t program;
-      Packet* packet;
+      size_t program;                  // kAnswer: of none.
+      Packet* packet;                  // Of the program.
+      std::unique_ptr<Packet> answer;  // To a device.
     };
+    static constexpr size_t kAnswer = ~size_t{0};
     bool shared = false;
-    std::deque<Write> writes;
+    std::deque<Leaving> leaving;
+    uint64_t reads_received = 0;
+    uint64_t reads_answered = 0;
     uint64_t packets_sent = 0;
     uint64_t bytes_sent = 0;
     uint64_t packets_received = 0;
@@ -257,7 +265,9 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void arbitrate();
   // When the link could take a piece of so many bytes; kNever: not before credit comes.
   Time room_at(const Link& link, uint64_t bytes) const;
-  void send(Link& link, HostCore& core, Packet&& packet);
+  void send(Link& link, Digest& digest, Packet&& packet);
+  void wait_turn(Link& link, Link::Leaving&& leaving);
+  void serve_read(Link& link, Packet&& packet);
   void receive(Packet&& packet);
   void changed(uint64_t offset, uint64_t bytes);
   void program_ended();

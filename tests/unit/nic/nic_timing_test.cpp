@@ -51,7 +51,8 @@ TEST_CASE("a put of 8 bytes is there after doorbell, entry, data, network and wr
   CHECK(bench[0].writes_at(test::kCompletions, 32)[0] == visible + kAnswered + kCompleted);
 }
 
-TEST_CASE("inline data save the read") {
+TEST_CASE("inline data in a ring of GPU memory save the read, the entry alone crosses PCIe",
+          "[CN-Q-10]") {
   NicBench bench;
   bench.program();
   auto entry = put_entry(bench[0], bench[1], 8);
