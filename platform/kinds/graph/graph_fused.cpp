@@ -122,7 +122,6 @@ class Fused {
     if (g.product[g.products - 1].activation != STAGE_NO_ACTIVATION)
       one.fail("follows an activation");
     g.has_norm = 1;
-    g.has_norm = 1;
     g.gamma = vector(one["gamma"], columns);
     g.beta = vector(one["beta"], columns);
     g.epsilon = place(words) + OPS_ROWS_EPSILON * sizeof(float);
