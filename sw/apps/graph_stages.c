@@ -17,7 +17,7 @@ static int is_linear(const graph_stage_t* stage) {
   return strcmp(stage->kernel, "stage_linear") == 0;
 }
 
-static int is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
+int graph_stage_is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
   const stage_arguments_t* g = &stage->arguments;
   return STAGE_IS_RESIDENT(g->k, STAGE_PART_BLOCKS(g->n, g->parts)) &&
          STAGE_RESIDENT_LDS <= lds_bytes;
@@ -25,13 +25,15 @@ static int is_resident(const graph_stage_t* stage, uint32_t lds_bytes) {
 
 const char* graph_stage_kernel(const graph_stage_t* stage, uint32_t lds_bytes) {
   if (!is_linear(stage)) return stage->kernel;
-  return is_resident(stage, lds_bytes) ? "stage_linear_resident" : "stage_linear_stream";
+  return graph_stage_is_resident(stage, lds_bytes) ? "stage_linear_resident"
+                                                   : "stage_linear_stream";
 }
 
 static uint32_t map_lds(const graph_stage_t* stage) {
   if (strcmp(stage->kernel, "stage_map_layer_norm_grad") == 0) return STAGE_NORM_GRAD_LDS;
   if (strcmp(stage->kernel, "stage_map_expand") == 0) return STAGE_EXPAND_LDS;
-  return strcmp(stage->kernel, "stage_map_rms_norm") == 0 ? STAGE_RMS_NORM_LDS : 0;
+  if (strcmp(stage->kernel, "stage_map_layer_norm") == 0) return STAGE_NORM_LDS;
+  return strcmp(stage->kernel, "stage_map_rms_norm") == 0 ? STAGE_NORM_LDS : 0;
 }
 
 graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_bytes) {
@@ -39,7 +41,8 @@ graph_stage_needs_t graph_stage_needs(const graph_stage_t* stage, uint32_t lds_b
     return (graph_stage_needs_t){STAGE_MAP_REGISTERS, map_lds(stage), STAGE_MAP_WAVEFRONTS};
   if (!is_linear(stage))
     return (graph_stage_needs_t){STAGE_FAN_IN_REGISTERS, STAGE_FAN_IN_LDS, STAGE_FAN_IN_WAVEFRONTS};
-  const uint32_t lds = is_resident(stage, lds_bytes) ? STAGE_RESIDENT_LDS : STAGE_STREAM_LDS;
+  const uint32_t lds =
+      graph_stage_is_resident(stage, lds_bytes) ? STAGE_RESIDENT_LDS : STAGE_STREAM_LDS;
   return (graph_stage_needs_t){STAGE_LINEAR_REGISTERS, lds, STAGE_STORING + 1};
 }
 
@@ -52,7 +55,7 @@ uint32_t graph_streamed_weights(const graph_group_t* groups, uint32_t count, uin
     for (uint32_t i = 0; i < groups[group].stages; ++i) {
       const graph_stage_t* stage = &groups[group].stage[i];
       const stage_arguments_t* g = &stage->arguments;
-      if (!is_linear(stage) || is_resident(stage, lds_bytes)) continue;
+      if (!is_linear(stage) || graph_stage_is_resident(stage, lds_bytes)) continue;
       const uint64_t lines = (g->layout & GEMM_B_NK) != 0 ? g->n : g->k;
       const uint64_t at = arena + g->weights, line = STRETTO_L2_LINE_BYTES;
       const graph_range_t one = {at / line * line, (at + lines * g->ldb + line - 1) / line * line};

@@ -46,6 +46,8 @@ typedef struct graph_stage_memory {
 
 // What a unit with so many bytes of LDS runs for a stage: linear ones keep their weights there if they can.
 const char* graph_stage_kernel(const graph_stage_t* stage, uint32_t lds_bytes);
+// Whether they stay there. REQUIRES: it is a linear one.
+int graph_stage_is_resident(const graph_stage_t* stage, uint32_t lds_bytes);
 // What a work-group of it takes of a unit.
 typedef struct graph_stage_needs {
   uint32_t registers_bytes;

@@ -21,7 +21,8 @@ PAYLOAD_BYTES = 256 << 10     # KT-Q-07: at most,
 BLOCK_BYTES = 64 << 10        # and what a tile that is larger is cut into.
 WORDS_BYTES = 256             # TILE_QUEUE_WORDS_BYTES: full and free, a line each.
 TILE_ROWS = (128, 64, 32, 16)  # The largest whose queues can be pinned.
-COLUMNS = 128                 # Of a product that a work-group makes at least.
+COLUMNS = 128                 # Of a product that a work-group makes at least; a block.
+BLOCKS_AT_ONCE = 2            # That a work-group makes of a tile that it reads once.
 ACCUMULATOR_BYTES = 128 << 10  # Of a work-group: half of the registers of a unit.
 TREE = 4                      # KT-U14: partial sums that a node of a tree adds.
 DEPTH = 2                     # KT-U07.
@@ -193,6 +194,8 @@ class Pipeline:
         work_groups = self.machine.units * max(1 / products, flops)
         turns = math.ceil((1 if comes_again else TURNS) * work_groups / self.tiles - 1e-9)
         most = max(1, self.machine.units // (2 * products))
+        if self.flow.made.get(self.flow.inputs[stage.operators[0]][0]) not in self.inside and not comes_again:
+            turns = max(turns, -(-blocks // BLOCKS_AT_ONCE))  # Rows from memory are read once.
         parts = min(blocks, most if self.is_narrow and not comes_again else min(turns, most))
         return -(-blocks // (blocks // parts))  # None is empty.
 

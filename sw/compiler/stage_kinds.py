@@ -9,6 +9,7 @@ import graph as graphs
 ROWS = 128          # STAGE_TILE_ROWS.
 BLOCK = 128         # STAGE_BLOCK.
 STORING = 4         # STAGE_STORING.
+MAP_WAVEFRONTS = 4  # STAGE_MAP_WAVEFRONTS.
 NORM_COLUMNS = {"LayerNorm": 1024, "LayerNormGrad": 512}  # Of STAGE_PIECE bytes; STAGE_NORM_GRAD_COLUMNS.
 NORM_SUMS = {"LayerNormGammaGrad": "gamma_sums", "LayerNormBetaGrad": "beta_sums"}
 ROPE_COLUMNS = 1024  # STAGE_ROPE_COLUMNS.
@@ -123,7 +124,11 @@ class Stage:
 
     def readers(self, place):
         """How many of a work-group give back an entry of an operand."""
-        return STORING if place == 1 and self.addend is not None else 1
+        if self.is_sum:
+            return 1
+        if self.first.kind == "MatMul":
+            return STORING if place == 1 and self.addend is not None else 1
+        return MAP_WAVEFRONTS
 
     def wrong(self, graph):
         """Why these are no stage, or None."""

@@ -64,6 +64,13 @@ static inline __attribute__((always_inline)) void tile_queue_wait_full(const til
   tile_wait_until(tile_queue_words_of(queue, payload), TILE_GEU | TILE_WAIT_DEVICE,
                   (payload / queue->depth + 1) * queue->writers);
 }
+// Whether it would wait for nothing. One wavefront asks; it has acquired the payload if so.
+static inline __attribute__((always_inline)) int tile_queue_is_full(const tile_queue_t* queue,
+                                                                    uint64_t payload) {
+  const uint64_t word = tile_queue_words_of(queue, payload);
+  return *(const volatile uint64_t*)(uintptr_t)word >=
+         (payload / queue->depth + 1) * queue->writers;
+}
 static inline __attribute__((always_inline)) void tile_queue_add_full(const tile_queue_t* queue,
                                                                       uint64_t payload) {
   tile_red(tile_queue_words_of(queue, payload), 1ull);

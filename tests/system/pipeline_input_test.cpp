@@ -147,7 +147,7 @@ TEST_CASE(
   const auto waits = [&](const std::string& stage, const std::string& what) {
     return stuck.says("(stage " + stage + ") waits until memory at 0x") && stuck.says(what);
   };
-  CHECK(waits("a", ">= 2, it is 0 (queue a, entry 0, free)"));
+  CHECK(waits("a", ">= 8, it is 0 (queue a, entry 0, free)"));
   CHECK(waits("n", ">= 8, it is 4 (queue a, entry 0, full)"));
   CHECK(waits("y", ">= 4, it is 0 (queue n, entry 0, full)"));
 }

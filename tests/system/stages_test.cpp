@@ -138,6 +138,35 @@ TEST_CASE("sums behind products are right, and what an activation is of goes to 
   }
 }
 
+// 16 tiles, of which a work-group has three or more. What is added has another way than what is multiplied.
+TEST_CASE("a product that does not wait for what is added to it is found") {
+  const std::string graph = R"(name: g
+tensors:
+  x: {shape: [2000, 64], kind: input}
+  z: {shape: [2000, 64], kind: input}
+  w: {shape: [64, 64], kind: weight}
+  v: {shape: [64, 64], kind: weight}
+  r: {shape: [2000, 64]}
+  p: {shape: [2000, 64]}
+  s: {shape: [2000, 64]}
+  y: {shape: [2000, 64]}
+ops:
+  - {op: Gelu, in: [z], out: r}
+  - {op: MatMul, in: [x, w], out: p}
+  - {op: Add, in: [p, r], out: s}
+  - {op: MatMul, in: [s, v], out: y}
+)";
+  const Scratch scratch;
+  const std::string few = "--set gpu.cus=8";
+  const std::string file = planned(scratch, scratch.file("g.yaml", graph) + " " + few);
+  CHECK(kernels(run(file, "--impl all=model " + few)).at(0).size() == 3);
+  const Finished early = with_stages("stages_early_addend", few, file);
+  INFO(early.output);
+  CHECK(early.status == 1);
+  CHECK(early.says("race: gpu0: queue data at 0x"));
+  CHECK(early.says("queue r, entry "));
+}
+
 // 150 tokens are tiles of 128 and 22 rows; heads have 64 columns. In decoding, work-groups share a tile of one row.
 TEST_CASE("Llama as the compiler plans it is right: rotary embedding, norm, residual sums") {
   const std::string shape = "hidden=256,heads=4,kv_heads=2,between=392";

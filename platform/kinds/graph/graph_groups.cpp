@@ -137,6 +137,12 @@ class Group {
     return (form == Form::linear ? STAGE_STORING : STAGE_MAP_WAVEFRONTS) * parts_of(one, form);
   }
 
+  // Wavefronts of a work-group that give back an entry of its input.
+  static uint32_t readers_of(Form form, size_t input) {
+    if (form == Form::linear) return input == 1 ? STAGE_STORING : 1;
+    return is_sum(form) ? 1 : STAGE_MAP_WAVEFRONTS;
+  }
+
   // Wavefronts that write a payload of the queue, if it is one.
   void set_writers(const PlanEntry& output, uint64_t writers) {
     if (!output.has("queue") || queues_.empty()) return;
@@ -240,8 +246,7 @@ class Group {
       tree(one, inputs[0], stage);
     else
       for (size_t i = 0; i < inputs.size(); ++i) {
-        const bool is_addend = form == Form::linear && i == 1;
-        g.in[i] = input(inputs[i], g.parts * (is_addend ? STAGE_STORING : 1), g.columns[i]);
+        g.in[i] = input(inputs[i], g.parts * readers_of(form, i), g.columns[i]);
       }
     if (is_sum(form)) sums(one, form, stage);
     if (form != Form::tree && !is_sum(form)) tiles(one, form, stage.work_groups, g);

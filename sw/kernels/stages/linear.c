@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear stages, see stages.h. Items are blocks of 128 columns of tiles. Wavefront 0 multiplies: it waits for a tile,
-// loads and multiplies an item into one accumulator and meets the others, who convert and store the item before from
-// the other one. So the tensor pipe waits for nobody as long as tiles come and there is room, for which wavefront 1
-// waits, and for rows that are added. Each that stores says so behind its own stores.
+// Linear stages, see stages.h. Items are blocks of 128 columns of tiles, two at a time if a work-group has more than one:
+// steps of the input are loaded once for both. Wavefront 0 multiplies and loads ahead, into the next tile if that has come.
+// It meets the others, who convert and store one accumulator while it goes on with the other one. So the tensor pipe
+// waits for nobody as long as tiles come and there is room, for which wavefront 1 waits, and for rows that are added.
+// Each that stores says so behind its own stores.
 #include "sw/kernels/ops/gemm_loop.h"
 #include "sw/kernels/stages/stage.h"
 
@@ -12,40 +13,11 @@
 #else
 #define PAST_L2 0
 #endif
-#define WEIGHTS 4  // LDS tiles from here on, STAGE_RESIDENT_STEPS a block if there are two.
 
-// With weights in LDS. REQUIRES: at least one step.
-KERNEL_INLINE void resident_item(operands_t* o, const int accumulator, const int block,
-                                 const int b_nk) {
-  const int w = WEIGHTS + (int)STAGE_RESIDENT_STEPS * block;
-  uint32_t left = o->loads_left;
-#define LOAD(buffer)                                            \
-  if (--o->loads_left == 0) o->a_shape = o->a_last;             \
-  tile_load(TILE_L(buffer), o->a, o->a_shape, STRETTO_FP16, 0); \
-  o->a += o->a_move
-  LOAD(0);
-  if (o->loads_left != 0) {
-    LOAD(1);
-  }
-#define STEP(s, buffer)                                                                  \
-  tile_mma(TILE_A(accumulator), TILE_L(buffer), TILE_L(w + (s)), 0, b_nk, STRETTO_FP16); \
-  if (--left == 0) return;                                                               \
-  if (o->loads_left != 0) {                                                              \
-    LOAD(buffer);                                                                        \
-  }
-  STEP(0, 0)
-  STEP(1, 1)
-  STEP(2, 0)
-  STEP(3, 1)
-  if (block == 0) {
-    STEP(4, 0)
-    STEP(5, 1)
-    STEP(6, 0)
-    STEP(7, 1)
-  }
-#undef STEP
-#undef LOAD
-}
+// LDS tiles: steps of the input from 0 on. Weights that stay from 4 on, STAGE_RESIDENT_STEPS a block if there are two.
+// Others from 8 on, a tile for each step of a block.
+#define RESIDENT_WEIGHTS 4u
+#define STREAMED_WEIGHTS 8u
 
 // What a work-group has of the columns.
 typedef struct part {
@@ -61,103 +33,223 @@ KERNEL_INLINE uint32_t block_columns(part_t p, uint32_t block) {
   return min_u32(STAGE_BLOCK, p.columns - block * STAGE_BLOCK);
 }
 
-KERNEL_INLINE void load_weights(const stage_arguments_t* g, part_t p, const int b_nk) {
-  const uint32_t steps = (g->k + STAGE_STEP - 1) / STAGE_STEP;
-#define LOAD(block, s)                                                                          \
-  if ((s) < steps && (block)*STAGE_BLOCK < p.columns) {                                         \
-    const uint32_t k = min_u32(STAGE_STEP, g->k - (s)*STAGE_STEP);                              \
-    const uint32_t n = block_columns(p, block);                                                 \
-    tile_load(TILE_L(WEIGHTS + STAGE_RESIDENT_STEPS * (block) + (s)),                           \
-              g->weights + line_offset(p.first + (block)*STAGE_BLOCK, g->ldb, !b_nk, 2) +       \
-                  line_offset((s)*STAGE_STEP, g->ldb, b_nk, 2),                                 \
-              b_nk ? tile_shape(n, k * 2, g->ldb) : tile_shape(k, n * 2, g->ldb), STRETTO_FP16, \
-              PAST_L2);                                                                         \
-  }
-#define LOAD_4(block, s) \
-  LOAD(block, s) LOAD(block, (s) + 1) LOAD(block, (s) + 2) LOAD(block, (s) + 3)
-  LOAD_4(0, 0)
-  LOAD_4(0, 4)
-  LOAD_4(1, 0)
-#undef LOAD_4
-#undef LOAD
-}
-
+// A step of an item. The item has blocks block .. block + at_once - 1 as far as there are so many.
 typedef struct item {
-  uint32_t tile, block;
+  uint32_t tile, block, step;
 } item_t;
-
-// A's tile comes in packed rows of the edge's pitch.
-KERNEL_INLINE operands_t item_operands(const stage_arguments_t* g, part_t p, item_t at) {
-  const uint32_t steps = (g->k + STAGE_STEP - 1) / STAGE_STEP;
-  return operands_of(edge_place(g, &g->in[0], at.tile),
-                     g->weights + line_offset(p.first + at.block * STAGE_BLOCK, g->ldb,
-                                              (g->layout & GEMM_B_NK) == 0, 2),
-                     g->in[0].pitch, g->ldb, g->layout, tile_rows_of(g, at.tile),
-                     block_columns(p, at.block), g->k, STAGE_STEP, 0, steps, 2);
-}
-
-#define ITEM(resident, accumulator, block, b_nk)                                       \
-  NO_INLINE void item_##resident##_##accumulator##_##block##_##b_nk(operands_t* o,     \
-                                                                    uint64_t size) {   \
-    tile_zero(TILE_A(accumulator), size);                                              \
-    if (resident)                                                                      \
-      resident_item(o, accumulator, block, b_nk);                                      \
-    else                                                                               \
-      k_loop_into(TILE_A(accumulator), o, STAGE_STREAM_BUFFERS, 0, b_nk, STRETTO_FP16, \
-                  STRETTO_FP16);                                                       \
-  }
-#define ITEMS(b_nk)   \
-  ITEM(0, 0, 0, b_nk) \
-  ITEM(0, 1, 0, b_nk) \
-  ITEM(1, 0, 0, b_nk) \
-  ITEM(1, 0, 1, b_nk) \
-  ITEM(1, 1, 0, b_nk) \
-  ITEM(1, 1, 1, b_nk)
-ITEMS(0)
-ITEMS(1)
-
-KERNEL_INLINE void multiply(const stage_arguments_t* g, part_t p, item_t at, const int accumulator,
-                            const int resident) {
-  operands_t o = item_operands(g, p, at);
-  // A product of few rows or columns takes the pipe for no more than 16 of them at a time.
-  const uint32_t columns = block_columns(p, at.block);
-  const uint64_t size =
-      (uint64_t)((g->tile_rows + 15) / 16 * 16) | (uint64_t)((columns + 15) / 16 * 16) << 16;
-  const int b_nk = (g->layout & GEMM_B_NK) != 0;
-#define CALL(block)                                                           \
-  do {                                                                        \
-    if (accumulator == 0)                                                     \
-      b_nk ? item_1_0_##block##_1(&o, size) : item_1_0_##block##_0(&o, size); \
-    else                                                                      \
-      b_nk ? item_1_1_##block##_1(&o, size) : item_1_1_##block##_0(&o, size); \
-  } while (0)
-  if (!resident) {
-    if (accumulator == 0)
-      b_nk ? item_0_0_0_1(&o, size) : item_0_0_0_0(&o, size);
-    else
-      b_nk ? item_0_1_0_1(&o, size) : item_0_1_0_0(&o, size);
-  } else if (at.block == 0) {
-    CALL(0);
-  } else {
-    CALL(1);
-  }
-#undef CALL
-}
 
 typedef struct walk {
   const stage_arguments_t* g;
   part_t part;
-  uint32_t tiles, blocks, step;
+  uint32_t tiles, stride;
+  uint32_t blocks, at_once;  // Of the part; of an item.
+  uint32_t steps;            // Of K.
+  uint32_t buffers;          // Of the input and of weights that do not stay.
+  int stays;                 // Weights stay.
   item_t at;
 } walk_t;
 
-// Returns whether there is an item; the first one is there without.
-KERNEL_INLINE int walk_next(walk_t* w) {
-  if (++w->at.block == w->blocks) {
-    w->at.block = 0;
-    w->at.tile += w->step;
+KERNEL_INLINE walk_t walk_of(const stage_arguments_t* g, int stays) {
+  walk_t w = {.g = g,
+              .part = part_of(g),
+              .tiles = tiles_of(g),
+              .stride = (uint32_t)tile_csr(TILE_CSR_GRID) / g->parts,
+              .steps = (g->k + STAGE_STEP - 1) / STAGE_STEP,
+              .stays = stays,
+              .at = {.tile = (uint32_t)tile_csr(TILE_CSR_WG_ID) / g->parts}};
+  w.blocks = STAGE_BLOCKS(w.part.columns);
+  w.at_once = min_u32(w.blocks, 2);
+  w.buffers = stays ? STAGE_RESIDENT_BUFFERS(w.steps * w.blocks) : STAGE_STREAM_BUFFERS(w.at_once);
+  return w;
+}
+
+KERNEL_INLINE void next_item(const walk_t* w, item_t* at) {
+  at->block += w->at_once;
+  if (at->block < w->blocks) return;
+  at->block = 0;
+  at->tile += w->stride;
+}
+KERNEL_INLINE void next_step(const walk_t* w, item_t* at) {
+  if (++at->step < w->steps) return;
+  at->step = 0;
+  next_item(w, at);
+}
+KERNEL_INLINE int begins_tile(item_t at) { return at.block == 0 && at.step == 0; }
+
+// A step of a block's weights.
+NO_INLINE void load_weights(const walk_t* w, uint32_t block, uint32_t step, uint32_t to) {
+  const stage_arguments_t* const g = w->g;
+  const int b_nk = (g->layout & GEMM_B_NK) != 0;
+  const uint32_t k = min_u32(STAGE_STEP, g->k - step * STAGE_STEP);
+  const uint32_t n = block_columns(w->part, block);
+  const uint64_t from = g->weights +
+                        line_offset(w->part.first + block * STAGE_BLOCK, g->ldb, !b_nk, 2) +
+                        line_offset(step * STAGE_STEP, g->ldb, b_nk, 2);
+  const uint64_t shape = b_nk ? tile_shape(n, k * 2, g->ldb) : tile_shape(k, n * 2, g->ldb);
+#define LOAD(t) \
+  case t: tile_load(TILE_L(t), from, shape, STRETTO_FP16, PAST_L2); break
+  switch (to) {
+    LOAD(4);
+    LOAD(5);
+    LOAD(6);
+    LOAD(7);
+    LOAD(8);
+    LOAD(9);
+    LOAD(10);
+    LOAD(11);
   }
-  return w->at.tile < w->tiles;
+#undef LOAD
+}
+
+// Where weights of a step are, of which the input is in `buffer`.
+KERNEL_INLINE uint32_t weights_at(const walk_t* w, uint32_t block, uint32_t step, uint32_t buffer) {
+  if (w->stays) return RESIDENT_WEIGHTS + STAGE_RESIDENT_STEPS * block + step;
+  return STREAMED_WEIGHTS + (block & (w->at_once - 1)) * w->buffers + buffer;
+}
+
+NO_INLINE void load_input(const walk_t* w, item_t at, uint32_t buffer) {
+  const stage_arguments_t* const g = w->g;
+  const uint32_t k = min_u32(STAGE_STEP, g->k - at.step * STAGE_STEP);
+  const uint64_t from = edge_place(g, &g->in[0], at.tile) + (uint64_t)at.step * STAGE_STEP * 2;
+  const uint64_t shape = tile_shape(tile_rows_of(g, at.tile), k * 2, g->in[0].pitch);
+#define LOAD(t) \
+  case t: tile_load(TILE_L(t), from, shape, STRETTO_FP16, 0); break
+  switch (buffer) {
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
+    LOAD(3);
+  }
+#undef LOAD
+  for (uint32_t i = 0; i < w->at_once && at.block + i < w->blocks && !w->stays; ++i)
+    load_weights(w, at.block + i, at.step, weights_at(w, at.block + i, at.step, buffer));
+}
+
+// Accumulator += LDS tile a x LDS tile b. It is issued when both are there, and the accumulator's product before is over.
+NO_INLINE void multiply(uint32_t accumulator, uint32_t a, uint32_t b, int b_nk) {
+#define PRODUCT(c, a, b)                                           \
+  if (b_nk)                                                        \
+    tile_mma(TILE_A(c), TILE_L(a), TILE_L(b), 0, 1, STRETTO_FP16); \
+  else                                                             \
+    tile_mma(TILE_A(c), TILE_L(a), TILE_L(b), 0, 0, STRETTO_FP16)
+#define OF_A(a, b)      \
+  case a:               \
+    if (accumulator) {  \
+      PRODUCT(1, a, b); \
+    } else {            \
+      PRODUCT(0, a, b); \
+    }                   \
+    break
+#define OF_B(b)   \
+  case b:         \
+    switch (a) {  \
+      OF_A(0, b); \
+      OF_A(1, b); \
+      OF_A(2, b); \
+      OF_A(3, b); \
+    }             \
+    break
+  switch (b) {
+    OF_B(4);
+    OF_B(5);
+    OF_B(6);
+    OF_B(7);
+    OF_B(8);
+    OF_B(9);
+    OF_B(10);
+    OF_B(11);
+  }
+#undef OF_B
+#undef OF_A
+#undef PRODUCT
+}
+
+// A product of few rows or columns takes the pipe for no more than 16 of them at a time.
+KERNEL_INLINE void clear(const walk_t* w, uint32_t accumulator, uint32_t block) {
+  const uint32_t columns = block_columns(w->part, block);
+  const uint64_t size =
+      (uint64_t)((w->g->tile_rows + 15) / 16 * 16) | (uint64_t)((columns + 15) / 16 * 16) << 16;
+  if (accumulator)
+    tile_zero(TILE_A(1), size);
+  else
+    tile_zero(TILE_A(0), size);
+}
+
+// Loads, which run ahead of the products.
+typedef struct feed {
+  item_t next;
+  uint32_t buffer;  // That it goes to.
+  uint32_t ahead;   // Steps whose products are still to be issued.
+} feed_t;
+
+KERNEL_INLINE void feed_step(const walk_t* w, feed_t* f) {
+  load_input(w, f->next, f->buffer);
+  if (++f->buffer == w->buffers) f->buffer = 0;
+  ++f->ahead;
+  next_step(w, &f->next);
+}
+// If nothing has been loaded: waits for the tile.
+KERNEL_INLINE void feed_first(const walk_t* w, feed_t* f, uint64_t* waited) {
+  if (f->ahead != 0) return;
+  if (begins_tile(f->next)) edge_wait(w->g, &w->g->in[0], f->next.tile, 1, waited);
+  do feed_step(w, f);
+  while (f->ahead < 2 && f->next.step != 0);
+}
+// Behind the first product of a step: into buffers of steps whose products are over when that one begins. So no load keeps
+// the tensor pipe waiting.
+KERNEL_INLINE void feed_ahead(const walk_t* w, feed_t* f, uint64_t* waited) {
+  while (f->ahead + 1 < w->buffers && f->next.tile < w->tiles &&
+         (!begins_tile(f->next) || edge_is_full(w->g, &w->g->in[0], f->next.tile, waited)))
+    feed_step(w, f);
+}
+
+// From tile to tile, where products of the one before may still be under way.
+typedef struct pace {
+  uint64_t last, shortest;
+} pace_t;
+
+KERNEL_INLINE void pace_tile(pace_t* pace) {
+  const uint64_t now = tile_csr(TILE_CSR_CYCLE), took = now - pace->last;
+  if (pace->last != 0 && (pace->shortest == 0 || took < pace->shortest)) pace->shortest = took;
+  pace->last = now;
+}
+
+// Wavefront 0. Of a single block, tiles take turns with the accumulators: the others have stored one when all meet for
+// the second time. Of two, each has one: they have stored the first one when all meet behind an item, and the second
+// one when all meet behind the next item's first product.
+KERNEL_INLINE void multiply_tiles(walk_t* w, uint64_t* waited, uint64_t* met, uint64_t* shortest) {
+  const stage_arguments_t* const g = w->g;
+  const int b_nk = (g->layout & GEMM_B_NK) != 0;
+  pace_t pace = {0, 0};
+  feed_t f = {.next = w->at};
+  uint32_t buffer = 0, accumulator = 0;
+  while (w->at.tile < w->tiles) {
+    const item_t at = w->at;
+    const int is_last = at.step + 1 == w->steps, has_second = at.block + 1 < w->blocks;
+    feed_first(w, &f, waited);
+    if (at.step == 0) clear(w, accumulator, at.block);
+    multiply(accumulator, buffer, weights_at(w, at.block, at.step, buffer), b_nk);
+    --f.ahead;
+    feed_ahead(w, &f, waited);
+    if (w->at_once == 2) {
+      if (at.step == 0) {
+        meet(met);
+        if (has_second) clear(w, 1, at.block + 1);
+      }
+      if (is_last) meet(met);
+      if (has_second) multiply(1, buffer, weights_at(w, at.block + 1, at.step, buffer), b_nk);
+    }
+    if (++buffer == w->buffers) buffer = 0;
+    next_step(w, &w->at);
+    if (is_last && w->at.block == 0) {  // What has been multiplied has been loaded.
+      edge_add(g, &g->in[0], at.tile, 0);
+      pace_tile(&pace);
+    }
+    if (!is_last) continue;
+    meet(met);
+    if (w->at_once == 1) accumulator ^= 1;
+  }
+  *shortest = pace.shortest;
 }
 
 // The bias of block 0 and 1 of two, or of the only one, stays in tiles 2 and 3; `held`: how many rows it has there.
@@ -230,83 +322,73 @@ KERNEL_INLINE void store_item(const stage_arguments_t* g, part_t p, item_t at, u
 
 KERNEL_INLINE void wait_to_store(const stage_arguments_t* g, uint32_t tile, uint64_t* waited) {
   edge_wait(g, &g->out, tile, 0, waited);
+#ifndef STAGE_EARLY_ADDEND  // For the test that such a run is found out.
   if (g->has_addend) edge_wait(g, &g->in[1], tile, 1, waited);
+#endif
 }
 
-// From tile to tile, where products of the one before may still be under way.
-typedef struct pace {
-  uint64_t last, shortest;
-} pace_t;
-
-KERNEL_INLINE void pace_tile(pace_t* pace) {
-  const uint64_t now = tile_csr(TILE_CSR_CYCLE), took = now - pace->last;
-  if (pace->last != 0 && (pace->shortest == 0 || took < pace->shortest)) pace->shortest = took;
-  pace->last = now;
+// The others.
+KERNEL_INLINE void store_tiles(walk_t* w, uint32_t wavefront, uint64_t* met, uint64_t* waited) {
+  const stage_arguments_t* const g = w->g;
+  uint32_t held[2] = {0, 0};
+#define STORE(accumulator)                                                             \
+  do {                                                                                 \
+    store_item(g, w->part, at, wavefront, w->blocks, accumulator, &held[accumulator]); \
+    if (at.block + 1 == w->blocks) {                                                   \
+      edge_add(g, &g->out, at.tile, 1);                                                \
+      if (g->has_addend) edge_add(g, &g->in[1], at.tile, 0);                           \
+    }                                                                                  \
+  } while (0)
+  for (uint32_t items = 0; w->at.tile < w->tiles; ++items) {
+    item_t at = w->at;
+    next_item(w, &w->at);
+    if (at.block == 0 && w->at_once == 1 && wavefront == 1) wait_to_store(g, at.tile, waited);
+    meet(met);
+    if (w->at_once == 1) {
+      if (items % 2 == 0)
+        STORE(0);
+      else
+        STORE(1);
+      continue;
+    }
+    if (at.block == 0 && wavefront == 1) wait_to_store(g, at.tile, waited);
+    meet(met);
+    STORE(0);
+    meet(met);
+    ++at.block;
+    if (at.block < w->blocks) STORE(1);
+  }
+#undef STORE
 }
 
-KERNEL_INLINE _Noreturn void linear(const int resident) {
+KERNEL_INLINE _Noreturn void linear(const int stays) {
   const stage_arguments_t* const g = arguments();
   const uint64_t begin = tile_csr(TILE_CSR_CYCLE);
   const uint32_t wavefront = (uint32_t)tile_csr(TILE_CSR_WF_ID);
-  walk_t w = {.g = g,
-              .part = part_of(g),
-              .tiles = tiles_of(g),
-              .step = (uint32_t)tile_csr(TILE_CSR_GRID) / g->parts,
-              .at = {.tile = (uint32_t)tile_csr(TILE_CSR_WG_ID) / g->parts}};
-  w.blocks = STAGE_BLOCKS(w.part.columns);
+  walk_t w = walk_of(g, stays);
   uint64_t waited = 0, met = 0;
   if (wavefront == 0) {
-    pace_t pace = {0, 0};
-    if (resident && w.at.tile < w.tiles)
-      (g->layout & GEMM_B_NK) ? load_weights(g, w.part, 1) : load_weights(g, w.part, 0);
-    if (w.at.tile < w.tiles) {
-#define MULTIPLY(accumulator)                                          \
-  if (w.at.block == 0) edge_wait(g, &g->in[0], w.at.tile, 1, &waited); \
-  multiply(g, w.part, w.at, accumulator, resident);                    \
-  if (w.at.block + 1 == w.blocks) {                                    \
-    tile_wait(0);                                                      \
-    edge_add(g, &g->in[0], w.at.tile, 0);                              \
-    pace_tile(&pace);                                                  \
-  }                                                                    \
-  meet(&met);                                                          \
-  if (!walk_next(&w)) break
-      for (;;) {
-        MULTIPLY(0);
-        MULTIPLY(1);
-      }
-#undef MULTIPLY
-    }
+    uint64_t shortest = 0;
+    if (stays && w.at.tile < w.tiles)
+      for (uint32_t block = 0; block < w.blocks; ++block)
+        for (uint32_t step = 0; step < w.steps; ++step)
+          load_weights(&w, block, step, weights_at(&w, block, step, 0));
+    multiply_tiles(&w, &waited, &met, &shortest);
     meet(&met);
     stage_note(g, STAGE_MET_MULTIPLYING, met);
-    stage_note(g, STAGE_SHORTEST, pace.shortest);
+    stage_note(g, STAGE_SHORTEST, shortest);
     stage_end(g, 1, begin, waited, 0);
   }
-  if (g->activation >= STAGE_SIGMOID) put_numbers(2);
-  uint32_t held[2] = {0, 0};
-  if (w.at.tile < w.tiles) {
-#define STORE(accumulator)                                                           \
-  if (wavefront == 1 && w.at.block == 0) wait_to_store(g, w.at.tile, &waited);       \
-  meet(&met);                                                                        \
-  store_item(g, w.part, w.at, wavefront, w.blocks, accumulator, &held[accumulator]); \
-  if (w.at.block + 1 == w.blocks) {                                                  \
-    edge_add(g, &g->out, w.at.tile, 1);                                              \
-    if (g->has_addend) edge_add(g, &g->in[1], w.at.tile, 0);                         \
-  }                                                                                  \
-  if (!walk_next(&w)) break
-    for (;;) {
-      STORE(0);
-      STORE(1);
-    }
-#undef STORE
-  }
+  if (g->activation >= STAGE_SIGMOID) PUT_NUMBERS(2);
+  store_tiles(&w, wavefront, &met, &waited);
   tile_wait(0);
   tile_barrier();
   if (wavefront == 1) stage_note(g, STAGE_MET_STORING, met);
   stage_end(g, wavefront == 1 ? 2 : 0, begin, 0, waited);
 }
 
-#define KERNEL(name, resident, lds)                                           \
-  void stage_linear_##name(void) { linear(resident); }                        \
+#define KERNEL(name, stays, lds)                                              \
+  void stage_linear_##name(void) { linear(stays); }                           \
   STRETTO_KERNEL(stage_linear_##name, .type = STRETTO_KERNEL_TENSOR,          \
                  .registers_bytes = STAGE_LINEAR_REGISTERS, .lds_bytes = lds, \
                  .private_bytes = 1024, .wavefronts = STAGE_STORING + 1,      \

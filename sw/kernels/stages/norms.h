@@ -5,42 +5,25 @@
 
 #include "sw/kernels/stages/share.h"
 
-// Layer norm of rows that are whole in a piece, as the library has it (ops/rows.c). Tiles 0 and 1 hold pieces, 2 epsilon,
-// 3 and 7 gamma and beta in as many rows as `vectors` says, 4 and 5 a piece in FP32, 6 the mean, then the scale.
-KERNEL_INLINE int norm_work(const stage_arguments_t* g, share_t* s, const int t,
-                            uint32_t* vectors) {
-  if (s->done >= s->rows) return 0;
+// Layer norm of rows that are whole in a piece. Tiles 0 to 2 hold pieces, 3 and 7 gamma and beta in as many rows as
+// `vectors` says, 4 to 6 what is in between.
+#define NORM_EPSILON TILE_L(1)
+
+KERNEL_INLINE void norm_begin(const stage_arguments_t* g) {
+  if (tile_csr(TILE_CSR_WF_ID) == 0)
+    tile_load(NORM_EPSILON, g->epsilon, tile_shape(1, 4, 0), STRETTO_FP32, 0);
+  tile_barrier();
+}
+KERNEL_INLINE void norm_work(const stage_arguments_t* g, share_t* s, const int t,
+                             uint32_t* vectors) {
   const uint32_t rows = share_rows(s, s->done);
   if (rows != *vectors) {
     tile_load(TILE_R(3), g->weights, tile_shape(rows, s->bytes, 0), STRETTO_FP16, 0);
     tile_load(TILE_R(7), g->bias, tile_shape(rows, s->bytes, 0), STRETTO_FP16, 0);
     *vectors = rows;
   }
-#define SIMT(operation, t, a, b) tile_simt(TILE_SIMT_##operation, TILE_R(t), TILE_R(a), TILE_R(b))
-  widen(4, t, STRETTO_FP16);
-  SIMT(ROW_MEAN, 5, 4, 4);
-  SIMT(FIRST, 6, 5, 5);
-  SIMT(SUB, 4, 4, 6);
-  SIMT(MUL, 5, 4, 4);
-  row_column(TILE_SIMT_ROW_MEAN, 6, 5);
-  SIMT(ADD, 6, 6, 2);
-  SIMT(RSQRT, 6, 6, 6);
-  SIMT(MUL, 4, 4, 6);
-  narrow(t, 4, STRETTO_FP16);
-  SIMT(MUL, t, t, 3);
-  SIMT(ADD, t, t, 7);
-#undef SIMT
+  norm_of_rows(t, TILE_R(3), TILE_R(7), NORM_EPSILON);
   share_store(s, t);
-  return 1;
-}
-
-KERNEL_INLINE void walk_norm(const stage_arguments_t* g, share_t* s, uint32_t* vectors) {
-#define LOAD(t) share_load(s, t, 1)
-#define WORK(t) \
-  if (!norm_work(g, s, t, vectors)) return
-  WALK_2(LOAD, WORK)
-#undef LOAD
-#undef WORK
 }
 
 // The gradient of layer norm. With x^ the normalised row and g = dy gamma scale: g - mean g - x^ mean(g x^). Sums over
@@ -49,7 +32,6 @@ KERNEL_INLINE void walk_norm(const stage_arguments_t* g, share_t* s, uint32_t* v
 // A piece has as many rows as divide a wavefront's share of a tile, the last one of all rows may have fewer. With it, or
 // at the end, 4 and 5 go into accumulators as one row.
 #define NORM_GAMMA TILE_L(0)
-#define NORM_EPSILON TILE_L(1)
 
 typedef struct norm_sums {
   uint32_t piece;  // Rows.

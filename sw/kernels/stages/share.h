@@ -54,6 +54,13 @@ typedef struct rows {
   uint32_t tile, mine, count;
 } rows_t;
 
+KERNEL_INLINE rows_t rows_of(const stage_arguments_t* g, uint32_t tile) {
+  const uint32_t all = tile_rows_of(g, tile);
+  const uint32_t each = (g->tile_rows + STAGE_MAP_WAVEFRONTS - 1) / STAGE_MAP_WAVEFRONTS;
+  const uint32_t mine = (uint32_t)tile_csr(TILE_CSR_WF_ID) * each;
+  return (rows_t){tile, mine, mine < all ? min_u32(each, all - mine) : 0};
+}
+
 // Of input `input` (and the next one): bytes at .. of each row; they go `before` bytes further on.
 KERNEL_INLINE share_t share_of(const stage_arguments_t* g, rows_t rows, const int input,
                                const int inputs, uint32_t at, uint32_t piece, uint32_t before) {

@@ -17,7 +17,7 @@ KERNEL_INLINE tile_queue_t queue_of(const stage_edge_t* edge) {
                               .payload_bytes = edge->entry_bytes,
                               .depth = edge->entries,
 #ifdef STAGE_READER_TOO_FEW  // This and others: for tests that such a run is found out.
-                              .readers = edge->readers - (edge->readers > 1 ? 1u : 0u),
+                              .readers = 1,
 #else
                               .readers = edge->readers,
 #endif
@@ -32,16 +32,11 @@ KERNEL_INLINE uint32_t tile_rows_of(const stage_arguments_t* g, uint32_t tile) {
   return min_u32(g->tile_rows, g->rows - tile * g->tile_rows);
 }
 
-// R(6) <- 1, R(7) <- -1, of an accumulator that nothing is added to; 5 is in between.
+// What functions need, of an accumulator that nothing is added to; R(5) is in between.
 #define ONE TILE_R(6)
 #define MINUS_ONE TILE_R(7)
-KERNEL_INLINE void put_numbers(const int accumulator) {
-  tile_zero(TILE_A(accumulator), 1 | (uint64_t)1 << 16);
-  tile_epilogue(TILE_R(5), TILE_A(accumulator), (uint64_t)1 << 16 | (uint64_t)1 << 48,
-                STRETTO_FP32);
-  tile_simt(TILE_SIMT_EXP, ONE, TILE_R(5), TILE_R(5));
-  tile_simt(TILE_SIMT_SUB, MINUS_ONE, TILE_R(5), ONE);
-}
+#define PUT_NUMBERS(accumulator) \
+  put_one_and_minus_one(ONE, MINUS_ONE, TILE_R(5), TILE_A(accumulator))
 
 // t <- a row of `count` ones, FP32, by way of an accumulator.
 KERNEL_INLINE void put_ones(const int t, const int accumulator, uint64_t count) {
@@ -65,20 +60,34 @@ KERNEL_INLINE uint64_t edge_place(const stage_arguments_t* g, const stage_edge_t
 
 // A wavefront: until a tile has come, until there is room for it; that it was read, that it is there. What it costs
 // is added to `clocks`.
+#ifdef STAGE_WRONG_ROUND
+#define WANTED(full, tile) ((full) && (tile) > 0 ? (tile)-1 : (tile))
+#else
+#define WANTED(full, tile) (tile)
+#endif
 KERNEL_INLINE void edge_wait(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t tile,
                              const int full, uint64_t* clocks) {
   if (edge->words == 0) return;
-#ifdef STAGE_WRONG_ROUND
-  if (full && tile > 0) --tile;
-#endif
   const tile_queue_t queue = queue_of(edge);
+  const uint64_t payload = g->first + WANTED(full, tile);
   const uint64_t before = tile_csr(TILE_CSR_CYCLE);
   if (full)
-    tile_queue_wait_full(&queue, g->first + tile);
+    tile_queue_wait_full(&queue, payload);
   else
-    tile_queue_wait_free(&queue, g->first + tile);
+    tile_queue_wait_free(&queue, payload);
   *clocks += tile_csr(TILE_CSR_CYCLE) - before;
 }
+// Whether a tile has come.
+KERNEL_INLINE int edge_is_full(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t tile,
+                               uint64_t* clocks) {
+  if (edge->words == 0) return 1;
+  const tile_queue_t queue = queue_of(edge);
+  const uint64_t before = tile_csr(TILE_CSR_CYCLE);
+  const int is_full = tile_queue_is_full(&queue, g->first + WANTED(1, tile));
+  *clocks += tile_csr(TILE_CSR_CYCLE) - before;
+  return is_full;
+}
+#undef WANTED
 KERNEL_INLINE void edge_add(const stage_arguments_t* g, const stage_edge_t* edge, uint32_t tile,
                             const int full) {
   if (edge->words == 0) return;

@@ -30,9 +30,9 @@ typedef struct stage_edge {
   uint16_t writers;  // Wavefronts of the stage that writes it, see tile_queue.h.
 } stage_edge_t;
 
-// Clocks of a work-group: begin, end, waited for inputs, waited for room. Stages of tiles have two sides that meet, one
-// that waits for inputs (linear: and multiplies), one that waits for room (and stores): what they waited for each other.
-// Of linear stages, the shortest time from tile to tile.
+// Clocks of a work-group, of map stages of its first wavefront: begin, end, waited for inputs, waited for room. Linear stages
+// have two sides that meet, one that waits for inputs and multiplies, one that waits for room and stores: what they waited
+// for each other. And the shortest time from tile to tile.
 #define STAGE_CLOCKS 8u
 #define STAGE_MET_MULTIPLYING 4u
 #define STAGE_MET_STORING 5u
@@ -91,9 +91,9 @@ typedef struct stage_arguments {
   uint32_t elements;
 } stage_arguments_t;
 
-// stage_linear_*: blocks of STAGE_BLOCK columns, two accumulators; wavefront 0 multiplies one while the others store
-// the other. A part is whole blocks, none has none. With weights in LDS (resident) a part has one block and at most
-// twice STAGE_RESIDENT_STEPS steps of K, or two and at most so many.
+// stage_linear_*: blocks of STAGE_BLOCK columns, two accumulators; wavefront 0 multiplies while the others store. A part
+// is whole blocks, none has none. Of up to two blocks, each step of the input is loaded once. With weights in LDS
+// (resident) a part has one block and at most twice STAGE_RESIDENT_STEPS steps of K, or two and at most so many.
 #define STAGE_BLOCK 128u
 #define STAGE_STEP 64u
 #define STAGE_RESIDENT_STEPS 4u
@@ -101,9 +101,12 @@ typedef struct stage_arguments {
 #define STAGE_PIECE 2048u
 #define STAGE_A_BYTES (STAGE_TILE_ROWS * STAGE_STEP * 2u)
 #define STAGE_B_BYTES (STAGE_BLOCK * STAGE_STEP * 2u)
-#define STAGE_STREAM_BUFFERS 3u
-#define STAGE_RESIDENT_LDS (2u * STAGE_A_BYTES + 2u * STAGE_RESIDENT_STEPS * STAGE_B_BYTES)
-#define STAGE_STREAM_LDS (STAGE_STREAM_BUFFERS * (STAGE_A_BYTES + STAGE_B_BYTES))
+// Steps of the input in LDS, beside so many steps of blocks that stay; or with those of so many blocks at once.
+#define STAGE_RESIDENT_BUFFERS(steps) ((steps) + 4u <= STAGE_RESIDENT_TILES ? 4u : 2u)
+#define STAGE_STREAM_BUFFERS(blocks) ((blocks) == 2u ? 2u : 3u)
+#define STAGE_RESIDENT_TILES (2u * STAGE_RESIDENT_STEPS + 2u)
+#define STAGE_RESIDENT_LDS (STAGE_RESIDENT_TILES * STAGE_B_BYTES)
+#define STAGE_STREAM_LDS (2u * (STAGE_A_BYTES + 2u * STAGE_B_BYTES))
 #define STAGE_LINEAR_REGISTERS \
   (2u * 4u * STAGE_TILE_ROWS * STAGE_BLOCK + (STAGE_STORING + 1u) * (4u * STAGE_PIECE + 2048u))
 
@@ -111,7 +114,7 @@ typedef struct stage_arguments {
 #define STAGE_MAP_WAVEFRONTS 4u
 #define STAGE_MAP_REGISTERS (STAGE_MAP_WAVEFRONTS * (8u * STAGE_PIECE + 256u + 2048u))
 
-#define STAGE_RMS_NORM_LDS 64u
+#define STAGE_NORM_LDS 64u
 #define STAGE_EXPAND_LDS 64u
 
 // stage_map_rope: of in[0], rows of heads; in[1] cosines, in[2] sines, as wide as a head, of STAGE_ROPE_COLUMNS at most.

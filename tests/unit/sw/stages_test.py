@@ -36,11 +36,11 @@ def with_pipelines(pipelines):
 
 class Stages(unittest.TestCase):
     def test_shipped_one(self):
-        """Queues inside, memory at both ends; a0 has two readers."""
+        """Queues inside, memory at both ends; a0 has two readers. Of a map stage each of four wavefronts gives back."""
         group, = described(PIPELINE)
         self.assertEqual((group["first"], group["ops"], group["rows"], group["tile_rows"]), (0, 5, 700, 128))
         self.assertEqual([(q["tensor"], q["columns"], q["readers"], q["entries"]) for q in group["queues"]],
-                         [("a0", 256, 2, 4), ("h1", 256, 1, 2), ("s", 256, 1, 6), ("y", 300, 1, 4)])
+                         [("a0", 256, 1 + 4, 4), ("h1", 256, 4, 2), ("s", 256, 1, 6), ("y", 300, 1, 4)])
         self.assertEqual([s["kernel"] for s in group["stages"]], ["linear", "linear", "map_add", "linear", "linear"])
         self.assertEqual(group["stages"][0]["inputs"], [{"tensor": "x"}])
         self.assertEqual((group["stages"][0]["bias"], group["stages"][0]["activation"]), ("b0", "gelu"))
@@ -138,7 +138,7 @@ ops:
                          ([{"tensor": "x"}, {"queue": 0}], "g", {"tensor": "dx"}))
         self.assertEqual((stage["gamma_sums"], stage["beta_sums"]), ({"queue": 1}, {"queue": 2}))
         self.assertEqual([(q["tensor"], q.get("sums"), q["readers"], q["entries"]) for q in group["queues"]],
-                         [("e", None, 1, 4), ("dg.partial", 4, 1, 3), ("db.partial", 4, 1, 3)])
+                         [("e", None, 4, 4), ("dg.partial", 4, 1, 3), ("db.partial", 4, 1, 3)])
 
     def test_rows_that_are_too_long(self):
         with self.assertRaisesRegex(graphs.GraphError, "dx has rows of 600 elements, at most 512 fit a stage"):
@@ -173,7 +173,7 @@ ops:
         self.assertEqual([stage["inputs"] for stage in group["stages"]], [
             [{"tensor": "x"}, {"tensor": "r", "repeated": "row"}], [{"tensor": "c"}, {"tensor": "k", "repeated": "one"}],
             [{"queue": 0}, {"queue": 1}], [{"queue": 1}]])
-        self.assertEqual([(q["columns"], q["readers"]) for q in group["queues"]], [(300, 1), (1, 2)])
+        self.assertEqual([(q["columns"], q["readers"]) for q in group["queues"]], [(300, 4), (1, 2 * 4)])
         self.assertEqual(group["stages"][3]["kernel"], "map_expand")
 
     def test_rows_that_are_repeated_in_turn(self):
