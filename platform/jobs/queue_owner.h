@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "sw/driver/l2_ways.h"
 #include "sw/driver/stretto_driver.h"
 
 namespace stretto {
@@ -55,13 +56,18 @@ class QueueOwner {
 
  protected:
   const Meter& meter() const { return meter_; }
-  // Whether all lines of pinned ranges of so many bytes have a way of their set for certain: a range
-  // has at most one line more in a set than it has full and begun ways.
-  static bool stay(const stretto_client_options_t& client, std::initializer_list<uint64_t> ranges) {
+  // Offsets in the GPU's memory.
+  struct Range {
+    uint64_t begin, bytes;
+  };
+  // Whether all lines of pinned ranges have a way of their set for certain.
+  static bool stay(const stretto_client_options_t& client, std::initializer_list<Range> ranges) {
     const uint64_t way = client.l2_way_bytes;
+    if (way == 0) return false;
     uint64_t ways = 0;
-    for (const uint64_t bytes : ranges) ways += way == 0 ? 0 : (bytes + way - 1) / way + 1;
-    return way != 0 && ways <= client.l2_persist_bytes / way;
+    for (const Range& range : ranges)
+      ways += stretto_l2_ways(range.begin, range.begin + range.bytes, way);
+    return ways <= client.l2_persist_bytes / way;
   }
 
  private:

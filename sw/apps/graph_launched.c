@@ -6,6 +6,7 @@
 
 #include "sw/apps/graph.h"
 #include "sw/apps/over_nccl.h"
+#include "sw/driver/l2_ways.h"
 #include "sw/kernels/kernel_arguments.h"
 
 #define STAMPS_AT_HOST 0x400000u  // In the job's host memory.
@@ -21,6 +22,7 @@ typedef struct launched {
   stretto_module_t* library[GRAPH_LIBRARIES];
   stretto_module_t* stages;  // stages.elf.
   graph_stage_memory_t stage_memory;
+  uint32_t pins_weights;
   // Gradients.
   ncclComm_t comm;
   cudaStream_t comm_stream;
@@ -73,31 +75,31 @@ static stretto_status_t set_up_communicator(launched_t* g, ncclUniqueId* id, cha
   return STRETTO_OK;
 }
 
-// Ways of a set that a range takes at most: a line more than it fills.
-static uint64_t ways_of(const launched_t* g, uint64_t bytes) {
-  const uint64_t way = g->p->client.l2_way_bytes;
-  return (bytes + way - 1) / way + 1;
-}
-
 // Weights that come again with every tile, beside queues of so many bytes where that takes nothing from them: what is in
-// the other partition alone reads of a line does not keep it at home.
+// the other partition alone reads of a line does not keep it at home. Whether all are pinned is kept.
 static stretto_status_t pin_weights(launched_t* g, uint64_t queues, char* error) {
   const graph_parameters_t* p = g->p;
-  if (p->client.l2_way_bytes == 0) return STRETTO_OK;
-  graph_range_t ranges[STRETTO_L2_PINNED_RANGES - 1];
-  const uint32_t count =
-      graph_streamed_weights(p->group, p->groups, p->client.unit_lds_bytes, g->memory.arena, ranges,
-                             STRETTO_L2_PINNED_RANGES - 1);
-  uint64_t ways = ways_of(g, queues);
+  const uint64_t way = p->client.l2_way_bytes;
+  if (way == 0) return STRETTO_OK;
+  graph_range_t ranges[STRETTO_L2_PINNED_RANGES];  // One too many: queues have one.
+  const uint32_t count = graph_streamed_weights(p->group, p->groups, p->client.unit_lds_bytes,
+                                                g->memory.arena, ranges, STRETTO_L2_PINNED_RANGES);
+  const uint64_t at = g->stage_memory.payloads;
+  uint64_t ways = stretto_l2_ways(at, at + queues, way);
   cudaStream_t stream;  // The runtime allocated them.
   stretto_client_t* client;
+  g->pins_weights = count < STRETTO_L2_PINNED_RANGES;
   if (count == 0) return STRETTO_OK;
   TRY_CALL(cudaStreamCreate(&stream));
   stretto_stream_t* const of_driver = stretto_runtime_stream(stream, &client);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count && i + 1 < STRETTO_L2_PINNED_RANGES; ++i) {
     const uint64_t bytes = ranges[i].end - ranges[i].begin;
-    if ((ways + ways_of(g, bytes)) * p->client.l2_way_bytes > p->client.l2_persist_bytes) continue;
-    ways += ways_of(g, bytes);
+    const uint64_t more = stretto_l2_ways(ranges[i].begin, ranges[i].end, way);
+    if ((ways + more) * way > p->client.l2_persist_bytes) {
+      g->pins_weights = 0;
+      continue;
+    }
+    ways += more;
     TRY(app_driver(client, p->rank,
                    client->api->access_policy_window(client, of_driver, ranges[i].begin, bytes, 1),
                    error));
@@ -108,16 +110,17 @@ static stretto_status_t pin_weights(launched_t* g, uint64_t queues, char* error)
 }
 
 // The scheduler pairs SIMT and TENSOR stages on units (KT-SCHED-04): with one arbiter two SIMT stages may meet on a unit
-// that a TENSOR stage then does not fit. Queues in pinned lines of the L2, as many as may be set aside; words count from
-// 0 on.
+// that a TENSOR stage then does not fit. Queues in pinned lines of the L2, as many as may be set aside, from the begin of
+// a way on; words count from 0 on.
 static stretto_status_t set_up_queues(launched_t* g, char* error) {
   const graph_parameters_t* p = g->p;
   const stretto_api_t* api = g->client->api;
   const stretto_scheduler_policy_t policy = {.in_order = 1, .two_arbiters = 1};
   TRY_OPS(api->scheduler_policy(g->client, g->stream, &policy));
   const uint64_t all = p->queues.payload_bytes + p->queues.word_bytes;
-  TRY_OPS(api->allocate(g->client, g->stream, all, 4096, STRETTO_ALLOCATION_CACHED,
-                        &g->stage_memory.payloads));
+  const uint64_t way = p->client.l2_way_bytes;
+  TRY_OPS(api->allocate(g->client, g->stream, all, way > 4096 ? way : 4096,
+                        STRETTO_ALLOCATION_CACHED, &g->stage_memory.payloads));
   g->stage_memory.words = g->stage_memory.payloads + p->queues.payload_bytes;
   TRY_OPS(api->module_load(g->client, p->stages_elf, p->stages_elf_bytes, &g->stages));
   TRY_OPS(api->fill(g->client, g->stream, g->stage_memory.words, p->queues.word_bytes, 0,
@@ -259,6 +262,7 @@ static stretto_status_t read_stamps(launched_t* g, graph_result_t* result, char*
 static stretto_status_t run(launched_t* g, ncclUniqueId* id, graph_result_t* result, char* error) {
   TRY(set_up(g, id, error));
   result->stage_words = g->stage_memory.words;
+  result->pins_weights = g->pins_weights;
   ranks_barrier(&g->ranks);
   result->begin_ns = g->ops->now_ns(g->ops->context);
   for (uint32_t i = 0; i < g->p->iterations; ++i) TRY(run_iteration(g, i, error));

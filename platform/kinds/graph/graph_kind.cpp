@@ -294,7 +294,8 @@ class GraphJob final : public Job, public QueueOwner {
   void check_traffic(CheckReport& report) const;
   bool queues_fit() const {
     const graph_parameters_t& p = parameters_[0];
-    return stay(p.client, {p.queues.payload_bytes + p.queues.word_bytes});
+    return stay(p.client, {{offset_of(results_[0].stage_words) - p.queues.payload_bytes,
+                            p.queues.payload_bytes + p.queues.word_bytes}});
   }
   uint64_t payloads_of(uint32_t rank, const GraphQueue& queue) const {
     return offset_of(results_[rank].stage_words) - plan_.queues.payload_bytes + queue.edge.base;
@@ -307,7 +308,8 @@ class GraphJob final : public Job, public QueueOwner {
     traffic_.note(
         at.op, moment.ended,
         [&] {
-          return GraphTraffic::Bytes{moment.so_far.dram_read_bytes, meter().left(0)};
+          return GraphTraffic::Bytes{moment.so_far.dram_read_bytes, meter().left(0),
+                                     meter().evictions(0)};
         },
         [&](const GraphQueue& queue) {
           return meter().traffic(0, payloads_of(0, queue),
@@ -474,17 +476,22 @@ void GraphJob::check_queues(CheckReport& report) const {
   }
 }
 
-// Of rank 0. Nothing of what fits has left the L2.
+// Of rank 0. Nothing of what fits has left the L2; whether or not it fits for certain, what a pipeline moves is held to
+// its plan if nothing of the queues has left.
 void GraphJob::check_traffic(CheckReport& report) const {
   const graph_parameters_t& p = parameters_[0];
   if (p.fused_count != 0 && memories_.size() == 1) traffic_.check_fused(spec_.l2.bytes, report);
   if (p.groups == 0) return;
-  if (p.client.l2_persist_bytes != 0) traffic_.check_queues(report);
-  if (!queues_fit()) return;
+  if (p.client.l2_persist_bytes == 0) return;
+  traffic_.check_queues(report);
   if (memories_.size() == 1) {
-    traffic_.check_reads(spec_.l2.bytes, report);
+    traffic_.check_reads({.l2_bytes = spec_.l2.bytes,
+                          .lds_bytes = spec_.gpu.lds_bytes,
+                          .pins_weights = results_[0].pins_weights != 0},
+                         report);
     traffic_.check_writes(report);
   }
+  if (!queues_fit()) return;
   ++report.elements;
   if (const uint64_t sectors = meter().evictions(0); sectors != 0)
     report.wrong(

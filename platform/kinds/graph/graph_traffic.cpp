@@ -32,6 +32,11 @@ uint64_t weights_of(const graph_group_t& group) {
   return bytes;
 }
 
+uint64_t waves(const graph_group_t& group, const graph_stage_t& stage) {
+  const uint64_t at_once = stage.work_groups / stage.arguments.parts;
+  return (group.tiles + at_once - 1) / at_once;
+}
+
 bool is_within(uint64_t found, uint64_t least, uint64_t most) {
   return static_cast<double>(found) <= (1 + kTolerance) * static_cast<double>(most) + kArguments &&
          static_cast<double>(found) >= (1 - kTolerance) * static_cast<double>(least);
@@ -123,7 +128,7 @@ void GraphTraffic::check_queues(CheckReport& report) const {
   }
 }
 
-GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
+GraphTraffic::Range GraphTraffic::reads_of(size_t group, const Caches& caches) const {
   const graph_group_t& of = plan_.groups[group];
   std::map<uint64_t, uint64_t> operands;  // By place: bytes.
   Range range{};
@@ -137,7 +142,9 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
       if (g.columns[in] != 0 && g.in[in].entries == 0)
         add(g.in[in].base, uint64_t{g.in[in].pitch != 0 ? g.rows : 1} * g.columns[in],
             g.k != 0 ? 1 : std::max(1u, g.parts));
-    if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, 1);
+    const bool comes_again = g.k != 0 && !caches.pins_weights &&
+                             !graph_stage_is_resident(&of.stage[s], caches.lds_bytes);
+    if (g.k != 0) add(g.weights, uint64_t{g.k} * g.n, comes_again ? waves(of, of.stage[s]) : 1);
     if (g.has_bias != 0) add(g.bias, g.has_norm != 0 ? g.columns[0] : g.n, 1);
     if (g.has_norm != 0) add(g.weights, g.columns[0], 1);
   }
@@ -147,11 +154,12 @@ GraphTraffic::Range GraphTraffic::reads_of(size_t group) const {
   return range;
 }
 
-void GraphTraffic::check_reads(uint64_t l2_bytes, CheckReport& report) const {
+void GraphTraffic::check_reads(const Caches& caches, CheckReport& report) const {
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
     const graph_group_t& group = plan_.groups[i];
-    if (weights_of(group) > l2_bytes / 2) continue;  // They come again with each wave of tiles.
-    const Range range = reads_of(i);
+    if (!queues_stayed(i)) continue;
+    if (weights_of(group) > caches.l2_bytes / 2) continue;
+    const Range range = reads_of(i, caches);
     const uint64_t found = passed_[i].bytes[1].read - passed_[i].bytes[0].read;
     ++report.elements;
     if (!is_within(found, range.least, range.most))
@@ -174,6 +182,7 @@ uint64_t GraphTraffic::writes_of(size_t group) const {
 
 void GraphTraffic::check_writes(CheckReport& report) const {
   for (size_t i = 0; i < plan_.groups.size(); ++i) {
+    if (!queues_stayed(i)) continue;
     const double expected = static_cast<double>(writes_of(i));
     const uint64_t found = passed_[i].bytes[1].left - passed_[i].bytes[0].left;
     ++report.elements;

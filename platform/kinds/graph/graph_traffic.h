@@ -17,10 +17,12 @@ namespace stretto {
 
 class GraphTraffic {
  public:
-  // So far: of a queue of the plan, and DRAM bytes that were read, and that stores outside of queues have left.
+  // So far: of a queue of the plan, and DRAM bytes that were read, and that stores outside of queues have left; sectors of
+  // queues that had to make room in the L2.
   using OfQueue = std::function<QueueTraffic(const GraphQueue& queue)>;
   struct Bytes {
     uint64_t read = 0, left = 0;
+    uint64_t evicted = 0;
   };
 
   explicit GraphTraffic(const GraphPlan& plan)
@@ -34,10 +36,16 @@ class GraphTraffic {
   // Each payload is stored once, and loaded whole by every reading stage, by some more than once.
   void check_queues(CheckReport& report) const;
   // DRAM bytes that a pipeline reads: what its stages take from memory, each once. An operand of several stages or
-  // parts comes at least once, one that an operator before has touched may be in the L2, of so many bytes.
-  // REQUIRES: queues fit the L2's share of pinned lines.
-  void check_reads(uint64_t l2_bytes, CheckReport& report) const;
-  // And that it writes: results that leave, each once. What is still dirty in the L2 counts. REQUIRES: likewise.
+  // parts comes at least once, one that an operator before has touched may be in the L2. Weights that stay neither in
+  // units nor pinned may come again with each wave of tiles. Not of pipelines of which queues have left the L2. REQUIRES:
+  // queues are pinned.
+  struct Caches {
+    uint64_t l2_bytes;
+    uint32_t lds_bytes;
+    bool pins_weights;
+  };
+  void check_reads(const Caches& caches, CheckReport& report) const;
+  // And that it writes: results that leave, each once. What is still dirty in the L2 counts. Likewise.
   void check_writes(CheckReport& report) const;
   // What a fused kernel reads and writes, likewise: operands from outside, each once, but what an operator before has
   // left in the L2; results that leave.
@@ -53,9 +61,12 @@ class GraphTraffic {
   struct Range {
     uint64_t least, most;
   };
+  bool queues_stayed(size_t group) const {
+    return passed_[group].bytes[1].evicted == passed_[group].bytes[0].evicted;
+  }
   Range written_of(const GraphQueue& queue) const;
   uint64_t readers_of(const GraphQueue& queue) const;  // Stages.
-  Range reads_of(size_t group) const;
+  Range reads_of(size_t group, const Caches& caches) const;
   uint64_t writes_of(size_t group) const;
 
   const GraphPlan& plan_;

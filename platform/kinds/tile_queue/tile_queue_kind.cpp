@@ -116,7 +116,8 @@ class TileQueue final : public Job, public QueueOwner {
       traffic_.push_back(
           meter().traffic(0, offset_of(queue.payloads) + i * queue_bytes, queue_bytes));
     const uint64_t all = meter().evictions(0);
-    if (stay(p_.client, {line.payloads_bytes, line.words_bytes}))
+    if (stay(p_.client, {{offset_of(queue.payloads), line.payloads_bytes},
+                         {offset_of(queue.words), line.words_bytes}}))
       evictions_ += all - all_evictions_;
     all_evictions_ = all;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: does the law on DRAM bytes of a pipeline hold what its stages read and leave to the plan, within 2 %, and
-// does the host find the weights that are read with every tile? A pipeline of two products, 10,000 rows: 64 columns in,
+// does the host find the weights that are read with every tile? Not where queues have left the L2. A pipeline of two products, 10,000 rows: 64 columns in,
 // 256 between them, 128 out; weights of 64 x 256 and 256 x 128, so no number is from the code under test.
 #include "platform/kinds/graph/graph_traffic.h"
 
@@ -44,25 +44,32 @@ GraphPlan plan() {
   return plan;
 }
 
-// Mismatches where it reads and leaves so many bytes.
-uint64_t wrong(const GraphPlan& plan, uint64_t read, uint64_t left) {
+// What the law says where it reads and leaves so many bytes, and so many sectors of its queues had to make room.
+constexpr GraphTraffic::Caches kPinned{uint64_t{1} << 26, 0, true};
+
+CheckReport checked(const GraphPlan& plan, uint64_t read, uint64_t left, uint64_t evicted,
+                    const GraphTraffic::Caches& caches = kPinned) {
   GraphTraffic traffic(plan);
   const auto no_queue = [](const GraphQueue&) { return QueueTraffic{}; };
   traffic.note(
       0, false,
       [] {
-        return GraphTraffic::Bytes{1000, 5000};
+        return GraphTraffic::Bytes{1000, 5000, 7};
       },
       no_queue);
   traffic.note(
       1, true,
       [&] {
-        return GraphTraffic::Bytes{1000 + read, 5000 + left};
+        return GraphTraffic::Bytes{1000 + read, 5000 + left, 7 + evicted};
       },
       no_queue);
   CheckReport report;
-  traffic.check_reads(uint64_t{1} << 26, report);
+  traffic.check_reads(caches, report);
   traffic.check_writes(report);
+  return report;
+}
+uint64_t wrong(const GraphPlan& plan, uint64_t read, uint64_t left) {
+  const CheckReport report = checked(plan, read, left, 0);
   CHECK(report.elements == 2);
   return report.mismatches;
 }
@@ -77,6 +84,22 @@ TEST_CASE("a pipeline reads operands and weights once and leaves its results onc
   CHECK(wrong(one, kIn + kWeights, kOut * 103 / 100 + 4096) == 1);  // Written twice, in part.
   CHECK(wrong(one, kIn + kWeights, kOut * 97 / 100 - 4096) == 1);   // Not written.
   CHECK(wrong(one, 0, 0) == 2);
+}
+
+TEST_CASE("a pipeline whose queues leave the L2 is held to nothing, one whose queues stay is") {
+  CHECK(checked(plan(), 2 * kIn, 2 * kOut, 0).mismatches == 2);
+  CHECK(checked(plan(), 2 * kIn, 2 * kOut, 1).elements == 0);
+}
+
+// 79 tiles, a work-group a stage: those of 64 x 256 stay in 160 KiB of LDS, as do those of 256 x 128.
+TEST_CASE("weights that stay nowhere may come again with each tile, others come once") {
+  const uint64_t again = kIn + 79 * kWeights;
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, false}).mismatches == 0);
+  CHECK(checked(plan(), again, kOut, 0, {uint64_t{1} << 26, 0, true}).mismatches == 1);
+  CHECK(
+      checked(plan(), again, kOut, 0, {uint64_t{1} << 26, STAGE_RESIDENT_LDS, false}).mismatches ==
+      1);
+  CHECK(checked(plan(), again + 2 * kIn, kOut, 0, {uint64_t{1} << 26, 0, false}).mismatches == 1);
 }
 
 TEST_CASE("what a stage writes beside its queue leaves, too") {
