@@ -211,7 +211,7 @@ Preemptions TransformBench::run_workers(Launch launch, const Grid& grid, Rng& rn
   set_control({0, 0});
   while (control().next < grid.tasks() && result.launches < 200) {
     const Time begin = machine.queue.now();
-    begin_workers(launch, grid, static_cast<uint32_t>(rng.between(1, 8)));
+    begin_workers(launch, grid, static_cast<uint32_t>(rng.between(1, kMaxWorkers)));
     ++result.launches;
     if (stops) {
       machine.queue.run_until(begin + rng.below(span));

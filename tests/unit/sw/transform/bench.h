@@ -37,6 +37,7 @@ constexpr uint64_t kOut = kNode + 0x1000000, kRan = kNode + 0x1100000, kMarks = 
 constexpr uint64_t kControl = kNode + 0x1300000, kFlag = kNode + 0x1400000;
 constexpr uint64_t kOther = kNode + 0x400000;  // Of a second image.
 constexpr uint32_t kTasks = 60;
+constexpr uint32_t kMaxWorkers = 8;  // Of run_workers().
 
 struct Grid {
   uint32_t x = 1, y = 1, z = 1;
@@ -59,8 +60,9 @@ class TransformBench {
   template <class T>
   void set_arguments(const T& arguments) {
     const auto* const from = reinterpret_cast<const uint8_t*>(&arguments);
-    arguments_.assign(from, from + sizeof arguments);
+    set_argument_bytes({from, from + sizeof arguments});
   }
+  void set_argument_bytes(Bytes bytes) { arguments_ = std::move(bytes); }
   void set_subject_arguments(uint64_t count = 0);
 
   void run(const Launch& launch, const Grid& grid);

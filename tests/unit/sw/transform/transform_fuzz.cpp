@@ -11,6 +11,7 @@
 #include <regex>
 
 #include "tests/system/process.h"
+#include "tests/unit/sw/transform/equality.h"
 #include "tests/unit/sw/transform/random_kernel.h"
 
 namespace po = boost::program_options;
@@ -22,32 +23,12 @@ namespace {
 constexpr uint64_t kBatch = 50;  // Kernels of one ELF.
 constexpr uint64_t kCommon = kRan + 0x8000, kTiles = kOut + 0x80000;
 constexpr double kMaxRefused = 0.05;
-constexpr Time kPatience = 1000 * kMicrosecond;  // Beside 100 times what the original takes.
 
 struct Options {
   uint64_t kernels = 200, seed = 1;
   std::string transformer = STRETTO_BUILD_DIR "/stretto-transform";
   std::string keep;
 };
-
-// What is wrong, and of which kernel.
-struct Failed : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-struct Region {
-  const char* name;
-  uint64_t base, bytes;
-};
-
-struct Form {
-  const char* name;
-  const char* arguments;
-  bool stock;
-};
-constexpr std::array<Form, 3> kForms = {
-    Form{"slice", "--form slice", false}, Form{"preempt", "--form preempt", false},
-    Form{"preempt, stock ISA", "--form preempt --isa stock", true}};
 
 std::string run_or_fail(const std::string& command, int worst) {
   const Finished finished = run_command(command);
@@ -130,108 +111,50 @@ class Runner {
     }
   }
 
-  // Throws Failed.
+  // Throws Unequal.
   void run(const RandomKernel& kernel, const std::string& name, const Batch& batch) {
     const uint64_t tasks = kernel.grid.tasks();
-    regions_ = {{"out", kOut, tasks * 512},
-                {"marks", kMarks, tasks * 64 * RandomKernel::kRounds},
-                {"ran", kRan, tasks * 8},
-                {"common", kCommon, 64},
-                {"tiles", kTiles, tasks * 8 * RandomKernel::kTileBytes}};
-    const Launch& original = original_.at(name);
-    Rng rng(kernel.seed, 2);
-    form_ = "original";
-    bench_.longest = 100'000 * kMicrosecond;
-    clear();
-    ended([&] { bench_.run(original, kernel.grid); });
-    const Time span = bench_.last_time;
-    bench_.longest = kPatience + 100 * span;
-    expected_ = found();
-    check_runs(kernel);
-    const auto equal = [&](const char* form, auto&& run) {
-      form_ = form;
-      bench_.last_time = span;
-      clear();
-      ended(run);
-      compare();
-    };
-    equal("block ranges", [&] { bench_.run_ranges(original, kernel.grid, rng); });
-    equal("preempted by the grid scheduler",
-          [&] { bench_.run_preempted(original, kernel.grid, rng); });
+    const std::vector<Region> regions = {{"out", kOut, tasks * 8 * 8 * RandomKernel::kOutWords},
+                                         {"marks", kMarks, tasks * 64 * RandomKernel::kRounds},
+                                         {"ran", kRan, tasks * 8},
+                                         {"common", kCommon, 64},
+                                         {"tiles", kTiles, tasks * 8 * RandomKernel::kTileBytes}};
+    for (const Region& region : regions) fill(region);
+    FormsOfKernel forms;
+    forms.original = &original_.at(name);
     for (size_t form = 0; form < kForms.size(); ++form) {
-      if (batch.refusals[form].contains(name) || (kForms[form].stock && !kernel.keeps_room))
-        continue;
-      const Launch& launch = transformed_[form].at(name);
-      equal(kForms[form].name, [&] {
-        if (form == 0) {
-          bench_.run_slices(launch, kernel.grid, rng);
-        } else {
-          bench_.run_workers(launch, kernel.grid, rng);
-          const uint32_t next = last_index(bench_);
-          if (next > tasks + 8) throw Failed(fmt::format("index {} of {} tasks", next, tasks));
-        }
-      });
+      const bool has_room = kForms[form].isa != transform::Isa::stock || kernel.keeps_room;
+      if (has_room && !batch.refusals[form].contains(name))
+        forms.transformed[form] = &transformed_[form].at(name);
     }
+    Rng rng(kernel.seed, 2);
+    Equality equality(bench_, regions);
+    equality.run_original(forms, kernel.grid);
+    check_runs(kernel);
+    equality.run_all(forms, kernel.grid, rng);
   }
-
-  std::string form() const { return form_; }
 
  private:
-  static uint32_t last_index(TransformBench& bench) { return bench.control().next; }
-
-  void clear() {
-    for (const Region& region : regions_) {
-      const std::vector<uint8_t> pattern(region.bytes,
-                                         region.base == kRan || region.base == kCommon ? 0 : 0x5A);
-      bench_.machine.image.load(region.base & STRETTO_OFFSET_MASK, pattern.data(), pattern.size());
-    }
-  }
-
-  std::vector<Bytes> found() {
-    std::vector<Bytes> all;
-    for (const Region& region : regions_) {
-      Bytes& bytes = all.emplace_back(region.bytes);
-      bench_.machine.image.read(region.base & STRETTO_OFFSET_MASK, bytes.data(), bytes.size());
-    }
-    return all;
-  }
-
-  template <class Run>
-  void ended(Run&& run) {
-    try {
-      run();
-    } catch (const Hangs& hangs) {
-      throw Failed(hangs.what());
-    }
+  // Counts begin at 0.
+  void fill(const Region& region) {
+    const bool counts = region.base == kRan || region.base == kCommon;
+    const Bytes pattern(region.bytes, counts ? 0 : 0x5A);
+    bench_.machine.image.load(region.base & STRETTO_OFFSET_MASK, pattern.data(), pattern.size());
   }
 
   // The law of the original: every wavefront ran once.
   void check_runs(const RandomKernel& kernel) {
-    const uint64_t once = kernel.wavefronts == 8
-                              ? ~uint64_t{0} / 255
-                              : ((uint64_t{1} << 8 * kernel.wavefronts) - 1) / 255;
-    for (uint64_t id = 0; id < kernel.grid.tasks(); ++id)
+    uint64_t once = 0;
+    for (unsigned w = 0; w < kernel.wavefronts; ++w) once |= uint64_t{1} << 8 * w;
+    for (uint64_t id = 0; id < kernel.grid.tasks(); ++id) {
       if (bench_.machine.value_at<uint64_t>(kRan + 8 * id) != once)
-        throw Failed(fmt::format("work-group {} did not run once", id));
-  }
-
-  void compare() {
-    const std::vector<Bytes> now = found();
-    for (size_t i = 0; i < now.size(); ++i) {
-      for (size_t at = 0; at < now[i].size(); ++at) {
-        if (now[i][at] == expected_[i][at]) continue;
-        throw Failed(fmt::format("byte {} of {} is {:#04x}, {:#04x} after the original", at,
-                                 regions_[i].name, now[i][at], expected_[i][at]));
-      }
+        throw Unequal(fmt::format("original: work-group {} did not run once", id));
     }
   }
 
   TransformBench bench_;
   std::map<std::string, Launch> original_;
   std::array<std::map<std::string, Launch>, kForms.size()> transformed_;
-  std::vector<Region> regions_;
-  std::vector<Bytes> expected_;
-  std::string form_;
 };
 
 struct Counts {
@@ -246,10 +169,10 @@ void count(const Batch& batch, const RandomKernel& kernel, const std::string& na
     const auto found = batch.refusals[form].find(name);
     return found == batch.refusals[form].end() ? std::string() : found->second;
   };
-  const std::string stock = refusal(2);
+  const std::string stock = refusal(kStockForm);
   counts.votes += stock.find("tile.vote") != std::string::npos;
   counts.room += !kernel.keeps_room;
-  for (size_t form = 0; form < 3; ++form) {
+  for (size_t form = 0; form < kForms.size(); ++form) {
     const std::string reason = refusal(form);
     if (reason.empty() || reason.find("tile.vote") != std::string::npos) continue;
     ++counts.refused;
@@ -271,11 +194,11 @@ int fuzz(const Options& options) {
         count(batch, kernel, name, counts);
         try {
           runner.run(kernel, name, batch);
-        } catch (const Failed& failed) {
+        } catch (const Unequal& unequal) {
           fmt::print(
-              "FAILED: kernel {}, {}: {}\n  repeat with: bash tests/transform_fuzz.sh --kernels 1 "
+              "FAILED: kernel {}, {}\n  repeat with: bash tests/transform_fuzz.sh --kernels 1 "
               "--seed {}\n",
-              name, runner.form(), failed.what(), kernel.seed);
+              name, unequal.what(), kernel.seed);
           return 1;
         }
       }
