@@ -88,11 +88,13 @@ TEST_CASE("work-groups, depth of queues and rows of a tile change no bit of a pi
 
 // The five tensors in between, 700 x 256 (3), 300 and 70 elements of FP16, never leave the L2: what the kernels read is
 // x and weights. An iteration moves 2 x 5.4 MB of DRAM otherwise.
-// Machines whose units keep no weights in LDS, one of them without latency on the way to the L2; two GPUs.
+// Machines whose units keep no weights in LDS, one of them without latency on the way to the L2; two GPUs. Ways of the L2
+// that are larger than all queues.
 TEST_CASE("a pipeline is right on other machines, too") {
   CHECK(bits(run("graph/pipeline", "--impl all=model --machine v100-pcie --set gpus=1")) ==
         bits(run("graph/pipeline", "--impl all=model")));
   (void)run("graph/pipeline", "--impl all=model --machine t3 --set gpus=2");
+  (void)run("graph/pipeline", "--impl all=model --set l2.bytes=167772160");
 }
 
 TEST_CASE("what is between stages is not read from memory", "[KT-MODEL-02]") {

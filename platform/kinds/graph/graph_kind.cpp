@@ -72,7 +72,7 @@ class GraphJob final : public Job, public QueueOwner {
       [[maybe_unused]] const stretto_status_t status = graph_plan(&p, &place_);
       assert(status == STRETTO_OK && "checked");
       if (!is_launched(p.mode)) layouts_[rank].add(place_.memory, GRAPH_MODULE_BYTES);
-      layouts_[rank].add("second client", p.client.memory_end, second_client_bytes(p.queues));
+      layouts_[rank].add("second client", p.client.memory_end, second_client_bytes(p));
     }
     const graph_parameters_t& first = parameters_[0];
     for (uint32_t op = 0, group = 0, fused = 0; op < plan_.operators.size(); ++op) {
@@ -668,7 +668,7 @@ void GraphKind::check(const JobRequest& request) const {
   }
   graph_plan_t place;
   (void)graph_plan(&p, &place);
-  check_memory(request, place.memory, GRAPH_MODULE_BYTES + second_client_bytes(p.queues),
+  check_memory(request, place.memory, GRAPH_MODULE_BYTES + second_client_bytes(p),
                "the tensors of graph.plan");
   if (spec.gpu.tile_values && loaded.gflop * request.ranks() * iterations > kMaxReferenceGflop) {
     throw UserError(who + ": " + std::to_string(static_cast<uint64_t>(loaded.gflop)) +

@@ -45,10 +45,11 @@ graph_mode_t mode_of(const std::string& name) {
   return mode_named(name, GRAPH_MODES, graph_mode_name);
 }
 
-uint64_t second_client_bytes(const graph_queues_t& queues) {
+uint64_t second_client_bytes(const graph_parameters_t& p) {
   constexpr uint64_t kStep = uint64_t{1} << 20;
-  return kSecondClientBytes +
-         (queues.payload_bytes + queues.word_bytes + kStep - 1) / kStep * kStep;
+  const uint64_t queues = p.queues.payload_bytes + p.queues.word_bytes;
+  return kSecondClientBytes + (queues + kStep - 1) / kStep * kStep +
+         (queues == 0 ? 0 : p.client.l2_way_bytes);
 }
 
 graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& request, GraphPlan& plan,
@@ -79,7 +80,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
     p.fused = plan.fused.data();
     p.fused_count = static_cast<uint32_t>(plan.fused.size());
   }
-  p.client.memory_end -= std::min(p.client.memory_end, second_client_bytes(p.queues));
+  p.client.memory_end -= std::min(p.client.memory_end, second_client_bytes(p));
   p.bucket = plan.buckets.data();
   p.operators = plan.operators.data();
   p.machine = library_machine(spec);
@@ -98,7 +99,7 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
 void take_second_client(graph_parameters_t& p, uint32_t queue) {
   p.client.first_queue += queue;
   p.client.memory_begin = p.client.memory_end;
-  p.client.memory_end += second_client_bytes(p.queues);
+  p.client.memory_end += second_client_bytes(p);
 }
 
 // Of each resource alone, the stages so far against what all units hold; how work-groups of several stages share a unit

@@ -26,8 +26,8 @@ graph_parameters_t parameters_of(const GraphKind& kind, const JobRequest& reques
                                  uint32_t rank);
 
 // The second client of a rank: behind the memory of the first, on queues from `queue` on. Its bytes have room for a
-// plan's queues.
-uint64_t second_client_bytes(const graph_queues_t& queues);
+// plan's queues, which begin with a way of the L2.
+uint64_t second_client_bytes(const graph_parameters_t& p);
 void take_second_client(graph_parameters_t& p, uint32_t queue);
 
 // A pipeline is resident at once or not at all: throws UserError naming `who` and the stage that has no room.

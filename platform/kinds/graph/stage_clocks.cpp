@@ -56,11 +56,12 @@ double StageClocks::tile(double ready) const {
              ready * queues * tiles;
     };
     const uint64_t multiplying = at[STAGE_MET_MULTIPLYING], storing = at[STAGE_MET_STORING];
+    const double both = side(at[kWaitedIn] + at[kWaitedOut], queues_in + queues_out);
     if (multiplying + storing == 0)
-      busy += side(at[kWaitedIn] + at[kWaitedOut], queues_in + queues_out);
+      busy += both;
     else
       busy += std::max({side(at[kWaitedIn] + multiplying, queues_in),
-                        side(at[kWaitedOut] + storing, queues_out),
+                        side(at[kWaitedOut] + storing, queues_out), both,
                         static_cast<double>(at[STAGE_SHORTEST]) * tiles});
   }
   return tiles == 0 ? 0 : busy / tiles;

@@ -23,8 +23,8 @@ struct StageClocks {
   // Clocks a wait took at least, on average over a work-group's tiles: infinity without queues.
   double shortest_wait() const;
   // Clocks of a tile with one work-group, of all parts, without the time that it waited for others. A wait that others do not
-  // prolong is the stage's own: `ready` clocks. Of two sides the longer one counts; the tensor pipe works on while they
-  // wait, so a tile takes no less than the shortest that came.
+  // prolong is the stage's own: `ready` clocks. Of two sides the longer one counts, or what neither waited for others: they
+  // wait for each other in turn. The tensor pipe works on while they wait, so a tile takes no less than the shortest.
   double tile(double ready) const;
 };
 

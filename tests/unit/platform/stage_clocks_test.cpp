@@ -27,19 +27,26 @@ TEST_CASE("a stage that does one thing after the other has all of its waiting le
 }
 
 TEST_CASE("of two sides that meet the one that takes longer counts") {
-  // Works 500 clocks beside 450, both with 20 of waiting a tile; then 300 beside 400.
-  std::vector<uint64_t> clocks = noted(0, 1000, 100, 300, 400, 250);
-  const std::vector<uint64_t> other = noted(0, 1000, 300, 100, 400, 500);
+  // Works 500 clocks beside 150, then 0 beside 400, each with 20 of waiting a tile.
+  std::vector<uint64_t> clocks = noted(0, 1000, 100, 600, 400, 250);
+  const std::vector<uint64_t> other = noted(0, 1000, 600, 100, 400, 500);
   clocks.insert(clocks.end(), other.begin(), other.end());
   const StageClocks stage{5, 1, 1, 1, clocks};  // Three tiles and two.
   CHECK(stage.tile(20) == Approx((500 + 3 * 20 + 400 + 2 * 20) / 5.0));
 }
 
+TEST_CASE("two sides that wait for each other in turn take what neither waited for others") {
+  // 400 clocks of waiting for others, which end at most so much earlier without it; 500 beside 450.
+  const StageClocks stage{3, 1, 1, 1, noted(0, 1000, 100, 300, 400, 250)};
+  CHECK(stage.tile(0) == Approx(600 / 3.0));
+  CHECK(stage.tile(20) == Approx((600 + 2 * 3 * 20) / 3.0));
+}
+
 TEST_CASE("a tile takes no less than the shortest that came after another") {
-  const StageClocks hidden{4, 1, 1, 1, noted(0, 1000, 100, 300, 500, 450, 150)};
-  CHECK(hidden.tile(10) == Approx(150));  // Its sides say 110.
-  const StageClocks seen{4, 1, 1, 1, noted(0, 1000, 100, 300, 100, 450, 150)};
-  CHECK(seen.tile(10) == Approx(210));
+  const StageClocks hidden{4, 1, 1, 1, noted(0, 1000, 300, 500, 500, 450, 150)};
+  CHECK(hidden.tile(10) == Approx(150));  // Its sides say 60, both 70.
+  const StageClocks seen{4, 1, 1, 1, noted(0, 1000, 300, 300, 100, 450, 150)};
+  CHECK(seen.tile(10) == Approx(160));
 }
 
 TEST_CASE("of a stage whose parts are of different work-groups a tile takes the time of all") {
