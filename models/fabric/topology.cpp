@@ -112,6 +112,52 @@ RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie, unsigned cards) {
   return spec;
 }
 
+uint8_t ClusterWiring::node_at(unsigned server, unsigned port) const {
+  if (port == gpus) return kHostNode;
+  return port < gpus ? node_of(server * gpus + port) : static_cast<uint8_t>(kNicNode + server);
+}
+
+// What is at a port of the server's switch has one link, which leads to all others there.
+RouterSpec ClusterWiring::end(unsigned server, unsigned port) const {
+  assert(server < servers && servers <= kMaxServers);
+  RouterSpec spec;
+  spec.ports.push_back(
+      {static_cast<uint8_t>(kServerSwitchNode + server), static_cast<uint8_t>(port), pcie});
+  for (unsigned other = 0; other < gpus + 2; ++other) {
+    if (other != port) spec.routes.emplace_back(node_at(server, other), 0);
+  }
+  return spec;
+}
+
+RouterSpec ClusterWiring::gpu(unsigned server, unsigned gpu_of_server) const {
+  return end(server, gpu_of_server);
+}
+RouterSpec ClusterWiring::host(unsigned server) const { return end(server, gpus); }
+RouterSpec ClusterWiring::nic(unsigned server) const { return end(server, gpus + 1); }
+
+RouterSpec ClusterWiring::server_switch(unsigned server) const {
+  RouterSpec spec;
+  for (unsigned port = 0; port < gpus + 2; ++port) {
+    spec.ports.push_back({node_at(server, port), 0, pcie});
+    spec.routes.emplace_back(node_at(server, port), static_cast<uint8_t>(port));
+  }
+  return spec;
+}
+
+PortSpec ClusterWiring::network_port(unsigned server) const {
+  return {kSwitchNode, static_cast<uint8_t>(server), network};
+}
+
+RouterSpec ClusterWiring::network_switch() const {
+  RouterSpec spec;
+  for (unsigned server = 0; server < servers; ++server) {
+    const uint8_t node = static_cast<uint8_t>(kNicNode + server);
+    spec.ports.push_back({node, 1, network});
+    spec.routes.emplace_back(node, static_cast<uint8_t>(server));
+  }
+  return spec;
+}
+
 RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie) {
   assert(gpus > 1);
   RouterSpec spec = ring(0, gpus, link, pcie);

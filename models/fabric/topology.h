@@ -13,14 +13,20 @@
 namespace stretto {
 
 inline constexpr uint8_t kSwitchNode = 0xFE;
-inline constexpr uint8_t kCardNode = 0x80;  // Of card 0.
+inline constexpr uint8_t kCardNode = 0x80;          // Of card 0.
+inline constexpr uint8_t kNicNode = 0xA0;           // Of the NIC of server 0.
+inline constexpr uint8_t kServerSwitchNode = 0x60;  // Of the PCIe switch of server 0.
+inline constexpr unsigned kMaxServers = 32;
 
 struct PortSpec {
-  uint8_t peer_node = 0;  // g + 1, 0x80 + card, 0xFE or 0xFF.
+  uint8_t peer_node = 0;  // g + 1, 0x60 + server, 0x80 + card, 0xA0 + server, 0xFE or 0xFF.
   uint8_t peer_port = 0;  // Index of the other end at the peer.
   LinkSpec link;
 
-  bool to_switch() const { return peer_node == kSwitchNode; }
+  bool to_switch() const {
+    return peer_node == kSwitchNode ||
+           (peer_node >= kServerSwitchNode && peer_node < kServerSwitchNode + kMaxServers);
+  }
 };
 
 struct RouterSpec {
@@ -45,6 +51,30 @@ RouterSpec switch_of(unsigned gpus, const LinkSpec& link, bool host, unsigned ca
 // The host's end: a link to each GPU at its port `ports[gpu]`, or one to the switch.
 RouterSpec host_direct(const LinkSpec& pcie, const std::vector<uint8_t>& ports);
 RouterSpec host_switched(unsigned gpus, const LinkSpec& pcie, unsigned cards = 0);
+
+// Servers, each with `gpus` GPUs, a host and a NIC on a PCIe switch of its own; their NICs meet at a
+// network switch (kSwitchNode). Server s has GPUs s * gpus .. and its own node 0xFF. Nothing has a
+// route to a node of another server: only what a NIC sends gets there.
+struct ClusterWiring {
+  unsigned servers;
+  unsigned gpus;  // Of a server.
+  LinkSpec pcie;
+  LinkSpec network;
+
+  RouterSpec gpu(unsigned server, unsigned gpu_of_server) const;
+  RouterSpec nic(unsigned server) const;
+  RouterSpec host(unsigned server) const;
+  // Ports: its GPUs, then the host, then the NIC.
+  RouterSpec server_switch(unsigned server) const;
+  // The NIC's other link: its port 1 to port `server` of the network switch.
+  PortSpec network_port(unsigned server) const;
+  RouterSpec network_switch() const;
+
+ private:
+  RouterSpec end(unsigned server, unsigned port) const;
+  uint8_t node_at(unsigned server, unsigned port) const;
+};
+
 // GPU 0 alone: what it sends through port 0 to GPU gpus - 1 arrives at its own port 1 as if from
 // GPU 1 (T3-SIM-01/02), and the other way round. See Router::set_mirror().
 RouterSpec mirrored_ring(unsigned gpus, const LinkSpec& link, const LinkSpec& pcie);

@@ -398,7 +398,12 @@ std::string Host::digest_hex() {
 }
 
 void Host::program_ended() {
-  if (--running_ == 0) conductor_.finish(0);
+  if (--running_ != 0) return;
+  if (on_end_) {
+    on_end_();
+  } else {
+    conductor_.finish(0);
+  }
 }
 
 Host::Link& Host::link_to(uint64_t address, uint64_t bytes) {

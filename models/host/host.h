@@ -205,6 +205,10 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   void add_program(const std::string& name, HostCore::Program program,
                    const std::string& beside = "");
 
+  // Called when its last program has ended, instead of Conductor::finish().
+  void on_end(std::function<void()> call) { on_end_ = std::move(call); }
+  bool has_ended() const { return running_ == 0; }
+
   MemoryImage& memory() { return memory_; }
   // Of what each program wrote and of what came in; call once. Programs that act at one time act
   // side by side: SystemC orders their processes at will, so the order between programs is no part
@@ -292,6 +296,7 @@ class Host final : public sc_core::sc_module, public HostSide, public Component 
   sc_core::sc_event arrival_;
   sc_core::sc_event arbitration_;
   CodeWatcher on_code_;
+  std::function<void()> on_end_;
   TraceSink* trace_ = nullptr;
   unsigned running_ = 0;  // Programs.
   uint64_t progress_ = 0;

@@ -15,11 +15,13 @@
 #include "models/host/host.h"
 #include "models/nic/nic.h"
 #include "tests/unit/fabric/link_bench.h"
+#include "tests/unit/nic/verbs_ops.h"
 
 namespace stretto {
 namespace {
 
 using test::Gpu;
+using test::ops_of;
 using test::pattern;
 
 constexpr uint64_t kHost = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
@@ -62,32 +64,6 @@ struct NicEnd : sc_core::sc_module {
   Router router;
   Nic nic;
 };
-
-// What the driver's host offers, by the calling core.
-stretto_host_ops_t ops_of(HostCore& core) {
-  stretto_host_ops_t ops{};
-  ops.context = &core;
-  ops.write = [](void* core, uint64_t address, const void* data, uint64_t bytes) {
-    static_cast<HostCore*>(core)->write(address, data, bytes);
-  };
-  ops.wait = [](void* core, uint64_t address, stretto_wait_t condition, uint64_t value) {
-    return static_cast<HostCore*>(core)->wait_word(address,
-                                                   condition == STRETTO_WAIT_AT_LEAST
-                                                       ? HostCore::Condition::at_least
-                                                       : HostCore::Condition::not_equal,
-                                                   value);
-  };
-  ops.read = [](void* core, uint64_t address, void* data, uint64_t bytes) {
-    static_cast<HostCore*>(core)->read(address, data, bytes);
-  };
-  ops.store = [](void* core, uint64_t address, uint64_t value) {
-    static_cast<HostCore*>(core)->store(address, value);
-  };
-  ops.store_bytes = [](void* core, uint64_t address, const void* data, uint64_t bytes) {
-    static_cast<HostCore*>(core)->store_bytes(address, data, bytes);
-  };
-  return ops;
-}
 
 // The library's side of one server.
 struct Verbs {
