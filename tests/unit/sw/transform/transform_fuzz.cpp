@@ -86,9 +86,14 @@ class Batch {
                                 kForms[form].arguments, out),
                     2);
     transformed[form] = read(out);
-    const std::regex line("[^\n]*: (k[0-9]+[_b]*)(?: stays as it is)?: ([^\n]*)");
+    const std::regex line("[^\n]*: (k[0-9]+(?:_b)?) stays as it is: ([^\n]*)");
     for (std::sregex_iterator at(said.begin(), said.end(), line), end; at != end; ++at)
       refusals[form][(*at)[1]] = (*at)[2];
+    if (std::filesystem::exists(out)) return;
+    // Nothing could be transformed: one line for all.
+    for (const RandomKernel& kernel : kernels)
+      for (const std::string& name : kernel.names)
+        refusals[form].emplace(name, said.substr(0, said.find('\n')));
   }
 };
 
