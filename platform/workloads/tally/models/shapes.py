@@ -5,8 +5,8 @@
     shapes.py [FOLDER]        writes NAME.yaml there, without FOLDER beside it
     shapes.py --check         says what of README.md, and of lists that lie beside it, is stale (exit 1)
 
-Each line of a list is TIMES OPERATOR with the source of its shape. Nothing comes from measured times. Lines of
-layers that are alike stand together, so order differs from the model's; the mix of kernels does not. The parameters
+Each line of a list is TIMES OPERATOR with the source of its shape. Nothing comes from measured times. Launches of
+the same operator are one line, so order differs from the model's; the mix of kernels does not. The parameters
 that the lists imply are compared with those that the models are published with.
 """
 import argparse
@@ -170,6 +170,18 @@ class Model:
 
     # --- what is written ---
 
+    def join(self):
+        """Launches of the same operator in one line: each line has an output of its own."""
+        joined = {}
+        for line, comment in self.lines:
+            times = int(line.split()[0]) if line[0].isdigit() else 1
+            all_times, comments = joined.get(line.split()[-1], (0, []))
+            joined[line.split()[-1]] = (all_times + times, comments + ([comment] if comment not in comments else []))
+        self.lines = []
+        for operator, (times, comments) in joined.items():
+            more = f"; and {len(comments) - 1} alike" if len(comments) > 1 else ""
+            self.lines.append(((f"{times} " if times > 1 else "") + operator, comments[0] + more))
+
     def count(self):
         """Launches, and operations of products (two a multiply-add)."""
         for line, _ in self.lines:
@@ -186,6 +198,7 @@ class Model:
                 f"{self.published / 1e6:.4g} |")
 
     def text(self):
+        self.join()
         self.count()
         if abs(self.parameters / self.published - 1) > self.tolerance:
             sys.exit(f"{self.name}: {self.parameters} parameters, published {self.published}")
