@@ -32,6 +32,12 @@ constexpr const char* kTemporary = ".tmp.";  // Then the process that writes.
   throw UserError(text);
 }
 
+// A file, or a folder with what is in it.
+void remove(const std::string& file) {
+  std::error_code ignored;
+  fs::remove_all(file, ignored);
+}
+
 bool write_all(int descriptor, const std::string& contents) {
   for (size_t done = 0; done < contents.size();) {
     const ssize_t count = write(descriptor, contents.data() + done, contents.size() - done);
@@ -81,6 +87,9 @@ void prepare_folder(const std::string& folder) {
 }
 
 OutputFolder::OutputFolder(const std::string& folder) {
+  for (fs::path one = fs::absolute(folder).lexically_normal(); !fs::exists(one);
+       one = one.parent_path())
+    if (one.has_filename()) made_.push_back(one);
   prepare_folder(folder);
   descriptor_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // Where a file system knows no locks, nobody is kept out.
@@ -91,6 +100,8 @@ OutputFolder::OutputFolder(const std::string& folder) {
 }
 
 OutputFolder::~OutputFolder() {
+  for (const std::string& one : made_)
+    if (rmdir(one.c_str()) != 0) break;
   if (descriptor_ >= 0) close(descriptor_);
 }
 
@@ -123,7 +134,7 @@ EarlierFiles::~EarlierFiles() {
 void EarlierFiles::restore() const {
   for (const std::string& name : names_) {
     const std::string file = folder_ + "/" + name;
-    if (!fs::exists(file + kPrevious)) unlink(file.c_str());
+    if (!fs::exists(file + kPrevious)) remove(file);
   }
   bring_back();
 }
@@ -131,14 +142,16 @@ void EarlierFiles::restore() const {
 void EarlierFiles::bring_back() const {
   for (const std::string& name : names_) {
     const std::string file = folder_ + "/" + name;
-    rename((file + kPrevious).c_str(), file.c_str());  // If there is one.
+    if (!fs::exists(file + kPrevious)) continue;
+    if (fs::is_directory(file)) remove(file);  // Which rename() does not replace.
+    rename((file + kPrevious).c_str(), file.c_str());
   }
 }
 
 void EarlierFiles::discard() {
   discarded_ = true;
   for (auto name = names_.rbegin(); name != names_.rend(); ++name)
-    unlink((folder_ + "/" + *name + kPrevious).c_str());
+    remove(folder_ + "/" + *name + kPrevious);
 }
 
 void write_atomically(const std::string& file, const std::string& contents) {

@@ -15,7 +15,7 @@ namespace stretto {
 void prepare_folder(const std::string& folder);
 
 // A prepared folder that belongs to this process until the object goes: results of two runs must
-// not mix. UserError if another process has it.
+// not mix. UserError if another process has it. Folders that were made for it go again if nothing is in them.
 class OutputFolder {
  public:
   explicit OutputFolder(const std::string& folder);
@@ -24,6 +24,7 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
 
  private:
+  std::vector<std::string> made_;  // The innermost first.
   int descriptor_;
 };
 
@@ -31,7 +32,7 @@ class OutputFolder {
 // there, else ".previous" if a run has set an earlier one aside and is not over, or was killed.
 std::string result_suffix(const std::string& folder);
 
-// Files of an earlier run in a folder, out of the way as NAME.previous while another run goes on
+// Files (or folders) of an earlier run in a folder, out of the way as NAME.previous while another run goes on
 // there: they must not stand for it. They come back when the object goes, unless the new run has
 // results. After a run that was killed they come back when the next one begins, and what it left
 // goes. A kill may come between any two of the files: stats.json, the first name, is set aside last

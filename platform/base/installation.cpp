@@ -93,7 +93,7 @@ std::string find_shipped(const std::string& kind, const std::string& name_or_fil
 
 std::string beside(const std::string& file, const std::string& name) {
   const fs::path near = fs::path(file).parent_path() / name;
-  return name.ends_with(".yaml") && fs::exists(near) ? near.string() : name;
+  return fs::path(name).has_extension() && fs::exists(near) ? near.string() : name;
 }
 
 }  // namespace stretto

@@ -30,7 +30,7 @@ std::vector<std::string> shipped(const std::string& kind);
 // line that names it.
 std::string find_shipped(const std::string& kind, const std::string& name_or_file,
                          const std::string& place = "");
-// A file that `file` names: beside it if it is there, else as it stands.
+// A file that `file` names, with its suffix: beside it if it is there, else as it stands.
 std::string beside(const std::string& file, const std::string& name);
 
 }  // namespace stretto

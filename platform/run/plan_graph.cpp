@@ -3,18 +3,23 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "models/common/error.h"
+#include "platform/base/exit_status.h"
 #include "platform/base/installation.h"
 #include "platform/jobs/workload.h"
-#include "platform/run/run.h"
 
 namespace stretto {
 
@@ -28,8 +33,32 @@ std::string interpreter() {
   return access(kDebian, X_OK) == 0 ? kDebian : "python3";
 }
 
-// Runs a command with our standard output. Throws UserError with the last line that it complains by, CheckError if
-// what it made itself is wrong.
+// What a process says on standard error until it ends or a signal of HeldSignals comes; `signal`: that one, or 0.
+std::string listen(int descriptor, int& signal) {
+  const sigset_t ending = HeldSignals::all();
+  const int signals = signalfd(-1, &ending, SFD_CLOEXEC);
+  std::string said;
+  std::array<char, 4096> buffer;
+  signal = 0;
+  for (;;) {
+    std::array<pollfd, 2> wait{{{descriptor, POLLIN, 0}, {signals, POLLIN, 0}}};
+    if (poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) break;
+    signalfd_siginfo one{};
+    if ((wait[1].revents & POLLIN) != 0 && ::read(signals, &one, sizeof one) == sizeof one) {
+      signal = static_cast<int>(one.ssi_signo);
+      break;
+    }
+    if ((wait[0].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count > 0) said.append(buffer.data(), static_cast<size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) break;
+  }
+  close(signals);
+  return said;
+}
+
+// Runs a command with our standard output, in a process group of its own. Throws UserError with the last line that it
+// complains by, CheckError if what it made itself is wrong, Interrupted by a signal.
 void run_compiler(const std::vector<std::string>& command) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -39,6 +68,9 @@ void run_compiler(const std::vector<std::string>& command) {
     throw UserError(fmt::format("{}: no pipe ({})", command[1], std::strerror(errno)));
   const pid_t child = fork();
   if (child == 0) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    HeldSignals::release();
     dup2(ends[1], STDERR_FILENO);
     setenv("STRETTO_SHARE", share_folder().c_str(), 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
@@ -47,17 +79,20 @@ void run_compiler(const std::vector<std::string>& command) {
     _exit(2);
   }
   close(ends[1]);
-  std::string said;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t count = read(ends[0], buffer, sizeof buffer);
-    if (count > 0) said.append(buffer, static_cast<size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR)) break;
-  }
+  int signal = 0;
+  std::string said = listen(ends[0], signal);
   close(ends[0]);
+  if (child > 0 && signal != 0) {
+    kill(child, SIGKILL);
+    kill(-child, SIGKILL);  // And its solver.
+  }
   int status = 0;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (signal != 0)
+    throw Interrupted(
+        fmt::format("interrupted by SIG{} while {} was planned", sigabbrev_np(signal), command[2]),
+        signal);
   if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   while (!said.empty() && said.back() == '\n') said.pop_back();
   said.erase(0, said.rfind('\n') == std::string::npos ? 0 : said.rfind('\n') + 1);
@@ -85,23 +120,28 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
     if (set.starts_with("graph.plan="))
       throw UserError("--set " + set + ": the plan of " + name + " is what the compiler makes");
   if (name.ends_with(".onnx") && !fs::exists(name)) throw UserError(name + ": no such file");
-  std::string folder = default_out_folder(options);
+  held_ = std::make_unique<HeldSignals>();
+  std::string folder;
   if (options.dry_run) {
     folder = (fs::temp_directory_path() / "stretto_plan.XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr)
       throw UserError(folder + ": cannot be made (" + std::strerror(errno) + ")");
-    scratch_ = folder;
+    scratch_.path = folder;
   } else {
-    folder_ = std::make_unique<OutputFolder>(folder);
+    folder_ = std::make_unique<RunFolder>(default_out_folder(options));
+    folder = folder_->path();
   }
-  const std::string stem = folder + "/plan/plan";
+  // Until there is a whole one, the plan of an earlier run stays.
+  const std::string place = folder + "/plan";
+  const Scratch begun{place + ".part"};
+  fs::remove_all(begun.path);
   std::vector<std::string> command{interpreter(),
                                    compiler_folder() + "/compile.py",
                                    name,
                                    "--mode",
                                    options.mode,
                                    "-o",
-                                   stem,
+                                   begun.path + "/plan",
                                    "--machine",
                                    options.machine.empty() ? kGraphMachine : options.machine};
   if (how.training) command.emplace_back("--training");
@@ -112,18 +152,15 @@ PlannedGraph::PlannedGraph(RunOptions& options, const PlanOptions& how) {
   for (const std::string& file : how.profiles) add("--profile", file);
   for (const std::string& set : options.sets)
     if (!set.starts_with("graph.")) add("--set", set);
-  try {
-    run_compiler(command);
-  } catch (...) {
-    if (!scratch_.empty()) fs::remove_all(scratch_);  // No destructor runs.
-    throw;
-  }
-  options.sets.push_back("graph.plan=" + stem + ".graph");
+  run_compiler(command);
+  if (folder_) folder_->set_earlier_aside();
+  fs::rename(begun.path, place);
+  options.sets.push_back("graph.plan=" + place + "/plan.graph");
 }
 
-PlannedGraph::~PlannedGraph() {
+PlannedGraph::Scratch::~Scratch() {
   std::error_code ignored;
-  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+  if (!path.empty()) fs::remove_all(path, ignored);
 }
 
 }  // namespace stretto

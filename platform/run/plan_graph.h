@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/base/atomic_file.h"
+#include "platform/base/held_signals.h"
 #include "platform/config/options.h"
+#include "platform/run/run.h"
 
 namespace stretto {
 
@@ -17,22 +18,27 @@ struct PlanOptions {
   bool training = false;
 };
 
-// The plan of options.workload, if that is a graph: below the folder of its results, or of a dry run in one that goes
-// with this object. Completes `options` by its place and the mode.
+// The plan of options.workload, if that is a graph: `plan` in the folder of its results, or of a dry run in one that goes
+// with this object. Completes `options` by its place and the mode. Signals that end a run wait as long as this lives.
 class PlannedGraph {
  public:
-  // Throws UserError with what the compiler has to say, or if another process writes into the folder.
+  // Throws UserError with what the compiler has to say, or if another process writes into the folder; Interrupted by a
+  // signal. Then the folder is as it was.
   PlannedGraph(RunOptions& options, const PlanOptions& how);
-  ~PlannedGraph();
-  PlannedGraph(const PlannedGraph&) = delete;
-  PlannedGraph& operator=(const PlannedGraph&) = delete;
 
-  // The folder of results, which nobody else has written into since before the plan was made. None without a plan.
-  std::unique_ptr<OutputFolder> take_folder() { return std::move(folder_); }
+  // The folder of results, which has the new plan; earlier results are set aside. None without a plan.
+  std::unique_ptr<RunFolder> take_folder() { return std::move(folder_); }
 
  private:
-  std::unique_ptr<OutputFolder> folder_;
-  std::string scratch_;
+  // A folder that goes.
+  struct Scratch {
+    std::string path;
+    ~Scratch();
+  };
+
+  std::unique_ptr<HeldSignals> held_;  // Outlives the others.
+  std::unique_ptr<RunFolder> folder_;
+  Scratch scratch_;
 };
 
 }  // namespace stretto

@@ -17,8 +17,8 @@
 
 #include "models/common/elf_image.h"
 #include "models/common/error.h"
-#include "platform/base/atomic_file.h"
 #include "platform/base/exit_status.h"
+#include "platform/base/held_signals.h"
 #include "platform/base/installation.h"
 #include "platform/base/say.h"
 #include "platform/base/stop_request.h"
@@ -107,10 +107,6 @@ std::vector<std::string> preloads_of(const RunRequest& request) {
   return libraries;
 }
 
-// What a run leaves in its folder.
-const std::vector<std::string> kFiles{"stats.json",   "stats.csv",     "machine.yaml",
-                                      "profile.json", "timeline.json", "timeline.json.part",
-                                      "waves.fst",    "waves.fst.hier"};
 constexpr const char* kProfile = "/profile.json";
 constexpr const char* kTimeline = "/timeline.json";
 constexpr const char* kPart = ".part";  // Of the timeline's name until the run has ended.
@@ -183,25 +179,14 @@ std::string write_all(const std::string& out, const Results& results, const Mach
   return wrong;
 }
 
-// Signals that end a run wait as long as this lives, or until release().
-class HeldSignals {
- public:
-  HeldSignals() { apply(SIG_BLOCK); }
-  ~HeldSignals() { release(); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-  void release() const { apply(SIG_UNBLOCK); }
-
- private:
-  static void apply(int how) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int one : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, one);
-    pthread_sigmask(how, &signals, nullptr);
-  }
-};
-
 }  // namespace
+
+const std::vector<std::string>& result_files() {
+  static const std::vector<std::string> files{
+      "stats.json",    "stats.csv",          "machine.yaml", "plan",          "profile.json",
+      "timeline.json", "timeline.json.part", "waves.fst",    "waves.fst.hier"};
+  return files;
+}
 
 std::string default_out_folder(const RunOptions& options) {
   if (!options.out.empty() || options.workload.empty()) return options.out;
@@ -210,7 +195,7 @@ std::string default_out_folder(const RunOptions& options) {
   return ("results" / folder_of(options.workload) / mode).string();
 }
 
-int run(const RunOptions& given, std::unique_ptr<OutputFolder> folder) {
+int run(const RunOptions& given, std::unique_ptr<RunFolder> folder) {
   RunOptions options = given;
   Machine machine;
   const RunRequest request = prepare_request(options, machine);
@@ -224,11 +209,9 @@ int run(const RunOptions& given, std::unique_ptr<OutputFolder> folder) {
   }
   if (!drawn.waves.items.empty() && !rtl_is_traced()) become_traced_build(options.command_line);
   const HeldSignals held;  // Until the monitor handles them: earlier results are set aside below.
-  std::unique_ptr<EarlierFiles> earlier;
-  if (!out.empty()) {
-    if (folder == nullptr) folder = std::make_unique<OutputFolder>(out);
-    earlier = std::make_unique<EarlierFiles>(out, kFiles);
-  }
+  const std::unique_ptr<RunFolder> results_folder =
+      out.empty() || folder ? std::move(folder) : std::make_unique<RunFolder>(out);
+  if (results_folder) results_folder->set_earlier_aside();
   std::unique_ptr<Timeline> timeline;
   if (options.timeline) {
     TimelineSpec spec{out + kTimeline + kPart, uint64_t{machine.spec().sim.timeline_mib} << 20};
@@ -252,7 +235,7 @@ int run(const RunOptions& given, std::unique_ptr<OutputFolder> folder) {
       "monitor", {options.time_limit_s, options.progress, title},
       [&] { return std::to_string(system.work_groups_retired()) + " work-groups"; },
       [&] { return system.done_share(); });
-  held.release();
+  HeldSignals::release();
   system.conductor().watch_stop(stop_request.requested);
   if (waves) {
     waves->advance(0);
@@ -295,8 +278,8 @@ int run(const RunOptions& given, std::unique_ptr<OutputFolder> folder) {
   results.judge();
   measure_host(monitor, results);
   const std::string unwritten = write_all(out, results, machine, timeline.get());
-  if (earlier && (unwritten.empty() || std::filesystem::exists(out + "/stats.json")))
-    earlier->discard();
+  if (results_folder && (unwritten.empty() || fs::exists(out + "/stats.json")))
+    results_folder->keep();
 
   if (request.has_workload) {
     std::cout << summary(results);
