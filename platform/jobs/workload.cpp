@@ -268,6 +268,7 @@ Workload load(const std::string& name_or_file, const std::vector<KeySet>& given)
       ParameterSet set;
       set.group(key, *kind);
       assign_tree(set, file, item.second, "", {}, key);
+      kind->resolve(file);
       workload.kind = kind;
       std::string error = kind->first_error(), place = where(file, item.second);
       for (const KeySet& one : given) {

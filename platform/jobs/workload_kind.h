@@ -41,6 +41,8 @@ class WorkloadKind {
   virtual void describe(ParameterSet& set) = 0;
   // What is wrong with the values as they are, as in "needs m"; empty if nothing is.
   virtual std::string first_error() const = 0;
+  // Files that a workload's `file` names are looked for beside it first.
+  virtual void resolve(const std::string& /*file*/) {}
   // What `mode` does of the work, as "the GEMM"; empty: all of it. Times of different work are not
   // compared.
   virtual std::string work(const std::string& /*mode*/) const { return ""; }

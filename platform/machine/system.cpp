@@ -261,6 +261,7 @@ class System::State {
         results.shape = request.kind->shape();
         results.work = request.kind->work(request.mode);
         results.parameters = request.parameters;
+        results.contents = job.contents();
         results.table = job.table();
         results.job = job.details();
         return;

@@ -143,7 +143,16 @@ std::string differences(const Compared& a, const Compared& b) {
 // do different parts of it.
 std::string other_work(const ResultFile& a, const ResultFile& b) {
   if (a.workload != b.workload) return "workload " + b.workload;
+  const auto contents = [](const ResultFile& of) {
+    const std::optional<ResultValue> found = of.root().find("contents");
+    return found ? found->texts() : std::map<std::string, std::string>{};
+  };
+  const auto mine = contents(a), others = contents(b);
   for (const auto& [key, value] : b.parameters) {
+    if (mine.contains(key) && others.contains(key)) {  // Of files, not what they are called.
+      if (mine.at(key) != others.at(key)) return value + " holds another " + key;
+      continue;
+    }
     const auto other = a.parameters.find(key);
     if (other == a.parameters.end() || other->second != value) return key + " is " + value;
   }

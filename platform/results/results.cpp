@@ -188,6 +188,7 @@ std::string to_json(const Results& results) {
   root["gpus"] = results.gpus;
   root["shape"] = object_of(results.shape);
   root["parameters"] = object_of(results.parameters);
+  if (!results.contents.empty()) root["contents"] = object_of(results.contents);
   root["impl"] = object_of(results.impl);
   json::object rtl;
   for (const auto& [block, sources] : results.rtl)

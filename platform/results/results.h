@@ -61,6 +61,7 @@ struct Results {
   uint32_t gpus = 0;
   std::map<std::string, uint64_t> shape;          // Of the workload: m, n, k of a sub-layer.
   std::map<std::string, std::string> parameters;  // Of the workload's kind.
+  std::map<std::string, std::string> contents;    // Of files that they name, see Job.
   std::map<std::string, std::string> impl;
   std::map<std::string, RtlSources> rtl;  // Of the blocks that are no models.
   std::map<std::string, std::string> kernel_sha256;

@@ -581,13 +581,14 @@ std::string GraphPlan::stage_at(uint64_t place) const {
   return "";
 }
 
-GraphPlan load_graph_plan(const std::string& file) {
+GraphPlan load_graph_plan(const std::string& file, const std::string& graph) {
   boost::system::error_code error;
   const std::string text = read_file(file);
   const json::value value = json::parse(text, error);
   if (error || !value.is_object())
     throw UserError(file + ": is no plan of sw/compiler/compile.py: no JSON object");
-  const Entry root(file, value, "");
+  const PlanSubject subject{graph.empty() ? file : graph, !graph.empty()};
+  const Entry root(subject, value, "");
   GraphPlan plan;
   plan.name = root["name"].text();
   plan.sha256 = sha256_hex(text.data(), text.size());
@@ -595,6 +596,7 @@ GraphPlan load_graph_plan(const std::string& file) {
   plan.arena_bytes = root["arena_bytes"].number(0, kMostBytes);
   plan.gradient_bytes = root["gradient_bytes"].number(0, kMostBytes);
   read_tensors(root, plan);
+  for (const Entry& name : root["results"].list(1)) plan.results.insert(tensor_of(name, plan).name);
   read_launches(root, plan);
   if (root.has("groups")) read_groups(root["groups"], plan);
   if (root.has("fused")) read_fused(root["fused"], plan);

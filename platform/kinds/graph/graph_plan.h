@@ -47,8 +47,9 @@ struct GraphPlan {
   uint64_t arena_bytes = 0;
   uint64_t gradient_bytes = 0;
   std::vector<GraphTensor> tensors;
-  boost::json::object root;  // As it was read, and of it
-  boost::json::array ops;    // all operators.
+  std::set<std::string> results;  // Tensors that a graph is run for, in memory whatever the mode.
+  boost::json::object root;       // As it was read, and of it
+  boost::json::array ops;         // all operators.
   // Of each operator that is run; what was fused into another is not.
   std::vector<std::string> launches;              // Kind,
   std::vector<std::string> outputs;               // what it makes,
@@ -79,8 +80,8 @@ struct GraphPlan {
 void make_lists(GraphPlan& plan,
                 const std::function<uint32_t(const GraphTensor& tensor, uint64_t i)>& content);
 
-// Throws UserError naming `file`.
-GraphPlan load_graph_plan(const std::string& file);
+// Throws UserError naming `file`, or `graph` if the plan was made for this run.
+GraphPlan load_graph_plan(const std::string& file, const std::string& graph = "");
 
 }  // namespace stretto
 

@@ -16,25 +16,39 @@ namespace stretto {
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 constexpr uint64_t kMostRows = uint64_t{1} << 24;
 
-// A value of the file and where it stands: "launches[3].tiles".
+// Whose plan errors are about: a file of the user, or the graph that was planned for this run, whose plan nobody has seen.
+struct PlanSubject {
+  std::string name;
+  bool is_graph = false;
+};
+
+// A value of a plan and where it stands: "launches[3].tiles". REQUIRES: the subject outlives it.
 class PlanEntry {
  public:
-  PlanEntry(const std::string& file, const boost::json::value& value, std::string path)
-      : file_(file), value_(value), path_(std::move(path)) {}
+  PlanEntry(const PlanSubject& subject, const boost::json::value& value, std::string path,
+            const std::string& of = "")
+      : subject_(subject), value_(value), path_(std::move(path)), operator_(of) {
+    const boost::json::object* object = value_.if_object();
+    if (object == nullptr || !object->contains("kind") || !object->contains("output")) return;
+    const boost::json::value &kind = object->at("kind"), &output = object->at("output");
+    if (kind.is_string() && output.is_string())
+      operator_ = std::string(kind.get_string()) + " -> " + std::string(output.get_string());
+  }
 
   // An operator by its name, too: people know the graph, not the plan.
   [[noreturn]] void fail(const std::string& what) const {
-    std::string named;
-    if (has("kind") && has("output") && (*this)["output"].value_.is_string())
-      named = " (" + (*this)["kind"].text() + " -> " + (*this)["output"].text() + ")";
-    throw UserError(file_ + ": " + (path_.empty() ? "the plan" : path_) + named + " " + what);
+    const std::string place = path_.empty() ? "the plan" : path_;
+    if (subject_.is_graph)
+      throw UserError(subject_.name + ": " + (operator_.empty() ? place : operator_) + " " + what);
+    throw UserError(subject_.name + ": " + place +
+                    (operator_.empty() ? "" : " (" + operator_ + ")") + " " + what);
   }
   PlanEntry operator[](const char* key) const {
     const boost::json::object* object = value_.if_object();
     if (object == nullptr) fail("must be an object");
     const boost::json::value* found = object->if_contains(key);
     if (found == nullptr) fail(std::string("has no '") + key + "'");
-    return {file_, *found, path_.empty() ? key : path_ + "." + key};
+    return {subject_, *found, path_.empty() ? key : path_ + "." + key, operator_};
   }
   bool has(const char* key) const {
     const boost::json::object* object = value_.if_object();
@@ -47,7 +61,7 @@ class PlanEntry {
       fail("must have " + std::to_string(fewest) + ".." + std::to_string(most) + " entries");
     std::vector<PlanEntry> entries;
     for (size_t i = 0; i < array->size(); ++i)
-      entries.push_back({file_, (*array)[i], path_ + "[" + std::to_string(i) + "]"});
+      entries.push_back({subject_, (*array)[i], path_ + "[" + std::to_string(i) + "]", operator_});
     return entries;
   }
   uint64_t number(uint64_t low, uint64_t high) const {
@@ -76,9 +90,10 @@ class PlanEntry {
   }
 
  private:
-  const std::string& file_;
+  const PlanSubject& subject_;
   const boost::json::value& value_;
   const std::string path_;
+  std::string operator_;  // "KIND -> OUTPUT" of the one that it is of.
 };
 
 }  // namespace stretto

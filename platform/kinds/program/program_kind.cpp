@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "models/common/error.h"
+#include "platform/base/installation.h"
 #include "platform/jobs/host_runtime.h"
 #include "platform/kinds/program/program_guard.h"
 #include "platform/kinds/program/program_library.h"
@@ -130,6 +131,8 @@ void ProgramKind::describe(ParameterSet& set) {
 }
 
 std::string ProgramKind::first_error() const { return file.empty() ? "needs file" : ""; }
+
+void ProgramKind::resolve(const std::string& workload) { file = beside(workload, file); }
 
 const KindInfo& ProgramKind::info() const {
   static const KindInfo info{

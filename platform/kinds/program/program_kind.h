@@ -22,6 +22,7 @@ class ProgramKind final : public WorkloadKind {
   const KindInfo& info() const override;
   void describe(ParameterSet& set) override;
   std::string first_error() const override;
+  void resolve(const std::string& workload) override;
   std::map<std::string, uint64_t> shape() const override { return {}; }
   void check(const JobRequest& request) const override;
   std::vector<std::string> claims(const JobRequest& request) const override;

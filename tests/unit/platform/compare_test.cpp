@@ -27,9 +27,19 @@ TEST_CASE("results of equal work are divided") {
   CHECK(has(all.text, "1.250"));
 }
 
+TEST_CASE("files that parameters name are the same work if they hold the same") {
+  const ResultFolder scratch;
+  const auto with = [](const std::string& file) {
+    return [=](Results& r) { r.parameters["plan"] = file, r.contents["plan"] = "1"; };
+  };
+  CHECK(
+      compare_results({scratch.result("a", with("a.graph")), scratch.result("b", with("b.graph"))})
+          .all_comparable);
+}
+
 TEST_CASE("results that are unfinished, wrong or of other work have no speed-up") {
   const ResultFolder scratch;
-  const std::string first = scratch.result("first");
+  const std::string first = scratch.result("first", [](Results& r) { r.contents["plan"] = "1"; });
   const std::pair<const char*, std::function<void(Results&)>> others[] = {
       {"status is 'interrupted'", [](Results& r) { r.status = RunStatus::interrupted; }},
       {"its data is wrong", [](Results& r) { r.check.mismatches = 2; }},
@@ -37,6 +47,8 @@ TEST_CASE("results that are unfinished, wrong or of other work have no speed-up"
       {"workload v", [](Results& r) { r.workload = "v"; }},
       {"type is float", [](Results& r) { r.parameters["type"] = "float"; }},
       {"another shape", [](Results& r) { r.shape["m"] = 9; }},
+      {"./b.graph holds another plan",
+       [](Results& r) { r.parameters["plan"] = "./b.graph", r.contents["plan"] = "2"; }},
       {"mode sequential does all of it, mode rs does a part",
        [](Results& r) { r.mode = std::string("rs"), r.work = "a part"; }},
   };
