@@ -25,6 +25,7 @@ class Backward:
             graph.tensor(one.name, one.shape, one.kind, one.value)
         graph.ops = [graphs.Op(op.kind, list(op.inputs), op.output, dict(op.attributes)) for op in forward.ops]
         graph.forward_ops = len(graph.ops)
+        graph.outputs = list(forward.outputs)
         self.wanted = {one.name for one in graph.tensors.values() if one.kind == "weight"}
         for op in forward.ops:
             if op.kind in ("Update", "AllReduce") or op.kind.endswith("Grad"):

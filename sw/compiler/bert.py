@@ -9,17 +9,13 @@ parameters), dropout, gradients of gamma and beta of the layer normalisations (0
 """
 
 import graph as graphs
+import parameters
 
 DEFAULTS = {"layers": 24, "hidden": 1024, "heads": 16, "sequence": 384, "batch": 10, "update": 1}
 
 
 def build(text):
-    p = dict(DEFAULTS)
-    for item in filter(None, text.split(",")):
-        key, _, value = item.partition("=")
-        if key not in p or not value.isdigit():
-            raise graphs.GraphError(f"{item!r} must be KEY=NUMBER{graphs.near(key, p)}")
-        p[key] = int(value)
+    p = parameters.parse(text, DEFAULTS, may_be_0=("update",))
     graph = graphs.Graph("bert-" + "-".join(f"{key}{value}" for key, value in p.items()))
     tokens, hidden = p["sequence"] * p["batch"], p["hidden"]
     x = graph.tensor("x", [tokens, hidden], "input")

@@ -84,9 +84,13 @@ def runnable(graph, plan, machine, output):
     """NAME.graph.json, which `stretto run` takes: the operators in the order of the plan, none fused, the pipelines that
     there are stages for and the groups that are fused kernels; other operators run as kernels of their own."""
     made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
+    for op in made.ops:
+        if op.kind == "Transpose":
+            raise graphs.GraphError(f"Transpose -> {op.output}: no kernel moves elements; a product reads transposed "
+                                    "operands, and dimensions of extent 1 may have any order")
     made.groups, alone = stages.planned(made, plan["steps"], machine.pinned_bytes)
     if not made.groups:
-        made.no_pipelines = next((f"pipeline {name}: {why}" for name, why in alone.items()), "")
+        made.no_pipelines = next(iter([f"pipeline {name}: {why}" for name, why in alone.items()] + plan["left_out"]), "")
     chains, unfused = fused.planned(made, plan["steps"], machine)
     about = {**made.describe(), "hash": plan["hash"]}
     if plan["mode"] == "vertical":
@@ -178,7 +182,11 @@ def main():
             link(source, pathlib.Path(name + ".elf"))
         return 0
     except (graphs.CheckError, graphs.GraphError, OSError) as error:
-        print(f"compile.py: {options.graph}: {error}", file=sys.stderr)
+        text = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            named = error.filename and str(error.filename) != options.graph
+            text = (f"{error.filename}: " if named else "") + error.strerror
+        print(f"compile.py: {options.graph}: {text}", file=sys.stderr)
         return 1 if isinstance(error, graphs.CheckError) else 2
 
 

@@ -146,7 +146,8 @@ class Plan:
             ops.append({**one, **repeated(self.graph, op), **moved(self.graph, op)})
             if op.kind == "MatMul":
                 ops[-1]["matmul"] = graphs.matmul_shape(self.graph, op)
-        return {"name": self.graph.name, "arena_bytes": self.sizes["arena"], "gradient_bytes": self.sizes["gradients"],
+        results = dict.fromkeys(self.root(name) for name in self.graph.results())
+        return {"name": self.graph.name, "results": [name for name in results if name in self.places], "arena_bytes": self.sizes["arena"], "gradient_bytes": self.sizes["gradients"],
                 "no_loop": self.refusal or "", "tensors": tensors, "ops": ops, "buckets": self.buckets,
                 "launches": [self._launch(i, op) for i, op in enumerate(self.ops)],
                 "groups": stages.describe(self, stages.forced(self) if self.groups is None else self.groups),
@@ -296,13 +297,14 @@ def fuse(graph):
         follow = readers.get(op.output, [])
         add = follow[0] if len(follow) == 1 else None
         if (op.kind == "MatMul" and len(op.inputs) == 2 and add is not None and add.kind == "Add" and
+                op.output not in graph.outputs and
                 add.inputs[0] == op.output and not op.get("heads_out") and
                 graph.tensors[add.inputs[1]].elements == graph.tensors[op.output].columns and
                 graph.tensors[add.inputs[1]].kind in ("weight", "input", "constant")):
             skipped.add(id(add))
             op = graphs.Op("MatMul", [*op.inputs, add.inputs[1]], add.output, op.attributes)
             follow = readers.get(op.output, [])
-        if (op.kind == "MatMul" and len(follow) == 1 and follow[0].kind == "Gelu" and
+        if (op.kind == "MatMul" and len(follow) == 1 and follow[0].kind == "Gelu" and op.output not in graph.outputs and
                 graph.tensors[follow[0].output].shape == graph.tensors[op.output].shape):
             skipped.add(id(follow[0]))
             op = graphs.Op("MatMul", op.inputs, follow[0].output, {**op.attributes, "gelu": 1})

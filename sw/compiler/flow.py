@@ -64,12 +64,8 @@ class Flow:
         views = sum(op.kind in VIEWS for op in graph.ops[:graph.forward_ops])
         self.split = len(self.ops) if graph.forward_ops is None else graph.forward_ops - views  # Backward begins here.
         self.letters = "".join(self.letter(number) for number in range(len(self.ops)))
-        self.results = {op.output for number, op in enumerate(self.ops) if not self.readers.get(op.output) or
-                        self.tensor(op.output).kind == "gradient"}
-        read = {name for op in graph.ops for name in op.inputs}
-        for op in graph.ops:  # Of a result that is a view the bytes beneath it.
-            if op.kind in VIEWS and (op.output not in read or self.tensor(op.output).kind == "gradient"):
-                self.results.add(self.base(op.output))
+        # Of a result that is a view the bytes beneath it.
+        self.results = {self.base(name) for name in graph.results() if self.tensor(name).kind != "weight"}
 
     def base(self, name):
         return self.renamed.get(name, name)
@@ -131,9 +127,9 @@ class Flow:
         return WORK.get(op.kind, 0) * biggest
 
     def hash(self):
-        """The same for the same operators and shapes."""
-        text = json.dumps([[op.kind, op.inputs, op.output, sorted(op.attributes.items(), key=str),
-                            self.tensor(op.output).shape] for op in self.graph.ops])
+        """The same for the same operators, shapes and results."""
+        text = json.dumps([[[op.kind, op.inputs, op.output, sorted(op.attributes.items(), key=str),
+                             self.tensor(op.output).shape] for op in self.graph.ops], sorted(self.results)])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def reach(self, start, step):

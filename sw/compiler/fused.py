@@ -129,16 +129,16 @@ class _Chain:
                 **({"bias": op.inputs[2]} if len(op.inputs) == 3 else {})}
 
     def _check_inside(self):
-        """What is between the operators may not be read by others: it is nowhere else. But for the last product, which
-        lies as its result does: it can be kept."""
+        """What is between the operators may not leave them: it is nowhere else. But for the last product, which lies as its
+        result does: it can be kept."""
         read = stages.left_by(self.plan, self.ops)
         last = max(i for i, op in enumerate(self.ops) if op.kind == "MatMul")
         for i, op in enumerate(self.ops[:-1]):
-            if (op.output in read and i != last) or self.graph.tensors[op.output].kind == "gradient":
-                raise graphs.GraphError(f"others read {op.output}, which stays in a fused kernel")
+            if op.output in read and i != last:
+                raise graphs.GraphError(f"{op.output} stays in a fused kernel, and others read it or it is a result")
         kept = self.ops[last].output if last + 1 < len(self.ops) and self.ops[last].output in read else None
         if kept and self.addend:
-            raise graphs.GraphError(f"others read {kept}, and something is added to it")
+            raise graphs.GraphError(f"others read {kept} or it is a result, and something is added to it")
         return kept
 
     def _check_chain(self, products, norm):

@@ -115,6 +115,7 @@ class Graph:
         self.tensors = {}
         self.ops = []
         self.forward_ops = None  # How many are the forward pass, where there is a backward pass.
+        self.outputs = []  # Values that are results although operators read them.
         self.pipelines = []  # Groups that the graph itself names: stages, depth, tile_rows (stages.py).
 
     def tensor(self, name, shape, kind="value", value=0.0):
@@ -136,6 +137,12 @@ class Graph:
             self.tensor(output, shape, out_kind)
         self.ops.append(Op(kind, list(inputs), output, attributes))
         return output
+
+    def results(self):
+        """What the graph is run for: declared outputs, what nobody reads, gradients, and weights that are updated."""
+        read = {name for op in self.ops for name in op.inputs}
+        return [name for name in dict.fromkeys(op.output for op in self.ops)
+                if name not in read or name in self.outputs or self.tensors[name].kind in ("gradient", "weight")]
 
     def check(self):
         """Raises GraphError unless every operator has what it needs, written before it is read."""
@@ -351,7 +358,7 @@ def matmul_shape(graph, op):
     vc = view(out, op.get("heads_out"), sequences)
     # One matrix for all of a batch: then the rows of the batch are rows of the product.
     batch = [v[0] * v[1] for v in (va, vb, vc)]
-    if batch[1] == 1 and batch[0] > 1 and not op.get("transpose_a") and not op.get("heads_a"):
+    if batch[1] == 1 and batch[0] > 1 and not op.get("transpose_a") and not op.get("heads_a") and not op.get("heads_b"):
         va = (1, 1, a.rows, a.columns, 0, 0, a.columns * 2)
         vc = (1, 1, out.rows, out.columns, 0, 0, out.columns * 2)
         batch = [1, 1, 1]

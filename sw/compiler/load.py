@@ -171,6 +171,8 @@ class Reader:
                 self.fail(node, f"an attribute or an operand is missing or is of the wrong kind ({error})")
         used = {name for op in graph.ops for name in [*op.inputs, op.output]}
         graph.tensors = {name: one for name, one in graph.tensors.items() if name in used or one.kind == "input"}
+        made = {op.output for op in graph.ops}
+        graph.outputs = [name for name in (self.source(one.name) for one in self.model.graph.output) if name in made]
         return graph
 
     def source(self, name):

@@ -22,6 +22,7 @@ DEFAULTS = {
     "gpu.simt_fp16_per_lane": 2, "l2.bytes": 16777216, "l2.persist_percent": 75, "l2.banks": 64,
     "l2.bank_bytes_per_cycle": 32, "l2.cu_load_bytes_per_cycle": 64, "l2.cu_store_bytes_per_cycle": 32,
     "hbm.clock_mhz": 1000, "hbm.channels": 32}
+MAY_BE_0 = ("l2.persist_percent",)  # Then nothing can be pinned.
 HBM_BYTES_PER_CYCLE = 32  # Of a channel: 128 bits, both edges.
 
 
@@ -49,9 +50,7 @@ def load(name, folder=FOLDER, sets=()):
     given = dict(split(one) for one in sets)
     for key in values:
         if key in given:
-            if not isinstance(given[key], int) or given[key] < 1:
-                raise graphs.GraphError(f"--set {key}={given[key]}: must be a whole number from 1 on")
-            values[key] = given[key]
+            values[key] = whole("--set", key, given[key])
     cycles = values["gpu.cus"] * values["gpu.clock_mhz"]  # Of all units in a microsecond.
     efficiency = values["gpu.tensor_efficiency_numerator"] / values["gpu.tensor_efficiency_denominator"]
     return Machine(
@@ -65,6 +64,13 @@ def load(name, folder=FOLDER, sets=()):
         dram_rate=values["hbm.channels"] * HBM_BYTES_PER_CYCLE * values["hbm.clock_mhz"],
         sets=tuple(sorted(f"{key}={value}" for key, value in given.items()
                           if not key.startswith("sim.") and key != "gpu.tile_values")))
+
+
+def whole(where, key, value):
+    least = 0 if key in MAY_BE_0 else 1
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise graphs.GraphError(f"{where} {key}={value}: must be a whole number from {least} on")
+    return value
 
 
 def split(text):
@@ -98,6 +104,4 @@ def read(name, folder, values, depth):
         room, _, leaf = key.partition(".")
         given = data.get(room)
         if isinstance(given, dict) and leaf in given:
-            if not isinstance(given[leaf], int) or given[leaf] < 1:
-                raise graphs.GraphError(f"{path}: {key} {given[leaf]!r} must be a whole number from 1 on")
-            values[key] = given[leaf]
+            values[key] = whole(f"{path}:", key, given[leaf])

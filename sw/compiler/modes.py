@@ -100,7 +100,7 @@ class Planner:
 
     def pipeline(self, group, place):
         """The pipeline with the largest tiles whose queues can be pinned; more column parts before smaller ones."""
-        path = pathlib.Path(f"{self.stem}.{place}.lp")
+        path, widest = pathlib.Path(f"{self.stem}.{place}.lp"), None
         for tile_rows, is_narrow in [(rows, narrow) for rows in pipelines.TILE_ROWS for narrow in (False, True)]:
             made = pipelines.Pipeline(self.flow, group, self.machine, tile_rows, self.depth, is_narrow)
             mine = [name for name in self.depths if made.has_queue(name)]
@@ -109,14 +109,17 @@ class Planner:
             made.check_moves()
             thr, ctas = balance.solve(balance.of(made, self.machine, self.profile), path)
             made.finish(ctas)
+            widest = widest or made
             if made.queue_bytes <= self.machine.pinned_bytes:
                 break
         else:
-            raise graphs.GraphError(f"the pipeline of {made.name}: its queues take {made.queue_bytes} bytes, "
-                                    f"{self.machine.pinned_bytes} of the L2 may be pinned")
+            made = widest
+        if made.whole_bytes > self.machine.pinned_bytes:
+            made = self.of_few_tiles(made, mine)
         for name in mine:
             del self.depths[name]
         program = balance.of(made, self.machine, self.profile)
+        ctas = [stage.ctas for stage in made.stages]
         thr, limit = balance.bound(program, ctas)
         known = self.profile.operators if self.profile else {}
         alone = sum(known.get(self.flow.ops[number].output, {}).get("us") or
@@ -125,6 +128,27 @@ class Planner:
             "tiles_a_ms": thr, "us": made.tiles / thr * balance.PER_MS, "limit": limit, "bsp_us": alone,
             "us_by_l2_tb_s": {str(peak): made.tiles / balance.bound(dataclasses.replace(
                 program, l2_peak=1e9 * peak), ctas)[0] * balance.PER_MS for peak in L2_PEAKS}, "source": "profile" if self.profile else "estimate"}}
+
+    def of_few_tiles(self, made, mine):
+        """The pipeline whose queues of whole tiles can be pinned: work-groups of a product share a tile, so that few are
+        under way, then fewer work-groups, then tiles of fewer rows."""
+        parts, ctas, tile_rows = made.most_parts(), [stage.ctas for stage in made.stages], made.tile_rows
+        most = max(count // part for count, part, stage in zip(ctas, parts, made.stages) if stage.role != "final")
+        lanes = max(1, most)
+        while True:
+            few = pipelines.Pipeline(self.flow, made.group, self.machine, tile_rows, self.depth, parts=parts)
+            for name in mine:
+                few.set_depth(name, self.depths[name])
+            few.finish_few(ctas, lanes)
+            if few.whole_bytes <= self.machine.pinned_bytes:
+                return few
+            if lanes > 1:
+                lanes = -(-lanes // 2)
+            elif tile_rows > pipelines.TILE_ROWS[-1]:
+                tile_rows //= 2
+            else:
+                raise graphs.GraphError(f"the pipeline of {made.name}: its queues take {few.whole_bytes} bytes with tiles of "
+                                        f"{tile_rows} rows, {self.machine.pinned_bytes} of the L2 may be pinned")
 
     def whole(self, steps, numbers, carried):
         flow = self.flow

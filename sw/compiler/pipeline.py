@@ -31,6 +31,7 @@ STEP = 64                     # STAGE_STEP: of K.
 RESIDENT_STEPS = 8            # Of K, one behind the other, of all blocks of COLUMNS: weights that stay in LDS,
 RESIDENT_BLOCKS = 2           # of so many blocks at most.
 RESIDENT_BYTES = 160 << 10    # STAGE_RESIDENT_LDS.
+LDS_BYTES = {"L": 96 << 10, "W": 96 << 10}  # STAGE_STREAM_LDS, STAGE_FAN_IN_LDS: that a work-group takes at least.
 
 
 @dataclasses.dataclass
@@ -82,6 +83,8 @@ def stream_error(flow, members, machine):
         where = f"{op.kind} -> {op.output}"
         if letter not in "LWEDNMprRC":
             return f"{where}: no stage: it indexes all data, or a matrix must be whole"
+        if LDS_BYTES.get(letter, 0) > machine.lds_bytes:
+            return f"{where}: its stage takes {LDS_BYTES[letter]} bytes of LDS, a unit has {machine.lds_bytes}"
         if letter == "W" and 4 * flow.tensor(op.output).elements > machine.units * ACCUMULATOR_BYTES:
             return f"{where}: partial sums of {list(flow.tensor(op.output).shape)} do not stay on chip"
         made = op.output if letter not in "RWp" else op.inputs[-1]
@@ -106,7 +109,8 @@ def stream_error(flow, members, machine):
 class Pipeline:
     """Stages and queues of a group for tiles of `tile_rows` rows."""
 
-    def __init__(self, flow, group, machine, tile_rows=TILE_ROWS[0], depth=DEPTH, is_narrow=False):
+    def __init__(self, flow, group, machine, tile_rows=TILE_ROWS[0], depth=DEPTH, is_narrow=False, parts=None):
+        """`parts`: of the columns of each stage, else as many as the rules below say."""
         self.flow, self.group, self.machine, self.depth, self.is_narrow = flow, group, machine, depth, is_narrow
         members = group.members
         self.inside = set(members)
@@ -118,7 +122,7 @@ class Pipeline:
         self.stages, self.queues = [], []
         self.stage_of = {}
         self.fixed = set()  # Queues whose depth the user gave.
-        self._stages()
+        self._stages(parts)
         self._memory()
         self._queues()
         self._depths()
@@ -127,7 +131,7 @@ class Pipeline:
 
     # Algorithm 1.
 
-    def _stages(self):
+    def _stages(self, parts):
         for number in self.group.members:
             letter, op = self.flow.letters[number], self.flow.ops[number]
             into = self._epilogue_of(number)
@@ -147,8 +151,8 @@ class Pipeline:
                 self._final(number)
             else:
                 self._add(Stage(op.output, "TENSOR" if letter == "L" else "SIMT", "map", [number]), number)
-        for stage in self.stages:
-            stage.parts = self._parts(stage)
+        for place, stage in enumerate(self.stages):
+            stage.parts = parts[place] if parts else self._parts(stage)
 
     def _add(self, stage, number):
         self.stage_of[number] = len(self.stages)
@@ -169,12 +173,18 @@ class Pipeline:
             place = self.stage_of[producer]
             stage = self.stages[place]
             reads = {one for other in stage.operators for one in flow.inputs[other]}
-            if stage.role == "map" and stage.operators[-1] == producer and \
+            if stage.role == "map" and stage.operators[-1] == producer and not self._is_lost(stage) and \
                     {one for one in flow.readers[name] if one in self.inside} == {number} and \
                     all(other == name or other in reads or self.stage_of[made] < place for other, made in producers) and \
                     stage_kinds.takes(flow.graph, [flow.ops[one] for one in stage.operators], flow.ops[number]):
                 return place
         return None
+
+    def _is_lost(self, stage):
+        """Whether the last result of a product's stage leaves the group, and cannot be kept with another one behind it."""
+        name = self.flow.ops[stage.operators[-1]].output
+        leaves = name in self.flow.results or any(one not in self.inside for one in self.flow.readers.get(name, []))
+        return leaves and stage.kind == "TENSOR" and len(stage.operators) > 1
 
     def _parts(self, stage):
         """Column parts, so that work-groups of few tiles have TURNS of them, and partial sums stay in registers. Narrow:
@@ -291,6 +301,9 @@ class Pipeline:
         for stage, count in zip(self.stages, ctas):
             stage.ctas = count
         self.settle()
+        self._place_entries()
+
+    def _place_entries(self):
         for queue in self.queues:
             producer = self.stages[queue.producer]
             if queue.is_partial:
@@ -316,6 +329,43 @@ class Pipeline:
     @property
     def queue_bytes(self):
         return sum(queue.bytes for queue in self.queues)
+
+    # Where whole tiles do not fit.
+
+    @property
+    def whole_bytes(self):
+        """Of queues as stages have them: a tile is whole before the next one takes it."""
+        return sum(queue.bytes if queue.is_partial else queue.capacity * (
+            2 * self.tile_rows * self.flow.tensor(queue.tensor).columns + WORDS_BYTES) for queue in self.queues)
+
+    def most_parts(self):
+        """Of each stage: work-groups of a product share a tile, so that few are under way; none is empty."""
+        found = []
+        for stage in self.stages:
+            blocks = -(-self.flow.tensor(self.flow.ops[stage.operators[0]].output).columns // COLUMNS)
+            is_product = stage.kind == "TENSOR" and stage.role == "map"
+            found.append(-(-blocks // -(-blocks // min(stage.ctas, blocks))) if is_product else stage.parts)
+        return found
+
+    def finish_few(self, ctas, lanes):
+        """As finish(), with at most so many tiles at once in each product, and queues that hold no more than their depth
+        for those. Other stages have a work-group for each tile for which there is room."""
+        for queue in self.queues:
+            queue.capacity = min(self.tiles, queue.depth * lanes)
+        for place, (stage, count) in enumerate(zip(self.stages, ctas)):
+            at_once = max(1, count // stage.parts)
+            if stage.kind == "TENSOR":
+                at_once = min(at_once, lanes)
+            elif stage.role == "map":
+                rooms = [queue.capacity for queue in self.queues if queue.producer == place and not queue.is_partial] or \
+                    [queue.capacity for queue in self.queues if place in queue.consumers]
+                at_once = min(at_once, *rooms)
+            stage.ctas = at_once * stage.parts
+        # Stages give a tile back before they take the next one (sw/kernels/stages).
+        cycle = self.run([1 if stage.role == "final" else self.tiles_at_once(stage) for stage in self.stages], False)
+        if cycle:
+            raise self.stopped(cycle)
+        self._place_entries()
 
     def weight_passes(self, stage):
         """How often weights come from memory: once, or with each wave of tiles if neither LDS nor L2 hold them."""
@@ -351,11 +401,12 @@ class Pipeline:
 
     # Liveness.
 
-    def run(self, lanes=None):
+    def run(self, lanes=None, prefetches=True):
         """Runs the schedule, for as many tiles as show it: None, or the cycle of waits that stops it."""
         lanes = lanes or [1] * len(self.stages)
         most = max([queue.capacity for queue in self.queues], default=0)
-        edges = [schedule.Edge(queue.producer, queue.consumers, queue.capacity, queue.depth > 1, queue.is_partial)
+        edges = [schedule.Edge(queue.producer, queue.consumers, queue.capacity, prefetches and queue.depth > 1,
+                               queue.is_partial)
                  for queue in self.queues]
         return schedule.Schedule(edges, lanes, min(self.tiles, most + sum(lanes) + 2 * max(lanes))).run()
 

@@ -11,6 +11,7 @@ import json
 import pathlib
 
 import graph as graphs
+import stage_kinds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +30,11 @@ def read(files, flow, machine):
             key = stage_key(file, one)
             found.append((f"stage {key[0][-1]}", key, one["tile_us"], tiles))
         for what, key, value, where in found:
+            names = [key] if where is operators else key[0]
+            for name in names:
+                if name not in flow.made:
+                    raise graphs.GraphError(f"--profile {file}: {what}: no operator makes {name!r}"
+                                            f"{graphs.near(name, flow.made)}")
             if where is operators:
                 check_operator(file, key, value)
             if (what, key) in seen:
@@ -39,10 +45,14 @@ def read(files, flow, machine):
 
 
 def load(file, flow, machine):
-    where = f"--profile {file}"
+    where, path = f"--profile {file}", pathlib.Path(file)
+    if not path.is_file():
+        raise graphs.GraphError(f"{where}: " + ("is no file" if path.exists() else "no such file"))
     try:
-        data = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise graphs.GraphError(f"{where}: {error.strerror}") from error
+    except (ValueError, UnicodeDecodeError, RecursionError) as error:
         raise graphs.GraphError(f"{where}: is no JSON: {error}") from error
     if not isinstance(data, dict) or not isinstance(data.get("operators"), dict):
         raise graphs.GraphError(f"{where}: must have graph, machine and a map of operators")
@@ -65,6 +75,7 @@ def stage_key(file, one):
     one = one if isinstance(one, dict) else {}
     members, rows, us = one.get("operators"), one.get("tile_rows"), graphs.number(one.get("tile_us"))
     if not isinstance(members, list) or not members or not all(isinstance(name, str) for name in members) or \
-            not isinstance(rows, int) or us is None or us <= 0:
-        raise graphs.GraphError(f"--profile {file}: a stage must have operators, tile_rows and tile_us above 0")
+            isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= stage_kinds.ROWS or us is None or us <= 0:
+        raise graphs.GraphError(f"--profile {file}: a stage must have operators, tile_rows of 1 to {stage_kinds.ROWS}, and "
+                                "tile_us above 0")
     return tuple(members), rows

@@ -22,7 +22,6 @@ FINAL_ELEMENTS = 2048  # That a work-group of a final stage has at least; its wa
 MOST_FINAL = 32
 MOST_STAGES = 32    # STRETTO_PIPELINE_MEMBERS.
 SMALL_QUEUE = 1 << 20
-LEAST_ROWS = 16     # Of a tile, where queues take too much.
 
 
 @dataclasses.dataclass
@@ -67,16 +66,16 @@ def planned(plan, steps, pinned_bytes=None):
             continue
         try:
             group = _planned(step, order)
-            about = _Pipeline(plan, group).describe()
-            if pinned_bytes is not None and _queue_bytes(about) > pinned_bytes:
-                group = _of_few_tiles(plan, step, group, pinned_bytes)
+            if pinned_bytes is not None and _queue_bytes(_Pipeline(plan, group).describe()) > pinned_bytes:
+                group = _planned(step, order, has_room=False)
+            _Pipeline(plan, group).describe()
             groups.append(group)
         except graphs.GraphError as error:
             alone[step["name"]] = str(error)
     return groups, alone
 
 
-def _planned(step, order):
+def _planned(step, order, has_room=True):
     at = sorted(order[name] for name in step["operators"])
     if at != list(range(at[0], at[0] + len(at))):
         raise graphs.GraphError("its operators do not follow each other")
@@ -92,40 +91,13 @@ def _planned(step, order):
         stages.append((order[names[0]], (len(names), stage["ctas"] // parts * parts, parts)))
     under_way = 2 * sum(work_groups // parts for _, (_, work_groups, parts) in stages)
     return Group(at[0], [one for _, one in sorted(stages)], step["tile_rows"],
-                 entries={queue["tensor"]: _entries(queue, under_way) for queue in step["queues"]
+                 entries={queue["tensor"]: _entries(queue, under_way if has_room else 0) for queue in step["queues"]
                           if not queue["partial_sums"]})
 
 
 def _queue_bytes(about):
     return sum(queue["entries"] * queue["columns"] * (4 * queue["sums"] if "sums" in queue else 2 * about["tile_rows"])
                for queue in about["queues"])
-
-
-def _of_few_tiles(plan, step, group, pinned_bytes):
-    """The group whose queues of whole tiles can be pinned: work-groups of a product share a tile, so that few are under way,
-    then fewer work-groups, then tiles of fewer rows."""
-    stages, at = [], group.first
-    for count, work_groups, parts in group.stages:
-        one = Stage(plan.ops[at:at + count], work_groups, parts)
-        at += count
-        if one.first.kind == "MatMul" and not one.is_sum:
-            blocks = -(-plan.graph.tensors[one.result].columns // BLOCK)
-            parts = -(-blocks // -(-blocks // min(work_groups, blocks)))  # None is empty.
-        stages.append((count, work_groups // parts, parts))
-    lanes, tile_rows = max(replicas for _, replicas, _ in stages), group.tile_rows
-    while True:
-        found = Group(group.first, [(count, min(lanes, replicas) * parts, parts) for count, replicas, parts in stages],
-                      tile_rows, entries={queue["tensor"]: queue["depth_tiles"] * lanes for queue in step["queues"]})
-        size = _queue_bytes(_Pipeline(plan, found).describe())
-        if size <= pinned_bytes:
-            return found
-        if lanes > 1:
-            lanes = -(-lanes // 2)
-        elif tile_rows > LEAST_ROWS:
-            tile_rows //= 2
-        else:
-            raise graphs.GraphError(f"its queues take {size} bytes with tiles of {tile_rows} rows, {pinned_bytes} of the L2 "
-                                    "may be pinned")
 
 
 def _entries(queue, under_way):
@@ -175,11 +147,10 @@ def describe(plan, groups):
 
 
 def left_by(plan, ops):
-    """What goes to memory: tensors whose bytes others than `ops` read, or nobody. A view's bytes are those beneath it."""
+    """What goes to memory: tensors whose bytes others than `ops` read, and results. A view's bytes are those beneath it."""
     mine = {id(op) for op in ops}
-    read = {name for op in plan.graph.ops for name in op.inputs}
     leaves = {plan.root(name) for op in plan.ops if id(op) not in mine for name in op.inputs}
-    return leaves | {plan.root(name) for name in plan.graph.tensors if name not in read}
+    return leaves | {plan.root(name) for name in plan.graph.results()}
 
 
 class _Pipeline:
@@ -243,7 +214,7 @@ class _Pipeline:
                "inputs": inputs, **(self._linear(stage) if stage.first.kind == "MatMul" else
                                     self._rms_norm(stage) if stage.first.kind == "Pow" else self._map(stage))}
         one["output"] = self._edge(name)
-        if "queue" in one["output"] and (name in self.leaves or self.graph.tensors[name].kind == "gradient"):
+        if "queue" in one["output"] and name in self.leaves:
             one["copy"] = name
         added = []
         for op in stage.sums:
@@ -253,14 +224,14 @@ class _Pipeline:
         return [one, *added]
 
     def _kept(self, stage, places):
-        """Of operators of a stage whose results stay in it: those that others read, by key. `places`: key of each that can
-        be kept."""
+        """Of operators of a stage whose results stay in it: those that leave the pipeline, by key. `places`: key of each
+        that can be kept."""
         kept = {}
         for op, key in zip(stage.ops, places):
             if op.output == stage.result or op.output not in self.leaves:
                 continue
             if key is None:
-                raise graphs.GraphError(f"{self.where}: others read {op.output}, which stays in a stage")
+                raise graphs.GraphError(f"{self.where}: {op.output} stays in a stage, and others read it or it is a result")
             kept[key] = op.output
         return kept
 

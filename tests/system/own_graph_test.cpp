@@ -2,8 +2,10 @@
 // Question: does `stretto run` take a user's own graph, an ONNX file or an application by its name, plan it, run it as
 // kernels and as pipelines with results that double precision confirms, say what each operator and stage took, plan
 // better by that, and refuse with one line what cannot be? Through the executable.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -157,6 +159,147 @@ TEST_CASE("no plan is made in a folder that another run writes into") {
   CHECK_FALSE(std::filesystem::exists(out + "/plan"));
 }
 
+// Every folder and file of it.
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    names.push_back(entry.path().lexically_relative(folder));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST_CASE("a run that is refused, before or after its plan, leaves older results and their plan") {
+  const Scratch scratch;
+  const std::string graph = net(scratch), out = scratch.path + "/r";
+  (void)run(graph, "", out);
+  const auto files = files_in(out);
+  CHECK(std::count(files.begin(), files.end(), "plan/plan.0.lp") == 1);
+  const auto text = [&](const std::string& file) {
+    std::ostringstream all;
+    all << std::ifstream(out + "/" + file).rdbuf();
+    return all.str();
+  };
+  const std::string plan = text("plan/plan.graph.json"), stats = text("stats.json");
+  // By the compiler, by the loader of the plan, by the driver.
+  for (const char* wrong :
+       {"--mode bsp --profile /dev/zero", "--mode bsp --set gpu.tile_values=maybe",
+        "--mode bsp --set software.memory_gib=1 --set gpu.registers_bytes=4096"}) {
+    const Finished refused = run_stretto("run " + graph + " " + wrong + " --out " + out);
+    INFO(wrong << ": " << refused.output);
+    CHECK(refused.status == 2);
+    CHECK(files_in(out) == files);
+    CHECK(text("plan/plan.graph.json") == plan);
+    CHECK(text("stats.json") == stats);
+  }
+}
+
+TEST_CASE("a plan has no files of the one before, and a refused run no folder") {
+  const Scratch scratch;
+  const std::string graph = net(scratch), out = scratch.path + "/r";
+  (void)run(graph, "", out);
+  (void)run(graph, "--profile " + out + "/profile.json", out);  // Which the new one replaces.
+  (void)run(graph, "--mode bsp", out);
+  const auto files = files_in(out);
+  CHECK(std::find(files.begin(), files.end(), "plan/plan.json") != files.end());
+  for (const std::string& file : files) CHECK(!file.ends_with(".lp"));
+  const Finished refused = run_stretto(
+      "run " + graph + " --mode bsp --set gpu.tile_values=maybe --out " + scratch.path + "/a/b/c");
+  CHECK(refused.status == 2);
+  CHECK_FALSE(std::filesystem::exists(scratch.path + "/a"));
+}
+
+TEST_CASE("SIGINT while a graph is planned is said, and leaves older results") {
+  const Scratch scratch;
+  const std::string out = scratch.path + "/r";
+  (void)run("nerf:rows=130", "", out);
+  const auto files = files_in(out);
+  const Finished stopped =
+      run_stretto("run llama:layers=200 --out " + out, "timeout --preserve-status -s INT 1");
+  INFO(stopped.output);
+  CHECK(stopped.status == 130);
+  CHECK(stopped.lines() == 1);
+  CHECK(stopped.says("interrupted by SIGINT while llama:layers=200 was planned"));
+  CHECK(files_in(out) == files);
+}
+
+TEST_CASE("kernels and pipelines of one graph are compared, those of two graphs are not") {
+  const Scratch scratch, other;
+  const std::string graph = net(scratch), bsp = scratch.path + "/bsp",
+                    kitsune = scratch.path + "/k";
+  const auto a = run(graph, "--mode bsp", bsp), b = run(graph, "", kitsune);
+  const Finished compared = run_stretto("compare " + bsp + " " + kitsune);
+  INFO(compared.output);
+  CHECK(compared.status == 0);
+  CHECK(!compared.says("no speed-up"));
+  const double ratio = a.at("time_ns").at("total").to_number<double>() /
+                       b.at("time_ns").at("total").to_number<double>();
+  std::ostringstream shown;
+  shown << std::fixed << std::setprecision(3) << ratio;
+  CHECK(compared.says(shown.str()));
+  // The same name, another graph in it.
+  std::filesystem::copy_file(net(other, "Sigmoid"), graph,
+                             std::filesystem::copy_options::overwrite_existing);
+  const std::string changed = scratch.path + "/changed";
+  (void)run(graph, "--mode bsp", changed);
+  const Finished refused = run_stretto("compare " + bsp + " " + changed);
+  INFO(refused.output);
+  CHECK(refused.status == 1);
+  CHECK(refused.says("/plan/plan.graph holds another plan"));
+}
+
+// h, a and r are declared and read by others: a product, what is behind it, and what is behind that.
+TEST_CASE("all declared outputs are in memory in every mode, and are what results_sha256 is of") {
+  const Scratch scratch;
+  const std::string graph = scratch.path + "/net.onnx";
+  const std::string script = scratch.file("net.py", R"(
+import onnx, sys
+from onnx import TensorProto, helper
+half = TensorProto.FLOAT16
+info = lambda name, columns: helper.make_tensor_value_info(name, half, [300, columns])
+weights = [helper.make_tensor(name, half, shape, bytes(2 * shape[0] * shape[1]), raw=True)
+           for name, shape in (("w0", [128, 128]), ("w1", [128, 64]))]
+nodes = [helper.make_node("MatMul", ["x", "w0"], ["h"]), helper.make_node("Relu", ["h"], ["a"]),
+         helper.make_node("Add", ["a", "x"], ["r"]), helper.make_node("MatMul", ["r", "w1"], ["y"])]
+graph = helper.make_graph(nodes, "net", [info("x", 128)],
+                          [info("h", 128), info("a", 128), info("r", 128), info("y", 64)], weights)
+onnx.save(helper.make_model(graph), sys.argv[1])
+)");
+  REQUIRE(run_command("/usr/bin/python3 " + script + " " + graph).status == 0);
+  std::string expected;
+  for (const char* const mode : {"bsp", "vertical", "kitsune"}) {
+    INFO(mode);
+    const std::string out = scratch.path + "/" + mode;
+    const auto root = run(graph, std::string("--mode ") + mode, out);
+    CHECK(root.at("check").at("elements").to_number<uint64_t>() >= 300 * (3 * 128 + 64));
+    const std::string found = root.at("job").at("results_sha256").as_string().c_str();
+    if (expected.empty()) expected = found;
+    CHECK(found == expected);
+  }
+}
+
+TEST_CASE("one head of keys and values for all heads is right") {
+  const Scratch scratch;
+  (void)run("llama:tokens=40,hidden=256,heads=2,kv_heads=1,between=160", "--mode bsp",
+            scratch.path + "/r");
+}
+
+TEST_CASE("a plan lies beside the workload that names it") {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch.path + "/w");
+  scratch.file("w/w.yaml",
+               "machine: a100\nset: {gpus: 1}\nmodes: [bsp]\ngraph: {plan: ./p.graph}\n");
+  REQUIRE(run_command("/usr/bin/python3 " STRETTO_SOURCE_DIR "/sw/compiler/compile.py " +
+                      net(scratch) + " --mode bsp -o " + scratch.path + "/w/p")
+              .status == 0);
+  for (const auto& [from, file] : {std::pair{"/", "w/w.yaml"}, std::pair{"/w", "w.yaml"}}) {
+    const Finished finished =
+        run_stretto(std::string("run ") + file + " --impl all=model --out " + scratch.path + "/r",
+                    "cd " + scratch.path + from + "; ");
+    INFO(finished.output);
+    CHECK(finished.status == 0);
+  }
+}
+
 TEST_CASE("what cannot be planned or run is refused with one line") {
   const Scratch scratch;
   const std::string graph = net(scratch);
@@ -165,4 +308,9 @@ TEST_CASE("what cannot be planned or run is refused with one line") {
   refused("nerf:row=3", "nearest: rows");
   refused(graph + " --set graph.plan=./x", "what the compiler makes");
   refused("graph/mlp --training", "are of graphs");
+  refused("nerf:rows=3,rows=4", "rows is there twice");
+  refused(graph + " --set gpu.lds_bytes=65536",
+          "net.onnx has no pipeline that can be run: MatMul -> h: its stage takes 98304 bytes of "
+          "LDS, a "
+          "unit has 65536; --mode bsp runs it");
 }

@@ -102,7 +102,7 @@ TEST_CASE("more stages than slots are refused, named by who planned them") {
 }
 
 TEST_CASE("queues beyond the share of the L2 that may be pinned are refused") {
-  plan_refused("nerf:rows=131072 --mode kitsune --report --depth 200",
+  plan_refused("nerf:rows=131072 --mode kitsune --report --depth 1000",
                {"the pipeline of p0: its queues take ", "31457280 of the L2 may be pinned"});
   run_refused("machine/queue --set gpus=1 --set l2.persist_percent=1",
               {"l2.persist_percent leaves nothing for pinned lines"});

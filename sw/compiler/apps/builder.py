@@ -12,9 +12,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import graph as graphs  # noqa: E402
+import parameters  # noqa: E402
 
 
-MOST = 1 << 30  # Of a parameter.
 MOST_NODES = 8192
 
 
@@ -129,23 +129,10 @@ class Model:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("stretto", 1)])
 
 
-def parameters(text, defaults):
-    """KEY=NUMBER,... over the defaults; 0 only where it is the default."""
-    found = dict(defaults)
-    for item in filter(None, text.split(",")):
-        key, _, value = item.partition("=")
-        if key not in found or not value.isdigit():
-            raise graphs.GraphError(f"{item!r} must be KEY=NUMBER{graphs.near(key, found)}")
-        if not min(1, defaults[key]) <= int(value) <= MOST:
-            raise graphs.GraphError(f"{item!r} must be {min(1, defaults[key])} to {MOST}")
-        found[key] = int(value)
-    return found
-
-
 def build(name, text):
     """The ONNX model of an application with KEY=NUMBER,..."""
     module = importlib.import_module("apps." + name)
-    return module.build(parameters(text, module.DEFAULTS))
+    return module.build(parameters.parse(text, module.DEFAULTS))
 
 
 def main(name):

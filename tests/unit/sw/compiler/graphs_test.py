@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-COMPILER = pathlib.Path(__file__).resolve().parents[3] / "sw/compiler"
+COMPILER = pathlib.Path(__file__).resolve().parents[4] / "sw/compiler"
 HEAD = "name: t\ntensors:\n  x: {shape: [8, 16], kind: input}\n  w: {shape: [16, 4], kind: weight}\n  y: {shape: [8, 4]}\n"
 
 

@@ -3,12 +3,13 @@
 """Question: does a graph that names pipelines get the stages and queues that its operators demand, and is one refused
 in a line that no pipeline can be made of? What is expected is worked out here by hand."""
 
+import dataclasses
 import pathlib
 import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "sw/compiler"))
 # covers: KT-MODEL-02
 
@@ -197,10 +198,11 @@ class Products(unittest.TestCase):
             file.write_text(text, encoding="utf-8")
             graph = load.load(str(file))
             graph.check()
-            plan = modes.Planner(graph, "kitsune", machine.load("a100"), pathlib.Path(folder) / "plan",
-                                 exclude=exclude).plan()
+            a100 = machine.load("a100")
+            a100 = dataclasses.replace(a100, pinned_bytes=pinned_bytes or a100.pinned_bytes)
+            plan = modes.Planner(graph, "kitsune", a100, pathlib.Path(folder) / "plan", exclude=exclude).plan()
         made = emit.Plan(stages.ordered(graph, plan["steps"]), fused=False)
-        groups, alone = stages.planned(made, plan["steps"], pinned_bytes)
+        groups, alone = stages.planned(made, plan["steps"], a100.pinned_bytes)
         self.assertEqual(alone, {})
         return stages.describe(made, groups)[0]
 
@@ -223,11 +225,12 @@ class Products(unittest.TestCase):
         self.assertEqual(group["stages"][1]["keep"], "p")
 
     def test_queues_that_cannot_be_pinned_have_fewer_and_smaller_tiles(self):
-        """r has 6 tiles of 128 x 300 elements; pinned are three, then one of two that are the fewest."""
-        tile = 2 * 128 * 300
+        """r has 6 tiles of 128 x 300 elements; pinned are three, then one of two that are the fewest. r's stage has no
+        matrix of weights to share: it has a work-group for each tile that its queue has room for."""
+        tile = 2 * 128 * 300 + 256  # And words.
         group = self.planned(self.RESIDUAL, 3 * tile)
-        self.assertEqual((group["tile_rows"], group["stages"][1]["parts"]), (128, 3))
-        self.assertLessEqual(group["queues"][0]["entries"], 3)
+        self.assertEqual((group["tile_rows"], group["stages"][1]["parts"], group["stages"][1]["work_groups"]), (128, 3, 3))
+        self.assertEqual((group["stages"][0]["work_groups"], group["queues"][0]["entries"]), (2, 2))
         group = self.planned(self.RESIDUAL, tile)
         self.assertLess(group["tile_rows"], 128)
         self.assertLessEqual(group["queues"][0]["entries"] * group["tile_rows"], 128)
