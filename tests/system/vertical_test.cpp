@@ -182,6 +182,46 @@ TEST_CASE("fused kernels are right on one unit, whose work-groups take tile afte
   CHECK(one.at("job").at("results_sha256") == run(file).at("job").at("results_sha256"));
 }
 
+// GELUs are worked out by SIMT pipes of 64 lanes, and of 16. What they take longer, a unit with one work-group takes
+// longer: fused_256 has most of its LDS. Two of fused_128, each with half of it, have one multiply meanwhile.
+TEST_CASE("tensor and SIMT pipes of a unit take turns in a fused kernel, unless two share its LDS",
+          "[KT-VF-03]") {
+  const auto share = [](const std::string& graph, uint64_t work_groups) {
+    const Scratch scratch;
+    const std::string file = planned(scratch, scratch.file("g.yaml", graph));
+    const auto cycles = [&](const char* lanes) {
+      const auto root = run(file, std::string("--set gpu.cus=1 --set gpu.tile_values=false "
+                                              "--set graph.iterations=1 --set gpu.simt_lanes=") +
+                                      lanes);
+      const auto of = [&](const std::string& name) {
+        return root.at("statistics").at("gpu0.compute.cu0." + name).to_number<double>();
+      };
+      CHECK(of("workgroups") == static_cast<double>(work_groups));
+      return std::pair(
+          of("tensor.busy_cycles") + of("tensor.waiting_cycles") + of("tensor.idle_cycles"),
+          of("simt.busy_cycles"));
+    };
+    const auto [fast, few] = cycles("64");
+    const auto [slow, many] = cycles("16");
+    CHECK(many > 2 * few);
+    return (slow - fast) / (many - few);
+  };
+  std::string wide = replaced(kWide, "ACTIVATION", "Relu");
+  while (wide.find("[300,") != std::string::npos) wide = replaced(wide, "[300,", "[2048,");
+  const double alone = share(wide, 1);
+  CHECK(alone > 0.85);
+  CHECK(alone < 1.1);
+  std::string tensors = "name: g\ntensors:\n  x: {shape: [2048, 128], kind: input}\n",
+              ops = "ops:\n";
+  for (const std::string n : {"0", "1", "2"}) {
+    tensors += "  w" + n + ": {shape: [128, 128], kind: weight}\n  p" + n +
+               ": {shape: [2048, 128]}\n  a" + n + ": {shape: [2048, 128]}\n";
+    ops += "  - {op: MatMul, in: [" + (n == "0" ? "x" : "a" + std::to_string(n[0] - '1')) + ", w" +
+           n + "], out: p" + n + "}\n  - {op: Gelu, in: [p" + n + "], out: a" + n + "}\n";
+  }
+  CHECK(share(tensors + ops, 2) < 0.8);
+}
+
 TEST_CASE("a wide tile in LDS, and functions in FP32, are right", "[KT-VF-02]") {
   for (const char* const activation : {"Sigmoid", "Tanh", "Silu"}) {
     INFO(activation);
