@@ -25,6 +25,10 @@ static ops_sum_launch_t plan_sum(const ops_machine_t* machine, const graph_opera
   if (op->form == GRAPH_SUM_ROWS) {
     ops_sum_rows_plan(machine, OPS_FP16, g, &launch);
     *second = *g;
+  } else if (op->form == GRAPH_SUM_GROUPS) {
+    g->part_count = op->period;
+    ops_sum_groups_plan(machine, OPS_FP16, g, &launch);
+    *second = *g;
   } else {
     (void)ops_sum_columns_plan(machine, OPS_FP16, g, second, &launch);
   }
@@ -57,6 +61,7 @@ static uint64_t part_bytes(const ops_machine_t* machine, const graph_operator_t*
   switch (op->form) {
     case GRAPH_PRODUCT: return op->choice.partial_bytes;
     case GRAPH_SUM_ROWS:
+    case GRAPH_SUM_GROUPS:
     case GRAPH_SUM_COLUMNS: return plan_sum(machine, op, &g, &second).part_bytes;
     case GRAPH_NORM_SUMS: return plan_norm_sums(machine, op, &rows, &g).part_bytes;
     case GRAPH_SCATTER: return scatter_parts_pitch(op) * op->period;
@@ -324,6 +329,7 @@ uint32_t graph_launches(const ops_machine_t* machine, const graph_operator_t* op
   switch (op->form) {
     case GRAPH_PRODUCT: return launch_product(op, memory, launches);
     case GRAPH_SUM_ROWS:
+    case GRAPH_SUM_GROUPS:
     case GRAPH_SUM_COLUMNS: return launch_sum(machine, op, memory, launches);
     case GRAPH_NORM_SUMS: return launch_norm_sums(machine, op, memory, launches);
     case GRAPH_COPIES: return launch_copies(machine, op, memory, launches);

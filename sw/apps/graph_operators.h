@@ -23,6 +23,7 @@ typedef enum graph_form {
   GRAPH_NORM_SUMS,  // Gradient of layer norm for gamma.
   GRAPH_SUM_ROWS,
   GRAPH_SUM_COLUMNS,
+  GRAPH_SUM_GROUPS,  // Of `period` rows that follow each other.
   GRAPH_GATHER,
   GRAPH_SCATTER,
   GRAPH_CHAIN  // Products, vertically fused.

@@ -17,7 +17,7 @@ BY_PRODUCTS = ("LayerNormGammaGrad", "LayerNormBetaGrad")
 # Classes, one letter each, for patterns:
 # L product of rows with weights, W product that sums over rows (gradient of weights), B batched product,
 # E element by element, D gradient of an activation, N layer norm, M its gradient, p its by-products, S softmax,
-# R sum over rows, r sum or mean of each row, C concatenation, slice, padding, G gather, scatter, U update, all-reduce.
+# R sum over rows, r sum or mean of each row, A over an axis between others, C concatenation, slice, padding, G gather, scatter, U update, all-reduce.
 CLASSES = {
     **dict.fromkeys(("Add", "Sub", "Mul", "Div", "Gelu", "Relu", "Sigmoid", "Tanh", "Silu", "Neg", "Sqrt", "Pow",
                      "Rope", "Expand"), "E"),
@@ -90,7 +90,8 @@ class Flow:
                 return "B"
             return "W" if op.get("transpose_a") else "L"
         if op.kind in ("ReduceSum", "ReduceMean"):
-            return "r" if op.get("axis") == len(self.tensor(op.inputs[0]).shape) - 1 else "R"
+            last = len(self.tensor(op.inputs[0]).shape) - 1
+            return "r" if op.get("axis") == last else "R" if op.get("axis") == 0 else "A"
         return CLASSES[op.kind]
 
     def bytes_of(self, number, name):

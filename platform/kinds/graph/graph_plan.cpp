@@ -304,12 +304,9 @@ void read_moving(const Entry& one, const std::string& kind, const GraphTensor& i
     op.form = GRAPH_NORM_SUMS;
     shape(extent, after);
   } else if (kind.starts_with("Reduce") || kind == "LayerNormBetaGrad") {
-    op.form = after == 1 ? GRAPH_SUM_COLUMNS : GRAPH_SUM_ROWS;
-    after == 1 ? shape(before, extent) : shape(extent, after);
-    if (after != 1 && before != 1)
-      one.fail(
-          "sums over an axis between others; the kernel library sums over the first or the last "
-          "one");
+    op.form = after == 1 ? GRAPH_SUM_COLUMNS : before != 1 ? GRAPH_SUM_GROUPS : GRAPH_SUM_ROWS;
+    after == 1 ? shape(before, extent) : before != 1 ? shape(before, after) : shape(extent, after);
+    if (op.form == GRAPH_SUM_GROUPS) op.period = narrow(one, extent * 2 * after) / (2 * after);
     if (after == 1 && extent > uint64_t{OPS_SUM_LONG_PIECE} / 4 * OPS_SUM_LONG_PIECE / 2)
       one.fail("has rows longer than the kernel library sums");
   } else if (kind == "Expand") {

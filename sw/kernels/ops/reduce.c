@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over rows and over columns, see reduce.h.
+// Sums over rows, over columns and over what is between, see reduce.h.
 #include "sw/kernels/ops/reduce.h"
 
 #include "sw/kernels/ops/walk.h"
@@ -201,6 +201,72 @@ KERNEL_INLINE void sum_columns(uint32_t piece, const int element) {
 #undef WORK
 }
 
+// Sums of groups of rows. Wavefronts take pieces of the result in turn; each is as many loads as a group has rows.
+// Tiles 0 to 3 hold pieces, 4 one in FP32, 5 their sum.
+
+typedef struct groups {
+  const ops_sum_arguments_t* g;
+  uint32_t loaded, load_row;  // Piece, and row of its groups.
+  uint32_t done, done_row;
+  uint32_t step, pieces;
+} groups_t;
+
+// Place of a piece in rows of so many bytes, and its shape.
+KERNEL_INLINE uint64_t groups_place(const ops_sum_arguments_t* g, uint32_t piece, uint64_t pitch) {
+  return piece / g->chunks * g->rows_each * pitch + piece % g->chunks * OPS_SUM_PIECE;
+}
+KERNEL_INLINE uint64_t groups_shape(const ops_sum_arguments_t* g, uint32_t piece, uint32_t pitch) {
+  return tile_shape(min_u32(g->rows_each, g->rows - piece / g->chunks * g->rows_each),
+                    min_u32(OPS_SUM_PIECE, g->row_bytes - piece % g->chunks * OPS_SUM_PIECE),
+                    pitch);
+}
+
+KERNEL_INLINE void groups_load(groups_t* w, const int t, const int element) {
+  if (w->loaded >= w->pieces) return;
+  const ops_sum_arguments_t* const g = w->g;
+  const uint32_t pitch = g->part_count * g->row_bytes;
+  tile_load(R(t), g->in + groups_place(g, w->loaded, pitch) + (uint64_t)w->load_row * g->row_bytes,
+            groups_shape(g, w->loaded, pitch), element, 0);
+  if (++w->load_row < g->part_count) return;
+  w->load_row = 0;
+  w->loaded += w->step;
+}
+
+KERNEL_INLINE int groups_work(groups_t* w, const int t, const int element) {
+  if (w->done >= w->pieces) return 0;
+  const ops_sum_arguments_t* const g = w->g;
+  if (w->done_row == 0) {
+    widen(5, t, element);
+  } else {
+    widen(4, t, element);
+    tile_simt(TILE_SIMT_ADD, R(5), R(5), R(4));
+  }
+  if (++w->done_row < g->part_count) return 1;
+  if (g->factor != 0) tile_simt(TILE_SIMT_MUL, R(5), R(5), R(6));
+  narrow(5, 5, element);
+  tile_store(R(5), g->out + groups_place(g, w->done, g->row_bytes),
+             groups_shape(g, w->done, g->row_bytes), element);
+  w->done_row = 0;
+  w->done += w->step;
+  return 1;
+}
+
+KERNEL_INLINE void sum_groups(const int element) {
+  const ops_sum_arguments_t* const g = arguments();
+  groups_t w = {.g = g,
+                .loaded = wavefront(),
+                .done = wavefront(),
+                .step = wavefronts(),
+                .pieces = (g->rows + g->rows_each - 1) / g->rows_each * g->chunks};
+  if (g->factor != 0) tile_load(R(6), g->factor, tile_shape(1, 4, 0), STRETTO_FP32, 0);
+#define LOAD(s) groups_load(&w, s, element)
+#define WORK(s) \
+  if (!groups_work(&w, s, element)) return
+  WALK_4(LOAD, WORK)
+#undef LOAD
+#undef WORK
+}
+
 #define KERNEL(name, call, ...)                                           \
   void name(void) {                                                       \
     call;                                                                 \
@@ -214,12 +280,14 @@ KERNEL_INLINE void sum_columns(uint32_t piece, const int element) {
   KERNEL(sum_columns_##name##_##piece, sum_columns(piece, element), \
          .registers_bytes = OPS_SUM_COLUMNS_REGISTERS(piece),       \
          .wavefronts = OPS_SUM_COLUMNS_WAVEFRONTS(piece))
-#define OF_ELEMENT(name, element)                                                          \
-  KERNEL(sum_rows_##name, sum_rows(element), .registers_bytes = OPS_SUM_ROWS_REGISTERS,    \
-         .lds_bytes = OPS_SUM_ROWS_LDS, .wavefronts = OPS_SUM_ROWS_WAVEFRONTS);            \
-  KERNEL(sum_parts_##name, sum_parts(element), .registers_bytes = OPS_SUM_PARTS_REGISTERS, \
-         .wavefronts = 1);                                                                 \
-  SUM_COLUMNS(name, element, 2048);                                                        \
+#define OF_ELEMENT(name, element)                                                             \
+  KERNEL(sum_rows_##name, sum_rows(element), .registers_bytes = OPS_SUM_ROWS_REGISTERS,       \
+         .lds_bytes = OPS_SUM_ROWS_LDS, .wavefronts = OPS_SUM_ROWS_WAVEFRONTS);               \
+  KERNEL(sum_parts_##name, sum_parts(element), .registers_bytes = OPS_SUM_PARTS_REGISTERS,    \
+         .wavefronts = 1);                                                                    \
+  KERNEL(sum_groups_##name, sum_groups(element), .registers_bytes = OPS_SUM_GROUPS_REGISTERS, \
+         .wavefronts = OPS_SUM_GROUPS_WAVEFRONTS);                                            \
+  SUM_COLUMNS(name, element, 2048);                                                           \
   SUM_COLUMNS(name, element, 8192)
 OF_ELEMENT(fp16, STRETTO_FP16);
 #ifdef OPS_FP16_ALONE

@@ -111,6 +111,20 @@ static void columns_launch(const ops_machine_t* machine, ops_element_t element,
       divide_up(pieces, wavefronts));
 }
 
+void ops_sum_groups_plan(const ops_machine_t* machine, ops_element_t element,
+                         ops_sum_arguments_t* a, ops_sum_launch_t* launch) {
+  memset(launch, 0, sizeof *launch);
+  a->rows_each = rows_of(OPS_SUM_PIECE, a->row_bytes);
+  a->chunks = (uint32_t)divide_up(a->row_bytes, OPS_SUM_PIECE);
+  snprintf(launch->first.kernel, sizeof launch->first.kernel, "sum_groups_%s",
+           ops_element_name(element));
+  launch->first.piece = OPS_SUM_PIECE;
+  const uint64_t pieces = divide_up(a->rows, a->rows_each) * a->chunks;
+  launch->first.work_groups = (uint32_t)least(
+      ops_resident(machine, OPS_SUM_GROUPS_REGISTERS, 0, OPS_SUM_GROUPS_WAVEFRONTS),
+      divide_up(pieces, OPS_SUM_GROUPS_WAVEFRONTS));
+}
+
 int ops_sum_columns_plan(const ops_machine_t* machine, ops_element_t element,
                          ops_sum_arguments_t* a, ops_sum_arguments_t* second,
                          ops_sum_launch_t* launch) {

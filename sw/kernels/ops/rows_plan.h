@@ -34,6 +34,10 @@ int ops_sum_columns_plan(const ops_machine_t* machine, ops_element_t element,
                          ops_sum_arguments_t* arguments, ops_sum_arguments_t* second,
                          ops_sum_launch_t* launch);
 
+// Sums of groups of `part_count` rows: sets rows_each and chunks from rows of the result and row_bytes.
+void ops_sum_groups_plan(const ops_machine_t* machine, ops_element_t element,
+                         ops_sum_arguments_t* arguments, ops_sum_launch_t* launch);
+
 // Work-groups of a kernel that fill the GPU once.
 uint64_t ops_resident(const ops_machine_t* machine, uint32_t registers, uint32_t lds,
                       uint32_t wavefronts);

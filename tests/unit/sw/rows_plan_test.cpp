@@ -101,6 +101,21 @@ TEST_CASE("sums over rows have as many parts as the GPU holds work-groups, not m
   CHECK(b.chunks == 2);
   CHECK(second.row_bytes == 8);
   CHECK(second.chunks == 1);
+  ops_sum_arguments_t c{};
+  c.rows = 1000;
+  c.row_bytes = 512;
+  c.part_count = 4;
+  ops_sum_groups_plan(&machine, OPS_FP16, &c, &launch);
+  CHECK(c.rows_each == 4);
+  CHECK(c.chunks == 1);
+  CHECK(launch.first.work_groups == 63);  // 250 pieces, 4 wavefronts.
+  CHECK(launch.second.work_groups == 0);
+  CHECK(launch.part_bytes == 0);
+  c.row_bytes = 5000;
+  ops_sum_groups_plan(&machine, OPS_FP16, &c, &launch);
+  CHECK(c.rows_each == 1);
+  CHECK(c.chunks == 3);
+  CHECK(launch.first.work_groups == 80 * 3);  // 262144 bytes of registers by 74752.
   b.row_bytes = 1u << 25;
   CHECK(ops_sum_columns_plan(&machine, OPS_FP16, &b, &second, &launch) == 0);
 }
