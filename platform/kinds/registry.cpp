@@ -11,6 +11,7 @@
 #include "platform/kinds/roofline/roofline_kind.h"
 #include "platform/kinds/stream_probe/stream_probe_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
+#include "platform/kinds/tenants/tenants_kind.h"
 #include "platform/kinds/tile_queue/tile_queue_kind.h"
 
 namespace stretto {
@@ -21,7 +22,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<ProgramKind>(),      std::make_shared<GraphKind>(),
           std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
           std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
-          std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>()};
+          std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>(),
+          std::make_shared<TenantsKind>()};
 }
 
 }  // namespace stretto

@@ -13,7 +13,7 @@
 #include "models/common/error.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/operands.h"
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 #include "sw/apps/kernel_list.h"
 
 namespace stretto {
@@ -49,7 +49,7 @@ class Roofline final : public Job {
   Roofline(const RooflineKind& kind, const JobRequest& request, Memories memories)
       : Job(request, std::move(memories)),
         kind_(kind),
-        operators_(parse_operators(kind.operators, spec_)),
+        operators_(parse_operators(kind.operators, spec_, "roofline.operators")),
         elf_(kernel_file("ops")) {
     p_.client = client_options(request, 0);
     p_.memory = memory_plan(&p_.client, 65536);
@@ -335,7 +335,7 @@ std::map<std::string, uint64_t> RooflineKind::shape() const {
 
 void RooflineKind::check(const JobRequest& request) const {
   double work = 0;
-  for (const auto& one : parse_operators(operators, request.spec)) work += one->reference_work();
+  for (const auto& one : parse_operators(operators, request.spec, "roofline.operators")) work += one->reference_work();
   if (request.spec.gpu.tile_values && work > kMaxReferenceGflop * 1e9 / 2)
     throw UserError(fmt::format(
         "{}: {:.1f} GFLOP are too many to be worked out; set gpu.tile_values=false, and only times "

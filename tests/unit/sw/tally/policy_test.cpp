@@ -101,7 +101,8 @@ TEST_CASE("no candidate has more workers than a unit holds, or than the limit al
   CHECK(candidates_of(kernel_of(1)).empty());
 }
 
-TEST_CASE("a form that the transformer has refused is no candidate") {
+TEST_CASE("a configuration is a form and its work-groups, but none that was refused",
+          "[TL-SCHED-04]") {
   tally_kernel_t kernel = kernel_of(250, 8, 1);
   kernel.can_preempt = 0;
   CHECK(candidates_of(kernel) == Configurations{{kSlice, 84}});

@@ -14,7 +14,7 @@
 
 #include "models/common/error.h"
 #include "platform/config/library_machine.h"
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 #include "sw/kernels/ops/elementwise_plan.h"
 #include "sw/kernels/ops/index_plan.h"
 #include "tests/unit/sw/transform/equality.h"
@@ -50,7 +50,7 @@ const std::vector<std::pair<const char*, const char*>> kRefused = {
     {"concat_", "a loop reads the same memory"},
 };
 
-// Texts of operators (platform/kinds/roofline/operators.h). With the GEMM tiles they launch every kernel
+// Texts of operators (platform/jobs/operators/operators.h). With the GEMM tiles they launch every kernel
 // that is not refused.
 std::vector<std::string> operator_texts() {
   std::vector<std::string> texts = {"attention:3x100x150x64", "attention:2x130x70x128"};
@@ -166,7 +166,7 @@ class Equivalence {
     Arena arena(kArenaBytes);
     std::unique_ptr<Operator> one;
     try {
-      one = std::move(parse_operators(text, spec_).front());
+      one = std::move(parse_operators(text, spec_, "operator").front());
     } catch (const UserError& error) {
       return fail(error.what());
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the kernel library as roofline runs them: what their text asks for, the kernels that they launch, what
-// they must at least do, and whether what they leave is right.
-#ifndef STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_
-#define STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_
+// Operators of the kernel library as kinds run them: what their text asks for, the kernels that they launch, what they
+// must at least do, and whether what they leave is right.
+#ifndef STRETTO_PLATFORM_JOBS_OPERATORS_OPERATORS_H_
+#define STRETTO_PLATFORM_JOBS_OPERATORS_OPERATORS_H_
 
 #include <cstdint>
 #include <functional>
@@ -90,8 +90,9 @@ class Operator {
 // The fields of an operator's text behind its name, as they are taken one by one.
 class Fields {
  public:
-  Fields(std::string text, std::vector<std::string> fields)
-      : text_(std::move(text)), fields_(std::move(fields)) {}
+  // `where` is the subject of messages: "roofline.operators".
+  Fields(std::string where, std::string text, std::vector<std::string> fields)
+      : where_(std::move(where)), text_(std::move(text)), fields_(std::move(fields)) {}
   const std::string& text() const { return text_; }
   // Whole numbers with x between them, `count` of them; "KEY=" before it unless empty. Without such a field, empty.
   std::vector<uint32_t> numbers(const std::string& key, size_t count);
@@ -102,13 +103,17 @@ class Fields {
   ops_element_t element();                     // fp16, bf16 or fp32.
 
  private:
-  std::string text_;
+  std::string where_, text_;
   std::vector<std::string> fields_;
 };
 
-// Of a list with commas. Throws UserError with `where` before the message.
+// "gemm:512x512x512:fp16". Throws UserError with `where` before the message.
+std::unique_ptr<Operator> parse_operator(const std::string& text, const MachineSpec& spec,
+                                         const std::string& where);
+// Of a list with commas.
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
-                                                       const MachineSpec& spec);
+                                                       const MachineSpec& spec,
+                                                       const std::string& where);
 std::unique_ptr<Operator> make_attention(const Fields& fields);
 std::unique_ptr<Operator> make_gemm(Fields fields, const MachineSpec& spec);
 // Null: there is no vector operator of that name.
@@ -136,4 +141,4 @@ extern const char* const kOperatorsText;
 
 }  // namespace stretto
 
-#endif  // STRETTO_PLATFORM_KINDS_ROOFLINE_OPERATORS_H_
+#endif  // STRETTO_PLATFORM_JOBS_OPERATORS_OPERATORS_H_

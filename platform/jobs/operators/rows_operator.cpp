@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "platform/config/library_machine.h"
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 #include "sw/kernels/ops/rows_plan.h"
 
 namespace stretto {

@@ -11,7 +11,7 @@
 
 #include "platform/config/library_machine.h"
 #include "platform/jobs/contents.h"
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 #include "sw/kernels/ops/index_plan.h"
 
 namespace stretto {

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "platform/config/library_machine.h"
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 #include "sw/kernels/ops/rows_plan.h"
 
 namespace stretto {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 #include "sw/kernels/ops/attention.h"
 
 namespace stretto {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 
 #include <fmt/format.h>
 
@@ -112,7 +112,7 @@ size_t Fields::word(const std::vector<std::string>& words) {
 }
 
 void Fields::refuse(const std::string& why) const {
-  throw UserError(fmt::format("roofline.operators: '{}': {}", text_, why));
+  throw UserError(fmt::format("{}: '{}': {}", where_, text_, why));
 }
 
 void Fields::end(const std::string& allowed) const {
@@ -124,29 +124,32 @@ ops_element_t Fields::element() {
   return std::array{OPS_FP16, OPS_BF16, OPS_FP32}[word({"fp16", "bf16", "fp32"})];
 }
 
+std::unique_ptr<Operator> parse_operator(const std::string& text, const MachineSpec& spec,
+                                         const std::string& where) {
+  std::vector<std::string> parts = parts_of(text, ":");
+  const std::string name = parts.front();
+  parts.erase(parts.begin());
+  std::erase(parts, "");
+  const Fields fields(where, text, std::move(parts));
+  std::unique_ptr<Operator> one = name == "gemm"        ? make_gemm(fields, spec)
+                                  : name == "attention" ? make_attention(fields)
+                                                        : make_vector(name, fields, spec);
+  if (one == nullptr) one = make_rows(name, fields, spec);
+  if (one == nullptr) one = make_index(name, fields, spec);
+  if (one == nullptr)
+    fields.refuse(fmt::format("there is gemm, attention, {}, {}, {}",
+                              boost::join(vector_names(), ", "), boost::join(rows_names(), ", "),
+                              boost::join(index_names(), ", ")));
+  return one;
+}
+
 std::vector<std::unique_ptr<Operator>> parse_operators(const std::string& list,
-                                                       const MachineSpec& spec) {
+                                                       const MachineSpec& spec,
+                                                       const std::string& where) {
   std::vector<std::unique_ptr<Operator>> operators;
-  for (const std::string& text : parts_of(list, ",\n")) {
-    if (text.empty()) continue;
-    std::vector<std::string> parts = parts_of(text, ":");
-    const std::string name = parts.front();
-    parts.erase(parts.begin());
-    std::erase(parts, "");
-    const Fields fields(text, std::move(parts));
-    std::unique_ptr<Operator> one = name == "gemm"        ? make_gemm(fields, spec)
-                                    : name == "attention" ? make_attention(fields)
-                                                          : make_vector(name, fields, spec);
-    if (one == nullptr) one = make_rows(name, fields, spec);
-    if (one == nullptr) one = make_index(name, fields, spec);
-    if (one == nullptr)
-      throw UserError(fmt::format("roofline.operators: '{}': there is gemm, attention, {}, {}, {}",
-                                  text, boost::join(vector_names(), ", "),
-                                  boost::join(rows_names(), ", "),
-                                  boost::join(index_names(), ", ")));
-    operators.push_back(std::move(one));
-  }
-  if (operators.empty()) throw UserError("roofline.operators: names no operator");
+  for (const std::string& text : parts_of(list, ",\n"))
+    if (!text.empty()) operators.push_back(parse_operator(text, spec, where));
+  if (operators.empty()) throw UserError(where + ": names no operator");
   return operators;
 }
 

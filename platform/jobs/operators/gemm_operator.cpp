@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "platform/config/library_machine.h"
-#include "platform/kinds/roofline/operators.h"
+#include "platform/jobs/operators/operators.h"
 
 namespace stretto {
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of a client's requests.
+#ifndef STRETTO_PLATFORM_KINDS_TENANTS_TENANT_FIGURES_H_
+#define STRETTO_PLATFORM_KINDS_TENANTS_TENANT_FIGURES_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "platform/kinds/tenants/tenant_log.h"
+#include "sw/apps/tenant.h"
+
+namespace stretto {
+
+// The p-th percentile by linear interpolation between order statistics. REQUIRES: values, sorted.
+double percentile(const std::vector<double>& sorted, double p);
+// Where 95 % of resamples with replacement have it (bootstrap of 1,000). Deterministic.
+std::pair<double, double> bootstrap_interval(const std::vector<double>& values, double p);
+
+// Requests of a client within a span of time: complete ones, and of those that its ends cut the share
+// of their time; of the one that was cut short, `steps` of `step_count`.
+double requests_within(const tenant_result_t& result, uint32_t step_count, TenantSpan span);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_TENANTS_TENANT_FIGURES_H_

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/tenants/tenant_log.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+namespace stretto {
+
+namespace {
+
+// The high-priority client, or a number that is none's.
+uint32_t high_of(const TenantLog& log) {
+  const auto found = std::find_if(log.begin(), log.end(), [](const TenantRecord& one) {
+    return one.told.kind == TALLY_HIGH_ACTIVE;
+  });
+  return found == log.end() ? UINT32_MAX : found->told.client;
+}
+
+std::vector<const tally_record_t*> best_effort_of(const TenantLog& log, tally_record_kind_t kind) {
+  std::vector<const tally_record_t*> found;
+  const uint32_t high = high_of(log);
+  for (const TenantRecord& one : log)
+    if (one.told.kind == kind && one.told.client != high) found.push_back(&one.told);
+  return found;
+}
+
+// A kernel that a client has asked for.
+struct Kernel {
+  uint32_t form = 0, work_groups = 0, workers = 0;
+  std::vector<uint8_t> launched;  // By id, up to 2.
+  uint64_t control = 0;
+  unsigned launches = 0;
+  bool ended = false;
+  bool is_told_to_stop = false;  // And not launched again.
+};
+
+using Kernels = std::map<std::pair<uint32_t, uint64_t>, Kernel>;
+
+Kernels kernels_of(const TenantLog& log) {
+  Kernels kernels;
+  for (const TenantRecord& one : log) {
+    const tally_record_t& r = one.told;
+    if (r.kind != TALLY_LAUNCHED && r.kind != TALLY_ENDED && r.kind != TALLY_STOPPED) continue;
+    Kernel& k = kernels[{r.client, r.launch}];
+    if (r.kind == TALLY_ENDED) k.ended = r.is_last != 0;
+    if (r.kind == TALLY_STOPPED) k.is_told_to_stop = true;
+    if (r.kind != TALLY_LAUNCHED) continue;
+    k.form = r.form;
+    k.work_groups = r.work_groups;
+    k.workers = r.groups;
+    k.control = r.control;
+    k.is_told_to_stop = false;
+    k.launched.resize(r.work_groups);
+    const bool all = r.form == STRETTO_FORM_PREEMPT;
+    const uint32_t first = all ? 0 : r.first, count = all ? r.work_groups : r.groups;
+    // Of workers, the control block says more.
+    for (uint32_t id = first; id < first + uint64_t{count} && id < r.work_groups; ++id)
+      if (!all || k.launches == 0) k.launched[id] = std::min(k.launched[id] + 1, 2);
+    ++k.launches;
+  }
+  return kernels;
+}
+
+}  // namespace
+
+TenantCounts counts_of(const TenantLog& log) {
+  TenantCounts counts;
+  std::map<std::pair<uint32_t, uint64_t>, bool> seen;
+  for (const tally_record_t* r : best_effort_of(log, TALLY_LAUNCHED)) {
+    const bool is_first = !seen[{r->client, r->launch}];
+    seen[{r->client, r->launch}] = true;
+    counts.launches += is_first;
+    counts.originals += is_first && r->form == STRETTO_FORM_ORIGINAL;
+    counts.relaunches += !is_first && r->form == STRETTO_FORM_PREEMPT;
+    counts.slices += r->form == STRETTO_FORM_SLICE;
+    if (is_first && r->form == STRETTO_FORM_PREEMPT) counts.tasks += r->work_groups;
+  }
+  counts.relaunches += best_effort_of(log, TALLY_RESUMED).size();
+  counts.preemptions = best_effort_of(log, TALLY_STOPPED).size();
+  for (const TenantSpan& span : draining_spans(log, 0))
+    if (span.end_ns != 0) counts.drain_ns.push_back(span.end_ns - span.begin_ns);
+  return counts;
+}
+
+TenantLaws laws_of(const TenantLog& log, const std::function<uint64_t(uint64_t)>& word,
+                   bool scheduled) {
+  TenantLaws laws;
+  const Kernels kernels = kernels_of(log);
+  std::map<uint64_t, std::pair<uint32_t, uint64_t>> owner;  // Of a control block: the last kernel.
+  for (const TenantRecord& one : log)
+    if (one.told.kind == TALLY_LAUNCHED && one.told.control != 0)
+      owner[one.told.control] = {one.told.client, one.told.launch};
+  for (const auto& [name, k] : kernels) {
+    ++laws.kernels;
+    laws.unfinished += !k.ended;
+    for (const uint8_t times : k.launched) laws.ids += times != 1;
+    if (k.control == 0 || owner[k.control] != name || !k.ended) continue;
+    ++laws.controls;
+    const auto control = std::bit_cast<stretto_task_control_t>(word(k.control));
+    const uint64_t next = control.next, flag = control.preempt;
+    laws.counters += next < k.work_groups || next > uint64_t{k.work_groups} + k.workers;
+    laws.flags += flag != (k.is_told_to_stop ? 1 : 0);
+  }
+  const uint32_t high = high_of(log);
+  bool in_flight = false, active = false;
+  for (const TenantRecord& one : log) {
+    const tally_record_t& r = one.told;
+    if (r.kind == TALLY_HIGH_ACTIVE) active = true;
+    if (r.kind == TALLY_HIGH_IDLE) active = false;
+    if (r.kind == TALLY_LAUNCHED && r.client == high)
+      laws.modified += r.form != STRETTO_FORM_ORIGINAL || r.groups != r.work_groups;
+    if (!scheduled || r.client == high) continue;
+    if (r.kind == TALLY_LAUNCHED || r.kind == TALLY_RESUMED) {
+      laws.overlapping += in_flight;
+      laws.early += active;
+      in_flight = true;
+    }
+    if (r.kind == TALLY_ENDED) in_flight = false;
+  }
+  return laws;
+}
+
+std::vector<TenantSpan> active_spans(const TenantLog& log, uint64_t end_ns) {
+  std::vector<TenantSpan> spans;
+  bool active = false;
+  for (const TenantRecord& one : log) {
+    if (one.told.kind == TALLY_HIGH_ACTIVE) {
+      spans.push_back({one.told.time_ns, end_ns});
+      active = true;
+    }
+    if (one.told.kind == TALLY_HIGH_IDLE && active) {
+      spans.back().end_ns = one.told.time_ns;
+      active = false;
+    }
+  }
+  return spans;
+}
+
+uint64_t late_begins(const std::vector<TenantSpan>& active, const std::vector<uint64_t>& begins_ns,
+                     uint64_t latency_ns) {
+  return static_cast<uint64_t>(
+      std::count_if(begins_ns.begin(), begins_ns.end(), [&](uint64_t begin) {
+        return std::any_of(active.begin(), active.end(), [&](const TenantSpan& span) {
+          return begin > span.begin_ns + latency_ns && begin < span.end_ns;
+        });
+      }));
+}
+
+std::vector<TenantSpan> draining_spans(const TenantLog& log, uint64_t end_ns) {
+  std::vector<TenantSpan> spans;
+  const uint32_t high = high_of(log);
+  bool draining = false;
+  for (const TenantRecord& one : log) {
+    if (one.told.kind == TALLY_STOPPED) {
+      spans.push_back({one.told.time_ns, end_ns});
+      draining = true;
+    }
+    if (one.told.kind == TALLY_ENDED && draining && one.told.client != high) {
+      spans.back().end_ns = one.told.time_ns;
+      draining = false;
+    }
+  }
+  return spans;
+}
+
+TenantOwners owners_of(const std::vector<TenantMoment>& moments,
+                       const std::vector<TenantSpan>& draining,
+                       const std::vector<TenantSpan>& requests, TenantSpan span) {
+  enum What { kHigh, kBestEffort, kDraining, kRequest, kWhats };
+  struct Change {
+    uint64_t at;
+    What what;
+    int by;
+  };
+  std::vector<Change> changes;
+  for (const TenantMoment& one : moments)
+    changes.push_back({one.at_ns, one.high ? kHigh : kBestEffort, one.ended ? -1 : 1});
+  for (const auto& [what, spans] : {std::pair(kDraining, &draining), {kRequest, &requests}}) {
+    for (const TenantSpan& one : *spans) {
+      changes.push_back({one.begin_ns, what, 1});
+      changes.push_back({one.end_ns, what, -1});
+    }
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) { return a.at < b.at; });
+  TenantOwners owners;
+  owners.span_ns = span.end_ns - span.begin_ns;
+  int now[kWhats] = {};
+  uint64_t from = span.begin_ns;
+  const auto pass = [&](uint64_t until) {
+    const uint64_t to = std::clamp(until, from, span.end_ns), time = to - from;
+    from = to;
+    const bool high = now[kHigh] > 0, best = now[kBestEffort] > 0;
+    if (best && now[kDraining] > 0) {
+      owners.draining_ns += time;
+    } else if (high && best) {
+      owners.both_ns += time;
+    } else if (high) {
+      owners.high_ns += time;
+    } else if (best) {
+      owners.best_effort_ns += time;
+    } else if (now[kRequest] > 0) {
+      owners.boundary_ns += time;
+    } else {
+      owners.idle_ns += time;
+    }
+  };
+  for (const Change& change : changes) {
+    pass(change.at);
+    now[change.what] += change.by;
+  }
+  pass(span.end_ns);
+  return owners;
+}
+
+}  // namespace stretto

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/tenants/tenants_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "models/common/error.h"
+#include "platform/jobs/operands.h"
+#include "platform/kinds/tenants/tenant_figures.h"
+#include "platform/kinds/tenants/tenant_log.h"
+#include "platform/kinds/tenants/tenant_plan.h"
+#include "platform/kinds/tenants/tenants_kind.h"
+
+namespace stretto {
+
+namespace json = boost::json;
+
+namespace {
+
+const Account kHigh{TENANT_ACCOUNT_HIGH, "high"},
+    kBestEffort{TENANT_ACCOUNT_BEST_EFFORT, "best_effort"},
+    kServer{TENANT_ACCOUNT_SERVER, "server"};
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+// Room for results of clients that have no number of requests.
+constexpr uint32_t kMostRequests = 1 << 20;
+constexpr std::array kPercentiles{50.0, 90.0, 95.0, 99.0};
+
+struct Mode {
+  const char* name;
+  bool by_server;
+  tally_mode_t how;
+  bool stock_isa;
+  uint32_t stream_priority;  // Of the first client, without a server.
+};
+constexpr std::array kModes{
+    Mode{"ideal", false, TALLY_FORWARD, false, 0},
+    Mode{"mps", false, TALLY_FORWARD, false, 0},
+    Mode{"mps-priority", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1},
+    Mode{"no-scheduling", true, TALLY_FORWARD, false, 0},
+    Mode{"no-transformation", true, TALLY_WHOLE_KERNELS, false, 0},
+    Mode{"tally", true, TALLY_TRANSFORMED, false, 0},
+    Mode{"tally-stock-isa", true, TALLY_TRANSFORMED, true, 0},
+    Mode{"tally-firmware", true, TALLY_UNMODIFIED, false, 0},
+};
+
+const Mode& mode_of(const std::string& name) {
+  return *std::find_if(kModes.begin(), kModes.end(),
+                       [&](const Mode& mode) { return name == mode.name; });
+}
+
+// Client `number` of `count`, or the server behind them: a queue and an equal part of the memory.
+stretto_client_options_t window_of(const JobRequest& request, uint32_t number, uint32_t count) {
+  stretto_client_options_t options = client_options(request, 0);
+  const uint64_t begin = (request.share.memory_begin + kMiB - 1) / kMiB * kMiB;
+  const uint64_t part = (request.share.memory_end - begin) / (count + 1) / kMiB * kMiB;
+  options.first_queue += number;
+  options.memory_begin = begin + number * part;
+  options.memory_end = options.memory_begin + part;
+  return options;
+}
+
+std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request,
+                                                  const std::vector<TenantText>& texts) {
+  std::vector<std::unique_ptr<TenantPlan>> plans;
+  for (const TenantText& text : texts) {
+    const auto number = static_cast<uint32_t>(plans.size()),
+               count = static_cast<uint32_t>(texts.size());
+    plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, request.spec,
+                                                 request.seed + number,
+                                                 window_of(request, number, count), text.where));
+  }
+  return plans;
+}
+
+uint64_t control_bytes(const MachineSpec& spec, bool stock_isa) {
+  return TALLY_CONTROL_BLOCKS *
+         tally_control_bytes(stock_isa, spec.gpu.cus * spec.gpu.workgroup_slots);
+}
+
+class Tenants final : public Job {
+ public:
+  Tenants(const TenantsKind& kind, const JobRequest& request, const std::vector<TenantText>& texts,
+          Memories memories)
+      : Job(request, std::move(memories)),
+        kind_(kind),
+        mode_(mode_of(request.mode)),
+        alone_(request.mode == "ideal"),
+        plans_(plans_of(request, texts)),
+        arrivals_(arrivals_of(kind, request.seed)),
+        parameters_(plans_.size()),
+        results_(plans_.size()),
+        requests_(plans_.size()) {
+    const auto count = static_cast<uint32_t>(plans_.size());
+    for (uint32_t i = 0; i < count; ++i) set_client(i);
+    server_.mode = mode_.how;
+    server_.policy = kind.policy;
+    // The ablation of the authors' code waits for no idle time (TL-ABL-02).
+    if (mode_.how == TALLY_WHOLE_KERNELS) server_.policy.min_idle_before_best_effort_ns = 0;
+    server_.stock_isa = mode_.stock_isa;
+    server_.job = request.share.number;
+    server_.clients = count;
+    for (uint32_t i = 0; i < count; ++i) server_.client[i] = parameters_[i].client;
+    server_.own = window_of(request, count, count);
+    server_.units = spec_.gpu.cus;
+    server_.unit_workgroups = spec_.gpu.workgroup_slots;
+    server_.high_account = kHigh.number;
+    server_.best_effort_account = kBestEffort.number;
+    server_.own_account = kServer.number;
+    server_.log_context = this;
+    server_.log = [](void* self, const tally_record_t* record) {
+      TenantRecord copy{*record, record->kernel == nullptr ? "" : record->kernel,
+                        record->text == nullptr ? "" : record->text};
+      copy.told.kernel = copy.told.text = nullptr;
+      static_cast<Tenants*>(self)->log_.push_back(std::move(copy));
+    };
+    if (mode_.by_server)
+      layouts_[0].add("server", server_.own.memory_begin,
+                      server_.own.memory_end - server_.own.memory_begin);
+  }
+
+  std::vector<Account> accounts() const override { return {kHigh, kBestEffort, kServer}; }
+  std::vector<PhaseRule> phases() const override {
+    return {work_of(kHigh), work_of(kBestEffort), preparation_of(kServer)};
+  }
+
+  void place_contents() override {
+    for (const auto& plan : plans_) plan->place_contents(*memories_[0]);
+  }
+
+  void add_programs(Host& host) override {
+    if (mode_.by_server) {
+      add_program(host, "server", [this](HostCore& core) {
+        run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
+          return tally_server_run(&server_, ops, &served_, error);
+        });
+      });
+    }
+    for (uint32_t i = 0; i < plans_.size(); ++i) {
+      add_program(host, fmt::format("client{}", i), [this, i](HostCore& core) {
+        run_app(core, [this, i](const stretto_host_ops_t* ops, char* error) {
+          return tenant_run(&parameters_[i], ops, &results_[i], error);
+        });
+      });
+    }
+  }
+
+  bool watches_kernels() const override { return true; }
+  void on_kernel(const KernelMoment& moment) override {
+    moments_.push_back({moment.at / kNanosecond, moment.account == kHigh.number, moment.ended});
+  }
+
+  CheckReport check() const override {
+    CheckReport report;
+    for (uint32_t i = 0; i < plans_.size(); ++i)
+      plans_[i]->check(*memories_[0], results_[i], report);
+    return report;
+  }
+
+  void audit(uint32_t, AuditSink& sink) const override {
+    const TenantOwners owners = owners_of_run();
+    sink.equal("time by owner adds up to the span", owners.sum_ns(), owners.span_ns);
+    if (!mode_.by_server) return;
+    for (uint32_t i = 0; i < plans_.size(); ++i) {
+      const std::string client = fmt::format("client {}: messages ", i);
+      sink.equal(client + "sent = received", results_[i].messages, served_.messages[i]);
+      sink.equal(client + "in bytes", results_[i].message_bytes, served_.message_bytes[i]);
+    }
+    const bool scheduled = mode_.how != TALLY_FORWARD;
+    const TenantLaws laws = laws_of_run();
+    sink.equal("work-groups that were not launched once", laws.ids, 0);
+    sink.equal("kernels that have not ended", laws.unfinished, 0);
+    sink.equal("task counters not in tasks .. tasks + workers", laws.counters, 0);
+    sink.equal("flags that are up behind a resume", laws.flags, 0);
+    sink.equal("high-priority kernels that were not launched as they are", laws.modified, 0);
+    if (!scheduled) return;
+    sink.equal("best-effort launches while another one was in flight", laws.overlapping, 0);
+    sink.equal("best-effort launches while high priority was active", laws.early, 0);
+    sink.equal(
+        "best-effort kernels that began later than that allows",
+        late_begins(active_spans(log_, UINT64_MAX), best_effort_begins(), kind_.launch_latency_ns),
+        0);
+  }
+
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
+    std::map<std::string, std::string> all;
+    for (const auto& plan : plans_)
+      for (uint32_t i = 0; i < plan->files().size(); ++i)
+        all[plan->files()[i]] = sha256_hex(plan->elf(i).data(), plan->elf(i).size());
+    return {all.begin(), all.end()};
+  }
+
+  std::string table() const override {
+    std::string text = fmt::format("  {:<28}  {:>8}", "client", "requests");
+    for (const double p : kPercentiles) text += fmt::format("  {:>10}", fmt::format("p{} us", p));
+    text += fmt::format("  {:>21}  {:>12}  {:>12}\n", "95 % of p99", "p99 response", "requests/s");
+    for (uint32_t i = 0; i < plans_.size(); ++i) text += row(i);
+    const TenantOwners owners = owners_of_run();
+    const auto share = [&](uint64_t ns) {
+      return owners.span_ns == 0
+                 ? 0
+                 : 100 * static_cast<double>(ns) / static_cast<double>(owners.span_ns);
+    };
+    text += fmt::format(
+        "  time: high priority {:.3f} %, best effort {:.3f} %, both {:.3f} %, draining {:.3f} %, "
+        "boundary {:.3f} %, idle {:.3f} %\n",
+        share(owners.high_ns), share(owners.best_effort_ns), share(owners.both_ns),
+        share(owners.draining_ns), share(owners.boundary_ns), share(owners.idle_ns));
+    if (mode_.by_server) text += counts_text();
+    return text;
+  }
+
+  json::object details() const override {
+    json::array clients;
+    for (uint32_t i = 0; i < plans_.size(); ++i) clients.push_back(client_details(i));
+    const TenantOwners o = owners_of_run();
+    json::object all{{"clients", std::move(clients)},
+                     {"time_ns", json::object{{"span", o.span_ns},
+                                              {"high", o.high_ns},
+                                              {"best_effort", o.best_effort_ns},
+                                              {"both", o.both_ns},
+                                              {"draining", o.draining_ns},
+                                              {"boundary", o.boundary_ns},
+                                              {"idle", o.idle_ns}}}};
+    if (!mode_.by_server) return all;
+    const TenantCounts counts = counts_of(log_);
+    json::array drains(counts.drain_ns.begin(), counts.drain_ns.end()), chosen, refused;
+    for (const TenantRecord& one : log_) {
+      const tally_record_t& r = one.told;
+      if (r.kind == TALLY_CHOSEN)
+        chosen.push_back(json::object{{"client", r.client},
+                                      {"kernel", one.kernel},
+                                      {"work_groups", r.work_groups},
+                                      {"form", form_name(r.form)},
+                                      {"groups", r.groups},
+                                      {"original_ns", r.original_ns},
+                                      {"duration_ns", r.duration_ns},
+                                      {"turnaround_ns", r.turnaround_ns}});
+      if (r.kind == TALLY_REFUSED && is_used(r.client, one.kernel))
+        refused.push_back(
+            json::object{{"client", r.client}, {"kernel", one.kernel}, {"reason", one.text}});
+    }
+    const TenantLaws laws = laws_of_run();
+    all["server"] = json::object{{"launches", counts.launches},
+                                 {"originals", counts.originals},
+                                 {"preemptions", counts.preemptions},
+                                 {"relaunches", counts.relaunches},
+                                 {"slices", counts.slices},
+                                 {"tasks", counts.tasks},
+                                 {"refused_launches", served_.refused_launches},
+                                 {"drain_ns", std::move(drains)},
+                                 {"control_blocks_checked", laws.controls},
+                                 {"chosen", std::move(chosen)},
+                                 {"refused", std::move(refused)}};
+    return all;
+  }
+
+ private:
+  static const char* form_name(uint32_t form) {
+    return form == STRETTO_FORM_SLICE     ? "slice"
+           : form == STRETTO_FORM_PREEMPT ? "preempt"
+                                          : "original";
+  }
+
+  void set_client(uint32_t i) {
+    const auto count = static_cast<uint32_t>(plans_.size());
+    TenantPlan& plan = *plans_[i];
+    tenant_parameters_t& p = parameters_[i];
+    p.job = request_.share.number;
+    p.number = i;
+    p.clients = count;
+    p.alone = alone_;
+    p.client = window_of(request_, i, count);
+    p.memory = plan.memory();
+    p.by_server = mode_.by_server;
+    p.priority = i == 0 ? TALLY_HIGH_PRIORITY : TALLY_BEST_EFFORT;
+    p.stream_priority = i == 0 ? mode_.stream_priority : 0;
+    p.files = static_cast<uint32_t>(plan.files().size());
+    for (uint32_t file = 0; file < p.files; ++file)
+      p.file[file] = {plan.elf(file).data(), plan.elf(file).size()};
+    p.steps = plan.steps().data();
+    p.step_count = static_cast<uint32_t>(plan.steps().size());
+    p.arrival_ns = i == 0 && !arrivals_.empty() ? arrivals_.data() : nullptr;
+    p.requests = i == 0 ? kind_.requests : 0;
+    p.most_requests = i == 0 ? kind_.requests : kMostRequests;
+    p.lead = i == 0 && !alone_ ? kind_.lead : 0;
+    requests_[i].resize(p.most_requests);
+    results_[i].request = requests_[i].data();
+    layouts_[0].add(p.memory, kModuleBytes);
+  }
+
+  bool is_used(uint32_t client, const std::string& kernel) const {
+    const auto& steps = plans_[client]->steps();
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const tenant_step_t& step) { return kernel == step.kernel; });
+  }
+
+  TenantLaws laws_of_run() const {
+    return laws_of(
+        log_,
+        [this](uint64_t address) {
+          uint64_t word = 0;
+          memories_[0]->read(offset_of(address), reinterpret_cast<uint8_t*>(&word), sizeof word);
+          return word;
+        },
+        mode_.how != TALLY_FORWARD);
+  }
+
+  std::vector<uint64_t> best_effort_begins() const {
+    std::vector<uint64_t> begins;
+    for (const TenantMoment& one : moments_)
+      if (!one.high && !one.ended) begins.push_back(one.at_ns);
+    return begins;
+  }
+
+  // That figures are about: all requests of the first client; alone, each client's own.
+  TenantSpan span_of(uint32_t client) const {
+    const tenant_result_t& of = results_[alone_ ? client : 0];
+    return {of.begin_ns, std::max(of.begin_ns, of.end_ns)};
+  }
+  TenantOwners owners_of_run() const {
+    std::vector<TenantSpan> requests;
+    for (uint32_t i = 0; i < results_[0].requests; ++i)
+      requests.push_back({results_[0].request[i].begin_ns, results_[0].request[i].end_ns});
+    return owners_of(moments_, draining_spans(log_, UINT64_MAX), requests, span_of(0));
+  }
+
+  struct Figures {
+    std::array<double, kPercentiles.size()> service_us{}, response_us{};
+    std::pair<double, double> p99_us;
+    double per_s = 0;
+  };
+  // REQUIRES: a complete request.
+  Figures figures(uint32_t client) const {
+    const tenant_result_t& r = results_[client];
+    std::vector<double> service, response;
+    for (uint32_t i = 0; i < r.requests; ++i) {
+      const tenant_request_t& one = r.request[i];
+      service.push_back(static_cast<double>(one.end_ns - one.begin_ns) / 1000);
+      response.push_back(static_cast<double>(one.end_ns - one.arrival_ns) / 1000);
+    }
+    Figures figures;
+    figures.p99_us = bootstrap_interval(service, 99);
+    std::sort(service.begin(), service.end());
+    std::sort(response.begin(), response.end());
+    for (size_t i = 0; i < kPercentiles.size(); ++i) {
+      figures.service_us[i] = percentile(service, kPercentiles[i]);
+      figures.response_us[i] = percentile(response, kPercentiles[i]);
+    }
+    return figures;
+  }
+  double per_s(uint32_t client) const {
+    const TenantSpan span = span_of(client);
+    if (span.end_ns == span.begin_ns) return 0;
+    return requests_within(results_[client], parameters_[client].step_count, span) * 1e9 /
+           static_cast<double>(span.end_ns - span.begin_ns);
+  }
+
+  std::string row(uint32_t client) const {
+    std::string name = plans_[client]->name();
+    if (name.size() > 28) name = "..." + name.substr(name.size() - 25);
+    std::string text = fmt::format("  {:<28}  {:8}", name, results_[client].requests);
+    if (results_[client].requests == 0)
+      return text + fmt::format("{:71}  {:>12}  {:12.3f}\n", "", "", per_s(client));
+    const Figures f = figures(client);
+    for (const double us : f.service_us) text += fmt::format("  {:10.3f}", us);
+    return text + fmt::format("  {:10.3f}-{:10.3f}  {:12.3f}  {:12.3f}\n", f.p99_us.first,
+                              f.p99_us.second, f.response_us.back(), per_s(client));
+  }
+
+  std::string counts_text() const {
+    const TenantCounts c = counts_of(log_);
+    std::string text = fmt::format(
+        "  best effort: {} kernels, {} as they are ({} refused), {} slices, {} tasks, {} "
+        "preemptions, {} relaunches\n",
+        c.launches, c.originals, served_.refused_launches, c.slices, c.tasks, c.preemptions,
+        c.relaunches);
+    std::vector<double> drains(c.drain_ns.begin(), c.drain_ns.end());
+    std::sort(drains.begin(), drains.end());
+    if (!drains.empty())
+      text += fmt::format("  draining: p50 {:.3f} us, p99 {:.3f} us, most {:.3f} us\n",
+                          percentile(drains, 50) / 1000, percentile(drains, 99) / 1000,
+                          drains.back() / 1000);
+    std::set<std::string> named;
+    for (const TenantRecord& one : log_) {
+      if (one.told.kind != TALLY_REFUSED || !is_used(one.told.client, one.kernel) ||
+          !named.insert(one.kernel).second)
+        continue;
+      text += fmt::format("  {} runs as it is: {}\n", one.kernel, one.text);
+    }
+    return text;
+  }
+
+  json::object client_details(uint32_t client) const {
+    const tenant_result_t& r = results_[client];
+    json::object one{{"name", plans_[client]->name()},
+                     {"requests", r.requests},
+                     {"requests_per_s", per_s(client)},
+                     {"kernels", parameters_[client].step_count},
+                     {"work_groups", plans_[client]->work_groups()}};
+    if (mode_.by_server) one["messages"] = r.messages;
+    if (spec_.gpu.tile_values)
+      one["outputs_sha256"] = plans_[client]->outputs_sha256(*memories_[0]);
+    if (r.requests == 0) return one;
+    const Figures f = figures(client);
+    json::object service, response;
+    for (size_t i = 0; i < kPercentiles.size(); ++i) {
+      service[fmt::format("p{}", kPercentiles[i])] = f.service_us[i];
+      response[fmt::format("p{}", kPercentiles[i])] = f.response_us[i];
+    }
+    one["service_us"] = std::move(service);
+    one["service_p99_interval_us"] = json::array{f.p99_us.first, f.p99_us.second};
+    one["response_us"] = std::move(response);
+    return one;
+  }
+
+  const TenantsKind& kind_;
+  const Mode& mode_;
+  const bool alone_;
+  const std::vector<std::unique_ptr<TenantPlan>> plans_;
+  const std::vector<uint64_t> arrivals_;
+  std::vector<tenant_parameters_t> parameters_;
+  std::vector<tenant_result_t> results_;
+  std::vector<std::vector<tenant_request_t>> requests_;
+  tally_server_parameters_t server_{};
+  tally_server_result_t served_{};
+  TenantLog log_;
+  std::vector<TenantMoment> moments_;
+};
+
+}  // namespace
+
+void check_tenants(const TenantsKind&, const JobRequest& request,
+                   const std::vector<TenantText>& texts) {
+  const auto count = static_cast<uint32_t>(texts.size());
+  const Mode& mode = mode_of(request.mode);
+  uint64_t most = mode.by_server ? control_bytes(request.spec, mode.stock_isa) : 0;
+  std::string largest = "control blocks of the server";
+  for (const auto& plan : plans_of(request, texts)) {
+    const memory_plan_t& memory = plan->memory();
+    const uint64_t needed = memory.end - memory.range[0].base;
+    if (needed <= most) continue;
+    most = needed;
+    largest = "what client " + plan->name() + " allocates";
+  }
+  most += kModuleBytes;
+  check_memory(request, (most + kMiB) * (count + 1), largest, most, "its kernels");
+}
+
+std::vector<std::string> files_of_tenants(const TenantsKind&, const JobRequest& request,
+                                          const std::vector<TenantText>& texts) {
+  std::set<std::string> files;
+  for (const auto& plan : plans_of(request, texts))
+    for (const std::string& name : plan->files()) files.insert(kernel_path(name));
+  return {files.begin(), files.end()};
+}
+
+std::unique_ptr<Job> make_tenants_job(const TenantsKind& kind, const JobRequest& request,
+                                      const std::vector<TenantText>& texts, Memories memories) {
+  return std::make_unique<Tenants>(kind, request, texts, std::move(memories));
+}
+
+}  // namespace stretto

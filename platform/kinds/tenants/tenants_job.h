@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job of kind tenants.
+#ifndef STRETTO_PLATFORM_KINDS_TENANTS_TENANTS_JOB_H_
+#define STRETTO_PLATFORM_KINDS_TENANTS_TENANTS_JOB_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/jobs/job.h"
+
+namespace stretto {
+
+class TenantsKind;
+
+struct TenantText {
+  std::string name, kernels;
+  std::string where;  // For messages.
+};
+
+// Throw UserError.
+void check_tenants(const TenantsKind& kind, const JobRequest& request,
+                   const std::vector<TenantText>& clients);
+std::vector<std::string> files_of_tenants(const TenantsKind& kind, const JobRequest& request,
+                                          const std::vector<TenantText>& clients);
+std::unique_ptr<Job> make_tenants_job(const TenantsKind& kind, const JobRequest& request,
+                                      const std::vector<TenantText>& clients, Memories memories);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_TENANTS_TENANTS_JOB_H_

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/tenants/tenants_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
+#include <boost/algorithm/string/trim.hpp>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "models/common/error.h"
+#include "models/common/read_file.h"
+#include "platform/jobs/contents.h"
+#include "platform/jobs/operands.h"
+#include "platform/jobs/workload.h"
+#include "platform/kinds/tenants/tenants_job.h"
+
+namespace stretto {
+
+namespace {
+
+// Uniform in (0, 1], number `index`.
+double uniform(uint64_t seed, uint64_t index) {
+  return (static_cast<double>(content_word(seed, 0x7E4A, index) >> 11) + 1) * 0x1p-53;
+}
+
+std::vector<uint64_t> read_trace(const std::string& file) {
+  std::istringstream lines(read_file(file));
+  std::vector<uint64_t> times;
+  std::string line;
+  for (uint32_t number = 1; std::getline(lines, line); ++number) {
+    boost::trim(line);
+    if (line.empty() || line[0] == '#') continue;
+    uint64_t us = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), us);
+    if (error != std::errc() || end != line.data() + line.size() || us > UINT64_MAX / 2000)
+      throw UserError(
+          fmt::format("{}:{}: '{}' is no time in whole microseconds", file, number, line));
+    if (!times.empty() && us * 1000 < times.back())
+      throw UserError(
+          fmt::format("{}:{}: {} us is before the line above: arrivals ascend", file, number, us));
+    times.push_back(us * 1000);
+  }
+  if (times.empty()) throw UserError(file + ": has no arrival");
+  return times;
+}
+
+// On and off: bursts of geometric length, requests in equal distances, exponential pauses; the mean
+// interval is that of the kind.
+std::vector<uint64_t> bursts(const TenantsKind& kind, uint64_t seed) {
+  std::vector<uint64_t> times;
+  const auto inside = static_cast<double>(kind.burst_interval_ns);
+  const double pause =
+      (static_cast<double>(kind.interval_ns) - inside) * kind.burst_requests + inside;
+  double at = 0;
+  for (uint64_t i = 0; times.size() < kind.requests; i += 2) {
+    times.push_back(static_cast<uint64_t>(at));
+    const bool ends = uniform(seed, i) * kind.burst_requests <= 1;
+    at += ends ? -std::log(uniform(seed, i + 1)) * pause : inside;
+  }
+  return times;
+}
+
+std::vector<std::string> names_of(const std::string& list) {
+  std::vector<std::string> names;
+  boost::split(names, list, boost::is_any_of(","));
+  for (std::string& name : names) boost::trim(name);
+  std::erase(names, "");
+  return names;
+}
+
+}  // namespace
+
+std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
+  switch (kind.arrivals) {
+    case Arrivals::back_to_back: return {};
+    case Arrivals::bursts: return bursts(kind, seed);
+    case Arrivals::trace: {
+      std::vector<uint64_t> times = read_trace(kind.trace);
+      if (times.size() < kind.requests)
+        throw UserError(fmt::format("{}: has {} arrivals, tenants.requests is {}", kind.trace,
+                                    times.size(), kind.requests));
+      times.resize(kind.requests);
+      return times;
+    }
+    case Arrivals::poisson: break;
+  }
+  std::vector<uint64_t> times;
+  double at = 0;
+  for (uint64_t i = 0; i < kind.requests; ++i) {
+    at -= std::log(uniform(seed, i)) * static_cast<double>(kind.interval_ns);
+    times.push_back(static_cast<uint64_t>(at));
+  }
+  return times;
+}
+
+TenantsKind::TenantsKind() : policy(tally_policy_defaults()) {
+  // The machine is deterministic: one measured run says what five do, behind one that has warmed
+  // the L2.
+  policy.profile_iterations = 1;
+  policy.profile_warm_up_iterations = 1;
+}
+
+void TenantsKind::describe(ParameterSet& set) {
+  set.text("kernels", kernels,
+           "Kernels of a request, one behind the other: a line each, [TIMES] OPERATOR [host_ns=N]; "
+           "operators as in roofline.operators, and count:WORK_GROUPSxROUNDS; # begins a comment. "
+           "host_ns: what the client computes before each launch.");
+  set.text("high", high, "Workload with the kernels of the high-priority client.");
+  set.text("best_effort", best_effort,
+           "Workloads with the kernels of best-effort clients, with commas between; one may come "
+           "again.");
+  set.number("requests", requests, 1, 1'000'000, "Of the first client; the others end with it.");
+  set.number("lead", lead, 0, 1'000'000,
+             "Requests that each best-effort client ends before the first client begins: time to "
+             "measure its kernels (TL-U14).");
+  set.choice("arrivals", arrivals,
+             {{"back_to_back", Arrivals::back_to_back},
+              {"poisson", Arrivals::poisson},
+              {"bursts", Arrivals::bursts},
+              {"trace", Arrivals::trace}},
+             "Of the first client's requests; a request begins when it has arrived and the one "
+             "before it has ended.");
+  set.number("interval_ns", interval_ns, 0, 1'000'000'000'000,
+             "Mean time between arrivals, poisson and bursts.");
+  set.number("burst_requests", burst_requests, 1, 1'000'000, "Mean requests of a burst.");
+  set.number("burst_interval_ns", burst_interval_ns, 0, 1'000'000'000'000,
+             "Between arrivals of a burst.");
+  set.text("trace", trace, "File of arrivals: whole microseconds, ascending, a line each.");
+  set.number("launch_latency_ns", launch_latency_ns, 0, 1'000'000'000,
+             "Law: so long after high priority has become active a best-effort kernel that was on "
+             "its way may begin, and none later.");
+  set.number("turnaround_threshold_ns", policy.turnaround_threshold_ns, 1, 1'000'000'000'000,
+             "Longest estimated time until best effort leaves the GPU (TL-SCHED-07).");
+  set.number("min_idle_before_best_effort_ns", policy.min_idle_before_best_effort_ns, 0,
+             1'000'000'000'000, "Best effort starts behind so long a rest (TL-SCHED-09).");
+  set.number("idle_before_original_kernels_ns", policy.idle_before_original_kernels_ns, 0,
+             1'000'000'000'000, "Behind so long a one kernels run unmodified (TL-SCHED-09).");
+  set.number("ptb_max_threads_per_unit", policy.ptb_max_threads_per_unit, 32, 65536,
+             "Of preemptive workers; a wavefront is 32 threads (TL-SCHED-10).");
+  set.number("min_worker_blocks", policy.min_worker_blocks, 1, 65536,
+             "Workers where no configuration is known or qualifies (TL-SCHED-10).");
+  set.number("fallback_speed_threshold", policy.fallback_speed_threshold, 0, 1000,
+             "Least speed of a configuration, per mille of the original's (TL-SCHED-11).");
+  set.number("short_kernel_speed_threshold", policy.short_kernel_speed_threshold, 0, 1000,
+             "Likewise of kernels shorter than the threshold (TL-SCHED-11).");
+  set.number("preemption_estimate_divisor", policy.preemption_estimate_divisor, 1, 16,
+             "Of the time of a task: a worker is met in its middle (TL-PROF-05).");
+  set.number("profile_iterations", policy.profile_iterations, 1, 1000,
+             "Measured runs of a configuration; 5 as published (TL-PROF-05).");
+  set.number("profile_warm_up_iterations", policy.profile_warm_up_iterations, 0, 1000,
+             "Runs of the original kernel before; 10 as published (TL-PROF-05).");
+  set.choice("objective", policy.objective,
+             {{"staged", TALLY_OBJECTIVE_STAGED}, {"fastest", TALLY_OBJECTIVE_FASTEST}},
+             "Of the choice: the authors' code (TL-SCHED-11), or the text (TL-U13).");
+}
+
+std::string TenantsKind::first_error() const {
+  if (kernels.empty() == (high.empty() && best_effort.empty()))
+    return "needs kernels, or high and best_effort";
+  if (kernels.empty() && high.empty()) return "needs high";
+  const bool has_interval = arrivals == Arrivals::poisson || arrivals == Arrivals::bursts;
+  if (has_interval && interval_ns == 0) return "needs interval_ns";
+  if (arrivals == Arrivals::bursts && burst_interval_ns >= interval_ns)
+    return "needs burst_interval_ns below interval_ns";
+  if (arrivals == Arrivals::trace && trace.empty()) return "needs trace";
+  if (names_of(best_effort).size() + 1 > TALLY_CLIENTS)
+    return fmt::format("needs at most {} clients", TALLY_CLIENTS);
+  const char* const wrong = tally_policy_error(&policy);
+  return wrong == nullptr ? "" : fmt::format("has no policy: {}", wrong);
+}
+
+const KindInfo& TenantsKind::info() const {
+  static const KindInfo info{
+      .name = "tenants",
+      .sentence = "Clients that share one GPU, one of them of high priority (Tally).",
+      .modes = {{"ideal", "each client alone, one after the other"},
+                {"mps", "all kernels when they come, work-groups in turn"},
+                {"mps-priority", "work-groups of high priority first"},
+                {"no-scheduling", "Tally's server passes all kernels on"},
+                {"no-transformation", "Tally's server holds best effort back, kernel by kernel"},
+                {"tally", "best effort sliced or preemptive"},
+                {"tally-stock-isa", "preemptive forms without tile.vote and tile.release"},
+                {"tally-firmware",
+                 "the command processor stops unmodified kernels, told by the server"}}};
+  return info;
+}
+
+std::map<std::string, uint64_t> TenantsKind::shape() const {
+  return {{"clients", kernels.empty() ? names_of(best_effort).size() + 1 : 1},
+          {"requests", requests}};
+}
+
+namespace {
+
+// Name and text of each client's kernels, the first one first.
+std::vector<TenantText> texts_of(const TenantsKind& kind, const JobRequest& request) {
+  if (!kind.kernels.empty()) return {{request.workload, kind.kernels, "tenants.kernels"}};
+  std::vector<TenantText> texts;
+  std::vector<std::string> names = names_of(kind.best_effort);
+  names.insert(names.begin(), kind.high);
+  for (const std::string& name : names) {
+    const Workload workload = load_workload(name);
+    const auto* const of_client = dynamic_cast<const TenantsKind*>(workload.kind.get());
+    if (of_client == nullptr || of_client->kernels.empty())
+      throw UserError(fmt::format("{}: {} is no workload of kind tenants with kernels",
+                                  request.subject(), name));
+    texts.push_back({name, of_client->kernels, workload.file + ": tenants.kernels"});
+  }
+  return texts;
+}
+
+}  // namespace
+
+void TenantsKind::check(const JobRequest& request) const {
+  const std::vector<TenantText> texts = texts_of(*this, request);
+  const size_t queues = texts.size() + 1;
+  if (request.share.queue_count < queues)
+    throw UserError(fmt::format("{}: needs {} queues of the GPU, it has {}", request.subject(),
+                                queues, request.share.queue_count));
+  arrivals_of(*this, request.seed);
+  check_tenants(*this, request, texts);
+}
+
+std::vector<std::string> TenantsKind::kernel_files(const JobRequest& request) const {
+  return files_of_tenants(*this, request, texts_of(*this, request));
+}
+
+std::unique_ptr<Job> TenantsKind::make_job(const JobRequest& request, Memories memories) const {
+  return make_tenants_job(*this, request, texts_of(*this, request), std::move(memories));
+}
+
+}  // namespace stretto

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of kind tenants: clients that share one GPU, each a list of kernels that it launches again
+// and again, under Tally and what it is compared with. A workload either has `kernels`, and is one
+// client, or names such workloads as its clients.
+#ifndef STRETTO_PLATFORM_KINDS_TENANTS_TENANTS_KIND_H_
+#define STRETTO_PLATFORM_KINDS_TENANTS_TENANTS_KIND_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/jobs/workload_kind.h"
+#include "sw/tally/channel.h"
+#include "sw/tally/policy.h"
+
+namespace stretto {
+
+// How requests of the first client come.
+enum class Arrivals : uint8_t { back_to_back, poisson, bursts, trace };
+
+class TenantsKind final : public WorkloadKind {
+ public:
+  TenantsKind();
+  const KindInfo& info() const override;
+  void describe(ParameterSet& set) override;
+  std::string first_error() const override;
+  std::map<std::string, uint64_t> shape() const override;
+  void check(const JobRequest& request) const override;
+  std::vector<std::string> kernel_files(const JobRequest& request) const override;
+  std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
+
+  std::string kernels;      // Of a request; empty: clients are named.
+  std::string high;         // Workload of the high-priority client,
+  std::string best_effort;  // of the others, with commas between.
+  uint32_t requests = 10;   // Of the first client.
+  uint32_t lead = 0;        // Requests that best effort ends before the first client begins.
+  Arrivals arrivals = Arrivals::back_to_back;
+  uint64_t interval_ns = 0;        // Between arrivals, on average.
+  uint32_t burst_requests = 10;    // Of a burst, on average,
+  uint64_t burst_interval_ns = 0;  // and between two of it.
+  std::string trace;
+  uint64_t launch_latency_ns = 20'000;
+  tally_policy_t policy;
+};
+
+// Arrivals of the first client's requests from its begin on, ascending; empty: back to back. Throws
+// UserError about the trace.
+std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed);
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_TENANTS_TENANTS_KIND_H_

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profiler: configurations of best-effort kernels are measured on the launches that their clients
+// ask for (TL-PROF-01). Times are the host's, from the launch to the completion that it sees; a run
+// that was stopped does not count and is repeated.
+#include <stdlib.h>
+
+#include "sw/tally/server_internal.h"
+
+// What a kernel's time may depend on: grid and arguments, but for addresses in the client's memory.
+static uint64_t key_of(const tenant_t* t, const item_t* item) {
+  const stretto_client_options_t* o = &t->driver->options;
+  const uint64_t begin = stretto_gpu_address(o->gpu, o->memory_begin),
+                 end = stretto_gpu_address(o->gpu, o->memory_end);
+  uint64_t key = 0xCBF29CE484222325u;  // FNV-1a.
+  for (uint32_t i = 0; i < 3; ++i) key = (key ^ item->grid[i]) * 0x100000001B3u;
+  for (uint32_t at = 0; at < item->argument_bytes; at += 8) {
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < 8 && at + i < item->argument_bytes; ++i)
+      word |= (uint64_t)item->arguments[at + i] << 8 * i;
+    if (word >= begin && word < end) word = 0;
+    key = (key ^ word) * 0x100000001B3u;
+  }
+  return key;
+}
+
+// Work-groups of a kernel that a unit holds at a time.
+static uint32_t resident(const server_t* s, const stretto_kernel_descriptor_t* d) {
+  const stretto_client_options_t* unit = &s->p->own;
+  const uint32_t limits[] = {
+      s->p->unit_workgroups, unit->unit_wavefronts / d->wavefronts,
+      d->registers_bytes == 0 ? UINT32_MAX : unit->unit_registers_bytes / d->registers_bytes,
+      d->lds_bytes == 0 ? UINT32_MAX : unit->unit_lds_bytes / d->lds_bytes};
+  uint32_t least = UINT32_MAX;
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; ++i)
+    least = limits[i] < least ? limits[i] : least;
+  return least;
+}
+
+static void settle(const server_t* s, const tenant_t* t, profile_t* p) {
+  const tally_policy_t* policy = &s->p->policy;
+  const tally_profile_t measured = {.original_ns = p->original_ns,
+                                    .count = p->candidates,
+                                    .candidates = p->candidate,
+                                    .duration_ns = p->duration_ns};
+  p->chosen = tally_choose(policy, &p->shape, &measured);
+  p->is_chosen = 1;
+  tally_record_t record = {.kind = TALLY_CHOSEN,
+                           .client = t->number,
+                           .form = p->chosen.form,
+                           .groups = p->chosen.groups,
+                           .work_groups = p->shape.work_groups,
+                           .original_ns = p->original_ns,
+                           .kernel = p->kernel->name};
+  if (p->chosen.form == STRETTO_FORM_ORIGINAL) record.duration_ns = p->original_ns;
+  for (uint32_t i = 0; i < p->candidates; ++i)
+    if (p->candidate[i].form == p->chosen.form && p->candidate[i].groups == p->chosen.groups)
+      record.duration_ns = p->duration_ns[i];
+  record.is_last = record.duration_ns != 0;
+  record.turnaround_ns = tally_turnaround_ns(policy, &p->shape, p->chosen, record.duration_ns);
+  server_log(s, record);
+}
+
+profile_t* profile_find(server_t* s, tenant_t* t, const item_t* item) {
+  const uint64_t key = key_of(t, item);
+  for (profile_t* p = t->profiles; p != NULL; p = p->next)
+    if (p->kernel == item->kernel && p->key == key) return p;
+  profile_t* const p = calloc(1, sizeof *p);
+  if (p == NULL) return NULL;
+  const kernel_t* kernel = item->kernel;
+  const stretto_kernel_descriptor_t* d = &kernel->form[STRETTO_FORM_ORIGINAL].descriptor;
+  *p = (profile_t){.next = t->profiles,
+                   .kernel = kernel,
+                   .key = key,
+                   .shape = {.work_groups = item->work_groups,
+                             .wavefronts = d->wavefronts,
+                             .units = s->p->units,
+                             .resident = resident(s, d),
+                             .can_slice = kernel->has[STRETTO_FORM_SLICE],
+                             .can_preempt = kernel->has[STRETTO_FORM_PREEMPT]}};
+  p->candidates = tally_candidates(&s->p->policy, &p->shape, p->candidate);
+  t->profiles = p;
+  if (s->p->policy.profile_warm_up_iterations == 0) p->turn = 1;
+  if (p->candidates == 0) settle(s, t, p);
+  return p;
+}
+
+tally_configuration_t profile_next(const profile_t* profile, int* is_measured) {
+  *is_measured = 0;
+  if (profile->is_chosen) return profile->chosen;
+  *is_measured = 1;
+  if (profile->turn >= 2) return profile->candidate[profile->turn - 2];
+  return (tally_configuration_t){STRETTO_FORM_ORIGINAL, profile->shape.work_groups};
+}
+
+void profile_note(server_t* s, const tenant_t* t, profile_t* p, uint64_t duration_ns) {
+  const tally_policy_t* policy = &s->p->policy;
+  const uint32_t wanted =
+      p->turn == 0 ? policy->profile_warm_up_iterations : policy->profile_iterations;
+  p->sum_ns += duration_ns;
+  if (++p->runs < wanted) return;
+  const uint64_t mean = p->sum_ns / p->runs;
+  if (p->turn == 1) p->original_ns = mean;
+  if (p->turn >= 2) p->duration_ns[p->turn - 2] = mean;
+  p->runs = 0;
+  p->sum_ns = 0;
+  if (++p->turn == 2 + p->candidates) settle(s, t, p);
+}

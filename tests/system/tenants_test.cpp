@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do clients share a GPU as Tally and what it is compared with say, and is their work the
+// same whoever else runs, whatever was stopped and gone on with? Through the executable, two clients
+// on 8 units. Each run must meet its laws and the values of its kernels; a kernel counts its
+// work-groups.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+
+#include "tests/support/run_json.h"
+
+using namespace stretto::test;
+
+namespace {
+
+RunResult run(const std::string& mode, const std::string& set = "") {
+  const Scratch scratch;
+  const Finished finished = run_stretto("run tally/small --mode " + mode + " --impl all=model" +
+                                        set + " --out " + scratch.path + "/r");
+  INFO(finished.output);
+  REQUIRE(finished.status == 0);
+  RunResult result(stats(scratch.path + "/r"), finished.output);
+  CHECK(result.number("check.mismatches") == 0);
+  CHECK(result.number("audit.violations") == 0);
+  return result;
+}
+
+const boost::json::value& client(const RunResult& result, size_t number) {
+  return result.at("job.clients").as_array().at(number);
+}
+
+// Clients' outputs, however they were computed.
+void expect_same_outputs(const RunResult& a, const RunResult& b) {
+  for (const size_t i : {0u, 1u}) {
+    REQUIRE(client(a, i).at("requests").to_number<uint64_t>() != 0);
+    CHECK(client(a, i).at("outputs_sha256") == client(b, i).at("outputs_sha256"));
+  }
+}
+
+double p99(const RunResult& result) {
+  return client(result, 0).at("service_us").at("p99").to_number<double>();
+}
+
+}  // namespace
+
+TEST_CASE("alone, each client has the GPU for itself") {
+  const RunResult ideal = run("ideal");
+  CHECK(ideal.number("job.time_ns.both") == 0);
+  CHECK(ideal.number("job.time_ns.best_effort") == 0);
+}
+
+TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-02]") {
+  const RunResult mps = run("mps");
+  CHECK(mps.number("job.time_ns.both") > 0);
+  CHECK(mps.number("job.time_ns.high") < mps.number("job.time_ns.both"));
+}
+
+TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-BASE-03]") {
+  CHECK(p99(run("mps-priority")) < p99(run("mps")));
+}
+
+TEST_CASE("without a scheduler the server dispatches kernels of both on arrival", "[TL-ABL-01]") {
+  const RunResult result = run("no-scheduling");
+  CHECK(result.number("job.time_ns.both") > 0);
+  CHECK(result.number("job.server.preemptions") == 0);
+  CHECK(result.number("job.server.originals") == result.number("job.server.launches"));
+}
+
+TEST_CASE("without transformation best effort waits, kernel by kernel", "[TL-ABL-02]") {
+  const RunResult result = run("no-transformation");
+  CHECK(result.number("job.server.originals") == result.number("job.server.launches"));
+  CHECK(result.number("job.server.preemptions") == 0);
+  CHECK(result.number("job.time_ns.draining") == 0);
+}
+
+TEST_CASE("Tally's server stops best effort, goes on with it, and loses and doubles nothing",
+          "[TL-ABL-03]") {
+  const RunResult result = run("tally");
+  // Messages of both clients, all of which it has taken: a law.
+  for (const size_t i : {0u, 1u}) CHECK(client(result, i).at("messages").to_number<uint64_t>() > 0);
+  CHECK(result.number("job.server.preemptions") > 0);
+  CHECK(result.number("job.server.relaunches") > 0);
+  CHECK(result.number("job.server.tasks") > 0);
+  CHECK(result.number("job.server.control_blocks_checked") > 0);
+  expect_same_outputs(result, run("ideal"));
+}
+
+TEST_CASE("transformer, profiler and scheduler act together, with the stock instruction set, too",
+          "[TL-ARCH-03]") {
+  const RunResult result = run("tally-stock-isa");
+  CHECK(result.number("job.server.tasks") > 0);
+  CHECK_FALSE(result.at("job.server.chosen").as_array().empty());
+  CHECK(result.number("job.server.preemptions") > 0);
+}
+
+TEST_CASE("the command processor stops unmodified kernels between work-groups", "[TL-ARCH-04]") {
+  const RunResult result = run("tally-firmware");
+  CHECK(result.number("job.server.preemptions") > 0);
+  CHECK(result.number("job.server.tasks") == 0);
+  expect_same_outputs(result, run("ideal"));
+}
+
+TEST_CASE("configurations are measured on the client's own launches", "[TL-PROF-01]") {
+  const RunResult result = run("tally",
+                               " --set tenants.ptb_max_threads_per_unit=256 --set "
+                               "tenants.profile_warm_up_iterations=0 --set tenants.lead=6 --set "
+                               "tenants.requests=2");
+  const auto& chosen = result.at("job.server.chosen").as_array();
+  REQUIRE(chosen.size() == 3);
+  for (const auto& one : chosen) {
+    CHECK(one.at("original_ns").to_number<uint64_t>() > 0);
+    CHECK(one.at("duration_ns").to_number<uint64_t>() > 0);
+  }
+}
+
+TEST_CASE("several best-effort clients share what is left", "[TL-ARCH-02]") {
+  const RunResult result = run(
+      "tally", " --set tenants.best_effort=tally/models/tiny-training,tally/models/tiny-training");
+  REQUIRE(result.at("job.clients").as_array().size() == 3);
+  for (const size_t i : {1u, 2u})
+    CHECK(client(result, i).at("requests_per_s").to_number<double>() > 0);
+}
+
+TEST_CASE("a kernel that the transformer refuses runs as it is, counted and named once") {
+  const Scratch scratch;
+  std::ofstream(scratch.path + "/refused.yaml")
+      << "tenants:\n  kernels: |\n    4 concat:64x128x128\nmodes: [ideal]\n";
+  const RunResult result =
+      run("tally", " --set tenants.best_effort=" + scratch.path + "/refused.yaml");
+  CHECK(result.number("job.server.refused_launches") > 0);
+  CHECK(result.number("job.server.refused_launches") == result.number("job.server.launches"));
+  CHECK(result.at("job.server.refused").as_array().size() == 1);
+  CHECK(result.says("concat_fp16 runs as it is: work-groups may wait for each other"));
+}
+
+TEST_CASE("arrivals of a trace are kept, and a trace that goes back is refused in a line") {
+  const Scratch scratch;
+  const std::string file = scratch.path + "/trace.txt";
+  std::ofstream(file) << "# us\n0\n300\n310\n320\n900\n1000\n";
+  const std::string set =
+      " --set tenants.requests=6 --set tenants.arrivals=trace --set tenants.trace=" + file;
+  const RunResult result = run("ideal", set);
+  CHECK(client(result, 0).at("response_us").at("p99").to_number<double>() > p99(result));
+  std::ofstream(file) << "0\n300\n200\n400\n500\n600\n";
+  const Finished bad =
+      run_stretto("run tally/small --mode ideal" + set + " --out " + scratch.path + "/bad");
+  CHECK(bad.status == 2);
+  CHECK(bad.output.find("trace.txt:3: 200 us is before the line above") != std::string::npos);
+}
+
+TEST_CASE("what clients cannot be is said in a line") {
+  const std::map<std::string, std::string> cases{
+      {"tenants.high=t3/small", "t3/small is no workload of kind tenants with kernels"},
+      {"tenants.turnaround_threshold_ns=0", "turnaround_threshold_ns"},
+      {"tenants.arrivals=trace", "needs trace"},
+      {"tenants.kernels=gemm:12", "needs kernels, or high and best_effort"}};
+  for (const auto& [set, line] : cases) {
+    const Finished bad = run_stretto("run tally/small --mode tally --set " + set);
+    INFO(bad.output);
+    CHECK(bad.status == 2);
+    CHECK(bad.output.find(line) != std::string::npos);
+  }
+}
