@@ -63,7 +63,7 @@ static void load_library(server_t* s, tenant_t* t, const tally_message_t* m) {
     return;
   }
   s->ops->read(s->ops->context, tally_bulk_address(&t->channel, bulk), elf, bytes);
-  library_t library = {0};
+  library_t library = {.key = server_key(SERVER_KEY, elf, bytes)};
   stretto_status_t status =
       t->driver->api->module_load(t->driver, elf, bytes, &library.module[STRETTO_FORM_ORIGINAL]);
   for (uint32_t form = STRETTO_FORM_SLICE; form < FORMS && status == STRETTO_OK; ++form) {
@@ -102,6 +102,7 @@ static void find_kernel(tenant_t* t, const tally_message_t* m, const char* name)
     return;
   }
   kernel->name = strdup(name);
+  kernel->key = server_key(library->key, name, m->payload_bytes);
   kernel->has[STRETTO_FORM_ORIGINAL] = 1;
   for (uint32_t form = STRETTO_FORM_SLICE; form < FORMS; ++form) {
     if (library->module[form] == NULL) continue;

@@ -53,9 +53,17 @@ typedef struct tally_record {
   uint64_t original_ns;  // CHOSEN: measured, 0 = not; and of the configuration,
   uint64_t duration_ns;
   uint64_t turnaround_ns;  // with the estimate.
+  uint64_t key;            // CHOSEN: of library, kernel, grid and arguments but for addresses.
   const char* kernel;
   const char* text;
 } tally_record_t;
+
+// A choice of an earlier run.
+typedef struct tally_known {
+  uint64_t key;
+  tally_configuration_t configuration;
+  uint64_t original_ns, duration_ns;  // Measured; 0 = not.
+} tally_known_t;
 
 typedef struct tally_server_parameters {
   tally_mode_t mode;
@@ -71,6 +79,8 @@ typedef struct tally_server_parameters {
   uint32_t high_account;
   uint32_t best_effort_account;
   uint32_t own_account;
+  const tally_known_t* known;  // Kernels that need not be measured.
+  uint32_t known_count;
   void (*log)(void* context, const tally_record_t* record);
   void* log_context;
 } tally_server_parameters_t;

@@ -11,11 +11,13 @@
 
 typedef struct library {
   stretto_module_t* module[FORMS];  // By form; null: none.
+  uint64_t key;                     // Of its contents.
 } library_t;
 
 // A kernel of a client's library.
 typedef struct kernel {
   char* name;
+  uint64_t key;  // Of its library and name.
   stretto_kernel_t form[FORMS];
   int has[FORMS];
   int is_refused;  // Has no form, and that was said.
@@ -127,6 +129,10 @@ typedef struct server {
 } server_t;
 
 // server_submit.c
+
+// FNV-1a of bytes, on top of `key`.
+uint64_t server_key(uint64_t key, const void* data, uint64_t bytes);
+#define SERVER_KEY 0xCBF29CE484222325u
 
 // What a server's own call means, with a line in its error.
 stretto_status_t server_try(server_t* s, stretto_status_t status);

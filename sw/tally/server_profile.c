@@ -6,19 +6,19 @@
 
 #include "sw/tally/server_internal.h"
 
-// What a kernel's time may depend on: grid and arguments, but for addresses in the client's memory.
+// What a kernel's time may depend on: its code, grid and arguments, but for addresses in the client's
+// memory.
 static uint64_t key_of(const tenant_t* t, const item_t* item) {
   const stretto_client_options_t* o = &t->driver->options;
   const uint64_t begin = stretto_gpu_address(o->gpu, o->memory_begin),
                  end = stretto_gpu_address(o->gpu, o->memory_end);
-  uint64_t key = 0xCBF29CE484222325u;  // FNV-1a.
-  for (uint32_t i = 0; i < 3; ++i) key = (key ^ item->grid[i]) * 0x100000001B3u;
+  uint64_t key = server_key(item->kernel->key, item->grid, sizeof item->grid);
   for (uint32_t at = 0; at < item->argument_bytes; at += 8) {
     uint64_t word = 0;
     for (uint32_t i = 0; i < 8 && at + i < item->argument_bytes; ++i)
       word |= (uint64_t)item->arguments[at + i] << 8 * i;
     if (word >= begin && word < end) word = 0;
-    key = (key ^ word) * 0x100000001B3u;
+    key = server_key(key, &word, sizeof word);
   }
   return key;
 }
@@ -36,28 +36,50 @@ static uint32_t resident(const server_t* s, const stretto_kernel_descriptor_t* d
   return least;
 }
 
+// Tells what was chosen, measured to take so long.
+static void tell_choice(const server_t* s, const tenant_t* t, const profile_t* p,
+                        uint64_t duration_ns) {
+  server_log(s, (tally_record_t){.kind = TALLY_CHOSEN,
+                                 .client = t->number,
+                                 .form = p->chosen.form,
+                                 .groups = p->chosen.groups,
+                                 .work_groups = p->shape.work_groups,
+                                 .original_ns = p->original_ns,
+                                 .duration_ns = duration_ns,
+                                 .turnaround_ns = tally_turnaround_ns(&s->p->policy, &p->shape,
+                                                                      p->chosen, duration_ns),
+                                 .is_last = duration_ns != 0,
+                                 .key = p->key,
+                                 .kernel = p->kernel->name});
+}
+
 static void settle(const server_t* s, const tenant_t* t, profile_t* p) {
-  const tally_policy_t* policy = &s->p->policy;
   const tally_profile_t measured = {.original_ns = p->original_ns,
                                     .count = p->candidates,
                                     .candidates = p->candidate,
                                     .duration_ns = p->duration_ns};
-  p->chosen = tally_choose(policy, &p->shape, &measured);
+  p->chosen = tally_choose(&s->p->policy, &p->shape, &measured);
   p->is_chosen = 1;
-  tally_record_t record = {.kind = TALLY_CHOSEN,
-                           .client = t->number,
-                           .form = p->chosen.form,
-                           .groups = p->chosen.groups,
-                           .work_groups = p->shape.work_groups,
-                           .original_ns = p->original_ns,
-                           .kernel = p->kernel->name};
-  if (p->chosen.form == STRETTO_FORM_ORIGINAL) record.duration_ns = p->original_ns;
+  uint64_t duration_ns = p->chosen.form == STRETTO_FORM_ORIGINAL ? p->original_ns : 0;
   for (uint32_t i = 0; i < p->candidates; ++i)
     if (p->candidate[i].form == p->chosen.form && p->candidate[i].groups == p->chosen.groups)
-      record.duration_ns = p->duration_ns[i];
-  record.is_last = record.duration_ns != 0;
-  record.turnaround_ns = tally_turnaround_ns(policy, &p->shape, p->chosen, record.duration_ns);
-  server_log(s, record);
+      duration_ns = p->duration_ns[i];
+  tell_choice(s, t, p, duration_ns);
+}
+
+// A choice of an earlier run, if the kernel has that form and as many work-groups.
+static void recall(const server_t* s, const tenant_t* t, profile_t* p) {
+  for (uint32_t i = 0; i < s->p->known_count && !p->is_chosen; ++i) {
+    const tally_known_t* known = &s->p->known[i];
+    const tally_configuration_t c = known->configuration;
+    if (known->key != p->key || c.form >= FORMS || !p->kernel->has[c.form] || c.groups == 0 ||
+        c.groups > p->shape.work_groups)
+      continue;
+    p->chosen = c;
+    p->is_chosen = 1;
+    p->original_ns = known->original_ns;
+    tell_choice(s, t, p, known->duration_ns);
+  }
 }
 
 profile_t* profile_find(server_t* s, tenant_t* t, const item_t* item) {
@@ -80,7 +102,8 @@ profile_t* profile_find(server_t* s, tenant_t* t, const item_t* item) {
   p->candidates = tally_candidates(&s->p->policy, &p->shape, p->candidate);
   t->profiles = p;
   if (s->p->policy.profile_warm_up_iterations == 0) p->turn = 1;
-  if (p->candidates == 0) settle(s, t, p);
+  recall(s, t, p);
+  if (p->candidates == 0 && !p->is_chosen) settle(s, t, p);
   return p;
 }
 

@@ -14,6 +14,11 @@ void server_log(const server_t* s, tally_record_t record) {
   s->p->log(s->p->log_context, &record);
 }
 
+uint64_t server_key(uint64_t key, const void* data, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; ++i) key = (key ^ ((const uint8_t*)data)[i]) * 0x100000001B3u;
+  return key;
+}
+
 stretto_status_t server_try(server_t* s, stretto_status_t status) {
   if (status != STRETTO_OK)
     snprintf(s->error, 256, "tally server: %s", s->own->api->last_error(s->own));

@@ -114,6 +114,41 @@ TEST_CASE("configurations are measured on the client's own launches", "[TL-PROF-
   }
 }
 
+TEST_CASE("choices of the profiler are kept in a file, which is refused in a line if damaged") {
+  const Scratch scratch;
+  const std::string file = scratch.path + "/profiles";
+  const std::string set =
+      " --set tenants.ptb_max_threads_per_unit=128 --set tenants.profile_warm_up_iterations=0 "
+      "--set "
+      "tenants.requests=2 --set tenants.profiles=" +
+      file;
+  const RunResult first = run("tally", set + " --set tenants.lead=4");
+  const RunResult second = run("tally", set);
+  REQUIRE(first.at("job.server.chosen").as_array().size() == 3);
+  REQUIRE(second.number("job.server.launches") > 0);
+  CHECK(second.number("job.server.originals") == 0);  // Nothing is measured.
+  std::ofstream(file, std::ios::app) << "what\n";
+  const Finished bad = run_stretto("run tally/small --mode tally" + set);
+  CHECK(bad.status == 2);
+  CHECK(bad.output.find("profiles:6: 'what' is no line of tenants.profiles") != std::string::npos);
+}
+
+TEST_CASE("figures are given beside those of the same clients alone, and of no others") {
+  const Scratch scratch;
+  const std::string alone = scratch.path + "/alone",
+                    set = " --set tenants.requests=3 --set tenants.alone=" + alone;
+  const Finished ideal = run_stretto(
+      "run tally/small --mode ideal --impl all=model --set tenants.requests=3 --out " + alone);
+  REQUIRE(ideal.status == 0);
+  const RunResult result = run("ideal", set);
+  for (const size_t i : {0u, 1u})
+    CHECK(client(result, i).at("normalised_throughput").to_number<double>() == Approx(1));
+  CHECK(client(result, 0).at("p99_slowdown").to_number<double>() == Approx(1));
+  const Finished other = run_stretto("run tally/models/tiny-training --mode ideal" + set);
+  CHECK(other.status == 2);
+  CHECK(other.output.find("has other clients") != std::string::npos);
+}
+
 TEST_CASE("several best-effort clients share what is left", "[TL-ARCH-02]") {
   const RunResult result = run(
       "tally", " --set tenants.best_effort=tally/models/tiny-training,tally/models/tiny-training");

@@ -9,10 +9,12 @@
 
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
+#include "platform/kinds/tenants/profile_file.h"
 #include "platform/kinds/tenants/tenant_figures.h"
 #include "platform/kinds/tenants/tenant_log.h"
 #include "platform/kinds/tenants/tenant_plan.h"
 #include "platform/kinds/tenants/tenants_kind.h"
+#include "platform/results/result_file.h"
 
 namespace stretto {
 
@@ -76,6 +78,32 @@ std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request,
   return plans;
 }
 
+// What a client does without the others.
+struct Alone {
+  double per_s, p99_us;
+};
+// Throws UserError if the result is of other clients or another mode.
+std::vector<Alone> alone_of(const TenantsKind& kind, const std::vector<TenantText>& texts) {
+  if (kind.alone.empty()) return {};
+  const ResultFile file(kind.alone);
+  if (file.mode != "ideal" || !file.why_unusable().empty())
+    throw UserError(
+        fmt::format("tenants.alone: {} is no complete result of mode ideal", kind.alone));
+  std::vector<Alone> all;
+  std::vector<std::string> names;
+  for (const ResultValue& one : file.root().at("job").at("clients").items()) {
+    names.push_back(one.at("name").text());
+    const auto service = one.find("service_us");
+    all.push_back({one.at("requests_per_s").number(), service ? service->at("p99").number() : 0});
+  }
+  const auto is_same = [](const std::string& name, const TenantText& text) {
+    return name == text.name;
+  };
+  if (!std::equal(names.begin(), names.end(), texts.begin(), texts.end(), is_same))
+    throw UserError(fmt::format("tenants.alone: {} has other clients", kind.alone));
+  return all;
+}
+
 uint64_t control_bytes(const MachineSpec& spec, bool stock_isa) {
   return TALLY_CONTROL_BLOCKS *
          tally_control_bytes(stock_isa, spec.gpu.cus * spec.gpu.workgroup_slots);
@@ -91,6 +119,7 @@ class Tenants final : public Job {
         alone_(request.mode == "ideal"),
         plans_(plans_of(request, texts)),
         arrivals_(arrivals_of(kind, request.seed)),
+        alone_figures_(alone_of(kind, texts)),
         parameters_(plans_.size()),
         results_(plans_.size()),
         requests_(plans_.size()) {
@@ -110,6 +139,12 @@ class Tenants final : public Job {
     server_.high_account = kHigh.number;
     server_.best_effort_account = kBestEffort.number;
     server_.own_account = kServer.number;
+    if (mode_.how == TALLY_TRANSFORMED && !kind.profiles.empty()) {
+      scope_ = profile_scope(request, kind.policy, mode_.stock_isa);
+      known_ = read_profiles(kind.profiles, scope_);
+      server_.known = known_.data();
+      server_.known_count = static_cast<uint32_t>(known_.size());
+    }
     server_.log_context = this;
     server_.log = [](void* self, const tally_record_t* record) {
       TenantRecord copy{*record, record->kernel == nullptr ? "" : record->kernel,
@@ -137,6 +172,7 @@ class Tenants final : public Job {
         run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
           return tally_server_run(&server_, ops, &served_, error);
         });
+        if (!scope_.empty()) write_profiles(kind_.profiles, scope_, known_, log_);
       });
     }
     for (uint32_t i = 0; i < plans_.size(); ++i) {
@@ -196,7 +232,9 @@ class Tenants final : public Job {
   std::string table() const override {
     std::string text = fmt::format("  {:<28}  {:>8}", "client", "requests");
     for (const double p : kPercentiles) text += fmt::format("  {:>10}", fmt::format("p{} us", p));
-    text += fmt::format("  {:>21}  {:>12}  {:>12}\n", "95 % of p99", "p99 response", "requests/s");
+    text += fmt::format("  {:>21}  {:>12}  {:>12}", "95 % of p99", "p99 response", "requests/s");
+    if (!alone_figures_.empty()) text += fmt::format("  {:>10}  {:>9}", "normalised", "p99/alone");
+    text += "\n";
     for (uint32_t i = 0; i < plans_.size(); ++i) text += row(i);
     const TenantOwners owners = owners_of_run();
     const auto share = [&](uint64_t ns) {
@@ -238,7 +276,8 @@ class Tenants final : public Job {
                                       {"groups", r.groups},
                                       {"original_ns", r.original_ns},
                                       {"duration_ns", r.duration_ns},
-                                      {"turnaround_ns", r.turnaround_ns}});
+                                      {"turnaround_ns", r.turnaround_ns},
+                                      {"drain_ns", drains_of(r.client, one.kernel)}});
       if (r.kind == TALLY_REFUSED && is_used(r.client, one.kernel))
         refused.push_back(
             json::object{{"client", r.client}, {"kernel", one.kernel}, {"reason", one.text}});
@@ -296,6 +335,20 @@ class Tenants final : public Job {
     const auto& steps = plans_[client]->steps();
     return std::any_of(steps.begin(), steps.end(),
                        [&](const tenant_step_t& step) { return kernel == step.kernel; });
+  }
+
+  // How long the kernel has taken to leave the GPU, each time that it was told to.
+  json::array drains_of(uint32_t client, const std::string& kernel) const {
+    json::array all;
+    uint64_t stopped_ns = 0;
+    for (const TenantRecord& one : log_) {
+      if (one.told.client != client || one.kernel != kernel) continue;
+      if (one.told.kind == TALLY_STOPPED) stopped_ns = one.told.time_ns;
+      if (one.told.kind != TALLY_ENDED || stopped_ns == 0) continue;
+      all.push_back(one.told.time_ns - stopped_ns);
+      stopped_ns = 0;
+    }
+    return all;
   }
 
   TenantLaws laws_of_run() const {
@@ -364,12 +417,23 @@ class Tenants final : public Job {
     if (name.size() > 28) name = "..." + name.substr(name.size() - 25);
     std::string text = fmt::format("  {:<28}  {:8}", name, results_[client].requests);
     if (results_[client].requests == 0)
-      return text + fmt::format("{:71}  {:>12}  {:12.3f}\n", "", "", per_s(client));
+      return text + fmt::format("{:71}  {:>12}  {:12.3f}", "", "", per_s(client)) +
+             beside_alone(client, 0);
     const Figures f = figures(client);
     for (const double us : f.service_us) text += fmt::format("  {:10.3f}", us);
-    return text + fmt::format("  {:10.3f}-{:10.3f}  {:12.3f}  {:12.3f}\n", f.p99_us.first,
-                              f.p99_us.second, f.response_us.back(), per_s(client));
+    return text +
+           fmt::format("  {:10.3f}-{:10.3f}  {:12.3f}  {:12.3f}", f.p99_us.first, f.p99_us.second,
+                       f.response_us.back(), per_s(client)) +
+           beside_alone(client, f.service_us.back());
   }
+  // The end of a row.
+  std::string beside_alone(uint32_t client, double p99_us) const {
+    if (alone_figures_.empty()) return "\n";
+    const Alone& alone = alone_figures_[client];
+    return fmt::format("  {}  {}\n", figure(ratio(per_s(client), alone.per_s), 10),
+                       figure(ratio(p99_us, alone.p99_us), 9));
+  }
+  static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
   std::string counts_text() const {
     const TenantCounts c = counts_of(log_);
@@ -404,8 +468,12 @@ class Tenants final : public Job {
     if (mode_.by_server) one["messages"] = r.messages;
     if (spec_.gpu.tile_values)
       one["outputs_sha256"] = plans_[client]->outputs_sha256(*memories_[0]);
+    if (!alone_figures_.empty())
+      one["normalised_throughput"] = ratio(per_s(client), alone_figures_[client].per_s);
     if (r.requests == 0) return one;
     const Figures f = figures(client);
+    if (!alone_figures_.empty())
+      one["p99_slowdown"] = ratio(f.service_us.back(), alone_figures_[client].p99_us);
     json::object service, response;
     for (size_t i = 0; i < kPercentiles.size(); ++i) {
       service[fmt::format("p{}", kPercentiles[i])] = f.service_us[i];
@@ -422,11 +490,14 @@ class Tenants final : public Job {
   const bool alone_;
   const std::vector<std::unique_ptr<TenantPlan>> plans_;
   const std::vector<uint64_t> arrivals_;
+  const std::vector<Alone> alone_figures_;  // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
   std::vector<tenant_result_t> results_;
   std::vector<std::vector<tenant_request_t>> requests_;
   tally_server_parameters_t server_{};
   tally_server_result_t served_{};
+  std::string scope_;  // Of choices that outlive the run; empty: they do not.
+  std::vector<tally_known_t> known_;
   TenantLog log_;
   std::vector<TenantMoment> moments_;
 };

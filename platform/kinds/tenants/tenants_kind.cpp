@@ -130,6 +130,13 @@ void TenantsKind::describe(ParameterSet& set) {
   set.number("burst_interval_ns", burst_interval_ns, 0, 1'000'000'000'000,
              "Between arrivals of a burst.");
   set.text("trace", trace, "File of arrivals: whole microseconds, ascending, a line each.");
+  set.text("alone", alone,
+           "Result folder of the same clients in mode ideal: throughput and p99 are given beside "
+           "theirs alone, too.");
+  set.text(
+      "profiles", profiles,
+      "File in which the choices of the profiler are kept for the next run on the same machine "
+      "with the same policy.");
   set.number("launch_latency_ns", launch_latency_ns, 0, 1'000'000'000,
              "Law: so long after high priority has become active a best-effort kernel that was on "
              "its way may begin, and none later.");

@@ -39,6 +39,8 @@ class TenantsKind final : public WorkloadKind {
   uint32_t burst_requests = 10;    // Of a burst, on average,
   uint64_t burst_interval_ns = 0;  // and between two of it.
   std::string trace;
+  std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
+  std::string profiles;  // File of choices that outlive a run; empty: none do.
   uint64_t launch_latency_ns = 20'000;
   tally_policy_t policy;
 };
