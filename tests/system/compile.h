@@ -21,8 +21,9 @@ inline void command_succeeds(const std::string& command) {
 inline std::string compile(const Scratch& scratch, const std::string& source) {
   const std::string object = scratch.path + "/" + source + ".so";
   const std::string compiler = source.ends_with(".c") ? "cc" : "c++ -std=c++20";
-  command_succeeds(compiler + " -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR
-                              " -I" STRETTO_SOURCE_DIR "/sw/include -o " +
+  command_succeeds(compiler +
+                   " -shared -fPIC -Wall -Werror -I" STRETTO_SOURCE_DIR " -I" STRETTO_SOURCE_DIR
+                   "/sw/include -o " +
                    object + " " STRETTO_SOURCE_DIR "/tests/system/programs/" + source);
   return object;
 }

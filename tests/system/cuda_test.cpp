@@ -20,10 +20,10 @@ struct VectorAdd {
   const std::string elf = compile_kernel(scratch, "vector_add_kernel.c", "vector_add");
 
   Finished run(const std::string& what, const std::string& options = "") const {
-    const Finished finished =
-        run_stretto("run " + program + " --set gpus=1 --set gpu.cus=8 --impl all=model " + options +
-                        " --set program.arguments='" + elf + " " + what + "' --out " + scratch.path + "/r",
-                    "timeout 100");
+    const Finished finished = run_stretto(
+        "run " + program + " --set gpus=1 --set gpu.cus=8 --impl all=model " + options +
+            " --set program.arguments='" + elf + " " + what + "' --out " + scratch.path + "/r",
+        "timeout 100");
     INFO(what << "\n" << finished.output);
     CHECK(finished.status == 0);
     CHECK(finished.says("vector_add: all right"));
@@ -78,12 +78,15 @@ TEST_CASE("what a program asks wrongly is a code of CUDA and a line that names i
   for (const char* line :
        {"load: cudaErrorFileNotFound: cudaLibraryLoadFromFile: nowhere.elf: no such file",
         "data: cudaErrorInvalidKernelImage: cudaLibraryLoadData: kernel ELF: not an ELF file",
-        "kernel: cudaErrorSymbolNotFound: cudaLibraryGetKernel: kernel ELF: no kernel subtract in it",
+        "kernel: cudaErrorSymbolNotFound: cudaLibraryGetKernel: kernel ELF: no kernel subtract in "
+        "it",
         "unloaded: cudaErrorInvalidResourceHandle: cudaLibraryGetKernel: 0x",
-        "block: cudaErrorInvalidConfiguration: cudaLaunchKernel: scale: a block of 256 x 1 x 1; it has "
+        "block: cudaErrorInvalidConfiguration: cudaLaunchKernel: scale: a block of 256 x 1 x 1; it "
+        "has "
         "1 x 1 x 1 wavefronts",
         "grid: cudaErrorInvalidConfiguration: cudaLaunchKernel: scale: a grid of 0 x 1 x 1",
-        "shared: cudaErrorInvalidValue: cudaLaunchKernel: scale: 1024 bytes of shared memory; it has the 0",
+        "shared: cudaErrorInvalidValue: cudaLaunchKernel: scale: 1024 bytes of shared memory; it "
+        "has the 0",
         "arguments: cudaErrorInvalidValue: cudaLaunchKernel: scale: no arguments; it has 32 bytes",
         "handle: cudaErrorInvalidResourceHandle: cudaLaunchKernel: 0x",
         "stream: cudaErrorInvalidResourceHandle: cudaStreamSynchronize: 0x",

@@ -211,13 +211,18 @@ TEST_CASE("workers leave before a task when the flag is up", "[TL-PTB-03]") {
 }
 
 TEST_CASE("a worker that keeps a task which it does not run loses it") {
-  Subject s("early_return");
   transform::Result result = transformed("early_return", Form::preempt);
   sabotage(result, "to stop: the task goes back", kNop);
   Rng rng(5);
-  REQUIRE(s.run_workers(s.of(result), s.grid, rng).stopped > 0);
-  const std::vector<uint64_t> ran = s.take_words(kRan, kTasks);
-  REQUIRE(std::count(ran.begin(), ran.end(), 0) > 0);
+  ptrdiff_t lost = 0;
+  // A flag that rises behind the last task loses none.
+  for (int run = 0; run < 20 && lost == 0; ++run) {
+    Subject s("early_return");
+    s.run_workers(s.of(result), s.grid, rng);
+    const std::vector<uint64_t> ran = s.take_words(kRan, kTasks);
+    lost = std::count(ran.begin(), ran.end(), 0);
+  }
+  REQUIRE(lost > 0);
 }
 
 TEST_CASE("a flag that rises stops each worker after the task that it has begun", "[TL-PTB-05]") {
