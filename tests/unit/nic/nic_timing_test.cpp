@@ -141,6 +141,30 @@ TEST_CASE("a get of 4 MiB fills the wire") {
   CHECK(bench.violated() == kNone);
 }
 
+TEST_CASE("two queue pairs of a NIC take turns on its wire") {
+  NicBench bench;
+  bench.program();
+  constexpr uint32_t kEach = 1 << 20;
+  constexpr uint64_t kRing = 0x20000;
+  constexpr uint16_t kOther = 9;
+  bench[1].pair(0, kOther, kOther);
+  bench[0].set(NIC_PAIR_SEND_BASE_OFFSET_AT(kOther), bench[0].at(kRing));
+  bench[0].set(NIC_PAIR_PEER_OFFSET_AT(kOther),
+               STRETTO_FIELD(NIC_PAIR_PEER_QUEUE_PAIR, kOther) |
+                   STRETTO_FIELD(NIC_PAIR_PEER_NODE, STRETTO_NODE_NIC + 1));
+  bench[0].set(NIC_PAIR_CONFIG_OFFSET_AT(kOther), NIC_PAIR_CONFIG_VALID_MASK);
+  bench[0].enqueue(kRing, 0, put_entry(bench[0], bench[1], kEach, 2, kEach));
+  bench[0].send(put_entry(bench[0], bench[1], kEach, 1), kReady);
+  bench[0].post(STRETTO_DOORBELL_APERTURE,
+                stretto_nic_doorbell(STRETTO_NIC_DOORBELL_SEND, kOther, 1), kReady);
+  bench.run();
+  const auto ended = bench[0].writes_at(test::kCompletions, 32);
+  REQUIRE(ended.size() == 2);
+  // The one whose entry comes first has filled the buffer, 16 packets, before the turns begin.
+  CHECK(ended[1] - ended[0] <= (16 + 1) * 4'122 * 80 * kPs);
+  CHECK(bench.violated() == kNone);
+}
+
 TEST_CASE("seven servers that put to one share its wire evenly, nothing is lost") {
   NicBench bench({}, 8);
   constexpr uint64_t kEach = 1 << 20;
