@@ -7,6 +7,8 @@
 #                                                                 the bars of 75 s, 50 s and 4 GiB, and the share that RTL takes
 #   bash tests/benchmark.sh iss [BUILD_DIR [RUNS]]                the instruction-set simulator: a CoreMark-like loop with loads, stores,
 #                                                                 L1s and counters in the running platform, bar 200 MIPS
+#   bash tests/benchmark.sh sampled [BUILD_DIR [RUNS]]            sampled work-groups: 200 iterations of bert-small, small kernels launched by the
+#                                                                 host, RTL scheduler: CPU seconds a machine second, bar 6; measures first
 set -euo pipefail
 if [ "${1:-}" = --help ]; then
   sed -n '3,/^set /s/^# \{0,1\}//p' "$0"
@@ -15,7 +17,7 @@ fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 what=job
 case ${1:-} in
-  job | iss) what=$1; shift ;;
+  job | iss | sampled) what=$1; shift ;;
 esac
 build=${1:-${STRETTO_BUILD_DIR:-build}}
 [ -x "$build/stretto" ] || { echo "benchmark.sh: nothing is built in $build" >&2; exit 2; }
@@ -47,6 +49,26 @@ print(f"{title:9} median {wall:7.2f} s wall, {cpu:7.2f} s cpu, {memory:6.0f} MiB
 PYTHON
 }
 
+measure_sampled() {
+  local small=(graph/bert-small --mode launched --set gpus=1)
+  "$build/stretto" characterise "${small[@]}" --no-check --impl all=model --jobs 2 --bodies "$scratch/bodies.txt" \
+    --out "$scratch/measured" >"$scratch/log" 2>&1 || { tail -n 5 "$scratch/log"; exit 1; }
+  repeat sampled "${small[@]}" --set graph.iterations=200 --set gpu.executor=sampled --set sampled.bodies="$scratch/bodies.txt" \
+    --set sim.threads=1
+  python3 - "$scratch/sampled" "$runs" <<'PYTHON'
+import json, statistics, sys
+folder, runs = sys.argv[1], int(sys.argv[2])
+results = [json.load(open(f"{folder}.{run}/stats.json")) for run in range(1, runs + 1)]
+machine_s = 1e-9 * results[0]["time_ns"]["total"]
+bodies = sum(value for path, value in results[0]["statistics"].items() if path.endswith("sampled.bodies"))
+cpu = statistics.median(result["host"]["cpu_s"] for result in results)
+memory = max(result["host"]["peak_rss_mib"] for result in results)
+verdict = "within" if cpu <= 6 * machine_s else "ABOVE"
+print(f"sampled: {1e3 * machine_s:.1f} ms of the machine, {bodies} work-groups: median {cpu:.2f} s cpu, {cpu / machine_s:.1f} s a machine second, "
+      f"{memory:.0f} MiB; {verdict} the bar of 6 s")
+PYTHON
+}
+
 measure_iss() {
   repeat iss --firmware "$build/sw/firmware/coremark_like.elf"
   python3 - "$scratch/iss" "$runs" <<'PYTHON'
@@ -65,6 +87,10 @@ if [ "$what" = iss ]; then
   runs=${2:-3}
   echo "instruction-set simulator, $cores"
   measure_iss
+elif [ "$what" = sampled ]; then
+  runs=${2:-3}
+  echo "sampled work-groups, $cores"
+  measure_sampled
 else
   workload=${2:-t3/tnlg-fc2-tp8}
   runs=${3:-3}

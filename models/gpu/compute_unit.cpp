@@ -324,6 +324,27 @@ bool ComputeUnit::release_barrier(Group& group, Wavefront* current) {
   return true;
 }
 
+ComputeUnit::Step ComputeUnit::enter_body(Wavefront& wavefront, const Group& group) {
+  wavefront.state = Wavefront::State::body;
+  parts_.bodies->enter_body(wavefront.group, group.slot, group.wg_id);
+  return Step::wait;
+}
+
+void ComputeUnit::leave_body(unsigned index, uint64_t pc) {
+  Group& group = groups_[index];
+  Wavefront& wavefront = *wavefronts_[group.members[0]];
+  assert(group.active && wavefront.state == Wavefront::State::body);
+  wavefront.at = now_cycle();
+  if (pc == 0) {
+    end(wavefront, group);
+    return;
+  }
+  wavefront.hart.retire_custom();
+  wavefront.hart.set_pc(pc);
+  retired(wavefront, 0);
+  wake(wavefront, wavefront.at);
+}
+
 ComputeUnit::Step ComputeUnit::end(Wavefront& wavefront, Group& group) {
   finish(wavefront);
   wavefront.state = Wavefront::State::ended;
@@ -483,6 +504,7 @@ std::vector<std::string> ComputeUnit::waiting_on() const {
           what = "waits at a barrier (" + std::to_string(group.at_barrier) + " of " +
                  std::to_string(group.live) + ")";
           break;
+        case Wavefront::State::body: what = "is in its body, which is not executed"; break;
         case Wavefront::State::access: what = "waits for a scalar access"; break;
         case Wavefront::State::watch:
         case Wavefront::State::confirm: what = describe_wait(wavefront.hart.custom()); break;

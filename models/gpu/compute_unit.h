@@ -97,6 +97,7 @@ class ComputeUnit final : public sc_core::sc_module,
     riscv::CodeCache* code;  // Shared by all units of a GPU.
     WorkGroupListener* listener;
     FaultSink* faults;
+    BodyExecutor* bodies = nullptr;  // Of contexts with a body.
   };
 
   ComputeUnit(sc_core::sc_module_name name, const GpuSpec& spec, uint16_t index,
@@ -107,6 +108,15 @@ class ComputeUnit final : public sc_core::sc_module,
   void begin_kernel() override;
   bool finished() const override { return resident_ == 0; }
   WorkGroupResources resources() const override;
+
+  // Before the run: who hears of work-groups, and who takes bodies.
+  void set_executor(WorkGroupListener& listener, BodyExecutor& bodies) {
+    parts_.listener = &listener;
+    parts_.bodies = &bodies;
+  }
+  // The work-group's first wavefront goes on at `pc`, or ends if that is 0. REQUIRES: it has
+  // entered a body.
+  void leave_body(unsigned group, uint64_t pc);
 
   const ComputeUnitCounters& counters() const { return counters_; }
   uint64_t instructions() const;  // Issue slots taken.
@@ -206,6 +216,7 @@ class ComputeUnit final : public sc_core::sc_module,
   void send_held(Wavefront& wavefront);
   Step barrier(Wavefront& wavefront, Group& group);
   bool release_barrier(Group& group, Wavefront* current);
+  Step enter_body(Wavefront& wavefront, const Group& group);
   Step end(Wavefront& wavefront, Group& group);
   Step finish(Wavefront& wavefront, uint64_t slots = 1);
   void retired(Wavefront& wavefront, uint64_t slots);
@@ -294,7 +305,7 @@ class ComputeUnit final : public sc_core::sc_module,
   const ClockDomain clock_;
   const uint16_t index_;
   PartitionServices& services_;
-  const Parts parts_;
+  Parts parts_;
   const uint64_t node_;
   const std::string track_;  // Name in the timeline.
 

@@ -507,6 +507,9 @@ ComputeUnit::Step ComputeUnit::tile_control(Wavefront& wavefront, Group& group,
     case TILE_CONTROL_END:
       if (!operations_done(wavefront, wavefront.last, false, step)) return step;
       return end(wavefront, group);
+    case kBodyFunct7:
+      if (wavefront.hart.pc() == group.context->body) return enter_body(wavefront, group);
+      break;
   }
   return fault(wavefront, FaultKind::illegal_instruction, op.raw, kIllegal,
                "unknown tile control instruction");

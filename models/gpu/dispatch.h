@@ -35,6 +35,9 @@ struct DispatchContext {
   bool update = false;         // The update bit of the dispatch packet.
   bool communication = false;  // MCA stream of its traffic.
   uint8_t account = STRETTO_ACCOUNT_OTHER;
+  uint64_t launch = 0;  // Counts the GPU's launches, from 1.
+  // Where a wavefront hands its work-group to a BodyExecutor; 0: it executes everything itself.
+  uint64_t body = 0;
 };
 
 struct WorkGroupResources {
@@ -51,6 +54,15 @@ class WorkGroupListener {
   // `multiply_adds`: what it did on the tensor pipe.
   virtual void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) = 0;
   virtual void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
+};
+
+// Takes the place of part of a kernel (DispatchContext::body).
+class BodyExecutor {
+ public:
+  virtual ~BodyExecutor() = default;
+  // The first wavefront of the work-group in `group` of the unit is about to execute its body. It
+  // stands until ComputeUnit::leave_body().
+  virtual void enter_body(unsigned group, uint8_t slot, uint32_t wg_id) = 0;
 };
 
 class WorkGroupExecutor {

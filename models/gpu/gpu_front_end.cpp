@@ -191,7 +191,7 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
                  "launch with a dispatch context that cannot run");
     return false;
   }
-  ++launches_;
+  context.launch = ++launches_;
   pairs_.slots &= ~(1u << slot);
   code_.flush();  // A launch may follow a load over old code.
   contexts_[slot] = context;

@@ -71,7 +71,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   GpuFrontEnd(sc_core::sc_module_name name, const GpuSpec& spec, PartitionServices& services,
               std::unique_ptr<GridScheduler> scheduler, riscv::CodeCache& code);
 
-  // Before the run. `l2` may be null in tests.
+  // Before the run, again to replace the units. `l2` may be null in tests.
   void connect(std::vector<WorkGroupExecutor*> units, L2Cache* l2);
   void set_interrupts(InterruptLine& line) { interrupts_ = &line; }
   void set_kernel_events(KernelEvents events) { events_ = std::move(events); }
@@ -90,6 +90,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   void on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
 
   const EventGates& events() const { return event_gates_; }
+  uint64_t retired() const { return retired_; }  // Work-groups.
 
   // Every fault of the run (at most the first 64), for its record.
   const std::vector<GpuFault>& faults() const { return faults_; }

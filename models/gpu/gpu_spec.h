@@ -18,6 +18,13 @@ enum class StageMode : uint8_t {
   synchronous,  // A stage (what is resident at once) starts only when all of the one before has ended.
 };
 
+// Who executes work-groups.
+enum class Executor : uint8_t {
+  iss,       // The instruction-set simulator.
+  sampled,   // Bodies take times that were measured (models/sampled).
+  measured,  // The instruction-set simulator, and what it takes is noted.
+};
+
 struct GpuSpec {
   uint32_t cus = 80;
   uint32_t clock_mhz = 1400;
@@ -45,6 +52,7 @@ struct GpuSpec {
   uint32_t scalar_cache_ways = 16;
   uint32_t scalar_cache_hit_cycles = 12;
   StageMode stage_mode = StageMode::free;
+  Executor executor = Executor::iss;
   uint32_t stamp_limit = 256;
   bool tile_values = true;
   uint32_t fault_product_speed = 1;
@@ -122,6 +130,11 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
   set.choice<StageMode>("stage_mode", spec.stage_mode,
                         {{"free", StageMode::free}, {"synchronous", StageMode::synchronous}},
                         "Whether work-groups drift freely or a stage starts as one.");
+  set.choice<Executor>(
+      "executor", spec.executor,
+      {{"iss", Executor::iss}, {"sampled", Executor::sampled}, {"measured", Executor::measured}},
+      "Who executes work-groups: the instruction-set simulator; times that were measured, without "
+      "what they compute; or the simulator, noting times (sampled.*).");
   set.flag("tile_values", spec.tile_values,
            "Work out what tensor and SIMT operations on numbers yield; false = zeros, where only "
            "time matters.");

@@ -35,6 +35,11 @@ inline constexpr uint8_t kUndefined = 0;
 inline constexpr uint8_t kUndefined = 0xA5;
 #endif
 
+// What a wavefront fetches where its work-group's body begins (DispatchContext::body): no encoding
+// of tile.h. It stops the hart, and nothing executes it.
+inline constexpr uint32_t kBodyFunct7 = 0x7F;
+inline constexpr uint32_t kBodyWord = kBodyFunct7 << 25 | TILE_CONTROL_F3 << 12 | 0x0B;
+
 class WavefrontPort {
  public:
   static constexpr bool kMachineMode = false;
@@ -57,6 +62,10 @@ class WavefrontPort {
   }
 
   bool fetch(uint64_t address, uint16_t& parcel) {
+    if (context_->body != 0 && address - context_->body < 4) {
+      parcel = static_cast<uint16_t>(kBodyWord >> 8 * (address - context_->body));
+      return true;
+    }
     if (!inside(address, 2, context_->code_base, context_->code_bytes)) return false;
     memory_->read(address & STRETTO_OFFSET_MASK, reinterpret_cast<uint8_t*>(&parcel), 2);
     return true;
@@ -194,6 +203,7 @@ struct Wavefront {
     count,   // tile.wait, or the list of operations is full.
     stores,  // fence, locked store, end: earlier operations.
     barrier,
+    body,     // Its work-group is in a body that a BodyExecutor has taken.
     access,   // Scalar access or atomic.
     watch,    // wait_until, asleep.
     confirm,  // wait_until, reading.

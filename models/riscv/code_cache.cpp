@@ -87,6 +87,8 @@ Block* CodeCache::translate(uint64_t pc, FetchParcel fetch, void* context) {
 }
 
 void CodeCache::flush() {
+  ++generation_;
+  if (op_count_ == 0) return;  // Nothing was decoded since.
   for (Block& block : chunk_->blocks) {
     block.fall_through = nullptr;
     block.taken = nullptr;
@@ -98,7 +100,6 @@ void CodeCache::flush() {
   blocks_.clear();
   lines_.clear();
   op_count_ = 0;
-  ++generation_;
 }
 
 bool CodeCache::note_write(uint64_t addr, unsigned size_bytes) {

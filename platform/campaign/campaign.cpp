@@ -62,6 +62,8 @@ std::string Campaign::checked_key(const CampaignRun& run) const {
   for (const JobRequest& job : request.jobs) {
     for (std::string& file : job.kind->kernel_files(job)) files.push_back(std::move(file));
   }
+  if (machine.spec().gpu.executor == Executor::sampled)
+    files.push_back(machine.spec().sampled.bodies);
   for (const std::string& file : files)
     text += fs::path(file).filename().string() + " sha256 " + sum_of(file) + "\n";
   return text;
@@ -122,21 +124,19 @@ void Campaign::print_plan() const {
   }
   if (const unsigned damaged = count[State::damaged]; damaged != 0) {
     const Simulation& one = *first[State::damaged];
-    fmt::print(stderr,
-               "reproduce {}: {} results are damaged, the first is {}/stats.json: {} ({})\n",
-               options_.name, damaged, path(one.run), again, one.why);
+    fmt::print(stderr, "{}: {} results are damaged, the first is {}/stats.json: {} ({})\n",
+               options_.who(), damaged, path(one.run), again, one.why);
   }
   if (const unsigned stale = count[State::stale]; stale != 0) {
     fmt::print(stderr,
-               "reproduce {}: {} results in {} are of another build, firmware, kernel, machine or "
+               "{}: {} results in {} are of another build, firmware, kernel, machine or "
                "option: {}\n",
-               options_.name, stale, options_.out, again);
+               options_.who(), stale, options_.out, again);
   }
   if (const unsigned rejected = count[State::rejected]; rejected != 0) {
     const Simulation& one = *first[State::rejected];
-    fmt::print(stderr,
-               "reproduce {}: {} results failed their checks, the first is {}: {}: left out\n",
-               options_.name, rejected, path(one.run), one.why);
+    fmt::print(stderr, "{}: {} results failed their checks, the first is {}: {}: left out\n",
+               options_.who(), rejected, path(one.run), one.why);
   }
 }
 
@@ -161,8 +161,8 @@ int Campaign::simulate() {
     jobs.push_back(std::move(job));
     of_job.push_back(&one);
   }
-  fmt::print(stderr, "reproduce {}: {} of {} simulations to run, {} at a time, results in {}\n",
-             options_.name, jobs.size(), simulations_.size(), options_.jobs, options_.out);
+  fmt::print(stderr, "{}: {} of {} simulations to run, {} at a time, results in {}\n",
+             options_.who(), jobs.size(), simulations_.size(), options_.jobs, options_.out);
   size_t finished = 0;
   int status = kExitSuccess;
   const int signal =
@@ -177,8 +177,8 @@ int Campaign::simulate() {
       });
   for (Simulation* one : of_job) inspect(*one);
   if (signal == SIGALRM) {
-    fmt::print(stderr, "reproduce {}: time limit of {} s; this goes on from here: {}\n",
-               options_.name, options_.time_limit_s, options_.command_line);
+    fmt::print(stderr, "{}: time limit of {} s; this goes on from here: {}\n", options_.who(),
+               options_.time_limit_s, options_.command_line);
     return kExitTimeLimit;
   }
   if (signal != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every `stretto reproduce` may be asked for.
+// What every campaign of simulations may be asked for.
 #ifndef STRETTO_PLATFORM_CAMPAIGN_REPRODUCE_OPTIONS_H_
 #define STRETTO_PLATFORM_CAMPAIGN_REPRODUCE_OPTIONS_H_
 
@@ -9,7 +9,7 @@
 namespace stretto {
 
 struct ReproduceOptions {
-  std::string name;    // Of the reproduction, "t3".
+  std::string name;    // Of the reproduction, "t3"; empty: stretto characterise.
   std::string figure;  // Empty: all.
   unsigned jobs = 1;
   std::string out;
@@ -18,6 +18,9 @@ struct ReproduceOptions {
   bool table_only = false;
   unsigned time_limit_s = 0;  // Of all simulations together; 0 = none.
   std::string command_line;   // For a shell, to run the same again.
+
+  // Who runs simulations, for messages.
+  std::string who() const { return name.empty() ? "characterise" : "reproduce " + name; }
 };
 
 }  // namespace stretto

@@ -18,6 +18,7 @@
 #include "platform/base/installation.h"
 #include "platform/base/say.h"
 #include "platform/base/version.h"
+#include "platform/campaign/characterise.h"
 #include "platform/cli/listing.h"
 #include "platform/cli/words.h"
 #include "platform/config/options.h"
@@ -305,6 +306,60 @@ int command_reproduce(const Arguments& arguments, const Arguments& command_line)
   return named->run(options, values);
 }
 
+int command_characterise(const Arguments& arguments, const Arguments& command_line) {
+  CharacteriseOptions options;
+  ReproduceOptions& campaign = options.campaign;
+  std::string jobs, time_limit;
+  po::options_description visible("Options"), positional;
+  // clang-format off
+  visible.add_options()
+    ("help,h",     "this text")
+    ("machine",    text(options.machine, "M"),
+                   "shipped machine or file.yaml; default: the workloads'")
+    ("mode",       text(options.mode, "NAME"),
+                   "of all workloads, those of --check apart; default: the first of each")
+    ("bodies",     text(options.bodies, "FILE")->default_value("bodies.txt"),
+                   "the table; what it has of the same machine stays in it")
+    ("check",      texts(options.checks, "WORKLOAD"),
+                   "compare a sampled with a simulated run of it, too, without measuring it; may be repeated")
+    ("no-check",   po::bool_switch(&options.no_check),
+                   "measure only: the table then has no errors")
+    ("jobs",       text(jobs, "N")->default_value("1"),
+                   "simulations at a time")
+    ("out",        text(campaign.out, "DIR")->default_value("results/characterise"),
+                   "results, a folder a simulation; what has a result is not simulated again")
+    ("set",        texts(campaign.sets, "KEY=VALUE"),
+                   "set a parameter in every simulation")
+    ("impl",       text(campaign.impl, "all=KIND"),
+                   "rtl (default), model or lockstep; results are the same")
+    ("time-limit", text(time_limit, "SECONDS"),
+                   "of host time for all simulations; results so far are kept");
+  // clang-format on
+  positional.add_options()("workload", po::value(&options.workloads), "");
+  po::variables_map values;
+  if (parse_or_help(arguments,
+                    "characterise WORKLOAD... [options]\n\n"
+                    "Simulates each workload four times, with all work-groups that fit on a "
+                    "compute unit, half "
+                    "of them, one,\nand one on every eighth unit, and notes what work-groups of "
+                    "its kernels take. "
+                    "Runs with\n--set gpu.executor=sampled --set sampled.bodies=FILE then take "
+                    "such times. Then "
+                    "compares sampled with\nsimulated runs, and notes the errors",
+                    visible, positional, "workload", -1, values))
+    return kExitSuccess;
+  if (options.workloads.empty())
+    throw UserError(
+        "characterise needs a workload: one of 'stretto list workloads', a file.yaml or what else "
+        "'stretto run' takes");
+  campaign.command_line = shell_quoted(command_line);
+  campaign.jobs = static_cast<unsigned>(whole_number("jobs", jobs, 1, 256));
+  if (!time_limit.empty())
+    campaign.time_limit_s =
+        static_cast<unsigned>(whole_number("time-limit", time_limit, 1, 1'000'000));
+  return characterise(options);
+}
+
 int command_list(const Arguments& arguments, const Arguments&) {
   std::vector<std::string> words;
   bool names = false;
@@ -391,6 +446,7 @@ constexpr Command kCommands[] = {
     {"run",       "[WORKLOAD] [options]", "simulate one workload, or boot firmware",                  command_run},
     {"show",      "MACHINE|WORKLOAD",     "print a machine as a file of all its keys, and its peaks", command_show},
     {"reproduce", "NAME [options]",       "a table of published results: published, measured, verdict", command_reproduce},
+    {"characterise", "WORKLOAD... [options]", "measure kernels for gpu.executor=sampled",             command_characterise},
     {"list",      "TOPIC",                "what ships, what can be set",                              command_list},
     {"report",    "DIR",                  "print the results in DIR",                                 command_report},
     {"compare",   "DIR DIR...",           "results side by side; ratios are to the first",            command_compare},

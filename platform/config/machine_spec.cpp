@@ -121,6 +121,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
              "Links between GPUs; switch: one into a switch each; pcie_switch: none, peers and "
              "host share PCIe.");
   set.group("gpu", spec.gpu);
+  set.group("sampled", spec.sampled);
   set.group("l2", spec.l2);
   set.group("hbm", spec.hbm);
   set.group("dma", spec.dma);
@@ -144,6 +145,9 @@ void check_machine(const MachineSpec& spec) {
   for (const std::string& wrong : {spec.gpu.check(), spec.l2.check(), spec.cp.check()}) {
     if (!wrong.empty()) throw UserError(wrong);
   }
+  if (spec.gpu.executor == Executor::sampled && spec.sampled.bodies.empty())
+    throw UserError(
+        "gpu.executor=sampled needs sampled.bodies=FILE, a table that stretto characterise makes");
   if (spec.card.count != 0 && spec.has_gpu_links())
     throw UserError("card.count needs topology pcie_switch");
   if (spec.card.count > spec.gpus) {

@@ -17,6 +17,7 @@
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
+#include "models/sampled/sampled_spec.h"
 #include "sw/include/formats/collective.h"
 
 namespace stretto {
@@ -82,6 +83,7 @@ struct MachineSpec {
   uint32_t gpus = 8;
   Topology topology = Topology::ring;
   GpuSpec gpu;
+  SampledSpec sampled;
   L2Spec l2;
   HbmSpec hbm;
   DmaSpec dma;

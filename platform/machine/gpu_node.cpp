@@ -125,6 +125,22 @@ void GpuNode::bind() {
                                    [this](Time at) { hbm.kernel_end(at); }});
 }
 
+void GpuNode::sample(const MachineSpec& spec, const BodyRates& rates, const BodyTable& table,
+                     std::function<void(const std::string& key, uint64_t entry)> missing) {
+  const auto hbm_bytes = [this] {
+    std::pair<uint64_t, uint64_t> all;
+    for (const auto& [read, written] : hbm.totals().bytes) {
+      all.first += read;
+      all.second += written;
+    }
+    return all;
+  };
+  sampled =
+      std::make_unique<SampledGpu>(spec.gpu, spec.sampled, rates, partition.services(), gpu, table,
+                                   SampledGpu::Parts{&memory, hbm_bytes, std::move(missing)});
+  partition.add("bodies", *sampled);
+}
+
 void GpuNode::audit(AuditSink& sink) const {
   Node::audit(sink);
   sink.set_where(name());

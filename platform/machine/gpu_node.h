@@ -21,6 +21,7 @@
 #include "models/fabric/router.h"
 #include "models/gpu/gpu.h"
 #include "models/hbm/hbm.h"
+#include "models/sampled/sampled_gpu.h"
 #include "platform/config/machine_spec.h"
 #include "platform/config/options.h"
 #include "platform/machine/node.h"
@@ -36,6 +37,10 @@ class GpuNode final : public Node {
           Waves* waves);
   ~GpuNode() override;
 
+  // Samples or measures work-groups from here on. REQUIRES: before the run.
+  void sample(const MachineSpec& spec, const BodyRates& rates, const BodyTable& table,
+              std::function<void(const std::string& key, uint64_t entry)> missing);
+
   void audit(AuditSink& sink) const override;
   const Router* to_links() const override { return &router; }
   std::string digest() override;
@@ -47,6 +52,7 @@ class GpuNode final : public Node {
   Router router;
   Cp cp;
   RequestRingPort request_ring;
+  std::unique_ptr<SampledGpu> sampled;  // Null: work-groups are executed.
 
  private:
   void bind();

@@ -13,6 +13,7 @@
 #include "platform/config/peaks.h"
 #include "platform/jobs/job.h"
 #include "platform/jobs/queue_owner.h"
+#include "platform/machine/bodies.h"
 #include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
@@ -40,6 +41,7 @@ class System::State {
     }
     for (unsigned gpu = 0; gpu < count; ++gpu)
       gpus_[gpu]->gpu.front_end.on_fault([this, gpu](const GpuFault& fault) { fail(gpu, fault); });
+    if (is_sampled()) sample();
     cards_.resize(spec_.card.count);
     for (unsigned i = 0; i < spec_.card.count; ++i) {
       const unsigned card = spec_.sim.reverse_elaboration ? spec_.card.count - 1 - i : i;
@@ -65,9 +67,28 @@ class System::State {
 
   Conductor& conductor() { return conductor_; }
 
+  bool is_sampled() const { return spec_.gpu.executor != Executor::iss; }
+
+  std::optional<BodyTable> measured_bodies() const {
+    if (spec_.gpu.executor != Executor::measured) return std::nullopt;
+    BodyTable all;
+    all.machine = body_machine_sum(request_.machine);
+    for (size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      BodyTable one;
+      one.kernels = gpus_[gpu]->sampled->measured();
+      for (const auto& [key, entry] : gpus_[gpu]->sampled->entries()) {
+        const auto kernel = one.kernels.find(key);
+        if (kernel != one.kernels.end())
+          kernel->second.name = kernel_at(static_cast<unsigned>(gpu), entry);
+      }
+      all.merge(one);
+    }
+    return all;
+  }
+
   uint64_t work_groups_retired() const {
     uint64_t sum = 0;
-    for (const auto& gpu : gpus_) sum += gpu->gpu.sum(&ComputeUnitCounters::retired);
+    for (const auto& gpu : gpus_) sum += gpu->gpu.front_end.retired();
     return sum;
   }
 
@@ -131,6 +152,7 @@ class System::State {
     results.data = request_.options.data;
     results.seed = request_.options.seed;
     results.gpus = spec_.gpus;
+    results.executor = request_.machine.parameters().find("gpu.executor")->get();
     results.rtl = rtl_sources();
     for (const auto& [block, impl] : request_.options.impl) {
       results.impl[block] = impl_name(impl);
@@ -160,6 +182,17 @@ class System::State {
   }
 
  private:
+  void sample() {
+    const BodyTable table = load_bodies(request_.machine);
+    const BodyRates rates = body_rates(spec_);
+    for (unsigned gpu = 0; gpu < gpus_.size(); ++gpu) {
+      gpus_[gpu]->sample(spec_, rates, table, [this, gpu](const std::string& key, uint64_t entry) {
+        throw UserError(
+            missing_body(request_.machine, request_.options.workload, kernel_at(gpu, entry), key));
+      });
+    }
+  }
+
   // A bare-metal program computes for as long as it likes: only running empty is a deadlock then.
   ConductorSpec conductor_spec() const {
     ConductorSpec spec = spec_.sim.conductor;
@@ -290,7 +323,7 @@ class System::State {
       if (found == of_job.end()) continue;
       const uint32_t rank = static_cast<uint32_t>(found - of_job.begin());
       all.add(job->layout(rank));
-      job->audit(rank, audit);
+      if (!is_sampled()) job->audit(rank, audit);
     }
     all.audit(gpus_[gpu]->memory, audit, where);
   }
@@ -448,6 +481,8 @@ std::string System::firmware_end() const { return state_->firmware_end(); }
 uint64_t System::tohost_failure() const { return state_->tohost_failure(); }
 std::string System::progress_text() const { return state_->progress_text(); }
 std::string System::waiting_text() const { return state_->waiting_text(); }
+bool System::is_sampled() const { return state_->is_sampled(); }
+std::optional<BodyTable> System::measured_bodies() const { return state_->measured_bodies(); }
 CheckReport System::check() { return state_->check(); }
 void System::collect(Results& results) { state_->collect(results); }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "models/common/partition.h"
+#include "models/sampled/body_table.h"
 #include "platform/check/check.h"
 #include "platform/jobs/run_request.h"
 #include "platform/results/results.h"
@@ -43,6 +44,10 @@ class System {
   std::string waiting_text() const;
   // Compares the output with the reference. Call after the run.
   CheckReport check();
+  // Whether work-groups compute nothing that could be checked.
+  bool is_sampled() const;
+  // What was measured, if that was asked for; of all GPUs together.
+  std::optional<BodyTable> measured_bodies() const;
   // Everything but status, check and host figures.
   void collect(Results& results);
 

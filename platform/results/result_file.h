@@ -58,6 +58,7 @@ class ResultFile {
   std::string folder;
   std::string suffix;  // Of its files: see result_suffix().
   std::string status, message, machine, workload, mode, data, digest, firmware_sha256;
+  std::string executor = "iss";  // gpu.executor
   uint64_t seed = 0;
   uint64_t gpus = 0;
   std::map<std::string, std::string> parameters;  // Of the workload's kind.

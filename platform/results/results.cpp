@@ -131,6 +131,9 @@ json::array lines_of(const std::string& text) {
   return lines;
 }
 
+// Of sampled runs against simulated ones, as the table of their times says.
+constexpr const char* kSampledError = "bodies.sampled.error.";
+
 std::string milliseconds(Time time) {
   char text[40];
   std::snprintf(text, sizeof text, "%.6f", static_cast<double>(time / 1'000'000) / 1e6);
@@ -186,6 +189,7 @@ std::string to_json(const Results& results) {
   root["data"] = results.data;
   root["seed"] = results.seed;
   root["gpus"] = results.gpus;
+  if (results.executor != "iss") root["executor"] = results.executor;
   root["shape"] = object_of(results.shape);
   root["parameters"] = object_of(results.parameters);
   if (!results.contents.empty()) root["contents"] = object_of(results.contents);
@@ -314,9 +318,18 @@ std::string summary(const Results& results) {
   out << text;
   if (results.status != RunStatus::complete && results.check.elements == 0)
     out << "  check       not made: the run did not end";
+  else if (results.executor != "iss")
+    out << "  check       not made: gpu.executor=" << results.executor;
   else
     out << "  check       " << results.check.elements << " elements, " << results.check.mismatches
         << " mismatches";
+  for (const Statistic& one : results.statistics) {
+    const size_t name = one.path.find(kSampledError);
+    if (!one.path.starts_with("gpu0.") || name == std::string::npos) continue;
+    std::snprintf(text, sizeof text, "\n  error       %.3f %%  ",
+                  static_cast<double>(one.value) / 1e4);
+    out << text << one.path.substr(name + std::string(kSampledError).size());
+  }
   if (!results.check.limit.empty()) out << "; " << results.check.limit;
   if (!results.check.first.empty()) out << "; first: " << results.check.first;
   if (results.check.error_bound > 0) {

@@ -59,6 +59,7 @@ struct Results {
   std::string data;
   uint64_t seed = 0;
   uint32_t gpus = 0;
+  std::string executor = "iss";  // gpu.executor: others do not compute what could be checked.
   std::map<std::string, uint64_t> shape;          // Of the workload: m, n, k of a sub-layer.
   std::map<std::string, std::string> parameters;  // Of the workload's kind.
   std::map<std::string, std::string> contents;    // Of files that they name, see Job.

@@ -183,8 +183,8 @@ std::string write_all(const std::string& out, const Results& results, const Mach
 
 const std::vector<std::string>& result_files() {
   static const std::vector<std::string> files{
-      "stats.json",    "stats.csv",          "machine.yaml", "plan",          "profile.json",
-      "timeline.json", "timeline.json.part", "waves.fst",    "waves.fst.hier"};
+      "stats.json",    "stats.csv",          "machine.yaml", "plan",           "profile.json",
+      "timeline.json", "timeline.json.part", "waves.fst",    "waves.fst.hier", "bodies.txt"};
   return files;
 }
 
@@ -255,7 +255,7 @@ int run(const RunOptions& given, std::unique_ptr<RunFolder> folder) {
       results.signal = stop_request.signal;
     } else if (request.has_workload && !system.firmware_end().empty()) {
       throw CheckError(system.firmware_end());
-    } else if (request.has_workload) {
+    } else if (request.has_workload && !system.is_sampled()) {
       results.check = system.check();
       if (results.check.elements == 0) throw CheckError("no element was checked");
     }
@@ -277,6 +277,9 @@ int run(const RunOptions& given, std::unique_ptr<RunFolder> folder) {
   }
   results.judge();
   measure_host(monitor, results);
+  if (const auto bodies = system.measured_bodies();
+      bodies && !out.empty() && results.status == RunStatus::complete)
+    write_atomically(out + "/bodies.txt", bodies->text());
   const std::string unwritten = write_all(out, results, machine, timeline.get());
   if (results_folder && (unwritten.empty() || fs::exists(out + "/stats.json")))
     results_folder->keep();

@@ -28,6 +28,8 @@ class Assembler {
   const std::vector<Line>& lines() const { return lines_; }
 
   void emit(uint32_t word, std::string what) { lines_.push_back({here(), word, std::move(what)}); }
+  // REQUIRES: a word was emitted there.
+  void replace(uint64_t address, uint32_t word) { lines_[(address - base_) / 4].word = word; }
   // To an address that is already known. REQUIRES: within 1 MiB.
   void jump(uint64_t target, std::string what) {
     emit(encode::jal(encode::kZero, static_cast<int64_t>(target - here())), std::move(what));

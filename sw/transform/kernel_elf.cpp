@@ -254,6 +254,22 @@ uint64_t KernelElf::appendix() const {
   return (end + kPage - 1) / kPage * kPage + (bytes_.size() + 3) / 4 * 4 % kPage;
 }
 
+std::vector<uint8_t> KernelElf::image() const {
+  uint64_t end = 0;
+  for (const Segment& segment : segments_)
+    end = std::max(end, segment.address + segment.memory_bytes);
+  std::vector<uint8_t> image((end + kPage - 1) / kPage * kPage);
+  for (const Segment& segment : segments_)
+    std::memcpy(image.data() + segment.address, bytes_.data() + segment.offset, segment.bytes);
+  for (const auto& [address, relocation] : relative_) {
+    Elf64_Rela rela;
+    std::memcpy(&rela, bytes_.data() + relocation, sizeof rela);
+    if (address <= image.size() - 8)
+      std::memcpy(image.data() + address, &rela.r_addend, sizeof rela.r_addend);
+  }
+  return image;
+}
+
 void KernelElf::patch(uint64_t address, uint32_t word) {
   assert(code(address));
   std::memcpy(at(address, 4), &word, sizeof word);

@@ -42,6 +42,8 @@ class KernelElf {
   const std::vector<uint64_t>* table(uint64_t address) const;
   // What the auipc at this address forms, as relocations tell it.
   std::optional<uint64_t> formed(uint64_t address) const;
+  // As it is loaded at 0.
+  std::vector<uint8_t> image() const;
   // "name+0x12"
   std::string place(uint64_t address) const;
 

@@ -2,11 +2,17 @@
 #include "sw/transform/transform.h"
 
 #include <fmt/format.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <optional>
 
+#include "sw/include/formats/code_identity.h"
+#include "sw/include/formats/transformed_kernel.h"
 #include "sw/include/tile.h"
 #include "sw/transform/rewrite.h"
 
@@ -26,7 +32,11 @@ struct Candidate {
 class Transformation {
  public:
   Transformation(KernelElf& elf, const Options& options)
-      : elf_(elf), options_(options), out_(appendix(elf)) {}
+      : elf_(elf), options_(options), out_(appendix(elf)) {
+    std::vector<uint8_t> image = elf.image();
+    stretto_code_unload(image.data(), image.size(), 0);
+    SHA256(image.data(), image.size(), original_.data());
+  }
 
   std::vector<Candidate>& run() {
     for (const Kernel& kernel : elf_.kernels()) candidates_.push_back(examine(kernel));
@@ -127,11 +137,25 @@ class Transformation {
     if (!encode::reaches(static_cast<int64_t>(kernel.fields.entry - out_.here())))
       throw Refused(too_far(kernel.fields.entry));
     kernel.fields = candidate.rewrite->descriptor();
+    const uint64_t frame = out_.here();
+    emit_frame(candidate);
     kernel.fields.entry = candidate.rewrite->frame_code(out_);
+    out_.replace(frame + offsetof(stretto_transformed_frame_t, behind),
+                 static_cast<uint32_t>(candidate.rewrite->behind_task()));
     elf_.describe(kernel);
     for (const auto& [address, change] : candidate.rewrite->changes()) {
       if (changes_.at(address).second == &candidate) patch(candidate, address, change);
     }
+  }
+
+  void emit_frame(const Candidate& candidate) {
+    stretto_transformed_frame_t frame{};
+    frame.magic = STRETTO_FRAME_MAGIC;
+    frame.arguments = candidate.kernel->fields.kernarg_bytes;
+    std::copy(original_.begin(), original_.end(), frame.original);
+    std::array<uint32_t, sizeof frame / sizeof(uint32_t)> words;
+    std::memcpy(words.data(), &frame, sizeof frame);
+    for (const uint32_t word : words) out_.emit(word, "data: frame of " + candidate.kernel->name);
   }
 
   void patch(Candidate& candidate, uint64_t address, const Change& change) {
@@ -178,6 +202,7 @@ class Transformation {
   KernelElf& elf_;
   const Options& options_;
   Assembler out_;
+  std::array<uint8_t, SHA256_DIGEST_LENGTH> original_{};  // Sum of the image as it was.
   bool any_ = false;
   std::vector<Candidate> candidates_;
   std::map<uint64_t, std::pair<const Change*, const Candidate*>> changes_;

@@ -20,6 +20,16 @@
 #define STRETTO_FORM_SLICE 1    // A launch runs work-groups first .. first + its grid - 1.
 #define STRETTO_FORM_PREEMPT 2  // A launch's work-groups are workers that take tasks in a loop.
 
+// Right in front of a rewritten kernel's entry, for tools that have to do with its body.
+#define STRETTO_FRAME_MAGIC 0x46545253u  // "SRTF"
+typedef struct stretto_transformed_frame {
+  uint32_t magic;
+  uint32_t behind;  // Where a task ends, from the start of the image; 0: where its wavefronts do.
+  uint32_t arguments;    // Bytes of the original's arguments.
+  uint32_t reserved;     // 0
+  uint8_t original[32];  // SHA-256 of the original image (code_identity.h).
+} stretto_transformed_frame_t;
+
 // The last bytes of the kernel's arguments.
 typedef struct stretto_transformed_arguments {
   uint64_t control;  // Preemptive: address of a stretto_task_control_t, mapped uncached.

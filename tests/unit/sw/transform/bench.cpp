@@ -194,7 +194,8 @@ Time TransformBench::preempt_once(const Launch& launch, const Grid& grid, Time d
 unsigned TransformBench::run_slices(Launch launch, const Grid& grid, Rng& rng) {
   unsigned slices = 0;
   for (uint32_t first = 0; first < grid.tasks(); ++slices) {
-    launch.workgroups = static_cast<uint32_t>(rng.between(1, grid.tasks() - first));
+    // At least two slices.
+    launch.workgroups = static_cast<uint32_t>(rng.between(1, (grid.tasks() - first + 1) / 2));
     const stretto_transformed_arguments_t further = {0,      first,  grid.tasks(),
                                                      grid.x, grid.y, grid.z};
     put_arguments(launch, &further);

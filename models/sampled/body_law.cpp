@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sampled/body_law.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+namespace stretto {
+namespace {
+
+constexpr Time kMillisecond = 1'000 * kMicrosecond;
+
+uint64_t scaled(Wide value, uint64_t numerator, uint64_t denominator) {
+  return static_cast<uint64_t>(value * numerator / std::max<uint64_t>(denominator, 1));
+}
+
+uint64_t mixed(uint64_t value) {
+  value ^= value >> 30;
+  value *= 0xBF58476D1CE4E5B9;
+  value ^= value >> 27;
+  value *= 0x94D049BB133111EB;
+  return value ^ value >> 31;
+}
+
+unsigned resident_of(const BodyPoint& point) {
+  return static_cast<unsigned>(
+      std::clamp<uint64_t>((point.residency_milli + 500) / 1000, 1, BodyLaw::kMostResident));
+}
+
+// Values at some residencies to values at all; constant beyond the outermost.
+using Column = std::array<uint64_t, BodyLaw::kMostResident + 1>;
+void spread(const std::vector<std::pair<unsigned, uint64_t>>& known, Column& column) {
+  for (unsigned r = 0; r < column.size(); ++r) {
+    const auto above =
+        std::find_if(known.begin(), known.end(), [r](const auto& one) { return one.first >= r; });
+    if (above == known.begin() || above == known.end()) {
+      column[r] = above == known.end() ? known.back().second : above->second;
+      continue;
+    }
+    const auto below = above - 1;
+    const uint64_t span = above->first - below->first, into = r - below->first;
+    column[r] = (below->second * (span - into) + above->second * into) / span;
+  }
+}
+
+}  // namespace
+
+uint64_t BodyRates::hbm_limit(const BodyTable& table) const {
+  uint64_t best = hbm_bytes_per_us / 2;
+  for (const auto& [key, kernel] : table.kernels) {
+    for (const BodyPoint& point : kernel.points) {
+      const Wide bytes = Wide{point.groups_milli} * kernel.demand.hbm_bytes();
+      best = std::max(best, scaled(bytes, kMicrosecond / 1000, point.time));
+    }
+  }
+  return std::min(best, hbm_bytes_per_us);
+}
+
+BodyLaw::BodyLaw(const BodyTimes& of, const BodyRates& rates, uint64_t hbm_limit) : times(&of) {
+  alone = of.points.front().time;
+  for (const BodyPoint& point : of.points) alone = std::min(alone, point.time);
+  full = of.group_time();
+  const uint64_t clocks = std::max<uint64_t>(scaled(alone, rates.clock_mhz, kMicrosecond), 1);
+  load[kPartTensor] = scaled(of.demand.tensor_cycles, kOne, clocks);
+  load[kPartSimt] = scaled(of.demand.simt_cycles, kOne, clocks);
+  load[kPartIssue] = scaled(of.demand.issue_slots, kOne, clocks * rates.issue_ports);
+  const std::array<uint64_t, kGpuParts> asked{scaled(of.demand.l2_bytes, kMillisecond, alone),
+                                              scaled(of.demand.hbm_bytes(), kMillisecond, alone)};
+  const std::array<uint64_t, kGpuParts> has{1000 * rates.l2_bytes_per_us, 1000 * hbm_limit};
+
+  std::vector<std::pair<unsigned, uint64_t>> factors;
+  std::array<std::vector<std::pair<unsigned, uint64_t>>, kGpuParts> demands;
+  std::vector<BodyPoint> points = of.points;
+  // Of points at one residency the last stands: without a limit, and with the most on the GPU.
+  std::sort(points.begin(), points.end(), [](const BodyPoint& a, const BodyPoint& b) {
+    return std::tuple(resident_of(a), a.limit == 0, a.groups_milli) <
+           std::tuple(resident_of(b), b.limit == 0, b.groups_milli);
+  });
+  for (const BodyPoint& point : points) {
+    const unsigned resident = resident_of(point);
+    uint64_t stretch = kOne;  // By the unit's parts.
+    for (const uint64_t part : load)
+      stretch = std::max(stretch, part * point.residency_milli / 1000);
+    std::array<uint64_t, kGpuParts> bytes = asked;
+    uint64_t factor_here = scaled(point.time, kOne, scaled(alone, stretch, kOne));
+    for (unsigned part = 0; part < kGpuParts; ++part) {
+      const uint64_t used = scaled(Wide{asked[part]} * point.groups_milli / 1000, kOne, stretch);
+      const uint64_t bound = scaled(used, kOne, has[part]);
+      if (bound <= kOne) continue;
+      // The part bounds it: all of its time is the part's.
+      bytes[part] = scaled(asked[part], factor_here, bound);
+      factor_here = kOne;
+      break;
+    }
+    factor_here = std::max(factor_here, kOne);
+    const auto note = [resident](auto& column, uint64_t value) {
+      if (!column.empty() && column.back().first == resident) column.pop_back();
+      column.emplace_back(resident, value);
+    };
+    note(factors, factor_here);
+    for (unsigned part = 0; part < kGpuParts; ++part) note(demands[part], bytes[part]);
+  }
+  spread(factors, factor);
+  for (unsigned part = 0; part < kGpuParts; ++part) spread(demands[part], bytes[part]);
+}
+
+Time BodyLaw::draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const {
+  const std::vector<LaunchTimes>& all = times->launches;
+  if (launch >= all.size()) launch = all.size() == 1 ? 0 : 1 + which % (all.size() - 1);
+  const LaunchTimes& one = all[launch];
+  const bool has_both = one.first.count != 0 && one.rest.count != 0;
+  const bool takes_first = has_both ? first : one.first.count != 0;
+  return scaled((takes_first ? one.first : one.rest).draw(random), alone, full);
+}
+
+uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity) {
+  uint64_t asked = 0, count = 0;
+  for (unsigned i = 0; i < number; ++i) {
+    asked += sharers[i].count * sharers[i].each;
+    count += sharers[i].count;
+  }
+  if (asked <= capacity) return ~uint64_t{0};
+  // Who needs no more than the share of this round has it, which leaves more for the others.
+  uint32_t served = 0;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    const uint64_t share = capacity / count;
+    for (unsigned i = 0; i < number; ++i) {
+      if ((served >> i & 1) != 0 || sharers[i].count == 0 || sharers[i].each > share) continue;
+      served |= 1u << i;
+      capacity -= sharers[i].count * sharers[i].each;
+      count -= sharers[i].count;
+      goes_on = true;
+    }
+  }
+  return std::max<uint64_t>(capacity / count, 1);
+}
+
+uint64_t stratified(uint64_t index, uint64_t count, uint64_t hash) {
+  uint64_t step = 1 + (hash >> 32) % count;
+  while (std::gcd(step, count) != 1) ++step;
+  const Wide part = (Wide{index % count} * step + (hash & 0xFFFFFFFF)) % count;
+  const uint64_t place = mixed(hash + index);
+  return static_cast<uint64_t>(((part << 64) + place) / count);
+}
+
+uint64_t hash_of(uint64_t seed, uint64_t kernel, uint64_t launch, uint64_t group) {
+  constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
+  uint64_t hash = mixed(seed + kStep);
+  hash = mixed(hash ^ (kernel + kStep));
+  hash = mixed(hash ^ (launch + kStep));
+  return mixed(hash ^ (group + kStep));
+}
+
+}  // namespace stretto

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a body takes beside others: a roofline with shares.
+//
+// Alone on the GPU a work-group takes `alone`. It uses the unit's tensor pipe, SIMT pipe and issue
+// slots, the L2's banks and the memory as `demand` says. Where what is resident asks for more than a
+// part has, the part is shared out: whoever needs less than an equal share has what it needs, the
+// others an equal share of the rest, and take as much longer. What that does not explain of the time
+// that was measured with so many resident is a factor, kept by residency: latency under load. Of a
+// kernel that the memory bounds, it is memory time, and makes its demand larger.
+//
+// Integers only; kOne stands for 1.
+#ifndef STRETTO_MODELS_SAMPLED_BODY_LAW_H_
+#define STRETTO_MODELS_SAMPLED_BODY_LAW_H_
+
+#include <array>
+#include <cstdint>
+
+#include "models/sampled/body_table.h"
+
+namespace stretto {
+
+using Wide = unsigned __int128;
+
+inline constexpr unsigned kFractionBits = 20;
+inline constexpr uint64_t kOne = uint64_t{1} << kFractionBits;
+
+// What a machine has.
+struct BodyRates {
+  uint32_t clock_mhz = 1400;
+  uint32_t issue_ports = 4;
+  uint32_t units = 80;
+  uint64_t l2_bytes_per_us = 0;   // Of all banks.
+  uint64_t hbm_bytes_per_us = 0;  // Of all pins.
+  // The most that any kernel of the table had; at least half of the pins.
+  uint64_t hbm_limit(const BodyTable& table) const;
+};
+
+enum UnitPart : uint8_t { kPartTensor, kPartSimt, kPartIssue, kUnitParts };
+enum GpuPart : uint8_t { kPartL2, kPartHbm, kGpuParts };
+
+struct BodyLaw {
+  static constexpr unsigned kMostResident = 40;
+
+  BodyLaw(const BodyTimes& times, const BodyRates& rates, uint64_t hbm_limit);
+
+  // Of a body in the first wave or a later one of the `launch`-th launch, in time alone on the GPU.
+  // That launch takes the times of the `launch`-th that was measured: what is in the L2 makes a
+  // difference for all of its work-groups. Beyond those, `which` of them decides, but the first.
+  Time draw(uint64_t launch, uint64_t which, bool first, uint64_t random) const;
+
+  const BodyTimes* times;
+  Time alone = 0;
+  Time full = 0;                            // Mean of the work-groups whose times are drawn.
+  std::array<uint64_t, kUnitParts> load{};  // Of a part of the unit by one work-group alone.
+  // By work-groups on the unit, from 1 on.
+  std::array<uint64_t, kMostResident + 1> factor{};
+  // Bytes per ms of one work-group alone, likewise.
+  std::array<std::array<uint64_t, kMostResident + 1>, kGpuParts> bytes{};
+};
+
+// Of those who share a part: how many, and what each asks for.
+struct Sharer {
+  uint64_t count = 0;
+  uint64_t each = 0;
+};
+// The most that one of them gets; ~0 if there is enough for all. REQUIRES: number <= 32
+uint64_t equal_share(const Sharer* sharers, unsigned number, uint64_t capacity);
+
+// Of `count` numbers, one for each `index`, one in each of `count` equal parts of all: `hash` says in
+// which part, and where in it.
+uint64_t stratified(uint64_t index, uint64_t count, uint64_t hash);
+// A uniform number that depends on all four.
+uint64_t hash_of(uint64_t seed, uint64_t kernel, uint64_t launch, uint64_t group);
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_SAMPLED_BODY_LAW_H_

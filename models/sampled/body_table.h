@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was measured of kernels' bodies: a body is what a work-group executes of the original kernel.
+//
+// The file is text, a line a fact, closed by the SHA-256 of all lines before:
+//
+//   stretto bodies 1
+//   machine SUM                      of the parameters that times depend on
+//   kernel KEY NAME grid G groups N  work-groups measured; KEY: kernel_key.h
+//   demand tensor C simt C issue S l2 B read B written B     of a work-group on average
+//   point PERCENT LIMIT residency R/1000 groups G/1000 time FS
+//   launch FS                        a launch with all that fits resident, and how long it lasted
+//                                    (0: not by itself); then the times of its work-groups:
+//   first N t0 .. t32                those of the first wave, in 32 parts of equal weight,
+//   rest N t0 .. t32                 and the others
+//   error NAME PPM                   of sampled runs, as stretto characterise measured it
+//   end SUM
+//
+// PERCENT and LIMIT say how the point was measured (SampledSpec::residency_percent, groups). Times
+// are in femtoseconds, from dispatch to end. All measured work-groups count in `time`.
+#ifndef STRETTO_MODELS_SAMPLED_BODY_TABLE_H_
+#define STRETTO_MODELS_SAMPLED_BODY_TABLE_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/common/event_queue.h"
+
+namespace stretto {
+
+// Of a work-group on average.
+struct BodyDemand {
+  uint64_t tensor_cycles = 0;
+  uint64_t simt_cycles = 0;
+  uint64_t issue_slots = 0;
+  uint64_t l2_bytes = 0;
+  uint64_t hbm_read_bytes = 0;
+  uint64_t hbm_written_bytes = 0;
+  uint64_t hbm_bytes() const { return hbm_read_bytes + hbm_written_bytes; }
+};
+
+// Quantiles i/32; linear between them.
+struct TimeDistribution {
+  static constexpr unsigned kParts = 32;
+  uint64_t count = 0;
+  std::array<Time, kParts + 1> at{};
+
+  // Sorts `times`. REQUIRES: not empty.
+  static TimeDistribution of(std::vector<Time>& times);
+  Time mean() const;
+  // The quantile of `random`, uniform over all 64-bit values.
+  Time draw(uint64_t random) const;
+};
+
+struct BodyPoint {
+  uint32_t residency_percent = 100;
+  uint32_t limit = 0;            // Of work-groups on the GPU; 0 = none.
+  uint64_t residency_milli = 0;  // Work-groups on the unit, on average over the body.
+  uint64_t groups_milli = 0;     // On the GPU.
+  Time time = 0;                 // Mean.
+
+  bool is_full() const { return residency_percent == 100 && limit == 0; }
+};
+
+struct LaunchTimes {
+  Time time = 0;  // Of all of it; 0: others ran, too.
+  TimeDistribution first, rest;
+};
+
+struct BodyTimes {
+  std::string name;
+  uint64_t grid = 0;
+  uint64_t groups = 0;
+  BodyDemand demand;
+  std::vector<BodyPoint> points;      // Not empty,
+  std::vector<LaunchTimes> launches;  // nor these: in their order.
+
+  // Mean of the launches by themselves; 0: there is none.
+  Time launch_time() const;
+  // Mean of all their work-groups.
+  Time group_time() const;
+};
+
+class BodyTable {
+ public:
+  std::string machine;
+  std::map<std::string, BodyTimes> kernels;  // By key.
+  std::map<std::string, uint64_t> errors;    // By name, in parts per million.
+
+  // Throws UserError: one line with `name` and what is wrong.
+  static BodyTable parse(const std::string& name, const std::string& text);
+  std::string text() const;
+  // Adds the points of another measurement on the same machine. Where both have measured a point,
+  // that of `other` stands.
+  void merge(const BodyTable& other);
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_SAMPLED_BODY_TABLE_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sampled/measurement.h"
+
+namespace stretto {
+namespace {
+
+constexpr uint64_t kKept = 8;  // Launches of a kernel whose times are kept apart.
+
+constexpr uint64_t BodyDemand::*kDemands[] = {
+    &BodyDemand::tensor_cycles, &BodyDemand::simt_cycles,    &BodyDemand::issue_slots,
+    &BodyDemand::l2_bytes,      &BodyDemand::hbm_read_bytes, &BodyDemand::hbm_written_bytes};
+
+}  // namespace
+
+void Measurement::body(const std::string& key, uint64_t grid, uint64_t launch,
+                       const MeasuredBody& body) {
+  Kernel& kernel = kernels_[key];
+  kernel.grid = grid;
+  ++kernel.bodies;
+  if (launch < kKept) {
+    if (kernel.kept.size() <= launch) kernel.kept.resize(launch + 1);
+    Kernel::Launch& one = kernel.kept[launch];
+    (body.first ? one.first : one.rest).push_back(body.time);
+  }
+  kernel.time += body.time;
+  kernel.on_unit += body.on_unit;
+  kernel.on_gpu += body.on_gpu;
+  ++interval_bodies_;
+}
+
+void Measurement::begin(const std::string& key) {
+  interval_ = key;
+  interval_bodies_ = 0;
+  is_mixed_ = false;
+  before_ = counters_();
+}
+
+void Measurement::end() {
+  if (is_mixed_ || interval_bodies_ == 0) return;
+  const BodyDemand now = counters_();
+  Kernel& kernel = kernels_[interval_];
+  kernel.demand_bodies += interval_bodies_;
+  for (const auto demand : kDemands) kernel.demand.*demand += now.*demand - before_.*demand;
+}
+
+void Measurement::launch(const std::string& key, uint64_t launch, Time time) {
+  std::vector<Kernel::Launch>& kept = kernels_[key].kept;
+  if (launch < kept.size()) kept[launch].time = time;
+}
+
+bool Measurement::has(const std::string& key) const {
+  const auto found = kernels_.find(key);
+  return found != kernels_.end() && found->second.time != 0;
+}
+
+BodyTimes Measurement::kernel(const std::string& key) const {
+  const Kernel& kernel = kernels_.at(key);
+  BodyTimes times;
+  times.grid = kernel.grid;
+  times.groups = kernel.bodies;
+  for (const auto demand : kDemands) {
+    if (kernel.demand_bodies != 0)
+      times.demand.*demand = kernel.demand.*demand / kernel.demand_bodies;
+  }
+  times.points.push_back({residency_percent_, limit_,
+                          static_cast<uint64_t>(1000 * kernel.on_unit / kernel.time),
+                          static_cast<uint64_t>(1000 * kernel.on_gpu / kernel.time),
+                          static_cast<Time>(kernel.time / times.groups)});
+  for (Kernel::Launch one : kernel.kept) {
+    if (one.first.empty() && one.rest.empty()) continue;
+    LaunchTimes& launch = times.launches.emplace_back();
+    launch.time = one.time;
+    if (!one.first.empty()) launch.first = TimeDistribution::of(one.first);
+    if (!one.rest.empty()) launch.rest = TimeDistribution::of(one.rest);
+  }
+  return times;
+}
+
+std::map<std::string, BodyTimes> Measurement::kernels() const {
+  std::map<std::string, BodyTimes> all;
+  for (const auto& [key, kernel] : kernels_) {
+    if (kernel.time != 0) all.emplace(key, this->kernel(key));
+  }
+  return all;
+}
+
+}  // namespace stretto

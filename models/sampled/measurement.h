@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What work-groups that the instruction-set simulator executes take and use, by kernel.
+//
+// Times are of every work-group. What it uses is the difference of the GPU's counters over intervals
+// in which one kernel alone runs, an equal part each; intervals with several kernels are left out.
+#ifndef STRETTO_MODELS_SAMPLED_MEASUREMENT_H_
+#define STRETTO_MODELS_SAMPLED_MEASUREMENT_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/sampled/body_law.h"
+#include "models/sampled/body_table.h"
+
+namespace stretto {
+
+// A body that has ended, of a launch of a kernel.
+struct MeasuredBody {
+  Time time = 0;
+  Time on_unit = 0;    // Integral of the work-groups on its unit over that time,
+  Time on_gpu = 0;     // and of those on the GPU.
+  bool first = false;  // None of its launch had ended when it began.
+};
+
+class Measurement {
+ public:
+  // Totals of the GPU since time 0.
+  using Counters = std::function<BodyDemand()>;
+
+  // How it is measured, see BodyPoint.
+  Measurement(uint32_t residency_percent, uint32_t limit, Counters counters)
+      : residency_percent_(residency_percent), limit_(limit), counters_(std::move(counters)) {}
+
+  // The launch has the number `launch` among those of its kernel, from 0 on.
+  void body(const std::string& key, uint64_t grid, uint64_t launch, const MeasuredBody& body);
+  // Work-groups run on the GPU again, the first is of this kernel; another kernel has joined it;
+  // none run.
+  void begin(const std::string& key);
+  void join() { is_mixed_ = true; }
+  void end();
+  // All work-groups of a launch have run, and none of another with them.
+  void launch(const std::string& key, uint64_t launch, Time time);
+
+  bool has(const std::string& key) const;
+  // REQUIRES: has(key)
+  BodyTimes kernel(const std::string& key) const;
+  // All that has().
+  std::map<std::string, BodyTimes> kernels() const;
+
+ private:
+  struct Kernel {
+    struct Launch {
+      Time time = 0;
+      std::vector<Time> first, rest;
+    };
+    uint64_t grid = 0;
+    uint64_t bodies = 0;
+    std::vector<Launch> kept;                // The first launches.
+    Wide time = 0, on_unit = 0, on_gpu = 0;  // Sums over all bodies.
+    uint64_t demand_bodies = 0;              // Those that `demand` is the sum of.
+    BodyDemand demand;
+  };
+
+  const uint32_t residency_percent_;
+  const uint32_t limit_;
+  Counters counters_;
+  std::map<std::string, Kernel> kernels_;
+  std::string interval_;  // The kernel that runs.
+  uint64_t interval_bodies_ = 0;
+  bool is_mixed_ = false;
+  BodyDemand before_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_SAMPLED_MEASUREMENT_H_

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sampled/sampled_gpu.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <utility>
+
+#include "models/sampled/sampled_unit.h"
+
+namespace stretto {
+namespace {
+
+constexpr uint64_t kSettleCycles = 64;
+constexpr unsigned kStretchBits = 7;  // Of a share that changes, the first that count.
+
+// Up to a number of few bits: what changes little stays.
+uint64_t rounded_up(uint64_t value) {
+  const unsigned bits = static_cast<unsigned>(std::bit_width(value));
+  if (bits <= kStretchBits) return value;
+  const uint64_t step = uint64_t{1} << (bits - kStretchBits);
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+SampledGpu::SampledGpu(const GpuSpec& gpu_spec, const SampledSpec& spec, const BodyRates& rates,
+                       PartitionServices& services, Gpu& gpu, BodyTable table, Parts parts)
+    : EventHandler(*services.queue),
+      gpu_spec_(gpu_spec),
+      spec_(spec),
+      rates_(rates),
+      clock_(gpu_spec.clock_mhz),
+      services_(services),
+      gpu_(gpu),
+      table_(std::move(table)),
+      parts_(std::move(parts)),
+      hbm_limit_(rates.hbm_limit(table_)),
+      measurement_(spec.residency_percent, spec.groups, [this] { return counters(); }),
+      keys_(*parts_.memory, gpu.ranges) {
+  stretch_.fill(kOne);
+  std::vector<WorkGroupExecutor*> executors;
+  for (size_t i = 0; i < gpu.units.size(); ++i) {
+    units_.push_back(std::make_unique<SampledUnit>(*this, *gpu.units[i], static_cast<uint16_t>(i),
+                                                   gpu.front_end));
+    executors.push_back(units_.back().get());
+  }
+  gpu.front_end.connect(std::move(executors), &gpu.l2);
+}
+
+SampledGpu::~SampledGpu() = default;
+
+BodyDemand SampledGpu::counters() const {
+  BodyDemand all;
+  for (const auto& unit : gpu_.units) {
+    all.tensor_cycles += unit->counters().tensor.busy;
+    all.simt_cycles += unit->counters().simt.busy;
+    all.issue_slots += unit->instructions();
+  }
+  all.l2_bytes = gpu_.l2.counters().tag_bytes + gpu_.l2.counters().bypass_bytes;
+  std::tie(all.hbm_read_bytes, all.hbm_written_bytes) = parts_.hbm_bytes();
+  return all;
+}
+
+// ---- Launches
+
+SampledLaunch& SampledGpu::launch_of(uint8_t slot, const DispatchContext& context) {
+  SampledLaunch& launch = launches_[slot];
+  if (launch.number != context.launch) resolve(slot, context);
+  return launch;
+}
+
+void SampledGpu::resolve(uint8_t slot, const DispatchContext& context) {
+  assert(launches_[slot].running == 0);
+  SampledLaunch launch;
+  launch.number = context.launch;
+  launch.kernel = keys_.of(context);
+  const std::string& key = launch.kernel.key;
+  const bool is_rewritten = launch.kernel.body != 0;
+  launch.of_kernel = launches_of_[key]++;
+  if (gpu_spec_.executor == Executor::sampled) {
+    const auto times = table_.kernels.find(key);
+    if (times == table_.kernels.end()) parts_.missing(key, context.entry);
+    launch.law = &law(key, times->second);
+  } else if (is_rewritten || launch.of_kernel >= spec_.launches) {
+    if (measurement_.has(key)) {
+      const auto times = times_.find(key);
+      launch.law = &law(key, times != times_.end()
+                                 ? times->second
+                                 : times_.emplace(key, measurement_.kernel(key)).first->second);
+    }
+  }
+  using Kind = SampledLaunch::Kind;
+  if (launch.law != nullptr) {
+    launch.kind = is_rewritten ? Kind::wrapped : Kind::sampled;
+  } else if (!is_rewritten) {
+    launch.kind = Kind::measured;
+    entries_.emplace(key, context.entry);
+  }
+  if (launch.kind == Kind::wrapped) {
+    launch.wrapper = context;
+    launch.wrapper.wavefronts = 1;
+    launch.wrapper.body = launch.kernel.body;
+  }
+  launches_[slot] = std::move(launch);
+}
+
+const BodyLaw& SampledGpu::law(const std::string& key, const BodyTimes& times) {
+  const auto found = laws_.find(key);
+  if (found != laws_.end()) return found->second;
+  return laws_.emplace(key, BodyLaw(times, rates_, hbm_limit_)).first->second;
+}
+
+Time SampledGpu::draw(const SampledLaunch& launch, uint32_t wg_id, uint64_t body) const {
+  const uint64_t of_launch = hash_of(spec_.seed, launch.kernel.number, launch.number, 0);
+  const uint64_t random =
+      launch.kind == SampledLaunch::Kind::sampled
+          ? stratified(wg_id, launch.kernel.grid, of_launch)
+          : hash_of(spec_.seed, launch.kernel.number, launch.number, uint64_t{wg_id} << 32 | body);
+  return launch.law->draw(launch.of_kernel, of_launch, !launch.body_has_ended, random);
+}
+
+void SampledGpu::group_started(uint8_t slot) {
+  SampledLaunch& launch = launches_[slot];
+  if (launch.running == 0 && launch.ended == 0) launch.begin = services_.queue->now();
+  if (launch.running++ != 0) return;
+  const bool measures = gpu_spec_.executor == Executor::measured;
+  const bool is_alone = running_slots_++ == 0;
+  if (measures && is_alone) measurement_.begin(launch.kernel.key);
+  if (measures && (!is_alone || launch.kind != SampledLaunch::Kind::measured)) measurement_.join();
+  if (is_alone) return;
+  for (SampledLaunch& one : launches_) one.is_shared |= one.running != 0;
+}
+
+void SampledGpu::group_ended(uint8_t slot, bool drained) {
+  SampledLaunch& launch = launches_[slot];
+  if (!drained) {
+    ++launch.ended;
+    launch.end = services_.queue->now();
+  }
+  if (--launch.running != 0) return;
+  if (--running_slots_ == 0 && gpu_spec_.executor == Executor::measured) measurement_.end();
+  if (launch.ended == launch.kernel.grid && !launch.is_shared) close(launch);
+}
+
+// All of it has run, and nothing else with it.
+void SampledGpu::close(const SampledLaunch& launch) {
+  const Time time = launch.end - launch.begin;
+  if (launch.kind == SampledLaunch::Kind::measured) {
+    measurement_.launch(launch.kernel.key, launch.of_kernel, time);
+  } else if (launch.kind == SampledLaunch::Kind::sampled) {
+    Duration& duration = durations_[launch.kernel.key];
+    ++duration.launches;
+    duration.time += time;
+  }
+}
+
+// ---- Measured work-groups
+
+void SampledGpu::measured_body(uint8_t slot, const MeasuredBody& body) {
+  SampledLaunch& launch = launches_[slot];
+  launch.body_has_ended = true;
+  measurement_.body(launch.kernel.key, launch.kernel.grid, launch.of_kernel, body);
+}
+
+Time SampledGpu::measured_running(int change) {
+  const Time now = services_.queue->now();
+  measured_integral_ += (now - measured_since_) * measured_now_;
+  measured_since_ = now;
+  measured_now_ += static_cast<uint64_t>(change);
+  return measured_integral_;
+}
+
+void SampledGpu::start_held() {
+  for (auto unit = held_.begin(); unit != held_.end() && has_room();) {
+    if (!(*unit)->has_held() || (*unit)->start_held()) {
+      unit = held_.erase(unit);
+    } else {
+      ++unit;
+    }
+  }
+}
+
+// ---- Shares of L2 and memory
+
+void SampledGpu::ask(uint8_t slot, int64_t bodies, const std::array<int64_t, kGpuParts>& bytes) {
+  Asked& asked = asked_[slot];
+  asked.bodies += static_cast<uint64_t>(bodies);
+  for (unsigned part = 0; part < kGpuParts; ++part) {
+    asked.bytes[part] += static_cast<uint64_t>(bytes[part]);
+    asked_in_all_[part] += static_cast<uint64_t>(bytes[part]);
+  }
+  if (settles_) return;
+  const bool is_enough = asked_in_all_[kPartL2] <= 1000 * rates_.l2_bytes_per_us &&
+                         asked_in_all_[kPartHbm] <= 1000 * hbm_limit_;
+  if (is_enough && std::all_of(stretch_.begin(), stretch_.end(),
+                               [](uint64_t stretch) { return stretch == kOne; }))
+    return;
+  settles_ = true;
+  const uint64_t cycle = clock_.cycle_at(services_.queue->now());
+  services_.queue->schedule(clock_.edge((cycle / kSettleCycles + 1) * kSettleCycles), *this);
+}
+
+void SampledGpu::on_event(uint64_t) {
+  settles_ = false;
+  share();
+}
+
+void SampledGpu::share() {
+  const std::array<uint64_t, kGpuParts> has{1000 * rates_.l2_bytes_per_us, 1000 * hbm_limit_};
+  std::array<uint64_t, kGridSlots> stretch;
+  stretch.fill(kOne);
+  for (unsigned part = 0; part < kGpuParts; ++part) {
+    std::array<Sharer, kGridSlots> sharers{};
+    for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+      if (asked_[slot].bodies != 0)
+        sharers[slot] = {asked_[slot].bodies, asked_[slot].bytes[part] / asked_[slot].bodies};
+    }
+    const uint64_t share = equal_share(sharers.data(), kGridSlots, has[part]);
+    for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+      if (sharers[slot].each > share)
+        stretch[slot] = std::max(
+            stretch[slot],
+            rounded_up(static_cast<uint64_t>((Wide{sharers[slot].each} << kFractionBits) / share)));
+    }
+  }
+  std::array<bool, kGridSlots> changes{};
+  bool any = false;
+  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+    changes[slot] = stretch[slot] != stretch_[slot];
+    any |= changes[slot];
+  }
+  if (!any) return;
+  ++rerated_;
+  stretch_ = stretch;
+  for (const auto& unit : units_) {
+    for (uint8_t slot = 0; slot < kGridSlots; ++slot) {
+      if (!changes[slot] || !unit->has_bodies(slot)) continue;
+      unit->rerate();
+      break;
+    }
+  }
+}
+
+void SampledGpu::body_ended(const BodyLaw& law) {
+  ++bodies_;
+  const BodyDemand& one = law.times->demand;
+  demand_.tensor_cycles += one.tensor_cycles;
+  demand_.simt_cycles += one.simt_cycles;
+  demand_.issue_slots += one.issue_slots;
+  demand_.l2_bytes += one.l2_bytes;
+  demand_.hbm_read_bytes += one.hbm_read_bytes;
+  demand_.hbm_written_bytes += one.hbm_written_bytes;
+}
+
+// ---- Component
+
+void SampledGpu::report(StatisticSink& sink) const {
+  sink.add("sampled.bodies", bodies_, "count", "Bodies that took a time from a table.");
+  sink.add("sampled.kernels", laws_.size(), "count", "Different kernels that they were of.");
+  sink.add("sampled.tensor_cycles", demand_.tensor_cycles, "cycles",
+           "Of tensor pipes, by these bodies.");
+  sink.add("sampled.simt_cycles", demand_.simt_cycles, "cycles", "Of SIMT pipes.");
+  sink.add("sampled.issue_slots", demand_.issue_slots, "count", "Of issue ports.");
+  sink.add("sampled.l2_bytes", demand_.l2_bytes, "bytes", "Through the L2.");
+  sink.add("sampled.hbm_read_bytes", demand_.hbm_read_bytes, "bytes", "From memory.");
+  sink.add("sampled.hbm_written_bytes", demand_.hbm_written_bytes, "bytes", "To memory.");
+  sink.add("sampled.rerated", rerated_, "count", "Changes of shares of L2 and memory.");
+  for (const auto& [name, ppm] : table_.errors)
+    sink.add("sampled.error." + name, ppm, "ppm",
+             "Of sampled against simulated time, when the table was made.");
+  std::vector<uint64_t> errors;
+  for (const auto& [key, duration] : durations_) {
+    const auto times = table_.kernels.find(key);
+    if (times == table_.kernels.end() || times->second.launch_time() == 0) continue;
+    const Time mean = duration.time / duration.launches, full = times->second.launch_time();
+    const Time apart = mean > full ? mean - full : full - mean;
+    errors.push_back(static_cast<uint64_t>(Wide{apart} * 1'000'000 / full));
+  }
+  sink.add("sampled.kernels_compared", errors.size(), "count",
+           "Kernels with whole launches by themselves, of which the table has the time, too.");
+  if (errors.empty()) return;
+  std::sort(errors.begin(), errors.end());
+  sink.add("sampled.kernel_error_median", errors[errors.size() / 2], "ppm",
+           "Between both times, in the middle of these kernels.");
+  sink.add("sampled.kernel_error_max", errors.back(), "ppm", "Between both times, at most.");
+}
+
+void SampledGpu::audit(AuditSink& sink) const {
+  for (const auto& unit : units_) unit->audit(sink);
+  const uint64_t us = services_.queue->now() / kMicrosecond + 1;
+  sink.at_most("sampled bodies use no more of the L2 than it has", demand_.l2_bytes,
+               rates_.l2_bytes_per_us * us);
+  sink.at_most("sampled bodies use no more of the memory than it has", demand_.hbm_bytes(),
+               rates_.hbm_bytes_per_us * us);
+}
+
+std::vector<std::string> SampledGpu::waiting_on() const {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i]->bodies() != 0)
+      lines.push_back("cu" + std::to_string(i) + " has " + std::to_string(units_[i]->bodies()) +
+                      " sampled bodies");
+  }
+  return lines;
+}
+
+}  // namespace stretto

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of work-groups that are sampled or measured (gpu.executor).
+#ifndef STRETTO_MODELS_SAMPLED_SAMPLED_SPEC_H_
+#define STRETTO_MODELS_SAMPLED_SAMPLED_SPEC_H_
+
+#include <cstdint>
+#include <string>
+
+#include "models/common/spec.h"
+
+namespace stretto {
+
+struct SampledSpec {
+  std::string bodies = "";
+  uint64_t seed = 1;
+  uint32_t residency_percent = 100;
+  uint32_t groups = 0;
+  uint32_t launches = 3;
+  uint32_t fault_rate = 1;
+};
+
+inline void describe(SampledSpec& spec, ParameterSet& set) {
+  set.text("bodies", spec.bodies,
+           "gpu.executor=sampled: file of measured times, made by stretto characterise.");
+  set.number("seed", spec.seed, 0, UINT64_MAX, "Of the times that are drawn.");
+  set.number("residency_percent", spec.residency_percent, 0, 100,
+             "gpu.executor=measured: work-groups of a kernel on a compute unit, of those that fit; "
+             "at least one.");
+  set.number("groups", spec.groups, 0, 65535,
+             "gpu.executor=measured: work-groups that run at a time on a GPU; 0 = no limit.");
+  set.number("launches", spec.launches, 1, 65535,
+             "gpu.executor=measured: launches of equal kernels that are simulated; later ones take "
+             "times that were measured on them.");
+  set.number("fault.rate", spec.fault_rate, 1, 1000,
+             "Fault injection: sampled work-groups work so many times faster than they may.");
+}
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_SAMPLED_SAMPLED_SPEC_H_

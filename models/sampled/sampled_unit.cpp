@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sampled/sampled_unit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <iterator>
+#include <string>
+
+namespace stretto {
+namespace {
+
+constexpr uint32_t kDigestDispatch = 0x4711;
+constexpr uint32_t kDigestRetire = 0x4712;
+constexpr unsigned kRateBits = 32;
+
+// for (const unsigned slot : SlotsOf(bits))
+class SlotsOf {
+ public:
+  explicit SlotsOf(uint32_t bits) : bits_(bits) {}
+  SlotsOf begin() const { return *this; }
+  SlotsOf end() const { return SlotsOf(0); }
+  unsigned operator*() const { return static_cast<unsigned>(std::countr_zero(bits_)); }
+  SlotsOf& operator++() {
+    bits_ &= bits_ - 1;
+    return *this;
+  }
+  bool operator!=(const SlotsOf& other) const { return bits_ != other.bits_; }
+
+ private:
+  uint32_t bits_;
+};
+
+}  // namespace
+
+SampledUnit::SampledUnit(SampledGpu& gpu, ComputeUnit& unit, uint16_t index,
+                         WorkGroupListener& listener)
+    : EventHandler(*gpu.services().queue),
+      gpu_(gpu),
+      unit_(unit),
+      index_(index),
+      listener_(listener),
+      queue_(*gpu.services().queue),
+      clock_(gpu.gpu_spec().clock_mhz),
+      start_time_(clock_.edge(gpu.gpu_spec().start_cycles)) {
+  unit.set_executor(*this, *this);
+}
+
+WorkGroupResources SampledUnit::resources() const {
+  const GpuSpec& spec = gpu_.gpu_spec();
+  WorkGroupResources free{spec.registers_bytes, spec.lds_bytes, spec.wavefront_slots,
+                          spec.workgroup_slots};
+  for (unsigned slot = 0; slot < kGridSlots; ++slot) {
+    if (resident_[slot] == 0) continue;
+    free.registers_bytes -= resident_[slot] * contexts_[slot]->registers_bytes;
+    free.lds_bytes -= resident_[slot] * contexts_[slot]->lds_bytes;
+    free.wavefronts -= resident_[slot] * contexts_[slot]->wavefronts;
+    free.workgroups -= resident_[slot];
+  }
+  return free;
+}
+
+// ---- Work-groups
+
+void SampledUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
+  SampledLaunch& launch = gpu_.launch_of(slot, context);
+  gpu_.group_started(slot);
+  contexts_[slot] = &context;
+  ++resident_[slot];
+  switch (launch.kind) {
+    case SampledLaunch::Kind::executed: unit_.start(slot, wg_id, context); break;
+    case SampledLaunch::Kind::wrapped: unit_.start(slot, wg_id, launch.wrapper); break;
+    case SampledLaunch::Kind::measured:
+      held_.push_back({wg_id, slot, &context});
+      gpu_.hold(*this);
+      gpu_.start_held();
+      break;
+    case SampledLaunch::Kind::sampled: {
+      if (Digest* const digest = gpu_.services().digest; digest != nullptr)
+        digest->event(now(), kDigestDispatch, uint64_t{index_} << 8 | slot, wg_id);
+      begin_body({wg_id, slot, false, 0, now(), gpu_.draw(launch, wg_id, 0), 0});
+    }
+  }
+}
+
+void SampledUnit::preempt(uint8_t slot) {
+  unit_.preempt(slot);
+  std::vector<uint32_t> leaving;
+  std::erase_if(held_, [&](const Held& one) {
+    if (one.slot == slot) leaving.push_back(one.wg_id);
+    return one.slot == slot;
+  });
+  advance();
+  std::erase_if(bodies_, [&](const Body& body) {
+    if (body.slot != slot || body.is_wrapped || now() >= body.begin + start_time_) return false;
+    leaving.push_back(body.wg_id);
+    left_body(body);
+    return true;
+  });
+  set_rates();
+  schedule();
+  for (const uint32_t wg_id : leaving) {
+    release(slot);
+    gpu_.group_ended(slot, true);
+    listener_.drained(index_, slot, wg_id);
+  }
+}
+
+void SampledUnit::release(uint8_t slot) { --resident_[slot]; }
+
+void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) {
+  const auto measured = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& one) {
+    return one.slot == slot && one.wg_id == wg_id;
+  });
+  if (measured != measured_.end()) {
+    integral_ += (now() - integral_to_) * measured_.size();
+    integral_to_ = now();
+    const Time on_gpu = gpu_.measured_running(-1);
+    gpu_.measured_body(slot, {now() - measured->begin, integral_ - measured->on_unit,
+                              on_gpu - measured->on_gpu, measured->first});
+    measured_.erase(measured);
+  }
+  release(slot);
+  gpu_.group_ended(slot, false);
+  listener_.done(cu, slot, wg_id, multiply_adds);
+  gpu_.start_held();
+}
+
+void SampledUnit::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
+  const auto measured = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& one) {
+    return one.slot == slot && one.wg_id == wg_id;
+  });
+  if (measured != measured_.end()) {
+    integral_ += (now() - integral_to_) * measured_.size();
+    integral_to_ = now();
+    gpu_.measured_running(-1);
+    measured_.erase(measured);
+  }
+  release(slot);
+  gpu_.group_ended(slot, true);
+  listener_.drained(cu, slot, wg_id);
+}
+
+// ---- Measured work-groups
+
+// Of those that fit, so many as the measurement allows.
+uint32_t SampledUnit::most_resident(const DispatchContext& context) const {
+  const GpuSpec& spec = gpu_.gpu_spec();
+  uint32_t most = std::min(spec.workgroup_slots, spec.wavefront_slots / context.wavefronts);
+  if (context.registers_bytes != 0)
+    most = std::min(most, spec.registers_bytes / context.registers_bytes);
+  if (context.lds_bytes != 0) most = std::min(most, spec.lds_bytes / context.lds_bytes);
+  return std::max(1u, most * gpu_.spec().residency_percent / 100);
+}
+
+bool SampledUnit::start_held() {
+  const Held held = held_.front();
+  const auto running = std::count_if(measured_.begin(), measured_.end(),
+                                     [&](const auto& one) { return one.slot == held.slot; });
+  if (static_cast<uint32_t>(running) >= most_resident(*held.context)) return false;
+  held_.pop_front();
+  start_measured(held.slot, held.wg_id, *held.context);
+  return true;
+}
+
+void SampledUnit::start_measured(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
+  integral_ += (now() - integral_to_) * measured_.size();
+  integral_to_ = now();
+  const bool first = !gpu_.launch_of(slot, context).body_has_ended;
+  measured_.push_back({wg_id, slot, first, now(), integral_, gpu_.measured_running(1)});
+  unit_.start(slot, wg_id, context);
+}
+
+// ---- Bodies
+
+void SampledUnit::enter_body(unsigned group, uint8_t slot, uint32_t wg_id) {
+  const SampledLaunch& launch = gpu_.launch_of(slot, *contexts_[slot]);
+  const Time time = gpu_.draw(launch, wg_id, ++body_number_);
+  // The wrapper has paid for the start.
+  begin_body({wg_id, slot, true, static_cast<uint8_t>(group), now(),
+              time - std::min(time, start_time_), 0});
+}
+
+void SampledUnit::begin_body(const Body& body) {
+  advance();
+  Class& of = classes_[body.slot];
+  of.law = gpu_.launch_of(body.slot, *contexts_[body.slot]).law;
+  ++of.bodies;
+  active_ |= 1u << body.slot;
+  bodies_.push_back(body);
+  bodies_.back().finish = of.clock + body.need;
+  set_rates();
+  schedule();
+}
+
+void SampledUnit::left_body(const Body& body) {
+  Class& of = classes_[body.slot];
+  wanted_ += of.clock - (body.finish - body.need);
+  if (--of.bodies == 0) active_ &= ~(1u << body.slot);
+}
+
+void SampledUnit::advance() {
+  const Time step = now() - last_;
+  last_ = now();
+  if (step == 0 || bodies_.empty()) return;
+  for (const unsigned slot : SlotsOf(active_)) {
+    Class& of = classes_[slot];
+    const Wide worked = Wide{step} * of.rate + of.carry;
+    const Time whole = static_cast<Time>(worked >> kRateBits);
+    of.carry = static_cast<uint64_t>(worked) & ((uint64_t{1} << kRateBits) - 1);
+    of.clock += whole;
+    done_ += Wide{whole} * of.bodies;
+    for (unsigned part = 0; part < kUnitParts; ++part)
+      used_[part] += Wide{whole} * of.bodies * of.law->load[part];
+  }
+}
+
+// What one of those who share a part of the unit gets of it at most.
+std::array<uint64_t, kUnitParts> SampledUnit::shares() const {
+  std::array<uint64_t, kUnitParts> share{};
+  for (unsigned part = 0; part < kUnitParts; ++part) {
+    std::array<Sharer, kGridSlots> sharers;
+    unsigned count = 0;
+    for (const unsigned slot : SlotsOf(active_))
+      sharers[count++] = {classes_[slot].bodies, classes_[slot].law->load[part]};
+    share[part] = equal_share(sharers.data(), count, kOne);
+  }
+  return share;
+}
+
+// By what is resident now.
+void SampledUnit::set_rates() {
+  const unsigned resident =
+      static_cast<unsigned>(std::min<size_t>(bodies_.size(), BodyLaw::kMostResident));
+  const std::array<uint64_t, kUnitParts> share = shares();
+  for (const unsigned slot : SlotsOf(active_)) {
+    Class& of = classes_[slot];
+    of.stretch = kOne;
+    for (unsigned part = 0; part < kUnitParts; ++part) {
+      if (of.law->load[part] > share[part])
+        of.stretch = std::max(of.stretch, (of.law->load[part] << kFractionBits) / share[part]);
+    }
+    of.stretch = of.stretch * of.law->factor[resident] >> kFractionBits;
+    const uint64_t all = of.stretch * gpu_.stretch(static_cast<uint8_t>(slot)) >> kFractionBits;
+    of.rate = (uint64_t{1} << (kFractionBits + kRateBits)) / all * gpu_.spec().fault_rate;
+  }
+  for (const unsigned slot : SlotsOf(active_ | told_)) {
+    Class& of = classes_[slot];
+    std::array<uint64_t, kGpuParts> asked{};
+    std::array<int64_t, kGpuParts> more{};
+    for (unsigned part = 0; part < kGpuParts; ++part) {
+      if (of.bodies != 0)
+        asked[part] = of.bodies * (of.law->bytes[part][resident] << kFractionBits) / of.stretch;
+      more[part] = static_cast<int64_t>(asked[part] - of.asked[part]);
+    }
+    if (asked == of.asked && of.bodies == of.told) continue;
+    of.asked = asked;
+    gpu_.ask(static_cast<uint8_t>(slot),
+             static_cast<int64_t>(of.bodies) - static_cast<int64_t>(of.told), more);
+    of.told = of.bodies;
+  }
+  told_ = active_;
+}
+
+void SampledUnit::rerate() {
+  advance();
+  set_rates();
+  schedule();
+}
+
+void SampledUnit::schedule() {
+  std::array<Time, kGridSlots> first;
+  for (const unsigned slot : SlotsOf(active_)) first[slot] = kNever;
+  for (const Body& body : bodies_) first[body.slot] = std::min(first[body.slot], body.finish);
+  Time next = kNever;
+  for (const unsigned slot : SlotsOf(active_)) {
+    const Class& of = classes_[slot];
+    const Wide left = (Wide{first[slot] - std::min(of.clock, first[slot])} << kRateBits);
+    const Wide wait = left <= of.carry ? 0 : (left - of.carry + of.rate - 1) / of.rate;
+    next = std::min(next, now() + static_cast<Time>(wait));
+  }
+  if (next == kNever) return;
+  next = std::max(clock_.edge_at_or_after(next), now());
+  if (next >= next_) return;
+  next_ = next;
+  queue_.schedule(next, *this);
+}
+
+void SampledUnit::on_event(uint64_t) {
+  if (now() != next_) return;  // Another one took its place.
+  next_ = kNever;
+  advance();
+  std::vector<Body> ended;
+  std::erase_if(bodies_, [&](const Body& body) {
+    const Class& of = classes_[body.slot];
+    if (body.finish > of.clock) return false;
+    ended.push_back(body);
+    return true;
+  });
+  for (const Body& body : ended) left_body(body);
+  set_rates();
+  schedule();
+  for (const Body& body : ended) end_body(body);
+}
+
+void SampledUnit::end_body(const Body& body) {
+  PartitionServices& services = gpu_.services();
+  SampledLaunch& launch = gpu_.launch_of(body.slot, *contexts_[body.slot]);
+  gpu_.body_ended(*launch.law);
+  launch.body_has_ended = true;
+  ++services.progress;
+  if (services.trace != nullptr) {
+    services.trace->span("gpu" + std::to_string(services.gpu) + "/cu" + std::to_string(index_),
+                         "wg " + std::to_string(body.wg_id), body.begin, now(),
+                         {.code = contexts_[body.slot]->entry});
+  }
+  if (body.is_wrapped) {
+    unit_.leave_body(body.group, launch.kernel.behind);
+    return;
+  }
+  if (services.digest != nullptr)
+    services.digest->event(now(), kDigestRetire, uint64_t{index_} << 8 | body.slot, body.wg_id);
+  release(body.slot);
+  gpu_.group_ended(body.slot, false);
+  listener_.done(index_, body.slot, body.wg_id, 0);
+}
+
+void SampledUnit::audit(AuditSink& sink) const {
+  Wide begun = wanted_;
+  for (const Body& body : bodies_) begun += classes_[body.slot].clock - (body.finish - body.need);
+  sink.equal("work of sampled bodies = what they need and have got", static_cast<uint64_t>(done_),
+             static_cast<uint64_t>(begun));
+  for (const Wide used : used_)
+    sink.at_most("no part of a unit used by sampled bodies above its peak",
+                 static_cast<uint64_t>(used >> kFractionBits), last_);
+}
+
+}  // namespace stretto

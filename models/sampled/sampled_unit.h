@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// SampledUnit: executor of work-groups that stands in front of a ComputeUnit (sampled_gpu.h). Bodies
+// of one launch advance alike, so a unit keeps one virtual clock a slot: time that a body alone on
+// the GPU would have taken. Each body notes where that clock stands when it will have ended; a unit
+// has one event, for the first of them.
+#ifndef STRETTO_MODELS_SAMPLED_SAMPLED_UNIT_H_
+#define STRETTO_MODELS_SAMPLED_SAMPLED_UNIT_H_
+
+#include <array>
+#include <deque>
+#include <vector>
+
+#include "models/gpu/compute_unit.h"
+#include "models/sampled/sampled_gpu.h"
+
+namespace stretto {
+
+class SampledUnit final : public WorkGroupExecutor,
+                          public WorkGroupListener,
+                          public BodyExecutor,
+                          private EventHandler {
+ public:
+  SampledUnit(SampledGpu& gpu, ComputeUnit& unit, uint16_t index, WorkGroupListener& listener);
+
+  void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) override;
+  void begin_kernel() override { unit_.begin_kernel(); }
+  void preempt(uint8_t slot) override;
+  bool finished() const override { return bodies_.empty() && held_.empty() && unit_.finished(); }
+  WorkGroupResources resources() const override;
+
+  void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) override;
+  void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
+  void enter_body(unsigned group, uint8_t slot, uint32_t wg_id) override;
+
+  // Starts the first work-group that waits here, if its kernel may have another on the unit.
+  bool start_held();
+  bool has_held() const { return !held_.empty(); }
+  // The share of L2 or memory of a slot has changed.
+  void rerate();
+  void audit(AuditSink& sink) const;
+  size_t bodies() const { return bodies_.size(); }
+  bool has_bodies(uint8_t slot) const { return classes_[slot].bodies != 0; }
+
+ private:
+  struct Body {
+    uint32_t wg_id;
+    uint8_t slot;
+    bool is_wrapped;
+    uint8_t group;  // Of the compute unit, if wrapped.
+    Time begin;
+    Time need;    // Alone on the GPU.
+    Time finish;  // On the slot's clock.
+  };
+  struct Class {
+    uint32_t bodies = 0;
+    const BodyLaw* law = nullptr;
+    Time clock = 0;                           // Virtual,
+    uint64_t rate = 0;                        // of 2^32.
+    uint64_t carry = 0;                       // Parts of a femtosecond, of 2^32.
+    uint64_t stretch = kOne;                  // By the unit.
+    uint32_t told = 0;                        // Bodies that the GPU knows of,
+    std::array<uint64_t, kGpuParts> asked{};  // and what they ask for.
+  };
+  struct Held {
+    uint32_t wg_id;
+    uint8_t slot;
+    const DispatchContext* context;
+  };
+  struct Measured {
+    uint32_t wg_id;
+    uint8_t slot;
+    bool first;
+    Time begin, on_unit, on_gpu;
+  };
+
+  void on_event(uint64_t tag) override;
+  Time now() const { return queue_.now(); }
+  void begin_body(const Body& body);
+  void left_body(const Body& body);
+  void advance();
+  std::array<uint64_t, kUnitParts> shares() const;
+  void set_rates();
+  void schedule();
+  void end_body(const Body& body);
+  void start_measured(uint8_t slot, uint32_t wg_id, const DispatchContext& context);
+  uint32_t most_resident(const DispatchContext& context) const;
+  void release(uint8_t slot);
+
+  SampledGpu& gpu_;
+  ComputeUnit& unit_;
+  const uint16_t index_;
+  WorkGroupListener& listener_;
+  EventQueue& queue_;
+  const ClockDomain clock_;
+  const Time start_time_;
+
+  std::vector<Body> bodies_;  // In the order of their begins.
+  std::array<Class, kGridSlots> classes_{};
+  uint32_t active_ = 0;                          // Slots with bodies,
+  uint32_t told_ = 0;                            // and those with bodies that the GPU knows of.
+  std::array<uint32_t, kGridSlots> resident_{};  // Work-groups that are sampled, by slot,
+  std::array<const DispatchContext*, kGridSlots> contexts_{};
+  Time last_ = 0;       // Up to where clocks are.
+  Time next_ = kNever;  // The earliest event scheduled.
+
+  std::deque<Held> held_;
+  std::vector<Measured> measured_;
+  Time integral_ = 0;  // Of the work-groups in measured_.
+  Time integral_to_ = 0;
+
+  // For laws: shares used, of 2^20, over time.
+  std::array<Wide, kUnitParts> used_{};
+  Wide done_ = 0;    // Virtual time of all bodies.
+  Wide wanted_ = 0;  // Of those that have ended, with what they ran beyond their end.
+  uint64_t body_number_ = 0;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_MODELS_SAMPLED_SAMPLED_UNIT_H_

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does a run whose work-groups are sampled take the time of the simulated one, always the
+// same, and is what it cannot sample refused in one line? Through the executable, as users do.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/system/process.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kGraph = "graph/mlp --mode launched --set gpus=1 --impl all=model";
+
+// One for all: its name is that of the process.
+const Scratch& scratch() {
+  static const Scratch one;
+  return one;
+}
+
+boost::json::value run(const std::string& arguments) {
+  const std::string out = scratch().path + "/r";
+  const Finished finished = run_stretto("run " + arguments + " --out " + out);
+  INFO(arguments << "\n" << finished.output);
+  REQUIRE(finished.status == 0);
+  return stats(out);
+}
+
+// The table of kGraph.
+const std::string& bodies() {
+  static const std::string file = [] {
+    (void)run(kGraph + " --set gpu.executor=measured");
+    const std::string to = scratch().path + "/bodies.txt";
+    std::filesystem::copy_file(scratch().path + "/r/bodies.txt", to);
+    return to;
+  }();
+  return file;
+}
+
+std::string sampled() {
+  return kGraph + " --set gpu.executor=sampled --set sampled.bodies=" + bodies();
+}
+
+uint64_t total_ns(const boost::json::value& root) {
+  return root.at("time_ns").at("total").to_number<uint64_t>();
+}
+
+void refused(const std::string& arguments, const std::vector<std::string>& says) {
+  const Finished finished = run_stretto("run " + arguments);
+  INFO(arguments << "\n" << finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.lines() == 1);
+  for (const std::string& text : says) CHECK(finished.says(text));
+}
+
+}  // namespace
+
+TEST_CASE("a measured run has the digest of a simulated one") {
+  CHECK(run(kGraph).at("digest") == run(kGraph + " --set gpu.executor=measured").at("digest"));
+}
+
+TEST_CASE(
+    "a sampled run is at most 5 % from the simulated one, keeps all laws and says what it is") {
+  const uint64_t simulated = total_ns(run(kGraph));
+  const boost::json::value root = run(sampled());
+  CHECK(total_ns(root) > simulated * 95 / 100);
+  CHECK(total_ns(root) < simulated * 105 / 100);
+  CHECK(root.at("executor") == "sampled");
+  CHECK(root.at("audit").at("violations").to_number<uint64_t>() == 0);
+}
+
+TEST_CASE(
+    "a sampled run has one digest for any windows, threads and blocks, and one for each seed") {
+  const boost::json::value digest = run(sampled()).at("digest");
+  for (const char* other : {" --set sim.window_ns=50", " --set sim.threads=1",
+                            " --set sim.sleep=false", " --impl grid_scheduler=rtl"})
+    CHECK(run(sampled() + other).at("digest") == digest);
+  CHECK(run(sampled() + " --set sampled.seed=2").at("digest") != digest);
+}
+
+TEST_CASE(
+    "what a table has no times of, or another machine's, is refused with the command to run") {
+  refused(
+      "graph/bert-small --mode launched --set gpus=1 --set gpu.executor=sampled --set "
+      "sampled.bodies=" +
+          bodies(),
+      {"has no times of kernel", "stretto characterise graph/bert-small"});
+  refused(sampled() + " --set l2.request_cycles=100", {"another machine", "stretto characterise"});
+  refused(kGraph + " --set gpu.executor=sampled", {"sampled.bodies=FILE"});
+  refused(kGraph + " --set gpu.executor=sampled --set sampled.bodies=" + scratch().path + "/none",
+          {"none"});
+}
+
+TEST_CASE("a damaged table is refused") {
+  std::ifstream stream(bodies());
+  std::ostringstream text;
+  text << stream.rdbuf();
+  const std::string all = text.str();
+  const auto with = [&](const std::string& contents) {
+    return kGraph + " --set gpu.executor=sampled --set sampled.bodies=" +
+           scratch().file("damaged.txt", contents);
+  };
+  refused(with(all.substr(0, all.size() / 2)), {"damaged.txt", "cut off"});
+  std::string changed = all;
+  changed[changed.find("residency") + 11] ^= 1;
+  refused(with(changed), {"damaged.txt", "its sum does not fit"});
+  refused(with(""), {"no table of bodies"});
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: does the law of contention give back what was measured, and share what is short? Expected
+// numbers are worked out by hand from the demands in this file.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "models/sampled/body_law.h"
+
+using namespace stretto;
+
+namespace {
+
+constexpr BodyRates kRates{.clock_mhz = 1000,
+                           .issue_ports = 4,
+                           .units = 4,
+                           .l2_bytes_per_us = 1'000'000,
+                           .hbm_bytes_per_us = 500'000};
+
+BodyTimes times(std::vector<BodyPoint> points, BodyDemand demand) {
+  BodyTimes one;
+  one.points = std::move(points);
+  one.demand = demand;
+  std::vector<Time> all(100, one.points.front().time);
+  one.launches.push_back({0, TimeDistribution::of(all), {}});
+  return one;
+}
+
+bool near(uint64_t value, double wanted) {
+  return std::abs(static_cast<double>(value) / static_cast<double>(kOne) - wanted) < 1e-3;
+}
+
+}  // namespace
+
+TEST_CASE("who needs less than an equal share has what it needs, the others share the rest") {
+  const Sharer all[] = {{1, 100}, {2, 300}, {0, 7}};
+  REQUIRE(equal_share(all, 3, 700) == ~uint64_t{0});
+  REQUIRE(equal_share(all, 3, 500) == 200);
+  REQUIRE(equal_share(all, 3, 240) == 80);
+}
+
+TEST_CASE("load by a body is the part's clocks over the body's, alone") {
+  // 10 us are 10,000 clocks; 4 issue ports.
+  const BodyTimes kernel = times({{0, 1, 1000, 1000, 10 * kMicrosecond}}, {7500, 1000, 20'000});
+  const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
+  REQUIRE(law.alone == 10 * kMicrosecond);
+  REQUIRE(near(law.load[kPartTensor], 0.75));
+  REQUIRE(near(law.load[kPartSimt], 0.1));
+  REQUIRE(near(law.load[kPartIssue], 0.5));
+}
+
+TEST_CASE("what shares of a unit do not explain is a factor by residency") {
+  // Two with 0.75 of the tensor pipe take 1.5 times as long; measured were 1.8 times.
+  const BodyTimes kernel =
+      times({{100, 0, 2000, 8000, 18 * kMicrosecond}, {0, 1, 1000, 1000, 10 * kMicrosecond}},
+            {7500, 0, 0});
+  const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
+  REQUIRE(near(law.factor[1], 1.0));
+  REQUIRE(near(law.factor[2], 1.2));
+  REQUIRE(near(law.factor[5], 1.2));
+}
+
+TEST_CASE("a factor between two residencies that were measured lies between theirs") {
+  const BodyTimes kernel =
+      times({{100, 0, 5000, 20'000, 14 * kMicrosecond}, {0, 1, 1000, 1000, 10 * kMicrosecond}}, {});
+  const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
+  REQUIRE(near(law.factor[3], 1.2));
+}
+
+TEST_CASE("of a kernel that the memory bounds all time is the memory's") {
+  // Eight of 1 MB in 10 us ask for 800,000 B/us of 500,000; they took 20 us, not 16.
+  const BodyTimes kernel =
+      times({{100, 0, 2000, 8000, 20 * kMicrosecond}, {0, 1, 1000, 1000, 10 * kMicrosecond}},
+            {0, 0, 0, 0, 600'000, 400'000});
+  const BodyLaw law(kernel, kRates, 500'000);
+  REQUIRE(near(law.factor[2], 1.0));
+  // Eight of them then stretch by 2: each asks for 125,000 B/us.
+  REQUIRE(law.bytes[kPartHbm][2] / 1000 == 125'000);
+  REQUIRE(law.bytes[kPartHbm][1] / 1000 == 100'000);
+}
+
+TEST_CASE("the memory's limit is the most that a kernel of the table had, at least half the pins") {
+  BodyTable table;
+  REQUIRE(kRates.hbm_limit(table) == 250'000);
+  table.kernels["a"] = times({{100, 0, 2000, 8000, 20 * kMicrosecond}}, {0, 0, 0, 0, 1'000'000, 0});
+  REQUIRE(kRates.hbm_limit(table) == 400'000);
+  table.kernels["b"] = times({{100, 0, 2000, 8000, 2 * kMicrosecond}}, {0, 0, 0, 0, 1'000'000, 0});
+  REQUIRE(kRates.hbm_limit(table) == 500'000);
+}
+
+TEST_CASE("the n-th launch takes times of the n-th measured, later ones of one but the first") {
+  BodyTimes kernel = times({{100, 0, 1000, 4000, 10 * kMicrosecond}}, {});
+  for (const Time time : {4, 1}) {
+    std::vector<Time> all(100, time * kMicrosecond);
+    kernel.launches.push_back({0, TimeDistribution::of(all), {}});
+  }
+  // 10, 4 and 1 us are 5 on average; alone a body takes 10.
+  const BodyLaw law(kernel, kRates, kRates.hbm_bytes_per_us);
+  REQUIRE(law.draw(0, 7, true, 1) == 20 * kMicrosecond);
+  REQUIRE(law.draw(1, 7, true, 1) == 8 * kMicrosecond);
+  REQUIRE(law.draw(2, 7, true, 1) == 2 * kMicrosecond);
+  for (uint64_t which = 0; which < 8; ++which)
+    REQUIRE(law.draw(3 + which, which, true, 1) == (which % 2 == 0 ? 8 : 2) * kMicrosecond);
+}
+
+TEST_CASE("numbers of a launch lie one in each equal part") {
+  constexpr uint64_t kCount = 60;
+  for (const uint64_t hash : {hash_of(1, 2, 3, 4), hash_of(5, 6, 7, 8), uint64_t{0}}) {
+    std::vector<unsigned> parts(kCount);
+    for (uint64_t i = 0; i < kCount; ++i)
+      ++parts[static_cast<uint64_t>(Wide{stratified(i, kCount, hash)} * kCount >> 64)];
+    for (const unsigned count : parts) REQUIRE(count == 1);
+  }
+}
+
+TEST_CASE("a number that is drawn depends on seed, kernel, launch and work-group") {
+  const uint64_t one = hash_of(1, 2, 3, 4);
+  REQUIRE(one == hash_of(1, 2, 3, 4));
+  REQUIRE(one != hash_of(2, 2, 3, 4));
+  REQUIRE(one != hash_of(1, 3, 3, 4));
+  REQUIRE(one != hash_of(1, 2, 4, 4));
+  REQUIRE(one != hash_of(1, 2, 3, 5));
+}

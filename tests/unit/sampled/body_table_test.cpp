@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: is a table of bodies read as it was written, and refused when it was not written so?
+#include <catch2/catch.hpp>
+
+#include "models/common/component.h"
+#include "models/common/error.h"
+#include "models/sampled/body_table.h"
+
+using namespace stretto;
+
+namespace {
+
+BodyTable example() {
+  BodyTable table;
+  table.machine = "0123456789abcdef";
+  BodyTimes& kernel = table.kernels["00112233445566aa"];
+  kernel.name = "gemm";
+  kernel.grid = 48;
+  kernel.groups = 96;
+  kernel.demand = {1000, 20, 3000, 4096, 2048, 1024};
+  kernel.points = {{100, 0, 1900, 40'000, 20 * kMicrosecond},
+                   {0, 13, 1000, 12'500, 15'000'000'000}};
+  std::vector<Time> times;
+  for (Time i = 0; i < 96; ++i) times.push_back(20 * kMicrosecond + i * kNanosecond);
+  kernel.launches.push_back({50 * kMicrosecond, TimeDistribution::of(times), {}});
+  table.errors["kernel_median"] = 12'345;
+  return table;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    BodyTable::parse("bodies.txt", text);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Lines are changed and the sum fits.
+std::string with_sum(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  text.resize(text.rfind("\nend ") + 1);
+  return text + "end " + sha256_hex(text.data(), text.size()) + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("a table is read as it was written") {
+  const std::string text = example().text();
+  const BodyTable read = BodyTable::parse("bodies.txt", text);
+  REQUIRE(read.text() == text);
+  REQUIRE(read.kernels.begin()->second.points.size() == 2);
+  REQUIRE(read.errors.at("kernel_median") == 12'345);
+}
+
+TEST_CASE("a table that was changed, cut or has lines of another kind is refused in one line") {
+  const std::string text = example().text();
+  std::string changed = text;
+  changed[text.find("grid 48") + 5] = '5';
+  REQUIRE(error_of(changed).find("its sum does not fit") != std::string::npos);
+  REQUIRE(error_of(text.substr(0, text.size() / 2)).find("cut off") != std::string::npos);
+  REQUIRE(error_of("").find("no table of bodies") != std::string::npos);
+  REQUIRE(error_of(with_sum(text, "demand tensor", "demand tensors")).find("no tensor") !=
+          std::string::npos);
+  REQUIRE(error_of(with_sum(text, "point 100", "dot 100")).find("what is 'dot'") !=
+          std::string::npos);
+  REQUIRE(error_of(with_sum(text, "first 96", "first x")).find("not a number") !=
+          std::string::npos);
+  REQUIRE(error_of(with_sum(text, "time 20000000000", "time 0")).find("a point of nothing") !=
+          std::string::npos);
+  for (const std::string& one : {changed, std::string()})
+    REQUIRE(error_of(one).find('\n') == std::string::npos);
+}
+
+TEST_CASE("merging keeps points of both tables and takes times of a full measurement") {
+  BodyTable table = example();
+  BodyTable other = example();
+  BodyTimes& kernel = other.kernels.begin()->second;
+  kernel.points = {{100, 0, 2000, 42'000, 22 * kMicrosecond},
+                   {50, 0, 1000, 30'000, 18'000'000'000}};
+  kernel.demand.tensor_cycles = 7;
+  table.merge(other);
+  const BodyTimes& merged = table.kernels.begin()->second;
+  REQUIRE(merged.points.size() == 3);
+  REQUIRE(merged.points[0].time == 22 * kMicrosecond);
+  REQUIRE(merged.demand.tensor_cycles == 7);
+  kernel.points = {{50, 0, 1000, 31'000, 19'000'000'000}};
+  kernel.demand.tensor_cycles = 8;
+  table.merge(other);
+  REQUIRE(table.kernels.begin()->second.demand.tensor_cycles == 7);
+}
+
+TEST_CASE("drawn times lie between the least and the greatest and have the mean of all") {
+  std::vector<Time> times;
+  for (Time i = 0; i < 1000; ++i) times.push_back(1'000'000 + (i * i));
+  const TimeDistribution all = TimeDistribution::of(times);
+  REQUIRE(all.draw(0) == 1'000'000);
+  REQUIRE(all.draw(~uint64_t{0}) <= 1'000'000 + 999 * 999);
+  Time sum = 0;
+  for (uint64_t i = 0; i < 4096; ++i) sum += all.draw(i << 52);
+  const Time mean = sum / 4096;
+  REQUIRE(mean > all.mean() * 999 / 1000);
+  REQUIRE(mean < all.mean() * 1001 / 1000);
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do bodies last as long as a table says, by what is resident, whatever the order of calls
+// and windows; and does preemption stay what it is? State space: kernels side by side x residency x
+// preemption. Tables are made up, so that expected times are worked out by hand.
+#include <catch2/catch.hpp>
+
+#include <array>
+
+#include "tests/unit/gpu/program.h"
+#include "tests/unit/sampled/sampled_bench.h"
+
+using namespace stretto;
+using namespace stretto::test;
+
+namespace {
+
+constexpr Time kBody = 70 * kMicrosecond;  // 98,000 clocks of 1.4 GHz.
+
+// A body of this time, alone or not, and what it uses.
+BodyTimes constant(Time time, BodyDemand demand = {}) {
+  BodyTimes one;
+  one.points = {{100, 0, 1000, 4000, time}};
+  std::vector<Time> all(64, time);
+  one.launches.push_back({time, TimeDistribution::of(all), {}});
+  one.demand = demand;
+  return one;
+}
+
+GpuSpec slow_start(uint32_t cycles) {
+  GpuSpec spec = GpuMachine::small();
+  spec.start_cycles = cycles;
+  return spec;
+}
+
+struct Bench {
+  explicit Bench(uint32_t groups = 4, uint32_t start_cycles = 32)
+      : machine(slow_start(start_cycles)), sampled(machine) {
+    program.addi(1, 0, 0).end();
+    program.put_into(machine);
+    launch = program.launch();
+    launch.workgroups = groups;
+    launch.registers_bytes = 64 * 1024;  // Four on a unit.
+    launch.lds_bytes = 0;
+  }
+  void sample(const BodyTimes& times, SampledSpec spec = {}) {
+    BodyTable table;
+    table.kernels[sampled.key_of(launch)] = times;
+    sampled.sample(table, spec);
+  }
+  Time run() {
+    machine.launch(launch);
+    return machine.run();
+  }
+
+  GpuMachine machine;
+  SampledBench sampled;
+  Program program;
+  Launch launch;
+};
+
+// Within the clocks that dispatches and ends take.
+bool lasts(Time time, Time wanted) { return time >= wanted && time < wanted + kMicrosecond / 5; }
+
+}  // namespace
+
+TEST_CASE("a body lasts as long as its table says") {
+  Bench b;
+  b.sample(constant(kBody));
+  REQUIRE(lasts(b.run(), kBody));
+  REQUIRE(b.sampled.statistic("bodies") == 4);
+  REQUIRE(b.machine.gpu.instructions() == 0);
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("waves of a kernel follow each other") {
+  Bench b(40);  // 16 at a time.
+  b.sample(constant(kBody));
+  const Time end = b.run();
+  REQUIRE(end >= 3 * kBody);
+  REQUIRE(end < 3 * kBody + kMicrosecond);
+}
+
+TEST_CASE("bodies that share a pipe take as long as it needs for all of them") {
+  Bench b(16);  // Four on each unit, half of the tensor pipe each: twice the time.
+  b.sample(constant(kBody, {.tensor_cycles = 49'000}));
+  REQUIRE(lasts(b.run(), 2 * kBody));
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("the longer of a unit's and the memory's share counts") {
+  // Four alone have 4 * 22.5 MB in 70 us, 1.286 MB/us of 0.45, the limit where nobody had more.
+  Bench b(4);
+  BodyTimes times = constant(kBody, {.hbm_read_bytes = 22'500'000});
+  times.points.push_back({0, 1, 1000, 1000, kBody});
+  times.points[0].groups_milli = 1000;
+  b.sample(times);
+  const Time end = b.run();
+  REQUIRE(end > kBody * 285 / 100);
+  REQUIRE(end < kBody * 290 / 100);
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("a kernel that asks for little is not held up by one that fills the pipe") {
+  Bench b(4);
+  Program other;
+  other.addi(2, 0, 0).addi(2, 0, 0).end();
+  b.machine.load_words(other.words, kCode + 0x4000);
+  b.launch.registers_bytes = 160 * 1024;  // One of each on each unit.
+  Launch second = b.launch;
+  second.registers_bytes = 64 * 1024;
+  second.entry = second.code_base = kCode + 0x4000;
+  BodyTable table;
+  table.kernels[b.sampled.key_of(b.launch)] = constant(kBody, {.tensor_cycles = 98'000});
+  table.kernels[b.sampled.key_of(second)] = constant(kBody, {.tensor_cycles = 9'800});
+  b.sampled.sample(table);
+  b.machine.launch(b.launch, 0);
+  b.machine.launch(second, 1);
+  Time first_end = 0, end = 0;
+  b.machine.gpu.front_end.on_kernel([&](bool ended, uint8_t, Time at) {
+    if (ended) (first_end == 0 ? first_end : end) = at;
+  });
+  b.machine.run();
+  REQUIRE(lasts(first_end, kBody));
+  // 0.9 of the pipe for 70 us, then all of it.
+  REQUIRE(lasts(end, kBody * 110 / 100));
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("bodies that work faster than they may break the law of peaks") {
+  Bench b(16);
+  b.sample(constant(kBody, {.tensor_cycles = 49'000}), {.fault_rate = 3});
+  b.run();
+  REQUIRE(b.sampled.violations() != 0);
+}
+
+TEST_CASE("a kernel without times in the table names its key") {
+  Bench b;
+  const std::string key = b.sampled.key_of(b.launch);
+  b.sampled.sample({});
+  b.machine.launch(b.launch);
+  REQUIRE_THROWS_WITH(b.machine.run(), Catch::Matchers::Contains(key));
+}
+
+TEST_CASE("equal arguments at other addresses make the same kernel, other values another one") {
+  Bench b;
+  b.machine.map(kNode + 0x200000, 0x100000);
+  const auto key = [&](uint64_t first, uint64_t second, uint64_t size) {
+    const std::array<uint64_t, 3> arguments{first, second, size};
+    b.machine.load_arguments(arguments);
+    b.launch.kernarg_bytes = sizeof arguments;
+    return b.sampled.key_of(b.launch);
+  };
+  const uint64_t at = kNode + 0x200000;
+  const std::string one = key(at, at + 0x1000, 64);
+  REQUIRE(key(at + 0x2000, at + 0x8000, 64) == one);
+  REQUIRE(key(at, at, 64) != one);
+  REQUIRE(key(at, at + 0x1010, 64) != one);
+  REQUIRE(key(at, at + 0x1000, 65) != one);
+  REQUIRE(key(kNode + 0x900000, at + 0x1000, 64) != one);
+}
+
+TEST_CASE("a kernel is the same wherever it is loaded") {
+  Bench b;
+  const std::string one = b.sampled.key_of(b.launch);
+  b.machine.load_words(b.program.words, kCode + 0x100000);
+  b.launch.entry += 0x100000;
+  b.launch.code_base += 0x100000;
+  REQUIRE(b.sampled.key_of(b.launch) == one);
+}
+
+TEST_CASE("work-groups that have not begun leave at once when their kernel is stopped") {
+  Bench b(16, 10'000);
+  b.sample(constant(kBody));
+  b.machine.launch(b.launch);
+  b.machine.queue.run_until(kMicrosecond);  // All are dispatched; a start takes 7 us.
+  b.machine.write_scheduler(
+      GRID_SCHEDULER_SLOT_CONTROL_OFFSET,
+      GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK | GRID_SCHEDULER_SLOT_CONTROL_DRAIN_MASK);
+  Time end = 0;
+  b.machine.gpu.front_end.on_kernel([&](bool ended, uint8_t, Time at) { end = ended ? at : end; });
+  b.machine.run();
+  REQUIRE(end > kMicrosecond);
+  REQUIRE(end < 2 * kMicrosecond);
+  REQUIRE(b.machine.gpu.front_end.retired() == 0);
+  REQUIRE(b.sampled.statistic("bodies") == 0);
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("work-groups that have begun run to their end when their kernel is stopped") {
+  Bench b(40);
+  b.sample(constant(kBody));
+  b.machine.launch(b.launch);
+  b.machine.queue.run_until(10 * kMicrosecond);
+  b.machine.write_scheduler(GRID_SCHEDULER_SLOT_CONTROL_OFFSET,
+                            GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK);
+  REQUIRE(lasts(b.machine.run(), kBody));
+  REQUIRE(b.sampled.statistic("bodies") == 16);
+}
+
+TEST_CASE("times do not depend on how far is simulated at a time") {
+  Bench b(40);
+  // Both shares change all the time; equal bodies, so that what is drawn decides nothing.
+  b.sample(constant(kBody, {.tensor_cycles = 60'000, .hbm_read_bytes = 9'000'000}));
+  const auto next_grid = [&b] {  // Where the grid of shares and that of the clock begin anew.
+    constexpr Time kGrid = 320 * kNanosecond;
+    b.machine.queue.run_until((b.machine.queue.now() / kGrid + 1) * kGrid);
+  };
+  const auto run = [&](Time window) {
+    next_grid();
+    const Time begin = b.machine.queue.now();
+    b.machine.launch(b.launch);
+    while (!b.machine.queue.empty()) b.machine.queue.run_until(b.machine.queue.now() + window);
+    const Time end = b.machine.queue.last_event();
+    b.machine.clear_done();
+    b.machine.run();
+    return end - begin;
+  };
+  const Time one = run(kMicrosecond / 7);
+  REQUIRE(one > 3 * kBody);
+  REQUIRE(run(3 * kMicrosecond) == one);
+  REQUIRE(run(1'000 * kMicrosecond) == one);
+  REQUIRE(b.sampled.statistic("rerated") > 3);
+}
+
+TEST_CASE("launches draw other times, equal seeds the same") {
+  Bench b(16);
+  std::vector<Time> all;
+  for (Time i = 0; i < 64; ++i) all.push_back(kBody + i * kMicrosecond);
+  BodyTimes times = constant(kBody);
+  times.launches[0].first = TimeDistribution::of(all);
+  const BodyLaw law(times, {}, 1);
+  b.sample(times);
+  SampledLaunch launch;
+  launch.law = &law;
+  launch.kind = SampledLaunch::Kind::wrapped;
+  launch.kernel.number = 7;
+  launch.number = 1;
+  const Time one = b.sampled.gpu().draw(launch, 5, 0);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0) == one);
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 1) != one);
+  launch.number = 2;
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0) != one);
+  b.sample(times, {.seed = 2});
+  launch.number = 1;
+  REQUIRE(b.sampled.gpu().draw(launch, 5, 0) != one);
+}
+
+TEST_CASE("what is measured is what the simulator takes, and sampled launches take it again") {
+  Bench b(16);
+  Program busy;
+  busy.constant(6, 3000).addi(6, 6, -1).bnez(6, -1).end();
+  b.machine.load_words(busy.words);
+  busy.put_into(b.machine);
+  b.launch = busy.launch();
+  b.launch.workgroups = 16;
+  b.launch.registers_bytes = 64 * 1024;
+  b.launch.lds_bytes = 0;
+  b.sampled.measure();
+  const Time full = b.run();
+  b.machine.clear_done();
+  b.machine.run();
+  const BodyTable table = b.sampled.measured();
+  REQUIRE(table.kernels.size() == 1);
+  const BodyTimes& times = table.kernels.begin()->second;
+  REQUIRE(times.groups == 16);
+  REQUIRE(times.launches.size() == 1);
+  REQUIRE(times.points.at(0).residency_milli > 3900);
+  REQUIRE(times.points.at(0).groups_milli > 15'500);
+  REQUIRE(times.demand.issue_slots > 6000);
+  REQUIRE(times.launch_time() > full * 95 / 100);
+  b.sampled.sample(table);
+  const Time begin = b.machine.queue.now();
+  const Time sampled = b.run() - begin;
+  REQUIRE(sampled > full * 99 / 100);
+  REQUIRE(sampled < full * 101 / 100);
+  REQUIRE(b.sampled.statistic("kernels_compared") == 1);
+  REQUIRE(b.sampled.statistic("kernel_error_max") < 10'000);
+}
+
+TEST_CASE("a measurement keeps to its residency and its work-groups on the GPU") {
+  Bench b(16);
+  b.sampled.measure({.residency_percent = 50});
+  b.run();
+  b.machine.clear_done();
+  b.machine.run();
+  REQUIRE(b.sampled.measured().kernels.begin()->second.points.at(0).residency_milli <= 2000);
+  b.sampled.measure({.residency_percent = 0, .groups = 2});
+  b.run();
+  const BodyPoint point = b.sampled.measured().kernels.begin()->second.points.at(0);
+  REQUIRE(point.residency_milli == 1000);
+  REQUIRE(point.groups_milli <= 2000);
+  REQUIRE(b.sampled.violations() == 0);
+}
+
+TEST_CASE("launches beyond those that are measured take their times") {
+  Bench b(16);
+  b.sampled.measure({.launches = 2});
+  for (unsigned i = 0; i < 5; ++i) {
+    b.run();
+    b.machine.clear_done();
+    b.machine.run();
+  }
+  REQUIRE(b.sampled.measured().kernels.begin()->second.groups == 32);
+  REQUIRE(b.sampled.statistic("bodies") == 48);
+}
