@@ -51,6 +51,13 @@ std::string software_folder() {
       .string();
 }
 
+std::string library_file(const std::string& name) {
+  const fs::path installed = fs::path(executable_folder()) / "../lib" / name;
+  return (fs::exists(installed) ? installed.lexically_normal()
+                                : fs::path(executable_folder()) / "sw/tally" / name)
+      .string();
+}
+
 std::string firmware_file(const std::string& given) {
   return given.empty() ? software_folder() + "/firmware/main.elf" : given;
 }

@@ -21,6 +21,9 @@ std::string compiler_folder();
 // or the build's sw/.
 std::string software_folder();
 
+// A shared library that ships: below ../lib of the executable (installed), or the build's sw/.
+std::string library_file(const std::string& name);
+
 // The firmware that `given` names; empty: the shipped one.
 std::string firmware_file(const std::string& given);
 

@@ -6,6 +6,7 @@
 #   share/stretto/                       machines/, workloads/, targets/, compiler/, this README, the completion of bash
 #   lib/stretto/sw/                      firmware/*.elf, kernels/*.elf (but those that are wrong on purpose), graphs/
 #   lib/libstretto_cudart.so             what host programs call: cuda_runtime.h, nccl.h
+#   lib/libtally_client.so               preloaded: sends calls of a program to a server
 #   lib/libstretto_*.a, lib/cmake/       models and find_package(stretto): stretto::hbm, stretto::gpu, ...
 #   include/stretto/                     headers, rooted as in the source tree: "models/common/component.h"
 set(models common reference riscv cp gpu hbm dma fabric card host)
@@ -18,7 +19,8 @@ set_target_properties(stretto_options PROPERTIES EXPORT_NAME options)
 
 set_target_properties(stretto PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 install(TARGETS stretto stretto-transform RUNTIME DESTINATION bin)
-install(TARGETS stretto_cudart LIBRARY DESTINATION lib)
+set_target_properties(tally_client PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS stretto_cudart tally_client LIBRARY DESTINATION lib)
 install(DIRECTORY platform/machines platform/workloads tests/reproduction/targets
         DESTINATION share/stretto FILES_MATCHING PATTERN *.yaml)
 install(DIRECTORY sw/compiler DESTINATION share/stretto FILES_MATCHING PATTERN *.py)

@@ -156,6 +156,11 @@ device_t* runtime_device(stretto_runtime_t* runtime, uint32_t number) {
                  runtime->options.devices);
     return NULL;
   }
+  if (runtime->options.server_channel != 0) {
+    runtime_fail(runtime, ncclInvalidUsage,
+                 "device %u: a server has it, and this call is none that a server serves", number);
+    return NULL;
+  }
   if (runtime->devices[number] != NULL) return runtime->devices[number];
   device_t* device = calloc(1, sizeof *device);
   if (device == NULL) return NULL;

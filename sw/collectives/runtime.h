@@ -76,10 +76,10 @@ typedef struct stretto_runtime_layer {
   // and may take machine time.
   void* state;
   void (*end)(struct stretto_runtime_layer* layer);
-  // What it counts: calls that it answered itself, messages that it sent; at the end, messages in all.
+  // What it counts: calls that it answered itself; when it has ended, messages that it sent.
   uint64_t answered;
-  uint64_t forwarded;
   uint64_t messages;
+  uint64_t message_bytes;
 } stretto_runtime_layer_t;
 // Null outside of a host program.
 stretto_runtime_layer_t* stretto_runtime_layer(void);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads of kind program: a host program that a user wrote over nccl.h and cuda_runtime.h,
-// compiled as a shared object whose main() is called. It runs as one thread of the modelled host
-// and sees all GPUs; the mode is the engine of its communicators. `stretto run FILE.so` needs no
-// workload file.
+// Workloads of kind program: host programs that a user wrote over cuda_runtime.h and nccl.h, compiled as
+// shared objects whose main() is called. One runs as one thread of the modelled host and sees all GPUs;
+// the mode is the engine of its communicators. `stretto run FILE.so` needs no workload file. With a server
+// (sw/tally) there may be several, which share one GPU through it: each is unchanged, and its calls go to the
+// server by libtally_client.so, which is preloaded.
 //
-// The program shares the process with the simulator: it must return from main() and not exit().
+// Programs share the process with the simulator: they must return from main() and not exit().
 #ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_KIND_H_
 #define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_KIND_H_
 
@@ -17,6 +18,22 @@
 
 namespace stretto {
 
+// What serves the programs.
+enum class ProgramServer : uint8_t {
+  none,
+  no_scheduling,      // All kernels at once, as they come.
+  no_transformation,  // Best effort waits for high priority, kernel by kernel.
+  tally,              // Best-effort kernels are transformed and stopped.
+  tally_stock_isa,    // Likewise, without tile.vote.
+  tally_firmware,     // The GPU stops best-effort kernels as they are.
+};
+
+// A program of a job, and its arguments.
+struct ProgramCall {
+  std::string file;
+  std::vector<std::string> arguments;
+};
+
 class ProgramKind final : public WorkloadKind {
  public:
   const KindInfo& info() const override;
@@ -27,12 +44,19 @@ class ProgramKind final : public WorkloadKind {
   void check(const JobRequest& request) const override;
   std::vector<std::string> claims(const JobRequest& request) const override;
   std::vector<std::string> kernel_files(const JobRequest& request) const override;
-  std::vector<std::string> preloads() const override;
   std::unique_ptr<Job> make_job(const JobRequest& request, Memories memories) const override;
+  std::vector<std::string> preloads() const override;
+
+  // By client; one without a server.
+  std::vector<ProgramCall> calls() const;
 
   std::string file;
-  std::string arguments;  // With spaces between them.
-  std::string preload;    // Likewise.
+  std::string beside;     // More files, with spaces between them.
+  std::string arguments;  // With spaces between them, and " | " between those of clients.
+  std::string preload;    // With spaces between them.
+  uint32_t clients = 0;   // 0: one a file.
+  ProgramServer server = ProgramServer::none;
+  uint32_t high_priority = 1;  // Of the clients, the first so many.
 };
 
 }  // namespace stretto

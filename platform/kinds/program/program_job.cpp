@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kinds/program/program_job.h"
+
+#include <fmt/format.h>
+
+#include "models/common/error.h"
+#include "platform/kinds/program/program_guard.h"
+
+namespace stretto {
+
+ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories)
+    : Job(request, std::move(memories)),
+      kind_(kind),
+      kernels_(kernel_file(spec_.software.collective)),
+      options_(runtime_options(request, request.mode, true, kernels_)) {
+  for (const ProgramCall& call : kind.calls()) {
+    check_program(call.file);  // Again: what is loaded by now decides what the loader finds.
+    Program& program = programs_.emplace_back();
+    program.call = call;
+    program.is_high_priority = programs_.size() <= kind.high_priority;
+    program.library = std::make_unique<ProgramLibrary>(call.file);
+  }
+  if (kind.server != ProgramServer::none)
+    server_ = std::make_unique<ServerProgram>(request, kind.server,
+                                              static_cast<uint32_t>(programs_.size()));
+}
+
+void ProgramJob::add_programs(Host& host) {
+  for (uint32_t i = 0; i < programs_.size(); ++i) {
+    const std::string name = server_ == nullptr ? "program" : "client" + std::to_string(i);
+    add_program(host, name, [this, i](HostCore& core) { run(core, programs_[i], i); });
+  }
+  if (server_ != nullptr) add_program(host, "server", [this](HostCore& core) { serve(core); });
+}
+
+void ProgramJob::call(Program& program, HostRuntime& runtime) {
+  const std::string& file = program.call.file;
+  std::vector<std::string> words = program.call.arguments;
+  words.insert(words.begin(), file);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  program.status =
+      guarded_call(file, program.library->main(), static_cast<int>(words.size()), arguments.data());
+  program.returned = true;
+  if (program.status == 0 && runtime.group_depth() == 0) return;
+  if (program.status == 0)
+    throw CheckError(file +
+                     ": main() returned inside a group: ncclGroupEnd is missing, its calls were "
+                     "not carried out");
+  const std::string said = runtime.last_error();
+  throw CheckError(fmt::format("{}: main() returned {}{}", file, program.status,
+                               said.empty() ? "" : "; the last call that failed: " + said));
+}
+
+void ProgramJob::run(HostCore& core, Program& program, uint32_t number) {
+  stretto_runtime_options_t options = options_;
+  if (server_ != nullptr) {
+    options.server_channel = tally_channel_address(options.job, number);
+    options.high_priority = program.is_high_priority;
+  }
+  HostRuntime runtime(core, options);
+  program.runtime = &runtime;
+  const auto forget = [&program](void*) { program.runtime = nullptr; };
+  const std::unique_ptr<void, decltype(forget)> forgets(this, forget);  // However this ends.
+  try {
+    call(program, runtime);
+  } catch (const CheckError& error) {
+    program.failure = error.what();
+  }
+  const stretto_runtime_layer_t& layer = *stretto_runtime_layer();
+  if (server_ != nullptr && layer.end == nullptr) {  // It has called nothing, and the server waits.
+    tally_channel_t channel = tally_attach(layer.ops, layer.server_channel, TALLY_BEST_EFFORT);
+    tally_detach(&channel);
+  }
+  runtime.end_layer();
+  program.answered = layer.answered;
+  program.messages = layer.messages;
+  program.message_bytes = layer.message_bytes;
+  program.ended = core.now();
+  if (server_ == nullptr && !program.failure.empty()) throw CheckError(program.failure);
+  const uint64_t begin = request_.share.memory_begin;
+  for (uint32_t rank = 0; rank < request_.ranks() && server_ == nullptr; ++rank)
+    layouts_[rank].add("runtime", begin, runtime.memory_end(rank) - begin);
+}
+
+void ProgramJob::serve(HostCore& core) {
+  server_->run(core);
+  layouts_[0].add("clients", request_.share.memory_begin,
+                  request_.share.memory_end - request_.share.memory_begin);
+}
+
+// A program's own verdict is its exit status. A client that has failed does not end the others.
+CheckReport ProgramJob::check() const {
+  CheckReport report;
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const Program& program = programs_[i];
+    report.elements += program.returned || !program.failure.empty() ? 1 : 0;
+    if (!program.failure.empty()) report.wrong(fmt::format("client {}, {}", i, program.failure));
+  }
+  return report;
+}
+
+std::string ProgramJob::table() const {
+  if (server_ == nullptr) return "";
+  std::string text = fmt::format("  {:<8} {:<12} {:>10} {:>10} {:>12}  {}\n", "client", "priority",
+                                 "messages", "answered", "ended us", "outcome");
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const Program& one = programs_[i];
+    text += fmt::format("  {:<8} {:<12} {:>10} {:>10} {:>12.1f}  {}\n", i,
+                        one.is_high_priority ? "high" : "best effort", one.messages, one.answered,
+                        static_cast<double>(one.ended) / (1e3 * kNanosecond),
+                        one.failure.empty() ? "right" : one.failure);
+  }
+  return text;
+}
+
+void ProgramJob::audit(uint32_t, AuditSink& sink) const {
+  for (uint32_t i = 0; i < programs_.size() && server_ != nullptr; ++i) {
+    const std::string client = fmt::format("client {}: messages ", i);
+    sink.equal(client + "sent = received", programs_[i].messages, server_->result().messages[i]);
+    sink.equal(client + "in bytes", programs_[i].message_bytes, server_->result().message_bytes[i]);
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> ProgramJob::kernel_sha256() const {
+  return {{spec_.software.collective, sha256_hex(kernels_.data(), kernels_.size())}};
+}
+
+std::vector<std::string> ProgramJob::waiting_on() const {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const HostRuntime* runtime = programs_[i].runtime;
+    if (runtime == nullptr) continue;
+    const std::string who = server_ == nullptr ? "" : "client " + std::to_string(i) + ": ";
+    if (!runtime->position().empty()) lines.push_back(who + runtime->position());
+    if (!runtime->last_error().empty())
+      lines.push_back(who + "the last call that failed: " + runtime->last_error());
+  }
+  return lines;
+}
+
+boost::json::object ProgramJob::details() const {
+  const auto describe = [this](const Program& program) {
+    boost::json::object object{{"program", program.call.file}, {"returned", program.returned}};
+    if (program.returned) object["status"] = program.status;
+    if (server_ == nullptr) return object;
+    object["priority"] = program.is_high_priority ? "high" : "best effort";
+    object["failure"] = program.failure;
+    object["calls_answered_by_client"] = program.answered;
+    object["messages"] = program.messages;
+    object["ended_ns"] = program.ended / kNanosecond;
+    return object;
+  };
+  if (server_ == nullptr) return describe(programs_.front());
+  boost::json::array clients;
+  for (const Program& program : programs_) clients.push_back(describe(program));
+  boost::json::array refused;
+  for (const std::string& one : server_->refused()) refused.emplace_back(one);
+  return {{"clients", std::move(clients)},
+          {"not_transformed", std::move(refused)},
+          {"launches_not_transformed", server_->result().refused_launches}};
+}
+
+}  // namespace stretto

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job of kind program: one program that has the devices itself, or clients and their server.
+#ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
+#define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/jobs/host_runtime.h"
+#include "platform/jobs/job.h"
+#include "platform/kinds/program/program_kind.h"
+#include "platform/kinds/program/program_library.h"
+#include "platform/kinds/program/program_server.h"
+
+namespace stretto {
+
+class ProgramJob final : public Job {
+ public:
+  // Throws UserError if a file cannot be loaded.
+  ProgramJob(const ProgramKind& kind, const JobRequest& request, Memories memories);
+
+  std::vector<Account> accounts() const override { return program_accounts(request_); }
+  std::vector<PhaseRule> phases() const override { return program_phases(request_); }
+  void place_contents() override {}
+  void add_programs(Host& host) override;
+  CheckReport check() const override;
+  void audit(uint32_t rank, AuditSink& sink) const override;
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
+  std::vector<std::string> waiting_on() const override;
+  std::string table() const override;
+  boost::json::object details() const override;
+
+ private:
+  struct Program {
+    ProgramCall call;
+    bool is_high_priority = false;
+    std::unique_ptr<ProgramLibrary> library;
+    const HostRuntime* runtime = nullptr;  // While it runs.
+    bool returned = false;
+    int status = 0;
+    std::string failure;  // Why it failed; empty: it did not.
+    Time ended = 0;
+    uint64_t answered = 0;  // Calls of a client that needed no message, and messages.
+    uint64_t messages = 0;
+    uint64_t message_bytes = 0;
+  };
+
+  void run(HostCore& core, Program& program, uint32_t number);
+  // Throws CheckError if main() said that something is wrong.
+  void call(Program& program, HostRuntime& runtime);
+  void serve(HostCore& core);
+
+  const ProgramKind& kind_;
+  const std::vector<uint8_t> kernels_;
+  const stretto_runtime_options_t options_;
+  std::vector<Program> programs_;
+  std::unique_ptr<ServerProgram> server_;  // Null: none.
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_JOB_H_

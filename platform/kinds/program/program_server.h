@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server of a job's clients (sw/tally/server.h): its parameters, and what it has counted.
+#ifndef STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_SERVER_H_
+#define STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_SERVER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/jobs/job.h"
+#include "platform/kinds/program/program_kind.h"
+#include "sw/tally/server.h"
+
+namespace stretto {
+
+class ServerProgram {
+ public:
+  // Divides the job's queues and memory among `clients`. Throws UserError if it cannot.
+  ServerProgram(const JobRequest& request, ProgramServer server, uint32_t clients);
+
+  // Until all clients have come and gone. Throws what its status means.
+  void run(HostCore& core);
+
+  const tally_server_result_t& result() const { return result_; }
+  // "gemm: why", of kernels that no transformation takes.
+  const std::vector<std::string>& refused() const { return refused_; }
+
+ private:
+  static void note(void* context, const tally_record_t* record);
+
+  tally_server_parameters_t parameters_{};
+  tally_server_result_t result_{};
+  std::vector<std::string> refused_;
+};
+
+}  // namespace stretto
+
+#endif  // STRETTO_PLATFORM_KINDS_PROGRAM_PROGRAM_SERVER_H_

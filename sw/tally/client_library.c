@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// libtally_client.so: libraries and launches. See client.h. A library's ELF is captured when the program loads
+// it, and goes to the server, which transforms it (TL-VIRT-02).
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw/tally/client.h"
+
+static void free_library(struct CUlib_st* library) {
+  while (library->kernels != NULL) {
+    struct CUkern_st* next = library->kernels->next;
+    free(library->kernels->name);
+    free(library->kernels);
+    library->kernels = next;
+  }
+  free(library->elf);
+  free(library);
+}
+
+void client_libraries_free(client_t* client) {
+  while (client->libraries != NULL) {
+    struct CUlib_st* next = client->libraries->next;
+    free_library(client->libraries);
+    client->libraries = next;
+  }
+}
+
+static struct CUlib_st* library_of(const client_t* client, cudaLibrary_t library) {
+  for (struct CUlib_st* l = client->libraries; l != NULL; l = l->next)
+    if (l == library) return l;
+  return NULL;
+}
+
+static struct CUkern_st* kernel_of(const client_t* client, const void* kernel) {
+  for (struct CUlib_st* l = client->libraries; l != NULL; l = l->next)
+    for (struct CUkern_st* k = l->kernels; k != NULL; k = k->next)
+      if (k == kernel) return k;
+  return NULL;
+}
+
+// Takes `elf`. `name`: of what is loaded, for a message.
+static cudaError_t load(client_t* client, const char* name, void* elf, size_t bytes,
+                        cudaLibrary_t* library) {
+  char error[160];
+  struct CUlib_st* created = NULL;
+  cudaError_t result = cudaSuccess;
+  if (stretto_kernel_check(elf, bytes, NULL, NULL, error, sizeof error) != STRETTO_OK)
+    result = stretto_runtime_refuse(cudaErrorInvalidKernelImage, "%s: %s", name, error);
+  else if (bytes > CLIENT_IN_BYTES)
+    result = stretto_runtime_refuse(cudaErrorMemoryAllocation,
+                                    "%s: a kernel ELF of %zu bytes; a client sends at most %llu",
+                                    name, bytes, (unsigned long long)CLIENT_IN_BYTES);
+  else if ((created = calloc(1, sizeof *created)) == NULL)
+    result = stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", name);
+  // The whole of that part of the bulk.
+  if (result == cudaSuccess) result = client_wait_all(client, name);
+  if (result == cudaSuccess) {
+    tally_bulk_write(&client->channel, 0, elf, bytes);
+    const tally_message_t message = {.operation = TALLY_LIBRARY_LOAD,
+                                     .library_load = {.bulk = 0, .bytes = bytes}};
+    tally_reply_t reply;
+    result = client_call(client, name, &message, NULL, &reply);
+    if (result == cudaSuccess) created->library = reply.value[0];
+  }
+  if (result != cudaSuccess) {
+    free(created);
+    free(elf);
+    return result;
+  }
+  created->elf = elf;
+  created->bytes = bytes;
+  created->next = client->libraries;
+  client->libraries = created;
+  *library = created;
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code,
+                                cudaJitOption* jit_options, void** jit_values, unsigned jit_count,
+                                cudaLibraryOption* library_options, void** library_values,
+                                unsigned library_count) {
+  CLIENT_OR_NEXT(cudaLibraryLoadData, library, code, jit_options, jit_values, jit_count,
+                 library_options, library_values, library_count);
+  const cudaError_t error =
+      stretto_runtime_check_library("cudaLibraryLoadData", library, code, jit_count, library_count);
+  if (error != cudaSuccess) return error;
+  const size_t bytes = stretto_kernel_bytes(code);
+  void* elf = bytes == 0 ? NULL : malloc(bytes);
+  if (elf == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidKernelImage,
+                                  "cudaLibraryLoadData: kernel ELF: not an ELF file");
+  memcpy(elf, code, bytes);
+  return load(client, "cudaLibraryLoadData", elf, bytes, library);
+}
+
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
+                                    cudaJitOption* jit_options, void** jit_values,
+                                    unsigned jit_count, cudaLibraryOption* library_options,
+                                    void** library_values, unsigned library_count) {
+  CLIENT_OR_NEXT(cudaLibraryLoadFromFile, library, file, jit_options, jit_values, jit_count,
+                 library_options, library_values, library_count);
+  const cudaError_t error = stretto_runtime_check_library("cudaLibraryLoadFromFile", library, file,
+                                                          jit_count, library_count);
+  if (error != cudaSuccess) return error;
+  size_t bytes = 0;
+  void* elf = stretto_kernel_read(file, &bytes);
+  if (elf == NULL)
+    return stretto_runtime_refuse(
+        cudaErrorFileNotFound,
+        "cudaLibraryLoadFromFile: %.200s: no such file, or it cannot be read", file);
+  return load(client, file, elf, bytes, library);
+}
+
+// The server keeps what it has: kernels of other libraries may be the same.
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  CLIENT_OR_NEXT(cudaLibraryUnload, library);
+  client_answered(client);
+  struct CUlib_st* given = library_of(client, library);
+  if (given == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
+                                  "cudaLibraryUnload: %p is no library", (void*)library);
+  struct CUlib_st** l = &client->libraries;
+  while (*l != given) l = &(*l)->next;
+  *l = given->next;
+  free_library(given);
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  CLIENT_OR_NEXT(cudaLibraryGetKernel, kernel, library, name);
+  struct CUlib_st* given = library_of(client, library);
+  if (given == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
+                                  "cudaLibraryGetKernel: %p is no library", (void*)library);
+  if (kernel == NULL || name == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaLibraryGetKernel: a null pointer");
+  for (struct CUkern_st* k = given->kernels; k != NULL; k = k->next) {
+    if (strcmp(k->name, name) != 0) continue;
+    client_answered(client);
+    *kernel = k;
+    return cudaSuccess;
+  }
+  stretto_kernel_descriptor_t descriptor;
+  char error[160];
+  const size_t name_bytes = strlen(name) + 1;
+  if (name_bytes > TALLY_PAYLOAD_BYTES ||
+      stretto_kernel_check(given->elf, given->bytes, name, &descriptor, error, sizeof error) !=
+          STRETTO_OK)
+    return stretto_runtime_refuse(cudaErrorSymbolNotFound, "cudaLibraryGetKernel: %s",
+                                  name_bytes > TALLY_PAYLOAD_BYTES ? "name too long" : error);
+  const tally_message_t message = {.operation = TALLY_KERNEL,
+                                   .payload_bytes = (uint32_t)name_bytes,
+                                   .kernel = {.library = given->library}};
+  tally_reply_t reply;
+  const cudaError_t asked = client_call(client, "cudaLibraryGetKernel", &message, name, &reply);
+  if (asked != cudaSuccess) return asked;
+  struct CUkern_st* created = calloc(1, sizeof *created);
+  if (created != NULL) created->name = strdup(name);
+  if (created == NULL || created->name == NULL) {
+    free(created);
+    return stretto_runtime_refuse(cudaErrorMemoryAllocation,
+                                  "cudaLibraryGetKernel: no host memory");
+  }
+  created->library = given;
+  created->kernel = reply.value[0];
+  created->descriptor = descriptor;
+  created->next = given->kernels;
+  given->kernels = created;
+  *kernel = created;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  CLIENT_OR_NEXT(cudaFuncGetAttributes, attributes, kernel);
+  client_answered(client);
+  const struct CUkern_st* k = kernel_of(client, kernel);
+  if (k == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
+                                  "cudaFuncGetAttributes: %p is no kernel", kernel);
+  if (attributes == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaFuncGetAttributes: null");
+  *attributes = stretto_runtime_attributes(&k->descriptor);
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes, cudaStream_t stream) {
+  CLIENT_OR_NEXT(cudaLaunchKernel, kernel, grid, block, arguments, shared_bytes, stream);
+  const char* call = "cudaLaunchKernel";
+  const struct CUkern_st* k = kernel_of(client, kernel);
+  if (k == NULL)
+    return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
+                                  "%s: %p is no kernel of cudaLibraryGetKernel", call, kernel);
+  const struct CUstream_st* s = client_stream(client, stream);
+  if (s == NULL) return client_no_stream(call, stream);
+  const cudaError_t error = stretto_runtime_check_launch(call, k->name, &k->descriptor, grid, block,
+                                                         arguments, shared_bytes);
+  if (error != cudaSuccess) return error;
+  if (k->descriptor.kernarg_bytes > TALLY_PAYLOAD_BYTES)
+    return stretto_runtime_refuse(cudaErrorInvalidValue,
+                                  "%s: %.60s: %u bytes of arguments; a client sends at most %u",
+                                  call, k->name, k->descriptor.kernarg_bytes, TALLY_PAYLOAD_BYTES);
+  const tally_message_t message = {
+      .operation = TALLY_LAUNCH,
+      .stream = s->number,
+      .payload_bytes = k->descriptor.kernarg_bytes,
+      .launch = {.kernel = k->kernel, .grid_x = grid.x, .grid_y = grid.y, .grid_z = grid.z}};
+  client_send(client, &message, arguments == NULL ? NULL : arguments[0]);
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t stream) {
+  CLIENT_OR_NEXT(cudaLaunchCooperativeKernel, kernel, grid, block, arguments, shared_bytes, stream);
+  client_answered(client);
+  return stretto_runtime_refuse(cudaErrorNotSupported,
+                                "cudaLaunchCooperativeKernel: a server that shares the GPU stops "
+                                "kernels between work-groups");
+}

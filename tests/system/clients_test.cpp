@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do programs that know of no server share a GPU through one, with the results that they have alone?
+// The same files run with devices of their own and as clients: libtally_client.so is preloaded and sends
+// their calls on. What clients do wrong, early or late is theirs alone. Forwarding costs little.
+#include <catch2/catch.hpp>
+
+#include "tests/system/compile.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kMachine = " --set gpus=1 --set gpu.cus=8 --impl all=model";
+
+struct Programs {
+  const Scratch scratch;
+  const std::string elf = compile_kernel(scratch, "vector_add_kernel.c", "vector_add");
+
+  Finished run(const std::string& program, const std::string& arguments,
+               const std::string& options) const {
+    return run_stretto("run " + program + kMachine + " --set program.arguments='" + arguments +
+                           "' " + options + " --out " + scratch.path + "/r",
+                       "timeout 200");
+  }
+  // With status 0 and all laws kept.
+  Finished right(const std::string& program, const std::string& arguments,
+                 const std::string& options) const {
+    const Finished finished = run(program, arguments, options);
+    INFO(options << "\n" << finished.output);
+    CHECK(finished.status == 0);
+    CHECK(results().at("audit").at("violations").to_number<int>() == 0);
+    return finished;
+  }
+  boost::json::value results() const { return stats(scratch.path + "/r"); }
+  const boost::json::array clients() const { return results().at("job").at("clients").as_array(); }
+};
+
+size_t count(const Finished& finished, const std::string& text) {
+  size_t times = 0;
+  for (size_t at = finished.output.find(text); at != std::string::npos;
+       at = finished.output.find(text, at + 1))
+    ++times;
+  return times;
+}
+
+// Nanoseconds that a client says.
+double time_of(const Finished& finished) {
+  const std::string before = "rounds right in ";
+  const size_t at = finished.output.find(before);
+  REQUIRE(at != std::string::npos);
+  return std::stod(finished.output.substr(at + before.size()));
+}
+
+const std::vector<std::string> kServers{"no-scheduling", "no-transformation", "tally",
+                                        "tally-stock-isa", "tally-firmware"};
+
+}  // namespace
+
+TEST_CASE("a program runs unchanged alone and under the server, with equal results",
+          "[TL-VIRT-01][TL-ARCH-05]") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "vector_add.c");
+  programs.right(program, programs.elf, "");
+  for (const std::string& server : kServers) {
+    for (const std::string priority : {"0", "1"}) {
+      const Finished served = programs.right(
+          program, programs.elf,
+          "--set program.server=" + server + " --set program.high_priority=" + priority);
+      INFO(server << " " << priority << "\n" << served.output);
+      CHECK(served.says("vector_add: all right"));
+      CHECK(served.says("10 turns in order"));
+    }
+  }
+}
+
+TEST_CASE(
+    "one client of high priority and nine of best effort share a GPU, each with its own variables",
+    "[TL-ARCH-02]") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  for (const std::string& server : kServers) {
+    const Finished finished = programs.right(
+        program, programs.elf + " work", "--set program.clients=10 --set program.server=" + server);
+    INFO(server << "\n" << finished.output);
+    CHECK(count(finished, "client work: 4 rounds right") == 10);
+    const boost::json::array clients = programs.clients();
+    REQUIRE(clients.size() == 10);
+    CHECK(clients[0].at("priority").as_string() == "high");
+    CHECK(clients[9].at("priority").as_string() == "best effort");
+  }
+}
+
+TEST_CASE("a client that ends early, comes late, fails or crashes is no other's business") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  const std::string& elf = programs.elf;
+  const std::string arguments = elf + " work | " + elf + " early | " + elf + " late | " + elf +
+                                " fail | " + elf + " crash | " + elf + " exit | " + elf + " work";
+  for (const std::string server : {"no-scheduling", "tally"}) {
+    const Finished finished =
+        programs.run(program, arguments, "--set program.clients=7 --set program.server=" + server);
+    INFO(server << "\n" << finished.output);
+    CHECK(finished.status == 1);
+    CHECK(count(finished, "client work: 4 rounds right") == 2);
+    CHECK(count(finished, "client early: 1 rounds right") == 1);
+    CHECK(count(finished, "client late: 4 rounds right") == 1);
+    CHECK(finished.says("stretto: failed: wrong data: client 3, "));
+    CHECK(finished.says("main() returned 3"));
+    CHECK(finished.says("main() used address 0x8"));
+    CHECK(finished.says("called exit(0)"));
+    CHECK(programs.results().at("audit").at("violations").to_number<int>() == 0);
+    const boost::json::array clients = programs.clients();
+    CHECK(clients[4].at("failure").as_string().find("main() used address") != std::string::npos);
+    CHECK(clients[1].at("ended_ns").to_number<uint64_t>() <
+          clients[6].at("ended_ns").to_number<uint64_t>());
+  }
+}
+
+TEST_CASE("clients may be different programs, and one may ask for nothing") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "vector_add.c"),
+                    other = compile(programs.scratch, "client.c");
+  const Finished finished = programs.right(
+      program, programs.elf + " | " + programs.elf + " work | " + programs.elf + " idle",
+      "--set program.clients=3 --set program.server=tally --set 'program.beside=" + other + " " +
+          other + "'");
+  CHECK(finished.says("vector_add: all right"));
+  CHECK(finished.says("client work: 4 rounds right"));
+  CHECK(programs.clients()[2].at("messages").to_number<uint64_t>() == 0);
+}
+
+TEST_CASE("the server gets the ELF of a library when the program loads it, and transforms it",
+          "[TL-VIRT-02]") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  programs.right(program, programs.elf + " work",
+                 "--set program.server=tally --set program.high_priority=0");
+  const boost::json::value job = programs.results().at("job");
+  CHECK(job.at("not_transformed").as_array().empty());
+  CHECK(job.at("launches_not_transformed").to_number<uint64_t>() == 0);
+}
+
+TEST_CASE("calls that need no more than the client knows take no message and no time",
+          "[TL-VIRT-04]") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  const auto of = [&](const std::string& what) {
+    const Finished finished =
+        programs.right(program, programs.elf + " " + what, "--set program.server=no-scheduling");
+    const boost::json::value client = programs.clients()[0];
+    return std::make_tuple(client.at("messages").to_number<uint64_t>(),
+                           client.at("calls_answered_by_client").to_number<uint64_t>(),
+                           time_of(finished));
+  };
+  const auto [few, answered_few, time_few] = of("work");
+  const auto [many, answered_many, time_many] = of("devices");
+  CHECK(few == many);
+  CHECK(answered_many == answered_few + 4000);
+  CHECK(time_few == time_many);
+}
+
+// Requests as an inference makes them: 4 KiB in, 60 kernels of 4 us, 4 KiB out. 2.2 %, of which each request takes
+// 5.5 us, whatever its kernels do.
+TEST_CASE("forwarding alone costs at most 4 percent of a program's time", "[TL-VIRT-05]") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  const double alone = time_of(programs.right(program, programs.elf + " work 10 60 512", ""));
+  const double served = time_of(programs.right(program, programs.elf + " work 10 60 512",
+                                               "--set program.server=no-scheduling"));
+  INFO(alone << " ns alone, " << served << " ns forwarded");
+  CHECK(served < 1.04 * alone);
+}
+
+TEST_CASE("clients that cannot be are refused in one line") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "client.c");
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const Finished finished = programs.run(program, programs.elf + " work", options);
+    INFO(finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.lines() == 1);
+    CHECK(finished.says(why));
+  };
+  refused("--set program.clients=2", "has 2 clients and no server");
+  refused("--set program.clients=11 --set program.server=tally", "program.clients");
+  refused("--set program.server=mps", "program.server");
+  refused("--set program.server=tally --set gpus=2", "clients share one GPU; this job has 2");
+  refused("--set program.server=tally --set program.beside=nowhere.so", "nowhere.so: no such file");
+}
