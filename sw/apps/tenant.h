@@ -55,9 +55,9 @@ typedef struct tenant_parameters {
   const tenant_step_t* steps;  // Of a request.
   uint32_t step_count;
   const uint64_t* arrival_ns;  // Of each request, from the begin on; null: back to back.
-  uint32_t requests;       // 0: until client 0 has ended; alone: as long as it took.
-  uint32_t most_requests;  // Room for them.
-  uint32_t lead;           // With a number: it begins when all others have ended so many.
+  uint32_t requests;           // 0: until client 0 has ended; alone: as long as it took.
+  uint32_t most_requests;      // Room for them.
+  uint32_t lead;               // With a number: it begins when all others have ended so many.
 } tenant_parameters_t;
 
 typedef struct tenant_result {

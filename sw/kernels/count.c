@@ -18,5 +18,4 @@ void count(void) {
 }
 
 STRETTO_KERNEL(count, .type = STRETTO_KERNEL_SIMT, .registers_bytes = 16384, .private_bytes = 256,
-               .wavefronts = COUNT_WAVEFRONTS,
-               .kernarg_bytes = sizeof(stretto_count_arguments_t));
+               .wavefronts = COUNT_WAVEFRONTS, .kernarg_bytes = sizeof(stretto_count_arguments_t));

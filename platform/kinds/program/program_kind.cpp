@@ -80,7 +80,7 @@ std::string ProgramKind::first_error() const {
   return "";
 }
 
-void ProgramKind::resolve(const std::string& workload) { file = beside(workload, file); }
+void ProgramKind::resolve(const std::string& workload) { file = stretto::beside(workload, file); }
 
 const KindInfo& ProgramKind::info() const {
   static const KindInfo info{

@@ -335,7 +335,8 @@ std::map<std::string, uint64_t> RooflineKind::shape() const {
 
 void RooflineKind::check(const JobRequest& request) const {
   double work = 0;
-  for (const auto& one : parse_operators(operators, request.spec, "roofline.operators")) work += one->reference_work();
+  for (const auto& one : parse_operators(operators, request.spec, "roofline.operators"))
+    work += one->reference_work();
   if (request.spec.gpu.tile_values && work > kMaxReferenceGflop * 1e9 / 2)
     throw UserError(fmt::format(
         "{}: {:.1f} GFLOP are too many to be worked out; set gpu.tile_values=false, and only times "

@@ -120,9 +120,9 @@ void ops_sum_groups_plan(const ops_machine_t* machine, ops_element_t element,
            ops_element_name(element));
   launch->first.piece = OPS_SUM_PIECE;
   const uint64_t pieces = divide_up(a->rows, a->rows_each) * a->chunks;
-  launch->first.work_groups = (uint32_t)least(
-      ops_resident(machine, OPS_SUM_GROUPS_REGISTERS, 0, OPS_SUM_GROUPS_WAVEFRONTS),
-      divide_up(pieces, OPS_SUM_GROUPS_WAVEFRONTS));
+  launch->first.work_groups =
+      (uint32_t)least(ops_resident(machine, OPS_SUM_GROUPS_REGISTERS, 0, OPS_SUM_GROUPS_WAVEFRONTS),
+                      divide_up(pieces, OPS_SUM_GROUPS_WAVEFRONTS));
 }
 
 int ops_sum_columns_plan(const ops_machine_t* machine, ops_element_t element,
