@@ -22,6 +22,11 @@ class HeldSignals {
     const sigset_t these = all();
     pthread_sigmask(SIG_UNBLOCK, &these, nullptr);
   }
+  // From now on further ones are nothing: of a process that says that it was interrupted, and ends.
+  // timeout(1) and a terminal may send more than one.
+  static void ignore() {
+    for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, SIG_IGN);
+  }
   static sigset_t all() {
     sigset_t signals;
     sigemptyset(&signals);

@@ -89,10 +89,12 @@ void run_compiler(const std::vector<std::string>& command) {
   int status = 0;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (signal != 0)
+  if (signal != 0) {
+    HeldSignals::ignore();
     throw Interrupted(
         fmt::format("interrupted by SIG{} while {} was planned", sigabbrev_np(signal), command[2]),
         signal);
+  }
   if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   while (!said.empty() && said.back() == '\n') said.pop_back();
   said.erase(0, said.rfind('\n') == std::string::npos ? 0 : said.rfind('\n') + 1);

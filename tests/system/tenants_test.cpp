@@ -88,7 +88,9 @@ TEST_CASE("Tally's server stops best effort, goes on with it, and loses and doub
 
 TEST_CASE("transformer, profiler and scheduler act together, with the stock instruction set, too",
           "[TL-ARCH-03]") {
-  const RunResult result = run("tally-stock-isa");
+  const RunResult result = run("tally-stock-isa",
+                               " --set tenants.ptb_max_threads_per_unit=256 --set "
+                               "tenants.profile_warm_up_iterations=0 --set tenants.lead=6");
   CHECK(result.number("job.server.tasks") > 0);
   CHECK_FALSE(result.at("job.server.chosen").as_array().empty());
   CHECK(result.number("job.server.preemptions") > 0);
