@@ -50,7 +50,7 @@ PYTHON
 }
 
 measure_sampled() {
-  local small=(graph/bert-small --mode launched --set gpus=1)
+  local small=(graph/bert-small --mode launched --set gpus=1 --set gpu.tile_values=false)
   "$build/stretto" characterise "${small[@]}" --no-check --impl all=model --jobs 2 --bodies "$scratch/bodies.txt" \
     --out "$scratch/measured" >"$scratch/log" 2>&1 || { tail -n 5 "$scratch/log"; exit 1; }
   repeat sampled "${small[@]}" --set graph.iterations=200 --set gpu.executor=sampled --set sampled.bodies="$scratch/bodies.txt" \
