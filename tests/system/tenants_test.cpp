@@ -50,6 +50,17 @@ TEST_CASE("alone, each client has the GPU for itself") {
   CHECK(ideal.number("job.time_ns.best_effort") == 0);
 }
 
+TEST_CASE("without numbers a client is measured all the same, and says what was checked") {
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "run tally/models/tiny-inference --impl all=model --set gpu.tile_values=false "
+      "--set tenants.requests=1 --out " +
+      scratch.path + "/r");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+  CHECK(finished.says("3 elements, 0 mismatches; only that kernels ran"));
+}
+
 TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-02]") {
   const RunResult mps = run("mps");
   CHECK(mps.number("job.time_ns.both") > 0);

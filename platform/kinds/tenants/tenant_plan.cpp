@@ -214,6 +214,8 @@ void TenantPlan::check(MemoryImage& memory, const tenant_result_t& done,
     } else if (compares && times != 0) {
       Comparison comparison(memory, report, subject);
       line.op->check(line.places, seed_, comparison);
+    } else if (times != 0) {
+      ++report.elements;  // That it ran.
     }
   }
 }
