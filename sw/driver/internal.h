@@ -60,10 +60,8 @@ void kernel_image_free(kernel_image_t* image);
 #define ARGUMENT_ALIGNMENT 128u
 #define ARGUMENT_UNITS (STRETTO_ARGUMENT_BUFFER_BYTES / ARGUMENT_ALIGNMENT)
 
-// Memory (stretto_driver.c)
+// Memory (memory.c)
 
-// Of an offset in host memory.
-uint64_t driver_host_address(uint64_t offset);
 // Of the client's device memory, for good.
 stretto_status_t driver_take_memory(stretto_client_t* client, uint64_t bytes, uint64_t alignment,
                                     uint64_t* address);
@@ -71,8 +69,17 @@ int driver_in_client_memory(const stretto_client_t* client, uint64_t address, ui
 stretto_status_t driver_copy_to_device(stretto_client_t* client, uint64_t address, const void* data,
                                        uint64_t bytes);
 
+stretto_status_t driver_allocate(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes,
+                                 uint64_t alignment, uint32_t allocation, uint64_t* address);
+stretto_status_t driver_release(stretto_client_t* client, stretto_stream_t* stream,
+                                uint64_t address);
+stretto_status_t driver_map(stretto_client_t* client, stretto_stream_t* stream, uint64_t address,
+                            uint64_t bytes, uint32_t allocation);
+
 // Packets and signals (packets.c)
 
+// Of an offset in host memory.
+uint64_t driver_host_address(uint64_t offset);
 // CPU time of a call; of something else, if any.
 void driver_call(const stretto_client_t* client);
 void driver_charge(const stretto_client_t* client, uint32_t nanoseconds);

@@ -1,6 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets of a queue and the signals by which they are seen complete.
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "sw/driver/internal.h"
+
+uint64_t driver_host_address(uint64_t offset) {
+  return ((uint64_t)STRETTO_NODE_HOST << STRETTO_NODE_SHIFT) + offset;
+}
+
+stretto_status_t driver_fail(stretto_client_t* client, stretto_status_t status, const char* format,
+                             ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(client->error, sizeof client->error, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+const char* stretto_status_text(stretto_status_t status) {
+  switch (status) {
+    case STRETTO_OK: return "ok";
+    case STRETTO_ERROR_PACKET: return "unknown packet";
+    case STRETTO_ERROR_ARGUMENT: return "argument out of range";
+    case STRETTO_ERROR_OVERLAP: return "map overlaps an earlier map";
+    case STRETTO_ERROR_UNMAPPED: return "address or tile outside of what is mapped or configured";
+    case STRETTO_ERROR_TABLE_FULL: return "no room left";
+    case STRETTO_ERROR_RESOURCES: return "kernel needs more than a compute unit has";
+    case STRETTO_ERROR_KERNEL: return "no such kernel";
+    case STRETTO_ERROR_DEVICE: return "device error";
+    case STRETTO_ERROR_FAULT: return "fault";
+    case STRETTO_ERROR_STATE: return "not possible now";
+  }
+  return "unknown status";
+}
 
 void driver_call(const stretto_client_t* client) {
   client->ops.charge_cpu_ns(client->ops.context, client->options.costs.call_ns);

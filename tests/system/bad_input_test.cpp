@@ -67,7 +67,8 @@ TEST_CASE("unknown workloads, machines, modes, blocks, commands and options are 
   bad("run t3/small --mode fast", {"fast", "sequential"});
   bad("run t3/small --impl nic=rtl", {"nic"});
   bad("run t3/small --impl mca=fpga", {"rtl|model|lockstep"});
-  bad("rn t3/small", {"unknown command 'rn'", "run, show, reproduce, list, report or compare"});
+  bad("rn t3/small",
+      {"unknown command 'rn'", "run, show, reproduce, characterise, list, report or compare"});
   bad("run t3/small --fast", {"--fast"});
   bad("run t3/small --data random", {"stamp or real"});
   bad("list planets", {"planets"});
@@ -307,15 +308,20 @@ TEST_CASE("a graph plan with a bad value is refused with its place and what is a
   refused("arena_bytes", "many", {"p.json: arena_bytes must be a whole number"});
   refused("tensors 0 rows", -1, {"p.json: tensors[0].rows must be a whole number 1..16777216"});
   refused("tensors 0 offset", 100000000, {"tensors[0] ('x') does not lie in its space of 458752"});
-  refused("ops 0 matmul m", 1000000, {"ops[0].inputs[0] is smaller than the left side"});
-  refused("ops 0 matmul k", 0, {"ops[0].matmul.k must be"});
+  refused("ops 0 matmul m", 1000000,
+          {"ops[0].inputs[0] (MatMul -> ", ") is smaller than the left side"});
+  refused("ops 0 matmul k", 0, {"ops[0].matmul.k (MatMul -> ", ") must be"});
   refused("ops 0 inputs 0", "none", {"'none', which is no tensor and no output"});
-  refused("ops 1 kind", "Erf", {"ops[1].kind is 'Erf'; allowed: MatMul"});
-  refused("ops 1 kind", "Pow", {"ops[1].inputs must have 1..1 entries"});
-  refused("launches 2 words", {"x"}, {"launches[2].words[0] is 'x', which has no words"});
-  refused("launches 0 inputs 2", "none", {"launches[0].inputs[2] is 'none', which is no tensor"});
-  refused("launches 1 matmul n", 100000, {"launches[1].inputs[1] is smaller than the right side"});
-  refused("launches 1 after_buckets", {7}, {"launches[1].after_buckets[0] must be", "0..0"});
+  refused("ops 1 kind", "Erf", {"ops[1].kind (Erf -> ", ") is 'Erf'; allowed: MatMul"});
+  refused("ops 1 kind", "Pow", {"ops[1].inputs (Pow -> ", ") must have 1..1 entries"});
+  refused("launches 2 words", {"x"},
+          {"launches[2].words[0] (Softmax -> ", ") is 'x', which has no words"});
+  refused("launches 0 inputs 2", "none",
+          {"launches[0].inputs[2] (MatMul -> ", ") is 'none', which is no tensor"});
+  refused("launches 1 matmul n", 100000,
+          {"launches[1].inputs[1] (MatMul -> ", ") is smaller than the right side"});
+  refused("launches 1 after_buckets", {7},
+          {"launches[1].after_buckets[0] (MatMul -> ", ") must be", "0..0"});
   refused("buckets 0 ops", {99}, {"buckets[0].ops[0] must be a whole number 0..4"});
   refused("buckets 0 bytes", 1000000000, {"buckets[0] does not lie in the 65536 bytes"});
 }
