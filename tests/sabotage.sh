@@ -107,17 +107,21 @@ workload=$scratch/sums_run.yaml
 stages ab0 "nothing, sums over rows (control)" stages complete
 stages ab "a sum over rows that leaves out those of a replica" stages_skip_sum 'wrong data: queue w.partial: '
 stages ab1 "a sum over rows that leaves out those of a replica, by its elements" stages_skip_sum 'wrong data: .*tensor w' --set l2.persist_percent=0
-# The balance of work-groups: a solver that does not see one constraint.
+# The balance of work-groups: a solver that is not given one constraint, whether it binds or not.
 workload=nerf:rows=1000
 mkdir "$scratch/solver"
 solver() {
   local letter=$1 constraint=$2 pattern=$3
   printf '#!/bin/sh\nsed -i "/^ %s:/d" "$2"\nexec %s "$@"\n' "$constraint" "$(command -v glpsol)" >"$scratch/solver/glpsol"
   chmod +x "$scratch/solver/glpsol"
-  PATH=$scratch/solver:$PATH sabotage "$letter" "constraint $constraint of the balance dropped" 1 "the solver's answer breaks Algorithm 2: .*$pattern" --impl all=model
+  PATH=$scratch/solver:$PATH sabotage "$letter" "constraint $constraint of the balance dropped" 1 "the solver was not given all of Algorithm 2: constraint $constraint \\($pattern\\) is missing" --impl all=model
 }
 solver ac tensor 'TENSOR work-groups'
 solver ad stage_4 'stage p4'
+solver ae stage_14 'stage result'
+solver af dram DRAM
+solver ag l2 L2
+solver ah simt 'SIMT work-groups'
 workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.

@@ -94,7 +94,7 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
   set.number("load_ns_per_kib", spec.load_ns_per_kib, 0, 1'000'000,
              "CPU time of loading a module.");
   set.number("launch_ns", spec.launch_ns, 0, 1'000'000,
-             "CPU time of a kernel launch, in framework and driver, on top.");
+             "CPU time of launching a kernel or a pipeline, in framework and driver, on top.");
   set.number("copy_ns", spec.copy_ns, 0, 1'000'000,
              "CPU time of a call that copies between GPUs, on top.");
   set.number("stream_wait_poll_ns", spec.stream_wait_poll_ns, 0, 1'000'000,

@@ -10,8 +10,8 @@ t_i is the stage's bulk-synchronous throughput and s_i = 1 / u_i, u_i the larger
 tensor pipe: from a profile, or estimated from the machine's rates. A stage that ran in a pipeline is measured with what
 it has on chip and with its latencies: what a tile takes with one work-group, its waiting for others left out, is
 r_i s_i t_i for one, with s_i = 1. Sums are bounds (KT-U06): a class without stages has
-none. glpsol solves the file NAME.lp, which stays beside the plan. Its answer is checked against all of Algorithm 2.
-Work-groups that are left over then go to the slowest stages.
+none. glpsol solves the file NAME.lp, which stays beside the plan. What it has read is compared with all that Algorithm 2 has
+(lp.py), and its answer with each constraint. Work-groups that are left over then go to the slowest stages.
 """
 
 import dataclasses
@@ -23,6 +23,8 @@ import subprocess
 import tempfile
 
 import graph as graphs
+import lp
+import timing
 
 PER_MS = 1000.0
 TOLERANCE = 1e-6
@@ -58,8 +60,9 @@ def of(pipeline, machine, profile=None):
     """The program of a pipeline."""
     loads = []
     for stage in pipeline.stages:
-        t, u = ran(pipeline, stage, machine, profile) or measured(pipeline, stage, profile) or \
-            estimated(pipeline, stage, machine)
+        ran = timing.ran(pipeline, stage, profile)
+        t, u = (not ran and timing.measured(pipeline, stage, profile)) or \
+            on_units(pipeline, stage, ran or timing.estimated(pipeline, stage, machine), machine)
         step = stage.parts  # Each is of a work-group of its own.
         highest = max(step, min(machine.units // step, pipeline.tiles) * step)
         loads.append(Load(stage.name, stage.kind, t * PER_MS, u, step, highest, step))
@@ -81,40 +84,9 @@ def operator_times(flow, number, machine):
     return max(tensor, simt, (reads + writes) / machine.dram_rate), tensor, simt
 
 
-def estimated(pipeline, stage, machine):
-    """t in tiles a microsecond and u, by the machine's rates."""
-    whole = tensor = simt = 0.0
-    for number in stage.operators:
-        if stage.role == "final":  # Adds as many partial sums as there can be.
-            elements = pipeline.flow.tensor(pipeline.flow.ops[number].output).elements
-            times = [max(elements / machine.simt_flops, 4 * elements / machine.load_bytes)] * 3
-            times[1] = 0.0
-        else:
-            times = operator_times(pipeline.flow, number, machine)
-        whole, tensor, simt = whole + times[0], tensor + times[1], simt + times[2]
-    return pipeline.tiles / whole, max(tensor, simt) / whole
-
-
-def results(pipeline, stage):
-    return tuple(pipeline.flow.ops[number].output for number in stage.operators)
-
-
-def ran(pipeline, stage, machine, profile):
-    """Of a stage that made such tiles in a pipeline. The time is that of all column parts."""
-    if not profile or stage.role == "final":
-        return None
-    us = profile.tiles.get((results(pipeline, stage), pipeline.tile_rows))
-    return us and (machine.units / us, 1.0)
-
-
-def measured(pipeline, stage, profile):
-    known = profile.operators if profile else {}
-    names = results(pipeline, stage)
-    if stage.role == "final" or any(name not in known for name in names):
-        return None
-    whole = sum(known[name]["us"] for name in names)
-    share = max(sum(known[name]["us"] * known[name][pipe] for name in names) for pipe in ("tensor", "simt"))
-    return pipeline.tiles / whole, max(share / whole, TOLERANCE)
+def on_units(pipeline, stage, times, machine):
+    """t in tiles a microsecond with a work-group on every unit, and u: its time is what it takes, not a share of it."""
+    return machine.units / (times.tile * stage.parts), 1.0
 
 
 def text(program):
@@ -138,20 +110,21 @@ def text(program):
 
 
 def glpsol(path):
-    """thr and a_i of an LP file, by glpsol."""
+    """thr and a_i of an LP file, by glpsol, and the program as it has read it."""
     if shutil.which("glpsol") is None:
         raise graphs.GraphError("glpsol is not installed (Debian: glpk-utils): see platform/scripts/install.sh")
     with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "out"
-        done = subprocess.run(["glpsol", "--lp", str(path), "--tmlim", "60", "-w", str(out)], capture_output=True,
-                              text=True, check=False)
+        out, read = pathlib.Path(folder) / "out", pathlib.Path(folder) / "read.lp"
+        done = subprocess.run(["glpsol", "--lp", str(path), "--tmlim", "60", "-w", str(out), "--wlp", str(read)],
+                              capture_output=True, text=True, check=False)
+        solved = read.read_text(encoding="utf-8") if read.exists() else ""
         lines = [line.split() for line in out.read_text(encoding="utf-8").splitlines()] if out.exists() else []
     # "s mip ROWS COLUMNS STATUS OBJECTIVE", "j COLUMN VALUE"; columns in the order in which the file names them.
     if done.returncode != 0 or not any(line[:2] == ["s", "mip"] and line[4] == "o" for line in lines):
         raise graphs.GraphError(f"{path}: glpsol finds no optimum")
     names = list(dict.fromkeys(re.findall(r"\b(thr|[ag]\d+)\b", re.sub(r"\\.*", "", path.read_text(encoding="utf-8")))))
     values = {names[int(line[1]) - 1]: float(line[2]) for line in lines if line[0] == "j"}
-    return values["thr"], {int(name[1:]): round(value) for name, value in values.items() if name[0] == "a"}
+    return values["thr"], {int(name[1:]): round(value) for name, value in values.items() if name[0] == "a"}, solved
 
 
 def violations(program, thr, a):
@@ -177,7 +150,10 @@ def solve(program, path, solver=glpsol):
 
 
 def answer(program, path, solver=glpsol):
-    thr, found = solver(path)
+    thr, found, solved = solver(path)
+    lacks = lp.lacking(program, solved)
+    if lacks:
+        raise graphs.CheckError(f"{path}: the solver was not given all of Algorithm 2: {', '.join(lacks)}")
     a = [found.get(at, load.lowest) for at, load in enumerate(program.loads)]
     broken = violations(program, thr, a)
     if broken:

@@ -99,7 +99,7 @@ def runnable(graph, plan, machine, output):
     steps = {name: step for step in plan["steps"] if step["kind"] == "pipeline" for name in step["operators"]}
     for one in about["groups"]:
         step = steps[made.ops[one["first"]].output]
-        one["predicted"] = {key: step["predicted"][key] for key in ("tiles_a_ms", "limit", "source")}
+        one["predicted"] = {key: step["predicted"][key] for key in ("tiles_a_ms", "us", "launch_us", "way_us", "limit", "source")}
         one["predicted"]["tiles_a_ms"] *= -(-one["rows"] // one["tile_rows"]) / step["tiles"]
         planned = {stages.made_by(stage): stage["operators"] for stage in step["stages"] if stage["role"] != "final"}
         for stage in one["stages"]:

@@ -19,10 +19,13 @@ FOLDER = pathlib.Path(os.environ.get("STRETTO_SHARE") or pathlib.Path(__file__).
 DEFAULTS = {
     "gpu.cus": 80, "gpu.clock_mhz": 1400, "gpu.lds_bytes": 131072, "gpu.tensor_fma_per_cycle": 512,
     "gpu.tensor_efficiency_numerator": 4, "gpu.tensor_efficiency_denominator": 5, "gpu.simt_lanes": 64,
-    "gpu.simt_fp16_per_lane": 2, "l2.bytes": 16777216, "l2.persist_percent": 75, "l2.banks": 64,
+    "gpu.simt_fp16_per_lane": 2, "l2.bytes": 16777216, "l2.ways": 16, "l2.persist_percent": 75, "l2.banks": 64,
+    "l2.request_cycles": 105, "l2.response_cycles": 105, "l2.memory_cycles": 0, "l2.partitions": 1, "l2.partition_link_cycles": 0,
     "l2.bank_bytes_per_cycle": 32, "l2.cu_load_bytes_per_cycle": 64, "l2.cu_store_bytes_per_cycle": 32,
-    "hbm.clock_mhz": 1000, "hbm.channels": 32}
-MAY_BE_0 = ("l2.persist_percent",)  # Then nothing can be pinned.
+    "hbm.clock_mhz": 1000, "hbm.channels": 32, "cp.mhz": 1500, "software.call_ns": 200, "software.packet_ns": 100,
+    "software.launch_ns": 0}
+MAY_BE_0 = ("l2.persist_percent", "l2.request_cycles", "l2.response_cycles", "l2.memory_cycles", "l2.partition_link_cycles",
+            "software.call_ns", "software.packet_ns", "software.launch_ns")
 HBM_BYTES_PER_CYCLE = 32  # Of a channel: 128 bits, both edges.
 
 
@@ -35,11 +38,18 @@ class Machine:
     l2_bytes: int
     pinned_bytes: int      # Of the L2, at most.
     tensor_flops: float    # With the pipe's sustained share.
-    simt_flops: float      # FP16.
+    simt_flops: float      # FP16,
+    simt_fp32: float       # FP32.
     load_bytes: float      # Ports of all units.
     store_bytes: float
     l2_rate: float
     dram_rate: float
+    l2_us: float           # Of a load that hits, a mean of near and far,
+    memory_us: float       # and of one that misses, DRAM's own time left out.
+    cp_mhz: int            # Of the processor that runs the firmware.
+    call_ns: int           # Of the host: a call, a packet, a launch.
+    packet_ns: int
+    launch_ns: int
     sets: tuple = ()       # path=value beyond its file.
 
 
@@ -53,17 +63,28 @@ def load(name, folder=FOLDER, sets=()):
             values[key] = whole("--set", key, given[key])
     cycles = values["gpu.cus"] * values["gpu.clock_mhz"]  # Of all units in a microsecond.
     efficiency = values["gpu.tensor_efficiency_numerator"] / values["gpu.tensor_efficiency_denominator"]
+    hit = values["l2.request_cycles"] + values["l2.response_cycles"] + (  # Of another partition as often as not.
+        values["l2.partition_link_cycles"] * (values["l2.partitions"] - 1) / values["l2.partitions"])
     return Machine(
         name=name, units=values["gpu.cus"], lds_bytes=values["gpu.lds_bytes"], l2_bytes=values["l2.bytes"],
-        pinned_bytes=values["l2.bytes"] * values["l2.persist_percent"] // 100,
+        pinned_bytes=values["l2.bytes"] // values["l2.ways"] * pinned_ways(values),
         tensor_flops=2 * cycles * values["gpu.tensor_fma_per_cycle"] * efficiency,
         simt_flops=cycles * values["gpu.simt_lanes"] * values["gpu.simt_fp16_per_lane"],
+        simt_fp32=cycles * values["gpu.simt_lanes"],
         load_bytes=cycles * values["l2.cu_load_bytes_per_cycle"],
         store_bytes=cycles * values["l2.cu_store_bytes_per_cycle"],
         l2_rate=values["l2.banks"] * values["l2.bank_bytes_per_cycle"] * values["gpu.clock_mhz"],
         dram_rate=values["hbm.channels"] * HBM_BYTES_PER_CYCLE * values["hbm.clock_mhz"],
+        l2_us=hit / values["gpu.clock_mhz"], memory_us=(hit + values["l2.memory_cycles"]) / values["gpu.clock_mhz"],
+        cp_mhz=values["cp.mhz"], call_ns=values["software.call_ns"], packet_ns=values["software.packet_ns"],
+        launch_ns=values["software.launch_ns"],
         sets=tuple(sorted(f"{key}={value}" for key, value in given.items()
                           if not key.startswith("sim.") and key != "gpu.tile_values")))
+
+
+def pinned_ways(values):
+    """Whole ways of each set, never all of them (L2Spec::persist_ways of models/gpu/gpu_spec.h)."""
+    return min(values["l2.ways"] * values["l2.persist_percent"] // 100, values["l2.ways"] - 1)
 
 
 def whole(where, key, value):

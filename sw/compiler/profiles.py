@@ -15,9 +15,17 @@ import stage_kinds
 
 
 @dataclasses.dataclass(frozen=True)
+class Tiles:
+    """Of a stage: microseconds of a tile with one work-group, of all column parts; those that its first tiles took from the
+    stages before until they left it, or None."""
+    tile_us: float
+    first_us: float = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Profile:
     operators: dict                                         # Result -> {"us", "tensor", "simt"}; shares of the pipes.
-    tiles: dict = dataclasses.field(default_factory=dict)   # (operators' results, rows of a tile) -> microseconds.
+    tiles: dict = dataclasses.field(default_factory=dict)   # (operators' results, rows of a tile) -> Tiles.
 
 
 def read(files, flow, machine):
@@ -28,7 +36,7 @@ def read(files, flow, machine):
         found = [(f"operator {name}", name, one, operators) for name, one in data["operators"].items()]
         for one in data["stages"]:
             key = stage_key(file, one)
-            found.append((f"stage {key[0][-1]}", key, one["tile_us"], tiles))
+            found.append((f"stage {key[0][-1]}", key, Tiles(one["tile_us"], one.get("first_us") or None), tiles))
         for what, key, value, where in found:
             names = [key] if where is operators else key[0]
             for name in names:
@@ -74,8 +82,10 @@ def check_operator(file, name, one):
 def stage_key(file, one):
     one = one if isinstance(one, dict) else {}
     members, rows, us = one.get("operators"), one.get("tile_rows"), graphs.number(one.get("tile_us"))
+    first = graphs.number(one.get("first_us", 0))
     if not isinstance(members, list) or not members or not all(isinstance(name, str) for name in members) or \
-            isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= stage_kinds.ROWS or us is None or us <= 0:
+            isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= stage_kinds.ROWS or us is None or us <= 0 or \
+            first is None or first < 0:
         raise graphs.GraphError(f"--profile {file}: a stage must have operators, tile_rows of 1 to {stage_kinds.ROWS}, and "
-                                "tile_us above 0")
+                                "tile_us above 0, and first_us not below 0 if there is one")
     return tuple(members), rows

@@ -40,6 +40,10 @@ std::vector<StageClocks> GraphReport::stage_clocks(const graph_group_t& group) c
       for (const stage_edge_t& in : arguments.in) stage.queues_in += in.entries != 0 ? 1 : 0;
     stage.queues_out = arguments.out.entries != 0 && !kernel.starts_with("stage_fan_in") ? 1 : 0;
     stage.parts = arguments.parts;
+    for (uint32_t other = 0; other < s; ++other)
+      for (const stage_edge_t& in : arguments.in)
+        if (in.entries != 0 && in.words == group.stage[other].arguments.out.words)
+          stage.producers.push_back(other);
     stage.clocks = t_.clocks(arguments, STAGE_CLOCKS * std::min(group.stage[s].work_groups,
                                                                 group.tiles * arguments.parts));
   }
@@ -63,7 +67,8 @@ json::array GraphReport::stages_of(size_t group) const {
                       {"us", us(clocks[s].whole())},
                       {"waits_for_input_us", us(clocks[s].sum(2))},
                       {"waits_for_room_us", us(clocks[s].sum(3))},
-                      {"tile_us", clocks[s].tile(ready) / t_.spec.gpu.clock_mhz}});
+                      {"tile_us", clocks[s].tile(ready) / t_.spec.gpu.clock_mhz},
+                      {"first_us", first_clocks(clocks, s) / t_.spec.gpu.clock_mhz}});
   }
   return stages;
 }
@@ -152,7 +157,8 @@ json::object GraphReport::profile() const {
       stages.push_back({{"operators", *members},
                         {"tile_rows", about.at("tile_rows")},
                         {"work_groups", measured[s].at("work_groups")},
-                        {"tile_us", measured[s].at("tile_us")}});
+                        {"tile_us", measured[s].at("tile_us")},
+                        {"first_us", measured[s].at("first_us")}});
     }
   }
   return {{"graph", t_.plan.root.at("hash")},

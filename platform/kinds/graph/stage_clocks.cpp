@@ -67,6 +67,38 @@ double StageClocks::tile(double ready) const {
   return tiles == 0 ? 0 : busy / tiles;
 }
 
+namespace {
+
+// When a stage's work-groups have left the tile, which is the first one of each of them; 0: it is not.
+uint64_t first_left(const StageClocks& stage, uint64_t tile) {
+  if (tile >= stage.work_groups() / stage.parts) return 0;
+  uint64_t last = 0;
+  for (uint64_t w = tile * stage.parts; w < (tile + 1) * stage.parts; ++w)
+    last = std::max(last, stage.clocks[STAGE_CLOCKS * w + STAGE_FIRST_LEFT]);
+  return last;
+}
+
+}  // namespace
+
+double first_clocks(const std::vector<StageClocks>& stages, size_t stage) {
+  const StageClocks& of = stages[stage];
+  double all = 0;
+  uint64_t tiles = 0;
+  for (uint64_t tile = 0; first_left(of, tile) != 0; ++tile) {
+    uint64_t from = of.producers.empty() ? of.clocks[STAGE_CLOCKS * of.parts * tile + kBegin] : 0;
+    bool is_first = true;
+    for (const size_t producer : of.producers) {
+      const uint64_t left = first_left(stages[producer], tile);
+      is_first = is_first && left != 0;
+      from = std::max(from, left);
+    }
+    if (!is_first) break;
+    all += static_cast<double>(first_left(of, tile)) - static_cast<double>(from);
+    ++tiles;
+  }
+  return tiles == 0 ? 0 : std::max(0.0, all / static_cast<double>(tiles));
+}
+
 double ready_clocks(const std::vector<StageClocks>& stages) {
   double least = std::numeric_limits<double>::infinity();
   for (const StageClocks& stage : stages) least = std::min(least, stage.shortest_wait());

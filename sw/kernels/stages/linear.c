@@ -330,6 +330,7 @@ KERNEL_INLINE void wait_to_store(const stage_arguments_t* g, uint32_t tile, uint
 // The others.
 KERNEL_INLINE void store_tiles(walk_t* w, uint32_t wavefront, uint64_t* met, uint64_t* waited) {
   const stage_arguments_t* const g = w->g;
+  const uint32_t first = w->at.tile;
   uint32_t held[2] = {0, 0};
 #define STORE(accumulator)                                                             \
   do {                                                                                 \
@@ -337,6 +338,7 @@ KERNEL_INLINE void store_tiles(walk_t* w, uint32_t wavefront, uint64_t* met, uin
     if (at.block + 1 == w->blocks) {                                                   \
       edge_add(g, &g->out, at.tile, 1);                                                \
       if (g->has_addend) edge_add(g, &g->in[1], at.tile, 0);                           \
+      if (wavefront == 1) note_first(g, at.tile, first);                               \
     }                                                                                  \
   } while (0)
   for (uint32_t items = 0; w->at.tile < w->tiles; ++items) {

@@ -258,6 +258,7 @@ KERNEL_INLINE _Noreturn void map(const map_kind_t kind, const each_kind_t of) {
 #endif
     // Its stores have been issued, so what they are made of has been read.
     edge_add(g, &g->out, tile, 1);
+    if (tile_csr(TILE_CSR_WF_ID) == 0) note_first(g, tile, first);
     for (int i = 0; i < inputs_of(kind); ++i) edge_add(g, &g->in[i], tile, 0);
   }
   if (kind == MAP_NORM_GRAD) norm_grad_end(g, &sums, &waited_out);

@@ -112,6 +112,11 @@ KERNEL_INLINE void stage_note(const stage_arguments_t* g, const uint32_t clock, 
   ((uint64_t*)(uintptr_t)(g->clocks + 8 * STAGE_CLOCKS * tile_csr(TILE_CSR_WG_ID)))[clock] = value;
 }
 
+// Of the work-group's first tile: now.
+KERNEL_INLINE void note_first(const stage_arguments_t* g, uint32_t tile, uint32_t first) {
+  if (tile == first) stage_note(g, STAGE_FIRST_LEFT, tile_csr(TILE_CSR_CYCLE));
+}
+
 // Of a queue of sums: the payload that replica `replica` leaves in this run of the pipeline, and its place.
 KERNEL_INLINE uint64_t sums_payload(const stage_arguments_t* g, const stage_edge_t* edge,
                                     uint32_t replica) {

@@ -32,11 +32,12 @@ typedef struct stage_edge {
 
 // Clocks of a work-group, of map stages of its first wavefront: begin, end, waited for inputs, waited for room. Linear stages
 // have two sides that meet, one that waits for inputs and multiplies, one that waits for room and stores: what they waited
-// for each other. And the shortest time from tile to tile.
+// for each other. And the shortest time from tile to tile, and when the work-group's first tile had left it, of sums: been read.
 #define STAGE_CLOCKS 8u
 #define STAGE_MET_MULTIPLYING 4u
 #define STAGE_MET_STORING 5u
 #define STAGE_SHORTEST 6u
+#define STAGE_FIRST_LEFT 7u
 
 typedef enum stage_activation {
   STAGE_NO_ACTIVATION,

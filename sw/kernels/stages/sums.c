@@ -136,6 +136,7 @@ void stage_fan_in_product(void) {
     if (p.has_second) tile_zero(TILE_A(1), block_size(&p.block[1]));
     for (uint32_t tile = replica; tile < tiles; tile += step) {
       product_tile(&p, 0, tile, &waited_in);
+      note_first(g, tile, replica);
       tile += step;
       if (tile >= tiles) break;
       product_tile(&p, 1, tile, &waited_in);
@@ -226,7 +227,10 @@ void stage_fan_in_sum(void) {
     sum_tile(&s);
     tile_wait(0);
     tile_barrier();
-    if (me == 0) edge_add(g, &g->in[0], tile, 0);
+    if (me == 0) {
+      edge_add(g, &g->in[0], tile, 0);
+      note_first(g, tile, replica);
+    }
   }
   if (me == 0) sum_rows(&s, 0);
   if (me == 1) sum_rows(&s, 1);

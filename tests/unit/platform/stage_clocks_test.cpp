@@ -69,6 +69,28 @@ TEST_CASE("an edge in memory costs no wait, and waiting longer than its time non
   CHECK(never.tile(10) == Approx(10));
 }
 
+TEST_CASE("a stage adds to the way of first tiles what lies between when they leave it and those before") {
+  // When the first tile of each work-group left.
+  const auto leaving = [](uint64_t begin, std::vector<uint64_t> left) {
+    std::vector<uint64_t> clocks;
+    for (const uint64_t one : left) {
+      const std::vector<uint64_t> mine = {begin, 9000, 0, 0, 0, 0, 0, one};
+      clocks.insert(clocks.end(), mine.begin(), mine.end());
+    }
+    return clocks;
+  };
+  const StageClocks source{9, 0, 1, 1, leaving(100, {300, 340, 380})};
+  const StageClocks halves{9, 1, 1, 2, leaving(100, {500, 510, 600, 590}), {0}};
+  const StageClocks meets{9, 2, 0, 1, leaving(100, {900, 1000, 1100}), {0, 1}};
+  const StageClocks last{9, 1, 0, 1, leaving(100, {0})};  // Begins behind all tiles.
+  const std::vector<StageClocks> stages{source, halves, meets, last};
+  CHECK(first_clocks(stages, 0) == Approx((200 + 240 + 280) / 3.0));
+  // A tile has left when both parts have; the third one is no first tile of two work-groups' parts.
+  CHECK(first_clocks(stages, 1) == Approx((210 + 260) / 2.0));
+  CHECK(first_clocks(stages, 2) == Approx((390 + 400) / 2.0));
+  CHECK(first_clocks(stages, 3) == 0);
+}
+
 TEST_CASE("a wait for what is there is the shortest of all stages") {
   const StageClocks slow{10, 2, 1, 1, noted(0, 9000, 8000, 500)},
       quick{10, 1, 0, 1, noted(0, 900, 350, 0)};

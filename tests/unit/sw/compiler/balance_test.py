@@ -130,7 +130,7 @@ class Balance(Scratch):
         net = Net(rows=12800)
         net.mlp("x", "l", [256, 256])
         made = self.pipeline(net)
-        tiles = {(("l0", "l0.a"), 128): 25.0, (("l1",), 64): 400.0}
+        tiles = {(("l0", "l0.a"), 128): profiles.Tiles(25.0), (("l1",), 64): profiles.Tiles(400.0)}
         loads = balance.of(made, A100, profiles.Profile({}, tiles)).loads
         # 10 work-groups, 25 us a tile: 400 tiles a ms. l1 was measured with other tiles.
         self.assertAlmostEqual(loads[0].rate(10, 108), 400)
@@ -151,7 +151,7 @@ class Balance(Scratch):
         members = [flow.made[name] for name in ("d.q", "d.a", "d.q.w", "d.q.b")]
         made = pipelines.Pipeline(flow, patterns.Group("test", members), A100)
         loads = {one.name: one for one in balance.of(made, A100, profiles.Profile(
-            {}, {(("d.q.w",), 128): 20.0})).loads}
+            {}, {(("d.q.w",), 128): profiles.Tiles(20.0)})).loads}
         self.assertEqual(next(one.parts for one in made.stages if one.name == "d.q.w.fan-in"), 2)
         self.assertAlmostEqual(loads["d.q.w.fan-in"].rate(10, 108), 500)
         plain = {one.name: one for one in balance.of(made, A100).loads}
@@ -210,10 +210,10 @@ class Balance(Scratch):
 
     # covers: KT-LB-06
     def test_a_profile_changes_the_balance(self):
-        graph = load.load("nerf:rows=12800")
+        graph = load.load("nerf:rows=131072")
         flow = flows.Flow(graph)
-        operators = {op.output: {"us": 10.0, "tensor": 0.5, "simt": 0.5} for op in flow.ops}
-        operators["p3"]["us"] = 100.0
+        operators = {op.output: {"us": 100.0, "tensor": 0.5, "simt": 0.5} for op in flow.ops}
+        operators["p3"]["us"] = 1000.0
         file = self.path / "profile.json"
         file.write_text(json.dumps({"graph": flow.hash(), "machine": A100.name, "operators": operators}))
         before, after = self.plan(graph), self.plan(graph, profile=[file])
@@ -238,8 +238,8 @@ class Balance(Scratch):
 
     # covers: KT-LB-07
     def test_the_model_has_no_latency(self):
-        times = [self.plan(load.load("mgn:"), depth=depth)["steps"][0]["predicted"]["us"] for depth in (2, 3)]
-        self.assertEqual(times[0], times[1])
+        steady = [self.plan(load.load("mgn:"), depth=depth)["steps"][0]["predicted"]["steady_tiles_a_ms"] for depth in (2, 3)]
+        self.assertEqual(steady[0], steady[1])
 
     def programs(self):
         """Small ones, in which each constraint binds now and then."""
@@ -273,13 +273,38 @@ class Balance(Scratch):
                 if kind not in refused:
                     path = self.path / "p.lp"
                     path.write_text(left)
-                    with self.assertRaises(graphs.CheckError) as error:
-                        balance.answer(program, path)
+                    with self.assertRaises(graphs.CheckError) as error:  # Though the solver says that it had all of it.
+                        balance.answer(program, path, lambda one: (*balance.glpsol(one)[:2], whole))
                     refused[kind] = str(error.exception)
         self.assertEqual(noticed, {"stage", "dram", "l2", "simt", "tensor", "parts"})
         for kind, word in [("stage", "stage s"), ("dram", "DRAM"), ("l2", "L2"), ("simt", "SIMT work-groups"),
                            ("tensor", "TENSOR work-groups"), ("parts", "work-groups of s")]:
             self.assertIn(word, refused[kind])
+
+    def test_what_the_solver_was_not_given_is_named_though_it_does_not_bind(self):
+        loads = (balance.Load("a", "TENSOR", 10, 1, 1, 9), balance.Load("b", "TENSOR", 500, 1, 2, 8, 2),
+                 balance.Load("c", "SIMT", 900, 1, 1, 9))
+        program, path = balance.Program("t", loads, 108, 1, 1, 1e9, 1e9), self.path / "p.lp"
+        whole = balance.text(program)
+        best = lp_file.Program(whole).best()
+        for left_out, word in [("stage_1", r"constraint stage_1 \(stage b\) is missing"),
+                               ("parts_1", r"constraint parts_1 \(column parts of b\) is missing"),
+                               ("dram", r"constraint dram \(DRAM\) is missing"), ("l2", r"constraint l2 \(L2\) is missing"),
+                               ("simt", r"constraint simt \(SIMT work-groups\) is missing"),
+                               ("tensor", r"constraint tensor \(TENSOR work-groups\) is missing")]:
+            path.write_text(re.sub(rf"^ {left_out}: .*\n", "", whole, flags=re.M))
+            self.assertAlmostEqual(lp_file.Program(path.read_text()).best(), best)
+            with self.assertRaisesRegex(graphs.CheckError, word):
+                balance.answer(program, path)
+        for other, changed, word in [("<= 108", "<= 109", "tensor .*is another one"), (" a2 <= 0", " a1 <= 0", "stage_2 .*another"),
+                                     ("1 <= a2 <= 9", "1 <= a2 <= 99", "bounds of a2 .*work-groups of c"),
+                                     (" a0 a1 a2", " a0 a1", "a2 .*need not be whole")]:
+            self.assertIn(other, whole)
+            path.write_text(whole.replace(other, changed))
+            with self.assertRaisesRegex(graphs.CheckError, word):
+                balance.answer(program, path)
+        path.write_text(whole)
+        balance.answer(program, path)
 
     def test_an_answer_that_breaks_a_constraint_is_noticed(self):
         program = self.program(random.Random(1), 4, dram=12, l2=9)
@@ -288,7 +313,7 @@ class Balance(Scratch):
         for wrong, word in [((thr * 1.01, a), "breaks Algorithm 2"), ((thr, [200] * 4), "work-groups"),
                             ((1e9, a), "DRAM, L2")]:
             with self.assertRaisesRegex(graphs.CheckError, word):
-                balance.answer(program, path, lambda _, w=wrong: (w[0], dict(enumerate(w[1]))))
+                balance.answer(program, path, lambda _, w=wrong: (w[0], dict(enumerate(w[1])), balance.text(program)))
 
 
 if __name__ == "__main__":
