@@ -54,7 +54,8 @@ class Planner:
     def plan(self):
         """All of it, as data for JSON."""
         flow, steps, numbers, carried = self.flow, [], [], set()
-        for place, step in enumerate(self.steps):
+        while len(steps) < len(self.steps):
+            place, step = len(steps), self.steps[len(steps)]
             if isinstance(step, int):
                 steps.append(self.kernel(step))
                 numbers.append([step])
@@ -70,8 +71,8 @@ class Planner:
             else:
                 made, balanced = self.pipeline(step, place)
                 if self.is_slower(step, balanced["predicted"]):
-                    steps += [self.kernel(number) for number in step.members]
-                    numbers += [[number] for number in step.members]
+                    self.leave_out(step, made)  # Steps from here on are others.
+                    pathlib.Path(f"{self.stem}.{place}.lp").unlink()
                     continue
                 one.update(kind="pipeline", dram_bytes=made.dram_bytes, **made.describe(), **balanced)
                 kept = {queue.tensor for queue in made.queues} | set(one["operators"])
@@ -122,15 +123,26 @@ class Planner:
         us = predicted["us"] if is_measured else predicted["least_us"]
         if group.pattern == "forced" or us <= predicted["bsp_us"]:
             return False
-        self.groups.remove(group)
         self.left_out.append(f"group of {patterns.names(self.flow, group.members)}: {us:.1f} us as a "
                              f"pipeline, {predicted['bsp_us']:.1f} us alone ({'profile' if is_measured else 'estimate'})")
         return True
 
+    def leave_out(self, group, made):
+        """Instead of a group that is slower than kernels: what is a group without the products whose weights would come from
+        memory with each wave of tiles, for kernels read them once (KT-SEL-03)."""
+        self.groups.remove(group)
+        heavy = {number for stage in made.stages if stage.weight_bytes and made.weight_passes(stage) > 1
+                 for number in stage.operators[:1]}
+        alone = {op.output for number, op in enumerate(self.flow.ops) if number not in group.members or number in heavy}
+        if heavy:
+            more, _ = patterns.select(self.flow, patterns.RESTS, self.error_of_pipeline, alone)
+            self.groups += more
+        self.steps = patterns.order(self.flow, self.groups)
+
     def pipeline(self, group, place):
         """The pipeline with the largest tiles whose queues can be pinned; more column parts before smaller ones."""
         path, widest = pathlib.Path(f"{self.stem}.{place}.lp"), None
-        for tile_rows, is_narrow in [(rows, narrow) for rows in pipelines.TILE_ROWS for narrow in (False, True)]:
+        for tile_rows, is_narrow in [(rows, narrow) for rows in self.tile_rows(group) for narrow in (False, True)]:
             made = pipelines.Pipeline(self.flow, group, self.machine, tile_rows, self.depth, is_narrow)
             mine = [name for name in self.depths if made.has_queue(name)]
             for name in mine:
@@ -156,6 +168,14 @@ class Planner:
             "tiles_a_ms": made.tiles / whole.us * balance.PER_MS, "us": whole.us, "launch_us": whole.launch, "way_us": whole.way,
             "steady_tiles_a_ms": thr, "least_us": timing.least_us(made, self.machine), "limit": limit, "bsp_us": alone, "us_by_l2_tb_s": {str(peak): made.tiles / balance.bound(dataclasses.replace(
                 program, l2_peak=1e9 * peak), ctas)[0] * balance.PER_MS for peak in L2_PEAKS}, "source": "profile" if self.profile else "estimate"}}
+
+    def tile_rows(self, group):
+        """Rows of tiles to try, in this order. Without a product a tile need not fill the tensor pipe: then each unit has one,
+        as far as there are rows."""
+        if any(self.flow.letters[number] in "LW" for number in group.members):
+            return pipelines.TILE_ROWS
+        rows = self.flow.rows(self.flow.ops[group.members[0]].inputs[0])
+        return [one for one in pipelines.TILE_ROWS if -(-rows // one) >= self.machine.units] or pipelines.TILE_ROWS[-1:]
 
     def of_few_tiles(self, made, mine):
         """The pipeline whose queues of whole tiles can be pinned: work-groups of a product share a tile, so that few are

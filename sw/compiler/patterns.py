@@ -31,6 +31,9 @@ PIPELINES = (
             "backward"),
     Pattern("reduce", "[DE]+R+", "element by element, then a sum over rows (Fig. 2b)", "backward"),
 )
+RESTS = (  # Of a group whose wide products are left to kernels.
+    Pattern("rest", "[LECr]+", "what lies between them", "both"),
+)
 FUSIONS = (
     Pattern("mlp-norm", "(?:LE+)+LN", "as for pipelines, where tiles fit the LDS"),
     Pattern("mlp", "(?:LE+)+L?", "likewise"),

@@ -236,6 +236,24 @@ class Balance(Scratch):
             self.assertEqual(plan["summary"]["grouped"], 0 if use == 1.0 else 3)
         self.assertEqual(self.plan(net.graph, forced=[["l0", "l0.a", "l1"]])["steps"][0]["pattern"], "forced")
 
+    # covers: KT-SEL-03
+    def test_of_a_pipeline_that_cannot_be_faster_only_what_is_between_its_wide_products_is_left(self):
+        """Llama's context: 386 MB of weights come with each of 16 tiles, so the group behind attention is kernels but for the
+        sum and the norm between them."""
+        plan = self.plan(load.load("llama:"))
+        self.assertEqual(len(plan["left_out"]), 1)
+        self.assertRegex(plan["left_out"][0], r"^group of l0.o, l0.r1, ..., l0.r2: [\d.]+ us as a pipeline, [\d.]+ us alone "
+                         r"\(estimate\)$")
+        slow, alone = (float(one.split()[0]) for one in plan["left_out"][0].split(": ")[1].split(", "))
+        self.assertGreater(slow, alone)
+        kernels = [step["operators"][0] for step in plan["steps"] if step["kind"] == "kernel"]
+        self.assertLessEqual({"l0.o", "l0.gate", "l0.up", "l0.down"}, set(kernels))
+        rest = next(step for step in plan["steps"] if step.get("pattern") == "rest")
+        self.assertEqual([stage["kinds"] for stage in rest["stages"]], [["Add"], ["Pow", "ReduceMean", "Sqrt", "Div", "Mul"]])
+        # Without a product there is a tile for each unit, though rows are few.
+        self.assertEqual((rest["tile_rows"], rest["tiles"]), (16, 128))
+        self.assertLess(rest["dram_bytes"], rest["bsp_dram_bytes"] / 2)
+
     # covers: KT-LB-07
     def test_the_model_has_no_latency(self):
         steady = [self.plan(load.load("mgn:"), depth=depth)["steps"][0]["predicted"]["steady_tiles_a_ms"] for depth in (2, 3)]
