@@ -9,7 +9,7 @@
                                   writes NAME.json (groups, stages, queues, places), NAME.N.lp of each pipeline and
                                   NAME.graph.json, which `stretto run` takes (graph: {plan: ./NAME.graph})
 
-GRAPH is a .yaml file, an .onnx model, bert:layers=L,... (sw/compiler/bert.py), or an application of sw/compiler/apps:
+GRAPH is a .yaml file, an .onnx model, bert:layers=L,... (sw/compiler/front/bert.py), or an application of sw/compiler/apps:
 nerf:rows=N, dlrm:, mgn:, graphcast:, llama:. Exit status 2: something is wrong; one line says what. README.md and
 PIPELINES.md explain the forms.
 """
@@ -25,15 +25,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-import autodiff  # noqa: E402
-import emit  # noqa: E402
-import fused  # noqa: E402
-import graph as graphs  # noqa: E402
-import load  # noqa: E402
-import machine as machines  # noqa: E402
-import modes  # noqa: E402
 import report  # noqa: E402
-import stages  # noqa: E402
+from emission import emit, fused, stages  # noqa: E402
+from front import autodiff, graph as graphs, load  # noqa: E402
+from planning import machine as machines, modes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ("-march=rv64ima -misa-spec=2.2 -mabi=lp64 -mcmodel=medany -fPIE -ffreestanding "

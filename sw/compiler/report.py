@@ -70,10 +70,8 @@ def show(plan):
 
 def table(machine_name):
     """All rows of Table 2, here and in the paper."""
-    import autodiff
-    import load
-    import machine
-    import modes
+    from front import autodiff, load
+    from planning import machine, modes
     print("| | operators | vertical: in groups | DRAM cut, % | Kitsune: in groups | DRAM cut, % |\n" + "|---" * 6 + "|")
     cases = [("DLRM", "dlrm:"), ("GraphCast", "graphcast:"), ("MeshGraphNets", "mgn:"), ("NeRF", "nerf:"),
              ("Llama context", "llama:"), ("Llama token", "llama:tokens=1,cached=2048")]

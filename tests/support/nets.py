@@ -12,12 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPILER = ROOT / "sw/compiler"
 sys.path.insert(0, str(COMPILER))
 
-import flow as flows  # noqa: E402
-import graph as graphs  # noqa: E402
-import machine as machines  # noqa: E402
-import modes  # noqa: E402
-import patterns  # noqa: E402
-import pipeline as pipelines  # noqa: E402
+from front import flow as flows, graph as graphs  # noqa: E402
+from planning import machine as machines, modes, patterns, pipeline as pipelines  # noqa: E402
 
 
 A100 = machines.load("a100-nvswitch")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tile takes in a stage of a pipeline, from what its work-groups noted: the second pass of the compiler balances
-// by it (sw/compiler/balance.py).
+// by it (sw/compiler/planning/balance.py).
 #ifndef STRETTO_PLATFORM_KINDS_GRAPH_STAGE_CLOCKS_H_
 #define STRETTO_PLATFORM_KINDS_GRAPH_STAGE_CLOCKS_H_
 

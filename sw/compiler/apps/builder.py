@@ -11,8 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import graph as graphs  # noqa: E402
-import parameters  # noqa: E402
+from front import graph as graphs, parameters  # noqa: E402
 
 
 MOST_NODES = 8192

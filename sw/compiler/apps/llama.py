@@ -11,8 +11,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import graph as graphs  # noqa: E402
 from apps import builder  # noqa: E402
+from front import graph as graphs  # noqa: E402
 
 DEFAULTS = {"tokens": 2048, "cached": 0, "layers": 1, "hidden": 4096, "heads": 32, "kv_heads": 8, "between": 14336}
 

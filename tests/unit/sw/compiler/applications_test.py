@@ -15,15 +15,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/supp
 from nets import COMPILER, SMALL, Net, compile_py  # noqa: E402
 
 try:
-    import evaluate
+    from front import evaluate
     import numpy
 except ImportError:
     numpy = None
-import autodiff  # noqa: E402
-import flow as flows  # noqa: E402
-import graph as graphs  # noqa: E402
-import load  # noqa: E402
 import report  # noqa: E402
+from front import autodiff, flow as flows, graph as graphs, load  # noqa: E402
 
 
 # covers: KT-SEL-01

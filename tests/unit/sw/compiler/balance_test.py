@@ -21,15 +21,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, APPS, Net, Scratch  # noqa: E402
-import autodiff  # noqa: E402
-import balance  # noqa: E402
-import flow as flows  # noqa: E402
-import graph as graphs  # noqa: E402
-import load  # noqa: E402
 import lp_file  # noqa: E402
-import patterns  # noqa: E402
-import pipeline as pipelines  # noqa: E402
-import profiles  # noqa: E402
+from front import autodiff, flow as flows, graph as graphs, load  # noqa: E402
+from planning import balance, patterns, pipeline as pipelines, profiles  # noqa: E402
 
 
 def algorithm_2(program):

@@ -13,12 +13,9 @@ sys.path.insert(0, str(ROOT / "sw/compiler"))
 # covers: KT-VF-01
 # covers: KT-VF-02
 
-import emit  # noqa: E402
-import fused  # noqa: E402
-import load  # noqa: E402
-import machine  # noqa: E402
-import modes  # noqa: E402
-import stages  # noqa: E402
+from emission import emit, fused, stages  # noqa: E402
+from front import load  # noqa: E402
+from planning import machine, modes  # noqa: E402
 
 # Two products with what follows them, the second one's weights n x k; a norm.
 GRAPH = """name: g

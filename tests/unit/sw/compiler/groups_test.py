@@ -11,13 +11,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, APPS, Net, Scratch  # noqa: E402
-import autodiff  # noqa: E402
-import flow as flows  # noqa: E402
-import load  # noqa: E402
-import machine as machines  # noqa: E402
-import patterns  # noqa: E402
-import pipeline as pipelines  # noqa: E402
-import vertical  # noqa: E402
+from front import autodiff, flow as flows, load  # noqa: E402
+from planning import machine as machines, patterns, pipeline as pipelines, vertical  # noqa: E402
 
 
 def is_contiguous(flow, members):

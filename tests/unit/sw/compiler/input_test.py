@@ -17,8 +17,7 @@ try:
     import onnx
 except ImportError:
     numpy = None
-import flow as flows  # noqa: E402
-import load  # noqa: E402
+from front import flow as flows, load  # noqa: E402
 
 
 class BadInput(Scratch):

@@ -16,12 +16,11 @@ try:
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
-    import evaluate
-    import load
+    from front import evaluate, load
 except ImportError:
     numpy = None
-import emit  # noqa: E402
-import graph as graphs  # noqa: E402
+from emission import emit  # noqa: E402
+from front import graph as graphs  # noqa: E402
 
 OUT = {"Slice": [8, 4], "Pad": [8, 20], "Concat": [16, 16], "Gather": [5, 16], "ScatterAdd": [3, 16],
        "ReduceSum": [8, 1], "ReduceMean": [1, 16], "Transpose": [16, 8], "Reshape": [4, 32], "MatMul": [8, 4]}

@@ -14,13 +14,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, APPS, Net, Scratch  # noqa: E402
-import autodiff  # noqa: E402
-import graph as graphs  # noqa: E402
-import load  # noqa: E402
-import patterns  # noqa: E402
-import pipeline as pipelines  # noqa: E402
 import report  # noqa: E402
-import schedule  # noqa: E402
+from front import autodiff, graph as graphs, load  # noqa: E402
+from planning import patterns, pipeline as pipelines, schedule  # noqa: E402
 
 
 def flow_name(pipeline, number):

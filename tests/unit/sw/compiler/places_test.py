@@ -13,13 +13,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, ROOT, Net, Scratch  # noqa: E402
-import alloc  # noqa: E402
-import autodiff  # noqa: E402
-import flow as flows  # noqa: E402
-import graph as graphs  # noqa: E402
-import load  # noqa: E402
-import machine as machines  # noqa: E402
-import modes  # noqa: E402
+from front import autodiff, flow as flows, graph as graphs, load  # noqa: E402
+from planning import alloc, machine as machines, modes  # noqa: E402
 
 
 class Memory(Scratch):

@@ -13,10 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "sw/compiler"))
 # covers: KT-MODEL-02
 
-import emit  # noqa: E402
-import graph as graphs  # noqa: E402
-import load  # noqa: E402
-import stages  # noqa: E402
+from emission import emit, stages  # noqa: E402
+from front import graph as graphs, load  # noqa: E402
 
 PIPELINE = (ROOT / "sw/compiler/graphs/pipeline.yaml").read_text(encoding="utf-8")
 NAMED = PIPELINE[PIPELINE.index("pipelines:"):]
@@ -188,8 +186,7 @@ class Products(unittest.TestCase):
     """What a product's stage takes behind it, as modes.py plans it. p is 700 x 300: three blocks of columns."""
 
     def planned(self, ops, pinned_bytes=None, exclude=()):
-        import machine
-        import modes
+        from planning import machine, modes
         text = "name: g\ntensors:\n  x: {shape: [700, 300], kind: input}\n  w: {shape: [300, 300], kind: weight}\n"
         text += "".join(f"  {op[-1]}: {{shape: [700, 300]}}\n" for op in ops)
         text += "ops:\n" + "".join(f"  - {{{op}}}\n" for op in ops)
@@ -245,8 +242,7 @@ class Planned(unittest.TestCase):
             import onnx  # noqa: F401
         except ImportError:
             self.skipTest("no python3-onnx")
-        import machine
-        import modes
+        from planning import machine, modes
         with tempfile.TemporaryDirectory() as folder:
             self.graph = load.load("nerf:rows=131072")
             self.plan = modes.Planner(self.graph, "kitsune", machine.load("a100-nvswitch"),

@@ -14,10 +14,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/support"))
 
 from nets import A100, Net, Scratch  # noqa: E402
-import flow as flows  # noqa: E402
-import machine as machines  # noqa: E402
-import profiles  # noqa: E402
-import timing  # noqa: E402
+from front import flow as flows  # noqa: E402
+from planning import machine as machines, profiles, timing  # noqa: E402
 
 
 class Timing(Scratch):

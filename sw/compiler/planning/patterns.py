@@ -13,7 +13,7 @@ begins), updates.
 import dataclasses
 import re
 
-import graph as graphs
+from front import graph as graphs
 
 
 @dataclasses.dataclass(frozen=True)

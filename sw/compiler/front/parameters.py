@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of graphs that have a name, as in nerf:rows=300,width=64."""
 
-import graph as graphs
+from front import graph as graphs
 
 MOST = 1 << 30
 

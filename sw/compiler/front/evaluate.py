@@ -8,7 +8,7 @@ import math
 
 import numpy
 
-import graph as graphs
+from front import graph as graphs
 
 
 def contents(graph, seed=1):

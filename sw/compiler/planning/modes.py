@@ -8,15 +8,8 @@ are spatial pipelines. What is in no group runs as in bsp.
 import dataclasses
 import pathlib
 
-import alloc
-import balance
-import flow as flows
-import graph as graphs
-import patterns
-import pipeline as pipelines
-import profiles
-import timing
-import vertical
+from front import flow as flows, graph as graphs
+from planning import alloc, balance, patterns, pipeline as pipelines, profiles, timing, vertical
 
 MODES = ("bsp", "vertical", "kitsune")
 L2_PEAKS = (4.5, 6.6)  # TB/s: three times DRAM, and 61 GB/s a unit (KT-D6).

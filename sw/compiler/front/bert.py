@@ -8,8 +8,7 @@ the gradient that comes back to it is an input. Left out: embeddings and vocabul
 parameters), dropout, gradients of gamma and beta of the layer normalisations (0.03 %), FP32 copies of the weights.
 """
 
-import graph as graphs
-import parameters
+from front import graph as graphs, parameters
 
 DEFAULTS = {"layers": 24, "hidden": 1024, "heads": 16, "sequence": 384, "batch": 10, "update": 1}
 

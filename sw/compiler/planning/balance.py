@@ -22,9 +22,8 @@ import shutil
 import subprocess
 import tempfile
 
-import graph as graphs
-import lp
-import timing
+from front import graph as graphs
+from planning import lp, timing
 
 PER_MS = 1000.0
 TOLERANCE = 1e-6

@@ -4,8 +4,8 @@
 import hashlib
 import struct
 
-import graph as graphs
-import stages
+from emission import stages
+from front import graph as graphs
 
 ALIGN = 4096
 UNIT = 8192            # LOOP_UNIT: gradients begin at whole units.

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 
-import graph as graphs
+from front import graph as graphs
 
 VIEWS = ("Reshape", "Transpose")
 SECTOR_BYTES = 64  # Of the L2: what memory is read in.

@@ -11,7 +11,7 @@ up. No more tiles pass than memory and L2 have bytes for.
 
 import dataclasses
 
-import stage_kinds
+from planning import stage_kinds
 
 STEP = 64         # STAGE_STEP: of K.
 PIECES_BYTES = 8 << 10  # Of four wavefronts: STAGE_MAP_WAVEFRONTS x STAGE_PIECE.

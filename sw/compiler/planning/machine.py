@@ -11,10 +11,10 @@ import pathlib
 
 import yaml
 
-import graph as graphs
+from front import graph as graphs
 
 # That of the platform that calls, else the source tree's.
-FOLDER = pathlib.Path(os.environ.get("STRETTO_SHARE") or pathlib.Path(__file__).resolve().parents[2] / "platform") / \
+FOLDER = pathlib.Path(os.environ.get("STRETTO_SHARE") or pathlib.Path(__file__).resolve().parents[3] / "platform") / \
     "machines"
 DEFAULTS = {
     "gpu.cus": 80, "gpu.clock_mhz": 1400, "gpu.lds_bytes": 131072, "gpu.tensor_fma_per_cycle": 512,

@@ -4,12 +4,12 @@
 import sys
 
 import apps
-import graph as graphs
+from front import graph as graphs
 
 
 def load(what):
     if what.startswith("bert:"):
-        import bert
+        from front import bert
         return bert.build(what[len("bert:"):])
     name, colon, text = what.partition(":")
     if colon and name in apps.NAMES:

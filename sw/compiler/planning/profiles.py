@@ -10,8 +10,8 @@ import dataclasses
 import json
 import pathlib
 
-import graph as graphs
-import stage_kinds
+from front import graph as graphs
+from planning import stage_kinds
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ where a tensor has several readers. The loss is the sum of each result times a t
 `d.WEIGHT` is the gradient of a weight. Inputs get none, and nothing is worked out that only an input would need.
 """
 
-import graph as graphs
+from front import graph as graphs
 
 # Of y and dy, of x and dy.
 OF_RESULT = {"Relu": "ReluGrad", "Sigmoid": "SigmoidGrad", "Tanh": "TanhGrad"}

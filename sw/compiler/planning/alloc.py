@@ -5,7 +5,7 @@ Inputs, weights, constants and results keep their places. A value lives from the
 reads it; operators of one step (a group) run at the same time. What only a pipeline's queues carry has no place.
 """
 
-import graph as graphs
+from front import graph as graphs
 
 ALIGN = 4096
 

@@ -11,9 +11,9 @@ is the fan-in of those of gamma and beta, which come behind it.
 import copy
 import dataclasses
 
-import flow
-import graph as graphs
-from stage_kinds import ACTIVATIONS, BLOCK, MAPS, NORM_COLUMNS, NORM_SUMS, ROPE_COLUMNS, ROWS, Stage, is_sum, repeated
+from front import flow, graph as graphs
+from planning.stage_kinds import ACTIVATIONS, BLOCK, MAPS, NORM_COLUMNS, NORM_SUMS, ROPE_COLUMNS, ROWS, Stage, \
+    is_sum, repeated
 
 SUM_COLUMNS = 512   # STAGE_SUM_COLUMNS.
 SUM_ROWS = 4        # STAGE_MAP_WAVEFRONTS: a row of sums of each.

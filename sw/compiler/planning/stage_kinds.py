@@ -3,8 +3,7 @@
 
 import dataclasses
 
-import flow
-import graph as graphs
+from front import flow, graph as graphs
 
 ROWS = 128          # STAGE_TILE_ROWS.
 BLOCK = 128         # STAGE_BLOCK.

@@ -9,10 +9,9 @@ between the products stay in LDS. Of other groups, the parts that are one of the
 
 import dataclasses
 
-import flow as flows
-import graph as graphs
-import stages
-import vertical
+from emission import stages
+from front import flow as flows, graph as graphs
+from planning import vertical
 
 LIBRARY = {"Relu": "relu", "Gelu": "gelu"}  # Epilogues of its products.
 INNER = ("none", *LIBRARY.values())         # What a tile in LDS can become.

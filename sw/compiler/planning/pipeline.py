@@ -13,9 +13,8 @@ them.
 import dataclasses
 import math
 
-import graph as graphs
-import schedule
-import stage_kinds
+from front import graph as graphs
+from planning import schedule, stage_kinds
 
 PAYLOAD_BYTES = 256 << 10     # KT-Q-07: at most,
 BLOCK_BYTES = 64 << 10        # and what a tile that is larger is cut into.
