@@ -85,22 +85,23 @@ TEST_CASE(
   }
   // Six tiles: all of it is launch and the way through the stages.
   CHECK(before.at("simulated_of_predicted").to_number<double>() >= 0.75);
-  CHECK(before.at("simulated_of_predicted").to_number<double>() <= 1.05);
+  CHECK(before.at("simulated_of_predicted").to_number<double>() <= 1.1);
   double run_us = 0, way = 0;
   for (const auto& stage : before.at("stages").as_array()) {
     run_us = std::max(run_us, stage.at("us").to_number<double>());
     CHECK(stage.at("first_us").to_number<double>() > 0);
     way += stage.at("first_us").to_number<double>();
   }
-  CHECK(way == Approx(run_us).epsilon(0.05));
-  // What firmware and host take before the first work-group (timing.py).
-  CHECK(us - run_us ==
-        Approx(before.at("predicted").at("launch_us").to_number<double>()).epsilon(0.1));
+  CHECK(way == Approx(run_us).epsilon(0.1));
+  // What the firmware takes before the first work-group (LAUNCH_CLOCKS of timing.py), and to begin an iteration.
+  const double launch = before.at("predicted").at("launch_us").to_number<double>();
+  CHECK(us - run_us > launch - 0.2);
+  CHECK(us - run_us < launch + 1.5);
   // The second pass takes what was measured.
   const auto after = pipeline_of(run(graph, "--profile " + first + "/profile.json", second));
   CHECK(after.at("predicted").at("source") == "profile");
   CHECK(after.at("simulated_of_predicted").to_number<double>() >= 0.9);
-  CHECK(after.at("simulated_of_predicted").to_number<double>() <= 1.05);
+  CHECK(after.at("simulated_of_predicted").to_number<double>() <= 1.1);
 }
 
 // Three products on 131,072 rows, the last one 3 columns wide: next to nothing for a pipe, but for latency. A bar of 0.8

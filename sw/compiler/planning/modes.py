@@ -83,20 +83,18 @@ class Planner:
 
     def submit(self, steps):
         """Adds to the launch of each pipeline what the GPU waits for the host, which submits steps one behind the other and
-        runs ahead: of the first ones there is nothing to hide it behind."""
+        runs ahead. Of the second iteration: in the first there is nothing yet that hides it."""
         host = gpu = 0.0
-        for step in steps:
-            pipeline = step.get("predicted")
-            members = len(step.get("stages", ())) + 1 if pipeline else 1
-            host += timing.submit_us(self.machine, members)
-            waits = max(0.0, host - gpu)
-            if pipeline:
-                pipeline["launch_us"] += waits
-                pipeline["us"] += waits
-                pipeline["tiles_a_ms"] = step["tiles"] / pipeline["us"] * balance.PER_MS
-                gpu += pipeline["us"]
-            else:
-                gpu += waits + self.alone_us(self.flow.made[step["operators"][0]])
+        for is_second in (False, True):
+            for step in steps:
+                pipeline = step.get("predicted")
+                host += timing.submit_us(self.machine, len(step["stages"]) + 1 if pipeline else 1)
+                waits = max(0.0, host - gpu)
+                gpu += waits + (pipeline["us"] if pipeline else self.alone_us(self.flow.made[step["operators"][0]]))
+                if is_second and pipeline:
+                    pipeline["launch_us"] += waits
+                    pipeline["us"] += waits
+                    pipeline["tiles_a_ms"] = step["tiles"] / pipeline["us"] * balance.PER_MS
 
     def alone_us(self, number):
         """Of an operator that is a kernel of its own, from the end of the step before to its end."""

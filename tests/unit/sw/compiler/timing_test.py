@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "tests/supp
 
 from nets import A100, Net, Scratch  # noqa: E402
 from front import flow as flows  # noqa: E402
-from planning import machine as machines, profiles, timing  # noqa: E402
+from planning import machine as machines, modes, profiles, timing  # noqa: E402
 
 
 class Timing(Scratch):
@@ -73,14 +73,25 @@ class Timing(Scratch):
         net = Net(rows=128 * 3)
         net.mlp("x", "l", [256, 256, 256])
         predicted = self.plan(net.graph, forced=[["l0", "l0.a", "l1", "l1.a", "l2"]])["steps"][0]["predicted"]
-        # The host's call with its packets, for the GPU has nothing to do before; then the firmware.
         launch = (timing.LAUNCH_CLOCKS + 2 * timing.MEMBER_CLOCKS) / 1500
-        self.assertAlmostEqual(predicted["launch_us"], (200 + 19200 + 4 * 100) / 1000 + launch)
+        self.assertAlmostEqual(predicted["launch_us"], launch)
         self.assertGreater(predicted["us"], predicted["launch_us"] + predicted["way_us"])
         self.assertAlmostEqual(predicted["tiles_a_ms"], 3000 / predicted["us"])
         self.assertLess(predicted["tiles_a_ms"], predicted["steady_tiles_a_ms"] / 2)
+        made = self.pipeline(net)
+        quick = timing.predict(made, A100)
+        self.assertAlmostEqual(quick.launch, launch)
+        self.assertAlmostEqual(quick.us, launch + quick.run)
         slow = dataclasses.replace(A100, cp_mhz=750)
         self.assertAlmostEqual(timing.launch_us(slow, 3), 2 * launch)
+
+    def test_a_pipeline_waits_for_a_host_that_is_slower(self):
+        net = Net(rows=128 * 3)
+        net.mlp("x", "l", [256, 256, 256])
+        net.graph.check()
+        host = dataclasses.replace(A100, launch_ns=100_000)
+        predicted = modes.Planner(net.graph, "kitsune", host, self.path / "plan").plan()["steps"][0]["predicted"]
+        self.assertAlmostEqual(predicted["us"], (200 + 100_000 + 4 * 100) / 1000)
 
     def test_many_tiles_come_near_the_throughput_of_algorithm_2(self):
         net = Net(rows=128 * 20000)
