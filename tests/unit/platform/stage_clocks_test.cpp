@@ -69,7 +69,9 @@ TEST_CASE("an edge in memory costs no wait, and waiting longer than its time non
   CHECK(never.tile(10) == Approx(10));
 }
 
-TEST_CASE("a stage adds to the way of first tiles what lies between when they leave it and those before") {
+TEST_CASE(
+    "a stage adds to the way of first tiles what lies between when they leave it and those "
+    "before") {
   // When the first tile of each work-group left.
   const auto leaving = [](uint64_t begin, std::vector<uint64_t> left) {
     std::vector<uint64_t> clocks;
