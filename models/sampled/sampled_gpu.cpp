@@ -11,14 +11,11 @@
 namespace stretto {
 namespace {
 
-constexpr uint64_t kSettleCycles = 64;
-constexpr unsigned kStretchBits = 7;  // Of a share that changes, the first that count.
-
-// Up to a number of few bits: what changes little stays.
-uint64_t rounded_up(uint64_t value) {
+// Up to a number of few leading bits: what changes little stays.
+uint64_t rounded_up(uint64_t value, unsigned leading) {
   const unsigned bits = static_cast<unsigned>(std::bit_width(value));
-  if (bits <= kStretchBits) return value;
-  const uint64_t step = uint64_t{1} << (bits - kStretchBits);
+  if (bits <= leading) return value;
+  const uint64_t step = uint64_t{1} << (bits - leading);
   return (value + step - 1) / step * step;
 }
 
@@ -198,7 +195,8 @@ void SampledGpu::ask(uint8_t slot, int64_t bodies, const std::array<int64_t, kGp
     return;
   settles_ = true;
   const uint64_t cycle = clock_.cycle_at(services_.queue->now());
-  services_.queue->schedule(clock_.edge((cycle / kSettleCycles + 1) * kSettleCycles), *this);
+  services_.queue->schedule(clock_.edge((cycle / spec_.settle_cycles + 1) * spec_.settle_cycles),
+                            *this);
 }
 
 void SampledGpu::on_event(uint64_t) {
@@ -221,7 +219,8 @@ void SampledGpu::share() {
       if (sharers[slot].each > share)
         stretch[slot] = std::max(
             stretch[slot],
-            rounded_up(static_cast<uint64_t>((Wide{sharers[slot].each} << kFractionBits) / share)));
+            rounded_up(static_cast<uint64_t>((Wide{sharers[slot].each} << kFractionBits) / share),
+                       spec_.share_bits));
     }
   }
   std::array<bool, kGridSlots> changes{};

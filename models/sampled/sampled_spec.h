@@ -16,6 +16,8 @@ struct SampledSpec {
   uint32_t residency_percent = 100;
   uint32_t groups = 0;
   uint32_t launches = 3;
+  uint32_t settle_cycles = 64;
+  uint32_t share_bits = 7;
   uint32_t fault_rate = 1;
 };
 
@@ -31,6 +33,12 @@ inline void describe(SampledSpec& spec, ParameterSet& set) {
   set.number("launches", spec.launches, 1, 65535,
              "gpu.executor=measured: launches of equal kernels that are simulated; later ones take "
              "times that were measured on them.");
+  set.number(
+      "settle_cycles", spec.settle_cycles, 1, 65536,
+      "gpu.executor=sampled: clocks from one change of the shares of L2 and memory to the next.");
+  set.number(
+      "share_bits", spec.share_bits, 2, 20,
+      "gpu.executor=sampled: leading bits of a share that count; 7 = steps of 0.8 to 1.6 %.");
   set.number("fault.rate", spec.fault_rate, 1, 1000,
              "Fault injection: sampled work-groups work so many times faster than they may.");
 }

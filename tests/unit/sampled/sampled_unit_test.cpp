@@ -222,6 +222,30 @@ TEST_CASE("times do not depend on how far is simulated at a time") {
   REQUIRE(b.sampled.statistic("rerated") > 3);
 }
 
+TEST_CASE("how often and how finely shares follow their demand hardly matters") {
+  Bench b(40);  // Equal bodies: what is drawn, other times for each launch, decides nothing.
+  const BodyTimes times = constant(kBody, {.tensor_cycles = 60'000, .hbm_read_bytes = 9'000'000});
+  const auto run = [&](SampledSpec spec) {
+    b.sample(times, spec);
+    const Time begin = b.machine.queue.now();
+    const Time end = b.run();
+    REQUIRE(b.sampled.violations() == 0);
+    b.machine.clear_done();
+    b.machine.run();
+    return end - begin;
+  };
+  const Time one = run({});
+  REQUIRE(one > 3 * kBody);
+  const auto is_near = [one](Time other, Time permille) {
+    return (other > one ? other - one : one - other) <= one * permille / 1000;
+  };
+  REQUIRE(is_near(run({.settle_cycles = 1}), 1));
+  REQUIRE(is_near(run({.settle_cycles = 1024}), 1));
+  // A stretch is up to 1 / 2^(bits - 1) too large.
+  REQUIRE(is_near(run({.share_bits = 20}), 8));
+  REQUIRE(is_near(run({.share_bits = 10}), 8));
+}
+
 TEST_CASE("launches draw other times, equal seeds the same") {
   Bench b(16);
   std::vector<Time> all;
