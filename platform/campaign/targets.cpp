@@ -24,6 +24,21 @@ MissingSimulations::MissingSimulations(const std::vector<std::string>& names)
                              ? names.front()
                              : fmt::format("{} and {} more", names.front(), names.size() - 1)) {}
 
+namespace {
+
+// Empty if some are lost, or if each is a list of its own.
+std::vector<double> numbers_of(const YAML::Node& sequence) {
+  std::vector<double> all;
+  for (const auto& item : sequence) {
+    double value = 0;
+    if (!item.IsScalar() || !YAML::convert<double>::decode(item, value)) return {};
+    all.push_back(value);
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<Target> load_targets(const std::string& name) {
   std::vector<Target> targets;
   const YAML::Node root = load_yaml(targets_folder() + "/" + name + ".yaml");
@@ -39,7 +54,7 @@ std::vector<Target> load_targets(const std::string& name) {
     double value = 0;
     if (item["value"].IsScalar() && YAML::convert<double>::decode(item["value"], value))
       target.value = value;
-    if (item["value"].IsSequence()) target.range = item["value"].as<std::vector<double>>();
+    if (item["value"].IsSequence()) target.range = numbers_of(item["value"]);
     if (item["value"].IsMap()) target.row = item["value"].as<std::map<std::string, double>>();
     targets.push_back(std::move(target));
   }

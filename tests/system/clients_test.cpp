@@ -130,7 +130,7 @@ TEST_CASE("clients may be different programs, and one may ask for nothing") {
 }
 
 TEST_CASE("the server gets the ELF of a library when the program loads it, and transforms it",
-          "[TL-VIRT-02]") {
+          "[TL-ARCH-01][TL-VIRT-02]") {
   const Programs programs;
   const std::string program = compile(programs.scratch, "client.c");
   programs.right(program, programs.elf + " work",

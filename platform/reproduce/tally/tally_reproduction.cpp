@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stretto reproduce tally`: times of the work-groups of all kernels, measured by simulating each list
+// of kernels alone; then inferences beside trainings, with sampled work-groups, under all systems.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "models/common/error.h"
+#include "models/common/read_file.h"
+#include "models/sampled/body_table.h"
+#include "platform/base/atomic_file.h"
+#include "platform/base/exit_status.h"
+#include "platform/campaign/campaign.h"
+#include "platform/campaign/characterise.h"
+#include "platform/campaign/plot.h"
+#include "platform/jobs/workload.h"
+#include "platform/reproduce/reproduction.h"
+#include "platform/reproduce/tally/tally_targets.h"
+
+namespace stretto {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFigures = "1, 5a, 5b, 6a, 6b, 6c";
+constexpr const char* kPair = "tally/pair";
+constexpr const char* kAlone = "ideal";
+// A list that no result is about, for tests.
+constexpr const char* kTiny = "tiny";
+// Requests of a simulation: those of so long a time, within bounds.
+constexpr double kSpanS = 2;
+constexpr double kLeastRequests = 50, kMostRequests = 1000;
+constexpr unsigned kAloneInferences = 20, kAloneTrainings = 2;
+// Requests of best effort before, in which its kernels are measured (TL-U14).
+constexpr unsigned kLead = 3;
+constexpr unsigned kBurst = 20;  // Requests, without a pause.
+constexpr unsigned kClientLoad = 100;
+
+std::string list_of(const std::string& name) { return "tally/models/" + name; }
+
+// "bert,tiny" of the names that are allowed; empty: all but tiny.
+template <typename Names>
+std::vector<std::string> chosen(const char* option,
+                                const boost::program_options::variables_map& own,
+                                const Names& names) {
+  const std::string text = own.count(option) == 0 ? "" : own[option].as<std::string>();
+  std::vector<std::string> all;
+  for (size_t at = 0; !text.empty() && at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string one = text.substr(at, end - at);
+    if (one != kTiny && std::find(names.begin(), names.end(), one) == names.end())
+      throw UserError(fmt::format("--{} {}: no list is called '{}'; allowed: {}, {}", option, text,
+                                  one, fmt::join(names, ", "), kTiny));
+    all.push_back(one);
+    at = end + 1;
+  }
+  if (all.empty()) all.assign(names.begin(), names.end());
+  return all;
+}
+
+class Tally {
+ public:
+  Tally(const ReproduceOptions& options, const boost::program_options::variables_map& own)
+      : options_(options),
+        inferences_(chosen("inferences", own, kTallyInferences)),
+        trainings_(chosen("trainings", own, kTallyTrainings)),
+        arrivals_(own["arrivals"].as<std::string>()),
+        campaign_(options_),
+        targets_(targets_of_figure("tally", tally_ids(), options.figure, kFigures)) {
+    if (arrivals_ != "bursts" && arrivals_ != "poisson")
+      throw UserError(fmt::format("--arrivals {}: allowed: bursts, poisson", arrivals_));
+    for (const Target& target : targets_)
+      for (const TallySource source : tally_sources(target.id)) needed_.insert(source);
+    for (const auto& [mode, sentence] : load_workload(kPair).kind->info().modes)
+      results_.modes.insert(mode);
+  }
+
+  int run() {
+    campaign_.lock();
+    int status = kExitSuccess;
+    if (needs_runs() && !options_.table_only) status = measure_bodies();
+    if (status == kExitSuccess && needs_runs() && fs::exists(bodies())) {
+      add_alone();
+      status = simulate();
+      load();
+      add_traces();
+      if (status == kExitSuccess) status = simulate();
+      load();
+    }
+    load_granularity();
+    write_targets({.name = options_.name,
+                   .columns = {"stretto"},
+                   .targets = targets_,
+                   .measure =
+                       [this](const std::string& id, const std::string&) {
+                         const auto target =
+                             std::find_if(targets_.begin(), targets_.end(),
+                                          [&](const Target& one) { return one.id == id; });
+                         return measure_tally(*target, results_);
+                       },
+                   .out = options_.out,
+                   .partial = partial()});
+    write_lists();
+    fmt::print("written into {}: table.csv, table.json{}\n", options_.out, written_);
+    return status;
+  }
+
+ private:
+  bool needs(TallySource source) const { return needed_.count(source) != 0; }
+  bool needs_runs() const {
+    return std::any_of(needed_.begin(), needed_.end(),
+                       [](TallySource source) { return source != TallySource::none; });
+  }
+  std::string bodies() const { return options_.out + "/bodies.txt"; }
+  std::string measured() const { return options_.out + "/bodies"; }
+
+  std::vector<std::string> lists() const {
+    std::vector<std::string> all;
+    for (const std::string& name : inferences_) all.push_back(name + "-inference");
+    for (const std::string& name : trainings_) all.push_back(name + "-training");
+    return all;
+  }
+
+  unsigned time_left() const {
+    using std::chrono::duration_cast, std::chrono::seconds;
+    if (limit_s_ == 0) return 0;
+    const auto spent = duration_cast<seconds>(std::chrono::steady_clock::now() - begin_).count();
+    return static_cast<unsigned>(
+        std::max<long>(1, static_cast<long>(limit_s_) - static_cast<long>(spent)));
+  }
+  int simulate() {
+    options_.time_limit_s = time_left();
+    return campaign_.simulate();
+  }
+
+  // What is there of the same executable is not simulated again.
+  int measure_bodies() {
+    CharacteriseOptions characterise_options;
+    for (const std::string& list : lists()) characterise_options.workloads.push_back(list_of(list));
+    characterise_options.bodies = bodies();
+    characterise_options.no_check = true;
+    characterise_options.campaign = options_;
+    characterise_options.campaign.name.clear();
+    characterise_options.campaign.figure.clear();
+    characterise_options.campaign.out = measured();
+    characterise_options.campaign.time_limit_s = time_left();
+    return characterise(characterise_options);
+  }
+
+  void add(const std::string& folder, const std::string& workload, const std::string& mode,
+           std::vector<std::string> sets) {
+    sets.emplace_back("gpu.executor=sampled");
+    sets.push_back("sampled.bodies=" + fs::absolute(bodies()).string());
+    campaign_.add({folder, folder, workload, mode, "", std::move(sets)});
+    folders_.push_back(folder);
+  }
+
+  void add_alone() {
+    for (const std::string& list : lists())
+      add(tally_alone_folder(list), list_of(list), kAlone,
+          {fmt::format("tenants.requests={}",
+                       list.ends_with("-training") ? kAloneTrainings : kAloneInferences)});
+  }
+
+  // Arrivals under a load, and how many.
+  std::vector<std::string> arrival_sets(const std::string& inference, unsigned load) const {
+    const double alone_ms = results_.runs.at(tally_alone_folder(inference + "-inference")).p50_ms;
+    const double interval_ns = 1e6 * alone_ms * 1000 / load;
+    const double requests =
+        std::clamp(std::ceil(1e9 * kSpanS / interval_ns), kLeastRequests, kMostRequests);
+    std::vector<std::string> sets{"tenants.high=" + list_of(inference + "-inference"),
+                                  "tenants.arrivals=" + arrivals_,
+                                  fmt::format("tenants.interval_ns={:.0f}", interval_ns),
+                                  fmt::format("tenants.requests={:.0f}", requests)};
+    if (arrivals_ == "bursts") {
+      sets.push_back(fmt::format("tenants.burst_requests={}", kBurst));
+      sets.push_back(fmt::format("tenants.burst_interval_ns={:.0f}", 1e6 * alone_ms));
+    }
+    return sets;
+  }
+
+  bool has_alone(const std::string& list) const {
+    return results_.runs.count(tally_alone_folder(list)) != 0;
+  }
+  bool has(const std::vector<std::string>& names, const std::string& name) const {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  void add_trace(const std::string& inference, unsigned load) {
+    const std::string folder = tally_trace_folder(inference, load);
+    if (std::count(folders_.begin(), folders_.end(), folder) != 0) return;
+    std::vector<std::string> sets = arrival_sets(inference, load);
+    sets.emplace_back("tenants.best_effort=");
+    add(folder, kPair, kAlone, std::move(sets));
+  }
+
+  void add_pair(const std::string& inference, const std::string& training, const std::string& mode,
+                unsigned load = kTallyLoad, uint64_t threshold_ns = kTallyThresholdNs) {
+    const std::string folder = tally_pair_folder(inference, training, mode, load, threshold_ns);
+    const bool is_there = std::count(folders_.begin(), folders_.end(), folder) != 0;
+    if (is_there || results_.modes.count(mode) == 0 || !has(inferences_, inference) ||
+        !has(trainings_, training) || !has_alone(inference + "-inference"))
+      return;
+    add_trace(inference, load);
+    std::vector<std::string> sets = arrival_sets(inference, load);
+    sets.push_back("tenants.best_effort=" + list_of(training + "-training"));
+    sets.push_back(fmt::format("tenants.lead={}", kLead));
+    sets.push_back(fmt::format("tenants.turnaround_threshold_ns={}", threshold_ns));
+    add(folder, kPair, mode, std::move(sets));
+  }
+
+  void add_traces() {
+    if (needs(TallySource::pairs)) {
+      for (const std::string& inference : inferences_)
+        for (const std::string& training : trainings_)
+          for (const char* mode : kTallySystems) add_pair(inference, training, mode);
+    }
+    if (needs(TallySource::ablation)) {
+      for (const std::string& inference : inferences_)
+        for (const std::string& training : trainings_)
+          for (const char* mode : kTallyAblations)
+            if (inference == kTallyInferences[0] || inference == kTallyInferences[1] ||
+                inference == kTiny)
+              add_pair(inference, training, mode);
+    }
+    if (needs(TallySource::loads)) {
+      for (const char* inference : kTallyLoadInferences)
+        for (const char* training : kTallyLoadTrainings)
+          for (const unsigned load : kTallyLoads)
+            for (const char* mode : kTallyLoadSystems) add_pair(inference, training, mode, load);
+    }
+    if (needs(TallySource::thresholds)) {
+      for (const std::string& training : trainings_)
+        for (const uint64_t ns : kTallyThresholdsNs)
+          add_pair("bert", training, kTallyMode, kTallyLoad, ns);
+    }
+    if (needs(TallySource::clients) && has_alone("resnet50-inference")) {
+      for (const unsigned clients : kTallyClients) add_clients(clients);
+    }
+  }
+
+  void add_clients(unsigned clients) {
+    const std::string list = list_of("resnet50-inference");
+    std::vector<std::string> sets = arrival_sets("resnet50", kClientLoad);
+    std::string others;
+    for (unsigned i = 1; i < clients; ++i) others += (i == 1 ? "" : ",") + list;
+    sets.push_back("tenants.best_effort=" + others);
+    sets.push_back(fmt::format("tenants.lead={}", clients == 1 ? 0 : kLead));
+    add(tally_clients_folder(clients), kPair, kTallyMode, std::move(sets));
+  }
+
+  void load() {
+    for (const std::string& folder : folders_)
+      if (const ResultFile* result = campaign_.result(folder)) results_.runs[folder] = of(*result);
+  }
+
+  static TallyRun of(const ResultFile& result) {
+    const ResultValue job = result.root().at("job");
+    TallyRun run;
+    const std::vector<ResultValue> clients = job.at("clients").items();
+    for (size_t i = 0; i < clients.size(); ++i) {
+      const double per_s = clients[i].at("requests_per_s").number();
+      if (i != 0) {
+        run.best_effort_per_s += per_s;
+        continue;
+      }
+      run.per_s = per_s;
+      run.requests = clients[i].at("requests").whole();
+      const ResultValue service = clients[i].at("service_us");
+      run.p50_ms = service.at("p50").number() / 1000;
+      run.p99_ms = service.at("p99").number() / 1000;
+      run.response_p99_ms = clients[i].at("response_us").at("p99").number() / 1000;
+      const std::vector<ResultValue> interval = clients[i].at("service_p99_interval_us").items();
+      run.p99_low_ms = interval.at(0).number() / 1000;
+      run.p99_high_ms = interval.at(1).number() / 1000;
+    }
+    if (const auto server = job.find("server"))
+      for (const ResultValue& ns : server->at("drain_ns").items())
+        run.longest_drain_ms = std::max(run.longest_drain_ms, ns.number() / 1e6);
+    for (const auto& [path, value] : result.root().at("statistics").whole_numbers())
+      if (path.ends_with("sampled.kernel_error_max"))
+        run.sampling_error = std::max(run.sampling_error, static_cast<double>(value) / 1e6);
+    return run;
+  }
+
+  // Of the runs in which kernels had all of the GPU.
+  void load_granularity() {
+    for (const std::string& name : trainings_) {
+      const std::string list = name + "-training";
+      const std::string file = measured() + "/measured/tally_models_" + list + "/full/bodies.txt";
+      if (!fs::exists(file)) continue;
+      const BodyTable table = BodyTable::parse(file, read_file(file));
+      std::vector<double> kernels;
+      TallyGranularity& one = results_.granularity[list];
+      for (const auto& [key, kernel] : table.kernels) {
+        kernels.push_back(static_cast<double>(kernel.launch_time()) / (1000 * kMicrosecond));
+        one.longest_work_group_us =
+            std::max(one.longest_work_group_us,
+                     static_cast<double>(kernel.group_time()) / static_cast<double>(kMicrosecond));
+      }
+      std::sort(kernels.begin(), kernels.end());
+      if (kernels.empty()) continue;
+      one.median_kernel_ms = kernels[kernels.size() / 2];
+      one.longest_kernel_ms = kernels.back();
+    }
+  }
+
+  // What makes this less than the whole reproduction.
+  std::vector<std::string> partial() const {
+    std::vector<std::string> all;
+    if (!options_.figure.empty())
+      all.push_back(fmt::format("--figure {}: {} of {} targets", options_.figure, targets_.size(),
+                                tally_ids().size()));
+    const auto less = [&](const char* what, const auto& some, const auto& whole) {
+      const auto missing = std::count_if(whole.begin(), whole.end(),
+                                         [&](const char* one) { return !has(some, one); });
+      if (missing != 0)
+        all.push_back(fmt::format("{} of {} {}", whole.size() - static_cast<size_t>(missing),
+                                  whole.size(), what));
+    };
+    less("inferences", inferences_, kTallyInferences);
+    less("trainings", trainings_, kTallyTrainings);
+    for (const char* system : kTallySystems)
+      if (results_.modes.count(system) == 0)
+        all.push_back(fmt::format("there is no mode {}", system));
+    if (needs_runs() && !fs::exists(bodies()))
+      all.push_back("no table of work-groups' times in " + options_.out);
+    if (const std::string missing = campaign_.missing_results(); !missing.empty())
+      all.push_back(missing);
+    return all;
+  }
+
+  void write_lists() {
+    if (results_.runs.empty()) return;
+    write_atomically(options_.out + "/simulations.csv", tally_csv(results_));
+    written_ += ", simulations.csv";
+    Plot plot{.title = "p99 beside a training, over p99 alone", .x = "", .y = "times", .lines = {}};
+    for (const char* system : kTallySystems) {
+      PlotLine line{system, {}};
+      std::vector<std::string> bars;
+      for (const std::string& inference : inferences_)
+        for (const std::string& training : trainings_)
+          if (const auto times = tally_slowdown(results_, inference, training, system)) {
+            line.points.emplace_back(static_cast<double>(bars.size()), *times);
+            bars.push_back(inference + "+" + training);
+          }
+      if (bars.size() > plot.bars.size()) plot.bars = bars;
+      if (!bars.empty()) plot.lines.push_back(std::move(line));
+    }
+    // Bars have a place for every system only where all of them have run.
+    std::erase_if(plot.lines,
+                  [&](const PlotLine& line) { return line.points.size() != plot.bars.size(); });
+    if (plot.bars.empty()) return;
+    write_plot(options_.out + "/slowdowns", plot);
+    written_ += ", slowdowns.svg";
+  }
+
+  ReproduceOptions options_;
+  const unsigned limit_s_ = options_.time_limit_s;
+  const std::vector<std::string> inferences_, trainings_;
+  const std::string arrivals_;
+  Campaign campaign_;
+  const std::vector<Target> targets_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::set<TallySource> needed_;
+  std::vector<std::string> folders_;
+  TallyResults results_;
+  std::string written_;
+};
+
+void add_options(boost::program_options::options_description& own) {
+  namespace po = boost::program_options;
+  own.add_options()("inferences", po::value<std::string>()->value_name("A,B"),
+                    "only these: bert,llama-2-7b");
+  own.add_options()("trainings", po::value<std::string>()->value_name("A,B"),
+                    "only these: bert,whisper");
+  own.add_options()("arrivals",
+                    po::value<std::string>()->default_value("bursts")->value_name("NAME"),
+                    "bursts or poisson");
+}
+
+}  // namespace
+
+Reproduction tally_reproduction() {
+  return {
+      .name = "tally",
+      .sentence = "Tally (ASPLOS'25): inferences beside trainings on a shared GPU",
+      .figures = kFigures,
+      .time_limit_s = 7200,
+      .add_options = add_options,
+      .run = [](const ReproduceOptions& options, const boost::program_options::variables_map& own) {
+        return Tally(options, own).run();
+      }};
+}
+
+}  // namespace stretto
