@@ -122,6 +122,13 @@ solver ae stage_14 'stage result'
 solver af dram DRAM
 solver ag l2 L2
 solver ah simt 'SIMT work-groups'
+# Work-groups whose times were measured before: a rate above the machine's.
+"$stretto" characterise graph/bert-small --mode launched --set gpus=1 --no-check --impl all=model --bodies "$scratch/bodies.txt" \
+  --out "$scratch/bodies" >"$scratch/bodies.log" 2>&1 || { cat "$scratch/bodies.log"; failed=1; }
+workload=graph/bert-small
+sampled=(--mode launched --set gpus=1 --impl all=model --set gpu.executor=sampled --set sampled.bodies="$scratch/bodies.txt")
+sabotage ae0 "nothing, sampled work-groups (control)" 0 complete "${sampled[@]}"
+sabotage ae "sampled work-groups that work faster than alone" 1 'law violated: times that' "${sampled[@]}" --set sampled.fault.rate=2
 workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.

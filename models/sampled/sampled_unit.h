@@ -108,8 +108,9 @@ class SampledUnit final : public WorkGroupExecutor,
   Time integral_ = 0;  // Of the work-groups in measured_.
   Time integral_to_ = 0;
 
-  // For laws: shares used, of 2^20, over time.
-  std::array<Wide, kUnitParts> used_{};
+  // For laws: spans of time without a change in which a part was used above its peak, or a body worked
+  // faster than alone.
+  uint64_t above_peak_ = 0, too_fast_ = 0;
   Wide done_ = 0;    // Virtual time of all bodies.
   Wide wanted_ = 0;  // Of those that have ended, with what they ran beyond their end.
   uint64_t body_number_ = 0;
