@@ -133,7 +133,7 @@ struct stretto_runtime {
   stretto_runtime_layer_t layer;
   struct ncclComm* comms;
   struct CUevent_st* events;
-  struct CUlib_st* libraries;
+  stretto_runtime_library_t* libraries;
   operation_t* first;
   operation_t* last;
   stretto_status_t status;
@@ -234,7 +234,6 @@ cudaError_t copy_now(const copy_t* copy);
 void copies_deliver(device_t* device);
 void copies_free(device_t* device);
 void events_free(stretto_runtime_t* runtime);
-void libraries_free(stretto_runtime_t* runtime);
 
 // Until the stream is waited for, `by` uses this memory.
 void runtime_use(struct CUstream_st* stream, uint64_t address, uint64_t bytes, const char* by);

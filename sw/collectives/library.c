@@ -7,53 +7,18 @@
 #include "sw/collectives/internal.h"
 
 struct CUkern_st {
-  struct CUkern_st* next;  // Of the library.
-  struct CUlib_st* library;
-  char* name;
+  stretto_runtime_kernel_t base;
   stretto_kernel_t on[STRETTO_MAX_GPUS];  // By device; object 0 = not loaded there.
-  stretto_kernel_descriptor_t descriptor;
 };
 
 struct CUlib_st {
-  struct CUlib_st* next;  // Of the runtime.
-  void* elf;
-  size_t bytes;
+  stretto_runtime_library_t base;
   stretto_module_t* on[STRETTO_MAX_GPUS];  // By device; null = not loaded there.
-  struct CUkern_st* kernels;
 };
 
-static void free_library(struct CUlib_st* library) {
-  while (library->kernels != NULL) {
-    struct CUkern_st* next = library->kernels->next;
-    free(library->kernels->name);
-    free(library->kernels);
-    library->kernels = next;
-  }
-  free(library->elf);
-  free(library);
-}
-
-void libraries_free(stretto_runtime_t* runtime) {
-  while (runtime->libraries != NULL) {
-    struct CUlib_st* next = runtime->libraries->next;
-    free_library(runtime->libraries);
-    runtime->libraries = next;
-  }
-}
-
-static struct CUlib_st* given_library(cudaLibrary_t library) {
+static stretto_runtime_library_t* libraries(void) {
   const stretto_runtime_t* runtime = runtime_current();
-  for (struct CUlib_st* l = runtime == NULL ? NULL : runtime->libraries; l != NULL; l = l->next)
-    if (l == library) return l;
-  return NULL;
-}
-
-static struct CUkern_st* given_kernel(const void* kernel) {
-  const stretto_runtime_t* runtime = runtime_current();
-  for (struct CUlib_st* l = runtime == NULL ? NULL : runtime->libraries; l != NULL; l = l->next)
-    for (struct CUkern_st* k = l->kernels; k != NULL; k = k->next)
-      if (k == kernel) return k;
-  return NULL;
+  return runtime == NULL ? NULL : runtime->libraries;
 }
 
 // Keeps a copy of the ELF. `name`: of what is loaded, for a message.
@@ -62,17 +27,17 @@ static cudaError_t load(const char* name, const void* elf, size_t bytes, cudaLib
   char error[160];
   if (stretto_kernel_check(elf, bytes, NULL, NULL, error, sizeof error) != STRETTO_OK)
     return stretto_runtime_refuse(cudaErrorInvalidKernelImage, "%s: %s", name, error);
-  struct CUlib_st* created = calloc(1, sizeof *created);
-  if (created != NULL) created->elf = malloc(bytes);
-  if (created == NULL || created->elf == NULL) {
-    free(created);
+  void* copy = malloc(bytes);
+  stretto_runtime_library_t* created =
+      copy == NULL
+          ? NULL
+          : stretto_runtime_add_library(&runtime->libraries, copy, bytes, sizeof(struct CUlib_st));
+  if (created == NULL) {
+    free(copy);
     return runtime_keep(cudaErrorMemoryAllocation);
   }
-  memcpy(created->elf, elf, bytes);
-  created->bytes = bytes;
-  created->next = runtime->libraries;
-  runtime->libraries = created;
-  *library = created;
+  memcpy(copy, elf, bytes);
+  *library = (cudaLibrary_t)created;
   return cudaSuccess;
 }
 
@@ -120,46 +85,31 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  stretto_runtime_t* runtime = runtime_current();
-  struct CUlib_st* given = given_library(library);
+  stretto_runtime_library_t* given = stretto_runtime_given_library(libraries(), library);
   if (given == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaLibraryUnload: %p is no library", (void*)library);
-  struct CUlib_st** l = &runtime->libraries;
-  while (*l != given) l = &(*l)->next;
-  *l = given->next;
-  free_library(given);
+  stretto_runtime_remove_library(&runtime_current()->libraries, given);
   return cudaSuccess;
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
-  struct CUlib_st* given = given_library(library);
+  stretto_runtime_library_t* given = stretto_runtime_given_library(libraries(), library);
   if (given == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaLibraryGetKernel: %p is no library", (void*)library);
   if (kernel == NULL || name == NULL) return runtime_keep(cudaErrorInvalidValue);
-  for (struct CUkern_st* k = given->kernels; k != NULL; k = k->next) {
-    if (strcmp(k->name, name) != 0) continue;
-    *kernel = k;
-    return cudaSuccess;
-  }
+  stretto_runtime_kernel_t* found = stretto_runtime_named_kernel(given, name);
+  *kernel = (cudaKernel_t)found;
+  if (found != NULL) return cudaSuccess;
   stretto_kernel_descriptor_t descriptor;
   char error[160];
   if (stretto_kernel_check(given->elf, given->bytes, name, &descriptor, error, sizeof error) !=
       STRETTO_OK)
     return stretto_runtime_refuse(cudaErrorSymbolNotFound, "cudaLibraryGetKernel: %s", error);
-  struct CUkern_st* created = calloc(1, sizeof *created);
-  if (created != NULL) created->name = strdup(name);
-  if (created == NULL || created->name == NULL) {
-    free(created);
-    return runtime_keep(cudaErrorMemoryAllocation);
-  }
-  created->library = given;
-  created->descriptor = descriptor;
-  created->next = given->kernels;
-  given->kernels = created;
-  *kernel = created;
-  return cudaSuccess;
+  found = stretto_runtime_add_kernel(given, name, &descriptor, sizeof(struct CUkern_st));
+  *kernel = (cudaKernel_t)found;
+  return found != NULL ? cudaSuccess : runtime_keep(cudaErrorMemoryAllocation);
 }
 
 cudaFuncAttributes stretto_runtime_attributes(const stretto_kernel_descriptor_t* descriptor) {
@@ -172,7 +122,7 @@ cudaFuncAttributes stretto_runtime_attributes(const stretto_kernel_descriptor_t*
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  const struct CUkern_st* k = given_kernel(kernel);
+  const stretto_runtime_kernel_t* k = stretto_runtime_given_kernel(libraries(), kernel);
   if (k == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaFuncGetAttributes: %p is no kernel", kernel);
@@ -184,12 +134,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
 static stretto_status_t load_on(device_t* device, struct CUkern_st* kernel) {
   const stretto_api_t* api = device->client->api;
   stretto_kernel_t* on = &kernel->on[device->number];
-  stretto_module_t** module = &kernel->library->on[device->number];
+  stretto_runtime_library_t* library = kernel->base.library;
+  stretto_module_t** module = &((struct CUlib_st*)library)->on[device->number];
   if (on->object != 0) return STRETTO_OK;
   stretto_status_t status = STRETTO_OK;
   if (*module == NULL)
-    status = api->module_load(device->client, kernel->library->elf, kernel->library->bytes, module);
-  return status == STRETTO_OK ? api->module_kernel(device->client, *module, kernel->name, on)
+    status = api->module_load(device->client, library->elf, library->bytes, module);
+  return status == STRETTO_OK ? api->module_kernel(device->client, *module, kernel->base.name, on)
                               : status;
 }
 
@@ -232,7 +183,7 @@ cudaError_t stretto_runtime_check_launch(const char* call, const char* kernel,
 static cudaError_t launch(const char* call, const void* kernel, dim3 grid, dim3 block,
                           void** arguments, size_t shared_bytes, cudaStream_t stream,
                           int together) {
-  struct CUkern_st* k = given_kernel(kernel);
+  const stretto_runtime_kernel_t* k = stretto_runtime_given_kernel(libraries(), kernel);
   if (k == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "%s: %p is no kernel of cudaLibraryGetKernel", call, kernel);
@@ -241,10 +192,11 @@ static cudaError_t launch(const char* call, const void* kernel, dim3 grid, dim3 
   const stretto_kernel_descriptor_t* d = &k->descriptor;
   TRY_CUDA(stretto_runtime_check_launch(call, k->name, d, grid, block, arguments, shared_bytes));
   device_t* device = s->device;
-  stretto_status_t status = load_on(device, k);
+  struct CUkern_st* own = (struct CUkern_st*)k;
+  stretto_status_t status = load_on(device, own);
   if (status == STRETTO_OK) {
     const stretto_launch_t one = {
-        .kernel = &k->on[device->number],
+        .kernel = &own->on[device->number],
         .arguments = d->kernarg_bytes == 0 ? NULL : arguments[0],
         .argument_bytes = d->kernarg_bytes,
         .work_groups = grid.x,

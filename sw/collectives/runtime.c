@@ -133,7 +133,7 @@ void stretto_runtime_destroy(stretto_runtime_t* runtime) {
   operations_free(runtime);
   free_comms(runtime);
   events_free(runtime);
-  libraries_free(runtime);
+  stretto_runtime_remove_libraries(&runtime->libraries);
   free(runtime);
 }
 

@@ -115,6 +115,39 @@ stretto_runtime_set_t stretto_runtime_split_set(const void* pointer, int value, 
 // Ends the layer's part. In the thread of the program, before stretto_runtime_destroy().
 void stretto_runtime_end_layer(stretto_runtime_t* runtime);
 
+// Libraries that a program has loaded, and kernels that it has asked for: first fields of whoever keeps them.
+struct stretto_runtime_library;
+typedef struct stretto_runtime_kernel {
+  struct stretto_runtime_kernel* next;  // Of the library.
+  struct stretto_runtime_library* library;
+  char* name;
+  stretto_kernel_descriptor_t descriptor;  // Not relocated.
+} stretto_runtime_kernel_t;
+typedef struct stretto_runtime_library {
+  struct stretto_runtime_library* next;
+  void* elf;
+  size_t bytes;
+  stretto_runtime_kernel_t* kernels;
+} stretto_runtime_library_t;
+// Takes `elf`, allocated by malloc, into the list; the whole has `struct_bytes`. Null: no host memory.
+stretto_runtime_library_t* stretto_runtime_add_library(stretto_runtime_library_t** list, void* elf,
+                                                       size_t bytes, size_t struct_bytes);
+stretto_runtime_kernel_t* stretto_runtime_add_kernel(stretto_runtime_library_t* library,
+                                                     const char* name,
+                                                     const stretto_kernel_descriptor_t* descriptor,
+                                                     size_t struct_bytes);
+// Null: it is none of the list, or of the library.
+stretto_runtime_library_t* stretto_runtime_given_library(stretto_runtime_library_t* list,
+                                                         const void* library);
+stretto_runtime_kernel_t* stretto_runtime_given_kernel(stretto_runtime_library_t* list,
+                                                       const void* kernel);
+stretto_runtime_kernel_t* stretto_runtime_named_kernel(stretto_runtime_library_t* library,
+                                                       const char* name);
+// REQUIRES: it is of the list.
+void stretto_runtime_remove_library(stretto_runtime_library_t** list,
+                                    stretto_runtime_library_t* library);
+void stretto_runtime_remove_libraries(stretto_runtime_library_t** list);
+
 // The driver's stream behind one of cuda_runtime.h, and its client, for a program that uses both.
 stretto_stream_t* stretto_runtime_stream(cudaStream_t stream, stretto_client_t** client);
 

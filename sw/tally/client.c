@@ -26,7 +26,7 @@ static void end(stretto_runtime_layer_t* layer) {
   free_list(client->events);
   free_list(client->free_events);
   client_memory_free(client);
-  client_libraries_free(client);
+  stretto_runtime_remove_libraries(&client->libraries);
   free(client);
   layer->state = NULL;
 }

@@ -37,19 +37,13 @@ struct CUevent_st {
 };
 
 struct CUkern_st {
-  struct CUkern_st* next;
-  struct CUlib_st* library;
-  char* name;
+  stretto_runtime_kernel_t base;
   uint64_t kernel;  // Of the server.
-  stretto_kernel_descriptor_t descriptor;
 };
 
 struct CUlib_st {
-  struct CUlib_st* next;
+  stretto_runtime_library_t base;
   uint64_t library;  // Of the server.
-  void* elf;
-  size_t bytes;
-  struct CUkern_st* kernels;
 };
 
 typedef struct client_block {
@@ -80,7 +74,7 @@ typedef struct client {
   struct CUevent_st* events;
   struct CUevent_st* free_events;
   uint32_t events_made;  // Beside event 0.
-  struct CUlib_st* libraries;
+  stretto_runtime_library_t* libraries;
   client_block_t* blocks;
   client_arrival_t* arrivals;
   uint64_t arrivals_next;
@@ -126,6 +120,5 @@ struct CUstream_st* client_stream(client_t* client, cudaStream_t stream);
 cudaError_t client_no_stream(const char* call, cudaStream_t stream);
 
 void client_memory_free(client_t* client);
-void client_libraries_free(client_t* client);
 
 #endif  // STRETTO_SW_TALLY_CLIENT_H_

@@ -6,43 +6,11 @@
 
 #include "sw/tally/client.h"
 
-static void free_library(struct CUlib_st* library) {
-  while (library->kernels != NULL) {
-    struct CUkern_st* next = library->kernels->next;
-    free(library->kernels->name);
-    free(library->kernels);
-    library->kernels = next;
-  }
-  free(library->elf);
-  free(library);
-}
-
-void client_libraries_free(client_t* client) {
-  while (client->libraries != NULL) {
-    struct CUlib_st* next = client->libraries->next;
-    free_library(client->libraries);
-    client->libraries = next;
-  }
-}
-
-static struct CUlib_st* library_of(const client_t* client, cudaLibrary_t library) {
-  for (struct CUlib_st* l = client->libraries; l != NULL; l = l->next)
-    if (l == library) return l;
-  return NULL;
-}
-
-static struct CUkern_st* kernel_of(const client_t* client, const void* kernel) {
-  for (struct CUlib_st* l = client->libraries; l != NULL; l = l->next)
-    for (struct CUkern_st* k = l->kernels; k != NULL; k = k->next)
-      if (k == kernel) return k;
-  return NULL;
-}
-
 // Takes `elf`. `name`: of what is loaded, for a message.
 static cudaError_t load(client_t* client, const char* name, void* elf, size_t bytes,
                         cudaLibrary_t* library) {
   char error[160];
-  struct CUlib_st* created = NULL;
+  uint64_t number = 0;
   cudaError_t result = cudaSuccess;
   if (stretto_kernel_check(elf, bytes, NULL, NULL, error, sizeof error) != STRETTO_OK)
     result = stretto_runtime_refuse(cudaErrorInvalidKernelImage, "%s: %s", name, error);
@@ -50,8 +18,6 @@ static cudaError_t load(client_t* client, const char* name, void* elf, size_t by
     result = stretto_runtime_refuse(cudaErrorMemoryAllocation,
                                     "%s: a kernel ELF of %zu bytes; a client sends at most %llu",
                                     name, bytes, (unsigned long long)CLIENT_IN_BYTES);
-  else if ((created = calloc(1, sizeof *created)) == NULL)
-    result = stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", name);
   // The whole of that part of the bulk.
   if (result == cudaSuccess) result = client_wait_all(client, name);
   if (result == cudaSuccess) {
@@ -60,19 +26,19 @@ static cudaError_t load(client_t* client, const char* name, void* elf, size_t by
                                      .library_load = {.bulk = 0, .bytes = bytes}};
     tally_reply_t reply;
     result = client_call(client, name, &message, NULL, &reply);
-    if (result == cudaSuccess) created->library = reply.value[0];
+    number = reply.value[0];
   }
-  if (result != cudaSuccess) {
-    free(created);
-    free(elf);
-    return result;
+  if (result == cudaSuccess) {
+    *library = (cudaLibrary_t)stretto_runtime_add_library(&client->libraries, elf, bytes,
+                                                          sizeof(struct CUlib_st));
+    if (*library != NULL) {
+      (*library)->library = number;
+      return cudaSuccess;
+    }
+    result = stretto_runtime_refuse(cudaErrorMemoryAllocation, "%s: no host memory", name);
   }
-  created->elf = elf;
-  created->bytes = bytes;
-  created->next = client->libraries;
-  client->libraries = created;
-  *library = created;
-  return cudaSuccess;
+  free(elf);
+  return result;
 }
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code,
@@ -115,29 +81,25 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
   CLIENT_OR_NEXT(cudaLibraryUnload, library);
   client_answered(client);
-  struct CUlib_st* given = library_of(client, library);
+  stretto_runtime_library_t* given = stretto_runtime_given_library(client->libraries, library);
   if (given == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaLibraryUnload: %p is no library", (void*)library);
-  struct CUlib_st** l = &client->libraries;
-  while (*l != given) l = &(*l)->next;
-  *l = given->next;
-  free_library(given);
+  stretto_runtime_remove_library(&client->libraries, given);
   return cudaSuccess;
 }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   CLIENT_OR_NEXT(cudaLibraryGetKernel, kernel, library, name);
-  struct CUlib_st* given = library_of(client, library);
+  stretto_runtime_library_t* given = stretto_runtime_given_library(client->libraries, library);
   if (given == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaLibraryGetKernel: %p is no library", (void*)library);
   if (kernel == NULL || name == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidValue, "cudaLibraryGetKernel: a null pointer");
-  for (struct CUkern_st* k = given->kernels; k != NULL; k = k->next) {
-    if (strcmp(k->name, name) != 0) continue;
+  *kernel = (cudaKernel_t)stretto_runtime_named_kernel(given, name);
+  if (*kernel != NULL) {
     client_answered(client);
-    *kernel = k;
     return cudaSuccess;
   }
   stretto_kernel_descriptor_t descriptor;
@@ -150,30 +112,23 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
                                   name_bytes > TALLY_PAYLOAD_BYTES ? "name too long" : error);
   const tally_message_t message = {.operation = TALLY_KERNEL,
                                    .payload_bytes = (uint32_t)name_bytes,
-                                   .kernel = {.library = given->library}};
+                                   .kernel = {.library = library->library}};
   tally_reply_t reply;
   const cudaError_t asked = client_call(client, "cudaLibraryGetKernel", &message, name, &reply);
   if (asked != cudaSuccess) return asked;
-  struct CUkern_st* created = calloc(1, sizeof *created);
-  if (created != NULL) created->name = strdup(name);
-  if (created == NULL || created->name == NULL) {
-    free(created);
+  *kernel =
+      (cudaKernel_t)stretto_runtime_add_kernel(given, name, &descriptor, sizeof(struct CUkern_st));
+  if (*kernel == NULL)
     return stretto_runtime_refuse(cudaErrorMemoryAllocation,
                                   "cudaLibraryGetKernel: no host memory");
-  }
-  created->library = given;
-  created->kernel = reply.value[0];
-  created->descriptor = descriptor;
-  created->next = given->kernels;
-  given->kernels = created;
-  *kernel = created;
+  (*kernel)->kernel = reply.value[0];
   return cudaSuccess;
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   CLIENT_OR_NEXT(cudaFuncGetAttributes, attributes, kernel);
   client_answered(client);
-  const struct CUkern_st* k = kernel_of(client, kernel);
+  const stretto_runtime_kernel_t* k = stretto_runtime_given_kernel(client->libraries, kernel);
   if (k == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "cudaFuncGetAttributes: %p is no kernel", kernel);
@@ -187,7 +142,7 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
                              size_t shared_bytes, cudaStream_t stream) {
   CLIENT_OR_NEXT(cudaLaunchKernel, kernel, grid, block, arguments, shared_bytes, stream);
   const char* call = "cudaLaunchKernel";
-  const struct CUkern_st* k = kernel_of(client, kernel);
+  const stretto_runtime_kernel_t* k = stretto_runtime_given_kernel(client->libraries, kernel);
   if (k == NULL)
     return stretto_runtime_refuse(cudaErrorInvalidResourceHandle,
                                   "%s: %p is no kernel of cudaLibraryGetKernel", call, kernel);
@@ -200,11 +155,13 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
     return stretto_runtime_refuse(cudaErrorInvalidValue,
                                   "%s: %.60s: %u bytes of arguments; a client sends at most %u",
                                   call, k->name, k->descriptor.kernarg_bytes, TALLY_PAYLOAD_BYTES);
-  const tally_message_t message = {
-      .operation = TALLY_LAUNCH,
-      .stream = s->number,
-      .payload_bytes = k->descriptor.kernarg_bytes,
-      .launch = {.kernel = k->kernel, .grid_x = grid.x, .grid_y = grid.y, .grid_z = grid.z}};
+  const tally_message_t message = {.operation = TALLY_LAUNCH,
+                                   .stream = s->number,
+                                   .payload_bytes = k->descriptor.kernarg_bytes,
+                                   .launch = {.kernel = ((const struct CUkern_st*)k)->kernel,
+                                              .grid_x = grid.x,
+                                              .grid_y = grid.y,
+                                              .grid_z = grid.z}};
   client_send(client, &message, arguments == NULL ? NULL : arguments[0]);
   return cudaSuccess;
 }

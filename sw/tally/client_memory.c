@@ -245,7 +245,6 @@ static cudaError_t set(client_t* client, const char* call, void* pointer, int va
   if (error == cudaSuccess && set.whole_end < set.end)
     error = copy_in(client, call, set.whole_end, set.bytes, set.end - set.whole_end);
   if (error != cudaSuccess || set.whole == set.whole_end) return error;
-  client_mark(client);  // A fill does not wait for what is before it, but for an event.
   const tally_message_t message = {
       .operation = TALLY_FILL,
       .fill = {.address = set.whole, .bytes = set.whole_end - set.whole, .pattern = set.pattern}};

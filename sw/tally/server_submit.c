@@ -82,8 +82,11 @@ stretto_status_t server_submit(server_t* s, tenant_t* t, item_t* item) {
       status = api->copy(t->driver, t->stream, item->to, item->from, item->bytes, account_of(s, t));
       break;
     case TALLY_FILL:
-      status =
-          api->fill(t->driver, t->stream, item->to, item->bytes, item->pattern, account_of(s, t));
+      // The driver's fill waits for nothing, but for a record.
+      if (t->submitted_count != 0) status = api->event_record(t->driver, t->stream, &entry->event);
+      if (status == STRETTO_OK)
+        status =
+            api->fill(t->driver, t->stream, item->to, item->bytes, item->pattern, account_of(s, t));
       break;
     case TALLY_FREE: status = api->release(t->driver, t->stream, item->to); break;
     default: status = api->event_record(t->driver, t->stream, &entry->event); break;

@@ -4,6 +4,8 @@
 // their calls on. What clients do wrong, early or late is theirs alone. Forwarding costs little.
 #include <catch2/catch.hpp>
 
+#include <fstream>
+
 #include "tests/system/compile.h"
 
 using namespace stretto::test;
@@ -127,6 +129,25 @@ TEST_CASE("clients may be different programs, and one may ask for nothing") {
   CHECK(finished.says("vector_add: all right"));
   CHECK(finished.says("client work: 4 rounds right"));
   CHECK(programs.clients()[2].at("messages").to_number<uint64_t>() == 0);
+}
+
+TEST_CASE("files of clients and libraries to preload lie beside the workload that names them") {
+  const Programs programs;
+  for (const std::string source : {"client.c", "vector_add.c", "interposer.c"})
+    compile(programs.scratch, source);
+  const std::string workload = programs.scratch.path + "/two.yaml";
+  std::ofstream(workload) << "machine: t3\nset: {gpus: 1}\nmodes: [mmio]\nprogram:\n  file: client.c.so\n"
+                             "  beside: vector_add.c.so\n  preload: interposer.c.so\n"
+                             "  server: tally\n  arguments: "
+                          << programs.elf << " work | " << programs.elf << "\n";
+  const Finished finished = run_stretto(
+      "run " + workload + " --set gpu.cus=8 --impl all=model --out " + programs.scratch.path + "/r",
+      "timeout 200");
+  INFO(finished.output);
+  CHECK(finished.status == 0);
+  CHECK(finished.says("client work: 4 rounds right"));
+  CHECK(finished.says("vector_add: all right"));
+  CHECK(finished.says("interposer: cudaMalloc of "));
 }
 
 TEST_CASE("the server gets the ELF of a library when the program loads it, and transforms it",

@@ -80,7 +80,14 @@ std::string ProgramKind::first_error() const {
   return "";
 }
 
-void ProgramKind::resolve(const std::string& workload) { file = stretto::beside(workload, file); }
+void ProgramKind::resolve(const std::string& workload) {
+  file = stretto::beside(workload, file);
+  for (std::string* list : {&beside, &preload}) {
+    std::vector<std::string> files = words_of(*list);
+    for (std::string& one : files) one = stretto::beside(workload, one);
+    *list = fmt::format("{}", fmt::join(files, " "));
+  }
+}
 
 const KindInfo& ProgramKind::info() const {
   static const KindInfo info{

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/jobs/job.h"
+#include "platform/jobs/shared_gpu.h"
 #include "platform/kinds/program/program_kind.h"
 #include "sw/tally/server.h"
 
@@ -15,7 +16,7 @@ namespace stretto {
 
 class ServerProgram {
  public:
-  // Divides the job's queues and memory among `clients`. Throws UserError if it cannot.
+  // Throws UserError if the job has too little for so many clients.
   ServerProgram(const JobRequest& request, ProgramServer server, uint32_t clients);
 
   // Until all clients have come and gone. Throws what its status means.
@@ -28,7 +29,8 @@ class ServerProgram {
  private:
   static void note(void* context, const tally_record_t* record);
 
-  tally_server_parameters_t parameters_{};
+  const SharedGpu gpu_;
+  tally_server_parameters_t parameters_;
   tally_server_result_t result_{};
   std::vector<std::string> refused_;
 };

@@ -9,6 +9,7 @@
 
 #include "models/common/error.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/shared_gpu.h"
 #include "platform/kinds/tenants/profile_file.h"
 #include "platform/kinds/tenants/tenant_figures.h"
 #include "platform/kinds/tenants/tenant_log.h"
@@ -54,26 +55,14 @@ const Mode& mode_of(const std::string& name) {
                        [&](const Mode& mode) { return name == mode.name; });
 }
 
-// Client `number` of `count`, or the server behind them: a queue and an equal part of the memory.
-stretto_client_options_t window_of(const JobRequest& request, uint32_t number, uint32_t count) {
-  stretto_client_options_t options = client_options(request, 0);
-  const uint64_t begin = (request.share.memory_begin + kMiB - 1) / kMiB * kMiB;
-  const uint64_t part = (request.share.memory_end - begin) / (count + 1) / kMiB * kMiB;
-  options.first_queue += number;
-  options.memory_begin = begin + number * part;
-  options.memory_end = options.memory_begin + part;
-  return options;
-}
-
-std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request,
+std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request, const SharedGpu& gpu,
                                                   const std::vector<TenantText>& texts) {
   std::vector<std::unique_ptr<TenantPlan>> plans;
   for (const TenantText& text : texts) {
-    const auto number = static_cast<uint32_t>(plans.size()),
-               count = static_cast<uint32_t>(texts.size());
+    const size_t number = plans.size();
     plans.push_back(std::make_unique<TenantPlan>(text.name, text.kernels, request.spec,
-                                                 request.seed + number,
-                                                 window_of(request, number, count), text.where));
+                                                 request.seed + number, gpu.clients[number],
+                                                 text.where));
   }
   return plans;
 }
@@ -104,9 +93,8 @@ std::vector<Alone> alone_of(const TenantsKind& kind, const std::vector<TenantTex
   return all;
 }
 
-uint64_t control_bytes(const MachineSpec& spec, bool stock_isa) {
-  return TALLY_CONTROL_BLOCKS *
-         tally_control_bytes(stock_isa, spec.gpu.cus * spec.gpu.workgroup_slots);
+SharedGpu shared_by(const JobRequest& request, const std::vector<TenantText>& texts) {
+  return share_gpu(request, static_cast<uint32_t>(texts.size()));
 }
 
 class Tenants final : public Job {
@@ -117,25 +105,16 @@ class Tenants final : public Job {
         kind_(kind),
         mode_(mode_of(request.mode)),
         alone_(request.mode == "ideal"),
-        plans_(plans_of(request, texts)),
+        gpu_(shared_by(request, texts)),
+        plans_(plans_of(request, gpu_, texts)),
         arrivals_(arrivals_of(kind, request.seed)),
         alone_figures_(alone_of(kind, texts)),
         parameters_(plans_.size()),
         results_(plans_.size()),
-        requests_(plans_.size()) {
+        requests_(plans_.size()),
+        server_(server_parameters(request, gpu_, mode_.how, mode_.stock_isa, kind.policy)) {
     const auto count = static_cast<uint32_t>(plans_.size());
     for (uint32_t i = 0; i < count; ++i) set_client(i);
-    server_.mode = mode_.how;
-    server_.policy = kind.policy;
-    // The ablation of the authors' code waits for no idle time (TL-ABL-02).
-    if (mode_.how == TALLY_WHOLE_KERNELS) server_.policy.min_idle_before_best_effort_ns = 0;
-    server_.stock_isa = mode_.stock_isa;
-    server_.job = request.share.number;
-    server_.clients = count;
-    for (uint32_t i = 0; i < count; ++i) server_.client[i] = parameters_[i].client;
-    server_.own = window_of(request, count, count);
-    server_.units = spec_.gpu.cus;
-    server_.unit_workgroups = spec_.gpu.workgroup_slots;
     server_.high_account = kHigh.number;
     server_.best_effort_account = kBestEffort.number;
     server_.own_account = kServer.number;
@@ -312,7 +291,7 @@ class Tenants final : public Job {
     p.number = i;
     p.clients = count;
     p.alone = alone_;
-    p.client = window_of(request_, i, count);
+    p.client = gpu_.clients[i];
     p.memory = plan.memory();
     p.by_server = mode_.by_server;
     p.priority = i == 0 ? TALLY_HIGH_PRIORITY : TALLY_BEST_EFFORT;
@@ -488,13 +467,14 @@ class Tenants final : public Job {
   const TenantsKind& kind_;
   const Mode& mode_;
   const bool alone_;
+  const SharedGpu gpu_;
   const std::vector<std::unique_ptr<TenantPlan>> plans_;
   const std::vector<uint64_t> arrivals_;
   const std::vector<Alone> alone_figures_;  // By client; empty: not known.
   std::vector<tenant_parameters_t> parameters_;
   std::vector<tenant_result_t> results_;
   std::vector<std::vector<tenant_request_t>> requests_;
-  tally_server_parameters_t server_{};
+  tally_server_parameters_t server_;
   tally_server_result_t served_{};
   std::string scope_;  // Of choices that outlive the run; empty: they do not.
   std::vector<tally_known_t> known_;
@@ -506,11 +486,10 @@ class Tenants final : public Job {
 
 void check_tenants(const TenantsKind&, const JobRequest& request,
                    const std::vector<TenantText>& texts) {
-  const auto count = static_cast<uint32_t>(texts.size());
-  const Mode& mode = mode_of(request.mode);
-  uint64_t most = mode.by_server ? control_bytes(request.spec, mode.stock_isa) : 0;
-  std::string largest = "control blocks of the server";
-  for (const auto& plan : plans_of(request, texts)) {
+  const SharedGpu gpu = shared_by(request, texts);
+  uint64_t most = 0;
+  std::string largest;
+  for (const auto& plan : plans_of(request, gpu, texts)) {
     const memory_plan_t& memory = plan->memory();
     const uint64_t needed = memory.end - memory.range[0].base;
     if (needed <= most) continue;
@@ -518,13 +497,15 @@ void check_tenants(const TenantsKind&, const JobRequest& request,
     largest = "what client " + plan->name() + " allocates";
   }
   most += kModuleBytes;
-  check_memory(request, (most + kMiB) * (count + 1), largest, most, "its kernels");
+  check_memory(request,
+               (most + kMiB) * texts.size() + gpu.server.memory_end - gpu.server.memory_begin,
+               largest, most, "its kernels");
 }
 
 std::vector<std::string> files_of_tenants(const TenantsKind&, const JobRequest& request,
                                           const std::vector<TenantText>& texts) {
   std::set<std::string> files;
-  for (const auto& plan : plans_of(request, texts))
+  for (const auto& plan : plans_of(request, shared_by(request, texts), texts))
     for (const std::string& name : plan->files()) files.insert(kernel_path(name));
   return {files.begin(), files.end()};
 }

@@ -224,10 +224,6 @@ std::vector<TenantText> texts_of(const TenantsKind& kind, const JobRequest& requ
 
 void TenantsKind::check(const JobRequest& request) const {
   const std::vector<TenantText> texts = texts_of(*this, request);
-  const size_t queues = texts.size() + 1;
-  if (request.share.queue_count < queues)
-    throw UserError(fmt::format("{}: needs {} queues of the GPU, it has {}", request.subject(),
-                                queues, request.share.queue_count));
   arrivals_of(*this, request.seed);
   check_tenants(*this, request, texts);
 }

@@ -9,6 +9,7 @@
 
 #include "sw/collectives/runtime.h"
 #include "sw/include/formats/transformed_kernel.h"
+#include "tests/system/programs/load_kernels.h"
 #include "tests/system/programs/must.h"
 
 static stretto_client_t* client;
@@ -16,17 +17,6 @@ static stretto_stream_t* stream;
 static stretto_kernel_t kernel;
 static uint64_t control;
 static void* copy;  // Of it, where cudaMemcpy reads.
-
-static void load(const char* path) {
-  static char elf[1 << 20];
-  FILE* file = fopen(path, "rb");
-  MUST(file != NULL);
-  const size_t bytes = fread(elf, 1, sizeof elf, file);
-  fclose(file);
-  stretto_module_t* module;
-  MUST(client->api->module_load(client, elf, bytes, &module) == STRETTO_OK);
-  MUST(client->api->module_kernel(client, module, "nothing", &kernel) == STRETTO_OK);
-}
 
 static unsigned long long time_of(uint32_t workers, uint64_t tasks) {
   static uint8_t arguments[4096];
@@ -60,7 +50,7 @@ int main(int argc, char** argv) {
   cudaStream_t cuda;
   MUST(cudaStreamCreate(&cuda) == cudaSuccess);
   stream = stretto_runtime_stream(cuda, &client);
-  load(argv[1]);
+  kernel = kernel_of(client, load_module(client, argv[1]), "nothing");
   MUST(client->api->allocate(client, stream, 4096, 4096, STRETTO_ALLOCATION_UNCACHED, &control) ==
        STRETTO_OK);
   MUST(cudaMalloc(&copy, 64) == cudaSuccess);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sw/collectives/runtime.h"
+#include "tests/system/programs/load_kernels.h"
 #include "tests/system/programs/must.h"
 #include "tests/system/programs/two_queues_arguments.h"
 
@@ -28,19 +29,6 @@ static queue_t create(int priority) {
   MUST(cudaStreamCreateWithPriority(&queue.cuda, 0, priority) == cudaSuccess);
   queue.stream = stretto_runtime_stream(queue.cuda, &client);
   return queue;
-}
-
-static void load(const char* path) {
-  static char elf[1 << 20];
-  FILE* file = fopen(path, "rb");
-  MUST(file != NULL);
-  const size_t bytes = fread(elf, 1, sizeof elf, file);
-  fclose(file);
-  stretto_module_t* module;
-  MUST(client->api->module_load(client, elf, bytes, &module) == STRETTO_OK);
-  MUST(client->api->module_kernel(client, module, "count", &kernel) == STRETTO_OK);
-  MUST(client->api->module_kernel(client, module, "count_more", &more) == STRETTO_OK);
-  MUST(client->api->module_kernel(client, module, "count_most", &most) == STRETTO_OK);
 }
 
 static uint64_t words(uint32_t count) {
@@ -289,7 +277,10 @@ static void ended(const queue_t* queue, uint64_t wild, uint64_t rounds) {
 int main(int argc, char** argv) {
   MUST(argc == 3);
   const queue_t background = create(0), urgent = create(-3), equal = create(0);
-  load(argv[1]);
+  const stretto_module_t* module = load_module(client, argv[1]);
+  kernel = kernel_of(client, module, "count");
+  more = kernel_of(client, module, "count_more");
+  most = kernel_of(client, module, "count_most");
   if (strcmp(argv[2], "priority") == 0) {
     // As GPUs do: a kernel waits for the work-groups of those before it.
     const stretto_scheduler_policy_t policy = {.in_order = 1, .two_arbiters = 1};

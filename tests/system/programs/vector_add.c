@@ -102,6 +102,20 @@ static void overlap(void) {
   OK(cudaFree(data));
 }
 
+// A set of whole words waits for the kernel before it, though nothing was recorded in between: the DMA engine
+// would be there long before the kernel writes.
+static void set_behind(void) {
+  enum { WORDS = 512 };
+  static uint64_t out[WORDS];
+  void* data = device(8 * WORDS);
+  OK(cudaMemset(data, 1, 8 * WORDS));
+  launch_scale(data, WORDS, 7, 20000, 8, NULL);
+  OK(cudaMemsetAsync(data, 0x5A, 8 * WORDS, NULL));
+  OK(cudaMemcpy(out, data, 8 * WORDS, cudaMemcpyDeviceToHost));
+  for (unsigned i = 0; i < WORDS; ++i) MUST(out[i] == 0x5A5A5A5A5A5A5A5Aull);
+  OK(cudaFree(data));
+}
+
 // Two streams that take turns by one event, recorded anew each time: the order is that of the calls.
 static void turns(void) {
   enum { WORDS = 64, TURNS = 10 };
@@ -211,7 +225,7 @@ int main(int argc, char** argv) {
   cudaFuncAttributes attributes;
   OK(cudaFuncGetAttributes(&attributes, (const void*)vector_add));
   MUST(attributes.maxThreadsPerBlock == VECTOR_ADD_WAVEFRONTS && attributes.numRegs == 2048);
-  if (strcmp(what, "all") == 0) add(), overlap(), turns(), times();
+  if (strcmp(what, "all") == 0) add(), overlap(), set_behind(), turns(), times();
   if (strcmp(what, "times") == 0) times();
   if (strcmp(what, "errors") == 0) errors(argv[1]);
   if (strcmp(what, "together") == 0) together();
