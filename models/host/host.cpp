@@ -239,6 +239,13 @@ void HostCore::write(uint64_t address, const void* data, uint64_t bytes) {
   }
 }
 
+void HostCore::write_from(uint64_t address, uint64_t host_address, uint64_t bytes) {
+  assert(host_address >> STRETTO_NODE_SHIFT == kHostNode);
+  std::vector<uint8_t> data(bytes);
+  host_.memory_.read(host_address & STRETTO_OFFSET_MASK, data.data(), bytes);
+  write(address, data.data(), bytes);
+}
+
 // Threads that ask at one time do so in SystemC's order of processes; programs for which that
 // matters are wrong on a real machine, too.
 void HostCore::lock(uint64_t mutex) {

@@ -115,6 +115,9 @@ class HostCore final : public sc_core::sc_module {
   // Posted write to GPU memory or a doorbell. Returns when it is on its way; blocks while PCIe has
   // no room for it. Throws UserError if the address is not in a GPU of the machine.
   void write(uint64_t address, const void* data, uint64_t bytes);
+  // The same with bytes of host memory, which cost what the write does: the processor loads them as
+  // it would load `data`.
+  void write_from(uint64_t address, uint64_t host_address, uint64_t bytes);
   // Polls the 64-bit word of host memory until it meets the condition; returns it.
   uint64_t wait_word(uint64_t address, Condition condition, uint64_t value);
   // Polls several words in turn until one meets its condition, and returns the number of the first

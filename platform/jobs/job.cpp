@@ -31,6 +31,9 @@ stretto_host_ops_t host_ops(HostCore& core) {
   ops.write = [](void* context, uint64_t address, const void* data, uint64_t bytes) {
     core_of(context).write(address, data, bytes);
   };
+  ops.write_from = [](void* context, uint64_t address, uint64_t host_address, uint64_t bytes) {
+    core_of(context).write_from(address, host_address, bytes);
+  };
   ops.wait = [](void* context, uint64_t address, stretto_wait_t condition, uint64_t value) {
     return core_of(context).wait_word(address, condition_of(condition), value);
   };

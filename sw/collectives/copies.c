@@ -192,11 +192,9 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t
     TRY_CUDA(runtime_keep(copy_in(s, set.whole_end, set.bytes, set.end - set.whole_end)));
   if (set.whole == set.whole_end) return cudaSuccess;
   const stretto_api_t* api = device->client->api;
-  stretto_event_t before;  // A fill does not wait for what is before it.
-  stretto_status_t status = api->event_record(device->client, s->stream, &before);
-  if (status == STRETTO_OK)
-    status = api->fill(device->client, s->stream, set.whole, set.whole_end - set.whole, set.pattern,
-                       device->runtime->options.accounts.init);
+  const stretto_status_t status =
+      api->fill_in_order(device->client, s->stream, set.whole, set.whole_end - set.whole,
+                         set.pattern, device->runtime->options.accounts.init);
   s->unreleased = 0;
   return runtime_status(device->runtime, device, status) == ncclSuccess
              ? cudaSuccess

@@ -68,6 +68,8 @@ stretto_status_t driver_take_memory(stretto_client_t* client, uint64_t bytes, ui
 int driver_in_client_memory(const stretto_client_t* client, uint64_t address, uint64_t bytes);
 stretto_status_t driver_copy_to_device(stretto_client_t* client, uint64_t address, const void* data,
                                        uint64_t bytes);
+stretto_status_t driver_copy_host_memory(stretto_client_t* client, uint64_t address,
+                                         uint64_t host_address, uint64_t bytes);
 
 stretto_status_t driver_allocate(stretto_client_t* client, stretto_stream_t* stream, uint64_t bytes,
                                  uint64_t alignment, uint32_t allocation, uint64_t* address);
@@ -129,6 +131,8 @@ stretto_status_t driver_preempt(stretto_client_t* client, stretto_stream_t* stre
                                 const stretto_stream_t* other, int drain);
 stretto_status_t driver_resume(stretto_client_t* client, stretto_stream_t* stream,
                                const stretto_stream_t* other);
+stretto_status_t driver_share(stretto_client_t* client, stretto_stream_t* stream,
+                              const stretto_share_t* share);
 stretto_status_t driver_scheduler_policy(stretto_client_t* client, stretto_stream_t* stream,
                                          const stretto_scheduler_policy_t* policy);
 

@@ -317,3 +317,11 @@ stretto_status_t driver_scheduler_policy(stretto_client_t* client, stretto_strea
   packet.vendor.policy = *policy;
   return driver_submit(client, stream, &packet);
 }
+
+stretto_status_t driver_share(stretto_client_t* client, stretto_stream_t* stream,
+                              const stretto_share_t* share) {
+  driver_call(client);
+  stretto_packet_t packet = driver_vendor(STRETTO_OP_SHARE, 0);
+  packet.vendor.share = *share;
+  return driver_submit(client, stream, &packet);
+}

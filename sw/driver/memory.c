@@ -80,19 +80,38 @@ stretto_status_t driver_map(stretto_client_t* client, stretto_stream_t* stream, 
   return map_memory(client, stream, address, bytes, allocation);
 }
 
-stretto_status_t driver_copy_to_device(stretto_client_t* client, uint64_t address, const void* data,
-                                       uint64_t bytes) {
+// Whether the host may write there.
+static stretto_status_t note_host_write(stretto_client_t* client, const char* call,
+                                        uint64_t address, uint64_t bytes) {
   driver_call(client);
   const uint64_t offset = address - stretto_gpu_address(client->options.gpu, 0);
   if (offset < client->options.memory_begin || offset > client->memory_next ||
       bytes > client->memory_next - offset) {
-    return driver_fail(client, STRETTO_ERROR_UNMAPPED, "copy_to_device: 0x%llx is not allocated",
+    return driver_fail(client, STRETTO_ERROR_UNMAPPED, "%s: 0x%llx is not allocated", call,
                        (unsigned long long)address);
   }
   ++client->host_writes;
+  return STRETTO_OK;
+}
+
+stretto_status_t driver_copy_to_device(stretto_client_t* client, uint64_t address, const void* data,
+                                       uint64_t bytes) {
+  const stretto_status_t status = note_host_write(client, "copy_to_device", address, bytes);
+  if (status != STRETTO_OK) return status;
   for (uint64_t done = 0; done < bytes; done += COPY_BYTES) {
     const uint64_t piece = bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES;
     client->ops.write(client->ops.context, address + done, (const uint8_t*)data + done, piece);
+  }
+  return STRETTO_OK;
+}
+
+stretto_status_t driver_copy_host_memory(stretto_client_t* client, uint64_t address,
+                                         uint64_t host_address, uint64_t bytes) {
+  const stretto_status_t status = note_host_write(client, "copy_host_memory", address, bytes);
+  if (status != STRETTO_OK) return status;
+  for (uint64_t done = 0; done < bytes; done += COPY_BYTES) {
+    const uint64_t piece = bytes - done < COPY_BYTES ? bytes - done : COPY_BYTES;
+    client->ops.write_from(client->ops.context, address + done, host_address + done, piece);
   }
   return STRETTO_OK;
 }

@@ -123,16 +123,29 @@ static stretto_status_t do_reset_persisting_l2_cache(stretto_client_t* client,
 
 // Fills, maps and configuration
 
-static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stream,
-                                uint64_t address, uint64_t bytes, uint64_t pattern,
-                                uint32_t account) {
+static stretto_status_t put_fill(stretto_client_t* client, stretto_stream_t* stream,
+                                 uint64_t address, uint64_t bytes, uint64_t pattern,
+                                 uint32_t account, uint32_t barrier) {
   driver_call(client);
   account = driver_account_of(client, account);
   if (account >= STRETTO_ACCOUNTS) return driver_bad_account(client, "fill", account);
   stretto_packet_t packet = driver_vendor(STRETTO_OP_FILL, 0);
+  packet.vendor.header |= (uint16_t)barrier;
   packet.vendor.fill = (stretto_fill_t){
       .address = address, .bytes = bytes, .pattern = pattern, .account = (uint8_t)account};
   return driver_submit(client, stream, &packet);
+}
+
+static stretto_status_t do_fill(stretto_client_t* client, stretto_stream_t* stream,
+                                uint64_t address, uint64_t bytes, uint64_t pattern,
+                                uint32_t account) {
+  return put_fill(client, stream, address, bytes, pattern, account, 0);
+}
+
+static stretto_status_t do_fill_in_order(stretto_client_t* client, stretto_stream_t* stream,
+                                         uint64_t address, uint64_t bytes, uint64_t pattern,
+                                         uint32_t account) {
+  return put_fill(client, stream, address, bytes, pattern, account, STRETTO_PACKET_BARRIER);
 }
 
 static stretto_status_t do_copy(stretto_client_t* client, stretto_stream_t* stream,
@@ -229,6 +242,9 @@ static const stretto_api_t kApi = {
     .event_query = do_event_query,
     .event_word = do_event_word,
     .event_record_time = do_event_record_time,
+    .fill_in_order = do_fill_in_order,
+    .share = driver_share,
+    .copy_host_memory = driver_copy_host_memory,
 };
 
 stretto_client_t* stretto_client_create(const stretto_client_options_t* options,

@@ -52,6 +52,9 @@ typedef struct stretto_host_ops {
   // Blocks until the 64-bit word of host memory meets the condition; returns it. 48-bit address,
   // node 0xFF.
   uint64_t (*wait)(void* context, uint64_t address, stretto_wait_t condition, uint64_t value);
+  // The same with bytes of host memory, as from a mapping of it: nothing is copied in between. Not
+  // used but for copy_host_memory.
+  void (*write_from)(void* context, uint64_t address, uint64_t host_address, uint64_t bytes);
   // Copies bytes out of host memory.
   void (*read)(void* context, uint64_t address, void* data, uint64_t bytes);
   // Writes a 64-bit word of host memory.
@@ -302,6 +305,17 @@ typedef struct stretto_api {
   // memory, and then 0 to `word`, in this GPU's memory, for a stream_wait; 0: to none.
   stretto_status_t (*event_record_time)(stretto_client_t* client, stretto_stream_t* stream,
                                         uint64_t time, uint64_t word, stretto_event_t* event);
+  // fill, which starts when everything before it in the stream is complete.
+  stretto_status_t (*fill_in_order)(stretto_client_t* client, stretto_stream_t* stream,
+                                    uint64_t address, uint64_t bytes, uint64_t pattern,
+                                    uint32_t account);
+  // Has the command processor schedule several queues of the GPU, other clients' too (queue.h). Queues
+  // that cannot share: stream_synchronize says so.
+  stretto_status_t (*share)(stretto_client_t* client, stretto_stream_t* stream,
+                            const stretto_share_t* share);
+  // copy_to_device of bytes that lie in host memory, at a 48-bit address.
+  stretto_status_t (*copy_host_memory)(stretto_client_t* client, uint64_t address,
+                                       uint64_t host_address, uint64_t bytes);
 } stretto_api_t;
 
 struct stretto_client {
@@ -315,7 +329,7 @@ struct stretto_client {
   struct argument_owner* argument;
   stretto_stream_t* stream[STRETTO_QUEUE_COUNT];
   stretto_module_t* modules;            // List, for destruction.
-  uint64_t host_writes;                 // copy_to_device calls so far.
+  uint64_t host_writes;                 // Of copy_to_device and copy_host_memory.
   stretto_ring_export_t* ring_buffers;  // By id; null until the first is registered.
   char error[200];
 };

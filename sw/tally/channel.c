@@ -69,13 +69,26 @@ uint64_t tally_send(tally_channel_t* channel, const tally_message_t* message, co
   return ++channel->messages;
 }
 
+static tally_reply_t reply_of(const tally_channel_t* channel, uint64_t number) {
+  tally_reply_t reply;
+  get(channel, TALLY_ANSWERS + number % TALLY_REPLIES * sizeof reply, &reply, sizeof reply);
+  return reply;
+}
+
 tally_reply_t tally_wait_reply(tally_channel_t* channel, uint64_t number) {
   assert(number <= channel->messages && channel->messages - number < TALLY_REPLIES);
   if (channel->answered < number)
     channel->answered = wait_at_least(channel, TALLY_ANSWERED, number);
-  tally_reply_t reply;
-  get(channel, TALLY_ANSWERS + number % TALLY_REPLIES * sizeof reply, &reply, sizeof reply);
-  return reply;
+  return reply_of(channel, number);
+}
+
+uint64_t tally_wait_failed(tally_channel_t* channel, uint64_t since, uint64_t number) {
+  assert(number <= channel->messages);
+  if (channel->answered < number)
+    channel->answered = wait_at_least(channel, TALLY_ANSWERED, number);
+  uint64_t failed = 0;
+  get(channel, TALLY_FAILED, &failed, sizeof failed);
+  return failed > since && failed <= number ? failed : 0;
 }
 
 tally_reply_t tally_call(tally_channel_t* channel, const tally_message_t* message,
@@ -114,9 +127,15 @@ tally_channel_t tally_accept(const stretto_host_ops_t* ops, uint64_t address) {
   return (tally_channel_t){.ops = ops, .address = address};
 }
 
-int tally_receive(tally_channel_t* channel, tally_message_t* message, void* payload) {
-  if (channel->bytes == channel->limit) get(channel, TALLY_WRITTEN, &channel->limit, 8);
-  if (channel->bytes == channel->limit) return 0;
+int tally_receive(tally_channel_t* channel, tally_message_t* message, void* payload,
+                  tally_state_t* state) {
+  if (channel->bytes == channel->limit) {
+    uint64_t line[(TALLY_WRITTEN + 8 - TALLY_STATE) / 8];
+    get(channel, TALLY_STATE, line, sizeof line);
+    *state = (tally_state_t)line[0];
+    channel->limit = line[(TALLY_WRITTEN - TALLY_STATE) / 8];
+    if (channel->bytes == channel->limit) return 0;
+  }
   get_ring(channel, channel->bytes, message, sizeof *message);
   if (message->payload_bytes > TALLY_PAYLOAD_BYTES) message->payload_bytes = 0;  // No client's.
   if (message->payload_bytes != 0)
@@ -133,6 +152,7 @@ void tally_answer(tally_channel_t* channel, const tally_reply_t* reply, const ch
     char line[TALLY_ERROR_BYTES] = "";
     strncpy(line, text, sizeof line - 1);
     put(channel, TALLY_ERROR_TEXT, line, sizeof line);
+    put_word(channel, TALLY_FAILED, channel->answered + 1);
   }
   const uint64_t number = channel->answered + 1;
   put(channel, TALLY_ANSWERS + number % TALLY_REPLIES * sizeof *reply, reply, sizeof *reply);

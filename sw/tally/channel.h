@@ -15,8 +15,8 @@
 // Invariants
 //  1 One thread of the client writes state, priority, written and the ring; the server alone writes
 //    the rest.
-//  2 A message, and what of the bulk it names, is whole before `written` counts it; an answer before
-//    `answered` does; an event's time before its number.
+//  2 A message, and what of the bulk it names, is whole before `written` counts it; an answer, and
+//    `failed`, before `answered` does; an event's time before its number.
 //  3 written - taken <= TALLY_RING_BYTES; messages - answered <= TALLY_REPLIES.
 #ifndef STRETTO_SW_TALLY_CHANNEL_H_
 #define STRETTO_SW_TALLY_CHANNEL_H_
@@ -31,9 +31,10 @@ extern "C" {
 // and so begins a channel.
 #define TALLY_STATE 0x000       // tally_state_t, of the client.
 #define TALLY_PRIORITY 0x008    // tally_priority_t, whole before the state is ATTACHED.
-#define TALLY_WRITTEN 0x040     // Bytes of messages written.
+#define TALLY_WRITTEN 0x010     // Bytes of messages written: one line with the state.
 #define TALLY_TAKEN 0x080       // Of those, bytes that may be written over.
-#define TALLY_ANSWERED 0x0C0    // Messages answered.
+#define TALLY_ANSWERED 0x0C0    // Messages answered,
+#define TALLY_FAILED 0x0C8      // and the last of them that was not STRETTO_OK, 0 = none.
 #define TALLY_ERROR_TEXT 0x100  // What the last call that failed had to say, up to a 0.
 #define TALLY_ERROR_BYTES 256u
 #define TALLY_ANSWERS 0x200  // tally_reply_t by message % TALLY_REPLIES.
@@ -186,6 +187,9 @@ uint64_t tally_send(tally_channel_t* channel, const tally_message_t* message, co
 // Waits until message `number` is answered. REQUIRES: fewer than TALLY_REPLIES messages were sent
 // since.
 tally_reply_t tally_wait_reply(tally_channel_t* channel, uint64_t number);
+// Waits until messages up to `number` are answered, and returns the last of them behind `since` that
+// has failed; 0: none has. Of answers without values nothing more is read than that.
+uint64_t tally_wait_failed(tally_channel_t* channel, uint64_t since, uint64_t number);
 // Sends and waits for the answer.
 tally_reply_t tally_call(tally_channel_t* channel, const tally_message_t* message,
                          const void* payload);
@@ -210,8 +214,10 @@ void tally_detach(tally_channel_t* channel);
 
 // REQUIRES: the client is attached.
 tally_channel_t tally_accept(const stretto_host_ops_t* ops, uint64_t address);
-// Takes the next message; `payload` has TALLY_PAYLOAD_BYTES. 0: there is none.
-int tally_receive(tally_channel_t* channel, tally_message_t* message, void* payload);
+// Takes the next message; `payload` has TALLY_PAYLOAD_BYTES. 0: there is none, and `state` is the
+// client's.
+int tally_receive(tally_channel_t* channel, tally_message_t* message, void* payload,
+                  tally_state_t* state);
 // Answers the oldest message that is not answered. `text`: for a status that is not STRETTO_OK.
 void tally_answer(tally_channel_t* channel, const tally_reply_t* reply, const char* text);
 // Says that the record of message `number` is done.

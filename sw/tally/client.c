@@ -71,27 +71,24 @@ static cudaError_t failed(const client_t* client, const char* call, int64_t stat
       line[0] != '\0' ? line : stretto_status_text((stretto_status_t)status));
 }
 
-// Looks at answers that nobody has waited for, up to `message`.
-static cudaError_t check_answers(client_t* client, const char* call, uint64_t message) {
-  cudaError_t error = cudaSuccess;
-  while (client->checked < message) {
-    const tally_reply_t reply = tally_wait_reply(&client->channel, ++client->checked);
-    if (reply.status != STRETTO_OK && error == cudaSuccess)
-      error = failed(client, call, reply.status);
-  }
-  return error;
+cudaError_t client_check(client_t* client, const char* call, uint64_t message) {
+  if (client->checked >= message) return cudaSuccess;
+  const uint64_t which = tally_wait_failed(&client->channel, client->checked, message);
+  client->checked = message;
+  if (which == 0) return cudaSuccess;
+  return failed(client, call, tally_wait_reply(&client->channel, which).status);
 }
 
 uint64_t client_send(client_t* client, const tally_message_t* message, const void* payload) {
   if (client->channel.messages - client->checked >= UNCHECKED)
-    check_answers(client, "an earlier call", client->checked + 1);
+    client_check(client, "an earlier call", client->checked + UNCHECKED / 2);
   return tally_send(&client->channel, message, payload);
 }
 
 cudaError_t client_call(client_t* client, const char* call, const tally_message_t* message,
                         const void* payload, tally_reply_t* reply) {
   const uint64_t number = client_send(client, message, payload);
-  const cudaError_t earlier = check_answers(client, "an earlier call", number - 1);
+  const cudaError_t earlier = client_check(client, "an earlier call", number - 1);
   *reply = tally_wait_reply(&client->channel, number);
   client->checked = number;
   return reply->status == STRETTO_OK ? earlier : failed(client, call, reply->status);
@@ -113,13 +110,14 @@ int client_is_done(client_t* client, uint64_t message) {
 
 cudaError_t client_wait(client_t* client, const char* call, uint64_t message) {
   int64_t status = STRETTO_OK;
+  // Answers come before: looked at while the GPU works.
+  const cudaError_t error = client_check(client, call, message);
   if (client->done < message) {
     const tally_event_t words = tally_event_wait(&client->channel, 0, message);
     client->done = words.number;
     status = words.status;
   }
   client_deliver(client);
-  const cudaError_t error = check_answers(client, call, message);
   return error == cudaSuccess && status != STRETTO_OK ? failed(client, call, status) : error;
 }
 

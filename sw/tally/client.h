@@ -21,7 +21,9 @@
 #define CLIENT_IN_BYTES (1ull << 20)
 #define CLIENT_OUT_AT CLIENT_IN_BYTES
 #define CLIENT_OUT_BYTES (TALLY_BULK_BYTES - CLIENT_OUT_AT)
-#define CLIENT_PIECE_BYTES (256ull << 10)
+#define CLIENT_SLOT_BYTES (256ull << 10)
+// The server writes a piece to the device while the client copies the next one.
+#define CLIENT_PIECE_BYTES (2ull << 10)
 #define CLIENT_ALIGNMENT 512u  // Of cudaMalloc, as without a server.
 
 struct CUstream_st {
@@ -63,9 +65,17 @@ typedef struct client_arrival {
   uint64_t bytes;
 } client_arrival_t;
 
+// A part of the bulk, and of staging memory.
+typedef struct client_slot {
+  uint64_t
+      taken;  // The message whose answer says that the server has taken all of it from the bulk,
+  uint64_t copied;  // and the one with which that has left staging memory.
+} client_slot_t;
+
 typedef struct client {
   stretto_runtime_layer_t* layer;
   tally_channel_t channel;
+  uint64_t idle_at;  // Nothing is under way if no message is behind this one.
   uint64_t marked;   // The last message that recorded event 0,
   uint64_t done;     // and as far as it is known to be done.
   uint64_t checked;  // Messages whose answer was looked at, or will not be.
@@ -78,8 +88,8 @@ typedef struct client {
   client_block_t* blocks;
   client_arrival_t* arrivals;
   uint64_t arrivals_next;
-  uint64_t staging;                                       // Device memory; 0 = none yet.
-  uint64_t staged[CLIENT_IN_BYTES / CLIENT_PIECE_BYTES];  // The message with which a slot is free.
+  uint64_t staging;  // Device memory; 0 = none yet.
+  client_slot_t slots[CLIENT_IN_BYTES / CLIENT_SLOT_BYTES];
   uint32_t next_slot;
 } client_t;
 
@@ -104,6 +114,8 @@ static inline void client_answered(client_t* client) { ++client->layer->answered
 uint64_t client_send(client_t* client, const tally_message_t* message, const void* payload);
 cudaError_t client_call(client_t* client, const char* call, const tally_message_t* message,
                         const void* payload, tally_reply_t* reply);
+// Waits for answers that nobody has waited for, up to `message`, and says what failed.
+cudaError_t client_check(client_t* client, const char* call, uint64_t message);
 // Records event 0 behind what was sent. Waits until it is done; delivers what came to the host. Returns what
 // failed before.
 uint64_t client_mark(client_t* client);

@@ -9,7 +9,7 @@
 
 #include "sw/tally/client.h"
 
-#define SLOTS (CLIENT_IN_BYTES / CLIENT_PIECE_BYTES)
+#define SLOTS (CLIENT_IN_BYTES / CLIENT_SLOT_BYTES)
 
 void client_memory_free(client_t* client) {
   while (client->blocks != NULL) {
@@ -105,12 +105,14 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 // To the device
 
-// A piece of the bulk, and of staging memory, that nothing uses any longer.
-static cudaError_t take_slot(client_t* client, const char* call, uint32_t* slot) {
-  *slot = client->next_slot++ % SLOTS;
-  const uint64_t until = client->staged[*slot];
-  client->staged[*slot] = 0;
-  return until == 0 ? cudaSuccess : client_wait(client, call, until);
+// The next slot, which nothing uses any longer.
+static cudaError_t take_slot(client_t* client, const char* call, uint32_t* number) {
+  *number = client->next_slot++ % SLOTS;
+  client_slot_t* slot = &client->slots[*number];
+  cudaError_t error = client_check(client, call, slot->taken);
+  if (error == cudaSuccess && slot->copied != 0) error = client_wait(client, call, slot->copied);
+  *slot = (client_slot_t){0};
+  return error;
 }
 
 static uint64_t send_copy(client_t* client, uint64_t to, uint64_t from, uint64_t bytes) {
@@ -119,28 +121,46 @@ static uint64_t send_copy(client_t* client, uint64_t to, uint64_t from, uint64_t
   return client_send(client, &message, NULL);
 }
 
-static cudaError_t copy_in(client_t* client, const char* call, uint64_t to, const void* from,
-                           uint64_t bytes) {
-  const int is_idle = client_is_done(client, client_mark(client));
-  if (!is_idle && client->staging == 0) {
-    const cudaError_t error = allocate(client, CLIENT_IN_BYTES, &client->staging);
-    if (error != cudaSuccess) return error;
-  }
+// Through `at` of the bulk, piece by piece. Returns the last message.
+static uint64_t send_pieces(client_t* client, uint64_t to, uint64_t at, const uint8_t* from,
+                            uint64_t bytes) {
+  uint64_t message = 0;
   for (uint64_t done = 0; done < bytes; done += CLIENT_PIECE_BYTES) {
     const uint64_t left = bytes - done;
     const uint64_t piece = left < CLIENT_PIECE_BYTES ? left : CLIENT_PIECE_BYTES;
-    uint32_t slot;
-    const cudaError_t error = take_slot(client, call, &slot);
-    if (error != cudaSuccess) return error;
-    const uint64_t at = slot * CLIENT_PIECE_BYTES;
-    tally_bulk_write(&client->channel, at, (const uint8_t*)from + done, piece);
-    const uint64_t target = is_idle ? to + done : client->staging + at;
-    const tally_message_t message = {.operation = TALLY_COPY_IN,
-                                     .copy_in = {.to = target, .bulk = at, .bytes = piece}};
-    client_send(client, &message, NULL);
-    if (!is_idle) send_copy(client, to + done, target, piece);
-    client->staged[slot] = client_mark(client);
+    tally_bulk_write(&client->channel, at + done, from + done, piece);
+    const tally_message_t one = {.operation = TALLY_COPY_IN,
+                                 .copy_in = {.to = to + done, .bulk = at + done, .bytes = piece}};
+    message = client_send(client, &one, NULL);
   }
+  return message;
+}
+
+static int is_idle(client_t* client) {
+  return client->idle_at == client->channel.messages || client_is_done(client, client_mark(client));
+}
+
+static cudaError_t copy_in(client_t* client, const char* call, uint64_t to, const void* from,
+                           uint64_t bytes) {
+  const int direct = is_idle(client);
+  if (!direct && client->staging == 0) {
+    const cudaError_t error = allocate(client, CLIENT_IN_BYTES, &client->staging);
+    if (error != cudaSuccess) return error;
+  }
+  for (uint64_t done = 0; done < bytes; done += CLIENT_SLOT_BYTES) {
+    const uint64_t left = bytes - done, part = left < CLIENT_SLOT_BYTES ? left : CLIENT_SLOT_BYTES;
+    uint32_t number;
+    const cudaError_t error = take_slot(client, call, &number);
+    if (error != cudaSuccess) return error;
+    client_slot_t* slot = &client->slots[number];
+    const uint64_t at = number * CLIENT_SLOT_BYTES;
+    const uint64_t target = direct ? to + done : client->staging + at;
+    slot->taken = send_pieces(client, target, at, (const uint8_t*)from + done, part);
+    if (direct) continue;
+    send_copy(client, to + done, target, part);
+    slot->copied = client_mark(client);
+  }
+  if (direct) client->idle_at = client->channel.messages;
   return cudaSuccess;
 }
 
@@ -173,7 +193,7 @@ static cudaError_t copy_out(client_t* client, const char* call, void* to, uint64
                             uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t at = from + done, begin = at & ~7ull, left = bytes - done;
-    const uint64_t piece = left < CLIENT_PIECE_BYTES ? left : CLIENT_PIECE_BYTES;
+    const uint64_t piece = left < CLIENT_SLOT_BYTES ? left : CLIENT_SLOT_BYTES;
     const uint64_t room = ((at + piece + 7) & ~7ull) - begin;
     client_arrival_t* a = calloc(1, sizeof *a);
     if (a == NULL)

@@ -141,18 +141,17 @@ static void allocate(tenant_t* t, const tally_message_t* m) {
   answer_driver(t, status, b.address);
 }
 
-static void copy_in(const server_t* s, tenant_t* t, const tally_message_t* m) {
+static void copy_in(tenant_t* t, const tally_message_t* m) {
   const uint64_t bytes = m->copy_in.bytes, bulk = m->copy_in.bulk;
-  uint8_t* const data = bytes == 0 || bytes > TALLY_BULK_BYTES || bulk > TALLY_BULK_BYTES - bytes
-                            ? NULL
-                            : malloc(bytes);
-  if (data == NULL) {
-    answer(t, STRETTO_ERROR_ARGUMENT, 0, 0, 0, "copy: not in the bulk, or no host memory");
+  if (bytes == 0 || bytes > TALLY_BULK_BYTES || bulk > TALLY_BULK_BYTES - bytes) {
+    answer(t, STRETTO_ERROR_ARGUMENT, 0, 0, 0, "copy: not in the bulk");
     return;
   }
-  s->ops->read(s->ops->context, tally_bulk_address(&t->channel, bulk), data, bytes);
-  answer_driver(t, t->driver->api->copy_to_device(t->driver, m->copy_in.to, data, bytes), 0);
-  free(data);
+  // From the memory that both share, without a copy of its own.
+  answer_driver(t,
+                t->driver->api->copy_host_memory(t->driver, m->copy_in.to,
+                                                 tally_bulk_address(&t->channel, bulk), bytes),
+                0);
 }
 
 // Calls that are in the order of the stream
@@ -236,7 +235,7 @@ static void serve(server_t* s, tenant_t* t, const tally_message_t* m, const uint
     case TALLY_LIBRARY_LOAD: load_library(s, t, m); break;
     case TALLY_KERNEL: find_kernel(t, m, (const char*)payload); break;
     case TALLY_MALLOC: allocate(t, m); break;
-    case TALLY_COPY_IN: copy_in(s, t, m); break;
+    case TALLY_COPY_IN: copy_in(t, m); break;
     case TALLY_STREAM_CREATE:
     case TALLY_STREAM_DESTROY:
     case TALLY_STREAM_WAIT_EVENT: answer(t, STRETTO_OK, 1, 0, 0, ""); break;
@@ -289,8 +288,8 @@ static stretto_status_t take_messages(server_t* s, tenant_t* t, int* progress) {
   uint8_t payload[TALLY_PAYLOAD_BYTES];
   // One of best effort, so that high priority does not wait for many.
   for (uint32_t i = 0; has_room(t) && (i == 0 || t == s->high); ++i) {
-    const uint64_t state = word_at(s, t, TALLY_STATE);
-    if (!tally_receive(&t->channel, &message, payload)) {
+    tally_state_t state = TALLY_ATTACHED;
+    if (!tally_receive(&t->channel, &message, payload, &state)) {
       if (state != TALLY_GONE) break;
       t->state = TALLY_GONE;
       *progress = 1;

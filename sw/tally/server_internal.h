@@ -80,6 +80,7 @@ typedef struct tenant {
   uint32_t items_first, items_count;
   submitted_t submitted[SUBMITTED];  // Ring.
   uint32_t submitted_first, submitted_count;
+  int is_released;           // Nothing that its last kernel wrote is in the L2 alone.
   stretto_status_t failure;  // Of its stream, until an event has told.
   profile_t* profiles;
 } tenant_t;

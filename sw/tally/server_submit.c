@@ -65,8 +65,17 @@ stretto_status_t server_launch(server_t* s, tenant_t* t, const item_t* item, uin
                                  .kernel = item->kernel->name});
   stretto_status_t status = t->driver->api->launch(t->driver, t->stream, &launch);
   if (status == STRETTO_OK) status = t->driver->api->event_of_last(t->driver, t->stream, event);
+  t->is_released = status == STRETTO_OK && !launch.device_scope;
   free(arguments);
   return status;
+}
+
+// An event of all that was submitted. Where the last packet has left nothing in the L2, or released it, that
+// packet's end is the event's.
+static stretto_status_t record(tenant_t* t, stretto_event_t* event) {
+  const stretto_api_t* api = t->driver->api;
+  return t->is_released ? api->event_of_last(t->driver, t->stream, event)
+                        : api->event_record(t->driver, t->stream, event);
 }
 
 stretto_status_t server_submit(server_t* s, tenant_t* t, item_t* item) {
@@ -82,18 +91,16 @@ stretto_status_t server_submit(server_t* s, tenant_t* t, item_t* item) {
       status = api->copy(t->driver, t->stream, item->to, item->from, item->bytes, account_of(s, t));
       break;
     case TALLY_FILL:
-      // The driver's fill waits for nothing, but for a record.
-      if (t->submitted_count != 0) status = api->event_record(t->driver, t->stream, &entry->event);
-      if (status == STRETTO_OK)
-        status =
-            api->fill(t->driver, t->stream, item->to, item->bytes, item->pattern, account_of(s, t));
+      status = api->fill_in_order(t->driver, t->stream, item->to, item->bytes, item->pattern,
+                                  account_of(s, t));
       break;
     case TALLY_FREE: status = api->release(t->driver, t->stream, item->to); break;
-    default: status = api->event_record(t->driver, t->stream, &entry->event); break;
+    default: status = record(t, &entry->event); break;
   }
   if (status == STRETTO_OK && item->operation != TALLY_LAUNCH &&
       item->operation != TALLY_EVENT_RECORD)
     status = api->event_of_last(t->driver, t->stream, &entry->event);
+  if (item->operation != TALLY_LAUNCH) t->is_released = status == STRETTO_OK;
   free(item->arguments);
   item->arguments = NULL;
   entry->item = *item;

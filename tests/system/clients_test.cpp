@@ -54,7 +54,7 @@ double time_of(const Finished& finished) {
 }
 
 const std::vector<std::string> kServers{"no-scheduling", "no-transformation", "tally",
-                                        "tally-stock-isa", "tally-firmware"};
+                                        "tally-stock-isa", "tally-unmodified"};
 
 }  // namespace
 

@@ -44,11 +44,11 @@ void ProgramKind::describe(ParameterSet& set) {
        {"no-transformation", ProgramServer::no_transformation},
        {"tally", ProgramServer::tally},
        {"tally-stock-isa", ProgramServer::tally_stock_isa},
-       {"tally-firmware", ProgramServer::tally_firmware}},
+       {"tally-unmodified", ProgramServer::tally_unmodified}},
       "What programs share a GPU through: none, one has it itself; no-scheduling, kernels run as "
       "they come; no-transformation, best effort waits for high priority; tally, best-effort "
       "kernels "
-      "are transformed and stopped; tally-firmware, the GPU stops them as they are.");
+      "are transformed and stopped; tally-unmodified, the GPU stops them as they are.");
   set.number("clients", clients, 0, kMostClients,
              "Of the server; they take the files in turn. 0: one a file.");
   set.number("high_priority", high_priority, 0, 1,

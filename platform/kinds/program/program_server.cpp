@@ -15,7 +15,7 @@ tally_mode_t mode_of(ProgramServer server) {
     case ProgramServer::no_transformation: return TALLY_WHOLE_KERNELS;
     case ProgramServer::tally:
     case ProgramServer::tally_stock_isa: return TALLY_TRANSFORMED;
-    case ProgramServer::tally_firmware: return TALLY_UNMODIFIED;
+    case ProgramServer::tally_unmodified: return TALLY_UNMODIFIED;
     default: return TALLY_FORWARD;
   }
 }

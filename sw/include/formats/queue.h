@@ -162,6 +162,7 @@ typedef enum stretto_operation {
   STRETTO_OP_PIPELINE = 20,     // The dispatches behind it are one pipeline.
   STRETTO_OP_SCHEDULER_POLICY = 21,  // How the GPU serves kernels of one priority.
   STRETTO_OP_L2_PERSIST = 22,        // What stays in the L2.
+  STRETTO_OP_SHARE = 23,             // Which queues the command processor schedules by itself.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -286,6 +287,17 @@ typedef struct stretto_preempt {
   uint64_t reserved[5];
 } stretto_preempt_t;
 
+// SHARE: the command processor itself schedules what shares its GPU, after Tally (sw/tally/policy.h).
+// Kernels of `high` run at once. Those of `best_effort` run when these queues have rested, one at a
+// time, and are stopped between work-groups as soon as a doorbell of `high` rings. Until a SHARE
+// without queues. `high` needs a PRIORITY of its own.
+typedef struct stretto_share {
+  uint32_t high;         // Queues, one bit each; both 0: nothing is shared any longer.
+  uint32_t best_effort;  // Others than these.
+  uint64_t min_idle_ns;  // `high` rests so long before best effort goes on (TL-SCHED-09).
+  uint64_t reserved[4];
+} stretto_share_t;
+
 // PIPELINE: the next `members` packets of the queue are dispatches without gates, and their
 // work-groups are placed all or nothing. It is complete when they are launched, each of them when it
 // has ended. If one is refused, all are. It has one boundary at either end: if a member acquires at
@@ -394,6 +406,7 @@ typedef struct stretto_vendor_packet {
     stretto_pipeline_t pipeline;
     stretto_scheduler_policy_t policy;
     stretto_l2_persist_t persist;
+    stretto_share_t share;
     uint64_t words[6];
   };
   uint64_t completion_signal;

@@ -102,18 +102,25 @@ static void overlap(void) {
   OK(cudaFree(data));
 }
 
-// A set of whole words waits for the kernel before it, though nothing was recorded in between: the DMA engine
-// would be there long before the kernel writes.
+// A set waits until all that the kernel before it wrote has left the L2, else old bytes come down on new ones.
 static void set_behind(void) {
-  enum { WORDS = 512 };
-  static uint64_t out[WORDS];
-  void* data = device(8 * WORDS);
-  OK(cudaMemset(data, 1, 8 * WORDS));
-  launch_scale(data, WORDS, 7, 20000, 8, NULL);
-  OK(cudaMemsetAsync(data, 0x5A, 8 * WORDS, NULL));
-  OK(cudaMemcpy(out, data, 8 * WORDS, cudaMemcpyDeviceToHost));
-  for (unsigned i = 0; i < WORDS; ++i) MUST(out[i] == 0x5A5A5A5A5A5A5A5Aull);
-  OK(cudaFree(data));
+  enum { FLOATS = 1 << 20, BYTES = 4 * FLOATS, SET = 4096 };
+  static uint8_t out[SET];
+  void *in = device(BYTES), *sum = device(BYTES);
+  OK(cudaMemset(in, 0, BYTES));
+  vector_add_arguments_t arguments = {(uint64_t)(uintptr_t)in, (uint64_t)(uintptr_t)in,
+                                      (uint64_t)(uintptr_t)sum, FLOATS};
+  void* list[] = {&arguments};
+  for (unsigned place = 0; place < BYTES; place += BYTES / 4) {
+    OK(cudaLaunchKernel((const void*)vector_add,
+                        line(FLOATS / (VECTOR_ADD_WAVEFRONTS * VECTOR_ADD_PIECE)),
+                        line(VECTOR_ADD_WAVEFRONTS), list, 0, NULL));
+    OK(cudaMemsetAsync((char*)sum + place, 0x5A, SET, NULL));
+    OK(cudaMemcpy(out, (char*)sum + place, SET, cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < SET; ++i) MUST(out[i] == 0x5A);
+  }
+  OK(cudaFree(in));
+  OK(cudaFree(sum));
 }
 
 // Two streams that take turns by one event, recorded anew each time: the order is that of the calls.

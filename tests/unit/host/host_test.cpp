@@ -264,6 +264,25 @@ TEST_CASE("bytes that one program stores another one reads") {
   CHECK((read[0] == 1 && read[1] == 2 && read[2] == 3));
 }
 
+TEST_CASE("bytes of host memory cross PCIe at the price of a write") {
+  Bench bench;
+  std::vector<uint8_t> bytes(1'000);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7 + 1);
+  Time returned = 0;
+  bench.host->add_program("rank0", [&](HostCore& core) {
+    core.store_bytes(kHostBase + 64, bytes.data(), bytes.size());
+    const Time begin = core.now();
+    core.write_from(address_in(0, 0x4000), kHostBase + 64, bytes.size());
+    returned = core.now() - begin;
+  });
+  bench.run();
+  CHECK(returned == 16 * 25 * kNanosecond);  // As a write of as many.
+  std::vector<uint8_t> there(bytes.size());
+  bench.gpu[0]->memory.image.read(0x4000, there.data(), there.size());
+  CHECK(there == bytes);
+  CHECK(bench.violations() == 0);
+}
+
 TEST_CASE("without credit a program blocks until the GPU returns it") {
   LinkSpec pcie = pcie_defaults();
   pcie.credit_bytes = 4'096;

@@ -249,7 +249,18 @@ TEST_CASE("what cannot be allocated or copied is refused with a reason") {
         STRETTO_ERROR_UNMAPPED);
   CHECK(c.api->copy_to_device(c.client, stretto_gpu_address(1, kBegin), &word, 8) ==
         STRETTO_ERROR_UNMAPPED);
+  CHECK(c.api->copy_host_memory(c.client, stretto_gpu_address(0, 0), c.host.host(0), 8) ==
+        STRETTO_ERROR_UNMAPPED);
   CHECK(c.host.packets.empty());
+}
+
+TEST_CASE("bytes of host memory are written to the device without a copy of them") {
+  Client c;
+  uint64_t address = 0;
+  REQUIRE(c.api->allocate(c.client, c.stream, 8192, 64, 0, &address) == STRETTO_OK);
+  REQUIRE(c.api->copy_host_memory(c.client, address, c.host.host(0x100), 8192) == STRETTO_OK);
+  CHECK(c.host.from == std::vector<std::pair<uint64_t, uint64_t>>{{c.host.host(0x100), 4096},
+                                                                  {c.host.host(0x1100), 4096}});
 }
 
 TEST_CASE("a launch writes its arguments and one HSA dispatch packet") {

@@ -21,6 +21,7 @@ struct FakeGpuHost {
   std::map<uint64_t, uint64_t> words;                 // Host memory.
   std::vector<stretto_packet_t> packets;              // As they were when the doorbell rang.
   std::vector<std::pair<uint64_t, uint64_t>> writes;  // Address, bytes.
+  std::vector<std::pair<uint64_t, uint64_t>> from;    // Host memory written on, bytes.
   std::function<int64_t(const stretto_packet_t&)> status = [](const stretto_packet_t&) {
     return 0;
   };
@@ -32,6 +33,9 @@ struct FakeGpuHost {
     stretto_host_ops_t all{};
     all.context = this;
     all.write = &write;
+    all.write_from = [](void* context, uint64_t, uint64_t from, uint64_t count) {
+      self(context).from.emplace_back(from, count);
+    };
     all.wait = &wait;
     all.read = &read;
     all.store = &store;

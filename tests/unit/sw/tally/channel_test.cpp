@@ -54,9 +54,10 @@ struct Ends {
   tally_channel_t client = tally_attach(&memory.ops, memory.base, TALLY_BEST_EFFORT);
   tally_channel_t server = tally_accept(&memory.ops, memory.base);
   std::vector<uint8_t> payload = std::vector<uint8_t>(TALLY_PAYLOAD_BYTES);
+  tally_state_t state = TALLY_ABSENT;
 
   bool receive(tally_message_t* message) {
-    return tally_receive(&server, message, payload.data()) != 0;
+    return tally_receive(&server, message, payload.data(), &state) != 0;
   }
   void answer(int64_t status = STRETTO_OK, const char* text = "") {
     tally_reply_t reply{};
@@ -134,6 +135,33 @@ TEST_CASE("answers belong to their messages, and a refusal has a line") {
     CHECK(reply.value[0] == number - 1);
   }
   CHECK(std::string(reinterpret_cast<char*>(&e.memory.bytes[TALLY_ERROR_TEXT])) == "no memory");
+}
+
+TEST_CASE("of many answers the one that failed is found, and told once") {
+  Ends e;
+  tally_message_t got;
+  const tally_message_t message = message_of(TALLY_LAUNCH);
+  for (uint32_t i = 1; i <= 20; ++i) {
+    tally_send(&e.client, &message, nullptr);
+    if (i == 1) CHECK_THROWS_WITH(tally_wait_failed(&e.client, 0, 1), "would wait for ever");
+    REQUIRE(e.receive(&got));
+    e.answer(i == 7 ? STRETTO_ERROR_ARGUMENT : STRETTO_OK, "no");
+  }
+  CHECK(tally_wait_failed(&e.client, 0, 6) == 0);
+  CHECK(tally_wait_failed(&e.client, 6, 20) == 7);
+  CHECK(tally_wait_reply(&e.client, 7).status == STRETTO_ERROR_ARGUMENT);
+  CHECK(tally_wait_failed(&e.client, 7, 20) == 0);
+}
+
+TEST_CASE("the server sees with the last message that its client has gone") {
+  Ends e;
+  tally_message_t got;
+  const tally_message_t message = message_of(TALLY_FREE);
+  tally_send(&e.client, &message, nullptr);
+  tally_detach(&e.client);
+  REQUIRE(e.receive(&got));
+  REQUIRE_FALSE(e.receive(&got));
+  CHECK(e.state == TALLY_GONE);
 }
 
 TEST_CASE("an event is asked for without a message, and its last record counts") {
