@@ -129,6 +129,10 @@ workload=graph/bert-small
 sampled=(--mode launched --set gpus=1 --impl all=model --set gpu.executor=sampled --set sampled.bodies="$scratch/bodies.txt")
 sabotage ae0 "nothing, sampled work-groups (control)" 0 complete "${sampled[@]}"
 sabotage ae "sampled work-groups that work faster than alone" 1 'law violated: times that' "${sampled[@]}" --set sampled.fault.rate=2
+# Clients of one GPU: a command processor that does not stop best effort.
+workload=tally/small
+sabotage ai0 "nothing, clients of one GPU (control)" 0 complete --mode tally-firmware --impl all=model
+sabotage ai "a command processor that does not stop best effort" 1 'best-effort kernels that began while one of high priority ran' --mode tally-firmware --impl all=model --firmware "$build/sw/firmware/main_no_stop.elf"
 workload=t3/small
 
 # (d) The inverted arbiter must be right in every element and different in time. Two channels: contention.

@@ -9,6 +9,8 @@
 #define WORD_READY 0u     // 1: it is set up.
 #define WORD_REQUESTS 8u  // Complete.
 #define WORD_ENDED 16u    // So many ns it has taken, at least 1.
+#define WORD_COUNT 24u    // Work-groups launched; of the first client alone.
+#define WORD_LIMIT 0u     // Of the line behind those of clients: work-groups a window.
 
 typedef struct tenant {
   const tenant_parameters_t* p;
@@ -16,13 +18,25 @@ typedef struct tenant {
   tenant_result_t* result;
   tenant_port_t port;
   tenant_kernel_t* kernels;  // By step.
+  uint64_t count;            // Work-groups launched.
+  tenant_turn_t turn;
 } tenant_t;
 
 static uint64_t now_ns(const tenant_t* t) { return t->ops->now_ns(t->ops->context); }
 
-static uint64_t word_of(const tenant_t* t, uint32_t client, uint32_t word) {
-  const host_job_t job = {.number = t->p->job};
+static uint64_t word_at(uint32_t job_number, uint32_t client, uint32_t word) {
+  const host_job_t job = {.number = job_number};
   return job_host_memory(&job) + 64ull * client + word;
+}
+
+static uint64_t word_of(const tenant_t* t, uint32_t client, uint32_t word) {
+  return word_at(t->p->job, client, word);
+}
+
+void tenant_rate_place(tenant_rate_t* rate, uint32_t job) {
+  rate->count_word = word_at(job, 0, WORD_COUNT);
+  rate->ended_word = word_at(job, 0, WORD_ENDED);
+  rate->limit_word = word_at(job, rate->clients, WORD_LIMIT);
 }
 
 static void tell(const tenant_t* t, uint32_t word, uint64_t value) {
@@ -37,6 +51,7 @@ static stretto_status_t set_up(tenant_t* t) {
   const tenant_parameters_t* p = t->p;
   TRY(tenant_open(&t->port, t->ops, p->by_server ? tally_channel_address(p->job, p->number) : 0,
                   p->priority, &p->client, p->stream_priority));
+  if (p->share.high != 0) TRY(tenant_share(&t->port, &p->share));
   for (uint32_t i = 1; i < p->memory.ranges; ++i) {
     const memory_range_t* range = &p->memory.range[i];
     uint64_t address = 0;
@@ -69,12 +84,21 @@ static int goes_on(const tenant_t* t) {
   return p->alone ? now_ns(t) - t->result->begin_ns < ended : ended == 0;
 }
 
+// 0: the run has ended meanwhile.
+static int may_launch(tenant_t* t, uint32_t work_groups) {
+  const tenant_parameters_t* p = t->p;
+  if (p->rate == NULL) return 1;
+  if (p->number != 0) return tenant_rate_wait(p->rate, t->ops, &t->turn, p->number, work_groups);
+  tenant_rate_count(p->rate, t->ops, &t->count, work_groups);
+  return 1;
+}
+
 // 1: it was cut short.
 static stretto_status_t run_request(tenant_t* t, int* is_cut) {
   const tenant_parameters_t* p = t->p;
   for (uint32_t i = 0; i < p->step_count; ++i) {
     const tenant_step_t* step = &p->steps[i];
-    if (!goes_on(t)) {
+    if (!goes_on(t) || !may_launch(t, step->work_groups)) {
       t->result->steps = i;
       *is_cut = 1;
       break;

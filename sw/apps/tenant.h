@@ -8,6 +8,7 @@
 #include "sw/apps/memory_plan.h"
 #include "sw/apps/ranks.h"
 #include "sw/apps/tenant_port.h"
+#include "sw/apps/tenant_rate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,7 +58,9 @@ typedef struct tenant_parameters {
   const uint64_t* arrival_ns;  // Of each request, from the begin on; null: back to back.
   uint32_t requests;           // 0: until client 0 has ended; alone: as long as it took.
   uint32_t most_requests;      // Room for them.
-  uint32_t lead;               // With a number: it begins when all others have ended so many.
+  stretto_share_t share;  // Its `high` is not 0: the command processor schedules all clients so.
+  const tenant_rate_t* rate;  // Null: launches are not limited.
+  uint32_t lead;              // With a number: it begins when all others have ended so many.
 } tenant_parameters_t;
 
 typedef struct tenant_result {
@@ -68,6 +71,9 @@ typedef struct tenant_result {
   uint64_t begin_ns, end_ns;         // Of all; 0: has not come so far.
   uint64_t messages, message_bytes;  // Sent.
 } tenant_result_t;
+
+// Gives `rate` its words, in the lines of the job's clients.
+void tenant_rate_place(tenant_rate_t* rate, uint32_t job);
 
 // `error` has 256 bytes.
 stretto_status_t tenant_run(const tenant_parameters_t* parameters, const stretto_host_ops_t* ops,

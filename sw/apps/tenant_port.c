@@ -31,6 +31,10 @@ stretto_status_t tenant_open(tenant_port_t* port, const stretto_host_ops_t* ops,
   return api->stream_priority(port->client, port->stream, stream_priority);
 }
 
+stretto_status_t tenant_share(tenant_port_t* port, const stretto_share_t* share) {
+  return port->client->api->share(port->client, port->stream, share);
+}
+
 stretto_status_t tenant_allocate(tenant_port_t* port, uint64_t bytes, uint64_t alignment,
                                  uint32_t allocation, uint64_t* address) {
   if (is_direct(port))

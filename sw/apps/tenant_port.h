@@ -42,6 +42,8 @@ typedef struct tenant_work {
 stretto_status_t tenant_open(tenant_port_t* port, const stretto_host_ops_t* ops,
                              uint64_t channel_address, tally_priority_t priority,
                              const stretto_client_options_t* options, uint32_t stream_priority);
+// Has the command processor schedule. REQUIRES: it is reached by the driver.
+stretto_status_t tenant_share(tenant_port_t* port, const stretto_share_t* share);
 stretto_status_t tenant_allocate(tenant_port_t* port, uint64_t bytes, uint64_t alignment,
                                  uint32_t allocation, uint64_t* address);
 // Zeroes memory, in order.

@@ -71,6 +71,26 @@ TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-
   CHECK(p99(run("mps-priority")) < p99(run("mps")));
 }
 
+// TGS: not launched while the first client is seen alone, then at a rate that changes.
+TEST_CASE("TGS launches best effort at a rate that it learns from high priority", "[TL-BASE-04]") {
+  const RunResult tgs = run("tgs", " --set tenants.requests=20"),
+                  priority = run("mps-priority", " --set tenants.requests=20");
+  const auto& limits = tgs.at("job.tgs.limit_from_ns").as_array();
+  REQUIRE(limits.size() > 5);
+  CHECK(limits[0].as_array()[1].is_null());
+  CHECK(limits[1].as_array()[1].to_number<uint64_t>() == 0);
+  const auto begins = [](const auto& limit) {
+    const auto& groups = limit.as_array()[1];
+    return groups.is_null() || groups.template to_number<uint64_t>() > 0;
+  };
+  CHECK(std::any_of(limits.begin() + 2, limits.end(), begins));
+  CHECK(client(tgs, 1).at("requests_per_s").to_number<double>() > 0);
+  CHECK(client(tgs, 1).at("requests_per_s").to_number<double>() <
+        client(priority, 1).at("requests_per_s").to_number<double>());
+  CHECK(p99(tgs) <= p99(priority));
+  expect_same_outputs(tgs, run("ideal"));
+}
+
 TEST_CASE("without a scheduler the server dispatches kernels of both on arrival", "[TL-ABL-01]") {
   const RunResult result = run("no-scheduling");
   CHECK(result.number("job.time_ns.both") > 0);
@@ -107,8 +127,19 @@ TEST_CASE("transformer, profiler and scheduler act together, with the stock inst
   CHECK(result.number("job.server.preemptions") > 0);
 }
 
-TEST_CASE("the command processor stops unmodified kernels between work-groups", "[TL-ARCH-04]") {
+TEST_CASE("the command processor schedules by itself, and loses and doubles nothing",
+          "[TL-ARCH-04]") {
   const RunResult result = run("tally-firmware");
+  expect_same_outputs(result, run("ideal"));
+  CHECK(p99(result) < p99(run("mps-priority")));
+  CHECK(client(result, 1).at("requests_per_s").to_number<double>() > 0);
+  // Best effort begins kernels between requests alone, and is stopped within them.
+  CHECK(result.number("job.time_ns.best_effort") > 0);
+  CHECK(result.number("job.time_ns.both") < result.number("job.time_ns.high") / 10);
+}
+
+TEST_CASE("the command processor stops unmodified kernels between work-groups", "[TL-ARCH-04]") {
+  const RunResult result = run("tally-unmodified");
   CHECK(result.number("job.server.preemptions") > 0);
   CHECK(result.number("job.server.tasks") == 0);
   expect_same_outputs(result, run("ideal"));

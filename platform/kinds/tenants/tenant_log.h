@@ -74,6 +74,8 @@ struct TenantMoment {
   uint64_t at_ns;
   bool high, ended;
 };
+// When kernels of high priority were on the GPU. `moments` in the order of their times.
+std::vector<TenantSpan> high_kernel_spans(const std::vector<TenantMoment>& moments);
 TenantOwners owners_of(const std::vector<TenantMoment>& moments,
                        const std::vector<TenantSpan>& draining,
                        const std::vector<TenantSpan>& requests, TenantSpan span);

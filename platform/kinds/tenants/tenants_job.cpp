@@ -14,6 +14,7 @@
 #include "platform/kinds/tenants/tenant_figures.h"
 #include "platform/kinds/tenants/tenant_log.h"
 #include "platform/kinds/tenants/tenant_plan.h"
+#include "platform/kinds/tenants/tenant_rates.h"
 #include "platform/kinds/tenants/tenants_kind.h"
 #include "platform/results/result_file.h"
 
@@ -38,16 +39,21 @@ struct Mode {
   tally_mode_t how;
   bool stock_isa;
   uint32_t stream_priority;  // Of the first client, without a server.
+  bool is_limited = false;   // Best effort has a rate (TGS).
+  bool by_firmware = false;  // The command processor schedules.
 };
 constexpr std::array kModes{
     Mode{"ideal", false, TALLY_FORWARD, false, 0},
     Mode{"mps", false, TALLY_FORWARD, false, 0},
     Mode{"mps-priority", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1},
+    // The authors' code gives its streams the middle of what CUDA offers.
+    Mode{"tgs", false, TALLY_FORWARD, false, STRETTO_PRIORITIES / 2, true},
     Mode{"no-scheduling", true, TALLY_FORWARD, false, 0},
     Mode{"no-transformation", true, TALLY_WHOLE_KERNELS, false, 0},
     Mode{"tally", true, TALLY_TRANSFORMED, false, 0},
     Mode{"tally-stock-isa", true, TALLY_TRANSFORMED, true, 0},
-    Mode{"tally-firmware", true, TALLY_UNMODIFIED, false, 0},
+    Mode{"tally-unmodified", true, TALLY_UNMODIFIED, false, 0},
+    Mode{"tally-firmware", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1, false, true},
 };
 
 const Mode& mode_of(const std::string& name) {
@@ -114,6 +120,13 @@ class Tenants final : public Job {
         requests_(plans_.size()),
         server_(server_parameters(request, gpu_, mode_.how, mode_.stock_isa, kind.policy)) {
     const auto count = static_cast<uint32_t>(plans_.size());
+    rate_.policy = kind.rate;
+    rate_.clients = count;
+    tenant_rate_place(&rate_, request.share.number);
+    rate_.log_context = this;
+    rate_.log = [](void* self, const tenant_rate_record_t* record) {
+      static_cast<Tenants*>(self)->rates_.push_back(*record);
+    };
     for (uint32_t i = 0; i < count; ++i) set_client(i);
     server_.high_account = kHigh.number;
     server_.best_effort_account = kBestEffort.number;
@@ -154,6 +167,14 @@ class Tenants final : public Job {
         if (!scope_.empty()) write_profiles(kind_.profiles, scope_, known_, log_);
       });
     }
+    if (mode_.is_limited) {
+      add_program(host, "controller", [this](HostCore& core) {
+        run_app(core, [this](const stretto_host_ops_t* ops, char*) {
+          tenant_rate_control(&rate_, ops);
+          return STRETTO_OK;
+        });
+      });
+    }
     for (uint32_t i = 0; i < plans_.size(); ++i) {
       add_program(host, fmt::format("client{}", i), [this, i](HostCore& core) {
         run_app(core, [this, i](const stretto_host_ops_t* ops, char* error) {
@@ -178,6 +199,19 @@ class Tenants final : public Job {
   void audit(uint32_t, AuditSink& sink) const override {
     const TenantOwners owners = owners_of_run();
     sink.equal("time by owner adds up to the span", owners.sum_ns(), owners.span_ns);
+    if (mode_.by_firmware)
+      sink.equal("best-effort kernels that began while one of high priority ran",
+                 late_begins(high_kernel_spans(moments_), best_effort_begins(), 0), 0);
+    if (mode_.is_limited) {
+      sink.equal("best-effort launches beyond the limit of their window",
+                 launches_beyond_limit(rates_, rate_), 0);
+      const auto is_launch = [](const tenant_rate_record_t& one) {
+        return one.event == TENANT_RATE_LAUNCH;
+      };
+      sink.equal("best-effort kernels launched within limits = begun",
+                 static_cast<uint64_t>(std::count_if(rates_.begin(), rates_.end(), is_launch)),
+                 best_effort_begins().size());
+    }
     if (!mode_.by_server) return;
     for (uint32_t i = 0; i < plans_.size(); ++i) {
       const std::string client = fmt::format("client {}: messages ", i);
@@ -227,6 +261,7 @@ class Tenants final : public Job {
         share(owners.high_ns), share(owners.best_effort_ns), share(owners.both_ns),
         share(owners.draining_ns), share(owners.boundary_ns), share(owners.idle_ns));
     if (mode_.by_server) text += counts_text();
+    if (mode_.is_limited) text += rates_text();
     return text;
   }
 
@@ -242,6 +277,16 @@ class Tenants final : public Job {
                                               {"draining", o.draining_ns},
                                               {"boundary", o.boundary_ns},
                                               {"idle", o.idle_ns}}}};
+    if (mode_.is_limited) {
+      json::array limits;
+      for (const tenant_rate_record_t& one : rates_)
+        if (one.event == TENANT_RATE_LIMIT)
+          limits.push_back(json::array{one.time_ns, one.groups >= RATE_UNLIMITED
+                                                        ? json::value(nullptr)
+                                                        : json::value(one.groups)});
+      all["tgs"] = json::object{{"window_ns", rate_window_ns(&rate_.policy)},
+                                {"limit_from_ns", std::move(limits)}};
+    }
     if (!mode_.by_server) return all;
     const TenantCounts counts = counts_of(log_);
     json::array drains(counts.drain_ns.begin(), counts.drain_ns.end()), chosen, refused;
@@ -305,9 +350,21 @@ class Tenants final : public Job {
     p.requests = i == 0 ? kind_.requests : 0;
     p.most_requests = i == 0 ? kind_.requests : kMostRequests;
     p.lead = i == 0 && !alone_ ? kind_.lead : 0;
+    p.rate = mode_.is_limited ? &rate_ : nullptr;
+    if (mode_.by_firmware && i == 0) p.share = share_of_queues();
     requests_[i].resize(p.most_requests);
     results_[i].request = requests_[i].data();
     layouts_[0].add(p.memory, kModuleBytes);
+  }
+
+  stretto_share_t share_of_queues() const {
+    stretto_share_t share{};
+    share.high = 1u << gpu_.clients[0].first_queue;
+    for (uint32_t i = 1; i < gpu_.clients.size(); ++i)
+      share.best_effort |= 1u << gpu_.clients[i].first_queue;
+    share.min_idle_ns = kind_.policy.min_idle_before_best_effort_ns;
+    if (share.best_effort == 0) share.high = 0;
+    return share;
   }
 
   bool is_used(uint32_t client, const std::string& kernel) const {
@@ -437,6 +494,14 @@ class Tenants final : public Job {
     return text;
   }
 
+  std::string rates_text() const {
+    uint64_t periods = 0, launches = 0;
+    for (const tenant_rate_record_t& one : rates_)
+      ++(one.event == TENANT_RATE_LIMIT ? periods : launches);
+    return fmt::format("  tgs: {} limits set, {} best-effort kernels launched within them\n",
+                       periods, launches);
+  }
+
   json::object client_details(uint32_t client) const {
     const tenant_result_t& r = results_[client];
     json::object one{{"name", plans_[client]->name()},
@@ -480,6 +545,8 @@ class Tenants final : public Job {
   std::vector<tally_known_t> known_;
   TenantLog log_;
   std::vector<TenantMoment> moments_;
+  tenant_rate_t rate_{};
+  std::vector<tenant_rate_record_t> rates_;
 };
 
 }  // namespace

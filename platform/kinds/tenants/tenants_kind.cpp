@@ -97,7 +97,7 @@ std::vector<uint64_t> arrivals_of(const TenantsKind& kind, uint64_t seed) {
   return times;
 }
 
-TenantsKind::TenantsKind() : policy(tally_policy_defaults()) {
+TenantsKind::TenantsKind() : policy(tally_policy_defaults()), rate(rate_policy_defaults()) {
   // The machine is deterministic: one measured run says what five do, behind one that has warmed
   // the L2.
   policy.profile_iterations = 1;
@@ -163,6 +163,18 @@ void TenantsKind::describe(ParameterSet& set) {
   set.choice("objective", policy.objective,
              {{"staged", TALLY_OBJECTIVE_STAGED}, {"fastest", TALLY_OBJECTIVE_FASTEST}},
              "Of the choice: the authors' code (TL-SCHED-11), or the text (TL-U13).");
+  set.number("tgs_period_ns", rate.period_ns, 1'000, 1'000'000'000'000,
+             "Mode tgs: work-groups of high priority are counted over so long; 5 s as published.");
+  set.number("tgs_windows", rate.windows, 1, 1'000'000,
+             "Of a period, in each of which best effort has its limit; 100 as published.");
+  set.number("tgs_profile_periods", rate.profile_periods, 1, 1'000'000,
+             "In which best effort waits at first; 5 as published.");
+  set.number("tgs_tolerance", rate.tolerance, 1, 333,
+             "Per mille by which the count may differ from its best; 30 as published.");
+  set.number("tgs_initial_per_ms", rate.initial_per_ms, 1, 1'000'000'000,
+             "First limit, work-groups a millisecond; 20,000 in 50 ms as published.");
+  set.number("tgs_least_step_per_ms", rate.least_step_per_ms, 1, 1'000'000'000,
+             "Least step of the limit, likewise; 1,000 in 50 ms as published.");
 }
 
 std::string TenantsKind::first_error() const {
@@ -176,6 +188,8 @@ std::string TenantsKind::first_error() const {
   if (arrivals == Arrivals::trace && trace.empty()) return "needs trace";
   if (names_of(best_effort).size() + 1 > TALLY_CLIENTS)
     return fmt::format("needs at most {} clients", TALLY_CLIENTS);
+  if (const char* const wrong_rate = rate_policy_error(&rate); wrong_rate != nullptr)
+    return fmt::format("has no rate of tgs: {}", wrong_rate);
   const char* const wrong = tally_policy_error(&policy);
   return wrong == nullptr ? "" : fmt::format("has no policy: {}", wrong);
 }
@@ -187,12 +201,14 @@ const KindInfo& TenantsKind::info() const {
       .modes = {{"ideal", "each client alone, one after the other"},
                 {"mps", "all kernels when they come, work-groups in turn"},
                 {"mps-priority", "work-groups of high priority first"},
+                {"tgs", "mps-priority, and best effort at a rate that high priority does not feel"},
                 {"no-scheduling", "Tally's server passes all kernels on"},
                 {"no-transformation", "Tally's server holds best effort back, kernel by kernel"},
                 {"tally", "best effort sliced or preemptive"},
                 {"tally-stock-isa", "preemptive forms without tile.vote and tile.release"},
-                {"tally-firmware",
-                 "the command processor stops unmodified kernels, told by the server"}}};
+                {"tally-unmodified",
+                 "the server has the command processor stop unmodified kernels, by packets"},
+                {"tally-firmware", "the command processor schedules by itself, without a server"}}};
   return info;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/jobs/workload_kind.h"
+#include "sw/apps/rate_control.h"
 #include "sw/tally/channel.h"
 #include "sw/tally/policy.h"
 
@@ -43,6 +44,7 @@ class TenantsKind final : public WorkloadKind {
   std::string profiles;  // File of choices that outlive a run; empty: none do.
   uint64_t launch_latency_ns = 20'000;
   tally_policy_t policy;
+  rate_policy_t rate;  // Mode tgs.
 };
 
 // Arrivals of the first client's requests from its begin on, ascending; empty: back to back. Throws

@@ -231,6 +231,10 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *what = "l2_persist";
       *result = persist_service(service->shared, &packet->persist);
       return OUTCOME_DONE;
+    case STRETTO_OP_SHARE:
+      *what = "share";
+      *result = share_service_configure(&service->share, service->shared, &packet->share);
+      return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     default:
       *what = "vendor";
       *result = STRETTO_ERROR_PACKET;
@@ -356,12 +360,24 @@ static bool take_next(packet_service_t* service) {
   return false;
 }
 
+// Who shares a GPU has a priority, and may be drained.
+static void share(packet_service_t* service) {
+  const uint64_t at = share_service_run(&service->share, service->shared, service->rung);
+  if (at != CLINT_NEVER && (service->pipeline_look == 0 || at < service->pipeline_look))
+    service->pipeline_look = at;
+}
+
 // Where queues differ, what was rung meanwhile is looked at between any two packets.
 void packet_service_run(packet_service_t* service) {
   service->pipeline_look = 0;
-  if (service->shared->drains) schedule_service_run(service->shared);
+  if (service->shared->drains) {
+    share(service);
+    schedule_service_run(service->shared);
+  }
   while (take_next(service)) {
-    if (service->shared->highest_priority != 0) packet_service_doorbell(service);
+    if (service->shared->highest_priority == 0) continue;
+    packet_service_doorbell(service);
+    share(service);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/mca.h"
+#include "sw/firmware/services/share_service.h"
 #include "sw/firmware/services/trigger_service.h"
 
 #ifdef __cplusplus
@@ -22,7 +23,10 @@ typedef struct packet_service {
   uint32_t behind[STRETTO_PRIORITIES];  // Queues behind the one of a priority that was served last.
   uint32_t read;  // Queues whose next packet was read and waits for those before it, likewise.
   uint64_t look_at[STRETTO_QUEUE_COUNT];  // When a barrier that polls looks again; 0 = none does.
-  uint64_t pipeline_look;  // When a pipeline behind another one is looked at again; 0 = none waits.
+  uint64_t
+      pipeline_look;  // When a pipeline behind another one, or what shares the GPU, is looked at
+                      // again; 0 = none waits.
+  share_t share;
 } packet_service_t;
 
 FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,

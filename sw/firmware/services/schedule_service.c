@@ -41,12 +41,13 @@ fw_result_t schedule_service_policy(const shared_t* shared,
   return STRETTO_OK;
 }
 
-fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* preempt,
-                                     job_t job) {
-  if (shared == NULL || preempt == NULL || preempt->queue >= STRETTO_QUEUE_COUNT ||
-      preempt->queue == job.queue || preempt->drain > 1)
-    return STRETTO_ERROR_ARGUMENT;
-  if ((shared->queues_stopped & 1u << preempt->queue) != 0) return STRETTO_ERROR_STATE;
+void schedule_service_expect_drains(shared_t* shared) {
+  if (shared->drains) return;
+  for (uint32_t of = 0; of < GRID_SLOTS; ++of) slot_left[of].first = slot_left[of].end = 0;
+  shared->drains = true;
+}
+
+fw_result_t schedule_service_stop(shared_t* shared, uint32_t queues, bool drain, job_t job) {
   if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
   uint32_t slots = 0;
   for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
@@ -54,12 +55,12 @@ fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* 
     const uint32_t ended = shared->slots_ended[slot];
     const uint32_t stopped = shared->slots_stopped[slot];
     if (shared->slots_started[slot] == ended || shared->slots_resumed[slot] != stopped ||
-        shared->slot_jobs[slot].queue != preempt->queue)
+        (queues & 1u << shared->slot_jobs[slot].queue) == 0)
       continue;
     slots |= 1u << slot;
     shared->stop_seen[slot] = ended + stopped;
   }
-  shared->queues_stopped |= 1u << preempt->queue;
+  shared->queues_stopped |= queues;
   shared->stop_slots = slots;
   shared->stop_job = job;
   ++shared->started[job.queue];
@@ -68,20 +69,26 @@ fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* 
   fw_result_t result = STRETTO_OK;
   for (uint32_t slot = 0; slot < GRID_SLOTS && result == STRETTO_OK; ++slot) {
     if ((slots & 1u << slot) == 0) continue;
-    const bool drain = preempt->drain != 0 && shared->slot_pipeline[slot] == 0;
-    if (drain && !shared->drains) {
-      for (uint32_t of = 0; of < GRID_SLOTS; ++of) slot_left[of].first = slot_left[of].end = 0;
-      shared->drains = true;
-    }
-    result = grid_control_preempt(&shared->scheduler, slot, drain);
+    const bool drains = drain && shared->slot_pipeline[slot] == 0;
+    if (drains) schedule_service_expect_drains(shared);
+    result = grid_control_preempt(&shared->scheduler, slot, drains);
   }
   return result;
 }
 
-// Whether the kernel of a slot belongs to the queue and was stopped.
-static bool is_stopped(const shared_t* shared, uint32_t slot, uint32_t queue) {
+fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* preempt,
+                                     job_t job) {
+  if (shared == NULL || preempt == NULL || preempt->queue >= STRETTO_QUEUE_COUNT ||
+      preempt->queue == job.queue || preempt->drain > 1)
+    return STRETTO_ERROR_ARGUMENT;
+  if ((shared->queues_stopped & 1u << preempt->queue) != 0) return STRETTO_ERROR_STATE;
+  return schedule_service_stop(shared, 1u << preempt->queue, preempt->drain != 0, job);
+}
+
+// Whether the kernel of a slot belongs to one of the queues and was stopped.
+static bool is_stopped(const shared_t* shared, uint32_t slot, uint32_t queues) {
   return shared->slots_stopped[slot] != shared->slots_resumed[slot] &&
-         shared->slot_jobs[slot].queue == queue;
+         (queues & 1u << shared->slot_jobs[slot].queue) != 0;
 }
 
 static uint64_t* word_of(left_t* left, uint32_t position) {
@@ -197,19 +204,23 @@ static fw_result_t go_on(shared_t* shared) {
   return result;
 }
 
+fw_result_t schedule_service_go_on(shared_t* shared, uint32_t queues) {
+  if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
+  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
+    if (is_stopped(shared, slot, queues) && shared->slot_pipeline[slot] != 0 &&
+        grid_control_pipeline_waits(&shared->scheduler))
+      return STRETTO_ERROR_TABLE_FULL;
+  }
+  shared->queues_stopped &= ~queues;
+  return go_on(shared);
+}
+
 fw_result_t schedule_service_resume(shared_t* shared, const stretto_preempt_t* preempt) {
   if (shared == NULL || preempt == NULL || preempt->queue >= STRETTO_QUEUE_COUNT)
     return STRETTO_ERROR_ARGUMENT;
   const uint32_t bit = 1u << preempt->queue;
   if ((shared->queues_stopped & bit) == 0) return STRETTO_ERROR_STATE;
-  if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
-  for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
-    if (is_stopped(shared, slot, preempt->queue) && shared->slot_pipeline[slot] != 0 &&
-        grid_control_pipeline_waits(&shared->scheduler))
-      return STRETTO_ERROR_TABLE_FULL;
-  }
-  shared->queues_stopped &= ~bit;
-  return go_on(shared);
+  return schedule_service_go_on(shared, bit);
 }
 
 void schedule_service_run(shared_t* shared) {

@@ -24,6 +24,13 @@ FW_MUST_CHECK fw_result_t schedule_service_preempt(shared_t* shared,
 // not stopped.
 FW_MUST_CHECK fw_result_t schedule_service_resume(shared_t* shared,
                                                   const stretto_preempt_t* preempt);
+// What PREEMPT does, of kernels of several queues; `job` is complete when they are off the units.
+FW_MUST_CHECK fw_result_t schedule_service_stop(shared_t* shared, uint32_t queues, bool drain,
+                                                job_t job);
+// What RESUME does. STRETTO_ERROR_TABLE_FULL: not now.
+FW_MUST_CHECK fw_result_t schedule_service_go_on(shared_t* shared, uint32_t queues);
+// From now on preemptions may drain.
+void schedule_service_expect_drains(shared_t* shared);
 // Whenever hart 1 has news: takes what came back, and launches the next part of resumed kernels.
 void schedule_service_run(shared_t* shared);
 

@@ -199,4 +199,15 @@ TEST_CASE("requests that the ends of a span cut count by their share") {
   CHECK(requests_within(result, 10, {0, 230}) == Approx(2.25));
 }
 
+TEST_CASE("kernels of high priority one behind and beside the other are spans of their own") {
+  const std::vector<TenantMoment> moments{{10, true, false}, {15, false, false}, {20, true, false},
+                                          {30, true, true},  {40, true, true},   {50, true, false},
+                                          {60, true, true}};
+  const std::vector<TenantSpan> spans = high_kernel_spans(moments);
+  REQUIRE(spans.size() == 2);
+  CHECK((spans[0].begin_ns == 10 && spans[0].end_ns == 40));
+  CHECK((spans[1].begin_ns == 50 && spans[1].end_ns == 60));
+  CHECK(late_begins(spans, {15, 45}, 0) == 1);
+}
+
 }  // namespace
