@@ -25,7 +25,7 @@ enum class ProgramServer : uint8_t {
   no_transformation,  // Best effort waits for high priority, kernel by kernel.
   tally,              // Best-effort kernels are transformed and stopped.
   tally_stock_isa,    // Likewise, without tile.vote.
-  tally_unmodified,     // The GPU stops best-effort kernels as they are.
+  tally_unmodified,   // The GPU stops best-effort kernels as they are.
 };
 
 // A program of a job, and its arguments.
