@@ -48,7 +48,7 @@ struct PlanStep {
   std::string mode;
   std::string machine;
   bool is_trained = false;
-  std::string profile = "";  // What a run of an earlier plan has measured; none: estimates.
+  std::vector<std::string> profiles = {};  // What earlier runs have measured; none: estimates.
 };
 
 class KitsuneCampaign {
@@ -191,7 +191,8 @@ class KitsuneCampaign {
       for (const fs::path& file : files) all += read_file(file.string());
       sources_ = sha256_hex(all.data(), all.size());
     }
-    const std::string profile = step.profile.empty() ? "" : read_file(step.profile);
+    std::string profile;
+    for (const std::string& file : step.profiles) profile += read_file(file);
     return fmt::format(
         "graph {}\nmode {}\nmachine {}\ntraining {}\nset {}\nsources sha256 {}\nprofile sha256 "
         "{}\n",
@@ -228,7 +229,8 @@ class KitsuneCampaign {
                      step.machine, "-o",
                      stem};
       if (step.is_trained) job.command.emplace_back("--training");
-      if (!step.profile.empty()) job.command.insert(job.command.end(), {"--profile", step.profile});
+      for (const std::string& profile : step.profiles)
+        job.command.insert(job.command.end(), {"--profile", profile});
       for (const std::string& set : options_.sets)
         job.command.insert(job.command.end(), {"--set", set});
       job.log_file = stem + ".log";
@@ -304,7 +306,8 @@ class KitsuneCampaign {
   }
 
   // Balances pipelines that have run once more, by what their stages took: the paper's two-pass
-  // compiler (KT-LB-06). Whether there is something to simulate.
+  // compiler (KT-LB-06). Groups that take longer than their kernels took are left to those. Whether
+  // there is something to simulate.
   bool add_second_pass(int& status) {
     std::vector<PlanStep> steps;
     for (const KitsuneApp& app : apps_) {
@@ -312,15 +315,24 @@ class KitsuneCampaign {
         const std::string folder = run_folder(app.name, kKitsune, machine);
         const std::string profile = path(folder) + "/profile.json";
         if (campaign_.result(folder) == nullptr || !fs::exists(profile)) continue;
-        steps.push_back({plan_name(app.name, kBalanced, machine), app.graph, kKitsune, machine,
-                         app.is_trained, profile});
+        PlanStep step{plan_name(app.name, kBalanced, machine),
+                      app.graph,
+                      kKitsune,
+                      machine,
+                      app.is_trained,
+                      {profile}};
+        const std::string kernels = run_folder(app.name, kBsp, machine);
+        if (campaign_.result(kernels) != nullptr && fs::exists(path(kernels) + "/profile.json"))
+          step.profiles.push_back(path(kernels) + "/profile.json");
+        steps.push_back(std::move(step));
       }
     }
     status = make_plans(steps);
     if (status != kExitSuccess) return false;
     for (const KitsuneApp& app : apps_)
       for (const char* machine : {kKitsuneMachine, kTwiceMachine})
-        if (results_.plans.count(plan_name(app.name, kBalanced, machine)) != 0)
+        if (const auto plan = results_.plans.find(plan_name(app.name, kBalanced, machine));
+            plan != results_.plans.end() && plan->second.groups_run() != 0)
           add_run(app.name, kBalanced, machine);
     return !steps.empty();
   }

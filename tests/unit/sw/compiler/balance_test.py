@@ -230,6 +230,21 @@ class Balance(Scratch):
             self.assertEqual(plan["summary"]["grouped"], 0 if use == 1.0 else 3)
         self.assertEqual(self.plan(net.graph, forced=[["l0", "l0.a", "l1"]])["steps"][0]["pattern"], "forced")
 
+    def test_with_profiles_of_kernels_and_of_stages_what_takes_longer_is_left_out(self):
+        net = Net(rows=12800)
+        net.mlp("x", "l", [256, 256])
+        net.graph.check()
+        kernels = self.write_profile("k.json", net.graph, [(name, {"us": 20.0, "tensor": 0.3, "simt": 0.1})
+                                                           for name in ("l0", "l0.a", "l1")])
+        # 100 tiles with 54 work-groups of a stage at most: two waves and the way, beside 60 us of kernels.
+        for tile_us, kinds in [(12.0, ["pipeline"]), (40.0, ["kernel"] * 3)]:
+            stages = self.write_profile("s.json", net.graph, stages=[
+                {"operators": names, "tile_rows": 128, "tile_us": tile_us, "first_us": 5.0}
+                for names in (["l0", "l0.a"], ["l1"])])
+            plan = self.plan(net.graph, profile=[stages, kernels])
+            self.assertEqual([step["kind"] for step in plan["steps"]], kinds)
+            self.assertEqual(len(plan["left_out"]), len(kinds) // 2)
+
     # covers: KT-SEL-03
     def test_of_a_pipeline_that_cannot_be_faster_only_what_is_between_its_wide_products_is_left(self):
         """Llama's context: 386 MB of weights come with each of 16 tiles, so the group behind attention is kernels but for the
