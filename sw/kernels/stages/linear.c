@@ -195,10 +195,9 @@ KERNEL_INLINE void feed_first(const walk_t* w, feed_t* f, uint64_t* waited) {
   do feed_step(w, f);
   while (f->ahead < 2 && f->next.step != 0);
 }
-// Behind the first product of a step: into buffers of steps whose products are over when that one begins. So no load keeps
-// the tensor pipe waiting.
-KERNEL_INLINE void feed_ahead(const walk_t* w, feed_t* f, uint64_t* waited) {
-  while (f->ahead + 1 < w->buffers && f->next.tile < w->tiles &&
+// Into buffers of steps whose products are over, but for `used` of them. So no load keeps the tensor pipe waiting.
+KERNEL_INLINE void feed_ahead(const walk_t* w, feed_t* f, uint32_t used, uint64_t* waited) {
+  while (f->ahead + used < w->buffers && f->next.tile < w->tiles &&
          (!begins_tile(f->next) || edge_is_full(w->g, &w->g->in[0], f->next.tile, waited)))
     feed_step(w, f);
 }
@@ -216,21 +215,29 @@ KERNEL_INLINE void pace_tile(pace_t* pace) {
 
 // Wavefront 0. Of a single block, tiles take turns with the accumulators: the others have stored one when all meet for
 // the second time. Of two, each has one: they have stored the first one when all meet behind an item, and the second
-// one when all meet behind the next item's first product.
+// one when all meet behind the next item's first products. To store one takes longer than a product: with weights that stay,
+// those of two steps follow each other for a block, so that the other block's two are under way meanwhile.
 KERNEL_INLINE void multiply_tiles(walk_t* w, uint64_t* waited, uint64_t* met, uint64_t* shortest) {
   const stage_arguments_t* const g = w->g;
   const int b_nk = (g->layout & GEMM_B_NK) != 0;
+  const uint32_t most = w->at_once == 2 && w->stays ? 2 : 1;
   pace_t pace = {0, 0};
   feed_t f = {.next = w->at};
   uint32_t buffer = 0, accumulator = 0;
   while (w->at.tile < w->tiles) {
     const item_t at = w->at;
-    const int is_last = at.step + 1 == w->steps, has_second = at.block + 1 < w->blocks;
+    const uint32_t count = min_u32(most, w->steps - at.step);
+    const int is_last = at.step + count == w->steps, has_second = at.block + 1 < w->blocks;
+    const uint32_t other = buffer + 1 == w->buffers ? 0 : buffer + 1;  // Of the second step.
     feed_first(w, &f, waited);
     if (at.step == 0) clear(w, accumulator, at.block);
     multiply(accumulator, buffer, weights_at(w, at.block, at.step, buffer), b_nk);
-    --f.ahead;
-    feed_ahead(w, &f, waited);
+    if (count == 2) {
+      if (f.ahead < 2) feed_step(w, &f);
+      multiply(accumulator, other, weights_at(w, at.block, at.step + 1, other), b_nk);
+    }
+    f.ahead -= count;
+    feed_ahead(w, &f, count, waited);
     if (w->at_once == 2) {
       if (at.step == 0) {
         meet(met);
@@ -238,9 +245,14 @@ KERNEL_INLINE void multiply_tiles(walk_t* w, uint64_t* waited, uint64_t* met, ui
       }
       if (is_last) meet(met);
       if (has_second) multiply(1, buffer, weights_at(w, at.block + 1, at.step, buffer), b_nk);
+      if (has_second && count == 2)
+        multiply(1, other, weights_at(w, at.block + 1, at.step + 1, other), b_nk);
+      if (count == 2) feed_ahead(w, &f, 1, waited);
     }
-    if (++buffer == w->buffers) buffer = 0;
-    next_step(w, &w->at);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (++buffer == w->buffers) buffer = 0;
+      next_step(w, &w->at);
+    }
     if (is_last && w->at.block == 0) {  // What has been multiplied has been loaded.
       edge_add(g, &g->in[0], at.tile, 0);
       pace_tile(&pace);
