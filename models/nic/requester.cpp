@@ -218,7 +218,10 @@ bool Requester::make_data(Operation& operation, OutgoingPacket& packet) {
   if (!datagram) return true;
   packet.to = entry.peer_node;
   message.queue_pair = entry.peer_queue_pair;
-  packet.on_sent = [this, serial = serial_ + static_cast<uint32_t>(&operation - &operations_[0]),
+  const auto place =
+      std::find_if(operations_.begin(), operations_.end(),
+                   [&operation](const Operation& one) { return &one == &operation; });
+  packet.on_sent = [this, serial = serial_ + static_cast<uint32_t>(place - operations_.begin()),
                     use = incarnation_] {
     if (use != incarnation_ || serial - serial_ >= operations_.size()) return;
     operations_[serial - serial_].done = true;

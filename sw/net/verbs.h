@@ -24,6 +24,7 @@ typedef enum stretto_nic_result {
   STRETTO_NIC_RESULT_ARGUMENT,  // A number, size, right or address that there is not.
   STRETTO_NIC_RESULT_FULL,      // The ring has no place: poll first.
   STRETTO_NIC_RESULT_EMPTY,     // No completion.
+  STRETTO_NIC_RESULT_FAILED,    // An operation has failed (cluster.h).
 } stretto_nic_result_t;
 
 #define STRETTO_NIC_REGIONS 256

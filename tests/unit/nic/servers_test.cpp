@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question: do servers, each with GPUs, a host and a NIC on a PCIe switch of its own, share nothing
 // but what their NICs say to each other at the network switch, and does a run with several hosts end,
-// wait and fail as one? Programs run on the host of each server and use the verbs library; what they
-// need to know of each other they are told by datagrams.
+// wait and fail as one? And do programs of the cluster library, one on the host of each server, find
+// each other, whenever they come and whatever is lost?
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -15,7 +15,7 @@
 #include "models/fabric/switch.h"
 #include "models/host/host_group.h"
 #include "models/nic/nic.h"
-#include "sw/net/verbs.h"
+#include "sw/net/cluster.h"
 #include "tests/unit/fabric/link_bench.h"
 #include "tests/unit/nic/verbs_ops.h"
 
@@ -30,7 +30,7 @@ constexpr uint64_t kHost = uint64_t{STRETTO_NODE_HOST} << STRETTO_NODE_SHIFT;
 constexpr uint64_t kBytes = 0x40000;  // Of each heap,
 constexpr uint64_t kHeap = 0x100000;  // at this offset, in GPU and host.
 constexpr uint64_t kFlag = kHost + kHeap + 0x20000;
-constexpr uint64_t kTold = kHost + 0x40000;  // Where datagrams arrive, 64 bytes each.
+constexpr uint64_t kCluster = 0x1000000;  // What the library has of host memory.
 
 struct Server : sc_core::sc_module {
   Server(sc_core::sc_module_name name, Conductor& conductor, const ClusterWiring& wiring,
@@ -59,89 +59,30 @@ struct Server : sc_core::sc_module {
   Host host;
 };
 
-// What a server tells the others.
-struct Told {
-  uint64_t server;
-  uint32_t gpu_key, host_key;
-};
-
-// The library's side of one server, with a pair to each other server.
+// The program's side of one server: a cluster whose heaps lie in GPUs, and a region in each host.
 struct Verbs {
   HostCore& core;
   const stretto_host_ops_t ops;
-  const unsigned index, servers;
-  stretto_nic_t nic;
-  stretto_nic_queue_t queue;
-  stretto_nic_pair_t datagrams;
-  std::vector<stretto_nic_pair_t> pairs;  // By server; the own one is not connected.
-  std::vector<Told> told;
+  const unsigned index;
+  stretto_cluster_t cluster;
+  uint32_t host_key = 0;  // Equal at all: each registers it as the first of its own.
 
   Verbs(HostCore& core, unsigned index, unsigned servers)
-      : core(core),
-        ops(ops_of(core)),
-        index(index),
-        servers(servers),
-        pairs(servers),
-        told(servers) {
+      : core(core), ops(ops_of(core)), index(index) {
     const uint32_t all = STRETTO_NIC_LOCAL_WRITE | STRETTO_NIC_REMOTE_READ |
                          STRETTO_NIC_REMOTE_WRITE | STRETTO_NIC_REMOTE_ATOMIC;
-    must(stretto_nic_init(&nic, &ops, index, kHost));
-    must(stretto_nic_queue_init(&queue, &nic, 0, kHost + 0x8000, 9));
-    Told& mine = told[index];
-    mine.server = index;
-    must(stretto_nic_register(&nic, 0, test::address_in(index, kHeap), kBytes, all, &mine.gpu_key));
-    must(stretto_nic_register(&nic, 1, kHost + kHeap, kBytes, all, &mine.host_key));
-    for (unsigned i = 0; i < servers; ++i) {
-      const uint64_t rings = kHost + 0x10000 + 0x1000 * i;
-      must(stretto_nic_pair_init(&pairs[i], &nic, 1 + i, rings, rings + 0x800, 4, &queue, 1));
-      if (i != index) must(stretto_nic_connect(&pairs[i], i, 1 + index));
-    }
-    meet();
+    const stretto_cluster_options_t options = {
+        &ops, index, servers, kHost + kCluster, test::address_in(index, kHeap), kBytes};
+    must(stretto_cluster_join(&cluster, &options));
+    must(stretto_nic_register(&cluster.nic, STRETTO_CLUSTER_REGIONS, kHost + kHeap, kBytes, all,
+                              &host_key));
+    must(stretto_cluster_barrier(&cluster));
   }
   static void must(stretto_nic_result_t result) { REQUIRE(result == STRETTO_NIC_RESULT_OK); }
 
-  // Every server sends its keys to every other one and takes theirs. A datagram that finds no receive
-  // entry is lost: all servers start at one time here, and wait until each has posted its own.
-  void meet() {
-    uint32_t key = 0;
-    must(
-        stretto_nic_pair_init(&datagrams, &nic, 0, kHost + 0x30000, kHost + 0x31000, 6, &queue, 0));
-    must(stretto_nic_connect(&datagrams, 0, 0));
-    must(stretto_nic_register(&nic, 2, kTold, 0x1000, STRETTO_NIC_LOCAL_WRITE, &key));
-    for (uint64_t i = 0; i < 32; ++i) {
-      stretto_nic_work_entry_t receive{};
-      receive.id = i;
-      receive.local_address = kTold + 64 * i;
-      receive.local_key = key;
-      receive.length = 64;
-      must(stretto_nic_post_receive(&datagrams, &receive));
-    }
-    core.charge_ns(20'000);
-    uint64_t words[2];
-    std::memcpy(words, &told[index], sizeof words);
-    for (unsigned i = 0; i < servers; ++i) {
-      if (i == index) continue;
-      stretto_nic_work_entry_t entry{};
-      entry.opcode = STRETTO_NIC_SEND;
-      entry.flags = STRETTO_NIC_INLINE;
-      entry.length = sizeof(Told);
-      entry.peer_node = static_cast<uint8_t>(STRETTO_NODE_NIC + i);
-      entry.operand = words[0];
-      entry.compare = words[1];
-      must(stretto_nic_post(&datagrams, &entry));
-    }
-    for (unsigned open = 2 * (servers - 1); open > 0; --open) {
-      const auto done = wait();
-      if (done.opcode != STRETTO_NIC_RECEIVE) continue;
-      Told one;
-      core.read(kTold + 64 * done.id, &one, sizeof one);
-      REQUIRE(done.value == (uint64_t{STRETTO_NODE_NIC} + one.server) << 16);
-      told[one.server] = one;
-    }
-  }
   stretto_nic_completion_t wait() {
     stretto_nic_completion_t completion;
-    stretto_nic_wait(&queue, &completion);
+    stretto_cluster_wait(&cluster, &completion);
     return completion;
   }
   // From the own GPU to that of server `to`.
@@ -150,9 +91,9 @@ struct Verbs {
     stretto_nic_work_entry_t entry{};
     entry.opcode = STRETTO_NIC_PUT;
     entry.local_address = test::address_in(index, kHeap + from);
-    entry.local_key = told[index].gpu_key;
-    entry.remote_address = test::address_in(to, kHeap + at);
-    entry.remote_key = told[to].gpu_key;
+    entry.local_key = cluster.heap_key;
+    entry.remote_address = stretto_cluster_at(&cluster, to, at);
+    entry.remote_key = cluster.peer[to].heap_key;
     entry.length = bytes;
     return entry;
   }
@@ -161,15 +102,14 @@ struct Verbs {
     stretto_nic_work_entry_t entry = put(to, 8);
     entry.flags = STRETTO_NIC_INLINE | STRETTO_NIC_FENCE;
     entry.remote_address = kFlag;
-    entry.remote_key = told[to].host_key;
+    entry.remote_key = host_key;
     entry.operand = value;
     return entry;
   }
   void post(unsigned to, const stretto_nic_work_entry_t& entry) {
-    must(stretto_nic_post(&pairs[to], &entry));
+    must(stretto_cluster_post(&cluster, to, &entry));
   }
 };
-static_assert(sizeof(Told) == STRETTO_NIC_INLINE_BYTES);
 
 struct Bench {
   // Faults of `spec` are those of server 1.
@@ -179,7 +119,8 @@ struct Bench {
     pcie.latency_ns = 300;
     pcie.max_payload_bytes = 256;
     const ClusterWiring wiring{servers, 1, pcie, network_defaults()};
-    conductor = std::make_unique<Conductor>("conductor", ConductorSpec{}, 100 * kNanosecond);
+    conductor =
+        std::make_unique<Conductor>("conductor", ConductorSpec{.threads = 1}, 100 * kNanosecond);
     for (unsigned i = 0; i < servers; ++i) {
       server.push_back(std::make_unique<Server>(("server" + std::to_string(i)).c_str(), *conductor,
                                                 wiring, i, i == 1 ? spec : NicSpec{}));
@@ -194,13 +135,17 @@ struct Bench {
     group = std::make_unique<HostGroup>(*conductor, hosts);
   }
   using Program = std::function<void(Verbs&)>;
-  void on(unsigned index, Program program) {
+  // Its program joins so late.
+  void on(unsigned index, Program program, uint64_t late_ns = 0) {
     const unsigned servers = static_cast<unsigned>(server.size());
-    server[index]->host.add_program("program" + std::to_string(index),
-                                    [index, servers, program](HostCore& core) {
-                                      Verbs verbs(core, index, servers);
-                                      program(verbs);
-                                    });
+    raw(index, [index, servers, program, late_ns](HostCore& core) {
+      core.charge_ns(late_ns);
+      Verbs verbs(core, index, servers);
+      program(verbs);
+    });
+  }
+  void raw(unsigned index, HostCore::Program program) {
+    server[index]->host.add_program("program" + std::to_string(index), program);
   }
   void run() { REQUIRE(conductor->run() == Conductor::Outcome::finished); }
   std::vector<uint8_t> in_gpu(unsigned which, uint64_t offset, uint64_t count) {
@@ -351,6 +296,113 @@ TEST_CASE("a server that goes down ends what goes to it, the others go on") {
   CHECK((bench.in_gpu(2, 0x20000, 1'000) == pattern(1'000)));
   CHECK((bench.in_gpu(1, 0, 1'000) == std::vector<uint8_t>(1'000)));
   CHECK(bench.violated() == kNone);
+}
+
+TEST_CASE("servers that join at different times find each other") {
+  Bench bench(3);
+  for (unsigned i = 0; i < 3; ++i) {
+    bench.on(
+        i,
+        [i](Verbs& verbs) {
+          verbs.post((i + 1) % 3, verbs.flag((i + 1) % 3, 7 + i));
+          CHECK(verbs.wait().status == STRETTO_NIC_OK);
+          Verbs::must(stretto_cluster_barrier(&verbs.cluster));
+          CHECK(verbs.core.load(kFlag) == 7 + (i + 2) % 3);
+        },
+        100'000 * i);
+  }
+  bench.run();
+  CHECK(bench.violated() == kNone);
+}
+
+TEST_CASE(
+    "eight servers that join at once find each other: each says more than a block of datagrams") {
+  Bench bench(8);
+  for (unsigned i = 0; i < 8; ++i) bench.on(i, [](Verbs&) {});
+  bench.run();
+  for (const auto& each : bench.server) {
+    CHECK(each->nic.counters().begun == each->nic.counters().ended);
+    CHECK(each->nic.counters().not_ready == 0);
+  }
+  CHECK(bench.violated() == kNone);
+}
+
+TEST_CASE("a server joins though its first packet is lost") {
+  NicSpec spec;
+  spec.fault_lose_packet = 1;
+  Bench bench(2, spec);
+  for (unsigned i = 0; i < 2; ++i)
+    bench.on(
+        i, [](Verbs&) {}, 10'000 * i);
+  bench.run();
+  CHECK(bench.server[1]->nic.counters().packets_lost == 1);
+  CHECK(bench.violated() == kNone);
+}
+
+TEST_CASE("nobody passes a barrier before the last has come") {
+  Bench bench(4);
+  Time first = ~Time{0};
+  for (unsigned i = 0; i < 4; ++i) {
+    bench.on(i, [i, &first](Verbs& verbs) {
+      if (i == 2) verbs.core.charge_ns(500'000);
+      const Time came = verbs.core.now();
+      Verbs::must(stretto_cluster_barrier(&verbs.cluster));
+      if (i == 2) {
+        CHECK(first > came);
+      } else {
+        first = std::min(first, verbs.core.now());
+      }
+    });
+  }
+  bench.run();
+}
+
+TEST_CASE("a server that does not come to a barrier any more is named") {
+  NicSpec spec;
+  spec.fault_down_at_ns = 400'000;
+  Bench bench(2, spec);
+  bench.on(1, [](Verbs&) {});
+  bench.on(0, [](Verbs& verbs) {
+    verbs.core.charge_ns(500'000);
+    CHECK(stretto_cluster_barrier(&verbs.cluster) == STRETTO_NIC_RESULT_FAILED);
+    CHECK(std::string(verbs.cluster.error) ==
+          "cluster: barrier 2: server 1: the peer does not answer");
+  });
+  bench.run();
+}
+
+TEST_CASE("a server that never joins is named") {
+  Bench bench(3);
+  for (const unsigned i : {0u, 2u}) {
+    bench.raw(i, [i](HostCore& core) {
+      const stretto_host_ops_t ops = ops_of(core);
+      stretto_cluster_t cluster;
+      const stretto_cluster_options_t options = {
+          &ops, i, 3, kHost + kCluster, test::address_in(i, kHeap), kBytes};
+      CHECK(stretto_cluster_join(&cluster, &options) == STRETTO_NIC_RESULT_FAILED);
+      CHECK(std::string(cluster.error) == "cluster: server 1 does not join");
+    });
+  }
+  bench.run();
+}
+
+TEST_CASE("a cluster of one server, or of which this one is none, is refused") {
+  Bench bench;
+  bench.raw(0, [](HostCore& core) {
+    const stretto_host_ops_t ops = ops_of(core);
+    stretto_cluster_t cluster;
+    stretto_cluster_options_t options = {&ops,  0, 1, kHost + kCluster, test::address_in(0, kHeap),
+                                         kBytes};
+    CHECK(stretto_cluster_join(&cluster, &options) == STRETTO_NIC_RESULT_ARGUMENT);
+    options.servers = 33;
+    CHECK(stretto_cluster_join(&cluster, &options) == STRETTO_NIC_RESULT_ARGUMENT);
+    options.servers = options.server = 2;
+    CHECK(stretto_cluster_join(&cluster, &options) == STRETTO_NIC_RESULT_ARGUMENT);
+    CHECK(std::string(cluster.error) == "cluster: 2 to 32 servers, and a server of them");
+    options = {&ops, 0, 2, kHost + kCluster, test::address_in(0, kHeap), 0};
+    CHECK(stretto_cluster_join(&cluster, &options) == STRETTO_NIC_RESULT_ARGUMENT);
+  });
+  bench.run();
 }
 
 }  // namespace

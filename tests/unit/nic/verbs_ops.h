@@ -3,6 +3,8 @@
 #ifndef STRETTO_TESTS_UNIT_NIC_VERBS_OPS_H_
 #define STRETTO_TESTS_UNIT_NIC_VERBS_OPS_H_
 
+#include <vector>
+
 #include "models/host/host.h"
 #include "sw/driver/stretto_driver.h"
 
@@ -22,6 +24,18 @@ inline stretto_host_ops_t ops_of(HostCore& core) {
                                                        : HostCore::Condition::not_equal,
                                                    value);
   };
+  ops.wait_any = [](void* core, const stretto_host_word_t* words, uint32_t count,
+                    uint64_t until_ns) {
+    std::vector<HostCore::Word> all;
+    for (uint32_t i = 0; i < count; ++i)
+      all.push_back({words[i].address,
+                     words[i].condition == STRETTO_WAIT_AT_LEAST ? HostCore::Condition::at_least
+                                                                 : HostCore::Condition::not_equal,
+                     words[i].value});
+    const Time until = until_ns == UINT64_MAX ? kNever : until_ns * kNanosecond;
+    return static_cast<uint32_t>(static_cast<HostCore*>(core)->wait_any(all, until));
+  };
+  ops.now_ns = [](void* core) { return static_cast<HostCore*>(core)->now() / kNanosecond; };
   ops.read = [](void* core, uint64_t address, void* data, uint64_t bytes) {
     static_cast<HostCore*>(core)->read(address, data, bytes);
   };
