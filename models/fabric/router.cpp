@@ -242,6 +242,12 @@ void Router::describe_registers() {
 
 // Account
 
+std::vector<const LinkPort*> Router::link_ports() const {
+  std::vector<const LinkPort*> all;
+  for (const auto& port : ports_) all.push_back(port.get());
+  return all;
+}
+
 uint64_t Router::bytes_sent() const {
   uint64_t sum = 0;
   for (const auto& port : ports_)

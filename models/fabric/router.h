@@ -69,6 +69,7 @@ class Router final : public sc_core::sc_module,
 
   size_t ports() const { return ports_.size(); }
   const LinkPort& port(size_t index) const { return *ports_[index]; }
+  std::vector<const LinkPort*> link_ports() const;
   uint64_t bytes_sent() const;      // To peers; what goes to the host is left out.
   uint64_t bytes_received() const;  // From peers.
 

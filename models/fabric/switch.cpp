@@ -5,7 +5,7 @@
 #include <cassert>
 #include <utility>
 
-#include "models/fabric/router.h"
+#include "models/fabric/link_port.h"
 #include "sw/include/formats/address_map.h"
 
 namespace stretto {
@@ -209,17 +209,13 @@ std::vector<std::string> Switch::waiting_on() const {
   return lines;
 }
 
-void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers,
-                  AuditSink& sink) {
-  for (const Router* router : routers) {
-    for (size_t i = 0; i < router->ports(); ++i) {
-      const LinkPort& port = router->port(i);
-      if (!port.spec().to_switch()) continue;
-      const Switch::Counters& other = crossbar.counters(port.spec().peer_port);
-      sink.set_where("switch.port" + std::to_string(port.spec().peer_port));
-      sink.equal("link bytes sent = received", port.counters().bytes_sent, other.bytes_in);
-      sink.equal("link bytes sent = received", other.bytes_out, port.counters().bytes_received);
-    }
+void audit_switch(const Switch& crossbar, const std::string& where,
+                  const std::vector<const LinkPort*>& ends, AuditSink& sink) {
+  for (const LinkPort* end : ends) {
+    const Switch::Counters& other = crossbar.counters(end->spec().peer_port);
+    sink.set_where(where + ".port" + std::to_string(end->spec().peer_port));
+    sink.equal("link bytes sent = received", end->counters().bytes_sent, other.bytes_in);
+    sink.equal("link bytes sent = received", other.bytes_out, end->counters().bytes_received);
   }
 }
 

@@ -121,11 +121,11 @@ class Switch final : public sc_core::sc_module, public Component, private EventH
   uint64_t unroutable_ = 0;
 };
 
-// Laws between the switch and the ports that are wired to it: what one end of a link sent, the
-// other received.
-class Router;
-void audit_switch(const Switch& crossbar, const std::vector<const Router*>& routers,
-                  AuditSink& sink);
+// Laws between the switch, which `where` names, and the ports that are wired to it: what one end of a
+// link sent, the other received.
+class LinkPort;
+void audit_switch(const Switch& crossbar, const std::string& where,
+                  const std::vector<const LinkPort*>& ends, AuditSink& sink);
 
 }  // namespace stretto
 

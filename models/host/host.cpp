@@ -76,7 +76,7 @@ Time HostCore::now() const { return systemc_now(); }
 
 void HostCore::trace(const char* what, Time begin) {
   if (host_.trace_ == nullptr) return;
-  const std::string track = "host/" + std::string(basename());
+  const std::string track = host_.basename() + ("/" + std::string(basename()));
   if (begin > traced_at_) host_.trace_->span(track, "runs", traced_at_, begin);
   traced_at_ = now();
   if (what != nullptr && traced_at_ > begin) host_.trace_->span(track, what, begin, traced_at_);
@@ -646,7 +646,7 @@ void audit_pcie(const Host& host, const std::vector<const Router*>& routers, Aud
 void audit_pcie(const Host& host, const Switch& crossbar, AuditSink& sink) {
   for (size_t i = 0; i < host.links(); ++i) {
     const Switch::Counters& other = crossbar.counters(host.link(i).peer_port);
-    sink.set_where("pcie" + std::to_string(i));
+    sink.set_where(host.basename() + (".pcie" + std::to_string(i)));
     sink.equal("link bytes sent = received", host.bytes_sent(i), other.bytes_in);
     sink.equal("link bytes sent = received", other.bytes_out, host.bytes_received(i));
   }

@@ -22,6 +22,8 @@ void describe(SimSpec& spec, ParameterSet& set) {
 void describe(FaultSpec& spec, ParameterSet& set) {
   set.flag("mca_inverted", spec.mca_inverted,
            "Fault injection: the arbiters prefer what they should hold back (RTL only).");
+  set.number("nic_server", spec.nic_server, 0, kMaxServers - 1,
+             "Server whose NIC has what nic.fault injects.");
 }
 
 void describe(SoftwareSpec& spec, ParameterSet& set) {
@@ -113,13 +115,16 @@ void describe(SoftwareSpec& spec, ParameterSet& set) {
 
 void describe(MachineSpec& spec, ParameterSet& set) {
   set.number("gpus", spec.gpus, 1, 32, "GPUs of the machine.");
+  set.number("servers", spec.servers, 1, kMaxServers,
+             "Servers, each with its part of the GPUs, a host and a NIC (topology cluster).");
   set.choice("topology", spec.topology,
              {{"ring", Topology::ring},
               {"fully_connected", Topology::fully_connected},
               {"switch", Topology::switched},
-              {"pcie_switch", Topology::pcie_switch}},
+              {"pcie_switch", Topology::pcie_switch},
+              {"cluster", Topology::cluster}},
              "Links between GPUs; switch: one into a switch each; pcie_switch: none, peers and "
-             "host share PCIe.");
+             "host share PCIe; cluster: servers, in each peers, host and NIC share PCIe.");
   set.group("gpu", spec.gpu);
   set.group("sampled", spec.sampled);
   set.group("l2", spec.l2);
@@ -128,6 +133,9 @@ void describe(MachineSpec& spec, ParameterSet& set) {
   set.group("link", spec.link);
   set.group("pcie", spec.pcie);
   set.group("switch", spec.switch_);
+  set.group("nic", spec.nic);
+  set.group("network", spec.network);
+  set.group("network_switch", spec.network_switch);
   set.group("card", spec.card);
   set.group("cp", spec.cp);
   set.group("host", spec.host);
@@ -138,6 +146,7 @@ void describe(MachineSpec& spec, ParameterSet& set) {
 
 uint32_t lookahead_ns(const MachineSpec& spec) {
   const uint32_t pcie = spec.pcie.latency_ns;
+  if (spec.has_network()) return std::min(spec.network.latency_ns, pcie);
   return spec.gpus > 1 && spec.has_gpu_links() ? std::min(spec.link.latency_ns, pcie) : pcie;
 }
 
@@ -148,7 +157,17 @@ void check_machine(const MachineSpec& spec) {
   if (spec.gpu.executor == Executor::sampled && spec.sampled.bodies.empty())
     throw UserError(
         "gpu.executor=sampled needs sampled.bodies=FILE, a table that stretto characterise makes");
-  if (spec.card.count != 0 && spec.has_gpu_links())
+  if (spec.servers > 1 && !spec.has_network())
+    throw UserError("servers (" + std::to_string(spec.servers) + ") needs topology cluster");
+  if (spec.gpus % spec.servers != 0) {
+    throw UserError("gpus (" + std::to_string(spec.gpus) + ") must be a multiple of servers (" +
+                    std::to_string(spec.servers) + "): each has as many");
+  }
+  if (spec.fault.nic_server >= spec.servers) {
+    throw UserError("fault.nic_server (" + std::to_string(spec.fault.nic_server) +
+                    ") must be below servers (" + std::to_string(spec.servers) + ")");
+  }
+  if (spec.card.count != 0 && spec.topology != Topology::pcie_switch)
     throw UserError("card.count needs topology pcie_switch");
   if (spec.card.count > spec.gpus) {
     throw UserError("card.count (" + std::to_string(spec.card.count) +

@@ -17,12 +17,13 @@
 #include "models/gpu/gpu_spec.h"
 #include "models/hbm/hbm_spec.h"
 #include "models/host/host.h"
+#include "models/nic/nic_spec.h"
 #include "models/sampled/sampled_spec.h"
 #include "sw/include/formats/collective.h"
 
 namespace stretto {
 
-enum class Topology : uint8_t { ring, fully_connected, switched, pcie_switch };
+enum class Topology : uint8_t { ring, fully_connected, switched, pcie_switch, cluster };
 
 enum class CollectiveAlgorithm : uint8_t { automatic, ring, direct };
 enum class CollectiveProtocol : uint8_t { automatic, simple, ll };
@@ -77,10 +78,12 @@ struct SoftwareSpec {
 // Deliberate faults of the machine as a whole; those of a component are beside its parameters.
 struct FaultSpec {
   bool mca_inverted = false;
+  uint32_t nic_server = 0;  // Whose NIC has nic.fault.
 };
 
 struct MachineSpec {
-  uint32_t gpus = 8;
+  uint32_t gpus = 8;  // Of all servers.
+  uint32_t servers = 1;
   Topology topology = Topology::ring;
   GpuSpec gpu;
   SampledSpec sampled;
@@ -90,6 +93,9 @@ struct MachineSpec {
   LinkSpec link;
   LinkSpec pcie = pcie_defaults();
   SwitchSpec switch_;
+  NicSpec nic;
+  LinkSpec network = network_defaults();
+  SwitchSpec network_switch{.latency_ns = 0};  // A link has the latency of the table.
   CardSpec card;
   CpSpec cp;
   HostSpec host;
@@ -98,15 +104,20 @@ struct MachineSpec {
   SimSpec sim;
 
   // What the topology means; machine/wiring.h has the links themselves.
-  bool has_switch() const {
-    return topology == Topology::switched || topology == Topology::pcie_switch;
-  }
   // Between GPUs, beside PCIe.
-  bool has_gpu_links() const { return topology != Topology::pcie_switch; }
+  bool has_gpu_links() const {
+    return topology != Topology::pcie_switch && topology != Topology::cluster;
+  }
+  bool has_network() const { return topology == Topology::cluster; }
+  // Server s has the GPUs from s * gpus_of_server() on.
+  uint32_t gpus_of_server() const { return gpus / servers; }
+  uint32_t server_of(uint32_t gpu) const { return gpu / gpus_of_server(); }
   // Whether packets go from one to the other past no third GPU.
   bool are_linked(uint32_t a, uint32_t b) const {
-    return topology != Topology::ring || stretto_ring_neighbours(gpus, a, b);
+    if (topology == Topology::ring) return stretto_ring_neighbours(gpus, a, b);
+    return server_of(a) == server_of(b);
   }
+  // Of one server.
   bool are_all_linked() const { return topology != Topology::ring || gpus <= 3; }
 };
 

@@ -97,8 +97,9 @@ class Job {
   // Contents of memory at time 0; called once, before the run.
   virtual void place_contents() = 0;
   // The host programs. A program throws UserError if the driver refuses what it was asked for,
-  // CheckError if the machine fails: throw_status().
-  virtual void add_programs(Host& host) = 0;
+  // CheckError if the machine fails: throw_status(). Called for each server in which the job has
+  // GPUs, in their order; once, unless its kind spans servers (KindInfo).
+  virtual void add_programs(Host& host, uint32_t server) = 0;
   // For a mirrored machine: how its own packets come back to it. None: no GPU can stand for all
   // (KindInfo).
   virtual std::optional<MirrorMap> mirror() const { return std::nullopt; }

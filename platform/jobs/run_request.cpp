@@ -96,6 +96,19 @@ std::string names_of(bool (*can)(const KindInfo&)) {
   return names;
 }
 
+// A host program reaches the GPUs of its own server alone.
+void check_server(const JobRequest& job) {
+  const MachineSpec& spec = job.spec;
+  for (const uint32_t gpu : job.share.gpus) {
+    if (spec.server_of(gpu) == spec.server_of(job.share.gpus.front())) continue;
+    throw UserError(job.subject() + ": kind " + job.kind->info().name +
+                    " runs within one server; GPUs " + gpu_list(job.share.gpus) +
+                    " are in several (" + std::to_string(spec.servers) + " servers of " +
+                    std::to_string(spec.gpus_of_server()) + "); kinds that span servers: " +
+                    names_of([](const KindInfo& kind) { return kind.spans_servers; }));
+  }
+}
+
 // What is the same for all kinds.
 void check_job(const JobRequest& job) {
   const KindInfo& info = job.kind->info();
@@ -112,12 +125,13 @@ void check_job(const JobRequest& job) {
                     " no GPU can stand for all; kinds that can be mirrored: " +
                     names_of([](const KindInfo& kind) { return kind.can_mirror; }));
   }
+  if (!info.spans_servers) check_server(job);
   if (job.ranks() < info.min_gpus) {
     throw UserError(job.subject() + ": kind " + info.name + " needs " +
                     std::to_string(info.min_gpus) + " GPUs, gpus is " +
                     std::to_string(job.ranks()));
   }
-  check_links(job);
+  if (!info.spans_servers) check_links(job);
   job.kind->check(job);
 }
 

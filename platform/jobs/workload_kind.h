@@ -25,6 +25,7 @@ struct KindInfo {
   std::vector<DataMode> data = {};
   bool can_mirror = false;  // One GPU can stand for all, see Job::mirror().
   uint32_t min_gpus = 1;
+  bool spans_servers = false;      // Its programs run on the host of each, see Job::add_programs().
   bool programs_arbiters = false;  // Its programs set the policy of the memory arbiters.
 };
 

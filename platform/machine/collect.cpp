@@ -172,11 +172,41 @@ void collect_sockets(StatisticSink& statistics, AuditSink& audit) {
   audit.equal("transactions begun = ended", census.begun, census.ended);
 }
 
+const SwitchNode* switch_at(const MachineParts& parts, uint8_t node) {
+  for (const SwitchNode* const one : parts.switches)
+    if (one->partition.node() == node) return one;
+  return nullptr;
+}
+
+// Laws between the parts: what one has sent, another has received.
+void audit_wires(const MachineParts& parts, const std::vector<const Router*>& routers,
+                 AuditSink& audit) {
+  audit_links(routers, audit);
+  for (const SwitchNode* const one : parts.switches) {
+    std::vector<const LinkPort*> ends;
+    for (const Node* const node : parts.nodes) {
+      for (const LinkPort* const end : node->link_ports())
+        if (end->spec().peer_node == one->partition.node()) ends.push_back(end);
+    }
+    audit_switch(one->crossbar, one->basename(), ends, audit);
+  }
+  if (!parts.nics.empty()) audit_network(parts.nics, audit);
+  for (const Host* const host : parts.hosts) {
+    const SwitchNode* const behind = switch_at(parts, host->link(0).peer_node);
+    if (behind != nullptr) {
+      audit_pcie(*host, behind->crossbar, audit);
+    } else {
+      audit_pcie(*host, routers, audit);
+    }
+  }
+}
+
 }  // namespace
 
-void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Host* host,
-                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
-                     Results& results) {
+void collect_machine(const MachineParts& parts, const std::vector<Account>& accounts,
+                     const std::vector<PhaseRule>& phases, Results& results) {
+  const std::vector<Node*>& nodes = parts.nodes;
+  const bool has_jobs = !parts.hosts.empty();
   StatisticSink statistics;
   AuditSink audit;
   for (const Account& account : accounts) {
@@ -193,29 +223,24 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
                 results.horizon);
     if (node->to_links() != nullptr) routers.push_back(node->to_links());
   }
-  audit_links(routers, audit);
-  if (crossbar != nullptr) audit_switch(*crossbar, routers, audit);
-  if (host != nullptr) {
-    statistics.set_prefix("host");
+  for (const Host* const host : parts.hosts) {
+    statistics.set_prefix(host->basename());
     host->report(statistics);
-    audit.set_where("host");
+    audit.set_where(host->basename());
     host->audit(audit);
-    if (host->link(0).to_switch()) {
-      audit_pcie(*host, *crossbar, audit);
-    } else {
-      audit_pcie(*host, routers, audit);
-    }
   }
+  audit_wires(parts, routers, audit);
   if constexpr (kCheckSockets) collect_sockets(statistics, audit);
   results.statistics = statistics.all();
   const Lookup find{results.statistics};
-  collect_dram(find, statistics, host != nullptr, results, audit);
+  collect_dram(find, statistics, has_jobs, results, audit);
   // Laws balance when the machine has fallen quiet; a run that was cut short has things in flight.
   if (results.status == RunStatus::complete) {
     for (const AuditResult& one : audit.all()) results.audit.push_back(normalised(one));
   }
-  if (host != nullptr) collect_phases(find, statistics, accounts, phases, results);
+  if (has_jobs) collect_phases(find, statistics, accounts, phases, results);
   for (const Router* router : routers) results.link_bytes += router->bytes_sent();
+  for (const Nic* nic : parts.nics) results.link_bytes += nic->network().counters().bytes_sent;
   for (const char* hart : {"hart0", "hart1", "hart2", "hart3"}) {
     results.cp_cycles += find.sum(std::string("cp.") + hart + ".busy_cycles");
   }
@@ -249,7 +274,7 @@ void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Ho
 
   std::string all;
   for (Node* node : nodes) all += node->digest();
-  if (host != nullptr) all += host->digest_hex();
+  for (Host* host : parts.hosts) all += host->digest_hex();
   results.digest = sha256_hex(all.data(), all.size());
 }
 

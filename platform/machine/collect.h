@@ -5,20 +5,26 @@
 
 #include <vector>
 
-#include "models/fabric/switch.h"
 #include "models/host/host.h"
+#include "models/nic/nic.h"
 #include "platform/jobs/job.h"
 #include "platform/machine/node.h"
+#include "platform/machine/switch_node.h"
 #include "platform/results/results.h"
 
 namespace stretto {
 
-// Statistics, laws, digest, traffic and counters of all nodes. Closes the digests: call once.
-// `crossbar` and `host` may be null. `accounts` and `phases` are those of all jobs; a host has
-// jobs.
-void collect_machine(const std::vector<Node*>& nodes, const Switch* crossbar, Host* host,
-                     const std::vector<Account>& accounts, const std::vector<PhaseRule>& phases,
-                     Results& results);
+struct MachineParts {
+  std::vector<Node*> nodes;  // All, those below too.
+  std::vector<const SwitchNode*> switches;
+  std::vector<const Nic*> nics;  // Of one network.
+  std::vector<Host*> hosts;      // By server; none without jobs.
+};
+
+// Statistics, laws, digest, traffic and counters of all parts. Closes the digests: call once.
+// `accounts` and `phases` are those of all jobs.
+void collect_machine(const MachineParts& parts, const std::vector<Account>& accounts,
+                     const std::vector<PhaseRule>& phases, Results& results);
 
 }  // namespace stretto
 

@@ -5,6 +5,7 @@
 #define STRETTO_PLATFORM_MACHINE_NODE_H_
 
 #include <string>
+#include <vector>
 
 #include "models/common/partition.h"
 #include "models/fabric/router.h"
@@ -20,6 +21,10 @@ class Node : public sc_core::sc_module {
   virtual void audit(AuditSink& sink) const { partition.audit(sink); }
   // Null: a node without a router.
   virtual const Router* to_links() const { return nullptr; }
+  // Its ends of links; a switch counts its own.
+  virtual std::vector<const LinkPort*> link_ports() const {
+    return to_links() == nullptr ? std::vector<const LinkPort*>{} : to_links()->link_ports();
+  }
   // Of the ordered events, and of what else the node holds. Closes the digest: call once.
   virtual std::string digest() { return partition.digest().hex(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch of a machine that has one.
+// A switch of the machine.
 #ifndef STRETTO_PLATFORM_MACHINE_SWITCH_NODE_H_
 #define STRETTO_PLATFORM_MACHINE_SWITCH_NODE_H_
 
@@ -11,10 +11,9 @@ namespace stretto {
 
 class SwitchNode final : public Node {
  public:
-  // REQUIRES: spec.has_switch().
-  SwitchNode(sc_core::sc_module_name name, const MachineSpec& spec, Conductor& conductor)
-      : Node(name, conductor, kSwitchNode),
-        crossbar("crossbar", spec.switch_, switch_wiring(spec), partition) {
+  SwitchNode(sc_core::sc_module_name name, const SwitchWiring& wiring, Conductor& conductor)
+      : Node(name, conductor, wiring.node),
+        crossbar("crossbar", wiring.spec, wiring.ports, partition) {
     partition.add("crossbar", crossbar);
   }
 

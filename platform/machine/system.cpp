@@ -9,6 +9,7 @@
 
 #include "models/common/elf_image.h"
 #include "models/common/error.h"
+#include "models/host/host_group.h"
 #include "platform/base/installation.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/job.h"
@@ -17,6 +18,7 @@
 #include "platform/machine/card_node.h"
 #include "platform/machine/collect.h"
 #include "platform/machine/gpu_node.h"
+#include "platform/machine/nic_node.h"
 #include "platform/machine/queue_fill.h"
 #include "platform/machine/switch_node.h"
 #include "platform/machine/wiring.h"
@@ -48,7 +50,7 @@ class System::State {
       cards_[card] = std::make_unique<CardNode>(("card" + std::to_string(card)).c_str(), spec_,
                                                 card, request.options.impl, conductor_);
     }
-    if (spec_.has_switch()) switch_ = std::make_unique<SwitchNode>("switch", spec_, conductor_);
+    make_network();
     conductor_.on_window([timeline] {
       if (timeline != nullptr) timeline->flush();
     });
@@ -168,9 +170,18 @@ class System::State {
     std::vector<Node*> nodes;
     for (const auto& gpu : gpus_) nodes.push_back(gpu.get());
     for (const auto& card : cards_) nodes.push_back(card.get());
-    if (switch_ != nullptr) nodes.push_back(switch_.get());
-    collect_machine(nodes, switch_ == nullptr ? nullptr : &switch_->crossbar, host_.get(),
-                    accounts_of_jobs(), phases_of_jobs(), results);
+    MachineParts parts;
+    for (const auto& nic : nics_) {
+      nodes.push_back(nic.get());
+      parts.nics.push_back(&nic->nic);
+    }
+    for (const auto& one : switches_) {
+      nodes.push_back(one.get());
+      parts.switches.push_back(one.get());
+    }
+    for (const auto& host : hosts_) parts.hosts.push_back(host.get());
+    parts.nodes = std::move(nodes);
+    collect_machine(parts, accounts_of_jobs(), phases_of_jobs(), results);
     collect_use(results);
     for (const auto& gpu : gpus_) results.cp_instructions += gpu->cp.instructions();
     if (jobs_.empty() || results.status != RunStatus::complete) return;
@@ -198,6 +209,61 @@ class System::State {
     ConductorSpec spec = spec_.sim.conductor;
     if (!request_.has_workload) spec.progress_limit_us = 0;
     return spec;
+  }
+
+  // The order of construction shows nowhere.
+  void make_network() {
+    const unsigned servers = spec_.has_network() ? spec_.servers : 0;
+    nics_.resize(servers);
+    for (unsigned i = 0; i < servers; ++i) {
+      const unsigned server = spec_.sim.reverse_elaboration ? servers - 1 - i : i;
+      nics_[server] = std::make_unique<NicNode>(of_server(spec_, "nic", server).c_str(), spec_,
+                                                server, conductor_);
+    }
+    std::vector<SwitchWiring> wiring = switch_wiring(spec_);
+    switches_.resize(wiring.size());
+    for (size_t i = 0; i < wiring.size(); ++i) {
+      const size_t which = spec_.sim.reverse_elaboration ? wiring.size() - 1 - i : i;
+      switches_[which] =
+          std::make_unique<SwitchNode>(wiring[which].name.c_str(), wiring[which], conductor_);
+    }
+  }
+
+  void make_hosts(Timeline* timeline) {
+    std::vector<uint8_t> pcie_ports;
+    for (const auto& gpu : gpus_) {
+      pcie_ports.push_back(
+          static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
+    }
+    hosts_.resize(spec_.servers);
+    for (unsigned i = 0; i < spec_.servers; ++i) {
+      const unsigned server = spec_.sim.reverse_elaboration ? spec_.servers - 1 - i : i;
+      hosts_[server] = std::make_unique<Host>(of_server(spec_, "host", server).c_str(), spec_.host,
+                                              host_wiring(spec_, server, pcie_ports), conductor_);
+    }
+    std::vector<Host*> all;
+    for (const auto& host : hosts_) {
+      host->on_code([this](uint64_t base, const void* elf, uint64_t bytes) {
+        const uint8_t* const first = static_cast<const uint8_t*>(elf);
+        code_.insert_or_assign(base, ElfImage::parse("kernel", {first, first + bytes}));
+      });
+      if (timeline != nullptr)
+        host->set_trace(&timeline->page(static_cast<unsigned>(gpus_.size() + all.size())));
+      all.push_back(host.get());
+    }
+    if (all.size() > 1) group_ = std::make_unique<HostGroup>(conductor_, all);
+  }
+
+  // On the host of each server in which it has GPUs.
+  void add_programs(Job& job) {
+    std::optional<uint32_t> last;
+    std::vector<uint32_t> gpus = job.request().share.gpus;
+    std::sort(gpus.begin(), gpus.end());
+    for (const uint32_t gpu : gpus) {
+      const uint32_t server = spec_.server_of(gpu);
+      if (server != last) job.add_programs(*hosts_[server], server);
+      last = server;
+    }
   }
 
   // What a GPU has at most in a window.
@@ -349,18 +415,7 @@ class System::State {
   }
 
   void start_workload(Timeline* timeline) {
-    std::vector<uint8_t> pcie_ports;
-    for (const auto& gpu : gpus_) {
-      pcie_ports.push_back(
-          static_cast<uint8_t>(gpu->router.ports() - 1));  // The last, see RouterSpec.
-    }
-    host_ = std::make_unique<Host>("host", spec_.host, host_wiring(spec_, pcie_ports), conductor_);
-    conductor_.attach_host(*host_);
-    host_->on_code([this](uint64_t base, const void* elf, uint64_t bytes) {
-      const uint8_t* const first = static_cast<const uint8_t*>(elf);
-      code_.insert_or_assign(base, ElfImage::parse("kernel", {first, first + bytes}));
-    });
-    if (timeline != nullptr) host_->set_trace(&timeline->page(static_cast<unsigned>(gpus_.size())));
+    make_hosts(timeline);
     for (const JobRequest& request : request_.jobs) {
       Memories memories;
       for (const uint32_t gpu : request.share.gpus)
@@ -388,7 +443,7 @@ class System::State {
     }
     for (const auto& job : jobs_) job->place_contents();
     if (spec_.sim.mirror) gpus_[0]->router.set_mirror(jobs_[0]->mirror().value());
-    for (const auto& job : jobs_) job->add_programs(*host_);
+    for (const auto& job : jobs_) add_programs(*job);
   }
 
   void watch_queues(QueueOwner& owner, const std::vector<uint32_t>& gpus, Timeline* timeline) {
@@ -459,10 +514,12 @@ class System::State {
   std::vector<uint64_t> tohost_;  // By simulated GPU: what its firmware wrote there; 0 = nothing.
   std::vector<std::unique_ptr<GpuNode>> gpus_;
   std::vector<std::unique_ptr<CardNode>> cards_;
-  std::unique_ptr<SwitchNode> switch_;  // Null without a switch.
+  std::vector<std::unique_ptr<NicNode>> nics_;  // By server.
+  std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::shared_ptr<const ElfImage> firmware_;
-  std::map<uint64_t, ElfImage> code_;  // By 48-bit address: what programs have loaded.
-  std::unique_ptr<Host> host_;
+  std::map<uint64_t, ElfImage> code_;         // By 48-bit address: what programs have loaded.
+  std::vector<std::unique_ptr<Host>> hosts_;  // By server; none without a workload.
+  std::unique_ptr<HostGroup> group_;          // Of several.
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<CheckReport> checks_;  // By job; of check().
   std::vector<UseWindows> use_;      // By simulated GPU.
@@ -472,7 +529,7 @@ System::System(const RunRequest& request, Timeline* timeline, Waves* waves)
     : state_(std::make_unique<State>(request, timeline, waves)) {}
 System::~System() = default;
 unsigned System::timeline_pages(const MachineSpec& spec) {
-  return (spec.sim.mirror ? 1 : spec.gpus) + 1;
+  return (spec.sim.mirror ? 1 : spec.gpus) + spec.servers;
 }
 Conductor& System::conductor() { return state_->conductor(); }
 uint64_t System::work_groups_retired() const { return state_->work_groups_retired(); }

@@ -27,7 +27,7 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  // Pages that a timeline of this machine needs: one a GPU, then the host's.
+  // Pages that a timeline of this machine needs: one a GPU, then one a host.
   static unsigned timeline_pages(const MachineSpec& spec);
 
   Conductor& conductor();

@@ -61,7 +61,7 @@ class CollectiveJob final : public Job {
   std::vector<Account> accounts() const override { return runtime_accounts(); }
   std::vector<PhaseRule> phases() const override { return runtime_phases(); }
   void place_contents() override;
-  void add_programs(Host& host) override;
+  void add_programs(Host& host, uint32_t) override;
   CheckReport check() const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;
   std::string table() const override;
@@ -220,7 +220,7 @@ void CollectiveJob::place_contents() {
 
 // Programs
 
-void CollectiveJob::add_programs(Host& host) {
+void CollectiveJob::add_programs(Host& host, uint32_t) {
   for (uint32_t thread = 0; thread < results_.size(); ++thread)
     add_rank(host, thread * kind_.gpus_per_thread,
              [this, thread](HostCore& core) { run_thread(core, thread); });

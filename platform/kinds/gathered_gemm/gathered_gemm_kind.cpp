@@ -76,7 +76,7 @@ class GatheredGemm final : public Job {
   std::vector<Account> accounts() const override;
   std::vector<PhaseRule> phases() const override;
   void place_contents() override;
-  void add_programs(Host& host) override;
+  void add_programs(Host& host, uint32_t) override;
   CheckReport check() const override;
   // Law: the input is what the owners of its rows had.
   void audit(uint32_t rank, AuditSink& sink) const override;
@@ -148,7 +148,7 @@ void GatheredGemm::place_contents() {
   }
 }
 
-void GatheredGemm::add_programs(Host& host) {
+void GatheredGemm::add_programs(Host& host, uint32_t) {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
     add_rank(host, rank, [this, rank](HostCore& core) {
       run_app(core, [&](const stretto_host_ops_t* ops, char* error) {

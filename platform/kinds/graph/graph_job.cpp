@@ -192,7 +192,7 @@ class GraphJob final : public Job, public QueueOwner {
                    static_cast<uint64_t>(peak * static_cast<double>(iteration_ns(i))));
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
       add_rank(host, rank, [this, rank](HostCore& core) {
         if (is_launched(parameters_[rank].mode)) {

@@ -90,7 +90,7 @@ class Interference final : public Job {
       memories_[rank]->add_generator(source_, block_, random_words(request_.seed, rank, source_));
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       add_rank(host, rank, [this, rank](HostCore& core) {
         HostRuntime runtime(core, options_);

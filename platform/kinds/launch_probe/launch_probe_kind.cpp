@@ -63,7 +63,7 @@ class LaunchProbe final : public Job {
     memories_[0]->add_generator(from, from_bytes(), random_words(request_.seed, 0, from));
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     add_rank(host, 0, [this](HostCore& core) {
       run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
         return kernel_list_run(&p_, ops, nullptr, error);

@@ -110,7 +110,7 @@ class PointToPoint final : public Job {
     }
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       add_rank(host, rank, [this, rank](HostCore& core) {
         p2p_result_t result;

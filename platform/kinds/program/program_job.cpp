@@ -25,7 +25,7 @@ ProgramJob::ProgramJob(const ProgramKind& kind, const JobRequest& request, Memor
                                               static_cast<uint32_t>(programs_.size()));
 }
 
-void ProgramJob::add_programs(Host& host) {
+void ProgramJob::add_programs(Host& host, uint32_t) {
   for (uint32_t i = 0; i < programs_.size(); ++i) {
     const std::string name = server_ == nullptr ? "program" : "client" + std::to_string(i);
     add_program(host, name, [this, i](HostCore& core) { run(core, programs_[i], i); });

@@ -24,7 +24,7 @@ class ProgramJob final : public Job {
   std::vector<Account> accounts() const override { return program_accounts(request_); }
   std::vector<PhaseRule> phases() const override { return program_phases(request_); }
   void place_contents() override {}
-  void add_programs(Host& host) override;
+  void add_programs(Host& host, uint32_t) override;
   CheckReport check() const override;
   void audit(uint32_t rank, AuditSink& sink) const override;
   std::vector<std::pair<std::string, std::string>> kernel_sha256() const override;

@@ -149,7 +149,7 @@ class Roofline final : public Job {
     }
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     add_rank(host, 0, [this](HostCore& core) {
       run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
         return kernel_list_run(&p_, ops, nullptr, error);

@@ -81,7 +81,7 @@ class StreamProbe final : public Job {
     }
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       add_rank(host, rank, [this, rank](HostCore& core) {
         run_app(core, [&](const stretto_host_ops_t* ops, char* error) {

@@ -385,7 +385,7 @@ uint32_t SubLayer::chunk_at(uint32_t row, uint32_t column) const {
 
 // Programs
 
-void SubLayer::add_programs(Host& host) {
+void SubLayer::add_programs(Host& host, uint32_t) {
   for (uint32_t rank = 0; rank < memories_.size(); ++rank) {
     add_rank(host, rank, [this, rank](HostCore& core) { run_rank(core, rank); });
   }

@@ -45,7 +45,7 @@ class SubLayer final : public Job {
   // Operands, and in isolated collectives what the output holds at their start.
   void place_contents() override;
   // One program a simulated rank.
-  void add_programs(Host& host) override;
+  void add_programs(Host& host, uint32_t) override;
   CheckReport check() const override;
   std::optional<MirrorMap> mirror() const override;
   std::optional<double> done_share(uint64_t retired) const override;

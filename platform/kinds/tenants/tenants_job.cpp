@@ -158,7 +158,7 @@ class Tenants final : public Job {
     for (const auto& plan : plans_) plan->place_contents(*memories_[0]);
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     if (mode_.by_server) {
       add_program(host, "server", [this](HostCore& core) {
         run_app(core, [this](const stretto_host_ops_t* ops, char* error) {

@@ -132,7 +132,7 @@ class TileQueue final : public Job, public QueueOwner {
           [](uint64_t i) { return i < TILE_QUEUE_PIECE_BYTES / 4 ? 0.0f : 1.0f; });
   }
 
-  void add_programs(Host& host) override {
+  void add_programs(Host& host, uint32_t) override {
     add_rank(host, 0, [this](HostCore& core) {
       run_app(core, [this](const stretto_host_ops_t* ops, char* error) {
         return tile_queue_run(&p_, ops, error);

@@ -167,7 +167,9 @@ struct Bench {
     card->partition.audit(sink);
     partition->audit(sink);
     audit_links(routers, sink);
-    audit_switch(*crossbar, routers, sink);
+    std::vector<const LinkPort*> ends;
+    for (const Router* const router : routers) ends.push_back(&router->port(0));
+    audit_switch(*crossbar, "switch", ends, sink);
     std::vector<std::string> names;
     for (const AuditResult& result : sink.all()) {
       if (!result.holds) names.push_back(result.law);

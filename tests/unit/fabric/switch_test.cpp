@@ -57,13 +57,15 @@ struct Bench {
   std::vector<std::string> violated() {
     AuditSink sink;
     std::vector<const Router*> routers;
+    std::vector<const LinkPort*> ends;
     for (auto& each : gpu) {
       each->partition.audit(sink);
       routers.push_back(&each->router);
+      ends.push_back(&each->router.port(0));
     }
     partition->audit(sink);
     audit_links(routers, sink);
-    audit_switch(*crossbar, routers, sink);
+    audit_switch(*crossbar, "switch", ends, sink);
     std::vector<std::string> names;
     for (const AuditResult& result : sink.all()) {
       if (!result.holds) names.push_back(result.law);

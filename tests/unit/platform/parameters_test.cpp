@@ -230,6 +230,36 @@ TEST_CASE("relations between parameters are checked") {
   CHECK(contains(complaint("hbm: {write_high_atoms: 8, write_low_atoms: 8}\n"), "must be below"));
 }
 
+TEST_CASE("servers need a network, GPUs for each, and a NIC that has the faults") {
+  CHECK(contains(complaint("servers: 2\n"), "servers (2) needs topology cluster"));
+  const std::string cluster = "extends: compnet\n";
+  CHECK(contains(complaint(cluster + "servers: 3\n"),
+                 "gpus (8) must be a multiple of servers (3): each has as many"));
+  CHECK(contains(complaint(cluster + "servers: 33\n"), "allowed: integer 1..32"));
+  CHECK(contains(complaint(cluster + "fault: {nic_server: 8}\n"), "must be below servers (8)"));
+  CHECK(contains(complaint(cluster + "card: {count: 1}\n"), "needs topology pcie_switch"));
+  CHECK(contains(complaint(cluster + "nic: {mtu_bytes: 1000}\n"), "256|512|1024|2048|4096"));
+  CHECK(contains(complaint(cluster + "nic: {mtu: 256}\n"), "nearest: nic.mtu_bytes"));
+}
+
+TEST_CASE("GPUs of a cluster lie in servers in their order, and are linked within one") {
+  MachineSpec spec;
+  spec.gpus = 6;
+  spec.servers = 3;
+  spec.topology = Topology::cluster;
+  CHECK(spec.gpus_of_server() == 2);
+  CHECK(spec.server_of(1) == 0);
+  CHECK(spec.server_of(2) == 1);
+  CHECK(spec.server_of(5) == 2);
+  CHECK(spec.are_linked(2, 3));
+  CHECK_FALSE(spec.are_linked(1, 2));
+  spec.pcie.latency_ns = 300;
+  spec.network.latency_ns = 120;
+  CHECK(lookahead_ns(spec) == 120);
+  spec.network.latency_ns = 500;
+  CHECK(lookahead_ns(spec) == 300);
+}
+
 TEST_CASE("what is shown of a machine is a machine file with the same values") {
   for (const std::string& name : shipped("machines")) {
     Machine first;
