@@ -80,6 +80,10 @@ void Nic::ring(unsigned page, uint64_t value) {
   }
   Pair* const pair = ready_pair(queue, page);
   if (pair != nullptr && kind == STRETTO_NIC_DOORBELL_SEND) {
+    context_.tell({.event = NicMoment::Event::doorbell,
+                   .node = context_.node,
+                   .pair = queue,
+                   .number = index});
     pair->requester.on_doorbell(index);
   } else if (pair != nullptr && kind == STRETTO_NIC_DOORBELL_RECEIVE) {
     pair->responder.on_doorbell(index);
@@ -179,6 +183,7 @@ void Nic::write_row(unsigned, uint64_t incoming, const Packet& packet, uint32_t)
     later_.at(now, [this, incoming] { link_.row_written(incoming, true, later_.now()); });
     return;
   }
+  if (context_.watch) tell_packet(context_, decode(packet.data), false);
   const bool delayed = arrived_ == spec_.fault_delay_packet;
   context_.after_ns(spec_.receive_ns + (delayed ? spec_.fault_delay_ns : 0),
                     [this, incoming, &packet] { dispatch(decode(packet.data), incoming); });

@@ -22,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/common/component.h"
@@ -50,6 +51,9 @@ class Nic final : public sc_core::sc_module, public Component, private LinkPortO
   void report(StatisticSink& sink) const override;
   void audit(AuditSink& sink) const override;
   std::vector<std::string> waiting_on() const override;
+
+  // Before the run.
+  void set_watch(NicWatch watch) { context_.watch = std::move(watch); }
 
   const NicCounters& counters() const { return counters_; }
   const LinkPort& network() const { return link_; }

@@ -9,6 +9,7 @@
 #include "models/common/component.h"
 #include "models/nic/bus_master.h"
 #include "models/nic/memory_regions.h"
+#include "models/nic/nic_moment.h"
 #include "models/nic/nic_spec.h"
 #include "models/nic/rings.h"
 
@@ -82,7 +83,13 @@ struct NicContext {
   Transmitter& transmitter;
   AtomicUnit& atomics;
   NicCounters& counters;
+  NicWatch watch = {};  // Null: nobody measures.
 
+  void tell(NicMoment moment) const {
+    if (!watch) return;
+    moment.at = now();
+    watch(moment);
+  }
   Time now() const { return later.now(); }
   void after_ns(uint64_t ns, std::function<void()> call) {
     later.at(now() + ns * kNanosecond, std::move(call));

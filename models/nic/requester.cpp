@@ -72,6 +72,10 @@ void Requester::accept(const stretto_nic_work_entry_t* entry) {
     return;
   }
   ++context_.counters.begun;
+  context_.tell({.event = NicMoment::Event::entry,
+                 .node = context_.node,
+                 .pair = pair_.config.number,
+                 .id = entry->id});
   Operation& operation = operations_.emplace_back();
   operation.entry = *entry;
   const uint8_t wrong =
@@ -397,6 +401,10 @@ void Requester::end(const Operation& operation) {
   counters.atomics_ended += ok && is_atomic(entry);
   if (!is_atomic(entry) && pair_.config.number != 0) counters.ended_bytes += bytes;
   ++context_.services.progress;
+  context_.tell({.event = NicMoment::Event::end,
+                 .node = context_.node,
+                 .pair = pair_.config.number,
+                 .id = entry.id});
   if (context_.services.digest != nullptr) {
     context_.services.digest->event(context_.now(), kEventEnd, entry.id,
                                     uint64_t{operation.status} << 16 | pair_.config.number);

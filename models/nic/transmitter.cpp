@@ -8,6 +8,28 @@
 
 namespace stretto {
 
+// An answer goes to the NIC of the operation, a request comes from there.
+void tell_packet(const NicContext& context, const NicMessage& message, bool leaves, uint8_t to) {
+  using Event = NicMoment::Event;
+  NicMoment moment{.event = Event::request_out, .number = message.number};
+  switch (message.kind) {
+    case WireKind::datagram:
+    case WireKind::refuse: return;
+    case WireKind::get_answer:
+    case WireKind::atomic_answer:
+    case WireKind::acknowledge:
+      moment.event = leaves ? Event::answer_out : Event::answer_in;
+      moment.node = leaves ? to : context.node;
+      moment.pair = message.queue_pair;
+      break;
+    default:
+      moment.event = leaves ? Event::request_out : Event::request_in;
+      moment.node = message.source_node;
+      moment.pair = message.source_queue_pair;
+  }
+  context.tell(moment);
+}
+
 void Transmitter::wake(PacketSource& source) {
   if (!source.awake_) {
     source.awake_ = true;
@@ -84,6 +106,7 @@ void Transmitter::send(OutgoingPacket&& outgoing) {
   const uint32_t request = free_.back();
   free_.pop_back();
   requests_[request] = {data, std::move(outgoing.on_sent)};
+  tell_packet(context_, outgoing.message, true, outgoing.to);
   ++context_.counters.packets_sent;
   context_.counters.bytes_sent += data;
   Packet packet;

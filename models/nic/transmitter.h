@@ -90,6 +90,9 @@ class Transmitter {
   std::vector<uint32_t> free_;
 };
 
+// Tells who measures of a packet that leaves, for node `to`, or has arrived.
+void tell_packet(const NicContext& context, const NicMessage& message, bool leaves, uint8_t to = 0);
+
 }  // namespace stretto
 
 #endif  // STRETTO_MODELS_NIC_TRANSMITTER_H_

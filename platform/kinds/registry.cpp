@@ -6,6 +6,7 @@
 #include "platform/kinds/interference/interference_kind.h"
 #include "platform/kinds/l2_probe/l2_probe_kind.h"
 #include "platform/kinds/launch_probe/launch_probe_kind.h"
+#include "platform/kinds/one_sided/one_sided_kind.h"
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/roofline/roofline_kind.h"
@@ -23,7 +24,7 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
           std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
           std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>(),
-          std::make_shared<TenantsKind>()};
+          std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>()};
 }
 
 }  // namespace stretto

@@ -13,6 +13,7 @@
 #include "platform/base/installation.h"
 #include "platform/config/peaks.h"
 #include "platform/jobs/job.h"
+#include "platform/jobs/nic_watcher.h"
 #include "platform/jobs/queue_owner.h"
 #include "platform/machine/bodies.h"
 #include "platform/machine/card_node.h"
@@ -424,6 +425,7 @@ class System::State {
       if (jobs_.back()->watches_kernels()) watch_kernels(*jobs_.back());
       if (auto* const owner = dynamic_cast<QueueOwner*>(jobs_.back().get()))
         watch_queues(*owner, request.share.gpus, timeline);
+      if (auto* const watcher = dynamic_cast<NicWatcher*>(jobs_.back().get())) watch_nics(*watcher);
       for (const Account& one : jobs_.back()->accounts()) {
         if (one.number >= STRETTO_ACCOUNT_JOB + request.share.accounts)
           throw UserError(request.subject() + ": account " + one.name + " is one more than the " +
@@ -479,6 +481,12 @@ class System::State {
                return L2Tags::kSectorBytes *
                       (l2.total(so_far.write_backs) - so_far.pinned_evictions + l2.dirty_sectors());
              }});
+  }
+
+  void watch_nics(NicWatcher& watcher) {
+    for (uint32_t server = 0; server < nics_.size(); ++server)
+      nics_[server]->nic.set_watch(
+          [&watcher, server](const NicMoment& moment) { watcher.on_nic(server, moment); });
   }
 
   void watch_kernels(Job& job) {
