@@ -169,25 +169,27 @@ class Planner:
         return [one for one in pipelines.TILE_ROWS if -(-rows // one) >= self.machine.units] or pipelines.TILE_ROWS[-1:]
 
     def of_few_tiles(self, made, mine):
-        """The pipeline whose queues of whole tiles can be pinned: work-groups of a product share a tile, so that few are
-        under way, then fewer work-groups, then tiles of fewer rows."""
-        parts, ctas, tile_rows = made.most_parts(), [stage.ctas for stage in made.stages], made.tile_rows
-        most = max(count // part for count, part, stage in zip(ctas, parts, made.stages) if stage.role != "final")
-        lanes = max(1, most)
+        """The pipeline whose queues of whole tiles can be pinned: with so many tiles at once in each product, which its
+        work-groups share, as are predicted to be through soonest; where none fit, with tiles of fewer rows."""
+        ctas, tile_rows = [stage.ctas for stage in made.stages], made.tile_rows
+        at_once = sorted({-(-made.tiles // waves) for waves in range(1, made.tiles + 1)})
         while True:
-            few = pipelines.Pipeline(self.flow, made.group, self.machine, tile_rows, self.depth, parts=parts)
-            for name in mine:
-                few.set_depth(name, self.depths[name])
-            few.finish_few(ctas, lanes)
-            if few.whole_bytes <= self.machine.pinned_bytes:
-                return few
-            if lanes > 1:
-                lanes = -(-lanes // 2)
-            elif tile_rows > pipelines.TILE_ROWS[-1]:
-                tile_rows //= 2
-            else:
+            fitting = []
+            for lanes in at_once:
+                few = pipelines.Pipeline(self.flow, made.group, self.machine, tile_rows, self.depth,
+                                         parts=made.parts_of(lanes))
+                for name in mine:
+                    few.set_depth(name, self.depths[name])
+                few.finish_few(ctas, lanes)
+                if few.whole_bytes > self.machine.pinned_bytes:
+                    break  # More tiles take more room.
+                fitting.append((timing.predict(few, self.machine, self.profile).us, -lanes, few))
+            if fitting:
+                return min(fitting, key=lambda one: one[:2])[2]
+            if tile_rows == pipelines.TILE_ROWS[-1]:
                 raise graphs.GraphError(f"the pipeline of {made.name}: its queues take {few.whole_bytes} bytes with tiles of "
                                         f"{tile_rows} rows, {self.machine.pinned_bytes} of the L2 may be pinned")
+            tile_rows //= 2
 
     def whole(self, steps, numbers, carried):
         flow = self.flow

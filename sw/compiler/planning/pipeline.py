@@ -337,13 +337,13 @@ class Pipeline:
         return sum(queue.bytes if queue.is_partial else queue.capacity * (
             2 * self.tile_rows * self.flow.tensor(queue.tensor).columns + WORDS_BYTES) for queue in self.queues)
 
-    def most_parts(self):
-        """Of each stage: work-groups of a product share a tile, so that few are under way; none is empty."""
+    def parts_of(self, lanes):
+        """Of each stage, if products have so many tiles at once: their work-groups share those; none is empty."""
         found = []
         for stage in self.stages:
             blocks = -(-self.flow.tensor(self.flow.ops[stage.operators[0]].output).columns // COLUMNS)
             is_product = stage.kind == "TENSOR" and stage.role == "map"
-            found.append(-(-blocks // -(-blocks // min(stage.ctas, blocks))) if is_product else stage.parts)
+            found.append(-(-blocks // -(-blocks // min(max(1, stage.ctas // lanes), blocks))) if is_product else stage.parts)
         return found
 
     def finish_few(self, ctas, lanes):

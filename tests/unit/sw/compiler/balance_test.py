@@ -262,6 +262,11 @@ class Balance(Scratch):
         # Without a product there is a tile for each unit, though rows are few.
         self.assertEqual((rest["tile_rows"], rest["tiles"]), (16, 128))
         self.assertLess(rest["dram_bytes"], rest["bsp_dram_bytes"] / 2)
+        # Queues of whole tiles before attention fit with four at once in each product: weights come 4 times, not 16.
+        before = plan["steps"][0]
+        at_once = [stage["ctas"] // stage["column_parts"] for stage in before["stages"] if stage["class"] == "TENSOR"]
+        self.assertEqual(at_once, [4, 4, 4])
+        self.assertLess(before["dram_bytes"], before["bsp_dram_bytes"])
 
     # covers: KT-LB-07
     def test_the_model_has_no_latency(self):
