@@ -194,6 +194,18 @@ void HbmChecker::on_command(unsigned channel, uint64_t cycle, DramCommand comman
   ++commands_;
 }
 
+void HbmChecker::on_idle_refreshes(unsigned channel, uint64_t cycle, uint64_t interval,
+                                   uint64_t count, DramCommand command, unsigned bank) {
+  constexpr uint64_t kRound = kHbmBanks;
+  const uint64_t looked_at = std::min(count, kRound + 1);
+  for (uint64_t i = 0; i < looked_at; ++i)
+    on_command(channel, cycle + i * interval, command, bank_in_turn(command, bank, i), 0);
+  for (uint64_t i = std::max(looked_at, count - std::min(count, kRound)); i < count; ++i)
+    record(states_[channel], static_cast<int64_t>(cycle + i * interval), command,
+           bank_in_turn(command, bank, i), 0);
+  commands_ += count - looked_at;
+}
+
 void HbmChecker::record(State& state, int64_t cycle, DramCommand command, unsigned bank,
                         uint32_t row) {
   for (const unsigned scope : scopes_of(bank))

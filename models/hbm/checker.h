@@ -26,6 +26,9 @@ class HbmChecker final : public CommandObserver {
   // Throws CheckError that names channel, command, cycle and rule.
   void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
                   uint32_t row) override;
+  // Likewise: looks at a round, which all others repeat, and a refresh more.
+  void on_idle_refreshes(unsigned channel, uint64_t cycle, uint64_t interval, uint64_t count,
+                         DramCommand command, unsigned bank) override;
   // The name of the rule that the command would break, or null. Changes nothing.
   const char* broken_rule(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
                           uint32_t row) const;

@@ -33,6 +33,7 @@ DramScheduler::DramScheduler(unsigned channel, const HbmSpec& spec, const Timing
 void DramScheduler::push(uint64_t cycle, uint32_t id, unsigned bank, uint32_t row,
                          DramCommand command, bool eligible) {
   assert(size_ < depth_);
+  if (size_ == 0) skip_idle_refreshes(cycle);
   const unsigned position = size_++;
   if (position == 0) front_since_ = cycle;
   const uint64_t here = bit(position);
@@ -109,6 +110,7 @@ void DramScheduler::update_all_banks() {
 }
 
 uint32_t DramScheduler::tick(uint64_t cycle) {
+  if (size_ == 0) skip_idle_refreshes(cycle);
   while (cycle >= refresh_next_) refresh_action(refresh_next_);
   if (blocked_ || size_ == 0) return kNone;
   if (watermark_) choose_direction(cycle);
@@ -249,6 +251,25 @@ void DramScheduler::refresh_action(uint64_t cycle) {
       }
       break;
   }
+}
+
+// Behind a long rest: a round closes what is open, and from then on each refresh is like the one a
+// round before. Of those only the last round leaves something behind.
+void DramScheduler::skip_idle_refreshes(uint64_t cycle) {
+  constexpr uint64_t kRound = kHbmBanks;
+  if (refresh_interval_ == 0 || cycle < refresh_due_ + 3 * kRound * refresh_interval_) return;
+  const uint64_t first_round = refresh_due_ + kRound * refresh_interval_;
+  while (refresh_due_ < first_round) refresh_action(refresh_next_);
+  if (refresh_next_ != refresh_due_) return;
+  const uint64_t count = (cycle - refresh_due_) / refresh_interval_ - kRound;
+  counters_.commands[static_cast<unsigned>(refresh_command())] += count;
+  if (observer_ != nullptr) {
+    observer_->on_idle_refreshes(channel_, refresh_due_, refresh_interval_, count,
+                                 refresh_command(), refresh_bank_);
+  }
+  refresh_due_ += count * refresh_interval_;
+  refresh_next_ = refresh_due_;
+  if (single_bank_) refresh_bank_ = (refresh_bank_ + count) % kHbmBanks;
 }
 
 uint64_t DramScheduler::refreshes(uint64_t cycle) const {

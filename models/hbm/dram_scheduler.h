@@ -36,6 +36,20 @@ class CommandObserver {
   virtual ~CommandObserver() = default;
   virtual void on_command(unsigned channel, uint64_t cycle, DramCommand command, unsigned bank,
                           uint32_t row) = 0;
+  // `count` refreshes of a channel at rest, one every `interval` cycles from `cycle` on, of one bank
+  // after the other from `bank` on, or of all. To be overridden by who need not see each of them.
+  virtual void on_idle_refreshes(unsigned channel, uint64_t cycle, uint64_t interval,
+                                 uint64_t count, DramCommand command, unsigned bank) {
+    for (uint64_t i = 0; i < count; ++i)
+      on_command(channel, cycle + i * interval, command, bank_in_turn(command, bank, i), 0);
+  }
+
+ protected:
+  static unsigned bank_in_turn(DramCommand command, unsigned first, uint64_t number) {
+    return command == DramCommand::refresh_bank
+               ? static_cast<unsigned>((first + number) % kHbmBanks)
+               : first;
+  }
 };
 
 class DramScheduler {
@@ -139,6 +153,7 @@ class DramScheduler {
   void update_all_banks();
   void choose_direction(uint64_t cycle);
   void refresh_action(uint64_t cycle);
+  void skip_idle_refreshes(uint64_t cycle);
   void close_for_refresh(uint64_t cycle, uint32_t banks);
   void command(uint64_t cycle, DramCommand command, unsigned bank, uint32_t row) {
     timing_.issue(command, bank, cycle);

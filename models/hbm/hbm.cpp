@@ -39,6 +39,11 @@ class ObserverPair final : public CommandObserver {
     second_.on_command(channel, cycle, command, bank, row);
     first_.on_command(channel, cycle, command, bank, row);
   }
+  void on_idle_refreshes(unsigned channel, uint64_t cycle, uint64_t interval, uint64_t count,
+                         DramCommand command, unsigned bank) override {
+    second_.on_idle_refreshes(channel, cycle, interval, count, command, bank);
+    first_.on_idle_refreshes(channel, cycle, interval, count, command, bank);
+  }
 
  private:
   CommandObserver& first_;

@@ -10,6 +10,8 @@
 
 #include <map>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "models/common/error.h"
 #include "models/hbm/checker.h"
@@ -203,6 +205,86 @@ TEST_CASE("a forgotten refresh of a bank is found") {
   CHECK(checker.broken_rule(0, 4140, DramCommand::activate, 0, 0) == nullptr);
   CHECK(std::string(checker.broken_rule(0, 4140, DramCommand::activate, 15, 0)) ==
         "tREFI of a bank");
+}
+
+TEST_CASE("refreshes of a channel at rest are checked like single ones") {
+  using enum DramCommand;
+  const auto rested = [](DramCommand command, uint64_t interval, uint64_t count) {
+    HbmChecker checker("hbm2_generic", 1,
+                       command == refresh ? Refresh::all_bank : Refresh::single_bank);
+    checker.on_idle_refreshes(0, 100, interval, count, command, 0);
+    return checker;
+  };
+  for (const uint64_t count : {1, 15, 16, 17, 18, 31, 32, 33, 1000}) {
+    INFO(count);
+    HbmChecker single("hbm2_generic", 1, Refresh::single_bank);
+    for (uint64_t i = 0; i < count; ++i)
+      single.on_command(0, 100 + 243 * i, refresh_bank, i % kHbmBanks, 0);
+    const HbmChecker all = rested(refresh_bank, 243, count);
+    CHECK(all.commands() == single.commands());
+    const uint64_t end = 100 + 243 * (count - 1);
+    for (unsigned bank = 0; bank < kHbmBanks; ++bank) {
+      for (const uint64_t at : {end + 1, end + 7, end + 8, end + 100, end + 250, end + 344}) {
+        const char* const one = single.broken_rule(0, at, activate, bank, 0);
+        const char* const other = all.broken_rule(0, at, activate, bank, 0);
+        CHECK(std::string(one == nullptr ? "" : one) == (other == nullptr ? "" : other));
+      }
+    }
+  }
+  CHECK_THROWS_WITH(rested(refresh_bank, 344, 1000), Catch::Matchers::Contains("tREFI"));
+  CHECK_THROWS_WITH(rested(refresh_bank, 7, 1000), Catch::Matchers::Contains("tRREFD"));
+  CHECK_THROWS_WITH(rested(refresh, 4001, 1000), Catch::Matchers::Contains("tREFI"));
+  HbmChecker open("hbm2_generic", 1, Refresh::single_bank);
+  open.on_command(0, 10, activate, 9, 0);
+  CHECK_THROWS_WITH(open.on_idle_refreshes(0, 200, 243, 1000, refresh_bank, 0),
+                    Catch::Matchers::Contains("REFSB with an open row"));
+}
+
+namespace {
+
+class CommandList final : public CommandObserver {
+ public:
+  void on_command(unsigned, uint64_t cycle, DramCommand command, unsigned bank, uint32_t) override {
+    all.emplace_back(cycle, command, bank);
+  }
+  std::vector<std::tuple<uint64_t, DramCommand, unsigned>> all;
+};
+
+}  // namespace
+
+TEST_CASE("a channel at rest refreshes as one that is looked at all the time") {
+  const Refresh how = GENERATE(Refresh::all_bank, Refresh::single_bank);
+  HbmSpec spec;
+  spec.timing = "hbm2_generic";
+  spec.refresh = how;
+  const TimingSet set = timing_set(spec.timing, spec.fault_timing_rule);
+  const TimingTable table(set);
+  CommandList asleep_list, awake_list;
+  DramScheduler asleep(3, spec, set, table, &asleep_list), awake(3, spec, set, table, &awake_list);
+  uint64_t cycle = 5;
+  Rng rng(11);
+  for (unsigned access = 0; access < 400; ++access) {
+    const unsigned bank = static_cast<unsigned>(rng.below(16));
+    const uint32_t row = static_cast<uint32_t>(rng.below(3));
+    const DramCommand command = rng.below(2) == 0 ? DramCommand::read : DramCommand::write;
+    // From a few clocks to hundreds of rounds.
+    const uint64_t rest = rng.below(uint64_t{1} << (4 + rng.below(17)));
+    for (uint64_t at = cycle; at < cycle + rest; at += 50) awake.tick(at);
+    cycle += rest;
+    if (rng.below(2) == 0) asleep.tick(cycle);
+    if (rng.below(2) == 0) awake.tick(cycle);
+    asleep.push(cycle, access, bank, row, command, true);
+    awake.push(cycle, access, bank, row, command, true);
+    while (asleep.size() != 0) {
+      ++cycle;
+      const uint32_t issued = asleep.tick(cycle);
+      REQUIRE(awake.tick(cycle) == issued);
+    }
+  }
+  REQUIRE(asleep_list.all.size() == awake_list.all.size());
+  REQUIRE(asleep_list.all.size() > 5'000);
+  REQUIRE(asleep_list.all == awake_list.all);
+  REQUIRE(asleep.counters().commands == awake.counters().commands);
 }
 
 TEST_CASE("a bank that refreshes is not activated, others are after tRREFD") {
