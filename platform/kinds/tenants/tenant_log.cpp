@@ -165,13 +165,14 @@ std::vector<TenantSpan> draining_spans(const TenantLog& log, uint64_t end_ns) {
   return spans;
 }
 
-std::vector<TenantSpan> high_kernel_spans(const std::vector<TenantMoment>& moments) {
+std::vector<TenantSpan> high_kernel_spans(const std::vector<TenantMoment>& moments,
+                                          uint64_t rest_ns) {
   std::vector<TenantSpan> spans;
   int running = 0;
   for (const TenantMoment& one : moments) {
     if (!one.high) continue;
     if (!one.ended && running++ == 0) spans.push_back({one.at_ns, UINT64_MAX});
-    if (one.ended && --running == 0) spans.back().end_ns = one.at_ns;
+    if (one.ended && --running == 0) spans.back().end_ns = one.at_ns + rest_ns;
   }
   return spans;
 }

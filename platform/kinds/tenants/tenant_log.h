@@ -74,8 +74,10 @@ struct TenantMoment {
   uint64_t at_ns;
   bool high, ended;
 };
-// When kernels of high priority were on the GPU. `moments` in the order of their times.
-std::vector<TenantSpan> high_kernel_spans(const std::vector<TenantMoment>& moments);
+// When kernels of high priority were on the GPU, or had been less than `rest_ns` ago. `moments` in the order
+// of their times.
+std::vector<TenantSpan> high_kernel_spans(const std::vector<TenantMoment>& moments,
+                                          uint64_t rest_ns);
 TenantOwners owners_of(const std::vector<TenantMoment>& moments,
                        const std::vector<TenantSpan>& draining,
                        const std::vector<TenantSpan>& requests, TenantSpan span);

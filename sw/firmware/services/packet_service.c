@@ -15,6 +15,7 @@
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
 #include "sw/firmware/services/schedule_service.h"
+#include "sw/firmware/services/share_service.h"
 #include "sw/firmware/services/transfer_service.h"
 
 #define TYPE_MASK 0xFFu
@@ -22,6 +23,7 @@
 #define PIPELINE_LOOK_NS 1000
 
 static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
+static share_t sharing FW_NOINIT;  // Most runs have none: boot does not clear it.
 
 typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
 
@@ -30,6 +32,7 @@ fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
   if (service == NULL || shared == NULL || trigger == NULL) return STRETTO_ERROR_ARGUMENT;
   *service = (packet_service_t){.shared = shared, .trigger = trigger};
   shared->queues_of[0] = (1u << STRETTO_QUEUE_COUNT) - 1;
+  share_service_init(&sharing);
   return mca_init(&service->mca);
 }
 
@@ -233,7 +236,7 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       return OUTCOME_DONE;
     case STRETTO_OP_SHARE:
       *what = "share";
-      *result = share_service_configure(&service->share, service->shared, &packet->share);
+      *result = share_service_configure(&sharing, service->shared, &packet->share);
       return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     default:
       *what = "vendor";
@@ -362,7 +365,7 @@ static bool take_next(packet_service_t* service) {
 
 // Who shares a GPU has a priority, and may be drained.
 static void share(packet_service_t* service) {
-  const uint64_t at = share_service_run(&service->share, service->shared, service->rung);
+  const uint64_t at = share_service_run(&sharing, service->shared, service->rung);
   if (at != CLINT_NEVER && (service->pipeline_look == 0 || at < service->pipeline_look))
     service->pipeline_look = at;
 }

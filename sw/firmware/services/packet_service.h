@@ -6,7 +6,6 @@
 
 #include "sw/firmware/hal/intc.h"
 #include "sw/firmware/hal/mca.h"
-#include "sw/firmware/services/share_service.h"
 #include "sw/firmware/services/trigger_service.h"
 
 #ifdef __cplusplus
@@ -26,7 +25,6 @@ typedef struct packet_service {
   uint64_t
       pipeline_look;  // When a pipeline behind another one, or what shares the GPU, is looked at
                       // again; 0 = none waits.
-  share_t share;
 } packet_service_t;
 
 FW_MUST_CHECK fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,

@@ -21,6 +21,11 @@ typedef struct share {
   bool stopped;  // Best effort, until it goes on.
 } share_t;
 
+// Nothing is shared. The rest of `share` may hold anything.
+static inline void share_service_init(share_t* share) {
+  share->high = share->best_effort = 0;
+  share->stopped = false;
+}
 // STRETTO_ERROR_ARGUMENT: queues that are not there or in both. STRETTO_ERROR_TABLE_FULL: best effort was
 // stopped and cannot go on now.
 FW_MUST_CHECK fw_result_t share_service_configure(share_t* share, shared_t* shared,

@@ -203,11 +203,12 @@ TEST_CASE("kernels of high priority one behind and beside the other are spans of
   const std::vector<TenantMoment> moments{{10, true, false}, {15, false, false}, {20, true, false},
                                           {30, true, true},  {40, true, true},   {50, true, false},
                                           {60, true, true}};
-  const std::vector<TenantSpan> spans = high_kernel_spans(moments);
+  const std::vector<TenantSpan> spans = high_kernel_spans(moments, 0);
   REQUIRE(spans.size() == 2);
   CHECK((spans[0].begin_ns == 10 && spans[0].end_ns == 40));
   CHECK((spans[1].begin_ns == 50 && spans[1].end_ns == 60));
   CHECK(late_begins(spans, {15, 45}, 0) == 1);
+  CHECK(late_begins(high_kernel_spans(moments, 5), {15, 44, 45, 64, 65}, 0) == 3);
 }
 
 }  // namespace
