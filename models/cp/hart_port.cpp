@@ -4,6 +4,8 @@
 
 #include <cassert>
 
+#include "sw/include/formats/nic.h"
+
 namespace stretto {
 
 using riscv::AmoOp;
@@ -28,7 +30,9 @@ Region HartPort::region_of(uint64_t address, unsigned bytes) const {
   if (node == around_.gpu + 1u) {
     return offset + bytes <= STRETTO_GPU_MEMORY_LIMIT ? Region::memory : Region::nothing;
   }
-  return node <= STRETTO_MAX_GPUS || node == STRETTO_NODE_HOST ? Region::remote : Region::nothing;
+  const bool is_nic = node >= STRETTO_NODE_NIC && node < STRETTO_NODE_NIC + STRETTO_MAX_SERVERS;
+  return node <= STRETTO_MAX_GPUS || is_nic || node == STRETTO_NODE_HOST ? Region::remote
+                                                                         : Region::nothing;
 }
 
 MemStatus HartPort::start(Kind kind, uint64_t address, unsigned bytes, uint64_t value) {

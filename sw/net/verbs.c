@@ -28,13 +28,17 @@ static void ring_doorbell(const stretto_nic_t* nic, uint32_t page, uint8_t kind,
           stretto_nic_doorbell(kind, (uint16_t)queue, index));
 }
 
-static int in_host_memory(uint64_t address, uint64_t alignment) {
-  return address >> STRETTO_NODE_SHIFT == STRETTO_NODE_HOST && address % alignment == 0;
+// Memory that the ops reach: where the release words lie.
+static int in_own_memory(const stretto_nic_t* nic, uint64_t address, uint64_t alignment) {
+  return address >> STRETTO_NODE_SHIFT == nic->release >> STRETTO_NODE_SHIFT &&
+         address % alignment == 0;
 }
 
 stretto_nic_result_t stretto_nic_init(stretto_nic_t* nic, const stretto_host_ops_t* ops,
                                       uint32_t server, uint64_t release) {
-  if (server >= 0x100 - STRETTO_NODE_NIC || !in_host_memory(release, 8))
+  const uint64_t node = release >> STRETTO_NODE_SHIFT;
+  const int is_memory = node == STRETTO_NODE_HOST || (node >= 1 && node <= STRETTO_MAX_GPUS);
+  if (server >= STRETTO_MAX_SERVERS || !is_memory || release % 8 != 0)
     return STRETTO_NIC_RESULT_ARGUMENT;
   *nic = (stretto_nic_t){.ops = ops,
                          .base = (uint64_t)(STRETTO_NODE_NIC + server) << STRETTO_NODE_SHIFT,
@@ -79,7 +83,7 @@ stretto_nic_result_t stretto_nic_queue_init(stretto_nic_queue_t* queue, stretto_
                                             uint32_t number, uint64_t memory,
                                             uint32_t entries_log2) {
   if (number >= STRETTO_NIC_QUEUES || entries_log2 > MAX_ENTRIES_LOG2 ||
-      !in_host_memory(memory, STRETTO_NIC_COMPLETION_BYTES))
+      !in_own_memory(nic, memory, STRETTO_NIC_COMPLETION_BYTES))
     return STRETTO_NIC_RESULT_ARGUMENT;
   *queue = (stretto_nic_queue_t){
       .nic = nic, .number = number, .memory = memory, .entries = 1u << entries_log2};
@@ -95,8 +99,8 @@ stretto_nic_result_t stretto_nic_pair_init(stretto_nic_pair_t* pair, stretto_nic
                                            uint64_t receive_memory, uint32_t entries_log2,
                                            stretto_nic_queue_t* completions, uint32_t page) {
   if (number >= STRETTO_NIC_PAIRS || entries_log2 > MAX_ENTRIES_LOG2 || page >= STRETTO_NIC_PAGES ||
-      completions->nic != nic || !in_host_memory(send_memory, STRETTO_NIC_WORK_ENTRY_BYTES) ||
-      !in_host_memory(receive_memory, STRETTO_NIC_WORK_ENTRY_BYTES))
+      completions->nic != nic || !in_own_memory(nic, send_memory, STRETTO_NIC_WORK_ENTRY_BYTES) ||
+      !in_own_memory(nic, receive_memory, STRETTO_NIC_WORK_ENTRY_BYTES))
     return STRETTO_NIC_RESULT_ARGUMENT;
   *pair =
       (stretto_nic_pair_t){.nic = nic,
@@ -117,7 +121,7 @@ static uint32_t log2_of(uint32_t entries) {
 
 stretto_nic_result_t stretto_nic_connect(stretto_nic_pair_t* pair, uint32_t peer_server,
                                          uint32_t peer) {
-  if (peer_server >= 0x100 - STRETTO_NODE_NIC || peer >= STRETTO_NIC_PAIRS)
+  if (peer_server >= STRETTO_MAX_SERVERS || peer >= STRETTO_NIC_PAIRS)
     return STRETTO_NIC_RESULT_ARGUMENT;
   const uint32_t number = pair->number;
   const uint32_t entries_log2 = log2_of(pair->send.entries);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs: a host program's side of the network interface of its server (models/nic). Registers memory,
-// makes queue pairs, posts operations, polls completions. C, callable from C++.
+// Verbs: a program's side of the network interface of its server (models/nic). Registers memory, makes
+// queue pairs, posts operations, polls completions. C, callable from C++; on the host, and on harts of
+// a command processor (sw/firmware/hal/hart_ops.h).
 //
-// Rings and completion queues lie in host memory: entries written there are seen by the NIC when the
-// doorbell is. Addresses have 48 bits and name memory of this server, remote ones that of the peer's.
+// Rings and completion queues lie in the memory that the ops reach, of the host or of the hart's GPU:
+// entries written there are seen by the NIC when the doorbell is. Addresses have 48 bits and name memory of this server, remote ones that of the peer's.
 // The library reaches the machine through stretto_host_ops_t alone and allocates nothing; structs
 // belong to the caller and stay where they are. Calls are not thread-safe a NIC.
 //
@@ -37,7 +38,7 @@ struct stretto_nic_pair;
 typedef struct stretto_nic {
   const stretto_host_ops_t* ops;
   uint64_t base;                            // Of its node.
-  uint64_t release;                         // Words of host memory, one a region.
+  uint64_t release;                         // Words of memory, one a region.
   uint8_t generation[STRETTO_NIC_REGIONS];  // Of the next key,
   uint8_t registered[STRETTO_NIC_REGIONS];  // whether there is one now.
   struct stretto_nic_pair* pairs[STRETTO_NIC_PAIRS];
@@ -66,7 +67,7 @@ typedef struct stretto_nic_pair {
   stretto_nic_ring_t send, receive;
 } stretto_nic_pair_t;
 
-// `release`: STRETTO_NIC_RELEASE_BYTES of host memory, zero.
+// `release`: STRETTO_NIC_RELEASE_BYTES of memory, zero. Rings lie in the same one.
 stretto_nic_result_t stretto_nic_init(stretto_nic_t* nic, const stretto_host_ops_t* ops,
                                       uint32_t server, uint64_t release);
 

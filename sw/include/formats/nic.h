@@ -15,6 +15,7 @@
 // The NIC of server s is node 0xA0 + s. It has apertures and no memory, all written 8 bytes at a
 // time: doorbell pages at STRETTO_DOORBELL_APERTURE, its registers (nic.yaml) here.
 #define STRETTO_NODE_NIC 0xA0
+#define STRETTO_MAX_SERVERS 32
 #define STRETTO_NIC_PAGES 64
 #define STRETTO_NIC_PAGE_BYTES 0x1000
 #define STRETTO_NIC_REGISTERS 0xFF00100000

@@ -371,7 +371,9 @@ TEST_CASE("arguments that name nothing are refused and write nothing") {
     const auto bad = STRETTO_NIC_RESULT_ARGUMENT;
     const Time begin = core.now();
     CHECK(stretto_nic_init(&nic, &ops, 96, kHost) == bad);
-    CHECK(stretto_nic_init(&nic, &ops, 0, test::address_in(0, 0)) == bad);
+    CHECK(stretto_nic_init(&nic, &ops, 32, kHost) == bad);
+    CHECK(stretto_nic_init(&nic, &ops, 0, 8) == bad);  // No memory's node.
+    CHECK(stretto_nic_init(&nic, &ops, 0, uint64_t{STRETTO_NODE_NIC} << STRETTO_NODE_SHIFT) == bad);
     CHECK(stretto_nic_register(&left.nic, 256, kHost, 8, 0, &key) == bad);
     CHECK(stretto_nic_register(&left.nic, 5, kHost, 0, 0, &key) == bad);
     CHECK(stretto_nic_register(&left.nic, 5, kHost, 8, 16, &key) == bad);
