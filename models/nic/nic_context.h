@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "models/common/component.h"
 #include "models/nic/bus_master.h"
@@ -93,6 +94,18 @@ struct NicContext {
   Time now() const { return later.now(); }
   void after_ns(uint64_t ns, std::function<void()> call) {
     later.at(now() + ns * kNanosecond, std::move(call));
+  }
+  // The send or receive ring of `pair`, whose errors put the pair into error.
+  WorkRing work_ring(QueuePairStatus& pair, WorkRing::OnEntry on_entry) {
+    return WorkRing(later, bus,
+                    {.doorbell_ns = spec.doorbell_ns,
+                     .decode_ns = spec.send_ns,
+                     .fetch_entries = spec.fetch_entries,
+                     .held = spec.operations},
+                    std::move(on_entry), [this, &pair](WorkRing::Error error) {
+                      if (error == WorkRing::Error::beyond) ++counters.overflows;
+                      pair.fail();
+                    });
   }
 };
 

@@ -33,10 +33,8 @@ constexpr std::array<const char*, 8> kNames = {
 Requester::Requester(NicContext& context, QueuePairStatus& pair)
     : context_(context),
       pair_(pair),
-      ring_(context.later, context.bus,
-            {context.spec.doorbell_ns, context.spec.send_ns, context.spec.fetch_entries,
-             context.spec.operations},
-            [this](const stretto_nic_work_entry_t* entry) { accept(entry); }) {}
+      ring_(context.work_ring(pair,
+                              [this](const stretto_nic_work_entry_t& entry) { accept(entry); })) {}
 
 void Requester::reset() {
   withdraw();
@@ -49,12 +47,6 @@ void Requester::reset() {
   ring_.configure(pair_.config.send_base, pair_.config.send_entries);
 }
 
-void Requester::on_doorbell(uint32_t index) {
-  if (ring_.announce(index)) return;
-  ++context_.counters.overflows;
-  pair_.fail();
-}
-
 void Requester::flush() {
   withdraw();
   for (Operation& operation : operations_) {
@@ -65,24 +57,19 @@ void Requester::flush() {
 
 // Entries
 
-void Requester::accept(const stretto_nic_work_entry_t* entry) {
-  if (entry == nullptr) {
-    ring_.free();  // Nobody knows what it was: it has no completion.
-    pair_.fail();
-    return;
-  }
+void Requester::accept(const stretto_nic_work_entry_t& entry) {
   ++context_.counters.begun;
   context_.tell({.event = NicMoment::Event::entry,
                  .node = context_.node,
                  .pair = pair_.config.number,
-                 .id = entry->id});
+                 .id = entry.id});
   Operation& operation = operations_.emplace_back();
-  operation.entry = *entry;
+  operation.entry = entry;
   const uint8_t wrong =
-      pair_.state == PairState::ready ? check(*entry) : uint8_t{STRETTO_NIC_FLUSHED};
+      pair_.state == PairState::ready ? check(entry) : uint8_t{STRETTO_NIC_FLUSHED};
   if (wrong != STRETTO_NIC_OK) {
     fail(operation, wrong);
-  } else if (entry->opcode == STRETTO_NIC_FLUSH) {
+  } else if (entry.opcode == STRETTO_NIC_FLUSH) {
     operation.done = true;  // Operations end in order.
   }
   finish();

@@ -32,7 +32,7 @@ class Requester final : public PacketSource {
 
   // The pair starts anew, or stops.
   void reset();
-  void on_doorbell(uint32_t index);
+  void on_doorbell(uint32_t index) { ring_.announce(index); }
   // The pair has gone into error.
   void flush();
 
@@ -58,7 +58,7 @@ class Requester final : public PacketSource {
     uint64_t value = 0;
   };
 
-  void accept(const stretto_nic_work_entry_t* entry);
+  void accept(const stretto_nic_work_entry_t& entry);
   uint8_t check(const stretto_nic_work_entry_t& entry) const;
   bool next(OutgoingPacket& packet) override;
   void on_unreadable(const OutgoingPacket& packet) override;

@@ -18,10 +18,8 @@ constexpr uint32_t kEventPlaced = 0x71;  // Digest kind.
 Responder::Responder(NicContext& context, QueuePairStatus& pair)
     : context_(context),
       pair_(pair),
-      ring_(context.later, context.bus,
-            {context.spec.doorbell_ns, context.spec.send_ns, context.spec.fetch_entries,
-             context.spec.operations},
-            [this](const stretto_nic_work_entry_t* entry) { accept(entry); }) {}
+      ring_(context.work_ring(pair,
+                              [this](const stretto_nic_work_entry_t& entry) { accept(entry); })) {}
 
 void Responder::reset() {
   withdraw();
@@ -40,19 +38,8 @@ void Responder::reset() {
 
 // Receive entries
 
-void Responder::on_doorbell(uint32_t index) {
-  if (ring_.announce(index)) return;
-  ++context_.counters.overflows;
-  pair_.fail();
-}
-
-void Responder::accept(const stretto_nic_work_entry_t* entry) {
-  if (entry == nullptr) {
-    ring_.free();
-    pair_.fail();
-    return;
-  }
-  entries_.push_back(*entry);
+void Responder::accept(const stretto_nic_work_entry_t& entry) {
+  entries_.push_back(entry);
   if (pair_.state != PairState::ready) flush();
 }
 

@@ -32,7 +32,7 @@ class Responder final : public PacketSource {
   Responder(NicContext& context, QueuePairStatus& pair);
 
   void reset();
-  void on_doorbell(uint32_t index);
+  void on_doorbell(uint32_t index) { ring_.announce(index); }
   // The pair has gone into error: receives end.
   void flush();
   // A request of the peer. `taken` when the packet's place in the NIC is free.
@@ -71,7 +71,7 @@ class Responder final : public PacketSource {
     stretto_nic_completion_t completion;
   };
 
-  void accept(const stretto_nic_work_entry_t* entry);
+  void accept(const stretto_nic_work_entry_t& entry);
   bool next(OutgoingPacket& packet) override;
   void on_unreadable(const OutgoingPacket& packet) override;
   bool in_sequence(const NicMessage& message);

@@ -27,11 +27,17 @@ class WorkRing {
     uint32_t fetch_entries = 1;
     uint32_t held = 1;  // Entries that are read and not freed.
   };
-  // Null: they could not be read.
-  using OnEntry = std::function<void(const stretto_nic_work_entry_t* entry)>;
+  using OnEntry = std::function<void(const stretto_nic_work_entry_t& entry)>;
+  enum class Error : uint8_t { beyond, unreadable };  // A doorbell beyond the ring; an entry.
+  using OnError = std::function<void(Error error)>;
 
-  WorkRing(LaterCalls& later, BusMaster& bus, const Timing& timing, OnEntry on_entry)
-      : later_(later), bus_(bus), timing_(timing), on_entry_(std::move(on_entry)) {}
+  WorkRing(LaterCalls& later, BusMaster& bus, const Timing& timing, OnEntry on_entry,
+           OnError on_error)
+      : later_(later),
+        bus_(bus),
+        timing_(timing),
+        on_entry_(std::move(on_entry)),
+        on_error_(std::move(on_error)) {}
 
   // Starts it empty; what an earlier use still reads is forgotten.
   void configure(uint64_t base, uint32_t entries) {
@@ -41,15 +47,17 @@ class WorkRing {
     announced_ = fetched_ = freed_ = 0;
     fetching_ = false;
   }
-  // A doorbell. False: beyond the ring; nothing is changed.
-  bool announce(uint32_t index) {
-    if (index - freed_ > entries_) return false;
-    if (static_cast<int32_t>(index - announced_) <= 0) return true;  // One that came earlier.
+  // A doorbell; one beyond the ring changes nothing.
+  void announce(uint32_t index) {
+    if (index - freed_ > entries_) {
+      on_error_(Error::beyond);
+      return;
+    }
+    if (static_cast<int32_t>(index - announced_) <= 0) return;  // One that came earlier.
     announced_ = index;
     later_.at(later_.now() + timing_.doorbell_ns * kNanosecond, [this, use = use_] {
       if (use == use_) fetch();
     });
-    return true;
   }
   // The oldest entry that was read has ended: its place is free.
   void free() {
@@ -82,15 +90,21 @@ class WorkRing {
               });
   }
   void hand_on(bool ok, const BusMaster::Bytes& data, uint32_t index) {
+    if (!ok) {  // Nobody knows what it was: it has no completion.
+      free();
+      on_error_(Error::unreadable);
+      return;
+    }
     stretto_nic_work_entry_t entry;
     std::memcpy(&entry, data.data() + size_t{index} * sizeof entry, sizeof entry);
-    on_entry_(ok ? &entry : nullptr);
+    on_entry_(entry);
   }
 
   LaterCalls& later_;
   BusMaster& bus_;
   const Timing timing_;
   const OnEntry on_entry_;
+  const OnError on_error_;
   uint32_t use_ = 0;
   uint64_t base_ = 0;
   uint32_t entries_ = 1;

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "models/common/error.h"
 #include "models/fabric/switch.h"
 #include "models/nic/nic.h"
 #include "sw/include/formats/nic.h"
@@ -158,6 +160,13 @@ class Server final : public sc_core::sc_module {
                           sizeof entry);
     return entry;
   }
+  uint64_t statistic(const std::string& path) const {
+    StatisticSink sink;
+    partition.report(sink);
+    for (const Statistic& one : sink.all())
+      if (one.path.ends_with(path)) return one.value;
+    throw std::runtime_error("no statistic " + path);
+  }
   // When something was written at or behind this offset, in order; `bytes`: of that size, 0 = any.
   std::vector<Time> writes_at(uint64_t from, uint64_t bytes = 0, uint64_t span = 0x1000) const {
     std::vector<Time> times;
@@ -207,24 +216,32 @@ inline stretto_nic_work_entry_t result_entry(const Server& from, const Server& t
   return entry;
 }
 
+// What changes no result.
+struct HostOrder {
+  bool last_server_first = false;
+  ConductorSpec conductor = {.threads = 1};  // These partitions are too small for more.
+};
+
 class NicBench {
  public:
   // Faults of `spec`, and the latency of PCIe, are those of server `faulty` alone; `drop_packet` is
   // one of the switch, which there is from three servers on.
   explicit NicBench(const NicSpec& spec = {}, unsigned servers = 2, unsigned faulty = 1,
-                    uint32_t pcie_ns = 300, uint64_t drop_packet = 0) {
+                    uint32_t pcie_ns = 300, uint64_t drop_packet = 0, const HostOrder& order = {}) {
     const LinkSpec network = network_defaults();
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     conductor =
-        std::make_unique<Conductor>("conductor", ConductorSpec{}, network.latency_ns * kNanosecond);
-    for (unsigned i = 0; i < servers; ++i) {
+        std::make_unique<Conductor>("conductor", order.conductor, network.latency_ns * kNanosecond);
+    server.resize(servers);
+    for (unsigned made = 0; made < servers; ++made) {
+      const unsigned i = order.last_server_first ? servers - 1 - made : made;
       const uint8_t peer = servers == 2 ? Server::nic_node(1 - i) : kSwitchNode;
       NicSpec one = spec;
       if (i != faulty) one.fault_lose_packet = one.fault_delay_packet = one.fault_down_at_ns = 0;
-      server.push_back(std::make_unique<Server>(
+      server[i] = std::make_unique<Server>(
           ("server" + std::to_string(i)).c_str(), *conductor, i, one,
           PortSpec{peer, static_cast<uint8_t>(servers == 2 ? 1 : i), network},
-          nic_pcie(i == faulty ? pcie_ns : 300)));
+          nic_pcie(i == faulty ? pcie_ns : 300));
     }
     if (servers == 2) return;
     RouterSpec ports;
@@ -244,7 +261,17 @@ class NicBench {
     server[0]->program(1);
     server[1]->program(0);
   }
-  void run() { REQUIRE(conductor->run() == Conductor::Outcome::quiet); }
+  void run() {
+    Conductor::Outcome outcome = Conductor::Outcome::stopped;
+    try {
+      outcome = conductor->run();
+    } catch (const CheckError& error) {
+      UNSCOPED_INFO(error.what());
+    }
+    if (outcome != Conductor::Outcome::quiet) CHECK(violated() == std::vector<std::string>{});
+    REQUIRE(outcome == Conductor::Outcome::quiet);
+  }
+  // Laws that do not hold, each behind the component that breaks it.
   std::vector<std::string> violated() {
     AuditSink sink;
     std::vector<const Nic*> nics;
@@ -257,7 +284,7 @@ class NicBench {
     audit_network(nics, sink);
     std::vector<std::string> names;
     for (const AuditResult& result : sink.all()) {
-      if (!result.holds) names.push_back(result.law);
+      if (!result.holds) names.push_back(result.where + ": " + result.law);
     }
     return names;
   }

@@ -6,24 +6,12 @@
 
 #include "tests/unit/nic/nic_bench.h"
 
-namespace stretto {
+namespace stretto::test {
 namespace {
-
-using test::kNone;
-using test::kPair;
-using test::kReady;
-using test::kSource;
-using test::kSourceRegion;
-using test::kTarget;
-using test::kTargetRegion;
-using test::NicBench;
-using test::pattern;
-using test::put_entry;
-using test::result_entry;
 
 // What the second server's memory holds from the target on is as it was.
 bool is_untouched(NicBench& bench) {
-  const auto bytes = bench[1].bytes(kTarget, test::kHeapBytes + 0x1000);
+  const auto bytes = bench[1].bytes(kTarget, kHeapBytes + 0x1000);
   return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
 }
 
@@ -49,7 +37,7 @@ TEST_CASE("a put with a key of another generation is refused and changes nothing
 TEST_CASE("a put one byte beyond its region is refused as a whole") {
   NicBench bench;
   auto entry = put_entry(bench[0], bench[1], 8193);
-  entry.remote_address = bench[1].at(kTarget + test::kHeapBytes - 8192);
+  entry.remote_address = bench[1].at(kTarget + kHeapBytes - 8192);
   CHECK(status_of(bench, entry) == STRETTO_NIC_REMOTE_ACCESS);
   CHECK(is_untouched(bench));
   CHECK(bench.violated() == kNone);
@@ -58,7 +46,7 @@ TEST_CASE("a put one byte beyond its region is refused as a whole") {
 TEST_CASE("a put that ends where its region ends is not refused") {
   NicBench bench;
   auto entry = put_entry(bench[0], bench[1], 8192);
-  entry.remote_address = bench[1].at(kTarget + test::kHeapBytes - 8192);
+  entry.remote_address = bench[1].at(kTarget + kHeapBytes - 8192);
   CHECK(status_of(bench, entry) == STRETTO_NIC_OK);
   CHECK(bench.violated() == kNone);
 }
@@ -82,8 +70,8 @@ TEST_CASE("a region that may not be written refuses puts") {
 TEST_CASE("a region that may not be read refuses gets") {
   NicBench bench;
   auto entry = result_entry(bench[0], bench[1], STRETTO_NIC_GET, 64);
-  entry.remote_key = stretto_nic_key(test::kResultRegion, 0);
-  entry.remote_address = bench[1].at(test::kResults);
+  entry.remote_key = stretto_nic_key(kResultRegion, 0);
+  entry.remote_address = bench[1].at(kResults);
   CHECK(status_of(bench, entry) == STRETTO_NIC_REMOTE_ACCESS);
 }
 
@@ -91,10 +79,10 @@ TEST_CASE("a region without the right for atomics refuses them") {
   NicBench bench;
   auto entry = result_entry(bench[0], bench[1], STRETTO_NIC_FETCH_ADD, 8);
   entry.operand = 1;
-  entry.remote_key = stretto_nic_key(test::kResultRegion, 0);
-  entry.remote_address = bench[1].at(test::kResults);
+  entry.remote_key = stretto_nic_key(kResultRegion, 0);
+  entry.remote_address = bench[1].at(kResults);
   CHECK(status_of(bench, entry) == STRETTO_NIC_REMOTE_ACCESS);
-  CHECK(bench[1].word(test::kResults) == 0);
+  CHECK(bench[1].word(kResults) == 0);
 }
 
 TEST_CASE("an atomic on a word that is not aligned is refused") {
@@ -109,7 +97,7 @@ TEST_CASE("an atomic on a word that is not aligned is refused") {
 TEST_CASE("a source one byte beyond its region sends nothing") {
   NicBench bench;
   auto entry = put_entry(bench[0], bench[1], 65);
-  entry.local_address = bench[0].at(kSource + test::kHeapBytes - 64);
+  entry.local_address = bench[0].at(kSource + kHeapBytes - 64);
   CHECK(status_of(bench, entry) == STRETTO_NIC_LOCAL_PROTECTION);
   CHECK(bench[0].nic.counters().packets_sent == 0);
   CHECK(bench.violated() == kNone);
@@ -169,6 +157,9 @@ TEST_CASE(
   NicBench bench;
   bench.program();
   bench[0].fill(kSource, pattern(20'000));
+  auto add = result_entry(bench[0], bench[1], STRETTO_NIC_FETCH_ADD, 8, 0);
+  add.remote_address = bench[1].at(kTarget + 0x200000);
+  bench[0].send(add, kReady);
   bench[0].send(put_entry(bench[0], bench[1], 20'000, 1), kReady);
   auto bad = put_entry(bench[0], bench[1], 64, 2);
   bad.remote_key = 0;
@@ -181,9 +172,10 @@ TEST_CASE(
   bench[1].send(put_entry(bench[1], bench[0], 64, 4), kReady + 100 * kMicrosecond, 9);
   bench.run();
   CHECK(bench[0].completion(0).status == STRETTO_NIC_OK);
-  CHECK(bench[0].completion(1).status == STRETTO_NIC_REMOTE_ACCESS);
-  CHECK(bench[0].completion(1).bytes == 0);
-  CHECK(bench[0].completion(2).status == STRETTO_NIC_FLUSHED);
+  CHECK(bench[0].completion(1).status == STRETTO_NIC_OK);
+  CHECK(bench[0].completion(2).status == STRETTO_NIC_REMOTE_ACCESS);
+  CHECK(bench[0].completion(2).bytes == 0);
+  CHECK(bench[0].completion(3).status == STRETTO_NIC_FLUSHED);
   CHECK((bench[1].bytes(kTarget, 20'000) == pattern(20'000)));
   CHECK(bench[1].word(kTarget + 0x100000) == 0);
   CHECK(bench[1].completion(0).status == STRETTO_NIC_OK);
@@ -212,7 +204,7 @@ TEST_CASE("a completion that finds its queue full breaks a law and stops the pai
   for (uint64_t i = 0; i < 3; ++i) bench[0].send(put_entry(bench[0], bench[1], 64, i), kReady);
   bench.run();
   CHECK(bench[0].completion(0).id == 0);
-  CHECK(bench.violated() == std::vector<std::string>{"completions owed = written"});
+  CHECK(bench.violated() == std::vector<std::string>{"server0.nic: completions owed = written"});
 }
 
 TEST_CASE("doorbells for nobody, or on a page of others, are refused and counted") {
@@ -229,6 +221,21 @@ TEST_CASE("doorbells for nobody, or on a page of others, are refused and counted
   CHECK(bench.violated() == kNone);
 }
 
+TEST_CASE("a packet of a pair that is nobody's peer is discarded") {
+  NicSpec spec;
+  spec.acknowledge_timeout_ns = 10'000;
+  NicBench bench(spec);
+  bench.program();
+  bench[0].pair(1, 9, kPair);  // The pair there talks to kPair.
+  bench[0].fill(kSource, pattern(64));
+  bench[0].send(put_entry(bench[0], bench[1], 64), kReady, 9);
+  bench.run();
+  CHECK(bench[0].completion(0).status == STRETTO_NIC_RETRIES_EXCEEDED);
+  CHECK(bench[1].nic.counters().bytes_discarded == 64 * spec.retries);
+  CHECK(is_untouched(bench));
+  CHECK(bench.violated() == kNone);
+}
+
 TEST_CASE("an access to nothing at the NIC breaks a law") {
   NicBench bench;
   bench[0].post(STRETTO_DOORBELL_APERTURE + uint64_t{STRETTO_NIC_PAGES} * STRETTO_NIC_PAGE_BYTES,
@@ -236,38 +243,33 @@ TEST_CASE("an access to nothing at the NIC breaks a law") {
   bench[0].set(0x8, 1);      // No register.
   bench[0].post(0x1000, 1);  // Memory, which it has not.
   bench.run();
-  CHECK(bench.violated() == std::vector<std::string>{"received bytes = written bytes",
-                                                     "accesses to nothing at the NIC = 0"});
+  CHECK(bench.violated() ==
+        std::vector<std::string>{"server0.router: received bytes = written bytes",
+                                 "server0.nic: accesses to nothing at the NIC = 0"});
 }
 
 TEST_CASE("a source that does not answer ends its operation and sends nothing of it") {
   NicBench bench;
-  bench.program();
   bench[0].gpu.memory.refuse_from = kSource;
-  bench[0].send(put_entry(bench[0], bench[1], 64), kReady);
-  bench.run();
-  CHECK(bench[0].completion(0).status == STRETTO_NIC_LOCAL_PROTECTION);
+  const auto entry = put_entry(bench[0], bench[1], 64);
+  CHECK(status_of(bench, entry) == STRETTO_NIC_LOCAL_PROTECTION);
   CHECK(bench[0].nic.counters().packets_sent == 0);
   CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("a get whose memory does not answer fails") {
   NicBench bench;
-  bench.program();
   bench[1].gpu.memory.refuse_from = kTarget;
-  bench[0].send(result_entry(bench[0], bench[1], STRETTO_NIC_GET, 64), kReady);
-  bench.run();
-  CHECK(bench[0].completion(0).status == STRETTO_NIC_REMOTE_OPERATION);
+  const auto entry = result_entry(bench[0], bench[1], STRETTO_NIC_GET, 64);
+  CHECK(status_of(bench, entry) == STRETTO_NIC_REMOTE_OPERATION);
   CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("an atomic whose memory does not answer fails") {
   NicBench bench;
-  bench.program();
   bench[1].gpu.memory.refuse_from = kTarget;
-  bench[0].send(result_entry(bench[0], bench[1], STRETTO_NIC_FETCH_ADD, 8), kReady);
-  bench.run();
-  CHECK(bench[0].completion(0).status == STRETTO_NIC_REMOTE_OPERATION);
+  const auto entry = result_entry(bench[0], bench[1], STRETTO_NIC_FETCH_ADD, 8);
+  CHECK(status_of(bench, entry) == STRETTO_NIC_REMOTE_OPERATION);
   CHECK(bench.violated() == kNone);
 }
 
@@ -328,15 +330,15 @@ TEST_CASE("a receive entry whose key does not fit fails at both ends") {
 TEST_CASE("a region that ends during a put takes no byte behind the word that says it is free") {
   NicBench bench;
   bench.program();
-  bench[1].set(NIC_RELEASE_OFFSET, bench[1].at(test::kReleases));
+  bench[1].set(NIC_RELEASE_OFFSET, bench[1].at(kReleases));
   bench[0].fill(kSource, std::vector<uint8_t>(1 << 20, 0xAA));
   bench[0].send(put_entry(bench[0], bench[1], 1 << 20), kReady);
   bench[1].end_region(kTargetRegion, kReady + 40 * kMicrosecond);
   bench.run();
   CHECK(bench[0].completion(0).status == STRETTO_NIC_REMOTE_ACCESS);
-  CHECK(bench[1].word(test::kReleases + 8 * kTargetRegion) == 1);
-  const Time free_at = bench[1].writes_at(test::kReleases)[0];
-  const auto written = bench[1].writes_at(kTarget, 0, test::kHeapBytes);
+  CHECK(bench[1].word(kReleases + 8 * kTargetRegion) == 1);
+  const Time free_at = bench[1].writes_at(kReleases)[0];
+  const auto written = bench[1].writes_at(kTarget, 0, kHeapBytes);
   CHECK(!written.empty());
   CHECK(written.size() < 256);
   CHECK(*std::max_element(written.begin(), written.end()) <= free_at);
@@ -368,7 +370,7 @@ TEST_CASE("a pair that starts anew while it moves data leaks nothing and works a
                  again);
   }
   bench[0].gpu.second.call(again, [&bench] {
-    bench[0].enqueue(test::kSendRing, 0, put_entry(bench[0], bench[1], 64, 9, 0x200000));
+    bench[0].enqueue(kSendRing, 0, put_entry(bench[0], bench[1], 64, 9, 0x200000));
   });
   bench[0].post(STRETTO_DOORBELL_APERTURE,
                 stretto_nic_doorbell(STRETTO_NIC_DOORBELL_SEND, kPair, 1), again + kMicrosecond);
@@ -382,4 +384,4 @@ TEST_CASE("a pair that starts anew while it moves data leaks nothing and works a
 }
 
 }  // namespace
-}  // namespace stretto
+}  // namespace stretto::test

@@ -6,21 +6,8 @@
 
 #include "tests/unit/nic/nic_bench.h"
 
-namespace stretto {
+namespace stretto::test {
 namespace {
-
-using test::kPair;
-using test::kReady;
-using test::kResultRegion;
-using test::kResults;
-using test::kSource;
-using test::kSourceRegion;
-using test::kTarget;
-using test::kTargetRegion;
-using test::NicBench;
-using test::pattern;
-using test::put_entry;
-using test::result_entry;
 
 TEST_CASE("a put of several packets arrives, and is complete at its sender") {
   NicBench bench;
@@ -39,7 +26,7 @@ TEST_CASE("a put of several packets arrives, and is complete at its sender") {
   CHECK(done.opcode == STRETTO_NIC_PUT);
   CHECK(done.serial == 1);
   CHECK(bench[0].completion(1).serial == 0);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("inline data come with the entry and are not read again") {
@@ -58,7 +45,7 @@ TEST_CASE("inline data come with the entry and are not read again") {
   for (const auto& seen : bench[0].gpu.memory.log)
     reads += seen.extension.operation == Operation::read;
   CHECK(reads == 1);  // The entry.
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("a get brings what lies there, over several packets") {
@@ -74,7 +61,7 @@ TEST_CASE("a get brings what lies there, over several packets") {
   bench.run();
   CHECK((bench[0].bytes(kTarget, 9'000) == data));
   CHECK(bench[0].completion(0).bytes == 9'000);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("fetch and add returns what was there, each sum is seen once") {
@@ -97,7 +84,7 @@ TEST_CASE("fetch and add returns what was there, each sum is seen once") {
     CHECK(bench[0].completion(static_cast<uint32_t>(i)).value == 10 * i);
     CHECK(bench[1].word(kResults + 8 * i) == i);
   }
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("compare and swap stores only where it finds what it compares with") {
@@ -114,7 +101,7 @@ TEST_CASE("compare and swap stores only where it finds what it compares with") {
   CHECK(bench[1].word(kTarget) == 5);
   CHECK(bench[0].completion(0).value == 0);
   CHECK(bench[0].completion(1).value == 5);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("atomics of two servers on one word come one after the other") {
@@ -140,7 +127,7 @@ TEST_CASE("atomics of two servers on one word come one after the other") {
     for (uint64_t n = 0; n < 16; ++n) seen[bench[i].word(kResults + 8 * n)] = true;
   }
   CHECK(std::count(seen.begin(), seen.end(), true) == 32);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("sends fill receive entries in order, and both ends hear of it") {
@@ -171,7 +158,7 @@ TEST_CASE("sends fill receive entries in order, and both ends hear of it") {
   CHECK(bench[1].completion(0).opcode == STRETTO_NIC_RECEIVE);
   CHECK(bench[1].completion(1).bytes == 100);
   CHECK(bench[0].completion(1).serial == 2);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("a datagram finds queue pair 0 of any server, and says where it comes from") {
@@ -198,7 +185,7 @@ TEST_CASE("a datagram finds queue pair 0 of any server, and says where it comes 
   CHECK(bench[1].completion(1).serial == 0);
   CHECK(bench[0].completion(1).status == STRETTO_NIC_OK);
   CHECK(bench[1].nic.counters().not_ready == 1);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("a flag put behind data is never there before them") {
@@ -216,7 +203,7 @@ TEST_CASE("a flag put behind data is never there before them") {
   const auto data = bench[1].writes_at(kTarget, 0, 0x100000);
   REQUIRE(flags.size() == 1);
   CHECK(*std::max_element(data.begin(), data.end()) <= flags[0]);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("a fenced operation begins when all before it have ended") {
@@ -227,9 +214,9 @@ TEST_CASE("a fenced operation begins when all before it have ended") {
   second.flags |= STRETTO_NIC_FENCE;
   bench[0].send(second, kReady);
   bench.run();
-  const Time first_ended = bench[0].writes_at(test::kCompletions, 32)[0];
+  const Time first_ended = bench[0].writes_at(kCompletions, 32)[0];
   CHECK(bench[1].writes_at(kTarget + 0x100000)[0] > first_ended);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("a flush ends behind what was posted before it, unsignaled operations say nothing") {
@@ -247,9 +234,8 @@ TEST_CASE("a flush ends behind what was posted before it, unsignaled operations 
   CHECK(bench[0].completion(0).id == 2);
   CHECK(bench[0].completion(1).serial == 0);
   const auto data = bench[1].writes_at(kTarget, 0, 0x100000);
-  CHECK(bench[0].writes_at(test::kCompletions, 32)[0] >
-        *std::max_element(data.begin(), data.end()));
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench[0].writes_at(kCompletions, 32)[0] > *std::max_element(data.begin(), data.end()));
+  CHECK(bench.violated() == kNone);
 }
 
 TEST_CASE("rings wrap around, every operation costs 64 bytes of commands") {
@@ -260,7 +246,7 @@ TEST_CASE("rings wrap around, every operation costs 64 bytes of commands") {
     const Time when = kReady + i * 10 * kMicrosecond;
     // The entry is written when its place is free.
     bench[0].gpu.second.call(when, [&bench, i, when] {
-      bench[0].enqueue(test::kSendRing, static_cast<uint32_t>(i),
+      bench[0].enqueue(kSendRing, static_cast<uint32_t>(i),
                        put_entry(bench[0], bench[1], 8, i, 8 * i));
     });
     bench[0].post(
@@ -276,13 +262,12 @@ TEST_CASE("rings wrap around, every operation costs 64 bytes of commands") {
   uint64_t command_bytes = 0;
   for (const auto& seen : bench[0].gpu.memory.log) {
     const uint64_t offset = seen.address & STRETTO_OFFSET_MASK;
-    if (seen.extension.operation == Operation::read && offset >= test::kSendRing &&
-        offset < test::kReceiveRing)
+    if (seen.extension.operation == Operation::read && offset >= kSendRing && offset < kReceiveRing)
       command_bytes += seen.bytes;
   }
   CHECK(command_bytes == 200 * 64);
-  CHECK(bench.violated() == test::kNone);
+  CHECK(bench.violated() == kNone);
 }
 
 }  // namespace
-}  // namespace stretto
+}  // namespace stretto::test

@@ -7,19 +7,8 @@
 
 #include "tests/unit/nic/nic_bench.h"
 
-namespace stretto {
+namespace stretto::test {
 namespace {
-
-using test::kNone;
-using test::kPair;
-using test::kReady;
-using test::kResults;
-using test::kSource;
-using test::kTarget;
-using test::NicBench;
-using test::pattern;
-using test::put_entry;
-using test::result_entry;
 
 constexpr Time kPs = kPicosecond;
 constexpr Time kStage = 50 * kNanosecond;
@@ -48,7 +37,7 @@ TEST_CASE("a put of 8 bytes is there after doorbell, entry, data, network and wr
   CHECK(bench[1].writes_at(kTarget)[0] == placed + pcie_write(8) + memory(8));
   // The read that says so goes right behind the write.
   const Time visible = placed + (8 + 24) * 62'500 + pcie_read(8);
-  CHECK(bench[0].writes_at(test::kCompletions, 32)[0] == visible + kAnswered + kCompleted);
+  CHECK(bench[0].writes_at(kCompletions, 32)[0] == visible + kAnswered + kCompleted);
 }
 
 TEST_CASE("inline data in a ring of GPU memory save the read, the entry alone crosses PCIe",
@@ -72,7 +61,7 @@ TEST_CASE("a get of 64 bytes ends after request, read, answer and write") {
       kReady + kBegin + network(16) + kStage + pcie_read(64) + network(4 + 64) + kStage;
   CHECK(bench[0].writes_at(kResults)[0] == answer + pcie_write(64) + memory(64));
   // The completion goes behind the data, on the same wire.
-  CHECK(bench[0].writes_at(test::kCompletions, 32)[0] == answer + (64 + 24) * 62'500 + kCompleted);
+  CHECK(bench[0].writes_at(kCompletions, 32)[0] == answer + (64 + 24) * 62'500 + kCompleted);
 }
 
 TEST_CASE("an atomic takes a read, and a write that is looked at") {
@@ -94,6 +83,52 @@ TEST_CASE("half the latency of the wire is half of what it adds, twice the stage
   bench.run();
   CHECK(bench[1].writes_at(kTarget)[0] == kReady + kBegin + pcie_read(8) + network(16 + 8) +
                                               pcie_write(8) + memory(8) + kStage + 3 * kStage);
+}
+
+TEST_CASE("gets and atomics without their answer stay within their limit") {
+  NicSpec spec;
+  spec.outstanding_reads = 2;
+  NicBench bench(spec);
+  bench.program();
+  for (uint64_t i = 0; i < 3; ++i) {
+    auto add = result_entry(bench[0], bench[1], STRETTO_NIC_FETCH_ADD, 8, i, 8 * i);
+    add.remote_address += 8 * i;
+    bench[0].send(add, kReady);
+  }
+  bench.run();
+  const Time answered = bench[0].writes_at(kResults)[0] - pcie_write(8) - memory(8);
+  const auto added = bench[1].writes_at(kTarget);
+  REQUIRE(added.size() == 3);
+  CHECK(added[1] < answered);
+  CHECK(added[2] > answered);
+}
+
+TEST_CASE("packets without acknowledgement stay within the window") {
+  NicSpec spec;
+  spec.mtu_bytes = 256;
+  spec.window_packets = 2;
+  spec.acknowledge_packets = 1;
+  NicBench bench(spec);
+  bench.program();
+  bench[0].send(put_entry(bench[0], bench[1], 3 * 256), kReady);
+  bench.run();
+  const auto placed = bench[1].writes_at(kTarget);
+  REQUIRE(placed.size() == 3);
+  const Time round_trip = network(4) + network(256);
+  CHECK(placed[1] - placed[0] < round_trip);
+  CHECK(placed[2] - placed[0] > round_trip);
+}
+
+TEST_CASE("data between PCIe and network stay within the buffer") {
+  NicSpec spec;
+  spec.buffer_bytes = 8'192;
+  NicBench bench(spec);
+  bench.program();
+  bench[0].send(put_entry(bench[0], bench[1], 1 << 18), kReady);
+  bench.run();
+  const uint64_t high_water = bench[0].statistic("nic.buffered_high_water");
+  CHECK(high_water >= spec.buffer_bytes);
+  CHECK(high_water < spec.buffer_bytes + spec.mtu_bytes);
 }
 
 constexpr uint64_t kLong = 4 << 20;
@@ -158,7 +193,7 @@ TEST_CASE("two queue pairs of a NIC take turns on its wire") {
   bench[0].post(STRETTO_DOORBELL_APERTURE,
                 stretto_nic_doorbell(STRETTO_NIC_DOORBELL_SEND, kOther, 1), kReady);
   bench.run();
-  const auto ended = bench[0].writes_at(test::kCompletions, 32);
+  const auto ended = bench[0].writes_at(kCompletions, 32);
   REQUIRE(ended.size() == 2);
   // The one whose entry comes first has filled the buffer, 16 packets, before the turns begin.
   CHECK(ended[1] - ended[0] <= (16 + 1) * 4'122 * 80 * kPs);
@@ -181,7 +216,7 @@ TEST_CASE("seven servers that put to one share its wire evenly, nothing is lost"
   Time first = ~Time{0};
   Time last = 0;
   for (unsigned i = 0; i < 7; ++i) {
-    const Time ended = bench[i].writes_at(test::kCompletions, 32)[0] - kReady;
+    const Time ended = bench[i].writes_at(kCompletions, 32)[0] - kReady;
     first = std::min(first, ended);
     last = std::max(last, ended);
     CHECK((bench[7].bytes(kTarget + i * kEach, kEach) == pattern(kEach)));
@@ -196,4 +231,4 @@ TEST_CASE("seven servers that put to one share its wire evenly, nothing is lost"
 }
 
 }  // namespace
-}  // namespace stretto
+}  // namespace stretto::test
