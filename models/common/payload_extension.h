@@ -82,8 +82,9 @@ struct StrettoExtension final : tlm::tlm_extension<StrettoExtension> {
   ElementType element = ElementType::fp16;
   AllocationClass allocation = AllocationClass::cached;
   AtomicOp atomic_op = AtomicOp::add;
-  bool acquire = false;                     // Of a fence.
-  bool release = false;                     // Of a fence.
+  bool acquire = false;     // Of a fence.
+  bool release = false;     // Of a fence.
+  bool locks_line = false;  // Of a locked store: its L2 sector stays until a hart accesses it.
   uint8_t account = STRETTO_ACCOUNT_OTHER;  // On whose account DRAM bytes are booked.
   bool tags_only =
       false;  // Timing only: data_ptr is not touched (L2 fills and write-backs; see memory_image.h).

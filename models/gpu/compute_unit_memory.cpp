@@ -463,10 +463,11 @@ ComputeUnit::Step ComputeUnit::confirm_done(Wavefront& wavefront, Cycle at, bool
 ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const riscv::CustomOp& op) {
   if (op.funct7 == TILE_RED) return tile_red(wavefront, op);
   const uint64_t address = op.rs1_value;
-  if (op.funct7 != TILE_LOCKED_STORE)
-    return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, "tile.locked_store");
-  if (address % 8 != 0)
-    return fault(wavefront, FaultKind::misaligned, address, 6, "tile.locked_store");
+  const bool locks = op.funct7 == TILE_LLC_STORE;
+  const char* const name = locks ? "tile.llc_store" : "tile.locked_store";
+  if (!locks && op.funct7 != TILE_LOCKED_STORE)
+    return fault(wavefront, FaultKind::illegal_instruction, op.raw, 2, name);
+  if (address % 8 != 0) return fault(wavefront, FaultKind::misaligned, address, 6, name);
   Step step = Step::go_on;
   if (!operations_done(wavefront, wavefront.last, true, step) || !ring_has_room(wavefront, step))
     return step;
@@ -482,6 +483,7 @@ ComputeUnit::Step ComputeUnit::tile_locked_store(Wavefront& wavefront, const ris
   if (!apply_entry(wavefront, parts_.ranges->find(address, 8), address, true, payload))
     return Step::stop;
   payload.extension.operation = Operation::locked_store;
+  payload.extension.locks_line = locks;
   // A send request keeps the kernel's account: what it moves is booked there.
   if (!in_send_window(payload.get_address())) payload.extension.account = STRETTO_ACCOUNT_SYNC;
   payload.extension.cookie = cookie(groups_[wavefront.group].members[wavefront.id], number);

@@ -162,6 +162,8 @@ struct L2Spec {
   uint32_t ways = 16;
   L2Replacement replacement = L2Replacement::lru;
   uint32_t persist_percent = 75;
+  uint32_t lock_ways = 0;
+  uint32_t lock_limit_cycles = 20'000;
   uint32_t banks = 64;
   uint32_t bank_bytes_per_cycle = 32;
   uint32_t request_cycles = 105;
@@ -185,6 +187,10 @@ struct L2Spec {
 
   bool limited() const { return (miss_entries | merges | memory_queue_sectors) != 0; }
   std::string check() const {
+    if (lock_ways >= ways)
+      return "l2.lock_ways = " + std::to_string(lock_ways) +
+             " leaves no way of l2.ways = " + std::to_string(ways) + " to other lines: at most " +
+             std::to_string(ways - 1);
     if (partitions > 1 && partition_link_cycles < 2)
       return "l2.partitions = " + std::to_string(partitions) +
              " needs l2.partition_link_cycles of at least 2";
@@ -211,6 +217,13 @@ inline void describe(L2Spec& spec, ParameterSet& set) {
   set.number("persist_percent", spec.persist_percent, 0, 100,
              "Share of the ways that pinned ranges may be given, rounded down; never all. 75 on an "
              "A100 (persistingL2CacheMaxSize).");
+  set.number(
+      "lock_ways", spec.lock_ways, 0, 15,
+      "Lines of a set that tile.llc_store may lock until a hart reads them, fewer than ways; "
+      "more keep more announcements and leave less to all other lines; 0 = it locks nothing.");
+  // ComP-Net, 4.2.3: lines stay locked for 800 ns to 1 us.
+  set.number("lock_limit_cycles", spec.lock_limit_cycles, 1, 1'000'000'000,
+             "A lock ends so many clocks after its store though no hart has read the line.");
   set.number("banks", spec.banks, 1, 1024, "Banks, a multiple of the HBM channels.");
   set.number("bank_bytes_per_cycle", spec.bank_bytes_per_cycle, 8, 64,
              "What a bank moves a clock, a power of two: 64 B in whole clocks; 32 = 44.8 B/ns.");

@@ -36,6 +36,8 @@ L2Cache::L2Cache(sc_core::sc_module_name name, const L2Spec& spec, const HbmAddr
       sector_cycles_(std::max(1u, L2Tags::kSectorBytes / spec.bank_bytes_per_cycle)),
       banks_(spec.banks),
       ports_(2 * (cus + 1)),
+      locking_(spec.lock_ways != 0),
+      locks_(spec.lock_limit_cycles, [this](uint64_t line) { free_if_unlocked(line); }),
       shared_(memory),
       boundary_(mapping.channels()),
       writers_(size_t{tags_.set_count()} * L2Tags::kMaxWays),
@@ -164,7 +166,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
   StrettoExtension& extension = *extension_of(payload);
   if (extension.operation == Operation::fence)
     return serve_fence(unit, payload, extension, arrival);
-  if (!locks_.empty() && blocked_by_lock(payload, extension)) {
+  if (!locks_.exclusive().empty() && blocked_by_lock(payload, extension)) {
     ++counters_.lock_waits;
     deferred_.push_back({unit, &payload});
     return;
@@ -186,6 +188,7 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
   } else {
     switch (extension.operation) {
       case Operation::read:
+        if (shared && extension.engine == Engine::hart) count_hart_read(payload);
         done = cached ? serve_read(request, loads, payload, extension, arrival)
                       : serve_bypass(request, loads, payload, extension, arrival);
         break;
@@ -221,14 +224,14 @@ void L2Cache::serve(int unit, tlm::tlm_generic_payload& payload, uint64_t arriva
         const uint64_t line = (address & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits;
         StrettoExtension access = extension;
         access.operation = reads ? Operation::read : Operation::write;
-        if (reads) locks_.push_back(line);
+        if (reads) locks_.take(line, extension.unit, clock_.cycle_from(services_.queue->now()));
         if (!cached) {  // Unlocked when answered.
           done = serve_bypass(request, reads ? loads : stores, payload, access, arrival);
         } else if (reads) {
           done = serve_read(request, loads, payload, access, arrival);
         } else {
           done = serve_write(request, stores, payload, access, arrival);
-          unlock(line);
+          unlock(line, extension.unit);
         }
         break;
       }
@@ -407,6 +410,7 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
 int L2Cache::allocate(const Lookup& lookup, uint64_t cycle) {
   const uint32_t set_index = lookup.set;
   L2Tags::Set& set = tags_.set(set_index);
+  if (locks_.any()) locks_.expire(clock_.cycle_from(services_.queue->now()));
   const int way = tags_.victim(set);
   if (way < 0) return way;
   if (set.tag[way] != L2Tags::kNoTag && (set.state[way] & L2Tags::kCopy) == 0) {
@@ -432,7 +436,7 @@ int L2Cache::allocate(const Lookup& lookup, uint64_t cycle) {
   if (any_pin_ && !lookup.copy && in_pinned_range(lookup.line)) {
     const bool pins = may_pin(set);
     ++(pins ? counters_.pinned : counters_.unpinned);
-    if (pins) set.state[way] = L2Tags::kPinned;
+    if (pins) set.state[way] = L2Tags::kKept;
   }
   tags_.touch(set, static_cast<unsigned>(way));
   return way;
@@ -487,41 +491,6 @@ void L2Cache::apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExten
   const uint64_t result = apply_atomic_op(extension.atomic_op, bytes, old_value, operand);
   memory_.write(offset, reinterpret_cast<const uint8_t*>(&result), bytes);
   std::copy_n(reinterpret_cast<const uint8_t*>(&old_value), bytes, payload.get_data_ptr());
-}
-
-bool L2Cache::blocked_by_lock(tlm::tlm_generic_payload& payload,
-                              const StrettoExtension& extension) const {
-  if (extension.operation == Operation::unlocking_write) return false;
-  if (payload.get_address() >> STRETTO_NODE_SHIFT << STRETTO_NODE_SHIFT != node_) return false;
-  const uint64_t offset = payload.get_address() & STRETTO_OFFSET_MASK;
-  const uint32_t row_bytes = extension.rows == 1 ? payload.get_data_length() : extension.row_bytes;
-  for (uint32_t row = 0; row < extension.rows; ++row) {
-    const uint64_t begin = offset + row * extension.pitch;
-    for (const uint64_t line : locks_) {
-      if (begin >> L2Tags::kLineBits <= line &&
-          line <= (begin + row_bytes - 1) >> L2Tags::kLineBits)
-        return true;
-    }
-  }
-  return false;
-}
-
-// A write past the tags is performed when the memory has answered: until then its line is locked.
-void L2Cache::unlock_bypassed(tlm::tlm_generic_payload& payload) {
-  const StrettoExtension& extension = *extension_of(payload);
-  if (extension.operation == Operation::unlocking_write && !in_l2(extension.allocation))
-    unlock((payload.get_address() & STRETTO_OFFSET_MASK) >> L2Tags::kLineBits);
-}
-
-// Frees the line; requests that waited for it come back to their ports, in their order.
-void L2Cache::unlock(uint64_t line) {
-  const auto held = std::find(locks_.begin(), locks_.end(), line);
-  assert(held != locks_.end());
-  locks_.erase(held);
-  std::vector<Deferred> waiting;
-  waiting.swap(deferred_);
-  const uint64_t clock = clock_.cycle_from(services_.queue->now());
-  for (const Deferred& entry : waiting) enqueue(entry.unit, *entry.payload, clock);
 }
 
 }  // namespace stretto

@@ -12,6 +12,7 @@
 //                     in a shared range, costs a DRAM read and write
 //   fence             release: writes the dirty bytes of shared lines back; acquire: forgets the others
 //   locked_read       locks the line until the unlocking_write of it; accesses to a locked line wait
+//   locked_store      a write; with `locks_line` its sector stays here until a hart accesses it
 //   another node's address   to the `remote` socket, one payload, two-dimensional
 //   this node, beyond its memory   to the `device` socket, as it came
 // Bytes: but for shared ranges the cache has tags only (memory_image.h); cached bytes move when the
@@ -27,8 +28,9 @@
 //    when it is at its bank, and may stop there.
 //  4 A bank serves in order of arrival (bank_calendar.h).
 //  5 A response is sent when the last sector has arrived.
-//  6 A set holds at most persist_ways_ pinned lines, fewer than it has ways: pins take no fill its
-//    last way. A line of a pinned range that comes beyond that is an ordinary one.
+//  6 A set holds at most persist_ways_ pinned lines, fewer than it has ways, and at most lock_ways
+//    locked ones; one way at least is neither: pins and locks take no fill its last way. A line of a
+//    pinned range, or a store that locks, that comes beyond that is an ordinary one.
 //  7 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
 //    here that somebody has changed behind it. A breach ends the run and names both.
 //
@@ -58,6 +60,7 @@
 #include "models/common/payload_pool.h"
 #include "models/gpu/bank_calendar.h"
 #include "models/gpu/gpu_spec.h"
+#include "models/gpu/l2_locks.h"
 #include "models/gpu/l2_shared.h"
 #include "models/gpu/l2_tags.h"
 
@@ -84,6 +87,8 @@ struct L2Counters {
   uint64_t atomics = 0;
   uint64_t fences = 0;
   uint64_t lock_waits = 0;
+  uint64_t hart_reads = 0;        // Of shared ranges,
+  uint64_t hart_reads_found = 0;  // of these, those whose sector was here.
   uint64_t requests = 0;
   uint64_t responses = 0;
   uint64_t tag_bytes = 0;       // Sectors that requests of cached memory touched.
@@ -136,6 +141,7 @@ class L2Cache final : public sc_core::sc_module,
   // What an access at the L2 sees of shared ranges.
   L2Shared& shared() { return shared_; }
   const L2Counters& counters() const { return counters_; }
+  const L2Locks& locks() const { return locks_; }
   uint64_t total(const std::array<uint64_t, STRETTO_ACCOUNTS>& accounts) const;
   // Sectors outside of pinned ranges that memory has not.
   uint64_t dirty_sectors() const;
@@ -257,8 +263,18 @@ class L2Cache final : public sc_core::sc_module,
   void copy_bytes(tlm::tlm_generic_payload& payload, const StrettoExtension& extension,
                   bool to_memory);
   void apply_atomic(tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
+  // Locks (l2_locking.cpp).
+  struct KeptWays {
+    unsigned all = 0;
+    unsigned locked = 0;  // Of these, until a hart reads them.
+  };
+  KeptWays kept_ways(uint32_t set) const;
+  bool keep(uint64_t line);
+  void free_if_unlocked(uint64_t line);
+  void performed(const tlm::tlm_generic_payload& payload, const StrettoExtension& extension);
+  void count_hart_read(const tlm::tlm_generic_payload& payload);
   bool blocked_by_lock(tlm::tlm_generic_payload& payload, const StrettoExtension& extension) const;
-  void unlock(uint64_t line);
+  void unlock(uint64_t line, uint16_t hart);
   void unlock_bypassed(tlm::tlm_generic_payload& payload);
 
   struct Lookup {
@@ -375,7 +391,8 @@ class L2Cache final : public sc_core::sc_module,
     const StrettoExtension* extension = nullptr;
   } building_;
 
-  std::vector<uint64_t> locks_;  // Lines.
+  const bool locking_;  // Locked lines stay.
+  L2Locks locks_;
   struct Deferred {
     int unit;
     tlm::tlm_generic_payload* payload;

@@ -66,11 +66,15 @@ void L2Cache::write_back() {
 
 void L2Cache::invalidate() {
   ++counters_.invalidations;
+  if (locks_.any()) {
+    locks_.expire(clock_.cycle_from(services_.queue->now()));
+    locks_.forget();
+  }
   for (uint32_t index = 0; index < tags_.set_count(); ++index) {
     L2Tags::Set& set = tags_.set(index);
     for (unsigned way = 0; way < tags_.ways(); ++way) {
       uint8_t& state = set.state[way];
-      if (set.tag[way] == L2Tags::kNoTag || (state & L2Tags::kPinned) != 0) continue;
+      if (set.tag[way] == L2Tags::kNoTag || (state & L2Tags::kKept) != 0) continue;
       if ((state & L2Tags::kCopy) != 0) {
         partitions_->drop(set, way, 3);
         continue;
@@ -86,7 +90,7 @@ void L2Cache::invalidate() {
   std::erase_if(changed_, [this](const auto& entry) {
     const L2Tags::Set& set = tags_.set(tags_.place_of(entry.first).set);
     const int way = L2Tags::find(set, L2Tags::tag_of(entry.first));
-    return way < 0 || (set.state[way] & L2Tags::kPinned) == 0;
+    return way < 0 || (set.state[way] & L2Tags::kKept) == 0;
   });
 }
 

@@ -289,6 +289,9 @@ void L2Cache::complete(uint32_t index) {
   const StrettoExtension& extension = *extension_of(payload);
   if (request.copies) copy_bytes(payload, extension, false);
   if (extension.allocation == AllocationClass::shared) complete_shared(payload, extension);
+  if (locking_ && in_l2(extension.allocation) &&
+      payload.get_address() - node_ < STRETTO_GPU_MEMORY_LIMIT)
+    performed(payload, extension);
   if (extension.operation == Operation::fence && extension.acquire) forget_shared();
   if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -342,20 +345,24 @@ void L2Cache::set_persist_ways(unsigned ways) {
 void L2Cache::pin_again() {
   for (uint32_t i = 0; i < tags_.set_count(); ++i) {
     L2Tags::Set& set = tags_.set(i);
-    for (uint8_t& state : set.state) state &= static_cast<uint8_t>(~L2Tags::kPinned);
+    for (unsigned way = 0; way < tags_.ways(); ++way) {
+      uint8_t& state = set.state[way];
+      if ((state & L2Tags::kKept) != 0 && !locks_.holds(tags_.line_of(i, way)))
+        state &= static_cast<uint8_t>(~L2Tags::kKept);
+    }
     if (!any_pin_) continue;
     for (unsigned way = 0; way < tags_.ways() && may_pin(set); ++way) {
       if (set.tag[way] != L2Tags::kNoTag && (set.state[way] & L2Tags::kCopy) == 0 &&
           in_pinned_range(tags_.line_of(i, way)))
-        set.state[way] |= L2Tags::kPinned;
+        set.state[way] |= L2Tags::kKept;
     }
   }
 }
 
 bool L2Cache::may_pin(const L2Tags::Set& set) const {
-  const auto pinned = std::count_if(std::begin(set.state), std::end(set.state),
-                                    [](uint8_t state) { return (state & L2Tags::kPinned) != 0; });
-  return static_cast<unsigned>(pinned) < persist_ways_;
+  const auto kept = std::count_if(std::begin(set.state), std::end(set.state),
+                                  [](uint8_t state) { return (state & L2Tags::kKept) != 0; });
+  return static_cast<unsigned>(kept) < persist_ways_;
 }
 
 bool L2Cache::in_pinned_range(uint64_t line) const {
@@ -423,6 +430,12 @@ void L2Cache::report(StatisticSink& sink) const {
   }
   sink.add("l2.lock_waits", counters_.lock_waits, "count",
            "Accesses that waited for a locked line.");
+  if (locking_) locks_.report(sink);
+  if (counters_.hart_reads != 0) {
+    sink.add("l2.hart_reads", counters_.hart_reads, "count", "Loads of harts from shared ranges.");
+    sink.add("l2.hart_reads_found", counters_.hart_reads_found, "count",
+             "Of these, those whose sector was in the cache.");
+  }
   sink.add("l2.boundaries", counters_.boundaries, "count",
            "Write-backs of all that was dirty (releases at system scope).");
   sink.add("l2.invalidations", counters_.invalidations, "count",
@@ -453,6 +466,9 @@ void L2Cache::audit(AuditSink& sink) const {
              busy / sector_cycles_ * L2Tags::kSectorBytes, counters_.tag_bytes);
   sink.at_most("L2 write-backs <= sectors written", total(counters_.write_backs),
                total(counters_.written));
+  sink.equal("L2 locked reads = unlocking writes", locks_.counters().taken,
+             locks_.counters().given_back);
+  if (locking_) locks_.audit(sink, clock_.cycle_from(services_.queue->now()));
   if (slices_ != nullptr) slices_->audit(sink);
   if (partitions_ != nullptr) partitions_->audit(sink);
 }
@@ -466,7 +482,9 @@ std::vector<std::string> L2Cache::waiting_on() const {
   }
   if (slices_ != nullptr) slices_->waiting_on(lines);
   if (!deferred_.empty()) {
-    lines.push_back("L2: " + std::to_string(deferred_.size()) + " requests wait for a locked line");
+    lines.push_back("L2: " + std::to_string(deferred_.size()) +
+                    " requests wait for a line that hart " +
+                    std::to_string(locks_.exclusive().front().hart) + " has locked");
   }
   if (boundary_active_) {
     lines.push_back("L2: write-back waits for " +

@@ -239,7 +239,7 @@ void L2Partitions::audit(AuditSink& sink) const {
       if (set.tag[way] == L2Tags::kNoTag || (set.state[way] & L2Tags::kCopy) == 0) continue;
       const unsigned valid = set.state[way] >> L2Tags::kValidShift & 3;
       alone += (valid & ~valid_at_home(l2_.tags_.line_of(index, way))) != 0 ||
-               (set.state[way] & (L2Tags::kDirty | L2Tags::kPinned)) != 0;
+               (set.state[way] & (L2Tags::kDirty | L2Tags::kKept)) != 0;
     }
   }
   sink.equal("L2 copies that their home does not have", alone, 0);

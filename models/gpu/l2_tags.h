@@ -8,12 +8,12 @@
 //  2 Under lru `order` is a permutation of the ways, four bits each, most recently used lowest.
 //    Under plru bit n is that of node n of a tree over 16 ways (root 1): set = the victim is to the
 //    right. Under random it is not used.
-//  3 A way with a pending sector or a pinned line is never a victim; an invalid way is taken before
-//    any valid one.
+//  3 A way with a pending sector, or a line that is kept (pinned, or locked), is never a victim; an
+//    invalid way is taken before any valid one.
 //
 // Of two partitions the upper half of the channels, banks and sets is the second. A copy of a line
 // lies in the other half, in the set at the same place, with kCopy in its state: never dirty or
-// pinned. A set and a tag name one line, since even and odd lines of a block have one home.
+// kept. A set and a tag name one line, since even and odd lines of a block have one home.
 //
 // The set of a line: bank = channel * banks per channel + low bits of the line's index inside its
 // channel, set = the bits above, folded, so that power-of-two pitches spread. (T3-U19; the paper
@@ -46,7 +46,7 @@ class L2Tags {
   static constexpr unsigned kMaxWays = 16;
   // Bits of a way's state; the sector masks are two bits wide.
   static constexpr unsigned kValidShift = 0, kDirtyShift = 2, kPendingShift = 4;
-  static constexpr uint8_t kDirty = 0x0C, kPending = 0x30, kPinned = 0x40, kCopy = 0x80;
+  static constexpr uint8_t kDirty = 0x0C, kPending = 0x30, kKept = 0x40, kCopy = 0x80;
   static constexpr uint32_t kNoTag = 0xFFFFFFFF;
 
   struct alignas(64) Set {
@@ -158,7 +158,7 @@ class L2Tags {
     set.order = older | newer << 4 | way;
   }
 
-  // The way to replace, or -1 if all are pending or pinned.
+  // The way to replace, or -1 if all are pending or kept.
   int victim(const Set& set) {
     const int invalid = find(set, kNoTag);
     if (invalid >= 0 && static_cast<unsigned>(invalid) < ways_) return invalid;
@@ -167,13 +167,13 @@ class L2Tags {
       const unsigned first = replacement_ == L2Replacement::plru ? tree_victim(set) : draw();
       for (unsigned i = 0; i < ways_; ++i) {
         const unsigned way = (first + i) % ways_;
-        if ((set.state[way] & (kPending | kPinned)) == 0) return static_cast<int>(way);
+        if ((set.state[way] & (kPending | kKept)) == 0) return static_cast<int>(way);
       }
       return -1;
     }
     for (int at = static_cast<int>(4 * (ways_ - 1)); at >= 0; at -= 4) {
       const unsigned way = set.order >> at & 15;
-      if ((set.state[way] & (kPending | kPinned)) == 0) return static_cast<int>(way);
+      if ((set.state[way] & (kPending | kKept)) == 0) return static_cast<int>(way);
     }
     return -1;
   }

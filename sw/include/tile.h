@@ -38,6 +38,8 @@
 //  tile.wait_until x1, x2          6  [1:0] condition   until mem64[x1] cond x2 (sleeps on a watch); polls past the            blocks
 //                                     [2] device scope  L2, or, at device scope, as the range is cached
 //  tile.locked_store x1, x2        7  0                 mem64[x1] <- x2 after all earlier stores of this wavefront are performed   yes
+//  tile.llc_store x1, x2           7  2                 as tile.locked_store; the 64 bytes around x1 stay in the L2 until a
+//                                                       hart accesses them (l2.lock_ways)                                yes
 //  tile.red    x1, x2          7  1                     mem64[x1] += x2 at the L2, after all earlier stores of this
 //                                                       wavefront are performed; nothing waits     -       1      an AMO's    yes
 //
@@ -50,7 +52,8 @@
 // 56 of the row, then a flag, which is CSR 0x803 when the instruction issues. A store writes both.
 // A load is done when every line has the flag; it polls, past the L2 where the range is uncached,
 // and nothing else waits. Why no fence is needed: MEMORY_MODEL.md.
-// tile.locked_store is ordered behind stores; it locks nothing (ComP-Net's is another instruction).
+// tile.locked_store is ordered behind stores; it locks nothing. tile.llc_store is ComP-Net's locked
+// store (4.2.3): of a range that the L2 does not cache, or without room for locks, it is the former.
 // tile.red is ordered behind tile and locked stores, not behind other reductions. It counts for
 // tile.wait and waits in the memory unit: the wavefront goes on.
 // At the start all registers but x2, and private memory, are undefined.
@@ -72,7 +75,7 @@
 #define TILE_EPILOGUE_F3 4
 #define TILE_CONTROL_F3 5
 #define TILE_WAIT_UNTIL_F3 6
-#define TILE_LOCKED_STORE_F3 7  // And tile.red.
+#define TILE_LOCKED_STORE_F3 7  // And tile.red, tile.llc_store.
 
 #define TILE_LINES 8  // Of tile.load and tile.store, beside the element.
 #define TILE_LINE_BYTES 64
@@ -81,6 +84,7 @@
 
 #define TILE_LOCKED_STORE 0
 #define TILE_RED 1
+#define TILE_LLC_STORE 2
 
 #define TILE_CONTROL_ZERO 0
 #define TILE_CONTROL_WAIT 1
@@ -237,6 +241,12 @@ static inline uint64_t tile_vote(uint64_t value) {
                    : "memory")
 #define tile_locked_store(address, value)               \
   __asm__ volatile(".insn r 0x0B, 7, 0, x0, %[a], %[v]" \
+                   :                                    \
+                   : [a] "r"(address), [v] "r"(value)   \
+                   : "memory")
+
+#define tile_llc_store(address, value)                  \
+  __asm__ volatile(".insn r 0x0B, 7, 2, x0, %[a], %[v]" \
                    :                                    \
                    : [a] "r"(address), [v] "r"(value)   \
                    : "memory")

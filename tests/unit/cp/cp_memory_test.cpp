@@ -47,7 +47,8 @@ TEST_CASE("a store stays in the L1 until the release, and only its own bytes are
   CHECK(machine.memory.log[1].at >= 10 * kMicrosecond);
 }
 
-TEST_CASE("atomics of two harts on GPU memory lose nothing and lock the line at the L2") {
+TEST_CASE("atomics of two harts on GPU memory lose nothing and lock the line at the L2",
+          "[CN-RMW-01]") {
   CpMachine machine;
   machine.load(guest("atomic"));
   machine.expect_pass();

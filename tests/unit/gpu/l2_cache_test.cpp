@@ -495,7 +495,7 @@ TEST_CASE("streaming loads pass the cache") {
   REQUIRE(bench.value_at<uint64_t>(kNode + 0x200000 + 256) == 77);
 }
 
-TEST_CASE("an atomic returns the old value and leaves the line dirty") {
+TEST_CASE("an atomic returns the old value and leaves the line dirty", "[CN-RMW-03]") {
   Bench bench;
   bench.set_value<uint64_t>(kNode + 0x5000, 40);
   uint64_t operand = 2;
@@ -571,6 +571,39 @@ TEST_CASE("a locked access to uncached memory passes the tags and unlocks when i
   REQUIRE(bench.hits() + bench.misses() == 0);
   REQUIRE(bench.gpu.l2.total(bench.gpu.l2.counters().written) == 0);
   for (PooledPayload* payload : sent) payload->release();
+}
+
+TEST_CASE("tile.llc_store locks its sector, behind the wavefront's stores, until a hart reads it",
+          "[CN-LOCK-01][CN-LOCK-02]") {
+  L2Spec spec;
+  spec.lock_ways = 15;
+  Bench bench(GpuMachine::small(), spec);
+  bench.map(kNode + 0x100000, 0x10000);
+  constexpr uint64_t kStatus = kNode + 0x100040;
+  Program p;
+  p.constant(10, kStatus).addi(5, 0, 9).sd(5, 10, 8).llc_store(10, 5).end().run(bench);
+  REQUIRE(bench.value_at<uint64_t>(kStatus) == 9);
+  REQUIRE(bench.gpu.l2.locks().counters().set == 1);
+  REQUIRE(bench.gpu.l2.locks().lines() == 1);
+  bench.access(kStatus, false);
+  REQUIRE(bench.gpu.l2.locks().counters().accessed == 1);
+}
+
+TEST_CASE("tile.llc_store of an uncached range is an ordered store") {
+  L2Spec spec;
+  spec.lock_ways = 15;
+  Bench bench(GpuMachine::small(), spec);
+  RangeEntry entry;
+  entry.base = kNode + 0x100000;
+  entry.rows = 1;
+  entry.row_bytes = 0x10000;
+  entry.allocation = AllocationClass::uncached;
+  bench.map(entry);
+  Program p;
+  p.constant(10, kNode + 0x100000).addi(5, 0, 9).llc_store(10, 5).end().run(bench);
+  REQUIRE(bench.value_at<uint64_t>(kNode + 0x100000) == 9);
+  REQUIRE(bench.gpu.l2.locks().counters().set == 0);
+  REQUIRE(bench.gpu.l2.locks().counters().refused == 0);
 }
 
 TEST_CASE("pinned lines stay until they are unpinned") {

@@ -170,7 +170,7 @@ TEST_CASE("tree pseudo-LRU takes the way to which all bits point") {
     REQUIRE(tags.victim(set) == expected);
     tags.touch(set, static_cast<unsigned>(expected));
   }
-  set.state[0] = L2Tags::kPinned;
+  set.state[0] = L2Tags::kKept;
   REQUIRE(tags.victim(set) == 1);
   // Of 12 ways the right quarter of the right half is empty.
   L2Tags twelve = tags_of(L2Replacement::plru, 12);
@@ -190,7 +190,7 @@ TEST_CASE("random replacement takes every way about equally often, and none that
     CHECK(taken[way] > 850);
     CHECK(taken[way] < 1150);
   }
-  for (unsigned way = 0; way < 9; ++way) set.state[way] = L2Tags::kPinned;
+  for (unsigned way = 0; way < 9; ++way) set.state[way] = L2Tags::kKept;
   REQUIRE(tags.victim(set) == 9);
   set.state[9] = L2Tags::kPending;
   REQUIRE(tags.victim(set) == -1);

@@ -19,12 +19,6 @@ namespace {
 
 constexpr uint64_t kHit = 212, kMiss = 420, kLink = 100;
 
-// 32 channels of 256 B blocks, the XOR of all 5-bit pieces of the block number.
-unsigned channel_of(uint64_t address) {
-  unsigned channel = 0;
-  for (uint64_t rest = address / 256; rest != 0; rest /= 32) channel ^= rest % 32;
-  return channel;
-}
 unsigned home_of(uint64_t address) { return channel_of(address) / 16; }
 constexpr uint64_t kFirst = 0;          // A line of channel 0,
 constexpr uint64_t kSecond = 16 * 256;  // and one of channel 16.
@@ -37,31 +31,15 @@ L2Spec halves(uint32_t kib = 256) {
   return spec;
 }
 
-// Clocks that it takes alone.
-uint64_t alone(L2Bench& bench, L2Bench::Wanted wanted) {
-  static uint64_t id = 1'000'000;
-  wanted.clock = bench.clock() + 1000;
-  bench.call(wanted, ++id);
-  bench.run();
-  return bench.ended.at(id) - wanted.clock;
-}
 uint64_t load(L2Bench& bench, unsigned port, uint64_t address, uint32_t bytes = 64) {
-  return alone(bench, {port, 0, false, address, bytes});
+  return bench.alone({port, 0, false, address, bytes});
 }
 uint64_t store(L2Bench& bench, unsigned port, uint64_t address, uint32_t bytes = 64) {
-  return alone(bench, {port, 0, true, address, bytes});
+  return bench.alone({port, 0, true, address, bytes});
 }
 
-std::vector<std::string> broken_laws(const L2Bench& bench) {
-  AuditSink sink;
-  bench.l2.audit(sink);
-  std::vector<std::string> laws;
-  for (const AuditResult& result : sink.all())
-    if (!result.holds) laws.push_back(result.law);
-  return laws;
-}
 bool breaks(const L2Bench& bench, const std::string& law) {
-  const std::vector<std::string> laws = broken_laws(bench);
+  const std::vector<std::string> laws = bench.broken_laws();
   return std::find(laws.begin(), laws.end(), law) != laws.end();
 }
 
@@ -112,10 +90,7 @@ class Lists {
   static unsigned home(uint64_t line) { return home_of(line * 128); }
   // A copy lies where the line would lie if its channel were one of this side.
   Key key(unsigned side, uint64_t line) const {
-    const uint64_t block = line / 2 / 32;  // In its channel.
-    uint64_t set = 0;
-    for (uint64_t rest = block, i = 0; i < 3; ++i, rest /= sets_) set ^= rest;
-    return {side, channel_of(line * 128) % 16, line % 2, set % sets_};
+    return {side, channel_of(line * 128) % 16, line % 2, set_in_bank(line, sets_)};
   }
   Entry& use(unsigned side, uint64_t line) {
     std::list<Entry>& set = sets_of_[key(side, line)];
@@ -161,7 +136,7 @@ TEST_CASE("a far line costs the link once, and hits beside its reader from then 
   CHECK(load(bench, 1, kFirst) == kHit + kLink + 2);
   CHECK(load(bench, 1, kFirst) == kHit);
   CHECK(bench.l2.total(bench.l2.counters().misses) == 2);
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("requests of one side for a far line on its way share one trip") {
@@ -184,7 +159,7 @@ TEST_CASE("what is written at home is dropped on the other side, sector by secto
   CHECK(store(bench, 0, kFirst) == kHit);
   CHECK(load(bench, 1, kFirst + 64) == kHit);
   CHECK(load(bench, 1, kFirst) == kHit + kLink + 2);
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("a far writer drops the copy of its own side") {
@@ -223,14 +198,14 @@ TEST_CASE("atomics of both sides take effect in the order in which they come to 
   CHECK(later == 11);
   CHECK(bench.ended[0] - begin > kHit + kLink);
   CHECK(bench.l2.counters().atomics == 3);
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("pieces past the cache go over the link to the memory of their home") {
   L2Bench bench("bench", halves(), 2);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   const auto past = [&](unsigned port, bool stores) {
-    return alone(bench, {port, 0, stores, kFirst, 64, AllocationClass::uncached});
+    return bench.alone({port, 0, stores, kFirst, 64, AllocationClass::uncached});
   };
   for (const bool stores : {false, true}) CHECK(past(1, stores) == past(0, stores) + kLink);
 }
@@ -300,7 +275,7 @@ TEST_CASE("equal bytes of both sides move equally fast in any pieces") {
     most = std::max(most, rate);
   }
   CHECK(most <= 1.1 * least);
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("copies are not pinned, their lines at home are") {
@@ -312,7 +287,7 @@ TEST_CASE("copies are not pinned, their lines at home are") {
   CHECK(bench.l2.counters().pinned == 64);
   bench.l2.pin(0, 0, 0);  // And what is here when a range is pinned.
   bench.l2.pin(0, 0, 8192);
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("the coherence law holds for readers of copies") {
@@ -358,7 +333,7 @@ TEST_CASE("random accesses take the time that lists of lines say") {
     if (step % 1000 == 0) bench.ended.clear();
   }
   CHECK(far > 10'000);
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("the laws of the link fire while something is on its way") {
@@ -371,7 +346,7 @@ TEST_CASE("the laws of the link fire while something is on its way") {
   CHECK(breaks(bench, "L2 sectors asked of the other partition = sectors that came"));
   CHECK(breaks(bench, "L2 requests between partitions all there"));
   bench.run();
-  CHECK(broken_laws(bench).empty());
+  CHECK(bench.broken_laws().empty());
 }
 
 TEST_CASE("a copy that outlives its line is a violated law") {

@@ -105,6 +105,9 @@ class Program {
   Program& locked_store(unsigned address, unsigned value) {
     return custom(7, 0, 0, address, value);
   }
+  Program& llc_store(unsigned address, unsigned value) {
+    return custom(7, TILE_LLC_STORE, 0, address, value);
+  }
   Program& red(unsigned address, unsigned value) { return custom(7, TILE_RED, 0, address, value); }
   Program& custom(unsigned f3, unsigned f7, unsigned rd, unsigned rs1, unsigned rs2) {
     return word(f7 << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | rd << 7 | 0x0B);
