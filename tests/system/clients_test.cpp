@@ -131,6 +131,13 @@ TEST_CASE("clients may be different programs, and one may ask for nothing") {
   CHECK(programs.clients()[2].at("messages").to_number<uint64_t>() == 0);
 }
 
+TEST_CASE("a set waits for the copy before it, alone and under the server") {
+  const Programs programs;
+  const std::string program = compile(programs.scratch, "set_behind.c");
+  for (const std::string server : {"none", "no-scheduling", "tally"})
+    CHECK(programs.right(program, "", "--set program.server=" + server).says("sets behind copies"));
+}
+
 TEST_CASE("files of clients and libraries to preload lie beside the workload that names them") {
   const Programs programs;
   for (const std::string source : {"client.c", "vector_add.c", "interposer.c"})

@@ -102,27 +102,6 @@ static void overlap(void) {
   OK(cudaFree(data));
 }
 
-// A set waits until all that the kernel before it wrote has left the L2, else old bytes come down on new ones.
-static void set_behind(void) {
-  enum { FLOATS = 1 << 20, BYTES = 4 * FLOATS, SET = 4096 };
-  static uint8_t out[SET];
-  void *in = device(BYTES), *sum = device(BYTES);
-  OK(cudaMemset(in, 0, BYTES));
-  vector_add_arguments_t arguments = {(uint64_t)(uintptr_t)in, (uint64_t)(uintptr_t)in,
-                                      (uint64_t)(uintptr_t)sum, FLOATS};
-  void* list[] = {&arguments};
-  for (unsigned place = 0; place < BYTES; place += BYTES / 4) {
-    OK(cudaLaunchKernel((const void*)vector_add,
-                        line(FLOATS / (VECTOR_ADD_WAVEFRONTS * VECTOR_ADD_PIECE)),
-                        line(VECTOR_ADD_WAVEFRONTS), list, 0, NULL));
-    OK(cudaMemsetAsync((char*)sum + place, 0x5A, SET, NULL));
-    OK(cudaMemcpy(out, (char*)sum + place, SET, cudaMemcpyDeviceToHost));
-    for (unsigned i = 0; i < SET; ++i) MUST(out[i] == 0x5A);
-  }
-  OK(cudaFree(in));
-  OK(cudaFree(sum));
-}
-
 // Two streams that take turns by one event, recorded anew each time: the order is that of the calls.
 static void turns(void) {
   enum { WORDS = 64, TURNS = 10 };
@@ -232,7 +211,7 @@ int main(int argc, char** argv) {
   cudaFuncAttributes attributes;
   OK(cudaFuncGetAttributes(&attributes, (const void*)vector_add));
   MUST(attributes.maxThreadsPerBlock == VECTOR_ADD_WAVEFRONTS && attributes.numRegs == 2048);
-  if (strcmp(what, "all") == 0) add(), overlap(), set_behind(), turns(), times();
+  if (strcmp(what, "all") == 0) add(), overlap(), turns(), times();
   if (strcmp(what, "times") == 0) times();
   if (strcmp(what, "errors") == 0) errors(argv[1]);
   if (strcmp(what, "together") == 0) together();
