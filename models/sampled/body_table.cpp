@@ -60,7 +60,7 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw UserError(name_ + (number_ == 0 ? "" : ":" + std::to_string(number_)) + ": " + what +
-                    "; make it again with stretto characterise");
+                    "; remove it and make it again with stretto characterise");
   }
   std::string word() {
     std::string one;

@@ -101,7 +101,10 @@ void Campaign::inspect(Simulation& simulation) const {
     simulation.why = error.what();
     return;
   }
-  if (simulation.result->status != "complete" || !fs::exists(folder + "/key")) return;
+  // stats.csv is written last: without it the disk was full.
+  if (simulation.result->status != "complete" || !fs::exists(folder + "/key") ||
+      !fs::exists(folder + "/stats.csv"))
+    return;
   if (read_file(folder + "/key") != simulation.key) {
     simulation.state = State::stale;
     return;

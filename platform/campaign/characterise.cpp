@@ -128,6 +128,8 @@ class Characterisation {
       throw CheckError("characterise: " + missing);
     for (const std::string& folder : folders)
       take(campaign_options.out + "/" + folder + "/bodies.txt");
+    if (table_.kernels.empty())
+      throw UserError("characterise: these workloads launch no kernel: there is nothing to note");
     return kExitSuccess;
   }
 

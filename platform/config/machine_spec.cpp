@@ -163,6 +163,12 @@ void check_machine(const MachineSpec& spec) {
     throw UserError("gpus (" + std::to_string(spec.gpus) + ") must be a multiple of servers (" +
                     std::to_string(spec.servers) + "): each has as many");
   }
+  if (spec.nic.acknowledge_packets > spec.nic.window_packets) {
+    throw UserError("nic.acknowledge_packets (" + std::to_string(spec.nic.acknowledge_packets) +
+                    ") must not be above nic.window_packets (" +
+                    std::to_string(spec.nic.window_packets) +
+                    "): a full window would wait for an acknowledgement that nobody asks for");
+  }
   if (spec.fault.nic_server >= spec.servers) {
     throw UserError("fault.nic_server (" + std::to_string(spec.fault.nic_server) +
                     ") must be below servers (" + std::to_string(spec.servers) + ")");

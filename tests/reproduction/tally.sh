@@ -6,7 +6,7 @@ set -euo pipefail
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 reproduce() {
-  "$1" reproduce tally --inferences tiny --trainings tiny --set gpu.cus=8 --impl all=model --out "$out/results" >"$out/log" 2>&1 ||
+  "$1" reproduce tally --inferences tiny --trainings tiny --impl all=model --out "$out/results" >"$out/log" 2>&1 ||
     { tail -n 20 "$out/log"; exit 1; }
 }
 reproduce "$1"

@@ -57,6 +57,17 @@ void refused(const std::string& arguments, const std::vector<std::string>& says)
 
 }  // namespace
 
+TEST_CASE("a workload without kernels has nothing to characterise") {
+  const Scratch scratch;
+  const Finished finished = run_stretto(
+      "characterise compnet/get --impl all=model --no-check --set one_sided.max_bytes=8 "
+      "--out " +
+      scratch.path + "/r --bodies " + scratch.path + "/bodies.txt");
+  INFO(finished.output);
+  CHECK(finished.status == 2);
+  CHECK(finished.says("these workloads launch no kernel"));
+}
+
 TEST_CASE("a measured run has the digest of a simulated one") {
   CHECK(run(kGraph).at("digest") == run(kGraph + " --set gpu.executor=measured").at("digest"));
 }

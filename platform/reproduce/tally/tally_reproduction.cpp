@@ -30,8 +30,9 @@ namespace fs = std::filesystem;
 constexpr const char* kFigures = "1, 5a, 5b, 6a, 6b, 6c";
 constexpr const char* kPair = "tally/pair";
 constexpr const char* kAlone = "ideal";
-// A list that no result is about, for tests.
+// Short lists that no result is about, for tests; on 8 units, unless --set says otherwise.
 constexpr const char* kTiny = "tiny";
+constexpr const char* kTinyUnits = "gpu.cus=8";
 // Requests of a simulation: those of so long a time, within bounds.
 constexpr double kSpanS = 2;
 constexpr double kLeastRequests = 50, kMostRequests = 1000;
@@ -74,6 +75,8 @@ class Tally {
         targets_(targets_of_figure("tally", tally_ids(), options.figure, kFigures)) {
     if (arrivals_ != "bursts" && arrivals_ != "poisson")
       throw UserError(fmt::format("--arrivals {}: allowed: bursts, poisson", arrivals_));
+    if (has(inferences_, kTiny) || has(trainings_, kTiny))
+      options_.sets.insert(options_.sets.begin(), kTinyUnits);
     for (const Target& target : targets_)
       for (const TallySource source : tally_sources(target.id)) needed_.insert(source);
     for (const auto& [mode, sentence] : load_workload(kPair).kind->info().modes)

@@ -62,6 +62,12 @@ TEST_CASE("a result of another build or option is not taken") {
   CHECK_FALSE(bench.takes_it());
 }
 
+TEST_CASE("a result whose last file found no room on the disk is not taken") {
+  const Bench bench;
+  std::filesystem::remove(bench.folder + "/stats.csv");
+  CHECK_FALSE(bench.takes_it());
+}
+
 TEST_CASE("a result whose numbers were edited is not taken") {
   const Bench bench;
   edit(

@@ -240,6 +240,8 @@ TEST_CASE("servers need a network, GPUs for each, and a NIC that has the faults"
   CHECK(contains(complaint(cluster + "card: {count: 1}\n"), "needs topology pcie_switch"));
   CHECK(contains(complaint(cluster + "nic: {mtu_bytes: 1000}\n"), "256|512|1024|2048|4096"));
   CHECK(contains(complaint(cluster + "nic: {mtu: 256}\n"), "nearest: nic.mtu_bytes"));
+  CHECK(contains(complaint(cluster + "nic: {window_packets: 15}\n"),
+                 "nic.acknowledge_packets (16) must not be above nic.window_packets (15)"));
 }
 
 TEST_CASE("GPUs of a cluster lie in servers in their order, and are linked within one") {
