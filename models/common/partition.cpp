@@ -205,9 +205,12 @@ void Partition::run_window(Time end) noexcept {
 }
 
 void Partition::run_until(Time end) {
-  for (; next_each_ <= end; next_each_ += each_) {
+  while (next_each_ <= end) {
     queue_.run_until(next_each_);
-    on_each_(next_each_);
+    if (queue_.last_event() >= next_each_ - each_) on_each_(next_each_);
+    // To the period of the next event: sleep of minutes has too many.
+    const Time next = std::min(queue_.next_time(), end);
+    next_each_ = std::max(next_each_, next / each_ * each_) + each_;
   }
   queue_.run_until(end);
 }

@@ -92,8 +92,8 @@ class Partition final : public sc_core::sc_module, public PacketPort {
   // Fills in source, sequence and, at the first hop, origin. REQUIRES: packet.arrival >=
   // queue().now() + lookahead.
   void send(Packet&& packet) override;
-  // Calls `call(t)` for each multiple t of `period` > 0 that time comes to: after all that is before t, before anything at
-  // t. So what it reads depends on no window. One of them a partition.
+  // Calls `call(t)` at each multiple t of `period` > 0 that ends a period with events: after them and
+  // before anything at t, so that what it reads depends on no window. One of them a partition.
   void on_each(Time period, std::function<void(Time at)> call);
   // Ends the run one lookahead from now (a bare-metal program wrote `tohost`). Call from inside the
   // partition.

@@ -19,10 +19,12 @@ void UseOfSpan::add(const UseOfSpan& other) {
 
 void UseWindows::read(Time at, const UseCounts& so_far) {
   if (at <= read_at_) return;
-  windows_.resize((at + kWindow - 1) / kWindow);
-  for (size_t part = 0; part < kUsedParts; ++part) {
-    assert(so_far[part] >= read_[part]);
-    windows_.back()[part] += so_far[part] - read_[part];
+  if (so_far != read_) {
+    UseCounts& window = windows_[(at - 1) / kWindow];
+    for (size_t part = 0; part < kUsedParts; ++part) {
+      assert(so_far[part] >= read_[part]);
+      window[part] += so_far[part] - read_[part];
+    }
   }
   read_at_ = at;
   read_ = so_far;
@@ -31,12 +33,23 @@ void UseWindows::read(Time at, const UseCounts& so_far) {
 UseOfSpan UseWindows::of(Time begin, Time end) const {
   UseOfSpan use;
   end = std::min(end, read_at_);
+  auto next = windows_.lower_bound(begin / kWindow);
   while (begin < end) {
-    const Time window = begin / kWindow, until = std::min(end, (window + 1) * kWindow);
+    const Time used_from = next == windows_.end() ? end : std::min(end, next->first * kWindow);
+    if (begin < used_from) {
+      UseOfSpan idle;
+      idle.both_low = used_from - begin;
+      use.add(idle);
+      begin = used_from;
+      continue;
+    }
+    const UseCounts& counts = next->second;
+    const Time until = std::min(end, (next->first + 1) * kWindow);
+    ++next;
     const Time time = until - begin;
     // A window that the span cuts is used within the span alone.
     const auto share = [&](UsedPart part) {
-      return static_cast<double>(windows_[window][part]) * static_cast<double>(kWindow) /
+      return static_cast<double>(counts[part]) * static_cast<double>(kWindow) /
              (peak_[part] * static_cast<double>(time));
     };
     const double sm = std::max({share(kUsedTensor), share(kUsedSimt), share(kUsedIssue)});

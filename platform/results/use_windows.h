@@ -10,7 +10,7 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <map>
 
 #include "models/common/event_queue.h"
 
@@ -48,13 +48,14 @@ class UseWindows {
   void read(Time at, const UseCounts& so_far);
   // Of [begin, end), as far as it was read.
   UseOfSpan of(Time begin, Time end) const;
-  const std::vector<UseCounts>& windows() const { return windows_; }
+  // Those in which anything was counted, by number.
+  const std::map<Time, UseCounts>& windows() const { return windows_; }
 
  private:
   std::array<double, kUsedParts> peak_;
   Time read_at_ = 0;
   UseCounts read_{};
-  std::vector<UseCounts> windows_;
+  std::map<Time, UseCounts> windows_;
 };
 
 }  // namespace stretto
