@@ -27,7 +27,7 @@ constexpr const char* kTemporary = ".tmp.";  // Then the process that writes.
 // As errno has it.
 [[noreturn]] void fail(const std::string& file) {
   const std::string text =
-      file + ": cannot be written (" + std::strerror(errno) + "); choose another --out";
+      file + ": cannot be written (" + std::strerror(errno) + "); choose another place";
   if (errno == ENOSPC || errno == EDQUOT) throw DiskFullError(text);
   throw UserError(text);
 }
@@ -170,6 +170,16 @@ void write_atomically(const std::string& file, const std::string& contents) {
   unlink(temporary.c_str());
   errno = reason;
   fail(file);
+}
+
+void check_writable(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) {
+    errno = EISDIR;
+    fail(file);
+  }
+  if (!can_write_in(folder.empty() ? "." : folder.string())) fail(file);
 }
 
 }  // namespace stretto

@@ -62,6 +62,9 @@ struct DiskFullError : UserError {
 // Throws UserError if anything fails; DiskFullError if there is no room.
 void write_atomically(const std::string& file, const std::string& contents);
 
+// UserError if write_atomically() to `file` would fail now: for results of a long run.
+void check_writable(const std::string& file);
+
 }  // namespace stretto
 
 #endif  // STRETTO_PLATFORM_BASE_ATOMIC_FILE_H_

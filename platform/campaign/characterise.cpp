@@ -38,6 +38,7 @@ class Characterisation {
       : options_(options), merged_(options.campaign.out + "/bodies.txt") {}
 
   int run() {
+    check_writable(options_.bodies);
     read_earlier();
     if (const int status = measure(); status != kExitSuccess) return status;
     write_atomically(merged_, table_.text());

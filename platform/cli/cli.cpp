@@ -544,8 +544,10 @@ std::vector<std::string> command_names() {
 int cli(int argc, char* argv[]) {
   const int status = run_cli(argc, argv);
   // What nobody could read was not said.
+  errno = 0;
   if (std::cout.flush() && std::fflush(stdout) == 0) return status;
-  say(fmt::format("standard output cannot be written ({})", std::strerror(errno)));
+  const std::string reason = errno == 0 ? "" : fmt::format(" ({})", std::strerror(errno));
+  say("standard output cannot be written" + reason);
   return status == kExitSuccess ? kExitUsage : status;
 }
 

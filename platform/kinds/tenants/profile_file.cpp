@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "models/common/error.h"
 #include "models/common/read_file.h"
+#include "platform/base/atomic_file.h"
 
 namespace stretto {
 
@@ -34,6 +34,7 @@ std::string profile_scope(const JobRequest& request, const tally_policy_t& polic
 }
 
 std::vector<tally_known_t> read_profiles(const std::string& file, const std::string& scope) {
+  check_writable(file);
   if (!std::filesystem::exists(file)) return {};
   std::istringstream lines(read_file(file));
   std::string first, second, line;
@@ -65,16 +66,11 @@ void write_profiles(const std::string& file, const std::string& scope,
     if (r.kind != TALLY_CHOSEN || std::any_of(known.begin(), known.end(), has_key)) continue;
     known.push_back({r.key, {r.form, r.groups}, r.original_ns, r.duration_ns});
   }
-  const std::string part = file + ".part";  // A run that is killed leaves the old one.
-  std::ofstream out(part);
-  out << kFirst << "\nscope " << scope << "\n";
+  std::string text = kFirst + "\nscope " + scope + "\n";
   for (const tally_known_t& one : known)
-    out << fmt::format("{:016x} {} {} {} {}\n", one.key, one.configuration.form,
-                       one.configuration.groups, one.original_ns, one.duration_ns);
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(part, file, error);
-  if (!out || error) throw UserError(file + ": cannot be written");
+    text += fmt::format("{:016x} {} {} {} {}\n", one.key, one.configuration.form,
+                        one.configuration.groups, one.original_ns, one.duration_ns);
+  write_atomically(file, text);
 }
 
 }  // namespace stretto

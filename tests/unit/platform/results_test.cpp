@@ -107,6 +107,14 @@ TEST_CASE("a folder that cannot be made and a full disk are user errors") {
     CHECK_THROWS_AS(write_atomically("/dev/full/x", "text"), UserError);
 }
 
+TEST_CASE("a place where nothing can be written is known before there is something to write") {
+  const Folder folder;
+  CHECK_NOTHROW(check_writable(folder.path + "/bodies.txt"));
+  CHECK_THROWS_AS(check_writable(folder.path + "/no/such/bodies.txt"), UserError);
+  CHECK_THROWS_AS(check_writable(folder.path), UserError);  // A folder.
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 0);
+}
+
 TEST_CASE("a failed write leaves neither a half file nor a temporary one") {
   const Folder folder;
   std::filesystem::create_directory(folder.path + "/stats.json");  // In the way of the rename.
