@@ -15,7 +15,6 @@ namespace {
 
 constexpr uint32_t kDigestDispatch = 0x4701;
 constexpr uint32_t kDigestRetire = 0x4702;
-constexpr uint64_t kTickTag = 0xFFFF;  // Other event tags are work-group slots that retire.
 
 }  // namespace
 
@@ -48,7 +47,9 @@ WorkGroupResources ComputeUnit::resources() const {
           spec_.wavefront_slots - used_.wavefronts, spec_.workgroup_slots - used_.workgroups};
 }
 
-void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
+// A work-group takes its place: nothing of it has begun.
+ComputeUnit::Group& ComputeUnit::place(uint8_t slot, uint32_t wg_id,
+                                       const DispatchContext& context) {
   const WorkGroupResources free = resources();
   assert(context.registers_bytes <= free.registers_bytes && context.lds_bytes <= free.lds_bytes);
   assert(context.wavefronts <= free.wavefronts && free.workgroups > 0);
@@ -62,13 +63,13 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     resident_since_ = now;
     counters_.idle_cycles += now - idle_since_;
   }
-  ++counters_.started;
-
-  const auto place = std::find_if(groups_.begin(), groups_.end(),
-                                  [](const Group& group) { return !group.active; });
-  Group& group = *place;
+  const auto at = std::find_if(groups_.begin(), groups_.end(),
+                               [](const Group& group) { return !group.active; });
+  Group& group = *at;
   group.active = true;
-  group.begin = now + spec_.start_cycles;
+  group.phase = Phase::runs;
+  group.is_left = false;
+  group.begin = now;
   group.slot = slot;
   group.wg_id = wg_id;
   group.tile_id = wg_id / context.split;
@@ -79,7 +80,7 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
   group.started = services_.queue->now();
   group.register_bytes = group.lds_bytes = group.multiply_adds = 0;
   group.operations = 0;
-  group.slots.resize(std::max<size_t>(group.slots.size(), 8 * context.wavefronts + 24));
+  group.slots.resize(std::max(group.slots.size(), group.tiles()));
   for (Slot& tile :
        group.slots) {  // Buffers are kept: the next work-group is usually of the same kernel.
     tile.tile.clear();
@@ -92,16 +93,27 @@ void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
     while (wavefronts_[index]->state != Wavefront::State::free) ++index;
     Wavefront& wavefront = *wavefronts_[index];
     group.members[id] = static_cast<uint8_t>(index);
-    wavefront.group = static_cast<uint8_t>(place - groups_.begin());
+    wavefront.state = Wavefront::State::ready;
+    wavefront.group = static_cast<uint8_t>(at - groups_.begin());
     wavefront.id = static_cast<uint8_t>(id);
     wavefront.first = wavefront.last = 0;
     wavefront.waiting = false;
     wavefront.port.start(*parts_.memory, context, wg_id, wavefront.id, services_.gpu);
+    wavefront.at = 0;
+  }
+  return group;
+}
+
+void ComputeUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) {
+  Group& group = place(slot, wg_id, context);
+  ++counters_.started;
+  group.begin = now_cycle() + spec_.start_cycles;
+  for (unsigned id = 0; id < context.wavefronts; ++id) {
+    Wavefront& wavefront = *wavefronts_[group.members[id]];
     wavefront.hart.reset(context.entry);
     for (unsigned reg = 1; kUndefined != 0 && reg < 32; ++reg)
       wavefront.hart.set_reg(reg, kUndefined * 0x0101010101010101);
     wavefront.hart.set_reg(2, wavefront.port.private_top());
-    wavefront.at = 0;
     retired(wavefront, 0);
     wake(wavefront, group.begin);
   }
@@ -169,6 +181,10 @@ void ComputeUnit::retire(Group& group) {
 void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
   wavefront.state = Wavefront::State::ready;
   wavefront.at = std::max(wavefront.at, at);
+  if (Group& group = groups_[wavefront.group]; group.phase != Phase::runs) {
+    look_at_frozen(group);  // It issues when it has been resumed.
+    return;
+  }
   IssuePort& port = port_of(wavefront);
   port.advance(now_cycle());
   port.enter(position_of(wavefront), wavefront.at);
@@ -176,7 +192,16 @@ void ComputeUnit::wake(Wavefront& wavefront, Cycle at) {
 }
 
 void ComputeUnit::on_event(uint64_t tag) {
-  if (tag != kTickTag) {
+  if (tag >= kMoveTag) {
+    const auto moved = moves_.extract(static_cast<uint32_t>(tag - kMoveTag));
+    const Move& move = moved.mapped();
+    (move.saved_bytes != 0 ? counters_.saving_time : counters_.loading_time) +=
+        services_.queue->now() - move.since;
+    counters_.saved_bytes += move.saved_bytes;
+    move.done();
+  } else if (tag >= kFrozenTag) {
+    look_at_frozen(groups_[tag - kFrozenTag]);
+  } else if (tag != kTickTag) {
     retire(groups_[tag]);
   } else if (now_cycle() >= next_tick_) {
     next_tick_ = kUnknown;
@@ -439,8 +464,9 @@ void ComputeUnit::report(StatisticSink& sink) const {
 }
 
 void ComputeUnit::audit(AuditSink& sink) const {
-  sink.equal("work-groups started = ended + preempted + resident", counters_.started,
-             counters_.retired + counters_.drained + resident_);
+  sink.equal("work-groups started + resumed = ended + preempted + suspended + resident",
+             counters_.started + counters_.resumed,
+             counters_.retired + counters_.drained + counters_.suspended + resident_);
   const Cycle now = now_cycle();
   if (resident_ == 0) {
     const uint64_t idle = counters_.idle_cycles + now - idle_since_;

@@ -18,7 +18,9 @@
 //    come late ends late.
 //  5 A line of the scalar cache is as the L2 had it after the unit's last acquire and its last write
 //    of that line, or later.
-//  6 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
+//  6 A work-group that is to be suspended issues nothing. When nothing of it is under way, all that
+//    it holds is written to memory; the unit keeps no byte of it (compute_unit_suspend.cpp).
+//  7 What is resident never exceeds registers, LDS, wavefront or work-group slots (asserted; the
 //    grid scheduler counts).
 #ifndef STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
 #define STRETTO_MODELS_GPU_COMPUTE_UNIT_H_
@@ -29,6 +31,8 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,7 +81,14 @@ struct ComputeUnitCounters {
   uint64_t started = 0;
   uint64_t retired = 0;
   uint64_t drained = 0;
-  uint64_t above_peak = 0;  // Work-groups of more multiply-adds than fit into their time.
+  uint64_t suspended = 0;     // Work-groups that left with their state in memory.
+  uint64_t resumed = 0;       // Those that came back.
+  uint64_t saved_bytes = 0;   // Of states, written
+  uint64_t loaded_bytes = 0;  // and read.
+  Time draining_time = 0;     // Of work-groups that are to be suspended, until they were quiet.
+  Time saving_time = 0;       // Of states, until they were in memory,
+  Time loading_time = 0;      // and until they were back.
+  uint64_t above_peak = 0;    // Work-groups of more multiply-adds than fit into their time.
 };
 
 class ComputeUnit final : public sc_core::sc_module,
@@ -105,6 +116,9 @@ class ComputeUnit final : public sc_core::sc_module,
 
   void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) override;
   void preempt(uint8_t slot) override;
+  void suspend(uint8_t slot, SaveArea& area) override;
+  void resume(uint8_t slot, uint32_t wg_id, const DispatchContext& context, SavedGroup saved,
+              SaveArea& area) override;
   void begin_kernel() override;
   bool finished() const override { return resident_ == 0; }
   WorkGroupResources resources() const override;
@@ -117,6 +131,13 @@ class ComputeUnit final : public sc_core::sc_module,
   // The work-group's first wavefront goes on at `pc`, or ends if that is 0. REQUIRES: it has
   // entered a body.
   void leave_body(unsigned group, uint64_t pc);
+  // What a work-group of the context takes in memory.
+  static uint64_t saved_bytes(const DispatchContext& context);
+  // Moves the state of a work-group to or from memory, at once and through the L2; `data`: null if
+  // there is nothing but the traffic. Calls `done` when all of it is there.
+  using Moved = std::function<void()>;
+  void move_state(bool save, uint64_t address, uint64_t bytes, uint8_t* data,
+                  const DispatchContext& context, uint32_t wg_id, Moved done);
 
   const ComputeUnitCounters& counters() const { return counters_; }
   uint64_t instructions() const;  // Issue slots taken.
@@ -136,9 +157,19 @@ class ComputeUnit final : public sc_core::sc_module,
     std::vector<uint8_t> staging;  // Bytes of a store of another shape than the tile's.
     uint32_t bytes = 0;            // Charged against the work-group's share.
   };
+  enum class Phase : uint8_t {
+    runs,
+    stops,     // It is to be suspended: something of it is under way.
+    saves,     // Its state is written.
+    restores,  // Its state is read.
+  };
   struct Group {
     bool active = false;
-    Cycle begin = 0;  // When its first instruction can issue.
+    Phase phase = Phase::runs;
+    bool is_left = false;  // Restores: it is to be suspended again.
+    uint64_t save_address = 0;
+    Time phase_since = 0;  // Of `stops`.
+    Cycle begin = 0;       // When its first instruction can issue.
     uint8_t slot = 0;
     uint32_t wg_id = 0;
     uint32_t tile_id = 0;  // What its accesses carry: wg_id / split.
@@ -156,6 +187,18 @@ class ComputeUnit final : public sc_core::sc_module,
     uint32_t operations = 0;  // Of pipes, under way.
     uint64_t multiply_adds = 0;
     std::vector<Slot> slots;  // 8 per wavefront, then 16 of LDS, then 8 accumulators.
+    size_t tiles() const { return 8 * wavefronts + 24; }  // Of `slots` those in use.
+  };
+  // Event tags: work-group slots that retire, kTickTag, slots that are quiet, states moved.
+  static constexpr uint64_t kTickTag = 0xFFFF, kFrozenTag = 0x10000, kMoveTag = 0x20000;
+  class Suspended;  // What of a work-group has no bytes.
+  // A state on its way.
+  struct Move {
+    uint32_t requests = 0;  // Not yet answered.
+    Cycle latest = 0;
+    Time since = 0;
+    uint64_t saved_bytes = 0;  // Written when it is done.
+    Moved done;
   };
   struct PipeOperation {
     uint8_t wavefront;  // Slot of the unit.
@@ -261,12 +304,16 @@ class ComputeUnit final : public sc_core::sc_module,
   bool take_lines(Wavefront& wavefront, uint32_t number);
   PooledPayload& make_request(Wavefront& wavefront, tlm::tlm_command command, uint64_t address,
                               uint8_t* data, uint32_t bytes);
+  PooledPayload& make_request(const DispatchContext& context, tlm::tlm_command command,
+                              uint64_t address, uint8_t* data, uint32_t bytes);
   // Where the access goes by its range entry; false: fault.
   bool apply_entry(Wavefront& wavefront, const RangeEntry* entry, uint64_t address, bool store,
                    PooledPayload& payload);
   // Sends it at the wavefront's time; returns when it is done, or kUnknown.
   Cycle send(Wavefront& wavefront, PooledPayload& payload) { return send(wavefront.at, payload); }
   Cycle send(Cycle not_before, PooledPayload& payload);
+  // send() without a wavefront.
+  Cycle transport(Cycle not_before, PooledPayload& payload);
   void request_done(Wavefront& wavefront, uint32_t number, Cycle at);
   void operation_done(Wavefront& wavefront, uint32_t number);
   Step scalar_access(Wavefront& wavefront);
@@ -280,6 +327,20 @@ class ComputeUnit final : public sc_core::sc_module,
   uint64_t peek(uint64_t address, bool at_l2) const;
   bool waits_at_l2(const riscv::CustomOp& op) const;
   void watch(uint64_t offset, bool at_l2, uint64_t index);
+
+  // Suspension (compute_unit_suspend.cpp).
+  Group& place(uint8_t slot, uint32_t wg_id, const DispatchContext& context);
+  void freeze(Group& group);
+  // Saves it if nothing of it is under way.
+  void look_at_frozen(Group& group);
+  // From when on nothing of it is under way; kUnknown: not all is known.
+  Cycle quiet_from(const Group& group);
+  void save(Group& group);
+  void saved(Group& group, SavedGroup& state);
+  void restore(Group& group, const Suspended& state, const std::vector<uint8_t>& bytes);
+  void go_on(Group& group);
+  void move_done(uint32_t number, Cycle at);
+  void end_wait(Wavefront& wavefront, Cycle at);
 
   // Scopes (compute_unit_scopes.cpp).
   Step fence(Wavefront& wavefront);
@@ -317,6 +378,8 @@ class ComputeUnit final : public sc_core::sc_module,
   std::array<Pipe, kPipes> pipes_;
   PayloadPool pool_;
   std::unique_ptr<L1Cache> scalars_;  // Made when it is used first.
+  std::map<uint32_t, Move> moves_;    // By number.
+  uint32_t last_move_ = 0;
   unsigned resident_ = 0;
   Cycle resident_since_ = 0;
   Cycle idle_since_ = 0;

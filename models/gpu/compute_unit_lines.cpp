@@ -84,8 +84,11 @@ ComputeUnit::Step ComputeUnit::load_lines(Wavefront& wavefront, Group& group,
 void ComputeUnit::poll_lines(Wavefront& wavefront, uint32_t number, Cycle at) {
   Wavefront::Operation& operation = wavefront.operation(number);
   const uint64_t index = groups_[wavefront.group].members[wavefront.id];
+  operation.polls = true;
+  if (groups_[wavefront.group].phase != Phase::runs) return;  // When it has been resumed.
   Slot& slot = slot_of(groups_[wavefront.group], wavefront, operation.tile);
   const uint32_t lines = lines_of(slot.tile.shape), bytes = lines * TILE_LINE_BYTES;
+  slot.staging.resize(bytes);
   PooledPayload& payload =
       make_request(wavefront, tlm::TLM_READ_COMMAND, operation.target, slot.staging.data(), bytes);
   if (!apply_entry(wavefront, parts_.ranges->find(operation.target, bytes), operation.target, false,
@@ -99,6 +102,7 @@ void ComputeUnit::poll_lines(Wavefront& wavefront, uint32_t number, Cycle at) {
     watch(word & STRETTO_OFFSET_MASK, false, (uint64_t{number} + 1) << 32 | index);
     return;
   }
+  operation.polls = false;
   const uint64_t waited = at - std::min(at, operation.since);
   counters_.charged_polls += waited * 1000 / (uint64_t{spec_.poll_interval_ns} * spec_.clock_mhz);
   payload.extension.cookie = index << 32 | number;

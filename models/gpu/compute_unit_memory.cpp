@@ -15,6 +15,9 @@ namespace {
 constexpr uint64_t kAccess = 0xFFFFFFFF;
 constexpr uint64_t kConfirm = 0xFFFFFFFE;
 constexpr uint64_t kFence = 0xFFFFFFFD;
+// High half, of a wavefront's slot: the low one is the number of a state that is moved.
+constexpr uint64_t kMove = 0xFFFFFFFF;
+constexpr uint32_t kMoveBytes = 8192;  // Of a request, as the largest row of a tile.
 
 uint64_t cookie(uint64_t wavefront, uint64_t what) { return wavefront << 32 | what; }
 
@@ -46,6 +49,14 @@ bool holds(unsigned funct7, uint64_t value, uint64_t wanted) {
 PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command command,
                                          uint64_t address, uint8_t* data, uint32_t bytes) {
   const Group& group = groups_[wavefront.group];
+  PooledPayload& payload = make_request(*group.context, command, address, data, bytes);
+  payload.extension.wg_id = group.tile_id;
+  payload.extension.wf_id = wavefront.id;
+  return payload;
+}
+
+PooledPayload& ComputeUnit::make_request(const DispatchContext& context, tlm::tlm_command command,
+                                         uint64_t address, uint8_t* data, uint32_t bytes) {
   PooledPayload& payload = pool_.acquire();
   payload.set_command(command);
   payload.set_address(address);
@@ -56,14 +67,14 @@ PooledPayload& ComputeUnit::make_request(Wavefront& wavefront, tlm::tlm_command 
   extension.engine = Engine::wavefront;
   extension.gpu = services_.gpu;
   extension.unit = index_;
-  extension.wg_id = group.tile_id;
-  extension.wf_id = wavefront.id;
+  extension.wg_id = 0;
+  extension.wf_id = 0;
   extension.tracked = false;
   extension.operation = command == tlm::TLM_READ_COMMAND ? Operation::read : Operation::write;
-  extension.stream = group.context->communication ? Stream::communication : Stream::compute;
+  extension.stream = context.communication ? Stream::communication : Stream::compute;
   extension.scope = Scope::device;
   extension.allocation = AllocationClass::cached;
-  extension.account = group.context->account;
+  extension.account = context.account;
   extension.tags_only = false;
   extension.rows = 1;
   extension.row_bytes = bytes;
@@ -106,20 +117,55 @@ RaceLaw::Wavefront ComputeUnit::racer(const PooledPayload& payload) const {
   return {index_, wavefront.group, wavefront.id, group.slot, group.wg_id};
 }
 
-Cycle ComputeUnit::send(Cycle not_before, PooledPayload& payload) {
+Cycle ComputeUnit::transport(Cycle not_before, PooledPayload& payload) {
   const Time now = services_.queue->now();
-  const Time at = std::max(clock_.edge(not_before), now);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = delay_of(at - now);
-  const bool may_race = parts_.races->watches();
-  if (may_race) parts_.races->sent(racer(payload), payload, clock_.cycle_from(at));
+  sc_core::sc_time delay = delay_of(std::max(clock_.edge(not_before), now) - now);
   const tlm::tlm_sync_enum answer = l2->nb_transport_fw(payload, phase, delay);
-  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
-    const Cycle done = clock_.cycle_from(now + time_of(delay));
-    if (may_race) parts_.races->answered(racer(payload), payload, done);
-    return done;
-  }
+  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP))
+    return clock_.cycle_from(now + time_of(delay));
   return kUnknown;
+}
+
+Cycle ComputeUnit::send(Cycle not_before, PooledPayload& payload) {
+  const bool may_race = parts_.races->watches();
+  if (may_race) {
+    const Time at = std::max(clock_.edge(not_before), services_.queue->now());
+    parts_.races->sent(racer(payload), payload, clock_.cycle_from(at));
+  }
+  const Cycle done = transport(not_before, payload);
+  if (may_race && done != kUnknown) parts_.races->answered(racer(payload), payload, done);
+  return done;
+}
+
+void ComputeUnit::move_state(bool save, uint64_t address, uint64_t bytes, uint8_t* data,
+                             const DispatchContext& context, uint32_t wg_id, Moved done) {
+  const uint32_t number = ++last_move_;
+  Move& move = moves_[number];
+  move.done = std::move(done);
+  move.since = services_.queue->now();
+  move.requests = 1;  // Held until all are sent.
+  if (save) {
+    move.saved_bytes = bytes;
+  } else {
+    counters_.loaded_bytes += bytes;
+  }
+  for (uint64_t at = 0; at < bytes; at += kMoveBytes) {
+    const auto piece = static_cast<uint32_t>(std::min<uint64_t>(kMoveBytes, bytes - at));
+    PooledPayload& payload =
+        make_request(context, save ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address + at,
+                     data == nullptr ? nullptr : data + at, piece);
+    payload.extension.wg_id = wg_id / context.split;
+    payload.extension.element = ElementType::byte;
+    payload.extension.tags_only = data == nullptr;
+    payload.extension.cookie = cookie(kMove, number);
+    ++move.requests;
+    const Cycle answered = transport(now_cycle(), payload);
+    if (answered == kUnknown) continue;
+    payload.release();
+    move_done(number, answered);
+  }
+  move_done(number, now_cycle());
 }
 
 // A tile load or store becomes one request for each run of rows that one range entry holds; usually
@@ -200,9 +246,12 @@ void ComputeUnit::request_done(Wavefront& wavefront, uint32_t number, Cycle at) 
 // All requests of an operation are answered: frees its tile and wakes who waits for it.
 void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
   Wavefront::Operation& operation = wavefront.operation(number);
-  if (operation.lines && !take_lines(wavefront, number)) return;
-  operation.done = operation.latest;
   Group& group = groups_[wavefront.group];
+  if (operation.lines && !take_lines(wavefront, number)) {
+    look_at_frozen(group);
+    return;
+  }
+  operation.done = operation.latest;
   if (operation.tile != Wavefront::kNoTile) {
     Slot& slot = slot_of(group, wavefront, operation.tile);
     ++services_.progress;
@@ -215,6 +264,8 @@ void ComputeUnit::operation_done(Wavefront& wavefront, uint32_t number) {
     tiles_done(group, wavefront, 1u << operation.tile, operation.done);
   }
   if (operation.store && wavefront.held != 0) send_held(wavefront);
+  look_at_frozen(group);
+  if (group.phase != Phase::runs) return;  // Who waits looks again when it has been resumed.
   if (wavefront.state != Wavefront::State::count && wavefront.state != Wavefront::State::stores)
     return;
   Cycle at = wavefront.at;
@@ -232,6 +283,12 @@ tlm::tlm_sync_enum ComputeUnit::backward(tlm::tlm_generic_payload& payload, tlm:
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
   PooledPayload& pooled = static_cast<PooledPayload&>(payload);
   const uint64_t what = pooled.extension.cookie;
+  if (what >> 32 == kMove) {
+    payload.release();
+    move_done(static_cast<uint32_t>(what),
+              clock_.cycle_from(services_.queue->now() + time_of(delay)));
+    return tlm::TLM_COMPLETED;
+  }
   Wavefront& wavefront = *wavefronts_[what >> 32];
   const Cycle at = clock_.cycle_from(services_.queue->now() + time_of(delay));
   const bool failed = payload.is_response_error();
@@ -419,6 +476,7 @@ void ComputeUnit::on_memory_change(uint64_t address, uint64_t index) {
     return poll_lines(wavefront, static_cast<uint32_t>((index >> 32) - 1), now_cycle());
   if (wavefront.state != Wavefront::State::watch) return;
   const riscv::CustomOp op = wavefront.hart.custom();
+  if ((op.rs1_value & STRETTO_OFFSET_MASK) != address) return;  // Of who was here before.
   const bool at_l2 = waits_at_l2(op);
   if (holds(op.funct7, peek(op.rs1_value, at_l2), op.rs2_value) ||
       (at_l2 && !parts_.shared->holds_word(address))) {
@@ -443,6 +501,14 @@ void ComputeUnit::watch(uint64_t offset, bool at_l2, uint64_t index) {
   }
 }
 
+void ComputeUnit::end_wait(Wavefront& wavefront, Cycle at) {
+  wavefront.waiting = false;
+  const uint64_t waited = at - wavefront.wait_since;
+  counters_.wait_cycles += waited;
+  counters_.charged_polls +=
+      1 + waited * 1000 / (uint64_t{spec_.poll_interval_ns} * spec_.clock_mhz);
+}
+
 ComputeUnit::Step ComputeUnit::confirm_done(Wavefront& wavefront, Cycle at, bool failed) {
   const riscv::CustomOp op = wavefront.hart.custom();
   if (failed)
@@ -451,11 +517,7 @@ ComputeUnit::Step ComputeUnit::confirm_done(Wavefront& wavefront, Cycle at, bool
   wavefront.state = Wavefront::State::ready;
   if (!holds(op.funct7, wavefront.word, op.rs2_value))
     return Step::go_on;  // Changed again: from the start.
-  wavefront.waiting = false;
-  const uint64_t waited = wavefront.at - wavefront.wait_since;
-  counters_.wait_cycles += waited;
-  counters_.charged_polls +=
-      1 + waited * 1000 / (uint64_t{spec_.poll_interval_ns} * spec_.clock_mhz);
+  end_wait(wavefront, wavefront.at);
   return finish(wavefront);
 }
 

@@ -162,6 +162,7 @@ void ComputeUnit::end_operation(unsigned index, Cycle at) {
   if (!pipe.queue.empty()) begin_operation(index, at);
   --group.operations;
   retire_when_done(group);
+  look_at_frozen(group);
   uint32_t names = 1u << operation.result;
   for (unsigned i = 0; i < operation.source_count; ++i) names |= 1u << operation.sources[i];
   tiles_done(group, owner, names, at);

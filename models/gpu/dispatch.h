@@ -9,9 +9,11 @@
 #define STRETTO_MODELS_GPU_DISPATCH_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "models/common/event_queue.h"
+#include "models/gpu/save_area.h"
 #include "sw/include/formats/machine_types.h"
 
 namespace stretto {
@@ -54,6 +56,9 @@ class WorkGroupListener {
   // `multiply_adds`: what it did on the tensor pipe.
   virtual void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) = 0;
   virtual void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) = 0;
+  // Its state is in memory; `multiply_adds`: since it started or was resumed.
+  virtual void suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGroup saved,
+                         uint64_t multiply_adds) = 0;
 };
 
 // Takes the place of part of a kernel (DispatchContext::body).
@@ -75,6 +80,14 @@ class WorkGroupExecutor {
   // Work-groups of the slot that have not issued an instruction leave (drained); the others run to
   // their end.
   virtual void preempt(uint8_t slot) = 0;
+  // Likewise, and those that have begun freeze: they issue nothing more, what memory and pipes owe
+  // them ends, their state goes to a block of `area`, and they leave (suspended). One for which
+  // there is no block runs to its end.
+  virtual void suspend(uint8_t slot, SaveArea& area) = 0;
+  // A work-group that was suspended here or on another unit: its state is read back, the block given
+  // back, and it goes on. REQUIRES: as start().
+  virtual void resume(uint8_t slot, uint32_t wg_id, const DispatchContext& context,
+                      SavedGroup saved, SaveArea& area) = 0;
   virtual bool finished() const = 0;                 // Nothing is resident.
   virtual WorkGroupResources resources() const = 0;  // What is free.
 };

@@ -75,6 +75,23 @@ void Gpu::report(StatisticSink& sink) const {
     sink.add("gpu.scalar_drops", sum(&ComputeUnitCounters::scalar_drops), "count",
              "Times that such a cache was emptied: acquires and begins of kernels.");
   }
+  if (sum(&ComputeUnitCounters::saved_bytes) != 0) {
+    const auto add = [&](const char* name, uint64_t ComputeUnitCounters::*counter, const char* unit,
+                         const char* what) {
+      sink.add(std::string("gpu.") + name, sum(counter), unit, what);
+    };
+    add("saved_bytes", &ComputeUnitCounters::saved_bytes, "bytes",
+        "Of states of suspended work-groups, written.");
+    add("loaded_bytes", &ComputeUnitCounters::loaded_bytes, "bytes", "And read back.");
+    add("draining_time", &ComputeUnitCounters::draining_time, "fs",
+        "Of work-groups that are to be suspended, from their last instruction until nothing of "
+        "them "
+        "was under way.");
+    add("saving_time", &ComputeUnitCounters::saving_time, "fs",
+        "Of their states, until they were in memory.");
+    add("loading_time", &ComputeUnitCounters::loading_time, "fs",
+        "Of states of resumed ones, until they were back.");
+  }
   for (const auto& unit : units) unit->report(sink);
 }
 
@@ -85,6 +102,9 @@ void Gpu::audit(AuditSink& sink) const {
   sink.equal("atomics and reductions of compute units = atomics of the L2",
              sum(&ComputeUnitCounters::atomics) + sum(&ComputeUnitCounters::reductions),
              l2.counters().atomics);
+  sink.equal("bytes of suspended work-groups written = read back + waiting",
+             sum(&ComputeUnitCounters::saved_bytes),
+             sum(&ComputeUnitCounters::loaded_bytes) + front_end.suspended_bytes());
   for (const auto& unit : units) unit->audit(sink);
 }
 

@@ -191,10 +191,13 @@ bool GpuFrontEnd::sample_context(unsigned slot) {
                  "launch with a dispatch context that cannot run");
     return false;
   }
-  context.launch = ++launches_;
+  // A kernel that goes on is the launch that it was.
+  const bool goes_on = raw(GPU_CONTEXT_RESUME_OFFSET) != 0;
+  context.launch = goes_on ? contexts_[slot].launch : ++launches_;
   pairs_.slots &= ~(1u << slot);
   code_.flush();  // A launch may follow a load over old code.
   contexts_[slot] = context;
+  sample_resume(slot);
   running_[slot] = true;
   const uint64_t registers =
       STRETTO_FIELD_GET(needs_[slot], GRID_SCHEDULER_SLOT_NEEDS_REGISTERS_KIB) * 1024;
@@ -244,6 +247,16 @@ bool GpuFrontEnd::sample_pipeline(uint64_t slots) {
   return good;
 }
 
+void GpuFrontEnd::sample_resume(unsigned slot) {
+  Returned& returned = returned_[slot];
+  returned.replayed = std::exchange(registers_[GPU_CONTEXT_RESUME_OFFSET_AT(slot)], 0);
+  if (returned.replayed != 0) return;
+  forgotten_ += returned.groups.size();
+  for (const auto& [id, saved] : returned.groups)
+    if (saved.bytes != 0) save_area_.give_back(saved.address);
+  returned.groups.clear();
+}
+
 void GpuFrontEnd::launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail) {
   GpuFault report;
   report.kind = kind;
@@ -256,6 +269,16 @@ void GpuFrontEnd::launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, st
 }
 
 void GpuFrontEnd::dispatch(const Dispatch& dispatch) {
+  Returned& returned = returned_[dispatch.slot];
+  if (returned.replayed != 0) {
+    --returned.replayed;
+    if (returned.groups.count(dispatch.wg_id) == 0) {  // It has ended.
+      ++passed_;
+      reports_.push_back({dispatch.cu, dispatch.slot, false, dispatch.wg_id});
+      scheduler_.arm();
+      return;
+    }
+  }
   ++dispatched_;
   if (spec_.stage_mode == StageMode::synchronous && !stage_open_) {
     held_.push_back(dispatch);
@@ -270,7 +293,15 @@ void GpuFrontEnd::begin(const Dispatch& dispatch) {
   Active& active = active_[contexts_[dispatch.slot].account];
   active.first_dispatch = std::min(active.first_dispatch, now);
   note_pair(dispatch.cu, dispatch.slot, 1);
-  units_.at(dispatch.cu)->start(dispatch.slot, dispatch.wg_id, contexts_[dispatch.slot]);
+  const DispatchContext& context = contexts_[dispatch.slot];
+  WorkGroupExecutor& unit = *units_.at(dispatch.cu);
+  const auto returned = returned_[dispatch.slot].groups.extract(dispatch.wg_id);
+  if (returned.empty() || returned.mapped().bytes == 0) {
+    unit.start(dispatch.slot, dispatch.wg_id, context);
+    return;
+  }
+  ++resumed_;
+  unit.resume(dispatch.slot, dispatch.wg_id, context, std::move(returned.mapped()), save_area_);
 }
 
 void GpuFrontEnd::note_pair(uint16_t cu, uint8_t slot, int change) {
@@ -318,9 +349,27 @@ void GpuFrontEnd::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
 
 void GpuFrontEnd::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
   ++drained_;
+  if (save_area_.has(slot)) returned_[slot].groups.try_emplace(wg_id);
   note_pair(cu, slot, -1);
   reports_.push_back({cu, slot, true, wg_id});
   left_unit();
+}
+
+void GpuFrontEnd::suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGroup saved,
+                            uint64_t multiply_adds) {
+  ++suspended_;
+  kernels_[slot].multiply_adds += multiply_adds;
+  returned_[slot].groups.insert_or_assign(wg_id, std::move(saved));
+  note_pair(cu, slot, -1);
+  reports_.push_back({cu, slot, true, wg_id});
+  left_unit();
+}
+
+uint64_t GpuFrontEnd::suspended_bytes() const {
+  uint64_t bytes = 0;
+  for (const Returned& returned : returned_)
+    for (const auto& [id, saved] : returned.groups) bytes += saved.bytes;
+  return bytes;
 }
 
 void GpuFrontEnd::hand_back(unsigned slot) {
@@ -331,10 +380,17 @@ void GpuFrontEnd::hand_back(unsigned slot) {
       continue;
     }
     ++drained_;
+    if (save_area_.has(dispatch.slot)) returned_[slot].groups.try_emplace(dispatch.wg_id);
     reports_.push_back({dispatch.cu, dispatch.slot, true, dispatch.wg_id});
   }
   held_.swap(others);
-  for (WorkGroupExecutor* unit : units_) unit->preempt(static_cast<uint8_t>(slot));
+  for (WorkGroupExecutor* unit : units_) {
+    if (save_area_.has(static_cast<uint8_t>(slot))) {
+      unit->suspend(static_cast<uint8_t>(slot), save_area_);
+    } else {
+      unit->preempt(static_cast<uint8_t>(slot));
+    }
+  }
   scheduler_.arm();
 }
 
@@ -406,6 +462,8 @@ void GpuFrontEnd::describe_registers() {
   reads(GPU_COUNT_RETIRED_OFFSET, [this] { return retired_; });
   reads(GPU_COUNT_INSTRUCTIONS_OFFSET,
         [this] { return instruction_count_ ? instruction_count_() : 0; });
+  reads(GPU_COUNT_SUSPENDED_OFFSET, [this] { return suspended_; });
+  reads(GPU_COUNT_RESUMED_OFFSET, [this] { return resumed_; });
   reads(GPU_COUNT_EVENTS_OFFSET, [this] { return event_gates_.events(); });
   reads(GPU_COUNT_STRAY_EVENTS_OFFSET, [this] { return event_gates_.stray(); });
   reads(GPU_COUNT_L2_HITS_OFFSET,
@@ -441,6 +499,13 @@ void GpuFrontEnd::describe_registers() {
       l2_->set_persist_ways(
           static_cast<unsigned>(STRETTO_FIELD_GET(write.held, GPU_L2_PERSIST_WAYS)));
   });
+  const auto save_area = [this](const RegisterBank::Write& write) {
+    save_area_.set(static_cast<uint8_t>(write.index),
+                   registers_[GPU_CONTEXT_SAVE_BASE_OFFSET_AT(write.index)],
+                   registers_[GPU_CONTEXT_SAVE_BYTES_OFFSET_AT(write.index)]);
+  };
+  registers_.on_write(GPU_CONTEXT_SAVE_BASE_OFFSET, save_area);
+  registers_.on_write(GPU_CONTEXT_SAVE_BYTES_OFFSET, save_area);
   const auto pin = [this](const RegisterBank::Write& write) {
     if (l2_ == nullptr) return;
     l2_->pin(write.index, registers_[GPU_L2_PIN_BASE_OFFSET_AT(write.index)],
@@ -482,12 +547,22 @@ void GpuFrontEnd::report(StatisticSink& sink) const {
     sink.add("front_end.paired_time", pairs_.unit_time, "fs",
              "For which units held both, of all units.");
   }
+  if (suspended_ != 0) {
+    sink.add("front_end.suspended", suspended_, "count",
+             "Work-groups that left their unit with their state in memory.");
+    sink.add("front_end.resumed", resumed_, "count", "Of them, those that went on.");
+    sink.add("front_end.not_suspended", save_area_.refused(), "count",
+             "Work-groups that ran on, for want of memory for their states.");
+    sink.add("front_end.passed", passed_, "count",
+             "Work-groups that were placed again and had ended before.");
+  }
   sink.add("front_end.faults", fault_count_, "count", "Faults of wavefronts and launches.");
 }
 
 void GpuFrontEnd::audit(AuditSink& sink) const {
-  sink.equal("work-groups dispatched = ended + preempted + running + held", dispatched_,
-             retired_ + drained_ + stage_running_ + held_.size());
+  sink.equal("work-groups dispatched = ended + preempted + suspended + running + held", dispatched_,
+             retired_ + drained_ + suspended_ + stage_running_ + held_.size());
+  sink.equal("work-groups that came back and that no launch went on with = 0", forgotten_, 0);
   sink.equal("kernels done while work-groups of them run = 0", early_ends_, 0);
   sink.equal("launches whose first end is not signalled once = 0", wrong_firsts_, 0);
   sink.equal("kernels above the tensor peak of all units over their time = 0", above_peak_, 0);

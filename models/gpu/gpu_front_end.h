@@ -14,6 +14,8 @@
 //  4 When the scheduler asks for it, the units hand back work-groups of a preempted slot that have
 //    not begun, and what is held of it goes back too; a work-group is handed to the scheduler only
 //    while that has room for its id.
+//  5 Of a slot with memory for states the units suspend what has begun. For the scheduler it comes
+//    back as what has not: it holds nothing of a unit any more, and its id is placed again.
 #ifndef STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 #define STRETTO_MODELS_GPU_GPU_FRONT_END_H_
 
@@ -24,6 +26,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,6 +88,10 @@ class GpuFrontEnd final : public sc_core::sc_module,
 
   void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) override;
   void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
+  void suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGroup saved,
+                 uint64_t multiply_adds) override;
+  // Bytes of states that wait in memory.
+  uint64_t suspended_bytes() const;
   void fault(const GpuFault& fault) override;
   // A scheduling event of the Tracker; a gate that it opens takes one clock of the scheduler.
   void on_trigger(Time at, uint16_t wg_id, uint8_t wf_id, uint64_t address) override;
@@ -134,6 +141,7 @@ class GpuFrontEnd final : public sc_core::sc_module,
   // False: refused, a fault is reported and the launch must not reach the scheduler.
   bool sample_context(unsigned slot);
   bool sample_pipeline(uint64_t slots);
+  void sample_resume(unsigned slot);
   void dispatch(const Dispatch& dispatch);
   void begin(const Dispatch& dispatch);
   void launch_fault(unsigned slot, FaultKind kind, uint64_t bytes, std::string detail);
@@ -172,6 +180,13 @@ class GpuFrontEnd final : public sc_core::sc_module,
   uint64_t wrong_firsts_ = 0;  // first_wg_done missing at kernel_done, too early or twice.
   uint64_t above_peak_ = 0;    // Kernels of more multiply-adds than all units can do in their time.
 
+  // What came back from units and is to go on, by id; a state of no bytes: from its begin.
+  struct Returned {
+    std::map<uint32_t, SavedGroup> groups;
+    uint64_t replayed = 0;  // Dispatches to come of work-groups that were placed before.
+  };
+  std::array<Returned, kGridSlots> returned_;
+  SaveArea save_area_;
   std::deque<Report> reports_;  // done and drained, in their order; one enters a clock.
   EventGates event_gates_;
   std::deque<uint16_t> gates_;        // To be opened; one enters a clock.
@@ -208,6 +223,10 @@ class GpuFrontEnd final : public sc_core::sc_module,
   uint64_t dispatched_ = 0;
   uint64_t retired_ = 0;
   uint64_t drained_ = 0;
+  uint64_t suspended_ = 0;
+  uint64_t resumed_ = 0;
+  uint64_t passed_ = 0;     // Dispatches of work-groups that had ended before.
+  uint64_t forgotten_ = 0;  // Work-groups that came back and that no launch went on with.
   uint64_t launches_ = 0;
 };
 

@@ -25,6 +25,14 @@ enum class Executor : uint8_t {
   measured,  // The instruction-set simulator, and what it takes is noted.
 };
 
+// Of tests: what of a suspended work-group is lost.
+enum class RestoreFault : uint8_t {
+  none,
+  tiles,
+  registers,  // x5 .. x31
+  bytes,      // The last line is not read.
+};
+
 struct GpuSpec {
   uint32_t cus = 80;
   uint32_t clock_mhz = 1400;
@@ -57,6 +65,7 @@ struct GpuSpec {
   bool tile_values = true;
   uint32_t fault_product_speed = 1;
   Scope fault_fence_scope = Scope::system;
+  RestoreFault fault_restore = RestoreFault::none;
 
   // The first thing wrong, in words; empty if nothing is.
   std::string check() const {
@@ -140,6 +149,12 @@ inline void describe(GpuSpec& spec, ParameterSet& set) {
            "time matters.");
   set.number("fault.product_speed", spec.fault_product_speed, 1, 1000,
              "Fault injection: products take so many times less than they may.");
+  set.choice("fault.restore", spec.fault_restore,
+             {{"none", RestoreFault::none},
+              {"tiles", RestoreFault::tiles},
+              {"registers", RestoreFault::registers},
+              {"bytes", RestoreFault::bytes}},
+             "What a resumed work-group does not get back, for tests.");
   set.choice<Scope>("fault.fence_scope", spec.fault_fence_scope,
                     {{"wavefront", Scope::wavefront},
                      {"work_group", Scope::work_group},

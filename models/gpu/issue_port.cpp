@@ -54,6 +54,17 @@ void IssueTrace::leave_block(const riscv::Block& block, const riscv::Op* first) 
   add(block, static_cast<uint32_t>(first - block.ops));
 }
 
+void IssueTrace::keep(size_t stretch, uint64_t begun, uint32_t left, uint32_t stall) {
+  std::vector<Stretch> rest{{left, stall, 1}};
+  if (stretch < stretches_.size()) {
+    const Stretch& current = stretches_[stretch];
+    if (begun < current.times)
+      rest.push_back({current.slots, current.stall, current.times - begun});
+    rest.insert(rest.end(), stretches_.begin() + static_cast<long>(stretch) + 1, stretches_.end());
+  }
+  assign(std::move(rest));
+}
+
 // IssuePort
 
 IssuePort::IssuePort(unsigned index, unsigned positions, IssueSource& source)
@@ -82,6 +93,17 @@ void IssuePort::leave(unsigned position) {
   state_.present &= ~bit;
   state_.at_end &= ~bit;
   find_active(state_);
+}
+
+Cycle IssuePort::pull(unsigned position) {
+  const Member member = state_.members[position];
+  if ((state_.at_end >> position & 1) != 0) {
+    traces_[position].clear();
+  } else {
+    traces_[position].keep(member.stretch, member.begun, member.left, member.stall);
+  }
+  leave(position);
+  return std::max(member.ready, state_.clock);
 }
 
 std::optional<unsigned> IssuePort::turn(Cycle now) const {

@@ -26,6 +26,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/riscv/code_cache.h"
@@ -59,6 +60,14 @@ class IssueTrace {
   void leave_block(const riscv::Block& block, const riscv::Op* first);
   // Ends what is known so far.
   void close();
+  // Only `left` of the current run of stretch `stretch`, of which `begun` have begun, and what is
+  // behind it.
+  void keep(size_t stretch, uint64_t begun, uint32_t left, uint32_t stall);
+  void assign(std::vector<Stretch> stretches) {
+    clear();
+    stretches_ = std::move(stretches);
+  }
+  const std::vector<Stretch>& stretches() const { return stretches_; }
   // Forgets the first `count` stretches.
   void drop(size_t count) {
     stretches_.erase(stretches_.begin(), stretches_.begin() + static_cast<long>(count));
@@ -100,6 +109,8 @@ class IssuePort {
   // The wavefront's trace counts from clock `ready` on. REQUIRES: advance() to the present.
   void enter(unsigned position, Cycle ready);
   void leave(unsigned position);
+  // leave(), and its trace is what it had left to issue. Returns from when on it can.
+  Cycle pull(unsigned position);
   bool holds(unsigned position) const { return (state_.present >> position & 1) != 0; }
 
   // Decides the clocks before `until`. REQUIRES: until <= next(), and nobody enters before.

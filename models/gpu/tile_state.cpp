@@ -103,6 +103,19 @@ void Accumulator::zero(uint32_t m, uint32_t n) {
   covered_.clear();
 }
 
+uint64_t Accumulator::value_bytes() const {
+  return content_ == Content::values && !zero_ ? values_.size() * sizeof(float) : 0;
+}
+
+void Accumulator::move_values(uint8_t* out) {
+  std::memcpy(out, values_.data(), value_bytes());
+  std::fill(values_.begin(), values_.end(), 0.0f);
+}
+
+void Accumulator::restore_values(const uint8_t* from) {
+  std::memcpy(values_.data(), from, value_bytes());
+}
+
 uint32_t Accumulator::multiply(const Tile& a, bool a_is_km, const Tile& b, bool b_is_nk,
                                ElementType element, bool values, bool tf32) {
   const auto extent = [element](const Tile& tile, bool k_in_rows) {

@@ -84,6 +84,11 @@ class Accumulator {
                 ElementType element, uint32_t gpu, uint32_t stamp_limit, bool parts,
                 uint8_t* out) const;
   bool complete() const;  // A stamp accumulator that covered all of K.
+  // Bytes of its sums; 0 if nothing has been added, and of stamps.
+  uint64_t value_bytes() const;
+  // Its sums go to `out`, and are not here until they come back.
+  void move_values(uint8_t* out);
+  void restore_values(const uint8_t* from);
 
  private:
   enum class Content : uint8_t { empty, stamp, values, poison };

@@ -129,6 +129,16 @@ class WavefrontPort {
     return true;
   }
 
+  // What a hart has beside its registers, as words; private memory.
+  static constexpr unsigned kWords = 4;
+  std::array<uint64_t, kWords> words() const { return {scratch_[0], scratch_[1], scope_, flag_}; }
+  void set_words(const std::array<uint64_t, kWords>& words) {
+    scratch_ = {words[0], words[1]};
+    scope_ = static_cast<uint8_t>(words[2]);
+    flag_ = words[3];
+  }
+  std::vector<uint8_t>& private_memory() { return private_; }
+
   // The operand of the store or AMO that the hart stopped for.
   uint64_t store_value() const { return value_; }
   const riscv::AmoRequest& amo_request() const { return amo_; }
@@ -220,6 +230,7 @@ struct Wavefront {
     bool reduction = false;  // A store too: fences and locked stores wait for it.
     bool held = false;   // A reduction that waits for earlier stores; then latest = when it issued.
     bool lines = false;  // A load of lines: polls until all have the flag.
+    bool polls = false;  // Waits for the flag of line `found`; not if it is being read.
     uint32_t found = 0;  // Lines that do, from the first on.
     Cycle since = 0;     // When it issued.
     uint64_t data = 0;   // Of a locked store or a reduction; flag of lines.

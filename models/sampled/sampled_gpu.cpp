@@ -140,6 +140,13 @@ void SampledGpu::group_ended(uint8_t slot, bool drained) {
   if (launch.ended == launch.kernel.grid && !launch.is_shared) close(launch);
 }
 
+// Its launch takes longer than it would by itself.
+void SampledGpu::group_suspended(uint8_t slot) {
+  launches_[slot].is_shared = true;
+  if (gpu_spec_.executor == Executor::measured) measurement_.join();
+  group_ended(slot, true);
+}
+
 // All of it has run, and nothing else with it.
 void SampledGpu::close(const SampledLaunch& launch) {
   const Time time = launch.end - launch.begin;

@@ -87,6 +87,7 @@ class SampledGpu final : public Component, private EventHandler {
   SampledLaunch& launch_of(uint8_t slot, const DispatchContext& context);
   void group_started(uint8_t slot);
   void group_ended(uint8_t slot, bool drained);
+  void group_suspended(uint8_t slot);
   void measured_body(uint8_t slot, const MeasuredBody& body);
   // The integral over time of the work-groups on the GPU that are measured, of which there are now
   // so many more.

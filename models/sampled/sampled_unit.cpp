@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint32_t kDigestDispatch = 0x4711;
 constexpr uint32_t kDigestRetire = 0x4712;
+constexpr uint32_t kDigestSuspend = 0x4713;
+constexpr uint32_t kDigestResume = 0x4714;
 constexpr unsigned kRateBits = 32;
 
 // for (const unsigned slot : SlotsOf(bits))
@@ -85,6 +87,10 @@ void SampledUnit::start(uint8_t slot, uint32_t wg_id, const DispatchContext& con
 
 void SampledUnit::preempt(uint8_t slot) {
   unit_.preempt(slot);
+  send_back(slot);
+}
+
+void SampledUnit::send_back(uint8_t slot) {
   std::vector<uint32_t> leaving;
   std::erase_if(held_, [&](const Held& one) {
     if (one.slot == slot) leaving.push_back(one.wg_id);
@@ -104,6 +110,91 @@ void SampledUnit::preempt(uint8_t slot) {
     gpu_.group_ended(slot, true);
     listener_.drained(index_, slot, wg_id);
   }
+}
+
+// A body has no bytes: what it holds of the unit goes to memory as traffic alone.
+class SampledUnit::SuspendedBody final : public SuspendedState {
+ public:
+  explicit SuspendedBody(Time time) : left(time) {}
+  const Time left;  // Alone on the GPU.
+};
+
+void SampledUnit::suspend(uint8_t slot, SaveArea& area) {
+  unit_.suspend(slot, area);
+  send_back(slot);
+  for (Loading& one : loading_) one.is_left |= one.slot == slot;
+  std::vector<std::pair<uint32_t, Time>> leaving;
+  std::vector<uint64_t> addresses;
+  std::erase_if(bodies_, [&](const Body& body) {
+    const Time clock = classes_[slot].clock;
+    if (body.slot != slot || body.is_wrapped || body.finish <= clock) return false;
+    const std::optional<uint64_t> address =
+        area.take(slot, ComputeUnit::saved_bytes(*contexts_[slot]));
+    if (!address.has_value()) return false;
+    leaving.emplace_back(body.wg_id, body.finish - clock);
+    addresses.push_back(*address);
+    left_body(body);
+    return true;
+  });
+  set_rates();
+  schedule();
+  for (size_t i = 0; i < leaving.size(); ++i)
+    save(slot, leaving[i].first, leaving[i].second, addresses[i]);
+}
+
+void SampledUnit::save(uint8_t slot, uint32_t wg_id, Time left, uint64_t address) {
+  ++moving_;
+  const DispatchContext& context = *contexts_[slot];
+  const uint64_t bytes = ComputeUnit::saved_bytes(context);
+  unit_.move_state(true, address, bytes, nullptr, context, wg_id, [=, this] {
+    --moving_;
+    ++gpu_.services().progress;
+    if (Digest* const digest = gpu_.services().digest; digest != nullptr)
+      digest->event(now(), kDigestSuspend, uint64_t{index_} << 8 | slot, wg_id);
+    suspended(index_, slot, wg_id, {address, bytes, std::make_unique<SuspendedBody>(left)}, 0);
+  });
+}
+
+void SampledUnit::suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGroup saved,
+                            uint64_t multiply_adds) {
+  forget_measured(slot, wg_id);
+  release(slot);
+  gpu_.group_suspended(slot);
+  listener_.suspended(cu, slot, wg_id, std::move(saved), multiply_adds);
+}
+
+void SampledUnit::resume(uint8_t slot, uint32_t wg_id, const DispatchContext& context,
+                         SavedGroup saved, SaveArea& area) {
+  gpu_.launch_of(slot, context);
+  gpu_.group_started(slot);
+  contexts_[slot] = &context;
+  ++resident_[slot];
+  const auto* const body = dynamic_cast<const SuspendedBody*>(saved.state.get());
+  if (body == nullptr) {
+    unit_.resume(slot, wg_id, context, std::move(saved), area);
+    return;
+  }
+  ++moving_;
+  if (Digest* const digest = gpu_.services().digest; digest != nullptr)
+    digest->event(now(), kDigestResume, uint64_t{index_} << 8 | slot, wg_id);
+  const uint64_t address = saved.address;
+  const Time left = body->left;
+  loading_.push_back({wg_id, slot, false});
+  unit_.move_state(false, address, saved.bytes, nullptr, context, wg_id, [=, this, &area] {
+    --moving_;
+    const auto loading = std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) {
+      return one.slot == slot && one.wg_id == wg_id;
+    });
+    const bool is_left = loading->is_left;
+    loading_.erase(loading);
+    if (is_left) {
+      save(slot, wg_id, left, address);
+      return;
+    }
+    area.give_back(address);
+    // It has begun: it cannot be sent back any more.
+    begin_body({wg_id, slot, false, 0, now() - std::min(now(), start_time_), left, 0});
+  });
 }
 
 void SampledUnit::release(uint8_t slot) { --resident_[slot]; }
@@ -126,16 +217,20 @@ void SampledUnit::done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multi
   gpu_.start_held();
 }
 
-void SampledUnit::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
+// What it has taken counts for nothing.
+void SampledUnit::forget_measured(uint8_t slot, uint32_t wg_id) {
   const auto measured = std::find_if(measured_.begin(), measured_.end(), [&](const Measured& one) {
     return one.slot == slot && one.wg_id == wg_id;
   });
-  if (measured != measured_.end()) {
-    integral_ += (now() - integral_to_) * measured_.size();
-    integral_to_ = now();
-    gpu_.measured_running(-1);
-    measured_.erase(measured);
-  }
+  if (measured == measured_.end()) return;
+  integral_ += (now() - integral_to_) * measured_.size();
+  integral_to_ = now();
+  gpu_.measured_running(-1);
+  measured_.erase(measured);
+}
+
+void SampledUnit::drained(uint16_t cu, uint8_t slot, uint32_t wg_id) {
+  forget_measured(slot, wg_id);
   release(slot);
   gpu_.group_ended(slot, true);
   listener_.drained(cu, slot, wg_id);

@@ -25,11 +25,18 @@ class SampledUnit final : public WorkGroupExecutor,
   void start(uint8_t slot, uint32_t wg_id, const DispatchContext& context) override;
   void begin_kernel() override { unit_.begin_kernel(); }
   void preempt(uint8_t slot) override;
-  bool finished() const override { return bodies_.empty() && held_.empty() && unit_.finished(); }
+  void suspend(uint8_t slot, SaveArea& area) override;
+  void resume(uint8_t slot, uint32_t wg_id, const DispatchContext& context, SavedGroup saved,
+              SaveArea& area) override;
+  bool finished() const override {
+    return bodies_.empty() && held_.empty() && moving_ == 0 && unit_.finished();
+  }
   WorkGroupResources resources() const override;
 
   void done(uint16_t cu, uint8_t slot, uint32_t wg_id, uint64_t multiply_adds) override;
   void drained(uint16_t cu, uint8_t slot, uint32_t wg_id) override;
+  void suspended(uint16_t cu, uint8_t slot, uint32_t wg_id, SavedGroup saved,
+                 uint64_t multiply_adds) override;
   void enter_body(unsigned group, uint8_t slot, uint32_t wg_id) override;
 
   // Starts the first work-group that waits here, if its kernel may have another on the unit.
@@ -73,7 +80,19 @@ class SampledUnit final : public WorkGroupExecutor,
     Time begin, on_unit, on_gpu;
   };
 
+  class SuspendedBody;
+  struct Loading {
+    uint32_t wg_id;
+    uint8_t slot;
+    bool is_left;  // It is to be suspended again.
+  };
+
   void on_event(uint64_t tag) override;
+  // Work-groups of the slot that have not begun.
+  void send_back(uint8_t slot);
+  // The state of a body that has so much left.
+  void save(uint8_t slot, uint32_t wg_id, Time left, uint64_t address);
+  void forget_measured(uint8_t slot, uint32_t wg_id);
   Time now() const { return queue_.now(); }
   void begin_body(const Body& body);
   void left_body(const Body& body);
@@ -102,6 +121,9 @@ class SampledUnit final : public WorkGroupExecutor,
   std::array<const DispatchContext*, kGridSlots> contexts_{};
   Time last_ = 0;       // Up to where clocks are.
   Time next_ = kNever;  // The earliest event scheduled.
+
+  std::vector<Loading> loading_;  // Bodies whose states are read.
+  uint32_t moving_ = 0;           // States read or written.
 
   std::deque<Held> held_;
   std::vector<Measured> measured_;

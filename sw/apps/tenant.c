@@ -72,6 +72,9 @@ static stretto_status_t set_up(tenant_t* t) {
     else
       TRY(tenant_find(&t->port, step->file, step->kernel, &t->kernels[i]));
   }
+  TRY(tenant_wait(&t->port));
+  if (p->contexts == 0) return STRETTO_OK;
+  TRY(tenant_time_slice(&t->port, p->context, p->contexts, p->slice_ns, p->save_bytes));
   return tenant_wait(&t->port);
 }
 

@@ -59,8 +59,11 @@ typedef struct tenant_parameters {
   uint32_t requests;           // 0: until client 0 has ended; alone: as long as it took.
   uint32_t most_requests;      // Room for them.
   stretto_share_t share;  // Its `high` is not 0: the command processor schedules all clients so.
-  const tenant_rate_t* rate;  // Null: launches are not limited.
-  uint32_t lead;              // With a number: it begins when all others have ended so many.
+  uint32_t context[STRETTO_CONTEXTS];  // Queues that have the GPU in turn;
+  uint32_t contexts;                   // 0: all at once.
+  uint64_t slice_ns, save_bytes;       // Of each.
+  const tenant_rate_t* rate;           // Null: launches are not limited.
+  uint32_t lead;  // With a number: it begins when all others have ended so many.
 } tenant_parameters_t;
 
 typedef struct tenant_result {

@@ -35,6 +35,12 @@ stretto_status_t tenant_share(tenant_port_t* port, const stretto_share_t* share)
   return port->client->api->share(port->client, port->stream, share);
 }
 
+stretto_status_t tenant_time_slice(tenant_port_t* port, const uint32_t* queues, uint32_t count,
+                                   uint64_t slice_ns, uint64_t save_bytes) {
+  return port->client->api->time_slice(port->client, port->stream, queues, count, slice_ns,
+                                       save_bytes);
+}
+
 stretto_status_t tenant_allocate(tenant_port_t* port, uint64_t bytes, uint64_t alignment,
                                  uint32_t allocation, uint64_t* address) {
   if (is_direct(port))

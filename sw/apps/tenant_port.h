@@ -44,6 +44,9 @@ stretto_status_t tenant_open(tenant_port_t* port, const stretto_host_ops_t* ops,
                              const stretto_client_options_t* options, uint32_t stream_priority);
 // Has the command processor schedule. REQUIRES: it is reached by the driver.
 stretto_status_t tenant_share(tenant_port_t* port, const stretto_share_t* share);
+// Has it give the GPU to `count` contexts in turn. REQUIRES: as above; all is allocated.
+stretto_status_t tenant_time_slice(tenant_port_t* port, const uint32_t* queues, uint32_t count,
+                                   uint64_t slice_ns, uint64_t save_bytes);
 stretto_status_t tenant_allocate(tenant_port_t* port, uint64_t bytes, uint64_t alignment,
                                  uint32_t allocation, uint64_t* address);
 // Zeroes memory, in order.

@@ -131,6 +131,9 @@ stretto_status_t driver_preempt(stretto_client_t* client, stretto_stream_t* stre
                                 const stretto_stream_t* other, int drain);
 stretto_status_t driver_resume(stretto_client_t* client, stretto_stream_t* stream,
                                const stretto_stream_t* other);
+stretto_status_t driver_time_slice(stretto_client_t* client, stretto_stream_t* stream,
+                                   const uint32_t* queues, uint32_t count, uint64_t slice_ns,
+                                   uint64_t save_bytes);
 stretto_status_t driver_share(stretto_client_t* client, stretto_stream_t* stream,
                               const stretto_share_t* share);
 stretto_status_t driver_scheduler_policy(stretto_client_t* client, stretto_stream_t* stream,

@@ -325,3 +325,28 @@ stretto_status_t driver_share(stretto_client_t* client, stretto_stream_t* stream
   packet.vendor.share = *share;
   return driver_submit(client, stream, &packet);
 }
+
+static stretto_status_t time_slice(stretto_client_t* client, stretto_stream_t* stream,
+                                   const stretto_time_slice_t* context) {
+  stretto_packet_t packet = driver_vendor(STRETTO_OP_TIME_SLICE, 0);
+  packet.vendor.time_slice = *context;
+  return driver_submit(client, stream, &packet);
+}
+
+stretto_status_t driver_time_slice(stretto_client_t* client, stretto_stream_t* stream,
+                                   const uint32_t* queues, uint32_t count, uint64_t slice_ns,
+                                   uint64_t save_bytes) {
+  driver_call(client);
+  const stretto_time_slice_t none = {0};
+  if (count == 0) return time_slice(client, stream, &none);
+  for (uint32_t i = 0; i < count; ++i) {
+    stretto_time_slice_t context = {
+        .queues = queues[i], .slice_ns = slice_ns, .save_bytes = save_bytes};
+    stretto_status_t status = STRETTO_OK;
+    if (save_bytes != 0)
+      status = driver_take_memory(client, save_bytes, STRETTO_L2_LINE_BYTES, &context.save_base);
+    if (status == STRETTO_OK) status = time_slice(client, stream, &context);
+    if (status != STRETTO_OK) return status;
+  }
+  return STRETTO_OK;
+}

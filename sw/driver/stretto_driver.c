@@ -244,6 +244,7 @@ static const stretto_api_t kApi = {
     .event_record_time = do_event_record_time,
     .fill_in_order = do_fill_in_order,
     .share = driver_share,
+    .time_slice = driver_time_slice,
     .copy_host_memory = driver_copy_host_memory,
 };
 

@@ -313,6 +313,13 @@ typedef struct stretto_api {
   // that cannot share: stream_synchronize says so.
   stretto_status_t (*share)(stretto_client_t* client, stretto_stream_t* stream,
                             const stretto_share_t* share);
+  // Gives the GPU to these contexts in turn, each a set of queues, for `slice_ns` each (queue.h,
+  // TIME_SLICE). Allocates `save_bytes` for each, where what is on the units waits for its next slice.
+  // STRETTO_ERROR_TABLE_FULL: not so much memory is left. Contexts that cannot be: stream_synchronize
+  // says so. `count` 0: the GPU is in turn no longer; what was allocated stays with the client.
+  stretto_status_t (*time_slice)(stretto_client_t* client, stretto_stream_t* stream,
+                                 const uint32_t* queues, uint32_t count, uint64_t slice_ns,
+                                 uint64_t save_bytes);
   // copy_to_device of bytes that lie in host memory, at a 48-bit address.
   stretto_status_t (*copy_host_memory)(stretto_client_t* client, uint64_t address,
                                        uint64_t host_address, uint64_t bytes);

@@ -67,6 +67,44 @@ TEST_CASE("side by side, kernels of all clients run when they come", "[TL-BASE-0
   CHECK(mps.number("job.time_ns.high") < mps.number("job.time_ns.both"));
 }
 
+TEST_CASE("in turn, clients lose and double nothing, however long slices are", "[TL-BASE-01]") {
+  const RunResult ideal = run("ideal");
+  for (const char* const ns : {"30000", "70001", "2000000"}) {
+    const RunResult sliced = run("time-slicing", std::string(" --set tenants.slice_ns=") + ns);
+    CHECK(sliced.number("job.time_ns.both") == 0);
+    CHECK(sliced.number("job.time_ns.best_effort") > 0);
+    expect_same_outputs(sliced, ideal);
+    if (ns == std::string("2000000")) continue;  // Longer than these requests.
+    const auto of_gpu = [&](const char* name) {
+      return sliced.number(std::string("statistics.gpu0.compute.") + name);
+    };
+    CHECK(of_gpu("front_end.suspended") > 0);
+    CHECK(of_gpu("front_end.not_suspended") == 0);
+    CHECK(of_gpu("gpu.saved_bytes") >= of_gpu("gpu.loaded_bytes"));
+    CHECK(of_gpu("gpu.saving_time") > 0);
+  }
+}
+
+TEST_CASE("what suspended work-groups do not get back is found out") {
+  const Scratch scratch;
+  const std::string file = scratch.path + "/products.yaml";
+  std::ofstream(file) << "tenants:\n  kernels: |\n    gemm:1024x512x1024\nmodes: [ideal]\n";
+  const std::map<std::string, std::string> cases{
+      {"none", "audit"},
+      {"tiles", "wrong data"},
+      {"registers", "failed"},
+      {"bytes", "bytes of suspended work-groups written = read back"}};
+  for (const auto& [fault, line] : cases) {
+    const Finished finished = run_stretto(
+        "run tally/small --mode time-slicing --impl all=model --set tenants.slice_ns=20000 --set "
+        "tenants.requests=2 --set tenants.lead=0 --set tenants.best_effort=" +
+        file + " --set gpu.fault.restore=" + fault + " --out " + scratch.path + "/" + fault);
+    INFO(finished.output);
+    CHECK(finished.status == (fault == "none" ? 0 : 1));
+    CHECK(finished.says(line));
+  }
+}
+
 TEST_CASE("with priorities, high priority's work-groups are placed first", "[TL-BASE-03]") {
   CHECK(p99(run("mps-priority")) < p99(run("mps")));
 }

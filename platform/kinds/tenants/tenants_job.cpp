@@ -41,9 +41,11 @@ struct Mode {
   uint32_t stream_priority;  // Of the first client, without a server.
   bool is_limited = false;   // Best effort has a rate (TGS).
   bool by_firmware = false;  // The command processor schedules.
+  bool is_sliced = false;    // It gives the GPU to each client in turn.
 };
 constexpr std::array kModes{
     Mode{"ideal", false, TALLY_FORWARD, false, 0},
+    Mode{"time-slicing", false, TALLY_FORWARD, false, 0, false, false, true},
     Mode{"mps", false, TALLY_FORWARD, false, 0},
     Mode{"mps-priority", false, TALLY_FORWARD, false, STRETTO_PRIORITIES - 1},
     // The authors' code gives its streams the middle of what CUDA offers.
@@ -71,6 +73,16 @@ std::vector<std::unique_ptr<TenantPlan>> plans_of(const JobRequest& request, con
                                                  text.where));
   }
   return plans;
+}
+
+// For the states of the work-groups that a context has on the GPU, and once more for those that have
+// not come back to a unit when its slice ends.
+uint64_t save_bytes(const MachineSpec& spec) {
+  const GpuSpec& gpu = spec.gpu;
+  constexpr uint64_t kOfWavefront = 512, kRest = 128;  // Of ComputeUnit::saved_bytes().
+  return uint64_t{2} * gpu.cus *
+         (gpu.registers_bytes + gpu.lds_bytes + gpu.wavefront_slots * kOfWavefront +
+          gpu.workgroup_slots * kRest);
 }
 
 // What a client does without the others.
@@ -199,6 +211,8 @@ class Tenants final : public Job {
   void audit(uint32_t, AuditSink& sink) const override {
     const TenantOwners owners = owners_of_run();
     sink.equal("time by owner adds up to the span", owners.sum_ns(), owners.span_ns);
+    if (mode_.is_sliced)
+      sink.equal("ns in which kernels of the first client and of others ran", owners.both_ns, 0);
     if (mode_.by_firmware)
       sink.equal(
           "best-effort kernels that began while high priority ran or had not rested",
@@ -355,6 +369,12 @@ class Tenants final : public Job {
     p.lead = i == 0 && !alone_ ? kind_.lead : 0;
     p.rate = mode_.is_limited ? &rate_ : nullptr;
     if (mode_.by_firmware && i == 0) p.share = share_of_queues();
+    if (mode_.is_sliced && i == 0) {
+      for (const stretto_client_options_t& one : gpu_.clients)
+        p.context[p.contexts++] = 1u << one.first_queue;
+      p.slice_ns = kind_.slice_ns;
+      p.save_bytes = save_bytes(spec_);
+    }
     requests_[i].resize(p.most_requests);
     results_[i].request = requests_[i].data();
     layouts_[0].add(p.memory, kModuleBytes);
@@ -567,6 +587,7 @@ void check_tenants(const TenantsKind&, const JobRequest& request,
     largest = "what client " + plan->name() + " allocates";
   }
   most += kModuleBytes;
+  if (mode_of(request.mode).is_sliced) most += texts.size() * save_bytes(request.spec);
   check_memory(request,
                (most + kMiB) * texts.size() + gpu.server.memory_end - gpu.server.memory_begin,
                largest, most, "its kernels");

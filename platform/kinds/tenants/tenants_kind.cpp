@@ -140,6 +140,9 @@ void TenantsKind::describe(ParameterSet& set) {
   set.number("launch_latency_ns", launch_latency_ns, 0, 1'000'000'000,
              "Law: so long after high priority has become active a best-effort kernel that was on "
              "its way may begin, and none later.");
+  set.number("slice_ns", slice_ns, 1'000, 1'000'000'000'000,
+             "Mode time-slicing: so long a client has the GPU while others want it, too; 2 ms is "
+             "what the authors' run of it suggests (TL-U07).");
   set.number("turnaround_threshold_ns", policy.turnaround_threshold_ns, 1, 1'000'000'000'000,
              "Longest estimated time until best effort leaves the GPU (TL-SCHED-07).");
   set.number("min_idle_before_best_effort_ns", policy.min_idle_before_best_effort_ns, 0,
@@ -199,6 +202,7 @@ const KindInfo& TenantsKind::info() const {
       .name = "tenants",
       .sentence = "Clients that share one GPU, one of them of high priority (Tally).",
       .modes = {{"ideal", "each client alone, one after the other"},
+                {"time-slicing", "each client has the GPU in turn, whatever its priority"},
                 {"mps", "all kernels when they come, work-groups in turn"},
                 {"mps-priority", "work-groups of high priority first"},
                 {"tgs", "mps-priority, and best effort at a rate that high priority does not feel"},

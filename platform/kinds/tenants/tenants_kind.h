@@ -43,6 +43,7 @@ class TenantsKind final : public WorkloadKind {
   std::string alone;     // Result folder of mode ideal; empty: nothing is normalised.
   std::string profiles;  // File of choices that outlive a run; empty: none do.
   uint64_t launch_latency_ns = 20'000;
+  uint64_t slice_ns = 2'000'000;  // Mode time-slicing.
   tally_policy_t policy;
   rate_policy_t rate;  // Mode tgs.
 };

@@ -59,6 +59,15 @@ fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot, const gpu_context_t
   return STRETTO_OK;
 }
 
+void gpu_set_save_area(const gpu_t* gpu, uint32_t slot, uint64_t base, uint64_t bytes) {
+  mmio_write64(gpu->base + GPU_CONTEXT_SAVE_BASE_OFFSET_AT(slot), base);
+  mmio_write64(gpu->base + GPU_CONTEXT_SAVE_BYTES_OFFSET_AT(slot), bytes);
+}
+
+void gpu_set_resume(const gpu_t* gpu, uint32_t slot, uint32_t replayed) {
+  mmio_write64(gpu->base + GPU_CONTEXT_RESUME_OFFSET_AT(slot), replayed);
+}
+
 fw_result_t gpu_set_event_map(const gpu_t* gpu, uint32_t per_gate, uint32_t ids) {
   if (gpu == NULL || per_gate > GPU_EVENT_MAP_PER_GATE_MASK || ids > 65536)
     return STRETTO_ERROR_ARGUMENT;

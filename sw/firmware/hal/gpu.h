@@ -56,6 +56,12 @@ FW_MUST_CHECK fw_result_t gpu_limits(const gpu_t* gpu, unit_limits_t* limits);
 // Program before the slot is launched. STRETTO_ERROR_ARGUMENT: a field out of range.
 FW_MUST_CHECK fw_result_t gpu_set_context(const gpu_t* gpu, uint32_t slot,
                                           const gpu_context_t* context);
+// Where work-groups of the slot's kernel are saved when a preemption drains it; 0 bytes: nowhere, and
+// what has begun runs to its end.
+void gpu_set_save_area(const gpu_t* gpu, uint32_t slot, uint64_t base, uint64_t bytes);
+// The next launch of the slot goes on with the kernel: its first `replayed` work-groups were placed
+// before.
+void gpu_set_resume(const gpu_t* gpu, uint32_t slot, uint32_t replayed);
 // Events of ids 0 .. ids - 1 count for gate id / per_gate (T3-AGC-02); ids 0: no events are
 // expected. STRETTO_ERROR_ARGUMENT: more gates than there are, or a field out of range.
 FW_MUST_CHECK fw_result_t gpu_set_event_map(const gpu_t* gpu, uint32_t per_gate, uint32_t ids);

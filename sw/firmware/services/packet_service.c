@@ -16,6 +16,7 @@
 #include "sw/firmware/services/ring_service.h"
 #include "sw/firmware/services/schedule_service.h"
 #include "sw/firmware/services/share_service.h"
+#include "sw/firmware/services/slice_service.h"
 #include "sw/firmware/services/transfer_service.h"
 
 #define TYPE_MASK 0xFFu
@@ -23,7 +24,8 @@
 #define PIPELINE_LOOK_NS 1000
 
 static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
-static share_t sharing FW_NOINIT;  // Most runs have none: boot does not clear it.
+static share_t sharing FW_NOINIT;  // Most runs have none: boot does not clear them.
+static slices_t slices FW_NOINIT;
 
 typedef enum outcome { OUTCOME_DONE, OUTCOME_STARTED, OUTCOME_HELD } outcome_t;
 
@@ -33,6 +35,7 @@ fw_result_t packet_service_init(packet_service_t* service, shared_t* shared,
   *service = (packet_service_t){.shared = shared, .trigger = trigger};
   shared->queues_of[0] = (1u << STRETTO_QUEUE_COUNT) - 1;
   share_service_init(&sharing);
+  slice_service_init(&slices);
   return mca_init(&service->mca);
 }
 
@@ -146,8 +149,20 @@ static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeli
   return OUTCOME_DONE;
 }
 
+// Who has the GPU in turn is stopped and resumed by that alone.
+static bool is_sliced(uint32_t operation) {
+  return slice_service_is_on(&slices) &&
+         (operation == STRETTO_OP_PREEMPT || operation == STRETTO_OP_RESUME ||
+          operation == STRETTO_OP_SHARE);
+}
+
 static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet,
                                job_t job, const char** what, fw_result_t* result) {
+  if (is_sliced(packet->operation)) {
+    *what = "preempt, resume or share beside time slices";
+    *result = STRETTO_ERROR_STATE;
+    return OUTCOME_DONE;
+  }
   switch (packet->operation) {
     case STRETTO_OP_FILL:
       *what = "fill";
@@ -237,6 +252,12 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
     case STRETTO_OP_SHARE:
       *what = "share";
       *result = share_service_configure(&sharing, service->shared, &packet->share);
+      return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
+    case STRETTO_OP_TIME_SLICE:
+      *what = "time_slice";
+      *result = sharing.high != 0
+                    ? STRETTO_ERROR_STATE
+                    : slice_service_configure(&slices, service->shared, &packet->time_slice);
       return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     default:
       *what = "vendor";
@@ -365,7 +386,9 @@ static bool take_next(packet_service_t* service) {
 
 // Who shares a GPU has a priority, and may be drained.
 static void share(packet_service_t* service) {
-  const uint64_t at = share_service_run(&sharing, service->shared, service->rung);
+  const uint64_t shares = share_service_run(&sharing, service->shared, service->rung);
+  const uint64_t sliced = slice_service_run(&slices, service->shared, service->rung);
+  const uint64_t at = shares < sliced ? shares : sliced;
   if (at != CLINT_NEVER && (service->pipeline_look == 0 || at < service->pipeline_look))
     service->pipeline_look = at;
 }

@@ -21,6 +21,14 @@ typedef struct left {
 } left_t;
 static left_t slot_left[GRID_SLOTS] FW_NOINIT;
 
+// Of a kernel that has been suspended the front end knows what is left (context_resume of gpu.yaml):
+// positions from `placed` on have never been placed, of those before the lowest that came back counts.
+typedef struct saved {
+  uint32_t placed;
+  uint32_t first;
+} saved_t;
+static saved_t slot_saved[GRID_SLOTS] FW_NOINIT;  // Of shared->slots_saved.
+
 fw_result_t schedule_service_priority(shared_t* shared, uint32_t queue,
                                       const stretto_priority_t* priority) {
   if (shared == NULL || queue >= STRETTO_QUEUE_COUNT || priority == NULL ||
@@ -47,7 +55,18 @@ void schedule_service_expect_drains(shared_t* shared) {
   shared->drains = true;
 }
 
-fw_result_t schedule_service_stop(shared_t* shared, uint32_t queues, bool drain, job_t job) {
+// Where states of the slot's kernel go from now on.
+static void set_save_area(shared_t* shared, uint32_t slot, uint64_t base, uint64_t bytes) {
+  const uint32_t bit = 1u << slot;
+  if ((shared->slots_saved & bit) == 0) {
+    slot_saved[slot] = (saved_t){.placed = 0, .first = UINT32_MAX};
+    shared->slots_saved |= bit;
+  }
+  gpu_set_save_area(&shared->gpu, slot, base, bytes);
+}
+
+static fw_result_t stop(shared_t* shared, uint32_t queues, bool drain, uint64_t save_base,
+                        uint64_t save_bytes, job_t job) {
   if (shared->stops_started != shared->stops_ended) return STRETTO_ERROR_TABLE_FULL;
   uint32_t slots = 0;
   for (uint32_t slot = 0; slot < GRID_SLOTS; ++slot) {
@@ -71,9 +90,19 @@ fw_result_t schedule_service_stop(shared_t* shared, uint32_t queues, bool drain,
     if ((slots & 1u << slot) == 0) continue;
     const bool drains = drain && shared->slot_pipeline[slot] == 0;
     if (drains) schedule_service_expect_drains(shared);
+    if (drains && save_bytes != 0) set_save_area(shared, slot, save_base, save_bytes);
     result = grid_control_preempt(&shared->scheduler, slot, drains);
   }
   return result;
+}
+
+fw_result_t schedule_service_stop(shared_t* shared, uint32_t queues, bool drain, job_t job) {
+  return stop(shared, queues, drain, 0, 0, job);
+}
+
+fw_result_t schedule_service_suspend(shared_t* shared, uint32_t queues, uint64_t save_base,
+                                     uint64_t save_bytes, job_t job) {
+  return stop(shared, queues, true, save_base, save_bytes, job);
 }
 
 fw_result_t schedule_service_preempt(shared_t* shared, const stretto_preempt_t* preempt,
@@ -130,9 +159,26 @@ static void note_returned(shared_t* shared) {
     const returned_t returned = returned_ring[shared->returned_used % RETURNED];
     const grid_launch_t* launch = &shared->slot_work[returned.slot].launch;
     const uint64_t behind = (uint64_t)(returned.id - launch->first) + launch->count - launch->start;
-    set_left(&slot_left[returned.slot], (uint32_t)(behind % launch->count));
+    const uint32_t position = (uint32_t)(behind % launch->count);
+    if ((shared->slots_saved & 1u << returned.slot) == 0) {
+      set_left(&slot_left[returned.slot], position);
+    } else if (position < slot_saved[returned.slot].first) {
+      slot_saved[returned.slot].first = position;
+    }
     shared->returned_used = shared->returned_used + 1;
   }
+}
+
+// The next launch of a suspended kernel: from the first that is left on.
+static grid_job_t next_saved(shared_t* shared, uint32_t slot) {
+  grid_job_t job = shared->slot_work[slot];
+  saved_t* saved = &slot_saved[slot];
+  const uint32_t placed = job.launch.count - shared->slot_undispatched[slot];
+  if (placed > saved->placed) saved->placed = placed;
+  job.skip = saved->first < placed ? saved->first : placed;
+  saved->first = UINT32_MAX;
+  gpu_set_resume(&shared->gpu, slot, saved->placed - job.skip);
+  return job;
 }
 
 // The next launch of a stopped kernel: a run of ids that came back, or all that was never placed.
@@ -192,7 +238,9 @@ static fw_result_t go_on(shared_t* shared) {
       continue;
     const uint32_t pipeline = shared->slot_pipeline[slot];
     grid_job_t job = {0};
-    if (pipeline == 0) job = next_of(shared, slot);
+    if (pipeline == 0)
+      job = (shared->slots_saved & 1u << slot) != 0 ? next_saved(shared, slot)
+                                                    : next_of(shared, slot);
     shared->slots_resumed[slot] = shared->slots_stopped[slot];
     fence_release();
     if (pipeline == 0) {

@@ -27,6 +27,10 @@ FW_MUST_CHECK fw_result_t schedule_service_resume(shared_t* shared,
 // What PREEMPT does, of kernels of several queues; `job` is complete when they are off the units.
 FW_MUST_CHECK fw_result_t schedule_service_stop(shared_t* shared, uint32_t queues, bool drain,
                                                 job_t job);
+// Likewise, and work-groups that have begun are suspended: their states go to [base, base + bytes).
+FW_MUST_CHECK fw_result_t schedule_service_suspend(shared_t* shared, uint32_t queues,
+                                                   uint64_t save_base, uint64_t save_bytes,
+                                                   job_t job);
 // What RESUME does. STRETTO_ERROR_TABLE_FULL: not now.
 FW_MUST_CHECK fw_result_t schedule_service_go_on(shared_t* shared, uint32_t queues);
 // From now on preemptions may drain.

@@ -163,6 +163,7 @@ typedef enum stretto_operation {
   STRETTO_OP_SCHEDULER_POLICY = 21,  // How the GPU serves kernels of one priority.
   STRETTO_OP_L2_PERSIST = 22,        // What stays in the L2.
   STRETTO_OP_SHARE = 23,             // Which queues the command processor schedules by itself.
+  STRETTO_OP_TIME_SLICE = 24,        // Which queues have the GPU in turn.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -298,6 +299,22 @@ typedef struct stretto_share {
   uint64_t reserved[4];
 } stretto_share_t;
 
+// TIME_SLICE: adds a context, of the queues that it names. Contexts with work have the GPU in turn,
+// for `slice_ns` each: no packet of other queues is taken, and at the end of a slice work-groups of
+// its kernels leave their units as they are, their registers and LDS going to the save area; they go
+// on when it is their turn. A context that has no work passes its turn on. Work-groups of pipelines
+// and rewritten kernels, and those for which the area has no room, run to their end. Without queues:
+// all contexts end. The area is the context's own until then.
+#define STRETTO_CONTEXTS STRETTO_QUEUE_COUNT
+typedef struct stretto_time_slice {
+  uint32_t queues;  // One bit each, of no other context.
+  uint32_t reserved0;
+  uint64_t slice_ns;    // At least 1000; that of the last packet counts for all.
+  uint64_t save_base;   // In this GPU, a multiple of 128.
+  uint64_t save_bytes;  // 0: nothing is suspended.
+  uint64_t reserved[2];
+} stretto_time_slice_t;
+
 // PIPELINE: the next `members` packets of the queue are dispatches without gates, and their
 // work-groups are placed all or nothing. It is complete when they are launched, each of them when it
 // has ended. If one is refused, all are. It has one boundary at either end: if a member acquires at
@@ -407,6 +424,7 @@ typedef struct stretto_vendor_packet {
     stretto_scheduler_policy_t policy;
     stretto_l2_persist_t persist;
     stretto_share_t share;
+    stretto_time_slice_t time_slice;
     uint64_t words[6];
   };
   uint64_t completion_signal;

@@ -35,6 +35,8 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"count_l2_misses", 0x620, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_events", 0x628, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"count_stray_events", 0x630, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_suspended", 0x638, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
+    {"count_resumed", 0x640, 1, 8, 8, RegisterAccess::kReadOnly, 0x0, 0x0},
     {"context_entry", 0x1000, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
     {"context_kernarg", 0x1008, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
     {"context_kernarg_bytes", 0x1010, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffff},
@@ -46,6 +48,9 @@ inline constexpr RegisterInfo kGpuRegisters[] = {
     {"context_wavefronts", 0x1040, 32, 128, 8, RegisterAccess::kReadWrite, 0x1, 0xff},
     {"context_grid", 0x1048, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffffffff},
     {"context_flags", 0x1050, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xff03f1},
+    {"context_save_base", 0x1058, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffffff},
+    {"context_save_bytes", 0x1060, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffffff},
+    {"context_resume", 0x1068, 32, 128, 8, RegisterAccess::kReadWrite, 0x0, 0xffffffff},
 };
 inline constexpr RegisterValue kGpuFaultKindKindValues[] = {
     {"none", 0},

@@ -144,6 +144,12 @@
 // Of them, those for an id without a gate, or for a gate that had all of its events. (read only)
 #define GPU_COUNT_STRAY_EVENTS_OFFSET 0x630
 
+// Work-groups that left their unit with their state in memory, since reset. (read only)
+#define GPU_COUNT_SUSPENDED_OFFSET 0x638
+
+// Of them, those that have come to a unit again. (read only)
+#define GPU_COUNT_RESUMED_OFFSET 0x640
+
 // Kernel slot i: address of the first instruction. Contexts are sampled when the slot's launch bit is written (grid_scheduler.yaml): program the context first. (read, write)
 #define GPU_CONTEXT_ENTRY_OFFSET 0x1000
 #define GPU_CONTEXT_ENTRY_COUNT 32
@@ -247,5 +253,29 @@
 #define GPU_CONTEXT_FLAGS_COMMUNICATION_MASK 0x200
 #define GPU_CONTEXT_FLAGS_SPLIT_SHIFT 16  // Work-groups of an output tile, 0 meaning 1 (split-K, T3-SPLITK-02). What work-group w writes carries the id of tile w / split.
 #define GPU_CONTEXT_FLAGS_SPLIT_MASK 0xff0000
+
+// Kernel slot i: where states of its work-groups are saved. With save_bytes, a preemption of the slot that drains (grid_scheduler.yaml, slot_control.drain) suspends what has begun: it comes back as returned, too, and its state waits there. (read, write)
+#define GPU_CONTEXT_SAVE_BASE_OFFSET 0x1058
+#define GPU_CONTEXT_SAVE_BASE_COUNT 32
+#define GPU_CONTEXT_SAVE_BASE_STRIDE 0x80
+#define GPU_CONTEXT_SAVE_BASE_OFFSET_AT(i) (0x1058 + (i) * 0x80)
+#define GPU_CONTEXT_SAVE_BASE_ADDRESS_SHIFT 0  // 48-bit address in the memory of this GPU, a multiple of 128.
+#define GPU_CONTEXT_SAVE_BASE_ADDRESS_MASK 0xffffffffffff
+
+// Kernel slot i, bytes of that memory. Slots may have the same. A work-group that finds no room runs to its end. (read, write)
+#define GPU_CONTEXT_SAVE_BYTES_OFFSET 0x1060
+#define GPU_CONTEXT_SAVE_BYTES_COUNT 32
+#define GPU_CONTEXT_SAVE_BYTES_STRIDE 0x80
+#define GPU_CONTEXT_SAVE_BYTES_OFFSET_AT(i) (0x1060 + (i) * 0x80)
+#define GPU_CONTEXT_SAVE_BYTES_BYTES_SHIFT 0  // 0 = nothing is suspended: what has begun runs to its end.
+#define GPU_CONTEXT_SAVE_BYTES_BYTES_MASK 0xffffffffff
+
+// Kernel slot i: the next launch goes on with what earlier launches of the same kernel left. Sampled at the launch, and 0 then. (read, write)
+#define GPU_CONTEXT_RESUME_OFFSET 0x1068
+#define GPU_CONTEXT_RESUME_COUNT 32
+#define GPU_CONTEXT_RESUME_STRIDE 0x80
+#define GPU_CONTEXT_RESUME_OFFSET_AT(i) (0x1068 + (i) * 0x80)
+#define GPU_CONTEXT_RESUME_REPLAYED_SHIFT 0  // So many work-groups at the begin of the launch's order were placed before. Of these, those that were suspended go on, those that came back before they began begin, and all others have ended: they leave their unit again at once.
+#define GPU_CONTEXT_RESUME_REPLAYED_MASK 0xffffffff
 
 #endif  // STRETTO_SW_INCLUDE_REGS_GPU_REGS_H_

@@ -4,7 +4,7 @@
 // The firmware's C code is compiled for the host; its register accesses go to the machine.
 #include <catch2/catch.hpp>
 
-#include "sw/firmware/hal/grid_control.h"
+#include "tests/unit/gpu/machine_mmio.h"
 #include "tests/unit/gpu/program.h"
 
 using namespace stretto;
@@ -13,11 +13,6 @@ using namespace stretto::test;
 namespace {
 
 constexpr uint64_t kOut = kNode + 0x200000;
-GpuMachine* machine_of_test = nullptr;
-
-uint32_t offset_of(uint64_t address) {
-  return static_cast<uint32_t>(address - STRETTO_GRID_SCHEDULER_BASE);
-}
 
 // Work-groups add one to a word of their own; most of them take some time before.
 Program counting() {
@@ -67,14 +62,6 @@ struct Bench {
 };
 
 }  // namespace
-
-extern "C" uint64_t mock_mmio_read(uint64_t address, unsigned) {
-  return machine_of_test->read_scheduler(offset_of(address));
-}
-
-extern "C" void mock_mmio_write(uint64_t address, unsigned, uint64_t value) {
-  machine_of_test->write_scheduler(offset_of(address), value);
-}
 
 TEST_CASE("a kernel that is stopped with a drain and resumed runs each work-group once") {
   Bench b(40);

@@ -336,3 +336,35 @@ TEST_CASE("launches beyond those that are measured take their times") {
   REQUIRE(b.sampled.measured().kernels.begin()->second.groups == 32);
   REQUIRE(b.sampled.statistic("bodies") == 48);
 }
+
+TEST_CASE("a suspended body goes on with what it had left", "[TL-BASE-01]") {
+  Bench b;
+  b.sample(constant(kBody));
+  b.machine.write(GPU_CONTEXT_SAVE_BASE_OFFSET, kNode + 0x1000000);
+  b.machine.write(GPU_CONTEXT_SAVE_BYTES_OFFSET, 0x100000);
+  b.machine.launch(b.launch);
+  b.machine.queue.run_until(kBody / 2);
+  b.machine.write_scheduler(
+      GRID_SCHEDULER_SLOT_CONTROL_OFFSET,
+      GRID_SCHEDULER_SLOT_CONTROL_PREEMPT_MASK | GRID_SCHEDULER_SLOT_CONTROL_DRAIN_MASK);
+  // 64.5 KiB at 32 bytes a clock.
+  b.machine.run(kBody / 2 + 1400 * kNanosecond);
+  CHECK(b.machine.read(GPU_COUNT_SUSPENDED_OFFSET) == 0);
+  b.machine.run(kBody / 2 + 3 * kMicrosecond);
+  CHECK(b.machine.read(GPU_COUNT_SUSPENDED_OFFSET) == 4);
+  for (unsigned i = 0; i < 4; ++i) {
+    CHECK((b.machine.read_scheduler(GRID_SCHEDULER_RETURNED_OFFSET) &
+           GRID_SCHEDULER_RETURNED_VALID_MASK) != 0);
+    b.machine.write_scheduler(GRID_SCHEDULER_RETURNED_TAKE_OFFSET, 0);
+  }
+  b.machine.clear_done();
+  b.machine.run();
+  const Time again = b.machine.queue.now();
+  b.machine.write(GPU_CONTEXT_RESUME_OFFSET, 4);
+  b.machine.launch(b.launch);
+  const Time left = b.machine.run() - again;
+  CHECK(left > kBody / 2);
+  CHECK(left < kBody / 2 + 3 * kMicrosecond);
+  CHECK(b.sampled.statistic("bodies") == 4);
+  CHECK(b.sampled.violations() == 0);
+}
