@@ -135,10 +135,6 @@ static fw_result_t prepare(const shared_t* shared, const stretto_dispatch_packet
 // The job is published before the launch: the kernel may end before this hart runs again.
 static void publish(shared_t* shared, const grid_job_t* work, uint32_t pipeline, job_t job) {
   const uint32_t slot = work->slot;
-  if ((shared->slots_saved & 1u << slot) != 0) {
-    shared->slots_saved &= ~(1u << slot);
-    gpu_set_save_area(&shared->gpu, slot, 0, 0);
-  }
   shared->slot_work[slot] = *work;
   shared->slot_pipeline[slot] = pipeline;
   shared->slot_end[slot] = 0;

@@ -149,20 +149,32 @@ static outcome_t handle_pipeline(packet_service_t* service, const stretto_pipeli
   return OUTCOME_DONE;
 }
 
-// Who has the GPU in turn is stopped and resumed by that alone.
-static bool is_sliced(uint32_t operation) {
-  return slice_service_is_on(&slices) &&
-         (operation == STRETTO_OP_PREEMPT || operation == STRETTO_OP_RESUME ||
-          operation == STRETTO_OP_SHARE);
+// Apart, so that other packets cost no more.
+static __attribute__((noinline, cold)) fw_result_t time_slice(packet_service_t* service,
+                                                              const stretto_time_slice_t* config) {
+  if (sharing.high != 0) return STRETTO_ERROR_STATE;
+  return slice_service_configure(&slices, service->shared, config);
+}
+static __attribute__((noinline, cold)) fw_result_t share_queues(packet_service_t* service,
+                                                                const stretto_share_t* config) {
+  // Who has the GPU in turn is stopped and resumed by that alone.
+  if (slice_service_is_on(&slices)) return STRETTO_ERROR_STATE;
+  return share_service_configure(&sharing, service->shared, config);
+}
+static __attribute__((noinline, cold)) fw_result_t preempt(packet_service_t* service,
+                                                           const stretto_preempt_t* config,
+                                                           job_t job) {
+  if (slice_service_is_on(&slices)) return STRETTO_ERROR_STATE;
+  return schedule_service_preempt(service->shared, config, job);
+}
+static __attribute__((noinline, cold)) fw_result_t resume(packet_service_t* service,
+                                                          const stretto_preempt_t* config) {
+  if (slice_service_is_on(&slices)) return STRETTO_ERROR_STATE;
+  return schedule_service_resume(service->shared, config);
 }
 
 static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet,
                                job_t job, const char** what, fw_result_t* result) {
-  if (is_sliced(packet->operation)) {
-    *what = "preempt, resume or share beside time slices";
-    *result = STRETTO_ERROR_STATE;
-    return OUTCOME_DONE;
-  }
   switch (packet->operation) {
     case STRETTO_OP_FILL:
       *what = "fill";
@@ -232,11 +244,11 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       return OUTCOME_DONE;
     case STRETTO_OP_PREEMPT:
       *what = "preempt";
-      *result = schedule_service_preempt(service->shared, &packet->preempt, job);
+      *result = preempt(service, &packet->preempt, job);
       return background(result);
     case STRETTO_OP_RESUME:
       *what = "resume";
-      *result = schedule_service_resume(service->shared, &packet->preempt);
+      *result = resume(service, &packet->preempt);
       return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     case STRETTO_OP_PIPELINE:
       *what = "pipeline";
@@ -251,13 +263,11 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       return OUTCOME_DONE;
     case STRETTO_OP_SHARE:
       *what = "share";
-      *result = share_service_configure(&sharing, service->shared, &packet->share);
+      *result = share_queues(service, &packet->share);
       return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     case STRETTO_OP_TIME_SLICE:
       *what = "time_slice";
-      *result = sharing.high != 0
-                    ? STRETTO_ERROR_STATE
-                    : slice_service_configure(&slices, service->shared, &packet->time_slice);
+      *result = time_slice(service, &packet->time_slice);
       return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     default:
       *what = "vendor";

@@ -24,10 +24,16 @@ static left_t slot_left[GRID_SLOTS] FW_NOINIT;
 // Of a kernel that has been suspended the front end knows what is left (context_resume of gpu.yaml):
 // positions from `placed` on have never been placed, of those before the lowest that came back counts.
 typedef struct saved {
+  uint32_t kernel;  // Which of the slot's, by slots_started.
   uint32_t placed;
   uint32_t first;
 } saved_t;
-static saved_t slot_saved[GRID_SLOTS] FW_NOINIT;  // Of shared->slots_saved.
+static saved_t slot_saved[GRID_SLOTS] FW_NOINIT;  // Of shared->slots_with_area.
+
+static bool is_saved(const shared_t* shared, uint32_t slot) {
+  return (shared->slots_with_area & 1u << slot) != 0 &&
+         slot_saved[slot].kernel == shared->slots_started[slot];
+}
 
 fw_result_t schedule_service_priority(shared_t* shared, uint32_t queue,
                                       const stretto_priority_t* priority) {
@@ -55,13 +61,14 @@ void schedule_service_expect_drains(shared_t* shared) {
   shared->drains = true;
 }
 
-// Where states of the slot's kernel go from now on.
+// Where states of the slot's kernel go from now on; 0 bytes: nowhere.
 static void set_save_area(shared_t* shared, uint32_t slot, uint64_t base, uint64_t bytes) {
-  const uint32_t bit = 1u << slot;
-  if ((shared->slots_saved & bit) == 0) {
-    slot_saved[slot] = (saved_t){.placed = 0, .first = UINT32_MAX};
-    shared->slots_saved |= bit;
-  }
+  if (is_saved(shared, slot) && bytes == 0) return;  // What is suspended waits there.
+  if (!is_saved(shared, slot))
+    slot_saved[slot] =
+        (saved_t){.kernel = shared->slots_started[slot], .placed = 0, .first = UINT32_MAX};
+  shared->slots_with_area &= ~(1u << slot);
+  if (bytes != 0) shared->slots_with_area |= 1u << slot;
   gpu_set_save_area(&shared->gpu, slot, base, bytes);
 }
 
@@ -90,7 +97,8 @@ static fw_result_t stop(shared_t* shared, uint32_t queues, bool drain, uint64_t 
     if ((slots & 1u << slot) == 0) continue;
     const bool drains = drain && shared->slot_pipeline[slot] == 0;
     if (drains) schedule_service_expect_drains(shared);
-    if (drains && save_bytes != 0) set_save_area(shared, slot, save_base, save_bytes);
+    if (drains && (save_bytes != 0 || (shared->slots_with_area & 1u << slot) != 0))
+      set_save_area(shared, slot, save_base, save_bytes);
     result = grid_control_preempt(&shared->scheduler, slot, drains);
   }
   return result;
@@ -160,7 +168,7 @@ static void note_returned(shared_t* shared) {
     const grid_launch_t* launch = &shared->slot_work[returned.slot].launch;
     const uint64_t behind = (uint64_t)(returned.id - launch->first) + launch->count - launch->start;
     const uint32_t position = (uint32_t)(behind % launch->count);
-    if ((shared->slots_saved & 1u << returned.slot) == 0) {
+    if (!is_saved(shared, returned.slot)) {
       set_left(&slot_left[returned.slot], position);
     } else if (position < slot_saved[returned.slot].first) {
       slot_saved[returned.slot].first = position;
@@ -239,8 +247,7 @@ static fw_result_t go_on(shared_t* shared) {
     const uint32_t pipeline = shared->slot_pipeline[slot];
     grid_job_t job = {0};
     if (pipeline == 0)
-      job = (shared->slots_saved & 1u << slot) != 0 ? next_saved(shared, slot)
-                                                    : next_of(shared, slot);
+      job = is_saved(shared, slot) ? next_saved(shared, slot) : next_of(shared, slot);
     shared->slots_resumed[slot] = shared->slots_stopped[slot];
     fence_release();
     if (pipeline == 0) {

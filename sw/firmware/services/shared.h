@@ -70,7 +70,6 @@ typedef struct shared {
   uint32_t highest_priority;                    // That a queue has had; hart 0.
   uint32_t queues_stopped;                      // One bit a queue; hart 0.
   bool drains;                                  // A preemption has drained; hart 0.
-  uint32_t slots_saved;                         // Whose kernels have been suspended; hart 0.
   uint32_t stop_slots;                          // Kernels that a preemption waits for,
   uint32_t stop_seen[GRID_SLOTS];               // ends and stops of each before it; hart 0.
   job_t stop_job;                               // Hart 0. One at a time.
@@ -97,6 +96,7 @@ typedef struct shared {
   dma_t dma;
   unit_limits_t limits;
   unsigned gpu_id;
+  uint32_t slots_with_area;  // Of kernels that the front end may suspend; hart 0.
 } shared_t;
 
 // Writes a completion signal: 0 or a negative status. All effects of the packet come before it.
