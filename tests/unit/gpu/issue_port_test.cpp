@@ -88,13 +88,15 @@ Turns clock_by_clock(std::vector<Arrival> arrivals, const Pipes& pipes = {}) {
   return turns;
 }
 
-// The same through the port, `step` instructions of a trace at a time.
+// The same through the port, `step` instructions of a trace at a time. `pulls`: wavefronts are taken
+// out now and then, and enter again at once.
 class Driven final : private IssueSource {
  public:
-  Driven(std::vector<Arrival> arrivals, size_t step, Pipes pipes = {})
+  Driven(std::vector<Arrival> arrivals, size_t step, Pipes pipes = {}, bool pulls = false)
       : arrivals_(std::move(arrivals)),
         pipes_(std::move(pipes)),
         step_(step),
+        pulls_(pulls),
         port_(0, kPositions, *this) {}
 
   Turns run() {
@@ -112,8 +114,11 @@ class Driven final : private IssueSource {
         if (!begun[i]) now = std::min(now, pipes_[i].begin);
       }
       // In parts: what is decided does not depend on how often the port is asked.
-      for (Cycle part = port_.clock() + 1; part < now; part += 1 + rng_.below(200))
+      for (Cycle part = port_.clock() + 1; part < now; part += 1 + rng_.below(200)) {
         port_.advance(part);
+        for (unsigned i = 0; pulls_ && i < kPositions; ++i)
+          if (port_.holds(i)) port_.enter(i, port_.pull(i));
+      }
       port_.advance(now);
       for (unsigned i = 0; i < pipes_.size(); ++i) {
         if (begun[i] || pipes_[i].begin != now) continue;
@@ -151,6 +156,7 @@ class Driven final : private IssueSource {
   std::vector<Arrival> arrivals_;
   const Pipes pipes_;
   const size_t step_;
+  const bool pulls_;
   Rng rng_{4};
   std::map<unsigned, std::deque<uint32_t>> left_;
   IssuePort port_;
@@ -194,6 +200,29 @@ TEST_CASE("random traces issue as clock by clock, however much is known at a tim
     for (const size_t step : {1u, 7u, 64u, 4096u}) {
       INFO("round " << round << ", step " << step);
       REQUIRE(Driven(arrivals, step, pipes).run() == expected);
+    }
+  }
+}
+
+TEST_CASE("wavefronts that are pulled out have the rest of their traces before them") {
+  Rng rng(5);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Arrival> arrivals;
+    const uint64_t wavefronts = 1 + rng.below(kPositions);
+    for (unsigned position = 0; position < wavefronts; ++position) {
+      Instructions before;
+      for (uint64_t i = rng.below(20); i != 0; --i) {
+        const Instructions more =
+            loop(1 + rng.below(30), 1 + rng.below(20), static_cast<uint32_t>(rng.below(6)));
+        before.insert(before.end(), more.begin(), more.end());
+      }
+      arrivals.push_back({rng.below(3000), position, before});
+    }
+    const Pipes pipes{{rng.below(3000), 1500, 400, 0x5A5A}};
+    const Turns expected = clock_by_clock(arrivals, pipes);
+    for (const size_t step : {1u, 7u, 4096u}) {
+      INFO("round " << round << ", step " << step);
+      REQUIRE(Driven(arrivals, step, pipes, true).run() == expected);
     }
   }
 }
