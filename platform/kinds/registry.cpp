@@ -10,6 +10,7 @@
 #include "platform/kinds/point_to_point/point_to_point_kind.h"
 #include "platform/kinds/program/program_kind.h"
 #include "platform/kinds/roofline/roofline_kind.h"
+#include "platform/kinds/shmem/shmem_kind.h"
 #include "platform/kinds/stream_probe/stream_probe_kind.h"
 #include "platform/kinds/sub_layer/sub_layer_kind.h"
 #include "platform/kinds/tenants/tenants_kind.h"
@@ -24,7 +25,8 @@ std::vector<std::shared_ptr<WorkloadKind>> workload_kinds() {
           std::make_shared<InterferenceKind>(), std::make_shared<L2ProbeKind>(),
           std::make_shared<TileQueueKind>(),    std::make_shared<LaunchProbeKind>(),
           std::make_shared<RooflineKind>(),     std::make_shared<StreamProbeKind>(),
-          std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>()};
+          std::make_shared<TenantsKind>(),      std::make_shared<OneSidedKind>(),
+          std::make_shared<ShmemKind>()};
 }
 
 }  // namespace stretto

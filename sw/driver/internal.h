@@ -136,6 +136,7 @@ stretto_status_t driver_time_slice(stretto_client_t* client, stretto_stream_t* s
                                    uint64_t save_bytes);
 stretto_status_t driver_share(stretto_client_t* client, stretto_stream_t* stream,
                               const stretto_share_t* share);
+stretto_status_t driver_network(stretto_client_t* client, stretto_stream_t* stream, uint64_t table);
 stretto_status_t driver_scheduler_policy(stretto_client_t* client, stretto_stream_t* stream,
                                          const stretto_scheduler_policy_t* policy);
 

@@ -350,3 +350,12 @@ stretto_status_t driver_time_slice(stretto_client_t* client, stretto_stream_t* s
   }
   return STRETTO_OK;
 }
+
+stretto_status_t driver_network(stretto_client_t* client, stretto_stream_t* stream,
+                                uint64_t table) {
+  driver_call(client);
+  stretto_packet_t packet = driver_vendor(STRETTO_OP_NETWORK, 0);
+  packet.vendor.header |= STRETTO_PACKET_BARRIER;
+  packet.vendor.network = (stretto_network_t){.table = table};
+  return driver_submit(client, stream, &packet);
+}

@@ -245,6 +245,7 @@ static const stretto_api_t kApi = {
     .fill_in_order = do_fill_in_order,
     .share = driver_share,
     .time_slice = driver_time_slice,
+    .network = driver_network,
     .copy_host_memory = driver_copy_host_memory,
 };
 

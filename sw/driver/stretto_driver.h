@@ -320,6 +320,10 @@ typedef struct stretto_api {
   stretto_status_t (*time_slice)(stretto_client_t* client, stretto_stream_t* stream,
                                  const uint32_t* queues, uint32_t count, uint64_t slice_ns,
                                  uint64_t save_bytes);
+  // The command processor serves the queues of `table`, a stretto_shmem_table_t in this GPU
+  // (shmem_queue.h); 0: when everything before it in the stream is complete, it ends what it has
+  // taken and serves no longer.
+  stretto_status_t (*network)(stretto_client_t* client, stretto_stream_t* stream, uint64_t table);
   // copy_to_device of bytes that lie in host memory, at a 48-bit address.
   stretto_status_t (*copy_host_memory)(stretto_client_t* client, uint64_t address,
                                        uint64_t host_address, uint64_t bytes);

@@ -34,15 +34,26 @@ static int in_own_memory(const stretto_nic_t* nic, uint64_t address, uint64_t al
          address % alignment == 0;
 }
 
+static int is_memory(uint64_t address, uint64_t alignment) {
+  const uint64_t node = address >> STRETTO_NODE_SHIFT;
+  return (node == STRETTO_NODE_HOST || (node >= 1 && node <= STRETTO_MAX_GPUS)) &&
+         address % alignment == 0;
+}
+
+stretto_nic_result_t stretto_nic_attach(stretto_nic_t* nic, const stretto_host_ops_t* ops,
+                                        uint32_t server) {
+  if (server >= STRETTO_MAX_SERVERS) return STRETTO_NIC_RESULT_ARGUMENT;
+  *nic = (stretto_nic_t){.ops = ops,
+                         .base = (uint64_t)(STRETTO_NODE_NIC + server) << STRETTO_NODE_SHIFT};
+  return STRETTO_NIC_RESULT_OK;
+}
+
 stretto_nic_result_t stretto_nic_init(stretto_nic_t* nic, const stretto_host_ops_t* ops,
                                       uint32_t server, uint64_t release) {
-  const uint64_t node = release >> STRETTO_NODE_SHIFT;
-  const int is_memory = node == STRETTO_NODE_HOST || (node >= 1 && node <= STRETTO_MAX_GPUS);
-  if (server >= STRETTO_MAX_SERVERS || !is_memory || release % 8 != 0)
-    return STRETTO_NIC_RESULT_ARGUMENT;
-  *nic = (stretto_nic_t){.ops = ops,
-                         .base = (uint64_t)(STRETTO_NODE_NIC + server) << STRETTO_NODE_SHIFT,
-                         .release = release};
+  if (!is_memory(release, 8)) return STRETTO_NIC_RESULT_ARGUMENT;
+  const stretto_nic_result_t result = stretto_nic_attach(nic, ops, server);
+  if (result != STRETTO_NIC_RESULT_OK) return result;
+  nic->release = release;
   set(nic, NIC_RELEASE_OFFSET, release);
   return STRETTO_NIC_RESULT_OK;
 }
@@ -79,14 +90,11 @@ stretto_nic_result_t stretto_nic_deregister(stretto_nic_t* nic, uint32_t region)
 
 // Queues
 
-stretto_nic_result_t stretto_nic_queue_init(stretto_nic_queue_t* queue, stretto_nic_t* nic,
-                                            uint32_t number, uint64_t memory,
-                                            uint32_t entries_log2) {
+stretto_nic_result_t stretto_nic_queue_configure(const stretto_nic_t* nic, uint32_t number,
+                                                 uint64_t memory, uint32_t entries_log2) {
   if (number >= STRETTO_NIC_QUEUES || entries_log2 > MAX_ENTRIES_LOG2 ||
-      !in_own_memory(nic, memory, STRETTO_NIC_COMPLETION_BYTES))
+      !is_memory(memory, STRETTO_NIC_COMPLETION_BYTES))
     return STRETTO_NIC_RESULT_ARGUMENT;
-  *queue = (stretto_nic_queue_t){
-      .nic = nic, .number = number, .memory = memory, .entries = 1u << entries_log2};
   set(nic, NIC_COMPLETION_BASE_OFFSET_AT(number), memory);
   set(nic, NIC_COMPLETION_CONFIG_OFFSET_AT(number),
       NIC_COMPLETION_CONFIG_VALID_MASK |
@@ -94,13 +102,34 @@ stretto_nic_result_t stretto_nic_queue_init(stretto_nic_queue_t* queue, stretto_
   return STRETTO_NIC_RESULT_OK;
 }
 
-stretto_nic_result_t stretto_nic_pair_init(stretto_nic_pair_t* pair, stretto_nic_t* nic,
-                                           uint32_t number, uint64_t send_memory,
-                                           uint64_t receive_memory, uint32_t entries_log2,
-                                           stretto_nic_queue_t* completions, uint32_t page) {
+stretto_nic_result_t stretto_nic_queue_attach(stretto_nic_queue_t* queue, stretto_nic_t* nic,
+                                              uint32_t number, uint64_t memory,
+                                              uint32_t entries_log2) {
+  if (number >= STRETTO_NIC_QUEUES || entries_log2 > MAX_ENTRIES_LOG2 ||
+      !is_memory(memory, STRETTO_NIC_COMPLETION_BYTES))
+    return STRETTO_NIC_RESULT_ARGUMENT;
+  *queue = (stretto_nic_queue_t){
+      .nic = nic, .number = number, .memory = memory, .entries = 1u << entries_log2};
+  return STRETTO_NIC_RESULT_OK;
+}
+
+stretto_nic_result_t stretto_nic_queue_init(stretto_nic_queue_t* queue, stretto_nic_t* nic,
+                                            uint32_t number, uint64_t memory,
+                                            uint32_t entries_log2) {
+  if (!in_own_memory(nic, memory, STRETTO_NIC_COMPLETION_BYTES)) return STRETTO_NIC_RESULT_ARGUMENT;
+  const stretto_nic_result_t result =
+      stretto_nic_queue_attach(queue, nic, number, memory, entries_log2);
+  if (result != STRETTO_NIC_RESULT_OK) return result;
+  return stretto_nic_queue_configure(nic, number, memory, entries_log2);
+}
+
+stretto_nic_result_t stretto_nic_pair_attach(stretto_nic_pair_t* pair, stretto_nic_t* nic,
+                                             uint32_t number, uint64_t send_memory,
+                                             uint64_t receive_memory, uint32_t entries_log2,
+                                             stretto_nic_queue_t* completions, uint32_t page) {
   if (number >= STRETTO_NIC_PAIRS || entries_log2 > MAX_ENTRIES_LOG2 || page >= STRETTO_NIC_PAGES ||
-      completions->nic != nic || !in_own_memory(nic, send_memory, STRETTO_NIC_WORK_ENTRY_BYTES) ||
-      !in_own_memory(nic, receive_memory, STRETTO_NIC_WORK_ENTRY_BYTES))
+      completions->nic != nic || !is_memory(send_memory, STRETTO_NIC_WORK_ENTRY_BYTES) ||
+      !is_memory(receive_memory, STRETTO_NIC_WORK_ENTRY_BYTES))
     return STRETTO_NIC_RESULT_ARGUMENT;
   *pair =
       (stretto_nic_pair_t){.nic = nic,
@@ -111,6 +140,17 @@ stretto_nic_result_t stretto_nic_pair_init(stretto_nic_pair_t* pair, stretto_nic
                            .receive = {.memory = receive_memory, .entries = 1u << entries_log2}};
   nic->pairs[number] = pair;
   return STRETTO_NIC_RESULT_OK;
+}
+
+stretto_nic_result_t stretto_nic_pair_init(stretto_nic_pair_t* pair, stretto_nic_t* nic,
+                                           uint32_t number, uint64_t send_memory,
+                                           uint64_t receive_memory, uint32_t entries_log2,
+                                           stretto_nic_queue_t* completions, uint32_t page) {
+  if (!in_own_memory(nic, send_memory, STRETTO_NIC_WORK_ENTRY_BYTES) ||
+      !in_own_memory(nic, receive_memory, STRETTO_NIC_WORK_ENTRY_BYTES))
+    return STRETTO_NIC_RESULT_ARGUMENT;
+  return stretto_nic_pair_attach(pair, nic, number, send_memory, receive_memory, entries_log2,
+                                 completions, page);
 }
 
 static uint32_t log2_of(uint32_t entries) {

@@ -9,7 +9,9 @@
 // belong to the caller and stay where they are. Calls are not thread-safe a NIC.
 //
 // Order of calls: stretto_nic_init; stretto_nic_queue_init; stretto_nic_pair_init and _connect, at
-// both ends; stretto_nic_register; then post and poll.
+// both ends; stretto_nic_register; then post and poll. What one program sets up another one may
+// use: it calls stretto_nic_attach, stretto_nic_queue_attach and stretto_nic_pair_attach with the
+// same numbers, and then posts and polls, of each queue one of them alone.
 #ifndef STRETTO_SW_NET_VERBS_H_
 #define STRETTO_SW_NET_VERBS_H_
 
@@ -71,6 +73,10 @@ typedef struct stretto_nic_pair {
 stretto_nic_result_t stretto_nic_init(stretto_nic_t* nic, const stretto_host_ops_t* ops,
                                       uint32_t server, uint64_t release);
 
+// For one who uses what another one has set up. ARGUMENT: no such server.
+stretto_nic_result_t stretto_nic_attach(stretto_nic_t* nic, const stretto_host_ops_t* ops,
+                                        uint32_t server);
+
 // Memory of this server as region `region`; `access`: STRETTO_NIC_LOCAL_WRITE and following. A key of
 // an earlier registration is wrong from here on. ARGUMENT: registered already, or no such region.
 stretto_nic_result_t stretto_nic_register(stretto_nic_t* nic, uint32_t region, uint64_t address,
@@ -83,6 +89,14 @@ stretto_nic_result_t stretto_nic_queue_init(stretto_nic_queue_t* queue, stretto_
                                             uint32_t number, uint64_t memory,
                                             uint32_t entries_log2);
 
+// Registers alone, for one who attaches: memory of the host or of a GPU of the server.
+stretto_nic_result_t stretto_nic_queue_configure(const stretto_nic_t* nic, uint32_t number,
+                                                 uint64_t memory, uint32_t entries_log2);
+// The struct alone, of a queue that was configured and not used.
+stretto_nic_result_t stretto_nic_queue_attach(stretto_nic_queue_t* queue, stretto_nic_t* nic,
+                                              uint32_t number, uint64_t memory,
+                                              uint32_t entries_log2);
+
 // Queue pair `number`, whose rings of 2^entries_log2 entries lie at `send_memory` and
 // `receive_memory`; its completions go to `completions`, which must have twice as many entries as
 // all rings that it serves. Doorbells are rung on `page`.
@@ -90,6 +104,12 @@ stretto_nic_result_t stretto_nic_pair_init(stretto_nic_pair_t* pair, stretto_nic
                                            uint32_t number, uint64_t send_memory,
                                            uint64_t receive_memory, uint32_t entries_log2,
                                            stretto_nic_queue_t* completions, uint32_t page);
+// The same where the rings lie in any memory of the server: for stretto_nic_connect by one program,
+// and for stretto_nic_post by another one that has attached.
+stretto_nic_result_t stretto_nic_pair_attach(stretto_nic_pair_t* pair, stretto_nic_t* nic,
+                                             uint32_t number, uint64_t send_memory,
+                                             uint64_t receive_memory, uint32_t entries_log2,
+                                             stretto_nic_queue_t* completions, uint32_t page);
 // To queue pair `peer` of server `peer_server`, whose side connects to this one. Also after an error,
 // at both ends when nothing is under way: both begin anew.
 stretto_nic_result_t stretto_nic_connect(stretto_nic_pair_t* pair, uint32_t peer_server,

@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <cstring>
 #include <optional>
 
+#include "models/common/clock_domain.h"
 #include "models/common/error.h"
 #include "platform/jobs/contents.h"
 #include "platform/jobs/nic_watcher.h"
 #include "platform/jobs/operands.h"
+#include "platform/jobs/shmem_plan.h"
 #include "platform/kinds/one_sided/operation_log.h"
 #include "sw/apps/one_sided.h"
+#include "sw/kernels/shmem_probe.h"
 
 namespace stretto {
 
@@ -25,6 +29,12 @@ constexpr uint64_t kAlignment = 64;       // Of a size's place in a heap.
 constexpr uint64_t kPage = 65'536;        // Of a heap's two parts.
 constexpr uint64_t kHostHeap = 0x200000;  // In the job's host memory, behind what the cluster has.
 static_assert(kHostHeap >= STRETTO_HOST_JOB_WORDS * 8 + STRETTO_CLUSTER_BYTES);
+
+constexpr uint64_t kSyncBytes = STRETTO_SHMEM_SYNC_BYTES(1);
+// Of an operation in the firmware (net_service.c): the last one of an entry of queue 0.
+constexpr uint64_t hart_id(uint64_t entry) { return entry << 32 | 1u << 16; }
+
+bool by_kernels(const std::string& mode) { return mode != "cpu"; }
 
 uint64_t rounded(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -79,15 +89,24 @@ class OneSidedJob final : public Job, public NicWatcher {
         servers_(spec_.servers),
         heap_(kind, servers_),
         actors_(actors_of(kind, servers_)),
-        log_(servers_),
+        by_kernels_(by_kernels(request.mode)),
+        log_(servers_, by_kernels_),
         hosts_(servers_),
         results_(servers_),
-        parameters_(servers_) {
-    for (uint32_t server = 0; server < servers_; ++server) plan(server);
-    if (kind.memory == OneSidedMemory::host) return;
+        parameters_(servers_),
+        devices_(servers_) {
+    if (by_kernels_) elf_ = kernel_file("shmem_probe");
+    for (uint32_t server = 0; server < servers_; ++server) {
+      if (by_kernels_)
+        devices_[server].shmem.place(request, server, rank_of(server), 1, heap_.total(),
+                                     heap_.bytes.size() * stamp_bytes(), layouts_[rank_of(server)]);
+      plan(server);
+      if (by_kernels_) plan_kernels(server);
+    }
+    if (kind.memory == OneSidedMemory::host || by_kernels_) return;
     for (uint32_t server = 0; server < servers_; ++server) {
       MemoryPlan& layout = layouts_[rank_of(server)];
-      const uint64_t base = offset_of(heap_base(server));
+      const uint64_t base = offset_of(data_base(server));
       layout.add("source", base, heap_.part, true);
       layout.add("destination", base + heap_.part, heap_.total() - heap_.part);
     }
@@ -109,6 +128,7 @@ class OneSidedJob final : public Job, public NicWatcher {
       notes_[server] = {this, server, &core};
       parameters_[server].note_context = &notes_[server];
       run_app(core, [&](const stretto_host_ops_t* ops, char* error) {
+        if (by_kernels_) return shmem_list_run(&devices_[server].shmem.list, ops, error);
         return one_sided_run(&parameters_[server], ops, &results_[server], error);
       });
     });
@@ -137,16 +157,23 @@ class OneSidedJob final : public Job, public NicWatcher {
         known += parts_of(actor, size).size();
       }
     }
-    sink.equal("operations asked for = ended well", asked, results_[server].operations);
+    if (by_kernels_) {
+      audit_service(server, asked, sink);
+    } else {
+      sink.equal("operations asked for = ended well", asked, results_[server].operations);
+    }
     sink.equal("latencies = those whose parts are known and in order", latencies, known);
   }
 
-  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override { return {}; }
+  std::vector<std::pair<std::string, std::string>> kernel_sha256() const override {
+    if (!by_kernels_) return {};
+    return {{"shmem_probe", sha256_hex(elf_.data(), elf_.size())}};
+  }
 
   std::string table() const override {
     std::string text = fmt::format("{:>12} {:>10} {:>10} {:>10} {:>10}", "bytes", "latency us",
                                    "least", "most", "rate GB/s");
-    for (const char* const name : kOperationPartNames) text += fmt::format(" {:>11}", name);
+    for (const std::string& name : log_.part_names()) text += fmt::format(" {:>11}", name);
     text += "\n";
     for (const Row& row : rows()) {
       text += fmt::format("{:>12} {:>10.3f} {:>10.3f} {:>10.3f} {:>10}", row.bytes, row.mean_us(),
@@ -162,8 +189,8 @@ class OneSidedJob final : public Job, public NicWatcher {
     json::array sizes;
     for (const Row& row : rows()) {
       json::object parts;
-      for (unsigned part = 0; part < kOperationParts; ++part)
-        parts[kOperationPartNames[part]] = row.parts[part];
+      const std::vector<std::string> names = log_.part_names();
+      for (size_t part = 0; part < row.parts.size(); ++part) parts[names[part]] = row.parts[part];
       json::object one{
           {"bytes", row.bytes},
           {"latency_us",
@@ -182,7 +209,7 @@ class OneSidedJob final : public Job, public NicWatcher {
     uint32_t bytes = 0;
     uint64_t count = 0;
     Time sum = 0, least = kNever, most = 0;
-    OperationParts parts{};      // Of the least.
+    OperationParts parts;        // Of the least.
     std::optional<double> gb_s;  // Of all together.
     double mean_us() const {
       return static_cast<double>(sum) / static_cast<double>(count) / kMicrosecond;
@@ -194,6 +221,12 @@ class OneSidedJob final : public Job, public NicWatcher {
     HostCore* core;
   };
 
+  // Of a server whose kernels communicate.
+  struct Device {
+    ShmemPlan shmem;
+    std::vector<shmem_probe_arguments_t> arguments;
+  };
+
   static double us(Time time) { return static_cast<double>(time) / kMicrosecond; }
   // The GPU of a server whose memory is used: its first.
   uint32_t rank_of(uint32_t server) const { return server * spec_.gpus_of_server(); }
@@ -202,8 +235,35 @@ class OneSidedJob final : public Job, public NicWatcher {
            STRETTO_HOST_JOB_OFFSET(request_.share.number);
   }
   uint64_t heap_base(uint32_t server) const {
+    if (by_kernels_) return devices_[server].shmem.heap;
     if (kind_.memory == OneSidedMemory::host) return host_memory() + kHostHeap;
     return stretto_gpu_address(rank_of(server), rounded(request_.share.memory_begin, kPage));
+  }
+
+  // Where what is read begins: a heap of kernels has words of barriers before.
+  uint64_t data_base(uint32_t server) const {
+    return heap_base(server) + (by_kernels_ ? kSyncBytes : 0);
+  }
+
+  // A launch for each size.
+  void plan_kernels(uint32_t server) {
+    Device& d = devices_[server];
+    const one_sided_parameters_t& p = parameters_[server];
+    for (uint32_t size = 0; size < p.sizes; ++size) {
+      shmem_probe_arguments_t one{};
+      one.source = d.shmem.heap + p.from[size];
+      one.destination = d.shmem.heap + p.to[size];
+      one.bytes = p.bytes[size];
+      one.stamps = stamps_of(server, size);
+      one.is_get = p.opcode == STRETTO_NIC_GET;
+      one.pe = p.peer;
+      one.rounds = p.rounds;
+      one.messages = p.messages[size];
+      d.arguments.push_back(one);
+    }
+    for (const shmem_probe_arguments_t& one : d.arguments)
+      d.shmem.launches.push_back({"shmem_probe", &one, sizeof one, p.acts ? 1u : 0u});
+    d.shmem.finish(p.cluster.memory, elf_, kind_.poll_rounds);
   }
 
   void plan(uint32_t server) {
@@ -212,14 +272,14 @@ class OneSidedJob final : public Job, public NicWatcher {
     p.cluster.servers = servers_;
     p.cluster.memory = host_memory() + rounded(STRETTO_HOST_JOB_WORDS * 8, 4096);
     p.cluster.heap = heap_base(server);
-    p.cluster.heap_bytes = heap_.total();
+    p.cluster.heap_bytes = heap_.total() + (data_base(server) - heap_base(server));
     p.opcode = kind_.operation == OneSidedOperation::get ? STRETTO_NIC_GET : STRETTO_NIC_PUT;
     p.sizes = static_cast<uint32_t>(heap_.bytes.size());
     p.rounds = kind_.rounds;
     p.window = kind_.window;
     p.note = [](void* context, uint32_t size, uint32_t round, one_sided_moment_t what) {
       const Note& note = *static_cast<Note*>(context);
-      HostMoments& moments = note.job->log_.host(note.server, one_sided_id(size, round));
+      AskerMoments& moments = note.job->log_.asker(note.server, one_sided_id(size, round));
       (what == ONE_SIDED_CALL     ? moments.call
        : what == ONE_SIDED_POSTED ? moments.posted
                                   : moments.noticed) = note.core->now();
@@ -230,8 +290,9 @@ class OneSidedJob final : public Job, public NicWatcher {
       p.peer = actor.peer;
       for (uint32_t size = 0; size < p.sizes; ++size) {
         p.bytes[size] = heap_.bytes[size];
-        p.from[size] = heap_.at[size];
-        p.to[size] = heap_.part * (1 + actor.part) + heap_.at[size];
+        const uint64_t first = data_base(server) - heap_base(server);
+        p.from[size] = first + heap_.at[size];
+        p.to[size] = first + heap_.part * (1 + actor.part) + heap_.at[size];
         if (kind_.messages != 0)
           p.messages[size] = std::clamp(kind_.total_bytes / p.bytes[size], 1u, kind_.messages);
       }
@@ -239,7 +300,7 @@ class OneSidedJob final : public Job, public NicWatcher {
   }
 
   void fill(MemoryImage& memory, uint32_t server) const {
-    const uint64_t base = offset_of(heap_base(server));
+    const uint64_t base = offset_of(data_base(server));
     memory.add_generator(base, heap_.part, random_words(request_.seed, server, base));
   }
 
@@ -266,7 +327,7 @@ class OneSidedJob final : public Job, public NicWatcher {
     MemoryImage& memory = kind_.memory == OneSidedMemory::gpu ? *memories_[rank_of(server)]
                                                               : hosts_[server]->memory();
     const uint64_t base = heap_.part * (1 + part);
-    memory.read(offset_of(heap_base(server)) + base, reinterpret_cast<uint8_t*>(got.data()),
+    memory.read(offset_of(data_base(server)) + base, reinterpret_cast<uint8_t*>(got.data()),
                 heap_.part);
     for (size_t i = 0; i < got.size(); ++i) {
       ++report.elements;
@@ -276,15 +337,79 @@ class OneSidedJob final : public Job, public NicWatcher {
     }
   }
 
+  uint64_t stamp_bytes() const { return SHMEM_PROBE_STAMP_BYTES(kind_.rounds); }
+  uint64_t stamps_of(uint32_t server, uint32_t size) const {
+    return devices_[server].shmem.results + size * stamp_bytes();
+  }
+  template <class Value>
+  Value in_memory(uint32_t server, uint64_t address) const {
+    Value value{};
+    memories_[rank_of(server)]->read(offset_of(address), reinterpret_cast<uint8_t*>(&value),
+                                     sizeof value);
+    return value;
+  }
+  shmem_probe_stamp_t stamp(uint32_t server, uint32_t size, uint32_t round) const {
+    return in_memory<shmem_probe_stamp_t>(
+        server, stamps_of(server, size) + round * sizeof(shmem_probe_stamp_t));
+  }
+  uint64_t id_of(uint32_t server, uint32_t size, uint32_t round) const {
+    return by_kernels_ ? hart_id(stamp(server, size, round).entry) : one_sided_id(size, round);
+  }
+
+  // Every entry is taken once, ends once, and is one operation of the NIC.
+  void audit_service(uint32_t server, uint64_t asked, AuditSink& sink) const {
+    uint64_t bytes = 0, well = 0;
+    const one_sided_parameters_t& p = parameters_[server];
+    for (uint32_t size = 0; p.acts && size < p.sizes; ++size) {
+      bytes += uint64_t{p.bytes[size]} * (p.rounds + p.messages[size]);
+      well += p.messages[size];
+      for (uint32_t round = 0; round < p.rounds; ++round)
+        well += stamp(server, size, round).failed == 0;
+    }
+    const auto [begun, different] = log_.begun(server, kFirstHartPair);
+    const ShmemPlan& shmem = devices_[server].shmem;
+    MemoryImage& memory = *memories_[rank_of(server)];
+    shmem.audit(memory, begun, different, sink);
+    sink.equal("operations asked for = begun by the NIC", asked, begun);
+    sink.equal("bytes asked for = posted by the network service", bytes,
+               shmem.counts(memory).bytes);
+    sink.equal("operations asked for = ended well", asked, well);
+  }
+
+  // What kernels have noted.
+  void note_kernels() const {
+    const ClockDomain clock(spec_.gpu.clock_mhz);
+    for (const Actor& actor : actors_) {
+      for (uint32_t size = 0; size < heap_.bytes.size(); ++size) {
+        for (uint32_t round = 0; round < kind_.rounds; ++round) {
+          const shmem_probe_stamp_t one = stamp(actor.server, size, round);
+          if (one.ended == 0) continue;
+          log_.asker(actor.server, hart_id(one.entry)) = {
+              clock.edge(one.call), clock.edge(one.written), one.taken_ns * kNanosecond,
+              clock.edge(one.ended)};
+        }
+      }
+    }
+  }
+
+  // Of all messages of a size; 0: not measured.
+  double rate_ns(uint32_t server, uint32_t size) const {
+    if (!by_kernels_) return static_cast<double>(results_[server].rate_ns[size]);
+    const uint64_t at = stamps_of(server, size) + kind_.rounds * sizeof(shmem_probe_stamp_t);
+    const auto clocks = in_memory<std::array<uint64_t, 2>>(server, at);
+    return static_cast<double>(clocks[1] - clocks[0]) * 1e3 / spec_.gpu.clock_mhz;
+  }
+
   // Of each round that has ended and can be told apart.
   std::vector<OperationParts> parts_of(const Actor& actor, uint32_t size) const {
+    if (!closed_ && by_kernels_) note_kernels();
     if (!closed_) log_.close();
     closed_ = true;
     const uint32_t mtu = spec_.nic.mtu_bytes;
     const uint32_t packets = (heap_.bytes[size] + mtu - 1) / mtu;
     std::vector<OperationParts> all;
     for (uint32_t round = 0; round < kind_.rounds; ++round) {
-      const auto parts = log_.parts(actor.server, one_sided_id(size, round),
+      const auto parts = log_.parts(actor.server, id_of(actor.server, size, round),
                                     kind_.operation == OneSidedOperation::get, packets);
       if (parts) all.push_back(*parts);
     }
@@ -310,11 +435,10 @@ class OneSidedJob final : public Job, public NicWatcher {
           row.sum += latency;
           ++row.count;
         }
-        const uint64_t ns = results_[actor.server].rate_ns[size];
+        const double ns = rate_ns(actor.server, size);
         has_rate = has_rate && ns != 0;
         if (ns != 0)
-          gb_s += static_cast<double>(row.bytes) * parameters_[actor.server].messages[size] /
-                  static_cast<double>(ns);
+          gb_s += static_cast<double>(row.bytes) * parameters_[actor.server].messages[size] / ns;
       }
       if (row.count == 0) continue;
       if (has_rate) row.gb_s = gb_s;
@@ -327,11 +451,14 @@ class OneSidedJob final : public Job, public NicWatcher {
   const uint32_t servers_;
   const HeapPlan heap_;
   const std::vector<Actor> actors_;
+  const bool by_kernels_;
   mutable OperationLog log_;
   mutable bool closed_ = false;
   std::vector<Host*> hosts_;
   std::vector<one_sided_result_t> results_;
   std::vector<one_sided_parameters_t> parameters_;
+  std::vector<Device> devices_;
+  std::vector<uint8_t> elf_;
   std::map<uint32_t, Note> notes_;
 };
 
@@ -359,6 +486,8 @@ void OneSidedKind::describe(ParameterSet& set) {
   set.number("window", window, 1, 1u << STRETTO_CLUSTER_RING_LOG2, "Of a rate, so many at a time.");
   set.number("total_bytes", total_bytes, 1, 1u << 30,
              "Bytes of a rate, as far as that is more than one operation.");
+  set.number("poll_rounds", poll_rounds, 1, 1000,
+             "compnet: rounds of a hart over its queues to one look at completions (CN-U06).");
 }
 
 std::string OneSidedKind::first_error() const {
@@ -369,15 +498,17 @@ const KindInfo& OneSidedKind::info() const {
   static const KindInfo info{
       .name = "one_sided",
       .sentence = "Servers that read or write the memory of others: latency in parts, and rate.",
-      .modes = {{"cpu", "host programs post work to the NIC and poll its completions"}},
+      .modes = {{"cpu", "host programs post work to the NIC and poll its completions"},
+                {"compnet", "a work-group asks the command processor, which drives the NIC"},
+                {"compnet-nolock", "the same, and entries may leave the L2 before they are seen"}},
       .spans_servers = true};
   return info;
 }
 
 std::map<std::string, uint64_t> OneSidedKind::shape() const {
-  return {{"min_bytes", min_bytes},    {"max_bytes", max_bytes}, {"factor", factor},
-          {"rounds", rounds},          {"messages", messages},   {"window", window},
-          {"total_bytes", total_bytes}};
+  return {{"min_bytes", min_bytes},     {"max_bytes", max_bytes},    {"factor", factor},
+          {"rounds", rounds},           {"messages", messages},      {"window", window},
+          {"total_bytes", total_bytes}, {"poll_rounds", poll_rounds}};
 }
 
 void OneSidedKind::check(const JobRequest& request) const {
@@ -390,6 +521,14 @@ void OneSidedKind::check(const JobRequest& request) const {
     throw UserError(fmt::format("{}: needs all GPUs of the machine ({}), gpus names {}",
                                 request.subject(), spec.gpus, request.ranks()));
   const HeapPlan heap(*this, spec.servers);
+  if (by_kernels(request.mode)) {
+    if (memory != OneSidedMemory::gpu)
+      throw UserError(
+          fmt::format("{}: one_sided.memory=host is for mode cpu: kernels have their heap "
+                      "in GPU memory",
+                      request.subject()));
+    check_kernels("shmem_probe", {"shmem_probe"});
+  }
   if (memory == OneSidedMemory::gpu) {
     check_memory(request, heap.total() + kPage, "the heap", heap.total(), "one_sided.max_bytes");
   } else if (heap.total() > STRETTO_HOST_JOB_BYTES - kHostHeap) {
@@ -404,7 +543,10 @@ std::vector<std::string> OneSidedKind::claims(const JobRequest&) const {
   return {"the network interface"};
 }
 
-std::vector<std::string> OneSidedKind::kernel_files(const JobRequest&) const { return {}; }
+std::vector<std::string> OneSidedKind::kernel_files(const JobRequest& request) const {
+  if (!by_kernels(request.mode)) return {};
+  return {kernel_path("shmem_probe")};
+}
 
 std::unique_ptr<Job> OneSidedKind::make_job(const JobRequest& request, Memories memories) const {
   return std::make_unique<OneSidedJob>(*this, request, std::move(memories));

@@ -39,6 +39,7 @@ class OneSidedKind final : public WorkloadKind {
   uint32_t messages = 16;  // Of a rate.
   uint32_t window = 8;
   uint32_t total_bytes = 16 << 20;
+  uint32_t poll_rounds = 4;  // CN-U06.
 };
 
 }  // namespace stretto

@@ -6,6 +6,26 @@
 
 namespace stretto {
 
+std::vector<std::string> OperationLog::part_names() const {
+  std::vector<std::string> names = {"post", "doorbell"};
+  if (by_kernels_) names = {"enqueue", "detect", "service"};
+  for (const char* const name :
+       {"fetch", "local_read", "outward", "remote", "homeward", "local_write", "completion"})
+    names.push_back(name);
+  return names;
+}
+
+std::pair<uint64_t, uint64_t> OperationLog::begun(uint32_t server, uint16_t first_pair) const {
+  uint64_t count = 0;
+  std::set<std::pair<uint16_t, uint64_t>> ids;
+  for (const NicMoment& one : nics_[server]) {
+    if (one.event != NicMoment::Event::entry || one.pair < first_pair) continue;
+    ++count;
+    ids.insert({one.pair, one.id});
+  }
+  return {count, ids.size()};
+}
+
 void OperationLog::close() {
   using Event = NicMoment::Event;
   seen_.assign(nics_.size(), {});
@@ -44,21 +64,23 @@ void OperationLog::close() {
 
 std::optional<OperationParts> OperationLog::parts(uint32_t server, uint64_t id, bool is_get,
                                                   uint32_t packets) const {
-  const auto host = hosts_[server].find(id);
+  const auto asker = askers_[server].find(id);
   const auto found = seen_[server].find(id);
-  if (host == hosts_[server].end() || found == seen_[server].end()) return std::nullopt;
+  if (asker == askers_[server].end() || found == seen_[server].end()) return std::nullopt;
   const Seen& seen = found->second;
   // What the other NIC waits for, and what it says then: data of a get begin with the first.
   const uint32_t number = is_get ? seen.number : seen.number + packets - 1;
   const auto in = first_.find({NicMoment::Event::request_in, seen.node, seen.pair, number});
   const auto answer = first_.find({NicMoment::Event::answer_out, seen.node, seen.pair, number});
   if (in == first_.end() || answer == first_.end()) return std::nullopt;
-  const std::array<Time, kOperationParts + 1> at = {
-      host->second.call, host->second.posted, seen.doorbell, seen.entry, seen.out,
-      in->second,        answer->second,      seen.back,     seen.end,   host->second.noticed};
+  std::vector<Time> at = {asker->second.call, asker->second.posted};
+  if (by_kernels_) at.push_back(asker->second.taken);
+  for (const Time when : {seen.doorbell, seen.entry, seen.out, in->second, answer->second,
+                          seen.back, seen.end, asker->second.noticed})
+    at.push_back(when);
   if (!std::is_sorted(at.begin(), at.end()) || at.front() == 0) return std::nullopt;
   OperationParts parts;
-  for (unsigned part = 0; part < kOperationParts; ++part) parts[part] = at[part + 1] - at[part];
+  for (size_t part = 0; part + 1 < at.size(); ++part) parts.push_back(at[part + 1] - at[part]);
   return parts;
 }
 

@@ -49,6 +49,8 @@ static inline void fence_acquire(void) {}
 static inline void fence_release(void) {}
 static inline void wait_for_interrupt(void) {}
 static inline void set_interrupt_enable(uint64_t mask) { (void)mask; }
+static inline int interrupt_pending(void) { return 1; }
+static inline uint64_t time_ns(void) { return 0; }
 
 #else
 
@@ -71,6 +73,18 @@ static inline void fence_release(void) { __asm__ volatile("fence rw, w" : : : "m
 static inline void wait_for_interrupt(void) { __asm__ volatile("wfi" : : : "memory"); }
 static inline void set_interrupt_enable(uint64_t mask) {
   __asm__ volatile("csrw mie, %0" : : "r"(mask));
+}
+// Whether wait_for_interrupt() would return at once, the timer left aside.
+static inline int interrupt_pending(void) {
+  uint64_t pending;
+  __asm__ volatile("csrr %0, mip" : "=r"(pending));
+  return (pending & (FW_MIE_EXTERNAL | FW_MIE_SOFTWARE)) != 0;
+}
+// What the CLINT's mtime says, read in a cycle.
+static inline uint64_t time_ns(void) {
+  uint64_t now;
+  __asm__ volatile("csrr %0, time" : "=r"(now));
+  return now;
 }
 
 #endif  // STRETTO_HOST_TEST

@@ -4,6 +4,7 @@
 // a run. No job waits for another's write-back but those that are released too: what ends while the
 // L2 writes back is written back next, all at once.
 #include "sw/firmware/hal/intc.h"
+#include "sw/firmware/services/net_service.h"
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
 #include "sw/firmware/services/shared.h"
@@ -189,12 +190,40 @@ void completion_service_irq(shared_t* shared, unsigned line) {
   }
 }
 
+static inline __attribute__((always_inline)) void begin_and_end(shared_t* shared) {
+  dma_done(shared);
+  start_write_back(shared);
+  finish_stop(shared);
+}
+
+// What hart 1 does while the network service runs, instead of its loop in main.c.
+static void serve_network(shared_t* shared) {
+  while (net_service_runs(shared, COMPLETION_HART)) {
+    net_service_serve(shared, COMPLETION_HART, CLINT_NEVER);
+    clint_clear(COMPLETION_HART);
+    if (shared->drains) (void)take_returned(shared);
+    begin_and_end(shared);
+    for (unsigned line = intc_claim(COMPLETION_HART); line != 0;
+         line = intc_claim(COMPLETION_HART)) {
+      completion_service_irq(shared, line);
+      intc_complete(COMPLETION_HART, line);
+    }
+    clint_poke(QUEUE_HART);
+  }
+}
+
+// Apart, so that other wake-ups cost no more.
+static __attribute__((noinline, cold)) void attend(shared_t* shared) {
+  if (shared->drains) (void)take_returned(shared);
+  if (!net_service_runs(shared, COMPLETION_HART)) return;
+  begin_and_end(shared);
+  serve_network(shared);
+}
+
 // Hart 0 started something: a release, or what may be complete already, a wait without open regions,
 // a fill that was faster than its entry in the ring, a preemption of nothing. What a drain brings
 // back is taken as it comes: the scheduler has room for some of it only.
 void completion_service_poke(shared_t* shared) {
-  if (shared->drains) (void)take_returned(shared);
-  dma_done(shared);
-  start_write_back(shared);
-  finish_stop(shared);
+  if (shared->attends) attend(shared);
+  begin_and_end(shared);
 }

@@ -11,6 +11,7 @@
 
 #include "sw/firmware/services/dispatch_service.h"
 #include "sw/firmware/services/memory_range.h"
+#include "sw/firmware/services/net_service.h"
 #include "sw/firmware/services/persist_service.h"
 #include "sw/firmware/services/report.h"
 #include "sw/firmware/services/ring_service.h"
@@ -22,6 +23,8 @@
 #define TYPE_MASK 0xFFu
 #define DEP_SIGNALS 5
 #define PIPELINE_LOOK_NS 1000
+#define NETWORK_STARTED \
+  ((fw_result_t)1)  // Of a packet that is done, and then the hart goes on there.
 
 static stretto_packet_t next_packet[STRETTO_QUEUE_COUNT];  // Of each queue.
 static share_t sharing FW_NOINIT;  // Most runs have none: boot does not clear them.
@@ -173,6 +176,12 @@ static __attribute__((noinline, cold)) fw_result_t resume(packet_service_t* serv
   return schedule_service_resume(service->shared, config);
 }
 
+static inline fw_result_t network(packet_service_t* service, const stretto_network_t* config) {
+  if (config->table == 0) return net_service_stop(service->shared);
+  const fw_result_t result = net_service_start(service->shared, config->table);
+  return result == STRETTO_OK ? NETWORK_STARTED : result;
+}
+
 static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_packet_t* packet,
                                job_t job, const char** what, fw_result_t* result) {
   switch (packet->operation) {
@@ -261,6 +270,10 @@ static outcome_t handle_vendor(packet_service_t* service, const stretto_vendor_p
       *what = "l2_persist";
       *result = persist_service(service->shared, &packet->persist);
       return OUTCOME_DONE;
+    case STRETTO_OP_NETWORK:
+      *what = "network";
+      *result = network(service, &packet->network);
+      return *result == STRETTO_ERROR_TABLE_FULL ? OUTCOME_HELD : OUTCOME_DONE;
     case STRETTO_OP_SHARE:
       *what = "share";
       *result = share_queues(service, &packet->share);
@@ -331,6 +344,39 @@ static void give_up(uint64_t address) {
   fence_release();
 }
 
+// What hart 0 does while the network service runs, instead of its loop in main.c, which sets the
+// alarm when this has come back.
+static void serve_network(packet_service_t* service) {
+  shared_t* shared = service->shared;
+  if (shared->rounds) return;  // It is there already.
+  shared->rounds = true;
+  while (net_service_runs(shared, QUEUE_HART)) {
+    net_service_serve(shared, QUEUE_HART, packet_service_alarm(service));
+    clint_clear(QUEUE_HART);
+    for (unsigned line = intc_claim(QUEUE_HART); line != 0; line = intc_claim(QUEUE_HART)) {
+      packet_service_doorbell(service);
+      intc_complete(QUEUE_HART, line);
+    }
+    packet_service_run(service);
+  }
+  shared->rounds = false;
+  clint_poke(QUEUE_HART);
+}
+
+// A packet that is done, but not just well: it was refused, or the network service goes on.
+static __attribute__((noinline, cold)) void end_apart(packet_service_t* service, job_t job,
+                                                      uint64_t index, const char* what,
+                                                      fw_result_t result) {
+  if (result != NETWORK_STARTED) {
+    report_refused(job.queue, index, what, result);
+    complete_signal(job.signal, result);
+    return;
+  }
+  complete_signal(job.signal, STRETTO_OK);
+  if (service->next[job.queue] == service->limit[job.queue]) service->rung &= ~(1u << job.queue);
+  serve_network(service);
+}
+
 // Takes the next packet of a queue. Returns whether it did.
 static bool take_packet(packet_service_t* service, unsigned queue) {
   shared_t* shared = service->shared;
@@ -361,8 +407,11 @@ static bool take_packet(packet_service_t* service, unsigned queue) {
                    STRETTO_READ_INDEX_OFFSET(shared->gpu_id, queue),
                service->next[queue]);
   if (outcome == OUTCOME_DONE) {
-    if (result != STRETTO_OK) report_refused(queue, index, what, result);
-    complete_signal(job.signal, result);
+    if (result != STRETTO_OK) {
+      end_apart(service, job, index, what, result);
+      return true;
+    }
+    complete_signal(job.signal, STRETTO_OK);
   } else if ((packet->header & TYPE_MASK) != STRETTO_PACKET_KERNEL_DISPATCH) {
     clint_poke(COMPLETION_HART);  // It may have been complete before hart 1 could know of it.
   }

@@ -5,6 +5,7 @@
 #include "sw/firmware/hal/dma.h"
 #include "sw/firmware/hal/end_run.h"
 #include "sw/firmware/hal/uart.h"
+#include "sw/include/formats/nic.h"
 #include "sw/include/formats/send_request.h"
 
 static unsigned this_gpu;
@@ -139,6 +140,24 @@ void report_send_failure(uint64_t request, const char* why) {
   uart_text(why);
   uart_text("\n");
   end_run(((uint64_t)FAIL_SEND << 1) | 1);
+}
+
+void report_network_failure(const network_failure_t* failure) {
+  static const char* const names[] = {"operation", "put", "get", "fetch-add", "compare-swap"};
+  begin();
+  labelled("work-group ", failure->work_group);
+  uart_text(": ");
+  uart_text(names[failure->operation <= STRETTO_NIC_COMPARE_SWAP ? failure->operation : 0]);
+  labelled(" of ", failure->bytes);
+  labelled(" bytes, PE ", failure->pe);
+  uart_text(" at ");
+  uart_hex(failure->remote);
+  uart_text(", here at ");
+  uart_hex(failure->local);
+  uart_text(": ");
+  uart_text(failure->why);
+  uart_text("\n");
+  end_run(((uint64_t)FAIL_NETWORK << 1) | 1);
 }
 
 void report_fail(fail_code_t code, const char* text) {

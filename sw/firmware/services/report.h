@@ -12,12 +12,13 @@ extern "C" {
 
 // Exit codes: the run ends with `tohost` = (code << 1) | 1.
 typedef enum fail_code {
-  FAIL_BOOT = 1,    // A step of the start-up failed.
-  FAIL_TRAP = 2,    // A hart took an exception.
-  FAIL_FAULT = 3,   // A wavefront faulted.
-  FAIL_DMA = 4,     // The DMA engine reported an error.
-  FAIL_ASSERT = 5,  // Something that cannot be happened.
-  FAIL_SEND = 6,    // The request ring refused a request or its transfer failed.
+  FAIL_BOOT = 1,     // A step of the start-up failed.
+  FAIL_TRAP = 2,     // A hart took an exception.
+  FAIL_FAULT = 3,    // A wavefront faulted.
+  FAIL_DMA = 4,      // The DMA engine reported an error.
+  FAIL_ASSERT = 5,   // Something that cannot be happened.
+  FAIL_SEND = 6,     // The request ring refused a request or its transfer failed.
+  FAIL_NETWORK = 7,  // An operation of a work-group on the memory of another server failed.
 } fail_code_t;
 
 void report_init(unsigned gpu);
@@ -46,6 +47,17 @@ void report_dma_error(uint32_t errors, uint64_t info);
 // Prints "firmware: gpu 0: send request 0x...: buffer 7 -> 2, connection 0, offset 3, length 5:
 // WHY" and ends the run with FAIL_SEND.
 __attribute__((noreturn)) void report_send_failure(uint64_t request, const char* why);
+// Prints "firmware: gpu 0: work-group 3: get of 64 bytes, PE 1 at 0x..., here at 0x...: WHY" and
+// ends the run with FAIL_NETWORK.
+typedef struct network_failure {
+  uint32_t work_group;
+  uint32_t operation;  // STRETTO_NIC_*.
+  uint32_t pe;
+  uint64_t bytes;
+  uint64_t remote, local;  // 0: has not come so far.
+  const char* why;
+} network_failure_t;
+__attribute__((noreturn)) void report_network_failure(const network_failure_t* failure);
 // Prints "firmware: gpu 3: TEXT" and ends the run.
 __attribute__((noreturn)) void report_fail(fail_code_t code, const char* text);
 

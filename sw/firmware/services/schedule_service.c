@@ -58,7 +58,7 @@ fw_result_t schedule_service_policy(const shared_t* shared,
 void schedule_service_expect_drains(shared_t* shared) {
   if (shared->drains) return;
   for (uint32_t of = 0; of < GRID_SLOTS; ++of) slot_left[of].first = slot_left[of].end = 0;
-  shared->drains = true;
+  shared->drains = shared->attends = true;
 }
 
 // Where states of the slot's kernel go from now on; 0 bytes: nowhere.

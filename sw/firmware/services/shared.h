@@ -70,12 +70,15 @@ typedef struct shared {
   uint32_t highest_priority;                    // That a queue has had; hart 0.
   uint32_t queues_stopped;                      // One bit a queue; hart 0.
   bool drains;                                  // A preemption has drained; hart 0.
-  uint32_t stop_slots;                          // Kernels that a preemption waits for,
-  uint32_t stop_seen[GRID_SLOTS];               // ends and stops of each before it; hart 0.
-  job_t stop_job;                               // Hart 0. One at a time.
-  volatile uint32_t stops_started;              // Hart 0.
-  volatile uint32_t stops_ended;                // Hart 1.
-  uint32_t output_tiles;                        // Of the configured output, 0 = none; hart 0.
+  volatile uint8_t networks;  // What the network service is doing (net_service.c); hart 0.
+  bool attends;               // There have been drains, or the network service is not off; hart 0.
+  bool rounds;                // Hart 0 is in its loop of the network service; hart 0.
+  uint32_t stop_slots;        // Kernels that a preemption waits for,
+  uint32_t stop_seen[GRID_SLOTS];   // ends and stops of each before it; hart 0.
+  job_t stop_job;                   // Hart 0. One at a time.
+  volatile uint32_t stops_started;  // Hart 0.
+  volatile uint32_t stops_ended;    // Hart 1.
+  uint32_t output_tiles;            // Of the configured output, 0 = none; hart 0.
   uint32_t split;  // Work-groups of the producer that add to each of its tiles; hart 0.
   transfer_job_t transfers[DMA_QUEUE_DESCRIPTORS];  // Fills and copies, ring; hart 0.
   volatile uint64_t transfers_started;              // Hart 0.

@@ -164,6 +164,7 @@ typedef enum stretto_operation {
   STRETTO_OP_L2_PERSIST = 22,        // What stays in the L2.
   STRETTO_OP_SHARE = 23,             // Which queues the command processor schedules by itself.
   STRETTO_OP_TIME_SLICE = 24,        // Which queues have the GPU in turn.
+  STRETTO_OP_NETWORK = 25,           // Starts and stops the network service.
 } stretto_operation_t;
 
 typedef struct stretto_fill {
@@ -354,6 +355,13 @@ typedef struct stretto_l2_persist {
   uint64_t reserved[3];
 } stretto_l2_persist_t;
 
+// NETWORK: the command processor serves the command queues of work-groups (shmem_queue.h) until a
+// NETWORK without table. That one is held until all that was taken has ended.
+typedef struct stretto_network {
+  uint64_t table;  // A stretto_shmem_table_t in this GPU, multiple of 64; 0: stops.
+  uint64_t reserved[5];
+} stretto_network_t;
+
 typedef struct stretto_spill_table {
   uint64_t base;   // Multiple of 64, in this GPU.
   uint64_t bytes;  // At least 64 per output tile.
@@ -425,6 +433,7 @@ typedef struct stretto_vendor_packet {
     stretto_l2_persist_t persist;
     stretto_share_t share;
     stretto_time_slice_t time_slice;
+    stretto_network_t network;
     uint64_t words[6];
   };
   uint64_t completion_signal;
@@ -451,7 +460,7 @@ STRETTO_STATIC_ASSERT(sizeof(stretto_fill_t) == 48 && sizeof(stretto_spill_table
 STRETTO_STATIC_ASSERT(sizeof(stretto_priority_t) == 48 && sizeof(stretto_preempt_t) == 48 &&
                           sizeof(stretto_pipeline_t) == 48 &&
                           sizeof(stretto_scheduler_policy_t) == 48 &&
-                          sizeof(stretto_l2_persist_t) == 48,
+                          sizeof(stretto_l2_persist_t) == 48 && sizeof(stretto_network_t) == 48,
                       "payload has 48 bytes");
 STRETTO_STATIC_ASSERT(sizeof(stretto_copy_t) == 48 && sizeof(stretto_signal_t) == 48,
                       "payload has 48 bytes");

@@ -17,10 +17,10 @@ constexpr uint16_t kPair = 2;
 
 // Of a get in two packets by server 0; all moments are 10 apart.
 struct GetLog {
-  OperationLog log{2};
+  OperationLog log{2, false};
   GetLog() { host(7, 10, 20, 100); }
   void host(uint64_t id, Time call, Time posted, Time noticed) {
-    log.host(0, id) = {call, posted, noticed};
+    log.asker(0, id) = {.call = call, .posted = posted, .noticed = noticed};
   }
   void note(uint32_t server, Event event, Time at, uint32_t number = 0, uint64_t id = 0) {
     log.add(server, {event, kNode, kPair, number, id, at});
@@ -76,7 +76,29 @@ TEST_CASE("a packet that comes again does not move what came first") {
   get.note(1, Event::answer_out, 76, 5);
   const auto parts = get.parts();
   REQUIRE(parts);
-  CHECK((*parts)[kRemote] == 10);
+  REQUIRE(get.log.part_names()[5] == "remote");
+  CHECK((*parts)[5] == 10);
+}
+
+TEST_CASE("of a work-group the hart that takes its entry comes between it and the doorbell") {
+  OperationLog log(2, true);
+  GetLog get;
+  CHECK(log.part_names().size() == get.log.part_names().size() + 1);
+  CHECK(log.part_names()[1] == "detect");
+  log.asker(0, 7) = {.call = 10, .posted = 15, .taken = 22, .noticed = 100};
+  log.add(0, {Event::doorbell, kNode, kPair, 1, 0, 30});
+  log.add(0, {Event::entry, kNode, kPair, 0, 7, 40});
+  log.add(0, {Event::request_out, kNode, kPair, 5, 0, 50});
+  log.add(1, {Event::request_in, kNode, kPair, 5, 0, 60});
+  log.add(1, {Event::answer_out, kNode, kPair, 5, 0, 70});
+  log.add(0, {Event::answer_in, kNode, kPair, 5, 0, 80});
+  log.add(0, {Event::end, kNode, kPair, 0, 7, 90});
+  log.close();
+  const auto parts = log.parts(0, 7, true, 1);
+  REQUIRE(parts);
+  CHECK(*parts == OperationParts{5, 7, 8, 10, 10, 10, 10, 10, 10, 10});
+  CHECK(log.begun(0, kPair) == std::pair<uint64_t, uint64_t>(1, 1));
+  CHECK(log.begun(0, kPair + 1).first == 0);
 }
 
 TEST_CASE("other queue pairs and operations are kept apart") {

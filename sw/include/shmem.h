@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-sided communication from kernels, with the names of OpenSHMEM 1.5. What a call asks for the
+// command processor does (ComP-Net): the call writes an entry into the queue of its work-group
+// (formats/shmem_queue.h) and, if it is a blocking one, waits for its end. PEs are servers; a host
+// program opens heap and service (sw/net/symmetric.h) and hands kernels a stretto_shmem_handle_t.
+//
+// Suffix _wg: all wavefronts of a work-group call with equal arguments, and none goes on before the
+// call has ended (CN-API-02). Order of calls: shmem_wg_ctx_create; operations;
+// shmem_wg_ctx_destroy before tile_end. A context lies in private memory, one a wavefront.
+//
+// Symmetric addresses are those in the own heap. `source` of a put and `dest` of a get lie in the
+// own heap, too: that alone is registered with the NIC.
+//   blocking    put: the source may be written again. get, atomics: the result is there.
+//   _nbi        nothing is promised before shmem_ctx_quiet_wg; the source stays as it is till then
+//   quiet       all operations of this context have ended: puts can be seen at their PEs
+//   fence       puts, signals and atomics behind it take effect behind those before, at each PE: the
+//               service keeps the order of a queue, so there is nothing to do
+//   _signal     the signal is there after the data
+//   wait_until  what was put before the value that it sees can be read
+// Every call that reads or writes the heap, and every wait, has a fence of system scope: the NIC
+// sees what the work-group has stored, and the work-group what the NIC has written
+// (MEMORY_MODEL.md).
+//
+// A PE's operations on itself are refused (STRETTO_SHMEM_BAD_PE). Failures end the run, unless the
+// service returns them: then ctx->failed has the first one (STRETTO_SHMEM_*, STRETTO_NIC_*).
+#ifndef STRETTO_SW_INCLUDE_SHMEM_H_
+#define STRETTO_SW_INCLUDE_SHMEM_H_
+
+#include "sw/include/formats/shmem_queue.h"
+#include "sw/include/tile.h"
+
+#ifdef __riscv
+
+#include <stddef.h>
+
+#define SHMEM_INLINE static inline __attribute__((always_inline))
+
+typedef struct shmem_ctx {
+  uint64_t queue;
+  uint64_t heap;
+  uint64_t written;   // Entries so far (CN-Q-01),
+  uint64_t read;      // and the last known read index.
+  uint64_t barriers;  // shmem_ctx_barrier_all_wg so far.
+  uint32_t work_group;
+  uint32_t pe, pes;
+  uint32_t flags;
+  uint32_t failed;  // Status of the first operation that is known to have failed, 0 = none.
+} shmem_ctx_t;
+
+// Comparisons of waits, unsigned.
+enum {
+  SHMEM_CMP_EQ,
+  SHMEM_CMP_NE,
+  SHMEM_CMP_GT,
+  SHMEM_CMP_LE,
+  SHMEM_CMP_LT,
+  SHMEM_CMP_GE,
+};
+enum { SHMEM_SIGNAL_SET = STRETTO_SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD = STRETTO_SHMEM_SIGNAL_ADD };
+
+// Words of memory
+
+SHMEM_INLINE uint64_t shmem_load_(uint64_t address) {
+  return *(volatile uint64_t*)(uintptr_t)address;
+}
+SHMEM_INLINE void shmem_store_(uint64_t address, uint64_t value) {
+  *(volatile uint64_t*)(uintptr_t)address = value;
+}
+SHMEM_INLINE int shmem_acts_(void) { return tile_csr(TILE_CSR_WF_ID) == 0; }
+// What the first wavefront has, to all; a barrier.
+SHMEM_INLINE uint64_t shmem_share_(uint64_t value) { return tile_vote(shmem_acts_() ? value : 0); }
+
+// Contexts
+
+// That of work-group `work_group`, which no other one uses now: below handle->queue_count.
+SHMEM_INLINE void shmem_wg_ctx_create(shmem_ctx_t* ctx, const stretto_shmem_handle_t* handle,
+                                      uint32_t work_group) {
+  ctx->queue = handle->queues + (uint64_t)work_group * STRETTO_SHMEM_QUEUE_BYTES;
+  ctx->heap = handle->heap;
+  ctx->work_group = work_group;
+  ctx->pe = handle->pe;
+  ctx->pes = handle->pes;
+  ctx->flags = handle->flags;
+  ctx->failed = 0;
+  ctx->written = ctx->read = shmem_load_(ctx->queue + STRETTO_SHMEM_WRITTEN);
+  ctx->barriers = shmem_load_(ctx->queue + STRETTO_SHMEM_BARRIERS);
+}
+
+SHMEM_INLINE uint32_t shmem_ctx_my_pe(const shmem_ctx_t* ctx) { return ctx->pe; }
+SHMEM_INLINE uint32_t shmem_ctx_n_pes(const shmem_ctx_t* ctx) { return ctx->pes; }
+
+SHMEM_INLINE uint64_t shmem_entry_(const shmem_ctx_t* ctx, uint64_t index) {
+  return ctx->queue + STRETTO_SHMEM_FIRST +
+         index % STRETTO_SHMEM_ENTRIES * STRETTO_SHMEM_ENTRY_BYTES;
+}
+
+// Waits for a place in the ring (CN-Q-02), then writes the entry and announces it (CN-Q-03, -04).
+SHMEM_INLINE void shmem_enqueue_(shmem_ctx_t* ctx, uint64_t state, uint64_t destination,
+                                 uint64_t source, uint64_t bytes, uint64_t signal, uint64_t operand,
+                                 uint64_t compare) {
+  if (ctx->written - ctx->read >= STRETTO_SHMEM_ENTRIES) {
+    const uint64_t index = ctx->queue + STRETTO_SHMEM_READ;
+    tile_wait_until(index, TILE_GEU | TILE_WAIT_DEVICE, ctx->written - STRETTO_SHMEM_ENTRIES + 1);
+    tile_fence(TILE_SCOPE_DEVICE);
+    ctx->read = shmem_load_(index);
+  }
+  const uint64_t entry = shmem_entry_(ctx, ctx->written);
+  shmem_store_(entry + offsetof(stretto_shmem_entry_t, destination), destination);
+  shmem_store_(entry + offsetof(stretto_shmem_entry_t, source), source);
+  shmem_store_(entry + offsetof(stretto_shmem_entry_t, bytes), bytes);
+  if (signal != 0) shmem_store_(entry + offsetof(stretto_shmem_entry_t, signal), signal);
+  shmem_store_(entry + offsetof(stretto_shmem_entry_t, operand), operand);
+  shmem_store_(entry + offsetof(stretto_shmem_entry_t, compare), compare);
+  if ((ctx->flags & STRETTO_SHMEM_NO_LOCK) != 0) {
+    tile_locked_store(entry, state);
+  } else {
+    tile_llc_store(entry, state);
+  }
+  ++ctx->written;
+}
+
+// Waits until the entry written last has ended; what it has brought can be read. Returns its value.
+SHMEM_INLINE uint64_t shmem_end_(shmem_ctx_t* ctx, uint64_t state) {
+  const uint64_t entry = shmem_entry_(ctx, ctx->written - 1);
+  tile_wait_until(entry, TILE_NE | TILE_WAIT_DEVICE, state);
+  tile_fence(TILE_SCOPE_SYSTEM);
+  const uint32_t status = (uint32_t)shmem_load_(entry) & 0xFF;
+  if (status != STRETTO_SHMEM_DONE && ctx->failed == 0)
+    ctx->failed = status & ~(uint32_t)STRETTO_SHMEM_FAILED;
+  return shmem_load_(entry + offsetof(stretto_shmem_entry_t, value));
+}
+
+// An operation of the first wavefront; its value if it blocks.
+SHMEM_INLINE uint64_t shmem_do_(shmem_ctx_t* ctx, uint32_t operation, uint32_t flags,
+                                uint64_t destination, uint64_t source, uint64_t bytes,
+                                uint64_t signal, uint64_t operand, uint64_t compare, uint32_t pe) {
+  const uint64_t state = stretto_shmem_state(operation, flags, pe, ctx->work_group);
+  tile_fence(TILE_SCOPE_SYSTEM);
+  shmem_enqueue_(ctx, state, destination, source, bytes, signal, operand, compare);
+  return (flags & STRETTO_SHMEM_BLOCKING) != 0 ? shmem_end_(ctx, state) : 0;
+}
+
+// Quiet, fence, end
+
+SHMEM_INLINE void shmem_quiet_(shmem_ctx_t* ctx) {
+  const uint64_t state =
+      stretto_shmem_state(STRETTO_SHMEM_QUIET, STRETTO_SHMEM_BLOCKING, 0, ctx->work_group);
+  shmem_enqueue_(ctx, state, 0, 0, 0, 0, 0, 0);
+  (void)shmem_end_(ctx, state);
+}
+
+SHMEM_INLINE void shmem_ctx_quiet_wg(shmem_ctx_t* ctx) {
+  tile_barrier();
+  if (shmem_acts_()) shmem_quiet_(ctx);
+  tile_barrier();
+}
+
+SHMEM_INLINE void shmem_ctx_fence_wg(shmem_ctx_t* ctx) {
+  (void)ctx;
+  tile_barrier();
+}
+
+// Quiet, too.
+SHMEM_INLINE void shmem_wg_ctx_destroy(shmem_ctx_t* ctx) {
+  tile_barrier();
+  if (shmem_acts_()) {
+    shmem_quiet_(ctx);
+    shmem_store_(ctx->queue + STRETTO_SHMEM_WRITTEN, ctx->written);
+    shmem_store_(ctx->queue + STRETTO_SHMEM_BARRIERS, ctx->barriers);
+  }
+  tile_barrier();
+}
+
+// Puts
+
+// At most eight bytes that lie in one word go with the entry (CN-Q-03, CN-D5): the source is free.
+SHMEM_INLINE void shmem_put_(shmem_ctx_t* ctx, void* dest, const void* source, size_t nbytes,
+                             uint64_t* sig_addr, uint64_t signal, uint32_t flags, uint32_t pe) {
+  uint64_t from = (uint64_t)(uintptr_t)source;
+  tile_barrier();
+  if (shmem_acts_()) {
+    if (nbytes <= 8 && from % 8 == 0) {
+      tile_fence(TILE_SCOPE_SYSTEM);
+      from = shmem_load_(from);
+      flags = (flags | STRETTO_SHMEM_INLINE) & ~(uint32_t)STRETTO_SHMEM_BLOCKING;
+    }
+    (void)shmem_do_(ctx, STRETTO_SHMEM_PUT, flags, (uint64_t)(uintptr_t)dest, from, nbytes,
+                    (uint64_t)(uintptr_t)sig_addr, signal, 0, pe);
+  }
+  tile_barrier();
+}
+
+SHMEM_INLINE void shmem_ctx_putmem_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                      size_t nelems, uint32_t pe) {
+  shmem_put_(ctx, dest, source, nelems, NULL, 0, STRETTO_SHMEM_BLOCKING, pe);
+}
+SHMEM_INLINE void shmem_ctx_putmem_nbi_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                          size_t nelems, uint32_t pe) {
+  shmem_put_(ctx, dest, source, nelems, NULL, 0, 0, pe);
+}
+// sig_op: SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD.
+SHMEM_INLINE void shmem_ctx_putmem_signal_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                             size_t nelems, uint64_t* sig_addr, uint64_t signal,
+                                             int sig_op, uint32_t pe) {
+  shmem_put_(ctx, dest, source, nelems, sig_addr, signal, STRETTO_SHMEM_BLOCKING | (uint32_t)sig_op,
+             pe);
+}
+SHMEM_INLINE void shmem_ctx_putmem_signal_nbi_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                                 size_t nelems, uint64_t* sig_addr, uint64_t signal,
+                                                 int sig_op, uint32_t pe) {
+  shmem_put_(ctx, dest, source, nelems, sig_addr, signal, (uint32_t)sig_op, pe);
+}
+SHMEM_INLINE void shmem_ctx_uint64_p_wg(shmem_ctx_t* ctx, uint64_t* dest, uint64_t value,
+                                        uint32_t pe) {
+  tile_barrier();
+  if (shmem_acts_())
+    (void)shmem_do_(ctx, STRETTO_SHMEM_PUT, STRETTO_SHMEM_INLINE, (uint64_t)(uintptr_t)dest, value,
+                    8, 0, 0, 0, pe);
+  tile_barrier();
+}
+
+// Gets
+
+SHMEM_INLINE void shmem_get_(shmem_ctx_t* ctx, void* dest, const void* source, size_t nelems,
+                             uint32_t flags, uint32_t pe) {
+  tile_barrier();
+  if (shmem_acts_())
+    (void)shmem_do_(ctx, STRETTO_SHMEM_GET, flags, (uint64_t)(uintptr_t)dest,
+                    (uint64_t)(uintptr_t)source, nelems, 0, 0, 0, pe);
+  tile_barrier();
+}
+SHMEM_INLINE void shmem_ctx_getmem_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                      size_t nelems, uint32_t pe) {
+  shmem_get_(ctx, dest, source, nelems, STRETTO_SHMEM_BLOCKING, pe);
+}
+SHMEM_INLINE void shmem_ctx_getmem_nbi_wg(shmem_ctx_t* ctx, void* dest, const void* source,
+                                          size_t nelems, uint32_t pe) {
+  shmem_get_(ctx, dest, source, nelems, 0, pe);
+}
+
+// Of PE `pe`, for this work-group: words of barriers. That of the own PE takes results.
+SHMEM_INLINE uint64_t shmem_sync_(const shmem_ctx_t* ctx, uint32_t pe) {
+  return ctx->heap + ((uint64_t)ctx->work_group * STRETTO_SHMEM_MAX_PES + pe) * 8;
+}
+
+SHMEM_INLINE uint64_t shmem_ctx_uint64_g_wg(shmem_ctx_t* ctx, const uint64_t* source, uint32_t pe) {
+  const uint64_t word = shmem_sync_(ctx, ctx->pe);
+  uint64_t value = 0;
+  tile_barrier();
+  if (shmem_acts_()) {
+    (void)shmem_do_(ctx, STRETTO_SHMEM_GET, STRETTO_SHMEM_BLOCKING, word,
+                    (uint64_t)(uintptr_t)source, 8, 0, 0, 0, pe);
+    value = shmem_load_(word);
+  }
+  return shmem_share_(value);
+}
+
+// Atomics: among the operations of the NIC at the PE; what its own GPU does to the word meanwhile
+// is not held up.
+
+SHMEM_INLINE uint64_t shmem_atomic_(shmem_ctx_t* ctx, uint32_t operation, uint64_t* dest,
+                                    uint64_t operand, uint64_t compare, uint32_t pe) {
+  return shmem_do_(ctx, operation, STRETTO_SHMEM_BLOCKING, (uint64_t)(uintptr_t)dest, 0, 8, 0,
+                   operand, compare, pe);
+}
+SHMEM_INLINE uint64_t shmem_ctx_uint64_atomic_fetch_add_wg(shmem_ctx_t* ctx, uint64_t* dest,
+                                                           uint64_t value, uint32_t pe) {
+  uint64_t before = 0;
+  tile_barrier();
+  if (shmem_acts_()) before = shmem_atomic_(ctx, STRETTO_SHMEM_FETCH_ADD, dest, value, 0, pe);
+  return shmem_share_(before);
+}
+SHMEM_INLINE uint64_t shmem_ctx_uint64_atomic_compare_swap_wg(shmem_ctx_t* ctx, uint64_t* dest,
+                                                              uint64_t cond, uint64_t value,
+                                                              uint32_t pe) {
+  uint64_t before = 0;
+  tile_barrier();
+  if (shmem_acts_()) before = shmem_atomic_(ctx, STRETTO_SHMEM_COMPARE_SWAP, dest, value, cond, pe);
+  return shmem_share_(before);
+}
+SHMEM_INLINE uint64_t shmem_ctx_uint64_atomic_fetch_wg(shmem_ctx_t* ctx, uint64_t* source,
+                                                       uint32_t pe) {
+  return shmem_ctx_uint64_atomic_fetch_add_wg(ctx, source, 0, pe);
+}
+// The NIC has no swap: compare and swap until it was right.
+SHMEM_INLINE uint64_t shmem_ctx_uint64_atomic_swap_wg(shmem_ctx_t* ctx, uint64_t* dest,
+                                                      uint64_t value, uint32_t pe) {
+  uint64_t before = 0;
+  tile_barrier();
+  if (shmem_acts_()) {
+    uint64_t seen = shmem_atomic_(ctx, STRETTO_SHMEM_FETCH_ADD, dest, 0, 0, pe);
+    do {
+      before = seen;
+      seen = shmem_atomic_(ctx, STRETTO_SHMEM_COMPARE_SWAP, dest, value, before, pe);
+    } while (seen != before && ctx->failed == 0);
+  }
+  return shmem_share_(before);
+}
+SHMEM_INLINE void shmem_ctx_uint64_atomic_set_wg(shmem_ctx_t* ctx, uint64_t* dest, uint64_t value,
+                                                 uint32_t pe) {
+  (void)shmem_ctx_uint64_atomic_swap_wg(ctx, dest, value, pe);
+}
+// Nothing comes back: it has ended at the next quiet.
+SHMEM_INLINE void shmem_ctx_uint64_atomic_add_wg(shmem_ctx_t* ctx, uint64_t* dest, uint64_t value,
+                                                 uint32_t pe) {
+  tile_barrier();
+  if (shmem_acts_())
+    (void)shmem_do_(ctx, STRETTO_SHMEM_FETCH_ADD, 0, (uint64_t)(uintptr_t)dest, 0, 8, 0, value, 0,
+                    pe);
+  tile_barrier();
+}
+SHMEM_INLINE void shmem_ctx_uint64_atomic_inc_wg(shmem_ctx_t* ctx, uint64_t* dest, uint32_t pe) {
+  shmem_ctx_uint64_atomic_add_wg(ctx, dest, 1, pe);
+}
+SHMEM_INLINE uint64_t shmem_ctx_uint64_atomic_fetch_inc_wg(shmem_ctx_t* ctx, uint64_t* dest,
+                                                           uint32_t pe) {
+  return shmem_ctx_uint64_atomic_fetch_add_wg(ctx, dest, 1, pe);
+}
+
+// Waits
+
+SHMEM_INLINE void shmem_wait_(uint64_t ivar, int cmp, uint64_t value) {
+  switch (cmp) {
+    case SHMEM_CMP_EQ: tile_wait_until(ivar, TILE_EQ, value); break;
+    case SHMEM_CMP_NE: tile_wait_until(ivar, TILE_NE, value); break;
+    case SHMEM_CMP_GT: tile_wait_until(ivar, TILE_GEU, value + 1); break;
+    case SHMEM_CMP_LE: tile_wait_until(ivar, TILE_LTU, value + 1); break;
+    case SHMEM_CMP_LT: tile_wait_until(ivar, TILE_LTU, value); break;
+    default: tile_wait_until(ivar, TILE_GEU, value); break;
+  }
+  tile_fence(TILE_SCOPE_SYSTEM);
+}
+// `ivar` in the own heap. GT and LE: `cmp_value` is not the largest there is.
+SHMEM_INLINE void shmem_uint64_wait_until_wg(uint64_t* ivar, int cmp, uint64_t cmp_value) {
+  tile_barrier();
+  if (shmem_acts_()) shmem_wait_((uint64_t)(uintptr_t)ivar, cmp, cmp_value);
+  tile_barrier();
+}
+// Returns what the signal was after that.
+SHMEM_INLINE uint64_t shmem_signal_wait_until_wg(uint64_t* sig_addr, int cmp, uint64_t cmp_value) {
+  uint64_t value = 0;
+  tile_barrier();
+  if (shmem_acts_()) {
+    shmem_wait_((uint64_t)(uintptr_t)sig_addr, cmp, cmp_value);
+    value = shmem_load_((uint64_t)(uintptr_t)sig_addr);
+  }
+  return shmem_share_(value);
+}
+
+// All pass when work-groups of this number at all PEs have come for the nth time, and their
+// operations before it have ended.
+SHMEM_INLINE void shmem_ctx_barrier_all_wg(shmem_ctx_t* ctx) {
+  tile_barrier();
+  if (shmem_acts_()) {
+    shmem_quiet_(ctx);
+    ++ctx->barriers;
+    for (uint32_t pe = 0; pe < ctx->pes; ++pe)
+      if (pe != ctx->pe)
+        (void)shmem_do_(ctx, STRETTO_SHMEM_PUT, STRETTO_SHMEM_INLINE, shmem_sync_(ctx, ctx->pe),
+                        ctx->barriers, 8, 0, 0, 0, pe);
+    for (uint32_t pe = 0; pe < ctx->pes; ++pe)
+      if (pe != ctx->pe) shmem_wait_(shmem_sync_(ctx, pe), SHMEM_CMP_GE, ctx->barriers);
+  }
+  tile_barrier();
+}
+
+#endif  // __riscv
+
+#endif  // STRETTO_SW_INCLUDE_SHMEM_H_

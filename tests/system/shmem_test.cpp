@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Question: do work-groups of several servers communicate through command queues that their command
+// processors serve, with what each call of shmem.h promises, whatever way the run is made? Kernels
+// leave what they have seen (sw/kernels/shmem_exchange.h), the kind checks it; faults planted in
+// the firmware must be found out.
+#include <catch2/catch.hpp>
+
+#include "tests/support/run_json.h"
+
+using namespace stretto::test;
+
+namespace {
+
+const std::string kExchange = "compnet/shmem --impl all=model ";
+// PE 2 is told after PE 1 has been put much.
+const std::string kLitmus =
+    "compnet/shmem --impl all=model --set shmem.program=litmus --set shmem.bytes=262144 "
+    "--set shmem.work_groups=1 ";
+const std::string kOutside =
+    "compnet/shmem --impl all=model --set shmem.program=outside --set shmem.work_groups=2 ";
+
+Finished run_somewhere(const std::string& arguments) {
+  const Scratch scratch;
+  return run_stretto("run " + arguments + " --out " + scratch.path + "/r", "timeout 300");
+}
+
+void fails(const std::string& arguments, const std::string& says) {
+  const Finished finished = run_somewhere(arguments);
+  INFO(arguments << "\n" << finished.output);
+  CHECK(finished.status == 1);
+  CHECK(finished.says(says));
+}
+
+std::string firmware(const char* name) {
+  return std::string("--firmware " STRETTO_BUILD_DIR "/sw/firmware/main_net_") + name + ".elf ";
+}
+
+uint64_t at_pe(const RunResult& run, size_t pe, const char* what) {
+  return run.at("job.pes").as_array().at(pe).at(what).to_number<uint64_t>();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every call does what it promises between three servers, of any size",
+    "[CN-API-01][CN-API-02][CN-API-03][CN-API-05][CN-Q-01][CN-Q-02][CN-Q-04][CN-Q-05][CN-Q-08]") {
+  for (const char* const more :
+       {"", "--set shmem.bytes=8", "--set shmem.bytes=13", "--set shmem.bytes=4099",
+        "--set shmem.bytes=20001 --set shmem.rounds=5", "--set shmem.poll_rounds=1",
+        "--mode compnet-nolock"}) {
+    CAPTURE(more);
+    run_correctly(kExchange + more);
+  }
+}
+
+TEST_CASE("two and four servers, one work-group and many", "[CN-CP-02][CN-Q-06]") {
+  run_correctly(kExchange + "--set gpus=2 --set servers=2 --set shmem.work_groups=1");
+  run_correctly(kExchange + "--set gpus=4 --set servers=4 --set shmem.rounds=4");
+  run_correctly(kExchange +
+                "--set gpus=2 --set servers=2 --set shmem.work_groups=41 --set shmem.rounds=1");
+}
+
+TEST_CASE("no way to make the run changes what comes out") {
+  const std::string small = kExchange + "--set shmem.rounds=3 ";
+  const RunResult run = run_correctly(small);
+  for (const char* const way : {"--set sim.threads=2", "--set sim.window_ns=7",
+                                "--set sim.reverse_elaboration=true", "--impl all=rtl"}) {
+    CAPTURE(way);
+    const RunResult other = run_correctly(small + way);
+    CHECK(other.text("digest") == run.text("digest"));
+    CHECK(other.at("job") == run.at("job"));
+  }
+}
+
+TEST_CASE("each entry is one of 64 bytes, taken once, and its data cross the NIC once",
+          "[CN-Q-09][CN-Q-10]") {
+  const std::string one =
+      kExchange + "--set gpus=2 --set servers=2 --set shmem.work_groups=1 --set shmem.bytes=4096 ";
+  const RunResult few = run_correctly(one + "--set shmem.rounds=10"),
+                  more = run_correctly(one + "--set shmem.rounds=30");
+  const auto added = [&](const char* what) {
+    const std::string name = std::string("statistics.nic0.interface.") + what;
+    return more.number(name) - few.number(name);
+  };
+  CHECK(at_pe(more, 0, "entries") - at_pe(few, 0, "entries") == 20);
+  CHECK(at_pe(more, 0, "operations") - at_pe(few, 0, "operations") == 20);
+  CHECK(added("operations_begun") == 20);
+  CHECK(added("pcie_read_bytes.entries") == 20 * 64);
+  CHECK(added("bytes_placed") == 20 * 4096);
+}
+
+TEST_CASE("eight bytes go with the entry: the NIC reads no data", "[CN-Q-03]") {
+  const std::string one =
+      kExchange + "--set gpus=2 --set servers=2 --set shmem.work_groups=1 --set shmem.bytes=8 ";
+  const char* const data = "statistics.nic0.interface.pcie_read_bytes.data";
+  // Gets of the other server alone.
+  CHECK(run_correctly(one + "--set shmem.rounds=30").number(data) ==
+        run_correctly(one + "--set shmem.rounds=10").number(data));
+}
+
+TEST_CASE("a get of a work-group takes what its parts add up to, to the femtosecond",
+          "[CN-CP-03]") {
+  const std::string get = "compnet/get --mode compnet --impl all=model --set one_sided.messages=0 ";
+  const RunResult run = run_correctly(get);
+  REQUIRE(run.at("job.sizes").as_array().size() == 20);
+  for (const auto& size : run.at("job.sizes").as_array()) {
+    uint64_t sum = 0;
+    for (const auto& part : size.at("parts_fs").as_object())
+      sum += part.value().to_number<uint64_t>();
+    CHECK(sum == size.at("latency_fs").to_number<uint64_t>());
+  }
+  // The hart finds the entry in the L2: hundreds of clocks of 1.5 GHz, one round and a read.
+  const double detect =
+      run.at("job.sizes").as_array()[0].at("parts_fs").at("detect").to_number<double>() / 1e6;
+  CHECK(detect > 100);
+  CHECK(detect < 300);
+  // Ways over PCIe, of 100 ns more: of the doorbell two, of a read four; the queue is in GPU
+  // memory.
+  const RunResult bus =
+      run_correctly(get + "--set one_sided.max_bytes=8 --set pcie.latency_ns=225");
+  const auto added = [&](const char* part) {
+    const auto of = [&](const RunResult& from) {
+      return from.at("job.sizes").as_array()[0].at("parts_fs").at(part).to_number<double>() / 1e6;
+    };
+    return of(bus) - of(run);
+  };
+  CHECK(added("enqueue") == Approx(0).margin(1));
+  CHECK(added("detect") == Approx(0).margin(100));
+  CHECK(added("service") == Approx(200).margin(1));
+  CHECK(added("fetch") == Approx(400).margin(40));
+  CHECK(added("remote") == Approx(400).margin(40));
+}
+
+TEST_CASE("what was put before a quiet is there for whoever is told behind it", "[CN-MEM-03]") {
+  run_correctly(kLitmus);
+  run_correctly(kLitmus + "--mode compnet-nolock");
+  fails(kLitmus + firmware("no_quiet"), "end of the data behind the flag");
+}
+
+TEST_CASE(
+    "an operation that fails ends the run and is named, or its status reaches the work-group") {
+  fails(kOutside, "firmware: gpu 0: work-group ");
+  fails(kOutside, ": get of 1000 bytes, PE 1 at 0x");
+  fails(kOutside, ": remote key does not allow it");
+  // The second one of the queue pair is flushed if it comes behind; each work-group has its own
+  // here.
+  run_correctly(kOutside + "--set shmem.return_errors=true");
+}
+
+TEST_CASE("a network service that repeats or forgets is found out") {
+  fails(kExchange + "--set shmem.rounds=3 " + firmware("twice"),
+        "operations begun by the NIC = those that differ");
+  fails("compnet/get --mode compnet --impl all=model --set one_sided.max_bytes=64 " +
+            firmware("no_wait"),
+        "latencies = those whose parts are known and in order");
+}
+
+TEST_CASE("harts that poll for nothing are no progress") {
+  // An operation that is never posted never ends: a work-group waits for it, and harts go on with
+  // their rounds.
+  fails(kExchange + "--set shmem.rounds=0 --set sim.progress_limit_us=300 " + firmware("skip"),
+        "no progress in 300000 ns");
+}
+
+TEST_CASE("what does not fit is refused in a line that says what does") {
+  const auto refused = [](const std::string& arguments, const std::string& text) {
+    const Finished finished = run_somewhere(arguments);
+    INFO(arguments << "\n" << finished.output);
+    CHECK(finished.status == 2);
+    CHECK(finished.says(text));
+    CHECK(finished.lines() == 1);
+  };
+  refused("compnet/shmem --set servers=1 --set gpus=1",
+          "needs topology=cluster and servers of 2 to 32");
+  refused("compnet/shmem --set gpus=2 --set servers=2 --set shmem.program=litmus",
+          "needs topology=cluster and servers of 3 to 32");
+  refused("compnet/shmem --set shmem.work_groups=481", "the GPU has room for 480");
+  refused("compnet/get --mode compnet --set one_sided.memory=host", "is for mode cpu");
+}
