@@ -94,7 +94,7 @@ TEST_CASE(
   const Finished finished = run_stretto(
       "run tally/small --mode tally-firmware --impl all=model --timeline --set tenants.high=" +
       high + " --set tenants.best_effort=" + best +
-      " --set tenants.requests=6 --set tenants.interval_ns=60000 --out " + scratch.path + "/r");
+      " --set tenants.requests=12 --set tenants.interval_ns=60000 --out " + scratch.path + "/r");
   INFO(finished.output);
   REQUIRE(finished.status == 0);
   const std::vector<Stop> stops = stops_of(spans_of(scratch.path + "/r"));
