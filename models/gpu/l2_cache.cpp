@@ -407,10 +407,20 @@ void L2Cache::read_slow(const Lookup& lookup, L2Tags::Set& set, int way, uint32_
   }
 }
 
+// Whether pinned lines that come later find a way, however many fills are under way in the set.
+bool L2Cache::leaves_share(const L2Tags::Set& set, const Lookup& lookup) const {
+  if (!lookup.copy && in_pinned_range(lookup.line)) return true;
+  const auto pending = std::count_if(std::begin(set.state), std::end(set.state), [](uint8_t state) {
+    return (state & L2Tags::kPending) != 0 && (state & L2Tags::kKept) == 0;
+  });
+  return static_cast<unsigned>(pending) < tags_.ways() - persist_ways_;
+}
+
 int L2Cache::allocate(const Lookup& lookup, uint64_t cycle) {
   const uint32_t set_index = lookup.set;
   L2Tags::Set& set = tags_.set(set_index);
   if (locks_.any()) locks_.expire(clock_.cycle_from(services_.queue->now()));
+  if (any_pin_ && !leaves_share(set, lookup)) return -1;
   const int way = tags_.victim(set);
   if (way < 0) return way;
   if (set.tag[way] != L2Tags::kNoTag && (set.state[way] & L2Tags::kCopy) == 0) {

@@ -30,7 +30,9 @@
 //  5 A response is sent when the last sector has arrived.
 //  6 A set holds at most persist_ways_ pinned lines, fewer than it has ways, and at most lock_ways
 //    locked ones; one way at least is neither: pins and locks take no fill its last way. A line of a
-//    pinned range, or a store that locks, that comes beyond that is an ordinary one.
+//    pinned range, or a store that locks, that comes beyond that is an ordinary one. While there are
+//    pinned ranges, fills of other lines that are under way leave persist_ways_ of each set, so that
+//    a line of these finds one.
 //  7 Coherence law: nobody passes the L2 by where a sector is dirty, and no access reads a sector
 //    here that somebody has changed behind it. A breach ends the run and names both.
 //
@@ -78,7 +80,7 @@ struct L2Counters {
   std::array<uint64_t, STRETTO_ACCOUNTS> written{};      // Sectors written into the cache.
   std::array<uint64_t, STRETTO_ACCOUNTS> write_backs{};  // Dirty sectors written to memory.
   uint64_t evictions = 0;                                // Valid lines replaced.
-  uint64_t unallocated = 0;       // Sectors that found every way pending or pinned.
+  uint64_t unallocated = 0;       // Sectors that found no way: pending, pinned.
   uint64_t pinned = 0;            // Lines of pinned ranges that came in and were pinned,
   uint64_t unpinned = 0;          // and those beyond the share of their set.
   uint64_t pinned_evictions = 0;  // Dirty sectors of pinned ranges that had to make room.
@@ -322,6 +324,7 @@ class L2Cache final : public sc_core::sc_module,
   void check_boundary();
   bool in_pinned_range(uint64_t line) const;
   bool may_pin(const L2Tags::Set& set) const;
+  bool leaves_share(const L2Tags::Set& set, const Lookup& lookup) const;
   void pin_again();
   void check_changed(const Lookup& lookup, const StrettoExtension& by);
   // Before the sectors are marked dirty.

@@ -411,7 +411,7 @@ void L2Cache::report(StatisticSink& sink) const {
   }
   sink.add("l2.evictions", counters_.evictions, "count", "Valid lines replaced.");
   sink.add("l2.unallocated", counters_.unallocated, "count",
-           "Sectors that found every way pending or pinned.");
+           "Sectors that found every way pending or pinned, or left to pinned lines.");
   if (counters_.pinned + counters_.unpinned != 0) {
     sink.add("l2.pinned", counters_.pinned, "count", "Lines that came in and were pinned.");
     sink.add("l2.unpinned", counters_.unpinned, "count",

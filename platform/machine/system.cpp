@@ -474,6 +474,10 @@ class System::State {
              [this, &gpus](uint32_t rank) {
                return gpus_[gpus[rank]]->gpu.l2.counters().pinned_evictions;
              },
+         .unallocated =
+             [this, &gpus](uint32_t rank) {
+               return gpus_[gpus[rank]]->gpu.l2.counters().unallocated;
+             },
          .left =
              [this, &gpus](uint32_t rank) {
                const L2Cache& l2 = gpus_[gpus[rank]]->gpu.l2;

@@ -18,11 +18,11 @@ namespace stretto {
 class GraphTraffic {
  public:
   // So far: of a queue of the plan, and DRAM bytes that were read, and that stores outside of queues have left; sectors of
-  // queues that had to make room in the L2.
+  // queues that had to make room in the L2, and those of anything that found no way there.
   using OfQueue = std::function<QueueTraffic(const GraphQueue& queue)>;
   struct Bytes {
     uint64_t read = 0, left = 0;
-    uint64_t evicted = 0;
+    uint64_t evicted = 0, unallocated = 0;
   };
 
   explicit GraphTraffic(const GraphPlan& plan)
@@ -37,8 +37,8 @@ class GraphTraffic {
   void check_queues(CheckReport& report) const;
   // DRAM bytes that a pipeline reads: what its stages take from memory, each once. An operand of several stages or
   // parts comes at least once, one that an operator before has touched may be in the L2. Weights that stay neither in
-  // units nor pinned may come again with each wave of tiles. Not of pipelines of which queues have left the L2. REQUIRES:
-  // queues are pinned.
+  // units nor pinned may come again with each wave of tiles, a sector that finds no way with each reader. Not of
+  // pipelines of which queues have left the L2. REQUIRES: queues are pinned.
   struct Caches {
     uint64_t l2_bytes;
     uint32_t lds_bytes;

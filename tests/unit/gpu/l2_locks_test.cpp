@@ -241,6 +241,23 @@ TEST_CASE("pinned and locked lines leave a way of their set, and both stay") {
   bench.load(address_of(1), kHart);
 }
 
+TEST_CASE("fills that are under way in a set leave pinned lines their ways") {
+  LocksBench bench;
+  bench.l2.pin(0, address_of(0), 128);
+  bench.l2.pin(1, address_of(1), 128);
+  bench.l2.set_persist_ways(2);
+  for (unsigned i = 0; i < 3 * kWays; ++i) bench.call({0, 1000, false, address_of(20 + i), 64}, i);
+  bench.run_to(1100);  // The memory takes 300 ns.
+  bench.call({1, 1110, true, address_of(0), 64}, 100);
+  bench.call({1, 1110, false, address_of(1), 64}, 101);
+  bench.run();
+  CHECK(bench.l2.counters().unallocated == 3 * kWays - (kWays - 2));
+  CHECK(bench.l2.counters().pinned == 2);
+  CHECK(bench.l2.counters().pinned_evictions == 0);
+  CHECK(bench.is_here(address_of(0)));
+  CHECK(bench.is_here(address_of(1)));
+}
+
 TEST_CASE("the line of a read-modify-write stays until its write", "[CN-RMW-02]") {
   LocksBench bench;
   bench.locked_read(address_of(0));

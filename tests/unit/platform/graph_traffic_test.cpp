@@ -44,23 +44,24 @@ GraphPlan plan() {
   return plan;
 }
 
-// What the law says where it reads and leaves so many bytes, and so many sectors of its queues had to make room.
+// What the law says where it reads and leaves so many bytes, so many sectors of its queues had to make room, and so many
+// of anything found no way.
 constexpr GraphTraffic::Caches kPinned{uint64_t{1} << 26, 0, true};
 
 CheckReport checked(const GraphPlan& plan, uint64_t read, uint64_t left, uint64_t evicted,
-                    const GraphTraffic::Caches& caches = kPinned) {
+                    const GraphTraffic::Caches& caches = kPinned, uint64_t unallocated = 0) {
   GraphTraffic traffic(plan);
   const auto no_queue = [](const GraphQueue&) { return QueueTraffic{}; };
   traffic.note(
       0, false,
       [] {
-        return GraphTraffic::Bytes{1000, 5000, 7};
+        return GraphTraffic::Bytes{1000, 5000, 7, 9};
       },
       no_queue);
   traffic.note(
       1, true,
       [&] {
-        return GraphTraffic::Bytes{1000 + read, 5000 + left, 7 + evicted};
+        return GraphTraffic::Bytes{1000 + read, 5000 + left, 7 + evicted, 9 + unallocated};
       },
       no_queue);
   CheckReport report;
@@ -89,6 +90,13 @@ TEST_CASE("a pipeline reads operands and weights once and leaves its results onc
 TEST_CASE("a pipeline whose queues leave the L2 is held to nothing, one whose queues stay is") {
   CHECK(checked(plan(), 2 * kIn, 2 * kOut, 0).mismatches == 2);
   CHECK(checked(plan(), 2 * kIn, 2 * kOut, 1).elements == 0);
+}
+
+TEST_CASE("a sector that finds no way in the L2 may come with each reader, no other one") {
+  const uint64_t more = kIn + kWeights + 64 * 10000;
+  CHECK(checked(plan(), more, kOut, 0).mismatches == 1);
+  CHECK(checked(plan(), more, kOut, 0, kPinned, 10000).mismatches == 0);
+  CHECK(checked(plan(), more + kIn, kOut, 0, kPinned, 10000).mismatches == 1);
 }
 
 // 79 tiles, a work-group a stage: those of 64 x 256 stay in 160 KiB of LDS, as do those of 256 x 128.
