@@ -85,6 +85,17 @@ TEST_CASE("in turn, clients lose and double nothing, however long slices are", "
   }
 }
 
+// Each client more is a context more, whose work-groups the driver has to find room for.
+TEST_CASE("four clients in turn save only where they were given room", "[TL-BASE-01]") {
+  std::string others = " --set tenants.best_effort=tally/models/tiny-training";
+  for (int i = 2; i < 4; ++i) others += ",tally/models/tiny-training";
+  const RunResult sliced =
+      run("time-slicing", others + " --set tenants.slice_ns=20000 --set tenants.requests=1 "
+                                   "--set tenants.lead=1");
+  CHECK(sliced.at("job.clients").as_array().size() == 4);
+  CHECK(sliced.number("statistics.gpu0.compute.front_end.suspended") > 0);
+}
+
 TEST_CASE("what suspended work-groups do not get back is found out") {
   const Scratch scratch;
   const std::string file = scratch.path + "/products.yaml";

@@ -377,7 +377,7 @@ class Tenants final : public Job {
     }
     requests_[i].resize(p.most_requests);
     results_[i].request = requests_[i].data();
-    layouts_[0].add(p.memory, kModuleBytes);
+    layouts_[0].add(p.memory, kModuleBytes + p.contexts * p.save_bytes);
   }
 
   stretto_share_t share_of_queues() const {
